@@ -1,0 +1,3 @@
+//! Small dense and sparse linear algebra, rotations and frames. Uses no other room.
+
+pub mod spatial;

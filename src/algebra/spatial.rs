@@ -1,0 +1,148 @@
+//! Rotations, poses and contact frames.
+//!
+//! ```text
+//! x_world = x₀ + R(q) x_body        q⁺ = q ⊗ exp(½ θ)   (θ: rotation vector in the body frame)
+//! ```
+
+use glam::{DMat3, DQuat, DVec3};
+use serde::{Deserialize, Serialize};
+
+/// Position of a frame in the world: `x_world = position + rotation · x_body`.
+///
+/// ```
+/// use drystone::algebra::spatial::Pose;
+/// use glam::{DQuat, DVec3};
+/// let pose = Pose::new(DVec3::Z, DQuat::from_rotation_z(std::f64::consts::FRAC_PI_2));
+/// assert!((pose.point(DVec3::X) - DVec3::new(0.0, 1.0, 1.0)).length() < 1e-15);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pose {
+    /// Origin of the frame in the world (m).
+    pub position: DVec3,
+    /// Body to world, a unit quaternion.
+    pub rotation: DQuat,
+}
+
+impl Default for Pose {
+    fn default() -> Self {
+        Self::IDENTITY
+    }
+}
+
+impl Pose {
+    /// The world frame itself.
+    pub const IDENTITY: Self = Self { position: DVec3::ZERO, rotation: DQuat::IDENTITY };
+
+    /// A frame at `position`, turned by `rotation`.
+    pub fn new(position: DVec3, rotation: DQuat) -> Self {
+        Self { position, rotation }
+    }
+
+    /// A frame at `position` whose axes are those of the world.
+    pub fn at(position: DVec3) -> Self {
+        Self { position, rotation: DQuat::IDENTITY }
+    }
+
+    /// World coordinates of a point given in this frame.
+    pub fn point(&self, local: DVec3) -> DVec3 {
+        self.position + self.rotation * local
+    }
+
+    /// Coordinates in this frame of a point given in the world.
+    pub fn local_point(&self, world: DVec3) -> DVec3 {
+        self.rotation.conjugate() * (world - self.position)
+    }
+
+    /// World components of a vector given in this frame.
+    pub fn vector(&self, local: DVec3) -> DVec3 {
+        self.rotation * local
+    }
+
+    /// Components in this frame of a vector given in the world.
+    pub fn local_vector(&self, world: DVec3) -> DVec3 {
+        self.rotation.conjugate() * world
+    }
+
+    /// The pose of a frame that is given relative to this one.
+    pub fn compose(&self, inner: &Self) -> Self {
+        Self { position: self.point(inner.position), rotation: (self.rotation * inner.rotation).normalize() }
+    }
+
+    /// `outer` seen from this frame: `self.compose(&self.relative(&outer)) == outer`.
+    pub fn relative(&self, outer: &Self) -> Self {
+        Self { position: self.local_point(outer.position), rotation: (self.rotation.conjugate() * outer.rotation).normalize() }
+    }
+
+    /// True when every number is finite.
+    pub fn is_finite(&self) -> bool {
+        self.position.is_finite() && self.rotation.is_finite()
+    }
+}
+
+/// Turns `q` by the rotation vector `theta` (rad, body frame): `q ⊗ exp(½ θ)`, renormalised.
+pub fn rotate_exp(q: DQuat, theta: DVec3) -> DQuat {
+    let angle = theta.length();
+    // sin(x/2)/x, by its series where the quotient would lose digits
+    let s = if angle < 1e-4 { 0.5 - angle * angle / 48.0 } else { (0.5 * angle).sin() / angle };
+    let v = theta * s;
+    (q * DQuat::from_xyzw(v.x, v.y, v.z, (0.5 * angle).cos())).normalize()
+}
+
+/// Turns `q` by the Cayley map of `theta` (rad, body frame): the angle is `2 atan(‖θ‖/2)`.
+///
+/// With the midpoint rule for `I ω̇ + ω × I ω = m` this update conserves the angular momentum
+/// *vector* to rounding; the exponential map would conserve its length only.
+pub fn rotate_cayley(q: DQuat, theta: DVec3) -> DQuat {
+    let v = 0.5 * theta;
+    (q * DQuat::from_xyzw(v.x, v.y, v.z, 1.0)).normalize()
+}
+
+/// Two unit tangents that complete the unit vector `n` to a right-handed frame `(n, t1, t2)`.
+///
+/// Duff et al., *Building an Orthonormal Basis, Revisited*, JCGT 6(1), 2017: no branch on a threshold.
+pub fn tangents(n: DVec3) -> (DVec3, DVec3) {
+    let sign = 1f64.copysign(n.z);
+    let a = -1.0 / (sign + n.z);
+    let b = n.x * n.y * a;
+    let t1 = DVec3::new(1.0 + sign * n.x * n.x * a, sign * b, -sign * n.x);
+    (t1, n.cross(t1))
+}
+
+/// The matrix `[a]×` with `[a]× b = a × b`.
+pub fn skew(a: DVec3) -> DMat3 {
+    DMat3::from_cols(DVec3::new(0.0, a.z, -a.y), DVec3::new(-a.z, 0.0, a.x), DVec3::new(a.y, -a.x, 0.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tangents_complete_a_right_handed_orthonormal_frame() {
+        for n in [DVec3::Z, -DVec3::Z, DVec3::X, DVec3::new(0.3, -0.4, -0.866).normalize()] {
+            let (t1, t2) = tangents(n);
+            let frame = DMat3::from_cols(n, t1, t2);
+            assert!((frame.transpose() * frame - DMat3::IDENTITY).to_cols_array().iter().all(|x| x.abs() < 1e-15));
+            assert!((frame.determinant() - 1.0).abs() < 1e-15);
+        }
+    }
+
+    #[test]
+    fn the_exponential_map_turns_by_the_angle_of_its_vector() {
+        for angle in [1e-9, 1e-5, 1e-3, 1.0, 3.0] {
+            let q = rotate_exp(DQuat::IDENTITY, DVec3::Y * angle);
+            let reference = DQuat::from_rotation_y(angle);
+            assert!((q.dot(reference).abs() - 1.0).abs() < 1e-15);
+            assert!((q.y - reference.y).abs() < 1e-16 + 1e-15 * angle);
+        }
+    }
+
+    #[test]
+    fn relative_undoes_compose() {
+        let a = Pose::new(DVec3::new(1.0, 2.0, 3.0), DQuat::from_rotation_x(0.7));
+        let b = Pose::new(DVec3::new(-1.0, 0.5, 0.2), DQuat::from_rotation_y(0.3));
+        let c = a.relative(&a.compose(&b));
+        assert!((c.position - b.position).length() < 1e-15);
+        assert!((skew(DVec3::X) * DVec3::Y - DVec3::Z).length() == 0.0);
+    }
+}

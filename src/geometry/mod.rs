@@ -1,0 +1,3 @@
+//! Shapes, proximity and contact points.
+
+pub mod shapes;

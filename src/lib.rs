@@ -1,0 +1,5 @@
+//! Nonsmooth dynamics.
+
+pub mod algebra;
+#[cfg(feature = "simulation")]
+pub mod geometry;
