@@ -32,7 +32,7 @@ pub struct MassProperties {
 }
 
 /// Mass, first and second moments about the origin of a frame.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Moments {
     mass: f64,
     first: DVec3,
@@ -40,6 +40,9 @@ struct Moments {
 }
 
 impl Moments {
+    // not `default()`: that of a matrix is the identity
+    const ZERO: Self = Self { mass: 0.0, first: DVec3::ZERO, second: DMat3::ZERO };
+
     fn centred(mass: f64, inertia: DVec3) -> Self {
         // I = tr(J) 1 − J, so J_x = (I_y + I_z − I_x) / 2
         Self { mass, first: DVec3::ZERO, second: DMat3::from_diagonal(DVec3::splat(0.5 * inertia.element_sum()) - inertia) }
@@ -120,7 +123,7 @@ impl Shape {
                 if moments.mass > 0.0 { Ok(moments) } else { Err(ShapeError::InvertedMesh { volume: moments.mass / density }) }
             }
             Self::Compound(parts) => {
-                let mut sum = Moments::default();
+                let mut sum = Moments::ZERO;
                 for (pose, part) in parts.iter() {
                     let inner = part.moments(density)?;
                     let (r, p) = (DMat3::from_quat(pose.rotation), pose.position);
@@ -142,7 +145,7 @@ impl Shape {
 /// Moments of the solid inside a closed surface. The tetrahedra hang on the mean vertex, so that a solid far from the origin loses no digits.
 fn surface_moments(density: f64, vertices: &[DVec3], triangles: &[[u32; 3]]) -> Moments {
     let origin = vertices.iter().sum::<DVec3>() / vertices.len() as f64;
-    let mut sum = Moments::default();
+    let mut sum = Moments::ZERO;
     for corners in triangles {
         let [a, b, c] = corners.map(|i| vertices[i as usize] - origin);
         let mass = density * a.dot(b.cross(c)) / 6.0;
