@@ -19,6 +19,8 @@ mod sat;
 pub mod shapes;
 mod surface;
 mod terrain;
+#[cfg(test)]
+mod tests;
 pub mod trimesh;
 
 pub use broad::BroadPhase;
