@@ -94,18 +94,25 @@ fn parry(shape: &Shape) -> parry3d::shape::SharedShape {
 }
 
 fn distance(s1: &Shape, p1: &Pose, s2: &Shape, p2: &Pose) -> f64 {
-    if let (Shape::Capsule { half_height: h1, radius: r1 }, Shape::Capsule { half_height: h2, radius: r2 }) = (s1, s2) {
-        // parry errs by 5e-6 on nearly parallel segments; the distance from a point of one to the other is convex along the first
-        let to_other = |s: f64| {
-            let local = p2.local_point(p1.point(DVec3::Z * s));
-            (local - DVec3::Z * local.z.clamp(-h2, *h2)).length()
+    if matches!(s2, Shape::Capsule { .. }) && !matches!(s1, Shape::Capsule { .. }) {
+        return distance(s2, p2, s1, p1);
+    }
+    if let Shape::Capsule { half_height, radius } = s1 {
+        // parry errs by 1e-5 on some segments; the distance of a point to a convex shape is convex along a segment
+        let dot = Shape::ball(1e-9).unwrap();
+        let from = |z: f64| match s2 {
+            Shape::Capsule { half_height: h2, radius: r2 } => {
+                let local = p2.local_point(p1.point(DVec3::Z * z));
+                (local - DVec3::Z * local.z.clamp(-h2, *h2)).length() - r2
+            }
+            _ => distance(&dot, &Pose::at(p1.point(DVec3::Z * z)), s2, p2) + 1e-9,
         };
-        let (mut low, mut high) = (-h1, *h1);
-        for _ in 0..200 {
+        let (mut low, mut high) = (-half_height, *half_height);
+        for _ in 0..100 {
             let (a, b) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
-            if to_other(a) < to_other(b) { high = b } else { low = a }
+            if from(a) < from(b) { high = b } else { low = a }
         }
-        return to_other(0.5 * (low + high)) - r1 - r2;
+        return from(0.5 * (low + high)) - radius;
     }
     let pose = |p: &Pose| parry3d::math::Pose::from_parts(p.position, p.rotation);
     parry3d::query::distance(&pose(p1), &*parry(s1), &pose(p2), &*parry(s2)).unwrap().distance
@@ -123,7 +130,7 @@ fn exchanging_the_bodies_turns_normals_round_and_changes_no_bit() {
     for s1 in &shapes {
         for s2 in &shapes {
             for _ in 0..60 {
-                let (p1, p2) = (dice.pose(0.5), dice.pose(0.5));
+                let (p1, p2) = (dice.pose(0.4), dice.pose(0.4));
                 let straight = points(s1, &p1, s2, &p2, 0.3);
                 let mut exchanged = points(s2, &p2, s1, &p1, 0.3);
                 for p in &mut exchanged {
@@ -176,9 +183,12 @@ fn the_smallest_gap_of_separated_convex_shapes_is_their_distance() {
                 }
                 let found = points(s1, &p1, s2, &p2, 0.3);
                 let smallest = found.iter().map(|p| p.gap).fold(f64::INFINITY, f64::min);
+                if (smallest - d).abs() > 1e-3 && matches!(s1, Shape::Hull(_)) && matches!(s2, Shape::Hull(_)) {
+                    println!("{smallest} {d} swapped {} axis {}", distance(s2, &p2, s1, &p1), depth_by_brute_force(s1, &p1, s2, &p2));
+                }
                 if d < 0.3 - 1e-9 {
                     // parry's GJK stops at about 1e-8 where the closest features are faces; flat contacts measure along the face normal
-                    assert!((smallest - d).abs() < 1e-7 + 2e-5 * d, "{} {}: {smallest} {d}", s1.kind(), s2.kind());
+                    assert!((smallest - d).abs() < 1e-7 + 2e-5 * d, "{} {}: {smallest} {d} {found:?}", s1.kind(), s2.kind());
                     compared += 1;
                 } else {
                     assert!(smallest >= d - 1e-7, "{} {}: {smallest} {d}", s1.kind(), s2.kind());
