@@ -183,9 +183,6 @@ fn the_smallest_gap_of_separated_convex_shapes_is_their_distance() {
                 }
                 let found = points(s1, &p1, s2, &p2, 0.3);
                 let smallest = found.iter().map(|p| p.gap).fold(f64::INFINITY, f64::min);
-                if (smallest - d).abs() > 1e-3 && matches!(s1, Shape::Hull(_)) && matches!(s2, Shape::Hull(_)) {
-                    println!("{smallest} {d} swapped {} axis {}", distance(s2, &p2, s1, &p1), depth_by_brute_force(s1, &p1, s2, &p2));
-                }
                 if d < 0.3 - 1e-9 {
                     // parry's GJK stops at about 1e-8 where the closest features are faces; flat contacts measure along the face normal
                     assert!((smallest - d).abs() < 1e-7 + 2e-5 * d, "{} {}: {smallest} {d} {found:?}", s1.kind(), s2.kind());
@@ -454,4 +451,81 @@ fn a_cylinder_on_a_plane_tips_over_its_true_rim() {
             assert!(found.len() <= 8 && found.len() >= 2);
         }
     }
+}
+
+/// A floor of two triangles, from −2 to 2.
+fn floor() -> Shape {
+    let corners = [(-2.0, -2.0), (2.0, -2.0), (2.0, 2.0), (-2.0, 2.0)].map(|(x, y)| DVec3::new(x, y, 0.0));
+    Shape::mesh(&corners, &[[0, 1, 2], [0, 2, 3]]).unwrap()
+}
+
+#[test]
+fn a_box_on_a_floor_of_two_triangles_stands_on_four_corners() {
+    let brick = block(0.4, 0.2, 0.1);
+    for (gap, spin) in [(0.0, 0.0), (1e-9, 0.3), (-1e-9, 0.7), (-1e-3, 1.0)] {
+        let pose = Pose::new(DVec3::new(0.03, -0.02, 0.1 + gap), DQuat::from_rotation_z(spin));
+        for shape in [&brick, &as_hull(&brick)] {
+            let found = points(shape, &pose, &floor(), &Pose::IDENTITY, 1e-2);
+            assert_eq!(found.len(), 4, "{gap:e} {spin}");
+            for p in found {
+                assert_eq!(p.normal, DVec3::Z);
+                assert!((p.gap - gap).abs() < 1e-15);
+                let corner = pose.local_point(p.point1).abs() - DVec3::new(0.4, 0.2, 0.1);
+                assert!(corner.length() < 1e-14);
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_jumps_while_shapes_slide_over_inner_edges() {
+    let bumpy: Vec<f64> = vec![0.0; 49];
+    let floors = [(floor(), Pose::IDENTITY), (Shape::height_field(&bumpy, 7, 0.5, 0.5).unwrap(), Pose::at(DVec3::new(-1.5, -1.5, 0.0)))];
+    let mut dice = Dice(12);
+    let shapes = [Shape::ball(0.2).unwrap(), block(0.3, 0.2, 0.1), Shape::capsule(0.2, 0.1).unwrap(), Shape::cylinder(0.1, 0.2).unwrap()];
+    for (ground, place) in &floors {
+        for shape in &shapes {
+            let lying = matches!(shape, Shape::Capsule { .. });
+            for gap in [-1e-3, -1e-9, 0.0, 1e-9, 1e-3] {
+                for k in 0..400 {
+                    let height = match shape {
+                        Shape::Ball { .. } => 0.2,
+                        _ => 0.1,
+                    };
+                    let spin = DQuat::from_rotation_z(6.0 * dice.unit());
+                    let rotation = if lying { spin * DQuat::from_rotation_y(std::f64::consts::FRAC_PI_2) } else { spin };
+                    let x = DVec3::new(0.005 * f64::from(k) - 1.0, 0.0048 * f64::from(k) - 1.0, height + gap);
+                    let found = points(shape, &Pose::new(x, rotation), ground, place, 5e-3);
+                    assert!(!found.is_empty() && found.len() <= 8, "{} {k}", shape.kind());
+                    for p in &found {
+                        assert!((p.normal - DVec3::Z).length() < 1e-14, "{} {k} {gap:e} {p:?}", shape.kind());
+                        assert!((p.gap - gap).abs() < 1e-14, "{} {k} {gap:e} {p:?}", shape.kind());
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_closed_mesh_of_a_box_pushes_a_ball_as_the_box_does() {
+    let brick = block(0.5, 0.3, 0.4);
+    let poly = super::polyhedron::Polyhedron::cuboid(DVec3::new(0.5, 0.3, 0.4));
+    let mesh = Shape::mesh(&poly.vertices, &poly.triangles()).unwrap();
+    let (ball, mut dice, mut compared) = (Shape::ball(0.2).unwrap(), Dice(13), 0);
+    for _ in 0..5000 {
+        let (p1, p2) = (dice.pose(0.8), dice.pose(0.1));
+        let outside = distance(&Shape::ball(1e-9).unwrap(), &p1, &brick, &p2) > 1e-3;
+        let (on_box, on_mesh) = (points(&ball, &p1, &brick, &p2, 0.1), points(&ball, &p1, &mesh, &p2, 0.1));
+        if !outside {
+            continue;
+        }
+        assert_eq!(on_box.is_empty(), on_mesh.is_empty());
+        if let (Some(b), Some(m)) = (on_box.first(), on_mesh.iter().min_by(|a, b| a.gap.total_cmp(&b.gap))) {
+            assert!((b.gap - m.gap).abs() < 1e-13 && (b.normal - m.normal).length() < 1e-12, "{b:?} {m:?}");
+            assert_eq!(on_mesh.len(), 1);
+            compared += 1;
+        }
+    }
+    assert!(compared > 1000);
 }
