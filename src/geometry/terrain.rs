@@ -8,10 +8,10 @@ use glam::DVec3;
 use parry3d::bounding_volume::Aabb;
 
 use super::clip::Polygon;
-use super::convex::{ConvexScratch, Tolerance};
+use super::convex::{ConvexScratch, SAME_DIRECTION, Tolerance};
 use super::cores::{Coordinates, Core, closest_on_segments, edge_key, face_key, vertex_key};
 use super::narrow::Sink;
-use super::sat;
+use super::sat::{self, Axes};
 use super::trimesh::{Beyond, TriangleMesh};
 use crate::algebra::spatial::tangents;
 
@@ -83,33 +83,88 @@ struct Triangle<'a> {
 impl Triangle<'_> {
     fn meet(&self, core: &Core, reach: f64, label: (u32, u32), convex: &mut ConvexScratch, found: &mut Vec<Found>) {
         let up = self.core.normals[0];
-        let (negative_height, _) = core.support(-up);
-        let height = -negative_height - self.core.offsets[0];
+        let height = -core.support(-up).0 - self.core.offsets[0];
         if height > reach {
             return;
         }
-        // separation of the core's own faces and of the edges; the back of the triangle does not count
         let Some(axes) = sat::axes(&self.core, core, reach, &mut convex.candidates) else { return };
         let tolerance = Tolerance::of(&self.core, core);
-        let side_on = axes.face_b.0.max(axes.edges.0) > height + tolerance.snap;
-        if side_on && self.meet_ridge(core, reach, height.max(0.0), tolerance, label, found) {
-            return;
-        }
-        self.meet_face(core, reach, tolerance, label, &mut convex.polygon, found);
-    }
-
-    /// The part of the core that lies over the triangle, measured along the triangle's normal.
-    fn meet_face(&self, core: &Core, reach: f64, tolerance: Tolerance, label: (u32, u32), polygon: &mut Polygon, found: &mut Vec<Found>) {
-        let up = self.core.normals[0];
+        let (core_face, edges) = (axes.face_b.0, axes.edges.0);
+        let facing = core_face.is_finite() && core.normals[axes.face_b.1].dot(up) < -SAME_DIRECTION;
+        let polygon = &mut convex.polygon;
         polygon.clip(&self.core, 0, core, tolerance.snap);
+        let lowest = polygon.corners.iter().map(|c| c.gap).fold(f64::INFINITY, f64::min);
+        let side_on = !facing && core_face.max(edges) > height + tolerance.snap;
+        // Not over the triangle, or pushed out sideways on a shorter way: a ridge or a border may answer.
+        if side_on || !facing && lowest > height + tolerance.snap {
+            let answered = if core_face > edges && core_face > height {
+                self.meet_face_of_core(core, axes.face_b.1, reach, tolerance, label, polygon, found)
+            } else {
+                edges > height && edges <= 0.0 && self.meet_crossing(core, &axes, label, found)
+            };
+            if answered || self.meet_ridge(core, reach, height.max(0.0), tolerance, label, found) {
+                return;
+            }
+            polygon.clip(&self.core, 0, core, tolerance.snap);
+        }
         polygon.tidy(reach, tolerance.merge);
+        let (region, triangle) = label;
         for c in &polygon.corners {
-            // the side of the triangle is a feature only if the surface ends or folds there
+            // a corner of the core lies on the plane, whichever triangle of it holds it
             let flat = c.incident < edge_key(0);
             let on_surface = if flat { face_key(0) } else { c.reference };
-            let (region, triangle) = label;
             found.push(Found { region, triangle, keys: (c.incident, on_surface), normal: up, gap: c.gap, on_core: c.point, flat });
         }
+    }
+
+    /// A face of the core on ridges or borders of the triangle.
+    #[allow(clippy::too_many_arguments)]
+    fn meet_face_of_core(
+        &self,
+        core: &Core,
+        face: usize,
+        reach: f64,
+        tolerance: Tolerance,
+        label: (u32, u32),
+        polygon: &mut Polygon,
+        found: &mut Vec<Found>,
+    ) -> bool {
+        let down = core.normals[face];
+        polygon.clip(core, face, &self.core, tolerance.snap);
+        polygon.tidy(reach, tolerance.merge);
+        let (region, triangle) = label;
+        let before = found.len();
+        for c in &polygon.corners {
+            let side = (c.incident & !edge_key(0)) as usize;
+            let pushes = if c.incident >= face_key(0) {
+                false
+            } else if c.incident >= edge_key(0) {
+                self.may_push(side, -down)
+            } else {
+                self.may_push(side, -down) || self.may_push((side + 2) % 3, -down)
+            };
+            if pushes {
+                let on_core = c.point - down * c.gap;
+                let keys = (c.reference, c.incident);
+                found.push(Found { region, triangle, keys, normal: -down, gap: c.gap, on_core, flat: false });
+            }
+        }
+        found.len() > before
+    }
+
+    /// An edge of the core that has sunk into a ridge across it.
+    fn meet_crossing(&self, core: &Core, axes: &Axes, label: (u32, u32), found: &mut Vec<Found>) -> bool {
+        let (separation, side, edge) = axes.edges;
+        let n = axes.edge_normal;
+        if !self.may_push(side, n) {
+            return false;
+        }
+        let (p, q) = (self.core.edge(side), core.edge(edge));
+        let (_, t) = closest_on_segments(p, q);
+        let (region, triangle) = label;
+        let keys = (edge_key(edge as u32), edge_key(side as u32));
+        found.push(Found { region, triangle, keys, normal: n, gap: separation, on_core: q[0].lerp(q[1], t), flat: false });
+        true
     }
 
     /// The closest corners or edges, where the surface has a ridge or a border. False when there is none within reach whose normal the
