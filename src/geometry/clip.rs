@@ -82,7 +82,7 @@ impl Polygon {
             }
         }
         if incident.normals.is_empty() {
-            (0..incident.vertices.len() as u32).for_each(|i| corner(i, 0));
+            (0..incident.vertices.len() as u32).for_each(|i| corner(i, i));
         } else {
             incident.topology.face_sides(facing.1).iter().for_each(|side| corner(side.vertex, side.edge));
         }
@@ -166,6 +166,10 @@ impl Polygon {
 }
 
 impl Corner {
+    pub(super) fn new(point: DVec3, gap: f64, reference: u32, incident: u32) -> Self {
+        Self { point, gap, reference, incident, next: CUT }
+    }
+
     fn key(&self) -> (u32, u32) {
         (self.reference.min(self.incident), self.reference.max(self.incident))
     }

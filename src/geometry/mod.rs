@@ -12,6 +12,8 @@ mod clip;
 mod closed_forms;
 mod convex;
 mod cores;
+mod cylinder;
+mod cylinder_pair;
 mod mass;
 pub mod narrow;
 pub mod polyhedron;

@@ -14,9 +14,11 @@ use glam::{DMat3, DVec3};
 use super::closed_forms;
 use super::convex::{self, ConvexScratch};
 use super::cores::{Coordinates, Core};
+use super::cylinder::{self, Cylinder};
+use super::cylinder_pair;
 use super::sat;
 use super::shapes::Shape;
-use super::terrain;
+use super::terrain::{self, Partner};
 use super::trimesh::TriangleMesh;
 use crate::algebra::spatial::Pose;
 
@@ -173,6 +175,25 @@ fn kernel(a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose, reach: f64, scratc
             let (p, q) = (closed_forms::segment(*h1, pose_a), closed_forms::segment(*h2, pose_b));
             closed_forms::capsules(p, *r1, q, *r2, reach, &mut sink);
         }
+        (Shape::Ball { radius: r }, Shape::Cylinder { half_height, radius }) => {
+            let cylinder = Cylinder { half_height: *half_height, radius: *radius };
+            closed_forms::ball_cylinder(pose_a.position, *r, &cylinder, pose_b, reach, &mut sink);
+        }
+        (Shape::Capsule { .. }, Shape::Cylinder { half_height, radius }) => {
+            let parts = (sink.parts.1, sink.parts.0);
+            let sink = Sink { out: sink.out, frame: None, exchanged: !sink.exchanged, parts };
+            cylinder_core(&Cylinder { half_height: *half_height, radius: *radius }, pose_b, a, pose_a, reach, scratch, sink);
+        }
+        (Shape::Cylinder { half_height: h1, radius: r1 }, Shape::Cylinder { half_height: h2, radius: r2 }) => {
+            let (one, two) = (Cylinder { half_height: *h1, radius: *r1 }, Cylinder { half_height: *h2, radius: *r2 });
+            let relative = pose_a.relative(pose_b);
+            sink.frame = Some((DMat3::from_quat(pose_a.rotation), pose_a.position));
+            let rotation = DMat3::from_quat(relative.rotation);
+            cylinder_pair::contact(&one, &two, &rotation, relative.position, reach, &mut scratch.convex.polygon, &mut sink);
+        }
+        (Shape::Cylinder { half_height, radius }, _) => {
+            cylinder_core(&Cylinder { half_height: *half_height, radius: *radius }, pose_a, b, pose_b, reach, scratch, sink);
+        }
         _ => cores(a, pose_a, b, pose_b, reach, scratch, sink),
     }
 }
@@ -219,8 +240,27 @@ fn surface(a: &Shape, pose_a: &Pose, mesh: &TriangleMesh, pose_b: &Pose, reach: 
     }
     let relative = pose_b.relative(pose_a);
     sink.frame = Some((DMat3::from_quat(pose_b.rotation), pose_b.position));
+    let (rotation, position) = (DMat3::from_quat(relative.rotation), relative.position);
     let Scratch { a: coordinates, b: triangle, convex, terrain, .. } = scratch;
-    if let Some(core) = coordinates.place(a, &DMat3::from_quat(relative.rotation), relative.position) {
-        terrain::contact(&core, mesh, reach + core.radius, triangle, convex, terrain, &mut sink);
+    let (partner, reach) = match a {
+        Shape::Cylinder { half_height, radius } => {
+            let cylinder = Cylinder { half_height: *half_height, radius: *radius };
+            (Partner::Cylinder { cylinder, rotation, position, coordinates }, reach)
+        }
+        _ => match coordinates.place(a, &rotation, position) {
+            Some(core) => (Partner::Core(core), reach + core.radius),
+            None => return,
+        },
+    };
+    terrain::contact(partner, a.aabb(&relative), mesh, reach, triangle, convex, terrain, &mut sink);
+}
+
+/// A cylinder (A) and a shape with a polyhedral core (B), in the frame of the cylinder.
+fn cylinder_core(cylinder: &Cylinder, pose_a: &Pose, b: &Shape, pose_b: &Pose, reach: f64, scratch: &mut Scratch, mut sink: Sink) {
+    let relative = pose_a.relative(pose_b);
+    sink.frame = Some((DMat3::from_quat(pose_a.rotation), pose_a.position));
+    let Scratch { a: coordinates, b: other, convex, .. } = scratch;
+    if let Some(core) = other.place(b, &DMat3::from_quat(relative.rotation), relative.position) {
+        cylinder::contact(cylinder, &core, reach + core.radius, &mut convex.polygon, coordinates, &mut sink);
     }
 }

@@ -4,12 +4,13 @@
 //! touches there is pushed along the normal of the triangle. So a box slides over a floor of many triangles as over a plane. Points on
 //! triangles of one plane are then thinned to the outline of all of them together.
 
-use glam::DVec3;
+use glam::{DMat3, DVec3};
 use parry3d::bounding_volume::Aabb;
 
 use super::clip::Polygon;
 use super::convex::{ConvexScratch, SAME_DIRECTION, Tolerance};
 use super::cores::{Coordinates, Core, closest_on_segments, edge_key, face_key, vertex_key};
+use super::cylinder::Cylinder;
 use super::narrow::Sink;
 use super::sat::{self, Axes};
 use super::trimesh::{Beyond, TriangleMesh};
@@ -40,37 +41,57 @@ pub(super) struct TerrainScratch {
     outline: Vec<usize>,
 }
 
-/// Reports the contact points of a core with a surface, in the frame of the surface; `reach` includes the radius of the core.
+/// A convex shape in the frame of the surface.
+pub(super) enum Partner<'a> {
+    Core(Core<'a>),
+    /// Every triangle sees the prism that reaches towards it as far as the cylinder does. On a plane that is exact; on a ridge the prism
+    /// may lie up to 8 % of the radius inside the wall.
+    Cylinder { cylinder: Cylinder, rotation: DMat3, position: DVec3, coordinates: &'a mut Coordinates },
+}
+
+/// Reports the contact points of a convex shape with a surface, in the frame of the surface.
+///
+/// `low`, `high` is the box of the shape; `reach` counts from the core, so it includes its radius.
+#[allow(clippy::too_many_arguments)]
 pub(super) fn contact(
-    core: &Core,
+    mut partner: Partner,
+    (low, high): (DVec3, DVec3),
     mesh: &TriangleMesh,
     reach: f64,
-    coordinates: &mut Coordinates,
+    triangle: &mut Coordinates,
     convex: &mut ConvexScratch,
     scratch: &mut TerrainScratch,
     sink: &mut Sink,
 ) {
     let TerrainScratch { triangles, found, outline } = scratch;
     triangles.clear();
-    triangles.extend(mesh.tree.intersect_aabb(&Aabb { mins: core.low - reach, maxs: core.high + reach }));
+    triangles.extend(mesh.tree.intersect_aabb(&Aabb { mins: low - reach, maxs: high + reach }));
     // the tree's own order tells of its history
     triangles.sort_unstable();
     found.clear();
-    let centre = 0.5 * (core.low + core.high);
+    let centre = 0.5 * (low + high);
+    let mut radius = 0.0;
     for &t in triangles.iter() {
         let (corners, normal) = (mesh.corners(t as usize), mesh.normals[t as usize]);
         // what lies behind a triangle has come in elsewhere
-        if normal.dot(centre - corners[0]) >= 0.0 {
-            let triangle = Triangle { core: coordinates.place_triangle(corners, normal), beyond: &mesh.beyond[t as usize] };
-            let label = (mesh.region[t as usize], t);
-            triangle.meet(core, reach, label, convex, found);
+        if normal.dot(centre - corners[0]) < 0.0 {
+            continue;
         }
+        let core = match &mut partner {
+            Partner::Core(core) => *core,
+            Partner::Cylinder { cylinder, rotation, position, coordinates } => {
+                coordinates.place_cylinder(cylinder, rotation, *position, -normal)
+            }
+        };
+        radius = core.radius;
+        let one = Triangle { core: triangle.place_triangle(corners, normal), beyond: &mesh.beyond[t as usize] };
+        one.meet(&core, reach, (mesh.region[t as usize], t), convex, found);
     }
-    thin_out(found, core.size + core.radius, outline);
+    thin_out(found, 0.5 * (high - low).max_element(), outline);
     for p in found.iter() {
         let key = p.keys.1 ^ p.triangle.wrapping_add(1).wrapping_mul(0x85EB_CA6B);
-        let on_core = p.on_core - p.normal * core.radius;
-        let gap = p.gap - core.radius;
+        let on_core = p.on_core - p.normal * radius;
+        let gap = p.gap - radius;
         sink.push((p.keys.0, if p.flat { p.region } else { key }), p.normal, gap, on_core, on_core - p.normal * gap);
     }
 }
