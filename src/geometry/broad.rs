@@ -133,3 +133,69 @@ impl BroadPhase {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::tests::Dice;
+
+    fn random_box(dice: &mut Dice) -> (DVec3, DVec3) {
+        let (centre, half) = (dice.vector() * 3.0, DVec3::splat(0.3 * dice.unit()));
+        (centre - half, centre + half)
+    }
+
+    fn by_brute_force(boxes: &[Option<(DVec3, DVec3)>]) -> Vec<(u32, u32)> {
+        let mut pairs = Vec::new();
+        for (i, a) in boxes.iter().enumerate() {
+            for (j, b) in boxes.iter().enumerate().skip(i + 1) {
+                if let (Some(a), Some(b)) = (a, b)
+                    && a.0.cmple(b.1).all()
+                    && b.0.cmple(a.1).all()
+                {
+                    pairs.push((i as u32, j as u32));
+                }
+            }
+        }
+        pairs
+    }
+
+    #[test]
+    fn pairs_are_those_of_brute_force_whatever_came_and_went() {
+        let mut dice = Dice(31);
+        let mut boxes: Vec<Option<(DVec3, DVec3)>> = vec![None; 300];
+        let mut broad = BroadPhase::default();
+        let mut pairs = Vec::new();
+        for round in 0..60 {
+            for leaf in 0..300 {
+                let x = dice.unit();
+                if x < 0.05 {
+                    boxes[leaf] = None;
+                    broad.remove(leaf as u32);
+                } else if x < 0.5 {
+                    let (low, high) = random_box(&mut dice);
+                    boxes[leaf] = Some((low, high));
+                    broad.set_box(leaf as u32, low, high);
+                }
+            }
+            broad.pairs(&mut pairs);
+            assert_eq!(pairs, by_brute_force(&boxes), "round {round}");
+        }
+    }
+
+    #[test]
+    fn a_half_space_meets_the_boxes_that_it_reaches_and_no_other_half_space() {
+        let mut broad = BroadPhase::default();
+        broad.set_half_space(0, DVec3::Z, 0.0);
+        broad.set_half_space(9, DVec3::X, 0.0);
+        broad.set_box(3, DVec3::splat(1.0), DVec3::splat(2.0));
+        broad.set_box(4, DVec3::new(1.0, 1.0, 0.0), DVec3::splat(2.0));
+        let mut pairs = Vec::new();
+        broad.pairs(&mut pairs);
+        assert_eq!(pairs, [(0, 4), (3, 4)]);
+        broad.remove(9);
+        broad.set_box(0, DVec3::ZERO, DVec3::ONE);
+        broad.remove(4);
+        broad.pairs(&mut pairs);
+        assert_eq!(pairs, [(0, 3)]);
+    }
+}

@@ -9,8 +9,8 @@
 
 use glam::DVec3;
 
-use super::cylinder::{Cylinder, RIM_POINTS};
 use super::cores::{closest_on_segments, vertex_key};
+use super::cylinder::{Cylinder, RIM_POINTS};
 use super::narrow::Sink;
 use super::shapes::Shape;
 use crate::algebra::spatial::{Pose, tangents};

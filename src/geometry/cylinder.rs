@@ -171,14 +171,7 @@ fn feature<'a>(cylinder: &Cylinder, n: DVec3, coordinates: &'a mut Coordinates) 
 }
 
 /// Reports the contact points of a cylinder (A) with a core (B) in the frame of the cylinder; `reach` includes the radius of the core.
-pub(super) fn contact(
-    cylinder: &Cylinder,
-    b: &Core,
-    reach: f64,
-    polygon: &mut Polygon,
-    coordinates: &mut Coordinates,
-    sink: &mut Sink,
-) {
+pub(super) fn contact(cylinder: &Cylinder, b: &Core, reach: f64, polygon: &mut Polygon, coordinates: &mut Coordinates, sink: &mut Sink) {
     let Some((n, separation)) = cylinder.best_axis(b, reach) else { return };
     let mut report = |keys: (u32, u32), n: DVec3, distance: f64, on_a: DVec3| {
         if distance <= reach {
@@ -196,6 +189,12 @@ pub(super) fn contact(
         let (core, flat) = feature(cylinder, n, coordinates);
         let tolerance = Tolerance::of(b, &core);
         polygon.clip(b, face, &core, tolerance.snap);
+        let lowest = polygon.corners.iter().map(|c| c.gap).fold(f64::INFINITY, f64::min);
+        // beside the face something else may be nearer
+        let direct = separation <= 0.0 || lowest * SAME_DIRECTION <= separation + tolerance.snap;
+        if !direct {
+            polygon.corners.clear();
+        }
         polygon.tidy(reach, tolerance.merge);
         for c in &polygon.corners {
             let key = if flat { c.incident ^ side } else { c.incident ^ face_key(1) };

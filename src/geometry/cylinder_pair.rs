@@ -46,9 +46,7 @@ impl Pair<'_> {
         let size = self.one.reach_along(z1) + self.one.radius + self.two.half_height + self.two.radius;
         let mut best = (z1, f64::NEG_INFINITY);
         let aside = self.position - z1 * z1.dot(self.position);
-        let mut axes = vec![z1, z2];
-        axes.extend(z1.cross(z2).try_normalize());
-        axes.extend(aside.try_normalize());
+        let axes = [z1, z2, z1.cross(z2).normalize_or_zero(), aside.normalize_or_zero(), self.position.normalize_or_zero()];
         let consider = |n: DVec3, best: &mut (DVec3, f64)| {
             let n = if n.dot(self.position) < 0.0 { -n } else { n };
             let s = self.separation(n);
@@ -56,16 +54,16 @@ impl Pair<'_> {
                 *best = (n, s);
             }
         };
-        axes.into_iter().for_each(|n| consider(n, &mut best));
-        for start in [best.0, self.position.try_normalize().unwrap_or(DVec3::Z)] {
-            consider(self.settle(start, size), &mut best);
-        }
+        let axes = axes.into_iter().filter(|n| *n != DVec3::ZERO);
+        axes.clone().for_each(|n| consider(n, &mut best));
+        // overlapping cylinders have several directions that settle
+        axes.for_each(|n| consider(self.settle(if n.dot(self.position) < 0.0 { -n } else { n }, size), &mut best));
         best
     }
 
     fn settle(&self, mut n: DVec3, size: f64) -> DVec3 {
         let mut p = self.one.closest(n * size);
-        for _ in 0..200 {
+        for _ in 0..100 {
             let shift = n * (size - self.separation(n));
             let q = self.from_two(self.two.closest(self.point_into_two(p - shift))) + shift;
             p = self.one.closest(q);

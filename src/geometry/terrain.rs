@@ -46,7 +46,12 @@ pub(super) enum Partner<'a> {
     Core(Core<'a>),
     /// Every triangle sees the prism that reaches towards it as far as the cylinder does. On a plane that is exact; on a ridge the prism
     /// may lie up to 8 % of the radius inside the wall.
-    Cylinder { cylinder: Cylinder, rotation: DMat3, position: DVec3, coordinates: &'a mut Coordinates },
+    Cylinder {
+        cylinder: Cylinder,
+        rotation: DMat3,
+        position: DVec3,
+        coordinates: &'a mut Coordinates,
+    },
 }
 
 /// Reports the contact points of a convex shape with a surface, in the frame of the surface.
@@ -251,9 +256,7 @@ impl Triangle<'_> {
 fn thin_out(found: &mut Vec<Found>, size: f64, outline: &mut Vec<usize>) {
     let merge = 1e-9 * size;
     found.sort_by_key(|p| (p.region, p.triangle));
-    let same_place = |p: &Found, q: &Found| {
-        (p.on_core - q.on_core).length() <= merge && p.normal.dot(q.normal) > 1.0 - 1e-9
-    };
+    let same_place = |p: &Found, q: &Found| (p.on_core - q.on_core).length() <= merge && p.normal.dot(q.normal) > 1.0 - 1e-9;
     // crossings with a cut of the plane lie on the outline of a triangle, corners of the shape on no particular one
     let mut i = 0;
     while i < found.len() {
