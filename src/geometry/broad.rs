@@ -166,14 +166,14 @@ mod tests {
         let mut broad = BroadPhase::default();
         let mut pairs = Vec::new();
         for round in 0..60 {
-            for leaf in 0..300 {
+            for (leaf, slot) in boxes.iter_mut().enumerate() {
                 let x = dice.unit();
                 if x < 0.05 {
-                    boxes[leaf] = None;
+                    *slot = None;
                     broad.remove(leaf as u32);
                 } else if x < 0.5 {
                     let (low, high) = random_box(&mut dice);
-                    boxes[leaf] = Some((low, high));
+                    *slot = Some((low, high));
                     broad.set_box(leaf as u32, low, high);
                 }
             }

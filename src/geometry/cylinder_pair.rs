@@ -24,20 +24,20 @@ struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    fn into_two(&self, n: DVec3) -> DVec3 {
+    fn seen_by_two(&self, n: DVec3) -> DVec3 {
         self.rotation.transpose() * n
     }
 
-    fn point_into_two(&self, p: DVec3) -> DVec3 {
-        self.into_two(p - self.position)
+    fn point_seen_by_two(&self, p: DVec3) -> DVec3 {
+        self.seen_by_two(p - self.position)
     }
 
-    fn from_two(&self, p: DVec3) -> DVec3 {
+    fn out_of_two(&self, p: DVec3) -> DVec3 {
         *self.rotation * p + self.position
     }
 
     fn separation(&self, n: DVec3) -> f64 {
-        n.dot(self.position) - self.one.reach_along(n) - self.two.reach_along(self.into_two(n))
+        n.dot(self.position) - self.one.reach_along(n) - self.two.reach_along(self.seen_by_two(n))
     }
 
     /// The best direction, and its separation.
@@ -65,7 +65,7 @@ impl Pair<'_> {
         let mut p = self.one.closest(n * size);
         for _ in 0..100 {
             let shift = n * (size - self.separation(n));
-            let q = self.from_two(self.two.closest(self.point_into_two(p - shift))) + shift;
+            let q = self.out_of_two(self.two.closest(self.point_seen_by_two(p - shift))) + shift;
             p = self.one.closest(q);
             let Some(next) = (q - p).try_normalize() else { return n };
             let change = (next - n).length_squared();
@@ -97,7 +97,7 @@ pub(super) fn contact(
     if separation > reach {
         return;
     }
-    let m = pair.into_two(n);
+    let m = pair.seen_by_two(n);
     let flat = |z: f64| z.abs() > SAME_DIRECTION;
     let upright = |z: f64| z.abs() < 0.005;
     let mut report = |keys: (u32, u32), n: DVec3, gap: f64, on_one: DVec3| {
@@ -117,10 +117,10 @@ pub(super) fn contact(
             return;
         }
     }
-    let (wall1, wall2) = (one.wall(n), two.wall(-m).map(|p| pair.from_two(p)));
+    let (wall1, wall2) = (one.wall(n), two.wall(-m).map(|p| pair.out_of_two(p)));
     if flat(n.z) && upright(m.z) {
         let n = DVec3::Z * 1f64.copysign(n.z);
-        let wall = two.wall(-pair.into_two(n)).map(|p| pair.from_two(p));
+        let wall = two.wall(-pair.seen_by_two(n)).map(|p| pair.out_of_two(p));
         if let Some(ends) = chord(wall, one.radius) {
             for (k, t) in ends.into_iter().enumerate() {
                 let p = wall[0].lerp(wall[1], t);
@@ -133,7 +133,7 @@ pub(super) fn contact(
     if upright(n.z) && flat(m.z) {
         let n = rotation.z_axis * 1f64.copysign(m.z);
         let wall = one.wall(n);
-        if let Some(ends) = chord(wall.map(|p| pair.point_into_two(p)), two.radius) {
+        if let Some(ends) = chord(wall.map(|p| pair.point_seen_by_two(p)), two.radius) {
             for (k, t) in ends.into_iter().enumerate() {
                 let p = wall[0].lerp(wall[1], t);
                 report((edge_key(k as u32), cap2), n, n.dot(position - p) - two.half_height, p);
@@ -170,9 +170,9 @@ pub(super) fn contact(
 /// The outline of the overlap of two parallel caps; `n` is the normal of the first. Rim points of one within the other, and where the rims cross.
 fn caps(pair: &Pair, n: DVec3, polygon: &mut Polygon) {
     let height = |p: DVec3| n.dot(p) - pair.one.half_height;
-    let m = pair.into_two(n);
+    let m = pair.seen_by_two(n);
     polygon.corners.clear();
-    let on_second = pair.two.cap(-m).map(|p| pair.from_two(p));
+    let on_second = pair.two.cap(-m).map(|p| pair.out_of_two(p));
     let inside_one = |p: DVec3| p.x.hypot(p.y) <= pair.one.radius * (1.0 + 1e-10);
     let within_second = on_second.iter().filter(|p| inside_one(**p)).count();
     for (k, p) in on_second.into_iter().enumerate() {
@@ -182,12 +182,12 @@ fn caps(pair: &Pair, n: DVec3, polygon: &mut Polygon) {
     }
     // along n onto the plane of the second cap
     let normal = pair.rotation.z_axis;
-    let origin = pair.from_two(DVec3::Z * pair.two.half_height.copysign(-m.z));
+    let origin = pair.out_of_two(DVec3::Z * pair.two.half_height.copysign(-m.z));
     let drop = |p: DVec3| p + n * ((origin - p).dot(normal) / n.dot(normal));
     if within_second < RIM_POINTS {
         for (k, p) in pair.one.cap(n).into_iter().enumerate() {
             let p = drop(p);
-            let local = pair.point_into_two(p);
+            let local = pair.point_seen_by_two(p);
             if local.x.hypot(local.y) <= pair.two.radius * (1.0 + 1e-10) {
                 polygon.corners.push(Corner::new(p, height(p), vertex_key(k as u32), face_key(0)));
             }
