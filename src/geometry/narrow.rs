@@ -23,6 +23,18 @@ use super::trimesh::TriangleMesh;
 use crate::algebra::spatial::Pose;
 
 /// One point of contact, or near contact, between two bodies.
+///
+/// ```
+/// use drystone::algebra::spatial::Pose;
+/// use drystone::geometry::{ContactPoint, Scratch, Shape, contact_points};
+/// use glam::DVec3;
+/// let block = Shape::cuboid(DVec3::splat(0.5))?;
+/// let mut points: Vec<ContactPoint> = Vec::new();
+/// contact_points(&block, &Pose::at(DVec3::new(0.3, 0.0, 1.0)), &block, &Pose::IDENTITY, 0.01, &mut Scratch::default(), &mut points);
+/// assert_eq!(points.len(), 4);
+/// assert!(points.iter().all(|p| p.normal == DVec3::Z && p.gap == 0.0));
+/// # Ok::<(), drystone::geometry::ShapeError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactPoint {
     /// Which features of body 1 (upper 32 bits) and body 2 (lower 32 bits) meet; the same point of a lasting contact keeps it from step to step.

@@ -16,6 +16,13 @@ use super::shapes::ShapeError;
 use crate::algebra::spatial::{Pose, tangents};
 
 /// A polygonal face.
+///
+/// ```
+/// use drystone::geometry::polyhedron::{Face, Polyhedron};
+/// use glam::DVec3;
+/// let top: Face = Polyhedron::cuboid(DVec3::ONE).faces[4];
+/// assert_eq!((top.normal, top.offset), (DVec3::Z, 1.0));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Face {
     /// Outward unit normal.
@@ -34,6 +41,13 @@ pub(super) struct Side {
 }
 
 /// An edge between two faces.
+///
+/// ```
+/// use drystone::geometry::polyhedron::{Edge, Polyhedron};
+/// use glam::DVec3;
+/// let edges: Vec<Edge> = Polyhedron::cuboid(DVec3::ONE).edges;
+/// assert!(edges.len() == 12 && edges[0].vertices == [0, 1]);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Edge {
     /// Its two end points.

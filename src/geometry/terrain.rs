@@ -39,6 +39,7 @@ pub(super) struct TerrainScratch {
     triangles: Vec<u32>,
     found: Vec<Found>,
     outline: Vec<usize>,
+    order: Vec<usize>,
 }
 
 /// A convex shape in the frame of the surface.
@@ -68,7 +69,7 @@ pub(super) fn contact(
     scratch: &mut TerrainScratch,
     sink: &mut Sink,
 ) {
-    let TerrainScratch { triangles, found, outline } = scratch;
+    let TerrainScratch { triangles, found, outline, order } = scratch;
     triangles.clear();
     triangles.extend(mesh.tree.intersect_aabb(&Aabb { mins: low - reach, maxs: high + reach }));
     // the tree's own order tells of its history
@@ -92,7 +93,7 @@ pub(super) fn contact(
         let one = Triangle { core: triangle.place_triangle(corners, normal), beyond: &mesh.beyond[t as usize] };
         one.meet(&core, reach, (mesh.region[t as usize], t), convex, found);
     }
-    thin_out(found, 0.5 * (high - low).max_element(), outline);
+    thin_out(found, 0.5 * (high - low).max_element(), outline, order);
     for p in found.iter() {
         let key = p.keys.1 ^ p.triangle.wrapping_add(1).wrapping_mul(0x85EB_CA6B);
         let on_core = p.on_core - p.normal * radius;
@@ -123,7 +124,7 @@ impl Triangle<'_> {
         let side_on = !facing && core_face.max(edges) > height + tolerance.snap;
         // Not over the triangle, or pushed out sideways on a shorter way: a ridge or a border may answer.
         if side_on || !facing && lowest > height + tolerance.snap {
-            let answered = if core_face > edges && core_face > height {
+            let answered = if core_face >= edges - tolerance.snap && core_face > height {
                 self.meet_face_of_core(core, axes.face_b.1, reach, tolerance, label, polygon, found)
             } else {
                 edges > height && edges <= 0.0 && self.meet_crossing(core, &axes, label, found)
@@ -253,7 +254,7 @@ impl Triangle<'_> {
 }
 
 /// Keeps, of the flat points of each region, the corners of their common outline; of points in one place the first.
-fn thin_out(found: &mut Vec<Found>, size: f64, outline: &mut Vec<usize>) {
+fn thin_out(found: &mut Vec<Found>, size: f64, outline: &mut Vec<usize>, order: &mut Vec<usize>) {
     let merge = 1e-9 * size;
     found.sort_by_key(|p| (p.region, p.triangle));
     let same_place = |p: &Found, q: &Found| (p.on_core - q.on_core).length() <= merge && p.normal.dot(q.normal) > 1.0 - 1e-9;
@@ -271,12 +272,12 @@ fn thin_out(found: &mut Vec<Found>, size: f64, outline: &mut Vec<usize>) {
     while start < found.len() {
         let region = found[start].region;
         let end = start + found[start..].iter().take_while(|p| p.region == region).count();
-        start = end - drop_inner(found, start, end, size, outline);
+        start = end - drop_inner(found, start, end, size, outline, order);
     }
 }
 
 /// Drops from `found[start..end]`, all of one plane, what is no corner of their convex outline; returns how many.
-fn drop_inner(found: &mut Vec<Found>, start: usize, end: usize, size: f64, outline: &mut Vec<usize>) -> usize {
+fn drop_inner(found: &mut Vec<Found>, start: usize, end: usize, size: f64, outline: &mut Vec<usize>, order: &mut Vec<usize>) -> usize {
     let n = found[start].normal;
     let level = |p: &Found| p.normal.dot(n) > 1.0 - 1e-12;
     if end - start < 3 || !found[start..end].iter().all(level) {
@@ -284,8 +285,9 @@ fn drop_inner(found: &mut Vec<Found>, start: usize, end: usize, size: f64, outli
     }
     let (t1, t2) = tangents(n);
     let flat = |p: &Found| (p.on_core.dot(t1), p.on_core.dot(t2));
-    let mut order: Vec<usize> = (start..end).collect();
-    order.sort_by(|&a, &b| {
+    order.clear();
+    order.extend(start..end);
+    order.sort_unstable_by(|&a, &b| {
         let (a, b) = (flat(&found[a]), flat(&found[b]));
         a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1))
     });
