@@ -3,3 +3,4 @@
 pub mod algebra;
 #[cfg(feature = "simulation")]
 pub mod geometry;
+pub mod numerics;
