@@ -7,11 +7,13 @@
 //! [`shapes`] says what a body looks like, [`broad`] whose boxes overlap, [`narrow`] where two shapes touch. Everything here is a pure
 //! function of shapes and poses: no history, no hidden margin.
 
+pub mod broad;
 mod mass;
 pub mod narrow;
 pub mod polyhedron;
 pub mod shapes;
 mod surface;
+pub mod systems;
 pub mod trimesh;
 
 pub use mass::MassProperties;
