@@ -8,14 +8,23 @@
 //! function of shapes and poses: no history, no hidden margin.
 
 pub mod broad;
+mod clip;
+mod closed_forms;
+mod convex;
+mod cores;
 mod mass;
 pub mod narrow;
 pub mod polyhedron;
+mod sat;
 pub mod shapes;
 mod surface;
 pub mod systems;
+mod terrain;
+#[cfg(test)]
+mod tests;
 pub mod trimesh;
 
+pub use broad::BroadPhase;
 pub use mass::MassProperties;
 pub use narrow::{ContactPoint, Scratch, contact_points};
 pub use shapes::{Shape, ShapeError};
