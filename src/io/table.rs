@@ -20,7 +20,13 @@ pub const BODY_COLUMNS: [&str; 15] = ["name", "shape", "x", "y", "z", "qw", "qx"
 /// ```
 pub fn format_number(x: f64) -> String {
     if !x.is_finite() {
-        return if x.is_nan() { "nan".into() } else if x > 0.0 { "inf".into() } else { "-inf".into() };
+        return if x.is_nan() {
+            "nan".into()
+        } else if x > 0.0 {
+            "inf".into()
+        } else {
+            "-inf".into()
+        };
     }
     let scientific = format!("{x:.16e}");
     // `{:e}` always prints one digit, a point, 16 digits, `e` and the exponent
@@ -76,7 +82,7 @@ pub struct BodyRow {
 pub fn read_bodies(path: &Path) -> Result<Vec<BodyRow>, OutputError> {
     let mut table = csv::Reader::from_path(path).map_err(|error| table_error(path, error))?;
     let header = table.headers().map_err(|error| table_error(path, error))?;
-    if header != &BODY_COLUMNS[..] {
+    if header != BODY_COLUMNS[..] {
         return Err(content(path, 1, header.iter().collect::<Vec<_>>().join(","), BODY_COLUMNS.join(",")));
     }
     let mut rows = Vec::new();
@@ -209,6 +215,7 @@ fn table_error(path: &Path, error: csv::Error) -> OutputError {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::algebra::spatial::Pose;
@@ -233,7 +240,7 @@ mod tests {
             (5e-324, "4.9406564584124654e-324"),
             (f64::MAX, "1.7976931348623157e+308"),
             (99999999999999990.0, "99999999999999984"),
-            (9.9999999999999999e22, "9.9999999999999992e+22"),
+            (1e23, "9.9999999999999992e+22"),
             (f64::NEG_INFINITY, "-inf"),
         ] {
             assert_eq!(format_number(x), text);

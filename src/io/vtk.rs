@@ -82,7 +82,9 @@ impl VtkSeries {
     }
 
     fn write_collection(&self, kind: &str) -> Result<(), OutputError> {
-        let mut xml = String::from("<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\" byte_order=\"LittleEndian\">\n<Collection>\n");
+        let mut xml = String::from(
+            "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\" byte_order=\"LittleEndian\">\n<Collection>\n",
+        );
         for &(step, time) in &self.frames {
             let file = frame_name(kind, step);
             xml += &format!("<DataSet timestep=\"{time}\" group=\"\" part=\"0\" file=\"{file}\"/>\n");
@@ -104,8 +106,8 @@ fn attribute<'a>(tag: &'a str, name: &str) -> Option<&'a str> {
 
 /// Writes the surfaces of all bodies where they are now.
 ///
-/// Points carry `velocity` (m/s, `v + ω × r`) and `speed`; triangles carry `id`, `material`, `dynamic` (0 or 1) and
-/// `angular_velocity` (rad/s, world).
+/// Points carry `velocity` (m/s, `v + ω × r`); triangles carry `id`, `material`, `dynamic` (0 or 1), `speed` of the
+/// body's centre (m/s) and `angular_velocity` (rad/s, world).
 pub fn write_bodies(path: &Path, snapshot: &Snapshot) -> Result<(), OutputError> {
     let vertices = || snapshot.bodies.iter().flat_map(|body| body.surface.vertices.iter().map(move |&x| (body, body.pose.point(x))));
     let per_triangle = || snapshot.bodies.iter().flat_map(|body| body.surface.triangles.iter().map(move |_| body));
@@ -120,13 +122,13 @@ pub fn write_bodies(path: &Path, snapshot: &Snapshot) -> Result<(), OutputError>
     let velocity: Vec<DVec3> = vertices().map(|(body, x)| body.velocity_at(x)).collect();
 
     let mut file = PolyData::new(snapshot.time, velocity.len(), 0, 0, offsets.len());
-    file.section("PointData", "Scalars=\"speed\" Vectors=\"velocity\"");
+    file.section("PointData", "Vectors=\"velocity\"");
     file.vectors32("velocity", velocity.iter().copied());
-    file.array("speed", "Float32", 1, velocity.iter().map(|v| (v.length() as f32).to_le_bytes()));
-    file.section("CellData", "Scalars=\"material\"");
+    file.section("CellData", "Scalars=\"speed\"");
     file.array("id", "UInt32", 1, per_triangle().map(|body| body.id.to_le_bytes()));
     file.array("material", "UInt32", 1, per_triangle().map(|body| body.material.to_le_bytes()));
     file.array("dynamic", "UInt8", 1, per_triangle().map(|body| [u8::from(body.dynamic)]));
+    file.array("speed", "Float32", 1, per_triangle().map(|body| (body.linear.length() as f32).to_le_bytes()));
     file.vectors32("angular_velocity", per_triangle().map(|body| body.pose.vector(body.angular)));
     file.section("Points", "");
     file.vectors32("points", vertices().map(|(_, x)| x));
@@ -278,6 +280,7 @@ fn compress(bytes: &[u8], data: &mut Vec<u8>) {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::algebra::spatial::Pose;

@@ -14,10 +14,10 @@ use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 use std::f64::consts::{PI, TAU};
 
-const SUNS: usize = 20;
-const SUN_RADIUS: f64 = 0.045;
+const SUNS: usize = 28;
+const SUN_RADIUS: f64 = 0.04;
 const SUN_MAP: usize = 1400;
-const SKIES: usize = 56;
+const SKIES: usize = 64;
 const SKY_MAP: usize = 700;
 
 /// All lights of a picture.
@@ -64,20 +64,26 @@ impl Lights {
         let bounce = Vec3::new(0.24, 0.22, 0.20) * (0.5 - 0.5 * normal.z) as f32;
         self.0.iter().fold(bounce, |sum, light| {
             let cosine = normal.dot(light.towards);
-            if cosine > 0.0 && light.reaches(point + light.lift * normal) { sum + light.colour * cosine as f32 } else { sum }
+            if cosine > 0.0 { sum + light.colour * (cosine as f32 * light.reaching(point + light.lift * normal)) } else { sum }
         })
     }
 }
 
 impl Light {
-    fn reaches(&self, point: DVec3) -> bool {
+    /// Share of the light that arrives at a point: the four samples around it, by their distance.
+    fn reaching(&self, point: DVec3) -> f32 {
         let local = self.view.local(point);
-        let at = self.view.screen(local);
+        let at = self.view.screen(local) - 0.5;
         let (x, y) = (at.x as usize, at.y as usize);
-        if at.x < 0.0 || at.y < 0.0 || x >= self.map.width || y >= self.map.width {
-            return true;
+        let width = self.map.width;
+        if at.x < 0.0 || at.y < 0.0 || x + 1 >= width || y + 1 >= width {
+            return 1.0;
         }
-        f64::from(self.map.nearest[y * self.map.width + x].0) <= self.view.nearness(local.z - 0.3 * self.lift)
+        let nearness = self.view.nearness(local.z - 0.3 * self.lift) as f32;
+        let lit = |k: usize| if self.map.nearest[k].0 <= nearness { 1.0 } else { 0.0 };
+        let (u, v) = ((at.x - x as f64) as f32, (at.y - y as f64) as f32);
+        let row = |k: usize| (1.0 - u) * lit(k) + u * lit(k + 1);
+        (1.0 - v) * row(y * width + x) + v * row((y + 1) * width + x)
     }
 }
 

@@ -21,10 +21,8 @@ impl ShadedMesh {
         let Surface { vertices, triangles } = surface;
         // vertices at one place are one vertex, whatever the list says (+ 0.0: no difference between 0 and −0)
         let mut places = BTreeMap::new();
-        let place: Vec<u32> = (0u32..)
-            .zip(vertices)
-            .map(|(k, v)| *places.entry((*v + DVec3::ZERO).to_array().map(f64::to_bits)).or_insert(k))
-            .collect();
+        let place: Vec<u32> =
+            (0u32..).zip(vertices).map(|(k, v)| *places.entry((*v + DVec3::ZERO).to_array().map(f64::to_bits)).or_insert(k)).collect();
         let area: Vec<DVec3> = triangles
             .iter()
             .map(|t| {

@@ -65,7 +65,7 @@ pub struct Picture {
     pub direction: DVec3,
     /// What colours tell.
     pub colour: ColourBy,
-    /// Whether normal impulses are drawn as lines through the contacts, as wide as the root of the impulse.
+    /// Whether the chains of force are drawn over pale bodies: the contacts that press more than the mean, as wide as they press.
     pub forces: bool,
     /// Samples per pixel in each direction, 1 to 8.
     pub samples: u32,
@@ -102,17 +102,18 @@ impl Picture {
     /// The picture as rows of sRGB bytes, three per pixel; the error says what cannot be drawn.
     pub fn render(&self, snapshot: &Snapshot) -> Result<Vec<u8>, String> {
         self.validate()?;
-        let subject = subject(snapshot)?;
+        let mut subject = subject(snapshot)?;
         let size = self.size.map(|n| n as usize * self.samples as usize);
-        let view = View::fitted(-self.direction.normalize(), &subject, size, HALF_ANGLE);
         let low = subject.iter().fold(DVec3::INFINITY, |m, &(x, r)| m.min(x - r));
         let high = subject.iter().fold(DVec3::NEG_INFINITY, |m, &(x, r)| m.max(x + r));
         let (middle, radius) = (0.5 * (low + high), 0.5 * (high - low).length());
 
         let stage = Stage::new(self, snapshot, [low, high]);
-        // from behind the left shoulder, so that what the eye sees is lit and shadows fall to the right
+        subject.extend(stage.walls.iter().map(|&corner| (corner, 0.0)));
+        let view = View::fitted(-self.direction.normalize(), &subject, size, HALF_ANGLE);
+        // over the left shoulder, so that what the eye sees is lit and shadows fall to the right
         let level = |v: DVec3| v.with_z(0.0).normalize_or_zero();
-        let sun = (-0.75 * level(view.right) - 0.45 * level(view.ahead) + 1.05 * DVec3::Z).normalize();
+        let sun = (-0.5 * level(view.right) - 0.75 * level(view.ahead) + 1.15 * DVec3::Z).normalize();
         let lights = Lights::new(sun, &stage.solids[..stage.casting], middle, 1.02 * radius);
         let raster = Raster::new(&view, size[0], size[1], &stage.solids);
         let outline = Line { ends: [DVec3::ZERO; 2], width: 1.15 * f64::from(self.samples) * f64::from(self.size[1]).sqrt() / 28.0 };
@@ -148,11 +149,16 @@ impl Picture {
                     } else {
                         let point = view.point(weight * place, weight * nearness);
                         let normal = stage.solids[solid as usize].normal(point);
-                        let (colour, fades) = stage.colours[solid as usize];
+                        let (colour, part) = stage.colours[solid as usize];
                         let lit = colour * lights.arriving(point, normal);
-                        let far = if fades { ((point - middle).length() / radius - 1.6) / 6.0 } else { 0.0 };
-                        let far = far.clamp(0.0, 1.0) as f32;
-                        lit.lerp(back, far * far * (3.0 - 2.0 * far))
+                        match part {
+                            Part::Body => lit,
+                            Part::Wall => lit.lerp(back, 0.5),
+                            Part::Ground => {
+                                let far = (((point - middle).length() / radius - 1.6) / 6.0).clamp(0.0, 1.0) as f32;
+                                lit.lerp(back, far * far * (3.0 - 2.0 * far))
+                            }
+                        }
                     };
                     sum += seen * (count as f32 * share);
                 }
@@ -178,17 +184,18 @@ impl Picture {
         Ok(())
     }
 
-    /// The branches of the contacts that press, none thinner than a tenth of the widest.
+    /// The branches of the contacts that press more than the mean does, as wide as their impulse.
     fn chains(&self, snapshot: &Snapshot) -> Vec<Line> {
-        let largest = snapshot.contacts.iter().fold(0.0, |m: f64, c| m.max(c.normal_impulse));
-        let widest = f64::from(self.samples * self.size[0].min(self.size[1])) / 75.0;
-        let pressing = snapshot.contacts.iter().filter(|c| c.normal_impulse > 0.01 * largest);
+        let pressing = || snapshot.contacts.iter().filter(|contact| contact.normal_impulse > 0.0);
+        let largest = pressing().fold(0.0, |m: f64, contact| m.max(contact.normal_impulse));
+        let mean = pressing().map(|contact| contact.normal_impulse).sum::<f64>() / pressing().count() as f64;
+        let widest = f64::from(self.samples * self.size[0].min(self.size[1])) / 70.0;
         let branch = |contact| {
             let points: Vec<DVec3> = snapshot.branch(contact).collect();
-            let width = widest * (contact.normal_impulse / largest).sqrt();
+            let width = widest * contact.normal_impulse / largest;
             points.windows(2).map(|ends| Line { ends: [ends[0], ends[1]], width }).collect::<Vec<_>>()
         };
-        pressing.flat_map(branch).collect()
+        pressing().filter(|contact| contact.normal_impulse >= mean).flat_map(branch).collect()
     }
 }
 
@@ -237,19 +244,28 @@ struct Stage {
     /// First those that cast shadows.
     solids: Vec<Solid>,
     casting: usize,
-    /// Colour of each solid, and whether it fades into the background.
-    colours: Vec<(Vec3, bool)>,
+    /// Colour of each solid, and what it belongs to.
+    colours: Vec<(Vec3, Part)>,
     edges: Vec<[DVec3; 2]>,
+    /// Corners of the walls.
+    walls: Vec<DVec3>,
+}
+
+#[derive(Clone, Copy)]
+enum Part {
+    Body,
+    Ground,
+    Wall,
 }
 
 impl Stage {
     fn new(picture: &Picture, snapshot: &Snapshot, bounds: [DVec3; 2]) -> Self {
-        let mut stage = Self { solids: Vec::new(), casting: 0, colours: Vec::new(), edges: Vec::new() };
+        let mut stage = Self { solids: Vec::new(), casting: 0, colours: Vec::new(), edges: Vec::new(), walls: Vec::new() };
         let visible = || snapshot.bodies.iter().filter(|body| body.pose.is_finite());
         // bodies of one shape share their surface, so it is prepared once
         let mut meshes: BTreeMap<*const _, ShadedMesh> = BTreeMap::new();
         for body in visible().filter(|body| body.shape != "half-space") {
-            let colour = (body_colour(picture, body), false);
+            let colour = (body_colour(picture, body), Part::Body);
             if body.shape == "ball" {
                 stage.add(Solid::Ball { centre: body.pose.position, radius: reach(body) }, colour);
                 continue;
@@ -268,7 +284,7 @@ impl Stage {
         stage
     }
 
-    fn add(&mut self, solid: Solid, colour: (Vec3, bool)) {
+    fn add(&mut self, solid: Solid, colour: (Vec3, Part)) {
         self.solids.push(solid);
         self.colours.push(colour);
     }
@@ -279,7 +295,7 @@ impl Stage {
         let (a, b, c) = (corner(a), corner(b), corner(c));
         let Some(normal) = (b - a).cross(c - a).try_normalize() else { return };
         if normal.z > 0.3 {
-            return self.add(Solid::Plane { point: a, normal }, (colour::from_srgb(0xe6e2da), true));
+            return self.add(Solid::Plane { point: a, normal }, (colour::from_srgb(0xe6e2da), Part::Ground));
         }
         // the rectangle in the plane that stands behind everything shown
         let side = if normal.z.abs() > 0.9 { tangents(normal).0 } else { DVec3::Z.cross(normal).normalize() };
@@ -292,8 +308,10 @@ impl Stage {
         }
         let at = |x: f64, y: f64| a + x * side + y * rise;
         let quad = [at(from.x, from.y), at(to.x, from.y), at(to.x, to.y), at(from.x, to.y)];
+        self.walls.extend(quad);
+        self.edges.extend((0..4).map(|k| [quad[k], quad[(k + 1) % 4]]));
         for corners in [[quad[0], quad[1], quad[2]], [quad[0], quad[2], quad[3]]] {
-            self.add(Solid::Triangle { corners, normals: [normal; 3] }, (colour::from_srgb(0xdcdfe2), false));
+            self.add(Solid::Triangle { corners, normals: [normal; 3] }, (colour::from_srgb(0xe4e6e8), Part::Wall));
         }
     }
 }
@@ -310,4 +328,5 @@ fn body_colour(picture: &Picture, body: &BodyView) -> Vec3 {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests;

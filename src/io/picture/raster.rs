@@ -11,10 +11,19 @@ use rayon::prelude::*;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Solid {
     /// Seen only from the side where its corners run counter-clockwise.
-    Triangle { corners: [DVec3; 3], normals: [DVec3; 3] },
-    Ball { centre: DVec3, radius: f64 },
+    Triangle {
+        corners: [DVec3; 3],
+        normals: [DVec3; 3],
+    },
+    Ball {
+        centre: DVec3,
+        radius: f64,
+    },
     /// Seen from the side of its normal.
-    Plane { point: DVec3, normal: DVec3 },
+    Plane {
+        point: DVec3,
+        normal: DVec3,
+    },
 }
 
 impl Solid {
@@ -132,8 +141,11 @@ impl Flat {
         let edges = [edge(p[0], p[1], p[2]), edge(p[1], p[2], p[0]), edge(p[2], p[0], p[1])];
         // plane: n·X = n·p0; perspective 1/Z = n·ray / n·p0, parallel −Z = (n_x X + n_y Y − n·p0)/n_z
         let offset = normal.dot(p[0]);
-        let nearness =
-            if view.perspective { line(normal / offset) } else { line(DVec3::new(normal.x / normal.z, normal.y / normal.z, -offset / normal.z)) };
+        let nearness = if view.perspective {
+            line(normal / offset)
+        } else {
+            line(DVec3::new(normal.x / normal.z, normal.y / normal.z, -offset / normal.z))
+        };
         let clipped = behind > 0;
         let (low, high) = if clipped {
             (DVec2::NEG_INFINITY, DVec2::INFINITY)
@@ -231,8 +243,10 @@ mod tests {
     fn a_ball_and_its_triangulation_cover_the_same_samples() {
         let ahead = DVec3::new(0.4, 1.0, -0.5).normalize();
         let at = DVec3::new(0.3, 0.1, -0.2);
-        let views =
-            [View::fitted(ahead, &[(DVec3::ZERO, 2.0)], [200, 150], 0.3), View { near: f64::NEG_INFINITY, ..View::parallel(ahead, DVec3::ZERO, 2.0, 150) }];
+        let views = [
+            View::fitted(ahead, &[(DVec3::ZERO, 2.0)], [200, 150], 0.3),
+            View { near: f64::NEG_INFINITY, ..View::parallel(ahead, DVec3::ZERO, 2.0, 150) },
+        ];
         for view in views {
             let exact = Raster::new(&view, 150, 150, &[Solid::Ball { centre: at, radius: 1.0 }]);
             let facets = Raster::new(&view, 150, 150, &triangles(&Surface::ball(1.0, 128), at));
