@@ -72,11 +72,12 @@ impl VtkSeries {
         Ok(series)
     }
 
-    /// Writes one frame and brings both collections up to date.
+    /// Writes one frame and brings both collections up to date; a step that is written again replaces its frame.
     pub fn write(&mut self, snapshot: &Snapshot) -> Result<(), OutputError> {
         let step = snapshot.step;
         write_bodies(&self.directory.join(frame_name("bodies", step)), snapshot)?;
         write_contacts(&self.directory.join(frame_name("contacts", step)), snapshot)?;
+        self.frames.retain(|frame| frame.0 != step);
         self.frames.push((step, snapshot.time));
         ["bodies", "contacts"].into_iter().try_for_each(|kind| self.write_collection(kind))
     }
@@ -402,7 +403,7 @@ mod tests {
         let expected = std::fs::read(&path).unwrap();
         let mut resumed = VtkSeries::resume(dir.path(), 15).unwrap();
         assert_eq!(resumed.frames.len(), 2);
-        [20, 30].into_iter().for_each(|step| resumed.write(&frame(step)).unwrap());
+        [20, 30, 30].into_iter().for_each(|step| resumed.write(&frame(step)).unwrap());
         assert_eq!(std::fs::read(&path).unwrap(), expected);
         std::fs::write(&path, "<DataSet timestep=\"0\" file=\"other.vtp\"/>\n").unwrap();
         let error = VtkSeries::resume(dir.path(), 15).unwrap_err().to_string();

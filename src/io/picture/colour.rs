@@ -28,10 +28,14 @@ pub(super) fn palette(k: u32) -> Vec3 {
     from_srgb(PALETTE[k as usize % PALETTE.len()])
 }
 
+/// A multiplicative hash (Knuth) of a number: neighbours differ, most in the high bits.
+pub(super) fn scatter(k: u32) -> u32 {
+    k.wrapping_add(1).wrapping_mul(2_654_435_761)
+}
+
 /// A little lighter or darker and warmer or cooler from body to body, as stones are.
 pub(super) fn vary(colour: Vec3, id: u32) -> Vec3 {
-    // two bytes of a multiplicative hash (Knuth): neighbours differ
-    let hash = (id.wrapping_add(1)).wrapping_mul(2_654_435_761);
+    let hash = scatter(id);
     let byte = |shift: u32| ((hash >> shift) & 0xff) as f32 / 127.5 - 1.0;
     let (light, warm) = (1.0 + 0.11 * byte(24), 0.035 * byte(13));
     colour * light * Vec3::new(1.0 + warm, 1.0, 1.0 - warm)

@@ -1,7 +1,7 @@
 //! A snapshot as a picture: bodies in sun and sky on light ground, with thin outlines and, if wanted, the chains of force.
 //!
-//! Every sample finds its solid in a depth buffer ([`raster`]), every pixel shades the few solids it sees once each
-//! ([`light`]), outlines and chains are laid over it ([`lines`]). The same snapshot gives the same bytes on any number of threads.
+//! Every sample finds its solid in a depth buffer (`raster`), every pixel shades the few solids it sees once each
+//! (`light`), outlines and chains are laid over it (`lines`). The same snapshot gives the same bytes on any number of threads.
 
 mod colour;
 mod light;
@@ -319,7 +319,7 @@ impl Stage {
 fn body_colour(picture: &Picture, body: &BodyView) -> Vec3 {
     let colour = match picture.colour {
         ColourBy::Speed { top } if body.dynamic => colour::viridis(body.linear.length() / top),
-        ColourBy::Body if body.dynamic => colour::vary(colour::palette(body.id), body.id),
+        ColourBy::Body if body.dynamic => colour::vary(colour::palette(colour::scatter(body.id) >> 29), body.id),
         ColourBy::Material if body.dynamic => colour::vary(colour::palette(body.material), body.id),
         _ => colour::from_srgb(0xb9bcbf),
     };

@@ -10,6 +10,9 @@
 use crate::algebra::spatial::tangents;
 use glam::{DVec2, DVec3};
 
+/// Share of the screen that a fitted view fills.
+const FILLED: f64 = 0.87;
+
 /// Projection of the world on a screen; sizes in samples.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct View {
@@ -45,7 +48,7 @@ impl View {
         let size = DVec2::new(size[0] as f64, size[1] as f64);
         let scale = 0.5 * size.max_element() / half_angle.tan();
         let side = |axis: DVec3, extent: f64| {
-            let t = 0.5 * 0.92 * extent / scale;
+            let t = 0.5 * FILLED * extent / scale;
             let reach = |sign: f64| {
                 let bound = |&(x, r): &(DVec3, f64)| sign * x.dot(axis) + r * (1.0 + t * t).sqrt() - t * x.dot(ahead);
                 spheres.iter().map(bound).fold(f64::NEG_INFINITY, f64::max)
@@ -112,7 +115,7 @@ mod tests {
         }
         assert!(low.min_element() > 0.0 && high.x < 800.0 && high.y < 500.0);
         let filled = ((high - low) / DVec2::new(800.0, 500.0)).max_element();
-        assert!((filled - 0.92).abs() < 1e-9, "{filled}");
+        assert!((filled - FILLED).abs() < 1e-9, "{filled}");
         assert!((0.5 * (low + high) - view.centre).length() < 1e-9 * 800.0 + 0.5 * 80.0);
     }
 
