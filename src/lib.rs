@@ -10,6 +10,8 @@ pub mod geometry;
 #[cfg(feature = "simulation")]
 pub mod integrator;
 #[cfg(feature = "simulation")]
+pub mod io;
+#[cfg(feature = "simulation")]
 pub mod model;
 pub mod numerics;
 #[cfg(feature = "simulation")]

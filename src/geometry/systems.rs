@@ -45,6 +45,13 @@ struct Cached {
     smallest: f64,
 }
 
+impl Cached {
+    /// The shape frame in the world.
+    fn place(&self, row: &Body) -> Pose {
+        if self.collider.offset == Pose::IDENTITY { row.pose } else { row.pose.compose(&self.collider.offset) }
+    }
+}
+
 /// State of the detection: no part of it decides which contacts exist.
 ///
 /// ```
@@ -54,7 +61,6 @@ struct Cached {
 pub struct Proximity {
     broad: BroadPhase,
     cached: Vec<Option<Cached>>,
-    boxes: Vec<(u32, DVec3, DVec3)>,
     found: Vec<(u32, u32)>,
     table: Vec<(u32, u32, Entity)>,
     next: Vec<(u32, u32, Entity)>,
@@ -140,14 +146,22 @@ pub fn broad_phase(
     mut commands: Commands,
 ) {
     let p = &mut *proximity;
-    p.boxes.clear();
     for (slot, (row, cached)) in bodies.rows.iter().zip(&p.cached).enumerate() {
-        let Some(c) = cached.as_ref().filter(|_| row.alive) else { continue };
-        let reach = DVec3::splat(own_reach(&scheme, row, c.radius, c.smallest));
-        let (low, high) = c.collider.shape.aabb(&row.pose.compose(&c.collider.offset));
-        p.boxes.push((slot as u32, low - reach, high + reach));
+        let slot = slot as u32;
+        let Some(c) = cached.as_ref().filter(|_| row.alive) else {
+            p.broad.remove(slot);
+            continue;
+        };
+        let reach = own_reach(&scheme, row, c.radius, c.smallest);
+        let pose = c.place(row);
+        if let Shape::HalfSpace { normal } = c.collider.shape {
+            let normal = pose.vector(normal);
+            p.broad.set_half_space(slot, normal, normal.dot(pose.position) + reach);
+        } else {
+            let (low, high) = c.collider.shape.aabb(&pose);
+            p.broad.set_box(slot, low - reach, high + reach);
+        }
     }
-    p.broad.update(&p.boxes);
     let mut found = std::mem::take(&mut p.found);
     p.broad.pairs(&mut found);
     p.next.clear();
@@ -189,10 +203,7 @@ pub fn narrow_phase(scheme: Res<Scheme>, bodies: Res<Bodies>, mut proximity: Res
         let rows = (&bodies.rows[i], &bodies.rows[j]);
         let reach = pair_reach(&scheme, (rows.0, a), (rows.1, b));
         points.clear();
-        let place = |row: &Body, c: &Cached| {
-            if c.collider.offset == Pose::IDENTITY { row.pose } else { row.pose.compose(&c.collider.offset) }
-        };
-        contact_points(&a.collider.shape, &place(rows.0, a), &b.collider.shape, &place(rows.1, b), reach, scratch, points);
+        contact_points(&a.collider.shape, &a.place(rows.0), &b.collider.shape, &b.place(rows.1), reach, scratch, points);
         if points.is_empty() && manifold.points.is_empty() {
             continue;
         }
