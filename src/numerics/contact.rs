@@ -125,7 +125,7 @@ impl LocalOperator {
             } else {
                 10.0 * lambda + (s11 + s22)
             };
-            if high - low <= 4.0 * f64::EPSILON * high {
+            if high.is_finite() && high - low <= 4.0 * f64::EPSILON * high {
                 break;
             }
         }

@@ -98,9 +98,10 @@ pub struct Balance {
 }
 
 impl Balance {
-    /// `|ΔE − Σ work| / max(|ΔE_pot|, max E_kin)`
+    /// `|ΔE − Σ work| / max(|ΔE_pot|, max E_kin)`, the scale not below 1e-9 of the potential energy itself: where nothing
+    /// moves, both sides are the rounding of E.
     pub fn error(&self) -> f64 {
-        let scale = self.potential_change.abs().max(self.kinetic_max);
+        let scale = self.potential_change.abs().max(self.kinetic_max).max(1e-9 * self.energy.potential.abs());
         let defect = (self.kinetic_change + self.potential_change - self.work.total()).abs();
         if defect == 0.0 { 0.0 } else { defect / scale.max(f64::MIN_POSITIVE) }
     }
