@@ -3,3 +3,5 @@
 pub mod algebra;
 #[cfg(feature = "simulation")]
 pub mod geometry;
+#[cfg(feature = "simulation")]
+pub mod io;

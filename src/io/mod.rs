@@ -1,0 +1,3 @@
+//! Files in and out: scenes, meshes.
+
+pub mod scene;
