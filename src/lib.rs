@@ -4,4 +4,10 @@ pub mod algebra;
 #[cfg(feature = "simulation")]
 pub mod geometry;
 #[cfg(feature = "simulation")]
+pub mod granular;
+#[cfg(feature = "simulation")]
 pub mod io;
+#[cfg(feature = "simulation")]
+pub mod masonry;
+#[cfg(feature = "simulation")]
+pub mod scenes;

@@ -1,3 +1,4 @@
 //! Files in and out: scenes, meshes.
 
+pub mod mesh;
 pub mod scene;
