@@ -78,7 +78,7 @@ impl Parameter {
         let number = value.trim().parse::<f64>().ok();
         match self.form {
             Form::Same => Some(value.to_owned()),
-            Form::Cube => Some(format!("[{value}, {value}, {value}]")),
+            Form::Cube => number.map(|_| format!("[{value}, {value}, {value}]")),
             Form::Unit(unit) => Some(number.map_or_else(|| value.to_owned(), |_| format!("\"{} {unit}\"", value.trim()))),
             // {:?} writes every digit and always a form that TOML knows
             Form::Times(factor) => number.map(|x| format!("{:?}", if x == 0.0 { 0.0 } else { x * factor })),
@@ -299,13 +299,13 @@ mod tests {
         for (name, key, value, cure) in [
             ("bead_pour", "m", "3", "known here: n"),
             ("block_wall", "colums", "3", "did you mean `columns`"),
-            ("bead_pour", "n", "many", "whole number"),
+            ("bead_pour", "n", "many", "plain number"),
             ("bead_pour", "n", "0", "whole number"),
             ("bead_pour", "n", "1e9", "whole number"),
             ("arch", "thickness_ratio", "-1", "greater than 0"),
             ("arch", "thickness_ratio", "nan", "finite"),
             ("arch", "thickness_ratio", "3 mm", "leave the unit away"),
-            ("block_dam", "base_acceleration_g", "strong", "plain number"),
+            ("block_dam", "base_acceleration_g", "strong", "a plain number"),
             ("block_dam", "uplift", "some", "\"none\" or \"linear\""),
         ] {
             let e = load(name, &[(key, value)]).expect_err(key);

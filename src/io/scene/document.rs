@@ -213,10 +213,10 @@ mod tests {
 
     #[test]
     fn a_place_is_a_line_and_a_column() {
-        let doc = Document::parse("a = 1\n\nµ = 2\n", "f").expect("valid");
+        let doc = Document::parse("a = 1\n\n\"µ\" = 2\n", "f").expect("valid");
         let Value::Table(t) = &doc.root.value else { panic!("a table") };
         let e = doc.source.error(t["µ"].1.place, "m", "c");
-        assert_eq!((e.line, e.column), (Some(3), Some(5)));
+        assert_eq!((e.line, e.column), (Some(3), Some(7)));
     }
 
     #[test]

@@ -41,6 +41,9 @@ mod motion;
 mod resources;
 mod sections;
 mod shapes;
+pub mod study;
+#[cfg(test)]
+mod tests;
 mod units;
 
 use std::path::{Path, PathBuf};
