@@ -1,3 +1,20 @@
 //! Shapes, proximity and contact points.
+//!
+//! ```text
+//! gap = (p₁ − p₂) · n        n: unit normal from body 2 to body 1; gap > 0 apart, < 0 overlapping
+//! ```
+//!
+//! [`shapes`] says what a body looks like, [`broad`] whose boxes overlap, [`narrow`] where two shapes touch. Everything here is a pure
+//! function of shapes and poses: no history, no hidden margin.
 
+mod mass;
+pub mod narrow;
+pub mod polyhedron;
 pub mod shapes;
+mod surface;
+pub mod trimesh;
+
+pub use mass::MassProperties;
+pub use narrow::{ContactPoint, Scratch, contact_points};
+pub use shapes::{Shape, ShapeError};
+pub use surface::Surface;

@@ -1,0 +1,358 @@
+//! Convex polyhedra: vertices, polygonal faces, edges.
+//!
+//! ```text
+//! x ∈ P  ⇔  n_f · x ≤ d_f  for every face f
+//! ```
+//!
+//! Triangles of one plane are one face here, whatever algorithm made them: a contact patch is then the overlap of two polygons, not of
+//! a dozen triangles.
+
+use std::sync::LazyLock;
+
+use glam::DVec3;
+use parry3d::transformation::try_convex_hull;
+
+use super::shapes::ShapeError;
+use crate::algebra::spatial::{Pose, tangents};
+
+/// A polygonal face.
+#[derive(Clone, Copy, Debug)]
+pub struct Face {
+    /// Outward unit normal.
+    pub normal: DVec3,
+    /// `normal · x` of its points (m).
+    pub offset: f64,
+    first: u32,
+    sides: u32,
+}
+
+/// One side of a face: it starts at `vertex` and runs along `edge`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Side {
+    pub(super) vertex: u32,
+    pub(super) edge: u32,
+}
+
+/// An edge between two faces.
+#[derive(Clone, Copy, Debug)]
+pub struct Edge {
+    /// Its two end points.
+    pub vertices: [u32; 2],
+    /// The faces on its sides.
+    pub faces: [u32; 2],
+    /// Unit vectors that lie in these faces and point away from the edge. `n ⟂ edge` is a normal of the edge when `n · inward ≤ 0` for both.
+    pub(super) inward: [DVec3; 2],
+}
+
+/// A convex polyhedron.
+///
+/// ```
+/// use drystone::geometry::polyhedron::Polyhedron;
+/// use glam::DVec3;
+/// let wedge = [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z, DVec3::X + DVec3::Z, DVec3::Y + DVec3::Z];
+/// let prism = Polyhedron::hull(&wedge)?;
+/// assert_eq!((prism.vertices.len(), prism.edges.len(), prism.faces.len()), (6, 9, 5));
+/// # Ok::<(), drystone::geometry::ShapeError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Polyhedron {
+    /// Corners (m).
+    pub vertices: Vec<DVec3>,
+    /// Faces; see [`Polyhedron::face_vertices`] for their corners.
+    pub faces: Vec<Face>,
+    /// Edges, each once.
+    pub edges: Vec<Edge>,
+    sides: Vec<Side>,
+}
+
+impl Polyhedron {
+    /// The convex hull of a set of points; points inside it and on its faces and edges are dropped.
+    pub fn hull(points: &[DVec3]) -> Result<Self, ShapeError> {
+        if let Some(index) = points.iter().position(|p| !p.is_finite()) {
+            return Err(ShapeError::NotFinite { shape: "hull", what: "point", index });
+        }
+        let flat = || ShapeError::FlatHull { points: points.len() };
+        if points.len() < 4 {
+            return Err(flat());
+        }
+        let (low, high) = super::shapes::bounds(points.iter().copied());
+        let (centre, size) = (0.5 * (low + high), (high - low).max_element());
+        if size <= 0.0 {
+            return Err(flat());
+        }
+        // In units of its own size, around its own centre: the tolerances below are then relative.
+        let unit: Vec<DVec3> = points.iter().map(|&p| (p - centre) / size).collect();
+        let (vertices, triangles) =
+            try_convex_hull(&unit).map_err(|e| ShapeError::HullFailed { points: points.len(), reason: e.to_string() })?;
+        let triangles: Vec<[usize; 3]> = triangles.iter().map(|t| t.map(|i| i as usize)).collect();
+        let volume: f64 = triangles.iter().map(|t| vertices[t[0]].dot(vertices[t[1]].cross(vertices[t[2]])) / 6.0).sum();
+        if volume < 1e-12 {
+            return Err(flat());
+        }
+        for tolerance in [1e-10, 1e-12, 1e-8, 1e-6] {
+            if let Some(loops) = merge_coplanar(&vertices, &triangles, tolerance) {
+                // the points themselves, not their round trip through the unit box
+                let exact: Vec<DVec3> = vertices.iter().map(|v| original(v, &unit, points)).collect();
+                if let Some(hull) = Self::from_loops(&exact, &loops) {
+                    return Ok(hull);
+                }
+            }
+        }
+        Err(ShapeError::HullFailed { points: points.len(), reason: "its faces do not close".into() })
+    }
+
+    /// A box with the given half sides (m). Vertex `i` lies at `+` along axis `k` where bit `k` of `i` is set; face `2k` is the one at `+` of axis `k`, face `2k + 1` the other.
+    pub fn cuboid(half_extents: DVec3) -> Self {
+        let sign = |i: usize, k: usize| if i >> k & 1 == 1 { 1.0 } else { -1.0 };
+        let vertices: Vec<DVec3> = (0..8).map(|i| half_extents * DVec3::new(sign(i, 0), sign(i, 1), sign(i, 2))).collect();
+        let mut loops = Vec::with_capacity(6);
+        for k in 0..3 {
+            let (u, v) = ((k + 1) % 3, (k + 2) % 3);
+            let corner = |side: usize, a: usize, b: usize| (side << k) | (a << u) | (b << v);
+            loops.push(vec![corner(1, 0, 0), corner(1, 1, 0), corner(1, 1, 1), corner(1, 0, 1)]);
+            loops.push(vec![corner(0, 0, 0), corner(0, 0, 1), corner(0, 1, 1), corner(0, 1, 0)]);
+        }
+        // the loops above close by construction
+        Self::from_loops(&vertices, &loops).unwrap_or(Self { vertices, faces: Vec::new(), edges: Vec::new(), sides: Vec::new() })
+    }
+
+    /// Corners of a face, counter-clockwise seen from outside.
+    pub fn face_vertices(&self, face: usize) -> impl Iterator<Item = DVec3> + '_ {
+        self.face_sides(face).iter().map(|side| self.vertices[side.vertex as usize])
+    }
+
+    pub(super) fn face_sides(&self, face: usize) -> &[Side] {
+        let Face { first, sides, .. } = self.faces[face];
+        &self.sides[first as usize..(first + sides) as usize]
+    }
+
+    /// The faces cut into triangles, fan by fan.
+    pub fn triangles(&self) -> Vec<[u32; 3]> {
+        let fan = |f| {
+            let sides = self.face_sides(f);
+            (2..sides.len()).map(move |k| [sides[0].vertex, sides[k - 1].vertex, sides[k].vertex])
+        };
+        (0..self.faces.len()).flat_map(fan).collect()
+    }
+
+    /// Smallest distance between a face and the corner farthest from it (m).
+    pub fn width(&self) -> f64 {
+        let depth = |f: &Face| self.vertices.iter().map(|v| f.offset - f.normal.dot(*v)).fold(0.0, f64::max);
+        self.faces.iter().map(depth).fold(f64::INFINITY, f64::min)
+    }
+
+    /// The same solid after a motion of its frame: `x_new = motion.point(x_old)`.
+    pub fn moved(&self, motion: &Pose) -> Self {
+        let mut moved = self.clone();
+        moved.vertices.iter_mut().for_each(|v| *v = motion.point(*v));
+        for edge in &mut moved.edges {
+            edge.inward = edge.inward.map(|d| motion.vector(d));
+        }
+        for f in 0..moved.faces.len() {
+            moved.faces[f].normal = motion.vector(self.faces[f].normal).normalize();
+            moved.faces[f].offset = moved.mean_offset(f);
+        }
+        moved
+    }
+
+    /// A single point: the core of a ball.
+    pub(super) fn point() -> &'static Self {
+        static POINT: LazyLock<Polyhedron> =
+            LazyLock::new(|| Polyhedron { vertices: vec![DVec3::ZERO], faces: Vec::new(), edges: Vec::new(), sides: Vec::new() });
+        &POINT
+    }
+
+    /// A segment along z: the core of a capsule.
+    pub(super) fn segment() -> &'static Self {
+        static SEGMENT: LazyLock<Polyhedron> = LazyLock::new(|| Polyhedron {
+            vertices: vec![DVec3::NEG_Z, DVec3::Z],
+            faces: Vec::new(),
+            // no face on either side: every normal of the segment is one of this edge
+            edges: vec![Edge { vertices: [0, 1], faces: [0, 0], inward: [DVec3::ZERO; 2] }],
+            sides: Vec::new(),
+        });
+        &SEGMENT
+    }
+
+    /// The box that all cuboids are scaled from.
+    pub(super) fn unit_cuboid() -> &'static Self {
+        static CUBOID: LazyLock<Polyhedron> = LazyLock::new(|| Polyhedron::cuboid(DVec3::ONE));
+        &CUBOID
+    }
+
+    /// A flat triangle with a front (face 0) and a back (face 1).
+    pub(super) fn triangle(corners: [DVec3; 3]) -> Option<Self> {
+        Self::from_loops(&corners, &[vec![0, 1, 2], vec![0, 2, 1]])
+    }
+
+    /// Builds faces and edges from loops of vertices; `None` when the loops do not close or a face has no area.
+    fn from_loops(vertices: &[DVec3], loops: &[Vec<usize>]) -> Option<Self> {
+        let mut renumber = vec![u32::MAX; vertices.len()];
+        let mut poly = Self { vertices: Vec::new(), faces: Vec::new(), edges: Vec::new(), sides: Vec::new() };
+        for &i in loops.iter().flatten() {
+            if renumber[i] == u32::MAX {
+                renumber[i] = poly.vertices.len() as u32;
+                poly.vertices.push(vertices[i]);
+            }
+        }
+        for corners in loops {
+            let first = poly.sides.len() as u32;
+            poly.sides.extend(corners.iter().map(|&i| Side { vertex: renumber[i], edge: u32::MAX }));
+            let (a, n) = (vertices[corners[0]], corners.len());
+            let twice_area: DVec3 = (2..n).map(|k| (vertices[corners[k - 1]] - a).cross(vertices[corners[k]] - a)).sum();
+            poly.faces.push(Face { normal: twice_area.try_normalize()?, offset: 0.0, first, sides: n as u32 });
+            let f = poly.faces.len() - 1;
+            poly.faces[f].offset = poly.mean_offset(f);
+        }
+        poly.link_edges()?;
+        Some(poly)
+    }
+
+    fn mean_offset(&self, face: usize) -> f64 {
+        let n = self.faces[face].normal;
+        self.face_vertices(face).map(|v| n.dot(v)).sum::<f64>() / f64::from(self.faces[face].sides)
+    }
+
+    /// Finds the edge of every side; `None` when a side has no partner in the other direction.
+    fn link_edges(&mut self) -> Option<()> {
+        let mut half_edges = Vec::with_capacity(self.sides.len());
+        for f in 0..self.faces.len() {
+            let Face { first, sides, .. } = self.faces[f];
+            for k in 0..sides {
+                let (from, to) = (self.sides[(first + k) as usize].vertex, self.sides[(first + (k + 1) % sides) as usize].vertex);
+                half_edges.push((from.min(to), from.max(to), from > to, f as u32, first + k));
+            }
+        }
+        half_edges.sort_unstable();
+        if half_edges.len() % 2 == 1 {
+            return None;
+        }
+        for pair in half_edges.chunks_exact(2) {
+            let (one, two) = (pair[0], pair[1]);
+            if (one.0, one.1) != (two.0, two.1) || one.2 == two.2 {
+                return None;
+            }
+            let along = self.vertices[one.1 as usize] - self.vertices[one.0 as usize];
+            // counter-clockwise seen from outside: the face lies on the left of its sides
+            let inward = [self.faces[one.3 as usize].normal.cross(along), along.cross(self.faces[two.3 as usize].normal)];
+            let edge = Edge { vertices: [one.0, one.1], faces: [one.3, two.3], inward: inward.map(DVec3::normalize_or_zero) };
+            self.sides[one.4 as usize].edge = self.edges.len() as u32;
+            self.sides[two.4 as usize].edge = self.edges.len() as u32;
+            self.edges.push(edge);
+        }
+        Some(())
+    }
+}
+
+/// The given point that became the hull vertex `v` of the scaled points.
+fn original(v: &DVec3, unit: &[DVec3], points: &[DVec3]) -> DVec3 {
+    let nearest = (0..unit.len()).min_by(|&a, &b| unit[a].distance_squared(*v).total_cmp(&unit[b].distance_squared(*v)));
+    nearest.map_or(*v, |i| points[i])
+}
+
+/// Joins the triangles of a closed convex surface of unit size into polygons: the largest triangles choose the planes, and each plane
+/// takes all vertices within `tolerance`.
+fn merge_coplanar(vertices: &[DVec3], triangles: &[[usize; 3]], tolerance: f64) -> Option<Vec<Vec<usize>>> {
+    let twice_area = |t: &[usize; 3]| (vertices[t[1]] - vertices[t[0]]).cross(vertices[t[2]] - vertices[t[0]]);
+    let mut order: Vec<usize> = (0..triangles.len()).collect();
+    order.sort_by(|&a, &b| {
+        twice_area(&triangles[b]).length_squared().total_cmp(&twice_area(&triangles[a]).length_squared()).then(a.cmp(&b))
+    });
+    let mut taken = vec![false; triangles.len()];
+    let mut loops = Vec::new();
+    for t in order {
+        if taken[t] {
+            continue;
+        }
+        let n = twice_area(&triangles[t]).try_normalize()?;
+        let origin = vertices[triangles[t][0]];
+        let on_plane: Vec<bool> = vertices.iter().map(|v| n.dot(*v - origin).abs() <= tolerance).collect();
+        for (k, other) in triangles.iter().enumerate() {
+            taken[k] |= other.iter().all(|&i| on_plane[i]);
+        }
+        let members: Vec<usize> = (0..vertices.len()).filter(|&i| on_plane[i]).collect();
+        loops.push(convex_polygon(vertices, members, n, tolerance));
+    }
+    Some(loops)
+}
+
+/// Convex hull of coplanar points, counter-clockwise about `n`, without points on its sides (Andrew's monotone chain).
+fn convex_polygon(vertices: &[DVec3], mut members: Vec<usize>, n: DVec3, tolerance: f64) -> Vec<usize> {
+    let (t1, t2) = tangents(n);
+    let flat = |i: usize| (vertices[i].dot(t1), vertices[i].dot(t2));
+    members.sort_by(|&a, &b| flat(a).0.total_cmp(&flat(b).0).then(flat(a).1.total_cmp(&flat(b).1)));
+    let turns_left = |a: usize, b: usize, c: usize| {
+        let ((ax, ay), (bx, by), (cx, cy)) = (flat(a), flat(b), flat(c));
+        let base = (cx - ax).hypot(cy - ay);
+        (bx - ax) * (cy - ay) - (by - ay) * (cx - ax) > tolerance * base
+    };
+    let half = |sequence: &mut dyn Iterator<Item = usize>| {
+        let mut chain: Vec<usize> = Vec::new();
+        for i in sequence {
+            while chain.len() >= 2 && !turns_left(chain[chain.len() - 2], chain[chain.len() - 1], i) {
+                chain.pop();
+            }
+            chain.push(i);
+        }
+        chain.pop();
+        chain
+    };
+    let mut polygon = half(&mut members.iter().copied());
+    polygon.extend(half(&mut members.iter().rev().copied()));
+    polygon
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn box_points(h: DVec3) -> Vec<DVec3> {
+        Polyhedron::cuboid(h).vertices
+    }
+
+    #[test]
+    fn the_hull_of_a_box_has_six_quads_whatever_extra_points_lie_on_it() {
+        let h = DVec3::new(0.3, 0.2, 0.7);
+        let mut points = box_points(h);
+        points.extend([DVec3::new(0.3, 0.05, 0.1), DVec3::new(0.0, 0.2, 0.7), DVec3::ZERO]);
+        let turn = Pose::new(DVec3::new(5.0, -3.0, 2.0), glam::DQuat::from_rotation_y(0.4) * glam::DQuat::from_rotation_x(1.1));
+        for motion in [Pose::IDENTITY, turn] {
+            let moved: Vec<DVec3> = points.iter().map(|&p| motion.point(p)).collect();
+            let hull = Polyhedron::hull(&moved).unwrap();
+            assert_eq!((hull.vertices.len(), hull.edges.len(), hull.faces.len()), (8, 12, 6));
+            for f in 0..6 {
+                let face = hull.faces[f];
+                assert!(hull.face_vertices(f).all(|v| (face.normal.dot(v) - face.offset).abs() < 3e-15));
+                assert!(moved.iter().all(|v| face.normal.dot(*v) <= face.offset + 3e-15));
+            }
+        }
+    }
+
+    #[test]
+    fn faces_vertices_and_edges_obey_euler() {
+        // a fixed cloud without symmetry: a rounded body with many faces
+        let cloud: Vec<DVec3> = (0..200)
+            .map(|i| {
+                let (z, a) = (1.0 - (2.0 * f64::from(i) + 1.0) / 200.0, f64::from(i) * 2.399963229728653);
+                let r = (1.0 - z * z).sqrt();
+                DVec3::new(r * a.cos(), r * a.sin(), z)
+            })
+            .collect();
+        let hull = Polyhedron::hull(&cloud).unwrap();
+        assert_eq!(hull.vertices.len() + hull.faces.len(), hull.edges.len() + 2);
+        assert_eq!(hull.vertices.len(), 200);
+        for edge in &hull.edges {
+            let n = hull.faces[edge.faces[0] as usize].normal + hull.faces[edge.faces[1] as usize].normal;
+            assert!(edge.inward.iter().all(|d| d.dot(n) < 0.0));
+        }
+    }
+
+    #[test]
+    fn points_in_a_plane_are_refused() {
+        let square = [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::new(1.0, 1.0, 0.0), DVec3::new(0.5, 0.5, 0.0)];
+        assert!(Polyhedron::hull(&square).is_err());
+        assert!(Polyhedron::hull(&square[..2]).is_err());
+        assert!(Polyhedron::hull(&[DVec3::NAN; 8]).is_err());
+        assert!(Polyhedron::hull(&[DVec3::ONE; 8]).is_err());
+    }
+}
