@@ -7,13 +7,21 @@
 //! [`shapes`] says what a body looks like, [`broad`] whose boxes overlap, [`narrow`] where two shapes touch. Everything here is a pure
 //! function of shapes and poses: no history, no hidden margin.
 
+pub mod broad;
+mod clip;
+mod closed_forms;
+mod convex;
+mod cores;
 mod mass;
 pub mod narrow;
 pub mod polyhedron;
+mod sat;
 pub mod shapes;
 mod surface;
+mod terrain;
 pub mod trimesh;
 
+pub use broad::BroadPhase;
 pub use mass::MassProperties;
 pub use narrow::{ContactPoint, Scratch, contact_points};
 pub use shapes::{Shape, ShapeError};

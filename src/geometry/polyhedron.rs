@@ -38,10 +38,8 @@ pub(super) struct Side {
 pub struct Edge {
     /// Its two end points.
     pub vertices: [u32; 2],
-    /// The faces on its sides.
+    /// The face on its left, seen from outside along `vertices[0] → vertices[1]`, and the one on its right.
     pub faces: [u32; 2],
-    /// Unit vectors that lie in these faces and point away from the edge. `n ⟂ edge` is a normal of the edge when `n · inward ≤ 0` for both.
-    pub(super) inward: [DVec3; 2],
 }
 
 /// A convex polyhedron.
@@ -145,9 +143,6 @@ impl Polyhedron {
     pub fn moved(&self, motion: &Pose) -> Self {
         let mut moved = self.clone();
         moved.vertices.iter_mut().for_each(|v| *v = motion.point(*v));
-        for edge in &mut moved.edges {
-            edge.inward = edge.inward.map(|d| motion.vector(d));
-        }
         for f in 0..moved.faces.len() {
             moved.faces[f].normal = motion.vector(self.faces[f].normal).normalize();
             moved.faces[f].offset = moved.mean_offset(f);
@@ -157,8 +152,12 @@ impl Polyhedron {
 
     /// A single point: the core of a ball.
     pub(super) fn point() -> &'static Self {
-        static POINT: LazyLock<Polyhedron> =
-            LazyLock::new(|| Polyhedron { vertices: vec![DVec3::ZERO], faces: Vec::new(), edges: Vec::new(), sides: Vec::new() });
+        static POINT: LazyLock<Polyhedron> = LazyLock::new(|| Polyhedron {
+            vertices: vec![DVec3::ZERO],
+            faces: Vec::new(),
+            edges: vec![lone_edge(0, 0)],
+            sides: Vec::new(),
+        });
         &POINT
     }
 
@@ -167,8 +166,7 @@ impl Polyhedron {
         static SEGMENT: LazyLock<Polyhedron> = LazyLock::new(|| Polyhedron {
             vertices: vec![DVec3::NEG_Z, DVec3::Z],
             faces: Vec::new(),
-            // no face on either side: every normal of the segment is one of this edge
-            edges: vec![Edge { vertices: [0, 1], faces: [0, 0], inward: [DVec3::ZERO; 2] }],
+            edges: vec![lone_edge(0, 1)],
             sides: Vec::new(),
         });
         &SEGMENT
@@ -180,17 +178,27 @@ impl Polyhedron {
         &CUBOID
     }
 
-    /// A flat triangle with a front (face 0) and a back (face 1).
-    pub(super) fn triangle(corners: [DVec3; 3]) -> Option<Self> {
-        Self::from_loops(&corners, &[vec![0, 1, 2], vec![0, 2, 1]])
+    /// A flat triangle with a front (face 0) and a back (face 1); edge and vertex numbers are those of a [`super::trimesh::TriangleMesh`].
+    pub(super) fn triangle() -> &'static Self {
+        static TRIANGLE: LazyLock<Polyhedron> = LazyLock::new(|| {
+            let sides = |k: [u32; 6]| [0, 2, 4].map(|i| Side { vertex: k[i], edge: k[i + 1] });
+            Polyhedron {
+                vertices: vec![DVec3::ZERO, DVec3::X, DVec3::Y],
+                faces: [(DVec3::Z, 0), (DVec3::NEG_Z, 3)].map(|(normal, first)| Face { normal, offset: 0.0, first, sides: 3 }).to_vec(),
+                edges: [[0, 1], [1, 2], [2, 0]].map(|vertices| Edge { vertices, faces: [0, 1] }).to_vec(),
+                sides: [sides([0, 0, 1, 1, 2, 2]), sides([0, 2, 2, 1, 1, 0])].concat(),
+            }
+        });
+        &TRIANGLE
     }
 
     /// Builds faces and edges from loops of vertices; `None` when the loops do not close or a face has no area.
     fn from_loops(vertices: &[DVec3], loops: &[Vec<usize>]) -> Option<Self> {
         let mut renumber = vec![u32::MAX; vertices.len()];
+        loops.iter().flatten().for_each(|&i| renumber[i] = 0);
         let mut poly = Self { vertices: Vec::new(), faces: Vec::new(), edges: Vec::new(), sides: Vec::new() };
-        for &i in loops.iter().flatten() {
-            if renumber[i] == u32::MAX {
+        for i in 0..vertices.len() {
+            if renumber[i] == 0 {
                 renumber[i] = poly.vertices.len() as u32;
                 poly.vertices.push(vertices[i]);
             }
@@ -232,16 +240,19 @@ impl Polyhedron {
             if (one.0, one.1) != (two.0, two.1) || one.2 == two.2 {
                 return None;
             }
-            let along = self.vertices[one.1 as usize] - self.vertices[one.0 as usize];
-            // counter-clockwise seen from outside: the face lies on the left of its sides
-            let inward = [self.faces[one.3 as usize].normal.cross(along), along.cross(self.faces[two.3 as usize].normal)];
-            let edge = Edge { vertices: [one.0, one.1], faces: [one.3, two.3], inward: inward.map(DVec3::normalize_or_zero) };
+            // sorted: the forward side comes first, and its face lies on the left
+            let edge = Edge { vertices: [one.0, one.1], faces: [one.3, two.3] };
             self.sides[one.4 as usize].edge = self.edges.len() as u32;
             self.sides[two.4 as usize].edge = self.edges.len() as u32;
             self.edges.push(edge);
         }
         Some(())
     }
+}
+
+/// An edge without faces: every direction across it is a normal.
+fn lone_edge(from: u32, to: u32) -> Edge {
+    Edge { vertices: [from, to], faces: [u32::MAX; 2] }
 }
 
 /// The given point that became the hull vertex `v` of the scaled points.
@@ -341,9 +352,12 @@ mod tests {
         let hull = Polyhedron::hull(&cloud).unwrap();
         assert_eq!(hull.vertices.len() + hull.faces.len(), hull.edges.len() + 2);
         assert_eq!(hull.vertices.len(), 200);
-        for edge in &hull.edges {
-            let n = hull.faces[edge.faces[0] as usize].normal + hull.faces[edge.faces[1] as usize].normal;
-            assert!(edge.inward.iter().all(|d| d.dot(n) < 0.0));
+        for Edge { vertices, faces } in &hull.edges {
+            let along = hull.vertices[vertices[1] as usize] - hull.vertices[vertices[0] as usize];
+            let [left, right] = faces.map(|f| hull.faces[f as usize].normal);
+            assert!(left.dot(along).abs() < 1e-14 && right.dot(along).abs() < 1e-14);
+            // convex, and left is left
+            assert!(left.cross(along).dot(right) < 0.0);
         }
     }
 

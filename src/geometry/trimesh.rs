@@ -7,7 +7,6 @@ use glam::DVec3;
 use parry3d::bounding_volume::Aabb;
 use parry3d::partitioning::{Bvh, BvhBuildStrategy};
 
-use super::polyhedron::Polyhedron;
 use super::shapes::ShapeError;
 use crate::algebra::spatial::Pose;
 
@@ -140,11 +139,6 @@ impl TriangleMesh {
 
     pub(super) fn corners(&self, triangle: usize) -> [DVec3; 3] {
         self.triangles[triangle].map(|i| self.vertices[i as usize])
-    }
-
-    /// Triangle `t` as a flat polyhedron; its area is positive by construction.
-    pub(super) fn core(&self, triangle: usize) -> Option<Polyhedron> {
-        Polyhedron::triangle(self.corners(triangle))
     }
 
     /// Fills `beyond` and `region` from the edges that triangles share.

@@ -1,0 +1,135 @@
+//! Whose boxes overlap.
+//!
+//! A bounding volume hierarchy (parry's) finds candidates; the exact test of the two boxes decides, so the answer is the set of
+//! overlapping boxes and nothing of the tree's history shows. Half-spaces have no box: they are kept aside and tested against the
+//! box of everything else.
+
+use glam::DVec3;
+use parry3d::bounding_volume::Aabb;
+use parry3d::partitioning::{Bvh, BvhWorkspace};
+
+/// One entry, under its leaf number.
+#[derive(Clone, Copy)]
+enum Entry {
+    Vacant,
+    Box(Aabb),
+    /// `x · normal ≤ offset`.
+    HalfSpace {
+        normal: DVec3,
+        offset: f64,
+    },
+}
+
+/// Boxes and half-spaces that may overlap.
+///
+/// ```
+/// use drystone::geometry::BroadPhase;
+/// use glam::DVec3;
+/// let mut broad = BroadPhase::default();
+/// broad.set_box(7, DVec3::ZERO, DVec3::ONE);
+/// broad.set_box(3, DVec3::splat(0.9), DVec3::splat(2.0));
+/// broad.set_half_space(5, DVec3::Z, 0.5);
+/// let mut pairs = Vec::new();
+/// broad.pairs(&mut pairs);
+/// assert_eq!(pairs, [(3, 7), (5, 7)]);
+/// ```
+#[derive(Default)]
+pub struct BroadPhase {
+    entries: Vec<Entry>,
+    half_spaces: Vec<u32>,
+    tree: Bvh,
+    workspace: BvhWorkspace,
+    changed: bool,
+}
+
+impl std::fmt::Debug for BroadPhase {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "BroadPhase {{ boxes: {}, half_spaces: {} }}", self.tree.leaf_count(), self.half_spaces.len())
+    }
+}
+
+impl BroadPhase {
+    /// Adds the box of `leaf`, or moves it. Leaf numbers index an array: keep them small.
+    pub fn set_box(&mut self, leaf: u32, low: DVec3, high: DVec3) {
+        if let Entry::HalfSpace { .. } = self.entry(leaf) {
+            self.remove(leaf);
+        }
+        let aabb = Aabb { mins: low, maxs: high };
+        self.tree.insert_or_update_partially(aabb, leaf, 0.0);
+        self.entries[leaf as usize] = Entry::Box(aabb);
+        self.changed = true;
+    }
+
+    /// Sets the boxes of many leaves: (leaf, lower corner, upper corner).
+    pub fn update(&mut self, boxes: &[(u32, DVec3, DVec3)]) {
+        for &(leaf, low, high) in boxes {
+            self.set_box(leaf, low, high);
+        }
+    }
+
+    /// Adds the half-space `x · normal ≤ offset` (unit normal; offset in m, any margin included) as `leaf`, or moves it.
+    pub fn set_half_space(&mut self, leaf: u32, normal: DVec3, offset: f64) {
+        if !matches!(self.entry(leaf), Entry::HalfSpace { .. }) {
+            self.remove(leaf);
+            self.half_spaces.push(leaf);
+        }
+        self.entries[leaf as usize] = Entry::HalfSpace { normal, offset };
+    }
+
+    /// Forgets `leaf`; nothing happens when it is not there.
+    pub fn remove(&mut self, leaf: u32) {
+        match self.entry(leaf) {
+            Entry::Vacant => return,
+            Entry::Box(_) => {
+                self.flush();
+                self.tree.remove(leaf);
+            }
+            Entry::HalfSpace { .. } => self.half_spaces.retain(|&other| other != leaf),
+        }
+        self.entries[leaf as usize] = Entry::Vacant;
+    }
+
+    /// All pairs `(i, j)` with `i < j` whose boxes overlap or touch, in ascending order; a half-space pairs with every box that it
+    /// touches, and with no other half-space. The previous content of `out` is replaced.
+    pub fn pairs(&mut self, out: &mut Vec<(u32, u32)>) {
+        self.flush();
+        out.clear();
+        let entries = &self.entries;
+        self.tree.traverse_bvtt_single_tree::<false>(&mut self.workspace, &mut |i, j| {
+            if let (Entry::Box(a), Entry::Box(b)) = (entries[i as usize], entries[j as usize])
+                && a.mins.cmple(b.maxs).all()
+                && b.mins.cmple(a.maxs).all()
+            {
+                out.push((i.min(j), i.max(j)));
+            }
+        });
+        for &plane in &self.half_spaces {
+            let Entry::HalfSpace { normal, offset } = entries[plane as usize] else { continue };
+            for (leaf, entry) in entries.iter().enumerate() {
+                if let Entry::Box(aabb) = entry {
+                    let (centre, half) = (0.5 * (aabb.mins + aabb.maxs), 0.5 * (aabb.maxs - aabb.mins));
+                    if normal.dot(centre) - normal.abs().dot(half) <= offset {
+                        out.push((plane.min(leaf as u32), plane.max(leaf as u32)));
+                    }
+                }
+            }
+        }
+        out.sort_unstable();
+    }
+
+    fn entry(&mut self, leaf: u32) -> Entry {
+        if self.entries.len() <= leaf as usize {
+            self.entries.resize(leaf as usize + 1, Entry::Vacant);
+        }
+        self.entries[leaf as usize]
+    }
+
+    /// Brings the tree up to date with its leaves.
+    fn flush(&mut self) {
+        if self.changed {
+            self.tree.refit(&mut self.workspace);
+            self.tree.optimize_incremental(&mut self.workspace);
+            self.changed = false;
+        }
+    }
+}

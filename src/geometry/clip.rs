@@ -1,0 +1,177 @@
+//! Contact polygons: one face cut to the outline of another.
+//!
+//! Sutherland & Hodgman, *Reentrant Polygon Clipping*, CACM 17(1), 1974. Every corner remembers which features made it, and the key is
+//! the same whichever of the two faces was the knife: a corner of one body on a face of the other, or two crossing edges.
+
+use glam::DVec3;
+
+use super::cores::{Core, edge_key, face_key, vertex_key};
+use super::polyhedron::Side;
+
+/// At most this many points describe a patch.
+const MOST_CORNERS: usize = 8;
+
+/// A corner whose distance from the line through its neighbours is below this fraction of the patch adds nothing to its outline.
+const COLLINEAR: f64 = 1e-5;
+
+/// A corner of the contact polygon.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Corner {
+    /// Its place on the incident face (m).
+    pub(super) point: DVec3,
+    /// Distance from the plane of the reference face (m).
+    pub(super) gap: f64,
+    /// Key of the feature of the reference core.
+    pub(super) reference: u32,
+    /// Key of the feature of the incident core.
+    pub(super) incident: u32,
+    /// Edge towards the next corner: of the incident core, or `CUT + k` along side k of the reference.
+    next: u32,
+}
+
+const CUT: u32 = 1 << 31;
+
+/// The two buffers between which a polygon is cut.
+#[derive(Debug, Default)]
+pub(super) struct Polygon {
+    pub(super) corners: Vec<Corner>,
+    other: Vec<Corner>,
+}
+
+impl Polygon {
+    /// The part of `incident` above face `face` of `reference`: corners in order, with their signed distances from that face.
+    pub(super) fn clip(&mut self, reference: &Core, face: usize, incident: &Core, snap: f64) {
+        let n = reference.normals[face];
+        let facing = self.start(incident, n, face);
+        let sides = reference.topology.face_sides(face);
+        for k in 0..sides.len() {
+            if self.corners.is_empty() {
+                return;
+            }
+            let from = reference.vertices[sides[k].vertex as usize];
+            let to = reference.vertices[sides[(k + 1) % sides.len()].vertex as usize];
+            let inward = n.cross(to - from).normalize_or_zero();
+            self.cut(k as u32, sides, from, inward, snap, face_key(facing));
+        }
+        let offset = reference.offsets[face];
+        for corner in &mut self.corners {
+            corner.gap = n.dot(corner.point) - offset;
+        }
+    }
+
+    /// Starts with the face of `incident` that looks at the reference face, or with all of a core that has no faces.
+    fn start(&mut self, incident: &Core, n: DVec3, face: usize) -> u32 {
+        self.corners.clear();
+        let mut corner = |vertex: u32, edge: u32| {
+            self.corners.push(Corner {
+                point: incident.vertices[vertex as usize],
+                gap: 0.0,
+                reference: face_key(face as u32),
+                incident: vertex_key(vertex),
+                next: edge,
+            });
+        };
+        let mut facing = (f64::INFINITY, 0);
+        for (f, m) in incident.normals.iter().enumerate() {
+            let cosine = n.dot(*m);
+            if cosine < facing.0 {
+                facing = (cosine, f);
+            }
+        }
+        if incident.normals.is_empty() {
+            (0..incident.vertices.len() as u32).for_each(|i| corner(i, 0));
+        } else {
+            incident.topology.face_sides(facing.1).iter().for_each(|side| corner(side.vertex, side.edge));
+        }
+        facing.1 as u32
+    }
+
+    /// Keeps what lies on the inner side of side `k`.
+    fn cut(&mut self, k: u32, sides: &[Side], from: DVec3, inward: DVec3, snap: f64, facing: u32) {
+        let inside = |p: DVec3| {
+            let d = inward.dot(p - from);
+            // a corner on the line stays the corner it is, whatever rounding says
+            if d.abs() <= snap { 0.0 } else { d }
+        };
+        self.other.clear();
+        let count = self.corners.len();
+        for i in 0..count {
+            let (here, next) = (self.corners[i], self.corners[(i + 1) % count]);
+            let (d0, d1) = (inside(here.point), inside(next.point));
+            if d0 >= 0.0 {
+                self.other.push(here);
+                if d0 == 0.0 && d1 < 0.0 {
+                    // leaves here: from now on along the knife
+                    if let Some(last) = self.other.last_mut() {
+                        last.next = CUT + k;
+                    }
+                }
+            }
+            if d0 * d1 < 0.0 {
+                let point = here.point + (next.point - here.point) * (d0 / (d0 - d1));
+                let (reference, incident) = if here.next >= CUT {
+                    (vertex_key(common_vertex(here.next - CUT, k, sides)), facing)
+                } else {
+                    (edge_key(sides[k as usize].edge), edge_key(here.next))
+                };
+                let next = if d0 > 0.0 { CUT + k } else { here.next };
+                self.other.push(Corner { point, gap: 0.0, reference, incident, next });
+            }
+        }
+        std::mem::swap(&mut self.corners, &mut self.other);
+    }
+
+    /// Drops corners that coincide, corners on the line between their neighbours, and those beyond `reach`; keeps at most eight.
+    pub(super) fn tidy(&mut self, reach: f64, merge: f64) {
+        self.drop_while(3, merge, |before, here, after| (here - before).length().min((after - here).length()));
+        if self.corners.len() == 2 && (self.corners[0].point - self.corners[1].point).length() <= merge {
+            self.corners.pop();
+        }
+        let extent = self.corners.iter().map(|c| (c.point - self.corners[0].point).length()).fold(0.0, f64::max);
+        self.drop_while(3, COLLINEAR * extent, |before, here, after| {
+            let base = after - before;
+            // a corner that sticks out beyond both neighbours of a sliver is an end of it
+            if (here - before).dot(base) <= 0.0 || (here - after).dot(base) >= 0.0 {
+                return f64::INFINITY;
+            }
+            base.cross(here - before).length() / base.length()
+        });
+        self.corners.retain(|c| c.gap <= reach);
+        self.drop_while(MOST_CORNERS + 1, f64::INFINITY, |before, here, after| (here - before).cross(after - here).length());
+    }
+
+    /// While there are at least `count` corners, drops the one of least `worth`, provided that it is not above `limit`.
+    fn drop_while(&mut self, count: usize, limit: f64, worth: impl Fn(DVec3, DVec3, DVec3) -> f64) {
+        while self.corners.len() >= count {
+            let n = self.corners.len();
+            let point = |i: usize| self.corners[i % n].point;
+            let mut least = (f64::INFINITY, n);
+            for i in 0..n {
+                let w = worth(point(i + n - 1), point(i), point(i + 1));
+                // of two that coincide the one with the lower key stays: corners of bodies before crossings of edges
+                let better = w < least.0 || w == least.0 && least.1 < n && self.corners[i].key() > self.corners[least.1].key();
+                if better {
+                    least = (w, i);
+                }
+            }
+            if least.1 == n || least.0 > limit {
+                return;
+            }
+            self.corners.remove(least.1);
+        }
+    }
+}
+
+impl Corner {
+    fn key(&self) -> (u32, u32) {
+        (self.reference.min(self.incident), self.reference.max(self.incident))
+    }
+}
+
+/// The corner of the reference face between its sides `j` and `k`.
+fn common_vertex(j: u32, k: u32, sides: &[Side]) -> u32 {
+    let n = sides.len() as u32;
+    // sides are cut in order, so the other one is the side before or, for the last, the first
+    let later = if (j + 1) % n == k { k } else { j };
+    sides[later as usize].vertex
+}

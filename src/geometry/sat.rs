@@ -1,0 +1,159 @@
+//! Separating axes of two convex cores.
+//!
+//! ```text
+//! s(n) = min_{b ∈ B} n·b − max_{a ∈ A} n·a        largest over the normals of faces and the cross products of edges
+//! ```
+//!
+//! The largest s is the depth of overlap (negative), and never more than the distance (positive).
+
+use glam::{DMat3, DVec3};
+
+use super::cores::Core;
+use super::polyhedron::Polyhedron;
+
+/// The best axes of each sort; directions run from A to B. Separations are −∞ where there is no such axis.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Axes {
+    pub(super) face_a: (f64, usize),
+    pub(super) face_b: (f64, usize),
+    pub(super) edges: (f64, usize, usize),
+    pub(super) edge_normal: DVec3,
+}
+
+impl Axes {
+    const NONE: Self =
+        Self { face_a: (f64::NEG_INFINITY, 0), face_b: (f64::NEG_INFINITY, 0), edges: (f64::NEG_INFINITY, 0, 0), edge_normal: DVec3::ZERO };
+}
+
+/// An edge that may take part in the closest pair.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Candidate {
+    index: usize,
+    from: DVec3,
+    along: DVec3,
+    inward: [DVec3; 2],
+}
+
+/// Edges that are parallel to within this sine have no usable cross product.
+const PARALLEL: f64 = 1e-6;
+
+/// The axes of two cores, or `None` as soon as one of them separates by more than `reach`.
+pub(super) fn axes(a: &Core, b: &Core, reach: f64, candidates: &mut [Vec<Candidate>; 2]) -> Option<Axes> {
+    let mut axes = Axes::NONE;
+    axes.face_a = best_face(a, b, reach)?;
+    axes.face_b = best_face(b, a, reach)?;
+    let best_face = axes.face_a.0.max(axes.face_b.0);
+    // The edges that matter lie within the overlap, or within reach.
+    let margin = DVec3::splat(if best_face.is_finite() { reach.max(-best_face) } else { f64::MAX });
+    let [near_a, near_b] = candidates;
+    gather(a, b.low - margin, b.high + margin, near_a);
+    gather(b, a.low - margin, a.high + margin, near_b);
+    for ea in near_a.iter() {
+        for eb in near_b.iter() {
+            let cross = ea.along.cross(eb.along);
+            let [a0, a1] = ea.inward.map(|d| cross.dot(d));
+            let [b0, b1] = eb.inward.map(|d| cross.dot(d));
+            let outward = a0 <= 0.0 && a1 <= 0.0 && b0 >= 0.0 && b1 >= 0.0;
+            let reversed = a0 >= 0.0 && a1 >= 0.0 && b0 <= 0.0 && b1 <= 0.0;
+            if !(outward || reversed) {
+                continue;
+            }
+            let length = cross.length();
+            if length <= PARALLEL * (ea.along.length_squared() * eb.along.length_squared()).sqrt() {
+                continue;
+            }
+            let mut n = cross / length;
+            let mut separation = n.dot(eb.from - ea.from);
+            // two lone edges have both signs; the one that separates is meant
+            if if outward && reversed { separation < 0.0 } else { reversed } {
+                (n, separation) = (-n, -separation);
+            }
+            if separation > axes.edges.0 {
+                axes.edges = (separation, ea.index, eb.index);
+                axes.edge_normal = n;
+            }
+        }
+    }
+    (axes.edges.0 <= reach).then_some(axes)
+}
+
+/// Face of `a` that separates `b` best.
+fn best_face(a: &Core, b: &Core, reach: f64) -> Option<(f64, usize)> {
+    let mut best = (f64::NEG_INFINITY, 0);
+    for (f, n) in a.normals.iter().enumerate() {
+        let lowest = b.vertices.iter().map(|v| n.dot(*v)).fold(f64::INFINITY, f64::min);
+        let separation = lowest - a.offsets[f];
+        if separation > best.0 {
+            best = (separation, f);
+            if separation > reach {
+                return None;
+            }
+        }
+    }
+    Some(best)
+}
+
+fn gather(core: &Core, low: DVec3, high: DVec3, out: &mut Vec<Candidate>) {
+    out.clear();
+    for index in 0..core.topology.edges.len() {
+        let [from, to] = core.edge(index);
+        if from.min(to).cmple(high).all() && from.max(to).cmpge(low).all() {
+            out.push(Candidate { index, from, along: to - from, inward: core.inward(index) });
+        }
+    }
+}
+
+/// The axes of two cuboids with half sides `ha`, `hb`; B is turned by `r` and shifted by `t` in the frame of A.
+pub(super) fn cuboid_axes(ha: DVec3, hb: DVec3, r: &DMat3, t: DVec3, reach: f64) -> Option<Axes> {
+    let mut axes = Axes::NONE;
+    let cols = [r.x_axis, r.y_axis, r.z_axis];
+    let consider = |slot: &mut (f64, usize), separation: f64, face: usize| {
+        if separation > slot.0 {
+            *slot = (separation, face);
+        }
+        separation <= reach
+    };
+    let extent_b = cols[0].abs() * hb.x + cols[1].abs() * hb.y + cols[2].abs() * hb.z;
+    let along_a = t.abs() - ha - extent_b;
+    for k in 0..3 {
+        if !consider(&mut axes.face_a, along_a[k], 2 * k + usize::from(t[k] < 0.0)) {
+            return None;
+        }
+    }
+    for k in 0..3 {
+        let offset = cols[k].dot(t);
+        // the face of B that looks at A
+        if !consider(&mut axes.face_b, offset.abs() - hb[k] - cols[k].abs().dot(ha), 2 * k + usize::from(offset > 0.0)) {
+            return None;
+        }
+    }
+    let units = [DVec3::X, DVec3::Y, DVec3::Z];
+    for (i, unit) in units.iter().enumerate() {
+        for (j, col) in cols.iter().enumerate() {
+            let cross = unit.cross(*col);
+            let length = cross.length();
+            if length <= PARALLEL {
+                continue;
+            }
+            let n = if cross.dot(t) < 0.0 { cross / -length } else { cross / length };
+            let m = DVec3::new(n.dot(cols[0]), n.dot(cols[1]), n.dot(cols[2]));
+            let separation = n.dot(t) - n.abs().dot(ha) - m.abs().dot(hb);
+            if separation > axes.edges.0 {
+                axes.edges = (separation, cuboid_edge(i, n), cuboid_edge(j, -m));
+                axes.edge_normal = n;
+                if separation > reach {
+                    return None;
+                }
+            }
+        }
+    }
+    Some(axes)
+}
+
+/// The edge along `axis` of a cuboid that lies farthest in direction `n` (in its own frame).
+fn cuboid_edge(axis: usize, n: DVec3) -> usize {
+    let bits: u32 = (0..3).filter(|&k| k != axis && n[k] > 0.0).map(|k| 1 << k).sum();
+    let ends = [bits, bits | 1 << axis];
+    // every such pair of corners is an edge
+    Polyhedron::unit_cuboid().edges.iter().position(|e| e.vertices == ends).unwrap_or(0)
+}
