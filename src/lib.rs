@@ -2,6 +2,8 @@
 
 pub mod algebra;
 #[cfg(feature = "simulation")]
+pub mod diagnostics;
+#[cfg(feature = "simulation")]
 pub mod geometry;
 #[cfg(feature = "simulation")]
 pub mod granular;

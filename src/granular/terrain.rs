@@ -33,7 +33,7 @@ pub fn hills(side: f64, cells: u32) -> (Vec<DVec3>, Vec<[u32; 3]>) {
     let cell = |i: u32| {
         let a = i / cells * n + i % cells;
         // the diagonal alternates, so that ridges have no preferred direction
-        if (i / cells + i % cells) % 2 == 0 {
+        if (i / cells + i % cells).is_multiple_of(2) {
             [[a, a + 1, a + n + 1], [a, a + n + 1, a + n]]
         } else {
             [[a, a + 1, a + n], [a + 1, a + n + 1, a + n]]

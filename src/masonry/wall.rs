@@ -35,7 +35,7 @@ impl Wall {
         let z = (row as f64 + 0.5) * self.block.z;
         let full = self.block / 2.0;
         let at = |x: f64, half: f64| Block { centre: DVec3::new(x, 0.0, z), half_extents: DVec3::new(half, full.y, full.z) };
-        if row % 2 == 0 {
+        if row.is_multiple_of(2) {
             return (0..self.columns).map(|i| at((i as f64 + 0.5) * pitch, full.x)).collect();
         }
         // leaves half a gap at the free end and at the first head joint

@@ -30,7 +30,7 @@
 //! ```
 
 mod bodies;
-mod bounds;
+mod build;
 mod document;
 pub(crate) mod error;
 mod fields;

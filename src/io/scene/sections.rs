@@ -15,6 +15,7 @@ use super::model::{
 use super::motion::samples;
 use super::resources::Resources;
 use super::units::{Quantity, short};
+use crate::geometry::shapes::UNBOUNDED;
 
 /// Reads everything; `name` is what the scene is called if it does not say.
 pub(super) fn read(document: &Document, name: &str, resources: &Resources) -> Result<Scene, SceneError> {
@@ -198,14 +199,23 @@ fn water(field: &Field<'_>, scene: &Scene, names: &Names) -> Result<WaterPressur
         let (times, rows) = samples::<1>(&level, Quantity::Length)?;
         (times, rows.into_iter().map(|[z]| z).collect())
     } else if level.word().as_deref() == Some("top") {
-        let top = bodies.iter().filter_map(|&i| scene.bodies[i].shape.bounds(&scene.bodies[i].pose)).map(|b| b.1.z);
-        (vec![0.0], vec![top.fold(f64::NEG_INFINITY, f64::max)])
+        (vec![0.0], vec![top(&level, scene, &bodies)?])
     } else {
         (vec![0.0], vec![level.number(Quantity::Length)?])
     };
     let uplift = f.or("uplift", Uplift::None, |u| uplift(&u))?;
     f.finish()?;
     Ok(WaterPressure { bodies, direction, density, times, levels, uplift })
+}
+
+/// Height (m) of the highest point of the bodies.
+fn top(field: &Field<'_>, scene: &Scene, bodies: &[usize]) -> Result<f64, SceneError> {
+    let mut top = f64::NEG_INFINITY;
+    for body in bodies.iter().map(|&i| &scene.bodies[i]) {
+        let shape = body.shape.build().map_err(|e| field.error(format!("{}: {e}", body.name), "mend the shape of this body"))?;
+        top = top.max(shape.aabb(&body.pose).1.z);
+    }
+    if top < UNBOUNDED { Ok(top) } else { Err(field.error("found \"top\" for a half-space, which has none", "write the level in m")) }
 }
 
 /// `"none"` or `"linear"`; also false and true, 0 and 1.

@@ -63,7 +63,7 @@ fn shapes_of_every_kind() {
     ];
     for spec in specs {
         let scene = with(&format!("[[bodies]]\nmotion = \"static\"\nshape = {spec}\n"));
-        let (low, high) = scene.bodies[1].shape.bounds(&scene.bodies[1].pose).expect("bounded");
+        let (low, high) = scene.bodies[1].shape.build().expect("a shape").aabb(&scene.bodies[1].pose);
         assert!((high - low).min_element() >= 0.0 && (high - low).max_element() >= 1.0, "{spec}");
     }
 }

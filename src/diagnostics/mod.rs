@@ -1,0 +1,3 @@
+//! Looking at scenes and results: faults before the run.
+
+pub mod check;
