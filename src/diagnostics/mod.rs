@@ -1,3 +1,4 @@
-//! Looking at scenes and results: faults before the run.
+//! Windows on a run: faults before it, energy, certificates, measures. Nothing here is needed for a right answer.
 
 pub mod check;
+pub mod energy;

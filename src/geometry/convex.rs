@@ -140,6 +140,19 @@ struct ClosestEdges {
     /// From A to B.
     normal: DVec3,
     distance: f64,
+    /// They run side by side.
+    line: bool,
+}
+
+/// The ends, as parameters on `p`, of the stretch along which two nearly parallel edges lie side by side.
+fn line_contact(p: [DVec3; 2], q: [DVec3; 2], shortest: f64) -> Option<[f64; 2]> {
+    let (u, v) = (p[1] - p[0], q[1] - q[0]);
+    let (uu, vv) = (u.length_squared(), v.length_squared());
+    if uu == 0.0 || vv == 0.0 || u.cross(v).length_squared() >= NEARLY_PARALLEL * NEARLY_PARALLEL * uu * vv {
+        return None;
+    }
+    let ends = q.map(|x| ((x - p[0]).dot(u) / uu).clamp(0.0, 1.0));
+    ((ends[1] - ends[0]).abs() * uu.sqrt() > shortest).then_some(ends)
 }
 
 /// Finds the closest edges (or corners) within `reach`; `normal` separates the cores by `separation`, which bounds the search: a point
@@ -176,10 +189,15 @@ fn closest_edges(
             let (s, t) = closest_on_segments(p, q);
             let difference = q[0].lerp(q[1], t) - p[0].lerp(p[1], s);
             let distance = difference.length();
-            if distance > reach || best.as_ref().is_some_and(|best| distance >= best.distance - tolerance.snap * 1e-2) {
-                continue;
+            let line = line_contact(p, q, tolerance.merge).is_some();
+            // at equal distance a pair that touches along a line says more than the corner at its end
+            let lead = if line { tolerance.snap } else { -tolerance.snap };
+            let better = best.as_ref().is_none_or(|best| {
+                if line == best.line { distance < best.distance - 1e-2 * tolerance.snap } else { distance < best.distance + lead }
+            });
+            if distance <= reach && better {
+                best = Some(ClosestEdges { edges: (ea, eb), s, t, normal: difference, distance, line });
             }
-            best = Some(ClosestEdges { edges: (ea, eb), s, t, normal: difference, distance });
         }
     }
     let mut best = best?;
@@ -204,7 +222,7 @@ fn closest_edges(
 impl ClosestEdges {
     fn report(&self, a: &Core, b: &Core, reach: f64, tolerance: Tolerance, sink: &mut Sink) {
         let (p, q) = (a.edge(self.edges.0), b.edge(self.edges.1));
-        let (u, v) = (p[1] - p[0], q[1] - q[0]);
+        let v = q[1] - q[0];
         let n = self.normal;
         let key = |core: &Core, e: usize, x: f64| {
             let ends = core.topology.edges[e].vertices;
@@ -223,18 +241,12 @@ impl ClosestEdges {
                 sink.rounded(a, b, (key(a, self.edges.0, s), key(b, self.edges.1, t)), n, gap, on_a, on_b);
             }
         };
-        let (uu, vv) = (u.length_squared(), v.length_squared());
-        if uu > 0.0 && vv > 0.0 && u.cross(v).length_squared() < NEARLY_PARALLEL * NEARLY_PARALLEL * uu * vv {
-            // the stretch of A's edge that lies beside B's
-            let place = |x: DVec3| ((x - p[0]).dot(u) / uu).clamp(0.0, 1.0);
-            let (s0, s1) = (place(q[0]), place(q[1]));
-            if (s1 - s0).abs() * uu.sqrt() > tolerance.merge {
-                for s in [s0, s1] {
-                    let t = (p[0].lerp(p[1], s) - q[0]).dot(v) / vv;
-                    report(s, if (t.abs() * vv.sqrt()) < tolerance.snap { 0.0 } else { t.clamp(0.0, 1.0) });
-                }
-                return;
+        if let Some(ends) = line_contact(p, q, tolerance.merge) {
+            for s in ends {
+                let t = (p[0].lerp(p[1], s) - q[0]).dot(v) / v.length_squared();
+                report(s, if t.abs() * v.length() < tolerance.snap { 0.0 } else { t.clamp(0.0, 1.0) });
             }
+            return;
         }
         report(self.s, self.t);
     }

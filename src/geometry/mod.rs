@@ -18,7 +18,10 @@ pub mod polyhedron;
 mod sat;
 pub mod shapes;
 mod surface;
+pub mod systems;
 mod terrain;
+#[cfg(test)]
+mod tests;
 pub mod trimesh;
 
 pub use broad::BroadPhase;
