@@ -1,3 +1,4 @@
-//! Windows on a run: energy, certificates, measures. Nothing here is needed for a right answer.
+//! Windows on a run: faults before it, energy, certificates, measures. Nothing here is needed for a right answer.
 
+pub mod check;
 pub mod energy;
