@@ -127,7 +127,7 @@ pub fn all() -> &'static [BuiltIn] {
 
 macro_rules! toml {
     ($name:literal) => {
-        include_str!(concat!("../assets/scenes/", $name, ".toml"))
+        include_str!(concat!("../../assets/scenes/", $name, ".toml"))
     };
 }
 
