@@ -62,7 +62,7 @@ impl Auto {
         if report.converged() || !newton {
             return report;
         }
-        let solver = ProximalNewton { tolerance: self.tolerance, max_iterations: self.max_newton, ..ProximalNewton::default() };
+        let solver = ProximalNewton { tolerance: self.tolerance, max_iterations: self.max_newton, overshoot: 1e-3, ..ProximalNewton::default() };
         let second = solver.solve(p, answer, &mut work.newton);
         report = Report { sweeps: report.sweeps, ..second };
         if !report.converged() {
