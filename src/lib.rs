@@ -2,4 +2,25 @@
 
 pub mod algebra;
 #[cfg(feature = "simulation")]
+pub mod assembly;
+#[cfg(feature = "simulation")]
+pub mod diagnostics;
+#[cfg(feature = "simulation")]
 pub mod geometry;
+#[cfg(feature = "simulation")]
+pub mod granular;
+#[cfg(feature = "simulation")]
+pub mod integrator;
+#[cfg(feature = "simulation")]
+pub mod io;
+#[cfg(feature = "simulation")]
+pub mod masonry;
+#[cfg(feature = "simulation")]
+pub mod model;
+pub mod numerics;
+#[cfg(feature = "simulation")]
+pub mod scenes;
+#[cfg(feature = "simulation")]
+pub mod simulation;
+#[cfg(feature = "simulation")]
+pub mod topology;

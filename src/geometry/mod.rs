@@ -21,6 +21,7 @@ pub mod polyhedron;
 mod sat;
 pub mod shapes;
 mod surface;
+pub mod systems;
 mod terrain;
 #[cfg(test)]
 mod tests;

@@ -1,0 +1,94 @@
+//! Small dense matrices, row-major in plain slices.
+
+/// Largest order that [`solve_spd`] takes without the heap.
+const SMALL: usize = 16;
+
+/// Solves `A x = b` for a symmetric positive definite `A` of order at most 16 by Cholesky; `b` becomes `x`.
+///
+/// Returns false, leaving `b` in an unspecified state, when `A` is not positive definite to rounding.
+pub fn solve_spd(a: &[f64], b: &mut [f64]) -> bool {
+    let n = b.len();
+    if n > SMALL {
+        return false;
+    }
+    let mut l = [0.0; SMALL * SMALL];
+    l[..n * n].copy_from_slice(&a[..n * n]);
+    let l = &mut l[..n * n];
+    cholesky(l, n) && {
+        cholesky_solve(l, n, b);
+        true
+    }
+}
+
+/// Replaces the lower triangle of `a` (order n) by its Cholesky factor; false when a pivot is not safely positive.
+pub fn cholesky(a: &mut [f64], n: usize) -> bool {
+    for j in 0..n {
+        let (above, below) = a.split_at_mut((j + 1) * n);
+        let row_j = &mut above[j * n..];
+        let original = row_j[j];
+        let pivot = original - row_j[..j].iter().map(|x| x * x).sum::<f64>();
+        if !(pivot > 1e-14 * original) {
+            return false;
+        }
+        let pivot = pivot.sqrt();
+        row_j[j] = pivot;
+        let inverse = 1.0 / pivot;
+        for row_i in below.chunks_exact_mut(n) {
+            let dot: f64 = row_i[..j].iter().zip(&row_j[..j]).map(|(x, y)| x * y).sum();
+            row_i[j] = (row_i[j] - dot) * inverse;
+        }
+    }
+    true
+}
+
+/// Solves `L Lᵀ x = b` with the factor of [`cholesky`].
+pub fn cholesky_solve(l: &[f64], n: usize, b: &mut [f64]) {
+    for i in 0..n {
+        let dot: f64 = l[i * n..i * n + i].iter().zip(&b[..i]).map(|(x, y)| x * y).sum();
+        b[i] = (b[i] - dot) / l[i * n + i];
+    }
+    for i in (0..n).rev() {
+        let x = b[i] / l[i * n + i];
+        b[i] = x;
+        for (j, b) in b[..i].iter_mut().enumerate() {
+            *b -= l[i * n + j] * x;
+        }
+    }
+}
+
+/// Inverse of a symmetric positive definite matrix of order n; `None` when it is not.
+pub fn inverse_spd(a: &[f64], n: usize) -> Option<Vec<f64>> {
+    let mut l = a.to_vec();
+    if !cholesky(&mut l, n) {
+        return None;
+    }
+    let mut inverse = vec![0.0; n * n];
+    let mut column = vec![0.0; n];
+    for j in 0..n {
+        column.fill(0.0);
+        column[j] = 1.0;
+        cholesky_solve(&l, n, &mut column);
+        (0..n).for_each(|i| inverse[i * n + j] = column[i]);
+    }
+    Some(inverse)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cholesky_solves_and_refuses_an_indefinite_matrix() {
+        let a = [4.0, 1.0, 0.5, 1.0, 3.0, -0.2, 0.5, -0.2, 2.0];
+        let mut x = [1.0, 2.0, 3.0];
+        assert!(solve_spd(&a, &mut x));
+        for (i, b) in [1.0, 2.0, 3.0].into_iter().enumerate() {
+            let product: f64 = (0..3).map(|j| a[3 * i + j] * x[j]).sum();
+            assert!((product - b).abs() < 1e-14);
+        }
+        let inverse = inverse_spd(&a, 3).expect("positive definite");
+        let unit: f64 = (0..3).map(|j| a[j] * inverse[3 * j]).sum();
+        assert!((unit - 1.0).abs() < 1e-14);
+        assert!(!solve_spd(&[1.0, 2.0, 2.0, 1.0], &mut [1.0, 1.0]));
+    }
+}

@@ -1,0 +1,5 @@
+//! From interactions to the flat one-step problem, and back.
+
+pub mod global;
+pub mod problem;
+pub mod systems;

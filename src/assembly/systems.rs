@@ -1,0 +1,352 @@
+//! Activate, assemble, solve, and hand the reactions back.
+
+use super::problem::{Solver, StepProblem};
+use crate::algebra::spatial::{skew, tangents};
+use crate::integrator::moreau_jean::rigid_mass;
+use crate::integrator::systems::{Pass, free_momentum, new_general_state, new_state};
+use crate::model::contact::{ContactPair, Manifold, Touch};
+use crate::model::interaction::{Interaction, SphericalJoint};
+use crate::model::law::CoulombImpact;
+use crate::model::scheme::{Scheme, Treatment};
+use crate::numerics::mixed::{Contact, GeneralMass, IMMOBILE, MAX_ROWS, System, Twist};
+use crate::numerics::admissible::AdmissibleSet;
+use crate::topology::bodies::{Bodies, Body, Generals, Slot};
+use crate::topology::graph::Group;
+use bevy_ecs::prelude::*;
+use glam::{DMat3, DVec3};
+
+/// Velocity of a body at the start of the step, in world axes.
+fn world_twist(body: &Body) -> Twist {
+    Twist { linear: body.velocity.linear, angular: body.frame.rotation * body.velocity.angular }
+}
+
+/// Marks the contact points that become rows and lists the pairs that have some.
+pub fn activate(scheme: Res<Scheme>, bodies: Res<Bodies>, mut step: ResMut<StepProblem>, mut pairs: Query<(&ContactPair, &mut Manifold)>) {
+    let h = scheme.time_step;
+    step.groups.clear();
+    for (source, (pair, mut manifold)) in pairs.iter_mut().enumerate() {
+        if manifold.points.is_empty() {
+            continue;
+        }
+        let rows = pair.slots.map(|s| &bodies.rows[s as usize]);
+        let forecast = pair.law.e_n > 0.0 || matches!(scheme.treatment, Treatment::Forecast { .. });
+        let mut points = 0;
+        for touch in &mut manifold.points {
+            touch.active = !forecast || {
+                let middle = 0.5 * (touch.point1 + touch.point2);
+                let velocity = |body: &Body| world_twist(body).at(middle - body.pose.position);
+                let u = DVec3::X * touch.normal.dot(velocity(rows[0]) - velocity(rows[1]));
+                pair.law.constant_part(scheme.treatment, touch.gap, u, h).is_some()
+            };
+            points += u32::from(touch.active);
+        }
+        if points > 0 {
+            step.groups.push(Group { slots: pair.slots, rows: rows.map(|b| b.row), points, source: source as u32 });
+        }
+    }
+    let StepProblem { groups, colouring, first_contact, problem, .. } = &mut *step;
+    colouring.arrange(groups, bodies.rows.len(), bodies.mobile.len());
+    problem.groups.clear();
+    first_contact.resize(groups.len(), 0);
+    let mut total = 0;
+    for &g in &colouring.order {
+        problem.groups.push(total);
+        first_contact[g as usize] = total;
+        total += groups[g as usize].points;
+    }
+    problem.groups.push(total);
+    problem.colours.clone_from(&colouring.colours);
+}
+
+/// Masses, free velocities and velocities before the step.
+pub fn assemble_systems(
+    scheme: Res<Scheme>,
+    pass: Res<Pass>,
+    mut bodies: ResMut<Bodies>,
+    generals: Res<Generals>,
+    mut step: ResMut<StepProblem>,
+) {
+    let StepProblem { problem, before, .. } = &mut *step;
+    problem.rigid.clear();
+    problem.free.rigid.clear();
+    before.rigid.clear();
+    for body in &mut bodies.rows {
+        let Some(inertia) = body.inertia.filter(|_| body.row != IMMOBILE) else { continue };
+        let mass = rigid_mass(&inertia, body.frame.rotation, &body.locks);
+        let momentum = free_momentum(body, &scheme, &pass);
+        let start = world_twist(body);
+        before.rigid.push(start);
+        problem.free.rigid.push(Twist {
+            linear: start.linear + mass.inverse_mass * momentum.linear,
+            angular: start.angular + mass.inertia_times(momentum.angular),
+        });
+        problem.rigid.push(mass);
+    }
+    before.general.clone_from(&generals.v);
+    problem.free.general.clone_from(&generals.v);
+    if problem.general.len() != generals.rows.len() {
+        problem.general.clear();
+        let mut at = 0;
+        for row in &generals.rows {
+            let n = row.dofs;
+            problem.general.push(GeneralMass { first: row.first, dofs: n, inverse: generals.inverse[at..at + n * n].to_vec() });
+            at += n * n;
+        }
+    }
+    for m in &problem.general {
+        let range = m.first..m.first + m.dofs;
+        let force = &generals.force[range.clone()];
+        for (v, row) in problem.free.general[range].iter_mut().zip(m.inverse.chunks_exact(m.dofs)) {
+            *v += scheme.time_step * row.iter().zip(force).map(|(a, f)| a * f).sum::<f64>();
+        }
+    }
+}
+
+/// Contact rows, each at its place in the colours.
+pub fn assemble_contacts(
+    scheme: Res<Scheme>,
+    pass: Res<Pass>,
+    bodies: Res<Bodies>,
+    mut step: ResMut<StepProblem>,
+    pairs: Query<(&ContactPair, &Manifold)>,
+) {
+    let StepProblem { problem, answer, groups, first_contact, feedback, driven, before, .. } = &mut *step;
+    let total = problem.groups.last().map_or(0, |&n| n as usize);
+    problem.contacts.resize(total, Contact::default());
+    feedback.resize(total, 0.0);
+    driven.resize(total, DVec3::ZERO);
+    answer.reactions.contacts.resize(total, DVec3::ZERO);
+    let mut groups = groups.iter().zip(first_contact.iter()).peekable();
+    for (source, (pair, manifold)) in pairs.iter().enumerate() {
+        let Some((_, first)) = groups.next_if(|(g, _)| g.source == source as u32) else { continue };
+        let rows = pair.slots.map(|s| &bodies.rows[s as usize]);
+        let active = manifold.points.iter().filter(|t| t.active);
+        for (k, touch) in (*first as usize..).zip(active) {
+            let (contact, share, wall) = contact_row(&scheme, pair.law, rows, touch, &before.rigid);
+            if pass.number == 0 {
+                let guess = if scheme.warm_start { contact.to_local(touch.reaction) } else { DVec3::ZERO };
+                answer.reactions.contacts[k] = guess;
+            }
+            (problem.contacts[k], feedback[k], driven[k]) = (contact, share, wall);
+        }
+    }
+}
+
+/// One contact point as a row; also its overlap feedback and the share of immobile bodies in `u`.
+fn contact_row(scheme: &Scheme, law: CoulombImpact, rows: [&Body; 2], touch: &Touch, before: &[Twist]) -> (Contact, f64, DVec3) {
+    let middle = 0.5 * (touch.point1 + touch.point2);
+    let [arm1, arm2] = rows.map(|b| middle - b.pose.position);
+    let mut contact = Contact {
+        normal: touch.normal,
+        tangent: tangents(touch.normal).0,
+        arm1,
+        arm2,
+        mu: law.mu,
+        body1: rows[0].row,
+        body2: rows[1].row,
+        ..Contact::default()
+    };
+    let given = |body: &Body, arm| if body.row == IMMOBILE { world_twist(body).at(arm) } else { DVec3::ZERO };
+    let moving = |body: &Body, arm| before.get(body.row as usize).map_or(DVec3::ZERO, |v| v.at(arm));
+    let wall = contact.to_local(given(rows[0], arm1) - given(rows[1], arm2));
+    let u = contact.to_local(moving(rows[0], arm1) - moving(rows[1], arm2)) + wall;
+    let part = law.constant_part(scheme.treatment, touch.gap, u, scheme.time_step).unwrap_or_default();
+    contact.b = part + wall;
+    let share = match scheme.treatment {
+        Treatment::GapAware { beta } if law.e_n == 0.0 => beta * touch.gap.min(0.0) / scheme.time_step,
+        _ => 0.0,
+    };
+    (contact, share, wall)
+}
+
+/// Rows of the linear relations and of the joints, then everything that the solver derives from rows.
+pub fn assemble_blocks(
+    scheme: Res<Scheme>,
+    pass: Res<Pass>,
+    bodies: Res<Bodies>,
+    generals: Res<Generals>,
+    slots: Query<&Slot>,
+    mut step: ResMut<StepProblem>,
+    mut interactions: Query<(Entity, &mut Interaction)>,
+    mut joints: Query<(Entity, &mut SphericalJoint)>,
+) {
+    let StepProblem { problem, answer, interactions: who, joints: joined, before, error, .. } = &mut *step;
+    problem.blocks.clear();
+    problem.jacobians.clear();
+    problem.block_b.clear();
+    who.clear();
+    joined.clear();
+    let first_pass = pass.number == 0;
+    if first_pass {
+        answer.reactions.blocks.clear();
+    }
+    let mut order: Vec<Entity> = interactions.iter().map(|(e, _)| e).collect();
+    order.sort();
+    for entity in order {
+        let Ok((_, mut interaction)) = interactions.get_mut(entity) else { continue };
+        if push_interaction(&scheme, &generals, problem, before, &mut interaction) {
+            who.push(entity);
+            if first_pass {
+                answer.reactions.blocks.extend_from_slice(&interaction.reaction);
+            }
+        }
+    }
+    let mut order: Vec<Entity> = joints.iter().map(|(e, _)| e).collect();
+    order.sort();
+    for entity in order {
+        let Ok((_, mut joint)) = joints.get_mut(entity) else { continue };
+        let slot = |e: Entity| slots.get(e).ok().map(|s| &bodies.rows[s.0 as usize]);
+        let ends = [slot(joint.body1), joint.body2.and_then(slot)];
+        if ends[0].is_none() || (joint.body2.is_some() && ends[1].is_none()) {
+            continue; // a body of the joint has died
+        }
+        push_joint(&scheme, problem, ends, &mut joint);
+        joined.push(entity);
+        if first_pass {
+            let guess = if scheme.warm_start { joint.reaction } else { DVec3::ZERO };
+            answer.reactions.blocks.extend(guess.to_array());
+        }
+    }
+    *error = problem.prepare().err().map(|e| e.to_string());
+}
+
+/// Appends an active linear relation.
+fn push_interaction(
+    scheme: &Scheme,
+    generals: &Generals,
+    problem: &mut crate::numerics::mixed::MixedProblem,
+    before: &crate::numerics::mixed::Velocities,
+    interaction: &mut Interaction,
+) -> bool {
+    let rows = interaction.rows();
+    let mut systems = [System::Fixed; 2];
+    let (mut y, mut u, mut b) = (interaction.offset.clone(), [0.0; MAX_ROWS], [0.0; MAX_ROWS]);
+    for (part, system) in interaction.systems.iter().enumerate() {
+        let Some(entity) = system else { continue };
+        let Some(index) = generals.rows.iter().position(|row| row.entity == Some(*entity)) else { continue };
+        systems[part] = System::General(index as u32);
+        let row = generals.rows[index];
+        for (i, h) in interaction.jacobians[part].chunks_exact(row.dofs).enumerate() {
+            let dot = |x: &[f64]| h.iter().zip(&x[row.first..row.first + row.dofs]).map(|(a, b)| a * b).sum::<f64>();
+            y[i] += dot(&generals.q);
+            u[i] += dot(&before.general);
+        }
+    }
+    interaction.active = interaction.law.constant_part(scheme.treatment, y[0], &u[..rows], scheme.time_step, &mut b[..rows]);
+    interaction.y = y;
+    if interaction.active {
+        problem.push_block(interaction.law.set(), systems, [&interaction.jacobians[0], &interaction.jacobians[1]], &b[..rows]);
+    }
+    interaction.active
+}
+
+/// Appends the three rows of a joint: impulses at the middle of the step, velocities matched at its end.
+///
+/// ```text
+/// H_m v⁺ + (H₁ − H_m) v⁽ⁱ⁾ + β g / h = 0        θ = ½:  H₁ v⁺ = −β g/h when the passes have settled
+/// H_m v⁺ + β g / h = 0                          θ = 1:  the step moves by h v⁺, so H_m v⁺ is its rate of the gap
+/// ```
+fn push_joint(scheme: &Scheme, problem: &mut crate::numerics::mixed::MixedProblem, ends: [Option<&Body>; 2], joint: &mut SphericalJoint) {
+    let anchors = joint.anchors;
+    let end_of_step = scheme.treatment.theta() < 1.0;
+    let mut rows = [[0.0; 18]; 2];
+    let mut systems = [System::Fixed; 2];
+    let mut b = DVec3::ZERO;
+    let mut gap = DVec3::ZERO;
+    for (k, (end, sign)) in ends.into_iter().zip([1.0, -1.0]).enumerate() {
+        let Some(body) = end else {
+            gap += sign * anchors[k];
+            continue;
+        };
+        gap += sign * body.pose.point(anchors[k]);
+        let arm = body.frame.rotation * anchors[k];
+        let middle = body.new_velocity.linear + (body.frame.rotation * body.new_velocity.angular).cross(arm);
+        if body.row == IMMOBILE {
+            b += sign * middle;
+            continue;
+        }
+        if end_of_step {
+            let arm = body.new_pose.rotation * anchors[k];
+            let end = body.new_velocity.linear + (body.new_pose.rotation * body.new_velocity.angular).cross(arm);
+            b += sign * (end - middle);
+        }
+        systems[k] = System::Rigid(body.row);
+        let angular = DMat3::IDENTITY * 0.0 - skew(arm);
+        for i in 0..3 {
+            rows[k][6 * i + i] = sign;
+            for j in 0..3 {
+                rows[k][6 * i + 3 + j] = sign * angular.col(j)[i];
+            }
+        }
+    }
+    b += scheme.joint_feedback * gap / scheme.time_step;
+    joint.gap = gap;
+    let used = |k: usize| if systems[k] == System::Fixed { &rows[k][..0] } else { &rows[k][..] };
+    problem.push_block(AdmissibleSet::Free, systems, [used(0), used(1)], &b.to_array());
+}
+
+/// Hands the problem to the solver.
+pub fn solve(mut step: ResMut<StepProblem>, mut solver: ResMut<Solver>) {
+    let StepProblem { problem, answer, report, error, .. } = &mut *step;
+    if error.is_some() {
+        return;
+    }
+    let Solver { settings, workspace } = &mut *solver;
+    let sweeps = report.sweeps;
+    *report = settings.solve_with(problem, answer, workspace);
+    report.sweeps += sweeps;
+}
+
+/// New velocities and poses of all systems.
+pub fn apply(scheme: Res<Scheme>, mut pass: ResMut<Pass>, mut bodies: ResMut<Bodies>, mut generals: ResMut<Generals>, step: Res<StepProblem>) {
+    if step.error.is_some() {
+        return;
+    }
+    new_state(&mut bodies, &scheme, &step.answer.velocities.rigid, &mut pass);
+    new_general_state(&mut generals, &scheme, &step.answer.velocities.general);
+}
+
+/// Reactions and velocities back to the pairs, relations and joints that own the rows.
+pub fn store_reactions(
+    step: Res<StepProblem>,
+    mut pairs: Query<&mut Manifold, With<ContactPair>>,
+    mut interactions: Query<&mut Interaction>,
+    mut joints: Query<&mut SphericalJoint>,
+) {
+    let (problem, answer) = (&step.problem, &step.answer);
+    let mut groups = step.groups.iter().zip(&step.first_contact).peekable();
+    for (source, mut manifold) in pairs.iter_mut().enumerate() {
+        let mut k = match groups.next_if(|(g, _)| g.source == source as u32) {
+            Some((_, first)) => *first as usize,
+            None if manifold.points.is_empty() => continue,
+            None => usize::MAX,
+        };
+        for touch in &mut manifold.points {
+            if touch.active && k != usize::MAX {
+                let c = &problem.contacts[k];
+                touch.reaction = c.to_world(answer.reactions.contacts[k]);
+                touch.velocity = c.to_world(problem.contact_velocity(c, &answer.velocities.rigid) - c.b + step.driven[k]);
+                k += 1;
+            } else {
+                touch.reaction = DVec3::ZERO;
+            }
+        }
+    }
+    for mut interaction in &mut interactions {
+        interaction.reaction.fill(0.0);
+    }
+    let mut first = 0;
+    for &entity in &step.interactions {
+        if let Ok(mut interaction) = interactions.get_mut(entity) {
+            let rows = interaction.rows();
+            interaction.reaction.copy_from_slice(&answer.reactions.blocks[first..first + rows]);
+            first += rows;
+        }
+    }
+    for &entity in &step.joints {
+        if let Ok(mut joint) = joints.get_mut(entity) {
+            joint.reaction = DVec3::from_slice(&answer.reactions.blocks[first..]);
+            first += 3;
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! The energy balance of a step, every term by its own formula.
+//!
+//! ```text
+//! E        = Σ ½ m v² + ½ ωᵀ I ω − m g·x   (+ ½ vᵀ M v − f·q of general systems)
+//! contacts = Σ rᵀ (u⁺ + u⁻)/2              normal, friction, and overlap = r_n c/2 with c the velocity that β asks for
+//! joints   = Σ rᵀ (u⁺ + u⁻)/2
+//! drives   = Σ r · (velocity of driven bodies), with the sign of the work done on the others
+//! loads    = Σ (h F + J)·(v⁺ + v)/2 + (h m + J_m)·(ω⁺ + ω)/2
+//! scheme   = Σ h γ·(ω⁺ + ω)/2 + m g·(h (v⁺ + v)/2 − Δx)
+//! ```
+//!
+//! By `½ (v⁺ + v)ᵀ M (v⁺ − v) = ΔT` and `M (v⁺ − v) = h F + Hᵀ r` the sum of these is ΔE exactly; what is left over is rounding,
+//! or a defect.
+
+use crate::assembly::problem::StepProblem;
+use crate::model::scheme::Scheme;
+use crate::numerics::mixed::{IMMOBILE, MAX_ROWS};
+use crate::topology::bodies::{Bodies, Generals};
+use glam::DVec3;
+use serde::{Deserialize, Serialize};
+
+/// Work done on the systems, by cause (J).
+///
+/// ```
+/// let w = drystone::diagnostics::energy::Work { friction: -1.0, loads: 3.0, ..Default::default() };
+/// assert_eq!(w.total(), 2.0);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Work {
+    /// Normal reactions, without the overlap correction.
+    pub normal: f64,
+    /// Tangential reactions.
+    pub friction: f64,
+    /// Overlap correction (β).
+    pub overlap: f64,
+    /// Joints and equality rows.
+    pub joints: f64,
+    /// Driven bodies, through the contacts and joints they touch.
+    pub drives: f64,
+    /// Forces, torques and blows other than gravity.
+    pub loads: f64,
+    /// What the scheme itself adds or takes: gyroscopic term, position rule.
+    pub scheme: f64,
+}
+
+impl Work {
+    /// Sum of all terms.
+    pub fn total(&self) -> f64 {
+        self.normal + self.friction + self.overlap + self.joints + self.drives + self.loads + self.scheme
+    }
+
+    /// Adds another step's work.
+    pub fn add(&mut self, o: &Self) {
+        self.normal += o.normal;
+        self.friction += o.friction;
+        self.overlap += o.overlap;
+        self.joints += o.joints;
+        self.drives += o.drives;
+        self.loads += o.loads;
+        self.scheme += o.scheme;
+    }
+}
+
+/// Kinetic and potential energy (J).
+///
+/// ```
+/// assert_eq!(drystone::diagnostics::energy::Energy { kinetic: 1.0, potential: 2.0 }.total(), 3.0);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Energy {
+    /// ½ m v² + ½ ωᵀ I ω
+    pub kinetic: f64,
+    /// −m g·x
+    pub potential: f64,
+}
+
+impl Energy {
+    /// Kinetic plus potential.
+    pub fn total(&self) -> f64 {
+        self.kinetic + self.potential
+    }
+}
+
+/// Energy at the start (`end = false`) or end of the step that the rows hold.
+pub fn energy(bodies: &Bodies, generals: &Generals, scheme: &Scheme, end: bool) -> Energy {
+    let mut e = Energy::default();
+    for body in &bodies.rows {
+        let Some(inertia) = body.inertia else { continue };
+        let (v, x) = if end { (body.new_velocity, body.new_pose.position) } else { (body.velocity, body.pose.position) };
+        e.kinetic += 0.5 * (inertia.mass * v.linear.length_squared() + v.angular.dot(inertia.principal * v.angular));
+        e.potential -= inertia.mass * scheme.gravity.dot(x);
+    }
+    let (q, v) = if end { (&generals.new_q, &generals.new_v) } else { (&generals.q, &generals.v) };
+    let mut at = 0;
+    for row in &generals.rows {
+        let n = row.dofs;
+        let (q, v) = (&q[row.first..row.first + n], &v[row.first..row.first + n]);
+        let mass = &generals.mass[at..at + n * n];
+        at += n * n;
+        for i in 0..n {
+            let momentum: f64 = mass[i * n..(i + 1) * n].iter().zip(v).map(|(m, v)| m * v).sum();
+            e.kinetic += 0.5 * v[i] * momentum;
+            e.potential -= generals.force[row.first + i] * q[i];
+        }
+    }
+    e
+}
+
+/// Work of the step that the rows hold.
+pub fn step_work(bodies: &Bodies, generals: &Generals, scheme: &Scheme, step: &StepProblem) -> Work {
+    let mut w = Work::default();
+    contact_work(step, &mut w);
+    block_work(step, &mut w);
+    let h = scheme.time_step;
+    for body in &bodies.rows {
+        let Some(inertia) = body.inertia else { continue };
+        let linear = 0.5 * (body.velocity.linear + body.new_velocity.linear);
+        let angular = 0.5 * (body.velocity.angular + body.new_velocity.angular);
+        let spin = body.frame.rotation * angular;
+        w.loads += (h * body.load.force + body.blow.force).dot(linear) + (h * body.load.torque + body.blow.torque).dot(spin);
+        w.scheme += h * body.gyroscopic.dot(angular);
+        // along a locked axis gravity is carried by the lock and nothing moves
+        let moved = body.new_pose.position - body.pose.position;
+        w.scheme += inertia.mass * scheme.gravity.dot(h * linear - moved);
+    }
+    let velocities = generals.v.iter().zip(&generals.new_v);
+    let moved = generals.new_q.iter().zip(&generals.q);
+    for ((f, (v, new_v)), (new_q, q)) in generals.force.iter().zip(velocities).zip(moved) {
+        w.scheme += f * (0.5 * h * (v + new_v) - (new_q - q));
+    }
+    w
+}
+
+fn contact_work(step: &StepProblem, w: &mut Work) {
+    let p = &step.problem;
+    for (k, c) in p.contacts.iter().enumerate() {
+        let r = step.answer.reactions.contacts[k];
+        if r == DVec3::ZERO {
+            continue;
+        }
+        let own = |v| p.contact_velocity(c, v) - c.b;
+        let mean = 0.5 * (own(&step.answer.velocities.rigid) + own(&step.before.rigid));
+        let relative = mean + step.driven[k];
+        let overlap = -0.5 * r.x * step.feedback[k];
+        w.overlap += overlap;
+        w.normal += r.x * relative.x - overlap;
+        w.friction += r.y * relative.y + r.z * relative.z;
+        w.drives -= r.dot(step.driven[k]);
+    }
+}
+
+fn block_work(step: &StepProblem, w: &mut Work) {
+    let p = &step.problem;
+    let (mut after, mut before) = ([0.0; MAX_ROWS], [0.0; MAX_ROWS]);
+    let relations = step.interactions.len();
+    for (k, block) in p.blocks.iter().enumerate() {
+        let n = block.rows;
+        p.block_velocity(block, &step.answer.velocities, &mut after[..n]);
+        p.block_velocity(block, &step.before, &mut before[..n]);
+        for i in 0..n {
+            let r = step.answer.reactions.blocks[block.first + i];
+            let work = r * (0.5 * (after[i] + before[i]) - p.block_b[block.first + i]);
+            if k >= relations || matches!(block.set, crate::numerics::admissible::AdmissibleSet::Free) {
+                w.joints += work;
+            } else if i == 0 {
+                w.normal += work;
+            } else {
+                w.friction += work;
+            }
+        }
+    }
+}
+
+/// Resultant of the contact reactions on immobile bodies (N s, world).
+pub fn support_impulse(step: &StepProblem) -> DVec3 {
+    let mut sum = DVec3::ZERO;
+    for (c, &r) in step.problem.contacts.iter().zip(&step.answer.reactions.contacts) {
+        let impulse = c.to_world(r);
+        if c.body1 == IMMOBILE {
+            sum += impulse;
+        }
+        if c.body2 == IMMOBILE {
+            sum -= impulse;
+        }
+    }
+    sum
+}

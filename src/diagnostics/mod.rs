@@ -1,0 +1,4 @@
+//! Windows on a run: faults before it, energy, certificates, measures. Nothing here is needed for a right answer.
+
+pub mod check;
+pub mod energy;

@@ -1,0 +1,223 @@
+//! Broad phase and narrow phase: from colliders to contact pairs and their points.
+
+use super::broad::BroadPhase;
+use super::narrow::{ContactPoint, Scratch, contact_points};
+use super::shapes::Shape;
+use crate::algebra::spatial::Pose;
+use crate::model::contact::{ContactPair, Manifold, Touch, inherit};
+use crate::model::law::ContactLaws;
+use crate::model::scheme::Scheme;
+use crate::topology::bodies::{Bodies, Body, Slot};
+use bevy_ecs::prelude::*;
+use glam::DVec3;
+
+/// The solid of a body.
+///
+/// ```
+/// use drystone::geometry::{Shape, systems::Collider};
+/// let ball = Collider::new(Shape::ball(0.1)?);
+/// assert_eq!(ball.material, 0);
+/// # Ok::<(), drystone::geometry::ShapeError>(())
+/// ```
+#[derive(Component, Clone, Debug)]
+pub struct Collider {
+    /// Geometry in the shape frame.
+    pub shape: Shape,
+    /// Shape frame in the body frame.
+    pub offset: Pose,
+    /// Index into the table of contact laws.
+    pub material: u32,
+}
+
+impl Collider {
+    /// A shape in the body frame itself, of material 0.
+    pub fn new(shape: Shape) -> Self {
+        Self { shape, offset: Pose::IDENTITY, material: 0 }
+    }
+}
+
+/// What detection keeps of a collider.
+#[derive(Clone, Debug)]
+struct Cached {
+    collider: Collider,
+    /// Radius about the body's centre; infinite for a half-space.
+    radius: f64,
+    smallest: f64,
+}
+
+impl Cached {
+    /// The shape frame in the world.
+    fn place(&self, row: &Body) -> Pose {
+        if self.collider.offset == Pose::IDENTITY { row.pose } else { row.pose.compose(&self.collider.offset) }
+    }
+}
+
+/// State of the detection: no part of it decides which contacts exist.
+///
+/// ```
+/// assert_eq!(drystone::geometry::systems::Proximity::default().pair_count(), 0);
+/// ```
+#[derive(Resource, Debug, Default)]
+pub struct Proximity {
+    broad: BroadPhase,
+    cached: Vec<Option<Cached>>,
+    found: Vec<(u32, u32)>,
+    table: Vec<(u32, u32, Entity)>,
+    next: Vec<(u32, u32, Entity)>,
+    /// Sorted pairs of slots that never touch (bodies of one joint).
+    excluded: Vec<(u32, u32)>,
+    scratch: Scratch,
+    points: Vec<ContactPoint>,
+    touches: Vec<Touch>,
+}
+
+impl Proximity {
+    /// Number of contact pairs.
+    pub fn pair_count(&self) -> usize {
+        self.table.len()
+    }
+
+    /// Pairs of slots with their entity, in slot order.
+    pub fn pairs(&self) -> &[(u32, u32, Entity)] {
+        &self.table
+    }
+
+    /// Excludes a pair of slots from contact.
+    pub fn exclude(&mut self, a: u32, b: u32) {
+        let key = (a.min(b), a.max(b));
+        if let Err(at) = self.excluded.binary_search(&key) {
+            self.excluded.insert(at, key);
+        }
+    }
+
+    /// Forgets the exclusions of a slot that changes its body.
+    pub fn forget(&mut self, slot: u32) {
+        self.excluded.retain(|&(a, b)| a != slot && b != slot);
+    }
+
+    fn is_excluded(&self, pair: (u32, u32)) -> bool {
+        self.excluded.binary_search(&pair).is_ok()
+    }
+}
+
+/// How far a body can come within the reach of a step (m): its share of the gap that is looked into.
+fn own_reach(scheme: &Scheme, body: &Body, radius: f64, smallest: f64) -> f64 {
+    let radius = if radius.is_finite() { radius } else { 0.0 };
+    let speed = body.velocity.linear.length() + body.velocity.angular.length() * radius;
+    let fall = if body.inertia.is_some() { scheme.gravity.length() * scheme.time_step } else { 0.0 };
+    scheme.reach_steps * scheme.time_step * (speed + fall) + scheme.reach_share * smallest
+}
+
+/// Largest gap at which a pair of bodies gets contact points (m).
+fn pair_reach(scheme: &Scheme, a: (&Body, &Cached), b: (&Body, &Cached)) -> f64 {
+    let h = scheme.time_step;
+    let spin = |(body, cached): (&Body, &Cached)| {
+        if cached.radius.is_finite() { body.velocity.angular.length() * cached.radius } else { 0.0 }
+    };
+    let closing = (a.0.velocity.linear - b.0.velocity.linear).length() + spin(a) + spin(b);
+    let fall = scheme.gravity.length() * h;
+    scheme.reach_steps * h * (closing + fall) + scheme.reach_share * a.1.smallest.min(b.1.smallest)
+}
+
+/// Copies colliders that are new or changed, drops those of dead slots.
+pub fn cache_colliders(mut proximity: ResMut<Proximity>, bodies: Res<Bodies>, query: Query<(&Slot, Ref<Collider>)>) {
+    proximity.cached.resize(bodies.rows.len(), None);
+    for (slot, row) in bodies.rows.iter().enumerate() {
+        if !row.alive {
+            proximity.cached[slot] = None;
+        }
+    }
+    for (slot, collider) in &query {
+        let entry = &mut proximity.cached[slot.0 as usize];
+        if entry.is_none() || collider.is_changed() {
+            let unbounded = matches!(collider.shape, Shape::HalfSpace { .. });
+            let radius = if unbounded { f64::INFINITY } else { collider.shape.bounding_radius() + collider.offset.position.length() };
+            *entry = Some(Cached { collider: Collider::clone(&collider), radius, smallest: collider.shape.smallest_length() });
+        }
+    }
+}
+
+/// Whose boxes overlap: the only place that spawns and despawns contact pairs.
+pub fn broad_phase(
+    scheme: Res<Scheme>,
+    bodies: Res<Bodies>,
+    laws: Res<ContactLaws>,
+    mut proximity: ResMut<Proximity>,
+    mut commands: Commands,
+) {
+    let p = &mut *proximity;
+    for (slot, (row, cached)) in bodies.rows.iter().zip(&p.cached).enumerate() {
+        let slot = slot as u32;
+        let Some(c) = cached.as_ref().filter(|_| row.alive) else {
+            p.broad.remove(slot);
+            continue;
+        };
+        let reach = own_reach(&scheme, row, c.radius, c.smallest);
+        let pose = c.place(row);
+        if let Shape::HalfSpace { normal } = c.collider.shape {
+            let normal = pose.vector(normal);
+            p.broad.set_half_space(slot, normal, normal.dot(pose.position) + reach);
+        } else {
+            let (low, high) = c.collider.shape.aabb(&pose);
+            p.broad.set_box(slot, low - reach, high + reach);
+        }
+    }
+    let mut found = std::mem::take(&mut p.found);
+    p.broad.pairs(&mut found);
+    p.next.clear();
+    let mut old = p.table.iter().peekable();
+    for &(i, j) in &found {
+        let (a, b) = (&bodies.rows[i as usize], &bodies.rows[j as usize]);
+        if a.inertia.is_none() && b.inertia.is_none() {
+            continue;
+        }
+        let (Some(ca), Some(cb)) = (&p.cached[i as usize], &p.cached[j as usize]) else { continue };
+        let apart = a.pose.position.distance(b.pose.position) - ca.radius - cb.radius;
+        if apart > pair_reach(&scheme, (a, ca), (b, cb)) || p.is_excluded((i, j)) {
+            continue;
+        }
+        let (Some(ea), Some(eb)) = (a.entity, b.entity) else { continue };
+        while let Some((_, _, gone)) = old.next_if(|&&(oi, oj, _)| (oi, oj) < (i, j)) {
+            commands.entity(*gone).despawn();
+        }
+        let entity = match old.next_if(|&&(oi, oj, _)| (oi, oj) == (i, j)) {
+            Some(&(_, _, kept)) => kept,
+            None => {
+                let law = laws.get(ca.collider.material, cb.collider.material);
+                commands.spawn((ContactPair { bodies: [ea, eb], slots: [i, j], law }, Manifold::default())).id()
+            }
+        };
+        p.next.push((i, j, entity));
+    }
+    old.for_each(|(_, _, gone)| commands.entity(*gone).despawn());
+    p.found = found;
+    std::mem::swap(&mut p.table, &mut p.next);
+}
+
+/// Gaps, normals and points of every pair; impulses are inherited from the points before.
+pub fn narrow_phase(scheme: Res<Scheme>, bodies: Res<Bodies>, mut proximity: ResMut<Proximity>, mut pairs: Query<(&ContactPair, &mut Manifold)>) {
+    let Proximity { cached, scratch, points, touches, .. } = &mut *proximity;
+    for (pair, mut manifold) in &mut pairs {
+        let [i, j] = pair.slots.map(|s| s as usize);
+        let (Some(a), Some(b)) = (&cached[i], &cached[j]) else { continue };
+        let rows = (&bodies.rows[i], &bodies.rows[j]);
+        let reach = pair_reach(&scheme, (rows.0, a), (rows.1, b));
+        points.clear();
+        contact_points(&a.collider.shape, &a.place(rows.0), &b.collider.shape, &b.place(rows.1), reach, scratch, points);
+        if points.is_empty() && manifold.points.is_empty() {
+            continue;
+        }
+        touches.clear();
+        touches.extend(points.iter().map(|p| Touch {
+            feature: p.feature,
+            normal: p.normal,
+            gap: p.gap,
+            point1: p.point1,
+            point2: p.point2,
+            ..Touch::default()
+        }));
+        inherit(&mut manifold.points, touches);
+        manifold.points.clear();
+        manifold.points.extend_from_slice(touches);
+    }
+}

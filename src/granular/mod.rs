@@ -1,0 +1,7 @@
+//! Arrangements of grains, as pure functions: positions and radii, no bodies.
+
+pub mod lattice;
+pub mod pour;
+pub mod pyramid;
+pub mod random;
+pub mod terrain;

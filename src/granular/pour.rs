@@ -1,0 +1,65 @@
+//! Balls of random size in random places, none touching.
+
+use glam::DVec3;
+
+use super::random::Sequence;
+
+/// A seeded heap of separate balls above a rectangle, ready to be poured.
+///
+/// ```
+/// use drystone::granular::pour::Pour;
+/// let pour = Pour { count: 50, radius: [0.01, 0.02], width: [0.2, 0.2], bottom: 0.0, seed: 3 };
+/// assert_eq!(pour.balls(), pour.balls());
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pour {
+    /// Number of balls.
+    pub count: usize,
+    /// Smallest and largest radius (m), uniform between.
+    pub radius: [f64; 2],
+    /// Extent (m) along x and y of the rectangle, centred on the z axis; at least 2.2 largest radii.
+    pub width: [f64; 2],
+    /// Height (m) below which no ball reaches.
+    pub bottom: f64,
+    /// Another seed gives other sizes and places.
+    pub seed: u64,
+}
+
+impl Pour {
+    /// Centre and radius (m) of every ball, layer by layer.
+    pub fn balls(&self) -> Vec<(DVec3, f64)> {
+        // a cell of 2.2 r_max holds one ball with room to wander, so that no two can touch
+        let cell = 2.2 * self.radius[1];
+        let columns = self.width.map(|w| ((w / cell) as usize).max(1));
+        let pitch = [self.width[0] / columns[0] as f64, self.width[1] / columns[1] as f64, cell];
+        let mut random = Sequence::new(self.seed);
+        let ball = |i: usize| {
+            let r = random.next_between(self.radius[0], self.radius[1]);
+            let k = [i % columns[0], i / columns[0] % columns[1], i / (columns[0] * columns[1])];
+            let mut coordinate = |a: usize| {
+                let wander = (pitch[a] / 2.0 - r) * 0.99;
+                (k[a] as f64 + 0.5) * pitch[a] + random.next_between(-wander, wander)
+            };
+            let (x, y, z) = (coordinate(0), coordinate(1), coordinate(2));
+            (DVec3::new(x - self.width[0] / 2.0, y - self.width[1] / 2.0, z + self.bottom), r)
+        };
+        (0..self.count).map(ball).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn balls_stay_apart_and_inside() {
+        let pour = Pour { count: 200, radius: [0.005, 0.01], width: [0.1, 0.07], bottom: 0.3, seed: 11 };
+        let balls = pour.balls();
+        for (i, (p, r)) in balls.iter().enumerate() {
+            assert!(p.x.abs() + r < 0.05 && p.y.abs() + r < 0.035 && p.z - r > 0.3);
+            assert!((0.005..0.01).contains(r));
+            assert!(balls[..i].iter().all(|(q, s)| p.distance(*q) > r + s), "ball {i} touches another");
+        }
+        assert_ne!(balls, Pour { seed: 12, ..pour }.balls());
+    }
+}

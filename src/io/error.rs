@@ -1,0 +1,64 @@
+//! What can go wrong while a result is written or read back.
+
+use std::path::{Path, PathBuf};
+
+/// An output that could not be written or read: which file, and why.
+///
+/// ```
+/// use drystone::io::table::read_table;
+/// let error = read_table("no/such/steps.csv".as_ref()).unwrap_err();
+/// assert!(error.to_string().starts_with("no/such/steps.csv: cannot be read"));
+/// ```
+#[derive(Debug, thiserror::Error)]
+pub enum OutputError {
+    /// The operating system refused.
+    #[error("{}: cannot be {action}: {source}", path.display())]
+    File {
+        /// The file or directory.
+        path: PathBuf,
+        /// What was tried: "created", "written", "read", …
+        action: &'static str,
+        /// The system's answer.
+        source: std::io::Error,
+    },
+    /// A file that was read does not hold what it should.
+    #[error("{}, line {line}: found {found}, expected {expected}", path.display())]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// Line in the file, from 1.
+        line: u64,
+        /// What stands there.
+        found: String,
+        /// What would have done.
+        expected: String,
+    },
+    /// The data handed over cannot be shown.
+    #[error("{}: {cause}", path.display())]
+    Data {
+        /// The file that was to be written.
+        path: PathBuf,
+        /// What was found, and what would do.
+        cause: String,
+    },
+}
+
+impl OutputError {
+    /// An error of the file system, for `map_err`: `.map_err(OutputError::file(path, "written"))`.
+    pub(crate) fn file(path: &Path, action: &'static str) -> impl FnOnce(std::io::Error) -> Self {
+        move |source| Self::File { path: path.to_owned(), action, source }
+    }
+
+    pub(crate) fn data(path: &Path, cause: impl Into<String>) -> Self {
+        Self::Data { path: path.to_owned(), cause: cause.into() }
+    }
+}
+
+/// Writes a whole file so that a reader sees the old content or the new one, never half of it.
+pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(".part");
+    let partial = PathBuf::from(partial);
+    std::fs::write(&partial, bytes).map_err(OutputError::file(&partial, "written"))?;
+    std::fs::rename(&partial, path).map_err(OutputError::file(path, "replaced"))
+}

@@ -1,0 +1,294 @@
+//! Triangle meshes from STL, OBJ and PLY files.
+//!
+//! Equal vertices are merged, polygons are cut into fans. Units are those of the file; the scene scales them.
+
+use std::collections::BTreeMap;
+use std::io::Cursor;
+use std::path::Path;
+
+use glam::DVec3;
+use ply_rs_bw::parser::Parser;
+use ply_rs_bw::ply::{Property, PropertyAccess, PropertyAccessResult};
+
+/// Largest file that is read (bytes).
+const MAX_BYTES: u64 = 512 << 20;
+
+/// Vertices and triangles, counter-clockwise from outside.
+///
+/// ```
+/// let obj = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
+/// let mesh = drystone::io::mesh::parse("corner.obj", obj)?;
+/// assert_eq!(mesh.triangles, [[0, 1, 2]]);
+/// # Ok::<(), drystone::io::mesh::MeshError>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MeshData {
+    /// Vertices.
+    pub vertices: Vec<DVec3>,
+    /// Indices into `vertices`.
+    pub triangles: Vec<[u32; 3]>,
+}
+
+/// Why a mesh file gives no mesh.
+///
+/// ```
+/// let e = drystone::io::mesh::parse("rock.step", b"").unwrap_err();
+/// assert!(e.to_string().contains("rock.step: found the file ending `step`"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{file}: {message}; {cure}")]
+pub struct MeshError {
+    /// Name of the file.
+    pub file: String,
+    /// What was found.
+    pub message: String,
+    /// What would do.
+    pub cure: String,
+}
+
+fn error(file: &str, message: impl Into<String>, cure: &str) -> MeshError {
+    MeshError { file: file.to_owned(), message: message.into(), cure: cure.to_owned() }
+}
+
+/// Reads the mesh in the file `path`; its ending decides the format.
+///
+/// ```
+/// let e = drystone::io::mesh::load("no/such/file.stl".as_ref()).unwrap_err();
+/// assert!(e.to_string().starts_with("no/such/file.stl: "));
+/// ```
+pub fn load(path: &Path) -> Result<MeshData, MeshError> {
+    let name = path.display().to_string();
+    let unreadable =
+        |e: std::io::Error| error(&name, format!("the mesh file cannot be read: {e}"), "check the path; it counts from the scene file");
+    let size = std::fs::metadata(path).map_err(unreadable)?.len();
+    if size > MAX_BYTES {
+        let message = format!("found {size} bytes, more than the {MAX_BYTES} that are read");
+        return Err(error(&name, message, "simplify the mesh"));
+    }
+    parse(&name, &std::fs::read(path).map_err(unreadable)?)
+}
+
+/// The mesh in `bytes`; the ending of `name` decides the format.
+///
+/// ```
+/// let stl = b"solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid a\n";
+/// assert_eq!(drystone::io::mesh::parse("a.stl", stl)?.vertices.len(), 3);
+/// # Ok::<(), drystone::io::mesh::MeshError>(())
+/// ```
+pub fn parse(name: &str, bytes: &[u8]) -> Result<MeshData, MeshError> {
+    let ending = Path::new(name).extension().and_then(|e| e.to_str()).unwrap_or_default().to_lowercase();
+    let soup = match ending.as_str() {
+        "stl" => parse_stl(name, bytes)?,
+        "obj" => parse_obj(name, bytes)?,
+        "ply" => parse_ply(name, bytes)?,
+        other => return Err(error(name, format!("found the file ending `{other}`"), "use a mesh in a .stl, .obj or .ply file")),
+    };
+    if soup.triangles.is_empty() {
+        return Err(error(name, "found no triangle", "export the mesh again with its faces"));
+    }
+    if let Some(i) = soup.vertices.iter().position(|v| !v.is_finite()) {
+        return Err(error(
+            name,
+            format!("found a coordinate of vertex {i} that is not finite"),
+            "export the mesh again with finite coordinates",
+        ));
+    }
+    let count = soup.vertices.len();
+    if let Some(i) = soup.triangles.iter().position(|t| t.iter().any(|&v| v as usize >= count)) {
+        return Err(error(name, format!("found a vertex number in triangle {i} beyond the {count} vertices"), "export the mesh again"));
+    }
+    Ok(weld(&soup))
+}
+
+/// Merges vertices with equal coordinates and drops triangles that lose a corner by it.
+fn weld(soup: &MeshData) -> MeshData {
+    let mut seen: BTreeMap<[u64; 3], u32> = BTreeMap::new();
+    let mut out = MeshData::default();
+    let mut index = Vec::with_capacity(soup.vertices.len());
+    for &v in &soup.vertices {
+        // adding zero makes −0 and 0 one number
+        let key = (v + DVec3::ZERO).to_array().map(f64::to_bits);
+        let next = out.vertices.len() as u32;
+        let i = *seen.entry(key).or_insert(next);
+        if i == next {
+            out.vertices.push(v + DVec3::ZERO);
+        }
+        index.push(i);
+    }
+    let welded = soup.triangles.iter().map(|t| t.map(|v| index[v as usize]));
+    out.triangles = welded.filter(|[a, b, c]| a != b && b != c && c != a).collect();
+    out
+}
+
+fn parse_stl(name: &str, bytes: &[u8]) -> Result<MeshData, MeshError> {
+    // binary files may begin with "solid" too: the length that their triangle count demands tells them apart
+    let count = bytes.get(80..84).and_then(|b| b.try_into().ok()).map(u32::from_le_bytes);
+    let binary = count.is_some_and(|n| 84 + 50 * u64::from(n) == bytes.len() as u64);
+    let mut renamed;
+    let bytes = if binary && bytes.starts_with(b"solid") {
+        renamed = bytes.to_vec();
+        renamed[0] = b'S';
+        &renamed
+    } else {
+        bytes
+    };
+    let mesh = stl_io::read_stl(&mut Cursor::new(bytes))
+        .map_err(|e| error(name, format!("the STL data are broken: {e}"), "export the mesh again as STL, binary or text"))?;
+    let vertices = mesh.vertices.iter().map(|v| DVec3::from_array(v.0.map(f64::from))).collect();
+    let triangles = mesh.faces.iter().map(|f| f.vertices.map(|i| i as u32)).collect();
+    Ok(MeshData { vertices, triangles })
+}
+
+fn parse_obj(name: &str, bytes: &[u8]) -> Result<MeshData, MeshError> {
+    let options = tobj::LoadOptions { triangulate: true, single_index: true, ignore_lines: true, ignore_points: true };
+    // materials are not needed: whatever file the mesh names, it gets an empty one
+    let (models, _) = tobj::load_obj_buf(&mut Cursor::new(bytes), &options, |_| tobj::load_mtl_buf(&mut Cursor::new(b"")))
+        .map_err(|e| error(name, format!("the OBJ data are broken: {e}"), "export the mesh again as OBJ"))?;
+    let mut out = MeshData::default();
+    for model in &models {
+        let base = out.vertices.len() as u32;
+        out.vertices.extend(model.mesh.positions.chunks_exact(3).map(DVec3::from_slice));
+        out.triangles.extend(model.mesh.indices.chunks_exact(3).map(|t| [t[0] + base, t[1] + base, t[2] + base]));
+    }
+    Ok(out)
+}
+
+/// A row of a PLY file: position of a vertex, corners of a face, or something to skip.
+#[derive(Default)]
+struct PlyRow {
+    position: DVec3,
+    corners: Option<Vec<u32>>,
+}
+
+impl PropertyAccess for PlyRow {
+    fn new() -> Self {
+        Self::default()
+    }
+
+    fn set_property(&mut self, key: &str, property: Property) -> PropertyAccessResult {
+        let coordinate = match key {
+            "x" => &mut self.position.x,
+            "y" => &mut self.position.y,
+            "z" => &mut self.position.z,
+            "vertex_indices" | "vertex_index" => {
+                self.corners = property.to_u32_list();
+                return PropertyAccessResult::Set;
+            }
+            _ => return PropertyAccessResult::Ignored,
+        };
+        *coordinate = match property {
+            Property::Float(x) => f64::from(x),
+            Property::Double(x) => x,
+            Property::Int(i) => f64::from(i),
+            Property::Short(i) => f64::from(i),
+            _ => return PropertyAccessResult::UnsupportedType,
+        };
+        PropertyAccessResult::Set
+    }
+}
+
+fn parse_ply(name: &str, bytes: &[u8]) -> Result<MeshData, MeshError> {
+    let broken = |e: String| error(name, format!("the PLY data are broken: {e}"), "export the mesh again as PLY, binary or text");
+    let parser = Parser::<PlyRow>::new();
+    let header = parser.read_ply_header(&mut Cursor::new(bytes)).map_err(|e| broken(e.to_string()))?;
+    // a row takes at least one byte: a header that promises more rows than that would only cost time
+    let hollow = header.elements.values().find(|e| e.count > bytes.len() || e.properties.is_empty());
+    if let Some(element) = hollow {
+        return Err(broken(format!(
+            "the header promises {} rows of `{}`, the file has {} bytes",
+            element.count,
+            element.name,
+            bytes.len()
+        )));
+    }
+    let ply = parser.read_ply(&mut Cursor::new(bytes)).map_err(|e| broken(e.to_string()))?;
+    let rows = |key: &str| ply.payload.get(key).map_or(&[][..], Vec::as_slice);
+    let vertices = rows("vertex").iter().map(|row| row.position).collect();
+    let mut triangles = Vec::new();
+    for (i, row) in rows("face").iter().enumerate() {
+        let corners = row.corners.as_ref().ok_or_else(|| broken(format!("face {i} has no list vertex_indices of whole numbers")))?;
+        triangles.extend(corners.windows(2).skip(1).map(|w| [corners[0], w[0], w[1]]));
+    }
+    Ok(MeshData { vertices, triangles })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLY: &str = "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\nproperty uchar red\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n0 0 0 9\n1 0 0 9\n1 1 0 9\n0 1 0 9\n4 0 1 2 3\n";
+
+    #[test]
+    fn polygons_become_fans_in_ply_and_obj() {
+        let square = parse("a.ply", PLY.as_bytes()).expect("valid");
+        assert_eq!(square.triangles, [[0, 1, 2], [0, 2, 3]]);
+        let obj = parse("a.obj", b"mtllib none.mtl\nv 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n").expect("valid");
+        assert_eq!(obj, square);
+    }
+
+    #[test]
+    fn binary_stl_that_begins_with_solid_is_binary() {
+        let mut stl = b"solid but binary".to_vec();
+        stl.resize(80, b' ');
+        stl.extend(2u32.to_le_bytes());
+        for triangle in [[[0f32, 0., 0.], [1., 0., 0.], [0., 1., 0.]], [[1., 0., 0.], [1., 1., 0.], [-0.0, 1., 0.]]] {
+            stl.extend([0u8; 12]);
+            stl.extend(triangle.iter().flatten().flat_map(|x| x.to_le_bytes()));
+            stl.extend([0u8; 2]);
+        }
+        let mesh = parse("a.STL", &stl).expect("valid");
+        assert_eq!((mesh.vertices.len(), mesh.triangles.len()), (4, 2), "-0 and 0 are one coordinate");
+    }
+
+    #[test]
+    fn broken_files_are_errors() {
+        let huge = PLY.replace("vertex 4", "vertex 4000000000");
+        let hollow = "ply\nformat binary_little_endian 1.0\nelement vertex 99999999999\nend_header\n";
+        let outside = PLY.replace("0 1 2 3", "0 1 2 9");
+        let nan = PLY.replace("1 1 0 9", "1 nan 0 9");
+        let cases: [(&str, &[u8]); 13] = [
+            ("a.ply", b""),
+            ("a.stl", b""),
+            ("a.obj", b""),
+            ("a.ply", b"\xff\xfe\x00garbage"),
+            ("a.stl", b"\xff\xfe\x00garbage"),
+            ("a.obj", b"\xff\xfe\x00garbage"),
+            ("a.obj", b"v 0 0 0\nf 1 2 3\n"),
+            ("a.obj", b"v 0 0 0\nf -9 -99999999999999999999 -3\n"),
+            ("a.obj", b"v 0 0 0\nv 1 0 0\nv 0 nan 0\nf 1 2 3\n"),
+            ("a.ply", huge.as_bytes()),
+            ("a.ply", hollow.as_bytes()),
+            ("a.ply", outside.as_bytes()),
+            ("a.ply", nan.as_bytes()),
+        ];
+        for (name, bytes) in cases {
+            let e = parse(name, bytes).expect_err(&String::from_utf8_lossy(bytes));
+            assert_eq!(e.file, name);
+        }
+    }
+
+    #[test]
+    fn the_terrain_asset_is_what_its_generator_writes() {
+        let asset = parse("terrain.obj", include_bytes!("../../assets/meshes/terrain.obj")).expect("valid");
+        let (vertices, triangles) = crate::granular::terrain::hills(2.4, 24);
+        assert_eq!(asset.triangles.len(), triangles.len());
+        // six decimals in the file; the reader numbers the vertices as the triangles need them
+        for (a, b) in asset.triangles.iter().flatten().zip(triangles.iter().flatten()) {
+            assert!(asset.vertices[*a as usize].distance(vertices[*b as usize]) < 1e-6);
+        }
+    }
+
+    #[test]
+    #[ignore = "rewrites assets/meshes/terrain.obj"]
+    fn write_the_terrain_asset() {
+        let (vertices, triangles) = crate::granular::terrain::hills(2.4, 24);
+        let mut text = "# hilly ground, written by `cargo test write_the_terrain_asset -- --ignored`\n".to_owned();
+        for v in vertices {
+            text += &format!("v {:.6} {:.6} {:.6}\n", v.x, v.y, v.z);
+        }
+        for t in triangles {
+            text += &format!("f {} {} {}\n", t[0] + 1, t[1] + 1, t[2] + 1);
+        }
+        std::fs::write("assets/meshes/terrain.obj", text).expect("assets/meshes is writable");
+    }
+}

@@ -1,0 +1,12 @@
+//! Windows: what a run shows to the outside, and what it reads from there.
+//!
+//! Outputs take plain data (a [`snapshot::Snapshot`], a table row, a [`plot::History`]), so any program can use them.
+
+pub mod error;
+pub mod mesh;
+pub mod picture;
+pub mod plot;
+pub mod scene;
+pub mod snapshot;
+pub mod table;
+pub mod vtk;

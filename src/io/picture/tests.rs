@@ -1,0 +1,104 @@
+use super::*;
+use crate::algebra::spatial::Pose;
+use crate::io::snapshot::{ContactStatus, ContactView, Surface};
+use glam::DQuat;
+
+/// A red-hot ball left of a cube, on the ground.
+fn scene() -> Vec<BodyView> {
+    let quad = Surface { vertices: vec![-DVec3::X - DVec3::Y, DVec3::X, DVec3::Y], triangles: vec![[0, 1, 2]] };
+    let mut ground = BodyView::new(0, "ground", "half-space", Pose::IDENTITY, quad.into());
+    ground.dynamic = false;
+    let ball = BodyView::new(1, "ball", "ball", Pose::at(DVec3::new(-1.5, 0.0, 1.0)), Surface::ball(1.0, 8).into());
+    let mut cube = BodyView::new(2, "cube", "cuboid", Pose::at(DVec3::new(1.5, 0.0, 1.0)), Surface::cuboid(DVec3::ONE).into());
+    cube.linear = DVec3::X * 3.0;
+    vec![ground, ball, cube]
+}
+
+fn picture() -> Picture {
+    Picture { size: [240, 150], direction: -DVec3::Y + 0.2 * DVec3::Z, ..Picture::default() }
+}
+
+fn snapshot(bodies: &[BodyView]) -> Snapshot<'_> {
+    Snapshot { step: 0, time: 0.0, bodies, contacts: &[] }
+}
+
+fn pixel(pixels: &[u8], x: usize, y: usize) -> [i32; 3] {
+    [0, 1, 2].map(|k| i32::from(pixels[3 * (240 * y + x) + k]))
+}
+
+#[test]
+fn bodies_stand_where_they_are_in_the_colour_of_their_speed() {
+    let bodies = scene();
+    let pixels = Picture { colour: ColourBy::Speed { top: 3.0 }, ..picture() }.render(&snapshot(&bodies)).unwrap();
+    let (ball, cube) = (pixel(&pixels, 75, 75), pixel(&pixels, 165, 85));
+    assert!(ball[2] > ball[1] + 20, "at rest: violet, {ball:?}");
+    assert!(cube[0] > cube[2] + 60 && cube[1] > cube[2] + 60, "fast: yellow, {cube:?}");
+}
+
+#[test]
+fn the_same_snapshot_gives_the_same_bytes_on_one_thread_and_on_four() {
+    let bodies = scene();
+    let on = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| picture().render(&snapshot(&bodies)).unwrap())
+    };
+    assert!(on(1) == on(4));
+}
+
+#[test]
+fn a_straggler_does_not_shrink_the_others() {
+    let mut bodies: Vec<BodyView> =
+        (0..20).map(|k| BodyView::new(k, "ball", "ball", Pose::at(DVec3::X * f64::from(k)), Surface::ball(0.5, 8).into())).collect();
+    let before = subject(&snapshot(&bodies)).unwrap();
+    bodies.push(BodyView::new(20, "lost", "ball", Pose::at(DVec3::X * 1e4), Surface::ball(0.5, 8).into()));
+    assert_eq!(subject(&snapshot(&bodies)).unwrap(), before);
+}
+
+#[test]
+fn force_chains_are_seen_through_the_bodies() {
+    let bodies = scene();
+    let contact = ContactView {
+        body1: 1,
+        body2: 2,
+        point1: DVec3::Z,
+        point2: DVec3::Z,
+        normal: -DVec3::X,
+        gap: 0.0,
+        normal_impulse: 2.0,
+        friction_impulse: DVec3::ZERO,
+        sliding_speed: 0.0,
+        status: ContactStatus::Stick,
+    };
+    let snapshot = Snapshot { contacts: &[contact], ..snapshot(&bodies) };
+    let red = |pixels: Vec<u8>| pixels.chunks(3).filter(|p| p[0] > 140 && p[1] < p[0] / 5 * 3 && p[2] < p[0] / 5 * 3).count();
+    assert_eq!(red(picture().render(&snapshot).unwrap()), 0);
+    assert!(red(Picture { forces: true, ..picture() }.render(&snapshot).unwrap()) > 100);
+}
+
+#[test]
+fn what_cannot_be_drawn_is_refused_with_a_reason() {
+    let bodies = scene();
+    for (picture, cause) in [
+        (Picture { size: [0, 10], ..picture() }, "0 × 10 pixels"),
+        (Picture { samples: 9, ..picture() }, "9 samples"),
+        (Picture { direction: DVec3::ZERO, ..picture() }, "direction of view"),
+    ] {
+        let error = picture.write("nowhere.png".as_ref(), &snapshot(&bodies)).unwrap_err().to_string();
+        assert!(error.starts_with("nowhere.png: ") && error.contains(cause), "{error}");
+    }
+    let mut lost = bodies[1].clone();
+    lost.pose.position.x = f64::NAN;
+    for bodies in [vec![], vec![bodies[0].clone()], vec![lost]] {
+        assert!(picture().render(&snapshot(&bodies)).unwrap_err().contains("no body to look at"));
+    }
+}
+
+#[test]
+fn any_view_of_any_turn_is_drawn() {
+    let mut bodies = scene();
+    bodies[2].pose.rotation = DQuat::from_rotation_y(1.0);
+    for direction in [DVec3::Z, -DVec3::Z, DVec3::X * 1e6] {
+        let pixels = Picture { direction, size: [60, 90], samples: 1, ..picture() }.render(&snapshot(&bodies)).unwrap();
+        assert_eq!(pixels.len(), 3 * 60 * 90);
+    }
+}

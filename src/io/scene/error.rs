@@ -1,0 +1,60 @@
+//! What is wrong with a scene, where, and what would do.
+
+/// A scene that cannot be read: place, what was found, cure.
+///
+/// ```
+/// use drystone::io::scene::Scene;
+/// let e = Scene::from_toml("[time]\nstep = \"2 kg\"\nend = 1.0", "my.toml").unwrap_err();
+/// assert_eq!((e.line, e.column), (Some(2), Some(8)));
+/// assert!(e.to_string().starts_with("my.toml:2:8: time.step: found a mass (\"2 kg\"), expected a time"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {message}\n  {cure}", self.place())]
+pub struct SceneError {
+    /// The file, the built-in scene or the `--set` that is at fault.
+    pub origin: String,
+    /// Line, counted from 1.
+    pub line: Option<usize>,
+    /// Column in characters, counted from 1.
+    pub column: Option<usize>,
+    /// The thing and what was found.
+    pub message: String,
+    /// What would do.
+    pub cure: String,
+}
+
+impl SceneError {
+    /// An error about `origin` as a whole.
+    pub(crate) fn whole(origin: impl Into<String>, message: impl Into<String>, cure: impl Into<String>) -> Self {
+        Self { origin: origin.into(), line: None, column: None, message: message.into(), cure: cure.into() }
+    }
+
+    /// `file:line:column`, as far as known.
+    pub fn place(&self) -> String {
+        match (self.line, self.column) {
+            (Some(line), Some(column)) => format!("{}:{line}:{column}", self.origin),
+            _ => self.origin.clone(),
+        }
+    }
+}
+
+/// The word of `known` that `found` was probably meant to be.
+pub(crate) fn suggestion<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let score = |word: &str| strsim::damerau_levenshtein(&word.to_lowercase(), &found.to_lowercase());
+    // a very long key is no typing error, and the distance costs its length
+    if found.len() > 64 {
+        return None;
+    }
+    let best = known.into_iter().map(|word| (score(word), word)).min()?;
+    (best.0 <= 1 + best.1.len().min(found.len()) / 3).then_some(best.1)
+}
+
+/// "did you mean `x`? Known: a, b, c".
+pub(crate) fn did_you_mean<'a>(found: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> String {
+    let list: Vec<&str> = known.clone().into_iter().take(30).collect();
+    let known_words = if list.is_empty() { "nothing is known here".to_owned() } else { format!("known here: {}", list.join(", ")) };
+    match suggestion(found, known) {
+        Some(word) => format!("did you mean `{word}`? ({known_words})"),
+        None => known_words,
+    }
+}

@@ -1,0 +1,216 @@
+//! `[[generate.…]]`: tables that stand for many bodies.
+//!
+//! Each generator has a name: its static bodies are `name.ground` and the like, its dynamic ones `name.0`, `name.1`, …;
+//! the name alone means all dynamic ones.
+
+use glam::DVec3;
+
+use super::bodies::{self, Names};
+use super::error::SceneError;
+use super::fields::{Field, Fields};
+use super::model::{Body, Impulse, Scene, ShapeSpec};
+use super::units::Quantity;
+use crate::granular::{lattice::Lattice, pour::Pour, pyramid};
+use crate::masonry::{Block, arch::Arch, dam::Dam, wall::Wall};
+
+/// Most bodies that one generator may make.
+const MAX_BODIES: usize = 10_000_000;
+
+/// A dam that a study may refer to.
+pub(super) struct MadeDam {
+    pub(super) name: String,
+    pub(super) dam: Dam,
+    pub(super) ground: usize,
+    pub(super) courses: Vec<usize>,
+}
+
+/// What one table makes.
+#[derive(Default)]
+struct Made {
+    /// Static bodies and the endings of their names.
+    fixed: Vec<(&'static str, ShapeSpec, DVec3)>,
+    /// Shapes and places of the dynamic bodies.
+    moving: Vec<(ShapeSpec, DVec3)>,
+    /// Blow at t = 0 on one of the dynamic bodies.
+    kick: Option<(usize, DVec3)>,
+    dam: Option<Dam>,
+}
+
+type Generator = fn(&mut Fields<'_>) -> Result<Made, SceneError>;
+
+/// Every generator, in the order in which their bodies are numbered.
+const GENERATORS: [(&str, Generator); 6] =
+    [("lattice", lattice), ("pour", pour), ("pyramid", pyramid), ("wall", wall), ("arch", arch), ("dam", dam)];
+
+/// Adds the bodies of all generators to the scene.
+pub(super) fn all(field: &Field<'_>, scene: &mut Scene, names: &mut Names) -> Result<Vec<MadeDam>, SceneError> {
+    let mut f = field.fields()?;
+    let mut dams = Vec::new();
+    for (kind, generator) in GENERATORS {
+        let tables = f.list(kind)?;
+        for (i, table) in tables.iter().enumerate() {
+            let default = if i == 0 { kind.to_owned() } else { format!("{kind}{i}") };
+            dams.extend(one(table, &default, generator, scene, names)?);
+        }
+    }
+    f.finish()?;
+    Ok(dams)
+}
+
+fn one(
+    table: &Field<'_>,
+    default: &str,
+    generator: Generator,
+    scene: &mut Scene,
+    names: &mut Names,
+) -> Result<Option<MadeDam>, SceneError> {
+    let mut f = table.fields()?;
+    let name = f.or("name", default.to_owned(), |n| bodies::name(&n))?;
+    let material = bodies::material(&mut f, &scene.materials)?;
+    let origin = f.or("position", DVec3::ZERO, |p| p.vector(Quantity::Length))?;
+    let made = generator(&mut f)?;
+    f.finish()?;
+    let (start, fixed) = (scene.bodies.len(), made.fixed.len());
+    let mut add = |name: String, shape, at: DVec3, fixed| {
+        let mut body = Body::new(name, shape).at(at + origin);
+        body.material = material;
+        names.add(&body.name, scene.bodies.len(), table)?;
+        scene.bodies.push(if fixed { body.fixed() } else { body });
+        Ok(())
+    };
+    for (ending, shape, at) in made.fixed {
+        add(format!("{name}.{ending}"), shape, at, true)?;
+    }
+    for (i, (shape, at)) in made.moving.into_iter().enumerate() {
+        add(format!("{name}.{i}"), shape, at, false)?;
+    }
+    let moving = start + fixed..scene.bodies.len();
+    names.add_group(&name, moving.clone(), table)?;
+    if let Some((i, linear)) = made.kick {
+        scene.bodies[moving.start + i].impulses.push(Impulse { time: 0.0, linear, angular: DVec3::ZERO });
+    }
+    Ok(made.dam.map(|dam| MadeDam { name, dam, ground: start, courses: moving.collect() }))
+}
+
+fn length(f: &mut Fields<'_>, key: &'static str, default: f64) -> Result<f64, SceneError> {
+    f.or(key, default, |x| x.positive(Quantity::Length))
+}
+
+fn count(f: &mut Fields<'_>, key: &'static str) -> Result<usize, SceneError> {
+    f.required(key)?.whole(1, MAX_BODIES)
+}
+
+fn limited(f: &Fields<'_>, number: Option<usize>) -> Result<(), SceneError> {
+    match number {
+        Some(n) if n <= MAX_BODIES => Ok(()),
+        _ => Err(f.error(format!("found more than {MAX_BODIES} bodies in one generator"), "use smaller counts")),
+    }
+}
+
+/// The half-space z ≤ 0, unless `ground = false`.
+fn ground(f: &mut Fields<'_>) -> Result<Vec<(&'static str, ShapeSpec, DVec3)>, SceneError> {
+    let wanted = f.or("ground", true, |g| g.boolean())?;
+    Ok(if wanted { vec![("ground", ShapeSpec::HalfSpace { normal: DVec3::Z }, DVec3::ZERO)] } else { Vec::new() })
+}
+
+/// Ground and four upright planes around a rectangle about the z axis, unless `walls = false`.
+fn tank(f: &mut Fields<'_>, [wx, wy]: [f64; 2]) -> Result<Vec<(&'static str, ShapeSpec, DVec3)>, SceneError> {
+    let mut fixed = ground(f)?;
+    if f.or("walls", true, |w| w.boolean())? {
+        let plane = |name, normal: DVec3, reach: f64| (name, ShapeSpec::HalfSpace { normal }, -normal * reach);
+        fixed.push(plane("wall_x0", DVec3::X, wx / 2.0));
+        fixed.push(plane("wall_x1", DVec3::NEG_X, wx / 2.0));
+        fixed.push(plane("wall_y0", DVec3::Y, wy / 2.0));
+        fixed.push(plane("wall_y1", DVec3::NEG_Y, wy / 2.0));
+    }
+    Ok(fixed)
+}
+
+fn lattice(f: &mut Fields<'_>) -> Result<Made, SceneError> {
+    let counts = f.required("count")?;
+    let count = match counts.items()?.as_slice() {
+        [x, y, z] => [x.whole(1, MAX_BODIES)?, y.whole(1, MAX_BODIES)?, z.whole(1, MAX_BODIES)?],
+        other => return Err(counts.error(format!("found {} numbers, expected 3", other.len()), "write `count = [nx, ny, nz]`")),
+    };
+    limited(f, count.iter().try_fold(1usize, |product, n| product.checked_mul(*n)))?;
+    let radius = f.required("radius")?.positive(Quantity::Length)?;
+    let pitch = f.or("pitch", 2.2, |p| p.between(2.0, 1e3))?;
+    let layer = f.or("layer", 3.0, |p| p.between(2.0, 1e3))?;
+    let jitter = f.or("jitter", 0.08, |j| j.between(0.0, 1e3))?;
+    let lattice = Lattice { count, radius, pitch, layer, jitter, corner: DVec3::ZERO }.centred();
+    let fixed = tank(f, lattice.width())?;
+    let moving = lattice.centres().into_iter().map(|c| (ShapeSpec::Ball { radius }, c)).collect();
+    Ok(Made { fixed, moving, ..Made::default() })
+}
+
+fn pour(f: &mut Fields<'_>) -> Result<Made, SceneError> {
+    let count = count(f, "count")?;
+    let radii = f.required("radius")?;
+    let radius = if radii.is_list() { radii.numbers::<2>(Quantity::Length)? } else { [radii.positive(Quantity::Length)?; 2] };
+    if !(radius[0] > 0.0 && radius[0] <= radius[1]) {
+        return Err(radii.error(format!("found the radii {radius:?}"), "write `radius = [smallest, largest]`, both positive"));
+    }
+    let widths = f.required("width")?;
+    let width = widths.numbers::<2>(Quantity::Length)?;
+    if width.iter().any(|w| *w < 2.2 * radius[1]) {
+        return Err(widths.error(
+            format!("found the width {width:?}, too narrow for balls of radius {}", radius[1]),
+            "make it 2.2 largest radii or more",
+        ));
+    }
+    let bottom = f.or("bottom", 0.0, |b| b.number(Quantity::Length))?;
+    let seed = f.or("seed", 0, |s| s.whole(0, usize::MAX))? as u64;
+    let fixed = tank(f, width)?;
+    let balls = Pour { count, radius, width, bottom, seed }.balls();
+    Ok(Made { fixed, moving: balls.into_iter().map(|(c, radius)| (ShapeSpec::Ball { radius }, c)).collect(), ..Made::default() })
+}
+
+fn pyramid(f: &mut Fields<'_>) -> Result<Made, SceneError> {
+    let base = f.required("base")?.whole(1, 200)?;
+    let radius = f.required("radius")?.positive(Quantity::Length)?;
+    let fixed = ground(f)?;
+    let moving = pyramid::centres(base, radius).into_iter().map(|c| (ShapeSpec::Ball { radius }, c)).collect();
+    Ok(Made { fixed, moving, ..Made::default() })
+}
+
+fn cuboids(blocks: Vec<Block>) -> Vec<(ShapeSpec, DVec3)> {
+    blocks.into_iter().map(|b| (ShapeSpec::Cuboid { half_extents: b.half_extents }, b.centre)).collect()
+}
+
+fn wall(f: &mut Fields<'_>) -> Result<Made, SceneError> {
+    let (columns, rows) = (count(f, "columns")?, count(f, "rows")?);
+    limited(f, columns.checked_add(1).and_then(|c| c.checked_mul(rows)))?;
+    let block = DVec3::new(length(f, "length", 0.4)?, length(f, "width", 0.2)?, length(f, "height", 0.2)?);
+    let gap = f.or("gap", 0.001, |g| g.non_negative(Quantity::Length))?;
+    if gap >= block.x {
+        return Err(f.error(format!("found head joints of {gap} m between blocks of {} m", block.x), "make `gap` smaller than `length`"));
+    }
+    let kick = f.or("kick", 0.0, |k| k.number(Quantity::Impulse))?;
+    let wall = Wall { columns, rows, block, gap };
+    let kick = (kick != 0.0).then(|| (wall.top_middle(), DVec3::Y * kick));
+    Ok(Made { fixed: ground(f)?, moving: cuboids(wall.blocks()), kick, dam: None })
+}
+
+fn arch(f: &mut Fields<'_>) -> Result<Made, SceneError> {
+    // two blocks would be half rings, whose chords pass through the axis
+    let voussoirs = f.or("voussoirs", 17, |v| v.whole(3, 100_000))?;
+    let radius = length(f, "radius", 1.0)?;
+    let ratio = f.required("thickness_ratio")?;
+    let thickness_ratio = ratio.positive(Quantity::Number)?;
+    if thickness_ratio >= 2.0 {
+        return Err(ratio.error(format!("found {thickness_ratio}, but the inner radius would not be positive"), "use a ratio below 2"));
+    }
+    let depth = length(f, "depth", 0.4)?;
+    let arch = Arch { voussoirs, radius, thickness: thickness_ratio * radius, depth };
+    let hull = |corners: [DVec3; 8]| (ShapeSpec::Hull { points: corners.to_vec() }, DVec3::ZERO);
+    Ok(Made { fixed: ground(f)?, moving: arch.hulls().into_iter().map(hull).collect(), ..Made::default() })
+}
+
+fn dam(f: &mut Fields<'_>) -> Result<Made, SceneError> {
+    let courses = f.required("courses")?.whole(1, 100_000)?;
+    let width = f.required("width")?.positive(Quantity::Length)?;
+    let height = f.required("height")?.positive(Quantity::Length)?;
+    let dam = Dam { width, height, courses, thickness: length(f, "thickness", 1.0)? };
+    let fixed = vec![("ground", ShapeSpec::HalfSpace { normal: DVec3::Z }, DVec3::ZERO)];
+    Ok(Made { fixed, moving: cuboids(dam.blocks()), kick: None, dam: Some(dam) })
+}

@@ -1,0 +1,80 @@
+//! Loads that act on many bodies at once: still water and the shaking ground.
+
+use glam::DVec3;
+use serde::{Deserialize, Serialize};
+
+use super::model::interpolate;
+
+/// Still water against bodies: `p = ρ g (level − z)` below the level, on the faces that look against `direction`.
+///
+/// The pressure follows the face: which faces are loaded is decided in the starting position, and the force then turns
+/// with the body. Uplift is the pressure in the joint below the lowest body.
+///
+/// ```
+/// use drystone::io::scene::loads::{Uplift, WaterPressure};
+/// let lake = WaterPressure {
+///     bodies: vec![1], direction: glam::DVec3::X, density: 1000.0,
+///     times: vec![0.0, 10.0], levels: vec![0.0, 6.0], uplift: Uplift::None,
+/// };
+/// assert_eq!(lake.level(5.0), 3.0);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WaterPressure {
+    /// Indices of the loaded bodies, in the order of the scene.
+    pub bodies: Vec<usize>,
+    /// Unit vector in which the water pushes.
+    pub direction: DVec3,
+    /// Density of the water (kg/m³).
+    pub density: f64,
+    /// Increasing times (s) of `levels`; never empty.
+    pub times: Vec<f64>,
+    /// Height z of the surface (m) at these times; straight lines between, constant outside.
+    pub levels: Vec<f64>,
+    /// Pressure below the lowest body.
+    pub uplift: Uplift,
+}
+
+impl WaterPressure {
+    /// Height z of the surface (m) at time `t` (s).
+    pub fn level(&self, t: f64) -> f64 {
+        interpolate(&self.times, &self.levels, t)
+    }
+}
+
+/// Water pressure in the joint below the lowest loaded body.
+///
+/// ```
+/// assert_eq!(drystone::io::scene::loads::Uplift::default(), drystone::io::scene::loads::Uplift::None);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Uplift {
+    /// The joint is dry.
+    #[default]
+    None,
+    /// Full pressure at the wet edge, falling along a straight line to zero at the dry edge.
+    Linear,
+}
+
+/// Acceleration of the ground, applied in the frame of the ground: every dynamic body feels `−a(t)` per unit mass.
+///
+/// ```
+/// use drystone::io::scene::loads::BaseMotion;
+/// use glam::DVec3;
+/// let quake = BaseMotion { times: vec![0.0, 1.0], accelerations: vec![DVec3::ZERO, DVec3::X] };
+/// assert_eq!(quake.acceleration(0.5), 0.5 * DVec3::X);
+/// assert_eq!(quake.acceleration(9.0), DVec3::X);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BaseMotion {
+    /// Increasing times (s); never empty.
+    pub times: Vec<f64>,
+    /// Acceleration at these times (m/s²); straight lines between, constant outside.
+    pub accelerations: Vec<DVec3>,
+}
+
+impl BaseMotion {
+    /// Acceleration of the ground (m/s²) at time `t` (s).
+    pub fn acceleration(&self, t: f64) -> DVec3 {
+        interpolate(&self.times, &self.accelerations, t)
+    }
+}

@@ -1,0 +1,143 @@
+//! Scene files: TOML text → [`Scene`], plain data in SI units with every generator expanded.
+//!
+//! ```text
+//! text ─ document (tree with places, edited by --set) ─ fields (typed, with units) ─ sections ─ model::Scene
+//! ```
+//!
+//! Numbers are SI, or texts with a unit: `"2400 kg/m3"`, `"3 mm"`, `"30 deg"`. Every fault is a [`SceneError`]
+//! with file, line, what was found and what would do; unknown keys are faults.
+//!
+//! ```
+//! use drystone::io::scene::Scene;
+//! let scene = Scene::from_toml(r#"
+//!     [time]
+//!     step = "1 ms"
+//!     end = 2.0
+//!
+//!     [[bodies]]
+//!     name = "floor"
+//!     shape = { kind = "half_space", normal = [0, 0, 1] }
+//!     motion = "static"
+//!
+//!     [[bodies]]
+//!     name = "ball"
+//!     shape = { kind = "ball", radius = "3 cm" }
+//!     position = [0, 0, 0.5]
+//! "#, "doc")?;
+//! assert_eq!(scene.time.step, 1e-3);
+//! assert_eq!(scene.bodies[1].name, "ball");
+//! # Ok::<(), drystone::io::scene::SceneError>(())
+//! ```
+
+mod bodies;
+mod build;
+mod document;
+pub(crate) mod error;
+mod fields;
+mod generate;
+pub mod loads;
+pub mod model;
+mod motion;
+mod resources;
+mod sections;
+mod shapes;
+pub mod study;
+#[cfg(test)]
+mod tests;
+mod units;
+
+use std::path::{Path, PathBuf};
+
+pub use error::SceneError;
+pub use model::Scene;
+
+use document::Document;
+use resources::Resources;
+
+/// Where a scene comes from.
+///
+/// ```
+/// use drystone::io::scene::SceneSource;
+/// assert_eq!(SceneSource::new("arch"), SceneSource::BuiltIn("arch".into()));
+/// assert_eq!(SceneSource::new("arch.toml"), SceneSource::File("arch.toml".into()));
+/// assert_eq!(SceneSource::new("scenes/arch"), SceneSource::File("scenes/arch".into()));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SceneSource {
+    /// A TOML file.
+    File(PathBuf),
+    /// A scene of [`crate::scenes`].
+    BuiltIn(String),
+}
+
+impl SceneSource {
+    /// What a user means by `text`: a file if it holds a separator or ends in `.toml`, else a built-in scene.
+    pub fn new(text: &str) -> Self {
+        let file = text.contains(['/', std::path::MAIN_SEPARATOR]) || text.ends_with(".toml");
+        if file { Self::File(PathBuf::from(text)) } else { Self::BuiltIn(text.to_owned()) }
+    }
+}
+
+impl Scene {
+    /// Reads a scene after writing each `(key, value)` of `overrides` into it.
+    ///
+    /// A key is a dotted TOML path for a file (`bodies.0.mass`) and a listed parameter for a built-in scene.
+    ///
+    /// ```
+    /// use drystone::io::scene::{Scene, SceneSource};
+    /// let scene = Scene::load(&SceneSource::new("bead_pour"), &[("n".into(), "3".into())])?;
+    /// assert_eq!(scene.dynamic_bodies().count(), 27);
+    /// # Ok::<(), drystone::io::scene::SceneError>(())
+    /// ```
+    pub fn load(source: &SceneSource, overrides: &[(String, String)]) -> Result<Self, SceneError> {
+        match source {
+            SceneSource::File(path) => {
+                let origin = path.display().to_string();
+                let mut document = Document::parse(&read_text(path)?, &origin)?;
+                for (key, value) in overrides {
+                    document.set(key, value, &format!("{key}={value}"))?;
+                }
+                let name = path.file_stem().map_or_else(|| "scene".to_owned(), |s| s.to_string_lossy().into_owned());
+                sections::read(&document, &name, &Resources::beside(path))
+            }
+            SceneSource::BuiltIn(name) => {
+                let scene = crate::scenes::find(name)?;
+                let mut document = Document::parse(scene.toml, scene.name)?;
+                for (key, value) in overrides {
+                    for (path, toml) in scene.edits(key, value)? {
+                        document.set(&path, &toml, &format!("{key}={value}"))?;
+                    }
+                }
+                sections::read(&document, scene.name, &Resources::embedded())
+            }
+        }
+    }
+
+    /// Reads a scene from text; `origin` names it in messages. Files that it names are looked for in the working directory.
+    pub fn from_toml(text: &str, origin: &str) -> Result<Self, SceneError> {
+        let document = Document::parse(text, origin)?;
+        sections::read(&document, "scene", &Resources::beside(Path::new("scene.toml")))
+    }
+}
+
+fn read_text(path: &Path) -> Result<String, SceneError> {
+    let origin = path.display().to_string();
+    let cure = "check the path, or run `drystone scenes` for the built-in scenes";
+    let bytes = std::fs::metadata(path)
+        .and_then(|m| {
+            if m.len() > document::MAX_TEXT as u64 {
+                Err(std::io::Error::other(format!("{} bytes are too many for a scene", m.len())))
+            } else {
+                std::fs::read(path)
+            }
+        })
+        .map_err(|e| SceneError::whole(&origin, format!("the scene file cannot be read: {e}"), cure))?;
+    String::from_utf8(bytes).map_err(|e| {
+        let offset = e.utf8_error().valid_up_to();
+        SceneError::whole(
+            &origin,
+            format!("found bytes that are not UTF-8 text at byte {offset}"),
+            "a scene is a text file; save it as UTF-8",
+        )
+    })
+}

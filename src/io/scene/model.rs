@@ -1,0 +1,563 @@
+//! A scene as plain data: SI units, z up, every generator expanded into a list of bodies.
+//!
+//! Nothing here is simulated. The reader ([`super`]) writes these types, the simulation builder reads them.
+//! Bodies and materials are named in files and numbered here: an index is a position in [`Scene::bodies`]
+//! or [`Scene::materials`], and the reader guarantees that it exists.
+//!
+//! ```
+//! use drystone::io::scene::model::{Body, Motion, Scene, ShapeSpec};
+//! use glam::DVec3;
+//! let mut scene = Scene::new("one ball");
+//! scene.bodies.push(Body::new("floor", ShapeSpec::HalfSpace { normal: DVec3::Z }).fixed());
+//! scene.bodies.push(Body::new("ball", ShapeSpec::Ball { radius: 0.1 }).at(DVec3::Z));
+//! assert_eq!(scene.dynamic_bodies().count(), 1);
+//! assert_eq!(scene.bodies[0].motion, Motion::Static);
+//! assert_eq!(scene.gravity_at(0.0), DVec3::new(0.0, 0.0, -9.81));
+//! ```
+
+use glam::DVec3;
+use serde::{Deserialize, Serialize};
+
+use super::loads::{BaseMotion, WaterPressure};
+pub use super::study::{DamStudy, InclineStudy, Study};
+use crate::algebra::spatial::Pose;
+
+/// Everything that a run needs to know; see the [module](self) for an example.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Scene {
+    /// Short name, used for files and reports.
+    pub name: String,
+    /// One line for people.
+    pub title: String,
+    /// Time step, duration and scheme.
+    pub time: TimeStepping,
+    /// When the contact solver may stop.
+    pub solver: SolverSettings,
+    /// Gravity from each instant on, in order of time; the first instant is 0.
+    pub gravity: Vec<GravityFrom>,
+    /// Never empty: material 0 is the one of bodies that name none.
+    pub materials: Vec<Material>,
+    /// Law of every pair of materials without an entry in `pair_laws`.
+    pub default_law: ContactLaw,
+    /// Laws of single pairs of materials; a pair appears once, in either order.
+    pub pair_laws: Vec<PairLaw>,
+    /// Bodies in slot order; names are unique.
+    pub bodies: Vec<Body>,
+    /// Bilateral joints.
+    pub joints: Vec<SphericalJoint>,
+    /// Still water against bodies.
+    pub water: Vec<WaterPressure>,
+    /// Acceleration of the ground.
+    pub base: Option<BaseMotion>,
+    /// What to write, and how often.
+    pub recorders: Vec<Recorder>,
+    /// Extra figures that this kind of scene reports.
+    pub study: Study,
+}
+
+impl Scene {
+    /// An empty scene with gravity 9.81 m/s² downwards and default settings.
+    pub fn new(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            title: String::new(),
+            time: TimeStepping::default(),
+            solver: SolverSettings::default(),
+            gravity: vec![GravityFrom { time: 0.0, acceleration: DVec3::new(0.0, 0.0, -9.81) }],
+            materials: vec![Material::default()],
+            default_law: ContactLaw::default(),
+            pair_laws: Vec::new(),
+            bodies: Vec::new(),
+            joints: Vec::new(),
+            water: Vec::new(),
+            base: None,
+            recorders: Vec::new(),
+            study: Study::None,
+        }
+    }
+
+    /// Gravity (m/s²) at time `t` (s): the last entry that has begun.
+    pub fn gravity_at(&self, t: f64) -> DVec3 {
+        // an entry counts from 1e-9 s before its time, so that a sum of steps that falls short by rounding still meets it
+        self.gravity.iter().rev().find(|g| g.time <= t + 1e-9).map_or(DVec3::ZERO, |g| g.acceleration)
+    }
+
+    /// The law between materials `a` and `b`.
+    pub fn law(&self, a: usize, b: usize) -> ContactLaw {
+        let same = |p: &&PairLaw| p.materials == [a, b] || p.materials == [b, a];
+        self.pair_laws.iter().find(same).map_or(self.default_law, |p| p.law)
+    }
+
+    /// Index of the body called `name`.
+    pub fn body(&self, name: &str) -> Option<usize> {
+        self.bodies.iter().position(|b| b.name == name)
+    }
+
+    /// Bodies that move under forces, with their indices.
+    pub fn dynamic_bodies(&self) -> impl Iterator<Item = (usize, &Body)> {
+        self.bodies.iter().enumerate().filter(|(_, b)| b.motion == Motion::Dynamic)
+    }
+}
+
+/// One rigid body.
+///
+/// ```
+/// use drystone::io::scene::model::{Body, ShapeSpec};
+/// let crate_ = Body::new("crate", ShapeSpec::Cuboid { half_extents: glam::DVec3::splat(0.5) });
+/// assert_eq!(crate_.birth, 0.0);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Body {
+    /// Unique in the scene.
+    pub name: String,
+    /// Geometry in the shape frame.
+    pub shape: ShapeSpec,
+    /// Index into [`Scene::materials`].
+    pub material: usize,
+    /// Shape frame in the world. The centre of mass may lie elsewhere (hulls, meshes, `centre_of_mass`).
+    pub pose: Pose,
+    /// Velocity of the centre of mass (m/s, world) at birth.
+    pub linear_velocity: DVec3,
+    /// Angular velocity (rad/s) in the shape frame, which turns with the body, at birth.
+    pub angular_velocity: DVec3,
+    /// Who decides how it moves.
+    pub motion: Motion,
+    /// Mass (kg); `None`: density of the material × volume of the shape.
+    pub mass: Option<f64>,
+    /// Moments of inertia (kg m²) about the centre of mass and along the axes of the shape frame, which are then
+    /// the principal axes; `None`: from shape and mass.
+    pub inertia: Option<DVec3>,
+    /// Centre of mass (m) in the shape frame; `None`: from the shape.
+    pub centre_of_mass: Option<DVec3>,
+    /// World axes along which the centre of mass may not move.
+    pub locked_translation: [bool; 3],
+    /// World axes about which the body may not turn.
+    pub locked_rotation: [bool; 3],
+    /// Constant force (N, world) at the centre of mass.
+    pub force: DVec3,
+    /// Constant torque (N m, world).
+    pub torque: DVec3,
+    /// Blows, in order of time.
+    pub impulses: Vec<Impulse>,
+    /// When the body appears (s).
+    pub birth: f64,
+    /// When it disappears (s).
+    pub death: Option<f64>,
+}
+
+impl Body {
+    /// A dynamic body at rest at the origin, of material 0.
+    pub fn new(name: impl Into<String>, shape: ShapeSpec) -> Self {
+        Self {
+            name: name.into(),
+            shape,
+            material: 0,
+            pose: Pose::IDENTITY,
+            linear_velocity: DVec3::ZERO,
+            angular_velocity: DVec3::ZERO,
+            motion: Motion::Dynamic,
+            mass: None,
+            inertia: None,
+            centre_of_mass: None,
+            locked_translation: [false; 3],
+            locked_rotation: [false; 3],
+            force: DVec3::ZERO,
+            torque: DVec3::ZERO,
+            impulses: Vec::new(),
+            birth: 0.0,
+            death: None,
+        }
+    }
+
+    /// The same body with its shape frame at `position` (m).
+    pub fn at(mut self, position: DVec3) -> Self {
+        self.pose.position = position;
+        self
+    }
+
+    /// The same body, static.
+    pub fn fixed(mut self) -> Self {
+        self.motion = Motion::Static;
+        self
+    }
+}
+
+/// A sudden impulse on one body.
+///
+/// ```
+/// let kick = drystone::io::scene::model::Impulse { time: 0.3, linear: glam::DVec3::X, angular: glam::DVec3::ZERO };
+/// assert_eq!(kick.linear.x, 1.0);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Impulse {
+    /// Given during the step that contains this time (s); 0 means the first step.
+    pub time: f64,
+    /// At the centre of mass (N s, world).
+    pub linear: DVec3,
+    /// Angular impulse (N m s, world).
+    pub angular: DVec3,
+}
+
+/// Geometry as a file states it; lengths in metres.
+///
+/// ```
+/// use drystone::io::scene::model::ShapeSpec;
+/// assert_eq!(ShapeSpec::Ball { radius: 1.0 }.kind(), "ball");
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum ShapeSpec {
+    /// Sphere about the origin.
+    Ball {
+        /// Radius (m).
+        radius: f64,
+    },
+    /// Box about the origin, edges along the axes.
+    Cuboid {
+        /// Half edge lengths (m).
+        half_extents: DVec3,
+    },
+    /// All points with `normal · x ≤ 0`; static bodies only.
+    HalfSpace {
+        /// Outward unit normal.
+        normal: DVec3,
+    },
+    /// Points within `radius` of the segment from −half_height to half_height on the z axis.
+    Capsule {
+        /// Half length of the segment (m).
+        half_height: f64,
+        /// Radius (m).
+        radius: f64,
+    },
+    /// Right circular cylinder about the z axis.
+    Cylinder {
+        /// Half height (m).
+        half_height: f64,
+        /// Radius (m).
+        radius: f64,
+    },
+    /// Convex hull of points.
+    Hull {
+        /// At least four points that do not lie in a plane (m).
+        points: Vec<DVec3>,
+    },
+    /// Triangles, counter-clockwise from outside.
+    Mesh {
+        /// Vertices (m).
+        vertices: Vec<DVec3>,
+        /// Indices into `vertices`.
+        triangles: Vec<[u32; 3]>,
+    },
+    /// Heights over a rectangle that is centred on the origin of the shape frame; static bodies only.
+    HeightField {
+        /// Extents along x and y (m).
+        size: [f64; 2],
+        /// Number of samples along x and along y, at least 2 each.
+        samples: [usize; 2],
+        /// Height (m) of sample (i, j) at `heights[j * samples[0] + i]`, i along x and j along y.
+        heights: Vec<f64>,
+    },
+    /// Several shapes that move as one.
+    Compound {
+        /// Each part and its pose in the shape frame.
+        parts: Vec<(Pose, ShapeSpec)>,
+    },
+}
+
+impl ShapeSpec {
+    /// The word that scene files use for this shape.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Ball { .. } => "ball",
+            Self::Cuboid { .. } => "cuboid",
+            Self::HalfSpace { .. } => "half_space",
+            Self::Capsule { .. } => "capsule",
+            Self::Cylinder { .. } => "cylinder",
+            Self::Hull { .. } => "hull",
+            Self::Mesh { .. } => "mesh",
+            Self::HeightField { .. } => "height_field",
+            Self::Compound { .. } => "compound",
+        }
+    }
+}
+
+/// Who decides how a body moves.
+///
+/// ```
+/// use drystone::io::scene::model::Motion;
+/// assert_ne!(Motion::Dynamic, Motion::Static);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Motion {
+    /// Forces do.
+    Dynamic,
+    /// Nobody: it stays.
+    Static,
+    /// A given velocity does.
+    Kinematic(Drive),
+}
+
+/// Prescribed velocity of a kinematic body: linear of its centre (m/s, world), angular (rad/s, shape frame).
+///
+/// ```
+/// use drystone::io::scene::model::Drive;
+/// use glam::DVec3;
+/// let shaker = Drive::Sinusoid { linear: DVec3::X, angular: DVec3::ZERO, frequency: 0.25, phase: 0.0 };
+/// assert!((shaker.velocity(1.0).0 - DVec3::X).length() < 1e-15);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Drive {
+    /// The same velocity all the time.
+    Constant {
+        /// Linear velocity (m/s).
+        linear: DVec3,
+        /// Angular velocity (rad/s).
+        angular: DVec3,
+    },
+    /// `amplitude × sin(2π frequency t + phase)`.
+    Sinusoid {
+        /// Amplitude of the linear velocity (m/s).
+        linear: DVec3,
+        /// Amplitude of the angular velocity (rad/s).
+        angular: DVec3,
+        /// Frequency (Hz).
+        frequency: f64,
+        /// Phase (rad).
+        phase: f64,
+    },
+    /// Straight lines between samples, constant before the first and after the last.
+    Table {
+        /// Increasing times (s); never empty.
+        times: Vec<f64>,
+        /// Linear velocity at each time (m/s).
+        linear: Vec<DVec3>,
+        /// Angular velocity at each time (rad/s).
+        angular: Vec<DVec3>,
+    },
+}
+
+impl Drive {
+    /// Linear and angular velocity at time `t` (s).
+    pub fn velocity(&self, t: f64) -> (DVec3, DVec3) {
+        match self {
+            Self::Constant { linear, angular } => (*linear, *angular),
+            Self::Sinusoid { linear, angular, frequency, phase } => {
+                let s = (std::f64::consts::TAU * frequency * t + phase).sin();
+                (*linear * s, *angular * s)
+            }
+            Self::Table { times, linear, angular } => (interpolate(times, linear, t), interpolate(times, angular, t)),
+        }
+    }
+}
+
+/// Piecewise-linear value at `t`, constant outside; zero for an empty table.
+pub(super) fn interpolate<T>(times: &[f64], values: &[T], t: f64) -> T
+where
+    T: Copy + Default + std::ops::Mul<f64, Output = T> + std::ops::Add<Output = T>,
+{
+    let after = times.partition_point(|&x| x <= t);
+    match (after.checked_sub(1), values.get(after)) {
+        (None, Some(&first)) => first,
+        (Some(i), Some(&next)) => {
+            let s = (t - times[i]) / (times[after] - times[i]);
+            values[i] * (1.0 - s) + next * s
+        }
+        (_, None) => values.last().copied().unwrap_or_default(),
+    }
+}
+
+/// What a body is made of.
+///
+/// ```
+/// assert_eq!(drystone::io::scene::model::Material::default().density, 1000.0);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Material {
+    /// Unique in the scene.
+    pub name: String,
+    /// Density (kg/m³).
+    pub density: f64,
+}
+
+impl Default for Material {
+    fn default() -> Self {
+        Self { name: "default".to_owned(), density: 1000.0 }
+    }
+}
+
+/// Coulomb friction with Newton restitution.
+///
+/// ```
+/// assert_eq!(drystone::io::scene::model::ContactLaw::default().mu, 0.5);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ContactLaw {
+    /// Coefficient of friction, ≥ 0.
+    pub mu: f64,
+    /// Normal restitution, 0 to 1.
+    pub e_n: f64,
+    /// Tangential restitution, −1 to 1.
+    pub e_t: f64,
+}
+
+impl Default for ContactLaw {
+    fn default() -> Self {
+        Self { mu: 0.5, e_n: 0.0, e_t: 0.0 }
+    }
+}
+
+/// The law of one pair of materials.
+///
+/// ```
+/// use drystone::io::scene::model::{ContactLaw, PairLaw};
+/// let ice = PairLaw { materials: [0, 1], law: ContactLaw { mu: 0.02, ..ContactLaw::default() } };
+/// assert_eq!(ice.law.e_n, 0.0);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PairLaw {
+    /// Indices into [`Scene::materials`].
+    pub materials: [usize; 2],
+    /// Their law.
+    pub law: ContactLaw,
+}
+
+/// A spherical joint: one point of each body stays together.
+///
+/// ```
+/// let pivot = drystone::io::scene::model::SphericalJoint { body1: 0, body2: None, anchor: glam::DVec3::ZERO };
+/// assert!(pivot.body2.is_none(), "hung from the world");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SphericalJoint {
+    /// Index into [`Scene::bodies`].
+    pub body1: usize,
+    /// Index into [`Scene::bodies`]; `None` is the world.
+    pub body2: Option<usize>,
+    /// Common point (m, world) in the starting position.
+    pub anchor: DVec3,
+}
+
+/// Gravity from an instant on.
+///
+/// ```
+/// let moon = drystone::io::scene::model::GravityFrom { time: 0.0, acceleration: glam::DVec3::new(0.0, 0.0, -1.62) };
+/// assert_eq!(moon.time, 0.0);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GravityFrom {
+    /// First instant (s).
+    pub time: f64,
+    /// Acceleration (m/s², world).
+    pub acceleration: DVec3,
+}
+
+/// Time step, duration and scheme.
+///
+/// ```
+/// use drystone::io::scene::model::{TimeStepping, Treatment};
+/// assert_eq!(TimeStepping::default().treatment, Treatment::GapAware { beta: 0.1 });
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TimeStepping {
+    /// Step h (s).
+    pub step: f64,
+    /// Duration (s).
+    pub end: f64,
+    /// How gaps enter the velocity-level contact law.
+    pub treatment: Treatment,
+    /// Weight θ of the end of the step in forces, ½ to 1 (positions follow [`Treatment`]).
+    pub theta: f64,
+    /// How the gyroscopic term is integrated.
+    pub gyroscopic: Gyroscopic,
+}
+
+impl Default for TimeStepping {
+    fn default() -> Self {
+        let treatment = Treatment::GapAware { beta: 0.1 };
+        Self { step: 1e-3, end: 1.0, treatment, theta: 0.5, gyroscopic: Gyroscopic::Midpoint }
+    }
+}
+
+/// How gaps enter the velocity-level contact law.
+///
+/// ```
+/// use drystone::io::scene::model::Treatment;
+/// assert_ne!(Treatment::Forecast { theta: 0.5 }, Treatment::GapAware { beta: 0.1 });
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Treatment {
+    /// Active if `gap + ½ h rate ≤ 0`, then `u_n⁺ + e_n u_n ≥ 0`; positions by the θ-rule.
+    Forecast {
+        /// θ of the position update, ½ to 1.
+        theta: f64,
+    },
+    /// `u_n⁺ + max(gap,0)/h + β min(gap,0)/h ≥ 0`; positions by `q⁺ = q ⊕ h v⁺`.
+    GapAware {
+        /// Share of an overlap fed back per step, 0 to 1.
+        beta: f64,
+    },
+}
+
+/// Scheme for `I ω̇ + ω × I ω = m`.
+///
+/// ```
+/// assert_eq!(drystone::io::scene::model::Gyroscopic::default(), drystone::io::scene::model::Gyroscopic::Midpoint);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Gyroscopic {
+    /// Implicit midpoint: conserves energy and angular momentum.
+    #[default]
+    Midpoint,
+    /// θ-average of the term at both ends of the step, for comparison with reference results.
+    ThetaRule,
+}
+
+/// When the contact solver may stop.
+///
+/// ```
+/// assert!(drystone::io::scene::model::SolverSettings::default().warm_start);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SolverSettings {
+    /// Largest admissible error e_s.
+    pub tolerance: f64,
+    /// Sweeps a step before it counts as unconverged.
+    pub max_sweeps: usize,
+    /// Start from the impulses of the step before.
+    pub warm_start: bool,
+}
+
+impl Default for SolverSettings {
+    fn default() -> Self {
+        Self { tolerance: 1e-6, max_sweeps: 10_000, warm_start: true }
+    }
+}
+
+/// One stream of output files.
+///
+/// ```
+/// use drystone::io::scene::model::{Recorded, Recorder};
+/// let film = Recorder { what: Recorded::Bodies, every: 0.04 };
+/// assert_eq!(film.every, 0.04);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Recorder {
+    /// What is written.
+    pub what: Recorded,
+    /// Interval (s); 0 means every step.
+    pub every: f64,
+}
+
+/// What a recorder writes.
+///
+/// ```
+/// assert_ne!(drystone::io::scene::model::Recorded::Bodies, drystone::io::scene::model::Recorded::Contacts);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Recorded {
+    /// Bodies with their geometry.
+    Bodies,
+    /// Contact points and branch lines.
+    Contacts,
+    /// One line of figures (energy, residual, penetration, …).
+    Steps,
+}

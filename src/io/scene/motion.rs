@@ -1,0 +1,106 @@
+//! `motion = "static"` or `motion = { kind = "…", … }`, and tables over time.
+
+use glam::DVec3;
+
+use super::error::SceneError;
+use super::fields::{Field, Fields};
+use super::model::{Drive, Motion};
+use super::resources::Resources;
+use super::units::Quantity;
+
+/// Reads who moves a body.
+pub(super) fn motion(field: &Field<'_>, resources: &Resources) -> Result<Motion, SceneError> {
+    if !field.is_table() {
+        return match field.choice(&[("dynamic", true), ("static", false)])? {
+            true => Ok(Motion::Dynamic),
+            false => Ok(Motion::Static),
+        };
+    }
+    let mut f = field.fields()?;
+    let kind = f.required("kind")?.choice(&[("constant", 0), ("sinusoid", 1), ("table", 2)])?;
+    let drive = match kind {
+        0 => Drive::Constant { linear: velocity(&mut f)?, angular: angular(&mut f)? },
+        1 => Drive::Sinusoid {
+            linear: velocity(&mut f)?,
+            angular: angular(&mut f)?,
+            frequency: f.required("frequency")?.positive(Quantity::Frequency)?,
+            phase: f.or("phase", 0.0, |p| p.number(Quantity::Angle))?,
+        },
+        _ => table(&mut f, resources)?,
+    };
+    f.finish()?;
+    Ok(Motion::Kinematic(drive))
+}
+
+fn velocity(f: &mut Fields<'_>) -> Result<DVec3, SceneError> {
+    f.or("velocity", DVec3::ZERO, |v| v.vector(Quantity::Velocity))
+}
+
+fn angular(f: &mut Fields<'_>) -> Result<DVec3, SceneError> {
+    f.or("angular_velocity", DVec3::ZERO, |v| v.vector(Quantity::AngularVelocity))
+}
+
+/// `file` with linear velocities, or `times` with `velocity` and `angular_velocity` lists.
+fn table(f: &mut Fields<'_>, resources: &Resources) -> Result<Drive, SceneError> {
+    if let Some(file) = f.optional("file") {
+        let direction = f.or("direction", DVec3::X, |d| d.direction())?;
+        let (times, linear) = resources.table(&file, direction)?;
+        let angular = vec![DVec3::ZERO; times.len()];
+        return Ok(Drive::Table { times, linear, angular });
+    }
+    let list = f.required("times")?;
+    let times = rising(&list)?;
+    let mut column = |key, quantity| match f.optional(key) {
+        None => Ok(vec![DVec3::ZERO; times.len()]),
+        Some(values) => {
+            let found = values.items()?.iter().map(|v| v.vector(quantity)).collect::<Result<Vec<_>, _>>()?;
+            if found.len() == times.len() {
+                return Ok(found);
+            }
+            Err(values.error(format!("found {} values for {} times", found.len(), times.len()), "give one value for each time"))
+        }
+    };
+    let linear = column("velocity", Quantity::Velocity)?;
+    let angular = column("angular_velocity", Quantity::AngularVelocity)?;
+    Ok(Drive::Table { times, linear, angular })
+}
+
+/// A list of rising times, at least one.
+pub(super) fn rising(list: &Field<'_>) -> Result<Vec<f64>, SceneError> {
+    let items = list.items()?;
+    if items.is_empty() {
+        return Err(list.error("found an empty table", "give at least one sample"));
+    }
+    let times = items.iter().map(|t| t.number(Quantity::Time)).collect::<Result<Vec<_>, _>>()?;
+    match times.windows(2).position(|w| w[1] <= w[0]) {
+        Some(i) => Err(items[i + 1].error(format!("found the time {} after {}", times[i + 1], times[i]), "let the times rise")),
+        None => Ok(times),
+    }
+}
+
+/// Rows `[time, value, …]` with rising times, `N` numbers each after the time.
+pub(super) fn samples<const N: usize>(list: &Field<'_>, quantity: Quantity) -> Result<(Vec<f64>, Vec<[f64; N]>), SceneError> {
+    let (mut times, mut values) = (Vec::new(), Vec::new());
+    for item in list.items()? {
+        let row = item.items()?;
+        if row.len() != N + 1 {
+            return Err(
+                item.error(format!("found {} numbers, expected a time and {N} values", row.len()), "write each sample as [time, value, …]")
+            );
+        }
+        let t = row[0].number(Quantity::Time)?;
+        if times.last().is_some_and(|last| t <= *last) {
+            return Err(item.error(format!("found the time {t}, which does not rise"), "let the times rise"));
+        }
+        let mut value = [0.0; N];
+        for (x, field) in value.iter_mut().zip(&row[1..]) {
+            *x = field.number(quantity)?;
+        }
+        times.push(t);
+        values.push(value);
+    }
+    if times.is_empty() {
+        return Err(list.error("found an empty table", "give at least one sample"));
+    }
+    Ok((times, values))
+}

@@ -1,0 +1,310 @@
+//! The sections of a scene, in the order in which they need each other.
+
+use glam::DVec3;
+
+use super::bodies::{self, Names};
+use super::document::Document;
+use super::error::SceneError;
+use super::fields::{Field, Fields};
+use super::generate::{self, MadeDam};
+use super::loads::{BaseMotion, Uplift, WaterPressure};
+use super::model::{
+    ContactLaw, DamStudy, GravityFrom, Gyroscopic, InclineStudy, Material, Motion, PairLaw, Recorded, Recorder, Scene, SolverSettings,
+    SphericalJoint, Study, TimeStepping, Treatment,
+};
+use super::motion::samples;
+use super::resources::Resources;
+use super::units::{Quantity, short};
+use crate::geometry::shapes::UNBOUNDED;
+
+/// Reads everything; `name` is what the scene is called if it does not say.
+pub(super) fn read(document: &Document, name: &str, resources: &Resources) -> Result<Scene, SceneError> {
+    let mut f = Fields::root(&document.root, &document.source)?;
+    let mut scene = Scene::new(name);
+    scene.name = f.or("name", name.to_owned(), |n| bodies::name(&n))?;
+    scene.title = f.or("title", String::new(), |t| t.text().map(str::to_owned))?;
+    scene.time = time(&f.required("time")?)?;
+    scene.solver = f.or("solver", SolverSettings::default(), |s| solver(&s))?;
+    scene.gravity = f.or("gravity", scene.gravity, |g| gravity(&g))?;
+    scene.materials = materials(&f.list("materials")?)?;
+    if let Some(contact) = f.optional("contact") {
+        (scene.default_law, scene.pair_laws) = laws(&contact, &scene.materials)?;
+    }
+    let mut names = Names::default();
+    for (i, field) in f.list("bodies")?.iter().enumerate() {
+        let body = bodies::body(field, i, &scene.materials, resources)?;
+        names.add(&body.name, i, field)?;
+        scene.bodies.push(body);
+    }
+    let dams = f.or("generate", Vec::new(), |g| generate::all(&g, &mut scene, &mut names))?;
+    if scene.bodies.is_empty() {
+        return Err(f.error("the scene has no bodies", "add [[bodies]] or a [[generate.…]] table"));
+    }
+    for field in f.list("impulses")? {
+        impulse(&field, &mut scene, &names)?;
+    }
+    scene.joints = f.list("joints")?.iter().map(|j| joint(j, &scene, &names)).collect::<Result<_, _>>()?;
+    scene.water = f.list("water")?.iter().map(|w| water(w, &scene, &names)).collect::<Result<_, _>>()?;
+    scene.base = f.maybe("base", |b| base(&b, resources))?;
+    scene.recorders = f.list("recorders")?.iter().map(recorder).collect::<Result<_, _>>()?;
+    if let Some(field) = f.optional("study") {
+        study(&field, &mut scene, &names, &dams)?;
+    }
+    f.finish()?;
+    Ok(scene)
+}
+
+fn time(field: &Field<'_>) -> Result<TimeStepping, SceneError> {
+    let mut f = field.fields()?;
+    let default = TimeStepping::default();
+    let step_field = f.required("step")?;
+    let step = step_field.positive(Quantity::Time)?;
+    let end = f.required("end")?.positive(Quantity::Time)?;
+    if end / step > 1e9 {
+        return Err(step_field.error(format!("found a step of {step} s, which takes more than 1e9 steps to {end} s"), "use a larger step"));
+    }
+    let theta = f.or("theta", default.theta, |t| t.between(0.5, 1.0))?;
+    let beta = f.optional("beta");
+    let treatment = f.or("treatment", "gap_aware", |t| t.choice(&[("gap_aware", "gap_aware"), ("forecast", "forecast")]))?;
+    let treatment = match (treatment, beta) {
+        ("forecast", None) => Treatment::Forecast { theta },
+        ("forecast", Some(b)) => {
+            return Err(b.error("found `beta` with treatment = \"forecast\", which feeds no overlap back", "remove it"));
+        }
+        (_, beta) => Treatment::GapAware { beta: beta.map_or(Ok(0.1), |b| b.between(0.0, 1.0))? },
+    };
+    let schemes = [("midpoint", Gyroscopic::Midpoint), ("theta_rule", Gyroscopic::ThetaRule)];
+    let gyroscopic = f.or("gyroscopic", default.gyroscopic, |g| g.choice(&schemes))?;
+    f.finish()?;
+    Ok(TimeStepping { step, end, treatment, theta, gyroscopic })
+}
+
+fn solver(field: &Field<'_>) -> Result<SolverSettings, SceneError> {
+    let mut f = field.fields()?;
+    let default = SolverSettings::default();
+    let settings = SolverSettings {
+        tolerance: f.or("tolerance", default.tolerance, |t| t.positive(Quantity::Number))?,
+        max_sweeps: f.or("max_sweeps", default.max_sweeps, |n| n.whole(1, 1_000_000_000))?,
+        warm_start: f.or("warm_start", default.warm_start, |w| w.boolean())?,
+    };
+    f.finish()?;
+    Ok(settings)
+}
+
+/// One vector, or a list of `{ from, acceleration }`.
+fn gravity(field: &Field<'_>) -> Result<Vec<GravityFrom>, SceneError> {
+    let items = field.is_list().then(|| field.items()).transpose()?.unwrap_or_default();
+    if !items.first().is_some_and(Field::is_table) {
+        return Ok(vec![GravityFrom { time: 0.0, acceleration: field.vector(Quantity::Acceleration)? }]);
+    }
+    let mut schedule: Vec<GravityFrom> = Vec::new();
+    for item in &items {
+        let mut f = item.fields()?;
+        let from = f.or("from", 0.0, |t| t.non_negative(Quantity::Time))?;
+        let acceleration = f.required("acceleration")?.vector(Quantity::Acceleration)?;
+        f.finish()?;
+        let late = schedule.last().map_or(from != 0.0, |last| from <= last.time);
+        if late {
+            return Err(item.error(format!("found `from = {from}`"), "start the first entry at 0 and let the times rise"));
+        }
+        schedule.push(GravityFrom { time: from, acceleration });
+    }
+    Ok(schedule)
+}
+
+fn materials(list: &[Field<'_>]) -> Result<Vec<Material>, SceneError> {
+    let mut materials: Vec<Material> = Vec::new();
+    for field in list {
+        let mut f = field.fields()?;
+        let name = bodies::name(&f.required("name")?)?;
+        let density = f.required("density")?.positive(Quantity::Density)?;
+        f.finish()?;
+        if materials.iter().any(|m| m.name == name) {
+            return Err(
+                field.error(format!("found the material \"{}\" a second time", short(&name)), "give every material a name of its own")
+            );
+        }
+        materials.push(Material { name, density });
+    }
+    if materials.is_empty() {
+        materials.push(Material::default());
+    }
+    Ok(materials)
+}
+
+fn law(f: &mut Fields<'_>) -> Result<ContactLaw, SceneError> {
+    let default = ContactLaw::default();
+    Ok(ContactLaw {
+        mu: f.or("mu", default.mu, |x| x.between(0.0, 1e3))?,
+        e_n: f.or("e_n", default.e_n, |x| x.between(0.0, 1.0))?,
+        e_t: f.or("e_t", default.e_t, |x| x.between(-1.0, 1.0))?,
+    })
+}
+
+fn laws(field: &Field<'_>, materials: &[Material]) -> Result<(ContactLaw, Vec<PairLaw>), SceneError> {
+    let mut f = field.fields()?;
+    let default = law(&mut f)?;
+    let mut pairs: Vec<PairLaw> = Vec::new();
+    for item in f.list("pairs")? {
+        let mut p = item.fields()?;
+        let names = p.required("materials")?;
+        let pair = match names.items()?.as_slice() {
+            [a, b] => [bodies::material_index(a, materials)?, bodies::material_index(b, materials)?],
+            other => return Err(names.error(format!("found {} names, expected 2", other.len()), "name the two materials")),
+        };
+        if pairs.iter().any(|p| p.materials == pair || p.materials == [pair[1], pair[0]]) {
+            return Err(names.error("found this pair of materials a second time", "give each pair one law"));
+        }
+        pairs.push(PairLaw { materials: pair, law: law(&mut p)? });
+        p.finish()?;
+    }
+    f.finish()?;
+    Ok((default, pairs))
+}
+
+/// A blow on a body that a generator made.
+fn impulse(field: &Field<'_>, scene: &mut Scene, names: &Names) -> Result<(), SceneError> {
+    let mut f = field.fields()?;
+    let body = names.body(&f.required("body")?)?;
+    let blow = bodies::impulse(&mut f)?;
+    f.finish()?;
+    let impulses = &mut scene.bodies[body].impulses;
+    impulses.push(blow);
+    impulses.sort_by(|a, b| a.time.total_cmp(&b.time));
+    Ok(())
+}
+
+fn joint(field: &Field<'_>, scene: &Scene, names: &Names) -> Result<SphericalJoint, SceneError> {
+    let mut f = field.fields()?;
+    f.or("kind", (), |k| k.choice(&[("spherical", ())]))?;
+    let body1 = names.body(&f.required("body1")?)?;
+    let body2 = f.maybe("body2", |b| if b.text()? == "world" { Ok(None) } else { names.body(&b).map(Some) })?.flatten();
+    let anchor = f.required("anchor")?.vector(Quantity::Length)?;
+    f.finish()?;
+    let moves = |i: usize| scene.bodies[i].motion == Motion::Dynamic;
+    if body2 == Some(body1) || !(moves(body1) || body2.is_some_and(moves)) {
+        return Err(field
+            .error("found a joint that holds no two bodies of which one is dynamic", "join a dynamic body with another one or the world"));
+    }
+    Ok(SphericalJoint { body1, body2, anchor })
+}
+
+fn water(field: &Field<'_>, scene: &Scene, names: &Names) -> Result<WaterPressure, SceneError> {
+    let mut f = field.fields()?;
+    let bodies = names.bodies(&f.required("bodies")?)?;
+    let direction = f.or("direction", DVec3::X, |d| d.direction())?;
+    let density = f.or("density", 1000.0, |d| d.positive(Quantity::Density))?;
+    let level = f.required("level")?;
+    let (times, levels) = if level.is_list() {
+        let (times, rows) = samples::<1>(&level, Quantity::Length)?;
+        (times, rows.into_iter().map(|[z]| z).collect())
+    } else if level.word().as_deref() == Some("top") {
+        (vec![0.0], vec![top(&level, scene, &bodies)?])
+    } else {
+        (vec![0.0], vec![level.number(Quantity::Length)?])
+    };
+    let uplift = f.or("uplift", Uplift::None, |u| uplift(&u))?;
+    f.finish()?;
+    Ok(WaterPressure { bodies, direction, density, times, levels, uplift })
+}
+
+/// Height (m) of the highest point of the bodies.
+fn top(field: &Field<'_>, scene: &Scene, bodies: &[usize]) -> Result<f64, SceneError> {
+    let mut top = f64::NEG_INFINITY;
+    for body in bodies.iter().map(|&i| &scene.bodies[i]) {
+        let shape = body.shape.build().map_err(|e| field.error(format!("{}: {e}", body.name), "mend the shape of this body"))?;
+        top = top.max(shape.aabb(&body.pose).1.z);
+    }
+    if top < UNBOUNDED { Ok(top) } else { Err(field.error("found \"top\" for a half-space, which has none", "write the level in m")) }
+}
+
+/// `"none"` or `"linear"`; also false and true, 0 and 1.
+fn uplift(field: &Field<'_>) -> Result<Uplift, SceneError> {
+    match field.word().as_deref() {
+        Some("none" | "false" | "0" | "off" | "no") => Ok(Uplift::None),
+        Some("linear" | "true" | "1" | "on" | "yes") => Ok(Uplift::Linear),
+        other => Err(field.error(format!("found `{}`", short(other.unwrap_or("a list or table"))), "write \"none\" or \"linear\"")),
+    }
+}
+
+fn base(field: &Field<'_>, resources: &Resources) -> Result<BaseMotion, SceneError> {
+    let mut f = field.fields()?;
+    let direction = f.or("direction", DVec3::X, |d| d.direction())?;
+    let scale = f.or("scale", 1.0, |s| s.number(Quantity::Number))?;
+    let (times, mut accelerations) = match (f.optional("acceleration"), f.optional("samples"), f.optional("file")) {
+        (Some(a), None, None) => (vec![0.0], vec![a.vector(Quantity::Acceleration)?]),
+        (None, Some(list), None) => {
+            let (times, rows) = samples::<3>(&list, Quantity::Acceleration)?;
+            (times, rows.into_iter().map(DVec3::from_array).collect())
+        }
+        (None, None, Some(file)) => resources.table(&file, direction)?,
+        _ => {
+            return Err(
+                f.error("the base needs exactly one of `acceleration`, `samples` and `file`", "write `acceleration = [x, y, z]` in m/s2")
+            );
+        }
+    };
+    accelerations.iter_mut().for_each(|a| *a *= scale);
+    f.finish()?;
+    Ok(BaseMotion { times, accelerations })
+}
+
+fn recorder(field: &Field<'_>) -> Result<Recorder, SceneError> {
+    let mut f = field.fields()?;
+    let kinds = [("bodies", Recorded::Bodies), ("contacts", Recorded::Contacts), ("steps", Recorded::Steps)];
+    let recorder = Recorder { what: f.required("what")?.choice(&kinds)?, every: f.or("every", 0.0, |t| t.non_negative(Quantity::Time))? };
+    f.finish()?;
+    Ok(recorder)
+}
+
+fn study(field: &Field<'_>, scene: &mut Scene, names: &Names, dams: &[MadeDam]) -> Result<(), SceneError> {
+    let mut f = field.fields()?;
+    let incline = f.required("kind")?.choice(&[("incline", true), ("dam", false)])?;
+    scene.study = if incline { Study::Incline(tilt(&mut f, scene, names)?) } else { Study::Dam(dam_study(&mut f, scene, dams)?) };
+    f.finish()
+}
+
+/// Tilts gravity at `tilt_at` to the angle of friction plus `offset`, towards `heading`, and measures the slide of `body`.
+fn tilt(f: &mut Fields<'_>, scene: &mut Scene, names: &Names) -> Result<InclineStudy, SceneError> {
+    let body = names.body(&f.required("body")?)?;
+    let offset = f.required("offset")?.number(Quantity::Angle)?;
+    let heading = f.or("heading", 0.0, |h| h.number(Quantity::Angle))?;
+    let tilt_field = f.required("tilt_at")?;
+    let tilt = tilt_field.non_negative(Quantity::Time)?;
+    let window_field = f.required("window")?;
+    let window = window_field.numbers::<2>(Quantity::Time)?;
+    if !(tilt <= window[0] && window[0] < window[1]) {
+        return Err(
+            window_field.error(format!("found the window {window:?} for a tilt at {tilt}"), "let it begin after the tilt and end later")
+        );
+    }
+    let first = scene.gravity_at(0.0);
+    if first.x != 0.0 || first.y != 0.0 || first.z >= 0.0 {
+        return Err(f.error(format!("the incline found the gravity {first} before the tilt"), "let gravity point along -z at the start"));
+    }
+    let (mu, g) = (scene.default_law.mu, -first.z);
+    let angle = mu.atan() + offset;
+    let down = DVec3::new(heading.cos(), heading.sin(), 0.0);
+    let acceleration = g * (angle.sin() * down - angle.cos() * DVec3::Z);
+    scene.gravity.retain(|entry| entry.time < tilt);
+    scene.gravity.push(GravityFrom { time: tilt, acceleration });
+    Ok(InclineStudy { body, mu, angle, down, g, tilt, window })
+}
+
+fn dam_study(f: &mut Fields<'_>, scene: &Scene, dams: &[MadeDam]) -> Result<DamStudy, SceneError> {
+    let named = f.maybe("dam", |d| d.text().map(str::to_owned))?;
+    let found = dams.iter().find(|d| named.as_ref().is_none_or(|n| *n == d.name));
+    let Some(made) = found else {
+        let known: Vec<&str> = dams.iter().map(|d| d.name.as_str()).collect();
+        return Err(f.error("found no such dam", format!("add a [[generate.dam]] table; known dams: {}", known.join(", "))));
+    };
+    let ground = &scene.bodies[made.ground];
+    Ok(DamStudy {
+        courses: made.courses.clone(),
+        ground: made.ground,
+        mu: scene.law(ground.material, scene.bodies[made.courses[0]].material).mu,
+        downstream: DVec3::X,
+        toe: made.dam.toe() + ground.pose.position,
+        width: made.dam.width,
+    })
+}

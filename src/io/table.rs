@@ -1,0 +1,311 @@
+//! Tables as CSV: the bodies at one instant, and one row of figures per step.
+//!
+//! Numbers are printed as by C's `%.17g`: 17 significant digits, which read back to the same bits.
+
+use crate::io::error::{OutputError, replace_file};
+use crate::io::snapshot::BodyView;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// Columns of a table of bodies: position (m), rotation body → world, velocity (m/s, world), angular velocity (rad/s, body frame).
+pub const BODY_COLUMNS: [&str; 15] = ["name", "shape", "x", "y", "z", "qw", "qx", "qy", "qz", "vx", "vy", "vz", "wx", "wy", "wz"];
+
+/// `x` as C's `printf("%.17g", x)` would print it.
+///
+/// ```
+/// use drystone::io::table::format_number;
+/// assert_eq!(format_number(0.1), "0.10000000000000001");
+/// assert_eq!(format_number(-2.5e-7), "-2.4999999999999999e-07");
+/// assert_eq!(format_number(12.0), "12");
+/// ```
+pub fn format_number(x: f64) -> String {
+    if !x.is_finite() {
+        return if x.is_nan() {
+            "nan".into()
+        } else if x > 0.0 {
+            "inf".into()
+        } else {
+            "-inf".into()
+        };
+    }
+    let scientific = format!("{x:.16e}");
+    // `{:e}` always prints one digit, a point, 16 digits, `e` and the exponent
+    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let without_zeros = |text: &str| text.trim_end_matches('0').trim_end_matches('.').to_owned();
+    if (-4..17).contains(&exponent) {
+        let fixed = format!("{x:.*}", usize::try_from(16 - exponent).unwrap_or(0));
+        return if fixed.contains('.') { without_zeros(&fixed) } else { fixed };
+    }
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("{}e{sign}{:02}", without_zeros(mantissa), exponent.abs())
+}
+
+/// Writes one row per body under the header [`BODY_COLUMNS`].
+///
+/// ```no_run
+/// # use drystone::io::{snapshot::BodyView, table};
+/// # fn save(bodies: &[BodyView]) -> Result<(), drystone::io::error::OutputError> {
+/// table::write_bodies("results/bodies_end.csv".as_ref(), bodies)
+/// # }
+/// ```
+pub fn write_bodies(path: &Path, bodies: &[BodyView]) -> Result<(), OutputError> {
+    let mut table = csv::Writer::from_writer(Vec::new());
+    let failed = |error| table_error(path, error);
+    table.write_record(BODY_COLUMNS).map_err(failed)?;
+    for body in bodies {
+        let (x, q, v, w) = (body.pose.position, body.pose.rotation, body.linear, body.angular);
+        let numbers = [x.x, x.y, x.z, q.w, q.x, q.y, q.z, v.x, v.y, v.z, w.x, w.y, w.z].map(format_number);
+        table.write_record([&body.name, &body.shape].into_iter().chain(&numbers)).map_err(failed)?;
+    }
+    let text = table.into_inner().map_err(|error| OutputError::data(path, error.to_string()))?;
+    replace_file(path, &text)
+}
+
+/// One row of a table of bodies.
+///
+/// ```
+/// let row = drystone::io::table::BodyRow { name: "ball".into(), shape: "ball".into(), numbers: [0.0; 13] };
+/// assert_eq!(row.numbers.len() + 2, drystone::io::table::BODY_COLUMNS.len());
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct BodyRow {
+    /// Name of the body.
+    pub name: String,
+    /// Kind of its shape.
+    pub shape: String,
+    /// The other columns in the order of [`BODY_COLUMNS`].
+    pub numbers: [f64; 13],
+}
+
+/// Reads a table of bodies back, to the bit.
+pub fn read_bodies(path: &Path) -> Result<Vec<BodyRow>, OutputError> {
+    let mut table = csv::Reader::from_path(path).map_err(|error| table_error(path, error))?;
+    let header = table.headers().map_err(|error| table_error(path, error))?;
+    if header != BODY_COLUMNS[..] {
+        return Err(content(path, 1, header.iter().collect::<Vec<_>>().join(","), BODY_COLUMNS.join(",")));
+    }
+    let mut rows = Vec::new();
+    for record in table.records() {
+        let record = record.map_err(|error| table_error(path, error))?;
+        let mut numbers = [0.0; 13];
+        for (number, (column, field)) in numbers.iter_mut().zip(BODY_COLUMNS.iter().zip(&record).skip(2)) {
+            *number = parse(path, &record, column, field)?;
+        }
+        rows.push(BodyRow { name: record[0].to_owned(), shape: record[1].to_owned(), numbers });
+    }
+    Ok(rows)
+}
+
+/// A table that grows by a row of numbers per step; every row is in the file when [`StepTable::row`] returns.
+///
+/// ```
+/// use drystone::io::table::{StepTable, read_table};
+/// # let dir = tempfile::tempdir().unwrap();
+/// let path = dir.path().join("steps.csv");
+/// let mut steps = StepTable::create(&path, &["time", "contacts"])?;
+/// steps.row(&[0.005, 12.0])?;
+/// assert_eq!(read_table(&path)?.column("contacts"), Some(vec![12.0]));
+/// # Ok::<(), drystone::io::error::OutputError>(())
+/// ```
+#[derive(Debug)]
+pub struct StepTable {
+    path: PathBuf,
+    columns: usize,
+    table: csv::Writer<File>,
+}
+
+impl StepTable {
+    /// Starts an empty table; an existing file is overwritten.
+    pub fn create(path: &Path, header: &[&str]) -> Result<Self, OutputError> {
+        let file = File::create(path).map_err(OutputError::file(path, "created"))?;
+        let mut steps = Self { path: path.to_owned(), columns: header.len(), table: csv::Writer::from_writer(file) };
+        steps.record(header)?;
+        Ok(steps)
+    }
+
+    /// Continues a table after an interruption: rows whose first column exceeds `last` are dropped, the others kept.
+    ///
+    /// The header in the file has to be `header`; a missing file is started.
+    pub fn resume(path: &Path, header: &[&str], last: f64) -> Result<Self, OutputError> {
+        if !path.exists() {
+            return Self::create(path, header);
+        }
+        let old = read_table(path)?;
+        if old.header != header {
+            return Err(content(path, 1, old.header.join(","), header.join(",")));
+        }
+        let mut steps = Self::create(path, header)?;
+        for row in old.rows.iter().filter(|row| row[0] <= last) {
+            steps.row(row)?;
+        }
+        Ok(steps)
+    }
+
+    /// Appends one row; the number of values is that of the header.
+    pub fn row(&mut self, values: &[f64]) -> Result<(), OutputError> {
+        if values.len() != self.columns {
+            return Err(OutputError::data(&self.path, format!("a row of {} values for {} columns", values.len(), self.columns)));
+        }
+        let text: Vec<String> = values.iter().map(|&x| format_number(x)).collect();
+        self.record(&text)
+    }
+
+    fn record<T: AsRef<[u8]>>(&mut self, fields: &[T]) -> Result<(), OutputError> {
+        self.table.write_record(fields).map_err(|error| table_error(&self.path, error))?;
+        self.table.flush().map_err(OutputError::file(&self.path, "written"))
+    }
+}
+
+/// A table of numbers as read from a file.
+///
+/// ```
+/// let table = drystone::io::table::Table { header: vec!["time".into()], rows: vec![vec![0.5], vec![1.0]] };
+/// assert_eq!(table.column("time"), Some(vec![0.5, 1.0]));
+/// assert_eq!(table.column("weight"), None);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// Names of the columns.
+    pub header: Vec<String>,
+    /// One value per column in each row.
+    pub rows: Vec<Vec<f64>>,
+}
+
+impl Table {
+    /// The values of the column of that name.
+    pub fn column(&self, name: &str) -> Option<Vec<f64>> {
+        let k = self.header.iter().position(|column| column == name)?;
+        Some(self.rows.iter().map(|row| row[k]).collect())
+    }
+}
+
+/// Reads a table whose fields below the header are all numbers.
+pub fn read_table(path: &Path) -> Result<Table, OutputError> {
+    let mut reader = csv::Reader::from_path(path).map_err(|error| table_error(path, error))?;
+    let header: Vec<String> = reader.headers().map_err(|error| table_error(path, error))?.iter().map(str::to_owned).collect();
+    let mut rows = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(|error| table_error(path, error))?;
+        let row: Result<Vec<f64>, _> = header.iter().zip(&record).map(|(column, field)| parse(path, &record, column, field)).collect();
+        rows.push(row?);
+    }
+    Ok(Table { header, rows })
+}
+
+fn parse(path: &Path, record: &csv::StringRecord, column: &str, field: &str) -> Result<f64, OutputError> {
+    let line = record.position().map_or(0, csv::Position::line);
+    field.trim().parse().map_err(|_| content(path, line, format!("{field:?} in column {column}"), "a number"))
+}
+
+fn content(path: &Path, line: u64, found: impl Into<String>, expected: impl Into<String>) -> OutputError {
+    OutputError::Content { path: path.to_owned(), line, found: found.into(), expected: expected.into() }
+}
+
+fn table_error(path: &Path, error: csv::Error) -> OutputError {
+    let line = error.position().map_or(0, csv::Position::line);
+    let text = error.to_string();
+    match error.into_kind() {
+        csv::ErrorKind::Io(source) => OutputError::File { path: path.to_owned(), action: "read or written as a table", source },
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            content(path, line, format!("{len} fields"), format!("{expected_len} as in the header"))
+        }
+        _ => content(path, line, text, "a table in UTF-8, one record per line"),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::algebra::spatial::Pose;
+    use glam::{DQuat, DVec3};
+    use proptest::prelude::*;
+
+    #[test]
+    fn numbers_look_as_c_prints_them() {
+        // printf "%.17g" of each
+        for (x, text) in [
+            (0.0, "0"),
+            (-0.0, "-0"),
+            (1.0, "1"),
+            (1e16, "10000000000000000"),
+            (1e17, "1e+17"),
+            (123456.789, "123456.789"),
+            (1e-4, "0.0001"),
+            (1e-5, "1.0000000000000001e-05"),
+            (0.3, "0.29999999999999999"),
+            (9.81, "9.8100000000000005"),
+            (f64::MIN_POSITIVE, "2.2250738585072014e-308"),
+            (5e-324, "4.9406564584124654e-324"),
+            (f64::MAX, "1.7976931348623157e+308"),
+            (99999999999999990.0, "99999999999999984"),
+            (1e23, "9.9999999999999992e+22"),
+            (f64::NEG_INFINITY, "-inf"),
+        ] {
+            assert_eq!(format_number(x), text);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_printed_number_reads_back_to_its_bits(bits: u64) {
+            let x = f64::from_bits(bits);
+            let back: f64 = format_number(x).parse().unwrap();
+            prop_assert!(back.to_bits() == x.to_bits() || x.is_nan() && back.is_nan());
+        }
+    }
+
+    #[test]
+    fn bodies_survive_the_file_to_the_bit() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("bodies.csv");
+        let pose = Pose::new(DVec3::new(1.0 / 3.0, -2e-9, 7e5), DQuat::from_rotation_y(0.1));
+        let mut body = BodyView::new(0, "stone \"a\", left", "cuboid", pose, std::sync::Arc::default());
+        body.linear = DVec3::new(-0.0, 0.1, 0.2);
+        body.angular = DVec3::new(1e-300, 3.0, -7.7);
+        write_bodies(&path, &[body.clone()]).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.starts_with("name,shape,x,y,z,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz\n\"stone \"\"a\"\", left\",cuboid,0.33333333333333331,"));
+        let rows = read_bodies(&path).unwrap();
+        assert_eq!((rows.len(), rows[0].name.as_str()), (1, "stone \"a\", left"));
+        let q = pose.rotation;
+        let expected = [1.0 / 3.0, -2e-9, 7e5, q.w, q.x, q.y, q.z, -0.0, 0.1, 0.2, 1e-300, 3.0, -7.7];
+        assert_eq!(rows[0].numbers.map(f64::to_bits), expected.map(f64::to_bits));
+    }
+
+    #[test]
+    fn a_resumed_table_equals_an_uninterrupted_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let (whole, cut) = (dir.path().join("whole.csv"), dir.path().join("cut.csv"));
+        let header = ["time", "e_s"];
+        let rows = [[0.1, 1e-9], [0.2, f64::NAN], [0.3, 3e-9]];
+        let mut table = StepTable::create(&whole, &header).unwrap();
+        rows.iter().for_each(|row| table.row(row).unwrap());
+        let mut table = StepTable::create(&cut, &header).unwrap();
+        table.row(&rows[0]).unwrap();
+        table.row(&[0.2, 77.0]).unwrap();
+        let mut table = StepTable::resume(&cut, &header, 0.1).unwrap();
+        rows[1..].iter().for_each(|row| table.row(row).unwrap());
+        assert_eq!(std::fs::read(&whole).unwrap(), std::fs::read(&cut).unwrap());
+        assert!(table.row(&[1.0]).unwrap_err().to_string().ends_with("a row of 1 values for 2 columns"));
+        let error = StepTable::resume(&cut, &["time"], 0.0).unwrap_err().to_string();
+        assert!(error.ends_with("line 1: found time,e_s, expected time"), "{error}");
+    }
+
+    #[test]
+    fn a_spoilt_table_is_refused_by_file_and_line() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.csv");
+        for (text, message) in [
+            ("time,e\n1,2\n2,soft\n", "line 3: found \"soft\" in column e, expected a number"),
+            ("time,e\n1\n", "line 2: found 1 fields, expected 2 as in the header"),
+        ] {
+            std::fs::write(&path, text).unwrap();
+            let error = read_table(&path).unwrap_err().to_string();
+            assert!(error.contains("t.csv") && error.ends_with(message), "{error}");
+        }
+        let error = write_bodies(&dir.path().join("none/t.csv"), &[]).unwrap_err().to_string();
+        assert!(error.contains("none") && error.contains("cannot be written"), "{error}");
+    }
+}

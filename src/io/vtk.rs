@@ -1,0 +1,412 @@
+//! Bodies and contacts for ParaView: one `.vtp` file (PolyData) per instant, gathered in a `.pvd` collection.
+//!
+//! Arrays stand behind the XML as raw little-endian bytes, compressed block by block:
+//!
+//! ```text
+//! n_blocks, block_size, last_size (0: full), compressed sizes …   (UInt64)   zlib block, zlib block, …
+//! ```
+//!
+//! Body surfaces are in single precision (they are for looking at), contacts in double.
+
+use crate::io::error::{OutputError, replace_file};
+use crate::io::snapshot::{ContactView, Snapshot, Surface};
+use flate2::{Compression, write::ZlibEncoder};
+use glam::DVec3;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Bytes before compression in one block.
+const BLOCK: usize = 1 << 20;
+
+/// A directory that receives `bodies.pvd` and `contacts.pvd` and the frames they list.
+///
+/// Both collections are rewritten after every frame, so a run that was stopped can still be opened.
+///
+/// ```
+/// use drystone::{algebra::spatial::Pose, io::{snapshot::*, vtk::VtkSeries}};
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let directory = dir.path().join("vtk");
+/// let cube = BodyView::new(0, "cube", "cuboid", Pose::IDENTITY, Surface::cuboid(glam::DVec3::ONE).into());
+/// let mut series = VtkSeries::create(&directory)?;
+/// series.write(&Snapshot { step: 0, time: 0.0, bodies: &[cube], contacts: &[] })?;
+/// assert!(directory.join("bodies.pvd").exists());
+/// # Ok::<(), drystone::io::error::OutputError>(())
+/// ```
+#[derive(Debug)]
+pub struct VtkSeries {
+    directory: PathBuf,
+    /// Step and time of each frame.
+    frames: Vec<(u64, f64)>,
+}
+
+impl VtkSeries {
+    /// Starts an empty series; the directory is made where it is missing.
+    pub fn create(directory: &Path) -> Result<Self, OutputError> {
+        std::fs::create_dir_all(directory).map_err(OutputError::file(directory, "created"))?;
+        Ok(Self { directory: directory.to_owned(), frames: Vec::new() })
+    }
+
+    /// Continues the series of an interrupted run, keeping the frames up to step `last`.
+    pub fn resume(directory: &Path, last: u64) -> Result<Self, OutputError> {
+        let mut series = Self::create(directory)?;
+        let path = directory.join("bodies.pvd");
+        if !path.exists() {
+            return Ok(series);
+        }
+        let text = std::fs::read_to_string(&path).map_err(OutputError::file(&path, "read"))?;
+        for (line, data_set) in (1..).zip(text.lines()).filter(|(_, line)| line.starts_with("<DataSet")) {
+            let frame = attribute(data_set, "file").zip(attribute(data_set, "timestep")).and_then(|(file, time)| {
+                let step = file.strip_prefix("bodies_")?.strip_suffix(".vtp")?;
+                Some((step.parse().ok()?, time.parse().ok()?))
+            });
+            let unknown = || OutputError::Content {
+                path: path.clone(),
+                line,
+                found: data_set.to_owned(),
+                expected: "a timestep and a file bodies_STEP.vtp".to_owned(),
+            };
+            series.frames.push(frame.ok_or_else(unknown)?);
+        }
+        series.frames.retain(|&(step, _)| step <= last);
+        Ok(series)
+    }
+
+    /// Writes one frame and brings both collections up to date; a step that is written again replaces its frame.
+    pub fn write(&mut self, snapshot: &Snapshot) -> Result<(), OutputError> {
+        let step = snapshot.step;
+        write_bodies(&self.directory.join(frame_name("bodies", step)), snapshot)?;
+        write_contacts(&self.directory.join(frame_name("contacts", step)), snapshot)?;
+        self.frames.retain(|frame| frame.0 != step);
+        self.frames.push((step, snapshot.time));
+        ["bodies", "contacts"].into_iter().try_for_each(|kind| self.write_collection(kind))
+    }
+
+    fn write_collection(&self, kind: &str) -> Result<(), OutputError> {
+        let mut xml = String::from(
+            "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\" byte_order=\"LittleEndian\">\n<Collection>\n",
+        );
+        for &(step, time) in &self.frames {
+            let file = frame_name(kind, step);
+            xml += &format!("<DataSet timestep=\"{time}\" group=\"\" part=\"0\" file=\"{file}\"/>\n");
+        }
+        xml += "</Collection>\n</VTKFile>\n";
+        replace_file(&self.directory.join(format!("{kind}.pvd")), xml.as_bytes())
+    }
+}
+
+fn frame_name(kind: &str, step: u64) -> String {
+    format!("{kind}_{step:08}.vtp")
+}
+
+/// The value of `name="…"` in an XML tag.
+fn attribute<'a>(tag: &'a str, name: &str) -> Option<&'a str> {
+    let (_, rest) = tag.split_once(&format!(" {name}=\""))?;
+    rest.split_once('"').map(|(value, _)| value)
+}
+
+/// Writes the surfaces of all bodies where they are now.
+///
+/// Points carry `velocity` (m/s, `v + ω × r`); triangles carry `id`, `material`, `dynamic` (0 or 1), `speed` of the
+/// body's centre (m/s) and `angular_velocity` (rad/s, world).
+pub fn write_bodies(path: &Path, snapshot: &Snapshot) -> Result<(), OutputError> {
+    let vertices = || snapshot.bodies.iter().flat_map(|body| body.surface.vertices.iter().map(move |&x| (body, body.pose.point(x))));
+    let per_triangle = || snapshot.bodies.iter().flat_map(|body| body.surface.triangles.iter().map(move |_| body));
+    let mut first = 0;
+    let mut connectivity = Vec::new();
+    for body in snapshot.bodies {
+        let Surface { vertices, triangles } = &*body.surface;
+        connectivity.extend(triangles.iter().flatten().map(|&corner| first + i64::from(corner)));
+        first += vertices.len() as i64;
+    }
+    let offsets: Vec<i64> = (1..=connectivity.len() as i64 / 3).map(|k| 3 * k).collect();
+    let velocity: Vec<DVec3> = vertices().map(|(body, x)| body.velocity_at(x)).collect();
+
+    let mut file = PolyData::new(snapshot.time, velocity.len(), 0, 0, offsets.len());
+    file.section("PointData", "Vectors=\"velocity\"");
+    file.vectors32("velocity", velocity.iter().copied());
+    file.section("CellData", "Scalars=\"speed\"");
+    file.array("id", "UInt32", 1, per_triangle().map(|body| body.id.to_le_bytes()));
+    file.array("material", "UInt32", 1, per_triangle().map(|body| body.material.to_le_bytes()));
+    file.array("dynamic", "UInt8", 1, per_triangle().map(|body| [u8::from(body.dynamic)]));
+    file.array("speed", "Float32", 1, per_triangle().map(|body| (body.linear.length() as f32).to_le_bytes()));
+    file.vectors32("angular_velocity", per_triangle().map(|body| body.pose.vector(body.angular)));
+    file.section("Points", "");
+    file.vectors32("points", vertices().map(|(_, x)| x));
+    file.section("Polys", "");
+    file.integers("connectivity", &connectivity);
+    file.integers("offsets", &offsets);
+    file.save(path)
+}
+
+/// Writes the contact points (as vertices) and, for each, its branch: centre of body 1, contact, centre of body 2.
+///
+/// Point `i` is contact `i`; the ends of the branches follow. Cells, first all vertices and then all branches, and
+/// points carry `normal_impulse`, `friction_impulse` (N·s), `normal`, `gap` (m), `sliding_speed` (m/s), `status`
+/// (0 open, 1 stick, 2 slip), `body1` and `body2`. At the ends of branches vectors are zero: arrows stand at contacts only.
+pub fn write_contacts(path: &Path, snapshot: &Snapshot) -> Result<(), OutputError> {
+    let contacts = snapshot.contacts;
+    let mut points: Vec<DVec3> = contacts.iter().map(ContactView::middle).collect();
+    let mut owner: Vec<usize> = (0..contacts.len()).collect();
+    let (mut branches, mut branch_ends) = (Vec::new(), Vec::new());
+    for (i, contact) in contacts.iter().enumerate() {
+        for point in snapshot.branch(contact) {
+            if point == points[i] {
+                branches.push(i as i64);
+            } else {
+                branches.push(points.len() as i64);
+                points.push(point);
+                owner.push(i);
+            }
+        }
+        branch_ends.push(branches.len() as i64);
+    }
+    let count = contacts.len() as i64;
+    let vertices: Vec<i64> = (0..count).collect();
+    let vertex_ends: Vec<i64> = (1..=count).collect();
+
+    let mut file = PolyData::new(snapshot.time, points.len(), contacts.len(), contacts.len(), 0);
+    let attributes = "Scalars=\"normal_impulse\" Vectors=\"friction_impulse\"";
+    file.section("PointData", attributes);
+    file.contacts(owner.iter().enumerate().map(|(point, &i)| (&contacts[i], point == i)));
+    file.section("CellData", attributes);
+    file.contacts(contacts.iter().chain(contacts).map(|contact| (contact, true)));
+    file.section("Points", "");
+    file.vectors64("points", points.iter().copied());
+    file.section("Verts", "");
+    file.integers("connectivity", &vertices);
+    file.integers("offsets", &vertex_ends);
+    file.section("Lines", "");
+    file.integers("connectivity", &branches);
+    file.integers("offsets", &branch_ends);
+    file.save(path)
+}
+
+/// A `.vtp` file in the making: the XML so far and the compressed arrays it points to.
+struct PolyData {
+    xml: String,
+    open: Option<&'static str>,
+    data: Vec<u8>,
+}
+
+impl PolyData {
+    fn new(time: f64, points: usize, vertices: usize, lines: usize, polygons: usize) -> Self {
+        let xml = format!(
+            "<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\" byte_order=\"LittleEndian\" header_type=\"UInt64\" \
+             compressor=\"vtkZLibDataCompressor\">\n<PolyData>\n<FieldData>\n<DataArray type=\"Float64\" Name=\"TimeValue\" \
+             NumberOfTuples=\"1\" format=\"ascii\">{time}</DataArray>\n</FieldData>\n<Piece NumberOfPoints=\"{points}\" \
+             NumberOfVerts=\"{vertices}\" NumberOfLines=\"{lines}\" NumberOfStrips=\"0\" NumberOfPolys=\"{polygons}\">\n"
+        );
+        Self { xml, open: None, data: Vec::new() }
+    }
+
+    /// Closes the section that is open and opens another.
+    fn section(&mut self, name: &'static str, attributes: &str) {
+        self.close();
+        // writing into a String cannot fail
+        let _ = writeln!(self.xml, "<{name} {attributes}>");
+        self.open = Some(name);
+    }
+
+    fn close(&mut self) {
+        if let Some(name) = self.open.take() {
+            let _ = writeln!(self.xml, "</{name}>");
+        }
+    }
+
+    fn array<const N: usize>(&mut self, name: &str, kind: &str, components: usize, values: impl Iterator<Item = [u8; N]>) {
+        let offset = self.data.len();
+        let _ = writeln!(
+            self.xml,
+            "<DataArray type=\"{kind}\" Name=\"{name}\" NumberOfComponents=\"{components}\" format=\"appended\" offset=\"{offset}\"/>"
+        );
+        let bytes: Vec<u8> = values.flatten().collect();
+        compress(&bytes, &mut self.data);
+    }
+
+    fn integers(&mut self, name: &str, values: &[i64]) {
+        self.array(name, "Int64", 1, values.iter().map(|x| x.to_le_bytes()));
+    }
+
+    fn vectors32(&mut self, name: &str, values: impl Iterator<Item = DVec3>) {
+        self.array(name, "Float32", 3, values.flat_map(|v| v.as_vec3().to_array()).map(f32::to_le_bytes));
+    }
+
+    fn vectors64(&mut self, name: &str, values: impl Iterator<Item = DVec3>) {
+        self.array(name, "Float64", 3, values.flat_map(|v| v.to_array()).map(f64::to_le_bytes));
+    }
+
+    /// One array per fact; the flag says whether vectors are shown there.
+    fn contacts<'a>(&mut self, contacts: impl Iterator<Item = (&'a ContactView, bool)> + Clone) {
+        let all = || contacts.clone();
+        let scalar = |file: &mut Self, name, value: fn(&ContactView) -> f64| {
+            file.array(name, "Float64", 1, all().map(|(contact, _)| value(contact).to_le_bytes()));
+        };
+        let vector = |file: &mut Self, name, value: fn(&ContactView) -> DVec3| {
+            file.vectors64(name, all().map(|(contact, shown)| if shown { value(contact) } else { DVec3::ZERO }));
+        };
+        scalar(self, "normal_impulse", |contact| contact.normal_impulse);
+        vector(self, "friction_impulse", |contact| contact.friction_impulse);
+        vector(self, "normal", |contact| contact.normal);
+        scalar(self, "gap", |contact| contact.gap);
+        scalar(self, "sliding_speed", |contact| contact.sliding_speed);
+        self.array("status", "UInt8", 1, all().map(|(contact, _)| [contact.status.code()]));
+        self.array("body1", "UInt32", 1, all().map(|(contact, _)| contact.body1.to_le_bytes()));
+        self.array("body2", "UInt32", 1, all().map(|(contact, _)| contact.body2.to_le_bytes()));
+    }
+
+    fn save(mut self, path: &Path) -> Result<(), OutputError> {
+        self.close();
+        let mut bytes = (self.xml + "</Piece>\n</PolyData>\n<AppendedData encoding=\"raw\">\n_").into_bytes();
+        bytes.append(&mut self.data);
+        bytes.extend(b"\n</AppendedData>\n</VTKFile>\n");
+        replace_file(path, &bytes)
+    }
+}
+
+/// Appends the header and the zlib blocks of `bytes`.
+fn compress(bytes: &[u8], data: &mut Vec<u8>) {
+    let blocks: Vec<Vec<u8>> = bytes
+        .chunks(BLOCK)
+        .map(|block| {
+            let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
+            // a Vec accepts every byte, so neither call can fail
+            let _ = encoder.write_all(block);
+            encoder.finish().unwrap_or_default()
+        })
+        .collect();
+    let header = [blocks.len(), BLOCK, bytes.len() % BLOCK].into_iter().chain(blocks.iter().map(Vec::len));
+    data.extend(header.flat_map(|n| (n as u64).to_le_bytes()));
+    data.extend(blocks.iter().flatten());
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::algebra::spatial::Pose;
+    use crate::io::snapshot::{BodyView, ContactStatus};
+    use glam::DQuat;
+    use std::io::Read as _;
+
+    /// The bytes of an array, found and inflated as a reader would.
+    fn decode(file: &[u8], section: &str, name: &str) -> Vec<u8> {
+        let start = file.windows(2).position(|w| w == b"\n_").unwrap() + 2;
+        let xml = std::str::from_utf8(&file[..start]).unwrap();
+        let part = xml.split_once(&format!("<{section} ")).unwrap().1.split_once(&format!("</{section}>")).unwrap().0;
+        let tag = part.lines().find(|line| attribute(line, "Name") == Some(name)).unwrap();
+        let mut rest = &file[start + attribute(tag, "offset").unwrap().parse::<usize>().unwrap()..];
+        let mut next = || {
+            let (head, tail) = rest.split_at(8);
+            rest = tail;
+            u64::from_le_bytes(head.try_into().unwrap()) as usize
+        };
+        let (blocks, size, last) = (next(), next(), next());
+        let sizes: Vec<usize> = (0..blocks).map(|_| next()).collect();
+        let mut bytes = Vec::new();
+        for compressed in sizes {
+            flate2::read::ZlibDecoder::new(&rest[..compressed]).read_to_end(&mut bytes).unwrap();
+            rest = &rest[compressed..];
+        }
+        let expected = if blocks == 0 { 0 } else { (blocks - usize::from(last > 0)) * size + last };
+        assert_eq!(bytes.len(), expected);
+        bytes
+    }
+
+    fn f32s(bytes: &[u8]) -> Vec<f32> {
+        bytes.chunks(4).map(|b| f32::from_le_bytes(b.try_into().unwrap())).collect()
+    }
+
+    fn f64s(bytes: &[u8]) -> Vec<f64> {
+        bytes.chunks(8).map(|b| f64::from_le_bytes(b.try_into().unwrap())).collect()
+    }
+
+    fn i64s(bytes: &[u8]) -> Vec<i64> {
+        bytes.chunks(8).map(|b| i64::from_le_bytes(b.try_into().unwrap())).collect()
+    }
+
+    /// A cube that spins on the ground, and its one contact.
+    fn scene() -> ([BodyView; 2], [ContactView; 1]) {
+        let mut ground = BodyView::new(0, "ground", "cuboid", Pose::at(-DVec3::Z), Surface::cuboid(DVec3::ONE).into());
+        ground.dynamic = false;
+        let pose = Pose::new(DVec3::Z, DQuat::from_rotation_x(0.5));
+        let mut cube = BodyView::new(1, "cube", "cuboid", pose, Surface::cuboid(DVec3::ONE).into());
+        (cube.linear, cube.angular, cube.material) = (DVec3::X, DVec3::Y * 2.0, 3);
+        let contact = ContactView {
+            body1: 1,
+            body2: 0,
+            point1: DVec3::new(0.1, 0.0, 0.0),
+            point2: DVec3::new(0.1, 0.0, 2e-3),
+            normal: DVec3::Z,
+            gap: -2e-3,
+            normal_impulse: 0.7,
+            friction_impulse: DVec3::new(0.0, 0.2, 0.0),
+            sliding_speed: 0.05,
+            status: ContactStatus::Slip,
+        };
+        ([ground, cube], [contact])
+    }
+
+    #[test]
+    fn bodies_read_back_where_they_are_and_as_they_move() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("b.vtp");
+        let (bodies, contacts) = scene();
+        write_bodies(&path, &Snapshot { step: 1, time: 0.1, bodies: &bodies, contacts: &contacts }).unwrap();
+        let file = std::fs::read(&path).unwrap();
+        let (points, velocity) = (f32s(&decode(&file, "Points", "points")), f32s(&decode(&file, "PointData", "velocity")));
+        assert_eq!((points.len(), velocity.len()), (48, 48));
+        for (k, &local) in bodies[1].surface.vertices.iter().enumerate() {
+            let x = bodies[1].pose.point(local);
+            assert_eq!(points[24 + 3 * k..][..3], x.as_vec3().to_array());
+            assert_eq!(velocity[24 + 3 * k..][..3], bodies[1].velocity_at(x).as_vec3().to_array());
+        }
+        let triangles = i64s(&decode(&file, "Polys", "connectivity"));
+        assert_eq!(triangles.len(), 3 * 24);
+        assert!(triangles[..36].iter().all(|&i| i < 8) && triangles[36..].iter().all(|&i| (8..16).contains(&i)));
+        assert_eq!(i64s(&decode(&file, "Polys", "offsets")).last(), Some(&72));
+        assert_eq!(decode(&file, "CellData", "dynamic"), [[0; 12], [1; 12]].concat());
+    }
+
+    #[test]
+    fn a_contact_is_a_vertex_and_a_branch_from_the_moving_centre() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("c.vtp");
+        let (bodies, contacts) = scene();
+        write_contacts(&path, &Snapshot { step: 1, time: 0.1, bodies: &bodies, contacts: &contacts }).unwrap();
+        let file = std::fs::read(&path).unwrap();
+        assert_eq!(f64s(&decode(&file, "Points", "points")), [0.1, 0.0, 1e-3, 0.0, 0.0, 1.0]);
+        assert_eq!(i64s(&decode(&file, "Lines", "connectivity")), [1, 0]);
+        assert_eq!(i64s(&decode(&file, "Lines", "offsets")), [2]);
+        assert_eq!(f64s(&decode(&file, "PointData", "friction_impulse")), [0.0, 0.2, 0.0, 0.0, 0.0, 0.0]);
+        assert_eq!(f64s(&decode(&file, "CellData", "gap")), [-2e-3, -2e-3]);
+        assert_eq!(decode(&file, "CellData", "status"), [2, 2]);
+    }
+
+    #[test]
+    fn arrays_of_any_length_survive_compression() {
+        for length in [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK] {
+            let bytes: Vec<u8> = (0..length).map(|i| (i * i / 7) as u8).collect();
+            let mut file = b"<Test >\n<DataArray Name=\"x\" offset=\"0\"/>\n</Test>\n_".to_vec();
+            compress(&bytes, &mut file);
+            assert!(decode(&file, "Test", "x") == bytes, "{length}");
+        }
+    }
+
+    #[test]
+    fn a_resumed_series_forgets_the_frames_after_the_checkpoint() {
+        let dir = tempfile::tempdir().unwrap();
+        let frame = |step: u64| Snapshot { step, time: step as f64 * 0.1, bodies: &[], contacts: &[] };
+        let mut whole = VtkSeries::create(dir.path()).unwrap();
+        [0, 10, 20, 30].into_iter().for_each(|step| whole.write(&frame(step)).unwrap());
+        let path = dir.path().join("bodies.pvd");
+        let expected = std::fs::read(&path).unwrap();
+        let mut resumed = VtkSeries::resume(dir.path(), 15).unwrap();
+        assert_eq!(resumed.frames.len(), 2);
+        [20, 30, 30].into_iter().for_each(|step| resumed.write(&frame(step)).unwrap());
+        assert_eq!(std::fs::read(&path).unwrap(), expected);
+        std::fs::write(&path, "<DataSet timestep=\"0\" file=\"other.vtp\"/>\n").unwrap();
+        let error = VtkSeries::resume(dir.path(), 15).unwrap_err().to_string();
+        assert!(error.contains("line 1") && error.contains("other.vtp"), "{error}");
+    }
+}

@@ -1,0 +1,171 @@
+//! Nonsmooth laws and how each becomes the constant part `b` of `u = H v⁺ + b`.
+
+use super::scheme::Treatment;
+use crate::numerics::admissible::AdmissibleSet;
+use bevy_ecs::prelude::Resource;
+use glam::DVec3;
+use serde::{Deserialize, Serialize};
+
+/// Coulomb friction with Newton restitution (Siconos: `NewtonImpactFrictionNSL`).
+///
+/// ```text
+/// 0 ≤ u_n⁺ + e_n u_n⁻ ⟂ r_n ≥ 0        −(u_t⁺ + e_t u_t⁻) ∈ N_{‖r_t‖ ≤ μ r_n}(r_t)
+/// ```
+///
+/// ```
+/// use drystone::model::law::CoulombImpact;
+/// assert!(CoulombImpact { mu: 0.5, e_n: 0.8, e_t: 0.0 }.validate().is_ok());
+/// assert!(CoulombImpact { mu: -0.5, ..Default::default() }.validate().is_err());
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CoulombImpact {
+    /// Friction coefficient; 0 is a frictionless impact law.
+    pub mu: f64,
+    /// Normal restitution, 0 to 1.
+    pub e_n: f64,
+    /// Tangential restitution, −1 to 1.
+    pub e_t: f64,
+}
+
+impl CoulombImpact {
+    /// Checks the ranges.
+    pub fn validate(&self) -> Result<(), String> {
+        let inside = |name: &str, x: f64, low: f64, high: f64| {
+            if x >= low && x <= high { Ok(()) } else { Err(format!("{name} is {x}; a number from {low} to {high} is needed")) }
+        };
+        inside("mu", self.mu, 0.0, 1e6)?;
+        inside("e_n", self.e_n, 0.0, 1.0)?;
+        inside("e_t", self.e_t, -1.0, 1.0)
+    }
+
+    /// The constant part of the contact rows, or `None` where the contact is not active.
+    ///
+    /// `gap` is at the start of the step, `u` the relative velocity then, in the frame (n, t1, t2). A law with
+    /// `e_n > 0` keeps the forecast row also in a gap-aware scene: restitution needs the velocity of approach.
+    pub fn constant_part(&self, treatment: Treatment, gap: f64, u: DVec3, h: f64) -> Option<DVec3> {
+        match treatment {
+            Treatment::GapAware { beta } if self.e_n == 0.0 => {
+                let normal = (gap.max(0.0) + beta * gap.min(0.0)) / h;
+                Some(DVec3::new(normal, self.e_t * u.y, self.e_t * u.z))
+            }
+            _ => forecast(gap, u.x, h).then(|| DVec3::new(self.e_n * u.x, self.e_t * u.y, self.e_t * u.z)),
+        }
+    }
+}
+
+/// Moreau–Jean's activation rule: the gap predicted for the middle of the step is closed.
+pub fn forecast(gap: f64, rate: f64, h: f64) -> bool {
+    gap + 0.5 * h * rate <= 0.0
+}
+
+/// The law of an interaction with stored rows.
+///
+/// ```
+/// use drystone::model::law::{CoulombImpact, Law};
+/// assert_eq!(Law::Equality.rows_hint(), None);
+/// assert_eq!(Law::NewtonImpact { e: 0.9 }.rows_hint(), Some(1));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Law {
+    /// `u = 0`: a joint.
+    Equality,
+    /// `0 ≤ u⁺ + e u⁻ ⟂ r ≥ 0` on one row.
+    NewtonImpact {
+        /// Restitution.
+        e: f64,
+    },
+    /// Friction on two rows `(n, t)` or three `(n, t1, t2)`.
+    CoulombImpact(CoulombImpact),
+}
+
+impl Law {
+    /// The number of rows where the law fixes it.
+    pub fn rows_hint(&self) -> Option<usize> {
+        match self {
+            Self::NewtonImpact { .. } => Some(1),
+            Self::Equality | Self::CoulombImpact(_) => None,
+        }
+    }
+
+    /// Where the reaction lives.
+    pub fn set(&self) -> AdmissibleSet {
+        match self {
+            Self::Equality => AdmissibleSet::Free,
+            Self::NewtonImpact { .. } => AdmissibleSet::NonNegative,
+            Self::CoulombImpact(law) => AdmissibleSet::Coulomb { mu: law.mu },
+        }
+    }
+
+    /// Writes the constant part of the rows into `b`, or returns false where the interaction is not active.
+    ///
+    /// `y` and `u` are output and its rate at the start of the step.
+    pub fn constant_part(&self, treatment: Treatment, y: f64, u: &[f64], h: f64, b: &mut [f64]) -> bool {
+        let impact = match self {
+            Self::Equality => {
+                b.fill(0.0);
+                return true;
+            }
+            Self::NewtonImpact { e } => CoulombImpact { e_n: *e, ..CoulombImpact::default() },
+            Self::CoulombImpact(law) => *law,
+        };
+        let at = |k: usize| u.get(k).copied().unwrap_or(0.0);
+        let Some(part) = impact.constant_part(treatment, y, DVec3::new(at(0), at(1), at(2)), h) else { return false };
+        b.iter_mut().zip(part.to_array()).for_each(|(b, x)| *b = x);
+        true
+    }
+}
+
+/// The law of every pair of materials.
+///
+/// ```
+/// use drystone::model::law::{ContactLaws, CoulombImpact};
+/// let mut laws = ContactLaws::uniform(CoulombImpact { mu: 0.5, ..Default::default() });
+/// laws.set(0, 1, CoulombImpact { mu: 0.1, ..Default::default() });
+/// assert_eq!(laws.get(1, 0).mu, 0.1);
+/// assert_eq!(laws.get(1, 1).mu, 0.5);
+/// ```
+#[derive(Resource, Clone, Debug, Default, PartialEq)]
+pub struct ContactLaws {
+    default: CoulombImpact,
+    /// `(lower, higher, law)`, sorted
+    pairs: Vec<(u32, u32, CoulombImpact)>,
+}
+
+impl ContactLaws {
+    /// One law for all.
+    pub fn uniform(default: CoulombImpact) -> Self {
+        Self { default, pairs: Vec::new() }
+    }
+
+    /// Sets the law of one pair, in either order.
+    pub fn set(&mut self, a: u32, b: u32, law: CoulombImpact) {
+        let key = (a.min(b), a.max(b));
+        match self.pairs.binary_search_by_key(&key, |&(a, b, _)| (a, b)) {
+            Ok(at) => self.pairs[at].2 = law,
+            Err(at) => self.pairs.insert(at, (key.0, key.1, law)),
+        }
+    }
+
+    /// The law of a pair.
+    pub fn get(&self, a: u32, b: u32) -> CoulombImpact {
+        let key = (a.min(b), a.max(b));
+        self.pairs.binary_search_by_key(&key, |&(a, b, _)| (a, b)).map_or(self.default, |at| self.pairs[at].2)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_restituting_pair_keeps_the_forecast_row_in_a_gap_aware_scene() {
+        let gap_aware = Treatment::GapAware { beta: 0.1 };
+        let u = DVec3::new(-1.0, 0.5, 0.0);
+        let dead = CoulombImpact { mu: 0.3, ..CoulombImpact::default() };
+        assert_eq!(dead.constant_part(gap_aware, 2e-3, u, 1e-3), Some(DVec3::new(2.0, 0.0, 0.0)));
+        assert_eq!(dead.constant_part(gap_aware, -2e-3, u, 1e-3), Some(DVec3::new(-0.2, 0.0, 0.0)));
+        let lively = CoulombImpact { e_n: 0.5, ..dead };
+        assert_eq!(lively.constant_part(gap_aware, 2e-3, u, 1e-3), None);
+        assert_eq!(lively.constant_part(gap_aware, 4e-4, u, 1e-3), Some(DVec3::new(-0.5, 0.0, 0.0)));
+    }
+}

@@ -1,0 +1,140 @@
+//! Rigid bodies (Siconos: `NewtonEulerDS`): the components of a body entity.
+//!
+//! ```text
+//! m v̇ = f        I ω̇ + ω × I ω = m        ẋ = v,  q̇ = ½ q ⊗ ω
+//! ```
+//!
+//! v in world axes, ω and I in the body frame, whose origin is the centre of mass and whose axes are principal.
+
+use crate::algebra::spatial::Pose;
+use bevy_ecs::prelude::Component;
+use glam::DVec3;
+use std::sync::Arc;
+
+/// Where a body is: centre of mass and principal axes in the world.
+///
+/// ```
+/// use drystone::model::newton_euler::BodyPose;
+/// assert_eq!(BodyPose::default().0.position, glam::DVec3::ZERO);
+/// ```
+#[derive(Component, Clone, Copy, Debug, Default, PartialEq)]
+pub struct BodyPose(pub Pose);
+
+/// How fast a body moves.
+///
+/// ```
+/// use drystone::model::newton_euler::Velocity;
+/// assert_eq!(Velocity::default().linear, glam::DVec3::ZERO);
+/// ```
+#[derive(Component, Clone, Copy, Debug, Default, PartialEq)]
+pub struct Velocity {
+    /// Of the centre of mass (m/s, world axes).
+    pub linear: DVec3,
+    /// Angular velocity (rad/s, body axes).
+    pub angular: DVec3,
+}
+
+/// Mass and principal moments of inertia.
+///
+/// ```
+/// use drystone::model::newton_euler::Inertia;
+/// let ball = Inertia { mass: 2.0, principal: glam::DVec3::splat(0.4 * 2.0 * 0.01) };
+/// assert!(ball.validate().is_ok());
+/// assert!(Inertia { mass: 0.0, ..ball }.validate().is_err());
+/// ```
+#[derive(Component, Clone, Copy, Debug, PartialEq)]
+pub struct Inertia {
+    /// kg
+    pub mass: f64,
+    /// kg m², body axes.
+    pub principal: DVec3,
+}
+
+impl Inertia {
+    /// Mass and moments must be positive and finite.
+    pub fn validate(&self) -> Result<(), String> {
+        if !(self.mass > 0.0 && self.mass.is_finite()) {
+            return Err(format!("mass is {} kg; a positive number is needed", self.mass));
+        }
+        let i = self.principal;
+        if !(i.min_element() > 0.0 && i.is_finite()) {
+            return Err(format!("the principal moments of inertia are {i} kg m²; three positive numbers are needed"));
+        }
+        Ok(())
+    }
+}
+
+/// A velocity given as a function of time: linear (m/s, world) and angular (rad/s, body axes).
+pub type Drive = Arc<dyn Fn(f64) -> (DVec3, DVec3) + Send + Sync>;
+
+/// Who decides how a body moves.
+///
+/// ```
+/// use drystone::model::newton_euler::Motion;
+/// let belt = Motion::Kinematic(std::sync::Arc::new(|_| (glam::DVec3::X, glam::DVec3::ZERO)));
+/// assert!(!belt.is_dynamic() && Motion::Dynamic.is_dynamic());
+/// ```
+#[derive(Component, Clone, Default)]
+pub enum Motion {
+    /// Forces do.
+    #[default]
+    Dynamic,
+    /// Nobody: it stays.
+    Static,
+    /// A given velocity does.
+    Kinematic(Drive),
+}
+
+impl Motion {
+    /// True for a body that forces move.
+    pub fn is_dynamic(&self) -> bool {
+        matches!(self, Self::Dynamic)
+    }
+}
+
+impl std::fmt::Debug for Motion {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Dynamic => "Dynamic",
+            Self::Static => "Static",
+            Self::Kinematic(_) => "Kinematic",
+        })
+    }
+}
+
+/// World axes along which a body may not move, and about which it may not turn.
+///
+/// ```
+/// use drystone::model::newton_euler::Locks;
+/// let plane_xz = Locks { translation: [false, true, false], rotation: [true, false, true] };
+/// assert_ne!(plane_xz, Locks::default());
+/// ```
+#[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Locks {
+    /// Locked translations along x, y, z.
+    pub translation: [bool; 3],
+    /// Locked rotations about x, y, z.
+    pub rotation: [bool; 3],
+}
+
+/// Force and torque on a body (world axes), until they are changed.
+///
+/// ```
+/// use drystone::model::newton_euler::AppliedForce;
+/// assert_eq!(AppliedForce::default().force, glam::DVec3::ZERO);
+/// ```
+#[derive(Component, Clone, Copy, Debug, Default, PartialEq)]
+pub struct AppliedForce {
+    /// N, at the centre of mass.
+    pub force: DVec3,
+    /// N m
+    pub torque: DVec3,
+}
+
+/// What people call the body.
+///
+/// ```
+/// assert_eq!(drystone::model::newton_euler::BodyName("keystone".into()).0, "keystone");
+/// ```
+#[derive(Component, Clone, Debug, Default, PartialEq, Eq)]
+pub struct BodyName(pub String);

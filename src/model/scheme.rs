@@ -1,0 +1,149 @@
+//! Clock and settings of the time stepping.
+
+use bevy_ecs::prelude::Resource;
+use glam::DVec3;
+use serde::{Deserialize, Serialize};
+
+/// How gaps enter the velocity-level contact law.
+///
+/// ```
+/// use drystone::model::scheme::Treatment;
+/// assert_eq!(Treatment::default(), Treatment::GapAware { beta: 0.1 });
+/// assert_eq!(Treatment::Forecast { theta: 0.5 }.theta(), 0.5);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Treatment {
+    /// Active if `gap + ½ h rate ≤ 0`, then `u_n⁺ + e_n u_n ≥ 0`; positions by the θ-rule.
+    Forecast {
+        /// θ of the position update, ½ to 1.
+        theta: f64,
+    },
+    /// `u_n⁺ + max(gap,0)/h + β min(gap,0)/h ≥ 0`; positions by `q⁺ = q ⊕ h v⁺`.
+    GapAware {
+        /// Share of an overlap fed back per step, 0 to 1.
+        beta: f64,
+    },
+}
+
+impl Default for Treatment {
+    fn default() -> Self {
+        Self::GapAware { beta: 0.1 }
+    }
+}
+
+impl Treatment {
+    /// θ of the position update `q⁺ = q ⊕ h (θ v⁺ + (1−θ) v)`.
+    pub fn theta(self) -> f64 {
+        match self {
+            Self::Forecast { theta } => theta,
+            Self::GapAware { .. } => 1.0,
+        }
+    }
+}
+
+/// Scheme for `I ω̇ + ω × I ω = m`.
+///
+/// ```
+/// assert_eq!(drystone::model::scheme::Gyroscopic::default(), drystone::model::scheme::Gyroscopic::Midpoint);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Gyroscopic {
+    /// Implicit midpoint: conserves energy and angular momentum.
+    #[default]
+    Midpoint,
+    /// θ-average of the term at both ends of the step, for comparison with reference results.
+    ThetaRule,
+}
+
+/// Settings that every room of the step reads.
+///
+/// ```
+/// let scheme = drystone::model::scheme::Scheme { time_step: 2e-3, ..Default::default() };
+/// assert!(scheme.validate().is_ok());
+/// ```
+#[derive(Resource, Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Scheme {
+    /// Time step h (s).
+    pub time_step: f64,
+    /// Treatment of gaps.
+    pub treatment: Treatment,
+    /// Scheme of the gyroscopic term.
+    pub gyroscopic: Gyroscopic,
+    /// Gravity (m/s², world).
+    pub gravity: DVec3,
+    /// Contacts are sought up to the gap that two bodies can close in this many steps at their present speeds …
+    pub reach_steps: f64,
+    /// … plus this share of the smaller body's smallest length, for neighbours that an impact sets in motion.
+    pub reach_share: f64,
+    /// Share of the drift of a joint that is fed back per step, 0 to 1.
+    pub joint_feedback: f64,
+    /// Passes of the inner loop where joints make the step nonlinear.
+    pub max_passes: usize,
+    /// Start the contact solver from the impulses of the step before.
+    pub warm_start: bool,
+}
+
+impl Default for Scheme {
+    fn default() -> Self {
+        Self {
+            time_step: 1e-3,
+            treatment: Treatment::default(),
+            gyroscopic: Gyroscopic::default(),
+            gravity: DVec3::new(0.0, 0.0, -9.81),
+            reach_steps: 1.5,
+            reach_share: 0.01,
+            joint_feedback: 0.1,
+            max_passes: 20,
+            warm_start: true,
+        }
+    }
+}
+
+impl Scheme {
+    /// Checks every number; the message names the field, what was found and what would do.
+    pub fn validate(&self) -> Result<(), String> {
+        let range = |name: &str, x: f64, low: f64, high: f64| {
+            if x >= low && x <= high { Ok(()) } else { Err(format!("{name} is {x}; a number from {low} to {high} is needed")) }
+        };
+        if !(self.time_step > 0.0 && self.time_step.is_finite()) {
+            return Err(format!("time_step is {} s; a positive number of seconds is needed", self.time_step));
+        }
+        match self.treatment {
+            Treatment::Forecast { theta } => range("theta", theta, 0.5, 1.0)?,
+            Treatment::GapAware { beta } => range("beta", beta, 0.0, 1.0)?,
+        }
+        range("joint_feedback", self.joint_feedback, 0.0, 1.0)?;
+        range("reach_steps", self.reach_steps, 1.0, 1e3)?;
+        range("reach_share", self.reach_share, 0.0, 10.0)?;
+        if !self.gravity.is_finite() {
+            return Err(format!("gravity is {}; three finite numbers are needed", self.gravity));
+        }
+        Ok(())
+    }
+}
+
+/// Where the simulation stands.
+///
+/// ```
+/// let clock = drystone::model::scheme::Clock::default();
+/// assert_eq!((clock.time, clock.step), (0.0, 0));
+/// ```
+#[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Clock {
+    /// Time at the start of the step (s).
+    pub time: f64,
+    /// Number of finished steps.
+    pub step: u64,
+    /// Time of step 0, moved when the time step changes: `time = origin + (step − origin_step) h`.
+    pub origin: f64,
+    /// Step at which `origin` was taken.
+    pub origin_step: u64,
+}
+
+impl Clock {
+    /// Ends a step of length h. Time is a product, not a sum, so that it does not drift.
+    pub fn tick(&mut self, h: f64) {
+        self.step += 1;
+        self.time = self.origin + (self.step - self.origin_step) as f64 * h;
+    }
+}

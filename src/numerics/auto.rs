@@ -1,0 +1,79 @@
+//! The default strategy: sweeps, and proximal Newton where sweeps stall.
+
+use super::mixed::{Answer, MixedProblem};
+use super::{Report, Status, newton, newton::ProximalNewton, sweep, sweep::GaussSeidel};
+
+/// Settings of the default solver.
+///
+/// Sweeps are cheapest while they converge; on a stuck, hyperstatic pile their rate tends to one, and then the whole
+/// problem is solved at once in body space, from the best point of the sweeps.
+///
+/// ```
+/// use drystone::numerics::{auto::Auto, mixed::*};
+/// let report = Auto::default().solve(&MixedProblem::default(), &mut Answer::default());
+/// assert!(report.converged());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Auto {
+    /// Stop when e_s is at most this.
+    pub tolerance: f64,
+    /// Budget of sweeps where Newton is not used.
+    pub max_sweeps: usize,
+    /// Budget of factorisations.
+    pub max_newton: usize,
+    /// Problems with more contacts and block rows than this never go to Newton (its fill grows faster than linearly).
+    pub max_newton_rows: usize,
+    /// Newton takes over when sweeps promise to need more than this many further ones, or than there are bodies: about
+    /// there a handful of factorisations costs less.
+    pub foresight: usize,
+    /// Conjugate acceleration of the sweeps.
+    pub accelerate: bool,
+}
+
+impl Default for Auto {
+    fn default() -> Self {
+        Self { tolerance: 1e-8, max_sweeps: 2000, max_newton: 100, max_newton_rows: 60_000, foresight: 50, accelerate: true }
+    }
+}
+
+/// Buffers of both solvers.
+///
+/// ```
+/// let workspace = drystone::numerics::auto::Workspace::default();
+/// # let _ = workspace;
+/// ```
+#[derive(Debug, Default)]
+pub struct Workspace {
+    sweep: sweep::Workspace,
+    newton: newton::Workspace,
+}
+
+impl Auto {
+    /// Solves from the reactions in `answer`, with buffers of its own.
+    pub fn solve(&self, p: &MixedProblem, answer: &mut Answer) -> Report {
+        self.solve_with(p, answer, &mut Workspace::default())
+    }
+
+    /// Solves from the reactions in `answer`.
+    pub fn solve_with(&self, p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Report {
+        let rows = 3 * p.contacts.len() + p.block_b.len();
+        let newton = rows <= self.max_newton_rows && self.max_newton > 0;
+        let sweeps = |max_sweeps, foresight| GaussSeidel { tolerance: self.tolerance, max_sweeps, accelerate: self.accelerate, foresight };
+        let mut report = sweeps(self.max_sweeps, if newton { self.foresight.max(p.rigid.len()) } else { 0 }).solve(p, answer, &mut work.sweep);
+        if report.converged() || !newton {
+            return report;
+        }
+        let solver = ProximalNewton { tolerance: self.tolerance, max_iterations: self.max_newton, overshoot: 1e-3, ..ProximalNewton::default() };
+        let second = solver.solve(p, answer, &mut work.newton);
+        report = Report { sweeps: report.sweeps, ..second };
+        if !report.converged() {
+            // what Newton leaves is mostly its slip directions: sweeps polish them
+            let third = sweeps(self.max_sweeps, 0).solve(p, answer, &mut work.sweep);
+            report = Report { sweeps: report.sweeps + third.sweeps, newton_iterations: second.newton_iterations, ..third };
+            if report.status == Status::Stalled && report.e_s <= self.tolerance {
+                report.status = Status::Converged;
+            }
+        }
+        report
+    }
+}

@@ -1,0 +1,546 @@
+//! The one-step problem: rigid bodies and general systems, contacts and blocks of any admissible set, as flat arrays.
+//!
+//! ```text
+//! v = v_free + Ŵ⁻¹ Hᵀ r        u = H v + b        −(u + g(u)) ∈ N_K(r)
+//! ```
+//!
+//! H is rows × dof. Two kinds of systems: *rigid* ones have six velocities (linear, angular, both in world axes) and an
+//! inverse mass per axis; *general* ones any number and a dense inverse mass. Two kinds of interactions: a [`Contact`]
+//! has three rows `(n, t1, t2)` between rigid bodies that are recomputed from the normal and the lever arms whenever they
+//! are needed (memory is the bottleneck of a sweep); a [`Block`] has stored rows and any [`AdmissibleSet`].
+//!
+//! Contacts of one pair of bodies form a *group*; groups are stored colour by colour, and no two groups of a colour share
+//! a body, so that a colour can be visited in parallel with the same bits as in series.
+
+use super::{ProblemError, admissible::AdmissibleSet, contact::LocalOperator};
+use glam::{DMat3, DVec3};
+
+/// Stands for a body whose velocity is given: static or driven. Its share of `u` is part of `b`.
+pub const IMMOBILE: u32 = u32::MAX;
+
+/// Velocity (or momentum) of a rigid body in world axes: m/s and rad/s.
+///
+/// ```
+/// use drystone::numerics::mixed::Twist;
+/// let spin = Twist { angular: glam::DVec3::Z, ..Twist::default() };
+/// assert_eq!(spin.at(glam::DVec3::X), glam::DVec3::Y);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Twist {
+    /// Velocity of the centre of mass.
+    pub linear: DVec3,
+    /// Angular velocity.
+    pub angular: DVec3,
+}
+
+impl Twist {
+    /// Velocity of the material point at `arm` from the centre.
+    #[inline]
+    pub fn at(&self, arm: DVec3) -> DVec3 {
+        self.linear + self.angular.cross(arm)
+    }
+}
+
+/// Inverse of the iteration matrix of one rigid body, in world axes; zeros where an axis is locked.
+///
+/// ```
+/// use drystone::numerics::mixed::RigidMass;
+/// use glam::{DMat3, DVec3};
+/// let ball = RigidMass { inverse_mass: DVec3::ONE, inverse_inertia: RigidMass::pack(DMat3::IDENTITY * 2.5) };
+/// assert_eq!(ball.inertia_times(DVec3::X), 2.5 * DVec3::X);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RigidMass {
+    /// 1/kg per world axis.
+    pub inverse_mass: DVec3,
+    /// 1/(kg m²), symmetric: 11, 22, 33, 12, 13, 23.
+    pub inverse_inertia: [f64; 6],
+}
+
+impl RigidMass {
+    /// The six numbers of a symmetric matrix.
+    pub fn pack(m: DMat3) -> [f64; 6] {
+        [m.x_axis.x, m.y_axis.y, m.z_axis.z, m.y_axis.x, m.z_axis.x, m.z_axis.y]
+    }
+
+    /// The symmetric matrix of six numbers.
+    pub fn unpack(s: [f64; 6]) -> DMat3 {
+        DMat3::from_cols(DVec3::new(s[0], s[3], s[4]), DVec3::new(s[3], s[1], s[5]), DVec3::new(s[4], s[5], s[2]))
+    }
+
+    /// `I⁻¹ m`
+    #[inline]
+    pub fn inertia_times(&self, m: DVec3) -> DVec3 {
+        let s = &self.inverse_inertia;
+        DVec3::new(s[0] * m.x + s[3] * m.y + s[4] * m.z, s[3] * m.x + s[1] * m.y + s[5] * m.z, s[4] * m.x + s[5] * m.y + s[2] * m.z)
+    }
+
+    /// Change of velocity by an impulse at `arm`.
+    #[inline]
+    pub fn kick(&self, v: &mut Twist, arm: DVec3, impulse: DVec3) {
+        v.linear += self.inverse_mass * impulse;
+        v.angular += self.inertia_times(arm.cross(impulse));
+    }
+
+    /// `diag(1/m) + [a]ᵀ× I⁻¹ [a]×`: velocity of a point per impulse at it.
+    fn mobility(&self, arm: DVec3) -> DMat3 {
+        let a = crate::algebra::spatial::skew(arm);
+        DMat3::from_diagonal(self.inverse_mass) + a.transpose() * Self::unpack(self.inverse_inertia) * a
+    }
+}
+
+/// A system with any number of velocities and a constant mass matrix; `inverse` is row-major, `dofs × dofs`.
+///
+/// ```
+/// let particle = drystone::numerics::mixed::GeneralMass { first: 0, dofs: 1, inverse: vec![0.5] };
+/// assert_eq!(particle.inverse.len(), particle.dofs * particle.dofs);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GeneralMass {
+    /// Offset of its velocities in [`Velocities::general`].
+    pub first: usize,
+    /// Number of velocities.
+    pub dofs: usize,
+    /// Ŵ⁻¹
+    pub inverse: Vec<f64>,
+}
+
+/// Velocities of all systems.
+///
+/// ```
+/// let v = drystone::numerics::mixed::Velocities::default();
+/// assert!(v.rigid.is_empty() && v.general.is_empty());
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Velocities {
+    /// One twist per rigid body.
+    pub rigid: Vec<Twist>,
+    /// The velocities of the general systems, one after the other.
+    pub general: Vec<f64>,
+}
+
+/// Three contact rows between two rigid bodies.
+///
+/// ```
+/// use drystone::numerics::mixed::{Contact, IMMOBILE};
+/// use glam::DVec3;
+/// let resting = Contact { normal: DVec3::Z, tangent: DVec3::X, mu: 0.5, body2: IMMOBILE, ..Contact::default() };
+/// assert_eq!(resting.to_world(DVec3::new(1.0, 2.0, 3.0)), DVec3::new(2.0, 3.0, 1.0));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Contact {
+    /// Unit normal from body 2 to body 1.
+    pub normal: DVec3,
+    /// First tangent; the second is `n × t1`.
+    pub tangent: DVec3,
+    /// Contact point from the centre of body 1.
+    pub arm1: DVec3,
+    /// Contact point from the centre of body 2.
+    pub arm2: DVec3,
+    /// Constant part of `u` (restitution, gap, velocity of an immobile body), in the contact frame.
+    pub b: DVec3,
+    /// Friction coefficient.
+    pub mu: f64,
+    /// Rigid index of body 1, or [`IMMOBILE`].
+    pub body1: u32,
+    /// Rigid index of body 2, or [`IMMOBILE`].
+    pub body2: u32,
+    /// Own block of the Delassus operator; set by [`MixedProblem::prepare`].
+    pub local: LocalOperator,
+}
+
+impl Contact {
+    /// World vector of `(n, t1, t2)` components.
+    #[inline]
+    pub fn to_world(&self, r: DVec3) -> DVec3 {
+        self.normal * r.x + self.tangent * r.y + self.normal.cross(self.tangent) * r.z
+    }
+
+    /// `(n, t1, t2)` components of a world vector.
+    #[inline]
+    pub fn to_local(&self, w: DVec3) -> DVec3 {
+        DVec3::new(self.normal.dot(w), self.tangent.dot(w), self.normal.cross(self.tangent).dot(w))
+    }
+}
+
+/// The system that a block acts on.
+///
+/// ```
+/// use drystone::numerics::mixed::System;
+/// assert_ne!(System::Rigid(0), System::General(0));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum System {
+    /// None: the world.
+    #[default]
+    Fixed,
+    /// Index of a rigid body.
+    Rigid(u32),
+    /// Index of a general system.
+    General(u32),
+}
+
+/// Stored rows with one admissible set: a joint, a contact of a general system, a relay.
+///
+/// ```
+/// use drystone::numerics::{admissible::AdmissibleSet, mixed::{Block, System}};
+/// let stop = Block { set: AdmissibleSet::NonNegative, rows: 1, systems: [System::General(0), System::Fixed], ..Block::default() };
+/// assert_eq!(stop.rows, 1);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Block {
+    /// Where its reaction lives.
+    pub set: AdmissibleSet,
+    /// Number of rows.
+    pub rows: usize,
+    /// Offset of its rows in [`MixedProblem::block_b`] and [`Reactions::blocks`].
+    pub first: usize,
+    /// The systems it couples.
+    pub systems: [System; 2],
+    /// Offsets of the two row-major Jacobians in [`MixedProblem::jacobians`].
+    pub jacobian: [usize; 2],
+    /// Offset of its own block of W in [`MixedProblem::block_w`]; set by [`MixedProblem::prepare`].
+    pub local: usize,
+}
+
+impl Default for Block {
+    fn default() -> Self {
+        Self { set: AdmissibleSet::Free, rows: 0, first: 0, systems: [System::Fixed; 2], jacobian: [0; 2], local: 0 }
+    }
+}
+
+/// Reactions (impulses, N s): contacts in their frames, then the rows of the blocks.
+///
+/// ```
+/// let r = drystone::numerics::mixed::Reactions::default();
+/// assert!(r.contacts.is_empty());
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reactions {
+    /// `(r_n, r_t1, r_t2)` per contact.
+    pub contacts: Vec<DVec3>,
+    /// Rows of the blocks, one after the other.
+    pub blocks: Vec<f64>,
+}
+
+/// The one-step problem. Fill the public arrays, then [`prepare`](Self::prepare) once, then hand it to a solver.
+///
+/// ```
+/// use drystone::numerics::{auto::Auto, mixed::*};
+/// use glam::{DMat3, DVec3};
+/// let mut p = MixedProblem::default();
+/// p.rigid.push(RigidMass { inverse_mass: DVec3::ONE, inverse_inertia: RigidMass::pack(DMat3::IDENTITY) });
+/// p.free.rigid.push(Twist { linear: DVec3::new(0.1, 0.0, -1.0), ..Twist::default() });
+/// p.push_group([Contact { normal: DVec3::Z, tangent: DVec3::X, arm1: -DVec3::Z, mu: 0.5, body2: IMMOBILE, ..Contact::default() }]);
+/// p.close_colour();
+/// p.prepare()?;
+/// let mut answer = Answer::for_problem(&p);
+/// let report = Auto { tolerance: 1e-12, ..Auto::default() }.solve(&p, &mut answer);
+/// assert!(report.converged());
+/// assert!((answer.reactions.contacts[0].x - 1.0).abs() < 1e-12);
+/// # Ok::<(), drystone::numerics::ProblemError>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct MixedProblem {
+    /// Inverse masses of the rigid bodies.
+    pub rigid: Vec<RigidMass>,
+    /// General systems.
+    pub general: Vec<GeneralMass>,
+    /// Velocities without any reaction.
+    pub free: Velocities,
+    /// Contacts, colour by colour, group by group.
+    pub contacts: Vec<Contact>,
+    /// Start of each group in `contacts`, and the end.
+    pub groups: Vec<u32>,
+    /// Start of each colour in `groups`, and the end.
+    pub colours: Vec<u32>,
+    /// Blocks with stored rows.
+    pub blocks: Vec<Block>,
+    /// Jacobians of the blocks.
+    pub jacobians: Vec<f64>,
+    /// Constant part of `u` of the blocks.
+    pub block_b: Vec<f64>,
+    /// Own Delassus blocks of the blocks, row-major.
+    pub block_w: Vec<f64>,
+    /// Scale of the residual, `|D^{-½} q|` with `q = H v_free + b`, over the contacts that close (`q_n < 0`) and all blocks.
+    pub q_scaled: f64,
+    /// `|q|`
+    pub q_norm: f64,
+}
+
+/// A solution in the making: the first guess of `reactions` comes in, the answer goes out.
+///
+/// ```
+/// use drystone::numerics::mixed::{Answer, MixedProblem};
+/// assert!(Answer::for_problem(&MixedProblem::default()).velocities.rigid.is_empty());
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Answer {
+    /// `r`
+    pub reactions: Reactions,
+    /// `v = v_free + Ŵ⁻¹ Hᵀ r`
+    pub velocities: Velocities,
+}
+
+impl Answer {
+    /// Zero reactions and the free velocities.
+    pub fn for_problem(p: &MixedProblem) -> Self {
+        let reactions = Reactions { contacts: vec![DVec3::ZERO; p.contacts.len()], blocks: vec![0.0; p.block_b.len()] };
+        Self { reactions, velocities: p.free.clone() }
+    }
+}
+
+impl MixedProblem {
+    /// Empties everything, keeping the memory.
+    pub fn clear(&mut self) {
+        self.rigid.clear();
+        self.general.clear();
+        self.free.rigid.clear();
+        self.free.general.clear();
+        self.clear_rows();
+    }
+
+    /// Empties contacts and blocks, keeping systems and memory.
+    pub fn clear_rows(&mut self) {
+        self.contacts.clear();
+        self.groups.clear();
+        self.colours.clear();
+        self.blocks.clear();
+        self.jacobians.clear();
+        self.block_b.clear();
+        self.block_w.clear();
+    }
+
+    /// Appends the contacts of one pair of bodies to the colour that is open.
+    pub fn push_group(&mut self, contacts: impl IntoIterator<Item = Contact>) {
+        if self.groups.is_empty() {
+            self.groups.push(0);
+            self.colours.push(0);
+        }
+        self.contacts.extend(contacts);
+        self.groups.push(self.contacts.len() as u32);
+    }
+
+    /// Ends a colour: the groups since the last call share no mobile body.
+    pub fn close_colour(&mut self) {
+        let groups = self.groups.len().saturating_sub(1) as u32;
+        if self.colours.last().is_some_and(|&last| last < groups) {
+            self.colours.push(groups);
+        }
+    }
+
+    /// Appends a block; `rows[k]` is the row-major Jacobian with respect to `systems[k]` (empty for [`System::Fixed`]).
+    pub fn push_block(&mut self, set: AdmissibleSet, systems: [System; 2], rows: [&[f64]; 2], b: &[f64]) {
+        let first = self.block_b.len();
+        let jacobian = rows.map(|j| {
+            self.jacobians.extend_from_slice(j);
+            self.jacobians.len() - j.len()
+        });
+        self.block_b.extend_from_slice(b);
+        self.blocks.push(Block { set, rows: b.len(), first, systems, jacobian, local: 0 });
+    }
+
+    /// Number of velocities of a system.
+    pub fn dofs(&self, system: System) -> usize {
+        match system {
+            System::Fixed => 0,
+            System::Rigid(_) => 6,
+            System::General(i) => self.general[i as usize].dofs,
+        }
+    }
+
+    /// Computes the own Delassus blocks and the scale of the residual.
+    pub fn prepare(&mut self) -> Result<(), ProblemError> {
+        for (k, c) in self.contacts.iter_mut().enumerate() {
+            let mut m = DMat3::ZERO;
+            for (body, arm) in [(c.body1, c.arm1), (c.body2, c.arm2)] {
+                if body != IMMOBILE {
+                    m += self.rigid[body as usize].mobility(arm);
+                }
+            }
+            let (n, t1) = (c.normal, c.tangent);
+            let t2 = n.cross(t1);
+            let (mn, m1, m2) = (m * n, m * t1, m * t2);
+            let nn = n.dot(mn);
+            c.local = LocalOperator::new(nn, [t1.dot(mn), t2.dot(mn)], [t1.dot(m1), t1.dot(m2), t2.dot(m2)])
+                .ok_or_else(|| ProblemError::SingularBlock { block: format!("contact {k}"), found: nn })?;
+        }
+        self.prepare_blocks()?;
+        let (mut scaled, mut plain) = (0.0, 0.0);
+        for c in &self.contacts {
+            let q = self.contact_velocity(c, &self.free.rigid);
+            if q.x >= 0.0 {
+                continue; // open without any reaction: a far neighbour must not make the residual look small
+            }
+            scaled += q.length_squared() / c.local.mean_diagonal();
+            plain += q.length_squared();
+        }
+        let mut u = [0.0; MAX_ROWS];
+        for block in &self.blocks {
+            let u = &mut u[..block.rows];
+            self.block_velocity(block, &self.free, u);
+            let q2 = u.iter().map(|u| u * u).sum::<f64>();
+            scaled += q2 / self.block_weight(block);
+            plain += q2;
+        }
+        (self.q_scaled, self.q_norm) = (scaled.sqrt(), plain.sqrt());
+        if !self.q_scaled.is_finite() {
+            return Err(ProblemError::NotFinite { what: "the free velocity or the constant part of a row".into() });
+        }
+        Ok(())
+    }
+
+    fn prepare_blocks(&mut self) -> Result<(), ProblemError> {
+        self.block_w.clear();
+        for k in 0..self.blocks.len() {
+            let block = self.blocks[k];
+            let rows = block.rows;
+            if rows > MAX_ROWS {
+                return Err(ProblemError::SingularBlock { block: format!("block {k} with {rows} rows (at most {MAX_ROWS})"), found: f64::NAN });
+            }
+            let local = self.block_w.len();
+            self.block_w.resize(local + rows * rows, 0.0);
+            let mut column = [0.0; MAX_DOFS];
+            for (part, system) in block.systems.into_iter().enumerate() {
+                let n = self.dofs(system);
+                if n > MAX_DOFS {
+                    return Err(ProblemError::SingularBlock { block: format!("a system with {n} velocities (at most {MAX_DOFS})"), found: f64::NAN });
+                }
+                let jac = &self.jacobians[block.jacobian[part]..][..rows * n];
+                for i in 0..rows {
+                    self.inverse_mass_times(system, &jac[i * n..(i + 1) * n], &mut column[..n]);
+                    for j in 0..rows {
+                        let dot: f64 = jac[j * n..(j + 1) * n].iter().zip(&column).map(|(a, b)| a * b).sum();
+                        self.block_w[local + i * rows + j] += dot;
+                    }
+                }
+            }
+            self.blocks[k].local = local;
+            for i in 0..rows {
+                let found = self.block_w[local + i * rows + i];
+                if !(found > 0.0 && found.is_finite()) {
+                    return Err(ProblemError::SingularBlock { block: format!("row {i} of block {k}"), found });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// `out = Ŵ⁻¹ x` for one system.
+    pub(crate) fn inverse_mass_times(&self, system: System, x: &[f64], out: &mut [f64]) {
+        match system {
+            System::Fixed => {}
+            System::Rigid(i) => {
+                let m = &self.rigid[i as usize];
+                (m.inverse_mass * DVec3::from_slice(x)).write_to_slice(out);
+                m.inertia_times(DVec3::from_slice(&x[3..])).write_to_slice(&mut out[3..]);
+            }
+            System::General(i) => {
+                let m = &self.general[i as usize];
+                for (row, out) in m.inverse.chunks_exact(m.dofs).zip(out) {
+                    *out = row.iter().zip(x).map(|(a, b)| a * b).sum();
+                }
+            }
+        }
+    }
+
+    /// `u = H v + b` of one contact.
+    #[inline]
+    pub fn contact_velocity(&self, c: &Contact, v: &[Twist]) -> DVec3 {
+        let mut w = DVec3::ZERO;
+        if c.body1 != IMMOBILE {
+            w += v[c.body1 as usize].at(c.arm1);
+        }
+        if c.body2 != IMMOBILE {
+            w -= v[c.body2 as usize].at(c.arm2);
+        }
+        c.to_local(w) + c.b
+    }
+
+    /// `u = H v + b` of one block.
+    pub fn block_velocity(&self, block: &Block, v: &Velocities, u: &mut [f64]) {
+        u.copy_from_slice(&self.block_b[block.first..][..block.rows]);
+        for (part, system) in block.systems.into_iter().enumerate() {
+            match system {
+                System::Fixed => {}
+                System::Rigid(i) => {
+                    let twist = &v.rigid[i as usize];
+                    for (row, u) in self.jacobians[block.jacobian[part]..].chunks_exact(6).zip(u.iter_mut()) {
+                        *u += DVec3::from_slice(row).dot(twist.linear) + DVec3::from_slice(&row[3..]).dot(twist.angular);
+                    }
+                }
+                System::General(i) => {
+                    let m = &self.general[i as usize];
+                    let v = &v.general[m.first..][..m.dofs];
+                    for (row, u) in self.jacobians[block.jacobian[part]..].chunks_exact(m.dofs).zip(u.iter_mut()) {
+                        *u += row.iter().zip(v).map(|(a, b)| a * b).sum::<f64>();
+                    }
+                }
+            }
+        }
+    }
+
+    /// `v += Ŵ⁻¹ Hᵀ dr` of one block.
+    pub fn kick_block(&self, block: &Block, dr: &[f64], v: &mut Velocities) {
+        let mut momentum = [0.0; MAX_DOFS];
+        let mut change = [0.0; MAX_DOFS];
+        for (part, system) in block.systems.into_iter().enumerate() {
+            let n = self.dofs(system);
+            if n == 0 {
+                continue;
+            }
+            let (momentum, change) = (&mut momentum[..n], &mut change[..n]);
+            momentum.fill(0.0);
+            for (row, dr) in self.jacobians[block.jacobian[part]..].chunks_exact(n).zip(dr) {
+                row.iter().zip(momentum.iter_mut()).for_each(|(h, p)| *p += h * dr);
+            }
+            self.inverse_mass_times(system, momentum, change);
+            match system {
+                System::Fixed => {}
+                System::Rigid(i) => {
+                    let v = &mut v.rigid[i as usize];
+                    v.linear += DVec3::from_slice(change);
+                    v.angular += DVec3::from_slice(&change[3..]);
+                }
+                System::General(i) => {
+                    let first = self.general[i as usize].first;
+                    v.general[first..first + n].iter_mut().zip(change.iter()).for_each(|(v, c)| *v += c);
+                }
+            }
+        }
+    }
+
+    /// Scalar weight D of a block: the mean of the diagonal of its own W.
+    pub fn block_weight(&self, block: &Block) -> f64 {
+        let w = &self.block_w[block.local..][..block.rows * block.rows];
+        w.iter().step_by(block.rows + 1).sum::<f64>() / block.rows as f64
+    }
+
+    /// `v = v_free + Ŵ⁻¹ Hᵀ r` from scratch, in the order of the arrays.
+    pub fn velocities(&self, r: &Reactions, v: &mut Velocities) {
+        v.rigid.clone_from(&self.free.rigid);
+        v.general.clone_from(&self.free.general);
+        for (c, &r) in self.contacts.iter().zip(&r.contacts) {
+            if r == DVec3::ZERO {
+                continue;
+            }
+            let impulse = c.to_world(r);
+            if c.body1 != IMMOBILE {
+                let i = c.body1 as usize;
+                self.rigid[i].kick(&mut v.rigid[i], c.arm1, impulse);
+            }
+            if c.body2 != IMMOBILE {
+                let i = c.body2 as usize;
+                self.rigid[i].kick(&mut v.rigid[i], c.arm2, -impulse);
+            }
+        }
+        for block in &self.blocks {
+            self.kick_block(block, &r.blocks[block.first..][..block.rows], v);
+        }
+    }
+}
+
+/// Most rows of one block.
+pub const MAX_ROWS: usize = 8;
+/// Most velocities of one general system that a block may act on.
+pub const MAX_DOFS: usize = 64;

@@ -1,0 +1,474 @@
+//! Coloured projected Gauss–Seidel in body space, with nonsmooth nonlinear conjugate gradients on top.
+//!
+//! ```text
+//! sweep   for every contact:  q_a = u_a − W_aa r_a,   r_a ← solve(W_aa, q_a, μ_a),   v += Ŵ⁻¹ H_aᵀ Δr_a
+//! NNCG    d_k = sweep(r) − r,   β = |D^½ d_k|² / |D^½ d_{k−1}|²
+//!         β > 1: p = d_k (restart),   else  r += β p,  p = β p + d_k        (Silcowitz, Niebe, Erleben 2010)
+//! ```
+//!
+//! Velocities are linear in the reactions, so the conjugate step moves both by the same formula. `|d_k|` costs nothing
+//! but is no residual: it only says when the true one is worth computing.
+
+use super::mixed::{Answer, Contact, IMMOBILE, MAX_ROWS, MixedProblem, Reactions, RigidMass, Twist, Velocities};
+use super::{Report, Status, admissible::AdmissibleSet, central::Central, residual};
+use glam::DVec3;
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Settings of the coloured Gauss–Seidel solver (what Siconos calls NSGS).
+///
+/// ```
+/// use drystone::numerics::{mixed::*, sweep::*};
+/// let (problem, mut answer) = (MixedProblem::default(), Answer::default());
+/// let report = GaussSeidel::default().solve(&problem, &mut answer, &mut Workspace::default());
+/// assert!(report.converged() && report.e_s == 0.0);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GaussSeidel {
+    /// Stop when e_s is at most this.
+    pub tolerance: f64,
+    /// Budget of sweeps.
+    pub max_sweeps: usize,
+    /// Conjugate acceleration (NNCG).
+    pub accelerate: bool,
+    /// Give up early (with [`Status::Stalled`]) when the rate of the last half of the sweeps promises more than this many
+    /// further ones; 0: never.
+    pub foresight: usize,
+}
+
+impl Default for GaussSeidel {
+    fn default() -> Self {
+        Self { tolerance: 1e-8, max_sweeps: 1000, accelerate: true, foresight: 0 }
+    }
+}
+
+/// Buffers that a solve needs; keep one and no solve allocates after the first.
+///
+/// ```
+/// let workspace = drystone::numerics::sweep::Workspace::default();
+/// # let _ = workspace;
+/// ```
+#[derive(Debug, Default)]
+pub struct Workspace {
+    /// change of the reactions in the last sweep
+    change: Reactions,
+    before: Velocities,
+    direction: State,
+    best: Answer,
+    shared: Vec<[AtomicU64; 6]>,
+    /// D of each contact
+    weights: Vec<f64>,
+    central: Vec<Central>,
+}
+
+/// A point in the space of reactions and the velocities that belong to it.
+#[derive(Clone, Debug, Default)]
+struct State {
+    r: Reactions,
+    v: Velocities,
+}
+
+impl GaussSeidel {
+    /// Improves `answer` until e_s ≤ tolerance; its reactions are the first guess.
+    pub fn solve(&self, p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Report {
+        p.velocities(&answer.reactions, &mut answer.velocities);
+        let mut report = Report { status: Status::BudgetSpent, ..Report::default() };
+        if p.contacts.is_empty() && p.blocks.is_empty() {
+            report.status = Status::Converged;
+            return report;
+        }
+        let central = work.prepare(p);
+        to_frame(p, answer, central, true);
+        let mut best = f64::INFINITY;
+        let mut anchor = (0, f64::INFINITY);
+        let mut last_norm = f64::INFINITY;
+        let mut next_check = 2;
+        for k in 1..=self.max_sweeps {
+            if self.accelerate {
+                work.before.clone_from(&answer.velocities);
+            }
+            work.sweep(p, answer, central);
+            report.sweeps = k;
+            let (change, size) = work.norms(p, &answer.reactions);
+            let due = k >= next_check || change.sqrt() <= 2.0 * self.tolerance * size.sqrt().max(p.q_scaled) || k == self.max_sweeps;
+            if due {
+                next_check = k + (k / 4).clamp(2, 25);
+                let e_s = work.e_s(p, answer, central);
+                if e_s <= self.tolerance {
+                    // sweeps update v by differences; the answer counts only with v from scratch
+                    to_frame(p, answer, central, false);
+                    if residual::certify(p, answer).e_s <= self.tolerance {
+                        report.status = Status::Converged;
+                        break;
+                    }
+                    to_frame(p, answer, central, true);
+                }
+                if !e_s.is_finite() {
+                    report.status = Status::Stalled;
+                    break;
+                }
+                if e_s < best {
+                    best = e_s;
+                    work.best.clone_from(answer);
+                }
+                if self.foresight > 0 && k >= FIRST_FORECAST && k >= 2 * anchor.0 {
+                    let gain = (anchor.1 / best).ln();
+                    let needed = (best / self.tolerance).ln() / gain * (k - anchor.0) as f64;
+                    if anchor.1.is_finite() && !(needed <= self.foresight as f64) {
+                        report.status = Status::Stalled;
+                        break;
+                    }
+                    anchor = (k, best);
+                }
+            }
+            if self.accelerate {
+                work.conjugate(answer, change, &mut last_norm, k == 1);
+            }
+        }
+        if report.status != Status::Converged {
+            if best.is_finite() {
+                std::mem::swap(answer, &mut work.best);
+            }
+            to_frame(p, answer, central, false);
+        }
+        let found = residual::certify(p, answer);
+        Report { rel: found.rel, rel_q: found.rel_q, e_s: found.e_s, ..report }
+    }
+}
+
+/// Sweeps before the first forecast: transients of a cold start are over.
+const FIRST_FORECAST: usize = 8;
+
+/// Turns the contact reactions to world vectors, which the kernel of balls works on, or back; nothing where it is not used.
+fn to_frame(p: &MixedProblem, answer: &mut Answer, central: bool, world: bool) {
+    if central {
+        for (c, r) in p.contacts.iter().zip(&mut answer.reactions.contacts) {
+            *r = if world { c.to_world(*r) } else { c.to_local(*r) };
+        }
+    }
+}
+
+/// `x ← x + β p, p ← β p + d`; with β = 0 a restart.
+#[inline]
+fn conjugate_step<T>(x: &mut T, d: T, p: &mut T, beta: f64)
+where
+    T: Copy + std::ops::Mul<f64, Output = T> + std::ops::Add<Output = T>,
+{
+    let step = *p * beta;
+    *x = *x + step;
+    *p = step + d;
+}
+
+impl Workspace {
+    /// Weights, buffers and, if every contact is one of balls, their short records; says whether it is.
+    fn prepare(&mut self, p: &MixedProblem) -> bool {
+        self.weights.clear();
+        self.weights.extend(p.contacts.iter().map(|c| c.local.mean_diagonal()));
+        self.change.contacts.resize(p.contacts.len(), DVec3::ZERO);
+        self.change.blocks.resize(p.block_b.len(), 0.0);
+        self.central.clear();
+        for c in &p.contacts {
+            match Central::from_contact(p, c) {
+                Some(short) => self.central.push(short),
+                None => break,
+            }
+        }
+        self.central.len() == p.contacts.len()
+    }
+
+    /// One pass over all contacts, colour by colour, then over all blocks.
+    fn sweep(&mut self, p: &MixedProblem, answer: &mut Answer, central: bool) {
+        let Answer { reactions, velocities } = answer;
+        let rows = Rows { p, central: central.then_some(self.central.as_slice()) };
+        let (r, dr) = (&mut reactions.contacts[..], &mut self.change.contacts[..]);
+        if p.contacts.len() >= 2 * PARALLEL && rayon::current_num_threads() > 1 {
+            self.shared.resize_with(velocities.rigid.len(), Default::default);
+            for (cell, twist) in self.shared.iter().zip(&velocities.rigid) {
+                cell.store(*twist);
+            }
+            sweep_colours(p, r, dr, |groups, r, dr| visit_parallel(&rows, groups, r, dr, self.shared.as_slice()));
+            for (cell, twist) in self.shared.iter().zip(&mut velocities.rigid) {
+                *twist = cell.load();
+            }
+        } else {
+            let cells = Cell::from_mut(velocities.rigid.as_mut_slice()).as_slice_of_cells();
+            sweep_colours(p, r, dr, |groups, r, dr| rows.visit(groups, r, dr, cells));
+        }
+        for block in &p.blocks {
+            let range = block.first..block.first + block.rows;
+            visit_block(p, block, &mut reactions.blocks[range.clone()], &mut self.change.blocks[range], velocities);
+        }
+    }
+
+    /// `|D^½ d|²` and `|D^½ r|²`.
+    fn norms(&self, p: &MixedProblem, r: &Reactions) -> (f64, f64) {
+        let (mut change, mut size) = (0.0, 0.0);
+        for ((d, r), dr) in self.weights.iter().zip(&r.contacts).zip(&self.change.contacts) {
+            change += d * dr.length_squared();
+            size += d * r.length_squared();
+        }
+        for block in &p.blocks {
+            let d = p.block_weight(block);
+            for i in block.first..block.first + block.rows {
+                change += d * self.change.blocks[i].powi(2);
+                size += d * r.blocks[i].powi(2);
+            }
+        }
+        (change, size)
+    }
+
+    /// One NNCG update: turns the last change into a conjugate step.
+    fn conjugate(&mut self, answer: &mut Answer, norm: f64, last: &mut f64, first: bool) {
+        let ratio = if first || *last == 0.0 { f64::INFINITY } else { norm / *last };
+        *last = norm;
+        let beta = if ratio <= 1.0 { ratio } else { 0.0 };
+        let State { r: direction, v: direction_v } = &mut self.direction;
+        direction.contacts.resize(answer.reactions.contacts.len(), DVec3::ZERO);
+        direction.blocks.resize(answer.reactions.blocks.len(), 0.0);
+        direction_v.rigid.resize(answer.velocities.rigid.len(), Twist::default());
+        direction_v.general.resize(answer.velocities.general.len(), 0.0);
+        for ((x, d), p) in answer.reactions.contacts.iter_mut().zip(&self.change.contacts).zip(&mut direction.contacts) {
+            conjugate_step(x, *d, p, beta);
+        }
+        for ((x, d), p) in answer.reactions.blocks.iter_mut().zip(&self.change.blocks).zip(&mut direction.blocks) {
+            conjugate_step(x, *d, p, beta);
+        }
+        for ((x, x0), p) in answer.velocities.rigid.iter_mut().zip(&self.before.rigid).zip(&mut direction_v.rigid) {
+            let (d, w) = (x.linear - x0.linear, x.angular - x0.angular);
+            conjugate_step(&mut x.linear, d, &mut p.linear, beta);
+            conjugate_step(&mut x.angular, w, &mut p.angular, beta);
+        }
+        for ((x, x0), p) in answer.velocities.general.iter_mut().zip(&self.before.general).zip(&mut direction_v.general) {
+            let d = *x - x0;
+            conjugate_step(x, d, p, beta);
+        }
+    }
+
+    /// The residual that decides whether a certificate is worth asking for.
+    fn e_s(&self, p: &MixedProblem, answer: &Answer, central: bool) -> f64 {
+        if !central || !p.blocks.is_empty() {
+            let mut local;
+            let answer = if central {
+                local = answer.clone();
+                to_frame(p, &mut local, central, false);
+                &local
+            } else {
+                answer
+            };
+            return residual::residual(p, answer, &answer.velocities).e_s;
+        }
+        let v = &answer.velocities.rigid;
+        let load = |body: u32| v.get(body as usize).copied().unwrap_or_default();
+        let (mut error, mut size) = (0.0, 0.0);
+        for (c, &r) in self.central.iter().zip(&answer.reactions.contacts) {
+            let (e, s) = c.residual(r, c.velocity(&load(c.bodies[0]), &load(c.bodies[1])));
+            error += e;
+            size += s;
+        }
+        if error == 0.0 { 0.0 } else { error.sqrt() / size.sqrt().max(p.q_scaled).max(f64::MIN_POSITIVE) }
+    }
+}
+
+/// Calls `visit(groups of one colour, their reactions, their changes)` for each colour in turn.
+fn sweep_colours(p: &MixedProblem, r: &mut [DVec3], dr: &mut [DVec3], mut visit: impl FnMut(&[u32], &mut [DVec3], &mut [DVec3])) {
+    for colour in p.colours.windows(2) {
+        let groups = &p.groups[colour[0] as usize..=colour[1] as usize];
+        let range = groups[0] as usize..groups[groups.len() - 1] as usize;
+        visit(groups, &mut r[range.clone()], &mut dr[range]);
+    }
+}
+
+/// Contacts below which a piece of a colour is not worth another thread.
+const PARALLEL: usize = 256;
+
+/// Halves a colour until pieces are small; the pieces share no body, so their order does not matter.
+fn visit_parallel(rows: &Rows<'_>, groups: &[u32], r: &mut [DVec3], dr: &mut [DVec3], v: &[[AtomicU64; 6]]) {
+    if r.len() <= PARALLEL || groups.len() <= 2 {
+        rows.visit(groups, r, dr, v);
+        return;
+    }
+    let middle = (groups.len() - 1) / 2;
+    let at = (groups[middle] - groups[0]) as usize;
+    let (left, right) = r.split_at_mut(at);
+    let (dleft, dright) = dr.split_at_mut(at);
+    rayon::join(
+        || visit_parallel(rows, &groups[..=middle], left, dleft, v),
+        || visit_parallel(rows, &groups[middle..], right, dright, v),
+    );
+}
+
+/// A twist that is read and written in place; plain cells in series, relaxed atomics in parallel: the same bits.
+trait TwistCell {
+    fn load(&self) -> Twist;
+    fn store(&self, twist: Twist);
+}
+
+impl TwistCell for Cell<Twist> {
+    #[inline]
+    fn load(&self) -> Twist {
+        self.get()
+    }
+    #[inline]
+    fn store(&self, twist: Twist) {
+        self.set(twist);
+    }
+}
+
+impl TwistCell for [AtomicU64; 6] {
+    #[inline]
+    fn load(&self) -> Twist {
+        let x = |i: usize| f64::from_bits(self[i].load(Ordering::Relaxed));
+        Twist { linear: DVec3::new(x(0), x(1), x(2)), angular: DVec3::new(x(3), x(4), x(5)) }
+    }
+    #[inline]
+    fn store(&self, t: Twist) {
+        let x = [t.linear.x, t.linear.y, t.linear.z, t.angular.x, t.angular.y, t.angular.z];
+        self.iter().zip(x).for_each(|(c, x)| c.store(x.to_bits(), Ordering::Relaxed));
+    }
+}
+
+/// The contacts of a problem, in the short form where all of them have it.
+struct Rows<'a> {
+    p: &'a MixedProblem,
+    central: Option<&'a [Central]>,
+}
+
+impl Rows<'_> {
+    /// Visits the contacts of some groups in order.
+    fn visit<C: TwistCell>(&self, groups: &[u32], r: &mut [DVec3], dr: &mut [DVec3], v: &[C]) {
+        let first = groups[0] as usize;
+        if let Some(central) = self.central {
+            let last = groups[groups.len() - 1] as usize;
+            visit_central(&central[first..last], r, dr, v);
+            return;
+        }
+        for group in groups.windows(2) {
+            let range = group[0] as usize..group[1] as usize;
+            let own = range.start - first..range.end - first;
+            visit_group(&self.p.rigid, &self.p.contacts[range], &mut r[own.clone()], &mut dr[own], v);
+        }
+    }
+}
+
+/// Visits contacts of balls.
+fn visit_central<C: TwistCell>(contacts: &[Central], r: &mut [DVec3], dr: &mut [DVec3], v: &[C]) {
+    for ((c, r), dr) in contacts.iter().zip(r).zip(dr) {
+        let load = |body: u32| if body == IMMOBILE { Twist::default() } else { v[body as usize].load() };
+        let [mut v1, mut v2] = c.bodies.map(load);
+        let new = c.solve(*r, c.velocity(&v1, &v2));
+        *dr = new - *r;
+        *r = new;
+        c.kick(&mut v1, &mut v2, *dr);
+        for (body, twist) in c.bodies.into_iter().zip([v1, v2]) {
+            if body != IMMOBILE {
+                v[body as usize].store(twist);
+            }
+        }
+    }
+}
+
+/// Visits the contacts between one pair of bodies, whose velocities stay in registers meanwhile.
+#[inline]
+fn visit_group<C: TwistCell>(masses: &[RigidMass], contacts: &[Contact], r: &mut [DVec3], dr: &mut [DVec3], v: &[C]) {
+    let Some(head) = contacts.first() else { return };
+    let mass = |body: u32| if body == IMMOBILE { RigidMass::default() } else { masses[body as usize] };
+    let load = |body: u32| if body == IMMOBILE { Twist::default() } else { v[body as usize].load() };
+    let (m1, m2) = (mass(head.body1), mass(head.body2));
+    let (mut v1, mut v2) = (load(head.body1), load(head.body2));
+    for ((c, r), dr) in contacts.iter().zip(r).zip(dr) {
+        let u = c.to_local(v1.at(c.arm1) - v2.at(c.arm2)) + c.b;
+        let new = c.local.solve(u - c.local.apply(*r), c.mu);
+        *dr = new - *r;
+        *r = new;
+        if *dr != DVec3::ZERO {
+            let impulse = c.to_world(*dr);
+            m1.kick(&mut v1, c.arm1, impulse);
+            m2.kick(&mut v2, c.arm2, -impulse);
+        }
+    }
+    if head.body1 != IMMOBILE {
+        v[head.body1 as usize].store(v1);
+    }
+    if head.body2 != IMMOBILE {
+        v[head.body2 as usize].store(v2);
+    }
+}
+
+/// Solves one block exactly (or by inner passes where rows of a non-polyhedral or bounded set couple).
+fn visit_block(p: &MixedProblem, block: &super::mixed::Block, r: &mut [f64], change: &mut [f64], v: &mut Velocities) {
+    let n = block.rows;
+    let w = &p.block_w[block.local..][..n * n];
+    let (mut q, mut new) = ([0.0; MAX_ROWS], [0.0; MAX_ROWS]);
+    p.block_velocity(block, v, &mut q[..n]);
+    for i in 0..n {
+        q[i] -= (0..n).map(|j| w[i * n + j] * r[j]).sum::<f64>();
+    }
+    new[..n].copy_from_slice(r);
+    solve_block(block.set, w, &q[..n], &mut new[..n]);
+    for i in 0..n {
+        change[i] = new[i] - r[i];
+        r[i] = new[i];
+    }
+    p.kick_block(block, change, v);
+}
+
+/// `u = W r + q` with one admissible set; `r` holds the guess.
+fn solve_block(set: AdmissibleSet, w: &[f64], q: &[f64], r: &mut [f64]) {
+    let n = q.len();
+    match set {
+        AdmissibleSet::Free => {
+            let mut rhs = [0.0; MAX_ROWS];
+            (0..n).for_each(|i| rhs[i] = -q[i]);
+            if crate::algebra::dense::solve_spd(w, &mut rhs[..n]) {
+                r.copy_from_slice(&rhs[..n]);
+                return;
+            }
+        }
+        AdmissibleSet::Coulomb { mu } if n == 3 => {
+            if let Some(local) = super::contact::LocalOperator::new(w[0], [w[1], w[2]], [w[4], w[5], w[8]]) {
+                local.solve(DVec3::from_slice(q), mu).write_to_slice(r);
+                return;
+            }
+        }
+        AdmissibleSet::Coulomb { mu } if n == 2 => return solve_plane_contact(w, q, mu, r),
+        _ => {}
+    }
+    for _ in 0..INNER_PASSES {
+        for i in 0..n {
+            let u: f64 = q[i] + (0..n).map(|j| w[i * n + j] * r[j]).sum::<f64>();
+            let mut x = [r[i] - u / w[i * n + i]];
+            set.project(&mut x);
+            r[i] = x[0];
+        }
+    }
+}
+
+/// Passes over the rows of a block of bounds; one is exact for a single row, more only help.
+const INNER_PASSES: usize = 8;
+
+/// Two rows `(n, t)`: stick, or slip to the side that the stick reaction points to.
+fn solve_plane_contact(w: &[f64], q: &[f64], mu: f64, r: &mut [f64]) {
+    r.fill(0.0);
+    if q[0] >= 0.0 {
+        return;
+    }
+    let det = w[0] * w[3] - w[1] * w[2];
+    if det > 0.0 {
+        let stick = [-(w[3] * q[0] - w[1] * q[1]) / det, -(w[0] * q[1] - w[2] * q[0]) / det];
+        if stick[0] >= 0.0 && stick[1].abs() <= mu * stick[0] {
+            r.copy_from_slice(&stick);
+            return;
+        }
+    }
+    let c = q[1] - w[2] * q[0] / w[0];
+    for side in [-c.signum(), c.signum()] {
+        let effective = w[0] + side * mu * w[1];
+        let rn = -q[0] / effective;
+        // Painlevé: an invalid side has no positive effective mass or would slip against its own friction
+        if effective > 0.0 && side * (q[1] + (w[2] + side * mu * w[3]) * rn) <= 0.0 {
+            r.copy_from_slice(&[rn, side * mu * rn]);
+            return;
+        }
+    }
+    r[0] = -q[0] / w[0];
+}

@@ -1,0 +1,226 @@
+//! How a body comes into being: shape and density to the components of an entity.
+
+use crate::algebra::spatial::Pose;
+use crate::geometry::systems::Collider;
+use crate::geometry::{Shape, ShapeError};
+use crate::model::newton_euler::{AppliedForce, BodyName, BodyPose, Drive, Inertia, Locks, Motion, Velocity};
+use glam::{DQuat, DVec3};
+
+/// Why a body cannot be made.
+///
+/// ```
+/// use drystone::simulation::Body;
+/// use drystone::geometry::Shape;
+/// let error = Body::new(Shape::ball(1.0)?).density(-1.0).validate().unwrap_err();
+/// assert!(error.to_string().contains("density"));
+/// # Ok::<(), drystone::geometry::ShapeError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum BodyError {
+    /// The shape has no mass of its own, or cannot move.
+    #[error("body {name:?}: {source}")]
+    Shape {
+        /// Name of the body.
+        name: String,
+        /// What the shape says.
+        source: ShapeError,
+    },
+    /// A number that will not do.
+    #[error("body {name:?}: {reason}")]
+    Number {
+        /// Name of the body.
+        name: String,
+        /// What was found and what would do.
+        reason: String,
+    },
+}
+
+/// A rigid body in the making; give it to [`Simulation::spawn_body`](crate::simulation::Simulation::spawn_body).
+///
+/// The pose is that of the *shape* frame; centre of mass and principal axes follow from the shape.
+///
+/// ```
+/// use drystone::{geometry::Shape, simulation::{Body, Simulation}};
+/// use glam::DVec3;
+/// let mut sim = Simulation::default();
+/// let floor = sim.spawn_body(Body::new(Shape::half_space(DVec3::Z)?).fixed())?;
+/// let stone = sim.spawn_body(Body::new(Shape::cuboid(DVec3::splat(0.1))?).density(2400.0).at(DVec3::Z))?;
+/// assert_ne!(floor, stone);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Body {
+    /// Shape; none for a body that nothing can touch.
+    pub shape: Option<Shape>,
+    /// Name for reports.
+    pub name: String,
+    /// kg/m³, used where `mass` is `None`.
+    pub density: f64,
+    /// Mass (kg) instead of density × volume.
+    pub mass: Option<f64>,
+    /// Principal moments (kg m²) along the axes of the shape frame, instead of the shape's.
+    pub inertia: Option<DVec3>,
+    /// Centre of mass in the shape frame (m), instead of the shape's.
+    pub centre: Option<DVec3>,
+    /// Shape frame in the world.
+    pub pose: Pose,
+    /// Velocity of the centre of mass (m/s, world).
+    pub linear: DVec3,
+    /// Angular velocity (rad/s, shape frame).
+    pub angular: DVec3,
+    /// Who moves it.
+    pub motion: Motion,
+    /// Locked axes.
+    pub locks: Locks,
+    /// Constant force and torque.
+    pub load: AppliedForce,
+    /// Material of the contact table.
+    pub material: u32,
+}
+
+impl Body {
+    /// A dynamic body of 1000 kg/m³ at the origin.
+    pub fn new(shape: Shape) -> Self {
+        Self { shape: Some(shape), ..Self::point(1.0, DVec3::ONE) }.without_given_mass()
+    }
+
+    /// A body without shape: mass (kg) and principal moments (kg m²) alone.
+    pub fn point(mass: f64, inertia: DVec3) -> Self {
+        Self {
+            shape: None,
+            name: String::new(),
+            density: 1000.0,
+            mass: Some(mass),
+            inertia: Some(inertia),
+            centre: None,
+            pose: Pose::IDENTITY,
+            linear: DVec3::ZERO,
+            angular: DVec3::ZERO,
+            motion: Motion::Dynamic,
+            locks: Locks::default(),
+            load: AppliedForce::default(),
+            material: 0,
+        }
+    }
+
+    fn without_given_mass(self) -> Self {
+        Self { mass: None, inertia: None, ..self }
+    }
+
+    /// Names the body.
+    pub fn named(self, name: impl Into<String>) -> Self {
+        Self { name: name.into(), ..self }
+    }
+
+    /// Sets the density (kg/m³).
+    pub fn density(self, density: f64) -> Self {
+        Self { density, ..self }
+    }
+
+    /// Sets the mass (kg); moments of inertia scale with it.
+    pub fn mass(self, mass: f64) -> Self {
+        Self { mass: Some(mass), ..self }
+    }
+
+    /// Sets the position of the shape frame (m).
+    pub fn at(self, position: DVec3) -> Self {
+        Self { pose: Pose { position, ..self.pose }, ..self }
+    }
+
+    /// Turns the shape frame.
+    pub fn turned(self, rotation: DQuat) -> Self {
+        Self { pose: Pose { rotation: rotation.normalize(), ..self.pose }, ..self }
+    }
+
+    /// Sets linear (m/s, world) and angular (rad/s, shape frame) velocity.
+    pub fn moving(self, linear: DVec3, angular: DVec3) -> Self {
+        Self { linear, angular, ..self }
+    }
+
+    /// Makes the body static.
+    pub fn fixed(self) -> Self {
+        Self { motion: Motion::Static, ..self }
+    }
+
+    /// Makes the body move at a given velocity.
+    pub fn driven(self, drive: Drive) -> Self {
+        Self { motion: Motion::Kinematic(drive), ..self }
+    }
+
+    /// Locks world axes.
+    pub fn locked(self, translation: [bool; 3], rotation: [bool; 3]) -> Self {
+        Self { locks: Locks { translation, rotation }, ..self }
+    }
+
+    /// Sets the material.
+    pub fn material(self, material: u32) -> Self {
+        Self { material, ..self }
+    }
+
+    /// Checks that a simulation can take the body.
+    pub fn validate(&self) -> Result<(), BodyError> {
+        self.components().map(drop)
+    }
+
+    fn number(&self, reason: impl Into<String>) -> BodyError {
+        BodyError::Number { name: self.name.clone(), reason: reason.into() }
+    }
+
+    /// Inertia and the body frame (centre of mass, principal axes) in the shape frame.
+    fn inertia(&self) -> Result<(Inertia, Pose), BodyError> {
+        if let (Some(mass), Some(principal)) = (self.mass, self.inertia) {
+            let centre = match (self.centre, &self.shape) {
+                (Some(centre), _) => centre,
+                (None, Some(shape)) => shape.mass_properties(1.0).map_or(DVec3::ZERO, |p| p.centre),
+                (None, None) => DVec3::ZERO,
+            };
+            return Ok((Inertia { mass, principal }, Pose::at(centre)));
+        }
+        let Some(shape) = &self.shape else {
+            return Err(self.number("a body without shape needs both mass and inertia"));
+        };
+        if !(self.density > 0.0 && self.density.is_finite()) {
+            return Err(self.number(format!("density is {} kg/m³; a positive number is needed", self.density)));
+        }
+        let p = shape.mass_properties(self.density).map_err(|source| BodyError::Shape { name: self.name.clone(), source })?;
+        let scale = self.mass.map_or(1.0, |mass| mass / p.mass);
+        let (principal, frame) = match self.inertia {
+            Some(given) => (given, DQuat::IDENTITY),
+            None => (p.inertia * scale, p.frame),
+        };
+        Ok((Inertia { mass: p.mass * scale, principal }, Pose::new(self.centre.unwrap_or(p.centre), frame)))
+    }
+
+    /// The components of the entity.
+    #[expect(clippy::type_complexity, reason = "a bundle is a tuple of components")]
+    pub(super) fn components(
+        &self,
+    ) -> Result<((BodyName, BodyPose, Velocity, Motion, Locks, AppliedForce), Option<Inertia>, Option<Collider>), BodyError> {
+        let finite = self.pose.is_finite() && self.linear.is_finite() && self.angular.is_finite();
+        if !finite || !self.load.force.is_finite() || !self.load.torque.is_finite() {
+            return Err(self.number("pose, velocity and loads must be finite numbers"));
+        }
+        let (inertia, frame) = match self.motion {
+            Motion::Dynamic => {
+                if let Some(shape) = self.shape.as_ref().filter(|s| matches!(s, Shape::HalfSpace { .. } | Shape::HeightField(_))) {
+                    return Err(self.number(format!("a {} can only be static or driven", shape.kind())));
+                }
+                let (inertia, frame) = self.inertia()?;
+                inertia.validate().map_err(|reason| self.number(reason))?;
+                (Some(inertia), frame)
+            }
+            Motion::Static | Motion::Kinematic(_) => (None, Pose::IDENTITY),
+        };
+        let inverse = Pose { position: frame.rotation.conjugate() * -frame.position, rotation: frame.rotation.conjugate() };
+        let collider = self.shape.clone().map(|shape| {
+            let shaped = Collider { shape, offset: inverse, material: self.material };
+            if frame == Pose::IDENTITY { Collider { offset: Pose::IDENTITY, ..shaped } } else { shaped }
+        });
+        let pose = if frame == Pose::IDENTITY { self.pose } else { self.pose.compose(&frame) };
+        let velocity = match self.motion {
+            Motion::Dynamic => Velocity { linear: self.linear, angular: frame.rotation.conjugate() * self.angular },
+            _ => Velocity::default(),
+        };
+        Ok(((BodyName(self.name.clone()), BodyPose(pose), velocity, self.motion.clone(), self.locks, self.load), inertia, collider))
+    }
+}

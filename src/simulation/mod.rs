@@ -1,0 +1,10 @@
+//! The simulation: a world of components and the chain of systems that moves it one step.
+
+pub mod body;
+mod run;
+pub mod state;
+mod step;
+
+pub use body::{Body, BodyError};
+pub use run::{Balance, Event, Simulation, SimulationError, StepReport};
+pub use step::StepSet;

@@ -1,0 +1,529 @@
+//! Stepping: events, the inner loop, the certificate of each step.
+
+use super::body::{Body, BodyError};
+use super::step::{Load, Loads, Schedules};
+use crate::assembly::problem::{Solver, StepProblem};
+use crate::diagnostics::energy::{Energy, Work, energy, step_work, support_impulse};
+use crate::geometry::systems::Proximity;
+use crate::integrator::systems::Pass;
+use crate::model::contact::{ContactPair, Manifold};
+use crate::model::interaction::{Interaction, SphericalJoint};
+use crate::model::lagrangian::{ConstantLagrangian, Coordinates};
+use crate::model::law::ContactLaws;
+use crate::model::newton_euler::{AppliedForce, BodyName, BodyPose, Velocity};
+use crate::model::scheme::{Clock, Scheme};
+use crate::numerics::Report;
+use crate::numerics::auto::Auto;
+use crate::topology::bodies::{Bodies, Generals, Slot};
+use bevy_ecs::prelude::*;
+use glam::DVec3;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// Why a simulation cannot go on.
+///
+/// ```
+/// use drystone::{model::scheme::Scheme, simulation::Simulation};
+/// let error = Simulation::new(Scheme { time_step: 0.0, ..Scheme::default() }).unwrap_err();
+/// assert!(error.to_string().contains("time_step"));
+/// ```
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SimulationError {
+    /// A setting that will not do.
+    #[error("{0}")]
+    Setting(String),
+    /// A body that cannot be made.
+    #[error(transparent)]
+    Body(#[from] BodyError),
+    /// A state that is not a finite number; the state at the start of the step is kept.
+    #[error("step {step} (t = {time} s): {what} of {body} is not finite or beyond 1e100; the state at the start of the step is kept")]
+    NotFinite {
+        /// Step that failed.
+        step: u64,
+        /// Its start (s).
+        time: f64,
+        /// Position, velocity or load.
+        what: &'static str,
+        /// Name or slot of the body.
+        body: String,
+    },
+    /// The one-step problem cannot be stated.
+    #[error("step {step} (t = {time} s): {reason}")]
+    Problem {
+        /// Step that failed.
+        step: u64,
+        /// Its start (s).
+        time: f64,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+/// Something that happens at a given time.
+///
+/// ```
+/// use drystone::simulation::Event;
+/// let tilt = Event::Gravity(glam::DVec3::new(1.0, 0.0, -9.76));
+/// assert!(format!("{tilt:?}").contains("Gravity"));
+/// ```
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// Gravity changes (m/s²).
+    Gravity(DVec3),
+    /// A blow on a body: impulse (N s) and angular impulse (N m s), world axes.
+    Blow(Entity, AppliedForce),
+    /// A body appears.
+    Birth(Box<Body>),
+    /// A body disappears.
+    Death(Entity),
+}
+
+/// Sums over the run so far from which the balance of energy follows.
+///
+/// ```
+/// assert_eq!(drystone::simulation::Balance::default().error(), 0.0);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Balance {
+    /// Energy now.
+    pub energy: Energy,
+    /// Sum of the changes of kinetic energy within steps.
+    pub kinetic_change: f64,
+    /// Sum of the changes of potential energy within steps.
+    pub potential_change: f64,
+    /// Largest kinetic energy so far.
+    pub kinetic_max: f64,
+    /// Work so far, by cause.
+    pub work: Work,
+}
+
+impl Balance {
+    /// `|ΔE − Σ work| / max(|ΔE_pot|, max E_kin)`, the scale not below 1e-9 of the potential energy itself: where nothing
+    /// moves, both sides are the rounding of E.
+    pub fn error(&self) -> f64 {
+        let scale = self.potential_change.abs().max(self.kinetic_max).max(1e-9 * self.energy.potential.abs());
+        let defect = (self.kinetic_change + self.potential_change - self.work.total()).abs();
+        if defect == 0.0 { 0.0 } else { defect / scale.max(f64::MIN_POSITIVE) }
+    }
+}
+
+/// The certificate of one step.
+///
+/// ```
+/// use drystone::simulation::Simulation;
+/// let report = Simulation::default().step()?;
+/// assert!(report.converged && report.contacts == 0);
+/// # Ok::<(), drystone::simulation::SimulationError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StepReport {
+    /// Number of the step, from 1.
+    pub step: u64,
+    /// Time at its end (s).
+    pub time: f64,
+    /// Contact rows / 3.
+    pub contacts: usize,
+    /// Whether the tolerance on e_s is met and the inner loop settled.
+    pub converged: bool,
+    /// Residuals and effort of the solver.
+    pub report: Report,
+    /// Passes of the inner loop.
+    pub passes: usize,
+    /// Largest overlap at the start of the step (m).
+    pub penetration: f64,
+    /// Energy balance of the run so far.
+    pub balance: Balance,
+    /// Resultant on immobile bodies (N, world).
+    pub support_force: DVec3,
+}
+
+/// A world of bodies, systems and interactions, and the chain that steps it.
+///
+/// ```
+/// use drystone::{geometry::Shape, model::newton_euler::BodyPose, simulation::{Body, Simulation}};
+/// use glam::DVec3;
+/// let mut sim = Simulation::default();
+/// sim.spawn_body(Body::new(Shape::half_space(DVec3::Z)?).fixed())?;
+/// let ball = sim.spawn_body(Body::new(Shape::ball(0.1)?).at(DVec3::Z * 0.15))?;
+/// for _ in 0..500 {
+///     assert!(sim.step()?.converged);
+/// }
+/// let height = sim.world().get::<BodyPose>(ball).expect("alive").0.position.z;
+/// assert!((height - 0.1).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Simulation {
+    world: World,
+    schedules: Schedules,
+    free_slots: BTreeSet<u32>,
+    next_slot: u32,
+    /// Sorted by time; stable for equal times.
+    events: Vec<(f64, Event)>,
+    balance: Balance,
+    abort: Option<Box<dyn FnMut(&StepReport) -> bool + Send + Sync>>,
+}
+
+impl std::fmt::Debug for Simulation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Simulation(t = {} s, {} slots)", self.time(), self.next_slot)
+    }
+}
+
+impl Default for Simulation {
+    fn default() -> Self {
+        Self::unchecked(Scheme::default())
+    }
+}
+
+/// Beyond this a state counts as overflown.
+const OVERFLOW: f64 = 1e100;
+/// The inner loop has settled when no velocity changes by more than this, relative to the largest.
+const SETTLED: f64 = 1e-13;
+
+impl Simulation {
+    /// An empty world.
+    pub fn new(scheme: Scheme) -> Result<Self, SimulationError> {
+        scheme.validate().map_err(SimulationError::Setting)?;
+        Ok(Self::unchecked(scheme))
+    }
+
+    fn unchecked(scheme: Scheme) -> Self {
+        let mut world = World::new();
+        world.insert_resource(scheme);
+        world.init_resource::<Clock>();
+        world.init_resource::<Bodies>();
+        world.init_resource::<Generals>();
+        world.init_resource::<Proximity>();
+        world.init_resource::<ContactLaws>();
+        world.init_resource::<Pass>();
+        world.init_resource::<StepProblem>();
+        world.init_resource::<Solver>();
+        world.init_resource::<Loads>();
+        Self {
+            world,
+            schedules: Schedules::new(),
+            free_slots: BTreeSet::new(),
+            next_slot: 0,
+            events: Vec::new(),
+            balance: Balance::default(),
+            abort: None,
+        }
+    }
+
+    /// The world, for reading any component between steps.
+    pub fn world(&self) -> &World {
+        &self.world
+    }
+
+    /// The world, for changing any component between steps.
+    pub fn world_mut(&mut self) -> &mut World {
+        &mut self.world
+    }
+
+    /// Time (s).
+    pub fn time(&self) -> f64 {
+        self.world.resource::<Clock>().time
+    }
+
+    /// Number of finished steps.
+    pub fn steps(&self) -> u64 {
+        self.world.resource::<Clock>().step
+    }
+
+    /// Time step (s).
+    pub fn time_step(&self) -> f64 {
+        self.scheme().time_step
+    }
+
+    /// Settings of the scheme.
+    pub fn scheme(&self) -> &Scheme {
+        self.world.resource::<Scheme>()
+    }
+
+    /// Changes the settings of the scheme between steps.
+    pub fn set_scheme(&mut self, scheme: Scheme) -> Result<(), SimulationError> {
+        scheme.validate().map_err(SimulationError::Setting)?;
+        let mut clock = *self.world.resource::<Clock>();
+        (clock.origin, clock.origin_step) = (clock.time, clock.step);
+        self.world.insert_resource(clock);
+        self.world.insert_resource(scheme);
+        Ok(())
+    }
+
+    /// Settings of the solver.
+    pub fn solver_mut(&mut self) -> &mut Auto {
+        &mut self.world.resource_mut::<Solver>().into_inner().settings
+    }
+
+    /// Sets the law of every pair of materials.
+    pub fn set_laws(&mut self, laws: ContactLaws) {
+        self.world.insert_resource(laws);
+    }
+
+    /// Adds a body.
+    pub fn spawn_body(&mut self, body: Body) -> Result<Entity, SimulationError> {
+        let (bundle, inertia, collider) = body.components()?;
+        let slot = self.free_slots.pop_first().unwrap_or_else(|| {
+            self.next_slot += 1;
+            self.next_slot - 1
+        });
+        let mut entity = self.world.spawn((Slot(slot), bundle));
+        if let Some(inertia) = inertia {
+            entity.insert(inertia);
+        }
+        if let Some(collider) = collider {
+            entity.insert(collider);
+        }
+        Ok(entity.id())
+    }
+
+    /// Removes a body; its joints end with it. False if it is not there.
+    pub fn despawn_body(&mut self, body: Entity) -> bool {
+        let Some(&Slot(slot)) = self.world.get::<Slot>(body) else { return false };
+        let mut joints = self.world.query::<(Entity, &SphericalJoint)>();
+        let ended: Vec<Entity> =
+            joints.iter(&self.world).filter(|(_, j)| j.body1 == body || j.body2 == Some(body)).map(|(e, _)| e).collect();
+        for joint in ended {
+            self.world.despawn(joint);
+        }
+        self.world.resource_mut::<Proximity>().forget(slot);
+        self.free_slots.insert(slot);
+        self.world.despawn(body)
+    }
+
+    /// Adds a Lagrangian system with constant matrices.
+    pub fn spawn_system(&mut self, system: ConstantLagrangian, state: Coordinates) -> Result<Entity, SimulationError> {
+        system.validate().map_err(SimulationError::Setting)?;
+        let n = system.force.len();
+        if state.q.len() != n || state.v.len() != n {
+            let found = format!("q holds {} and v {} values, but the system has {n} degrees of freedom", state.q.len(), state.v.len());
+            return Err(SimulationError::Setting(found));
+        }
+        Ok(self.world.spawn((system, state)).id())
+    }
+
+    /// Links Lagrangian systems.
+    pub fn spawn_interaction(&mut self, interaction: Interaction) -> Result<Entity, SimulationError> {
+        let rows = interaction.rows();
+        if let Some(needed) = interaction.law.rows_hint().filter(|&n| n != rows) {
+            return Err(SimulationError::Setting(format!("the interaction has {rows} rows, but its law needs {needed}")));
+        }
+        for (system, jacobian) in interaction.systems.iter().zip(&interaction.jacobians) {
+            let dofs = match system {
+                None => 0,
+                Some(e) => match self.world.get::<ConstantLagrangian>(*e) {
+                    Some(s) => s.force.len(),
+                    None => return Err(SimulationError::Setting("an interaction links Lagrangian systems; rigid bodies have joints and contacts".into())),
+                },
+            };
+            if jacobian.len() != rows * dofs {
+                let found = format!("a Jacobian holds {} numbers, but {rows} rows × {dofs} degrees of freedom need {}", jacobian.len(), rows * dofs);
+                return Err(SimulationError::Setting(found));
+            }
+        }
+        Ok(self.world.spawn(interaction).id())
+    }
+
+    /// Joins two bodies, or a body and the world, at a point given in world coordinates (m).
+    pub fn spawn_joint(&mut self, body1: Entity, body2: Option<Entity>, point: DVec3) -> Result<Entity, SimulationError> {
+        let local = |e: Entity| {
+            self.world
+                .get::<BodyPose>(e)
+                .map(|p| p.0.local_point(point))
+                .ok_or_else(|| SimulationError::Setting("a joint needs living rigid bodies".into()))
+        };
+        let anchors = [local(body1)?, body2.map_or(Ok(point), local)?];
+        let slot = |e: Entity| self.world.get::<Slot>(e).map(|s| s.0);
+        let slots = (slot(body1), body2.and_then(slot));
+        if let (Some(a), Some(b)) = slots {
+            self.world.resource_mut::<Proximity>().exclude(a, b);
+        }
+        Ok(self.world.spawn(SphericalJoint::new(body1, body2, anchors)).id())
+    }
+
+    /// Adds a load: a function of time (s) and the rows of all bodies that adds to their `load`.
+    pub fn add_load(&mut self, load: impl Fn(f64, &mut [crate::topology::bodies::Body]) + Send + Sync + 'static) {
+        let load: Load = Box::new(load);
+        self.world.resource_mut::<Loads>().0.push(load);
+    }
+
+    /// Adds a force on one body as a function of time (s), pose and velocity.
+    pub fn add_force(
+        &mut self,
+        body: Entity,
+        force: impl Fn(f64, &crate::algebra::spatial::Pose, &Velocity) -> AppliedForce + Send + Sync + 'static,
+    ) {
+        self.add_load(move |time, rows| {
+            for row in rows.iter_mut().filter(|row| row.entity == Some(body)) {
+                let f = force(time, &row.pose, &row.velocity);
+                row.load.force += f.force;
+                row.load.torque += f.torque;
+            }
+        });
+    }
+
+    /// Schedules an event; it takes effect at the start of the step that contains `time` (s).
+    pub fn at(&mut self, time: f64, event: Event) {
+        let place = self.events.partition_point(|(t, _)| *t <= time);
+        self.events.insert(place, (time, event));
+    }
+
+    /// Asked after every step of [`run_until`](Self::run_until); true ends the run.
+    pub fn set_abort(&mut self, abort: impl FnMut(&StepReport) -> bool + Send + Sync + 'static) {
+        self.abort = Some(Box::new(abort));
+    }
+
+    /// Steps until `end` (s) or until the abort hook says so; returns the last report.
+    pub fn run_until(&mut self, end: f64) -> Result<StepReport, SimulationError> {
+        let mut last = StepReport { time: self.time(), step: self.steps(), balance: self.balance, ..StepReport::default() };
+        while self.time() < end - 1e-9 * self.time_step() {
+            last = self.step()?;
+            if let Some(mut abort) = self.abort.take() {
+                let stop = abort(&last);
+                self.abort = Some(abort);
+                if stop {
+                    break;
+                }
+            }
+        }
+        Ok(last)
+    }
+
+    /// One time step.
+    pub fn step(&mut self) -> Result<StepReport, SimulationError> {
+        let blows = self.fire_events()?;
+        self.schedules.begin.run(&mut self.world);
+        let bodies = self.world.resource_mut::<Bodies>().into_inner();
+        for row in &mut bodies.rows {
+            row.blow = AppliedForce::default();
+        }
+        for (entity, blow) in blows {
+            for row in bodies.rows.iter_mut().filter(|row| row.entity == Some(entity)) {
+                row.blow.force += blow.force;
+                row.blow.torque += blow.torque;
+            }
+        }
+        self.check_finite(false)?;
+        let max_passes = self.scheme().max_passes;
+        let nonlinear = self.world.query::<&SphericalJoint>().iter(&self.world).next().is_some();
+        self.world.insert_resource(Pass { nonlinear, ..Pass::default() });
+        self.world.resource_mut::<StepProblem>().report = Report::default();
+        let mut settled = true;
+        loop {
+            self.schedules.inner.run(&mut self.world);
+            if let Some(reason) = self.world.resource_mut::<StepProblem>().error.take() {
+                return Err(SimulationError::Problem { step: self.steps() + 1, time: self.time(), reason });
+            }
+            let pass = self.world.resource_mut::<Pass>().into_inner();
+            pass.number += 1;
+            if !nonlinear || pass.change <= SETTLED {
+                break;
+            }
+            if pass.number >= max_passes {
+                settled = pass.change <= 1e3 * SETTLED;
+                break;
+            }
+        }
+        self.check_finite(true)?;
+        self.schedules.end.run(&mut self.world);
+        Ok(self.certify(settled))
+    }
+
+    /// Runs the events that are due and returns the blows of this step.
+    fn fire_events(&mut self) -> Result<Vec<(Entity, AppliedForce)>, SimulationError> {
+        let due = self.time() + 1e-6 * self.time_step();
+        let count = self.events.partition_point(|(t, _)| *t <= due);
+        let mut blows = Vec::new();
+        for (_, event) in self.events.drain(..count).collect::<Vec<_>>() {
+            match event {
+                Event::Gravity(g) => self.world.resource_mut::<Scheme>().gravity = g,
+                Event::Blow(body, blow) => blows.push((body, blow)),
+                Event::Birth(body) => drop(self.spawn_body(*body)?),
+                Event::Death(body) => drop(self.despawn_body(body)),
+            }
+        }
+        Ok(blows)
+    }
+
+    /// Looks for numbers that are not; loads before the solve, states after it.
+    fn check_finite(&self, after: bool) -> Result<(), SimulationError> {
+        let good = |x: DVec3| x.abs().max_element() < OVERFLOW;
+        let bodies = self.world.resource::<Bodies>();
+        for (slot, row) in bodies.rows.iter().enumerate().filter(|(_, row)| row.alive) {
+            let what = if !after {
+                if !(good(row.load.force) && good(row.load.torque) && good(row.blow.force) && good(row.blow.torque)) {
+                    "load"
+                } else if !(good(row.velocity.linear) && good(row.velocity.angular)) {
+                    "velocity"
+                } else if !(good(row.pose.position) && row.pose.rotation.is_finite()) {
+                    "position"
+                } else {
+                    continue;
+                }
+            } else if !(good(row.new_velocity.linear) && good(row.new_velocity.angular)) {
+                "velocity"
+            } else if !(good(row.new_pose.position) && row.new_pose.rotation.is_finite()) {
+                "position"
+            } else {
+                continue;
+            };
+            let name = row.entity.and_then(|e| self.world.get::<BodyName>(e)).map(|n| n.0.clone()).filter(|n| !n.is_empty());
+            let body = name.map_or_else(|| format!("body {slot}"), |n| format!("body {n:?}"));
+            return Err(SimulationError::NotFinite { step: self.steps() + 1, time: self.time(), what, body });
+        }
+        let generals = self.world.resource::<Generals>();
+        let bad = |x: &[f64]| x.iter().position(|x| x.is_nan() || x.abs() >= OVERFLOW);
+        for (what, numbers) in [("velocity", &generals.new_v), ("position", &generals.new_q)] {
+            if let Some(at) = bad(numbers) {
+                let body = format!("a Lagrangian system (degree of freedom {at})");
+                return Err(SimulationError::NotFinite { step: self.steps() + 1, time: self.time(), what, body });
+            }
+        }
+        Ok(())
+    }
+
+    /// Advances the clock and writes the certificate of the step.
+    fn certify(&mut self, settled: bool) -> StepReport {
+        let (bodies, generals) = (self.world.resource::<Bodies>(), self.world.resource::<Generals>());
+        let (scheme, step) = (self.world.resource::<Scheme>(), self.world.resource::<StepProblem>());
+        let (before, after) = (energy(bodies, generals, scheme, false), energy(bodies, generals, scheme, true));
+        let work = step_work(bodies, generals, scheme, step);
+        let balance = &mut self.balance;
+        balance.energy = after;
+        balance.kinetic_change += after.kinetic - before.kinetic;
+        balance.potential_change += after.potential - before.potential;
+        balance.kinetic_max = balance.kinetic_max.max(before.kinetic).max(after.kinetic);
+        balance.work.add(&work);
+        let mut report = StepReport {
+            contacts: step.problem.contacts.len(),
+            converged: step.report.converged() && settled,
+            report: step.report,
+            passes: self.world.resource::<Pass>().number,
+            balance: self.balance,
+            support_force: support_impulse(step) / scheme.time_step,
+            ..StepReport::default()
+        };
+        let h = scheme.time_step;
+        let mut pairs = self.world.query::<(&ContactPair, &Manifold)>();
+        let gaps = pairs.iter(&self.world).flat_map(|(_, m)| m.points.iter().map(|t| t.gap));
+        report.penetration = gaps.fold(0.0, |worst: f64, gap| worst.max(-gap));
+        let clock = self.world.resource_mut::<Clock>().into_inner();
+        clock.tick(h);
+        (report.step, report.time) = (clock.step, clock.time);
+        report
+    }
+
+    /// Energy balance of the run so far.
+    pub fn balance(&self) -> &Balance {
+        &self.balance
+    }
+
+    /// Detects contacts at the present poses, without stepping: gaps for a last certificate or a picture.
+    pub fn detect(&mut self) {
+        self.schedules.begin.run(&mut self.world);
+    }
+
+    pub(super) fn parts(&mut self) -> (&mut World, &mut Balance, &mut BTreeSet<u32>, &mut u32, &mut Vec<(f64, Event)>) {
+        (&mut self.world, &mut self.balance, &mut self.free_slots, &mut self.next_slot, &mut self.events)
+    }
+}

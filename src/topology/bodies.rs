@@ -1,0 +1,118 @@
+//! The rows of the step: every rigid body and every general system in slot order, as flat arrays.
+
+use crate::algebra::spatial::Pose;
+use crate::model::newton_euler::{AppliedForce, Inertia, Locks, Velocity};
+use crate::numerics::mixed::IMMOBILE;
+use bevy_ecs::prelude::{Component, Entity, Resource};
+use glam::DVec3;
+
+/// Row of a rigid body in [`Bodies`]. Assigned at birth, reused after death, lowest first.
+///
+/// ```
+/// use drystone::topology::bodies::Slot;
+/// assert!(Slot(0) < Slot(1));
+/// ```
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Slot(pub u32);
+
+/// A body as the kernels see it.
+///
+/// ```
+/// assert!(!drystone::topology::bodies::Body::default().alive);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Body {
+    /// Its entity; `None` for a free slot.
+    pub entity: Option<Entity>,
+    /// False for a free slot.
+    pub alive: bool,
+    /// Pose at the start of the step.
+    pub pose: Pose,
+    /// Velocity at the start of the step.
+    pub velocity: Velocity,
+    /// Pose at the end of the step.
+    pub new_pose: Pose,
+    /// Velocity at the end of the step.
+    pub new_velocity: Velocity,
+    /// Pose at which rows and world inertia are evaluated.
+    pub frame: Pose,
+    /// Mass and inertia; none for an immobile body.
+    pub inertia: Option<Inertia>,
+    /// Locked axes.
+    pub locks: Locks,
+    /// All loads but gravity (N, N m; world).
+    pub load: AppliedForce,
+    /// Impulse given in this step (N s, N m s; world).
+    pub blow: AppliedForce,
+    /// Gyroscopic torque of the step (N m, body axes).
+    pub gyroscopic: DVec3,
+    /// Index among the mobile bodies, or [`IMMOBILE`].
+    pub row: u32,
+}
+
+/// All bodies of the step.
+///
+/// ```
+/// assert_eq!(drystone::topology::bodies::Bodies::default().rows.len(), 0);
+/// ```
+#[derive(Resource, Clone, Debug, Default)]
+pub struct Bodies {
+    /// One per slot.
+    pub rows: Vec<Body>,
+    /// Slot of each mobile body.
+    pub mobile: Vec<u32>,
+}
+
+impl Bodies {
+    /// Numbers the mobile bodies in slot order.
+    pub fn number(&mut self) {
+        self.mobile.clear();
+        for (slot, body) in self.rows.iter_mut().enumerate() {
+            body.row = IMMOBILE;
+            if body.alive && body.inertia.is_some() {
+                body.row = self.mobile.len() as u32;
+                self.mobile.push(slot as u32);
+            }
+        }
+    }
+}
+
+/// A general system as the kernels see it.
+///
+/// ```
+/// assert_eq!(drystone::topology::bodies::GeneralRow::default().dofs, 0);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct GeneralRow {
+    /// Its entity.
+    pub entity: Option<Entity>,
+    /// Offset in the flat arrays of [`Generals`].
+    pub first: usize,
+    /// Number of degrees of freedom.
+    pub dofs: usize,
+}
+
+/// All general systems of the step, as flat arrays.
+///
+/// ```
+/// assert!(drystone::topology::bodies::Generals::default().q.is_empty());
+/// ```
+#[derive(Resource, Clone, Debug, Default)]
+pub struct Generals {
+    /// One per system, in order of birth.
+    pub rows: Vec<GeneralRow>,
+    /// Coordinates at the start of the step.
+    pub q: Vec<f64>,
+    /// Velocities at the start of the step.
+    pub v: Vec<f64>,
+    /// Velocities at the end of the step.
+    pub new_v: Vec<f64>,
+    /// Coordinates at the end of the step.
+    pub new_q: Vec<f64>,
+    /// Forces.
+    pub force: Vec<f64>,
+    /// Mass matrices, one after the other.
+    pub mass: Vec<f64>,
+    /// Inverse mass matrices, one after the other.
+    pub inverse: Vec<f64>,
+}

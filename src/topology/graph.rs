@@ -1,0 +1,152 @@
+//! Order and colours of the contact groups.
+//!
+//! Groups come in any order and leave sorted by their slots, then coloured greedily: the colour of a group is the lowest
+//! one that neither of its bodies has met. Immobile bodies do not count. Everything depends on the set of groups alone,
+//! never on how they were found.
+
+use crate::numerics::mixed::IMMOBILE;
+
+/// One pair of bodies with active contacts.
+///
+/// ```
+/// use drystone::topology::graph::Group;
+/// assert_eq!(Group { slots: [0, 1], rows: [0, 1], points: 4, source: 0 }.points, 4);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Slots, ascending.
+    pub slots: [u32; 2],
+    /// Rows among the mobile bodies, or [`IMMOBILE`].
+    pub rows: [u32; 2],
+    /// Number of active points.
+    pub points: u32,
+    /// Where the caller finds the pair again.
+    pub source: u32,
+}
+
+/// Buffers and result of [`Colouring::arrange`].
+///
+/// ```
+/// use drystone::{numerics::mixed::IMMOBILE, topology::graph::{Colouring, Group}};
+/// let mut c = Colouring::default();
+/// let floor = |i| Group { slots: [0, i], rows: [IMMOBILE, i - 1], points: 1, source: i };
+/// c.arrange(&[floor(2), Group { slots: [1, 2], rows: [0, 1], points: 1, source: 9 }, floor(1)], 3, 2);
+/// assert_eq!(c.order, [2, 0, 1]);          // both floor contacts first …
+/// assert_eq!(c.colours, [0, 2, 3]);        // … in one colour
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Colouring {
+    /// Indices of the groups, colour by colour.
+    pub order: Vec<u32>,
+    /// Start of each colour in `order`, and the end.
+    pub colours: Vec<u32>,
+    starts: Vec<u32>,
+    sorted: Vec<u32>,
+    used: Vec<u64>,
+    colour: Vec<u32>,
+}
+
+/// Colours that a mask of 64 bits holds; groups beyond go one by one into colours of their own.
+const MASK: u32 = 64;
+
+impl Colouring {
+    /// Sorts and colours `groups`, given the number of slots and of mobile bodies.
+    pub fn arrange(&mut self, groups: &[Group], slots: usize, mobile: usize) {
+        self.sort(groups, slots);
+        self.used.clear();
+        self.used.resize(mobile, 0);
+        self.colour.clear();
+        self.colour.resize(groups.len(), 0);
+        let mut count = 0;
+        for &g in &self.sorted {
+            let rows = groups[g as usize].rows.into_iter().filter(|&r| r != IMMOBILE);
+            let taken = rows.clone().fold(0, |mask, r| mask | self.used[r as usize]);
+            let mut colour = (!taken).trailing_zeros();
+            if colour == MASK {
+                colour = count.max(MASK);
+            } else {
+                rows.for_each(|r| self.used[r as usize] |= 1 << colour);
+            }
+            self.colour[g as usize] = colour;
+            count = count.max(colour + 1);
+        }
+        self.colours.clear();
+        self.colours.resize(count as usize + 1, 0);
+        self.colour.iter().for_each(|&c| self.colours[c as usize + 1] += 1);
+        for c in 0..count as usize {
+            self.colours[c + 1] += self.colours[c];
+        }
+        self.starts.clear();
+        self.starts.extend_from_slice(&self.colours);
+        self.order.clear();
+        self.order.resize(groups.len(), 0);
+        for &g in &self.sorted {
+            let at = &mut self.starts[self.colour[g as usize] as usize];
+            self.order[*at as usize] = g;
+            *at += 1;
+        }
+    }
+
+    /// Counting sort by the first slot, insertion sort by the second.
+    fn sort(&mut self, groups: &[Group], slots: usize) {
+        self.starts.clear();
+        self.starts.resize(slots + 1, 0);
+        groups.iter().for_each(|g| self.starts[g.slots[0] as usize + 1] += 1);
+        for s in 0..slots {
+            self.starts[s + 1] += self.starts[s];
+        }
+        self.sorted.clear();
+        self.sorted.resize(groups.len(), 0);
+        let mut next = std::mem::take(&mut self.colour);
+        next.clear();
+        next.extend_from_slice(&self.starts);
+        for (i, g) in groups.iter().enumerate() {
+            let at = &mut next[g.slots[0] as usize];
+            self.sorted[*at as usize] = i as u32;
+            *at += 1;
+        }
+        self.colour = next;
+        for bucket in self.starts.windows(2) {
+            self.sorted[bucket[0] as usize..bucket[1] as usize].sort_unstable_by_key(|&g| groups[g as usize].slots[1]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_groups_of_a_colour_share_a_mobile_body_and_discovery_order_does_not_matter() {
+        let mut groups = Vec::new();
+        for i in 1..200u32 {
+            for j in i + 1..(i + 1 + (i * 7) % 9).min(200) {
+                groups.push(Group { slots: [i, j], rows: [i - 1, j - 1], points: 1, source: 0 });
+            }
+            groups.push(Group { slots: [0, i], rows: [IMMOBILE, i - 1], points: 1, source: 0 });
+        }
+        let mut a = Colouring::default();
+        a.arrange(&groups, 200, 199);
+        for colour in a.colours.windows(2) {
+            let mut seen = std::collections::BTreeSet::new();
+            for &g in &a.order[colour[0] as usize..colour[1] as usize] {
+                assert!(groups[g as usize].rows.iter().filter(|r| **r != IMMOBILE).all(|r| seen.insert(*r)));
+            }
+        }
+        let in_order: Vec<[u32; 2]> = a.order.iter().map(|&g| groups[g as usize].slots).collect();
+        groups.reverse();
+        let mut b = Colouring::default();
+        b.arrange(&groups, 200, 199);
+        let reversed: Vec<[u32; 2]> = b.order.iter().map(|&g| groups[g as usize].slots).collect();
+        assert_eq!(in_order, reversed);
+        assert_eq!(a.colours, b.colours);
+    }
+
+    #[test]
+    fn a_body_with_more_than_64_neighbours_is_coloured_too() {
+        let groups: Vec<Group> = (1..100).map(|i| Group { slots: [0, i], rows: [0, i], points: 1, source: i }).collect();
+        let mut c = Colouring::default();
+        c.arrange(&groups, 100, 100);
+        assert_eq!(c.colours.len(), 100);
+    }
+}

@@ -1,0 +1,5 @@
+//! Slots, flat arrays of the step, and the colours of the contact graph.
+
+pub mod bodies;
+pub mod graph;
+pub mod systems;
