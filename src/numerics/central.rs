@@ -83,14 +83,14 @@ impl Central {
         v2.angular -= self.spins[1] * turn;
     }
 
-    /// Squared natural map in the D-norm, and `D |r|²`.
+    /// Squared natural map in the norm of `d`, and `d |r|²`.
     #[inline]
-    pub(super) fn residual(&self, r: DVec3, u: DVec3) -> (f64, f64) {
-        let d = (1.0 / self.wn_inv + 2.0 / self.wt_inv) / 3.0;
+    pub(super) fn residual(&self, d: f64, r: DVec3, u: DVec3) -> (f64, f64) {
+        let d_inv = 1.0 / d;
         let (rn, un) = (self.normal.dot(r), self.normal.dot(u));
         let (rt, ut) = (r - rn * self.normal, u - un * self.normal);
-        let xn = rn - (un + self.mu * ut.length()) / d;
-        let xt = rt - ut / d;
+        let xn = rn - (un + self.mu * ut.length()) * d_inv;
+        let xt = rt - d_inv * ut;
         let t = xt.length();
         let (n, scale) = super::admissible::cone_projection(self.mu, xn, t);
         (d * ((rn - n).powi(2) + (rt - scale * xt).length_squared()), d * r.length_squared())

@@ -82,7 +82,8 @@ impl GaussSeidel {
         let mut best = f64::INFINITY;
         let mut anchor = (0, f64::INFINITY);
         let mut last_norm = f64::INFINITY;
-        let mut next_check = 2;
+        let mut next_check = 4;
+        let mut factor = 0.5;
         for k in 1..=self.max_sweeps {
             if self.accelerate {
                 work.before.clone_from(&answer.velocities);
@@ -90,16 +91,18 @@ impl GaussSeidel {
             work.sweep(p, answer, central);
             report.sweeps = k;
             let (change, size) = work.norms(p, &answer.reactions);
-            let due = k >= next_check || change.sqrt() <= 2.0 * self.tolerance * size.sqrt().max(p.q_scaled) || k == self.max_sweeps;
-            if due {
-                next_check = k + (k / 4).clamp(2, 25);
+            // a residual costs a sweep: the change, times what it was last off by, says when one may be worth it
+            let estimate = (change.sqrt() / size.sqrt().max(p.q_scaled)).max(f64::MIN_POSITIVE);
+            if k >= next_check || factor * estimate <= self.tolerance || k == self.max_sweeps {
+                next_check = k + (k / 2).clamp(4, 25);
                 let e_s = work.e_s(p, answer, central);
+                factor = (e_s / estimate).max(0.1);
                 if e_s <= self.tolerance {
                     // sweeps update v by differences; the answer counts only with v from scratch
                     to_frame(p, answer, central, false);
-                    if residual::certify(p, answer).e_s <= self.tolerance {
-                        report.status = Status::Converged;
-                        break;
+                    let found = residual::certify(p, answer);
+                    if found.e_s <= self.tolerance {
+                        return Report { status: Status::Converged, rel: found.rel, rel_q: found.rel_q, e_s: found.e_s, ..report };
                     }
                     to_frame(p, answer, central, true);
                 }
@@ -125,12 +128,10 @@ impl GaussSeidel {
                 work.conjugate(answer, change, &mut last_norm, k == 1);
             }
         }
-        if report.status != Status::Converged {
-            if best.is_finite() {
-                std::mem::swap(answer, &mut work.best);
-            }
-            to_frame(p, answer, central, false);
+        if best.is_finite() {
+            std::mem::swap(answer, &mut work.best);
         }
+        to_frame(p, answer, central, false);
         let found = residual::certify(p, answer);
         Report { rel: found.rel, rel_q: found.rel_q, e_s: found.e_s, ..report }
     }
@@ -260,8 +261,8 @@ impl Workspace {
         let v = &answer.velocities.rigid;
         let load = |body: u32| v.get(body as usize).copied().unwrap_or_default();
         let (mut error, mut size) = (0.0, 0.0);
-        for (c, &r) in self.central.iter().zip(&answer.reactions.contacts) {
-            let (e, s) = c.residual(r, c.velocity(&load(c.bodies[0]), &load(c.bodies[1])));
+        for ((c, &d), &r) in self.central.iter().zip(&self.weights).zip(&answer.reactions.contacts) {
+            let (e, s) = c.residual(d, r, c.velocity(&load(c.bodies[0]), &load(c.bodies[1])));
             error += e;
             size += s;
         }
