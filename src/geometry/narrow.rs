@@ -126,6 +126,10 @@ fn ordered(shape1: &Shape, pose1: &Pose, shape2: &Shape, pose2: &Pose, reach: f6
         // symmetric as it stands
         return closed_forms::balls(pose1.position, *r1, pose2.position, *r2, (0, 0), reach, &mut sink);
     }
+    // a pose that is not a number has no contacts; the step that made it will say so
+    if !(pose1.is_finite() && pose2.is_finite()) {
+        return;
+    }
     if order(shape1, pose1, shape2, pose2) == Ordering::Greater {
         let parts = (sink.parts.1, sink.parts.0);
         let sink = Sink { out: sink.out, frame: None, exchanged: !sink.exchanged, parts };

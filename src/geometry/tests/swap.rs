@@ -61,3 +61,16 @@ fn points_obey_the_definition_of_the_gap() {
         }
     }
 }
+
+#[test]
+fn a_pose_that_is_not_a_number_has_no_contacts() {
+    let mut shapes = convex_solids();
+    shapes.push(Shape::half_space(DVec3::Z).unwrap());
+    shapes.extend(terrains());
+    for s1 in &shapes {
+        for s2 in &shapes {
+            let found = points(s1, &Pose::at(DVec3::splat(f64::NAN)), s2, &Pose::IDENTITY, 1.0);
+            assert!(found.is_empty(), "{} {}", s1.kind(), s2.kind());
+        }
+    }
+}
