@@ -9,11 +9,11 @@ fn main() {
     let args: Vec<String> = std::env::args().collect();
     let sets: Vec<(String, String)> = args[2..].iter().filter_map(|a| a.split_once('=')).map(|(a, b)| (a.into(), b.into())).collect();
     let get = |k: &str| sets.iter().find(|(a, _)| a == k).map(|(_, v)| v.parse::<f64>().unwrap());
-    let own: Vec<(String, String)> = sets.iter().filter(|(k, _)| !["h", "tol", "until", "threads"].contains(&k.as_str())).cloned().collect();
+    let own: Vec<(String, String)> = sets.iter().filter(|(k, _)| !["h", "tol", "until", "threads", "touch"].contains(&k.as_str())).cloned().collect();
     let scene = Scene::load(&SceneSource::new(&args[1]), &own).unwrap();
     rayon::ThreadPoolBuilder::new().num_threads(get("threads").unwrap_or(1.0) as usize).build_global().unwrap();
     let h = get("h").unwrap_or(scene.time.step);
-    let mut sim = Simulation::new(Scheme { time_step: h, gravity: scene.gravity_at(0.0), ..Default::default() }).unwrap();
+    let mut sim = Simulation::new(Scheme { time_step: h, gravity: scene.gravity_at(0.0), touch: get("touch").unwrap_or(1e-7), ..Default::default() }).unwrap();
     let l = scene.default_law;
     let conv = |l: drystone::io::scene::model::ContactLaw| CoulombImpact { mu: l.mu, e_n: l.e_n, e_t: l.e_t };
     let mut laws = ContactLaws::uniform(conv(l));
@@ -40,7 +40,7 @@ fn main() {
         let r = sim.step().unwrap();
         sweeps += r.report.sweeps; newton += r.report.newton_iterations; bad += !r.converged as usize; emax = emax.max(r.report.e_s); all.push(r.report.e_s); rows += r.contacts; pen = pen.max(r.penetration);
         n += 1;
-        if std::env::var("V").is_ok() && (n < 20 || n % 20 == 0) { println!("{n} contacts {} sweeps {} newton {} e_s {:.1e} pen {:.2e} {:?} kin {:.2e} bal {:.1e}", r.contacts, r.report.sweeps, r.report.newton_iterations, r.report.e_s, r.penetration, r.report.status, r.balance.energy.kinetic, r.balance.error()); }
+        if std::env::var("V").is_ok() && (n < 20 || n % 20 == 0 || (r.report.newton_iterations > 0)) { println!("{n} contacts {} sweeps {} newton {} e_s {:.1e} pen {:.2e} {:?} kin {:.2e} bal {:.1e}", r.contacts, r.report.sweeps, r.report.newton_iterations, r.report.e_s, r.penetration, r.report.status, r.balance.energy.kinetic, r.balance.error()); }
     }
     sim.detect();
     let gaps: Vec<f64> = sim.world_mut().query::<&drystone::model::contact::Manifold>().iter(sim.world()).flat_map(|m| m.points.iter().map(|t| -t.gap).collect::<Vec<_>>()).filter(|p| *p > 0.0).collect();

@@ -31,10 +31,10 @@ pub struct ProximalNewton {
     pub tolerance: f64,
     /// Budget of factorisations.
     pub max_iterations: usize,
-    /// Go on to this share of the tolerance where a few more iterations get there. A pile that is solved well stays solved:
-    /// the next steps of a simulation then start within the tolerance.
+    /// Where the systems come to rest, go on to this share of the tolerance. A pile that is solved well stays solved: the next
+    /// steps of a simulation then start within the tolerance.
     pub overshoot: f64,
-    /// First penalty κ (per D⁻¹); grows tenfold an outer step up to 10⁵.
+    /// First penalty κ (per D⁻¹); grows tenfold an outer step up to 10⁶.
     pub penalty: f64,
 }
 
@@ -79,9 +79,11 @@ struct Nodes {
 }
 
 const NONE: u32 = u32::MAX;
-const MAX_PENALTY: f64 = 1e5;
+const MAX_PENALTY: f64 = 1e6;
+/// Outer steps without progress that end the solve.
+const IDLE: usize = 6;
 /// Iterations beyond the tolerance.
-const EXTRA: usize = 15;
+const EXTRA: usize = 40;
 
 impl ProximalNewton {
     /// Improves `answer` until e_s ≤ tolerance; its reactions are the first proximal centre.
@@ -98,8 +100,11 @@ impl ProximalNewton {
             let mut reached = (found.e_s <= self.tolerance).then_some(0);
             if reached.is_some() {
                 report.status = Status::Converged;
+                if !work.at_rest(p, &answer.velocities) {
+                    idle = IDLE;
+                }
             }
-            while report.newton_iterations < self.max_iterations && idle < 6 {
+            while report.newton_iterations < self.max_iterations && idle < IDLE {
                 let budget = self.max_iterations - report.newton_iterations;
                 // the inner problem need not be solved much better than the proximal step it belongs to
                 let accuracy = (1e-2 * found.e_s).clamp(0.02 * self.overshoot * self.tolerance, 1e-2);
@@ -117,7 +122,7 @@ impl ProximalNewton {
                 if best <= self.tolerance {
                     report.status = Status::Converged;
                     let spent = report.newton_iterations - *reached.get_or_insert(report.newton_iterations);
-                    if best <= self.overshoot * self.tolerance || spent >= EXTRA {
+                    if best <= self.overshoot * self.tolerance || spent >= EXTRA || !work.at_rest(p, &answer.velocities) {
                         break;
                     }
                 }
@@ -125,7 +130,7 @@ impl ProximalNewton {
                 std::mem::swap(&mut answer.velocities, &mut work.trial);
                 kappa = (10.0 * kappa).min(MAX_PENALTY);
             }
-            if idle >= 6 && report.status != Status::Converged {
+            if idle >= IDLE && report.status != Status::Converged {
                 report.status = Status::Stalled;
             }
         } else {
@@ -186,6 +191,35 @@ impl Workspace {
         self.reactions.contacts.resize(p.contacts.len(), DVec3::ZERO);
         self.reactions.blocks.resize(p.block_b.len(), 0.0);
         true
+    }
+
+    /// True where the reactions take away more velocity than is left, in the norm of M: a pile under its loads, not a flow.
+    fn at_rest(&self, p: &MixedProblem, v: &Velocities) -> bool {
+        let (mut left, mut taken) = (0.0, 0.0);
+        let mut dv = [0.0; MAX_DOFS];
+        for (node, &system) in self.nodes.systems.iter().enumerate() {
+            let n = self.nodes.sizes[node] as usize;
+            let norm = |x: &[f64]| {
+                let rows = self.nodes.mass[node].chunks_exact(n);
+                rows.zip(x).map(|(row, xi)| xi * row.iter().zip(x).map(|(m, x)| m * x).sum::<f64>()).sum::<f64>()
+            };
+            difference(p, system, v, &mut dv[..n]);
+            taken += norm(&dv[..n]);
+            match system {
+                System::Fixed => {}
+                System::Rigid(i) => {
+                    let twist = v.rigid[i as usize];
+                    twist.linear.write_to_slice(&mut dv);
+                    twist.angular.write_to_slice(&mut dv[3..]);
+                }
+                System::General(i) => {
+                    let first = p.general[i as usize].first;
+                    dv[..n].copy_from_slice(&v.general[first..first + n]);
+                }
+            }
+            left += norm(&dv[..n]);
+        }
+        left <= taken
     }
 
     fn set_shift(&mut self, p: &MixedProblem, v: &Velocities) {
