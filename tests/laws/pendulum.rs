@@ -30,7 +30,7 @@ fn tilt(sim: &Simulation, body: Entity) -> f64 {
 
 #[test]
 fn a_heavy_top_precesses_steadily_slow_and_fast() -> Fallible {
-    for (h, exact) in [(2.5e-4, 3.759650), (1e-4, 25.107864)] {
+    for (h, exact) in [(1e-4, 3.759650), (5e-5, 25.107864)] {
         let theta = 30f64.to_radians();
         let (mut sim, body) = top(h, theta, 150.0, exact)?;
         let (mut angle, mut before, mut worst, mut gap) = (0.0, 0.0, 0f64, 0f64);
@@ -56,7 +56,7 @@ fn a_heavy_top_precesses_steadily_slow_and_fast() -> Fallible {
 #[test]
 fn a_sleeping_top_stands_above_its_critical_spin_and_falls_below() -> Fallible {
     let peak = |spin: f64, until: f64| -> Fallible<(f64, f64)> {
-        let (mut sim, body) = top(5e-4, 1e-3, spin, 0.0)?;
+        let (mut sim, body) = top(2.5e-4, 1e-3, spin, 0.0)?;
         let (mut highest, mut when) = (0.0, 0.0);
         while sim.time() < until {
             assert!(sim.step()?.converged);
@@ -110,8 +110,9 @@ fn a_double_pendulum_follows_its_trajectory_with_second_order() -> Fallible {
             assert!((a - b).abs() < 1e-3, "t {t}: {found:?} against {exact:?}");
         }
     }
-    let [a, b, c] = [run(2e-3)?, run(1e-3)?, run(5e-4)?];
+    let [a, b, c] = [run(1e-3)?, run(5e-4)?, run(2.5e-4)?];
     let distance = |a: &[[f64; 2]], b: &[[f64; 2]]| a.iter().flatten().zip(b.iter().flatten()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    println!("{a:?} {b:?} {c:?}");
     let order = (distance(&a, &b) / distance(&b, &c)).log2();
     println!("order {order:.3}, differences {:.2e} {:.2e}", distance(&a, &b), distance(&b, &c));
     assert!((order - 2.0).abs() < 0.2, "{order}");
@@ -124,7 +125,8 @@ fn a_double_pendulum_swings_in_its_two_modes() -> Fallible {
         let (mut sim, bobs) = double_pendulum(1e-3, [1e-3, 1e-3 * ratio])?;
         let (mut crossings, mut before) = (Vec::new(), 1e-3);
         while crossings.len() < 9 {
-            assert!(sim.step()?.converged);
+            let report = sim.step()?;
+            assert!(report.converged, "{report:?}");
             let now = angles(&sim, bobs)[0];
             if now * before < 0.0 {
                 crossings.push(sim.time() - sim.time_step() * now / (now - before));
@@ -140,7 +142,7 @@ fn a_double_pendulum_swings_in_its_two_modes() -> Fallible {
 
 #[test]
 fn a_double_pendulum_keeps_its_joints_and_its_energy_for_a_minute() -> Fallible {
-    let (mut sim, bobs) = double_pendulum(1e-3, [PI / 2.0; 2])?;
+    let (mut sim, bobs) = double_pendulum(5e-4, [PI / 2.0; 2])?;
     let start = 0.0; // both bobs at the height of the pivot, at rest
     let joints: Vec<Entity> = sim.world_mut().query::<(Entity, &SphericalJoint)>().iter(sim.world()).map(|(e, _)| e).collect();
     let (mut gap, mut drift, mut kinetic) = (0f64, 0f64, 0f64);
