@@ -19,7 +19,7 @@ pub struct Pass {
     pub number: usize,
     /// Rows are evaluated at the middle of the step, which depends on its end.
     pub nonlinear: bool,
-    /// Largest change of a velocity against the last pass, relative to the largest velocity.
+    /// Largest change of a velocity against the last pass, relative to the largest velocity, not below that of a free fall of one step.
     pub change: f64,
 }
 
@@ -64,7 +64,8 @@ pub fn set_frames(scheme: Res<Scheme>, pass: Res<Pass>, mut bodies: ResMut<Bodie
 pub fn new_state(bodies: &mut Bodies, scheme: &Scheme, solution: &[Twist], pass: &mut Pass) {
     let h = scheme.time_step;
     let cayley = uses_cayley(scheme.treatment, scheme.gyroscopic);
-    let (mut change, mut size) = (0f64, 0f64);
+    // a system at rest still sums velocities of this size, and rounds there
+    let (mut change, mut size) = (0f64, h * scheme.gravity.length());
     for body in bodies.rows.iter_mut().filter(|b| b.alive) {
         if let Some(twist) = solution.get(body.row as usize) {
             let new = Velocity { linear: twist.linear, angular: body.frame.rotation.conjugate() * twist.angular };
