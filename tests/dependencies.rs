@@ -11,7 +11,8 @@ struct Room {
 }
 
 /// Crates that only the listed rooms may name.
-const GUARDED: &[&str] = &["bevy_ecs", "parry3d", "rayon", "sprs", "faer", "clap", "indicatif", "ctrlc", "csv", "toml", "flate2", "plotters"];
+const GUARDED: &[&str] =
+    &["bevy_ecs", "parry3d", "rayon", "sprs", "faer", "clap", "indicatif", "ctrlc", "csv", "toml", "flate2", "plotters"];
 
 #[rustfmt::skip]
 const ROOMS: &[Room] = &[
@@ -53,7 +54,8 @@ const ROOMS: &[Room] = &[
 ];
 
 /// Words that the ground floor must not hold: files, printing, clocks, chance.
-const NOT_IN_NUMERICS: &[&str] = &["std::fs", "std::io", "std::env", "Instant", "SystemTime", "println!", "print!", "HashMap", "HashSet", "rand::"];
+const NOT_IN_NUMERICS: &[&str] =
+    &["std::fs", "std::io", "std::env", "Instant", "SystemTime", "println!", "print!", "HashMap", "HashSet", "rand::"];
 
 fn source() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")

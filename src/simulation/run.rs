@@ -179,8 +179,6 @@ impl Default for Simulation {
 const OVERFLOW: f64 = 1e100;
 /// The inner loop has settled when no velocity changes by more than this, relative to the largest.
 const SETTLED: f64 = 1e-13;
-/// Above this it has not settled, however many passes it took.
-const ACCEPTED: f64 = 1e3 * SETTLED;
 
 impl Simulation {
     /// An empty world.
@@ -411,7 +409,6 @@ impl Simulation {
         self.world.insert_resource(Pass { nonlinear, ..Pass::default() });
         self.world.resource_mut::<StepProblem>().report = Report::default();
         let mut settled = true;
-        let mut last = f64::INFINITY;
         loop {
             self.schedules.inner.run(&mut self.world);
             if let Some(reason) = self.world.resource_mut::<StepProblem>().error.take() {
@@ -419,14 +416,11 @@ impl Simulation {
             }
             let pass = self.world.resource_mut::<Pass>().into_inner();
             pass.number += 1;
-            // bodies of small inertia on long arms end at their own rounding, above SETTLED
-            let rounding = pass.change <= ACCEPTED && pass.change > 0.5 * last;
-            if !nonlinear || pass.change <= SETTLED || rounding {
+            if !nonlinear || pass.change <= SETTLED {
                 break;
             }
-            last = pass.change;
             if pass.number >= max_passes {
-                settled = pass.change <= ACCEPTED;
+                settled = pass.change <= 1e3 * SETTLED;
                 break;
             }
         }

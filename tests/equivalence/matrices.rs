@@ -51,7 +51,8 @@ fn the_rows_of_the_sweep_are_those_of_the_sparse_matrices() -> Fallible {
             let inverse: Vec<Vec<f64>> = inverse.chunks(dofs).map(<[f64]>::to_vec).collect();
             // M⁻¹ Hᵀ, column by column
             let spread: Vec<Vec<f64>> = h.iter().map(|row| times(&inverse, row)).collect();
-            let w: Vec<Vec<f64>> = h.iter().map(|row| spread.iter().map(|s| row.iter().zip(s).map(|(a, b)| a * b).sum()).collect()).collect();
+            let w: Vec<Vec<f64>> =
+                h.iter().map(|row| spread.iter().map(|s| row.iter().zip(s).map(|(a, b)| a * b).sum()).collect()).collect();
             let free = times(&inverse, &global.f);
             close("v_free", &free, &flat(&p.free));
             let q: Vec<f64> = times(&h, &free).iter().zip(&global.w).map(|(a, b)| a + b).collect();

@@ -29,7 +29,12 @@ fn heap() -> Fallible<Vec<Body>> {
     // faces on faces
     for k in 0..4 {
         let stone = Body::new(Shape::cuboid(DVec3::new(0.2, 0.15, 0.1))?);
-        bodies.push(stone.at(DVec3::new(3.0, 0.05 * noise(k), 0.1 + 0.2 * k as f64)).turned(DQuat::from_rotation_z(0.4 * noise(k + 3))).named(format!("s{k}")));
+        bodies.push(
+            stone
+                .at(DVec3::new(3.0, 0.05 * noise(k), 0.1 + 0.2 * k as f64))
+                .turned(DQuat::from_rotation_z(0.4 * noise(k + 3)))
+                .named(format!("s{k}")),
+        );
     }
     Ok(bodies)
 }
@@ -50,7 +55,11 @@ fn contact_set(bodies: Vec<Body>) -> Fallible<Vec<Point>> {
         let [a, b] = pair.bodies.map(|e| world.get::<BodyName>(e).map(|n| n.0.clone()).unwrap_or_default());
         for t in &manifold.points {
             let middle = 0.5 * (t.point1 + t.point2);
-            found.push(if a < b { (a.clone(), b.clone(), t.gap, t.normal, middle) } else { (b.clone(), a.clone(), t.gap, -t.normal, middle) });
+            found.push(if a < b {
+                (a.clone(), b.clone(), t.gap, t.normal, middle)
+            } else {
+                (b.clone(), a.clone(), t.gap, -t.normal, middle)
+            });
         }
     }
     let key = |x: DVec3| x.dot(DVec3::new(1.0, 0.37, 0.11));
@@ -99,7 +108,8 @@ fn thousand_balls(threads: usize) -> Fallible<Vec<u64>> {
             contacts = sim.step().map_err(|e| e.to_string())?.contacts;
         }
         assert!(contacts > 1500, "{contacts}");
-        let mut states: Vec<_> = sim.world_mut().query::<(&Slot, &BodyPose, &Velocity)>().iter(sim.world()).map(|(s, p, v)| (*s, *p, *v)).collect();
+        let mut states: Vec<_> =
+            sim.world_mut().query::<(&Slot, &BodyPose, &Velocity)>().iter(sim.world()).map(|(s, p, v)| (*s, *p, *v)).collect();
         states.sort_by_key(|s| s.0);
         let numbers = |(_, p, v): &(Slot, BodyPose, Velocity)| {
             let (x, q) = (p.0.position.to_array(), p.0.rotation.to_array());

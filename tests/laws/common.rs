@@ -11,50 +11,50 @@ use drystone::simulation::{Body, Simulation};
 use drystone::topology::bodies::Slot;
 use glam::DVec3;
 
-pub type Fallible<T = ()> = Result<T, Box<dyn std::error::Error>>;
+pub(crate) type Fallible<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
-pub const G: f64 = 9.81;
+pub(crate) const G: f64 = 9.81;
 /// Moreau–Jean as in the reference tables.
-pub const FORECAST: Treatment = Treatment::Forecast { theta: 0.5 };
-pub const GAP_AWARE: Treatment = Treatment::GapAware { beta: 0.1 };
+pub(crate) const FORECAST: Treatment = Treatment::Forecast { theta: 0.5 };
+pub(crate) const GAP_AWARE: Treatment = Treatment::GapAware { beta: 0.1 };
 
-pub fn velocity(sim: &Simulation, body: Entity) -> Velocity {
+pub(crate) fn velocity(sim: &Simulation, body: Entity) -> Velocity {
     *sim.world().get::<Velocity>(body).expect("alive")
 }
 
-pub fn pose(sim: &Simulation, body: Entity) -> Pose {
+pub(crate) fn pose(sim: &Simulation, body: Entity) -> Pose {
     sim.world().get::<BodyPose>(body).expect("alive").0
 }
 
-pub fn position(sim: &Simulation, body: Entity) -> DVec3 {
+pub(crate) fn position(sim: &Simulation, body: Entity) -> DVec3 {
     pose(sim, body).position
 }
 
 /// No body, gravity or none.
-pub fn space(h: f64, treatment: Treatment, gravity: f64, tolerance: f64) -> Fallible<Simulation> {
+pub(crate) fn space(h: f64, treatment: Treatment, gravity: f64, tolerance: f64) -> Fallible<Simulation> {
     let mut sim = Simulation::new(Scheme { time_step: h, treatment, gravity: -gravity * DVec3::Z, ..Scheme::default() })?;
     sim.solver_mut().tolerance = tolerance;
     Ok(sim)
 }
 
 /// A floor at z = 0.
-pub fn scene(h: f64, treatment: Treatment, law: CoulombImpact, tolerance: f64) -> Fallible<Simulation> {
+pub(crate) fn scene(h: f64, treatment: Treatment, law: CoulombImpact, tolerance: f64) -> Fallible<Simulation> {
     let mut sim = space(h, treatment, G, tolerance)?;
     sim.set_laws(ContactLaws::uniform(law));
     sim.spawn_body(Body::new(Shape::half_space(DVec3::Z)?).fixed().named("floor"))?;
     Ok(sim)
 }
 
-pub fn friction(mu: f64) -> CoulombImpact {
+pub(crate) fn friction(mu: f64) -> CoulombImpact {
     CoulombImpact { mu, ..CoulombImpact::default() }
 }
 
-pub fn restitution(e_n: f64) -> CoulombImpact {
+pub(crate) fn restitution(e_n: f64) -> CoulombImpact {
     CoulombImpact { e_n, ..CoulombImpact::default() }
 }
 
 /// The contact points of two bodies, each with its reaction on `on`.
-pub fn touches(sim: &Simulation, on: Entity, from: Entity) -> Vec<Touch> {
+pub(crate) fn touches(sim: &Simulation, on: Entity, from: Entity) -> Vec<Touch> {
     let slot = |e| sim.world().get::<Slot>(e).expect("alive").0;
     let (a, b) = (slot(on), slot(from));
     let pairs = sim.world().resource::<drystone::geometry::systems::Proximity>().pairs();
@@ -66,7 +66,7 @@ pub fn touches(sim: &Simulation, on: Entity, from: Entity) -> Vec<Touch> {
 }
 
 /// Resultant impulse on `on` and its moment about `about`.
-pub fn resultant(sim: &Simulation, on: Entity, from: Entity, about: DVec3) -> [DVec3; 2] {
+pub(crate) fn resultant(sim: &Simulation, on: Entity, from: Entity, about: DVec3) -> [DVec3; 2] {
     touches(sim, on, from).iter().fold([DVec3::ZERO; 2], |[force, moment], t| {
         let arm = 0.5 * (t.point1 + t.point2) - about;
         [force + t.reaction, moment + arm.cross(t.reaction)]

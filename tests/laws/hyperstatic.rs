@@ -137,7 +137,12 @@ fn a_wedged_box_rests_and_only_the_sum_of_its_reactions_is_unique() -> Fallible 
             assert!(all.length() < 1e-8 * impulse, "{all}");
             let moment: DVec3 = p.contacts.iter().zip(&answer.reactions.contacts).map(|(c, r)| c.arm2.cross(c.to_world(*r))).sum();
             assert!(moment.length() < 1e-8 * impulse, "{moment}");
-            let power: f64 = p.contacts.iter().zip(&answer.reactions.contacts).map(|(c, r)| r.dot(p.contact_velocity(c, &answer.velocities.rigid))).sum();
+            let power: f64 = p
+                .contacts
+                .iter()
+                .zip(&answer.reactions.contacts)
+                .map(|(c, r)| r.dot(p.contact_velocity(c, &answer.velocities.rigid)))
+                .sum();
             assert!(power.abs() < 1e-8 * impulse * G * 2e-3, "{power}");
             let floor = sum(&p, answer, |c| c.normal.z.abs() > 0.5);
             if mu_wall == 0.0 {

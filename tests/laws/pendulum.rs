@@ -111,7 +111,8 @@ fn a_double_pendulum_follows_its_trajectory_with_second_order() -> Fallible {
         }
     }
     let [a, b, c] = [run(1e-3)?, run(5e-4)?, run(2.5e-4)?];
-    let distance = |a: &[[f64; 2]], b: &[[f64; 2]]| a.iter().flatten().zip(b.iter().flatten()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    let distance =
+        |a: &[[f64; 2]], b: &[[f64; 2]]| a.iter().flatten().zip(b.iter().flatten()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     println!("{a:?} {b:?} {c:?}");
     let order = (distance(&a, &b) / distance(&b, &c)).log2();
     println!("order {order:.3}, differences {:.2e} {:.2e}", distance(&a, &b), distance(&b, &c));

@@ -1,6 +1,6 @@
 //! Free rocking of a rectangular block (Housner): e = 0 at velocity level on the corner points.
 
-use super::common::{FORECAST, Fallible, GAP_AWARE, friction, pose, position, scene, velocity};
+use super::common::{FORECAST, Fallible, GAP_AWARE, friction, pose, scene, velocity};
 use drystone::geometry::Shape;
 use drystone::model::scheme::Treatment;
 use drystone::simulation::Body;
@@ -25,11 +25,11 @@ const TABLE: [Row; 4] = [
 ];
 
 /// Swings a block free in space from its tilt to the next peak on the other side and compares with `row`.
-fn rock(row: &Row, treatment: Treatment, heading: f64) -> Fallible {
+fn rock(row: &Row, treatment: Treatment, heading: f64, h: f64) -> Fallible<f64> {
     let [b, tall] = row.half;
     let alpha = (b / tall).atan();
     let depth = 0.3;
-    let mut sim = scene(1e-4, treatment, friction(0.8), 1e-10)?;
+    let mut sim = scene(h, treatment, friction(0.8), 1e-10)?;
     let (turn, tilt) = (DQuat::from_rotation_z(heading), DQuat::from_rotation_y(row.start * alpha));
     // about the edge at (b, ·, 0)
     let centre = turn * (DVec3::X * b + tilt * DVec3::new(-b, 0.0, tall));
@@ -56,24 +56,25 @@ fn rock(row: &Row, treatment: Treatment, heading: f64) -> Fallible {
                 }
             }
             Some(time) => {
-                if sim.time() - time < 3e-4 {
+                if sim.time() - time < 3.0 * h {
                     after = -speed;
                 }
                 if speed > 0.0 {
                     let peak = -now / alpha;
-                    let walk = (position(&sim, stone) - pose(&sim, stone).vector(DVec3::new(b, 0.0, tall)) + turn * (DVec3::X * b)).reject_from(DVec3::Z);
-                    println!(
-                        "{treatment:?} b {b} H {tall} start {}: quarter {time:.6} ({}), speed {fastest:.6} ({}) to {after:.6} ({}), peak {peak:.6} ({}), yaw {yaw:.1e}, walk {:.1e}, unconverged {unconverged}",
-                        row.start, row.quarter, row.before, row.after, row.peak, walk.length()
-                    );
+                    // the corner that now carries was at (−b, ·, 0) of the upright block
+                    let corner = pose(&sim, stone).point(DVec3::new(-b, 0.0, -tall)) + turn * (DVec3::X * b);
+                    let (creep, walk) = (corner.dot(turn * DVec3::X).abs(), corner.dot(edge).abs());
+                    println!("{treatment:?} b {b} H {tall} start {} h {h}:", row.start);
+                    println!("  quarter {time:.6} ({}), speed {fastest:.6} ({}) to {after:.6} ({}),", row.quarter, row.before, row.after);
+                    println!("  peak {peak:.6} ({}), yaw {yaw:.1e}, walk {walk:.1e}, creep of the corner {creep:.1e}", row.peak);
                     let close = |found: f64, exact: f64, tolerance: f64| (found / exact - 1.0).abs() < tolerance;
                     assert!(close(time, row.quarter, 5e-3), "quarter period {time}");
                     assert!(close(after / fastest, row.after / row.before, 5e-3), "ratio {}", after / fastest);
                     assert!(close(peak, row.peak, 1e-2), "peak {peak}");
                     assert!(yaw < 1e-6, "yaws by {yaw}");
-                    assert!(walk.length() < 1e-6, "walks by {walk}");
+                    assert!(walk < 1e-6, "walks by {walk}");
                     assert_eq!(unconverged, 0);
-                    return Ok(());
+                    return Ok(creep);
                 }
             }
         }
@@ -84,14 +85,25 @@ fn rock(row: &Row, treatment: Treatment, heading: f64) -> Fallible {
 #[test]
 fn a_rocking_block_swings_and_loses_speed_as_housner_says() -> Fallible {
     for row in &TABLE {
-        rock(row, GAP_AWARE, 0.0)?;
+        rock(row, GAP_AWARE, 0.0, 1e-4)?;
     }
     Ok(())
 }
 
 #[test]
 fn a_rocking_block_does_so_in_the_forecast_treatment_and_in_any_direction() -> Fallible {
-    rock(&TABLE[0], FORECAST, 0.0)?;
-    rock(&TABLE[3], FORECAST, 0.0)?;
-    rock(&TABLE[0], GAP_AWARE, 0.6)
+    rock(&TABLE[0], FORECAST, 0.0, 1e-4)?;
+    rock(&TABLE[3], FORECAST, 0.0, 1e-4)?;
+    rock(&TABLE[0], GAP_AWARE, 0.6, 1e-4)?;
+    Ok(())
+}
+
+/// Rows are taken at the start of a step, so a corner creeps along the ground by (h/2) ∫ ω² b dt in a swing.
+#[test]
+fn the_corner_that_carries_a_rocking_block_stays_where_it_is() -> Fallible {
+    let row = &TABLE[3];
+    let (coarse, fine) = (rock(row, GAP_AWARE, 0.0, 1e-4)?, rock(row, GAP_AWARE, 0.0, 2.5e-5)?);
+    assert!((coarse / fine / 4.0 - 1.0).abs() < 0.1, "first order in h: {coarse} and {fine}");
+    assert!(fine < 1e-6 && rock(&TABLE[0], GAP_AWARE, 0.0, 1e-4)? < 1e-6, "{fine}");
+    Ok(())
 }
