@@ -19,7 +19,8 @@ pub struct Pass {
     pub number: usize,
     /// Rows are evaluated at the middle of the step, which depends on its end.
     pub nonlinear: bool,
-    /// Largest change of a velocity against the last pass, relative to the largest velocity.
+    /// Largest change of a velocity against the last pass, relative to the largest velocity, not below that of a free fall
+    /// of one step; 0 where only rounding is left.
     pub change: f64,
 }
 
@@ -60,11 +61,15 @@ pub fn set_frames(scheme: Res<Scheme>, pass: Res<Pass>, mut bodies: ResMut<Bodie
     }
 }
 
+/// Where passes no longer halve a change below this, it is rounding: bodies of small inertia on long arms have that much.
+const ROUNDING: f64 = 1e-10;
+
 /// New velocities from the solution; new poses by the θ-rule.
 pub fn new_state(bodies: &mut Bodies, scheme: &Scheme, solution: &[Twist], pass: &mut Pass) {
     let h = scheme.time_step;
     let cayley = uses_cayley(scheme.treatment, scheme.gyroscopic);
-    let (mut change, mut size) = (0f64, 0f64);
+    // a system at rest still sums velocities of this size, and rounds there
+    let (mut change, mut size) = (0f64, h * scheme.gravity.length());
     for body in bodies.rows.iter_mut().filter(|b| b.alive) {
         if let Some(twist) = solution.get(body.row as usize) {
             let new = Velocity { linear: twist.linear, angular: body.frame.rotation.conjugate() * twist.angular };
@@ -79,7 +84,10 @@ pub fn new_state(bodies: &mut Bodies, scheme: &Scheme, solution: &[Twist], pass:
             body.new_pose = advance(&body.pose, &theta_velocity(&body.velocity, &body.new_velocity, theta), h, cayley && theta == 0.5);
         }
     }
-    pass.change = if size > 0.0 { change / size } else { 0.0 };
+    let last = std::mem::replace(&mut pass.change, if size > 0.0 { change / size } else { 0.0 });
+    if pass.number > 0 && pass.change <= ROUNDING && pass.change > 0.5 * last {
+        pass.change = 0.0;
+    }
 }
 
 /// New velocities and coordinates of the general systems.

@@ -1,36 +1,10 @@
-//! Laws of mechanics that a scene of a few lines must obey.
+//! Sticking, sliding and rolling under Coulomb's law; the cheap cube at rest.
 
+use super::common::{Fallible, G, friction, position, scene, velocity};
 use drystone::geometry::Shape;
-use drystone::model::law::{ContactLaws, CoulombImpact};
-use drystone::model::newton_euler::{BodyPose, Velocity};
-use drystone::model::scheme::{Scheme, Treatment};
-use drystone::simulation::{Body, Event, Simulation};
-use bevy_ecs::prelude::Entity;
+use drystone::model::scheme::Treatment;
+use drystone::simulation::{Body, Event};
 use glam::{DQuat, DVec3};
-
-type Fallible = Result<(), Box<dyn std::error::Error>>;
-
-const G: f64 = 9.81;
-
-fn velocity(sim: &Simulation, body: Entity) -> Velocity {
-    *sim.world().get::<Velocity>(body).expect("alive")
-}
-
-fn position(sim: &Simulation, body: Entity) -> DVec3 {
-    sim.world().get::<BodyPose>(body).expect("alive").0.position
-}
-
-fn scene(h: f64, treatment: Treatment, law: CoulombImpact, tolerance: f64) -> Result<Simulation, Box<dyn std::error::Error>> {
-    let mut sim = Simulation::new(Scheme { time_step: h, treatment, ..Scheme::default() })?;
-    sim.set_laws(ContactLaws::uniform(law));
-    sim.solver_mut().tolerance = tolerance;
-    sim.spawn_body(Body::new(Shape::half_space(DVec3::Z)?).fixed().named("floor"))?;
-    Ok(sim)
-}
-
-fn friction(mu: f64) -> CoulombImpact {
-    CoulombImpact { mu, ..CoulombImpact::default() }
-}
 
 /// Gravity on a plane that is tilted by `angle`, its slope turned by `heading` about the normal.
 fn tilted(angle: f64, heading: f64) -> DVec3 {
