@@ -447,7 +447,8 @@ impl Simulation {
 
     /// Looks for numbers that are not; loads before the solve, states after it.
     fn check_finite(&self, after: bool) -> Result<(), SimulationError> {
-        let good = |x: DVec3| x.abs().max_element() < OVERFLOW;
+        // max_element passes over NaN
+        let good = |x: DVec3| x.is_finite() && x.abs().max_element() < OVERFLOW;
         let bodies = self.world.resource::<Bodies>();
         for (slot, row) in bodies.rows.iter().enumerate().filter(|(_, row)| row.alive) {
             let what = if !after {

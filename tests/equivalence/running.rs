@@ -88,7 +88,7 @@ fn a_load_that_is_not_a_number_stops_the_run_and_keeps_the_last_good_state() -> 
 }
 
 #[test]
-fn drives_and_blows_that_are_not_numbers_are_named_too() -> Fallible {
+fn drives_blows_and_states_that_are_not_numbers_are_named_too() -> Fallible {
     let named = |error: SimulationError| match error {
         SimulationError::NotFinite { what, body, .. } => (what, body),
         other => panic!("{other}"),
@@ -102,5 +102,15 @@ fn drives_and_blows_that_are_not_numbers_are_named_too() -> Fallible {
     let (mut sim, [_, upper]) = floor_and_tower()?;
     sim.at(0.01, Event::Blow(upper, AppliedForce { force: DVec3::NAN, torque: DVec3::ZERO }));
     assert_eq!(named(sim.run_until(1.0).unwrap_err()), ("load", "body \"upper\"".into()));
+
+    let (mut sim, [lower, _]) = floor_and_tower()?;
+    sim.run_until(0.01)?;
+    sim.world_mut().get_mut::<Velocity>(lower).ok_or("gone")?.linear.y = f64::NAN;
+    assert_eq!(named(sim.step().unwrap_err()), ("velocity", "body \"lower\"".into()));
+
+    let (mut sim, [lower, _]) = floor_and_tower()?;
+    sim.run_until(0.01)?;
+    sim.world_mut().get_mut::<BodyPose>(lower).ok_or("gone")?.0.position.y = f64::NAN;
+    assert_eq!(named(sim.step().unwrap_err()), ("position", "body \"lower\"".into()));
     Ok(())
 }
