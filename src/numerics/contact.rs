@@ -87,7 +87,23 @@ impl LocalOperator {
                 return DVec3::new(x, y, z);
             }
         }
+        if self.s_det_inv == 0.0
+            && let Some(stuck) = self.stick_in_a_line(frictionless, c, mu)
+        {
+            return stuck;
+        }
         self.slip(frictionless, c, mu)
+    }
+
+    /// Sticking where only one tangential direction can move (locked axes): `r_t = −S⁺ c`, S of rank one.
+    fn stick_in_a_line(&self, frictionless: f64, c: [f64; 2], mu: f64) -> Option<DVec3> {
+        let [s11, s12, s22] = self.s;
+        let inverse = 1.0 / (s11 + s22);
+        let [y, z] = [s11 * c[0] + s12 * c[1], s12 * c[0] + s22 * c[1]].map(|x| -x * inverse * inverse);
+        let left = (c[0] + s11 * y + s12 * z).hypot(c[1] + s12 * y + s22 * z);
+        let x = frictionless - (self.nt[0] * y + self.nt[1] * z) * self.nn_inv;
+        let inside = x >= 0.0 && y.hypot(z) <= mu * x && left <= 1e-12 * (c[0].hypot(c[1]) + self.nn * frictionless);
+        inside.then(|| DVec3::new(x, y, z))
     }
 
     /// Solves `‖r_t(λ)‖ = μ r_n(λ)` for λ > 0.
@@ -98,7 +114,8 @@ impl LocalOperator {
         }
         let [s11, s12, s22] = self.s;
         let (mut low, mut high) = (0.0, f64::INFINITY);
-        let mut lambda = (c_norm / (mu * frictionless) - 0.5 * (s11 + s22)).max(0.0);
+        // above 0, where S may be singular
+        let mut lambda = (c_norm / (mu * frictionless) - 0.5 * (s11 + s22)).max(f64::EPSILON * (s11 + s22));
         let (mut rt, mut rn) = ([0.0; 2], frictionless);
         for _ in 0..MAX_SECULAR {
             let (a, d) = (s11 + lambda, s22 + lambda);
@@ -176,5 +193,31 @@ mod tests {
         assert_eq!(w.solve(DVec3::new(0.1, 5.0, 5.0), 0.5), DVec3::ZERO);
         assert_eq!(w.solve(DVec3::new(-1.0, 5.0, 5.0), 0.0), DVec3::new(0.5, 0.0, 0.0));
         assert!(LocalOperator::new(0.0, [0.0; 2], [1.0, 0.0, 1.0]).is_none());
+    }
+
+    #[test]
+    fn a_contact_that_can_move_in_one_tangential_direction_sticks_and_slips() {
+        let (sin, cos) = 0.6f64.sin_cos();
+        for (direction, tilt) in [([1.0, 0.0], 0.0), ([0.0, 1.0], 0.3), ([cos, sin], -0.4)] {
+            let along = |x: f64, y: f64| x * direction[0] + y * direction[1];
+            let w = LocalOperator::new(
+                1.0,
+                [tilt * direction[0], tilt * direction[1]],
+                [direction[0] * direction[0], direction[0] * direction[1], direction[1] * direction[1]],
+            )
+            .expect("a normal that moves");
+            for speed in [0.0, 0.1, -0.1, 5.0, -5.0] {
+                let q = DVec3::new(-1.0, speed * direction[0], speed * direction[1]);
+                let r = w.solve(q, 0.5);
+                let u = q + w.apply(r);
+                assert!(r.is_finite() && u.x.abs() < 1e-12, "{r} {u}");
+                let (t, slip) = (along(r.y, r.z), along(u.y, u.z));
+                if speed.abs() > 1.0 {
+                    assert!((t.abs() - 0.5 * r.x).abs() < 1e-12 && t * slip < 0.0, "{r} {u}");
+                } else {
+                    assert!(slip.abs() < 1e-12 && t.abs() <= 0.5 * r.x, "{r} {u}");
+                }
+            }
+        }
     }
 }
