@@ -84,7 +84,10 @@ pub fn assemble_systems(
     }
     before.general.clone_from(&generals.v);
     problem.free.general.clone_from(&generals.v);
-    if problem.general.len() != generals.rows.len() {
+    let masses = generals.rows.iter().map(|row| row.dofs * row.dofs).sum::<usize>();
+    let known = problem.general.iter().map(|m| m.inverse.len()).sum::<usize>() == masses
+        && problem.general.iter().flat_map(|m| &m.inverse).eq(&generals.inverse);
+    if !known || problem.general.len() != generals.rows.len() {
         problem.general.clear();
         let mut at = 0;
         for row in &generals.rows {

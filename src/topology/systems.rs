@@ -53,10 +53,11 @@ pub fn gather_bodies(clock: Res<Clock>, mut bodies: ResMut<Bodies>, mut query: Q
 }
 
 /// Reads the general systems into their flat arrays.
-pub fn gather_generals(mut generals: ResMut<Generals>, query: Query<(Entity, &ConstantLagrangian, &Coordinates)>) {
+pub fn gather_generals(mut generals: ResMut<Generals>, query: Query<(Entity, Ref<ConstantLagrangian>, &Coordinates)>) {
     let generals = &mut *generals;
-    let count = query.iter().len();
-    if generals.rows.len() != count {
+    // a system that is born, changed or gone since the last step
+    let new = query.iter().any(|(_, system, _)| system.is_changed()) || generals.rows.len() != query.iter().len();
+    if new {
         generals.rows = query.iter().map(|(entity, ..)| GeneralRow { entity: Some(entity), ..GeneralRow::default() }).collect();
         generals.rows.sort_by_key(|row| row.entity);
         generals.mass.clear();

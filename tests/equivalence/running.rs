@@ -3,6 +3,7 @@
 use super::scene::{Fallible, TREATMENTS, everything};
 use bevy_ecs::prelude::Entity;
 use drystone::geometry::{Shape, systems::Proximity};
+use drystone::model::lagrangian::{ConstantLagrangian, Coordinates};
 use drystone::model::newton_euler::{AppliedForce, BodyName, BodyPose, Velocity};
 use drystone::simulation::{Body, Event, Simulation, SimulationError};
 use drystone::topology::bodies::Slot;
@@ -112,5 +113,23 @@ fn drives_blows_and_states_that_are_not_numbers_are_named_too() -> Fallible {
     sim.run_until(0.01)?;
     sim.world_mut().get_mut::<BodyPose>(lower).ok_or("gone")?.0.position.y = f64::NAN;
     assert_eq!(named(sim.step().unwrap_err()), ("position", "body \"lower\"".into()));
+    Ok(())
+}
+
+#[test]
+fn systems_with_any_coordinates_may_change_and_be_replaced_between_steps() -> Fallible {
+    let mut sim = Simulation::default();
+    let falling = |force: f64| ConstantLagrangian::diagonal(&[2.0], &[force]);
+    let rest = || Coordinates { q: vec![0.0], v: vec![0.0] };
+    let speed = |sim: &Simulation, e: Entity| sim.world().get::<Coordinates>(e).expect("alive").v[0];
+    let (first, second) = (sim.spawn_system(falling(-2.0), rest())?, sim.spawn_system(falling(-4.0), rest())?);
+    sim.run_until(0.5)?;
+    sim.world_mut().get_mut::<ConstantLagrangian>(first).ok_or("gone")?.mass[0] = 4.0;
+    sim.run_until(1.0)?;
+    assert!((speed(&sim, first) + 0.75).abs() < 1e-12, "{}", speed(&sim, first));
+    sim.world_mut().despawn(first);
+    let third = sim.spawn_system(ConstantLagrangian::diagonal(&[1.0, 1.0], &[3.0, 5.0]), Coordinates { q: vec![0.0; 2], v: vec![0.0; 2] })?;
+    sim.run_until(2.0)?;
+    assert!((speed(&sim, second) + 4.0).abs() < 1e-12 && (speed(&sim, third) - 3.0).abs() < 1e-12);
     Ok(())
 }
