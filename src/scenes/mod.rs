@@ -7,6 +7,10 @@
 //! # Ok::<(), drystone::io::scene::SceneError>(())
 //! ```
 
+pub mod build;
+
+pub use build::{BuildError, Built, build};
+
 use crate::io::scene::error::{SceneError, did_you_mean};
 
 /// A scene of the program.

@@ -74,6 +74,8 @@ pub enum Event {
     Blow(Entity, AppliedForce),
     /// A body appears.
     Birth(Box<Body>),
+    /// A body appears on an entity that was reserved for it.
+    Appear(Entity, Box<Body>),
     /// A body disappears.
     Death(Entity),
 }
@@ -262,19 +264,36 @@ impl Simulation {
 
     /// Adds a body.
     pub fn spawn_body(&mut self, body: Body) -> Result<Entity, SimulationError> {
+        let entity = self.reserve();
+        let filled = self.fill(entity, &body);
+        if filled.is_err() {
+            self.world.despawn(entity);
+        }
+        filled?;
+        Ok(entity)
+    }
+
+    /// An empty entity for a body that appears later, so that events can name it before.
+    pub fn reserve(&mut self) -> Entity {
+        self.world.spawn_empty().id()
+    }
+
+    /// Makes `entity` the body, in the lowest free slot.
+    pub(super) fn fill(&mut self, entity: Entity, body: &Body) -> Result<(), SimulationError> {
         let (bundle, inertia, collider) = body.components()?;
         let slot = self.free_slots.pop_first().unwrap_or_else(|| {
             self.next_slot += 1;
             self.next_slot - 1
         });
-        let mut entity = self.world.spawn((Slot(slot), bundle));
+        let mut entity = self.world.entity_mut(entity);
+        entity.insert((Slot(slot), bundle));
         if let Some(inertia) = inertia {
             entity.insert(inertia);
         }
         if let Some(collider) = collider {
             entity.insert(collider);
         }
-        Ok(entity.id())
+        Ok(())
     }
 
     /// Removes a body; its joints end with it. False if it is not there.
@@ -439,6 +458,7 @@ impl Simulation {
                 Event::Gravity(g) => self.world.resource_mut::<Scheme>().gravity = g,
                 Event::Blow(body, blow) => blows.push((body, blow)),
                 Event::Birth(body) => drop(self.spawn_body(*body)?),
+                Event::Appear(entity, body) => self.fill(entity, &body)?,
                 Event::Death(body) => drop(self.despawn_body(body)),
             }
         }

@@ -1,0 +1,215 @@
+//! From a scene to a simulation: bodies, laws, joints, loads and the events of its script.
+
+use crate::geometry::{Shape, ShapeError};
+use crate::io::scene::loads::{Uplift, WaterPressure};
+use crate::io::scene::model::{self, Motion, Scene, ShapeSpec};
+use crate::masonry::water::Face;
+use crate::model::law::{ContactLaws, CoulombImpact};
+use crate::model::newton_euler::{AppliedForce, BodyPose, Locks};
+use crate::model::scheme::Scheme;
+use crate::simulation::{Body, Event, Simulation, SimulationError};
+use bevy_ecs::prelude::Entity;
+use glam::DVec3;
+
+/// A scene that cannot be simulated.
+///
+/// ```
+/// use drystone::io::scene::model::{Body, Scene, ShapeSpec};
+/// let mut scene = Scene::new("wrong");
+/// scene.bodies.push(Body::new("ball", ShapeSpec::Ball { radius: -1.0 }));
+/// let error = drystone::scenes::build(&scene).unwrap_err();
+/// assert!(error.to_string().starts_with("body \"ball\": ball: radius"));
+/// ```
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum BuildError {
+    /// A shape that does not exist.
+    #[error("body {body:?}: {source}")]
+    Shape {
+        /// Name of the body.
+        body: String,
+        /// What the shape says.
+        source: ShapeError,
+    },
+    /// Something the simulation refuses.
+    #[error(transparent)]
+    Simulation(#[from] SimulationError),
+    /// A body that a joint or a load cannot use.
+    #[error("body {body:?}: {reason}")]
+    Body {
+        /// Name of the body.
+        body: String,
+        /// What was found and what would do.
+        reason: String,
+    },
+}
+
+/// A simulation with the entity of each body of the scene.
+///
+/// ```
+/// use drystone::io::scene::{Scene, SceneSource};
+/// let scene = Scene::load(&SceneSource::new("bouncing_ball"), &[])?;
+/// let mut built = drystone::scenes::build(&scene)?;
+/// built.simulation.step()?;
+/// assert_eq!(built.entities.len(), scene.bodies.len());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Built {
+    /// Ready to step.
+    pub simulation: Simulation,
+    /// Entity of each body, by its index in the scene; a body that is born later has one already.
+    pub entities: Vec<Entity>,
+}
+
+/// Builds the simulation of a scene; slots are in the order of its bodies.
+pub fn build(scene: &Scene) -> Result<Built, BuildError> {
+    let mut simulation = Simulation::new(Scheme {
+        time_step: scene.time.step,
+        treatment: scene.time.treatment,
+        gyroscopic: scene.time.gyroscopic,
+        gravity: scene.gravity_at(0.0),
+        warm_start: scene.solver.warm_start,
+        ..Scheme::default()
+    })?;
+    let solver = simulation.solver_mut();
+    (solver.tolerance, solver.max_sweeps) = (scene.solver.tolerance, scene.solver.max_sweeps);
+    simulation.set_laws(laws(scene));
+    let mut entities = Vec::with_capacity(scene.bodies.len());
+    for body in &scene.bodies {
+        let made = rigid_body(scene, body)?;
+        let entity = if body.birth > 0.0 {
+            made.validate().map_err(SimulationError::from)?;
+            let entity = simulation.reserve();
+            simulation.at(body.birth, Event::Appear(entity, Box::new(made)));
+            entity
+        } else {
+            simulation.spawn_body(made)?
+        };
+        for blow in &body.impulses {
+            simulation.at(blow.time.max(body.birth), Event::Blow(entity, AppliedForce { force: blow.linear, torque: blow.angular }));
+        }
+        if let Some(death) = body.death {
+            simulation.at(death, Event::Death(entity));
+        }
+        entities.push(entity);
+    }
+    for gravity in scene.gravity.iter().filter(|g| g.time > 0.0) {
+        simulation.at(gravity.time, Event::Gravity(gravity.acceleration));
+    }
+    for joint in &scene.joints {
+        let ends = [Some(joint.body1), joint.body2];
+        if let Some(late) = ends.into_iter().flatten().find(|&i| scene.bodies[i].birth > 0.0) {
+            let reason = "it is born after the start, and a joint needs both bodies at the start; set birth to 0".to_owned();
+            return Err(BuildError::Body { body: scene.bodies[late].name.clone(), reason });
+        }
+        simulation.spawn_joint(entities[joint.body1], joint.body2.map(|i| entities[i]), joint.anchor)?;
+    }
+    for water in &scene.water {
+        add_water(&mut simulation, scene, water, &entities)?;
+    }
+    if let Some(base) = scene.base.clone() {
+        simulation.add_load(move |time, rows| {
+            let acceleration = base.acceleration(time);
+            for row in rows.iter_mut() {
+                let mass = row.inertia.map_or(0.0, |inertia| inertia.mass);
+                row.load.force -= mass * acceleration;
+            }
+        });
+    }
+    Ok(Built { simulation, entities })
+}
+
+fn laws(scene: &Scene) -> ContactLaws {
+    let law = |l: model::ContactLaw| CoulombImpact { mu: l.mu, e_n: l.e_n, e_t: l.e_t };
+    let mut laws = ContactLaws::uniform(law(scene.default_law));
+    for pair in &scene.pair_laws {
+        let [a, b] = pair.materials.map(|m| m as u32);
+        laws.set(a, b, law(pair.law));
+    }
+    laws
+}
+
+/// What the simulation makes the body from.
+fn rigid_body(scene: &Scene, body: &model::Body) -> Result<Body, BuildError> {
+    let shape = body.shape.build().map_err(|source| BuildError::Shape { body: body.name.clone(), source })?;
+    if body.motion == Motion::Dynamic && holds_mesh(&shape) {
+        let reason = "a moving body cannot be a triangle mesh; give a hull, or a compound of hulls".to_owned();
+        return Err(BuildError::Body { body: body.name.clone(), reason });
+    }
+    let motion = match &body.motion {
+        Motion::Dynamic => crate::model::newton_euler::Motion::Dynamic,
+        Motion::Static => crate::model::newton_euler::Motion::Static,
+        Motion::Kinematic(drive) => {
+            let drive = drive.clone();
+            crate::model::newton_euler::Motion::Kinematic(std::sync::Arc::new(move |t| drive.velocity(t)))
+        }
+    };
+    Ok(Body {
+        name: body.name.clone(),
+        density: scene.materials[body.material].density,
+        mass: body.mass,
+        inertia: body.inertia,
+        centre: body.centre_of_mass,
+        pose: body.pose,
+        linear: body.linear_velocity,
+        angular: body.angular_velocity,
+        motion,
+        locks: Locks { translation: body.locked_translation, rotation: body.locked_rotation },
+        load: AppliedForce { force: body.force, torque: body.torque },
+        material: body.material as u32,
+        ..Body::new(shape)
+    })
+}
+
+fn holds_mesh(shape: &Shape) -> bool {
+    match shape {
+        Shape::Mesh(_) => true,
+        Shape::Compound(parts) => parts.iter().any(|(_, part)| holds_mesh(part)),
+        _ => false,
+    }
+}
+
+/// Presses on the wet faces of blocks, and under the lowest one, as long as the run lasts.
+fn add_water(simulation: &mut Simulation, scene: &Scene, water: &WaterPressure, entities: &[Entity]) -> Result<(), BuildError> {
+    let weight = water.density * scene.gravity_at(0.0).length();
+    let mut faces: Vec<(Entity, Face, Option<Face>)> = Vec::new();
+    let height = |i: usize| scene.bodies[i].pose.position.z;
+    let lowest = water.bodies.iter().copied().min_by(|&a, &b| height(a).total_cmp(&height(b)));
+    for &i in &water.bodies {
+        let body = &scene.bodies[i];
+        let ShapeSpec::Cuboid { half_extents } = body.shape else {
+            let reason = format!("water presses on cuboids, found a {}; build it from cuboids", body.shape.kind());
+            return Err(BuildError::Body { body: body.name.clone(), reason });
+        };
+        // from the frame of the shape to that of the body: they differ where a centre of mass is given
+        let frame = simulation.world().get::<BodyPose>(entities[i]).map_or(body.pose, |pose| pose.0);
+        let own = |outward: DVec3| {
+            let face = Face::of_cuboid(half_extents, body.pose.rotation.conjugate() * outward).moved(&body.pose);
+            face.moved(&inverse(&frame))
+        };
+        let below = (water.uplift == Uplift::Linear && lowest == Some(i)).then(|| own(DVec3::NEG_Z));
+        faces.push((entities[i], own(-water.direction), below));
+    }
+    faces.sort_by_key(|face| face.0);
+    let water = water.clone();
+    simulation.add_load(move |time, rows| {
+        let level = water.level(time);
+        for row in rows.iter_mut() {
+            let Some(entity) = row.entity else { continue };
+            let Ok(at) = faces.binary_search_by_key(&entity, |face| face.0) else { continue };
+            let (_, face, below) = &faces[at];
+            let mut loads = [Some(face.hydrostatic(&row.pose, level, weight)), None];
+            loads[1] = below.map(|face| face.uplift(&row.pose, water.direction, level, weight));
+            for load in loads.into_iter().flatten() {
+                row.load.force += load.force;
+                row.load.torque += load.torque;
+            }
+        }
+    });
+    Ok(())
+}
+
+fn inverse(pose: &crate::algebra::spatial::Pose) -> crate::algebra::spatial::Pose {
+    let rotation = pose.rotation.conjugate();
+    crate::algebra::spatial::Pose::new(rotation * -pose.position, rotation)
+}
