@@ -1,50 +1,54 @@
-use drystone::numerics::{auto::Auto, mixed::*, newton::ProximalNewton, residual, sweep::GaussSeidel};
-use glam::{DMat3, DVec3};
-const H: f64 = 2e-3;
-fn boxp(push: f64, v: f64) -> MixedProblem {
-    let mut p = MixedProblem::default();
-    p.rigid.push(RigidMass { inverse_mass: DVec3::splat(1.0/8.0), inverse_inertia: RigidMass::pack(DMat3::from_diagonal(DVec3::new(1.0/0.0333, 1.0/0.0333, 1.0/0.0533))) });
-    p.free.rigid.push(Twist { linear: DVec3::new(v+H*push, 0.0, -H*9.81), angular: DVec3::ZERO });
-    let corners = [(-0.1, -0.1), (0.1, -0.1), (0.1, 0.1), (-0.1, 0.1)];
-    p.push_group(corners.map(|(x, y)| Contact { normal: DVec3::Z, tangent: DVec3::X, arm1: DVec3::new(x, y, -0.05), mu: 0.3, body1: 0, body2: IMMOBILE, ..Contact::default() }));
-    p.close_colour();
-    p.prepare().unwrap();
-    p
-}
+use drystone::io::scene::{Scene, SceneSource, model::Motion as M};
+use drystone::model::law::{ContactLaws, CoulombImpact};
+use drystone::model::newton_euler::*;
+use drystone::model::scheme::{Scheme};
+use drystone::simulation::*;
+use glam::DVec3;
+use std::time::Instant;
 fn main() {
-    let p = boxp(3.2, 0.1);
-    let mut a = Answer::for_problem(&p);
-    let _ = GaussSeidel { tolerance: 1e-14, accelerate: false, max_sweeps: 40, patience: 0 }.solve(&p, &mut a, &mut Default::default());
-    for (c, r) in p.contacts.iter().zip(&a.reactions.contacts) {
-        let u = p.contact_velocity(c, &a.velocities.rigid);
-        let n = c.local.solve(u - c.local.apply(*r), c.mu);
-        let after = u + c.local.apply(n - *r);
-        println!("gs W {:?} q {:?}", c.local, (u - c.local.apply(*r)).to_array());
-        println!("gs r {:?} u {:?} new {:?} u after {:?}", r.to_array(), u.to_array(), n.to_array(), after.to_array());
+    let args: Vec<String> = std::env::args().collect();
+    let sets: Vec<(String, String)> = args[2..].iter().filter_map(|a| a.split_once('=')).map(|(a, b)| (a.into(), b.into())).collect();
+    let get = |k: &str| sets.iter().find(|(a, _)| a == k).map(|(_, v)| v.parse::<f64>().unwrap());
+    let own: Vec<(String, String)> = sets.iter().filter(|(k, _)| !["h", "tol", "until", "threads"].contains(&k.as_str())).cloned().collect();
+    let scene = Scene::load(&SceneSource::new(&args[1]), &own).unwrap();
+    rayon::ThreadPoolBuilder::new().num_threads(get("threads").unwrap_or(1.0) as usize).build_global().unwrap();
+    let h = get("h").unwrap_or(scene.time.step);
+    let mut sim = Simulation::new(Scheme { time_step: h, gravity: scene.gravity_at(0.0), ..Default::default() }).unwrap();
+    let l = scene.default_law;
+    let conv = |l: drystone::io::scene::model::ContactLaw| CoulombImpact { mu: l.mu, e_n: l.e_n, e_t: l.e_t };
+    let mut laws = ContactLaws::uniform(conv(l));
+    for p in &scene.pair_laws { laws.set(p.materials[0] as u32, p.materials[1] as u32, conv(p.law)); }
+    sim.set_laws(laws);
+    sim.solver_mut().tolerance = get("tol").unwrap_or(scene.solver.tolerance);
+    sim.solver_mut().max_sweeps = scene.solver.max_sweeps;
+    let mut ents = vec![];
+    for b in &scene.bodies {
+        let mut body = Body::new(b.shape.build().unwrap()).named(&b.name).density(scene.materials[b.material].density).at(b.pose.position).turned(b.pose.rotation).material(b.material as u32);
+        if b.motion == M::Static { body = body.fixed(); }
+        let e = sim.spawn_body(body).unwrap();
+        for i in &b.impulses { sim.at(i.time, Event::Blow(e, AppliedForce { force: i.linear, torque: i.angular })); }
+        ents.push(e);
     }
-
-    for k in [5, 10, 20, 40, 100, 400, 1000, 4000, 20000] {
-        let p = boxp(3.2, 0.1);
-        let mut a = Answer::for_problem(&p);
-        let r = GaussSeidel { tolerance: 1e-14, accelerate: false, max_sweeps: k, patience: 0 }.solve(&p, &mut a, &mut Default::default());
-        println!("gs {k} {:.2e} {:?} v {:?}", r.e_s, a.reactions.contacts.iter().map(|r| r.to_array()).collect::<Vec<_>>(), a.velocities.rigid[0]);
+    let x0: Vec<DVec3> = ents.iter().map(|e| sim.world().get::<BodyPose>(*e).unwrap().0.position).collect();
+    let end = get("until").unwrap_or(scene.time.end);
+    let t = Instant::now();
+    let cpu = cpu_time::ProcessTime::now();
+    let (mut sweeps, mut newton, mut bad, mut emax, mut all, mut rows) = (0, 0, 0, 0f64, vec![], 0);
+    let mut pen = 0f64;
+    let mut n = 0;
+    while sim.time() < end - 1e-9 {
+        let r = sim.step().unwrap();
+        sweeps += r.report.sweeps; newton += r.report.newton_iterations; bad += !r.converged as usize; emax = emax.max(r.report.e_s); all.push(r.report.e_s); rows += r.contacts; pen = pen.max(r.penetration);
+        n += 1;
+        if std::env::var("V").is_ok() && (n < 20 || n % 20 == 0) { println!("{n} contacts {} sweeps {} newton {} e_s {:.1e} pen {:.2e} {:?} kin {:.2e} bal {:.1e}", r.contacts, r.report.sweeps, r.report.newton_iterations, r.report.e_s, r.penetration, r.report.status, r.balance.energy.kinetic, r.balance.error()); }
     }
-
-    for (push, v) in [(3.2, 0.0), (3.2, 0.1), (3.2,1.0), (2.0, 1.0), (8.0, 0.0)] {
-        let p = boxp(push, v);
-        for acc in [false, true] {
-            let mut a = Answer::for_problem(&p);
-            let r = GaussSeidel { tolerance: 1e-12, accelerate: acc, max_sweeps: 2000, patience: 0 }.solve(&p, &mut a, &mut Default::default());
-            println!("{push} {v} gs acc={acc} {:?} {} {:.2e}", r.status, r.sweeps, r.e_s);
-        }
-        let mut a = Answer::for_problem(&p);
-        let r = ProximalNewton { tolerance: 1e-12, max_iterations: 200, penalty: 10.0 }.solve(&p, &mut a, &mut Default::default());
-        println!("{push} {v} newton {:?} {} {:.2e}", r.status, r.newton_iterations, r.e_s);
-        let mut a = Answer::for_problem(&p);
-        let r = Auto { tolerance: 1e-12, ..Default::default() }.solve(&p, &mut a);
-        println!("{push} {v} auto {:?}", r);
-        let _ = residual::certify(&p, &mut a);
-    }
+    sim.detect();
+    let gaps: Vec<f64> = sim.world_mut().query::<&drystone::model::contact::Manifold>().iter(sim.world()).flat_map(|m| m.points.iter().map(|t| -t.gap).collect::<Vec<_>>()).filter(|p| *p > 0.0).collect();
+    all.sort_by(f64::total_cmp);
+    let x1: Vec<DVec3> = ents.iter().map(|e| sim.world().get::<BodyPose>(*e).unwrap().0.position).collect();
+    let disp = x0.iter().zip(&x1).map(|(a, b)| (*a - *b).length()).fold(0.0, f64::max);
+    let zm = x1.iter().map(|x| x.z).sum::<f64>() / x1.len() as f64;
+    println!("wall {:.2} cpu {:.2} cpu/sim-s {:.3} steps {n} sweeps/step {:.1} newton/step {:.2} contacts {} bad {bad} e max {emax:.1e} med {:.1e} pen run {pen:.2e} end max {:.2e} mean {:.2e} disp {disp:.3e} z {zm:.4} bal {:.1e}",
+        t.elapsed().as_secs_f64(), cpu.elapsed().as_secs_f64(), cpu.elapsed().as_secs_f64() / end, sweeps as f64 / n as f64, newton as f64 / n as f64, rows / n, all[all.len() / 2],
+        gaps.iter().copied().fold(0.0, f64::max), gaps.iter().sum::<f64>() / gaps.len().max(1) as f64, sim.balance().error());
 }
-#[test]
-fn t() {}

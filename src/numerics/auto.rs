@@ -23,15 +23,16 @@ pub struct Auto {
     pub max_newton: usize,
     /// Problems with more contacts and block rows than this never go to Newton (its fill grows faster than linearly).
     pub max_newton_rows: usize,
-    /// Sweeps within which e_s must fall by a factor 0.3, else Newton takes over.
-    pub patience: usize,
+    /// Newton takes over when sweeps promise to need more than this many further ones, or than there are bodies: about
+    /// there a handful of factorisations costs less.
+    pub foresight: usize,
     /// Conjugate acceleration of the sweeps.
     pub accelerate: bool,
 }
 
 impl Default for Auto {
     fn default() -> Self {
-        Self { tolerance: 1e-8, max_sweeps: 2000, max_newton: 100, max_newton_rows: 60_000, patience: 30, accelerate: true }
+        Self { tolerance: 1e-8, max_sweeps: 2000, max_newton: 100, max_newton_rows: 60_000, foresight: 50, accelerate: true }
     }
 }
 
@@ -57,12 +58,12 @@ impl Auto {
     pub fn solve_with(&self, p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Report {
         let rows = 3 * p.contacts.len() + p.block_b.len();
         let newton = rows <= self.max_newton_rows && self.max_newton > 0;
-        let sweeps = |max_sweeps, patience| GaussSeidel { tolerance: self.tolerance, max_sweeps, accelerate: self.accelerate, patience };
-        let mut report = sweeps(self.max_sweeps, if newton { self.patience } else { 0 }).solve(p, answer, &mut work.sweep);
+        let sweeps = |max_sweeps, foresight| GaussSeidel { tolerance: self.tolerance, max_sweeps, accelerate: self.accelerate, foresight };
+        let mut report = sweeps(self.max_sweeps, if newton { self.foresight.max(p.rigid.len()) } else { 0 }).solve(p, answer, &mut work.sweep);
         if report.converged() || !newton {
             return report;
         }
-        let solver = ProximalNewton { tolerance: self.tolerance, max_iterations: self.max_newton, ..ProximalNewton::default() };
+        let solver = ProximalNewton { tolerance: self.tolerance, max_iterations: self.max_newton, overshoot: 1e-3, ..ProximalNewton::default() };
         let second = solver.solve(p, answer, &mut work.newton);
         report = Report { sweeps: report.sweeps, ..second };
         if !report.converged() {

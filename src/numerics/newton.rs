@@ -31,13 +31,16 @@ pub struct ProximalNewton {
     pub tolerance: f64,
     /// Budget of factorisations.
     pub max_iterations: usize,
+    /// Go on to this share of the tolerance where a few more iterations get there. A pile that is solved well stays solved:
+    /// the next steps of a simulation then start within the tolerance.
+    pub overshoot: f64,
     /// First penalty κ (per D⁻¹); grows tenfold an outer step up to 10⁵.
     pub penalty: f64,
 }
 
 impl Default for ProximalNewton {
     fn default() -> Self {
-        Self { tolerance: 1e-8, max_iterations: 100, penalty: 10.0 }
+        Self { tolerance: 1e-8, max_iterations: 100, overshoot: 1.0, penalty: 10.0 }
     }
 }
 
@@ -77,6 +80,8 @@ struct Nodes {
 
 const NONE: u32 = u32::MAX;
 const MAX_PENALTY: f64 = 1e5;
+/// Iterations beyond the tolerance.
+const EXTRA: usize = 10;
 
 impl ProximalNewton {
     /// Improves `answer` until e_s ≤ tolerance; its reactions are the first proximal centre.
@@ -88,41 +93,42 @@ impl ProximalNewton {
         if found.e_s <= self.tolerance {
             report.status = Status::Converged;
         } else if work.prepare(p) {
-            let mut kappa = self.penalty;
+            let mut kappa = (self.penalty * 0.01 / found.e_s).clamp(self.penalty, MAX_PENALTY);
             let mut idle = 0;
+            let mut reached = None;
             while report.newton_iterations < self.max_iterations && idle < 6 {
                 let budget = self.max_iterations - report.newton_iterations;
                 // the inner problem need not be solved much better than the proximal step it belongs to
-                let accuracy = (1e-2 * found.e_s).clamp(0.02 * self.tolerance, 1e-2);
+                let accuracy = (1e-2 * found.e_s).clamp(0.02 * self.overshoot * self.tolerance, 1e-2);
                 let Some(iterations) = self.minimise(p, answer, work, kappa, accuracy, budget.min(25)) else { break };
                 report.newton_iterations += iterations.max(1);
                 answer.reactions.clone_from(&work.reactions);
                 work.trial.clone_from(&answer.velocities);
                 found = residual::certify(p, answer);
-                if found.e_s < 0.9 * best {
-                    idle = 0;
-                } else {
-                    idle += 1;
-                }
-                if found.e_s < best {
+                let gain = found.e_s / best;
+                idle = if gain < 0.9 { 0 } else { idle + 1 };
+                if gain < 1.0 {
                     best = found.e_s;
                     work.best.clone_from(&answer.reactions);
                 }
-                if found.e_s <= self.tolerance {
+                if best <= self.tolerance {
                     report.status = Status::Converged;
-                    break;
+                    let spent = report.newton_iterations - *reached.get_or_insert(report.newton_iterations);
+                    if best <= self.overshoot * self.tolerance || spent >= EXTRA {
+                        break;
+                    }
                 }
                 // the next inner solve starts from its own minimiser, not from the certified velocities
                 std::mem::swap(&mut answer.velocities, &mut work.trial);
                 kappa = (10.0 * kappa).min(MAX_PENALTY);
             }
-            if idle >= 6 {
+            if idle >= 6 && report.status != Status::Converged {
                 report.status = Status::Stalled;
             }
         } else {
             report.status = Status::Stalled;
         }
-        if report.status != Status::Converged {
+        if found.e_s > best {
             answer.reactions.clone_from(&work.best);
         }
         let found = residual::certify(p, answer);

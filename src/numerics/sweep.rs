@@ -31,13 +31,14 @@ pub struct GaussSeidel {
     pub max_sweeps: usize,
     /// Conjugate acceleration (NNCG).
     pub accelerate: bool,
-    /// Give up early (with [`Status::Stalled`]) when the best e_s falls by less than a factor 0.3 in this many sweeps; 0: never.
-    pub patience: usize,
+    /// Give up early (with [`Status::Stalled`]) when the rate of the last half of the sweeps promises more than this many
+    /// further ones; 0: never.
+    pub foresight: usize,
 }
 
 impl Default for GaussSeidel {
     fn default() -> Self {
-        Self { tolerance: 1e-8, max_sweeps: 1000, accelerate: true, patience: 0 }
+        Self { tolerance: 1e-8, max_sweeps: 1000, accelerate: true, foresight: 0 }
     }
 }
 
@@ -103,8 +104,10 @@ impl GaussSeidel {
                     best = e_s;
                     work.best.clone_from(answer);
                 }
-                if self.patience > 0 && k >= anchor.0 + self.patience {
-                    if best > 0.3 * anchor.1 {
+                if self.foresight > 0 && k >= FIRST_FORECAST && k >= 2 * anchor.0 {
+                    let gain = (anchor.1 / best).ln();
+                    let needed = (best / self.tolerance).ln() / gain * (k - anchor.0) as f64;
+                    if anchor.1.is_finite() && !(needed <= self.foresight as f64) {
                         report.status = Status::Stalled;
                         break;
                     }
@@ -122,6 +125,9 @@ impl GaussSeidel {
         Report { rel: found.rel, rel_q: found.rel_q, e_s: found.e_s, ..report }
     }
 }
+
+/// Sweeps before the first forecast: transients of a cold start are over.
+const FIRST_FORECAST: usize = 8;
 
 /// `|D^½ (r − r₀)|²` and `|D^½ r|²`.
 fn change(p: &MixedProblem, r: &Reactions, r0: &Reactions) -> (f64, f64) {
