@@ -140,6 +140,9 @@ pub struct Summary {
     pub state_hash: String,
     /// True when the run was stopped before its end.
     pub interrupted: bool,
+    /// Why the run stopped on its own, if it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<String>,
     /// Figures of a slope.
     #[serde(flatten)]
     pub incline: Option<InclineFigures>,
