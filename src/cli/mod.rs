@@ -4,7 +4,6 @@
 //! exit codes   0 done   1 check found faults   2 usage   3 input or scene   4 state not finite   130 interrupted
 //! ```
 
-mod certificate;
 mod check;
 mod output;
 mod picture;

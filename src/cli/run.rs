@@ -3,7 +3,7 @@
 use super::output::{Output, due};
 use super::progress::Progress;
 use super::source::{Changes, check_length, positive, use_threads};
-use super::{DONE, Failure, INPUT, INTERRUPTED, NOT_FINITE, USAGE, certificate, say, tell};
+use super::{DONE, Failure, INPUT, INTERRUPTED, NOT_FINITE, USAGE, say, tell};
 use crate::diagnostics::summary::Meter;
 use crate::io::checkpoint::Checkpoint;
 use crate::io::scene::Scene;
@@ -201,7 +201,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
     if arguments.json {
         say(&serde_json::to_string(&summary).map_err(Failure::input)?);
     } else {
-        say(&certificate::table(&summary, &run.scene.title, run.scene.solver.tolerance));
+        say(&summary.to_string());
     }
     if let Some(error) = stopped {
         tell(&format!("error: {error}"));

@@ -81,7 +81,7 @@ pub struct DamFigures {
     pub base_resultant_from_toe_m: Option<f64>,
 }
 
-/// The summary of a run; serialized, it is the line that `drystone run --json` prints.
+/// The summary of a run; serialized, it is the line that `drystone run --json` prints, displayed, a certificate for people.
 ///
 /// ```
 /// let summary = drystone::diagnostics::summary::Summary::default();
@@ -116,6 +116,8 @@ pub struct Summary {
     pub residual_median: f64,
     /// Largest natural-map residual over `max(|q|, |r|, |u|)`.
     pub rel_max: f64,
+    /// The e_s that every step had to reach.
+    pub tolerance: f64,
     /// Steps that missed the tolerance.
     pub unconverged_steps: u64,
     /// Sweeps per step.
@@ -180,6 +182,7 @@ struct Forces {
 pub struct Meter {
     scene: String,
     study: Study,
+    tolerance: f64,
     entities: Vec<Entity>,
     record: Record,
 }
@@ -207,7 +210,7 @@ impl Meter {
     /// A meter at the start of a run; `entities` are those of the bodies of the scene.
     pub fn new(scene: &Scene, entities: &[Entity], simulation: &Simulation) -> Self {
         let record = Record { origins: vec![None; entities.len()], ..Record::default() };
-        let mut meter = Self { scene: scene.name.clone(), study: scene.study.clone(), entities: entities.to_vec(), record };
+        let mut meter = Self { scene: scene.name.clone(), study: scene.study.clone(), tolerance: scene.solver.tolerance, entities: entities.to_vec(), record };
         meter.look(simulation);
         meter
     }
@@ -285,6 +288,7 @@ impl Meter {
             residual_max: record.residuals.iter().copied().fold(0.0, f64::max),
             residual_median: median(&record.residuals),
             rel_max: record.rel_max,
+            tolerance: self.tolerance,
             unconverged_steps: record.unconverged,
             iterations_mean: record.sweeps as f64 / steps.max(1) as f64,
             support_force_N: forces.support,

@@ -86,12 +86,7 @@ impl Checkpoint {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::io::scene::SceneSource;
-
-    fn load(name: &str, settings: &[(&str, &str)]) -> Scene {
-        let settings: Vec<_> = settings.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
-        Scene::load(&SceneSource::new(name), &settings).unwrap()
-    }
+    use crate::scenes::load;
 
     /// Steps to `end` (s).
     fn run(built: &mut Built, meter: &mut Meter, end: f64) {
@@ -117,10 +112,10 @@ mod tests {
 
     #[test]
     fn a_resumed_run_ends_as_the_straight_one() {
-        resumed_equals_straight(&load("bead_pour", &[("n", "6")]), 0.37, 1.0);
-        resumed_equals_straight(&load("arch", &[]), 0.37, 1.0);
-        resumed_equals_straight(&load("spinning_top", &[]), 0.37, 1.0);
-        resumed_equals_straight(&load("incline", &[]), 0.7, 1.5);
+        resumed_equals_straight(&load("bead_pour", &[("n", "6")]).unwrap(), 0.37, 1.0);
+        resumed_equals_straight(&load("arch", &[]).unwrap(), 0.37, 1.0);
+        resumed_equals_straight(&load("spinning_top", &[]).unwrap(), 0.37, 1.0);
+        resumed_equals_straight(&load("incline", &[]).unwrap(), 0.7, 1.5);
     }
 
     #[test]
@@ -162,7 +157,7 @@ mod tests {
 
     #[test]
     fn a_damaged_file_is_an_error() {
-        let scene = load("incline", &[]);
+        let scene = load("incline", &[]).unwrap();
         let mut built = build(&scene).unwrap();
         let meter = Meter::new(&scene, &built.entities, &built.simulation);
         let directory = tempfile::tempdir().unwrap();

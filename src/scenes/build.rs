@@ -1,5 +1,6 @@
 //! From a scene to a simulation: bodies, laws, joints, loads and the events of its script.
 
+use crate::diagnostics::summary::{Meter, Summary};
 use crate::geometry::{Shape, ShapeError};
 use crate::io::scene::loads::{Uplift, WaterPressure};
 use crate::io::scene::model::{self, Motion, Scene, ShapeSpec};
@@ -117,6 +118,25 @@ pub fn build(scene: &Scene) -> Result<Built, BuildError> {
         });
     }
     Ok(Built { simulation, entities })
+}
+
+/// Builds a scene and steps it to its end; the summary is that of the whole run.
+///
+/// ```
+/// let scene = drystone::scenes::load("bouncing_ball", &[])?;
+/// let (_, summary) = drystone::scenes::run(&scene)?;
+/// assert_eq!(summary.unconverged_steps, 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn run(scene: &Scene) -> Result<(Built, Summary), BuildError> {
+    let mut built = build(scene)?;
+    let mut meter = Meter::new(scene, &built.entities, &built.simulation);
+    while built.simulation.time() < scene.time.end - 1e-9 * scene.time.step {
+        let report = built.simulation.step()?;
+        meter.observe(&report, &built.simulation);
+    }
+    let summary = meter.summary(&mut built.simulation);
+    Ok((built, summary))
 }
 
 fn laws(scene: &Scene) -> ContactLaws {

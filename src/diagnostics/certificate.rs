@@ -1,14 +1,22 @@
-//! The summary of a run for people.
+//! The summary of a run for people: what an engineer wants to read first.
 
-use crate::diagnostics::summary::Summary;
+use super::summary::Summary;
+use std::fmt;
 
-/// The certificate as a table.
-pub(super) fn table(s: &Summary, title: &str, tolerance: f64) -> String {
-    let mut lines = vec![if title.is_empty() { s.scene.clone() } else { format!("{title} ({})", s.scene) }];
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&table(self))
+    }
+}
+
+fn table(s: &Summary) -> String {
+    let mut lines = vec![format!("Certificate of {}", s.scene)];
     let mut line = |what: &str, value: String| lines.push(format!("  {what:<22}{value}"));
     let stopped = if s.interrupted { ", interrupted" } else { "" };
     line("simulated", format!("{:.6} s in {} steps of {} s{stopped}", s.time, s.steps, short(s.step_size)));
-    line("computed", format!("{:.2} s on {} threads ({:.2} s of processor time)", s.wall_s, s.threads, s.cpu_s));
+    if s.threads > 0 {
+        line("computed", format!("{:.2} s on {} threads ({:.2} s of processor time)", s.wall_s, s.threads, s.cpu_s));
+    }
     line("bodies, contacts", format!("{}, {}", s.bodies, s.contacts));
     line("largest displacement", length(s.displacement_max_m));
     line("largest speed now", format!("{} m/s", short(s.speed_max)));
@@ -24,7 +32,7 @@ pub(super) fn table(s: &Summary, title: &str, tolerance: f64) -> String {
         line("sliding factor", factor(dam.sliding_factor));
         line("overturning factor", factor(dam.overturning_factor));
     }
-    line("residual e_s", format!("max {}, median {} (asked {})", short(s.residual_max), short(s.residual_median), short(tolerance)));
+    line("residual e_s", format!("max {}, median {} (asked {})", short(s.residual_max), short(s.residual_median), short(s.tolerance)));
     line("unconverged steps", format!("{} of {}, {:.1} sweeps a step", s.unconverged_steps, s.steps, s.iterations_mean));
     line("penetration", format!("{} at the end, {} at worst", length(s.penetration_max_m), length(s.penetration_run_max_m)));
     line("energy not accounted", format!("{} of what moved", short(s.energy.balance_error)));
