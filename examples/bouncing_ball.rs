@@ -7,7 +7,9 @@
 use drystone::model::newton_euler::{BodyPose, Velocity};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let scene = drystone::scenes::load("bouncing_ball", &[("restitution", "0.9")])?;
+    let mut scene = drystone::scenes::load("bouncing_ball", &[("restitution", "0.9")])?;
+    scene.time.step = 1e-3;
+    let h = scene.time.step;
     let mut built = drystone::scenes::build(&scene)?;
     let ball = built.entities[scene.body("ball").ok_or("the scene has a ball")?];
     let mut peaks: Vec<f64> = Vec::new();
@@ -20,7 +22,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         if rising && speed <= 0.0 {
             peaks.push(height);
         }
-        if !rising && speed > 0.0 {
+        // bounces slower than gravity within two steps are those of the time stepping, not of the ball
+        if !rising && speed > 2.0 * 9.81 * h {
             last_bounce = built.simulation.time();
         }
         rising = speed > 0.0;
@@ -31,10 +34,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("last bounce at {last_bounce:.3} s; in theory infinitely many end at {rest:.3} s");
 
     // first order in the time step
-    let h = scene.time.step;
     assert!(peaks[..4].iter().zip(1..).all(|(peak, n)| (peak - 0.9f64.powi(2 * n)).abs() < 10.0 * h), "{peaks:?}");
-    assert!((last_bounce / rest - 1.0).abs() < 0.05, "{last_bounce} against {rest}");
+    assert!((last_bounce / rest - 1.0).abs() < 0.02, "{last_bounce} against {rest}");
     let world = built.simulation.world();
-    assert!(world.get::<Velocity>(ball).is_some_and(|v| v.linear.length() < 1e-9), "the ball rests");
+    assert!(world.get::<Velocity>(ball).is_some_and(|v| v.linear.length() < 2.0 * 9.81 * h), "the ball rests");
     Ok(())
 }
