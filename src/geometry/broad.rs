@@ -6,7 +6,7 @@
 
 use glam::DVec3;
 use parry3d::bounding_volume::Aabb;
-use parry3d::partitioning::{Bvh, BvhWorkspace};
+use parry3d::partitioning::{Bvh, BvhBuildStrategy, BvhWorkspace};
 
 /// One entry, under its leaf number.
 #[derive(Clone, Copy)]
@@ -40,6 +40,9 @@ pub struct BroadPhase {
     tree: Bvh,
     workspace: BvhWorkspace,
     changed: bool,
+    new_leaves: u32,
+    starts: Vec<u32>,
+    sorted: Vec<(u32, u32)>,
 }
 
 impl std::fmt::Debug for BroadPhase {
@@ -54,6 +57,7 @@ impl BroadPhase {
         if let Entry::HalfSpace { .. } = self.entry(leaf) {
             self.remove(leaf);
         }
+        self.new_leaves += u32::from(matches!(self.entries[leaf as usize], Entry::Vacant));
         let aabb = Aabb { mins: low, maxs: high };
         self.tree.insert_or_update_partially(aabb, leaf, 0.0);
         self.entries[leaf as usize] = Entry::Box(aabb);
@@ -114,7 +118,25 @@ impl BroadPhase {
                 }
             }
         }
-        out.sort_unstable();
+        self.sort(out);
+    }
+
+    /// Ascending order: counted by first leaf, then sorted within each.
+    fn sort(&mut self, out: &mut Vec<(u32, u32)>) {
+        let Self { entries, starts, sorted, .. } = self;
+        starts.clear();
+        starts.resize(entries.len() + 1, 0);
+        out.iter().for_each(|pair| starts[pair.0 as usize + 1] += 1);
+        (1..starts.len()).for_each(|i| starts[i] += starts[i - 1]);
+        sorted.clear();
+        sorted.resize(out.len(), (0, 0));
+        for pair in out.iter() {
+            let place = &mut starts[pair.0 as usize];
+            sorted[*place as usize] = *pair;
+            *place += 1;
+        }
+        sorted.chunk_by_mut(|a, b| a.0 == b.0).for_each(<[_]>::sort_unstable);
+        std::mem::swap(out, sorted);
     }
 
     fn entry(&mut self, leaf: u32) -> Entry {
@@ -128,8 +150,81 @@ impl BroadPhase {
     fn flush(&mut self) {
         if self.changed {
             self.tree.refit(&mut self.workspace);
+            // a tree grown leaf by leaf is a poor one
+            if 4 * self.new_leaves > self.tree.leaf_count() {
+                self.tree.rebuild(&mut self.workspace, BvhBuildStrategy::Binned);
+                self.new_leaves = 0;
+            }
             self.tree.optimize_incremental(&mut self.workspace);
             self.changed = false;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::tests::Dice;
+
+    fn random_box(dice: &mut Dice) -> (DVec3, DVec3) {
+        let (centre, half) = (dice.vector() * 2.0, DVec3::splat(0.4 * dice.unit()));
+        (centre - half, centre + half)
+    }
+
+    fn by_brute_force(boxes: &[Option<(DVec3, DVec3)>]) -> Vec<(u32, u32)> {
+        let mut pairs = Vec::new();
+        for (i, a) in boxes.iter().enumerate() {
+            for (j, b) in boxes.iter().enumerate().skip(i + 1) {
+                if let (Some(a), Some(b)) = (a, b)
+                    && a.0.cmple(b.1).all()
+                    && b.0.cmple(a.1).all()
+                {
+                    pairs.push((i as u32, j as u32));
+                }
+            }
+        }
+        pairs
+    }
+
+    #[test]
+    fn pairs_are_those_of_brute_force_whatever_came_and_went() {
+        for (leaves, rounds, removed) in [(300, 60, 0.05), (40, 300, 0.3), (3, 300, 0.4)] {
+            let mut dice = Dice(31);
+            let mut boxes: Vec<Option<(DVec3, DVec3)>> = vec![None; leaves];
+            let mut broad = BroadPhase::default();
+            let mut pairs = Vec::new();
+            for round in 0..rounds {
+                for (leaf, slot) in boxes.iter_mut().enumerate() {
+                    let x = dice.unit();
+                    if x < removed {
+                        *slot = None;
+                        broad.remove(leaf as u32);
+                    } else if x < 0.6 {
+                        let (low, high) = random_box(&mut dice);
+                        *slot = Some((low, high));
+                        broad.set_box(leaf as u32, low, high);
+                    }
+                }
+                broad.pairs(&mut pairs);
+                assert_eq!(pairs, by_brute_force(&boxes), "{leaves} leaves, round {round}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_half_space_meets_the_boxes_that_it_reaches_and_no_other_half_space() {
+        let mut broad = BroadPhase::default();
+        broad.set_half_space(0, DVec3::Z, 0.0);
+        broad.set_half_space(9, DVec3::X, 0.0);
+        broad.set_box(3, DVec3::splat(1.0), DVec3::splat(2.0));
+        broad.set_box(4, DVec3::new(1.0, 1.0, 0.0), DVec3::splat(2.0));
+        let mut pairs = Vec::new();
+        broad.pairs(&mut pairs);
+        assert_eq!(pairs, [(0, 4), (3, 4)]);
+        broad.remove(9);
+        broad.set_box(0, DVec3::ZERO, DVec3::ONE);
+        broad.remove(4);
+        broad.pairs(&mut pairs);
+        assert_eq!(pairs, [(0, 3)]);
     }
 }

@@ -42,7 +42,7 @@ impl Polygon {
     /// The part of `incident` above face `face` of `reference`: corners in order, with their signed distances from that face.
     pub(super) fn clip(&mut self, reference: &Core, face: usize, incident: &Core, snap: f64) {
         let n = reference.normals[face];
-        let facing = self.start(incident, n, face);
+        let facing = self.start(incident, n, face, snap);
         let sides = reference.topology.face_sides(face);
         for k in 0..sides.len() {
             if self.corners.is_empty() {
@@ -60,7 +60,7 @@ impl Polygon {
     }
 
     /// Starts with the face of `incident` that looks at the reference face, or with all of a core that has no faces.
-    fn start(&mut self, incident: &Core, n: DVec3, face: usize) -> u32 {
+    fn start(&mut self, incident: &Core, n: DVec3, face: usize, snap: f64) -> u32 {
         self.corners.clear();
         let mut corner = |vertex: u32, edge: u32| {
             self.corners.push(Corner {
@@ -71,15 +71,18 @@ impl Polygon {
                 next: edge,
             });
         };
+        // Of the faces around the nearest corner the flattest. The flattest of all may lie elsewhere on a body with many faces.
+        let nearest = snap - incident.support(-n).0;
         let mut facing = (f64::INFINITY, 0);
         for (f, m) in incident.normals.iter().enumerate() {
             let cosine = n.dot(*m);
-            if cosine < facing.0 {
+            let near = |side: &Side| n.dot(incident.vertices[side.vertex as usize]) <= nearest;
+            if cosine < facing.0 && incident.topology.face_sides(f).iter().any(near) {
                 facing = (cosine, f);
             }
         }
         if incident.normals.is_empty() {
-            (0..incident.vertices.len() as u32).for_each(|i| corner(i, 0));
+            (0..incident.vertices.len() as u32).for_each(|i| corner(i, i));
         } else {
             incident.topology.face_sides(facing.1).iter().for_each(|side| corner(side.vertex, side.edge));
         }
@@ -163,6 +166,10 @@ impl Polygon {
 }
 
 impl Corner {
+    pub(super) fn new(point: DVec3, gap: f64, reference: u32, incident: u32) -> Self {
+        Self { point, gap, reference, incident, next: CUT }
+    }
+
     fn key(&self) -> (u32, u32) {
         (self.reference.min(self.incident), self.reference.max(self.incident))
     }

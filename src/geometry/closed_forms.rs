@@ -10,12 +10,10 @@
 use glam::DVec3;
 
 use super::cores::{closest_on_segments, vertex_key};
+use super::cylinder::{Cylinder, RIM_POINTS};
 use super::narrow::Sink;
 use super::shapes::Shape;
 use crate::algebra::spatial::{Pose, tangents};
-
-/// Rays from the axis of a cylinder to the fixed points of its rims.
-const RIM_POINTS: usize = 8;
 
 /// Two balls, given by their centres.
 pub(super) fn balls(c1: DVec3, r1: f64, c2: DVec3, r2: f64, keys: (u32, u32), reach: f64, sink: &mut Sink) {
@@ -172,44 +170,35 @@ fn outline(points: &mut Vec<(u32, DVec3, f64)>, n: DVec3) {
     points.extend(kept);
 }
 
-/// A cylinder on a plane. Standing (axis within 6° of the normal): eight fixed points of the lower rim, the lowest point of it taking
-/// the place of the nearest of them, so that tipping starts at the true edge. Leaning or lying: the lowest point of each rim.
-pub(super) fn cylinder_plane(half_height: f64, radius: f64, pose: &Pose, origin: DVec3, n: DVec3, reach: f64, sink: &mut Sink) {
-    let local_n = pose.local_vector(n);
+/// A cylinder on a plane. Standing (axis within 6° of the normal): eight points of the lower rim, the lowest one among them. Leaning or
+/// lying: the lowest point of each rim.
+fn cylinder_plane(cylinder: &Cylinder, pose: &Pose, origin: DVec3, n: DVec3, reach: f64, sink: &mut Sink) {
+    let down = -pose.local_vector(n);
     let base = n.dot(pose.position - origin);
-    let across = local_n.x.hypot(local_n.y);
-    let mut push = |key: u32, v: DVec3| {
-        let gap = base + local_n.dot(v);
+    let mut push = |key: usize, v: DVec3| {
+        let gap = base - down.dot(v);
         if gap <= reach {
             let on_body = pose.point(v);
-            sink.push((key, 0), n, gap, on_body, on_body - n * gap);
+            sink.push((key as u32, 0), n, gap, on_body, on_body - n * gap);
         }
     };
-    // the horizontal direction in which the rim is lowest
-    let lowest = if across > 1e-12 { Some(DVec3::new(-local_n.x / across, -local_n.y / across, 0.0)) } else { None };
-    if across < 0.1 {
-        let side = -1f64.copysign(local_n.z);
-        let nearest = lowest.map(|d| nearest_rim_point(d));
-        for k in 0..RIM_POINTS {
-            let direction = match lowest {
-                Some(d) if nearest == Some(k) => d,
-                _ => rim_direction(k),
-            };
-            push((k + if side > 0.0 { RIM_POINTS } else { 0 }) as u32, direction * radius + DVec3::Z * (side * half_height));
-        }
-    } else if let Some(d) = lowest {
-        push(2 * RIM_POINTS as u32, d * radius - DVec3::Z * half_height);
-        push(2 * RIM_POINTS as u32 + 1, d * radius + DVec3::Z * half_height);
+    if down.x.hypot(down.y) < 0.1 {
+        let first = if down.z > 0.0 { RIM_POINTS } else { 0 };
+        cylinder.cap(down).into_iter().enumerate().for_each(|(k, v)| push(first + k, v));
+    } else {
+        cylinder.wall(down).into_iter().enumerate().for_each(|(k, v)| push(2 * RIM_POINTS + k, v));
     }
 }
 
-fn rim_direction(k: usize) -> DVec3 {
-    let (sin, cos) = (std::f64::consts::TAU * k as f64 / RIM_POINTS as f64).sin_cos();
-    DVec3::new(cos, sin, 0.0)
-}
-
-fn nearest_rim_point(d: DVec3) -> usize {
-    (0..RIM_POINTS).fold(0, |best, k| if rim_direction(k).dot(d) > rim_direction(best).dot(d) { k } else { best })
+/// A ball and a cylinder.
+pub(super) fn ball_cylinder(centre: DVec3, radius: f64, cylinder: &Cylinder, pose: &Pose, reach: f64, sink: &mut Sink) {
+    let (local_n, distance, key) = cylinder.point(pose.local_point(centre));
+    let gap = distance - radius;
+    if gap <= reach {
+        let n = pose.vector(local_n);
+        let on_ball = centre - n * radius;
+        sink.push((0, key), n, gap, on_ball, on_ball - n * gap);
+    }
 }
 
 /// World coordinates of the ends of a capsule's segment.
@@ -228,7 +217,9 @@ pub(super) fn on_plane(shape: &Shape, pose: &Pose, plane: (DVec3, DVec3), reach:
                 ball_plane(end, *radius, k as u32, origin, n, reach, sink);
             }
         }
-        Shape::Cylinder { half_height, radius } => cylinder_plane(*half_height, *radius, pose, origin, n, reach, sink),
+        Shape::Cylinder { half_height, radius } => {
+            cylinder_plane(&Cylinder { half_height: *half_height, radius: *radius }, pose, origin, n, reach, sink);
+        }
         Shape::Cuboid { half_extents } => {
             let unit = &super::polyhedron::Polyhedron::unit_cuboid().vertices;
             corners_plane(unit.iter().map(|v| *v * *half_extents), pose, origin, n, reach, low, sink);

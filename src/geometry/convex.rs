@@ -14,6 +14,9 @@ use super::sat::{Axes, Candidate};
 /// by the solver's residual; within this angle it still counts as resting, so that neither its corners nor its normal flicker.
 pub(super) const SAME_DIRECTION: f64 = 1.0 - 1.25e-5;
 
+/// The same for rounded cores: 1e-4 rad, an error of 5e-9 of the radius.
+const SAME_DIRECTION_ROUNDED: f64 = 1.0 - 5e-9;
+
 /// Edges that meet at a smaller sine touch along a line, with two points.
 const NEARLY_PARALLEL: f64 = 0.02;
 
@@ -57,14 +60,14 @@ pub(super) fn contact(a: &Core, b: &Core, axes: &Axes, reach: f64, scratch: &mut
     };
     let edges_win = axes.edges.0 > faces + tolerance.snap && axes.edge_normal.dot(face_normal) < SAME_DIRECTION;
     let separated = faces.max(axes.edges.0) > 0.0;
-    let mut patch = false;
+    let (mut patch, mut lowest) = (false, f64::INFINITY);
     if faces.is_finite() && (!edges_win || separated) {
         if reference_is_a {
             scratch.polygon.clip(a, axes.face_a.1, b, tolerance.snap);
         } else {
             scratch.polygon.clip(b, axes.face_b.1, a, tolerance.snap);
         }
-        let lowest = scratch.polygon.corners.iter().map(|c| c.gap).fold(f64::INFINITY, f64::min);
+        lowest = scratch.polygon.corners.iter().map(|c| c.gap).fold(f64::INFINITY, f64::min);
         // the lowest corner lies above the face itself: nothing else is closer
         let direct = facing || !separated || lowest <= faces + tolerance.snap;
         patch = !scratch.polygon.corners.is_empty() && !edges_win && direct;
@@ -74,7 +77,10 @@ pub(super) fn contact(a: &Core, b: &Core, axes: &Axes, reach: f64, scratch: &mut
         let Some(closest) = closest_edges(a, b, normal, faces.max(axes.edges.0), reach, tolerance, &mut scratch.near) else {
             return;
         };
-        patch = !scratch.polygon.corners.is_empty() && faces.is_finite() && closest.normal.dot(face_normal) > SAME_DIRECTION;
+        // flat to the face as well, but only while the polygon holds a point that is as close; the distance of rounded cores is at
+        // least their radius, so that a tilted normal costs them more
+        let same = if a.radius + b.radius > 0.0 { SAME_DIRECTION_ROUNDED } else { SAME_DIRECTION };
+        patch = closest.normal.dot(face_normal) > same && lowest * same <= closest.distance + tolerance.snap;
         if !patch {
             closest.report(a, b, reach, tolerance, sink);
             return;
@@ -144,15 +150,23 @@ struct ClosestEdges {
     line: bool,
 }
 
-/// The ends, as parameters on `p`, of the stretch along which two nearly parallel edges lie side by side.
-fn line_contact(p: [DVec3; 2], q: [DVec3; 2], shortest: f64) -> Option<[f64; 2]> {
+/// The ends, as parameters on `p` and `q`, of the stretch along which two nearly parallel edges lie side by side.
+fn line_contact(p: [DVec3; 2], q: [DVec3; 2], shortest: f64) -> Option<[(f64, f64); 2]> {
     let (u, v) = (p[1] - p[0], q[1] - q[0]);
     let (uu, vv) = (u.length_squared(), v.length_squared());
     if uu == 0.0 || vv == 0.0 || u.cross(v).length_squared() >= NEARLY_PARALLEL * NEARLY_PARALLEL * uu * vv {
         return None;
     }
-    let ends = q.map(|x| ((x - p[0]).dot(u) / uu).clamp(0.0, 1.0));
-    ((ends[1] - ends[0]).abs() * uu.sqrt() > shortest).then_some(ends)
+    let end = |k: usize| {
+        let s = (q[k] - p[0]).dot(u) / uu;
+        if (0.0..=1.0).contains(&s) {
+            return (s, k as f64);
+        }
+        let s = s.clamp(0.0, 1.0);
+        (s, ((p[s as usize] - q[0]).dot(v) / vv).clamp(0.0, 1.0))
+    };
+    let ends = [end(0), end(1)];
+    ((ends[1].0 - ends[0].0).abs() * uu.sqrt() > shortest).then_some(ends)
 }
 
 /// Finds the closest edges (or corners) within `reach`; `normal` separates the cores by `separation`, which bounds the search: a point
@@ -222,7 +236,6 @@ fn closest_edges(
 impl ClosestEdges {
     fn report(&self, a: &Core, b: &Core, reach: f64, tolerance: Tolerance, sink: &mut Sink) {
         let (p, q) = (a.edge(self.edges.0), b.edge(self.edges.1));
-        let v = q[1] - q[0];
         let n = self.normal;
         let key = |core: &Core, e: usize, x: f64| {
             let ends = core.topology.edges[e].vertices;
@@ -242,11 +255,7 @@ impl ClosestEdges {
             }
         };
         if let Some(ends) = line_contact(p, q, tolerance.merge) {
-            for s in ends {
-                let t = (p[0].lerp(p[1], s) - q[0]).dot(v) / v.length_squared();
-                report(s, if t.abs() * v.length() < tolerance.snap { 0.0 } else { t.clamp(0.0, 1.0) });
-            }
-            return;
+            return ends.into_iter().for_each(|(s, t)| report(s, t));
         }
         report(self.s, self.t);
     }

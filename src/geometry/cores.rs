@@ -9,6 +9,7 @@
 
 use glam::{DMat3, DVec3};
 
+use super::cylinder::Cylinder;
 use super::polyhedron::Polyhedron;
 use super::shapes::Shape;
 
@@ -68,6 +69,34 @@ impl Coordinates {
             self.offsets.push(normal.dot(self.vertices[topology.face_sides(f)[0].vertex as usize]));
         }
         Some(self.core(topology, radius))
+    }
+
+    /// The points in `vertices` as a polygon, segment or point without faces.
+    pub(super) fn bare(&mut self) -> Core<'_> {
+        self.normals.clear();
+        self.offsets.clear();
+        self.core(Polyhedron::point(), 0.0)
+    }
+
+    /// An octagonal prism in a cylinder of the frame `rotation`, `position`; along `n` (in the kernel's frame) it reaches as far as the cylinder.
+    pub(super) fn place_cylinder(&mut self, cylinder: &Cylinder, rotation: &DMat3, position: DVec3, n: DVec3) -> Core<'_> {
+        let local_n = rotation.transpose() * n;
+        let cap = cylinder.cap(local_n.with_z(1.0));
+        let topology = Polyhedron::octagonal_prism();
+        self.vertices.clear();
+        for z in [-cylinder.half_height, cylinder.half_height] {
+            self.vertices.extend(cap.iter().map(|p| *rotation * p.with_z(z) + position));
+        }
+        self.normals.clear();
+        self.offsets.clear();
+        for f in 0..topology.faces.len() {
+            let corner = |k: usize| self.vertices[topology.face_sides(f)[k].vertex as usize];
+            // no two corners coincide: the moved rim point stays within half a step of its old place
+            let normal = (corner(1) - corner(0)).cross(corner(2) - corner(1)).normalize_or_zero();
+            self.offsets.push(normal.dot(corner(0)));
+            self.normals.push(normal);
+        }
+        self.core(topology, 0.0)
     }
 
     /// Places a single triangle.

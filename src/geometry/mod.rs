@@ -12,6 +12,9 @@ mod clip;
 mod closed_forms;
 mod convex;
 mod cores;
+mod cylinder;
+mod cylinder_pair;
+mod decomposition;
 mod mass;
 pub mod narrow;
 pub mod polyhedron;
@@ -25,6 +28,7 @@ mod tests;
 pub mod trimesh;
 
 pub use broad::BroadPhase;
+pub use decomposition::DecompositionSettings;
 pub use mass::MassProperties;
 pub use narrow::{ContactPoint, Scratch, contact_points};
 pub use shapes::{Shape, ShapeError};

@@ -14,13 +14,27 @@ use glam::{DMat3, DVec3};
 use super::closed_forms;
 use super::convex::{self, ConvexScratch};
 use super::cores::{Coordinates, Core};
+use super::cylinder::{self, Cylinder};
+use super::cylinder_pair;
 use super::sat;
 use super::shapes::Shape;
-use super::terrain;
+use super::terrain::{self, Partner};
 use super::trimesh::TriangleMesh;
 use crate::algebra::spatial::Pose;
 
 /// One point of contact, or near contact, between two bodies.
+///
+/// ```
+/// use drystone::algebra::spatial::Pose;
+/// use drystone::geometry::{ContactPoint, Scratch, Shape, contact_points};
+/// use glam::DVec3;
+/// let block = Shape::cuboid(DVec3::splat(0.5))?;
+/// let mut points: Vec<ContactPoint> = Vec::new();
+/// contact_points(&block, &Pose::at(DVec3::new(0.3, 0.0, 1.0)), &block, &Pose::IDENTITY, 0.01, &mut Scratch::default(), &mut points);
+/// assert_eq!(points.len(), 4);
+/// assert!(points.iter().all(|p| p.normal == DVec3::Z && p.gap == 0.0));
+/// # Ok::<(), drystone::geometry::ShapeError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactPoint {
     /// Which features of body 1 (upper 32 bits) and body 2 (lower 32 bits) meet; the same point of a lasting contact keeps it from step to step.
@@ -112,6 +126,10 @@ fn ordered(shape1: &Shape, pose1: &Pose, shape2: &Shape, pose2: &Pose, reach: f6
         // symmetric as it stands
         return closed_forms::balls(pose1.position, *r1, pose2.position, *r2, (0, 0), reach, &mut sink);
     }
+    // a pose that is not a number has no contacts; the step that made it will say so
+    if !(pose1.is_finite() && pose2.is_finite()) {
+        return;
+    }
     if order(shape1, pose1, shape2, pose2) == Ordering::Greater {
         let parts = (sink.parts.1, sink.parts.0);
         let sink = Sink { out: sink.out, frame: None, exchanged: !sink.exchanged, parts };
@@ -173,6 +191,25 @@ fn kernel(a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose, reach: f64, scratc
             let (p, q) = (closed_forms::segment(*h1, pose_a), closed_forms::segment(*h2, pose_b));
             closed_forms::capsules(p, *r1, q, *r2, reach, &mut sink);
         }
+        (Shape::Ball { radius: r }, Shape::Cylinder { half_height, radius }) => {
+            let cylinder = Cylinder { half_height: *half_height, radius: *radius };
+            closed_forms::ball_cylinder(pose_a.position, *r, &cylinder, pose_b, reach, &mut sink);
+        }
+        (Shape::Capsule { .. }, Shape::Cylinder { half_height, radius }) => {
+            let parts = (sink.parts.1, sink.parts.0);
+            let sink = Sink { out: sink.out, frame: None, exchanged: !sink.exchanged, parts };
+            cylinder_core(&Cylinder { half_height: *half_height, radius: *radius }, pose_b, a, pose_a, reach, scratch, sink);
+        }
+        (Shape::Cylinder { half_height: h1, radius: r1 }, Shape::Cylinder { half_height: h2, radius: r2 }) => {
+            let (one, two) = (Cylinder { half_height: *h1, radius: *r1 }, Cylinder { half_height: *h2, radius: *r2 });
+            let relative = pose_a.relative(pose_b);
+            sink.frame = Some((DMat3::from_quat(pose_a.rotation), pose_a.position));
+            let rotation = DMat3::from_quat(relative.rotation);
+            cylinder_pair::contact(&one, &two, &rotation, relative.position, reach, &mut scratch.convex.polygon, &mut sink);
+        }
+        (Shape::Cylinder { half_height, radius }, _) => {
+            cylinder_core(&Cylinder { half_height: *half_height, radius: *radius }, pose_a, b, pose_b, reach, scratch, sink);
+        }
         _ => cores(a, pose_a, b, pose_b, reach, scratch, sink),
     }
 }
@@ -219,8 +256,27 @@ fn surface(a: &Shape, pose_a: &Pose, mesh: &TriangleMesh, pose_b: &Pose, reach: 
     }
     let relative = pose_b.relative(pose_a);
     sink.frame = Some((DMat3::from_quat(pose_b.rotation), pose_b.position));
+    let (rotation, position) = (DMat3::from_quat(relative.rotation), relative.position);
     let Scratch { a: coordinates, b: triangle, convex, terrain, .. } = scratch;
-    if let Some(core) = coordinates.place(a, &DMat3::from_quat(relative.rotation), relative.position) {
-        terrain::contact(&core, mesh, reach + core.radius, triangle, convex, terrain, &mut sink);
+    let (partner, reach) = match a {
+        Shape::Cylinder { half_height, radius } => {
+            let cylinder = Cylinder { half_height: *half_height, radius: *radius };
+            (Partner::Cylinder { cylinder, rotation, position, coordinates }, reach)
+        }
+        _ => match coordinates.place(a, &rotation, position) {
+            Some(core) => (Partner::Core(core), reach + core.radius),
+            None => return,
+        },
+    };
+    terrain::contact(partner, a.aabb(&relative), mesh, reach, triangle, convex, terrain, &mut sink);
+}
+
+/// A cylinder (A) and a shape with a polyhedral core (B), in the frame of the cylinder.
+fn cylinder_core(cylinder: &Cylinder, pose_a: &Pose, b: &Shape, pose_b: &Pose, reach: f64, scratch: &mut Scratch, mut sink: Sink) {
+    let relative = pose_a.relative(pose_b);
+    sink.frame = Some((DMat3::from_quat(pose_a.rotation), pose_a.position));
+    let Scratch { a: coordinates, b: other, convex, .. } = scratch;
+    if let Some(core) = other.place(b, &DMat3::from_quat(relative.rotation), relative.position) {
+        cylinder::contact(cylinder, &core, reach + core.radius, &mut convex.polygon, coordinates, &mut sink);
     }
 }

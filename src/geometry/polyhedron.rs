@@ -16,6 +16,13 @@ use super::shapes::ShapeError;
 use crate::algebra::spatial::{Pose, tangents};
 
 /// A polygonal face.
+///
+/// ```
+/// use drystone::geometry::polyhedron::{Face, Polyhedron};
+/// use glam::DVec3;
+/// let top: Face = Polyhedron::cuboid(DVec3::ONE).faces[4];
+/// assert_eq!((top.normal, top.offset), (DVec3::Z, 1.0));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Face {
     /// Outward unit normal.
@@ -34,6 +41,13 @@ pub(super) struct Side {
 }
 
 /// An edge between two faces.
+///
+/// ```
+/// use drystone::geometry::polyhedron::{Edge, Polyhedron};
+/// use glam::DVec3;
+/// let edges: Vec<Edge> = Polyhedron::cuboid(DVec3::ONE).edges;
+/// assert!(edges.len() == 12 && edges[0].vertices == [0, 1]);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Edge {
     /// Its two end points.
@@ -176,6 +190,22 @@ impl Polyhedron {
     pub(super) fn unit_cuboid() -> &'static Self {
         static CUBOID: LazyLock<Polyhedron> = LazyLock::new(|| Polyhedron::cuboid(DVec3::ONE));
         &CUBOID
+    }
+
+    /// A prism over a regular octagon, corners 0–7 below and 8–15 above: stands in for a cylinder on terrain.
+    pub(super) fn octagonal_prism() -> &'static Self {
+        static PRISM: LazyLock<Polyhedron> = LazyLock::new(|| {
+            let corner = |k: usize| {
+                let (sin, cos) = (std::f64::consts::FRAC_PI_4 * (k % 8) as f64).sin_cos();
+                DVec3::new(cos, sin, if k < 8 { -1.0 } else { 1.0 })
+            };
+            let vertices: Vec<DVec3> = (0..16).map(corner).collect();
+            let mut loops: Vec<Vec<usize>> = vec![(0..8).rev().collect(), (8..16).collect()];
+            loops.extend((0..8).map(|k| vec![k, (k + 1) % 8, (k + 1) % 8 + 8, k + 8]));
+            // these loops close by construction
+            Polyhedron::from_loops(&vertices, &loops).unwrap_or_else(|| Polyhedron::point().clone())
+        });
+        &PRISM
     }
 
     /// A flat triangle with a front (face 0) and a back (face 1); edge and vertex numbers are those of a [`super::trimesh::TriangleMesh`].

@@ -61,6 +61,7 @@ impl Cached {
 pub struct Proximity {
     broad: BroadPhase,
     cached: Vec<Option<Cached>>,
+    movers: Vec<Mover>,
     found: Vec<(u32, u32)>,
     table: Vec<(u32, u32, Entity)>,
     next: Vec<(u32, u32, Entity)>,
@@ -100,23 +101,43 @@ impl Proximity {
     }
 }
 
-/// How far a body can come within the reach of a step (m): its share of the gap that is looked into.
-fn own_reach(scheme: &Scheme, body: &Body, radius: f64, smallest: f64) -> f64 {
-    let radius = if radius.is_finite() { radius } else { 0.0 };
-    let speed = body.velocity.linear.length() + body.velocity.angular.length() * radius;
-    let fall = if body.inertia.is_some() { scheme.gravity.length() * scheme.time_step } else { 0.0 };
-    scheme.reach_steps * scheme.time_step * (speed + fall) + scheme.reach_share * smallest
+/// What the pair filter needs of a body, close together in memory.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mover {
+    position: DVec3,
+    velocity: DVec3,
+    /// Speed of its farthest point in its own turning (m/s).
+    spin: f64,
+    radius: f64,
+    smallest: f64,
+    mobile: bool,
 }
 
-/// Largest gap at which a pair of bodies gets contact points (m).
-fn pair_reach(scheme: &Scheme, a: (&Body, &Cached), b: (&Body, &Cached)) -> f64 {
-    let h = scheme.time_step;
-    let spin = |(body, cached): (&Body, &Cached)| {
-        if cached.radius.is_finite() { body.velocity.angular.length() * cached.radius } else { 0.0 }
-    };
-    let closing = (a.0.velocity.linear - b.0.velocity.linear).length() + spin(a) + spin(b);
-    let fall = scheme.gravity.length() * h;
-    scheme.reach_steps * h * (closing + fall) + scheme.reach_share * a.1.smallest.min(b.1.smallest)
+impl Mover {
+    fn new(body: &Body, cached: &Cached) -> Self {
+        let turns = if cached.radius.is_finite() { cached.radius } else { 0.0 };
+        Self {
+            position: body.pose.position,
+            velocity: body.velocity.linear,
+            spin: body.velocity.angular.length() * turns,
+            radius: cached.radius,
+            smallest: cached.smallest,
+            mobile: body.inertia.is_some(),
+        }
+    }
+
+    /// How far a body can come within the reach of a step (m): its share of the gap that is looked into.
+    fn reach(&self, scheme: &Scheme) -> f64 {
+        let fall = if self.mobile { scheme.gravity.length() * scheme.time_step } else { 0.0 };
+        scheme.reach_steps * scheme.time_step * (self.velocity.length() + self.spin + fall) + scheme.reach_share * self.smallest
+    }
+
+    /// Largest gap at which a pair of bodies gets contact points (m).
+    fn pair_reach(&self, other: &Self, scheme: &Scheme) -> f64 {
+        let closing = (self.velocity - other.velocity).length() + self.spin + other.spin;
+        let fall = scheme.gravity.length() * scheme.time_step;
+        scheme.reach_steps * scheme.time_step * (closing + fall) + scheme.reach_share * self.smallest.min(other.smallest)
+    }
 }
 
 /// Copies colliders that are new or changed, drops those of dead slots.
@@ -146,13 +167,17 @@ pub fn broad_phase(
     mut commands: Commands,
 ) {
     let p = &mut *proximity;
+    p.movers.clear();
     for (slot, (row, cached)) in bodies.rows.iter().zip(&p.cached).enumerate() {
         let slot = slot as u32;
         let Some(c) = cached.as_ref().filter(|_| row.alive) else {
             p.broad.remove(slot);
+            p.movers.push(Mover::default());
             continue;
         };
-        let reach = own_reach(&scheme, row, c.radius, c.smallest);
+        let mover = Mover::new(row, c);
+        p.movers.push(mover);
+        let reach = mover.reach(&scheme);
         let pose = c.place(row);
         if let Shape::HalfSpace { normal } = c.collider.shape {
             let normal = pose.vector(normal);
@@ -167,22 +192,22 @@ pub fn broad_phase(
     p.next.clear();
     let mut old = p.table.iter().peekable();
     for &(i, j) in &found {
-        let (a, b) = (&bodies.rows[i as usize], &bodies.rows[j as usize]);
-        if a.inertia.is_none() && b.inertia.is_none() {
+        let (a, b) = (&p.movers[i as usize], &p.movers[j as usize]);
+        if !(a.mobile || b.mobile) || p.is_excluded((i, j)) {
             continue;
         }
-        let (Some(ca), Some(cb)) = (&p.cached[i as usize], &p.cached[j as usize]) else { continue };
-        let apart = a.pose.position.distance(b.pose.position) - ca.radius - cb.radius;
-        if apart > pair_reach(&scheme, (a, ca), (b, cb)) || p.is_excluded((i, j)) {
+        let near = a.radius + b.radius + a.pair_reach(b, &scheme);
+        if a.position.distance_squared(b.position) > near * near {
             continue;
         }
-        let (Some(ea), Some(eb)) = (a.entity, b.entity) else { continue };
         while let Some((_, _, gone)) = old.next_if(|&&(oi, oj, _)| (oi, oj) < (i, j)) {
             commands.entity(*gone).despawn();
         }
         let entity = match old.next_if(|&&(oi, oj, _)| (oi, oj) == (i, j)) {
             Some(&(_, _, kept)) => kept,
             None => {
+                let rows = [i, j].map(|s| bodies.rows[s as usize].entity);
+                let ([Some(ea), Some(eb)], Some(ca), Some(cb)) = (rows, &p.cached[i as usize], &p.cached[j as usize]) else { continue };
                 let law = laws.get(ca.collider.material, cb.collider.material);
                 commands.spawn((ContactPair { bodies: [ea, eb], slots: [i, j], law }, Manifold::default())).id()
             }
@@ -196,12 +221,12 @@ pub fn broad_phase(
 
 /// Gaps, normals and points of every pair; impulses are inherited from the points before.
 pub fn narrow_phase(scheme: Res<Scheme>, bodies: Res<Bodies>, mut proximity: ResMut<Proximity>, mut pairs: Query<(&ContactPair, &mut Manifold)>) {
-    let Proximity { cached, scratch, points, touches, .. } = &mut *proximity;
+    let Proximity { cached, movers, scratch, points, touches, .. } = &mut *proximity;
     for (pair, mut manifold) in &mut pairs {
         let [i, j] = pair.slots.map(|s| s as usize);
         let (Some(a), Some(b)) = (&cached[i], &cached[j]) else { continue };
         let rows = (&bodies.rows[i], &bodies.rows[j]);
-        let reach = pair_reach(&scheme, (rows.0, a), (rows.1, b));
+        let reach = movers[i].pair_reach(&movers[j], &scheme);
         points.clear();
         contact_points(&a.collider.shape, &a.place(rows.0), &b.collider.shape, &b.place(rows.1), reach, scratch, points);
         if points.is_empty() && manifold.points.is_empty() {

@@ -1,5 +1,9 @@
 //! Laws of contact detection, over all kinds of shapes.
 
+mod cylinders;
+mod surfaces;
+mod swap;
+
 use glam::{DQuat, DVec3};
 
 use super::{ContactPoint, Scratch, Shape, contact_points};
@@ -76,12 +80,6 @@ fn convex_solids() -> Vec<Shape> {
     ]
 }
 
-fn terrains() -> Vec<Shape> {
-    let corners = [DVec3::new(-2.0, -2.0, 0.0), DVec3::new(2.0, -2.0, 0.1), DVec3::new(2.0, 2.0, -0.1), DVec3::new(-2.0, 2.0, 0.3)];
-    let heights: Vec<f64> = (0..25).map(|k| 0.1 * f64::from(k * 7 % 5)).collect();
-    vec![Shape::mesh(&corners, &[[0, 1, 2], [0, 2, 3]]).unwrap(), Shape::height_field(&heights, 5, 1.0, 1.0).unwrap()]
-}
-
 fn parry(shape: &Shape) -> parry3d::shape::SharedShape {
     use parry3d::shape::SharedShape;
     match shape {
@@ -94,71 +92,28 @@ fn parry(shape: &Shape) -> parry3d::shape::SharedShape {
 }
 
 fn distance(s1: &Shape, p1: &Pose, s2: &Shape, p2: &Pose) -> f64 {
-    if let (Shape::Capsule { half_height: h1, radius: r1 }, Shape::Capsule { half_height: h2, radius: r2 }) = (s1, s2) {
-        // parry errs by 5e-6 on nearly parallel segments; the distance from a point of one to the other is convex along the first
-        let to_other = |s: f64| {
-            let local = p2.local_point(p1.point(DVec3::Z * s));
-            (local - DVec3::Z * local.z.clamp(-h2, *h2)).length()
+    if matches!(s2, Shape::Capsule { .. }) && !matches!(s1, Shape::Capsule { .. }) {
+        return distance(s2, p2, s1, p1);
+    }
+    if let Shape::Capsule { half_height, radius } = s1 {
+        // parry errs by 1e-5 on some segments; the distance of a point to a convex shape is convex along a segment
+        let dot = Shape::ball(1e-9).unwrap();
+        let from = |z: f64| match s2 {
+            Shape::Capsule { half_height: h2, radius: r2 } => {
+                let local = p2.local_point(p1.point(DVec3::Z * z));
+                (local - DVec3::Z * local.z.clamp(-h2, *h2)).length() - r2
+            }
+            _ => distance(&dot, &Pose::at(p1.point(DVec3::Z * z)), s2, p2) + 1e-9,
         };
-        let (mut low, mut high) = (-h1, *h1);
-        for _ in 0..200 {
+        let (mut low, mut high) = (-half_height, *half_height);
+        for _ in 0..60 {
             let (a, b) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
-            if to_other(a) < to_other(b) { high = b } else { low = a }
+            if from(a) < from(b) { high = b } else { low = a }
         }
-        return to_other(0.5 * (low + high)) - r1 - r2;
+        return from(0.5 * (low + high)) - radius;
     }
     let pose = |p: &Pose| parry3d::math::Pose::from_parts(p.position, p.rotation);
     parry3d::query::distance(&pose(p1), &*parry(s1), &pose(p2), &*parry(s2)).unwrap().distance
-}
-
-#[test]
-fn exchanging_the_bodies_turns_normals_round_and_changes_no_bit() {
-    let mut dice = Dice(1);
-    let mut shapes = convex_solids();
-    let parts = vec![(Pose::at(DVec3::X * 0.4), cube(0.2)), (dice.pose(0.4), Shape::ball(0.3).unwrap()), (dice.pose(0.3), boulder())];
-    shapes.push(Shape::compound(parts).unwrap());
-    shapes.push(Shape::half_space(DVec3::new(0.1, 0.2, 1.0)).unwrap());
-    shapes.extend(terrains());
-    let mut seen = 0;
-    for s1 in &shapes {
-        for s2 in &shapes {
-            for _ in 0..60 {
-                let (p1, p2) = (dice.pose(0.5), dice.pose(0.5));
-                let straight = points(s1, &p1, s2, &p2, 0.3);
-                let mut exchanged = points(s2, &p2, s1, &p1, 0.3);
-                for p in &mut exchanged {
-                    (p.point1, p.point2) = (p.point2, p.point1);
-                    p.normal = -p.normal;
-                    p.feature = p.feature.rotate_left(32);
-                }
-                assert_eq!(straight, exchanged, "{} {}", s1.kind(), s2.kind());
-                seen += straight.len();
-            }
-        }
-    }
-    assert!(seen > 10_000, "{seen}");
-}
-
-#[test]
-fn points_obey_the_definition_of_the_gap() {
-    let mut dice = Dice(2);
-    let mut shapes = convex_solids();
-    shapes.extend(terrains());
-    for s1 in &shapes {
-        for s2 in &shapes {
-            for _ in 0..100 {
-                let (p1, p2) = (dice.pose(0.8), dice.pose(0.8));
-                let reach = 0.2 * dice.unit();
-                let found = points(s1, &p1, s2, &p2, reach);
-                assert!(found.len() <= 8 || !(s1.is_convex() && s2.is_convex()), "{} {}", s1.kind(), s2.kind());
-                for p in found {
-                    assert!((p.normal.length() - 1.0).abs() < 1e-14 && p.gap <= reach);
-                    let error = (p.point1 - p.point2 - p.gap * p.normal).length();
-                    assert!(error < 3e-15, "{} {}: {error:e}", s1.kind(), s2.kind());
-                }
-            }
-        }
-    }
 }
 
 #[test]
@@ -168,7 +123,7 @@ fn the_smallest_gap_of_separated_convex_shapes_is_their_distance() {
     for s1 in &shapes {
         for s2 in &shapes {
             let mut compared = 0;
-            for _ in 0..2000 {
+            for _ in 0..600 {
                 let (p1, p2) = (dice.pose(0.9), dice.pose(0.9));
                 let d = distance(s1, &p1, s2, &p2);
                 if d < 1e-3 {
@@ -178,13 +133,13 @@ fn the_smallest_gap_of_separated_convex_shapes_is_their_distance() {
                 let smallest = found.iter().map(|p| p.gap).fold(f64::INFINITY, f64::min);
                 if d < 0.3 - 1e-9 {
                     // parry's GJK stops at about 1e-8 where the closest features are faces; flat contacts measure along the face normal
-                    assert!((smallest - d).abs() < 1e-7 + 2e-5 * d, "{} {}: {smallest} {d}", s1.kind(), s2.kind());
+                    assert!((smallest - d).abs() < 1e-7 + 2e-5 * d, "{} {}: {smallest} {d} {found:?}", s1.kind(), s2.kind());
                     compared += 1;
                 } else {
                     assert!(smallest >= d - 1e-7, "{} {}: {smallest} {d}", s1.kind(), s2.kind());
                 }
             }
-            assert!(compared > 100, "{} {}: {compared}", s1.kind(), s2.kind());
+            assert!(compared > 30, "{} {}: {compared}", s1.kind(), s2.kind());
         }
     }
 }
@@ -426,22 +381,5 @@ fn capsules_lying_on_things_rest_on_two_points() {
         assert_eq!(found.len(), 2);
         assert!(found.iter().all(|p| p.gap.abs() < 1e-15 && (p.normal - DVec3::Z).length() < 1e-15));
         assert!(((found[0].point1 - found[1].point1).length() - length).abs() < 1e-12);
-    }
-}
-
-#[test]
-fn a_cylinder_on_a_plane_tips_over_its_true_rim() {
-    let (drum, floor) = (Shape::cylinder(0.3, 0.2).unwrap(), Shape::half_space(DVec3::Z).unwrap());
-    let mut dice = Dice(9);
-    for tilt in [0.0, 1e-9, 1e-4, 0.05, 0.5, 1.5, std::f64::consts::FRAC_PI_2] {
-        for _ in 0..50 {
-            let axis = DVec3::new(dice.unit() - 0.5, dice.unit() - 0.5, 0.0).normalize();
-            let rotation = DQuat::from_axis_angle(axis, tilt) * DQuat::from_rotation_z(6.0 * dice.unit());
-            let exact = -0.3 * tilt.cos() - 0.2 * tilt.sin();
-            let found = points(&drum, &Pose::new(DVec3::Z * 0.5, rotation), &floor, &Pose::IDENTITY, 0.7);
-            let lowest = found.iter().map(|p| p.gap).fold(f64::INFINITY, f64::min);
-            assert!((lowest - (0.5 + exact)).abs() < 1e-14, "{tilt}");
-            assert!(found.len() <= 8 && found.len() >= 2);
-        }
     }
 }

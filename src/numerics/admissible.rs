@@ -99,7 +99,7 @@ impl AdmissibleSet {
 
 /// `(projected normal, factor on the tangential part)` for Coulomb's cone.
 #[inline]
-fn cone_projection(mu: f64, n: f64, t: f64) -> (f64, f64) {
+pub(super) fn cone_projection(mu: f64, n: f64, t: f64) -> (f64, f64) {
     if mu * t <= -n {
         (0.0, 0.0)
     } else if t <= mu * n {

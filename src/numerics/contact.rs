@@ -92,7 +92,7 @@ impl LocalOperator {
 
     /// Solves `‖r_t(λ)‖ = μ r_n(λ)` for λ > 0.
     fn slip(&self, frictionless: f64, c: [f64; 2], mu: f64) -> DVec3 {
-        let c_norm = c[0].hypot(c[1]);
+        let c_norm = (c[0] * c[0] + c[1] * c[1]).sqrt();
         if c_norm == 0.0 {
             return DVec3::new(frictionless, 0.0, 0.0);
         }
@@ -107,7 +107,7 @@ impl LocalOperator {
             let y = solve(c[0], c[1]);
             rt = [-y[0], -y[1]];
             rn = frictionless - (self.nt[0] * rt[0] + self.nt[1] * rt[1]) * self.nn_inv;
-            let t = rt[0].hypot(rt[1]);
+            let t = (rt[0] * rt[0] + rt[1] * rt[1]).sqrt();
             let g = t - mu * rn;
             if !(g.abs() > 4.0 * f64::EPSILON * t) && rn > 0.0 {
                 break;
@@ -129,7 +129,7 @@ impl LocalOperator {
                 break;
             }
         }
-        let t = rt[0].hypot(rt[1]);
+        let t = (rt[0] * rt[0] + rt[1] * rt[1]).sqrt();
         let rn = rn.max(0.0);
         let scale = if t > 0.0 { mu * rn / t } else { 0.0 };
         DVec3::new(rn, rt[0] * scale, rt[1] * scale)

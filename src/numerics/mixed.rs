@@ -84,6 +84,12 @@ impl RigidMass {
 
     /// `diag(1/m) + [a]ᵀ× I⁻¹ [a]×`: velocity of a point per impulse at it.
     fn mobility(&self, arm: DVec3) -> DMat3 {
+        let s = &self.inverse_inertia;
+        if s[0] == s[1] && s[1] == s[2] && s[3] == 0.0 && s[4] == 0.0 && s[5] == 0.0 {
+            let k = s[0] * arm;
+            let square = DMat3::from_cols(arm * k.x, arm * k.y, arm * k.z);
+            return DMat3::from_diagonal(self.inverse_mass + k.dot(arm)) - square;
+        }
         let a = crate::algebra::spatial::skew(arm);
         DMat3::from_diagonal(self.inverse_mass) + a.transpose() * Self::unpack(self.inverse_inertia) * a
     }

@@ -11,6 +11,7 @@
 
 pub mod admissible;
 pub mod auto;
+mod central;
 pub mod contact;
 pub mod mixed;
 pub mod newton;

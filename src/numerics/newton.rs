@@ -189,7 +189,7 @@ impl Workspace {
         self.shift.clear();
         self.shift.extend(p.contacts.iter().map(|c| {
             let u = p.contact_velocity(c, &v.rigid);
-            c.mu * u.y.hypot(u.z)
+            c.mu * (u.y * u.y + u.z * u.z).sqrt()
         }));
         let mut u = [0.0; MAX_ROWS];
         for block in &p.blocks {

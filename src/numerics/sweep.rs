@@ -10,7 +10,7 @@
 //! but is no residual: it only says when the true one is worth computing.
 
 use super::mixed::{Answer, Contact, IMMOBILE, MAX_ROWS, MixedProblem, Reactions, RigidMass, Twist, Velocities};
-use super::{Report, Status, admissible::AdmissibleSet, residual};
+use super::{Report, Status, admissible::AdmissibleSet, central::Central, residual};
 use glam::DVec3;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -50,10 +50,15 @@ impl Default for GaussSeidel {
 /// ```
 #[derive(Debug, Default)]
 pub struct Workspace {
-    before: State,
+    /// change of the reactions in the last sweep
+    change: Reactions,
+    before: Velocities,
     direction: State,
     best: Answer,
     shared: Vec<[AtomicU64; 6]>,
+    /// D of each contact
+    weights: Vec<f64>,
+    central: Vec<Central>,
 }
 
 /// A point in the space of reactions and the velocities that belong to it.
@@ -72,29 +77,34 @@ impl GaussSeidel {
             report.status = Status::Converged;
             return report;
         }
+        let central = work.prepare(p);
+        to_frame(p, answer, central, true);
         let mut best = f64::INFINITY;
         let mut anchor = (0, f64::INFINITY);
         let mut last_norm = f64::INFINITY;
-        let mut next_check = 2;
-        let threads = rayon::current_num_threads();
+        let mut next_check = 4;
+        let mut factor = 0.5;
         for k in 1..=self.max_sweeps {
-            work.before.r.clone_from(&answer.reactions);
             if self.accelerate {
-                work.before.v.clone_from(&answer.velocities);
+                work.before.clone_from(&answer.velocities);
             }
-            sweep(p, answer, &mut work.shared, threads);
+            work.sweep(p, answer, central);
             report.sweeps = k;
-            let (change, size) = change(p, &answer.reactions, &work.before.r);
-            let due = k >= next_check || change.sqrt() <= 2.0 * self.tolerance * size.sqrt().max(p.q_scaled) || k == self.max_sweeps;
-            if due {
-                next_check = k + (k / 4).clamp(2, 25);
-                let e_s = residual::residual(p, answer, &answer.velocities).e_s;
+            let (change, size) = work.norms(p, &answer.reactions);
+            // a residual costs a sweep: the change, times what it was last off by, says when one may be worth it
+            let estimate = (change.sqrt() / size.sqrt().max(p.q_scaled)).max(f64::MIN_POSITIVE);
+            if k >= next_check || factor * estimate <= self.tolerance || k == self.max_sweeps {
+                next_check = k + (k / 2).clamp(4, 25);
+                let e_s = work.e_s(p, answer, central);
+                factor = (e_s / estimate).max(0.1);
                 if e_s <= self.tolerance {
                     // sweeps update v by differences; the answer counts only with v from scratch
-                    if residual::certify(p, answer).e_s <= self.tolerance {
-                        report.status = Status::Converged;
-                        break;
+                    to_frame(p, answer, central, false);
+                    let found = residual::certify(p, answer);
+                    if found.e_s <= self.tolerance {
+                        return Report { status: Status::Converged, rel: found.rel, rel_q: found.rel_q, e_s: found.e_s, ..report };
                     }
+                    to_frame(p, answer, central, true);
                 }
                 if !e_s.is_finite() {
                     report.status = Status::Stalled;
@@ -115,12 +125,13 @@ impl GaussSeidel {
                 }
             }
             if self.accelerate {
-                conjugate(answer, &work.before, &mut work.direction, change, &mut last_norm, k == 1);
+                work.conjugate(answer, change, &mut last_norm, k == 1);
             }
         }
-        if report.status != Status::Converged && best.is_finite() {
+        if best.is_finite() {
             std::mem::swap(answer, &mut work.best);
         }
+        to_frame(p, answer, central, false);
         let found = residual::certify(p, answer);
         Report { rel: found.rel, rel_q: found.rel_q, e_s: found.e_s, ..report }
     }
@@ -129,94 +140,142 @@ impl GaussSeidel {
 /// Sweeps before the first forecast: transients of a cold start are over.
 const FIRST_FORECAST: usize = 8;
 
-/// `|D^½ (r − r₀)|²` and `|D^½ r|²`.
-fn change(p: &MixedProblem, r: &Reactions, r0: &Reactions) -> (f64, f64) {
-    let (mut change, mut size) = (0.0, 0.0);
-    for ((c, r), r0) in p.contacts.iter().zip(&r.contacts).zip(&r0.contacts) {
-        let d = c.local.mean_diagonal();
-        change += d * (*r - *r0).length_squared();
-        size += d * r.length_squared();
-    }
-    for block in &p.blocks {
-        let d = p.block_weight(block);
-        for i in block.first..block.first + block.rows {
-            change += d * (r.blocks[i] - r0.blocks[i]).powi(2);
-            size += d * r.blocks[i].powi(2);
+/// Turns the contact reactions to world vectors, which the kernel of balls works on, or back; nothing where it is not used.
+fn to_frame(p: &MixedProblem, answer: &mut Answer, central: bool, world: bool) {
+    if central {
+        for (c, r) in p.contacts.iter().zip(&mut answer.reactions.contacts) {
+            *r = if world { c.to_world(*r) } else { c.to_local(*r) };
         }
     }
-    (change, size)
 }
 
-/// One NNCG update: turns the change `answer − before` into a conjugate step.
-fn conjugate(answer: &mut Answer, before: &State, direction: &mut State, norm: f64, last: &mut f64, first: bool) {
-    let beta = if first || *last == 0.0 { f64::INFINITY } else { norm / *last };
-    *last = norm;
-    let restart = !(beta <= 1.0);
-    let beta = if restart { 0.0 } else { beta };
-    let step = |x: &mut f64, x0: f64, p: &mut f64| {
-        let d = *x - x0;
-        if restart {
-            *p = d;
+/// `x ← x + β p, p ← β p + d`; with β = 0 a restart.
+#[inline]
+fn conjugate_step<T>(x: &mut T, d: T, p: &mut T, beta: f64)
+where
+    T: Copy + std::ops::Mul<f64, Output = T> + std::ops::Add<Output = T>,
+{
+    let step = *p * beta;
+    *x = *x + step;
+    *p = step + d;
+}
+
+impl Workspace {
+    /// Weights, buffers and, if every contact is one of balls, their short records; says whether it is.
+    fn prepare(&mut self, p: &MixedProblem) -> bool {
+        self.weights.clear();
+        self.weights.extend(p.contacts.iter().map(|c| c.local.mean_diagonal()));
+        self.change.contacts.resize(p.contacts.len(), DVec3::ZERO);
+        self.change.blocks.resize(p.block_b.len(), 0.0);
+        self.central.clear();
+        for c in &p.contacts {
+            match Central::from_contact(p, c) {
+                Some(short) => self.central.push(short),
+                None => break,
+            }
+        }
+        self.central.len() == p.contacts.len()
+    }
+
+    /// One pass over all contacts, colour by colour, then over all blocks.
+    fn sweep(&mut self, p: &MixedProblem, answer: &mut Answer, central: bool) {
+        let Answer { reactions, velocities } = answer;
+        let rows = Rows { p, central: central.then_some(self.central.as_slice()) };
+        let (r, dr) = (&mut reactions.contacts[..], &mut self.change.contacts[..]);
+        if p.contacts.len() >= 2 * PARALLEL && rayon::current_num_threads() > 1 {
+            self.shared.resize_with(velocities.rigid.len(), Default::default);
+            for (cell, twist) in self.shared.iter().zip(&velocities.rigid) {
+                cell.store(*twist);
+            }
+            sweep_colours(p, r, dr, |groups, r, dr| visit_parallel(&rows, groups, r, dr, self.shared.as_slice()));
+            for (cell, twist) in self.shared.iter().zip(&mut velocities.rigid) {
+                *twist = cell.load();
+            }
         } else {
-            *x += beta * *p;
-            *p = beta * *p + d;
+            let cells = Cell::from_mut(velocities.rigid.as_mut_slice()).as_slice_of_cells();
+            sweep_colours(p, r, dr, |groups, r, dr| rows.visit(groups, r, dr, cells));
         }
-    };
-    let vector = |x: &mut DVec3, x0: DVec3, p: &mut DVec3| {
-        let d = *x - x0;
-        if restart {
-            *p = d;
-        } else {
-            *x += beta * *p;
-            *p = beta * *p + d;
+        for block in &p.blocks {
+            let range = block.first..block.first + block.rows;
+            visit_block(p, block, &mut reactions.blocks[range.clone()], &mut self.change.blocks[range], velocities);
         }
-    };
-    direction.r.contacts.resize(answer.reactions.contacts.len(), DVec3::ZERO);
-    direction.r.blocks.resize(answer.reactions.blocks.len(), 0.0);
-    direction.v.rigid.resize(answer.velocities.rigid.len(), Twist::default());
-    direction.v.general.resize(answer.velocities.general.len(), 0.0);
-    for ((x, x0), p) in answer.reactions.contacts.iter_mut().zip(&before.r.contacts).zip(&mut direction.r.contacts) {
-        vector(x, *x0, p);
     }
-    for ((x, x0), p) in answer.velocities.rigid.iter_mut().zip(&before.v.rigid).zip(&mut direction.v.rigid) {
-        vector(&mut x.linear, x0.linear, &mut p.linear);
-        vector(&mut x.angular, x0.angular, &mut p.angular);
+
+    /// `|D^½ d|²` and `|D^½ r|²`.
+    fn norms(&self, p: &MixedProblem, r: &Reactions) -> (f64, f64) {
+        let (mut change, mut size) = (0.0, 0.0);
+        for ((d, r), dr) in self.weights.iter().zip(&r.contacts).zip(&self.change.contacts) {
+            change += d * dr.length_squared();
+            size += d * r.length_squared();
+        }
+        for block in &p.blocks {
+            let d = p.block_weight(block);
+            for i in block.first..block.first + block.rows {
+                change += d * self.change.blocks[i].powi(2);
+                size += d * r.blocks[i].powi(2);
+            }
+        }
+        (change, size)
     }
-    let blocks = answer.reactions.blocks.iter_mut().zip(&before.r.blocks).zip(&mut direction.r.blocks);
-    let general = answer.velocities.general.iter_mut().zip(&before.v.general).zip(&mut direction.v.general);
-    for ((x, x0), p) in blocks.chain(general) {
-        step(x, *x0, p);
+
+    /// One NNCG update: turns the last change into a conjugate step.
+    fn conjugate(&mut self, answer: &mut Answer, norm: f64, last: &mut f64, first: bool) {
+        let ratio = if first || *last == 0.0 { f64::INFINITY } else { norm / *last };
+        *last = norm;
+        let beta = if ratio <= 1.0 { ratio } else { 0.0 };
+        let State { r: direction, v: direction_v } = &mut self.direction;
+        direction.contacts.resize(answer.reactions.contacts.len(), DVec3::ZERO);
+        direction.blocks.resize(answer.reactions.blocks.len(), 0.0);
+        direction_v.rigid.resize(answer.velocities.rigid.len(), Twist::default());
+        direction_v.general.resize(answer.velocities.general.len(), 0.0);
+        for ((x, d), p) in answer.reactions.contacts.iter_mut().zip(&self.change.contacts).zip(&mut direction.contacts) {
+            conjugate_step(x, *d, p, beta);
+        }
+        for ((x, d), p) in answer.reactions.blocks.iter_mut().zip(&self.change.blocks).zip(&mut direction.blocks) {
+            conjugate_step(x, *d, p, beta);
+        }
+        for ((x, x0), p) in answer.velocities.rigid.iter_mut().zip(&self.before.rigid).zip(&mut direction_v.rigid) {
+            let (d, w) = (x.linear - x0.linear, x.angular - x0.angular);
+            conjugate_step(&mut x.linear, d, &mut p.linear, beta);
+            conjugate_step(&mut x.angular, w, &mut p.angular, beta);
+        }
+        for ((x, x0), p) in answer.velocities.general.iter_mut().zip(&self.before.general).zip(&mut direction_v.general) {
+            let d = *x - x0;
+            conjugate_step(x, d, p, beta);
+        }
+    }
+
+    /// The residual that decides whether a certificate is worth asking for.
+    fn e_s(&self, p: &MixedProblem, answer: &Answer, central: bool) -> f64 {
+        if !central || !p.blocks.is_empty() {
+            let mut local;
+            let answer = if central {
+                local = answer.clone();
+                to_frame(p, &mut local, central, false);
+                &local
+            } else {
+                answer
+            };
+            return residual::residual(p, answer, &answer.velocities).e_s;
+        }
+        let v = &answer.velocities.rigid;
+        let load = |body: u32| v.get(body as usize).copied().unwrap_or_default();
+        let (mut error, mut size) = (0.0, 0.0);
+        for ((c, &d), &r) in self.central.iter().zip(&self.weights).zip(&answer.reactions.contacts) {
+            let (e, s) = c.residual(d, r, c.velocity(&load(c.bodies[0]), &load(c.bodies[1])));
+            error += e;
+            size += s;
+        }
+        if error == 0.0 { 0.0 } else { error.sqrt() / size.sqrt().max(p.q_scaled).max(f64::MIN_POSITIVE) }
     }
 }
 
-/// One pass over all contacts, colour by colour, then over all blocks.
-fn sweep(p: &MixedProblem, answer: &mut Answer, shared: &mut Vec<[AtomicU64; 6]>, threads: usize) {
-    let Answer { reactions, velocities } = answer;
-    if threads > 1 && p.contacts.len() >= 2 * PARALLEL {
-        shared.resize_with(velocities.rigid.len(), Default::default);
-        let numbers = |t: &Twist| [t.linear.x, t.linear.y, t.linear.z, t.angular.x, t.angular.y, t.angular.z];
-        for (cell, twist) in shared.iter_mut().zip(&velocities.rigid) {
-            cell.iter_mut().zip(numbers(twist)).for_each(|(c, x)| *c.get_mut() = x.to_bits());
-        }
-        sweep_colours(p, &mut reactions.contacts, |groups, r| visit_parallel(p, groups, r, shared.as_slice()));
-        for (cell, twist) in shared.iter().zip(&mut velocities.rigid) {
-            *twist = cell.load();
-        }
-    } else {
-        let cells = Cell::from_mut(velocities.rigid.as_mut_slice()).as_slice_of_cells();
-        sweep_colours(p, &mut reactions.contacts, |groups, r| visit_groups(p, groups, r, cells));
-    }
-    for block in &p.blocks {
-        visit_block(p, block, &mut reactions.blocks[block.first..][..block.rows], velocities);
-    }
-}
-
-/// Calls `visit(groups of one colour, their reactions)` for each colour in turn.
-fn sweep_colours(p: &MixedProblem, r: &mut [DVec3], mut visit: impl FnMut(&[u32], &mut [DVec3])) {
+/// Calls `visit(groups of one colour, their reactions, their changes)` for each colour in turn.
+fn sweep_colours(p: &MixedProblem, r: &mut [DVec3], dr: &mut [DVec3], mut visit: impl FnMut(&[u32], &mut [DVec3], &mut [DVec3])) {
     for colour in p.colours.windows(2) {
         let groups = &p.groups[colour[0] as usize..=colour[1] as usize];
-        let (first, last) = (groups[0] as usize, groups[groups.len() - 1] as usize);
-        visit(groups, &mut r[first..last]);
+        let range = groups[0] as usize..groups[groups.len() - 1] as usize;
+        visit(groups, &mut r[range.clone()], &mut dr[range]);
     }
 }
 
@@ -224,14 +283,19 @@ fn sweep_colours(p: &MixedProblem, r: &mut [DVec3], mut visit: impl FnMut(&[u32]
 const PARALLEL: usize = 256;
 
 /// Halves a colour until pieces are small; the pieces share no body, so their order does not matter.
-fn visit_parallel(p: &MixedProblem, groups: &[u32], r: &mut [DVec3], v: &[[AtomicU64; 6]]) {
+fn visit_parallel(rows: &Rows<'_>, groups: &[u32], r: &mut [DVec3], dr: &mut [DVec3], v: &[[AtomicU64; 6]]) {
     if r.len() <= PARALLEL || groups.len() <= 2 {
-        visit_groups(p, groups, r, v);
+        rows.visit(groups, r, dr, v);
         return;
     }
     let middle = (groups.len() - 1) / 2;
-    let (left, right) = r.split_at_mut((groups[middle] - groups[0]) as usize);
-    rayon::join(|| visit_parallel(p, &groups[..=middle], left, v), || visit_parallel(p, &groups[middle..], right, v));
+    let at = (groups[middle] - groups[0]) as usize;
+    let (left, right) = r.split_at_mut(at);
+    let (dleft, dright) = dr.split_at_mut(at);
+    rayon::join(
+        || visit_parallel(rows, &groups[..=middle], left, dleft, v),
+        || visit_parallel(rows, &groups[middle..], right, dright, v),
+    );
 }
 
 /// A twist that is read and written in place; plain cells in series, relaxed atomics in parallel: the same bits.
@@ -264,31 +328,61 @@ impl TwistCell for [AtomicU64; 6] {
     }
 }
 
-/// Visits the contacts of some groups in order.
-fn visit_groups<C: TwistCell>(p: &MixedProblem, groups: &[u32], r: &mut [DVec3], v: &[C]) {
-    let first = groups[0] as usize;
-    for group in groups.windows(2) {
-        let range = group[0] as usize..group[1] as usize;
-        let reactions = &mut r[range.start - first..range.end - first];
-        visit_group(&p.rigid, &p.contacts[range], reactions, v);
+/// The contacts of a problem, in the short form where all of them have it.
+struct Rows<'a> {
+    p: &'a MixedProblem,
+    central: Option<&'a [Central]>,
+}
+
+impl Rows<'_> {
+    /// Visits the contacts of some groups in order.
+    fn visit<C: TwistCell>(&self, groups: &[u32], r: &mut [DVec3], dr: &mut [DVec3], v: &[C]) {
+        let first = groups[0] as usize;
+        if let Some(central) = self.central {
+            let last = groups[groups.len() - 1] as usize;
+            visit_central(&central[first..last], r, dr, v);
+            return;
+        }
+        for group in groups.windows(2) {
+            let range = group[0] as usize..group[1] as usize;
+            let own = range.start - first..range.end - first;
+            visit_group(&self.p.rigid, &self.p.contacts[range], &mut r[own.clone()], &mut dr[own], v);
+        }
+    }
+}
+
+/// Visits contacts of balls.
+fn visit_central<C: TwistCell>(contacts: &[Central], r: &mut [DVec3], dr: &mut [DVec3], v: &[C]) {
+    for ((c, r), dr) in contacts.iter().zip(r).zip(dr) {
+        let load = |body: u32| if body == IMMOBILE { Twist::default() } else { v[body as usize].load() };
+        let [mut v1, mut v2] = c.bodies.map(load);
+        let new = c.solve(*r, c.velocity(&v1, &v2));
+        *dr = new - *r;
+        *r = new;
+        c.kick(&mut v1, &mut v2, *dr);
+        for (body, twist) in c.bodies.into_iter().zip([v1, v2]) {
+            if body != IMMOBILE {
+                v[body as usize].store(twist);
+            }
+        }
     }
 }
 
 /// Visits the contacts between one pair of bodies, whose velocities stay in registers meanwhile.
 #[inline]
-fn visit_group<C: TwistCell>(masses: &[RigidMass], contacts: &[Contact], reactions: &mut [DVec3], v: &[C]) {
+fn visit_group<C: TwistCell>(masses: &[RigidMass], contacts: &[Contact], r: &mut [DVec3], dr: &mut [DVec3], v: &[C]) {
     let Some(head) = contacts.first() else { return };
     let mass = |body: u32| if body == IMMOBILE { RigidMass::default() } else { masses[body as usize] };
     let load = |body: u32| if body == IMMOBILE { Twist::default() } else { v[body as usize].load() };
     let (m1, m2) = (mass(head.body1), mass(head.body2));
     let (mut v1, mut v2) = (load(head.body1), load(head.body2));
-    for (c, r) in contacts.iter().zip(reactions) {
+    for ((c, r), dr) in contacts.iter().zip(r).zip(dr) {
         let u = c.to_local(v1.at(c.arm1) - v2.at(c.arm2)) + c.b;
         let new = c.local.solve(u - c.local.apply(*r), c.mu);
-        let dr = new - *r;
+        *dr = new - *r;
         *r = new;
-        if dr != DVec3::ZERO {
-            let impulse = c.to_world(dr);
+        if *dr != DVec3::ZERO {
+            let impulse = c.to_world(*dr);
             m1.kick(&mut v1, c.arm1, impulse);
             m2.kick(&mut v2, c.arm2, -impulse);
         }
@@ -302,10 +396,10 @@ fn visit_group<C: TwistCell>(masses: &[RigidMass], contacts: &[Contact], reactio
 }
 
 /// Solves one block exactly (or by inner passes where rows of a non-polyhedral or bounded set couple).
-fn visit_block(p: &MixedProblem, block: &super::mixed::Block, r: &mut [f64], v: &mut Velocities) {
+fn visit_block(p: &MixedProblem, block: &super::mixed::Block, r: &mut [f64], change: &mut [f64], v: &mut Velocities) {
     let n = block.rows;
     let w = &p.block_w[block.local..][..n * n];
-    let (mut q, mut new, mut dr) = ([0.0; MAX_ROWS], [0.0; MAX_ROWS], [0.0; MAX_ROWS]);
+    let (mut q, mut new) = ([0.0; MAX_ROWS], [0.0; MAX_ROWS]);
     p.block_velocity(block, v, &mut q[..n]);
     for i in 0..n {
         q[i] -= (0..n).map(|j| w[i * n + j] * r[j]).sum::<f64>();
@@ -313,10 +407,10 @@ fn visit_block(p: &MixedProblem, block: &super::mixed::Block, r: &mut [f64], v: 
     new[..n].copy_from_slice(r);
     solve_block(block.set, w, &q[..n], &mut new[..n]);
     for i in 0..n {
-        dr[i] = new[i] - r[i];
+        change[i] = new[i] - r[i];
         r[i] = new[i];
     }
-    p.kick_block(block, &dr[..n], v);
+    p.kick_block(block, change, v);
 }
 
 /// `u = W r + q` with one admissible set; `r` holds the guess.
