@@ -5,7 +5,10 @@
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (_, stands) = drystone::scenes::run(&drystone::scenes::load("arch", &[("thickness_ratio", "0.11")])?)?;
     let (_, falls) = drystone::scenes::run(&drystone::scenes::load("arch", &[("thickness_ratio", "0.10")])?)?;
-    println!("Thickness 0.11 R stands, 0.10 R falls: after 3 s they have moved {:.1e} m and {:.2} m.\n", stands.displacement_max_m, falls.displacement_max_m);
+    println!(
+        "Thickness 0.11 R stands, 0.10 R falls: after 3 s they have moved {:.1e} m and {:.2} m.\n",
+        stands.displacement_max_m, falls.displacement_max_m
+    );
     println!("{stands}");
 
     // the weight of straight-chord voussoirs: ½ sin(π/17) (R₂² − R₁²) × depth each

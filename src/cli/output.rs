@@ -16,9 +16,31 @@ const FILM: f64 = 0.04;
 
 /// Columns of steps.csv.
 const COLUMNS: [&str; 25] = [
-    "time", "step", "contacts", "sweeps", "newton_iterations", "passes", "converged", "e_s", "rel", "rel_q", "penetration", "kinetic",
-    "potential", "normal_work", "friction_work", "overlap_work", "joint_work", "drive_work", "load_work", "scheme_work", "balance_error",
-    "support_x", "support_y", "support_z", "step_size",
+    "time",
+    "step",
+    "contacts",
+    "sweeps",
+    "newton_iterations",
+    "passes",
+    "converged",
+    "e_s",
+    "rel",
+    "rel_q",
+    "penetration",
+    "kinetic",
+    "potential",
+    "normal_work",
+    "friction_work",
+    "overlap_work",
+    "joint_work",
+    "drive_work",
+    "load_work",
+    "scheme_work",
+    "balance_error",
+    "support_x",
+    "support_y",
+    "support_z",
+    "step_size",
 ];
 
 /// The open files of a run.

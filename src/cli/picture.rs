@@ -89,6 +89,8 @@ pub(super) fn picture(arguments: &Arguments) -> Result<u8, Failure> {
     let default = Picture::default();
     let direction = arguments.from.unwrap_or(default.direction);
     let picture = Picture { size: arguments.size, direction, colour, forces: arguments.forces, ..default };
-    picture.write(&arguments.out, &snapshot).map_err(|error| Failure::new(if arguments.out.is_dir() { USAGE } else { super::INPUT }, error))?;
+    picture
+        .write(&arguments.out, &snapshot)
+        .map_err(|error| Failure::new(if arguments.out.is_dir() { USAGE } else { super::INPUT }, error))?;
     Ok(DONE)
 }

@@ -111,7 +111,8 @@ impl Start {
                 };
                 if asked.as_ref().is_some_and(|scene| !same(scene)) {
                     let name = &checkpoint.scene.name;
-                    let message = format!("{}: holds a run of {name} with other settings; leave the scene out to go on with it", path.display());
+                    let message =
+                        format!("{}: holds a run of {name} with other settings; leave the scene out to go on with it", path.display());
                     return Err(Failure::input(message));
                 }
                 (checkpoint.scene.clone(), Some(checkpoint))

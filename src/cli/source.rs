@@ -51,7 +51,10 @@ pub(super) fn check_length(scene: &Scene) -> Result<(), Failure> {
     if steps <= 1e9 {
         return Ok(());
     }
-    Err(Failure::new(USAGE, format!("{} s in steps of {} s are {steps:.1e} steps; at most 1e9 are possible", scene.time.end, scene.time.step)))
+    Err(Failure::new(
+        USAGE,
+        format!("{} s in steps of {} s are {steps:.1e} steps; at most 1e9 are possible", scene.time.end, scene.time.step),
+    ))
 }
 
 /// Sets the number of threads of all kernels.

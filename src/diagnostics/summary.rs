@@ -210,7 +210,13 @@ impl Meter {
     /// A meter at the start of a run; `entities` are those of the bodies of the scene.
     pub fn new(scene: &Scene, entities: &[Entity], simulation: &Simulation) -> Self {
         let record = Record { origins: vec![None; entities.len()], ..Record::default() };
-        let mut meter = Self { scene: scene.name.clone(), study: scene.study.clone(), tolerance: scene.solver.tolerance, entities: entities.to_vec(), record };
+        let mut meter = Self {
+            scene: scene.name.clone(),
+            study: scene.study.clone(),
+            tolerance: scene.solver.tolerance,
+            entities: entities.to_vec(),
+            record,
+        };
         meter.look(simulation);
         meter
     }

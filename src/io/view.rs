@@ -104,7 +104,8 @@ impl Window {
             (Shape::Cuboid { half_extents: a }, Shape::Cuboid { half_extents: b }) => a == b,
             _ => false,
         };
-        let known = self.made.iter().rev().take(SHARED).find(|(shape, offset, _)| *offset == collider.offset && equal(shape, &collider.shape));
+        let known =
+            self.made.iter().rev().take(SHARED).find(|(shape, offset, _)| *offset == collider.offset && equal(shape, &collider.shape));
         let surface = known.map(|(.., surface)| surface.clone()).unwrap_or_else(|| {
             let segments = if self.entities.len() > MANY { 12 } else { 24 };
             let drawn = collider.shape.surface(segments, extent);

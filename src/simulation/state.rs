@@ -152,13 +152,15 @@ impl Simulation {
             Some(SavedBody { slot: slot.0, pose: pose.0, velocity: *velocity })
         };
         let bodies = bodies.iter().map(|&entity| body(world, entity)).collect();
-        let systems = sorted::<Coordinates>(world).iter().filter_map(|&e| world.get::<Coordinates>(e)).map(|s| (s.q.clone(), s.v.clone())).collect();
+        let systems =
+            sorted::<Coordinates>(world).iter().filter_map(|&e| world.get::<Coordinates>(e)).map(|s| (s.q.clone(), s.v.clone())).collect();
         let interactions = sorted::<Interaction>(world)
             .iter()
             .filter_map(|&e| world.get::<Interaction>(e))
             .map(|i| SavedInteraction { y: i.y.clone(), reaction: i.reaction.clone(), active: i.active })
             .collect();
-        let joints = sorted::<SphericalJoint>(world).iter().filter_map(|&e| world.get::<SphericalJoint>(e)).map(|j| (j.reaction, j.gap)).collect();
+        let joints =
+            sorted::<SphericalJoint>(world).iter().filter_map(|&e| world.get::<SphericalJoint>(e)).map(|j| (j.reaction, j.gap)).collect();
         let pair = |&(i, j, entity): &(u32, u32, Entity)| {
             let points = world.get::<Manifold>(entity).map_or(Vec::new(), |m| m.points.to_vec());
             SavedPair { slots: (i, j), points }
@@ -183,7 +185,8 @@ impl Simulation {
     /// Brings a simulation that was built as the saved one was, and has not been stepped, to the saved state.
     pub fn restore(&mut self, state: &SavedState, bodies: &[Entity]) -> Result<(), SimulationError> {
         let differs = |what: &str, saved: usize, here: usize| {
-            let found = format!("the saved state holds {saved} {what}, this simulation {here}; restore it into the simulation it was saved from");
+            let found =
+                format!("the saved state holds {saved} {what}, this simulation {here}; restore it into the simulation it was saved from");
             Err(SimulationError::Setting(found))
         };
         let events = self.parts().4.len();
