@@ -155,13 +155,13 @@ pub struct StepReport {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Simulation {
-    world: World,
+    pub(super) world: World,
     schedules: Schedules,
-    free_slots: BTreeSet<u32>,
-    next_slot: u32,
+    pub(super) free_slots: BTreeSet<u32>,
+    pub(super) next_slot: u32,
     /// Sorted by time; stable for equal times.
-    events: Vec<(f64, Event)>,
-    balance: Balance,
+    pub(super) events: Vec<(f64, Event)>,
+    pub(super) balance: Balance,
     abort: Option<Box<dyn FnMut(&StepReport) -> bool + Send + Sync>>,
 }
 
@@ -541,9 +541,5 @@ impl Simulation {
     /// Detects contacts at the present poses, without stepping: gaps for a last certificate or a picture.
     pub fn detect(&mut self) {
         self.schedules.begin.run(&mut self.world);
-    }
-
-    pub(super) fn parts(&mut self) -> (&mut World, &mut Balance, &mut BTreeSet<u32>, &mut u32, &mut Vec<(f64, Event)>) {
-        (&mut self.world, &mut self.balance, &mut self.free_slots, &mut self.next_slot, &mut self.events)
     }
 }

@@ -167,18 +167,17 @@ impl Simulation {
         };
         let pairs = world.resource::<Proximity>().pairs().iter().map(pair).filter(|pair| !pair.points.is_empty()).collect();
         let (clock, scheme) = (*world.resource::<Clock>(), *world.resource::<Scheme>());
-        let (_, balance, _, next_slot, events) = self.parts();
         SavedState {
             clock,
             scheme,
-            balance: *balance,
-            next_slot: *next_slot,
+            balance: self.balance,
+            next_slot: self.next_slot,
             bodies,
             systems,
             interactions,
             joints,
             pairs,
-            pending_events: events.len(),
+            pending_events: self.events.len(),
         }
     }
 
@@ -189,14 +188,14 @@ impl Simulation {
                 format!("the saved state holds {saved} {what}, this simulation {here}; restore it into the simulation it was saved from");
             Err(SimulationError::Setting(found))
         };
-        let events = self.parts().4.len();
+        let events = self.events.len();
         if state.bodies.len() != bodies.len() {
             return differs("bodies", state.bodies.len(), bodies.len());
         }
         if state.pending_events > events {
             return differs("pending events", state.pending_events, events);
         }
-        let past: Vec<(f64, Event)> = self.parts().4.drain(..events - state.pending_events).collect();
+        let past: Vec<(f64, Event)> = self.events.drain(..events - state.pending_events).collect();
         for (saved, &entity) in state.bodies.iter().zip(bodies) {
             let present = self.world().get::<Slot>(entity).is_some();
             if saved.is_none() && present {
@@ -213,11 +212,11 @@ impl Simulation {
             let Some(saved) = saved else { continue };
             self.world_mut().entity_mut(entity).insert((Slot(saved.slot), BodyPose(saved.pose), saved.velocity));
         }
-        let (world, balance, free_slots, next_slot, _) = self.parts();
-        *balance = state.balance;
-        *next_slot = state.next_slot;
+        self.balance = state.balance;
+        self.next_slot = state.next_slot;
         let taken: BTreeSet<u32> = state.bodies.iter().flatten().map(|body| body.slot).collect();
-        *free_slots = (0..state.next_slot).filter(|slot| !taken.contains(slot)).collect();
+        self.free_slots = (0..state.next_slot).filter(|slot| !taken.contains(slot)).collect();
+        let world = self.world_mut();
         world.insert_resource(state.clock);
         world.insert_resource(state.scheme);
         restore_relations(world, state).or_else(|(what, saved, here)| differs(what, saved, here))?;
