@@ -187,7 +187,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
     }
     progress.finish();
     let interrupted = stopped.is_none() && run.built.simulation.time() < end - 1e-9 * step;
-    if let Some(directory) = directory.filter(|_| interrupted && arguments.checkpoint.is_some()) {
+    // also at the end, so that a later --until can go on from here
+    if let Some(directory) = directory.filter(|_| stopped.is_none() && arguments.checkpoint.is_some()) {
         run.save(directory)?;
     }
     let mut summary = run.meter.summary(&mut run.built.simulation);

@@ -107,7 +107,7 @@ impl Window {
         let known =
             self.made.iter().rev().take(SHARED).find(|(shape, offset, _)| *offset == collider.offset && equal(shape, &collider.shape));
         let surface = known.map(|(.., surface)| surface.clone()).unwrap_or_else(|| {
-            let segments = if self.entities.len() > MANY { 12 } else { 24 };
+            let segments = if self.entities.len() > MANY { 10 } else { 16 };
             let drawn = collider.shape.surface(segments, extent);
             let vertices: Vec<DVec3> = drawn.vertices.iter().map(|&x| collider.offset.point(x)).collect();
             Arc::new(Surface { vertices, triangles: drawn.triangles })
