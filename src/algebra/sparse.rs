@@ -1,10 +1,11 @@
 //! Symmetric positive definite matrices made of small blocks, one node per dynamical system.
 
 use super::dense;
-use faer::Side;
-use faer::linalg::solvers::Solve;
-use faer::sparse::linalg::solvers::{Llt, SymbolicLlt};
+use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
+use faer::sparse::linalg::SupernodalThreshold;
+use faer::sparse::linalg::cholesky::{CholeskySymbolicParams, SymbolicCholesky, SymmetricOrdering, factorize_symbolic_cholesky};
 use faer::sparse::{SparseColMat, SymbolicSparseColMat};
+use faer::{Conj, Par, Side};
 
 /// Order up to which a dense factorisation beats the set-up of a sparse one.
 const DENSE: usize = 48;
@@ -45,7 +46,9 @@ enum Storage {
     Sparse {
         column_starts: Vec<usize>,
         matrix: SparseColMat<usize, f64>,
-        symbolic: SymbolicLlt<usize>,
+        symbolic: Box<SymbolicCholesky<usize>>,
+        factor: Vec<f64>,
+        memory: MemBuffer,
     },
 }
 
@@ -118,8 +121,26 @@ impl BlockSymmetric {
         self.below_start[nodes] = self.below.len();
         let values = vec![0.0; rows.len()];
         let pattern = SymbolicSparseColMat::new_checked(order, order, column_starts.clone(), None, rows);
-        self.storage = match SymbolicLlt::try_new(pattern.as_ref(), Side::Lower) {
-            Ok(symbolic) => Storage::Sparse { column_starts, matrix: SparseColMat::new(pattern, values), symbolic },
+        // blocks of six make supernodes worth while at any size
+        let params = CholeskySymbolicParams {
+            supernodal_flop_ratio_threshold: SupernodalThreshold::FORCE_SUPERNODAL,
+            ..CholeskySymbolicParams::default()
+        };
+        self.storage = match factorize_symbolic_cholesky(pattern.as_ref(), Side::Lower, SymmetricOrdering::Amd, params) {
+            Ok(symbolic) => {
+                let need = StackReq::or(
+                    symbolic.factorize_numeric_llt_scratch::<f64>(Par::Seq, Default::default()),
+                    symbolic.solve_in_place_scratch::<f64>(1, Par::Seq),
+                );
+                let factor = vec![0.0; symbolic.len_val()];
+                Storage::Sparse {
+                    column_starts,
+                    matrix: SparseColMat::new(pattern, values),
+                    symbolic: Box::new(symbolic),
+                    factor,
+                    memory: MemBuffer::new(need),
+                }
+            }
             Err(_) => Storage::Empty,
         };
     }
@@ -168,9 +189,14 @@ impl BlockSymmetric {
                     true
                 }
             }
-            Storage::Sparse { matrix, symbolic, .. } => {
-                let Ok(factor) = Llt::try_new_with_symbolic(symbolic.clone(), matrix.as_ref(), Side::Lower) else { return false };
-                factor.solve_in_place(faer::MatMut::from_column_major_slice_mut(b, order, 1));
+            Storage::Sparse { matrix, symbolic, factor, memory, .. } => {
+                let stack = MemStack::new(memory);
+                let params = Default::default();
+                let Ok(l) = symbolic.factorize_numeric_llt(factor, matrix.as_ref(), Side::Lower, Default::default(), Par::Seq, stack, params)
+                else {
+                    return false;
+                };
+                l.solve_in_place_with_conj(Conj::No, faer::MatMut::from_column_major_slice_mut(b, order, 1), Par::Seq, stack);
                 b.iter().all(|x| x.is_finite())
             }
         }

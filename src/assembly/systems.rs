@@ -6,7 +6,7 @@ use crate::integrator::moreau_jean::rigid_mass;
 use crate::integrator::systems::{Pass, free_momentum, new_general_state, new_state};
 use crate::model::contact::{ContactPair, Manifold, Touch};
 use crate::model::interaction::{Interaction, SphericalJoint};
-use crate::model::law::CoulombImpact;
+use crate::model::law::beyond_touch;
 use crate::model::scheme::{Scheme, Treatment};
 use crate::numerics::mixed::{Contact, GeneralMass, IMMOBILE, MAX_ROWS, System, Twist};
 use crate::numerics::admissible::AdmissibleSet;
@@ -36,7 +36,7 @@ pub fn activate(scheme: Res<Scheme>, bodies: Res<Bodies>, mut step: ResMut<StepP
                 let middle = 0.5 * (touch.point1 + touch.point2);
                 let velocity = |body: &Body| world_twist(body).at(middle - body.pose.position);
                 let u = DVec3::X * touch.normal.dot(velocity(rows[0]) - velocity(rows[1]));
-                pair.law.constant_part(scheme.treatment, touch.gap, u, h).is_some()
+                pair.law.constant_part(scheme.treatment, touch.gap, 0.0, u, h).is_some()
             };
             points += u32::from(touch.active);
         }
@@ -122,7 +122,7 @@ pub fn assemble_contacts(
         let rows = pair.slots.map(|s| &bodies.rows[s as usize]);
         let active = manifold.points.iter().filter(|t| t.active);
         for (k, touch) in (*first as usize..).zip(active) {
-            let (contact, share, wall) = contact_row(&scheme, pair.law, rows, touch, &before.rigid);
+            let (contact, share, wall) = contact_row(&scheme, pair, rows, touch, &before.rigid);
             if pass.number == 0 {
                 let guess = if scheme.warm_start { contact.to_local(touch.reaction) } else { DVec3::ZERO };
                 answer.reactions.contacts[k] = guess;
@@ -133,7 +133,8 @@ pub fn assemble_contacts(
 }
 
 /// One contact point as a row; also its overlap feedback and the share of immobile bodies in `u`.
-fn contact_row(scheme: &Scheme, law: CoulombImpact, rows: [&Body; 2], touch: &Touch, before: &[Twist]) -> (Contact, f64, DVec3) {
+fn contact_row(scheme: &Scheme, pair: &ContactPair, rows: [&Body; 2], touch: &Touch, before: &[Twist]) -> (Contact, f64, DVec3) {
+    let law = pair.law;
     let middle = 0.5 * (touch.point1 + touch.point2);
     let [arm1, arm2] = rows.map(|b| middle - b.pose.position);
     let mut contact = Contact {
@@ -150,10 +151,11 @@ fn contact_row(scheme: &Scheme, law: CoulombImpact, rows: [&Body; 2], touch: &To
     let moving = |body: &Body, arm| before.get(body.row as usize).map_or(DVec3::ZERO, |v| v.at(arm));
     let wall = contact.to_local(given(rows[0], arm1) - given(rows[1], arm2));
     let u = contact.to_local(moving(rows[0], arm1) - moving(rows[1], arm2)) + wall;
-    let part = law.constant_part(scheme.treatment, touch.gap, u, scheme.time_step).unwrap_or_default();
+    let band = scheme.touch * pair.size;
+    let part = law.constant_part(scheme.treatment, touch.gap, band, u, scheme.time_step).unwrap_or_default();
     contact.b = part + wall;
     let share = match scheme.treatment {
-        Treatment::GapAware { beta } if law.e_n == 0.0 => beta * touch.gap.min(0.0) / scheme.time_step,
+        Treatment::GapAware { beta } if law.e_n == 0.0 => beta * beyond_touch(touch.gap, band).min(0.0) / scheme.time_step,
         _ => 0.0,
     };
     (contact, share, wall)

@@ -209,7 +209,8 @@ pub fn broad_phase(
                 let rows = [i, j].map(|s| bodies.rows[s as usize].entity);
                 let ([Some(ea), Some(eb)], Some(ca), Some(cb)) = (rows, &p.cached[i as usize], &p.cached[j as usize]) else { continue };
                 let law = laws.get(ca.collider.material, cb.collider.material);
-                commands.spawn((ContactPair { bodies: [ea, eb], slots: [i, j], law }, Manifold::default())).id()
+                let size = ca.smallest.min(cb.smallest);
+                commands.spawn((ContactPair { bodies: [ea, eb], slots: [i, j], law, size }, Manifold::default())).id()
             }
         };
         p.next.push((i, j, entity));

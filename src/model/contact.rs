@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 /// # use bevy_ecs::prelude::*;
 /// # let mut world = World::new();
 /// # let (a, b) = (world.spawn_empty().id(), world.spawn_empty().id());
-/// let pair = ContactPair { bodies: [a, b], slots: [0, 1], law: Default::default() };
+/// let pair = ContactPair { bodies: [a, b], slots: [0, 1], law: Default::default(), size: 0.1 };
 /// assert!(pair.slots[0] < pair.slots[1]);
 /// ```
 #[derive(Component, Clone, Copy, Debug, PartialEq)]
@@ -24,6 +24,8 @@ pub struct ContactPair {
     pub slots: [u32; 2],
     /// Law of the pair.
     pub law: CoulombImpact,
+    /// The smaller body's smallest length (m).
+    pub size: f64,
 }
 
 /// One point of a contact, with what the step found for it.

@@ -42,15 +42,22 @@ impl CoulombImpact {
     ///
     /// `gap` is at the start of the step, `u` the relative velocity then, in the frame (n, t1, t2). A law with
     /// `e_n > 0` keeps the forecast row also in a gap-aware scene: restitution needs the velocity of approach.
-    pub fn constant_part(&self, treatment: Treatment, gap: f64, u: DVec3, h: f64) -> Option<DVec3> {
+    /// A gap or overlap within `touch` (m) of zero counts as closed, and a larger one by what it exceeds it.
+    pub fn constant_part(&self, treatment: Treatment, gap: f64, touch: f64, u: DVec3, h: f64) -> Option<DVec3> {
         match treatment {
             Treatment::GapAware { beta } if self.e_n == 0.0 => {
+                let gap = beyond_touch(gap, touch);
                 let normal = (gap.max(0.0) + beta * gap.min(0.0)) / h;
                 Some(DVec3::new(normal, self.e_t * u.y, self.e_t * u.z))
             }
             _ => forecast(gap, u.x, h).then(|| DVec3::new(self.e_n * u.x, self.e_t * u.y, self.e_t * u.z)),
         }
     }
+}
+
+/// What a gap exceeds the band of touch by.
+pub fn beyond_touch(gap: f64, touch: f64) -> f64 {
+    gap - gap.clamp(-touch, touch)
 }
 
 /// Moreau–Jean's activation rule: the gap predicted for the middle of the step is closed.
@@ -109,7 +116,7 @@ impl Law {
             Self::CoulombImpact(law) => *law,
         };
         let at = |k: usize| u.get(k).copied().unwrap_or(0.0);
-        let Some(part) = impact.constant_part(treatment, y, DVec3::new(at(0), at(1), at(2)), h) else { return false };
+        let Some(part) = impact.constant_part(treatment, y, 0.0, DVec3::new(at(0), at(1), at(2)), h) else { return false };
         b.iter_mut().zip(part.to_array()).for_each(|(b, x)| *b = x);
         true
     }
@@ -162,10 +169,10 @@ mod tests {
         let gap_aware = Treatment::GapAware { beta: 0.1 };
         let u = DVec3::new(-1.0, 0.5, 0.0);
         let dead = CoulombImpact { mu: 0.3, ..CoulombImpact::default() };
-        assert_eq!(dead.constant_part(gap_aware, 2e-3, u, 1e-3), Some(DVec3::new(2.0, 0.0, 0.0)));
-        assert_eq!(dead.constant_part(gap_aware, -2e-3, u, 1e-3), Some(DVec3::new(-0.2, 0.0, 0.0)));
+        assert_eq!(dead.constant_part(gap_aware, 2e-3, 0.0, u, 1e-3), Some(DVec3::new(2.0, 0.0, 0.0)));
+        assert_eq!(dead.constant_part(gap_aware, -2e-3, 0.0, u, 1e-3), Some(DVec3::new(-0.2, 0.0, 0.0)));
         let lively = CoulombImpact { e_n: 0.5, ..dead };
-        assert_eq!(lively.constant_part(gap_aware, 2e-3, u, 1e-3), None);
-        assert_eq!(lively.constant_part(gap_aware, 4e-4, u, 1e-3), Some(DVec3::new(-0.5, 0.0, 0.0)));
+        assert_eq!(lively.constant_part(gap_aware, 2e-3, 0.0, u, 1e-3), None);
+        assert_eq!(lively.constant_part(gap_aware, 4e-4, 0.0, u, 1e-3), Some(DVec3::new(-0.5, 0.0, 0.0)));
     }
 }

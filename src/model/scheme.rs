@@ -75,6 +75,10 @@ pub struct Scheme {
     pub reach_steps: f64,
     /// … plus this share of the smaller body's smallest length, for neighbours that an impact sets in motion.
     pub reach_share: f64,
+    /// In a gap-aware scene, gaps and overlaps up to this share of the smaller body's smallest length count as closed. Without
+    /// such a band, the error that a solver leaves in the gaps (nanometres) makes a hyperstatic pile shift its reactions from
+    /// corner to corner at every step: a wall of 105 blocks then costs ten times the sweeps.
+    pub touch: f64,
     /// Share of the drift of a joint that is fed back per step, 0 to 1.
     pub joint_feedback: f64,
     /// Passes of the inner loop where joints make the step nonlinear.
@@ -92,6 +96,7 @@ impl Default for Scheme {
             gravity: DVec3::new(0.0, 0.0, -9.81),
             reach_steps: 1.5,
             reach_share: 0.01,
+            touch: 1e-7,
             joint_feedback: 0.1,
             max_passes: 20,
             warm_start: true,
@@ -114,6 +119,7 @@ impl Scheme {
         }
         range("joint_feedback", self.joint_feedback, 0.0, 1.0)?;
         range("reach_steps", self.reach_steps, 1.0, 1e3)?;
+        range("touch", self.touch, 0.0, 1e-2)?;
         range("reach_share", self.reach_share, 0.0, 10.0)?;
         if !self.gravity.is_finite() {
             return Err(format!("gravity is {}; three finite numbers are needed", self.gravity));

@@ -23,17 +23,24 @@ pub struct Auto {
     pub max_newton: usize,
     /// Problems with more contacts and block rows than this never go to Newton (its fill grows faster than linearly).
     pub max_newton_rows: usize,
-    /// Newton takes over when sweeps promise to need more than this many further ones, or than there are bodies: about
-    /// there a handful of factorisations costs less.
-    pub foresight: usize,
+    /// Newton takes over when sweeps promise to need more than twice this many times the cost of a factorisation, and polishes
+    /// an answer that took them more than this.
+    pub patience: f64,
     /// Conjugate acceleration of the sweeps.
     pub accelerate: bool,
 }
 
 impl Default for Auto {
     fn default() -> Self {
-        Self { tolerance: 1e-8, max_sweeps: 2000, max_newton: 100, max_newton_rows: 60_000, foresight: 50, accelerate: true }
+        Self { tolerance: 1e-8, max_sweeps: 2000, max_newton: 100, max_newton_rows: 60_000, patience: 2.5, accelerate: true }
     }
+}
+
+/// Rough cost of a factorisation in sweeps: assembly, and the fill of a three-dimensional pile of n bodies, 36 n² entries.
+fn newton_cost(p: &MixedProblem) -> f64 {
+    let bodies = (p.rigid.len() + p.general.len()) as f64;
+    let rows = (p.contacts.len() + p.blocks.len()).max(1) as f64;
+    5.0 + 0.7 * bodies * bodies / rows
 }
 
 /// Buffers of both solvers.
@@ -59,10 +66,13 @@ impl Auto {
         let rows = 3 * p.contacts.len() + p.block_b.len();
         let newton = rows <= self.max_newton_rows && self.max_newton > 0;
         let sweeps = |max_sweeps, foresight| GaussSeidel { tolerance: self.tolerance, max_sweeps, accelerate: self.accelerate, foresight };
-        let mut report = sweeps(self.max_sweeps, if newton { self.foresight.max(p.rigid.len()) } else { 0 }).solve(p, answer, &mut work.sweep);
-        if report.converged() || !newton {
+        let worth = self.patience * newton_cost(p);
+        let foresight = if newton { (2.0 * worth) as usize } else { 0 };
+        let mut report = sweeps(self.max_sweeps, foresight).solve(p, answer, &mut work.sweep);
+        if !newton || (report.converged() && report.sweeps as f64 <= worth) {
             return report;
         }
+        // after many sweeps too: a hard problem that is solved well leaves an easy one to the next step
         let solver = ProximalNewton { tolerance: self.tolerance, max_iterations: self.max_newton, overshoot: 1e-3, ..ProximalNewton::default() };
         let second = solver.solve(p, answer, &mut work.newton);
         report = Report { sweeps: report.sweeps, ..second };

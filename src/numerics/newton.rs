@@ -81,7 +81,7 @@ struct Nodes {
 const NONE: u32 = u32::MAX;
 const MAX_PENALTY: f64 = 1e5;
 /// Iterations beyond the tolerance.
-const EXTRA: usize = 10;
+const EXTRA: usize = 15;
 
 impl ProximalNewton {
     /// Improves `answer` until e_s ≤ tolerance; its reactions are the first proximal centre.
@@ -90,12 +90,15 @@ impl ProximalNewton {
         let mut report = Report { status: Status::BudgetSpent, ..Report::default() };
         let mut best = found.e_s;
         work.best.clone_from(&answer.reactions);
-        if found.e_s <= self.tolerance {
+        if found.e_s <= self.overshoot * self.tolerance {
             report.status = Status::Converged;
         } else if work.prepare(p) {
             let mut kappa = (self.penalty * 0.01 / found.e_s).clamp(self.penalty, MAX_PENALTY);
             let mut idle = 0;
-            let mut reached = None;
+            let mut reached = (found.e_s <= self.tolerance).then_some(0);
+            if reached.is_some() {
+                report.status = Status::Converged;
+            }
             while report.newton_iterations < self.max_iterations && idle < 6 {
                 let budget = self.max_iterations - report.newton_iterations;
                 // the inner problem need not be solved much better than the proximal step it belongs to
