@@ -162,7 +162,7 @@ pub struct Simulation {
     /// Sorted by time; stable for equal times.
     pub(super) events: Vec<(f64, Event)>,
     pub(super) balance: Balance,
-    abort: Option<Box<dyn FnMut(&StepReport) -> bool + Send + Sync>>,
+    abort: Option<Abort>,
 }
 
 impl std::fmt::Debug for Simulation {
@@ -176,6 +176,9 @@ impl Default for Simulation {
         Self::unchecked(Scheme::default())
     }
 }
+
+/// Asked after each step; true ends the run.
+type Abort = Box<dyn FnMut(&StepReport) -> bool + Send + Sync>;
 
 /// Beyond this a state counts as overflown.
 const OVERFLOW: f64 = 1e100;
