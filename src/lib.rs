@@ -3,6 +3,8 @@
 pub mod algebra;
 #[cfg(feature = "simulation")]
 pub mod assembly;
+#[cfg(feature = "cli")]
+pub mod cli;
 #[cfg(feature = "simulation")]
 pub mod diagnostics;
 #[cfg(feature = "simulation")]

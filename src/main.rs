@@ -1,1 +1,5 @@
-fn main() {}
+//! The `drystone` command.
+
+fn main() -> std::process::ExitCode {
+    drystone::cli::main().into()
+}

@@ -2,6 +2,7 @@
 //!
 //! Outputs take plain data (a [`snapshot::Snapshot`], a table row, a [`plot::History`]), so any program can use them.
 
+pub mod checkpoint;
 pub mod error;
 pub mod mesh;
 pub mod picture;
@@ -9,4 +10,5 @@ pub mod plot;
 pub mod scene;
 pub mod snapshot;
 pub mod table;
+pub mod view;
 pub mod vtk;

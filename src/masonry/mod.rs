@@ -3,6 +3,7 @@
 pub mod arch;
 pub mod dam;
 pub mod wall;
+pub mod water;
 
 use glam::DVec3;
 

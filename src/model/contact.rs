@@ -3,6 +3,7 @@
 use super::law::CoulombImpact;
 use bevy_ecs::prelude::{Component, Entity};
 use glam::DVec3;
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 /// Two bodies near each other; body 1 has the lower slot.
@@ -32,7 +33,7 @@ pub struct ContactPair {
 /// ```
 /// assert_eq!(drystone::model::contact::Touch::default().reaction, glam::DVec3::ZERO);
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Touch {
     /// Names the features that touch; stable while they do.
     pub feature: u64,

@@ -9,6 +9,7 @@
 use crate::algebra::spatial::Pose;
 use bevy_ecs::prelude::Component;
 use glam::DVec3;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Where a body is: centre of mass and principal axes in the world.
@@ -26,7 +27,7 @@ pub struct BodyPose(pub Pose);
 /// use drystone::model::newton_euler::Velocity;
 /// assert_eq!(Velocity::default().linear, glam::DVec3::ZERO);
 /// ```
-#[derive(Component, Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Component, Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Velocity {
     /// Of the centre of mass (m/s, world axes).
     pub linear: DVec3,

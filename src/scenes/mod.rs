@@ -7,7 +7,12 @@
 //! # Ok::<(), drystone::io::scene::SceneError>(())
 //! ```
 
+pub mod build;
+
+pub use build::{BuildError, Built, build, run};
+
 use crate::io::scene::error::{SceneError, did_you_mean};
+use crate::io::scene::{Scene, SceneSource};
 
 /// A scene of the program.
 ///
@@ -116,6 +121,18 @@ pub fn find(name: &str) -> Result<&'static BuiltIn, SceneError> {
     })
 }
 
+/// Reads the built-in scene called `name` with some of its parameters changed.
+///
+/// ```
+/// let scene = drystone::scenes::load("bead_pour", &[("n", "3")])?;
+/// assert_eq!(scene.dynamic_bodies().count(), 27);
+/// # Ok::<(), drystone::io::scene::SceneError>(())
+/// ```
+pub fn load(name: &str, parameters: &[(&str, &str)]) -> Result<Scene, SceneError> {
+    let settings: Vec<_> = parameters.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    Scene::load(&SceneSource::BuiltIn(name.to_owned()), &settings)
+}
+
 /// Every built-in scene.
 ///
 /// ```
@@ -138,7 +155,7 @@ const SCENES: &[BuiltIn] = &[
     BuiltIn {
         name: "bead_stack",
         about: "a pyramid of 55 beads on a tray rests, is struck at 0.3 s and scatters",
-        parameters: &[Parameter::new("kick", "0.2", "N s", "impulse on the struck bead along x", "impulses.0.linear.0")],
+        parameters: &[Parameter::new("kick", "0.6", "N s", "impulse on the struck bead along x", "impulses.0.linear.0")],
         toml: toml!("bead_stack"),
     },
     BuiltIn {
@@ -223,8 +240,7 @@ const SCENES: &[BuiltIn] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::io::scene::SceneSource;
-    use crate::io::scene::model::{Scene, ShapeSpec, Study};
+    use crate::io::scene::model::{ShapeSpec, Study};
     use glam::DVec3;
 
     fn load(name: &str, settings: &[(&str, &str)]) -> Result<Scene, SceneError> {

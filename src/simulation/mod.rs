@@ -7,4 +7,5 @@ mod step;
 
 pub use body::{Body, BodyError};
 pub use run::{Balance, Event, Simulation, SimulationError, StepReport};
+pub use state::SavedState;
 pub use step::StepSet;

@@ -74,6 +74,8 @@ pub enum Event {
     Blow(Entity, AppliedForce),
     /// A body appears.
     Birth(Box<Body>),
+    /// A body appears on an entity that was reserved for it.
+    Appear(Entity, Box<Body>),
     /// A body disappears.
     Death(Entity),
 }
@@ -153,14 +155,14 @@ pub struct StepReport {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Simulation {
-    world: World,
+    pub(super) world: World,
     schedules: Schedules,
-    free_slots: BTreeSet<u32>,
-    next_slot: u32,
+    pub(super) free_slots: BTreeSet<u32>,
+    pub(super) next_slot: u32,
     /// Sorted by time; stable for equal times.
-    events: Vec<(f64, Event)>,
-    balance: Balance,
-    abort: Option<Box<dyn FnMut(&StepReport) -> bool + Send + Sync>>,
+    pub(super) events: Vec<(f64, Event)>,
+    pub(super) balance: Balance,
+    abort: Option<Abort>,
 }
 
 impl std::fmt::Debug for Simulation {
@@ -174,6 +176,9 @@ impl Default for Simulation {
         Self::unchecked(Scheme::default())
     }
 }
+
+/// Asked after each step; true ends the run.
+type Abort = Box<dyn FnMut(&StepReport) -> bool + Send + Sync>;
 
 /// Beyond this a state counts as overflown.
 const OVERFLOW: f64 = 1e100;
@@ -262,19 +267,36 @@ impl Simulation {
 
     /// Adds a body.
     pub fn spawn_body(&mut self, body: Body) -> Result<Entity, SimulationError> {
+        let entity = self.reserve();
+        let filled = self.fill(entity, &body);
+        if filled.is_err() {
+            self.world.despawn(entity);
+        }
+        filled?;
+        Ok(entity)
+    }
+
+    /// An empty entity for a body that appears later, so that events can name it before.
+    pub fn reserve(&mut self) -> Entity {
+        self.world.spawn_empty().id()
+    }
+
+    /// Makes `entity` the body, in the lowest free slot.
+    pub(super) fn fill(&mut self, entity: Entity, body: &Body) -> Result<(), SimulationError> {
         let (bundle, inertia, collider) = body.components()?;
         let slot = self.free_slots.pop_first().unwrap_or_else(|| {
             self.next_slot += 1;
             self.next_slot - 1
         });
-        let mut entity = self.world.spawn((Slot(slot), bundle));
+        let mut entity = self.world.entity_mut(entity);
+        entity.insert((Slot(slot), bundle));
         if let Some(inertia) = inertia {
             entity.insert(inertia);
         }
         if let Some(collider) = collider {
             entity.insert(collider);
         }
-        Ok(entity.id())
+        Ok(())
     }
 
     /// Removes a body; its joints end with it. False if it is not there.
@@ -439,6 +461,7 @@ impl Simulation {
                 Event::Gravity(g) => self.world.resource_mut::<Scheme>().gravity = g,
                 Event::Blow(body, blow) => blows.push((body, blow)),
                 Event::Birth(body) => drop(self.spawn_body(*body)?),
+                Event::Appear(entity, body) => self.fill(entity, &body)?,
                 Event::Death(body) => drop(self.despawn_body(body)),
             }
         }
@@ -522,9 +545,5 @@ impl Simulation {
     /// Detects contacts at the present poses, without stepping: gaps for a last certificate or a picture.
     pub fn detect(&mut self) {
         self.schedules.begin.run(&mut self.world);
-    }
-
-    pub(super) fn parts(&mut self) -> (&mut World, &mut Balance, &mut BTreeSet<u32>, &mut u32, &mut Vec<(f64, Event)>) {
-        (&mut self.world, &mut self.balance, &mut self.free_slots, &mut self.next_slot, &mut self.events)
     }
 }

@@ -1,1 +1,263 @@
-//! Hash of the state.
+//! The state of a simulation: its hash, and everything that decides how it goes on.
+
+use super::{Balance, Event, Simulation, SimulationError};
+use crate::algebra::spatial::Pose;
+use crate::geometry::systems::Proximity;
+use crate::model::contact::{Manifold, Touch};
+use crate::model::interaction::{Interaction, SphericalJoint};
+use crate::model::lagrangian::Coordinates;
+use crate::model::newton_euler::{BodyPose, Velocity};
+use crate::model::scheme::{Clock, Scheme};
+use crate::topology::bodies::Slot;
+use bevy_ecs::prelude::*;
+use glam::DVec3;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// A body as [`Simulation::save`] keeps it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct SavedBody {
+    slot: u32,
+    pose: Pose,
+    velocity: Velocity,
+}
+
+/// The points of a pair of slots, with the impulses that the next step starts from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct SavedPair {
+    slots: (u32, u32),
+    points: Vec<Touch>,
+}
+
+/// A linear relation: output, impulses, activity.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct SavedInteraction {
+    y: Vec<f64>,
+    reaction: Vec<f64>,
+    active: bool,
+}
+
+/// Everything that decides how a simulation goes on, but for what its builder gives it again: shapes, masses, laws, loads, drives
+/// and the script of events.
+///
+/// ```
+/// use drystone::{geometry::Shape, simulation::{Body, Simulation}};
+/// use glam::DVec3;
+/// let build = || -> Result<_, Box<dyn std::error::Error>> {
+///     let mut sim = Simulation::default();
+///     let floor = sim.spawn_body(Body::new(Shape::half_space(DVec3::Z)?).fixed())?;
+///     let ball = sim.spawn_body(Body::new(Shape::ball(0.1)?).at(DVec3::Z * 0.2))?;
+///     Ok((sim, [floor, ball]))
+/// };
+/// let (mut first, entities) = build()?;
+/// first.run_until(0.2)?;
+/// let saved = first.save(&entities);
+/// first.run_until(0.4)?;
+/// let (mut second, entities) = build()?;
+/// second.restore(&saved, &entities)?;
+/// second.run_until(0.4)?;
+/// assert_eq!(second.state_hash(), first.state_hash());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SavedState {
+    clock: Clock,
+    scheme: Scheme,
+    balance: Balance,
+    next_slot: u32,
+    /// One per body that the builder knows; `None` for one that is dead or not yet born.
+    bodies: Vec<Option<SavedBody>>,
+    /// Coordinates and velocities of Lagrangian systems, in order of birth.
+    systems: Vec<(Vec<f64>, Vec<f64>)>,
+    interactions: Vec<SavedInteraction>,
+    /// Impulse and drift of joints, in order of birth.
+    joints: Vec<(DVec3, DVec3)>,
+    /// Sorted by slots.
+    pairs: Vec<SavedPair>,
+    pending_events: usize,
+}
+
+impl SavedState {
+    /// Time reached (s).
+    pub fn time(&self) -> f64 {
+        self.clock.time
+    }
+
+    /// Steps done.
+    pub fn steps(&self) -> u64 {
+        self.clock.step
+    }
+}
+
+/// FNV-1a, byte by byte.
+#[derive(Clone, Copy)]
+pub(crate) struct Fnv(pub(crate) u64);
+
+impl Fnv {
+    pub(crate) const START: Self = Self(0xcbf2_9ce4_8422_2325);
+
+    pub(crate) fn add(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+
+    fn number(&mut self, x: f64) {
+        self.add(&x.to_bits().to_le_bytes());
+    }
+}
+
+/// Entities with a component `T`, in order of birth.
+fn sorted<T: Component>(world: &mut World) -> Vec<Entity> {
+    let mut found: Vec<Entity> = world.query_filtered::<Entity, With<T>>().iter(world).collect();
+    found.sort();
+    found
+}
+
+impl Simulation {
+    /// FNV-1a hash over the bits of position, quaternion (x, y, z, w), linear and angular velocity of every body in slot order,
+    /// then of q and v of every Lagrangian system in order of birth.
+    ///
+    /// ```
+    /// use drystone::simulation::{Body, Simulation};
+    /// let mut sim = Simulation::default();
+    /// sim.spawn_body(Body::point(1.0, glam::DVec3::ONE))?;
+    /// let before = sim.state_hash();
+    /// sim.step()?;
+    /// assert_ne!(sim.state_hash(), before);
+    /// # Ok::<(), drystone::simulation::SimulationError>(())
+    /// ```
+    pub fn state_hash(&mut self) -> u64 {
+        let world = self.world_mut();
+        let mut bodies: Vec<(Slot, BodyPose, Velocity)> =
+            world.query::<(&Slot, &BodyPose, &Velocity)>().iter(world).map(|(s, p, v)| (*s, *p, *v)).collect();
+        bodies.sort_by_key(|body| body.0);
+        let mut hash = Fnv::START;
+        for (_, pose, velocity) in bodies {
+            let [x, v, w] = [pose.0.position, velocity.linear, velocity.angular].map(|v| v.to_array());
+            x.iter().chain(&pose.0.rotation.to_array()).chain(&v).chain(&w).for_each(|&x| hash.number(x));
+        }
+        for entity in sorted::<Coordinates>(world) {
+            let Some(state) = world.get::<Coordinates>(entity) else { continue };
+            state.q.iter().chain(&state.v).for_each(|&x| hash.number(x));
+        }
+        hash.0
+    }
+
+    /// The state between two steps; `bodies` are the entities that the builder made, in its order.
+    pub fn save(&mut self, bodies: &[Entity]) -> SavedState {
+        let world = self.world_mut();
+        let body = |world: &World, entity: Entity| {
+            let (slot, pose, velocity) = (world.get::<Slot>(entity)?, world.get::<BodyPose>(entity)?, world.get::<Velocity>(entity)?);
+            Some(SavedBody { slot: slot.0, pose: pose.0, velocity: *velocity })
+        };
+        let bodies = bodies.iter().map(|&entity| body(world, entity)).collect();
+        let systems =
+            sorted::<Coordinates>(world).iter().filter_map(|&e| world.get::<Coordinates>(e)).map(|s| (s.q.clone(), s.v.clone())).collect();
+        let interactions = sorted::<Interaction>(world)
+            .iter()
+            .filter_map(|&e| world.get::<Interaction>(e))
+            .map(|i| SavedInteraction { y: i.y.clone(), reaction: i.reaction.clone(), active: i.active })
+            .collect();
+        let joints =
+            sorted::<SphericalJoint>(world).iter().filter_map(|&e| world.get::<SphericalJoint>(e)).map(|j| (j.reaction, j.gap)).collect();
+        let pair = |&(i, j, entity): &(u32, u32, Entity)| {
+            let points = world.get::<Manifold>(entity).map_or(Vec::new(), |m| m.points.to_vec());
+            SavedPair { slots: (i, j), points }
+        };
+        let pairs = world.resource::<Proximity>().pairs().iter().map(pair).filter(|pair| !pair.points.is_empty()).collect();
+        let (clock, scheme) = (*world.resource::<Clock>(), *world.resource::<Scheme>());
+        SavedState {
+            clock,
+            scheme,
+            balance: self.balance,
+            next_slot: self.next_slot,
+            bodies,
+            systems,
+            interactions,
+            joints,
+            pairs,
+            pending_events: self.events.len(),
+        }
+    }
+
+    /// Brings a simulation that was built as the saved one was, and has not been stepped, to the saved state.
+    pub fn restore(&mut self, state: &SavedState, bodies: &[Entity]) -> Result<(), SimulationError> {
+        let differs = |what: &str, saved: usize, here: usize| {
+            let found =
+                format!("the saved state holds {saved} {what}, this simulation {here}; restore it into the simulation it was saved from");
+            Err(SimulationError::Setting(found))
+        };
+        let events = self.events.len();
+        if state.bodies.len() != bodies.len() {
+            return differs("bodies", state.bodies.len(), bodies.len());
+        }
+        if state.pending_events > events {
+            return differs("pending events", state.pending_events, events);
+        }
+        let past: Vec<(f64, Event)> = self.events.drain(..events - state.pending_events).collect();
+        for (saved, &entity) in state.bodies.iter().zip(bodies) {
+            let present = self.world().get::<Slot>(entity).is_some();
+            if saved.is_none() && present {
+                self.despawn_body(entity);
+            }
+            if saved.is_some() && !present {
+                let birth = past.iter().find_map(|(_, event)| match event {
+                    Event::Appear(e, body) if *e == entity => Some(body),
+                    _ => None,
+                });
+                let Some(body) = birth else { return differs("births", 1, 0) };
+                self.fill(entity, body)?;
+            }
+            let Some(saved) = saved else { continue };
+            self.world_mut().entity_mut(entity).insert((Slot(saved.slot), BodyPose(saved.pose), saved.velocity));
+        }
+        self.balance = state.balance;
+        self.next_slot = state.next_slot;
+        let taken: BTreeSet<u32> = state.bodies.iter().flatten().map(|body| body.slot).collect();
+        self.free_slots = (0..state.next_slot).filter(|slot| !taken.contains(slot)).collect();
+        let world = self.world_mut();
+        world.insert_resource(state.clock);
+        world.insert_resource(state.scheme);
+        restore_relations(world, state).or_else(|(what, saved, here)| differs(what, saved, here))?;
+        // the pairs that the next step will find; then the points and impulses that it would have found there
+        self.detect();
+        let world = self.world_mut();
+        let pairs = world.resource::<Proximity>().pairs().to_vec();
+        for (i, j, entity) in pairs {
+            let Some(mut manifold) = world.get_mut::<Manifold>(entity) else { continue };
+            let saved = state.pairs.binary_search_by_key(&(i, j), |pair| pair.slots);
+            manifold.points = saved.map_or_else(|_| Default::default(), |at| state.pairs[at].points.iter().copied().collect());
+        }
+        Ok(())
+    }
+}
+
+/// Systems, relations and joints; the error says what differs in number, saved and here.
+fn restore_relations(world: &mut World, state: &SavedState) -> Result<(), (&'static str, usize, usize)> {
+    let same = |what, saved: usize, here: usize| if saved == here { Ok(()) } else { Err((what, saved, here)) };
+    let systems = sorted::<Coordinates>(world);
+    same("Lagrangian systems", state.systems.len(), systems.len())?;
+    for (entity, (q, v)) in systems.into_iter().zip(&state.systems) {
+        if let Some(mut coordinates) = world.get_mut::<Coordinates>(entity) {
+            same("degrees of freedom", q.len(), coordinates.q.len())?;
+            (coordinates.q, coordinates.v) = (q.clone(), v.clone());
+        }
+    }
+    let interactions = sorted::<Interaction>(world);
+    same("relations", state.interactions.len(), interactions.len())?;
+    for (entity, saved) in interactions.into_iter().zip(&state.interactions) {
+        if let Some(mut interaction) = world.get_mut::<Interaction>(entity) {
+            same("rows of a relation", saved.reaction.len(), interaction.rows())?;
+            (interaction.y, interaction.reaction, interaction.active) = (saved.y.clone(), saved.reaction.clone(), saved.active);
+        }
+    }
+    let joints = sorted::<SphericalJoint>(world);
+    same("joints", state.joints.len(), joints.len())?;
+    for (entity, (reaction, gap)) in joints.into_iter().zip(&state.joints) {
+        if let Some(mut joint) = world.get_mut::<SphericalJoint>(entity) {
+            (joint.reaction, joint.gap) = (*reaction, *gap);
+        }
+    }
+    Ok(())
+}

@@ -45,7 +45,9 @@ pub(crate) fn suggestion<'a>(found: &str, known: impl IntoIterator<Item = &'a st
     if found.len() > 64 {
         return None;
     }
-    let best = known.into_iter().map(|word| (score(word), word)).min()?;
+    // the beginning of a word is as good as the word
+    let begun = |word: &str| found.len() >= 3 && word.to_lowercase().starts_with(&found.to_lowercase());
+    let best = known.into_iter().map(|word| (if begun(word) { 1 } else { score(word) }, word)).min()?;
     (best.0 <= 1 + best.1.len().min(found.len()) / 3).then_some(best.1)
 }
 

@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use super::loads::{BaseMotion, WaterPressure};
 pub use super::study::{DamStudy, InclineStudy, Study};
 use crate::algebra::spatial::Pose;
+pub use crate::model::scheme::{Gyroscopic, Treatment};
 
 /// Everything that a run needs to know; see the [module](self) for an example.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -475,40 +476,6 @@ impl Default for TimeStepping {
         let treatment = Treatment::GapAware { beta: 0.1 };
         Self { step: 1e-3, end: 1.0, treatment, theta: 0.5, gyroscopic: Gyroscopic::Midpoint }
     }
-}
-
-/// How gaps enter the velocity-level contact law.
-///
-/// ```
-/// use drystone::io::scene::model::Treatment;
-/// assert_ne!(Treatment::Forecast { theta: 0.5 }, Treatment::GapAware { beta: 0.1 });
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Treatment {
-    /// Active if `gap + ½ h rate ≤ 0`, then `u_n⁺ + e_n u_n ≥ 0`; positions by the θ-rule.
-    Forecast {
-        /// θ of the position update, ½ to 1.
-        theta: f64,
-    },
-    /// `u_n⁺ + max(gap,0)/h + β min(gap,0)/h ≥ 0`; positions by `q⁺ = q ⊕ h v⁺`.
-    GapAware {
-        /// Share of an overlap fed back per step, 0 to 1.
-        beta: f64,
-    },
-}
-
-/// Scheme for `I ω̇ + ω × I ω = m`.
-///
-/// ```
-/// assert_eq!(drystone::io::scene::model::Gyroscopic::default(), drystone::io::scene::model::Gyroscopic::Midpoint);
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Gyroscopic {
-    /// Implicit midpoint: conserves energy and angular momentum.
-    #[default]
-    Midpoint,
-    /// θ-average of the term at both ends of the step, for comparison with reference results.
-    ThetaRule,
 }
 
 /// When the contact solver may stop.

@@ -1,0 +1,31 @@
+//! `drystone check`.
+
+use super::source::Changes;
+use super::{DONE, FAULTS, Failure, say};
+use crate::diagnostics::check::{Severity, check as find};
+
+/// Arguments of `drystone check`.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Name of a built-in scene, or path of a scene file (with a separator or ending in .toml)
+    scene: String,
+    #[command(flatten)]
+    changes: Changes,
+}
+
+pub(super) fn check(arguments: &Arguments) -> Result<u8, Failure> {
+    let scene = arguments.changes.load(&arguments.scene)?;
+    let findings = find(&scene);
+    for finding in &findings {
+        say(&finding.to_string());
+    }
+    let faults = findings.iter().filter(|finding| finding.severity == Severity::Fault).count();
+    let hints = findings.len() - faults;
+    if faults > 0 {
+        say(&format!("{}: {faults} faults, {hints} hints", scene.name));
+        return Ok(FAULTS);
+    }
+    crate::scenes::build(&scene).map_err(Failure::input)?;
+    say(&format!("{}: {} bodies, no faults, {hints} hints", scene.name, scene.bodies.len()));
+    Ok(DONE)
+}

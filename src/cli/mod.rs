@@ -1,0 +1,133 @@
+//! The command line: `drystone run`, `check`, `scenes`, `picture`.
+//!
+//! ```text
+//! exit codes   0 done   1 check found faults   2 usage   3 input or scene   4 state not finite   130 interrupted
+//! ```
+
+mod check;
+mod output;
+mod picture;
+mod progress;
+mod run;
+mod source;
+
+use clap::{Parser, Subcommand};
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// The command did what was asked.
+const DONE: u8 = 0;
+/// `check` found faults.
+const FAULTS: u8 = 1;
+/// The command was called wrongly.
+const USAGE: u8 = 2;
+/// A scene, or a file, is at fault.
+const INPUT: u8 = 3;
+/// The run stopped on a state that is not finite.
+const NOT_FINITE: u8 = 4;
+/// A defect of the program itself (EX_SOFTWARE of sysexits).
+const DEFECT: u8 = 70;
+/// The run was interrupted.
+const INTERRUPTED: u8 = 130;
+
+/// Why a command ends early: its exit code and what to tell.
+struct Failure {
+    code: u8,
+    message: String,
+}
+
+impl Failure {
+    fn new(code: u8, message: impl std::fmt::Display) -> Self {
+        Self { code, message: message.to_string() }
+    }
+
+    /// For `map_err`: a scene or a file is at fault.
+    fn input(message: impl std::fmt::Display) -> Self {
+        Self::new(INPUT, message)
+    }
+}
+
+/// Nonsmooth dynamics: rigid bodies, grains and stone blocks with exact contact and Coulomb friction.
+///
+/// A scene is a built-in name (`drystone scenes`) or a TOML file; every run ends with a certificate: residuals, penetration, balance
+/// of energy.
+#[derive(Debug, Parser)]
+#[command(name = "drystone", version, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  drystone scenes                                     what is built in, and its parameters
+  drystone run arch --set thickness_ratio=0.104       does this arch stand?
+  drystone run block_dam --set uplift=linear --json   one line of JSON for scripts
+  drystone run my_wall.toml --out results             tables, VTK files for ParaView, a plot
+  drystone check my_wall.toml                         faults of a scene before the run
+  drystone picture bead_stack --at 0.6 --out beads.png
+
+Exit codes: 0 done, 1 check found faults, 2 usage, 3 input or scene, 4 stopped on a state that is not finite, 130 interrupted";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Simulate a scene and print its certificate
+    Run(run::Arguments),
+    /// Look for faults in a scene without running it
+    Check(check::Arguments),
+    /// List the built-in scenes and their parameters
+    Scenes,
+    /// Render a scene at some instant as a PNG picture
+    Picture(picture::Arguments),
+}
+
+/// Runs the program with the arguments of the process; the result is its exit code.
+pub fn main() -> u8 {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // a reader that closed the pipe early is no fault of the user
+            let _ = error.print();
+            return u8::try_from(error.exit_code()).unwrap_or(USAGE);
+        }
+    };
+    let result = catch_unwind(AssertUnwindSafe(|| match cli.command {
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Check(arguments) => check::check(&arguments),
+        Command::Scenes => Ok(list_scenes()),
+        Command::Picture(arguments) => picture::picture(&arguments),
+    }));
+    match result {
+        Ok(Ok(code)) => code,
+        Ok(Err(failure)) => {
+            tell(&format!("error: {}", failure.message));
+            failure.code
+        }
+        Err(_) => {
+            tell("error: this is a defect of drystone, not of the scene; please report it with the command and the message above");
+            DEFECT
+        }
+    }
+}
+
+/// Prints a line to stdout; a reader that has gone is ignored.
+fn say(text: &str) {
+    let _ = writeln!(std::io::stdout().lock(), "{text}");
+}
+
+/// Prints a line to stderr; a reader that has gone is ignored.
+fn tell(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+fn list_scenes() -> u8 {
+    for scene in crate::scenes::all() {
+        say(&format!("{:<15}{}", scene.name, scene.about));
+        for p in scene.parameters {
+            let unit = if p.unit.is_empty() { String::new() } else { format!(" {}", p.unit) };
+            say(&format!("    {:<23}{} [{}{unit}]", p.name, p.help, p.default));
+        }
+    }
+    say("\nRun one with `drystone run NAME --set parameter=value`; a scene of your own is a TOML file.");
+    DONE
+}

@@ -1,0 +1,190 @@
+//! The files of a run under `--out`.
+
+use crate::diagnostics::summary::Summary;
+use crate::io::error::{OutputError, replace_file};
+use crate::io::plot::{Curve, History, write_history};
+use crate::io::scene::model::{Recorded, Scene};
+use crate::io::table::{StepTable, read_table, write_bodies};
+use crate::io::view::Window;
+use crate::io::vtk::VtkSeries;
+use crate::simulation::{Simulation, StepReport};
+use bevy_ecs::prelude::Entity;
+use std::path::{Path, PathBuf};
+
+/// Interval of films where the scene sets none (s).
+const FILM: f64 = 0.04;
+
+/// Columns of steps.csv.
+const COLUMNS: [&str; 25] = [
+    "time",
+    "step",
+    "contacts",
+    "sweeps",
+    "newton_iterations",
+    "passes",
+    "converged",
+    "e_s",
+    "rel",
+    "rel_q",
+    "penetration",
+    "kinetic",
+    "potential",
+    "normal_work",
+    "friction_work",
+    "overlap_work",
+    "joint_work",
+    "drive_work",
+    "load_work",
+    "scheme_work",
+    "balance_error",
+    "support_x",
+    "support_y",
+    "support_z",
+    "step_size",
+];
+
+/// The open files of a run.
+#[derive(Debug)]
+pub(super) struct Output {
+    directory: PathBuf,
+    window: Window,
+    series: VtkSeries,
+    steps: StepTable,
+    film_every: f64,
+    steps_every: f64,
+    step_size: f64,
+    title: String,
+    tolerance: f64,
+}
+
+impl Output {
+    /// Starts the files, or continues them after the step and time that a checkpoint reached.
+    pub(super) fn new(directory: &Path, scene: &Scene, entities: &[Entity], resumed: Option<(u64, f64)>) -> Result<Self, OutputError> {
+        std::fs::create_dir_all(directory).map_err(OutputError::file(directory, "created"))?;
+        let every = |kinds: &[Recorded]| {
+            let wanted = scene.recorders.iter().filter(|r| kinds.contains(&r.what)).map(|r| r.every);
+            wanted.fold(f64::INFINITY, f64::min)
+        };
+        let film_every = every(&[Recorded::Bodies, Recorded::Contacts]);
+        let steps_every = every(&[Recorded::Steps]);
+        let table = directory.join("steps.csv");
+        let (series, steps) = match resumed {
+            None => (VtkSeries::create(directory)?, StepTable::create(&table, &COLUMNS)?),
+            Some((step, time)) => (VtkSeries::resume(directory, step)?, StepTable::resume(&table, &COLUMNS, time)?),
+        };
+        Ok(Self {
+            directory: directory.to_owned(),
+            window: Window::new(entities.to_vec()),
+            series,
+            steps,
+            film_every: if film_every.is_finite() { film_every } else { FILM },
+            steps_every: if steps_every.is_finite() { steps_every } else { 0.0 },
+            step_size: scene.time.step,
+            title: if scene.title.is_empty() { scene.name.clone() } else { scene.title.clone() },
+            tolerance: scene.solver.tolerance,
+        })
+    }
+
+    /// The state before the first step.
+    pub(super) fn start(&mut self, simulation: &Simulation) -> Result<(), OutputError> {
+        let snapshot = self.window.look(simulation);
+        write_bodies(&self.directory.join("bodies_start.csv"), snapshot.bodies)?;
+        self.series.write(&snapshot)
+    }
+
+    /// After each step: the table, and a frame where one is due.
+    pub(super) fn step(&mut self, report: &StepReport, simulation: &Simulation) -> Result<(), OutputError> {
+        if due(report.time, self.step_size, self.steps_every) {
+            self.steps.row(&row(report, self.step_size))?;
+        }
+        if due(report.time, self.step_size, self.film_every) {
+            self.series.write(&self.window.look(simulation))?;
+        }
+        Ok(())
+    }
+
+    /// The state reached, the summary and the plot.
+    pub(super) fn finish(&mut self, simulation: &Simulation, summary: &Summary) -> Result<(), OutputError> {
+        let snapshot = self.window.look(simulation);
+        write_bodies(&self.directory.join("bodies_end.csv"), snapshot.bodies)?;
+        let path = self.directory.join("summary.json");
+        let mut text = serde_json::to_string_pretty(summary).map_err(|e| OutputError::data(&path, e.to_string()))?;
+        text.push('\n');
+        replace_file(&path, text.as_bytes())?;
+        self.plot()
+    }
+
+    /// Energy, residual and penetration against time, from the table: it also knows what came before a checkpoint.
+    fn plot(&self) -> Result<(), OutputError> {
+        let table = read_table(&self.directory.join("steps.csv"))?;
+        let column = |name: &str| table.column(name).unwrap_or_default();
+        let curve = |name: &str, label: &str| Curve::new(label, column(name));
+        let energies = vec![
+            curve("kinetic", "kinetic"),
+            curve("potential", "potential"),
+            curve("normal_work", "work of normal impulses"),
+            curve("friction_work", "work of friction"),
+            curve("load_work", "work of loads"),
+        ];
+        let history = History {
+            title: self.title.clone(),
+            time: column("time"),
+            energies,
+            residual: column("e_s"),
+            tolerance: self.tolerance,
+            penetration: column("penetration"),
+        };
+        write_history(&self.directory.join("history.svg"), &history)
+    }
+}
+
+/// Whether a multiple of `every` (0: any instant) lies in the step that ends at `time`; a matter of the clock alone, so that a
+/// resumed run writes what a straight one does.
+pub(super) fn due(time: f64, step: f64, every: f64) -> bool {
+    let count = |t: f64| ((t + 1e-6 * step) / every).floor();
+    every <= 0.0 || count(time) > count(time - step)
+}
+
+fn row(report: &StepReport, step_size: f64) -> [f64; COLUMNS.len()] {
+    let (solved, balance, force) = (&report.report, &report.balance, report.support_force);
+    let work = &balance.work;
+    [
+        report.time,
+        report.step as f64,
+        report.contacts as f64,
+        solved.sweeps as f64,
+        solved.newton_iterations as f64,
+        report.passes as f64,
+        f64::from(u8::from(report.converged)),
+        solved.e_s,
+        solved.rel,
+        solved.rel_q,
+        report.penetration,
+        balance.energy.kinetic,
+        balance.energy.potential,
+        work.normal,
+        work.friction,
+        work.overlap,
+        work.joints,
+        work.drives,
+        work.loads,
+        work.scheme,
+        balance.error(),
+        force.x,
+        force.y,
+        force.z,
+        step_size,
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_come_once_per_interval() {
+        let frames: Vec<u32> = (1..=20).filter(|k| due(f64::from(*k) * 0.002, 0.002, 0.01)).collect();
+        assert_eq!(frames, [5, 10, 15, 20]);
+        assert!((1..=20).all(|k| due(f64::from(k) * 0.002, 0.002, 0.0)));
+    }
+}

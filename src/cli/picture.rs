@@ -1,0 +1,96 @@
+//! `drystone picture`.
+
+use super::progress::Progress;
+use super::source::{Changes, check_length, positive, use_threads};
+use super::{DONE, Failure, NOT_FINITE, USAGE};
+use crate::io::picture::{ColourBy, Picture};
+use crate::io::view::Window;
+use crate::scenes::build;
+use glam::DVec3;
+use std::path::PathBuf;
+
+/// What colours tell.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Colour {
+    /// The material of a body
+    Material,
+    /// Which body it is
+    Body,
+    /// How fast it moves
+    Speed,
+}
+
+/// Arguments of `drystone picture`.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Name of a built-in scene, or path of a scene file (with a separator or ending in .toml)
+    scene: String,
+    #[command(flatten)]
+    changes: Changes,
+    /// The PNG file to write
+    #[arg(long, value_name = "FILE.png")]
+    out: PathBuf,
+    /// Instant in seconds; 0 is the start, without it the end of the scene
+    #[arg(long, value_name = "T", value_parser = instant)]
+    at: Option<f64>,
+    /// Width and height in pixels
+    #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "1280x800", value_parser = size)]
+    size: [u32; 2],
+    /// From the bodies to the eye, as x,y,z with z up
+    #[arg(long, value_name = "X,Y,Z", value_parser = direction, allow_hyphen_values = true)]
+    from: Option<DVec3>,
+    /// What colours tell
+    #[arg(long, value_enum, default_value = "material")]
+    colour: Colour,
+    /// Draw the chains of force
+    #[arg(long)]
+    forces: bool,
+    /// Number of threads
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+}
+
+fn instant(text: &str) -> Result<f64, String> {
+    if text.trim().parse() == Ok(0.0) { Ok(0.0) } else { positive(text) }
+}
+
+fn size(text: &str) -> Result<[u32; 2], String> {
+    let parts = text.split_once('x').and_then(|(w, h)| Some([w.trim().parse().ok()?, h.trim().parse().ok()?]));
+    parts.filter(|size| size.iter().all(|n| (16..=16384).contains(n))).ok_or_else(|| "write WIDTHxHEIGHT, such as 1280x800".to_owned())
+}
+
+fn direction(text: &str) -> Result<DVec3, String> {
+    let numbers: Vec<f64> = text.split(',').filter_map(|x| x.trim().parse().ok()).collect();
+    let found = <[f64; 3]>::try_from(numbers).map(DVec3::from_array).ok().filter(|d| d.is_finite() && *d != DVec3::ZERO);
+    found.ok_or_else(|| "write three numbers, such as 1,-2,0.8".to_owned())
+}
+
+pub(super) fn picture(arguments: &Arguments) -> Result<u8, Failure> {
+    let mut scene = arguments.changes.load(&arguments.scene)?;
+    scene.time.end = arguments.at.unwrap_or(scene.time.end);
+    check_length(&scene)?;
+    use_threads(arguments.threads.map(usize::from))?;
+    let mut built = build(&scene).map_err(Failure::input)?;
+    let steps = (scene.time.end / scene.time.step).ceil() as u64;
+    let mut progress = Progress::new(steps, 0);
+    while built.simulation.time() < scene.time.end - 1e-9 * scene.time.step {
+        let report = built.simulation.step().map_err(|error| Failure::new(NOT_FINITE, error))?;
+        progress.step(&report);
+    }
+    progress.finish();
+    let mut window = Window::new(built.entities);
+    let snapshot = window.look(&built.simulation);
+    let fastest = snapshot.bodies.iter().filter(|b| b.dynamic).map(|b| b.linear.length()).fold(0.0, f64::max);
+    let colour = match arguments.colour {
+        Colour::Material => ColourBy::Material,
+        Colour::Body => ColourBy::Body,
+        Colour::Speed => ColourBy::Speed { top: fastest.max(1e-9) },
+    };
+    let default = Picture::default();
+    let direction = arguments.from.unwrap_or(default.direction);
+    let picture = Picture { size: arguments.size, direction, colour, forces: arguments.forces, ..default };
+    picture
+        .write(&arguments.out, &snapshot)
+        .map_err(|error| Failure::new(if arguments.out.is_dir() { USAGE } else { super::INPUT }, error))?;
+    Ok(DONE)
+}

@@ -1,0 +1,214 @@
+//! `drystone run`.
+
+use super::output::{Output, due};
+use super::progress::Progress;
+use super::source::{Changes, check_length, positive, use_threads};
+use super::{DONE, Failure, INPUT, INTERRUPTED, NOT_FINITE, USAGE, say, tell};
+use crate::diagnostics::summary::Meter;
+use crate::io::checkpoint::Checkpoint;
+use crate::io::scene::Scene;
+use crate::scenes::{Built, build};
+use crate::simulation::SimulationError;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// Name of the checkpoint under `--out`.
+const CHECKPOINT: &str = "run.checkpoint";
+
+/// Arguments of `drystone run`.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// Name of a built-in scene, or path of a scene file (with a separator or ending in .toml)
+    #[arg(required_unless_present = "resume")]
+    scene: Option<String>,
+    #[command(flatten)]
+    changes: Changes,
+    /// End of the run in seconds instead of the scene's
+    #[arg(long, value_name = "T", value_parser = positive)]
+    until: Option<f64>,
+    /// Number of threads; the result is the same on any number
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Write tables, VTK files and a plot into this directory
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Print the summary as one line of JSON
+    #[arg(long)]
+    json: bool,
+    /// Save the run into --out every so many steps (every=100) or seconds of simulated time (every=0.5s)
+    #[arg(long, value_name = "every=…", value_parser = interval)]
+    checkpoint: Option<Interval>,
+    /// Go on with a run that was saved into this directory; outputs continue there
+    #[arg(long, value_name = "DIR")]
+    resume: Option<PathBuf>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  drystone run bead_pour --set n=6
+  drystone run block_wall --set columns=20 --set rows=30 --threads 2 --out wall
+  drystone run my_arch.toml --set generate.arch.0.thickness_ratio=0.105 --json
+  drystone run bead_pour --out pour --checkpoint every=0.1s
+  drystone run --resume pour --until 2";
+
+/// How often a run is saved.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Interval {
+    Steps(u64),
+    Time(f64),
+}
+
+fn interval(text: &str) -> Result<Interval, String> {
+    let hint = || "write every=100 (steps) or every=0.5s (simulated time)".to_owned();
+    let value = text.trim().strip_prefix("every=").ok_or_else(hint)?.trim();
+    match value.strip_suffix('s') {
+        Some(seconds) => positive(seconds).map(Interval::Time).map_err(|_| hint()),
+        None => value.parse().ok().filter(|&n| n > 0).map(Interval::Steps).ok_or_else(hint),
+    }
+}
+
+/// Set by the first Ctrl-C.
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// The first Ctrl-C ends the run after its step, the second at once.
+fn listen() -> Result<(), Failure> {
+    let handler = || {
+        if STOP.swap(true, Ordering::SeqCst) {
+            std::process::exit(i32::from(INTERRUPTED));
+        }
+    };
+    ctrlc::set_handler(handler).map_err(|error| Failure::new(INPUT, format!("Ctrl-C cannot be watched: {error}")))
+}
+
+/// The run at its start, or where it was saved.
+struct Start {
+    scene: Scene,
+    built: Built,
+    meter: Meter,
+    resumed: bool,
+}
+
+impl Start {
+    fn of(arguments: &Arguments) -> Result<Self, Failure> {
+        let asked = match &arguments.scene {
+            Some(name) => Some(arguments.changes.load(name)?),
+            None if arguments.changes.is_empty() => None,
+            None => {
+                let message = "--set, --step and --tol change a scene, but a resumed run keeps its own; name the scene, or leave them out";
+                return Err(Failure::new(USAGE, message));
+            }
+        };
+        let (mut scene, saved) = match (&arguments.resume, asked) {
+            (Some(directory), asked) => {
+                let path = directory.join(CHECKPOINT);
+                let checkpoint = Checkpoint::read(&path).map_err(Failure::input)?;
+                let same = |scene: &Scene| {
+                    let mut scene = scene.clone();
+                    scene.time.end = checkpoint.scene.time.end;
+                    scene == checkpoint.scene
+                };
+                if asked.as_ref().is_some_and(|scene| !same(scene)) {
+                    let name = &checkpoint.scene.name;
+                    let message =
+                        format!("{}: holds a run of {name} with other settings; leave the scene out to go on with it", path.display());
+                    return Err(Failure::input(message));
+                }
+                (checkpoint.scene.clone(), Some(checkpoint))
+            }
+            (None, Some(scene)) => (scene, None),
+            (None, None) => return Err(Failure::new(USAGE, "name a scene; `drystone scenes` lists the built-in ones")),
+        };
+        scene.time.end = arguments.until.unwrap_or(scene.time.end);
+        check_length(&scene)?;
+        let resumed = saved.is_some();
+        let (built, meter) = match saved {
+            Some(checkpoint) => checkpoint.resume().map_err(Failure::input)?,
+            None => {
+                let built = build(&scene).map_err(Failure::input)?;
+                let meter = Meter::new(&scene, &built.entities, &built.simulation);
+                (built, meter)
+            }
+        };
+        Ok(Self { scene, built, meter, resumed })
+    }
+
+    fn save(&mut self, directory: &Path) -> Result<(), Failure> {
+        let path = directory.join(CHECKPOINT);
+        Checkpoint::of(&self.scene, &mut self.built, &self.meter).write(&path).map_err(Failure::input)
+    }
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
+    let clock = Instant::now();
+    let directory = arguments.out.as_ref().or(arguments.resume.as_ref());
+    if arguments.checkpoint.is_some() && directory.is_none() {
+        return Err(Failure::new(USAGE, "--checkpoint needs a directory to save into; add --out DIR"));
+    }
+    use_threads(arguments.threads.map(usize::from))?;
+    listen()?;
+    let mut run = Start::of(arguments)?;
+    let (end, step) = (run.scene.time.end, run.scene.time.step);
+    let mut output = match directory {
+        None => None,
+        Some(directory) => {
+            let reached = run.resumed.then(|| (run.built.simulation.steps(), run.built.simulation.time()));
+            let mut output = Output::new(directory, &run.scene, &run.built.entities, reached).map_err(Failure::input)?;
+            if !run.resumed {
+                output.start(&run.built.simulation).map_err(Failure::input)?;
+            }
+            Some(output)
+        }
+    };
+    let mut progress = Progress::new((end / step).round() as u64, run.built.simulation.steps());
+    let mut stopped: Option<SimulationError> = None;
+    while run.built.simulation.time() < end - 1e-9 * step && !STOP.load(Ordering::SeqCst) {
+        let report = match run.built.simulation.step() {
+            Ok(report) => report,
+            Err(error) => {
+                stopped = Some(error);
+                break;
+            }
+        };
+        run.meter.observe(&report, &run.built.simulation);
+        progress.step(&report);
+        if let Some(output) = &mut output {
+            output.step(&report, &run.built.simulation).map_err(Failure::input)?;
+        }
+        let save = match arguments.checkpoint {
+            Some(Interval::Steps(n)) => report.step.is_multiple_of(n),
+            Some(Interval::Time(every)) => due(report.time, step, every),
+            None => false,
+        };
+        if let Some(directory) = directory.filter(|_| save) {
+            run.save(directory)?;
+        }
+    }
+    progress.finish();
+    let interrupted = stopped.is_none() && run.built.simulation.time() < end - 1e-9 * step;
+    // also at the end, so that a later --until can go on from here
+    if let Some(directory) = directory.filter(|_| stopped.is_none() && arguments.checkpoint.is_some()) {
+        run.save(directory)?;
+    }
+    let mut summary = run.meter.summary(&mut run.built.simulation);
+    summary.interrupted = interrupted;
+    summary.stopped = stopped.as_ref().map(ToString::to_string);
+    summary.threads = rayon::current_num_threads();
+    summary.wall_s = clock.elapsed().as_secs_f64();
+    summary.cpu_s = cpu_time::ProcessTime::now().as_duration().as_secs_f64();
+    if let Some(output) = &mut output {
+        output.finish(&run.built.simulation, &summary).map_err(Failure::input)?;
+    }
+    if arguments.json {
+        say(&serde_json::to_string(&summary).map_err(Failure::input)?);
+    } else {
+        say(&summary.to_string());
+    }
+    if let Some(error) = stopped {
+        tell(&format!("error: {error}"));
+        let input = matches!(error, SimulationError::Setting(_) | SimulationError::Body(_));
+        return Ok(if input { INPUT } else { NOT_FINITE });
+    }
+    Ok(if interrupted { INTERRUPTED } else { DONE })
+}

@@ -1,0 +1,65 @@
+//! Which scene a command works on, and how its numbers are read.
+
+use super::{Failure, USAGE};
+use crate::io::scene::{Scene, SceneSource};
+
+/// Changes of a scene that several commands take.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(super) struct Changes {
+    /// Change a parameter of a built-in scene, or a value of a file by its dotted TOML path (lists count from 0); repeatable
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Time step in seconds instead of the scene's
+    #[arg(long, value_name = "H", value_parser = positive)]
+    step: Option<f64>,
+    /// Largest admissible residual e_s of a step instead of the scene's
+    #[arg(long, value_name = "E_S", value_parser = positive)]
+    tol: Option<f64>,
+}
+
+impl Changes {
+    /// True when nothing is changed.
+    pub(super) fn is_empty(&self) -> bool {
+        self.set.is_empty() && self.step.is_none() && self.tol.is_none()
+    }
+
+    /// Loads the scene and changes it.
+    pub(super) fn load(&self, scene: &str) -> Result<Scene, Failure> {
+        let mut settings = Vec::new();
+        for text in &self.set {
+            let Some((key, value)) = text.split_once('=') else {
+                return Err(Failure::new(USAGE, format!("--set {text}: found no `=`; write --set key=value")));
+            };
+            settings.push((key.trim().to_owned(), value.trim().to_owned()));
+        }
+        let mut scene = Scene::load(&SceneSource::new(scene), &settings).map_err(Failure::input)?;
+        scene.time.step = self.step.unwrap_or(scene.time.step);
+        scene.solver.tolerance = self.tol.unwrap_or(scene.solver.tolerance);
+        Ok(scene)
+    }
+}
+
+/// A number above zero.
+pub(super) fn positive(text: &str) -> Result<f64, String> {
+    let found = text.trim().parse::<f64>().map_err(|_| "write a number, such as 0.002".to_owned())?;
+    if found > 0.0 && found.is_finite() { Ok(found) } else { Err("write a finite number above zero".to_owned()) }
+}
+
+/// Too many steps for a run that anyone waits for; the scene reader has the same limit.
+pub(super) fn check_length(scene: &Scene) -> Result<(), Failure> {
+    let steps = scene.time.end / scene.time.step;
+    if steps <= 1e9 {
+        return Ok(());
+    }
+    Err(Failure::new(
+        USAGE,
+        format!("{} s in steps of {} s are {steps:.1e} steps; at most 1e9 are possible", scene.time.end, scene.time.step),
+    ))
+}
+
+/// Sets the number of threads of all kernels.
+pub(super) fn use_threads(threads: Option<usize>) -> Result<(), Failure> {
+    let Some(threads) = threads else { return Ok(()) };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+    pool.map_err(|error| Failure::new(USAGE, format!("--threads {threads}: {error}")))
+}

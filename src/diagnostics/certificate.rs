@@ -1,0 +1,74 @@
+//! The summary of a run for people: what an engineer wants to read first.
+
+use super::summary::Summary;
+use std::fmt;
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&table(self))
+    }
+}
+
+fn table(s: &Summary) -> String {
+    let mut lines = vec![format!("Certificate of {}", s.scene)];
+    let mut line = |what: &str, value: String| lines.push(format!("  {what:<22}{value}"));
+    let stopped = if s.interrupted { ", interrupted" } else { "" };
+    line("simulated", format!("{:.6} s in {} steps of {} s{stopped}", s.time, s.steps, short(s.step_size)));
+    if s.threads > 0 {
+        line("computed", format!("{:.2} s on {} threads ({:.2} s of processor time)", s.wall_s, s.threads, s.cpu_s));
+    }
+    line("bodies, contacts", format!("{}, {}", s.bodies, s.contacts));
+    line("largest displacement", length(s.displacement_max_m));
+    line("largest speed now", format!("{} m/s", short(s.speed_max)));
+    line("force on supports", format!("{} N", exact(s.support_force_N)));
+    if let Some(incline) = &s.incline {
+        let show = |x: Option<f64>, unit: &str| x.map_or("not measured".to_owned(), |x| format!("{}{unit}", exact(x)));
+        line("acceleration", show(incline.acceleration, " m/s²"));
+        line("its relative error", show(incline.acceleration_error, ""));
+        line("creep", show(incline.creep_m, " m"));
+    }
+    if let Some(dam) = &s.dam {
+        let factor = |x: Option<f64>| x.map_or("no load".to_owned(), |x| format!("{x:.4}{}", if x < 1.0 { "  FAILS" } else { "" }));
+        line("sliding factor", factor(dam.sliding_factor));
+        line("overturning factor", factor(dam.overturning_factor));
+    }
+    line("residual e_s", format!("max {}, median {} (asked {})", short(s.residual_max), short(s.residual_median), short(s.tolerance)));
+    line("unconverged steps", format!("{} of {}, {:.1} sweeps a step", s.unconverged_steps, s.steps, s.iterations_mean));
+    line("penetration", format!("{} at the end, {} at worst", length(s.penetration_max_m), length(s.penetration_run_max_m)));
+    line("energy not accounted", format!("{} of what moved", short(s.energy.balance_error)));
+    line("state hash", s.state_hash.clone());
+    lines.join("\n")
+}
+
+/// Few digits.
+fn short(x: f64) -> String {
+    if x == 0.0 {
+        "0".to_owned()
+    } else if (1e-3..1e5).contains(&x.abs()) {
+        format!("{x:.4}").trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        format!("{x:.1e}")
+    }
+}
+
+/// Seven digits.
+fn exact(x: f64) -> String {
+    if x == 0.0 || (1e-3..1e7).contains(&x.abs()) {
+        let before = x.abs().log10().floor().clamp(-4.0, 6.0);
+        format!("{x:.*}", if x == 0.0 { 0 } else { (6.0 - before) as usize })
+    } else {
+        format!("{x:.3e}")
+    }
+}
+
+/// Metres in the unit that people would say.
+fn length(x: f64) -> String {
+    match x.abs() {
+        0.0 => "0".to_owned(),
+        m if m >= 1.0 => format!("{x:.3} m"),
+        m if m >= 1e-3 => format!("{:.3} mm", x * 1e3),
+        m if m >= 1e-6 => format!("{:.3} µm", x * 1e6),
+        m if m >= 1e-9 => format!("{:.3} nm", x * 1e9),
+        _ => format!("{x:.1e} m"),
+    }
+}

@@ -1,0 +1,425 @@
+//! What a run comes to: a meter that looks at every step, and the summary it gives at the end.
+
+use crate::geometry::systems::Proximity;
+use crate::io::scene::model::{DamStudy, InclineStudy, Scene, Study};
+use crate::model::contact::{ContactPair, Manifold};
+use crate::model::newton_euler::{BodyPose, Inertia, Velocity};
+use crate::simulation::{Simulation, StepReport};
+use bevy_ecs::prelude::Entity;
+use glam::DVec3;
+use serde::{Deserialize, Serialize};
+
+/// Steps over which forces are averaged at the end of a run.
+const LAST_STEPS: usize = 10;
+
+/// Energies and works of a run (J).
+///
+/// ```
+/// let energy = drystone::diagnostics::summary::EnergySummary::default();
+/// assert_eq!(serde_json::to_value(energy)?["balance_error"], 0.0);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[expect(non_snake_case, reason = "the names are those of the JSON output, which carry units")]
+pub struct EnergySummary {
+    /// Kinetic energy at the end.
+    pub kinetic_J: f64,
+    /// Potential energy at the end, −m g·x.
+    pub potential_J: f64,
+    /// Work of normal reactions.
+    pub normal_work_J: f64,
+    /// Work of friction.
+    pub friction_work_J: f64,
+    /// Work of the correction of overlaps.
+    pub overlap_work_J: f64,
+    /// Work of joints.
+    pub joint_work_J: f64,
+    /// Work of driven bodies on the others.
+    pub drive_work_J: f64,
+    /// Work of loads other than gravity.
+    pub load_work_J: f64,
+    /// What the scheme itself adds or takes.
+    pub scheme_work_J: f64,
+    /// `|ΔE − Σ work| / max(|ΔE_pot|, max E_kin)`.
+    pub balance_error: f64,
+}
+
+/// Figures of a slope, see [`InclineStudy`].
+///
+/// ```
+/// let figures = drystone::diagnostics::summary::InclineFigures::default();
+/// assert!(figures.acceleration.is_none(), "the window was not reached");
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct InclineFigures {
+    /// Acceleration down the slope over the window (m/s²).
+    pub acceleration: Option<f64>,
+    /// `a / a_exact − 1`; none where the box should stick.
+    pub acceleration_error: Option<f64>,
+    /// Way in the plane from the tilt to the end of the window (m).
+    pub creep_m: Option<f64>,
+}
+
+/// Safety of a dam from the resultants that the simulation found in the base joint, see [`DamStudy`].
+///
+/// ```
+/// let figures = drystone::diagnostics::summary::DamFigures::default();
+/// assert!(figures.sliding_factor.is_none(), "nothing was simulated");
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[expect(non_snake_case, reason = "the names are those of the JSON output, which carry units")]
+pub struct DamFigures {
+    /// `μ N / T`.
+    pub sliding_factor: Option<f64>,
+    /// Moment of the weight about the toe over the moment that overturns, `M_W / (M_W − N x_N)`.
+    pub overturning_factor: Option<f64>,
+    /// Normal resultant of the ground on the lowest course.
+    pub base_normal_N: Option<f64>,
+    /// Tangential resultant against the water.
+    pub base_shear_N: Option<f64>,
+    /// Distance of the normal resultant from the toe.
+    pub base_resultant_from_toe_m: Option<f64>,
+}
+
+/// The summary of a run; serialized, it is the line that `drystone run --json` prints, displayed, a certificate for people.
+///
+/// ```
+/// let summary = drystone::diagnostics::summary::Summary::default();
+/// let json = serde_json::to_value(&summary)?;
+/// assert_eq!(json["unconverged_steps"], 0);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[expect(non_snake_case, reason = "the names are those of the JSON output, which carry units")]
+pub struct Summary {
+    /// Name of the scene.
+    pub scene: String,
+    /// Time reached (s).
+    pub time: f64,
+    /// Steps done.
+    pub steps: u64,
+    /// Time step (s).
+    pub step_size: f64,
+    /// Bodies at the end, immobile ones included.
+    pub bodies: usize,
+    /// Contact points in the last step.
+    pub contacts: usize,
+    /// Wall-clock time of the run (s); set by the caller.
+    pub wall_s: f64,
+    /// Processor time of the process (s); set by the caller.
+    pub cpu_s: f64,
+    /// Threads used; set by the caller.
+    pub threads: usize,
+    /// Largest e_s of a step.
+    pub residual_max: f64,
+    /// Median of e_s over the steps.
+    pub residual_median: f64,
+    /// Largest natural-map residual over `max(|q|, |r|, |u|)`.
+    pub rel_max: f64,
+    /// The e_s that every step had to reach.
+    pub tolerance: f64,
+    /// Steps that missed the tolerance.
+    pub unconverged_steps: u64,
+    /// Sweeps per step.
+    pub iterations_mean: f64,
+    /// Largest overlap at the end (m).
+    pub penetration_max_m: f64,
+    /// Mean over the pairs that overlap at the end (m).
+    pub penetration_mean_m: f64,
+    /// Largest overlap of the whole run (m).
+    pub penetration_run_max_m: f64,
+    /// Largest way of the centre of a dynamic body from its start (m).
+    pub displacement_max_m: f64,
+    /// Largest speed of a dynamic body at the end (m/s).
+    pub speed_max: f64,
+    /// Mean height z of the centres of dynamic bodies at the end (m).
+    pub height_mean_m: f64,
+    /// Force on immobile bodies along gravity, mean over the last ten steps (N).
+    pub support_force_N: f64,
+    /// Energies and works.
+    pub energy: EnergySummary,
+    /// FNV-1a hash of the state, 16 hexadecimal digits.
+    pub state_hash: String,
+    /// True when the run was stopped before its end.
+    pub interrupted: bool,
+    /// Why the run stopped on its own, if it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<String>,
+    /// Figures of a slope.
+    #[serde(flatten)]
+    pub incline: Option<InclineFigures>,
+    /// Figures of a dam.
+    #[serde(flatten)]
+    pub dam: Option<DamFigures>,
+}
+
+/// Forces of one of the last steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Forces {
+    support: f64,
+    base_normal: f64,
+    base_shear: f64,
+    /// Normal forces times their distance from the toe.
+    base_moment: f64,
+}
+
+/// Looks at every step and gives the summary at the end.
+///
+/// ```
+/// use drystone::{diagnostics::summary::Meter, io::scene::{Scene, SceneSource}, scenes};
+/// let scene = Scene::load(&SceneSource::new("bouncing_ball"), &[])?;
+/// let mut built = scenes::build(&scene)?;
+/// let mut meter = Meter::new(&scene, &built.entities, &built.simulation);
+/// for _ in 0..10 {
+///     let report = built.simulation.step()?;
+///     meter.observe(&report, &built.simulation);
+/// }
+/// let summary = meter.summary(&mut built.simulation);
+/// assert_eq!((summary.steps, summary.unconverged_steps), (10, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Meter {
+    scene: String,
+    study: Study,
+    tolerance: f64,
+    entities: Vec<Entity>,
+    record: Record,
+}
+
+/// What the meter remembers; a checkpoint keeps it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Record {
+    /// e_s of each step
+    residuals: Vec<f64>,
+    rel_max: f64,
+    unconverged: u64,
+    sweeps: u64,
+    penetration: f64,
+    contacts: usize,
+    /// where each body began
+    origins: Vec<Option<DVec3>>,
+    last: Vec<Forces>,
+    /// velocity down the slope at both ends of the window
+    slide: [Option<f64>; 2],
+    /// position at the tilt and at the end of the window
+    creep: [Option<DVec3>; 2],
+}
+
+impl Meter {
+    /// A meter at the start of a run; `entities` are those of the bodies of the scene.
+    pub fn new(scene: &Scene, entities: &[Entity], simulation: &Simulation) -> Self {
+        let record = Record { origins: vec![None; entities.len()], ..Record::default() };
+        let mut meter = Self {
+            scene: scene.name.clone(),
+            study: scene.study.clone(),
+            tolerance: scene.solver.tolerance,
+            entities: entities.to_vec(),
+            record,
+        };
+        meter.look(simulation);
+        meter
+    }
+
+    /// Takes in a step that has just ended.
+    pub fn observe(&mut self, report: &StepReport, simulation: &Simulation) {
+        let record = &mut self.record;
+        record.residuals.push(report.report.e_s);
+        record.rel_max = record.rel_max.max(report.report.rel);
+        record.unconverged += u64::from(!report.converged);
+        record.sweeps += report.report.sweeps as u64;
+        record.penetration = record.penetration.max(report.penetration);
+        record.contacts = report.contacts;
+        let down = simulation.scheme().gravity.try_normalize().unwrap_or(DVec3::NEG_Z);
+        let mut forces = Forces { support: report.support_force.dot(down), ..Forces::default() };
+        if let Study::Dam(dam) = &self.study {
+            base_forces(dam, &self.entities, simulation, &mut forces);
+        }
+        if record.last.len() == LAST_STEPS {
+            record.last.remove(0);
+        }
+        record.last.push(forces);
+        self.look(simulation);
+    }
+
+    /// Takes in positions: where bodies appear, and what a study needs at this time.
+    fn look(&mut self, simulation: &Simulation) {
+        let world = simulation.world();
+        for (origin, &entity) in self.record.origins.iter_mut().zip(&self.entities) {
+            if origin.is_none() {
+                *origin = world.get::<BodyPose>(entity).map(|pose| pose.0.position);
+            }
+        }
+        let Study::Incline(study) = &self.study else { return };
+        let (time, close) = (simulation.time(), 0.5 * simulation.time_step());
+        let Some(&entity) = self.entities.get(study.body) else { return };
+        let (Some(pose), Some(velocity)) = (world.get::<BodyPose>(entity), world.get::<Velocity>(entity)) else { return };
+        for (k, &instant) in study.window.iter().enumerate() {
+            if (time - instant).abs() < close {
+                self.record.slide[k] = Some(velocity.linear.dot(study.down));
+            }
+        }
+        for (k, instant) in [study.tilt, study.window[1]].into_iter().enumerate() {
+            if (time - instant).abs() < close {
+                self.record.creep[k] = Some(pose.0.position);
+            }
+        }
+    }
+
+    pub(crate) fn record(&self) -> &Record {
+        &self.record
+    }
+
+    pub(crate) fn restore(&mut self, record: Record) {
+        self.record = record;
+    }
+
+    /// The summary of the run so far. Detects contacts once more, at the state reached.
+    pub fn summary(&self, simulation: &mut Simulation) -> Summary {
+        let record = &self.record;
+        let steps = record.residuals.len();
+        let mean = |f: fn(&Forces) -> f64| record.last.iter().map(f).sum::<f64>() / record.last.len().max(1) as f64;
+        let forces = Forces {
+            support: mean(|f| f.support),
+            base_normal: mean(|f| f.base_normal),
+            base_shear: mean(|f| f.base_shear),
+            base_moment: mean(|f| f.base_moment),
+        };
+        let mut summary = Summary {
+            scene: self.scene.clone(),
+            time: simulation.time(),
+            steps: simulation.steps(),
+            step_size: simulation.time_step(),
+            contacts: record.contacts,
+            residual_max: record.residuals.iter().copied().fold(0.0, f64::max),
+            residual_median: median(&record.residuals),
+            rel_max: record.rel_max,
+            tolerance: self.tolerance,
+            unconverged_steps: record.unconverged,
+            iterations_mean: record.sweeps as f64 / steps.max(1) as f64,
+            support_force_N: forces.support,
+            energy: energies(simulation),
+            state_hash: format!("{:016x}", simulation.state_hash()),
+            ..Summary::default()
+        };
+        penetrations(simulation, &mut summary);
+        summary.penetration_run_max_m = record.penetration.max(summary.penetration_max_m);
+        self.motion(simulation, &mut summary);
+        match &self.study {
+            Study::None => {}
+            Study::Incline(study) => summary.incline = Some(self.incline(study)),
+            Study::Dam(study) => summary.dam = Some(self.dam(study, simulation, &forces)),
+        }
+        summary
+    }
+
+    fn motion(&self, simulation: &Simulation, summary: &mut Summary) {
+        let world = simulation.world();
+        let (mut dynamic, mut height) = (0, 0.0);
+        for (&entity, origin) in self.entities.iter().zip(&self.record.origins) {
+            let Some(pose) = world.get::<BodyPose>(entity) else { continue };
+            summary.bodies += 1;
+            if world.get::<Inertia>(entity).is_none() {
+                continue;
+            }
+            dynamic += 1;
+            height += pose.0.position.z;
+            let speed = world.get::<Velocity>(entity).map_or(0.0, |v| v.linear.length());
+            summary.speed_max = summary.speed_max.max(speed);
+            let way = origin.map_or(0.0, |origin| origin.distance(pose.0.position));
+            summary.displacement_max_m = summary.displacement_max_m.max(way);
+        }
+        summary.height_mean_m = height / f64::from(dynamic.max(1));
+    }
+
+    fn incline(&self, study: &InclineStudy) -> InclineFigures {
+        let slide = self.record.slide[0].zip(self.record.slide[1]);
+        let creep = self.record.creep[0].zip(self.record.creep[1]).map(|(from, to)| (to - from).with_z(0.0).length());
+        let acceleration = slide.map(|(v1, v2)| (v2 - v1) / (study.window[1] - study.window[0]));
+        let exact = study.exact_acceleration();
+        let acceleration_error = acceleration.filter(|_| exact > 0.0).map(|a| a / exact - 1.0);
+        InclineFigures { acceleration, acceleration_error, creep_m: creep }
+    }
+
+    fn dam(&self, study: &DamStudy, simulation: &Simulation, forces: &Forces) -> DamFigures {
+        let (world, g) = (simulation.world(), simulation.scheme().gravity.length());
+        let mut weight_moment = 0.0;
+        for &entity in study.courses.iter().map(|&i| &self.entities[i]) {
+            if let (Some(pose), Some(inertia)) = (world.get::<BodyPose>(entity), world.get::<Inertia>(entity)) {
+                weight_moment += inertia.mass * g * (study.toe - pose.0.position).dot(study.downstream);
+            }
+        }
+        let over = |a: f64, b: f64| Some(a / b).filter(|x| x.is_finite() && b > 1e-12 * a.abs());
+        DamFigures {
+            sliding_factor: over(study.mu * forces.base_normal, forces.base_shear),
+            overturning_factor: over(weight_moment, weight_moment - forces.base_moment),
+            base_normal_N: Some(forces.base_normal),
+            base_shear_N: Some(forces.base_shear),
+            base_resultant_from_toe_m: over(forces.base_moment, forces.base_normal),
+        }
+    }
+}
+
+/// Resultants of the ground on the lowest course in the last step.
+fn base_forces(study: &DamStudy, entities: &[Entity], simulation: &Simulation, forces: &mut Forces) {
+    let (Some(&lowest), Some(&ground)) = (study.courses.first().and_then(|&i| entities.get(i)), entities.get(study.ground)) else { return };
+    let world = simulation.world();
+    let h = simulation.time_step();
+    let up = -simulation.scheme().gravity.try_normalize().unwrap_or(DVec3::NEG_Z);
+    for &(.., entity) in world.resource::<Proximity>().pairs() {
+        let (Some(pair), Some(manifold)) = (world.get::<ContactPair>(entity), world.get::<Manifold>(entity)) else { continue };
+        let sign = match pair.bodies {
+            bodies if bodies == [lowest, ground] => 1.0,
+            bodies if bodies == [ground, lowest] => -1.0,
+            _ => continue,
+        };
+        for touch in &manifold.points {
+            let force = sign * touch.reaction / h;
+            let normal = force.dot(up);
+            forces.base_normal += normal;
+            forces.base_shear -= force.dot(study.downstream);
+            forces.base_moment += normal * (study.toe - 0.5 * (touch.point1 + touch.point2)).dot(study.downstream);
+        }
+    }
+}
+
+fn penetrations(simulation: &mut Simulation, summary: &mut Summary) {
+    simulation.detect();
+    let world = simulation.world();
+    let (mut overlapping, mut sum) = (0, 0.0);
+    for &(.., entity) in world.resource::<Proximity>().pairs() {
+        let Some(manifold) = world.get::<Manifold>(entity) else { continue };
+        let depth = manifold.points.iter().fold(0.0, |worst: f64, touch| worst.max(-touch.gap));
+        if depth > 0.0 {
+            (overlapping, sum) = (overlapping + 1, sum + depth);
+            summary.penetration_max_m = summary.penetration_max_m.max(depth);
+        }
+    }
+    summary.penetration_mean_m = if overlapping > 0 { sum / f64::from(overlapping) } else { 0.0 };
+}
+
+fn energies(simulation: &Simulation) -> EnergySummary {
+    let (balance, work) = (simulation.balance(), simulation.balance().work);
+    EnergySummary {
+        kinetic_J: balance.energy.kinetic,
+        potential_J: balance.energy.potential,
+        normal_work_J: work.normal,
+        friction_work_J: work.friction,
+        overlap_work_J: work.overlap,
+        joint_work_J: work.joints,
+        drive_work_J: work.drives,
+        load_work_J: work.loads,
+        scheme_work_J: work.scheme,
+        balance_error: balance.error(),
+    }
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    match sorted.len() {
+        0 => 0.0,
+        n if n % 2 == 1 => sorted[n / 2],
+        n => 0.5 * (sorted[n / 2 - 1] + sorted[n / 2]),
+    }
+}

@@ -1,0 +1,146 @@
+//! From a simulation to what outputs show: bodies with their surfaces, contacts with their impulses.
+
+use crate::algebra::spatial::Pose;
+use crate::geometry::Shape;
+use crate::geometry::systems::{Collider, Proximity};
+use crate::io::snapshot::{BodyView, ContactStatus, ContactView, Snapshot, Surface};
+use crate::model::contact::{ContactPair, Manifold, Touch};
+use crate::model::newton_euler::{BodyName, BodyPose, Inertia, Velocity};
+use crate::simulation::Simulation;
+use bevy_ecs::prelude::Entity;
+use glam::DVec3;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Bodies up to which round shapes are drawn finely.
+const MANY: usize = 500;
+/// How many of the last surfaces are tried for sharing.
+const SHARED: usize = 16;
+/// Share of `μ r_n` from which a friction impulse counts as limiting.
+const LIMIT: f64 = 1.0 - 1e-6;
+
+/// A window on some bodies of a simulation; it keeps their surfaces between looks.
+///
+/// ```
+/// use drystone::{geometry::Shape, io::view::Window, simulation::{Body, Simulation}};
+/// let mut sim = Simulation::default();
+/// let ball = sim.spawn_body(Body::new(Shape::ball(0.1)?).named("ball"))?;
+/// let mut window = Window::new(vec![ball]);
+/// assert_eq!(window.look(&sim).bodies[0].name, "ball");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Window {
+    entities: Vec<Entity>,
+    numbers: BTreeMap<Entity, u32>,
+    surfaces: Vec<Option<Arc<Surface>>>,
+    /// Surfaces made so far, with what they were made from.
+    made: Vec<(Shape, Pose, Arc<Surface>)>,
+    bodies: Vec<BodyView>,
+    contacts: Vec<ContactView>,
+}
+
+impl Window {
+    /// A window on these bodies; in views a body's number is its place in the list.
+    pub fn new(entities: Vec<Entity>) -> Self {
+        let numbers = (0..).zip(&entities).map(|(k, &entity)| (entity, k)).collect();
+        let surfaces = vec![None; entities.len()];
+        Self { entities, numbers, surfaces, made: Vec::new(), bodies: Vec::new(), contacts: Vec::new() }
+    }
+
+    /// What there is to see now: bodies that are alive, and the contact points of the last step.
+    pub fn look(&mut self, simulation: &Simulation) -> Snapshot<'_> {
+        let world = simulation.world();
+        self.bodies.clear();
+        self.contacts.clear();
+        let extent = self.extent(simulation);
+        for k in 0..self.entities.len() {
+            let entity = self.entities[k];
+            let (Some(pose), Some(velocity)) = (world.get::<BodyPose>(entity), world.get::<Velocity>(entity)) else { continue };
+            let collider = world.get::<Collider>(entity);
+            let surface = self.surface(k, collider, extent);
+            let name = world.get::<BodyName>(entity).map_or_else(String::new, |name| name.0.clone());
+            self.bodies.push(BodyView {
+                id: k as u32,
+                name,
+                shape: collider.map_or("point", |c| c.shape.kind()).to_owned(),
+                material: collider.map_or(0, |c| c.material),
+                dynamic: world.get::<Inertia>(entity).is_some(),
+                pose: pose.0,
+                linear: velocity.linear,
+                angular: velocity.angular,
+                surface,
+            });
+        }
+        if simulation.steps() > 0 {
+            for &(.., entity) in world.resource::<Proximity>().pairs() {
+                let (Some(pair), Some(manifold)) = (world.get::<ContactPair>(entity), world.get::<Manifold>(entity)) else { continue };
+                let [Some(&body1), Some(&body2)] = pair.bodies.map(|body| self.numbers.get(&body)) else { continue };
+                let views = manifold.points.iter().filter(|touch| touch.active).map(|touch| contact([body1, body2], pair.law.mu, touch));
+                self.contacts.extend(views);
+            }
+        }
+        Snapshot { step: simulation.steps(), time: simulation.time(), bodies: &self.bodies, contacts: &self.contacts }
+    }
+
+    /// Half side (m) at which a half-space is drawn: what moves fits on it well.
+    fn extent(&self, simulation: &Simulation) -> f64 {
+        let world = simulation.world();
+        let reach = |&entity: &Entity| {
+            let radius = world.get::<Collider>(entity).map_or(0.0, |c| c.shape.bounding_radius() + c.offset.position.length());
+            world.get::<BodyPose>(entity).filter(|_| radius.is_finite()).map_or(0.0, |pose| pose.0.position.length() + radius)
+        };
+        let largest = self.entities.iter().map(reach).fold(0.0, f64::max);
+        if largest > 0.0 { 1.5 * largest } else { 1.0 }
+    }
+
+    fn surface(&mut self, k: usize, collider: Option<&Collider>, extent: f64) -> Arc<Surface> {
+        if let Some(surface) = &self.surfaces[k] {
+            return surface.clone();
+        }
+        let Some(collider) = collider else { return Arc::default() };
+        let equal = |a: &Shape, b: &Shape| match (a, b) {
+            (Shape::Ball { radius: a }, Shape::Ball { radius: b }) => a == b,
+            (Shape::Cuboid { half_extents: a }, Shape::Cuboid { half_extents: b }) => a == b,
+            _ => false,
+        };
+        let known =
+            self.made.iter().rev().take(SHARED).find(|(shape, offset, _)| *offset == collider.offset && equal(shape, &collider.shape));
+        let surface = known.map(|(.., surface)| surface.clone()).unwrap_or_else(|| {
+            let segments = if self.entities.len() > MANY { 10 } else { 16 };
+            let drawn = collider.shape.surface(segments, extent);
+            let vertices: Vec<DVec3> = drawn.vertices.iter().map(|&x| collider.offset.point(x)).collect();
+            Arc::new(Surface { vertices, triangles: drawn.triangles })
+        });
+        if known.is_none() {
+            self.made.push((collider.shape.clone(), collider.offset, surface.clone()));
+        }
+        self.surfaces[k] = Some(surface.clone());
+        surface
+    }
+}
+
+fn contact(bodies: [u32; 2], mu: f64, touch: &Touch) -> ContactView {
+    let normal_impulse = touch.reaction.dot(touch.normal);
+    let friction_impulse = touch.reaction - normal_impulse * touch.normal;
+    let sliding_speed = (touch.velocity - touch.velocity.dot(touch.normal) * touch.normal).length();
+    let status = if normal_impulse <= 0.0 {
+        ContactStatus::Open
+    } else if sliding_speed > 0.0 && friction_impulse.length() >= LIMIT * mu * normal_impulse {
+        ContactStatus::Slip
+    } else {
+        ContactStatus::Stick
+    };
+    ContactView {
+        body1: bodies[0],
+        body2: bodies[1],
+        point1: touch.point1,
+        point2: touch.point2,
+        normal: touch.normal,
+        gap: touch.gap,
+        normal_impulse,
+        friction_impulse,
+        sliding_speed,
+        status,
+    }
+}

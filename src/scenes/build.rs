@@ -1,0 +1,308 @@
+//! From a scene to a simulation: bodies, laws, joints, loads and the events of its script.
+
+use crate::algebra::spatial::Pose;
+use crate::diagnostics::summary::{Meter, Summary};
+use crate::geometry::{DecompositionSettings, Shape, ShapeError};
+use crate::io::scene::loads::{Uplift, WaterPressure};
+use crate::io::scene::model::{self, Motion, Scene, ShapeSpec};
+use crate::masonry::water::Face;
+use crate::model::law::{ContactLaws, CoulombImpact};
+use crate::model::newton_euler::{AppliedForce, BodyPose, Locks};
+use crate::model::scheme::Scheme;
+use crate::simulation::{Body, Event, Simulation, SimulationError};
+use bevy_ecs::prelude::Entity;
+use glam::DVec3;
+
+/// A scene that cannot be simulated.
+///
+/// ```
+/// use drystone::io::scene::model::{Body, Scene, ShapeSpec};
+/// let mut scene = Scene::new("wrong");
+/// scene.bodies.push(Body::new("ball", ShapeSpec::Ball { radius: -1.0 }));
+/// let error = drystone::scenes::build(&scene).unwrap_err();
+/// assert!(error.to_string().starts_with("body \"ball\": ball: radius"));
+/// ```
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum BuildError {
+    /// A shape that does not exist.
+    #[error("body {body:?}: {source}")]
+    Shape {
+        /// Name of the body.
+        body: String,
+        /// What the shape says.
+        source: ShapeError,
+    },
+    /// Something the simulation refuses.
+    #[error(transparent)]
+    Simulation(#[from] SimulationError),
+    /// A body that a joint or a load cannot use.
+    #[error("body {body:?}: {reason}")]
+    Body {
+        /// Name of the body.
+        body: String,
+        /// What was found and what would do.
+        reason: String,
+    },
+}
+
+/// A simulation with the entity of each body of the scene.
+///
+/// ```
+/// use drystone::io::scene::{Scene, SceneSource};
+/// let scene = Scene::load(&SceneSource::new("bouncing_ball"), &[])?;
+/// let mut built = drystone::scenes::build(&scene)?;
+/// built.simulation.step()?;
+/// assert_eq!(built.entities.len(), scene.bodies.len());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Built {
+    /// Ready to step.
+    pub simulation: Simulation,
+    /// Entity of each body, by its index in the scene; a body that is born later has one already.
+    pub entities: Vec<Entity>,
+}
+
+/// Builds the simulation of a scene; slots are in the order of its bodies.
+pub fn build(scene: &Scene) -> Result<Built, BuildError> {
+    let mut simulation = Simulation::new(Scheme {
+        time_step: scene.time.step,
+        treatment: scene.time.treatment,
+        gyroscopic: scene.time.gyroscopic,
+        gravity: scene.gravity_at(0.0),
+        warm_start: scene.solver.warm_start,
+        ..Scheme::default()
+    })?;
+    let solver = simulation.solver_mut();
+    (solver.tolerance, solver.max_sweeps) = (scene.solver.tolerance, scene.solver.max_sweeps);
+    simulation.set_laws(laws(scene));
+    let mut entities = Vec::with_capacity(scene.bodies.len());
+    for body in &scene.bodies {
+        let made = rigid_body(scene, body)?;
+        let entity = if body.birth > 0.0 {
+            made.validate().map_err(SimulationError::from)?;
+            let entity = simulation.reserve();
+            simulation.at(body.birth, Event::Appear(entity, Box::new(made)));
+            entity
+        } else {
+            simulation.spawn_body(made)?
+        };
+        for blow in &body.impulses {
+            simulation.at(blow.time.max(body.birth), Event::Blow(entity, AppliedForce { force: blow.linear, torque: blow.angular }));
+        }
+        if let Some(death) = body.death {
+            simulation.at(death, Event::Death(entity));
+        }
+        entities.push(entity);
+    }
+    for gravity in scene.gravity.iter().filter(|g| g.time > 0.0) {
+        simulation.at(gravity.time, Event::Gravity(gravity.acceleration));
+    }
+    for joint in &scene.joints {
+        let ends = [Some(joint.body1), joint.body2];
+        if let Some(late) = ends.into_iter().flatten().find(|&i| scene.bodies[i].birth > 0.0) {
+            let reason = "it is born after the start, and a joint needs both bodies at the start; set birth to 0".to_owned();
+            return Err(BuildError::Body { body: scene.bodies[late].name.clone(), reason });
+        }
+        simulation.spawn_joint(entities[joint.body1], joint.body2.map(|i| entities[i]), joint.anchor)?;
+    }
+    for water in &scene.water {
+        add_water(&mut simulation, scene, water, &entities)?;
+    }
+    if let Some(base) = scene.base.clone() {
+        simulation.add_load(move |time, rows| {
+            let acceleration = base.acceleration(time);
+            for row in rows.iter_mut() {
+                let mass = row.inertia.map_or(0.0, |inertia| inertia.mass);
+                row.load.force -= mass * acceleration;
+            }
+        });
+    }
+    Ok(Built { simulation, entities })
+}
+
+/// Builds a scene and steps it to its end; the summary is that of the whole run.
+///
+/// ```
+/// let scene = drystone::scenes::load("bouncing_ball", &[])?;
+/// let (_, summary) = drystone::scenes::run(&scene)?;
+/// assert_eq!(summary.unconverged_steps, 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn run(scene: &Scene) -> Result<(Built, Summary), BuildError> {
+    let mut built = build(scene)?;
+    let mut meter = Meter::new(scene, &built.entities, &built.simulation);
+    while built.simulation.time() < scene.time.end - 1e-9 * scene.time.step {
+        let report = built.simulation.step()?;
+        meter.observe(&report, &built.simulation);
+    }
+    let summary = meter.summary(&mut built.simulation);
+    Ok((built, summary))
+}
+
+fn laws(scene: &Scene) -> ContactLaws {
+    let law = |l: model::ContactLaw| CoulombImpact { mu: l.mu, e_n: l.e_n, e_t: l.e_t };
+    let mut laws = ContactLaws::uniform(law(scene.default_law));
+    for pair in &scene.pair_laws {
+        let [a, b] = pair.materials.map(|m| m as u32);
+        laws.set(a, b, law(pair.law));
+    }
+    laws
+}
+
+/// What the simulation makes the body from.
+fn rigid_body(scene: &Scene, body: &model::Body) -> Result<Body, BuildError> {
+    let failed = |source| BuildError::Shape { body: body.name.clone(), source };
+    let shape = body.shape.build().map_err(failed)?;
+    let motion = match &body.motion {
+        Motion::Dynamic => crate::model::newton_euler::Motion::Dynamic,
+        Motion::Static => crate::model::newton_euler::Motion::Static,
+        Motion::Kinematic(drive) => {
+            let drive = drive.clone();
+            crate::model::newton_euler::Motion::Kinematic(std::sync::Arc::new(move |t| drive.velocity(t)))
+        }
+    };
+    let made = Body {
+        name: body.name.clone(),
+        density: scene.materials[body.material].density,
+        mass: body.mass,
+        inertia: body.inertia,
+        centre: body.centre_of_mass,
+        pose: body.pose,
+        linear: body.linear_velocity,
+        angular: body.angular_velocity,
+        motion,
+        locks: Locks { translation: body.locked_translation, rotation: body.locked_rotation },
+        load: AppliedForce { force: body.force, torque: body.torque },
+        material: body.material as u32,
+        ..Body::new(shape.clone())
+    };
+    if body.motion == Motion::Dynamic && holds_mesh(&shape) { from_convex_parts(made, &shape).map_err(failed) } else { Ok(made) }
+}
+
+/// The body with convex parts for contact, and the mass of its true shape, which the parts only approximate.
+fn from_convex_parts(body: Body, shape: &Shape) -> Result<Body, ShapeError> {
+    let exact = shape.mass_properties(body.density)?;
+    let mass = body.mass.unwrap_or(exact.mass);
+    let centre = body.centre.unwrap_or(exact.centre);
+    let parts = shape.decompose(&DecompositionSettings::default())?;
+    if body.inertia.is_some() {
+        return Ok(Body { shape: Some(parts), mass: Some(mass), centre: Some(centre), ..body });
+    }
+    // principal axes become the frame of the shape
+    let frame = Pose::new(centre, exact.frame);
+    Ok(Body {
+        shape: Some(parts.moved(&frame.relative(&Pose::IDENTITY))),
+        mass: Some(mass),
+        inertia: Some(exact.inertia * (mass / exact.mass)),
+        centre: Some(DVec3::ZERO),
+        pose: body.pose.compose(&frame),
+        angular: frame.local_vector(body.angular),
+        ..body
+    })
+}
+
+fn holds_mesh(shape: &Shape) -> bool {
+    match shape {
+        Shape::Mesh(_) => true,
+        Shape::Compound(parts) => parts.iter().any(|(_, part)| holds_mesh(part)),
+        _ => false,
+    }
+}
+
+/// Presses on the wet faces of blocks, and under the lowest one, as long as the run lasts.
+fn add_water(simulation: &mut Simulation, scene: &Scene, water: &WaterPressure, entities: &[Entity]) -> Result<(), BuildError> {
+    let weight = water.density * scene.gravity_at(0.0).length();
+    let mut faces: Vec<(Entity, Face, Option<Face>)> = Vec::new();
+    let height = |i: usize| scene.bodies[i].pose.position.z;
+    let lowest = water.bodies.iter().copied().min_by(|&a, &b| height(a).total_cmp(&height(b)));
+    for &i in &water.bodies {
+        let body = &scene.bodies[i];
+        let ShapeSpec::Cuboid { half_extents } = body.shape else {
+            let reason = format!("water presses on cuboids, found a {}; build it from cuboids", body.shape.kind());
+            return Err(BuildError::Body { body: body.name.clone(), reason });
+        };
+        // from the frame of the shape to that of the body: they differ where a centre of mass is given
+        let frame = simulation.world().get::<BodyPose>(entities[i]).map_or(body.pose, |pose| pose.0);
+        let own = |outward: DVec3| {
+            let face = Face::of_cuboid(half_extents, body.pose.rotation.conjugate() * outward).moved(&body.pose);
+            face.moved(&frame.relative(&Pose::IDENTITY))
+        };
+        let below = (water.uplift == Uplift::Linear && lowest == Some(i)).then(|| own(DVec3::NEG_Z));
+        faces.push((entities[i], own(-water.direction), below));
+    }
+    faces.sort_by_key(|face| face.0);
+    let water = water.clone();
+    simulation.add_load(move |time, rows| {
+        let level = water.level(time);
+        for row in rows.iter_mut() {
+            let Some(entity) = row.entity else { continue };
+            let Ok(at) = faces.binary_search_by_key(&entity, |face| face.0) else { continue };
+            let (_, face, below) = &faces[at];
+            let mut loads = [Some(face.hydrostatic(&row.pose, level, weight)), None];
+            loads[1] = below.map(|face| face.uplift(&row.pose, water.direction, level, weight));
+            for load in loads.into_iter().flatten() {
+                row.load.force += load.force;
+                row.load.torque += load.torque;
+            }
+        }
+    });
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::newton_euler::{Inertia, Velocity};
+    use glam::DQuat;
+
+    /// An L as a closed mesh.
+    fn corner() -> ShapeSpec {
+        let outline = [[0.0, 0.0], [2.0, 0.0], [2.0, 1.0], [1.0, 1.0], [1.0, 2.0], [0.0, 2.0]];
+        let vertices = [0.0, 0.5].iter().flat_map(|&z| outline.map(|[x, y]| DVec3::new(x, y, z))).collect();
+        let top = [[0, 1, 2], [0, 2, 3], [0, 3, 4], [0, 4, 5]];
+        let mut triangles: Vec<[u32; 3]> = top.iter().flat_map(|&[a, b, c]| [[a, c, b], [a + 6, b + 6, c + 6]]).collect();
+        triangles.extend((0..6).flat_map(|i| [[i, (i + 1) % 6, (i + 1) % 6 + 6], [i, (i + 1) % 6 + 6, i + 6]]));
+        ShapeSpec::Mesh { vertices, triangles }
+    }
+
+    #[test]
+    fn a_concave_mesh_moves_with_the_mass_of_the_mesh() {
+        let mut scene = Scene::new("corner");
+        let mut body = model::Body::new("corner", corner()).at(DVec3::new(1.0, 2.0, 3.0));
+        body.pose.rotation = DQuat::from_rotation_y(0.7);
+        body.angular_velocity = DVec3::new(0.1, 0.2, 0.3);
+        scene.bodies.push(body.clone());
+        let built = build(&scene).unwrap();
+        let (world, entity) = (built.simulation.world(), built.entities[0]);
+        let exact = corner().build().unwrap().mass_properties(1000.0).unwrap();
+        assert!((exact.mass - 1500.0).abs() < 1e-9, "three squares, half a metre high");
+        let (inertia, pose) = (world.get::<Inertia>(entity).unwrap(), world.get::<BodyPose>(entity).unwrap().0);
+        assert!(inertia.mass == exact.mass && inertia.principal == exact.inertia);
+        assert!((pose.position - body.pose.point(exact.centre)).length() < 1e-12);
+        let spin = pose.vector(world.get::<Velocity>(entity).unwrap().angular);
+        assert!((spin - body.pose.vector(body.angular_velocity)).length() < 1e-12);
+        // the parts are where the mesh is
+        let collider = world.get::<crate::geometry::systems::Collider>(entity).unwrap();
+        let (low, high) = collider.shape.aabb(&pose.compose(&collider.offset));
+        let (mesh_low, mesh_high) = corner().build().unwrap().aabb(&body.pose);
+        assert!((low - mesh_low).length() < 0.05 && (high - mesh_high).length() < 0.05, "{low} {high} {mesh_low} {mesh_high}");
+    }
+
+    #[test]
+    fn a_shaken_base_pushes_bodies_the_other_way() {
+        let scene = crate::scenes::load("block_dam", &[("base_acceleration_g", "0.1"), ("water_level", "0")]).unwrap();
+        let (_, summary) = run(&Scene { time: model::TimeStepping { end: 0.1, ..scene.time }, ..scene }).unwrap();
+        let dam = summary.dam.unwrap();
+        // towards the water is −x, so the blocks are pushed downstream with 0.1 W
+        let shear = 0.1 * 2400.0 * 9.81 * 18.0;
+        assert!((dam.base_shear_N.unwrap() / shear - 1.0).abs() < 1e-6, "{dam:?}");
+    }
+
+    #[test]
+    fn a_joint_with_an_unborn_body_is_an_error() {
+        let mut scene = crate::scenes::load("spinning_top", &[]).unwrap();
+        scene.bodies[0].birth = 0.5;
+        assert!(build(&scene).unwrap_err().to_string().contains("set birth to 0"));
+    }
+}

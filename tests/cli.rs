@@ -1,0 +1,271 @@
+//! The command line as scripts see it: exit codes, the one line of JSON, messages, files.
+#![cfg(feature = "cli")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot read its output has failed")]
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+fn drystone(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_drystone"));
+    command.args(arguments).stdin(Stdio::null());
+    command
+}
+
+fn output(arguments: &[&str]) -> Output {
+    drystone(arguments).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// Runs with `--json` and reads the one line; the exit code has to be `code`.
+fn json_of(output: &Output, code: i32) -> Value {
+    assert_eq!(output.status.code(), Some(code), "{}", text(&output.stderr));
+    let line = text(&output.stdout);
+    assert_eq!(line.matches('\n').count(), 1, "one line: {line:?}");
+    serde_json::from_str(&line).unwrap()
+}
+
+fn json(arguments: &[&str]) -> Value {
+    let all: Vec<&str> = ["run"].iter().chain(arguments).chain(&["--json"]).copied().collect();
+    json_of(&output(&all), 0)
+}
+
+#[test]
+fn json_is_one_line_with_every_name_that_scripts_use() {
+    let result = json(&["arch", "--until", "0.1", "--threads", "1"]);
+    let numbers = "time steps step_size bodies contacts wall_s cpu_s threads residual_max residual_median rel_max unconverged_steps \
+                   iterations_mean penetration_max_m penetration_mean_m penetration_run_max_m displacement_max_m speed_max \
+                   height_mean_m support_force_N";
+    for name in numbers.split_whitespace() {
+        assert!(result[name].is_number(), "{name}: {}", result[name]);
+    }
+    assert!(result["energy"]["kinetic_J"].is_number() && result["energy"]["balance_error"].is_number());
+    assert_eq!((result["steps"].as_u64(), result["time"].as_f64()), (Some(50), Some(0.1)));
+    assert_eq!(result["interrupted"], false);
+    let hash = result["state_hash"].as_str().unwrap();
+    assert!(hash.len() == 16 && u64::from_str_radix(hash, 16).is_ok(), "{hash}");
+    let slope = json(&["incline", "--set", "angle_offset_deg=-2"]);
+    assert!(slope["acceleration"].is_number() && slope["acceleration_error"].is_null() && slope["creep_m"].is_number());
+    let dam = json(&["block_dam", "--until", "0.2"]);
+    assert!((dam["sliding_factor"].as_f64().unwrap() - 1.44).abs() < 1e-5);
+    assert!((dam["overturning_factor"].as_f64().unwrap() - 1.8).abs() < 1e-5);
+}
+
+#[test]
+fn the_state_does_not_depend_on_the_number_of_threads() {
+    for scene in [&["bead_pour", "--set", "n=6", "--until", "0.3"][..], &["block_wall", "--set", "rows=5", "--until", "0.2"]] {
+        let hash = |threads: &str| {
+            let arguments: Vec<&str> = scene.iter().chain(&["--threads", threads]).copied().collect();
+            json(&arguments)["state_hash"].clone()
+        };
+        assert!(hash("1") == hash("2") && hash("1") == hash("8"), "{scene:?}");
+    }
+}
+
+#[test]
+fn a_kick_moves_the_wall() {
+    let way = |kick: &str| {
+        let result = json(&["block_wall", "--set", kick, "--set", "rows=4", "--until", "0.3", "--step", "0.5e-3"]);
+        result["displacement_max_m"].as_f64().unwrap()
+    };
+    // v = 1 N s / 32 kg, stopped by friction after v²/(2 μ g)
+    let slide = (1.0f64 / 32.0).powi(2) / (2.0 * 0.6 * 9.81);
+    let (still, kicked) = (way("kick=0"), way("kick=1"));
+    assert!(still < 0.01 * slide && (kicked / slide - 1.0).abs() < 0.15, "{still} {kicked} {slide}");
+}
+
+#[test]
+fn wrong_calls_are_usage_errors() {
+    let calls: &[&[&str]] = &[
+        &[],
+        &["walk"],
+        &["run"],
+        &["run", "arch", "--until", "-1"],
+        &["run", "arch", "--until", "nan"],
+        &["run", "arch", "--step", "0"],
+        &["run", "arch", "--step", "1e-300"],
+        &["run", "arch", "--tol", "soft"],
+        &["run", "arch", "--threads", "0"],
+        &["run", "arch", "--set", "thickness_ratio"],
+        &["run", "arch", "--checkpoint", "every=10"],
+        &["run", "arch", "--checkpoint", "often", "--out", "x"],
+        &["run", "--resume", "x", "--set", "a=1"],
+        &["picture", "arch"],
+        &["picture", "arch", "--out", "x.png", "--size", "0x0"],
+    ];
+    for call in calls {
+        let output = output(call);
+        assert_eq!(output.status.code(), Some(2), "{call:?}: {}", text(&output.stderr));
+        assert!(output.stdout.is_empty() && !output.stderr.is_empty(), "{call:?}");
+    }
+    assert_eq!(output(&["--help"]).status.code(), Some(0));
+    assert_eq!(output(&["--version"]).status.code(), Some(0));
+}
+
+const GOOD: &str = "[time]\nstep = \"2 ms\"\nend = 0.02\n[[bodies]]\nname = \"floor\"\nshape = { kind = \"half_space\" }\nmotion = \"static\"\n\
+                    [[bodies]]\nname = \"ball\"\nshape = { kind = \"ball\", radius = 0.1 }\nposition = [0, 0, 0.1]\n";
+
+#[test]
+fn bad_scenes_are_named_and_cured() {
+    let directory = tempfile::tempdir().unwrap();
+    let nesting = format!("{}deep = {}1{}\n", GOOD, "[".repeat(100_000), "]".repeat(100_000));
+    let cases: Vec<(&str, Vec<u8>, &str)> = vec![
+        ("missing field", GOOD.replace("step = \"2 ms\"\n", "").into(), "step"),
+        ("unknown key", GOOD.replace("position", "positon").into(), "did you mean `position`"),
+        ("wrong unit", GOOD.replace("2 ms", "2 mm").into(), "expected a time"),
+        ("unknown unit", GOOD.replace("2 ms", "2 parsec").into(), "parsec"),
+        ("nan", GOOD.replace("[0, 0, 0.1]", "[0, 0, nan]").into(), "nan"),
+        ("infinite", GOOD.replace("[0, 0, 0.1]", "[0, 0, inf]").into(), "inf"),
+        ("negative step", GOOD.replace("2 ms", "-2 ms").into(), "step"),
+        ("zero radius", GOOD.replace("radius = 0.1", "radius = 0").into(), "radius"),
+        ("zero mass", format!("{GOOD}mass = 0\n").into(), "mass"),
+        ("moving half-space", GOOD.replace("motion = \"static\"\n", "").into(), "half"),
+        ("empty mesh", format!("{GOOD}[[bodies]]\nshape = {{ kind = \"mesh\", vertices = [], triangles = [] }}\n").into(), "mesh"),
+        ("missing mesh", format!("{GOOD}[[bodies]]\nshape = {{ kind = \"mesh\", file = \"no.stl\" }}\n").into(), "no.stl"),
+        (
+            "moving mesh",
+            format!("{GOOD}[[bodies]]\nshape = {{ kind = \"mesh\", vertices = [[0,0,0],[1,0,0],[0,1,0]], triangles = [[0,1,2]] }}\n")
+                .into(),
+            "mesh",
+        ),
+        ("same name", GOOD.replace("\"ball\"\n", "\"floor\"\n").into(), "floor"),
+        ("unfinished", GOOD[..GOOD.len() - 4].into(), "scene.toml:11:"),
+        ("empty", Vec::new(), "time"),
+        ("garbage", vec![0xff, 0xfe, 0, 1, 2, 3, 0x80], "UTF-8"),
+        ("nesting", nesting.into(), ""),
+        ("late joint", format!("{GOOD}birth = 0.01\n[[joints]]\nbody1 = \"ball\"\nanchor = [0, 0, 0.1]\n").into(), "birth"),
+    ];
+    for (name, bytes, message) in cases {
+        let path = directory.path().join("scene.toml");
+        std::fs::write(&path, bytes).unwrap();
+        for command in ["run", "check"] {
+            let output = output(&[command, path.to_str().unwrap()]);
+            let said = text(&output.stderr) + &text(&output.stdout);
+            let fault = command == "check" && output.status.code() == Some(1);
+            assert!(output.status.code() == Some(3) || fault, "{name}, {command}: {:?} {said}", output.status);
+            assert!(said.to_lowercase().contains(&message.to_lowercase()) || fault, "{name}: {said}");
+            assert!(said.len() < 5000, "{name}: {} bytes of message", said.len());
+        }
+    }
+    for scene in ["no/such/file.toml", "arhc", ".", "/"] {
+        assert_eq!(output(&["run", scene]).status.code(), Some(3), "{scene}");
+    }
+    let unknown = output(&["run", "arch", "--set", "thicknes_ratio=0.1"]);
+    assert_eq!(unknown.status.code(), Some(3));
+    assert!(text(&unknown.stderr).contains("did you mean `thickness_ratio`"), "{}", text(&unknown.stderr));
+    let file = directory.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let blocked = output(&["run", "arch", "--until", "0.01", "--out", file.to_str().unwrap()]);
+    assert_eq!(blocked.status.code(), Some(3), "{}", text(&blocked.stderr));
+}
+
+#[test]
+fn check_tells_faults_by_its_exit_code() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("sunk.toml");
+    std::fs::write(&path, GOOD.replace("[0, 0, 0.1]", "[0, 0, 0.05]")).unwrap();
+    let sunk = output(&["check", path.to_str().unwrap()]);
+    assert_eq!(sunk.status.code(), Some(1));
+    assert!(text(&sunk.stdout).contains("ball: overlaps floor"), "{}", text(&sunk.stdout));
+    assert_eq!(output(&["check", "arch"]).status.code(), Some(0));
+}
+
+#[test]
+fn every_built_in_scene_is_listed_checked_and_starts() {
+    let list = text(&output(&["scenes"]).stdout);
+    for scene in drystone::scenes::all() {
+        assert!(list.contains(scene.name) && scene.parameters.iter().all(|p| list.contains(p.name)), "{}", scene.name);
+        let check = output(&["check", scene.name]);
+        assert_eq!(check.status.code(), Some(0), "{}", text(&check.stdout));
+        assert!(json(&[scene.name, "--until", "0.01"])["steps"].as_u64().unwrap() > 0);
+    }
+}
+
+#[test]
+fn a_state_that_blows_up_stops_the_run_with_its_last_good_state() {
+    let directory = tempfile::tempdir().unwrap();
+    let (path, out) = (directory.path().join("scene.toml"), directory.path().join("out"));
+    std::fs::write(&path, format!("{GOOD}impulses = [{{ time = 0.01, linear = [1e200, 0, 0] }}]\n")).unwrap();
+    let output = output(&["run", path.to_str().unwrap(), "--json", "--out", out.to_str().unwrap()]);
+    let result = json_of(&output, 4);
+    assert!(text(&output.stderr).contains("\"ball\""), "{}", text(&output.stderr));
+    assert_eq!(result["steps"], 5);
+    let bodies = drystone::io::table::read_bodies(&out.join("bodies_end.csv")).unwrap();
+    assert!(bodies[1].numbers.iter().all(|x| x.abs() < 2.0));
+    assert!(out.join("summary.json").exists() && out.join("history.svg").exists());
+}
+
+/// Waits until `path` holds something, at most half a minute.
+fn wait_for(path: &Path, child: &mut Child) {
+    let start = Instant::now();
+    while std::fs::metadata(path).map_or(0, |m| m.len()) < 2000 {
+        assert!(start.elapsed() < Duration::from_secs(30) && child.try_wait().unwrap().is_none(), "the run does not write {path:?}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_the_run_in_order_and_a_checkpoint_takes_it_up() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    let out = out.to_str().unwrap();
+    let scene = ["run", "bead_pour", "--set", "n=5", "--until", "1.5"];
+    let arguments: Vec<&str> = scene.iter().chain(&["--json", "--out", out, "--checkpoint", "every=1000000"]).copied().collect();
+    let mut child = drystone(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for(&Path::new(out).join("steps.csv"), &mut child);
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let stopped = json_of(&child.wait_with_output().unwrap(), 130);
+    assert_eq!(stopped["interrupted"], true);
+    assert!(stopped["time"].as_f64().unwrap() < 1.5);
+    for file in ["bodies_end.csv", "summary.json", "history.svg", "bodies.pvd"] {
+        assert!(Path::new(out).join(file).exists(), "{file}");
+    }
+
+    let resumed = json_of(&output(&["run", "--resume", out, "--json"]), 0);
+    let straight = json_of(&output(&scene.iter().chain(&["--json"]).copied().collect::<Vec<_>>()), 0);
+    for name in ["state_hash", "steps", "residual_max", "residual_median", "energy", "displacement_max_m", "support_force_N"] {
+        assert_eq!(resumed[name], straight[name], "{name}");
+    }
+}
+
+#[test]
+fn outputs_of_a_resumed_run_are_those_of_a_straight_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+    let (straight, stopped) = (path("straight"), path("stopped"));
+    let base = ["run", "incline", "--until"];
+    let run = |rest: &[&str]| assert_eq!(output(&base.iter().chain(rest).copied().collect::<Vec<_>>()).status.code(), Some(0));
+    run(&["0.8", "--out", &straight]);
+    run(&["0.55", "--out", &stopped, "--checkpoint", "every=0.1s"]);
+    assert_eq!(output(&["run", "--resume", &stopped, "--until", "0.8"]).status.code(), Some(0));
+    for file in ["bodies_start.csv", "bodies_end.csv", "steps.csv", "bodies.pvd", "contacts.pvd", "history.svg"] {
+        let read = |directory: &str| std::fs::read_to_string(Path::new(directory).join(file)).unwrap();
+        assert!(read(&straight) == read(&stopped), "{file} differs");
+    }
+    let other = output(&["run", "incline", "--set", "mu=0.4", "--resume", &stopped]);
+    assert_eq!(other.status.code(), Some(3), "a checkpoint of another scene is refused");
+}
+
+#[test]
+fn without_out_nothing_is_written() {
+    let directory = tempfile::tempdir().unwrap();
+    let status = drystone(&["run", "incline", "--until", "0.1"]).current_dir(&directory).output().unwrap().status;
+    assert!(status.success());
+    assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 0);
+}
+
+#[test]
+fn a_picture_is_a_png_of_the_size_asked() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("arch.png");
+    let output = output(&["picture", "arch", "--at", "0", "--size", "320x200", "--out", file.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let bytes = std::fs::read(&file).unwrap();
+    assert!(bytes.starts_with(b"\x89PNG") && bytes[16..24] == [0, 0, 1, 64, 0, 0, 0, 200]);
+}
