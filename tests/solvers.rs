@@ -38,7 +38,9 @@ fn packing(n: usize) -> MixedProblem {
     let mut p = MixedProblem::default();
     let jitter = |k: usize| ((k as f64 * 0.618_033_988_749).fract() - 0.5) * 0.2;
     let index = |x: usize, y: usize, z: usize| (z * n + y) * n + x;
-    let centre = |i: usize| DVec3::new((i % n) as f64 + jitter(3 * i), ((i / n) % n) as f64 + jitter(3 * i + 1), (i / n / n) as f64 + jitter(3 * i + 2));
+    let centre = |i: usize| {
+        DVec3::new((i % n) as f64 + jitter(3 * i), ((i / n) % n) as f64 + jitter(3 * i + 1), (i / n / n) as f64 + jitter(3 * i + 2))
+    };
     for i in 0..n * n * n {
         p.rigid.push(RigidMass { inverse_mass: DVec3::ONE, inverse_inertia: RigidMass::pack(DMat3::IDENTITY * 10.0) });
         p.free.rigid.push(Twist { linear: DVec3::new(jitter(i), jitter(i + 7), -1.0), angular: DVec3::ZERO });
@@ -77,7 +79,16 @@ fn packing(n: usize) -> MixedProblem {
             let normal = if b == usize::MAX { DVec3::Z } else { (centre(a) - centre(b)).normalize() };
             let tangent = drystone::algebra::spatial::tangents(normal).0;
             let body2 = if b == usize::MAX { IMMOBILE } else { b as u32 };
-            p.push_group([Contact { normal, tangent, arm1: -0.5 * normal, arm2: 0.5 * normal, mu: 0.4, body1: a as u32, body2, ..Contact::default() }]);
+            p.push_group([Contact {
+                normal,
+                tangent,
+                arm1: -0.5 * normal,
+                arm2: 0.5 * normal,
+                mu: 0.4,
+                body1: a as u32,
+                body2,
+                ..Contact::default()
+            }]);
         }
         p.close_colour();
     }
@@ -115,7 +126,8 @@ fn every_solver_reaches_its_tolerance_on_every_assembly() {
             continue;
         }
         let mut b = Answer::for_problem(&p);
-        let report = ProximalNewton { tolerance: 1e-8, max_iterations: 200, ..ProximalNewton::default() }.solve(&p, &mut b, &mut Default::default());
+        let report =
+            ProximalNewton { tolerance: 1e-8, max_iterations: 200, ..ProximalNewton::default() }.solve(&p, &mut b, &mut Default::default());
         check(&format!("newton, {name}"), &p, &mut b, report, 1e-8);
         // velocities are unique where reactions are not
         for (a, b) in a.velocities.rigid.iter().zip(&b.velocities.rigid) {

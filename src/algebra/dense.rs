@@ -27,7 +27,7 @@ pub fn cholesky(a: &mut [f64], n: usize) -> bool {
         let row_j = &mut above[j * n..];
         let original = row_j[j];
         let pivot = original - row_j[..j].iter().map(|x| x * x).sum::<f64>();
-        if !(pivot > 1e-14 * original) {
+        if pivot.is_nan() || pivot <= 1e-14 * original {
             return false;
         }
         let pivot = pivot.sqrt();

@@ -192,7 +192,8 @@ impl BlockSymmetric {
             Storage::Sparse { matrix, symbolic, factor, memory, .. } => {
                 let stack = MemStack::new(memory);
                 let params = Default::default();
-                let Ok(l) = symbolic.factorize_numeric_llt(factor, matrix.as_ref(), Side::Lower, Default::default(), Par::Seq, stack, params)
+                let Ok(l) =
+                    symbolic.factorize_numeric_llt(factor, matrix.as_ref(), Side::Lower, Default::default(), Par::Seq, stack, params)
                 else {
                     return false;
                 };

@@ -1,8 +1,8 @@
 //! The same problem as sparse matrices, for other solvers, for files and for tests.
 
 use super::problem::StepProblem;
-use crate::numerics::mixed::{IMMOBILE, MixedProblem, RigidMass, System};
 use crate::numerics::admissible::AdmissibleSet;
+use crate::numerics::mixed::{IMMOBILE, MixedProblem, RigidMass, System};
 use glam::DVec3;
 use sprs::{CsMat, TriMat};
 

@@ -8,8 +8,8 @@ use crate::model::contact::{ContactPair, Manifold, Touch};
 use crate::model::interaction::{Interaction, SphericalJoint};
 use crate::model::law::beyond_touch;
 use crate::model::scheme::{Scheme, Treatment};
-use crate::numerics::mixed::{Contact, GeneralMass, IMMOBILE, MAX_ROWS, System, Twist};
 use crate::numerics::admissible::AdmissibleSet;
+use crate::numerics::mixed::{Contact, GeneralMass, IMMOBILE, MAX_ROWS, System, Twist};
 use crate::topology::bodies::{Bodies, Body, Generals, Slot};
 use crate::topology::graph::Group;
 use bevy_ecs::prelude::*;
@@ -303,7 +303,13 @@ pub fn solve(mut step: ResMut<StepProblem>, mut solver: ResMut<Solver>) {
 }
 
 /// New velocities and poses of all systems.
-pub fn apply(scheme: Res<Scheme>, mut pass: ResMut<Pass>, mut bodies: ResMut<Bodies>, mut generals: ResMut<Generals>, step: Res<StepProblem>) {
+pub fn apply(
+    scheme: Res<Scheme>,
+    mut pass: ResMut<Pass>,
+    mut bodies: ResMut<Bodies>,
+    mut generals: ResMut<Generals>,
+    step: Res<StepProblem>,
+) {
     if step.error.is_some() {
         return;
     }

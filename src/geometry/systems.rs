@@ -221,7 +221,12 @@ pub fn broad_phase(
 }
 
 /// Gaps, normals and points of every pair; impulses are inherited from the points before.
-pub fn narrow_phase(scheme: Res<Scheme>, bodies: Res<Bodies>, mut proximity: ResMut<Proximity>, mut pairs: Query<(&ContactPair, &mut Manifold)>) {
+pub fn narrow_phase(
+    scheme: Res<Scheme>,
+    bodies: Res<Bodies>,
+    mut proximity: ResMut<Proximity>,
+    mut pairs: Query<(&ContactPair, &mut Manifold)>,
+) {
     let Proximity { cached, movers, scratch, points, touches, .. } = &mut *proximity;
     for (pair, mut manifold) in &mut pairs {
         let [i, j] = pair.slots.map(|s| s as usize);

@@ -86,10 +86,7 @@ pub fn free_gyroscopic(scheme: Gyroscopic, theta: f64, omega: DVec3, m: DVec3, p
 
 /// The share of the step's end that the position update sees, `v_θ = θ v⁺ + (1−θ) v`.
 pub fn theta_velocity(old: &Velocity, new: &Velocity, theta: f64) -> Velocity {
-    Velocity {
-        linear: theta * new.linear + (1.0 - theta) * old.linear,
-        angular: theta * new.angular + (1.0 - theta) * old.angular,
-    }
+    Velocity { linear: theta * new.linear + (1.0 - theta) * old.linear, angular: theta * new.angular + (1.0 - theta) * old.angular }
 }
 
 /// The pose after a time `dt` at the constant velocity `v`.

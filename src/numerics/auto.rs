@@ -73,7 +73,8 @@ impl Auto {
             return report;
         }
         // after many sweeps too: a hard problem that is solved well leaves an easy one to the next step
-        let solver = ProximalNewton { tolerance: self.tolerance, max_iterations: self.max_newton, overshoot: 1e-6, ..ProximalNewton::default() };
+        let solver =
+            ProximalNewton { tolerance: self.tolerance, max_iterations: self.max_newton, overshoot: 1e-6, ..ProximalNewton::default() };
         let second = solver.solve(p, answer, &mut work.newton);
         report = Report { sweeps: report.sweeps, ..second };
         if !report.converged() {

@@ -126,10 +126,14 @@ impl LocalOperator {
             rn = frictionless - (self.nt[0] * rt[0] + self.nt[1] * rt[1]) * self.nn_inv;
             let t = (rt[0] * rt[0] + rt[1] * rt[1]).sqrt();
             let g = t - mu * rn;
-            if !(g.abs() > 4.0 * f64::EPSILON * t) && rn > 0.0 {
+            if g.abs() <= 4.0 * f64::EPSILON * t && rn > 0.0 {
                 break;
             }
-            if g > 0.0 || rn <= 0.0 { low = lambda } else { high = lambda }
+            if g > 0.0 || rn <= 0.0 {
+                low = lambda
+            } else {
+                high = lambda
+            }
             let drt = solve(-rt[0], -rt[1]);
             let dt = (rt[0] * drt[0] + rt[1] * drt[1]) / t;
             let drn = -(self.nt[0] * drt[0] + self.nt[1] * drt[1]) * self.nn_inv;

@@ -402,7 +402,10 @@ impl MixedProblem {
             let block = self.blocks[k];
             let rows = block.rows;
             if rows > MAX_ROWS {
-                return Err(ProblemError::SingularBlock { block: format!("block {k} with {rows} rows (at most {MAX_ROWS})"), found: f64::NAN });
+                return Err(ProblemError::SingularBlock {
+                    block: format!("block {k} with {rows} rows (at most {MAX_ROWS})"),
+                    found: f64::NAN,
+                });
             }
             let local = self.block_w.len();
             self.block_w.resize(local + rows * rows, 0.0);
@@ -410,7 +413,10 @@ impl MixedProblem {
             for (part, system) in block.systems.into_iter().enumerate() {
                 let n = self.dofs(system);
                 if n > MAX_DOFS {
-                    return Err(ProblemError::SingularBlock { block: format!("a system with {n} velocities (at most {MAX_DOFS})"), found: f64::NAN });
+                    return Err(ProblemError::SingularBlock {
+                        block: format!("a system with {n} velocities (at most {MAX_DOFS})"),
+                        found: f64::NAN,
+                    });
                 }
                 let jac = &self.jacobians[block.jacobian[part]..][..rows * n];
                 for i in 0..rows {

@@ -144,7 +144,15 @@ impl ProximalNewton {
     }
 
     /// Minimises φ over v from `answer.velocities`; returns the number of factorisations, `None` if one broke down.
-    fn minimise(&self, p: &MixedProblem, answer: &mut Answer, w: &mut Workspace, kappa: f64, accuracy: f64, budget: usize) -> Option<usize> {
+    fn minimise(
+        &self,
+        p: &MixedProblem,
+        answer: &mut Answer,
+        w: &mut Workspace,
+        kappa: f64,
+        accuracy: f64,
+        budget: usize,
+    ) -> Option<usize> {
         w.centre.clone_from(&answer.reactions);
         w.set_shift(p, &answer.velocities);
         let mut value = w.evaluate(p, &answer.velocities, kappa);
@@ -303,9 +311,10 @@ impl Workspace {
 
     fn scale(&self, p: &MixedProblem) -> f64 {
         let contacts = p.contacts.iter().zip(&self.reactions.contacts).map(|(c, r)| c.local.mean_diagonal() * r.length_squared());
-        let blocks = p.blocks.iter().map(|b| {
-            p.block_weight(b) * self.reactions.blocks[b.first..b.first + b.rows].iter().map(|x| x * x).sum::<f64>()
-        });
+        let blocks = p
+            .blocks
+            .iter()
+            .map(|b| p.block_weight(b) * self.reactions.blocks[b.first..b.first + b.rows].iter().map(|x| x * x).sum::<f64>());
         contacts.chain(blocks).sum::<f64>().sqrt().max(p.q_scaled)
     }
 

@@ -117,7 +117,7 @@ impl GaussSeidel {
                 if self.foresight > 0 && k >= FIRST_FORECAST && k >= 2 * anchor.0 {
                     let gain = (anchor.1 / best).ln();
                     let needed = (best / self.tolerance).ln() / gain * (k - anchor.0) as f64;
-                    if anchor.1.is_finite() && !(needed <= self.foresight as f64) {
+                    if anchor.1.is_finite() && (needed.is_nan() || needed > self.foresight as f64) {
                         report.status = Status::Stalled;
                         break;
                     }
@@ -292,10 +292,7 @@ fn visit_parallel(rows: &Rows<'_>, groups: &[u32], r: &mut [DVec3], dr: &mut [DV
     let at = (groups[middle] - groups[0]) as usize;
     let (left, right) = r.split_at_mut(at);
     let (dleft, dright) = dr.split_at_mut(at);
-    rayon::join(
-        || visit_parallel(rows, &groups[..=middle], left, dleft, v),
-        || visit_parallel(rows, &groups[middle..], right, dright, v),
-    );
+    rayon::join(|| visit_parallel(rows, &groups[..=middle], left, dleft, v), || visit_parallel(rows, &groups[middle..], right, dright, v));
 }
 
 /// A twist that is read and written in place; plain cells in series, relaxed atomics in parallel: the same bits.

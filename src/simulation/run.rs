@@ -335,11 +335,19 @@ impl Simulation {
                 None => 0,
                 Some(e) => match self.world.get::<ConstantLagrangian>(*e) {
                     Some(s) => s.force.len(),
-                    None => return Err(SimulationError::Setting("an interaction links Lagrangian systems; rigid bodies have joints and contacts".into())),
+                    None => {
+                        return Err(SimulationError::Setting(
+                            "an interaction links Lagrangian systems; rigid bodies have joints and contacts".into(),
+                        ));
+                    }
                 },
             };
             if jacobian.len() != rows * dofs {
-                let found = format!("a Jacobian holds {} numbers, but {rows} rows × {dofs} degrees of freedom need {}", jacobian.len(), rows * dofs);
+                let found = format!(
+                    "a Jacobian holds {} numbers, but {rows} rows × {dofs} degrees of freedom need {}",
+                    jacobian.len(),
+                    rows * dofs
+                );
                 return Err(SimulationError::Setting(found));
             }
         }

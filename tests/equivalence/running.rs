@@ -128,7 +128,8 @@ fn systems_with_any_coordinates_may_change_and_be_replaced_between_steps() -> Fa
     sim.run_until(1.0)?;
     assert!((speed(&sim, first) + 0.75).abs() < 1e-12, "{}", speed(&sim, first));
     sim.world_mut().despawn(first);
-    let third = sim.spawn_system(ConstantLagrangian::diagonal(&[1.0, 1.0], &[3.0, 5.0]), Coordinates { q: vec![0.0; 2], v: vec![0.0; 2] })?;
+    let third =
+        sim.spawn_system(ConstantLagrangian::diagonal(&[1.0, 1.0], &[3.0, 5.0]), Coordinates { q: vec![0.0; 2], v: vec![0.0; 2] })?;
     sim.run_until(2.0)?;
     assert!((speed(&sim, second) + 4.0).abs() < 1e-12 && (speed(&sim, third) - 3.0).abs() < 1e-12);
     Ok(())
