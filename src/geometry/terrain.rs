@@ -271,7 +271,8 @@ impl Triangle<'_> {
 /// Keeps, of the flat points of each region, the corners of their common outline; of points in one place the first.
 fn thin_out(found: &mut Vec<Found>, size: f64, outline: &mut Vec<usize>, order: &mut Vec<usize>) {
     let merge = 1e-9 * size;
-    found.sort_by_key(|p| (p.region, p.triangle));
+    // not the stable sort, which asks for memory
+    found.sort_unstable_by_key(|p| (p.region, p.triangle, p.keys));
     let same_place = |p: &Found, q: &Found| (p.on_core - q.on_core).length() <= merge && p.normal.dot(q.normal) > 1.0 - 1e-9;
     // crossings with a cut of the plane lie on the outline of a triangle, corners of the shape on no particular one
     let mut i = 0;
