@@ -1,0 +1,12 @@
+//! The benchmark scenes at the quality that they are asked for, and the laws of masonry behind them.
+//!
+//! The long ones run with `cargo test --release --test scenes -- --ignored`.
+#![cfg(feature = "cli")]
+#![allow(clippy::unwrap_used, reason = "a scene that cannot be run has failed")]
+
+mod arch;
+mod dam;
+mod incline;
+mod outside;
+mod pour;
+mod wall;

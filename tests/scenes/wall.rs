@@ -1,0 +1,42 @@
+//! S3: a dry wall in running bond stands still for 2 s, and is not frozen.
+
+use super::outside::Run;
+
+/// Weight (N) of a wall whose number of rows is even: half its rows have `columns` blocks of 0.4 m, half have one block less and
+/// two pieces of 0.1995 m.
+fn weight(columns: f64, rows: f64) -> f64 {
+    let length = rows / 2.0 * (columns * 0.4 + (columns - 1.0) * 0.4 + 2.0 * 0.1995);
+    length * 0.2 * 0.2 * 2000.0 * 9.81
+}
+
+fn stands(columns: u32, rows: u32, blocks: usize, drift: f64) {
+    let run = Run::of("block", &["block_wall", "--set", &format!("columns={columns}"), "--set", &format!("rows={rows}")]);
+    assert_eq!((run.end.len(), run.number("time")), (blocks, 2.0));
+    run.certified(1e-4);
+    run.carries(weight(columns.into(), rows.into()));
+    assert!(run.drift() <= drift, "drift {} m", run.drift());
+    assert!(run.number("penetration_max_m") <= drift);
+}
+
+#[test]
+fn a_wall_of_105_blocks_stands() {
+    stands(10, 10, 105, 4e-5);
+}
+
+#[test]
+#[ignore = "some seconds; cargo test --release --test scenes -- --ignored"]
+fn a_wall_of_615_blocks_stands() {
+    stands(20, 30, 615, 2e-4);
+}
+
+#[test]
+fn a_blow_moves_the_block_that_it_hits() {
+    let run = Run::of("block", &["block_wall", "--set", "kick=1"]);
+    run.certified(1e-4);
+    run.carries(weight(10.0, 10.0));
+    let (hit, way) = run.start.iter().zip(&run.end).map(|(a, b)| (a, b.x - a.x)).max_by(|a, b| a.1.y.total_cmp(&b.1.y)).unwrap();
+    assert!((hit.x.z - 1.9).abs() < 1e-12 && (hit.x.x - 2.0).abs() < 0.3, "the block in the middle of the top row");
+    // v = 1 N s / 32 kg is braked by μ g: a way of v²/(2 μ g) = 83 µm
+    let exact = (1.0f64 / 32.0).powi(2) / (2.0 * 0.6 * 9.81);
+    assert!((0.3 * exact..1.7 * exact).contains(&way.y), "{} m of {exact} m", way.y);
+}
