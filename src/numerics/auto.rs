@@ -1,7 +1,7 @@
 //! The default strategy: sweeps, and proximal Newton where sweeps stall.
 
 use super::mixed::{Answer, MixedProblem};
-use super::{Report, Status, newton, newton::ProximalNewton, sweep, sweep::GaussSeidel};
+use super::{Report, newton, newton::ProximalNewton, sweep, sweep::GaussSeidel};
 
 /// Settings of the default solver.
 ///
@@ -17,7 +17,7 @@ use super::{Report, Status, newton, newton::ProximalNewton, sweep, sweep::GaussS
 pub struct Auto {
     /// Stop when e_s is at most this.
     pub tolerance: f64,
-    /// Budget of sweeps where Newton is not used.
+    /// Budget of sweeps, also of the last resort after Newton.
     pub max_sweeps: usize,
     /// Budget of factorisations.
     pub max_newton: usize,
@@ -32,9 +32,12 @@ pub struct Auto {
 
 impl Default for Auto {
     fn default() -> Self {
-        Self { tolerance: 1e-8, max_sweeps: 2000, max_newton: 100, max_newton_rows: 60_000, patience: 2.5, accelerate: true }
+        Self { tolerance: 1e-8, max_sweeps: 100_000, max_newton: 100, max_newton_rows: 60_000, patience: 2.5, accelerate: true }
     }
 }
+
+/// Sweeps without acceleration before the last resort.
+const PLAIN_SWEEPS: usize = 3000;
 
 /// Rough cost of a factorisation in sweeps: assembly, and the fill of a three-dimensional pile of n bodies, 36 n² entries.
 fn newton_cost(p: &MixedProblem) -> f64 {
@@ -77,12 +80,12 @@ impl Auto {
             ProximalNewton { tolerance: self.tolerance, max_iterations: self.max_newton, overshoot: 1e-6, ..ProximalNewton::default() };
         let second = solver.solve(p, answer, &mut work.newton);
         report = Report { sweeps: report.sweeps, ..second };
-        if !report.converged() {
-            // what Newton leaves is mostly its slip directions: sweeps polish them
-            let third = sweeps(self.max_sweeps, 0).solve(p, answer, &mut work.sweep);
-            report = Report { sweeps: report.sweeps + third.sweeps, newton_iterations: second.newton_iterations, ..third };
-            if report.status == Status::Stalled && report.e_s <= self.tolerance {
-                report.status = Status::Converged;
+        // where many contacts change between slip and stick Newton's shift stalls and acceleration can cycle: plain sweeps
+        // first, then all that the budget allows
+        for (accelerate, budget) in [(false, self.max_sweeps.min(PLAIN_SWEEPS)), (true, self.max_sweeps)] {
+            if !report.converged() {
+                let last = GaussSeidel { accelerate, ..sweeps(budget, 0) }.solve(p, answer, &mut work.sweep);
+                report = Report { sweeps: report.sweeps + last.sweeps, newton_iterations: report.newton_iterations, ..last };
             }
         }
         report

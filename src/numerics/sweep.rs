@@ -84,13 +84,13 @@ impl GaussSeidel {
         let mut last_norm = f64::INFINITY;
         let mut next_check = 4;
         let mut factor = 0.5;
+        let mut beta = None;
         for k in 1..=self.max_sweeps {
             if self.accelerate {
-                work.before.clone_from(&answer.velocities);
+                work.extrapolate_velocities(answer, beta);
             }
-            work.sweep(p, answer, central);
+            let Norms { change, size } = work.sweep(p, answer, central, beta);
             report.sweeps = k;
-            let (change, size) = work.norms(p, &answer.reactions);
             // a residual costs a sweep: the change, times what it was last off by, says when one may be worth it
             let estimate = (change.sqrt() / size.sqrt().max(p.q_scaled)).max(f64::MIN_POSITIVE);
             if k >= next_check || factor * estimate <= self.tolerance || k == self.max_sweeps {
@@ -125,7 +125,9 @@ impl GaussSeidel {
                 }
             }
             if self.accelerate {
-                work.conjugate(answer, change, &mut last_norm, k == 1);
+                let ratio = change / last_norm;
+                beta = Some(if k > 1 && ratio <= 1.0 { ratio } else { 0.0 });
+                last_norm = change;
             }
         }
         if best.is_finite() {
@@ -167,6 +169,11 @@ impl Workspace {
         self.weights.extend(p.contacts.iter().map(|c| c.local.mean_diagonal()));
         self.change.contacts.resize(p.contacts.len(), DVec3::ZERO);
         self.change.blocks.resize(p.block_b.len(), 0.0);
+        let State { r, v } = &mut self.direction;
+        r.contacts.resize(p.contacts.len(), DVec3::ZERO);
+        r.blocks.resize(p.block_b.len(), 0.0);
+        v.rigid.resize(p.free.rigid.len(), Twist::default());
+        v.general.resize(p.free.general.len(), 0.0);
         self.central.clear();
         for c in &p.contacts {
             match Central::from_contact(p, c) {
@@ -177,72 +184,58 @@ impl Workspace {
         self.central.len() == p.contacts.len()
     }
 
-    /// One pass over all contacts, colour by colour, then over all blocks.
-    fn sweep(&mut self, p: &MixedProblem, answer: &mut Answer, central: bool) {
+    /// One pass over all contacts, colour by colour, then over all blocks; the reactions take their conjugate step on the way.
+    fn sweep(&mut self, p: &MixedProblem, answer: &mut Answer, central: bool, beta: Option<f64>) -> Norms {
         let Answer { reactions, velocities } = answer;
-        let rows = Rows { p, central: central.then_some(self.central.as_slice()) };
-        let (r, dr) = (&mut reactions.contacts[..], &mut self.change.contacts[..]);
-        if p.contacts.len() >= 2 * PARALLEL && rayon::current_num_threads() > 1 {
+        let rows = Rows { p, central: central.then_some(self.central.as_slice()), weights: &self.weights, beta };
+        let pieces = Pieces { r: &mut reactions.contacts, change: &mut self.change.contacts, direction: &mut self.direction.r.contacts };
+        let mut norms = if p.contacts.len() >= 2 * PARALLEL && rayon::current_num_threads() > 1 {
             self.shared.resize_with(velocities.rigid.len(), Default::default);
             for (cell, twist) in self.shared.iter().zip(&velocities.rigid) {
                 cell.store(*twist);
             }
-            sweep_colours(p, r, dr, |groups, r, dr| visit_parallel(&rows, groups, r, dr, self.shared.as_slice()));
+            let shared = self.shared.as_slice();
+            let norms = sweep_colours(p, pieces, |groups, pieces| visit_parallel(&rows, groups, pieces, shared));
             for (cell, twist) in self.shared.iter().zip(&mut velocities.rigid) {
                 *twist = cell.load();
             }
+            norms
         } else {
             let cells = Cell::from_mut(velocities.rigid.as_mut_slice()).as_slice_of_cells();
-            sweep_colours(p, r, dr, |groups, r, dr| rows.visit(groups, r, dr, cells));
-        }
+            sweep_colours(p, pieces, |groups, pieces| visit_serial(&rows, groups, pieces, cells))
+        };
         for block in &p.blocks {
             let range = block.first..block.first + block.rows;
-            visit_block(p, block, &mut reactions.blocks[range.clone()], &mut self.change.blocks[range], velocities);
+            let (r, change) = (&mut reactions.blocks[range.clone()], &mut self.change.blocks[range.clone()]);
+            if let Some(beta) = beta {
+                for ((r, d), p) in r.iter_mut().zip(change.iter()).zip(&mut self.direction.r.blocks[range]) {
+                    conjugate_step(r, *d, p, beta);
+                }
+            }
+            visit_block(p, block, r, change, velocities);
+            let d = p.block_weight(block);
+            norms.change += d * change.iter().map(|x| x * x).sum::<f64>();
+            norms.size += d * r.iter().map(|x| x * x).sum::<f64>();
         }
+        norms
     }
 
-    /// `|D^½ d|²` and `|D^½ r|²`.
-    fn norms(&self, p: &MixedProblem, r: &Reactions) -> (f64, f64) {
-        let (mut change, mut size) = (0.0, 0.0);
-        for ((d, r), dr) in self.weights.iter().zip(&r.contacts).zip(&self.change.contacts) {
-            change += d * dr.length_squared();
-            size += d * r.length_squared();
-        }
-        for block in &p.blocks {
-            let d = p.block_weight(block);
-            for i in block.first..block.first + block.rows {
-                change += d * self.change.blocks[i].powi(2);
-                size += d * r.blocks[i].powi(2);
+    /// Moves the velocities as the conjugate step will move the reactions, and keeps them for the next change.
+    fn extrapolate_velocities(&mut self, answer: &mut Answer, beta: Option<f64>) {
+        let v = &mut answer.velocities;
+        if let Some(beta) = beta {
+            let direction = &mut self.direction.v;
+            for ((x, x0), p) in v.rigid.iter_mut().zip(&self.before.rigid).zip(&mut direction.rigid) {
+                let (d, w) = (x.linear - x0.linear, x.angular - x0.angular);
+                conjugate_step(&mut x.linear, d, &mut p.linear, beta);
+                conjugate_step(&mut x.angular, w, &mut p.angular, beta);
+            }
+            for ((x, x0), p) in v.general.iter_mut().zip(&self.before.general).zip(&mut direction.general) {
+                let d = *x - x0;
+                conjugate_step(x, d, p, beta);
             }
         }
-        (change, size)
-    }
-
-    /// One NNCG update: turns the last change into a conjugate step.
-    fn conjugate(&mut self, answer: &mut Answer, norm: f64, last: &mut f64, first: bool) {
-        let ratio = if first || *last == 0.0 { f64::INFINITY } else { norm / *last };
-        *last = norm;
-        let beta = if ratio <= 1.0 { ratio } else { 0.0 };
-        let State { r: direction, v: direction_v } = &mut self.direction;
-        direction.contacts.resize(answer.reactions.contacts.len(), DVec3::ZERO);
-        direction.blocks.resize(answer.reactions.blocks.len(), 0.0);
-        direction_v.rigid.resize(answer.velocities.rigid.len(), Twist::default());
-        direction_v.general.resize(answer.velocities.general.len(), 0.0);
-        for ((x, d), p) in answer.reactions.contacts.iter_mut().zip(&self.change.contacts).zip(&mut direction.contacts) {
-            conjugate_step(x, *d, p, beta);
-        }
-        for ((x, d), p) in answer.reactions.blocks.iter_mut().zip(&self.change.blocks).zip(&mut direction.blocks) {
-            conjugate_step(x, *d, p, beta);
-        }
-        for ((x, x0), p) in answer.velocities.rigid.iter_mut().zip(&self.before.rigid).zip(&mut direction_v.rigid) {
-            let (d, w) = (x.linear - x0.linear, x.angular - x0.angular);
-            conjugate_step(&mut x.linear, d, &mut p.linear, beta);
-            conjugate_step(&mut x.angular, w, &mut p.angular, beta);
-        }
-        for ((x, x0), p) in answer.velocities.general.iter_mut().zip(&self.before.general).zip(&mut direction_v.general) {
-            let d = *x - x0;
-            conjugate_step(x, d, p, beta);
-        }
+        self.before.clone_from(v);
     }
 
     /// The residual that decides whether a certificate is worth asking for.
@@ -270,29 +263,76 @@ impl Workspace {
     }
 }
 
-/// Calls `visit(groups of one colour, their reactions, their changes)` for each colour in turn.
-fn sweep_colours(p: &MixedProblem, r: &mut [DVec3], dr: &mut [DVec3], mut visit: impl FnMut(&[u32], &mut [DVec3], &mut [DVec3])) {
+/// `|D^½ d|²` of the change and `|D^½ r|²`, over a piece of the rows.
+#[derive(Clone, Copy, Default)]
+struct Norms {
+    change: f64,
+    size: f64,
+}
+
+impl Norms {
+    fn add(self, o: Self) -> Self {
+        Self { change: self.change + o.change, size: self.size + o.size }
+    }
+
+    #[inline]
+    fn count(&mut self, weight: f64, change: DVec3, r: DVec3) {
+        self.change += weight * change.length_squared();
+        self.size += weight * r.length_squared();
+    }
+}
+
+/// What a sweep writes, over a piece of the contacts.
+struct Pieces<'a> {
+    r: &'a mut [DVec3],
+    change: &'a mut [DVec3],
+    direction: &'a mut [DVec3],
+}
+
+impl<'a> Pieces<'a> {
+    fn split(self, at: usize) -> (Self, Self) {
+        let (r, r2) = self.r.split_at_mut(at);
+        let (change, change2) = self.change.split_at_mut(at);
+        let (direction, direction2) = self.direction.split_at_mut(at);
+        (Pieces { r, change, direction }, Pieces { r: r2, change: change2, direction: direction2 })
+    }
+}
+
+/// Calls `visit(groups of one colour, their pieces)` for each colour in turn.
+fn sweep_colours<'a>(p: &MixedProblem, mut rest: Pieces<'a>, mut visit: impl FnMut(&[u32], Pieces<'a>) -> Norms) -> Norms {
+    let mut norms = Norms::default();
     for colour in p.colours.windows(2) {
         let groups = &p.groups[colour[0] as usize..=colour[1] as usize];
-        let range = groups[0] as usize..groups[groups.len() - 1] as usize;
-        visit(groups, &mut r[range.clone()], &mut dr[range]);
+        let (here, after) = rest.split((groups[groups.len() - 1] - groups[0]) as usize);
+        norms = norms.add(visit(groups, here));
+        rest = after;
     }
+    norms
 }
 
 /// Contacts below which a piece of a colour is not worth another thread.
 const PARALLEL: usize = 256;
 
+/// The group at which a piece of a colour is halved, or `None` for one that is small.
+fn middle(groups: &[u32]) -> Option<usize> {
+    let contacts = (groups[groups.len() - 1] - groups[0]) as usize;
+    (contacts > PARALLEL && groups.len() > 2).then_some((groups.len() - 1) / 2)
+}
+
+/// Visits the halves of a colour one after the other: the sums are then those of [`visit_parallel`] to the bit.
+fn visit_serial<C: TwistCell>(rows: &Rows<'_>, groups: &[u32], pieces: Pieces<'_>, v: &[C]) -> Norms {
+    let Some(middle) = middle(groups) else { return rows.visit(groups, pieces, v) };
+    let (left, right) = pieces.split((groups[middle] - groups[0]) as usize);
+    visit_serial(rows, &groups[..=middle], left, v).add(visit_serial(rows, &groups[middle..], right, v))
+}
+
 /// Halves a colour until pieces are small; the pieces share no body, so their order does not matter.
-fn visit_parallel(rows: &Rows<'_>, groups: &[u32], r: &mut [DVec3], dr: &mut [DVec3], v: &[[AtomicU64; 6]]) {
-    if r.len() <= PARALLEL || groups.len() <= 2 {
-        rows.visit(groups, r, dr, v);
-        return;
-    }
-    let middle = (groups.len() - 1) / 2;
-    let at = (groups[middle] - groups[0]) as usize;
-    let (left, right) = r.split_at_mut(at);
-    let (dleft, dright) = dr.split_at_mut(at);
-    rayon::join(|| visit_parallel(rows, &groups[..=middle], left, dleft, v), || visit_parallel(rows, &groups[middle..], right, dright, v));
+fn visit_parallel(rows: &Rows<'_>, groups: &[u32], pieces: Pieces<'_>, v: &[[AtomicU64; 6]]) -> Norms {
+    let Some(middle) = middle(groups) else { return rows.visit(groups, pieces, v) };
+    let (left, right) = pieces.split((groups[middle] - groups[0]) as usize);
+    let (left, right) =
+        rayon::join(|| visit_parallel(rows, &groups[..=middle], left, v), || visit_parallel(rows, &groups[middle..], right, v));
+    left.add(right)
 }
 
 /// A twist that is read and written in place; plain cells in series, relaxed atomics in parallel: the same bits.
@@ -329,57 +369,72 @@ impl TwistCell for [AtomicU64; 6] {
 struct Rows<'a> {
     p: &'a MixedProblem,
     central: Option<&'a [Central]>,
+    weights: &'a [f64],
+    /// Conjugate step that each reaction takes before it is visited.
+    beta: Option<f64>,
 }
 
 impl Rows<'_> {
     /// Visits the contacts of some groups in order.
-    fn visit<C: TwistCell>(&self, groups: &[u32], r: &mut [DVec3], dr: &mut [DVec3], v: &[C]) {
-        let first = groups[0] as usize;
-        if let Some(central) = self.central {
-            let last = groups[groups.len() - 1] as usize;
-            visit_central(&central[first..last], r, dr, v);
-            return;
+    fn visit<C: TwistCell>(&self, groups: &[u32], pieces: Pieces<'_>, v: &[C]) -> Norms {
+        let (first, last) = (groups[0] as usize, groups[groups.len() - 1] as usize);
+        let Pieces { r, change, direction } = pieces;
+        if let Some(beta) = self.beta {
+            for ((r, d), p) in r.iter_mut().zip(change.iter()).zip(direction) {
+                conjugate_step(r, *d, p, beta);
+            }
         }
+        if let Some(central) = self.central {
+            return visit_central(&central[first..last], &self.weights[first..last], r, change, v);
+        }
+        let mut norms = Norms::default();
         for group in groups.windows(2) {
             let range = group[0] as usize..group[1] as usize;
             let own = range.start - first..range.end - first;
-            visit_group(&self.p.rigid, &self.p.contacts[range], &mut r[own.clone()], &mut dr[own], v);
+            visit_group(&self.p.rigid, &self.p.contacts[range.clone()], &mut r[own.clone()], &mut change[own.clone()], v);
+            for ((d, r), change) in self.weights[range].iter().zip(&r[own.clone()]).zip(&change[own]) {
+                norms.count(*d, *change, *r);
+            }
         }
+        norms
     }
 }
 
 /// Visits contacts of balls.
-fn visit_central<C: TwistCell>(contacts: &[Central], r: &mut [DVec3], dr: &mut [DVec3], v: &[C]) {
-    for ((c, r), dr) in contacts.iter().zip(r).zip(dr) {
+fn visit_central<C: TwistCell>(contacts: &[Central], weights: &[f64], r: &mut [DVec3], change: &mut [DVec3], v: &[C]) -> Norms {
+    let mut norms = Norms::default();
+    for (((c, d), r), change) in contacts.iter().zip(weights).zip(r).zip(change) {
         let load = |body: u32| if body == IMMOBILE { Twist::default() } else { v[body as usize].load() };
         let [mut v1, mut v2] = c.bodies.map(load);
         let new = c.solve(*r, c.velocity(&v1, &v2));
-        *dr = new - *r;
-        *r = new;
-        c.kick(&mut v1, &mut v2, *dr);
+        let dr = new - *r;
+        (*change, *r) = (dr, new);
+        norms.count(*d, dr, new);
+        c.kick(&mut v1, &mut v2, dr);
         for (body, twist) in c.bodies.into_iter().zip([v1, v2]) {
             if body != IMMOBILE {
                 v[body as usize].store(twist);
             }
         }
     }
+    norms
 }
 
 /// Visits the contacts between one pair of bodies, whose velocities stay in registers meanwhile.
 #[inline]
-fn visit_group<C: TwistCell>(masses: &[RigidMass], contacts: &[Contact], r: &mut [DVec3], dr: &mut [DVec3], v: &[C]) {
+fn visit_group<C: TwistCell>(masses: &[RigidMass], contacts: &[Contact], r: &mut [DVec3], change: &mut [DVec3], v: &[C]) {
     let Some(head) = contacts.first() else { return };
     let mass = |body: u32| if body == IMMOBILE { RigidMass::default() } else { masses[body as usize] };
     let load = |body: u32| if body == IMMOBILE { Twist::default() } else { v[body as usize].load() };
     let (m1, m2) = (mass(head.body1), mass(head.body2));
     let (mut v1, mut v2) = (load(head.body1), load(head.body2));
-    for ((c, r), dr) in contacts.iter().zip(r).zip(dr) {
+    for ((c, r), change) in contacts.iter().zip(r).zip(change) {
         let u = c.to_local(v1.at(c.arm1) - v2.at(c.arm2)) + c.b;
         let new = c.local.solve(u - c.local.apply(*r), c.mu);
-        *dr = new - *r;
-        *r = new;
-        if *dr != DVec3::ZERO {
-            let impulse = c.to_world(*dr);
+        let dr = new - *r;
+        (*change, *r) = (dr, new);
+        if dr != DVec3::ZERO {
+            let impulse = c.to_world(dr);
             m1.kick(&mut v1, c.arm1, impulse);
             m2.kick(&mut v2, c.arm2, -impulse);
         }

@@ -495,7 +495,7 @@ pub struct SolverSettings {
 
 impl Default for SolverSettings {
     fn default() -> Self {
-        Self { tolerance: 1e-6, max_sweeps: 10_000, warm_start: true }
+        Self { tolerance: 1e-6, max_sweeps: 100_000, warm_start: true }
     }
 }
 

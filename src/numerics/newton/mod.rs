@@ -12,10 +12,13 @@
 //! multipliers: Rockafellar 1976; shift: De Saxcé & Feng 1998; Acary, Cadoux, Lemaréchal, Malick 2011). The matrix has
 //! the bodies as unknowns, so redundant contacts (rank of W far below its order) cost nothing.
 
-use super::mixed::{Answer, Block, Contact, IMMOBILE, MAX_DOFS, MAX_ROWS, MixedProblem, Reactions, RigidMass, System, Velocities};
+use super::mixed::{Answer, Block, Contact, IMMOBILE, MAX_DOFS, MAX_ROWS, MixedProblem, Reactions, System, Velocities};
 use super::{Report, Status, admissible::AdmissibleSet, residual};
-use crate::algebra::{dense, sparse::BlockSymmetric, spatial::skew};
+use crate::algebra::{sparse::BlockSymmetric, spatial::skew};
 use glam::{DMat3, DVec3};
+use nodes::Nodes;
+
+mod nodes;
 
 /// Settings of the proximal Newton solver.
 ///
@@ -64,21 +67,6 @@ pub struct Workspace {
     best: Reactions,
 }
 
-/// Systems that appear in rows, in their order, and the matrices `M` of each.
-#[derive(Debug, Default)]
-struct Nodes {
-    rigid: Vec<u32>,
-    general: Vec<u32>,
-    systems: Vec<System>,
-    sizes: Vec<u32>,
-    pairs: Vec<(u32, u32)>,
-    offsets: Vec<usize>,
-    mass: Vec<Vec<f64>>,
-    /// false where a velocity is locked; such a velocity keeps its free value
-    free: Vec<bool>,
-}
-
-const NONE: u32 = u32::MAX;
 const MAX_PENALTY: f64 = 1e6;
 /// Outer steps without progress that end the solve.
 const IDLE: usize = 6;
@@ -108,7 +96,7 @@ impl ProximalNewton {
                 let budget = self.max_iterations - report.newton_iterations;
                 // the inner problem need not be solved much better than the proximal step it belongs to
                 let accuracy = (1e-2 * found.e_s).clamp(0.02 * self.overshoot * self.tolerance, 1e-2);
-                let Some(iterations) = self.minimise(p, answer, work, kappa, accuracy, budget.min(25)) else { break };
+                let Some(iterations) = minimise(p, answer, work, kappa, accuracy, budget.min(25)) else { break };
                 report.newton_iterations += iterations.max(1);
                 answer.reactions.clone_from(&work.reactions);
                 work.trial.clone_from(&answer.velocities);
@@ -142,49 +130,41 @@ impl ProximalNewton {
         let found = residual::certify(p, answer);
         Report { rel: found.rel, rel_q: found.rel_q, e_s: found.e_s, ..report }
     }
+}
 
-    /// Minimises φ over v from `answer.velocities`; returns the number of factorisations, `None` if one broke down.
-    fn minimise(
-        &self,
-        p: &MixedProblem,
-        answer: &mut Answer,
-        w: &mut Workspace,
-        kappa: f64,
-        accuracy: f64,
-        budget: usize,
-    ) -> Option<usize> {
-        w.centre.clone_from(&answer.reactions);
+/// Minimises φ over v from `answer.velocities`; returns the number of factorisations, `None` if one broke down.
+fn minimise(p: &MixedProblem, answer: &mut Answer, w: &mut Workspace, kappa: f64, accuracy: f64, budget: usize) -> Option<usize> {
+    w.centre.clone_from(&answer.reactions);
+    for iteration in 0..budget {
+        // the shift follows every iterate: its fixed point is as much work as the minimum
         w.set_shift(p, &answer.velocities);
-        let mut value = w.evaluate(p, &answer.velocities, kappa);
-        for iteration in 0..budget {
-            std::mem::swap(&mut w.gradient, &mut w.trial_gradient);
-            if w.gradient_norm(p) <= accuracy * w.scale(p) {
-                return Some(iteration);
-            }
-            w.assemble(p, &answer.velocities, kappa);
-            w.step.clear();
-            w.step.extend(w.gradient.iter().map(|g| -g));
-            if !w.matrix.solve(&mut w.step) {
-                return None;
-            }
-            let slope: f64 = w.step.iter().zip(&w.gradient).map(|(s, g)| s * g).sum();
-            let mut t = 1.0;
-            for halving in 0.. {
-                w.nodes.shifted(p, &answer.velocities, &w.step, t, &mut w.trial);
-                let trial = std::mem::take(&mut w.trial);
-                let new = w.evaluate(p, &trial, kappa);
-                w.trial = trial;
-                // rounding of φ hides the last digits: a small enough slope is accepted as it is
-                if new <= value + 1e-4 * t * slope + 1e-14 * value.abs() || halving == 12 {
-                    value = new;
-                    break;
-                }
-                t *= 0.5;
-            }
-            std::mem::swap(&mut answer.velocities, &mut w.trial);
+        let value = w.evaluate(p, &answer.velocities, kappa);
+        std::mem::swap(&mut w.gradient, &mut w.trial_gradient);
+        if w.norm(p, &w.gradient) <= accuracy * w.scale(p) {
+            return Some(iteration);
         }
-        Some(budget)
+        w.assemble(p, &answer.velocities, kappa);
+        w.step.clear();
+        w.step.extend(w.gradient.iter().map(|g| -g));
+        if !w.matrix.solve(&mut w.step) {
+            return None;
+        }
+        let slope: f64 = w.step.iter().zip(&w.gradient).map(|(s, g)| s * g).sum();
+        let mut t = 1.0;
+        for halving in 0.. {
+            w.nodes.shifted(p, &answer.velocities, &w.step, t, &mut w.trial);
+            let trial = std::mem::take(&mut w.trial);
+            let new = w.evaluate(p, &trial, kappa);
+            w.trial = trial;
+            // rounding of φ hides the last digits: a small enough slope is accepted as it is
+            if new <= value + 1e-4 * t * slope + 1e-14 * value.abs() || halving == 12 {
+                break;
+            }
+            t *= 0.5;
+        }
+        std::mem::swap(&mut answer.velocities, &mut w.trial);
     }
+    Some(budget)
 }
 
 impl Workspace {
@@ -297,12 +277,12 @@ impl Workspace {
     }
 
     /// `|G|` in the norm of M⁻¹, the unit of `|D^½ r|`.
-    fn gradient_norm(&self, p: &MixedProblem) -> f64 {
+    fn norm(&self, p: &MixedProblem, gradient: &[f64]) -> f64 {
         let mut sum = 0.0;
         let mut y = [0.0; MAX_DOFS];
         for (node, &system) in self.nodes.systems.iter().enumerate() {
             let (first, n) = (self.nodes.offset(node), self.nodes.sizes[node] as usize);
-            let g = &self.gradient[first..first + n];
+            let g = &gradient[first..first + n];
             p.inverse_mass_times(system, g, &mut y[..n]);
             sum += g.iter().zip(&y).map(|(g, y)| g * y).sum::<f64>();
         }
@@ -399,148 +379,6 @@ impl Workspace {
             }
         }
     }
-}
-
-impl Nodes {
-    fn offset(&self, node: usize) -> usize {
-        self.offsets[node]
-    }
-
-    /// The node of a system that appears in rows.
-    fn of(&self, system: System) -> Option<usize> {
-        match system {
-            System::Fixed => None,
-            System::Rigid(i) => Some(self.rigid[i as usize] as usize),
-            System::General(i) => Some(self.general[i as usize] as usize),
-        }
-    }
-
-    fn collect(&mut self, p: &MixedProblem) -> bool {
-        self.rigid.clear();
-        self.rigid.resize(p.rigid.len(), NONE);
-        self.general.clear();
-        self.general.resize(p.general.len(), NONE);
-        for c in &p.contacts {
-            for body in [c.body1, c.body2] {
-                if body != IMMOBILE {
-                    self.rigid[body as usize] = 0;
-                }
-            }
-        }
-        for system in p.blocks.iter().flat_map(|b| b.systems) {
-            match system {
-                System::Fixed => {}
-                System::Rigid(i) => self.rigid[i as usize] = 0,
-                System::General(i) => self.general[i as usize] = 0,
-            }
-        }
-        self.systems.clear();
-        self.sizes.clear();
-        self.offsets.clear();
-        self.mass.clear();
-        self.free.clear();
-        let systems = (0..p.rigid.len() as u32).map(System::Rigid).chain((0..p.general.len() as u32).map(System::General));
-        for system in systems {
-            let (slot, mass, free) = match system {
-                System::Fixed => continue,
-                System::Rigid(i) => (&mut self.rigid[i as usize], rigid_mass(&p.rigid[i as usize]), locks(&p.rigid[i as usize])),
-                System::General(i) => {
-                    let m = &p.general[i as usize];
-                    (&mut self.general[i as usize], dense::inverse_spd(&m.inverse, m.dofs), [true; 6])
-                }
-            };
-            if *slot == NONE {
-                continue;
-            }
-            let Some(mass) = mass else { return false };
-            *slot = self.systems.len() as u32;
-            let n = p.dofs(system);
-            self.offsets.push(self.free.len());
-            self.free.extend((0..n).map(|k| free[k.min(5)] || n != 6));
-            self.systems.push(system);
-            self.sizes.push(n as u32);
-            self.mass.push(mass);
-        }
-        self.pairs.clear();
-        let mut couple = |a: Option<usize>, b: Option<usize>| {
-            if let (Some(a), Some(b)) = (a, b)
-                && a != b
-            {
-                self.pairs.push((a.max(b) as u32, a.min(b) as u32));
-            }
-        };
-        let rigid = |body: u32| if body == IMMOBILE { System::Fixed } else { System::Rigid(body) };
-        let (of_rigid, of_general) = (&self.rigid, &self.general);
-        let of = |s: System| match s {
-            System::Fixed => None,
-            System::Rigid(i) => Some(of_rigid[i as usize] as usize),
-            System::General(i) => Some(of_general[i as usize] as usize),
-        };
-        p.contacts.iter().for_each(|c| couple(of(rigid(c.body1)), of(rigid(c.body2))));
-        p.blocks.iter().for_each(|b| couple(of(b.systems[0]), of(b.systems[1])));
-        self.pairs.sort_unstable();
-        self.pairs.dedup();
-        true
-    }
-
-    /// Zeroes the rows and columns of locked velocities.
-    fn mask(&self, row_node: usize, column_node: usize, block: &mut [f64]) {
-        let columns = self.sizes[column_node] as usize;
-        let row_free = &self.free[self.offsets[row_node]..][..self.sizes[row_node] as usize];
-        let column_free = &self.free[self.offsets[column_node]..][..columns];
-        for (row, &rf) in block.chunks_exact_mut(columns).zip(row_free) {
-            for (x, &cf) in row.iter_mut().zip(column_free) {
-                if !(rf && cf) {
-                    *x = 0.0;
-                }
-            }
-        }
-    }
-
-    /// `out = v + t Δv`
-    fn shifted(&self, p: &MixedProblem, v: &Velocities, step: &[f64], t: f64, out: &mut Velocities) {
-        out.rigid.clone_from(&v.rigid);
-        out.general.clone_from(&v.general);
-        for (node, &system) in self.systems.iter().enumerate() {
-            let step = &step[self.offsets[node]..];
-            match system {
-                System::Fixed => {}
-                System::Rigid(i) => {
-                    let twist = &mut out.rigid[i as usize];
-                    twist.linear += t * DVec3::from_slice(step);
-                    twist.angular += t * DVec3::from_slice(&step[3..]);
-                }
-                System::General(i) => {
-                    let m = &p.general[i as usize];
-                    out.general[m.first..m.first + m.dofs].iter_mut().zip(step).for_each(|(v, s)| *v += t * s);
-                }
-            }
-        }
-    }
-}
-
-/// M of a rigid body in world axes, row-major 6×6, with 1 on the diagonal of locked velocities.
-fn rigid_mass(m: &RigidMass) -> Option<Vec<f64>> {
-    let mut inverse = RigidMass::unpack(m.inverse_inertia);
-    for k in 0..3 {
-        if inverse.col(k)[k] == 0.0 {
-            inverse.col_mut(k)[k] = 1.0;
-        }
-    }
-    let inertia = inverse.inverse().to_cols_array();
-    let mut mass = vec![0.0; 36];
-    for k in 0..3 {
-        mass[7 * k] = if m.inverse_mass[k] == 0.0 { 1.0 } else { 1.0 / m.inverse_mass[k] };
-        for j in 0..3 {
-            mass[6 * (3 + k) + 3 + j] = inertia[3 * j + k];
-        }
-    }
-    mass.iter().all(|x| x.is_finite()).then_some(mass)
-}
-
-fn locks(m: &RigidMass) -> [bool; 6] {
-    let s = &m.inverse_inertia;
-    [m.inverse_mass.x, m.inverse_mass.y, m.inverse_mass.z, s[0], s[1], s[2]].map(|x| x != 0.0)
 }
 
 /// `v − v_free` of one system.
