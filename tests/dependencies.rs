@@ -37,7 +37,7 @@ const ROOMS: &[Room] = &[
     // windows and doors
     Room {
         name: "diagnostics",
-        rooms: &["algebra", "numerics", "model", "geometry", "topology", "assembly", "io::scene", "scenes"],
+        rooms: &["algebra", "numerics", "model", "geometry", "topology", "assembly", "simulation", "io::scene", "scenes"],
         crates: &["bevy_ecs"],
     },
     Room {
