@@ -154,7 +154,8 @@ fn contact_row(scheme: &Scheme, pair: &ContactPair, rows: [&Body; 2], touch: &To
     let moving = |body: &Body, arm| before.get(body.row as usize).map_or(DVec3::ZERO, |v| v.at(arm));
     let wall = contact.to_local(given(rows[0], arm1) - given(rows[1], arm2));
     let u = contact.to_local(moving(rows[0], arm1) - moving(rows[1], arm2)) + wall;
-    let band = scheme.touch * pair.size;
+    // a contact that begins closes its gap to the last digit; one that lasts is not shaken by it
+    let band = if touch.reaction == DVec3::ZERO { 0.0 } else { scheme.touch * pair.size };
     let part = law.constant_part(scheme.treatment, touch.gap, band, u, scheme.time_step).unwrap_or_default();
     contact.b = part + wall;
     let share = match scheme.treatment {
