@@ -1,4 +1,8 @@
-//! Nonsmooth dynamics.
+#![cfg_attr(feature = "simulation", doc = include_str!("../README.md"))]
+#![cfg_attr(
+    not(feature = "simulation"),
+    doc = "The ground floor of drystone: linear algebra of small blocks, and statements, residuals and solvers of nonsmooth one-step problems."
+)]
 
 pub mod algebra;
 #[cfg(feature = "simulation")]

@@ -37,7 +37,7 @@ const ROOMS: &[Room] = &[
     // windows and doors
     Room {
         name: "diagnostics",
-        rooms: &["algebra", "numerics", "model", "geometry", "topology", "assembly", "io::scene", "scenes"],
+        rooms: &["algebra", "numerics", "model", "geometry", "topology", "assembly", "simulation", "io::scene", "scenes"],
         crates: &["bevy_ecs"],
     },
     Room {
@@ -45,7 +45,11 @@ const ROOMS: &[Room] = &[
         rooms: &["algebra", "numerics", "model", "geometry", "topology", "simulation", "diagnostics", "masonry", "granular", "scenes"],
         crates: &["bevy_ecs", "rayon", "csv", "toml", "flate2", "plotters"],
     },
-    Room { name: "scenes", rooms: &["io", "model", "simulation"], crates: &[] },
+    Room {
+        name: "scenes",
+        rooms: &["algebra", "model", "geometry", "simulation", "diagnostics", "io", "masonry"],
+        crates: &["bevy_ecs"],
+    },
     Room {
         name: "cli",
         rooms: &["algebra", "numerics", "model", "geometry", "topology", "simulation", "diagnostics", "io", "scenes", "assembly"],

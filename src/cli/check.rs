@@ -20,12 +20,13 @@ pub(super) fn check(arguments: &Arguments) -> Result<u8, Failure> {
         say(&finding.to_string());
     }
     let faults = findings.iter().filter(|finding| finding.severity == Severity::Fault).count();
-    let hints = findings.len() - faults;
+    let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let hints = count(findings.len() - faults, "hint");
     if faults > 0 {
-        say(&format!("{}: {faults} faults, {hints} hints", scene.name));
+        say(&format!("{}: {}, {hints}", scene.name, count(faults, "fault")));
         return Ok(FAULTS);
     }
     crate::scenes::build(&scene).map_err(|error| unbuilt(Some(&arguments.scene), &error))?;
-    say(&format!("{}: {} bodies, no faults, {hints} hints", scene.name, scene.bodies.len()));
+    say(&format!("{}: {} bodies, no faults, {hints}", scene.name, scene.bodies.len()));
     Ok(DONE)
 }

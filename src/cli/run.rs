@@ -103,6 +103,11 @@ impl Start {
         let (mut scene, saved) = match (&arguments.resume, asked) {
             (Some(directory), asked) => {
                 let path = directory.join(CHECKPOINT);
+                if !path.exists() {
+                    let message =
+                        format!("{}: not found\n  --resume needs a run that was saved with --out DIR --checkpoint every=…", path.display());
+                    return Err(Failure::input(message));
+                }
                 let checkpoint = Checkpoint::read(&path).map_err(Failure::input)?;
                 let same = |scene: &Scene| {
                     let mut scene = scene.clone();

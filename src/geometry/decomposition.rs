@@ -3,8 +3,12 @@
 //! Approximate convex decomposition by volumes of voxels (Mamou, *Volumetric Hierarchical Approximate Convex Decomposition*, 2016; parry's
 //! implementation). Only the shape for contact comes from here: the mass of the body is best taken from the mesh, which is exact.
 
+use std::sync::Arc;
+
+use glam::DVec3;
 use parry3d::transformation::vhacd::{VHACD, VHACDParameters};
 
+use super::polyhedron::Polyhedron;
 use super::shapes::{Shape, ShapeError};
 use super::trimesh::TriangleMesh;
 use crate::algebra::spatial::Pose;
@@ -72,7 +76,7 @@ impl Shape {
 
 fn decompose_mesh(mesh: &TriangleMesh, settings: &DecompositionSettings) -> Result<Shape, ShapeError> {
     // a surface that encloses nothing has no parts; this also rejects one that is inside out
-    Shape::Mesh(std::sync::Arc::new(mesh.clone())).mass_properties(1.0)?;
+    Shape::Mesh(Arc::new(mesh.clone())).mass_properties(1.0)?;
     if mesh.is_convex() {
         return Shape::hull(&mesh.vertices);
     }
@@ -82,14 +86,18 @@ fn decompose_mesh(mesh: &TriangleMesh, settings: &DecompositionSettings) -> Resu
         max_convex_hulls: settings.max_parts,
         ..VHACDParameters::default()
     };
-    let pieces = VHACD::decompose(&parameters, &mesh.vertices, &mesh.triangles, true);
+    // In units of its own size around its own middle: the thresholds of the voxels and of the hulls are then relative.
+    let (low, high) = super::shapes::bounds(mesh.vertices.iter().copied());
+    let (middle, size) = (0.5 * (low + high), (high - low).max_element());
+    let vertices: Vec<DVec3> = mesh.vertices.iter().map(|&v| (v - middle) / size).collect();
+    let pieces = VHACD::decompose(&parameters, &vertices, &mesh.triangles, true);
     let mut parts = Vec::new();
     for piece in pieces.voxel_parts() {
         // the true surface within the piece, and the middle of what is solid
-        let mut points = piece.compute_primitive_intersections(&mesh.vertices, &mesh.triangles);
+        let mut points = piece.compute_primitive_intersections(&vertices, &mesh.triangles);
         points.extend(piece.voxels().iter().filter(|v| !v.is_on_surface).map(|v| piece.get_voxel_point(v)));
-        match Shape::hull(&points) {
-            Ok(hull) => parts.push((Pose::IDENTITY, hull)),
+        match Polyhedron::hull(&apart(points)) {
+            Ok(hull) => parts.push((Pose::IDENTITY, Shape::Hull(Arc::new(hull.scaled(size).moved(&Pose::at(middle)))))),
             // a sliver between two cuts
             Err(ShapeError::FlatHull { .. }) => {}
             Err(error) => return Err(error),
@@ -101,18 +109,27 @@ fn decompose_mesh(mesh: &TriangleMesh, settings: &DecompositionSettings) -> Resu
     Shape::compound(parts)
 }
 
+/// The points of a piece of unit size, one per cell of 1e-7: the voxels of one row and the cuts of one triangle meet in many copies.
+fn apart(points: Vec<DVec3>) -> Vec<DVec3> {
+    let mut cells: Vec<([i64; 3], usize)> =
+        points.iter().enumerate().map(|(i, p)| ((*p * 1e7).round().to_array().map(|x| x as i64), i)).collect();
+    cells.sort_unstable();
+    cells.dedup_by_key(|cell| cell.0);
+    cells.into_iter().map(|(_, i)| points[i]).collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use glam::DVec3;
+    use glam::DQuat;
 
     use super::*;
-    use crate::geometry::polyhedron::Polyhedron;
 
-    /// A closed L: a prism over six corners.
-    fn angle() -> Shape {
-        let outline = [(0.0, 0.0), (2.0, 0.0), (2.0, 1.0), (1.0, 1.0), (1.0, 2.0), (0.0, 2.0)];
-        let mut vertices: Vec<DVec3> = outline.iter().map(|&(x, y)| DVec3::new(x, y, 0.0)).collect();
-        vertices.extend(outline.iter().map(|&(x, y)| DVec3::new(x, y, 0.5)));
+    /// A closed L: a prism over six corners, `length` long and `height` high.
+    fn prism(length: f64, height: f64, motion: &Pose, size: f64) -> Shape {
+        let outline = [(0.0, 0.0), (2.0, 0.0), (2.0, 1.0), (1.0, 1.0), (1.0, length), (0.0, length)];
+        let corner = |x, y, z| motion.point(size * DVec3::new(x, y, z));
+        let mut vertices: Vec<DVec3> = outline.iter().map(|&(x, y)| corner(x, y, 0.0)).collect();
+        vertices.extend(outline.iter().map(|&(x, y)| corner(x, y, height)));
         let mut triangles = Vec::new();
         for [a, b, c] in [[0, 1, 2], [0, 2, 3], [0, 3, 4], [0, 4, 5]] {
             triangles.extend([[a, c, b], [a + 6, b + 6, c + 6]]);
@@ -122,6 +139,32 @@ mod tests {
             triangles.extend([[k, next, next + 6], [k, next + 6, k + 6]]);
         }
         Shape::mesh(&vertices, &triangles).unwrap()
+    }
+
+    fn angle() -> Shape {
+        prism(2.0, 0.5, &Pose::IDENTITY, 1.0)
+    }
+
+    #[test]
+    fn an_angle_falls_into_parts_at_any_size_and_however_it_is_turned() {
+        let odd = DQuat::from_rotation_x(0.37) * DQuat::from_rotation_y(1.23) * DQuat::from_rotation_z(2.71);
+        for size in [1e-3, 0.1, 1.0, 100.0] {
+            for (length, height, turn) in
+                [(2.0, 0.5, DQuat::IDENTITY), (3.0, 1.0, DQuat::IDENTITY), (3.0, 1.0, odd), (3.0, 0.5, DQuat::from_rotation_z(0.3))]
+            {
+                let motion = Pose::new(size * DVec3::new(3.0, -7.0, 1.0), turn);
+                let mesh = prism(length, height, &motion, size);
+                let compound = mesh.decompose(&DecompositionSettings::default()).unwrap();
+                let (exact, found) = (mesh.mass_properties(1.0).unwrap(), compound.mass_properties(1.0).unwrap());
+                assert!((found.mass / exact.mass - 1.0).abs() < 0.05, "{size} {length} {turn}: {} of {}", found.mass, exact.mass);
+                assert!((found.centre - exact.centre).length() < 0.05 * size, "{size} {length} {turn}");
+                let Shape::Compound(parts) = &compound else { panic!("not a compound") };
+                for (_, part) in parts.iter() {
+                    let Shape::Hull(hull) = part else { panic!("not a hull") };
+                    assert_eq!(hull.vertices.len() + hull.faces.len(), hull.edges.len() + 2);
+                }
+            }
+        }
     }
 
     #[test]

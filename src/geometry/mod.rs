@@ -17,6 +17,7 @@ mod cylinder_pair;
 mod decomposition;
 mod mass;
 pub mod narrow;
+mod outline;
 pub mod polyhedron;
 mod sat;
 pub mod shapes;

@@ -16,6 +16,7 @@ use super::convex::{self, ConvexScratch};
 use super::cores::{Coordinates, Core};
 use super::cylinder::{self, Cylinder};
 use super::cylinder_pair;
+use super::outline::{self, OutlineScratch};
 use super::sat;
 use super::shapes::Shape;
 use super::terrain::{self, Partner};
@@ -68,6 +69,7 @@ pub struct Scratch {
     low: Vec<(u32, DVec3, f64)>,
     pub(super) convex: ConvexScratch,
     pub(super) terrain: terrain::TerrainScratch,
+    outline: OutlineScratch,
 }
 
 /// Takes points of the ordered pair (A, B) in the frame of a kernel, and hands them out for (1, 2) in the world.
@@ -234,9 +236,10 @@ fn cores(a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose, reach: f64, scratch
     }
 }
 
-/// A shape and a compound: part by part.
+/// A shape and a compound: part by part, then one patch for all parts in one plane.
 fn compound(a: &Shape, pose_a: &Pose, parts: &[(Pose, Shape)], pose_b: &Pose, reach: f64, scratch: &mut Scratch, sink: Sink) {
     let (low, high) = a.aabb(pose_a);
+    let start = sink.out.len();
     for (i, (inner, part)) in parts.iter().enumerate() {
         let pose = pose_b.compose(inner);
         let (l, h) = part.aabb(&pose);
@@ -247,6 +250,7 @@ fn compound(a: &Shape, pose_a: &Pose, parts: &[(Pose, Shape)], pose_b: &Pose, re
             ordered(a, pose_a, part, &pose, reach, scratch, inner);
         }
     }
+    outline::reduce(sink.out, start, &mut scratch.outline);
 }
 
 /// A convex shape and a surface of triangles, in the frame of the surface.

@@ -13,7 +13,7 @@ use glam::DVec3;
 use parry3d::transformation::try_convex_hull;
 
 use super::shapes::ShapeError;
-use crate::algebra::spatial::{Pose, tangents};
+use crate::algebra::spatial::Pose;
 
 /// A polygonal face.
 ///
@@ -101,7 +101,8 @@ impl Polyhedron {
         if volume < 1e-12 {
             return Err(flat());
         }
-        for tolerance in [1e-10, 1e-12, 1e-8, 1e-6] {
+        for tolerance in [1e-10, 1e-12, 1e-8, -1.0] {
+            // the last one joins nothing: every triangle is a face
             if let Some(loops) = merge_coplanar(&vertices, &triangles, tolerance) {
                 // the points themselves, not their round trip through the unit box
                 let exact: Vec<DVec3> = vertices.iter().map(|v| original(v, &unit, points)).collect();
@@ -151,6 +152,13 @@ impl Polyhedron {
     pub fn width(&self) -> f64 {
         let depth = |f: &Face| self.vertices.iter().map(|v| f.offset - f.normal.dot(*v)).fold(0.0, f64::max);
         self.faces.iter().map(depth).fold(f64::INFINITY, f64::min)
+    }
+
+    /// The same solid `factor` times as large, about the origin of its frame.
+    pub(super) fn scaled(mut self, factor: f64) -> Self {
+        self.vertices.iter_mut().for_each(|v| *v *= factor);
+        self.faces.iter_mut().for_each(|f| f.offset *= factor);
+        self
     }
 
     /// The same solid after a motion of its frame: `x_new = motion.point(x_old)`.
@@ -292,55 +300,96 @@ fn original(v: &DVec3, unit: &[DVec3], points: &[DVec3]) -> DVec3 {
 }
 
 /// Joins the triangles of a closed convex surface of unit size into polygons: the largest triangles choose the planes, and each plane
-/// takes all vertices within `tolerance`.
+/// spreads from its triangle over the neighbours whose corners lie within `tolerance` of it.
+///
+/// What is dropped is dropped on both sides at once (a vertex between two polygons only, a sliver between two polygons), so the polygons
+/// close whatever the rounding. `None` when the surface is not closed or a polygon touches itself.
 fn merge_coplanar(vertices: &[DVec3], triangles: &[[usize; 3]], tolerance: f64) -> Option<Vec<Vec<usize>>> {
+    let neighbours = neighbours(triangles)?;
     let twice_area = |t: &[usize; 3]| (vertices[t[1]] - vertices[t[0]]).cross(vertices[t[2]] - vertices[t[0]]);
     let mut order: Vec<usize> = (0..triangles.len()).collect();
     order.sort_by(|&a, &b| {
         twice_area(&triangles[b]).length_squared().total_cmp(&twice_area(&triangles[a]).length_squared()).then(a.cmp(&b))
     });
-    let mut taken = vec![false; triangles.len()];
-    let mut loops = Vec::new();
-    for t in order {
-        if taken[t] {
+    let mut region = vec![usize::MAX; triangles.len()];
+    let mut regions = Vec::new();
+    for seed in order {
+        if region[seed] != usize::MAX {
             continue;
         }
-        let n = twice_area(&triangles[t]).try_normalize()?;
-        let origin = vertices[triangles[t][0]];
-        let on_plane: Vec<bool> = vertices.iter().map(|v| n.dot(*v - origin).abs() <= tolerance).collect();
-        for (k, other) in triangles.iter().enumerate() {
-            taken[k] |= other.iter().all(|&i| on_plane[i]);
+        // a triangle of no area chooses no plane: it stays alone
+        let n = twice_area(&triangles[seed]).normalize_or_zero();
+        let origin = vertices[triangles[seed][0]];
+        let level = |t: &[usize; 3]| n != DVec3::ZERO && t.iter().all(|&i| n.dot(vertices[i] - origin).abs() <= tolerance);
+        let mut members = vec![seed];
+        region[seed] = regions.len();
+        let mut next = 0;
+        while next < members.len() {
+            for other in neighbours[members[next]] {
+                if region[other] == usize::MAX && level(&triangles[other]) {
+                    region[other] = regions.len();
+                    members.push(other);
+                }
+            }
+            next += 1;
         }
-        let members: Vec<usize> = (0..vertices.len()).filter(|&i| on_plane[i]).collect();
-        loops.push(convex_polygon(vertices, members, n, tolerance));
+        regions.push(members);
+    }
+    // the sides between regions, and how many of them start at each vertex
+    let border = |t: usize, k: usize| region[t] != region[neighbours[t][k]];
+    let mut degree = vec![0; vertices.len()];
+    for (t, corners) in triangles.iter().enumerate() {
+        (0..3).filter(|&k| border(t, k)).for_each(|k| degree[corners[k]] += 1);
+    }
+    let mut loops = Vec::new();
+    for members in &regions {
+        let sides: Vec<(usize, usize)> = members
+            .iter()
+            .flat_map(|&t| (0..3).filter(move |&k| border(t, k)).map(move |k| (triangles[t][k], triangles[t][(k + 1) % 3])))
+            .collect();
+        let mut polygon = chain(&sides)?;
+        polygon.retain(|&i| degree[i] > 2);
+        if polygon.len() > 2 {
+            loops.push(polygon);
+        }
     }
     Some(loops)
 }
 
-/// Convex hull of coplanar points, counter-clockwise about `n`, without points on its sides (Andrew's monotone chain).
-fn convex_polygon(vertices: &[DVec3], mut members: Vec<usize>, n: DVec3, tolerance: f64) -> Vec<usize> {
-    let (t1, t2) = tangents(n);
-    let flat = |i: usize| (vertices[i].dot(t1), vertices[i].dot(t2));
-    members.sort_by(|&a, &b| flat(a).0.total_cmp(&flat(b).0).then(flat(a).1.total_cmp(&flat(b).1)));
-    let turns_left = |a: usize, b: usize, c: usize| {
-        let ((ax, ay), (bx, by), (cx, cy)) = (flat(a), flat(b), flat(c));
-        let base = (cx - ax).hypot(cy - ay);
-        (bx - ax) * (cy - ay) - (by - ay) * (cx - ax) > tolerance * base
+/// The triangles beyond the sides 0→1, 1→2, 2→0 of each triangle; `None` where a side has no partner.
+fn neighbours(triangles: &[[usize; 3]]) -> Option<Vec<[usize; 3]>> {
+    let side = |t: usize, k: usize| (triangles[t][k], triangles[t][(k + 1) % 3]);
+    let mut sides: Vec<((usize, usize), usize)> = (0..triangles.len()).flat_map(|t| (0..3).map(move |k| (side(t, k), t))).collect();
+    sides.sort_unstable();
+    if sides.windows(2).any(|w| w[0].0 == w[1].0) {
+        return None;
+    }
+    let beyond = |t: usize, k: usize| {
+        let (from, to) = side(t, k);
+        sides.binary_search_by_key(&(to, from), |s| s.0).ok().map(|at| sides[at].1)
     };
-    let half = |sequence: &mut dyn Iterator<Item = usize>| {
-        let mut chain: Vec<usize> = Vec::new();
-        for i in sequence {
-            while chain.len() >= 2 && !turns_left(chain[chain.len() - 2], chain[chain.len() - 1], i) {
-                chain.pop();
-            }
-            chain.push(i);
+    (0..triangles.len()).map(|t| Some([beyond(t, 0)?, beyond(t, 1)?, beyond(t, 2)?])).collect()
+}
+
+/// Sides put one after the other into a single loop that visits no vertex twice; `None` when there is no such loop.
+fn chain(sides: &[(usize, usize)]) -> Option<Vec<usize>> {
+    let mut sorted = sides.to_vec();
+    sorted.sort_unstable();
+    if sorted.windows(2).any(|w| w[0].0 == w[1].0) {
+        return None;
+    }
+    let start = sides.first()?.0;
+    let (mut polygon, mut here) = (Vec::with_capacity(sides.len()), start);
+    loop {
+        polygon.push(here);
+        here = sorted[sorted.binary_search_by_key(&here, |s| s.0).ok()?].1;
+        if here == start {
+            return (polygon.len() == sides.len()).then_some(polygon);
         }
-        chain.pop();
-        chain
-    };
-    let mut polygon = half(&mut members.iter().copied());
-    polygon.extend(half(&mut members.iter().rev().copied()));
-    polygon
+        if polygon.len() == sides.len() {
+            return None;
+        }
+    }
 }
 
 #[cfg(test)]

@@ -122,19 +122,24 @@ impl Triangle<'_> {
         polygon.clip(&self.core, 0, core, tolerance.snap);
         let lowest = polygon.corners.iter().map(|c| c.gap).fold(f64::INFINITY, f64::min);
         let side_on = !facing && core_face.max(edges) > height + tolerance.snap;
+        let mut answered = false;
         // Not over the triangle, or pushed out sideways on a shorter way: a ridge or a border may answer.
         if side_on || !facing && lowest > height + tolerance.snap {
-            let answered = if core_face >= edges - tolerance.snap && core_face > height {
+            answered = if core_face >= edges - tolerance.snap && core_face > height {
                 self.meet_face_of_core(core, axes.face_b.1, reach, tolerance, label, polygon, found)
             } else {
                 edges > height && edges <= 0.0 && self.meet_crossing(core, &axes, label, found)
             };
-            if answered || self.meet_ridge(core, reach, height.max(0.0), tolerance, label, found) {
-                return;
-            }
+            answered = answered || self.meet_ridge(core, reach, height.max(0.0), tolerance, label, found);
             polygon.clip(&self.core, 0, core, tolerance.snap);
+            if answered {
+                // The ridge is closest, but a corner over the face comes down on it all the same: an edge that rolls over a ridge.
+                polygon.corners.retain(|c| c.incident < edge_key(0) && c.gap <= reach && self.may_leave_upwards(c.point, c.gap));
+            }
         }
-        polygon.tidy(reach, tolerance.merge);
+        if !answered {
+            polygon.tidy(reach, tolerance.merge);
+        }
         let (region, triangle) = label;
         for c in &polygon.corners {
             // a corner of the core lies on the plane, whichever triangle of it holds it
@@ -235,6 +240,16 @@ impl Triangle<'_> {
         best.is_some()
     }
 
+    /// Whether a point over the triangle, `gap` from its plane, has no shorter way out than through the plane.
+    fn may_leave_upwards(&self, point: DVec3, gap: f64) -> bool {
+        let up = self.core.normals[0];
+        let aside = |side: usize| {
+            let [from, to] = self.core.edge(side);
+            up.cross(to - from).normalize_or_zero().dot(point - from)
+        };
+        gap >= 0.0 || (0..3).all(|side| self.beyond[side] == Beyond::Hidden || aside(side) >= -gap)
+    }
+
     /// Whether `n` lies between the normals on the two sides of a ridge, or anywhere outside a border.
     fn may_push(&self, side: usize, n: DVec3) -> bool {
         let up = self.core.normals[0];
@@ -256,7 +271,8 @@ impl Triangle<'_> {
 /// Keeps, of the flat points of each region, the corners of their common outline; of points in one place the first.
 fn thin_out(found: &mut Vec<Found>, size: f64, outline: &mut Vec<usize>, order: &mut Vec<usize>) {
     let merge = 1e-9 * size;
-    found.sort_by_key(|p| (p.region, p.triangle));
+    // not the stable sort, which asks for memory
+    found.sort_unstable_by_key(|p| (p.region, p.triangle, p.keys));
     let same_place = |p: &Found, q: &Found| (p.on_core - q.on_core).length() <= merge && p.normal.dot(q.normal) > 1.0 - 1e-9;
     // crossings with a cut of the plane lie on the outline of a triangle, corners of the shape on no particular one
     let mut i = 0;

@@ -1,5 +1,6 @@
 //! Laws of contact detection, over all kinds of shapes.
 
+mod compounds;
 mod cylinders;
 mod surfaces;
 mod swap;

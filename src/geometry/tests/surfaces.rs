@@ -124,3 +124,31 @@ fn a_board_on_a_roof_touches_along_the_ridge() {
     assert_eq!(on_slope.len(), 1);
     assert!((on_slope[0].normal - slope).length() < 1e-15 && (on_slope[0].gap + 0.01).abs() < 1e-15);
 }
+
+#[test]
+fn an_edge_across_a_ridge_is_held_at_the_ridge_and_at_its_end() {
+    let corners = [(-1.0, -1.0, 0.0), (-1.0, 1.0, 0.0), (0.0, -1.0, 0.5), (0.0, 1.0, 0.5), (1.0, -1.0, 0.0), (1.0, 1.0, 0.0)];
+    let roof = Shape::mesh(&corners.map(|(x, y, z)| DVec3::new(x, y, z)), &[[0, 2, 1], [1, 2, 3], [2, 4, 3], [3, 4, 5]]).unwrap();
+    // a brick on its edge that runs down the right slope, and over the ridge by 0.1
+    let (brick, slope) = (block(0.3, 0.1, 0.1), DVec3::new(1.0, 0.0, 2.0).normalize());
+    let along = DVec3::new(2.0, 0.0, -1.0).normalize();
+    let on_edge = DQuat::from_rotation_x(0.7);
+    let low = (0.1 * 2.0_f64.sqrt()) * (0.7 - std::f64::consts::FRAC_PI_4).cos();
+    for lift in [1e-4, 1e-6, 1e-9, -1e-9, -1e-6, -1e-4] {
+        // turned about the ridge, so that its end is `lift` above the slope
+        for tilt in [1e-5, -1e-5, 1e-3, -1e-3] {
+            let turn = DQuat::from_rotation_y(0.5_f64.atan() - tilt) * on_edge;
+            let centre = DVec3::new(0.0, 0.05, 0.5) + 0.2 * along + (low + lift) * slope;
+            let found = points(&brick, &Pose::new(centre, turn), &roof, &Pose::IDENTITY, 2e-3);
+            let pose = Pose::new(centre, turn);
+            let end = (0..8)
+                .map(|i: i32| pose.point(DVec3::new(0.3, if i & 1 == 0 { 0.1 } else { -0.1 }, if i & 2 == 0 { 0.1 } else { -0.1 })))
+                .min_by(|a, b| slope.dot(*a).total_cmp(&slope.dot(*b)))
+                .unwrap();
+            let gap = slope.dot(end - DVec3::new(0.0, 0.0, 0.5));
+            let held =
+                found.iter().any(|p| (p.point1 - end).length() < 1e-12 && (p.gap - gap).abs() < 1e-12 && p.normal.dot(slope) > 1.0 - 1e-12);
+            assert!(held, "{lift:e} {tilt:e}: {end} at {gap:e} in {found:?}");
+        }
+    }
+}
