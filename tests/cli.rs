@@ -136,6 +136,11 @@ fn bad_scenes_are_named_and_cured() {
         ("unfinished", GOOD[..GOOD.len() - 4].into(), "scene.toml:11:"),
         ("empty", Vec::new(), "time"),
         ("garbage", vec![0xff, 0xfe, 0, 1, 2, 3, 0x80], "UTF-8"),
+        (
+            "flat hull",
+            format!("{GOOD}[[bodies]]\nshape = {{ kind = \"hull\", points = [[0,0,0],[1,0,0],[0,1,0],[1,1,0]] }}\n").into(),
+            "scene.toml:12:1: body \"body2\": hull",
+        ),
         ("nesting", nesting.into(), ""),
         ("late joint", format!("{GOOD}birth = 0.01\n[[joints]]\nbody1 = \"ball\"\nanchor = [0, 0, 0.1]\n").into(), "birth"),
     ];

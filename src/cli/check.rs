@@ -1,6 +1,6 @@
 //! `drystone check`.
 
-use super::source::Changes;
+use super::source::{Changes, unbuilt};
 use super::{DONE, FAULTS, Failure, say};
 use crate::diagnostics::check::{Severity, check as find};
 
@@ -26,7 +26,7 @@ pub(super) fn check(arguments: &Arguments) -> Result<u8, Failure> {
         say(&format!("{}: {}, {hints}", scene.name, count(faults, "fault")));
         return Ok(FAULTS);
     }
-    crate::scenes::build(&scene).map_err(Failure::input)?;
+    crate::scenes::build(&scene).map_err(|error| unbuilt(Some(&arguments.scene), &error))?;
     say(&format!("{}: {} bodies, no faults, {hints}", scene.name, scene.bodies.len()));
     Ok(DONE)
 }

@@ -2,7 +2,7 @@
 
 use super::output::{Output, due};
 use super::progress::Progress;
-use super::source::{Changes, check_length, positive, use_threads};
+use super::source::{Changes, check_length, positive, unbuilt, use_threads};
 use super::{DONE, Failure, INPUT, INTERRUPTED, NOT_FINITE, USAGE, say, tell};
 use crate::diagnostics::summary::Meter;
 use crate::io::checkpoint::Checkpoint;
@@ -131,7 +131,7 @@ impl Start {
         let (built, meter) = match saved {
             Some(checkpoint) => checkpoint.resume().map_err(Failure::input)?,
             None => {
-                let built = build(&scene).map_err(Failure::input)?;
+                let built = build(&scene).map_err(|error| unbuilt(arguments.scene.as_deref(), &error))?;
                 let meter = Meter::new(&scene, &built.entities, &built.simulation);
                 (built, meter)
             }

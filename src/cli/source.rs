@@ -2,6 +2,7 @@
 
 use super::{Failure, USAGE};
 use crate::io::scene::{Scene, SceneSource};
+use crate::scenes::BuildError;
 
 /// Changes of a scene that several commands take.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -36,6 +37,15 @@ impl Changes {
         scene.time.step = self.step.unwrap_or(scene.time.step);
         scene.solver.tolerance = self.tol.unwrap_or(scene.solver.tolerance);
         Ok(scene)
+    }
+}
+
+/// A scene that cannot be built, with the place of the body at fault where it comes from a file.
+pub(super) fn unbuilt(scene: Option<&str>, error: &BuildError) -> Failure {
+    let place = scene.zip(error.body()).and_then(|(scene, body)| Scene::place_of_body(&SceneSource::new(scene), body));
+    match place.as_deref().or(scene) {
+        Some(place) => Failure::input(format!("{place}: {error}")),
+        None => Failure::input(error),
     }
 }
 

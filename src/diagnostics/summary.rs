@@ -12,6 +12,9 @@ use serde::{Deserialize, Serialize};
 /// Steps over which forces are averaged at the end of a run.
 const LAST_STEPS: usize = 10;
 
+/// A dam whose courses have moved by less than this part of its width stands where it was built.
+const IN_PLACE: f64 = 1e-6;
+
 /// Energies and works of a run (J).
 ///
 /// ```
@@ -61,6 +64,9 @@ pub struct InclineFigures {
 }
 
 /// Safety of a dam from the resultants that the simulation found in the base joint, see [`DamStudy`].
+///
+/// They are means over the last steps. Of a dam that gives way they are those of the last step in place, with what would have held it
+/// there: the reactions less the change of the momentum of the courses. Factors below one are found that way.
 ///
 /// ```
 /// let figures = drystone::diagnostics::summary::DamFigures::default();
@@ -163,6 +169,9 @@ struct Forces {
     base_moment: f64,
 }
 
+/// Momentum of the courses of a dam: up, downstream, and about the toe in the sense of the weight.
+type Momentum = [f64; 3];
+
 /// Looks at every step and gives the summary at the end.
 ///
 /// ```
@@ -204,6 +213,10 @@ pub(crate) struct Record {
     slide: [Option<f64>; 2],
     /// position at the tilt and at the end of the window
     creep: [Option<DVec3>; 2],
+    /// of the courses of a dam after the last step
+    momentum: Momentum,
+    /// whether the dam has left its place
+    gone: bool,
 }
 
 impl Meter {
@@ -218,6 +231,9 @@ impl Meter {
             record,
         };
         meter.look(simulation);
+        if let Study::Dam(dam) = &meter.study {
+            meter.record.momentum = momentum(dam, &meter.entities, simulation);
+        }
         meter
     }
 
@@ -233,7 +249,24 @@ impl Meter {
         let down = simulation.scheme().gravity.try_normalize().unwrap_or(DVec3::NEG_Z);
         let mut forces = Forces { support: report.support_force.dot(down), ..Forces::default() };
         if let Study::Dam(dam) = &self.study {
-            base_forces(dam, &self.entities, simulation, &mut forces);
+            let last = record.last.last().copied().filter(|_| record.gone);
+            if let Some(last) = last {
+                forces = Forces { support: forces.support, ..last };
+            } else {
+                base_forces(dam, &self.entities, simulation, &mut forces);
+                // where the dam gives way, what it would take to hold it: the reactions less the change of momentum
+                let now = momentum(dam, &self.entities, simulation);
+                let rate = |k: usize| (now[k] - record.momentum[k]) / simulation.time_step();
+                forces.base_normal -= rate(0);
+                forces.base_shear += rate(1);
+                forces.base_moment -= rate(2);
+                record.momentum = now;
+                let moved = |&i: &usize| {
+                    let pose = self.entities.get(i).and_then(|&entity| simulation.world().get::<BodyPose>(entity));
+                    pose.zip(record.origins[i]).is_some_and(|(pose, origin)| pose.0.position.distance(origin) > IN_PLACE * dam.width)
+                };
+                record.gone = dam.courses.iter().any(moved);
+            }
         }
         if record.last.len() == LAST_STEPS {
             record.last.remove(0);
@@ -344,9 +377,9 @@ impl Meter {
     fn dam(&self, study: &DamStudy, simulation: &Simulation, forces: &Forces) -> DamFigures {
         let (world, g) = (simulation.world(), simulation.scheme().gravity.length());
         let mut weight_moment = 0.0;
-        for &entity in study.courses.iter().map(|&i| &self.entities[i]) {
-            if let (Some(pose), Some(inertia)) = (world.get::<BodyPose>(entity), world.get::<Inertia>(entity)) {
-                weight_moment += inertia.mass * g * (study.toe - pose.0.position).dot(study.downstream);
+        for &i in &study.courses {
+            if let (Some(origin), Some(inertia)) = (self.record.origins[i], world.get::<Inertia>(self.entities[i])) {
+                weight_moment += inertia.mass * g * (study.toe - origin).dot(study.downstream);
             }
         }
         let over = |a: f64, b: f64| Some(a / b).filter(|x| x.is_finite() && b > 1e-12 * a.abs());
@@ -381,6 +414,27 @@ fn base_forces(study: &DamStudy, entities: &[Entity], simulation: &Simulation, f
             forces.base_moment += normal * (study.toe - 0.5 * (touch.point1 + touch.point2)).dot(study.downstream);
         }
     }
+}
+
+/// Momentum of the courses.
+fn momentum(study: &DamStudy, entities: &[Entity], simulation: &Simulation) -> Momentum {
+    let world = simulation.world();
+    let up = -simulation.scheme().gravity.try_normalize().unwrap_or(DVec3::NEG_Z);
+    let axis = up.cross(study.downstream);
+    let mut sum = [0.0; 3];
+    for &entity in study.courses.iter().filter_map(|&i| entities.get(i)) {
+        let (Some(pose), Some(velocity), Some(inertia)) =
+            (world.get::<BodyPose>(entity), world.get::<Velocity>(entity), world.get::<Inertia>(entity))
+        else {
+            continue;
+        };
+        let linear = inertia.mass * velocity.linear;
+        let spin = pose.0.vector(inertia.principal * velocity.angular);
+        sum[0] += linear.dot(up);
+        sum[1] += linear.dot(study.downstream);
+        sum[2] += ((pose.0.position - study.toe).cross(linear) + spin).dot(axis);
+    }
+    sum
 }
 
 fn penetrations(simulation: &mut Simulation, summary: &mut Summary) {

@@ -9,7 +9,7 @@ use crate::masonry::water::Face;
 use crate::model::law::{ContactLaws, CoulombImpact};
 use crate::model::newton_euler::{AppliedForce, BodyPose, Locks};
 use crate::model::scheme::Scheme;
-use crate::simulation::{Body, Event, Simulation, SimulationError};
+use crate::simulation::{Body, BodyError, Event, Simulation, SimulationError};
 use bevy_ecs::prelude::Entity;
 use glam::DVec3;
 
@@ -43,6 +43,17 @@ pub enum BuildError {
         /// What was found and what would do.
         reason: String,
     },
+}
+
+impl BuildError {
+    /// Name of the body at fault, if it is one.
+    pub fn body(&self) -> Option<&str> {
+        match self {
+            Self::Shape { body, .. } | Self::Body { body, .. } => Some(body),
+            Self::Simulation(SimulationError::Body(BodyError::Shape { name, .. } | BodyError::Number { name, .. })) => Some(name),
+            Self::Simulation(_) => None,
+        }
+    }
 }
 
 /// A simulation with the entity of each body of the scene.

@@ -51,6 +51,17 @@ fn factors_of_safety_come_out_of_the_base_joint() {
     }
 }
 
+#[test]
+fn a_dam_that_gives_way_tells_what_it_lacked() {
+    for (uplift, sliding, overturning) in [("none", 0.96, 0.8), ("linear", 0.76, 0.9 / 1.375)] {
+        let (_, summary) = dam(&[("width", "2"), ("uplift", uplift)]);
+        assert!(summary.displacement_max_m > 0.1, "it falls");
+        let found = summary.dam.unwrap();
+        assert!(close(found.sliding_factor.unwrap(), sliding, 1e-6), "uplift {uplift}: {found:?}");
+        assert!(close(found.overturning_factor.unwrap(), overturning, 1e-6), "uplift {uplift}: {found:?}");
+    }
+}
+
 /// Normal force, shear towards the dry side (N) and moment of the normal forces about the wet edge (N m) of the lower body on the upper.
 fn resultant(built: &mut Built, upper: Entity, lower: Entity) -> [f64; 3] {
     let h = built.simulation.time_step();

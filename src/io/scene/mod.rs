@@ -113,6 +113,24 @@ impl Scene {
         }
     }
 
+    /// `file:line:column` of the table in `[[bodies]]` that makes the body of this name; none for built-in scenes and generators.
+    ///
+    /// ```
+    /// use drystone::io::scene::{Scene, SceneSource};
+    /// assert_eq!(Scene::place_of_body(&SceneSource::new("incline"), "box"), None);
+    /// ```
+    pub fn place_of_body(source: &SceneSource, body: &str) -> Option<String> {
+        let SceneSource::File(path) = source else { return None };
+        let document = Document::parse(&read_text(path).ok()?, &path.display().to_string()).ok()?;
+        let tables = fields::Fields::root(&document.root, &document.source).ok()?.list("bodies").ok()?;
+        let named = |i: usize, table: &fields::Field<'_>| {
+            let name = table.fields().ok().and_then(|mut f| f.optional("name").and_then(|name| name.word()));
+            name.unwrap_or_else(|| format!("body{i}")) == body
+        };
+        let (_, table) = tables.iter().enumerate().find(|(i, table)| named(*i, table))?;
+        Some(table.error("", "").place())
+    }
+
     /// Reads a scene from text; `origin` names it in messages. Files that it names are looked for in the working directory.
     pub fn from_toml(text: &str, origin: &str) -> Result<Self, SceneError> {
         let document = Document::parse(text, origin)?;
