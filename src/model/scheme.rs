@@ -75,9 +75,10 @@ pub struct Scheme {
     pub reach_steps: f64,
     /// … plus this share of the smaller body's smallest length, for neighbours that an impact sets in motion.
     pub reach_share: f64,
-    /// In a gap-aware scene, gaps and overlaps up to this share of the smaller body's smallest length count as closed. Without
-    /// such a band, the error that a solver leaves in the gaps (nanometres) makes a hyperstatic pile shift its reactions from
-    /// corner to corner at every step: a wall of 105 blocks then costs ten times the sweeps.
+    /// In a gap-aware scene, gaps and overlaps up to this share of the smaller body's smallest length count as closed, for a
+    /// contact that carried a reaction in the step before. Without such a band, the error that a solver leaves in the gaps
+    /// (nanometres) makes a hyperstatic pile shift its reactions from corner to corner at every step: a wall of 105 blocks then
+    /// costs several times the sweeps.
     pub touch: f64,
     /// Share of the drift of a joint that is fed back per step, 0 to 1.
     pub joint_feedback: f64,
