@@ -96,7 +96,7 @@ impl Default for Scheme {
             gyroscopic: Gyroscopic::default(),
             gravity: DVec3::new(0.0, 0.0, -9.81),
             reach_steps: 1.5,
-            reach_share: 0.01,
+            reach_share: 0.005,
             touch: 1e-7,
             joint_feedback: 0.1,
             max_passes: 20,

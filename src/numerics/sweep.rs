@@ -82,8 +82,10 @@ impl GaussSeidel {
         let mut best = f64::INFINITY;
         let mut anchor = (0, f64::INFINITY);
         let mut last_norm = f64::INFINITY;
-        let mut next_check = 4;
+        let mut next_check = FIRST_FORECAST;
+        let mut last_check = 0;
         let mut factor = 0.5;
+        let mut kept = false;
         let mut beta = None;
         for k in 1..=self.max_sweeps {
             if self.accelerate {
@@ -93,8 +95,10 @@ impl GaussSeidel {
             report.sweeps = k;
             // a residual costs a sweep: the change, times what it was last off by, says when one may be worth it
             let estimate = (change.sqrt() / size.sqrt().max(p.q_scaled)).max(f64::MIN_POSITIVE);
-            if k >= next_check || factor * estimate <= self.tolerance || k == self.max_sweeps {
-                next_check = k + (k / 2).clamp(4, 25);
+            let promising = factor * estimate <= self.tolerance && (last_check == 0 || k >= last_check + PAUSE);
+            if k >= next_check || promising || k == self.max_sweeps {
+                last_check = k;
+                next_check = k + (k / 2).clamp(8, 25);
                 let e_s = work.e_s(p, answer, central);
                 factor = (e_s / estimate).max(0.1);
                 if e_s <= self.tolerance {
@@ -112,7 +116,10 @@ impl GaussSeidel {
                 }
                 if e_s < best {
                     best = e_s;
-                    work.best.clone_from(answer);
+                    if k >= KEEP_BEST {
+                        work.best.clone_from(answer);
+                        kept = true;
+                    }
                 }
                 if self.foresight > 0 && k >= FIRST_FORECAST && k >= 2 * anchor.0 {
                     let gain = (anchor.1 / best).ln();
@@ -130,7 +137,7 @@ impl GaussSeidel {
                 last_norm = change;
             }
         }
-        if best.is_finite() {
+        if kept {
             std::mem::swap(answer, &mut work.best);
         }
         to_frame(p, answer, central, false);
@@ -138,6 +145,12 @@ impl GaussSeidel {
         Report { rel: found.rel, rel_q: found.rel_q, e_s: found.e_s, ..report }
     }
 }
+
+/// Sweeps between two residuals at least, once the first has been a disappointment.
+const PAUSE: usize = 3;
+
+/// Sweeps after which the best answer so far is kept; earlier ones are not worth a copy.
+const KEEP_BEST: usize = 30;
 
 /// Sweeps before the first forecast: transients of a cold start are over.
 const FIRST_FORECAST: usize = 8;
@@ -189,7 +202,8 @@ impl Workspace {
         let Answer { reactions, velocities } = answer;
         let rows = Rows { p, central: central.then_some(self.central.as_slice()), weights: &self.weights, beta };
         let pieces = Pieces { r: &mut reactions.contacts, change: &mut self.change.contacts, direction: &mut self.direction.r.contacts };
-        let mut norms = if p.contacts.len() >= 2 * PARALLEL && rayon::current_num_threads() > 1 {
+        let colours = p.colours.len().saturating_sub(1).max(1);
+        let mut norms = if p.contacts.len() >= 2 * PARALLEL * colours && rayon::current_num_threads() > 1 {
             self.shared.resize_with(velocities.rigid.len(), Default::default);
             for (cell, twist) in self.shared.iter().zip(&velocities.rigid) {
                 cell.store(*twist);
@@ -311,7 +325,7 @@ fn sweep_colours<'a>(p: &MixedProblem, mut rest: Pieces<'a>, mut visit: impl FnM
 }
 
 /// Contacts below which a piece of a colour is not worth another thread.
-const PARALLEL: usize = 256;
+const PARALLEL: usize = 512;
 
 /// The group at which a piece of a colour is halved, or `None` for one that is small.
 fn middle(groups: &[u32]) -> Option<usize> {
@@ -410,6 +424,9 @@ fn visit_central<C: TwistCell>(contacts: &[Central], weights: &[f64], r: &mut [D
         let dr = new - *r;
         (*change, *r) = (dr, new);
         norms.count(*d, dr, new);
+        if dr == DVec3::ZERO {
+            continue; // mostly neighbours that stay apart
+        }
         c.kick(&mut v1, &mut v2, dr);
         for (body, twist) in c.bodies.into_iter().zip([v1, v2]) {
             if body != IMMOBILE {
