@@ -117,7 +117,6 @@ pub(super) fn contact(a: &Core, b: &Core, axes: &Axes, reach: f64, scratch: &mut
 }
 
 /// Reports the corners of the polygon in `polygon`; `n` runs from A to B.
-#[allow(clippy::too_many_arguments)]
 fn report_patch(
     a: &Core,
     b: &Core,

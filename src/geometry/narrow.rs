@@ -99,7 +99,6 @@ impl Sink<'_> {
     }
 
     /// A point of two cores with `n` from A to B and the distance of the cores; adds their rounding.
-    #[allow(clippy::too_many_arguments)]
     pub(super) fn rounded(&mut self, a: &Core, b: &Core, keys: (u32, u32), n: DVec3, distance: f64, on_a: DVec3, on_b: DVec3) {
         self.push(keys, -n, distance - a.radius - b.radius, on_a + n * a.radius, on_b - n * b.radius);
     }

@@ -58,7 +58,6 @@ pub(super) enum Partner<'a> {
 /// Reports the contact points of a convex shape with a surface, in the frame of the surface.
 ///
 /// `low`, `high` is the box of the shape; `reach` counts from the core, so it includes its radius.
-#[allow(clippy::too_many_arguments)]
 pub(super) fn contact(
     mut partner: Partner,
     (low, high): (DVec3, DVec3),
@@ -150,7 +149,6 @@ impl Triangle<'_> {
     }
 
     /// A face of the core on ridges or borders of the triangle.
-    #[allow(clippy::too_many_arguments)]
     fn meet_face_of_core(
         &self,
         core: &Core,

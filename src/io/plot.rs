@@ -244,7 +244,6 @@ fn draw_panel(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -215,7 +215,6 @@ fn table_error(path: &Path, error: csv::Error) -> OutputError {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::algebra::spatial::Pose;

@@ -281,7 +281,6 @@ fn compress(bytes: &[u8], data: &mut Vec<u8>) {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::algebra::spatial::Pose;

@@ -328,5 +328,4 @@ fn body_colour(picture: &Picture, body: &BodyView) -> Vec3 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;
