@@ -1,5 +1,7 @@
 //! Small dense and sparse linear algebra, rotations and frames. Uses no other room.
 
+pub mod blocks;
 pub mod dense;
+pub mod matrix;
 pub mod sparse;
 pub mod spatial;

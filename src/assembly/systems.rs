@@ -298,9 +298,9 @@ pub fn solve(mut step: ResMut<StepProblem>, mut solver: ResMut<Solver>) {
         return;
     }
     let Solver { settings, workspace } = &mut *solver;
-    let sweeps = report.sweeps;
+    let sweeps = report.iterations;
     *report = settings.solve_with(problem, answer, workspace);
-    report.sweeps += sweeps;
+    report.iterations += sweeps;
 }
 
 /// New velocities and poses of all systems.

@@ -243,7 +243,7 @@ impl Meter {
         record.residuals.push(report.report.e_s);
         record.rel_max = record.rel_max.max(report.report.rel);
         record.unconverged += u64::from(!report.converged);
-        record.sweeps += report.report.sweeps as u64;
+        record.sweeps += report.report.iterations as u64;
         record.penetration = record.penetration.max(report.penetration);
         record.contacts = report.contacts;
         let down = simulation.scheme().gravity.try_normalize().unwrap_or(DVec3::NEG_Z);

@@ -5,6 +5,8 @@
 //! NonNegative K = ℝ₊ᵈ              unilateral         0 ≤ r ⟂ u ≥ 0
 //! Interval   K = [a, b]ᵈ           relay, bounds      −u ∈ N_[a,b](r)
 //! Coulomb    K = {‖r_t‖ ≤ μ r_n}   contact            r ⟂ u + μ‖u_t‖n   (2 or 3 rows, normal first)
+//! SecondOrder K = {‖r_t‖ ≤ μ r_n}  convex cone        r ⟂ u             (the same cone without the shift)
+//! Rolling    K = {‖r_t‖ ≤ μ r_n, ‖m‖ ≤ μ_r r_n}       r ⟂ u + (μ‖u_t‖ + μ_r‖ω‖)n   (3 rows n,t,m or 5 rows n,t1,t2,m1,m2)
 //! ```
 
 use glam::DVec3;
@@ -35,6 +37,18 @@ pub enum AdmissibleSet {
         /// Friction coefficient.
         mu: f64,
     },
+    /// The cone of Coulomb as a convex law (associated sliding): second-order cone complementarity.
+    SecondOrder {
+        /// Slope of the cone.
+        mu: f64,
+    },
+    /// Coulomb friction with resistance to rolling: rows `(n, t, m)` or `(n, t1, t2, m1, m2)`.
+    Rolling {
+        /// Friction coefficient.
+        mu: f64,
+        /// Rolling friction, a length.
+        mu_r: f64,
+    },
 }
 
 impl AdmissibleSet {
@@ -44,19 +58,36 @@ impl AdmissibleSet {
             Self::Free => {}
             Self::NonNegative => x.iter_mut().for_each(|x| *x = x.max(0.0)),
             Self::Interval { lower, upper } => x.iter_mut().for_each(|x| *x = x.clamp(lower, upper)),
-            Self::Coulomb { mu } => {
-                let t = x[1..].iter().map(|x| x * x).sum::<f64>().sqrt();
+            Self::Coulomb { mu } | Self::SecondOrder { mu } => {
+                let t = norm(&x[1..]);
                 let (n, scale) = cone_projection(mu, x[0], t);
                 x[0] = n;
                 x[1..].iter_mut().for_each(|x| *x *= scale);
             }
+            Self::Rolling { mu, mu_r } => {
+                let half = x.len() / 2;
+                let (t, m) = (norm(&x[1..=half]), norm(&x[half + 1..]));
+                let (n, scale_t, scale_m) = rolling_projection([mu, mu_r], x[0], [t, m]).0;
+                x[0] = n;
+                x[1..=half].iter_mut().for_each(|x| *x *= scale_t);
+                x[half + 1..].iter_mut().for_each(|x| *x *= scale_m);
+            }
         }
+    }
+
+    /// True for the sets whose law has a De Saxcé shift.
+    pub fn shifted(self) -> bool {
+        matches!(self, Self::Coulomb { .. } | Self::Rolling { .. })
     }
 
     /// The De Saxcé shift `g(u)` of the first row: `μ‖u_t‖` for friction, 0 elsewhere.
     pub fn shift(self, u: &[f64]) -> f64 {
         match self {
-            Self::Coulomb { mu } => mu * u[1..].iter().map(|x| x * x).sum::<f64>().sqrt(),
+            Self::Coulomb { mu } => mu * norm(&u[1..]),
+            Self::Rolling { mu, mu_r } => {
+                let half = u.len() / 2;
+                mu * norm(&u[1..=half]) + mu_r * norm(&u[half + 1..])
+            }
             _ => 0.0,
         }
     }
@@ -71,8 +102,8 @@ impl AdmissibleSet {
             Self::Interval { lower, upper } => {
                 (0..n).for_each(|i| d[i * n + i] = f64::from(u8::from(x[i] > lower && x[i] < upper)));
             }
-            Self::Coulomb { mu } => {
-                let t = x[1..].iter().map(|x| x * x).sum::<f64>().sqrt();
+            Self::Coulomb { mu } | Self::SecondOrder { mu } => {
+                let t = norm(&x[1..]);
                 if mu * t <= -x[0] {
                     return;
                 }
@@ -80,21 +111,74 @@ impl AdmissibleSet {
                     (0..n).for_each(|i| d[i * n + i] = 1.0);
                     return;
                 }
-                let k = 1.0 / (1.0 + mu * mu);
-                let s = (x[0] + mu * t) * k;
-                d[0] = k;
-                for i in 1..n {
-                    let ti = x[i] / t;
-                    d[i] = k * mu * ti;
-                    d[i * n] = d[i];
-                    for j in 1..n {
-                        let tt = ti * x[j] / t;
-                        d[i * n + j] = k * mu * mu * tt + mu * s / t * (f64::from(u8::from(i == j)) - tt);
+                let s = (x[0] + mu * t) / (1.0 + mu * mu);
+                cone_derivative(&[(mu, 1..n, t)], s, x, d);
+            }
+            Self::Rolling { mu, mu_r } => {
+                let half = n / 2;
+                let (t, m) = (norm(&x[1..=half]), norm(&x[half + 1..]));
+                let ((s, ..), active) = rolling_projection([mu, mu_r], x[0], [t, m]);
+                match active {
+                    None => {}
+                    Some([false, false]) => (0..n).for_each(|i| d[i * n + i] = 1.0),
+                    Some([true, false]) => {
+                        cone_derivative(&[(mu, 1..half + 1, t)], s, x, d);
+                        (half + 1..n).for_each(|i| d[i * n + i] = 1.0);
                     }
+                    Some([false, true]) => {
+                        cone_derivative(&[(mu_r, half + 1..n, m)], s, x, d);
+                        (1..=half).for_each(|i| d[i * n + i] = 1.0);
+                    }
+                    Some([true, true]) => cone_derivative(&[(mu, 1..half + 1, t), (mu_r, half + 1..n, m)], s, x, d),
                 }
             }
         }
     }
+}
+
+fn norm(x: &[f64]) -> f64 {
+    x.iter().map(|x| x * x).sum::<f64>().sqrt()
+}
+
+/// Derivative of `s = (x_n + Σ μ_a t_a) / (1 + Σ μ_a²)`, `x_a ← μ_a s x_a / t_a` over the discs `(μ_a, rows, t_a)` that bind.
+fn cone_derivative(discs: &[(f64, std::ops::Range<usize>, f64)], s: f64, x: &[f64], d: &mut [f64]) {
+    let n = x.len();
+    let k = 1.0 / (1.0 + discs.iter().map(|(mu, ..)| mu * mu).sum::<f64>());
+    d[0] = k;
+    for (mu, rows, t) in discs {
+        for i in rows.clone() {
+            let xi = x[i] / t;
+            d[i] = k * mu * xi;
+            d[i * n] = d[i];
+            for (mu_b, rows_b, t_b) in discs {
+                for j in rows_b.clone() {
+                    d[i * n + j] += k * mu * mu_b * xi * x[j] / t_b;
+                }
+            }
+            for j in rows.clone() {
+                d[i * n + j] += mu * s / t * (f64::from(u8::from(i == j)) - xi * x[j] / t);
+            }
+        }
+    }
+}
+
+/// `(projected normal, factor on the tangent, factor on the moment)` and which discs bind (`None`: the apex).
+///
+/// Of the four choices of binding discs, the projection is the feasible candidate nearest to x.
+fn rolling_projection(mu: [f64; 2], n: f64, t: [f64; 2]) -> ((f64, f64, f64), Option<[bool; 2]>) {
+    let mut nearest = ((0.0, 0.0, 0.0), None, n * n + t[0] * t[0] + t[1] * t[1]);
+    for active in [[false, false], [true, false], [false, true], [true, true]] {
+        let on = active.map(|a| f64::from(u8::from(a)));
+        let s = (n + on[0] * mu[0] * t[0] + on[1] * mu[1] * t[1]) / (1.0 + on[0] * mu[0] * mu[0] + on[1] * mu[1] * mu[1]);
+        let radius = [0, 1].map(|i| if active[i] { mu[i] * s } else { t[i] });
+        let feasible = s >= 0.0 && (0..2).all(|i| if active[i] { t[i] >= mu[i] * s && t[i] > 0.0 } else { t[i] <= mu[i] * s });
+        let distance = (s - n).powi(2) + (radius[0] - t[0]).powi(2) + (radius[1] - t[1]).powi(2);
+        if feasible && distance < nearest.2 {
+            let scale = |i: usize| if active[i] { radius[i] / t[i] } else { 1.0 };
+            nearest = ((s, scale(0), scale(1)), Some(active), distance);
+        }
+    }
+    (nearest.0, nearest.1)
 }
 
 /// `(projected normal, factor on the tangential part)` for Coulomb's cone.
@@ -123,17 +207,28 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn sets() -> [AdmissibleSet; 5] {
+    fn sets() -> [AdmissibleSet; 8] {
         use AdmissibleSet::*;
-        [Free, NonNegative, Interval { lower: -0.5, upper: 1.0 }, Coulomb { mu: 0.7 }, Coulomb { mu: 0.0 }]
+        let rolling = Rolling { mu: 0.7, mu_r: 0.2 };
+        let interval = Interval { lower: -0.5, upper: 1.0 };
+        [
+            Free,
+            NonNegative,
+            interval,
+            Coulomb { mu: 0.7 },
+            Coulomb { mu: 0.0 },
+            SecondOrder { mu: 2.0 },
+            rolling,
+            Rolling { mu: 0.5, mu_r: 0.0 },
+        ]
     }
 
     proptest! {
         #[test]
         fn projections_are_idempotent_nonexpansive_and_have_their_derivative(
-            x in prop::array::uniform3(-2.0..2.0f64), y in prop::array::uniform3(-2.0..2.0f64),
+            x in prop::array::uniform5(-2.0..2.0f64), y in prop::array::uniform5(-2.0..2.0f64),
         ) {
-            let distance = |a: &[f64; 3], b: &[f64; 3]| a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
+            let distance = |a: &[f64; 5], b: &[f64; 5]| a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
             for set in sets() {
                 let (mut px, mut py) = (x, y);
                 set.project(&mut px);
@@ -141,18 +236,18 @@ mod tests {
                 prop_assert!(distance(&px, &py) <= distance(&x, &y) + 1e-14);
                 let mut again = px;
                 set.project(&mut again);
-                prop_assert!(distance(&again, &px) <= 1e-15 * (1.0 + distance(&px, &[0.0; 3])));
+                prop_assert!(distance(&again, &px) <= 1e-15 * (1.0 + distance(&px, &[0.0; 5])));
                 // P(x + ε y) − P(x) = ε D y + O(ε²) away from kinks
-                let mut d = [0.0; 9];
+                let mut d = [0.0; 25];
                 set.derivative(&x, &mut d);
-                let step = [x[0] + 1e-7 * y[0], x[1] + 1e-7 * y[1], x[2] + 1e-7 * y[2]];
-                let mut d2 = [0.0; 9];
+                let step: [f64; 5] = std::array::from_fn(|i| x[i] + 1e-7 * y[i]);
+                let mut d2 = [0.0; 25];
                 set.derivative(&step, &mut d2);
                 if d.iter().zip(&d2).all(|(a, b)| (a - b).abs() < 1e-4) {
                     let mut ps = step;
                     set.project(&mut ps);
-                    for i in 0..3 {
-                        let slope = (0..3).map(|j| d[3 * i + j] * y[j]).sum::<f64>();
+                    for i in 0..5 {
+                        let slope = (0..5).map(|j| d[5 * i + j] * y[j]).sum::<f64>();
                         prop_assert!(((ps[i] - px[i]) / 1e-7 - slope).abs() < 1e-4);
                     }
                 }

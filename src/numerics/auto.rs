@@ -72,20 +72,20 @@ impl Auto {
         let worth = self.patience * newton_cost(p);
         let foresight = if newton { (2.0 * worth) as usize } else { 0 };
         let mut report = sweeps(self.max_sweeps, foresight).solve(p, answer, &mut work.sweep);
-        if !newton || (report.converged() && report.sweeps as f64 <= worth) {
+        if !newton || (report.converged() && report.iterations as f64 <= worth) {
             return report;
         }
         // after many sweeps too: a hard problem that is solved well leaves an easy one to the next step
         let solver =
             ProximalNewton { tolerance: self.tolerance, max_iterations: self.max_newton, overshoot: 1e-6, ..ProximalNewton::default() };
         let second = solver.solve(p, answer, &mut work.newton);
-        report = Report { sweeps: report.sweeps, ..second };
+        report = Report { iterations: report.iterations, ..second };
         // where many contacts change between slip and stick Newton's shift stalls and acceleration can cycle: plain sweeps
         // first, then all that the budget allows
         for (accelerate, budget) in [(false, self.max_sweeps.min(PLAIN_SWEEPS)), (true, self.max_sweeps)] {
             if !report.converged() {
                 let last = GaussSeidel { accelerate, ..sweeps(budget, 0) }.solve(p, answer, &mut work.sweep);
-                report = Report { sweeps: report.sweeps + last.sweeps, newton_iterations: report.newton_iterations, ..last };
+                report = Report { iterations: report.iterations + last.iterations, factorisations: report.factorisations, ..last };
             }
         }
         report

@@ -13,8 +13,13 @@ pub mod admissible;
 pub mod auto;
 mod central;
 pub mod contact;
+pub mod global;
+pub mod lcp;
+pub mod local;
 pub mod mixed;
+pub mod mlcp;
 pub mod newton;
+pub mod relay;
 pub mod residual;
 pub mod sweep;
 
@@ -25,8 +30,10 @@ pub enum Status {
     Converged,
     /// The residual no longer falls.
     Stalled,
-    /// The budget of iterations is spent.
+    /// The budget of iterations is spent, or the caller's watch said stop.
     BudgetSpent,
+    /// The residual stays while |r| grows beyond all measure, or a proof says so: there is no solution.
+    Inconsistent,
 }
 
 /// What a solver says of its answer; the residuals are recomputed from the reactions alone.
@@ -40,10 +47,10 @@ pub enum Status {
 pub struct Report {
     /// How the solve ended.
     pub status: Status,
-    /// Gauss–Seidel sweeps over all blocks.
-    pub sweeps: usize,
-    /// Newton iterations (factorisations) of the escalation.
-    pub newton_iterations: usize,
+    /// Iterations of the method: sweeps, pivots, projections, …
+    pub iterations: usize,
+    /// Matrix factorisations.
+    pub factorisations: usize,
     /// Natural map over `max(|q|, |r|, |u|)`; mixes units, comparable with other codes.
     pub rel: f64,
     /// Natural map over `|q|`, as in the literature.
@@ -54,7 +61,7 @@ pub struct Report {
 
 impl Default for Report {
     fn default() -> Self {
-        Self { status: Status::Converged, sweeps: 0, newton_iterations: 0, rel: 0.0, rel_q: 0.0, e_s: 0.0 }
+        Self { status: Status::Converged, iterations: 0, factorisations: 0, rel: 0.0, rel_q: 0.0, e_s: 0.0 }
     }
 }
 
@@ -62,6 +69,47 @@ impl Report {
     /// True when the tolerance is met.
     pub fn converged(&self) -> bool {
         self.status == Status::Converged
+    }
+}
+
+/// One look at a running solver.
+///
+/// ```
+/// let look = drystone::numerics::Progress { iteration: 3, error: 1e-2 };
+/// assert!(look.error < 1.0);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Progress {
+    /// Iterations so far.
+    pub iteration: usize,
+    /// The error that the solver stops on, as it knows it at that time.
+    pub error: f64,
+}
+
+/// Called once an iteration: records a trace, or returns false to stop (a time limit; numerics know no clock).
+pub type Watch<'a> = dyn FnMut(Progress) -> bool + 'a;
+
+/// Which error a solver stops on, see [`residual`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// Natural map over `max(|q|, |r|, |u|)`, as the literature's tables have it.
+    #[default]
+    Rel,
+    /// Natural map over `|q|`.
+    RelQ,
+    /// Unit-free.
+    Es,
+}
+
+impl Measure {
+    /// The error of this name.
+    pub fn of(self, found: &residual::Residual) -> f64 {
+        match self {
+            Self::Rel => found.rel,
+            Self::RelQ => found.rel_q,
+            Self::Es => found.e_s,
+        }
     }
 }
 
@@ -75,6 +123,28 @@ pub enum ProblemError {
         block: String,
         /// The diagonal entry that was found.
         found: f64,
+    },
+    /// Two data whose sizes do not fit.
+    #[error("{what} holds {found} values, but {needed} are needed ({why})")]
+    Size {
+        /// Which datum.
+        what: String,
+        /// Its size.
+        found: usize,
+        /// The size that fits.
+        needed: usize,
+        /// What asks for that size.
+        why: String,
+    },
+    /// A coefficient outside its range.
+    #[error("{what} is {found:e}; {needed}")]
+    OutOfRange {
+        /// Which coefficient.
+        what: String,
+        /// The value that was found.
+        found: f64,
+        /// What would do.
+        needed: &'static str,
     },
     /// A number that is not finite.
     #[error("{what} is not finite")]

@@ -92,7 +92,7 @@ impl GaussSeidel {
                 work.extrapolate_velocities(answer, beta);
             }
             let Norms { change, size } = work.sweep(p, answer, central, beta);
-            report.sweeps = k;
+            report.iterations = k;
             // a residual costs a sweep: the change, times what it was last off by, says when one may be worth it
             let estimate = (change.sqrt() / size.sqrt().max(p.q_scaled)).max(f64::MIN_POSITIVE);
             let promising = factor * estimate <= self.tolerance && (last_check == 0 || k >= last_check + PAUSE);

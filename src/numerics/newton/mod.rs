@@ -92,12 +92,12 @@ impl ProximalNewton {
                     idle = IDLE;
                 }
             }
-            while report.newton_iterations < self.max_iterations && idle < IDLE {
-                let budget = self.max_iterations - report.newton_iterations;
+            while report.factorisations < self.max_iterations && idle < IDLE {
+                let budget = self.max_iterations - report.factorisations;
                 // the inner problem need not be solved much better than the proximal step it belongs to
                 let accuracy = (1e-2 * found.e_s).clamp(0.02 * self.overshoot * self.tolerance, 1e-2);
                 let Some(iterations) = minimise(p, answer, work, kappa, accuracy, budget.min(25)) else { break };
-                report.newton_iterations += iterations.max(1);
+                report.factorisations += iterations.max(1);
                 answer.reactions.clone_from(&work.reactions);
                 work.trial.clone_from(&answer.velocities);
                 found = residual::certify(p, answer);
@@ -109,7 +109,7 @@ impl ProximalNewton {
                 }
                 if best <= self.tolerance {
                     report.status = Status::Converged;
-                    let spent = report.newton_iterations - *reached.get_or_insert(report.newton_iterations);
+                    let spent = report.factorisations - *reached.get_or_insert(report.factorisations);
                     if best <= self.overshoot * self.tolerance || spent >= EXTRA || !work.at_rest(p, &answer.velocities) {
                         break;
                     }

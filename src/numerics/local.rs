@@ -1,0 +1,227 @@
+//! The reduced problem on a given matrix: what FCLIB calls `local`, and every other product of small admissible sets.
+//!
+//! ```text
+//! u = W r + q        −(u + g(u)) ∈ N_K(r),   K = K₁ × K₂ × …        one block of rows per set
+//! F = r − P_K(r − û)                                                  û = u + g(u) e_n
+//! rel  = |F| / max(|q|, |r|, |u|)           rel_q = |F| / |q|
+//! e_s  = |D^½ (r − P_K(r − D⁻¹ û))| / max(|D^½ r|, |D^{-½} q|)        D = mean of the diagonal of W_aa
+//! ```
+//!
+//! Friction in two and three dimensions, with or without rolling, complementarity, relays, equalities and second-order
+//! cones differ in [`AdmissibleSet`] alone. W may be nonsymmetric and rank deficient.
+
+use super::{ProblemError, Report, Watch, admissible::AdmissibleSet, residual::Residual};
+use crate::algebra::blocks::BlockRows;
+
+/// `u = W r + q` and `−(u + g(u)) ∈ N_K(r)` (Siconos: `FrictionContactProblem`, `RollingFrictionContactProblem`,
+/// `GenericMechanicalProblem`).
+///
+/// ```
+/// use drystone::algebra::blocks::BlockRows;
+/// use drystone::numerics::local::LocalProblem;
+/// // one contact, pressed and dragged
+/// let w = BlockRows::from_dense(&[0, 3], &[1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 2.0]);
+/// let p = LocalProblem::friction(w, vec![-1.0, 3.0, 4.0], &[0.5])?;
+/// let mut u = [0.0; 3];
+/// // it slips against the pull with |r_t| = μ r_n
+/// let found = p.residual(&[1.0, -0.3, -0.4], &mut u);
+/// assert!(found.rel < 1e-15 && u[0] == 0.0);
+/// # Ok::<(), drystone::numerics::ProblemError>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LocalProblem {
+    /// W, one block row per set.
+    pub w: BlockRows,
+    /// q, one value per row.
+    pub q: Vec<f64>,
+    /// Where the reaction of each block lives.
+    pub sets: Vec<AdmissibleSet>,
+}
+
+/// Anything that solves [`LocalProblem`]s.
+///
+/// ```
+/// use drystone::numerics::{Report, Watch, local::{LocalProblem, LocalSolver}};
+/// struct Guess;
+/// impl LocalSolver for Guess {
+///     fn solve_watched(&self, p: &LocalProblem, r: &mut [f64], u: &mut [f64], _: &mut Watch) -> Report {
+///         let found = p.residual(r, u);
+///         Report { rel: found.rel, ..Report::default() }
+///     }
+/// }
+/// assert_eq!(Guess.solve(&LocalProblem::default(), &mut [], &mut []).rel, 0.0);
+/// ```
+pub trait LocalSolver {
+    /// Improves `r`, the first guess, and sets `u = W r + q`; `watch` sees every iteration and may end the solve.
+    fn solve_watched(&self, p: &LocalProblem, r: &mut [f64], u: &mut [f64], watch: &mut Watch) -> Report;
+
+    /// Improves `r`, the first guess, and sets `u = W r + q`.
+    fn solve(&self, p: &LocalProblem, r: &mut [f64], u: &mut [f64]) -> Report {
+        self.solve_watched(p, r, u, &mut |_| true)
+    }
+}
+
+impl LocalProblem {
+    /// Coulomb friction, one block of two or three rows `(n, t1[, t2])` per contact.
+    pub fn friction(w: BlockRows, q: Vec<f64>, mu: &[f64]) -> Result<Self, ProblemError> {
+        let p = Self { w, q, sets: mu.iter().map(|&mu| AdmissibleSet::Coulomb { mu }).collect() };
+        p.validate().map(|()| p)
+    }
+
+    /// Friction with rolling resistance, one block of three or five rows per contact.
+    pub fn rolling(w: BlockRows, q: Vec<f64>, mu: &[f64], mu_r: &[f64]) -> Result<Self, ProblemError> {
+        size("mu_r", mu_r.len(), mu.len(), "one per contact")?;
+        let p = Self { w, q, sets: mu.iter().zip(mu_r).map(|(&mu, &mu_r)| AdmissibleSet::Rolling { mu, mu_r }).collect() };
+        p.validate().map(|()| p)
+    }
+
+    /// Number of rows.
+    pub fn order(&self) -> usize {
+        self.q.len()
+    }
+
+    /// Checks sizes, coefficients and that every number is finite.
+    pub fn validate(&self) -> Result<(), ProblemError> {
+        size("q", self.q.len(), self.w.order(), "the order of W")?;
+        size("the list of sets (mu)", self.sets.len(), self.w.block_count(), "one per block row of W")?;
+        finite("W", self.w.values())?;
+        finite("q", &self.q)?;
+        validate_sets(&self.sets, self.w.offsets())
+    }
+
+    /// Scale D of each block: the mean of the diagonal of its own W, or where that is not positive the mean over all blocks.
+    pub fn weights(&self) -> Vec<f64> {
+        let mean = |i: usize| {
+            let n = self.w.rows(i);
+            self.w.block(i, i).map_or(0.0, |b| b.iter().step_by(n + 1).sum::<f64>() / n as f64)
+        };
+        let own: Vec<f64> = (0..self.w.block_count()).map(mean).collect();
+        let positive = own.iter().filter(|d| **d > 0.0);
+        let typical = positive.clone().sum::<f64>() / positive.count().max(1) as f64;
+        let fallback = if typical > 0.0 { typical } else { 1.0 };
+        own.into_iter().map(|d| if d > 0.0 { d } else { fallback }).collect()
+    }
+
+    /// The errors of `r`; `u = W r + q` is recomputed and left in `u`.
+    pub fn residual(&self, r: &[f64], u: &mut [f64]) -> Residual {
+        self.w.multiply(r, u);
+        u.iter_mut().zip(&self.q).for_each(|(u, q)| *u += q);
+        self.residual_at(r, u, &self.weights())
+    }
+
+    /// The errors of `r` when `u = W r + q` and the [`weights`](Self::weights) are known.
+    pub fn residual_at(&self, r: &[f64], u: &[f64], weights: &[f64]) -> Residual {
+        natural_map(&self.sets, self.w.offsets(), weights, r, u, &self.q)
+    }
+}
+
+/// The natural map of all blocks, in the three scalings of the module's head.
+pub(super) fn natural_map(sets: &[AdmissibleSet], offsets: &[usize], weights: &[f64], r: &[f64], u: &[f64], q: &[f64]) -> Residual {
+    let (mut plain, mut scaled, mut r_scaled, mut q_scaled) = (0.0, 0.0, 0.0, 0.0);
+    let mut x = [0.0; 8];
+    let mut long = Vec::new();
+    for (i, set) in sets.iter().enumerate() {
+        let range = offsets[i]..offsets[i + 1];
+        let (r, u, d) = (&r[range.clone()], &u[range.clone()], weights[i]);
+        if r.len() > x.len() {
+            long.resize(r.len(), 0.0);
+        }
+        let x = if r.len() > x.len() { &mut long[..r.len()] } else { &mut x[..r.len()] };
+        if r.is_empty() {
+            continue;
+        }
+        let shift = set.shift(u);
+        for (step, weight, sum) in [(1.0, 1.0, &mut plain), (1.0 / d, d, &mut scaled)] {
+            (0..r.len()).for_each(|k| x[k] = r[k] - step * u[k]);
+            x[0] -= step * shift;
+            set.project(x);
+            *sum += weight * (0..r.len()).map(|k| (r[k] - x[k]).powi(2)).sum::<f64>();
+        }
+        r_scaled += d * r.iter().map(|x| x * x).sum::<f64>();
+        q_scaled += q[range].iter().map(|x| x * x).sum::<f64>() / d;
+    }
+    let length = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let ratio = |a: f64, b: f64| if a == 0.0 { 0.0 } else { a / b.max(f64::MIN_POSITIVE) };
+    let (plain, q_norm) = (plain.sqrt(), length(q));
+    Residual {
+        rel: ratio(plain, q_norm.max(length(r)).max(length(u))),
+        rel_q: ratio(plain, q_norm),
+        e_s: ratio(scaled.sqrt(), r_scaled.sqrt().max(q_scaled.sqrt())),
+    }
+}
+
+pub(super) fn size(what: &str, found: usize, needed: usize, why: &str) -> Result<(), ProblemError> {
+    if found == needed {
+        return Ok(());
+    }
+    Err(ProblemError::Size { what: what.into(), found, needed, why: why.into() })
+}
+
+pub(super) fn finite(what: &str, values: &[f64]) -> Result<(), ProblemError> {
+    match values.iter().position(|x| !x.is_finite()) {
+        None => Ok(()),
+        Some(k) => Err(ProblemError::NotFinite { what: format!("value {k} of {what}") }),
+    }
+}
+
+/// Every block has rows enough for its set, and every coefficient makes sense.
+pub(super) fn validate_sets(sets: &[AdmissibleSet], offsets: &[usize]) -> Result<(), ProblemError> {
+    let coefficient = |i: usize, name: &str, x: f64| {
+        let good = x >= 0.0 && x.is_finite();
+        let error =
+            || ProblemError::OutOfRange { what: format!("{name} of block {i}"), found: x, needed: "a finite number ≥ 0 is needed" };
+        if good { Ok(()) } else { Err(error()) }
+    };
+    for (i, set) in sets.iter().enumerate() {
+        let rows = offsets[i + 1] - offsets[i];
+        match *set {
+            AdmissibleSet::Free | AdmissibleSet::NonNegative => {}
+            AdmissibleSet::Interval { lower, upper } => {
+                if lower > upper || lower.is_nan() || upper.is_nan() {
+                    let what = format!("the lower bound of block {i}");
+                    return Err(ProblemError::OutOfRange { what, found: lower, needed: "it must not exceed the upper bound" });
+                }
+            }
+            AdmissibleSet::Coulomb { mu } | AdmissibleSet::SecondOrder { mu } => {
+                coefficient(i, "mu", mu)?;
+                if rows == 0 {
+                    return size(&format!("block {i}"), rows, 3, "a normal and its tangents");
+                }
+            }
+            AdmissibleSet::Rolling { mu, mu_r } => {
+                coefficient(i, "mu", mu)?;
+                coefficient(i, "mu_r", mu_r)?;
+                if rows % 2 == 0 {
+                    return size(&format!("block {i}"), rows, 5, "a normal, its tangents and as many moments");
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn identity(n: usize) -> BlockRows {
+        BlockRows::from_triplets(&(0..=n / 3).map(|i| 3 * i).collect::<Vec<_>>(), (0..n).map(|i| (i, i, 1.0)))
+    }
+
+    #[test]
+    fn bad_data_is_named() {
+        let text = |p: Result<LocalProblem, ProblemError>| p.expect_err("an error").to_string();
+        assert!(text(LocalProblem::friction(identity(6), vec![0.0; 3], &[0.5; 2])).contains("q holds 3 values, but 6"));
+        assert!(text(LocalProblem::friction(identity(6), vec![0.0; 6], &[0.5])).contains("1 values, but 2"));
+        assert!(text(LocalProblem::friction(identity(3), vec![0.0; 3], &[-0.5])).contains("mu of block 0 is -5e-1"));
+        assert!(text(LocalProblem::friction(identity(3), vec![0.0, f64::NAN, 0.0], &[0.5])).contains("value 1 of q"));
+        assert!(text(LocalProblem::rolling(identity(3), vec![0.0; 3], &[0.5], &[])).contains("mu_r holds 0"));
+    }
+
+    #[test]
+    fn nothing_to_solve_has_no_error() {
+        assert_eq!(LocalProblem::default().residual(&[], &mut []), Residual::default());
+        let p = LocalProblem::friction(identity(3), vec![0.0; 3], &[0.5]).expect("legal");
+        assert_eq!(p.residual(&[0.0; 3], &mut [0.0; 3]), Residual::default());
+    }
+}
