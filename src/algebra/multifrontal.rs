@@ -11,9 +11,9 @@
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::{lu::partial_pivoting::factor, matmul::matmul, triangular_solve as triangular};
+use faer::prelude::{Reborrow, ReborrowMut};
 use faer::sparse::SymbolicSparseColMatRef;
 use faer::sparse::linalg::amd;
-use faer::prelude::{Reborrow, ReborrowMut};
 use faer::{Accum, MatMut, Par};
 
 /// A square matrix in blocks: node i owns `sizes[i]` consecutive unknowns.
@@ -98,6 +98,15 @@ impl BlockGeneral {
     /// Numbers held by the factors: a measure of memory and of the cost of a solve.
     pub fn factor_len(&self) -> usize {
         self.factor.len()
+    }
+
+    /// Multiplications of one factorisation.
+    pub fn operations(&self) -> f64 {
+        let front = |f: &Front| {
+            let (p, u) = (f.pivots as f64, f.updates as f64);
+            p * (p * p / 3.0 + p * u + u * u)
+        };
+        self.fronts.iter().map(front).sum()
     }
 
     /// Declares nodes and coupled pairs (`row > column`, sorted, unique), and sets all numbers to zero.

@@ -10,7 +10,9 @@
 //! Friction in two and three dimensions, with or without rolling, complementarity, relays, equalities and second-order
 //! cones differ in [`AdmissibleSet`] alone. W may be nonsymmetric and rank deficient.
 
+pub mod admm;
 mod alart_curnier;
+pub mod auto;
 pub mod contact;
 mod kernel;
 pub mod nsgs;
