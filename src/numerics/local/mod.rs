@@ -10,6 +10,12 @@
 //! Friction in two and three dimensions, with or without rolling, complementarity, relays, equalities and second-order
 //! cones differ in [`AdmissibleSet`] alone. W may be nonsymmetric and rank deficient.
 
+mod alart_curnier;
+pub mod contact;
+mod kernel;
+pub mod nsgs;
+pub mod proximal;
+
 use super::{ProblemError, Report, Watch, admissible::AdmissibleSet, residual::Residual};
 use crate::algebra::blocks::BlockRows;
 
