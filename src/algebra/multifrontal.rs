@@ -11,9 +11,9 @@
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::{lu::partial_pivoting::factor, matmul::matmul, triangular_solve as triangular};
+use faer::prelude::{Reborrow, ReborrowMut};
 use faer::sparse::SymbolicSparseColMatRef;
 use faer::sparse::linalg::amd;
-use faer::prelude::{Reborrow, ReborrowMut};
 use faer::{Accum, MatMut, Par};
 
 /// A square matrix in blocks: node i owns `sizes[i]` consecutive unknowns.
