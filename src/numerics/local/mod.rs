@@ -10,17 +10,13 @@
 //! Friction in two and three dimensions, with or without rolling, complementarity, relays, equalities and second-order
 //! cones differ in [`AdmissibleSet`] alone. W may be nonsymmetric and rank deficient.
 
-<<<<<<< HEAD
 pub mod admm;
-mod alart_curnier;
-pub mod auto;
-=======
 #[cfg(test)]
 mod agreement_tests;
 mod alart_curnier;
 #[cfg(test)]
 mod assemblies;
->>>>>>> fixed
+pub mod auto;
 pub mod contact;
 pub mod fixed_point;
 mod kernel;
