@@ -84,6 +84,12 @@ impl ContactOperator3 {
     /// The reaction `(r_n, r_t1, r_t2)` that solves the contact, `q` being its velocity without it.
     #[inline]
     pub fn solve(&self, q: [f64; 3], mu: f64) -> [f64; 3] {
+        self.solve_near(q, mu, [0.0; 3])
+    }
+
+    /// The same from a guess, say the last reaction: where that slips, one or two evaluations less.
+    #[inline]
+    pub fn solve_near(&self, q: [f64; 3], mu: f64, guess: [f64; 3]) -> [f64; 3] {
         if q[0] >= 0.0 {
             return [0.0; 3];
         }
@@ -94,12 +100,13 @@ impl ContactOperator3 {
         let [cos, sin] = self.turn;
         let (c1, c2) = (q[1] - self.tn[0] * q[0], q[2] - self.tn[1] * q[0]);
         let c = [cos * c1 + sin * c2, cos * c2 - sin * c1];
-        let (rn, x, y) = self.solve_turned(free, c, mu);
+        let near = [cos * guess[1] + sin * guess[2], cos * guess[2] - sin * guess[1]];
+        let (rn, x, y) = self.solve_turned(free, c, mu, near);
         [rn, cos * x - sin * y, sin * x + cos * y]
     }
 
     #[inline]
-    fn solve_turned(&self, free: f64, c: [f64; 2], mu: f64) -> (f64, f64, f64) {
+    fn solve_turned(&self, free: f64, c: [f64; 2], mu: f64, near: [f64; 2]) -> (f64, f64, f64) {
         let [s1, s2] = self.s;
         let stick = if self.s_det_inv != 0.0 {
             Some([(self.a * c[1] - s2 * c[0]) * self.s_det_inv, -(s1 * c[1] + self.a * c[0]) * self.s_det_inv])
@@ -112,7 +119,7 @@ impl ContactOperator3 {
                 return (rn, x, y);
             }
         }
-        self.slip(free, c, mu)
+        self.slip(free, c, mu, near)
     }
 
     /// Sticking where only one tangential direction can move, or none: the least r_t, S of rank one or zero.
@@ -130,7 +137,7 @@ impl ContactOperator3 {
 
     /// Solves `|r_t(λ)| = μ r_n(λ)` for λ > 0.
     #[inline]
-    fn slip(&self, free: f64, c: [f64; 2], mu: f64) -> (f64, f64, f64) {
+    fn slip(&self, free: f64, c: [f64; 2], mu: f64, near: [f64; 2]) -> (f64, f64, f64) {
         let ([s1, s2], a) = (self.s, self.a);
         let c_norm = (c[0] * c[0] + c[1] * c[1]).sqrt();
         if c_norm == 0.0 {
@@ -138,7 +145,11 @@ impl ContactOperator3 {
         }
         let (mut low, mut high) = (self.lambda_min, f64::INFINITY);
         let floor = low + f64::EPSILON * (s1.abs() + s2.abs());
-        let mut lambda = (c_norm / (mu * free) - 0.5 * (s1 + s2)).max(floor);
+        // u_t = −λ r_t at the guess, or as if S were round
+        let square = near[0] * near[0] + near[1] * near[1];
+        let along = s1 * near[0] * near[0] + s2 * near[1] * near[1] + c[0] * near[0] + c[1] * near[1];
+        let start = if square > 0.0 && along < 0.0 { -along / square } else { c_norm / (mu * free) - 0.5 * (s1 + s2) };
+        let mut lambda = start.max(floor);
         let (mut x, mut y, mut rn) = (0.0, 0.0, free);
         for _ in 0..MAX_SECULAR {
             let (p, q) = (s1 + lambda, s2 + lambda);
@@ -149,7 +160,7 @@ impl ContactOperator3 {
             rn = free - pull;
             let t = (x * x + y * y).sqrt();
             let g = t - mu * rn;
-            if g.abs() <= 4.0 * f64::EPSILON * (t + mu * (free + pull.abs())) && rn > 0.0 {
+            if g.abs() <= 16.0 * f64::EPSILON * (t + mu * (free + pull.abs())) && rn > 0.0 {
                 break;
             }
             if g > 0.0 {
