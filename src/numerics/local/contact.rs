@@ -316,14 +316,14 @@ impl RollingOperator {
     /// Solves `(A + diag(λ, κ)) x = b`; an infinite multiplier holds its part at 0.
     fn invert(&self, mut a: [[f64; 4]; 4], multiplier: [f64; 2], mut b: [f64; 4]) -> [f64; 4] {
         let n = 2 * self.half;
-        for k in 0..2 {
+        for (k, &multiplier) in multiplier.iter().enumerate() {
             for i in self.disc(k) {
-                if multiplier[k].is_infinite() {
+                if multiplier.is_infinite() {
                     a[i] = from_fn(|j| f64::from(u8::from(i == j)));
                     b[i] = 0.0;
                 } else {
                     // the rounding of W itself; keeps a singular S in hand
-                    a[i][i] += multiplier[k] + 8.0 * f64::EPSILON * self.scale;
+                    a[i][i] += multiplier + 8.0 * f64::EPSILON * self.scale;
                 }
             }
         }

@@ -76,7 +76,7 @@ impl<'a> Trial<'a> {
         } else if k > self.mark.0 + self.patience.max(k / 2) {
             return Some(Status::Stalled);
         }
-        (k % 100 == 0 && error > self.best && beyond_measure(self.p, r, &self.weights)).then_some(Status::Inconsistent)
+        (k.is_multiple_of(100) && error > self.best && beyond_measure(self.p, r, &self.weights)).then_some(Status::Inconsistent)
     }
 
     /// Puts the best iterate into `r` and certifies it.
