@@ -1,7 +1,9 @@
 //! The further friction solvers on real problems: what their documentation claims is asserted here.
 
 use drystone::algebra::blocks::BlockRows;
+use drystone::numerics::local::equations::Function;
 use drystone::numerics::local::fixed_point::{AclmFixedPoint, DeSaxceFixedPoint, TrescaFixedPoint};
+use drystone::numerics::local::newton::{LineSearch, SemismoothNewton};
 use drystone::numerics::local::projection::{ExtraGradient, FixedPoint, HyperplaneProjection};
 use drystone::numerics::local::{LocalProblem, LocalSolver};
 use std::path::Path;
@@ -73,6 +75,10 @@ fn read(path: &Path) -> Option<LocalProblem> {
     if dim == 5 { LocalProblem::rolling(w, q, &mu, &vector(contacts)?).ok() } else { LocalProblem::friction(w, q, &mu).ok() }
 }
 
+fn newton(function: Function) -> Box<dyn LocalSolver> {
+    Box::new(SemismoothNewton { function, ..SemismoothNewton::default() })
+}
+
 fn solvers() -> Vec<(&'static str, Box<dyn LocalSolver>)> {
     vec![
         ("fixed point", Box::new(FixedPoint::default())),
@@ -81,6 +87,11 @@ fn solvers() -> Vec<(&'static str, Box<dyn LocalSolver>)> {
         ("De Saxcé", Box::new(DeSaxceFixedPoint::default())),
         ("Tresca", Box::new(TrescaFixedPoint::default())),
         ("ACLM", Box::new(AclmFixedPoint::default())),
+        ("Alart–Curnier", newton(Function::AlartCurnier)),
+        ("Jean–Moreau", newton(Function::JeanMoreau)),
+        ("Fischer–Burmeister", newton(Function::FischerBurmeister)),
+        ("natural map", newton(Function::NaturalMap)),
+        ("Goldstein–Price", Box::new(SemismoothNewton { line_search: LineSearch::GoldsteinPrice, ..SemismoothNewton::default() })),
     ]
 }
 

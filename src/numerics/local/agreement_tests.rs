@@ -1,10 +1,16 @@
 //! All further solvers on random assemblies: what is well posed they solve, and they agree in u.
 
 use super::assemblies::{Law, assembly};
+use super::equations::Function;
 use super::fixed_point::{AclmFixedPoint, DeSaxceFixedPoint, TrescaFixedPoint};
+use super::newton::{LineSearch, SemismoothNewton};
 use super::projection::{ExtraGradient, FixedPoint, HyperplaneProjection};
 use super::{LocalSolver, nsgs::Nsgs};
 use proptest::prelude::*;
+
+fn newton(function: Function) -> Box<dyn LocalSolver> {
+    Box::new(SemismoothNewton { function, ..SemismoothNewton::default() })
+}
 
 fn solvers() -> Vec<(&'static str, Box<dyn LocalSolver>)> {
     vec![
@@ -14,6 +20,11 @@ fn solvers() -> Vec<(&'static str, Box<dyn LocalSolver>)> {
         ("De Saxcé", Box::new(DeSaxceFixedPoint::default())),
         ("Tresca", Box::new(TrescaFixedPoint::default())),
         ("ACLM", Box::new(AclmFixedPoint::default())),
+        ("Alart–Curnier", newton(Function::AlartCurnier)),
+        ("Jean–Moreau", newton(Function::JeanMoreau)),
+        ("Fischer–Burmeister", newton(Function::FischerBurmeister)),
+        ("natural map", newton(Function::NaturalMap)),
+        ("Goldstein–Price", Box::new(SemismoothNewton { line_search: LineSearch::GoldsteinPrice, ..SemismoothNewton::default() })),
     ]
 }
 

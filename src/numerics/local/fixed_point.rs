@@ -291,10 +291,10 @@ impl Inner {
             }
             self.step *= 1.05;
             // the sums of u above lose digits in the long run
-            if k % 50 == 0 {
+            if k.is_multiple_of(50) {
                 trial.velocity(r, u);
             }
-            if target > 0.0 && (k % 5 == 0 || k == budget) {
+            if target > 0.0 && (k.is_multiple_of(5) || k == budget) {
                 let mut new = std::mem::take(&mut self.new);
                 let left = self.advance(trial, 1.0, r, u, &mut new).sqrt();
                 self.new = new;

@@ -16,8 +16,10 @@ mod alart_curnier;
 #[cfg(test)]
 mod assemblies;
 pub mod contact;
+pub mod equations;
 pub mod fixed_point;
 mod kernel;
+pub mod newton;
 pub mod nsgs;
 pub mod projection;
 pub mod proximal;
