@@ -18,16 +18,16 @@ use AdmissibleSet::{Coulomb, NonNegative, Rolling, SecondOrder};
 ///
 /// ```
 /// use drystone::numerics::local::equations::Function;
-/// assert_eq!(Function::default(), Function::AlartCurnier);
+/// assert_eq!(Function::default(), Function::FischerBurmeister);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Function {
     /// Discs of the size of the augmented normal.
-    #[default]
     AlartCurnier,
     /// Discs of the size of the normal reaction.
     JeanMoreau,
     /// Fischer and Burmeister's function in the Jordan algebra of the second-order cone.
+    #[default]
     FischerBurmeister,
     /// The natural map of the variational inequality.
     NaturalMap,
@@ -179,11 +179,16 @@ impl Pair {
     fn derivative(&self, mu: f64, rho: f64, shifted: bool, u: &[f64], a: &mut [f64], b: &mut [f64]) {
         let n = u.len();
         // on the border of the cone z is not invertible: a point inside, close by
-        let lift = (1e-8 * self.z[0] - self.small).max(0.0) + f64::MIN_POSITIVE;
+        let lift = (1e-8 * self.z[0] - self.small).max(0.0) + 1e-150;
         let z = |i: usize| self.z[i] + if i == 0 { lift } else { 0.0 };
         let tangent = (1..n).map(|i| z(i) * z(i)).sum::<f64>();
         let det = z(0) * z(0) - tangent;
         for (v, out) in [(&self.x, &mut *a), (&self.y, &mut *b)] {
+            if det <= 0.0 {
+                // x = y = 0: the limit along x = y inside the cone
+                (0..n * n).for_each(|k| out[k] = if k % (n + 1) == 0 { 1.0 - std::f64::consts::FRAC_1_SQRT_2 } else { 0.0 });
+                continue;
+            }
             for j in 0..n {
                 // column j of L_v
                 let column = |i: usize| match (i, j) {

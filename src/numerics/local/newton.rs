@@ -6,12 +6,15 @@
 //! Goldstein–Price  and also ≥ ½|F|² − (1 − σ) t |F|², so that a step is not too short
 //! ```
 //!
-//! [`Function`] chooses the equations. α is 0 or tiny: where the matrix is singular to rounding (redundant contacts that stick)
-//! it grows until the step is finite. The pattern of W stands, so the elimination tree is built once; an iteration costs a sparse LU
-//! of all rows and a product with W per trial step. Wins at a tight tolerance on some hundred regular contacts: 5 to 30
-//! iterations; there is no global convergence, and a singular W is better served by
-//! [`ProximalPoint`](super::proximal::ProximalPoint). (Globalisation: Grippo, Lampariello, Lucidi 1986; Acary, Brémond, Huber,
-//! RR-9118, 2018.)
+//! [`Function`] chooses the equations. α is a share of the present error, so that the convergence stays superlinear; it keeps the
+//! matrix regular where redundant contacts stick, whatever the rank of W, and falls where it slows the progress. The pattern of W stands, so the elimination tree is built
+//! once; an iteration costs a sparse LU of all rows and two products with W.
+//!
+//! With Fischer–Burmeister from `r = 0` this solves every reduced problem of the public collection but one at 1e-8: 8 iterations for a
+//! tower of 570 contacts with a W of rank 504 of 1710, 12 to 16 for heaps of 225 to 296 capsules, where the other functions take 20
+//! to 100 or stall. There is no global convergence: a pile of 463 rocks with a nonsymmetric W stops between 1e-4 and 1e-5. Where
+//! factors fill (7002 contacts in the plane: 14 ms an iteration) sweeps reach a loose tolerance earlier. (Globalisation: Grippo,
+//! Lampariello, Lucidi 1986; Fischer–Burmeister on cones: Fukushima, Luo, Tseng 2002; survey: Acary, Brémond, Huber, RR-9118, 2018.)
 
 use super::alart_curnier::Steps;
 use super::equations::Function;
@@ -68,7 +71,7 @@ pub struct SemismoothNewton {
     pub function: Function,
     /// How long a step may be.
     pub line_search: LineSearch,
-    /// First α of the regularised matrix, in units of D.
+    /// First α over the present error; halved after every iteration that does not halve the error.
     pub regularisation: f64,
 }
 
@@ -80,7 +83,7 @@ impl Default for SemismoothNewton {
             max_iterations: 200,
             function: Function::default(),
             line_search: LineSearch::default(),
-            regularisation: 1e-10,
+            regularisation: 1.0,
         }
     }
 }
@@ -91,8 +94,10 @@ const SLOPE: f64 = 1e-3;
 const TRIALS: usize = 10;
 /// Iterations without a tenth less error after which a run stalls.
 const PATIENCE: usize = 40;
-/// Largest α; factor by which it grows.
-const ALPHA: (f64, f64) = (1.0, 100.0);
+/// Least and largest α; factor by which it grows where the matrix is singular all the same.
+const ALPHA: (f64, f64, f64) = (1e-12, 100.0, 100.0);
+/// Share of the first α over the error below which the schedule starts again.
+const SMALLEST_SHARE: f64 = 1e-4;
 
 impl LocalSolver for SemismoothNewton {
     fn solve_watched(&self, p: &LocalProblem, r: &mut [f64], u: &mut [f64], watch: &mut Watch) -> Report {
@@ -104,22 +109,31 @@ impl LocalSolver for SemismoothNewton {
         let (mut status, mut k, mut factorisations) = (Status::BudgetSpent, 0, 0);
         let mut merit = system.evaluate(p, &trial.weights, r, u);
         let mut window = vec![merit; if let LineSearch::Armijo { window } = self.line_search { window.max(1) } else { 1 }];
+        let (mut error, mut share) = (1.0f64, self.regularisation);
         while k < self.max_iterations {
             k += 1;
-            let mut alpha = self.regularisation;
+            let mut alpha = (share * error.min(1.0)).max(ALPHA.0);
             loop {
                 factorisations += 1;
                 if system.step(p, &trial.weights, alpha, r, u) {
                     break;
                 }
-                alpha = (ALPHA.1 * alpha).max(1e-12);
-                if alpha > ALPHA.0 {
+                alpha *= ALPHA.2;
+                if alpha > ALPHA.1 {
                     return trial.finish(Status::Stalled, k, factorisations, r, u);
                 }
             }
             merit = self.search(&mut system, &trial, merit, &window, r, u);
             let slot = k % window.len();
             window[slot] = merit;
+            let before = error;
+            error = trial.look(r, u);
+            if error > 0.5 * before {
+                share *= 0.5;
+                if share < SMALLEST_SHARE * self.regularisation {
+                    share = self.regularisation;
+                }
+            }
             if let Some(end) = trial.over(k, r, u, watch) {
                 status = end;
                 break;
