@@ -3,6 +3,7 @@
 use drystone::algebra::blocks::BlockRows;
 use drystone::numerics::local::equations::Function;
 use drystone::numerics::local::fixed_point::{AclmFixedPoint, DeSaxceFixedPoint, TrescaFixedPoint};
+use drystone::numerics::local::interior_point::InteriorPoint;
 use drystone::numerics::local::newton::{LineSearch, SemismoothNewton};
 use drystone::numerics::local::projection::{ExtraGradient, FixedPoint, HyperplaneProjection};
 use drystone::numerics::local::{LocalProblem, LocalSolver};
@@ -87,6 +88,7 @@ fn solvers() -> Vec<(&'static str, Box<dyn LocalSolver>)> {
         ("De Saxcé", Box::new(DeSaxceFixedPoint::default())),
         ("Tresca", Box::new(TrescaFixedPoint::default())),
         ("ACLM", Box::new(AclmFixedPoint::default())),
+        ("interior point", Box::new(InteriorPoint::default())),
         ("Alart–Curnier", newton(Function::AlartCurnier)),
         ("Jean–Moreau", newton(Function::JeanMoreau)),
         ("Fischer–Burmeister", newton(Function::FischerBurmeister)),

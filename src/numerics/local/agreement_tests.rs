@@ -3,6 +3,7 @@
 use super::assemblies::{Law, assembly};
 use super::equations::Function;
 use super::fixed_point::{AclmFixedPoint, DeSaxceFixedPoint, TrescaFixedPoint};
+use super::interior_point::InteriorPoint;
 use super::newton::{LineSearch, SemismoothNewton};
 use super::projection::{ExtraGradient, FixedPoint, HyperplaneProjection};
 use super::{LocalSolver, nsgs::Nsgs};

@@ -15,9 +15,11 @@ mod agreement_tests;
 mod alart_curnier;
 #[cfg(test)]
 mod assemblies;
+mod cones;
 pub mod contact;
 pub mod equations;
 pub mod fixed_point;
+pub mod interior_point;
 mod kernel;
 pub mod newton;
 pub mod nsgs;
