@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! T = β V,  V = [[w₀, w̄ᵀ], [w̄, I + w̄ w̄ᵀ/(1 + w₀)]],  w = (ŷ + J x̂) / 2γ,  γ = ((1 + x̂·ŷ)/2)^½,  β = (yᵀJy / xᵀJx)^¼
-//! T x = T⁻¹ y = λ,   T² = β² (2 w wᵀ − J),   J = diag(1, −1, …)
+//! T x = T⁻¹ y = λ,   T⁻¹ = J V J / β,   J = diag(1, −1, …)
 //! ```
 //!
 //! x̂, ŷ are x, y over the roots of xᵀJx, yᵀJy. (Nesterov & Todd 1997; the formulas of the second-order cone are Vandenberghe's.)
@@ -53,7 +53,7 @@ pub(super) fn scale(cone: Cone, x: &[f64], y: &[f64], w: &mut [f64]) -> f64 {
 /// `out = T v`, or `T⁻¹ v`.
 pub(super) fn apply(cone: Cone, w: &[f64], beta: f64, inverse: bool, v: &[f64], out: &mut [f64]) {
     match cone {
-        Cone::Free => out.fill(0.0),
+        Cone::Free => out.copy_from_slice(v),
         Cone::Orthant => (0..v.len()).for_each(|i| out[i] = if inverse { v[i] / w[i] } else { v[i] * w[i] }),
         Cone::Lorentz(_) => {
             let (sign, factor) = if inverse { (-1.0, 1.0 / beta) } else { (1.0, beta) };
@@ -65,16 +65,18 @@ pub(super) fn apply(cone: Cone, w: &[f64], beta: f64, inverse: bool, v: &[f64], 
     }
 }
 
-/// Row-major `T²`.
-pub(super) fn square(cone: Cone, w: &[f64], beta: f64, out: &mut [f64]) {
+/// Row-major `T⁻¹`.
+pub(super) fn inverse(cone: Cone, w: &[f64], beta: f64, out: &mut [f64]) {
     let n = w.len();
     for i in 0..n {
         for j in 0..n {
             let unit = f64::from(u8::from(i == j));
-            out[i * n + j] = match cone {
-                Cone::Free => 0.0,
-                Cone::Orthant => unit * w[i] * w[i],
-                Cone::Lorentz(_) => beta * beta * (2.0 * w[i] * w[j] - if i == 0 { unit } else { -unit }),
+            out[i * n + j] = match (cone, i, j) {
+                (Cone::Free, ..) => unit,
+                (Cone::Orthant, ..) => unit / w[i],
+                (Cone::Lorentz(_), 0, 0) => w[0] / beta,
+                (Cone::Lorentz(_), 0, _) | (Cone::Lorentz(_), _, 0) => -w[i + j] / beta,
+                (Cone::Lorentz(_), ..) => (unit + w[i] * w[j] / (1.0 + w[0])) / beta,
             };
         }
     }
@@ -129,6 +131,14 @@ pub(super) fn longest(cone: Cone, x: &[f64], d: &[f64]) -> f64 {
     }
 }
 
+/// Puts a point that rounding has laid on the border of its Lorentz cone back inside.
+pub(super) fn lift(cone: Cone, x: &mut [f64]) {
+    if let Cone::Lorentz(_) = cone {
+        let t = dot(&x[1..], &x[1..]).sqrt();
+        x[0] = x[0].max(t * (1.0 + 4.0 * f64::EPSILON) + f64::MIN_POSITIVE);
+    }
+}
+
 /// Adds `t` times the cone's unit.
 pub(super) fn add_unit(cone: Cone, t: f64, weight: &[f64], x: &mut [f64]) {
     match cone {
@@ -164,10 +174,10 @@ mod tests {
             apply(cone, &w, beta, false, &x, &mut a);
             apply(cone, &w, beta, true, &y, &mut b);
             assert!((0..n).all(|i| (a[i] - b[i]).abs() < 1e-9 * (1.0 + a[0].abs())), "{a:?} {b:?}");
-            let mut t2 = vec![0.0; n * n];
-            square(cone, &w, beta, &mut t2);
-            // T² x = y
-            assert!((0..n).all(|i| ((0..n).map(|j| t2[i * n + j] * x[j]).sum::<f64>() - y[i]).abs() < 1e-9 * (1.0 + y[0])));
+            let mut inverse_t = vec![0.0; n * n];
+            inverse(cone, &w, beta, &mut inverse_t);
+            // T⁻¹ λ = x
+            assert!((0..n).all(|i| ((0..n).map(|j| inverse_t[i * n + j] * a[j]).sum::<f64>() - x[i]).abs() < 1e-9 * (1.0 + x[0])));
             product(cone, &a, &y, &mut c);
             divide(cone, &a, &mut c);
             assert!((0..n).all(|i| (c[i] - y[i]).abs() < 1e-8), "{c:?} {y:?}");

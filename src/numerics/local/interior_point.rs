@@ -4,10 +4,10 @@
 //! x = (μ r_n, r_t) √d,   y = (û_n/μ, u_t) / √d        x, y ∈ L = {|x̄| ≤ x₀},   d the mean diagonal of the block's W
 //! y = W' x + q' + |ȳ| e₀        x ∘ y = σ ν e → 0        ν = x·y / number of cones
 //! Δy = J (W' Δx + G),   J = I + e₀ ȳᵀ/|ȳ|,   G = W' x + q' + |ȳ| e₀ − y
-//! (T² + J W') Δx = T (λ \ c) − J G        c = σ ν e − λ∘λ − (T Δx_a) ∘ (T⁻¹ Δy_a),   λ = T x = T⁻¹ y
+//! (I + T⁻¹ J W' T⁻¹) T Δx = λ \ c − T⁻¹ J G        c = σ ν e − λ∘λ − (T Δx_a) ∘ (T⁻¹ Δy_a),   λ = T x = T⁻¹ y
 //! ```
 //!
-//! T is the Nesterov–Todd scaling, the corrector Mehrotra's; `T² + J W'` is regular whatever the rank of W and is factorised by a
+//! T is the Nesterov–Todd scaling, the corrector Mehrotra's; the matrix is regular whatever the rank of W and is factorised by a
 //! sparse LU once an iteration, for two solves. The number of iterations hardly depends on the size: it is the choice for redundant,
 //! tightly solved problems. The first guess is not used. The cones must be symmetric: joints (free rows), unilateral rows, friction and
 //! second-order cones are; relays and rolling are not, and such a problem comes back as [`Status::Stalled`] at once.
@@ -54,6 +54,9 @@ impl Default for InteriorPoint {
 const PATIENCE: usize = 40;
 /// Weight of free rows on the diagonal, where W may be singular.
 const REGULARISATION: f64 = 1e-13;
+/// A step shorter than this is followed by a retreat of so many √ν from the border.
+const STUCK: f64 = 0.05;
+const RETREAT: f64 = 10.0;
 
 impl LocalSolver for InteriorPoint {
     fn solve_watched(&self, p: &LocalProblem, r: &mut [f64], u: &mut [f64], watch: &mut Watch) -> Report {
@@ -116,7 +119,10 @@ struct Path {
     sizes: Vec<u32>,
     pairs: Vec<(u32, u32)>,
     matrix: BlockGeneral,
-    block: [Vec<f64>; 2],
+    block: [Vec<f64>; 3],
+    /// T⁻¹ of every block, row-major, and where each starts
+    t_inv: Vec<f64>,
+    t_start: Vec<usize>,
 }
 
 impl Path {
@@ -160,6 +166,13 @@ impl Path {
         }
         pairs.sort_unstable();
         let largest = (0..p.sets.len()).map(|i| p.w.rows(i)).max().unwrap_or(0);
+        let mut squares = 0;
+        let t_start = (0..p.sets.len())
+            .map(|i| {
+                squares += p.w.rows(i).pow(2);
+                squares - p.w.rows(i).pow(2)
+            })
+            .collect();
         let vector = || vec![0.0; n];
         Self {
             beta: vec![0.0; cones.len()],
@@ -180,6 +193,8 @@ impl Path {
             pairs,
             matrix: BlockGeneral::default(),
             block: std::array::from_fn(|_| vec![0.0; largest * largest]),
+            t_inv: vec![0.0; squares],
+            t_start,
         }
     }
 
@@ -192,6 +207,10 @@ impl Path {
             let (x, y) = (&self.x[range.clone()], &self.y[range.clone()]);
             self.beta[i] = cones::scale(*cone, x, y, &mut self.w[range.clone()]);
             cones::apply(*cone, &self.w[range.clone()], self.beta[i], false, x, &mut self.lambda[range.clone()]);
+            cones::inverse(*cone, &self.w[range.clone()], self.beta[i], &mut self.t_inv[self.t_start[i]..][..range.len().pow(2)]);
+            if *cone == Cone::Free {
+                self.lambda[range.clone()].fill(0.0);
+            }
             let slip = &mut self.slip[range];
             slip.fill(0.0);
             if *cone == Cone::Lorentz(true) {
@@ -234,6 +253,16 @@ impl Path {
             self.x[k] += t * self.dx[k];
             self.y[k] += t * self.dy[k];
         }
+        for (i, cone) in self.cones.iter().enumerate() {
+            let range = p.w.range(i);
+            cones::lift(*cone, &mut self.x[range.clone()]);
+            cones::lift(*cone, &mut self.y[range.clone()]);
+            if t < STUCK {
+                // at the border with the misfit left behind: back towards the path
+                cones::add_unit(*cone, RETREAT * nu.sqrt(), &self.weight[range.clone()], &mut self.x[range.clone()]);
+                cones::add_unit(*cone, RETREAT * nu.sqrt(), &self.weight[range.clone()], &mut self.y[range]);
+            }
+        }
         self.x.iter().chain(&self.y).all(|x| x.is_finite())
     }
 
@@ -256,32 +285,34 @@ impl Path {
         }
     }
 
-    /// `T² + J W'`
+    /// `I + T⁻¹ J W' T⁻¹`
     fn assemble(&mut self, p: &LocalProblem) {
         self.matrix.set_pattern(&self.sizes, &self.pairs);
         for (i, cone) in self.cones.iter().enumerate() {
             let (n, range) = (p.w.rows(i), p.w.range(i));
-            let [scaled, square] = &mut self.block;
+            let [left, scaled, out] = &mut self.block;
+            // T⁻¹ J, or J of free rows
+            let left = &mut left[..n * n];
+            let t_inv = &self.t_inv[self.t_start[i]..][..n * n];
+            for a in 0..n {
+                (0..n).for_each(|b| left[a * n + b] = t_inv[a * n + b] + t_inv[a * n] * self.slip[range.start + b]);
+            }
             for (j, w) in p.w.row(i) {
                 let (columns, first) = (p.w.rows(j), p.w.range(j).start);
-                let scaled = &mut scaled[..n * columns];
+                let (scaled, out) = (&mut scaled[..n * columns], &mut out[..n * columns]);
                 for a in 0..n {
                     for b in 0..columns {
                         scaled[a * columns + b] = self.weight[range.start + a] * w[a * columns + b] * self.weight[first + b];
                     }
                 }
-                for a in 1..n {
-                    let bend = self.slip[range.start + a];
-                    (0..columns).for_each(|b| scaled[b] += bend * scaled[a * columns + b]);
-                }
+                multiply(left, scaled, columns, out);
+                multiply(out, &self.t_inv[self.t_start[j]..][..columns * columns], columns, scaled);
                 self.matrix.add(i, j, scaled);
             }
-            let square = &mut square[..n * n];
-            cones::square(*cone, &self.w[range], self.beta[i], square);
-            if *cone == Cone::Free {
-                (0..n).for_each(|k| square[k * n + k] = REGULARISATION);
-            }
-            self.matrix.add(i, i, square);
+            let unit = if *cone == Cone::Free { REGULARISATION } else { 1.0 };
+            let out = &mut out[..n * n];
+            (0..n * n).for_each(|k| out[k] = if k % (n + 1) == 0 { unit } else { 0.0 });
+            self.matrix.add(i, i, out);
         }
     }
 
@@ -290,19 +321,23 @@ impl Path {
         for (i, cone) in self.cones.iter().enumerate() {
             let range = p.w.range(i);
             let (w, dx) = (&self.w[range.clone()], &mut self.dx[range.clone()]);
-            cones::apply(*cone, w, self.beta[i], false, &self.corrector[range.clone()], dx);
-            dx.iter_mut().zip(&self.misfit[range]).for_each(|(d, g)| *d -= g);
+            cones::apply(*cone, w, self.beta[i], true, &self.misfit[range.clone()], dx);
+            dx.iter_mut().zip(&self.corrector[range]).for_each(|(d, c)| *d = c - *d);
         }
         self.matrix.solve(&mut self.dx);
-        // Δy from T Δx + T⁻¹ Δy = λ \ c
+        // T Δx is known: Δx, and Δy from T Δx + T⁻¹ Δy = λ \ c
         for (i, cone) in self.cones.iter().enumerate() {
             let range = p.w.range(i);
             let (w, beta) = (&self.w[range.clone()], self.beta[i]);
-            let [a, b] = &mut self.scratch;
-            let (a, b) = (&mut a[range.clone()], &mut b[range.clone()]);
-            cones::apply(*cone, w, beta, false, &self.dx[range.clone()], a);
-            (0..a.len()).for_each(|k| b[k] = self.corrector[range.start + k] - a[k]);
-            cones::apply(*cone, w, beta, false, b, &mut self.dy[range]);
+            let a = &mut self.scratch[0][range.clone()];
+            (0..a.len()).for_each(|k| a[k] = self.corrector[range.start + k] - self.dx[range.start + k]);
+            cones::apply(*cone, w, beta, false, a, &mut self.dy[range.clone()]);
+            if *cone == Cone::Free {
+                self.dy[range].fill(0.0);
+                continue;
+            }
+            a.copy_from_slice(&self.dx[range.clone()]);
+            cones::apply(*cone, w, beta, true, a, &mut self.dx[range]);
         }
         self.dx.iter().chain(&self.dy).all(|x| x.is_finite())
     }
@@ -316,5 +351,16 @@ impl Path {
             t = t.min(cones::longest(*cone, &self.y[range.clone()], &self.dy[range]));
         }
         t
+    }
+}
+
+/// `out = a b` for row-major a (square) and b with so many columns.
+fn multiply(a: &[f64], b: &[f64], columns: usize, out: &mut [f64]) {
+    let inner = b.len() / columns.max(1);
+    for (row, out) in a.chunks_exact(inner.max(1)).zip(out.chunks_exact_mut(columns)) {
+        out.fill(0.0);
+        for (x, b) in row.iter().zip(b.chunks_exact(columns)) {
+            out.iter_mut().zip(b).for_each(|(o, b)| *o += x * b);
+        }
     }
 }
