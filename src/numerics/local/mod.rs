@@ -17,6 +17,7 @@ mod alart_curnier;
 mod assemblies;
 mod cones;
 pub mod contact;
+pub mod contact_methods;
 pub mod equations;
 pub mod fixed_point;
 pub mod interior_point;
