@@ -5,7 +5,8 @@
 //! T x = T⁻¹ y = λ,   T⁻¹ = J V J / β,   J = diag(1, −1, …)
 //! ```
 //!
-//! x̂, ŷ are x, y over the roots of xᵀJx, yᵀJy. (Nesterov & Todd 1997; the formulas of the second-order cone are Vandenberghe's.)
+//! x̂, ŷ are x, y over the roots of xᵀJx, yᵀJy. (Nesterov & Todd 1997; the formulas of the second-order cone are
+//! Vandenberghe's.)
 
 /// The cone of one block.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -14,9 +14,9 @@
 //! | rank 2, or 1e-9 from it | 0.13 µs, none | 2 µs, 0.2 % | 0.17 µs, 1.4 % |
 //! | nonsymmetric | 0.16 µs, none | 8 µs, 8.0 % | 0.22 µs, 0.5 % |
 //!
-//! So the exact solver is the choice; the others are here to be compared with. Bisection on the slip multiplier (1.2 µs) and the
-//! quartic of Bonnefon & Daviet 2011 (0.16 µs) never failed in the exact solver's frame either, but neither is faster nor carries over
-//! to rolling, and they were not kept.
+//! So the exact solver is the choice; the others are here to be compared with. Bisection on the slip multiplier (1.2 µs) and
+//! the quartic of Bonnefon & Daviet 2011 (0.16 µs) never failed in the exact solver's frame either, but neither is faster nor
+//! carries over to rolling, and they were not kept.
 
 use super::alart_curnier::{self, Steps};
 use super::contact::ContactOperator3;

@@ -7,8 +7,8 @@
 //! Fischer–Burmeister  F = x + y − (x∘x + y∘y)^½  in the Jordan algebra of the cone,  x = (μ r_n, r_t),  y = ρ (û_n, μ u_t)
 //! ```
 //!
-//! Sets to which a function does not apply (rows of joints, relays, rolling) take the natural map, rolling under Jean–Moreau and
-//! Fischer–Burmeister that of Alart & Curnier. (Jean & Moreau 1987; Alart & Curnier 1991; Fukushima, Luo, Tseng 2002.)
+//! Sets to which a function does not apply (rows of joints, relays, rolling) take the natural map, rolling under Jean–Moreau
+//! and Fischer–Burmeister that of Alart & Curnier. (Jean & Moreau 1987; Alart & Curnier 1991; Fukushima, Luo, Tseng 2002.)
 
 use super::alart_curnier::{self, Steps};
 use crate::numerics::admissible::AdmissibleSet;

@@ -7,16 +7,16 @@
 //! (I + T⁻¹ J W' T⁻¹) T Δx = λ \ c − T⁻¹ J G        c = σ ν e − λ∘λ − (T Δx_a) ∘ (T⁻¹ Δy_a),   λ = T x = T⁻¹ y
 //! ```
 //!
-//! T is the Nesterov–Todd scaling, the corrector Mehrotra's; the matrix is regular whatever the rank of W and is factorised by a
-//! sparse LU once an iteration, for two solves. The number of iterations hardly depends on the size: it is the choice for redundant,
-//! tightly solved problems. The first guess is not used, so it does not gain from the last time step. The cones must be symmetric: joints
-//! (free rows), unilateral rows, friction and second-order cones are; relays and rolling are not, and such a problem comes back
-//! as [`Status::Stalled`] at once. As the shift is not monotone, convergence is not proved: a step that ends at the border with
-//! next to nothing gained is followed by a retreat along the units of the cones.
+//! T is the Nesterov–Todd scaling, the corrector Mehrotra's; the matrix is regular whatever the rank of W and is factorised by
+//! a sparse LU once an iteration, for two solves. The number of iterations hardly depends on the size: it is the choice for
+//! redundant, tightly solved problems. The first guess is not used, so it does not gain from the last time step. The cones must
+//! be symmetric: joints (free rows), unilateral rows, friction and second-order cones are; relays and rolling are not, and such
+//! a problem comes back as [`Status::Stalled`] at once. As the shift is not monotone, convergence is not proved: a step that
+//! ends at the border with next to nothing gained is followed by a retreat along the units of the cones.
 //!
-//! Measured, iterations to 1e-8: a tower of 570 contacts 8, a stack of 52 boxes 17, heaps of 225 to 296 capsules 18 to 29, 7002 contacts in the plane
-//! 44. A pile of 463 rocks with μ = 1 and a nonsymmetric W stops at 9e-4. (Mehrotra 1992; Nesterov & Todd 1997; for contact:
-//! Krabbenhøft, Lyamin, Huang, Vicente da Silva 2012; Acary, Armand, Nguyen, Shpakovych 2023.)
+//! Measured, iterations to 1e-8: a tower of 570 contacts 8, a stack of 52 boxes 17, heaps of 225 to 296 capsules 18 to 29, 7002
+//! contacts in the plane 44. A pile of 463 rocks with μ = 1 and a nonsymmetric W stops at 9e-4. (Mehrotra 1992; Nesterov & Todd
+//! 1997; for contact: Krabbenhøft, Lyamin, Huang, Vicente da Silva 2012; Acary, Armand, Nguyen, Shpakovych 2023.)
 
 use super::cones::{self, Cone};
 use super::{LocalProblem, LocalSolver, trial::Trial};

@@ -6,15 +6,17 @@
 //! Goldstein–Price  and also ≥ ½|F|² − (1 − σ) t |F|², so that a step is not too short
 //! ```
 //!
-//! [`Function`] chooses the equations. α is a share of the present error, so that the convergence stays superlinear; it keeps the
-//! matrix regular where redundant contacts stick, whatever the rank of W, and falls where it slows the progress. The pattern of W stands, so the elimination tree is built
-//! once; an iteration costs a sparse LU of all rows and two products with W.
+//! [`Function`] chooses the equations. α is a share of the present error, so that the convergence stays superlinear; it keeps
+//! the matrix regular where redundant contacts stick, whatever the rank of W, and falls where it slows the progress. The
+//! pattern of W stands, so the elimination tree is built once; an iteration costs a sparse LU of all rows and two products with
+//! W.
 //!
-//! With Fischer–Burmeister from `r = 0` this solves every reduced problem of the public collection but one at 1e-8: 8 iterations for a
-//! tower of 570 contacts with a W of rank 504 of 1710, 12 to 16 for heaps of 225 to 296 capsules, where the other functions take 20
-//! to 100 or stall. There is no global convergence: a pile of 463 rocks with a nonsymmetric W stops between 1e-4 and 1e-5. Where
-//! factors fill (7002 contacts in the plane: 14 ms an iteration) sweeps reach a loose tolerance earlier. (Globalisation: Grippo,
-//! Lampariello, Lucidi 1986; Fischer–Burmeister on cones: Fukushima, Luo, Tseng 2002; survey: Acary, Brémond, Huber, RR-9118, 2018.)
+//! With Fischer–Burmeister from `r = 0` this solves every reduced problem of the public collection but one at 1e-8: 8
+//! iterations for a tower of 570 contacts with a W of rank 504 of 1710, 12 to 16 for heaps of 225 to 296 capsules, where the
+//! other functions take 20 to 100 or stall. There is no global convergence: a pile of 463 rocks with a nonsymmetric W stops
+//! between 1e-4 and 1e-5. Where factors fill (7002 contacts in the plane: 14 ms an iteration) sweeps reach a loose tolerance
+//! earlier. (Globalisation: Grippo, Lampariello, Lucidi 1986; Fischer–Burmeister on cones: Fukushima, Luo, Tseng 2002; survey:
+//! Acary, Brémond, Huber, RR-9118, 2018.)
 
 use super::alart_curnier::Steps;
 use super::equations::Function;
@@ -246,14 +248,14 @@ impl System {
     /// Sets the direction from the point that was evaluated last; false when the matrix is singular.
     fn step(&mut self, p: &LocalProblem, weights: &[f64], alpha: f64, r: &[f64], u: &[f64]) -> bool {
         self.matrix.set_pattern(&self.sizes, &self.pairs);
-        for i in 0..p.sets.len() {
+        for (i, weight) in weights.iter().enumerate() {
             let (n, range) = (p.w.rows(i), p.w.range(i));
             if n == 0 {
                 continue;
             }
             let [a, b, block] = &mut self.scratch;
             let (a, b) = (&mut a[..n * n], &mut b[..n * n]);
-            self.function.derivative(p.sets[i], self.steps[i], 1.0 / weights[i], &r[range.clone()], &u[range], a, b);
+            self.function.derivative(p.sets[i], self.steps[i], 1.0 / weight, &r[range.clone()], &u[range], a, b);
             for (j, w) in p.w.row(i) {
                 let columns = p.w.rows(j);
                 let block = &mut block[..n * columns];
@@ -265,7 +267,7 @@ impl System {
                 }
                 self.matrix.add(i, j, block);
             }
-            a.iter_mut().zip(b.iter()).for_each(|(a, b)| *a += alpha * weights[i] * b);
+            a.iter_mut().zip(b.iter()).for_each(|(a, b)| *a += alpha * weight * b);
             self.matrix.add(i, i, a);
         }
         if !self.matrix.factorise() {
