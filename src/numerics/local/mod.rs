@@ -10,11 +10,13 @@
 //! Friction in two and three dimensions, with or without rolling, complementarity, relays, equalities and second-order
 //! cones differ in [`AdmissibleSet`] alone. W may be nonsymmetric and rank deficient.
 
+pub mod admm;
 #[cfg(test)]
 mod agreement_tests;
 mod alart_curnier;
 #[cfg(test)]
 mod assemblies;
+pub mod auto;
 mod cones;
 pub mod contact;
 pub mod contact_methods;
