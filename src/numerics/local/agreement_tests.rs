@@ -81,7 +81,7 @@ fn a_foul_guess_and_an_empty_problem_do_no_harm() {
 #[test]
 fn a_mixture_of_joints_bounds_and_contacts_is_solved_by_all() {
     let mut random = Random(3);
-    let sets = vec![
+    let sets = [
         AdmissibleSet::Free,
         AdmissibleSet::NonNegative,
         AdmissibleSet::Coulomb { mu: 0.4 },

@@ -266,7 +266,8 @@ pub struct RollingOperator {
     nt: [f64; 4],
     tn: [f64; 4],
     s: [[f64; 4]; 4],
-    scale: f64,
+    /// largest diagonal of W in each disc
+    scale: [f64; 2],
 }
 
 /// `r_n = free − nt · x` and `(A + diag(λ, κ)) x = −c`.
@@ -303,7 +304,8 @@ impl RollingOperator {
             for j in 0..tangent {
                 o.s[i][j] = w[(i + 1) * rows + j + 1] - w[(i + 1) * rows] * o.nt[j];
             }
-            o.scale = o.scale.max(w[(i + 1) * rows + i + 1].abs());
+            let scale = &mut o.scale[i / o.half];
+            *scale = scale.max(w[(i + 1) * rows + i + 1].abs());
         }
         let good = w[0] > 0.0 && nn_inv.is_finite() && o.s.iter().flatten().all(|x| x.is_finite());
         good.then_some(o)
@@ -323,7 +325,7 @@ impl RollingOperator {
                     b[i] = 0.0;
                 } else {
                     // the rounding of W itself; keeps a singular S in hand
-                    a[i][i] += multiplier + 8.0 * f64::EPSILON * self.scale;
+                    a[i][i] += multiplier + 8.0 * f64::EPSILON * self.scale[k];
                 }
             }
         }
@@ -396,7 +398,7 @@ impl RollingOperator {
         }
         let c = [0, 1].map(|k| norm(&f.minus_c[self.disc(k)]));
         let mut multiplier =
-            from_fn(|k| if start[k].is_infinite() { start[k] } else { (c[k] / (bound[k] * f.free) - self.scale).max(0.0) });
+            from_fn(|k| if start[k].is_infinite() { start[k] } else { (c[k] / (bound[k] * f.free) - self.scale[k]).max(0.0) });
         let (mut before, mut best, mut halvings) = (None::<[f64; 2]>, f64::INFINITY, 0);
         for _ in 0..30 {
             let at = self.point(f, multiplier);
@@ -411,7 +413,7 @@ impl RollingOperator {
             let error = if at.rn > 0.0 { misfit(0).max(misfit(1)) } else { f64::INFINITY };
             if error >= best && halvings < 5 || error.is_infinite() {
                 // too far: half way back, or at the start with far more resistance
-                let towards = |k: usize, x: f64| before.map_or(10.0 * x + self.scale, |b| 0.5 * (x + b[k]));
+                let towards = |k: usize, x: f64| before.map_or(10.0 * x + self.scale[k], |b| 0.5 * (x + b[k]));
                 multiplier = from_fn(|k| if start[k].is_infinite() { start[k] } else { towards(k, multiplier[k]) });
                 halvings += 1;
                 continue;
@@ -461,7 +463,7 @@ impl RollingOperator {
         let root = |k: usize, size: &mut dyn FnMut(f64) -> f64| {
             let limit = bound[k] * f.free;
             let excess = |x: f64| 1.0 / limit - 1.0 / size(x).max(f64::MIN_POSITIVE);
-            if limit > 0.0 { bracketed_root(self.scale, excess) } else { f64::INFINITY }
+            if limit > 0.0 { bracketed_root(self.scale[k], excess) } else { f64::INFINITY }
         };
         let kappa = |lambda: f64| root(1, &mut |kappa| self.point(f, [lambda, kappa]).size[1]);
         let lambda = root(0, &mut |lambda| self.point(f, [lambda, kappa(lambda)]).size[0]);
