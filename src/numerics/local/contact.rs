@@ -11,9 +11,9 @@
 //! The tangents are turned so that the symmetric part of S is diagonal; then `S + λ I = [[s₁ + λ, a], [−a, s₂ + λ]]` has the
 //! determinant `(s₁ + λ)(s₂ + λ) + a²` and no digit is lost, however singular S is. Where W has a positive semidefinite
 //! symmetric part, s₁, s₂ ≥ 0 and `g(λ) = |r_t| − μ r_n` goes from positive to negative: a root exists and stays bracketed.
-//! Newton runs on `1/(μ r_n) − 1/|r_t|`, nearly linear in λ: 2 to 4 evaluations are typical (trust-region secular equation,
-//! Moré & Sorensen 1983; Preclik & Rüde 2015 for one contact). An opening contact takes `r = 0` even where Painlevé's paradox
-//! leaves another choice.
+//! Newton runs on `1/(μ r_n) − 1/|r_t|`, nearly linear in λ: 4 to 6 evaluations on random operators with μ ≤ 1, 9 with μ = 10
+//! (trust-region secular equation, Moré & Sorensen 1983; Preclik & Rüde 2015 for one contact). An opening contact takes `r = 0`
+//! even where Painlevé's paradox leaves another choice.
 
 use std::array::from_fn;
 
@@ -138,7 +138,9 @@ impl ContactOperator3 {
         }
         let (mut low, mut high) = (self.lambda_min, f64::INFINITY);
         let floor = low + f64::EPSILON * (s1.abs() + s2.abs());
-        let mut lambda = (c_norm / (mu * free) - 0.5 * (s1 + s2)).max(floor);
+        // the root for S = ½ tr(S) I
+        let coupled = c_norm - mu * (self.nt[0] * c[0] + self.nt[1] * c[1]);
+        let mut lambda = (coupled / (mu * free) - 0.5 * (s1 + s2)).max(floor);
         let (mut x, mut y, mut rn) = (0.0, 0.0, free);
         for _ in 0..MAX_SECULAR {
             let (p, q) = (s1 + lambda, s2 + lambda);
@@ -163,8 +165,11 @@ impl ContactOperator3 {
             let drn = -(self.nt[0] * dx + self.nt[1] * dy);
             let slope = dt / (t * t) - drn / (mu * rn * rn);
             let newton = lambda - (1.0 / (mu * rn) - 1.0 / t) / slope;
+            let plain = lambda - g / (dt - mu * drn);
             lambda = if rn > 0.0 && newton > low && newton < high {
                 newton
+            } else if plain > low && plain < high {
+                plain
             } else if high.is_infinite() {
                 10.0 * lambda + s1.abs() + s2.abs()
             } else if low > 0.0 && high < 1e3 * low {
