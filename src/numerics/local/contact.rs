@@ -253,8 +253,9 @@ impl ContactOperator2 {
 /// (S + diag(λ, κ)) (r_t, m) = −c      0 ≤ λ ⟂ μ r_n − |r_t| ≥ 0      0 ≤ κ ⟂ μ_r r_n − |m| ≥ 0
 /// ```
 ///
-/// by Newton on both secular equations. Where that fails (3 in 100 random contacts with a condition of W up to 1e8), r_n is
-/// bracketed on `u_n(r_n) = 0` between discs of fixed size, whose λ and κ Newton, or nested brackets, find.
+/// by Newton on both secular equations. Where that fails (in no rolling problem of the public collection, but in up to 3 of 100
+/// random contacts with a condition of W up to 1e8), r_n is bracketed on `u_n(r_n) = 0` between discs of fixed size, whose λ and κ
+/// Newton, or nested brackets, find.
 ///
 /// ```
 /// use drystone::numerics::local::contact::RollingOperator;
