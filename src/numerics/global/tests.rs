@@ -123,3 +123,28 @@ fn bad_data_is_named() {
     assert!(text(&GlobalProblem { offsets: vec![0, 7, 6], ..good.clone() }).contains("grow"));
     assert!(text(&GlobalProblem { sets: good.sets[..1].to_vec(), ..good }).contains("1 values, but 2"));
 }
+
+fn answer(solver: &dyn GlobalSolver, p: &GlobalProblem) -> (Report, Vec<f64>, Vec<f64>) {
+    let (mut r, mut v, mut u) = (vec![0.0; p.w.len()], vec![0.0; p.f.len()], vec![0.0; p.w.len()]);
+    let report = solver.solve(p, &mut r, &mut v, &mut u).expect("legal");
+    (report, r, v)
+}
+
+#[test]
+fn body_space_and_reduction_find_the_same_velocities() {
+    let nsgs = Reduced(crate::numerics::local::nsgs::Nsgs { tolerance: 1e-11, ..Default::default() });
+    let admm = admm::BodyAdmm { tolerance: 1e-9, ..Default::default() };
+    let newton = proximal::BodyNewton { tolerance: 1e-10, ..Default::default() };
+    for seed in 0..12 {
+        // small friction: the answer is unique
+        let p = random(6, 4 + 2 * seed as usize, 0.1, if seed % 2 == 0 { 0.0 } else { 0.1 }, seed + 1);
+        let (report, _, v) = answer(&nsgs, &p);
+        assert!(report.converged(), "seed {seed}: {report:?}");
+        for (name, solver) in [("admm", &admm as &dyn GlobalSolver), ("newton", &newton)] {
+            let (found, _, w) = answer(solver, &p);
+            assert!(found.converged(), "{name}, seed {seed}: {found:?}");
+            let apart = v.iter().zip(&w).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
+            assert!(apart <= 1e-5 * norm(&v), "{name}, seed {seed}: velocities {apart:e} apart");
+        }
+    }
+}

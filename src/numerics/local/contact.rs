@@ -379,9 +379,7 @@ impl RollingOperator {
     /// Newton on `1/(μ r_n) − 1/|r_t|` for the discs that bind; a multiplier that turns negative lets go.
     fn newton(&self, free: f64, minus_c: [f64; 4], bound: [f64; 2], start: [f64; 2]) -> Option<([f64; 2], RollingPoint)> {
         let c = [0, 1].map(|k| norm(&minus_c[self.disc(k)]));
-        let mut multiplier = from_fn(|k| {
-            if start[k].is_infinite() { start[k] } else { (c[k] / (bound[k] * free) - self.scale).max(0.0) }
-        });
+        let mut multiplier = from_fn(|k| if start[k].is_infinite() { start[k] } else { (c[k] / (bound[k] * free) - self.scale).max(0.0) });
         for _ in 0..30 {
             let at = self.point(free, minus_c, multiplier);
             let open = |k: usize| multiplier[k] == 0.0 && at.size[k] <= bound[k] * at.rn;
@@ -481,4 +479,3 @@ fn bracketed_root(scale: f64, mut g: impl FnMut(f64) -> f64) -> f64 {
 fn norm(x: &[f64]) -> f64 {
     x.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
-

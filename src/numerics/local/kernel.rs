@@ -9,15 +9,34 @@ use crate::numerics::admissible::AdmissibleSet;
 /// How one block is solved.
 #[derive(Clone, Debug)]
 pub(super) enum Kernel {
-    Coulomb2 { w: ContactOperator2, mu: f64 },
-    Coulomb3 { w: ContactOperator3, mu: f64 },
-    Rolling { w: Box<RollingOperator>, mu: f64, mu_r: f64 },
+    Coulomb2 {
+        w: ContactOperator2,
+        mu: f64,
+    },
+    Coulomb3 {
+        w: ContactOperator3,
+        mu: f64,
+    },
+    Rolling {
+        w: Box<RollingOperator>,
+        mu: f64,
+        mu_r: f64,
+    },
     /// one row: `r = P_K(−q / w)`
-    Scalar { inverse: f64, set: AdmissibleSet },
+    Scalar {
+        inverse: f64,
+        set: AdmissibleSet,
+    },
     /// equations: `r = −W⁻¹ q`
-    Free { inverse: Vec<f64> },
+    Free {
+        inverse: Vec<f64>,
+    },
     /// `r ← P_K(r − û / λ)` until it stands
-    Projected { w: Vec<f64>, step: f64, set: AdmissibleSet },
+    Projected {
+        w: Vec<f64>,
+        step: f64,
+        set: AdmissibleSet,
+    },
     /// no own stiffness: the reaction stays
     Fixed,
 }
@@ -153,7 +172,13 @@ mod tests {
     fn each_kind_of_block_is_solved_in_one_visit() {
         let w = [3.0, 0.2, -0.4, 0.1, 2.0, 0.3, -0.3, 0.2, 2.5];
         let interval = AdmissibleSet::Interval { lower: -0.1, upper: 0.2 };
-        for set in [AdmissibleSet::Free, AdmissibleSet::NonNegative, interval, AdmissibleSet::Coulomb { mu: 0.3 }, AdmissibleSet::SecondOrder { mu: 0.3 }] {
+        for set in [
+            AdmissibleSet::Free,
+            AdmissibleSet::NonNegative,
+            interval,
+            AdmissibleSet::Coulomb { mu: 0.3 },
+            AdmissibleSet::SecondOrder { mu: 0.3 },
+        ] {
             for q in [[-1.0, 0.5, 2.0], [-1.0, 0.01, 0.02], [1.0, -1.0, 1.0]] {
                 let p = LocalProblem { w: BlockRows::from_dense(&[0, 3], &w), q: q.to_vec(), sets: vec![set] };
                 let mut r = [0.0; 3];

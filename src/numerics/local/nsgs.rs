@@ -293,7 +293,8 @@ impl<'a> Sweeper<'a> {
             taken.extend(self.columns[self.starts[i] as usize..self.starts[i + 1] as usize].iter().map(|&j| colour[j as usize]));
             taken.sort_unstable();
             taken.dedup();
-            colour[i] = (0..).zip(taken.iter()).find(|(k, t)| k != *t).map_or(taken.iter().filter(|t| **t != u32::MAX).count() as u32, |(k, _)| k);
+            colour[i] =
+                (0..).zip(taken.iter()).find(|(k, t)| k != *t).map_or(taken.iter().filter(|t| **t != u32::MAX).count() as u32, |(k, _)| k);
         }
         let mut order: Vec<u32> = (0..n as u32).collect();
         order.sort_by_key(|&i| colour[i as usize]);
