@@ -176,6 +176,7 @@ struct Splitting {
     scale: Vec<f64>,
     t: Vec<f64>,
     z: Vec<f64>,
+    last_z: Vec<f64>,
     y: Vec<f64>,
     x: Vec<f64>,
     /// f on the unknowns of body space
@@ -192,8 +193,8 @@ impl Splitting {
             scale[range[0]..range[1]].fill(*d);
         }
         let f: Vec<f64> = space.dofs.iter().map(|&k| p.problem.f[k as usize]).collect();
-        let [t, z, y, x, scaled] = std::array::from_fn(|_| vec![0.0; rows]);
-        Self { rho, scale, t, z, y, x, v: vec![0.0; f.len()], f, scaled }
+        let [t, z, last_z, y, x, scaled] = std::array::from_fn(|_| vec![0.0; rows]);
+        Self { rho, scale, t, z, last_z, y, x, v: vec![0.0; f.len()], f, scaled }
     }
 
     fn factorise(&self, space: &mut BodySpace) -> bool {
@@ -218,6 +219,7 @@ impl Splitting {
 
     /// One pass of the splitting: z, y and x of t.
     fn map(&mut self, p: &Prepared, space: &mut BodySpace) {
+        std::mem::swap(&mut self.z, &mut self.last_z);
         self.z.copy_from_slice(&self.t);
         for (set, o) in p.problem.sets.iter().zip(p.problem.offsets.windows(2)) {
             let range = o[0]..o[1];
@@ -247,7 +249,7 @@ impl Splitting {
         let [mut primal, mut dual, mut reaction, mut velocity] = [0.0; 4];
         for (k, d) in self.scale.iter().enumerate() {
             primal += d * (self.x[k] - self.z[k]).powi(2);
-            dual += d * (self.x[k] - self.t[k]).powi(2);
+            dual += d * (self.z[k] - self.last_z[k]).powi(2);
             reaction += d * self.z[k] * self.z[k];
             velocity += d * (self.t[k] - self.z[k]).powi(2);
         }

@@ -1,9 +1,10 @@
 //! The default strategy for global problems: reduce and solve on W, or stay in body space.
 //!
 //! ```text
-//! sweeps on W            while they promise to end soon             (rockslides, rolling grains, few contacts)
-//! Newton on W            where reaction rows are fewer than velocities that they meet
-//! Newton in body space   where they are more; then ADMM there, then all that sweeps can do
+//! sweeps on W            while they promise to end soon
+//! Newton on W            then ADMM and Newton in body space         rows of H below twice the velocities that they meet
+//! ADMM in body space     then Newton there, then Newton on W        above: redundant contacts
+//! sweeps on W            all that the budget allows
 //! ```
 //!
 //! The best iterate of all stages is the start of the next and what is returned. The choice rests on sizes alone.
@@ -49,7 +50,7 @@ pub struct GlobalAuto {
 
 impl Default for GlobalAuto {
     fn default() -> Self {
-        Self { tolerance: 1e-8, measure: Measure::default(), max_sweeps: 400, last_sweeps: 20_000, redundancy: 1.0 }
+        Self { tolerance: 1e-8, measure: Measure::default(), max_sweeps: 200, last_sweeps: 20_000, redundancy: 2.0 }
     }
 }
 
@@ -63,7 +64,7 @@ enum Stage {
 }
 
 /// Sweeps that the first stage may still need when it is given up for Newton.
-const FORESIGHT: usize = 300;
+const FORESIGHT: usize = 100;
 /// Times a local solver is asked again, more strictly, where the global error is above its own.
 const ASKED_AGAIN: usize = 3;
 
@@ -149,7 +150,7 @@ impl GlobalAuto {
         let last = Stage::Sweeps { budget: self.last_sweeps, foresight: 0 };
         let redundant = prepared.q().len() as f64 >= self.redundancy * space.order() as f64;
         let stages = if redundant {
-            [Stage::BodyNewton, Stage::BodyAdmm, Stage::NewtonOnW, last]
+            [Stage::BodyAdmm, Stage::BodyNewton, Stage::NewtonOnW, last]
         } else {
             [Stage::NewtonOnW, Stage::BodyAdmm, Stage::BodyNewton, last]
         };
