@@ -100,6 +100,15 @@ impl BlockGeneral {
         self.factor.len()
     }
 
+    /// Multiplications of one factorisation.
+    pub fn operations(&self) -> f64 {
+        let front = |f: &Front| {
+            let (p, u) = (f.pivots as f64, f.updates as f64);
+            p * (p * p / 3.0 + p * u + u * u)
+        };
+        self.fronts.iter().map(front).sum()
+    }
+
     /// Declares nodes and coupled pairs (`row > column`, sorted, unique), and sets all numbers to zero.
     pub fn set_pattern(&mut self, sizes: &[u32], pairs: &[(u32, u32)]) {
         if self.sizes != sizes || self.pairs != pairs {

@@ -12,7 +12,7 @@
 //! 1991; schedule of α: Acary, Brémond, Huber, RR-9118, 2018, PROX.)
 
 use super::alart_curnier::{Steps, derivative, value};
-use super::nsgs::{Nsgs, Sweeper};
+use super::nsgs::{Acceleration, Nsgs, Sweeper};
 use super::{LocalProblem, LocalSolver};
 use crate::algebra::multifrontal::BlockGeneral;
 use crate::numerics::{Measure, Progress, Report, Status, Watch};
@@ -40,6 +40,8 @@ pub struct ProximalPoint {
     pub max_outer: usize,
     /// Budget of Newton iterations of one outer step.
     pub max_inner: usize,
+    /// Budget of factorisations.
+    pub max_factorisations: usize,
     /// First weight α of the proximal term.
     pub alpha: f64,
     /// Sweeps of Gauss–Seidel before the first step.
@@ -48,14 +50,28 @@ pub struct ProximalPoint {
 
 impl Default for ProximalPoint {
     fn default() -> Self {
-        Self { tolerance: 1e-8, measure: Measure::default(), max_outer: 60, max_inner: 25, alpha: 1e-3, warm_up: 20 }
+        Self {
+            tolerance: 1e-8,
+            measure: Measure::default(),
+            max_outer: 60,
+            max_inner: 25,
+            max_factorisations: 1000,
+            alpha: 1e-3,
+            warm_up: 20,
+        }
     }
 }
 
 impl LocalSolver for ProximalPoint {
     fn solve_watched(&self, p: &LocalProblem, r: &mut [f64], u: &mut [f64], watch: &mut Watch) -> Report {
         let sweeper = Sweeper::new(p);
-        let sweeps = Nsgs { tolerance: self.tolerance, measure: self.measure, max_sweeps: self.warm_up, ..Nsgs::default() };
+        let sweeps = Nsgs {
+            tolerance: self.tolerance,
+            measure: self.measure,
+            max_sweeps: self.warm_up,
+            acceleration: Acceleration::Anderson(10),
+            ..Nsgs::default()
+        };
         let first = sweeps.run(&sweeper, r, u, watch);
         if first.converged() {
             return first;
@@ -70,6 +86,10 @@ impl LocalSolver for ProximalPoint {
 const ALPHA: (f64, f64) = (1e-13, 10.0);
 /// Share of the starting |F| at which an inner solve ends, and counts as a success.
 const INNER: (f64, f64) = (0.02, 0.05);
+/// Newton steps at full length before the line search: blocks change their state at once, and often to the right one.
+const FULL: usize = 2;
+/// Growth of |F| over them that sends Newton back to the best point.
+const ASTRAY: f64 = 10.0;
 /// Sweeps after a failure.
 const SHAKE: usize = 10;
 
@@ -83,7 +103,7 @@ impl ProximalPoint {
         let mut alpha = self.alpha;
         let mut idle = 0;
         for _ in 0..self.max_outer {
-            if best <= self.tolerance || idle >= 12 {
+            if best <= self.tolerance || idle >= 12 || report.factorisations >= self.max_factorisations {
                 break;
             }
             newton.centre.copy_from_slice(r);
@@ -157,16 +177,22 @@ impl ProximalPoint {
                     *r = from + t * d;
                 }
                 merit = newton.evaluate(alpha, r);
-                if merit <= (1.0 - 1e-3 * t) * reference || halving == 6 {
+                if (iterations <= FULL && merit.is_finite()) || merit <= (1.0 - 1e-3 * t) * reference || halving == 6 {
                     break;
                 }
                 t *= 0.5;
             }
-            recent[iterations % 3] = merit;
             if merit < best {
                 best = merit;
                 best_r.copy_from_slice(r);
             }
+            if iterations == FULL && (merit > ASTRAY * start || merit.is_nan()) {
+                // they led nowhere: from here on every step has to pay
+                r.copy_from_slice(&best_r);
+                merit = newton.evaluate(alpha, r);
+                recent = [merit; 3];
+            }
+            recent[iterations % 3] = merit;
         }
         if merit > best || merit.is_nan() {
             r.copy_from_slice(&best_r);
@@ -238,8 +264,8 @@ impl<'a> Newton<'a> {
         sum.sqrt()
     }
 
-    /// Sets `direction` to Newton's step from the point that was evaluated last; false when the matrix is singular.
-    fn step(&mut self, alpha: f64, r: &[f64]) -> bool {
+    /// Declares the active blocks to the matrix.
+    fn set_pattern(&mut self) {
         let p = self.sweeper.p;
         self.blocks.clear();
         self.sizes.clear();
@@ -264,6 +290,25 @@ impl<'a> Newton<'a> {
         }
         self.pairs.sort_unstable();
         self.matrix.set_pattern(&self.sizes, &self.pairs);
+    }
+
+    /// Operations of a factorisation with the blocks that are active at `r`.
+    pub(super) fn cost(&mut self, r: &[f64]) -> f64 {
+        self.centre.copy_from_slice(r);
+        self.evaluate(0.0, r);
+        self.set_pattern();
+        self.matrix.operations()
+    }
+
+    /// Numbers held by the factors of the last pattern.
+    pub(super) fn factor_len(&self) -> usize {
+        self.matrix.factor_len()
+    }
+
+    /// Sets `direction` to Newton's step from the point that was evaluated last; false when the matrix is singular.
+    fn step(&mut self, alpha: f64, r: &[f64]) -> bool {
+        self.set_pattern();
+        let p = self.sweeper.p;
         self.right.clear();
         for (row, &i) in self.blocks.iter().enumerate() {
             let i = i as usize;
