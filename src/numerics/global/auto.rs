@@ -1,10 +1,9 @@
-//! The default strategy for global problems: reduce and solve on W, or stay in body space.
+//! The default strategy for global problems: reduce and solve on W, or work in body space.
 //!
 //! ```text
-//! sweeps on W            while they promise to end soon
-//! Newton on W            then ADMM and Newton in body space         rows of H below twice the velocities that they meet
-//! ADMM in body space     then Newton there, then Newton on W        above: redundant contacts
-//! sweeps on W            all that the budget allows
+//! rows of H < twice the velocities they meet     local::auto on W, then ADMM and Newton in body space
+//! more rows: redundant contacts                  sweeps on W while they promise to end soon,
+//!                                                ADMM and Newton in body space, then local::auto on W
 //! ```
 //!
 //! The best iterate of all stages is the start of the next and what is returned. The choice rests on sizes alone.
@@ -13,7 +12,7 @@ use super::admm::BodyAdmm;
 use super::bodies::BodySpace;
 use super::proximal::BodyNewton;
 use super::{GlobalProblem, GlobalSolver, Prepared};
-use crate::numerics::local::{LocalProblem, LocalSolver, nsgs::Nsgs, proximal::ProximalPoint};
+use crate::numerics::local::{LocalProblem, LocalSolver, auto::Auto, nsgs::Nsgs};
 use crate::numerics::{Measure, ProblemError, Report, Status, Watch};
 
 /// Settings of the default solver of global problems.
@@ -40,30 +39,26 @@ pub struct GlobalAuto {
     pub tolerance: f64,
     /// Which error.
     pub measure: Measure,
-    /// Budget of the first sweeps; they end before where they promise to need more.
-    pub max_sweeps: usize,
-    /// Budget of the last sweeps, where nothing else has helped.
-    pub last_sweeps: usize,
     /// Rows per velocity that they meet from which body space is preferred.
     pub redundancy: f64,
 }
 
 impl Default for GlobalAuto {
     fn default() -> Self {
-        Self { tolerance: 1e-8, measure: Measure::default(), max_sweeps: 200, last_sweeps: 20_000, redundancy: 2.0 }
+        Self { tolerance: 1e-8, measure: Measure::default(), redundancy: 2.0 }
     }
 }
 
 /// What a run may try, in order.
 #[derive(Clone, Copy)]
 enum Stage {
-    Sweeps { budget: usize, foresight: usize },
-    NewtonOnW,
+    Sweeps,
+    OnW,
     BodyNewton,
     BodyAdmm,
 }
 
-/// Sweeps that the first stage may still need when it is given up for Newton.
+/// Sweeps that a redundant problem gets before it goes to body space, where they promise to end within them.
 const FORESIGHT: usize = 100;
 /// Times a local solver is asked again, more strictly, where the global error is above its own.
 const ASKED_AGAIN: usize = 3;
@@ -83,31 +78,31 @@ impl GlobalSolver for GlobalAuto {
         let (mut best, mut best_r, mut stopped) = (self.measure.of(&found), r.to_vec(), false);
         if best > self.tolerance {
             let local = prepared.reduce()?;
-            let mut space = None;
+            let mut space: Option<BodySpace> = None;
             let watch: &mut Watch = &mut |progress| {
                 stopped = !watch(progress);
                 !stopped
             };
-            let mut done = 0;
-            while let Some(stage) = self.stage(done, &prepared, &mut space) {
-                done += 1;
+            for stage in self.stages(&prepared) {
                 let part = match stage {
-                    Stage::Sweeps { budget, foresight } => {
-                        let solver =
-                            |tolerance| Nsgs { tolerance, measure: self.measure, max_sweeps: budget, foresight, ..Nsgs::default() };
+                    Stage::Sweeps => {
+                        let (max_sweeps, foresight) = (2 * FORESIGHT, FORESIGHT);
+                        let solver = |tolerance| Nsgs { tolerance, measure: self.measure, max_sweeps, foresight, ..Nsgs::default() };
                         self.on_w(solver, &mut prepared, &local, r, v, u, watch)
                     }
-                    Stage::NewtonOnW => {
-                        let solver = |tolerance| ProximalPoint { tolerance, measure: self.measure, warm_up: 0, ..ProximalPoint::default() };
+                    Stage::OnW => {
+                        let solver = |tolerance| Auto { tolerance, measure: self.measure, ..Auto::default() };
                         self.on_w(solver, &mut prepared, &local, r, v, u, watch)
                     }
                     Stage::BodyNewton => {
                         let solver = BodyNewton { tolerance: self.tolerance, measure: self.measure, ..BodyNewton::default() };
-                        solver.run(&mut prepared, space.get_or_insert_default(), r, v, u, watch)
+                        let space = space.get_or_insert_with(|| BodySpace::new(&prepared));
+                        solver.run(&mut prepared, space, r, v, u, watch)
                     }
                     Stage::BodyAdmm => {
                         let solver = BodyAdmm { tolerance: self.tolerance, measure: self.measure, ..BodyAdmm::default() };
-                        solver.run(&mut prepared, space.get_or_insert_default(), r, v, u, watch)
+                        let space = space.get_or_insert_with(|| BodySpace::new(&prepared));
+                        solver.run(&mut prepared, space, r, v, u, watch)
                     }
                 };
                 report.iterations += part.iterations;
@@ -141,20 +136,16 @@ impl GlobalSolver for GlobalAuto {
 }
 
 impl GlobalAuto {
-    /// The stage after `done` of them; body space is set up when the first of them is over.
-    fn stage(&self, done: usize, prepared: &Prepared, space: &mut Option<BodySpace>) -> Option<Stage> {
-        if done == 0 {
-            return Some(Stage::Sweeps { budget: self.max_sweeps, foresight: FORESIGHT });
-        }
-        let space = space.get_or_insert_with(|| BodySpace::new(prepared));
-        let last = Stage::Sweeps { budget: self.last_sweeps, foresight: 0 };
-        let redundant = prepared.q().len() as f64 >= self.redundancy * space.order() as f64;
-        let stages = if redundant {
-            [Stage::BodyAdmm, Stage::BodyNewton, Stage::NewtonOnW, last]
+    /// The stages in their order.
+    fn stages(&self, p: &Prepared) -> &'static [Stage] {
+        let mut met = vec![false; p.problem.f.len()];
+        p.columns.indices().iter().for_each(|&k| met[k] = true);
+        let met = met.into_iter().filter(|met| *met).count();
+        if p.q().len() as f64 >= self.redundancy * met as f64 {
+            &[Stage::Sweeps, Stage::BodyAdmm, Stage::BodyNewton, Stage::OnW]
         } else {
-            [Stage::NewtonOnW, Stage::BodyAdmm, Stage::BodyNewton, last]
-        };
-        stages.get(done - 1).copied()
+            &[Stage::OnW, Stage::BodyAdmm, Stage::BodyNewton]
+        }
     }
 
     /// A local solver, asked again where its own error is met and the global one, over smaller terms, is not.
