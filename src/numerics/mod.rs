@@ -15,6 +15,8 @@ pub mod auto;
 mod central;
 pub mod contact;
 pub mod global;
+#[cfg(feature = "lens")]
+pub mod hyperstatic;
 pub mod lcp;
 pub mod local;
 pub mod mixed;
