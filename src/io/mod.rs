@@ -4,9 +4,12 @@
 
 pub mod checkpoint;
 pub mod error;
+#[cfg(feature = "hdf5")]
+pub mod fclib;
 pub mod mesh;
 pub mod picture;
 pub mod plot;
+pub mod problem;
 pub mod scene;
 pub mod snapshot;
 pub mod table;

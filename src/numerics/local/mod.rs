@@ -10,6 +10,8 @@
 //! Friction in two and three dimensions, with or without rolling, complementarity, relays, equalities and second-order
 //! cones differ in [`AdmissibleSet`] alone. W may be nonsymmetric and rank deficient.
 
+pub mod projection_sweep;
+
 use super::{ProblemError, Report, Watch, admissible::AdmissibleSet, residual::Residual};
 use crate::algebra::blocks::BlockRows;
 
