@@ -3,6 +3,7 @@
 //! The content decides, not the name: gzip, HDF5 and JSON (`{`) by their first bytes, everything else is text. [`Kind`] is asked for
 //! only where a text file fits several; see [`text`].
 
+pub mod answer;
 pub mod json;
 mod matrix;
 #[cfg(feature = "hdf5")]

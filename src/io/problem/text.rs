@@ -1,8 +1,8 @@
 //! The text files of the public collections.
 //!
 //! ```text
-//! fc      dim nc  W q mu                 dim 2 or 3          gfc    dim nc  M H f w mu
-//! rfc     dim nc  W q mu mu_r            dim 3 or 5          grfc   dim nc  M H f w mu mu_r
+//! fc      dim nc  W q mu [flag]          dim 2 or 3          gfc    dim nc  M H f w mu [flag]
+//! rfc     dim nc  W q mu mu_r [flag]     dim 3 or 5          grfc   dim nc  M H f w mu mu_r [flag]
 //! lcp     n  M q  [anything]                                 relay  n  M q lower upper
 //! mlcp    1 1 n m  ends of blocks  flags  M q  [anything]    (flag 1: complementarity, 0: equation)
 //! gmp     W q  one code per block                            (0: complementarity, 2: equation, 4 mu: friction)
@@ -12,9 +12,10 @@
 //! ```
 //!
 //! These files do not name their kind. Where the text as a whole fits one kind alone, that is it: the orders and the number of tokens
-//! tell all kinds apart but two. An lcp may end with its solution (z, w), 2 n numbers where a relay has its bounds: it is a relay
-//! when they ascend, unless w = M z + q too, and then the kind has to be named. Without contacts fc, rfc and gfc, grfc are the same
-//! text, and count as fc and gfc.
+//! tell all kinds apart but these. An lcp may end with its solution (z, w), 2 n numbers where a relay has its bounds: it is a relay
+//! when they ascend, unless w = M z + q too, and then the kind has to be named. Newer files close with a flag, the bare digit `0` or
+//! `1`: with one contact of three rows that could be a `mu_r` too, and is taken for the flag. Without contacts fc, rfc and gfc, grfc
+//! are the same text, and count as fc and gfc.
 
 use super::Error;
 use super::matrix::{self, Entries};
@@ -61,7 +62,7 @@ pub fn parse(path: &Path, text: &[u8], kind: Option<Kind>) -> Result<Problem, Er
     let has = |fitting: &[(Kind, Problem)], kind| fitting.iter().any(|(k, _)| *k == kind);
     for (plain, rolling) in [(Kind::Friction, Kind::Rolling), (Kind::GlobalFriction, Kind::GlobalRolling)] {
         if has(&fitting, plain) {
-            fitting.retain(|(kind, p)| *kind != rolling || p.contacts() > 0);
+            fitting.retain(|(kind, _)| *kind != rolling);
         }
     }
     if has(&fitting, Kind::Relay) && !fitting.iter().any(|(_, p)| matches!(p, Problem::Relay(relay) if solves_lcp(relay))) {
@@ -123,6 +124,7 @@ fn sets(t: &mut Tokens, contacts: usize, rolling: bool) -> Result<Vec<Admissible
             mu.into_iter().zip(mu_r).map(|(mu, mu_r)| AdmissibleSet::Rolling { mu, mu_r }).collect()
         }
     };
+    t.flag();
     t.end()?;
     Ok(sets)
 }
@@ -283,6 +285,8 @@ mod tests {
         let kind = |text: String| read(&text).map(|p| p.kind().name());
         assert_eq!(kind(format!("3 1 {m} 0.5")), Ok("fc"));
         assert_eq!(kind(format!("3 1 {m} 0.5 0.1")), Ok("rfc"));
+        assert_eq!(kind(format!("3 1 {m} 0.5\n1")), Ok("fc"));
+        assert_eq!(kind(format!("3 1 {m} 0.5 0.1\n1")), Ok("rfc"));
         assert_eq!(kind(format!("3 {m}")), Ok("lcp"));
         assert_eq!(kind(format!("3 {m} a remark")), Ok("lcp"));
         assert_eq!(kind(format!("3 {m} 1 0 0")), Ok("lcp"));

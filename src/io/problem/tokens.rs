@@ -128,6 +128,14 @@ impl<'a> Tokens<'a> {
         Err(self.fault(format!("{n} values of {what}"), format!("{} bytes to the end of the file", self.left())))
     }
 
+    /// Passes over a bare digit `0` or `1`.
+    pub(super) fn flag(&mut self) {
+        let mut ahead = *self;
+        if matches!(ahead.next(), Some(b"0" | b"1")) {
+            *self = ahead;
+        }
+    }
+
     /// Nothing but white space.
     pub(super) fn end(&mut self) -> Result<(), Fault> {
         let mut ahead = *self;
