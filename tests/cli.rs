@@ -296,7 +296,7 @@ fn solve_prints_a_line_per_file_with_every_name_that_scripts_use() {
     assert!(result["file"] == good.as_str() && result["rel"].as_f64().unwrap() <= 1e-8 && result["solver"].is_string());
 
     // a file that cannot be read gets its line, and the others go on
-    let bad = problem(directory.path(), "bad.dat", "3 1\n0 3 3\n3 3\n1 0 0\n0 one 0");
+    let bad = problem(directory.path(), "bad.dat", "3 1\n0 3 3\n3 3\n1 0 0\n0 one 0\n0 0 1\n-1 0 0 0.5");
     let both = output(&["solve", &bad, &good, "--json"]);
     assert_eq!(both.status.code(), Some(3));
     let lines: Vec<Value> = text(&both.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();

@@ -73,6 +73,46 @@ pub fn inverse_spd(a: &[f64], n: usize) -> Option<Vec<f64>> {
     Some(inverse)
 }
 
+/// Replaces `a` (order n) by its LU factors with row exchanges, `rows[k]` taking the place of row k; the number of the first
+/// pivot that is zero or not finite, where there is one.
+pub fn lu(a: &mut [f64], rows: &mut [u32]) -> Option<usize> {
+    let n = rows.len();
+    for k in 0..n {
+        let largest = (k..n).fold(k, |best, i| if a[i * n + k].abs() > a[best * n + k].abs() { i } else { best });
+        rows[k] = largest as u32;
+        let pivot = a[largest * n + k];
+        if pivot == 0.0 || !pivot.is_finite() {
+            return Some(k);
+        }
+        if largest != k {
+            (0..n).for_each(|j| a.swap(k * n + j, largest * n + j));
+        }
+        let (above, below) = a.split_at_mut((k + 1) * n);
+        let row_k = &above[k * n..];
+        for row in below.chunks_exact_mut(n) {
+            let factor = row[k] / pivot;
+            row[k] = factor;
+            if factor != 0.0 {
+                row[k + 1..].iter_mut().zip(&row_k[k + 1..]).for_each(|(x, y)| *x -= factor * y);
+            }
+        }
+    }
+    None
+}
+
+/// Solves `A x = b` with the factors of [`lu`].
+pub fn lu_solve(lu: &[f64], rows: &[u32], b: &mut [f64]) {
+    let n = rows.len();
+    rows.iter().enumerate().for_each(|(k, &other)| b.swap(k, other as usize));
+    for i in 0..n {
+        b[i] -= lu[i * n..i * n + i].iter().zip(&b[..i]).map(|(l, x)| l * x).sum::<f64>();
+    }
+    for i in (0..n).rev() {
+        let dot: f64 = lu[i * n + i + 1..(i + 1) * n].iter().zip(&b[i + 1..]).map(|(u, x)| u * x).sum();
+        b[i] = (b[i] - dot) / lu[i * n + i];
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,5 +130,18 @@ mod tests {
         let unit: f64 = (0..3).map(|j| a[j] * inverse[3 * j]).sum();
         assert!((unit - 1.0).abs() < 1e-14);
         assert!(!solve_spd(&[1.0, 2.0, 2.0, 1.0], &mut [1.0, 1.0]));
+    }
+
+    #[test]
+    fn lu_exchanges_rows_and_names_a_singular_pivot() {
+        let a = [0.0, 2.0, 1.0, 1.0, 0.0, -1.0, 3.0, 1.0, 0.0];
+        let (mut factors, mut rows, mut x) = (a, [0; 3], [1.0, 2.0, 3.0]);
+        assert_eq!(lu(&mut factors, &mut rows), None);
+        lu_solve(&factors, &rows, &mut x);
+        for (i, b) in [1.0, 2.0, 3.0].into_iter().enumerate() {
+            let product: f64 = (0..3).map(|j| a[3 * i + j] * x[j]).sum();
+            assert!((product - b).abs() < 1e-14);
+        }
+        assert_eq!(lu(&mut [1.0, 2.0, 2.0, 4.0], &mut [0; 2]), Some(1));
     }
 }

@@ -3,5 +3,6 @@
 pub mod blocks;
 pub mod dense;
 pub mod matrix;
+pub mod multifrontal;
 pub mod sparse;
 pub mod spatial;

@@ -4,7 +4,7 @@ use super::source::positive;
 use super::{DONE, Failure, INPUT, USAGE, say, tell};
 use crate::io::problem::{answer, read};
 use crate::numerics::solvers::{Entry, Kind, Problem, Request, Solution, all, default_for, find};
-use crate::numerics::{Measure, Progress, Report};
+use crate::numerics::{Measure, ProblemError, Progress, Report};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -110,7 +110,7 @@ pub(super) fn timed(
     limit: Option<f64>,
     repeat: u32,
     mut trace: impl FnMut(Progress),
-) -> Timed {
+) -> Result<Timed, ProblemError> {
     let limit = limit.and_then(|s| Duration::try_from_secs_f64(s).ok());
     let mut best: Option<Timed> = None;
     for round in 0..repeat {
@@ -120,7 +120,7 @@ pub(super) fn timed(
                 trace(progress);
             }
             limit.is_none_or(|limit| wall.elapsed() < limit)
-        });
+        })?;
         let seconds = cpu.elapsed().as_secs_f64();
         if best.as_ref().is_none_or(|b| seconds < b.seconds) {
             best = Some(Timed { answer, report, seconds });
@@ -128,9 +128,9 @@ pub(super) fn timed(
     }
     let mut best = best.unwrap_or_else(|| Timed { answer: problem.zero(), report: Report::default(), seconds: 0.0 });
     // once more from the answer alone, whatever the solver said
-    let found = problem.residual(&mut best.answer);
+    let found = problem.residual(&mut best.answer)?;
     best.report = Report { rel: found.rel, rel_q: found.rel_q, e_s: found.e_s, ..best.report };
-    best
+    Ok(best)
 }
 
 pub(super) fn solve(arguments: &Arguments) -> Result<u8, Failure> {
@@ -213,6 +213,10 @@ fn one(arguments: &Arguments, path: &Path, several: bool, trace: &mut String) ->
             let _ = writeln!(trace, "{quoted},{},{:e}", p.iteration, p.error);
         }
     });
+    let solved = match solved {
+        Ok(solved) => solved,
+        Err(error) => return Line { message: Some(format!("{file}: {error}")), ..line },
+    };
     let report = solved.report;
     line.solver = Some(entry.name);
     line.status = format!("{:?}", report.status);

@@ -7,9 +7,15 @@ mod problem;
 
 pub use problem::{Family, Kind, Problem, Solution};
 
+use super::global::{GlobalSolver, Reduced};
 use super::local::LocalSolver;
-use super::local::projection_sweep::ProjectionSweep;
-use super::{Measure, Report, Status, Watch};
+use super::local::admm::Admm;
+use super::local::auto::Auto;
+use super::local::fixed_point::{AclmFixedPoint, DeSaxceFixedPoint, TrescaFixedPoint};
+use super::local::nsgs::Nsgs;
+use super::local::projection::{ExtraGradient, FixedPoint, HyperplaneProjection};
+use super::local::proximal::ProximalPoint;
+use super::{Measure, ProblemError, Report, Watch};
 
 /// What a caller may ask of any solver.
 ///
@@ -34,6 +40,9 @@ impl Default for Request {
     }
 }
 
+/// Answer and report.
+pub type Solved = Result<(Solution, Report), ProblemError>;
+
 /// A registered solver.
 ///
 /// ```
@@ -43,7 +52,7 @@ impl Default for Request {
 /// let w = BlockRows::from_dense(&[0, 3], &[1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 2.0]);
 /// let p = Problem::Local(LocalProblem::friction(w, vec![-1.0, 3.0, 4.0], &[0.5])?);
 /// for solver in all().iter().filter(|solver| solver.claims(&p)) {
-///     let (answer, report) = (solver.run)(&p, &Request::default(), None, &mut |_| true);
+///     let (answer, report) = (solver.run)(&p, &Request::default(), None, &mut |_| true)?;
 ///     assert!(report.converged() && (answer.r[0] - 1.0).abs() < 1e-6, "{}", solver.name);
 /// }
 /// # Ok::<(), drystone::numerics::ProblemError>(())
@@ -56,8 +65,9 @@ pub struct Entry {
     pub about: &'static str,
     /// Types of problems that it takes.
     pub families: &'static [Family],
-    /// Solves from the guess, or from zero; the watch sees every iteration and may stop it.
-    pub run: fn(&Problem, &Request, Option<&Solution>, &mut Watch) -> (Solution, Report),
+    /// Solves from the guess, or from zero; the watch sees every iteration and may stop it. An error says why the problem cannot
+    /// be stated (a singular M, say), or that the solver does not claim it.
+    pub run: fn(&Problem, &Request, Option<&Solution>, &mut Watch) -> Solved,
 }
 
 impl Entry {
@@ -67,17 +77,51 @@ impl Entry {
     }
 }
 
+/// An entry for a [`LocalSolver`], which solves global problems after reduction: name, settings, field of its budget, use.
+macro_rules! friction {
+    ($name:literal, $solver:ident, $budget:ident, $about:literal) => {
+        Entry {
+            name: $name,
+            about: $about,
+            families: &[Family::Local, Family::Global],
+            run: |p, ask, guess, watch| {
+                let plain = $solver::default();
+                let $budget = ask.max_iterations.unwrap_or(plain.$budget);
+                friction(p, guess, watch, $solver { tolerance: ask.tolerance, measure: ask.measure, $budget, ..plain })
+            },
+        }
+    };
+}
+
 /// Every solver; the first that claims a problem is its default.
 pub fn all() -> &'static [Entry] {
-    &[Entry {
-        name: "projection_sweep",
-        about: "projected Gauss–Seidel on W: cheap sweeps, small and well-conditioned problems",
-        families: &[Family::Local],
-        run: |p, ask, guess, watch| {
-            let plain = ProjectionSweep { tolerance: ask.tolerance, measure: ask.measure, ..ProjectionSweep::default() };
-            local(p, guess, watch, &ProjectionSweep { max_iterations: ask.max_iterations.unwrap_or(plain.max_iterations), ..plain })
-        },
-    }]
+    &[
+        friction!("auto", Auto, max_rounds, "sweeps, proximal Newton and splitting in turn, as far as each makes progress: any problem"),
+        friction!("nsgs", Nsgs, max_sweeps, "accelerated Gauss–Seidel, contact by contact: many contacts, moderate accuracy"),
+        friction!(
+            "proximal",
+            ProximalPoint,
+            max_outer,
+            "proximal point around semismooth Newton: high accuracy, stuck and hyperstatic piles"
+        ),
+        friction!(
+            "admm",
+            Admm,
+            max_iterations,
+            "splitting with one factorisation, accelerated: hyperstatic problems that Newton cycles on"
+        ),
+        friction!("vi_fixed_point", FixedPoint, max_iterations, "projection with adaptive steps: no factorisation, no contact solver"),
+        friction!(
+            "vi_extragradient",
+            ExtraGradient,
+            max_iterations,
+            "two projections a step: monotone problems where one projection cycles"
+        ),
+        friction!("hyperplane", HyperplaneProjection, max_iterations, "projection on separating hyperplanes: slow, for comparison"),
+        friction!("de_saxce", DeSaxceFixedPoint, max_outer, "fixed point on the De Saxcé shift"),
+        friction!("tresca", TrescaFixedPoint, max_outer, "fixed point on the friction bound, a convex problem each"),
+        friction!("aclm", AclmFixedPoint, max_outer, "fixed point on the shift, a second-order cone problem each"),
+    ]
 }
 
 /// The solver that is taken when none is named.
@@ -100,21 +144,19 @@ fn start(p: &Problem, guess: Option<&Solution>) -> Solution {
     }
 }
 
-/// Asked for a problem of another family: the guess comes back.
-fn unclaimed(p: &Problem, mut s: Solution) -> (Solution, Report) {
-    let found = p.residual(&mut s);
-    (s, Report { status: Status::Stalled, rel: found.rel, rel_q: found.rel_q, e_s: found.e_s, ..Report::default() })
+fn friction<S: LocalSolver>(p: &Problem, guess: Option<&Solution>, watch: &mut Watch, solver: S) -> Solved {
+    let mut s = start(p, guess);
+    let report = match p {
+        Problem::Local(p) => solver.solve_watched(p, &mut s.r, &mut s.u, watch),
+        Problem::Global(p) => Reduced(solver).solve_watched(p, &mut s.r, &mut s.v, &mut s.u, watch)?,
+        _ => return Err(unclaimed(p)),
+    };
+    Ok((s, report))
 }
 
-fn local(p: &Problem, guess: Option<&Solution>, watch: &mut Watch, solver: &dyn LocalSolver) -> (Solution, Report) {
-    let mut s = start(p, guess);
-    match p {
-        Problem::Local(p) => {
-            let report = solver.solve_watched(p, &mut s.r, &mut s.u, watch);
-            (s, report)
-        }
-        _ => unclaimed(p, s),
-    }
+fn unclaimed(p: &Problem) -> ProblemError {
+    let what = format!("the problem of kind {}", p.kind().name());
+    ProblemError::Size { what, found: 0, needed: 1, why: "solvers that claim it".into() }
 }
 
 #[cfg(test)]
