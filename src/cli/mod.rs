@@ -5,8 +5,10 @@
 //! ```
 
 mod check;
+mod inspect;
 mod output;
 mod picture;
+mod profile;
 mod progress;
 mod run;
 mod solve;
@@ -83,6 +85,10 @@ enum Command {
     Picture(picture::Arguments),
     /// Solve complementarity and friction problems from files
     Solve(solve::Arguments),
+    /// Tell size, rank, condition, symmetry and friction of problems from files
+    Inspect(inspect::Arguments),
+    /// Run solvers on a folder of problems and draw performance profiles
+    Profile(profile::Arguments),
     /// List the solvers and what each is good for
     Solvers,
 }
@@ -103,6 +109,8 @@ pub fn main() -> u8 {
         Command::Scenes => Ok(list_scenes()),
         Command::Picture(arguments) => picture::picture(&arguments),
         Command::Solve(arguments) => solve::solve(&arguments),
+        Command::Inspect(arguments) => inspect::inspect(&arguments),
+        Command::Profile(arguments) => profile::profile(&arguments),
         Command::Solvers => Ok(solve::list()),
     }));
     match result {

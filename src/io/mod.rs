@@ -10,6 +10,7 @@ pub mod mesh;
 pub mod picture;
 pub mod plot;
 pub mod problem;
+pub mod profile;
 pub mod scene;
 pub mod snapshot;
 pub mod table;
