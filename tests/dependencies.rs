@@ -12,7 +12,7 @@ struct Room {
 
 /// Crates that only the listed rooms may name.
 const GUARDED: &[&str] =
-    &["bevy_ecs", "parry3d", "rayon", "sprs", "faer", "clap", "indicatif", "ctrlc", "csv", "toml", "flate2", "plotters"];
+    &["bevy_ecs", "parry3d", "rayon", "sprs", "faer", "clap", "indicatif", "ctrlc", "csv", "toml", "flate2", "plotters", "hdf5_pure"];
 
 #[rustfmt::skip]
 const ROOMS: &[Room] = &[
@@ -43,7 +43,7 @@ const ROOMS: &[Room] = &[
     Room {
         name: "io",
         rooms: &["algebra", "numerics", "model", "geometry", "topology", "simulation", "diagnostics", "masonry", "granular", "scenes"],
-        crates: &["bevy_ecs", "rayon", "csv", "toml", "flate2", "plotters"],
+        crates: &["bevy_ecs", "rayon", "csv", "toml", "flate2", "plotters", "hdf5_pure", "sprs"],
     },
     Room {
         name: "scenes",

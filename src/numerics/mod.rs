@@ -24,6 +24,7 @@ pub mod mlcp;
 pub mod newton;
 pub mod relay;
 pub mod residual;
+pub mod solvers;
 pub mod sweep;
 
 /// How a solve ended.

@@ -10,7 +10,9 @@
 //! One factorisation with the velocities as unknowns, then per iteration two products with H and one pair of triangular solves;
 //! each change of ρ costs a factorisation on the same elimination tree. Indifferent to the rank of W: wins on stuck,
 //! hyperstatic piles, where contacts outnumber velocities. Its tail is slow where many contacts slip, and a few contacts on
-//! finite elements are better reduced. (Acary, Brémond, Huber, RR-9118, 2018; Carpentier, Le Lidec, Montaut 2024, arXiv
+//! finite elements are better reduced. Measured: 82 contacts of stacked boxes to 1e-8 in 70 iterations, 1.1 ms with the set-up
+//! (Gauss–Seidel on W: 0.4 ms); 256 contacts of 98 spheres in a box to 1e-4 in 175 iterations, 13 ms, but stuck at 2e-6 from there,
+//! where Newton on W reaches 1e-8 in 21 ms. ρ follows primal over dual residual, ρD |z − z_last|. (Acary, Brémond, Huber, RR-9118, 2018; Carpentier, Le Lidec, Montaut 2024, arXiv
 //! 2405.17020; the shift inside the splitting as in De Saxcé & Feng 1998.)
 
 use super::bodies::BodySpace;
@@ -56,7 +58,7 @@ pub struct BodyAdmm {
 
 impl Default for BodyAdmm {
     fn default() -> Self {
-        Self { tolerance: 1e-8, measure: Measure::default(), max_iterations: 3000, rho: 0.05, relaxation: 1.6, window: 5, max_changes: 12 }
+        Self { tolerance: 1e-8, measure: Measure::default(), max_iterations: 3000, rho: 0.3, relaxation: 1.6, window: 5, max_changes: 12 }
     }
 }
 
