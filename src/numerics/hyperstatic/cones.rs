@@ -1,4 +1,4 @@
-//! Unknown reaction components, the cones that they live in, and the cone programs over what equilibrium leaves open.
+//! Unknown reaction components, the cones that they live in, and the cone programs over them.
 
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::local::LocalProblem;
@@ -163,29 +163,35 @@ impl Block<'_> {
     }
 }
 
-/// Cone programs over `a = a* + N y`, with y in units of |a*|.
+/// Cone programs over `a = a* + |a*| d` with `E d = 0`.
 #[derive(Clone, Debug)]
 pub(super) struct Program {
-    /// N, column by column
+    /// what no open direction moves: an orthonormal basis of the others, column by column
     basis: Vec<f64>,
-    nullity: usize,
+    unknowns: usize,
     /// |a*|
     size: f64,
-    matrix: Vec<f64>,
+    start: Vec<f64>,
+    /// entries `(column, row, value)`, by columns; rows: E, bounds, cones
+    entries: Vec<(usize, usize, f64)>,
     offset: Vec<f64>,
-    cones: Vec<usize>,
-    bounds: usize,
+    cones: Vec<SupportedConeT<f64>>,
 }
 
 impl Program {
-    /// Constraints `offset − matrix y ∈ ℝ₊ × second-order cones`.
-    pub(super) fn new(c: &Coordinates, basis: Vec<f64>, nullity: usize) -> Self {
-        let n = c.len();
+    /// Constraints `offset − A d ∈ {0} × ℝ₊ × second-order cones`; `equations` are independent rows of the scaled W, of order n.
+    pub(super) fn new(c: &Coordinates, basis: Vec<f64>, equations: &[Vec<f64>]) -> Self {
         let size = norm(&c.start);
         let size = if size > 0.0 { size } else { 1.0 };
-        let (mut matrix, mut offset, mut cones) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut entries, mut offset) = (Vec::new(), Vec::new());
+        for equation in equations {
+            let scale = 1.0 / norm(equation);
+            let nonzero = equation.iter().enumerate().filter(|(_, x)| **x != 0.0);
+            entries.extend(nonzero.map(|(unknown, x)| (unknown, offset.len(), x * scale)));
+            offset.push(0.0);
+        }
         let mut row = |unknown: usize, factor: f64, shift: f64| {
-            matrix.extend((0..nullity).map(|y| -factor * basis[y * n + unknown]));
+            entries.push((unknown, offset.len(), -factor));
             offset.push(factor * c.start[unknown] / size + shift);
         };
         let mut bounds = 0;
@@ -195,40 +201,41 @@ impl Program {
                 bounds += 1;
             }
         }
+        let mut cones = vec![SupportedConeT::ZeroConeT(equations.len()), SupportedConeT::NonnegativeConeT(bounds)];
         for cone in &c.cones {
             if let Cone::SecondOrder { slope, normal, tangents } = cone {
                 row(*normal, *slope, 0.0);
                 tangents.iter().for_each(|&t| row(t, 1.0, 0.0));
-                cones.push(1 + tangents.len());
+                cones.push(SupportedConeT::SecondOrderConeT(1 + tangents.len()));
             }
         }
-        Self { basis, nullity, size, matrix, offset, cones, bounds }
+        entries.sort_by_key(|&(column, row, _)| (column, row));
+        let start = c.start.iter().map(|x| x / size).collect();
+        Self { basis, unknowns: c.len(), size, start, entries, offset, cones }
     }
 
     /// The extreme value of a linear function in the direction of `sign` (1: largest, −1: smallest) and the distance to the
     /// bound that the dual proves; `own` is its value at the solution.
-    pub(super) fn minimum(&self, objective: &[f64], sign: f64, own: f64) -> (f64, f64) {
-        let n = objective.len();
-        let projected: Vec<f64> = (0..self.nullity).map(|y| dot(objective, &self.basis[y * n..(y + 1) * n])).collect();
-        let length = norm(&projected);
+    pub(super) fn extreme(&self, objective: &[f64], sign: f64, own: f64) -> (f64, f64) {
+        let n = self.unknowns;
+        let moved = self.basis.chunks_exact(n.max(1)).map(|column| dot(objective, column).powi(2)).sum::<f64>().sqrt();
+        let length = norm(objective);
         // a component that no open direction moves
-        if length <= 1e-9 * norm(objective) || length == 0.0 {
+        if moved <= DETERMINED * length {
             return (own, 0.0);
         }
-        let cost: Vec<f64> = projected.iter().map(|x| -sign * x / length).collect();
-        let Some(solver) = self.run(CscMatrix::zeros((self.nullity, self.nullity)), &cost) else { return (own, f64::INFINITY) };
+        let cost: Vec<f64> = objective.iter().map(|x| -sign * x / length).collect();
+        let Some(solver) = self.run(CscMatrix::zeros((n, n)), &cost) else { return (own, f64::INFINITY) };
         let solution = &solver.solution;
         let unit = length * self.size;
         match solution.status {
             SolverStatus::DualInfeasible | SolverStatus::AlmostDualInfeasible => (sign * f64::INFINITY, 0.0),
             SolverStatus::Solved | SolverStatus::AlmostSolved => {
                 let value = -dot(&cost, &solution.x);
-                // −offset·z bounds the cost from below, up to what is left of the dual equations
+                // offset·z bounds the value from above, up to what is left of the dual equations
                 let bound = dot(&self.offset, &solution.z);
-                let mut left = cost.clone();
-                for (line, z) in self.matrix.chunks_exact(self.nullity).zip(&solution.z) {
-                    left.iter_mut().zip(line).for_each(|(l, m)| *l += m * z);
-                }
+                let mut left = cost;
+                self.entries.iter().for_each(|&(column, row, x)| left[column] += x * solution.z[row]);
                 let gap = (bound - value).abs() + norm(&left) * norm(&solution.x);
                 (own + sign * unit * value, unit * gap)
             }
@@ -236,45 +243,58 @@ impl Program {
         }
     }
 
-    /// The smallest `|a|`.
-    pub(super) fn least_norm(&self, start: &[f64]) -> Option<Vec<f64>> {
-        let n = start.len();
-        let mut a = start.to_vec();
-        if self.nullity == 0 {
-            return Some(a);
+    /// The unknowns of smallest `|a|`.
+    pub(super) fn least_norm(&self) -> Option<Vec<f64>> {
+        if self.basis.is_empty() {
+            return Some(self.start.iter().map(|x| self.size * x).collect());
         }
-        let linear: Vec<f64> = (0..self.nullity).map(|y| dot(start, &self.basis[y * n..(y + 1) * n]) / self.size).collect();
-        let solver = self.run(CscMatrix::identity(self.nullity), &linear)?;
-        if !matches!(solver.solution.status, SolverStatus::Solved | SolverStatus::AlmostSolved) {
-            return None;
-        }
-        for (y, x) in solver.solution.x.iter().enumerate() {
-            a.iter_mut().zip(&self.basis[y * n..(y + 1) * n]).for_each(|(a, b)| *a += self.size * x * b);
-        }
-        Some(a)
+        let solver = self.run(CscMatrix::identity(self.unknowns), &self.start)?;
+        let solved = matches!(solver.solution.status, SolverStatus::Solved | SolverStatus::AlmostSolved);
+        solved.then(|| self.start.iter().zip(&solver.solution.x).map(|(a, d)| self.size * (a + d)).collect())
     }
 
     fn run(&self, quadratic: CscMatrix<f64>, cost: &[f64]) -> Option<DefaultSolver<f64>> {
         let settings = DefaultSettings { verbose: false, tol_gap_abs: 1e-10, tol_gap_rel: 1e-10, tol_feas: 1e-10, ..Default::default() };
-        let rows = self.offset.len();
-        let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
-        for y in 0..self.nullity {
-            for row in 0..rows {
-                let x = self.matrix[row * self.nullity + y];
-                if x != 0.0 {
-                    indices.push(row);
-                    values.push(x);
-                }
-            }
-            starts.push(indices.len());
-        }
-        let matrix = CscMatrix::new(rows, self.nullity, starts, indices, values);
-        let mut cones = vec![SupportedConeT::NonnegativeConeT(self.bounds)];
-        cones.extend(self.cones.iter().map(|&n| SupportedConeT::SecondOrderConeT(n)));
-        let mut solver = DefaultSolver::new(&quadratic, cost, &matrix, &self.offset, &cones, settings).ok()?;
+        let mut starts = vec![0; self.unknowns + 1];
+        self.entries.iter().for_each(|&(column, ..)| starts[column + 1] += 1);
+        (0..self.unknowns).for_each(|k| starts[k + 1] += starts[k]);
+        let (rows, values) = self.entries.iter().map(|&(_, row, x)| (row, x)).unzip();
+        let matrix = CscMatrix::new(self.offset.len(), self.unknowns, starts, rows, values);
+        let mut solver = DefaultSolver::new(&quadratic, cost, &matrix, &self.offset, &self.cones, settings).ok()?;
         solver.solve();
         Some(solver)
     }
+}
+
+/// A component is determined where the open directions move it by less than this share of it.
+const DETERMINED: f64 = 1e-8;
+
+/// The first `count` pivots of a Cholesky factorisation of the positive semidefinite `a` (order n) with the largest diagonal first:
+/// as many independent rows.
+pub(super) fn independent_rows(a: &[f64], n: usize, count: usize) -> Vec<usize> {
+    let mut left: Vec<f64> = (0..n).map(|i| a[i * n + i]).collect();
+    let mut columns: Vec<Vec<f64>> = Vec::with_capacity(count);
+    let mut chosen = Vec::with_capacity(count);
+    for _ in 0..count {
+        let pivot = (0..n).fold(0, |best, i| if left[i] > left[best] { i } else { best });
+        if left[pivot] <= 0.0 {
+            break;
+        }
+        let scale = 1.0 / left[pivot].sqrt();
+        let mut column = a[pivot * n..(pivot + 1) * n].to_vec();
+        for l in &columns {
+            let factor = l[pivot];
+            column.iter_mut().zip(l).for_each(|(c, l)| *c -= factor * l);
+        }
+        column.iter_mut().zip(&mut left).for_each(|(c, left)| {
+            *c *= scale;
+            *left -= *c * *c;
+        });
+        left[pivot] = f64::NEG_INFINITY;
+        chosen.push(pivot);
+        columns.push(column);
+    }
+    chosen
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {

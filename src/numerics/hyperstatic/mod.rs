@@ -11,15 +11,15 @@
 //! ```
 //!
 //! With the u* that they share, every r in S solves the problem exactly, and with W = Hᵀ M⁻¹ H every solution with these velocities
-//! is in S. Unknowns a = D^½ r, D the scale of each block; N is an orthonormal basis of what D^-½ W D^-½ maps to zero; so
-//! S = { a* + N y in the cones }, convex, and its extreme values are second-order cone programs in `nullity` unknowns. Each
-//! is solved with its dual: [`Interval::gap`] bounds how far the exact end can lie outside the quoted one. (Limit analysis as
-//! cone programming: Krabbenhøft, Lyamin, Sloan 2007; interior point method: Clarabel, Goulart & Chen 2024.)
+//! is in S. With unknowns a = D^½ r, D the scale of each block, and E as many independent rows of D^-½ W D^-½ as it has rank,
+//! S = { a in the cones : E a = E a* } is convex, and its extreme values are second-order cone programs. Each is solved with its
+//! dual: [`Interval::gap`] bounds how far the exact end can lie outside the quoted one. (Limit analysis as cone programming:
+//! Krabbenhøft, Lyamin, Sloan 2007; interior point method: Clarabel, Goulart & Chen 2024.)
 //!
 //! Not for hot paths: an eigenvalue decomposition, O(n³) in the rows of the contacts that are not open.
 
 use super::{ProblemError, global::GlobalProblem, local::LocalProblem};
-use cones::{Coordinates, Program};
+use cones::{Coordinates, Program, independent_rows};
 use faer::{Mat, Side};
 
 mod cones;
@@ -110,8 +110,14 @@ impl Lens {
         super::local::finite("u", u)?;
         let coordinates = Coordinates::new(p, r, u, tolerance);
         let n = coordinates.len();
-        let a = coordinates.gram(p);
-        let symmetric = Mat::from_fn(n, n, |i, j| 0.5 * (a[i * n + j] + a[j * n + i]));
+        let mut a = coordinates.gram(p);
+        for i in 0..n {
+            for j in 0..i {
+                let mean = 0.5 * (a[i * n + j] + a[j * n + i]);
+                (a[i * n + j], a[j * n + i]) = (mean, mean);
+            }
+        }
+        let symmetric = Mat::from_fn(n, n, |i, j| a[i * n + j]);
         let broken = || ProblemError::NotFinite { what: "the eigenvalue decomposition of W on the contacts that are not open".into() };
         let eigen = symmetric.self_adjoint_eigen(Side::Lower).map_err(|_| broken())?;
         let values = eigen.S().column_vector();
@@ -119,7 +125,8 @@ impl Lens {
         let open: Vec<usize> = (0..n).filter(|&k| values[k] <= RANK * largest).collect();
         let basis: Vec<f64> = open.iter().flat_map(|&k| (0..n).map(move |i| (i, k))).map(|(i, k)| eigen.U()[(i, k)]).collect();
         let nullity = open.len();
-        let program = Program::new(&coordinates, basis, nullity);
+        let equations: Vec<Vec<f64>> = independent_rows(&a, n, n - nullity).into_iter().map(|k| a[k * n..(k + 1) * n].to_vec()).collect();
+        let program = Program::new(&coordinates, basis, &equations);
         let reactions = coordinates.expand(coordinates.start(), p.order());
         Ok(Self { rank: n - nullity, nullity, unknowns: n, coordinates, program, reactions })
     }
@@ -137,7 +144,7 @@ impl Lens {
 
     /// The smallest of all reactions, `min |D^½ r|` over S: unique, and the same whichever solution the lens was given.
     pub fn least_norm(&self) -> Vec<f64> {
-        match self.program.least_norm(self.coordinates.start()) {
+        match self.program.least_norm() {
             Some(a) => self.coordinates.expand(&a, self.reactions.len()),
             None => self.reactions.clone(),
         }
@@ -147,7 +154,7 @@ impl Lens {
     pub fn interval(&self, row: usize) -> Interval {
         let own = self.reactions.get(row).copied().unwrap_or(0.0);
         let objective = self.coordinates.component(row);
-        let (low, high) = (self.program.minimum(&objective, -1.0, own), self.program.minimum(&objective, 1.0, own));
+        let (low, high) = (self.program.extreme(&objective, -1.0, own), self.program.extreme(&objective, 1.0, own));
         Interval { min: low.0.min(own), max: high.0.max(own), gap: low.1.max(high.1) }
     }
 }
