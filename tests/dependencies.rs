@@ -11,8 +11,22 @@ struct Room {
 }
 
 /// Crates that only the listed rooms may name.
-const GUARDED: &[&str] =
-    &["bevy_ecs", "parry3d", "rayon", "sprs", "faer", "clap", "indicatif", "ctrlc", "csv", "toml", "flate2", "plotters", "hdf5_pure", "clarabel"];
+const GUARDED: &[&str] = &[
+    "bevy_ecs",
+    "parry3d",
+    "rayon",
+    "sprs",
+    "faer",
+    "clap",
+    "indicatif",
+    "ctrlc",
+    "csv",
+    "toml",
+    "flate2",
+    "plotters",
+    "hdf5_pure",
+    "clarabel",
+];
 
 #[rustfmt::skip]
 const ROOMS: &[Room] = &[
