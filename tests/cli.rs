@@ -274,3 +274,66 @@ fn a_picture_is_a_png_of_the_size_asked() {
     let bytes = std::fs::read(&file).unwrap();
     assert!(bytes.starts_with(b"\x89PNG") && bytes[16..24] == [0, 0, 1, 64, 0, 0, 0, 200]);
 }
+
+/// Writes a problem as JSON into the folder and gives its path.
+fn problem(folder: &Path, name: &str, text: &str) -> String {
+    let path = folder.join(name);
+    std::fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+const BRICK: &str = r#"{"kind": "fc", "w": {"dense": [[1, 0, 0], [0, 2, 0], [0, 0, 2]]}, "q": [-1, 3, 4], "mu": [0.5]}"#;
+
+#[test]
+fn solve_prints_a_line_per_file_with_every_name_that_scripts_use() {
+    let directory = tempfile::tempdir().unwrap();
+    let good = problem(directory.path(), "brick.json", BRICK);
+    let result = json_of(&output(&["solve", &good, "--json"]), 0);
+    assert_eq!((&result["kind"], &result["contacts"], &result["status"]), (&"fc".into(), &1.into(), &"Converged".into()));
+    for name in ["iterations", "rel", "rel_q", "e_s", "time_s"] {
+        assert!(result[name].is_number(), "{name}: {result}");
+    }
+    assert!(result["file"] == good.as_str() && result["rel"].as_f64().unwrap() <= 1e-8 && result["solver"].is_string());
+
+    // a file that cannot be read gets its line, and the others go on
+    let bad = problem(directory.path(), "bad.dat", "3 1\n0 3 3\n3 3\n1 0 0\n0 one 0\n0 0 1\n-1 0 0 0.5");
+    let both = output(&["solve", &bad, &good, "--json"]);
+    assert_eq!(both.status.code(), Some(3));
+    let lines: Vec<Value> = text(&both.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&lines[0]["status"], &lines[1]["status"]), (&"error".into(), &"Converged".into()));
+    assert!(lines[0]["message"].as_str().unwrap().contains("bad.dat:5: expected value 4 of W (a number), found `one`"), "{}", lines[0]);
+
+    let table = text(&output(&["solve", &good]).stdout);
+    assert!(table.lines().count() == 2 && table.contains("brick.json"), "{table}");
+}
+
+#[test]
+fn solutions_are_written_so_that_scripts_can_recompute_them() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+    let good = problem(directory.path(), "brick.json", BRICK);
+    let (answer, trace) = (path("answer.json"), path("trace.csv"));
+    json_of(&output(&["solve", &good, "--json", "--solution", &answer, "--trace", &trace]), 0);
+    let found: Value = serde_json::from_slice(&std::fs::read(&answer).unwrap()).unwrap();
+    let close = |x: &Value, y: f64| (x.as_f64().unwrap() - y).abs() < 1e-7;
+    assert!(close(&found["r"][0], 1.0) && close(&found["r"][1], -0.3) && close(&found["u"][0], 0.0), "{found}");
+    assert!(std::fs::read_to_string(&trace).unwrap().starts_with("file,iteration,error\n"));
+    let all = path("all");
+    assert_eq!(output(&["solve", &good, &good, "--solution", &all]).status.code(), Some(0));
+    assert!(Path::new(&all).join("brick.json.json").exists());
+    assert_eq!(output(&["solve", &good, "--solution", "answer.txt"]).status.code(), Some(2));
+}
+
+#[test]
+fn solvers_are_listed_and_misspelt_ones_get_a_hint() {
+    let list = text(&output(&["solvers"]).stdout);
+    for entry in drystone::numerics::solvers::all() {
+        assert!(list.contains(entry.name) && list.contains(entry.about), "{}", entry.name);
+        let wrong = output(&["solve", "x.json", "--solver", &format!("{}x", entry.name)]);
+        assert_eq!(wrong.status.code(), Some(2));
+        assert!(text(&wrong.stderr).contains("did you mean"), "{}", text(&wrong.stderr));
+    }
+    for call in [&["solve"][..], &["solve", "x", "--kind", "cube"], &["solve", "x", "--tol", "-1"], &["solve", "x", "--measure", "r"]] {
+        assert_eq!(output(call).status.code(), Some(2), "{call:?}");
+    }
+}

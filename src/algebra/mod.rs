@@ -6,3 +6,4 @@ pub mod matrix;
 pub mod multifrontal;
 pub mod sparse;
 pub mod spatial;
+pub mod spectrum;

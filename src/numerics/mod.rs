@@ -15,6 +15,8 @@ pub mod auto;
 mod central;
 pub mod contact;
 pub mod global;
+#[cfg(feature = "lens")]
+pub mod hyperstatic;
 pub mod lcp;
 pub mod local;
 pub mod mixed;
@@ -22,6 +24,7 @@ pub mod mlcp;
 pub mod newton;
 pub mod relay;
 pub mod residual;
+pub mod solvers;
 pub mod sweep;
 
 /// How a solve ended.
