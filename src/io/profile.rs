@@ -100,7 +100,7 @@ fn draw_panel(area: &DrawingArea<SVGBackend, Shift>, panel: &Panel) -> DrawResul
         .margin_left(14)
         .margin_bottom(6)
         .x_label_area_size(46)
-        .y_label_area_size(50)
+        .y_label_area_size(64)
         .build_cartesian_2d(0.0..right, 0.0..1.02)?;
     // a picture of less than two decades needs steps between the powers of ten
     let label = |x: f64| {
@@ -108,7 +108,7 @@ fn draw_panel(area: &DrawingArea<SVGBackend, Shift>, panel: &Panel) -> DrawResul
         if right > 2.0 && (x - x.round()).abs() > 1e-6 {
             String::new()
         } else {
-            format!("{tau:.3}").trim_end_matches('0').trim_end_matches('.').to_owned()
+            format!("{tau:.2}").trim_end_matches('0').trim_end_matches('.').to_owned()
         }
     };
     chart
