@@ -156,7 +156,7 @@ fn draw_panel(area: &DrawingArea<SVGBackend, Shift>, panel: &Panel) -> DrawResul
         } else {
             chart.draw_series(DashedLineSeries::new(curve, dash, gap, line))?;
             for from in (x..x + 26).step_by((dash + gap) as usize) {
-                area.draw(&PathElement::new([(from, y), ((from + dash as i32).min(x + 26), y)], line))?;
+                area.draw(&PathElement::new([(from, y), ((from + dash).min(x + 26), y)], line))?;
             }
         }
         let name = format!("{}  {:.0} %", panel.solvers[s], 100.0 * panel.share(s, f64::INFINITY));
