@@ -5,7 +5,7 @@ use crate::assembly::problem::StepProblem;
 use crate::io::problem::json;
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::global::GlobalProblem;
-use crate::numerics::solvers::{Kind, Problem, Solution};
+use crate::numerics::solvers::{Kind, Problem};
 use std::path::Path;
 
 /// Writes the problem of the last step into `folder`, as `step_000100.hdf5` (fclib_global with the reactions as solution), or as
@@ -25,6 +25,7 @@ pub(super) fn write(folder: &Path, step: &StepProblem, number: u64, time: f64, s
 #[cfg(feature = "hdf5")]
 fn hdf5(path: &Path, problem: Problem, r: Vec<f64>, title: String) -> Result<(), Failure> {
     use crate::io::fclib::{Stored, write};
+    use crate::numerics::solvers::Solution;
     let mut solution = Solution { r, ..problem.zero() };
     // an M that cannot be factorised has no velocities to show
     let solution = problem.residual(&mut solution).ok().map(|_| solution);
