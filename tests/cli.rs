@@ -337,3 +337,90 @@ fn solvers_are_listed_and_misspelt_ones_get_a_hint() {
         assert_eq!(output(call).status.code(), Some(2), "{call:?}");
     }
 }
+
+fn asset(name: &str) -> String {
+    format!("{}/assets/problems/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[cfg(feature = "hdf5")]
+#[test]
+fn every_form_of_a_problem_gives_the_same_answer() {
+    let value = |name: &str| json_of(&output(&["solve", &asset(name), "--json"]), 0);
+    for (a, b) in [("tower_3d.dat.gz", "tower_3d.json"), ("tower_3d.hdf5", "tower_3d_global.hdf5"), ("wall_2d.hdf5", "wall_2d_global.hdf5")]
+    {
+        let (a, b) = (value(a), value(b));
+        assert!(a["status"] == "Converged" && b["status"] == "Converged" && a["rows"] == b["rows"], "{a} {b}");
+    }
+    let asked = output(&["solve", &asset("tower_3d.hdf5"), "--kind", "lcp", "--json"]);
+    assert_eq!(asked.status.code(), Some(3));
+    assert!(text(&asked.stdout).contains("of kind fc, not lcp as asked"), "{}", text(&asked.stdout));
+}
+
+#[cfg(feature = "hdf5")]
+#[test]
+fn an_hdf5_solution_is_the_problem_with_its_answer() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("answer.hdf5");
+    let file = asset("rolling_3d_global.hdf5");
+    let line = json_of(&output(&["solve", &file, "--json", "--solution", path.to_str().unwrap()]), 0);
+    assert_eq!((&line["kind"], &line["status"]), (&"grfc".into(), &"Converged".into()));
+    let stored = drystone::io::fclib::read(&path).unwrap();
+    let mut answer = stored.solution.unwrap();
+    let written = answer.clone();
+    let found = stored.problem.residual(&mut answer).unwrap();
+    assert!(found.rel <= 1e-8 && written.v.len() == 12);
+    let close = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-12);
+    assert!(close(&answer.u, &written.u) && close(&answer.v, &written.v));
+}
+
+#[cfg(feature = "hdf5")]
+#[test]
+fn inspect_tells_rank_and_graph() {
+    let line = json_of(&output(&["inspect", &asset("tower_3d.hdf5"), "--json"]), 0);
+    // four bricks of six velocities under sixteen contacts: at most 24 of 48 rows are independent
+    assert_eq!((&line["rows"], &line["contacts"], &line["rank"], &line["components"]), (&48.into(), &16.into(), &24.into(), &1.into()));
+    let table = text(&output(&["inspect", &asset("chain_mlcp.json"), &asset("rolling_2d.hdf5")]).stdout);
+    assert!(table.contains("mlcp") && table.contains("rolling    0.05") && table.contains("rank       6 of 12"), "{table}");
+    assert_eq!(output(&["inspect", "no_such_file.dat"]).status.code(), Some(3));
+}
+
+#[test]
+fn profile_draws_and_tabulates_a_folder() {
+    let directory = tempfile::tempdir().unwrap();
+    let problems = directory.path().join("problems");
+    std::fs::create_dir(&problems).unwrap();
+    for name in ["tower_3d.json", "joint_gmp.json", "chain_lcp.json"] {
+        std::fs::copy(asset(name), problems.join(name)).unwrap();
+    }
+    let out = directory.path().join("out");
+    let run = |folder: &Path| {
+        output(&["profile", folder.to_str().unwrap(), "--solvers", "auto,nsgs", "--tol", "1e-4", "--out", out.to_str().unwrap()])
+    };
+    let summary = run(&problems);
+    assert_eq!(summary.status.code(), Some(0), "{}", text(&summary.stderr));
+    assert!(text(&summary.stdout).contains("local to 1e-4"), "{}", text(&summary.stdout));
+    let table = std::fs::read_to_string(out.join("profile.csv")).unwrap();
+    assert!(table.starts_with("file,kind,") && table.contains("tower_3d.json,fc,8,24,auto,1e-4,Converged,"), "{table}");
+    assert!(std::fs::read_to_string(out.join("profile.svg")).unwrap().contains("nsgs"));
+    assert_eq!(run(&out).status.code(), Some(3), "a folder without problems");
+}
+
+#[cfg(feature = "hdf5")]
+#[test]
+fn problems_of_a_run_are_exported_with_their_reactions() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    let out_text = out.to_str().unwrap();
+    let call = ["run", "block_wall", "--set", "rows=3", "--until", "0.04", "--out", out_text, "--export-problems", "every=10"];
+    assert_eq!(output(&call).status.code(), Some(0));
+    let path = out.join("problems/step_000010.hdf5");
+    let stored = drystone::io::fclib::read(&path).unwrap();
+    let mut reactions = stored.solution.unwrap();
+    assert!(stored.problem.contacts() > 10 && reactions.r.iter().any(|x| *x > 0.0));
+    // the law holds for what the run found, to its own tolerance on e_s
+    let found = stored.problem.residual(&mut reactions).unwrap();
+    assert!(found.e_s < 1e-4, "{found:?}");
+    let line = json_of(&output(&["solve", path.to_str().unwrap(), "--json"]), 0);
+    assert_eq!((&line["kind"], &line["status"]), (&"gfc".into(), &"Converged".into()));
+    assert_eq!(output(&["run", "block_wall", "--export-problems", "every=10"]).status.code(), Some(2));
+}

@@ -5,6 +5,7 @@
 //! ```
 
 mod check;
+mod export;
 mod inspect;
 mod output;
 mod picture;

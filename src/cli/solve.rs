@@ -4,7 +4,7 @@ use super::source::positive;
 use super::{DONE, Failure, INPUT, USAGE, say, tell};
 use crate::io::problem::{answer, read};
 use crate::numerics::solvers::{Entry, Kind, Problem, Request, Solution, all, default_for, find};
-use crate::numerics::{Measure, ProblemError, Progress, Report};
+use crate::numerics::{Measure, ProblemError, Progress, Report, Status};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -129,7 +129,9 @@ pub(super) fn timed(
     let mut best = best.unwrap_or_else(|| Timed { answer: problem.zero(), report: Report::default(), seconds: 0.0 });
     // once more from the answer alone, whatever the solver said
     let found = problem.residual(&mut best.answer)?;
-    best.report = Report { rel: found.rel, rel_q: found.rel_q, e_s: found.e_s, ..best.report };
+    let reached = request.measure.of(&found) <= request.tolerance;
+    let status = if best.report.converged() && !reached { Status::Stalled } else { best.report.status };
+    best.report = Report { status, rel: found.rel, rel_q: found.rel_q, e_s: found.e_s, ..best.report };
     Ok(best)
 }
 

@@ -100,7 +100,7 @@ fn draw_panel(area: &DrawingArea<SVGBackend, Shift>, panel: &Panel) -> DrawResul
         .margin_left(14)
         .margin_bottom(6)
         .x_label_area_size(46)
-        .y_label_area_size(50)
+        .y_label_area_size(64)
         .build_cartesian_2d(0.0..right, 0.0..1.02)?;
     // a picture of less than two decades needs steps between the powers of ten
     let label = |x: f64| {
@@ -108,7 +108,7 @@ fn draw_panel(area: &DrawingArea<SVGBackend, Shift>, panel: &Panel) -> DrawResul
         if right > 2.0 && (x - x.round()).abs() > 1e-6 {
             String::new()
         } else {
-            format!("{tau:.3}").trim_end_matches('0').trim_end_matches('.').to_owned()
+            format!("{tau:.2}").trim_end_matches('0').trim_end_matches('.').to_owned()
         }
     };
     chart
@@ -156,7 +156,7 @@ fn draw_panel(area: &DrawingArea<SVGBackend, Shift>, panel: &Panel) -> DrawResul
         } else {
             chart.draw_series(DashedLineSeries::new(curve, dash, gap, line))?;
             for from in (x..x + 26).step_by((dash + gap) as usize) {
-                area.draw(&PathElement::new([(from, y), ((from + dash as i32).min(x + 26), y)], line))?;
+                area.draw(&PathElement::new([(from, y), ((from + dash).min(x + 26), y)], line))?;
             }
         }
         let name = format!("{}  {:.0} %", panel.solvers[s], 100.0 * panel.share(s, f64::INFINITY));

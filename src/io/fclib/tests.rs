@@ -138,7 +138,7 @@ fn faults_name_their_dataset() {
 fn sparse(rows: usize, columns: usize, seed: usize) -> CsMat<f64> {
     let mut a = TriMat::new((rows, columns));
     for k in 0..rows * columns {
-        if (k * 7 + seed) % 3 == 0 {
+        if (k * 7 + seed).is_multiple_of(3) {
             a.add_triplet(k / columns, k % columns, ((k + seed) as f64).sin() / 3.0);
         }
     }

@@ -8,6 +8,11 @@ use hdf5_pure::{DatasetBuilder, FileBuilder, GroupBuilder};
 use sprs::{CsMat, TriMat};
 use std::path::Path;
 
+/// Below this many entries a chunk costs more than it saves.
+const SMALL: usize = 512;
+/// Entries of a chunk; sizes of three bytes (from 65536 on) are written in four, which HDF5 2.0 does not accept.
+const CHUNK: usize = 1 << 15;
+
 /// Writes an FCLIB file: matrices as compressed columns, packed where that pays.
 pub fn write(path: &Path, stored: &Stored) -> Result<(), Error> {
     let bytes = bytes(path, stored)?;
@@ -134,10 +139,9 @@ fn matrix(path: &Path, top: &mut GroupBuilder, name: &str, a: &CsMat<f64>) -> Re
     for (part, value) in [("m", narrow(a.rows())?), ("n", narrow(a.cols())?), ("nzmax", narrow(a.nnz())?), ("nz", -1)] {
         group.create_dataset(part).with_i32_data(&[value]);
     }
-    // below this many entries a chunk costs more than it saves
     let packed = |dataset: &mut DatasetBuilder, n: usize| {
-        if n >= 512 {
-            dataset.with_chunks(&[n.min(1 << 16) as u64]).with_shuffle().with_deflate(6);
+        if n >= SMALL {
+            dataset.with_chunks(&[n.min(CHUNK) as u64]).with_shuffle().with_deflate(6);
         }
     };
     packed(group.create_dataset("p").with_i32_data(&pointers), pointers.len());

@@ -171,7 +171,7 @@ fn compressed(t: &mut Tokens, what: &str, mut a: Entries) -> Result<Entries, Fau
         // an empty column ends one before it starts, which is -1 in the first
         let before = *t;
         let to: i64 = t.number(what, k)? as i64;
-        let end = usize::try_from(to + 1).ok().filter(|&end| end >= from && end <= nnz);
+        let end = to.checked_add(1).and_then(|end| usize::try_from(end).ok()).filter(|&end| end >= from && end <= nnz);
         let Some(end) = end else {
             return Err(before.fault(format!("the last location of column {j} of {what}"), to.to_string()));
         };

@@ -250,7 +250,8 @@ fn mixed(t: &mut Tokens) -> Result<Problem, Fault> {
 fn plasticity(text: &[u8]) -> bool {
     let t = &mut Tokens::new(text);
     let mut head = || -> Result<bool, Fault> {
-        let order = t.count("")? * t.size("")?;
+        let (dim, contacts) = (t.one_of("", &[3])?, t.size("")?);
+        let order = dim * contacts;
         t.count("")?;
         sized(t, "M", Some(order), Some(order)).map(|m| m.rows == order)
     };
@@ -309,6 +310,8 @@ mod tests {
             ("3 1\n0 3 3\n3 3\n1 0 0\n0 1 0\n0 0 1\n-1 0 0 0.5 0.1 7", "the end of the file, found `7`"),
             ("1 1000000000 1000000000 1 1 1", "expected"),
             ("3 99999999999999999999 0", "expected"),
+            ("18446744073709551615 3 0", "expected"),
+            ("2 1\n2 2 2\n1\ntext\n2-by-2, nzmax: 4 nnz: 4\ncol 0 : locations 0 to 1e300\n", "the last location of column 0 of W"),
         ];
         for (text, part) in cases {
             let error = read(text).map(|p| p.kind()).unwrap_err();
