@@ -12,6 +12,7 @@
 pub mod admissible;
 pub mod auto;
 mod central;
+pub mod complementarity;
 pub mod contact;
 pub mod global;
 pub mod lcp;
