@@ -131,6 +131,7 @@ impl Inequalities<'_> {
                     }
                 }
                 End::Budget | End::Singular => {}
+                End::Stopped => return Feasibility::Unknown,
             }
         }
         Feasibility::Unknown

@@ -10,8 +10,8 @@
 //! pivots where the block of equations is singular; what is singular even so is made regular by proximal steps.
 //!
 //! - Cost: `2 n²` operations a pivot; from n/2 to 2n pivots on most problems, up to `2ⁿ − 1` on Murty's.
-//! - Safe: rows and columns are equilibrated (powers of two), near ties (Harris) are broken by t first, then by size of
-//!   the pivot, or, on the second try, lexicographically, so that degenerate problems do not cycle; the final basis is factorised
+//! - Safe: rows and columns are equilibrated (powers of two), near ties (Harris) are broken by t first, then
+//!   lexicographically, so that degenerate problems do not cycle, or, on the second try, by the size of the pivot; the final basis is factorised
 //!   anew and refined; several covering vectors d are tried.
 //! - Wins: copositive-plus, P0, degenerate, n up to some hundreds. A ray proves nothing outside those classes: [`super::infeasibility`]
 //!   does. Fails: some Q₀ matrices of mixed sign, where [`super::Enumeration`] or [`super::Newton`] finds a solution.
@@ -56,6 +56,7 @@ pub(super) enum End {
     Solved,
     Ray,
     Budget,
+    Stopped,
     Singular,
 }
 
@@ -76,7 +77,8 @@ impl ComplementaritySolver for Lemke {
         let mut best_rel = form.rel(z, w);
         let mut singular = false;
         for attempt in 0..self.coverings {
-            let budget = self.max_pivots.saturating_sub(outcome.iterations);
+            // a path that cycles leaves something to the next
+            let budget = self.max_pivots.saturating_sub(outcome.iterations).div_ceil(2);
             let (end, pivots) = path(&mut scratch.tableau, &scaled, attempt, budget, outcome.iterations, watch);
             outcome.iterations += pivots;
             if end == End::Singular {
@@ -91,7 +93,7 @@ impl ComplementaritySolver for Lemke {
             if best_rel <= self.tolerance {
                 break;
             }
-            if end == End::Budget {
+            if end == End::Stopped || outcome.iterations >= self.max_pivots {
                 outcome.status = Status::BudgetSpent;
                 break;
             }
@@ -139,7 +141,7 @@ impl Lemke {
             for i in 0..n {
                 scaled.m[i * n + i] -= epsilon;
             }
-            if end == End::Budget {
+            if end == End::Stopped || outcome.iterations >= self.max_pivots {
                 outcome.status = Status::BudgetSpent;
                 break;
             }
@@ -223,8 +225,14 @@ pub(super) fn path(tableau: &mut Tableau, form: &Form, attempt: usize, budget: u
             _ => (0.0, 0.0),
         };
         tableau.cover(r, d);
-        if violation > t * d.abs() {
-            (t, blocking) = (violation / d.abs(), Some(r));
+        if d == 0.0 || violation <= 0.0 {
+            continue;
+        }
+        let needed = violation / d.abs();
+        let tied = (needed - t).abs() <= 1e-14 * t;
+        // of two rows that tie the one that the lexicographic perturbation holds longest
+        if if tied { blocking.is_some_and(|k| precedes(tableau, (k, -tableau.at(k, n)), (r, -d))) } else { needed > t } {
+            (t, blocking) = (needed, Some(r));
         }
     }
     // two-sided rows (from two by two pivots) are led back to their middle
@@ -268,7 +276,7 @@ pub(super) fn path(tableau: &mut Tableau, form: &Form, attempt: usize, budget: u
         };
         let cover_left = tableau.rows.iter().position(|&v| v == Variable::Cover).map_or(value, |r| tableau.x[r]);
         if !proceed(watch, before + pivots, cover_left) {
-            return (End::Budget, pivots);
+            return (End::Stopped, pivots);
         }
         let limit = step.map_or(f64::INFINITY, |(_, theta)| theta);
         if own.is_infinite() && limit.is_infinite() {
@@ -382,7 +390,7 @@ fn ratio_test(form: &Form, tableau: &Tableau, entering: usize, direction: f64, a
         let better = match best {
             None => true,
             Some((k, _, other)) => {
-                if attempt == 0 && (rate.abs() > 1e3 * other.abs() || other.abs() > 1e3 * rate.abs()) {
+                if attempt == 1 && (rate.abs() > 1e3 * other.abs() || other.abs() > 1e3 * rate.abs()) {
                     rate.abs() > other.abs()
                 } else {
                     precedes(tableau, (r, rate), (k, other))
