@@ -406,11 +406,13 @@ fn ratio_test(form: &Form, tableau: &Tableau, entering: usize, direction: f64, a
 
 /// Lexicographic order of two ratios that tie: which row blocks first when q is perturbed by `(ε, ε², …)`.
 fn precedes(tableau: &Tableau, (r, rate): (usize, f64), (k, other): (usize, f64)) -> bool {
+    // entries below this are rounding of zeros
+    let noise = 1e-11 * (1.0 / rate.abs() + 1.0 / other.abs());
     for j in 0..tableau.n {
         let a = -tableau.perturbation(r, j) / rate;
         let b = -tableau.perturbation(k, j) / other;
         let gap = a - b;
-        if gap.abs() > 1e-12 * (a.abs() + b.abs()) {
+        if gap.abs() > noise + 1e-11 * (a.abs() + b.abs()) {
             return gap < 0.0;
         }
     }
