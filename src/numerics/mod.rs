@@ -20,9 +20,11 @@ pub mod local;
 pub mod mixed;
 pub mod mlcp;
 pub mod newton;
+pub mod qp;
 pub mod relay;
 pub mod residual;
 pub mod sweep;
+pub mod vi;
 
 /// How a solve ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

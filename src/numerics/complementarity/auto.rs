@@ -42,6 +42,10 @@ impl ComplementaritySolver for Auto {
         self.tolerance
     }
 
+    fn exhaustive(&self) -> bool {
+        true
+    }
+
     fn run(&self, form: &Form, z: &mut [f64], w: &mut [f64], scratch: &mut Scratch, watch: &mut Watch) -> Outcome {
         let mut total = Outcome { status: Status::Stalled, iterations: 0, factorisations: 0 };
         // a basis is exact to rounding; it must not pass for one by a large |z| elsewhere

@@ -75,6 +75,10 @@ impl ComplementaritySolver for Enumeration {
         self.tolerance
     }
 
+    fn exhaustive(&self) -> bool {
+        true
+    }
+
     fn run(&self, form: &Form, z: &mut [f64], w: &mut [f64], scratch: &mut Scratch, watch: &mut Watch) -> Outcome {
         let n = form.order();
         let Scratch { basis, states, vectors, .. } = scratch;

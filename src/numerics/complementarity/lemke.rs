@@ -77,6 +77,9 @@ impl ComplementaritySolver for Lemke {
         let mut best_rel = form.rel(z, w);
         let mut singular = false;
         for attempt in 0..self.coverings {
+            if best_rel <= self.tolerance {
+                break;
+            }
             // a path that cycles leaves something to the next
             let budget = self.max_pivots.saturating_sub(outcome.iterations).div_ceil(2);
             let (end, pivots) = path(&mut scratch.tableau, &scaled, attempt, budget, outcome.iterations, watch);
@@ -89,9 +92,6 @@ impl ComplementaritySolver for Lemke {
             if rel < best_rel {
                 best_rel = rel;
                 best.copy_from_slice(z);
-            }
-            if best_rel <= self.tolerance {
-                break;
             }
             if end == End::Stopped || outcome.iterations >= self.max_pivots {
                 outcome.status = Status::BudgetSpent;

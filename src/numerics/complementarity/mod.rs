@@ -71,6 +71,11 @@ pub trait Complementarity {
 
     /// The errors of z; `w = M z + q` is recomputed and left in `w`.
     fn residual(&self, z: &[f64], w: &mut [f64]) -> Residual;
+
+    /// A last search for statements whose square form says less than they do; improves z. `None` where there is nothing to add.
+    fn beyond_square(&self, _tolerance: f64, _z: &mut [f64], _w: &mut [f64]) -> Option<Status> {
+        None
+    }
 }
 
 /// What a solver found; the residuals come later and from elsewhere.
@@ -97,6 +102,11 @@ pub trait ComplementaritySolver {
     /// Bound on `rel` for `Converged`.
     fn tolerance(&self) -> f64;
 
+    /// True for solvers that leave nothing untried: they look beyond the square form.
+    fn exhaustive(&self) -> bool {
+        false
+    }
+
     /// Improves z, a finite first guess; `w` and `scratch` are to work with.
     fn run(&self, form: &Form, z: &mut [f64], w: &mut [f64], scratch: &mut Scratch, watch: &mut Watch) -> Outcome;
 
@@ -115,8 +125,16 @@ pub trait ComplementaritySolver {
             let mut square = vec![0.0; n];
             self.run(form, z, &mut square, scratch, watch)
         };
-        let found = p.residual(z, w);
-        let status = match outcome.status {
+        let mut found = p.residual(z, w);
+        let mut said = outcome.status;
+        if self.exhaustive()
+            && found.rel > self.tolerance()
+            && let Some(status) = p.beyond_square(self.tolerance(), z, w)
+        {
+            said = status;
+            found = p.residual(z, w);
+        }
+        let status = match said {
             _ if found.rel <= self.tolerance() => Status::Converged,
             Status::Converged => Status::Stalled,
             other => other,

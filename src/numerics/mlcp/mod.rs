@@ -6,11 +6,14 @@
 //!
 //! With more (or fewer) equations than free unknowns the square problem that solvers see has the normal equations
 //! `Aᵀ (A x + C v + a) = 0` in their place: least squares in the free unknowns. What they find is a solution only where the
-//! residual of the statement itself says so.
+//! residual of the statement itself says so; where it does not, the default strategy tries every active set by least squares
+//! (up to 14 bounded unknowns) and returns the best, `Inconsistent` when that proves that there is no solution.
+
+mod rectangular;
 
 use super::complementarity::{Complementarity, Form, norm, ratio};
 use super::local::{finite, size};
-use super::{ProblemError, residual::Residual};
+use super::{ProblemError, Status, residual::Residual};
 use crate::algebra::matrix::Matrix;
 
 /// `w = M z + q` with `w_i = 0` and free `z_j` on the rows of equality, `0 ≤ z_j ⟂ w_i ≥ 0` on the others
@@ -124,5 +127,9 @@ impl Complementarity for Mlcp {
         let (rel, rel_q) = (ratio(map, norm(&self.q).max(norm(z)).max(norm(w))), ratio(map, norm(&self.q)));
         // equations and complementarities have no common diagonal: there is no better unit-free measure than the relative one
         Residual { rel, rel_q, e_s: rel }
+    }
+
+    fn beyond_square(&self, tolerance: f64, z: &mut [f64], w: &mut [f64]) -> Option<Status> {
+        if self.is_square() { None } else { rectangular::enumerate(self, tolerance, z, w) }
     }
 }
