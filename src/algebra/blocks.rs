@@ -70,6 +70,24 @@ impl BlockRows {
         a
     }
 
+    /// Blocks that are already in order: `starts` is the first block of each row, then their number; `columns` holds the block
+    /// column of each, sorted within a row; `values` all blocks one after the other, row-major.
+    pub fn from_packed(offsets: Vec<usize>, starts: Vec<usize>, columns: Vec<u32>, values: Vec<f64>) -> Self {
+        let mut a = Self { offsets, starts, columns, values, ..Self::default() };
+        let n = a.block_count();
+        a.positions.reserve(a.columns.len());
+        let mut at = 0;
+        for i in 0..n {
+            for k in a.starts[i]..a.starts[i + 1] {
+                at += a.rows(i) * a.rows(a.columns[k] as usize);
+                a.positions.push(at);
+            }
+        }
+        let sizes = a.offsets.windows(2).map(|o| o[1] - o[0]);
+        a.uniform = sizes.clone().next().filter(|&d| sizes.clone().all(|s| s == d));
+        a
+    }
+
     /// A dense row-major matrix, cut at `offsets`; blocks of zeros are dropped.
     pub fn from_dense(offsets: &[usize], a: &[f64]) -> Self {
         let n = offsets.last().copied().unwrap_or(0);
@@ -231,6 +249,8 @@ mod tests {
             let dense: Vec<f64> = (0..n * n).map(|k| if (k * 7) % 5 < 3 { (k as f64).sin() } else { 0.0 }).collect();
             let a = BlockRows::from_dense(&offsets, &dense);
             assert_eq!(a.to_dense(), dense);
+            let packed = BlockRows::from_packed(a.offsets.clone(), a.starts.clone(), a.columns.clone(), a.values.clone());
+            assert_eq!(packed, a);
             let x: Vec<f64> = (0..n).map(|i| (i as f64).cos()).collect();
             let mut y = vec![1.0; n];
             a.multiply(&x, &mut y);

@@ -3,7 +3,7 @@
 use super::dense;
 use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::sparse::linalg::SupernodalThreshold;
-use faer::sparse::linalg::cholesky::{CholeskySymbolicParams, SymbolicCholesky, SymmetricOrdering, factorize_symbolic_cholesky};
+use faer::sparse::linalg::cholesky::{CholeskySymbolicParams, LltRef, SymbolicCholesky, SymmetricOrdering, factorize_symbolic_cholesky};
 use faer::sparse::{SparseColMat, SymbolicSparseColMat};
 use faer::{Conj, Par, Side};
 
@@ -178,28 +178,39 @@ impl BlockSymmetric {
         }
     }
 
-    /// Factorises and solves `A x = b` in place; false when A is not positive definite to rounding.
-    pub fn solve(&mut self, b: &mut [f64]) -> bool {
+    /// Factorises what was added since the pattern was set; false when it is not positive definite to rounding.
+    pub fn factorise(&mut self) -> bool {
         let order = self.order();
         match &mut self.storage {
             Storage::Empty => order == 0,
-            Storage::Dense(a) => {
-                dense::cholesky(a, order) && {
-                    dense::cholesky_solve(a, order, b);
-                    true
-                }
-            }
+            Storage::Dense(a) => dense::cholesky(a, order),
             Storage::Sparse { matrix, symbolic, factor, memory, .. } => {
-                let stack = MemStack::new(memory);
-                let params = Default::default();
-                let Ok(l) =
-                    symbolic.factorize_numeric_llt(factor, matrix.as_ref(), Side::Lower, Default::default(), Par::Seq, stack, params)
-                else {
-                    return false;
-                };
-                l.solve_in_place_with_conj(Conj::No, faer::MatMut::from_column_major_slice_mut(b, order, 1), Par::Seq, stack);
-                b.iter().all(|x| x.is_finite())
+                let (stack, params) = (MemStack::new(memory), Default::default());
+                let a = matrix.as_ref();
+                symbolic.factorize_numeric_llt(factor, a, Side::Lower, Default::default(), Par::Seq, stack, params).is_ok()
             }
+        }
+    }
+
+    /// Solves `A x = b` in place with the factor of [`factorise`](Self::factorise).
+    pub fn solve_factorised(&mut self, b: &mut [f64]) {
+        let order = self.order();
+        match &mut self.storage {
+            Storage::Empty => {}
+            Storage::Dense(a) => dense::cholesky_solve(a, order, b),
+            Storage::Sparse { symbolic, factor, memory, .. } => {
+                let l = LltRef::new(symbolic, factor);
+                let b = faer::MatMut::from_column_major_slice_mut(b, order, 1);
+                l.solve_in_place_with_conj(Conj::No, b, Par::Seq, MemStack::new(memory));
+            }
+        }
+    }
+
+    /// Factorises and solves `A x = b` in place; false when A is not positive definite to rounding.
+    pub fn solve(&mut self, b: &mut [f64]) -> bool {
+        self.factorise() && {
+            self.solve_factorised(b);
+            b.iter().all(|x| x.is_finite())
         }
     }
 }

@@ -9,6 +9,7 @@
 //! [`sweep::GaussSeidel`] solves it contact by contact, [`newton::ProximalNewton`] all at once in body space,
 //! and [`auto::Auto`] goes from the first to the second where the first stalls.
 
+pub mod acceleration;
 pub mod admissible;
 pub mod auto;
 mod central;

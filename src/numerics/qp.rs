@@ -11,7 +11,8 @@
 use super::complementarity::{norm, ratio};
 use super::local::{finite, size};
 use super::{ProblemError, Progress, Report, Status, Watch};
-use crate::algebra::dense::{Lu, cholesky, cholesky_solve};
+use crate::algebra::dense::{cholesky, cholesky_solve};
+use crate::algebra::factor::Lu;
 use crate::algebra::matrix::Matrix;
 
 /// `min ½ xᵀQx + cᵀx` with `a_l ≤ A x ≤ a_u`, `x_l ≤ x ≤ x_u` (Siconos: `ConvexQP`).

@@ -7,7 +7,7 @@
 //! One factorisation of `M_BB` answers every q; a problem whose basis has not changed costs one triangular solve and a check.
 
 use super::form::{Form, dot};
-use crate::algebra::dense::Lu;
+use crate::algebra::factor::Lu;
 
 /// Where an unknown stands in a basis.
 ///

@@ -7,6 +7,7 @@
 //! - Cost: n² operations a sweep, and a pivoting solve of `size³` a block (its last basis is tried first).
 //! - Wins: strong coupling inside blocks (one machine, one contact, one circuit cell), weak coupling between.
 //! - Fails: as [`Pgs`](super::Pgs) does, when the blocks pull against each other.
+//! - Measured: blocks of 4 solve 14 of 16 LCPs, 6 of 14 MLCPs; `relay1` is at 1e-3 after 5000 sweeps.
 //! - Source: Cottle, Pang, Stone (2009), §5.4.
 
 use super::form::{Form, dot};

@@ -7,8 +7,9 @@
 //!
 //! The guess's own basis comes first. A complete search without a solution is a proof: `Inconsistent`.
 //!
-//! - Cost: `2ⁿ` (relays `3ⁿ`) factorisations of order up to n: 9 unknowns 0.3 ms, 20 unknowns about 1 s.
+//! - Cost: `2ⁿ` (relays `3ⁿ`) factorisations of order up to n.
 //! - Wins: very small problems of any class, and certainty. Fails: beyond `max_bases` it declines.
+//! - Measured: `Buck2` (20 equations, 12 pairs) 21 bases, 0.12 ms; declines 40 and 156 pairs. 14 of 16 LCPs, 11 of 14 MLCPs.
 //! - Source: Cottle, Pang, Stone (2009), §1.3; Murty 1988.
 
 use super::basis::{State, state_of};
@@ -20,7 +21,7 @@ use super::{ComplementaritySolver, Outcome, Scratch, Status, Watch, proceed};
 ///
 /// ```
 /// use drystone::{algebra::matrix::Matrix, numerics::{Status, complementarity::{ComplementaritySolver, Enumeration}, lcp::Lcp}};
-/// // feasible, but no complementary basis solves it: w₁ = z₂ ≥ 1 needs … and w₂ = 1 − z₁ − z₂
+/// // feasible (z₁ ≥ 1), but w₁ = 1 then asks z₀ = … of no basis: w₀ = z₁ − 1, w₁ = 1
 /// let p = Lcp { m: Matrix::dense(2, 2, vec![0.0, 1.0, 0.0, 0.0]), q: vec![-1.0, 1.0] };
 /// let report = Enumeration::default().solve(&p, &mut [0.0; 2], &mut [0.0; 2]);
 /// assert_eq!(report.status, Status::Inconsistent);

@@ -176,7 +176,7 @@ pub struct Scratch {
     scaling: Scaling,
     scaled: Form,
     tableau: tableau::Tableau,
-    lu: crate::algebra::dense::Lu,
+    lu: crate::algebra::factor::Lu,
     vectors: [Vec<f64>; 8],
     states: Vec<State>,
 }

@@ -12,6 +12,8 @@
 //! - Cost: one LU of order n an iteration; 5 to 30 iterations.
 //! - Wins: nonmonotone problems with a regular solution, where Lemke ends on a ray; a good guess.
 //! - Fails: stationary points of |Φ|² that are no solution (several starts are tried), degenerate families of solutions.
+//! - Measured: `diodeBridge40` 7 iterations (minimum: 3), `deltasigma` 46 (minimum: 4); stalls at 5e-4 on the degenerate `lcp_tobenna`.
+//!   Fischer–Burmeister 14 of 16 LCPs, 13 of 14 MLCPs; minimum 11 and 13.
 //! - Source: Fischer 1992; De Luca, Facchinei, Kanzow 1996; Billups 1995 (two bounds).
 
 use super::basis::state_of;

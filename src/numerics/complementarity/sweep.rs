@@ -7,6 +7,8 @@
 //! - Cost: n² operations a sweep; hundreds to 10⁵ sweeps.
 //! - Wins: symmetric positive definite and H-matrices, low accuracy, good guesses.
 //! - Fails: M_ii = 0 with ρ = 0 (it stalls at once), skew parts (it diverges; the best iterate is returned), equations.
+//! - Measured: `m3n2` 43 sweeps (ω = 1.3: 144); `relay1` (condition 10⁷) is at 5e-3 after 20 000 sweeps, 3e-5 with ω = 1.3. 8 of 16 LCPs
+//!   (ρ = 1: 11), 3 of 14 MLCPs, 4 of 5 relays.
 //! - Source: Cryer 1971; Cottle, Pang, Stone (2009), §5.2.
 
 use super::form::{Form, dot, norm, ratio};

@@ -6,10 +6,19 @@
 //! rel = |M v − H r − f| / max(|f|, |M v|, |H r|) + |F| / max(|r|, |u|)
 //! ```
 //!
-//! H is dof × rows here, as in the files.
+//! H is dof × rows here, as in the files. [`Prepared`] factorises M once, component by component, and gives q, the scales of
+//! the residual and the reduced problem; [`Reduced`] hands that to any [`LocalSolver`], body-space solvers and
+//! [`proximal::BodyNewton`] work with the velocities as unknowns and never form W, [`auto::GlobalAuto`] chooses.
 
-use super::admissible::AdmissibleSet;
+use super::local::{LocalProblem, LocalSolver, finite, natural_map, size, validate_sets};
+use super::{ProblemError, Report, Watch, admissible::AdmissibleSet, residual::Residual};
 use sprs::CsMat;
+
+mod mass;
+mod reduction;
+
+pub use mass::MassFactors;
+pub use reduction::Prepared;
 
 /// `M v = H r + f`, `u = Hᵀ v + w` and the law of each block of rows (Siconos: `GlobalFrictionContactProblem`).
 ///
@@ -25,7 +34,12 @@ use sprs::CsMat;
 ///     offsets: vec![0, 3],
 ///     sets: vec![AdmissibleSet::Coulomb { mu: 0.0 }],
 /// };
-/// assert_eq!(p.h.cols(), p.w.len());
+/// // the floor takes its momentum
+/// let (mut v, mut u) = ([0.0; 3], [0.0; 3]);
+/// let found = p.residual(&[4.0, 0.0, 0.0], &mut v, &mut u)?;
+/// assert!(found.rel < 1e-15 && v == [0.0; 3]);
+/// assert_eq!(p.reduce()?.q, [-2.0, 0.0, 0.0]);
+/// # Ok::<(), drystone::numerics::ProblemError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct GlobalProblem {
@@ -42,3 +56,135 @@ pub struct GlobalProblem {
     /// Where the reaction of each block lives.
     pub sets: Vec<AdmissibleSet>,
 }
+
+/// Anything that solves [`GlobalProblem`]s.
+///
+/// ```
+/// use drystone::numerics::global::{GlobalSolver, Reduced};
+/// # use drystone::numerics::{Report, Watch, local::{LocalProblem, LocalSolver}};
+/// # struct Zero;
+/// # impl LocalSolver for Zero {
+/// #     fn solve_watched(&self, p: &LocalProblem, r: &mut [f64], u: &mut [f64], _: &mut Watch) -> Report {
+/// #         p.residual(r, u);
+/// #         Report::default()
+/// #     }
+/// # }
+/// fn velocity_of(solver: &impl GlobalSolver, p: &drystone::numerics::global::GlobalProblem) -> Option<Vec<f64>> {
+///     let (mut r, mut v, mut u) = (vec![0.0; p.w.len()], vec![0.0; p.f.len()], vec![0.0; p.w.len()]);
+///     let report = solver.solve(p, &mut r, &mut v, &mut u).ok()?;
+///     report.converged().then_some(v)
+/// }
+/// # let p = drystone::numerics::global::GlobalProblem { mass: sprs::CsMat::eye(1), h: sprs::CsMat::zero((1, 0)), f: vec![2.0], w: vec![], offsets: vec![0], sets: vec![] };
+/// # assert_eq!(velocity_of(&Reduced(Zero), &p), Some(vec![2.0]));
+/// ```
+pub trait GlobalSolver {
+    /// Improves `r`, the first guess, and sets `v = M⁻¹ (H r + f)` and `u = Hᵀ v + w`; `watch` sees every iteration and may
+    /// end the solve. An error says why the problem cannot be stated: sizes, a singular M, a row that nothing can satisfy.
+    fn solve_watched(
+        &self,
+        p: &GlobalProblem,
+        r: &mut [f64],
+        v: &mut [f64],
+        u: &mut [f64],
+        watch: &mut Watch,
+    ) -> Result<Report, ProblemError>;
+
+    /// [`solve_watched`](Self::solve_watched) without a watch.
+    fn solve(&self, p: &GlobalProblem, r: &mut [f64], v: &mut [f64], u: &mut [f64]) -> Result<Report, ProblemError> {
+        self.solve_watched(p, r, v, u, &mut |_| true)
+    }
+}
+
+/// Any local solver, on the reduced problem; the report carries the residuals of the global one.
+///
+/// ```
+/// use drystone::numerics::{Report, Watch, global::{GlobalProblem, GlobalSolver, Reduced}, local::{LocalProblem, LocalSolver}};
+/// struct OneSweep;
+/// impl LocalSolver for OneSweep {
+///     fn solve_watched(&self, p: &LocalProblem, r: &mut [f64], u: &mut [f64], _: &mut Watch) -> Report {
+///         r[0] = (-p.q[0] / p.w.values()[0]).max(0.0);
+///         p.residual(r, u);
+///         Report::default()
+///     }
+/// }
+/// let p = GlobalProblem {
+///     mass: sprs::CsMat::eye(1).map(|x: &f64| 3.0 * x),
+///     h: sprs::CsMat::eye(1),
+///     f: vec![-6.0],
+///     w: vec![0.0],
+///     offsets: vec![0, 1],
+///     sets: vec![drystone::numerics::admissible::AdmissibleSet::NonNegative],
+/// };
+/// let (mut r, mut v, mut u) = ([0.0], [0.0], [0.0]);
+/// let report = Reduced(OneSweep).solve(&p, &mut r, &mut v, &mut u)?;
+/// assert!(r == [6.0] && report.rel == 0.0);
+/// # Ok::<(), drystone::numerics::ProblemError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Reduced<S>(pub S);
+
+impl<S: LocalSolver> GlobalSolver for Reduced<S> {
+    fn solve_watched(
+        &self,
+        p: &GlobalProblem,
+        r: &mut [f64],
+        v: &mut [f64],
+        u: &mut [f64],
+        watch: &mut Watch,
+    ) -> Result<Report, ProblemError> {
+        let mut prepared = Prepared::new(p)?;
+        let report = self.0.solve_watched(&prepared.reduce()?, r, u, watch);
+        let Residual { rel, rel_q, e_s } = prepared.residual(r, v, u);
+        Ok(Report { rel, rel_q, e_s, ..report })
+    }
+}
+
+impl GlobalProblem {
+    /// Checks sizes, coefficients, that every number is finite and that rows without any velocity can be satisfied.
+    pub fn validate(&self) -> Result<(), ProblemError> {
+        let (dofs, rows) = (self.f.len(), self.w.len());
+        size("a row of M", self.mass.cols(), dofs, "one per value of f")?;
+        size("a column of M", self.mass.rows(), dofs, "one per value of f")?;
+        size("a column of H", self.h.rows(), dofs, "one per value of f: H is dof × rows")?;
+        size("a row of H", self.h.cols(), rows, "one per value of w: H is dof × rows")?;
+        size("the list of sets (mu)", self.sets.len(), self.offsets.len().saturating_sub(1), "one per block of rows")?;
+        size("the last offset", self.offsets.last().copied().unwrap_or(0), rows, "one per value of w")?;
+        if self.offsets.first().is_none_or(|&first| first != 0) || self.offsets.windows(2).any(|o| o[0] > o[1]) {
+            let what = "the list of offsets".into();
+            return Err(ProblemError::OutOfRange { what, found: f64::NAN, needed: "it must start at 0 and grow" });
+        }
+        finite("M", self.mass.data())?;
+        finite("H", self.h.data())?;
+        finite("f", &self.f)?;
+        finite("w", &self.w)?;
+        validate_sets(&self.sets, &self.offsets)
+    }
+
+    /// `v = M⁻¹ (H r + f)`
+    pub fn velocity(&self, r: &[f64], v: &mut [f64]) -> Result<(), ProblemError> {
+        self.validate()?;
+        size("r", r.len(), self.w.len(), "one per row")?;
+        v.copy_from_slice(&self.f);
+        self.h.iter().for_each(|(h, (k, row))| v[k] += h * r[row]);
+        MassFactors::new(&self.mass)?.solve(v);
+        Ok(())
+    }
+
+    /// The errors of `r`; v and u are recomputed from it.
+    pub fn residual(&self, r: &[f64], v: &mut [f64], u: &mut [f64]) -> Result<Residual, ProblemError> {
+        Ok(Prepared::new(self)?.residual(r, v, u))
+    }
+
+    /// `u = W r + q` with `W = Hᵀ M⁻¹ H` and `q = w + Hᵀ M⁻¹ f`: the same law without the velocities.
+    pub fn reduce(&self) -> Result<LocalProblem, ProblemError> {
+        Prepared::new(self)?.reduce()
+    }
+}
+
+/// Euclidean norm.
+fn norm(x: &[f64]) -> f64 {
+    x.iter().map(|x| x * x).sum::<f64>().sqrt()
+}
+
+#[cfg(test)]
+mod tests;

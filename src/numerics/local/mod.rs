@@ -10,6 +10,21 @@
 //! Friction in two and three dimensions, with or without rolling, complementarity, relays, equalities and second-order
 //! cones differ in [`AdmissibleSet`] alone. W may be nonsymmetric and rank deficient.
 
+pub mod admm;
+#[cfg(test)]
+mod agreement_tests;
+mod alart_curnier;
+#[cfg(test)]
+mod assemblies;
+pub mod auto;
+pub mod contact;
+pub mod fixed_point;
+mod kernel;
+pub mod nsgs;
+pub mod projection;
+pub mod proximal;
+mod trial;
+
 use super::{ProblemError, Report, Watch, admissible::AdmissibleSet, residual::Residual};
 use crate::algebra::blocks::BlockRows;
 

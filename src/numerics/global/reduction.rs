@@ -1,0 +1,262 @@
+//! M⁻¹ H, and what follows from it: q, W and the scales of the residual.
+
+use super::{GlobalProblem, LocalProblem, MassFactors, ProblemError, Residual, natural_map, norm};
+use crate::algebra::blocks::BlockRows;
+use crate::numerics::admissible::AdmissibleSet;
+use sprs::CsMat;
+
+/// A problem whose M is factorised.
+///
+/// ```
+/// use drystone::numerics::{admissible::AdmissibleSet, global::{GlobalProblem, Prepared}};
+/// use sprs::CsMat;
+/// let p = GlobalProblem {
+///     mass: CsMat::eye(2).map(|x: &f64| 2.0 * x),
+///     h: CsMat::eye(2),
+///     f: vec![-4.0, 1.0],
+///     w: vec![0.0; 2],
+///     offsets: vec![0, 1, 2],
+///     sets: vec![AdmissibleSet::NonNegative; 2],
+/// };
+/// let mut prepared = Prepared::new(&p)?;
+/// assert_eq!(prepared.q(), [-2.0, 0.5]);
+/// let (mut v, mut u) = ([0.0; 2], [0.0; 2]);
+/// assert_eq!(prepared.residual(&[4.0, 0.0], &mut v, &mut u).rel, 0.0);
+/// # Ok::<(), drystone::numerics::ProblemError>(())
+/// ```
+#[derive(Debug)]
+pub struct Prepared<'a> {
+    pub(super) problem: &'a GlobalProblem,
+    pub(super) factors: MassFactors,
+    /// H by columns
+    pub(super) columns: CsMat<f64>,
+    /// `M⁻¹ H` by velocities, at the velocities that H touches: start of each, then rows and values
+    starts: Vec<usize>,
+    rows: Vec<u32>,
+    values: Vec<f64>,
+    pub(super) q: Vec<f64>,
+    pub(super) weights: Vec<f64>,
+    /// blocks without any velocity
+    pub(super) idle: Vec<bool>,
+    momentum: Vec<f64>,
+    inertia: Vec<f64>,
+}
+
+/// A negative gap velocity of a row that nothing moves is taken for rounding below this share of the largest of w.
+const ROUNDING: f64 = 1e-12;
+
+impl<'a> Prepared<'a> {
+    /// Checks the problem and factorises M.
+    pub fn new(problem: &'a GlobalProblem) -> Result<Self, ProblemError> {
+        problem.validate()?;
+        let mut factors = MassFactors::new(&problem.mass)?;
+        let columns = problem.h.to_csc();
+        let dofs = problem.f.len();
+        let (starts, rows, values) = inverse_mass_times(&mut factors, &columns, dofs);
+        let mut free = problem.f.clone();
+        factors.solve(&mut free);
+        let mut q = problem.w.clone();
+        transposed_times(&columns, &free, &mut q);
+        let mut p = Self {
+            problem,
+            factors,
+            columns,
+            starts,
+            rows,
+            values,
+            q,
+            weights: Vec::new(),
+            idle: Vec::new(),
+            momentum: vec![0.0; dofs],
+            inertia: vec![0.0; dofs],
+        };
+        p.weigh();
+        p.check_idle()?;
+        Ok(p)
+    }
+
+    /// `q = w + Hᵀ M⁻¹ f`
+    pub fn q(&self) -> &[f64] {
+        &self.q
+    }
+
+    /// Scale D of each block: the mean of the diagonal of its own W.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// `v = M⁻¹ (H r + f)` and `u = Hᵀ v + w`.
+    pub fn velocity(&mut self, r: &[f64], v: &mut [f64], u: &mut [f64]) {
+        v.copy_from_slice(&self.problem.f);
+        times(&self.columns, r, v);
+        self.factors.solve(v);
+        u.copy_from_slice(&self.problem.w);
+        transposed_times(&self.columns, v, u);
+    }
+
+    /// The errors of `r`, as in the head of the module; v and u are recomputed from it.
+    pub fn residual(&mut self, r: &[f64], v: &mut [f64], u: &mut [f64]) -> Residual {
+        self.velocity(r, v, u);
+        let p = self.problem;
+        self.momentum.fill(0.0);
+        times(&self.columns, r, &mut self.momentum);
+        self.inertia.fill(0.0);
+        p.mass.iter().for_each(|(m, (i, j))| self.inertia[i] += m * v[j]);
+        let scale = norm(&p.f).max(norm(&self.inertia)).max(norm(&self.momentum));
+        let terms = self.inertia.iter().zip(&self.momentum).zip(&p.f);
+        let balance = terms.map(|((mv, hr), f)| (mv - hr - f).powi(2)).sum::<f64>().sqrt();
+        let found = natural_map(&p.sets, &p.offsets, &self.weights, r, u, &self.q);
+        let law = norm(r).max(norm(u));
+        let map = found.rel * law.max(norm(&self.q));
+        let ratio = |a: f64, b: f64| if a == 0.0 { 0.0 } else { a / b.max(f64::MIN_POSITIVE) };
+        Residual { rel: ratio(balance, scale) + ratio(map, law), ..found }
+    }
+
+    /// W and q. A block that no velocity reaches stands on the mean scale of the others: its reaction is zero either way.
+    pub fn reduce(&self) -> Result<LocalProblem, ProblemError> {
+        let p = self.problem;
+        let blocks = p.sets.len();
+        let mut owner = vec![0u32; p.w.len()];
+        (0..blocks).for_each(|a| owner[p.offsets[a]..p.offsets[a + 1]].fill(a as u32));
+        let (mut starts, mut block_columns, mut values) = (vec![0], Vec::new(), Vec::new());
+        // for one block row: the blocks met, and where each is summed
+        let mut slot = vec![usize::MAX; blocks];
+        let (mut met, mut sums): (Vec<u32>, Vec<f64>) = (Vec::new(), Vec::new());
+        for a in 0..blocks {
+            let first = p.offsets[a];
+            let height = p.offsets[a + 1] - first;
+            met.clear();
+            sums.clear();
+            if self.idle[a] {
+                block_columns.push(a as u32);
+                let scale = |k: usize| if k.is_multiple_of(height + 1) { self.weights[a] } else { 0.0 };
+                values.extend((0..height * height).map(scale));
+                starts.push(block_columns.len());
+                continue;
+            }
+            for row in first..first + height {
+                for (k, h) in column(&self.columns, row) {
+                    let range = self.starts[k]..self.starts[k + 1];
+                    for (&c, y) in self.rows[range.clone()].iter().zip(&self.values[range]) {
+                        let b = owner[c as usize] as usize;
+                        let width = p.offsets[b + 1] - p.offsets[b];
+                        if slot[b] == usize::MAX {
+                            slot[b] = sums.len();
+                            sums.resize(sums.len() + height * width, 0.0);
+                            met.push(b as u32);
+                        }
+                        sums[slot[b] + (row - first) * width + c as usize - p.offsets[b]] += h * y;
+                    }
+                }
+            }
+            met.sort_unstable();
+            for &b in &met {
+                let width = p.offsets[b as usize + 1] - p.offsets[b as usize];
+                values.extend_from_slice(&sums[slot[b as usize]..][..height * width]);
+                slot[b as usize] = usize::MAX;
+            }
+            block_columns.extend_from_slice(&met);
+            starts.push(block_columns.len());
+        }
+        let w = BlockRows::from_packed(p.offsets.clone(), starts, block_columns, values);
+        let local = LocalProblem { w, q: self.q.clone(), sets: p.sets.clone() };
+        local.validate().map(|()| local)
+    }
+
+    /// Diagonal of W by blocks.
+    fn weigh(&mut self) {
+        let p = self.problem;
+        let blocks = p.sets.len();
+        let (mut weights, mut idle) = (vec![0.0; blocks], vec![true; blocks]);
+        for a in 0..blocks {
+            let rows = p.offsets[a]..p.offsets[a + 1];
+            let count = rows.len().max(1) as f64;
+            for row in rows {
+                for (k, h) in column(&self.columns, row) {
+                    let range = self.starts[k]..self.starts[k + 1];
+                    idle[a] &= h == 0.0;
+                    if let Ok(at) = self.rows[range.clone()].binary_search(&(row as u32)) {
+                        weights[a] += h * self.values[range.start + at] / count;
+                    }
+                }
+            }
+        }
+        let positive = weights.iter().filter(|d| **d > 0.0);
+        let typical = positive.clone().sum::<f64>() / positive.count().max(1) as f64;
+        let fallback = if typical > 0.0 { typical } else { 1.0 };
+        weights.iter_mut().filter(|d| d.is_nan() || **d <= 0.0).for_each(|d| *d = fallback);
+        (self.weights, self.idle) = (weights, idle);
+    }
+
+    /// Rows that nothing moves keep u = w: their law must hold with that.
+    fn check_idle(&self) -> Result<(), ProblemError> {
+        let p = self.problem;
+        let margin = ROUNDING * p.w.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        for (a, set) in p.sets.iter().enumerate().filter(|&(a, _)| self.idle[a]) {
+            let w = &p.w[p.offsets[a]..p.offsets[a + 1]];
+            let worst = match set {
+                AdmissibleSet::Free | AdmissibleSet::Interval { .. } => -w.iter().fold(0.0f64, |m, x| m.max(x.abs())),
+                AdmissibleSet::NonNegative => w.iter().fold(0.0f64, |m, x| m.min(*x)),
+                AdmissibleSet::SecondOrder { mu } => w.first().copied().unwrap_or(0.0) - mu * norm(w.get(1..).unwrap_or(&[])),
+                AdmissibleSet::Coulomb { .. } | AdmissibleSet::Rolling { .. } => w.first().copied().unwrap_or(0.0),
+            };
+            if worst < -margin {
+                return Err(ProblemError::OutOfRange {
+                    what: format!("block {a} has no velocity in H, so its constant velocity stays; that"),
+                    found: worst,
+                    needed: "a law that holds without any reaction is needed, or rows of H (are both of its systems immobile?)",
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// `M⁻¹ H` by velocities, at those that H touches.
+fn inverse_mass_times(factors: &mut MassFactors, columns: &CsMat<f64>, dofs: usize) -> (Vec<usize>, Vec<u32>, Vec<f64>) {
+    let mut needed = vec![false; dofs];
+    columns.iter().for_each(|(_, (k, _))| needed[k] = true);
+    let mut entries: Vec<(u32, u32, f64)> = Vec::with_capacity(columns.nnz());
+    let mut starts = vec![0; dofs + 1];
+    let (mut sparse, mut touched) = (Vec::new(), Vec::new());
+    for row in 0..columns.cols() {
+        sparse.clear();
+        sparse.extend(column(columns, row));
+        factors.solve_sparse(&sparse, &mut touched, |k, x| {
+            if needed[k] && x != 0.0 {
+                entries.push((k as u32, row as u32, x));
+                starts[k + 1] += 1;
+            }
+        });
+    }
+    (0..dofs).for_each(|k| starts[k + 1] += starts[k]);
+    let mut next = starts.clone();
+    let (mut rows, mut values) = (vec![0; entries.len()], vec![0.0; entries.len()]);
+    // rows come in growing order, so they are sorted within each velocity
+    for (k, row, x) in entries {
+        let at = next[k as usize];
+        (rows[at], values[at]) = (row, x);
+        next[k as usize] += 1;
+    }
+    (starts, rows, values)
+}
+
+/// Entries `(velocity, value)` of one column of a matrix by columns.
+pub(super) fn column(a: &CsMat<f64>, j: usize) -> impl Iterator<Item = (usize, f64)> {
+    let range = a.indptr().outer_inds_sz(j);
+    a.indices()[range.clone()].iter().copied().zip(a.data()[range].iter().copied())
+}
+
+/// `y += H r`
+pub(super) fn times(h: &CsMat<f64>, r: &[f64], y: &mut [f64]) {
+    for (row, r) in r.iter().enumerate().filter(|(_, r)| **r != 0.0) {
+        column(h, row).for_each(|(k, h)| y[k] += h * r);
+    }
+}
+
+/// `y += Hᵀ v`
+pub(super) fn transposed_times(h: &CsMat<f64>, v: &[f64], y: &mut [f64]) {
+    for (row, y) in y.iter_mut().enumerate() {
+        *y += column(h, row).map(|(k, h)| h * v[k]).sum::<f64>();
+    }
+}

@@ -1,0 +1,125 @@
+use super::*;
+use sprs::TriMat;
+
+/// `nc` contacts between `bodies` point-like bodies of six velocities, dense pseudo-random rows, M in blocks of six.
+pub(super) fn random(bodies: usize, nc: usize, mu: f64, twist: f64, seed: u64) -> GlobalProblem {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut uniform = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as f64 / (1u64 << 53) as f64 * 2.0 - 1.0
+    };
+    let n = 6 * bodies;
+    let mut mass = TriMat::new((n, n));
+    for b in 0..bodies {
+        for i in 0..6 {
+            mass.add_triplet(6 * b + i, 6 * b + i, 3.0 + uniform());
+            for j in 0..i {
+                let (x, skew) = (0.3 * uniform(), twist * uniform());
+                mass.add_triplet(6 * b + i, 6 * b + j, x + skew);
+                mass.add_triplet(6 * b + j, 6 * b + i, x - skew);
+            }
+        }
+    }
+    let mut h = TriMat::new((n, 3 * nc));
+    for c in 0..nc {
+        for body in [c % bodies, (c * 7 + 3) % bodies] {
+            for row in 0..3 {
+                for k in 0..6 {
+                    h.add_triplet(6 * body + k, 3 * c + row, uniform());
+                }
+            }
+        }
+    }
+    let h: CsMat<f64> = h.to_csr();
+    // w = −Hᵀ v₀ + e_n: the velocity −v₀ … opens every contact, so a solution exists
+    let v: Vec<f64> = (0..n).map(|_| uniform()).collect();
+    let mut w = vec![0.0; 3 * nc];
+    h.iter().for_each(|(x, (k, row))| w[row] += x * v[k]);
+    (0..nc).for_each(|c| w[3 * c] += 0.1);
+    let f = (0..n).map(|_| 2.0 * uniform()).collect();
+    GlobalProblem {
+        mass: mass.to_csr(),
+        h,
+        f,
+        w,
+        offsets: (0..=nc).map(|c| 3 * c).collect(),
+        sets: vec![AdmissibleSet::Coulomb { mu }; nc],
+    }
+}
+
+#[test]
+fn reduction_is_h_transposed_inverse_mass_h() {
+    let p = random(3, 5, 0.4, 0.2, 1);
+    let local = p.reduce().expect("legal");
+    let (dofs, rows) = (p.f.len(), p.w.len());
+    // u of r = e_j by way of the velocities is column j of W plus q
+    for j in 0..rows {
+        let (mut r, mut v, mut u, mut image) = (vec![0.0; rows], vec![0.0; dofs], vec![0.0; rows], vec![0.0; rows]);
+        r[j] = 1.0;
+        p.velocity(&r, &mut v).expect("invertible");
+        u.copy_from_slice(&p.w);
+        p.h.iter().for_each(|(x, (k, row))| u[row] += x * v[k]);
+        local.residual(&r, &mut image);
+        assert!(u.iter().zip(&image).all(|(a, b)| (a - b).abs() < 1e-12));
+    }
+    let prepared = Prepared::new(&p).expect("legal");
+    let weights = local.weights();
+    assert!(prepared.weights().iter().zip(&weights).all(|(a, b)| (a - b).abs() < 1e-13));
+    assert!(local.w.asymmetry() > 1e-3, "M is not symmetric, so W is not");
+}
+
+#[test]
+fn residuals_of_both_forms_agree() {
+    let p = random(4, 6, 0.7, 0.0, 5);
+    let local = p.reduce().expect("legal");
+    let r: Vec<f64> = (0..18).map(|i| if i % 3 == 0 { 1.0 } else { 0.2 }).collect();
+    let (mut v, mut u, mut u_local) = (vec![0.0; 24], vec![0.0; 18], vec![0.0; 18]);
+    let (global, reduced) = (p.residual(&r, &mut v, &mut u).expect("legal"), local.residual(&r, &mut u_local));
+    assert!(u.iter().zip(&u_local).all(|(a, b)| (a - b).abs() < 1e-13));
+    assert!((global.rel_q - reduced.rel_q).abs() < 1e-12 && (global.e_s - reduced.e_s).abs() < 1e-12);
+    let map = reduced.rel * norm(&r).max(norm(&u)).max(norm(&local.q));
+    assert!((global.rel - map / norm(&r).max(norm(&u))).abs() < 1e-12);
+}
+
+#[test]
+fn without_contacts_the_velocity_is_free() {
+    let mut p = random(2, 1, 0.0, 0.0, 3);
+    p.h = CsMat::zero((12, 0));
+    (p.w, p.offsets, p.sets) = (Vec::new(), vec![0], Vec::new());
+    let mut v = vec![0.0; 12];
+    assert_eq!(p.residual(&[], &mut v, &mut []).expect("legal").rel_q, 0.0);
+    let mut product = vec![0.0; 12];
+    p.mass.iter().for_each(|(m, (i, j))| product[i] += m * v[j]);
+    assert!(product.iter().zip(&p.f).all(|(a, b)| (a - b).abs() < 1e-14));
+    assert_eq!(p.reduce().expect("legal").order(), 0);
+}
+
+#[test]
+fn a_block_that_nothing_moves_is_idle_or_refused() {
+    let mut p = random(2, 2, 0.5, 0.0, 3);
+    let keep: CsMat<f64> = {
+        let mut h = TriMat::new((12, 6));
+        p.h.iter().filter(|(_, (_, row))| *row < 3).for_each(|(x, (k, row))| h.add_triplet(k, row, *x));
+        h.to_csc()
+    };
+    p.h = keep;
+    p.w[3] = 0.5;
+    let local = p.reduce().expect("it opens by itself");
+    assert_eq!(local.w.columns(1), [1]);
+    p.w[3] = -0.5;
+    let error = p.reduce().expect_err("it closes and nothing can stop it").to_string();
+    assert!(error.contains("block 1 has no velocity"), "{error}");
+}
+
+#[test]
+fn bad_data_is_named() {
+    let good = random(2, 2, 0.5, 0.0, 3);
+    let text = |p: &GlobalProblem| p.validate().expect_err("an error").to_string();
+    assert!(text(&GlobalProblem { w: vec![0.0; 5], ..good.clone() }).contains("a row of H holds 6 values, but 5"));
+    assert!(text(&GlobalProblem { f: vec![0.0; 5], ..good.clone() }).contains("M holds 12 values, but 5"));
+    assert!(text(&GlobalProblem { f: vec![f64::NAN; 12], ..good.clone() }).contains("value 0 of f is not finite"));
+    assert!(text(&GlobalProblem { offsets: vec![0, 7, 6], ..good.clone() }).contains("grow"));
+    assert!(text(&GlobalProblem { sets: good.sets[..1].to_vec(), ..good }).contains("1 values, but 2"));
+}

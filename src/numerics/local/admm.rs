@@ -1,0 +1,311 @@
+//! Alternating directions (ADMM, as a Douglas–Rachford splitting) with Anderson acceleration.
+//!
+//! ```text
+//! z = P_K(v)      y = ρD (v − z)      s = μ‖y_t‖ e_n                     at the fixed point û = −y: s is De Saxcé's shift
+//! (W + ρD) x = ρD z − y − q − s                                          one pair of triangular solves
+//! v ← v + 1.6 (x − z)                                                    Anderson(5) on (ρD)^½ v
+//! ```
+//!
+//! One factorisation of `W + ρD` (Cholesky where W is symmetric, else LU) for many cheap iterations; the weights are one scalar a
+//! block, which keeps the cones what they are. Redundant contacts do it no harm: wins on stuck, hyperstatic piles with a small ρ;
+//! its tail at 1e-8 is slow where contacts slip. ρ follows the ratio of primal and dual residuals within limits, each change costs a
+//! factorisation. (ADMM for friction: Acary, Brémond, Huber, RR-9118, 2018; Carpentier, Le Lidec, Montaut 2024, arXiv 2405.17020;
+//! the shift inside the splitting as in De Saxcé & Feng 1998.)
+
+use super::nsgs::Sweeper;
+use super::{LocalProblem, LocalSolver};
+use crate::algebra::{multifrontal::BlockGeneral, sparse::BlockSymmetric};
+use crate::numerics::{Measure, Progress, Report, Status, Watch, acceleration::Anderson};
+
+/// Settings of the splitting (Siconos: `SICONOS_FRICTION_3D_ADMM`).
+///
+/// ```
+/// use drystone::algebra::blocks::BlockRows;
+/// use drystone::numerics::local::{LocalProblem, LocalSolver, admm::Admm};
+/// let w = BlockRows::from_dense(&[0, 3], &[1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 2.0]);
+/// let p = LocalProblem::friction(w, vec![-1.0, 0.3, 0.4], &[0.5])?;
+/// let (mut r, mut u) = ([0.0; 3], [0.0; 3]);
+/// assert!(Admm::default().solve(&p, &mut r, &mut u).converged());
+/// assert!((r[0] - 1.0).abs() < 1e-7 && (r[1] + 0.15).abs() < 1e-7);
+/// # Ok::<(), drystone::numerics::ProblemError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Admm {
+    /// Stop when the error is at most this.
+    pub tolerance: f64,
+    /// Which error.
+    pub measure: Measure,
+    /// Budget of iterations.
+    pub max_iterations: usize,
+    /// First penalty ρ, in units of the mean diagonal of W.
+    pub rho: f64,
+    /// Over-relaxation in (0, 2).
+    pub relaxation: f64,
+    /// Window of the Anderson acceleration; 0: none.
+    pub window: usize,
+    /// Most changes of ρ.
+    pub max_changes: usize,
+}
+
+impl Default for Admm {
+    fn default() -> Self {
+        Self { tolerance: 1e-8, measure: Measure::default(), max_iterations: 5000, rho: 0.1, relaxation: 1.6, window: 5, max_changes: 0 }
+    }
+}
+
+impl LocalSolver for Admm {
+    fn solve_watched(&self, p: &LocalProblem, r: &mut [f64], u: &mut [f64], watch: &mut Watch) -> Report {
+        self.run(&mut Splitting::new(&Sweeper::new(p)), r, u, watch)
+    }
+}
+
+/// Iterations between two looks at the true residual.
+const CHECK: usize = 5;
+/// Ratio of the residuals within which ρ stays.
+const BALANCE: f64 = 6.0;
+/// An accelerated point may have this many times the best residual of the map.
+const SLACK: f64 = 2.0;
+
+impl Admm {
+    /// Iterates from `r` with what was prepared for the problem.
+    pub(super) fn run(&self, split: &mut Splitting, r: &mut [f64], u: &mut [f64], watch: &mut Watch) -> Report {
+        let sweeper = split.sweeper;
+        let p = sweeper.p;
+        let n = r.len();
+        let mut report = Report { status: Status::BudgetSpent, ..Report::default() };
+        let mut found = sweeper.residual(r, u);
+        let (mut best, mut best_r) = (self.measure.of(&found), r.to_vec());
+        let mut rho = self.rho;
+        let (mut changes, mut last_change) = (0, 0);
+        // v = r − û / (ρD): the fixed point whose projection is r
+        let mut weight = split.factorise(rho);
+        report.factorisations += 1;
+        let mut v = vec![0.0; n];
+        split.start(rho, r, u, &mut v);
+        let [mut z, mut y, mut x, mut new, mut g] = std::array::from_fn(|_| vec![0.0; n]);
+        let mut memory = Anderson::new(n, self.window.max(1));
+        let (mut least, mut accelerated) = (f64::INFINITY, false);
+        let mut plain = v.clone();
+        while best > self.tolerance && report.iterations < self.max_iterations && weight {
+            report.iterations += 1;
+            split.map(rho, &v, &mut z, &mut y, &mut x);
+            let (mut primal, mut dual) = (0.0, 0.0);
+            for i in 0..p.sets.len() {
+                let d = rho * sweeper.weights[i];
+                for k in p.w.range(i) {
+                    let step = x[k] - z[k];
+                    new[k] = v[k] + self.relaxation * step;
+                    primal += d * step * step;
+                    // change of the dual: ρD (v − z) against ρD (v' − z)
+                    dual += d * (x[k] - v[k]).powi(2);
+                }
+            }
+            if !primal.is_finite() {
+                break;
+            }
+            let strayed = accelerated && primal > SLACK * SLACK * least;
+            if strayed {
+                // the accelerated point was worse than where it came from
+                memory.restart();
+                v.copy_from_slice(&plain);
+                accelerated = false;
+                least = f64::INFINITY;
+                continue;
+            }
+            least = least.min(primal);
+            if report.iterations % CHECK == 0 {
+                found = sweeper.residual(&z, u);
+                let error = self.measure.of(&found);
+                if error < best {
+                    best = error;
+                    best_r.copy_from_slice(&z);
+                }
+            }
+            if !watch(Progress { iteration: report.iterations, error: best }) {
+                break;
+            }
+            let ratio = split.ratio(rho, &x, &z, &v);
+            if report.iterations >= last_change + 15 + 25 * changes
+                && changes < self.max_changes
+                && !(1.0 / BALANCE..=BALANCE).contains(&ratio)
+            {
+                let factor = ratio.sqrt().clamp(0.1, 10.0);
+                let after = (rho * factor).clamp(1e-6, 1e3);
+                if after != rho {
+                    // keep z and the dual y
+                    for i in 0..p.sets.len() {
+                        for k in p.w.range(i) {
+                            v[k] = z[k] + (v[k] - z[k]) * rho / after;
+                        }
+                    }
+                    rho = after;
+                    changes += 1;
+                    last_change = report.iterations;
+                    weight = split.factorise(rho);
+                    report.factorisations += 1;
+                    memory.restart();
+                    least = f64::INFINITY;
+                    accelerated = false;
+                    continue;
+                }
+            }
+            plain.copy_from_slice(&new);
+            if self.window == 0 {
+                v.copy_from_slice(&new);
+                continue;
+            }
+            split.scale(rho, &mut v, &mut new, &mut g);
+            accelerated = memory.step(&mut v, &g);
+            split.unscale(rho, &mut v);
+        }
+        r.copy_from_slice(&best_r);
+        let found = sweeper.residual(r, u);
+        if self.measure.of(&found) <= self.tolerance {
+            report.status = Status::Converged;
+        } else if !weight {
+            report.status = Status::Stalled;
+        }
+        Report { rel: found.rel, rel_q: found.rel_q, e_s: found.e_s, ..report }
+    }
+}
+
+/// The factors of `W + ρD` for one problem.
+pub(super) struct Splitting<'a> {
+    pub(super) sweeper: &'a Sweeper<'a>,
+    matrix: Factors,
+    sizes: Vec<u32>,
+    pairs: Vec<(u32, u32)>,
+}
+
+enum Factors {
+    Symmetric(BlockSymmetric),
+    General(BlockGeneral),
+}
+
+/// Relative asymmetry up to which Cholesky is right.
+const SYMMETRIC: f64 = 1e-12;
+
+impl<'a> Splitting<'a> {
+    pub(super) fn new(sweeper: &'a Sweeper<'a>) -> Self {
+        let w = &sweeper.p.w;
+        let blocks = w.block_count();
+        let mut pairs = Vec::new();
+        for i in 0..blocks {
+            for &j in w.columns(i) {
+                let (high, low) = ((i as u32).max(j), (i as u32).min(j));
+                if (j as usize) < i || ((j as usize) > i && w.block(j as usize, i).is_none()) {
+                    pairs.push((high, low));
+                }
+            }
+        }
+        pairs.sort_unstable();
+        let symmetric = w.asymmetry() <= SYMMETRIC;
+        let matrix = if symmetric { Factors::Symmetric(BlockSymmetric::default()) } else { Factors::General(BlockGeneral::default()) };
+        Self { sweeper, matrix, sizes: (0..blocks).map(|i| w.rows(i) as u32).collect(), pairs }
+    }
+
+    /// Factorises `W + ρD`; false when it is singular.
+    fn factorise(&mut self, rho: f64) -> bool {
+        let w = &self.sweeper.p.w;
+        let mut own = Vec::new();
+        match &mut self.matrix {
+            Factors::Symmetric(a) => a.set_pattern(&self.sizes, &self.pairs),
+            Factors::General(a) => a.set_pattern(&self.sizes, &self.pairs),
+        }
+        for i in 0..w.block_count() {
+            let n = w.rows(i);
+            own.clear();
+            own.resize(n * n, 0.0);
+            (0..n).for_each(|k| own[k * n + k] = rho * self.sweeper.weights[i]);
+            match &mut self.matrix {
+                Factors::Symmetric(a) => a.add(i, i, &own),
+                Factors::General(a) => a.add(i, i, &own),
+            }
+            for (j, block) in w.row(i) {
+                match &mut self.matrix {
+                    Factors::Symmetric(a) if j <= i => a.add(i, j, block),
+                    Factors::Symmetric(_) => {}
+                    Factors::General(a) => a.add(i, j, block),
+                }
+            }
+        }
+        match &mut self.matrix {
+            Factors::Symmetric(a) => a.factorise(),
+            Factors::General(a) => a.factorise(),
+        }
+    }
+
+    /// `v = r − û / (ρD)`
+    fn start(&self, rho: f64, r: &[f64], u: &[f64], v: &mut [f64]) {
+        let p = self.sweeper.p;
+        for (i, set) in p.sets.iter().enumerate() {
+            let range = p.w.range(i);
+            let inverse = 1.0 / (rho * self.sweeper.weights[i]);
+            let shift = set.shift(&u[range.clone()]);
+            for k in range.clone() {
+                v[k] = r[k] - inverse * u[k];
+            }
+            if !range.is_empty() {
+                v[range.start] -= inverse * shift;
+            }
+        }
+    }
+
+    /// One pass of the splitting: z, y and x of `v`.
+    fn map(&mut self, rho: f64, v: &[f64], z: &mut [f64], y: &mut [f64], x: &mut [f64]) {
+        let p = self.sweeper.p;
+        z.copy_from_slice(v);
+        for (i, set) in p.sets.iter().enumerate() {
+            let range = p.w.range(i);
+            let d = rho * self.sweeper.weights[i];
+            set.project(&mut z[range.clone()]);
+            for k in range.clone() {
+                y[k] = d * (v[k] - z[k]);
+                x[k] = d * z[k] - y[k] - p.q[k];
+            }
+            if !range.is_empty() {
+                x[range.start] -= set.shift(&y[range.clone()]);
+            }
+        }
+        match &mut self.matrix {
+            Factors::Symmetric(a) => a.solve_factorised(x),
+            Factors::General(a) => a.solve(x),
+        }
+    }
+
+    /// Primal over dual residual, each relative to its variable.
+    fn ratio(&self, rho: f64, x: &[f64], z: &[f64], v: &[f64]) -> f64 {
+        let p = self.sweeper.p;
+        let [mut primal, mut dual, mut reaction, mut velocity] = [0.0; 4];
+        for i in 0..p.sets.len() {
+            let d = rho * self.sweeper.weights[i];
+            for k in p.w.range(i) {
+                primal += d * (x[k] - z[k]).powi(2);
+                reaction += d * z[k] * z[k];
+                dual += d * (x[k] - v[k]).powi(2);
+                velocity += d * (v[k] - z[k]).powi(2);
+            }
+        }
+        let relative = |a: f64, b: f64| (a / b.max(f64::MIN_POSITIVE)).sqrt();
+        (relative(primal, reaction) / relative(dual, velocity).max(f64::MIN_POSITIVE)).clamp(1e-9, 1e9)
+    }
+
+    fn scale(&self, rho: f64, v: &mut [f64], new: &mut [f64], g: &mut [f64]) {
+        let p = self.sweeper.p;
+        for i in 0..p.sets.len() {
+            let root = (rho * self.sweeper.weights[i]).sqrt();
+            for k in p.w.range(i) {
+                v[k] *= root;
+                g[k] = root * new[k];
+            }
+        }
+    }
+
+    fn unscale(&self, rho: f64, v: &mut [f64]) {
+        let p = self.sweeper.p;
+        for i in 0..p.sets.len() {
+            let root = 1.0 / (rho * self.sweeper.weights[i]).sqrt();
+            p.w.range(i).for_each(|k| v[k] *= root);
+        }
+    }
+}

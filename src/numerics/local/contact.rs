@@ -1,0 +1,518 @@
+//! One contact, exactly, on any small operator (symmetric or not): `u = W r + q`, `K ∋ r ⟂ û ∈ K*`.
+//!
+//! ```text
+//! q_n ≥ 0                            r = 0                                           open
+//! r_n = −(q_n + W_nt r_t) / W_nn     u_t = S r_t + c                                 u_n = 0
+//! S = W_tt − W_tn W_nt / W_nn        c = q_t − W_tn q_n / W_nn                       Schur complement of the normal row
+//! S r_t = −c                         accepted if |r_t| ≤ μ r_n                       stick
+//! (S + λ I) r_t(λ) = −c              λ > 0 with |r_t(λ)| = μ r_n(λ)                  slip (u_t = −λ r_t)
+//! ```
+//!
+//! The tangents are turned so that the symmetric part of S is diagonal; then `S + λ I = [[s₁ + λ, a], [−a, s₂ + λ]]` has the
+//! determinant `(s₁ + λ)(s₂ + λ) + a²` and no digit is lost, however singular S is. Where W has a positive semidefinite
+//! symmetric part, s₁, s₂ ≥ 0 and `g(λ) = |r_t| − μ r_n` goes from positive to negative: a root exists and stays bracketed.
+//! Newton runs on `1/(μ r_n) − 1/|r_t|`, nearly linear in λ: 2 to 4 evaluations are typical (trust-region secular equation,
+//! Moré & Sorensen 1983; Preclik & Rüde 2015 for one contact). An opening contact takes `r = 0` even where Painlevé's paradox
+//! leaves another choice.
+
+use std::array::from_fn;
+
+/// Most evaluations of the slip equation; bisection alone would need 60 for full precision.
+const MAX_SECULAR: usize = 80;
+
+/// The operator of one contact in space, split once per solve; rows `(n, t1, t2)`.
+///
+/// ```
+/// use drystone::numerics::local::contact::ContactOperator3;
+/// let w = ContactOperator3::new(&[2.0, 0.0, 0.0, 0.0, 7.0, 0.0, 0.0, 0.0, 7.0]).expect("a normal that moves");
+/// // pressed and dragged: slips with |r_t| = μ r_n
+/// let r = w.solve([-1.0, 3.0, 4.0], 0.5);
+/// assert!((r[0] - 0.5).abs() < 1e-15 && (r[1].hypot(r[2]) - 0.25).abs() < 1e-15);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ContactOperator3 {
+    nn_inv: f64,
+    /// `W_nt / W_nn` in the turned tangents
+    nt: [f64; 2],
+    /// `W_tn / W_nn` in the given tangents
+    tn: [f64; 2],
+    /// cosine and sine of the turn
+    turn: [f64; 2],
+    /// eigenvalues of the symmetric part of S
+    s: [f64; 2],
+    /// antisymmetric part of S
+    a: f64,
+    /// `1 / det S`, 0 where sticking is not defined
+    s_det_inv: f64,
+    /// below this, `S + λ I` need not be invertible (0 for a positive semidefinite S)
+    lambda_min: f64,
+}
+
+impl ContactOperator3 {
+    /// Splits the row-major `w`; `None` unless `W_nn` is positive and everything finite.
+    pub fn new(w: &[f64; 9]) -> Option<Self> {
+        let nn_inv = 1.0 / w[0];
+        let (nt, tn) = ([w[1] * nn_inv, w[2] * nn_inv], [w[3] * nn_inv, w[6] * nn_inv]);
+        let s = [w[4] - w[3] * nt[0], w[5] - w[3] * nt[1], w[7] - w[6] * nt[0], w[8] - w[6] * nt[1]];
+        if !(w[0] > 0.0 && nn_inv.is_finite() && s.iter().all(|x| x.is_finite())) {
+            return None;
+        }
+        let (mean, half, off) = (0.5 * (s[0] + s[3]), 0.5 * (s[0] - s[3]), 0.5 * (s[1] + s[2]));
+        let radius = half.hypot(off);
+        let angle = 0.5 * off.atan2(half);
+        let (sin, cos) = angle.sin_cos();
+        // what rounding leaves of a singular S
+        let noise = 16.0 * f64::EPSILON * (w[4].abs() + w[8].abs() + w[3].abs() * nt[0].abs() + w[6].abs() * nt[1].abs());
+        let clean = |x: f64| if x.abs() <= noise { 0.0 } else { x };
+        let (s1, s2, a) = (clean(mean + radius), clean(mean - radius), clean(0.5 * (s[1] - s[2])));
+        let det = s1 * s2 + a * a;
+        // largest real root of (s₁ + λ)(s₂ + λ) + a²
+        let disc = 0.25 * (s1 - s2).powi(2) - a * a;
+        let lambda_min = if disc >= 0.0 { (disc.sqrt() - 0.5 * (s1 + s2)).max(0.0) } else { 0.0 };
+        Some(Self {
+            nn_inv,
+            nt: [cos * nt[0] + sin * nt[1], cos * nt[1] - sin * nt[0]],
+            tn,
+            turn: [cos, sin],
+            s: [s1, s2],
+            a,
+            s_det_inv: if det.abs() > noise * noise { 1.0 / det } else { 0.0 },
+            lambda_min,
+        })
+    }
+
+    /// The reaction `(r_n, r_t1, r_t2)` that solves the contact, `q` being its velocity without it.
+    #[inline]
+    pub fn solve(&self, q: [f64; 3], mu: f64) -> [f64; 3] {
+        if q[0] >= 0.0 {
+            return [0.0; 3];
+        }
+        let free = -q[0] * self.nn_inv;
+        if mu <= 0.0 {
+            return [free, 0.0, 0.0];
+        }
+        let [cos, sin] = self.turn;
+        let (c1, c2) = (q[1] - self.tn[0] * q[0], q[2] - self.tn[1] * q[0]);
+        let c = [cos * c1 + sin * c2, cos * c2 - sin * c1];
+        let (rn, x, y) = self.solve_turned(free, c, mu);
+        [rn, cos * x - sin * y, sin * x + cos * y]
+    }
+
+    #[inline]
+    fn solve_turned(&self, free: f64, c: [f64; 2], mu: f64) -> (f64, f64, f64) {
+        let [s1, s2] = self.s;
+        let stick = if self.s_det_inv != 0.0 {
+            Some([(self.a * c[1] - s2 * c[0]) * self.s_det_inv, -(s1 * c[1] + self.a * c[0]) * self.s_det_inv])
+        } else {
+            self.stick_in_a_line(free, c)
+        };
+        if let Some([x, y]) = stick {
+            let rn = free - (self.nt[0] * x + self.nt[1] * y);
+            if rn >= 0.0 && x * x + y * y <= mu * mu * rn * rn {
+                return (rn, x, y);
+            }
+        }
+        self.slip(free, c, mu)
+    }
+
+    /// Sticking where only one tangential direction can move, or none: the least r_t, S of rank one or zero.
+    #[cold]
+    fn stick_in_a_line(&self, free: f64, c: [f64; 2]) -> Option<[f64; 2]> {
+        let [s1, s2] = self.s;
+        let (long, short) = if s1.abs() >= s2.abs() { (0, 1) } else { (1, 0) };
+        let mut t = [0.0; 2];
+        if self.s[long] != 0.0 {
+            t[long] = -c[long] / self.s[long];
+        }
+        let left = c[short].abs() + if self.s[long] == 0.0 { c[long].abs() } else { 0.0 };
+        (left <= 1e-13 * (c[0].abs() + c[1].abs() + free / self.nn_inv)).then_some(t)
+    }
+
+    /// Solves `|r_t(λ)| = μ r_n(λ)` for λ > 0.
+    #[inline]
+    fn slip(&self, free: f64, c: [f64; 2], mu: f64) -> (f64, f64, f64) {
+        let ([s1, s2], a) = (self.s, self.a);
+        let c_norm = (c[0] * c[0] + c[1] * c[1]).sqrt();
+        if c_norm == 0.0 {
+            return (free, 0.0, 0.0);
+        }
+        let (mut low, mut high) = (self.lambda_min, f64::INFINITY);
+        let floor = low + f64::EPSILON * (s1.abs() + s2.abs());
+        let mut lambda = (c_norm / (mu * free) - 0.5 * (s1 + s2)).max(floor);
+        let (mut x, mut y, mut rn) = (0.0, 0.0, free);
+        for _ in 0..MAX_SECULAR {
+            let (p, q) = (s1 + lambda, s2 + lambda);
+            let det_inv = 1.0 / (p * q + a * a);
+            x = (a * c[1] - q * c[0]) * det_inv;
+            y = -(p * c[1] + a * c[0]) * det_inv;
+            let pull = self.nt[0] * x + self.nt[1] * y;
+            rn = free - pull;
+            let t = (x * x + y * y).sqrt();
+            let g = t - mu * rn;
+            if g.abs() <= 4.0 * f64::EPSILON * (t + mu * (free + pull.abs())) && rn > 0.0 {
+                break;
+            }
+            if g > 0.0 {
+                low = lambda;
+            } else {
+                high = lambda;
+            }
+            // r_t' = −(S + λ)⁻¹ r_t
+            let (dx, dy) = ((a * y - q * x) * det_inv, -(p * y + a * x) * det_inv);
+            let dt = (x * dx + y * dy) / t;
+            let drn = -(self.nt[0] * dx + self.nt[1] * dy);
+            let slope = dt / (t * t) - drn / (mu * rn * rn);
+            let newton = lambda - (1.0 / (mu * rn) - 1.0 / t) / slope;
+            lambda = if rn > 0.0 && newton > low && newton < high {
+                newton
+            } else if high.is_infinite() {
+                10.0 * lambda + s1.abs() + s2.abs()
+            } else if low > 0.0 && high < 1e3 * low {
+                0.5 * (low + high)
+            } else {
+                // the geometric mean: the root may lie decades below
+                (high * low.max(1e-6 * high).max(f64::MIN_POSITIVE)).sqrt()
+            };
+            if high.is_finite() && (high - low <= 4.0 * f64::EPSILON * high || high <= floor) {
+                break;
+            }
+        }
+        let t = (x * x + y * y).sqrt();
+        let rn = rn.max(0.0);
+        let scale = if t > 0.0 { mu * rn / t } else { 0.0 };
+        (rn, x * scale, y * scale)
+    }
+}
+
+/// The operator of one contact in the plane; rows `(n, t)`.
+///
+/// ```
+/// use drystone::numerics::local::contact::ContactOperator2;
+/// let w = ContactOperator2::new(&[2.0, 0.0, 0.0, 7.0]).expect("a normal that moves");
+/// assert_eq!(w.solve([-1.0, 5.0], 0.5), [0.5, -0.25]);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ContactOperator2 {
+    w: [f64; 4],
+    nn_inv: f64,
+    /// `1 / S`, 0 where sticking is not defined
+    s_inv: f64,
+}
+
+impl ContactOperator2 {
+    /// Splits the row-major `w`; `None` unless `W_nn` is positive and everything finite.
+    pub fn new(w: &[f64; 4]) -> Option<Self> {
+        let nn_inv = 1.0 / w[0];
+        let s = w[3] - w[2] * w[1] * nn_inv;
+        let noise = 8.0 * f64::EPSILON * (w[3].abs() + (w[2] * w[1] * nn_inv).abs());
+        let good = w[0] > 0.0 && nn_inv.is_finite() && s.is_finite();
+        good.then_some(Self { w: *w, nn_inv, s_inv: if s.abs() > noise { 1.0 / s } else { 0.0 } })
+    }
+
+    /// The reaction `(r_n, r_t)` that solves the contact, `q` being its velocity without it.
+    ///
+    /// A direction of slip whose normal would have to pull (`W_nn ± μ W_nt ≤ 0`, Painlevé) is not taken.
+    #[inline]
+    pub fn solve(&self, q: [f64; 2], mu: f64) -> [f64; 2] {
+        if q[0] >= 0.0 {
+            return [0.0; 2];
+        }
+        let [nn, nt, tn, tt] = self.w;
+        let free = -q[0] * self.nn_inv;
+        let c = q[1] + tn * free;
+        let rt = -c * self.s_inv;
+        let rn = free - nt * rt * self.nn_inv;
+        let defined = self.s_inv != 0.0 || c.abs() <= 1e-14 * (q[1].abs() + (tn * free).abs());
+        if defined && rn >= 0.0 && rt.abs() <= mu * rn {
+            return [rn, rt];
+        }
+        let against = if c > 0.0 { -1.0 } else { 1.0 };
+        for sign in [against, -against] {
+            let pivot = nn + sign * mu * nt;
+            let rn = -q[0] / pivot;
+            if pivot > 0.0 && rn.is_finite() && sign * (q[1] + (tn + sign * mu * tt) * rn) <= 0.0 {
+                return [rn, sign * mu * rn];
+            }
+        }
+        // rounding at the border of stick and slip
+        let pivot = nn + against * mu * nt;
+        if pivot > f64::EPSILON * nn { [-q[0] / pivot, -against * mu * q[0] / pivot] } else { [free, 0.0] }
+    }
+}
+
+/// Friction with resistance to rolling, rows `(n, t, m)` or `(n, t1, t2, m1, m2)`; `w` is row-major of that order.
+///
+/// Two multipliers, `u_t = −λ r_t` and `ω = −κ m`, solve
+///
+/// ```text
+/// (S + diag(λ, κ)) (r_t, m) = −c      0 ≤ λ ⟂ μ r_n − |r_t| ≥ 0      0 ≤ κ ⟂ μ_r r_n − |m| ≥ 0
+/// ```
+///
+/// by Newton on both secular equations. Where that fails (3 in 100 random contacts with a condition of W up to 1e8), r_n is
+/// bracketed on `u_n(r_n) = 0` between discs of fixed size, whose λ and κ Newton, or nested brackets, find.
+///
+/// ```
+/// use drystone::numerics::local::contact::RollingOperator;
+/// let w = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+/// let contact = RollingOperator::new(&w, 3).expect("a normal that moves");
+/// let mut r = [0.0; 3];
+/// contact.solve(&[-1.0, 9.0, 0.01], 0.5, 0.1, &mut r);
+/// assert!((r[1] + 0.5).abs() < 1e-12 && (r[2] + 0.01).abs() < 1e-12); // slips, but does not roll
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RollingOperator {
+    half: usize,
+    nn_inv: f64,
+    nt: [f64; 4],
+    tn: [f64; 4],
+    s: [[f64; 4]; 4],
+    scale: f64,
+}
+
+/// `r_n = free − nt · x` and `(A + diag(λ, κ)) x = −c`.
+struct Pressed {
+    a: [[f64; 4]; 4],
+    nt: [f64; 4],
+    free: f64,
+    minus_c: [f64; 4],
+}
+
+/// `r_n`, `x = (r_t, m)` and the lengths of its parts at one pair of multipliers.
+#[derive(Clone, Copy)]
+struct RollingPoint {
+    rn: f64,
+    x: [f64; 4],
+    size: [f64; 2],
+    /// sum of what r_n is made of: its rounding
+    rn_parts: f64,
+}
+
+impl RollingOperator {
+    /// Splits the row-major `w` of 3 or 5 rows; `None` unless `W_nn` is positive and everything finite.
+    pub fn new(w: &[f64], rows: usize) -> Option<Self> {
+        if !matches!(rows, 3 | 5) || w.len() != rows * rows {
+            return None;
+        }
+        let (nn_inv, tangent) = (1.0 / w[0], rows - 1);
+        let mut o = Self { half: tangent / 2, nn_inv, ..Self::default() };
+        for i in 0..tangent {
+            o.nt[i] = w[i + 1] * nn_inv;
+            o.tn[i] = w[(i + 1) * rows] * nn_inv;
+        }
+        for i in 0..tangent {
+            for j in 0..tangent {
+                o.s[i][j] = w[(i + 1) * rows + j + 1] - w[(i + 1) * rows] * o.nt[j];
+            }
+            o.scale = o.scale.max(w[(i + 1) * rows + i + 1].abs());
+        }
+        let good = w[0] > 0.0 && nn_inv.is_finite() && o.s.iter().flatten().all(|x| x.is_finite());
+        good.then_some(o)
+    }
+
+    fn disc(&self, k: usize) -> std::ops::Range<usize> {
+        k * self.half..(k + 1) * self.half
+    }
+
+    /// Solves `(A + diag(λ, κ)) x = b`; an infinite multiplier holds its part at 0.
+    fn invert(&self, mut a: [[f64; 4]; 4], multiplier: [f64; 2], mut b: [f64; 4]) -> [f64; 4] {
+        let n = 2 * self.half;
+        for k in 0..2 {
+            for i in self.disc(k) {
+                if multiplier[k].is_infinite() {
+                    a[i] = from_fn(|j| f64::from(u8::from(i == j)));
+                    b[i] = 0.0;
+                } else {
+                    // the rounding of W itself; keeps a singular S in hand
+                    a[i][i] += multiplier[k] + 8.0 * f64::EPSILON * self.scale;
+                }
+            }
+        }
+        for k in 0..n {
+            let pivot = (k..n).max_by(|&i, &j| a[i][k].abs().total_cmp(&a[j][k].abs())).unwrap_or(k);
+            a.swap(k, pivot);
+            b.swap(k, pivot);
+            let inverse = if a[k][k] == 0.0 { 0.0 } else { 1.0 / a[k][k] };
+            for i in k + 1..n {
+                let f = a[i][k] * inverse;
+                let row = a[k];
+                (k..n).for_each(|j| a[i][j] -= f * row[j]);
+                b[i] -= f * b[k];
+            }
+        }
+        for k in (0..n).rev() {
+            let sum: f64 = (k + 1..n).map(|j| a[k][j] * b[j]).sum();
+            b[k] = if a[k][k] == 0.0 { 0.0 } else { (b[k] - sum) / a[k][k] };
+        }
+        b
+    }
+
+    fn point(&self, f: &Pressed, multiplier: [f64; 2]) -> RollingPoint {
+        let x = self.invert(f.a, multiplier, f.minus_c);
+        let pull = |i: usize| f.nt[i] * x[i];
+        let tangents = 0..2 * self.half;
+        RollingPoint {
+            rn: f.free - tangents.clone().map(pull).sum::<f64>(),
+            x,
+            size: [0, 1].map(|k| norm(&x[self.disc(k)])),
+            rn_parts: f.free + tangents.map(|i| pull(i).abs()).sum::<f64>(),
+        }
+    }
+
+    /// The reaction that solves the contact, `q` being its velocity without it.
+    pub fn solve(&self, q: &[f64], mu: f64, mu_r: f64, r: &mut [f64]) {
+        r.fill(0.0);
+        if q[0] >= 0.0 {
+            return;
+        }
+        let bound = [mu, mu_r];
+        let minus_c = from_fn(|i| if i < 2 * self.half { self.tn[i] * q[0] - q[i + 1] } else { 0.0 });
+        let f = Pressed { a: self.s, nt: self.nt, free: -q[0] * self.nn_inv, minus_c };
+        let (multiplier, at) = self.newton(&f, bound).unwrap_or_else(|| self.nested(q, bound));
+        r[0] = at.rn.max(0.0);
+        for k in 0..2 {
+            // exactly on the disc where the multiplier says so
+            let limit = bound[k].max(0.0) * r[0];
+            let scale = if at.size[k] > limit || (multiplier[k] > 0.0 && at.size[k] > 0.0) { limit / at.size[k] } else { 1.0 };
+            self.disc(k).for_each(|i| r[i + 1] = at.x[i] * scale);
+        }
+    }
+
+    /// Both laws hold to rounding.
+    fn fits(&self, at: &RollingPoint, bound: [f64; 2], multiplier: [f64; 2]) -> bool {
+        at.rn >= 0.0
+            && (0..2).all(|k| {
+                let g = at.size[k] - bound[k] * at.rn;
+                let noise = 1e-14 * (at.size[k] + bound[k] * at.rn_parts);
+                multiplier[k].is_infinite() || if multiplier[k] == 0.0 { g <= 0.0 } else { g.abs() <= noise }
+            })
+    }
+
+    /// Newton on `1/(μ r_n) − 1/|r_t|` for the discs that bind; a multiplier that turns negative lets go.
+    fn newton(&self, f: &Pressed, bound: [f64; 2]) -> Option<([f64; 2], RollingPoint)> {
+        let start = bound.map(|b| if b > 0.0 { 0.0 } else { f64::INFINITY });
+        let at = self.point(f, start);
+        if self.fits(&at, bound, start) {
+            return Some((start, at));
+        }
+        let c = [0, 1].map(|k| norm(&f.minus_c[self.disc(k)]));
+        let mut multiplier =
+            from_fn(|k| if start[k].is_infinite() { start[k] } else { (c[k] / (bound[k] * f.free) - self.scale).max(0.0) });
+        let (mut before, mut best, mut halvings) = (None::<[f64; 2]>, f64::INFINITY, 0);
+        for _ in 0..30 {
+            let at = self.point(f, multiplier);
+            let open = |k: usize| multiplier[k] == 0.0 && at.size[k] <= bound[k] * at.rn;
+            if self.fits(&at, bound, multiplier) {
+                return Some((multiplier, at));
+            }
+            let misfit = |k: usize| {
+                let used = bound[k] * at.rn;
+                if multiplier[k].is_infinite() || open(k) { 0.0 } else { ((at.size[k] - used) / (at.size[k] + used)).abs() }
+            };
+            let error = if at.rn > 0.0 { misfit(0).max(misfit(1)) } else { f64::INFINITY };
+            if error >= best && halvings < 5 || error.is_infinite() {
+                // too far: half way back, or at the start with far more resistance
+                let towards = |k: usize, x: f64| before.map_or(10.0 * x + self.scale, |b| 0.5 * (x + b[k]));
+                multiplier = from_fn(|k| if start[k].is_infinite() { start[k] } else { towards(k, multiplier[k]) });
+                halvings += 1;
+                continue;
+            }
+            (before, best, halvings) = (Some(multiplier), error, 0);
+            let on: [bool; 2] = from_fn(|k| !multiplier[k].is_infinite() && !open(k) && at.size[k] > 0.0);
+            let phi: [f64; 2] = from_fn(|k| if on[k] { 1.0 / (bound[k] * at.rn) - 1.0 / at.size[k] } else { 0.0 });
+            let mut jac = [[1.0, 0.0], [0.0, 1.0]];
+            for l in (0..2).filter(|&l| on[l]) {
+                let rhs = from_fn(|i| if self.disc(l).contains(&i) { -at.x[i] } else { 0.0 });
+                let dx = self.invert(f.a, multiplier, rhs);
+                let drn = -(0..2 * self.half).map(|i| f.nt[i] * dx[i]).sum::<f64>();
+                for k in (0..2).filter(|&k| on[k]) {
+                    let ds = self.disc(k).map(|i| at.x[i] * dx[i]).sum::<f64>() / at.size[k];
+                    jac[k][l] = ds / at.size[k].powi(2) - drn / (bound[k] * at.rn * at.rn);
+                }
+            }
+            let det = jac[0][0] * jac[1][1] - jac[0][1] * jac[1][0];
+            let step = [(jac[1][1] * phi[0] - jac[0][1] * phi[1]) / det, (jac[0][0] * phi[1] - jac[1][0] * phi[0]) / det];
+            if !step.iter().all(|s| s.is_finite()) {
+                return None;
+            }
+            (0..2).filter(|&k| on[k]).for_each(|k| multiplier[k] = (multiplier[k] - step[k]).max(0.0));
+        }
+        None
+    }
+
+    /// Bracketing on r_n; at each r_n the discs are of fixed size and Newton, or bracketing on λ and κ, finds the rest.
+    #[cold]
+    fn nested(&self, q: &[f64], bound: [f64; 2]) -> ([f64; 2], RollingPoint) {
+        let (n, nn) = (2 * self.half, 1.0 / self.nn_inv);
+        let a = from_fn(|i| from_fn(|j| self.s[i][j] + nn * self.tn[i] * self.nt[j]));
+        let tresca = |rn: f64| {
+            let minus_c = from_fn(|i| if i < n { -q[i + 1] - nn * self.tn[i] * rn } else { 0.0 });
+            let f = Pressed { a, nt: [0.0; 4], free: rn, minus_c };
+            self.newton(&f, bound).unwrap_or_else(|| self.bracket(&f, bound))
+        };
+        let minus_u_n = |rn: f64| {
+            let x = tresca(rn).1.x;
+            -q[0] - nn * (rn + (0..n).map(|i| self.nt[i] * x[i]).sum::<f64>())
+        };
+        tresca(bracketed_root(-q[0] * self.nn_inv, minus_u_n))
+    }
+
+    /// Discs of fixed size: `|m|` falls with κ at every λ, and `|r_t|` with λ.
+    fn bracket(&self, f: &Pressed, bound: [f64; 2]) -> ([f64; 2], RollingPoint) {
+        let root = |k: usize, size: &mut dyn FnMut(f64) -> f64| {
+            let limit = bound[k] * f.free;
+            let excess = |x: f64| 1.0 / limit - 1.0 / size(x).max(f64::MIN_POSITIVE);
+            if limit > 0.0 { bracketed_root(self.scale, excess) } else { f64::INFINITY }
+        };
+        let kappa = |lambda: f64| root(1, &mut |kappa| self.point(f, [lambda, kappa]).size[1]);
+        let lambda = root(0, &mut |lambda| self.point(f, [lambda, kappa(lambda)]).size[0]);
+        let multiplier = [lambda, kappa(lambda)];
+        (multiplier, self.point(f, multiplier))
+    }
+}
+
+/// A root of g, whose sign goes from + at 0 to −; 0 itself where `g(0) ≤ 0`. Regula falsi (Illinois), every third step halves.
+fn bracketed_root(scale: f64, mut g: impl FnMut(f64) -> f64) -> f64 {
+    let (mut low, mut g_low) = (0.0, g(0.0));
+    if g_low <= 0.0 {
+        return 0.0;
+    }
+    let mut high = scale.max(f64::MIN_POSITIVE);
+    let mut g_high = g(high);
+    for _ in 0..60 {
+        if g_high <= 0.0 {
+            break;
+        }
+        (low, g_low) = (high, g_high);
+        high *= 10.0;
+        g_high = g(high);
+    }
+    for k in 0..200 {
+        let secant = low + (high - low) * (g_low / (g_low - g_high));
+        let inside = secant > low && secant < high && k % 3 < 2;
+        let middle = if inside {
+            secant
+        } else if high > 1e3 * low {
+            (high * low.max(1e-6 * high)).sqrt()
+        } else {
+            0.5 * (low + high)
+        };
+        if high - low <= 4.0 * f64::EPSILON * high || high <= f64::MIN_POSITIVE || g_high == 0.0 {
+            break;
+        }
+        let found = g(middle);
+        if found > 0.0 {
+            (low, g_low, g_high) = (middle, found, 0.5 * g_high);
+        } else {
+            (high, g_high, g_low) = (middle, found, 0.5 * g_low);
+        }
+    }
+    high
+}
+
+fn norm(x: &[f64]) -> f64 {
+    x.iter().map(|x| x * x).sum::<f64>().sqrt()
+}
+
+#[cfg(test)]
+#[path = "contact_tests.rs"]
+pub(super) mod tests;

@@ -1,0 +1,152 @@
+//! The exact solvers against the law itself, on hundreds of thousands of random contacts.
+
+use super::*;
+use crate::numerics::admissible::AdmissibleSet;
+
+/// Numbers between −1 and 1, the same in every run.
+pub(in crate::numerics::local) struct Random(pub(in crate::numerics::local) u64);
+
+impl Random {
+    pub(in crate::numerics::local) fn next(&mut self) -> f64 {
+        // SplitMix64
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    }
+}
+
+/// A positive semidefinite `G Gᵀ` of order n, from well conditioned to singular, now and then with an antisymmetric part.
+pub(in crate::numerics::local) fn random_operator(n: usize, kind: usize, random: &mut Random) -> Vec<f64> {
+    let g: Vec<f64> = (0..n * n).map(|_| random.next()).collect();
+    let weight: Vec<f64> = (0..n)
+        .map(|k| match kind % 4 {
+            0 => 1.0,
+            1 => 10f64.powf(4.0 * random.next()),
+            2 => {
+                if k == 0 {
+                    1e-9
+                } else {
+                    1.0
+                }
+            }
+            _ => {
+                if k == 0 {
+                    0.0
+                } else {
+                    1.0
+                }
+            }
+        })
+        .collect();
+    let mut w = vec![0.0; n * n];
+    for i in 0..n {
+        for j in 0..n {
+            w[i * n + j] = (0..n).map(|k| weight[k] * g[i * n + k] * g[j * n + k]).sum();
+        }
+    }
+    if kind % 8 == 4 {
+        for i in 0..n {
+            for j in 0..i {
+                let x = 0.3 * random.next();
+                w[i * n + j] += x;
+                w[j * n + i] -= x;
+            }
+        }
+    }
+    w
+}
+
+/// A free velocity for which a reaction exists: `q = W x + y` with y inside the dual cone, where W may be singular.
+pub(in crate::numerics::local) fn random_velocity(w: &[f64], n: usize, kind: usize, mu: f64, random: &mut Random) -> Vec<f64> {
+    let mut q: Vec<f64> = (0..n).map(|_| random.next()).collect();
+    if kind % 4 >= 1 {
+        let x: Vec<f64> = (0..n).map(|_| 3.0 * random.next()).collect();
+        let slide = q[1..].iter().map(|x| x.abs()).sum::<f64>();
+        q[0] = 0.1 * (1.0 + random.next()) + mu * slide;
+        (0..n).for_each(|i| q[i] += (0..n).map(|j| w[i * n + j] * x[j]).sum::<f64>());
+    }
+    q
+}
+
+/// Natural map of the block in the scaling of e_s.
+pub(in crate::numerics::local) fn block_error(set: AdmissibleSet, w: &[f64], q: &[f64], r: &[f64]) -> f64 {
+    let n = q.len();
+    let d = (0..n).map(|i| w[i * n + i]).sum::<f64>() / n as f64;
+    let u: Vec<f64> = (0..n).map(|i| q[i] + (0..n).map(|j| w[i * n + j] * r[j]).sum::<f64>()).collect();
+    let mut x: Vec<f64> = (0..n).map(|i| r[i] - u[i] / d).collect();
+    x[0] -= set.shift(&u) / d;
+    set.project(&mut x);
+    let length = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let difference: Vec<f64> = r.iter().zip(&x).map(|(a, b)| a - b).collect();
+    length(&difference) / length(r).max(length(q) / d)
+}
+
+pub(in crate::numerics::local) fn coefficient(k: usize, random: &mut Random) -> f64 {
+    match k % 5 {
+        0 => 0.0,
+        1 => 10.0,
+        _ => 0.5 * (1.0 + random.next()),
+    }
+}
+
+#[test]
+fn a_million_contacts_in_space_are_solved_to_rounding() {
+    let mut random = Random(1);
+    let (mut worst, mut bad) = (0.0f64, 0);
+    for k in 0..1_000_000 {
+        let w: [f64; 9] = random_operator(3, k, &mut random).try_into().expect("nine");
+        let mu = coefficient(k / 8, &mut random);
+        let q = random_velocity(&w, 3, k, mu, &mut random).try_into().expect("three");
+        let r = ContactOperator3::new(&w).expect("positive").solve(q, mu);
+        let error = block_error(AdmissibleSet::Coulomb { mu }, &w, &q, &r);
+        worst = worst.max(error);
+        if !(error <= 1e-9) {
+            bad += 1;
+            if bad < 20 {
+                println!("kind {} mu {mu} w {w:?} q {q:?} r {r:?} error {error:e}", k % 8);
+            }
+        }
+    }
+    println!("worst {worst:e}, {bad} above 1e-9");
+    assert_eq!(bad, 0);
+}
+
+#[test]
+fn contacts_in_the_plane_are_solved_to_rounding() {
+    let mut random = Random(2);
+    for k in 0..300_000 {
+        let w: [f64; 4] = random_operator(2, k, &mut random).try_into().expect("four");
+        let mu = coefficient(k / 8, &mut random);
+        let q = random_velocity(&w, 2, k, mu, &mut random).try_into().expect("two");
+        let r = ContactOperator2::new(&w).expect("positive").solve(q, mu);
+        let error = block_error(AdmissibleSet::Coulomb { mu }, &w, &q, &r);
+        assert!(error <= 1e-9, "kind {} mu {mu} w {w:?} q {q:?} r {r:?} error {error:e}", k % 8);
+    }
+}
+
+#[test]
+fn rolling_contacts_are_solved_to_rounding() {
+    for n in [3, 5] {
+        let mut random = Random(3);
+        let (mut bad, mut worst) = (0, 0.0f64);
+        for k in 0..20_000 {
+            let w = random_operator(n, k, &mut random);
+            let (mu, mu_r) = (coefficient(k / 8, &mut random), coefficient(k / 40, &mut random));
+            let q = random_velocity(&w, n, k, mu.max(mu_r), &mut random);
+            let mut r = vec![0.0; n];
+            RollingOperator::new(&w, n).expect("positive").solve(&q, mu, mu_r, &mut r);
+            let error = block_error(AdmissibleSet::Rolling { mu, mu_r }, &w, &q, &r);
+            worst = worst.max(error);
+            if !(error <= 1e-9) {
+                bad += 1;
+                if bad < 8 {
+                    println!("kind {} mu {mu} {mu_r} w {w:?} q {q:?} r {r:?} error {error:e}", k % 8);
+                }
+            }
+        }
+        println!("{n} rows: worst {worst:e}, {bad} above 1e-9");
+        assert_eq!(bad, 0);
+    }
+}

@@ -1,0 +1,308 @@
+//! Outer fixed points whose inner problems are convex.
+//!
+//! ```text
+//! ACLM, De Saxcé   s = g(u) frozen:         r ∈ K,  −(W r + q + s e_n) ∈ N_K(r)             second-order cones
+//! Tresca           R = μ max(r_n, 0) frozen: r_n ≥ 0,  |r_t| ≤ R,  −(W r + q) ∈ N(r)         half lines and discs
+//! inner            accelerated projected gradient (Nesterov) in the metric D, restarted where it climbs
+//! ```
+//!
+//! ACLM solves its inner problem to a share of the present error (Acary, Cadoux, Lemaréchal, Malick 2011, who prove that a fixed
+//! point exists where some velocity opens all contacts), De Saxcé's form takes a few inner steps only. The fixed points are Coulomb's, each inner
+//! problem is the convex relaxation. An inner iteration costs one product with W (APGD: Mazhar, Heyn, Negrut, Tasora 2015). They
+//! win where the shift s hardly matters (stick, small μ); an ill-conditioned W makes the inner problem slow, and where
+//! friction drives the normal reactions the outer loop may cycle. W should be symmetric, slightly nonsymmetric does no harm.
+
+use super::{LocalProblem, LocalSolver, trial::Trial};
+use crate::numerics::{Measure, Report, Status, Watch, admissible::AdmissibleSet};
+
+/// De Saxcé's shift frozen, inner problem solved well (Siconos: `SICONOS_FRICTION_3D_ACLMFP`).
+///
+/// ```
+/// use drystone::algebra::blocks::BlockRows;
+/// use drystone::numerics::local::{LocalProblem, LocalSolver, fixed_point::AclmFixedPoint};
+/// let w = BlockRows::from_dense(&[0, 2], &[2.0, 0.5, 0.5, 1.0]);
+/// let p = LocalProblem::friction(w, vec![-1.0, 3.0], &[0.3])?;
+/// let (mut r, mut u) = ([0.0; 2], [0.0; 2]);
+/// assert!(AclmFixedPoint::default().solve(&p, &mut r, &mut u).converged());
+/// assert!(u[0].abs() < 1e-7); // it slips without lifting, as the convex relaxation would have it
+/// # Ok::<(), drystone::numerics::ProblemError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AclmFixedPoint {
+    /// Stop when the error is at most this.
+    pub tolerance: f64,
+    /// Which error.
+    pub measure: Measure,
+    /// Budget of outer steps.
+    pub max_outer: usize,
+    /// Budget of iterations of one inner problem.
+    pub max_inner: usize,
+    /// Share of the present error to which an inner problem is solved.
+    pub inner_share: f64,
+}
+
+impl Default for AclmFixedPoint {
+    fn default() -> Self {
+        Self { tolerance: 1e-8, measure: Measure::default(), max_outer: 200, max_inner: 2000, inner_share: 0.1 }
+    }
+}
+
+/// De Saxcé's shift renewed after a few inner steps (Siconos: `SICONOS_FRICTION_3D_DSFP`).
+///
+/// ```
+/// use drystone::algebra::blocks::BlockRows;
+/// use drystone::numerics::local::{LocalProblem, LocalSolver, fixed_point::DeSaxceFixedPoint};
+/// let w = BlockRows::from_dense(&[0, 2], &[2.0, 0.5, 0.5, 1.0]);
+/// let p = LocalProblem::friction(w, vec![-1.0, 3.0], &[0.3])?;
+/// let (mut r, mut u) = ([0.0; 2], [0.0; 2]);
+/// assert!(DeSaxceFixedPoint::default().solve(&p, &mut r, &mut u).converged());
+/// # Ok::<(), drystone::numerics::ProblemError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DeSaxceFixedPoint {
+    /// Stop when the error is at most this.
+    pub tolerance: f64,
+    /// Which error.
+    pub measure: Measure,
+    /// Budget of outer steps.
+    pub max_outer: usize,
+    /// Inner iterations from one shift to the next.
+    pub inner_steps: usize,
+}
+
+impl Default for DeSaxceFixedPoint {
+    fn default() -> Self {
+        Self { tolerance: 1e-8, measure: Measure::default(), max_outer: 2000, inner_steps: 10 }
+    }
+}
+
+/// Friction bounds frozen (Siconos: `SICONOS_FRICTION_3D_TFP`).
+///
+/// ```
+/// use drystone::algebra::blocks::BlockRows;
+/// use drystone::numerics::local::{LocalProblem, LocalSolver, fixed_point::TrescaFixedPoint};
+/// let w = BlockRows::from_dense(&[0, 2], &[2.0, 0.5, 0.5, 1.0]);
+/// let p = LocalProblem::friction(w, vec![-1.0, 3.0], &[0.3])?;
+/// let (mut r, mut u) = ([0.0; 2], [0.0; 2]);
+/// assert!(TrescaFixedPoint::default().solve(&p, &mut r, &mut u).converged());
+/// # Ok::<(), drystone::numerics::ProblemError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TrescaFixedPoint {
+    /// Stop when the error is at most this.
+    pub tolerance: f64,
+    /// Which error.
+    pub measure: Measure,
+    /// Budget of outer steps.
+    pub max_outer: usize,
+    /// Budget of iterations of one inner problem.
+    pub max_inner: usize,
+    /// Share of the present error to which an inner problem is solved.
+    pub inner_share: f64,
+}
+
+impl Default for TrescaFixedPoint {
+    fn default() -> Self {
+        Self { tolerance: 1e-8, measure: Measure::default(), max_outer: 200, max_inner: 2000, inner_share: 0.1 }
+    }
+}
+
+impl LocalSolver for AclmFixedPoint {
+    fn solve_watched(&self, p: &LocalProblem, r: &mut [f64], u: &mut [f64], watch: &mut Watch) -> Report {
+        let trial = Trial::new(p, self.tolerance, self.measure, OUTER_PATIENCE, r, u);
+        outer(trial, Frozen::Shift, self.max_outer, self.max_inner, self.inner_share, r, u, watch)
+    }
+}
+
+impl LocalSolver for DeSaxceFixedPoint {
+    fn solve_watched(&self, p: &LocalProblem, r: &mut [f64], u: &mut [f64], watch: &mut Watch) -> Report {
+        let trial = Trial::new(p, self.tolerance, self.measure, 10 * OUTER_PATIENCE, r, u);
+        outer(trial, Frozen::Shift, self.max_outer, self.inner_steps, 0.0, r, u, watch)
+    }
+}
+
+impl LocalSolver for TrescaFixedPoint {
+    fn solve_watched(&self, p: &LocalProblem, r: &mut [f64], u: &mut [f64], watch: &mut Watch) -> Report {
+        let trial = Trial::new(p, self.tolerance, self.measure, OUTER_PATIENCE, r, u);
+        outer(trial, Frozen::Bound, self.max_outer, self.max_inner, self.inner_share, r, u, watch)
+    }
+}
+
+/// Outer steps without a tenth less error after which a run stalls.
+const OUTER_PATIENCE: usize = 60;
+
+/// What an outer step freezes.
+#[derive(Clone, Copy, PartialEq)]
+enum Frozen {
+    Shift,
+    Bound,
+}
+
+fn outer(
+    mut trial: Trial,
+    kind: Frozen,
+    max_outer: usize,
+    max_inner: usize,
+    share: f64,
+    r: &mut [f64],
+    u: &mut [f64],
+    watch: &mut Watch,
+) -> Report {
+    let mut inner = Inner::new(&trial, kind);
+    let (mut status, mut k, mut iterations) = (Status::BudgetSpent, 0, 0);
+    while !trial.done() && k < max_outer {
+        k += 1;
+        inner.freeze(&trial, r, u);
+        let target = share * inner.outer_error(&trial, r, u);
+        iterations += inner.solve(&trial, target, max_inner, r, u);
+        if let Some(end) = trial.over(k, r, u, watch) {
+            status = end;
+            break;
+        }
+    }
+    trial.finish(status, iterations, 0, r, u)
+}
+
+/// The convex problem `−(W r + q + s) ∈ N_C(r)` and its accelerated projected gradient.
+struct Inner {
+    kind: Frozen,
+    /// s of each block, or its discs' radii
+    frozen: Vec<[f64; 2]>,
+    /// length of a step in units of D⁻¹
+    step: f64,
+    theta: f64,
+    y: Vec<f64>,
+    u_y: Vec<f64>,
+    new: Vec<f64>,
+    u_new: Vec<f64>,
+}
+
+impl Inner {
+    fn new(trial: &Trial, kind: Frozen) -> Self {
+        let n = trial.p.order();
+        let vector = || vec![0.0; n];
+        Self {
+            kind,
+            frozen: vec![[0.0; 2]; trial.p.sets.len()],
+            step: 1.0,
+            theta: 1.0,
+            y: vector(),
+            u_y: vector(),
+            new: vector(),
+            u_new: vector(),
+        }
+    }
+
+    fn freeze(&mut self, trial: &Trial, r: &[f64], u: &[f64]) {
+        for (i, frozen) in self.frozen.iter_mut().enumerate() {
+            let (set, range) = (trial.p.sets[i], trial.p.w.range(i));
+            *frozen = match (self.kind, set) {
+                _ if range.is_empty() => [0.0; 2],
+                (Frozen::Shift, _) => [set.shift(&u[range]), 0.0],
+                (Frozen::Bound, AdmissibleSet::Coulomb { mu }) => [mu * r[range.start].max(0.0), 0.0],
+                (Frozen::Bound, AdmissibleSet::Rolling { mu, mu_r }) => [mu, mu_r].map(|m| m * r[range.start].max(0.0)),
+                (Frozen::Bound, _) => [0.0; 2],
+            };
+        }
+    }
+
+    /// `x ← P_C(x)` for block i.
+    fn project(&self, trial: &Trial, i: usize, x: &mut [f64]) {
+        let set = trial.p.sets[i];
+        let half = x.len() / 2;
+        let discs = match (self.kind, set) {
+            (Frozen::Bound, AdmissibleSet::Coulomb { .. }) => [1..x.len(), 0..0],
+            (Frozen::Bound, AdmissibleSet::Rolling { .. }) => [1..half + 1, half + 1..x.len()],
+            _ => return set.project(x),
+        };
+        x[0] = x[0].max(0.0);
+        for (rows, radius) in discs.into_iter().zip(self.frozen[i]) {
+            let size = x[rows.clone()].iter().map(|x| x * x).sum::<f64>().sqrt();
+            if size > radius {
+                x[rows].iter_mut().for_each(|x| *x *= radius / size);
+            }
+        }
+    }
+
+    /// `out = P_C(r − ρ D⁻¹ (u + s))`; returns `|D^½ (r − out)|²`.
+    fn advance(&self, trial: &Trial, rho: f64, r: &[f64], u: &[f64], out: &mut [f64]) -> f64 {
+        let mut moved = 0.0;
+        for (i, d) in trial.weights.iter().enumerate() {
+            let range = trial.p.w.range(i);
+            if range.is_empty() {
+                continue;
+            }
+            range.clone().for_each(|k| out[k] = r[k] - rho / d * u[k]);
+            if self.kind == Frozen::Shift {
+                out[range.start] -= rho / d * self.frozen[i][0];
+            }
+            self.project(trial, i, &mut out[range.clone()]);
+            moved += d * range.map(|k| (r[k] - out[k]).powi(2)).sum::<f64>();
+        }
+        moved
+    }
+
+    /// `|D^½ (r − P_K(r − D⁻¹ û))|`: what is left of the outer problem.
+    fn outer_error(&mut self, trial: &Trial, r: &[f64], u: &[f64]) -> f64 {
+        let mut new = std::mem::take(&mut self.new);
+        let mut sum = 0.0;
+        for (i, d) in trial.weights.iter().enumerate() {
+            let range = trial.p.w.range(i);
+            if range.is_empty() {
+                continue;
+            }
+            range.clone().for_each(|k| new[k] = r[k] - u[k] / d);
+            new[range.start] -= trial.p.sets[i].shift(&u[range.clone()]) / d;
+            trial.p.sets[i].project(&mut new[range.clone()]);
+            sum += d * range.map(|k| (r[k] - new[k]).powi(2)).sum::<f64>();
+        }
+        self.new = new;
+        sum.sqrt()
+    }
+
+    /// Iterates until the projected gradient is at most `target`; returns the number of iterations.
+    fn solve(&mut self, trial: &Trial, target: f64, budget: usize, r: &mut [f64], u: &mut [f64]) -> usize {
+        self.theta = 1.0;
+        self.y.copy_from_slice(r);
+        self.u_y.copy_from_slice(u);
+        for k in 1..=budget {
+            // a step from y short enough for |Δr|²_W ≤ |Δr|²_D / ρ
+            let mut new = std::mem::take(&mut self.new);
+            for _ in 0..40 {
+                let moved = self.advance(trial, self.step, &self.y, &self.u_y, &mut new);
+                trial.velocity(&new, &mut self.u_new);
+                let bent: f64 = (0..r.len()).map(|k| (new[k] - self.y[k]) * (self.u_new[k] - self.u_y[k])).sum();
+                if self.step * bent <= moved * (1.0 + 1e-9) || bent.is_nan() {
+                    break;
+                }
+                self.step *= 0.5;
+            }
+            self.new = new;
+            let climbs = (0..r.len()).map(|k| (self.y[k] - self.new[k]) * (self.new[k] - r[k])).sum::<f64>() > 0.0;
+            let theta = if climbs { 1.0 } else { 0.5 * (1.0 + (1.0 + 4.0 * self.theta * self.theta).sqrt()) };
+            let momentum = if climbs { 0.0 } else { (self.theta - 1.0) / theta };
+            self.theta = theta;
+            for k in 0..r.len() {
+                let (dr, du) = (self.new[k] - r[k], self.u_new[k] - u[k]);
+                self.y[k] = self.new[k] + momentum * dr;
+                self.u_y[k] = self.u_new[k] + momentum * du;
+                r[k] = self.new[k];
+                u[k] = self.u_new[k];
+            }
+            self.step *= 1.05;
+            // the sums of u above lose digits in the long run
+            if k % 50 == 0 {
+                trial.velocity(r, u);
+            }
+            if target > 0.0 && (k % 5 == 0 || k == budget) {
+                let mut new = std::mem::take(&mut self.new);
+                let left = self.advance(trial, 1.0, r, u, &mut new).sqrt();
+                self.new = new;
+                if left <= target {
+                    return k;
+                }
+            }
+        }
+        budget
+    }
+}

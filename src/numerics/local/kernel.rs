@@ -1,0 +1,192 @@
+//! One block of a [`LocalProblem`] at a time: `u = W_aa r + q`, `−(u + g(u)) ∈ N_K(r)`.
+//!
+//! Coulomb contacts and scalar rows are solved exactly, joints by their inverse; what is left by projected iterations.
+
+use super::LocalProblem;
+use super::contact::{ContactOperator2, ContactOperator3, RollingOperator};
+use crate::numerics::admissible::AdmissibleSet;
+
+/// How one block is solved.
+#[derive(Clone, Debug)]
+pub(super) enum Kernel {
+    Coulomb2 {
+        w: ContactOperator2,
+        mu: f64,
+    },
+    Coulomb3 {
+        w: ContactOperator3,
+        mu: f64,
+    },
+    Rolling {
+        w: Box<RollingOperator>,
+        mu: f64,
+        mu_r: f64,
+    },
+    /// one row: `r = P_K(−q / w)`
+    Scalar {
+        inverse: f64,
+        set: AdmissibleSet,
+    },
+    /// equations: `r = −W⁻¹ q`
+    Free {
+        inverse: Vec<f64>,
+    },
+    /// `r ← P_K(r − û / λ)` until it stands
+    Projected {
+        w: Vec<f64>,
+        step: f64,
+        set: AdmissibleSet,
+    },
+    /// no own stiffness: the reaction stays
+    Fixed,
+}
+
+/// Inner iterations of a projected block.
+const INNER: usize = 100;
+
+impl Kernel {
+    /// The kernel of block i.
+    pub(super) fn of(p: &LocalProblem, i: usize) -> Self {
+        let rows = p.w.rows(i);
+        let Some(w) = p.w.block(i, i) else { return Self::Fixed };
+        let set = p.sets[i];
+        match (set, rows) {
+            (_, 0) => Self::Fixed,
+            (AdmissibleSet::Coulomb { mu }, 2) => {
+                w.try_into().ok().and_then(ContactOperator2::new).map_or(Self::Fixed, |w| Self::Coulomb2 { w, mu })
+            }
+            (AdmissibleSet::Coulomb { mu }, 3) => {
+                w.try_into().ok().and_then(ContactOperator3::new).map_or(Self::Fixed, |w| Self::Coulomb3 { w, mu })
+            }
+            (AdmissibleSet::Rolling { mu, mu_r }, _) => {
+                RollingOperator::new(w, rows).map_or(Self::Fixed, |w| Self::Rolling { w: Box::new(w), mu, mu_r })
+            }
+            (_, 1) if w[0] > 0.0 => Self::Scalar { inverse: 1.0 / w[0], set },
+            (_, 1) => Self::Fixed,
+            (AdmissibleSet::Free, _) => inverse(w, rows).map_or(Self::Fixed, |inverse| Self::Free { inverse }),
+            _ => {
+                let norm = w.chunks_exact(rows).map(|row| row.iter().map(|x| x.abs()).sum::<f64>()).fold(0.0, f64::max);
+                if norm > 0.0 { Self::Projected { w: w.to_vec(), step: 1.0 / norm, set } } else { Self::Fixed }
+            }
+        }
+    }
+
+    /// Replaces `r` by the solution for the velocity `q` without it.
+    #[inline]
+    pub(super) fn solve(&self, q: &[f64], r: &mut [f64]) {
+        match self {
+            Self::Coulomb3 { w, mu } => {
+                let [x, y, z] = w.solve([q[0], q[1], q[2]], *mu);
+                (r[0], r[1], r[2]) = (x, y, z);
+            }
+            Self::Coulomb2 { w, mu } => {
+                let [x, y] = w.solve([q[0], q[1]], *mu);
+                (r[0], r[1]) = (x, y);
+            }
+            Self::Rolling { w, mu, mu_r } => w.solve(q, *mu, *mu_r, r),
+            Self::Scalar { inverse, set } => {
+                r[0] = -q[0] * inverse;
+                set.project(&mut r[..1]);
+            }
+            Self::Free { inverse } => {
+                for (row, r) in inverse.chunks_exact(q.len()).zip(r.iter_mut()) {
+                    *r = -row.iter().zip(q).map(|(a, q)| a * q).sum::<f64>();
+                }
+            }
+            Self::Projected { w, step, set } => projected(w, q, *step, *set, r),
+            Self::Fixed => {}
+        }
+    }
+}
+
+/// Most rows of a block that is solved by projection without the heap.
+const SMALL: usize = 8;
+
+fn projected(w: &[f64], q: &[f64], step: f64, set: AdmissibleSet, r: &mut [f64]) {
+    let n = q.len();
+    let (mut small, mut large) = ([0.0; 2 * SMALL], Vec::new());
+    let buffer: &mut [f64] = if n <= SMALL {
+        &mut small[..2 * n]
+    } else {
+        large.resize(2 * n, 0.0);
+        &mut large
+    };
+    let (u, x) = buffer.split_at_mut(n);
+    for _ in 0..INNER {
+        for (k, row) in w.chunks_exact(n).enumerate() {
+            u[k] = q[k] + row.iter().zip(r.iter()).map(|(a, r)| a * r).sum::<f64>();
+        }
+        let shift = set.shift(u);
+        (0..n).for_each(|k| x[k] = r[k] - step * u[k]);
+        x[0] -= step * shift;
+        set.project(x);
+        let (mut change, mut size) = (0.0, 0.0);
+        for (r, &x) in r.iter_mut().zip(x.iter()) {
+            change += (x - *r) * (x - *r);
+            size += x * x;
+            *r = x;
+        }
+        if change <= 1e-30 * size {
+            break;
+        }
+    }
+}
+
+/// Inverse of a small general matrix by Gauss–Jordan with partial pivoting; `None` when it is singular.
+fn inverse(a: &[f64], n: usize) -> Option<Vec<f64>> {
+    let mut a = a.to_vec();
+    let mut b: Vec<f64> = (0..n * n).map(|k| f64::from(u8::from(k % (n + 1) == 0))).collect();
+    let scale = a.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+    for c in 0..n {
+        let pivot = (c..n).max_by(|&i, &j| a[i * n + c].abs().total_cmp(&a[j * n + c].abs()))?;
+        if a[pivot * n + c].abs() <= 1e-14 * scale {
+            return None;
+        }
+        for k in 0..n {
+            a.swap(c * n + k, pivot * n + k);
+            b.swap(c * n + k, pivot * n + k);
+        }
+        let inverse = 1.0 / a[c * n + c];
+        for k in 0..n {
+            a[c * n + k] *= inverse;
+            b[c * n + k] *= inverse;
+        }
+        for i in (0..n).filter(|&i| i != c) {
+            let factor = a[i * n + c];
+            for k in 0..n {
+                a[i * n + k] -= factor * a[c * n + k];
+                b[i * n + k] -= factor * b[c * n + k];
+            }
+        }
+    }
+    Some(b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algebra::blocks::BlockRows;
+    use crate::numerics::local::LocalSolver as _;
+
+    #[test]
+    fn each_kind_of_block_is_solved_in_one_visit() {
+        let w = [3.0, 0.2, -0.4, 0.1, 2.0, 0.3, -0.3, 0.2, 2.5];
+        let interval = AdmissibleSet::Interval { lower: -0.1, upper: 0.2 };
+        for set in [
+            AdmissibleSet::Free,
+            AdmissibleSet::NonNegative,
+            interval,
+            AdmissibleSet::Coulomb { mu: 0.3 },
+            AdmissibleSet::SecondOrder { mu: 0.3 },
+        ] {
+            for q in [[-1.0, 0.5, 2.0], [-1.0, 0.01, 0.02], [1.0, -1.0, 1.0]] {
+                let p = LocalProblem { w: BlockRows::from_dense(&[0, 3], &w), q: q.to_vec(), sets: vec![set] };
+                let mut r = [0.0; 3];
+                Kernel::of(&p, 0).solve(&q, &mut r);
+                assert!(p.residual(&r, &mut [0.0; 3]).rel < 1e-12, "{set:?} {q:?}: {r:?}");
+                let report = super::super::nsgs::Nsgs::default().solve(&p, &mut [0.0; 3], &mut [0.0; 3]);
+                assert!(report.converged(), "{set:?} {report:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! What every iteration over reactions has in common: errors, the best iterate, the certified end.
+
+use super::{LocalProblem, nsgs::beyond_measure};
+use crate::numerics::{Measure, Progress, Report, Status, Watch, residual::Residual};
+
+/// One run of a solver.
+pub(super) struct Trial<'a> {
+    pub(super) p: &'a LocalProblem,
+    pub(super) weights: Vec<f64>,
+    tolerance: f64,
+    measure: Measure,
+    best: f64,
+    best_r: Vec<f64>,
+    /// iteration and error from which on progress is counted
+    mark: (usize, f64),
+    /// iterations, and half of all, without a tenth less error after which a run stalls
+    patience: usize,
+}
+
+impl<'a> Trial<'a> {
+    /// Starts from `r`, which becomes 0 where it is not finite; sets `u`.
+    pub(super) fn new(p: &'a LocalProblem, tolerance: f64, measure: Measure, patience: usize, r: &mut [f64], u: &mut [f64]) -> Self {
+        if r.iter().any(|x| !x.is_finite()) {
+            r.fill(0.0);
+        }
+        let mut trial = Self {
+            p,
+            weights: p.weights(),
+            tolerance,
+            measure,
+            best: f64::INFINITY,
+            best_r: r.to_vec(),
+            mark: (0, f64::INFINITY),
+            patience,
+        };
+        trial.velocity(r, u);
+        trial.look(r, u);
+        trial
+    }
+
+    /// `u = W r + q`
+    pub(super) fn velocity(&self, r: &[f64], u: &mut [f64]) {
+        self.p.w.multiply(r, u);
+        u.iter_mut().zip(&self.p.q).for_each(|(u, q)| *u += q);
+    }
+
+    /// The error of `r`, whose velocity `u` is known; keeps the best.
+    pub(super) fn look(&mut self, r: &[f64], u: &[f64]) -> f64 {
+        let error = self.measure.of(&self.p.residual_at(r, u, &self.weights));
+        if error < self.best {
+            self.best = error;
+            self.best_r.copy_from_slice(r);
+        }
+        error
+    }
+
+    /// True at the tolerance.
+    pub(super) fn done(&self) -> bool {
+        self.best <= self.tolerance
+    }
+
+    /// Looks at iteration k; `Some` when the run is over.
+    pub(super) fn over(&mut self, k: usize, r: &[f64], u: &[f64], watch: &mut Watch) -> Option<Status> {
+        let error = self.look(r, u);
+        if self.done() {
+            return Some(Status::Converged);
+        }
+        if !watch(Progress { iteration: k, error }) {
+            return Some(Status::BudgetSpent);
+        }
+        if !error.is_finite() {
+            return Some(Status::Stalled);
+        }
+        if self.best < 0.9 * self.mark.1 {
+            self.mark = (k, self.best);
+        } else if k > self.mark.0 + self.patience.max(k / 2) {
+            return Some(Status::Stalled);
+        }
+        (k % 100 == 0 && error > self.best && beyond_measure(self.p, r, &self.weights)).then_some(Status::Inconsistent)
+    }
+
+    /// Puts the best iterate into `r` and certifies it.
+    pub(super) fn finish(self, status: Status, iterations: usize, factorisations: usize, r: &mut [f64], u: &mut [f64]) -> Report {
+        r.copy_from_slice(&self.best_r);
+        let found: Residual = self.p.residual(r, u);
+        let status = match status {
+            _ if self.measure.of(&found) <= self.tolerance => Status::Converged,
+            Status::Converged => Status::Stalled,
+            other => other,
+        };
+        Report { status, iterations, factorisations, rel: found.rel, rel_q: found.rel_q, e_s: found.e_s }
+    }
+}
