@@ -87,6 +87,19 @@ impl Matrix {
         }
     }
 
+    /// Entry `(i, i)`, 0 where nothing is stored.
+    pub fn diagonal(&self, i: usize) -> f64 {
+        match self {
+            Self::Dense { columns, values, .. } => values[i * columns + i],
+            Self::Blocks(a) => {
+                let block = a.offsets().partition_point(|&first| first <= i) - 1;
+                let k = i - a.offsets()[block];
+                a.block(block, block).map_or(0.0, |b| b[k * a.rows(block) + k])
+            }
+            Self::Sparse(a) => a.get(i, i).copied().unwrap_or(0.0),
+        }
+    }
+
     /// The matrix in full, row-major.
     pub fn to_dense(&self) -> Vec<f64> {
         match self {

@@ -13,6 +13,7 @@ pub mod acceleration;
 pub mod admissible;
 pub mod auto;
 mod central;
+pub mod complementarity;
 pub mod contact;
 pub mod global;
 #[cfg(feature = "lens")]
@@ -22,10 +23,12 @@ pub mod local;
 pub mod mixed;
 pub mod mlcp;
 pub mod newton;
+pub mod qp;
 pub mod relay;
 pub mod residual;
 pub mod solvers;
 pub mod sweep;
+pub mod vi;
 
 /// How a solve ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

@@ -1,13 +1,18 @@
-//! Linear complementarity: `w = M z + q`, `0 ≤ z ⟂ w ≥ 0`.
+//! Linear complementarity: `w = M z + q`, `0 ≤ z ⟂ w ≥ 0`. Its solvers: [`super::complementarity`].
 
+use super::complementarity::{Complementarity, Form};
+use super::local::{finite, size};
+use super::{ProblemError, residual::Residual};
 use crate::algebra::matrix::Matrix;
 
 /// `w = M z + q`, `0 ≤ z ⟂ w ≥ 0` (Siconos: `LinearComplementarityProblem`).
 ///
 /// ```
-/// use drystone::{algebra::matrix::Matrix, numerics::lcp::Lcp};
+/// use drystone::{algebra::matrix::Matrix, numerics::{complementarity::{Auto, ComplementaritySolver}, lcp::Lcp}};
 /// let p = Lcp { m: Matrix::dense(1, 1, vec![2.0]), q: vec![-1.0] };
-/// assert_eq!(p.m.rows(), p.q.len());
+/// let (mut z, mut w) = ([0.0], [0.0]);
+/// assert!(Auto::default().solve(&p, &mut z, &mut w).converged());
+/// assert_eq!((z, w), ([0.5], [0.0]));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lcp {
@@ -15,4 +20,33 @@ pub struct Lcp {
     pub m: Matrix,
     /// q
     pub q: Vec<f64>,
+}
+
+impl Complementarity for Lcp {
+    fn validate(&self) -> Result<(), ProblemError> {
+        size("M's columns", self.m.columns(), self.m.rows(), "M is square")?;
+        size("q", self.q.len(), self.m.rows(), "one per row of M")?;
+        finite("M", self.m.values())?;
+        finite("q", &self.q)
+    }
+
+    fn unknowns(&self) -> usize {
+        self.q.len()
+    }
+
+    fn rows(&self) -> usize {
+        self.q.len()
+    }
+
+    fn load(&self, form: &mut Form) {
+        form.set(&self.m, &self.q);
+        form.lower.clear();
+        form.lower.resize(self.q.len(), 0.0);
+        form.upper.clear();
+        form.upper.resize(self.q.len(), f64::INFINITY);
+    }
+
+    fn residual(&self, z: &[f64], w: &mut [f64]) -> Residual {
+        super::complementarity::residual(&self.m, &self.q, z, w, |_, x| x.max(0.0))
+    }
 }

@@ -1,17 +1,34 @@
-//! Mixed linear complementarity: some rows are equations, the others complementarities.
+//! Mixed linear complementarity: some rows are equations, the others complementarities. Its solvers: [`super::complementarity`].
+//!
+//! ```text
+//! w = M z + q        w_i = 0 on rows of equality,  0 ≤ z_j(k) ⟂ w_i(k) ≥ 0 for the k-th bounded unknown and the k-th other row
+//! ```
+//!
+//! With more (or fewer) equations than free unknowns the square problem that solvers see has the normal equations
+//! `Aᵀ (A x + C v + a) = 0` in their place: least squares in the free unknowns. What they find is a solution only where the
+//! residual of the statement itself says so; where it does not, the default strategy tries every active set by least squares
+//! (up to 14 bounded unknowns) and returns the best, `Inconsistent` when that proves that there is no solution.
 
+mod rectangular;
+
+use super::complementarity::{Complementarity, Form, norm, ratio};
+use super::local::{finite, size};
+use super::{ProblemError, Status, residual::Residual};
 use crate::algebra::matrix::Matrix;
 
-/// `w = M z + q` with `w_i = 0` and free `z_i` on the rows of equality, `0 ≤ z_i ⟂ w_i ≥ 0` on the others
+/// `w = M z + q` with `w_i = 0` and free `z_j` on the rows of equality, `0 ≤ z_j ⟂ w_i ≥ 0` on the others
 /// (Siconos: `MixedLinearComplementarityProblem`).
 ///
 /// M may have more rows than columns: then the rows beyond are further equations and `equality` covers every row; unknown j
 /// belongs to row j of the complementarities in their order.
 ///
 /// ```
-/// use drystone::{algebra::matrix::Matrix, numerics::mlcp::Mlcp};
-/// let p = Mlcp { m: Matrix::dense(2, 2, vec![1.0, 1.0, -1.0, 1.0]), q: vec![0.0, -1.0], equality: vec![true, false], free: vec![true, false] };
-/// assert_eq!(p.equality.len(), p.m.rows());
+/// use drystone::{algebra::matrix::Matrix, numerics::{complementarity::{Auto, ComplementaritySolver}, mlcp::Mlcp}};
+/// let m = Matrix::dense(2, 2, vec![1.0, 1.0, -1.0, 1.0]);
+/// let p = Mlcp { m, q: vec![0.0, -1.0], equality: vec![true, false], free: vec![true, false] };
+/// let (mut z, mut w) = ([0.0; 2], [0.0; 2]);
+/// assert!(Auto::default().solve(&p, &mut z, &mut w).converged());
+/// assert_eq!(z, [-0.5, 0.5]);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mlcp {
@@ -23,4 +40,96 @@ pub struct Mlcp {
     pub equality: Vec<bool>,
     /// Per column: true where the unknown is free; the k-th bounded unknown complements the k-th row without `equality`.
     pub free: Vec<bool>,
+}
+
+impl Mlcp {
+    /// The first `equations` rows are equations of as many free unknowns, the rest are complementarities; rows beyond the
+    /// columns count as equations too, before the complementarities.
+    pub fn new(m: Matrix, q: Vec<f64>, equations: usize) -> Result<Self, ProblemError> {
+        let extra = m.rows().saturating_sub(m.columns());
+        let equality = (0..m.rows()).map(|i| i < equations + extra).collect();
+        let free = (0..m.columns()).map(|j| j < equations).collect();
+        let p = Self { m, q, equality, free };
+        p.validate().map(|()| p)
+    }
+
+    /// True where there are as many equations as free unknowns.
+    pub fn is_square(&self) -> bool {
+        self.m.rows() == self.m.columns()
+    }
+}
+
+/// Indices at which a flag has a value.
+fn where_is(flags: &[bool], value: bool) -> impl Iterator<Item = usize> {
+    flags.iter().enumerate().filter(move |(_, f)| **f == value).map(|(i, _)| i)
+}
+
+impl Complementarity for Mlcp {
+    fn validate(&self) -> Result<(), ProblemError> {
+        size("q", self.q.len(), self.m.rows(), "one per row of M")?;
+        size("equality", self.equality.len(), self.m.rows(), "one per row of M")?;
+        size("free", self.free.len(), self.m.columns(), "one per column of M")?;
+        let bounded = where_is(&self.free, false).count();
+        size("the list of rows without equality", where_is(&self.equality, false).count(), bounded, "one per bounded unknown")?;
+        finite("M", self.m.values())?;
+        finite("q", &self.q)
+    }
+
+    fn unknowns(&self) -> usize {
+        self.free.len()
+    }
+
+    fn rows(&self) -> usize {
+        self.q.len()
+    }
+
+    fn load(&self, form: &mut Form) {
+        let n = self.unknowns();
+        form.set(&self.m, &self.q);
+        form.lower.clear();
+        form.lower.extend(self.free.iter().map(|free| if *free { f64::NEG_INFINITY } else { 0.0 }));
+        form.upper.clear();
+        form.upper.resize(n, f64::INFINITY);
+        if self.equality == self.free {
+            return;
+        }
+        let m = std::mem::take(&mut form.m);
+        let row = |i: usize| &m[i * n..(i + 1) * n];
+        form.m.resize(n * n, 0.0);
+        form.q.clear();
+        form.q.resize(n, 0.0);
+        for (j, i) in where_is(&self.free, false).zip(where_is(&self.equality, false)) {
+            form.m[j * n..(j + 1) * n].copy_from_slice(row(i));
+            form.q[j] = self.q[i];
+        }
+        if self.is_square() {
+            for (j, i) in where_is(&self.free, true).zip(where_is(&self.equality, true)) {
+                form.m[j * n..(j + 1) * n].copy_from_slice(row(i));
+                form.q[j] = self.q[i];
+            }
+            return;
+        }
+        for j in where_is(&self.free, true) {
+            for i in where_is(&self.equality, true) {
+                let factor = row(i)[j];
+                form.m[j * n..(j + 1) * n].iter_mut().zip(row(i)).for_each(|(x, y)| *x += factor * y);
+                form.q[j] += factor * self.q[i];
+            }
+        }
+    }
+
+    fn residual(&self, z: &[f64], w: &mut [f64]) -> Residual {
+        self.m.multiply(z, w);
+        w.iter_mut().zip(&self.q).for_each(|(w, q)| *w += q);
+        let equations = where_is(&self.equality, true).map(|i| w[i] * w[i]).sum::<f64>();
+        let pairs = where_is(&self.free, false).zip(where_is(&self.equality, false));
+        let map = (equations + pairs.map(|(j, i)| (z[j] - (z[j] - w[i]).max(0.0)).powi(2)).sum::<f64>()).sqrt();
+        let (rel, rel_q) = (ratio(map, norm(&self.q).max(norm(z)).max(norm(w))), ratio(map, norm(&self.q)));
+        // equations and complementarities have no common diagonal: there is no better unit-free measure than the relative one
+        Residual { rel, rel_q, e_s: rel }
+    }
+
+    fn beyond_square(&self, tolerance: f64, z: &mut [f64], w: &mut [f64]) -> Option<Status> {
+        if self.is_square() { None } else { rectangular::enumerate(self, tolerance, z, w) }
+    }
 }

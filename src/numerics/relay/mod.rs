@@ -1,13 +1,18 @@
-//! Relays: an affine variational inequality on a box.
+//! Relays: an affine variational inequality on a box. Its solvers: [`super::complementarity`].
 
+use super::complementarity::{Complementarity, Form};
+use super::local::{finite, size};
+use super::{ProblemError, residual::Residual};
 use crate::algebra::matrix::Matrix;
 
 /// `−(M z + q) ∈ N_[lower, upper](z)` (Siconos: `RelayProblem`).
 ///
 /// ```
-/// use drystone::{algebra::matrix::Matrix, numerics::relay::Relay};
+/// use drystone::{algebra::matrix::Matrix, numerics::{complementarity::{Auto, ComplementaritySolver}, relay::Relay}};
 /// let p = Relay { m: Matrix::dense(1, 1, vec![1.0]), q: vec![0.5], lower: vec![-1.0], upper: vec![1.0] };
-/// assert!(p.lower[0] < p.upper[0]);
+/// let (mut z, mut w) = ([0.0], [0.0]);
+/// assert!(Auto::default().solve(&p, &mut z, &mut w).converged());
+/// assert_eq!(z, [-0.5]);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Relay {
@@ -19,4 +24,40 @@ pub struct Relay {
     pub lower: Vec<f64>,
     /// Upper bounds, +∞ allowed.
     pub upper: Vec<f64>,
+}
+
+impl Complementarity for Relay {
+    fn validate(&self) -> Result<(), ProblemError> {
+        size("M's columns", self.m.columns(), self.m.rows(), "M is square")?;
+        size("q", self.q.len(), self.m.rows(), "one per row of M")?;
+        size("lower", self.lower.len(), self.m.rows(), "one per row of M")?;
+        size("upper", self.upper.len(), self.m.rows(), "one per row of M")?;
+        finite("M", self.m.values())?;
+        finite("q", &self.q)?;
+        for (i, (&lower, &upper)) in self.lower.iter().zip(&self.upper).enumerate() {
+            if lower.is_nan() || upper.is_nan() || lower > upper || lower == f64::INFINITY || upper == f64::NEG_INFINITY {
+                let what = format!("lower bound {i} (the upper one is {upper:e})");
+                return Err(ProblemError::OutOfRange { what, found: lower, needed: "bounds with a number between them are needed" });
+            }
+        }
+        Ok(())
+    }
+
+    fn unknowns(&self) -> usize {
+        self.q.len()
+    }
+
+    fn rows(&self) -> usize {
+        self.q.len()
+    }
+
+    fn load(&self, form: &mut Form) {
+        form.set(&self.m, &self.q);
+        form.lower.clone_from(&self.lower);
+        form.upper.clone_from(&self.upper);
+    }
+
+    fn residual(&self, z: &[f64], w: &mut [f64]) -> Residual {
+        super::complementarity::residual(&self.m, &self.q, z, w, |i, x| x.max(self.lower[i]).min(self.upper[i]))
+    }
 }

@@ -1,0 +1,98 @@
+//! Block Gauss–Seidel: the unknowns in blocks, each block's own small problem solved exactly.
+//!
+//! ```text
+//! −(M_aa z_a + q_a + Σ_{b≠a} M_ab z_b) ∈ N_[l_a,u_a](z_a)        a = 1, 2, …, again and again
+//! ```
+//!
+//! - Cost: n² operations a sweep, and a pivoting solve of `size³` a block (its last basis is tried first).
+//! - Wins: strong coupling inside blocks (one machine, one contact, one circuit cell), weak coupling between.
+//! - Fails: as [`Pgs`](super::Pgs) does, when the blocks pull against each other.
+//! - Measured: blocks of 4 solve 14 of 16 LCPs, 6 of 14 MLCPs; `relay1` is at 1e-3 after 5000 sweeps.
+//! - Source: Cottle, Pang, Stone (2009), §5.4.
+
+use super::form::{Form, dot};
+use super::{ComplementaritySolver, Lemke, Murty, Outcome, Scratch, Status, Watch, proceed};
+
+/// Block Gauss–Seidel (Siconos: `SICONOS_LCP_NSGS_SBM`).
+///
+/// ```
+/// use drystone::{algebra::matrix::Matrix, numerics::{complementarity::{BlockGaussSeidel, ComplementaritySolver}, lcp::Lcp}};
+/// let m = vec![2.0, 1.0, 0.0, 0.0, -1.0, 0.0, 0.5, 0.0, 0.0, 0.5, 2.0, 1.0, 0.0, 0.0, -1.0, 1.0];
+/// let p = Lcp { m: Matrix::dense(4, 4, m), q: vec![-1.0, 1.0, -2.0, 1.0] };
+/// let (mut z, mut w) = ([0.0; 4], [0.0; 4]);
+/// assert!(BlockGaussSeidel { block: 2, ..BlockGaussSeidel::default() }.solve(&p, &mut z, &mut w).converged());
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct BlockGaussSeidel {
+    /// Bound on `rel`.
+    pub tolerance: f64,
+    /// Sweeps over all blocks.
+    pub max_sweeps: usize,
+    /// Unknowns in a block; the last block holds the rest.
+    pub block: usize,
+}
+
+impl Default for BlockGaussSeidel {
+    fn default() -> Self {
+        Self { tolerance: 1e-8, max_sweeps: 5000, block: 4 }
+    }
+}
+
+impl ComplementaritySolver for BlockGaussSeidel {
+    fn tolerance(&self) -> f64 {
+        self.tolerance
+    }
+
+    fn run(&self, form: &Form, z: &mut [f64], w: &mut [f64], scratch: &mut Scratch, watch: &mut Watch) -> Outcome {
+        let n = form.order();
+        let [best_z] = super::buffers(&mut scratch.vectors, n);
+        form.output(z, w);
+        let mut best = form.rel(z, w);
+        best_z.copy_from_slice(z);
+        let size = self.block.max(1);
+        let mut inner = Scratch::default();
+        let mut small = Form::default();
+        let (pivoting, lemke) =
+            (Murty { tolerance: 1e-13, max_iterations: 20, ..Murty::default() }, Lemke { tolerance: 1e-13, ..Lemke::default() });
+        let mut outcome = Outcome { status: Status::BudgetSpent, iterations: 0, factorisations: 0 };
+        while best > self.tolerance && outcome.iterations < self.max_sweeps {
+            outcome.iterations += 1;
+            for start in (0..n).step_by(size) {
+                let block = start..(start + size).min(n);
+                small.m.clear();
+                small.q.clear();
+                for i in block.clone() {
+                    let own = &form.row(i)[block.clone()];
+                    small.m.extend_from_slice(own);
+                    small.q.push(form.q[i] + dot(form.row(i), z) - dot(own, &z[block.clone()]));
+                }
+                small.lower.clear();
+                small.lower.extend_from_slice(&form.lower[block.clone()]);
+                small.upper.clear();
+                small.upper.extend_from_slice(&form.upper[block.clone()]);
+                let (z, w) = (&mut z[block.clone()], &mut w[block]);
+                let mut found = pivoting.run(&small, z, w, &mut inner, &mut |_| true);
+                if small.rel(z, w) > 1e-10 {
+                    found = lemke.run(&small, z, w, &mut inner, &mut |_| true);
+                }
+                outcome.factorisations += found.factorisations;
+            }
+            form.output(z, w);
+            let rel = form.rel(z, w);
+            if rel < best {
+                best = rel;
+                best_z.copy_from_slice(z);
+            }
+            if !rel.is_finite() || !z.iter().all(|z| z.abs() < 1e100) {
+                outcome.status = Status::Stalled;
+                break;
+            }
+            if !proceed(watch, outcome.iterations, rel) {
+                break;
+            }
+        }
+        z.copy_from_slice(best_z);
+        form.output(z, w);
+        outcome
+    }
+}

@@ -1,0 +1,209 @@
+//! Proof that there is no solution: the linear inequalities alone contradict each other (Farkas).
+//!
+//! ```text
+//! l ≤ z ≤ u,   (M z + q)_i ≥ 0 | ≤ 0 | = 0 where unknown i has a lower bound only | an upper bound only | none
+//! impossible  ⇔  some y of these signs has   max over l ≤ z ≤ u of  yᵀ(M z + q)  < 0
+//! ```
+//!
+//! The multipliers y are sought by Lemke's method on the skew, hence monotone, problem of the linear programme, and the
+//! certificate that is found is checked by its own arithmetic: it does not rest on the search.
+
+use super::basis::State;
+use super::form::{Form, dot};
+use super::lemke::{End, path};
+use super::tableau::{Tableau, Variable};
+use crate::numerics::Watch;
+
+/// A checked proof of infeasibility.
+///
+/// ```
+/// use drystone::{algebra::matrix::Matrix, numerics::{complementarity::{Complementarity, Form, infeasibility}, lcp::Lcp}};
+/// // w = −1 for every z
+/// let mut form = Form::default();
+/// Lcp { m: Matrix::dense(1, 1, vec![0.0]), q: vec![-1.0] }.load(&mut form);
+/// assert_eq!(infeasibility(&form).expect("a proof").multipliers, [1.0]);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Infeasibility {
+    /// y, one per row, of largest entry 1.
+    pub multipliers: Vec<f64>,
+    /// `max yᵀ(M z + q)` over the box: below 0 beyond rounding.
+    pub value: f64,
+}
+
+/// The proof that `form` has no feasible point, where there is one.
+pub fn infeasibility(form: &Form) -> Option<Infeasibility> {
+    let signs: Vec<Sign> = (0..form.order())
+        .map(|i| match (form.lower[i].is_finite(), form.upper[i].is_finite()) {
+            (true, true) => Sign::Any,
+            (true, false) => Sign::Positive,
+            (false, true) => Sign::Negative,
+            (false, false) => Sign::Zero,
+        })
+        .collect();
+    let system = Inequalities { m: &form.m, q: &form.q, lower: &form.lower, upper: &form.upper, signs: &signs };
+    match system.decide(&mut |_| true) {
+        Feasibility::Impossible(proof) => Some(proof),
+        _ => None,
+    }
+}
+
+/// What is asked of a row `a z + b`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sign {
+    Any,
+    Positive,
+    Negative,
+    Zero,
+}
+
+/// `l ≤ z ≤ u` and a sign for each row of `M z + q`; M has as many rows as there are signs.
+pub(super) struct Inequalities<'a> {
+    pub(super) m: &'a [f64],
+    pub(super) q: &'a [f64],
+    pub(super) lower: &'a [f64],
+    pub(super) upper: &'a [f64],
+    pub(super) signs: &'a [Sign],
+}
+
+pub(super) enum Feasibility {
+    Point(Vec<f64>),
+    Impossible(Infeasibility),
+    Unknown,
+}
+
+impl Inequalities<'_> {
+    /// A feasible point, or the proof that there is none.
+    pub(super) fn decide(&self, watch: &mut Watch) -> Feasibility {
+        let columns = self.lower.len();
+        let rows: Vec<usize> = (0..self.signs.len()).filter(|&r| self.signs[r] != Sign::Any).collect();
+        // rows and columns near one, so that the checks below are relative
+        let row_scale: Vec<f64> = rows
+            .iter()
+            .map(|&r| {
+                let largest = self.row(r).iter().fold(self.q[r].abs() * 1e-3, |m, x| m.max(x.abs()));
+                if largest > 0.0 { 1.0 / largest } else { 1.0 }
+            })
+            .collect();
+        let n = columns + rows.len();
+        let mut lp = Form { m: vec![0.0; n * n], q: vec![0.0; n], lower: self.lower.to_vec(), upper: self.upper.to_vec() };
+        for j in 0..columns {
+            // a cost that keeps the point in the finite
+            let weight = 1e-2 * (1.0 + (j as f64 * 0.618_033_988_749_895).fract());
+            lp.q[j] = match (self.lower[j].is_finite(), self.upper[j].is_finite()) {
+                (true, _) => weight,
+                (false, true) => -weight,
+                _ => 0.0,
+            };
+        }
+        for (k, &r) in rows.iter().enumerate() {
+            let i = columns + k;
+            for (j, &x) in self.row(r).iter().enumerate() {
+                lp.m[i * n + j] = row_scale[k] * x;
+                lp.m[j * n + i] = -row_scale[k] * x;
+            }
+            lp.q[i] = row_scale[k] * self.q[r];
+            let (lower, upper) = match self.signs[r] {
+                Sign::Positive => (0.0, f64::INFINITY),
+                Sign::Negative => (f64::NEG_INFINITY, 0.0),
+                _ => (f64::NEG_INFINITY, f64::INFINITY),
+            };
+            lp.lower.push(lower);
+            lp.upper.push(upper);
+        }
+        let mut tableau = Tableau::default();
+        for attempt in 0..3 {
+            let (end, _) = path(&mut tableau, &lp, attempt, 50 * n + 1000, 0, watch);
+            match end {
+                End::Solved => {
+                    let mut point = vec![0.0; n];
+                    tableau.point(&mut point);
+                    point.truncate(columns);
+                    return Feasibility::Point(point);
+                }
+                End::Ray => {
+                    let mut y = vec![0.0; n];
+                    ray(&tableau, &mut y);
+                    let mut multipliers = vec![0.0; self.signs.len()];
+                    rows.iter().enumerate().for_each(|(k, &r)| multipliers[r] = y[columns + k] * row_scale[k]);
+                    if let Some(proof) = self.check(multipliers) {
+                        return Feasibility::Impossible(proof);
+                    }
+                }
+                End::Budget | End::Singular => {}
+                End::Stopped => return Feasibility::Unknown,
+            }
+        }
+        Feasibility::Unknown
+    }
+
+    fn row(&self, r: usize) -> &[f64] {
+        let columns = self.lower.len();
+        &self.m[r * columns..(r + 1) * columns]
+    }
+
+    /// The proof that these multipliers make, if they do.
+    fn check(&self, mut y: Vec<f64>) -> Option<Infeasibility> {
+        let largest = y.iter().fold(0.0f64, |m, y| m.max(y.abs()));
+        if !largest.is_finite() || largest == 0.0 {
+            return None;
+        }
+        for (y, sign) in y.iter_mut().zip(self.signs) {
+            *y /= largest;
+            *y = match sign {
+                Sign::Any => 0.0,
+                Sign::Positive => y.max(0.0),
+                Sign::Negative => y.min(0.0),
+                Sign::Zero => *y,
+            };
+        }
+        let mut value = dot(&y, self.q);
+        let mut size: f64 = y.iter().zip(self.q).map(|(y, q)| (y * q).abs()).sum();
+        for j in 0..self.lower.len() {
+            let column = |r: usize| self.m[r * self.lower.len() + j];
+            let slope: f64 = (0..y.len()).map(|r| y[r] * column(r)).sum();
+            let scale: f64 = (0..y.len()).map(|r| (y[r] * column(r)).abs()).sum();
+            let bound = if slope > 0.0 { self.upper[j] } else { self.lower[j] };
+            if bound.is_finite() {
+                value += slope * bound;
+                size += (slope * bound).abs();
+            } else if slope.abs() > 1e-11 * scale {
+                return None;
+            }
+        }
+        (value < -1e-9 * size).then_some(Infeasibility { multipliers: y, value })
+    }
+}
+
+/// Direction of the z of the tableau along the ray on which its path ended.
+fn ray(tableau: &Tableau, direction: &mut [f64]) {
+    let Some((column, sign)) = tableau.ray else { return };
+    if let Variable::Z(i) = tableau.columns[column] {
+        direction[i] = sign;
+    }
+    for (r, row) in tableau.rows.iter().enumerate() {
+        if let Variable::Z(i) = *row {
+            direction[i] = sign * tableau.at(r, column);
+        }
+    }
+}
+
+/// The signs that a face of the complementarity (one state for each unknown) asks for, and its box.
+pub(super) fn face(form: &Form, states: &[State], signs: &mut Vec<Sign>, lower: &mut Vec<f64>, upper: &mut Vec<f64>) {
+    signs.clear();
+    lower.clone_from(&form.lower);
+    upper.clone_from(&form.upper);
+    for (i, state) in states.iter().enumerate() {
+        signs.push(match state {
+            State::Basic => Sign::Zero,
+            _ if form.lower[i] == form.upper[i] => Sign::Any,
+            State::Lower => Sign::Positive,
+            State::Upper => Sign::Negative,
+        });
+        match state {
+            State::Lower => upper[i] = form.lower[i],
+            State::Upper => lower[i] = form.upper[i],
+            State::Basic => {}
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Solvers of linear complementarity problems in all their dresses: [`Lcp`](super::lcp::Lcp),
+//! [`Mlcp`](super::mlcp::Mlcp), [`Relay`](super::relay::Relay).
+//!
+//! ```text
+//! w = M z + q        −w ∈ N_[l, u](z)      i.e.  z_i = l_i and w_i ≥ 0,  or  l_i ≤ z_i ≤ u_i and w_i = 0,  or  z_i = u_i and w_i ≤ 0
+//! rel = |z − P(z − w)| / max(|q|, |z|, |w|)
+//! ```
+//!
+//! The families differ in their bounds alone ([`Form`]), so each solver is written once. All of them end the same way:
+//! w and the residuals are recomputed from z with the statement's own matrix, and a status `Converged` is given for these only.
+//!
+//! | solver | idea | claims |
+//! |-|-|-|
+//! | [`Auto`] | last basis, principal pivoting, Lemke, Newton, interior point, enumeration, proof | everything |
+//! | [`Lemke`] | complementary path of `M z + q + t d` | P0, copositive-plus, most others |
+//! | [`Murty`] | principal pivoting | P-matrices |
+//! | [`Newton`] | semismooth, minimum or Fischer–Burmeister | regular solutions |
+//! | [`InteriorPoint`] | predictor–corrector central path | positive semidefinite M |
+//! | [`Pgs`], [`BlockGaussSeidel`] | projected relaxation | symmetric positive definite, H-matrices |
+//! | [`Enumeration`] | every basis | small sizes, proofs |
+
+mod auto;
+mod basis;
+mod block;
+mod enumeration;
+mod feasibility;
+mod form;
+mod interior;
+mod lemke;
+mod murty;
+mod newton;
+mod sweep;
+mod tableau;
+
+pub use auto::Auto;
+pub use basis::State;
+pub use block::BlockGaussSeidel;
+pub use enumeration::Enumeration;
+pub use feasibility::{Infeasibility, infeasibility};
+pub use form::Form;
+pub(in crate::numerics) use form::{norm, ratio, residual};
+pub use interior::InteriorPoint;
+pub use lemke::Lemke;
+pub use murty::Murty;
+pub use newton::{Newton, NewtonFunction};
+pub use sweep::Pgs;
+
+use super::{ProblemError, Progress, Report, Status, Watch, residual::Residual};
+use basis::Basis;
+use form::Scaling;
+
+/// A statement that the solvers of this room can load.
+///
+/// ```
+/// use drystone::{algebra::matrix::Matrix, numerics::{complementarity::Complementarity, lcp::Lcp}};
+/// let p = Lcp { m: Matrix::dense(1, 1, vec![2.0]), q: vec![-1.0, 0.0] };
+/// assert!(p.validate().unwrap_err().to_string().contains("q holds 2 values, but 1"));
+/// ```
+pub trait Complementarity {
+    /// Checks sizes, bounds and that every number is finite; solvers take that for granted.
+    fn validate(&self) -> Result<(), ProblemError>;
+
+    /// Number of entries of z.
+    fn unknowns(&self) -> usize;
+
+    /// Number of entries of w.
+    fn rows(&self) -> usize;
+
+    /// Writes the problem, or the square problem that stands for it, into `form`.
+    fn load(&self, form: &mut Form);
+
+    /// The errors of z; `w = M z + q` is recomputed and left in `w`.
+    fn residual(&self, z: &[f64], w: &mut [f64]) -> Residual;
+
+    /// A last search for statements whose square form says less than they do; improves z. `None` where there is nothing to add.
+    fn beyond_square(&self, _tolerance: f64, _z: &mut [f64], _w: &mut [f64]) -> Option<Status> {
+        None
+    }
+}
+
+/// What a solver found; the residuals come later and from elsewhere.
+#[derive(Clone, Copy, Debug)]
+pub struct Outcome {
+    /// How the method ended, in its own eyes.
+    pub status: Status,
+    /// Iterations of the method.
+    pub iterations: usize,
+    /// Matrix factorisations.
+    pub factorisations: usize,
+}
+
+/// Anything that solves [`Complementarity`] problems.
+///
+/// ```
+/// use drystone::{algebra::matrix::Matrix, numerics::{complementarity::{Auto, ComplementaritySolver}, lcp::Lcp}};
+/// let p = Lcp { m: Matrix::dense(2, 2, vec![2.0, 1.0, 1.0, 2.0]), q: vec![-5.0, -6.0] };
+/// let (mut z, mut w) = ([0.0; 2], [0.0; 2]);
+/// let report = Auto::default().solve(&p, &mut z, &mut w);
+/// assert!(report.converged() && (z[0] - 4.0 / 3.0).abs() < 1e-14);
+/// ```
+pub trait ComplementaritySolver {
+    /// Bound on `rel` for `Converged`.
+    fn tolerance(&self) -> f64;
+
+    /// True for solvers that leave nothing untried: they look beyond the square form.
+    fn exhaustive(&self) -> bool {
+        false
+    }
+
+    /// Improves z, a finite first guess; `w` and `scratch` are to work with.
+    fn run(&self, form: &Form, z: &mut [f64], w: &mut [f64], scratch: &mut Scratch, watch: &mut Watch) -> Outcome;
+
+    /// Improves `z`, the first guess, and sets `w = M z + q`, with the buffers (and where the solver uses them the last bases)
+    /// of earlier solves; `watch` sees every iteration and may end the solve.
+    fn solve_with(&self, p: &dyn Complementarity, z: &mut [f64], w: &mut [f64], workspace: &mut Workspace, watch: &mut Watch) -> Report {
+        let Workspace { form, scratch } = workspace;
+        p.load(form);
+        let n = form.order();
+        for (i, z) in z.iter_mut().enumerate() {
+            *z = if z.is_finite() { *z } else { form.origin(i) };
+        }
+        let outcome = if w.len() == n {
+            self.run(form, z, w, scratch, watch)
+        } else {
+            let mut square = vec![0.0; n];
+            self.run(form, z, &mut square, scratch, watch)
+        };
+        let mut found = p.residual(z, w);
+        let mut said = outcome.status;
+        if self.exhaustive()
+            && found.rel > self.tolerance()
+            && let Some(status) = p.beyond_square(self.tolerance(), z, w)
+        {
+            said = status;
+            found = p.residual(z, w);
+        }
+        let status = match said {
+            _ if found.rel <= self.tolerance() => Status::Converged,
+            Status::Converged => Status::Stalled,
+            other => other,
+        };
+        let Outcome { iterations, factorisations, .. } = outcome;
+        Report { status, iterations, factorisations, rel: found.rel, rel_q: found.rel_q, e_s: found.e_s }
+    }
+
+    /// Improves `z`, the first guess, and sets `w = M z + q`.
+    fn solve(&self, p: &dyn Complementarity, z: &mut [f64], w: &mut [f64]) -> Report {
+        self.solve_with(p, z, w, &mut Workspace::default(), &mut |_| true)
+    }
+}
+
+/// Buffers that live from solve to solve: the second solve of a size does not allocate, and [`Auto`] starts from the bases
+/// that solved the problems before.
+///
+/// ```
+/// use drystone::{algebra::matrix::Matrix, numerics::{complementarity::{Auto, ComplementaritySolver, Workspace}, lcp::Lcp}};
+/// let mut p = Lcp { m: Matrix::dense(1, 1, vec![2.0]), q: vec![-1.0] };
+/// let (mut workspace, mut z, mut w) = (Workspace::default(), [0.0], [0.0]);
+/// for k in 1..4 {
+///     p.q[0] = -f64::from(k);
+///     let report = Auto::default().solve_with(&p, &mut z, &mut w, &mut workspace, &mut |_| true);
+///     assert!(report.converged() && report.factorisations <= 1);
+/// }
+/// ```
+#[derive(Debug, Default)]
+pub struct Workspace {
+    form: Form,
+    scratch: Scratch,
+}
+
+/// The buffers of the solvers themselves.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    cache: basis::Cache,
+    basis: Basis,
+    scaling: Scaling,
+    scaled: Form,
+    tableau: tableau::Tableau,
+    lu: crate::algebra::factor::Lu,
+    vectors: [Vec<f64>; 8],
+    states: Vec<State>,
+}
+
+/// The n first entries of each buffer, zeroed.
+fn buffers<const K: usize>(vectors: &mut [Vec<f64>], n: usize) -> [&mut [f64]; K] {
+    let mut vectors = vectors.iter_mut();
+    std::array::from_fn(|_| match vectors.next() {
+        Some(v) => {
+            v.clear();
+            v.resize(n, 0.0);
+            &mut v[..]
+        }
+        None => &mut [],
+    })
+}
+
+/// Calls the watch; false when it says stop.
+fn proceed(watch: &mut Watch, iteration: usize, error: f64) -> bool {
+    watch(Progress { iteration, error })
+}

@@ -1,0 +1,93 @@
+//! Projected Gauss–Seidel with relaxation (PGS, PSOR) and, for small diagonals, regularisation.
+//!
+//! ```text
+//! z_i ← P_[l_i,u_i]( z_i − ω w_i / (M_ii + ρ) )        w_i = (M z + q)_i with the newest z
+//! ```
+//!
+//! - Cost: n² operations a sweep; hundreds to 10⁵ sweeps.
+//! - Wins: symmetric positive definite and H-matrices, low accuracy, good guesses.
+//! - Fails: M_ii = 0 with ρ = 0 (it stalls at once), skew parts (it diverges; the best iterate is returned), equations.
+//! - Measured: `m3n2` 43 sweeps (ω = 1.3: 144); `relay1` (condition 10⁷) is at 5e-3 after 20 000 sweeps, 3e-5 with ω = 1.3. 8 of 16 LCPs
+//!   (ρ = 1: 11), 3 of 14 MLCPs, 4 of 5 relays.
+//! - Source: Cryer 1971; Cottle, Pang, Stone (2009), §5.2.
+
+use super::form::{Form, dot, norm, ratio};
+use super::{ComplementaritySolver, Outcome, Scratch, Status, Watch, proceed};
+
+/// Projected relaxation (Siconos: `SICONOS_LCP_PGS`, `SICONOS_LCP_PSOR`, `SICONOS_LCP_RPGS`, `SICONOS_MLCP_PGS`, `SICONOS_RELAY_PGS`).
+///
+/// ```
+/// use drystone::{algebra::matrix::Matrix, numerics::{complementarity::{ComplementaritySolver, Pgs}, lcp::Lcp}};
+/// let p = Lcp { m: Matrix::dense(2, 2, vec![2.0, 1.0, 1.0, 2.0]), q: vec![-5.0, -6.0] };
+/// let (mut z, mut w) = ([0.0; 2], [0.0; 2]);
+/// let report = Pgs { relaxation: 1.05, ..Pgs::default() }.solve(&p, &mut z, &mut w);
+/// assert!(report.converged() && (z[1] - 7.0 / 3.0).abs() < 1e-6);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pgs {
+    /// Bound on `rel`.
+    pub tolerance: f64,
+    /// Sweeps over all unknowns.
+    pub max_sweeps: usize,
+    /// ω: 1 is Gauss–Seidel; over 1 overrelaxes (PSOR).
+    pub relaxation: f64,
+    /// ρ, added to the diagonal of each step (the solution stays).
+    pub regularisation: f64,
+}
+
+impl Default for Pgs {
+    fn default() -> Self {
+        Self { tolerance: 1e-8, max_sweeps: 20_000, relaxation: 1.0, regularisation: 0.0 }
+    }
+}
+
+impl ComplementaritySolver for Pgs {
+    fn tolerance(&self) -> f64 {
+        self.tolerance
+    }
+
+    fn run(&self, form: &Form, z: &mut [f64], w: &mut [f64], scratch: &mut Scratch, watch: &mut Watch) -> Outcome {
+        let n = form.order();
+        let [best_z] = super::buffers(&mut scratch.vectors, n);
+        let q_norm = norm(&form.q);
+        (0..n).for_each(|i| z[i] = form.project(i, z[i]));
+        form.output(z, w);
+        let mut best = form.rel(z, w);
+        best_z.copy_from_slice(z);
+        let mut outcome = Outcome { status: Status::BudgetSpent, iterations: 0, factorisations: 0 };
+        if (0..n).any(|i| form.m[i * n + i] + self.regularisation == 0.0) {
+            outcome.status = Status::Stalled;
+            return outcome;
+        }
+        while best > self.tolerance && outcome.iterations < self.max_sweeps {
+            outcome.iterations += 1;
+            let mut map = 0.0;
+            for i in 0..n {
+                let w_i = form.q[i] + dot(form.row(i), z);
+                w[i] = w_i;
+                map += (z[i] - form.project(i, z[i] - w_i)).powi(2);
+                z[i] = form.project(i, z[i] - self.relaxation * w_i / (form.m[i * n + i] + self.regularisation));
+            }
+            // each term is of its own moment in the sweep: a hint of when to look at the true residual
+            let hint = ratio(map.sqrt(), q_norm.max(norm(z)).max(norm(w)));
+            if !z.iter().all(|z| z.is_finite()) || norm(z) > 1e100 {
+                outcome.status = Status::Stalled;
+                break;
+            }
+            if hint <= self.tolerance || outcome.iterations % 50 == 0 {
+                form.output(z, w);
+                let rel = form.rel(z, w);
+                if rel < best {
+                    best = rel;
+                    best_z.copy_from_slice(z);
+                }
+            }
+            if !proceed(watch, outcome.iterations, hint) {
+                break;
+            }
+        }
+        z.copy_from_slice(best_z);
+        form.output(z, w);
+        outcome
+    }
+}

@@ -1,0 +1,221 @@
+//! Variational inequalities on any convex set that can be projected on.
+//!
+//! ```text
+//! x ∈ X,   F(x)·(y − x) ≥ 0 for all y ∈ X        rel = |x − P_X(x − F(x))| / max(|x|, |F(x)|)
+//!
+//! fixed point     x ← P(x − ρ F(x))
+//! extragradient   y = P(x − ρ F(x)),   x ← P(x − ρ F(y))
+//! hyperplane      y as above, z between x and y with F(z)·(x − y) ≥ σ |x − y|² / ρ,   x ← P(x − F(z) F(z)·(x − z) / |F(z)|²)
+//! ```
+//!
+//! ρ falls by 2/3 of `1/r` while `r = ρ |F(x) − F(y)| / |x − y|` exceeds 0.9 and grows by 3/2 when r < 0.3: no Lipschitz
+//! constant is needed.
+//!
+//! - Cost: one (fixed point) or two evaluations of F and projections an iteration, more while ρ is being found.
+//! - Wins: cheap projections, F known as a program only, moderate accuracy. The extragradient and hyperplane methods converge for
+//!   monotone F; the fixed point needs strong monotonicity or symmetry (it circles on a skew F).
+//! - Fails: ill conditioning (linear rate, condition number squared for the worst).
+//! - Source: Korpelevich 1976; Khobotov 1987; Solodov and Svaiter 1999.
+
+use super::complementarity::{norm, ratio};
+use super::{Progress, Report, Status, Watch};
+
+/// `F(x)·(y − x) ≥ 0` for all y in X (Siconos: `VariationalInequality`); `f(x, F)` writes F, `project(x)` moves x into X.
+///
+/// ```
+/// use drystone::numerics::vi::{Projection, Vi};
+/// // a rotation on the half plane x₀ ≥ 1
+/// let p = Vi { f: |x: &[f64], f: &mut [f64]| { f[0] = x[1]; f[1] = -x[0] + 2.0 }, project: |x: &mut [f64]| x[0] = x[0].max(1.0) };
+/// let mut x = [5.0, 5.0];
+/// assert!(Projection::default().solve(&p, &mut x, &mut |_| true).converged());
+/// assert!((x[0] - 2.0).abs() < 1e-6 && x[1].abs() < 1e-6);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Vi<F: Fn(&[f64], &mut [f64]), P: Fn(&mut [f64])> {
+    /// F
+    pub f: F,
+    /// Projection on X.
+    pub project: P,
+}
+
+/// Which iteration [`Projection`] makes.
+///
+/// ```
+/// use drystone::numerics::vi::Scheme;
+/// assert_eq!(Scheme::default(), Scheme::Extragradient);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scheme {
+    /// One projection.
+    FixedPoint,
+    /// Predictor and corrector.
+    #[default]
+    Extragradient,
+    /// Projection on a separating hyperplane, then on the set.
+    Hyperplane,
+}
+
+/// Projection methods (Siconos: `SICONOS_VI_FPP`, `SICONOS_VI_EG`, `SICONOS_VI_HP`).
+///
+/// ```
+/// use drystone::numerics::vi::{Projection, Scheme, Vi};
+/// let p = Vi { f: |x: &[f64], f: &mut [f64]| f[0] = x[0] - 3.0, project: |x: &mut [f64]| x[0] = x[0].clamp(0.0, 1.0) };
+/// let mut x = [0.0];
+/// assert!(Projection { scheme: Scheme::Hyperplane, ..Projection::default() }.solve(&p, &mut x, &mut |_| true).converged());
+/// assert_eq!(x, [1.0]);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Projection {
+    /// Bound on `rel`.
+    pub tolerance: f64,
+    /// Iterations.
+    pub max_iterations: usize,
+    /// The iteration.
+    pub scheme: Scheme,
+    /// First ρ; it adapts.
+    pub step: f64,
+}
+
+impl Default for Projection {
+    fn default() -> Self {
+        Self { tolerance: 1e-8, max_iterations: 100_000, scheme: Scheme::Extragradient, step: 1.0 }
+    }
+}
+
+impl Projection {
+    /// Improves `x`, the first guess; the report's `rel_q` is the natural map over |F| at the projected guess.
+    pub fn solve<F: Fn(&[f64], &mut [f64]), P: Fn(&mut [f64])>(&self, p: &Vi<F, P>, x: &mut [f64], watch: &mut Watch) -> Report {
+        let n = x.len();
+        let [mut fx, mut y, mut fy, mut best_x] = std::array::from_fn(|_| vec![0.0; n]);
+        x.iter_mut().filter(|x| !x.is_finite()).for_each(|x| *x = 0.0);
+        (p.project)(x);
+        (p.f)(x, &mut fx);
+        let first = norm(&fx);
+        best_x.copy_from_slice(x);
+        let mut best = f64::INFINITY;
+        let mut rho = if self.step > 0.0 { self.step } else { 1.0 };
+        let mut report = Report { status: Status::BudgetSpent, ..Report::default() };
+        loop {
+            (p.f)(x, &mut fx);
+            let rel = natural_map(p, x, &fx, &mut y) / norm(x).max(norm(&fx)).max(f64::MIN_POSITIVE);
+            if rel < best {
+                best = rel;
+                best_x.copy_from_slice(x);
+            }
+            if best <= self.tolerance || !rel.is_finite() || report.iterations >= self.max_iterations {
+                break;
+            }
+            report.iterations += 1;
+            if !watch(Progress { iteration: report.iterations, error: rel }) {
+                break;
+            }
+            // predictor with the step that F's local slope allows
+            let mut slope;
+            loop {
+                step(p, x, &fx, rho, &mut y);
+                (p.f)(&y, &mut fy);
+                let moved = distance(x, &y);
+                slope = if moved > 0.0 { rho * distance(&fx, &fy) / moved } else { 0.0 };
+                if slope <= 0.9 || rho < 1e-150 || !slope.is_finite() {
+                    break;
+                }
+                rho *= 2.0 / 3.0 * (1.0 / slope).min(1.0);
+            }
+            match self.scheme {
+                Scheme::FixedPoint => x.copy_from_slice(&y),
+                Scheme::Extragradient => {
+                    for i in 0..n {
+                        x[i] -= rho * fy[i];
+                    }
+                    (p.project)(x);
+                }
+                Scheme::Hyperplane => {
+                    // y itself separates: F(y)·(x − y) ≥ (1 − 0.9) |x − y|² / ρ by the test above
+                    let along: f64 = (0..n).map(|i| fy[i] * (x[i] - y[i])).sum();
+                    let size: f64 = fy.iter().map(|f| f * f).sum();
+                    if size > 0.0 {
+                        for i in 0..n {
+                            x[i] -= along / size * fy[i];
+                        }
+                        (p.project)(x);
+                    } else {
+                        x.copy_from_slice(&y);
+                    }
+                }
+            }
+            if slope < 0.3 {
+                rho *= 1.5;
+            }
+        }
+        x.copy_from_slice(&best_x);
+        (p.f)(x, &mut fx);
+        let map = natural_map(p, x, &fx, &mut y);
+        report.rel = ratio(map, norm(x).max(norm(&fx)));
+        report.rel_q = ratio(map, first);
+        report.e_s = report.rel;
+        if report.rel <= self.tolerance {
+            report.status = Status::Converged;
+        }
+        report
+    }
+}
+
+/// `y = P(x − ρ F)`
+fn step<F: Fn(&[f64], &mut [f64]), P: Fn(&mut [f64])>(p: &Vi<F, P>, x: &[f64], fx: &[f64], rho: f64, y: &mut [f64]) {
+    y.iter_mut().zip(x.iter().zip(fx)).for_each(|(y, (x, f))| *y = x - rho * f);
+    (p.project)(y);
+}
+
+fn natural_map<F: Fn(&[f64], &mut [f64]), P: Fn(&mut [f64])>(p: &Vi<F, P>, x: &[f64], fx: &[f64], y: &mut [f64]) -> f64 {
+    step(p, x, fx, 1.0, y);
+    distance(x, y)
+}
+
+fn distance(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Skew plus a little: monotone with modulus `mu` on the unit box scaled by 3.
+    fn solve(scheme: Scheme, mu: f64) -> (Report, [f64; 4]) {
+        let truth = [0.5, -3.0, 1.0, 2.0];
+        let push = [0.0, 2.0, 0.0, 0.0];
+        let p = Vi {
+            f: move |x: &[f64], f: &mut [f64]| {
+                let d: [f64; 4] = std::array::from_fn(|i| x[i] - truth[i]);
+                let skew = [d[1] + d[2], -d[0] + d[3], -d[0], -d[1]];
+                (0..4).for_each(|i| f[i] = mu * d[i] + skew[i] + push[i]);
+            },
+            project: |x: &mut [f64]| x.iter_mut().for_each(|x| *x = x.clamp(-3.0, 3.0)),
+        };
+        let mut x = [0.0; 4];
+        (Projection { scheme, ..Projection::default() }.solve(&p, &mut x, &mut |_| true), x)
+    }
+
+    #[test]
+    fn the_schemes_solve_what_they_claim() {
+        for (scheme, mu) in [
+            (Scheme::FixedPoint, 3.0),
+            (Scheme::Extragradient, 3.0),
+            (Scheme::Hyperplane, 3.0),
+            (Scheme::Extragradient, 0.0),
+            (Scheme::Hyperplane, 0.0),
+        ] {
+            let (report, x) = solve(scheme, mu);
+            assert!(report.converged(), "{scheme:?} {mu}: {report:?}");
+            for (x, t) in x.iter().zip([0.5, -3.0, 1.0, 2.0]) {
+                assert!((x - t).abs() < 1e-5, "{scheme:?} {mu}: {x} {t}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_watch_ends_the_solve() {
+        let p = Vi { f: |x: &[f64], f: &mut [f64]| f[0] = 0.1 * x[0] - 1.0, project: |_: &mut [f64]| {} };
+        let report = Projection::default().solve(&p, &mut [0.0], &mut |seen| seen.iteration < 3);
+        assert_eq!((report.status, report.iterations), (Status::BudgetSpent, 3));
+    }
+}

@@ -1,0 +1,290 @@
+//! Laws of the complementarity solvers: hidden solutions are found, proofs hold, classes that are hard for pivoting are solved.
+
+use drystone::algebra::matrix::Matrix;
+use drystone::numerics::complementarity::{
+    Auto, BlockGaussSeidel, Complementarity, ComplementaritySolver, Enumeration, Form, InteriorPoint, Lemke, Murty, Newton, NewtonFunction,
+    Pgs, Workspace, infeasibility,
+};
+use drystone::numerics::lcp::Lcp;
+use drystone::numerics::mlcp::Mlcp;
+use drystone::numerics::relay::Relay;
+use drystone::numerics::{Report, Status};
+use proptest::prelude::*;
+
+const INF: f64 = f64::INFINITY;
+
+fn minimum() -> Newton {
+    Newton { function: NewtonFunction::Minimum, ..Newton::default() }
+}
+
+fn solve(solver: &dyn ComplementaritySolver, p: &dyn Complementarity) -> (Report, Vec<f64>, Vec<f64>) {
+    p.validate().expect("a legal problem");
+    let (mut z, mut w) = (vec![0.0; p.unknowns()], vec![0.0; p.rows()]);
+    let report = solver.solve(p, &mut z, &mut w);
+    (report, z, w)
+}
+
+/// `AᵀA/n + skew + shift`: positive definite, hence P, and not symmetric.
+fn definite(n: usize, seed: &[f64], shift: f64) -> Vec<f64> {
+    let at = |i: usize, j: usize| seed[i * n + j];
+    let entry = |i: usize, j: usize| {
+        let gram = (0..n).map(|k| at(k, i) * at(k, j)).sum::<f64>() / n as f64;
+        gram + 0.3 * (at(i, j) - at(j, i)) + if i == j { shift } else { 0.0 }
+    };
+    (0..n * n).map(|k| entry(k / n, k % n)).collect()
+}
+
+/// The `q = w − M z` of which z and w are a solution.
+fn hide(m: &[f64], z: &[f64], w: &[f64]) -> Vec<f64> {
+    let n = z.len();
+    (0..n).map(|i| w[i] - (0..n).map(|j| m[i * n + j] * z[j]).sum::<f64>()).collect()
+}
+
+fn close(a: &[f64], b: &[f64], tolerance: f64) -> bool {
+    a.iter().zip(b).all(|(a, b)| (a - b).abs() <= tolerance)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn all_solvers_find_the_one_solution_of_a_definite_lcp(
+        n in 1..9usize, seed in prop::collection::vec(-1.0..1.0f64, 81), s in prop::collection::vec(-1.0..1.0f64, 9),
+    ) {
+        let m = definite(n, &seed, 0.2);
+        let z: Vec<f64> = s[..n].iter().map(|s| s.max(0.0)).collect();
+        let w: Vec<f64> = s[..n].iter().map(|s| (-s).max(0.0)).collect();
+        let p = Lcp { q: hide(&m, &z, &w), m: Matrix::dense(n, n, m) };
+        let solvers: [&dyn ComplementaritySolver; 8] = [
+            &Auto::default(), &Lemke::default(), &Murty::default(), &Murty { patience: None, ..Murty::default() },
+            &Newton::default(), &minimum(), &InteriorPoint::default(), &Enumeration::default(),
+        ];
+        for (k, solver) in solvers.into_iter().enumerate() {
+            let (report, found, _) = solve(solver, &p);
+            prop_assert!(report.converged() && close(&found, &z, 1e-6), "solver {k}: {report:?} {found:?} {z:?}");
+        }
+    }
+
+    #[test]
+    fn relaxation_solves_diagonally_dominant_problems(
+        n in 1..9usize, seed in prop::collection::vec(-1.0..1.0f64, 81), s in prop::collection::vec(-1.0..1.0f64, 9),
+    ) {
+        let m: Vec<f64> = (0..n * n).map(|k| if k / n == k % n { 1.2 * n as f64 } else { seed[k] }).collect();
+        let z: Vec<f64> = s[..n].iter().map(|s| s.max(0.0)).collect();
+        let w: Vec<f64> = s[..n].iter().map(|s| (-s).max(0.0)).collect();
+        let p = Lcp { q: hide(&m, &z, &w), m: Matrix::dense(n, n, m) };
+        let solvers: [&dyn ComplementaritySolver; 4] = [
+            &Pgs::default(), &Pgs { relaxation: 0.9, ..Pgs::default() }, &Pgs { regularisation: 0.5, ..Pgs::default() },
+            &BlockGaussSeidel { block: 3, ..BlockGaussSeidel::default() },
+        ];
+        for (k, solver) in solvers.into_iter().enumerate() {
+            let (report, found, _) = solve(solver, &p);
+            prop_assert!(report.converged() && close(&found, &z, 1e-6), "solver {k}: {report:?} {found:?} {z:?}");
+        }
+    }
+
+    #[test]
+    fn relays_with_any_bounds_are_solved(
+        n in 1..8usize, seed in prop::collection::vec(-1.0..1.0f64, 64), s in prop::collection::vec(0.0..1.0f64, 8),
+        kind in prop::collection::vec(0..6u8, 8),
+    ) {
+        let m = definite(n, &seed, 0.2);
+        let (mut z, mut w, mut lower, mut upper) = (vec![0.0; n], vec![0.0; n], vec![0.0; n], vec![0.0; n]);
+        for i in 0..n {
+            let x = 2.0 * s[i] - 1.0;
+            (z[i], w[i], lower[i], upper[i]) = match kind[i] {
+                0 => (-1.0, s[i], -1.0, 1.0),
+                1 => (1.0, -s[i], -1.0, 1.0),
+                2 => (x, 0.0, -1.0, 1.0),
+                3 => (x, 0.0, -INF, INF),
+                4 => (x, -s[i], -INF, x),
+                _ => (x, x, x, x),
+            };
+        }
+        let p = Relay { q: hide(&m, &z, &w), m: Matrix::dense(n, n, m), lower, upper };
+        let solvers: [&dyn ComplementaritySolver; 6] =
+            [&Auto::default(), &Lemke::default(), &Murty::default(), &Newton::default(), &minimum(), &Enumeration::default()];
+        for (k, solver) in solvers.into_iter().enumerate() {
+            let (report, found, _) = solve(solver, &p);
+            prop_assert!(report.converged() && close(&found, &z, 1e-6), "solver {k}: {report:?} {found:?} {z:?}");
+        }
+    }
+
+    #[test]
+    fn monotone_mixed_problems_are_solved_whatever_the_order_of_their_rows(
+        seed in prop::collection::vec(-1.0..1.0f64, 49), s in prop::collection::vec(-1.0..1.0f64, 7), rank in 3..7usize, turn in 0..7usize,
+    ) {
+        let n = 7;
+        // semidefinite of the given rank plus skew; equations are rows 0, 1, 2
+        let thin: Vec<f64> = seed.iter().enumerate().map(|(k, x)| if k / n < rank { *x } else { 0.0 }).collect();
+        let mut m = definite(n, &thin, 0.0);
+        for i in 0..n {
+            for j in 0..n {
+                m[i * n + j] += 0.3 * (seed[i * n + j] - seed[j * n + i] - thin[i * n + j] + thin[j * n + i]);
+            }
+        }
+        let z: Vec<f64> = (0..n).map(|i| if i < 3 { s[i] } else { s[i].max(0.0) }).collect();
+        let w: Vec<f64> = (0..n).map(|i| if i < 3 { 0.0 } else { (-s[i]).max(0.0) }).collect();
+        let q = hide(&m, &z, &w);
+        // rows and columns in turned orders: equations no longer face their unknowns
+        let row = |i: usize| (i + turn) % n;
+        let turned: Vec<f64> = (0..n * n).map(|k| m[row(k / n) * n + k % n]).collect();
+        let p = Mlcp {
+            m: Matrix::dense(n, n, turned),
+            q: (0..n).map(|i| q[row(i)]).collect(),
+            equality: (0..n).map(|i| row(i) < 3).collect(),
+            free: (0..n).map(|j| j < 3).collect(),
+        };
+        // a turn may also change which bounded unknown faces which row: only turns that keep their order are the same problem
+        let order: Vec<usize> = (0..n).map(row).filter(|i| *i >= 3).collect();
+        prop_assume!(order.is_sorted());
+        for (k, solver) in [&Auto::default() as &dyn ComplementaritySolver, &Lemke::default()].into_iter().enumerate() {
+            let (report, ..) = solve(solver, &p);
+            prop_assert!(report.converged(), "solver {k}: {report:?}");
+        }
+    }
+
+    #[test]
+    fn inconsistent_problems_are_proved_so_and_consistent_ones_never(
+        n in 1..7usize, seed in prop::collection::vec(-1.0..1.0f64, 49), y in prop::collection::vec(0.05..1.0f64, 7), shift in -0.5..0.5f64,
+    ) {
+        // rows that cancel: yᵀM ≤ 0 in every column, yᵀq = shift
+        let mut m = seed[..n * n].to_vec();
+        for j in 0..n {
+            let above: f64 = (0..n - 1).map(|i| y[i] * m[i * n + j]).sum();
+            m[(n - 1) * n + j] = -above / y[n - 1] - 0.1 * y[j];
+        }
+        let mut q = seed[42..42 + n].to_vec();
+        q[n - 1] = (shift - (0..n - 1).map(|i| y[i] * q[i]).sum::<f64>()) / y[n - 1];
+        let p = Lcp { m: Matrix::dense(n, n, m), q };
+        let mut form = Form::default();
+        p.load(&mut form);
+        let proof = infeasibility(&form);
+        if shift < -1e-3 {
+            prop_assert!(proof.is_some());
+            prop_assert_eq!(solve(&Auto::default(), &p).0.status, Status::Inconsistent);
+        }
+        if solve(&Enumeration::default(), &p).0.converged() {
+            prop_assert!(proof.is_none());
+        }
+    }
+}
+
+/// Murty's matrix: upper triangular, 1 on the diagonal and 2 above.
+fn murty(n: usize) -> Lcp {
+    let m = (0..n * n)
+        .map(|k| {
+            if k % n == k / n {
+                1.0
+            } else if k % n > k / n {
+                2.0
+            } else {
+                0.0
+            }
+        })
+        .collect();
+    Lcp { m: Matrix::dense(n, n, m), q: vec![-1.0; n] }
+}
+
+#[test]
+fn exponential_examples_are_solved() {
+    let n = 12;
+    let l = |i: usize, j: usize| {
+        if i == j {
+            1.0
+        } else if j < i {
+            2.0
+        } else {
+            0.0
+        }
+    };
+    let m = (0..n * n).map(|k| (0..n).map(|j| l(k / n, j) * l(k % n, j)).sum()).collect();
+    let fathi = Lcp { m: Matrix::dense(n, n, m), q: vec![-1.0; n] };
+    for p in [murty(n), fathi] {
+        for solver in [&Auto::default() as &dyn ComplementaritySolver, &Lemke::default(), &Murty { patience: None, ..Murty::default() }] {
+            let (report, ..) = solve(solver, &p);
+            println!("{report:?}");
+            assert!(report.converged(), "{report:?}");
+        }
+    }
+    // both make Lemke's and the one-index method long; blocks are short
+    assert!(solve(&Murty::default(), &murty(n)).0.iterations < 40);
+}
+
+#[test]
+fn an_example_that_makes_naive_pivoting_cycle_is_solved() {
+    let p = Lcp { m: Matrix::dense(3, 3, vec![1.0, 2.0, 0.0, 0.0, 1.0, 2.0, 2.0, 0.0, 1.0]), q: vec![-1.0; 3] };
+    for solver in [&Auto::default() as &dyn ComplementaritySolver, &Lemke::default(), &Murty::default()] {
+        let (report, z, _) = solve(solver, &p);
+        assert!(report.converged() && close(&z, &[1.0 / 3.0; 3], 1e-12), "{report:?} {z:?}");
+    }
+}
+
+#[test]
+fn small_and_trivial_problems_have_their_answers() {
+    let solvers: [&dyn ComplementaritySolver; 6] =
+        [&Auto::default(), &Lemke::default(), &Murty::default(), &Newton::default(), &InteriorPoint::default(), &Enumeration::default()];
+    for solver in solvers {
+        assert_eq!(solve(solver, &Lcp::default()).0, Report::default());
+        // q ≥ 0: z = 0, whatever M
+        let p = Lcp { m: Matrix::dense(2, 2, vec![-1.0, 3.0, 0.0, -2.0]), q: vec![1.0, 0.0] };
+        let (report, z, w) = solve(solver, &p);
+        assert!(report.converged() && z == [0.0, 0.0] && w == p.q);
+        let p = Lcp { m: Matrix::dense(1, 1, vec![4.0]), q: vec![-2.0] };
+        let (report, z, _) = solve(solver, &p);
+        assert!(report.converged() && (z[0] - 0.5).abs() < 1e-8);
+    }
+}
+
+#[test]
+fn a_rectangular_problem_is_solved_where_its_equations_agree_and_refused_where_they_do_not() {
+    let m = |x: f64| Matrix::dense(3, 2, vec![1.0, -1.0, x, -x, -1.0, 2.0]);
+    // z₀ = z₁ twice, and w = z₁ − 1
+    let good = Mlcp::new(m(2.0), vec![0.0, 0.0, -1.0], 1).expect("legal");
+    let (report, z, _) = solve(&Auto::default(), &good);
+    assert!(report.converged() && close(&z, &[1.0, 1.0], 1e-12), "{report:?} {z:?}");
+    let bad = Mlcp::new(m(1.0), vec![0.0, 1.0, -1.0], 1).expect("legal");
+    assert_eq!(solve(&Auto::default(), &bad).0.status, Status::Inconsistent);
+}
+
+#[test]
+fn a_problem_whose_basis_stands_costs_no_factorisation() {
+    let n = 12;
+    let seed: Vec<f64> = (0..n * n).map(|k| ((k * k + 3) as f64).sin()).collect();
+    let mut p = Lcp { m: Matrix::dense(n, n, definite(n, &seed, 0.5)), q: (0..n).map(|i| (i as f64).cos()).collect() };
+    let (mut workspace, mut z, mut w) = (Workspace::default(), vec![0.0; n], vec![0.0; n]);
+    let mut factorisations = Vec::new();
+    for k in 0..6 {
+        p.q.iter_mut().for_each(|q| *q *= 1.0 + 1e-3 * f64::from(k));
+        let report = Auto::default().solve_with(&p, &mut z, &mut w, &mut workspace, &mut |_| true);
+        assert!(report.converged());
+        factorisations.push(report.factorisations);
+    }
+    assert!(factorisations[0] > 0 && factorisations[1..].iter().all(|f| *f == 0), "{factorisations:?}");
+}
+
+#[test]
+fn storage_does_not_matter() {
+    let n = 6;
+    let seed: Vec<f64> = (0..n * n).map(|k| ((k * k + 1) as f64).cos()).collect();
+    let dense = Matrix::dense(n, n, definite(n, &seed, 0.3));
+    let q: Vec<f64> = (0..n).map(|i| (i as f64).sin() - 0.5).collect();
+    let mut triplets = sprs::TriMat::new((n, n));
+    dense.to_dense().iter().enumerate().for_each(|(k, x)| triplets.add_triplet(k / n, k % n, *x));
+    let blocks = drystone::algebra::blocks::BlockRows::from_dense(&[0, 2, 6], &dense.to_dense());
+    let truth = solve(&Auto::default(), &Lcp { m: dense, q: q.clone() });
+    for m in [Matrix::Sparse(triplets.to_csc()), Matrix::Blocks(blocks)] {
+        assert_eq!(solve(&Auto::default(), &Lcp { m, q: q.clone() }).1, truth.1);
+    }
+}
+
+#[test]
+fn bad_data_is_named() {
+    let text = |p: &dyn Complementarity| p.validate().expect_err("an error").to_string();
+    assert!(text(&Lcp { m: Matrix::dense(2, 1, vec![1.0; 2]), q: vec![0.0; 2] }).contains("M's columns"));
+    let relay = |lower: f64| Relay { m: Matrix::dense(1, 1, vec![1.0]), q: vec![0.0], lower: vec![lower], upper: vec![1.0] };
+    assert!(text(&relay(2.0)).contains("lower bound 0"));
+    assert!(text(&relay(f64::NAN)).contains("lower bound 0"));
+    let mixed = Mlcp { m: Matrix::dense(1, 1, vec![1.0]), q: vec![0.0], equality: vec![true], free: vec![false] };
+    assert!(text(&mixed).contains("rows without equality"));
+}
