@@ -59,8 +59,14 @@ impl ContactOperator3 {
         }
         let (mean, half, off) = (0.5 * (s[0] + s[3]), 0.5 * (s[0] - s[3]), 0.5 * (s[1] + s[2]));
         let radius = half.hypot(off);
-        let angle = 0.5 * off.atan2(half);
-        let (sin, cos) = angle.sin_cos();
+        // half the angle of (half, off)
+        let (cos, sin) = if radius > 0.0 {
+            let (c2, s2) = (half / radius, off / radius);
+            let (cos, sin) = ((0.5 * (1.0 + c2)).max(0.0).sqrt(), (0.5 * (1.0 - c2)).max(0.0).sqrt());
+            (cos, if s2 < 0.0 { -sin } else { sin })
+        } else {
+            (1.0, 0.0)
+        };
         // what rounding leaves of a singular S
         let noise = 16.0 * f64::EPSILON * (w[4].abs() + w[8].abs() + w[3].abs() * nt[0].abs() + w[6].abs() * nt[1].abs());
         let clean = |x: f64| if x.abs() <= noise { 0.0 } else { x };
@@ -171,14 +177,16 @@ impl ContactOperator3 {
             }
             // r_t' = −(S + λ)⁻¹ r_t
             let (dx, dy) = ((a * y - q * x) * det_inv, -(p * y + a * x) * det_inv);
-            let dt = (x * dx + y * dy) / t;
             let drn = -(self.nt[0] * dx + self.nt[1] * dy);
-            let slope = dt / (t * t) - drn / (mu * rn * rn);
-            let newton = lambda - (1.0 / (mu * rn) - 1.0 / t) / slope;
-            let plain = lambda - g / (dt - mu * drn);
+            // Newton on 1/(μ r_n) − 1/|r_t|, over a common denominator
+            let m = mu * rn;
+            let newton = lambda - g * m * t * t / ((x * dx + y * dy) * m * m - mu * drn * t * t * t);
             lambda = if rn > 0.0 && newton > low && newton < high {
                 newton
-            } else if plain > low && plain < high {
+            } else if let plain = lambda - g * t / ((x * dx + y * dy) - mu * drn * t)
+                && plain > low
+                && plain < high
+            {
                 plain
             } else if high.is_infinite() {
                 10.0 * lambda + s1.abs() + s2.abs()

@@ -30,8 +30,10 @@ pub mod projection;
 pub mod proximal;
 mod trial;
 
-use super::{ProblemError, Report, Watch, admissible::AdmissibleSet, residual::Residual};
+use super::admissible::{AdmissibleSet, project_coulomb};
+use super::{ProblemError, Report, Watch, residual::Residual};
 use crate::algebra::blocks::BlockRows;
+use glam::DVec3;
 
 /// `u = W r + q` and `−(u + g(u)) ∈ N_K(r)` (Siconos: `FrictionContactProblem`, `RollingFrictionContactProblem`,
 /// `GenericMechanicalProblem`).
@@ -148,6 +150,20 @@ pub(super) fn natural_map(sets: &[AdmissibleSet], offsets: &[usize], weights: &[
         }
         let x = if r.len() > x.len() { &mut long[..r.len()] } else { &mut x[..r.len()] };
         if r.is_empty() {
+            continue;
+        }
+        if let (AdmissibleSet::Coulomb { mu }, &[rn, r1, r2], &[un, u1, u2]) = (set, r, u) {
+            // the common case without slices
+            let (r, u) = (DVec3::new(rn, r1, r2), DVec3::new(un + mu * (u1 * u1 + u2 * u2).sqrt(), u1, u2));
+            let error = |step: f64| {
+                let mut x = r - step * u;
+                project_coulomb(*mu, &mut x);
+                (r - x).length_squared()
+            };
+            plain += error(1.0);
+            scaled += d * error(1.0 / d);
+            r_scaled += d * r.length_squared();
+            q_scaled += q[range].iter().map(|x| x * x).sum::<f64>() / d;
             continue;
         }
         let shift = set.shift(u);

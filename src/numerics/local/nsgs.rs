@@ -104,7 +104,7 @@ impl LocalSolver for Nsgs {
 /// Sweeps before the first forecast of the rate; it doubles from there.
 const FIRST_FORECAST: usize = 20;
 /// Sweeps between two residuals, at least.
-const PAUSE: usize = 3;
+const PAUSE: usize = 2;
 /// Sweeps from one full sweep to the next, where blocks may rest.
 const FULL_EVERY: usize = 10;
 /// |r| over |q| / D from which on a stalled residual means that nothing solves the problem.
@@ -141,7 +141,7 @@ impl Nsgs {
             let (moved, size) = sweeper.sweep(&order, self.relaxation, r, &mut change, &mut still, rest);
             let estimate = (moved / size.max(f64::MIN_POSITIVE)).sqrt();
             let promising = factor * estimate <= self.tolerance && k >= last_check + PAUSE;
-            if promising || k >= last_check + (k / 5).clamp(2, 20) || k == self.max_sweeps {
+            if promising || k == PAUSE || k >= last_check + (k / 3).clamp(4, 20) || k == self.max_sweeps {
                 last_check = k;
                 latest = sweeper.residual(r, u);
                 fresh = true;
