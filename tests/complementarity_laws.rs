@@ -297,7 +297,8 @@ fn feasible_problems_without_solution_are_proved_so_by_all_their_bases() {
     p.load(&mut form);
     assert_eq!(infeasibility(&form), None);
     for solver in [&Enumeration::default() as &dyn ComplementaritySolver, &Auto::default()] {
-        assert_eq!(solve(solver, &p).0.status, Status::Inconsistent);
+        let (report, z, w) = solve(solver, &p);
+        assert_eq!(report.status, Status::Inconsistent, "{report:?} {z:?} {w:?}");
     }
     // the sign of w alone decides: −z₀ − 1 ≥ 0 has no basis, regular or not
     let p = Lcp { m: Matrix::dense(2, 2, vec![-1.0, 0.0, 1.0, 0.0]), q: vec![-1.0, 0.0] };

@@ -7,3 +7,4 @@ pub mod matrix;
 pub mod multifrontal;
 pub mod sparse;
 pub mod spatial;
+pub mod spectrum;

@@ -1,14 +1,18 @@
-//! The command line: `drystone run`, `check`, `scenes`, `picture`.
+//! The command line: `drystone run`, `check`, `scenes`, `picture`, `solve`, `solvers`, `inspect`, `profile`.
 //!
 //! ```text
 //! exit codes   0 done   1 check found faults   2 usage   3 input or scene   4 state not finite   130 interrupted
 //! ```
 
 mod check;
+mod export;
+mod inspect;
 mod output;
 mod picture;
+mod profile;
 mod progress;
 mod run;
+mod solve;
 mod source;
 
 use clap::{Parser, Subcommand};
@@ -66,6 +70,7 @@ Examples:
   drystone run my_wall.toml --out results             tables, VTK files for ParaView, a plot
   drystone check my_wall.toml                         faults of a scene before the run
   drystone picture bead_stack --at 0.6 --out beads.png
+  drystone solve tower.hdf5 --json                    a friction problem of one step from a file
 
 Exit codes: 0 done, 1 check found faults, 2 usage, 3 input or scene, 4 stopped on a state that is not finite, 130 interrupted";
 
@@ -79,6 +84,14 @@ enum Command {
     Scenes,
     /// Render a scene at some instant as a PNG picture
     Picture(picture::Arguments),
+    /// Solve complementarity and friction problems from files
+    Solve(solve::Arguments),
+    /// Tell size, rank, condition, symmetry and friction of problems from files
+    Inspect(inspect::Arguments),
+    /// Run solvers on a folder of problems and draw performance profiles
+    Profile(profile::Arguments),
+    /// List the solvers and what each is good for
+    Solvers,
 }
 
 /// Runs the program with the arguments of the process; the result is its exit code.
@@ -96,6 +109,10 @@ pub fn main() -> u8 {
         Command::Check(arguments) => check::check(&arguments),
         Command::Scenes => Ok(list_scenes()),
         Command::Picture(arguments) => picture::picture(&arguments),
+        Command::Solve(arguments) => solve::solve(&arguments),
+        Command::Inspect(arguments) => inspect::inspect(&arguments),
+        Command::Profile(arguments) => profile::profile(&arguments),
+        Command::Solvers => Ok(solve::list()),
     }));
     match result {
         Ok(Ok(code)) => code,

@@ -1,9 +1,11 @@
 //! `drystone run`.
 
+use super::export;
 use super::output::{Output, due};
 use super::progress::Progress;
 use super::source::{Changes, check_length, positive, unbuilt, use_threads};
 use super::{DONE, Failure, INPUT, INTERRUPTED, NOT_FINITE, USAGE, say, tell};
+use crate::assembly::problem::StepProblem;
 use crate::diagnostics::summary::Meter;
 use crate::io::checkpoint::Checkpoint;
 use crate::io::scene::Scene;
@@ -40,6 +42,10 @@ pub(super) struct Arguments {
     /// Save the run into --out every so many steps (every=100) or seconds of simulated time (every=0.5s)
     #[arg(long, value_name = "every=…", value_parser = interval)]
     checkpoint: Option<Interval>,
+    /// Write the one-step problem into --out DIR/problems every so many steps (every=100) or seconds (every=0.5s): FCLIB HDF5, or
+    /// JSON where joints have rows
+    #[arg(long, value_name = "every=…", value_parser = interval)]
+    export_problems: Option<Interval>,
     /// Go on with a run that was saved into this directory; outputs continue there
     #[arg(long, value_name = "DIR")]
     resume: Option<PathBuf>,
@@ -51,6 +57,7 @@ Examples:
   drystone run block_wall --set columns=20 --set rows=30 --threads 2 --out wall
   drystone run my_arch.toml --set generate.arch.0.thickness_ratio=0.105 --json
   drystone run bead_pour --out pour --checkpoint every=0.1s
+  drystone run block_wall --out wall --export-problems every=50 && drystone solve wall/problems/*.hdf5
   drystone run --resume pour --until 2";
 
 /// How often a run is saved.
@@ -151,6 +158,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
     if arguments.checkpoint.is_some() && directory.is_none() {
         return Err(Failure::new(USAGE, "--checkpoint needs a directory to save into; add --out DIR"));
     }
+    if arguments.export_problems.is_some() && directory.is_none() {
+        return Err(Failure::new(USAGE, "--export-problems needs a directory to write into; add --out DIR"));
+    }
     use_threads(arguments.threads.map(usize::from))?;
     listen()?;
     let mut run = Start::of(arguments)?;
@@ -181,12 +191,16 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
         if let Some(output) = &mut output {
             output.step(&report, &run.built.simulation).map_err(Failure::input)?;
         }
-        let save = match arguments.checkpoint {
+        let now = |interval: Option<Interval>| match interval {
             Some(Interval::Steps(n)) => report.step.is_multiple_of(n),
             Some(Interval::Time(every)) => due(report.time, step, every),
             None => false,
         };
-        if let Some(directory) = directory.filter(|_| save) {
+        if let Some(directory) = directory.filter(|_| now(arguments.export_problems)) {
+            let problem = run.built.simulation.world().resource::<StepProblem>();
+            export::write(&directory.join("problems"), problem, report.step, report.time, &run.scene.name)?;
+        }
+        if let Some(directory) = directory.filter(|_| now(arguments.checkpoint)) {
             run.save(directory)?;
         }
     }

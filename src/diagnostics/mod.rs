@@ -3,4 +3,5 @@
 mod certificate;
 pub mod check;
 pub mod energy;
+pub mod problem;
 pub mod summary;

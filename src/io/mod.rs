@@ -4,9 +4,13 @@
 
 pub mod checkpoint;
 pub mod error;
+#[cfg(feature = "hdf5")]
+pub mod fclib;
 pub mod mesh;
 pub mod picture;
 pub mod plot;
+pub mod problem;
+pub mod profile;
 pub mod scene;
 pub mod snapshot;
 pub mod table;

@@ -11,9 +11,9 @@ const SIZE: (u32, u32) = (1000, 960);
 const LEGEND: i32 = 200;
 /// Decades below its largest value that a logarithmic panel shows at most.
 const DECADES: f64 = 18.0;
-const INK: RGBColor = RGBColor(45, 52, 60);
+pub(super) const INK: RGBColor = RGBColor(45, 52, 60);
 /// Okabe and Ito's colours, which the colour-blind can tell apart, without their yellow.
-const COLOURS: [RGBColor; 7] = [
+pub(super) const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
     RGBColor(0, 158, 115),
@@ -169,7 +169,7 @@ fn thin(time: &[f64], values: &[f64]) -> Vec<Vec<(f64, f64)>> {
     stretches.map(|stretch| stretch.chunks(bucket).flat_map(reduce).collect()).collect()
 }
 
-type DrawResult = Result<(), DrawingAreaErrorKind<std::io::Error>>;
+pub(super) type DrawResult = Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
 fn draw(svg: &mut String, history: &History, panels: &[Panel]) -> DrawResult {
     let page = SVGBackend::with_string(svg, SIZE).into_drawing_area();

@@ -16,6 +16,8 @@ mod central;
 pub mod complementarity;
 pub mod contact;
 pub mod global;
+#[cfg(feature = "lens")]
+pub mod hyperstatic;
 pub mod lcp;
 pub mod local;
 pub mod mixed;
@@ -24,6 +26,7 @@ pub mod newton;
 pub mod qp;
 pub mod relay;
 pub mod residual;
+pub mod solvers;
 pub mod sweep;
 pub mod vi;
 

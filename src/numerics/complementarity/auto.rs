@@ -83,7 +83,7 @@ impl ComplementaritySolver for Auto {
             total.factorisations += found.factorisations;
             form.output(z, w);
             if form.rel(z, w) <= tolerance {
-                if super::accepts(&form.residual(z, w), tolerance) {
+                if super::accepts(form, z, &form.residual(z, w), tolerance) {
                     total.status = Status::Converged;
                     break;
                 }

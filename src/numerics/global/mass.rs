@@ -8,7 +8,7 @@ use crate::numerics::ProblemError;
 use sprs::CsMat;
 
 /// Order up to which a component is factorised densely.
-pub(super) const SMALL: usize = 64;
+pub(super) const SMALL: usize = 128;
 
 /// Factors of M; symmetric or not.
 ///

@@ -34,6 +34,8 @@ pub struct Prepared<'a> {
     starts: Vec<usize>,
     rows: Vec<u32>,
     values: Vec<f64>,
+    /// `M⁻¹ f`
+    pub(super) free: Vec<f64>,
     pub(super) q: Vec<f64>,
     pub(super) weights: Vec<f64>,
     /// blocks without any velocity
@@ -64,6 +66,7 @@ impl<'a> Prepared<'a> {
             starts,
             rows,
             values,
+            free,
             q,
             weights: Vec::new(),
             idle: Vec::new(),

@@ -1,4 +1,5 @@
 use super::*;
+use crate::numerics::Status;
 use sprs::TriMat;
 
 /// `nc` contacts between `bodies` point-like bodies of six velocities, dense pseudo-random rows, M in blocks of six.
@@ -90,7 +91,7 @@ fn without_contacts_the_velocity_is_free() {
     (p.w, p.offsets, p.sets) = (Vec::new(), vec![0], Vec::new());
     let mut v = vec![0.0; 12];
     assert_eq!(p.residual(&[], &mut v, &mut []).expect("legal").rel_q, 0.0);
-    let mut product = vec![0.0; 12];
+    let mut product = [0.0; 12];
     p.mass.iter().for_each(|(m, (i, j))| product[i] += m * v[j]);
     assert!(product.iter().zip(&p.f).all(|(a, b)| (a - b).abs() < 1e-14));
     assert_eq!(p.reduce().expect("legal").order(), 0);
@@ -122,4 +123,52 @@ fn bad_data_is_named() {
     assert!(text(&GlobalProblem { f: vec![f64::NAN; 12], ..good.clone() }).contains("value 0 of f is not finite"));
     assert!(text(&GlobalProblem { offsets: vec![0, 7, 6], ..good.clone() }).contains("grow"));
     assert!(text(&GlobalProblem { sets: good.sets[..1].to_vec(), ..good }).contains("1 values, but 2"));
+}
+
+fn answer(solver: &dyn GlobalSolver, p: &GlobalProblem) -> (Report, Vec<f64>, Vec<f64>) {
+    let (mut r, mut v, mut u) = (vec![0.0; p.w.len()], vec![0.0; p.f.len()], vec![0.0; p.w.len()]);
+    let report = solver.solve(p, &mut r, &mut v, &mut u).expect("legal");
+    (report, r, v)
+}
+
+#[test]
+fn body_space_and_reduction_find_the_same_velocities() {
+    let nsgs = Reduced(crate::numerics::local::nsgs::Nsgs { tolerance: 1e-11, ..Default::default() });
+    let admm = admm::BodyAdmm { tolerance: 1e-9, ..Default::default() };
+    let newton = proximal::BodyNewton { tolerance: 1e-9, ..Default::default() };
+    let auto = auto::GlobalAuto { tolerance: 1e-10, ..Default::default() };
+    let redundant = auto::GlobalAuto { redundancy: 0.0, ..auto };
+    for seed in 0..12 {
+        // small friction: the answer is unique; Newton in body space minimises, so it wants a symmetric M
+        let symmetric = seed % 2 == 0;
+        let p = random(6, 4 + 2 * seed as usize, 0.1, if symmetric { 0.0 } else { 0.1 }, seed + 1);
+        let (report, _, v) = answer(&nsgs, &p);
+        assert!(report.converged(), "seed {seed}: {report:?}");
+        let solvers = [("admm", &admm as &dyn GlobalSolver), ("auto", &auto), ("auto in body space", &redundant), ("newton", &newton)];
+        for (name, solver) in &solvers[..if symmetric { 4 } else { 3 }] {
+            let (found, _, w) = answer(*solver, &p);
+            assert!(found.converged(), "{name}, seed {seed}: {found:?}");
+            let apart = v.iter().zip(&w).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
+            assert!(apart <= 1e-5 * norm(&v), "{name}, seed {seed}: velocities {apart:e} apart");
+        }
+    }
+}
+
+#[test]
+fn the_watch_ends_a_solve_and_the_best_point_is_kept() {
+    let p = random(6, 20, 0.6, 0.0, 4);
+    let [admm, newton, auto]: [&dyn GlobalSolver; 3] =
+        [&admm::BodyAdmm::default(), &proximal::BodyNewton::default(), &auto::GlobalAuto::default()];
+    for solver in [admm, newton, auto] {
+        let (mut r, mut v, mut u) = (vec![0.0; 60], vec![0.0; 36], vec![0.0; 60]);
+        let start = p.residual(&r, &mut v, &mut u).expect("legal").rel;
+        let mut looks = 0;
+        let mut watch = |_| {
+            looks += 1;
+            looks < 2
+        };
+        let report = solver.solve_watched(&p, &mut r, &mut v, &mut u, &mut watch).expect("legal");
+        assert_eq!(report.status, Status::BudgetSpent);
+        assert!(report.rel <= start && report.rel == p.residual(&r, &mut v, &mut u).expect("legal").rel);
+    }
 }

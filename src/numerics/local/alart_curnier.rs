@@ -16,8 +16,8 @@ use crate::numerics::admissible::AdmissibleSet;
 /// Steps ρ of one block: for its normal, its tangents and its moments.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Steps {
-    normal: f64,
-    tangent: f64,
+    pub(super) normal: f64,
+    pub(super) tangent: f64,
     moment: f64,
 }
 

@@ -6,11 +6,16 @@
 //! inner            accelerated projected gradient (Nesterov) in the metric D, restarted where it climbs
 //! ```
 //!
-//! ACLM solves its inner problem to a share of the present error (Acary, Cadoux, Lemaréchal, Malick 2011, who prove that a fixed
-//! point exists where some velocity opens all contacts), De Saxcé's form takes a few inner steps only. The fixed points are Coulomb's, each inner
-//! problem is the convex relaxation. An inner iteration costs one product with W (APGD: Mazhar, Heyn, Negrut, Tasora 2015). They
-//! win where the shift s hardly matters (stick, small μ); an ill-conditioned W makes the inner problem slow, and where
-//! friction drives the normal reactions the outer loop may cycle. W should be symmetric, slightly nonsymmetric does no harm.
+//! ACLM solves its inner problem to a share of the present error (Acary, Cadoux, Lemaréchal, Malick 2011, who prove that a
+//! fixed point exists where some velocity opens all contacts), De Saxcé's form takes a few inner steps only. The fixed points
+//! are Coulomb's, each inner problem is convex. An inner iteration costs one product with W and there is no factorisation
+//! (APGD: Mazhar, Heyn, Negrut, Tasora 2015). They win on large stuck structures at any tolerance; an ill-conditioned W makes
+//! the inner problem slow, and where friction drives the normal reactions the outer loop may cycle. W should be symmetric; a
+//! slight asymmetry does no harm.
+//!
+//! Measured, products with W to 1e-8: a tower of 570 contacts with a W of rank 504 of 1710: Tresca 490, ACLM 610, De Saxcé 3000
+//! (projected fixed point: 4600); a stack of 52 boxes: 8200 and 8200, De Saxcé stops at 3e-5; heaps of capsules 1600 to 10⁴. A
+//! pile of 463 rocks with μ = 1 and a nonsymmetric W stops at 3e-3 with Tresca and at 6e-4 with ACLM.
 
 use super::{LocalProblem, LocalSolver, trial::Trial};
 use crate::numerics::{Measure, Report, Status, Watch, admissible::AdmissibleSet};
@@ -291,10 +296,10 @@ impl Inner {
             }
             self.step *= 1.05;
             // the sums of u above lose digits in the long run
-            if k % 50 == 0 {
+            if k.is_multiple_of(50) {
                 trial.velocity(r, u);
             }
-            if target > 0.0 && (k % 5 == 0 || k == budget) {
+            if target > 0.0 && (k.is_multiple_of(5) || k == budget) {
                 let mut new = std::mem::take(&mut self.new);
                 let left = self.advance(trial, 1.0, r, u, &mut new).sqrt();
                 self.new = new;

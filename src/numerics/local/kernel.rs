@@ -76,7 +76,7 @@ impl Kernel {
     pub(super) fn solve(&self, q: &[f64], r: &mut [f64]) {
         match self {
             Self::Coulomb3 { w, mu } => {
-                let [x, y, z] = w.solve([q[0], q[1], q[2]], *mu);
+                let [x, y, z] = w.solve_near([q[0], q[1], q[2]], *mu, [r[0], r[1], r[2]]);
                 (r[0], r[1], r[2]) = (x, y, z);
             }
             Self::Coulomb2 { w, mu } => {

@@ -17,9 +17,14 @@ mod alart_curnier;
 #[cfg(test)]
 mod assemblies;
 pub mod auto;
+mod cones;
 pub mod contact;
+pub mod contact_methods;
+pub mod equations;
 pub mod fixed_point;
+pub mod interior_point;
 mod kernel;
+pub mod newton;
 pub mod nsgs;
 pub mod projection;
 pub mod proximal;

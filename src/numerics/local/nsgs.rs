@@ -11,6 +11,7 @@
 //! says when the true one is worth its product with W. (Jean 1999; NNCG: Silcowitz, Niebe, Erleben 2010.)
 
 use super::{LocalProblem, LocalSolver, kernel::Kernel};
+use crate::algebra::blocks::BlockRows;
 use crate::numerics::{Measure, Progress, Report, Status, Watch, acceleration::Anderson, residual::Residual};
 
 /// What is made of the sequence of sweeps.
@@ -119,13 +120,11 @@ impl Nsgs {
             r.fill(0.0);
         }
         let (mut change, mut direction, mut best_r) = (vec![0.0; n], Vec::new(), r.to_vec());
-        let mut memory = match self.acceleration {
-            Acceleration::Anderson(window) => Some((Anderson::new(n, window), vec![0.0; n])),
-            _ => None,
-        };
+        let mut memory = None;
         let (mut still, mut order) = (vec![0u32; p.sets.len()], sweeper.order(self.order));
         let mut seed = if let Order::Shuffled(seed) = self.order { seed } else { 0 };
-        let (mut best, mut kept) = (sweeper.residual(r, u), true);
+        let mut latest = sweeper.residual(r, u);
+        let (mut best, mut kept, mut fresh) = (latest, true, true);
         let mut done = self.measure.of(&best) <= self.tolerance;
         let (mut anchor, mut last_norm, mut last_check, mut factor) = ((0, f64::INFINITY), f64::INFINITY, 0, 0.5);
         let mut k = 0;
@@ -134,7 +133,8 @@ impl Nsgs {
             if matches!(self.order, Order::Shuffled(_)) {
                 shuffle(&mut order, &mut seed);
             }
-            if let Some((_, before)) = &mut memory {
+            if let Acceleration::Anderson(window) = self.acceleration {
+                let (_, before) = memory.get_or_insert_with(|| (Anderson::new(n, window), vec![0.0; n]));
                 before.copy_from_slice(r);
             }
             let rest = if self.freezing > 0 && k % FULL_EVERY != 0 { self.freezing as u32 } else { u32::MAX };
@@ -143,12 +143,13 @@ impl Nsgs {
             let promising = factor * estimate <= self.tolerance && k >= last_check + PAUSE;
             if promising || k >= last_check + (k / 5).clamp(2, 20) || k == self.max_sweeps {
                 last_check = k;
-                let found = sweeper.residual(r, u);
-                let error = self.measure.of(&found);
+                latest = sweeper.residual(r, u);
+                fresh = true;
+                let error = self.measure.of(&latest);
                 factor = (error / estimate.max(f64::MIN_POSITIVE)).clamp(0.01, 1e6);
                 kept = error < self.measure.of(&best);
                 if kept {
-                    best = found;
+                    best = latest;
                     best_r.copy_from_slice(r);
                 } else if !error.is_finite() {
                     report.status = Status::Stalled;
@@ -172,8 +173,11 @@ impl Nsgs {
             if !watch(Progress { iteration: k, error: factor * estimate }) {
                 break;
             }
+            if done {
+                break;
+            }
+            fresh = false;
             match (&mut memory, self.acceleration) {
-                _ if done => {}
                 (Some((memory, before)), _) => {
                     // r holds g(x): the memory wants x and g
                     std::mem::swap(before, &mut change);
@@ -199,13 +203,17 @@ impl Nsgs {
             }
             last_norm = moved;
         }
-        if !kept {
-            r.copy_from_slice(&best_r);
-        }
         if done {
             report.status = Status::Converged;
+        } else if !(kept && fresh) {
+            latest = sweeper.residual(r, u);
+            let error = self.measure.of(&latest);
+            if error.is_nan() || error > self.measure.of(&best) {
+                r.copy_from_slice(&best_r);
+                latest = sweeper.residual(r, u);
+            }
         }
-        let found = sweeper.residual(r, u);
+        let found = latest;
         Report { iterations: k, rel: found.rel, rel_q: found.rel_q, e_s: found.e_s, ..report }
     }
 }
@@ -218,55 +226,117 @@ pub(super) fn beyond_measure(p: &LocalProblem, r: &[f64], weights: &[f64]) -> bo
     limit > 0.0 && square(r).sqrt() > limit
 }
 
-/// A problem made ready for sweeps: kernels, weights, and the blocks off the diagonal side by side.
+/// A problem made ready for sweeps: kernels, weights, and W laid out for the products of its rows.
 pub(super) struct Sweeper<'a> {
     pub(super) p: &'a LocalProblem,
     pub(super) weights: Vec<f64>,
     kernels: Vec<Kernel>,
-    starts: Vec<u32>,
-    columns: Vec<u32>,
-    values: Values,
+    rows: Rows,
 }
 
-/// Off-diagonal blocks of one common size, or the matrix itself where sizes differ.
-enum Values {
-    One(Vec<[[f64; 1]; 1]>),
-    Two(Vec<[[f64; 2]; 2]>),
-    Three(Vec<[[f64; 3]; 3]>),
-    Five(Vec<[[f64; 5]; 5]>),
+/// W in columns of its blocks where all have one size, or the matrix itself where sizes differ.
+enum Rows {
+    One(Packed<1, 1>),
+    Two(Packed<2, 2>),
+    Three(Packed<3, 4>),
+    Five(Packed<5, 8>),
     Mixed,
 }
 
-/// A row-major block as an array.
-fn square<const D: usize>(block: &[f64]) -> [[f64; D]; D] {
-    std::array::from_fn(|r| std::array::from_fn(|c| block[D * r + c]))
+/// Blocks of D × D in columns of L ≥ D numbers, for vector instructions; the diagonal block stands last in its row.
+struct Packed<const D: usize, const L: usize> {
+    starts: Vec<u32>,
+    columns: Vec<u32>,
+    blocks: Vec<[[f64; L]; D]>,
+}
+
+impl<const D: usize, const L: usize> Packed<D, L> {
+    fn new(w: &BlockRows) -> Self {
+        let n = w.block_count();
+        let count = w.values().len() / (D * D) + n;
+        let mut packed = Self { starts: Vec::with_capacity(n + 1), columns: Vec::with_capacity(count), blocks: Vec::with_capacity(count) };
+        packed.starts.push(0);
+        let columns = |block: &[f64]| std::array::from_fn(|c| std::array::from_fn(|r| if r < D { block[D * r + c] } else { 0.0 }));
+        for i in 0..n {
+            let mut own = [[0.0; L]; D];
+            let (others, values) = w.packed_row(i);
+            for (&j, block) in others.iter().zip(values.chunks_exact(D * D)) {
+                if j as usize == i {
+                    own = columns(block);
+                } else {
+                    packed.columns.push(j);
+                    packed.blocks.push(columns(block));
+                }
+            }
+            packed.columns.push(i as u32);
+            packed.blocks.push(own);
+            packed.starts.push(packed.columns.len() as u32);
+        }
+        packed
+    }
+
+    /// `q + Σ_b W_ib r_b` over the row, with or without its own block.
+    #[inline(always)]
+    fn product(&self, i: usize, own: bool, q: &[f64; D], r: &[[f64; D]]) -> [f64; D] {
+        let (from, to) = (self.starts[i] as usize, self.starts[i + 1] as usize - usize::from(!own));
+        // two sums, so that one addition need not wait for the last
+        let mut sums = [[0.0; L]; 2];
+        sums[0][..D].copy_from_slice(q);
+        for (columns, blocks) in self.columns[from..to].chunks(2).zip(self.blocks[from..to].chunks(2)) {
+            for ((&j, block), sum) in columns.iter().zip(blocks).zip(&mut sums) {
+                let r = &r[j as usize];
+                for c in 0..D {
+                    for k in 0..L {
+                        sum[k] += block[c][k] * r[c];
+                    }
+                }
+            }
+        }
+        std::array::from_fn(|k| sums[0][k] + sums[1][k])
+    }
+
+    #[inline(always)]
+    fn velocity(&self, q: &[f64], r: &[f64], u: &mut [f64]) {
+        let (r, _) = r.as_chunks::<D>();
+        let (q, _) = q.as_chunks::<D>();
+        for (i, u) in u.as_chunks_mut::<D>().0.iter_mut().enumerate() {
+            *u = self.product(i, true, &q[i], r);
+        }
+    }
 }
 
 impl<'a> Sweeper<'a> {
     pub(super) fn new(p: &'a LocalProblem) -> Self {
-        let n = p.sets.len();
-        let (mut starts, mut columns) = (vec![0], Vec::new());
-        let mut values = match p.w.uniform() {
-            Some(1) => Values::One(Vec::new()),
-            Some(2) => Values::Two(Vec::new()),
-            Some(3) => Values::Three(Vec::new()),
-            Some(5) => Values::Five(Vec::new()),
-            _ => Values::Mixed,
+        let rows = match p.w.uniform() {
+            Some(1) => Rows::One(Packed::new(&p.w)),
+            Some(2) => Rows::Two(Packed::new(&p.w)),
+            Some(3) => Rows::Three(Packed::new(&p.w)),
+            Some(5) => Rows::Five(Packed::new(&p.w)),
+            _ => Rows::Mixed,
         };
-        for i in 0..n {
-            for (j, block) in p.w.row(i).filter(|(j, _)| *j != i) {
-                match &mut values {
-                    Values::One(v) => v.push(square(block)),
-                    Values::Two(v) => v.push(square(block)),
-                    Values::Three(v) => v.push(square(block)),
-                    Values::Five(v) => v.push(square(block)),
-                    Values::Mixed => {}
-                }
-                columns.push(j as u32);
+        Self { p, weights: p.weights(), kernels: (0..p.sets.len()).map(|i| Kernel::of(p, i)).collect(), rows }
+    }
+
+    /// `u = W r + q`
+    pub(super) fn velocity(&self, r: &[f64], u: &mut [f64]) {
+        let q = &self.p.q;
+        let arch = pulp::Arch::new();
+        match &self.rows {
+            Rows::One(w) => w.velocity(q, r, u),
+            Rows::Two(w) => w.velocity(q, r, u),
+            Rows::Three(w) => arch.dispatch(
+                #[inline(always)]
+                || w.velocity(q, r, u),
+            ),
+            Rows::Five(w) => arch.dispatch(
+                #[inline(always)]
+                || w.velocity(q, r, u),
+            ),
+            Rows::Mixed => {
+                self.p.w.multiply(r, u);
+                u.iter_mut().zip(q).for_each(|(u, q)| *u += q);
             }
-            starts.push(columns.len() as u32);
         }
-        Self { p, weights: p.weights(), kernels: (0..n).map(|i| Kernel::of(p, i)).collect(), starts, columns, values }
     }
 
     /// Multiplications of one accelerated sweep, about: the product, a local solve, the share of Anderson(10).
@@ -277,8 +347,11 @@ impl<'a> Sweeper<'a> {
 
     /// The errors of `r`; sets `u`.
     pub(super) fn residual(&self, r: &[f64], u: &mut [f64]) -> Residual {
-        self.p.w.multiply(r, u);
-        u.iter_mut().zip(&self.p.q).for_each(|(u, q)| *u += q);
+        if r.iter().all(|r| *r == 0.0) {
+            u.copy_from_slice(&self.p.q);
+        } else {
+            self.velocity(r, u);
+        }
         self.p.residual_at(r, u, &self.weights)
     }
 
@@ -296,7 +369,7 @@ impl<'a> Sweeper<'a> {
         let (mut colour, mut taken) = (vec![u32::MAX; n], Vec::new());
         for i in 0..n {
             taken.clear();
-            taken.extend(self.columns[self.starts[i] as usize..self.starts[i + 1] as usize].iter().map(|&j| colour[j as usize]));
+            taken.extend(self.p.w.columns(i).iter().map(|&j| colour[j as usize]));
             taken.sort_unstable();
             taken.dedup();
             colour[i] =
@@ -310,19 +383,27 @@ impl<'a> Sweeper<'a> {
     /// Visits the blocks in `order`; returns `(|D^½ Δr|², |D^½ r|²)`. Blocks that stood still `rest` times are passed over.
     fn sweep(&self, order: &[u32], relaxation: f64, r: &mut [f64], change: &mut [f64], still: &mut [u32], rest: u32) -> (f64, f64) {
         let visit = Visit { relaxation, rest };
-        match &self.values {
-            Values::One(values) => self.sweep_uniform(order, values, &visit, r, change, still),
-            Values::Two(values) => self.sweep_uniform(order, values, &visit, r, change, still),
-            Values::Three(values) => self.sweep_uniform(order, values, &visit, r, change, still),
-            Values::Five(values) => self.sweep_uniform(order, values, &visit, r, change, still),
-            Values::Mixed => self.sweep_mixed(order, &visit, r, change, still),
+        let arch = pulp::Arch::new();
+        match &self.rows {
+            Rows::One(w) => self.sweep_uniform(order, w, &visit, r, change, still),
+            Rows::Two(w) => self.sweep_uniform(order, w, &visit, r, change, still),
+            Rows::Three(w) => arch.dispatch(
+                #[inline(always)]
+                || self.sweep_uniform(order, w, &visit, r, change, still),
+            ),
+            Rows::Five(w) => arch.dispatch(
+                #[inline(always)]
+                || self.sweep_uniform(order, w, &visit, r, change, still),
+            ),
+            Rows::Mixed => self.sweep_mixed(order, &visit, r, change, still),
         }
     }
 
-    fn sweep_uniform<const D: usize>(
+    #[inline(always)]
+    fn sweep_uniform<const D: usize, const L: usize>(
         &self,
         order: &[u32],
-        values: &[[[f64; D]; D]],
+        w: &Packed<D, L>,
         visit: &Visit,
         r: &mut [f64],
         change: &mut [f64],
@@ -338,14 +419,7 @@ impl<'a> Sweeper<'a> {
                 change[i] = [0.0; D];
                 continue;
             }
-            let range = self.starts[i] as usize..self.starts[i + 1] as usize;
-            let mut q = given[i];
-            for (&j, block) in self.columns[range.clone()].iter().zip(&values[range]) {
-                let r = &r[j as usize];
-                for (row, q) in block.iter().zip(&mut q) {
-                    *q += row.iter().zip(r).map(|(a, r)| a * r).sum::<f64>();
-                }
-            }
+            let q = w.product(i, false, &given[i], r);
             let before = r[i];
             let mut new = before;
             self.kernels[i].solve(&q, &mut new);

@@ -8,11 +8,17 @@
 //! step             a = ρ |û(r) − û(r̄)|_{D⁻¹} / |r − r̄|_D:   a > 0.9 → ρ less, once more;   a < 0.3 → ρ ← 1.5 ρ
 //! ```
 //!
-//! D is the mean diagonal of each block's own W: without it a badly scaled problem stalls at once. An iteration costs one product
-//! with W (fixed point) or two (the others). They need no factorisation and no symmetry, any convex K with a projection will do, and
-//! they are steady at a loose tolerance; the tail is slow wherever W is ill conditioned. The operator is not monotone where
-//! contacts slip, so that convergence is observed, not proved. (Khobotov 1987; Solodov & Svaiter 1999; Acary, Brémond, Huber,
-//! RR-9118, 2018, for friction.)
+//! D is the mean diagonal of each block's own W: without it a badly scaled problem stalls at once. A trial step costs one
+//! product with W, to which the second step of the last two adds another. No factorisation and no symmetry are needed, and any
+//! convex K with a projection will do. They are steady at a loose tolerance; the tail is slow wherever W is ill conditioned
+//! inside a block. The operator is not monotone where contacts slip, so that convergence is observed, not proved.
+//!
+//! Measured: a tower of 570 contacts takes 4600 iterations to 1e-8 by the fixed point and 5700 by the hyperplane, a heap of 225
+//! capsules 6100, 8600, and 16000 by the extragradient; a stack of 52 boxes stops at 4e-5 with all three, and a rolling sphere
+//! whose moments are 1e4 times stiffer than its forces above 0.4. The hyperplane needs little more than half the iterations of
+//! the extragradient at the same cost. Its first form, with Armijo's rule along r − r̄ (Solodov & Svaiter 1999), stalled at
+//! 1e-2 on one contact that slips, as its step is over |û|, which does not vanish there; the step here is over |d|, which does.
+//! (Khobotov 1987; Solodov & Tseng 1996, He 1997 for the hyperplane; Acary, Brémond, Huber, RR-9118, 2018, for friction.)
 
 use super::{LocalProblem, LocalSolver, trial::Trial};
 use crate::numerics::{Measure, Report, Status, Watch};

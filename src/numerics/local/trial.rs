@@ -11,6 +11,10 @@ pub(super) struct Trial<'a> {
     measure: Measure,
     best: f64,
     best_r: Vec<f64>,
+    /// iteration at which the present attempt began
+    start: usize,
+    /// least error of the present attempt
+    least: f64,
     /// iteration and error from which on progress is counted
     mark: (usize, f64),
     /// iterations, and half of all, without a tenth less error after which a run stalls
@@ -30,6 +34,8 @@ impl<'a> Trial<'a> {
             measure,
             best: f64::INFINITY,
             best_r: r.to_vec(),
+            start: 0,
+            least: f64::INFINITY,
             mark: (0, f64::INFINITY),
             patience,
         };
@@ -47,6 +53,7 @@ impl<'a> Trial<'a> {
     /// The error of `r`, whose velocity `u` is known; keeps the best.
     pub(super) fn look(&mut self, r: &[f64], u: &[f64]) -> f64 {
         let error = self.measure.of(&self.p.residual_at(r, u, &self.weights));
+        self.least = self.least.min(error);
         if error < self.best {
             self.best = error;
             self.best_r.copy_from_slice(r);
@@ -71,12 +78,17 @@ impl<'a> Trial<'a> {
         if !error.is_finite() {
             return Some(Status::Stalled);
         }
-        if self.best < 0.9 * self.mark.1 {
-            self.mark = (k, self.best);
-        } else if k > self.mark.0 + self.patience.max(k / 2) {
+        if self.least < 0.9 * self.mark.1 {
+            self.mark = (k, self.least);
+        } else if k > self.mark.0 + self.patience.max((k - self.start) / 2) {
             return Some(Status::Stalled);
         }
-        (k % 100 == 0 && error > self.best && beyond_measure(self.p, r, &self.weights)).then_some(Status::Inconsistent)
+        (k.is_multiple_of(100) && error > self.best && beyond_measure(self.p, r, &self.weights)).then_some(Status::Inconsistent)
+    }
+
+    /// From iteration k on, a new attempt: progress is counted afresh, the best iterate is kept.
+    pub(super) fn restart(&mut self, k: usize) {
+        (self.start, self.least, self.mark) = (k, f64::INFINITY, (k, f64::INFINITY));
     }
 
     /// Puts the best iterate into `r` and certifies it.

@@ -1,0 +1,386 @@
+//! Small problems as JSON.
+//!
+//! ```json
+//! {"kind": "fc", "w": {"dense": [[1, 0, 0], [0, 2, 0], [0, 0, 2]]}, "q": [-1, 3, 4], "mu": [0.5]}
+//! {"kind": "gfc", "m": MATRIX, "h": MATRIX, "f": [], "w": [], "mu": []}       H is dof × rows
+//! {"kind": "rfc" | "grfc", …, "mu": [], "mu_r": []}
+//! {"kind": "lcp", "m": MATRIX, "q": []}
+//! {"kind": "mlcp", "m": MATRIX, "q": [], "equality": [true, false], "free": [true, false]}
+//! {"kind": "relay", "m": MATRIX, "q": [], "lower": [-1, null], "upper": [1, null]}        null: unbounded
+//! {"kind": "gmp" | "ggmp", …, "blocks": [{"set": "coulomb", "rows": 3, "mu": 0.5}, {"set": "free", "rows": 2}, …]}
+//!     sets: free, non_negative, interval (lower, upper), coulomb (mu), second_order (mu), rolling (mu, mu_r)
+//! MATRIX: {"dense": [[row], …]}, or {"rows": 3, "columns": 3, "triplets": [[0, 0, 1.0], …]}; entries of one place add
+//! ```
+
+use super::Error;
+use super::matrix::Entries;
+use crate::algebra::matrix::Matrix;
+use crate::numerics::admissible::AdmissibleSet;
+use crate::numerics::global::GlobalProblem;
+use crate::numerics::lcp::Lcp;
+use crate::numerics::local::LocalProblem;
+use crate::numerics::mlcp::Mlcp;
+use crate::numerics::relay::Relay;
+use crate::numerics::solvers::{Kind, Problem};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+#[derive(Deserialize)]
+struct Head {
+    kind: String,
+}
+
+/// All fields that a kind may have; which ones it must have is checked by name.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[serde(default)]
+struct Document {
+    kind: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    m: Option<Array>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    h: Option<Array>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    f: Option<Vec<f64>>,
+    /// A matrix in local problems, a vector in global ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    w: Option<serde_json::Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    q: Option<Vec<f64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mu: Option<Vec<f64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mu_r: Option<Vec<f64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    equality: Option<Vec<bool>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    free: Option<Vec<bool>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lower: Option<Vec<Option<f64>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    upper: Option<Vec<Option<f64>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blocks: Option<Vec<Block>>,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[serde(default)]
+struct Array {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dense: Option<Vec<Vec<f64>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rows: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    columns: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    triplets: Option<Vec<(usize, usize, f64)>>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Block {
+    set: String,
+    rows: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mu: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mu_r: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    lower: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    upper: Option<f64>,
+}
+
+/// Reads the problem of a JSON text; `path` is for messages alone.
+///
+/// ```
+/// use drystone::io::problem::json;
+/// let text = br#"{"kind": "relay", "m": {"dense": [[2.0]]}, "q": [-3.0], "lower": [-1.0], "upper": [null]}"#;
+/// let problem = json::parse("relay.json".as_ref(), text)?;
+/// assert_eq!(problem.kind().name(), "relay");
+/// // value for value
+/// let again = json::parse("again.json".as_ref(), json::text(&problem).as_bytes())?;
+/// assert_eq!(json::text(&again), json::text(&problem));
+/// # Ok::<(), drystone::io::problem::Error>(())
+/// ```
+pub fn parse(path: &Path, text: &[u8]) -> Result<Problem, Error> {
+    let wrong = |e: serde_json::Error| Error::data(path, format!("line {}", e.line()), e.to_string());
+    let head: Head = serde_json::from_slice(text).map_err(wrong)?;
+    let names = || Kind::ALL.map(Kind::name).join(", ");
+    let kind = Kind::from_name(&head.kind)
+        .ok_or_else(|| Error::data(path, "kind", format!("is {:?}; it has to be one of {}", head.kind, names())))?;
+    let document: Document = serde_json::from_slice(text).map_err(wrong)?;
+    document.problem(kind).map_err(|(what, cause)| Error::data(path, what, cause))
+}
+
+type Wrong = (String, String);
+
+fn need<T>(field: Option<T>, name: &str) -> Result<T, Wrong> {
+    field.ok_or_else(|| (name.to_owned(), "is missing".to_owned()))
+}
+
+fn same(what: &str, found: usize, needed: usize, why: &str) -> Result<(), Wrong> {
+    if found == needed { Ok(()) } else { Err((what.to_owned(), format!("has {found} where {why} asks for {needed}"))) }
+}
+
+impl Document {
+    fn problem(self, kind: Kind) -> Result<Problem, Wrong> {
+        match kind {
+            Kind::Lcp => {
+                let q = need(self.q, "q")?;
+                Ok(Problem::Lcp(Lcp { m: need(self.m, "m")?.entries("m", q.len(), q.len())?.matrix(), q }))
+            }
+            Kind::Relay => {
+                let q = need(self.q, "q")?;
+                let bounds = |side: Vec<Option<f64>>, free: f64| side.into_iter().map(|x| x.unwrap_or(free)).collect();
+                Ok(Problem::Relay(Relay {
+                    m: need(self.m, "m")?.entries("m", q.len(), q.len())?.matrix(),
+                    q,
+                    lower: bounds(need(self.lower, "lower")?, f64::NEG_INFINITY),
+                    upper: bounds(need(self.upper, "upper")?, f64::INFINITY),
+                }))
+            }
+            Kind::Mlcp => {
+                let (q, equality) = (need(self.q, "q")?, need(self.equality, "equality")?);
+                let free = self.free.unwrap_or_else(|| equality.clone());
+                Ok(Problem::Mlcp(Mlcp { m: need(self.m, "m")?.entries("m", q.len(), free.len())?.matrix(), q, equality, free }))
+            }
+            Kind::Friction | Kind::Rolling | Kind::Mixed => {
+                let w: Array = serde_json::from_value(need(self.w, "w")?).map_err(|e| ("w".to_owned(), e.to_string()))?;
+                let q = need(self.q, "q")?;
+                let w = w.entries("w", q.len(), q.len())?;
+                let (sets, offsets) = laws(kind, self.mu, self.mu_r, self.blocks, q.len())?;
+                let w = w.blocks(&offsets).map_err(|cause| ("w".to_owned(), cause))?;
+                Ok(Problem::Local(LocalProblem { w, q, sets }))
+            }
+            Kind::GlobalFriction | Kind::GlobalRolling | Kind::GlobalMixed => {
+                let w: Vec<f64> = serde_json::from_value(need(self.w, "w")?).map_err(|e| ("w".to_owned(), e.to_string()))?;
+                let f = need(self.f, "f")?;
+                let (sets, offsets) = laws(kind, self.mu, self.mu_r, self.blocks, w.len())?;
+                let mass = need(self.m, "m")?.entries("m", f.len(), f.len())?.sparse();
+                let h = need(self.h, "h")?.entries("h", f.len(), w.len())?.sparse();
+                Ok(Problem::Global(GlobalProblem { mass, h, f, w, offsets, sets }))
+            }
+        }
+    }
+
+    fn of(problem: &Problem) -> Self {
+        let kind = problem.kind();
+        let mut document = Self { kind: kind.name().to_owned(), ..Self::default() };
+        let bounds = |side: &[f64]| side.iter().map(|x| Some(*x).filter(|x| x.is_finite())).collect();
+        match problem {
+            Problem::Lcp(p) => (document.m, document.q) = (Some(Array::of(&p.m)), Some(p.q.clone())),
+            Problem::Relay(p) => {
+                (document.m, document.q) = (Some(Array::of(&p.m)), Some(p.q.clone()));
+                (document.lower, document.upper) = (Some(bounds(&p.lower)), Some(bounds(&p.upper)));
+            }
+            Problem::Mlcp(p) => {
+                (document.m, document.q) = (Some(Array::of(&p.m)), Some(p.q.clone()));
+                (document.equality, document.free) = (Some(p.equality.clone()), Some(p.free.clone()));
+            }
+            Problem::Local(p) => {
+                let w = Array::of(&Matrix::Blocks(p.w.clone()));
+                (document.w, document.q) = (serde_json::to_value(w).ok(), Some(p.q.clone()));
+            }
+            Problem::Global(p) => {
+                (document.m, document.h) = (Some(Array::sparse(&p.mass)), Some(Array::sparse(&p.h)));
+                (document.f, document.w) = (Some(p.f.clone()), serde_json::to_value(&p.w).ok());
+            }
+        }
+        let (sets, offsets) = problem.blocks();
+        let uniform = offsets.windows(2).all(|o| o[1] - o[0] == offsets[1] - offsets[0]);
+        if matches!(problem, Problem::Local(_) | Problem::Global(_)) {
+            if uniform && !matches!(kind, Kind::Mixed | Kind::GlobalMixed) {
+                document.mu = Some(sets.iter().filter_map(|&set| Block::of(set, 0).mu).collect());
+                document.mu_r = matches!(kind, Kind::Rolling | Kind::GlobalRolling)
+                    .then(|| sets.iter().filter_map(|&set| Block::of(set, 0).mu_r).collect());
+            } else {
+                document.kind = if matches!(problem, Problem::Local(_)) { Kind::Mixed } else { Kind::GlobalMixed }.name().to_owned();
+                document.blocks = Some(sets.iter().zip(offsets.windows(2)).map(|(&set, o)| Block::of(set, o[1] - o[0])).collect());
+            }
+        }
+        document
+    }
+}
+
+/// Sets and first rows of the blocks.
+fn laws(
+    kind: Kind,
+    mu: Option<Vec<f64>>,
+    mu_r: Option<Vec<f64>>,
+    blocks: Option<Vec<Block>>,
+    rows: usize,
+) -> Result<(Vec<AdmissibleSet>, Vec<usize>), Wrong> {
+    if matches!(kind, Kind::Mixed | Kind::GlobalMixed) {
+        let blocks = need(blocks, "blocks")?;
+        let mut offsets = vec![0usize];
+        for block in &blocks {
+            offsets.push(offsets[offsets.len() - 1].saturating_add(block.rows));
+        }
+        same("blocks", offsets[blocks.len()], rows, "the number of rows")?;
+        let sets: Result<Vec<_>, Wrong> = blocks.into_iter().enumerate().map(|(i, block)| block.set(i)).collect();
+        return Ok((sets?, offsets));
+    }
+    let mu = need(mu, "mu")?;
+    let n = mu.len();
+    let rolling = matches!(kind, Kind::Rolling | Kind::GlobalRolling);
+    let dim = rows.checked_div(n).unwrap_or(0);
+    let allowed: &[usize] = if rolling { &[3, 5] } else { &[2, 3] };
+    if dim * n != rows || (n > 0 && !allowed.contains(&dim)) {
+        let cause = format!("holds {n} values for {rows} rows; a contact has {} or {} rows", allowed[0], allowed[1]);
+        return Err(("mu".to_owned(), cause));
+    }
+    let sets = if rolling {
+        let mu_r = need(mu_r, "mu_r")?;
+        same("mu_r", mu_r.len(), n, "mu")?;
+        mu.into_iter().zip(mu_r).map(|(mu, mu_r)| AdmissibleSet::Rolling { mu, mu_r }).collect()
+    } else {
+        mu.into_iter().map(|mu| AdmissibleSet::Coulomb { mu }).collect()
+    };
+    Ok((sets, (0..=n).map(|i| dim * i).collect()))
+}
+
+impl Block {
+    fn of(set: AdmissibleSet, rows: usize) -> Self {
+        let plain = |name: &str| Self { set: name.to_owned(), rows, mu: None, mu_r: None, lower: None, upper: None };
+        let finite = |x: f64| Some(x).filter(|x| x.is_finite());
+        match set {
+            AdmissibleSet::Free => plain("free"),
+            AdmissibleSet::NonNegative => plain("non_negative"),
+            AdmissibleSet::Interval { lower, upper } => Self { lower: finite(lower), upper: finite(upper), ..plain("interval") },
+            AdmissibleSet::Coulomb { mu } => Self { mu: Some(mu), ..plain("coulomb") },
+            AdmissibleSet::SecondOrder { mu } => Self { mu: Some(mu), ..plain("second_order") },
+            AdmissibleSet::Rolling { mu, mu_r } => Self { mu: Some(mu), mu_r: Some(mu_r), ..plain("rolling") },
+        }
+    }
+
+    fn set(self, i: usize) -> Result<AdmissibleSet, Wrong> {
+        let mu = |x: Option<f64>, name: &str| need(x, &format!("{name} of block {i}"));
+        Ok(match self.set.as_str() {
+            "free" => AdmissibleSet::Free,
+            "non_negative" => AdmissibleSet::NonNegative,
+            "interval" => {
+                AdmissibleSet::Interval { lower: self.lower.unwrap_or(f64::NEG_INFINITY), upper: self.upper.unwrap_or(f64::INFINITY) }
+            }
+            "coulomb" => AdmissibleSet::Coulomb { mu: mu(self.mu, "mu")? },
+            "second_order" => AdmissibleSet::SecondOrder { mu: mu(self.mu, "mu")? },
+            "rolling" => AdmissibleSet::Rolling { mu: mu(self.mu, "mu")?, mu_r: mu(self.mu_r, "mu_r")? },
+            other => {
+                let known = "free, non_negative, interval, coulomb, second_order, rolling";
+                return Err((format!("set of block {i}"), format!("is {other:?}; it has to be one of {known}")));
+            }
+        })
+    }
+}
+
+impl Array {
+    /// Checks the sizes before anything is allocated by them.
+    fn entries(self, name: &str, rows: usize, columns: usize) -> Result<Entries, Wrong> {
+        let found = Entries { rows, columns, ..Entries::default() };
+        match (self.dense, self.triplets) {
+            (Some(dense), None) => {
+                same(&format!("{name}.dense"), dense.len(), rows, "the number of rows")?;
+                for (i, row) in dense.iter().enumerate() {
+                    same(&format!("row {i} of {name}.dense"), row.len(), columns, "the number of columns")?;
+                }
+                let list = dense.iter().enumerate().flat_map(|(i, row)| row.iter().enumerate().map(move |(j, &x)| (i, j, x))).collect();
+                Ok(Entries { list, dense: true, ..found })
+            }
+            (None, Some(list)) => {
+                same(&format!("{name}.rows"), need(self.rows, &format!("{name}.rows"))?, rows, "the rest of the problem")?;
+                same(&format!("{name}.columns"), need(self.columns, &format!("{name}.columns"))?, columns, "the rest of the problem")?;
+                match list.iter().position(|&(i, j, _)| i >= rows || j >= columns) {
+                    Some(k) => {
+                        let (i, j, _) = list[k];
+                        Err((format!("triplet {k} of {name}"), format!("is at ({i}, {j}), outside {rows} × {columns}")))
+                    }
+                    None => Ok(Entries { list, ..found }),
+                }
+            }
+            _ => Err((name.to_owned(), "needs either `dense` or `rows`, `columns` and `triplets`".to_owned())),
+        }
+    }
+
+    fn of(a: &Matrix) -> Self {
+        match a {
+            Matrix::Dense { columns, values, rows } => {
+                let row = |i: usize| values[i * columns..(i + 1) * columns].to_vec();
+                Self { dense: Some((0..*rows).map(row).collect()), ..Self::default() }
+            }
+            Matrix::Sparse(a) => Self::sparse(a),
+            Matrix::Blocks(a) => {
+                let mut list = Vec::new();
+                for i in 0..a.block_count() {
+                    for (j, block) in a.row(i) {
+                        let (row0, column0, n) = (a.offsets()[i], a.offsets()[j], a.rows(j));
+                        let entries = block.iter().enumerate().filter(|(_, x)| **x != 0.0);
+                        list.extend(entries.map(|(k, &x)| (row0 + k / n, column0 + k % n, x)));
+                    }
+                }
+                Self { rows: Some(a.order()), columns: Some(a.order()), triplets: Some(list), dense: None }
+            }
+        }
+    }
+
+    fn sparse(a: &sprs::CsMat<f64>) -> Self {
+        let list = a.iter().map(|(x, (i, j))| (i, j, *x)).collect();
+        Self { rows: Some(a.rows()), columns: Some(a.cols()), triplets: Some(list), dense: None }
+    }
+}
+
+/// The problem as one line of JSON; numbers are read back bit for bit.
+pub fn text(problem: &Problem) -> String {
+    // a tree of strings, numbers and lists has no case that fails
+    serde_json::to_string(&Document::of(problem)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_is_read_back_value_for_value() {
+        let m = r#"{"dense": [[2, 0.1, 0], [0, 1, 0], [0.3, 0, 1]]}"#;
+        let t = r#"{"rows": 3, "columns": 3, "triplets": [[0, 0, 2], [0, 0, 1], [2, 1, 0.1]]}"#;
+        let cases = [
+            format!(r#"{{"kind": "fc", "w": {m}, "q": [1, 2, 0.1], "mu": [0.3]}}"#),
+            format!(r#"{{"kind": "rfc", "w": {t}, "q": [1, 2, 0.1], "mu": [0.3], "mu_r": [0.01]}}"#),
+            format!(r#"{{"kind": "gfc", "m": {m}, "h": {t}, "f": [1, 2, 3], "w": [1, 2, 0.1], "mu": [0.3]}}"#),
+            format!(r#"{{"kind": "grfc", "m": {m}, "h": {t}, "f": [1, 2, 3], "w": [1, 2, 0.1], "mu": [0.3], "mu_r": [1]}}"#),
+            format!(r#"{{"kind": "lcp", "m": {m}, "q": [1, 2, 0.1]}}"#),
+            format!(r#"{{"kind": "mlcp", "m": {t}, "q": [1, 2, 0.1], "equality": [true, false, false]}}"#),
+            format!(r#"{{"kind": "relay", "m": {t}, "q": [1, 2, 3], "lower": [0, null, -1], "upper": [1, null, 1e300]}}"#),
+            format!(
+                r#"{{"kind": "gmp", "w": {m}, "q": [1, 2, 3], "blocks": [{{"set": "free", "rows": 1}}, {{"set": "coulomb", "rows": 2, "mu": 0.3}}]}}"#
+            ),
+            format!(
+                r#"{{"kind": "ggmp", "m": {t}, "h": {t}, "f": [1, 2, 3], "w": [1, 2, 3], "blocks": [{{"set": "interval", "rows": 1, "upper": 2}}, {{"set": "non_negative", "rows": 2}}]}}"#
+            ),
+        ];
+        for case in cases {
+            let p = parse("a.json".as_ref(), case.as_bytes()).unwrap_or_else(|e| panic!("{case}: {e}"));
+            assert!(case.contains(&format!("\"kind\": \"{}\"", p.kind().name())), "{case}: {:?}", p.kind());
+            let written = text(&p);
+            assert_eq!(text(&parse("b.json".as_ref(), written.as_bytes()).expect(&written)), written);
+        }
+    }
+
+    #[test]
+    fn faults_name_their_field() {
+        for (case, part) in [
+            ("{", "line 1"),
+            (r#"{"kind": "fcc"}"#, "kind: is \"fcc\"; it has to be one of fc, gfc"),
+            (r#"{"kind": "lcp", "q": [1]}"#, "m: is missing"),
+            (r#"{"kind": "lcp", "q": [1], "m": {"dense": [[1, 2]]}}"#, "row 0 of m.dense: has 2 where the number of columns asks for 1"),
+            (r#"{"kind": "lcp", "q": [1], "m": {"rows": 1, "columns": 1, "triplets": [[0, 7, 1]]}}"#, "triplet 0 of m: is at (0, 7)"),
+            (r#"{"kind": "lcp", "q": [1], "m": {"rows": 1000000000000, "columns": 1, "triplets": []}}"#, "m.rows: has"),
+            (r#"{"kind": "fc", "w": {"dense": [[1]]}, "q": [1], "mu": [0.1]}"#, "a contact has 2 or 3 rows"),
+            (r#"{"kind": "lcp", "z": 1}"#, "unknown field `z`"),
+            (r#"{"kind": "gmp", "w": {"dense": []}, "q": [], "blocks": [{"set": "x", "rows": 0}]}"#, "it has to be one of free"),
+        ] {
+            let error = parse("a.json".as_ref(), case.as_bytes()).map(|p| p.kind()).unwrap_err().to_string();
+            assert!(error.starts_with("a.json: ") && error.contains(part), "{case}: {error}");
+        }
+    }
+}

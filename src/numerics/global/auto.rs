@@ -1,0 +1,183 @@
+//! The default strategy for global problems: reduce and solve on W, or work in body space.
+//!
+//! ```text
+//! rows of H < twice the velocities they meet     local::auto on W, then ADMM and Newton in body space
+//! more rows: redundant contacts                  sweeps on W while they promise to end soon,
+//!                                                ADMM and Newton in body space, then local::auto on W
+//! ```
+//!
+//! The best iterate of all stages is the start of the next and what is returned. The choice rests on sizes alone. Measured, with
+//! the assembly of W, to 1e-8: 82 contacts of stacked boxes 0.4 ms, 356 of spheres with 12 000 velocities 2.9 ms, 256 of spheres in
+//! a box 21 ms (Siconos' best solver of each on the same machine: 23, 727 and 5709 ms).
+
+use super::admm::BodyAdmm;
+use super::bodies::BodySpace;
+use super::proximal::BodyNewton;
+use super::{GlobalProblem, GlobalSolver, Prepared};
+use crate::numerics::local::{LocalProblem, LocalSolver, auto::Auto, nsgs::Nsgs};
+use crate::numerics::{Measure, ProblemError, Report, Status, Watch};
+
+/// Settings of the default solver of global problems.
+///
+/// ```
+/// use drystone::numerics::{admissible::AdmissibleSet, global::{GlobalProblem, GlobalSolver, auto::GlobalAuto}};
+/// use sprs::CsMat;
+/// let p = GlobalProblem {
+///     mass: CsMat::eye(3),
+///     h: CsMat::eye(3),
+///     f: vec![-1.0, 3.0, 0.0],
+///     w: vec![0.0; 3],
+///     offsets: vec![0, 3],
+///     sets: vec![AdmissibleSet::Coulomb { mu: 0.5 }],
+/// };
+/// let (mut r, mut v, mut u) = ([0.0; 3], [0.0; 3], [0.0; 3]);
+/// assert!(GlobalAuto::default().solve(&p, &mut r, &mut v, &mut u)?.converged());
+/// assert!((v[1] - 2.5).abs() < 1e-7);
+/// # Ok::<(), drystone::numerics::ProblemError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GlobalAuto {
+    /// Stop when the error is at most this.
+    pub tolerance: f64,
+    /// Which error.
+    pub measure: Measure,
+    /// Budget of rounds of the solver on W.
+    pub max_rounds: usize,
+    /// Rows per velocity that they meet from which body space is preferred.
+    pub redundancy: f64,
+}
+
+impl Default for GlobalAuto {
+    fn default() -> Self {
+        Self { tolerance: 1e-8, measure: Measure::default(), max_rounds: 8, redundancy: 2.0 }
+    }
+}
+
+/// What a run may try, in order.
+#[derive(Clone, Copy)]
+enum Stage {
+    Sweeps,
+    OnW,
+    BodyNewton,
+    BodyAdmm,
+}
+
+/// Sweeps that a redundant problem gets before it goes to body space, where they promise to end within them.
+const FORESIGHT: usize = 100;
+/// Times a local solver is asked again, more strictly, where the global error is above its own.
+const ASKED_AGAIN: usize = 3;
+
+impl GlobalSolver for GlobalAuto {
+    fn solve_watched(
+        &self,
+        p: &GlobalProblem,
+        r: &mut [f64],
+        v: &mut [f64],
+        u: &mut [f64],
+        watch: &mut Watch,
+    ) -> Result<Report, ProblemError> {
+        let mut prepared = Prepared::new(p)?;
+        let mut found = prepared.residual(r, v, u);
+        let mut report = Report { status: Status::Stalled, ..Report::default() };
+        let (mut best, mut best_r, mut stopped) = (self.measure.of(&found), r.to_vec(), false);
+        if best > self.tolerance {
+            let local = prepared.reduce()?;
+            let mut space: Option<BodySpace> = None;
+            let watch: &mut Watch = &mut |progress| {
+                stopped = !watch(progress);
+                !stopped
+            };
+            for stage in self.stages(&prepared) {
+                let part = match stage {
+                    Stage::Sweeps => {
+                        let (max_sweeps, foresight) = (2 * FORESIGHT, FORESIGHT);
+                        let solver = |tolerance| Nsgs { tolerance, measure: self.measure, max_sweeps, foresight, ..Nsgs::default() };
+                        self.on_w(solver, &mut prepared, &local, r, v, u, watch)
+                    }
+                    Stage::OnW => {
+                        let solver = |tolerance| Auto { tolerance, measure: self.measure, max_rounds: self.max_rounds, ..Auto::default() };
+                        self.on_w(solver, &mut prepared, &local, r, v, u, watch)
+                    }
+                    Stage::BodyNewton => {
+                        let solver = BodyNewton { tolerance: self.tolerance, measure: self.measure, ..BodyNewton::default() };
+                        let space = space.get_or_insert_with(|| BodySpace::new(&prepared));
+                        solver.run(&mut prepared, space, r, v, u, watch)
+                    }
+                    Stage::BodyAdmm => {
+                        let solver = BodyAdmm { tolerance: self.tolerance, measure: self.measure, ..BodyAdmm::default() };
+                        let space = space.get_or_insert_with(|| BodySpace::new(&prepared));
+                        solver.run(&mut prepared, space, r, v, u, watch)
+                    }
+                };
+                report.iterations += part.iterations;
+                report.factorisations += part.factorisations;
+                found = prepared.residual(r, v, u);
+                let error = self.measure.of(&found);
+                if error < best {
+                    best = error;
+                    best_r.copy_from_slice(r);
+                } else {
+                    r.copy_from_slice(&best_r);
+                }
+                if best <= self.tolerance {
+                    break;
+                }
+                if part.status == Status::Inconsistent {
+                    report.status = Status::Inconsistent;
+                    break;
+                }
+            }
+            r.copy_from_slice(&best_r);
+            found = prepared.residual(r, v, u);
+        }
+        if self.measure.of(&found) <= self.tolerance {
+            report.status = Status::Converged;
+        } else if stopped {
+            report.status = Status::BudgetSpent;
+        }
+        Ok(Report { rel: found.rel, rel_q: found.rel_q, e_s: found.e_s, ..report })
+    }
+}
+
+impl GlobalAuto {
+    /// The stages in their order.
+    fn stages(&self, p: &Prepared) -> &'static [Stage] {
+        let mut met = vec![false; p.problem.f.len()];
+        p.columns.indices().iter().for_each(|&k| met[k] = true);
+        let met = met.into_iter().filter(|met| *met).count();
+        if p.q().len() as f64 >= self.redundancy * met as f64 {
+            &[Stage::Sweeps, Stage::BodyAdmm, Stage::BodyNewton, Stage::OnW]
+        } else {
+            &[Stage::OnW, Stage::BodyAdmm, Stage::BodyNewton]
+        }
+    }
+
+    /// A local solver, asked again where its own error is met and the global one, over smaller terms, is not.
+    fn on_w<S: LocalSolver>(
+        &self,
+        solver: impl Fn(f64) -> S,
+        prepared: &mut Prepared,
+        local: &LocalProblem,
+        r: &mut [f64],
+        v: &mut [f64],
+        u: &mut [f64],
+        watch: &mut Watch,
+    ) -> Report {
+        let mut tolerance = self.tolerance;
+        let mut report = solver(tolerance).solve_watched(local, r, u, watch);
+        for _ in 0..ASKED_AGAIN {
+            let error = self.measure.of(&prepared.residual(r, v, u));
+            if !report.converged() || error <= self.tolerance {
+                break;
+            }
+            tolerance *= 0.5 * self.tolerance / error;
+            let again = solver(tolerance).solve_watched(local, r, u, watch);
+            report = Report {
+                iterations: report.iterations + again.iterations,
+                factorisations: report.factorisations + again.factorisations,
+                ..again
+            };
+        }
+        report
+    }
+}

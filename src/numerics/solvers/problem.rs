@@ -1,0 +1,374 @@
+//! Every problem that a file can state, its answer, and the errors of that answer from scratch.
+//!
+//! ```text
+//! local     u = W r + q                          the natural map of `numerics::local`
+//! global    M v = H r + f,  u = Hᵀ v + w         |M v − H r − f| / max(|f|, |M v|, |H r|) + |F| / max(|r|, |u|)
+//! lcp, mlcp, relay   w = M z + q,  F = z − P_K(z − w)     rel = |F| / max(|q|, |z|, |w|),  rel_q = |F| / |q|
+//! e_s       every block scaled by D, the mean of the diagonal of its own W (or M)
+//! ```
+
+use crate::algebra::matrix::Matrix;
+use crate::numerics::ProblemError;
+use crate::numerics::admissible::AdmissibleSet;
+use crate::numerics::global::GlobalProblem;
+use crate::numerics::lcp::Lcp;
+use crate::numerics::local::{LocalProblem, finite, natural_map, size, validate_sets};
+use crate::numerics::mlcp::Mlcp;
+use crate::numerics::relay::Relay;
+use crate::numerics::residual::Residual;
+
+/// What a problem is called in files and on the command line.
+///
+/// ```
+/// use drystone::numerics::solvers::Kind;
+/// assert_eq!(Kind::from_name("grfc"), Some(Kind::GlobalRolling));
+/// assert_eq!(Kind::GlobalRolling.name(), "grfc");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `fc`: Coulomb friction on a given W.
+    Friction,
+    /// `gfc`: Coulomb friction with M and H.
+    GlobalFriction,
+    /// `rfc`: friction and rolling resistance on a given W.
+    Rolling,
+    /// `grfc`: friction and rolling resistance with M and H.
+    GlobalRolling,
+    /// `lcp`: linear complementarity.
+    Lcp,
+    /// `mlcp`: equations and complementarities.
+    Mlcp,
+    /// `relay`: a variational inequality on a box.
+    Relay,
+    /// `gmp`: blocks of different sets on a given W (generic mechanical problem).
+    Mixed,
+    /// `ggmp`: blocks of different sets with M and H.
+    GlobalMixed,
+}
+
+impl Kind {
+    /// All kinds.
+    pub const ALL: [Self; 9] = [
+        Self::Friction,
+        Self::GlobalFriction,
+        Self::Rolling,
+        Self::GlobalRolling,
+        Self::Lcp,
+        Self::Mlcp,
+        Self::Relay,
+        Self::Mixed,
+        Self::GlobalMixed,
+    ];
+
+    /// Its short name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Friction => "fc",
+            Self::GlobalFriction => "gfc",
+            Self::Rolling => "rfc",
+            Self::GlobalRolling => "grfc",
+            Self::Lcp => "lcp",
+            Self::Mlcp => "mlcp",
+            Self::Relay => "relay",
+            Self::Mixed => "gmp",
+            Self::GlobalMixed => "ggmp",
+        }
+    }
+
+    /// The kind of that short name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// The same words with every set of `sets` of one kind, or mixed.
+    fn of_sets(sets: &[AdmissibleSet], global: bool) -> Self {
+        let all = |test: fn(&AdmissibleSet) -> bool| sets.iter().all(test);
+        match (all(|s| matches!(s, AdmissibleSet::Coulomb { .. })), all(|s| matches!(s, AdmissibleSet::Rolling { .. })), global) {
+            (true, _, false) => Self::Friction,
+            (true, _, true) => Self::GlobalFriction,
+            (_, true, false) => Self::Rolling,
+            (_, true, true) => Self::GlobalRolling,
+            (_, _, false) => Self::Mixed,
+            (_, _, true) => Self::GlobalMixed,
+        }
+    }
+}
+
+/// Types of problems that solvers are written for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// [`LocalProblem`]: fc, rfc, gmp.
+    Local,
+    /// [`GlobalProblem`]: gfc, grfc, ggmp.
+    Global,
+    /// [`Lcp`]
+    Lcp,
+    /// [`Mlcp`]
+    Mlcp,
+    /// [`Relay`]
+    Relay,
+}
+
+impl Family {
+    /// Its name in lists.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Local => "local",
+            Self::Global => "global",
+            Self::Lcp => "lcp",
+            Self::Mlcp => "mlcp",
+            Self::Relay => "relay",
+        }
+    }
+}
+
+/// Any problem that a file can state.
+///
+/// ```
+/// use drystone::algebra::matrix::Matrix;
+/// use drystone::numerics::{lcp::Lcp, solvers::{Kind, Problem, Solution}};
+/// let p = Problem::Lcp(Lcp { m: Matrix::dense(1, 1, vec![2.0]), q: vec![-1.0] });
+/// assert_eq!(p.kind(), Kind::Lcp);
+/// let mut answer = Solution { r: vec![0.5], ..p.zero() };
+/// assert_eq!(p.residual(&mut answer)?.rel, 0.0);
+/// # Ok::<(), drystone::numerics::ProblemError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub enum Problem {
+    /// `u = W r + q`
+    Local(LocalProblem),
+    /// `M v = H r + f`, `u = Hᵀ v + w`
+    Global(GlobalProblem),
+    /// `0 ≤ z ⟂ M z + q ≥ 0`
+    Lcp(Lcp),
+    /// Equations and complementarities.
+    Mlcp(Mlcp),
+    /// `−(M z + q) ∈ N_[lower, upper](z)`
+    Relay(Relay),
+}
+
+/// An answer: r (or z), u (or w), and the velocities of a global problem.
+///
+/// ```
+/// assert!(drystone::numerics::solvers::Solution::default().r.is_empty());
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Solution {
+    /// Reactions r, or the unknown z.
+    pub r: Vec<f64>,
+    /// Relative velocities u, or `w = M z + q`.
+    pub u: Vec<f64>,
+    /// Velocities v of a global problem, else empty.
+    pub v: Vec<f64>,
+}
+
+impl Problem {
+    /// What files call it.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Local(p) => Kind::of_sets(&p.sets, false),
+            Self::Global(p) => Kind::of_sets(&p.sets, true),
+            Self::Lcp(_) => Kind::Lcp,
+            Self::Mlcp(_) => Kind::Mlcp,
+            Self::Relay(_) => Kind::Relay,
+        }
+    }
+
+    /// The type of solver that it needs.
+    pub fn family(&self) -> Family {
+        match self {
+            Self::Local(_) => Family::Local,
+            Self::Global(_) => Family::Global,
+            Self::Lcp(_) => Family::Lcp,
+            Self::Mlcp(_) => Family::Mlcp,
+            Self::Relay(_) => Family::Relay,
+        }
+    }
+
+    /// Sets of the blocks of rows and where each starts; empty for problems without blocks.
+    pub fn blocks(&self) -> (&[AdmissibleSet], &[usize]) {
+        match self {
+            Self::Local(p) => (&p.sets, p.w.offsets()),
+            Self::Global(p) => (&p.sets, &p.offsets),
+            _ => (&[], &[]),
+        }
+    }
+
+    /// Number of contacts with friction.
+    pub fn contacts(&self) -> usize {
+        let frictional = |s: &&AdmissibleSet| {
+            matches!(s, AdmissibleSet::Coulomb { .. } | AdmissibleSet::SecondOrder { .. } | AdmissibleSet::Rolling { .. })
+        };
+        self.blocks().0.iter().filter(frictional).count()
+    }
+
+    /// Sizes of r (z), u (w) and v.
+    pub fn sizes(&self) -> [usize; 3] {
+        match self {
+            Self::Local(p) => [p.q.len(), p.q.len(), 0],
+            Self::Global(p) => [p.w.len(), p.w.len(), p.f.len()],
+            Self::Lcp(p) => [p.m.columns(), p.m.rows(), 0],
+            Self::Mlcp(p) => [p.m.columns(), p.m.rows(), 0],
+            Self::Relay(p) => [p.m.columns(), p.m.rows(), 0],
+        }
+    }
+
+    /// The answer of zeros.
+    pub fn zero(&self) -> Solution {
+        let [r, u, v] = self.sizes();
+        Solution { r: vec![0.0; r], u: vec![0.0; u], v: vec![0.0; v] }
+    }
+
+    /// Checks sizes, coefficients and that every number is finite.
+    pub fn validate(&self) -> Result<(), ProblemError> {
+        match self {
+            Self::Local(p) => p.validate(),
+            Self::Global(p) => p.validate(),
+            Self::Lcp(p) => square(&p.m, &p.q),
+            Self::Relay(p) => {
+                square(&p.m, &p.q)?;
+                size("the lower bounds", p.lower.len(), p.q.len(), "one per row")?;
+                size("the upper bounds", p.upper.len(), p.q.len(), "one per row")?;
+                let sets: Vec<_> = p.lower.iter().zip(&p.upper).map(|(&lower, &upper)| AdmissibleSet::Interval { lower, upper }).collect();
+                validate_sets(&sets, &(0..=sets.len()).collect::<Vec<_>>())
+            }
+            Self::Mlcp(p) => {
+                size("q", p.q.len(), p.m.rows(), "one per row of M")?;
+                size("the flags of equality", p.equality.len(), p.m.rows(), "one per row of M")?;
+                size("the flags of freedom", p.free.len(), p.m.columns(), "one per column of M")?;
+                let count = |flags: &[bool]| flags.iter().filter(|x| !**x).count();
+                size("the list of rows that are no equations", count(&p.equality), count(&p.free), "one per bounded unknown")?;
+                finite("M", p.m.values())?;
+                finite("q", &p.q)
+            }
+        }
+    }
+
+    /// The errors of `s.r`; `s.u` and `s.v` are recomputed from it. An error where a global problem has a singular M.
+    pub fn residual(&self, s: &mut Solution) -> Result<Residual, ProblemError> {
+        Ok(match self {
+            Self::Local(p) => p.residual(&s.r, &mut s.u),
+            Self::Global(p) => p.residual(&s.r, &mut s.v, &mut s.u)?,
+            Self::Lcp(p) => {
+                affine(&p.m, &p.q, s);
+                scalar_residual(&p.m, &p.q, s, |i| (AdmissibleSet::NonNegative, Some(i)))
+            }
+            Self::Relay(p) => {
+                affine(&p.m, &p.q, s);
+                scalar_residual(&p.m, &p.q, s, |i| (AdmissibleSet::Interval { lower: p.lower[i], upper: p.upper[i] }, Some(i)))
+            }
+            Self::Mlcp(p) => {
+                affine(&p.m, &p.q, s);
+                let columns = partners(p);
+                scalar_residual(&p.m, &p.q, s, |i| {
+                    (if p.equality[i] { AdmissibleSet::Free } else { AdmissibleSet::NonNegative }, columns[i])
+                })
+            }
+        })
+    }
+}
+
+fn square(m: &Matrix, q: &[f64]) -> Result<(), ProblemError> {
+    size("the rows of M", m.rows(), q.len(), "one per entry of q")?;
+    size("the columns of M", m.columns(), q.len(), "M is square")?;
+    finite("M", m.values())?;
+    finite("q", q)
+}
+
+fn affine(m: &Matrix, q: &[f64], s: &mut Solution) {
+    m.multiply(&s.r, &mut s.u);
+    s.u.iter_mut().zip(q).for_each(|(w, q)| *w += q);
+}
+
+/// The unknown of each row: the k-th bounded one for the k-th complementarity, the k-th free one for the k-th equation; rows
+/// beyond have none.
+fn partners(p: &Mlcp) -> Vec<Option<usize>> {
+    let pick = |free: bool| (0..p.free.len()).filter(move |&j| p.free[j] == free);
+    let (mut free, mut bounded) = (pick(true), pick(false));
+    p.equality.iter().map(|&equality| if equality { free.next() } else { bounded.next() }).collect()
+}
+
+/// Rows of one unknown each; `of` gives the set of a row and its unknown, where it has one.
+fn scalar_residual(m: &Matrix, q: &[f64], s: &Solution, of: impl Fn(usize) -> (AdmissibleSet, Option<usize>)) -> Residual {
+    let rows = q.len();
+    let (sets, columns): (Vec<_>, Vec<_>) = (0..rows).map(of).unzip();
+    let z: Vec<f64> = columns.iter().map(|column| column.map_or(0.0, |j| s.r[j])).collect();
+    let diagonal: Vec<f64> = columns.iter().enumerate().map(|(i, column)| column.map_or(0.0, |j| entry(m, i, j))).collect();
+    let positive = || diagonal.iter().filter(|d| **d > 0.0);
+    let typical = positive().sum::<f64>() / positive().count().max(1) as f64;
+    let fallback = if typical > 0.0 { typical } else { 1.0 };
+    let weights: Vec<f64> = diagonal.iter().map(|&d| if d > 0.0 { d } else { fallback }).collect();
+    let offsets: Vec<usize> = (0..=rows).collect();
+    natural_map(&sets, &offsets, &weights, &z, &s.u, q)
+}
+
+fn entry(m: &Matrix, i: usize, j: usize) -> f64 {
+    match m {
+        Matrix::Dense { columns, values, .. } => values[i * columns + j],
+        Matrix::Sparse(a) => a.get(i, j).copied().unwrap_or(0.0),
+        Matrix::Blocks(a) => {
+            let block = |row: usize| a.offsets().partition_point(|&first| first <= row).saturating_sub(1);
+            let (bi, bj) = (block(i), block(j));
+            a.block(bi, bj).map_or(0.0, |b| b[(i - a.offsets()[bi]) * a.rows(bj) + j - a.offsets()[bj]])
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn residuals_vanish_at_solutions_and_only_there() {
+        let m = Matrix::dense(2, 2, vec![2.0, 1.0, 1.0, 2.0]);
+        let cases = [
+            (Problem::Lcp(Lcp { m: m.clone(), q: vec![-5.0, -6.0] }), vec![4.0 / 3.0, 7.0 / 3.0]),
+            (
+                Problem::Relay(Relay { m: m.clone(), q: vec![-5.0, 0.5], lower: vec![-1.0; 2], upper: vec![1.0, f64::INFINITY] }),
+                vec![1.0, -0.75],
+            ),
+            (Problem::Mlcp(Mlcp { m, q: vec![3.0, -6.0], equality: vec![true, false], free: vec![true, false] }), vec![-4.0, 5.0]),
+        ];
+        for (p, z) in cases {
+            p.validate().expect("a legal problem");
+            let mut s = Solution { r: z.clone(), ..p.zero() };
+            assert!(p.residual(&mut s).expect("residuals").rel < 1e-15, "{:?}", p.kind());
+            for i in 0..2 {
+                let mut s = Solution { r: z.clone(), ..p.zero() };
+                s.r[i] += 1e-3;
+                let off = p.residual(&mut s).expect("residuals");
+                assert!(off.rel > 1e-5 && off.rel_q > 1e-5 && off.e_s > 1e-5, "{:?}", p.kind());
+            }
+        }
+    }
+
+    #[test]
+    fn rows_beyond_the_unknowns_count_as_equations() {
+        let m = Matrix::dense(3, 2, vec![1.0, -1.0, -1.0, -1.0, 1.0, 1.0]);
+        let p = Mlcp { m, q: vec![0.0, 1.0, 1.0], equality: vec![true, false, true], free: vec![true, false] };
+        let p = Problem::Mlcp(p);
+        p.validate().expect("a legal problem");
+        let mut s = Solution { r: vec![0.0, 0.0], ..p.zero() };
+        // w = (0, 1, 1): only the third row fails
+        assert!((p.residual(&mut s).expect("residuals").rel - 1.0 / 2.0f64.sqrt()).abs() < 1e-15);
+    }
+
+    #[test]
+    fn a_resting_particle_has_no_error() {
+        use sprs::CsMat;
+        let p = GlobalProblem {
+            mass: CsMat::eye(3).map(|x: &f64| 2.0 * x),
+            h: CsMat::eye(3),
+            f: vec![-4.0, 0.0, 0.0],
+            w: vec![0.0; 3],
+            offsets: vec![0, 3],
+            sets: vec![AdmissibleSet::Coulomb { mu: 0.5 }],
+        };
+        let p = Problem::Global(p);
+        let mut s = Solution { r: vec![4.0, 0.0, 0.0], ..p.zero() };
+        assert!(p.residual(&mut s).expect("residuals").rel < 1e-15);
+        assert_eq!((p.kind(), p.contacts()), (Kind::GlobalFriction, 1));
+        let mut s = p.zero();
+        assert!(p.residual(&mut s).expect("residuals").rel >= 1.0);
+    }
+}
