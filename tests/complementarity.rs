@@ -65,7 +65,8 @@ fn read(path: &Path) -> Problem {
     let kind = path.parent().and_then(Path::file_name).expect("a folder").to_string_lossy().into_owned();
     let mut equations = 0;
     if kind == "mlcp" {
-        (number(), number());
+        number();
+        number();
         (equations, _) = (number() as usize, number());
         (0..5).for_each(|_| {
             number();
@@ -77,7 +78,8 @@ fn read(path: &Path) -> Problem {
     let (rows, columns) = (number() as usize, number() as usize);
     let mut m = vec![0.0; rows * columns];
     if storage == 0.0 {
-        (number(), number());
+        number();
+        number();
         for j in 0..columns {
             (0..rows).for_each(|i| m[i * columns + j] = number());
         }
@@ -157,9 +159,9 @@ fn solve_all(kind: &str, needed: &[(&str, usize)]) {
             let (report, rel, time) = run(solver.as_ref(), p);
             let Report { status, iterations, factorisations, .. } = report;
             println!("{name:12} {file:36} {status:?} its {iterations} lu {factorisations} rel {rel:.1e} {:.1} µs", 1e6 * time);
-            assert_eq!(report.converged(), report.rel <= 1e-8, "{name} on {file}");
+            assert!(!report.converged() || report.rel <= 1e-8, "{name} on {file}");
             assert!((rel - report.rel).abs() <= 1e-12 + 1e-6 * rel, "{name} on {file}: {rel:e} against {:e}", report.rel);
-            solved += usize::from(rel <= 1e-8);
+            solved += usize::from(report.converged() && rel <= 1e-8);
         }
         println!("{name}: {solved} of {}", problems.len());
         if let Some((_, least)) = needed.iter().find(|(n, _)| *n == name) {

@@ -288,3 +288,19 @@ fn bad_data_is_named() {
     let mixed = Mlcp { m: Matrix::dense(1, 1, vec![1.0]), q: vec![0.0], equality: vec![true], free: vec![false] };
     assert!(text(&mixed).contains("rows without equality"));
 }
+
+#[test]
+fn feasible_problems_without_solution_are_proved_so_by_all_their_bases() {
+    // w₁ = 1 keeps z₁ = 0, and then w₀ = −1 although z₁ = 1 is feasible
+    let p = Lcp { m: Matrix::dense(2, 2, vec![0.0, 1.0, 0.0, 0.0]), q: vec![-1.0, 1.0] };
+    let mut form = Form::default();
+    p.load(&mut form);
+    assert_eq!(infeasibility(&form), None);
+    for solver in [&Enumeration::default() as &dyn ComplementaritySolver, &Auto::default()] {
+        let (report, z, w) = solve(solver, &p);
+        assert_eq!(report.status, Status::Inconsistent, "{report:?} {z:?} {w:?}");
+    }
+    // the sign of w alone decides: −z₀ − 1 ≥ 0 has no basis, regular or not
+    let p = Lcp { m: Matrix::dense(2, 2, vec![-1.0, 0.0, 1.0, 0.0]), q: vec![-1.0, 0.0] };
+    assert_eq!(solve(&Auto::default(), &p).0.status, Status::Inconsistent);
+}

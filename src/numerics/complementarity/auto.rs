@@ -83,8 +83,12 @@ impl ComplementaritySolver for Auto {
             total.factorisations += found.factorisations;
             form.output(z, w);
             if form.rel(z, w) <= tolerance {
-                total.status = Status::Converged;
-                break;
+                if super::accepts(form, z, &form.residual(z, w), tolerance) {
+                    total.status = Status::Converged;
+                    break;
+                }
+                // small beside a z that has run away: the next stage starts afresh
+                (0..form.order()).for_each(|i| z[i] = form.origin(i));
             }
             if stopped {
                 total.status = Status::BudgetSpent;

@@ -21,7 +21,7 @@ use super::{ComplementaritySolver, Outcome, Scratch, Status, Watch, proceed};
 ///
 /// ```
 /// use drystone::{algebra::matrix::Matrix, numerics::{Status, complementarity::{ComplementaritySolver, Enumeration}, lcp::Lcp}};
-/// // feasible (z₁ ≥ 1), but w₁ = 1 then asks z₀ = … of no basis: w₀ = z₁ − 1, w₁ = 1
+/// // feasible, but w₁ = 1 keeps z₁ = 0, and then w₀ = −1
 /// let p = Lcp { m: Matrix::dense(2, 2, vec![0.0, 1.0, 0.0, 0.0]), q: vec![-1.0, 1.0] };
 /// let report = Enumeration::default().solve(&p, &mut [0.0; 2], &mut [0.0; 2]);
 /// assert_eq!(report.status, Status::Inconsistent);

@@ -12,6 +12,7 @@ use super::basis::State;
 use super::form::{Form, dot};
 use super::lemke::{End, path};
 use super::tableau::{Tableau, Variable};
+use crate::algebra::factor::least_squares;
 use crate::numerics::Watch;
 
 /// A checked proof of infeasibility.
@@ -75,22 +76,30 @@ pub(super) enum Feasibility {
 impl Inequalities<'_> {
     /// A feasible point, or the proof that there is none.
     pub(super) fn decide(&self, watch: &mut Watch) -> Feasibility {
-        let columns = self.lower.len();
+        // fixed unknowns are constants
+        let kept: Vec<usize> = (0..self.lower.len()).filter(|&j| self.lower[j] != self.upper[j]).collect();
+        let columns = kept.len();
+        let constant = |r: usize| {
+            let fixed = (0..self.lower.len()).filter(|&j| self.lower[j] == self.upper[j]);
+            self.q[r] + fixed.map(|j| self.row(r)[j] * self.lower[j]).sum::<f64>()
+        };
         let rows: Vec<usize> = (0..self.signs.len()).filter(|&r| self.signs[r] != Sign::Any).collect();
         // rows and columns near one, so that the checks below are relative
         let row_scale: Vec<f64> = rows
             .iter()
             .map(|&r| {
-                let largest = self.row(r).iter().fold(self.q[r].abs() * 1e-3, |m, x| m.max(x.abs()));
+                let largest = kept.iter().fold(constant(r).abs() * 1e-3, |m, &j| m.max(self.row(r)[j].abs()));
                 if largest > 0.0 { 1.0 / largest } else { 1.0 }
             })
             .collect();
         let n = columns + rows.len();
-        let mut lp = Form { m: vec![0.0; n * n], q: vec![0.0; n], lower: self.lower.to_vec(), upper: self.upper.to_vec() };
-        for j in 0..columns {
+        let mut lp = Form { m: vec![0.0; n * n], q: vec![0.0; n], lower: Vec::new(), upper: Vec::new() };
+        for (j, &own) in kept.iter().enumerate() {
+            lp.lower.push(self.lower[own]);
+            lp.upper.push(self.upper[own]);
             // a cost that keeps the point in the finite
             let weight = 1e-2 * (1.0 + (j as f64 * 0.618_033_988_749_895).fract());
-            lp.q[j] = match (self.lower[j].is_finite(), self.upper[j].is_finite()) {
+            lp.q[j] = match (self.lower[own].is_finite(), self.upper[own].is_finite()) {
                 (true, _) => weight,
                 (false, true) => -weight,
                 _ => 0.0,
@@ -98,11 +107,11 @@ impl Inequalities<'_> {
         }
         for (k, &r) in rows.iter().enumerate() {
             let i = columns + k;
-            for (j, &x) in self.row(r).iter().enumerate() {
+            for (j, x) in kept.iter().map(|&j| self.row(r)[j]).enumerate() {
                 lp.m[i * n + j] = row_scale[k] * x;
                 lp.m[j * n + i] = -row_scale[k] * x;
             }
-            lp.q[i] = row_scale[k] * self.q[r];
+            lp.q[i] = row_scale[k] * constant(r);
             let (lower, upper) = match self.signs[r] {
                 Sign::Positive => (0.0, f64::INFINITY),
                 Sign::Negative => (f64::NEG_INFINITY, 0.0),
@@ -118,8 +127,9 @@ impl Inequalities<'_> {
                 End::Solved => {
                     let mut point = vec![0.0; n];
                     tableau.point(&mut point);
-                    point.truncate(columns);
-                    return Feasibility::Point(point);
+                    let mut z = self.lower.to_vec();
+                    kept.iter().zip(&point).for_each(|(&j, x)| z[j] = *x);
+                    return Feasibility::Point(z);
                 }
                 End::Ray => {
                     let mut y = vec![0.0; n];
@@ -130,7 +140,23 @@ impl Inequalities<'_> {
                         return Feasibility::Impossible(proof);
                     }
                 }
-                End::Budget | End::Singular => {}
+                End::Budget => {}
+                End::Singular => {
+                    // the equations alone may contradict each other: their least-squares residual is the proof
+                    let equations: Vec<usize> = (0..rows.len()).filter(|&k| self.signs[rows[k]] == Sign::Zero).collect();
+                    let entry = |k: usize, j: usize| lp.m[(columns + k) * n + j];
+                    let mut a: Vec<f64> =
+                        equations.iter().flat_map(|&k| (0..columns).map(move |j| (k, j))).map(|(k, j)| entry(k, j)).collect();
+                    let mut b: Vec<f64> = equations.iter().map(|&k| -lp.q[columns + k]).collect();
+                    let mut x = vec![0.0; columns];
+                    least_squares(&mut a, &mut b, &mut x);
+                    let mut multipliers = vec![0.0; self.signs.len()];
+                    for &k in &equations {
+                        let left = lp.q[columns + k] + (0..columns).map(|j| entry(k, j) * x[j]).sum::<f64>();
+                        multipliers[rows[k]] = -left * row_scale[k];
+                    }
+                    return self.check(multipliers).map_or(Feasibility::Unknown, Feasibility::Impossible);
+                }
                 End::Stopped => return Feasibility::Unknown,
             }
         }

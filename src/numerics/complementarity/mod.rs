@@ -8,6 +8,7 @@
 //!
 //! The families differ in their bounds alone ([`Form`]), so each solver is written once. All of them end the same way:
 //! w and the residuals are recomputed from z with the statement's own matrix, and a status `Converged` is given for these only.
+//! A `rel` that is small because |z| has grown without bound (`rel_q > 1e-4`, and more than rounding in some row) is no convergence.
 //!
 //! | solver | idea | claims |
 //! |-|-|-|
@@ -135,7 +136,7 @@ pub trait ComplementaritySolver {
             found = p.residual(z, w);
         }
         let status = match said {
-            _ if found.rel <= self.tolerance() => Status::Converged,
+            _ if accepts(form, z, &found, self.tolerance()) => Status::Converged,
             Status::Converged => Status::Stalled,
             other => other,
         };
@@ -179,6 +180,19 @@ pub struct Scratch {
     lu: crate::algebra::factor::Lu,
     vectors: [Vec<f64>; 8],
     states: Vec<State>,
+}
+
+/// The tolerance is met, and not only because z has run away: an error that is large beside q must be rounding of its own row.
+fn accepts(form: &Form, z: &[f64], found: &Residual, tolerance: f64) -> bool {
+    let rounding = |i: usize| {
+        let (mut w, mut size) = (form.q[i], form.q[i].abs());
+        for (m, z) in form.row(i).iter().zip(z) {
+            w += m * z;
+            size += (m * z).abs();
+        }
+        (z[i] - form.project(i, z[i] - w)).abs() <= 1e-10 * size
+    };
+    found.rel <= tolerance && (found.rel_q <= 1e-4 || (0..form.order()).all(rounding))
 }
 
 /// The n first entries of each buffer, zeroed.
