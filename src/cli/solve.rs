@@ -202,6 +202,9 @@ fn one(arguments: &Arguments, path: &Path, several: bool, trace: &mut String) ->
     let Some(entry) = arguments.solver.or_else(|| default_for(&problem)).filter(|entry| entry.claims(&problem)) else {
         let family = problem.family().name();
         let message = match arguments.solver {
+            Some(entry) if entry.families.contains(&problem.family()) => {
+                format!("{file}: solver {} does not take every set of this problem; see `drystone inspect`", entry.name)
+            }
             Some(entry) => format!("{file}: solver {} takes no {family} problems; see `drystone solvers`", entry.name),
             None => format!("{file}: no solver takes {family} problems"),
         };
@@ -272,6 +275,6 @@ pub(super) fn list() -> u8 {
         say(&format!("{:<width$}  {:<22} {}", entry.name, families.join(", "), entry.about));
     }
     say("\nThe first that takes a problem is its default; choose one with `drystone solve FILE --solver NAME`.");
-    say("local: fc, rfc and gmp (W, q); global: gfc and grfc (M, H, f, w).");
+    say("local: fc, rfc and gmp (W, q); global: gfc and grfc (M, H, f, w); lcp, mlcp and relay: M, q.");
     DONE
 }

@@ -7,15 +7,22 @@ mod problem;
 
 pub use problem::{Family, Kind, Problem, Solution};
 
+use super::admissible::AdmissibleSet;
+use super::complementarity::{Auto as Pivoting, InteriorPoint as CentralPath};
+use super::complementarity::{BlockGaussSeidel, ComplementaritySolver, Enumeration, Lemke, Murty, Newton, NewtonFunction, Pgs, Workspace};
 use super::global::{GlobalSolver, Reduced, admm::BodyAdmm, auto::GlobalAuto, proximal::BodyNewton};
 use super::local::LocalSolver;
 use super::local::admm::Admm;
 use super::local::auto::Auto;
+use super::local::equations::Function;
 use super::local::fixed_point::{AclmFixedPoint, DeSaxceFixedPoint, TrescaFixedPoint};
+use super::local::interior_point::InteriorPoint;
+use super::local::newton::SemismoothNewton;
 use super::local::nsgs::Nsgs;
 use super::local::projection::{ExtraGradient, FixedPoint, HyperplaneProjection};
 use super::local::proximal::ProximalPoint;
-use super::{Measure, ProblemError, Report, Watch};
+use super::residual::Residual;
+use super::{Measure, ProblemError, Report, Status, Watch};
 
 /// What a caller may ask of any solver.
 ///
@@ -65,91 +72,159 @@ pub struct Entry {
     pub about: &'static str,
     /// Types of problems that it takes.
     pub families: &'static [Family],
+    /// Sets that it can treat, of a problem made of blocks.
+    pub sets: fn(&AdmissibleSet) -> bool,
     /// Solves from the guess, or from zero; the watch sees every iteration and may stop it. An error says why the problem cannot
     /// be stated (a singular M, say), or that the solver does not claim it.
     pub run: fn(&Problem, &Request, Option<&Solution>, &mut Watch) -> Solved,
 }
 
 impl Entry {
-    /// Whether it takes problems of this type.
+    /// Whether it takes problems of this type with sets like these.
     pub fn claims(&self, problem: &Problem) -> bool {
-        self.families.contains(&problem.family())
+        self.families.contains(&problem.family()) && problem.blocks().0.iter().all(self.sets)
     }
 }
 
-/// An entry for a [`LocalSolver`], which solves global problems after reduction: name, settings, field of its budget, use.
-macro_rules! friction {
-    ($name:literal, $solver:ident, $budget:ident, $about:literal) => {
-        Entry {
-            name: $name,
-            about: $about,
-            families: &[Family::Local, Family::Global],
-            run: |p, ask, guess, watch| {
-                let plain = $solver::default();
-                let $budget = ask.max_iterations.unwrap_or(plain.$budget);
-                friction(p, guess, watch, $solver { tolerance: ask.tolerance, measure: ask.measure, $budget, ..plain })
-            },
-        }
-    };
+/// The settings that a request asks for: budget, tolerance and, where the solver knows several, the measure.
+macro_rules! settings {
+    (complementarity, $ask:ident, $solver:ident { $budget:ident $(, $field:ident: $value:expr)* }) => {{
+        let plain = $solver::default();
+        $solver { tolerance: $ask.tolerance, $budget: $ask.max_iterations.unwrap_or(plain.$budget), $($field: $value,)* ..plain }
+    }};
+    ($room:ident, $ask:ident, $solver:ident { $budget:ident $(, $field:ident: $value:expr)* }) => {{
+        let plain = $solver::default();
+        let $budget = $ask.max_iterations.unwrap_or(plain.$budget);
+        $solver { tolerance: $ask.tolerance, measure: $ask.measure, $budget, $($field: $value,)* ..plain }
+    }};
 }
 
-/// An entry for a [`GlobalSolver`]: name, settings, field of its budget, use.
-macro_rules! body_space {
-    ($name:literal, $solver:ident, $budget:ident, $about:literal) => {
+/// An entry: name, use, and for some families each the room, the settings and the field of their budget.
+macro_rules! entry {
+    ($name:literal, $about:literal, $([$($family:ident),+] => $room:ident $solver:ident $settings:tt),+) => {
         Entry {
             name: $name,
             about: $about,
-            families: &[Family::Global],
-            run: |p, ask, guess, watch| {
-                let plain = $solver::default();
-                let $budget = ask.max_iterations.unwrap_or(plain.$budget);
-                global(p, guess, watch, $solver { tolerance: ask.tolerance, measure: ask.measure, $budget, ..plain })
+            families: &[$($(Family::$family),+),+],
+            sets: |_| true,
+            run: |p, ask, guess, watch| match p {
+                $($(Problem::$family(_))|+ => $room(p, ask, guess, watch, settings!($room, ask, $solver $settings)),)+
+                #[allow(unreachable_patterns, reason = "some solvers take every family")]
+                _ => Err(unclaimed(p)),
             },
         }
     };
 }
 
 /// Every solver; the first that claims a problem is its default.
+#[allow(clippy::needless_update, reason = "some solvers have no settings beyond those of the request")]
 pub fn all() -> &'static [Entry] {
     &[
-        body_space!(
-            "global",
-            GlobalAuto,
-            max_rounds,
-            "the default for problems with velocities: reduced and solved on W, or in body space where contacts are redundant"
+        entry!(
+            "auto",
+            "the default: chooses, escalates as far as each method makes progress, keeps the best answer and says why it ended",
+            [Local] => friction Auto { max_rounds },
+            [Global] => global GlobalAuto { max_rounds },
+            [Lcp, Mlcp, Relay] => complementarity Pivoting { max_bases }
         ),
-        friction!("auto", Auto, max_rounds, "sweeps, proximal Newton and splitting in turn, as far as each makes progress: any problem"),
-        friction!("nsgs", Nsgs, max_sweeps, "accelerated Gauss–Seidel, contact by contact: many contacts, moderate accuracy"),
-        friction!(
+        entry!(
+            "nsgs",
+            "accelerated Gauss–Seidel, contact by contact: many contacts, moderate accuracy",
+            [Local, Global] => friction Nsgs { max_sweeps }
+        ),
+        entry!(
             "proximal",
-            ProximalPoint,
-            max_outer,
-            "proximal point around semismooth Newton: high accuracy, stuck and hyperstatic piles"
+            "proximal point around semismooth Newton: high accuracy, stuck and hyperstatic piles",
+            [Local, Global] => friction ProximalPoint { max_outer }
         ),
-        friction!(
+        entry!(
             "admm",
-            Admm,
-            max_iterations,
-            "splitting with one factorisation, accelerated: hyperstatic problems that Newton cycles on"
+            "splitting with one factorisation, accelerated: hyperstatic problems that Newton cycles on",
+            [Local, Global] => friction Admm { max_iterations }
         ),
-        body_space!("body_admm", BodyAdmm, max_iterations, "splitting with the velocities as unknowns: redundant contacts cost little"),
-        body_space!(
+        entry!(
+            "body_admm",
+            "splitting with the velocities as unknowns: redundant contacts cost little",
+            [Global] => global BodyAdmm { max_iterations }
+        ),
+        entry!(
             "body_newton",
-            BodyNewton,
-            max_iterations,
-            "proximal Newton with the velocities as unknowns: stuck piles with more contacts than velocities"
+            "proximal Newton with the velocities as unknowns: stuck piles with more contacts than velocities",
+            [Global] => global BodyNewton { max_iterations }
         ),
-        friction!("vi_fixed_point", FixedPoint, max_iterations, "projection with adaptive steps: no factorisation, no contact solver"),
-        friction!(
+        entry!(
+            "newton_fb",
+            "semismooth Newton on Fischer and Burmeister's function: few contacts, complementarity with regular solutions",
+            [Local, Global] => friction SemismoothNewton { max_iterations, function: Function::FischerBurmeister },
+            [Lcp, Mlcp, Relay] => complementarity Newton { max_iterations, function: NewtonFunction::FischerBurmeister }
+        ),
+        entry!(
+            "newton_ac",
+            "semismooth Newton on Alart and Curnier's function: few contacts, high accuracy",
+            [Local, Global] => friction SemismoothNewton { max_iterations, function: Function::AlartCurnier }
+        ),
+        entry!(
+            "newton_min",
+            "semismooth Newton on the minimum: finite near a regular solution",
+            [Lcp, Mlcp, Relay] => complementarity Newton { max_iterations, function: NewtonFunction::Minimum }
+        ),
+        Entry {
+            sets: |set| !matches!(set, AdmissibleSet::Interval { .. } | AdmissibleSet::Rolling { .. }),
+            ..entry!(
+                "interior_point",
+                "predictor–corrector on the central path: few iterations of one factorisation each, M or W positive semidefinite",
+                [Local, Global] => friction InteriorPoint { max_iterations },
+                [Lcp, Mlcp, Relay] => complementarity CentralPath { max_iterations }
+            )
+        },
+        entry!(
+            "vi_fixed_point",
+            "projection with adaptive steps: no factorisation, no contact solver",
+            [Local, Global] => friction FixedPoint { max_iterations }
+        ),
+        entry!(
             "vi_extragradient",
-            ExtraGradient,
-            max_iterations,
-            "two projections a step: monotone problems where one projection cycles"
+            "two projections a step: monotone problems where one projection cycles",
+            [Local, Global] => friction ExtraGradient { max_iterations }
         ),
-        friction!("hyperplane", HyperplaneProjection, max_iterations, "projection on separating hyperplanes: slow, for comparison"),
-        friction!("de_saxce", DeSaxceFixedPoint, max_outer, "fixed point on the De Saxcé shift"),
-        friction!("tresca", TrescaFixedPoint, max_outer, "fixed point on the friction bound, a convex problem each"),
-        friction!("aclm", AclmFixedPoint, max_outer, "fixed point on the shift, a second-order cone problem each"),
+        entry!(
+            "hyperplane",
+            "projection on separating hyperplanes: slow, for comparison",
+            [Local, Global] => friction HyperplaneProjection { max_iterations }
+        ),
+        entry!("de_saxce", "fixed point on the De Saxcé shift", [Local, Global] => friction DeSaxceFixedPoint { max_outer }),
+        entry!("tresca", "fixed point on the friction bound, a convex problem each", [Local, Global] => friction TrescaFixedPoint { max_outer }),
+        entry!("aclm", "fixed point on the shift, a second-order cone problem each", [Local, Global] => friction AclmFixedPoint { max_outer }),
+        entry!(
+            "lemke",
+            "complementary pivoting along a path: P0, copositive-plus and most other matrices",
+            [Lcp, Mlcp, Relay] => complementarity Lemke { max_pivots }
+        ),
+        entry!(
+            "murty",
+            "principal pivoting: P-matrices, in a few factorisations",
+            [Lcp, Mlcp, Relay] => complementarity Murty { max_iterations }
+        ),
+        entry!(
+            "enumeration",
+            "every basis: very small problems of any class, and proofs that there is no solution",
+            [Lcp, Mlcp, Relay] => complementarity Enumeration { max_bases }
+        ),
+        entry!(
+            "pgs",
+            "projected Gauss–Seidel: symmetric positive definite and H-matrices, low accuracy",
+            [Lcp, Relay] => complementarity Pgs { max_sweeps }
+        ),
+        entry!(
+            "psor",
+            "projected relaxation with ω = 1.3: symmetric positive definite matrices of high condition",
+            [Lcp, Relay] => complementarity Pgs { max_sweeps, relaxation: 1.3 }
+        ),
+        entry!(
+            "block",
+            "Gauss–Seidel over blocks of four unknowns, each pivoted: diagonally dominant by blocks",
+            [Lcp, Relay] => complementarity BlockGaussSeidel { max_sweeps }
+        ),
     ]
 }
 
@@ -173,7 +248,8 @@ fn start(p: &Problem, guess: Option<&Solution>) -> Solution {
     }
 }
 
-fn friction<S: LocalSolver>(p: &Problem, guess: Option<&Solution>, watch: &mut Watch, solver: S) -> Solved {
+/// A [`LocalSolver`], which solves global problems after reduction.
+fn friction<S: LocalSolver>(p: &Problem, _: &Request, guess: Option<&Solution>, watch: &mut Watch, solver: S) -> Solved {
     let mut s = start(p, guess);
     let report = match p {
         Problem::Local(p) => solver.solve_watched(p, &mut s.r, &mut s.u, watch),
@@ -183,10 +259,25 @@ fn friction<S: LocalSolver>(p: &Problem, guess: Option<&Solution>, watch: &mut W
     Ok((s, report))
 }
 
-fn global<S: GlobalSolver>(p: &Problem, guess: Option<&Solution>, watch: &mut Watch, solver: S) -> Solved {
+/// A [`GlobalSolver`].
+fn global<S: GlobalSolver>(p: &Problem, _: &Request, guess: Option<&Solution>, watch: &mut Watch, solver: S) -> Solved {
     let mut s = start(p, guess);
     let Problem::Global(p) = p else { return Err(unclaimed(p)) };
     let report = solver.solve_watched(p, &mut s.r, &mut s.v, &mut s.u, watch)?;
+    Ok((s, report))
+}
+
+/// A [`ComplementaritySolver`]; it stops on `rel`, so another measure may be left unmet.
+fn complementarity<S: ComplementaritySolver>(p: &Problem, ask: &Request, guess: Option<&Solution>, watch: &mut Watch, solver: S) -> Solved {
+    let mut s = start(p, guess);
+    let Some(statement) = p.complementarity() else { return Err(unclaimed(p)) };
+    let mut report = solver.solve_with(statement, &mut s.r, &mut s.u, &mut Workspace::default(), &mut |progress| {
+        watch(progress) && ask.max_iterations.is_none_or(|most| progress.iteration < most)
+    });
+    let found = Residual { rel: report.rel, rel_q: report.rel_q, e_s: report.e_s };
+    if report.converged() && ask.measure.of(&found) > ask.tolerance {
+        report.status = Status::Stalled;
+    }
     Ok((s, report))
 }
 

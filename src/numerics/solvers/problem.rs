@@ -4,15 +4,15 @@
 //! local     u = W r + q                          the natural map of `numerics::local`
 //! global    M v = H r + f,  u = Hᵀ v + w         |M v − H r − f| / max(|f|, |M v|, |H r|) + |F| / max(|r|, |u|)
 //! lcp, mlcp, relay   w = M z + q,  F = z − P_K(z − w)     rel = |F| / max(|q|, |z|, |w|),  rel_q = |F| / |q|
-//! e_s       every block scaled by D, the mean of the diagonal of its own W (or M)
+//! e_s       every block scaled by D, the mean of the diagonal of its own W (or M); rel for mlcp, whose rows share no diagonal
 //! ```
 
-use crate::algebra::matrix::Matrix;
 use crate::numerics::ProblemError;
 use crate::numerics::admissible::AdmissibleSet;
+use crate::numerics::complementarity::Complementarity;
 use crate::numerics::global::GlobalProblem;
 use crate::numerics::lcp::Lcp;
-use crate::numerics::local::{LocalProblem, finite, natural_map, size, validate_sets};
+use crate::numerics::local::LocalProblem;
 use crate::numerics::mlcp::Mlcp;
 use crate::numerics::relay::Relay;
 use crate::numerics::residual::Residual;
@@ -224,23 +224,19 @@ impl Problem {
         match self {
             Self::Local(p) => p.validate(),
             Self::Global(p) => p.validate(),
-            Self::Lcp(p) => square(&p.m, &p.q),
-            Self::Relay(p) => {
-                square(&p.m, &p.q)?;
-                size("the lower bounds", p.lower.len(), p.q.len(), "one per row")?;
-                size("the upper bounds", p.upper.len(), p.q.len(), "one per row")?;
-                let sets: Vec<_> = p.lower.iter().zip(&p.upper).map(|(&lower, &upper)| AdmissibleSet::Interval { lower, upper }).collect();
-                validate_sets(&sets, &(0..=sets.len()).collect::<Vec<_>>())
-            }
-            Self::Mlcp(p) => {
-                size("q", p.q.len(), p.m.rows(), "one per row of M")?;
-                size("the flags of equality", p.equality.len(), p.m.rows(), "one per row of M")?;
-                size("the flags of freedom", p.free.len(), p.m.columns(), "one per column of M")?;
-                let count = |flags: &[bool]| flags.iter().filter(|x| !**x).count();
-                size("the list of rows that are no equations", count(&p.equality), count(&p.free), "one per bounded unknown")?;
-                finite("M", p.m.values())?;
-                finite("q", &p.q)
-            }
+            Self::Lcp(p) => p.validate(),
+            Self::Mlcp(p) => p.validate(),
+            Self::Relay(p) => p.validate(),
+        }
+    }
+
+    /// The problem as its solvers see it, where it has neither contacts nor cones.
+    pub fn complementarity(&self) -> Option<&dyn Complementarity> {
+        match self {
+            Self::Local(_) | Self::Global(_) => None,
+            Self::Lcp(p) => Some(p),
+            Self::Mlcp(p) => Some(p),
+            Self::Relay(p) => Some(p),
         }
     }
 
@@ -249,74 +245,17 @@ impl Problem {
         Ok(match self {
             Self::Local(p) => p.residual(&s.r, &mut s.u),
             Self::Global(p) => p.residual(&s.r, &mut s.v, &mut s.u)?,
-            Self::Lcp(p) => {
-                affine(&p.m, &p.q, s);
-                scalar_residual(&p.m, &p.q, s, |i| (AdmissibleSet::NonNegative, Some(i)))
-            }
-            Self::Relay(p) => {
-                affine(&p.m, &p.q, s);
-                scalar_residual(&p.m, &p.q, s, |i| (AdmissibleSet::Interval { lower: p.lower[i], upper: p.upper[i] }, Some(i)))
-            }
-            Self::Mlcp(p) => {
-                affine(&p.m, &p.q, s);
-                let columns = partners(p);
-                scalar_residual(&p.m, &p.q, s, |i| {
-                    (if p.equality[i] { AdmissibleSet::Free } else { AdmissibleSet::NonNegative }, columns[i])
-                })
-            }
+            Self::Lcp(p) => p.residual(&s.r, &mut s.u),
+            Self::Mlcp(p) => p.residual(&s.r, &mut s.u),
+            Self::Relay(p) => p.residual(&s.r, &mut s.u),
         })
-    }
-}
-
-fn square(m: &Matrix, q: &[f64]) -> Result<(), ProblemError> {
-    size("the rows of M", m.rows(), q.len(), "one per entry of q")?;
-    size("the columns of M", m.columns(), q.len(), "M is square")?;
-    finite("M", m.values())?;
-    finite("q", q)
-}
-
-fn affine(m: &Matrix, q: &[f64], s: &mut Solution) {
-    m.multiply(&s.r, &mut s.u);
-    s.u.iter_mut().zip(q).for_each(|(w, q)| *w += q);
-}
-
-/// The unknown of each row: the k-th bounded one for the k-th complementarity, the k-th free one for the k-th equation; rows
-/// beyond have none.
-fn partners(p: &Mlcp) -> Vec<Option<usize>> {
-    let pick = |free: bool| (0..p.free.len()).filter(move |&j| p.free[j] == free);
-    let (mut free, mut bounded) = (pick(true), pick(false));
-    p.equality.iter().map(|&equality| if equality { free.next() } else { bounded.next() }).collect()
-}
-
-/// Rows of one unknown each; `of` gives the set of a row and its unknown, where it has one.
-fn scalar_residual(m: &Matrix, q: &[f64], s: &Solution, of: impl Fn(usize) -> (AdmissibleSet, Option<usize>)) -> Residual {
-    let rows = q.len();
-    let (sets, columns): (Vec<_>, Vec<_>) = (0..rows).map(of).unzip();
-    let z: Vec<f64> = columns.iter().map(|column| column.map_or(0.0, |j| s.r[j])).collect();
-    let diagonal: Vec<f64> = columns.iter().enumerate().map(|(i, column)| column.map_or(0.0, |j| entry(m, i, j))).collect();
-    let positive = || diagonal.iter().filter(|d| **d > 0.0);
-    let typical = positive().sum::<f64>() / positive().count().max(1) as f64;
-    let fallback = if typical > 0.0 { typical } else { 1.0 };
-    let weights: Vec<f64> = diagonal.iter().map(|&d| if d > 0.0 { d } else { fallback }).collect();
-    let offsets: Vec<usize> = (0..=rows).collect();
-    natural_map(&sets, &offsets, &weights, &z, &s.u, q)
-}
-
-fn entry(m: &Matrix, i: usize, j: usize) -> f64 {
-    match m {
-        Matrix::Dense { columns, values, .. } => values[i * columns + j],
-        Matrix::Sparse(a) => a.get(i, j).copied().unwrap_or(0.0),
-        Matrix::Blocks(a) => {
-            let block = |row: usize| a.offsets().partition_point(|&first| first <= row).saturating_sub(1);
-            let (bi, bj) = (block(i), block(j));
-            a.block(bi, bj).map_or(0.0, |b| b[(i - a.offsets()[bi]) * a.rows(bj) + j - a.offsets()[bj]])
-        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::algebra::matrix::Matrix;
 
     #[test]
     fn residuals_vanish_at_solutions_and_only_there() {

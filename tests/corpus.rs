@@ -1,0 +1,68 @@
+//! One corpus, every engine: each registered solver on each small problem that it claims, checked by the recomputed residual.
+#![cfg(feature = "simulation")]
+
+use drystone::io::problem::read;
+use drystone::numerics::solvers::{Problem, Request, all, default_for};
+use std::path::{Path, PathBuf};
+
+const TOLERANCE: f64 = 1e-8;
+
+/// Solver, problem and why it does not get there; an entry that is no longer needed fails the test.
+const EXCEPTIONS: &[(&str, &str, &str)] = &[];
+
+fn corpus() -> Vec<(String, Problem)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/problems");
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder).expect("the assets").map(|e| e.expect("an entry").path()).collect();
+    paths.sort();
+    let hdf5 = |p: &Path| p.extension().is_some_and(|e| e == "hdf5");
+    paths.retain(|p| !p.ends_with("README.md") && (cfg!(feature = "hdf5") || !hdf5(p)));
+    let name = |p: &Path| p.file_name().expect("a name").to_string_lossy().into_owned();
+    paths.iter().map(|p| (name(p), read(p, None).unwrap_or_else(|e| panic!("{e}")))).collect()
+}
+
+#[test]
+fn every_solver_solves_every_problem_that_it_claims() {
+    let mut wrong = Vec::new();
+    for (file, problem) in corpus() {
+        for solver in all().iter().filter(|solver| solver.claims(&problem)) {
+            let ask = Request { tolerance: TOLERANCE, ..Request::default() };
+            let (mut answer, report) = (solver.run)(&problem, &ask, None, &mut |_| true).unwrap_or_else(|e| panic!("{file}: {e}"));
+            let found = problem.residual(&mut answer).expect("residuals");
+            let name = solver.name;
+            println!("{name:<18} {file:<24} {:?} {} iterations, {:.1e}", report.status, report.iterations, found.rel);
+            let solved = report.converged() && found.rel <= TOLERANCE;
+            let excepted = EXCEPTIONS.iter().any(|(solver, problem, _)| (*solver, *problem) == (name, &file));
+            match (solved, excepted) {
+                (true, true) => wrong.push(format!("{name} solves {file}: no exception is needed")),
+                (false, false) => wrong.push(format!("{name} on {file}: {report:?}, recomputed {:e}", found.rel)),
+                _ => {}
+            }
+            assert!((report.rel - found.rel).abs() <= 1e-3 * TOLERANCE, "{name} on {file}: reports {:e}, has {:e}", report.rel, found.rel);
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_default_of_every_problem_is_auto() {
+    for (file, problem) in corpus() {
+        assert_eq!(default_for(&problem).map(|solver| solver.name), Some("auto"), "{file}");
+    }
+}
+
+#[test]
+fn a_budget_and_a_watch_are_kept() {
+    for (file, problem) in corpus() {
+        for solver in all().iter().filter(|solver| solver.claims(&problem)) {
+            let ask = Request { tolerance: 1e-300, ..Request::default() };
+            let mut calls = 0;
+            let stop = &mut |_| {
+                calls += 1;
+                false
+            };
+            let (mut answer, report) = (solver.run)(&problem, &ask, None, stop).unwrap_or_else(|e| panic!("{file}: {e}"));
+            assert!(calls <= 8, "{} on {file}: {calls} calls after the first said stop", solver.name);
+            assert!(problem.residual(&mut answer).is_ok_and(|found| found.rel.is_finite()), "{} on {file}: {report:?}", solver.name);
+        }
+    }
+}
