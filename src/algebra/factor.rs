@@ -109,8 +109,8 @@ pub fn least_squares(a: &mut [f64], b: &mut [f64], x: &mut [f64]) -> usize {
     for k in 0..rows.min(columns) {
         let left = |c: usize, a: &[f64]| (k..rows).map(|i| a[i * columns + c].powi(2)).sum::<f64>().sqrt();
         let (mut size, mut at) = (-1.0, k);
-        for c in k..columns {
-            let s = left(order[c], a);
+        for (c, &column) in order.iter().enumerate().skip(k) {
+            let s = left(column, a);
             if s > size {
                 (size, at) = (s, c);
             }

@@ -74,7 +74,7 @@ impl ComplementaritySolver for Pgs {
                 outcome.status = Status::Stalled;
                 break;
             }
-            if hint <= self.tolerance || outcome.iterations % 50 == 0 {
+            if hint <= self.tolerance || outcome.iterations.is_multiple_of(50) {
                 form.output(z, w);
                 let rel = form.rel(z, w);
                 if rel < best {
