@@ -137,7 +137,8 @@ fn means(cases: &[Case]) {
             line(&format!("{class}, {tolerance:.0e}, against the best"), &chosen);
         }
     }
-    let plain = |c: &Case| c.default_ms.filter(|_| c.solved && c.tolerance == TOLERANCES[0] && c.contacts > 100);
+    let [loose, _] = TOLERANCES;
+    let plain = |c: &Case| c.default_ms.filter(|_| c.solved && c.tolerance == loose && c.contacts > 100);
     line("nc > 100, 1e-4, against the default NSGS", &plain);
     let open: Vec<String> = cases.iter().filter(|c| !c.solved).map(|c| format!("{} at {:.0e}", c.name, c.tolerance)).collect();
     println!("\nNot solved: {}", if open.is_empty() { "none".into() } else { open.join(", ") });

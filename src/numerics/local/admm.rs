@@ -106,7 +106,7 @@ impl Admm {
                 continue;
             }
             least = least.min(primal);
-            if report.iterations % CHECK == 0 {
+            if report.iterations.is_multiple_of(CHECK) {
                 found = sweeper.residual(&z, u);
                 let error = self.measure.of(&found);
                 if error < best {

@@ -227,7 +227,7 @@ pub(super) fn validate_sets(sets: &[AdmissibleSet], offsets: &[usize]) -> Result
             AdmissibleSet::Rolling { mu, mu_r } => {
                 coefficient(i, "mu", mu)?;
                 coefficient(i, "mu_r", mu_r)?;
-                if rows % 2 == 0 {
+                if rows.is_multiple_of(2) {
                     return size(&format!("block {i}"), rows, 5, "a normal, its tangents and as many moments");
                 }
             }

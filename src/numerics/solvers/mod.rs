@@ -47,6 +47,13 @@ impl Default for Request {
     }
 }
 
+impl Request {
+    /// The error of a report that the tolerance is for.
+    fn error(&self, report: &Report) -> f64 {
+        self.measure.of(&Residual { rel: report.rel, rel_q: report.rel_q, e_s: report.e_s })
+    }
+}
+
 /// Answer and report.
 pub type Solved = Result<(Solution, Report), ProblemError>;
 
@@ -86,13 +93,21 @@ impl Entry {
     }
 }
 
-/// The settings that a request asks for: budget, tolerance and, where the solver knows several, the measure.
+/// The settings that a request asks for: budget, tolerance and, where the solver knows several, the measure. Friction solvers are
+/// left open to a stricter tolerance.
 macro_rules! settings {
+    (friction, $ask:ident, $solver:ident { $budget:ident $(, $field:ident: $value:expr)* }) => {
+        |tolerance| {
+            let plain = $solver::default();
+            let $budget = $ask.max_iterations.unwrap_or(plain.$budget);
+            $solver { tolerance, measure: $ask.measure, $budget, $($field: $value,)* ..plain }
+        }
+    };
     (complementarity, $ask:ident, $solver:ident { $budget:ident $(, $field:ident: $value:expr)* }) => {{
         let plain = $solver::default();
         $solver { tolerance: $ask.tolerance, $budget: $ask.max_iterations.unwrap_or(plain.$budget), $($field: $value,)* ..plain }
     }};
-    ($room:ident, $ask:ident, $solver:ident { $budget:ident $(, $field:ident: $value:expr)* }) => {{
+    (global, $ask:ident, $solver:ident { $budget:ident $(, $field:ident: $value:expr)* }) => {{
         let plain = $solver::default();
         let $budget = $ask.max_iterations.unwrap_or(plain.$budget);
         $solver { tolerance: $ask.tolerance, measure: $ask.measure, $budget, $($field: $value,)* ..plain }
@@ -248,14 +263,36 @@ fn start(p: &Problem, guess: Option<&Solution>) -> Solution {
     }
 }
 
+/// Times a solver is asked again, more strictly, where the error of the reduced problem is met and the global one, over smaller
+/// terms, is not.
+const ASKED_AGAIN: usize = 3;
+
 /// A [`LocalSolver`], which solves global problems after reduction.
-fn friction<S: LocalSolver>(p: &Problem, _: &Request, guess: Option<&Solution>, watch: &mut Watch, solver: S) -> Solved {
+fn friction<S: LocalSolver>(p: &Problem, ask: &Request, guess: Option<&Solution>, watch: &mut Watch, solver: impl Fn(f64) -> S) -> Solved {
     let mut s = start(p, guess);
-    let report = match p {
-        Problem::Local(p) => solver.solve_watched(p, &mut s.r, &mut s.u, watch),
-        Problem::Global(p) => Reduced(solver).solve_watched(p, &mut s.r, &mut s.v, &mut s.u, watch)?,
+    let p = match p {
+        Problem::Local(p) => {
+            let report = solver(ask.tolerance).solve_watched(p, &mut s.r, &mut s.u, watch);
+            return Ok((s, report));
+        }
+        Problem::Global(p) => p,
         _ => return Err(unclaimed(p)),
     };
+    let mut tolerance = ask.tolerance;
+    let mut report = Report::default();
+    for round in 0..=ASKED_AGAIN {
+        let found = Reduced(solver(tolerance)).solve_watched(p, &mut s.r, &mut s.v, &mut s.u, watch)?;
+        let (iterations, factorisations) = (report.iterations + found.iterations, report.factorisations + found.factorisations);
+        report = Report { iterations, factorisations, ..found };
+        let error = ask.error(&report);
+        if !report.converged() || error <= ask.tolerance {
+            break;
+        }
+        if round == ASKED_AGAIN {
+            report.status = Status::Stalled;
+        }
+        tolerance *= 0.5 * ask.tolerance / error;
+    }
     Ok((s, report))
 }
 
@@ -274,8 +311,7 @@ fn complementarity<S: ComplementaritySolver>(p: &Problem, ask: &Request, guess: 
     let mut report = solver.solve_with(statement, &mut s.r, &mut s.u, &mut Workspace::default(), &mut |progress| {
         watch(progress) && ask.max_iterations.is_none_or(|most| progress.iteration < most)
     });
-    let found = Residual { rel: report.rel, rel_q: report.rel_q, e_s: report.e_s };
-    if report.converged() && ask.measure.of(&found) > ask.tolerance {
+    if report.converged() && ask.error(&report) > ask.tolerance {
         report.status = Status::Stalled;
     }
     Ok((s, report))
