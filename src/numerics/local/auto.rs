@@ -51,6 +51,9 @@ impl Default for Auto {
 const FIRST: usize = 60;
 /// Tolerances from here on count as loose: sweeps go on while they promise to get there soon, then splitting has its first try.
 const LOOSE: f64 = 1e-6;
+/// Windows of the accelerated sweeps: a short one is cheaper and as good for a few digits.
+const WINDOW: usize = 10;
+const LOOSE_WINDOW: usize = 5;
 const LOOSE_SPLITTING: usize = 450;
 const LOOSE_RHO: f64 = 0.3;
 /// Iterations of the first Newton method on all rows; where it works it needs 8 to 20.
@@ -66,11 +69,13 @@ impl LocalSolver for Auto {
     fn solve_watched(&self, p: &LocalProblem, r: &mut [f64], u: &mut [f64], watch: &mut Watch) -> Report {
         let sweeper = Sweeper::new(p);
         let mut work = Work::new(self.measure, r, watch);
+        let loose = self.tolerance >= LOOSE;
+        let window = if loose { LOOSE_WINDOW } else { WINDOW };
         let sweeps = |max_sweeps, foresight| Nsgs {
             tolerance: self.tolerance,
             measure: self.measure,
             max_sweeps,
-            acceleration: Acceleration::Anderson(10),
+            acceleration: Acceleration::Anderson(window),
             foresight,
             ..Nsgs::default()
         };
@@ -89,8 +94,7 @@ impl LocalSolver for Auto {
             alpha,
             ..ProximalPoint::default()
         };
-        let loose = self.tolerance >= LOOSE;
-        let first = if loose { sweeps(3 * FIRST, FIRST) } else { sweeps(FIRST, 0) };
+        let first = if loose { sweeps(5 * FIRST / 2, FIRST) } else { sweeps(FIRST, 0) };
         if work.stage(Start::Best, r, u, |r, u, w| first.run(&sweeper, r, u, w)) {
             return work.report;
         }

@@ -94,7 +94,7 @@ impl ContactOperator3 {
     }
 
     /// The same from a guess, say the last reaction: where that slips, one or two evaluations less.
-    #[inline]
+    #[inline(always)]
     pub fn solve_near(&self, q: [f64; 3], mu: f64, guess: [f64; 3]) -> [f64; 3] {
         if q[0] >= 0.0 {
             return [0.0; 3];
@@ -111,7 +111,7 @@ impl ContactOperator3 {
         [rn, cos * x - sin * y, sin * x + cos * y]
     }
 
-    #[inline]
+    #[inline(always)]
     fn solve_turned(&self, free: f64, c: [f64; 2], mu: f64, near: [f64; 2]) -> (f64, f64, f64) {
         let [s1, s2] = self.s;
         let stick = if self.s_det_inv != 0.0 {
@@ -142,7 +142,7 @@ impl ContactOperator3 {
     }
 
     /// Solves `|r_t(λ)| = μ r_n(λ)` for λ > 0.
-    #[inline]
+    #[inline(always)]
     fn slip(&self, free: f64, c: [f64; 2], mu: f64, near: [f64; 2]) -> (f64, f64, f64) {
         let ([s1, s2], a) = (self.s, self.a);
         let c_norm = (c[0] * c[0] + c[1] * c[1]).sqrt();
