@@ -7,7 +7,25 @@
 //! ```
 //!
 //! [`sweep::GaussSeidel`] solves it contact by contact, [`newton::ProximalNewton`] all at once in body space,
-//! and [`auto::Auto`] goes from the first to the second where the first stalls.
+//! and [`auto::Auto`] goes from the first to the second where the first stalls: that is the loop of the simulator.
+//!
+//! The same law on a given matrix is a [`local::LocalProblem`] (`u = W r + q`), before reduction a [`global::GlobalProblem`]
+//! (`M v = H r + f`, `u = Hᵀ v + w`); [`lcp`], [`mlcp`] and [`relay`] state the problems that have only bounds, [`vi`] and [`qp`] their
+//! neighbours. [`solvers`] lists every solver by name.
+//!
+//! ```
+//! use drystone::algebra::blocks::BlockRows;
+//! use drystone::numerics::local::{LocalProblem, LocalSolver, auto::Auto};
+//! // two contacts (n, t1, t2) on one block, both pressed, the first dragged
+//! let mut w = vec![0.0; 36];
+//! (0..6).for_each(|i| (w[7 * i], w[6 * i + (i + 3) % 6]) = (2.0, 1.0));
+//! let w = BlockRows::from_dense(&[0, 3, 6], &w);
+//! let p = LocalProblem::friction(w, vec![-1.0, 3.0, 0.0, -1.0, 0.0, 0.0], &[0.5, 0.5])?;
+//! let (mut r, mut u) = ([0.0; 6], [0.0; 6]);
+//! let report = Auto { tolerance: 1e-12, ..Auto::default() }.solve(&p, &mut r, &mut u);
+//! assert!(report.converged() && report.rel <= 1e-12 && (r[1] + 0.5 * r[0]).abs() < 1e-12);
+//! # Ok::<(), drystone::numerics::ProblemError>(())
+//! ```
 
 pub mod acceleration;
 pub mod admissible;

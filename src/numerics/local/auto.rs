@@ -47,6 +47,8 @@ impl Default for Auto {
     }
 }
 
+/// Error over |q| that is no answer to a tight tolerance, however large r makes its own measure.
+const NO_ANSWER: f64 = 0.1;
 /// Sweeps before anything else is thought of.
 const FIRST: usize = 60;
 /// Tolerances from here on count as loose: sweeps go on while they promise to get there soon, then splitting has its first try.
@@ -68,7 +70,7 @@ const DENSE_SPEED: f64 = 4.0;
 impl LocalSolver for Auto {
     fn solve_watched(&self, p: &LocalProblem, r: &mut [f64], u: &mut [f64], watch: &mut Watch) -> Report {
         let sweeper = Sweeper::new(p);
-        let mut work = Work::new(self.measure, r, watch);
+        let mut work = Work::new(self.tolerance, self.measure, r, watch);
         let loose = self.tolerance >= LOOSE;
         let window = if loose { LOOSE_WINDOW } else { WINDOW };
         let sweeps = |max_sweeps, foresight| Nsgs {
@@ -152,6 +154,7 @@ enum Start {
 
 /// The sum of what was spent, the best errors, and the watch over it all.
 struct Work<'a, 'b> {
+    tolerance: f64,
     report: Report,
     measure: Measure,
     error: f64,
@@ -162,9 +165,9 @@ struct Work<'a, 'b> {
 }
 
 impl<'a, 'b> Work<'a, 'b> {
-    fn new(measure: Measure, r: &[f64], watch: &'a mut Watch<'b>) -> Self {
+    fn new(tolerance: f64, measure: Measure, r: &[f64], watch: &'a mut Watch<'b>) -> Self {
         let best = [Vec::new(), Vec::new()];
-        Self { report: Report::default(), measure, error: f64::INFINITY, stopped: false, guess: r.to_vec(), best, watch }
+        Self { tolerance, report: Report::default(), measure, error: f64::INFINITY, stopped: false, guess: r.to_vec(), best, watch }
     }
 
     /// Runs a stage and keeps the better of its point and the best before; true when nothing is left to do.
@@ -189,6 +192,12 @@ impl<'a, 'b> Work<'a, 'b> {
             *stopped |= !go_on;
             go_on
         });
+        let report = if report.converged() && report.rel_q > NO_ANSWER && self.tolerance < LOOSE {
+            // r grows while its error against q stays: small against r alone
+            Report { status: Status::Inconsistent, ..report }
+        } else {
+            report
+        };
         let error = self.measure.of(&Residual { rel: report.rel, rel_q: report.rel_q, e_s: report.e_s });
         let (iterations, factorisations) = (before.iterations + report.iterations, before.factorisations + report.factorisations);
         if error <= self.error {

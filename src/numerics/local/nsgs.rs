@@ -107,7 +107,7 @@ const FIRST_FORECAST: usize = 20;
 const PAUSE: usize = 2;
 /// Sweeps from one full sweep to the next, where blocks may rest.
 const FULL_EVERY: usize = 10;
-/// |r| over |q| / D from which on a stalled residual means that nothing solves the problem.
+/// |r| over |q| / D from which on a residual that stays means that nothing solves the problem.
 const BEYOND_MEASURE: f64 = 1e8;
 
 impl Nsgs {
@@ -159,7 +159,7 @@ impl Nsgs {
                 done = error <= self.tolerance;
                 if self.foresight > 0 && !done && k >= FIRST_FORECAST && k >= anchor.0 + anchor.0 / 2 {
                     let needed = (least / self.tolerance).ln() / (anchor.1 / least).ln() * (k - anchor.0) as f64;
-                    if anchor.1.is_finite() && !(needed <= self.foresight as f64) {
+                    if anchor.1.is_finite() && (needed.is_nan() || needed > self.foresight as f64) {
                         report.status = Status::Stalled;
                         break;
                     }
@@ -492,5 +492,60 @@ fn shuffle(order: &mut [u32], state: &mut u64) {
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         order.swap(k, ((z ^ (z >> 31)) % (k as u64 + 1)) as usize);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::assemblies::{Law, assembly};
+    use super::*;
+
+    #[test]
+    fn every_order_acceleration_and_option_leads_to_the_same_velocities() {
+        for law in [Law::Plane, Law::Space, Law::Rolling] {
+            let p = assembly(law, 6, 14, 3);
+            let (mut r, mut reference) = (vec![0.0; p.order()], vec![0.0; p.order()]);
+            let plain = Nsgs { tolerance: 1e-11, acceleration: Acceleration::None, max_sweeps: 200_000, ..Nsgs::default() };
+            assert!(plain.solve(&p, &mut r, &mut reference).converged());
+            let variants = [
+                Nsgs { acceleration: Acceleration::Conjugate, ..plain },
+                Nsgs { acceleration: Acceleration::Anderson(5), ..plain },
+                Nsgs { order: Order::Coloured, ..plain },
+                Nsgs { order: Order::Shuffled(7), ..plain },
+                Nsgs { relaxation: 0.8, ..plain },
+                Nsgs { freezing: 3, ..plain },
+            ];
+            for solver in variants {
+                let (mut r, mut u) = (vec![0.0; p.order()], vec![0.0; p.order()]);
+                let report = solver.solve(&p, &mut r, &mut u);
+                assert!(report.converged(), "{solver:?} {report:?}");
+                let far = u.iter().zip(&reference).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+                let scale = p.q.iter().map(|q| q.abs()).fold(0.0, f64::max);
+                assert!(far <= 1e-6 * scale, "{solver:?} is off by {far:e}");
+            }
+        }
+    }
+
+    #[test]
+    fn blocks_of_one_colour_are_not_coupled() {
+        let p = assembly(Law::Space, 8, 20, 1);
+        let sweeper = Sweeper::new(&p);
+        let order = sweeper.colours();
+        let mut seen = order.clone();
+        seen.sort_unstable();
+        assert_eq!(seen, (0..order.len() as u32).collect::<Vec<_>>(), "every block once");
+    }
+
+    #[test]
+    fn a_load_that_nothing_can_carry_is_inconsistent_and_a_watch_stops_a_solve() {
+        // the same gap closed from both sides: u and −u cannot both open
+        let w = BlockRows::from_dense(&[0, 1, 2], &[1.0, -1.0, -1.0, 1.0]);
+        let sets = vec![crate::numerics::admissible::AdmissibleSet::NonNegative; 2];
+        let p = LocalProblem { w, q: vec![-1.0, -1.0], sets };
+        let report = super::super::auto::Auto::default().solve(&p, &mut [0.0; 2], &mut [0.0; 2]);
+        assert_eq!(report.status, Status::Inconsistent, "{report:?}");
+        let solver = Nsgs { acceleration: Acceleration::None, ..Nsgs::default() };
+        let report = solver.solve_watched(&p, &mut [0.0; 2], &mut [0.0; 2], &mut |look| look.iteration < 5);
+        assert_eq!((report.status, report.iterations), (Status::BudgetSpent, 5));
     }
 }
