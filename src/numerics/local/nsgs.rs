@@ -18,17 +18,22 @@ use crate::numerics::{Measure, Progress, Report, Status, Watch, acceleration::An
 ///
 /// ```
 /// use drystone::numerics::local::nsgs::Acceleration;
-/// assert_eq!(Acceleration::default(), Acceleration::Conjugate);
+/// assert_eq!(Acceleration::default(), Acceleration::Anderson(5));
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Acceleration {
-    /// Plain sweeps.
+    /// Plain sweeps; with a strong coupling of normal and tangent they can cycle for ever.
     None,
     /// Nonsmooth nonlinear conjugate gradients (NNCG).
-    #[default]
     Conjugate,
     /// Anderson acceleration with this window.
     Anderson(usize),
+}
+
+impl Default for Acceleration {
+    fn default() -> Self {
+        Self::Anderson(5)
+    }
 }
 
 /// In which order a sweep visits the blocks.
