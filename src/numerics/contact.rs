@@ -38,7 +38,7 @@ pub struct LocalOperator {
 }
 
 /// Most iterations of the slip equation; bisection alone would need 60 for full precision.
-const MAX_SECULAR: usize = 20;
+const MAX_SECULAR: usize = 80;
 
 impl LocalOperator {
     /// Splits a symmetric operator; `None` unless `W_nn` is positive and everything finite.
