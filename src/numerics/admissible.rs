@@ -164,20 +164,27 @@ fn cone_derivative(discs: &[(f64, std::ops::Range<usize>, f64)], s: f64, x: &[f6
 
 /// `(projected normal, factor on the tangent, factor on the moment)` and which discs bind (`None`: the apex).
 ///
-/// Each choice of binding discs gives a height s; with the radii cut to `μ s` it is a point of the set, and the nearest is the projection.
+/// Each choice of binding discs gives a height s; the one whose discs bind at that height is the projection. Where rounding at a
+/// border leaves none, the radii cut to `μ s` make each a point of the set, and the nearest is taken (distances alone would tell
+/// points apart to half of the digits only).
 fn rolling_projection(mu: [f64; 2], n: f64, t: [f64; 2]) -> ((f64, f64, f64), Option<[bool; 2]>) {
     let mut nearest = ((0.0, 0.0, 0.0), None, n * n + t[0] * t[0] + t[1] * t[1]);
-    for on in [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]] {
+    for choice in [[false, false], [true, false], [false, true], [true, true]] {
+        let on = choice.map(|on| f64::from(u8::from(on)));
         let s = (n + on[0] * mu[0] * t[0] + on[1] * mu[1] * t[1]) / (1.0 + on[0] * mu[0] * mu[0] + on[1] * mu[1] * mu[1]);
         if s <= 0.0 {
             continue;
         }
         let active = [t[0] > mu[0] * s, t[1] > mu[1] * s];
         let radius = [0, 1].map(|i| if active[i] { mu[i] * s } else { t[i] });
+        let scale = |i: usize| if active[i] { radius[i] / t[i] } else { 1.0 };
+        let point = (s, scale(0), scale(1));
+        if active == choice {
+            return (point, Some(active));
+        }
         let distance = (s - n).powi(2) + (radius[0] - t[0]).powi(2) + (radius[1] - t[1]).powi(2);
         if distance < nearest.2 {
-            let scale = |i: usize| if active[i] { radius[i] / t[i] } else { 1.0 };
-            nearest = ((s, scale(0), scale(1)), Some(active), distance);
+            nearest = (point, Some(active), distance);
         }
     }
     (nearest.0, nearest.1)
