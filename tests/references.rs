@@ -5,9 +5,9 @@
 
 use bevy_ecs::prelude::Entity;
 use drystone::geometry::Shape;
-use drystone::model::interaction::Interaction;
+use drystone::model::interaction::ConstantInteraction;
 use drystone::model::lagrangian::{ConstantLagrangian, Coordinates};
-use drystone::model::law::{ContactLaws, CoulombImpact, Law};
+use drystone::model::law::{ConstantLaw, ContactLaws, CoulombImpact};
 use drystone::model::newton_euler::{BodyPose, Velocity};
 use drystone::model::scheme::{Scheme, Treatment};
 use drystone::simulation::{Body, Simulation};
@@ -24,7 +24,7 @@ struct Run {
     start: Coordinates,
     rows: Vec<f64>,
     offset: Vec<f64>,
-    law: Law,
+    law: ConstantLaw,
     /// Columns before the time.
     label: Vec<f64>,
 }
@@ -58,7 +58,7 @@ const CASES: &[Case] = &[
                 start: Coordinates { q: vec![1.0, 0.0, 0.0], v: vec![0.0; 3] },
                 rows: vec![1.0, 0.0, 0.0],
                 offset: vec![0.0],
-                law: Law::NewtonImpact { e: 0.9 },
+                law: ConstantLaw::NewtonImpact { e: 0.9 },
                 label: vec![],
             }]
         },
@@ -79,7 +79,7 @@ const CASES: &[Case] = &[
                 start: Coordinates { q: vec![0.0, 0.0], v: vec![1.2, 0.0] },
                 rows: vec![0.0, 1.0, 1.0, 0.0],
                 offset: vec![0.0, 0.0],
-                law: Law::CoulombImpact(CoulombImpact { mu, e_n: 0.0, e_t: 0.0 }),
+                law: ConstantLaw::CoulombImpact(CoulombImpact { mu, e_n: 0.0, e_t: 0.0 }),
                 label: vec![mu],
             };
             vec![on_plane(0.6), on_plane(0.3)]
@@ -118,7 +118,7 @@ fn spinning_sphere() -> Run {
         start: Coordinates { q: vec![0.0, 0.0, 0.8, 0.0, 0.0, 0.0], v: vec![2.0, -0.5, 0.0, 3.0, -10.0, 4.0] },
         rows,
         offset: vec![-r, 0.0, 0.0],
-        law: Law::CoulombImpact(ROUGH),
+        law: ConstantLaw::CoulombImpact(ROUGH),
         label: vec![],
     }
 }
@@ -133,7 +133,7 @@ fn moreau_jean(h: f64) -> Fallible<Simulation> {
 fn start(run: &Run, h: f64) -> Fallible<(Simulation, Entity, Entity)> {
     let mut sim = moreau_jean(h)?;
     let system = sim.spawn_system(run.system.clone(), run.start.clone())?;
-    let link = Interaction::new([Some(system), None], [run.rows.clone(), vec![]], run.offset.clone(), run.law);
+    let link = ConstantInteraction::new([Some(system), None], [run.rows.clone(), vec![]], run.offset.clone(), run.law);
     let link = sim.spawn_interaction(link)?;
     Ok((sim, system, link))
 }
@@ -150,7 +150,7 @@ fn table(case: &Case, every: usize) -> Fallible<Vec<Vec<f64>>> {
             }
             if step % every == 0 {
                 let state = sim.world().get::<Coordinates>(system).ok_or("the system is gone")?;
-                let p = &sim.world().get::<Interaction>(link).ok_or("the interaction is gone")?.reaction;
+                let p = &sim.world().get::<ConstantInteraction>(link).ok_or("the interaction is gone")?.reaction;
                 let mut row = run.label.clone();
                 row.push(sim.time());
                 row.extend((case.row)(state, p));

@@ -28,7 +28,7 @@ pub struct StepProblem {
     pub groups: Vec<Group>,
     /// First contact of each group of `groups`.
     pub first_contact: Vec<u32>,
-    /// Interaction of each block of a general relation, in the order of the blocks.
+    /// ConstantInteraction of each block of a general relation, in the order of the blocks.
     pub interactions: Vec<Entity>,
     /// Joint of each block after those.
     pub joints: Vec<Entity>,

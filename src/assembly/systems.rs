@@ -5,7 +5,7 @@ use crate::algebra::spatial::{skew, tangents};
 use crate::integrator::moreau_jean::rigid_mass;
 use crate::integrator::systems::{Pass, free_momentum, new_general_state, new_state};
 use crate::model::contact::{ContactPair, Manifold, Touch};
-use crate::model::interaction::{Interaction, SphericalJoint};
+use crate::model::interaction::{ConstantInteraction, SphericalJoint};
 use crate::model::law::beyond_touch;
 use crate::model::scheme::{Scheme, Treatment};
 use crate::numerics::admissible::AdmissibleSet;
@@ -173,7 +173,7 @@ pub fn assemble_blocks(
     generals: Res<Generals>,
     slots: Query<&Slot>,
     mut step: ResMut<StepProblem>,
-    mut interactions: Query<(Entity, &mut Interaction)>,
+    mut interactions: Query<(Entity, &mut ConstantInteraction)>,
     mut joints: Query<(Entity, &mut SphericalJoint)>,
 ) {
     let StepProblem { problem, answer, interactions: who, joints: joined, before, error, .. } = &mut *step;
@@ -222,7 +222,7 @@ fn push_interaction(
     generals: &Generals,
     problem: &mut crate::numerics::mixed::MixedProblem,
     before: &crate::numerics::mixed::Velocities,
-    interaction: &mut Interaction,
+    interaction: &mut ConstantInteraction,
 ) -> bool {
     let rows = interaction.rows();
     let mut systems = [System::Fixed; 2];
@@ -322,7 +322,7 @@ pub fn apply(
 pub fn store_reactions(
     step: Res<StepProblem>,
     mut pairs: Query<&mut Manifold, With<ContactPair>>,
-    mut interactions: Query<&mut Interaction>,
+    mut interactions: Query<&mut ConstantInteraction>,
     mut joints: Query<&mut SphericalJoint>,
 ) {
     let (problem, answer) = (&step.problem, &step.answer);

@@ -65,15 +65,146 @@ pub fn forecast(gap: f64, rate: f64, h: f64) -> bool {
     gap + 0.5 * h * rate <= 0.0
 }
 
-/// The law of an interaction with stored rows.
+/// The nonsmooth law of an interaction.
 ///
 /// ```
 /// use drystone::model::law::{CoulombImpact, Law};
-/// assert_eq!(Law::Equality.rows_hint(), None);
-/// assert_eq!(Law::NewtonImpact { e: 0.9 }.rows_hint(), Some(1));
+/// assert!(Law::NewtonImpact { e: 0.9 }.validate(1).is_ok());
+/// assert!(Law::CoulombImpact(CoulombImpact::default()).validate(4).unwrap_err().contains("2 or 3 rows"));
+/// assert!(Law::Relay { lower: 1.0, upper: -1.0 }.validate(2).is_err());
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub enum Law {
+    /// `0 ≤ y ⟂ λ ≥ 0` on every row (Siconos: `ComplementarityConditionNSL`).
+    Complementarity,
+    /// `y = 0` on the first rows, complementarity on the others (Siconos: `MixedComplementarityConditionNSL`).
+    MixedComplementarity {
+        /// Number of rows of equality.
+        equalities: usize,
+    },
+    /// `y = 0`: a joint or an algebraic equation (Siconos: `EqualityConditionNSL`).
+    Equality,
+    /// `−y ∈ N_[lower, upper](λ)` on every row (Siconos: `RelayNSL`).
+    Relay {
+        /// Lower bound of λ.
+        lower: f64,
+        /// Upper bound of λ.
+        upper: f64,
+    },
+    /// A scalar law for each row: [`AdmissibleSet::Free`], [`AdmissibleSet::NonNegative`] or [`AdmissibleSet::Interval`].
+    Rows(Vec<AdmissibleSet>),
+    /// `0 ∈ y + N_P(λ)`, `P = {λ : H λ ≥ k}` (Siconos: `NormalConeNSL`).
+    NormalCone {
+        /// H, one row per face of P, row by row.
+        h: Vec<f64>,
+        /// k, one value per face.
+        k: Vec<f64>,
+    },
+    /// `0 ≤ u⁺ + e u⁻ ⟂ r ≥ 0` on one row (Siconos: `NewtonImpactNSL`).
+    NewtonImpact {
+        /// Restitution.
+        e: f64,
+    },
+    /// Friction on two rows `(n, t)` or three `(n, t1, t2)` (Siconos: `NewtonImpactFrictionNSL`).
+    CoulombImpact(CoulombImpact),
+    /// Friction with resistance to rolling, on three rows `(n, t, m)` or five `(n, t1, t2, m1, m2)`
+    /// (Siconos: `NewtonImpactRollingFrictionNSL`).
+    RollingImpact {
+        /// Impact and friction.
+        contact: CoulombImpact,
+        /// Rolling friction, a length (m).
+        mu_r: f64,
+    },
+    /// Impact and friction on the mean velocity `u_θ = θ u⁺ + (1−θ) u⁻`, dissipative for every e_n in [0, 1]
+    /// (Siconos: `FremondImpactFrictionNSL`; Frémond 2002):
+    /// `C_μ ∋ r ⟂ u_θ + (θ(1+e_n) − 1) u_n⁻ n + μ‖u_θ,t‖ n`.
+    FremondImpact {
+        /// Restitution.
+        e_n: f64,
+        /// Friction coefficient.
+        mu: f64,
+    },
+}
+
+impl Law {
+    /// True for laws of impact, which act where a gap closes; the others act always.
+    pub fn is_impact(&self) -> bool {
+        matches!(self, Self::NewtonImpact { .. } | Self::CoulombImpact(_) | Self::RollingImpact { .. } | Self::FremondImpact { .. })
+    }
+
+    /// Checks the numbers of the law and that it fits this many rows.
+    pub fn validate(&self, rows: usize) -> Result<(), String> {
+        let fits = |allowed: &[usize], words: &str| {
+            if allowed.contains(&rows) { Ok(()) } else { Err(format!("the relation has {rows} rows, but its law needs {words}")) }
+        };
+        match self {
+            Self::Complementarity | Self::Equality => Ok(()),
+            Self::MixedComplementarity { equalities } => {
+                if *equalities <= rows {
+                    return Ok(());
+                }
+                Err(format!("the law has {equalities} rows of equality, but the relation has {rows} rows"))
+            }
+            Self::Relay { lower, upper } => bounds(*lower, *upper),
+            Self::Rows(sets) => {
+                if sets.len() != rows {
+                    return Err(format!("the law lists {} rows, but the relation has {rows}", sets.len()));
+                }
+                sets.iter().try_for_each(|set| match set {
+                    AdmissibleSet::Free | AdmissibleSet::NonNegative => Ok(()),
+                    AdmissibleSet::Interval { lower, upper } => bounds(*lower, *upper),
+                    other => Err(format!("{other:?} is no law of one row; Free, NonNegative or Interval is needed")),
+                })
+            }
+            Self::NormalCone { h, k } => {
+                if h.len() != k.len() * rows {
+                    let needed = format!("{} faces × {rows} rows need {}", k.len(), k.len() * rows);
+                    return Err(format!("H of the normal cone holds {} values, but {needed}", h.len()));
+                }
+                if h.iter().chain(k).all(|x| x.is_finite()) {
+                    Ok(())
+                } else {
+                    Err("the normal cone holds a value that is not finite".into())
+                }
+            }
+            Self::NewtonImpact { e } => {
+                fits(&[1], "1 row")?;
+                CoulombImpact { e_n: *e, ..CoulombImpact::default() }.validate()
+            }
+            Self::CoulombImpact(law) => {
+                fits(&[2, 3], "2 or 3 rows, the normal first")?;
+                law.validate()
+            }
+            Self::RollingImpact { contact, mu_r } => {
+                fits(&[3, 5], "3 or 5 rows, the normal first")?;
+                contact.validate()?;
+                CoulombImpact { mu: *mu_r, ..CoulombImpact::default() }.validate().map_err(|e| e.replace("mu", "mu_r"))
+            }
+            Self::FremondImpact { e_n, mu } => {
+                fits(&[1, 2, 3], "1, 2 or 3 rows, the normal first")?;
+                CoulombImpact { mu: *mu, e_n: *e_n, e_t: 0.0 }.validate()
+            }
+        }
+    }
+}
+
+fn bounds(lower: f64, upper: f64) -> Result<(), String> {
+    if lower <= upper {
+        Ok(())
+    } else {
+        Err(format!("the bounds of the relay are {lower} and {upper}; the lower must not exceed the upper"))
+    }
+}
+
+/// The law of an interaction with stored rows.
+///
+/// ```
+/// use drystone::model::law::{ConstantLaw, CoulombImpact};
+/// assert_eq!(ConstantLaw::Equality.rows_hint(), None);
+/// assert_eq!(ConstantLaw::NewtonImpact { e: 0.9 }.rows_hint(), Some(1));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Law {
+pub enum ConstantLaw {
     /// `u = 0`: a joint.
     Equality,
     /// `0 ≤ u⁺ + e u⁻ ⟂ r ≥ 0` on one row.
@@ -85,7 +216,7 @@ pub enum Law {
     CoulombImpact(CoulombImpact),
 }
 
-impl Law {
+impl ConstantLaw {
     /// The number of rows where the law fixes it.
     pub fn rows_hint(&self) -> Option<usize> {
         match self {

@@ -7,7 +7,7 @@ use crate::diagnostics::energy::{Energy, Work, energy, step_work, support_impuls
 use crate::geometry::systems::Proximity;
 use crate::integrator::systems::Pass;
 use crate::model::contact::{ContactPair, Manifold};
-use crate::model::interaction::{Interaction, SphericalJoint};
+use crate::model::interaction::{ConstantInteraction, SphericalJoint};
 use crate::model::lagrangian::{ConstantLagrangian, Coordinates};
 use crate::model::law::ContactLaws;
 use crate::model::newton_euler::{AppliedForce, BodyName, BodyPose, Velocity};
@@ -325,7 +325,7 @@ impl Simulation {
     }
 
     /// Links Lagrangian systems.
-    pub fn spawn_interaction(&mut self, interaction: Interaction) -> Result<Entity, SimulationError> {
+    pub fn spawn_interaction(&mut self, interaction: ConstantInteraction) -> Result<Entity, SimulationError> {
         let rows = interaction.rows();
         if let Some(needed) = interaction.law.rows_hint().filter(|&n| n != rows) {
             return Err(SimulationError::Setting(format!("the interaction has {rows} rows, but its law needs {needed}")));

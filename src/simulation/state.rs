@@ -4,7 +4,7 @@ use super::{Balance, Event, Simulation, SimulationError};
 use crate::algebra::spatial::Pose;
 use crate::geometry::systems::Proximity;
 use crate::model::contact::{Manifold, Touch};
-use crate::model::interaction::{Interaction, SphericalJoint};
+use crate::model::interaction::{ConstantInteraction, SphericalJoint};
 use crate::model::lagrangian::Coordinates;
 use crate::model::newton_euler::{BodyPose, Velocity};
 use crate::model::scheme::{Clock, Scheme};
@@ -154,9 +154,9 @@ impl Simulation {
         let bodies = bodies.iter().map(|&entity| body(world, entity)).collect();
         let systems =
             sorted::<Coordinates>(world).iter().filter_map(|&e| world.get::<Coordinates>(e)).map(|s| (s.q.clone(), s.v.clone())).collect();
-        let interactions = sorted::<Interaction>(world)
+        let interactions = sorted::<ConstantInteraction>(world)
             .iter()
-            .filter_map(|&e| world.get::<Interaction>(e))
+            .filter_map(|&e| world.get::<ConstantInteraction>(e))
             .map(|i| SavedInteraction { y: i.y.clone(), reaction: i.reaction.clone(), active: i.active })
             .collect();
         let joints =
@@ -244,10 +244,10 @@ fn restore_relations(world: &mut World, state: &SavedState) -> Result<(), (&'sta
             (coordinates.q, coordinates.v) = (q.clone(), v.clone());
         }
     }
-    let interactions = sorted::<Interaction>(world);
+    let interactions = sorted::<ConstantInteraction>(world);
     same("relations", state.interactions.len(), interactions.len())?;
     for (entity, saved) in interactions.into_iter().zip(&state.interactions) {
-        if let Some(mut interaction) = world.get_mut::<Interaction>(entity) {
+        if let Some(mut interaction) = world.get_mut::<ConstantInteraction>(entity) {
             same("rows of a relation", saved.reaction.len(), interaction.rows())?;
             (interaction.y, interaction.reaction, interaction.active) = (saved.y.clone(), saved.reaction.clone(), saved.active);
         }

@@ -2,9 +2,9 @@
 
 use bevy_ecs::prelude::Entity;
 use drystone::geometry::Shape;
-use drystone::model::interaction::Interaction;
+use drystone::model::interaction::ConstantInteraction;
 use drystone::model::lagrangian::{ConstantLagrangian, Coordinates};
-use drystone::model::law::{ContactLaws, CoulombImpact, Law};
+use drystone::model::law::{ConstantLaw, ContactLaws, CoulombImpact};
 use drystone::model::newton_euler::AppliedForce;
 use drystone::model::scheme::{Gyroscopic, Scheme, Treatment};
 use drystone::simulation::{Body, Event, Simulation};
@@ -60,10 +60,20 @@ pub(crate) fn everything(treatment: Treatment) -> Fallible<(Simulation, Vec<Enti
     let particle = ConstantLagrangian { mass: vec![2.0, 0.3, 0.3, 1.0], force: vec![0.5, -9.81] };
     let particle = sim.spawn_system(particle, Coordinates { q: vec![0.0, 1e-4], v: vec![0.7, -0.4] })?;
     let mass = sim.spawn_system(ConstantLagrangian::diagonal(&[3.0], &[-1.0]), Coordinates { q: vec![0.0], v: vec![0.0] })?;
-    let rough = Law::CoulombImpact(CoulombImpact { mu: 0.3, e_n: 0.4, e_t: 0.0 });
-    sim.spawn_interaction(Interaction::new([Some(particle), None], [vec![0.0, 1.0, 1.0, 0.0], vec![]], vec![0.0, 0.0], rough))?;
-    sim.spawn_interaction(Interaction::new([Some(particle), Some(mass)], [vec![1.0, 0.0], vec![-1.0]], vec![0.0], Law::Equality))?;
-    sim.spawn_interaction(Interaction::new([None, Some(mass)], [vec![], vec![1.0]], vec![0.01], Law::NewtonImpact { e: 0.5 }))?;
+    let rough = ConstantLaw::CoulombImpact(CoulombImpact { mu: 0.3, e_n: 0.4, e_t: 0.0 });
+    sim.spawn_interaction(ConstantInteraction::new([Some(particle), None], [vec![0.0, 1.0, 1.0, 0.0], vec![]], vec![0.0, 0.0], rough))?;
+    sim.spawn_interaction(ConstantInteraction::new(
+        [Some(particle), Some(mass)],
+        [vec![1.0, 0.0], vec![-1.0]],
+        vec![0.0],
+        ConstantLaw::Equality,
+    ))?;
+    sim.spawn_interaction(ConstantInteraction::new(
+        [None, Some(mass)],
+        [vec![], vec![1.0]],
+        vec![0.01],
+        ConstantLaw::NewtonImpact { e: 0.5 },
+    ))?;
     // loads: constant, of time, blow
     sim.add_force(second, |t, _, v| AppliedForce { force: DVec3::new(t, 0.5, 0.0) - 0.1 * v.linear, torque: DVec3::Y * 0.01 });
     sim.at(5e-3, Event::Blow(bodies[1], AppliedForce { force: DVec3::Y * 3.0, torque: DVec3::Z * 0.2 }));

@@ -1,0 +1,227 @@
+//! Lagrangian systems.
+
+use crate::model::operator::Operator;
+use bevy_ecs::prelude::Component;
+use std::sync::Arc;
+
+/// `M(q) q̈ + F_gyr(q, q̇) + F_int(t, q, q̇) + C q̇ + K q = F_ext(t, z) + p`
+/// (Siconos: `LagrangianDS`, `LagrangianLinearTIDS`, `LagrangianLinearDiagonalDS`).
+///
+/// Every term but M may be missing; with constant M and neither F_gyr nor F_int the system is linear.
+///
+/// ```
+/// use drystone::model::{dynamical_system::{Lagrangian, Prescribed}, operator::Operator};
+/// let ball = Lagrangian::new([1.0], [1.0], [0.0]).with_force([-9.81]);
+/// assert!(ball.validate().is_ok() && ball.is_linear_invariant());
+/// let oscillator = Lagrangian::new([1.0], [0.1], [0.0]).with_stiffness([100.0]).with_damping([0.1]);
+/// assert!(oscillator.validate().is_ok());
+/// let pendulum = Lagrangian::new([1.0], [0.3], [0.0])
+///     .with_internal(Operator::function(|at, f| f[0] = 9.81 * at.q[0].sin()));
+/// assert!(!pendulum.is_linear_invariant());
+/// let plane = Lagrangian::new([1.0], [0.0], [0.0]).with_prescribed(0, Prescribed::Harmonic { a: 2.0, b: 1.0, omega: 1.5, phi: 0.0 });
+/// assert_eq!(plane.prescribed.len(), 1);
+/// let singular = Lagrangian::new([1.0, 1.0, 1.0, 1.0], [0.0, 0.0], [0.0, 0.0]);
+/// assert!(singular.validate().unwrap_err().contains("singular"));
+/// ```
+#[derive(Component, Clone, Debug, Default)]
+pub struct Lagrangian {
+    /// Generalized coordinates: the initial ones at first.
+    pub q: Vec<f64>,
+    /// Velocities q̇.
+    pub v: Vec<f64>,
+    /// M(q), n × n, regular.
+    pub mass: Operator,
+    /// C, n × n, constant.
+    pub damping: Operator,
+    /// K, n × n, constant.
+    pub stiffness: Operator,
+    /// F_gyr(q, q̇), n values: on the left of the equation.
+    pub gyroscopic: Operator,
+    /// ∂F_gyr/∂q, n × n; finite differences where it is missing.
+    pub gyroscopic_q: Operator,
+    /// ∂F_gyr/∂q̇, n × n; finite differences where it is missing.
+    pub gyroscopic_v: Operator,
+    /// F_int(t, q, q̇), n values: on the left of the equation.
+    pub internal: Operator,
+    /// ∂F_int/∂q, n × n; finite differences where it is missing.
+    pub internal_q: Operator,
+    /// ∂F_int/∂q̇, n × n; finite differences where it is missing.
+    pub internal_v: Operator,
+    /// F_ext(t, z), n values.
+    pub external: Operator,
+    /// Components of the velocity that are given.
+    pub prescribed: Vec<PrescribedVelocity>,
+    /// Parameters and inputs z.
+    pub z: Vec<f64>,
+    /// p of the last step, n values: the impulses of all interactions.
+    pub p: Vec<f64>,
+}
+
+/// A component of the velocity as a function of time (Siconos: `FixedBC`, `HarmonicBC`, `BoundaryCondition`).
+///
+/// ```
+/// use drystone::model::dynamical_system::Prescribed;
+/// let v = Prescribed::Harmonic { a: 2.0, b: 1.0, omega: std::f64::consts::FRAC_PI_2, phi: 0.0 };
+/// assert_eq!(v.at(0.0), 3.0);
+/// assert_eq!(Prescribed::Fixed.at(7.0), 0.0);
+/// ```
+#[derive(Clone)]
+pub enum Prescribed {
+    /// 0: the degree of freedom is fixed.
+    Fixed,
+    /// `a + b cos(ωt + φ)`.
+    Harmonic {
+        /// Mean velocity.
+        a: f64,
+        /// Amplitude.
+        b: f64,
+        /// rad/s
+        omega: f64,
+        /// rad
+        phi: f64,
+    },
+    /// A function of time (s).
+    Function(Arc<dyn Fn(f64) -> f64 + Send + Sync>),
+}
+
+impl Prescribed {
+    /// The velocity at time t.
+    pub fn at(&self, t: f64) -> f64 {
+        match self {
+            Self::Fixed => 0.0,
+            Self::Harmonic { a, b, omega, phi } => a + b * (omega * t + phi).cos(),
+            Self::Function(f) => f(t),
+        }
+    }
+}
+
+impl std::fmt::Debug for Prescribed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Fixed => write!(f, "Fixed"),
+            Self::Harmonic { a, b, omega, phi } => write!(f, "{a} + {b} cos({omega} t + {phi})"),
+            Self::Function(_) => write!(f, "Function"),
+        }
+    }
+}
+
+/// Which component of the velocity is prescribed, and the impulse that it took.
+///
+/// ```
+/// use drystone::model::dynamical_system::{Prescribed, PrescribedVelocity};
+/// let fixed = PrescribedVelocity { index: 2, velocity: Prescribed::Fixed, reaction: 0.0 };
+/// assert_eq!(fixed.index, 2);
+/// ```
+#[derive(Clone, Debug)]
+pub struct PrescribedVelocity {
+    /// Degree of freedom.
+    pub index: usize,
+    /// Its velocity.
+    pub velocity: Prescribed,
+    /// Impulse of the last step that imposes it on the system.
+    pub reaction: f64,
+}
+
+impl Lagrangian {
+    /// A free system: `M q̈ = p`.
+    pub fn new(mass: impl Into<Operator>, q: impl Into<Vec<f64>>, v: impl Into<Vec<f64>>) -> Self {
+        Self { mass: mass.into(), q: q.into(), v: v.into(), ..Self::default() }
+    }
+
+    /// With F_ext.
+    pub fn with_force(self, external: impl Into<Operator>) -> Self {
+        Self { external: external.into(), ..self }
+    }
+
+    /// With C.
+    pub fn with_damping(self, damping: impl Into<Operator>) -> Self {
+        Self { damping: damping.into(), ..self }
+    }
+
+    /// With K.
+    pub fn with_stiffness(self, stiffness: impl Into<Operator>) -> Self {
+        Self { stiffness: stiffness.into(), ..self }
+    }
+
+    /// With F_int; its Jacobians by finite differences.
+    pub fn with_internal(self, internal: impl Into<Operator>) -> Self {
+        Self { internal: internal.into(), ..self }
+    }
+
+    /// With ∂F_int/∂q and ∂F_int/∂q̇.
+    pub fn with_internal_jacobians(self, q: impl Into<Operator>, v: impl Into<Operator>) -> Self {
+        Self { internal_q: q.into(), internal_v: v.into(), ..self }
+    }
+
+    /// With F_gyr; its Jacobians by finite differences.
+    pub fn with_gyroscopic(self, gyroscopic: impl Into<Operator>) -> Self {
+        Self { gyroscopic: gyroscopic.into(), ..self }
+    }
+
+    /// With ∂F_gyr/∂q and ∂F_gyr/∂q̇.
+    pub fn with_gyroscopic_jacobians(self, q: impl Into<Operator>, v: impl Into<Operator>) -> Self {
+        Self { gyroscopic_q: q.into(), gyroscopic_v: v.into(), ..self }
+    }
+
+    /// With a given velocity of one degree of freedom.
+    pub fn with_prescribed(mut self, index: usize, velocity: Prescribed) -> Self {
+        self.prescribed.push(PrescribedVelocity { index, velocity, reaction: 0.0 });
+        self
+    }
+
+    /// With parameters z.
+    pub fn with_parameters(self, z: impl Into<Vec<f64>>) -> Self {
+        Self { z: z.into(), ..self }
+    }
+
+    /// True where M is constant and there is neither F_gyr nor F_int: one linear problem a step.
+    pub fn is_linear_invariant(&self) -> bool {
+        self.mass.is_constant() && self.gyroscopic.is_zero() && self.internal.is_zero()
+    }
+
+    /// Checks sizes, that the constants are finite and a constant M is regular; the message names the operator.
+    pub fn validate(&self) -> Result<(), String> {
+        let n = self.q.len();
+        if n == 0 {
+            return Err("q is empty; a system needs at least one degree of freedom".into());
+        }
+        Operator::from(self.q.as_slice()).validate("q", n, 1)?;
+        Operator::from(self.v.as_slice()).validate("v", n, 1)?;
+        let square = [
+            ("M", &self.mass),
+            ("C", &self.damping),
+            ("K", &self.stiffness),
+            ("∂F_gyr/∂q", &self.gyroscopic_q),
+            ("∂F_gyr/∂v", &self.gyroscopic_v),
+            ("∂F_int/∂q", &self.internal_q),
+            ("∂F_int/∂v", &self.internal_v),
+        ];
+        for (name, operator) in square {
+            operator.validate(name, n, n)?;
+        }
+        for (name, operator) in [("F_gyr", &self.gyroscopic), ("F_int", &self.internal), ("F_ext", &self.external)] {
+            operator.validate(name, n, 1)?;
+        }
+        for (name, operator) in [("C", &self.damping), ("K", &self.stiffness)] {
+            if !operator.is_constant() {
+                return Err(format!("{name} is a function; it has to be constant (F_int takes what depends on the state)"));
+            }
+        }
+        Operator::from(self.z.as_slice()).validate("z", self.z.len(), 1)?;
+        if let Some(p) = self.prescribed.iter().find(|p| p.index >= n) {
+            return Err(format!("a velocity is prescribed for degree of freedom {}, but there are {n}, from 0", p.index));
+        }
+        if self.mass.is_zero() {
+            return Err("the mass matrix M is missing".into());
+        }
+        if self.mass.is_constant() {
+            let mut m = vec![0.0; n * n];
+            self.mass.matrix(&crate::model::operator::At::default(), n, &mut m);
+            let mut rows = vec![0u32; n];
+            if let Some(column) = crate::algebra::dense::lu(&mut m, &mut rows) {
+                return Err(format!("the mass matrix M is singular (column {column})"));
+            }
+        }
+        Ok(())
+    }
+}
