@@ -5,6 +5,7 @@ pub mod dense;
 pub mod factor;
 pub mod matrix;
 pub mod multifrontal;
+pub mod rows;
 pub mod sparse;
 pub mod spatial;
 pub mod spectrum;
