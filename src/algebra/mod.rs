@@ -3,6 +3,7 @@
 pub mod blocks;
 pub mod dense;
 pub mod envelope;
+pub mod exponential;
 pub mod factor;
 pub mod matrix;
 pub mod multifrontal;

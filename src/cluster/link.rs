@@ -40,6 +40,8 @@ pub(super) struct Link {
     pub(super) gamma: f64,
     /// restitution of each row
     pub(super) restitution: Vec<f64>,
+    /// whether it takes part in the step
+    pub(super) active: bool,
 }
 
 /// The states of a link's systems one after the other.
@@ -92,7 +94,17 @@ impl Link {
     /// Restitution of each row: the law holds for `u⁺ + e u⁻`. The mean velocity of Frémond's law, divided by θ, is such a sum.
     pub(super) fn restitution_of(law: &Law, rows: usize, theta: f64) -> Vec<f64> {
         let contact = |e_n: f64, e_t: f64, sliding: usize| {
-            (0..rows).map(|i| if i == 0 { e_n } else if i <= sliding { e_t } else { 0.0 }).collect()
+            (0..rows)
+                .map(|i| {
+                    if i == 0 {
+                        e_n
+                    } else if i <= sliding {
+                        e_t
+                    } else {
+                        0.0
+                    }
+                })
+                .collect()
         };
         match law {
             Law::NewtonImpact { e } => vec![*e],
@@ -161,7 +173,15 @@ impl Link {
         }
     }
 
-    fn add_product(&self, op: &Operator, columns: usize, at: &At, x: &[f64], y: &mut [f64], what: &'static str) -> Result<(), ClusterError> {
+    fn add_product(
+        &self,
+        op: &Operator,
+        columns: usize,
+        at: &At,
+        x: &[f64],
+        y: &mut [f64],
+        what: &'static str,
+    ) -> Result<(), ClusterError> {
         if op.is_zero() || columns == 0 {
             return Ok(());
         }
@@ -174,7 +194,14 @@ impl Link {
     }
 
     /// G: rows on the velocities of all systems, m × number of velocities.
-    pub(super) fn rows_on_velocities(&self, t: f64, s: &mut Joined, all: &[Node], lambda: &[f64], g: &mut [f64]) -> Result<(), ClusterError> {
+    pub(super) fn rows_on_velocities(
+        &self,
+        t: f64,
+        s: &mut Joined,
+        all: &[Node],
+        lambda: &[f64],
+        g: &mut [f64],
+    ) -> Result<(), ClusterError> {
         let m = self.len();
         let (nq, nv) = (s.q.len(), s.v.len());
         match &self.relation {
@@ -228,15 +255,16 @@ impl Link {
     pub(super) fn compliance(&self, t: f64, s: &Joined, lambda: &mut [f64], out: &mut [f64]) -> Result<(), ClusterError> {
         let m = self.len();
         let first = !self.relation.is_second_order();
-        let at = |lambda| At { t, x: if first { &s.q } else { &[] }, q: if first { &[] } else { &s.q }, v: &s.v, z: &self.z, lambda };
+        let (x, q): (&[f64], &[f64]) = if first { (&s.q, &[]) } else { (&[], &s.q) };
+        let here = At { t, x, q, v: &s.v, z: &self.z, lambda: &[] };
         match &self.relation {
-            Relation::FirstOrderLinear(r) => evaluate(&r.d, m, &at(lambda), out, &self.name, "D"),
-            Relation::LagrangianLinear(r) => evaluate(&r.d, m, &at(lambda), out, &self.name, "D"),
-            Relation::LagrangianNonlinear(r) => evaluate(&r.d, m, &at(lambda), out, &self.name, "∂h/∂λ"),
+            Relation::FirstOrderLinear(r) => evaluate(&r.d, m, &At { lambda, ..here }, out, &self.name, "D"),
+            Relation::LagrangianLinear(r) => evaluate(&r.d, m, &At { lambda, ..here }, out, &self.name, "D"),
+            Relation::LagrangianNonlinear(r) => evaluate(&r.d, m, &At { lambda, ..here }, out, &self.name, "∂h/∂λ"),
             Relation::FirstOrderNonlinear(r) if r.d.is_zero() => {
-                jacobian(m, lambda, out, |l, y| evaluate(&r.h, 1, &at(l), y, &self.name, "h"))
+                jacobian(m, lambda, out, |lambda, y| evaluate(&r.h, 1, &At { lambda, ..here }, y, &self.name, "h"))
             }
-            Relation::FirstOrderNonlinear(r) => evaluate(&r.d, m, &at(lambda), out, &self.name, "∂h/∂λ"),
+            Relation::FirstOrderNonlinear(r) => evaluate(&r.d, m, &At { lambda, ..here }, out, &self.name, "∂h/∂λ"),
         }
     }
 

@@ -20,6 +20,39 @@ pub(super) enum System {
     NewtonEuler(NewtonEuler),
 }
 
+impl System {
+    /// True where two systems differ in states, parameters and results alone.
+    pub(super) fn same_operators(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::FirstOrder(a), Self::FirstOrder(b)) => {
+                let sizes = a.x.len() == b.x.len() && a.z.len() == b.z.len();
+                sizes && [(&a.m, &b.m), (&a.a, &b.a), (&a.b, &b.b), (&a.f, &b.f), (&a.f_x, &b.f_x)].iter().all(|(a, b)| a == b)
+            }
+            (Self::Lagrangian(a), Self::Lagrangian(b)) => {
+                let operators = |s: &Lagrangian| Lagrangian {
+                    q: Vec::new(),
+                    v: Vec::new(),
+                    z: Vec::new(),
+                    p: Vec::new(),
+                    before: Vec::new(),
+                    prescribed: Vec::new(),
+                    ..s.clone()
+                };
+                let sizes = a.q.len() == b.q.len() && a.v.len() == b.v.len() && a.z.len() == b.z.len();
+                let given = a.prescribed.len() == b.prescribed.len()
+                    && a.prescribed.iter().zip(&b.prescribed).all(|(a, b)| a.index == b.index && a.velocity == b.velocity);
+                sizes && given && operators(a) == operators(b)
+            }
+            (Self::NewtonEuler(a), Self::NewtonEuler(b)) => {
+                let sizes = a.q.len() == b.q.len() && a.v.len() == b.v.len() && a.z.len() == b.z.len();
+                let frames = a.force_frame == b.force_frame && a.moment_frame == b.moment_frame;
+                sizes && frames && a.mass == b.mass && a.inertia == b.inertia && a.force == b.force && a.moment == b.moment
+            }
+            _ => false,
+        }
+    }
+}
+
 /// A system and its place in the flat arrays.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
@@ -41,7 +74,14 @@ pub(super) fn buffer(n: usize) -> SmallVec<[f64; 64]> {
 }
 
 /// Evaluates an operator and checks what comes out.
-pub(super) fn evaluate(op: &Operator, columns: usize, at: &At, out: &mut [f64], name: &str, what: &'static str) -> Result<(), ClusterError> {
+pub(super) fn evaluate(
+    op: &Operator,
+    columns: usize,
+    at: &At,
+    out: &mut [f64],
+    name: &str,
+    what: &'static str,
+) -> Result<(), ClusterError> {
     op.matrix(at, columns, out);
     finite(out, at.t, name, what)
 }
@@ -103,8 +143,7 @@ impl Node {
             }
             System::Lagrangian(s) => {
                 let at = At { t, q, v, z: &s.z, ..At::default() };
-                let terms =
-                    [(&s.external, "F_ext", factor), (&s.internal, "F_int", -factor), (&s.gyroscopic, "F_gyr", -factor)];
+                let terms = [(&s.external, "F_ext", factor), (&s.internal, "F_int", -factor), (&s.gyroscopic, "F_gyr", -factor)];
                 for (op, what, factor) in terms {
                     if !op.is_zero() {
                         evaluate(op, 1, &at, &mut term, name, what)?;
@@ -157,7 +196,15 @@ impl Node {
     }
 
     /// Subtracts `w_v ∂flow/∂v + w_q ∂flow/∂q` from `out`, n × n; for first-order systems `w_q ∂flow/∂x` alone.
-    pub(super) fn subtract_tangent(&self, t: f64, q: &mut [f64], v: &mut [f64], w_v: f64, w_q: f64, out: &mut [f64]) -> Result<(), ClusterError> {
+    pub(super) fn subtract_tangent(
+        &self,
+        t: f64,
+        q: &mut [f64],
+        v: &mut [f64],
+        w_v: f64,
+        w_q: f64,
+        out: &mut [f64],
+    ) -> Result<(), ClusterError> {
         let n = self.nv;
         let mut d = buffer(n * n);
         let name = self.name.as_str();
