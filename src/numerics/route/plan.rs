@@ -216,6 +216,8 @@ pub(super) struct Sums {
     pub(super) plain: f64,
     pub(super) scaled: f64,
     pub(super) q: f64,
+    /// what finite bounds away from 0 add to the size of the data
+    pub(super) bounds: f64,
     pub(super) r: f64,
     pub(super) u: f64,
     pub(super) r_scaled: f64,
@@ -254,6 +256,10 @@ impl Sums {
             set.project(x);
             *sum += weight * r.iter().zip(x.iter()).map(|(r, x)| (r - x) * (r - x)).sum::<f64>();
         }
+        if let AdmissibleSet::Interval { lower, upper } = set {
+            let bound = [lower, upper].into_iter().filter(|b| b.is_finite()).fold(0.0f64, |m, b| m.max(b.abs()));
+            self.bounds += (first..first + r.len()).map(|k| (plan.w_max[k] * bound).powi(2)).sum::<f64>();
+        }
         for k in 0..r.len() {
             self.add_sizes(plan.d[first], plan.d_inv[first], q[k], r[k], u[k]);
         }
@@ -266,5 +272,10 @@ impl Sums {
         let status = if rel <= tolerance { Status::Converged } else { Status::Stalled };
         let (rel_q, e_s) = (ratio(self.plain, self.q), ratio(self.scaled, self.r_scaled.max(self.q_scaled)));
         Report { status, rel, rel_q, e_s, ..Report::default() }
+    }
+
+    /// True where the error is small only because r has grown beyond what data of this size could ask for.
+    pub(super) fn runaway(&self) -> bool {
+        self.plain > 1e-8 * (self.q + self.bounds)
     }
 }

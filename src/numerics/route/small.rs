@@ -505,7 +505,7 @@ impl Bases {
         plan.admit(p, r);
         self.velocity(&p.q, r, u);
         let mut report = self.report(plan, active, &p.q, r, u, tolerance);
-        if !report.converged() && status != Status::Converged {
+        if status != Status::Converged {
             report.status = status;
         }
         if report.converged() {
