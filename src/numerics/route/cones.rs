@@ -139,7 +139,7 @@ impl Sweeps {
         r: &mut [f64],
         u: &mut [f64],
     ) -> Report {
-        let plane = plan.active_traits(p).is_some_and(|t| t.is_plane());
+        let plane = plan.active_traits(p).is_plane();
         let rows: usize = (0..plan.blocks()).filter(|&i| p.active[i]).map(|i| plan.offsets[i + 1] - plan.offsets[i]).sum();
         self.best.copy_from_slice(r);
         if plane && rows <= LARGEST_PLANE {

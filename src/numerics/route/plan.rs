@@ -106,18 +106,22 @@ pub(super) fn validate(p: &RoutedProblem) -> Result<(), ProblemError> {
 }
 
 impl Plan {
+    #[inline]
     pub(super) fn order(&self) -> usize {
         self.lower.len()
     }
 
+    #[inline]
     pub(super) fn blocks(&self) -> usize {
         self.sets.len()
     }
 
+    #[inline]
     pub(super) fn is_of(&self, p: &RoutedProblem) -> bool {
         self.known && self.revision == p.revision && self.sets.len() == p.sets.len() && self.order() == p.order()
     }
 
+    #[cold]
     pub(super) fn set(&mut self, p: &RoutedProblem) {
         let n = p.order();
         self.known = true;
@@ -181,13 +185,10 @@ impl Plan {
         }
     }
 
-    /// What the active blocks are; `None` where q is not finite.
+    /// What the active blocks are.
     #[inline]
-    pub(super) fn active_traits(&self, p: &RoutedProblem) -> Option<Traits> {
-        // 0 · x is 0 for every finite x and NaN otherwise
-        let zero = p.q.iter().fold(0.0, |s, x| s + 0.0 * x);
-        let traits = self.traits.iter().zip(&p.active).fold(0, |all, (t, active)| if *active { all | t.0 } else { all });
-        (zero == 0.0).then_some(Traits(traits))
+    pub(super) fn active_traits(&self, p: &RoutedProblem) -> Traits {
+        Traits(self.traits.iter().zip(&p.active).fold(0, |all, (t, active)| all | (t.0 & u8::from(*active).wrapping_neg())))
     }
 
     /// Nearest point of the interval of row i.
