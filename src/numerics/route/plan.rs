@@ -192,7 +192,7 @@ impl Plan {
     }
 
     /// Nearest point of the interval of row i.
-    #[inline]
+    #[inline(always)]
     pub(super) fn project(&self, i: usize, x: f64) -> f64 {
         x.max(self.lower[i]).min(self.upper[i])
     }
@@ -227,17 +227,28 @@ pub(super) struct Sums {
 
 impl Sums {
     /// Adds row i, which has bounds.
-    #[inline]
+    #[inline(always)]
     pub(super) fn add_row(&mut self, plan: &Plan, i: usize, q: f64, r: f64, u: f64) {
         let (d, d_inv) = (plan.d[i], plan.d_inv[i]);
-        let plain = r - plan.project(i, r - u);
-        let scaled = r - plan.project(i, r - d_inv * u);
+        let (lower, upper) = (plan.lower[i], plan.upper[i]);
+        // r − P(r − u), which inside the bounds is u
+        let map = |u: f64| {
+            let x = r - u;
+            if x < lower {
+                r - lower
+            } else if x > upper {
+                r - upper
+            } else {
+                u
+            }
+        };
+        let (plain, scaled) = (map(u), map(d_inv * u));
         self.plain += plain * plain;
         self.scaled += d * scaled * scaled;
         self.add_sizes(d, d_inv, q, r, u);
     }
 
-    #[inline]
+    #[inline(always)]
     fn add_sizes(&mut self, d: f64, d_inv: f64, q: f64, r: f64, u: f64) {
         self.q += q * q;
         self.r += r * r;
@@ -266,7 +277,7 @@ impl Sums {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn report(&self, tolerance: f64) -> Report {
         let ratio = |a: f64, b: f64| if a == 0.0 { 0.0 } else { (a / b.max(f64::MIN_POSITIVE)).sqrt() };
         let rel = ratio(self.plain, self.q.max(self.r).max(self.u));
