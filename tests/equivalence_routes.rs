@@ -293,6 +293,64 @@ fn the_guess_decides_between_multipliers_that_all_solve() {
 }
 
 #[test]
+fn three_plane_contacts_of_a_toy_with_three_freedoms_are_solved_to_rounding() {
+    // two rows a contact on one body and a spring-held second: six rows of rank three, as of a woodpecker and its sleeve
+    let mut random = Random(11);
+    for case in 0..40 {
+        let h = random.vector(18);
+        let w = (0..36).map(|k| (0..3).map(|d| h[k / 6 * 3 + d] * h[k % 6 * 3 + d]).sum()).collect();
+        let mut p = RoutedProblem {
+            w: Delassus::Dense(w),
+            q: vec![0.0; 6],
+            offsets: vec![0, 2, 4, 6],
+            sets: vec![Coulomb { mu: 0.3 }; 3],
+            active: vec![true; 3],
+            revision: 1,
+        };
+        let (mut router, mut r, mut u) = (Router::default(), [0.0; 6], [0.0; 6]);
+        for step in 0..20 {
+            load(&mut random, &mut p);
+            p.active[step % 3] = step % 4 != 0;
+            let report = router.solve(&p, &mut r, &mut u);
+            assert!(report.converged() && report.rel <= 1e-12, "case {case}, step {step}: {report:?}");
+        }
+    }
+}
+
+#[test]
+fn many_equations_with_zeros_on_the_diagonal_are_factorised_once() {
+    // [A Bᵀ; −B 0]: currents and voltages
+    let (n, mut random) = (60, Random(12));
+    let a = matrix(&mut random, n, Kind::Definite);
+    let b = random.vector(20 * 40);
+    let entry = |i: usize, j: usize| match (i < 40, j < 40) {
+        (true, true) => a[i * n + j],
+        (true, false) => b[(j - 40) * 40 + i],
+        (false, true) => -b[(i - 40) * 40 + j],
+        _ => 0.0,
+    };
+    let w = (0..n * n).map(|k| entry(k / n, k % n)).collect();
+    let mut p = RoutedProblem {
+        w: Delassus::Dense(w),
+        q: vec![0.0; n],
+        offsets: (0..=n).collect(),
+        sets: vec![Free; n],
+        active: vec![true; n],
+        revision: 1,
+    };
+    let (mut router, mut r, mut u, mut factorisations) = (Router::default(), vec![0.0; n], vec![0.0; n], 0);
+    for _ in 0..10 {
+        let truth = random.vector(n);
+        p.w.multiply(&truth, &mut p.q);
+        p.q.iter_mut().for_each(|q| *q = -*q);
+        let report = router.solve(&p, &mut r, &mut u);
+        assert!(report.converged() && far(&r, &truth) < 1e-10, "{report:?}");
+        factorisations += report.factorisations;
+    }
+    assert_eq!(factorisations, 1);
+}
+
+#[test]
 fn painleve_is_solved_where_there_is_a_solution_and_owned_up_to_where_there_is_none() {
     // W_nn − μ W_nt < 0: sliding this way, the normal would have to pull
     let mut p = RoutedProblem {

@@ -9,6 +9,7 @@ use super::bounds::Fallback;
 use super::plan::{Plan, Sums};
 use super::{Delassus, RoutedProblem, cones};
 use crate::algebra::envelope::Envelope;
+use crate::algebra::factor::Lu;
 use crate::numerics::complementarity::State;
 use crate::numerics::{Report, Status};
 
@@ -22,7 +23,7 @@ const MOST: usize = 300;
 const MEMORY: usize = 20_000_000;
 /// Share of its terms up to which what is left of a row's u is rounding.
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
-/// Rows up to which the general solver of bounds, dense, is asked where no active set is found.
+/// Rows up to which dense matrices are worked with where the envelope has no pivot, or no active set is found.
 const DENSE: usize = 400;
 
 /// One revision: W by rows, the envelope, and where each entry of W stands in it.
@@ -37,6 +38,9 @@ pub(super) struct Chain {
     /// the envelope is small enough
     narrow: bool,
     envelope: Envelope,
+    /// the factors are those of `lu`
+    dense: bool,
+    lu: Lu,
     active: Vec<bool>,
     states: Vec<State>,
     /// the states whose matrix is factorised
@@ -123,6 +127,7 @@ impl Chain {
     }
 
     /// Improves r and sets u; every active block has bounds.
+    #[inline(never)]
     pub(super) fn solve(
         &mut self,
         plan: &Plan,
@@ -220,8 +225,25 @@ impl Chain {
                 }
             }
         }
-        self.usable = self.envelope.factorise();
+        // rows exchanged where the envelope has no pivot: zero diagonals, as equations have them
+        self.dense = !self.envelope.factorise();
+        self.usable = !self.dense || self.states.len() <= DENSE && self.factorise_dense();
         self.usable
+    }
+
+    #[cold]
+    fn factorise_dense(&mut self) -> bool {
+        let Self { lu, starts, columns, values, factored, .. } = self;
+        lu.factor(factored.len(), |i, row| {
+            row.fill(0.0);
+            if !factored[i] {
+                row[i] = 1.0;
+                return;
+            }
+            for k in (starts[i]..starts[i + 1]).filter(|&k| factored[columns[k] as usize]) {
+                row[columns[k] as usize] = values[k];
+            }
+        })
     }
 
     /// Goes from active set to active set until no row is wrong; the number of sets, `None` where that ends nowhere.
@@ -273,7 +295,11 @@ impl Chain {
                 if exact {
                     break;
                 }
-                self.envelope.solve(&mut self.step);
+                if self.dense {
+                    self.lu.solve(&mut self.step);
+                } else {
+                    self.envelope.solve(&mut self.step);
+                }
                 r.iter_mut().zip(&self.step).for_each(|(r, dr)| *r += dr);
             }
             if !exact {

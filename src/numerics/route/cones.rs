@@ -62,6 +62,7 @@ impl Sweeps {
     }
 
     /// Improves r and sets u.
+    #[inline(never)]
     pub(super) fn solve(
         &mut self,
         plan: &Plan,

@@ -52,6 +52,8 @@ pub(super) struct Bases {
     n: usize,
     /// W by columns
     w: Vec<f64>,
+    /// 1 / W_ii, 0 where that is not finite
+    inverse: Vec<f64>,
     /// rows of each block
     rows: Vec<u64>,
     /// the symmetric part of W is positive definite: r is unique
@@ -116,6 +118,8 @@ impl Bases {
                 }
             }
         }
+        self.inverse.clear();
+        self.inverse.extend((0..n).map(|i| 1.0 / self.w[i * n + i]).map(|x| if x.is_finite() { x } else { 0.0 }));
         self.work.clear();
         self.work.resize(n * n + n, 0.0);
         for i in 0..n {
@@ -137,6 +141,7 @@ impl Bases {
     }
 
     /// Improves r and sets u; every active block has bounds.
+    #[inline(never)]
     pub(super) fn solve(
         &mut self,
         plan: &Plan,
@@ -153,9 +158,8 @@ impl Bases {
         self.one_row = active.is_power_of_two();
         if self.one_row {
             let i = active.trailing_zeros() as usize;
-            let w = self.w[i * self.n + i];
-            if w > 0.0 {
-                return self.one(plan, &p.q, tolerance, i, w, r, u);
+            if self.inverse[i] > 0.0 {
+                return self.one(plan, &p.q, tolerance, i, r, u);
             }
         }
         if !self.definite {
@@ -180,8 +184,8 @@ impl Bases {
 
     /// One row alone: `r = P(−q / w)`.
     #[inline]
-    fn one(&self, plan: &Plan, q: &[f64], tolerance: f64, i: usize, w: f64, r: &mut [f64], u: &mut [f64]) -> Report {
-        let x = plan.project(i, -q[i] / w);
+    fn one(&self, plan: &Plan, q: &[f64], tolerance: f64, i: usize, r: &mut [f64], u: &mut [f64]) -> Report {
+        let x = plan.project(i, -q[i] * self.inverse[i]);
         r.fill(0.0);
         r[i] = x;
         for ((u, q), w) in u.iter_mut().zip(q).zip(&self.w[i * self.n..]) {
@@ -392,6 +396,7 @@ impl Bases {
     }
 
     /// Goes from basis to basis until no row is wrong.
+    #[inline(never)]
     fn pivot(
         &mut self,
         plan: &Plan,
@@ -414,8 +419,7 @@ impl Bases {
                     self.velocity(&p.q, r, u);
                 }
                 let exact = v.clean && !v.moved;
-                let report =
-                    if exact { Report::default() } else { self.report(plan, self.keys[k].active, &p.q, r, u, tolerance) };
+                let report = if exact { Report::default() } else { self.report(plan, self.keys[k].active, &p.q, r, u, tolerance) };
                 if report.converged() && (!(v.rough || v.moved) || self.within_rounding(plan, self.keys[k].active, tolerance, &p.q, r, u)) {
                     if self.last != Some(k) || iteration > 0 {
                         self.clock += 1;
