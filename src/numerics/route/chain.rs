@@ -9,16 +9,21 @@ use super::bounds::Fallback;
 use super::plan::{Plan, Sums};
 use super::{Delassus, RoutedProblem, cones};
 use crate::algebra::envelope::Envelope;
+use crate::algebra::factor::Lu;
 use crate::numerics::complementarity::State;
 use crate::numerics::{Report, Status};
 
 /// Active sets in which the wrong rows may fail to become fewer, before they are exchanged one at a time.
 const PATIENCE: usize = 30;
+/// The set that is all rows, where the ones before it led nowhere.
+const FRONT: usize = 8;
 /// Active sets in all.
 const MOST: usize = 300;
 /// Numbers that the envelope may hold.
 const MEMORY: usize = 20_000_000;
-/// Rows up to which the general solver of bounds, dense, is asked where no active set is found.
+/// Share of its terms up to which what is left of a row's u is rounding.
+const ROUNDING: f64 = 16.0 * f64::EPSILON;
+/// Rows up to which dense matrices are worked with where the envelope has no pivot, or no active set is found.
 const DENSE: usize = 400;
 
 /// One revision: W by rows, the envelope, and where each entry of W stands in it.
@@ -33,10 +38,14 @@ pub(super) struct Chain {
     /// the envelope is small enough
     narrow: bool,
     envelope: Envelope,
+    /// the factors are those of `lu`
+    dense: bool,
+    lu: Lu,
     active: Vec<bool>,
     states: Vec<State>,
     /// the states whose matrix is factorised
     factored: Vec<bool>,
+    before: Vec<State>,
     usable: bool,
     step: Vec<f64>,
     guess: Vec<f64>,
@@ -118,6 +127,7 @@ impl Chain {
     }
 
     /// Improves r and sets u; every active block has bounds.
+    #[inline(never)]
     pub(super) fn solve(
         &mut self,
         plan: &Plan,
@@ -215,8 +225,25 @@ impl Chain {
                 }
             }
         }
-        self.usable = self.envelope.factorise();
+        // rows exchanged where the envelope has no pivot: zero diagonals, as equations have them
+        self.dense = !self.envelope.factorise();
+        self.usable = !self.dense || self.states.len() <= DENSE && self.factorise_dense();
         self.usable
+    }
+
+    #[cold]
+    fn factorise_dense(&mut self) -> bool {
+        let Self { lu, starts, columns, values, factored, .. } = self;
+        lu.factor(factored.len(), |i, row| {
+            row.fill(0.0);
+            if !factored[i] {
+                row[i] = 1.0;
+                return;
+            }
+            for k in (starts[i]..starts[i + 1]).filter(|&k| factored[columns[k] as usize]) {
+                row[columns[k] as usize] = values[k];
+            }
+        })
     }
 
     /// Goes from active set to active set until no row is wrong; the number of sets, `None` where that ends nowhere.
@@ -232,8 +259,19 @@ impl Chain {
         let n = r.len();
         let (mut fewest, mut patience) = (usize::MAX, PATIENCE);
         for iteration in 1..=MOST {
+            if iteration == FRONT {
+                // a front of closing contacts moves by one row a set; from all rows it shrinks by many
+                self.before.clone_from(&self.states);
+                (0..n).filter(|&i| self.active[i]).for_each(|i| self.states[i] = State::Basic);
+            }
             if !self.factorise(factorisations) {
-                return None;
+                if iteration != FRONT {
+                    return None;
+                }
+                self.states.clone_from(&self.before);
+                if !self.factorise(factorisations) {
+                    return None;
+                }
             }
             for i in 0..n {
                 r[i] = match self.states[i] {
@@ -252,12 +290,16 @@ impl Chain {
                 for i in 0..n {
                     let basic = self.states[i] == State::Basic;
                     self.step[i] = if basic { -u[i] } else { 0.0 };
-                    exact &= !basic || u[i].abs() <= 0.1 * tolerance * (q[i].abs() + plan.w_max[i] * largest);
+                    exact &= !basic || u[i].abs() <= ROUNDING * (q[i].abs() + plan.w_max[i] * largest);
                 }
                 if exact {
                     break;
                 }
-                self.envelope.solve(&mut self.step);
+                if self.dense {
+                    self.lu.solve(&mut self.step);
+                } else {
+                    self.envelope.solve(&mut self.step);
+                }
                 r.iter_mut().zip(&self.step).for_each(|(r, dr)| *r += dr);
             }
             if !exact {
@@ -276,6 +318,9 @@ impl Chain {
                     }
                     last = Some((i, next));
                 }
+            }
+            if wrong > 0 && patience > 0 {
+                self.close_touching(plan, tolerance, largest, q, u);
             }
             if wrong == 0 {
                 let mut moved = false;
@@ -299,6 +344,15 @@ impl Chain {
             }
         }
         None
+    }
+
+    /// Rows that rest on a bound without a push there join the basic ones: a blow runs through all of them at once.
+    fn close_touching(&mut self, plan: &Plan, tolerance: f64, largest: f64, q: &[f64], u: &[f64]) {
+        for i in (0..u.len()).filter(|&i| self.active[i] && !self.factored[i] && plan.lower[i] < plan.upper[i]) {
+            if u[i].abs() <= tolerance * (q[i].abs() + plan.w_max[i] * largest) {
+                self.states[i] = State::Basic;
+            }
+        }
     }
 
     /// The state to exchange to, where row i stands on the wrong side.
@@ -325,9 +379,9 @@ impl Chain {
             self.velocity(&p.q, r, u);
         }
         let mut report = self.report(plan, &p.q, r, u, tolerance);
-        if status == Status::Inconsistent && !report.converged() {
+        if status == Status::Inconsistent {
             report.status = status;
-        } else if status != Status::Converged {
+        } else if status != Status::Converged || !report.converged() {
             report = cones::general(plan, p, tolerance, 3, r, u);
         }
         for i in (0..r.len()).filter(|&i| self.active[i] && report.converged()) {

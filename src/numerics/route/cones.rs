@@ -62,6 +62,7 @@ impl Sweeps {
     }
 
     /// Improves r and sets u.
+    #[inline(never)]
     pub(super) fn solve(
         &mut self,
         plan: &Plan,
@@ -139,14 +140,14 @@ impl Sweeps {
         r: &mut [f64],
         u: &mut [f64],
     ) -> Report {
-        let plane = plan.active_traits(p).is_some_and(|t| t.is_plane());
+        let plane = plan.active_traits(p).is_plane();
         let rows: usize = (0..plan.blocks()).filter(|&i| p.active[i]).map(|i| plan.offsets[i + 1] - plan.offsets[i]).sum();
         self.best.copy_from_slice(r);
         if plane && rows <= LARGEST_PLANE {
             let status = as_complementarity(plan, p, &self.problem.w, tolerance, bounds, r);
             plan.admit(p, r);
             let report = self.errors(plan, p, r, u, tolerance);
-            if report.rel < best.rel {
+            if worth(&report) < worth(&best) {
                 best = report;
                 self.best.copy_from_slice(r);
             }
@@ -159,13 +160,18 @@ impl Sweeps {
         }
         r.copy_from_slice(&self.best);
         let report = general(plan, p, tolerance, ROUNDS, r, u);
-        if report.rel < best.rel {
+        if worth(&report) < worth(&best) {
             return report;
         }
         r.copy_from_slice(&self.best);
         let again = self.errors(plan, p, r, u, tolerance);
         Report { status: report.status, ..again }
     }
+}
+
+/// What points are compared by: rel, but not of one that has run away.
+fn worth(report: &Report) -> f64 {
+    if report.status == Status::Inconsistent { f64::INFINITY } else { report.rel }
 }
 
 /// The errors of r and u over the active blocks; `x` grows to the longest block.
@@ -182,7 +188,8 @@ fn errors(plan: &Plan, p: &RoutedProblem, r: &[f64], u: &[f64], tolerance: f64, 
         let len = range.len();
         sums.add_block(plan, i, &p.q[range.clone()], &r[range.clone()], &u[range], &mut x[..len]);
     }
-    sums.report(tolerance)
+    let report = sums.report(tolerance);
+    if sums.runaway() && report.rel <= 1e-6 { Report { status: Status::Inconsistent, ..report } } else { report }
 }
 
 /// W in block rows, cut like the problem.
@@ -224,7 +231,8 @@ pub(super) fn general(plan: &Plan, p: &RoutedProblem, tolerance: f64, max_rounds
     let report = errors(plan, p, r, u, tolerance, &mut Vec::new());
     let status = match found.status {
         _ if report.converged() => Status::Converged,
-        Status::Converged => Status::Stalled,
+        // the measure of that solver lets a point pass that has run away
+        Status::Converged => report.status,
         other => other,
     };
     Report { status, iterations: found.iterations, factorisations: found.factorisations, ..report }

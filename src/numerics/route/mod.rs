@@ -227,26 +227,22 @@ impl Router {
     /// [`Status::Stalled`] with an error of ∞.
     pub fn solve(&mut self, p: &RoutedProblem, r: &mut [f64], u: &mut [f64]) -> Report {
         if !self.plan.is_of(p) {
-            self.plan.set(p);
-            self.small.forget(&self.plan);
-            self.chain.forget();
-            self.cones.forget();
+            self.take(p);
         }
         let n = self.plan.order();
         let fits = p.q.len() == n && r.len() == n && u.len() == n && p.active.len() == self.plan.blocks();
         if !fits || !self.plan.valid {
             return REFUSED;
         }
-        let Some(traits) = self.plan.active_traits(p) else {
-            r.fill(0.0);
-            u.copy_from_slice(&p.q);
-            return REFUSED;
-        };
-        if traits.is_empty() {
+        let finite = p.q.iter().fold(true, |finite, q| finite & (q.abs() < f64::INFINITY));
+        let traits = self.plan.active_traits(p);
+        if traits.is_empty() || !finite {
+            // one loop: two calls to fill and to copy take longer where rows are few
+            for ((r, u), q) in r.iter_mut().zip(u.iter_mut()).zip(&p.q) {
+                (*r, *u) = (0.0, *q);
+            }
             self.route = Route::Nothing;
-            r.fill(0.0);
-            u.copy_from_slice(&p.q);
-            return Report::default();
+            return if finite { Report::default() } else { REFUSED };
         }
         self.route = traits.route();
         if self.general {
@@ -263,6 +259,15 @@ impl Router {
         } else {
             self.chain.solve(&self.plan, p, self.tolerance, &mut self.bounds, r, u)
         }
+    }
+
+    /// A new revision: nothing that was factorised holds any more.
+    #[cold]
+    fn take(&mut self, p: &RoutedProblem) {
+        self.plan.set(p);
+        self.small.forget(&self.plan);
+        self.chain.forget();
+        self.cones.forget();
     }
 }
 

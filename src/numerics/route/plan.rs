@@ -106,18 +106,22 @@ pub(super) fn validate(p: &RoutedProblem) -> Result<(), ProblemError> {
 }
 
 impl Plan {
+    #[inline]
     pub(super) fn order(&self) -> usize {
         self.lower.len()
     }
 
+    #[inline]
     pub(super) fn blocks(&self) -> usize {
         self.sets.len()
     }
 
+    #[inline]
     pub(super) fn is_of(&self, p: &RoutedProblem) -> bool {
         self.known && self.revision == p.revision && self.sets.len() == p.sets.len() && self.order() == p.order()
     }
 
+    #[cold]
     pub(super) fn set(&mut self, p: &RoutedProblem) {
         let n = p.order();
         self.known = true;
@@ -181,17 +185,14 @@ impl Plan {
         }
     }
 
-    /// What the active blocks are; `None` where q is not finite.
+    /// What the active blocks are.
     #[inline]
-    pub(super) fn active_traits(&self, p: &RoutedProblem) -> Option<Traits> {
-        // 0 · x is 0 for every finite x and NaN otherwise
-        let zero = p.q.iter().fold(0.0, |s, x| s + 0.0 * x);
-        let traits = self.traits.iter().zip(&p.active).fold(0, |all, (t, active)| if *active { all | t.0 } else { all });
-        (zero == 0.0).then_some(Traits(traits))
+    pub(super) fn active_traits(&self, p: &RoutedProblem) -> Traits {
+        Traits(self.traits.iter().zip(&p.active).fold(0, |all, (t, active)| all | (t.0 & u8::from(*active).wrapping_neg())))
     }
 
     /// Nearest point of the interval of row i.
-    #[inline]
+    #[inline(always)]
     pub(super) fn project(&self, i: usize, x: f64) -> f64 {
         x.max(self.lower[i]).min(self.upper[i])
     }
@@ -216,6 +217,8 @@ pub(super) struct Sums {
     pub(super) plain: f64,
     pub(super) scaled: f64,
     pub(super) q: f64,
+    /// what finite bounds away from 0 add to the size of the data
+    pub(super) bounds: f64,
     pub(super) r: f64,
     pub(super) u: f64,
     pub(super) r_scaled: f64,
@@ -224,17 +227,28 @@ pub(super) struct Sums {
 
 impl Sums {
     /// Adds row i, which has bounds.
-    #[inline]
+    #[inline(always)]
     pub(super) fn add_row(&mut self, plan: &Plan, i: usize, q: f64, r: f64, u: f64) {
         let (d, d_inv) = (plan.d[i], plan.d_inv[i]);
-        let plain = r - plan.project(i, r - u);
-        let scaled = r - plan.project(i, r - d_inv * u);
+        let (lower, upper) = (plan.lower[i], plan.upper[i]);
+        // r − P(r − u), which inside the bounds is u
+        let map = |u: f64| {
+            let x = r - u;
+            if x < lower {
+                r - lower
+            } else if x > upper {
+                r - upper
+            } else {
+                u
+            }
+        };
+        let (plain, scaled) = (map(u), map(d_inv * u));
         self.plain += plain * plain;
         self.scaled += d * scaled * scaled;
         self.add_sizes(d, d_inv, q, r, u);
     }
 
-    #[inline]
+    #[inline(always)]
     fn add_sizes(&mut self, d: f64, d_inv: f64, q: f64, r: f64, u: f64) {
         self.q += q * q;
         self.r += r * r;
@@ -254,17 +268,26 @@ impl Sums {
             set.project(x);
             *sum += weight * r.iter().zip(x.iter()).map(|(r, x)| (r - x) * (r - x)).sum::<f64>();
         }
+        if let AdmissibleSet::Interval { lower, upper } = set {
+            let bound = [lower, upper].into_iter().filter(|b| b.is_finite()).fold(0.0f64, |m, b| m.max(b.abs()));
+            self.bounds += (first..first + r.len()).map(|k| (plan.w_max[k] * bound).powi(2)).sum::<f64>();
+        }
         for k in 0..r.len() {
             self.add_sizes(plan.d[first], plan.d_inv[first], q[k], r[k], u[k]);
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn report(&self, tolerance: f64) -> Report {
         let ratio = |a: f64, b: f64| if a == 0.0 { 0.0 } else { (a / b.max(f64::MIN_POSITIVE)).sqrt() };
         let rel = ratio(self.plain, self.q.max(self.r).max(self.u));
         let status = if rel <= tolerance { Status::Converged } else { Status::Stalled };
         let (rel_q, e_s) = (ratio(self.plain, self.q), ratio(self.scaled, self.r_scaled.max(self.q_scaled)));
         Report { status, rel, rel_q, e_s, ..Report::default() }
+    }
+
+    /// True where the error is small only because r has grown beyond what data of this size could ask for.
+    pub(super) fn runaway(&self) -> bool {
+        self.plain > 1e-8 * (self.q + self.bounds)
     }
 }

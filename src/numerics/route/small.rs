@@ -21,6 +21,8 @@ const MEMORY: usize = 32_768;
 /// Exchanges of all wrong rows, then of the last wrong row alone, before pivoting is given up.
 const ALL: usize = 12;
 const SINGLE: usize = 60;
+/// Share of its terms up to which the u of a basic row is rounding: it is 0 then.
+const ROUNDING: f64 = 8.0 * f64::EPSILON;
 /// Other bases of the same active rows that are tried when the way of pivoting is blocked.
 const OTHERS: usize = 8;
 
@@ -35,6 +37,8 @@ struct Key {
 /// What the answer of a basis is worth.
 struct Verdict {
     wrong: u64,
+    /// every row fits its law without any misfit
+    clean: bool,
     /// a basic row is further from `u = 0` than rounding allows
     rough: bool,
     /// some r had left its bounds by rounding
@@ -48,6 +52,8 @@ pub(super) struct Bases {
     n: usize,
     /// W by columns
     w: Vec<f64>,
+    /// 1 / W_ii, 0 where that is not finite
+    inverse: Vec<f64>,
     /// rows of each block
     rows: Vec<u64>,
     /// the symmetric part of W is positive definite: r is unique
@@ -112,6 +118,8 @@ impl Bases {
                 }
             }
         }
+        self.inverse.clear();
+        self.inverse.extend((0..n).map(|i| 1.0 / self.w[i * n + i]).map(|x| if x.is_finite() { x } else { 0.0 }));
         self.work.clear();
         self.work.resize(n * n + n, 0.0);
         for i in 0..n {
@@ -133,6 +141,7 @@ impl Bases {
     }
 
     /// Improves r and sets u; every active block has bounds.
+    #[inline(never)]
     pub(super) fn solve(
         &mut self,
         plan: &Plan,
@@ -149,9 +158,8 @@ impl Bases {
         self.one_row = active.is_power_of_two();
         if self.one_row {
             let i = active.trailing_zeros() as usize;
-            let w = self.w[i * self.n + i];
-            if w > 0.0 {
-                return self.one(plan, &p.q, tolerance, i, w, r, u);
+            if self.inverse[i] > 0.0 {
+                return self.one(plan, &p.q, tolerance, i, r, u);
             }
         }
         if !self.definite {
@@ -176,12 +184,20 @@ impl Bases {
 
     /// One row alone: `r = P(−q / w)`.
     #[inline]
-    fn one(&self, plan: &Plan, q: &[f64], tolerance: f64, i: usize, w: f64, r: &mut [f64], u: &mut [f64]) -> Report {
-        let x = plan.project(i, -q[i] / w);
+    fn one(&self, plan: &Plan, q: &[f64], tolerance: f64, i: usize, r: &mut [f64], u: &mut [f64]) -> Report {
+        let x = plan.project(i, -q[i] * self.inverse[i]);
         r.fill(0.0);
         r[i] = x;
         for ((u, q), w) in u.iter_mut().zip(q).zip(&self.w[i * self.n..]) {
             *u = q + w * x;
+        }
+        let inside = x > plan.lower[i] && x < plan.upper[i];
+        if inside && u[i].abs() <= ROUNDING * q[i].abs() {
+            // what rounding leaves of q − w (q / w)
+            u[i] = 0.0;
+        }
+        if x == plan.project(i, x - u[i]) {
+            return Report::default();
         }
         let mut sums = Sums::default();
         sums.add_row(plan, i, q[i], x, u[i]);
@@ -189,12 +205,13 @@ impl Bases {
     }
 
     /// `u = W r + q`
-    #[inline]
+    #[inline(always)]
     fn velocity(&self, q: &[f64], r: &[f64], u: &mut [f64]) {
         u.copy_from_slice(q);
         add_product(&self.w, r, u);
     }
 
+    #[inline(always)]
     fn report(&self, plan: &Plan, active: u64, q: &[f64], r: &[f64], u: &[f64], tolerance: f64) -> Report {
         let mut sums = Sums::default();
         for i in 0..self.n {
@@ -252,6 +269,7 @@ impl Bases {
     }
 
     /// The place of a basis, inverted now where it is not known; `None` where `W_BB` is singular.
+    #[inline(never)]
     fn find(&mut self, plan: &Plan, key: Key, factorisations: &mut usize) -> Option<usize> {
         let k = match self.keys.iter().position(|k| *k == key) {
             Some(k) => k,
@@ -319,7 +337,7 @@ impl Bases {
     }
 
     /// `r = A q + c` and `u = W r + q` of basis k.
-    #[inline]
+    #[inline(always)]
     fn answer(&self, k: usize, q: &[f64], r: &mut [f64], u: &mut [f64]) {
         let n = self.n;
         r.copy_from_slice(&self.c[k * n..][..n]);
@@ -328,15 +346,16 @@ impl Bases {
     }
 
     /// Looks at every active row, and puts r inside its bounds.
-    #[inline]
-    fn judge(&self, plan: &Plan, k: usize, tolerance: f64, q: &[f64], r: &mut [f64], u: &[f64]) -> Verdict {
+    #[inline(always)]
+    fn judge(&self, plan: &Plan, k: usize, tolerance: f64, q: &[f64], r: &mut [f64], u: &mut [f64]) -> Verdict {
         let (n, key) = (self.n, self.keys[k]);
         let largest = |x: &[f64]| x.iter().fold(0.0f64, |m, x| m.max(x.abs()));
         let (q_max, r_max) = (tolerance * largest(q), tolerance * largest(r));
         let (c, a_max) = (&self.c[k * n..][..n], &self.a_max[k * n..][..n]);
         let (lower, upper, w_max) = (&plan.lower[..n], &plan.upper[..n], &plan.w_max[..n]);
-        let (q, r, u) = (&q[..n], &mut r[..n], &u[..n]);
-        let mut v = Verdict { wrong: 0, rough: false, moved: false, next: key };
+        let (q, r, u) = (&q[..n], &mut r[..n], &mut u[..n]);
+        let rounding = (ROUNDING / tolerance).min(1.0);
+        let mut v = Verdict { wrong: 0, clean: true, rough: false, moved: false, next: key };
         for i in 0..n {
             let bit = 1 << i;
             if key.active & bit == 0 {
@@ -344,9 +363,14 @@ impl Bases {
             }
             let slack = tolerance * q[i].abs() + w_max[i] * r_max;
             if key.basic & bit != 0 {
-                v.rough |= u[i].abs() > slack;
-                let inside = r[i].max(lower[i]).min(upper[i]);
-                if inside != r[i] {
+                if u[i].abs() <= rounding * slack {
+                    u[i] = 0.0;
+                } else {
+                    v.clean = false;
+                    v.rough |= u[i].abs() > slack;
+                }
+                if !(r[i] >= lower[i] && r[i] <= upper[i]) {
+                    let inside = r[i].max(lower[i]).min(upper[i]);
                     let slack = tolerance * c[i].abs() + a_max[i] * q_max;
                     if (r[i] - inside).abs() > slack {
                         v.wrong |= bit;
@@ -358,10 +382,13 @@ impl Bases {
                 }
             } else {
                 let pull = if key.upper & bit != 0 { u[i] } else { -u[i] };
-                if pull > slack && lower[i] < upper[i] {
-                    v.wrong |= bit;
-                    v.next.basic |= bit;
-                    v.next.upper &= !bit;
+                if pull > 0.0 && lower[i] < upper[i] {
+                    v.clean = false;
+                    if pull > slack {
+                        v.wrong |= bit;
+                        v.next.basic |= bit;
+                        v.next.upper &= !bit;
+                    }
                 }
             }
         }
@@ -369,6 +396,7 @@ impl Bases {
     }
 
     /// Goes from basis to basis until no row is wrong.
+    #[inline(never)]
     fn pivot(
         &mut self,
         plan: &Plan,
@@ -390,7 +418,8 @@ impl Bases {
                 } else if v.moved {
                     self.velocity(&p.q, r, u);
                 }
-                let report = self.report(plan, self.keys[k].active, &p.q, r, u, tolerance);
+                let exact = v.clean && !v.moved;
+                let report = if exact { Report::default() } else { self.report(plan, self.keys[k].active, &p.q, r, u, tolerance) };
                 if report.converged() && (!(v.rough || v.moved) || self.within_rounding(plan, self.keys[k].active, tolerance, &p.q, r, u)) {
                     if self.last != Some(k) || iteration > 0 {
                         self.clock += 1;
@@ -505,7 +534,7 @@ impl Bases {
         plan.admit(p, r);
         self.velocity(&p.q, r, u);
         let mut report = self.report(plan, active, &p.q, r, u, tolerance);
-        if !report.converged() && status != Status::Converged {
+        if status != Status::Converged {
             report.status = status;
         }
         if report.converged() {
@@ -528,7 +557,7 @@ impl Bases {
 }
 
 /// `y += M x`, M by columns.
-#[inline]
+#[inline(always)]
 fn add_product(m: &[f64], x: &[f64], y: &mut [f64]) {
     match y.len() {
         2 => add_product_of::<2>(m, x, y),
@@ -543,7 +572,7 @@ fn add_product(m: &[f64], x: &[f64], y: &mut [f64]) {
 }
 
 /// The same with a length that the compiler knows.
-#[inline]
+#[inline(always)]
 fn add_product_of<const N: usize>(m: &[f64], x: &[f64], y: &mut [f64]) {
     let (columns, _) = m.as_chunks::<N>();
     if let Ok(y) = <&mut [f64; N]>::try_from(y) {
