@@ -162,7 +162,8 @@ impl Chain {
     /// Which rows are active, and a state for each that was not active before.
     fn start(&mut self, plan: &Plan, p: &RoutedProblem, r: &[f64]) {
         for (i, &active) in p.active.iter().enumerate() {
-            for k in plan.offsets[i]..plan.offsets[i + 1] {
+            let rows = plan.offsets[i]..plan.offsets[i + 1];
+            for (k, &r) in rows.clone().zip(&r[rows]) {
                 let (lower, upper) = (plan.lower[k], plan.upper[k]);
                 let kept = active && self.active[k];
                 self.active[k] = active;
@@ -176,9 +177,9 @@ impl Chain {
                 }
                 self.states[k] = if !active {
                     State::Lower
-                } else if r[k] >= upper {
+                } else if r >= upper {
                     State::Upper
-                } else if r[k] > lower || p.q[k] < 0.0 || lower == f64::NEG_INFINITY {
+                } else if r > lower || p.q[k] < 0.0 || lower == f64::NEG_INFINITY {
                     State::Basic
                 } else {
                     State::Lower
@@ -273,12 +274,12 @@ impl Chain {
                     return None;
                 }
             }
-            for i in 0..n {
-                r[i] = match self.states[i] {
+            for (i, r) in r.iter_mut().enumerate() {
+                *r = match self.states[i] {
                     _ if !self.active[i] => 0.0,
                     State::Lower => plan.lower[i],
                     State::Upper => plan.upper[i],
-                    State::Basic => r[i],
+                    State::Basic => *r,
                 };
             }
             // from the r that is there, so that a step of refinement is a step like any other

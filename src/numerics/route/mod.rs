@@ -19,8 +19,6 @@ mod chain;
 mod cones;
 mod plan;
 mod small;
-#[cfg(test)]
-mod tests;
 
 use super::admissible::AdmissibleSet;
 use super::local::{LocalProblem, auto::Auto};

@@ -225,10 +225,10 @@ impl Bases {
     /// True when the guess, put inside its bounds, is a solution.
     fn guess_stands(&self, plan: &Plan, p: &RoutedProblem, tolerance: f64, active: u64, r: &mut [f64], u: &mut [f64]) -> bool {
         let mut largest = 0.0f64;
-        for i in 0..self.n {
-            let here = active >> i & 1 != 0 && r[i].is_finite();
-            r[i] = if here { plan.project(i, r[i]) } else { 0.0 };
-            largest = largest.max(r[i].abs());
+        for (i, r) in r.iter_mut().enumerate() {
+            let here = active >> i & 1 != 0 && r.is_finite();
+            *r = if here { plan.project(i, *r) } else { 0.0 };
+            largest = largest.max(r.abs());
         }
         self.velocity(&p.q, r, u);
         (0..self.n).filter(|i| active >> i & 1 != 0).all(|i| {
