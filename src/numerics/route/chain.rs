@@ -145,7 +145,10 @@ impl Chain {
         self.velocity(&p.q, r, u);
         self.start(plan, p, r);
         if self.misfits(plan, p, tolerance, r, u).next().is_none() {
-            return self.report(plan, &p.q, r, u, tolerance);
+            let report = self.report(plan, &p.q, r, u, tolerance);
+            if report.converged() {
+                return report;
+            }
         }
         let mut factorisations = 0;
         if self.narrow
@@ -202,7 +205,7 @@ impl Chain {
         for i in (0..r.len()).filter(|&i| self.active[i]) {
             sums.add_row(plan, i, q[i], r[i], u[i]);
         }
-        sums.report(tolerance)
+        sums.report(plan, tolerance)
     }
 
     /// Factorises the matrix of the states, unless it is that of the last time.

@@ -164,7 +164,10 @@ impl Bases {
         }
         if !self.definite {
             if self.guess_stands(plan, p, tolerance, active, r, u) {
-                return self.report(plan, active, &p.q, r, u, tolerance);
+                let report = self.report(plan, active, &p.q, r, u, tolerance);
+                if report.converged() {
+                    return report;
+                }
             }
             // still wanted where pivoting ends nowhere
             self.guess.copy_from_slice(r);
@@ -201,7 +204,7 @@ impl Bases {
         }
         let mut sums = Sums::default();
         sums.add_row(plan, i, q[i], x, u[i]);
-        sums.report(tolerance)
+        sums.report(plan, tolerance)
     }
 
     /// `u = W r + q`
@@ -219,7 +222,7 @@ impl Bases {
                 sums.add_row(plan, i, q[i], r[i], u[i]);
             }
         }
-        sums.report(tolerance)
+        sums.report(plan, tolerance)
     }
 
     /// True when the guess, put inside its bounds, is a solution.
