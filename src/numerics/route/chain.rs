@@ -386,6 +386,10 @@ impl Chain {
         if status == Status::Inconsistent {
             report.status = status;
         } else if status != Status::Converged || !report.converged() {
+            if status == Status::Converged {
+                // small beside a guess beyond measure
+                r.fill(0.0);
+            }
             report = cones::general(plan, p, tolerance, 3, r, u);
         }
         for i in (0..r.len()).filter(|&i| self.active[i] && report.converged()) {

@@ -16,6 +16,7 @@
 
 mod bounds;
 mod chain;
+mod columns;
 mod cones;
 mod plan;
 mod small;
