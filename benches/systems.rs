@@ -113,9 +113,8 @@ fn diode_bridge() -> Result<Simulation, SimulationError> {
     let (l, c, g) = (1e-2, 1e-6, 1e-3);
     let mut sim = Simulation::with_time_step(1e-6)?;
     let lc = sim.spawn_system(FirstOrder::linear([0.0, -1.0 / c, 1.0 / l, 0.0], [10.0, 0.0]), Integrator::EULER_MOREAU)?;
-    let relation =
-        FirstOrderLinear::new(4, [0.0, 0.0, 0.0, 0.0, -1.0, 0.0, 1.0, 0.0], [0.0, 0.0, -1.0 / c, 1.0 / c, 0.0, 0.0, 0.0, 0.0])
-            .with_d([g, g, -1.0, 0.0, g, g, 0.0, -1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
+    let relation = FirstOrderLinear::new(4, [0.0, 0.0, 0.0, 0.0, -1.0, 0.0, 1.0, 0.0], [0.0, 0.0, -1.0 / c, 1.0 / c, 0.0, 0.0, 0.0, 0.0])
+        .with_d([g, g, -1.0, 0.0, g, g, 0.0, -1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
     sim.spawn_interaction(Interaction::new([lc], relation, Law::Complementarity));
     Ok(sim)
 }
