@@ -12,6 +12,8 @@ pub mod cli;
 #[cfg(feature = "simulation")]
 pub mod diagnostics;
 #[cfg(feature = "simulation")]
+pub mod electronics;
+#[cfg(feature = "simulation")]
 pub mod geometry;
 #[cfg(feature = "simulation")]
 pub mod granular;
