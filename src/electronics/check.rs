@@ -2,7 +2,7 @@
 
 use super::circuit::{Circuit, Element, Kind};
 use super::error::CircuitError;
-use super::signal::Signal;
+use super::waveform::Waveform;
 use std::collections::BTreeSet;
 
 const POSITIVE: &str = "a finite positive number is needed";
@@ -48,7 +48,7 @@ fn values(element: &Element) -> Result<(), CircuitError> {
     let positive = |what, x: f64| demand(x > 0.0 && x.is_finite(), what, x, POSITIVE);
     let not_negative = |what, x: f64| demand(x >= 0.0 && x.is_finite(), what, x, NOT_NEGATIVE);
     let finite = |what, x: f64| demand(x.is_finite(), what, x, FINITE);
-    let constant = |what, signal: &Signal| if let Signal::Constant(x) = signal { finite(what, *x) } else { Ok(()) };
+    let constant = |what, waveform: &Waveform| if let Waveform::Constant(x) = waveform { finite(what, *x) } else { Ok(()) };
     match &element.kind {
         Kind::Resistor { resistance } => positive("resistance (Ω)", *resistance),
         Kind::Inductor { inductance, current } => {

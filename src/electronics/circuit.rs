@@ -3,7 +3,7 @@
 use super::equations::Equations;
 use super::error::CircuitError;
 use super::mos::MosModel;
-use super::signal::Signal;
+use super::waveform::Waveform;
 use super::{check, derive};
 use std::sync::Arc;
 
@@ -35,10 +35,10 @@ pub(super) enum Kind {
         closed: Condition,
     },
     VoltageSource {
-        voltage: Signal,
+        voltage: Waveform,
     },
     CurrentSource {
-        current: Signal,
+        current: Waveform,
     },
     Comparator {
         input: [usize; 2],
@@ -159,12 +159,12 @@ impl Circuit {
     }
 
     /// `v(plus) − v(minus) = u(t)`, in V; a closure is written `|t: f64| …`.
-    pub fn voltage_source(&mut self, name: &str, plus: &str, minus: &str, voltage: impl Into<Signal>) {
+    pub fn voltage_source(&mut self, name: &str, plus: &str, minus: &str, voltage: impl Into<Waveform>) {
         self.add(name, plus, minus, Kind::VoltageSource { voltage: voltage.into() });
     }
 
     /// A current (A) that leaves the circuit at `from` and comes back at `to`; a closure is written `|t: f64| …`.
-    pub fn current_source(&mut self, name: &str, from: &str, to: &str, current: impl Into<Signal>) {
+    pub fn current_source(&mut self, name: &str, from: &str, to: &str, current: impl Into<Waveform>) {
         self.add(name, from, to, Kind::CurrentSource { current: current.into() });
     }
 

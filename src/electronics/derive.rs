@@ -15,8 +15,8 @@
 use super::circuit::{Circuit, Element, Kind};
 use super::equations::{Equations, Row, RowLaw, Solution};
 use super::error::CircuitError;
-use super::signal::Signal;
 use super::tableau::Tableau;
+use super::waveform::Waveform;
 use crate::numerics::admissible::AdmissibleSet;
 
 /// One complementary pair: its columns are `first` for q and `first + 1` for p.
@@ -125,8 +125,7 @@ pub(super) fn derive(circuit: &Circuit) -> Result<Equations, CircuitError> {
     fill(circuit, &layout, &shared, &mut tableau);
     let mut scales = vec![1.0; layout.given()];
     scales[layout.nodes..layout.unknowns()].fill(1.0 / reference);
-    for (k, pair) in layout.pairs.iter().enumerate().filter(|(_, pair)| pair.current) {
-        debug_assert!(pair.current);
+    for (k, _) in layout.pairs.iter().enumerate().filter(|(_, pair)| pair.current) {
         scales[layout.pair(k)[1]] = 1.0 / reference;
     }
     tableau.scale(&scales);
@@ -412,10 +411,10 @@ fn solution(circuit: &Circuit, layout: &Layout, tableau: &Tableau, scales: &[f64
             }
         })
         .collect();
-    let signal = |&e: &usize| match &circuit.elements[e].kind {
-        Kind::VoltageSource { voltage: signal } | Kind::CurrentSource { current: signal } => signal.clone(),
-        _ => Signal::Constant(0.0),
+    let waveform = |&e: &usize| match &circuit.elements[e].kind {
+        Kind::VoltageSource { voltage: waveform } | Kind::CurrentSource { current: waveform } => waveform.clone(),
+        _ => Waveform::Constant(0.0),
     };
-    let signals = layout.sources.iter().map(signal).chain([Signal::Constant(1.0)]).collect();
-    Solution { states, multipliers, values, rows, signals }
+    let waveforms = layout.sources.iter().map(waveform).chain([Waveform::Constant(1.0)]).collect();
+    Solution { states, multipliers, values, rows, waveforms }
 }

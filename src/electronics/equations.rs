@@ -2,7 +2,7 @@
 
 use super::circuit::{Circuit, Condition, Kind, is_ground};
 use super::error::CircuitError;
-use super::signal::Signal;
+use super::waveform::Waveform;
 use crate::model::dynamical_system::FirstOrder;
 use crate::model::law::Law;
 use crate::model::operator::Operator;
@@ -17,7 +17,7 @@ pub(super) struct Solution {
     pub(super) values: Vec<Vec<f64>>,
     pub(super) rows: Vec<Row>,
     /// one per source, and the constant 1
-    pub(super) signals: Vec<Signal>,
+    pub(super) waveforms: Vec<Waveform>,
 }
 
 /// A row of the relation.
@@ -71,9 +71,9 @@ pub struct Equations {
 impl Equations {
     /// `owners` are the elements of the states, `start` the initial value of each element.
     pub(super) fn new(circuit: &Circuit, solution: &Solution, owners: &[usize], start: Vec<f64>) -> Self {
-        let Solution { states: n, multipliers: m, values, rows, signals } = solution;
+        let Solution { states: n, multipliers: m, values, rows, waveforms } = solution;
         let (n, m, nodes) = (*n, *m, circuit.nodes.len() - 1);
-        let zero = vec![0.0; n + m + signals.len()];
+        let zero = vec![0.0; n + m + waveforms.len()];
         let potential = |node: usize| if node == 0 { &zero } else { &values[node - 1] };
         let rates: Vec<Vec<f64>> = owners
             .iter()
@@ -103,7 +103,7 @@ impl Equations {
             matrix(cut(closed, from, to), cut(open, from, to), to - from, &switches)
         };
         let input = |rows: &[Vec<&[f64]>; 2], switches: &[(usize, Condition)]| {
-            vector(rows.each_ref().map(|rows| cut(rows, n + m, n + m + signals.len())), signals, switches)
+            vector(rows.each_ref().map(|rows| cut(rows, n + m, n + m + waveforms.len())), waveforms, switches)
         };
         let a = cut(&rates, 0, n);
         let b = cut(&rates, n, n + m);
@@ -124,7 +124,7 @@ impl Equations {
             row_names: rows.iter().map(|r| r.name.clone()).collect(),
             nodes: circuit.nodes.clone(),
             elements: circuit.elements.iter().map(|e| e.name.clone()).collect(),
-            values: values.iter().map(|v| Output::new(v, n, m, signals)).collect(),
+            values: values.iter().map(|v| Output::new(v, n, m, waveforms)).collect(),
         }
     }
 
@@ -184,17 +184,17 @@ fn matrix(closed: Vec<f64>, open: Vec<f64>, columns: usize, switches: &[(usize, 
     })
 }
 
-/// `Σ coefficient × signal` per row, the coefficients of rows of switches changing with them.
-fn vector([closed, open]: [Vec<f64>; 2], signals: &[Signal], switches: &[(usize, Condition)]) -> Operator {
-    let columns = signals.len();
+/// `Σ coefficient × waveform` per row, the coefficients of rows of switches changing with them.
+fn vector([closed, open]: [Vec<f64>; 2], waveforms: &[Waveform], switches: &[(usize, Condition)]) -> Operator {
+    let columns = waveforms.len();
     let fixed = |coefficients: &[f64]| -> Vec<f64> {
-        let constant = |(a, s): (&f64, &Signal)| if let Signal::Constant(value) = s { a * value } else { 0.0 };
-        coefficients.chunks_exact(columns).map(|row| row.iter().zip(signals).map(constant).sum()).collect()
+        let constant = |(a, s): (&f64, &Waveform)| if let Waveform::Constant(value) = s { a * value } else { 0.0 };
+        coefficients.chunks_exact(columns).map(|row| row.iter().zip(waveforms).map(constant).sum()).collect()
     };
     let (fixed_closed, fixed_open) = (fixed(&closed), fixed(&open));
     let acts = |u: usize| closed.iter().chain(&open).skip(u).step_by(columns).any(|a| *a != 0.0);
-    let moving: Vec<(usize, Signal)> =
-        signals.iter().enumerate().filter(|(u, s)| matches!(s, Signal::Function(_)) && acts(*u)).map(|(u, s)| (u, s.clone())).collect();
+    let moving: Vec<(usize, Waveform)> =
+        waveforms.iter().enumerate().filter(|(u, s)| matches!(s, Waveform::Function(_)) && acts(*u)).map(|(u, s)| (u, s.clone())).collect();
     let switches: Vec<(usize, Condition)> = switches.to_vec();
     let same = closed == open;
     if moving.is_empty() && (switches.is_empty() || same) {
@@ -207,8 +207,8 @@ fn vector([closed, open]: [Vec<f64>; 2], signals: &[Signal], switches: &[(usize,
                 out[*row] = fixed_open[*row];
             }
         }
-        for (u, signal) in &moving {
-            let value = signal.at(at.t);
+        for (u, waveform) in &moving {
+            let value = waveform.at(at.t);
             out.iter_mut().zip(closed.iter().skip(*u).step_by(columns)).for_each(|(e, a)| *e += a * value);
             for (row, condition) in &switches {
                 let change = open[row * columns + u] - closed[row * columns + u];
@@ -238,7 +238,7 @@ fn vector([closed, open]: [Vec<f64>; 2], signals: &[Signal], switches: &[(usize,
 pub struct Output {
     x: Vec<f64>,
     lambda: Vec<f64>,
-    sources: Vec<(f64, Signal)>,
+    sources: Vec<(f64, Waveform)>,
     constant: f64,
 }
 
@@ -247,17 +247,17 @@ impl Output {
         Self { x: vec![0.0; states], lambda: vec![0.0; multipliers], sources: Vec::new(), constant: 0.0 }
     }
 
-    fn new(coefficients: &[f64], states: usize, multipliers: usize, signals: &[Signal]) -> Self {
+    fn new(coefficients: &[f64], states: usize, multipliers: usize, waveforms: &[Waveform]) -> Self {
         let mut output = Self::zero(states, multipliers);
         let (x, rest) = coefficients.split_at(states);
         let (lambda, sources) = rest.split_at(multipliers);
         output.x.copy_from_slice(x);
         output.lambda.copy_from_slice(lambda);
-        for (&factor, signal) in sources.iter().zip(signals) {
-            match signal {
-                Signal::Constant(value) => output.constant += factor * value,
-                Signal::Function(_) if factor != 0.0 => output.sources.push((factor, signal.clone())),
-                Signal::Function(_) => {}
+        for (&factor, waveform) in sources.iter().zip(waveforms) {
+            match waveform {
+                Waveform::Constant(value) => output.constant += factor * value,
+                Waveform::Function(_) if factor != 0.0 => output.sources.push((factor, waveform.clone())),
+                Waveform::Function(_) => {}
             }
         }
         output
@@ -266,7 +266,7 @@ impl Output {
     fn minus(mut self, other: &Self) -> Self {
         self.x.iter_mut().zip(&other.x).for_each(|(a, b)| *a -= b);
         self.lambda.iter_mut().zip(&other.lambda).for_each(|(a, b)| *a -= b);
-        self.sources.extend(other.sources.iter().map(|(factor, signal)| (-factor, signal.clone())));
+        self.sources.extend(other.sources.iter().map(|(factor, waveform)| (-factor, waveform.clone())));
         self.constant -= other.constant;
         self
     }
@@ -274,7 +274,7 @@ impl Output {
     /// The value at time t (s) for this state and these multipliers.
     pub fn at(&self, t: f64, x: &[f64], lambda: &[f64]) -> f64 {
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-        let sources: f64 = self.sources.iter().map(|(factor, signal)| factor * signal.at(t)).sum();
+        let sources: f64 = self.sources.iter().map(|(factor, waveform)| factor * waveform.at(t)).sum();
         dot(&self.x, x) + dot(&self.lambda, lambda) + sources + self.constant
     }
 }
