@@ -3,11 +3,13 @@
 use super::*;
 use crate::algebra::dense;
 use crate::algebra::matrix::Matrix;
+use crate::model::integrator::Integrator;
 use crate::model::law::Law;
 use crate::model::operator::{At, Operator};
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::complementarity::{Auto, ComplementaritySolver, Workspace};
 use crate::numerics::relay::Relay;
+use crate::simulation::Simulation;
 use std::path::Path;
 
 /// An Euler–Moreau loop as the books have it, independent of the stepper.
@@ -407,4 +409,99 @@ fn faults_are_named() {
     let error = equations.current("R9").unwrap_err().to_string();
     assert_eq!(error, "there is no element \"R9\"; the circuit has C, L, D1, D2, D3, D4 and R");
     assert_eq!(equations.voltage("a", "q").unwrap_err().to_string(), "there is no node \"q\"; the circuit has 0, a, p and m");
+}
+
+/// Low 0 V, high 2.25 V, 1.655 µs up, 10 ns down.
+fn ramp(t: f64) -> f64 {
+    let (rise, top, fall, period, high) = (1.655e-6, 1e-9, 10e-9, 1.6667e-6, 2.25);
+    let t = t % period;
+    if t < rise {
+        high * t / rise
+    } else if t < rise + top {
+        high
+    } else {
+        high * (1.0 - (t - rise - top) / fall).max(0.0)
+    }
+}
+
+/// The buck converter of the reference as a netlist.
+fn buck_converter() -> Circuit {
+    let model = MosModel::quadratic(2.0, 10.0, 1.0, 2);
+    let mut c = Circuit::new();
+    c.voltage_source("VI", "vdd", "0", 3.0);
+    c.pmos("MP", "sw", "gate", "vdd", MosModel { threshold: -2.0, ..model.clone() });
+    c.nmos("MN", "sw", "gate", "0", model);
+    c.diode("DP", "sw", "vdd").forward_voltage(0.8);
+    c.diode("DN", "0", "sw").forward_voltage(0.8);
+    c.capacitor("C", "out", "0", 22e-6);
+    c.inductor("L", "sw", "out", 10e-6);
+    c.resistor("load", "out", "0", 10.0);
+    c.resistor("R11", "out", "n1", 15.58e3);
+    c.capacitor("C11", "n1", "fb", 20e-12);
+    c.resistor("R12", "out", "fb", 227.8e3);
+    c.resistor("R21", "amp", "n2", 5.613e6);
+    c.capacitor("C21", "n2", "fb", 1.9e-12);
+    c.voltage_source("Vref", "ref", "0", |t: f64| 1.8 * (t / 100e-6).min(1.0));
+    c.vcvs("gain", "e", "0", ["ref", "fb"], 1e4);
+    c.resistor("RA", "e", "pole", 1e3);
+    c.capacitor("CA", "pole", "0", 1e-3 / (2.0 * 3.14159 * 30e6));
+    c.vcvs("buffer", "amp", "0", ["pole", "0"], 1.0);
+    c.voltage_source("ramp", "ramp", "0", ramp);
+    c.comparator("U", "ramp", "amp", "gate", 0.0, 3.0).band(-0.1, 0.1);
+    c
+}
+
+#[test]
+fn the_buck_converter_is_that_of_the_reference() {
+    let mut sim = Simulation::with_time_step(0.05e-9).unwrap();
+    let circuit = buck_converter().spawn_with(&mut sim, Integrator::EulerMoreau { theta: 1.0, gamma: 1.0 }).unwrap();
+    let probe = |a: &str| circuit.equations.voltage(a, "0").unwrap();
+    let (sw, out, gate, amp, inductor) = (probe("sw"), probe("out"), probe("gate"), probe("amp"), circuit.equations.current("L").unwrap());
+    let Some(table) = reference("buck-converter") else { return };
+    let (mut worst_out, mut worst_inductor, mut worst_sw) = (0.0f64, 0.0f64, 0.0f64);
+    let peak = |column: usize| table[..100].iter().fold(0.0, |m: f64, row| m.max(row[column].abs()));
+    let scales = [peak(3), peak(4)];
+    for row in table[..100].iter() {
+        let steps = (row[0] / 0.05e-9).round() as u64 - sim.steps();
+        let report = sim.advance(steps).unwrap();
+        assert!(report.converged, "{report:?}");
+        let value = |output: &Output| circuit.value(&sim, output);
+        worst_inductor = worst_inductor.max((value(&inductor) - row[3]).abs() / scales[0]);
+        worst_out = worst_out.max((value(&out) - row[4]).abs() / scales[1]);
+        if steps > 0 {
+            worst_sw = worst_sw.max((value(&sw) - row[2]).abs());
+            close(value(&gate), row[5], 1e-5);
+            close(value(&amp), row[6], 1e-5);
+        }
+    }
+    println!(
+        "buck-converter: v_out {worst_out:.1e}, i_L {worst_inductor:.1e} of their peaks, v_switch {worst_sw:.1e} V over {} steps",
+        sim.steps()
+    );
+    assert!(worst_out < 1e-6 && worst_inductor < 1e-6 && worst_sw < 1e-4, "{worst_out:e} {worst_inductor:e} {worst_sw:e}");
+}
+
+#[test]
+fn the_simulation_steps_like_the_books() {
+    for circuit in [half_wave_rectifier(), bridge(), everything()] {
+        let mut sim = Simulation::with_time_step(1e-6).unwrap();
+        let handle = circuit.spawn_with(&mut sim, Integrator::EulerMoreau { theta: 1.0, gamma: 1.0 }).unwrap();
+        let record = handle.record(&mut sim, 1);
+        let mut run = Loop::new(&circuit, 1e-6, 1.0);
+        let report = sim.advance(2000).unwrap();
+        assert!(report.converged, "{report:?}");
+        let probes = ["a", "b", "p", "c"].map(|n| handle.equations.voltage(n, "0"));
+        let curves: Vec<Vec<f64>> = probes.into_iter().filter_map(Result::ok).map(|p| handle.curve(&sim, record, &p)).collect();
+        let times = handle.times(&sim, record);
+        for (k, t) in times.iter().enumerate().skip(1) {
+            run.step();
+            close(*t, run.t(), 1e-12);
+            let names = ["a", "b", "p", "c"].into_iter().filter(|n| run.equations.voltage(n, "0").is_ok());
+            // potentials of nodes between blocking diodes are not unique: "p" is compared where there is no bridge
+            for (name, curve) in names.zip(&curves).filter(|(name, _)| *name != "p") {
+                close(curve[k], run.voltage(name, "0"), 1e-7);
+            }
+        }
+        assert_eq!(times.len(), 2001);
+    }
 }
