@@ -9,8 +9,9 @@
 //! ```
 //!
 //! Elimination solves for all potentials and currents and for one member of each pair, y; the other one is λ. Which one is free
-//! to choose, since `0 ≤ p ⟂ q ≥ 0` reads the same both ways: the largest pivot decides, currents being measured in units that suit
-//! the resistors. Capacitors in parallel and inductors in series share a state.
+//! to choose, since `0 ≤ p ⟂ q ≥ 0` reads the same both ways: the largest pivot decides. For that and in λ and y, currents count by the
+//! voltage across a reference resistance, the mean of all resistors, so that D is a matrix of plain numbers near one.
+//! Capacitors in parallel and inductors in series share a state.
 
 use super::circuit::{Circuit, Element, Kind};
 use super::equations::{Equations, Row, RowLaw, Solution};
@@ -42,7 +43,7 @@ struct Layout {
 }
 
 impl Layout {
-    fn new(circuit: &Circuit, shared: &[Option<(usize, f64)>]) -> Self {
+    fn new(circuit: &Circuit, shared: &[Option<(usize, f64)>], reference: f64) -> Self {
         let mut layout = Self {
             nodes: circuit.nodes.len() - 1,
             elements: circuit.elements.len(),
@@ -56,11 +57,11 @@ impl Layout {
             let mut pair = |q: String, p: String, current: bool| layout.pairs.push(Pair { element: e, names: [q, p], current });
             match &element.kind {
                 Kind::Capacitor { .. } | Kind::Inductor { .. } if shared[e].is_none() => layout.states.push(e),
-                Kind::Diode { .. } => pair(format!("-v({name})"), format!("i({name})"), true),
-                Kind::Switch { .. } => pair(format!("v({name})"), format!("i({name})"), true),
+                Kind::Diode { .. } => pair(format!("-v({name})"), format!("{reference} Ω × i({name})"), true),
+                Kind::Switch { .. } => pair(format!("v({name})"), format!("{reference} Ω × i({name})"), true),
                 Kind::Zener { .. } => {
-                    pair(format!("-v({name})"), format!("forward i({name})"), true);
-                    pair(format!("v({name}) + V_z"), format!("backward i({name})"), true);
+                    pair(format!("-v({name})"), format!("{reference} Ω × forward i({name})"), true);
+                    pair(format!("v({name}) + V_z"), format!("{reference} Ω × backward i({name})"), true);
                 }
                 Kind::Mos { model, .. } => {
                     for end in ["source", "drain"] {
@@ -119,8 +120,8 @@ impl Layout {
 pub(super) fn derive(circuit: &Circuit) -> Result<Equations, CircuitError> {
     let shared = shared_states(circuit);
     let start = initial(circuit, &shared)?;
-    let layout = Layout::new(circuit, &shared);
     let reference = reference_resistance(circuit);
+    let layout = Layout::new(circuit, &shared, reference);
     let mut tableau = Tableau::new(layout.unknowns() + layout.pairs.len(), layout.one() + 1);
     fill(circuit, &layout, &shared, &mut tableau);
     let mut scales = vec![1.0; layout.given()];
@@ -133,7 +134,7 @@ pub(super) fn derive(circuit: &Circuit) -> Result<Equations, CircuitError> {
     let pairs: Vec<[usize; 2]> = (0..layout.pairs.len()).map(|k| layout.pair(k)).collect();
     let preferred: Vec<bool> = layout.pairs.iter().map(|p| !p.current).collect();
     tableau.choose(&pairs, &preferred).map_err(|row| dependent(circuit, &layout, &tableau, row))?;
-    Ok(Equations::new(circuit, &solution(circuit, &layout, &tableau, &scales, reference), &layout.states, start))
+    Ok(Equations::new(circuit, &solution(circuit, &layout, &tableau, &scales[..layout.unknowns()]), &layout.states, start))
 }
 
 /// Geometric mean of the resistances as a power of two (Ω): the unit of currents is one volt through it.
@@ -345,35 +346,33 @@ fn dependent(circuit: &Circuit, layout: &Layout, tableau: &Tableau, row: usize) 
 }
 
 /// Reads all potentials and currents and the rows of the relation off the solved tableau.
-fn solution(circuit: &Circuit, layout: &Layout, tableau: &Tableau, scales: &[f64], reference: f64) -> Solution {
+fn solution(circuit: &Circuit, layout: &Layout, tableau: &Tableau, scales: &[f64]) -> Solution {
     let multipliers = layout.pairs.len() + layout.outputs.len();
     // rows of the relation in the order of the elements
     let mut order: Vec<(usize, bool, usize)> = layout.pairs.iter().enumerate().map(|(k, pair)| (pair.element, true, k)).collect();
     order.extend(layout.outputs.iter().enumerate().map(|(k, &e)| (e, false, k)));
     order.sort_by_key(|&(element, ..)| element);
     let basic = |k: usize| layout.pair(k).map(|c| tableau.row_of(c));
-    let columns: Vec<(usize, f64)> = order
+    let columns: Vec<usize> = order
         .iter()
-        .map(|&(_, is_pair, k)| {
-            if is_pair {
-                let multiplier = layout.pair(k)[usize::from(basic(k)[0].is_some())];
-                (multiplier, scales[multiplier])
-            } else {
-                (layout.given() + layout.states.len() + k, 1.0)
-            }
-        })
+        .map(
+            |&(_, is_pair, k)| {
+                if is_pair { layout.pair(k)[usize::from(basic(k)[0].is_some())] } else { layout.given() + layout.states.len() + k }
+            },
+        )
         .collect();
     let (states, sources) = (layout.states.len(), layout.sources.len() + 1);
     let first_source = layout.given() + states + layout.outputs.len();
     let read = |column: usize| -> Vec<f64> {
         let mut coefficients = vec![0.0; states + multipliers + sources];
-        if let Some(at) = columns.iter().position(|(c, _)| *c == column) {
+        if let Some(at) = columns.iter().position(|c| *c == column) {
             coefficients[states + at] = 1.0;
         } else if let Some(row) = tableau.row_of(column) {
-            let (row, scale) = (tableau.row(row), scales[column]);
+            // potentials and currents in V and A, members of pairs in V
+            let (row, scale) = (tableau.row(row), scales.get(column).copied().unwrap_or(1.0));
             // − 0.0 is for the eyes only: no negative zero
             (0..states).for_each(|s| coefficients[s] = 0.0 - scale * row[layout.given() + s]);
-            columns.iter().enumerate().for_each(|(m, (c, s))| coefficients[states + m] = 0.0 - scale * row[*c] / s);
+            columns.iter().enumerate().for_each(|(m, c)| coefficients[states + m] = 0.0 - scale * row[*c]);
             (0..sources).for_each(|u| coefficients[states + multipliers + u] = 0.0 - scale * row[first_source + u]);
         }
         coefficients
@@ -403,8 +402,7 @@ fn solution(circuit: &Circuit, layout: &Layout, tableau: &Tableau, scales: &[f64
                 let name = layout.pairs[k].names[usize::from(solved_for_q)].clone();
                 if let Kind::Switch { closed } = kind {
                     let [q, p] = layout.pair(k).map(read);
-                    let open = p.into_iter().map(|x| x * reference).collect();
-                    return Row { name, y: q, law: RowLaw::Switch { closed: closed.clone(), open } };
+                    return Row { name, y: q, law: RowLaw::Switch { closed: closed.clone(), open: p } };
                 }
                 let y = read(layout.pair(k)[usize::from(!solved_for_q)]);
                 Row { name, y, law: RowLaw::Set(AdmissibleSet::NonNegative) }

@@ -133,7 +133,8 @@ impl Equations {
         &self.state_names
     }
 
-    /// What the multiplier of each row is, e.g. `i(D1)` or `-v(D1)`.
+    /// What the multiplier of each row is, e.g. `1024 Ω × i(D1)` or `-v(D1)`; currents count by their voltage across a reference
+    /// resistance, and so they do in y.
     pub fn row_names(&self) -> &[String] {
         &self.row_names
     }

@@ -4,8 +4,8 @@
 //! ẋ = A x + b(t) + B λ        y = C x + D λ + e(t)        −y ∈ N_K(λ), row by row
 //! ```
 //!
-//! x holds capacitor voltages and inductor currents; λ and y hold current and reverse voltage of each diode, one as λ and the
-//! other as y. Potentials, branch currents and the choice of λ follow by elimination, and faults carry the names of nodes and elements.
+//! x holds capacitor voltages and inductor currents; λ and y hold current (as voltage across a reference resistance) and reverse
+//! voltage of each diode, one as λ and the other as y. Potentials, branch currents and the choice of λ follow by elimination, and faults carry the names of nodes and elements.
 //!
 //! A full-wave rectifier:
 //!
