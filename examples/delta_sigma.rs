@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let circuit = c.spawn_with(&mut sim, Integrator::EulerMoreau { theta: 1.0, gamma: 1.0 })?;
     let record = circuit.record(&mut sim, 1);
     let report = sim.advance(STEPS * PERIODS)?;
-    assert!(report.converged, "every step is solved: {:?}", report.systems);
+    assert!(report.systems.rel < 1e-10, "every step is solved: {:?}", report.systems);
 
     let time = circuit.times(&sim, record);
     let curve = |a: &str, b: &str| circuit.equations.voltage(a, b).map(|output| circuit.curve(&sim, record, &output));
