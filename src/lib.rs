@@ -14,6 +14,8 @@ pub mod cluster;
 #[cfg(feature = "simulation")]
 pub mod diagnostics;
 #[cfg(feature = "simulation")]
+pub mod electronics;
+#[cfg(feature = "simulation")]
 pub mod geometry;
 #[cfg(feature = "simulation")]
 pub mod granular;
