@@ -2,6 +2,7 @@
 
 pub mod blocks;
 pub mod dense;
+pub mod exponential;
 pub mod factor;
 pub mod matrix;
 pub mod multifrontal;
