@@ -10,6 +10,8 @@ pub mod assembly;
 #[cfg(feature = "cli")]
 pub mod cli;
 #[cfg(feature = "simulation")]
+pub mod cluster;
+#[cfg(feature = "simulation")]
 pub mod diagnostics;
 #[cfg(feature = "simulation")]
 pub mod geometry;

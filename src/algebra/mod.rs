@@ -2,10 +2,12 @@
 
 pub mod blocks;
 pub mod dense;
+pub mod envelope;
 pub mod exponential;
 pub mod factor;
 pub mod matrix;
 pub mod multifrontal;
+pub mod rows;
 pub mod sparse;
 pub mod spatial;
 pub mod spectrum;

@@ -104,6 +104,10 @@ pub struct Interaction {
     pub y_dot: Vec<f64>,
     /// Multipliers of the last step: impulses for second-order systems.
     pub lambda: Vec<f64>,
+    /// Multipliers of the projection of positions in the last step; empty without one.
+    pub correction: Vec<f64>,
+    /// Contact forces at the end of the last step of D1-minus; empty for other integrators.
+    pub force: Vec<f64>,
     /// Whether it took part in the last step.
     pub active: bool,
 }
@@ -114,7 +118,18 @@ impl Interaction {
         let relation = relation.into();
         let rows = relation.rows();
         let y_dot = vec![0.0; if relation.is_second_order() { rows } else { 0 }];
-        Self { systems: systems.into(), relation, law, z: Vec::new(), y: vec![0.0; rows], y_dot, lambda: vec![0.0; rows], active: false }
+        Self {
+            systems: systems.into(),
+            relation,
+            law,
+            z: Vec::new(),
+            y: vec![0.0; rows],
+            y_dot,
+            lambda: vec![0.0; rows],
+            correction: Vec::new(),
+            force: Vec::new(),
+            active: false,
+        }
     }
 
     /// With parameters Z.

@@ -114,6 +114,19 @@ impl Operator {
     }
 }
 
+/// Constants are equal by value, functions where they are the same closure.
+impl PartialEq for Operator {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Zero, Self::Zero) => true,
+            (Self::Constant(a), Self::Constant(b)) | (Self::Diagonal(a), Self::Diagonal(b)) => a == b,
+            (Self::Sparse(a), Self::Sparse(b)) => a == b,
+            (Self::Function(a), Self::Function(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        }
+    }
+}
+
 impl From<Vec<f64>> for Operator {
     fn from(values: Vec<f64>) -> Self {
         Self::Constant(values)

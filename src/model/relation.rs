@@ -17,7 +17,7 @@ use super::operator::Operator;
 /// assert_eq!(floor.rows(), 1);
 /// assert!(floor.is_second_order());
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Relation {
     /// `y = C X + F Z + D λ + e`, `R = B λ`.
     FirstOrderLinear(FirstOrderLinear),
@@ -38,7 +38,7 @@ pub enum Relation {
 /// let diode = FirstOrderLinear::new(1, [-1.0, 0.0], [-1e6, 0.0]).with_d([1e3]);
 /// assert_eq!(diode.rows, 1);
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct FirstOrderLinear {
     /// Number m of rows.
     pub rows: usize,
@@ -84,7 +84,7 @@ impl FirstOrderLinear {
 /// let gene = FirstOrderNonlinear::new(1, Operator::function(|at, y| y[0] = 4.0 - at.x[0]), Operator::function(|at, r| r[0] = 40.0 * at.lambda[0]));
 /// assert_eq!(gene.rows, 1);
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct FirstOrderNonlinear {
     /// Number m of rows.
     pub rows: usize,
@@ -118,7 +118,7 @@ impl FirstOrderNonlinear {
 /// let pair = LagrangianLinear::new([-1.0, 1.0], [-0.2]);
 /// assert!(pair.d.is_zero());
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct LagrangianLinear {
     /// H, m × number of coordinates of both systems, row by row.
     pub h: Vec<f64>,
@@ -154,7 +154,7 @@ impl LagrangianLinear {
 /// let rising = slope.with_rate(Operator::function(|_, rate| rate[0] = -0.5));
 /// assert_eq!(rising.rows, 1);
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct LagrangianNonlinear {
     /// Number m of rows.
     pub rows: usize,

@@ -44,6 +44,7 @@ pub mod newton;
 pub mod qp;
 pub mod relay;
 pub mod residual;
+pub mod route;
 pub mod solvers;
 pub mod sweep;
 pub mod vi;

@@ -3,11 +3,15 @@
 use super::body::{Body, BodyError};
 use super::step::{Load, Loads, Schedules};
 use crate::assembly::problem::{Solver, StepProblem};
+use crate::cluster::systems::{Clusters, Traces};
+use crate::cluster::{ClusterError, NewtonLoop, Signal, SystemsReport, Trace};
 use crate::diagnostics::energy::{Energy, Work, energy, step_work, support_impulse};
 use crate::geometry::systems::Proximity;
 use crate::integrator::systems::Pass;
 use crate::model::contact::{ContactPair, Manifold};
-use crate::model::interaction::{ConstantInteraction, SphericalJoint};
+use crate::model::dynamical_system::DynamicalSystem;
+use crate::model::integrator::Integrator;
+use crate::model::interaction::{ConstantInteraction, Interaction, SphericalJoint};
 use crate::model::lagrangian::{ConstantLagrangian, Coordinates};
 use crate::model::law::ContactLaws;
 use crate::model::newton_euler::{AppliedForce, BodyName, BodyPose, Velocity};
@@ -15,6 +19,7 @@ use crate::model::scheme::{Clock, Scheme};
 use crate::numerics::Report;
 use crate::numerics::auto::Auto;
 use crate::topology::bodies::{Bodies, Generals, Slot};
+use bevy_ecs::name::Name;
 use bevy_ecs::prelude::*;
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
@@ -46,6 +51,14 @@ pub enum SimulationError {
         what: &'static str,
         /// Name or slot of the body.
         body: String,
+    },
+    /// A system or interaction that cannot be built, or a function of the user that is not finite.
+    #[error("step {step}: {source}")]
+    System {
+        /// Step that failed.
+        step: u64,
+        /// What is wrong.
+        source: ClusterError,
     },
     /// The one-step problem cannot be stated.
     #[error("step {step} (t = {time} s): {reason}")]
@@ -137,6 +150,8 @@ pub struct StepReport {
     pub balance: Balance,
     /// Resultant on immobile bodies (N, world).
     pub support_force: DVec3,
+    /// Systems that are not bodies with shapes: circuits, mechanisms, controllers.
+    pub systems: SystemsReport,
 }
 
 /// A world of bodies, systems and interactions, and the chain that steps it.
@@ -163,6 +178,16 @@ pub struct Simulation {
     pub(super) events: Vec<(f64, Event)>,
     pub(super) balance: Balance,
     abort: Option<Abort>,
+    periodic: Vec<Periodic>,
+}
+
+/// Something that is done between steps, every so many of them.
+struct Periodic {
+    /// steps
+    every: u64,
+    /// step at which it is due again
+    next: u64,
+    action: Box<dyn FnMut(f64, &mut World) + Send + Sync>,
 }
 
 impl std::fmt::Debug for Simulation {
@@ -204,6 +229,9 @@ impl Simulation {
         world.init_resource::<StepProblem>();
         world.init_resource::<Solver>();
         world.init_resource::<Loads>();
+        world.init_resource::<Clusters>();
+        world.init_resource::<Traces>();
+        world.init_resource::<NewtonLoop>();
         Self {
             world,
             schedules: Schedules::new(),
@@ -212,7 +240,13 @@ impl Simulation {
             events: Vec::new(),
             balance: Balance::default(),
             abort: None,
+            periodic: Vec::new(),
         }
+    }
+
+    /// An empty world with this time step (s) and all else by default.
+    pub fn with_time_step(time_step: f64) -> Result<Self, SimulationError> {
+        Self::new(Scheme { time_step, ..Scheme::default() })
     }
 
     /// The world, for reading any component between steps.
@@ -314,7 +348,7 @@ impl Simulation {
     }
 
     /// Adds a Lagrangian system with constant matrices.
-    pub fn spawn_system(&mut self, system: ConstantLagrangian, state: Coordinates) -> Result<Entity, SimulationError> {
+    pub fn spawn_constant_system(&mut self, system: ConstantLagrangian, state: Coordinates) -> Result<Entity, SimulationError> {
         system.validate().map_err(SimulationError::Setting)?;
         let n = system.force.len();
         if state.q.len() != n || state.v.len() != n {
@@ -325,7 +359,7 @@ impl Simulation {
     }
 
     /// Links Lagrangian systems.
-    pub fn spawn_interaction(&mut self, interaction: ConstantInteraction) -> Result<Entity, SimulationError> {
+    pub fn spawn_constant_interaction(&mut self, interaction: ConstantInteraction) -> Result<Entity, SimulationError> {
         let rows = interaction.rows();
         if let Some(needed) = interaction.law.rows_hint().filter(|&n| n != rows) {
             return Err(SimulationError::Setting(format!("the interaction has {rows} rows, but its law needs {needed}")));
@@ -419,8 +453,141 @@ impl Simulation {
         Ok(last)
     }
 
+    /// Adds a dynamical system with its integrator: [`FirstOrder`](crate::model::dynamical_system::FirstOrder),
+    /// [`Lagrangian`](crate::model::dynamical_system::Lagrangian) or [`NewtonEuler`](crate::model::dynamical_system::NewtonEuler).
+    pub fn spawn_system(&mut self, system: impl Into<DynamicalSystem>, integrator: Integrator) -> Result<Entity, SimulationError> {
+        let system = system.into();
+        let wrong = |e| SimulationError::Setting(format!("the system cannot be made: {e}"));
+        system.validate().map_err(wrong)?;
+        integrator.validate().map_err(wrong)?;
+        if integrator.is_first_order() != system.is_first_order() {
+            let order = if system.is_first_order() { "first" } else { "second" };
+            return Err(wrong(format!("{integrator:?} does not move systems of {order} order")));
+        }
+        Ok(match system {
+            DynamicalSystem::FirstOrder(s) => self.world.spawn((s, integrator)).id(),
+            DynamicalSystem::Lagrangian(s) => self.world.spawn((s, integrator)).id(),
+            DynamicalSystem::NewtonEuler(s) => self.world.spawn((s, integrator)).id(),
+        })
+    }
+
+    /// Links one or two systems; sizes are checked when the next step begins.
+    pub fn spawn_interaction(&mut self, interaction: Interaction) -> Entity {
+        self.world.spawn(interaction).id()
+    }
+
+    /// Gives a system or interaction a name for messages.
+    pub fn set_name(&mut self, entity: Entity, name: &str) {
+        self.world.entity_mut(entity).insert(Name::new(name.to_string()));
+    }
+
+    /// Settings of the Newton loops of nonlinear systems.
+    pub fn set_newton(&mut self, newton: NewtonLoop) {
+        self.world.insert_resource(newton);
+    }
+
+    /// Keeps these signals in a table: now, and after every `every` steps. The number returned is for [`trace`](Self::trace).
+    pub fn record(&mut self, every: u64, signals: impl Into<Vec<Signal>>) -> usize {
+        let traces = &mut self.world.resource_mut::<Traces>().0;
+        traces.push(Trace::new(every, signals.into()));
+        self.world.resource_mut::<Clusters>().rebuild();
+        self.world.resource::<Traces>().0.len() - 1
+    }
+
+    /// A table that [`record`](Self::record) began.
+    pub fn trace(&self, number: usize) -> Option<&Trace> {
+        self.world.resource::<Traces>().0.get(number)
+    }
+
+    /// Calls `action` with time (s) and world at t = 0, `period`, 2 `period` … between steps; `period` is a multiple of the time
+    /// step. Sensors, actuators and other sampled devices live here.
+    pub fn every(&mut self, period: f64, action: impl FnMut(f64, &mut World) + Send + Sync + 'static) -> Result<(), SimulationError> {
+        let h = self.time_step();
+        let steps = (period / h).round();
+        if !(steps >= 1.0 && (period - steps * h).abs() <= 1e-6 * h) {
+            return Err(SimulationError::Setting(format!("period is {period} s; a multiple of the time step {h} s is needed")));
+        }
+        self.periodic.push(Periodic { every: steps as u64, next: self.steps(), action: Box::new(action) });
+        Ok(())
+    }
+
+    /// Advances by this many steps. Where there are no bodies with shapes, all steps up to the next event run as one batch.
+    pub fn advance(&mut self, steps: u64) -> Result<StepReport, SimulationError> {
+        let end = self.steps() + steps;
+        let mut last = StepReport { time: self.time(), step: self.steps(), balance: self.balance, ..StepReport::default() };
+        last.converged = true;
+        while self.steps() < end {
+            if self.next_slot > 0 {
+                last = self.step()?;
+                continue;
+            }
+            let (before, ok) = (last.systems, last.converged);
+            last = self.batch(end)?;
+            last.systems.merge(&before);
+            last.converged &= ok;
+        }
+        Ok(last)
+    }
+
+    /// One batch of a world without bodies, at most up to step `end`.
+    fn batch(&mut self, end: u64) -> Result<StepReport, SimulationError> {
+        self.fire_events()?;
+        self.act();
+        let now = self.steps();
+        let h = self.time_step();
+        let mut steps = end - now;
+        for periodic in &self.periodic {
+            steps = steps.min(periodic.next - now);
+        }
+        if let Some((t, _)) = self.events.first() {
+            let until = ((t - self.time()) / h - 1e-6).ceil().max(1.0);
+            if until < steps as f64 {
+                steps = until as u64;
+            }
+        }
+        self.advance_systems(steps)?;
+        let clusters = self.world.resource::<Clusters>();
+        let systems = clusters.report;
+        let clock = self.world.resource_mut::<Clock>().into_inner();
+        (0..steps).for_each(|_| clock.tick(h));
+        Ok(StepReport {
+            step: clock.step,
+            time: clock.time,
+            converged: systems.unconverged == 0,
+            balance: self.balance,
+            systems,
+            ..StepReport::default()
+        })
+    }
+
+    /// Moves all systems that are not bodies; the clock stays.
+    fn advance_systems(&mut self, steps: u64) -> Result<(), SimulationError> {
+        self.world.resource_mut::<Clusters>().steps = steps;
+        self.schedules.systems.run(&mut self.world);
+        let clusters = self.world.resource_mut::<Clusters>().into_inner();
+        let Some(source) = clusters.error.take() else { return Ok(()) };
+        let done = clusters.done;
+        let h = self.time_step();
+        let clock = self.world.resource_mut::<Clock>().into_inner();
+        (0..done).for_each(|_| clock.tick(h));
+        Err(SimulationError::System { step: clock.step + 1, source })
+    }
+
+    /// Runs the periodic actions that are due.
+    fn act(&mut self) {
+        let (step, time) = (self.steps(), self.time());
+        for periodic in self.periodic.iter_mut().filter(|p| p.next <= step) {
+            (periodic.action)(time, &mut self.world);
+            periodic.next = step + periodic.every;
+        }
+    }
+
     /// One time step.
     pub fn step(&mut self) -> Result<StepReport, SimulationError> {
+        if self.next_slot == 0 && self.events.is_empty() {
+            return self.batch(self.steps() + 1);
+        }
+        self.act();
         let blows = self.fire_events()?;
         self.schedules.begin.run(&mut self.world);
         let bodies = self.world.resource_mut::<Bodies>().into_inner();
@@ -455,6 +622,7 @@ impl Simulation {
             }
         }
         self.check_finite(true)?;
+        self.advance_systems(1)?;
         self.schedules.end.run(&mut self.world);
         Ok(self.certify(settled))
     }
@@ -528,7 +696,8 @@ impl Simulation {
         balance.work.add(&work);
         let mut report = StepReport {
             contacts: step.problem.contacts.len(),
-            converged: step.report.converged() && settled,
+            converged: step.report.converged() && settled && self.world.resource::<Clusters>().report.unconverged == 0,
+            systems: self.world.resource::<Clusters>().report,
             report: step.report,
             passes: self.world.resource::<Pass>().number,
             balance: self.balance,

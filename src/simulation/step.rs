@@ -1,6 +1,7 @@
 //! The time step as a table of contents.
 
 use crate::assembly::systems::{activate, apply, assemble_blocks, assemble_contacts, assemble_systems, solve, store_reactions};
+use crate::cluster::systems::{advance, refresh, store};
 use crate::geometry::systems::{broad_phase, cache_colliders, narrow_phase};
 use crate::integrator::systems::set_frames;
 use crate::topology::bodies::{Bodies, Body};
@@ -50,8 +51,9 @@ fn apply_loads(loads: Res<Loads>, clock: Res<crate::model::scheme::Clock>, mut b
     }
 }
 
-/// The three schedules of a step.
+/// The schedules of a step: three for bodies, one for a batch of steps of all other systems.
 pub(super) struct Schedules {
+    pub(super) systems: Schedule,
     pub(super) begin: Schedule,
     pub(super) inner: Schedule,
     pub(super) end: Schedule,
@@ -65,7 +67,8 @@ impl Schedules {
             s.set_executor(SingleThreadedExecutor::new());
             s
         };
-        let (mut begin, mut inner, mut end) = (schedule(), schedule(), schedule());
+        let (mut begin, mut inner, mut end, mut systems) = (schedule(), schedule(), schedule(), schedule());
+        systems.add_systems((refresh, advance, store).chain());
         begin.configure_sets((StepSet::Begin, StepSet::BroadPhase, StepSet::NarrowPhase, StepSet::Loads).chain());
         begin.add_systems((
             (gather_bodies, gather_generals, cache_colliders).chain().in_set(StepSet::Begin),
@@ -82,6 +85,6 @@ impl Schedules {
             apply.in_set(StepSet::Apply),
         ));
         end.add_systems((store_reactions, scatter).chain().in_set(StepSet::Observe));
-        Self { begin, inner, end }
+        Self { systems, begin, inner, end }
     }
 }

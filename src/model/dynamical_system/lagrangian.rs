@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// let singular = Lagrangian::new([1.0, 1.0, 1.0, 1.0], [0.0, 0.0], [0.0, 0.0]);
 /// assert!(singular.validate().unwrap_err().contains("singular"));
 /// ```
-#[derive(Component, Clone, Debug, Default)]
+#[derive(Component, Clone, Debug, Default, PartialEq)]
 pub struct Lagrangian {
     /// Generalized coordinates: the initial ones at first.
     pub q: Vec<f64>,
@@ -55,6 +55,8 @@ pub struct Lagrangian {
     pub z: Vec<f64>,
     /// p of the last step, n values: the impulses of all interactions.
     pub p: Vec<f64>,
+    /// What a two-step scheme remembers: q of the step before (Schatzman–Paoli) or v of the scheme (modal); empty at the start.
+    pub before: Vec<f64>,
 }
 
 /// A component of the velocity as a function of time (Siconos: `FixedBC`, `HarmonicBC`, `BoundaryCondition`).
@@ -95,6 +97,20 @@ impl Prescribed {
     }
 }
 
+/// Functions are equal where they are the same closure.
+impl PartialEq for Prescribed {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Fixed, Self::Fixed) => true,
+            (Self::Harmonic { a, b, omega, phi }, Self::Harmonic { a: a2, b: b2, omega: omega2, phi: phi2 }) => {
+                [a, b, omega, phi] == [a2, b2, omega2, phi2]
+            }
+            (Self::Function(a), Self::Function(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        }
+    }
+}
+
 impl std::fmt::Debug for Prescribed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -112,7 +128,7 @@ impl std::fmt::Debug for Prescribed {
 /// let fixed = PrescribedVelocity { index: 2, velocity: Prescribed::Fixed, reaction: 0.0 };
 /// assert_eq!(fixed.index, 2);
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PrescribedVelocity {
     /// Degree of freedom.
     pub index: usize,

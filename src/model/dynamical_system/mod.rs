@@ -7,3 +7,54 @@ mod newton_euler;
 pub use first_order::FirstOrder;
 pub use lagrangian::{Lagrangian, Prescribed, PrescribedVelocity};
 pub use newton_euler::{Frame, NewtonEuler};
+
+/// A system of any kind.
+///
+/// ```
+/// use drystone::model::dynamical_system::{DynamicalSystem, FirstOrder};
+/// let decay = DynamicalSystem::from(FirstOrder::linear([-1.0], [1.0]));
+/// assert!(decay.is_first_order());
+/// ```
+#[derive(Clone, Debug)]
+pub enum DynamicalSystem {
+    /// `M ẋ = A x + b + f + r`
+    FirstOrder(FirstOrder),
+    /// `M q̈ + F_gyr + F_int + C q̇ + K q = F_ext + p`
+    Lagrangian(Lagrangian),
+    /// A rigid body without a shape.
+    NewtonEuler(NewtonEuler),
+}
+
+impl DynamicalSystem {
+    /// True for first-order systems.
+    pub fn is_first_order(&self) -> bool {
+        matches!(self, Self::FirstOrder(_))
+    }
+
+    /// Checks sizes and constants.
+    pub fn validate(&self) -> Result<(), String> {
+        match self {
+            Self::FirstOrder(s) => s.validate(),
+            Self::Lagrangian(s) => s.validate(),
+            Self::NewtonEuler(s) => s.validate(),
+        }
+    }
+}
+
+impl From<FirstOrder> for DynamicalSystem {
+    fn from(system: FirstOrder) -> Self {
+        Self::FirstOrder(system)
+    }
+}
+
+impl From<Lagrangian> for DynamicalSystem {
+    fn from(system: Lagrangian) -> Self {
+        Self::Lagrangian(system)
+    }
+}
+
+impl From<NewtonEuler> for DynamicalSystem {
+    fn from(system: NewtonEuler) -> Self {
+        Self::NewtonEuler(system)
+    }
+}

@@ -8,7 +8,7 @@ use crate::numerics::admissible::AdmissibleSet;
 
 /// How one block is solved.
 #[derive(Clone, Debug)]
-pub(super) enum Kernel {
+pub(in crate::numerics) enum Kernel {
     Coulomb2 {
         w: ContactOperator2,
         mu: f64,
@@ -46,7 +46,7 @@ const INNER: usize = 100;
 
 impl Kernel {
     /// The kernel of block i.
-    pub(super) fn of(p: &LocalProblem, i: usize) -> Self {
+    pub(in crate::numerics) fn of(p: &LocalProblem, i: usize) -> Self {
         let rows = p.w.rows(i);
         let Some(w) = p.w.block(i, i) else { return Self::Fixed };
         let set = p.sets[i];
@@ -73,7 +73,7 @@ impl Kernel {
 
     /// Replaces `r` by the solution for the velocity `q` without it.
     #[inline]
-    pub(super) fn solve(&self, q: &[f64], r: &mut [f64]) {
+    pub(in crate::numerics) fn solve(&self, q: &[f64], r: &mut [f64]) {
         match self {
             Self::Coulomb3 { w, mu } => {
                 let [x, y, z] = w.solve_near([q[0], q[1], q[2]], *mu, [r[0], r[1], r[2]]);

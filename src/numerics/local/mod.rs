@@ -23,7 +23,7 @@ pub mod contact_methods;
 pub mod equations;
 pub mod fixed_point;
 pub mod interior_point;
-mod kernel;
+pub(super) mod kernel;
 pub mod newton;
 pub mod nsgs;
 pub mod projection;

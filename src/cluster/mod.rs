@@ -1,0 +1,332 @@
+//! Systems linked by interactions, as flat arrays that advance by themselves.
+//!
+//! Dynamical systems ([`model::dynamical_system`](crate::model::dynamical_system)) that interact, directly or through others,
+//! form a cluster. A cluster needs nothing from outside between two events, so one call moves it any number of steps: a system
+//! of a few states costs well below a microsecond a step, and a single step gives the same bits as a batch.
+//!
+//! ```text
+//! linear            all matrices constant: multiplied out once                     Euler–Moreau, zero-order hold, Moreau–Jean, modal
+//! first_order       Newton loop                                                    Euler–Moreau
+//! second_order      Newton loop, projection of positions                           Moreau–Jean
+//! schatzman_paoli   two steps at position level      d1_minus    time-discontinuous Galerkin
+//! ```
+//!
+//! | law | first order | second order: acts on | λ |
+//! |-|-|-|-|
+//! | impact, friction, rolling, Frémond | – | rate, where `y + γhẏ ≤ 0` | impulse |
+//! | equality, relay, rows, normal cone | y | rate; y of a compliant relation | impulse (relay bounds are forces); force |
+//! | complementarity, mixed | y | y at the end of the step | force |
+
+mod d1_minus;
+mod first_order;
+mod linear;
+mod link;
+mod node;
+mod problem;
+mod record;
+mod schatzman_paoli;
+mod second_order;
+pub mod systems;
+
+pub use record::{Signal, Trace};
+
+use crate::model::integrator::Integrator;
+use crate::numerics::Report;
+use link::{Level, Link};
+use node::{Node, System};
+use problem::Problem;
+use serde::{Deserialize, Serialize};
+
+/// Why a cluster cannot be built or go on.
+///
+/// ```
+/// use drystone::cluster::ClusterError;
+/// let error = ClusterError::NotFinite { system: "pendulum".into(), operator: "F_int", time: 0.5 };
+/// assert_eq!(error.to_string(), "F_int of pendulum is not finite at t = 0.5 s");
+/// ```
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ClusterError {
+    /// Systems, relations, laws or integrators that do not fit each other.
+    #[error("{0}")]
+    Setup(String),
+    /// A user function, or a state, that is not finite.
+    #[error("{operator} of {system} is not finite at t = {time} s")]
+    NotFinite {
+        /// Name of the system or interaction.
+        system: String,
+        /// Operator.
+        operator: &'static str,
+        /// s
+        time: f64,
+    },
+    /// A matrix that cannot be inverted.
+    #[error("the matrix {matrix} of {system} is singular at t = {time} s")]
+    Singular {
+        /// Name of the system.
+        system: String,
+        /// Matrix.
+        matrix: &'static str,
+        /// s
+        time: f64,
+    },
+}
+
+/// When the Newton loop of a step ends.
+///
+/// ```
+/// assert_eq!(drystone::cluster::NewtonLoop::default().max_iterations, 50);
+/// ```
+#[derive(bevy_ecs::prelude::Resource, Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NewtonLoop {
+    /// Bound on what is left of the equations: an impulse (N s) for second-order systems, relative to 1 and the state for
+    /// first-order ones. Never below rounding.
+    pub tolerance: f64,
+    /// Iterations before the step counts as not converged.
+    pub max_iterations: usize,
+}
+
+impl Default for NewtonLoop {
+    fn default() -> Self {
+        Self { tolerance: 1e-10, max_iterations: 50 }
+    }
+}
+
+/// How a batch of steps of all clusters went.
+///
+/// ```
+/// assert_eq!(drystone::cluster::SystemsReport::default().unconverged, 0);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SystemsReport {
+    /// Active rows in the last step.
+    pub active_rows: usize,
+    /// Steps in which the one-step problem, the Newton loop or the projection of a cluster did not converge.
+    pub unconverged: u64,
+    /// Largest error `rel` of a one-step problem.
+    pub rel: f64,
+    /// Largest number of Newton iterations of a step; 0 where all is linear.
+    pub newton_iterations: usize,
+    /// Largest overlap at the end of a step, −y of impacts.
+    pub penetration: f64,
+}
+
+/// How one step of one cluster went.
+#[derive(Clone, Copy, Debug, Default)]
+struct Outcome {
+    report: Report,
+    iterations: usize,
+    newton_failed: bool,
+    projection_failed: bool,
+    active: usize,
+    penetration: f64,
+}
+
+impl SystemsReport {
+    /// This report, after an earlier one of the same run.
+    pub fn merge(&mut self, earlier: &Self) {
+        self.unconverged += earlier.unconverged;
+        self.rel = self.rel.max(earlier.rel);
+        self.newton_iterations = self.newton_iterations.max(earlier.newton_iterations);
+        self.penetration = self.penetration.max(earlier.penetration);
+    }
+
+    fn add(&mut self, outcome: &Outcome) {
+        self.active_rows += outcome.active;
+        self.unconverged += u64::from(!outcome.report.converged() || outcome.newton_failed || outcome.projection_failed);
+        self.rel = self.rel.max(outcome.report.rel);
+        self.newton_iterations = self.newton_iterations.max(outcome.iterations);
+        self.penetration = self.penetration.max(outcome.penetration);
+    }
+}
+
+/// Coordinates (or states) and velocities of all systems.
+#[derive(Clone, Debug, Default)]
+struct State {
+    q: Vec<f64>,
+    v: Vec<f64>,
+}
+
+/// What moves a cluster.
+#[derive(Debug)]
+enum Machine {
+    Linear(Box<linear::Linear>),
+    FirstOrder(Box<first_order::Implicit>),
+    SecondOrder(Box<second_order::Implicit>),
+    SchatzmanPaoli(Box<schatzman_paoli::TwoStep>),
+    D1Minus(Box<d1_minus::D1Minus>),
+}
+
+/// Systems that interact, and what moves them.
+#[derive(Debug)]
+struct Cluster {
+    nodes: Vec<Node>,
+    links: Vec<Link>,
+    problem: Problem,
+    state: State,
+    machine: Machine,
+    h: f64,
+    newton: NewtonLoop,
+}
+
+/// Integrators that may meet in an interaction.
+fn level(integrator: &Integrator) -> (u8, &'static str) {
+    match integrator {
+        Integrator::EulerMoreau { .. } | Integrator::ZeroOrderHold => (0, "the state"),
+        Integrator::MoreauJean { .. } | Integrator::Modal { .. } => (1, "the velocity"),
+        Integrator::SchatzmanPaoli { .. } => (2, "the position"),
+        Integrator::D1Minus { .. } => (3, "velocity and acceleration (D1-minus)"),
+    }
+}
+
+impl Cluster {
+    /// Puts systems and interactions into flat arrays; `memory` holds what two-step schemes remember, node by node.
+    fn new(
+        mut nodes: Vec<Node>,
+        mut links: Vec<Link>,
+        memory: &[Vec<f64>],
+        t: f64,
+        h: f64,
+        newton: NewtonLoop,
+    ) -> Result<Self, ClusterError> {
+        let mut state = State::default();
+        for node in &mut nodes {
+            (node.q0, node.v0) = (state.q.len(), state.v.len());
+            let (q, v): (&[f64], &[f64]) = match &node.system {
+                System::FirstOrder(s) => (&s.x, &[]),
+                System::Lagrangian(s) => (&s.q, &s.v),
+                System::NewtonEuler(s) => (&s.q, &s.v),
+            };
+            (node.nq, node.nv) = (q.len(), if v.is_empty() { q.len() } else { v.len() });
+            state.q.extend_from_slice(q);
+            state.v.extend_from_slice(v);
+            if state.v.is_empty() {
+                node.v0 = node.q0;
+            }
+        }
+        for node in &nodes[1..] {
+            let (a, b) = (level(&nodes[0].integrator), level(&node.integrator));
+            if a.0 != b.0 {
+                let reason = format!(
+                    "{} has its laws on {}, but {} on {}; systems that interact need one level",
+                    nodes[0].name, a.1, node.name, b.1
+                );
+                return Err(ClusterError::Setup(reason));
+            }
+        }
+        let mut row = 0;
+        for link in &mut links {
+            link.rows = row..row + link.relation.rows();
+            row = link.rows.end;
+            let first = &nodes[link.nodes[0]];
+            link.level = Link::level_of(&link.relation, &link.law);
+            link.gamma = Link::gamma_of(&first.integrator);
+            link.restitution = Link::restitution_of(&link.law, link.relation.rows(), first.theta());
+            if link.level == Level::Output && link.relation.is_second_order() && first.theta() <= 0.0 {
+                return Err(ClusterError::Setup(format!("{}: a law on y needs theta > 0", link.name)));
+            }
+        }
+        let mut problem = Problem::new(&mut links, h);
+        let integrator = nodes[0].integrator;
+        let machine = match integrator {
+            Integrator::SchatzmanPaoli { .. } => Machine::SchatzmanPaoli(Box::new(schatzman_paoli::TwoStep::new(&nodes, &links)?)),
+            Integrator::D1Minus { .. } => Machine::D1Minus(Box::new(d1_minus::D1Minus::new(&nodes, &links)?)),
+            _ => {
+                for (node, memory) in nodes.iter().zip(memory) {
+                    if let Integrator::Modal { .. } = node.integrator {
+                        if !linear::is_diagonal(node) {
+                            return Err(ClusterError::Setup(format!("{}: the modal scheme needs diagonal M, C and K", node.name)));
+                        }
+                        if memory.is_empty() {
+                            let (q, v) = (&state.q[node.q0..node.q0 + node.nq], &mut state.v[node.v0..node.v0 + node.nv]);
+                            linear::modal_start(node, t, h, q, v)?;
+                        }
+                    }
+                }
+                if linear::applies(&nodes, &links) {
+                    Machine::Linear(Box::new(linear::Linear::new(&nodes, &links, &mut problem, &state, t, h)?))
+                } else if integrator.is_first_order() {
+                    Machine::FirstOrder(Box::new(first_order::Implicit::new(&nodes, &links)?))
+                } else {
+                    Machine::SecondOrder(Box::new(second_order::Implicit::new(&nodes, &links, h)?))
+                }
+            }
+        };
+        let mut cluster = Self { nodes, links, problem, state, machine, h, newton };
+        if let Machine::SchatzmanPaoli(m) = &mut cluster.machine {
+            if memory.iter().all(|m| !m.is_empty()) {
+                m.before = memory.concat();
+            }
+            m.start(&cluster.state, h);
+        }
+        Ok(cluster)
+    }
+
+    /// Takes up states, z and multipliers that others may have changed between steps.
+    fn resume(&mut self, t: f64) -> Result<(), ClusterError> {
+        let Self { nodes, links, problem, state, machine, .. } = self;
+        match machine {
+            Machine::Linear(m) => m.resume(nodes, links, problem, state, t),
+            Machine::FirstOrder(m) => m.resume(nodes, links, problem, state, t),
+            Machine::SecondOrder(m) => m.resume(nodes, links, problem, state, t),
+            Machine::SchatzmanPaoli(m) => m.resume(nodes, links, state, t),
+            Machine::D1Minus(m) => m.resume(nodes, links, problem, state, t),
+        }
+    }
+
+    /// One step from t to t1.
+    fn step(&mut self, t: f64, t1: f64) -> Result<Outcome, ClusterError> {
+        let Self { nodes, links, problem, state, machine, h, newton } = self;
+        let (h, newton) = (*h, *newton);
+        match machine {
+            Machine::Linear(m) => m.step(nodes, links, problem, state, t1, h),
+            Machine::FirstOrder(m) => m.step(nodes, links, problem, state, (t, t1, h), newton),
+            Machine::SecondOrder(m) => m.step(nodes, links, problem, state, (t, t1, h), newton),
+            Machine::SchatzmanPaoli(m) => m.step(nodes, links, problem, state, (t, t1, h), newton),
+            Machine::D1Minus(m) => m.step(nodes, links, problem, state, (t, t1, h)),
+        }
+    }
+
+    /// y and ẏ of all rows.
+    fn outputs(&self) -> (&[f64], &[f64]) {
+        match &self.machine {
+            Machine::Linear(m) => m.last_outputs(),
+            Machine::FirstOrder(m) => (m.last_outputs(), &[]),
+            Machine::SecondOrder(m) => m.last_outputs(),
+            Machine::SchatzmanPaoli(m) => m.last_outputs(),
+            Machine::D1Minus(m) => m.last_outputs(),
+        }
+    }
+
+    /// What the multipliers put into the velocities (or states) in the last step.
+    fn inputs(&mut self, out: &mut Vec<f64>) {
+        out.clear();
+        out.resize(if self.state.v.is_empty() { self.state.q.len() } else { self.state.v.len() }, 0.0);
+        match &mut self.machine {
+            Machine::Linear(m) => m.inputs(&self.problem, out),
+            Machine::FirstOrder(m) => m.inputs(out),
+            Machine::SecondOrder(m) => m.inputs(&self.nodes, &self.links, &self.problem, out),
+            Machine::SchatzmanPaoli(m) => m.inputs(out),
+            Machine::D1Minus(m) => m.inputs(out),
+        }
+    }
+
+    /// Multipliers of the projection, and contact forces of D1-minus; empty where there are none.
+    fn extras(&self) -> (&[f64], &[f64]) {
+        match &self.machine {
+            Machine::SecondOrder(m) => (m.corrections(), &[]),
+            Machine::D1Minus(m) => (&[], m.forces()),
+            _ => (&[], &[]),
+        }
+    }
+
+    /// What a two-step scheme remembers of a node.
+    fn memory(&self, node: usize) -> &[f64] {
+        let node = &self.nodes[node];
+        match (&self.machine, &node.integrator) {
+            (Machine::SchatzmanPaoli(m), _) => &m.before[node.q0..node.q0 + node.nq],
+            // its velocity is the one of the scheme from now on
+            (_, Integrator::Modal { .. }) => &self.state.v[node.v0..node.v0 + node.nv],
+            _ => &[],
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! One dynamical system of a cluster: its operators, evaluated and checked.
+
+use super::ClusterError;
+use crate::algebra::spatial::rotate_exp;
+use crate::model::dynamical_system::{FirstOrder, Frame, Lagrangian, NewtonEuler};
+use crate::model::integrator::Integrator;
+use crate::model::operator::{At, Operator};
+use bevy_ecs::prelude::Entity;
+use glam::{DMat3, DQuat, DVec3};
+use smallvec::{SmallVec, smallvec};
+
+/// Any system that a cluster can hold.
+#[derive(Clone, Debug)]
+pub(super) enum System {
+    /// `M ẋ = A x + b + f + r`
+    FirstOrder(FirstOrder),
+    /// `M q̈ + F_gyr + F_int + C q̇ + K q = F_ext + p`
+    Lagrangian(Lagrangian),
+    /// a rigid body
+    NewtonEuler(NewtonEuler),
+}
+
+impl System {
+    /// True where two systems differ in states, parameters and results alone.
+    pub(super) fn same_operators(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::FirstOrder(a), Self::FirstOrder(b)) => {
+                let sizes = a.x.len() == b.x.len() && a.z.len() == b.z.len();
+                sizes && [(&a.m, &b.m), (&a.a, &b.a), (&a.b, &b.b), (&a.f, &b.f), (&a.f_x, &b.f_x)].iter().all(|(a, b)| a == b)
+            }
+            (Self::Lagrangian(a), Self::Lagrangian(b)) => {
+                let operators = |s: &Lagrangian| Lagrangian {
+                    q: Vec::new(),
+                    v: Vec::new(),
+                    z: Vec::new(),
+                    p: Vec::new(),
+                    before: Vec::new(),
+                    prescribed: Vec::new(),
+                    ..s.clone()
+                };
+                let sizes = a.q.len() == b.q.len() && a.v.len() == b.v.len() && a.z.len() == b.z.len();
+                let given = a.prescribed.len() == b.prescribed.len()
+                    && a.prescribed.iter().zip(&b.prescribed).all(|(a, b)| a.index == b.index && a.velocity == b.velocity);
+                sizes && given && operators(a) == operators(b)
+            }
+            (Self::NewtonEuler(a), Self::NewtonEuler(b)) => {
+                let sizes = a.q.len() == b.q.len() && a.v.len() == b.v.len() && a.z.len() == b.z.len();
+                let frames = a.force_frame == b.force_frame && a.moment_frame == b.moment_frame;
+                sizes && frames && a.mass == b.mass && a.inertia == b.inertia && a.force == b.force && a.moment == b.moment
+            }
+            _ => false,
+        }
+    }
+}
+
+/// A system and its place in the flat arrays.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    pub(super) entity: Entity,
+    pub(super) name: String,
+    pub(super) system: System,
+    pub(super) integrator: Integrator,
+    /// first coordinate (state, for first-order systems)
+    pub(super) q0: usize,
+    pub(super) nq: usize,
+    /// first velocity (as `q0` for first-order systems)
+    pub(super) v0: usize,
+    pub(super) nv: usize,
+}
+
+/// Zeros on the stack where they are few.
+pub(super) fn buffer(n: usize) -> SmallVec<[f64; 64]> {
+    smallvec![0.0; n]
+}
+
+/// Evaluates an operator and checks what comes out.
+pub(super) fn evaluate(
+    op: &Operator,
+    columns: usize,
+    at: &At,
+    out: &mut [f64],
+    name: &str,
+    what: &'static str,
+) -> Result<(), ClusterError> {
+    op.matrix(at, columns, out);
+    finite(out, at.t, name, what)
+}
+
+/// An error where a value is not finite.
+pub(super) fn finite(values: &[f64], t: f64, name: &str, what: &'static str) -> Result<(), ClusterError> {
+    if values.iter().all(|x| x.is_finite()) {
+        return Ok(());
+    }
+    Err(ClusterError::NotFinite { system: name.to_string(), operator: what, time: t })
+}
+
+/// Step of a central difference.
+fn difference(x: f64) -> f64 {
+    6e-6 * x.abs().max(1.0)
+}
+
+/// The Jacobian of `f` (m values) at `x` by central differences, row by row; `x` comes back as it was.
+pub(super) fn jacobian(
+    m: usize,
+    x: &mut [f64],
+    out: &mut [f64],
+    mut f: impl FnMut(&[f64], &mut [f64]) -> Result<(), ClusterError>,
+) -> Result<(), ClusterError> {
+    let n = x.len();
+    let (mut up, mut down) = (buffer(m), buffer(m));
+    for j in 0..n {
+        let (middle, step) = (x[j], difference(x[j]));
+        x[j] = middle + step;
+        f(x, &mut up)?;
+        x[j] = middle - step;
+        f(x, &mut down)?;
+        x[j] = middle;
+        (0..m).for_each(|i| out[i * n + j] = (up[i] - down[i]) / (2.0 * step));
+    }
+    Ok(())
+}
+
+impl Node {
+    /// `factor · (system's right-hand side at the state)` is added to `out`: `A x + b + f`, or all forces but those of relations.
+    pub(super) fn add_flow(&self, t: f64, q: &[f64], v: &[f64], factor: f64, out: &mut [f64]) -> Result<(), ClusterError> {
+        let n = self.nv;
+        let mut term = buffer(n);
+        let name = self.name.as_str();
+        match &self.system {
+            System::FirstOrder(s) => {
+                let at = At { t, x: q, z: &s.z, ..At::default() };
+                if !s.a.is_zero() {
+                    let mut a = buffer(n * n);
+                    evaluate(&s.a, n, &at, &mut a, name, "A")?;
+                    add_dense(factor, &a, q, out);
+                }
+                for (op, what) in [(&s.b, "b"), (&s.f, "f")] {
+                    if !op.is_zero() {
+                        evaluate(op, 1, &at, &mut term, name, what)?;
+                        out.iter_mut().zip(&term).for_each(|(o, x)| *o += factor * x);
+                    }
+                }
+            }
+            System::Lagrangian(s) => {
+                let at = At { t, q, v, z: &s.z, ..At::default() };
+                let terms = [(&s.external, "F_ext", factor), (&s.internal, "F_int", -factor), (&s.gyroscopic, "F_gyr", -factor)];
+                for (op, what, factor) in terms {
+                    if !op.is_zero() {
+                        evaluate(op, 1, &at, &mut term, name, what)?;
+                        out.iter_mut().zip(&term).for_each(|(o, x)| *o += factor * x);
+                    }
+                }
+                for (op, x) in [(&s.damping, v), (&s.stiffness, q)] {
+                    add_operator(op, -factor, n, x, out);
+                }
+            }
+            System::NewtonEuler(s) => {
+                let at = At { t, q, v, z: &s.z, ..At::default() };
+                let rotation = rotation(q);
+                let (mut force, mut moment) = ([0.0; 3], [0.0; 3]);
+                evaluate(&s.force, 1, &at, &mut force, name, "force")?;
+                evaluate(&s.moment, 1, &at, &mut moment, name, "moment")?;
+                let (mut f, mut m) = (DVec3::from(force), DVec3::from(moment));
+                if s.force_frame == Frame::Body {
+                    f = rotation * f;
+                }
+                if s.moment_frame == Frame::Inertial {
+                    m = rotation.inverse() * m;
+                }
+                let omega = DVec3::new(v[3], v[4], v[5]);
+                m -= omega.cross(inertia(s) * omega);
+                let total = [f.x, f.y, f.z, m.x, m.y, m.z];
+                out.iter_mut().zip(total).for_each(|(o, x)| *o += factor * x);
+            }
+        }
+        Ok(())
+    }
+
+    /// M at the state, n × n.
+    pub(super) fn mass(&self, t: f64, q: &[f64], v: &[f64], out: &mut [f64]) -> Result<(), ClusterError> {
+        let n = self.nv;
+        match &self.system {
+            System::FirstOrder(s) if s.m.is_zero() => {
+                out.fill(0.0);
+                (0..n).for_each(|i| out[i * (n + 1)] = 1.0);
+            }
+            System::FirstOrder(s) => evaluate(&s.m, n, &At { t, x: q, z: &s.z, ..At::default() }, out, &self.name, "M")?,
+            System::Lagrangian(s) => evaluate(&s.mass, n, &At { t, q, v, z: &s.z, ..At::default() }, out, &self.name, "M")?,
+            System::NewtonEuler(s) => {
+                out.fill(0.0);
+                (0..3).for_each(|i| out[i * 7] = s.mass);
+                (0..9).for_each(|k| out[(3 + k / 3) * 6 + 3 + k % 3] = s.inertia[k]);
+            }
+        }
+        Ok(())
+    }
+
+    /// Subtracts `w_v ∂flow/∂v + w_q ∂flow/∂q` from `out`, n × n; for first-order systems `w_q ∂flow/∂x` alone.
+    pub(super) fn subtract_tangent(
+        &self,
+        t: f64,
+        q: &mut [f64],
+        v: &mut [f64],
+        w_v: f64,
+        w_q: f64,
+        out: &mut [f64],
+    ) -> Result<(), ClusterError> {
+        let n = self.nv;
+        let mut d = buffer(n * n);
+        let name = self.name.as_str();
+        match &self.system {
+            System::FirstOrder(s) => {
+                let at = At { t, x: q, z: &s.z, ..At::default() };
+                if !s.a.is_zero() {
+                    evaluate(&s.a, n, &at, &mut d, name, "A")?;
+                    subtract(w_q, &d, out);
+                }
+                if !s.f.is_zero() {
+                    if s.f_x.is_zero() {
+                        jacobian(n, q, &mut d, |x, f| evaluate(&s.f, 1, &At { t, x, z: &s.z, ..At::default() }, f, name, "f"))?;
+                    } else {
+                        evaluate(&s.f_x, n, &At { t, x: q, z: &s.z, ..At::default() }, &mut d, name, "∂f/∂x")?;
+                    }
+                    subtract(w_q, &d, out);
+                }
+            }
+            System::Lagrangian(s) => {
+                let forces = [
+                    (&s.internal, &s.internal_q, &s.internal_v, ["F_int", "∂F_int/∂q", "∂F_int/∂v"]),
+                    (&s.gyroscopic, &s.gyroscopic_q, &s.gyroscopic_v, ["F_gyr", "∂F_gyr/∂q", "∂F_gyr/∂v"]),
+                ];
+                for (f, f_q, f_v, what) in forces {
+                    if f.is_zero() {
+                        continue;
+                    }
+                    // on the left of the equation: the flow holds −F
+                    if f_q.is_zero() {
+                        let v = &*v;
+                        jacobian(n, q, &mut d, |q, out| evaluate(f, 1, &At { t, q, v, z: &s.z, ..At::default() }, out, name, what[0]))?;
+                    } else {
+                        evaluate(f_q, n, &At { t, q, v, z: &s.z, ..At::default() }, &mut d, name, what[1])?;
+                    }
+                    subtract(-w_q, &d, out);
+                    if f_v.is_zero() {
+                        let q = &*q;
+                        jacobian(n, v, &mut d, |v, out| evaluate(f, 1, &At { t, q, v, z: &s.z, ..At::default() }, out, name, what[0]))?;
+                    } else {
+                        evaluate(f_v, n, &At { t, q, v, z: &s.z, ..At::default() }, &mut d, name, what[2])?;
+                    }
+                    subtract(-w_v, &d, out);
+                }
+                let at = At::default();
+                for (op, w) in [(&s.damping, w_v), (&s.stiffness, w_q)] {
+                    if !op.is_zero() {
+                        op.matrix(&at, n, &mut d);
+                        subtract(-w, &d, out);
+                    }
+                }
+            }
+            System::NewtonEuler(s) => {
+                // of forces that depend on the state by differences, of ω × I ω exactly
+                for (op, first, what) in [(&s.force, 0, "force"), (&s.moment, 3, "moment")] {
+                    if op.is_constant() {
+                        continue;
+                    }
+                    let mut rows = [0.0; 18];
+                    let q = &*q;
+                    let frame = if first == 0 { s.force_frame } else { s.moment_frame };
+                    let turned = (first == 0) != (frame == Frame::Inertial);
+                    let turn = if first == 0 { rotation(q) } else { rotation(q).inverse() };
+                    jacobian(3, v, &mut rows, |v, out| {
+                        evaluate(op, 1, &At { t, q, v, z: &s.z, ..At::default() }, out, name, what)?;
+                        if turned {
+                            let x = turn * DVec3::new(out[0], out[1], out[2]);
+                            out.copy_from_slice(&x.to_array());
+                        }
+                        Ok(())
+                    })?;
+                    (0..18).for_each(|k| out[(first + k / 6) * 6 + k % 6] -= w_v * rows[k]);
+                }
+                let omega = DVec3::new(v[3], v[4], v[5]);
+                let i = inertia(s);
+                let j = crate::algebra::spatial::skew(omega) * i - crate::algebra::spatial::skew(i * omega);
+                for (r, c) in (0..3).flat_map(|r| (0..3).map(move |c| (r, c))) {
+                    out[(3 + r) * 6 + 3 + c] += w_v * j.col(c)[r];
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// `q⁺ = q ⊕ h v`: plain sums, the exponential map for quaternions.
+    pub(super) fn move_by(&self, q: &[f64], h: f64, v: &[f64], out: &mut [f64]) {
+        if let System::NewtonEuler(_) = self.system {
+            (0..3).for_each(|i| out[i] = q[i] + h * v[i]);
+            let turned = rotate_exp(rotation(q), h * DVec3::new(v[3], v[4], v[5]));
+            out[3..7].copy_from_slice(&[turned.w, turned.x, turned.y, turned.z]);
+        } else {
+            out.iter_mut().zip(q).zip(v).for_each(|((o, q), v)| *o = q + h * v);
+        }
+    }
+
+    /// Rows on velocities from rows on coordinates: the identity but for quaternions (`T(q)` of Newton–Euler systems).
+    pub(super) fn rows_on_velocities(&self, q: &[f64], row: &[f64], out: &mut [f64]) {
+        let System::NewtonEuler(_) = self.system else {
+            out.copy_from_slice(row);
+            return;
+        };
+        out[..3].copy_from_slice(&row[..3]);
+        // q̇ = ½ q ⊗ (0, ω)
+        let (w, x, y, z) = (q[3], q[4], q[5], q[6]);
+        let t = [[-x, -y, -z], [w, -z, y], [z, w, -x], [-y, x, w]];
+        for c in 0..3 {
+            out[3 + c] = (0..4).map(|k| 0.5 * row[3 + k] * t[k][c]).sum();
+        }
+    }
+
+    /// θ of the position update.
+    pub(super) fn theta(&self) -> f64 {
+        match self.integrator {
+            Integrator::MoreauJean { theta, .. } | Integrator::EulerMoreau { theta, .. } | Integrator::SchatzmanPaoli { theta } => theta,
+            Integrator::Modal { .. } | Integrator::ZeroOrderHold => 1.0,
+            Integrator::D1Minus { .. } => 0.5,
+        }
+    }
+
+    /// Parameters z.
+    pub(super) fn parameters(&self) -> &[f64] {
+        match &self.system {
+            System::FirstOrder(s) => &s.z,
+            System::Lagrangian(s) => &s.z,
+            System::NewtonEuler(s) => &s.z,
+        }
+    }
+}
+
+/// Body to world.
+pub(super) fn rotation(q: &[f64]) -> DQuat {
+    DQuat::from_xyzw(q[4], q[5], q[6], q[3])
+}
+
+fn inertia(s: &NewtonEuler) -> DMat3 {
+    DMat3::from_cols_array(&s.inertia).transpose()
+}
+
+fn add_dense(factor: f64, a: &[f64], x: &[f64], out: &mut [f64]) {
+    for (o, row) in out.iter_mut().zip(a.chunks_exact(x.len())) {
+        *o += factor * row.iter().zip(x).map(|(a, x)| a * x).sum::<f64>();
+    }
+}
+
+fn subtract(factor: f64, a: &[f64], out: &mut [f64]) {
+    out.iter_mut().zip(a).for_each(|(o, a)| *o -= factor * a);
+}
+
+/// `out += factor · A x` for a constant square operator.
+fn add_operator(op: &Operator, factor: f64, n: usize, x: &[f64], out: &mut [f64]) {
+    match op {
+        Operator::Zero | Operator::Function(_) => {}
+        Operator::Constant(a) => (0..n).for_each(|i| out[i] += factor * (0..n).map(|j| a[i * n + j] * x[j]).sum::<f64>()),
+        Operator::Diagonal(d) => (0..n).for_each(|i| out[i] += factor * d[i] * x[i]),
+        Operator::Sparse(entries) => entries.iter().for_each(|&(i, j, a)| out[i] += factor * a * x[j]),
+    }
+}

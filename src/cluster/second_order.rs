@@ -1,0 +1,585 @@
+//! Moreau–Jean with a Newton loop, for second-order systems and relations of any kind, with projection of positions.
+//!
+//! ```text
+//! ρ(v) = M(q) (v − v_k) − h [θ F(t⁺, q, v) + (1−θ) F(t, q_k, v_k)]        q = q_k ⊕ h (θ v + (1−θ) v_k)
+//! Ŵ = M + hθ ∂F_l/∂v + h²θ² ∂F_l/∂q  (F_l = −F)        v⁺ = v − Ŵ⁻¹ ρ(v) + Ŵ⁻¹ Gᵀ P
+//! ```
+//!
+//! G is taken at the iterate of q⁺, restitution uses the rates of the start of the step, and the loop ends on the momentum left
+//! over, `|ρ(v⁺) − Gᵀ P|`, with the rows of the same iteration (Siconos: `MoreauJeanOSI` in `TimeStepping`).
+
+use super::link::{Joined, Level, Link};
+use super::node::{Node, System, buffer, finite};
+use super::problem::Problem;
+use super::{ClusterError, NewtonLoop, Outcome, State};
+use crate::algebra::factor::Lu;
+use crate::model::integrator::{Integrator, Projection};
+use crate::model::law::Law;
+use crate::numerics::admissible::AdmissibleSet;
+use crate::numerics::route::{Delassus, RoutedProblem, Router};
+
+/// Buffers of one node.
+#[derive(Debug, Default)]
+struct NodeValues {
+    lu: Lu,
+    w: Vec<f64>,
+    /// (1−θ) h F(t, q_k, v_k)
+    start: Vec<f64>,
+    rho: Vec<f64>,
+    mean: Vec<f64>,
+}
+
+/// Buffers of one link.
+#[derive(Debug, Default)]
+struct LinkValues {
+    joined: Joined,
+    y: Vec<f64>,
+    y_dot: Vec<f64>,
+    /// rows on velocities at the iterate, m × n
+    g: Vec<f64>,
+    d: Vec<f64>,
+    drift: Vec<f64>,
+    lambda: Vec<f64>,
+    /// Ŵ⁻¹ Gᵀ, n × m
+    response: Vec<f64>,
+    /// force per multiplier and output per velocity
+    scale: [f64; 2],
+}
+
+/// Buffers of a cluster.
+#[derive(Debug)]
+pub(super) struct Implicit {
+    nodes: Vec<NodeValues>,
+    links: Vec<LinkValues>,
+    projection: Projection,
+    q0: Vec<f64>,
+    v0: Vec<f64>,
+    y: Vec<f64>,
+    y_dot: Vec<f64>,
+    column: Vec<f64>,
+    positions: Positions,
+}
+
+/// The problem of the projection.
+#[derive(Debug, Default)]
+struct Positions {
+    routed: RoutedProblem,
+    router: Router,
+    r: Vec<f64>,
+    u: Vec<f64>,
+    /// place of each row: link and row within it
+    rows: Vec<(usize, usize)>,
+    multipliers: Vec<f64>,
+}
+
+/// Passes of the projection of one step.
+const PASSES: usize = 20;
+
+impl Implicit {
+    pub(super) fn new(nodes: &[Node], links: &[Link], h: f64) -> Result<Self, ClusterError> {
+        let mut projection = None;
+        for node in nodes {
+            let Integrator::MoreauJean { projection: here, .. } = node.integrator else {
+                let reason = format!("{}: the exact modal scheme needs a linear system and linear relations", node.name);
+                return Err(ClusterError::Setup(reason));
+            };
+            if *projection.get_or_insert(here) != here {
+                return Err(ClusterError::Setup(format!("{}: systems that interact need the same projection", node.name)));
+            }
+        }
+        let rows = links.iter().map(Link::len).sum();
+        let (nq, nv) = (nodes.iter().map(|n| n.nq).sum(), nodes.iter().map(|n| n.nv).sum());
+        let values = |n: &Node| NodeValues {
+            lu: Lu::default(),
+            w: vec![0.0; n.nv * n.nv],
+            start: vec![0.0; n.nv],
+            rho: vec![0.0; n.nv],
+            mean: vec![0.0; n.nv],
+        };
+        let link_values = |l: &Link| {
+            let (m, n) = (l.len(), l.nodes.iter().map(|&k| nodes[k].nv).sum::<usize>());
+            LinkValues {
+                joined: Joined::default(),
+                y: vec![0.0; m],
+                y_dot: vec![0.0; m],
+                g: vec![0.0; m * n],
+                d: vec![0.0; m * m],
+                drift: vec![0.0; m],
+                lambda: vec![0.0; m],
+                response: vec![0.0; n * m],
+                scale: match l.level {
+                    Level::Rate => [1.0, 1.0],
+                    Level::Output => [h, h * nodes[l.nodes[0]].theta()],
+                },
+            }
+        };
+        Ok(Self {
+            nodes: nodes.iter().map(values).collect(),
+            links: links.iter().map(link_values).collect(),
+            projection: projection.unwrap_or_default(),
+            q0: vec![0.0; nq],
+            v0: vec![0.0; nv],
+            y: vec![0.0; rows],
+            y_dot: vec![0.0; rows],
+            column: vec![0.0; nv],
+            positions: Positions::default(),
+        })
+    }
+
+    /// y, ẏ of all links at a state.
+    fn outputs(&mut self, nodes: &[Node], links: &[Link], problem: &Problem, q: &[f64], v: &[f64], t: f64) -> Result<(), ClusterError> {
+        for (link, values) in links.iter().zip(&mut self.links) {
+            let x = values;
+            x.joined.gather(&link.nodes, nodes, q, v);
+            x.lambda.fill(0.0);
+            if link.level == Level::Output {
+                x.lambda.copy_from_slice(&problem.r[link.rows.clone()]);
+            }
+            link.output(t, &x.joined, &x.lambda, &mut x.y)?;
+            link.rows_on_velocities(t, &mut x.joined, nodes, &x.lambda, &mut x.g)?;
+            link.drift(t, &x.joined, &mut x.y_dot)?;
+            let n = x.joined.v.len();
+            for (rate, row) in x.y_dot.iter_mut().zip(x.g.chunks_exact(n)) {
+                *rate += row.iter().zip(&x.joined.v).map(|(g, v)| g * v).sum::<f64>();
+            }
+        }
+        Ok(())
+    }
+
+    fn keep_outputs(&mut self, links: &[Link]) {
+        for (link, x) in links.iter().zip(&self.links) {
+            self.y[link.rows.clone()].copy_from_slice(&x.y);
+            self.y_dot[link.rows.clone()].copy_from_slice(&x.y_dot);
+        }
+    }
+
+    /// One step.
+    pub(super) fn step(
+        &mut self,
+        nodes: &mut [Node],
+        links: &mut [Link],
+        problem: &mut Problem,
+        state: &mut State,
+        times: (f64, f64, f64),
+        newton: NewtonLoop,
+    ) -> Result<Outcome, ClusterError> {
+        let (t, t1, h) = times;
+        self.q0.copy_from_slice(&state.q);
+        self.v0.copy_from_slice(&state.v);
+        self.outputs(nodes, links, problem, &self.q0.clone(), &self.v0.clone(), t)?;
+        self.keep_outputs(links);
+        for (node, x) in nodes.iter().zip(&mut self.nodes) {
+            x.start.fill(0.0);
+            let (q, v) = (&self.q0[node.q0..node.q0 + node.nq], &self.v0[node.v0..node.v0 + node.nv]);
+            if node.theta() < 1.0 {
+                node.add_flow(t, q, v, h * (1.0 - node.theta()), &mut x.start)?;
+            }
+        }
+        let combined = matches!(self.projection, Projection::Combined { .. });
+        for link in links.iter_mut() {
+            let i = link.rows.start;
+            link.active = !link.law.is_impact() || (!combined && self.y[i] + link.gamma * h * self.y_dot[i] <= 0.0);
+        }
+        self.positions.multipliers.clear();
+        self.positions.multipliers.resize(self.y.len(), 0.0);
+        let mut outcome;
+        // joining contacts one by one, at most all of them
+        let mut passes = links.len() + 1;
+        loop {
+            outcome = self.velocities(nodes, links, problem, state, times, newton)?;
+            match self.projection {
+                Projection::None => break,
+                Projection::Direct { tolerance } => {
+                    outcome.projection_failed = !self.project(nodes, links, problem, state, t1, tolerance, false)?;
+                    break;
+                }
+                Projection::Combined { tolerance } => {
+                    outcome.projection_failed = !self.project(nodes, links, problem, state, t1, tolerance, true)?;
+                    self.outputs(nodes, links, problem, &state.q, &state.v, t1)?;
+                    let mut joined = false;
+                    for (link, x) in links.iter_mut().zip(&self.links) {
+                        if !link.active && x.y[0] <= 0.0 {
+                            (link.active, joined) = (true, true);
+                        }
+                    }
+                    passes -= 1;
+                    if !joined || passes == 0 {
+                        break;
+                    }
+                    state.q.copy_from_slice(&self.q0);
+                    state.v.copy_from_slice(&self.v0);
+                }
+            }
+        }
+        self.outputs(nodes, links, problem, &state.q, &state.v, t1)?;
+        self.keep_outputs(links);
+        for (link, x) in links.iter().zip(&self.links).filter(|(l, _)| l.law.is_impact()) {
+            outcome.penetration = outcome.penetration.max(-x.y[0]);
+            outcome.active += if link.active { link.len() } else { 0 };
+        }
+        Ok(outcome)
+    }
+
+    /// The Newton loop over the velocities with the present active links.
+    fn velocities(
+        &mut self,
+        nodes: &mut [Node],
+        links: &[Link],
+        problem: &mut Problem,
+        state: &mut State,
+        (_, t1, h): (f64, f64, f64),
+        newton: NewtonLoop,
+    ) -> Result<Outcome, ClusterError> {
+        let mut outcome = Outcome::default();
+        for link in links {
+            problem.set_active(link, link.active);
+        }
+        let any = links.iter().any(|l| l.active);
+        if !any {
+            problem.r.fill(0.0);
+        }
+        self.predict(nodes, state, h);
+        self.momentum(nodes, state, t1, h)?;
+        loop {
+            outcome.iterations += 1;
+            self.factorise(nodes, state, t1, h)?;
+            for (node, x) in nodes.iter().zip(&mut self.nodes) {
+                x.rho.iter_mut().for_each(|r| *r = -*r);
+                if let System::Lagrangian(s) = &node.system {
+                    for p in &s.prescribed {
+                        x.rho[p.index] = p.velocity.at(t1) - state.v[node.v0 + p.index];
+                    }
+                }
+                x.lu.solve(&mut x.rho);
+                state.v[node.v0..node.v0 + node.nv].iter_mut().zip(&x.rho).for_each(|(v, dv)| *v += dv);
+            }
+            if any {
+                self.assemble(nodes, links, problem, state, t1)?;
+                outcome.report = problem.solve();
+                self.kick(nodes, links, problem, state);
+            }
+            for node in nodes.iter() {
+                finite(&state.v[node.v0..node.v0 + node.nv], t1, &node.name, "velocity")?;
+            }
+            self.predict(nodes, state, h);
+            self.momentum(nodes, state, t1, h)?;
+            if self.left_over(nodes, links, problem, state, newton) {
+                break;
+            }
+            if outcome.iterations == newton.max_iterations {
+                outcome.newton_failed = true;
+                break;
+            }
+        }
+        // what the given velocities took
+        for (node, x) in nodes.iter_mut().zip(&self.nodes) {
+            let (v0, rho) = (node.v0, &x.rho);
+            let System::Lagrangian(s) = &mut node.system else { continue };
+            for p in &mut s.prescribed {
+                p.reaction = rho[p.index] - self.column[v0 + p.index];
+            }
+        }
+        Ok(outcome)
+    }
+
+    /// `q = q_k ⊕ h (θ v + (1−θ) v_k)`
+    fn predict(&mut self, nodes: &[Node], state: &mut State, h: f64) {
+        for (node, x) in nodes.iter().zip(&mut self.nodes) {
+            let theta = node.theta();
+            let range = node.v0..node.v0 + node.nv;
+            for ((m, v), v0) in x.mean.iter_mut().zip(&state.v[range.clone()]).zip(&self.v0[range]) {
+                *m = theta * v + (1.0 - theta) * v0;
+            }
+            node.move_by(&self.q0[node.q0..node.q0 + node.nq], h, &x.mean, &mut state.q[node.q0..node.q0 + node.nq]);
+        }
+    }
+
+    /// ρ at the iterate.
+    fn momentum(&mut self, nodes: &[Node], state: &State, t1: f64, h: f64) -> Result<(), ClusterError> {
+        for (node, x) in nodes.iter().zip(&mut self.nodes) {
+            let n = node.nv;
+            let (q, v) = (&state.q[node.q0..node.q0 + node.nq], &state.v[node.v0..node.v0 + n]);
+            x.rho.iter_mut().zip(&x.start).for_each(|(r, f)| *r = -f);
+            node.add_flow(t1, q, v, -h * node.theta(), &mut x.rho)?;
+            let mut m = buffer(n * n);
+            node.mass(t1, q, v, &mut m)?;
+            for i in 0..n {
+                x.rho[i] += (0..n).map(|j| m[i * n + j] * (v[j] - self.v0[node.v0 + j])).sum::<f64>();
+            }
+        }
+        Ok(())
+    }
+
+    /// Ŵ at the iterate, with the rows of given velocities replaced.
+    fn factorise(&mut self, nodes: &[Node], state: &mut State, t1: f64, h: f64) -> Result<(), ClusterError> {
+        for (node, x) in nodes.iter().zip(&mut self.nodes) {
+            let n = node.nv;
+            let (q, v) = (&mut state.q[node.q0..node.q0 + node.nq], &mut state.v[node.v0..node.v0 + n]);
+            let theta = node.theta();
+            node.mass(t1, q, v, &mut x.w)?;
+            node.subtract_tangent(t1, q, v, h * theta, h * h * theta * theta, &mut x.w)?;
+            if let System::Lagrangian(s) = &node.system {
+                for p in &s.prescribed {
+                    x.w[p.index * n..(p.index + 1) * n].fill(0.0);
+                    x.w[p.index * (n + 1)] = 1.0;
+                }
+            }
+            if !x.lu.factor(n, |i, row| row.copy_from_slice(&x.w[i * n..(i + 1) * n])) {
+                return Err(ClusterError::Singular {
+                    system: node.name.clone(), matrix: "M + hθ ∂F/∂v + h²θ² ∂F/∂q", time: t1
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// W and q of the active links at the iterate; `state` holds the free velocities.
+    fn assemble(&mut self, nodes: &[Node], links: &[Link], problem: &mut Problem, state: &State, t1: f64) -> Result<(), ClusterError> {
+        for (link, values) in links.iter().zip(&mut self.links).filter(|(l, _)| l.active) {
+            let x = values;
+            let m = link.len();
+            x.joined.gather(&link.nodes, nodes, &state.q, &state.v);
+            let n = x.joined.v.len();
+            if link.level == Level::Output {
+                x.lambda.copy_from_slice(&problem.r[link.rows.clone()]);
+            }
+            link.rows_on_velocities(t1, &mut x.joined, nodes, &x.lambda, &mut x.g)?;
+            link.drift(t1, &x.joined, &mut x.drift)?;
+            if Link::compliant(&link.relation) {
+                link.compliance(t1, &x.joined, &mut x.lambda, &mut x.d)?;
+            }
+            if link.level == Level::Output {
+                link.output(t1, &x.joined, &x.lambda, &mut x.y)?;
+            }
+            respond(link, nodes, &mut self.nodes, &x.g, &mut x.response);
+            for i in 0..m {
+                let row = &x.g[i * n..(i + 1) * n];
+                let rate: f64 = row.iter().zip(&x.joined.v).map(|(g, v)| g * v).sum();
+                let k = link.rows.start + i;
+                problem.routed.q[k] = match link.level {
+                    Level::Rate => rate + x.drift[i] + link.restitution[i] * self.y_dot[k],
+                    Level::Output => {
+                        // y at the iterate, moved on by what the velocities have changed since: q_i + hθ (v_free − v_i)
+                        let moved: f64 = row.iter().zip(moved_by(link, &self.nodes)).map(|(g, dv)| g * dv).sum();
+                        let dl: f64 = (0..m).map(|j| x.d[i * m + j] * x.lambda[j]).sum();
+                        x.y[i] + x.scale[1] * moved - dl
+                    }
+                };
+            }
+        }
+        problem.begin_w();
+        for (a, (link, x)) in links.iter().zip(&self.links).enumerate().filter(|(_, (l, _))| l.active) {
+            let m = link.len();
+            for i in 0..m {
+                for j in 0..m {
+                    problem.add_w(link.rows.start + i, link.rows.start + j, x.d[i * m + j]);
+                }
+            }
+            for (b, (other, y)) in links.iter().zip(&self.links).enumerate().filter(|(_, (l, _))| l.active) {
+                if a == b || link.nodes.iter().any(|n| other.nodes.contains(n)) {
+                    couple(problem, nodes, (link, x), (other, y));
+                }
+            }
+        }
+        problem.end_w();
+        Ok(())
+    }
+
+    /// `v += Ŵ⁻¹ Gᵀ P`
+    fn kick(&mut self, nodes: &[Node], links: &[Link], problem: &Problem, state: &mut State) {
+        for (link, x) in links.iter().zip(&self.links).filter(|(l, _)| l.active) {
+            let m = link.len();
+            let places = link.nodes.iter().flat_map(|&k| nodes[k].v0..nodes[k].v0 + nodes[k].nv);
+            for (place, row) in places.zip(x.response.chunks_exact(m)) {
+                state.v[place] += row.iter().zip(&problem.r[link.rows.clone()]).map(|(w, r)| w * r * x.scale[0]).sum::<f64>();
+            }
+        }
+    }
+
+    /// True where `|ρ − Gᵀ P|` of every node is within the tolerance (N s), or at rounding.
+    fn left_over(&mut self, nodes: &[Node], links: &[Link], problem: &Problem, state: &State, newton: NewtonLoop) -> bool {
+        self.impulses(nodes, links, problem);
+        nodes.iter().zip(&self.nodes).all(|(node, x)| {
+            let given = |i: usize| matches!(&node.system, System::Lagrangian(s) if s.prescribed.iter().any(|p| p.index == i));
+            let (mut error, mut size) = (0.0, 0.0);
+            for i in (0..node.nv).filter(|&i| !given(i)) {
+                error += (x.rho[i] - self.column[node.v0 + i]).powi(2);
+                let w: f64 = (0..node.nv).map(|j| (x.w[i * node.nv + j] * state.v[node.v0 + j]).abs()).sum();
+                size += w.max(x.start[i].abs()).powi(2);
+            }
+            error.sqrt() <= newton.tolerance.max(1e-14 * size.sqrt())
+        })
+    }
+
+    /// Gᵀ P into `column`.
+    fn impulses(&mut self, nodes: &[Node], links: &[Link], problem: &Problem) {
+        self.column.fill(0.0);
+        for (link, x) in links.iter().zip(&self.links).filter(|(l, _)| l.active) {
+            let n = x.g.len() / link.len();
+            for (row, r) in x.g.chunks_exact(n).zip(&problem.r[link.rows.clone()]) {
+                let places = link.nodes.iter().flat_map(|&k| nodes[k].v0..nodes[k].v0 + nodes[k].nv);
+                places.zip(row).for_each(|(place, g)| self.column[place] += g * r * x.scale[0]);
+            }
+        }
+    }
+
+    /// Moves positions so that active links close: `δq = M⁻¹ Gᵀ μ`, `y + G δq ≥ 0 ⟂ μ ≥ 0` for contacts, 0 for joints; for
+    /// `equal` 0 for contacts too. True where every error is within the tolerance in the end.
+    fn project(
+        &mut self,
+        nodes: &[Node],
+        links: &[Link],
+        problem: &Problem,
+        state: &mut State,
+        t1: f64,
+        tolerance: f64,
+        equal: bool,
+    ) -> Result<bool, ClusterError> {
+        for _ in 0..PASSES {
+            self.outputs(nodes, links, problem, &state.q, &state.v, t1)?;
+            let p = &mut self.positions;
+            (p.rows.clear(), p.routed.sets.clear(), p.routed.offsets.clear(), p.routed.q.clear());
+            p.routed.offsets.push(0);
+            let mut worst = 0.0f64;
+            for (l, (link, x)) in links.iter().zip(&self.links).enumerate().filter(|(_, (link, _))| link.active) {
+                let contact = link.law.is_impact();
+                if link.level == Level::Output || !(contact || link.law == Law::Equality) {
+                    continue;
+                }
+                let rows = if contact { 1 } else { link.len() };
+                for i in 0..rows {
+                    worst = worst.max(if contact && !equal { -x.y[i] } else { x.y[i].abs() });
+                    p.rows.push((l, i));
+                    p.routed.q.push(x.y[i]);
+                    p.routed.sets.push(if contact && !equal { AdmissibleSet::NonNegative } else { AdmissibleSet::Free });
+                    p.routed.offsets.push(p.rows.len());
+                }
+            }
+            if worst <= tolerance {
+                return Ok(true);
+            }
+            // M alone: the shortest way in the metric of kinetic energy
+            for (node, x) in nodes.iter().zip(&mut self.nodes) {
+                let n = node.nv;
+                node.mass(t1, &state.q[node.q0..node.q0 + node.nq], &state.v[node.v0..node.v0 + n], &mut x.w)?;
+                if !x.lu.factor(n, |i, row| row.copy_from_slice(&x.w[i * n..(i + 1) * n])) {
+                    return Err(ClusterError::Singular { system: node.name.clone(), matrix: "M", time: t1 });
+                }
+            }
+            for (link, x) in links.iter().zip(&mut self.links).filter(|(l, _)| l.active) {
+                respond(link, nodes, &mut self.nodes, &x.g, &mut x.response);
+            }
+            let p = &mut self.positions;
+            let order = p.rows.len();
+            let mut w = vec![0.0; order * order];
+            for (a, &(la, i)) in p.rows.iter().enumerate() {
+                for (b, &(lb, j)) in p.rows.iter().enumerate() {
+                    w[a * order + b] = product(nodes, (&links[la], &self.links[la], i), (&links[lb], &self.links[lb], j));
+                }
+            }
+            p.routed.w = Delassus::Dense(w);
+            p.routed.revision += 1;
+            p.routed.active.clear();
+            p.routed.active.resize(order, true);
+            (p.r.clear(), p.u.clear());
+            (p.r.resize(order, 0.0), p.u.resize(order, 0.0));
+            if !p.router.solve(&p.routed, &mut p.r, &mut p.u).converged() {
+                return Ok(false);
+            }
+            self.column.fill(0.0);
+            for (&(l, i), r) in self.positions.rows.iter().zip(&self.positions.r) {
+                self.positions.multipliers[links[l].rows.start + i] += r;
+                let m = links[l].len();
+                let places = links[l].nodes.iter().flat_map(|&k| nodes[k].v0..nodes[k].v0 + nodes[k].nv);
+                places.zip(self.links[l].response.chunks_exact(m)).for_each(|(place, row)| self.column[place] += row[i] * r);
+            }
+            for node in nodes {
+                let before = buffer_of(&state.q[node.q0..node.q0 + node.nq]);
+                node.move_by(&before, 1.0, &self.column[node.v0..node.v0 + node.nv], &mut state.q[node.q0..node.q0 + node.nq]);
+            }
+        }
+        Ok(false)
+    }
+
+    /// y, ẏ of all rows.
+    pub(super) fn last_outputs(&self) -> (&[f64], &[f64]) {
+        (&self.y, &self.y_dot)
+    }
+
+    /// Impulses on all velocities, and the multipliers of the projection.
+    pub(super) fn inputs(&mut self, nodes: &[Node], links: &[Link], problem: &Problem, out: &mut [f64]) {
+        self.impulses(nodes, links, problem);
+        out.copy_from_slice(&self.column);
+    }
+
+    /// Multipliers of the projection, by rows; empty without one.
+    pub(super) fn corrections(&self) -> &[f64] {
+        if self.projection == Projection::None { &[] } else { &self.positions.multipliers }
+    }
+
+    /// Takes up what others may have changed between steps.
+    pub(super) fn resume(&mut self, nodes: &[Node], links: &[Link], problem: &Problem, state: &State, t: f64) -> Result<(), ClusterError> {
+        self.outputs(nodes, links, problem, &state.q, &state.v, t)?;
+        self.keep_outputs(links);
+        Ok(())
+    }
+}
+
+fn buffer_of(x: &[f64]) -> smallvec::SmallVec<[f64; 64]> {
+    smallvec::SmallVec::from_slice(x)
+}
+
+/// Ŵ⁻¹ Gᵀ, node by node; given velocities do not answer.
+fn respond(link: &Link, nodes: &[Node], values: &mut [NodeValues], g: &[f64], response: &mut [f64]) {
+    let m = link.len();
+    let n = g.len() / m;
+    let mut first = 0;
+    for &k in &link.nodes {
+        let node = &nodes[k];
+        let mut column = buffer(node.nv);
+        for i in 0..m {
+            column.copy_from_slice(&g[i * n + first..i * n + first + node.nv]);
+            if let System::Lagrangian(s) = &node.system {
+                s.prescribed.iter().for_each(|p| column[p.index] = 0.0);
+            }
+            values[k].lu.solve(&mut column);
+            (0..node.nv).for_each(|j| response[(first + j) * m + i] = column[j]);
+        }
+        first += node.nv;
+    }
+}
+
+/// The last change of the velocities of a link's systems, `−Ŵ⁻¹ρ`.
+fn moved_by<'a>(link: &'a Link, values: &'a [NodeValues]) -> impl Iterator<Item = f64> + 'a {
+    link.nodes.iter().flat_map(|&k| values[k].rho.iter().copied())
+}
+
+/// `G_a Ŵ⁻¹ G_bᵀ` of two rows.
+fn product(nodes: &[Node], a: (&Link, &LinkValues, usize), b: (&Link, &LinkValues, usize)) -> f64 {
+    let (n, m) = (a.1.g.len() / a.0.len(), b.0.len());
+    let mut sum = 0.0;
+    let mut first_a = 0;
+    for &ka in &a.0.nodes {
+        let mut first_b = 0;
+        for &kb in &b.0.nodes {
+            if ka == kb {
+                for j in 0..nodes[ka].nv {
+                    sum += a.1.g[a.2 * n + first_a + j] * b.1.response[(first_b + j) * m + b.2];
+                }
+            }
+            first_b += nodes[kb].nv;
+        }
+        first_a += nodes[ka].nv;
+    }
+    sum
+}
+
+/// Adds the block of two links to W.
+fn couple(problem: &mut Problem, nodes: &[Node], a: (&Link, &LinkValues), b: (&Link, &LinkValues)) {
+    for i in 0..a.0.len() {
+        for j in 0..b.0.len() {
+            let x = product(nodes, (a.0, a.1, i), (b.0, b.1, j));
+            problem.add_w(a.0.rows.start + i, b.0.rows.start + j, a.1.scale[1] * x * b.1.scale[0]);
+        }
+    }
+}

@@ -1,0 +1,387 @@
+//! From components to clusters and back.
+
+use super::link::{Level, Link};
+use super::node::{Node, System};
+use super::{Cluster, ClusterError, NewtonLoop, SystemsReport, Trace};
+use crate::model::dynamical_system::{FirstOrder, Lagrangian, NewtonEuler};
+use crate::model::integrator::Integrator;
+use crate::model::interaction::Interaction;
+use crate::model::scheme::{Clock, Scheme};
+use bevy_ecs::name::Name;
+use bevy_ecs::prelude::*;
+
+/// The clusters of the world and the last batch of steps.
+///
+/// ```
+/// assert!(drystone::cluster::systems::Clusters::default().is_empty());
+/// ```
+#[derive(Resource, Debug, Default)]
+pub struct Clusters {
+    clusters: Vec<Cluster>,
+    /// entities as they were at the last build
+    known: usize,
+    h: f64,
+    newton: Option<NewtonLoop>,
+    /// Steps of the next batch.
+    pub(crate) steps: u64,
+    /// How the last batch went.
+    pub report: SystemsReport,
+    /// What ended it early.
+    pub(crate) error: Option<ClusterError>,
+    /// Steps done before the error.
+    pub(crate) done: u64,
+    inputs: Vec<f64>,
+}
+
+impl Clusters {
+    /// Builds anew before the next batch.
+    pub(crate) fn rebuild(&mut self) {
+        self.known = usize::MAX;
+    }
+
+    /// True where there is no system.
+    pub fn is_empty(&self) -> bool {
+        self.clusters.is_empty()
+    }
+}
+
+/// Tables that are filled while batches run.
+///
+/// ```
+/// assert!(drystone::cluster::systems::Traces::default().0.is_empty());
+/// ```
+#[derive(Resource, Debug, Default)]
+pub struct Traces(pub Vec<Trace>);
+
+type Known<'a, T> = (Entity, Ref<'a, T>, Ref<'a, Integrator>, Option<&'a Name>);
+
+/// Builds clusters where the world has changed, and takes up states and parameters that others have written.
+pub fn refresh(
+    first: Query<Known<FirstOrder>>,
+    lagrangian: Query<Known<Lagrangian>>,
+    newton_euler: Query<Known<NewtonEuler>>,
+    interactions: Query<(Entity, Ref<Interaction>, Option<&Name>)>,
+    scheme: Res<Scheme>,
+    clock: Res<Clock>,
+    newton: Res<NewtonLoop>,
+    mut clusters: ResMut<Clusters>,
+    mut traces: ResMut<Traces>,
+) {
+    let known = first.iter().len() + lagrangian.iter().len() + newton_euler.iter().len() + interactions.iter().len();
+    let h = scheme.time_step;
+    let same_frame = known == clusters.known && clusters.h == h && clusters.newton == Some(*newton);
+    let changed = first.iter().any(|(_, s, i, _)| s.is_changed() || i.is_changed())
+        || lagrangian.iter().any(|(_, s, i, _)| s.is_changed() || i.is_changed())
+        || newton_euler.iter().any(|(_, s, i, _)| s.is_changed() || i.is_changed())
+        || interactions.iter().any(|(_, i, _)| i.is_changed());
+    clusters.error = None;
+    if same_frame && !changed {
+        return;
+    }
+    let name = |name: Option<&Name>, kind: &str, number: usize| {
+        name.map_or_else(|| format!("{kind} {number}"), |n| format!("{kind} {:?}", n.as_str()))
+    };
+    let mut nodes: Vec<(Entity, System, Integrator, Option<String>)> = Vec::new();
+    nodes.extend(first.iter().map(|(e, s, i, n)| (e, System::FirstOrder((*s).clone()), *i, n.map(|n| n.to_string()))));
+    nodes.extend(lagrangian.iter().map(|(e, s, i, n)| (e, System::Lagrangian((*s).clone()), *i, n.map(|n| n.to_string()))));
+    nodes.extend(newton_euler.iter().map(|(e, s, i, n)| (e, System::NewtonEuler((*s).clone()), *i, n.map(|n| n.to_string()))));
+    nodes.sort_by_key(|n| n.0);
+    let nodes: Vec<Node> = nodes
+        .into_iter()
+        .enumerate()
+        .map(|(number, (entity, system, integrator, given))| {
+            let given = given.map(Name::new);
+            Node { entity, name: name(given.as_ref(), "system", number), system, integrator, q0: 0, nq: 0, v0: 0, nv: 0 }
+        })
+        .collect();
+    let mut links: Vec<(Entity, &Interaction, Option<&Name>)> = interactions.iter().map(|(e, i, n)| (e, i.into_inner(), n)).collect();
+    links.sort_by_key(|l| l.0);
+    if same_frame && clusters.update(&nodes, &links, clock.time) {
+        return;
+    }
+    let links = links.into_iter().enumerate().map(|(number, (entity, i, n))| (name(n, "interaction", number), entity, i)).collect();
+    // two-step schemes remember positions at a distance of h
+    let keep_memory = clusters.h == h || clusters.h == 0.0;
+    match build(nodes, links, keep_memory, clock.time, h, *newton) {
+        Ok(built) => {
+            (clusters.clusters, clusters.known, clusters.h, clusters.newton) = (built, known, h, Some(*newton));
+            for trace in &mut traces.0 {
+                if let Err(reason) = trace.resolve(&clusters.clusters) {
+                    clusters.error = Some(ClusterError::Setup(reason));
+                }
+            }
+        }
+        Err(error) => {
+            clusters.known = usize::MAX;
+            clusters.error = Some(error);
+        }
+    }
+}
+
+/// The clusters of a world, in the order of their first systems.
+fn build(
+    nodes: Vec<Node>,
+    links: Vec<(String, Entity, &Interaction)>,
+    keep_memory: bool,
+    t: f64,
+    h: f64,
+    newton: NewtonLoop,
+) -> Result<Vec<Cluster>, ClusterError> {
+    // union–find over the systems
+    let mut root: Vec<usize> = (0..nodes.len()).collect();
+    fn find(root: &mut [usize], mut i: usize) -> usize {
+        while root[i] != i {
+            root[i] = root[root[i]];
+            i = root[i];
+        }
+        i
+    }
+    let mut linked = Vec::new();
+    for (name, entity, interaction) in links {
+        let mut places = Vec::new();
+        for &system in &interaction.systems {
+            let place = nodes.binary_search_by_key(&system, |n| n.entity);
+            places.push(place.map_err(|_| ClusterError::Setup(format!("{name} links a system that does not exist")))?);
+        }
+        check(&name, interaction, &places, &nodes)?;
+        for pair in places.windows(2) {
+            let (a, b) = (find(&mut root, pair[0]), find(&mut root, pair[1]));
+            root[a.max(b)] = a.min(b);
+        }
+        linked.push((name, entity, interaction, places));
+    }
+    let owners: Vec<usize> = (0..nodes.len()).map(|i| find(&mut root, i)).collect();
+    // place of each system within its cluster
+    let mut members: Vec<Vec<Node>> = Vec::new();
+    let mut cluster_of = vec![usize::MAX; nodes.len()];
+    let mut local = vec![0; nodes.len()];
+    for (i, node) in nodes.into_iter().enumerate() {
+        let owner = owners[i];
+        if cluster_of[owner] == usize::MAX {
+            cluster_of[owner] = members.len();
+            members.push(Vec::new());
+        }
+        let cluster = &mut members[cluster_of[owner]];
+        local[i] = cluster.len();
+        cluster.push(node);
+    }
+    let mut cluster_links: Vec<Vec<Link>> = members.iter().map(|_| Vec::new()).collect();
+    let mut guesses: Vec<Vec<&Interaction>> = members.iter().map(|_| Vec::new()).collect();
+    for (name, entity, interaction, places) in linked {
+        let cluster = cluster_of[owners[places[0]]];
+        guesses[cluster].push(interaction);
+        cluster_links[cluster].push(Link {
+            entity,
+            name,
+            relation: interaction.relation.clone(),
+            law: interaction.law.clone(),
+            z: interaction.z.clone(),
+            nodes: places.iter().map(|&p| local[p]).collect(),
+            rows: 0..0,
+            faces: 0..0,
+            blocks: 0..0,
+            level: Level::Rate,
+            gamma: 0.5,
+            restitution: Vec::new(),
+            active: interaction.active,
+        });
+    }
+    let mut clusters = Vec::new();
+    for ((nodes, links), guesses) in members.into_iter().zip(cluster_links).zip(guesses) {
+        let memory: Vec<Vec<f64>> = nodes
+            .iter()
+            .map(|n| match &n.system {
+                System::Lagrangian(s) if keep_memory => s.before.clone(),
+                _ => Vec::new(),
+            })
+            .collect();
+        let mut cluster = Cluster::new(nodes, links, &memory, t, h, newton)?;
+        for (link, guess) in cluster.links.iter().zip(&guesses) {
+            cluster.problem.r[link.rows.clone()].copy_from_slice(&guess.lambda);
+        }
+        cluster.resume(t)?;
+        clusters.push(cluster);
+    }
+    Ok(clusters)
+}
+
+/// Sizes, orders and laws of an interaction.
+fn check(name: &str, interaction: &Interaction, places: &[usize], nodes: &[Node]) -> Result<(), ClusterError> {
+    let fail = |reason: String| Err(ClusterError::Setup(format!("{name}: {reason}")));
+    if places.is_empty() || places.len() > 2 {
+        return fail(format!("it links {} systems; one or two are needed", places.len()));
+    }
+    if places.len() == 2 && places[0] == places[1] {
+        return fail("it links a system with itself; a relation of one system is needed".into());
+    }
+    let second = |p: usize| !matches!(nodes[p].system, System::FirstOrder(_));
+    if places.len() == 2 && second(places[0]) != second(places[1]) {
+        let (a, b) = if second(places[0]) { (1, 0) } else { (0, 1) };
+        let names = (&nodes[places[a]].name, &nodes[places[b]].name);
+        return fail(format!(
+            "it links {} of first order with {} of second order; both need one order (inputs z carry values across)",
+            names.0, names.1
+        ));
+    }
+    if interaction.relation.is_second_order() != second(places[0]) {
+        let (relation, system) = if second(places[0]) { ("first", "second") } else { ("second", "first") };
+        return fail(format!("its relation is for {relation}-order systems, but {} is of {system} order", nodes[places[0]].name));
+    }
+    if interaction.law.is_impact() && !second(places[0]) {
+        return fail("a law of impact needs systems of second order; first order takes complementarity or a relay".into());
+    }
+    let sizes = places.iter().map(|&p| sizes(&nodes[p].system));
+    let (coordinates, velocities) = sizes.fold((0, 0), |sum, n| (sum.0 + n.0, sum.1 + n.1));
+    interaction.relation.validate(coordinates, velocities, interaction.z.len()).or_else(&fail)?;
+    interaction.law.validate(interaction.relation.rows()).or_else(fail)
+}
+
+/// Numbers of coordinates and velocities.
+fn sizes(system: &System) -> (usize, usize) {
+    match system {
+        System::FirstOrder(s) => (s.x.len(), s.x.len()),
+        System::Lagrangian(s) => (s.q.len(), s.v.len()),
+        System::NewtonEuler(s) => (s.q.len(), s.v.len()),
+    }
+}
+
+impl Clusters {
+    /// Takes up states, parameters and multipliers in place; false where something else has changed.
+    fn update(&mut self, nodes: &[Node], links: &[(Entity, &Interaction, Option<&Name>)], t: f64) -> bool {
+        let same = self.clusters.iter().all(|cluster| {
+            cluster.nodes.iter().all(|mine| {
+                let theirs = nodes.binary_search_by_key(&mine.entity, |n| n.entity);
+                theirs.is_ok_and(|at| nodes[at].integrator == mine.integrator && mine.system.same_operators(&nodes[at].system))
+            }) && cluster.links.iter().all(|mine| {
+                let theirs = links.binary_search_by_key(&mine.entity, |l| l.0);
+                theirs.is_ok_and(|at| {
+                    let i = links[at].1;
+                    i.relation == mine.relation && i.law == mine.law && i.z.len() == mine.z.len() && i.lambda.len() == mine.len()
+                })
+            })
+        });
+        if !same {
+            return false;
+        }
+        for cluster in &mut self.clusters {
+            let Cluster { nodes: mine, links: my_links, problem, state, machine, .. } = cluster;
+            for node in mine {
+                let Ok(at) = nodes.binary_search_by_key(&node.entity, |n| n.entity) else { continue };
+                node.system = nodes[at].system.clone();
+                let (q, v): (&[f64], &[f64]) = match &node.system {
+                    System::FirstOrder(s) => (&s.x, &[]),
+                    System::Lagrangian(s) => (&s.q, &s.v),
+                    System::NewtonEuler(s) => (&s.q, &s.v),
+                };
+                state.q[node.q0..node.q0 + node.nq].copy_from_slice(q);
+                if !v.is_empty() {
+                    state.v[node.v0..node.v0 + node.nv].copy_from_slice(v);
+                }
+                if let (super::Machine::SchatzmanPaoli(m), System::Lagrangian(s)) = (&mut *machine, &node.system)
+                    && s.before.len() == node.nq
+                {
+                    m.before[node.q0..node.q0 + node.nq].copy_from_slice(&s.before);
+                }
+            }
+            for link in my_links {
+                let Ok(at) = links.binary_search_by_key(&link.entity, |l| l.0) else { continue };
+                link.z.copy_from_slice(&links[at].1.z);
+                problem.r[link.rows.clone()].copy_from_slice(&links[at].1.lambda);
+            }
+            if let Err(error) = cluster.resume(t) {
+                self.error = Some(error);
+            }
+        }
+        true
+    }
+}
+
+/// Advances every cluster by the steps of the batch.
+pub fn advance(clock: Res<Clock>, mut clusters: ResMut<Clusters>, mut traces: ResMut<Traces>) {
+    let clusters = &mut *clusters;
+    clusters.report = SystemsReport::default();
+    clusters.done = 0;
+    if clusters.error.is_some() {
+        return;
+    }
+    let mut clock = *clock;
+    for trace in traces.0.iter_mut().filter(|t| t.is_empty()) {
+        trace.record(clock.time, &mut clusters.clusters);
+    }
+    for _ in 0..clusters.steps {
+        let t = clock.time;
+        clock.tick(clusters.h);
+        clusters.report.active_rows = 0;
+        for cluster in &mut clusters.clusters {
+            match cluster.step(t, clock.time) {
+                Ok(outcome) => clusters.report.add(&outcome),
+                Err(error) => {
+                    clusters.error = Some(error);
+                    return;
+                }
+            }
+        }
+        clusters.done += 1;
+        for trace in traces.0.iter_mut().filter(|t| clock.step.is_multiple_of(t.every)) {
+            trace.record(clock.time, &mut clusters.clusters);
+        }
+    }
+}
+
+/// Writes states and multipliers into the components, without marking them as changed.
+pub fn store(
+    mut first: Query<&mut FirstOrder>,
+    mut lagrangian: Query<&mut Lagrangian>,
+    mut newton_euler: Query<&mut NewtonEuler>,
+    mut interactions: Query<&mut Interaction>,
+    mut clusters: ResMut<Clusters>,
+) {
+    let mut inputs = std::mem::take(&mut clusters.inputs);
+    for cluster in &mut clusters.clusters {
+        cluster.inputs(&mut inputs);
+        for (number, node) in cluster.nodes.iter().enumerate() {
+            let (q, p) = (&cluster.state.q[node.q0..node.q0 + node.nq], &inputs[node.v0..node.v0 + node.nv]);
+            match &node.system {
+                System::FirstOrder(_) => {
+                    let Ok(mut s) = first.get_mut(node.entity) else { continue };
+                    let s = s.bypass_change_detection();
+                    put(&mut s.x, q);
+                    put(&mut s.r, p);
+                }
+                System::Lagrangian(mine) => {
+                    let Ok(mut s) = lagrangian.get_mut(node.entity) else { continue };
+                    let s = s.bypass_change_detection();
+                    put(&mut s.q, q);
+                    put(&mut s.v, &cluster.state.v[node.v0..node.v0 + node.nv]);
+                    put(&mut s.p, p);
+                    put(&mut s.before, cluster.memory(number));
+                    s.prescribed.iter_mut().zip(&mine.prescribed).for_each(|(s, mine)| s.reaction = mine.reaction);
+                }
+                System::NewtonEuler(_) => {
+                    let Ok(mut s) = newton_euler.get_mut(node.entity) else { continue };
+                    let s = s.bypass_change_detection();
+                    put(&mut s.q, q);
+                    put(&mut s.v, &cluster.state.v[node.v0..node.v0 + node.nv]);
+                    put(&mut s.p, p);
+                }
+            }
+        }
+        let ((y, y_dot), (corrections, forces)) = (cluster.outputs(), cluster.extras());
+        for link in &cluster.links {
+            let Ok(mut i) = interactions.get_mut(link.entity) else { continue };
+            let i = i.bypass_change_detection();
+            put(&mut i.y, y.get(link.rows.clone()).unwrap_or(&[]));
+            put(&mut i.y_dot, y_dot.get(link.rows.clone()).unwrap_or(&[]));
+            put(&mut i.lambda, &cluster.problem.r[link.rows.clone()]);
+            put(&mut i.correction, corrections.get(link.rows.clone()).unwrap_or(&[]));
+            put(&mut i.force, forces.get(link.rows.clone()).unwrap_or(&[]));
+            i.active = link.active;
+        }
+    }
+    clusters.inputs = inputs;
+}
+
+fn put(to: &mut Vec<f64>, from: &[f64]) {
+    to.clear();
+    to.extend_from_slice(from);
+}

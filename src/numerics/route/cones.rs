@@ -1,0 +1,298 @@
+//! Friction, rolling and mixtures: Gauss–Seidel over the active blocks, each solved exactly.
+//!
+//! ```text
+//! q_a = q + Σ_{b≠a} W_ab r_b        r_a ← the solution of  u_a = W_aa r_a + q_a,  −(u_a + g(u_a)) ∈ N_K(r_a)
+//! ```
+//!
+//! One block is solved at once. Where sweeps stall, plane friction and bounds are written as a complementarity, which needs no
+//! positive W_aa, and what is left goes to the general solver:
+//!
+//! ```text
+//! r_t = β₁ − β₂        0 ≤ r_n ⟂ u_n ≥ 0,   0 ≤ β₁ ⟂ λ + u_t ≥ 0,   0 ≤ β₂ ⟂ λ − u_t ≥ 0,   0 ≤ λ ⟂ μ r_n − β₁ − β₂ ≥ 0
+//! ```
+
+use super::bounds::Fallback;
+use super::plan::{Plan, Sums};
+use super::{Auto, Delassus, LocalProblem, RoutedProblem};
+use crate::algebra::blocks::BlockRows;
+use crate::algebra::matrix::Matrix;
+use crate::numerics::admissible::AdmissibleSet;
+use crate::numerics::local::LocalSolver as _;
+use crate::numerics::local::kernel::Kernel;
+use crate::numerics::relay::Relay;
+use crate::numerics::{Report, Status};
+
+/// What sweeps aim at, as a share of the tolerance: where they converge fast, some digits more cost little.
+const SHARE: f64 = 0.1;
+/// Sweeps between two looks at the residual.
+const PAUSE: usize = 4;
+/// Rounds of the general solver for problems of a step.
+const ROUNDS: usize = 3;
+/// Rows up to which plane friction is tried as a complementarity.
+const LARGEST_PLANE: usize = 120;
+
+/// One revision: W in block rows and the solvers of its blocks.
+#[derive(Debug, Default)]
+pub(super) struct Sweeps {
+    known: bool,
+    problem: LocalProblem,
+    kernels: Vec<Kernel>,
+    q: Vec<f64>,
+    new: Vec<f64>,
+    best: Vec<f64>,
+}
+
+impl Sweeps {
+    pub(super) fn forget(&mut self) {
+        self.known = false;
+    }
+
+    #[cold]
+    fn take(&mut self, p: &RoutedProblem) {
+        self.known = true;
+        self.problem.w = block_rows(p);
+        self.problem.sets.clone_from(&p.sets);
+        self.problem.q.resize(p.order(), 0.0);
+        self.kernels.clear();
+        self.kernels.extend((0..p.sets.len()).map(|i| Kernel::of(&self.problem, i)));
+        let longest = p.offsets.windows(2).map(|o| o[1] - o[0]).max().unwrap_or(0);
+        self.q.reserve(longest);
+        self.new.resize(longest, 0.0);
+        self.best.resize(p.order(), 0.0);
+    }
+
+    /// Improves r and sets u.
+    #[inline(never)]
+    pub(super) fn solve(
+        &mut self,
+        plan: &Plan,
+        p: &RoutedProblem,
+        tolerance: f64,
+        max_sweeps: usize,
+        bounds: &mut Fallback,
+        r: &mut [f64],
+        u: &mut [f64],
+    ) -> Report {
+        if !self.known {
+            self.take(p);
+        }
+        plan.admit(p, r);
+        let alone = p.active.iter().filter(|a| **a).count() == 1;
+        let mut best = Report { rel: f64::INFINITY, ..super::REFUSED };
+        let mut sweeps = 0;
+        while sweeps < max_sweeps {
+            let pause = if alone { 1 } else { PAUSE };
+            for _ in 0..pause {
+                self.sweep(p, r);
+            }
+            sweeps += pause;
+            let report = self.errors(plan, p, r, u, tolerance);
+            let better = report.rel < best.rel;
+            let done = report.rel <= SHARE * tolerance || best.converged() && report.rel > 0.5 * best.rel;
+            if better {
+                best = report;
+                self.best.copy_from_slice(r);
+            }
+            if done || alone || !report.rel.is_finite() {
+                break;
+            }
+        }
+        r.copy_from_slice(&self.best);
+        best = self.errors(plan, p, r, u, tolerance);
+        if !best.converged() {
+            best = self.give_up(plan, p, tolerance, bounds, best, r, u);
+        }
+        Report { iterations: sweeps, ..best }
+    }
+
+    fn sweep(&mut self, p: &RoutedProblem, r: &mut [f64]) {
+        let w = &self.problem.w;
+        for i in (0..self.kernels.len()).filter(|&i| p.active[i]) {
+            let range = w.range(i);
+            let new = &mut self.new[..range.len()];
+            new.copy_from_slice(&r[range.clone()]);
+            // the own block is left out of the product
+            r[range.clone()].fill(0.0);
+            self.q.clear();
+            self.q.extend_from_slice(&p.q[range.clone()]);
+            w.add_row_product(i, r, &mut self.q);
+            self.kernels[i].solve(&self.q, new);
+            r[range].copy_from_slice(new);
+        }
+    }
+
+    /// The errors of r over the active blocks; sets u.
+    fn errors(&mut self, plan: &Plan, p: &RoutedProblem, r: &[f64], u: &mut [f64], tolerance: f64) -> Report {
+        self.problem.w.multiply(r, u);
+        u.iter_mut().zip(&p.q).for_each(|(u, q)| *u += q);
+        errors(plan, p, r, u, tolerance, &mut self.new)
+    }
+
+    /// Sweeps have stalled: complementarity where the blocks allow it, then the general solver; the best point is kept.
+    #[cold]
+    fn give_up(
+        &mut self,
+        plan: &Plan,
+        p: &RoutedProblem,
+        tolerance: f64,
+        bounds: &mut Fallback,
+        mut best: Report,
+        r: &mut [f64],
+        u: &mut [f64],
+    ) -> Report {
+        let plane = plan.active_traits(p).is_plane();
+        let rows: usize = (0..plan.blocks()).filter(|&i| p.active[i]).map(|i| plan.offsets[i + 1] - plan.offsets[i]).sum();
+        self.best.copy_from_slice(r);
+        if plane && rows <= LARGEST_PLANE {
+            let status = as_complementarity(plan, p, &self.problem.w, tolerance, bounds, r);
+            plan.admit(p, r);
+            let report = self.errors(plan, p, r, u, tolerance);
+            if worth(&report) < worth(&best) {
+                best = report;
+                self.best.copy_from_slice(r);
+            }
+            if best.converged() || status == Status::Inconsistent {
+                r.copy_from_slice(&self.best);
+                let report = self.errors(plan, p, r, u, tolerance);
+                let status = if report.converged() { report.status } else { status };
+                return Report { status, ..report };
+            }
+        }
+        r.copy_from_slice(&self.best);
+        let report = general(plan, p, tolerance, ROUNDS, r, u);
+        if worth(&report) < worth(&best) {
+            return report;
+        }
+        r.copy_from_slice(&self.best);
+        let again = self.errors(plan, p, r, u, tolerance);
+        Report { status: report.status, ..again }
+    }
+}
+
+/// What points are compared by: rel, but not of one that has run away.
+fn worth(report: &Report) -> f64 {
+    if report.status == Status::Inconsistent { f64::INFINITY } else { report.rel }
+}
+
+/// The errors of r and u over the active blocks; `x` grows to the longest block.
+fn errors(plan: &Plan, p: &RoutedProblem, r: &[f64], u: &[f64], tolerance: f64, x: &mut Vec<f64>) -> Report {
+    let mut sums = Sums::default();
+    for i in (0..plan.blocks()).filter(|&i| p.active[i]) {
+        let range = plan.offsets[i]..plan.offsets[i + 1];
+        if range.is_empty() {
+            continue;
+        }
+        if x.len() < range.len() {
+            x.resize(range.len(), 0.0);
+        }
+        let len = range.len();
+        sums.add_block(plan, i, &p.q[range.clone()], &r[range.clone()], &u[range], &mut x[..len]);
+    }
+    let report = sums.report(tolerance);
+    if sums.runaway() && report.rel <= 1e-6 { Report { status: Status::Inconsistent, ..report } } else { report }
+}
+
+/// W in block rows, cut like the problem.
+fn block_rows(p: &RoutedProblem) -> BlockRows {
+    match &p.w {
+        Delassus::Dense(w) => BlockRows::from_dense(&p.offsets, w),
+        Delassus::Sparse(w) => w.clone(),
+    }
+}
+
+/// The general solver of cones and bounds on the active blocks.
+#[cold]
+pub(super) fn general(plan: &Plan, p: &RoutedProblem, tolerance: f64, max_rounds: usize, r: &mut [f64], u: &mut [f64]) -> Report {
+    plan.admit(p, r);
+    let w = block_rows(p);
+    let members: Vec<usize> = (0..plan.blocks()).filter(|&i| p.active[i]).collect();
+    let mut offsets = vec![0];
+    let mut place = vec![usize::MAX; plan.blocks()];
+    for (k, &i) in members.iter().enumerate() {
+        place[i] = offsets[k];
+        offsets.push(offsets[k] + w.rows(i));
+    }
+    let mut entries = Vec::new();
+    for &i in &members {
+        for (j, block) in w.row(i).filter(|(j, _)| p.active[*j]) {
+            let width = w.rows(j);
+            entries.extend(block.iter().enumerate().map(|(k, x)| (place[i] + k / width, place[j] + k % width, *x)));
+        }
+    }
+    let rows: Vec<usize> = members.iter().flat_map(|&i| w.range(i)).collect();
+    let pick = |from: &[f64]| rows.iter().map(|&k| from[k]).collect::<Vec<f64>>();
+    let problem =
+        LocalProblem { w: BlockRows::from_triplets(&offsets, entries), q: pick(&p.q), sets: members.iter().map(|&i| p.sets[i]).collect() };
+    let (mut small_r, mut small_u) = (pick(r), vec![0.0; rows.len()]);
+    let found = Auto { tolerance, max_rounds, ..Auto::default() }.solve(&problem, &mut small_r, &mut small_u);
+    rows.iter().zip(&small_r).for_each(|(&k, x)| r[k] = *x);
+    p.w.multiply(r, u);
+    u.iter_mut().zip(&p.q).for_each(|(u, q)| *u += q);
+    let report = errors(plan, p, r, u, tolerance, &mut Vec::new());
+    let status = match found.status {
+        _ if report.converged() => Status::Converged,
+        // the measure of that solver lets a point pass that has run away
+        Status::Converged => report.status,
+        other => other,
+    };
+    Report { status, iterations: found.iterations, factorisations: found.factorisations, ..report }
+}
+
+/// Plane friction and bounds as one box problem: rows of bounds as they are, four unknowns `(r_n, β₁, β₂, λ)` a contact.
+fn as_complementarity(plan: &Plan, p: &RoutedProblem, w: &BlockRows, tolerance: f64, bounds: &mut Fallback, r: &mut [f64]) -> Status {
+    let members: Vec<usize> = (0..plan.blocks()).filter(|&i| p.active[i]).collect();
+    let plane = |i: usize| match p.sets[i] {
+        AdmissibleSet::Coulomb { mu } if w.rows(i) == 2 => Some(mu),
+        _ => None,
+    };
+    // what each row of W becomes: up to two unknowns with signs
+    let mut images: Vec<Vec<(usize, f64)>> = vec![Vec::new(); plan.order()];
+    let (mut n, mut contacts) = (0, Vec::new());
+    for &i in &members {
+        let first = w.range(i).start;
+        if let Some(mu) = plane(i) {
+            images[first] = vec![(n, 1.0)];
+            images[first + 1] = vec![(n + 1, 1.0), (n + 2, -1.0)];
+            contacts.push((n, mu));
+            n += 4;
+        } else {
+            for k in w.range(i) {
+                images[k] = vec![(n, 1.0)];
+                n += 1;
+            }
+        }
+    }
+    let (mut m, mut q, mut z) = (vec![0.0; n * n], vec![0.0; n], vec![0.0; n]);
+    let (mut lower, mut upper) = (vec![0.0; n], vec![f64::INFINITY; n]);
+    for &i in &members {
+        for (k, row) in w.range(i).enumerate() {
+            for &(at, sign) in &images[row] {
+                q[at] = sign * p.q[row];
+                z[at] = (sign * r[row]).max(if images[row].len() == 2 { 0.0 } else { f64::NEG_INFINITY });
+                if plane(i).is_none() {
+                    (lower[at], upper[at]) = (plan.lower[row], plan.upper[row]);
+                }
+                for (j, block) in w.row(i).filter(|(j, _)| p.active[*j]) {
+                    let columns = w.range(j);
+                    for (c, x) in columns.clone().zip(&block[k * columns.len()..(k + 1) * columns.len()]) {
+                        images[c].iter().for_each(|&(column, other)| m[at * n + column] += sign * other * x);
+                    }
+                }
+            }
+        }
+    }
+    for &(at, mu) in &contacts {
+        m[(at + 1) * n + at + 3] = 1.0;
+        m[(at + 2) * n + at + 3] = 1.0;
+        m[(at + 3) * n + at] = mu;
+        m[(at + 3) * n + at + 1] = -1.0;
+        m[(at + 3) * n + at + 2] = -1.0;
+    }
+    let status = bounds.solve_statement(Relay { m: Matrix::dense(n, n, m), q, lower, upper }, tolerance.min(1e-13), &mut z);
+    for &i in &members {
+        for row in w.range(i) {
+            r[row] = images[row].iter().map(|&(at, sign)| sign * z[at]).sum();
+        }
+    }
+    status
+}

@@ -1,0 +1,276 @@
+//! The one-step problem of small and chained systems, solved again and again with the same W: each kind goes to its own solver.
+//!
+//! ```text
+//! u = W r + q        −(u + g(u)) ∈ N_K(r) on active blocks,  r = 0 on the others
+//!
+//! bounds only        basis: r_N on its bounds, W_BB r_B = −q_B − W_BN r_N     up to 40 rows: the inverses of the last bases are kept
+//!                                                                             beyond: primal–dual active sets, W_BB by envelope LU
+//! friction, rolling  Gauss–Seidel over blocks, each solved exactly; plane friction that stalls as an LCP
+//! whatever is left   complementarity::Auto for bounds, local::auto::Auto for cones
+//! ```
+//!
+//! Whatever the route, the errors of the [`Report`] are recomputed from r with W itself. Where several r solve the problem the guess
+//! stays if it is one of them, and the basis of the last answer decides otherwise. A [`Router`] asks for no memory once it has seen a
+//! problem of each size, except where the fallbacks of the last line are needed.
+//! (Active sets: Hintermüller, Ito, Kunisch 2002; Murty 1974; plane friction as LCP: Stewart & Trinkle 1996.)
+
+mod bounds;
+mod chain;
+mod cones;
+mod plan;
+mod small;
+#[cfg(test)]
+mod tests;
+
+use super::admissible::AdmissibleSet;
+use super::local::{LocalProblem, auto::Auto};
+use super::{ProblemError, Report, Status};
+use crate::algebra::blocks::BlockRows;
+use plan::Plan;
+
+/// W of a [`RoutedProblem`].
+///
+/// ```
+/// use drystone::{algebra::blocks::BlockRows, numerics::route::Delassus};
+/// let dense = Delassus::Dense(vec![2.0, -1.0, -1.0, 2.0]);
+/// let sparse = Delassus::Sparse(BlockRows::from_dense(&[0, 1, 2], &[2.0, -1.0, -1.0, 2.0]));
+/// assert_eq!((dense.order(), sparse.order()), (2, 2));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub enum Delassus {
+    /// Row-major, `n × n`.
+    Dense(Vec<f64>),
+    /// In block rows, cut like the problem.
+    Sparse(BlockRows),
+}
+
+impl Default for Delassus {
+    fn default() -> Self {
+        Self::Dense(Vec::new())
+    }
+}
+
+impl Delassus {
+    /// Number of rows, rounded down where a dense W is not square.
+    pub fn order(&self) -> usize {
+        match self {
+            Self::Dense(values) => values.len().isqrt(),
+            Self::Sparse(w) => w.order(),
+        }
+    }
+
+    /// The stored numbers.
+    pub fn values(&self) -> &[f64] {
+        match self {
+            Self::Dense(values) => values,
+            Self::Sparse(w) => w.values(),
+        }
+    }
+
+    /// `y = W x`
+    pub fn multiply(&self, x: &[f64], y: &mut [f64]) {
+        match self {
+            Self::Sparse(w) => w.multiply(x, y),
+            Self::Dense(values) => {
+                for (row, y) in values.chunks_exact(x.len().max(1)).zip(y) {
+                    *y = row.iter().zip(x).map(|(a, x)| a * x).sum();
+                }
+            }
+        }
+    }
+}
+
+/// `u = W r + q`, `−(u + g(u)) ∈ N_K(r)` on the active blocks, `r = 0` on the others; W of any kind: nonsymmetric, semidefinite, with
+/// zeros on its diagonal.
+///
+/// ```
+/// use drystone::numerics::{admissible::AdmissibleSet, route::{Delassus, RoutedProblem}};
+/// let mut p = RoutedProblem {
+///     w: Delassus::Dense(vec![2.0, -1.0, -1.0, 2.0]),
+///     q: vec![-1.0, 0.0],
+///     offsets: vec![0, 1, 2],
+///     sets: vec![AdmissibleSet::NonNegative; 2],
+///     active: vec![true; 2],
+///     revision: 1,
+/// };
+/// assert!(p.validate().is_ok());
+/// p.active.pop();
+/// assert!(p.validate().unwrap_err().to_string().contains("active holds 1 values, but 2"));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RoutedProblem {
+    /// W
+    pub w: Delassus,
+    /// q, one value per row.
+    pub q: Vec<f64>,
+    /// First row of each block, then the order.
+    pub offsets: Vec<usize>,
+    /// Where the reaction of each block lives.
+    pub sets: Vec<AdmissibleSet>,
+    /// Per block: false holds its reaction at 0 and leaves its u free.
+    pub active: Vec<bool>,
+    /// To be raised whenever `w`, `sets` or `offsets` change: a [`Router`] throws away what it has factorised then, and only then.
+    pub revision: u64,
+}
+
+impl RoutedProblem {
+    /// Number of rows.
+    pub fn order(&self) -> usize {
+        self.offsets.last().copied().unwrap_or(0)
+    }
+
+    /// Checks sizes, coefficients and that every number is finite.
+    pub fn validate(&self) -> Result<(), ProblemError> {
+        let n = self.order();
+        plan::validate(self)?;
+        super::local::size("q", self.q.len(), n, "the last offset")?;
+        super::local::size("active", self.active.len(), self.sets.len(), "one per block")?;
+        super::local::finite("q", &self.q)
+    }
+}
+
+/// Which way a [`Router`] took, named after the active blocks.
+///
+/// ```
+/// use drystone::numerics::route::{Route, Router};
+/// assert_eq!(Router::default().route(), Route::Nothing);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Route {
+    /// No active row: `u = q`.
+    #[default]
+    Nothing,
+    /// One row with bounds.
+    OneRow,
+    /// Equations only.
+    Equality,
+    /// `0 ≤ r ⟂ u ≥ 0`
+    Lcp,
+    /// Equations and complementarities.
+    Mlcp,
+    /// Bounds of any kind.
+    Relay,
+    /// Plane friction, two rows a contact.
+    Friction2,
+    /// Friction in space, three rows a contact.
+    Friction3,
+    /// Friction with resistance to rolling.
+    Rolling,
+    /// Second-order cones.
+    SecondOrder,
+    /// Cones of several kinds, or cones and bounds.
+    Mixed,
+}
+
+/// Solves problems of one shape after the other, with everything factorised kept from solve to solve.
+///
+/// ```
+/// use drystone::numerics::{admissible::AdmissibleSet, route::{Delassus, Route, RoutedProblem, Router}};
+/// // two beads on the ground, hit from above
+/// let mut p = RoutedProblem {
+///     w: Delassus::Dense(vec![1.0, -1.0, -1.0, 2.0]),
+///     q: vec![-1.0, 0.0],
+///     offsets: vec![0, 1, 2],
+///     sets: vec![AdmissibleSet::NonNegative; 2],
+///     active: vec![true; 2],
+///     revision: 1,
+/// };
+/// let (mut router, mut r, mut u) = (Router::default(), [0.0; 2], [0.0; 2]);
+/// for k in 1..4 {
+///     p.q[0] = -f64::from(k);
+///     assert!(router.solve(&p, &mut r, &mut u).converged());
+///     assert!((r[0] - 2.0 * f64::from(k)).abs() < 1e-14 && (r[1] - f64::from(k)).abs() < 1e-14);
+/// }
+/// assert_eq!(router.route(), Route::Lcp);
+/// ```
+#[derive(Debug)]
+pub struct Router {
+    /// Bound on `rel`, and for bounds on the misfit of every row in its own units.
+    pub tolerance: f64,
+    /// Sweeps over the blocks before the general solver of cones is asked.
+    pub max_sweeps: usize,
+    /// Leaves the special routes out: every problem goes to the general solver, to compare.
+    pub general: bool,
+    route: Route,
+    plan: Plan,
+    small: small::Bases,
+    chain: chain::Chain,
+    cones: cones::Sweeps,
+    bounds: bounds::Fallback,
+}
+
+impl Default for Router {
+    fn default() -> Self {
+        Self {
+            tolerance: 1e-12,
+            max_sweeps: 200,
+            general: false,
+            route: Route::default(),
+            plan: Plan::default(),
+            small: small::Bases::default(),
+            chain: chain::Chain::default(),
+            cones: cones::Sweeps::default(),
+            bounds: bounds::Fallback::default(),
+        }
+    }
+}
+
+impl Router {
+    /// Which way the last solve took.
+    pub fn route(&self) -> Route {
+        self.route
+    }
+
+    /// Improves `r`, the guess, and sets `u = W r + q` on all rows, inactive ones too.
+    ///
+    /// Numbers that are not finite, and sizes that do not fit ([`RoutedProblem::validate`] names them), end as
+    /// [`Status::Stalled`] with an error of ∞.
+    pub fn solve(&mut self, p: &RoutedProblem, r: &mut [f64], u: &mut [f64]) -> Report {
+        if !self.plan.is_of(p) {
+            self.take(p);
+        }
+        let n = self.plan.order();
+        let fits = p.q.len() == n && r.len() == n && u.len() == n && p.active.len() == self.plan.blocks();
+        if !fits || !self.plan.valid {
+            return REFUSED;
+        }
+        let finite = p.q.iter().fold(true, |finite, q| finite & (q.abs() < f64::INFINITY));
+        let traits = self.plan.active_traits(p);
+        if traits.is_empty() || !finite {
+            // one loop: two calls to fill and to copy take longer where rows are few
+            for ((r, u), q) in r.iter_mut().zip(u.iter_mut()).zip(&p.q) {
+                (*r, *u) = (0.0, *q);
+            }
+            self.route = Route::Nothing;
+            return if finite { Report::default() } else { REFUSED };
+        }
+        self.route = traits.route();
+        if self.general {
+            return cones::general(&self.plan, p, self.tolerance, 8, r, u);
+        }
+        if traits.has_cones() {
+            self.cones.solve(&self.plan, p, self.tolerance, self.max_sweeps, &mut self.bounds, r, u)
+        } else if n <= small::LARGEST {
+            let report = self.small.solve(&self.plan, p, self.tolerance, &mut self.bounds, r, u);
+            if self.small.one_row() {
+                self.route = Route::OneRow;
+            }
+            report
+        } else {
+            self.chain.solve(&self.plan, p, self.tolerance, &mut self.bounds, r, u)
+        }
+    }
+
+    /// A new revision: nothing that was factorised holds any more.
+    #[cold]
+    fn take(&mut self, p: &RoutedProblem) {
+        self.plan.set(p);
+        self.small.forget(&self.plan);
+        self.chain.forget();
+        self.cones.forget();
+    }
+}
+
+/// What is said of data that cannot be worked with.
+const REFUSED: Report =
+    Report { status: Status::Stalled, iterations: 0, factorisations: 0, rel: f64::INFINITY, rel_q: f64::INFINITY, e_s: f64::INFINITY };

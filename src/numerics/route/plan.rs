@@ -1,0 +1,293 @@
+//! What of a problem stands as long as its revision: bounds per row, scales, and which kinds of blocks there are.
+
+use super::{Delassus, Route, RoutedProblem};
+use crate::numerics::admissible::AdmissibleSet;
+use crate::numerics::local::{finite, size, validate_sets};
+use crate::numerics::{ProblemError, Report, Status};
+
+/// Kinds of blocks, as bits: what a set of blocks holds is the union over its members.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Traits(u8);
+
+impl Traits {
+    const FREE: u8 = 1;
+    const NON_NEGATIVE: u8 = 2;
+    const INTERVAL: u8 = 4;
+    const FRICTION2: u8 = 8;
+    const FRICTION3: u8 = 16;
+    const ROLLING: u8 = 32;
+    const SECOND_ORDER: u8 = 64;
+
+    fn of(set: AdmissibleSet, rows: usize) -> Self {
+        Self(match (set, rows) {
+            (_, 0) => 0,
+            (AdmissibleSet::Free, _) => Self::FREE,
+            (AdmissibleSet::NonNegative, _) => Self::NON_NEGATIVE,
+            (AdmissibleSet::Interval { .. }, _) => Self::INTERVAL,
+            // a normal without tangents
+            (_, 1) => Self::NON_NEGATIVE,
+            (AdmissibleSet::Coulomb { .. }, 2) => Self::FRICTION2,
+            (AdmissibleSet::Coulomb { .. }, _) => Self::FRICTION3,
+            (AdmissibleSet::Rolling { .. }, _) => Self::ROLLING,
+            (AdmissibleSet::SecondOrder { .. }, _) => Self::SECOND_ORDER,
+        })
+    }
+
+    pub(super) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    pub(super) fn has_cones(self) -> bool {
+        self.0 >= Self::FRICTION2
+    }
+
+    /// Bounds and plane friction: what can be written as complementarity.
+    pub(super) fn is_plane(self) -> bool {
+        self.0 < Self::FRICTION3
+    }
+
+    pub(super) fn route(self) -> Route {
+        const MLCP: u8 = Traits::FREE | Traits::NON_NEGATIVE;
+        match self.0 {
+            0 => Route::Nothing,
+            Self::FREE => Route::Equality,
+            Self::NON_NEGATIVE => Route::Lcp,
+            MLCP => Route::Mlcp,
+            bits if bits < Self::FRICTION2 => Route::Relay,
+            Self::FRICTION2 => Route::Friction2,
+            Self::FRICTION3 => Route::Friction3,
+            Self::ROLLING => Route::Rolling,
+            Self::SECOND_ORDER => Route::SecondOrder,
+            _ => Route::Mixed,
+        }
+    }
+}
+
+/// One revision of a problem.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    known: bool,
+    revision: u64,
+    /// sizes fit, coefficients make sense, W is finite
+    pub(super) valid: bool,
+    pub(super) offsets: Vec<usize>,
+    pub(super) sets: Vec<AdmissibleSet>,
+    traits: Vec<Traits>,
+    pub(super) lower: Vec<f64>,
+    pub(super) upper: Vec<f64>,
+    /// scale D of e_s, per row: the mean of the diagonal of the row's block, or the mean of those where that is not positive
+    pub(super) d: Vec<f64>,
+    pub(super) d_inv: Vec<f64>,
+    /// largest |W_ij| of each row
+    pub(super) w_max: Vec<f64>,
+}
+
+/// Checks what a revision fixes.
+pub(super) fn validate(p: &RoutedProblem) -> Result<(), ProblemError> {
+    let n = p.order();
+    size("offsets", p.offsets.len(), p.sets.len() + 1, "one per block, and the order")?;
+    if let Some(k) = (0..p.sets.len()).find(|&k| p.offsets[k] > p.offsets[k + 1] || k == 0 && p.offsets[0] != 0) {
+        let what = format!("offset {k}");
+        return Err(ProblemError::OutOfRange { what, found: p.offsets[k] as f64, needed: "offsets start at 0 and do not fall" });
+    }
+    match &p.w {
+        Delassus::Dense(values) => size("W", values.len(), n * n, "the square of the last offset")?,
+        Delassus::Sparse(w) => {
+            size("W", w.order(), n, "the last offset")?;
+            size("the block rows of W", w.block_count(), p.sets.len(), "one per block")?;
+            if let Some(k) = w.offsets().iter().zip(&p.offsets).position(|(a, b)| a != b) {
+                let what = format!("offset {k} of W");
+                return Err(ProblemError::OutOfRange { what, found: w.offsets()[k] as f64, needed: "W is cut like the problem" });
+            }
+        }
+    }
+    finite("W", p.w.values())?;
+    validate_sets(&p.sets, &p.offsets)
+}
+
+impl Plan {
+    #[inline]
+    pub(super) fn order(&self) -> usize {
+        self.lower.len()
+    }
+
+    #[inline]
+    pub(super) fn blocks(&self) -> usize {
+        self.sets.len()
+    }
+
+    #[inline]
+    pub(super) fn is_of(&self, p: &RoutedProblem) -> bool {
+        self.known && self.revision == p.revision && self.sets.len() == p.sets.len() && self.order() == p.order()
+    }
+
+    #[cold]
+    pub(super) fn set(&mut self, p: &RoutedProblem) {
+        let n = p.order();
+        self.known = true;
+        self.revision = p.revision;
+        self.valid = validate(p).is_ok();
+        self.offsets.clone_from(&p.offsets);
+        self.sets.clone_from(&p.sets);
+        for values in [&mut self.lower, &mut self.upper, &mut self.d, &mut self.d_inv, &mut self.w_max] {
+            values.clear();
+            values.resize(n, 0.0);
+        }
+        self.traits.clear();
+        if !self.valid {
+            return;
+        }
+        self.traits.extend((0..p.sets.len()).map(|i| Traits::of(p.sets[i], p.offsets[i + 1] - p.offsets[i])));
+        for i in 0..p.sets.len() {
+            let (lower, upper) = match p.sets[i] {
+                AdmissibleSet::Free => (f64::NEG_INFINITY, f64::INFINITY),
+                AdmissibleSet::Interval { lower, upper } => (lower, upper),
+                _ => (0.0, f64::INFINITY),
+            };
+            self.lower[p.offsets[i]..p.offsets[i + 1]].fill(lower);
+            self.upper[p.offsets[i]..p.offsets[i + 1]].fill(upper);
+        }
+        self.scale(p);
+    }
+
+    /// `d`, `d_inv` and `w_max`.
+    fn scale(&mut self, p: &RoutedProblem) {
+        let (n, blocks) = (p.order(), p.sets.len());
+        let (mut sum, mut count) = (0.0, 0usize);
+        for i in 0..blocks {
+            let (first, end) = (p.offsets[i], p.offsets[i + 1]);
+            let rows = end - first;
+            let diagonal: f64 = match &p.w {
+                Delassus::Dense(w) => (first..end).map(|k| w[k * n + k]).sum(),
+                Delassus::Sparse(w) => w.block(i, i).map_or(0.0, |b| b.iter().step_by(rows + 1).sum()),
+            };
+            let mean = diagonal / rows.max(1) as f64;
+            if mean > 0.0 {
+                (sum, count) = (sum + mean, count + 1);
+            }
+            self.d[first..end].fill(mean);
+        }
+        let typical = if count > 0 { sum / count as f64 } else { 1.0 };
+        self.d.iter_mut().filter(|d| **d <= 0.0).for_each(|d| *d = typical);
+        self.d_inv.iter_mut().zip(&self.d).for_each(|(inverse, d)| *inverse = 1.0 / d);
+        let largest = |values: &[f64]| values.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        match &p.w {
+            Delassus::Dense(w) => self.w_max.iter_mut().zip(w.chunks_exact(n.max(1))).for_each(|(m, row)| *m = largest(row)),
+            Delassus::Sparse(w) => {
+                for i in 0..blocks {
+                    for (j, block) in w.row(i) {
+                        for (m, row) in self.w_max[w.range(i)].iter_mut().zip(block.chunks_exact(w.rows(j).max(1))) {
+                            *m = m.max(largest(row));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// What the active blocks are.
+    #[inline]
+    pub(super) fn active_traits(&self, p: &RoutedProblem) -> Traits {
+        Traits(self.traits.iter().zip(&p.active).fold(0, |all, (t, active)| all | (t.0 & u8::from(*active).wrapping_neg())))
+    }
+
+    /// Nearest point of the interval of row i.
+    #[inline(always)]
+    pub(super) fn project(&self, i: usize, x: f64) -> f64 {
+        x.max(self.lower[i]).min(self.upper[i])
+    }
+
+    /// `r` made a legal guess: finite, in its set, 0 on inactive blocks.
+    pub(super) fn admit(&self, p: &RoutedProblem, r: &mut [f64]) {
+        for (i, set) in self.sets.iter().enumerate() {
+            let r = &mut r[self.offsets[i]..self.offsets[i + 1]];
+            if !p.active[i] || r.iter().any(|x| !x.is_finite()) {
+                r.fill(0.0);
+            }
+            if p.active[i] && !r.is_empty() {
+                set.project(r);
+            }
+        }
+    }
+}
+
+/// Sums of squares over rows: what the three errors are made of.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sums {
+    pub(super) plain: f64,
+    pub(super) scaled: f64,
+    pub(super) q: f64,
+    /// what finite bounds away from 0 add to the size of the data
+    pub(super) bounds: f64,
+    pub(super) r: f64,
+    pub(super) u: f64,
+    pub(super) r_scaled: f64,
+    pub(super) q_scaled: f64,
+}
+
+impl Sums {
+    /// Adds row i, which has bounds.
+    #[inline(always)]
+    pub(super) fn add_row(&mut self, plan: &Plan, i: usize, q: f64, r: f64, u: f64) {
+        let (d, d_inv) = (plan.d[i], plan.d_inv[i]);
+        let (lower, upper) = (plan.lower[i], plan.upper[i]);
+        // r − P(r − u), which inside the bounds is u
+        let map = |u: f64| {
+            let x = r - u;
+            if x < lower {
+                r - lower
+            } else if x > upper {
+                r - upper
+            } else {
+                u
+            }
+        };
+        let (plain, scaled) = (map(u), map(d_inv * u));
+        self.plain += plain * plain;
+        self.scaled += d * scaled * scaled;
+        self.add_sizes(d, d_inv, q, r, u);
+    }
+
+    #[inline(always)]
+    fn add_sizes(&mut self, d: f64, d_inv: f64, q: f64, r: f64, u: f64) {
+        self.q += q * q;
+        self.r += r * r;
+        self.u += u * u;
+        self.r_scaled += d * r * r;
+        self.q_scaled += d_inv * q * q;
+    }
+
+    /// Adds a block of any set; `x` is as long as the block.
+    pub(super) fn add_block(&mut self, plan: &Plan, i: usize, q: &[f64], r: &[f64], u: &[f64], x: &mut [f64]) {
+        let first = plan.offsets[i];
+        let set = plan.sets[i];
+        let shift = set.shift(u);
+        for (step, weight, sum) in [(1.0, 1.0, &mut self.plain), (plan.d_inv[first], plan.d[first], &mut self.scaled)] {
+            (0..r.len()).for_each(|k| x[k] = r[k] - step * u[k]);
+            x[0] -= step * shift;
+            set.project(x);
+            *sum += weight * r.iter().zip(x.iter()).map(|(r, x)| (r - x) * (r - x)).sum::<f64>();
+        }
+        if let AdmissibleSet::Interval { lower, upper } = set {
+            let bound = [lower, upper].into_iter().filter(|b| b.is_finite()).fold(0.0f64, |m, b| m.max(b.abs()));
+            self.bounds += (first..first + r.len()).map(|k| (plan.w_max[k] * bound).powi(2)).sum::<f64>();
+        }
+        for k in 0..r.len() {
+            self.add_sizes(plan.d[first], plan.d_inv[first], q[k], r[k], u[k]);
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn report(&self, tolerance: f64) -> Report {
+        let ratio = |a: f64, b: f64| if a == 0.0 { 0.0 } else { (a / b.max(f64::MIN_POSITIVE)).sqrt() };
+        let rel = ratio(self.plain, self.q.max(self.r).max(self.u));
+        let status = if rel <= tolerance { Status::Converged } else { Status::Stalled };
+        let (rel_q, e_s) = (ratio(self.plain, self.q), ratio(self.scaled, self.r_scaled.max(self.q_scaled)));
+        Report { status, rel, rel_q, e_s, ..Report::default() }
+    }
+
+    /// True where the error is small only because r has grown beyond what data of this size could ask for.
+    pub(super) fn runaway(&self) -> bool {
+        self.plain > 1e-8 * (self.q + self.bounds)
+    }
+}
