@@ -232,7 +232,7 @@ mod tests {
         let model = LinearModel::new([0.0, 1.0, -4.0, -0.5], [0.0, 1.0], 2).unwrap();
         let mut observer = Luenberger::new(&model, [1.0, 0.0], [3.0, 1.0], [0.0, 0.0], 0.1).unwrap();
         let sampled = model.sampled(0.1).unwrap();
-        let mut e = [-1.0, 2.0];
+        let mut e = [-1.0f64, 2.0];
         for found in errors(&mut observer, &model, 0.1, 60) {
             assert!((found - e[0].hypot(e[1])).abs() < 1e-14, "{found}");
             let correction = product(&sampled.psi, &[3.0, 1.0], 2, 2, 1);
