@@ -12,6 +12,8 @@ pub mod cli;
 #[cfg(feature = "simulation")]
 pub mod cluster;
 #[cfg(feature = "simulation")]
+pub mod control;
+#[cfg(feature = "simulation")]
 pub mod diagnostics;
 #[cfg(feature = "simulation")]
 pub mod electronics;

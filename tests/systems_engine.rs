@@ -91,7 +91,7 @@ fn a_large_first_order_system_moves_as_its_full_matrices_say() -> Fallible {
         let heat = FirstOrder::linear(a, vec![0.3; n]).with_input(Operator::function(|at, b| b[0] = at.t.cos()));
         let heat = sim.spawn_system(heat, Integrator::EulerMoreau { theta: 0.5, gamma: 0.7 })?;
         let (mut c, mut b) = (vec![0.0; n], vec![0.0; n]);
-        (c[5], b[6]) = (1.0, 3.0);
+        (c[5], b[5]) = (1.0, 3.0);
         let relay = sim.spawn_interaction(Interaction::new([heat], FirstOrderLinear::new(1, c, b), Law::Relay { lower: -1.0, upper: 1.0 }));
         sim.record(1, [Signal::State(heat, 4), Signal::State(heat, 70), Signal::Multiplier(relay, 0)]);
         rows(&mut sim, 300)

@@ -433,9 +433,7 @@ impl Linear {
             self.gamma_0.add_product(1.0, &self.load_0, &mut self.load);
         }
         offsets(links, t, &mut self.offset)?;
-        if !self.first_order {
-            self.outputs(state, &problem.r);
-        }
+        self.outputs(state, &problem.r);
         if self.keeps_r {
             self.r_old.fill(0.0);
             self.b_t.add_transposed_product(&problem.r[..self.y.len()], &mut self.r_old);
@@ -447,7 +445,9 @@ impl Linear {
     fn outputs(&mut self, state: &State, r: &[f64]) {
         for i in 0..self.y.len() {
             self.y[i] = self.offset[i] + self.c.dot(i, &state.q) + self.d.dot(i, r);
-            self.y_dot[i] = self.c.dot(i, &state.v);
+            if !self.first_order {
+                self.y_dot[i] = self.c.dot(i, &state.v);
+            }
         }
     }
 
