@@ -24,11 +24,13 @@ mod link;
 mod node;
 mod problem;
 mod record;
+mod rhs;
 mod schatzman_paoli;
 mod second_order;
 pub mod systems;
 
 pub use record::{Signal, Trace};
+pub use rhs::right_hand_side;
 
 use crate::model::integrator::Integrator;
 use crate::numerics::Report;
