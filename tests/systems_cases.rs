@@ -1,6 +1,7 @@
 //! Published cases for general systems, by their numbers in the field: V03, V05, V10, V11, V15. Each prints its deviations.
 #![cfg(feature = "simulation")]
 
+use drystone::algebra::matrix::Matrix;
 use drystone::cluster::{Signal, SystemsReport};
 use drystone::model::dynamical_system::{FirstOrder, Lagrangian};
 use drystone::model::integrator::{Integrator, Projection};
@@ -8,6 +9,9 @@ use drystone::model::interaction::Interaction;
 use drystone::model::law::{CoulombImpact, Law};
 use drystone::model::operator::Operator;
 use drystone::model::relation::{FirstOrderLinear, LagrangianLinear, LagrangianNonlinear};
+use drystone::numerics::Status;
+use drystone::numerics::complementarity::{ComplementaritySolver, Enumeration};
+use drystone::numerics::lcp::Lcp;
 use drystone::simulation::Simulation;
 use std::f64::consts::PI;
 
@@ -169,6 +173,18 @@ fn v10_a_painleve_rod_jams_without_collision() -> Fallible {
     println!("  several solutions: the step chooses {chosen}, P_n = {:.6}, tip speeds {u:.6?}, energy {free:.6} → {energy:.6}", p[0]);
     assert!(energy <= free + 1e-3, "no choice makes energy");
     assert_eq!(p[0], 0.0, "the step starts from no reaction and stays with it");
+
+    // forces instead of impulses: 0 ≤ λ ⟂ p λ + b ≥ 0, b the normal acceleration of the free tip
+    let (s, c) = (PI / 3.0).sin_cos();
+    let p = 1.0 + 3.0 * c * (c - 1.8 * s);
+    for (b, first, wanted) in [(-G, 1.0, Status::Inconsistent), (10.0, 0.0, Status::Converged), (10.0, 100.0, Status::Converged)] {
+        let accelerations = Lcp { m: Matrix::dense(1, 1, vec![p]), q: vec![b] };
+        let (mut force, mut rate) = ([first], [0.0]);
+        let report = Enumeration::default().solve(&accelerations, &mut force, &mut rate);
+        println!("  accelerations, p = {p:.4}, b = {b}: {:?}, force {:.4} from {first}", report.status, force[0]);
+        assert_eq!(report.status, wanted);
+        assert!(b < 0.0 || (force[0] - if first > 0.0 { -b / p } else { 0.0 }).abs() < 1e-12, "two solutions, each from its guess");
+    }
     Ok(())
 }
 

@@ -142,7 +142,11 @@ fn range(values: impl Iterator<Item = f64>, margin: f64) -> (f64, f64) {
     }
     let size = high - low;
     let least = 1e-9 * low.abs().max(high.abs()).max(1e-12);
-    if size < least { (low - 0.5 * (least + low.abs()), high + 0.5 * (least + high.abs())) } else { (low - margin * size, high + margin * size) }
+    if size < least {
+        (low - 0.5 * (least + low.abs()), high + 0.5 * (least + high.abs()))
+    } else {
+        (low - margin * size, high + margin * size)
+    }
 }
 
 /// As many decimals as the range needs, without closing zeros.
