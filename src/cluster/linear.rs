@@ -408,7 +408,11 @@ impl Linear {
             self.gamma_0.add_product(1.0, &self.load_0, &mut self.load);
         }
         offsets(links, t, &mut self.offset)?;
-        if !self.first_order {
+        if self.first_order {
+            for i in 0..self.y.len() {
+                self.y[i] = self.offset[i] + self.c.dot(i, &state.q) + self.d.dot(i, &problem.r);
+            }
+        } else {
             self.outputs(state, &problem.r);
         }
         if self.keeps_r {

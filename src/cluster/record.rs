@@ -100,7 +100,7 @@ impl Trace {
         self.places.clear();
         for signal in &self.signals {
             let place = find(clusters, *signal)
-                .ok_or_else(|| format!("{signal:?} is recorded, but there is no such system, interaction or component"))?;
+                .ok_or_else(|| format!("{signal:?} is recorded, but there is no such system, interaction or component (they count from 0)"))?;
             self.places.push(place);
         }
         Ok(())
