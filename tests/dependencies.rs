@@ -48,6 +48,8 @@ const ROOMS: &[Room] = &[
     },
     // rooms for trades: plain lists of bodies in their own words
     Room { name: "masonry", rooms: &["algebra", "model", "simulation"], crates: &[] },
+    Room { name: "electronics", rooms: &["algebra", "numerics::admissible", "model", "cluster", "simulation"], crates: &["bevy_ecs"] },
+    Room { name: "control", rooms: &["algebra", "numerics", "model", "simulation"], crates: &["bevy_ecs"] },
     Room { name: "granular", rooms: &["algebra", "model", "simulation"], crates: &[] },
     // windows and doors
     Room {

@@ -19,6 +19,7 @@
 
 mod d1_minus;
 mod first_order;
+mod large;
 mod linear;
 mod link;
 mod node;
@@ -110,6 +111,8 @@ pub struct SystemsReport {
     pub newton_iterations: usize,
     /// Largest overlap at the end of a step, −y of impacts.
     pub penetration: f64,
+    /// Work of the impulses of all interactions, `Σ ½ P (ẏ⁺ + ẏ⁻)` (J): what impacts and friction took is negative.
+    pub contact_work: f64,
 }
 
 /// How one step of one cluster went.
@@ -121,6 +124,7 @@ struct Outcome {
     projection_failed: bool,
     active: usize,
     penetration: f64,
+    contact_work: f64,
 }
 
 impl SystemsReport {
@@ -130,6 +134,7 @@ impl SystemsReport {
         self.rel = self.rel.max(earlier.rel);
         self.newton_iterations = self.newton_iterations.max(earlier.newton_iterations);
         self.penetration = self.penetration.max(earlier.penetration);
+        self.contact_work += earlier.contact_work;
     }
 
     fn add(&mut self, outcome: &Outcome) {
@@ -138,6 +143,7 @@ impl SystemsReport {
         self.rel = self.rel.max(outcome.report.rel);
         self.newton_iterations = self.newton_iterations.max(outcome.iterations);
         self.penetration = self.penetration.max(outcome.penetration);
+        self.contact_work += outcome.contact_work;
     }
 }
 

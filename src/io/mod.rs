@@ -2,11 +2,13 @@
 //!
 //! Outputs take plain data (a [`snapshot::Snapshot`], a table row, a [`plot::History`]), so any program can use them.
 
+pub mod chart;
 pub mod checkpoint;
 pub mod error;
 #[cfg(feature = "hdf5")]
 pub mod fclib;
 pub mod mesh;
+pub mod phase;
 pub mod picture;
 pub mod plot;
 pub mod problem;

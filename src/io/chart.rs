@@ -1,0 +1,189 @@
+//! Curves of any two quantities as one SVG: courses in time, phase planes, errors against step sizes.
+
+use super::plot::{COLOURS, DrawResult, INK};
+use crate::io::error::{OutputError, replace_file};
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use std::path::Path;
+
+/// Most points of one line; a longer one is drawn from every n-th point.
+const POINTS: usize = 4000;
+/// Size of a panel.
+const SIZE: (u32, u32) = (1000, 320);
+const HEAD: u32 = 44;
+const LEGEND: i32 = 200;
+
+/// A named row of points `(x, y)`; where one is not finite the line has a hole.
+///
+/// ```
+/// let orbit = drystone::io::chart::Line::new("orbit", [(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0)]);
+/// assert_eq!(orbit.points.len(), 3);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// What the legend calls it.
+    pub name: String,
+    /// In the order in which they are joined.
+    pub points: Vec<(f64, f64)>,
+}
+
+impl Line {
+    /// A line of that name.
+    pub fn new(name: &str, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        Self { name: name.to_owned(), points: points.into_iter().collect() }
+    }
+}
+
+/// Lines that share two axes.
+///
+/// ```
+/// use drystone::io::chart::{Line, Panel};
+/// let panel = Panel::new("time (s)", "height (m)", vec![Line::new("ball", [(0.0, 1.0), (0.1, 0.95)])]);
+/// assert_eq!(panel.lines.len(), 1);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Panel {
+    /// Quantity and unit along x.
+    pub x: String,
+    /// Quantity and unit along y.
+    pub y: String,
+    /// The order gives the colours.
+    pub lines: Vec<Line>,
+}
+
+impl Panel {
+    /// A panel with these names of its axes.
+    pub fn new(x: &str, y: &str, lines: Vec<Line>) -> Self {
+        Self { x: x.to_owned(), y: y.to_owned(), lines }
+    }
+}
+
+/// Draws panels above each other as an SVG; makes the folder where there is none.
+///
+/// ```
+/// use drystone::io::chart::{Line, Panel, write_chart};
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("plots/circle.svg");
+/// let circle = (0..=60).map(|k| (0.1 * f64::from(k)).sin_cos());
+/// write_chart(&path, "phase plane", &[Panel::new("x (m)", "v (m/s)", vec![Line::new("oscillator", circle)])])?;
+/// assert!(std::fs::read_to_string(&path).unwrap().contains("oscillator"));
+/// # Ok::<(), drystone::io::error::OutputError>(())
+/// ```
+pub fn write_chart(path: &Path, title: &str, panels: &[Panel]) -> Result<(), OutputError> {
+    let mut svg = String::new();
+    draw(&mut svg, title, panels).map_err(|error| OutputError::data(path, format!("the plot cannot be drawn: {error}")))?;
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder).map_err(|error| OutputError::data(path, format!("its folder cannot be made: {error}")))?;
+    }
+    replace_file(path, svg.as_bytes())
+}
+
+fn draw(svg: &mut String, title: &str, panels: &[Panel]) -> DrawResult {
+    let page = SVGBackend::with_string(svg, (SIZE.0, HEAD + SIZE.1 * panels.len().max(1) as u32)).into_drawing_area();
+    page.fill(&WHITE)?;
+    let (head, body) = page.split_vertically(HEAD);
+    let heading = ("sans-serif", 21).into_font().style(FontStyle::Bold).color(&INK);
+    head.draw(&Text::new(title.to_owned(), (72, 16), heading))?;
+    for (panel, area) in panels.iter().zip(&body.split_evenly((panels.len().max(1), 1))) {
+        draw_panel(area, panel)?;
+    }
+    page.present()
+}
+
+fn draw_panel(area: &DrawingArea<SVGBackend, plotters::coord::Shift>, panel: &Panel) -> DrawResult {
+    let points = || panel.lines.iter().flat_map(|line| &line.points).filter(|(x, y)| x.is_finite() && y.is_finite());
+    let (x_range, y_range) = (range(points().map(|p| p.0), 0.0), range(points().map(|p| p.1), 0.05));
+    let text = ("sans-serif", 14).into_font().color(&INK);
+    let mut chart = ChartBuilder::on(area)
+        .margin_top(8)
+        .margin_right(LEGEND)
+        .margin_left(14)
+        .margin_bottom(4)
+        .x_label_area_size(44)
+        .y_label_area_size(72)
+        .build_cartesian_2d(x_range.0..x_range.1, y_range.0..y_range.1)?;
+    chart
+        .configure_mesh()
+        .x_desc(&panel.x)
+        .y_desc(&panel.y)
+        .x_label_formatter(&|x| label(*x, x_range))
+        .y_label_formatter(&|y| label(*y, y_range))
+        .x_labels(11)
+        .y_labels(7)
+        .label_style(text.clone())
+        .axis_style(INK.mix(0.5))
+        .bold_line_style(INK.mix(0.13))
+        .light_line_style(TRANSPARENT)
+        .draw()?;
+    let legend = text.pos(Pos::new(HPos::Left, VPos::Center));
+    for (k, line) in panel.lines.iter().enumerate() {
+        let style = COLOURS[k % COLOURS.len()].stroke_width(2);
+        let every = line.points.len().div_ceil(POINTS).max(1);
+        for stretch in line.points.split(|(x, y)| !(x.is_finite() && y.is_finite())).filter(|stretch| !stretch.is_empty()) {
+            let mut shown: Vec<(f64, f64)> = stretch.iter().step_by(every).copied().collect();
+            shown.extend(stretch.last().filter(|last| shown.last() != Some(last)).copied());
+            match shown[..] {
+                [point] => drop(chart.draw_series([Circle::new(point, 3, style.filled())])?),
+                _ => drop(chart.draw_series([PathElement::new(shown, style)])?),
+            }
+        }
+        let (x, y) = (SIZE.0 as i32 - LEGEND + 14, 20 + 21 * k as i32);
+        area.draw(&PathElement::new([(x, y), (x + 26, y)], style))?;
+        area.draw(&Text::new(line.name.clone(), (x + 34, y), legend.clone()))?;
+    }
+    Ok(())
+}
+
+/// Lowest and highest value with a margin; never empty.
+fn range(values: impl Iterator<Item = f64>, margin: f64) -> (f64, f64) {
+    let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
+    if low > high {
+        return (0.0, 1.0);
+    }
+    let size = high - low;
+    let least = 1e-9 * low.abs().max(high.abs()).max(1e-12);
+    if size < least {
+        (low - 0.5 * (least + low.abs()), high + 0.5 * (least + high.abs()))
+    } else {
+        (low - margin * size, high + margin * size)
+    }
+}
+
+/// As many decimals as the range needs, without closing zeros.
+fn label(x: f64, (low, high): (f64, f64)) -> String {
+    let size = (high - low).abs();
+    if !(1e-4..1e6).contains(&size) {
+        return format!("{x:.1e}");
+    }
+    let decimals = (2.0 - size.log10()).ceil().clamp(0.0, 7.0) as usize;
+    let text = format!("{x:.decimals$}");
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_chart_is_drawn_even_an_empty_or_spoilt_one() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("c.svg");
+        let spoilt = Line::new("a <test>", [(0.0, 1.0), (f64::NAN, 2.0), (2.0, f64::INFINITY), (3.0, 1.0)]);
+        let long = Line::new("long", (0..100_000).map(|k| (f64::from(k), f64::from(k).sin())));
+        let panel = |line: Line| Panel::new("x", "y", vec![line]);
+        for panels in [vec![], vec![panel(Line::new("none", []))], vec![panel(spoilt), panel(long)]] {
+            write_chart(&path, "a title", &panels).expect("drawn");
+            let svg = std::fs::read_to_string(&path).expect("there");
+            assert!(svg.trim_end().ends_with("</svg>") && !svg.contains("NaN") && !svg.contains("<test>") && svg.len() < 400_000);
+        }
+    }
+
+    #[test]
+    fn labels_have_the_decimals_that_their_range_needs() {
+        assert_eq!(label(0.25, (0.0, 1.0)), "0.25");
+        assert_eq!(label(1500.0, (0.0, 5000.0)), "1500");
+        assert_eq!(label(-0.0, (-1.0, 1.0)), "0");
+        assert_eq!(label(2e-7, (0.0, 1e-6)), "2.0e-7");
+    }
+}
