@@ -173,7 +173,7 @@ impl Implicit {
             if outcome.iterations > 0 && (self.linear || self.misfit(nodes, links, problem, &x, h) <= newton.tolerance) {
                 break;
             }
-            if outcome.iterations == newton.max_iterations {
+            if outcome.iterations >= newton.max_iterations.max(1) {
                 outcome.newton_failed = true;
                 break;
             }

@@ -270,7 +270,7 @@ impl Implicit {
             if self.left_over(nodes, links, problem, state, newton) {
                 break;
             }
-            if outcome.iterations == newton.max_iterations {
+            if outcome.iterations >= newton.max_iterations.max(1) {
                 outcome.newton_failed = true;
                 break;
             }

@@ -417,10 +417,7 @@ impl Simulation {
         let wrong = |e| SimulationError::Setting(format!("the system cannot be made: {e}"));
         system.validate().map_err(wrong)?;
         integrator.validate().map_err(wrong)?;
-        if integrator.is_first_order() != system.is_first_order() {
-            let order = if system.is_first_order() { "first" } else { "second" };
-            return Err(wrong(format!("{integrator:?} does not move systems of {order} order")));
-        }
+        integrator.fits(system.is_first_order()).map_err(wrong)?;
         Ok(match system {
             DynamicalSystem::FirstOrder(s) => self.world.spawn((s, integrator)).id(),
             DynamicalSystem::Lagrangian(s) => self.world.spawn((s, integrator)).id(),
