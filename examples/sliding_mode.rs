@@ -65,12 +65,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let end = &x[x.len() - 1];
         println!("{name}  {h:4}   {sigma:24.1e}   ({:.1e}, {:.1e})", end[0], end[1]);
         residue.push((sigma, end[0].abs()));
-        let line = vec![(0.0, 0.0), (1.55, -1.55)];
+        let line = vec![(0.0, 0.0), (0.8, -0.8)];
         planes.push(Plane {
             title: format!("{name}, h = {h}"),
             x: "x₁".into(),
             y: "x₂".into(),
-            orbits: vec![Orbit::new("state", x.iter().map(|x| (x[0], x[1])).collect()).with_points(), Orbit::new("σ = 0", line)],
+            orbits: vec![Orbit::new("σ = 0", line), Orbit::new("state", x.iter().map(|x| (x[0], x[1])).collect()).with_points()],
         });
     }
     let first = planes.remove(0);

@@ -44,7 +44,7 @@ impl Orbit {
 /// ```
 /// use drystone::io::phase::{Orbit, Plane, write_planes};
 /// # let dir = tempfile::tempdir().unwrap();
-/// # let path = dir.path().join("plane.svg");
+/// # let path = dir.path().join("plots/plane.svg");
 /// let circle = (0..=60).map(|k| (0.1047 * f64::from(k)).sin_cos()).collect();
 /// let plane = Plane { title: "oscillator".into(), x: "q (m)".into(), y: "v (m/s)".into(), orbits: vec![Orbit::new("orbit", circle)] };
 /// write_planes(&path, &[plane], 2)?;
@@ -62,10 +62,13 @@ pub struct Plane {
     pub orbits: Vec<Orbit>,
 }
 
-/// Draws the planes as one SVG, row by row with this many in a row.
+/// Draws the planes as one SVG, row by row with this many in a row; makes the folder where there is none.
 pub fn write_planes(path: &Path, planes: &[Plane], columns: usize) -> Result<(), OutputError> {
     let mut svg = String::new();
     draw(&mut svg, planes, columns.max(1)).map_err(|error| OutputError::data(path, format!("the planes cannot be drawn: {error}")))?;
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder).map_err(|error| OutputError::data(path, format!("its folder cannot be made: {error}")))?;
+    }
     replace_file(path, svg.as_bytes())
 }
 
