@@ -97,7 +97,7 @@ fn range(values: impl Iterator<Item = f64>) -> std::ops::Range<f64> {
 
 /// As many digits as steps of this size need.
 fn label(x: f64, step: f64) -> String {
-    if step > 0.0 && (step < 1e-3 || step >= 1e5) {
+    if step > 0.0 && !(1e-3..1e5).contains(&step) {
         return if x.abs() < 1e-3 * step { "0".to_owned() } else { format!("{x:.1e}") };
     }
     let text = format!("{x:.3}");

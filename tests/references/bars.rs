@@ -17,10 +17,7 @@ pub(crate) fn cases() -> Vec<Case> {
             ..Case::new(
                 "column-of-beads-ts",
                 beads,
-                [
-                    within(1e-10, "t z0 z1 z2 z3 z4 z5 z6 z7 z8 z9"),
-                    within(1e-10, "v0 v1 v2 v3 v4 v5 v6 v7 v8 v9"),
-                ],
+                [within(1e-10, "t z0 z1 z2 z3 z4 z5 z6 z7 z8 z9"), within(1e-10, "v0 v1 v2 v3 v4 v5 v6 v7 v8 v9")],
             )
         },
         Case {
@@ -49,8 +46,16 @@ pub(crate) fn cases() -> Vec<Case> {
 
 fn beads() -> Fallible<Table> {
     const NAMES: [[&str; 2]; 10] = [
-        ["z0", "v0"], ["z1", "v1"], ["z2", "v2"], ["z3", "v3"], ["z4", "v4"],
-        ["z5", "v5"], ["z6", "v6"], ["z7", "v7"], ["z8", "v8"], ["z9", "v9"],
+        ["z0", "v0"],
+        ["z1", "v1"],
+        ["z2", "v2"],
+        ["z3", "v3"],
+        ["z4", "v4"],
+        ["z5", "v5"],
+        ["z6", "v6"],
+        ["z7", "v7"],
+        ["z8", "v8"],
+        ["z9", "v9"],
     ];
     let mut sim = Simulation::with_time_step(5e-4)?;
     let mut columns = vec![("t", Time)];
@@ -125,8 +130,13 @@ fn pendulum() -> Fallible<Table> {
     let upper = sim.spawn_interaction(Interaction::new([p], upper, Law::NewtonImpact { e: 1.0 }));
     let lower = sim.spawn_interaction(Interaction::new([p], lower, Law::NewtonImpact { e: 0.0 }));
     let columns: [(&str, Signal); 7] = [
-        ("t", Time), ("q0", State(p, 0)), ("v0", Velocity(p, 0)), ("q1", State(p, 1)), ("v1", Velocity(p, 1)),
-        ("hdot0", Rate(upper, 0)), ("hdot1", Rate(lower, 0)),
+        ("t", Time),
+        ("q0", State(p, 0)),
+        ("v0", Velocity(p, 0)),
+        ("q1", State(p, 1)),
+        ("v1", Velocity(p, 1)),
+        ("hdot0", Rate(upper, 0)),
+        ("hdot1", Rate(lower, 0)),
     ];
     Table::run(&mut sim, &columns, 10000)
 }

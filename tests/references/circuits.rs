@@ -77,11 +77,7 @@ fn bridge() -> Fallible<Table> {
     let mut sim = Simulation::with_time_step(1e-6)?;
     let x = sim.spawn_system(lc(), Integrator::EULER_MOREAU)?;
     let g = 1.0 / R;
-    let diodes = FirstOrderLinear::new(
-        4,
-        [0.0, 0.0, 0.0, 0.0, -1.0, 0.0, 1.0, 0.0],
-        [0.0, 0.0, -1.0 / C, 1.0 / C, 0.0, 0.0, 0.0, 0.0],
-    );
+    let diodes = FirstOrderLinear::new(4, [0.0, 0.0, 0.0, 0.0, -1.0, 0.0, 1.0, 0.0], [0.0, 0.0, -1.0 / C, 1.0 / C, 0.0, 0.0, 0.0, 0.0]);
     #[rustfmt::skip]
     let diodes = diodes.with_d([
         g, g, -1.0, 0.0,
@@ -90,9 +86,8 @@ fn bridge() -> Fallible<Table> {
         0.0, 1.0, 0.0, 0.0,
     ]);
     let d = sim.spawn_interaction(Interaction::new([x], diodes, Law::Complementarity));
-    let columns: [(&str, Signal); 5] = [
-        ("t", Time), ("v_L", State(x, 0)), ("i_L", State(x, 1)), ("y0_vDF1", Output(d, 0)), ("lambda2_iDF1", Multiplier(d, 2)),
-    ];
+    let columns: [(&str, Signal); 5] =
+        [("t", Time), ("v_L", State(x, 0)), ("i_L", State(x, 1)), ("y0_vDF1", Output(d, 0)), ("lambda2_iDF1", Multiplier(d, 2))];
     Ok(Table::run(&mut sim, &columns, 4999)?.with("y0_plus_lambda2", |row| row[3] + row[4]))
 }
 
@@ -199,8 +194,13 @@ fn relays() -> Fallible<Table> {
     let relation = FirstOrderLinear::new(2, Operator::Diagonal(vec![1.0; 2]), Operator::Diagonal(vec![2.0; 2]));
     let r = sim.spawn_interaction(Interaction::new([x], relation, Law::Relay { lower: -1.0, upper: 1.0 }));
     let columns: [(&str, Signal); 7] = [
-        ("t", Time), ("x0", State(x, 0)), ("x1", State(x, 1)), ("lambda0", Multiplier(r, 0)), ("lambda1", Multiplier(r, 1)),
-        ("y0", Output(r, 0)), ("y1", Output(r, 1)),
+        ("t", Time),
+        ("x0", State(x, 0)),
+        ("x1", State(x, 1)),
+        ("lambda0", Multiplier(r, 0)),
+        ("lambda1", Multiplier(r, 1)),
+        ("y0", Output(r, 0)),
+        ("y1", Output(r, 1)),
     ];
     Table::run(&mut sim, &columns, 799)
 }
@@ -212,9 +212,8 @@ fn oscillator() -> Fallible<Table> {
     let x = sim.spawn_system(x, Integrator::EULER_MOREAU)?;
     let relation = FirstOrderLinear::new(1, [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]);
     let r = sim.spawn_interaction(Interaction::new([x], relation, Law::Relay { lower: -1.0, upper: 1.0 }));
-    let columns: [(&str, Signal); 6] = [
-        ("t", Time), ("x0", State(x, 0)), ("x1", State(x, 1)), ("x2", State(x, 2)), ("lambda", Multiplier(r, 0)), ("y", Output(r, 0)),
-    ];
+    let columns: [(&str, Signal); 6] =
+        [("t", Time), ("x0", State(x, 0)), ("x1", State(x, 1)), ("x2", State(x, 2)), ("lambda", Multiplier(r, 0)), ("y", Output(r, 0))];
     Table::run(&mut sim, &columns, 9999)
 }
 
@@ -243,9 +242,15 @@ fn genes() -> Fallible<Table> {
     };
     let g = sim.spawn_interaction(Interaction::new([x], relation, Law::Relay { lower: 0.0, upper: 1.0 }));
     let columns: [(&str, Signal); 9] = [
-        ("t", Time), ("x0", State(x, 0)), ("x1", State(x, 1)),
-        ("lambda0", Multiplier(g, 0)), ("lambda1", Multiplier(g, 1)), ("lambda2", Multiplier(g, 2)), ("lambda3", Multiplier(g, 3)),
-        ("r0", Input(x, 0)), ("r1", Input(x, 1)),
+        ("t", Time),
+        ("x0", State(x, 0)),
+        ("x1", State(x, 1)),
+        ("lambda0", Multiplier(g, 0)),
+        ("lambda1", Multiplier(g, 1)),
+        ("lambda2", Multiplier(g, 2)),
+        ("lambda3", Multiplier(g, 3)),
+        ("r0", Input(x, 0)),
+        ("r1", Input(x, 1)),
     ];
     let table = Table::run(&mut sim, &columns, 2999)?;
     Ok(table.with("rhs0", move |row| decay[0] * row[1] + row[7]).with("rhs1", move |row| decay[1] * row[2] + row[8]))

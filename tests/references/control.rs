@@ -33,7 +33,12 @@ fn sign(x: f64) -> f64 {
 }
 
 /// Calls `control` with the state of a plant every so often; its answer is the input z of the plant.
-fn controlled(sim: &mut Simulation, plant: Entity, period: f64, mut control: impl FnMut(&[f64]) -> f64 + Send + Sync + 'static) -> Fallible {
+fn controlled(
+    sim: &mut Simulation,
+    plant: Entity,
+    period: f64,
+    mut control: impl FnMut(&[f64]) -> f64 + Send + Sync + 'static,
+) -> Fallible {
     sim.every(period, move |_, world| {
         if let Some(mut plant) = world.get_mut::<FirstOrder>(plant) {
             let u = control(&plant.x);

@@ -67,8 +67,15 @@ fn ball2d(law: Law, rows: usize) -> Fallible<Table> {
     offset[0] = -R;
     let f = sim.spawn_interaction(Interaction::new([b], LagrangianLinear::new(jacobian[..rows].concat(), offset), law));
     let columns: [(&str, Signal); 9] = [
-        ("t", Time), ("x", State(b, 0)), ("vx", Velocity(b, 0)), ("omega", Velocity(b, 2)), ("p1_x", Input(b, 0)),
-        ("lambda_n", Multiplier(f, 0)), ("y", State(b, 1)), ("theta", State(b, 2)), ("vy", Velocity(b, 1)),
+        ("t", Time),
+        ("x", State(b, 0)),
+        ("vx", Velocity(b, 0)),
+        ("omega", Velocity(b, 2)),
+        ("p1_x", Input(b, 0)),
+        ("lambda_n", Multiplier(f, 0)),
+        ("y", State(b, 1)),
+        ("theta", State(b, 2)),
+        ("vy", Velocity(b, 1)),
     ];
     Table::run(&mut sim, &columns, 2000)
 }
@@ -83,8 +90,13 @@ fn incline() -> Fallible<Table> {
         let law = Law::CoulombImpact(CoulombImpact { mu, e_n: 0.0, e_t: 0.0 });
         let f = sim.spawn_interaction(Interaction::new([b], LagrangianLinear::new([0.0, 1.0, 1.0, 0.0], [0.0, 0.0]), law));
         let columns: [(&str, Signal); 7] = [
-            ("t", Time), ("s", State(b, 0)), ("n", State(b, 1)), ("vs", Velocity(b, 0)), ("vn", Velocity(b, 1)),
-            ("p_n", Multiplier(f, 0)), ("p_t", Multiplier(f, 1)),
+            ("t", Time),
+            ("s", State(b, 0)),
+            ("n", State(b, 1)),
+            ("vs", Velocity(b, 0)),
+            ("vn", Velocity(b, 1)),
+            ("p_n", Multiplier(f, 0)),
+            ("p_t", Multiplier(f, 1)),
         ];
         let table = Table::run(&mut sim, &columns, 2000)?.with("mu", |_| mu);
         all.names = table.names;
@@ -102,11 +114,8 @@ fn spinning_sphere(h: f64) -> Fallible<(Simulation, Entity, Entity)> {
     let (m, r) = (MASS, RADIUS);
     let i = 0.4 * m * r * r;
     let mut sim = Simulation::with_time_step(h)?;
-    let sphere = Lagrangian::new(
-        Operator::Diagonal(vec![m, m, m, i, i, i]),
-        [0.0, 0.0, 0.8, 0.0, 0.0, 0.0],
-        [2.0, -0.5, 0.0, 3.0, -10.0, 4.0],
-    );
+    let sphere =
+        Lagrangian::new(Operator::Diagonal(vec![m, m, m, i, i, i]), [0.0, 0.0, 0.8, 0.0, 0.0, 0.0], [2.0, -0.5, 0.0, 3.0, -10.0, 4.0]);
     let b = sim.spawn_system(sphere.with_force([0.0, 0.0, -m * G, 0.0, 0.0, 0.0]), Integrator::MOREAU_JEAN)?;
     #[rustfmt::skip]
     let rows = [
@@ -153,8 +162,13 @@ fn woodpecker() -> Fallible<Table> {
         sim.spawn_interaction(Interaction::new([w], relation, Law::CoulombImpact(CoulombImpact { mu: 0.3, e_n, e_t: 0.0 })));
     }
     let columns: [(&str, Signal); 7] = [
-        ("t", Time), ("y", State(w, 0)), ("vy", Velocity(w, 0)), ("phi_M", State(w, 1)), ("omega_M", Velocity(w, 1)),
-        ("phi_S", State(w, 2)), ("omega_S", Velocity(w, 2)),
+        ("t", Time),
+        ("y", State(w, 0)),
+        ("vy", Velocity(w, 0)),
+        ("phi_M", State(w, 1)),
+        ("omega_M", Velocity(w, 1)),
+        ("phi_S", State(w, 2)),
+        ("omega_S", Velocity(w, 2)),
     ];
     Table::run(&mut sim, &columns, 14999)
 }

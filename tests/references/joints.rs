@@ -33,10 +33,7 @@ pub(crate) fn cases() -> Vec<Case> {
             ..Case::new(
                 "three-beams-knee-prismatic",
                 beams,
-                [
-                    within(1e-8, "t x1 y1 z1 x2 y2 z2 x3 y3 z3"),
-                    within(1e-8, "qa1 qb1 qc1 qd1 qa2 qb2 qc2 qd2 qa3 qb3 qc3 qd3"),
-                ],
+                [within(1e-8, "t x1 y1 z1 x2 y2 z2 x3 y3 z3"), within(1e-8, "qa1 qb1 qc1 qd1 qa2 qb2 qc2 qd2 qa3 qb3 qc3 qd3")],
             )
         },
     ]

@@ -71,7 +71,10 @@ fn every_case_agrees_with_its_reference_and_with_our_own_record() -> Fallible {
     let write = std::env::var_os("DRYSTONE_WRITE_REFERENCE").is_some();
     let only = std::env::var("DRYSTONE_REFERENCE_CASE").ok();
     let (mut misses, mut lines) = (Vec::new(), Vec::new());
-    println!("{:34} {:>6}  {:30} {:>9} {:>6}  {:>8} {:>6}", "case", "rows", "largest deviations (tolerance)", "record", "", "rel", "unconv");
+    println!(
+        "{:34} {:>6}  {:30} {:>9} {:>6}  {:>8} {:>6}",
+        "case", "rows", "largest deviations (tolerance)", "record", "", "rel", "unconv"
+    );
     for case in cases().iter().filter(|c| only.as_ref().is_none_or(|name| c.name.contains(name))) {
         let ours = match (case.table)() {
             Ok(table) => table,
@@ -88,7 +91,14 @@ fn every_case_agrees_with_its_reference_and_with_our_own_record() -> Fallible {
         }
         let record = compare_with_record(case, &ours, &own);
         let drift = record.as_ref().map_or(f64::NAN, |d| *d);
-        println!("{:34} {:6}  {:50} record {drift:7.1e}  rel {:7.1e}  {}", case.name, outcome.rows, words.join(", "), report.rel, report.unconverged);
+        println!(
+            "{:34} {:6}  {:50} record {drift:7.1e}  rel {:7.1e}  {}",
+            case.name,
+            outcome.rows,
+            words.join(", "),
+            report.rel,
+            report.unconverged
+        );
         misses.extend(outcome.misses);
         misses.extend(record.err().map(|e| format!("{}: {e}", case.name)));
         if report.unconverged > 0 {

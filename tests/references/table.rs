@@ -117,7 +117,13 @@ impl Check {
                     let scale = if self.relative && y[b] != 0.0 { y[b].abs() } else { 1.0 };
                     let d = (x[a] - y[b]).abs() / scale;
                     // NaN counts as infinitely far
-                    worst = if d <= worst { worst } else if d.is_nan() { f64::INFINITY } else { d };
+                    worst = if d <= worst {
+                        worst
+                    } else if d.is_nan() {
+                        f64::INFINITY
+                    } else {
+                        d
+                    };
                 }
             }
             out.push((column, worst));
