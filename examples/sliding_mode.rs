@@ -65,9 +65,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let end = &x[x.len() - 1];
         println!("{name}  {h:4}   {sigma:24.1e}   ({:.1e}, {:.1e})", end[0], end[1]);
         residue.push((sigma, end[0].abs()));
-        let line = vec![(0.0, 0.0), (1.55, -1.55)];
+        let line = Line::new("σ = 0", [(0.0, 0.0), (0.8, -0.8)]);
         let state = Line::new("state", x.iter().map(|x| (x[0], x[1]))).with_points();
-        planes.push(Panel::new("x₁", "x₂", vec![state, Line::new("σ = 0", line)]).titled(&format!("{name}, h = {h}")));
+        planes.push(Panel::new("x₁", "x₂", vec![line, state]).titled(&format!("{name}, h = {h}")));
     }
     let first = planes.remove(0);
     planes.push(first);

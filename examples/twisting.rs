@@ -56,7 +56,7 @@ fn twist(sampling: Sampling) -> Result<Vec<[f64; 3]>, ControlError> {
             kept.push([cart.q[0], cart.v[0], cart.z[0]]);
         }
     })?;
-    sim.advance(30_000)?;
+    sim.advance(10_000)?;
     let rows = rows.lock().map(|r| r.clone()).unwrap_or_default();
     Ok(rows)
 }
