@@ -77,11 +77,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let free = swing(start, 1e-4, 8.0, None)?;
     let path_of = |rows: &[Vec<f64>]| rows.iter().map(|r| bob(r)).collect::<Vec<_>>();
-    let wall = [(-place, -2.0), (-place, 1.0), (f64::NAN, 0.0), (place, -2.0), (place, 1.0)];
+    let wall = [(-place, -2.0), (-place, -0.5), (f64::NAN, 0.0), (place, -2.0), (place, -0.5)];
     let course = |i: usize, name: &str| Line::new(name, rows.iter().map(|r| (r[0], r[i])));
     let panels = [
         Panel::new("x of the lower bob (m), free", "z (m)", vec![Line::new("free", path_of(&free))]),
-        Panel::new("x of the lower bob (m), between walls", "z (m)", vec![Line::new("lower bob", path_of(&rows)), Line::new("walls", wall)]),
+        Panel::new(
+            "x of the lower bob (m), between walls",
+            "z (m)",
+            vec![Line::new("lower bob", path_of(&rows)), Line::new("walls", wall)],
+        ),
         Panel::new("time (s), between walls", "angle (rad)", vec![course(1, "upper rod"), course(2, "lower rod")]),
     ];
     let path = std::env::args().nth(1).unwrap_or("target/plots/double_pendulum.svg".into());

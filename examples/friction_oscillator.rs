@@ -30,10 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let edge = 1e3 * friction / k;
     let band = [(0.0, edge), (2.0, edge), (f64::NAN, 0.0), (0.0, -edge), (2.0, -edge)];
-    let places = vec![
-        Line::new("mass", rows.iter().map(|r| (r[0], 1e3 * r[1]))),
-        Line::new("dry band", band),
-    ];
+    let places = vec![Line::new("mass", rows.iter().map(|r| (r[0], 1e3 * r[1]))), Line::new("dry band", band)];
     let panels = [
         Panel::new("time (s)", "place (mm)", places),
         Panel::new("place (mm)", "speed (m/s)", vec![Line::new("mass", rows.iter().map(|r| (1e3 * r[1], r[2])))]),

@@ -100,7 +100,8 @@ fn arm(q: [f64; 7], v: [f64; 7]) -> Lagrangian {
 /// Energy against time of an arm that swings by itself.
 fn swing(h: f64) -> Result<Vec<(f64, f64)>, Box<dyn std::error::Error>> {
     let mut sim = Simulation::with_time_step(h)?;
-    let arm = sim.spawn_system(arm([0.2, 1.2, -0.4, 0.8, 0.3, -0.7, 0.0], [0.5, 0.0, -0.5, 0.0, 0.5, 0.0, 0.5]), Integrator::MOREAU_JEAN)?;
+    let arm =
+        sim.spawn_system(arm([0.2, 1.2, -0.4, 0.8, 0.3, -0.7, 0.0], [0.5, 0.0, -0.5, 0.0, 0.5, 0.0, 0.5]), Integrator::MOREAU_JEAN)?;
     let signals: Vec<Signal> = (0..7).map(|i| Signal::State(arm, i)).chain((0..7).map(|i| Signal::Velocity(arm, i))).collect();
     let table = sim.record(1, signals);
     let report = sim.advance((0.8 / h).round() as u64)?;
@@ -111,11 +112,11 @@ fn swing(h: f64) -> Result<Vec<(f64, f64)>, Box<dyn std::error::Error>> {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let drift = |e: &[(f64, f64)]| e.iter().map(|x| (x.1 - e[0].1).abs()).fold(0.0, f64::max);
-    let (coarse, fine) = (swing(4e-4)?, swing(2e-4)?);
-    println!("free: energy {:.3} J changes by {:.1e} and {:.1e} J at h = 0.4 and 0.2 ms", fine[0].1, drift(&coarse), drift(&fine));
+    let (coarse, fine) = (swing(2e-4)?, swing(1e-4)?);
+    println!("free: energy {:.3} J changes by {:.1e} and {:.1e} J at h = 0.2 and 0.1 ms", fine[0].1, drift(&coarse), drift(&fine));
 
     // a servo drive in each joint: it carries the weight and pulls like a spring with a damper
-    let (kp, kd, h, wall) = (300.0, 40.0, 1e-3, 0.62);
+    let (kp, kd, h, wall) = (300.0, 40.0, 5e-4, 0.62);
     let aim = [0.1, 0.9, 0.2, 1.0, 0.1, 0.2, 0.0];
     let mut sim = Simulation::with_time_step(h)?;
     let reaching = arm([0.0, -0.3, 0.0, 0.9, 0.0, 0.2, 0.0], [0.0; 7])
@@ -126,7 +127,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut signals = vec![Signal::Time, Signal::Multiplier(contact, 0), Signal::Output(contact, 0)];
     signals.extend((0..7).map(|i| Signal::State(reaching, i)));
     let table = sim.record(1, signals);
-    let report = sim.advance(4000)?;
+    let report = sim.advance(8000)?;
     let rows: Vec<&[f64]> = sim.trace(table).ok_or("recorded")?.rows().collect();
     let last = rows[rows.len() - 1];
 
@@ -141,14 +142,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let panels = [
         Panel::new(
             "time (s), free",
-            "change of energy (mJ)",
+            "change of energy (J)",
             vec![
-                Line::new("h = 0.4 ms", coarse.iter().map(|e| (e.0, 1e3 * (e.1 - coarse[0].1)))),
-                Line::new("h = 0.2 ms", fine.iter().map(|e| (e.0, 1e3 * (e.1 - fine[0].1)))),
+                Line::new("h = 0.2 ms", coarse.iter().map(|e| (e.0, e.1 - coarse[0].1))),
+                Line::new("h = 0.1 ms", fine.iter().map(|e| (e.0, e.1 - fine[0].1))),
             ],
         ),
         Panel::new("time (s)", "gap between hand and wall (mm)", vec![Line::new("gap", rows.iter().map(|r| (r[0], 1e3 * r[2])))]),
-        Panel::new("time (s)", "joint angle (rad)", (0..7).map(|i| Line::new(&format!("joint {}", i + 1), rows.iter().map(|r| (r[0], r[3 + i])))).collect()),
+        Panel::new(
+            "time (s)",
+            "joint angle (rad)",
+            (0..7).map(|i| Line::new(&format!("joint {}", i + 1), rows.iter().map(|r| (r[0], r[3 + i])))).collect(),
+        ),
     ];
     let path = std::env::args().nth(1).unwrap_or("target/plots/seven_joint_arm.svg".into());
     write_chart(path.as_ref(), "A seven-joint arm swings, and presses on a wall", &panels)?;

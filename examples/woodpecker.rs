@@ -60,7 +60,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Panel::new(
             "time (s)",
             "height (mm)",
-            vec![Line::new("sleeve", rows.iter().map(|r| (r[0], 1e3 * r[2]))), Line::new("pecks", pecks.iter().flat_map(|p| [(p.0, 1e3 * p.1), (f64::NAN, 0.0)]))],
+            vec![
+                Line::new("sleeve", rows.iter().map(|r| (r[0], 1e3 * r[2]))),
+                Line::new("pecks", pecks.iter().flat_map(|p| [(p.0, 1e3 * p.1), (f64::NAN, 0.0)])),
+            ],
         ),
         Panel::new("tilt of the bird (rad), after 1 s", "its rate (rad/s)", vec![Line::new("limit cycle", phase(6, 7))]),
         Panel::new("tilt of the sleeve (rad), after 1 s", "its rate (rad/s)", vec![Line::new("limit cycle", phase(4, 5))]),
