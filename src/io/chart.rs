@@ -6,7 +6,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use std::path::Path;
 
-/// Most points of one line; a longer one is drawn from every n-th point.
+/// About the most points of one line; a longer one is thinned so that no extreme is lost.
 const POINTS: usize = 4000;
 /// Size of a wide panel, and of one that stands beside others.
 const SIZE: (u32, u32) = (1000, 320);
@@ -169,10 +169,8 @@ fn draw_panel(area: &DrawingArea<SVGBackend, plotters::coord::Shift>, panel: &Pa
     for (k, line) in panel.lines.iter().enumerate() {
         let colour = COLOURS[k % COLOURS.len()];
         let style = colour.stroke_width(if line.marked { 1 } else { 2 });
-        let every = line.points.len().div_ceil(POINTS).max(1);
         for stretch in line.points.split(|(x, y)| !(x.is_finite() && y.is_finite())).filter(|stretch| !stretch.is_empty()) {
-            let mut shown: Vec<(f64, f64)> = stretch.iter().step_by(every).copied().collect();
-            shown.extend(stretch.last().filter(|last| shown.last() != Some(last)).copied());
+            let shown = thin(stretch);
             if line.marked || shown.len() == 1 {
                 chart.draw_series(shown.iter().map(|&point| Circle::new(point, 3, colour.filled())))?;
             }
@@ -187,6 +185,23 @@ fn draw_panel(area: &DrawingArea<SVGBackend, plotters::coord::Shift>, panel: &Pa
         area.draw(&Text::new(line.name.clone(), (x + 34, y), legend.clone()))?;
     }
     Ok(())
+}
+
+/// Each bucket of points reduced to its first, and its lowest and highest in x and y.
+fn thin(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    if points.len() <= POINTS {
+        return points.to_vec();
+    }
+    let reduce = |bucket: &[(f64, f64)]| {
+        let extreme = |f: fn(&(f64, f64)) -> f64| (0..bucket.len()).max_by(|&i, &j| f(&bucket[i]).total_cmp(&f(&bucket[j]))).unwrap_or(0);
+        let mut kept = vec![0, extreme(|p| p.0), extreme(|p| -p.0), extreme(|p| p.1), extreme(|p| -p.1)];
+        kept.sort_unstable();
+        kept.dedup();
+        kept.into_iter().map(|i| bucket[i]).collect::<Vec<_>>()
+    };
+    let mut shown: Vec<(f64, f64)> = points.chunks(points.len().div_ceil(POINTS / 3)).flat_map(reduce).collect();
+    shown.extend(points.last().filter(|last| shown.last() != Some(last)).copied());
+    shown
 }
 
 /// Lowest and highest value with a margin; never empty.
@@ -239,6 +254,16 @@ mod tests {
                 check();
             }
         }
+    }
+
+    #[test]
+    fn a_long_line_is_thinned_without_losing_its_extremes() {
+        let mut points: Vec<(f64, f64)> = (0..100_000).map(|k| (f64::from(k), (f64::from(k) * 0.37).sin())).collect();
+        (points[31_415].1, points[77_777].1) = (9.0, -8.0);
+        let shown = thin(&points);
+        assert!(shown.len() <= 2 * POINTS && shown.contains(&points[31_415]) && shown.contains(&points[77_777]));
+        assert!(shown.contains(&points[0]) && shown.contains(&points[99_999]));
+        assert!(shown.windows(2).all(|pair| pair[0].0 < pair[1].0));
     }
 
     #[test]
