@@ -98,6 +98,23 @@ fn a_relay_in_two_dimensions_moves_by_the_corners_of_its_hexagon() -> Fallible {
     Ok(())
 }
 
+#[test]
+fn a_polyhedron_of_forces_brakes_a_mass_at_any_time_step() -> Fallible {
+    // friction in the plane with a square in place of the circle: each component by itself, m v̇ = −f sgn v
+    let (m, f) = (2.0, 3.0);
+    for h in [1e-2, 1e-3] {
+        let mut sim = Simulation::with_time_step(h)?;
+        let mass = sim.spawn_system(Lagrangian::new(Operator::Diagonal(vec![m, m]), [0.0; 2], [1.0, -0.5]), Integrator::MOREAU_JEAN)?;
+        let square = Law::NormalCone { h: vec![1.0, 0.0, -1.0, 0.0, 0.0, 1.0, 0.0, -1.0], k: vec![-f; 4] };
+        let link = sim.spawn_interaction(Interaction::new([mass], LagrangianLinear::new([1.0, 0.0, 0.0, 1.0], [0.0; 2]), square));
+        let signals = [Signal::Time, Signal::Velocity(mass, 0), Signal::Velocity(mass, 1), Signal::Multiplier(link, 0)];
+        let rows = run(&mut sim, (1.0 / h).round() as u64, signals)?;
+        assert!(worst(&rows, 1, |t| (1.0 - f / m * t).max(0.0)) < 1e-12 && worst(&rows, 2, |t| (f / m * t - 0.5).min(0.0)) < 1e-12);
+        assert!((rows[1][3] + f * h).abs() < 1e-14, "the multiplier is an impulse");
+    }
+    Ok(())
+}
+
 /// A blow on a rod at `tilt` that hits with its tip: kinetic energy after over before.
 fn blow(law: Law, tilt: f64, velocity: [f64; 3]) -> Fallible<f64> {
     let (s, c) = tilt.sin_cos();
