@@ -12,7 +12,11 @@ pub mod cli;
 #[cfg(feature = "simulation")]
 pub mod cluster;
 #[cfg(feature = "simulation")]
+pub mod control;
+#[cfg(feature = "simulation")]
 pub mod diagnostics;
+#[cfg(feature = "simulation")]
+pub mod electronics;
 #[cfg(feature = "simulation")]
 pub mod geometry;
 #[cfg(feature = "simulation")]

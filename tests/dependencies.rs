@@ -40,13 +40,16 @@ const ROOMS: &[Room] = &[
     Room { name: "topology", rooms: &["algebra", "model", "numerics::mixed"], crates: &["bevy_ecs"] },
     Room { name: "integrator", rooms: &["algebra", "model", "numerics::mixed", "topology::bodies"], crates: &["bevy_ecs", "rayon"] },
     Room { name: "assembly", rooms: &["algebra", "model", "numerics", "topology", "integrator"], crates: &["bevy_ecs", "rayon", "sprs"] },
+    Room { name: "cluster", rooms: &["algebra", "numerics", "model"], crates: &["bevy_ecs"] },
     Room {
         name: "simulation",
-        rooms: &["algebra", "numerics", "model", "geometry", "topology", "integrator", "assembly", "diagnostics::energy"],
+        rooms: &["algebra", "numerics", "model", "geometry", "topology", "integrator", "assembly", "cluster", "diagnostics::energy"],
         crates: &["bevy_ecs"],
     },
     // rooms for trades: plain lists of bodies in their own words
     Room { name: "masonry", rooms: &["algebra", "model", "simulation"], crates: &[] },
+    Room { name: "electronics", rooms: &["algebra", "numerics::admissible", "model", "cluster", "simulation"], crates: &["bevy_ecs"] },
+    Room { name: "control", rooms: &["algebra", "numerics", "model", "simulation"], crates: &["bevy_ecs"] },
     Room { name: "granular", rooms: &["algebra", "model", "simulation"], crates: &[] },
     // windows and doors
     Room {

@@ -351,6 +351,23 @@ fn many_equations_with_zeros_on_the_diagonal_are_factorised_once() {
 }
 
 #[test]
+fn a_guess_that_is_far_too_large_does_not_pass_for_a_solution() {
+    // W r = 0 along (1, 1), so that a residual is nothing beside the guess
+    let p = RoutedProblem {
+        w: Delassus::Dense(vec![1.0, -1.0, -1.0, 1.0]),
+        q: vec![-1.0, 2.0],
+        offsets: vec![0, 1, 2],
+        sets: vec![NonNegative; 2],
+        active: vec![true; 2],
+        revision: 1,
+    };
+    let (mut r, mut u) = ([1e15, 1e15], [0.0; 2]);
+    let report = Router::default().solve(&p, &mut r, &mut u);
+    assert!(report.converged() && report.rel_q < 1e-12, "{report:?}");
+    assert!((u[0]).abs() < 1e-12 && (u[1] - 1.0).abs() < 1e-12, "{u:?}");
+}
+
+#[test]
 fn painleve_is_solved_where_there_is_a_solution_and_owned_up_to_where_there_is_none() {
     // W_nn − μ W_nt < 0: sliding this way, the normal would have to pull
     let mut p = RoutedProblem {

@@ -109,11 +109,12 @@ impl Envelope {
             let (lower_done, lower_rest) = lower.split_at_mut(self.starts[i]);
             let (upper_done, upper_rest) = upper.split_at_mut(self.starts[i]);
             let (l, u) = (&mut lower_rest[..i - first], &mut upper_rest[..i - first]);
-            for j in first..i {
+            for (at, &pivot) in diagonal[first..i].iter().enumerate() {
+                let j = first + at;
                 let from = first.max(self.first[j]);
                 let known = self.starts[j] + (from - self.first[j])..self.starts[j + 1];
-                let (before, at) = (from - first..j - first, j - first);
-                l[at] = (l[at] - dot(&l[before.clone()], &upper_done[known.clone()])) / diagonal[j];
+                let before = from - first..at;
+                l[at] = (l[at] - dot(&l[before.clone()], &upper_done[known.clone()])) / pivot;
                 u[at] -= dot(&lower_done[known], &u[before]);
             }
             let (mut pivot, mut size) = (diagonal[i], diagonal[i].abs());

@@ -28,9 +28,7 @@ pub struct StepProblem {
     pub groups: Vec<Group>,
     /// First contact of each group of `groups`.
     pub first_contact: Vec<u32>,
-    /// ConstantInteraction of each block of a general relation, in the order of the blocks.
-    pub interactions: Vec<Entity>,
-    /// Joint of each block after those.
+    /// Joint of each block.
     pub joints: Vec<Entity>,
     /// What the solver said.
     pub report: Report,

@@ -3,14 +3,14 @@
 use super::problem::{Solver, StepProblem};
 use crate::algebra::spatial::{skew, tangents};
 use crate::integrator::moreau_jean::rigid_mass;
-use crate::integrator::systems::{Pass, free_momentum, new_general_state, new_state};
+use crate::integrator::systems::{Pass, free_momentum, new_state};
 use crate::model::contact::{ContactPair, Manifold, Touch};
-use crate::model::interaction::{ConstantInteraction, SphericalJoint};
+use crate::model::interaction::SphericalJoint;
 use crate::model::law::beyond_touch;
 use crate::model::scheme::{Scheme, Treatment};
 use crate::numerics::admissible::AdmissibleSet;
-use crate::numerics::mixed::{Contact, GeneralMass, IMMOBILE, MAX_ROWS, System, Twist};
-use crate::topology::bodies::{Bodies, Body, Generals, Slot};
+use crate::numerics::mixed::{Contact, IMMOBILE, System, Twist};
+use crate::topology::bodies::{Bodies, Body, Slot};
 use crate::topology::graph::Group;
 use bevy_ecs::prelude::*;
 use glam::{DMat3, DVec3};
@@ -59,13 +59,7 @@ pub fn activate(scheme: Res<Scheme>, bodies: Res<Bodies>, mut step: ResMut<StepP
 }
 
 /// Masses, free velocities and velocities before the step.
-pub fn assemble_systems(
-    scheme: Res<Scheme>,
-    pass: Res<Pass>,
-    mut bodies: ResMut<Bodies>,
-    generals: Res<Generals>,
-    mut step: ResMut<StepProblem>,
-) {
+pub fn assemble_systems(scheme: Res<Scheme>, pass: Res<Pass>, mut bodies: ResMut<Bodies>, mut step: ResMut<StepProblem>) {
     let StepProblem { problem, before, .. } = &mut *step;
     problem.rigid.clear();
     problem.free.rigid.clear();
@@ -81,27 +75,6 @@ pub fn assemble_systems(
             angular: start.angular + mass.inertia_times(momentum.angular),
         });
         problem.rigid.push(mass);
-    }
-    before.general.clone_from(&generals.v);
-    problem.free.general.clone_from(&generals.v);
-    let masses = generals.rows.iter().map(|row| row.dofs * row.dofs).sum::<usize>();
-    let known = problem.general.iter().map(|m| m.inverse.len()).sum::<usize>() == masses
-        && problem.general.iter().flat_map(|m| &m.inverse).eq(&generals.inverse);
-    if !known || problem.general.len() != generals.rows.len() {
-        problem.general.clear();
-        let mut at = 0;
-        for row in &generals.rows {
-            let n = row.dofs;
-            problem.general.push(GeneralMass { first: row.first, dofs: n, inverse: generals.inverse[at..at + n * n].to_vec() });
-            at += n * n;
-        }
-    }
-    for m in &problem.general {
-        let range = m.first..m.first + m.dofs;
-        let force = &generals.force[range.clone()];
-        for (v, row) in problem.free.general[range].iter_mut().zip(m.inverse.chunks_exact(m.dofs)) {
-            *v += scheme.time_step * row.iter().zip(force).map(|(a, f)| a * f).sum::<f64>();
-        }
     }
 }
 
@@ -165,37 +138,23 @@ fn contact_row(scheme: &Scheme, pair: &ContactPair, rows: [&Body; 2], touch: &To
     (contact, share, wall)
 }
 
-/// Rows of the linear relations and of the joints, then everything that the solver derives from rows.
+/// Rows of the joints, then everything that the solver derives from rows.
 pub fn assemble_blocks(
     scheme: Res<Scheme>,
     pass: Res<Pass>,
     bodies: Res<Bodies>,
-    generals: Res<Generals>,
     slots: Query<&Slot>,
     mut step: ResMut<StepProblem>,
-    mut interactions: Query<(Entity, &mut ConstantInteraction)>,
     mut joints: Query<(Entity, &mut SphericalJoint)>,
 ) {
-    let StepProblem { problem, answer, interactions: who, joints: joined, before, error, .. } = &mut *step;
+    let StepProblem { problem, answer, joints: joined, error, .. } = &mut *step;
     problem.blocks.clear();
     problem.jacobians.clear();
     problem.block_b.clear();
-    who.clear();
     joined.clear();
     let first_pass = pass.number == 0;
     if first_pass {
         answer.reactions.blocks.clear();
-    }
-    let mut order: Vec<Entity> = interactions.iter().map(|(e, _)| e).collect();
-    order.sort();
-    for entity in order {
-        let Ok((_, mut interaction)) = interactions.get_mut(entity) else { continue };
-        if push_interaction(&scheme, &generals, problem, before, &mut interaction) {
-            who.push(entity);
-            if first_pass {
-                answer.reactions.blocks.extend_from_slice(&interaction.reaction);
-            }
-        }
     }
     let mut order: Vec<Entity> = joints.iter().map(|(e, _)| e).collect();
     order.sort();
@@ -214,36 +173,6 @@ pub fn assemble_blocks(
         }
     }
     *error = problem.prepare().err().map(|e| e.to_string());
-}
-
-/// Appends an active linear relation.
-fn push_interaction(
-    scheme: &Scheme,
-    generals: &Generals,
-    problem: &mut crate::numerics::mixed::MixedProblem,
-    before: &crate::numerics::mixed::Velocities,
-    interaction: &mut ConstantInteraction,
-) -> bool {
-    let rows = interaction.rows();
-    let mut systems = [System::Fixed; 2];
-    let (mut y, mut u, mut b) = (interaction.offset.clone(), [0.0; MAX_ROWS], [0.0; MAX_ROWS]);
-    for (part, system) in interaction.systems.iter().enumerate() {
-        let Some(entity) = system else { continue };
-        let Some(index) = generals.rows.iter().position(|row| row.entity == Some(*entity)) else { continue };
-        systems[part] = System::General(index as u32);
-        let row = generals.rows[index];
-        for (i, h) in interaction.jacobians[part].chunks_exact(row.dofs).enumerate() {
-            let dot = |x: &[f64]| h.iter().zip(&x[row.first..row.first + row.dofs]).map(|(a, b)| a * b).sum::<f64>();
-            y[i] += dot(&generals.q);
-            u[i] += dot(&before.general);
-        }
-    }
-    interaction.active = interaction.law.constant_part(scheme.treatment, y[0], &u[..rows], scheme.time_step, &mut b[..rows]);
-    interaction.y = y;
-    if interaction.active {
-        problem.push_block(interaction.law.set(), systems, [&interaction.jacobians[0], &interaction.jacobians[1]], &b[..rows]);
-    }
-    interaction.active
 }
 
 /// Appends the three rows of a joint: impulses at the middle of the step, velocities matched at its end.
@@ -304,27 +233,15 @@ pub fn solve(mut step: ResMut<StepProblem>, mut solver: ResMut<Solver>) {
 }
 
 /// New velocities and poses of all systems.
-pub fn apply(
-    scheme: Res<Scheme>,
-    mut pass: ResMut<Pass>,
-    mut bodies: ResMut<Bodies>,
-    mut generals: ResMut<Generals>,
-    step: Res<StepProblem>,
-) {
+pub fn apply(scheme: Res<Scheme>, mut pass: ResMut<Pass>, mut bodies: ResMut<Bodies>, step: Res<StepProblem>) {
     if step.error.is_some() {
         return;
     }
     new_state(&mut bodies, &scheme, &step.answer.velocities.rigid, &mut pass);
-    new_general_state(&mut generals, &scheme, &step.answer.velocities.general);
 }
 
-/// Reactions and velocities back to the pairs, relations and joints that own the rows.
-pub fn store_reactions(
-    step: Res<StepProblem>,
-    mut pairs: Query<&mut Manifold, With<ContactPair>>,
-    mut interactions: Query<&mut ConstantInteraction>,
-    mut joints: Query<&mut SphericalJoint>,
-) {
+/// Reactions and velocities back to the pairs and joints that own the rows.
+pub fn store_reactions(step: Res<StepProblem>, mut pairs: Query<&mut Manifold, With<ContactPair>>, mut joints: Query<&mut SphericalJoint>) {
     let (problem, answer) = (&step.problem, &step.answer);
     let mut groups = step.groups.iter().zip(&step.first_contact).peekable();
     for (source, mut manifold) in pairs.iter_mut().enumerate() {
@@ -344,17 +261,7 @@ pub fn store_reactions(
             }
         }
     }
-    for mut interaction in &mut interactions {
-        interaction.reaction.fill(0.0);
-    }
     let mut first = 0;
-    for &entity in &step.interactions {
-        if let Ok(mut interaction) = interactions.get_mut(entity) {
-            let rows = interaction.rows();
-            interaction.reaction.copy_from_slice(&answer.reactions.blocks[first..first + rows]);
-            first += rows;
-        }
-    }
     for &entity in &step.joints {
         if let Ok(mut joint) = joints.get_mut(entity) {
             joint.reaction = DVec3::from_slice(&answer.reactions.blocks[first..]);

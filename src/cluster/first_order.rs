@@ -173,7 +173,7 @@ impl Implicit {
             if outcome.iterations > 0 && (self.linear || self.misfit(nodes, links, problem, &x, h) <= newton.tolerance) {
                 break;
             }
-            if outcome.iterations == newton.max_iterations {
+            if outcome.iterations >= newton.max_iterations.max(1) {
                 outcome.newton_failed = true;
                 break;
             }
@@ -312,36 +312,4 @@ impl Implicit {
     pub(super) fn inputs(&self, out: &mut [f64]) {
         out.copy_from_slice(&self.r);
     }
-}
-
-/// `M⁻¹ (A x + b + f + r)` and its Jacobian `M⁻¹ (A + ∂f/∂x)`: the right-hand side of a first-order system.
-pub(super) fn right_hand_side(
-    node: &Node,
-    t: f64,
-    x: &mut [f64],
-    r: &[f64],
-    jacobian: Option<&mut [f64]>,
-) -> Result<Vec<f64>, ClusterError> {
-    let n = node.nq;
-    let mut m = vec![0.0; n * n];
-    node.mass(t, x, &[], &mut m)?;
-    let mut rhs = r.to_vec();
-    rhs.resize(n, 0.0);
-    node.add_flow(t, x, &[], 1.0, &mut rhs)?;
-    let mut lu = Lu::default();
-    if !lu.factor(n, |i, row| row.copy_from_slice(&m[i * n..(i + 1) * n])) {
-        return Err(ClusterError::Singular { system: node.name.clone(), matrix: "M", time: t });
-    }
-    lu.solve(&mut rhs);
-    if let Some(out) = jacobian {
-        let mut d = vec![0.0; n * n];
-        node.subtract_tangent(t, x, &mut [], 0.0, -1.0, &mut d)?;
-        let mut column = vec![0.0; n];
-        for j in 0..n {
-            (0..n).for_each(|i| column[i] = d[i * n + j]);
-            lu.solve(&mut column);
-            (0..n).for_each(|i| out[i * n + j] = column[i]);
-        }
-    }
-    Ok(rhs)
 }

@@ -8,6 +8,7 @@
 //!
 //! Euler–Moreau, zero-order hold, Moreau–Jean and the exact modal scheme differ in these matrices alone.
 
+use super::large::Large;
 use super::link::{Level, Link};
 use super::node::{Node, System, buffer, evaluate, finite};
 use super::problem::Problem;
@@ -68,6 +69,7 @@ pub(super) struct Linear {
     scale: Vec<[f64; 2]>,
     r_old: Vec<f64>,
     keeps_r: bool,
+    large: Vec<Large>,
 }
 
 /// True where a cluster can be multiplied out.
@@ -271,7 +273,15 @@ impl Linear {
         let rows: usize = links.iter().map(Link::len).sum();
         let mut given = Vec::new();
         let mut parts = Vec::new();
+        let mut large = Vec::new();
         for (at, node) in nodes.iter().enumerate() {
+            if let Some((part, rows)) = Large::of(node, h, t)? {
+                let places = part.given.iter().zip(rows).enumerate();
+                given.extend(places.map(|(place, (&index, r))| Given { node: at, index, prescription: place, w: r.w, c: r.c, k: r.k }));
+                large.push((at, part));
+                parts.push(Products::default());
+                continue;
+            }
             parts.push(match node.integrator {
                 Integrator::MoreauJean { theta, .. } => Products::moreau_jean(node, theta, h, t, &mut given, at)?,
                 Integrator::Modal { .. } => Products::modal(node, h),
@@ -290,7 +300,7 @@ impl Linear {
             m
         };
         let mut given_in = blocks(|p| &p.given);
-        if given.is_empty() {
+        if given_in.is_zero() {
             given_in = SparseRows::default();
         }
         // rows of C and columns of B, link by link, on the flat states
@@ -331,11 +341,24 @@ impl Linear {
         let mut column = vec![0.0; size];
         for link in links {
             for i in link.rows.clone() {
+                // a dense answer where one of the systems is large
+                let mut whole = large.iter_mut().filter(|(at, _)| link.nodes.contains(at)).peekable();
+                let any_large = whole.peek().is_some();
                 if !first_order && link.level == Level::Output {
                     scale[i] = [h * nodes[link.nodes[0]].theta(), h];
                 }
                 column.fill(0.0);
                 let mut touched: Vec<usize> = Vec::new();
+                if any_large {
+                    b_t.row(i).for_each(|(j, b)| column[j] += b * scale[i][1]);
+                    for (at, part) in whole {
+                        let factor = part.response_factor(&nodes[*at], h);
+                        part.respond(&mut column, factor);
+                        touched.extend(part.start..part.start + part.n);
+                    }
+                    // of small systems only the product below counts
+                    b_t.row(i).filter(|(j, _)| !touched.contains(j)).for_each(|(j, _)| column[j] = 0.0);
+                }
                 for (j, b) in b_t.row(i) {
                     for (k, x) in response_t.row(j) {
                         column[k] += x * b * scale[i][1];
@@ -387,8 +410,10 @@ impl Linear {
             scale,
             r_old: vec![0.0; size],
             keeps_r: false,
+            large: large.into_iter().map(|(_, part)| part).collect(),
         };
-        linear.keeps_r = !linear.gamma_r.is_zero();
+        let full_input = |n: &Node| matches!(n.integrator, Integrator::EulerMoreau { gamma, .. } if gamma < 1.0);
+        linear.keeps_r = nodes.iter().any(full_input);
         linear.variable_load = nodes.iter().any(|n| matches!(load_of(n), Some(Operator::Function(_))));
         linear.variable_offset = links.iter().any(|l| match &l.relation {
             Relation::FirstOrderLinear(r) => !(r.e.is_constant() && r.f.is_constant()),
@@ -408,9 +433,7 @@ impl Linear {
             self.gamma_0.add_product(1.0, &self.load_0, &mut self.load);
         }
         offsets(links, t, &mut self.offset)?;
-        if !self.first_order {
-            self.outputs(state, &problem.r);
-        }
+        self.outputs(state, &problem.r);
         if self.keeps_r {
             self.r_old.fill(0.0);
             self.b_t.add_transposed_product(&problem.r[..self.y.len()], &mut self.r_old);
@@ -422,7 +445,9 @@ impl Linear {
     fn outputs(&mut self, state: &State, r: &[f64]) {
         for i in 0..self.y.len() {
             self.y[i] = self.offset[i] + self.c.dot(i, &state.q) + self.d.dot(i, r);
-            self.y_dot[i] = self.c.dot(i, &state.v);
+            if !self.first_order {
+                self.y_dot[i] = self.c.dot(i, &state.v);
+            }
         }
     }
 
@@ -468,6 +493,10 @@ impl Linear {
                 }
                 self.given_in.add_product(1.0, &self.given_v, &mut self.free);
             }
+        }
+        let load = if self.variable_load { [&self.load_0[..], &self.load_1] } else { [&self.load_0[..], &self.load_0] };
+        for part in &mut self.large {
+            part.add_free(&state.q, &state.v, load, &self.r_old, &self.given_v, &mut self.free);
         }
         if self.variable_offset {
             offsets(links, t1, &mut self.offset)?;
@@ -523,7 +552,9 @@ impl Linear {
                 state.q[i] += h * (theta * self.free[i] + (1.0 - theta) * state.v[i]);
             }
             std::mem::swap(&mut state.v, &mut self.free);
+            outcome.contact_work = self.half_work(links, problem);
             self.outputs(state, &problem.r);
+            outcome.contact_work += self.half_work(links, problem);
             for link in links.iter().filter(|l| l.law.is_impact()) {
                 outcome.penetration = outcome.penetration.max(-self.y[link.rows.start]);
             }
@@ -532,6 +563,12 @@ impl Linear {
             finite(&state.q[node.q0..node.q0 + node.nq], t1, &node.name, "state")?;
         }
         Ok(outcome)
+    }
+
+    /// `½ Σ P ẏ` of the impulses of the step with the present rates.
+    fn half_work(&self, links: &[Link], problem: &Problem) -> f64 {
+        let acting = links.iter().filter(|l| l.active && l.level == Level::Rate);
+        acting.flat_map(|l| l.rows.clone()).map(|i| 0.5 * problem.r[i] * self.y_dot[i]).sum()
     }
 
     /// Impulses that impose the prescribed velocities.

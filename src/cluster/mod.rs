@@ -19,16 +19,19 @@
 
 mod d1_minus;
 mod first_order;
+mod large;
 mod linear;
 mod link;
 mod node;
 mod problem;
 mod record;
+mod rhs;
 mod schatzman_paoli;
 mod second_order;
 pub mod systems;
 
 pub use record::{Signal, Trace};
+pub use rhs::right_hand_side;
 
 use crate::model::integrator::Integrator;
 use crate::numerics::Report;
@@ -42,7 +45,7 @@ use serde::{Deserialize, Serialize};
 /// ```
 /// use drystone::cluster::ClusterError;
 /// let error = ClusterError::NotFinite { system: "pendulum".into(), operator: "F_int", time: 0.5 };
-/// assert_eq!(error.to_string(), "F_int of pendulum is not finite at t = 0.5 s");
+/// assert_eq!(error.to_string(), "F_int of pendulum is not finite at t = 0.5 s; the state before the step is kept");
 /// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ClusterError {
@@ -50,7 +53,7 @@ pub enum ClusterError {
     #[error("{0}")]
     Setup(String),
     /// A user function, or a state, that is not finite.
-    #[error("{operator} of {system} is not finite at t = {time} s")]
+    #[error("{operator} of {system} is not finite at t = {time} s; the state before the step is kept")]
     NotFinite {
         /// Name of the system or interaction.
         system: String,
@@ -60,7 +63,7 @@ pub enum ClusterError {
         time: f64,
     },
     /// A matrix that cannot be inverted.
-    #[error("the matrix {matrix} of {system} is singular at t = {time} s")]
+    #[error("the matrix {matrix} of {system} is singular at t = {time} s; a regular one is needed")]
     Singular {
         /// Name of the system.
         system: String,
@@ -108,6 +111,8 @@ pub struct SystemsReport {
     pub newton_iterations: usize,
     /// Largest overlap at the end of a step, −y of impacts.
     pub penetration: f64,
+    /// Work of the impulses of all interactions, `Σ ½ P (ẏ⁺ + ẏ⁻)` (J): what impacts and friction took is negative.
+    pub contact_work: f64,
 }
 
 /// How one step of one cluster went.
@@ -119,6 +124,7 @@ struct Outcome {
     projection_failed: bool,
     active: usize,
     penetration: f64,
+    contact_work: f64,
 }
 
 impl SystemsReport {
@@ -128,6 +134,7 @@ impl SystemsReport {
         self.rel = self.rel.max(earlier.rel);
         self.newton_iterations = self.newton_iterations.max(earlier.newton_iterations);
         self.penetration = self.penetration.max(earlier.penetration);
+        self.contact_work += earlier.contact_work;
     }
 
     fn add(&mut self, outcome: &Outcome) {
@@ -136,6 +143,7 @@ impl SystemsReport {
         self.rel = self.rel.max(outcome.report.rel);
         self.newton_iterations = self.newton_iterations.max(outcome.iterations);
         self.penetration = self.penetration.max(outcome.penetration);
+        self.contact_work += outcome.contact_work;
     }
 }
 
@@ -166,6 +174,15 @@ struct Cluster {
     machine: Machine,
     h: f64,
     newton: NewtonLoop,
+    good: Good,
+}
+
+/// What a cluster goes back to when a step fails: all that its components do not hold in the middle of a batch.
+#[derive(Debug, Default)]
+struct Good {
+    state: State,
+    r: Vec<f64>,
+    before: Vec<f64>,
 }
 
 /// Integrators that may meet in an interaction.
@@ -251,7 +268,7 @@ impl Cluster {
                 }
             }
         };
-        let mut cluster = Self { nodes, links, problem, state, machine, h, newton };
+        let mut cluster = Self { nodes, links, problem, state, machine, h, newton, good: Good::default() };
         if let Machine::SchatzmanPaoli(m) = &mut cluster.machine {
             if memory.iter().all(|m| !m.is_empty()) {
                 m.before = memory.concat();
@@ -273,9 +290,30 @@ impl Cluster {
         }
     }
 
+    /// Remembers the state before a step.
+    fn keep(&mut self) {
+        self.good.state.q.clone_from(&self.state.q);
+        self.good.state.v.clone_from(&self.state.v);
+        self.good.r.clone_from(&self.problem.r);
+        if let Machine::SchatzmanPaoli(m) = &self.machine {
+            self.good.before.clone_from(&m.before);
+        }
+    }
+
+    /// Goes back to the state that was kept; outputs follow as far as the functions of the user allow.
+    fn restore(&mut self, t: f64) {
+        self.state.q.clone_from(&self.good.state.q);
+        self.state.v.clone_from(&self.good.state.v);
+        self.problem.r.clone_from(&self.good.r);
+        if let Machine::SchatzmanPaoli(m) = &mut self.machine {
+            m.before.clone_from(&self.good.before);
+        }
+        drop(self.resume(t));
+    }
+
     /// One step from t to t1.
     fn step(&mut self, t: f64, t1: f64) -> Result<Outcome, ClusterError> {
-        let Self { nodes, links, problem, state, machine, h, newton } = self;
+        let Self { nodes, links, problem, state, machine, h, newton, .. } = self;
         let (h, newton) = (*h, *newton);
         match machine {
             Machine::Linear(m) => m.step(nodes, links, problem, state, t1, h),

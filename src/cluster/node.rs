@@ -73,6 +73,11 @@ pub(super) fn buffer(n: usize) -> SmallVec<[f64; 64]> {
     smallvec![0.0; n]
 }
 
+/// A copy on the stack where it is short.
+pub(super) fn buffer_of(x: &[f64]) -> SmallVec<[f64; 64]> {
+    SmallVec::from_slice(x)
+}
+
 /// Evaluates an operator and checks what comes out.
 pub(super) fn evaluate(
     op: &Operator,

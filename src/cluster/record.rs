@@ -99,8 +99,9 @@ impl Trace {
     pub(super) fn resolve(&mut self, clusters: &[Cluster]) -> Result<(), String> {
         self.places.clear();
         for signal in &self.signals {
-            let place = find(clusters, *signal)
-                .ok_or_else(|| format!("{signal:?} is recorded, but there is no such system, interaction or component"))?;
+            let place = find(clusters, *signal).ok_or_else(|| {
+                format!("{signal:?} is recorded, but there is no such system, interaction or component (they count from 0)")
+            })?;
             self.places.push(place);
         }
         Ok(())

@@ -166,7 +166,7 @@ impl Implicit {
         let (t, t1, h) = times;
         self.q0.copy_from_slice(&state.q);
         self.v0.copy_from_slice(&state.v);
-        self.outputs(nodes, links, problem, &self.q0.clone(), &self.v0.clone(), t)?;
+        self.outputs(nodes, links, problem, &state.q, &state.v, t)?;
         self.keep_outputs(links);
         for (node, x) in nodes.iter().zip(&mut self.nodes) {
             x.start.fill(0.0);
@@ -182,6 +182,7 @@ impl Implicit {
         }
         self.positions.multipliers.clear();
         self.positions.multipliers.resize(self.y.len(), 0.0);
+        let rates = super::node::buffer_of(&self.y_dot);
         let mut outcome;
         // joining contacts one by one, at most all of them
         let mut passes = links.len() + 1;
@@ -213,6 +214,9 @@ impl Implicit {
         }
         self.outputs(nodes, links, problem, &state.q, &state.v, t1)?;
         self.keep_outputs(links);
+        for i in links.iter().filter(|l| l.active && l.level == Level::Rate).flat_map(|l| l.rows.clone()) {
+            outcome.contact_work += 0.5 * problem.r[i] * (rates[i] + self.y_dot[i]);
+        }
         for (link, x) in links.iter().zip(&self.links).filter(|(l, _)| l.law.is_impact()) {
             outcome.penetration = outcome.penetration.max(-x.y[0]);
             outcome.active += if link.active { link.len() } else { 0 };
@@ -266,7 +270,7 @@ impl Implicit {
             if self.left_over(nodes, links, problem, state, newton) {
                 break;
             }
-            if outcome.iterations == newton.max_iterations {
+            if outcome.iterations >= newton.max_iterations.max(1) {
                 outcome.newton_failed = true;
                 break;
             }
@@ -494,7 +498,7 @@ impl Implicit {
                 places.zip(self.links[l].response.chunks_exact(m)).for_each(|(place, row)| self.column[place] += row[i] * r);
             }
             for node in nodes {
-                let before = buffer_of(&state.q[node.q0..node.q0 + node.nq]);
+                let before = super::node::buffer_of(&state.q[node.q0..node.q0 + node.nq]);
                 node.move_by(&before, 1.0, &self.column[node.v0..node.v0 + node.nv], &mut state.q[node.q0..node.q0 + node.nq]);
             }
         }
@@ -523,10 +527,6 @@ impl Implicit {
         self.keep_outputs(links);
         Ok(())
     }
-}
-
-fn buffer_of(x: &[f64]) -> smallvec::SmallVec<[f64; 64]> {
-    smallvec::SmallVec::from_slice(x)
 }
 
 /// Ŵ⁻¹ Gᵀ, node by node; given velocities do not answer.

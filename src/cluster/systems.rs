@@ -107,6 +107,7 @@ pub fn refresh(
             (clusters.clusters, clusters.known, clusters.h, clusters.newton) = (built, known, h, Some(*newton));
             for trace in &mut traces.0 {
                 if let Err(reason) = trace.resolve(&clusters.clusters) {
+                    clusters.known = usize::MAX;
                     clusters.error = Some(ClusterError::Setup(reason));
                 }
             }
@@ -127,6 +128,15 @@ fn build(
     h: f64,
     newton: NewtonLoop,
 ) -> Result<Vec<Cluster>, ClusterError> {
+    for node in &nodes {
+        let (valid, first) = match &node.system {
+            System::FirstOrder(s) => (s.validate(), true),
+            System::Lagrangian(s) => (s.validate(), false),
+            System::NewtonEuler(s) => (s.validate(), false),
+        };
+        let order = node.integrator.fits(first);
+        valid.and(node.integrator.validate()).and(order).map_err(|e| ClusterError::Setup(format!("{}: {e}", node.name)))?;
+    }
     // union–find over the systems
     let mut root: Vec<usize> = (0..nodes.len()).collect();
     fn find(root: &mut [usize], mut i: usize) -> usize {
@@ -141,7 +151,10 @@ fn build(
         let mut places = Vec::new();
         for &system in &interaction.systems {
             let place = nodes.binary_search_by_key(&system, |n| n.entity);
-            places.push(place.map_err(|_| ClusterError::Setup(format!("{name} links a system that does not exist")))?);
+            places.push(place.map_err(|_| {
+                let found = "links a system that does not exist; one or two living systems are needed";
+                ClusterError::Setup(format!("{name} {found}"))
+            })?);
         }
         check(&name, interaction, &places, &nodes)?;
         for pair in places.windows(2) {
@@ -289,6 +302,7 @@ impl Clusters {
                 problem.r[link.rows.clone()].copy_from_slice(&links[at].1.lambda);
             }
             if let Err(error) = cluster.resume(t) {
+                self.known = usize::MAX;
                 self.error = Some(error);
             }
         }
@@ -312,14 +326,25 @@ pub fn advance(clock: Res<Clock>, mut clusters: ResMut<Clusters>, mut traces: Re
         let t = clock.time;
         clock.tick(clusters.h);
         clusters.report.active_rows = 0;
+        // before the first step of a batch, the components hold the state
+        if clusters.done > 0 {
+            clusters.clusters.iter_mut().for_each(Cluster::keep);
+        }
         for cluster in &mut clusters.clusters {
             match cluster.step(t, clock.time) {
                 Ok(outcome) => clusters.report.add(&outcome),
                 Err(error) => {
                     clusters.error = Some(error);
-                    return;
+                    break;
                 }
             }
+        }
+        if clusters.error.is_some() {
+            if clusters.done > 0 {
+                clusters.clusters.iter_mut().for_each(|cluster| cluster.restore(t));
+            }
+            clusters.rebuild();
+            return;
         }
         clusters.done += 1;
         for trace in traces.0.iter_mut().filter(|t| clock.step.is_multiple_of(t.every)) {
@@ -328,7 +353,7 @@ pub fn advance(clock: Res<Clock>, mut clusters: ResMut<Clusters>, mut traces: Re
     }
 }
 
-/// Writes states and multipliers into the components, without marking them as changed.
+/// Writes states and multipliers into the components, without marking them as changed; nothing where no step was done.
 pub fn store(
     mut first: Query<&mut FirstOrder>,
     mut lagrangian: Query<&mut Lagrangian>,
@@ -336,6 +361,9 @@ pub fn store(
     mut interactions: Query<&mut Interaction>,
     mut clusters: ResMut<Clusters>,
 ) {
+    if clusters.error.is_some() && clusters.done == 0 {
+        return;
+    }
     let mut inputs = std::mem::take(&mut clusters.inputs);
     for cluster in &mut clusters.clusters {
         cluster.inputs(&mut inputs);

@@ -1,7 +1,7 @@
 //! The energy balance of a step, every term by its own formula.
 //!
 //! ```text
-//! E        = Σ ½ m v² + ½ ωᵀ I ω − m g·x   (+ ½ vᵀ M v − f·q of general systems)
+//! E        = Σ ½ m v² + ½ ωᵀ I ω − m g·x
 //! contacts = Σ rᵀ (u⁺ + u⁻)/2              normal, friction, and overlap = r_n c/2 with c the velocity that β asks for
 //! joints   = Σ rᵀ (u⁺ + u⁻)/2
 //! drives   = Σ r · (velocity of driven bodies), with the sign of the work done on the others
@@ -15,7 +15,7 @@
 use crate::assembly::problem::StepProblem;
 use crate::model::scheme::Scheme;
 use crate::numerics::mixed::{IMMOBILE, MAX_ROWS};
-use crate::topology::bodies::{Bodies, Generals};
+use crate::topology::bodies::Bodies;
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
@@ -82,7 +82,7 @@ impl Energy {
 }
 
 /// Energy at the start (`end = false`) or end of the step that the rows hold.
-pub fn energy(bodies: &Bodies, generals: &Generals, scheme: &Scheme, end: bool) -> Energy {
+pub fn energy(bodies: &Bodies, scheme: &Scheme, end: bool) -> Energy {
     let mut e = Energy::default();
     for body in &bodies.rows {
         let Some(inertia) = body.inertia else { continue };
@@ -90,24 +90,11 @@ pub fn energy(bodies: &Bodies, generals: &Generals, scheme: &Scheme, end: bool) 
         e.kinetic += 0.5 * (inertia.mass * v.linear.length_squared() + v.angular.dot(inertia.principal * v.angular));
         e.potential -= inertia.mass * scheme.gravity.dot(x);
     }
-    let (q, v) = if end { (&generals.new_q, &generals.new_v) } else { (&generals.q, &generals.v) };
-    let mut at = 0;
-    for row in &generals.rows {
-        let n = row.dofs;
-        let (q, v) = (&q[row.first..row.first + n], &v[row.first..row.first + n]);
-        let mass = &generals.mass[at..at + n * n];
-        at += n * n;
-        for i in 0..n {
-            let momentum: f64 = mass[i * n..(i + 1) * n].iter().zip(v).map(|(m, v)| m * v).sum();
-            e.kinetic += 0.5 * v[i] * momentum;
-            e.potential -= generals.force[row.first + i] * q[i];
-        }
-    }
     e
 }
 
 /// Work of the step that the rows hold.
-pub fn step_work(bodies: &Bodies, generals: &Generals, scheme: &Scheme, step: &StepProblem) -> Work {
+pub fn step_work(bodies: &Bodies, scheme: &Scheme, step: &StepProblem) -> Work {
     let mut w = Work::default();
     contact_work(step, &mut w);
     block_work(step, &mut w);
@@ -122,11 +109,6 @@ pub fn step_work(bodies: &Bodies, generals: &Generals, scheme: &Scheme, step: &S
         // along a locked axis gravity is carried by the lock and nothing moves
         let moved = body.new_pose.position - body.pose.position;
         w.scheme += inertia.mass * scheme.gravity.dot(h * linear - moved);
-    }
-    let velocities = generals.v.iter().zip(&generals.new_v);
-    let moved = generals.new_q.iter().zip(&generals.q);
-    for ((f, (v, new_v)), (new_q, q)) in generals.force.iter().zip(velocities).zip(moved) {
-        w.scheme += f * (0.5 * h * (v + new_v) - (new_q - q));
     }
     w
 }
@@ -152,21 +134,13 @@ fn contact_work(step: &StepProblem, w: &mut Work) {
 fn block_work(step: &StepProblem, w: &mut Work) {
     let p = &step.problem;
     let (mut after, mut before) = ([0.0; MAX_ROWS], [0.0; MAX_ROWS]);
-    let relations = step.interactions.len();
-    for (k, block) in p.blocks.iter().enumerate() {
+    for block in &p.blocks {
         let n = block.rows;
         p.block_velocity(block, &step.answer.velocities, &mut after[..n]);
         p.block_velocity(block, &step.before, &mut before[..n]);
         for i in 0..n {
             let r = step.answer.reactions.blocks[block.first + i];
-            let work = r * (0.5 * (after[i] + before[i]) - p.block_b[block.first + i]);
-            if k >= relations || matches!(block.set, crate::numerics::admissible::AdmissibleSet::Free) {
-                w.joints += work;
-            } else if i == 0 {
-                w.normal += work;
-            } else {
-                w.friction += work;
-            }
+            w.joints += r * (0.5 * (after[i] + before[i]) - p.block_b[block.first + i]);
         }
     }
 }

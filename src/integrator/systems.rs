@@ -4,7 +4,7 @@ use super::moreau_jean::{advance, free_gyroscopic, gyroscopic_torque, theta_velo
 use crate::model::newton_euler::Velocity;
 use crate::model::scheme::Scheme;
 use crate::numerics::mixed::Twist;
-use crate::topology::bodies::{Bodies, Body, Generals};
+use crate::topology::bodies::{Bodies, Body};
 use bevy_ecs::prelude::*;
 use glam::DVec3;
 
@@ -88,13 +88,4 @@ pub fn new_state(bodies: &mut Bodies, scheme: &Scheme, solution: &[Twist], pass:
     if pass.number > 0 && pass.change <= ROUNDING && pass.change > 0.5 * last {
         pass.change = 0.0;
     }
-}
-
-/// New velocities and coordinates of the general systems.
-pub fn new_general_state(generals: &mut Generals, scheme: &Scheme, solution: &[f64]) {
-    let (h, theta) = (scheme.time_step, scheme.treatment.theta());
-    generals.new_v.copy_from_slice(solution);
-    generals.new_q.clear();
-    let velocities = generals.v.iter().zip(&generals.new_v);
-    generals.new_q.extend(generals.q.iter().zip(velocities).map(|(q, (v, new))| q + h * (theta * new + (1.0 - theta) * v)));
 }

@@ -87,14 +87,48 @@ pub fn write_history(path: &Path, history: &History) -> Result<(), OutputError> 
         Panel::logarithmic("Residual e_s (–)", single("e_s", &logarithms), tolerance.map(f64::log10)),
         Panel::linear("Largest penetration", "m", vec![single("penetration", &history.penetration)]),
     ];
+    save(path, &history.title, &history.time, &panels, "s")
+}
+
+/// Curves of one unit against time.
+///
+/// ```
+/// use drystone::io::plot::{Curve, Group, write_curves};
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("curves.svg");
+/// let time = [0.0, 1e-3, 2e-3];
+/// let voltages = Group { title: "Voltages", unit: "V", curves: vec![Curve::new("in", vec![0.0, 5.0, 0.0])] };
+/// write_curves(&path, "a pulse", &time, &[voltages])?;
+/// # Ok::<(), drystone::io::error::OutputError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Group<'a> {
+    /// Heading of the panel.
+    pub title: &'a str,
+    /// Unit of the values.
+    pub unit: &'a str,
+    /// The curves.
+    pub curves: Vec<Curve>,
+}
+
+/// Draws groups of curves above each other as an SVG; `time` in seconds, ascending.
+pub fn write_curves(path: &Path, title: &str, time: &[f64], groups: &[Group]) -> Result<(), OutputError> {
+    let panels: Vec<Panel> = groups.iter().map(|g| Panel::linear(g.title, g.unit, g.curves.clone())).collect();
+    let largest = time.iter().copied().filter(|t| t.is_finite()).fold(0.0, |m: f64, t| m.max(t.abs()));
+    let (factor, prefix) = if largest < 1.0 { decimal_prefix(largest) } else { (1.0, "") };
+    let time: Vec<f64> = time.iter().map(|t| t / factor).collect();
+    save(path, title, &time, &panels, &format!("{prefix}s"))
+}
+
+fn save(path: &Path, title: &str, time: &[f64], panels: &[Panel], unit: &str) -> Result<(), OutputError> {
     for curve in panels.iter().flat_map(|panel| &panel.curves) {
-        if curve.values.len() != history.time.len() {
-            let (found, times) = (curve.values.len(), history.time.len());
+        if curve.values.len() != time.len() {
+            let (found, times) = (curve.values.len(), time.len());
             return Err(OutputError::data(path, format!("curve {:?} has {found} values for {times} times", curve.name)));
         }
     }
     let mut svg = String::new();
-    draw(&mut svg, history, &panels).map_err(|error| OutputError::data(path, format!("the plot cannot be drawn: {error}")))?;
+    draw(&mut svg, title, time, panels, unit).map_err(|error| OutputError::data(path, format!("the plot cannot be drawn: {error}")))?;
     replace_file(path, svg.as_bytes())
 }
 
@@ -171,18 +205,18 @@ fn thin(time: &[f64], values: &[f64]) -> Vec<Vec<(f64, f64)>> {
 
 pub(super) type DrawResult = Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
-fn draw(svg: &mut String, history: &History, panels: &[Panel]) -> DrawResult {
+fn draw(svg: &mut String, title: &str, time: &[f64], panels: &[Panel], unit: &str) -> DrawResult {
     let page = SVGBackend::with_string(svg, SIZE).into_drawing_area();
     page.fill(&WHITE)?;
     let (head, body) = page.split_vertically(44);
     let heading = ("sans-serif", 21).into_font().style(FontStyle::Bold).color(&INK);
-    head.draw(&Text::new(history.title.clone(), (72, 16), heading))?;
-    let end =
-        history.time.iter().copied().filter(|t| t.is_finite()).fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), t| (a.min(t), b.max(t)));
+    head.draw(&Text::new(title.to_owned(), (72, 16), heading))?;
+    let end = time.iter().copied().filter(|t| t.is_finite()).fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), t| (a.min(t), b.max(t)));
     let times = if end.0 < end.1 { end } else { (0.0, 1.0) };
     let areas = body.split_evenly((panels.len(), 1));
     for (k, (panel, area)) in panels.iter().zip(&areas).enumerate() {
-        draw_panel(area, panel, &history.time, times, k + 1 == panels.len())?;
+        let unit = if k + 1 == panels.len() { unit } else { "" };
+        draw_panel(area, panel, time, times, unit)?;
     }
     page.present()
 }
@@ -192,8 +226,9 @@ fn draw_panel(
     panel: &Panel,
     time: &[f64],
     times: (f64, f64),
-    last: bool,
+    unit: &str,
 ) -> DrawResult {
+    let last = !unit.is_empty();
     let width = SIZE.0 as i32;
     let text = ("sans-serif", 14).into_font().color(&INK);
     let mut chart = ChartBuilder::on(area)
@@ -206,7 +241,7 @@ fn draw_panel(
         .build_cartesian_2d(times.0..times.1, panel.range.0..panel.range.1)?;
     chart
         .configure_mesh()
-        .x_desc(if last { "time (s)" } else { "" })
+        .x_desc(if last { format!("time ({unit})") } else { String::new() })
         .x_label_formatter(&|t| short(*t))
         .y_label_formatter(&|y| panel.label(*y))
         .x_labels(11)

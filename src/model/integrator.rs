@@ -89,6 +89,15 @@ impl Integrator {
         matches!(self, Self::EulerMoreau { .. } | Self::ZeroOrderHold)
     }
 
+    /// Checks that it moves systems of this order.
+    pub fn fits(&self, first_order: bool) -> Result<(), String> {
+        match (self.is_first_order(), first_order) {
+            (true, false) => Err(format!("{self:?} moves no systems of second order; Moreau–Jean does")),
+            (false, true) => Err(format!("{self:?} moves no systems of first order; Euler–Moreau or a zero-order hold do")),
+            _ => Ok(()),
+        }
+    }
+
     /// Checks the ranges.
     pub fn validate(&self) -> Result<(), String> {
         let range = |name: &str, x: f64, low: f64, high: f64| {

@@ -1,53 +1,9 @@
-//! Who is linked, and how: linear relations between Lagrangian systems, and joints between rigid bodies.
+//! Who is linked, and how: relations between dynamical systems, and joints between rigid bodies.
 
-use super::law::{ConstantLaw, Law};
+use super::law::Law;
 use super::relation::Relation;
 use bevy_ecs::prelude::{Component, Entity};
 use glam::DVec3;
-
-/// A linear relation with a law (Siconos: `LagrangianLinearTIR` in an `ConstantInteraction`).
-///
-/// ```text
-/// y = H₁ q₁ + H₂ q₂ + e        u = H₁ v₁ + H₂ v₂        law on u;  active by the first row of y
-/// ```
-///
-/// ```
-/// use drystone::model::{interaction::ConstantInteraction, law::ConstantLaw};
-/// # use bevy_ecs::prelude::*;
-/// # let ball = World::new().spawn_empty().id();
-/// let floor = ConstantInteraction::new([Some(ball), None], [vec![1.0, 0.0], vec![]], vec![0.0], ConstantLaw::NewtonImpact { e: 0.9 });
-/// assert_eq!(floor.rows(), 1);
-/// ```
-#[derive(Component, Clone, Debug, PartialEq)]
-pub struct ConstantInteraction {
-    /// The systems that are linked.
-    pub systems: [Option<Entity>; 2],
-    /// Row-major `rows × dofs` Jacobians, one per system; empty for `None`.
-    pub jacobians: [Vec<f64>; 2],
-    /// Constant part of the output, one per row.
-    pub offset: Vec<f64>,
-    /// The law.
-    pub law: ConstantLaw,
-    /// Output at the start of the last step.
-    pub y: Vec<f64>,
-    /// Impulses of the last step, the guess for the next.
-    pub reaction: Vec<f64>,
-    /// Whether the rows took part in the last step.
-    pub active: bool,
-}
-
-impl ConstantInteraction {
-    /// A relation at rest.
-    pub fn new(systems: [Option<Entity>; 2], jacobians: [Vec<f64>; 2], offset: Vec<f64>, law: ConstantLaw) -> Self {
-        let rows = offset.len();
-        Self { systems, jacobians, offset, law, y: vec![0.0; rows], reaction: vec![0.0; rows], active: false }
-    }
-
-    /// Number of rows.
-    pub fn rows(&self) -> usize {
-        self.offset.len()
-    }
-}
 
 /// A point of each body stays together (Siconos: `KneeJointR`); without body 2, with a point of the world.
 ///

@@ -196,63 +196,6 @@ fn bounds(lower: f64, upper: f64) -> Result<(), String> {
     }
 }
 
-/// The law of an interaction with stored rows.
-///
-/// ```
-/// use drystone::model::law::{ConstantLaw, CoulombImpact};
-/// assert_eq!(ConstantLaw::Equality.rows_hint(), None);
-/// assert_eq!(ConstantLaw::NewtonImpact { e: 0.9 }.rows_hint(), Some(1));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum ConstantLaw {
-    /// `u = 0`: a joint.
-    Equality,
-    /// `0 ≤ u⁺ + e u⁻ ⟂ r ≥ 0` on one row.
-    NewtonImpact {
-        /// Restitution.
-        e: f64,
-    },
-    /// Friction on two rows `(n, t)` or three `(n, t1, t2)`.
-    CoulombImpact(CoulombImpact),
-}
-
-impl ConstantLaw {
-    /// The number of rows where the law fixes it.
-    pub fn rows_hint(&self) -> Option<usize> {
-        match self {
-            Self::NewtonImpact { .. } => Some(1),
-            Self::Equality | Self::CoulombImpact(_) => None,
-        }
-    }
-
-    /// Where the reaction lives.
-    pub fn set(&self) -> AdmissibleSet {
-        match self {
-            Self::Equality => AdmissibleSet::Free,
-            Self::NewtonImpact { .. } => AdmissibleSet::NonNegative,
-            Self::CoulombImpact(law) => AdmissibleSet::Coulomb { mu: law.mu },
-        }
-    }
-
-    /// Writes the constant part of the rows into `b`, or returns false where the interaction is not active.
-    ///
-    /// `y` and `u` are output and its rate at the start of the step.
-    pub fn constant_part(&self, treatment: Treatment, y: f64, u: &[f64], h: f64, b: &mut [f64]) -> bool {
-        let impact = match self {
-            Self::Equality => {
-                b.fill(0.0);
-                return true;
-            }
-            Self::NewtonImpact { e } => CoulombImpact { e_n: *e, ..CoulombImpact::default() },
-            Self::CoulombImpact(law) => *law,
-        };
-        let at = |k: usize| u.get(k).copied().unwrap_or(0.0);
-        let Some(part) = impact.constant_part(treatment, y, 0.0, DVec3::new(at(0), at(1), at(2)), h) else { return false };
-        b.iter_mut().zip(part.to_array()).for_each(|(b, x)| *b = x);
-        true
-    }
-}
-
 /// The law of every pair of materials.
 ///
 /// ```

@@ -4,7 +4,6 @@ pub mod contact;
 pub mod dynamical_system;
 pub mod integrator;
 pub mod interaction;
-pub mod lagrangian;
 pub mod law;
 pub mod newton_euler;
 pub mod operator;

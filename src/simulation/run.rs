@@ -11,14 +11,13 @@ use crate::integrator::systems::Pass;
 use crate::model::contact::{ContactPair, Manifold};
 use crate::model::dynamical_system::DynamicalSystem;
 use crate::model::integrator::Integrator;
-use crate::model::interaction::{ConstantInteraction, Interaction, SphericalJoint};
-use crate::model::lagrangian::{ConstantLagrangian, Coordinates};
+use crate::model::interaction::{Interaction, SphericalJoint};
 use crate::model::law::ContactLaws;
 use crate::model::newton_euler::{AppliedForce, BodyName, BodyPose, Velocity};
 use crate::model::scheme::{Clock, Scheme};
 use crate::numerics::Report;
 use crate::numerics::auto::Auto;
-use crate::topology::bodies::{Bodies, Generals, Slot};
+use crate::topology::bodies::{Bodies, Slot};
 use bevy_ecs::name::Name;
 use bevy_ecs::prelude::*;
 use glam::DVec3;
@@ -222,7 +221,6 @@ impl Simulation {
         world.insert_resource(scheme);
         world.init_resource::<Clock>();
         world.init_resource::<Bodies>();
-        world.init_resource::<Generals>();
         world.init_resource::<Proximity>();
         world.init_resource::<ContactLaws>();
         world.init_resource::<Pass>();
@@ -347,47 +345,6 @@ impl Simulation {
         self.world.despawn(body)
     }
 
-    /// Adds a Lagrangian system with constant matrices.
-    pub fn spawn_constant_system(&mut self, system: ConstantLagrangian, state: Coordinates) -> Result<Entity, SimulationError> {
-        system.validate().map_err(SimulationError::Setting)?;
-        let n = system.force.len();
-        if state.q.len() != n || state.v.len() != n {
-            let found = format!("q holds {} and v {} values, but the system has {n} degrees of freedom", state.q.len(), state.v.len());
-            return Err(SimulationError::Setting(found));
-        }
-        Ok(self.world.spawn((system, state)).id())
-    }
-
-    /// Links Lagrangian systems.
-    pub fn spawn_constant_interaction(&mut self, interaction: ConstantInteraction) -> Result<Entity, SimulationError> {
-        let rows = interaction.rows();
-        if let Some(needed) = interaction.law.rows_hint().filter(|&n| n != rows) {
-            return Err(SimulationError::Setting(format!("the interaction has {rows} rows, but its law needs {needed}")));
-        }
-        for (system, jacobian) in interaction.systems.iter().zip(&interaction.jacobians) {
-            let dofs = match system {
-                None => 0,
-                Some(e) => match self.world.get::<ConstantLagrangian>(*e) {
-                    Some(s) => s.force.len(),
-                    None => {
-                        return Err(SimulationError::Setting(
-                            "an interaction links Lagrangian systems; rigid bodies have joints and contacts".into(),
-                        ));
-                    }
-                },
-            };
-            if jacobian.len() != rows * dofs {
-                let found = format!(
-                    "a Jacobian holds {} numbers, but {rows} rows × {dofs} degrees of freedom need {}",
-                    jacobian.len(),
-                    rows * dofs
-                );
-                return Err(SimulationError::Setting(found));
-            }
-        }
-        Ok(self.world.spawn(interaction).id())
-    }
-
     /// Joins two bodies, or a body and the world, at a point given in world coordinates (m).
     pub fn spawn_joint(&mut self, body1: Entity, body2: Option<Entity>, point: DVec3) -> Result<Entity, SimulationError> {
         let local = |e: Entity| {
@@ -460,10 +417,7 @@ impl Simulation {
         let wrong = |e| SimulationError::Setting(format!("the system cannot be made: {e}"));
         system.validate().map_err(wrong)?;
         integrator.validate().map_err(wrong)?;
-        if integrator.is_first_order() != system.is_first_order() {
-            let order = if system.is_first_order() { "first" } else { "second" };
-            return Err(wrong(format!("{integrator:?} does not move systems of {order} order")));
-        }
+        integrator.fits(system.is_first_order()).map_err(wrong)?;
         Ok(match system {
             DynamicalSystem::FirstOrder(s) => self.world.spawn((s, integrator)).id(),
             DynamicalSystem::Lagrangian(s) => self.world.spawn((s, integrator)).id(),
@@ -671,23 +625,15 @@ impl Simulation {
             let body = name.map_or_else(|| format!("body {slot}"), |n| format!("body {n:?}"));
             return Err(SimulationError::NotFinite { step: self.steps() + 1, time: self.time(), what, body });
         }
-        let generals = self.world.resource::<Generals>();
-        let bad = |x: &[f64]| x.iter().position(|x| x.is_nan() || x.abs() >= OVERFLOW);
-        for (what, numbers) in [("velocity", &generals.new_v), ("position", &generals.new_q)] {
-            if let Some(at) = bad(numbers) {
-                let body = format!("a Lagrangian system (degree of freedom {at})");
-                return Err(SimulationError::NotFinite { step: self.steps() + 1, time: self.time(), what, body });
-            }
-        }
         Ok(())
     }
 
     /// Advances the clock and writes the certificate of the step.
     fn certify(&mut self, settled: bool) -> StepReport {
-        let (bodies, generals) = (self.world.resource::<Bodies>(), self.world.resource::<Generals>());
+        let bodies = self.world.resource::<Bodies>();
         let (scheme, step) = (self.world.resource::<Scheme>(), self.world.resource::<StepProblem>());
-        let (before, after) = (energy(bodies, generals, scheme, false), energy(bodies, generals, scheme, true));
-        let work = step_work(bodies, generals, scheme, step);
+        let (before, after) = (energy(bodies, scheme, false), energy(bodies, scheme, true));
+        let work = step_work(bodies, scheme, step);
         let balance = &mut self.balance;
         balance.energy = after;
         balance.kinetic_change += after.kinetic - before.kinetic;

@@ -4,8 +4,9 @@ use super::{Balance, Event, Simulation, SimulationError};
 use crate::algebra::spatial::Pose;
 use crate::geometry::systems::Proximity;
 use crate::model::contact::{Manifold, Touch};
-use crate::model::interaction::{ConstantInteraction, SphericalJoint};
-use crate::model::lagrangian::Coordinates;
+use crate::model::dynamical_system::{FirstOrder, Lagrangian, NewtonEuler};
+use crate::model::integrator::Integrator;
+use crate::model::interaction::{Interaction, SphericalJoint};
 use crate::model::newton_euler::{BodyPose, Velocity};
 use crate::model::scheme::{Clock, Scheme};
 use crate::topology::bodies::Slot;
@@ -29,11 +30,17 @@ struct SavedPair {
     points: Vec<Touch>,
 }
 
-/// A linear relation: output, impulses, activity.
+/// A dynamical system that is not a body with a shape.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct SavedSystem {
+    /// states or coordinates, velocities, parameters, what a two-step scheme remembers, r or p
+    values: [Vec<f64>; 5],
+}
+
+/// An interaction: parameters, output, its rate, multipliers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct SavedInteraction {
-    y: Vec<f64>,
-    reaction: Vec<f64>,
+    values: [Vec<f64>; 4],
     active: bool,
 }
 
@@ -67,8 +74,8 @@ pub struct SavedState {
     next_slot: u32,
     /// One per body that the builder knows; `None` for one that is dead or not yet born.
     bodies: Vec<Option<SavedBody>>,
-    /// Coordinates and velocities of Lagrangian systems, in order of birth.
-    systems: Vec<(Vec<f64>, Vec<f64>)>,
+    /// In order of birth.
+    systems: Vec<SavedSystem>,
     interactions: Vec<SavedInteraction>,
     /// Impulse and drift of joints, in order of birth.
     joints: Vec<(DVec3, DVec3)>,
@@ -116,7 +123,7 @@ fn sorted<T: Component>(world: &mut World) -> Vec<Entity> {
 
 impl Simulation {
     /// FNV-1a hash over the bits of position, quaternion (x, y, z, w), linear and angular velocity of every body in slot order,
-    /// then of q and v of every Lagrangian system in order of birth.
+    /// then of states, or coordinates and velocities, of every other system in order of birth.
     ///
     /// ```
     /// use drystone::simulation::{Body, Simulation};
@@ -137,9 +144,9 @@ impl Simulation {
             let [x, v, w] = [pose.0.position, velocity.linear, velocity.angular].map(|v| v.to_array());
             x.iter().chain(&pose.0.rotation.to_array()).chain(&v).chain(&w).for_each(|&x| hash.number(x));
         }
-        for entity in sorted::<Coordinates>(world) {
-            let Some(state) = world.get::<Coordinates>(entity) else { continue };
-            state.q.iter().chain(&state.v).for_each(|&x| hash.number(x));
+        for entity in sorted::<Integrator>(world) {
+            let system = saved_system(world, entity);
+            system.values[..2].iter().flatten().for_each(|&x| hash.number(x));
         }
         hash.0
     }
@@ -152,12 +159,11 @@ impl Simulation {
             Some(SavedBody { slot: slot.0, pose: pose.0, velocity: *velocity })
         };
         let bodies = bodies.iter().map(|&entity| body(world, entity)).collect();
-        let systems =
-            sorted::<Coordinates>(world).iter().filter_map(|&e| world.get::<Coordinates>(e)).map(|s| (s.q.clone(), s.v.clone())).collect();
-        let interactions = sorted::<ConstantInteraction>(world)
+        let systems = sorted::<Integrator>(world).into_iter().map(|e| saved_system(world, e)).collect();
+        let interactions = sorted::<Interaction>(world)
             .iter()
-            .filter_map(|&e| world.get::<ConstantInteraction>(e))
-            .map(|i| SavedInteraction { y: i.y.clone(), reaction: i.reaction.clone(), active: i.active })
+            .filter_map(|&e| world.get::<Interaction>(e))
+            .map(|i| SavedInteraction { values: [i.z.clone(), i.y.clone(), i.y_dot.clone(), i.lambda.clone()], active: i.active })
             .collect();
         let joints =
             sorted::<SphericalJoint>(world).iter().filter_map(|&e| world.get::<SphericalJoint>(e)).map(|j| (j.reaction, j.gap)).collect();
@@ -233,23 +239,48 @@ impl Simulation {
     }
 }
 
-/// Systems, relations and joints; the error says what differs in number, saved and here.
+/// What decides how a system goes on.
+fn saved_system(world: &World, entity: Entity) -> SavedSystem {
+    let values = if let Some(s) = world.get::<FirstOrder>(entity) {
+        [s.x.clone(), Vec::new(), s.z.clone(), Vec::new(), s.r.clone()]
+    } else if let Some(s) = world.get::<Lagrangian>(entity) {
+        [s.q.clone(), s.v.clone(), s.z.clone(), s.before.clone(), s.p.clone()]
+    } else if let Some(s) = world.get::<NewtonEuler>(entity) {
+        [s.q.clone(), s.v.clone(), s.z.clone(), Vec::new(), s.p.clone()]
+    } else {
+        Default::default()
+    };
+    SavedSystem { values }
+}
+
+fn restore_system(world: &mut World, entity: Entity, saved: &SavedSystem) {
+    let [q, v, z, before, p] = saved.values.clone();
+    if let Some(mut s) = world.get_mut::<FirstOrder>(entity) {
+        (s.x, s.z, s.r) = (q, z, p);
+    } else if let Some(mut s) = world.get_mut::<Lagrangian>(entity) {
+        (s.q, s.v, s.z, s.before, s.p) = (q, v, z, before, p);
+    } else if let Some(mut s) = world.get_mut::<NewtonEuler>(entity) {
+        (s.q, s.v, s.z, s.p) = (q, v, z, p);
+    }
+}
+
+/// Systems, interactions and joints; the error says what differs in number, saved and here.
 fn restore_relations(world: &mut World, state: &SavedState) -> Result<(), (&'static str, usize, usize)> {
     let same = |what, saved: usize, here: usize| if saved == here { Ok(()) } else { Err((what, saved, here)) };
-    let systems = sorted::<Coordinates>(world);
-    same("Lagrangian systems", state.systems.len(), systems.len())?;
-    for (entity, (q, v)) in systems.into_iter().zip(&state.systems) {
-        if let Some(mut coordinates) = world.get_mut::<Coordinates>(entity) {
-            same("degrees of freedom", q.len(), coordinates.q.len())?;
-            (coordinates.q, coordinates.v) = (q.clone(), v.clone());
-        }
+    let systems = sorted::<Integrator>(world);
+    same("systems", state.systems.len(), systems.len())?;
+    for (entity, saved) in systems.into_iter().zip(&state.systems) {
+        let here = saved_system(world, entity);
+        same("states of a system", saved.values[0].len(), here.values[0].len())?;
+        restore_system(world, entity, saved);
     }
-    let interactions = sorted::<ConstantInteraction>(world);
-    same("relations", state.interactions.len(), interactions.len())?;
+    let interactions = sorted::<Interaction>(world);
+    same("interactions", state.interactions.len(), interactions.len())?;
     for (entity, saved) in interactions.into_iter().zip(&state.interactions) {
-        if let Some(mut interaction) = world.get_mut::<ConstantInteraction>(entity) {
-            same("rows of a relation", saved.reaction.len(), interaction.rows())?;
-            (interaction.y, interaction.reaction, interaction.active) = (saved.y.clone(), saved.reaction.clone(), saved.active);
+        if let Some(mut i) = world.get_mut::<Interaction>(entity) {
+            same("rows of an interaction", saved.values[3].len(), i.lambda.len())?;
+            [i.z, i.y, i.y_dot, i.lambda] = saved.values.clone();
+            i.active = saved.active;
         }
     }
     let joints = sorted::<SphericalJoint>(world);

@@ -5,7 +5,7 @@ use crate::cluster::systems::{advance, refresh, store};
 use crate::geometry::systems::{broad_phase, cache_colliders, narrow_phase};
 use crate::integrator::systems::set_frames;
 use crate::topology::bodies::{Bodies, Body};
-use crate::topology::systems::{gather_bodies, gather_generals, scatter};
+use crate::topology::systems::{gather_bodies, scatter};
 use bevy_ecs::prelude::*;
 use bevy_ecs::schedule::SingleThreadedExecutor;
 
@@ -71,7 +71,7 @@ impl Schedules {
         systems.add_systems((refresh, advance, store).chain());
         begin.configure_sets((StepSet::Begin, StepSet::BroadPhase, StepSet::NarrowPhase, StepSet::Loads).chain());
         begin.add_systems((
-            (gather_bodies, gather_generals, cache_colliders).chain().in_set(StepSet::Begin),
+            (gather_bodies, cache_colliders).chain().in_set(StepSet::Begin),
             broad_phase.in_set(StepSet::BroadPhase),
             narrow_phase.in_set(StepSet::NarrowPhase),
             apply_loads.in_set(StepSet::Loads),

@@ -1,4 +1,4 @@
-//! The rows of the step: every rigid body and every general system in slot order, as flat arrays.
+//! The rows of the step: every rigid body in slot order, as flat arrays.
 
 use crate::algebra::spatial::Pose;
 use crate::model::newton_euler::{AppliedForce, Inertia, Locks, Velocity};
@@ -75,44 +75,4 @@ impl Bodies {
             }
         }
     }
-}
-
-/// A general system as the kernels see it.
-///
-/// ```
-/// assert_eq!(drystone::topology::bodies::GeneralRow::default().dofs, 0);
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct GeneralRow {
-    /// Its entity.
-    pub entity: Option<Entity>,
-    /// Offset in the flat arrays of [`Generals`].
-    pub first: usize,
-    /// Number of degrees of freedom.
-    pub dofs: usize,
-}
-
-/// All general systems of the step, as flat arrays.
-///
-/// ```
-/// assert!(drystone::topology::bodies::Generals::default().q.is_empty());
-/// ```
-#[derive(Resource, Clone, Debug, Default)]
-pub struct Generals {
-    /// One per system, in order of birth.
-    pub rows: Vec<GeneralRow>,
-    /// Coordinates at the start of the step.
-    pub q: Vec<f64>,
-    /// Velocities at the start of the step.
-    pub v: Vec<f64>,
-    /// Velocities at the end of the step.
-    pub new_v: Vec<f64>,
-    /// Coordinates at the end of the step.
-    pub new_q: Vec<f64>,
-    /// Forces.
-    pub force: Vec<f64>,
-    /// Mass matrices, one after the other.
-    pub mass: Vec<f64>,
-    /// Inverse mass matrices, one after the other.
-    pub inverse: Vec<f64>,
 }

@@ -3,8 +3,10 @@
 use super::scene::{Fallible, TREATMENTS, everything};
 use bevy_ecs::prelude::Entity;
 use drystone::geometry::{Shape, systems::Proximity};
-use drystone::model::lagrangian::{ConstantLagrangian, Coordinates};
+use drystone::model::dynamical_system::Lagrangian;
+use drystone::model::integrator::Integrator;
 use drystone::model::newton_euler::{AppliedForce, BodyName, BodyPose, Velocity};
+use drystone::model::operator::Operator;
 use drystone::simulation::{Body, Event, Simulation, SimulationError};
 use drystone::topology::bodies::Slot;
 use glam::DVec3;
@@ -119,17 +121,16 @@ fn drives_blows_and_states_that_are_not_numbers_are_named_too() -> Fallible {
 #[test]
 fn systems_with_any_coordinates_may_change_and_be_replaced_between_steps() -> Fallible {
     let mut sim = Simulation::default();
-    let falling = |force: f64| ConstantLagrangian::diagonal(&[2.0], &[force]);
-    let rest = || Coordinates { q: vec![0.0], v: vec![0.0] };
-    let speed = |sim: &Simulation, e: Entity| sim.world().get::<Coordinates>(e).expect("alive").v[0];
-    let (first, second) = (sim.spawn_system(falling(-2.0), rest())?, sim.spawn_system(falling(-4.0), rest())?);
+    let falling = |force: f64| Lagrangian::new([2.0], [0.0], [0.0]).with_force([force]);
+    let speed = |sim: &Simulation, e: Entity| sim.world().get::<Lagrangian>(e).expect("alive").v[0];
+    let scheme = Integrator::MOREAU_JEAN;
+    let (first, second) = (sim.spawn_system(falling(-2.0), scheme)?, sim.spawn_system(falling(-4.0), scheme)?);
     sim.run_until(0.5)?;
-    sim.world_mut().get_mut::<ConstantLagrangian>(first).ok_or("gone")?.mass[0] = 4.0;
+    sim.world_mut().get_mut::<Lagrangian>(first).ok_or("gone")?.mass = [4.0].into();
     sim.run_until(1.0)?;
     assert!((speed(&sim, first) + 0.75).abs() < 1e-12, "{}", speed(&sim, first));
     sim.world_mut().despawn(first);
-    let third =
-        sim.spawn_system(ConstantLagrangian::diagonal(&[1.0, 1.0], &[3.0, 5.0]), Coordinates { q: vec![0.0; 2], v: vec![0.0; 2] })?;
+    let third = sim.spawn_system(Lagrangian::new(Operator::Diagonal(vec![1.0, 1.0]), [0.0; 2], [0.0; 2]).with_force([3.0, 5.0]), scheme)?;
     sim.run_until(2.0)?;
     assert!((speed(&sim, second) + 4.0).abs() < 1e-12 && (speed(&sim, third) - 3.0).abs() < 1e-12);
     Ok(())

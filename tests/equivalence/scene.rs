@@ -2,10 +2,12 @@
 
 use bevy_ecs::prelude::Entity;
 use drystone::geometry::Shape;
-use drystone::model::interaction::ConstantInteraction;
-use drystone::model::lagrangian::{ConstantLagrangian, Coordinates};
-use drystone::model::law::{ConstantLaw, ContactLaws, CoulombImpact};
+use drystone::model::dynamical_system::Lagrangian;
+use drystone::model::integrator::{Integrator, Projection};
+use drystone::model::interaction::Interaction;
+use drystone::model::law::{ContactLaws, CoulombImpact, Law};
 use drystone::model::newton_euler::AppliedForce;
+use drystone::model::relation::LagrangianLinear;
 use drystone::model::scheme::{Gyroscopic, Scheme, Treatment};
 use drystone::simulation::{Body, Event, Simulation};
 use glam::{DQuat, DVec3};
@@ -57,23 +59,13 @@ pub(crate) fn everything(treatment: Treatment) -> Fallible<(Simulation, Vec<Enti
     sim.spawn_joint(second, Some(first), DVec3::new(8.6, 0.0, 2.0))?;
     bodies.extend([first, second]);
     // a particle in a corner of two coordinates and a mass that it hangs on
-    let particle = ConstantLagrangian { mass: vec![2.0, 0.3, 0.3, 1.0], force: vec![0.5, -9.81] };
-    let particle = sim.spawn_system(particle, Coordinates { q: vec![0.0, 1e-4], v: vec![0.7, -0.4] })?;
-    let mass = sim.spawn_system(ConstantLagrangian::diagonal(&[3.0], &[-1.0]), Coordinates { q: vec![0.0], v: vec![0.0] })?;
-    let rough = ConstantLaw::CoulombImpact(CoulombImpact { mu: 0.3, e_n: 0.4, e_t: 0.0 });
-    sim.spawn_interaction(ConstantInteraction::new([Some(particle), None], [vec![0.0, 1.0, 1.0, 0.0], vec![]], vec![0.0, 0.0], rough))?;
-    sim.spawn_interaction(ConstantInteraction::new(
-        [Some(particle), Some(mass)],
-        [vec![1.0, 0.0], vec![-1.0]],
-        vec![0.0],
-        ConstantLaw::Equality,
-    ))?;
-    sim.spawn_interaction(ConstantInteraction::new(
-        [None, Some(mass)],
-        [vec![], vec![1.0]],
-        vec![0.01],
-        ConstantLaw::NewtonImpact { e: 0.5 },
-    ))?;
+    let theta = Integrator::MoreauJean { theta: treatment.theta(), gamma: 0.5, projection: Projection::None };
+    let particle = sim.spawn_system(Lagrangian::new([2.0, 0.3, 0.3, 1.0], [0.0, 1e-4], [0.7, -0.4]).with_force([0.5, -9.81]), theta)?;
+    let mass = sim.spawn_system(Lagrangian::new([3.0], [0.0], [0.0]).with_force([-1.0]), theta)?;
+    let rough = Law::CoulombImpact(CoulombImpact { mu: 0.3, e_n: 0.4, e_t: 0.0 });
+    sim.spawn_interaction(Interaction::new([particle], LagrangianLinear::new([0.0, 1.0, 1.0, 0.0], [0.0, 0.0]), rough));
+    sim.spawn_interaction(Interaction::new([particle, mass], LagrangianLinear::new([1.0, 0.0, -1.0], [0.0]), Law::Equality));
+    sim.spawn_interaction(Interaction::new([mass], LagrangianLinear::new([1.0], [0.01]), Law::NewtonImpact { e: 0.5 }));
     // loads: constant, of time, blow
     sim.add_force(second, |t, _, v| AppliedForce { force: DVec3::new(t, 0.5, 0.0) - 0.1 * v.linear, torque: DVec3::Y * 0.01 });
     sim.at(5e-3, Event::Blow(bodies[1], AppliedForce { force: DVec3::Y * 3.0, torque: DVec3::Z * 0.2 }));

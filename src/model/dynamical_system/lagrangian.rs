@@ -230,7 +230,13 @@ impl Lagrangian {
         if self.mass.is_zero() {
             return Err("the mass matrix M is missing".into());
         }
-        if self.mass.is_constant() {
+        if let Operator::Diagonal(d) = &self.mass
+            && let Some(column) = d.iter().position(|x| *x == 0.0)
+        {
+            return Err(format!("the mass matrix M is singular (column {column})"));
+        }
+        // a sparse one shows where the iteration matrix is factorised
+        if matches!(self.mass, Operator::Constant(_)) {
             let mut m = vec![0.0; n * n];
             self.mass.matrix(&crate::model::operator::At::default(), n, &mut m);
             let mut rows = vec![0u32; n];

@@ -145,7 +145,10 @@ impl Chain {
         self.velocity(&p.q, r, u);
         self.start(plan, p, r);
         if self.misfits(plan, p, tolerance, r, u).next().is_none() {
-            return self.report(plan, &p.q, r, u, tolerance);
+            let report = self.report(plan, &p.q, r, u, tolerance);
+            if report.converged() {
+                return report;
+            }
         }
         let mut factorisations = 0;
         if self.narrow
@@ -162,7 +165,8 @@ impl Chain {
     /// Which rows are active, and a state for each that was not active before.
     fn start(&mut self, plan: &Plan, p: &RoutedProblem, r: &[f64]) {
         for (i, &active) in p.active.iter().enumerate() {
-            for k in plan.offsets[i]..plan.offsets[i + 1] {
+            let rows = plan.offsets[i]..plan.offsets[i + 1];
+            for (k, &r) in rows.clone().zip(&r[rows]) {
                 let (lower, upper) = (plan.lower[k], plan.upper[k]);
                 let kept = active && self.active[k];
                 self.active[k] = active;
@@ -176,9 +180,9 @@ impl Chain {
                 }
                 self.states[k] = if !active {
                     State::Lower
-                } else if r[k] >= upper {
+                } else if r >= upper {
                     State::Upper
-                } else if r[k] > lower || p.q[k] < 0.0 || lower == f64::NEG_INFINITY {
+                } else if r > lower || p.q[k] < 0.0 || lower == f64::NEG_INFINITY {
                     State::Basic
                 } else {
                     State::Lower
@@ -201,7 +205,7 @@ impl Chain {
         for i in (0..r.len()).filter(|&i| self.active[i]) {
             sums.add_row(plan, i, q[i], r[i], u[i]);
         }
-        sums.report(tolerance)
+        sums.report(plan, tolerance)
     }
 
     /// Factorises the matrix of the states, unless it is that of the last time.
@@ -273,12 +277,12 @@ impl Chain {
                     return None;
                 }
             }
-            for i in 0..n {
-                r[i] = match self.states[i] {
+            for (i, r) in r.iter_mut().enumerate() {
+                *r = match self.states[i] {
                     _ if !self.active[i] => 0.0,
                     State::Lower => plan.lower[i],
                     State::Upper => plan.upper[i],
-                    State::Basic => r[i],
+                    State::Basic => *r,
                 };
             }
             // from the r that is there, so that a step of refinement is a step like any other
@@ -382,6 +386,10 @@ impl Chain {
         if status == Status::Inconsistent {
             report.status = status;
         } else if status != Status::Converged || !report.converged() {
+            if status == Status::Converged {
+                // small beside a guess beyond measure
+                r.fill(0.0);
+            }
             report = cones::general(plan, p, tolerance, 3, r, u);
         }
         for i in (0..r.len()).filter(|&i| self.active[i] && report.converged()) {

@@ -188,8 +188,7 @@ fn errors(plan: &Plan, p: &RoutedProblem, r: &[f64], u: &[f64], tolerance: f64, 
         let len = range.len();
         sums.add_block(plan, i, &p.q[range.clone()], &r[range.clone()], &u[range], &mut x[..len]);
     }
-    let report = sums.report(tolerance);
-    if sums.runaway() && report.rel <= 1e-6 { Report { status: Status::Inconsistent, ..report } } else { report }
+    sums.report(plan, tolerance)
 }
 
 /// W in block rows, cut like the problem.

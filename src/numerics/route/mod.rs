@@ -16,11 +16,10 @@
 
 mod bounds;
 mod chain;
+mod columns;
 mod cones;
 mod plan;
 mod small;
-#[cfg(test)]
-mod tests;
 
 use super::admissible::AdmissibleSet;
 use super::local::{LocalProblem, auto::Auto};

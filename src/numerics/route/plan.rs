@@ -63,6 +63,11 @@ impl Traits {
     }
 }
 
+/// Error over the data that no solution has, ...
+const RUNAWAY: f64 = 1e-4;
+/// ... and error over the largest of r, u and q from which on it is owed to the largeness of r.
+const SMALL: f64 = 1e-6;
+
 /// One revision of a problem.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
@@ -80,6 +85,8 @@ pub(super) struct Plan {
     pub(super) d_inv: Vec<f64>,
     /// largest |W_ij| of each row
     pub(super) w_max: Vec<f64>,
+    /// square of what reactions on finite bounds push with: data like q
+    pushes: f64,
 }
 
 /// Checks what a revision fixes.
@@ -183,6 +190,11 @@ impl Plan {
                 }
             }
         }
+        self.pushes = 0.0;
+        for (w, bounds) in self.w_max.iter().zip(self.lower.iter().zip(&self.upper)) {
+            let bound = [*bounds.0, *bounds.1].into_iter().filter(|b| b.is_finite()).fold(0.0f64, |m, b| m.max(b.abs()));
+            self.pushes += (w * bound).powi(2);
+        }
     }
 
     /// What the active blocks are.
@@ -217,8 +229,6 @@ pub(super) struct Sums {
     pub(super) plain: f64,
     pub(super) scaled: f64,
     pub(super) q: f64,
-    /// what finite bounds away from 0 add to the size of the data
-    pub(super) bounds: f64,
     pub(super) r: f64,
     pub(super) u: f64,
     pub(super) r_scaled: f64,
@@ -268,26 +278,23 @@ impl Sums {
             set.project(x);
             *sum += weight * r.iter().zip(x.iter()).map(|(r, x)| (r - x) * (r - x)).sum::<f64>();
         }
-        if let AdmissibleSet::Interval { lower, upper } = set {
-            let bound = [lower, upper].into_iter().filter(|b| b.is_finite()).fold(0.0f64, |m, b| m.max(b.abs()));
-            self.bounds += (first..first + r.len()).map(|k| (plan.w_max[k] * bound).powi(2)).sum::<f64>();
-        }
         for k in 0..r.len() {
             self.add_sizes(plan.d[first], plan.d_inv[first], q[k], r[k], u[k]);
         }
     }
 
+    /// `Inconsistent` where the error is small only because r has grown beyond what data of this size could ask for.
     #[inline(always)]
-    pub(super) fn report(&self, tolerance: f64) -> Report {
+    pub(super) fn report(&self, plan: &Plan, tolerance: f64) -> Report {
         let ratio = |a: f64, b: f64| if a == 0.0 { 0.0 } else { (a / b.max(f64::MIN_POSITIVE)).sqrt() };
         let rel = ratio(self.plain, self.q.max(self.r).max(self.u));
-        let status = if rel <= tolerance { Status::Converged } else { Status::Stalled };
+        let runaway = self.plain > RUNAWAY * RUNAWAY * (self.q + plan.pushes);
+        let status = match rel {
+            rel if runaway && rel <= SMALL => Status::Inconsistent,
+            rel if rel <= tolerance => Status::Converged,
+            _ => Status::Stalled,
+        };
         let (rel_q, e_s) = (ratio(self.plain, self.q), ratio(self.scaled, self.r_scaled.max(self.q_scaled)));
         Report { status, rel, rel_q, e_s, ..Report::default() }
-    }
-
-    /// True where the error is small only because r has grown beyond what data of this size could ask for.
-    pub(super) fn runaway(&self) -> bool {
-        self.plain > 1e-8 * (self.q + self.bounds)
     }
 }

@@ -9,6 +9,7 @@
 //! that a small row is not solved by the largeness of another.
 
 use super::bounds::Fallback;
+use super::columns::{add_product, invert};
 use super::plan::{Plan, Sums};
 use super::{Delassus, RoutedProblem};
 use crate::algebra::dense::cholesky;
@@ -164,7 +165,10 @@ impl Bases {
         }
         if !self.definite {
             if self.guess_stands(plan, p, tolerance, active, r, u) {
-                return self.report(plan, active, &p.q, r, u, tolerance);
+                let report = self.report(plan, active, &p.q, r, u, tolerance);
+                if report.converged() {
+                    return report;
+                }
             }
             // still wanted where pivoting ends nowhere
             self.guess.copy_from_slice(r);
@@ -201,7 +205,7 @@ impl Bases {
         }
         let mut sums = Sums::default();
         sums.add_row(plan, i, q[i], x, u[i]);
-        sums.report(tolerance)
+        sums.report(plan, tolerance)
     }
 
     /// `u = W r + q`
@@ -219,16 +223,16 @@ impl Bases {
                 sums.add_row(plan, i, q[i], r[i], u[i]);
             }
         }
-        sums.report(tolerance)
+        sums.report(plan, tolerance)
     }
 
     /// True when the guess, put inside its bounds, is a solution.
     fn guess_stands(&self, plan: &Plan, p: &RoutedProblem, tolerance: f64, active: u64, r: &mut [f64], u: &mut [f64]) -> bool {
         let mut largest = 0.0f64;
-        for i in 0..self.n {
-            let here = active >> i & 1 != 0 && r[i].is_finite();
-            r[i] = if here { plan.project(i, r[i]) } else { 0.0 };
-            largest = largest.max(r[i].abs());
+        for (i, r) in r.iter_mut().enumerate() {
+            let here = active >> i & 1 != 0 && r.is_finite();
+            *r = if here { plan.project(i, *r) } else { 0.0 };
+            largest = largest.max(r.abs());
         }
         self.velocity(&p.q, r, u);
         (0..self.n).filter(|i| active >> i & 1 != 0).all(|i| {
@@ -530,10 +534,19 @@ impl Bases {
             r.copy_from_slice(&self.guess);
         }
         plan.admit(p, r);
-        let status = bounds.solve(plan, p, tolerance, r);
-        plan.admit(p, r);
-        self.velocity(&p.q, r, u);
-        let mut report = self.report(plan, active, &p.q, r, u, tolerance);
+        let mut attempt = |r: &mut [f64], u: &mut [f64]| {
+            let status = bounds.solve(plan, p, tolerance, r);
+            plan.admit(p, r);
+            self.velocity(&p.q, r, u);
+            (status, self.report(plan, active, &p.q, r, u, tolerance))
+        };
+        let (mut status, mut report) = attempt(r, u);
+        if status == Status::Converged && !report.converged() {
+            // owed to a guess beyond measure
+            r.fill(0.0);
+            plan.admit(p, r);
+            (status, report) = attempt(r, u);
+        }
         if status != Status::Converged {
             report.status = status;
         }
@@ -554,74 +567,4 @@ impl Bases {
         }
         Report { factorisations, ..report }
     }
-}
-
-/// `y += M x`, M by columns.
-#[inline(always)]
-fn add_product(m: &[f64], x: &[f64], y: &mut [f64]) {
-    match y.len() {
-        2 => add_product_of::<2>(m, x, y),
-        3 => add_product_of::<3>(m, x, y),
-        4 => add_product_of::<4>(m, x, y),
-        n => {
-            for (column, &x) in m.chunks_exact(n).zip(x) {
-                y.iter_mut().zip(column).for_each(|(y, m)| *y += m * x);
-            }
-        }
-    }
-}
-
-/// The same with a length that the compiler knows.
-#[inline(always)]
-fn add_product_of<const N: usize>(m: &[f64], x: &[f64], y: &mut [f64]) {
-    let (columns, _) = m.as_chunks::<N>();
-    if let Ok(y) = <&mut [f64; N]>::try_from(y) {
-        let mut sum = *y;
-        for (column, &x) in columns.iter().zip(x) {
-            (0..N).for_each(|i| sum[i] += column[i] * x);
-        }
-        *y = sum;
-    }
-}
-
-/// `b ← b⁻¹` of order m, row-major, by Gauss–Jordan in place with row exchanges; false where b is singular to rounding.
-fn invert(b: &mut [f64], m: usize, order: &mut Vec<usize>) -> bool {
-    order.clear();
-    for k in 0..m {
-        let (mut at, mut largest) = (k, 0.0f64);
-        for i in k..m {
-            let x = b[i * m + k].abs();
-            if x > largest {
-                (at, largest) = (i, x);
-            }
-        }
-        // what is left of this row and column is rounding of what they were
-        let row = b[at * m..][..m].iter().fold(0.0f64, |s, x| s.max(x.abs()));
-        if largest.is_nan() || largest <= 1e-14 * row {
-            return false;
-        }
-        order.push(at);
-        if at != k {
-            let (above, below) = b.split_at_mut(at * m);
-            above[k * m..][..m].swap_with_slice(&mut below[..m]);
-        }
-        let inverse = 1.0 / b[k * m + k];
-        b[k * m + k] = 1.0;
-        b[k * m..][..m].iter_mut().for_each(|x| *x *= inverse);
-        let (above, rest) = b.split_at_mut(k * m);
-        let (pivot, below) = rest.split_at_mut(m);
-        for row in above.chunks_exact_mut(m).chain(below.chunks_exact_mut(m)) {
-            let factor = row[k];
-            if factor != 0.0 {
-                row[k] = 0.0;
-                row.iter_mut().zip(pivot.iter()).for_each(|(x, y)| *x -= factor * y);
-            }
-        }
-    }
-    for (k, &at) in order.iter().enumerate().rev() {
-        if at != k {
-            b.chunks_exact_mut(m).for_each(|row| row.swap(k, at));
-        }
-    }
-    true
 }

@@ -1,39 +1,12 @@
 //! The router asks for no memory once it has seen a problem of each size; its times are printed by an ignored test.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+use super::REQUESTS;
 use std::hint::black_box;
 use std::time::Instant;
 
 use drystone::algebra::blocks::BlockRows;
 use drystone::numerics::admissible::AdmissibleSet::{self, Coulomb, Free, Interval, NonNegative, Rolling};
 use drystone::numerics::route::{Delassus, RoutedProblem, Router};
-
-thread_local! {
-    // of this thread: the test harness has its own
-    static REQUESTS: Cell<usize> = const { Cell::new(0) };
-}
-
-/// The system's allocator, with a count of requests.
-struct Counting;
-
-// An allocator cannot be written without it; both functions pass their arguments on unchanged.
-#[allow(unsafe_code)]
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        REQUESTS.set(REQUESTS.get() + 1);
-        // SAFETY: the caller's promises are those of `System`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: `block` comes from `alloc` above, and so from `System`.
-        unsafe { System.dealloc(block, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// splitmix64
 struct Random(u64);

@@ -1,42 +1,12 @@
 //! Detection asks for no memory once its buffers have grown.
 
-use std::alloc::{GlobalAlloc, Layout, System};
+use super::requests;
 use std::hint::black_box;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use drystone::algebra::spatial::Pose;
 use drystone::geometry::{Scratch, Shape, contact_points};
 use drystone::granular::terrain::hills;
 use glam::{DQuat, DVec3};
-
-static REQUESTS: AtomicUsize = AtomicUsize::new(0);
-
-/// The system's allocator, with a count of requests.
-struct Counting;
-
-// An allocator cannot be written without it; both functions pass their arguments on unchanged.
-#[allow(unsafe_code)]
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        REQUESTS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promises are those of `System`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: `block` comes from `alloc` above, and so from `System`.
-        unsafe { System.dealloc(block, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-fn requests(mut work: impl FnMut()) -> usize {
-    let before = REQUESTS.load(Ordering::Relaxed);
-    work();
-    REQUESTS.load(Ordering::Relaxed) - before
-}
 
 fn shapes() -> Vec<Shape> {
     let brick = Shape::cuboid(DVec3::new(0.2, 0.1, 0.15)).expect("a box");
@@ -54,7 +24,6 @@ fn shapes() -> Vec<Shape> {
     ]
 }
 
-// One test, so that no other thread of this program is at work while requests are counted.
 #[test]
 fn detection_asks_for_no_memory_after_warm_up() {
     let shapes = shapes();

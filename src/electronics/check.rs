@@ -1,0 +1,88 @@
+//! Faults that the netlist shows by itself: values, names, loose ends. Loops and floating nodes show in the elimination.
+
+use super::circuit::{Circuit, Element, Kind};
+use super::error::CircuitError;
+use super::waveform::Waveform;
+use std::collections::BTreeSet;
+
+const POSITIVE: &str = "a finite positive number is needed";
+const NOT_NEGATIVE: &str = "a finite number from 0 on is needed";
+const FINITE: &str = "a finite number is needed";
+
+pub(super) fn check(circuit: &Circuit) -> Result<(), CircuitError> {
+    let mut names = BTreeSet::new();
+    for element in &circuit.elements {
+        if !names.insert(&element.name) {
+            return Err(CircuitError::Duplicate { name: element.name.clone() });
+        }
+        values(element)?;
+        if element.nodes[0] == element.nodes[1] {
+            let node = circuit.nodes[element.nodes[0]].clone();
+            return Err(CircuitError::SameNode { element: element.name.clone(), node });
+        }
+    }
+    if !circuit.elements.iter().any(|e| matches!(e.kind, Kind::Capacitor { .. } | Kind::Inductor { .. })) {
+        return Err(CircuitError::NoState);
+    }
+    if !circuit.elements.iter().any(|e| e.nodes.contains(&0)) {
+        return Err(CircuitError::NoGround);
+    }
+    for (node, name) in circuit.nodes.iter().enumerate().skip(1) {
+        let touches = |e: &&Element| e.nodes.contains(&node) || e.kind.sensed().contains(&node);
+        let mut terminals = circuit.elements.iter().filter(touches);
+        if let (Some(only), None) = (terminals.next(), terminals.next()) {
+            // an output that nobody reads is no mistake
+            let output = matches!(only.kind, Kind::Comparator { .. } | Kind::Vcvs { .. }) && only.nodes.contains(&node);
+            if !output {
+                return Err(CircuitError::Dangling { node: name.clone(), element: only.name.clone() });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn values(element: &Element) -> Result<(), CircuitError> {
+    let demand = |good: bool, what: &'static str, found: f64, needed: &'static str| {
+        if good { Ok(()) } else { Err(CircuitError::Value { element: element.name.clone(), what, found, needed }) }
+    };
+    let positive = |what, x: f64| demand(x > 0.0 && x.is_finite(), what, x, POSITIVE);
+    let not_negative = |what, x: f64| demand(x >= 0.0 && x.is_finite(), what, x, NOT_NEGATIVE);
+    let finite = |what, x: f64| demand(x.is_finite(), what, x, FINITE);
+    let constant = |what, waveform: &Waveform| if let Waveform::Constant(x) = waveform { finite(what, *x) } else { Ok(()) };
+    match &element.kind {
+        Kind::Resistor { resistance } => positive("resistance (Ω)", *resistance),
+        Kind::Inductor { inductance, current } => {
+            positive("inductance (H)", *inductance)?;
+            finite("initial current (A)", current.unwrap_or(0.0))
+        }
+        Kind::Capacitor { capacitance, voltage } => {
+            positive("capacitance (F)", *capacitance)?;
+            finite("initial voltage (V)", voltage.unwrap_or(0.0))
+        }
+        Kind::Diode { forward } => not_negative("forward voltage (V)", *forward),
+        Kind::Zener { forward, breakdown } => {
+            not_negative("forward voltage (V)", *forward)?;
+            positive("breakdown voltage (V)", *breakdown)
+        }
+        Kind::Switch { .. } => Ok(()),
+        Kind::VoltageSource { voltage } => constant("voltage (V)", voltage),
+        Kind::CurrentSource { current } => constant("current (A)", current),
+        Kind::Comparator { low, high, band: [from, to], .. } => {
+            finite("low output (V)", *low)?;
+            demand(high.is_finite() && high > low, "high output (V)", *high, "a finite number above the low output is needed")?;
+            finite("start of the band (V)", *from)?;
+            demand(to.is_finite() && to >= from, "end of the band (V)", *to, "a finite number not below its start is needed")
+        }
+        Kind::Mos { model, .. } => {
+            finite("threshold (V)", model.threshold)?;
+            positive("gain K (A/V²)", model.gain)?;
+            demand(!model.hinges.is_empty(), "number of hinges", 0.0, "at least one is needed")?;
+            model.hinges.iter().try_for_each(|[start, slope]| {
+                finite("start of a hinge (V)", *start)?;
+                positive("change of slope of a hinge (V)", *slope)
+            })
+        }
+        Kind::Vcvs { gain, .. } => finite("gain", *gain),
+        Kind::Vccs { gain, .. } => finite("gain (A/V)", *gain),
+    }
+}

@@ -1,0 +1,140 @@
+//! What can be wrong with a circuit.
+
+use crate::simulation::SimulationError;
+
+/// Why a circuit has no equations.
+///
+/// ```
+/// use drystone::electronics::Circuit;
+/// let mut c = Circuit::new();
+/// c.capacitor("C1", "a", "0", 1e-6);
+/// c.voltage_source("V1", "a", "0", 5.0);
+/// let error = c.equations().unwrap_err().to_string();
+/// assert!(error.starts_with("C1 and V1 form a loop without resistance"));
+/// ```
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CircuitError {
+    /// Nothing that stores energy.
+    #[error("the circuit has no state; at least one capacitor or inductor is needed")]
+    NoState,
+    /// Two elements of one name.
+    #[error("two elements are called {name:?}; every element needs its own name")]
+    Duplicate {
+        /// The name.
+        name: String,
+    },
+    /// A value out of its range.
+    #[error("{element}: {what} is {found}; {needed}")]
+    Value {
+        /// Name of the element.
+        element: String,
+        /// The quantity.
+        what: &'static str,
+        /// Its value.
+        found: f64,
+        /// What would do.
+        needed: &'static str,
+    },
+    /// An element between a node and itself.
+    #[error("{element} connects node {node:?} with itself; its ends need two nodes")]
+    SameNode {
+        /// Name of the element.
+        element: String,
+        /// The node.
+        node: String,
+    },
+    /// A node that only one element knows.
+    #[error("node {node:?} has one terminal only, of {element}; two are needed (a large resistor to ground serves as a probe)")]
+    Dangling {
+        /// The node.
+        node: String,
+        /// Name of the element.
+        element: String,
+    },
+    /// Ground is missing.
+    #[error("no element touches ground; call one node \"0\" or \"gnd\"")]
+    NoGround,
+    /// Nodes whose potential nothing determines.
+    #[error("{} at a floating potential: {}; connect one of them to ground, for example with a large resistor", potential(.nodes), reached(.through))]
+    Floating {
+        /// The nodes.
+        nodes: Vec<String>,
+        /// The elements between them and the rest.
+        through: Vec<String>,
+    },
+    /// A loop in which nothing limits the current.
+    #[error("{} form a loop without resistance, so that {}; put a resistor in the loop", list(.elements), loop_reason(*.sources))]
+    Loop {
+        /// Names of its elements.
+        elements: Vec<String>,
+        /// True where no capacitor takes part.
+        sources: bool,
+    },
+    /// States and sources that depend on each other in another way.
+    #[error("{} depend on each other, so that the state is not free; put a resistor between or beside them", list(.elements))]
+    Dependent {
+        /// Names of the elements.
+        elements: Vec<String>,
+    },
+    /// Nonsmooth elements for which neither current nor voltage can be the multiplier.
+    #[error("the circuit around {} determines neither their voltages nor their currents; put a resistor in series with them", list(.elements))]
+    Undetermined {
+        /// Names of the elements.
+        elements: Vec<String>,
+    },
+    /// Two elements that share a state and start from different values.
+    #[error("{first} and {second} share one state, but start from {values:?}; give both the same initial value")]
+    Initial {
+        /// The first element.
+        first: String,
+        /// The second element.
+        second: String,
+        /// Their initial values, both in the direction of the state.
+        values: [f64; 2],
+    },
+    /// A probe of an element that is not there.
+    #[error("there is no element {name:?}; the circuit has {}", list(.known))]
+    UnknownElement {
+        /// The name asked for.
+        name: String,
+        /// Those that exist.
+        known: Vec<String>,
+    },
+    /// A probe of a node that is not there.
+    #[error("there is no node {name:?}; the circuit has {}", list(.known))]
+    UnknownNode {
+        /// The name asked for.
+        name: String,
+        /// Those that exist.
+        known: Vec<String>,
+    },
+    /// The simulation refused the system.
+    #[error(transparent)]
+    Simulation(#[from] SimulationError),
+}
+
+/// `a, b and c`, the first twelve of them.
+fn list(names: &[String]) -> String {
+    match names {
+        [] => "nothing".to_owned(),
+        [one] => one.clone(),
+        [head @ .., last] if head.len() < 12 => format!("{} and {last}", head.join(", ")),
+        _ => format!("{} and {} more", names[..12].join(", "), names.len() - 12),
+    }
+}
+
+fn potential(names: &[String]) -> String {
+    if names.len() == 1 { format!("node {} is", list(names)) } else { format!("nodes {} are", list(names)) }
+}
+
+fn reached(names: &[String]) -> String {
+    if names.is_empty() {
+        return "nothing connects them to ground".to_owned();
+    }
+    format!("{} alone, which set no voltage, connect them to ground", list(names))
+}
+
+fn loop_reason(sources: bool) -> &'static str {
+    if sources { "its current is not determined" } else { "a jump of a voltage would need an infinite current" }
+}

@@ -1,0 +1,94 @@
+//! Circuits in a simulation.
+
+use super::circuit::Circuit;
+use super::equations::{Equations, Output};
+use super::error::CircuitError;
+use crate::cluster::Signal;
+use crate::model::dynamical_system::FirstOrder;
+use crate::model::integrator::Integrator;
+use crate::model::interaction::Interaction;
+use crate::simulation::Simulation;
+use bevy_ecs::prelude::Entity;
+
+/// A circuit that lives in a simulation.
+///
+/// ```
+/// use drystone::{electronics::Circuit, simulation::Simulation};
+/// let mut c = Circuit::new();
+/// c.capacitor("C1", "a", "0", 1e-6).voltage(10.0);
+/// c.resistor("R1", "a", "0", 1e3);
+/// let mut sim = Simulation::with_time_step(1e-6)?;
+/// let circuit = c.spawn(&mut sim)?;
+/// sim.advance(1000)?;
+/// assert!((circuit.voltage(&sim, "a", "0")? - 10.0 / std::f64::consts::E).abs() < 1e-6);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct CircuitHandle {
+    /// The first-order system.
+    pub system: Entity,
+    /// Its interaction; none where all elements are linear.
+    pub interaction: Option<Entity>,
+    /// What was derived.
+    pub equations: Equations,
+}
+
+impl Circuit {
+    /// Adds the circuit to a simulation, with Euler–Moreau of θ = ½.
+    pub fn spawn(&self, sim: &mut Simulation) -> Result<CircuitHandle, CircuitError> {
+        self.spawn_with(sim, Integrator::EULER_MOREAU)
+    }
+
+    /// Adds the circuit to a simulation. θ = 1 damps what is faster than the time step.
+    pub fn spawn_with(&self, sim: &mut Simulation, integrator: Integrator) -> Result<CircuitHandle, CircuitError> {
+        let equations = self.equations()?;
+        let system = sim.spawn_system(equations.system.clone(), integrator)?;
+        sim.set_name(system, "circuit");
+        let interaction = (equations.relation.rows > 0).then(|| {
+            let entity = sim.spawn_interaction(Interaction::new([system], equations.relation.clone(), equations.law.clone()));
+            sim.set_name(entity, "nonsmooth elements of the circuit");
+            entity
+        });
+        Ok(CircuitHandle { system, interaction, equations })
+    }
+}
+
+impl CircuitHandle {
+    /// Voltage of node a against node b (V) at the end of the last step.
+    pub fn voltage(&self, sim: &Simulation, a: &str, b: &str) -> Result<f64, CircuitError> {
+        Ok(self.value(sim, &self.equations.voltage(a, b)?))
+    }
+
+    /// Current of an element (A) from its first to its second terminal at the end of the last step.
+    pub fn current(&self, sim: &Simulation, element: &str) -> Result<f64, CircuitError> {
+        Ok(self.value(sim, &self.equations.current(element)?))
+    }
+
+    /// The value of a probe at the end of the last step.
+    pub fn value(&self, sim: &Simulation, output: &Output) -> f64 {
+        let world = sim.world();
+        let x = world.get::<FirstOrder>(self.system).map_or(&[][..], |s| &s.x);
+        let lambda = self.interaction.and_then(|e| world.get::<Interaction>(e)).map_or(&[][..], |i| &i.lambda);
+        output.at(sim.time(), x, lambda)
+    }
+
+    /// Keeps the state now and after every `every` steps; the number returned is for [`times`](Self::times) and [`curve`](Self::curve).
+    pub fn record(&self, sim: &mut Simulation, every: u64) -> usize {
+        let states = (0..self.equations.system.x.len()).map(|i| Signal::State(self.system, i));
+        let multipliers =
+            self.interaction.into_iter().flat_map(|e| (0..self.equations.relation.rows).map(move |i| Signal::Multiplier(e, i)));
+        let signals: Vec<Signal> = std::iter::once(Signal::Time).chain(states).chain(multipliers).collect();
+        sim.record(every, signals)
+    }
+
+    /// The times of a record (s).
+    pub fn times(&self, sim: &Simulation, record: usize) -> Vec<f64> {
+        sim.trace(record).map_or(Vec::new(), |trace| trace.column(0))
+    }
+
+    /// A probe along a record. Multipliers are 0 before the first step, so the first value may lack currents of diodes.
+    pub fn curve(&self, sim: &Simulation, record: usize, output: &Output) -> Vec<f64> {
+        let n = 1 + self.equations.system.x.len();
+        sim.trace(record).map_or(Vec::new(), |trace| trace.rows().map(|row| output.at(row[0], &row[1..n], &row[n..])).collect())
+    }
+}

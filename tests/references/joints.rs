@@ -1,0 +1,157 @@
+//! Rigid bodies on joints: equalities between Newton–Euler systems, at velocity level alone.
+
+use super::table::{Case, Fallible, Table, within};
+use bevy_ecs::prelude::Entity;
+use drystone::cluster::NewtonLoop;
+use drystone::cluster::Signal::{Output, State, Time};
+use drystone::model::dynamical_system::{Frame, NewtonEuler};
+use drystone::model::integrator::{Integrator, Projection};
+use drystone::model::interaction::Interaction;
+use drystone::model::law::Law;
+use drystone::model::operator::Operator;
+use drystone::model::relation::LagrangianNonlinear;
+use drystone::simulation::Simulation;
+use glam::{DMat3, DQuat, DVec3};
+use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, FRAC_PI_8, SQRT_2};
+
+const BACKWARD: Integrator = Integrator::MoreauJean { theta: 1.0, gamma: 0.5, projection: Projection::None };
+const WEIGHT: [f64; 3] = [0.0, 0.0, -9.81];
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        Case {
+            model: "beam on a spherical joint, launched at 100 m/s, θ = 1",
+            first: 1,
+            own: 1e-7,
+            // ‖ẏ‖ is rounding
+            ..Case::new("knee-joint-beam", knee, [within(1e-9, "t x y z quat0 quat1 quat2 quat3"), within(1e-9, "y_norm")])
+        },
+        Case {
+            model: "slider-crank of three beams, three spherical joints and a prismatic one, floor",
+            first: 1,
+            own: 1e-6,
+            ..Case::new(
+                "three-beams-knee-prismatic",
+                beams,
+                [within(1e-8, "t x1 y1 z1 x2 y2 z2 x3 y3 z3"), within(1e-8, "qa1 qb1 qc1 qd1 qa2 qb2 qc2 qd2 qa3 qb3 qc3 qd3")],
+            )
+        },
+    ]
+}
+
+fn rotation(q: &[f64]) -> DQuat {
+    DQuat::from_xyzw(q[4], q[5], q[6], q[3])
+}
+
+fn skew(a: DVec3) -> DMat3 {
+    DMat3::from_cols(DVec3::new(0.0, a.z, -a.y), DVec3::new(-a.z, 0.0, a.x), DVec3::new(a.y, -a.x, 0.0))
+}
+
+/// Writes a 3 × 3 block into rows of this length.
+fn put(out: &mut [f64], columns: usize, row: usize, column: usize, block: DMat3) {
+    for (i, j) in (0..3).flat_map(|i| (0..3).map(move |j| (i, j))) {
+        out[(row + i) * columns + column + j] = block.col(j)[i];
+    }
+}
+
+/// A point of a body (body axes) stays at the origin of the world.
+fn pivot(r: DVec3) -> LagrangianNonlinear {
+    let h = Operator::function(move |at, y| y.copy_from_slice(&(DVec3::from_slice(at.q) + rotation(at.q) * r).to_array()));
+    LagrangianNonlinear::new(3, h).with_jacobian(Operator::function(move |at, g| {
+        put(g, 6, 0, 0, DMat3::IDENTITY);
+        put(g, 6, 0, 3, DMat3::from_quat(rotation(at.q)) * skew(r) * -1.0);
+    }))
+}
+
+/// A point of one body stays at a point of another.
+fn hinge(a: DVec3, b: DVec3) -> LagrangianNonlinear {
+    let h = Operator::function(move |at, y| {
+        let (p, q) = at.q.split_at(7);
+        let apart = DVec3::from_slice(p) + rotation(p) * a - DVec3::from_slice(q) - rotation(q) * b;
+        y.copy_from_slice(&apart.to_array());
+    });
+    LagrangianNonlinear::new(3, h).with_jacobian(Operator::function(move |at, g| {
+        let (p, q) = at.q.split_at(7);
+        put(g, 12, 0, 0, DMat3::IDENTITY);
+        put(g, 12, 0, 3, DMat3::from_quat(rotation(p)) * skew(a) * -1.0);
+        put(g, 12, 0, 6, DMat3::IDENTITY * -1.0);
+        put(g, 12, 0, 9, DMat3::from_quat(rotation(q)) * skew(b));
+    }))
+}
+
+/// A body slides along its own x axis through the origin and does not turn.
+fn slider(start: DQuat) -> LagrangianNonlinear {
+    let h = Operator::function(move |at, y| {
+        let p = rotation(at.q).inverse() * -DVec3::from_slice(at.q);
+        let turn = rotation(at.q) * start.inverse();
+        y.copy_from_slice(&[p.y, p.z, 2.0 * turn.x, 2.0 * turn.y, 2.0 * turn.z]);
+    });
+    LagrangianNonlinear::new(5, h).with_jacobian(Operator::function(|at, g| {
+        let r = DMat3::from_quat(rotation(at.q));
+        let p = r.transpose() * -DVec3::from_slice(at.q);
+        let (shift, turn) = (r.transpose() * -1.0, skew(p));
+        for (row, i) in [1, 2].into_iter().enumerate() {
+            g[row * 6..row * 6 + 3].copy_from_slice(&shift.row(i).to_array());
+            g[row * 6 + 3..row * 6 + 6].copy_from_slice(&turn.row(i).to_array());
+        }
+        put(g, 6, 2, 3, r);
+    }))
+}
+
+fn quaternion(angle: f64) -> [f64; 4] {
+    let q = DQuat::from_rotation_y(angle);
+    [q.w, q.x, q.y, q.z]
+}
+
+fn knee() -> Fallible<Table> {
+    let mut sim = Simulation::with_time_step(0.01)?;
+    sim.set_newton(NewtonLoop { tolerance: 1e-6, max_iterations: 50 });
+    let body = NewtonEuler::new(1.0, [0.1, 1.0, 1.0], [0.5 / SQRT_2, 0.0, -0.5 / SQRT_2]);
+    let body = body.moving([FRAC_PI_8.cos(), 0.0, FRAC_PI_8.sin(), 0.0], [100.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    let body = NewtonEuler { inertia: [0.1, 0.1, 0.0, 0.1, 1.0, 0.0, 0.0, 0.0, 1.0], ..body };
+    let b = sim.spawn_system(body.with_force(WEIGHT, Frame::Inertial), BACKWARD)?;
+    let k = sim.spawn_interaction(Interaction::new([b], pivot(DVec3::new(-0.5, 0.0, 0.0)), Law::Equality));
+    let mut columns = vec![("t", Time)];
+    columns.extend(["x", "y", "z", "quat0", "quat1", "quat2", "quat3"].into_iter().enumerate().map(|(i, c)| (c, State(b, i))));
+    columns.extend((0..3).map(|i| ("gap", Output(k, i))));
+    let table = Table::run(&mut sim, &columns, 1000)?;
+    Ok(table.with("y_norm", |row| DVec3::from_slice(&row[8..11]).length()))
+}
+
+fn beams() -> Fallible<Table> {
+    let mut sim = Simulation::with_time_step(0.01)?;
+    sim.set_newton(NewtonLoop { tolerance: 5e-4, max_iterations: 50 });
+    let half = 0.5 / SQRT_2;
+    let places = [
+        ([half, 0.0, -half], FRAC_PI_4),
+        ([1.0 / SQRT_2 - half, 0.0, -1.0 / SQRT_2 - half], -FRAC_PI_4),
+        ([0.0, 0.0, -SQRT_2 - 0.5], FRAC_PI_2),
+    ];
+    let mut bodies: Vec<Entity> = Vec::new();
+    for (centre, angle) in places {
+        let body = NewtonEuler::new(1.0, [0.1, 1.0, 1.0], centre).moving(quaternion(angle), [0.0; 6]);
+        bodies.push(sim.spawn_system(body.with_force(WEIGHT, Frame::Inertial), BACKWARD)?);
+    }
+    let turned = |k: usize| DQuat::from_rotation_y(places[k].1);
+    let centre = |k: usize| DVec3::from(places[k].0);
+    // a point of one body, in the axes of the next
+    let seen = |a: usize, r: DVec3, b: usize| turned(b).inverse() * (centre(a) + turned(a) * r - centre(b));
+    let tip = DVec3::new(0.5, 0.0, 0.0);
+    sim.spawn_interaction(Interaction::new([bodies[0]], pivot(turned(0).inverse() * -centre(0)), Law::Equality));
+    sim.spawn_interaction(Interaction::new([bodies[0], bodies[1]], hinge(tip, seen(0, tip, 1)), Law::Equality));
+    sim.spawn_interaction(Interaction::new([bodies[1], bodies[2]], hinge(-tip, seen(1, -tip, 2)), Law::Equality));
+    sim.spawn_interaction(Interaction::new([bodies[2]], slider(turned(2)), Law::Equality));
+    let floor = LagrangianNonlinear::new(1, Operator::function(|at, y| y[0] = at.q[2] + 2.3));
+    let floor = floor.with_jacobian([0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
+    sim.spawn_interaction(Interaction::new([bodies[2]], floor, Law::NewtonImpact { e: 0.9 }));
+    const NAMES: [[&str; 7]; 3] = [
+        ["x1", "y1", "z1", "qa1", "qb1", "qc1", "qd1"],
+        ["x2", "y2", "z2", "qa2", "qb2", "qc2", "qd2"],
+        ["x3", "y3", "z3", "qa3", "qb3", "qc3", "qd3"],
+    ];
+    let mut columns = vec![("t", Time)];
+    for (names, &body) in NAMES.iter().zip(&bodies) {
+        columns.extend(names.iter().enumerate().map(|(i, &name)| (name, State(body, i))));
+    }
+    Table::run(&mut sim, &columns, 1000)
+}
