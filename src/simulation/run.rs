@@ -9,7 +9,7 @@ use crate::diagnostics::energy::{Energy, Work, energy, step_work, support_impuls
 use crate::geometry::systems::Proximity;
 use crate::integrator::systems::Pass;
 use crate::model::contact::{ContactPair, Manifold};
-use crate::model::dynamical_system::DynamicalSystem;
+use crate::model::dynamical_system::{DynamicalSystem, Frame};
 use crate::model::integrator::Integrator;
 use crate::model::interaction::{Interaction, SphericalJoint};
 use crate::model::law::ContactLaws;
@@ -184,9 +184,22 @@ pub struct Simulation {
 struct Periodic {
     /// steps
     every: u64,
-    /// step at which it is due again
-    next: u64,
+    /// step at which it was first due
+    start: u64,
+    /// last step at which it was done
+    done: Option<u64>,
     action: Box<dyn FnMut(f64, &mut World) + Send + Sync>,
+}
+
+impl Periodic {
+    fn due(&self, step: u64) -> bool {
+        step >= self.start && (step - self.start).is_multiple_of(self.every) && self.done != Some(step)
+    }
+
+    /// The first step after this one at which it is due.
+    fn after(&self, step: u64) -> u64 {
+        if step < self.start { self.start } else { step + self.every - (step - self.start) % self.every }
+    }
 }
 
 impl std::fmt::Debug for Simulation {
@@ -368,17 +381,43 @@ impl Simulation {
         self.world.resource_mut::<Loads>().0.push(load);
     }
 
-    /// Adds a force on one body as a function of time (s), pose and velocity.
+    /// Adds a force and a moment on one body, in world axes, as a function of time (s), pose and velocity.
     pub fn add_force(
         &mut self,
+        body: Entity,
+        force: impl Fn(f64, &crate::algebra::spatial::Pose, &Velocity) -> AppliedForce + Send + Sync + 'static,
+    ) {
+        self.add_force_in(Frame::Inertial, body, force);
+    }
+
+    /// As [`add_force`](Self::add_force), in world axes or in those of the body.
+    ///
+    /// ```
+    /// use drystone::model::{dynamical_system::Frame, newton_euler::{AppliedForce, Velocity}};
+    /// use drystone::simulation::{Body, Simulation};
+    /// use glam::{DQuat, DVec3};
+    /// let mut sim = Simulation::default();
+    /// let rocket = Body::point(2.0, DVec3::ONE).turned(DQuat::from_rotation_y(std::f64::consts::FRAC_PI_2));
+    /// let rocket = sim.spawn_body(rocket)?;
+    /// sim.add_force_in(Frame::Body, rocket, |_, _, _| AppliedForce { force: DVec3::Z * 6.0, torque: DVec3::ZERO });
+    /// sim.run_until(1.0)?;
+    /// let v = sim.world().get::<Velocity>(rocket).expect("alive").linear;
+    /// assert!((v - DVec3::new(3.0, 0.0, -9.81)).length() < 1e-12);
+    /// # Ok::<(), drystone::simulation::SimulationError>(())
+    /// ```
+    pub fn add_force_in(
+        &mut self,
+        frame: Frame,
         body: Entity,
         force: impl Fn(f64, &crate::algebra::spatial::Pose, &Velocity) -> AppliedForce + Send + Sync + 'static,
     ) {
         self.add_load(move |time, rows| {
             for row in rows.iter_mut().filter(|row| row.entity == Some(body)) {
                 let f = force(time, &row.pose, &row.velocity);
-                row.load.force += f.force;
-                row.load.torque += f.torque;
+                let turn = |x: DVec3| if frame == Frame::Body { row.pose.rotation * x } else { x };
+                let (linear, angular) = (turn(f.force), turn(f.torque));
+                row.load.force += linear;
+                row.load.torque += angular;
             }
         });
     }
@@ -396,6 +435,10 @@ impl Simulation {
 
     /// Steps until `end` (s) or until the abort hook says so; returns the last report.
     pub fn run_until(&mut self, end: f64) -> Result<StepReport, SimulationError> {
+        if self.next_slot == 0 && self.abort.is_none() {
+            let left = (end - self.time()) / self.time_step() - 1e-9;
+            return self.advance(if left > 0.0 { left.ceil() as u64 } else { 0 });
+        }
         let mut last = StepReport { time: self.time(), step: self.steps(), balance: self.balance, ..StepReport::default() };
         while self.time() < end - 1e-9 * self.time_step() {
             last = self.step()?;
@@ -461,7 +504,7 @@ impl Simulation {
         if !(steps >= 1.0 && (period - steps * h).abs() <= 1e-6 * h) {
             return Err(SimulationError::Setting(format!("period is {period} s; a multiple of the time step {h} s is needed")));
         }
-        self.periodic.push(Periodic { every: steps as u64, next: self.steps(), action: Box::new(action) });
+        self.periodic.push(Periodic { every: steps as u64, start: self.steps(), done: None, action: Box::new(action) });
         Ok(())
     }
 
@@ -471,12 +514,8 @@ impl Simulation {
         let mut last = StepReport { time: self.time(), step: self.steps(), balance: self.balance, ..StepReport::default() };
         last.converged = true;
         while self.steps() < end {
-            if self.next_slot > 0 {
-                last = self.step()?;
-                continue;
-            }
             let (before, ok) = (last.systems, last.converged);
-            last = self.batch(end)?;
+            last = if self.next_slot > 0 { self.step()? } else { self.batch(end)? };
             last.systems.merge(&before);
             last.converged &= ok;
         }
@@ -491,7 +530,7 @@ impl Simulation {
         let h = self.time_step();
         let mut steps = end - now;
         for periodic in &self.periodic {
-            steps = steps.min(periodic.next - now);
+            steps = steps.min(periodic.after(now) - now);
         }
         if let Some((t, _)) = self.events.first() {
             let until = ((t - self.time()) / h - 1e-6).ceil().max(1.0);
@@ -530,9 +569,9 @@ impl Simulation {
     /// Runs the periodic actions that are due.
     fn act(&mut self) {
         let (step, time) = (self.steps(), self.time());
-        for periodic in self.periodic.iter_mut().filter(|p| p.next <= step) {
+        for periodic in self.periodic.iter_mut().filter(|p| p.due(step)) {
             (periodic.action)(time, &mut self.world);
-            periodic.next = step + periodic.every;
+            periodic.done = Some(step);
         }
     }
 
