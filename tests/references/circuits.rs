@@ -112,6 +112,8 @@ fn ramp(t: f64) -> f64 {
 
 fn buck() -> Fallible<Table> {
     let (c, l, load, gain) = (22e-6, 10e-6, 10.0, 1e4);
+    // the source rounds π
+    #[allow(clippy::approx_constant)]
     let tau_a = 1.0 / (2.0 * 3.14159 * 30e6);
     let (r11, r21, c11, r12, c21) = (15.58e3, 5.613e6, 20e-12, 227.8e3, 1.9e-12);
     let alpha = 1.0 / r11 + 1.0 / r12 + 1.0 / r21;
