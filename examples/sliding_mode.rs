@@ -9,7 +9,7 @@
 //! h = 0.1 and 0.05. The phase planes go to `target/sliding_mode.svg` or to the path given.
 
 use drystone::control::{ControlError, LinearModel, Sampling, Sensor, SlidingMode, install};
-use drystone::io::phase::{Orbit, Plane, write_planes};
+use drystone::io::chart::{Line, Panel, write_planes};
 use drystone::model::{dynamical_system::FirstOrder, integrator::Integrator, operator::Operator};
 use drystone::simulation::Simulation;
 use std::sync::{Arc, Mutex};
@@ -37,11 +37,11 @@ fn slide(a: &[f64], b: &[f64], c: &[f64], x: &[f64], h: f64, sampling: Sampling,
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // ẋ = −sgn x
-    let mut first = Plane { title: "ẋ = −sgn x, h = 0.3".into(), x: "t (s)".into(), y: "x".into(), orbits: vec![] };
+    let mut first = Panel::new("t (s)", "x", vec![]).titled("ẋ = −sgn x, h = 0.3");
     let mut scalar = Vec::new();
     for (name, sampling) in [("explicit", Sampling::Explicit), ("implicit", Sampling::Implicit)] {
         let x = slide(&[0.0], &[1.0], &[1.0], &[1.0], 0.3, sampling, 18)?;
-        first.orbits.push(Orbit::new(name, x.iter().enumerate().map(|(k, x)| (0.3 * k as f64, x[0])).collect()).with_points());
+        first.lines.push(Line::new(name, x.iter().enumerate().map(|(k, x)| (0.3 * k as f64, x[0]))).with_points());
         scalar.push(x);
     }
     let late = |x: &[Vec<f64>]| x[5..].iter().fold(0.0, |m: f64, x| m.max(x[0].abs()));
@@ -65,13 +65,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let end = &x[x.len() - 1];
         println!("{name}  {h:4}   {sigma:24.1e}   ({:.1e}, {:.1e})", end[0], end[1]);
         residue.push((sigma, end[0].abs()));
-        let line = vec![(0.0, 0.0), (1.55, -1.55)];
-        planes.push(Plane {
-            title: format!("{name}, h = {h}"),
-            x: "x₁".into(),
-            y: "x₂".into(),
-            orbits: vec![Orbit::new("state", x.iter().map(|x| (x[0], x[1])).collect()).with_points(), Orbit::new("σ = 0", line)],
-        });
+        let line = Line::new("σ = 0", [(0.0, 0.0), (0.8, -0.8)]);
+        let state = Line::new("state", x.iter().map(|x| (x[0], x[1]))).with_points();
+        planes.push(Panel::new("x₁", "x₂", vec![line, state]).titled(&format!("{name}, h = {h}")));
     }
     let first = planes.remove(0);
     planes.push(first);

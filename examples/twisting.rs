@@ -8,7 +8,7 @@
 //! the path given.
 
 use drystone::control::{ControlError, LinearModel, Luenberger, Observer, Sampling, Sensor, Twisting, install};
-use drystone::io::phase::{Orbit, Plane, write_planes};
+use drystone::io::chart::{Line, Panel, write_planes};
 use drystone::model::{dynamical_system::Lagrangian, integrator::Integrator, operator::Operator};
 use drystone::simulation::Simulation;
 use std::sync::{Arc, Mutex};
@@ -56,7 +56,7 @@ fn twist(sampling: Sampling) -> Result<Vec<[f64; 3]>, ControlError> {
             kept.push([cart.q[0], cart.v[0], cart.z[0]]);
         }
     })?;
-    sim.advance(30_000)?;
+    sim.advance(10_000)?;
     let rows = rows.lock().map(|r| r.clone()).unwrap_or_default();
     Ok(rows)
 }
@@ -71,10 +71,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let spread = last.iter().fold(0.0, |m: f64, r| m.max((r[2] + PUSH).abs()));
         println!("{name}: over the last 5 s |q| ≤ {:.1e}, |q̇| ≤ {:.1e}, |u + d| ≤ {spread:.1e}", largest(0), largest(1));
         late.push((largest(0), spread));
-        let state = Orbit::new("state", rows.iter().map(|r| (r[0], r[1])).collect());
-        planes.push(Plane { title: format!("{name} twisting"), x: "q (m)".into(), y: "q̇ (m/s)".into(), orbits: vec![state] });
-        let input = rows.iter().enumerate().filter(|(k, _)| k % 20 == 0).map(|(k, r)| (1e-3 * k as f64, r[2])).collect();
-        planes.push(Plane { title: "input".into(), x: "t (s)".into(), y: "u (N)".into(), orbits: vec![Orbit::new("u", input)] });
+        let state = Line::new("state", rows.iter().map(|r| (r[0], r[1])));
+        planes.push(Panel::new("q (m)", "q̇ (m/s)", vec![state]).titled(&format!("{name} twisting")));
+        let input = rows.iter().enumerate().filter(|(k, _)| k % 20 == 0).map(|(k, r)| (1e-3 * k as f64, r[2]));
+        planes.push(Panel::new("t (s)", "u (N)", vec![Line::new("u", input)]).titled("input"));
     }
     let path = std::env::args().nth(1).unwrap_or_else(|| "target/twisting.svg".into());
     write_planes(path.as_ref(), &planes, 2)?;

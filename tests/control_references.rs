@@ -1,5 +1,6 @@
 //! Sampled control on a simulation, against trajectories that Siconos computed (`../shared/reference`).
 
+use bevy_ecs::entity::Entity;
 use drystone::control::{ControlError, Law, LinearModel, Luenberger, Pid, Sampling, Sensor, SlidingMode, install};
 use drystone::model::dynamical_system::{FirstOrder, Lagrangian};
 use drystone::model::integrator::Integrator;
@@ -20,50 +21,49 @@ fn reference(case: &str) -> Option<Vec<Vec<f64>>> {
 /// Rows (t, x…, z…) after the controllers have acted, at every time step.
 type Rows = Arc<Mutex<Vec<Vec<f64>>>>;
 
-fn record(sim: &mut Simulation, plant: bevy_ecs::entity::Entity) -> Rows {
+fn record(sim: &mut Simulation, plant: Entity) -> Result<Rows, ControlError> {
     let rows = Rows::default();
     let (mine, h) = (rows.clone(), sim.time_step());
     sim.every(h, move |t, world| {
         let plant = world.get::<FirstOrder>(plant).expect("spawned");
         let row = std::iter::once(t).chain(plant.x.iter().copied()).chain(plant.z.iter().copied()).collect();
         mine.lock().expect("one thread").push(row);
-    })
-    .unwrap();
-    rows
+    })?;
+    Ok(rows)
 }
 
 fn deviation(rows: &Rows, reference: &[Vec<f64>]) -> f64 {
-    let rows = rows.lock().unwrap();
+    let rows = rows.lock().expect("one thread");
     assert_eq!(rows.len(), reference.len());
     rows.iter().flatten().zip(reference.iter().flatten()).fold(0.0, |m, (a, b)| m.max((a - b).abs()))
 }
 
 /// ẋ = b(t) + B u with b = (sin 50t, −sin 50t), B = (0, 2), the law sampled every 100 steps.
-fn sliding(sampling: Sampling) -> Rows {
-    let mut sim = Simulation::with_time_step(1e-4).unwrap();
+fn sliding(sampling: Sampling) -> Result<Rows, ControlError> {
+    let mut sim = Simulation::with_time_step(1e-4)?;
     let plant = FirstOrder::linear([0.0; 4], [1.0, -1.0])
         .with_input(Operator::function(|at, b| {
             b[0] = (50.0 * at.t).sin();
             b[1] = -b[0] + 2.0 * at.z[0];
         }))
         .with_parameters([0.0]);
-    let plant = sim.spawn_system(plant, Integrator::ZeroOrderHold).unwrap();
-    let model = LinearModel::new([0.0; 4], [0.0, 2.0], 2).unwrap();
-    let state = install::sensor(&mut sim, plant, 1e-2, Sensor::full(2)).unwrap();
-    let law = SlidingMode::new(&model, [0.0, 1.0], 1.0, 1e-2, sampling).unwrap();
-    install::law(&mut sim, state, plant, 1e-2, law).unwrap();
-    let rows = record(&mut sim, plant);
-    sim.advance(10_000).unwrap();
+    let plant = sim.spawn_system(plant, Integrator::ZeroOrderHold)?;
+    let model = LinearModel::new([0.0; 4], [0.0, 2.0], 2)?;
+    let state = install::sensor(&mut sim, plant, 1e-2, Sensor::full(2))?;
+    let law = SlidingMode::new(&model, [0.0, 1.0], 1.0, 1e-2, sampling)?;
+    install::law(&mut sim, state, plant, 1e-2, law)?;
+    let rows = record(&mut sim, plant)?;
+    sim.advance(10_000)?;
     // the last row: sampled before a step that is not compared
-    sim.advance(1).unwrap();
-    rows
+    sim.advance(1)?;
+    Ok(rows)
 }
 
 #[test]
 fn sliding_mode_agrees_with_siconos_explicit_and_implicit() {
     for (case, sampling) in [("smc-explicit", Sampling::Explicit), ("smc-implicit", Sampling::Implicit)] {
         let Some(reference) = reference(case) else { continue };
-        let largest = deviation(&sliding(sampling), &reference);
+        let largest = deviation(&sliding(sampling).unwrap(), &reference);
         println!("{case}: largest deviation {largest:.1e}");
         assert!(largest < 1e-10, "{case}: {largest:e}");
     }
@@ -79,7 +79,7 @@ fn pid_on_a_double_integrator_agrees_with_siconos() {
     let plant = sim.spawn_system(plant, Integrator::ZeroOrderHold).unwrap();
     let position = install::sensor(&mut sim, plant, h, Sensor::new([1.0, 0.0], 2).unwrap()).unwrap();
     install::law(&mut sim, position, plant, h, Pid::new(0.25, 0.125, 2.0, h).unwrap()).unwrap();
-    let rows = record(&mut sim, plant);
+    let rows = record(&mut sim, plant).unwrap();
     sim.advance(2001).unwrap();
     let largest = deviation(&rows, &reference);
     println!("pid-double-integrator: largest deviation {largest:.1e}");
@@ -111,7 +111,7 @@ fn what_does_not_fit_is_refused_when_it_is_installed() {
     let pid = || Pid::new(1.0, 0.0, 0.0, 0.1).unwrap();
     let state = install::sensor(&mut sim, plant, 0.1, Sensor::full(2)).unwrap();
     let position = install::sensor(&mut sim, plant, 0.1, Sensor::new([1.0, 0.0], 2).unwrap()).unwrap();
-    let message = |r: Result<bevy_ecs::entity::Entity, ControlError>| r.unwrap_err().to_string();
+    let message = |r: Result<Entity, ControlError>| r.unwrap_err().to_string();
     assert_eq!(message(install::law(&mut sim, state, plant, 0.1, pid())), "the output of the source holds 2 values, but 1 are needed");
     let unheard = message(install::law(&mut sim, position, plant, 0.1, pid()));
     assert_eq!(unheard, "z of the plant holds 0 values, but at least 1, one for each input, are needed");

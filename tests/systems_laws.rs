@@ -98,6 +98,23 @@ fn a_relay_in_two_dimensions_moves_by_the_corners_of_its_hexagon() -> Fallible {
     Ok(())
 }
 
+#[test]
+fn a_polyhedron_of_forces_brakes_a_mass_at_any_time_step() -> Fallible {
+    // friction in the plane with a square in place of the circle: each component by itself, m v̇ = −f sgn v
+    let (m, f) = (2.0, 3.0);
+    for h in [1e-2, 1e-3] {
+        let mut sim = Simulation::with_time_step(h)?;
+        let mass = sim.spawn_system(Lagrangian::new(Operator::Diagonal(vec![m, m]), [0.0; 2], [1.0, -0.5]), Integrator::MOREAU_JEAN)?;
+        let square = Law::NormalCone { h: vec![1.0, 0.0, -1.0, 0.0, 0.0, 1.0, 0.0, -1.0], k: vec![-f; 4] };
+        let link = sim.spawn_interaction(Interaction::new([mass], LagrangianLinear::new([1.0, 0.0, 0.0, 1.0], [0.0; 2]), square));
+        let signals = [Signal::Time, Signal::Velocity(mass, 0), Signal::Velocity(mass, 1), Signal::Multiplier(link, 0)];
+        let rows = run(&mut sim, (1.0 / h).round() as u64, signals)?;
+        assert!(worst(&rows, 1, |t| (1.0 - f / m * t).max(0.0)) < 1e-12 && worst(&rows, 2, |t| (f / m * t - 0.5).min(0.0)) < 1e-12);
+        assert!((rows[1][3] + f * h).abs() < 1e-14, "the multiplier is an impulse");
+    }
+    Ok(())
+}
+
 /// A blow on a rod at `tilt` that hits with its tip: kinetic energy after over before.
 fn blow(law: Law, tilt: f64, velocity: [f64; 3]) -> Fallible<f64> {
     let (s, c) = tilt.sin_cos();
@@ -138,14 +155,23 @@ fn fremond_impacts_never_make_energy_where_newton_ones_may() -> Fallible {
 #[test]
 fn a_block_slides_to_rest_under_fremond_friction() -> Fallible {
     let (mu, v0, h) = (0.2, 1.0, 1e-3);
-    let mut sim = Simulation::with_time_step(h)?;
-    let block = Lagrangian::new(Operator::Diagonal(vec![2.0, 2.0]), [-1e-9, 0.0], [0.0, v0]).with_force([-2.0 * G, 0.0]);
-    let block = sim.spawn_system(block, moreau_jean(1.0, Projection::None))?;
-    let floor = LagrangianLinear::new([1.0, 0.0, 0.0, 1.0], [0.0, 0.0]);
-    sim.spawn_interaction(Interaction::new([block], floor, Law::FremondImpact { e_n: 0.0, mu }));
-    let rows = run(&mut sim, 1000, [Signal::Time, Signal::Velocity(block, 1), Signal::State(block, 1)])?;
-    assert!(worst(&rows, 1, |t| (v0 - mu * G * t).max(0.0)) < 1e-10);
-    assert!((rows[rows.len() - 1][2] - v0 * v0 / (2.0 * mu * G)).abs() < h * v0);
+    for theta in [0.5, 1.0] {
+        let mut sim = Simulation::with_time_step(h)?;
+        let block = Lagrangian::new(Operator::Diagonal(vec![2.0, 2.0]), [-1e-9, 0.0], [0.0, v0]).with_force([-2.0 * G, 0.0]);
+        let block = sim.spawn_system(block, moreau_jean(theta, Projection::None))?;
+        let floor = LagrangianLinear::new([1.0, 0.0, 0.0, 1.0], [0.0, 0.0]);
+        sim.spawn_interaction(Interaction::new([block], floor, Law::FremondImpact { e_n: 0.0, mu }));
+        let rows = run(&mut sim, 1000, [Signal::Time, Signal::Velocity(block, 1), Signal::State(block, 1)])?;
+        // the mean speed of a step falls by μ g h, and stays 0 once it is
+        let mean = |w: &[Vec<f64>]| theta * w[1][1] + (1.0 - theta) * w[0][1];
+        for w in rows.windows(2) {
+            let wanted = (v0 - mu * G * (w[0][0] + theta * h)).max(0.0);
+            assert!((mean(w) - wanted).abs() < mu * G * h, "θ = {theta}: {} instead of {wanted} m/s", mean(w));
+        }
+        let last = &rows[rows.len() - 1];
+        assert!(rows.iter().filter(|r| r[0] > 0.52).all(|r| (r[2] - last[2]).abs() < 1e-12), "it rests");
+        assert!((last[2] - v0 * v0 / (2.0 * mu * G)).abs() < h * v0);
+    }
     Ok(())
 }
 

@@ -14,7 +14,7 @@
 //! | law | first order | second order: acts on | λ |
 //! |-|-|-|-|
 //! | impact, friction, rolling, Frémond | – | rate, where `y + γhẏ ≤ 0` | impulse |
-//! | equality, relay, rows, normal cone | y | rate; y of a compliant relation | impulse (relay bounds are forces); force |
+//! | equality, relay, rows, normal cone | y | rate; y of a compliant relation | impulse (bounds and P are of forces); force |
 //! | complementarity, mixed | y | y at the end of the step | force |
 
 mod d1_minus;

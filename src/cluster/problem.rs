@@ -78,7 +78,10 @@ impl Problem {
         }
         for link in links.iter() {
             if let Law::NormalCone { k, .. } = &link.law {
-                link.faces.clone().zip(k).for_each(|(i, k)| p.routed.q[i] = -k);
+                // as for relays: P holds forces
+                let scale =
+                    if link.relation.is_second_order() && link.level == super::link::Level::Rate { intervals_scaled_by } else { 1.0 };
+                link.faces.clone().zip(k).for_each(|(i, k)| p.routed.q[i] = -k * scale);
             }
         }
         p

@@ -105,8 +105,8 @@ impl<L: Law> Law for Saturated<L> {
 ///
 /// ```
 /// use drystone::control::LinearModel;
-/// let error = LinearModel::new([0.0; 3], [1.0], 1).unwrap_err();
-/// assert_eq!(error.to_string(), "A holds 3 values, but 1 × 1 = 1 are needed");
+/// let error = LinearModel::new([0.0; 3], [1.0, 0.0], 2).unwrap_err();
+/// assert_eq!(error.to_string(), "A holds 3 values, but 2 × 2 = 4 are needed");
 /// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ControlError {

@@ -36,6 +36,8 @@ mod derive;
 mod equations;
 mod error;
 mod mos;
+#[cfg(test)]
+mod node_tests;
 mod spawn;
 mod tableau;
 #[cfg(test)]

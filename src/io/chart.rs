@@ -6,10 +6,11 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use std::path::Path;
 
-/// Most points of one line; a longer one is drawn from every n-th point.
+/// About the most points of one line; a longer one is thinned so that no extreme is lost.
 const POINTS: usize = 4000;
-/// Size of a panel.
+/// Size of a wide panel, and of one that stands beside others.
 const SIZE: (u32, u32) = (1000, 320);
+const PLANE: (u32, u32) = (560, 420);
 const HEAD: u32 = 44;
 const LEGEND: i32 = 200;
 
@@ -25,12 +26,19 @@ pub struct Line {
     pub name: String,
     /// In the order in which they are joined.
     pub points: Vec<(f64, f64)>,
+    /// Whether each point is marked.
+    pub marked: bool,
 }
 
 impl Line {
     /// A line of that name.
     pub fn new(name: &str, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
-        Self { name: name.to_owned(), points: points.into_iter().collect() }
+        Self { name: name.to_owned(), points: points.into_iter().collect(), marked: false }
+    }
+
+    /// With a mark at each point.
+    pub fn with_points(self) -> Self {
+        Self { marked: true, ..self }
     }
 }
 
@@ -43,6 +51,8 @@ impl Line {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Panel {
+    /// Heading; may be empty.
+    pub title: String,
     /// Quantity and unit along x.
     pub x: String,
     /// Quantity and unit along y.
@@ -54,7 +64,12 @@ pub struct Panel {
 impl Panel {
     /// A panel with these names of its axes.
     pub fn new(x: &str, y: &str, lines: Vec<Line>) -> Self {
-        Self { x: x.to_owned(), y: y.to_owned(), lines }
+        Self { title: String::new(), x: x.to_owned(), y: y.to_owned(), lines }
+    }
+
+    /// With a heading.
+    pub fn titled(self, title: &str) -> Self {
+        Self { title: title.to_owned(), ..self }
     }
 }
 
@@ -71,7 +86,27 @@ impl Panel {
 /// ```
 pub fn write_chart(path: &Path, title: &str, panels: &[Panel]) -> Result<(), OutputError> {
     let mut svg = String::new();
-    draw(&mut svg, title, panels).map_err(|error| OutputError::data(path, format!("the plot cannot be drawn: {error}")))?;
+    save(path, draw(&mut svg, title, panels), &svg)
+}
+
+/// Draws panels beside each other, this many in a row: phase planes, characteristics.
+///
+/// ```
+/// use drystone::io::chart::{Line, Panel, write_planes};
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("planes.svg");
+/// let circle = (0..=60).map(|k| (0.1 * f64::from(k)).sin_cos());
+/// let panel = Panel::new("x (m)", "v (m/s)", vec![Line::new("oscillator", circle).with_points()]).titled("free");
+/// write_planes(&path, &[panel.clone(), panel], 2)?;
+/// # Ok::<(), drystone::io::error::OutputError>(())
+/// ```
+pub fn write_planes(path: &Path, panels: &[Panel], columns: usize) -> Result<(), OutputError> {
+    let mut svg = String::new();
+    save(path, draw_planes(&mut svg, panels, columns.max(1)), &svg)
+}
+
+fn save(path: &Path, drawn: DrawResult, svg: &str) -> Result<(), OutputError> {
+    drawn.map_err(|error| OutputError::data(path, format!("the plot cannot be drawn: {error}")))?;
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).map_err(|error| OutputError::data(path, format!("its folder cannot be made: {error}")))?;
     }
@@ -85,18 +120,31 @@ fn draw(svg: &mut String, title: &str, panels: &[Panel]) -> DrawResult {
     let heading = ("sans-serif", 21).into_font().style(FontStyle::Bold).color(&INK);
     head.draw(&Text::new(title.to_owned(), (72, 16), heading))?;
     for (panel, area) in panels.iter().zip(&body.split_evenly((panels.len().max(1), 1))) {
-        draw_panel(area, panel)?;
+        draw_panel(area, panel, true)?;
     }
     page.present()
 }
 
-fn draw_panel(area: &DrawingArea<SVGBackend, plotters::coord::Shift>, panel: &Panel) -> DrawResult {
+fn draw_planes(svg: &mut String, panels: &[Panel], columns: usize) -> DrawResult {
+    let columns = columns.min(panels.len().max(1));
+    let rows = panels.len().max(1).div_ceil(columns);
+    let page = SVGBackend::with_string(svg, (PLANE.0 * columns as u32, PLANE.1 * rows as u32)).into_drawing_area();
+    page.fill(&WHITE)?;
+    for (panel, area) in panels.iter().zip(&page.split_evenly((rows, columns))) {
+        draw_panel(area, panel, false)?;
+    }
+    page.present()
+}
+
+/// A wide panel has its legend on the right, the other above.
+fn draw_panel(area: &DrawingArea<SVGBackend, plotters::coord::Shift>, panel: &Panel, wide: bool) -> DrawResult {
     let points = || panel.lines.iter().flat_map(|line| &line.points).filter(|(x, y)| x.is_finite() && y.is_finite());
-    let (x_range, y_range) = (range(points().map(|p| p.0), 0.0), range(points().map(|p| p.1), 0.05));
+    let (x_range, y_range) = (range(points().map(|p| p.0), if wide { 0.0 } else { 0.05 }), range(points().map(|p| p.1), 0.05));
+    let pixel = ((x_range.1 - x_range.0) / f64::from(SIZE.0), (y_range.1 - y_range.0) / f64::from(SIZE.1));
     let text = ("sans-serif", 14).into_font().color(&INK);
     let mut chart = ChartBuilder::on(area)
-        .margin_top(8)
-        .margin_right(LEGEND)
+        .margin_top(if wide { 8 } else { 54 })
+        .margin_right(if wide { LEGEND } else { 18 })
         .margin_left(14)
         .margin_bottom(4)
         .x_label_area_size(44)
@@ -108,30 +156,67 @@ fn draw_panel(area: &DrawingArea<SVGBackend, plotters::coord::Shift>, panel: &Pa
         .y_desc(&panel.y)
         .x_label_formatter(&|x| label(*x, x_range))
         .y_label_formatter(&|y| label(*y, y_range))
-        .x_labels(11)
-        .y_labels(7)
+        .x_labels(if wide { 11 } else { 8 })
+        .y_labels(if wide { 7 } else { 8 })
         .label_style(text.clone())
         .axis_style(INK.mix(0.5))
         .bold_line_style(INK.mix(0.13))
         .light_line_style(TRANSPARENT)
         .draw()?;
+    let heading = ("sans-serif", 17).into_font().style(FontStyle::Bold).color(&INK);
+    area.draw(&Text::new(panel.title.clone(), (76, 8), heading))?;
     let legend = text.pos(Pos::new(HPos::Left, VPos::Center));
+    let mut right = 76;
     for (k, line) in panel.lines.iter().enumerate() {
-        let style = COLOURS[k % COLOURS.len()].stroke_width(2);
-        let every = line.points.len().div_ceil(POINTS).max(1);
+        let colour = COLOURS[k % COLOURS.len()];
+        let style = colour.stroke_width(if line.marked { 1 } else { 2 });
         for stretch in line.points.split(|(x, y)| !(x.is_finite() && y.is_finite())).filter(|stretch| !stretch.is_empty()) {
-            let mut shown: Vec<(f64, f64)> = stretch.iter().step_by(every).copied().collect();
-            shown.extend(stretch.last().filter(|last| shown.last() != Some(last)).copied());
-            match shown[..] {
-                [point] => drop(chart.draw_series([Circle::new(point, 3, style.filled())])?),
-                _ => drop(chart.draw_series([PathElement::new(shown, style)])?),
+            let shown = thin(stretch, pixel);
+            if line.marked || shown.len() == 1 {
+                chart.draw_series(shown.iter().map(|&point| Circle::new(point, 3, colour.filled())))?;
             }
+            chart.draw_series([PathElement::new(shown, style)])?;
         }
-        let (x, y) = (SIZE.0 as i32 - LEGEND + 14, 20 + 21 * k as i32);
+        let (x, y) = if wide { (SIZE.0 as i32 - LEGEND + 14, 20 + 21 * k as i32) } else { (right, 42) };
+        right += 50 + 8 * line.name.chars().count() as i32;
+        if line.marked {
+            area.draw(&Circle::new((x + 13, y), 3, colour.filled()))?;
+        }
         area.draw(&PathElement::new([(x, y), (x + 26, y)], style))?;
         area.draw(&Text::new(line.name.clone(), (x + 34, y), legend.clone()))?;
     }
     Ok(())
+}
+
+/// The points that are at least a `pixel` from the one before, and those that a jump leaves from; what is still too long is cut
+/// into buckets, each reduced to its first point and its lowest and highest in x and y.
+fn thin(points: &[(f64, f64)], pixel: (f64, f64)) -> Vec<(f64, f64)> {
+    if points.len() <= POINTS {
+        return points.to_vec();
+    }
+    let apart = |a: (f64, f64), b: (f64, f64)| (a.0 - b.0).abs() >= pixel.0 || (a.1 - b.1).abs() >= pixel.1;
+    let mut shown: Vec<(f64, f64)> = points.iter().take(1).copied().collect();
+    let mut last = 0;
+    for k in 1..points.len() {
+        if apart(points[last], points[k]) || k + 1 == points.len() {
+            if last + 1 < k && apart(points[k - 1], points[k]) {
+                shown.push(points[k - 1]);
+            }
+            shown.push(points[k]);
+            last = k;
+        }
+    }
+    if shown.len() <= 3 * POINTS {
+        return shown;
+    }
+    let reduce = |bucket: &[(f64, f64)]| {
+        let extreme = |f: fn(&(f64, f64)) -> f64| (0..bucket.len()).max_by(|&i, &j| f(&bucket[i]).total_cmp(&f(&bucket[j]))).unwrap_or(0);
+        let mut kept = vec![0, extreme(|p| p.0), extreme(|p| -p.0), extreme(|p| p.1), extreme(|p| -p.1)];
+        kept.sort_unstable();
+        kept.dedup();
+        kept.into_iter().map(|i| bucket[i]).collect::<Vec<_>>()
+    };
+    shown.chunks(shown.len().div_ceil(POINTS / 3)).flat_map(reduce).collect()
 }
 
 /// Lowest and highest value with a margin; never empty.
@@ -173,10 +258,33 @@ mod tests {
         let long = Line::new("long", (0..100_000).map(|k| (f64::from(k), f64::from(k).sin())));
         let panel = |line: Line| Panel::new("x", "y", vec![line]);
         for panels in [vec![], vec![panel(Line::new("none", []))], vec![panel(spoilt), panel(long)]] {
+            let check = || {
+                let svg = std::fs::read_to_string(&path).expect("there");
+                assert!(svg.trim_end().ends_with("</svg>") && !svg.contains("NaN") && !svg.contains("<test>") && svg.len() < 400_000);
+            };
             write_chart(&path, "a title", &panels).expect("drawn");
-            let svg = std::fs::read_to_string(&path).expect("there");
-            assert!(svg.trim_end().ends_with("</svg>") && !svg.contains("NaN") && !svg.contains("<test>") && svg.len() < 400_000);
+            check();
+            for columns in [0, 1, 2, 9] {
+                write_planes(&path, &panels, columns).expect("drawn");
+                check();
+            }
         }
+    }
+
+    #[test]
+    fn a_long_line_is_thinned_without_losing_its_extremes() {
+        let mut points: Vec<(f64, f64)> = (0..100_000).map(|k| (f64::from(k), (f64::from(k) * 0.37).sin())).collect();
+        (points[31_415].1, points[77_777].1) = (9.0, -8.0);
+        let shown = thin(&points, (100.0, 0.02));
+        assert!(shown.len() <= 2 * POINTS && shown.contains(&points[31_415]) && shown.contains(&points[77_777]));
+        assert!(shown.contains(&points[0]));
+        assert!(shown.windows(2).all(|pair| pair[0].0 < pair[1].0));
+    }
+
+    #[test]
+    fn a_jump_stays_upright() {
+        let points: Vec<(f64, f64)> = (0..10_000).map(|k| (f64::from(k), if k < 555 { 0.0 } else { 1.0 })).collect();
+        assert_eq!(thin(&points, (100.0, 0.1))[5..9], [(500.0, 0.0), (554.0, 0.0), (555.0, 1.0), (655.0, 1.0)]);
     }
 
     #[test]

@@ -8,7 +8,6 @@ pub mod error;
 #[cfg(feature = "hdf5")]
 pub mod fclib;
 pub mod mesh;
-pub mod phase;
 pub mod picture;
 pub mod plot;
 pub mod problem;

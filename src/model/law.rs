@@ -118,6 +118,9 @@ pub enum Law {
     /// Impact and friction on the mean velocity `u_θ = θ u⁺ + (1−θ) u⁻`, dissipative for every e_n in [0, 1]
     /// (Siconos: `FremondImpactFrictionNSL`; Frémond 2002):
     /// `C_μ ∋ r ⟂ u_θ + (θ(1+e_n) − 1) u_n⁻ n + μ‖u_θ,t‖ n`.
+    ///
+    /// Where a contact sticks, u_θ vanishes: with θ = ½ the place stands still while the last sliding speed stays with
+    /// alternating sign; with θ = 1 the speed is 0.
     FremondImpact {
         /// Restitution.
         e_n: f64,
