@@ -14,9 +14,9 @@ use drystone::simulation::Simulation;
 pub(crate) fn cases() -> Vec<Case> {
     let sp = [
         within(1e-9, "z p0_z lambda0").until(7.5),
-        within(2e-5, "z p0_z lambda0").from(7.5),
+        within(2e-5, "z p0_z lambda0").since(7.5),
         within(1e-7, "vz").until(7.5),
-        within(2e-3, "vz").from(7.5),
+        within(2e-3, "vz").since(7.5),
     ];
     vec![
         Case {

@@ -22,7 +22,7 @@ pub(crate) fn cases() -> Vec<Case> {
             ..Case::new(
                 "sphere-rolling-incline-bullet",
                 rolling_sphere,
-                [within(1e-4, "x_0 y_0 z_0").from(0.0079), within(1e-4, "vx_0 vy_0 vz_0 w1_0 w2_0 w3_0").from(0.0079)],
+                [within(1e-4, "x_0 y_0 z_0").since(0.0079), within(1e-4, "vx_0 vy_0 vz_0 w1_0 w2_0 w3_0").since(0.0079)],
             )
         },
         Case {

@@ -86,7 +86,7 @@ pub(crate) fn within(tolerance: f64, columns: &'static str) -> Check {
 
 impl Check {
     /// In rows with `from ≤ t`.
-    pub(crate) fn from(self, from: f64) -> Self {
+    pub(crate) fn since(self, from: f64) -> Self {
         Self { from, ..self }
     }
 
