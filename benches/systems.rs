@@ -122,7 +122,8 @@ fn diode_bridge() -> Result<Simulation, SimulationError> {
 /// Start-up of a buck converter: comparator, two MOS transistors in two pieces each, a switch node (12 complementarities).
 fn buck_converter() -> Result<Simulation, SimulationError> {
     let (vi, c, l, load, gain) = (3.0, 22e-6, 10e-6, 10.0, 1e4);
-    let tau_a = 1.0 / (2.0 * 3.14159 * 30e6);
+    // with the five decimals of π of the source
+    let tau_a = 1e5 / (2.0 * 314_159.0 * 30e6);
     let (r11, r21, c11, r12, c21) = (15.58e3, 5.613e6, 20e-12, 227.8e3, 1.9e-12);
     let (alpha, beta) = (1.0 / r11 + 1.0 / r12 + 1.0 / r21, 1.0 / r11 + 1.0 / r12);
     let (tau11, tau21) = (r11 * c11, r21 * c21);

@@ -36,7 +36,7 @@ fn hand(q: &[f64]) -> f64 {
 
 /// What the controller wants: the other wall every 1.5 s.
 fn wanted(t: f64) -> [f64; 2] {
-    if (t / 1.5) as u64 % 2 == 0 { [0.7, 0.4] } else { [2.4, -0.4] }
+    if ((t / 1.5) as u64).is_multiple_of(2) { [0.7, 0.4] } else { [2.4, -0.4] }
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -206,8 +206,8 @@ impl D1Minus {
         }
         let mut a = std::mem::take(&mut self.a);
         self.accelerations(nodes, links, problem, (&state.q, &state.v, t, h), &mut outcome, &mut a)?;
-        for i in 0..state.v.len() {
-            self.v1[i] = state.v[i] + h * a[i];
+        for (i, a) in a.iter().enumerate() {
+            self.v1[i] = state.v[i] + h * a;
             self.q_next[i] = state.q[i] + 0.5 * h * (state.v[i] + self.v1[i]);
         }
         let (q_next, v1) = (std::mem::take(&mut self.q_next), std::mem::take(&mut self.v1));

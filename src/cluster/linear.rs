@@ -505,8 +505,8 @@ impl Linear {
         let mut outcome = Outcome::default();
         let q = &mut problem.routed.q;
         if self.first_order {
-            for i in 0..rows {
-                q[i] = self.offset[i] + self.c.dot(i, &self.free);
+            for (i, q) in q.iter_mut().enumerate().take(rows) {
+                *q = self.offset[i] + self.c.dot(i, &self.free);
             }
             outcome.active = rows;
         } else {

@@ -15,7 +15,7 @@ pub(super) enum System {
     /// `M ẋ = A x + b + f + r`
     FirstOrder(FirstOrder),
     /// `M q̈ + F_gyr + F_int + C q̇ + K q = F_ext + p`
-    Lagrangian(Lagrangian),
+    Lagrangian(Box<Lagrangian>),
     /// a rigid body
     NewtonEuler(NewtonEuler),
 }

@@ -442,7 +442,10 @@ impl Implicit {
         for _ in 0..PASSES {
             self.outputs(nodes, links, problem, &state.q, &state.v, t1)?;
             let p = &mut self.positions;
-            (p.rows.clear(), p.routed.sets.clear(), p.routed.offsets.clear(), p.routed.q.clear());
+            p.rows.clear();
+            p.routed.sets.clear();
+            p.routed.offsets.clear();
+            p.routed.q.clear();
             p.routed.offsets.push(0);
             let mut worst = 0.0f64;
             for (l, (link, x)) in links.iter().zip(&self.links).enumerate().filter(|(_, (link, _))| link.active) {
@@ -485,8 +488,10 @@ impl Implicit {
             p.routed.revision += 1;
             p.routed.active.clear();
             p.routed.active.resize(order, true);
-            (p.r.clear(), p.u.clear());
-            (p.r.resize(order, 0.0), p.u.resize(order, 0.0));
+            for x in [&mut p.r, &mut p.u] {
+                x.clear();
+                x.resize(order, 0.0);
+            }
             if !p.router.solve(&p.routed, &mut p.r, &mut p.u).converged() {
                 return Ok(false);
             }

@@ -83,7 +83,7 @@ pub fn refresh(
     };
     let mut nodes: Vec<(Entity, System, Integrator, Option<String>)> = Vec::new();
     nodes.extend(first.iter().map(|(e, s, i, n)| (e, System::FirstOrder((*s).clone()), *i, n.map(|n| n.to_string()))));
-    nodes.extend(lagrangian.iter().map(|(e, s, i, n)| (e, System::Lagrangian((*s).clone()), *i, n.map(|n| n.to_string()))));
+    nodes.extend(lagrangian.iter().map(|(e, s, i, n)| (e, System::Lagrangian(Box::new((*s).clone())), *i, n.map(|n| n.to_string()))));
     nodes.extend(newton_euler.iter().map(|(e, s, i, n)| (e, System::NewtonEuler((*s).clone()), *i, n.map(|n| n.to_string()))));
     nodes.sort_by_key(|n| n.0);
     let nodes: Vec<Node> = nodes

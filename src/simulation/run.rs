@@ -420,7 +420,7 @@ impl Simulation {
         integrator.fits(system.is_first_order()).map_err(wrong)?;
         Ok(match system {
             DynamicalSystem::FirstOrder(s) => self.world.spawn((s, integrator)).id(),
-            DynamicalSystem::Lagrangian(s) => self.world.spawn((s, integrator)).id(),
+            DynamicalSystem::Lagrangian(s) => self.world.spawn((*s, integrator)).id(),
             DynamicalSystem::NewtonEuler(s) => self.world.spawn((s, integrator)).id(),
         })
     }

@@ -96,7 +96,7 @@ impl Check {
     }
 
     /// From this row on, counted from 0.
-    pub(crate) fn from_row(self, row: usize) -> Self {
+    pub(crate) fn after_row(self, row: usize) -> Self {
         Self { row, ..self }
     }
 

@@ -20,7 +20,7 @@ pub enum DynamicalSystem {
     /// `M ẋ = A x + b + f + r`
     FirstOrder(FirstOrder),
     /// `M q̈ + F_gyr + F_int + C q̇ + K q = F_ext + p`
-    Lagrangian(Lagrangian),
+    Lagrangian(Box<Lagrangian>),
     /// A rigid body without a shape.
     NewtonEuler(NewtonEuler),
 }
@@ -49,7 +49,7 @@ impl From<FirstOrder> for DynamicalSystem {
 
 impl From<Lagrangian> for DynamicalSystem {
     fn from(system: Lagrangian) -> Self {
-        Self::Lagrangian(system)
+        Self::Lagrangian(Box::new(system))
     }
 }
 
