@@ -9,15 +9,16 @@ use drystone::model::integrator::Integrator;
 use drystone::model::interaction::Interaction;
 use drystone::model::law::Law;
 use drystone::model::operator::Operator;
-use drystone::model::relation::{FirstOrderLinear, LagrangianLinear};
+use drystone::model::relation::{FirstOrderLinear, LagrangianLinear, LagrangianNonlinear};
 use drystone::simulation::{Simulation, SimulationError};
 
 type Build = fn() -> Result<Simulation, SimulationError>;
 
 /// Name, builder, steps, µs a step of Siconos 4.4 on the same kind of machine and how many times faster we have to be.
-const CASES: [(&str, Build, u64, f64, f64); 9] = [
+const CASES: [(&str, Build, u64, f64, f64); 10] = [
     ("one free mass", free_mass, 2_000_000, f64::NAN, f64::NAN),
     ("bouncing ball", bouncing_ball, 1_000_000, 3.0, 5.0),
+    ("double pendulum, Newton loop", double_pendulum, 100_000, f64::NAN, f64::NAN),
     ("diode bridge", diode_bridge, 500_000, 6.1, 5.0),
     ("buck converter", buck_converter, 400_000, 24.0, 5.0),
     ("10 beads falling", || beads(10, false), 4_000, 55.0, 5.0),
@@ -88,6 +89,27 @@ fn bouncing_ball() -> Result<Simulation, SimulationError> {
     let ball = Lagrangian::new(Operator::Diagonal(vec![1.0, 1.0, 0.004]), [1.0, 0.0, 0.0], [0.0; 3]).with_force([-9.81, 0.0, 0.0]);
     let ball = sim.spawn_system(ball, Integrator::MOREAU_JEAN)?;
     sim.spawn_interaction(Interaction::new([ball], LagrangianLinear::new([1.0, 0.0, 0.0], [0.0]), Law::NewtonImpact { e: 0.9 }));
+    Ok(sim)
+}
+
+/// Nonlinear mass, gyroscopic and internal forces with Jacobians by differences, two walls.
+fn double_pendulum() -> Result<Simulation, SimulationError> {
+    let mass = Operator::function(|at, m| {
+        let c = (at.q[0] - at.q[1]).cos();
+        m.copy_from_slice(&[2.0, c, c, 1.0]);
+    });
+    let gyroscopic = Operator::function(|at, f| {
+        let s = (at.q[0] - at.q[1]).sin();
+        (f[0], f[1]) = (at.v[1] * at.v[1] * s, -at.v[0] * at.v[0] * s);
+    });
+    let gravity = Operator::function(|at, f| (f[0], f[1]) = (20.0 * at.q[0].sin(), 10.0 * at.q[1].sin()));
+    let pendulum = Lagrangian::new(mass, [0.1, 0.2], [0.0, 0.0]).with_gyroscopic(gyroscopic).with_internal(gravity);
+    let mut sim = Simulation::with_time_step(5e-4)?;
+    let pendulum = sim.spawn_system(pendulum, Integrator::MOREAU_JEAN)?;
+    let upper = LagrangianNonlinear::new(1, Operator::function(|at, y| y[0] = at.q[0].sin()));
+    let lower = LagrangianNonlinear::new(1, Operator::function(|at, y| y[0] = at.q[0].sin() + at.q[1].sin()));
+    sim.spawn_interaction(Interaction::new([pendulum], upper, Law::NewtonImpact { e: 1.0 }));
+    sim.spawn_interaction(Interaction::new([pendulum], lower, Law::NewtonImpact { e: 0.0 }));
     Ok(sim)
 }
 

@@ -53,6 +53,7 @@ pub struct Trace {
     /// where each column stands: cluster, kind and place
     places: Vec<Place>,
     scratch: Vec<f64>,
+    stopped: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -86,18 +87,32 @@ impl Trace {
         self.rows().map(|row| row[k]).collect()
     }
 
+    /// Takes no more rows.
+    pub fn stop(&mut self) {
+        self.stopped = true;
+    }
+
     /// Room for more rows, so that recording does not allocate.
     pub fn reserve(&mut self, rows: usize) {
         self.values.reserve(rows * self.signals.len());
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.values.is_empty()
+    /// True where the row of the start is still missing.
+    pub(super) fn begins(&self) -> bool {
+        self.values.is_empty() && !self.stopped
+    }
+
+    /// True where a row is due at the end of this step.
+    pub(super) fn due(&self, step: u64) -> bool {
+        step.is_multiple_of(self.every) && !self.stopped
     }
 
     /// Finds the signals in the clusters.
     pub(super) fn resolve(&mut self, clusters: &[Cluster]) -> Result<(), String> {
         self.places.clear();
+        if self.stopped {
+            return Ok(());
+        }
         for signal in &self.signals {
             let place = find(clusters, *signal).ok_or_else(|| {
                 format!("{signal:?} is recorded, but there is no such system, interaction or component (they count from 0)")

@@ -319,7 +319,7 @@ pub fn advance(clock: Res<Clock>, mut clusters: ResMut<Clusters>, mut traces: Re
         return;
     }
     let mut clock = *clock;
-    for trace in traces.0.iter_mut().filter(|t| t.is_empty()) {
+    for trace in traces.0.iter_mut().filter(|t| t.begins()) {
         trace.record(clock.time, &mut clusters.clusters);
     }
     for _ in 0..clusters.steps {
@@ -347,7 +347,7 @@ pub fn advance(clock: Res<Clock>, mut clusters: ResMut<Clusters>, mut traces: Re
             return;
         }
         clusters.done += 1;
-        for trace in traces.0.iter_mut().filter(|t| clock.step.is_multiple_of(t.every)) {
+        for trace in traces.0.iter_mut().filter(|t| t.due(clock.step)) {
             trace.record(clock.time, &mut clusters.clusters);
         }
     }

@@ -496,6 +496,14 @@ impl Simulation {
         self.world.resource::<Traces>().0.get(number)
     }
 
+    /// Ends a table, which keeps its number and its rows; a signal that cannot be found no longer stops the run.
+    pub fn stop_recording(&mut self, number: usize) {
+        if let Some(trace) = self.world.resource_mut::<Traces>().0.get_mut(number) {
+            trace.stop();
+        }
+        self.world.resource_mut::<Clusters>().rebuild();
+    }
+
     /// Calls `action` with time (s) and world at t = 0, `period`, 2 `period` … between steps; `period` is a multiple of the time
     /// step. Sensors, actuators and other sampled devices live here.
     pub fn every(&mut self, period: f64, action: impl FnMut(f64, &mut World) + Send + Sync + 'static) -> Result<(), SimulationError> {
