@@ -241,6 +241,9 @@ impl Cluster {
             if link.level == Level::Output && link.relation.is_second_order() && first.theta() <= 0.0 {
                 return Err(ClusterError::Setup(format!("{}: a law on y needs theta > 0", link.name)));
             }
+            if matches!(link.law, crate::model::law::Law::FremondImpact { .. }) && first.theta() <= 0.0 {
+                return Err(ClusterError::Setup(format!("{}: the law of Frémond needs theta > 0", link.name)));
+            }
         }
         let mut problem = Problem::new(&mut links, h);
         let integrator = nodes[0].integrator;

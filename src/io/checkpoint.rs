@@ -1,7 +1,7 @@
 //! Checkpoints: a run as one file from which it goes on as if it had never stopped.
 //!
 //! ```text
-//! "drystone checkpoint 1\n"   hash of the rest (u64, little-endian)   postcard: scene, state, meter
+//! "drystone checkpoint 2\n"   hash of the rest (u64, little-endian)   postcard: scene, state, meter
 //! ```
 
 use crate::diagnostics::summary::{Meter, Record};
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// Name and version of the format.
-const HEADER: &[u8] = b"drystone checkpoint 1\n";
+const HEADER: &[u8] = b"drystone checkpoint 2\n";
 
 /// A run between two steps.
 ///
@@ -166,7 +166,7 @@ mod tests {
         let whole = std::fs::read(&path).unwrap();
         let mut flipped = whole.clone();
         flipped[HEADER.len() + 40] ^= 1;
-        for bytes in [&whole[..whole.len() / 2], &flipped, &b"drystone checkpoint 1\n"[..], &b"nonsense"[..], &[]] {
+        for bytes in [&whole[..whole.len() / 2], &flipped, &b"drystone checkpoint 2\n"[..], &b"nonsense"[..], &[]] {
             std::fs::write(&path, bytes).unwrap();
             assert!(Checkpoint::read(&path).is_err());
         }

@@ -39,11 +39,13 @@ pub enum Integrator {
         projection: Projection,
     },
     /// Exact for each mode of `M q̈ + C q̇ + K q = F` with diagonal matrices (Siconos: `MoreauJeanBilbaoOSI`; Bilbao 2009).
+    /// From the first step on, v is `(q⁺ − q)/h`: the mean velocity of the step.
     Modal {
         /// As for Moreau–Jean.
         gamma: f64,
     },
     /// `M (q⁺ − 2q + q⁻) = h² F + λ`, `0 ≤ (y⁺ + e y⁻) ⟂ λ ≥ 0` (Siconos: `SchatzmanPaoliOSI`; Schatzman 1993, Paoli 1993).
+    /// v is `(q⁺ − q⁻)/2h`: that of the middle, half a step late.
     SchatzmanPaoli {
         /// Share of the ends of the step in the forces.
         theta: f64,
