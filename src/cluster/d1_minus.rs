@@ -8,7 +8,7 @@
 //! v_k+1  = v⁻ + M⁻¹ Gᵀ P,       0 ≤ G v_k+1 + e G v⁻ ⟂ P ≥ 0 where y_k+1 is closed
 //! ```
 
-use super::link::{Joined, Link};
+use super::link::{Joined, Link, neighbours, outputs};
 use super::node::{Node, System, buffer, finite};
 use super::problem::Problem;
 use super::{ClusterError, Outcome, State};
@@ -36,6 +36,7 @@ pub(super) struct D1Minus {
     /// forces at the end of the step
     forces: Vec<f64>,
     p: Vec<f64>,
+    neighbours: Vec<Vec<usize>>,
 }
 
 impl D1Minus {
@@ -76,16 +77,8 @@ impl D1Minus {
             impulses: row_zeros.clone(),
             forces: row_zeros,
             p: zeros,
+            neighbours: neighbours(links),
         })
-    }
-
-    /// y of all links at q.
-    fn outputs(joined: &mut Joined, nodes: &[Node], links: &[Link], q: &[f64], t: f64, y: &mut [f64]) -> Result<(), ClusterError> {
-        for link in links {
-            joined.gather(&link.nodes, nodes, q, &[]);
-            link.output(t, joined, &[], &mut y[link.rows.clone()])?;
-        }
-        Ok(())
     }
 
     /// Factors of M, rows G, responses and rates `G v + ∂h/∂t` at a state; W of all links.
@@ -123,10 +116,10 @@ impl D1Minus {
         }
         problem.begin_w();
         for (a, link) in links.iter().enumerate() {
-            for (b, other) in links.iter().enumerate().filter(|(_, o)| o.nodes.iter().any(|k| link.nodes.contains(k))) {
+            for (b, other) in self.neighbours[a].iter().map(|&b| (b, &links[b])) {
                 let mut sum = 0.0;
-                for (p, g) in places(link, nodes).zip(&self.g[a]) {
-                    sum += places(other, nodes).zip(&self.response[b]).filter(|(q, _)| *q == p).map(|(_, w)| g * w).sum::<f64>();
+                for (p, g) in link.velocities(nodes).zip(&self.g[a]) {
+                    sum += other.velocities(nodes).zip(&self.response[b]).filter(|(q, _)| *q == p).map(|(_, w)| g * w).sum::<f64>();
                 }
                 problem.add_w(link.rows.start, other.rows.start, sum);
             }
@@ -154,7 +147,7 @@ impl D1Minus {
         for (l, link) in links.iter().enumerate() {
             let i = link.rows.start;
             problem.set_active(link, self.closed[l]);
-            problem.routed.q[i] = places(link, nodes).zip(&self.g[l]).map(|(p, g)| g * out[p]).sum();
+            problem.routed.q[i] = link.velocities(nodes).zip(&self.g[l]).map(|(p, g)| g * out[p]).sum();
             if self.closed[l] && matches!(link.relation, crate::model::relation::Relation::LagrangianNonlinear(_)) {
                 problem.routed.q[i] += self.curvature(nodes, link, l, q, v, t, h)?;
             }
@@ -166,7 +159,7 @@ impl D1Minus {
             for (l, link) in links.iter().enumerate() {
                 let r = problem.r[link.rows.start];
                 self.forces[link.rows.start] = r;
-                places(link, nodes).zip(&self.response[l]).for_each(|(p, w)| out[p] += w * r);
+                link.velocities(nodes).zip(&self.response[l]).for_each(|(p, w)| out[p] += w * r);
             }
         }
         Ok(())
@@ -198,7 +191,7 @@ impl D1Minus {
     ) -> Result<Outcome, ClusterError> {
         let mut outcome = Outcome::default();
         let tolerance = self.tolerance;
-        Self::outputs(&mut self.joined, nodes, links, &state.q, t, &mut self.y)?;
+        outputs(&mut self.joined, nodes, links, &state.q, t, &mut self.y)?;
         self.geometry(nodes, links, problem, &state.q, &state.v, t)?;
         for (l, link) in links.iter().enumerate() {
             let i = link.rows.start;
@@ -211,7 +204,7 @@ impl D1Minus {
             self.q_next[i] = state.q[i] + 0.5 * h * (state.v[i] + self.v1[i]);
         }
         let (q_next, v1) = (std::mem::take(&mut self.q_next), std::mem::take(&mut self.v1));
-        Self::outputs(&mut self.joined, nodes, links, &q_next, t1, &mut self.y_next)?;
+        outputs(&mut self.joined, nodes, links, &q_next, t1, &mut self.y_next)?;
         self.geometry(nodes, links, problem, &q_next, &v1, t1)?;
         for (l, link) in links.iter().enumerate() {
             let i = link.rows.start;
@@ -230,7 +223,7 @@ impl D1Minus {
             let i = link.rows.start;
             link.active = self.y_next[i] <= tolerance;
             problem.set_active(link, link.active);
-            let rate: f64 = places(link, nodes).zip(&self.g[l]).map(|(p, g)| g * state.v[p]).sum();
+            let rate: f64 = link.velocities(nodes).zip(&self.g[l]).map(|(p, g)| g * state.v[p]).sum();
             self.joined.gather(&link.nodes, nodes, &q_next, &state.v);
             let mut drift = [0.0];
             link.drift(t1, &self.joined, &mut drift)?;
@@ -244,8 +237,8 @@ impl D1Minus {
             for (l, link) in links.iter().enumerate() {
                 let r = problem.r[link.rows.start];
                 self.impulses[link.rows.start] = r;
-                places(link, nodes).zip(&self.response[l]).for_each(|(p, w)| state.v[p] += w * r);
-                places(link, nodes).zip(&self.g[l]).for_each(|(p, g)| self.p[p] += g * r);
+                link.velocities(nodes).zip(&self.response[l]).for_each(|(p, w)| state.v[p] += w * r);
+                link.velocities(nodes).zip(&self.g[l]).for_each(|(p, g)| self.p[p] += g * r);
             }
         }
         for node in nodes {
@@ -255,7 +248,7 @@ impl D1Minus {
         (self.a, self.a_end, self.q_next, self.v1) = (a, a_end, q_next, v1);
         std::mem::swap(&mut self.y, &mut self.y_next);
         for (l, link) in links.iter().enumerate() {
-            self.y_dot[link.rows.start] = places(link, nodes).zip(&self.g[l]).map(|(p, g)| g * state.v[p]).sum();
+            self.y_dot[link.rows.start] = link.velocities(nodes).zip(&self.g[l]).map(|(p, g)| g * state.v[p]).sum();
         }
         problem.r.copy_from_slice(&self.impulses);
         Ok(outcome)
@@ -285,16 +278,11 @@ impl D1Minus {
         state: &State,
         t: f64,
     ) -> Result<(), ClusterError> {
-        Self::outputs(&mut self.joined, nodes, links, &state.q, t, &mut self.y)?;
+        outputs(&mut self.joined, nodes, links, &state.q, t, &mut self.y)?;
         self.geometry(nodes, links, problem, &state.q, &state.v, t)
     }
 }
 
 fn worst(a: crate::numerics::Report, b: crate::numerics::Report) -> crate::numerics::Report {
     if a.converged() && b.rel >= a.rel || !b.converged() { b } else { a }
-}
-
-/// Where the velocities of a link stand in the cluster.
-fn places<'a>(link: &'a Link, nodes: &'a [Node]) -> impl Iterator<Item = usize> + 'a {
-    link.nodes.iter().flat_map(|&k| nodes[k].v0..nodes[k].v0 + nodes[k].nv)
 }

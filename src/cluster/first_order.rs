@@ -5,7 +5,7 @@
 //! x⁺ = x + Ŵ⁻¹ [−ρ(x) + hγ (g − B λ) + hγ B λ⁺]                               y⁺ = h + C (x⁺ − x) + D (λ⁺ − λ)
 //! ```
 
-use super::link::{Joined, Link};
+use super::link::{Joined, Link, neighbours};
 use super::node::{Node, finite};
 use super::problem::Problem;
 use super::{ClusterError, NewtonLoop, Outcome, State};
@@ -52,6 +52,14 @@ pub(super) struct Implicit {
     r: Vec<f64>,
     column: Vec<f64>,
     y: Vec<f64>,
+    /// for each link those that feel its multipliers
+    neighbours: Vec<Vec<usize>>,
+}
+
+impl Group {
+    fn holds(&self, node: &Node) -> bool {
+        (self.start..self.start + self.n).contains(&node.q0)
+    }
 }
 
 impl Implicit {
@@ -100,6 +108,7 @@ impl Implicit {
             r: vec![0.0; size],
             column: vec![0.0; size],
             y: vec![0.0; links.iter().map(Link::len).sum()],
+            neighbours: if coupled { vec![(0..links.len()).collect(); links.len()] } else { neighbours(links) },
         })
     }
 
@@ -129,17 +138,12 @@ impl Implicit {
         Ok(())
     }
 
-    /// Where state i of a link stands in the cluster.
-    fn places<'a>(link: &'a Link, nodes: &'a [Node]) -> impl Iterator<Item = usize> + 'a {
-        link.nodes.iter().flat_map(|&k| nodes[k].q0..nodes[k].q0 + nodes[k].nq)
-    }
-
     /// Size of what is left of the equations at the iterate, relative to 1 and the state.
     fn misfit(&mut self, nodes: &[Node], links: &[Link], problem: &Problem, x: &[f64], h: f64) -> f64 {
         self.column.copy_from_slice(&self.rho);
         let mut worst = 0.0f64;
         for (link, v) in links.iter().zip(&self.links) {
-            Self::places(link, nodes).zip(&v.input).for_each(|(i, r)| self.column[i] -= h * self.gamma * r);
+            link.states(nodes).zip(&v.input).for_each(|(i, r)| self.column[i] -= h * self.gamma * r);
             for (y, u) in v.y.iter().zip(&problem.u[link.rows.clone()]) {
                 let faced = if link.faces.is_empty() { *u } else { *y };
                 worst = worst.max((y - faced).abs() / (1.0 + y.abs()));
@@ -182,7 +186,7 @@ impl Implicit {
         }
         self.r.fill(0.0);
         for (link, v) in links.iter().zip(&self.links) {
-            Self::places(link, nodes).zip(&v.input).for_each(|(i, r)| self.r[i] += r);
+            link.states(nodes).zip(&v.input).for_each(|(i, r)| self.r[i] += r);
             self.y[link.rows.clone()].copy_from_slice(&v.y);
         }
         state.q = x;
@@ -214,8 +218,8 @@ impl Implicit {
             }
             for (link, v) in links.iter().zip(&self.links) {
                 let n = v.input.len();
-                for (i, row) in Self::places(link, nodes).enumerate().filter(|(_, r)| (start..start + size).contains(r)) {
-                    for (j, column) in Self::places(link, nodes).enumerate().filter(|(_, c)| (start..start + size).contains(c)) {
+                for (i, row) in link.states(nodes).enumerate().filter(|(_, r)| (start..start + size).contains(r)) {
+                    for (j, column) in link.states(nodes).enumerate().filter(|(_, c)| (start..start + size).contains(c)) {
                         group.w[(row - start) * size + column - start] -= h * self.gamma * v.k[i * n + j];
                     }
                 }
@@ -231,7 +235,7 @@ impl Implicit {
             let m = link.len();
             link.compliance(t1, &v.joined, &mut v.lambda, &mut v.d)?;
             link.output_matrix(t1, &mut v.joined, &v.lambda, &mut v.c)?;
-            for (k, place) in Self::places(link, nodes).enumerate() {
+            for (k, place) in link.states(nodes).enumerate() {
                 let b_lambda: f64 = (0..m).map(|j| v.b[k * m + j] * v.lambda[j]).sum();
                 self.rho[place] += h * self.gamma * (v.input[k] - b_lambda);
             }
@@ -244,28 +248,28 @@ impl Implicit {
             let m = link.len();
             for j in 0..m {
                 self.column.fill(0.0);
-                for (k, place) in Self::places(link, nodes).enumerate() {
+                for (k, place) in link.states(nodes).enumerate() {
                     self.column[place] = h * self.gamma * v.b[k * m + j];
                 }
-                for group in &mut self.groups {
+                for group in self.groups.iter_mut().filter(|g| link.nodes.iter().any(|&k| g.holds(&nodes[k]))) {
                     group.lu.solve(&mut self.column[group.start..group.start + group.n]);
                 }
                 (0..size).for_each(|i| v.response[i * m + j] = self.column[i]);
             }
         }
         problem.begin_w();
-        for (link, v) in links.iter().zip(&self.links) {
+        for (l, (link, v)) in links.iter().zip(&self.links).enumerate() {
             let (m, n) = (link.len(), v.input.len());
             for i in 0..m {
                 let row = link.rows.start + i;
                 let dl: f64 = (0..m).map(|j| v.d[i * m + j] * v.lambda[j]).sum();
-                let cx: f64 = Self::places(link, nodes).enumerate().map(|(k, place)| v.c[i * n + k] * self.rho[place]).sum();
+                let cx: f64 = link.states(nodes).enumerate().map(|(k, place)| v.c[i * n + k] * self.rho[place]).sum();
                 problem.routed.q[row] = v.y[i] - dl + cx;
                 (0..m).for_each(|j| problem.add_w(row, link.rows.start + j, v.d[i * m + j]));
-                for (other, w) in links.iter().zip(&self.links) {
+                for (other, w) in self.neighbours[l].iter().map(|&o| (&links[o], &self.links[o])) {
                     let mo = other.len();
                     for j in 0..mo {
-                        let x: f64 = Self::places(link, nodes).enumerate().map(|(k, p)| v.c[i * n + k] * w.response[p * mo + j]).sum();
+                        let x: f64 = link.states(nodes).enumerate().map(|(k, p)| v.c[i * n + k] * w.response[p * mo + j]).sum();
                         problem.add_w(row, other.rows.start + j, x);
                     }
                 }
@@ -296,7 +300,7 @@ impl Implicit {
             v.joined.gather(&link.nodes, nodes, &state.q, &[]);
             v.lambda.copy_from_slice(&problem.r[link.rows.clone()]);
             link.input(t, &mut v.joined, &mut v.lambda, &mut v.input, &mut v.b, &mut v.k)?;
-            Self::places(link, nodes).zip(&v.input).for_each(|(i, r)| self.r[i] += r);
+            link.states(nodes).zip(&v.input).for_each(|(i, r)| self.r[i] += r);
             link.output(t, &v.joined, &v.lambda, &mut v.y)?;
             self.y[link.rows.clone()].copy_from_slice(&v.y);
         }

@@ -310,7 +310,7 @@ impl Linear {
         for link in links {
             let m = link.len();
             let n: usize = link.nodes.iter().map(|&k| nodes[k].nv).sum();
-            let places: Vec<usize> = link.nodes.iter().flat_map(|&k| nodes[k].v0..nodes[k].v0 + nodes[k].nv).collect();
+            let places: Vec<usize> = link.velocities(nodes).collect();
             let (mut c_full, mut b_full, mut d_full) = (vec![0.0; m * n], vec![0.0; n * m], vec![0.0; m * m]);
             match &link.relation {
                 Relation::FirstOrderLinear(r) => {

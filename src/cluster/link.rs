@@ -70,6 +70,16 @@ impl Link {
         self.rows.len()
     }
 
+    /// Where the states or coordinates of its systems stand in the cluster, one after the other.
+    pub(super) fn states<'a>(&'a self, nodes: &'a [Node]) -> impl Iterator<Item = usize> + 'a {
+        self.nodes.iter().flat_map(|&k| nodes[k].q0..nodes[k].q0 + nodes[k].nq)
+    }
+
+    /// Where their velocities stand.
+    pub(super) fn velocities<'a>(&'a self, nodes: &'a [Node]) -> impl Iterator<Item = usize> + 'a {
+        self.nodes.iter().flat_map(|&k| nodes[k].v0..nodes[k].v0 + nodes[k].nv)
+    }
+
     /// The scalar laws of the rows and their block sizes; the faces of a normal cone come apart.
     pub(super) fn sets(&self) -> Vec<(AdmissibleSet, usize)> {
         let m = self.len();
@@ -323,4 +333,29 @@ impl Link {
             _ => Ok(false),
         }
     }
+}
+
+/// y of all links at the coordinates q, without multipliers.
+pub(super) fn outputs(joined: &mut Joined, nodes: &[Node], links: &[Link], q: &[f64], t: f64, y: &mut [f64]) -> Result<(), ClusterError> {
+    for link in links {
+        joined.gather(&link.nodes, nodes, q, &[]);
+        link.output(t, joined, &[], &mut y[link.rows.clone()])?;
+    }
+    Ok(())
+}
+
+/// For each link those that share a system with it, itself among them, in their order.
+pub(super) fn neighbours(links: &[Link]) -> Vec<Vec<usize>> {
+    let nodes = links.iter().flat_map(|l| &l.nodes).max().map_or(0, |n| n + 1);
+    let mut of_node = vec![Vec::new(); nodes];
+    for (l, link) in links.iter().enumerate() {
+        link.nodes.iter().for_each(|&n| of_node[n].push(l));
+    }
+    let near = |link: &Link| {
+        let mut near: Vec<usize> = link.nodes.iter().flat_map(|&n| of_node[n].iter().copied()).collect();
+        near.sort_unstable();
+        near.dedup();
+        near
+    };
+    links.iter().map(near).collect()
 }

@@ -7,7 +7,7 @@
 //!
 //! F_int and F_gyr are taken at the middle, with v of the last step; nonlinear relations are closed by Newton steps on q⁺.
 
-use super::link::{Joined, Link};
+use super::link::{Joined, Link, neighbours, outputs};
 use super::node::{Node, System, buffer, finite};
 use super::problem::Problem;
 use super::{ClusterError, NewtonLoop, Outcome, State};
@@ -30,6 +30,7 @@ pub(super) struct TwoStep {
     y_before: Vec<f64>,
     y_dot: Vec<f64>,
     p: Vec<f64>,
+    neighbours: Vec<Vec<usize>>,
 }
 
 impl TwoStep {
@@ -67,6 +68,7 @@ impl TwoStep {
             y_before: vec![0.0; rows],
             y_dot: vec![0.0; rows],
             p: vec![0.0; size],
+            neighbours: neighbours(links),
         })
     }
 
@@ -75,14 +77,6 @@ impl TwoStep {
         if self.before.len() != state.q.len() {
             self.before = state.q.iter().zip(&state.v).map(|(q, v)| q - h * v).collect();
         }
-    }
-
-    fn outputs(joined: &mut Joined, nodes: &[Node], links: &[Link], q: &[f64], t: f64, y: &mut [f64]) -> Result<(), ClusterError> {
-        for link in links {
-            joined.gather(&link.nodes, nodes, q, &[]);
-            link.output(t, joined, &[], &mut y[link.rows.clone()])?;
-        }
-        Ok(())
     }
 
     /// One step.
@@ -96,7 +90,7 @@ impl TwoStep {
         newton: NewtonLoop,
     ) -> Result<Outcome, ClusterError> {
         let mut outcome = Outcome { active: self.y.len(), ..Outcome::default() };
-        Self::outputs(&mut self.joined, nodes, links, &self.before, t - h, &mut self.y_before)?;
+        outputs(&mut self.joined, nodes, links, &self.before, t - h, &mut self.y_before)?;
         for (k, node) in nodes.iter().enumerate() {
             self.free_motion(k, node, state, t, h)?;
         }
@@ -109,11 +103,11 @@ impl TwoStep {
             self.next.copy_from_slice(&self.free);
             for (link, response) in links.iter().zip(&self.response) {
                 let m = link.len();
-                for (place, row) in places(link, nodes).zip(response.chunks_exact(m)) {
+                for (place, row) in link.velocities(nodes).zip(response.chunks_exact(m)) {
                     self.next[place] += row.iter().zip(&problem.r[link.rows.clone()]).map(|(w, r)| w * r).sum::<f64>();
                 }
             }
-            Self::outputs(&mut self.joined, nodes, links, &self.next, t1, &mut self.y)?;
+            outputs(&mut self.joined, nodes, links, &self.next, t1, &mut self.y)?;
             // u is y(q⁺) + e y(q⁻) of the linearised relation
             let off = links.iter().flat_map(|l| l.rows.clone().zip(&l.restitution)).map(|(i, e)| {
                 let size = 1.0 + self.y[i].abs();
@@ -131,7 +125,7 @@ impl TwoStep {
         for (link, g) in links.iter().zip(&self.g) {
             let n = g.len() / link.len();
             for (row, r) in g.chunks_exact(n).zip(&problem.r[link.rows.clone()]) {
-                places(link, nodes).zip(row).for_each(|(place, g)| self.p[place] += g * r);
+                link.velocities(nodes).zip(row).for_each(|(place, g)| self.p[place] += g * r);
             }
         }
         for node in nodes {
@@ -181,7 +175,7 @@ impl TwoStep {
 
     /// W and q with the relations linearised at `next`.
     fn assemble(&mut self, nodes: &[Node], links: &[Link], problem: &mut Problem, t1: f64) -> Result<(), ClusterError> {
-        Self::outputs(&mut self.joined, nodes, links, &self.next, t1, &mut self.y)?;
+        outputs(&mut self.joined, nodes, links, &self.next, t1, &mut self.y)?;
         problem.begin_w();
         for (l, link) in links.iter().enumerate() {
             let m = link.len();
@@ -201,19 +195,19 @@ impl TwoStep {
             }
             for (i, row) in link.rows.clone().enumerate() {
                 let back: f64 =
-                    places(link, nodes).zip(&self.g[l][i * n..]).map(|(place, g)| g * (self.free[place] - self.next[place])).sum();
+                    link.velocities(nodes).zip(&self.g[l][i * n..]).map(|(place, g)| g * (self.free[place] - self.next[place])).sum();
                 problem.routed.q[row] = self.y[row] + back + link.restitution[i] * self.y_before[row];
             }
         }
         for (a, link) in links.iter().enumerate() {
             let n = self.g[a].len() / link.len();
-            for (b, other) in links.iter().enumerate().filter(|(_, o)| o.nodes.iter().any(|k| link.nodes.contains(k))) {
+            for (b, other) in self.neighbours[a].iter().map(|&b| (b, &links[b])) {
                 let m = other.len();
                 for (i, row) in link.rows.clone().enumerate() {
                     for (j, column) in other.rows.clone().enumerate() {
                         let mut sum = 0.0;
-                        for (p, g) in places(link, nodes).zip(&self.g[a][i * n..]) {
-                            let same = places(other, nodes).zip(self.response[b].chunks_exact(m)).filter(|(q, _)| *q == p);
+                        for (p, g) in link.velocities(nodes).zip(&self.g[a][i * n..]) {
+                            let same = other.velocities(nodes).zip(self.response[b].chunks_exact(m)).filter(|(q, _)| *q == p);
                             sum += same.map(|(_, w)| g * w[j]).sum::<f64>();
                         }
                         problem.add_w(row, column, sum);
@@ -226,7 +220,7 @@ impl TwoStep {
     }
 
     fn rates(&mut self, nodes: &[Node], links: &[Link], state: &State, t: f64) -> Result<(), ClusterError> {
-        Self::outputs(&mut self.joined, nodes, links, &state.q, t, &mut self.y)?;
+        outputs(&mut self.joined, nodes, links, &state.q, t, &mut self.y)?;
         for (l, link) in links.iter().enumerate() {
             self.joined.gather(&link.nodes, nodes, &state.q, &state.v);
             link.rows_on_velocities(t, &mut self.joined, nodes, &[], &mut self.g[l])?;
@@ -252,9 +246,4 @@ impl TwoStep {
     pub(super) fn inputs(&self, out: &mut [f64]) {
         out.copy_from_slice(&self.p);
     }
-}
-
-/// Where the states of a link stand in the cluster.
-fn places<'a>(link: &'a Link, nodes: &'a [Node]) -> impl Iterator<Item = usize> + 'a {
-    link.nodes.iter().flat_map(|&k| nodes[k].q0..nodes[k].q0 + nodes[k].nq)
 }

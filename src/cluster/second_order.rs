@@ -8,7 +8,7 @@
 //! G is taken at the iterate of q⁺, restitution uses the rates of the start of the step, and the loop ends on the momentum left
 //! over, `|ρ(v⁺) − Gᵀ P|`, with the rows of the same iteration (Siconos: `MoreauJeanOSI` in `TimeStepping`).
 
-use super::link::{Joined, Level, Link};
+use super::link::{Joined, Level, Link, neighbours};
 use super::node::{Node, System, buffer, finite};
 use super::problem::Problem;
 use super::{ClusterError, NewtonLoop, Outcome, State};
@@ -58,6 +58,7 @@ pub(super) struct Implicit {
     y_dot: Vec<f64>,
     column: Vec<f64>,
     positions: Positions,
+    neighbours: Vec<Vec<usize>>,
 }
 
 /// The problem of the projection.
@@ -123,6 +124,7 @@ impl Implicit {
             y_dot: vec![0.0; rows],
             column: vec![0.0; nv],
             positions: Positions::default(),
+            neighbours: neighbours(links),
         })
     }
 
@@ -379,10 +381,8 @@ impl Implicit {
                     problem.add_w(link.rows.start + i, link.rows.start + j, x.d[i * m + j]);
                 }
             }
-            for (b, (other, y)) in links.iter().zip(&self.links).enumerate().filter(|(_, (l, _))| l.active) {
-                if a == b || link.nodes.iter().any(|n| other.nodes.contains(n)) {
-                    couple(problem, nodes, (link, x), (other, y));
-                }
+            for &b in self.neighbours[a].iter().filter(|&&b| links[b].active) {
+                couple(problem, nodes, (link, x), (&links[b], &self.links[b]));
             }
         }
         problem.end_w();
@@ -393,7 +393,7 @@ impl Implicit {
     fn kick(&mut self, nodes: &[Node], links: &[Link], problem: &Problem, state: &mut State) {
         for (link, x) in links.iter().zip(&self.links).filter(|(l, _)| l.active) {
             let m = link.len();
-            let places = link.nodes.iter().flat_map(|&k| nodes[k].v0..nodes[k].v0 + nodes[k].nv);
+            let places = link.velocities(nodes);
             for (place, row) in places.zip(x.response.chunks_exact(m)) {
                 state.v[place] += row.iter().zip(&problem.r[link.rows.clone()]).map(|(w, r)| w * r * x.scale[0]).sum::<f64>();
             }
@@ -421,7 +421,7 @@ impl Implicit {
         for (link, x) in links.iter().zip(&self.links).filter(|(l, _)| l.active) {
             let n = x.g.len() / link.len();
             for (row, r) in x.g.chunks_exact(n).zip(&problem.r[link.rows.clone()]) {
-                let places = link.nodes.iter().flat_map(|&k| nodes[k].v0..nodes[k].v0 + nodes[k].nv);
+                let places = link.velocities(nodes);
                 places.zip(row).for_each(|(place, g)| self.column[place] += g * r * x.scale[0]);
             }
         }
@@ -499,7 +499,7 @@ impl Implicit {
             for (&(l, i), r) in self.positions.rows.iter().zip(&self.positions.r) {
                 self.positions.multipliers[links[l].rows.start + i] += r;
                 let m = links[l].len();
-                let places = links[l].nodes.iter().flat_map(|&k| nodes[k].v0..nodes[k].v0 + nodes[k].nv);
+                let places = links[l].velocities(nodes);
                 places.zip(self.links[l].response.chunks_exact(m)).for_each(|(place, row)| self.column[place] += row[i] * r);
             }
             for node in nodes {
