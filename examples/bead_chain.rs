@@ -68,7 +68,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("            energy changes by {:.1e} of itself in 2.5 s", drift);
         assert!(drift < 1e-9, "impacts with e = 1 and θ = ½ keep energy: {drift}");
     }
-    let path = std::env::args().nth(1).unwrap_or("target/plots/bead_chain.svg".into());
+    let path = std::env::args().nth(1).unwrap_or("target/bead_chain.svg".into());
     write_chart(path.as_ref(), "Newton's cradle by Newton's law", &panels)?;
     println!("plot: {path}");
     Ok(())

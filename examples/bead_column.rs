@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Panel::new("time (s)", "height (mm)", (0..10).map(|i| line(format!("bead {}", i + 1), 1 + i, 1e3)).collect()),
         Panel::new("time (s)", "impulse of a step (mN s)", vec![line("floor".into(), 21, 1e3), line("highest contact".into(), 30, 1e3)]),
     ];
-    let path = std::env::args().nth(1).unwrap_or("target/plots/bead_column.svg".into());
+    let path = std::env::args().nth(1).unwrap_or("target/bead_column.svg".into());
     write_chart(path.as_ref(), "A falling column of beads", &panels)?;
     println!("plot: {path}");
 

@@ -78,7 +78,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let panels =
         [Panel::new("time (s), h = 20 ms", "height (m)", heights), Panel::new("log10 of h (s)", "log10 of the mean error (m)", errors)];
-    let path = std::env::args().nth(1).unwrap_or("target/plots/bouncing_ball_schemes.svg".into());
+    let path = std::env::args().nth(1).unwrap_or("target/bouncing_ball_schemes.svg".into());
     write_chart(path.as_ref(), "A bouncing ball by seven schemes", &panels)?;
     println!("plot: {path}");
     Ok(())

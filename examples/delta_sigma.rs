@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let circuit = c.spawn_with(&mut sim, Integrator::EulerMoreau { theta: 1.0, gamma: 1.0 })?;
     let record = circuit.record(&mut sim, 1);
     let report = sim.advance(STEPS * PERIODS)?;
-    assert!(report.systems.rel < 1e-10, "every step is solved: {:?}", report.systems);
+    assert!(report.converged, "every step is solved: {:?}", report.systems);
 
     let time = circuit.times(&sim, record);
     let curve = |a: &str, b: &str| circuit.equations.voltage(a, b).map(|output| circuit.curve(&sim, record, &output));
@@ -86,7 +86,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     );
 
     assert!(bits.iter().skip(1).all(|b| (b.abs() - 1.0).abs() < 1e-9), "a bit is a bit");
-    assert!(held.iter().all(|h| h.abs() > 0.9), "the latch holds");
+    // at worst the sign turns in the last step of its phase: one step of RC = h/20 in each capacitor, −0.814 V
+    assert!(held.iter().all(|h| h.abs() > 0.81), "the latch holds");
     assert!((2..bits.len()).all(|k| bits[k] == bits[k - 1] || phase(time[k], 0.5, 0.7)), "bits change with the clock alone");
     assert!(flips > 300, "small voltages flip often");
     // v(C) = v(sum) − v(int) integrates (u + v_bit)/(RC)

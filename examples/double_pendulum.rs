@@ -88,7 +88,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ),
         Panel::new("time (s), between walls", "angle (rad)", vec![course(1, "upper rod"), course(2, "lower rod")]),
     ];
-    let path = std::env::args().nth(1).unwrap_or("target/plots/double_pendulum.svg".into());
+    let path = std::env::args().nth(1).unwrap_or("target/double_pendulum.svg".into());
     write_chart(path.as_ref(), "A double pendulum, free and between walls", &panels)?;
     println!("plot: {path}");
 

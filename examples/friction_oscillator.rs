@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Panel::new("place (mm)", "speed (m/s)", vec![Line::new("mass", rows.iter().map(|r| (1e3 * r[1], r[2])))]),
         Panel::new("time (s)", "friction (N)", vec![Line::new("friction", rows[1..].iter().map(|r| (r[0], r[3] / 1e-4)))]),
     ];
-    let path = std::env::args().nth(1).unwrap_or("target/plots/friction_oscillator.svg".into());
+    let path = std::env::args().nth(1).unwrap_or("target/friction_oscillator.svg".into());
     write_chart(path.as_ref(), "Oscillator with dry friction", &panels)?;
     println!("plot: {path}");
 

@@ -65,7 +65,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Panel::new("time (s)", "tilt (°)", vec![Line::new("block", rows.iter().map(degrees))]),
         Panel::new("tilt (°)", "rate (rad/s)", vec![Line::new("block", rows.iter().map(|r| (r[1].to_degrees(), r[2])))]),
     ];
-    let path = std::env::args().nth(1).unwrap_or("target/plots/rocking_block.svg".into());
+    let path = std::env::args().nth(1).unwrap_or("target/rocking_block.svg".into());
     write_chart(path.as_ref(), "A rocking block", &panels)?;
     println!("plot: {path}");
 

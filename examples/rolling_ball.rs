@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ),
         Panel::new("time (s)", "place (m)", vec![Line::new("centre", rows.iter().map(|row| (row[0], row[1])))]),
     ];
-    let path = std::env::args().nth(1).unwrap_or("target/plots/rolling_ball.svg".into());
+    let path = std::env::args().nth(1).unwrap_or("target/rolling_ball.svg".into());
     write_chart(path.as_ref(), "A ball slides, grips, rolls and rests", &panels)?;
     println!("plot: {path}");
 

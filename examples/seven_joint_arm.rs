@@ -155,7 +155,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             (0..7).map(|i| Line::new(&format!("joint {}", i + 1), rows.iter().map(|r| (r[0], r[3 + i])))).collect(),
         ),
     ];
-    let path = std::env::args().nth(1).unwrap_or("target/plots/seven_joint_arm.svg".into());
+    let path = std::env::args().nth(1).unwrap_or("target/seven_joint_arm.svg".into());
     write_chart(path.as_ref(), "A seven-joint arm swings, and presses on a wall", &panels)?;
     println!("plot: {path}");
 

@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Panel::new("time (s)", "speed (m/s)", vec![Line::new("mass", rows.iter().map(|r| (r[0], r[2])))]),
         Panel::new("place (mm)", "speed (m/s)", vec![Line::new("limit cycle", rows.iter().map(|r| (1e3 * r[1], r[2])))]),
     ];
-    let path = std::env::args().nth(1).unwrap_or("target/plots/stick_slip_belt.svg".into());
+    let path = std::env::args().nth(1).unwrap_or("target/stick_slip_belt.svg".into());
     write_chart(path.as_ref(), "Stick and slip on a belt", &panels)?;
     println!("plot: {path}");
 

@@ -110,7 +110,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             vec![Line::new("right wall", rows.iter().map(|r| (r[0], r[5]))), Line::new("left wall", rows.iter().map(|r| (r[0], r[6])))],
         ),
     ];
-    let path = std::env::args().nth(1).unwrap_or("target/plots/two_link_arm.svg".into());
+    let path = std::env::args().nth(1).unwrap_or("target/two_link_arm.svg".into());
     write_chart(path.as_ref(), "A two-link arm between walls", &panels)?;
     println!("plot: {path}");
 

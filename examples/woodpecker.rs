@@ -68,7 +68,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Panel::new("tilt of the bird (rad), after 2 s", "its rate (rad/s)", vec![Line::new("limit cycle", phase(6, 7))]),
         Panel::new("tilt of the sleeve (rad), after 2 s", "its rate (rad/s)", vec![Line::new("limit cycle", phase(4, 5))]),
     ];
-    let path = std::env::args().nth(1).unwrap_or("target/plots/woodpecker.svg".into());
+    let path = std::env::args().nth(1).unwrap_or("target/woodpecker.svg".into());
     write_chart(path.as_ref(), "Woodpecker toy", &panels)?;
     println!("plot: {path}");
 
