@@ -1,13 +1,15 @@
 //! General systems: the shortcuts of the engine change no result, work is accounted for, runs can be taken up again.
 
 use drystone::cluster::Signal;
-use drystone::model::dynamical_system::{FirstOrder, Lagrangian, Prescribed};
+use drystone::model::dynamical_system::{FirstOrder, Frame, Lagrangian, NewtonEuler, Prescribed};
 use drystone::model::integrator::{Integrator, Projection};
 use drystone::model::interaction::Interaction;
 use drystone::model::law::{CoulombImpact, Law};
+use drystone::model::newton_euler::BodyPose;
 use drystone::model::operator::Operator;
 use drystone::model::relation::{FirstOrderLinear, FirstOrderNonlinear, LagrangianLinear, LagrangianNonlinear};
-use drystone::simulation::{Simulation, SimulationError};
+use drystone::model::scheme::Scheme;
+use drystone::simulation::{Body, Event, Simulation, SimulationError};
 
 type Fallible = Result<(), SimulationError>;
 
@@ -247,5 +249,121 @@ fn a_run_that_is_taken_up_again_ends_with_the_same_bits() -> Fallible {
         stepped.step()?;
     }
     assert_eq!(stepped.state_hash(), straight.state_hash());
+    Ok(())
+}
+
+#[test]
+fn a_body_that_is_born_among_systems_falls() -> Fallible {
+    let mut sim = Simulation::with_time_step(1e-3)?;
+    sim.spawn_system(Lagrangian::new([1.0], [0.0], [1.0]), Integrator::MOREAU_JEAN)?;
+    let body = sim.reserve();
+    sim.at(0.5, Event::Appear(body, Box::new(Body::point(1.0, glam::DVec3::ONE))));
+    sim.run_until(1.0)?;
+    let z = sim.world().get::<BodyPose>(body).expect("born").0.position.z;
+    assert!((z + 0.5 * 9.81 * 0.25).abs() < 5e-3, "{z}");
+    Ok(())
+}
+
+#[test]
+fn modes_of_any_damping_follow_their_exact_solution() -> Fallible {
+    let (h, steps) = (1e-3, 500);
+    // stiff, soft, overdamped, strongly so, without stiffness, free
+    for (c, k) in [(0.1, 4e4), (0.0, 0.01), (300.0, 100.0), (1e4, 5.0), (2.0, 0.0), (0.0, 0.0)] {
+        let mut sim = Simulation::with_time_step(h)?;
+        let mode = Lagrangian::new([1.0], [0.2], [1.0]).with_damping([c]).with_stiffness([k]).with_force([3.0]);
+        let mode = sim.spawn_system(mode, Integrator::Modal { gamma: 0.5 })?;
+        sim.advance(steps)?;
+        let q = sim.world().get::<Lagrangian>(mode).expect("alive").q[0];
+        let (e, psi) = drystone::algebra::exponential::held(&[0.0, 1.0, -k, -c], 2, h * steps as f64);
+        let exact = e[0] * 0.2 + e[1] + psi[1] * 3.0;
+        assert!((q - exact).abs() < 1e-9 * (1.0 + exact.abs()), "c = {c}, k = {k}: {q} against {exact}");
+    }
+    let mut sim = Simulation::with_time_step(h)?;
+    sim.spawn_system(Lagrangian::new([1.0], [0.0], [1.0]).with_damping([1e5]), Integrator::Modal { gamma: 0.5 })?;
+    let message = sim.step().map(|_| ()).unwrap_err().to_string();
+    assert!(message.contains("a shorter time step is needed"), "{message}");
+    Ok(())
+}
+
+#[test]
+fn a_mass_that_rests_on_an_accelerated_table_weighs_more() -> Fallible {
+    // y = q − ½ a t² under D1-minus: λ = m (g + a)
+    let mut sim = Simulation::with_time_step(1e-3)?;
+    let mass = sim.spawn_system(Lagrangian::new([2.0], [0.0], [0.0]).with_force([-19.62]), Integrator::D1Minus { tolerance: 1e-8 })?;
+    let table = LagrangianNonlinear::new(1, Operator::function(|at, y| y[0] = at.q[0] - 1.5 * at.t * at.t))
+        .with_jacobian([1.0])
+        .with_rate(Operator::function(|at, rate| rate[0] = -3.0 * at.t));
+    let table = sim.spawn_interaction(Interaction::new([mass], table, Law::NewtonImpact { e: 0.0 }));
+    sim.advance(400)?;
+    let force = sim.world().get::<Interaction>(table).expect("alive").force[0];
+    assert!((force - 2.0 * (9.81 + 3.0)).abs() < 1e-6, "{force}");
+    let q = sim.world().get::<Lagrangian>(mass).expect("alive").q[0];
+    assert!((q - 1.5 * 0.16).abs() < 1e-6, "{q}");
+    Ok(())
+}
+
+#[test]
+fn a_law_on_y_holds_at_the_end_of_the_step_even_where_y_is_curved() -> Fallible {
+    let mut sim = Simulation::with_time_step(0.1)?;
+    let mass = sim.spawn_system(Lagrangian::new(Operator::Diagonal(vec![1.0; 2]), [0.0, 0.0], [10.0, 3.0]), Integrator::MOREAU_JEAN)?;
+    let cage = LagrangianNonlinear::new(1, Operator::function(|at, y| y[0] = 1.0 - at.q[0] * at.q[0] - at.q[1] * at.q[1]));
+    let cage = sim.spawn_interaction(Interaction::new([mass], cage, Law::Complementarity));
+    for _ in 0..20 {
+        let report = sim.step()?;
+        assert!(report.converged, "{report:?}");
+        let y = sim.world().get::<Interaction>(cage).expect("alive").y[0];
+        assert!(y > -1e-9, "{y}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_stiff_spring_on_a_rigid_body_converges() -> Fallible {
+    let mut sim = Simulation::with_time_step(2e-3)?;
+    let spring = Operator::function(|at, f| (0..3).for_each(|i| f[i] = -1e6 * at.q[i]));
+    let body = NewtonEuler::new(1.0, [0.1; 3], [0.01, 0.0, 0.0]).with_force(spring, Frame::Inertial);
+    let integrator = Integrator::MoreauJean { theta: 1.0, gamma: 0.5, projection: Projection::None };
+    let body = sim.spawn_system(body, integrator)?;
+    let report = sim.advance(200)?;
+    assert!(report.converged && report.systems.newton_iterations <= 5, "{report:?}");
+    assert!(sim.world().get::<NewtonEuler>(body).expect("alive").q[0].abs() < 1e-6);
+    Ok(())
+}
+
+#[test]
+fn a_system_may_be_moved_and_relinked_between_steps() -> Fallible {
+    let mut sim = Simulation::with_time_step(1e-3)?;
+    let scheme = Integrator::SchatzmanPaoli { theta: 0.5 };
+    let ball = |sim: &mut Simulation| sim.spawn_system(Lagrangian::new([1.0], [1.0], [0.0]).with_force([-9.81]), scheme);
+    let (first, second) = (ball(&mut sim)?, ball(&mut sim)?);
+    let floor = sim.spawn_interaction(Interaction::new([first], LagrangianLinear::new([1.0], [-0.5]), Law::NewtonImpact { e: 0.0 }));
+    sim.advance(100)?;
+    // put back, at rest: it must not be thrown by the jump
+    let mut system = sim.world_mut().get_mut::<Lagrangian>(first).expect("alive");
+    (system.q[0], system.v[0]) = (2.0, 0.0);
+    sim.advance(1)?;
+    assert!((sim.world().get::<Lagrangian>(first).expect("alive").q[0] - 2.0).abs() < 1e-4);
+    // the floor now holds the other ball, and its multiplier is lost
+    let mut link = sim.world_mut().get_mut::<Interaction>(floor).expect("alive");
+    link.systems = vec![second];
+    link.lambda.clear();
+    sim.advance(2000)?;
+    let height = |e| sim.world().get::<Lagrangian>(e).expect("alive").q[0];
+    assert!((height(second) - 0.5).abs() < 1e-3 && height(first) < -1.0, "{} {}", height(second), height(first));
+    Ok(())
+}
+
+#[test]
+fn sampled_actions_keep_their_period_when_the_step_changes() -> Fallible {
+    let mut sim = Simulation::with_time_step(1e-3)?;
+    let times = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let kept = times.clone();
+    sim.every(0.01, move |t, _| kept.lock().expect("alone").push(t))?;
+    sim.advance(15)?;
+    sim.set_scheme(Scheme { time_step: 5e-4, ..*sim.scheme() })?;
+    sim.advance(40)?;
+    let times = times.lock().expect("alone").clone();
+    assert!(times.iter().zip([0.0, 0.01, 0.02, 0.03]).all(|(a, b)| (a - b).abs() < 1e-12) && times.len() == 4, "{times:?}");
+    assert!(sim.set_scheme(Scheme { time_step: 3e-3, ..*sim.scheme() }).is_err());
     Ok(())
 }

@@ -165,7 +165,7 @@ impl D1Minus {
         Ok(())
     }
 
-    /// `Ġ v`, from rows a little before and after along the motion.
+    /// `Ġ v + d/dt ∂h/∂t`, from rates a little before and after along the motion.
     fn curvature(&mut self, nodes: &[Node], link: &Link, l: usize, q: &[f64], v: &[f64], t: f64, h: f64) -> Result<f64, ClusterError> {
         let step = 1e-3 * h;
         let mut rates = [0.0; 2];
@@ -174,8 +174,10 @@ impl D1Minus {
             self.joined.gather(&link.nodes, nodes, q, v);
             let velocities = self.joined.v.clone();
             self.joined.q.iter_mut().zip(&velocities).for_each(|(q, v)| *q += step * v);
-            link.rows_on_velocities(t, &mut self.joined, nodes, &[], &mut g)?;
-            *rate = g.iter().zip(&velocities).map(|(g, v)| g * v).sum();
+            link.rows_on_velocities(t + step, &mut self.joined, nodes, &[], &mut g)?;
+            let mut drift = [0.0];
+            link.drift(t + step, &self.joined, &mut drift)?;
+            *rate = drift[0] + g.iter().zip(&velocities).map(|(g, v)| g * v).sum::<f64>();
         }
         Ok((rates[1] - rates[0]) / (2.0 * step))
     }
@@ -248,7 +250,10 @@ impl D1Minus {
         (self.a, self.a_end, self.q_next, self.v1) = (a, a_end, q_next, v1);
         std::mem::swap(&mut self.y, &mut self.y_next);
         for (l, link) in links.iter().enumerate() {
-            self.y_dot[link.rows.start] = link.velocities(nodes).zip(&self.g[l]).map(|(p, g)| g * state.v[p]).sum();
+            let mut drift = [0.0];
+            self.joined.gather(&link.nodes, nodes, &state.q, &state.v);
+            link.drift(t1, &self.joined, &mut drift)?;
+            self.y_dot[link.rows.start] = drift[0] + link.velocities(nodes).zip(&self.g[l]).map(|(p, g)| g * state.v[p]).sum::<f64>();
         }
         problem.r.copy_from_slice(&self.impulses);
         Ok(outcome)

@@ -48,6 +48,8 @@ pub(super) struct Implicit {
     x0: Vec<f64>,
     flow_0: Vec<f64>,
     rho: Vec<f64>,
+    /// size of the terms of ρ
+    size: Vec<f64>,
     /// r of the last step
     r: Vec<f64>,
     column: Vec<f64>,
@@ -55,6 +57,9 @@ pub(super) struct Implicit {
     /// for each link those that feel its multipliers
     neighbours: Vec<Vec<usize>>,
 }
+
+/// Errors below this part of their terms are rounding.
+const ROUNDING: f64 = 1e-14;
 
 impl Group {
     fn holds(&self, node: &Node) -> bool {
@@ -105,6 +110,7 @@ impl Implicit {
             x0: vec![0.0; size],
             flow_0: vec![0.0; size],
             rho: vec![0.0; size],
+            size: vec![0.0; size],
             r: vec![0.0; size],
             column: vec![0.0; size],
             y: vec![0.0; links.iter().map(Link::len).sum()],
@@ -120,7 +126,9 @@ impl Implicit {
             for (i, rho) in rho.iter_mut().enumerate() {
                 *rho = -h * ((1.0 - self.theta) * self.flow_0[node.q0 + i] + (1.0 - self.gamma) * self.r[node.q0 + i]);
             }
+            self.size[range.clone()].iter_mut().zip(rho.iter()).for_each(|(s, r)| *s = r.abs());
             node.add_flow(t1, &x[range.clone()], &[], -h * self.theta, rho)?;
+            self.size[range.clone()].iter_mut().zip(rho.iter()).for_each(|(s, r)| *s += r.abs());
             let mut m = super::node::buffer(n * n);
             node.mass(t1, &x[range.clone()], &[], &mut m)?;
             for (i, rho) in rho.iter_mut().enumerate() {
@@ -140,16 +148,24 @@ impl Implicit {
 
     /// Size of what is left of the equations at the iterate, relative to 1 and the state.
     fn misfit(&mut self, nodes: &[Node], links: &[Link], problem: &Problem, x: &[f64], h: f64) -> f64 {
+        // an error at the rounding of its terms is none
+        let relative =
+            |error: f64, value: f64, size: f64| if error.abs() <= ROUNDING * size { 0.0 } else { error.abs() / (1.0 + value.abs()) };
         self.column.copy_from_slice(&self.rho);
         let mut worst = 0.0f64;
         for (link, v) in links.iter().zip(&self.links) {
-            link.states(nodes).zip(&v.input).for_each(|(i, r)| self.column[i] -= h * self.gamma * r);
-            for (y, u) in v.y.iter().zip(&problem.u[link.rows.clone()]) {
-                let faced = if link.faces.is_empty() { *u } else { *y };
-                worst = worst.max((y - faced).abs() / (1.0 + y.abs()));
+            for (i, r) in link.states(nodes).zip(&v.input) {
+                self.column[i] -= h * self.gamma * r;
+                self.size[i] += (h * self.gamma * r).abs();
+            }
+            let (m, n) = (link.len(), v.input.len());
+            for (i, (y, u)) in v.y.iter().zip(&problem.u[link.rows.clone()]).enumerate().filter(|_| link.faces.is_empty()) {
+                let states: f64 = v.c[i * n..(i + 1) * n].iter().zip(&v.joined.q).map(|(c, x)| (c * x).abs()).sum();
+                let multipliers: f64 = v.d[i * m..(i + 1) * m].iter().zip(&v.lambda).map(|(d, l)| (d * l).abs()).sum();
+                worst = worst.max(relative(y - u, *y, y.abs() + states + multipliers));
             }
         }
-        self.column.iter().zip(x).fold(worst, |worst, (c, x)| worst.max(c.abs() / (1.0 + x.abs())))
+        self.column.iter().zip(x).zip(&self.size).fold(worst, |worst, ((c, x), size)| worst.max(relative(*c, *x, *size)))
     }
 
     /// One step.

@@ -216,10 +216,7 @@ impl Link {
         let (nq, nv) = (s.q.len(), s.v.len());
         match &self.relation {
             Relation::LagrangianLinear(r) if nq == nv => g.copy_from_slice(&r.h),
-            Relation::LagrangianLinear(r) => {
-                let h = r.h.clone();
-                self.chain(&s.q, all, &h, g);
-            }
+            Relation::LagrangianLinear(r) => self.chain(&s.q, all, &r.h, g),
             Relation::LagrangianNonlinear(r) if !r.g.is_zero() => {
                 evaluate(&r.g, nv, &At { t, q: &s.q, v: &s.v, z: &self.z, lambda, ..At::default() }, g, &self.name, "G")?;
             }

@@ -88,6 +88,16 @@ pub struct NewtonLoop {
     pub max_iterations: usize,
 }
 
+impl NewtonLoop {
+    /// The tolerance is a number that is not negative.
+    pub fn validate(&self) -> Result<(), String> {
+        if self.tolerance >= 0.0 {
+            return Ok(());
+        }
+        Err(format!("the tolerance of the Newton loop is {}; 0 or a positive number is needed", self.tolerance))
+    }
+}
+
 impl Default for NewtonLoop {
     fn default() -> Self {
         Self { tolerance: 1e-10, max_iterations: 50 }
@@ -111,7 +121,7 @@ pub struct SystemsReport {
     pub newton_iterations: usize,
     /// Largest overlap at the end of a step, −y of impacts.
     pub penetration: f64,
-    /// Work of the impulses of all interactions, `Σ ½ P (ẏ⁺ + ẏ⁻)` (J): what impacts and friction took is negative.
+    /// Work of the impulses of Moreau–Jean and modal systems, `Σ ½ P (ẏ⁺ + ẏ⁻)` (J): what impacts and friction took is negative.
     pub contact_work: f64,
 }
 
@@ -238,7 +248,25 @@ impl Cluster {
             link.level = Link::level_of(&link.relation, &link.law);
             link.gamma = Link::gamma_of(&first.integrator);
             link.restitution = Link::restitution_of(&link.law, link.relation.rows(), first.theta());
-            if link.level == Level::Output && link.relation.is_second_order() && first.theta() <= 0.0 {
+            link.active |= !link.law.is_impact();
+            let others = || link.nodes.iter().map(|&n| &nodes[n]);
+            let fremond = matches!(link.law, crate::model::law::Law::FremondImpact { .. });
+            let shares_theta = fremond || (link.level == Level::Output && link.relation.is_second_order());
+            if shares_theta && others().any(|n| n.theta() != first.theta()) {
+                return Err(ClusterError::Setup(format!("{}: its law needs one theta in all its systems", link.name)));
+            }
+            if link.law.is_impact() && others().any(|n| Link::gamma_of(&n.integrator) != link.gamma) {
+                return Err(ClusterError::Setup(format!("{}: its law needs one gamma in all its systems", link.name)));
+            }
+            if link.level == Level::Rate
+                && let crate::model::relation::Relation::LagrangianLinear(r) = &link.relation
+                && !r.f.is_constant()
+            {
+                let reason = "F is a function, whose rate its law would need; LagrangianNonlinear::with_rate has both";
+                return Err(ClusterError::Setup(format!("{}: {reason}", link.name)));
+            }
+            let by_theta = matches!(first.integrator, Integrator::MoreauJean { .. });
+            if by_theta && link.level == Level::Output && link.relation.is_second_order() && first.theta() <= 0.0 {
                 return Err(ClusterError::Setup(format!("{}: a law on y needs theta > 0", link.name)));
             }
             if matches!(link.law, crate::model::law::Law::FremondImpact { .. }) && first.theta() <= 0.0 {
@@ -253,6 +281,10 @@ impl Cluster {
             _ => {
                 for (node, memory) in nodes.iter().zip(memory) {
                     if let Integrator::Modal { .. } = node.integrator {
+                        if matches!(&node.system, System::Lagrangian(s) if !s.prescribed.is_empty()) {
+                            let reason = format!("{}: the modal scheme takes no prescribed velocities; Moreau–Jean does", node.name);
+                            return Err(ClusterError::Setup(reason));
+                        }
                         if !linear::is_diagonal(node) {
                             return Err(ClusterError::Setup(format!("{}: the modal scheme needs diagonal M, C and K", node.name)));
                         }
@@ -345,7 +377,7 @@ impl Cluster {
         match &mut self.machine {
             Machine::Linear(m) => m.inputs(&self.problem, out),
             Machine::FirstOrder(m) => m.inputs(out),
-            Machine::SecondOrder(m) => m.inputs(&self.nodes, &self.links, &self.problem, out),
+            Machine::SecondOrder(m) => m.inputs(out),
             Machine::SchatzmanPaoli(m) => m.inputs(out),
             Machine::D1Minus(m) => m.inputs(out),
         }

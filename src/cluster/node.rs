@@ -20,37 +20,28 @@ pub(super) enum System {
     NewtonEuler(NewtonEuler),
 }
 
-impl System {
-    /// True where two systems differ in states, parameters and results alone.
-    pub(super) fn same_operators(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::FirstOrder(a), Self::FirstOrder(b)) => {
-                let sizes = a.x.len() == b.x.len() && a.z.len() == b.z.len();
-                sizes && [(&a.m, &b.m), (&a.a, &b.a), (&a.b, &b.b), (&a.f, &b.f), (&a.f_x, &b.f_x)].iter().all(|(a, b)| a == b)
-            }
-            (Self::Lagrangian(a), Self::Lagrangian(b)) => {
-                let operators = |s: &Lagrangian| Lagrangian {
-                    q: Vec::new(),
-                    v: Vec::new(),
-                    z: Vec::new(),
-                    p: Vec::new(),
-                    before: Vec::new(),
-                    prescribed: Vec::new(),
-                    ..s.clone()
-                };
-                let sizes = a.q.len() == b.q.len() && a.v.len() == b.v.len() && a.z.len() == b.z.len();
-                let given = a.prescribed.len() == b.prescribed.len()
-                    && a.prescribed.iter().zip(&b.prescribed).all(|(a, b)| a.index == b.index && a.velocity == b.velocity);
-                sizes && given && operators(a) == operators(b)
-            }
-            (Self::NewtonEuler(a), Self::NewtonEuler(b)) => {
-                let sizes = a.q.len() == b.q.len() && a.v.len() == b.v.len() && a.z.len() == b.z.len();
-                let frames = a.force_frame == b.force_frame && a.moment_frame == b.moment_frame;
-                sizes && frames && a.mass == b.mass && a.inertia == b.inertia && a.force == b.force && a.moment == b.moment
-            }
-            _ => false,
-        }
-    }
+/// True where two systems differ in states, parameters and results alone.
+pub(super) fn same_first_order(a: &FirstOrder, b: &FirstOrder) -> bool {
+    let sizes = a.x.len() == b.x.len() && a.z.len() == b.z.len();
+    sizes && a.m == b.m && a.a == b.a && a.b == b.b && a.f == b.f && a.f_x == b.f_x
+}
+
+/// As [`same_first_order`].
+pub(super) fn same_lagrangian(a: &Lagrangian, b: &Lagrangian) -> bool {
+    let sizes = a.q.len() == b.q.len() && a.v.len() == b.v.len() && a.z.len() == b.z.len();
+    let given = a.prescribed.len() == b.prescribed.len()
+        && a.prescribed.iter().zip(&b.prescribed).all(|(a, b)| a.index == b.index && a.velocity == b.velocity);
+    let linear = a.mass == b.mass && a.damping == b.damping && a.stiffness == b.stiffness && a.external == b.external;
+    let gyroscopic = a.gyroscopic == b.gyroscopic && a.gyroscopic_q == b.gyroscopic_q && a.gyroscopic_v == b.gyroscopic_v;
+    let internal = a.internal == b.internal && a.internal_q == b.internal_q && a.internal_v == b.internal_v;
+    sizes && given && linear && gyroscopic && internal
+}
+
+/// As [`same_first_order`].
+pub(super) fn same_newton_euler(a: &NewtonEuler, b: &NewtonEuler) -> bool {
+    let sizes = a.q.len() == b.q.len() && a.v.len() == b.v.len() && a.z.len() == b.z.len();
+    let frames = a.force_frame == b.force_frame && a.moment_frame == b.moment_frame;
+    sizes && frames && a.mass == b.mass && a.inertia == b.inertia && a.force == b.force && a.moment == b.moment
 }
 
 /// A system and its place in the flat arrays.
@@ -282,6 +273,29 @@ impl Node {
                         Ok(())
                     })?;
                     (0..18).for_each(|k| out[(first + k / 6) * 6 + k % 6] -= w_v * rows[k]);
+                }
+                for (op, first, what) in [(&s.force, 0, "force"), (&s.moment, 3, "moment")] {
+                    let frame = if first == 0 { s.force_frame } else { s.moment_frame };
+                    let turned = (first == 0) != (frame == Frame::Inertial);
+                    if op.is_zero() || (op.is_constant() && !turned) {
+                        continue;
+                    }
+                    let mut rows = [0.0; 21];
+                    let v = &*v;
+                    jacobian(3, q, &mut rows, |q, out| {
+                        evaluate(op, 1, &At { t, q, v, z: &s.z, ..At::default() }, out, name, what)?;
+                        if turned {
+                            let turn = rotation(q).normalize();
+                            let turn = if first == 0 { turn } else { turn.inverse() };
+                            out.copy_from_slice(&(turn * DVec3::new(out[0], out[1], out[2])).to_array());
+                        }
+                        Ok(())
+                    })?;
+                    for (i, row) in rows.chunks_exact(7).enumerate() {
+                        let mut on_twist = [0.0; 6];
+                        self.rows_on_velocities(q, row, &mut on_twist);
+                        on_twist.iter().enumerate().for_each(|(j, x)| out[(first + i) * 6 + j] -= w_q * x);
+                    }
                 }
                 let omega = DVec3::new(v[3], v[4], v[5]);
                 let i = inertia(s);

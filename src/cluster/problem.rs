@@ -122,8 +122,11 @@ impl Problem {
                 }
             }
             Delassus::Sparse(w) => {
-                *w = BlockRows::from_triplets(&self.routed.offsets, self.entries.iter().copied());
-                self.routed.revision += 1;
+                let new = BlockRows::from_triplets(&self.routed.offsets, self.entries.iter().copied());
+                if *w != new || self.routed.revision == 0 {
+                    *w = new;
+                    self.routed.revision += 1;
+                }
             }
         }
     }

@@ -116,7 +116,7 @@ impl TwoStep {
             if off.fold(0.0, f64::max) <= newton.tolerance {
                 break;
             }
-            if outcome.iterations == newton.max_iterations {
+            if outcome.iterations >= newton.max_iterations.max(1) {
                 outcome.newton_failed = true;
                 break;
             }
@@ -225,8 +225,9 @@ impl TwoStep {
             self.joined.gather(&link.nodes, nodes, &state.q, &state.v);
             link.rows_on_velocities(t, &mut self.joined, nodes, &[], &mut self.g[l])?;
             let n = self.joined.v.len();
+            link.drift(t, &self.joined, &mut self.y_dot[link.rows.clone()])?;
             for (row, g) in link.rows.clone().zip(self.g[l].chunks_exact(n)) {
-                self.y_dot[row] = g.iter().zip(&self.joined.v).map(|(g, v)| g * v).sum();
+                self.y_dot[row] += g.iter().zip(&self.joined.v).map(|(g, v)| g * v).sum::<f64>();
             }
         }
         Ok(())

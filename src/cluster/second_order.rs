@@ -26,6 +26,8 @@ struct NodeValues {
     /// (1−θ) h F(t, q_k, v_k)
     start: Vec<f64>,
     rho: Vec<f64>,
+    /// size of θ h F⁺
+    flow: Vec<f64>,
     mean: Vec<f64>,
 }
 
@@ -57,6 +59,8 @@ pub(super) struct Implicit {
     y: Vec<f64>,
     y_dot: Vec<f64>,
     column: Vec<f64>,
+    /// Gᵀ P of the last step, with the rows that acted
+    acted: Vec<f64>,
     positions: Positions,
     neighbours: Vec<Vec<usize>>,
 }
@@ -95,6 +99,7 @@ impl Implicit {
             w: vec![0.0; n.nv * n.nv],
             start: vec![0.0; n.nv],
             rho: vec![0.0; n.nv],
+            flow: vec![0.0; n.nv],
             mean: vec![0.0; n.nv],
         };
         let link_values = |l: &Link| {
@@ -123,6 +128,7 @@ impl Implicit {
             y: vec![0.0; rows],
             y_dot: vec![0.0; rows],
             column: vec![0.0; nv],
+            acted: vec![0.0; nv],
             positions: Positions::default(),
             neighbours: neighbours(links),
         })
@@ -219,8 +225,10 @@ impl Implicit {
         for i in links.iter().filter(|l| l.active && l.level == Level::Rate).flat_map(|l| l.rows.clone()) {
             outcome.contact_work += 0.5 * problem.r[i] * (rates[i] + self.y_dot[i]);
         }
-        for (link, x) in links.iter().zip(&self.links).filter(|(l, _)| l.law.is_impact()) {
-            outcome.penetration = outcome.penetration.max(-x.y[0]);
+        for (link, x) in links.iter().zip(&self.links) {
+            if link.law.is_impact() {
+                outcome.penetration = outcome.penetration.max(-x.y[0]);
+            }
             outcome.active += if link.active { link.len() } else { 0 };
         }
         Ok(outcome)
@@ -239,6 +247,9 @@ impl Implicit {
         let mut outcome = Outcome::default();
         for link in links {
             problem.set_active(link, link.active);
+            if !link.active {
+                problem.routed.q[link.rows.clone()].fill(0.0);
+            }
         }
         let any = links.iter().any(|l| l.active);
         if !any {
@@ -253,7 +264,9 @@ impl Implicit {
                 x.rho.iter_mut().for_each(|r| *r = -*r);
                 if let System::Lagrangian(s) = &node.system {
                     for p in &s.prescribed {
-                        x.rho[p.index] = p.velocity.at(t1) - state.v[node.v0 + p.index];
+                        let given = [p.velocity.at(t1)];
+                        finite(&given, t1, &node.name, "a prescribed velocity")?;
+                        x.rho[p.index] = given[0] - state.v[node.v0 + p.index];
                     }
                 }
                 x.lu.solve(&mut x.rho);
@@ -269,7 +282,7 @@ impl Implicit {
             }
             self.predict(nodes, state, h);
             self.momentum(nodes, state, t1, h)?;
-            if self.left_over(nodes, links, problem, state, newton) {
+            if self.left_over(nodes, links, problem, state, t1, newton)? {
                 break;
             }
             if outcome.iterations >= newton.max_iterations.max(1) {
@@ -277,6 +290,7 @@ impl Implicit {
                 break;
             }
         }
+        self.acted.copy_from_slice(&self.column);
         // what the given velocities took
         for (node, x) in nodes.iter_mut().zip(&self.nodes) {
             let (v0, rho) = (node.v0, &x.rho);
@@ -305,8 +319,12 @@ impl Implicit {
         for (node, x) in nodes.iter().zip(&mut self.nodes) {
             let n = node.nv;
             let (q, v) = (&state.q[node.q0..node.q0 + node.nq], &state.v[node.v0..node.v0 + n]);
-            x.rho.iter_mut().zip(&x.start).for_each(|(r, f)| *r = -f);
+            x.rho.fill(0.0);
             node.add_flow(t1, q, v, -h * node.theta(), &mut x.rho)?;
+            for ((r, f), size) in x.rho.iter_mut().zip(&x.start).zip(&mut x.flow) {
+                *size = r.abs();
+                *r -= f;
+            }
             let mut m = buffer(n * n);
             node.mass(t1, q, v, &mut m)?;
             for i in 0..n {
@@ -324,12 +342,7 @@ impl Implicit {
             let theta = node.theta();
             node.mass(t1, q, v, &mut x.w)?;
             node.subtract_tangent(t1, q, v, h * theta, h * h * theta * theta, &mut x.w)?;
-            if let System::Lagrangian(s) = &node.system {
-                for p in &s.prescribed {
-                    x.w[p.index * n..(p.index + 1) * n].fill(0.0);
-                    x.w[p.index * (n + 1)] = 1.0;
-                }
-            }
+            hold_given(node, &mut x.w);
             if !x.lu.factor(n, |i, row| row.copy_from_slice(&x.w[i * n..(i + 1) * n])) {
                 return Err(ClusterError::Singular {
                     system: node.name.clone(), matrix: "M + hθ ∂F/∂v + h²θ² ∂F/∂q", time: t1
@@ -401,18 +414,35 @@ impl Implicit {
     }
 
     /// True where `|ρ − Gᵀ P|` of every node is within the tolerance (N s), or at rounding.
-    fn left_over(&mut self, nodes: &[Node], links: &[Link], problem: &Problem, state: &State, newton: NewtonLoop) -> bool {
+    fn left_over(
+        &mut self,
+        nodes: &[Node],
+        links: &[Link],
+        problem: &Problem,
+        state: &State,
+        t1: f64,
+        newton: NewtonLoop,
+    ) -> Result<bool, ClusterError> {
         self.impulses(nodes, links, problem);
-        nodes.iter().zip(&self.nodes).all(|(node, x)| {
+        // laws on y hold at the new positions too, not only in the linearised relation
+        for (link, x) in links.iter().zip(&mut self.links).filter(|(l, _)| l.active && l.level == Level::Output && l.faces.is_empty()) {
+            x.joined.gather(&link.nodes, nodes, &state.q, &state.v);
+            link.output(t1, &x.joined, &problem.r[link.rows.clone()], &mut x.y)?;
+            let misfit = |(y, u): (&f64, &f64)| (y - u).abs() > newton.tolerance.max(1e-14) * (1.0 + y.abs());
+            if x.y.iter().zip(&problem.u[link.rows.clone()]).any(misfit) {
+                return Ok(false);
+            }
+        }
+        Ok(nodes.iter().zip(&self.nodes).all(|(node, x)| {
             let given = |i: usize| matches!(&node.system, System::Lagrangian(s) if s.prescribed.iter().any(|p| p.index == i));
             let (mut error, mut size) = (0.0, 0.0);
             for i in (0..node.nv).filter(|&i| !given(i)) {
                 error += (x.rho[i] - self.column[node.v0 + i]).powi(2);
                 let w: f64 = (0..node.nv).map(|j| (x.w[i * node.nv + j] * state.v[node.v0 + j]).abs()).sum();
-                size += w.max(x.start[i].abs()).powi(2);
+                size += (w + x.flow[i] + x.start[i].abs() + self.column[node.v0 + i].abs()).powi(2);
             }
             error.sqrt() <= newton.tolerance.max(1e-14 * size.sqrt())
-        })
+        }))
     }
 
     /// Gᵀ P into `column`.
@@ -469,6 +499,7 @@ impl Implicit {
             for (node, x) in nodes.iter().zip(&mut self.nodes) {
                 let n = node.nv;
                 node.mass(t1, &state.q[node.q0..node.q0 + node.nq], &state.v[node.v0..node.v0 + n], &mut x.w)?;
+                hold_given(node, &mut x.w);
                 if !x.lu.factor(n, |i, row| row.copy_from_slice(&x.w[i * n..(i + 1) * n])) {
                     return Err(ClusterError::Singular { system: node.name.clone(), matrix: "M", time: t1 });
                 }
@@ -515,10 +546,9 @@ impl Implicit {
         (&self.y, &self.y_dot)
     }
 
-    /// Impulses on all velocities, and the multipliers of the projection.
-    pub(super) fn inputs(&mut self, nodes: &[Node], links: &[Link], problem: &Problem, out: &mut [f64]) {
-        self.impulses(nodes, links, problem);
-        out.copy_from_slice(&self.column);
+    /// Impulses on all velocities.
+    pub(super) fn inputs(&self, out: &mut [f64]) {
+        out.copy_from_slice(&self.acted);
     }
 
     /// Multipliers of the projection, by rows; empty without one.
@@ -531,6 +561,15 @@ impl Implicit {
         self.outputs(nodes, links, problem, &state.q, &state.v, t)?;
         self.keep_outputs(links);
         Ok(())
+    }
+}
+
+/// Rows of the identity for what is given.
+fn hold_given(node: &Node, w: &mut [f64]) {
+    let (n, System::Lagrangian(s)) = (node.nv, &node.system) else { return };
+    for p in &s.prescribed {
+        w[p.index * n..(p.index + 1) * n].fill(0.0);
+        w[p.index * (n + 1)] = 1.0;
     }
 }
 

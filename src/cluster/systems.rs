@@ -1,7 +1,7 @@
 //! From components to clusters and back.
 
 use super::link::{Level, Link};
-use super::node::{Node, System};
+use super::node::{Node, System, same_first_order, same_lagrangian, same_newton_euler};
 use super::{Cluster, ClusterError, NewtonLoop, SystemsReport, Trace};
 use crate::model::dynamical_system::{FirstOrder, Lagrangian, NewtonEuler};
 use crate::model::integrator::Integrator;
@@ -31,6 +31,13 @@ pub struct Clusters {
     /// Steps done before the error.
     pub(crate) done: u64,
     inputs: Vec<f64>,
+    /// Tables have changed: their signals are to be found.
+    pub(crate) resolve: bool,
+}
+
+/// By index, not by the order of the entities themselves, which is the reverse: the first of a world comes first.
+fn birth(entity: Entity) -> (u32, u32) {
+    (entity.index_u32(), entity.generation().to_bits())
 }
 
 impl Clusters {
@@ -75,7 +82,11 @@ pub fn refresh(
         || newton_euler.iter().any(|(_, s, i, _)| s.is_changed() || i.is_changed())
         || interactions.iter().any(|(_, i, _)| i.is_changed());
     clusters.error = None;
-    if same_frame && !changed {
+    let kept = same_frame && (!changed || clusters.update(&first, &lagrangian, &newton_euler, &interactions, clock.time));
+    if kept {
+        if clusters.resolve {
+            clusters.find_signals(&mut traces);
+        }
         return;
     }
     let name = |name: Option<&Name>, kind: &str, number: usize| {
@@ -85,7 +96,7 @@ pub fn refresh(
     nodes.extend(first.iter().map(|(e, s, i, n)| (e, System::FirstOrder((*s).clone()), *i, n.map(|n| n.to_string()))));
     nodes.extend(lagrangian.iter().map(|(e, s, i, n)| (e, System::Lagrangian(Box::new((*s).clone())), *i, n.map(|n| n.to_string()))));
     nodes.extend(newton_euler.iter().map(|(e, s, i, n)| (e, System::NewtonEuler((*s).clone()), *i, n.map(|n| n.to_string()))));
-    nodes.sort_by_key(|n| n.0);
+    nodes.sort_by_key(|n| birth(n.0));
     let nodes: Vec<Node> = nodes
         .into_iter()
         .enumerate()
@@ -95,22 +106,14 @@ pub fn refresh(
         })
         .collect();
     let mut links: Vec<(Entity, &Interaction, Option<&Name>)> = interactions.iter().map(|(e, i, n)| (e, i.into_inner(), n)).collect();
-    links.sort_by_key(|l| l.0);
-    if same_frame && clusters.update(&nodes, &links, clock.time) {
-        return;
-    }
+    links.sort_by_key(|l| birth(l.0));
     let links = links.into_iter().enumerate().map(|(number, (entity, i, n))| (name(n, "interaction", number), entity, i)).collect();
     // two-step schemes remember positions at a distance of h
     let keep_memory = clusters.h == h || clusters.h == 0.0;
     match build(nodes, links, keep_memory, clock.time, h, *newton) {
         Ok(built) => {
             (clusters.clusters, clusters.known, clusters.h, clusters.newton) = (built, known, h, Some(*newton));
-            for trace in &mut traces.0 {
-                if let Err(reason) = trace.resolve(&clusters.clusters) {
-                    clusters.known = usize::MAX;
-                    clusters.error = Some(ClusterError::Setup(reason));
-                }
-            }
+            clusters.find_signals(&mut traces);
         }
         Err(error) => {
             clusters.known = usize::MAX;
@@ -128,6 +131,7 @@ fn build(
     h: f64,
     newton: NewtonLoop,
 ) -> Result<Vec<Cluster>, ClusterError> {
+    newton.validate().map_err(ClusterError::Setup)?;
     for node in &nodes {
         let (valid, first) = match &node.system {
             System::FirstOrder(s) => (s.validate(), true),
@@ -150,7 +154,7 @@ fn build(
     for (name, entity, interaction) in links {
         let mut places = Vec::new();
         for &system in &interaction.systems {
-            let place = nodes.binary_search_by_key(&system, |n| n.entity);
+            let place = nodes.binary_search_by_key(&birth(system), |n| birth(n.entity));
             places.push(place.map_err(|_| {
                 let found = "links a system that does not exist; one or two living systems are needed";
                 ClusterError::Setup(format!("{name} {found}"))
@@ -210,7 +214,9 @@ fn build(
             .collect();
         let mut cluster = Cluster::new(nodes, links, &memory, t, h, newton)?;
         for (link, guess) in cluster.links.iter().zip(&guesses) {
-            cluster.problem.r[link.rows.clone()].copy_from_slice(&guess.lambda);
+            if guess.lambda.len() == link.len() && guess.lambda.iter().all(|x| x.is_finite()) {
+                cluster.problem.r[link.rows.clone()].copy_from_slice(&guess.lambda);
+            }
         }
         cluster.resume(t)?;
         clusters.push(cluster);
@@ -259,47 +265,89 @@ fn sizes(system: &System) -> (usize, usize) {
 }
 
 impl Clusters {
-    /// Takes up states, parameters and multipliers in place; false where something else has changed.
-    fn update(&mut self, nodes: &[Node], links: &[(Entity, &Interaction, Option<&Name>)], t: f64) -> bool {
+    /// Finds the signals of all tables.
+    fn find_signals(&mut self, traces: &mut Traces) {
+        self.resolve = false;
+        for trace in &mut traces.0 {
+            if let Err(reason) = trace.resolve(&self.clusters) {
+                self.resolve = true;
+                self.error = Some(ClusterError::Setup(reason));
+            }
+        }
+    }
+
+    /// Takes up states, parameters and multipliers in place; false, and nothing done, where something else has changed.
+    fn update(
+        &mut self,
+        first: &Query<Known<FirstOrder>>,
+        lagrangian: &Query<Known<Lagrangian>>,
+        newton_euler: &Query<Known<NewtonEuler>>,
+        interactions: &Query<(Entity, Ref<Interaction>, Option<&Name>)>,
+        t: f64,
+    ) -> bool {
         let same = self.clusters.iter().all(|cluster| {
-            cluster.nodes.iter().all(|mine| {
-                let theirs = nodes.binary_search_by_key(&mine.entity, |n| n.entity);
-                theirs.is_ok_and(|at| nodes[at].integrator == mine.integrator && mine.system.same_operators(&nodes[at].system))
-            }) && cluster.links.iter().all(|mine| {
-                let theirs = links.binary_search_by_key(&mine.entity, |l| l.0);
-                theirs.is_ok_and(|at| {
-                    let i = links[at].1;
-                    i.relation == mine.relation && i.law == mine.law && i.z.len() == mine.z.len() && i.lambda.len() == mine.len()
+            let node = |mine: &Node| match &mine.system {
+                System::FirstOrder(a) => first.get(mine.entity).is_ok_and(|(_, s, i, _)| *i == mine.integrator && same_first_order(a, &s)),
+                System::Lagrangian(a) => {
+                    lagrangian.get(mine.entity).is_ok_and(|(_, s, i, _)| *i == mine.integrator && same_lagrangian(a, &s))
+                }
+                System::NewtonEuler(a) => {
+                    newton_euler.get(mine.entity).is_ok_and(|(_, s, i, _)| *i == mine.integrator && same_newton_euler(a, &s))
+                }
+            };
+            let link = |mine: &Link| {
+                interactions.get(mine.entity).is_ok_and(|(_, i, _)| {
+                    let systems = mine.nodes.iter().map(|&n| cluster.nodes[n].entity);
+                    i.systems.iter().copied().eq(systems)
+                        && i.relation == mine.relation
+                        && i.law == mine.law
+                        && i.z.len() == mine.z.len()
+                        && i.lambda.len() == mine.len()
                 })
-            })
+            };
+            cluster.nodes.iter().all(node) && cluster.links.iter().all(link)
         });
         if !same {
             return false;
         }
         for cluster in &mut self.clusters {
-            let Cluster { nodes: mine, links: my_links, problem, state, machine, .. } = cluster;
-            for node in mine {
-                let Ok(at) = nodes.binary_search_by_key(&node.entity, |n| n.entity) else { continue };
-                node.system = nodes[at].system.clone();
-                let (q, v): (&[f64], &[f64]) = match &node.system {
-                    System::FirstOrder(s) => (&s.x, &[]),
-                    System::Lagrangian(s) => (&s.q, &s.v),
-                    System::NewtonEuler(s) => (&s.q, &s.v),
-                };
-                state.q[node.q0..node.q0 + node.nq].copy_from_slice(q);
-                if !v.is_empty() {
-                    state.v[node.v0..node.v0 + node.nv].copy_from_slice(v);
-                }
-                if let (super::Machine::SchatzmanPaoli(m), System::Lagrangian(s)) = (&mut *machine, &node.system)
-                    && s.before.len() == node.nq
-                {
-                    m.before[node.q0..node.q0 + node.nq].copy_from_slice(&s.before);
+            let h = cluster.h;
+            let Cluster { nodes, links, problem, state, machine, .. } = cluster;
+            for node in nodes {
+                let (places, speeds) = (node.q0..node.q0 + node.nq, node.v0..node.v0 + node.nv);
+                match &mut node.system {
+                    System::FirstOrder(mine) => {
+                        let Ok((_, s, ..)) = first.get(node.entity) else { continue };
+                        mine.z.copy_from_slice(&s.z);
+                        state.q[places].copy_from_slice(&s.x);
+                    }
+                    System::Lagrangian(mine) => {
+                        let Ok((_, s, ..)) = lagrangian.get(node.entity) else { continue };
+                        mine.z.copy_from_slice(&s.z);
+                        let moved = state.q[places.clone()] != s.q || state.v[speeds.clone()] != s.v;
+                        state.q[places.clone()].copy_from_slice(&s.q);
+                        state.v[speeds].copy_from_slice(&s.v);
+                        if let super::Machine::SchatzmanPaoli(m) = &mut *machine {
+                            let before = m.before[places].iter_mut();
+                            if moved || s.before.len() != s.q.len() {
+                                before.zip(s.q.iter().zip(&s.v)).for_each(|(b, (q, v))| *b = q - h * v);
+                            } else {
+                                before.zip(&s.before).for_each(|(b, x)| *b = *x);
+                            }
+                        }
+                    }
+                    System::NewtonEuler(mine) => {
+                        let Ok((_, s, ..)) = newton_euler.get(node.entity) else { continue };
+                        mine.z.copy_from_slice(&s.z);
+                        state.q[places].copy_from_slice(&s.q);
+                        state.v[speeds].copy_from_slice(&s.v);
+                    }
                 }
             }
-            for link in my_links {
-                let Ok(at) = links.binary_search_by_key(&link.entity, |l| l.0) else { continue };
-                link.z.copy_from_slice(&links[at].1.z);
-                problem.r[link.rows.clone()].copy_from_slice(&links[at].1.lambda);
+            for link in links {
+                let Ok((_, i, _)) = interactions.get(link.entity) else { continue };
+                link.z.copy_from_slice(&i.z);
+                problem.r[link.rows.clone()].copy_from_slice(&i.lambda);
             }
             if let Err(error) = cluster.resume(t) {
                 self.known = usize::MAX;

@@ -99,7 +99,12 @@ pub fn sensor(sim: &mut Simulation, plant: Entity, period: f64, mut sensor: Sens
     let entity = sim.world_mut().spawn(Output { values: vec![0.0; sensor.measurements()], unsolved: 0 }).id();
     sim.every(period, move |_, world| {
         if state(world, plant, &mut x) {
-            let y = sensor.sample(&x, parameters(world, plant).unwrap_or_default());
+            let z = parameters(world, plant).unwrap_or_default();
+            if x.len() != sensor.states() || z.len() < sensor.inputs() {
+                world.get_mut::<Output>(entity).iter_mut().for_each(|output| output.unsolved += 1);
+                return;
+            }
+            let y = sensor.sample(&x, z);
             if let Some(mut output) = world.get_mut::<Output>(entity) {
                 output.values.copy_from_slice(y);
             }
@@ -122,7 +127,7 @@ pub fn observer(
     let entity = sim.world_mut().spawn(Output { values: observer.state().to_vec(), unsolved: 0 }).id();
     sim.every(period, move |_, world| {
         let (Some(y), Some(z)) = (world.get::<Output>(source), parameters(world, plant)) else { return };
-        let solved = observer.sample(&y.values, &z[..p]);
+        let solved = z.len() >= p && observer.sample(&y.values, &z[..p]);
         if let Some(mut output) = world.get_mut::<Output>(entity) {
             output.values.copy_from_slice(observer.state());
             output.unsolved += usize::from(!solved);

@@ -31,7 +31,7 @@ pub enum Integrator {
     /// `M(q⁺)(v⁺ − v) = h [θ F⁺ + (1−θ) F] + Gᵀ P`, `q⁺ = q + h (θ v⁺ + (1−θ) v)`; laws of impact on the velocity
     /// (Siconos: `MoreauJeanOSI`, with projection `MoreauJeanDirectProjectionOSI`, `MoreauJeanCombinedProjectionOSI`).
     MoreauJean {
-        /// Share of the end of the step, ½ to 1.
+        /// Share of the end of the step, 0 to 1; stable from ½ on.
         theta: f64,
         /// An interaction takes part where `y + γ h ẏ ≤ 0` at the start of the step; 0 looks at y alone.
         gamma: f64,
@@ -116,7 +116,7 @@ impl Integrator {
                 range("gamma", gamma, 0.0, 1.0)?;
                 match projection {
                     Projection::None => Ok(()),
-                    Projection::Direct { tolerance } | Projection::Combined { tolerance } => range("tolerance", tolerance, 0.0, 1.0),
+                    Projection::Direct { tolerance } | Projection::Combined { tolerance } => range("tolerance", tolerance, 1e-15, 1.0),
                 }
             }
             Self::Modal { gamma } => range("gamma", gamma, 0.0, 1.0),

@@ -192,7 +192,7 @@ impl Law {
 }
 
 fn bounds(lower: f64, upper: f64) -> Result<(), String> {
-    if lower <= upper {
+    if lower <= upper && lower < f64::INFINITY && upper > f64::NEG_INFINITY {
         Ok(())
     } else {
         Err(format!("the bounds of the relay are {lower} and {upper}; the lower must not exceed the upper"))

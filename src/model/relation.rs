@@ -124,7 +124,7 @@ pub struct LagrangianLinear {
     pub h: Vec<f64>,
     /// e, m values; its length is the number of rows.
     pub e: Vec<f64>,
-    /// D, m × m.
+    /// D, m × m: y per force (m/N); under a law on the rate, rate per impulse.
     pub d: Operator,
     /// F, m × number of Z.
     pub f: Operator,

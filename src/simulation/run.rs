@@ -182,6 +182,8 @@ pub struct Simulation {
 
 /// Something that is done between steps, every so many of them.
 struct Periodic {
+    /// s
+    period: f64,
     /// steps
     every: u64,
     /// step at which it was first due
@@ -189,6 +191,15 @@ struct Periodic {
     /// last step at which it was done
     done: Option<u64>,
     action: Box<dyn FnMut(f64, &mut World) + Send + Sync>,
+}
+
+/// How many steps of h (s) a time is; an error where it is no multiple.
+fn multiple(time: f64, h: f64, what: &str) -> Result<u64, SimulationError> {
+    let steps = (time / h).round();
+    if steps >= 0.0 && (time - steps * h).abs() <= 1e-6 * h {
+        return Ok(steps as u64);
+    }
+    Err(SimulationError::Setting(format!("{what} is {time} s; a multiple of the time step {h} s is needed")))
 }
 
 impl Periodic {
@@ -293,6 +304,16 @@ impl Simulation {
     /// Changes the settings of the scheme between steps.
     pub fn set_scheme(&mut self, scheme: Scheme) -> Result<(), SimulationError> {
         scheme.validate().map_err(SimulationError::Setting)?;
+        let (old, new, now) = (self.time_step(), scheme.time_step, self.steps());
+        if old != new {
+            let mut steps = Vec::new();
+            for p in &self.periodic {
+                let next = if p.due(now) { 0 } else { p.after(now) - now };
+                let wait = multiple(next as f64 * old, new, "the time to the next periodic action")?;
+                steps.push((multiple(p.period, new, "the period of a periodic action")?.max(1), now + wait));
+            }
+            self.periodic.iter_mut().zip(steps).for_each(|(p, (every, start))| (p.every, p.start) = (every, start));
+        }
         let mut clock = *self.world.resource::<Clock>();
         (clock.origin, clock.origin_step) = (clock.time, clock.step);
         self.world.insert_resource(clock);
@@ -476,6 +497,7 @@ impl Simulation {
     /// Gives a system or interaction a name for messages.
     pub fn set_name(&mut self, entity: Entity, name: &str) {
         self.world.entity_mut(entity).insert(Name::new(name.to_string()));
+        self.world.resource_mut::<Clusters>().rebuild();
     }
 
     /// Settings of the Newton loops of nonlinear systems.
@@ -487,7 +509,7 @@ impl Simulation {
     pub fn record(&mut self, every: u64, signals: impl Into<Vec<Signal>>) -> usize {
         let traces = &mut self.world.resource_mut::<Traces>().0;
         traces.push(Trace::new(every, signals.into()));
-        self.world.resource_mut::<Clusters>().rebuild();
+        self.world.resource_mut::<Clusters>().resolve = true;
         self.world.resource::<Traces>().0.len() - 1
     }
 
@@ -501,18 +523,17 @@ impl Simulation {
         if let Some(trace) = self.world.resource_mut::<Traces>().0.get_mut(number) {
             trace.stop();
         }
-        self.world.resource_mut::<Clusters>().rebuild();
+        self.world.resource_mut::<Clusters>().resolve = true;
     }
 
-    /// Calls `action` with time (s) and world at t = 0, `period`, 2 `period` … between steps; `period` is a multiple of the time
+    /// Calls `action` with time (s) and world now and then every `period` (s) between steps; `period` is a multiple of the time
     /// step. Sensors, actuators and other sampled devices live here.
     pub fn every(&mut self, period: f64, action: impl FnMut(f64, &mut World) + Send + Sync + 'static) -> Result<(), SimulationError> {
-        let h = self.time_step();
-        let steps = (period / h).round();
-        if !(steps >= 1.0 && (period - steps * h).abs() <= 1e-6 * h) {
-            return Err(SimulationError::Setting(format!("period is {period} s; a multiple of the time step {h} s is needed")));
+        let every = multiple(period, self.time_step(), "period")?;
+        if every == 0 {
+            return Err(SimulationError::Setting("period is 0 s; at least one time step is needed".into()));
         }
-        self.periodic.push(Periodic { every: steps as u64, start: self.steps(), done: None, action: Box::new(action) });
+        self.periodic.push(Periodic { period, every, start: self.steps(), done: None, action: Box::new(action) });
         Ok(())
     }
 
@@ -523,16 +544,21 @@ impl Simulation {
         last.converged = true;
         while self.steps() < end {
             let (before, ok) = (last.systems, last.converged);
-            last = if self.next_slot > 0 { self.step()? } else { self.batch(end)? };
+            last = if self.alone() { self.batch(end)? } else { self.step()? };
             last.systems.merge(&before);
             last.converged &= ok;
         }
         Ok(last)
     }
 
+    /// True where there is nothing but systems: no body, and no event that may bring one before the next step.
+    fn alone(&self) -> bool {
+        let due = self.time() + 1e-6 * self.time_step();
+        self.next_slot == 0 && self.events.first().is_none_or(|(t, _)| *t > due)
+    }
+
     /// One batch of a world without bodies, at most up to step `end`.
     fn batch(&mut self, end: u64) -> Result<StepReport, SimulationError> {
-        self.fire_events()?;
         self.act();
         let now = self.steps();
         let h = self.time_step();
@@ -585,11 +611,11 @@ impl Simulation {
 
     /// One time step.
     pub fn step(&mut self) -> Result<StepReport, SimulationError> {
-        if self.next_slot == 0 && self.events.is_empty() {
+        if self.alone() {
             return self.batch(self.steps() + 1);
         }
-        self.act();
         let blows = self.fire_events()?;
+        self.act();
         self.schedules.begin.run(&mut self.world);
         let bodies = self.world.resource_mut::<Bodies>().into_inner();
         for row in &mut bodies.rows {

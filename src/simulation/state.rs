@@ -117,7 +117,8 @@ impl Fnv {
 /// Entities with a component `T`, in order of birth.
 fn sorted<T: Component>(world: &mut World) -> Vec<Entity> {
     let mut found: Vec<Entity> = world.query_filtered::<Entity, With<T>>().iter(world).collect();
-    found.sort();
+    // by index: entities themselves sort the other way round
+    found.sort_by_key(|e| (e.index_u32(), e.generation().to_bits()));
     found
 }
 

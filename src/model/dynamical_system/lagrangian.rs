@@ -227,6 +227,11 @@ impl Lagrangian {
         if let Some(p) = self.prescribed.iter().find(|p| p.index >= n) {
             return Err(format!("a velocity is prescribed for degree of freedom {}, but there are {n}, from 0", p.index));
         }
+        for (k, p) in self.prescribed.iter().enumerate() {
+            if self.prescribed[..k].iter().any(|other| other.index == p.index) {
+                return Err(format!("the velocity of degree of freedom {} is prescribed twice; once is enough", p.index));
+            }
+        }
         if self.mass.is_zero() {
             return Err("the mass matrix M is missing".into());
         }

@@ -99,9 +99,11 @@ impl NewtonEuler {
         if !(self.mass > 0.0 && self.mass.is_finite()) {
             return Err(format!("mass is {} kg; a positive number is needed", self.mass));
         }
-        let mut inertia = self.inertia;
-        if crate::algebra::dense::lu(&mut inertia, &mut [0; 3]).is_some() {
-            return Err("the matrix of inertia is singular".into());
+        Operator::from(self.z.as_slice()).validate("z", self.z.len(), 1)?;
+        let i = &self.inertia;
+        let symmetric = [(1, 3), (2, 6), (5, 7)].iter().all(|&(a, b)| (i[a] - i[b]).abs() <= 1e-9 * (i[0] + i[4] + i[8]).abs());
+        if !symmetric || crate::algebra::dense::inverse_spd(i, 3).is_none() {
+            return Err("the matrix of inertia is not symmetric positive definite".into());
         }
         let norm = self.q[3..].iter().map(|x| x * x).sum::<f64>().sqrt();
         if (norm - 1.0).abs() > 1e-9 {

@@ -77,6 +77,7 @@ impl Sweeps {
             self.take(p);
         }
         plan.admit(p, r);
+        self.best.copy_from_slice(r);
         let alone = p.active.iter().filter(|a| **a).count() == 1;
         let mut best = Report { rel: f64::INFINITY, ..super::REFUSED };
         let mut sweeps = 0;
