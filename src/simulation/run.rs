@@ -531,7 +531,7 @@ impl Simulation {
     pub fn every(&mut self, period: f64, action: impl FnMut(f64, &mut World) + Send + Sync + 'static) -> Result<(), SimulationError> {
         let every = multiple(period, self.time_step(), "period")?;
         if every == 0 {
-            return Err(SimulationError::Setting("period is 0 s; at least one time step is needed".into()));
+            return Err(SimulationError::Setting("period is 0 s; a multiple of the time step from 1 on is needed".into()));
         }
         self.periodic.push(Periodic { period, every, start: self.steps(), done: None, action: Box::new(action) });
         Ok(())
