@@ -182,3 +182,36 @@ fn the_bouncing_ball_shows_the_order_of_each_scheme_before_and_after_its_impacts
     }
     Ok(())
 }
+
+/// Error of the angles at t = 0.5 s of a free double pendulum (masses and rods 1, g = 10), against a run of fine steps.
+fn double_pendulum(integrator: Integrator, h: f64) -> Fallible<[f64; 2]> {
+    let mass = Operator::function(|at, m| {
+        let c = (at.q[0] - at.q[1]).cos();
+        m.copy_from_slice(&[2.0, c, c, 1.0]);
+    });
+    let gyroscopic = Operator::function(|at, f| {
+        let s = (at.q[0] - at.q[1]).sin();
+        (f[0], f[1]) = (at.v[1] * at.v[1] * s, -at.v[0] * at.v[0] * s);
+    });
+    let gravity = Operator::function(|at, f| (f[0], f[1]) = (20.0 * at.q[0].sin(), 10.0 * at.q[1].sin()));
+    let pendulum = Lagrangian::new(mass, [1.0, -0.5], [0.0, 0.0]).with_gyroscopic(gyroscopic).with_internal(gravity);
+    let mut sim = Simulation::with_time_step(h)?;
+    let pendulum = sim.spawn_system(pendulum, integrator)?;
+    assert!(sim.advance(steps(0.5, h))?.converged);
+    let q = &sim.world().get::<Lagrangian>(pendulum).ok_or("gone")?.q;
+    Ok([q[0], q[1]])
+}
+
+#[test]
+fn a_mass_matrix_that_turns_costs_an_order_unless_it_is_taken_in_the_middle() -> Fallible {
+    let middle = Integrator::Midpoint { gamma: 0.5 };
+    let exact = double_pendulum(middle, 1.0 / 32_000.0)?;
+    let error = |integrator: Integrator, h: f64| {
+        let q = double_pendulum(integrator, h)?;
+        Ok((q[0] - exact[0]).abs().max((q[1] - exact[1]).abs()))
+    };
+    judge("double pendulum, Moreau–Jean θ = ½, M at the end", Order(1.0), 2e-3, 3, |h| error(MIDPOINT, h))?;
+    judge("double pendulum, midpoint", Order(2.0), 2e-3, 3, |h| error(middle, h))?;
+    // what is linear moves as by the θ-rule
+    judge("oscillator, midpoint", Order(2.0), 0.01, 3, |h| oscillator(middle, 0.7, [0.3, -0.2], h))
+}

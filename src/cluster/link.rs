@@ -128,7 +128,7 @@ impl Link {
     /// Rule of activation of an integrator.
     pub(super) fn gamma_of(integrator: &Integrator) -> f64 {
         match integrator {
-            Integrator::MoreauJean { gamma, .. } | Integrator::Modal { gamma } => *gamma,
+            Integrator::MoreauJean { gamma, .. } | Integrator::Midpoint { gamma } | Integrator::Modal { gamma } => *gamma,
             _ => 0.0,
         }
     }

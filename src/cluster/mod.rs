@@ -199,7 +199,7 @@ struct Good {
 fn level(integrator: &Integrator) -> (u8, &'static str) {
     match integrator {
         Integrator::EulerMoreau { .. } | Integrator::ZeroOrderHold => (0, "the state"),
-        Integrator::MoreauJean { .. } | Integrator::Modal { .. } => (1, "the velocity"),
+        Integrator::MoreauJean { .. } | Integrator::Midpoint { .. } | Integrator::Modal { .. } => (1, "the velocity"),
         Integrator::SchatzmanPaoli { .. } => (2, "the position"),
         Integrator::D1Minus { .. } => (3, "velocity and acceleration (D1-minus)"),
     }

@@ -339,7 +339,7 @@ impl Node {
         match self.integrator {
             Integrator::MoreauJean { theta, .. } | Integrator::EulerMoreau { theta, .. } | Integrator::SchatzmanPaoli { theta } => theta,
             Integrator::Modal { .. } | Integrator::ZeroOrderHold => 1.0,
-            Integrator::D1Minus { .. } => 0.5,
+            Integrator::Midpoint { .. } | Integrator::D1Minus { .. } => 0.5,
         }
     }
 

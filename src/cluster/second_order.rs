@@ -5,6 +5,8 @@
 //! Ŵ = M + hθ ∂F_l/∂v + h²θ² ∂F_l/∂q  (F_l = −F)        v⁺ = v − Ŵ⁻¹ ρ(v) + Ŵ⁻¹ Gᵀ P
 //! ```
 //!
+//! The midpoint rule has M and h F at `q_m = q_k ⊕ ½ h v_m`, `v_m = ½ (v + v_k)` instead, and the same Ŵ with θ = ½.
+//!
 //! G is taken at the iterate of q⁺, restitution uses the rates of the start of the step, and the loop ends on the momentum left
 //! over, `|ρ(v⁺) − Gᵀ P|`, with the rows of the same iteration (Siconos: `MoreauJeanOSI` in `TimeStepping`).
 
@@ -84,9 +86,13 @@ impl Implicit {
     pub(super) fn new(nodes: &[Node], links: &[Link], h: f64) -> Result<Self, ClusterError> {
         let mut projection = None;
         for node in nodes {
-            let Integrator::MoreauJean { projection: here, .. } = node.integrator else {
-                let reason = format!("{}: the exact modal scheme needs a linear system and linear relations", node.name);
-                return Err(ClusterError::Setup(reason));
+            let here = match node.integrator {
+                Integrator::MoreauJean { projection, .. } => projection,
+                Integrator::Midpoint { .. } => Projection::None,
+                _ => {
+                    let reason = format!("{}: the exact modal scheme needs a linear system and linear relations", node.name);
+                    return Err(ClusterError::Setup(reason));
+                }
             };
             if *projection.get_or_insert(here) != here {
                 return Err(ClusterError::Setup(format!("{}: systems that interact need the same projection", node.name)));
@@ -179,7 +185,7 @@ impl Implicit {
         for (node, x) in nodes.iter().zip(&mut self.nodes) {
             x.start.fill(0.0);
             let (q, v) = (&self.q0[node.q0..node.q0 + node.nq], &self.v0[node.v0..node.v0 + node.nv]);
-            if node.theta() < 1.0 {
+            if node.theta() < 1.0 && !at_middle(node) {
                 node.add_flow(t, q, v, h * (1.0 - node.theta()), &mut x.start)?;
             }
         }
@@ -318,15 +324,22 @@ impl Implicit {
     fn momentum(&mut self, nodes: &[Node], state: &State, t1: f64, h: f64) -> Result<(), ClusterError> {
         for (node, x) in nodes.iter().zip(&mut self.nodes) {
             let n = node.nv;
-            let (q, v) = (&state.q[node.q0..node.q0 + node.nq], &state.v[node.v0..node.v0 + n]);
+            let v = &state.v[node.v0..node.v0 + n];
+            let mut middle = buffer(node.nq);
+            let (t, q, mean, weight) = if at_middle(node) {
+                node.move_by(&self.q0[node.q0..node.q0 + node.nq], 0.5 * h, &x.mean, &mut middle);
+                (t1 - 0.5 * h, &middle[..], &x.mean[..], h)
+            } else {
+                (t1, &state.q[node.q0..node.q0 + node.nq], v, h * node.theta())
+            };
             x.rho.fill(0.0);
-            node.add_flow(t1, q, v, -h * node.theta(), &mut x.rho)?;
+            node.add_flow(t, q, mean, -weight, &mut x.rho)?;
             for ((r, f), size) in x.rho.iter_mut().zip(&x.start).zip(&mut x.flow) {
                 *size = r.abs();
                 *r -= f;
             }
             let mut m = buffer(n * n);
-            node.mass(t1, q, v, &mut m)?;
+            node.mass(t, q, mean, &mut m)?;
             for i in 0..n {
                 x.rho[i] += (0..n).map(|j| m[i * n + j] * (v[j] - self.v0[node.v0 + j])).sum::<f64>();
             }
@@ -340,8 +353,15 @@ impl Implicit {
             let n = node.nv;
             let (q, v) = (&mut state.q[node.q0..node.q0 + node.nq], &mut state.v[node.v0..node.v0 + n]);
             let theta = node.theta();
-            node.mass(t1, q, v, &mut x.w)?;
-            node.subtract_tangent(t1, q, v, h * theta, h * h * theta * theta, &mut x.w)?;
+            let mut middle = buffer(node.nq);
+            let (t, q, v) = if at_middle(node) {
+                node.move_by(&self.q0[node.q0..node.q0 + node.nq], 0.5 * h, &x.mean, &mut middle);
+                (t1 - 0.5 * h, &mut middle[..], &mut x.mean[..])
+            } else {
+                (t1, q, v)
+            };
+            node.mass(t, q, v, &mut x.w)?;
+            node.subtract_tangent(t, q, v, h * theta, h * h * theta * theta, &mut x.w)?;
             hold_given(node, &mut x.w);
             if !x.lu.factor(n, |i, row| row.copy_from_slice(&x.w[i * n..(i + 1) * n])) {
                 return Err(ClusterError::Singular {
@@ -562,6 +582,11 @@ impl Implicit {
         self.keep_outputs(links);
         Ok(())
     }
+}
+
+/// Forces and mass are taken in the middle of the step, not averaged between its ends.
+fn at_middle(node: &Node) -> bool {
+    matches!(node.integrator, Integrator::Midpoint { .. })
 }
 
 /// Rows of the identity for what is given.

@@ -7,7 +7,7 @@ use bevy_ecs::prelude::Component;
 /// | integrator | systems | level of its laws |
 /// |-|-|-|
 /// | [`EulerMoreau`](Self::EulerMoreau), [`ZeroOrderHold`](Self::ZeroOrderHold) | first order | state |
-/// | [`MoreauJean`](Self::MoreauJean), [`Modal`](Self::Modal) | second order | velocity |
+/// | [`MoreauJean`](Self::MoreauJean), [`Midpoint`](Self::Midpoint), [`Modal`](Self::Modal) | second order | velocity |
 /// | [`SchatzmanPaoli`](Self::SchatzmanPaoli) | second order | position |
 /// | [`D1Minus`](Self::D1Minus) | second order | velocity and acceleration |
 ///
@@ -37,6 +37,12 @@ pub enum Integrator {
         gamma: f64,
         /// What is done about positions.
         projection: Projection,
+    },
+    /// `M(q_m)(v⁺ − v) = h F(t_m, q_m, v_m) + Gᵀ P` with `q_m = q + ½ h v_m`, `v_m = ½ (v + v⁺)`, `q⁺ = q + h v_m`: Moreau–Jean on the
+    /// implicit midpoint rule. Second order where M depends on q too, for which the θ-rule with M at the end is of first.
+    Midpoint {
+        /// As for Moreau–Jean.
+        gamma: f64,
     },
     /// Exact for each mode of `M q̈ + C q̇ + K q = F` with diagonal matrices (Siconos: `MoreauJeanBilbaoOSI`; Bilbao 2009).
     /// From the first step on, v is `(q⁺ − q)/h`: the mean velocity of the step.
@@ -119,7 +125,7 @@ impl Integrator {
                     Projection::Direct { tolerance } | Projection::Combined { tolerance } => range("tolerance", tolerance, 1e-15, 1.0),
                 }
             }
-            Self::Modal { gamma } => range("gamma", gamma, 0.0, 1.0),
+            Self::Midpoint { gamma } | Self::Modal { gamma } => range("gamma", gamma, 0.0, 1.0),
             Self::SchatzmanPaoli { theta } => range("theta", theta, 0.0, 1.0),
             Self::D1Minus { tolerance } => range("tolerance", tolerance, 0.0, 1.0),
         }
