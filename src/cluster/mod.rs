@@ -24,6 +24,8 @@ mod linear;
 mod link;
 mod node;
 mod problem;
+mod products;
+mod projection;
 mod record;
 mod rhs;
 mod schatzman_paoli;
@@ -285,12 +287,12 @@ impl Cluster {
                             let reason = format!("{}: the modal scheme takes no prescribed velocities; Moreau–Jean does", node.name);
                             return Err(ClusterError::Setup(reason));
                         }
-                        if !linear::is_diagonal(node) {
+                        if !products::is_diagonal(node) {
                             return Err(ClusterError::Setup(format!("{}: the modal scheme needs diagonal M, C and K", node.name)));
                         }
                         if memory.is_empty() {
                             let (q, v) = (&state.q[node.q0..node.q0 + node.nq], &mut state.v[node.v0..node.v0 + node.nv]);
-                            linear::modal_start(node, t, h, q, v)?;
+                            products::modal_start(node, t, h, q, v)?;
                         }
                     }
                 }

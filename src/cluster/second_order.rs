@@ -13,74 +13,57 @@
 use super::link::{Joined, Level, Link, neighbours};
 use super::node::{Node, System, buffer, finite};
 use super::problem::Problem;
+use super::projection::Positions;
 use super::{ClusterError, NewtonLoop, Outcome, State};
 use crate::algebra::factor::Lu;
 use crate::model::integrator::{Integrator, Projection};
-use crate::model::law::Law;
-use crate::numerics::admissible::AdmissibleSet;
-use crate::numerics::route::{Delassus, RoutedProblem, Router};
 
 /// Buffers of one node.
 #[derive(Debug, Default)]
-struct NodeValues {
-    lu: Lu,
-    w: Vec<f64>,
+pub(super) struct NodeValues {
+    pub(super) lu: Lu,
+    pub(super) w: Vec<f64>,
     /// (1−θ) h F(t, q_k, v_k)
-    start: Vec<f64>,
-    rho: Vec<f64>,
+    pub(super) start: Vec<f64>,
+    pub(super) rho: Vec<f64>,
     /// size of θ h F⁺
-    flow: Vec<f64>,
-    mean: Vec<f64>,
+    pub(super) flow: Vec<f64>,
+    pub(super) mean: Vec<f64>,
 }
 
 /// Buffers of one link.
 #[derive(Debug, Default)]
-struct LinkValues {
-    joined: Joined,
-    y: Vec<f64>,
-    y_dot: Vec<f64>,
+pub(super) struct LinkValues {
+    pub(super) joined: Joined,
+    pub(super) y: Vec<f64>,
+    pub(super) y_dot: Vec<f64>,
     /// rows on velocities at the iterate, m × n
-    g: Vec<f64>,
-    d: Vec<f64>,
-    drift: Vec<f64>,
-    lambda: Vec<f64>,
+    pub(super) g: Vec<f64>,
+    pub(super) d: Vec<f64>,
+    pub(super) drift: Vec<f64>,
+    pub(super) lambda: Vec<f64>,
     /// Ŵ⁻¹ Gᵀ, n × m
-    response: Vec<f64>,
+    pub(super) response: Vec<f64>,
     /// force per multiplier and output per velocity
-    scale: [f64; 2],
+    pub(super) scale: [f64; 2],
 }
 
 /// Buffers of a cluster.
 #[derive(Debug)]
 pub(super) struct Implicit {
-    nodes: Vec<NodeValues>,
-    links: Vec<LinkValues>,
-    projection: Projection,
-    q0: Vec<f64>,
-    v0: Vec<f64>,
-    y: Vec<f64>,
-    y_dot: Vec<f64>,
-    column: Vec<f64>,
+    pub(super) nodes: Vec<NodeValues>,
+    pub(super) links: Vec<LinkValues>,
+    pub(super) projection: Projection,
+    pub(super) q0: Vec<f64>,
+    pub(super) v0: Vec<f64>,
+    pub(super) y: Vec<f64>,
+    pub(super) y_dot: Vec<f64>,
+    pub(super) column: Vec<f64>,
     /// Gᵀ P of the last step, with the rows that acted
-    acted: Vec<f64>,
-    positions: Positions,
-    neighbours: Vec<Vec<usize>>,
+    pub(super) acted: Vec<f64>,
+    pub(super) positions: Positions,
+    pub(super) neighbours: Vec<Vec<usize>>,
 }
-
-/// The problem of the projection.
-#[derive(Debug, Default)]
-struct Positions {
-    routed: RoutedProblem,
-    router: Router,
-    r: Vec<f64>,
-    u: Vec<f64>,
-    /// place of each row: link and row within it
-    rows: Vec<(usize, usize)>,
-    multipliers: Vec<f64>,
-}
-
-/// Passes of the projection of one step.
-const PASSES: usize = 20;
 
 impl Implicit {
     pub(super) fn new(nodes: &[Node], links: &[Link], h: f64) -> Result<Self, ClusterError> {
@@ -141,7 +124,15 @@ impl Implicit {
     }
 
     /// y, ẏ of all links at a state.
-    fn outputs(&mut self, nodes: &[Node], links: &[Link], problem: &Problem, q: &[f64], v: &[f64], t: f64) -> Result<(), ClusterError> {
+    pub(super) fn outputs(
+        &mut self,
+        nodes: &[Node],
+        links: &[Link],
+        problem: &Problem,
+        q: &[f64],
+        v: &[f64],
+        t: f64,
+    ) -> Result<(), ClusterError> {
         for (link, values) in links.iter().zip(&mut self.links) {
             let x = values;
             x.joined.gather(&link.nodes, nodes, q, v);
@@ -477,90 +468,6 @@ impl Implicit {
         }
     }
 
-    /// Moves positions so that active links close: `δq = M⁻¹ Gᵀ μ`, `y + G δq ≥ 0 ⟂ μ ≥ 0` for contacts, 0 for joints; for
-    /// `equal` 0 for contacts too. True where every error is within the tolerance in the end.
-    fn project(
-        &mut self,
-        nodes: &[Node],
-        links: &[Link],
-        problem: &Problem,
-        state: &mut State,
-        t1: f64,
-        tolerance: f64,
-        equal: bool,
-    ) -> Result<bool, ClusterError> {
-        for _ in 0..PASSES {
-            self.outputs(nodes, links, problem, &state.q, &state.v, t1)?;
-            let p = &mut self.positions;
-            p.rows.clear();
-            p.routed.sets.clear();
-            p.routed.offsets.clear();
-            p.routed.q.clear();
-            p.routed.offsets.push(0);
-            let mut worst = 0.0f64;
-            for (l, (link, x)) in links.iter().zip(&self.links).enumerate().filter(|(_, (link, _))| link.active) {
-                let contact = link.law.is_impact();
-                if link.level == Level::Output || !(contact || link.law == Law::Equality) {
-                    continue;
-                }
-                let rows = if contact { 1 } else { link.len() };
-                for i in 0..rows {
-                    worst = worst.max(if contact && !equal { -x.y[i] } else { x.y[i].abs() });
-                    p.rows.push((l, i));
-                    p.routed.q.push(x.y[i]);
-                    p.routed.sets.push(if contact && !equal { AdmissibleSet::NonNegative } else { AdmissibleSet::Free });
-                    p.routed.offsets.push(p.rows.len());
-                }
-            }
-            if worst <= tolerance {
-                return Ok(true);
-            }
-            // M alone: the shortest way in the metric of kinetic energy
-            for (node, x) in nodes.iter().zip(&mut self.nodes) {
-                let n = node.nv;
-                node.mass(t1, &state.q[node.q0..node.q0 + node.nq], &state.v[node.v0..node.v0 + n], &mut x.w)?;
-                hold_given(node, &mut x.w);
-                if !x.lu.factor(n, |i, row| row.copy_from_slice(&x.w[i * n..(i + 1) * n])) {
-                    return Err(ClusterError::Singular { system: node.name.clone(), matrix: "M", time: t1 });
-                }
-            }
-            for (link, x) in links.iter().zip(&mut self.links).filter(|(l, _)| l.active) {
-                respond(link, nodes, &mut self.nodes, &x.g, &mut x.response);
-            }
-            let p = &mut self.positions;
-            let order = p.rows.len();
-            let mut w = vec![0.0; order * order];
-            for (a, &(la, i)) in p.rows.iter().enumerate() {
-                for (b, &(lb, j)) in p.rows.iter().enumerate() {
-                    w[a * order + b] = product(nodes, (&links[la], &self.links[la], i), (&links[lb], &self.links[lb], j));
-                }
-            }
-            p.routed.w = Delassus::Dense(w);
-            p.routed.revision += 1;
-            p.routed.active.clear();
-            p.routed.active.resize(order, true);
-            for x in [&mut p.r, &mut p.u] {
-                x.clear();
-                x.resize(order, 0.0);
-            }
-            if !p.router.solve(&p.routed, &mut p.r, &mut p.u).converged() {
-                return Ok(false);
-            }
-            self.column.fill(0.0);
-            for (&(l, i), r) in self.positions.rows.iter().zip(&self.positions.r) {
-                self.positions.multipliers[links[l].rows.start + i] += r;
-                let m = links[l].len();
-                let places = links[l].velocities(nodes);
-                places.zip(self.links[l].response.chunks_exact(m)).for_each(|(place, row)| self.column[place] += row[i] * r);
-            }
-            for node in nodes {
-                let before = super::node::buffer_of(&state.q[node.q0..node.q0 + node.nq]);
-                node.move_by(&before, 1.0, &self.column[node.v0..node.v0 + node.nv], &mut state.q[node.q0..node.q0 + node.nq]);
-            }
-        }
-        Ok(false)
-    }
-
     /// y, ẏ of all rows.
     pub(super) fn last_outputs(&self) -> (&[f64], &[f64]) {
         (&self.y, &self.y_dot)
@@ -590,7 +497,7 @@ fn at_middle(node: &Node) -> bool {
 }
 
 /// Rows of the identity for what is given.
-fn hold_given(node: &Node, w: &mut [f64]) {
+pub(super) fn hold_given(node: &Node, w: &mut [f64]) {
     let (n, System::Lagrangian(s)) = (node.nv, &node.system) else { return };
     for p in &s.prescribed {
         w[p.index * n..(p.index + 1) * n].fill(0.0);
@@ -599,7 +506,7 @@ fn hold_given(node: &Node, w: &mut [f64]) {
 }
 
 /// Ŵ⁻¹ Gᵀ, node by node; given velocities do not answer.
-fn respond(link: &Link, nodes: &[Node], values: &mut [NodeValues], g: &[f64], response: &mut [f64]) {
+pub(super) fn respond(link: &Link, nodes: &[Node], values: &mut [NodeValues], g: &[f64], response: &mut [f64]) {
     let m = link.len();
     let n = g.len() / m;
     let mut first = 0;
@@ -624,7 +531,7 @@ fn moved_by<'a>(link: &'a Link, values: &'a [NodeValues]) -> impl Iterator<Item 
 }
 
 /// `G_a Ŵ⁻¹ G_bᵀ` of two rows.
-fn product(nodes: &[Node], a: (&Link, &LinkValues, usize), b: (&Link, &LinkValues, usize)) -> f64 {
+pub(super) fn product(nodes: &[Node], a: (&Link, &LinkValues, usize), b: (&Link, &LinkValues, usize)) -> f64 {
     let (n, m) = (a.1.g.len() / a.0.len(), b.0.len());
     let mut sum = 0.0;
     let mut first_a = 0;

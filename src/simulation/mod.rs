@@ -4,6 +4,7 @@ pub mod body;
 mod run;
 pub mod state;
 mod step;
+mod systems;
 
 pub use body::{Body, BodyError};
 pub use run::{Balance, Event, Simulation, SimulationError, StepReport};

@@ -2,23 +2,22 @@
 
 use super::body::{Body, BodyError};
 use super::step::{Load, Loads, Schedules};
+use super::systems::{Periodic, multiple};
 use crate::assembly::problem::{Solver, StepProblem};
 use crate::cluster::systems::{Clusters, Traces};
-use crate::cluster::{ClusterError, NewtonLoop, Signal, SystemsReport, Trace};
+use crate::cluster::{ClusterError, NewtonLoop, SystemsReport};
 use crate::diagnostics::energy::{Energy, Work, energy, step_work, support_impulse};
 use crate::geometry::systems::Proximity;
 use crate::integrator::systems::Pass;
 use crate::model::contact::{ContactPair, Manifold};
-use crate::model::dynamical_system::{DynamicalSystem, Frame};
-use crate::model::integrator::Integrator;
-use crate::model::interaction::{Interaction, SphericalJoint};
+use crate::model::dynamical_system::Frame;
+use crate::model::interaction::SphericalJoint;
 use crate::model::law::ContactLaws;
 use crate::model::newton_euler::{AppliedForce, BodyName, BodyPose, Velocity};
 use crate::model::scheme::{Clock, Scheme};
 use crate::numerics::Report;
 use crate::numerics::auto::Auto;
 use crate::topology::bodies::{Bodies, Slot};
-use bevy_ecs::name::Name;
 use bevy_ecs::prelude::*;
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
@@ -170,47 +169,14 @@ pub struct StepReport {
 /// ```
 pub struct Simulation {
     pub(super) world: World,
-    schedules: Schedules,
+    pub(super) schedules: Schedules,
     pub(super) free_slots: BTreeSet<u32>,
     pub(super) next_slot: u32,
     /// Sorted by time; stable for equal times.
     pub(super) events: Vec<(f64, Event)>,
     pub(super) balance: Balance,
     abort: Option<Abort>,
-    periodic: Vec<Periodic>,
-}
-
-/// Something that is done between steps, every so many of them.
-struct Periodic {
-    /// s
-    period: f64,
-    /// steps
-    every: u64,
-    /// step at which it was first due
-    start: u64,
-    /// last step at which it was done
-    done: Option<u64>,
-    action: Box<dyn FnMut(f64, &mut World) + Send + Sync>,
-}
-
-/// How many steps of h (s) a time is; an error where it is no multiple.
-fn multiple(time: f64, h: f64, what: &str) -> Result<u64, SimulationError> {
-    let steps = (time / h).round();
-    if steps >= 0.0 && (time - steps * h).abs() <= 1e-6 * h {
-        return Ok(steps as u64);
-    }
-    Err(SimulationError::Setting(format!("{what} is {time} s; a multiple of the time step {h} s is needed")))
-}
-
-impl Periodic {
-    fn due(&self, step: u64) -> bool {
-        step >= self.start && (step - self.start).is_multiple_of(self.every) && self.done != Some(step)
-    }
-
-    /// The first step after this one at which it is due.
-    fn after(&self, step: u64) -> u64 {
-        if step < self.start { self.start } else { step + self.every - (step - self.start) % self.every }
-    }
+    pub(super) periodic: Vec<Periodic>,
 }
 
 impl std::fmt::Debug for Simulation {
@@ -474,141 +440,6 @@ impl Simulation {
         Ok(last)
     }
 
-    /// Adds a dynamical system with its integrator: [`FirstOrder`](crate::model::dynamical_system::FirstOrder),
-    /// [`Lagrangian`](crate::model::dynamical_system::Lagrangian) or [`NewtonEuler`](crate::model::dynamical_system::NewtonEuler).
-    pub fn spawn_system(&mut self, system: impl Into<DynamicalSystem>, integrator: Integrator) -> Result<Entity, SimulationError> {
-        let system = system.into();
-        let wrong = |e| SimulationError::Setting(format!("the system cannot be made: {e}"));
-        system.validate().map_err(wrong)?;
-        integrator.validate().map_err(wrong)?;
-        integrator.fits(system.is_first_order()).map_err(wrong)?;
-        Ok(match system {
-            DynamicalSystem::FirstOrder(s) => self.world.spawn((s, integrator)).id(),
-            DynamicalSystem::Lagrangian(s) => self.world.spawn((*s, integrator)).id(),
-            DynamicalSystem::NewtonEuler(s) => self.world.spawn((s, integrator)).id(),
-        })
-    }
-
-    /// Links one or two systems; sizes are checked when the next step begins.
-    pub fn spawn_interaction(&mut self, interaction: Interaction) -> Entity {
-        self.world.spawn(interaction).id()
-    }
-
-    /// Gives a system or interaction a name for messages.
-    pub fn set_name(&mut self, entity: Entity, name: &str) {
-        self.world.entity_mut(entity).insert(Name::new(name.to_string()));
-        self.world.resource_mut::<Clusters>().rebuild();
-    }
-
-    /// Settings of the Newton loops of nonlinear systems.
-    pub fn set_newton(&mut self, newton: NewtonLoop) {
-        self.world.insert_resource(newton);
-    }
-
-    /// Keeps these signals in a table: now, and after every `every` steps. The number returned is for [`trace`](Self::trace).
-    pub fn record(&mut self, every: u64, signals: impl Into<Vec<Signal>>) -> usize {
-        let traces = &mut self.world.resource_mut::<Traces>().0;
-        traces.push(Trace::new(every, signals.into()));
-        self.world.resource_mut::<Clusters>().resolve = true;
-        self.world.resource::<Traces>().0.len() - 1
-    }
-
-    /// A table that [`record`](Self::record) began.
-    pub fn trace(&self, number: usize) -> Option<&Trace> {
-        self.world.resource::<Traces>().0.get(number)
-    }
-
-    /// Ends a table, which keeps its number and its rows; a signal that cannot be found no longer stops the run.
-    pub fn stop_recording(&mut self, number: usize) {
-        if let Some(trace) = self.world.resource_mut::<Traces>().0.get_mut(number) {
-            trace.stop();
-        }
-        self.world.resource_mut::<Clusters>().resolve = true;
-    }
-
-    /// Calls `action` with time (s) and world now and then every `period` (s) between steps; `period` is a multiple of the time
-    /// step. Sensors, actuators and other sampled devices live here.
-    pub fn every(&mut self, period: f64, action: impl FnMut(f64, &mut World) + Send + Sync + 'static) -> Result<(), SimulationError> {
-        let every = multiple(period, self.time_step(), "period")?;
-        if every == 0 {
-            return Err(SimulationError::Setting("period is 0 s; a multiple of the time step from 1 on is needed".into()));
-        }
-        self.periodic.push(Periodic { period, every, start: self.steps(), done: None, action: Box::new(action) });
-        Ok(())
-    }
-
-    /// Advances by this many steps. Where there are no bodies with shapes, all steps up to the next event run as one batch.
-    pub fn advance(&mut self, steps: u64) -> Result<StepReport, SimulationError> {
-        let end = self.steps() + steps;
-        let mut last = StepReport { time: self.time(), step: self.steps(), balance: self.balance, ..StepReport::default() };
-        last.converged = true;
-        while self.steps() < end {
-            let (before, ok) = (last.systems, last.converged);
-            last = if self.alone() { self.batch(end)? } else { self.step()? };
-            last.systems.merge(&before);
-            last.converged &= ok;
-        }
-        Ok(last)
-    }
-
-    /// True where there is nothing but systems: no body, and no event that may bring one before the next step.
-    fn alone(&self) -> bool {
-        let due = self.time() + 1e-6 * self.time_step();
-        self.next_slot == 0 && self.events.first().is_none_or(|(t, _)| *t > due)
-    }
-
-    /// One batch of a world without bodies, at most up to step `end`.
-    fn batch(&mut self, end: u64) -> Result<StepReport, SimulationError> {
-        self.act();
-        let now = self.steps();
-        let h = self.time_step();
-        let mut steps = end - now;
-        for periodic in &self.periodic {
-            steps = steps.min(periodic.after(now) - now);
-        }
-        if let Some((t, _)) = self.events.first() {
-            let until = ((t - self.time()) / h - 1e-6).ceil().max(1.0);
-            if until < steps as f64 {
-                steps = until as u64;
-            }
-        }
-        self.advance_systems(steps)?;
-        let clusters = self.world.resource::<Clusters>();
-        let systems = clusters.report;
-        let clock = self.world.resource_mut::<Clock>().into_inner();
-        (0..steps).for_each(|_| clock.tick(h));
-        Ok(StepReport {
-            step: clock.step,
-            time: clock.time,
-            converged: systems.unconverged == 0,
-            balance: self.balance,
-            systems,
-            ..StepReport::default()
-        })
-    }
-
-    /// Moves all systems that are not bodies; the clock stays.
-    fn advance_systems(&mut self, steps: u64) -> Result<(), SimulationError> {
-        self.world.resource_mut::<Clusters>().steps = steps;
-        self.schedules.systems.run(&mut self.world);
-        let clusters = self.world.resource_mut::<Clusters>().into_inner();
-        let Some(source) = clusters.error.take() else { return Ok(()) };
-        let done = clusters.done;
-        let h = self.time_step();
-        let clock = self.world.resource_mut::<Clock>().into_inner();
-        (0..done).for_each(|_| clock.tick(h));
-        Err(SimulationError::System { step: clock.step + 1, source })
-    }
-
-    /// Runs the periodic actions that are due.
-    fn act(&mut self) {
-        let (step, time) = (self.steps(), self.time());
-        for periodic in self.periodic.iter_mut().filter(|p| p.due(step)) {
-            (periodic.action)(time, &mut self.world);
-            periodic.done = Some(step);
-        }
-    }
-
     /// One time step.
     pub fn step(&mut self) -> Result<StepReport, SimulationError> {
         if self.alone() {
@@ -655,7 +486,7 @@ impl Simulation {
     }
 
     /// Runs the events that are due and returns the blows of this step.
-    fn fire_events(&mut self) -> Result<Vec<(Entity, AppliedForce)>, SimulationError> {
+    pub(super) fn fire_events(&mut self) -> Result<Vec<(Entity, AppliedForce)>, SimulationError> {
         let due = self.time() + 1e-6 * self.time_step();
         let count = self.events.partition_point(|(t, _)| *t <= due);
         let mut blows = Vec::new();
