@@ -5,9 +5,9 @@
 //! of a few states costs well below a microsecond a step, and a single step gives the same bits as a batch.
 //!
 //! ```text
-//! linear            all matrices constant: multiplied out once                     Euler–Moreau, zero-order hold, Moreau–Jean, modal
+//! linear            all matrices constant: multiplied out once (products, large)   Euler–Moreau, zero-order hold, Moreau–Jean, modal
 //! first_order       Newton loop                                                    Euler–Moreau
-//! second_order      Newton loop, projection of positions                           Moreau–Jean
+//! second_order      Newton loop, projection of positions                           Moreau–Jean, midpoint
 //! schatzman_paoli   two steps at position level      d1_minus    time-discontinuous Galerkin
 //! ```
 //!

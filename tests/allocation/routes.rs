@@ -113,7 +113,7 @@ fn the_router_asks_for_no_memory_after_warm_up() {
 }
 
 #[test]
-#[ignore = "prints times"]
+#[ignore = "prints times: cargo test --release --test allocation times -- --ignored --nocapture"]
 fn times() {
     println!("{:20} {:>14} {:>14} {:>10}", "", "same load, ns", "new loads, ns", "LU a solve");
     for (name, mut p) in cases() {
