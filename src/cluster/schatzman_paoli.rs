@@ -75,7 +75,8 @@ impl TwoStep {
     /// The step before the first, where none is known.
     pub(super) fn start(&mut self, state: &State, h: f64) {
         if self.before.len() != state.q.len() {
-            self.before = state.q.iter().zip(&state.v).map(|(q, v)| q - h * v).collect();
+            self.before = vec![0.0; state.q.len()];
+            step_before(&state.q, &state.v, h, &mut self.before);
         }
     }
 
@@ -247,4 +248,9 @@ impl TwoStep {
     pub(super) fn inputs(&self, out: &mut [f64]) {
         out.copy_from_slice(&self.p);
     }
+}
+
+/// The step before one that is not known: `q⁻ = q − h v`.
+pub(super) fn step_before(q: &[f64], v: &[f64], h: f64, before: &mut [f64]) {
+    before.iter_mut().zip(q.iter().zip(v)).for_each(|(before, (q, v))| *before = q - h * v);
 }

@@ -2,6 +2,7 @@
 
 use super::link::{Level, Link};
 use super::node::{Node, System, same_first_order, same_lagrangian, same_newton_euler};
+use super::schatzman_paoli::step_before;
 use super::{Cluster, ClusterError, NewtonLoop, SystemsReport, Trace};
 use crate::model::dynamical_system::{FirstOrder, Lagrangian, NewtonEuler};
 use crate::model::integrator::Integrator;
@@ -328,11 +329,10 @@ impl Clusters {
                         state.q[places.clone()].copy_from_slice(&s.q);
                         state.v[speeds].copy_from_slice(&s.v);
                         if let super::Machine::SchatzmanPaoli(m) = &mut *machine {
-                            let before = m.before[places].iter_mut();
-                            if moved || s.before.len() != s.q.len() {
-                                before.zip(s.q.iter().zip(&s.v)).for_each(|(b, (q, v))| *b = q - h * v);
-                            } else {
-                                before.zip(&s.before).for_each(|(b, x)| *b = *x);
+                            let known = !moved && s.before.len() == s.q.len();
+                            match &mut m.before[places] {
+                                before if known => before.copy_from_slice(&s.before),
+                                before => step_before(&s.q, &s.v, h, before),
                             }
                         }
                     }

@@ -47,7 +47,7 @@ pub struct Lagrangian {
     pub internal_q: Operator,
     /// ∂F_int/∂q̇, n × n; finite differences where it is missing.
     pub internal_v: Operator,
-    /// F_ext(t, z), n values.
+    /// F_ext(t, z), n values; what depends on the state belongs to F_int, whose Jacobians count.
     pub external: Operator,
     /// Components of the velocity that are given.
     pub prescribed: Vec<PrescribedVelocity>,
