@@ -37,6 +37,7 @@ fn table(s: &Summary) -> String {
     line("penetration", format!("{} at the end, {} at worst", length(s.penetration_max_m), length(s.penetration_run_max_m)));
     line("energy not accounted", format!("{} of what moved", short(s.energy.balance_error)));
     line("state hash", s.state_hash.clone());
+    lines.extend(s.warnings.iter().map(|w| format!("  WARNING  {w}")));
     lines.join("\n")
 }
 

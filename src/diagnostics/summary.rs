@@ -126,6 +126,14 @@ pub struct Summary {
     pub tolerance: f64,
     /// Steps that missed the tolerance.
     pub unconverged_steps: u64,
+    /// Steps whose constraints contradict each other: bodies squeezed between others that do not give way.
+    pub infeasible_steps: u64,
+    /// Largest velocity by which a contact missed its law in any step (m/s), see [`crate::numerics::residual`].
+    pub violation_max: f64,
+    /// What that moves in a step at most, in parts of the smaller body's smallest length: the largest `h ε/ℓ` of the run.
+    pub violation_size_max: f64,
+    /// What is bad about the run, each with its cure; empty for a run that can be relied on.
+    pub warnings: Vec<String>,
     /// Sweeps per step.
     pub iterations_mean: f64,
     /// Largest overlap at the end (m).
@@ -203,6 +211,9 @@ pub(crate) struct Record {
     residuals: Vec<f64>,
     rel_max: f64,
     unconverged: u64,
+    infeasible: u64,
+    violation: f64,
+    violation_size: f64,
     sweeps: u64,
     penetration: f64,
     contacts: usize,
@@ -243,6 +254,9 @@ impl Meter {
         record.residuals.push(report.report.e_s);
         record.rel_max = record.rel_max.max(report.report.rel);
         record.unconverged += u64::from(!report.converged);
+        record.infeasible += u64::from(report.infeasible);
+        record.violation = record.violation.max(report.violation);
+        record.violation_size = record.violation_size.max(report.violation_size);
         record.sweeps += report.report.iterations as u64;
         record.penetration = record.penetration.max(report.penetration);
         record.contacts = report.contacts;
@@ -329,6 +343,9 @@ impl Meter {
             rel_max: record.rel_max,
             tolerance: self.tolerance,
             unconverged_steps: record.unconverged,
+            infeasible_steps: record.infeasible,
+            violation_max: record.violation,
+            violation_size_max: record.violation_size,
             iterations_mean: record.sweeps as f64 / steps.max(1) as f64,
             support_force_N: forces.support,
             energy: energies(simulation),

@@ -138,6 +138,12 @@ pub struct StepReport {
     pub contacts: usize,
     /// Whether the tolerance on e_s is met and the inner loop settled.
     pub converged: bool,
+    /// Whether the constraints of the step contradict each other; the answer is then the one of least violation.
+    pub infeasible: bool,
+    /// Largest velocity by which a contact misses its law (m/s).
+    pub violation: f64,
+    /// What that moves in the step at most, in parts of the smaller body's smallest length.
+    pub violation_size: f64,
     /// Residuals and effort of the solver.
     pub report: Report,
     /// Passes of the inner loop.
