@@ -32,6 +32,8 @@ pub struct StepProblem {
     pub joints: Vec<Entity>,
     /// What the solver said.
     pub report: Report,
+    /// Largest velocity by which a contact misses its law, in smallest lengths of its smaller body a second.
+    pub parts: f64,
     /// Colours of the contact graph.
     pub colouring: Colouring,
     /// Why the problem could not be stated, if so.

@@ -10,6 +10,7 @@ use crate::model::law::beyond_touch;
 use crate::model::scheme::{Scheme, Treatment};
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::mixed::{Contact, IMMOBILE, System, Twist};
+use crate::numerics::residual::{contact_scale, residual};
 use crate::topology::bodies::{Bodies, Body, Slot};
 use crate::topology::graph::Group;
 use bevy_ecs::prelude::*;
@@ -58,18 +59,25 @@ pub fn activate(scheme: Res<Scheme>, bodies: Res<Bodies>, mut step: ResMut<StepP
     problem.colours.clone_from(&colouring.colours);
 }
 
+/// A body is at rest below this part of the velocity of a fall of one step.
+const RESTING: f64 = 1e-3;
+
 /// Masses, free velocities and velocities before the step.
 pub fn assemble_systems(scheme: Res<Scheme>, pass: Res<Pass>, mut bodies: ResMut<Bodies>, mut step: ResMut<StepProblem>) {
     let StepProblem { problem, before, .. } = &mut *step;
     problem.rigid.clear();
     problem.free.rigid.clear();
+    problem.resting.clear();
     before.rigid.clear();
+    let still = (RESTING * scheme.time_step * scheme.gravity.length()).powi(2);
     for body in &mut bodies.rows {
         let Some(inertia) = body.inertia.filter(|_| body.row != IMMOBILE) else { continue };
         let mass = rigid_mass(&inertia, body.frame.rotation, &body.locks);
         let momentum = free_momentum(body, &scheme, &pass);
         let start = world_twist(body);
         before.rigid.push(start);
+        let (v, w) = (body.velocity.linear, body.velocity.angular);
+        problem.resting.push(v.length_squared() + w.dot(inertia.principal * w) / inertia.mass <= still);
         problem.free.rigid.push(Twist {
             linear: start.linear + mass.inverse_mass * momentum.linear,
             angular: start.angular + mass.inertia_times(momentum.angular),
@@ -131,6 +139,8 @@ fn contact_row(scheme: &Scheme, pair: &ContactPair, rows: [&Body; 2], touch: &To
     let band = if touch.reaction == DVec3::ZERO { 0.0 } else { scheme.touch * pair.size };
     let part = law.constant_part(scheme.treatment, touch.gap, band, u, scheme.time_step).unwrap_or_default();
     contact.b = part + wall;
+    contact.size = pair.size;
+    contact.scale = contact_scale(scheme.time_step, scheme.gravity.length(), -u.x, pair.size);
     let share = match scheme.treatment {
         Treatment::GapAware { beta } if law.e_n == 0.0 => beta * beyond_touch(touch.gap, band).min(0.0) / scheme.time_step,
         _ => 0.0,
@@ -218,11 +228,14 @@ fn push_joint(scheme: &Scheme, problem: &mut crate::numerics::mixed::MixedProble
     joint.gap = gap;
     let used = |k: usize| if systems[k] == System::Fixed { &rows[k][..0] } else { &rows[k][..] };
     problem.push_block(AdmissibleSet::Free, systems, [used(0), used(1)], &b.to_array());
+    if let Some(block) = problem.blocks.last_mut() {
+        block.scale = contact_scale(scheme.time_step, scheme.gravity.length(), b.length(), f64::INFINITY);
+    }
 }
 
 /// Hands the problem to the solver.
 pub fn solve(mut step: ResMut<StepProblem>, mut solver: ResMut<Solver>) {
-    let StepProblem { problem, answer, report, error, .. } = &mut *step;
+    let StepProblem { problem, answer, report, parts, error, .. } = &mut *step;
     if error.is_some() {
         return;
     }
@@ -230,6 +243,7 @@ pub fn solve(mut step: ResMut<StepProblem>, mut solver: ResMut<Solver>) {
     let sweeps = report.iterations;
     *report = settings.solve_with(problem, answer, workspace);
     report.iterations += sweeps;
+    *parts = residual(problem, answer, &answer.velocities).parts;
 }
 
 /// New velocities and poses of all systems.

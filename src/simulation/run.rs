@@ -15,8 +15,8 @@ use crate::model::interaction::SphericalJoint;
 use crate::model::law::ContactLaws;
 use crate::model::newton_euler::{AppliedForce, BodyName, BodyPose, Velocity};
 use crate::model::scheme::{Clock, Scheme};
-use crate::numerics::Report;
 use crate::numerics::auto::Auto;
+use crate::numerics::{Report, Status};
 use crate::topology::bodies::{Bodies, Slot};
 use bevy_ecs::prelude::*;
 use glam::DVec3;
@@ -554,6 +554,7 @@ impl Simulation {
             contacts: step.problem.contacts.len(),
             converged: step.report.converged() && settled && self.world.resource::<Clusters>().report.unconverged == 0,
             systems: self.world.resource::<Clusters>().report,
+            infeasible: step.report.status == Status::Inconsistent,
             report: step.report,
             passes: self.world.resource::<Pass>().number,
             balance: self.balance,
@@ -561,6 +562,8 @@ impl Simulation {
             ..StepReport::default()
         };
         let h = scheme.time_step;
+        report.violation = step.report.violation;
+        report.violation_size = h * step.parts;
         let mut pairs = self.world.query::<(&ContactPair, &Manifold)>();
         let gaps = pairs.iter(&self.world).flat_map(|(_, m)| m.points.iter().map(|t| t.gap));
         report.penetration = gaps.fold(0.0, |worst: f64, gap| worst.max(-gap));
