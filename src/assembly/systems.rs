@@ -10,7 +10,7 @@ use crate::model::law::beyond_touch;
 use crate::model::scheme::{Scheme, Treatment};
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::mixed::{Contact, IMMOBILE, System, Twist};
-use crate::numerics::residual::{contact_scale, residual};
+use crate::numerics::residual::contact_scale;
 use crate::topology::bodies::{Bodies, Body, Slot};
 use crate::topology::graph::Group;
 use bevy_ecs::prelude::*;
@@ -86,14 +86,19 @@ pub fn assemble_systems(scheme: Res<Scheme>, pass: Res<Pass>, mut bodies: ResMut
     }
 }
 
+/// Part of a body, per tolerance, within which the gap of a lasting contact is the noise of the solver.
+const NOISE: f64 = 0.1;
+
 /// Contact rows, each at its place in the colours.
 pub fn assemble_contacts(
     scheme: Res<Scheme>,
     pass: Res<Pass>,
     bodies: Res<Bodies>,
+    solver: Res<Solver>,
     mut step: ResMut<StepProblem>,
     pairs: Query<(&ContactPair, &Manifold)>,
 ) {
+    let band = scheme.touch.max(NOISE * solver.settings.tolerance);
     let StepProblem { problem, answer, groups, first_contact, feedback, driven, before, .. } = &mut *step;
     let total = problem.groups.last().map_or(0, |&n| n as usize);
     problem.contacts.resize(total, Contact::default());
@@ -106,7 +111,7 @@ pub fn assemble_contacts(
         let rows = pair.slots.map(|s| &bodies.rows[s as usize]);
         let active = manifold.points.iter().filter(|t| t.active);
         for (k, touch) in (*first as usize..).zip(active) {
-            let (contact, share, wall) = contact_row(&scheme, pair, rows, touch, &before.rigid);
+            let (contact, share, wall) = contact_row(&scheme, pair, rows, touch, band, &before.rigid);
             if pass.number == 0 {
                 let guess = if scheme.warm_start { contact.to_local(touch.reaction) } else { DVec3::ZERO };
                 answer.reactions.contacts[k] = guess;
@@ -117,7 +122,7 @@ pub fn assemble_contacts(
 }
 
 /// One contact point as a row; also its overlap feedback and the share of immobile bodies in `u`.
-fn contact_row(scheme: &Scheme, pair: &ContactPair, rows: [&Body; 2], touch: &Touch, before: &[Twist]) -> (Contact, f64, DVec3) {
+fn contact_row(scheme: &Scheme, pair: &ContactPair, rows: [&Body; 2], touch: &Touch, band: f64, before: &[Twist]) -> (Contact, f64, DVec3) {
     let law = pair.law;
     let middle = 0.5 * (touch.point1 + touch.point2);
     let [arm1, arm2] = rows.map(|b| middle - b.pose.position);
@@ -136,7 +141,7 @@ fn contact_row(scheme: &Scheme, pair: &ContactPair, rows: [&Body; 2], touch: &To
     let wall = contact.to_local(given(rows[0], arm1) - given(rows[1], arm2));
     let u = contact.to_local(moving(rows[0], arm1) - moving(rows[1], arm2)) + wall;
     // a contact that begins closes its gap to the last digit; one that lasts is not shaken by it
-    let band = if touch.reaction == DVec3::ZERO { 0.0 } else { scheme.touch * pair.size };
+    let band = if touch.reaction == DVec3::ZERO { 0.0 } else { band * pair.size };
     let part = law.constant_part(scheme.treatment, touch.gap, band, u, scheme.time_step).unwrap_or_default();
     contact.b = part + wall;
     contact.size = pair.size;
@@ -235,7 +240,7 @@ fn push_joint(scheme: &Scheme, problem: &mut crate::numerics::mixed::MixedProble
 
 /// Hands the problem to the solver.
 pub fn solve(mut step: ResMut<StepProblem>, mut solver: ResMut<Solver>) {
-    let StepProblem { problem, answer, report, parts, error, .. } = &mut *step;
+    let StepProblem { problem, answer, report, error, .. } = &mut *step;
     if error.is_some() {
         return;
     }
@@ -243,7 +248,6 @@ pub fn solve(mut step: ResMut<StepProblem>, mut solver: ResMut<Solver>) {
     let sweeps = report.iterations;
     *report = settings.solve_with(problem, answer, workspace);
     report.iterations += sweeps;
-    *parts = residual(problem, answer, &answer.velocities).parts;
 }
 
 /// New velocities and poses of all systems.

@@ -3,7 +3,8 @@
 //! ```text
 //! sweeps                   cheapest while they converge
 //! rest                     an island that was at rest before the step: the solution at rest, if there is one
-//! proximal Newton          where sweeps promise to stall; also once in a while to polish a pile at rest
+//! polish                   once in a while, a pile at rest: the same convex problem, solved far beyond the tolerance
+//! proximal Newton          where sweeps promise to stall
 //! contradiction            no solution? then the least violation, proved and named
 //! last resorts             plain sweeps, the solvers of `global`, accelerated sweeps within the budget
 //! ```
@@ -59,6 +60,8 @@ const LIBRARY: [f64; 3] = [0.1, 1e-3, 1e-6];
 const REST_COST: f64 = 300.0;
 /// Share of the effort of steps at rest that may go into polishing them.
 const POLISH_SHARE: f64 = 0.1;
+/// Cost of a step beside its sweeps, in sweeps.
+const STEP_COST: f64 = 20.0;
 /// Factorisations that polishing needs at least.
 const POLISH_START: f64 = 3.0;
 /// Part of the tolerance within which a pile at rest is polished enough, and part of it that polishing aims at.
@@ -152,14 +155,13 @@ impl Auto {
         if !report.converged() || report.iterations as f64 > self.patience * cost {
             return Some(Task::Solve);
         }
-        let error = report.e_s.max(report.misfit);
         if p.resting.iter().any(|&r| r) && cost <= REST_COST && begins_to_move(p, answer) {
             return Some(Task::Rest);
         }
-        if error <= POLISHED[0] * self.tolerance || !at_rest(p, answer) {
+        if report.error() <= POLISHED[0] * self.tolerance || !at_rest(p, answer) {
             return None;
         }
-        work.credit = (work.credit + POLISH_SHARE * report.iterations as f64).min(POLISH_START * cost);
+        work.credit = (work.credit + POLISH_SHARE * (STEP_COST + report.iterations as f64)).min(POLISH_START * cost);
         (work.credit >= POLISH_START * cost).then_some(Task::Polish)
     }
 
@@ -170,29 +172,23 @@ impl Auto {
         if found.error() > self.tolerance {
             report.status = Status::Stalled;
         }
-        if p.resting.len() == p.rigid.len() && p.resting.iter().all(|&r| r) && begins_to_move(p, answer) {
+        let starts = p.resting.len() == p.rigid.len() && p.resting.iter().all(|&r| r) && begins_to_move(p, answer);
+        if starts || task == Task::Polish && at_rest(p, answer) {
             let before = answer.clone();
             let solver = ProximalNewton { convex: true, max_iterations: 40, ..self.newton() };
             let rest = solver.solve(p, answer, &mut work.newton);
-            if rest.converged() && !begins_to_move(p, answer) {
+            work.credit -= rest.factorisations as f64 * newton_cost(p);
+            let better = if starts { !begins_to_move(p, answer) } else { rest.error() < found.error() };
+            if rest.converged() && better {
                 return rest;
             }
             report.factorisations += rest.factorisations;
             answer.clone_from(&before);
         }
-        let idle = match task {
-            Task::Solve => false,
-            Task::Rest => report.converged(),
-            Task::Polish => report.converged() && !at_rest(p, answer),
-        };
-        if idle {
+        if report.converged() && task != Task::Solve {
             return report;
         }
-        let second = self.newton().solve(p, answer, &mut work.newton);
-        if task == Task::Polish {
-            work.credit -= second.factorisations as f64 * newton_cost(p);
-        }
-        report = second.after(&report);
+        report = self.newton().solve(p, answer, &mut work.newton).after(&report);
         if report.converged() {
             return report;
         }
@@ -244,7 +240,7 @@ impl Auto {
                 _ => GaussSeidel { foresight: 0, ..self.sweeps(p, self.max_sweeps) }.solve(p, answer, &mut work.sweep),
             };
             report = next.after(&report);
-            if report.e_s.max(report.misfit) < least.e_s.max(least.misfit) {
+            if report.error() < least.error() {
                 least = report;
                 best.clone_from(answer);
             } else {
@@ -264,8 +260,6 @@ impl Auto {
             return None;
         }
         let g = p.matrices().problem();
-        let mut r = vec![0.0; 3 * p.contacts.len() + p.block_b.len()];
-        let (mut v, mut u) = (vec![0.0; g.f.len()], vec![0.0; g.w.len()]);
         // from zero: the point at hand is where the others got stuck
         let mut r = vec![0.0; 3 * p.contacts.len() + p.block_b.len()];
         let (mut v, mut u) = (vec![0.0; g.f.len()], vec![0.0; g.w.len()]);
@@ -289,6 +283,11 @@ impl Auto {
 }
 
 impl Report {
+    /// What the solvers of a step stop on.
+    fn error(&self) -> f64 {
+        self.e_s.max(self.misfit)
+    }
+
     /// This report with the effort of what came before it.
     fn after(self, before: &Self) -> Self {
         let (iterations, factorisations) = (self.iterations + before.iterations, self.factorisations + before.factorisations);
@@ -322,8 +321,11 @@ fn begins_to_move(p: &MixedProblem, answer: &Answer) -> bool {
     left > REST * REST * taken && left <= taken
 }
 
-/// True where reactions take away more velocity than is left: a pile under its loads, not a flow.
+/// Part of the velocity that reactions take away which the errors of a solver leave in a pile at rest.
+const AT_REST: f64 = 0.2;
+
+/// True where reactions take away what there is but for the errors of a solver: a pile under its loads, not a flow.
 fn at_rest(p: &MixedProblem, answer: &Answer) -> bool {
     let (left, taken) = left_and_taken(p, answer, |_| true);
-    left <= 0.25 * taken
+    left <= AT_REST * AT_REST * taken
 }

@@ -90,11 +90,23 @@ pub struct Report {
     pub violation: f64,
     /// Largest such velocity over the scale of its own block.
     pub misfit: f64,
+    /// Largest such velocity over the smallest length of the smaller body (1/s), where the problem knows it.
+    pub parts: f64,
 }
 
 impl Default for Report {
     fn default() -> Self {
-        Self { status: Status::Converged, iterations: 0, factorisations: 0, rel: 0.0, rel_q: 0.0, e_s: 0.0, violation: 0.0, misfit: 0.0 }
+        Self {
+            status: Status::Converged,
+            iterations: 0,
+            factorisations: 0,
+            rel: 0.0,
+            rel_q: 0.0,
+            e_s: 0.0,
+            violation: 0.0,
+            misfit: 0.0,
+            parts: 0.0,
+        }
     }
 }
 

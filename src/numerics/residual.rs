@@ -52,14 +52,14 @@ impl Residual {
 
     /// These errors in a report.
     pub(super) fn report(&self, report: super::Report) -> super::Report {
-        let Self { rel, rel_q, e_s, violation, misfit, .. } = *self;
-        super::Report { rel, rel_q, e_s, violation, misfit, ..report }
+        let Self { rel, rel_q, e_s, violation, misfit, parts } = *self;
+        super::Report { rel, rel_q, e_s, violation, misfit, parts, ..report }
     }
 }
 
 /// The speed s_a on which the violation of a contact is judged (m/s): at a tolerance of 1e-3, the velocity of a fall of one step, a
 /// twentieth of its own speed of approach, or what moves its smaller body (smallest length ℓ) by a thousandth of ℓ a second, whichever
-/// is largest; but never more than moves that body by a thousandth of ℓ in the step itself. In proportion at other tolerances.
+/// is largest; but never more than moves that body by two thousandths of ℓ in the step itself. In proportion at other tolerances.
 ///
 /// ```
 /// use drystone::numerics::residual::contact_scale;
@@ -70,7 +70,7 @@ impl Residual {
 /// ```
 pub fn contact_scale(h: f64, gravity: f64, approach: f64, size: f64) -> f64 {
     let speed = (h * gravity).max(0.05 * approach);
-    if size.is_finite() && size > 0.0 { (1e3 * speed.max(1e-3 * size)).min(size / h) } else { 1e3 * speed }
+    if size.is_finite() && size > 0.0 { (1e3 * speed.max(1e-3 * size)).min(2.0 * size / h) } else { 1e3 * speed }
 }
 
 /// Sums of squares over a piece of the rows.
