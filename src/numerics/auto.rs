@@ -58,6 +58,13 @@ pub struct Workspace {
     newton: newton::Workspace,
 }
 
+impl Workspace {
+    /// Sweeps so far that several threads shared ([`sweep::Workspace::parallel_sweeps`]).
+    pub fn parallel_sweeps(&self) -> u64 {
+        self.sweep.parallel_sweeps()
+    }
+}
+
 impl Auto {
     /// Solves from the reactions in `answer`, with buffers of its own.
     pub fn solve(&self, p: &MixedProblem, answer: &mut Answer) -> Report {
