@@ -16,7 +16,7 @@ fn row_of_cubes(n: usize) -> MixedProblem {
     for i in 0..n {
         p.rigid.push(RigidMass { inverse_mass: DVec3::ONE, inverse_inertia: RigidMass::pack(DMat3::IDENTITY * 6.0) });
         let jitter = (i as f64 * 0.618_033_988_749).fract() - 0.5;
-        p.free.rigid.push(Twist { linear: DVec3::new(jitter, 0.3 * jitter, -0.05), angular: DVec3::Y * jitter });
+        p.free.rigid.push(Twist { linear: DVec3::new(jitter, 0.3 * jitter, 0.2 * jitter - 0.05), angular: DVec3::Y * jitter });
     }
     for parity in [0, 1] {
         for i in (parity..n).step_by(2) {
