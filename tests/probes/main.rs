@@ -1,0 +1,100 @@
+//! What a certificate must not let through: scenes without a solution, small bodies among large ones, piles at rest.
+//!
+//! Each was once passed with a clean certificate and wrong physics. The scenes stand beside this file.
+
+use drystone::diagnostics::summary::Summary;
+use drystone::io::scene::Scene;
+use drystone::model::newton_euler::Velocity;
+use drystone::scenes::Built;
+use std::path::Path;
+
+fn text(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/probes/scenes").join(name).with_extension("toml");
+    std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+fn run_text(text: &str) -> (Built, Summary) {
+    let scene = Scene::from_toml(text, "probe").unwrap_or_else(|e| panic!("{e}"));
+    drystone::scenes::run(&scene).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// The scene with the one value changed at each place named.
+fn with(name: &str, changes: &[(&str, &str)]) -> String {
+    let mut text = text(name);
+    for (from, to) in changes {
+        assert!(text.contains(from), "{name} does not hold {from}");
+        text = text.replace(from, to);
+    }
+    text
+}
+
+/// A step without a solution is counted, the bodies are named, and no energy comes from nothing.
+fn assert_squeezed(text: &str, bodies: &[&str], energy: f64) {
+    let (_, s) = run_text(text);
+    assert!(s.infeasible_steps > 0 && s.unconverged_steps == 0, "{} without a solution, {} missed", s.infeasible_steps, s.unconverged_steps);
+    let warning = s.warnings.iter().find(|w| w.contains("no solution")).unwrap_or_else(|| panic!("{:?}", s.warnings));
+    assert!(bodies.iter().all(|b| warning.contains(b)), "{warning}");
+    assert!(s.energy.kinetic_J <= energy, "{} J from nothing", s.energy.kinetic_J);
+    assert!(s.energy.drive_work_J.abs() <= energy && s.energy.balance_error < 1e-9, "{:?}", s.energy);
+}
+
+#[test]
+fn a_plate_that_is_driven_through_a_ball_has_no_solution_and_does_no_work() {
+    assert_squeezed(&text("piston"), &["floor", "ball", "piston"], 0.01);
+    // another speed, step and tolerance; the ball heavier; friction high
+    assert_squeezed(&with("piston", &[("-0.05]", "-0.5]"), ("end=1.0", "end=0.2")]), &["floor", "ball", "piston"], 1.0);
+    assert_squeezed(&with("piston", &[("\"1 ms\"", "\"4 ms\""), ("mu=0.5", "mu=1.5")]), &["floor", "ball", "piston"], 0.01);
+    let loose = with("piston", &[("[contact]", "[solver]\ntolerance=1e-3\n[contact]")]);
+    assert_squeezed(&loose, &["floor", "ball", "piston"], 0.01);
+}
+
+#[test]
+fn a_slot_that_is_too_narrow_is_named_and_the_overlap_does_not_grow() {
+    for name in ["slot", "slotc"] {
+        assert_squeezed(&text(name), &["w0", "w1", "ball"], 1e-3);
+        let (_, s) = run_text(&text(name));
+        assert!(s.penetration_max_m <= 0.006 * (1.0 + 1e-6) && s.speed_max < 0.01, "{} m, {} m/s", s.penetration_max_m, s.speed_max);
+    }
+    let narrow = with("slotc", &[("0.045", "0.049"), ("size=[0.1,0.1,0.1]", "size=[0.1,0.3,0.05]"), ("mu=0.5", "mu=0")]);
+    assert_squeezed(&narrow, &["w0", "w1", "ball"], 1e-3);
+}
+
+#[test]
+fn small_bodies_under_a_heavy_one_are_not_hidden_by_it() {
+    for (name, end, unit) in [("mass1e6", "end=0.05", 0.1), ("massballs", "end=0.4", 0.1)] {
+        let (_, s) = run_text(&with(name, &[("end=1.0", end)]));
+        let clean = s.unconverged_steps == 0;
+        assert!(!clean || s.penetration_run_max_m <= 0.1 * unit, "{name}: {} m", s.penetration_run_max_m);
+        assert!(s.unconverged_steps <= 3, "{name}: {} of {} steps missed", s.unconverged_steps, s.steps);
+        assert!(s.penetration_max_m <= 0.01 * unit, "{name}: {} m", s.penetration_max_m);
+    }
+}
+
+#[test]
+fn a_settled_pile_keeps_its_potential_energy_and_costs_little() {
+    let scene = Scene::from_toml(&with("settled", &[("end=20.0", "end=3.0")]), "settled").unwrap_or_else(|e| panic!("{e}"));
+    let mut built = drystone::scenes::build(&scene).unwrap_or_else(|e| panic!("{e}"));
+    let (mut falling, mut resting) = (0, 0);
+    let mut potential = Vec::new();
+    for _ in 0..3000 {
+        let report = built.simulation.step().unwrap_or_else(|e| panic!("{e}"));
+        assert!(report.converged);
+        let sweeps = report.report.iterations;
+        if report.time <= 0.3 { falling += sweeps } else if report.time > 2.7 { resting += sweeps }
+        potential.push(report.balance.energy.potential);
+    }
+    let lost = (potential[1999] - potential[2999]) / potential[2999];
+    assert!(lost.abs() < 1e-6, "{lost:e} of the potential energy in a second");
+    assert!(4 * resting < falling, "{resting} sweeps at rest, {falling} while falling");
+    // but for grains that roll on the floor, which nothing stops
+    let world = built.simulation.world();
+    let speeds = built.entities.iter().filter_map(|&e| world.get::<Velocity>(e)).map(|v| v.linear.length());
+    assert!(speeds.filter(|&v| v > 1e-5).count() <= 10);
+}
+
+#[test]
+fn ten_balls_in_a_pyramid_are_solved_to_the_last_digit() {
+    let (_, s) = run_text(&text("pyramid10"));
+    assert_eq!(s.unconverged_steps, 0);
+    assert!(s.residual_max <= 1e-8 && s.iterations_mean < 2000.0, "{} sweeps a step", s.iterations_mean);
+}
