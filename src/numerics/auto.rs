@@ -184,11 +184,18 @@ impl Auto {
             let solver = ProximalNewton { convex: true, max_iterations: 40, ..self.newton() };
             let rest = solver.solve(p, answer, &mut work.newton);
             work.credit -= rest.factorisations as f64 * newton_cost(p);
+            report.factorisations += rest.factorisations;
             let better = if starts { !begins_to_move(p, answer) } else { rest.error() < found.error() };
             if rest.converged() && better {
-                return rest;
+                report = rest;
+                if starts || rest.error() <= POLISHED[0] * self.tolerance {
+                    return report;
+                }
+                // some of it slips: from here the shift is small
+                let whole = self.newton().solve(p, answer, &mut work.newton);
+                work.credit -= whole.factorisations as f64 * newton_cost(p);
+                return whole.after(&rest);
             }
-            report.factorisations += rest.factorisations;
             answer.clone_from(&before);
         }
         if report.converged() && task != Task::Solve {

@@ -31,7 +31,12 @@ fn with(name: &str, changes: &[(&str, &str)]) -> String {
 /// A step without a solution is counted, the bodies are named, and no energy comes from nothing.
 fn assert_squeezed(text: &str, bodies: &[&str], energy: f64) {
     let (_, s) = run_text(text);
-    assert!(s.infeasible_steps > 0 && s.unconverged_steps == 0, "{} without a solution, {} missed", s.infeasible_steps, s.unconverged_steps);
+    assert!(
+        s.infeasible_steps > 0 && s.unconverged_steps == 0,
+        "{} without a solution, {} missed",
+        s.infeasible_steps,
+        s.unconverged_steps
+    );
     let warning = s.warnings.iter().find(|w| w.contains("no solution")).unwrap_or_else(|| panic!("{:?}", s.warnings));
     assert!(bodies.iter().all(|b| warning.contains(b)), "{warning}");
     assert!(s.energy.kinetic_J <= energy, "{} J from nothing", s.energy.kinetic_J);
@@ -80,7 +85,11 @@ fn a_settled_pile_keeps_its_potential_energy_and_costs_little() {
         let report = built.simulation.step().unwrap_or_else(|e| panic!("{e}"));
         assert!(report.converged);
         let sweeps = report.report.iterations;
-        if report.time <= 0.3 { falling += sweeps } else if report.time > 2.7 { resting += sweeps }
+        if report.time <= 0.3 {
+            falling += sweeps
+        } else if report.time > 2.7 {
+            resting += sweeps
+        }
         potential.push(report.balance.energy.potential);
     }
     let lost = (potential[1999] - potential[2999]) / potential[2999];
