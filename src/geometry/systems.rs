@@ -247,7 +247,12 @@ pub fn narrow_phase(
             point2: p.point2,
             ..Touch::default()
         }));
-        inherit(&mut manifold.points, touches);
+        // bodies have just moved at the velocities they have now
+        let carried = |x: DVec3| {
+            [rows.0, rows.1]
+                .map(|b| x + (b.velocity.linear + (b.pose.rotation * b.velocity.angular).cross(x - b.pose.position)) * scheme.time_step)
+        };
+        inherit(&mut manifold.points, touches, carried);
         manifold.points.clear();
         manifold.points.extend_from_slice(touches);
     }

@@ -4,6 +4,7 @@ mod common;
 mod hyperstatic;
 mod impact;
 mod incline;
+mod logs;
 mod pendulum;
 mod rocking;
 mod rotation;
