@@ -1,7 +1,7 @@
 //! The relation between two bodies that are near each other, as an entity that lives while their boxes overlap.
 
 use super::law::CoulombImpact;
-use bevy_ecs::prelude::{Component, Entity};
+use bevy_ecs::prelude::{Component, Entity, Resource};
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
@@ -64,6 +64,52 @@ pub struct Manifold {
     pub points: SmallVec<[Touch; 1]>,
 }
 
+/// A point that the rows of the step do not hold apart: the bodies would overlap there at its end.
+///
+/// ```
+/// use drystone::model::contact::Foresight;
+/// assert!(Foresight::default().rows.is_empty());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Foreseen {
+    /// The pair.
+    pub pair: ContactPair,
+    /// Normal and arms at the end of the step. The gap (m) is the one from which they would lead, at the velocities of the last pass, to
+    /// the gap found there: `gap + h u_n⁺ ≥ 0` holds it closed.
+    pub touch: Touch,
+}
+
+/// The points of the step that detection at its end has found.
+///
+/// ```
+/// assert!(!drystone::model::contact::Foresight::default().missed);
+/// ```
+#[derive(Resource, Clone, Debug, Default)]
+pub struct Foresight {
+    /// Sorted by slots and feature.
+    pub rows: Vec<Foreseen>,
+    /// Whether the last look found an overlap that the rows do not hold.
+    pub missed: bool,
+}
+
+impl Foresight {
+    /// Adds a point, or states it anew.
+    pub fn put(&mut self, row: Foreseen) {
+        let key = |r: &Foreseen| (r.pair.slots, r.touch.feature);
+        match self.rows.binary_search_by_key(&key(&row), key) {
+            Ok(at) => self.rows[at] = Foreseen { touch: Touch { reaction: self.rows[at].touch.reaction, ..row.touch }, ..row },
+            Err(at) => self.rows.insert(at, row),
+        }
+    }
+
+    /// The points of a pair of slots.
+    pub fn of(&self, slots: [u32; 2]) -> &[Foreseen] {
+        let from = self.rows.partition_point(|r| r.pair.slots < slots);
+        let rest = &self.rows[from..];
+        &rest[..rest.partition_point(|r| r.pair.slots == slots)]
+    }
+}
+
 /// Longest way, in parts of the size of a patch, that a point may have moved and still pass on its impulse.
 const SAME_PLACE: f64 = 0.05;
 
@@ -76,8 +122,11 @@ pub fn inherit(old: &mut [Touch], new: &mut [Touch], carried: impl Fn(DVec3) -> 
     let extent = spread(old, first).max(spread(new, begin));
     let limit = SAME_PLACE * SAME_PLACE * extent;
     let distance = |o: &Touch, p: &Touch| {
-        let [one, two] = carried(o.point1);
-        one.distance_squared(p.point1).min(two.distance_squared(p.point1))
+        let still = o.point1.distance_squared(p.point1);
+        if still <= limit {
+            return still;
+        }
+        carried(o.point1).map(|x| x.distance_squared(p.point1)).into_iter().fold(still, f64::min)
     };
     for point in new.iter_mut() {
         let same = |o: &&mut Touch| o.active && o.feature == point.feature && (extent == 0.0 || distance(o, point) <= limit);

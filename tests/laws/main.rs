@@ -5,6 +5,8 @@ mod hyperstatic;
 mod impact;
 mod incline;
 mod logs;
+mod overlap;
 mod pendulum;
+mod pours;
 mod rocking;
 mod rotation;
