@@ -91,6 +91,12 @@ impl Proximity {
         &self.table
     }
 
+    /// Largest way of a moving body in a time `h` (s), in parts of its smallest length.
+    pub fn stride(&self, h: f64) -> f64 {
+        let way = |m: &Mover| if m.smallest > 0.0 { h * m.velocity.length() / m.smallest } else { 0.0 };
+        self.movers.iter().map(way).fold(0.0, f64::max)
+    }
+
     /// Excludes a pair of slots from contact.
     pub fn exclude(&mut self, a: u32, b: u32) {
         let key = (a.min(b), a.max(b));

@@ -183,6 +183,7 @@ pub(super) fn natural_map(sets: &[AdmissibleSet], offsets: &[usize], weights: &[
         rel: ratio(plain, q_norm.max(length(r)).max(length(u))),
         rel_q: ratio(plain, q_norm),
         e_s: ratio(scaled.sqrt(), r_scaled.sqrt().max(q_scaled.sqrt())),
+        ..Residual::default()
     }
 }
 
