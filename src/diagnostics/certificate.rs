@@ -57,7 +57,7 @@ fn short(x: f64) -> String {
 /// Seven digits.
 fn exact(x: f64) -> String {
     if x == 0.0 || (1e-3..1e7).contains(&x.abs()) {
-        let before = x.abs().log10().floor().clamp(-4.0, 6.0);
+        let before = libm::log10(x.abs()).floor().clamp(-4.0, 6.0);
         format!("{x:.*}", if x == 0.0 { 0 } else { (6.0 - before) as usize })
     } else {
         format!("{x:.3e}")

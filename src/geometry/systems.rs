@@ -237,14 +237,17 @@ pub fn broad_phase(
 /// Gaps, normals and points of every pair; impulses are inherited from the points before.
 pub fn narrow_phase(
     scheme: Res<Scheme>,
+    laws: Res<ContactLaws>,
     bodies: Res<Bodies>,
     mut proximity: ResMut<Proximity>,
-    mut pairs: Query<(&ContactPair, &mut Manifold)>,
+    mut pairs: Query<(&mut ContactPair, &mut Manifold)>,
 ) {
     let Proximity { cached, movers, scratch, points, touches, .. } = &mut *proximity;
-    for (pair, mut manifold) in &mut pairs {
+    for (mut pair, mut manifold) in &mut pairs {
         let [i, j] = pair.slots.map(|s| s as usize);
         let (Some(a), Some(b)) = (&cached[i], &cached[j]) else { continue };
+        // at every step: laws and materials may have changed since the pair was born
+        pair.law = laws.get(a.collider.material, b.collider.material);
         let rows = (&bodies.rows[i], &bodies.rows[j]);
         let reach = movers[i].pair_reach(&movers[j], &scheme);
         points.clear();

@@ -90,6 +90,13 @@ pub struct Workspace {
     newton: newton::Workspace,
 }
 
+impl Workspace {
+    /// Sweeps so far that several threads shared ([`sweep::Workspace::parallel_sweeps`]).
+    pub fn parallel_sweeps(&self) -> u64 {
+        self.sweep.parallel_sweeps()
+    }
+}
+
 /// Why an island is looked at.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Task {
@@ -155,14 +162,13 @@ impl Auto {
         if !report.converged() || report.iterations as f64 > self.patience * cost {
             return Some(Task::Solve);
         }
-        if p.resting.iter().any(|&r| r) && cost <= REST_COST && begins_to_move(p, answer) {
-            return Some(Task::Rest);
+        if report.error() > POLISHED[0] * self.tolerance && at_rest(p, answer) {
+            work.credit = (work.credit + POLISH_SHARE * (STEP_COST + report.iterations as f64)).min(POLISH_START * cost);
+            if work.credit >= POLISH_START * cost {
+                return Some(Task::Polish);
+            }
         }
-        if report.error() <= POLISHED[0] * self.tolerance || !at_rest(p, answer) {
-            return None;
-        }
-        work.credit = (work.credit + POLISH_SHARE * (STEP_COST + report.iterations as f64)).min(POLISH_START * cost);
-        (work.credit >= POLISH_START * cost).then_some(Task::Polish)
+        (cost <= REST_COST && begins_to_move(p, answer)).then_some(Task::Rest)
     }
 
     /// Improves the answer of one island.
@@ -296,7 +302,7 @@ impl Report {
 }
 
 /// Part of the velocity that reactions take away which bodies at rest may keep.
-const REST: f64 = 1e-6;
+const REST: f64 = 1e-3;
 
 /// `(|v|², |v − v_free|²)` in the norm of the mean inertia of each rigid body that has rows.
 fn left_and_taken(p: &MixedProblem, answer: &Answer, counts: impl Fn(usize) -> bool) -> (f64, f64) {

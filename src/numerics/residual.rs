@@ -117,6 +117,11 @@ impl Sums {
 /// Contacts per piece of a sum: fixed, so that any number of threads adds in the same order.
 const PIECE: usize = 1024;
 
+/// True where several threads share the sums of a residual; they are the same to the bit.
+pub fn is_parallel(p: &MixedProblem) -> bool {
+    p.contacts.len() > 4 * PIECE && rayon::current_num_threads() > 1
+}
+
 /// Recomputes `v` from the reactions and returns the errors.
 pub fn certify(p: &MixedProblem, answer: &mut Answer) -> Residual {
     p.velocities(&answer.reactions, &mut answer.velocities);
@@ -146,7 +151,7 @@ pub fn residual(p: &MixedProblem, answer: &Answer, v: &Velocities) -> Residual {
         s
     };
     let pieces = p.contacts.chunks(PIECE).zip(answer.reactions.contacts.chunks(PIECE));
-    let total = if p.contacts.len() > 4 * PIECE && rayon::current_num_threads() > 1 {
+    let total = if is_parallel(p) {
         let parts: Vec<Sums> = p.contacts.par_chunks(PIECE).zip(answer.reactions.contacts.par_chunks(PIECE)).map(piece).collect();
         parts.into_iter().fold(Sums::default(), Sums::add)
     } else {

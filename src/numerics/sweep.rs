@@ -61,6 +61,7 @@ pub struct Workspace {
     /// 1/s² of each contact, 0 where it is not judged for itself
     limits: Vec<f64>,
     central: Vec<Central>,
+    parallel_sweeps: u64,
 }
 
 /// A point in the space of reactions and the velocities that belong to it.
@@ -124,8 +125,8 @@ impl GaussSeidel {
                     }
                 }
                 if self.foresight > 0 && k >= FIRST_FORECAST && k >= 2 * anchor.0 {
-                    let gain = (anchor.1 / best).ln();
-                    let needed = (best / self.tolerance).ln() / gain * (k - anchor.0) as f64;
+                    let gain = libm::log(anchor.1 / best);
+                    let needed = libm::log(best / self.tolerance) / gain * (k - anchor.0) as f64;
                     if anchor.1.is_finite() && (needed.is_nan() || needed > self.foresight as f64) {
                         report.status = Status::Stalled;
                         break;
@@ -177,6 +178,11 @@ where
 }
 
 impl Workspace {
+    /// Sweeps so far that several threads shared: what a test of "the same bits on any number of threads" has to see grow.
+    pub fn parallel_sweeps(&self) -> u64 {
+        self.parallel_sweeps
+    }
+
     /// Weights, buffers and, if every contact is one of balls, their short records; says whether it is.
     fn prepare(&mut self, p: &MixedProblem) -> bool {
         self.weights.clear();
@@ -207,6 +213,7 @@ impl Workspace {
         let pieces = Pieces { r: &mut reactions.contacts, change: &mut self.change.contacts, direction: &mut self.direction.r.contacts };
         let colours = p.colours.len().saturating_sub(1).max(1);
         let mut norms = if p.contacts.len() >= 2 * PARALLEL * colours && rayon::current_num_threads() > 1 {
+            self.parallel_sweeps += 1;
             self.shared.resize_with(velocities.rigid.len(), Default::default);
             for (cell, twist) in self.shared.iter().zip(&velocities.rigid) {
                 cell.store(*twist);

@@ -305,9 +305,11 @@ impl Simulation {
         &mut self.world.resource_mut::<Solver>().into_inner().settings
     }
 
-    /// Sets the law of every pair of materials.
-    pub fn set_laws(&mut self, laws: ContactLaws) {
+    /// Sets the law of every pair of materials, from the next step on also of bodies that touch already.
+    pub fn set_laws(&mut self, laws: ContactLaws) -> Result<(), SimulationError> {
+        laws.validate().map_err(SimulationError::Setting)?;
         self.world.insert_resource(laws);
+        Ok(())
     }
 
     /// Adds a body.
