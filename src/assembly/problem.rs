@@ -28,6 +28,8 @@ pub struct StepProblem {
     pub groups: Vec<Group>,
     /// First contact of each group of `groups`.
     pub first_contact: Vec<u32>,
+    /// Source, first contact and number of points of the groups of the pass before, and its reactions.
+    pub last: (Vec<[u32; 3]>, Vec<DVec3>),
     /// Joint of each block.
     pub joints: Vec<Entity>,
     /// What the solver said.

@@ -4,7 +4,7 @@ use super::problem::{Solver, StepProblem};
 use crate::algebra::spatial::{skew, tangents};
 use crate::integrator::moreau_jean::rigid_mass;
 use crate::integrator::systems::{Pass, free_momentum, new_state};
-use crate::model::contact::{ContactPair, Manifold, Touch};
+use crate::model::contact::{ContactPair, Foresight, Manifold, Touch};
 use crate::model::interaction::SphericalJoint;
 use crate::model::law::beyond_touch;
 use crate::model::scheme::{Scheme, Treatment};
@@ -22,10 +22,25 @@ fn world_twist(body: &Body) -> Twist {
 }
 
 /// Marks the contact points that become rows and lists the pairs that have some.
-pub fn activate(scheme: Res<Scheme>, bodies: Res<Bodies>, mut step: ResMut<StepProblem>, mut pairs: Query<(&ContactPair, &mut Manifold)>) {
+pub fn activate(
+    scheme: Res<Scheme>,
+    pass: Res<Pass>,
+    bodies: Res<Bodies>,
+    foresight: Res<Foresight>,
+    mut step: ResMut<StepProblem>,
+    mut pairs: Query<(&ContactPair, &mut Manifold)>,
+) {
     let h = scheme.time_step;
-    step.groups.clear();
+    let StepProblem { groups, first_contact, last: (places, reactions), answer, .. } = &mut *step;
+    if pass.number > 0 {
+        places.clear();
+        places.extend(groups.iter().zip(first_contact.iter()).map(|(g, &first)| [g.source, first, g.points]));
+        reactions.clone_from(&answer.reactions.contacts);
+    }
+    groups.clear();
+    let mut sources = 0;
     for (source, (pair, mut manifold)) in pairs.iter_mut().enumerate() {
+        sources = source as u32 + 1;
         if manifold.points.is_empty() {
             continue;
         }
@@ -44,6 +59,11 @@ pub fn activate(scheme: Res<Scheme>, bodies: Res<Bodies>, mut step: ResMut<StepP
         if points > 0 {
             step.groups.push(Group { slots: pair.slots, rows: rows.map(|b| b.row), points, source: source as u32 });
         }
+    }
+    for (k, points) in foresight.rows.chunk_by(|a, b| a.pair.slots == b.pair.slots).enumerate() {
+        let slots = points[0].pair.slots;
+        let rows = slots.map(|s| bodies.rows[s as usize].row);
+        step.groups.push(Group { slots, rows, points: points.len() as u32, source: sources + k as u32 });
     }
     let StepProblem { groups, colouring, first_contact, problem, .. } = &mut *step;
     colouring.arrange(groups, bodies.rows.len(), bodies.mobile.len());
@@ -95,19 +115,28 @@ pub fn assemble_contacts(
     pass: Res<Pass>,
     bodies: Res<Bodies>,
     solver: Res<Solver>,
+    foresight: Res<Foresight>,
     mut step: ResMut<StepProblem>,
     pairs: Query<(&ContactPair, &Manifold)>,
 ) {
     let band = scheme.touch.max(NOISE * solver.settings.tolerance);
-    let StepProblem { problem, answer, groups, first_contact, feedback, driven, before, .. } = &mut *step;
+    let StepProblem { problem, answer, groups, first_contact, last, feedback, driven, before, .. } = &mut *step;
     let total = problem.groups.last().map_or(0, |&n| n as usize);
     problem.contacts.resize(total, Contact::default());
     feedback.resize(total, 0.0);
     driven.resize(total, DVec3::ZERO);
     answer.reactions.contacts.resize(total, DVec3::ZERO);
     let mut groups = groups.iter().zip(first_contact.iter()).peekable();
+    let mut last_groups = last.0.iter().peekable();
     for (source, (pair, manifold)) in pairs.iter().enumerate() {
-        let Some((_, first)) = groups.next_if(|(g, _)| g.source == source as u32) else { continue };
+        let Some((group, first)) = groups.next_if(|(g, _)| g.source == source as u32) else { continue };
+        if pass.number > 0 {
+            // places may have moved; a group that has changed starts anew
+            let before = last_groups.next_if(|l| l[0] == source as u32).filter(|l| l[2] == group.points);
+            for k in 0..group.points as usize {
+                answer.reactions.contacts[*first as usize + k] = before.map_or(DVec3::ZERO, |l| last.1[l[1] as usize + k]);
+            }
+        }
         let rows = pair.slots.map(|s| &bodies.rows[s as usize]);
         let active = manifold.points.iter().filter(|t| t.active);
         for (k, touch) in (*first as usize..).zip(active) {
@@ -118,6 +147,19 @@ pub fn assemble_contacts(
             }
             (problem.contacts[k], feedback[k], driven[k]) = (contact, share, wall);
         }
+    }
+    let mut k = 0;
+    for (i, row) in foresight.rows.iter().enumerate() {
+        if i == 0 || foresight.rows[i - 1].pair.slots != row.pair.slots {
+            k = groups.next().map_or(0, |(_, &first)| first as usize);
+        }
+        let rows = row.pair.slots.map(|s| &bodies.rows[s as usize]);
+        let (mut contact, _, wall) = contact_row(&scheme, &row.pair, rows, &row.touch, band, &before.rigid);
+        let normal = row.touch.gap / scheme.time_step;
+        contact.b.x = normal + wall.x;
+        answer.reactions.contacts[k] = contact.to_local(row.touch.reaction);
+        (problem.contacts[k], feedback[k], driven[k]) = (contact, normal.min(0.0), wall);
+        k += 1;
     }
 }
 
@@ -142,12 +184,19 @@ fn contact_row(scheme: &Scheme, pair: &ContactPair, rows: [&Body; 2], touch: &To
     let u = contact.to_local(moving(rows[0], arm1) - moving(rows[1], arm2)) + wall;
     // a contact that begins closes its gap to the last digit; one that lasts is not shaken by it
     let band = if touch.reaction == DVec3::ZERO { 0.0 } else { band * pair.size };
-    let part = law.constant_part(scheme.treatment, touch.gap, band, u, scheme.time_step).unwrap_or_default();
+    // a deep overlap is parted at a bounded speed
+    let gap = match scheme.treatment {
+        Treatment::GapAware { beta } if beta > 0.0 && touch.gap < -band => {
+            touch.gap.max(-band - scheme.push_out(pair.size) * scheme.time_step / beta)
+        }
+        _ => touch.gap,
+    };
+    let part = law.constant_part(scheme.treatment, gap, band, u, scheme.time_step).unwrap_or_default();
     contact.b = part + wall;
     contact.size = pair.size;
     contact.scale = contact_scale(scheme.time_step, scheme.gravity.length(), -u.x, pair.size);
     let share = match scheme.treatment {
-        Treatment::GapAware { beta } if law.e_n == 0.0 => beta * beyond_touch(touch.gap, band).min(0.0) / scheme.time_step,
+        Treatment::GapAware { beta } if law.e_n == 0.0 => beta * beyond_touch(gap, band).min(0.0) / scheme.time_step,
         _ => 0.0,
     };
     (contact, share, wall)
@@ -251,18 +300,38 @@ pub fn solve(mut step: ResMut<StepProblem>, mut solver: ResMut<Solver>) {
 }
 
 /// New velocities and poses of all systems.
-pub fn apply(scheme: Res<Scheme>, mut pass: ResMut<Pass>, mut bodies: ResMut<Bodies>, step: Res<StepProblem>) {
+pub fn apply(
+    scheme: Res<Scheme>,
+    mut pass: ResMut<Pass>,
+    mut bodies: ResMut<Bodies>,
+    mut foresight: ResMut<Foresight>,
+    step: Res<StepProblem>,
+) {
     if step.error.is_some() {
         return;
+    }
+    // groups of foreseen points come last
+    let start = step.groups.len() - foresight.rows.chunk_by(|a, b| a.pair.slots == b.pair.slots).count();
+    for (points, &first) in foresight.rows.chunk_by_mut(|a, b| a.pair.slots == b.pair.slots).zip(&step.first_contact[start..]) {
+        for (row, k) in points.iter_mut().zip(first as usize..) {
+            let c = &step.problem.contacts[k];
+            row.touch.reaction = c.to_world(step.answer.reactions.contacts[k]);
+            row.touch.velocity = c.to_world(step.problem.contact_velocity(c, &step.answer.velocities.rigid) - c.b + step.driven[k]);
+        }
     }
     new_state(&mut bodies, &scheme, &step.answer.velocities.rigid, &mut pass);
 }
 
 /// Reactions and velocities back to the pairs and joints that own the rows.
-pub fn store_reactions(step: Res<StepProblem>, mut pairs: Query<&mut Manifold, With<ContactPair>>, mut joints: Query<&mut SphericalJoint>) {
+pub fn store_reactions(
+    step: Res<StepProblem>,
+    foresight: Res<Foresight>,
+    mut pairs: Query<(&ContactPair, &mut Manifold)>,
+    mut joints: Query<&mut SphericalJoint>,
+) {
     let (problem, answer) = (&step.problem, &step.answer);
     let mut groups = step.groups.iter().zip(&step.first_contact).peekable();
-    for (source, mut manifold) in pairs.iter_mut().enumerate() {
+    for (source, (_, mut manifold)) in pairs.iter_mut().enumerate() {
         let mut k = match groups.next_if(|(g, _)| g.source == source as u32) {
             Some((_, first)) => *first as usize,
             None if manifold.points.is_empty() => continue,
@@ -277,6 +346,13 @@ pub fn store_reactions(step: Res<StepProblem>, mut pairs: Query<&mut Manifold, W
             } else {
                 touch.reaction = DVec3::ZERO;
             }
+        }
+    }
+    if !foresight.rows.is_empty() {
+        for (pair, mut manifold) in &mut pairs {
+            // as points of the next step's start, which they become
+            let points = foresight.of(pair.slots).iter().map(|f| Touch { gap: f.touch.gap.max(0.0), ..f.touch });
+            manifold.points.extend(points);
         }
     }
     let mut first = 0;

@@ -94,32 +94,37 @@ fn end_key(t: f64) -> u32 {
     }
 }
 
-/// Two capsules. Where they run nearly alike they touch along a line, and the ends of that line are points too.
+/// Keys on a capsule of the first and the last end, along its axis, of a line of contact.
+const LINE_ENDS: [u32; 2] = [4, 5];
+
+/// Two capsules. Where they run nearly alike they touch along a line, and the ends of that line are points too. These are named by their
+/// order along either axis: which of the two bodies ends there is decided by rounding when both are equally long.
 pub(super) fn capsules(p: [DVec3; 2], r1: f64, q: [DVec3; 2], r2: f64, reach: f64, sink: &mut Sink) {
     let (u, v) = (p[1] - p[0], q[1] - q[0]);
     let (uu, vv) = (u.length_squared(), v.length_squared());
     let (s, t) = closest_on_segments(p, q);
-    let mut pair = |s: f64, t: f64| {
-        balls(p[0].lerp(p[1], s), r1, q[0].lerp(q[1], t), r2, (end_key(s), end_key(t)), reach, sink);
-    };
+    let mut pair = |(s, t): (f64, f64), keys: (u32, u32)| balls(p[0].lerp(p[1], s), r1, q[0].lerp(q[1], t), r2, keys, reach, sink);
     // beyond 6° the ends of the overlap are too far apart to matter
     if u.cross(v).length_squared() >= 0.01 * uu * vv {
-        pair(s, t);
-        return;
+        return pair((s, t), (end_key(s), end_key(t)));
     }
     let on_p = |x: DVec3| ((x - p[0]).dot(u) / uu).clamp(0.0, 1.0);
     let on_q = |x: DVec3| ((x - q[0]).dot(v) / vv).clamp(0.0, 1.0);
-    let (s0, s1) = (on_p(q[0]), on_p(q[1]));
-    let distance = |s: f64, t: f64| (p[0].lerp(p[1], s) - q[0].lerp(q[1], t)).length();
-    let ends = [s0, s1].map(|s| (s, on_q(p[0].lerp(p[1], s))));
+    let distance = |(s, t): (f64, f64)| (p[0].lerp(p[1], s) - q[0].lerp(q[1], t)).length();
+    let end = |x: DVec3| {
+        let s = on_p(x);
+        (s, on_q(p[0].lerp(p[1], s)))
+    };
+    let opposed = u.dot(v) < 0.0;
+    let ends = [end(q[usize::from(opposed)]), end(q[usize::from(!opposed)])];
     let noise = 1e-12 * uu.max(vv).sqrt();
     // in a crossing at a small angle the middle is closer than either end
-    if distance(s, t) < distance(ends[0].0, ends[0].1).min(distance(ends[1].0, ends[1].1)) - noise {
-        pair(s, t);
+    if distance((s, t)) < distance(ends[0]).min(distance(ends[1])) - noise {
+        pair((s, t), (2, 2));
     }
-    pair(ends[0].0, ends[0].1);
-    if (s1 - s0).abs() * uu.sqrt() > 1e-9 * uu.sqrt() {
-        pair(ends[1].0, ends[1].1);
+    pair(ends[0], (LINE_ENDS[0], LINE_ENDS[usize::from(opposed)]));
+    if ends[1].0 - ends[0].0 > 1e-9 {
+        pair(ends[1], (LINE_ENDS[1], LINE_ENDS[usize::from(!opposed)]));
     }
 }
 

@@ -15,6 +15,7 @@ mod cores;
 mod cylinder;
 mod cylinder_pair;
 mod decomposition;
+mod deep;
 mod mass;
 pub mod narrow;
 mod outline;

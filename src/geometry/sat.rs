@@ -37,6 +37,9 @@ pub(super) struct Candidate {
 /// Edges that are parallel to within this sine have no usable cross product.
 const PARALLEL: f64 = 1e-6;
 
+/// Depth of overlap, in parts of the smaller core, from which on all edges are asked whether they separate the two after all.
+const UNSURE: f64 = 1e-4;
+
 /// The axes of two cores, or `None` as soon as one of them separates by more than `reach`.
 pub(super) fn axes(a: &Core, b: &Core, reach: f64, candidates: &mut [Vec<Candidate>; 2]) -> Option<Axes> {
     let mut axes = Axes::NONE;
@@ -45,9 +48,22 @@ pub(super) fn axes(a: &Core, b: &Core, reach: f64, candidates: &mut [Vec<Candida
     let best_face = axes.face_a.0.max(axes.face_b.0);
     // The edges that matter lie within the overlap, or within reach.
     let margin = DVec3::splat(if best_face.is_finite() { reach.max(-best_face) } else { f64::MAX });
-    let [near_a, near_b] = candidates;
-    gather(a, b.low - margin, b.high + margin, near_a);
-    gather(b, a.low - margin, a.high + margin, near_b);
+    let all = a.topology.edges.len() + b.topology.edges.len();
+    gather(a, b.low - margin, b.high + margin, &mut candidates[0]);
+    gather(b, a.low - margin, a.high + margin, &mut candidates[1]);
+    best_edges(candidates, &mut axes);
+    // edges that lie farther apart than that may still separate what no face does
+    let depth = -best_face.max(axes.edges.0);
+    if depth > UNSURE * a.size.min(b.size) && candidates[0].len() + candidates[1].len() < all {
+        gather(a, DVec3::NEG_INFINITY, DVec3::INFINITY, &mut candidates[0]);
+        gather(b, DVec3::NEG_INFINITY, DVec3::INFINITY, &mut candidates[1]);
+        best_edges(candidates, &mut axes);
+    }
+    (axes.edges.0 <= reach).then_some(axes)
+}
+
+/// The pair of edges that separates best, if better than the one in `axes`.
+fn best_edges([near_a, near_b]: &[Vec<Candidate>; 2], axes: &mut Axes) {
     for ea in near_a.iter() {
         for eb in near_b.iter() {
             let cross = ea.along.cross(eb.along);
@@ -74,7 +90,6 @@ pub(super) fn axes(a: &Core, b: &Core, reach: f64, candidates: &mut [Vec<Candida
             }
         }
     }
-    (axes.edges.0 <= reach).then_some(axes)
 }
 
 /// Face of `a` that separates `b` best.

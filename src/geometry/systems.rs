@@ -1,12 +1,13 @@
 //! Broad phase and narrow phase: from colliders to contact pairs and their points.
 
 use super::broad::BroadPhase;
+use super::deep::{DEEP, one_way_out};
 use super::narrow::{ContactPoint, Scratch, contact_points};
 use super::shapes::Shape;
 use crate::algebra::spatial::Pose;
-use crate::model::contact::{ContactPair, Manifold, Touch, inherit};
+use crate::model::contact::{ContactPair, Foreseen, Foresight, Manifold, Touch, inherit};
 use crate::model::law::ContactLaws;
-use crate::model::scheme::Scheme;
+use crate::model::scheme::{Scheme, Treatment};
 use crate::topology::bodies::{Bodies, Body, Slot};
 use bevy_ecs::prelude::*;
 use glam::DVec3;
@@ -47,8 +48,13 @@ struct Cached {
 
 impl Cached {
     /// The shape frame in the world.
-    fn place(&self, row: &Body) -> Pose {
-        if self.collider.offset == Pose::IDENTITY { row.pose } else { row.pose.compose(&self.collider.offset) }
+    fn place(&self, body: &Pose) -> Pose {
+        if self.collider.offset == Pose::IDENTITY { *body } else { body.compose(&self.collider.offset) }
+    }
+
+    /// Whether its contacts are the same wherever the step ends: balls and planes.
+    fn is_simple(&self) -> bool {
+        matches!(self.collider.shape, Shape::Ball { .. } | Shape::HalfSpace { .. })
     }
 }
 
@@ -63,6 +69,8 @@ pub struct Proximity {
     cached: Vec<Option<Cached>>,
     movers: Vec<Mover>,
     found: Vec<(u32, u32)>,
+    /// The same at the end of the step.
+    ahead: Vec<(u32, u32)>,
     table: Vec<(u32, u32, Entity)>,
     next: Vec<(u32, u32, Entity)>,
     /// Sorted pairs of slots that never touch (bodies of one joint).
@@ -184,7 +192,7 @@ pub fn broad_phase(
         let mover = Mover::new(row, c);
         p.movers.push(mover);
         let reach = mover.reach(&scheme);
-        let pose = c.place(row);
+        let pose = c.place(&row.pose);
         if let Shape::HalfSpace { normal } = c.collider.shape {
             let normal = pose.vector(normal);
             p.broad.set_half_space(slot, normal, normal.dot(pose.position) + reach);
@@ -243,7 +251,9 @@ pub fn narrow_phase(
         let rows = (&bodies.rows[i], &bodies.rows[j]);
         let reach = movers[i].pair_reach(&movers[j], &scheme);
         points.clear();
-        contact_points(&a.collider.shape, &a.place(rows.0), &b.collider.shape, &b.place(rows.1), reach, scratch, points);
+        let (pose1, pose2) = (a.place(&rows.0.pose), b.place(&rows.1.pose));
+        contact_points(&a.collider.shape, &pose1, &b.collider.shape, &pose2, reach, scratch, points);
+        one_way_out([(&a.collider.shape, pose1), (&b.collider.shape, pose2)], pair.size, scratch, points);
         if points.is_empty() && manifold.points.is_empty() {
             continue;
         }
@@ -256,8 +266,96 @@ pub fn narrow_phase(
             point2: p.point2,
             ..Touch::default()
         }));
-        inherit(&mut manifold.points, touches);
+        // bodies have just moved at the velocities they have now
+        let carried = |x: DVec3| {
+            [rows.0, rows.1]
+                .map(|b| x + (b.velocity.linear + (b.pose.rotation * b.velocity.angular).cross(x - b.pose.position)) * scheme.time_step)
+        };
+        inherit(&mut manifold.points, touches, carried);
         manifold.points.clear();
         manifold.points.extend_from_slice(touches);
+    }
+}
+
+/// Steps in which a body moves by less than this share of its smallest length leave contacts as they were found.
+const STILL: f64 = 2.5e-3;
+/// Overlap at the end of a step, in parts of the smaller body's smallest length, that needs no further pass.
+const MISSED: f64 = 3e-4;
+
+/// Looks for overlaps at the end of the step that its rows do not hold: rows are linear in the velocities, but corners swing round, and
+/// slide off one face onto the next. Only pairs that move and are not balls or planes are looked at.
+pub fn foresee(
+    scheme: Res<Scheme>,
+    bodies: Res<Bodies>,
+    laws: Res<ContactLaws>,
+    mut proximity: ResMut<Proximity>,
+    mut foresight: ResMut<Foresight>,
+    manifolds: Query<&Manifold>,
+) {
+    foresight.missed = false;
+    let Treatment::GapAware { beta } = scheme.treatment else { return };
+    let Proximity { broad, cached, movers, found, ahead, table, excluded, scratch, points, .. } = &mut *proximity;
+    let h = scheme.time_step;
+    let spin = |body: &Body, c: &Cached| if c.radius.is_finite() { body.new_velocity.angular.length() * c.radius } else { 0.0 };
+    let travel = |body: &Body, c: &Cached| h * (body.new_velocity.linear.length() + spin(body, c));
+    let placed =
+        || bodies.rows.iter().zip(cached.iter()).enumerate().filter_map(|(i, (b, c))| Some((i, b, c.as_ref().filter(|_| b.alive)?)));
+    if !placed().any(|(_, b, c)| !c.is_simple() && travel(b, c) > STILL * c.smallest) {
+        return;
+    }
+    // bodies that were thrown farther than the broad phase looked
+    let mut thrown = false;
+    for (slot, body, c) in placed() {
+        let reach = movers[slot].reach(&scheme);
+        if travel(body, c) > reach && !matches!(c.collider.shape, Shape::HalfSpace { .. }) {
+            let (low, high) = c.collider.shape.aabb(&c.place(&body.pose));
+            let (low_end, high_end) = c.collider.shape.aabb(&c.place(&body.new_pose));
+            broad.set_box(slot as u32, (low - reach).min(low_end), (high + reach).max(high_end));
+            thrown = true;
+        }
+    }
+    if thrown {
+        broad.pairs(ahead);
+    }
+    for &(i, j) in if thrown { &*ahead } else { &*found } {
+        let (body1, body2) = (&bodies.rows[i as usize], &bodies.rows[j as usize]);
+        let (Some(a), Some(b)) = (&cached[i as usize], &cached[j as usize]) else { continue };
+        if a.is_simple() && b.is_simple() || body1.inertia.is_none() && body2.inertia.is_none() {
+            continue;
+        }
+        let size = a.smallest.min(b.smallest);
+        let closing = (body1.new_velocity.linear - body2.new_velocity.linear).length() + spin(body1, a) + spin(body2, b);
+        let near = a.radius + b.radius;
+        let apart = body1.new_pose.position.distance_squared(body2.new_pose.position) > near * near;
+        let law = laws.get(a.collider.material, b.collider.material);
+        if h * closing <= 2.0 * STILL * size || apart || law.e_n > 0.0 || excluded.binary_search(&(i, j)).is_ok() {
+            continue;
+        }
+        points.clear();
+        let poses = (a.place(&body1.new_pose), b.place(&body2.new_pose));
+        contact_points(&a.collider.shape, &poses.0, &b.collider.shape, &poses.1, 0.0, scratch, points);
+        let deepest = points.iter().map(|p| p.gap).fold(0.0, f64::min);
+        if deepest >= -MISSED * size {
+            continue;
+        }
+        let entity = table.binary_search_by_key(&(i, j), |&(i, j, _)| (i, j)).map(|at| table[at].2);
+        let manifold = entity.ok().and_then(|e| manifolds.get(e).ok());
+        let before = manifold.map_or(0.0, |m| m.points.iter().map(|t| t.gap).fold(0.0, f64::min));
+        // what the overlap at the start leaves
+        let allowed = before + (beta * -before).min(h * scheme.push_out(size));
+        if deepest >= allowed - MISSED * size || before < -DEEP * size {
+            continue;
+        }
+        foresight.missed = true;
+        let rows = [body1, body2];
+        let ([Some(e1), Some(e2)], slots) = (rows.map(|b| b.entity), [i, j]) else { continue };
+        for p in points.iter().filter(|p| p.gap < allowed) {
+            let [point1, point2] = [(body1, p.point1), (body2, p.point2)].map(|(b, x)| b.pose.position + (x - b.new_pose.position));
+            let middle = 0.5 * (point1 + point2);
+            let velocity = |b: &Body| b.new_velocity.linear + (b.frame.rotation * b.new_velocity.angular).cross(middle - b.pose.position);
+            let gap = p.gap - allowed - h * p.normal.dot(velocity(body1) - velocity(body2));
+            let touch = Touch { feature: p.feature, normal: p.normal, gap, point1, point2, active: true, ..Touch::default() };
+            foresight.put(Foreseen { pair: ContactPair { bodies: [e1, e2], slots, law, size }, touch });
+        }
     }
 }

@@ -145,6 +145,24 @@ fn the_smallest_gap_of_separated_convex_shapes_is_their_distance() {
     }
 }
 
+#[test]
+fn what_a_pair_of_far_edges_separates_does_not_touch() {
+    let mut dice = Dice(5);
+    let corners = [DVec3::ONE, DVec3::new(1.0, -1.0, -1.0), DVec3::new(-1.0, 1.0, -1.0), DVec3::new(-1.0, -1.0, 1.0)];
+    let mut apart = 0;
+    for _ in 0..20_000 {
+        let shapes = [(); 2].map(|()| Shape::hull(&corners.map(|c| 0.5 * c + 0.2 * dice.vector())).unwrap());
+        let (p1, p2) = (dice.pose(0.6), dice.pose(0.6));
+        let found = points(&shapes[0], &p1, &shapes[1], &p2, 1e-3);
+        if found.iter().any(|p| p.gap < -1e-3) {
+            assert!(distance(&shapes[0], &p1, &shapes[1], &p2) < 1e-3, "{found:?}");
+        } else {
+            apart += 1;
+        }
+    }
+    assert!(apart > 1000, "{apart}");
+}
+
 /// Depth of overlap by trying every axis, without any of the shortcuts of the kernels.
 fn depth_by_brute_force(s1: &Shape, p1: &Pose, s2: &Shape, p2: &Pose) -> f64 {
     let world = |s: &Shape, p: &Pose| {

@@ -1,7 +1,7 @@
 //! The relation between two bodies that are near each other, as an entity that lives while their boxes overlap.
 
 use super::law::CoulombImpact;
-use bevy_ecs::prelude::{Component, Entity};
+use bevy_ecs::prelude::{Component, Entity, Resource};
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
@@ -64,27 +64,84 @@ pub struct Manifold {
     pub points: SmallVec<[Touch; 1]>,
 }
 
-/// Longest way, in parts of the size of a patch, that a point whose features changed may have moved and still pass on its impulse.
+/// A point that the rows of the step do not hold apart: the bodies would overlap there at its end.
+///
+/// ```
+/// use drystone::model::contact::Foresight;
+/// assert!(Foresight::default().rows.is_empty());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Foreseen {
+    /// The pair.
+    pub pair: ContactPair,
+    /// Normal and arms at the end of the step. The gap (m) is the one from which they would lead, at the velocities of the last pass, to
+    /// the gap found there: `gap + h u_n⁺ ≥ 0` holds it closed.
+    pub touch: Touch,
+}
+
+/// The points of the step that detection at its end has found.
+///
+/// ```
+/// assert!(!drystone::model::contact::Foresight::default().missed);
+/// ```
+#[derive(Resource, Clone, Debug, Default)]
+pub struct Foresight {
+    /// Sorted by slots and feature.
+    pub rows: Vec<Foreseen>,
+    /// Whether the last look found an overlap that the rows do not hold.
+    pub missed: bool,
+}
+
+impl Foresight {
+    /// Adds a point, or states it anew.
+    pub fn put(&mut self, row: Foreseen) {
+        let key = |r: &Foreseen| (r.pair.slots, r.touch.feature);
+        match self.rows.binary_search_by_key(&key(&row), key) {
+            Ok(at) => self.rows[at] = Foreseen { touch: Touch { reaction: self.rows[at].touch.reaction, ..row.touch }, ..row },
+            Err(at) => self.rows.insert(at, row),
+        }
+    }
+
+    /// The points of a pair of slots.
+    pub fn of(&self, slots: [u32; 2]) -> &[Foreseen] {
+        let from = self.rows.partition_point(|r| r.pair.slots < slots);
+        let rest = &self.rows[from..];
+        &rest[..rest.partition_point(|r| r.pair.slots == slots)]
+    }
+}
+
+/// Longest way, in parts of the size of a patch, that a point may have moved and still pass on its impulse.
 const SAME_PLACE: f64 = 0.05;
 
-/// Hands the impulses of the old points to the new ones: by feature, else by place. Each old impulse is used once.
-pub fn inherit(old: &mut [Touch], new: &mut [Touch]) {
+/// Hands the impulses of the old points to the new ones: by feature, else by place. Each old impulse is used once, and none passes over
+/// a distance: `carried` tells where a place of the step before is now on either body. Where a single point follows a single point
+/// there is no other that could be meant, and the feature decides alone.
+pub fn inherit(old: &mut [Touch], new: &mut [Touch], carried: impl Fn(DVec3) -> [DVec3; 2]) {
+    let (Some(first), Some(begin)) = (old.first().map(|t| t.point1), new.first().map(|t| t.point1)) else { return };
+    let spread = |points: &[Touch], from: DVec3| points.iter().map(|t| t.point1.distance_squared(from)).fold(0.0, f64::max);
+    let extent = spread(old, first).max(spread(new, begin));
+    let limit = SAME_PLACE * SAME_PLACE * extent;
+    let distance = |o: &Touch, p: &Touch| {
+        let still = o.point1.distance_squared(p.point1);
+        if still <= limit {
+            return still;
+        }
+        carried(o.point1).map(|x| x.distance_squared(p.point1)).into_iter().fold(still, f64::min)
+    };
     for point in new.iter_mut() {
-        if let Some(match_) = old.iter_mut().find(|o| o.feature == point.feature && o.active) {
+        let same = |o: &&mut Touch| o.active && o.feature == point.feature && (extent == 0.0 || distance(o, point) <= limit);
+        if let Some(match_) = old.iter_mut().find(same) {
             (point.reaction, point.velocity) = (match_.reaction, match_.velocity);
             match_.active = false;
             point.active = true;
         }
     }
-    let extent = old.iter().flat_map(|a| old.iter().map(|b| a.point1.distance_squared(b.point1))).fold(0.0, f64::max);
     if extent == 0.0 {
         return;
     }
-    let limit = SAME_PLACE * SAME_PLACE * extent;
     for point in new.iter_mut().filter(|p| !p.active) {
-        let distance = |o: &Touch| o.point1.distance_squared(point.point1);
-        let nearest = old.iter_mut().filter(|o| o.active).min_by(|a, b| distance(a).total_cmp(&distance(b)));
-        if let Some(match_) = nearest.filter(|o| distance(o) <= limit) {
+        let nearest = old.iter_mut().filter(|o| o.active).min_by(|a, b| distance(a, point).total_cmp(&distance(b, point)));
+        if let Some(match_) = nearest.filter(|o| distance(o, point) <= limit) {
             (point.reaction, point.velocity) = (match_.reaction, match_.velocity);
             match_.active = false;
         }
@@ -99,11 +156,29 @@ mod tests {
         Touch { feature, point1: DVec3::X * x, reaction: DVec3::Z * r, active: true, ..Touch::default() }
     }
 
+    fn reactions<const N: usize>(mut old: Vec<Touch>, new: [Touch; N], shift: f64) -> [f64; N] {
+        let mut new = new.map(|t| Touch { active: false, ..t });
+        inherit(&mut old, &mut new, |x| [x + DVec3::X * shift, x - DVec3::X * 9.0]);
+        new.map(|t| t.reaction.z)
+    }
+
     #[test]
     fn impulses_follow_their_feature_and_else_their_place() {
-        let mut old = [touch(1, 0.0, 5.0), touch(2, 1.0, 7.0)];
-        let mut new = [touch(2, 1.0, 0.0), touch(9, 0.01, 0.0), touch(8, 0.5, 0.0)].map(|t| Touch { active: false, ..t });
-        inherit(&mut old, &mut new);
-        assert_eq!(new.map(|t| t.reaction.z), [7.0, 5.0, 0.0]);
+        let old = vec![touch(1, 0.0, 5.0), touch(2, 1.0, 7.0)];
+        assert_eq!(reactions(old, [touch(2, 1.0, 0.0), touch(9, 0.01, 0.0), touch(8, 0.5, 0.0)], 0.0), [7.0, 5.0, 0.0]);
+    }
+
+    #[test]
+    fn no_impulse_passes_over_a_distance_or_twice() {
+        let old = || vec![touch(1, 0.0, 5.0), touch(2, 1.0, 7.0)];
+        // names exchanged: places decide
+        assert_eq!(reactions(old(), [touch(2, 0.0, 0.0), touch(1, 1.0, 0.0)], 0.0), [5.0, 7.0]);
+        // one name for both
+        assert_eq!(reactions(old(), [touch(1, 0.0, 0.0), touch(1, 1.0, 0.0)], 0.0), [5.0, 7.0]);
+        assert_eq!(reactions(old(), [touch(1, 0.3, 0.0), touch(2, 0.7, 0.0)], 0.0), [0.0, 0.0]);
+        // the body has moved, and the points with it
+        assert_eq!(reactions(old(), [touch(1, 0.3, 0.0), touch(2, 1.3, 0.0)], 0.3), [5.0, 7.0]);
+        // a lone point has no other to be mistaken for
+        assert_eq!(reactions(vec![touch(1, 0.0, 5.0)], [touch(1, 0.3, 0.0)], 0.0), [5.0]);
     }
 }

@@ -105,7 +105,18 @@ impl Default for Scheme {
     }
 }
 
+/// Speed at which a deep overlap is parted, in `√(g ℓ)`.
+const PUSH_OUT: f64 = 0.1;
+/// Gravity that this speed is reckoned with at least (m/s²): without gravity, bodies are handled on Earth all the same.
+const EARTH: f64 = 9.81;
+
 impl Scheme {
+    /// Largest speed (m/s) that feedback of overlap asks for, between bodies whose smallest length is `size` (m): `0.1 √(g ℓ)`.
+    /// Bodies that start deep within each other are parted at this speed, whatever the step: `β |gap| / h` alone would throw them.
+    pub fn push_out(&self, size: f64) -> f64 {
+        PUSH_OUT * (self.gravity.length().max(EARTH) * size).sqrt()
+    }
+
     /// Checks every number; the message names the field, what was found and what would do.
     pub fn validate(&self) -> Result<(), String> {
         let range = |name: &str, x: f64, low: f64, high: f64| {

@@ -9,7 +9,7 @@ use crate::cluster::{ClusterError, NewtonLoop, SystemsReport};
 use crate::diagnostics::energy::{Energy, Work, energy, step_work, support_impulse};
 use crate::geometry::systems::Proximity;
 use crate::integrator::systems::Pass;
-use crate::model::contact::{ContactPair, Manifold};
+use crate::model::contact::{ContactPair, Foresight, Manifold};
 use crate::model::dynamical_system::Frame;
 use crate::model::interaction::SphericalJoint;
 use crate::model::law::ContactLaws;
@@ -208,6 +208,8 @@ type Abort = Box<dyn FnMut(&StepReport) -> bool + Send + Sync>;
 const OVERFLOW: f64 = 1e100;
 /// The inner loop has settled when no velocity changes by more than this, relative to the largest.
 const SETTLED: f64 = 1e-13;
+/// Looks at the end of a step for overlaps that its rows miss.
+const LOOKS: usize = 8;
 
 impl Simulation {
     /// An empty world.
@@ -222,6 +224,7 @@ impl Simulation {
         world.init_resource::<Clock>();
         world.init_resource::<Bodies>();
         world.init_resource::<Proximity>();
+        world.init_resource::<Foresight>();
         world.init_resource::<ContactLaws>();
         world.init_resource::<Pass>();
         world.init_resource::<StepProblem>();
@@ -475,7 +478,8 @@ impl Simulation {
         let nonlinear = self.world.query::<&SphericalJoint>().iter(&self.world).next().is_some();
         self.world.insert_resource(Pass { nonlinear, ..Pass::default() });
         self.world.resource_mut::<StepProblem>().report = Report::default();
-        let mut settled = true;
+        self.world.resource_mut::<Foresight>().rows.clear();
+        let (mut settled, mut looks, mut limit) = (true, 0, max_passes);
         loop {
             self.schedules.inner.run(&mut self.world);
             if let Some(reason) = self.world.resource_mut::<StepProblem>().error.take() {
@@ -483,18 +487,45 @@ impl Simulation {
             }
             let pass = self.world.resource_mut::<Pass>().into_inner();
             pass.number += 1;
-            if !nonlinear || pass.change <= SETTLED {
-                break;
-            }
-            if pass.number >= max_passes {
+            if nonlinear && pass.change > SETTLED {
+                if pass.number < limit {
+                    continue;
+                }
                 settled = pass.change <= 1e3 * SETTLED;
+            }
+            if self.drops_foreseen() {
+                (looks, limit) = (LOOKS, self.world.resource::<Pass>().number + max_passes);
+                continue;
+            }
+            if looks == LOOKS || !self.misses() {
                 break;
             }
+            (settled, looks, limit) = (true, looks + 1, self.world.resource::<Pass>().number + max_passes);
         }
         self.check_finite(true)?;
         self.advance_systems(1)?;
         self.schedules.end.run(&mut self.world);
         Ok(self.certify(settled))
+    }
+
+    /// Whether the step was without a solution for the sake of foreseen points; these are gone then.
+    fn drops_foreseen(&mut self) -> bool {
+        let infeasible = self.world.resource::<StepProblem>().report.status == Status::Inconsistent;
+        let rows = &mut self.world.resource_mut::<Foresight>().rows;
+        let drops = infeasible && !rows.is_empty();
+        if drops {
+            rows.clear();
+        }
+        drops
+    }
+
+    /// Whether bodies overlap at the end of the step in a way that its rows do not hold; these then have new ones.
+    fn misses(&mut self) -> bool {
+        if self.world.resource::<StepProblem>().report.status == Status::Inconsistent {
+            return false;
+        }
+        self.schedules.ahead.run(&mut self.world);
+        self.world.resource::<Foresight>().missed
     }
 
     /// Runs the events that are due and returns the blows of this step.
