@@ -8,7 +8,7 @@ use crate::cluster::systems::{Clusters, Traces};
 use crate::cluster::{ClusterError, NewtonLoop, SystemsReport};
 use crate::diagnostics::energy::{Energy, Work, energy, step_work, support_impulse};
 use crate::geometry::systems::Proximity;
-use crate::integrator::systems::Pass;
+use crate::integrator::systems::{Pass, unsettled};
 use crate::model::contact::{ContactPair, Manifold};
 use crate::model::dynamical_system::Frame;
 use crate::model::interaction::SphericalJoint;
@@ -49,6 +49,20 @@ pub enum SimulationError {
         what: &'static str,
         /// Name or slot of the body.
         body: String,
+    },
+    /// A body that turns so far within the step that its rotation cannot be worked out; the state at the start of the step is kept.
+    #[error("step {step} (t = {time} s): {body} turns too far within a step of {found} s; a time step of at most {needed:.1e} s is needed")]
+    TooFast {
+        /// Step that was refused.
+        step: u64,
+        /// Its start (s).
+        time: f64,
+        /// Name or slot of the body.
+        body: String,
+        /// Time step (s).
+        found: f64,
+        /// Time step that would do (s).
+        needed: f64,
     },
     /// A system or interaction that cannot be built, or a function of the user that is not finite.
     #[error("step {step}: {source}")]
@@ -473,7 +487,15 @@ impl Simulation {
         loop {
             self.schedules.inner.run(&mut self.world);
             if let Some(reason) = self.world.resource_mut::<StepProblem>().error.take() {
+                // passes that run away end in a problem that is none
+                let refused = unsettled(self.world.resource::<Bodies>(), self.scheme()).filter(|_| nonlinear);
+                if let Some(body) = refused {
+                    return Err(self.too_fast(body));
+                }
                 return Err(SimulationError::Problem { step: self.steps() + 1, time: self.time(), reason });
+            }
+            if let Some(body) = self.world.resource::<Pass>().refused {
+                return Err(self.too_fast(body));
             }
             let pass = self.world.resource_mut::<Pass>().into_inner();
             pass.number += 1;
@@ -482,6 +504,10 @@ impl Simulation {
             }
             if pass.number >= max_passes {
                 settled = pass.change <= 1e3 * SETTLED;
+                let refused = unsettled(self.world.resource::<Bodies>(), self.scheme()).filter(|_| !settled);
+                if let Some(body) = refused {
+                    return Err(self.too_fast(body));
+                }
                 break;
             }
         }
@@ -531,11 +557,22 @@ impl Simulation {
             } else {
                 continue;
             };
-            let name = row.entity.and_then(|e| self.world.get::<BodyName>(e)).map(|n| n.0.clone()).filter(|n| !n.is_empty());
-            let body = name.map_or_else(|| format!("body {slot}"), |n| format!("body {n:?}"));
-            return Err(SimulationError::NotFinite { step: self.steps() + 1, time: self.time(), what, body });
+            return Err(SimulationError::NotFinite { step: self.steps() + 1, time: self.time(), what, body: self.name_of(slot) });
         }
         Ok(())
+    }
+
+    /// The step is refused for the body of this slot; `needed` (s) would do.
+    fn too_fast(&self, (slot, needed): (u32, f64)) -> SimulationError {
+        let (step, time, found) = (self.steps() + 1, self.time(), self.time_step());
+        SimulationError::TooFast { step, time, body: self.name_of(slot as usize), found, needed }
+    }
+
+    /// What messages call the body of a slot.
+    fn name_of(&self, slot: usize) -> String {
+        let entity = self.world.resource::<Bodies>().rows.get(slot).and_then(|row| row.entity);
+        let name = entity.and_then(|e| self.world.get::<BodyName>(e)).map(|n| n.0.clone()).filter(|n| !n.is_empty());
+        name.map_or_else(|| format!("body {slot}"), |n| format!("body {n:?}"))
     }
 
     /// Advances the clock and writes the certificate of the step.
