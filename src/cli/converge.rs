@@ -91,6 +91,9 @@ struct Run {
 pub(super) fn converge(arguments: &Arguments) -> Result<u8, Failure> {
     let mut scene = arguments.changes.load(&arguments.scene)?;
     scene.time.end = arguments.until.unwrap_or(scene.time.end);
+    if scene.time.accuracy.is_some() {
+        return Err(Failure::new(USAGE, "the scene chooses its time steps, so there is none to halve; add --step H to begin with"));
+    }
     // every run ends at the same instant
     let steps = (scene.time.end / scene.time.step).round().max(1.0);
     if (steps * scene.time.step - scene.time.end).abs() > 1e-9 * scene.time.end {

@@ -104,8 +104,14 @@ pub struct Summary {
     pub time: f64,
     /// Steps done.
     pub steps: u64,
-    /// Time step (s).
+    /// Time step (s); the mean where steps are chosen.
     pub step_size: f64,
+    /// Shortest step (s), where steps are chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step_size_min: Option<f64>,
+    /// Longest step (s), where steps are chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step_size_max: Option<f64>,
     /// Bodies at the end, immobile ones included.
     pub bodies: usize,
     /// Contact points in the last step.
@@ -200,6 +206,7 @@ pub struct Meter {
     scene: String,
     study: Study,
     tolerance: f64,
+    auto: bool,
     entities: Vec<Entity>,
     record: Record,
 }
@@ -214,6 +221,8 @@ pub(crate) struct Record {
     infeasible: u64,
     violation: f64,
     violation_size: f64,
+    /// shortest and longest step
+    step_sizes: Option<[f64; 2]>,
     sweeps: u64,
     penetration: f64,
     contacts: usize,
@@ -238,6 +247,7 @@ impl Meter {
             scene: scene.name.clone(),
             study: scene.study.clone(),
             tolerance: scene.solver.tolerance,
+            auto: scene.time.accuracy.is_some(),
             entities: entities.to_vec(),
             record,
         };
@@ -257,6 +267,8 @@ impl Meter {
         record.infeasible += u64::from(report.infeasible);
         record.violation = record.violation.max(report.violation);
         record.violation_size = record.violation_size.max(report.violation_size);
+        let h = report.step_size;
+        record.step_sizes = Some(record.step_sizes.map_or([h; 2], |[low, high]| [low.min(h), high.max(h)]));
         record.sweeps += report.report.iterations as u64;
         record.penetration = record.penetration.max(report.penetration);
         record.contacts = report.contacts;
@@ -336,7 +348,9 @@ impl Meter {
             scene: self.scene.clone(),
             time: simulation.time(),
             steps: simulation.steps(),
-            step_size: simulation.time_step(),
+            step_size: if self.auto { simulation.time() / simulation.steps().max(1) as f64 } else { simulation.time_step() },
+            step_size_min: record.step_sizes.filter(|_| self.auto).map(|[low, _]| low),
+            step_size_max: record.step_sizes.filter(|_| self.auto).map(|[_, high]| high),
             contacts: record.contacts,
             residual_max: record.residuals.iter().copied().fold(0.0, f64::max),
             residual_median: median(&record.residuals),

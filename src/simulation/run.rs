@@ -148,6 +148,8 @@ pub struct StepReport {
     pub step: u64,
     /// Time at its end (s).
     pub time: f64,
+    /// Its length (s).
+    pub step_size: f64,
     /// Contact rows / 3.
     pub contacts: usize,
     /// Whether the tolerance on e_s is met and the inner loop settled.
@@ -197,6 +199,7 @@ pub struct Simulation {
     pub(super) balance: Balance,
     abort: Option<Abort>,
     pub(super) periodic: Vec<Periodic>,
+    pub(super) auto_step: Option<super::auto_step::Auto>,
 }
 
 impl std::fmt::Debug for Simulation {
@@ -249,6 +252,7 @@ impl Simulation {
             balance: Balance::default(),
             abort: None,
             periodic: Vec::new(),
+            auto_step: None,
         }
     }
 
@@ -442,7 +446,7 @@ impl Simulation {
 
     /// Steps until `end` (s) or until the abort hook says so; returns the last report.
     pub fn run_until(&mut self, end: f64) -> Result<StepReport, SimulationError> {
-        if self.next_slot == 0 && self.abort.is_none() {
+        if self.next_slot == 0 && self.abort.is_none() && self.auto_step.is_none() {
             let left = (end - self.time()) / self.time_step() - 1e-9;
             return self.advance(if left > 0.0 { left.ceil() as u64 } else { 0 });
         }
@@ -462,11 +466,12 @@ impl Simulation {
 
     /// One time step.
     pub fn step(&mut self) -> Result<StepReport, SimulationError> {
-        if self.alone() {
+        if self.alone() && self.auto_step.is_none() {
             return self.batch(self.steps() + 1);
         }
         let blows = self.fire_events()?;
         self.act();
+        self.choose_step(&blows);
         self.schedules.begin.run(&mut self.world);
         let bodies = self.world.resource_mut::<Bodies>().into_inner();
         for row in &mut bodies.rows {
@@ -514,7 +519,10 @@ impl Simulation {
         self.check_finite(true)?;
         self.advance_systems(1)?;
         self.schedules.end.run(&mut self.world);
-        Ok(self.certify(settled))
+        let mut report = self.certify(settled);
+        self.land();
+        report.time = self.time();
+        Ok(report)
     }
 
     /// Runs the events that are due and returns the blows of this step.
@@ -595,6 +603,7 @@ impl Simulation {
             passes: self.world.resource::<Pass>().number,
             balance: self.balance,
             support_force: support_impulse(step) / scheme.time_step,
+            step_size: scheme.time_step,
             ..StepReport::default()
         };
         let h = scheme.time_step;

@@ -1,5 +1,6 @@
 //! The state of a simulation: its hash, and everything that decides how it goes on.
 
+use super::auto_step::Plan;
 use super::{Balance, Event, Simulation, SimulationError};
 use crate::algebra::spatial::Pose;
 use crate::geometry::systems::Proximity;
@@ -82,6 +83,8 @@ pub struct SavedState {
     /// Sorted by slots.
     pairs: Vec<SavedPair>,
     pending_events: usize,
+    /// Of an automatic time step.
+    plan: Option<Plan>,
 }
 
 impl SavedState {
@@ -185,6 +188,7 @@ impl Simulation {
             joints,
             pairs,
             pending_events: self.events.len(),
+            plan: self.auto_step.as_ref().and_then(|auto| auto.plan),
         }
     }
 
@@ -220,6 +224,9 @@ impl Simulation {
             self.world_mut().entity_mut(entity).insert((Slot(saved.slot), BodyPose(saved.pose), saved.velocity));
         }
         self.balance = state.balance;
+        if let Some(auto) = &mut self.auto_step {
+            auto.plan = state.plan;
+        }
         self.next_slot = state.next_slot;
         let taken: BTreeSet<u32> = state.bodies.iter().flatten().map(|body| body.slot).collect();
         self.free_slots = (0..state.next_slot).filter(|slot| !taken.contains(slot)).collect();
