@@ -3,7 +3,7 @@
 use super::problem::{Solver, StepProblem};
 use crate::algebra::spatial::{skew, tangents};
 use crate::integrator::moreau_jean::rigid_mass;
-use crate::integrator::systems::{Pass, free_momentum, new_state};
+use crate::integrator::systems::{Pass, free_momentum, new_state, spin};
 use crate::model::contact::{ContactPair, Foresight, Manifold, Touch};
 use crate::model::interaction::SphericalJoint;
 use crate::model::law::beyond_touch;
@@ -16,9 +16,10 @@ use crate::topology::graph::Group;
 use bevy_ecs::prelude::*;
 use glam::{DMat3, DVec3};
 
-/// Velocity of a body at the start of the step, in world axes.
+/// Velocity of a body at the start of the step, in world axes; after its free turn, where that is worked out in substeps.
 fn world_twist(body: &Body) -> Twist {
-    Twist { linear: body.velocity.linear, angular: body.frame.rotation * body.velocity.angular }
+    let angular = body.turn.map_or(body.velocity.angular, |turn| turn.angular);
+    Twist { linear: body.velocity.linear, angular: body.frame.rotation * angular }
 }
 
 /// Marks the contact points that become rows and lists the pairs that have some.
@@ -83,24 +84,28 @@ pub fn activate(
 const RESTING: f64 = 1e-3;
 
 /// Masses, free velocities and velocities before the step.
-pub fn assemble_systems(scheme: Res<Scheme>, pass: Res<Pass>, mut bodies: ResMut<Bodies>, mut step: ResMut<StepProblem>) {
+pub fn assemble_systems(scheme: Res<Scheme>, mut pass: ResMut<Pass>, mut bodies: ResMut<Bodies>, mut step: ResMut<StepProblem>) {
     let StepProblem { problem, before, .. } = &mut *step;
     problem.rigid.clear();
     problem.free.rigid.clear();
     problem.resting.clear();
     before.rigid.clear();
     let still = (RESTING * scheme.time_step * scheme.gravity.length()).powi(2);
-    for body in &mut bodies.rows {
+    for (slot, body) in bodies.rows.iter_mut().enumerate() {
         let Some(inertia) = body.inertia.filter(|_| body.row != IMMOBILE) else { continue };
+        if let Err(needed) = spin(body, &scheme, &pass) {
+            pass.refused = Some((slot as u32, needed));
+        }
         let mass = rigid_mass(&inertia, body.frame.rotation, &body.locks);
-        let momentum = free_momentum(body, &scheme, &pass);
+        let momentum = free_momentum(body, &scheme);
         let start = world_twist(body);
         before.rigid.push(start);
         let (v, w) = (body.velocity.linear, body.velocity.angular);
         problem.resting.push(v.length_squared() + w.dot(inertia.principal * w) / inertia.mass <= still);
         problem.free.rigid.push(Twist {
             linear: start.linear + mass.inverse_mass * momentum.linear,
-            angular: start.angular + mass.inertia_times(momentum.angular),
+            // a turn that is worked out holds torque and blow already
+            angular: if body.turn.is_some() { start.angular } else { start.angular + mass.inertia_times(momentum.angular) },
         });
         problem.rigid.push(mass);
     }
@@ -319,7 +324,7 @@ pub fn apply(
             row.touch.velocity = c.to_world(step.problem.contact_velocity(c, &step.answer.velocities.rigid) - c.b + step.driven[k]);
         }
     }
-    new_state(&mut bodies, &scheme, &step.answer.velocities.rigid, &mut pass);
+    new_state(&mut bodies, &scheme, &step.problem.free.rigid, &step.answer.velocities.rigid, &mut pass);
 }
 
 /// Reactions and velocities back to the pairs and joints that own the rows.

@@ -1,10 +1,11 @@
-//! The command line: `drystone run`, `check`, `scenes`, `picture`, `solve`, `solvers`, `inspect`, `profile`.
+//! The command line: `drystone run`, `check`, `converge`, `scenes`, `picture`, `solve`, `solvers`, `inspect`, `profile`.
 //!
 //! ```text
 //! exit codes   0 done   1 check found faults   2 usage   3 input or scene   4 state not finite   130 interrupted
 //! ```
 
 mod check;
+mod converge;
 mod export;
 mod inspect;
 mod output;
@@ -69,6 +70,7 @@ Examples:
   drystone run block_dam --set uplift=linear --json   one line of JSON for scripts
   drystone run my_wall.toml --out results             tables, VTK files for ParaView, a plot
   drystone check my_wall.toml                         faults of a scene before the run
+  drystone converge bouncing_ball --measure height_mean_m
   drystone picture bead_stack --at 0.6 --out beads.png
   drystone solve tower.hdf5 --json                    a friction problem of one step from a file
 
@@ -80,6 +82,8 @@ enum Command {
     Run(run::Arguments),
     /// Look for faults in a scene without running it
     Check(check::Arguments),
+    /// Halve the time step and tell whether a figure of the run converges
+    Converge(converge::Arguments),
     /// List the built-in scenes and their parameters
     Scenes,
     /// Render a scene at some instant as a PNG picture
@@ -107,6 +111,7 @@ pub fn main() -> u8 {
     let result = catch_unwind(AssertUnwindSafe(|| match cli.command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Check(arguments) => check::check(&arguments),
+        Command::Converge(arguments) => converge::converge(&arguments),
         Command::Scenes => Ok(list_scenes()),
         Command::Picture(arguments) => picture::picture(&arguments),
         Command::Solve(arguments) => solve::solve(&arguments),

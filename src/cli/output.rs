@@ -55,7 +55,6 @@ pub(super) struct Output {
     steps: StepTable,
     film_every: f64,
     steps_every: f64,
-    step_size: f64,
     title: String,
     tolerance: f64,
 }
@@ -82,7 +81,6 @@ impl Output {
             steps,
             film_every: if film_every.is_finite() { film_every } else { FILM },
             steps_every: if steps_every.is_finite() { steps_every } else { 0.0 },
-            step_size: scene.time.step,
             title: if scene.title.is_empty() { scene.name.clone() } else { scene.title.clone() },
             tolerance: scene.solver.tolerance,
         })
@@ -97,10 +95,10 @@ impl Output {
 
     /// After each step: the table, and a frame where one is due.
     pub(super) fn step(&mut self, report: &StepReport, simulation: &Simulation) -> Result<(), OutputError> {
-        if due(report.time, self.step_size, self.steps_every) {
-            self.steps.row(&row(report, self.step_size))?;
+        if due(report.time, report.step_size, self.steps_every) {
+            self.steps.row(&row(report))?;
         }
-        if due(report.time, self.step_size, self.film_every) {
+        if due(report.time, report.step_size, self.film_every) {
             self.series.write(&self.window.look(simulation))?;
         }
         Ok(())
@@ -148,7 +146,7 @@ pub(super) fn due(time: f64, step: f64, every: f64) -> bool {
     every <= 0.0 || count(time) > count(time - step)
 }
 
-fn row(report: &StepReport, step_size: f64) -> [f64; COLUMNS.len()] {
+fn row(report: &StepReport) -> [f64; COLUMNS.len()] {
     let (solved, balance, force) = (&report.report, &report.balance, report.support_force);
     let work = &balance.work;
     [
@@ -176,7 +174,7 @@ fn row(report: &StepReport, step_size: f64) -> [f64; COLUMNS.len()] {
         force.x,
         force.y,
         force.z,
-        step_size,
+        report.step_size,
         f64::from(u8::from(report.infeasible)),
         report.violation,
         report.violation_size,

@@ -193,7 +193,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
         }
         let now = |interval: Option<Interval>| match interval {
             Some(Interval::Steps(n)) => report.step.is_multiple_of(n),
-            Some(Interval::Time(every)) => due(report.time, step, every),
+            Some(Interval::Time(every)) => due(report.time, report.step_size, every),
             None => false,
         };
         if let Some(directory) = directory.filter(|_| now(arguments.export_problems)) {

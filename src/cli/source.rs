@@ -3,6 +3,7 @@
 use super::{Failure, USAGE};
 use crate::io::scene::{Scene, SceneSource};
 use crate::scenes::BuildError;
+use crate::simulation::AutoStep;
 
 /// Changes of a scene that several commands take.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -10,9 +11,9 @@ pub(super) struct Changes {
     /// Change a parameter of a built-in scene, or a value of a file by its dotted TOML path (lists count from 0); repeatable
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Time step in seconds instead of the scene's
-    #[arg(long, value_name = "H", value_parser = positive)]
-    step: Option<f64>,
+    /// Time step in seconds instead of the scene's, or auto: each step chosen from speeds and sizes
+    #[arg(long, value_name = "H", value_parser = step_size)]
+    step: Option<StepSize>,
     /// Largest admissible residual e_s of a step instead of the scene's
     #[arg(long, value_name = "E_S", value_parser = positive)]
     tol: Option<f64>,
@@ -34,7 +35,15 @@ impl Changes {
             settings.push((key.trim().to_owned(), value.trim().to_owned()));
         }
         let mut scene = Scene::load(&SceneSource::new(scene), &settings).map_err(Failure::input)?;
-        scene.time.step = self.step.unwrap_or(scene.time.step);
+        match self.step {
+            None => {}
+            Some(StepSize::Fixed(h)) => (scene.time.step, scene.time.accuracy) = (h, None),
+            Some(StepSize::Auto) if scene.time.accuracy.is_some() => {}
+            Some(StepSize::Auto) => {
+                let usual = AutoStep::default();
+                (scene.time.step, scene.time.accuracy) = (usual.largest, Some(usual.accuracy));
+            }
+        }
         scene.solver.tolerance = self.tol.unwrap_or(scene.solver.tolerance);
         Ok(scene)
     }
@@ -47,6 +56,20 @@ pub(super) fn unbuilt(scene: Option<&str>, error: &BuildError) -> Failure {
         Some(place) => Failure::input(format!("{place}: {error}")),
         None => Failure::input(error),
     }
+}
+
+/// What `--step` asks for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum StepSize {
+    Auto,
+    Fixed(f64),
+}
+
+fn step_size(text: &str) -> Result<StepSize, String> {
+    if text.trim() == "auto" {
+        return Ok(StepSize::Auto);
+    }
+    positive(text).map(StepSize::Fixed).map_err(|hint| format!("{hint}, or auto"))
 }
 
 /// A number above zero.

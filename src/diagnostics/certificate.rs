@@ -13,7 +13,8 @@ fn table(s: &Summary) -> String {
     let mut lines = vec![format!("Certificate of {}", s.scene)];
     let mut line = |what: &str, value: String| lines.push(format!("  {what:<22}{value}"));
     let stopped = if s.interrupted { ", interrupted" } else { "" };
-    line("simulated", format!("{:.6} s in {} steps of {} s{stopped}", s.time, s.steps, short(s.step_size)));
+    let sizes = s.step_size_min.zip(s.step_size_max).map_or(short(s.step_size), |(low, high)| format!("{} to {}", short(low), short(high)));
+    line("simulated", format!("{:.6} s in {} steps of {sizes} s{stopped}", s.time, s.steps));
     if s.threads > 0 {
         line("computed", format!("{:.2} s on {} threads ({:.2} s of processor time)", s.wall_s, s.threads, s.cpu_s));
     }

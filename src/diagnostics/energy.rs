@@ -84,7 +84,7 @@ impl Energy {
 /// Energy at the start (`end = false`) or end of the step that the rows hold.
 pub fn energy(bodies: &Bodies, scheme: &Scheme, end: bool) -> Energy {
     let mut e = Energy::default();
-    for body in &bodies.rows {
+    for body in bodies.rows.iter().filter(|body| body.alive) {
         let Some(inertia) = body.inertia else { continue };
         let (v, x) = if end { (body.new_velocity, body.new_pose.position) } else { (body.velocity, body.pose.position) };
         e.kinetic += 0.5 * (inertia.mass * v.linear.length_squared() + v.angular.dot(inertia.principal * v.angular));
@@ -99,10 +99,12 @@ pub fn step_work(bodies: &Bodies, scheme: &Scheme, step: &StepProblem) -> Work {
     contact_work(step, &mut w);
     block_work(step, &mut w);
     let h = scheme.time_step;
-    for body in &bodies.rows {
+    for body in bodies.rows.iter().filter(|body| body.alive) {
         let Some(inertia) = body.inertia else { continue };
         let linear = 0.5 * (body.velocity.linear + body.new_velocity.linear);
-        let angular = 0.5 * (body.velocity.angular + body.new_velocity.angular);
+        // where the free turn is worked out apart, reactions come after it and loads act along it
+        let end = body.turn.map_or(body.new_velocity.angular, |turn| turn.angular);
+        let angular = 0.5 * (body.velocity.angular + end);
         let spin = body.frame.rotation * angular;
         w.loads += (h * body.load.force + body.blow.force).dot(linear) + (h * body.load.torque + body.blow.torque).dot(spin);
         w.scheme += h * body.gyroscopic.dot(angular);

@@ -2,6 +2,7 @@
 
 mod certificate;
 pub mod check;
+pub mod convergence;
 pub mod energy;
 pub mod problem;
 pub mod summary;

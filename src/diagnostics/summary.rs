@@ -107,8 +107,14 @@ pub struct Summary {
     pub time: f64,
     /// Steps done.
     pub steps: u64,
-    /// Time step (s).
+    /// Time step (s); the mean where steps are chosen.
     pub step_size: f64,
+    /// Shortest step (s), where steps are chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step_size_min: Option<f64>,
+    /// Longest step (s), where steps are chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step_size_max: Option<f64>,
     /// Bodies at the end, immobile ones included.
     pub bodies: usize,
     /// Contact points in the last step.
@@ -207,6 +213,7 @@ pub struct Meter {
     scene: String,
     study: Study,
     tolerance: f64,
+    auto: bool,
     entities: Vec<Entity>,
     record: Record,
 }
@@ -251,6 +258,8 @@ pub(crate) struct Record {
     moved: f64,
     pub(super) first_missed: Option<f64>,
     pub(super) first_infeasible: Option<Squeeze>,
+    /// shortest and longest step
+    step_sizes: Option<[f64; 2]>,
     sweeps: u64,
     penetration: f64,
     contacts: usize,
@@ -282,6 +291,7 @@ impl Meter {
             scene: scene.name.clone(),
             study: scene.study.clone(),
             tolerance: scene.solver.tolerance,
+            auto: scene.time.accuracy.is_some(),
             entities: entities.to_vec(),
             record,
         };
@@ -311,6 +321,8 @@ impl Meter {
         record.moved = report.balance.kinetic_max.max(report.balance.potential_change.abs());
         record.violation = record.violation.max(report.violation);
         record.violation_size = record.violation_size.max(report.violation_size);
+        let h = report.step_size;
+        record.step_sizes = Some(record.step_sizes.map_or([h; 2], |[low, high]| [low.min(h), high.max(h)]));
         record.sweeps += report.report.iterations as u64;
         record.penetration = record.penetration.max(report.penetration);
         record.contacts = report.contacts;
@@ -390,7 +402,9 @@ impl Meter {
             scene: self.scene.clone(),
             time: simulation.time(),
             steps: simulation.steps(),
-            step_size: simulation.time_step(),
+            step_size: if self.auto { simulation.time() / simulation.steps().max(1) as f64 } else { simulation.time_step() },
+            step_size_min: record.step_sizes.filter(|_| self.auto).map(|[low, _]| low),
+            step_size_max: record.step_sizes.filter(|_| self.auto).map(|[_, high]| high),
             contacts: record.contacts,
             residual_max: record.residuals.iter().copied().fold(0.0, f64::max),
             residual_median: median(&record.residuals),

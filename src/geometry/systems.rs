@@ -35,6 +35,12 @@ impl Collider {
     pub fn new(shape: Shape) -> Self {
         Self { shape, offset: Pose::IDENTITY, material: 0 }
     }
+
+    /// Radius about the body's centre (m); infinite for a half-space.
+    fn radius(&self) -> f64 {
+        let unbounded = matches!(self.shape, Shape::HalfSpace { .. });
+        if unbounded { f64::INFINITY } else { self.shape.bounding_radius() + self.offset.position.length() }
+    }
 }
 
 /// What detection keeps of a collider.
@@ -95,6 +101,14 @@ impl Proximity {
     pub fn stride(&self, h: f64) -> f64 {
         let way = |m: &Mover| if m.smallest > 0.0 { h * m.velocity.length() / m.smallest } else { 0.0 };
         self.movers.iter().map(way).fold(0.0, f64::max)
+    }
+
+    /// Radius of a collider about the centre of its body, 0 where it is unbounded, and its smallest length (m); none: (0, ∞).
+    pub fn size(&self, slot: u32, collider: Option<&Collider>) -> (f64, f64) {
+        let Some(collider) = collider else { return (0.0, f64::INFINITY) };
+        let known = self.cached.get(slot as usize).and_then(|cached| cached.as_ref()).map(|cached| (cached.radius, cached.smallest));
+        let (radius, smallest) = known.unwrap_or_else(|| (collider.radius(), collider.shape.smallest_length()));
+        (if radius.is_finite() { radius } else { 0.0 }, smallest)
     }
 
     /// Excludes a pair of slots from contact.
@@ -165,9 +179,8 @@ pub fn cache_colliders(mut proximity: ResMut<Proximity>, bodies: Res<Bodies>, qu
     for (slot, collider) in &query {
         let entry = &mut proximity.cached[slot.0 as usize];
         if entry.is_none() || collider.is_changed() {
-            let unbounded = matches!(collider.shape, Shape::HalfSpace { .. });
-            let radius = if unbounded { f64::INFINITY } else { collider.shape.bounding_radius() + collider.offset.position.length() };
-            *entry = Some(Cached { collider: Collider::clone(&collider), radius, smallest: collider.shape.smallest_length() });
+            let (radius, smallest) = (collider.radius(), collider.shape.smallest_length());
+            *entry = Some(Cached { collider: Collider::clone(&collider), radius, smallest });
         }
     }
 }

@@ -1,4 +1,5 @@
 //! One-step integrators: the free motion before the contact problem, the new state after it.
 
+pub mod free_rotation;
 pub mod moreau_jean;
 pub mod systems;

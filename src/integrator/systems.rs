@@ -1,10 +1,12 @@
 //! Free motion and the new state, for every system.
 
+use super::free_rotation::{ONE_STEP, free_rotation, sufficient_step, wobble};
 use super::moreau_jean::{advance, free_gyroscopic, gyroscopic_torque, theta_velocity, uses_cayley};
+use crate::algebra::spatial::rotate_exp;
 use crate::model::newton_euler::Velocity;
-use crate::model::scheme::Scheme;
+use crate::model::scheme::{Gyroscopic, Scheme};
 use crate::numerics::mixed::Twist;
-use crate::topology::bodies::{Bodies, Body};
+use crate::topology::bodies::{Bodies, Body, Turn};
 use bevy_ecs::prelude::*;
 use glam::DVec3;
 
@@ -22,30 +24,79 @@ pub struct Pass {
     /// Largest change of a velocity against the last pass, relative to the largest velocity, not below that of a free fall
     /// of one step; 0 where only rounding is left.
     pub change: f64,
+    /// Slot of a body that turns too far within the step to be solved, and the time step (s) that would do.
+    pub refused: Option<(u32, f64)>,
 }
 
-/// `h (g + f/m)` and `h (m + γ)` plus blows, as momenta in world axes; sets the gyroscopic torque of the step.
-pub fn free_momentum(body: &mut Body, scheme: &Scheme, pass: &Pass) -> Twist {
-    let Some(inertia) = body.inertia else { return Twist::default() };
-    let h = scheme.time_step;
-    let torque = body.frame.rotation.conjugate() * (body.load.torque + body.blow.torque / h);
-    let (old, i) = (body.velocity.angular, inertia.principal);
-    body.gyroscopic = if pass.number == 0 {
-        free_gyroscopic(scheme.gyroscopic, scheme.treatment.theta(), old, torque, i, h)
-    } else {
+/// Gyroscopic torque of the step; in the first pass also the free rotation of a body that turns far within the step.
+///
+/// The error is the time step (s) that would do, where the body turns too far for its equations to be solved.
+pub fn spin(body: &mut Body, scheme: &Scheme, pass: &Pass) -> Result<(), f64> {
+    let Some(inertia) = body.inertia else { return Ok(()) };
+    let (h, old, i) = (scheme.time_step, body.velocity.angular, inertia.principal);
+    let theta = scheme.treatment.theta();
+    if pass.number > 0 && body.turn.is_none() {
         // the last pass knows the impulses: the scheme's average sees them
         let new = body.new_velocity.angular;
-        match scheme.gyroscopic {
-            crate::model::scheme::Gyroscopic::Midpoint => gyroscopic_torque(0.5 * (old + new), i),
-            crate::model::scheme::Gyroscopic::ThetaRule => {
-                let theta = scheme.treatment.theta();
-                theta * gyroscopic_torque(new, i) + (1.0 - theta) * gyroscopic_torque(old, i)
+        body.gyroscopic = match scheme.gyroscopic {
+            Gyroscopic::Midpoint => gyroscopic_torque(0.5 * (old + new), i),
+            Gyroscopic::ThetaRule => theta * gyroscopic_torque(new, i) + (1.0 - theta) * gyroscopic_torque(old, i),
+        };
+        return Ok(());
+    }
+    if pass.number == 0 {
+        body.turn = None;
+        let locked = body.locks.rotation.iter().filter(|&&l| l).count();
+        if locked > 1 {
+            // ω keeps to the axis that is left, and ω · (ω × I ω) = 0
+            body.gyroscopic = DVec3::ZERO;
+            return Ok(());
+        }
+        let midpoint = scheme.gyroscopic == Gyroscopic::Midpoint && locked == 0;
+        let torque = own_torque(body, h);
+        let fast = midpoint && wobble(old, i, h).max(wobble(old + h * torque / i, i, h)) > ONE_STEP;
+        if !fast {
+            match free_gyroscopic(scheme.gyroscopic, theta, old, torque, i, h) {
+                Some(gamma) => {
+                    body.gyroscopic = gamma;
+                    return Ok(());
+                }
+                None if !midpoint => return Err(sufficient_step(old, i)),
+                None => {}
             }
         }
-    };
+        let turn = free_turn(body, h)?;
+        body.turn = Some(turn);
+        if !pass.nonlinear {
+            // impulses meet the body as it stands after the turn, so that they add to R I ω what they are
+            body.frame.rotation = (body.pose.rotation * turn.rotation).normalize();
+        }
+    }
+    if let Some(turn) = body.turn {
+        body.gyroscopic = i * (turn.angular - old) / h - own_torque(body, h);
+    }
+    Ok(())
+}
+
+/// Torque and blow of the step as a mean torque in the axes of its frame.
+fn own_torque(body: &Body, h: f64) -> DVec3 {
+    body.frame.rotation.conjugate() * (body.load.torque + body.blow.torque / h)
+}
+
+/// The free rotation of the step from the pose at its start.
+fn free_turn(body: &Body, h: f64) -> Result<Turn, f64> {
+    let own = |x: DVec3| body.pose.rotation.conjugate() * x;
+    let principal = body.inertia.map_or(DVec3::ONE, |inertia| inertia.principal);
+    free_rotation(body.velocity.angular, own(body.load.torque), own(body.blow.torque), principal, h)
+}
+
+/// `h (g + f/m)` and `h (m + γ)` plus blows, as momenta in world axes.
+pub fn free_momentum(body: &Body, scheme: &Scheme) -> Twist {
+    let Some(inertia) = body.inertia else { return Twist::default() };
+    let h = scheme.time_step;
     Twist {
         linear: h * (inertia.mass * scheme.gravity + body.load.force) + body.blow.force,
-        angular: body.frame.rotation * (h * (torque + body.gyroscopic)),
+        angular: body.frame.rotation * (h * (own_torque(body, h) + body.gyroscopic)),
     }
 }
 
@@ -64,15 +115,36 @@ pub fn set_frames(scheme: Res<Scheme>, pass: Res<Pass>, mut bodies: ResMut<Bodie
 /// Where passes no longer halve a change below this, it is rounding: bodies of small inertia on long arms have that much.
 const ROUNDING: f64 = 1e-10;
 
-/// New velocities from the solution; new poses by the θ-rule.
-pub fn new_state(bodies: &mut Bodies, scheme: &Scheme, solution: &[Twist], pass: &mut Pass) {
+/// New velocities from the solution; new poses by the θ-rule, or by the free rotation where no reaction turns it.
+pub fn new_state(bodies: &mut Bodies, scheme: &Scheme, free: &[Twist], solution: &[Twist], pass: &mut Pass) {
     let h = scheme.time_step;
     let cayley = uses_cayley(scheme.treatment, scheme.gyroscopic);
+    // beyond θ = ½ the θ-rule would lose the direction of R I ω
+    let follow = scheme.treatment.theta() > 0.5 && scheme.gyroscopic == Gyroscopic::Midpoint;
     // a system at rest still sums velocities of this size, and rounds there
     let (mut change, mut size) = (0f64, h * scheme.gravity.length());
-    for body in bodies.rows.iter_mut().filter(|b| b.alive) {
+    for (slot, body) in bodies.rows.iter_mut().enumerate().filter(|(_, b)| b.alive) {
+        let mut turn = None;
         if let Some(twist) = solution.get(body.row as usize) {
-            let new = Velocity { linear: twist.linear, angular: body.frame.rotation.conjugate() * twist.angular };
+            let mut new = Velocity { linear: twist.linear, angular: body.frame.rotation.conjugate() * twist.angular };
+            body.reacted = free.get(body.row as usize) != Some(twist);
+            if body.reacted && pass.nonlinear {
+                // joints see the scheme's average: the passes find it
+                body.turn = None;
+            }
+            if !body.reacted {
+                turn = body.turn;
+                if turn.is_none() && follow && turns_freely(body) {
+                    match free_turn(body, h) {
+                        Ok(found) => turn = Some(found),
+                        Err(needed) => pass.refused = Some((slot as u32, needed)),
+                    }
+                }
+            }
+            if let (Some(turn), Some(inertia)) = (turn, body.inertia) {
+                new.angular = turn.angular;
+                body.gyroscopic = inertia.principal * (turn.angular - body.velocity.angular) / h - own_torque(body, h);
+            }
             let difference = |a: DVec3, b: DVec3| (a - b).abs().max_element();
             change = change.max(difference(new.linear, body.new_velocity.linear)).max(difference(new.angular, body.new_velocity.angular));
             size = size.max(new.linear.abs().max_element()).max(new.angular.abs().max_element());
@@ -82,10 +154,36 @@ pub fn new_state(bodies: &mut Bodies, scheme: &Scheme, solution: &[Twist], pass:
             // a driven body moves at the velocity that its contacts saw
             let theta = if body.inertia.is_some() { scheme.treatment.theta() } else { 1.0 };
             body.new_pose = advance(&body.pose, &theta_velocity(&body.velocity, &body.new_velocity, theta), h, cayley && theta == 0.5);
+            if let Some(turn) = turn {
+                body.new_pose.rotation = (body.pose.rotation * turn.rotation).normalize();
+            } else if let Some(turn) = body.turn {
+                // the free turn, then what the reactions add to it
+                let turned = (body.pose.rotation * turn.rotation).normalize();
+                body.new_pose.rotation = rotate_exp(turned, h * theta * (body.new_velocity.angular - turn.angular));
+            }
         }
     }
     let last = std::mem::replace(&mut pass.change, if size > 0.0 { change / size } else { 0.0 });
     if pass.number > 0 && pass.change <= ROUNDING && pass.change > 0.5 * last {
         pass.change = 0.0;
     }
+}
+
+/// Whether the free rotation of a body differs from a turn about a fixed axis.
+fn turns_freely(body: &Body) -> bool {
+    let Some(inertia) = body.inertia else { return false };
+    let i = inertia.principal;
+    let still = body.velocity.angular == DVec3::ZERO && body.load.torque == DVec3::ZERO && body.blow.torque == DVec3::ZERO;
+    !still && body.locks.rotation == [false; 3] && !(i.x == i.y && i.y == i.z)
+}
+
+/// A body under reactions that turns too far for the passes of a nonlinear step to settle, and the time step (s) that would do.
+pub fn unsettled(bodies: &Bodies, scheme: &Scheme) -> Option<(u32, f64)> {
+    let fast = |body: &Body| {
+        let Some(inertia) = body.inertia.filter(|_| body.alive && body.reacted) else { return false };
+        wobble(body.velocity.angular, inertia.principal, scheme.time_step) > 2.0 * ONE_STEP
+    };
+    let slot = bodies.rows.iter().position(fast)?;
+    let body = &bodies.rows[slot];
+    Some((slot as u32, sufficient_step(body.velocity.angular, body.inertia?.principal)))
 }

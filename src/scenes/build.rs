@@ -4,12 +4,12 @@ use crate::algebra::spatial::Pose;
 use crate::diagnostics::summary::{Meter, Summary};
 use crate::geometry::{DecompositionSettings, Shape, ShapeError};
 use crate::io::scene::loads::{Uplift, WaterPressure};
-use crate::io::scene::model::{self, Motion, Scene, ShapeSpec};
+use crate::io::scene::model::{self, Motion, Scene, ShapeSpec, Study};
 use crate::masonry::water::Face;
 use crate::model::law::{ContactLaws, CoulombImpact};
 use crate::model::newton_euler::{AppliedForce, BodyPose, Locks};
 use crate::model::scheme::Scheme;
-use crate::simulation::{Body, BodyError, Event, Simulation, SimulationError};
+use crate::simulation::{AutoStep, Body, BodyError, Event, Simulation, SimulationError};
 use bevy_ecs::prelude::Entity;
 use glam::DVec3;
 
@@ -87,6 +87,9 @@ pub fn build(scene: &Scene) -> Result<Built, BuildError> {
     let solver = simulation.solver_mut();
     (solver.tolerance, solver.max_sweeps) = (scene.solver.tolerance, scene.solver.max_sweeps);
     simulation.set_laws(laws(scene))?;
+    if let Some(accuracy) = scene.time.accuracy {
+        simulation.set_auto_step(auto_step(scene, accuracy))?;
+    }
     let mut entities = Vec::with_capacity(scene.bodies.len());
     for body in &scene.bodies {
         let made = rigid_body(scene, body)?;
@@ -149,6 +152,20 @@ pub fn run(scene: &Scene) -> Result<(Built, Summary), BuildError> {
     }
     let summary = meter.summary(&mut built.simulation);
     Ok((built, summary))
+}
+
+/// Steps that meet what is recorded, what a study looks at, and the end.
+fn auto_step(scene: &Scene, accuracy: f64) -> AutoStep {
+    let every: Vec<f64> = scene.recorders.iter().map(|r| r.every).filter(|&every| every > 0.0).collect();
+    let shortest = every.iter().copied().fold(f64::INFINITY, f64::min);
+    // a grid that divides the shortest period, so that steps need not change from one record to the next
+    let parts = (shortest / scene.time.step - 1e-9).ceil();
+    let largest = if shortest.is_finite() { shortest / parts } else { scene.time.step };
+    let mut stops = vec![scene.time.end];
+    if let Study::Incline(study) = &scene.study {
+        stops.extend([study.tilt, study.window[0], study.window[1]]);
+    }
+    AutoStep { accuracy, largest, every, stops }
 }
 
 fn laws(scene: &Scene) -> ContactLaws {

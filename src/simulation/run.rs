@@ -8,7 +8,7 @@ use crate::cluster::systems::{Clusters, Traces};
 use crate::cluster::{ClusterError, NewtonLoop, SystemsReport};
 use crate::diagnostics::energy::{Energy, Work, energy, step_work, support_impulse};
 use crate::geometry::systems::Proximity;
-use crate::integrator::systems::Pass;
+use crate::integrator::systems::{Pass, unsettled};
 use crate::model::contact::{ContactPair, Foresight, Manifold};
 use crate::model::dynamical_system::Frame;
 use crate::model::interaction::SphericalJoint;
@@ -49,6 +49,20 @@ pub enum SimulationError {
         what: &'static str,
         /// Name or slot of the body.
         body: String,
+    },
+    /// A body that turns so far within the step that its rotation cannot be worked out; the state at the start of the step is kept.
+    #[error("step {step} (t = {time} s): {body} turns too far within a step of {found} s; a time step of at most {needed:.1e} s is needed")]
+    TooFast {
+        /// Step that was refused.
+        step: u64,
+        /// Its start (s).
+        time: f64,
+        /// Name or slot of the body.
+        body: String,
+        /// Time step (s).
+        found: f64,
+        /// Time step that would do (s).
+        needed: f64,
     },
     /// A system or interaction that cannot be built, or a function of the user that is not finite.
     #[error("step {step}: {source}")]
@@ -134,6 +148,8 @@ pub struct StepReport {
     pub step: u64,
     /// Time at its end (s).
     pub time: f64,
+    /// Its length (s).
+    pub step_size: f64,
     /// Contact rows / 3.
     pub contacts: usize,
     /// Whether the tolerance on e_s is met and the inner loop settled.
@@ -187,6 +203,7 @@ pub struct Simulation {
     pub(super) balance: Balance,
     abort: Option<Abort>,
     pub(super) periodic: Vec<Periodic>,
+    pub(super) auto_step: Option<super::auto_step::Auto>,
 }
 
 impl std::fmt::Debug for Simulation {
@@ -242,6 +259,7 @@ impl Simulation {
             balance: Balance::default(),
             abort: None,
             periodic: Vec::new(),
+            auto_step: None,
         }
     }
 
@@ -437,7 +455,7 @@ impl Simulation {
 
     /// Steps until `end` (s) or until the abort hook says so; returns the last report.
     pub fn run_until(&mut self, end: f64) -> Result<StepReport, SimulationError> {
-        if self.next_slot == 0 && self.abort.is_none() {
+        if self.next_slot == 0 && self.abort.is_none() && self.auto_step.is_none() {
             let left = (end - self.time()) / self.time_step() - 1e-9;
             return self.advance(if left > 0.0 { left.ceil() as u64 } else { 0 });
         }
@@ -457,11 +475,12 @@ impl Simulation {
 
     /// One time step.
     pub fn step(&mut self) -> Result<StepReport, SimulationError> {
-        if self.alone() {
+        if self.alone() && self.auto_step.is_none() {
             return self.batch(self.steps() + 1);
         }
         let blows = self.fire_events()?;
         self.act();
+        self.choose_step(&blows);
         self.schedules.begin.run(&mut self.world);
         let bodies = self.world.resource_mut::<Bodies>().into_inner();
         for row in &mut bodies.rows {
@@ -483,7 +502,15 @@ impl Simulation {
         loop {
             self.schedules.inner.run(&mut self.world);
             if let Some(reason) = self.world.resource_mut::<StepProblem>().error.take() {
+                // passes that run away end in a problem that is none
+                let refused = unsettled(self.world.resource::<Bodies>(), self.scheme()).filter(|_| nonlinear);
+                if let Some(body) = refused {
+                    return Err(self.too_fast(body));
+                }
                 return Err(SimulationError::Problem { step: self.steps() + 1, time: self.time(), reason });
+            }
+            if let Some(body) = self.world.resource::<Pass>().refused {
+                return Err(self.too_fast(body));
             }
             let pass = self.world.resource_mut::<Pass>().into_inner();
             pass.number += 1;
@@ -492,6 +519,10 @@ impl Simulation {
                     continue;
                 }
                 settled = pass.change <= 1e3 * SETTLED;
+                let refused = unsettled(self.world.resource::<Bodies>(), self.scheme()).filter(|_| !settled);
+                if let Some(body) = refused {
+                    return Err(self.too_fast(body));
+                }
             }
             if self.drops_foreseen() {
                 (looks, limit) = (LOOKS, self.world.resource::<Pass>().number + max_passes);
@@ -505,7 +536,10 @@ impl Simulation {
         self.check_finite(true)?;
         self.advance_systems(1)?;
         self.schedules.end.run(&mut self.world);
-        Ok(self.certify(settled))
+        let mut report = self.certify(settled);
+        self.land();
+        report.time = self.time();
+        Ok(report)
     }
 
     /// Whether the step was without a solution for the sake of foreseen points; these are gone then.
@@ -568,11 +602,22 @@ impl Simulation {
             } else {
                 continue;
             };
-            let name = row.entity.and_then(|e| self.world.get::<BodyName>(e)).map(|n| n.0.clone()).filter(|n| !n.is_empty());
-            let body = name.map_or_else(|| format!("body {slot}"), |n| format!("body {n:?}"));
-            return Err(SimulationError::NotFinite { step: self.steps() + 1, time: self.time(), what, body });
+            return Err(SimulationError::NotFinite { step: self.steps() + 1, time: self.time(), what, body: self.name_of(slot) });
         }
         Ok(())
+    }
+
+    /// The step is refused for the body of this slot; `needed` (s) would do.
+    fn too_fast(&self, (slot, needed): (u32, f64)) -> SimulationError {
+        let (step, time, found) = (self.steps() + 1, self.time(), self.time_step());
+        SimulationError::TooFast { step, time, body: self.name_of(slot as usize), found, needed }
+    }
+
+    /// What messages call the body of a slot.
+    fn name_of(&self, slot: usize) -> String {
+        let entity = self.world.resource::<Bodies>().rows.get(slot).and_then(|row| row.entity);
+        let name = entity.and_then(|e| self.world.get::<BodyName>(e)).map(|n| n.0.clone()).filter(|n| !n.is_empty());
+        name.map_or_else(|| format!("body {slot}"), |n| format!("body {n:?}"))
     }
 
     /// Advances the clock and writes the certificate of the step.
@@ -596,6 +641,7 @@ impl Simulation {
             passes: self.world.resource::<Pass>().number,
             balance: self.balance,
             support_force: support_impulse(step) / scheme.time_step,
+            step_size: scheme.time_step,
             ..StepReport::default()
         };
         let h = scheme.time_step;

@@ -1,5 +1,6 @@
 //! The state of a simulation: its hash, and everything that decides how it goes on.
 
+use super::auto_step::Plan;
 use super::{Balance, Event, Simulation, SimulationError};
 use crate::algebra::spatial::Pose;
 use crate::assembly::problem::Solver;
@@ -85,6 +86,8 @@ pub struct SavedState {
     pending_events: usize,
     /// What the solver may spend on polishing.
     credit: f64,
+    /// Of an automatic time step.
+    plan: Option<Plan>,
 }
 
 impl SavedState {
@@ -190,6 +193,7 @@ impl Simulation {
             pairs,
             pending_events: self.events.len(),
             credit,
+            plan: self.auto_step.as_ref().and_then(|auto| auto.plan),
         }
     }
 
@@ -225,6 +229,9 @@ impl Simulation {
             self.world_mut().entity_mut(entity).insert((Slot(saved.slot), BodyPose(saved.pose), saved.velocity));
         }
         self.balance = state.balance;
+        if let Some(auto) = &mut self.auto_step {
+            auto.plan = state.plan;
+        }
         self.next_slot = state.next_slot;
         let taken: BTreeSet<u32> = state.bodies.iter().flatten().map(|body| body.slot).collect();
         self.free_slots = (0..state.next_slot).filter(|slot| !taken.contains(slot)).collect();

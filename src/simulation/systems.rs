@@ -100,6 +100,9 @@ impl Simulation {
     /// step. Sensors, actuators and other sampled devices live here.
     pub fn every(&mut self, period: f64, action: impl FnMut(f64, &mut World) + Send + Sync + 'static) -> Result<(), SimulationError> {
         let every = multiple(period, self.time_step(), "period")?;
+        if self.auto_step.is_some() {
+            return Err(SimulationError::Setting("periodic actions need a constant time step; remove them or the automatic step".into()));
+        }
         if every == 0 {
             return Err(SimulationError::Setting("period is 0 s; a multiple of the time step from 1 on is needed".into()));
         }
@@ -114,7 +117,7 @@ impl Simulation {
         last.converged = true;
         while self.steps() < end {
             let (before, ok) = (last.systems, last.converged);
-            last = if self.alone() { self.batch(end)? } else { self.step()? };
+            last = if self.alone() && self.auto_step.is_none() { self.batch(end)? } else { self.step()? };
             last.systems.merge(&before);
             last.converged &= ok;
         }

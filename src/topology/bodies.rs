@@ -4,7 +4,7 @@ use crate::algebra::spatial::Pose;
 use crate::model::newton_euler::{AppliedForce, Inertia, Locks, Velocity};
 use crate::numerics::mixed::IMMOBILE;
 use bevy_ecs::prelude::{Component, Entity, Resource};
-use glam::DVec3;
+use glam::{DQuat, DVec3};
 
 /// Row of a rigid body in [`Bodies`]. Assigned at birth, reused after death, lowest first.
 ///
@@ -14,6 +14,20 @@ use glam::DVec3;
 /// ```
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Slot(pub u32);
+
+/// Free rotation over a step.
+///
+/// ```
+/// let still = drystone::topology::bodies::Turn::default();
+/// assert_eq!(still.rotation, glam::DQuat::IDENTITY);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Turn {
+    /// Angular velocity at the end (rad/s, body axes).
+    pub angular: DVec3,
+    /// From the axes of the body at the end to those at the start.
+    pub rotation: DQuat,
+}
 
 /// A body as the kernels see it.
 ///
@@ -46,6 +60,10 @@ pub struct Body {
     pub blow: AppliedForce,
     /// Gyroscopic torque of the step (N m, body axes).
     pub gyroscopic: DVec3,
+    /// Free rotation of the step, where it is worked out in substeps.
+    pub turn: Option<Turn>,
+    /// Whether a reaction acts on it in this step.
+    pub reacted: bool,
     /// Index among the mobile bodies, or [`IMMOBILE`].
     pub row: u32,
 }

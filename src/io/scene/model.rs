@@ -459,8 +459,10 @@ pub struct GravityFrom {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TimeStepping {
-    /// Step h (s).
+    /// Step h (s); the largest one where steps are chosen.
     pub step: f64,
+    /// How far a body may move in a step that is chosen on the way, in parts of its smallest length; `None`: every step is `step`.
+    pub accuracy: Option<f64>,
     /// Duration (s).
     pub end: f64,
     /// How gaps enter the velocity-level contact law.
@@ -474,7 +476,7 @@ pub struct TimeStepping {
 impl Default for TimeStepping {
     fn default() -> Self {
         let treatment = Treatment::GapAware { beta: 0.1 };
-        Self { step: 1e-3, end: 1.0, treatment, theta: 0.5, gyroscopic: Gyroscopic::Midpoint }
+        Self { step: 1e-3, accuracy: None, end: 1.0, treatment, theta: 0.5, gyroscopic: Gyroscopic::Midpoint }
     }
 }
 

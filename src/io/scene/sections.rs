@@ -17,6 +17,7 @@ use super::resources::Resources;
 use super::units::{Quantity, short};
 use crate::geometry::shapes::UNBOUNDED;
 use crate::numerics::admissible::MU_MAX;
+use crate::simulation::AutoStep;
 
 /// Reads everything; `name` is what the scene is called if it does not say.
 pub(super) fn read(document: &Document, name: &str, resources: &Resources) -> Result<Scene, SceneError> {
@@ -59,7 +60,14 @@ fn time(field: &Field<'_>) -> Result<TimeStepping, SceneError> {
     let mut f = field.fields()?;
     let default = TimeStepping::default();
     let step_field = f.required("step")?;
-    let step = step_field.positive(Quantity::Time)?;
+    let auto = step_field.word().as_deref() == Some("auto");
+    let (step, accuracy) = if auto {
+        let usual = AutoStep::default();
+        let step = f.or("step_max", usual.largest, |s| s.positive(Quantity::Time))?;
+        (step, Some(f.or("accuracy", usual.accuracy, |a| a.between(1e-6, 1.0))?))
+    } else {
+        (step_field.positive(Quantity::Time)?, None)
+    };
     let end = f.required("end")?.positive(Quantity::Time)?;
     if end / step > 1e9 {
         return Err(step_field.error(format!("found a step of {step} s, which takes more than 1e9 steps to {end} s"), "use a larger step"));
@@ -77,7 +85,7 @@ fn time(field: &Field<'_>) -> Result<TimeStepping, SceneError> {
     let schemes = [("midpoint", Gyroscopic::Midpoint), ("theta_rule", Gyroscopic::ThetaRule)];
     let gyroscopic = f.or("gyroscopic", default.gyroscopic, |g| g.choice(&schemes))?;
     f.finish()?;
-    Ok(TimeStepping { step, end, treatment, theta, gyroscopic })
+    Ok(TimeStepping { step, accuracy, end, treatment, theta, gyroscopic })
 }
 
 fn solver(field: &Field<'_>) -> Result<SolverSettings, SceneError> {

@@ -1,0 +1,150 @@
+//! Time steps chosen on the way: bounded by speeds and sizes, in step with what has to be met, the same after a resumption.
+
+use drystone::diagnostics::summary::{Meter, Summary};
+use drystone::io::checkpoint::Checkpoint;
+use drystone::io::scene::Scene;
+use drystone::scenes::{Built, build, run};
+use drystone::simulation::AutoStep;
+
+type Fallible<T = ()> = Result<T, Box<dyn std::error::Error>>;
+
+/// A slow ball on a floor, a fast one that comes to hit it, a blow, a birth and a change of gravity at odd times.
+const SCENE: &str = r#"
+time = { step = "auto", end = 0.5 }
+gravity = [{ acceleration = [0, 0, -9.81] }, { from = 0.3137, acceleration = [1, 0, -9.81] }]
+[solver]
+tolerance = 1e-10
+[[bodies]]
+name = "floor"
+shape = { kind = "half_space" }
+motion = "static"
+[[bodies]]
+name = "slow"
+shape = { kind = "ball", radius = 0.1 }
+position = [0, 0, 0.1]
+impulses = [{ time = 0.0503, linear = [0, 40, 0] }]
+[[bodies]]
+name = "fast"
+shape = { kind = "ball", radius = 0.02 }
+position = [-3, 0.01, 0.2]
+velocity = [30, 0, 0]
+death = 0.2203
+[[bodies]]
+name = "late"
+shape = { kind = "cuboid", size = [0.1, 0.2, 0.05] }
+position = [0, 2, 0.3]
+angular_velocity = [1, 20, 3]
+birth = 0.1217
+[[recorders]]
+what = "steps"
+every = "4 ms"
+"#;
+
+fn scene() -> Fallible<Scene> {
+    Ok(Scene::from_toml(SCENE, "auto")?)
+}
+
+/// Steps to `end`; the times of all steps and the longest way of a body in one, in parts of its smallest length.
+fn steps(built: &mut Built, meter: &mut Meter, end: f64) -> Fallible<Vec<f64>> {
+    let mut times = Vec::new();
+    while built.simulation.time() < end - 1e-12 {
+        let report = built.simulation.step()?;
+        assert!((report.time - times.last().unwrap_or(&(report.time - report.step_size)) - report.step_size).abs() < 1e-12);
+        times.push(report.time);
+        meter.observe(&report, &built.simulation);
+    }
+    Ok(times)
+}
+
+#[test]
+fn all_that_has_to_be_met_is_met_exactly_and_speeds_bound_the_step() -> Fallible {
+    let scene = scene()?;
+    let mut built = build(&scene)?;
+    let mut meter = Meter::new(&scene, &built.entities, &built.simulation);
+    let times = steps(&mut built, &mut meter, 0.5)?;
+    for instant in [0.0503, 0.1217, 0.2203, 0.3137, 0.5] {
+        assert!(times.contains(&instant), "{instant} s is missed");
+    }
+    let records = (1..=125).map(|k| f64::from(k) * 4e-3);
+    assert!(records.into_iter().all(|t| times.iter().any(|s| (s - t).abs() < 1e-12)));
+    let summary = meter.summary(&mut built.simulation);
+    let (low, high) = (summary.step_size_min.unwrap(), summary.step_size_max.unwrap());
+    // 30 m/s may move a ball of 4 cm by 2 mm, 9.5 m/s one of 20 cm by 10 mm
+    assert!(low < 0.002 / 30.0 && high <= 4e-3 && high > 4e-4 && summary.step_size > low && summary.step_size < high, "{low} {high}");
+    assert!(summary.unconverged_steps == 0 && summary.energy.balance_error < 1e-6);
+    Ok(())
+}
+
+#[test]
+fn a_resumed_run_chooses_the_steps_of_the_straight_one() -> Fallible {
+    let scene = scene()?;
+    let mut straight = build(&scene)?;
+    let mut meter = Meter::new(&scene, &straight.entities, &straight.simulation);
+    for stop in [0.031, 0.0503, 0.11, 0.2, 0.32, 0.41] {
+        while straight.simulation.time() < stop {
+            let report = straight.simulation.step()?;
+            meter.observe(&report, &straight.simulation);
+        }
+        let (mut resumed, mut second) = Checkpoint::of(&scene, &mut straight, &meter).resume()?;
+        let times = steps(&mut resumed, &mut second, 0.5)?;
+        let (mut again, mut third) = Checkpoint::of(&scene, &mut straight, &meter).resume()?;
+        assert_eq!(times, steps(&mut again, &mut third, 0.5)?);
+        let whole = run(&scene)?.1;
+        let found: Summary = second.summary(&mut resumed.simulation);
+        assert_eq!(found, whole, "stopped at {stop} s");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_pile_at_rest_keeps_one_step_and_its_solution() -> Fallible {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/scenes/arch.toml"))?;
+    let scene = Scene::from_toml(&text.replace("step = \"2 ms\"", "step = \"auto\""), "arch")?;
+    assert!(scene.time.accuracy.is_some(), "the arch has another step now");
+    let mut built = build(&Scene { time: drystone::io::scene::model::TimeStepping { end: 0.4, ..scene.time }, ..scene.clone() })?;
+    let mut meter = Meter::new(&scene, &built.entities, &built.simulation);
+    steps(&mut built, &mut meter, 0.4)?;
+    let summary = meter.summary(&mut built.simulation);
+    assert_eq!(summary.step_size_min, summary.step_size_max);
+    assert!(summary.displacement_max_m < 1e-6 && summary.speed_max < 1e-6, "{} {}", summary.displacement_max_m, summary.speed_max);
+    Ok(())
+}
+
+#[test]
+fn a_finer_accuracy_comes_closer_to_the_parabola() -> Fallible {
+    let height = |accuracy: &str| -> Fallible<f64> {
+        let text = format!(
+            "[time]\nstep = \"auto\"\naccuracy = {accuracy}\nend = 0.3\n[[bodies]]\nshape = {{ kind = \"ball\", radius = 0.1 }}\nposition = [0, 0, 1]\n"
+        );
+        Ok(run(&Scene::from_toml(&text, "fall")?)?.1.height_mean_m)
+    };
+    let exact = 1.0 - 0.5 * 9.81 * 0.09;
+    let (coarse, fine) = ((height("0.1")? - exact).abs(), (height("0.01")? - exact).abs());
+    assert!(fine < 0.3 * coarse && fine < 3e-3, "{coarse} {fine}");
+    Ok(())
+}
+
+#[test]
+fn settings_that_do_not_fit_are_named() -> Fallible {
+    let body = "[[bodies]]\nshape = { kind = \"ball\", radius = 0.1 }\n";
+    let cases = [
+        ("step = \"auto\"\naccuracy = 2\nend = 1", "time.accuracy", "to 1"),
+        ("step = \"auto\"\nstep_max = 0\nend = 1", "time.step_max", "greater than 0"),
+        ("step = \"auto\"\nstep_max = 1e-12\nend = 1", "time.step", "larger step"),
+        ("step = 1e-3\naccuracy = 0.1\nend = 1", "accuracy", "unknown key"),
+        ("step = \"often\"\nend = 1", "time.step", "a time"),
+    ];
+    for (time, place, what) in cases {
+        let Err(error) = Scene::from_toml(&format!("[time]\n{time}\n{body}"), "wrong") else { return Err(time.into()) };
+        assert!(error.to_string().contains(place) && error.to_string().contains(what), "{error}");
+    }
+    let mut built = build(&scene()?)?;
+    assert!(built.simulation.every(0.01, |_, _| {}).is_err_and(|e| e.to_string().contains("constant time step")));
+    let fixed = Scene { time: drystone::io::scene::model::TimeStepping { accuracy: None, ..scene()?.time }, ..scene()? };
+    let mut built = build(&fixed)?;
+    built.simulation.every(0.01, |_, _| {})?;
+    assert!(built.simulation.set_auto_step(AutoStep::default()).is_err());
+    let wrong = AutoStep { accuracy: f64::NAN, ..AutoStep::default() };
+    assert!(build(&fixed)?.simulation.set_auto_step(wrong).is_err_and(|e| e.to_string().contains("accuracy")));
+    Ok(())
+}
