@@ -1,5 +1,6 @@
 //! The one-step problem of the running step, and which entity owns which rows.
 
+use super::locked::{Held, LeftOut};
 use crate::numerics::Report;
 use crate::numerics::auto::{Auto, Workspace};
 use crate::numerics::mixed::{Answer, MixedProblem, Velocities};
@@ -28,8 +29,12 @@ pub struct StepProblem {
     pub groups: Vec<Group>,
     /// First contact of each group of `groups`.
     pub first_contact: Vec<u32>,
-    /// Joint of each block.
-    pub joints: Vec<Entity>,
+    /// Joint of each block, and which of its three rows the block has.
+    pub joints: Vec<(Entity, [bool; 3])>,
+    /// Places where locked axes hold what would have to move.
+    pub held: Vec<Held>,
+    /// Rows of joints that locked axes leave empty.
+    pub left_out: Vec<LeftOut>,
     /// What the solver said.
     pub report: Report,
     /// Colours of the contact graph.

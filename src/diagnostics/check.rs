@@ -58,6 +58,13 @@ impl fmt::Display for Finding {
     }
 }
 
+impl Finding {
+    /// The finding as one line, for the end of a run.
+    pub fn line(&self) -> String {
+        self.to_string().replacen("\n ", ";", 1)
+    }
+}
+
 /// Bodies with what the checks need of them; `shape` is `None` where it cannot be built.
 struct Bodies<'s> {
     scene: &'s Scene,

@@ -1,9 +1,11 @@
 //! What a run comes to: a meter that looks at every step, and the summary it gives at the end.
 
+use super::check::{Finding, check};
+use crate::assembly::problem::StepProblem;
 use crate::geometry::systems::Proximity;
 use crate::io::scene::model::{DamStudy, InclineStudy, Scene, Study};
 use crate::model::contact::{ContactPair, Manifold};
-use crate::model::newton_euler::{BodyPose, Inertia, Velocity};
+use crate::model::newton_euler::{BodyName, BodyPose, Inertia, Velocity};
 use crate::simulation::{Simulation, StepReport};
 use bevy_ecs::prelude::Entity;
 use glam::DVec3;
@@ -228,12 +230,16 @@ pub(crate) struct Record {
     momentum: Momentum,
     /// whether the dam has left its place
     gone: bool,
+    /// what was wrong before the run, and what locked axes held in it
+    warnings: Vec<String>,
+    held: bool,
 }
 
 impl Meter {
     /// A meter at the start of a run; `entities` are those of the bodies of the scene.
     pub fn new(scene: &Scene, entities: &[Entity], simulation: &Simulation) -> Self {
-        let record = Record { origins: vec![None; entities.len()], ..Record::default() };
+        let warnings = check(scene).iter().map(Finding::line).collect();
+        let record = Record { origins: vec![None; entities.len()], warnings, ..Record::default() };
         let mut meter = Self {
             scene: scene.name.clone(),
             study: scene.study.clone(),
@@ -255,6 +261,12 @@ impl Meter {
         record.rel_max = record.rel_max.max(report.report.rel);
         record.unconverged += u64::from(!report.converged);
         record.infeasible += u64::from(report.infeasible);
+        if !record.held
+            && let Some(text) = held(report, simulation)
+        {
+            record.warnings.push(text);
+            record.held = true;
+        }
         record.violation = record.violation.max(report.violation);
         record.violation_size = record.violation_size.max(report.violation_size);
         record.sweeps += report.report.iterations as u64;
@@ -346,6 +358,7 @@ impl Meter {
             infeasible_steps: record.infeasible,
             violation_max: record.violation,
             violation_size_max: record.violation_size,
+            warnings: record.warnings.clone(),
             iterations_mean: record.sweeps as f64 / steps.max(1) as f64,
             support_force_N: forces.support,
             energy: energies(simulation),
@@ -408,6 +421,23 @@ impl Meter {
             base_resultant_from_toe_m: over(forces.base_moment, forces.base_normal),
         }
     }
+}
+
+/// The first place of a step where locked axes hold what would have to move, in words.
+fn held(report: &StepReport, simulation: &Simulation) -> Option<String> {
+    let world = simulation.world();
+    let worst = world.resource::<StepProblem>().held.iter().max_by(|a, b| a.speed.total_cmp(&b.speed))?;
+    let name = |entity: Option<Entity>| {
+        entity.map_or("the world".to_owned(), |e| world.get::<BodyName>(e).map_or_else(|| format!("{e:?}"), |n| n.0.clone()))
+    };
+    let [one, two] = worst.bodies.map(name);
+    let axis = ["x", "y", "z"][worst.direction.abs().max_position()];
+    let d = worst.direction;
+    Some(format!(
+        "step {} (t = {} s): {one} would have to move against {two} at {:.3e} m/s along [{:.3}, {:.3}, {:.3}], but their {axis} axis is \
+         locked; unlock it, or let the other body give way",
+        report.step, report.time, worst.speed, d.x, d.y, d.z
+    ))
 }
 
 /// Resultants of the ground on the lowest course in the last step.

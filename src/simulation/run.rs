@@ -204,6 +204,9 @@ type Abort = Box<dyn FnMut(&StepReport) -> bool + Send + Sync>;
 const OVERFLOW: f64 = 1e100;
 /// The inner loop has settled when no velocity changes by more than this, relative to the largest.
 const SETTLED: f64 = 1e-13;
+/// Nor can it settle below what the solver leaves: so many times the tolerance is the change of velocities it may make from a pass to
+/// the next.
+const FOLLOWED: f64 = 10.0;
 
 impl Simulation {
     /// An empty world.
@@ -467,7 +470,8 @@ impl Simulation {
         self.check_finite(false)?;
         let max_passes = self.scheme().max_passes;
         let nonlinear = self.world.query::<&SphericalJoint>().iter(&self.world).next().is_some();
-        self.world.insert_resource(Pass { nonlinear, ..Pass::default() });
+        let accuracy = FOLLOWED * self.world.resource::<Solver>().settings.tolerance;
+        self.world.insert_resource(Pass { nonlinear, accuracy, ..Pass::default() });
         self.world.resource_mut::<StepProblem>().report = Report::default();
         let mut settled = true;
         loop {
@@ -481,7 +485,7 @@ impl Simulation {
                 break;
             }
             if pass.number >= max_passes {
-                settled = pass.change <= 1e3 * SETTLED;
+                settled = pass.change <= accuracy.max(1e3 * SETTLED);
                 break;
             }
         }
@@ -552,6 +556,7 @@ impl Simulation {
         balance.work.add(&work);
         let mut report = StepReport {
             contacts: step.problem.contacts.len(),
+            infeasible: !step.held.is_empty(),
             converged: step.report.converged() && settled && self.world.resource::<Clusters>().report.unconverged == 0,
             systems: self.world.resource::<Clusters>().report,
             report: step.report,
