@@ -1,6 +1,6 @@
 //! Activate, assemble, solve, and hand the reactions back.
 
-use super::locked::{Held, LeftOut, independent_rows, judge, normal_is_held};
+use super::locked::{Held, LeftOut, any_locks, independent_rows, judge, normal_is_held};
 use super::problem::{Solver, StepProblem};
 use crate::algebra::spatial::{skew, tangents};
 use crate::integrator::moreau_jean::rigid_mass;
@@ -65,6 +65,9 @@ pub fn activate(scheme: Res<Scheme>, bodies: Res<Bodies>, mut step: ResMut<StepP
 
 /// Whether locked axes keep both bodies from moving along the normal: no row then, but a word where the gap would have to open.
 fn held_normal(scheme: &Scheme, pair: &ContactPair, rows: [&Body; 2], touch: &Touch, held: &mut Vec<Held>) -> bool {
+    if !any_locks(rows.map(Some)) {
+        return false;
+    }
     let middle = 0.5 * (touch.point1 + touch.point2);
     let arms = rows.map(|b| middle - b.pose.position);
     if !normal_is_held(rows, arms, touch.normal) {

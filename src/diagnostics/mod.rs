@@ -3,5 +3,6 @@
 mod certificate;
 pub mod check;
 pub mod energy;
+pub mod postmortem;
 pub mod problem;
 pub mod summary;

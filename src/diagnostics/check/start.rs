@@ -23,7 +23,7 @@ impl Bodies<'_> {
         let down = self.scene.gravity_at(0.0).normalize_or_zero();
         let (mut scratch, mut points) = (Scratch::default(), Vec::new());
         let (mut overlaps, mut ratios, mut hard) = (Found::new(), Found::new(), Found::new());
-        // the smallest gap below each body, and to whom
+        // the smallest gap below each body, and to whom; 0 for one that touches anything
         let mut below: Vec<Option<(f64, usize)>> = vec![None; self.scene.bodies.len()];
         for (a, b) in self.near() {
             let (first, second) = (&self.scene.bodies[a], &self.scene.bodies[b]);
@@ -38,6 +38,9 @@ impl Bodies<'_> {
             contact_points(shape1, &first.pose, shape2, &second.pose, SMALL_GAP * size, &mut scratch, &mut points);
             let Some(deepest) = points.iter().min_by(|p, q| p.gap.total_cmp(&q.gap)) else { continue };
             lowest(&mut below, [a, b], &points, down);
+            if deepest.gap <= OVERLAP * size {
+                (below[a], below[b]) = (Some((0.0, b)), Some((0.0, a)));
+            }
             if joined {
                 continue;
             }
