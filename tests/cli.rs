@@ -434,12 +434,14 @@ fn profile_holds_a_line_for_every_solver_also_for_problems_that_it_does_not_take
     for name in ["tower_3d.json", "joint_gmp.json", "chain_lcp.json", "chain_relay.json", "chain_mlcp.json"] {
         std::fs::copy(asset(name), problems.join(name)).unwrap();
     }
-    let call = ["profile", problems.to_str().unwrap(), "--tol", "1e-4", "--time-limit", "0.2", "--repeat", "1", "--out", out.to_str().unwrap()];
+    let call =
+        ["profile", problems.to_str().unwrap(), "--tol", "1e-4", "--time-limit", "0.2", "--repeat", "1", "--out", out.to_str().unwrap()];
     let all = output(&call);
     assert_eq!(all.status.code(), Some(0), "{}", text(&all.stderr));
     // every line of a panel counts over the same problems
     for panel in text(&all.stdout).split("longest solve") {
-        let counts: Vec<&str> = panel.split_whitespace().filter_map(|w| w.split_once('/')).map(|(_, n)| n).filter(|n| n.parse::<u32>().is_ok()).collect();
+        let counts: Vec<&str> =
+            panel.split_whitespace().filter_map(|w| w.split_once('/')).map(|(_, n)| n).filter(|n| n.parse::<u32>().is_ok()).collect();
         assert!(counts.windows(2).all(|w| w[0] == w[1]), "{panel}");
     }
 }
@@ -448,7 +450,14 @@ fn profile_holds_a_line_for_every_solver_also_for_problems_that_it_does_not_take
 #[test]
 fn a_full_disk_behind_standard_output_is_an_error_and_a_closed_pipe_is_not() {
     let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    for call in [&["scenes"][..], &["solvers"], &["check", "arch"], &["run", "arch", "--until", "0.01"], &["run", "arch", "--until", "0.01", "--json"], &["--help"]] {
+    for call in [
+        &["scenes"][..],
+        &["solvers"],
+        &["check", "arch"],
+        &["run", "arch", "--until", "0.01"],
+        &["run", "arch", "--until", "0.01", "--json"],
+        &["--help"],
+    ] {
         let output = drystone(call).stdout(full()).stderr(Stdio::piped()).output().unwrap();
         assert_eq!(output.status.code(), Some(3), "{call:?}");
         assert!(text(&output.stderr).contains("standard output: cannot be written"), "{call:?}: {}", text(&output.stderr));

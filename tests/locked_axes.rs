@@ -37,7 +37,9 @@ fn a_joint_along_a_locked_axis_is_a_pendulum_in_its_plane() {
 
 #[test]
 fn joints_whose_rows_follow_from_each_other_keep_the_motion_that_is_left() {
-    for (locks, rests) in [("locked_translation=[\"x\",\"y\",\"z\"]\nlocked_rotation=[\"x\",\"z\"]", true), ("locked_rotation=[\"x\",\"y\",\"z\"]", true)] {
+    for (locks, rests) in
+        [("locked_translation=[\"x\",\"y\",\"z\"]\nlocked_rotation=[\"x\",\"z\"]", true), ("locked_rotation=[\"x\",\"y\",\"z\"]", true)]
+    {
         let text = format!(
             "time={{step=\"1 ms\",end=0.2}}\n[[bodies]]\nname=\"b\"\nshape={{kind=\"ball\",radius=0.1}}\n{locks}\n[[joints]]\nbody1=\"b\"\nanchor=[0.3,0,0.4]\n"
         );

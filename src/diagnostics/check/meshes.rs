@@ -216,7 +216,8 @@ fn turned_over(shape: &Shape) -> Option<(String, String)> {
         format!("{} of its {all} triangles, the first of them number {first} (counted from 0),", turned.len())
     };
     let are = if turned.len() == 1 { "" } else { " are" };
-    let message = format!("{which}{are} turned against the neighbours; it lies at [{:.4}, {:.4}, {:.4}] m of the shape", place.x, place.y, place.z);
+    let message =
+        format!("{which}{are} turned against the neighbours; it lies at [{:.4}, {:.4}, {:.4}] m of the shape", place.x, place.y, place.z);
     let what = if turned.len() == 1 { "the vertices of this triangle" } else { "the vertices of each of these triangles" };
     Some((message, format!("reverse the order of {what}")))
 }

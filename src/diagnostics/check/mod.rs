@@ -226,7 +226,8 @@ impl Bodies<'_> {
             let message = format!("the run ends at {end} s, before its first step of {h} s is over");
             self.say(Severity::Fault, None, message, "use a smaller step or a later end");
         } else if steps < FEW_STEPS {
-            let message = format!("the run of {end} s has {:.0} steps of {h} s", steps.ceil());
+            let steps = (steps - 1e-9).ceil();
+            let message = format!("the run of {end} s has {steps:.0} step{} of {h} s", if steps > 1.0 { "s" } else { "" });
             self.say(Severity::Hint, None, message, "if this is meant to show motion, use a smaller step or a later end");
         }
     }

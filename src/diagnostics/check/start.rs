@@ -44,7 +44,8 @@ impl Bodies<'_> {
             if joined {
                 continue;
             }
-            let parts = [(a, moving[0]), (b, moving[1])].iter().any(|&(i, m)| m && matches!(self.scene.bodies[i].shape, ShapeSpec::Mesh { .. }));
+            let parts =
+                [(a, moving[0]), (b, moving[1])].iter().any(|&(i, m)| m && matches!(self.scene.bodies[i].shape, ShapeSpec::Mesh { .. }));
             let allowed = if parts { OVERLAP_OF_PARTS } else { OVERLAP };
             if deepest.gap < -allowed * size {
                 // name the one that can be moved
@@ -109,16 +110,26 @@ impl Bodies<'_> {
         };
         let blocks: Vec<usize> = self.dynamic().filter(rests).map(|(i, _)| i).collect();
         let gap = |i: usize| below[i].map(|(gap, _)| gap / self.shapes[i].as_ref().map_or(1.0, length));
-        let standing = blocks.iter().filter(|&&i| gap(i).is_some_and(|g| g <= OVERLAP)).count();
+        let standing: Vec<usize> = blocks.iter().copied().filter(|&i| gap(i).is_some_and(|g| g <= OVERLAP)).collect();
+        let flying = blocks.iter().filter(|&&i| below[i].is_none()).count();
+        // something dropped on purpose is seldom one stone more of the same kind, or one among many that stand
+        let odd = |i: usize| {
+            let alike = standing.iter().any(|&k| self.scene.bodies[k].shape == self.scene.bodies[i].shape);
+            flying <= standing.len() && (alike || 10 * flying <= standing.len())
+        };
         let mut found = Found::new();
         for &i in &blocks {
             match (below[i], gap(i)) {
                 (Some((gap, other)), Some(part)) if part > OVERLAP => {
                     let shift = down * gap;
                     let message = format!("starts {:.4} m above {}: it falls on it first", Short(gap), self.name(other));
-                    found.push((i, message, format!("if it should stand there, move it by [{:.6}, {:.6}, {:.6}] m", shift.x, shift.y, shift.z)));
+                    found.push((
+                        i,
+                        message,
+                        format!("if it should stand there, move it by [{:.6}, {:.6}, {:.6}] m", shift.x, shift.y, shift.z),
+                    ));
                 }
-                (None, _) if 2 * standing >= blocks.len() && standing > 0 => {
+                (None, _) if odd(i) => {
                     let message = "starts in the air, while the other blocks stand: it falls".to_owned();
                     found.push((i, message, "if it should stand, move it onto what is below it".to_owned()));
                 }

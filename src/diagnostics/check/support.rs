@@ -20,7 +20,8 @@ impl Bodies<'_> {
         let something = self.scene.bodies.iter().any(|b| b.motion != Motion::Dynamic);
         if something && self.lost(-down).is_empty() {
             let [x, y, z] = [-gravity.x, -gravity.y, -gravity.z].map(|c| if c == 0.0 { 0.0 } else { c });
-            let message = format!("gravity [{}, {}, {}] m/s2 takes every body away from what lies below it", gravity.x, gravity.y, gravity.z);
+            let message =
+                format!("gravity [{}, {}, {}] m/s2 takes every body away from what lies below it", gravity.x, gravity.y, gravity.z);
             let cure = format!("turn it round: gravity = [{x}, {y}, {z}]; z points up");
             return self.say(Severity::Fault, None, message, cure);
         }

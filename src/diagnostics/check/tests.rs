@@ -24,17 +24,11 @@ fn each_fault_names_the_body_and_the_cure() {
     let ball = |rest: &str| format!("{FLOOR}[[bodies]]\nname = \"ball\"\nshape = {{ kind = \"ball\", radius = 0.1 }}\n{rest}\n");
     let closed = "triangles = [[0,2,1],[0,1,3],[1,2,3],[2,0,3]]";
     let inverted = "triangles = [[0,1,2],[0,3,1],[1,3,2],[2,3,0]]";
-    let mesh =
-        |triangles: &str| format!("{FLOOR}[[bodies]]\nname = \"rock\"\nshape = {{ kind = \"mesh\", {TETRAHEDRON}, {triangles} }}\n");
+    let mesh = |triangles: &str| format!("{FLOOR}[[bodies]]\nname = \"rock\"\nshape = {{ kind = \"mesh\", {TETRAHEDRON}, {triangles} }}\n");
     let two = "position = [0, 0, 0.1]\n[[bodies]]\nname = \"anvil\"\nshape = { kind = \"ball\", radius = 0.1 }\nposition = [0, 0, 0.3]\nmass = 1e8";
     let cases = [
         (ball("position = [0, 0, 0.05]"), "ball", "overlaps floor by 0.05 m", "move it by [0.000000, 0.000000, 0.050000] m"),
-        (
-            ball("position = [0, 0, 0.1]\n[[materials]]\nname = \"stone\"\ndensity = 2.4"),
-            "ball",
-            "density of 2.4 kg/m3",
-            "\"2.4 t/m3\"",
-        ),
+        (ball("position = [0, 0, 0.1]\n[[materials]]\nname = \"stone\"\ndensity = 2.4"), "ball", "density of 2.4 kg/m3", "\"2.4 t/m3\""),
         (ball("position = [0, 0, 0.1]\nvelocity = [200, 0, 0]"), "ball", "moves 2.000e-1 m a step", "at most 5.0e-4 s instead"),
         (ball("position = [0, 0, 0.1]\nangular_velocity = [1000, 0, 0]"), "ball", "turns 1.000 rad", "at most 5.0e-4 s"),
         (ball(two), "ball", "touches anvil", "below 1e6"),
@@ -103,7 +97,13 @@ fn mesh(name: &str, motion: &str, vertices: &[DVec3], triangles: &[[u32; 3]], po
 #[test]
 fn blocks_in_the_air_are_hints_and_falling_things_are_not() {
     let stand = format!("{FLOOR}{}", block("s1", "[0.4, 0.2, 0.2]", "[0, 0, 0.1]"));
-    only(&format!("{stand}{}", block("s2", "[0.4, 0.2, 0.2]", "[0, 0, 0.8]")), Severity::Hint, Some("s2"), "in the air", "onto what is below");
+    only(
+        &format!("{stand}{}", block("s2", "[0.4, 0.2, 0.2]", "[0, 0, 0.8]")),
+        Severity::Hint,
+        Some("s2"),
+        "in the air",
+        "onto what is below",
+    );
     for gap in ["0.1002", "0.102", "0.109"] {
         let text = format!("{FLOOR}{}", block("s", "[0.4, 0.2, 0.2]", &format!("[0, 0, {gap}]")));
         only(&text, Severity::Hint, Some("s"), "above floor", "move it by [0.000000, 0.000000, -0.00");
@@ -120,6 +120,8 @@ fn blocks_in_the_air_are_hints_and_falling_things_are_not() {
     assert_eq!(all(&format!("{FLOOR}{}", block("s", "[0.2, 0.2, 0.2]", "[0, 0, 0.8]"))), [], "a block that is dropped");
     let thrown = format!("{stand}{}velocity = [3, 0, 0]\n", block("s2", "[0.2, 0.2, 0.2]", "[-2, 0, 0.8]"));
     assert_eq!(all(&thrown), [], "a block that is thrown");
+    let plank = format!("{FLOOR}{}", block("plank", "[2, 0.2, 0.05]", "[0, 0, 0.025]"));
+    assert_eq!(all(&format!("{plank}{}", block("weight", "[0.2, 0.2, 0.2]", "[0.5, 0, 1]"))), [], "a weight that is dropped on a plank");
     let ball = "[[bodies]]\nname = \"ball\"\nshape = { kind = \"ball\", radius = 0.1 }\nposition = [0, 0, 0.9]\n";
     assert_eq!(all(&format!("{stand}{ball}")), [], "a ball that is dropped on a block");
     let tilted = format!("{stand}{}rotation = {{ axis = [0, 1, 0], angle = 0.3 }}\n", block("s2", "[0.2, 0.2, 0.2]", "[3, 0, 0.128]"));
@@ -173,7 +175,8 @@ fn moving_meshes_overlap_like_other_bodies() {
     assert!(found.len() == 1 && found[0].body.as_deref() == Some("b") && found[0].message.contains("overlaps a by 0.05"), "{found:?}");
     assert_eq!(faults(&two(0.2)), [], "side by side");
     // one in the notch of the other
-    let notch = mesh("b", "\"dynamic\"", &v, &t, "[0.3, 0.3, 0]").replace("shape =", "rotation = { axis = [0, 0, 1], angle = \"180 deg\" }\nshape =");
+    let notch = mesh("b", "\"dynamic\"", &v, &t, "[0.3, 0.3, 0]")
+        .replace("shape =", "rotation = { axis = [0, 0, 1], angle = \"180 deg\" }\nshape =");
     assert_eq!(faults(&format!("{FLOOR}{}{notch}", mesh("a", "\"dynamic\"", &v, &t, "[0, 0, 0]"))), []);
 }
 
@@ -194,7 +197,8 @@ fn a_triangle_turned_over_is_named_and_its_mesh_not_called_open() {
 /// A drum about the y axis, 2 m wide, whose triangles look inwards; with or without lids.
 fn drum(lids: bool) -> (Vec<DVec3>, Vec<[u32; 3]>) {
     let n = 24;
-    let ring = |y: f64| (0..n).map(move |k| std::f64::consts::TAU * f64::from(k) / f64::from(n)).map(move |a| DVec3::new(a.cos(), y, a.sin()));
+    let ring =
+        |y: f64| (0..n).map(move |k| std::f64::consts::TAU * f64::from(k) / f64::from(n)).map(move |a| DVec3::new(a.cos(), y, a.sin()));
     let mut vertices: Vec<DVec3> = ring(-0.5).chain(ring(0.5)).collect();
     let mut triangles = Vec::new();
     for k in 0..n {

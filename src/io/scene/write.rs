@@ -121,8 +121,7 @@ impl Scene {
         }
         if !body.impulses.is_empty() {
             let blows = body.impulses.iter();
-            let blows =
-                blows.map(|b| format!("{{ time = {:?}, linear = {}, angular = {} }}", b.time, vector(b.linear), vector(b.angular)));
+            let blows = blows.map(|b| format!("{{ time = {:?}, linear = {}, angular = {} }}", b.time, vector(b.linear), vector(b.angular)));
             writeln!(t, "impulses = {}", list(blows))?;
         }
         Ok(())
