@@ -581,3 +581,46 @@ fn what_goes_wrong_in_a_step_is_left_as_a_problem_and_a_scene_that_repeat_it() {
     let _ = json(&["block_wall", "--set", "rows=4", "--until", "0.02", "--out", directory.path().join("new").to_str().unwrap()]);
     assert!(!directory.path().join("new/postmortem").exists());
 }
+
+#[test]
+fn check_names_what_is_wrong_and_what_would_do() {
+    for (name, code, found, cure) in [
+        ("f4_floating", 0, "hint: s2: starts in the air", "move it onto what is below"),
+        ("u_gap", 0, "hint: s: starts 0.002 m above ground", "move it by [0.000000, 0.000000, -0.002000] m"),
+        ("u_mm", 0, "hint: s: it is 4.899e2 m large", "if the file is in mm"),
+        ("u_base", 1, "fault: scene: the base is accelerated by up to 981 m/s2", "write it in m/s2"),
+        ("u_grav", 1, "fault: scene: gravity [0, 0, 9.81] m/s2 takes every body away", "gravity = [0, 0, -9.81]"),
+        ("f3_cube_onebad", 1, "fault: rock: triangle 2 of 12", "the vertices of this triangle"),
+        ("f3_cube_onebad_static", 1, "fault: rock: triangle 2 of 12", "the vertices of this triangle"),
+        ("pair01", 1, "fault: L1: overlaps L0", "move it by"),
+        ("contact_locked", 0, "no faults, 0 hints", ""),
+        ("joint_locked", 0, "no faults, 0 hints", ""),
+        ("hinge", 0, "no faults, 0 hints", ""),
+    ] {
+        let path = format!("{}/tests/probes/scenes/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+        let output = output(&["check", &path]);
+        let said = text(&output.stdout);
+        assert_eq!(output.status.code(), Some(code), "{name}: {said}");
+        assert!(said.contains(found) && said.contains(cure), "{name}: {said}");
+        assert!(said.matches("fault: ").count() + said.matches("hint: ").count() <= 1, "{name}: {said}");
+    }
+}
+
+#[test]
+fn what_locks_hold_is_left_behind_too() {
+    let directory = tempfile::tempdir().unwrap();
+    let (path, out) = (directory.path().join("press.toml"), directory.path().join("out"));
+    let scene = "time = { step = \"1 ms\", end = 0.1 }\n[[bodies]]\nname = \"floor\"\nshape = { kind = \"half_space\" }\nmotion = \"static\"\n\
+                 [[bodies]]\nname = \"stone\"\nshape = { kind = \"ball\", radius = 0.1 }\nposition = [0, 0, 0.1]\n\
+                 locked_translation = [\"y\"]\nvelocity = [0.1, 0, 0]\n[[bodies]]\nname = \"press\"\nshape = { kind = \"cuboid\", size = [1, 0.1, 1] }\n\
+                 position = [0, -0.16, 0.5]\nmotion = { kind = \"constant\", velocity = [0, 0.2, 0] }\n";
+    std::fs::write(&path, scene).unwrap();
+    let result = json(&[path.to_str().unwrap(), "--out", out.to_str().unwrap()]);
+    assert!(result["infeasible_steps"].as_u64().unwrap() > 40, "{result}");
+    let mut files: Vec<_> = std::fs::read_dir(out.join("postmortem")).unwrap().map(|e| e.unwrap().path()).collect();
+    files.retain(|f| f.extension().is_some_and(|e| e == "toml"));
+    assert_eq!(files.len(), 3, "{files:?}");
+    let alone = json(&[files[0].to_str().unwrap()]);
+    assert_eq!((&alone["infeasible_steps"], &alone["bodies"]), (&1.into(), &3.into()), "{alone}");
+    assert!(alone["warnings"].to_string().contains("y axis is locked"), "{}", alone["warnings"]);
+}

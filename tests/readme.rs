@@ -52,7 +52,8 @@ fn files_that_the_readme_names_are_there() {
 /// Every command that begins with `drystone`: on lines of its own, what is two spaces away from it is its description, and in the text.
 #[cfg(feature = "cli")]
 fn commands(readme: &str) -> Vec<String> {
-    let lines = readme.lines().filter_map(|line| line.strip_prefix("drystone ").map(|rest| rest.split("  ").next().unwrap_or(rest)));
+    let fenced = readme.split("```").skip(1).step_by(2).flat_map(str::lines);
+    let lines = fenced.filter_map(|line| line.strip_prefix("drystone ").map(|rest| rest.split("  ").next().unwrap_or(rest)));
     let inline = readme.split('`').filter_map(|code| code.strip_prefix("drystone "));
     // a name alone, as in `drystone solve`, is no command to run
     let whole = |c: &&str| c.contains(' ') || *c == "scenes" || *c == "solvers";

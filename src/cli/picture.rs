@@ -31,7 +31,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE.png")]
     out: PathBuf,
     /// Instant in seconds; 0 is the start, without it the end of the scene
-    #[arg(long, allow_negative_numbers = true, value_name = "T", value_parser = instant)]
+    #[arg(long, allow_hyphen_values = true, value_name = "T", value_parser = instant)]
     at: Option<f64>,
     /// Width and height in pixels
     #[arg(long, allow_hyphen_values = true, value_name = "WIDTHxHEIGHT", default_value = "1280x800", value_parser = size)]
@@ -46,7 +46,7 @@ pub(super) struct Arguments {
     #[arg(long)]
     forces: bool,
     /// Number of threads
-    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
 }
 

@@ -49,6 +49,8 @@ impl PostMortem {
         if rows {
             export::write(&self.folder, problem, report.step, report.time, &scene.name)?;
         }
+        let wrong = |e: std::io::Error| Failure::input(format!("{}: cannot be created: {e}", self.folder.display()));
+        std::fs::create_dir_all(&self.folder).map_err(wrong)?;
         if let Some(alone) = last_step(scene, &built.entities, simulation) {
             let what = if report.infeasible { "has no solution" } else { "missed its tolerance" };
             let head = format!("# step {} of {}, which {what}, alone: `drystone run` repeats it\n", report.step, scene.name);

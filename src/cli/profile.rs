@@ -32,10 +32,10 @@ pub(super) struct Arguments {
     #[arg(long, value_parser = kind)]
     kind: Option<Kind>,
     /// Longest time of one solve in seconds
-    #[arg(long, allow_negative_numbers = true, value_name = "S", default_value = "10", value_parser = positive)]
+    #[arg(long, allow_hyphen_values = true, value_name = "S", default_value = "10", value_parser = positive)]
     time_limit: f64,
     /// Repeat short solves so many times; the best time counts
-    #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     repeat: u32,
     /// Folder for profile.svg and profile.csv
     #[arg(long, value_name = "DIR")]

@@ -29,10 +29,10 @@ pub(super) struct Arguments {
     #[command(flatten)]
     changes: Changes,
     /// End of the run in seconds instead of the scene's
-    #[arg(long, allow_negative_numbers = true, value_name = "T", value_parser = positive)]
+    #[arg(long, allow_hyphen_values = true, value_name = "T", value_parser = positive)]
     until: Option<f64>,
     /// Number of threads; the result is the same on any number
-    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
     /// Write tables, VTK files and a plot into this directory
     #[arg(long, value_name = "DIR")]

@@ -23,16 +23,16 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "NAME", value_parser = solver)]
     solver: Option<&'static Entry>,
     /// Largest admissible error
-    #[arg(long, allow_negative_numbers = true, value_name = "E", default_value = "1e-8", value_parser = positive)]
+    #[arg(long, allow_hyphen_values = true, value_name = "E", default_value = "1e-8", value_parser = positive)]
     tol: f64,
     /// Which error: over max(|q|, |r|, |u|), over |q|, or unit-free
     #[arg(long, default_value = "rel", value_parser = measure)]
     measure: Measure,
     /// Stop after so many seconds, with the best answer so far
-    #[arg(long, allow_negative_numbers = true, value_name = "S", value_parser = positive)]
+    #[arg(long, allow_hyphen_values = true, value_name = "S", value_parser = positive)]
     time_limit: Option<f64>,
     /// Solve so many times and report the best time
-    #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     repeat: u32,
     /// One line of JSON per file
     #[arg(long)]

@@ -11,10 +11,10 @@ pub(super) struct Changes {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Time step in seconds instead of the scene's
-    #[arg(long, allow_negative_numbers = true, value_name = "H", value_parser = positive)]
+    #[arg(long, allow_hyphen_values = true, value_name = "H", value_parser = positive)]
     step: Option<f64>,
     /// Largest admissible residual e_s of a step instead of the scene's
-    #[arg(long, allow_negative_numbers = true, value_name = "E_S", value_parser = positive)]
+    #[arg(long, allow_hyphen_values = true, value_name = "E_S", value_parser = positive)]
     tol: Option<f64>,
 }
 
