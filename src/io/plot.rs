@@ -323,7 +323,7 @@ mod tests {
     #[test]
     fn every_history_is_drawn_even_an_empty_or_spoilt_one() {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("h.svg");
+        let path = dir.path().join("new/h.svg");
         let mut spoilt = history(20);
         spoilt.residual.fill(f64::NAN);
         spoilt.tolerance = 0.0;
