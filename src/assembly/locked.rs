@@ -38,7 +38,7 @@ pub struct Held {
 
 /// A row of a joint that is left out, kept to see whether it holds all the same.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LeftOut {
+pub(crate) struct LeftOut {
     pub(super) bodies: [Option<Entity>; 2],
     pub(super) systems: [System; 2],
     pub(super) rows: [[f64; 6]; 2],

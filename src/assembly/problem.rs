@@ -34,7 +34,7 @@ pub struct StepProblem {
     /// Places where locked axes hold what would have to move.
     pub held: Vec<Held>,
     /// Rows of joints that locked axes leave empty.
-    pub left_out: Vec<LeftOut>,
+    pub(crate) left_out: Vec<LeftOut>,
     /// What the solver said.
     pub report: Report,
     /// Colours of the contact graph.
