@@ -6,3 +6,4 @@ pub mod energy;
 pub mod postmortem;
 pub mod problem;
 pub mod summary;
+mod warnings;

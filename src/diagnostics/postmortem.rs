@@ -125,7 +125,7 @@ fn links(world: &World) -> Vec<Link> {
         for k in first as usize..(first + group.points) as usize {
             let (c, r) = (&p.contacts[k], answer.reactions.contacts[k]);
             let mut u = p.contact_velocity(c, &answer.velocities.rigid);
-            u.x += c.mu * u.y.hypot(u.z);
+            u.x += c.mu * (u.y * u.y + u.z * u.z).sqrt();
             let w = c.local.mean_diagonal();
             let mut x = r - u / w;
             project_coulomb(c.mu, &mut x);
