@@ -424,3 +424,203 @@ fn problems_of_a_run_are_exported_with_their_reactions() {
     assert_eq!((&line["kind"], &line["status"]), (&"gfc".into(), &"Converged".into()));
     assert_eq!(output(&["run", "block_wall", "--export-problems", "every=10"]).status.code(), Some(2));
 }
+
+/// A problem of five rows, a rolling contact, beside those of three.
+#[test]
+fn profile_holds_a_line_for_every_solver_also_for_problems_that_it_does_not_take() {
+    let directory = tempfile::tempdir().unwrap();
+    let (problems, out) = (directory.path().join("problems"), directory.path().join("out"));
+    std::fs::create_dir(&problems).unwrap();
+    for name in ["tower_3d.json", "joint_gmp.json", "chain_lcp.json", "chain_relay.json", "chain_mlcp.json"] {
+        std::fs::copy(asset(name), problems.join(name)).unwrap();
+    }
+    let call =
+        ["profile", problems.to_str().unwrap(), "--tol", "1e-4", "--time-limit", "0.2", "--repeat", "1", "--out", out.to_str().unwrap()];
+    let all = output(&call);
+    assert_eq!(all.status.code(), Some(0), "{}", text(&all.stderr));
+    // every line of a panel counts over the same problems
+    for panel in text(&all.stdout).split("longest solve") {
+        let counts: Vec<&str> =
+            panel.split_whitespace().filter_map(|w| w.split_once('/')).map(|(_, n)| n).filter(|n| n.parse::<u32>().is_ok()).collect();
+        assert!(counts.windows(2).all(|w| w[0] == w[1]), "{panel}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_behind_standard_output_is_an_error_and_a_closed_pipe_is_not() {
+    let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    for call in [
+        &["scenes"][..],
+        &["solvers"],
+        &["check", "arch"],
+        &["run", "arch", "--until", "0.01"],
+        &["run", "arch", "--until", "0.01", "--json"],
+        &["--help"],
+    ] {
+        let output = drystone(call).stdout(full()).stderr(Stdio::piped()).output().unwrap();
+        assert_eq!(output.status.code(), Some(3), "{call:?}");
+        assert!(text(&output.stderr).contains("standard output: cannot be written"), "{call:?}: {}", text(&output.stderr));
+    }
+    let mut child = drystone(&["scenes"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_device_is_never_replaced_by_a_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let socket = directory.path().join("here.png");
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    let drawn = output(&["picture", "arch", "--at", "0", "--size", "64x64", "--out", socket.to_str().unwrap()]);
+    assert_eq!(drawn.status.code(), Some(3), "{}", text(&drawn.stderr));
+    assert!(text(&drawn.stderr).contains("is no file"), "{}", text(&drawn.stderr));
+    assert!(!std::fs::symlink_metadata(&socket).unwrap().is_file(), "it is still there");
+    assert_eq!(output(&["run", "arch", "--until", "0.01", "--out", socket.to_str().unwrap()]).status.code(), Some(3));
+}
+
+#[test]
+fn pictures_are_named_png() {
+    let directory = tempfile::tempdir().unwrap();
+    for name in ["x.jpg", "x", "png"] {
+        let path = directory.path().join(name);
+        let drawn = output(&["picture", "arch", "--at", "0", "--size", "64x64", "--out", path.to_str().unwrap()]);
+        assert_eq!(drawn.status.code(), Some(2), "{name}");
+        assert!(text(&drawn.stderr).contains("ends in .png") && !path.exists(), "{}", text(&drawn.stderr));
+    }
+}
+
+#[test]
+fn negative_numbers_are_told_what_would_do() {
+    for call in [
+        &["run", "arch", "--tol", "-1"][..],
+        &["run", "arch", "--step", "-1e-3"],
+        &["run", "arch", "--until", "-0.5"],
+        &["solve", "x.json", "--tol", "-1"],
+        &["solve", "x.json", "--time-limit", "-1"],
+        &["profile", ".", "--tol", "-1", "--out", "o"],
+        &["picture", "arch", "--at", "-1", "--out", "o.png"],
+    ] {
+        let said = output(call);
+        assert_eq!(said.status.code(), Some(2), "{call:?}");
+        let said = text(&said.stderr);
+        assert!(said.contains("above zero") && !said.contains("-- -"), "{call:?}: {said}");
+    }
+}
+
+#[test]
+fn a_file_beside_the_problems_is_skipped_and_a_broken_problem_is_not() {
+    let directory = tempfile::tempdir().unwrap();
+    let good = problem(directory.path(), "brick.json", BRICK);
+    let readme = problem(directory.path(), "README.md", "# Problems\n\nsome text\n");
+    for command in ["solve", "inspect"] {
+        let all = output(&[command, &readme, &good]);
+        assert_eq!(all.status.code(), Some(0), "{command}: {}", text(&all.stderr));
+        assert!(text(&all.stderr).contains("skipped: ") && text(&all.stderr).contains("README.md"), "{command}: {}", text(&all.stderr));
+        assert_eq!(output(&[command, &readme]).status.code(), Some(3), "{command}: asked for by name");
+        let bad = problem(directory.path(), "bad.json", "{\"kind\": ");
+        assert_eq!(output(&[command, &bad, &good]).status.code(), Some(3), "{command}");
+        assert_eq!(output(&[command, "missing.md", &good]).status.code(), Some(3), "{command}");
+    }
+    let lines = text(&output(&["solve", &readme, &good, "--json"]).stdout);
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&lines[0]["status"], &lines[1]["status"]), (&"skipped".into(), &"Converged".into()));
+}
+
+#[test]
+fn a_run_repeats_what_check_finds() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("sunk.toml");
+    std::fs::write(&path, GOOD.replace("[0, 0, 0.1]", "[0, 0, 0.05]")).unwrap();
+    let path = path.to_str().unwrap();
+    let of = |value: &Value| value["warnings"].as_array().unwrap().iter().map(|w| w.as_str().unwrap().to_owned()).collect::<Vec<_>>();
+    let result = json(&[path, "--until", "0.02"]);
+    let said = of(&result);
+    assert!(said.iter().any(|w| w.contains("fault: ball: overlaps floor by 0.05 m at the start; move it by")), "{said:?}");
+    let shown = text(&output(&["run", path, "--until", "0.02"]).stdout);
+    assert!(shown.contains("ball: overlaps floor") && shown.contains("WARNING"), "{shown}");
+    // also after an interruption
+    let out = directory.path().join("out");
+    let out = out.to_str().unwrap();
+    assert_eq!(output(&["run", path, "--until", "0.02", "--out", out, "--checkpoint", "every=5"]).status.code(), Some(0));
+    let resumed = of(&json(&["--resume", out, "--until", "0.03"]));
+    assert!(resumed.iter().any(|w| w.contains("overlaps floor")), "{resumed:?}");
+
+    let once = of(&json(&["block_wall", "--set", "rows=3", "--until", "0.2", "--step", "1"]));
+    assert!(once.iter().any(|w| w.contains("before its first step of 1 s")), "{once:?}");
+    assert_eq!(of(&json(&["block_wall", "--set", "rows=3", "--until", "0.02"])), [] as [String; 0]);
+}
+
+#[test]
+fn what_goes_wrong_in_a_step_is_left_as_a_problem_and_a_scene_that_repeat_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    let out_text = out.to_str().unwrap();
+    // a tolerance below rounding is missed
+    let scene = ["block_wall", "--set", "rows=4", "--set", "columns=3", "--until", "0.05", "--tol", "1e-30"];
+    let result = json(&scene.iter().chain(&["--out", out_text]).copied().collect::<Vec<_>>());
+    assert!(result["unconverged_steps"].as_u64().unwrap() > 3, "{result}");
+    let mut files: Vec<String> =
+        std::fs::read_dir(out.join("postmortem")).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    files.sort();
+    assert_eq!(files.len(), 6, "{files:?}");
+    assert!(result["warnings"].to_string().contains("postmortem"), "{}", result["warnings"]);
+    let scene = files.iter().find(|f| f.ends_with(".toml")).unwrap();
+    let alone = json(&[out.join("postmortem").join(scene).to_str().unwrap()]);
+    assert_eq!((&alone["steps"], &alone["unconverged_steps"]), (&1.into(), &1.into()), "{alone}");
+    assert!(alone["bodies"].as_u64().unwrap() > 3);
+    let problem = files.iter().find(|f| !f.ends_with(".toml")).unwrap();
+    let line = json_of(&output(&["solve", out.join("postmortem").join(problem).to_str().unwrap(), "--tol", "1e-30", "--json"]), 0);
+    assert!(line["status"] != "Converged", "{line}");
+
+    // a run from the start forgets it, and a good one leaves nothing
+    let good = json(&["block_wall", "--set", "rows=4", "--until", "0.02", "--out", out_text]);
+    assert_eq!(good["unconverged_steps"], 0);
+    assert_eq!(std::fs::read_dir(out.join("postmortem")).unwrap().count(), 0);
+    let _ = json(&["block_wall", "--set", "rows=4", "--until", "0.02", "--out", directory.path().join("new").to_str().unwrap()]);
+    assert!(!directory.path().join("new/postmortem").exists());
+}
+
+#[test]
+fn check_names_what_is_wrong_and_what_would_do() {
+    for (name, code, found, cure) in [
+        ("f4_floating", 0, "hint: s2: starts in the air", "move it onto what is below"),
+        ("u_gap", 0, "hint: s: starts 0.002 m above ground", "move it by [0.000000, 0.000000, -0.002000] m"),
+        ("u_mm", 0, "hint: s: it is 4.899e2 m large", "if the file is in mm"),
+        ("u_base", 1, "fault: scene: the base is accelerated by up to 981 m/s2", "write it in m/s2"),
+        ("u_grav", 1, "fault: scene: gravity [0, 0, 9.81] m/s2 takes every body away", "gravity = [0, 0, -9.81]"),
+        ("f3_cube_onebad", 1, "fault: rock: triangle 2 of 12", "the vertices of this triangle"),
+        ("f3_cube_onebad_static", 1, "fault: rock: triangle 2 of 12", "the vertices of this triangle"),
+        ("pair01", 1, "fault: L1: overlaps L0", "move it by"),
+        ("contact_locked", 0, "no faults, 0 hints", ""),
+        ("joint_locked", 0, "no faults, 0 hints", ""),
+        ("hinge", 0, "no faults, 0 hints", ""),
+    ] {
+        let path = format!("{}/tests/probes/scenes/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+        let output = output(&["check", &path]);
+        let said = text(&output.stdout);
+        assert_eq!(output.status.code(), Some(code), "{name}: {said}");
+        assert!(said.contains(found) && said.contains(cure), "{name}: {said}");
+        assert!(said.matches("fault: ").count() + said.matches("hint: ").count() <= 1, "{name}: {said}");
+    }
+}
+
+#[test]
+fn what_locks_hold_is_left_behind_too() {
+    let directory = tempfile::tempdir().unwrap();
+    let (path, out) = (directory.path().join("press.toml"), directory.path().join("out"));
+    let scene = "time = { step = \"1 ms\", end = 0.1 }\n[[bodies]]\nname = \"floor\"\nshape = { kind = \"half_space\" }\nmotion = \"static\"\n\
+                 [[bodies]]\nname = \"stone\"\nshape = { kind = \"ball\", radius = 0.1 }\nposition = [0, 0, 0.1]\n\
+                 locked_translation = [\"y\"]\nvelocity = [0.1, 0, 0]\n[[bodies]]\nname = \"press\"\nshape = { kind = \"cuboid\", size = [1, 0.1, 1] }\n\
+                 position = [0, -0.16, 0.5]\nmotion = { kind = \"constant\", velocity = [0, 0.2, 0] }\n";
+    std::fs::write(&path, scene).unwrap();
+    let result = json(&[path.to_str().unwrap(), "--out", out.to_str().unwrap()]);
+    assert!(result["infeasible_steps"].as_u64().unwrap() > 40, "{result}");
+    let mut files: Vec<_> = std::fs::read_dir(out.join("postmortem")).unwrap().map(|e| e.unwrap().path()).collect();
+    files.retain(|f| f.extension().is_some_and(|e| e == "toml"));
+    assert_eq!(files.len(), 3, "{files:?}");
+    let alone = json(&[files[0].to_str().unwrap()]);
+    assert_eq!((&alone["infeasible_steps"], &alone["bodies"]), (&1.into(), &3.into()), "{alone}");
+    assert!(alone["warnings"].to_string().contains("y axis is locked"), "{}", alone["warnings"]);
+}

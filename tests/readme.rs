@@ -1,4 +1,5 @@
-//! What the README promises: its two first commands are those of `.ci/run`, its scene loads and runs, its picture exists.
+//! What the README promises: its two first commands are those of `.ci/run`, its scene loads and runs, its picture exists, and every
+//! `drystone` command of it works, the dear ones shortened.
 
 use drystone::io::scene::Scene;
 use std::path::Path;
@@ -44,6 +45,91 @@ fn files_that_the_readme_names_are_there() {
         if !target.contains("://") {
             assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join(target).exists(), "README.md links to {target}");
         }
+    }
+}
+
+/// Every command that begins with `drystone`: on lines of its own, what is two spaces away from it is its description, and in the text.
+#[cfg(feature = "cli")]
+fn commands(readme: &str) -> Vec<String> {
+    let fenced = readme.split("```").skip(1).step_by(2).flat_map(str::lines);
+    let lines = fenced.filter_map(|line| line.strip_prefix("drystone ").map(|rest| rest.split("  ").next().unwrap_or(rest)));
+    let inline = readme.split('`').filter_map(|code| code.strip_prefix("drystone "));
+    // a name alone, as in `drystone solve`, is no command to run
+    let whole = |c: &&str| c.contains(' ') || *c == "scenes" || *c == "solvers";
+    let mut found: Vec<String> = Vec::new();
+    for command in lines.chain(inline).filter(|c| !c.contains('\n')).filter(whole).map(str::trim) {
+        if !found.iter().any(|known| known == command) {
+            found.push(command.to_owned());
+        }
+    }
+    found
+}
+
+/// The same command, so that it ends soon: the long runs stop early, the profile has little time for each solve.
+#[cfg(feature = "cli")]
+fn shortened(command: &str) -> Vec<String> {
+    let mut words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
+    let until = |t: &str| ["--until".to_owned(), t.to_owned()];
+    match words[0].as_str() {
+        "run" if words.iter().any(|w| w == "--resume") => {
+            let at = words.iter().position(|w| w == "--until").expect("the README goes on to a time");
+            words[at + 1] = "0.22".to_owned();
+        }
+        "run" if words.iter().any(|w| w == "n=20") => words.extend(until("0.01")),
+        "run" => words.extend(until("0.2")),
+        "profile" => words.extend(["--time-limit", "0.05", "--repeat", "1"].map(str::to_owned)),
+        _ => {}
+    }
+    words
+}
+
+#[cfg(feature = "cli")]
+#[test]
+fn every_command_of_the_readme_works() {
+    let readme = file("README.md");
+    let directory = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| directory.path().join(name);
+    let copy = |from: &str, to: &str| std::fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join(from), at(to)).expect("it can be copied");
+    for folder in ["assets/problems", "assets/pictures"] {
+        std::fs::create_dir_all(at(folder)).expect("a folder");
+    }
+    let problems = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/problems");
+    for entry in std::fs::read_dir(problems).expect("the folder is there") {
+        let name = entry.expect("an entry").file_name().to_string_lossy().into_owned();
+        copy(&format!("assets/problems/{name}"), &format!("assets/problems/{name}"));
+    }
+    // the names that stand for files of the reader
+    copy("assets/problems/tower_3d.hdf5", "problem.hdf5");
+    std::fs::write(at("my_scene.toml"), block(&readme, "toml")).expect("it can be written");
+
+    let all = commands(&readme);
+    assert!(all.len() >= 20, "only {} commands are found", all.len());
+    for command in all {
+        let mut words = Vec::new();
+        for word in shortened(&command) {
+            match word.strip_suffix("/*") {
+                Some(folder) => {
+                    let mut files: Vec<String> = std::fs::read_dir(at(folder))
+                        .expect("the folder is there")
+                        .map(|e| format!("{folder}/{}", e.expect("an entry").file_name().to_string_lossy()))
+                        .collect();
+                    files.sort();
+                    words.extend(files);
+                }
+                None => words.push(word),
+            }
+        }
+        let output = Command::new(env!("CARGO_BIN_EXE_drystone")).args(&words).current_dir(&directory).output().expect("it starts");
+        let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert_eq!(output.status.code(), Some(0), "drystone {command}\n{out}\n{err}");
+        assert!(!out.contains("WARNING"), "drystone {command}\n{out}");
+        if command.starts_with("solve") {
+            let bad = |line: &&str| ["Stalled", "BudgetSpent", "Inconsistent", "error"].iter().any(|word| line.contains(word));
+            assert_eq!(out.lines().find(bad), None, "drystone {command}");
+        }
+    }
+    for made in ["assets/pictures/bead_stack.png", "answer.hdf5", "profile/profile.svg", "wall/steps.csv", "results/summary.json"] {
+        assert!(at(made).exists(), "{made}");
     }
 }
 

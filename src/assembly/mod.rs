@@ -1,5 +1,6 @@
 //! From interactions to the flat one-step problem, and back.
 
 pub mod global;
+pub mod locked;
 pub mod problem;
 pub mod systems;

@@ -1,5 +1,6 @@
 //! Activate, assemble, solve, and hand the reactions back.
 
+use super::locked::{Held, LeftOut, any_locks, independent_rows, judge, normal_is_held};
 use super::problem::{Solver, StepProblem};
 use crate::algebra::spatial::{skew, tangents};
 use crate::integrator::moreau_jean::rigid_mass;
@@ -32,13 +33,14 @@ pub fn activate(
     mut pairs: Query<(&ContactPair, &mut Manifold)>,
 ) {
     let h = scheme.time_step;
-    let StepProblem { groups, first_contact, last: (places, reactions), answer, .. } = &mut *step;
+    let StepProblem { groups, first_contact, last: (places, reactions), answer, held, .. } = &mut *step;
     if pass.number > 0 {
         places.clear();
         places.extend(groups.iter().zip(first_contact.iter()).map(|(g, &first)| [g.source, first, g.points]));
         reactions.clone_from(&answer.reactions.contacts);
     }
     groups.clear();
+    held.clear();
     let mut sources = 0;
     for (source, (pair, mut manifold)) in pairs.iter_mut().enumerate() {
         sources = source as u32 + 1;
@@ -55,6 +57,9 @@ pub fn activate(
                 let u = DVec3::X * touch.normal.dot(velocity(rows[0]) - velocity(rows[1]));
                 pair.law.constant_part(scheme.treatment, touch.gap, 0.0, u, h).is_some()
             };
+            if touch.active && held_normal(&scheme, pair, rows, touch, &mut step.held) {
+                touch.active = false;
+            }
             points += u32::from(touch.active);
         }
         if points > 0 {
@@ -78,6 +83,30 @@ pub fn activate(
     }
     problem.groups.push(total);
     problem.colours.clone_from(&colouring.colours);
+}
+
+/// Whether locked axes keep both bodies from moving along the normal: no row then, but a word where the gap would have to open.
+fn held_normal(scheme: &Scheme, pair: &ContactPair, rows: [&Body; 2], touch: &Touch, held: &mut Vec<Held>) -> bool {
+    if !any_locks(rows.map(Some)) {
+        return false;
+    }
+    let middle = 0.5 * (touch.point1 + touch.point2);
+    let arms = rows.map(|b| middle - b.pose.position);
+    if !normal_is_held(rows, arms, touch.normal) {
+        return false;
+    }
+    let u = touch.normal.dot(world_twist(rows[0]).at(arms[0]) - world_twist(rows[1]).at(arms[1]));
+    let (h, band) = (scheme.time_step, scheme.touch * pair.size);
+    let share = match scheme.treatment {
+        Treatment::GapAware { beta } if touch.gap < 0.0 => beta,
+        _ if touch.gap < 0.0 => 0.0,
+        _ => 1.0,
+    };
+    let speed = -(u + share * beyond_touch(touch.gap, band) / h);
+    if speed * h > band {
+        held.push(Held { bodies: rows.map(|b| b.entity), direction: touch.normal, speed });
+    }
+    true
 }
 
 /// A body is at rest below this part of the velocity of a fall of one step.
@@ -216,7 +245,8 @@ pub fn assemble_blocks(
     mut step: ResMut<StepProblem>,
     mut joints: Query<(Entity, &mut SphericalJoint)>,
 ) {
-    let StepProblem { problem, answer, joints: joined, error, .. } = &mut *step;
+    let StepProblem { problem, answer, joints: joined, left_out, error, .. } = &mut *step;
+    left_out.clear();
     problem.blocks.clear();
     problem.jacobians.clear();
     problem.block_b.clear();
@@ -234,23 +264,30 @@ pub fn assemble_blocks(
         if ends[0].is_none() || (joint.body2.is_some() && ends[1].is_none()) {
             continue; // a body of the joint has died
         }
-        push_joint(&scheme, problem, ends, &mut joint);
-        joined.push(entity);
+        let kept = push_joint(&scheme, problem, ends, &mut joint, left_out);
+        joined.push((entity, kept));
         if first_pass {
             let guess = if scheme.warm_start { joint.reaction } else { DVec3::ZERO };
-            answer.reactions.blocks.extend(guess.to_array());
+            answer.reactions.blocks.extend(guess.to_array().into_iter().zip(kept).filter_map(|(x, kept)| kept.then_some(x)));
         }
     }
     *error = problem.prepare().err().map(|e| e.to_string());
 }
 
-/// Appends the three rows of a joint: impulses at the middle of the step, velocities matched at its end.
+/// Appends the rows of a joint: impulses at the middle of the step, velocities matched at its end. Says which of the three they are:
+/// locked axes may leave some empty, or make them follow from the others.
 ///
 /// ```text
 /// H_m v⁺ + (H₁ − H_m) v⁽ⁱ⁾ + β g / h = 0        θ = ½:  H₁ v⁺ = −β g/h when the passes have settled
 /// H_m v⁺ + β g / h = 0                          θ = 1:  the step moves by h v⁺, so H_m v⁺ is its rate of the gap
 /// ```
-fn push_joint(scheme: &Scheme, problem: &mut crate::numerics::mixed::MixedProblem, ends: [Option<&Body>; 2], joint: &mut SphericalJoint) {
+fn push_joint(
+    scheme: &Scheme,
+    problem: &mut crate::numerics::mixed::MixedProblem,
+    ends: [Option<&Body>; 2],
+    joint: &mut SphericalJoint,
+    left_out: &mut Vec<LeftOut>,
+) -> [bool; 3] {
     let anchors = joint.anchors;
     let end_of_step = scheme.treatment.theta() < 1.0;
     let mut rows = [[0.0; 18]; 2];
@@ -285,11 +322,29 @@ fn push_joint(scheme: &Scheme, problem: &mut crate::numerics::mixed::MixedProble
     }
     b += scheme.joint_feedback * gap / scheme.time_step;
     joint.gap = gap;
-    let used = |k: usize| if systems[k] == System::Fixed { &rows[k][..0] } else { &rows[k][..] };
-    problem.push_block(AdmissibleSet::Free, systems, [used(0), used(1)], &b.to_array());
-    if let Some(block) = problem.blocks.last_mut() {
-        block.scale = contact_scale(scheme.time_step, scheme.gravity.length(), b.length(), f64::INFINITY);
+    let kept = independent_rows(&problem.rigid, ends, systems, &rows);
+    let (mut packed, mut packed_b, mut n) = ([[0.0; 18]; 2], [0.0; 3], 0);
+    for i in 0..3 {
+        let row = rows.map(|r| [0, 1, 2, 3, 4, 5].map(|j| r[6 * i + j]));
+        if kept[i] {
+            (0..2).for_each(|k| packed[k][6 * n..6 * n + 6].copy_from_slice(&row[k]));
+            packed_b[n] = b[i];
+            n += 1;
+        } else {
+            // what rounding and the touch of bodies would leave
+            let reach = |k: usize| ends[k].map_or(0.0, |body| anchors[k].length() * scheme.touch + 1e-12 * body.pose.position.length());
+            let tolerance = (reach(0) + reach(1)) / scheme.time_step;
+            left_out.push(LeftOut { bodies: ends.map(|e| e.and_then(|b| b.entity)), systems, rows: row, b: b[i], axis: i, tolerance });
+        }
     }
+    if n > 0 {
+        let used = |k: usize| if systems[k] == System::Fixed { &packed[k][..0] } else { &packed[k][..6 * n] };
+        problem.push_block(AdmissibleSet::Free, systems, [used(0), used(1)], &packed_b[..n]);
+        if let Some(block) = problem.blocks.last_mut() {
+            block.scale = contact_scale(scheme.time_step, scheme.gravity.length(), b.length(), f64::INFINITY);
+        }
+    }
+    kept
 }
 
 /// Hands the problem to the solver.
@@ -302,6 +357,7 @@ pub fn solve(mut step: ResMut<StepProblem>, mut solver: ResMut<Solver>) {
     let sweeps = report.iterations;
     *report = settings.solve_with(problem, answer, workspace);
     report.iterations += sweeps;
+    judge(&mut step);
 }
 
 /// New velocities and poses of all systems.
@@ -361,10 +417,14 @@ pub fn store_reactions(
         }
     }
     let mut first = 0;
-    for &entity in &step.joints {
+    for &(entity, kept) in &step.joints {
+        let mut reaction = [0.0; 3];
+        for (x, _) in reaction.iter_mut().zip(kept).filter(|(_, kept)| *kept) {
+            *x = answer.reactions.blocks[first];
+            first += 1;
+        }
         if let Ok(mut joint) = joints.get_mut(entity) {
-            joint.reaction = DVec3::from_slice(&answer.reactions.blocks[first..]);
-            first += 3;
+            joint.reaction = DVec3::from_array(reaction);
         }
     }
 }

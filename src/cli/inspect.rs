@@ -1,6 +1,6 @@
 //! `drystone inspect`.
 
-use super::solve::kind;
+use super::solve::{SKIPPED, is_something_else, kind};
 use super::{DONE, Failure, INPUT, say, tell};
 use crate::diagnostics::problem::Facts;
 use crate::io::problem::read;
@@ -44,11 +44,12 @@ pub(super) fn inspect(arguments: &Arguments) -> Result<u8, Failure> {
         let facts = match read(path, arguments.kind) {
             Ok(problem) => Facts::of(&problem),
             Err(error) => {
-                code = INPUT;
+                let skipped = arguments.files.len() > 1 && is_something_else(path);
+                code = if skipped { code } else { INPUT };
                 if arguments.json {
                     say(&serde_json::json!({ "file": file, "message": error.to_string() }).to_string());
                 } else {
-                    tell(&format!("error: {error}"));
+                    tell(&format!("{}: {error}", if skipped { SKIPPED } else { "error" }));
                 }
                 continue;
             }

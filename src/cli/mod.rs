@@ -10,6 +10,7 @@ mod export;
 mod inspect;
 mod output;
 mod picture;
+mod postmortem;
 mod profile;
 mod progress;
 mod run;
@@ -19,6 +20,7 @@ mod source;
 use clap::{Parser, Subcommand};
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
 
 /// The command did what was asked.
 const DONE: u8 = 0;
@@ -103,9 +105,8 @@ pub fn main() -> u8 {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // a reader that closed the pipe early is no fault of the user
-            let _ = error.print();
-            return u8::try_from(error.exit_code()).unwrap_or(USAGE);
+            note_unprinted(error.print());
+            return printed(u8::try_from(error.exit_code()).unwrap_or(USAGE));
         }
     };
     let result = catch_unwind(AssertUnwindSafe(|| match cli.command {
@@ -120,7 +121,7 @@ pub fn main() -> u8 {
         Command::Solvers => Ok(solve::list()),
     }));
     match result {
-        Ok(Ok(code)) => code,
+        Ok(Ok(code)) => printed(code),
         Ok(Err(failure)) => {
             tell(&format!("error: {}", failure.message));
             failure.code
@@ -132,9 +133,31 @@ pub fn main() -> u8 {
     }
 }
 
-/// Prints a line to stdout; a reader that has gone is ignored.
+/// The first line that could not be printed; the command goes on, since its files may still be worth having.
+static UNPRINTED: OnceLock<String> = OnceLock::new();
+
+/// Prints a line to stdout; a reader that has gone is ignored, a full disk is not.
 fn say(text: &str) {
-    let _ = writeln!(std::io::stdout().lock(), "{text}");
+    note_unprinted(writeln!(std::io::stdout().lock(), "{text}"));
+}
+
+fn note_unprinted(result: std::io::Result<()>) {
+    if let Err(error) = result.and_then(|()| std::io::stdout().flush())
+        && error.kind() != std::io::ErrorKind::BrokenPipe
+    {
+        let _ = UNPRINTED.set(error.to_string());
+    }
+}
+
+/// The exit code, once everything that was said has been printed.
+fn printed(code: u8) -> u8 {
+    match UNPRINTED.get() {
+        Some(error) => {
+            tell(&format!("error: standard output: cannot be written: {error}"));
+            if code == DONE { INPUT } else { code }
+        }
+        None => code,
+    }
 }
 
 /// Prints a line to stderr; a reader that has gone is ignored.

@@ -31,10 +31,10 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE.png")]
     out: PathBuf,
     /// Instant in seconds; 0 is the start, without it the end of the scene
-    #[arg(long, value_name = "T", value_parser = instant)]
+    #[arg(long, allow_hyphen_values = true, value_name = "T", value_parser = instant)]
     at: Option<f64>,
     /// Width and height in pixels
-    #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "1280x800", value_parser = size)]
+    #[arg(long, allow_hyphen_values = true, value_name = "WIDTHxHEIGHT", default_value = "1280x800", value_parser = size)]
     size: [u32; 2],
     /// From the bodies to the eye, as x,y,z with z up
     #[arg(long, value_name = "X,Y,Z", value_parser = direction, allow_hyphen_values = true)]
@@ -46,7 +46,7 @@ pub(super) struct Arguments {
     #[arg(long)]
     forces: bool,
     /// Number of threads
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
 }
 
@@ -66,6 +66,10 @@ fn direction(text: &str) -> Result<DVec3, String> {
 }
 
 pub(super) fn picture(arguments: &Arguments) -> Result<u8, Failure> {
+    if !arguments.out.extension().is_some_and(|e| e.eq_ignore_ascii_case("png")) {
+        let message = format!("--out {}: pictures are written as PNG; give a name that ends in .png", arguments.out.display());
+        return Err(Failure::new(USAGE, message));
+    }
     let mut scene = arguments.changes.load(&arguments.scene)?;
     scene.time.end = arguments.at.unwrap_or(scene.time.end);
     check_length(&scene)?;

@@ -20,7 +20,7 @@ pub(super) struct Arguments {
     #[arg(value_name = "DIR")]
     folder: PathBuf,
     /// Tolerances, separated by commas
-    #[arg(long, value_name = "E,…", value_delimiter = ',', default_value = "1e-4,1e-8", value_parser = positive)]
+    #[arg(long, allow_hyphen_values = true, value_name = "E,…", value_delimiter = ',', default_value = "1e-4,1e-8", value_parser = positive)]
     tol: Vec<f64>,
     /// Solvers, separated by commas, instead of all
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = solver)]
@@ -32,10 +32,10 @@ pub(super) struct Arguments {
     #[arg(long, value_parser = kind)]
     kind: Option<Kind>,
     /// Longest time of one solve in seconds
-    #[arg(long, value_name = "S", default_value = "10", value_parser = positive)]
+    #[arg(long, allow_hyphen_values = true, value_name = "S", default_value = "10", value_parser = positive)]
     time_limit: f64,
     /// Repeat short solves so many times; the best time counts
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     repeat: u32,
     /// Folder for profile.svg and profile.csv
     #[arg(long, value_name = "DIR")]
@@ -158,13 +158,20 @@ fn panels(arguments: &Arguments, problems: &[(String, Problem)], rows: &[Row]) -
     let mut panels = Vec::new();
     for family in [Family::Local, Family::Global, Family::Lcp, Family::Mlcp, Family::Relay] {
         for &tolerance in &arguments.tol {
+            // every solver gets a time for every problem: those that it does not claim it does not solve
+            let mut asked: Vec<usize> = Vec::new();
             let here: Vec<&Row> = rows.iter().filter(|r| r.tolerance == tolerance && problems[r.problem].1.family() == family).collect();
+            asked.extend(here.iter().map(|r| r.problem));
+            asked.dedup();
             let mut panel = Panel { title: format!("{} to {tolerance:e}", family.name()), ..Panel::default() };
             for row in &here {
                 if !panel.solvers.iter().any(|name| name == row.solver.name) {
                     panel.solvers.push(row.solver.name.to_owned());
-                    let times = here.iter().filter(|r| r.solver.name == row.solver.name);
-                    panel.times.push(times.map(|r| r.time(arguments.measure)).collect());
+                    let time = |p: &usize| {
+                        let found = here.iter().find(|r| r.problem == *p && r.solver.name == row.solver.name);
+                        found.map_or(f64::INFINITY, |r| r.time(arguments.measure))
+                    };
+                    panel.times.push(asked.iter().map(time).collect());
                 }
             }
             if !panel.solvers.is_empty() {

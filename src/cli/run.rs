@@ -2,6 +2,7 @@
 
 use super::export;
 use super::output::{Output, due};
+use super::postmortem::PostMortem;
 use super::progress::Progress;
 use super::source::{Changes, check_length, positive, unbuilt, use_threads};
 use super::{DONE, Failure, INPUT, INTERRUPTED, NOT_FINITE, USAGE, say, tell};
@@ -28,10 +29,10 @@ pub(super) struct Arguments {
     #[command(flatten)]
     changes: Changes,
     /// End of the run in seconds instead of the scene's
-    #[arg(long, value_name = "T", value_parser = positive)]
+    #[arg(long, allow_hyphen_values = true, value_name = "T", value_parser = positive)]
     until: Option<f64>,
     /// Number of threads; the result is the same on any number
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
     /// Write tables, VTK files and a plot into this directory
     #[arg(long, value_name = "DIR")]
@@ -176,6 +177,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
             Some(output)
         }
     };
+    let mut wrong = directory.map(|d| PostMortem::new(d, run.resumed)).transpose()?;
     let mut progress = Progress::new((end / step).round() as u64, run.built.simulation.steps());
     let mut stopped: Option<SimulationError> = None;
     while run.built.simulation.time() < end - 1e-9 * step && !STOP.load(Ordering::SeqCst) {
@@ -188,6 +190,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
         };
         run.meter.observe(&report, &run.built.simulation);
         progress.step(&report);
+        if let Some(wrong) = &mut wrong {
+            wrong.step(&report, &run.scene, &run.built)?;
+        }
         if let Some(output) = &mut output {
             output.step(&report, &run.built.simulation).map_err(Failure::input)?;
         }
@@ -212,6 +217,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
     }
     let mut summary = run.meter.summary(&mut run.built.simulation);
     summary.interrupted = interrupted;
+    summary.warnings.extend(wrong.as_ref().and_then(PostMortem::note));
     summary.stopped = stopped.as_ref().map(ToString::to_string);
     summary.threads = rayon::current_num_threads();
     summary.wall_s = clock.elapsed().as_secs_f64();

@@ -23,16 +23,16 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "NAME", value_parser = solver)]
     solver: Option<&'static Entry>,
     /// Largest admissible error
-    #[arg(long, value_name = "E", default_value = "1e-8", value_parser = positive)]
+    #[arg(long, allow_hyphen_values = true, value_name = "E", default_value = "1e-8", value_parser = positive)]
     tol: f64,
     /// Which error: over max(|q|, |r|, |u|), over |q|, or unit-free
     #[arg(long, default_value = "rel", value_parser = measure)]
     measure: Measure,
     /// Stop after so many seconds, with the best answer so far
-    #[arg(long, value_name = "S", value_parser = positive)]
+    #[arg(long, allow_hyphen_values = true, value_name = "S", value_parser = positive)]
     time_limit: Option<f64>,
     /// Solve so many times and report the best time
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     repeat: u32,
     /// One line of JSON per file
     #[arg(long)]
@@ -53,6 +53,7 @@ Examples:
 
 Lines of JSON: file, kind, contacts, rows, solver, status, iterations, rel, rel_q, e_s, time_s (processor time of the solve alone).
 Status: Converged, Stalled, BudgetSpent, Inconsistent, or error with a message.
+Status of a file that is no problem and does not look like one, such as a README among several FILEs: skipped.
 Exit codes: 0 every file has its status, 2 usage, 3 some file could not be read or has no solver";
 
 pub(super) fn kind(text: &str) -> Result<Kind, String> {
@@ -156,20 +157,30 @@ pub(super) fn solve(arguments: &Arguments) -> Result<u8, Failure> {
     let mut code = DONE;
     for path in &arguments.files {
         let line = one(arguments, path, several, &mut trace);
-        if line.message.is_some() {
+        if line.message.is_some() && line.status != SKIPPED {
             code = INPUT;
         }
         if arguments.json {
             say(&serde_json::to_string(&line).map_err(Failure::input)?);
         } else {
             say(&line.row(width));
-            line.message.iter().for_each(|message| tell(&format!("error: {message}")));
+            let word = if line.status == SKIPPED { SKIPPED } else { "error" };
+            line.message.iter().for_each(|message| tell(&format!("{word}: {message}")));
         }
     }
     if let Some(path) = &arguments.trace {
         std::fs::write(path, trace).map_err(|e| Failure::input(format!("{}: cannot be written: {e}", path.display())))?;
     }
     Ok(code)
+}
+
+/// Status of a file among others that is no problem and does not look like one.
+pub(super) const SKIPPED: &str = "skipped";
+
+/// True for a file whose name promises no problem, such as the README.md beside them; it was asked for by a `*`.
+pub(super) fn is_something_else(path: &Path) -> bool {
+    let name = name(path).to_lowercase();
+    path.is_file() && ![".hdf5", ".h5", ".dat", ".dat.gz", ".gz", ".json"].iter().any(|end| name.ends_with(end))
 }
 
 fn name(path: &Path) -> String {
@@ -195,6 +206,9 @@ fn one(arguments: &Arguments, path: &Path, several: bool, trace: &mut String) ->
     };
     let problem = match read(path, arguments.kind) {
         Ok(problem) => problem,
+        Err(error) if several && is_something_else(path) => {
+            return Line { status: SKIPPED.to_owned(), message: Some(error.to_string()), ..line };
+        }
         Err(error) => return Line { message: Some(error.to_string()), ..line },
     };
     line.kind = Some(arguments.kind.unwrap_or(problem.kind()).name());

@@ -12,10 +12,10 @@ pub(super) struct Changes {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Time step in seconds instead of the scene's, or auto: each step chosen from speeds and sizes
-    #[arg(long, value_name = "H", value_parser = step_size)]
+    #[arg(long, allow_hyphen_values = true, value_name = "H", value_parser = step_size)]
     step: Option<StepSize>,
     /// Largest admissible residual e_s of a step instead of the scene's
-    #[arg(long, value_name = "E_S", value_parser = positive)]
+    #[arg(long, allow_hyphen_values = true, value_name = "E_S", value_parser = positive)]
     tol: Option<f64>,
 }
 

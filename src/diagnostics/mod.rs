@@ -4,6 +4,7 @@ mod certificate;
 pub mod check;
 pub mod convergence;
 pub mod energy;
+pub mod postmortem;
 pub mod problem;
 pub mod summary;
 mod warnings;

@@ -1,5 +1,6 @@
 //! What a run comes to: a meter that looks at every step, and the summary it gives at the end.
 
+use super::check::{Finding, check};
 use super::warnings::warnings;
 use crate::assembly::problem::StepProblem;
 use crate::geometry::systems::Proximity;
@@ -274,6 +275,9 @@ pub(crate) struct Record {
     momentum: Momentum,
     /// whether the dam has left its place
     gone: bool,
+    /// what was wrong before the run, and what locked axes held in it
+    warnings: Vec<String>,
+    held: bool,
 }
 
 impl Record {
@@ -286,7 +290,8 @@ impl Record {
 impl Meter {
     /// A meter at the start of a run; `entities` are those of the bodies of the scene.
     pub fn new(scene: &Scene, entities: &[Entity], simulation: &Simulation) -> Self {
-        let record = Record { origins: vec![None; entities.len()], ..Record::default() };
+        let warnings = check(scene).iter().map(Finding::line).collect();
+        let record = Record { origins: vec![None; entities.len()], warnings, ..Record::default() };
         let mut meter = Self {
             scene: scene.name.clone(),
             study: scene.study.clone(),
@@ -308,13 +313,20 @@ impl Meter {
         record.residuals.push(report.report.e_s);
         record.rel_max = record.rel_max.max(report.report.rel);
         record.infeasible += u64::from(report.infeasible);
+        if !record.held
+            && let Some(text) = held(report, simulation)
+        {
+            record.warnings.push(text);
+            record.held = true;
+        }
         let missed = !report.converged && !report.infeasible;
         record.unconverged += u64::from(missed);
         if missed {
             record.first_missed.get_or_insert(report.time);
         }
+        // what locked axes hold has its own words
         if report.infeasible && record.first_infeasible.is_none() {
-            record.first_infeasible = Some(Squeeze::of(report.time, simulation));
+            record.first_infeasible = Some(Squeeze::of(report.time, simulation)).filter(|squeeze| !squeeze.bodies.is_empty());
         }
         record.penetration_size = record.penetration_size.max(report.penetration_size);
         record.stride = record.stride.max(report.stride);
@@ -430,7 +442,7 @@ impl Meter {
             Study::Incline(study) => summary.incline = Some(self.incline(study)),
             Study::Dam(study) => summary.dam = Some(self.dam(study, simulation, &forces)),
         }
-        summary.warnings = warnings(&summary, record);
+        summary.warnings = record.warnings.iter().cloned().chain(warnings(&summary, record)).collect();
         summary
     }
 
@@ -479,6 +491,23 @@ impl Meter {
             base_resultant_from_toe_m: over(forces.base_moment, forces.base_normal),
         }
     }
+}
+
+/// The first place of a step where locked axes hold what would have to move, in words.
+fn held(report: &StepReport, simulation: &Simulation) -> Option<String> {
+    let world = simulation.world();
+    let worst = world.resource::<StepProblem>().held.iter().max_by(|a, b| a.speed.total_cmp(&b.speed))?;
+    let name = |entity: Option<Entity>| {
+        entity.map_or("the world".to_owned(), |e| world.get::<BodyName>(e).map_or_else(|| format!("{e:?}"), |n| n.0.clone()))
+    };
+    let [one, two] = worst.bodies.map(name);
+    let axis = ["x", "y", "z"][worst.direction.abs().max_position()];
+    let d = worst.direction;
+    Some(format!(
+        "step {} (t = {} s): {one} would have to move against {two} at {:.3e} m/s along [{:.3}, {:.3}, {:.3}], but their {axis} axis is \
+         locked; unlock it, or let the other body give way",
+        report.step, report.time, worst.speed, d.x, d.y, d.z
+    ))
 }
 
 /// Resultants of the ground on the lowest course in the last step.

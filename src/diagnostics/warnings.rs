@@ -5,7 +5,7 @@ use super::summary::{Record, Summary};
 /// Overlap, in parts of a body, from which one may see it.
 const OVERLAP: f64 = 0.01;
 /// Part of a body that a step may move by mistake.
-const VIOLATION: f64 = 1e-3;
+const VIOLATION: f64 = 5e-3;
 /// Part of the energy that moved which may be unaccounted for, or come from the correction of overlaps.
 const ENERGY: [f64; 2] = [1e-6, 0.05];
 /// Names that are listed.

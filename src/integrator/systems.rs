@@ -21,6 +21,8 @@ pub struct Pass {
     pub number: usize,
     /// Rows are evaluated at the middle of the step, which depends on its end.
     pub nonlinear: bool,
+    /// Relative change that the tolerance of the solver alone can make from a pass to the next.
+    pub accuracy: f64,
     /// Largest change of a velocity against the last pass, relative to the largest velocity, not below that of a free fall
     /// of one step; 0 where only rounding is left.
     pub change: f64,
@@ -164,7 +166,9 @@ pub fn new_state(bodies: &mut Bodies, scheme: &Scheme, free: &[Twist], solution:
         }
     }
     let last = std::mem::replace(&mut pass.change, if size > 0.0 { change / size } else { 0.0 });
-    if pass.number > 0 && pass.change <= ROUNDING && pass.change > 0.5 * last {
+    let rounding = pass.change <= ROUNDING && pass.change > 0.5 * last;
+    let unsolved = pass.change <= pass.accuracy && pass.change > 0.9 * last;
+    if pass.number > 0 && (rounding || unsolved) {
         pass.change = 0.0;
     }
 }

@@ -1,7 +1,7 @@
 //! Curves of any two quantities as one SVG: courses in time, phase planes, errors against step sizes.
 
 use super::plot::{COLOURS, DrawResult, INK};
-use crate::io::error::{OutputError, replace_file};
+use crate::io::error::{OutputError, make_folder_of, replace_file};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use std::path::Path;
@@ -107,9 +107,7 @@ pub fn write_planes(path: &Path, panels: &[Panel], columns: usize) -> Result<(),
 
 fn save(path: &Path, drawn: DrawResult, svg: &str) -> Result<(), OutputError> {
     drawn.map_err(|error| OutputError::data(path, format!("the plot cannot be drawn: {error}")))?;
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder).map_err(|error| OutputError::data(path, format!("its folder cannot be made: {error}")))?;
-    }
+    make_folder_of(path)?;
     replace_file(path, svg.as_bytes())
 }
 

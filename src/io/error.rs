@@ -54,11 +54,40 @@ impl OutputError {
     }
 }
 
-/// Writes a whole file so that a reader sees the old content or the new one, never half of it.
+/// Makes the folder that a file is to stand in, where it is missing.
+pub(crate) fn make_folder_of(path: &Path) -> Result<(), OutputError> {
+    match path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        Some(folder) => std::fs::create_dir_all(folder).map_err(OutputError::file(folder, "created")),
+        None => Ok(()),
+    }
+}
+
+/// Writes a whole file so that a reader sees the old content or the new one, never half of it. What is there and is no file (a device, a
+/// pipe, a folder) is left alone.
 pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
+    if std::fs::metadata(path).is_ok_and(|m| !m.is_file()) {
+        return Err(OutputError::data(path, "is there and is no file, so it cannot be replaced; name a file"));
+    }
     let mut partial = path.as_os_str().to_owned();
     partial.push(".part");
     let partial = PathBuf::from(partial);
     std::fs::write(&partial, bytes).map_err(OutputError::file(&partial, "written"))?;
     std::fs::rename(&partial, path).map_err(OutputError::file(path, "replaced"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_replaced_and_nothing_else_is_touched() {
+        let directory = tempfile::tempdir().unwrap_or_else(|e| panic!("{e}"));
+        let path = directory.path().join("a.txt");
+        for content in [b"one", b"two"] {
+            replace_file(&path, content).unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(std::fs::read(&path).unwrap_or_default(), content);
+        }
+        let folder = replace_file(directory.path(), b"x").map_err(|e| e.to_string());
+        assert!(folder.is_err_and(|e| e.contains("is no file")) && directory.path().is_dir());
+    }
 }

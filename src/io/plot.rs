@@ -1,6 +1,6 @@
 //! The course of a run as one SVG: energy, residual and penetration above each other against time.
 
-use crate::io::error::{OutputError, replace_file};
+use crate::io::error::{OutputError, make_folder_of, replace_file};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use std::path::Path;
@@ -129,6 +129,7 @@ fn save(path: &Path, title: &str, time: &[f64], panels: &[Panel], unit: &str) ->
     }
     let mut svg = String::new();
     draw(&mut svg, title, time, panels, unit).map_err(|error| OutputError::data(path, format!("the plot cannot be drawn: {error}")))?;
+    make_folder_of(path)?;
     replace_file(path, svg.as_bytes())
 }
 
@@ -322,7 +323,7 @@ mod tests {
     #[test]
     fn every_history_is_drawn_even_an_empty_or_spoilt_one() {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("h.svg");
+        let path = dir.path().join("new/h.svg");
         let mut spoilt = history(20);
         spoilt.residual.fill(f64::NAN);
         spoilt.tolerance = 0.0;

@@ -143,7 +143,7 @@ pub fn write_bodies(path: &Path, snapshot: &Snapshot) -> Result<(), OutputError>
 ///
 /// Point `i` is contact `i`; the ends of the branches follow. Cells, first all vertices and then all branches, and
 /// points carry `normal_impulse`, `friction_impulse` (N·s), `normal`, `gap` (m), `sliding_speed` (m/s), `status`
-/// (0 open, 1 stick, 2 slip), `body1` and `body2`. At the ends of branches vectors are zero: arrows stand at contacts only.
+/// (0 open, 1 stick, 2 slip), `body1` and `body2`. At the ends of branches numbers and vectors are zero: glyphs show at contacts only.
 pub fn write_contacts(path: &Path, snapshot: &Snapshot) -> Result<(), OutputError> {
     let contacts = snapshot.contacts;
     let mut points: Vec<DVec3> = contacts.iter().map(ContactView::middle).collect();
@@ -236,11 +236,11 @@ impl PolyData {
         self.array(name, "Float64", 3, values.flat_map(|v| v.to_array()).map(f64::to_le_bytes));
     }
 
-    /// One array per fact; the flag says whether vectors are shown there.
+    /// One array per fact; the flag says whether numbers and vectors are shown there.
     fn contacts<'a>(&mut self, contacts: impl Iterator<Item = (&'a ContactView, bool)> + Clone) {
         let all = || contacts.clone();
         let scalar = |file: &mut Self, name, value: fn(&ContactView) -> f64| {
-            file.array(name, "Float64", 1, all().map(|(contact, _)| value(contact).to_le_bytes()));
+            file.array(name, "Float64", 1, all().map(|(contact, shown)| if shown { value(contact) } else { 0.0 }.to_le_bytes()));
         };
         let vector = |file: &mut Self, name, value: fn(&ContactView) -> DVec3| {
             file.vectors64(name, all().map(|(contact, shown)| if shown { value(contact) } else { DVec3::ZERO }));
@@ -378,6 +378,10 @@ mod tests {
         assert_eq!(i64s(&decode(&file, "Lines", "connectivity")), [1, 0]);
         assert_eq!(i64s(&decode(&file, "Lines", "offsets")), [2]);
         assert_eq!(f64s(&decode(&file, "PointData", "friction_impulse")), [0.0, 0.2, 0.0, 0.0, 0.0, 0.0]);
+        // one arrow for the one contact, none at the end of its branch, also where glyphs take scalars
+        for (name, value) in [("normal_impulse", 0.7), ("gap", -2e-3), ("sliding_speed", 0.05)] {
+            assert_eq!(f64s(&decode(&file, "PointData", name)), [value, 0.0], "{name}");
+        }
         assert_eq!(f64s(&decode(&file, "CellData", "gap")), [-2e-3, -2e-3]);
         assert_eq!(decode(&file, "CellData", "status"), [2, 2]);
     }

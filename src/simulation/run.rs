@@ -227,6 +227,9 @@ const OVERFLOW: f64 = 1e100;
 const SETTLED: f64 = 1e-13;
 /// Looks at the end of a step for overlaps that its rows miss.
 const LOOKS: usize = 8;
+/// Nor can it settle below what the solver leaves: so many times the tolerance is the change of velocities it may make from a pass to
+/// the next.
+const FOLLOWED: f64 = 10.0;
 
 impl Simulation {
     /// An empty world.
@@ -495,7 +498,8 @@ impl Simulation {
         self.check_finite(false)?;
         let max_passes = self.scheme().max_passes;
         let nonlinear = self.world.query::<&SphericalJoint>().iter(&self.world).next().is_some();
-        self.world.insert_resource(Pass { nonlinear, ..Pass::default() });
+        let accuracy = FOLLOWED * self.world.resource::<Solver>().settings.tolerance;
+        self.world.insert_resource(Pass { nonlinear, accuracy, ..Pass::default() });
         self.world.resource_mut::<StepProblem>().report = Report::default();
         self.world.resource_mut::<Foresight>().rows.clear();
         let (mut settled, mut looks, mut limit) = (true, 0, max_passes);
@@ -518,7 +522,7 @@ impl Simulation {
                 if pass.number < limit {
                     continue;
                 }
-                settled = pass.change <= 1e3 * SETTLED;
+                settled = pass.change <= accuracy.max(1e3 * SETTLED);
                 let refused = unsettled(self.world.resource::<Bodies>(), self.scheme()).filter(|_| !settled);
                 if let Some(body) = refused {
                     return Err(self.too_fast(body));
@@ -636,7 +640,7 @@ impl Simulation {
             contacts: step.problem.contacts.len(),
             converged: step.report.converged() && settled && self.world.resource::<Clusters>().report.unconverged == 0,
             systems: self.world.resource::<Clusters>().report,
-            infeasible: step.report.status == Status::Inconsistent,
+            infeasible: step.report.status == Status::Inconsistent || !step.held.is_empty(),
             report: step.report,
             passes: self.world.resource::<Pass>().number,
             balance: self.balance,

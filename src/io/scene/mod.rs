@@ -45,6 +45,7 @@ pub mod study;
 #[cfg(test)]
 mod tests;
 mod units;
+mod write;
 
 use std::path::{Path, PathBuf};
 

@@ -1,0 +1,254 @@
+//! Faults of a scene that can be seen before the run, each with the body and the cure.
+//!
+//! ```text
+//! overlap: gap < −1e-6 L        step: ‖v‖ h ≤ L/2,  ‖ω‖ h ≤ ½,  h ≤ ½ √(L/g)        L: smallest length of the body
+//! ```
+
+mod meshes;
+mod start;
+mod support;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use crate::geometry::{Shape, ShapeError};
+use crate::io::scene::model::{Body, Scene};
+
+/// Most findings of one kind that are listed one by one.
+const LISTED: usize = 10;
+/// Bodies above this size (m) are rather in mm.
+const LARGE: f64 = 100.0;
+const MILLIMETRES: &str = "lengths are in m: if the file is in mm, write \"… mm\" or scale = 0.001";
+/// Accelerations above this (m/s²) are rather in another unit.
+const TEN_G: f64 = 100.0;
+/// A run of fewer steps shows hardly more than its start.
+const FEW_STEPS: f64 = 4.5;
+
+/// How bad a finding is.
+///
+/// ```
+/// use drystone::diagnostics::check::Severity;
+/// assert!(Severity::Fault > Severity::Hint);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Worth knowing.
+    Hint,
+    /// The scene would not do what it says.
+    Fault,
+}
+
+/// One thing that is wrong or surprising.
+///
+/// ```
+/// use drystone::diagnostics::check::check;
+/// use drystone::io::scene::{Scene, SceneSource};
+/// let scene = Scene::load(&SceneSource::new("arch"), &[])?;
+/// assert!(check(&scene).is_empty());
+/// # Ok::<(), drystone::io::scene::SceneError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// How bad it is.
+    pub severity: Severity,
+    /// The body concerned; `None` when it is the scene.
+    pub body: Option<String>,
+    /// What was found.
+    pub message: String,
+    /// What would do.
+    pub cure: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = if self.severity == Severity::Fault { "fault" } else { "hint" };
+        write!(f, "{word}: {}: {}\n  {}", self.body.as_deref().unwrap_or("scene"), self.message, self.cure)
+    }
+}
+
+impl Finding {
+    /// The finding as one line, for the end of a run.
+    pub fn line(&self) -> String {
+        self.to_string().replacen("\n ", ";", 1)
+    }
+}
+
+/// Bodies with what the checks need of them; `shape` is `None` where it cannot be built.
+struct Bodies<'s> {
+    scene: &'s Scene,
+    shapes: Vec<Option<Shape>>,
+    masses: Vec<Option<f64>>,
+    out: Vec<Finding>,
+}
+
+/// Everything that is wrong with the start of `scene`, faults first.
+///
+/// ```
+/// use drystone::diagnostics::check::check;
+/// use drystone::io::scene::model::{Body, Scene, ShapeSpec};
+/// let mut scene = Scene::new("sunk");
+/// scene.bodies.push(Body::new("floor", ShapeSpec::HalfSpace { normal: glam::DVec3::Z }).fixed());
+/// scene.bodies.push(Body::new("ball", ShapeSpec::Ball { radius: 0.1 }));
+/// assert!(check(&scene)[0].to_string().starts_with("fault: ball: overlaps floor by 0.1 m"));
+/// ```
+pub fn check(scene: &Scene) -> Vec<Finding> {
+    let mut all = Bodies { scene, shapes: Vec::new(), masses: Vec::new(), out: Vec::new() };
+    all.shapes_and_masses();
+    all.units();
+    all.contacts();
+    all.support();
+    all.time_step();
+    all.out.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    all.out
+}
+
+impl Bodies<'_> {
+    fn say(&mut self, severity: Severity, body: Option<usize>, message: String, cure: impl Into<String>) {
+        let body = body.map(|i| self.scene.bodies[i].name.clone());
+        self.out.push(Finding { severity, body, message, cure: cure.into() });
+    }
+
+    /// Reports the first few of `found` as faults, and how many more there are.
+    fn say_some(&mut self, found: Vec<(usize, String, String)>) {
+        self.say_all(Severity::Fault, found);
+    }
+
+    fn say_all(&mut self, severity: Severity, found: Vec<(usize, String, String)>) {
+        let more = found.len().saturating_sub(LISTED);
+        let last = found.get(LISTED).map(|f| f.0);
+        for (body, message, cure) in found.into_iter().take(LISTED) {
+            self.say(severity, Some(body), message, cure);
+        }
+        if let Some(body) = last {
+            self.say(severity, Some(body), format!("and {more} more like this"), "look at the ones above first");
+        }
+    }
+
+    fn name(&self, i: usize) -> &str {
+        &self.scene.bodies[i].name
+    }
+
+    fn dynamic(&self) -> impl Iterator<Item = (usize, &Body)> {
+        self.scene.dynamic_bodies()
+    }
+
+    /// Densities, sizes, speeds and gravity that look like another unit.
+    fn units(&mut self) {
+        let mut found = Vec::new();
+        for (m, material) in self.scene.materials.iter().enumerate() {
+            let user = self.scene.dynamic_bodies().find(|(_, b)| b.material == m && b.mass.is_none());
+            let density = material.density;
+            if let (Some((i, _)), false) = (user, (10.0..=30_000.0).contains(&density)) {
+                let message = format!("its material {} has a density of {density} kg/m3", material.name);
+                let cure = match density {
+                    d if (0.01..10.0).contains(&d) => format!("if this is g/cm3 or t/m3, write \"{d} t/m3\""),
+                    _ => "densities of solids lie between 10 and 30000 kg/m3".to_owned(),
+                };
+                found.push((i, message, cure));
+            }
+        }
+        let mut large = Vec::new();
+        for (i, body) in self.dynamic() {
+            let size = self.shapes[i].as_ref().map_or(1.0, Shape::bounding_radius) * 2.0;
+            let cure = if size > LARGE { MILLIMETRES } else { "lengths are in m" };
+            let finding = (i, format!("it is {size:.3e} m large"), cure.to_owned());
+            if !(1e-6..=1e3).contains(&size) {
+                found.push(finding);
+            } else if size > LARGE {
+                large.push(finding);
+            }
+            let speed = body.linear_velocity.length();
+            if speed > 1e4 {
+                found.push((
+                    i,
+                    format!("it starts with {speed:.3e} m/s"),
+                    "velocities are in m/s: write a unit, such as \"3 mm/s\"".to_owned(),
+                ));
+            }
+        }
+        self.say_some(found);
+        self.say_all(Severity::Hint, large);
+        self.base();
+        for entry in &self.scene.gravity {
+            let g = entry.acceleration.length();
+            if g > TEN_G || (g > 0.0 && g < 1e-3) {
+                self.say(
+                    Severity::Fault,
+                    None,
+                    format!("gravity is {g} m/s2 from {} s on", entry.time),
+                    "write it in m/s2, such as [0, 0, -9.81]",
+                );
+                break;
+            }
+        }
+        if self.scene.default_law.mu > 2.0 {
+            let message = format!("the coefficient of friction is {}", self.scene.default_law.mu);
+            self.say(Severity::Hint, None, message, "if this is the angle of friction, write its tangent");
+        }
+    }
+
+    /// Shaking of the ground beyond what any ground does.
+    fn base(&mut self) {
+        let Some(base) = &self.scene.base else { return };
+        let peak = base.accelerations.iter().map(|a| a.length()).fold(0.0, f64::max);
+        if peak > TEN_G {
+            let message = format!("the base is accelerated by up to {peak} m/s2, {:.3} g", peak / 9.81);
+            self.say(Severity::Fault, None, message, "write it in m/s2, such as [0.981, 0, 0] for 0.1 g; 981 cm/s2 are 9.81 m/s2");
+        }
+    }
+
+    /// Steps in which a body would pass through another, turn too far or fall too far.
+    fn time_step(&mut self) {
+        if self.scene.time.accuracy.is_some() {
+            return; // steps are chosen by just these figures
+        }
+        let h = self.scene.time.step;
+        let g = self.scene.gravity.iter().map(|entry| entry.acceleration.length()).fold(0.0, f64::max);
+        let mut found = Vec::new();
+        for (i, body) in self.dynamic() {
+            let length = self.shapes[i].as_ref().map_or(f64::INFINITY, Shape::smallest_length);
+            let mass = self.masses[i].unwrap_or(f64::INFINITY);
+            let kick: f64 = body.impulses.iter().map(|blow| blow.linear.length() / mass).sum();
+            let (speed, spin) = (body.linear_velocity.length() + kick, body.angular_velocity.length());
+            let limits = [
+                (
+                    0.5 * length / speed,
+                    format!("it moves {:.3e} m a step, more than half of its smallest length of {length:.3e} m", speed * h),
+                ),
+                (0.5 / spin, format!("it turns {:.3} rad a step", spin * h)),
+                (0.5 * (length / g).sqrt(), format!("it would fall its smallest length of {length:.3e} m within about a step")),
+            ];
+            if let Some((limit, message)) = limits.into_iter().filter(|l| l.0 < h).min_by(|a, b| a.0.total_cmp(&b.0)) {
+                found.push((i, message, format!("use a time step of at most {limit:.1e} s instead of {h:e} s")));
+            }
+        }
+        self.say_some(found);
+        let (end, steps) = (self.scene.time.end, self.scene.time.end / h);
+        if steps < 1.0 - 1e-9 {
+            let message = format!("the run ends at {end} s, before its first step of {h} s is over");
+            self.say(Severity::Fault, None, message, "use a smaller step or a later end");
+        } else if steps < FEW_STEPS {
+            let steps = (steps - 1e-9).ceil();
+            let message = format!("the run of {end} s has {steps:.0} step{} of {h} s", if steps > 1.0 { "s" } else { "" });
+            self.say(Severity::Hint, None, message, "if this is meant to show motion, use a smaller step or a later end");
+        }
+    }
+}
+
+fn mesh_cure(error: &ShapeError) -> &'static str {
+    match error {
+        ShapeError::InvertedMesh { .. } => "reverse the order of the vertices of each triangle",
+        ShapeError::OpenMesh { .. } => "close the surface, or use kind = \"hull\"",
+        _ => "give `mass`, `inertia` and `centre_of_mass`, or make it static",
+    }
+}
+
+/// A length with four digits, in powers of ten only where it is small.
+struct Short(f64);
+
+impl fmt::Display for Short {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 < 1e-3 { write!(f, "{:.3e}", self.0) } else { write!(f, "{}", (self.0 * 1e4).round() / 1e4) }
+    }
+}

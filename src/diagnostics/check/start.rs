@@ -1,0 +1,173 @@
+//! How bodies stand to each other at the start: overlaps, gaps where a block should stand, very different masses in touch.
+
+use glam::DVec3;
+
+use super::{Bodies, Severity, Short};
+use crate::geometry::{BroadPhase, ContactPoint, Scratch, Shape, contact_points};
+use crate::io::scene::model::{Body, Motion, ShapeSpec};
+
+/// Overlap (parts of the smaller length) that counts; of convex parts of a mesh, which follow it only so far.
+const OVERLAP: f64 = 1e-6;
+const OVERLAP_OF_PARTS: f64 = 1e-2;
+/// Gaps below a block up to this part of its smallest length look like a mistake, larger ones like a fall.
+const SMALL_GAP: f64 = 0.05;
+/// Ratios of touching masses that make a step hard, and those that it cannot be relied on with.
+const HARD_RATIO: f64 = 0.999e4;
+const WRONG_RATIO: f64 = 0.999e6;
+
+type Found = Vec<(usize, String, String)>;
+
+impl Bodies<'_> {
+    /// Overlaps at the start, blocks in the air, and touching bodies of very different mass.
+    pub(super) fn contacts(&mut self) {
+        let down = self.scene.gravity_at(0.0).normalize_or_zero();
+        let (mut scratch, mut points) = (Scratch::default(), Vec::new());
+        let (mut overlaps, mut ratios, mut hard) = (Found::new(), Found::new(), Found::new());
+        // the smallest gap below each body, and to whom; 0 for one that touches anything
+        let mut below: Vec<Option<(f64, usize)>> = vec![None; self.scene.bodies.len()];
+        for (a, b) in self.near() {
+            let (first, second) = (&self.scene.bodies[a], &self.scene.bodies[b]);
+            let (Some(shape1), Some(shape2)) = (&self.shapes[a], &self.shapes[b]) else { continue };
+            let moving = [first, second].map(|body| body.motion == Motion::Dynamic);
+            let joined = self.scene.joints.iter().any(|j| (j.body1, j.body2) == (a, Some(b)) || (j.body1, j.body2) == (b, Some(a)));
+            if moving == [false; 2] {
+                continue;
+            }
+            let size = length(shape1).min(length(shape2));
+            points.clear();
+            contact_points(shape1, &first.pose, shape2, &second.pose, SMALL_GAP * size, &mut scratch, &mut points);
+            let Some(deepest) = points.iter().min_by(|p, q| p.gap.total_cmp(&q.gap)) else { continue };
+            lowest(&mut below, [a, b], &points, down);
+            if deepest.gap <= OVERLAP * size {
+                (below[a], below[b]) = (Some((0.0, b)), Some((0.0, a)));
+            }
+            if joined {
+                continue;
+            }
+            let parts =
+                [(a, moving[0]), (b, moving[1])].iter().any(|&(i, m)| m && matches!(self.scene.bodies[i].shape, ShapeSpec::Mesh { .. }));
+            let allowed = if parts { OVERLAP_OF_PARTS } else { OVERLAP };
+            if deepest.gap < -allowed * size {
+                // name the one that can be moved
+                let (body, other, way) = if moving[1] { (b, a, -deepest.normal) } else { (a, b, deepest.normal) };
+                let depth = -deepest.gap;
+                let shift = way * depth;
+                let cure = format!("move it by [{:.6}, {:.6}, {:.6}] m, or make it smaller", shift.x, shift.y, shift.z);
+                overlaps.push((body, format!("overlaps {} by {:.4} m at the start", self.name(other), Short(depth)), cure));
+            }
+            let ([true, true], Some(m1), Some(m2)) = (moving, self.masses[a], self.masses[b]) else { continue };
+            let ratio = m1.max(m2) / m1.min(m2);
+            if ratio >= HARD_RATIO && deepest.gap <= OVERLAP * size {
+                let (light, heavy) = if m1 < m2 { (a, b) } else { (b, a) };
+                let message = format!("it weighs {:.3e} kg and touches {} of {:.3e} kg", m1.min(m2), self.name(heavy), m1.max(m2));
+                // a pebble on a rock is nothing: what counts is that the heavy one rests on the light one
+                let onto = if light == a { -deepest.normal } else { deepest.normal }.dot(down) < -0.1 || down == DVec3::ZERO;
+                if ratio >= WRONG_RATIO {
+                    ratios.push((light, message, "keep ratios of touching masses below 1e6, or make the heavy body static".to_owned()));
+                } else if onto {
+                    let cure = "use a tight tolerance, such as 1e-6, and look at the penetration of the run".to_owned();
+                    hard.push((light, message, cure));
+                }
+            }
+        }
+        self.say_some(overlaps);
+        self.say_some(ratios);
+        self.say_all(Severity::Hint, hard);
+        self.in_the_air(&below, down);
+    }
+
+    /// Pairs of bodies that are there at the start and whose boxes, widened by the gaps that count, overlap.
+    fn near(&self) -> Vec<(usize, usize)> {
+        let mut broad = BroadPhase::default();
+        for (i, body) in self.scene.bodies.iter().enumerate().filter(|(_, b)| b.birth == 0.0) {
+            match &self.shapes[i] {
+                Some(Shape::HalfSpace { normal }) => {
+                    let n = body.pose.vector(*normal);
+                    broad.set_half_space(i as u32, n, n.dot(body.pose.position));
+                }
+                Some(shape) => {
+                    let (low, high) = shape.aabb(&body.pose);
+                    let margin = DVec3::splat(if body.motion == Motion::Dynamic { SMALL_GAP * length(shape) } else { 0.0 });
+                    broad.set_box(i as u32, low - margin, high + margin);
+                }
+                None => {}
+            }
+        }
+        let mut pairs = Vec::new();
+        broad.pairs(&mut pairs);
+        pairs.into_iter().map(|(a, b)| (a as usize, b as usize)).collect()
+    }
+
+    /// Blocks at rest that touch nothing below: just above it, or the odd one out among blocks that stand.
+    fn in_the_air(&mut self, below: &[Option<(f64, usize)>], down: DVec3) {
+        if down == DVec3::ZERO {
+            return;
+        }
+        let rests = |(i, b): &(usize, &Body)| {
+            let free = b.locked_translation == [false; 3] && b.force == DVec3::ZERO && b.impulses.is_empty();
+            let still = b.linear_velocity == DVec3::ZERO && b.angular_velocity == DVec3::ZERO && b.birth == 0.0;
+            free && still && flat(&b.shape) && !self.scene.joints.iter().any(|j| j.body1 == *i || j.body2 == Some(*i))
+        };
+        let blocks: Vec<usize> = self.dynamic().filter(rests).map(|(i, _)| i).collect();
+        let gap = |i: usize| below[i].map(|(gap, _)| gap / self.shapes[i].as_ref().map_or(1.0, length));
+        let standing: Vec<usize> = blocks.iter().copied().filter(|&i| gap(i).is_some_and(|g| g <= OVERLAP)).collect();
+        let flying = blocks.iter().filter(|&&i| below[i].is_none()).count();
+        // something dropped on purpose is seldom one stone more of the same kind, or one among many that stand
+        let odd = |i: usize| {
+            let alike = standing.iter().any(|&k| self.scene.bodies[k].shape == self.scene.bodies[i].shape);
+            flying <= standing.len() && (alike || 10 * flying <= standing.len())
+        };
+        let mut found = Found::new();
+        for &i in &blocks {
+            match (below[i], gap(i)) {
+                (Some((gap, other)), Some(part)) if part > OVERLAP => {
+                    let shift = down * gap;
+                    let message = format!("starts {:.4} m above {}: it falls on it first", Short(gap), self.name(other));
+                    found.push((
+                        i,
+                        message,
+                        format!("if it should stand there, move it by [{:.6}, {:.6}, {:.6}] m", shift.x, shift.y, shift.z),
+                    ));
+                }
+                (None, _) if odd(i) => {
+                    let message = "starts in the air, while the other blocks stand: it falls".to_owned();
+                    found.push((i, message, "if it should stand, move it onto what is below it".to_owned()));
+                }
+                _ => {}
+            }
+        }
+        self.say_all(Severity::Hint, found);
+    }
+}
+
+/// Notes the smallest gap to what is below, for both bodies of a pair.
+fn lowest(below: &mut [Option<(f64, usize)>], [a, b]: [usize; 2], points: &[ContactPoint], down: DVec3) {
+    for point in points {
+        // the normal points from b to a
+        let up = -point.normal.dot(down);
+        let (upper, lower) = if up > 0.1 {
+            (a, b)
+        } else if up < -0.1 {
+            (b, a)
+        } else {
+            continue;
+        };
+        if below[upper].is_none_or(|(gap, _)| point.gap < gap) {
+            below[upper] = Some((point.gap, lower));
+        }
+    }
+}
+
+/// Smallest length of a shape, or its size where it has none.
+fn length(shape: &Shape) -> f64 {
+    shape.smallest_length().min(2.0 * shape.bounding_radius())
+}
+
+/// Shapes that are built with rather than poured.
+fn flat(shape: &ShapeSpec) -> bool {
+    match shape {
+        ShapeSpec::Cuboid { .. } | ShapeSpec::Hull { .. } | ShapeSpec::Mesh { .. } => true,
+        ShapeSpec::Compound { parts } => parts.iter().all(|(_, part)| flat(part)),
+        _ => false,
+    }
+}

@@ -1,0 +1,74 @@
+//! Bodies that gravity takes away from everything.
+
+use glam::{DQuat, DVec3};
+
+use super::{Bodies, Severity};
+use crate::algebra::spatial::Pose;
+use crate::geometry::shapes::UNBOUNDED;
+use crate::geometry::{BroadPhase, Shape};
+use crate::io::scene::model::{Body, Motion};
+
+impl Bodies<'_> {
+    /// Bodies that nothing is below of, where gravity acts; where all would be well with gravity turned round, that is what is wrong.
+    pub(super) fn support(&mut self) {
+        let gravity = self.scene.gravity_at(0.0);
+        let Some(down) = gravity.try_normalize() else { return };
+        let lost = self.lost(down);
+        if lost.is_empty() {
+            return;
+        }
+        let something = self.scene.bodies.iter().any(|b| b.motion != Motion::Dynamic);
+        if something && self.lost(-down).is_empty() {
+            let [x, y, z] = [-gravity.x, -gravity.y, -gravity.z].map(|c| if c == 0.0 { 0.0 } else { c });
+            let message =
+                format!("gravity [{}, {}, {}] m/s2 takes every body away from what lies below it", gravity.x, gravity.y, gravity.z);
+            let cure = format!("turn it round: gravity = [{x}, {y}, {z}]; z points up");
+            return self.say(Severity::Fault, None, message, cure);
+        }
+        let cure = "add a static body below it, such as a half_space, a joint, or set gravity = [0, 0, 0]";
+        let found = lost.into_iter().map(|i| (i, "nothing is below it: it would fall for ever".to_owned(), cure.to_owned()));
+        let found = found.collect();
+        self.say_some(found);
+    }
+
+    /// The moving bodies that nothing is below of where `down` is.
+    fn lost(&self, down: DVec3) -> Vec<usize> {
+        let upright = DQuat::from_rotation_arc(down, DVec3::NEG_Z);
+        // gravity meets such a plane sooner or later, whatever is above it
+        let catches = |(i, body): (usize, &Body)| match &self.shapes[i] {
+            Some(Shape::HalfSpace { normal }) => body.pose.vector(*normal).dot(down) < 0.0 && body.death.is_none(),
+            _ => false,
+        };
+        if self.scene.bodies.iter().enumerate().any(catches) {
+            return Vec::new();
+        }
+        let mut boxes = Vec::new();
+        for (i, body) in self.scene.bodies.iter().enumerate() {
+            let seen = Pose::new(upright * body.pose.position, upright * body.pose.rotation);
+            boxes.push(self.shapes[i].as_ref().map(|s| s.aabb(&seen)).filter(|b| b.1.z < UNBOUNDED));
+        }
+        let floor = boxes.iter().flatten().map(|b| b.0.z).fold(0.0, f64::min) - 1.0;
+        let mut broad = BroadPhase::default();
+        for (i, bounds) in boxes.iter().enumerate() {
+            if let Some((low, high)) = bounds {
+                let falls = self.scene.bodies[i].motion == Motion::Dynamic;
+                broad.set_box(i as u32, DVec3::new(low.x, low.y, if falls { floor } else { low.z }), *high);
+            }
+        }
+        let mut pairs = Vec::new();
+        broad.pairs(&mut pairs);
+        let mut supported = vec![false; boxes.len()];
+        for (a, b) in pairs.into_iter().map(|(a, b)| (a as usize, b as usize)) {
+            if let (Some(first), Some(second)) = (&boxes[a], &boxes[b]) {
+                supported[a] |= second.0.z < first.0.z;
+                supported[b] |= first.0.z < second.0.z;
+            }
+        }
+        for joint in &self.scene.joints {
+            supported[joint.body1] = true;
+            joint.body2.iter().for_each(|&i| supported[i] = true);
+        }
+        let lost = |(i, b): &(usize, &Body)| !supported[*i] && b.force == DVec3::ZERO && b.locked_translation == [false; 3];
+        self.dynamic().filter(lost).map(|(i, _)| i).collect()
+    }
+}

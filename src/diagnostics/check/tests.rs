@@ -1,0 +1,255 @@
+//! Faults are found, and nothing else is.
+
+use super::*;
+use glam::DVec3;
+
+fn faults(text: &str) -> Vec<Finding> {
+    let scene = Scene::from_toml(&format!("[time]\nstep = 1e-3\nend = 1.0\n{text}"), "t").unwrap_or_else(|e| panic!("{e}"));
+    check(&scene).into_iter().filter(|f| f.severity == Severity::Fault).collect()
+}
+
+const FLOOR: &str = "[[bodies]]\nname = \"floor\"\nmotion = \"static\"\nshape = { kind = \"half_space\" }\n";
+const TETRAHEDRON: &str = "vertices = [[0,0,1],[1,0,1],[0,1,1],[0,0,2]]";
+
+#[test]
+fn built_in_scenes_have_no_faults() {
+    for scene in crate::scenes::all() {
+        let scene = Scene::load(&crate::io::scene::SceneSource::new(scene.name), &[]).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(check(&scene), [], "{}", scene.name);
+    }
+}
+
+#[test]
+fn each_fault_names_the_body_and_the_cure() {
+    let ball = |rest: &str| format!("{FLOOR}[[bodies]]\nname = \"ball\"\nshape = {{ kind = \"ball\", radius = 0.1 }}\n{rest}\n");
+    let closed = "triangles = [[0,2,1],[0,1,3],[1,2,3],[2,0,3]]";
+    let inverted = "triangles = [[0,1,2],[0,3,1],[1,3,2],[2,3,0]]";
+    let mesh = |triangles: &str| format!("{FLOOR}[[bodies]]\nname = \"rock\"\nshape = {{ kind = \"mesh\", {TETRAHEDRON}, {triangles} }}\n");
+    let two = "position = [0, 0, 0.1]\n[[bodies]]\nname = \"anvil\"\nshape = { kind = \"ball\", radius = 0.1 }\nposition = [0, 0, 0.3]\nmass = 1e8";
+    let cases = [
+        (ball("position = [0, 0, 0.05]"), "ball", "overlaps floor by 0.05 m", "move it by [0.000000, 0.000000, 0.050000] m"),
+        (ball("position = [0, 0, 0.1]\n[[materials]]\nname = \"stone\"\ndensity = 2.4"), "ball", "density of 2.4 kg/m3", "\"2.4 t/m3\""),
+        (ball("position = [0, 0, 0.1]\nvelocity = [200, 0, 0]"), "ball", "moves 2.000e-1 m a step", "at most 5.0e-4 s instead"),
+        (ball("position = [0, 0, 0.1]\nangular_velocity = [1000, 0, 0]"), "ball", "turns 1.000 rad", "at most 5.0e-4 s"),
+        (ball(two), "ball", "touches anvil", "below 1e6"),
+        (
+            ball("position = [0, 0, 9]").replace("radius = 0.1", "radius = 2000").replace("0, 0, 9", "0, 0, 2000"),
+            "ball",
+            "4.000e3 m large",
+            "scale = 0.001",
+        ),
+        (ball("position = [0, 0, 1]").replace(FLOOR, ""), "ball", "nothing is below it", "half_space"),
+        (mesh(inverted), "rock", "not positive", "reverse"),
+        (mesh(&closed.replace(",[2,0,3]", "")), "rock", "do not belong to exactly two", "close the surface"),
+    ];
+    for (text, body, message, cure) in cases {
+        let found = faults(&text);
+        assert_eq!(found.len(), 1, "{message}: {found:?}");
+        assert_eq!(found[0].body.as_deref(), Some(body));
+        assert!(found[0].message.contains(message) && found[0].cure.contains(cure), "{}", found[0]);
+    }
+    assert_eq!(faults(&mesh(closed)), []);
+    assert_eq!(faults(&ball("position = [0, 0, 0.1]")), [], "touching is no overlap");
+}
+
+#[test]
+fn gravity_in_centimetres_is_a_fault_of_the_scene() {
+    let scene = format!("gravity = [0, 0, -981]\n[time]\nstep = 1e-4\nend = 1.0\n{FLOOR}");
+    let found = check(&Scene::from_toml(&scene, "t").unwrap_or_else(|e| panic!("{e}")));
+    assert!(found[0].body.is_none() && found[0].cure.contains("-9.81"));
+}
+
+#[test]
+fn terrain_that_looks_down_is_a_fault() {
+    let sheet = |t: &str| {
+        format!(
+            "[[bodies]]\nname = \"sheet\"\nmotion = \"static\"\nshape = {{ kind = \"mesh\", vertices = [[0,0,0],[1,0,0],[0,1,0]], triangles = [{t}] }}\n"
+        )
+    };
+    assert_eq!(faults(&sheet("[0, 1, 2]")), []);
+    assert!(faults(&sheet("[0, 2, 1]"))[0].message.contains("fall through"));
+}
+
+fn all(text: &str) -> Vec<Finding> {
+    check(&Scene::from_toml(&format!("[time]\nstep = 1e-3\nend = 1.0\n{text}"), "t").unwrap_or_else(|e| panic!("{e}")))
+}
+
+/// The only finding, with its severity; message and cure must hold these words.
+fn only(text: &str, severity: Severity, body: Option<&str>, message: &str, cure: &str) {
+    let found = all(text);
+    assert_eq!(found.len(), 1, "{message}: {found:?}");
+    assert_eq!((found[0].severity, found[0].body.as_deref()), (severity, body), "{}", found[0]);
+    assert!(found[0].message.contains(message) && found[0].cure.contains(cure), "{}", found[0]);
+}
+
+fn block(name: &str, size: &str, position: &str) -> String {
+    format!("[[bodies]]\nname = \"{name}\"\nshape = {{ kind = \"cuboid\", size = {size} }}\nposition = {position}\n")
+}
+
+fn mesh(name: &str, motion: &str, vertices: &[DVec3], triangles: &[[u32; 3]], position: &str) -> String {
+    let v: Vec<String> = vertices.iter().map(|v| format!("[{:?}, {:?}, {:?}]", v.x, v.y, v.z)).collect();
+    let (v, t) = (v.join(", "), format!("{triangles:?}"));
+    format!(
+        "[[bodies]]\nname = \"{name}\"\nmotion = {motion}\nposition = {position}\nshape = {{ kind = \"mesh\", vertices = [{v}], triangles = {t} }}\n"
+    )
+}
+
+#[test]
+fn blocks_in_the_air_are_hints_and_falling_things_are_not() {
+    let stand = format!("{FLOOR}{}", block("s1", "[0.4, 0.2, 0.2]", "[0, 0, 0.1]"));
+    only(
+        &format!("{stand}{}", block("s2", "[0.4, 0.2, 0.2]", "[0, 0, 0.8]")),
+        Severity::Hint,
+        Some("s2"),
+        "in the air",
+        "onto what is below",
+    );
+    for gap in ["0.1002", "0.102", "0.109"] {
+        let text = format!("{FLOOR}{}", block("s", "[0.4, 0.2, 0.2]", &format!("[0, 0, {gap}]")));
+        only(&text, Severity::Hint, Some("s"), "above floor", "move it by [0.000000, 0.000000, -0.00");
+    }
+    // gravity along x, and a wall to fall on
+    let wall = "[[bodies]]\nname = \"wall\"\nmotion = \"static\"\nshape = { kind = \"half_space\", normal = [-1, 0, 0] }\n";
+    let stone = block("s", "[0.2, 0.2, 0.2]", "[-0.101, 0, 0]");
+    let text = format!("gravity = [9.81, 0, 0]\n[time]\nstep = 1e-3\nend = 1.0\n{wall}{stone}");
+    let scene = Scene::from_toml(&text, "t").unwrap_or_else(|e| panic!("{e}"));
+    assert!(check(&scene)[0].cure.contains("[0.001000, 0.000000, 0.000000]"), "{:?}", check(&scene));
+
+    assert_eq!(all(&stand), []);
+    assert_eq!(all(&format!("{stand}{}", block("s2", "[0.2, 0.2, 0.2]", "[0, 0, 0.3]"))), [], "one on the other");
+    assert_eq!(all(&format!("{FLOOR}{}", block("s", "[0.2, 0.2, 0.2]", "[0, 0, 0.8]"))), [], "a block that is dropped");
+    let thrown = format!("{stand}{}velocity = [3, 0, 0]\n", block("s2", "[0.2, 0.2, 0.2]", "[-2, 0, 0.8]"));
+    assert_eq!(all(&thrown), [], "a block that is thrown");
+    let plank = format!("{FLOOR}{}", block("plank", "[2, 0.2, 0.05]", "[0, 0, 0.025]"));
+    assert_eq!(all(&format!("{plank}{}", block("weight", "[0.2, 0.2, 0.2]", "[0.5, 0, 1]"))), [], "a weight that is dropped on a plank");
+    let ball = "[[bodies]]\nname = \"ball\"\nshape = { kind = \"ball\", radius = 0.1 }\nposition = [0, 0, 0.9]\n";
+    assert_eq!(all(&format!("{stand}{ball}")), [], "a ball that is dropped on a block");
+    let tilted = format!("{stand}{}rotation = {{ axis = [0, 1, 0], angle = 0.3 }}\n", block("s2", "[0.2, 0.2, 0.2]", "[3, 0, 0.128]"));
+    assert!(all(&tilted).iter().all(|f| f.severity == Severity::Hint));
+}
+
+#[test]
+fn other_units_and_gravity_upwards_are_named() {
+    let stone = block("s", "[0.4, 0.2, 0.2]", "[0, 0, 0.1]");
+    only(&format!("{FLOOR}{}", block("s", "[400, 200, 200]", "[0, 0, 100]")), Severity::Hint, Some("s"), "4.899e2 m large", "in mm");
+    only(&format!("{FLOOR}{stone}[base]\nacceleration = [981, 0, 0]\n"), Severity::Fault, None, "100.000 g", "m/s2");
+    assert_eq!(all(&format!("{FLOOR}{stone}[base]\nacceleration = [3, 0, 0]\n")), []);
+    let turned = |g: &str| {
+        let text = format!("gravity = {g}\n[time]\nstep = 1e-3\nend = 1.0\n{FLOOR}{stone}");
+        check(&Scene::from_toml(&text, "t").unwrap_or_else(|e| panic!("{e}")))
+    };
+    let found = turned("[0, 0, 9.81]");
+    assert!(found.len() == 1 && found[0].body.is_none() && found[0].cure.contains("gravity = [0, 0, -9.81]"), "{found:?}");
+    assert_eq!(turned("[0, 0, -9.81]"), []);
+}
+
+#[test]
+fn masses_far_apart_are_hints_where_the_heavy_one_lies_above() {
+    let light = format!("{FLOOR}{}mass = 1\n", block("light", "[0.2, 0.2, 0.2]", "[0, 0, 0.1]"));
+    let on = |mass: &str| format!("{light}{}mass = {mass}\n", block("heavy", "[0.2, 0.2, 0.2]", "[0, 0, 0.3]"));
+    only(&on("1e6"), Severity::Fault, Some("light"), "touches heavy", "below 1e6");
+    only(&on("1e4"), Severity::Hint, Some("light"), "touches heavy", "tight tolerance");
+    assert_eq!(all(&on("1e3")), []);
+    assert_eq!(all(&on("1e-5")), [], "a pebble on a rock");
+}
+
+const L: [[f64; 2]; 6] = [[0.0, 0.0], [2.0, 0.0], [2.0, 1.0], [1.0, 1.0], [1.0, 2.0], [0.0, 2.0]];
+
+/// An L of 0.1 m thickness as a closed mesh.
+fn corner() -> (Vec<DVec3>, Vec<[u32; 3]>) {
+    let vertices = [0.0, 0.1].iter().flat_map(|&z| L.map(|[x, y]| DVec3::new(0.1 * x, 0.1 * y, z))).collect();
+    let top = [[0, 1, 2], [0, 2, 3], [0, 3, 4], [0, 4, 5]];
+    let mut triangles: Vec<[u32; 3]> = top.iter().flat_map(|&[a, b, c]| [[a, c, b], [a + 6, b + 6, c + 6]]).collect();
+    triangles.extend((0..6).flat_map(|i| [[i, (i + 1) % 6, (i + 1) % 6 + 6], [i, (i + 1) % 6 + 6, i + 6]]));
+    (vertices, triangles)
+}
+
+#[test]
+fn moving_meshes_overlap_like_other_bodies() {
+    let (v, t) = corner();
+    let two = |x: f64| {
+        let second = mesh("b", "\"dynamic\"", &v, &t, &format!("[{x}, 0, 0]"));
+        format!("{FLOOR}{}{second}", mesh("a", "\"dynamic\"", &v, &t, "[0, 0, 0]"))
+    };
+    let found = faults(&two(0.15));
+    assert!(found.len() == 1 && found[0].body.as_deref() == Some("b") && found[0].message.contains("overlaps a by 0.05"), "{found:?}");
+    assert_eq!(faults(&two(0.2)), [], "side by side");
+    // one in the notch of the other
+    let notch = mesh("b", "\"dynamic\"", &v, &t, "[0.3, 0.3, 0]")
+        .replace("shape =", "rotation = { axis = [0, 0, 1], angle = \"180 deg\" }\nshape =");
+    assert_eq!(faults(&format!("{FLOOR}{}{notch}", mesh("a", "\"dynamic\"", &v, &t, "[0, 0, 0]"))), []);
+}
+
+#[test]
+fn a_triangle_turned_over_is_named_and_its_mesh_not_called_open() {
+    let (v, t) = corner();
+    for motion in ["\"dynamic\"", "\"static\""] {
+        assert_eq!(faults(&format!("{FLOOR}{}", mesh("rock", motion, &v, &t, "[0, 0, 0]"))), [], "{motion}");
+        for k in [0, 7, 19] {
+            let mut turned = t.clone();
+            turned[k].swap(0, 1);
+            let text = format!("{FLOOR}{}", mesh("rock", motion, &v, &turned, "[0, 0, 0]"));
+            only(&text, Severity::Fault, Some("rock"), &format!("triangle {k} of 20"), "the vertices of this triangle");
+        }
+    }
+}
+
+/// A drum about the y axis, 2 m wide, whose triangles look inwards; with or without lids.
+fn drum(lids: bool) -> (Vec<DVec3>, Vec<[u32; 3]>) {
+    let n = 24;
+    let ring =
+        |y: f64| (0..n).map(move |k| std::f64::consts::TAU * f64::from(k) / f64::from(n)).map(move |a| DVec3::new(a.cos(), y, a.sin()));
+    let mut vertices: Vec<DVec3> = ring(-0.5).chain(ring(0.5)).collect();
+    let mut triangles = Vec::new();
+    for k in 0..n {
+        let (a, b) = (k, (k + 1) % n);
+        triangles.extend([[a, b, a + n], [b, b + n, a + n]]);
+        if lids {
+            triangles.extend([[2 * n, b, a], [2 * n + 1, a + n, b + n]]);
+        }
+    }
+    if lids {
+        vertices.extend([DVec3::Y * -0.5, DVec3::Y * 0.5]);
+    }
+    // towards the axis
+    let [a, b, c] = triangles[0].map(|i: u32| vertices[i as usize]);
+    assert!((b - a).cross(c - a).dot(a.with_y(0.0)) < 0.0);
+    (vertices, triangles)
+}
+
+#[test]
+fn a_drum_looks_at_the_bodies_inside_it() {
+    let spin = "{ kind = \"constant\", angular_velocity = [0, 1, 0] }";
+    let balls: String = [[0.0, -0.7], [0.5, -0.5], [0.0, 0.0], [-0.4, 0.3]]
+        .iter()
+        .enumerate()
+        .map(|(k, [x, z])| format!("[[bodies]]\nname = \"b{k}\"\nshape = {{ kind = \"ball\", radius = 0.1 }}\nposition = [{x}, 0, {z}]\n"))
+        .collect();
+    for motion in ["\"static\"", spin] {
+        for lids in [true, false] {
+            let (v, mut t) = drum(lids);
+            assert_eq!(all(&format!("{}{balls}", mesh("drum", motion, &v, &t, "[0, 0, 0]"))), [], "lids {lids}, {motion}");
+            t.iter_mut().for_each(|t| t.swap(0, 1));
+            let found = faults(&format!("{}{balls}", mesh("drum", motion, &v, &t, "[0, 0, 0]")));
+            let named = found.iter().find(|f| f.body.as_deref() == Some("drum"));
+            assert!(named.is_some_and(|f| f.message.contains("look away") && f.cure.contains("reverse")), "lids {lids}: {found:?}");
+        }
+    }
+    // the same drum turned outwards is a solid that a ball lies on
+    let (v, mut t) = drum(true);
+    let on = "[[bodies]]\nname = \"ball\"\nshape = { kind = \"ball\", radius = 0.1 }\nposition = [0, 0, 1.1]\n";
+    assert!(faults(&format!("{}{on}", mesh("drum", "\"static\"", &v, &t, "[0, 0, 0]"))).iter().any(|f| f.cure.contains("reverse")));
+    t.iter_mut().for_each(|t| t.swap(0, 1));
+    assert_eq!(faults(&format!("{}{on}", mesh("drum", "\"static\"", &v, &t, "[0, 0, 0]"))), []);
+}
+
+#[test]
+fn a_run_of_hardly_any_steps_is_said() {
+    let run = |step: f64, end: f64| {
+        let text = format!("[time]\nstep = {step:?}\nend = {end:?}\n{FLOOR}");
+        check(&Scene::from_toml(&text, "t").unwrap_or_else(|e| panic!("{e}")))
+    };
+    assert!(run(1.0, 0.2)[0].message.contains("before its first step of 1 s"));
+    assert!(run(0.1, 0.2)[0].message.contains("has 2 steps"));
+    assert_eq!(run(0.01, 0.2), []);
+}

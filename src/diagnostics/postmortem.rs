@@ -1,0 +1,191 @@
+//! A step that went wrong, as a scene of its own: the bodies around the worst contact at the start of the step, with the loads and
+//! settings that they had in it.
+//!
+//! ```text
+//! ε_c = w |r − P_K(r − û/w)|        w: mean of the diagonal of W_cc        the contact that misses its law by most is the worst
+//! ```
+//!
+//! What touches, from body to body, is one island; immobile bodies end it. The islands of all contacts that miss by a tenth of the worst
+//! are taken, since the error of a step is a sum. Reactions of the step before are not part of a scene, so the
+//! step alone starts without a first guess.
+
+use bevy_ecs::prelude::{Entity, World};
+use glam::DVec3;
+
+use crate::algebra::spatial::Pose;
+use crate::assembly::problem::StepProblem;
+use crate::io::scene::model::{self, Drive, GravityFrom, Motion, Scene, Study};
+use crate::model::interaction::SphericalJoint;
+use crate::model::newton_euler::BodyPose;
+use crate::numerics::admissible::project_coulomb;
+use crate::numerics::mixed::{IMMOBILE, MAX_ROWS};
+use crate::simulation::Simulation;
+use crate::topology::bodies::Bodies;
+
+/// Most bodies of such a scene; of larger islands those nearest to the worst contacts are taken.
+const MOST: usize = 400;
+/// Part of the worst miss from which on a contact counts among the worst.
+const BAD: f64 = 0.1;
+
+/// Two slots that touch or are joined, and by how much they miss their law (m/s); the second may be the world.
+struct Link {
+    slots: [Option<u32>; 2],
+    miss: f64,
+}
+
+/// The last step of `simulation`, which was built from `scene`, as a scene of one step; `None` where nothing touches.
+///
+/// ```
+/// use drystone::{diagnostics::postmortem::last_step, scenes};
+/// let scene = scenes::load("arch", &[])?;
+/// let mut built = scenes::build(&scene)?;
+/// built.simulation.step()?;
+/// let alone = last_step(&scene, &built.entities, &built.simulation).ok_or("the stones touch")?;
+/// assert_eq!((alone.bodies.len(), alone.time.end), (scene.bodies.len(), scene.time.step));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn last_step(scene: &Scene, entities: &[Entity], simulation: &Simulation) -> Option<Scene> {
+    let world = simulation.world();
+    let bodies = world.resource::<Bodies>();
+    let links = links(world);
+    let worst = links.iter().reduce(|a, b| if b.miss > a.miss { b } else { a })?;
+    let slots = islands(&links, worst.miss, bodies);
+    let index = |slot: u32| {
+        let entity = bodies.rows[slot as usize].entity?;
+        entities.iter().position(|&e| e == entity)
+    };
+    let involved: Vec<(u32, usize)> = slots.into_iter().filter_map(|slot| Some((slot, index(slot)?))).collect();
+    let mut alone = Scene {
+        name: format!("{}_step_{}", scene.name, simulation.steps()),
+        title: format!("step {} of {}, alone", simulation.steps(), scene.name),
+        gravity: vec![GravityFrom { time: 0.0, acceleration: simulation.scheme().gravity }],
+        bodies: involved.iter().map(|&(_, i)| at_the_start(&scene.bodies[i])).collect(),
+        joints: Vec::new(),
+        water: Vec::new(),
+        base: None,
+        recorders: Vec::new(),
+        study: Study::None,
+        ..scene.clone()
+    };
+    (alone.time.step, alone.time.end) = (simulation.time_step(), simulation.time_step());
+    // from the frame of the shape, which a scene states, to that of the body, which the step knows
+    let built = crate::scenes::build(&alone).ok()?;
+    for (k, &(slot, _)) in involved.iter().enumerate() {
+        let row = &bodies.rows[slot as usize];
+        let first = built.simulation.world().get::<BodyPose>(built.entities[k])?.0;
+        let body = &mut alone.bodies[k];
+        body.pose = row.pose.compose(&first.relative(&body.pose));
+        let h = alone.time.step;
+        let in_shape = |frame: &Pose, spin: DVec3| body.pose.local_vector(frame.vector(spin));
+        match body.motion {
+            Motion::Dynamic => {
+                body.angular_velocity = in_shape(&row.pose, row.velocity.angular);
+                body.linear_velocity = row.velocity.linear;
+                body.force = row.load.force + row.blow.force / h;
+                body.torque = row.load.torque + row.blow.torque / h;
+            }
+            Motion::Kinematic(_) => {
+                let (linear, angular) = (row.new_velocity.linear, in_shape(&row.pose, row.new_velocity.angular));
+                body.motion = Motion::Kinematic(Drive::Constant { linear, angular });
+            }
+            Motion::Static => {}
+        }
+    }
+    let place = |slot: u32| involved.iter().position(|&(s, _)| s == slot);
+    for (entity, _) in &world.resource::<StepProblem>().joints {
+        let Some(joint) = world.get::<SphericalJoint>(*entity) else { continue };
+        let ends = [Some(joint.body1), joint.body2].map(|e| e.and_then(|e| slot_of(bodies, e)));
+        let point = |k: usize| ends[k].map_or(joint.anchors[k], |slot| bodies.rows[slot as usize].pose.point(joint.anchors[k]));
+        let Some(body1) = ends[0].and_then(place) else { continue };
+        let body2 = match (joint.body2, ends[1].and_then(place)) {
+            (Some(_), None) => continue,
+            (_, place) => place,
+        };
+        alone.joints.push(model::SphericalJoint { body1, body2, anchor: 0.5 * (point(0) + point(1)) });
+    }
+    Some(alone)
+}
+
+/// The body without its history.
+fn at_the_start(body: &model::Body) -> model::Body {
+    model::Body { impulses: Vec::new(), birth: 0.0, death: None, ..body.clone() }
+}
+
+fn slot_of(bodies: &Bodies, entity: Entity) -> Option<u32> {
+    bodies.rows.iter().position(|row| row.entity == Some(entity)).map(|slot| slot as u32)
+}
+
+/// Everything that touches or is joined in the step, and how well it keeps its law.
+fn links(world: &World) -> Vec<Link> {
+    let (bodies, step) = (world.resource::<Bodies>(), world.resource::<StepProblem>());
+    let (p, answer) = (&step.problem, &step.answer);
+    let mut links = Vec::new();
+    for (group, &first) in step.groups.iter().zip(&step.first_contact) {
+        let mut miss = 0.0;
+        for k in first as usize..(first + group.points) as usize {
+            let (c, r) = (&p.contacts[k], answer.reactions.contacts[k]);
+            let mut u = p.contact_velocity(c, &answer.velocities.rigid);
+            u.x += c.mu * (u.y * u.y + u.z * u.z).sqrt();
+            let w = c.local.mean_diagonal();
+            let mut x = r - u / w;
+            project_coulomb(c.mu, &mut x);
+            miss = f64::max(miss, w * (r - x).length());
+        }
+        links.push(Link { slots: group.slots.map(Some), miss });
+    }
+    let mut blocks = p.blocks.iter();
+    for (entity, kept) in &step.joints {
+        let mut miss = 0.0;
+        if kept.contains(&true)
+            && let Some(block) = blocks.next()
+        {
+            let mut u = [0.0; MAX_ROWS];
+            p.block_velocity(block, &answer.velocities, &mut u[..block.rows]);
+            miss = u[..block.rows].iter().map(|u| u * u).sum::<f64>().sqrt();
+        }
+        let Some(joint) = world.get::<SphericalJoint>(*entity) else { continue };
+        let slots = [Some(joint.body1), joint.body2].map(|e| e.and_then(|e| slot_of(bodies, e)));
+        links.push(Link { slots, miss });
+    }
+    for held in &step.held {
+        links.push(Link { slots: held.bodies.map(|e| e.and_then(|e| slot_of(bodies, e))), miss: held.speed });
+    }
+    links
+}
+
+/// The bodies that hang together with the worst links, nearest first, in the order of their slots.
+fn islands(links: &[Link], worst: f64, bodies: &Bodies) -> Vec<u32> {
+    let mut at: Vec<Vec<u32>> = vec![Vec::new(); bodies.rows.len()];
+    for link in links {
+        if let [Some(a), Some(b)] = link.slots {
+            at[a as usize].push(b);
+            at[b as usize].push(a);
+        }
+    }
+    let mut bad: Vec<&Link> = links.iter().filter(|link| link.miss.is_nan() || link.miss >= BAD * worst).collect();
+    bad.sort_by(|a, b| b.miss.total_cmp(&a.miss));
+    let (mut found, mut seen) = (Vec::new(), vec![false; bodies.rows.len()]);
+    for slot in bad.iter().flat_map(|link| link.slots).flatten() {
+        if !seen[slot as usize] && found.len() < MOST {
+            seen[slot as usize] = true;
+            found.push(slot);
+        }
+    }
+    let mut next = 0;
+    while let Some(&slot) = found.get(next) {
+        next += 1;
+        if bodies.rows[slot as usize].row == IMMOBILE {
+            continue;
+        }
+        for &other in &at[slot as usize] {
+            // what holds the bodies that are in has to be in as well
+            let room = found.len() < MOST || bodies.rows[other as usize].row == IMMOBILE;
+            if !seen[other as usize] && room {
+                seen[other as usize] = true;
+                found.push(other);
+            }
+        }
+    }
+    found.sort_unstable();
+    found
+}

@@ -1,0 +1,273 @@
+//! A scene as the text of a scene file that reads back as the same scene.
+
+use std::fmt::Write as _;
+
+use glam::DVec3;
+
+use super::loads::Uplift;
+use super::model::{Body, ContactLaw, Drive, Gyroscopic, Motion, Recorded, Scene, ShapeSpec, Treatment};
+use crate::algebra::spatial::Pose;
+
+impl Scene {
+    /// The scene as TOML, with every body written out; its study, which names generators, is left out.
+    ///
+    /// ```
+    /// use drystone::io::scene::model::{Body, Scene, ShapeSpec};
+    /// let mut scene = Scene::new("one ball");
+    /// scene.bodies.push(Body::new("ball", ShapeSpec::Ball { radius: 0.1 }));
+    /// assert_eq!(Scene::from_toml(&scene.to_toml(), "t")?, scene);
+    /// # Ok::<(), drystone::io::scene::SceneError>(())
+    /// ```
+    pub fn to_toml(&self) -> String {
+        let mut t = String::new();
+        let _ = self.write(&mut t); // a String takes everything
+        t
+    }
+
+    fn write(&self, t: &mut String) -> std::fmt::Result {
+        writeln!(t, "name = {}", text(&self.name))?;
+        if !self.title.is_empty() {
+            writeln!(t, "title = {}", text(&self.title))?;
+        }
+        let gravity = self.gravity.iter().map(|g| format!("{{ from = {:?}, acceleration = {} }}", g.time, vector(g.acceleration)));
+        writeln!(t, "gravity = {}", list(gravity))?;
+        let time = &self.time;
+        writeln!(t, "\n[time]\nstep = {:?}\nend = {:?}\ntheta = {:?}", time.step, time.end, time.theta)?;
+        match time.treatment {
+            Treatment::GapAware { beta } => writeln!(t, "treatment = \"gap_aware\"\nbeta = {beta:?}")?,
+            Treatment::Forecast { .. } => writeln!(t, "treatment = \"forecast\"")?,
+        }
+        let gyroscopic = if time.gyroscopic == Gyroscopic::Midpoint { "midpoint" } else { "theta_rule" };
+        writeln!(t, "gyroscopic = \"{gyroscopic}\"")?;
+        let solver = &self.solver;
+        writeln!(
+            t,
+            "\n[solver]\ntolerance = {:?}\nmax_sweeps = {}\nwarm_start = {}",
+            solver.tolerance, solver.max_sweeps, solver.warm_start
+        )?;
+        for material in &self.materials {
+            writeln!(t, "\n[[materials]]\nname = {}\ndensity = {:?}", text(&material.name), material.density)?;
+        }
+        writeln!(t, "\n[contact]\n{}", law(&self.default_law, "\n"))?;
+        for pair in &self.pair_laws {
+            let names = pair.materials.map(|m| text(&self.materials[m].name));
+            writeln!(t, "\n[[contact.pairs]]\nmaterials = {}\n{}", list(names), law(&pair.law, "\n"))?;
+        }
+        for body in &self.bodies {
+            self.body_text(t, body)?;
+        }
+        for joint in &self.joints {
+            writeln!(t, "\n[[joints]]\nbody1 = {}", text(&self.bodies[joint.body1].name))?;
+            if let Some(body2) = joint.body2 {
+                writeln!(t, "body2 = {}", text(&self.bodies[body2].name))?;
+            }
+            writeln!(t, "anchor = {}", vector(joint.anchor))?;
+        }
+        for water in &self.water {
+            let names = water.bodies.iter().map(|&i| text(&self.bodies[i].name));
+            let levels = water.times.iter().zip(&water.levels).map(|(t, z)| format!("[{t:?}, {z:?}]"));
+            let uplift = if water.uplift == Uplift::Linear { "linear" } else { "none" };
+            writeln!(t, "\n[[water]]\nbodies = {}\ndirection = {}", list(names), vector(water.direction))?;
+            writeln!(t, "density = {:?}\nlevel = {}\nuplift = \"{uplift}\"", water.density, list(levels))?;
+        }
+        if let Some(base) = &self.base {
+            let rows = base.times.iter().zip(&base.accelerations);
+            writeln!(t, "\n[base]\nsamples = {}", list(rows.map(|(t, a)| format!("[{t:?}, {:?}, {:?}, {:?}]", a.x, a.y, a.z))))?;
+        }
+        for recorder in &self.recorders {
+            let what = match recorder.what {
+                Recorded::Bodies => "bodies",
+                Recorded::Contacts => "contacts",
+                Recorded::Steps => "steps",
+            };
+            writeln!(t, "\n[[recorders]]\nwhat = \"{what}\"\nevery = {:?}", recorder.every)?;
+        }
+        Ok(())
+    }
+
+    fn body_text(&self, t: &mut String, body: &Body) -> std::fmt::Result {
+        writeln!(t, "\n[[bodies]]\nname = {}\nshape = {}", text(&body.name), shape(&body.shape))?;
+        writeln!(t, "material = {}\n{}", text(&self.materials[body.material].name), pose(&body.pose, "\n"))?;
+        for (key, value) in [
+            ("velocity", body.linear_velocity),
+            ("angular_velocity", body.angular_velocity),
+            ("force", body.force),
+            ("torque", body.torque),
+        ] {
+            if value != DVec3::ZERO {
+                writeln!(t, "{key} = {}", vector(value))?;
+            }
+        }
+        for (key, value) in [("mass", body.mass), ("death", body.death), ("birth", Some(body.birth).filter(|b| *b > 0.0))] {
+            if let Some(value) = value {
+                writeln!(t, "{key} = {value:?}")?;
+            }
+        }
+        for (key, value) in [("inertia", body.inertia), ("centre_of_mass", body.centre_of_mass)] {
+            if let Some(value) = value {
+                writeln!(t, "{key} = {}", vector(value))?;
+            }
+        }
+        for (key, locks) in [("locked_translation", body.locked_translation), ("locked_rotation", body.locked_rotation)] {
+            if locks != [false; 3] {
+                let axes = ["\"x\"", "\"y\"", "\"z\""].into_iter().zip(locks).filter(|(_, locked)| *locked);
+                writeln!(t, "{key} = {}", list(axes.map(|(axis, _)| axis.to_owned())))?;
+            }
+        }
+        match &body.motion {
+            Motion::Dynamic => {}
+            Motion::Static => writeln!(t, "motion = \"static\"")?,
+            Motion::Kinematic(drive) => writeln!(t, "motion = {}", motion(drive))?,
+        }
+        if !body.impulses.is_empty() {
+            let blows = body.impulses.iter();
+            let blows = blows.map(|b| format!("{{ time = {:?}, linear = {}, angular = {} }}", b.time, vector(b.linear), vector(b.angular)));
+            writeln!(t, "impulses = {}", list(blows))?;
+        }
+        Ok(())
+    }
+}
+
+fn text(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if c.is_control() => {
+                let _ = write!(quoted, "\\u{:04X}", u32::from(c));
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted + "\""
+}
+
+fn list(items: impl IntoIterator<Item = String>) -> String {
+    format!("[{}]", items.into_iter().collect::<Vec<_>>().join(", "))
+}
+
+fn vector(v: DVec3) -> String {
+    format!("[{:?}, {:?}, {:?}]", v.x, v.y, v.z)
+}
+
+fn law(law: &ContactLaw, between: &str) -> String {
+    format!("mu = {:?}{between}e_n = {:?}{between}e_t = {:?}", law.mu, law.e_n, law.e_t)
+}
+
+fn pose(pose: &Pose, between: &str) -> String {
+    let q = pose.rotation;
+    format!("position = {}{between}orientation = [{:?}, {:?}, {:?}, {:?}]", vector(pose.position), q.w, q.x, q.y, q.z)
+}
+
+fn motion(drive: &Drive) -> String {
+    match drive {
+        Drive::Constant { linear, angular } => {
+            format!("{{ kind = \"constant\", velocity = {}, angular_velocity = {} }}", vector(*linear), vector(*angular))
+        }
+        Drive::Sinusoid { linear, angular, frequency, phase } => format!(
+            "{{ kind = \"sinusoid\", velocity = {}, angular_velocity = {}, frequency = {frequency:?}, phase = {phase:?} }}",
+            vector(*linear),
+            vector(*angular)
+        ),
+        Drive::Table { times, linear, angular } => {
+            let vectors = |v: &[DVec3]| list(v.iter().map(|&v| vector(v)));
+            let (velocity, spin) = (vectors(linear), vectors(angular));
+            format!("{{ kind = \"table\", times = {times:?}, velocity = {velocity}, angular_velocity = {spin} }}")
+        }
+    }
+}
+
+fn shape(spec: &ShapeSpec) -> String {
+    let kind = spec.kind();
+    let rest = match spec {
+        ShapeSpec::Ball { radius } => format!("radius = {radius:?}"),
+        ShapeSpec::Cuboid { half_extents } => format!("half_extents = {}", vector(*half_extents)),
+        ShapeSpec::HalfSpace { normal } => format!("normal = {}", vector(*normal)),
+        ShapeSpec::Capsule { half_height, radius } | ShapeSpec::Cylinder { half_height, radius } => {
+            format!("half_height = {half_height:?}, radius = {radius:?}")
+        }
+        ShapeSpec::Hull { points } => format!("points = {}", list(points.iter().map(|&p| vector(p)))),
+        ShapeSpec::Mesh { vertices, triangles } => {
+            format!("vertices = {}, triangles = {triangles:?}", list(vertices.iter().map(|&p| vector(p))))
+        }
+        ShapeSpec::HeightField { size, samples, heights } => format!("size = {size:?}, samples = {samples:?}, heights = {heights:?}"),
+        ShapeSpec::Compound { parts } => {
+            let parts = parts.iter().map(|(at, part)| format!("{{ shape = {}, {} }}", shape(part), pose(at, ", ")));
+            format!("parts = {}", list(parts))
+        }
+    };
+    format!("{{ kind = \"{kind}\", {rest} }}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::model::Study;
+    use super::*;
+
+    #[test]
+    fn every_built_in_scene_reads_back_as_it_was() {
+        for scene in crate::scenes::all() {
+            let mut scene = crate::scenes::load(scene.name, &[]).unwrap_or_else(|e| panic!("{e}"));
+            scene.study = Study::None;
+            let mut again = Scene::from_toml(&scene.to_toml(), "t").unwrap_or_else(|e| panic!("{}: {e}", scene.name));
+            for (a, b) in again.bodies.iter_mut().zip(&scene.bodies) {
+                // a quaternion that is read is normalised
+                assert!((a.pose.rotation - b.pose.rotation).length() < 1e-15, "{}", b.name);
+                a.pose.rotation = b.pose.rotation;
+            }
+            assert!(again == scene, "{}", scene.name);
+        }
+    }
+
+    #[test]
+    fn everything_that_a_scene_can_hold_is_written() {
+        let text = r#"
+            name = "all \u00e9"
+            title = "a \\ title"
+            gravity = [{ from = 0, acceleration = [0, 0, -9.81] }, { from = 0.5, acceleration = [1, 0, -9.81] }]
+            time = { step = "1 ms", end = 1.0, treatment = "forecast", theta = 0.75, gyroscopic = "theta_rule" }
+            solver = { tolerance = 1e-7, max_sweeps = 17, warm_start = false }
+            base = { samples = [[0, 0.1, 0, 0], [1, 0, 0, 0]] }
+            [[materials]]
+            name = "stone"
+            density = 2400
+            [[materials]]
+            name = "wood"
+            density = 600
+            [contact]
+            mu = 0.4
+            e_n = 0.1
+            [[contact.pairs]]
+            materials = ["stone", "wood"]
+            mu = 0.2
+            [[bodies]]
+            name = "field"
+            motion = "static"
+            shape = { kind = "height_field", size = [2, 2], samples = [2, 2], heights = [0, 0, 0, 0.1] }
+            [[bodies]]
+            name = "belt"
+            motion = { kind = "table", times = [0, 1], velocity = [[0, 0, 0], [1, 0, 0]] }
+            shape = { kind = "cuboid", size = [1, 1, 0.1] }
+            position = [5, 0, 0]
+            [[bodies]]
+            name = "both"
+            material = "wood"
+            shape = { kind = "compound", parts = [{ shape = { kind = "ball", radius = 0.1 }, position = [0.1, 0, 0] }, { shape = { kind = "capsule", radius = 0.1, half_height = 0.2 } }] }
+            position = [0, 0, 3]
+            orientation = [1, 0, 0, 0]
+            mass = 3
+            inertia = [1, 1, 1]
+            centre_of_mass = [0, 0, 0.01]
+            locked_rotation = ["x", "z"]
+            force = [1, 2, 3]
+            impulses = [{ time = 0.1, linear = [1, 0, 0] }]
+            birth = 0.01
+            death = 0.9
+            [[recorders]]
+            what = "contacts"
+            every = 0.1
+        "#;
+        let scene = Scene::from_toml(text, "t").unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(Scene::from_toml(&scene.to_toml(), "t").unwrap_or_else(|e| panic!("{e}")), scene);
+    }
+}
