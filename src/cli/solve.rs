@@ -131,7 +131,7 @@ pub(super) fn timed(
     let found = problem.residual(&mut best.answer)?;
     let reached = request.measure.of(&found) <= request.tolerance;
     let status = if best.report.converged() && !reached { Status::Stalled } else { best.report.status };
-    best.report = Report { status, rel: found.rel, rel_q: found.rel_q, e_s: found.e_s, ..best.report };
+    best.report = Report { status, ..best.report }.with(&found);
     Ok(best)
 }
 

@@ -26,6 +26,10 @@ pub struct Residual {
     pub rel_q: f64,
     /// Unit-free.
     pub e_s: f64,
+    /// Largest velocity by which a block misses its law, see [`acceptance`](super::acceptance); 0 where it is not taken.
+    pub violation: f64,
+    /// Largest such velocity over the scale of its own block; 0 where it is not taken.
+    pub misfit: f64,
 }
 
 /// Sums of squares over a piece of the rows.
@@ -93,6 +97,7 @@ pub fn residual(p: &MixedProblem, answer: &Answer, v: &Velocities) -> Residual {
         rel: ratio(plain, p.q_norm.max(total.r.sqrt()).max(total.u.sqrt())),
         rel_q: ratio(plain, p.q_norm),
         e_s: ratio(total.scaled.sqrt(), total.r_scaled.sqrt().max(p.q_scaled)),
+        ..Residual::default()
     }
 }
 

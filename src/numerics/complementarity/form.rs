@@ -119,6 +119,7 @@ fn errors(diagonal: impl Fn(usize) -> f64, q: &[f64], z: &[f64], w: &[f64], proj
         rel: ratio(plain, norm(q).max(norm(z)).max(norm(w))),
         rel_q: ratio(plain, norm(q)),
         e_s: ratio(f64::sqrt(scaled), f64::sqrt(z_scaled).max(f64::sqrt(q_scaled))),
+        ..Residual::default()
     }
 }
 

@@ -37,6 +37,7 @@ pub use auto::Auto;
 pub use basis::State;
 pub use block::BlockGaussSeidel;
 pub use enumeration::Enumeration;
+pub(in crate::numerics) use feasibility::{Feasibility, Inequalities, Sign};
 pub use feasibility::{Infeasibility, infeasibility};
 pub use form::Form;
 pub(in crate::numerics) use form::{norm, ratio, residual};
@@ -141,7 +142,7 @@ pub trait ComplementaritySolver {
             other => other,
         };
         let Outcome { iterations, factorisations, .. } = outcome;
-        Report { status, iterations, factorisations, rel: found.rel, rel_q: found.rel_q, e_s: found.e_s }
+        Report { status, iterations, factorisations, ..Report::default() }.with(&found)
     }
 
     /// Improves `z`, the first guess, and sets `w = M z + q`.

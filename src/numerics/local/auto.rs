@@ -12,10 +12,10 @@
 
 use super::admm::{Admm, Splitting};
 use super::newton::SemismoothNewton;
-use super::nsgs::{Acceleration, Nsgs, Sweeper, beyond_measure};
+use super::nsgs::{Acceleration, Nsgs, Sweeper};
 use super::proximal::{Newton, ProximalPoint};
 use super::{LocalProblem, LocalSolver};
-use crate::numerics::{Measure, Progress, Report, Status, Watch, residual::Residual};
+use crate::numerics::{Measure, Progress, Report, Status, Watch};
 
 /// Settings of the default solver.
 ///
@@ -47,8 +47,6 @@ impl Default for Auto {
     }
 }
 
-/// Error over |q| that is no answer to a tight tolerance, however large r makes its own measure.
-const NO_ANSWER: f64 = 0.1;
 /// Sweeps before anything else is thought of.
 const FIRST: usize = 60;
 /// Tolerances from here on count as loose: sweeps go on while they promise to get there soon, then splitting has its first try.
@@ -70,7 +68,7 @@ const DENSE_SPEED: f64 = 4.0;
 impl LocalSolver for Auto {
     fn solve_watched(&self, p: &LocalProblem, r: &mut [f64], u: &mut [f64], watch: &mut Watch) -> Report {
         let sweeper = Sweeper::new(p);
-        let mut work = Work::new(self.tolerance, self.measure, r, watch);
+        let mut work = Work::new(self.measure, r, watch);
         let loose = self.tolerance >= LOOSE;
         let window = if loose { LOOSE_WINDOW } else { WINDOW };
         let sweeps = |max_sweeps, foresight| Nsgs {
@@ -119,6 +117,10 @@ impl LocalSolver for Auto {
             return work.report;
         }
         for round in 0..self.max_rounds {
+            if round == 1 && p.infeasibility().is_some() {
+                work.report.status = Status::Inconsistent;
+                return work.report;
+            }
             let scale = 1 << round;
             let (alpha, rho) = ([1e-3, 1e-5, 1e-2][round % 3], [0.1, 0.3, 0.03][round % 3]);
             for step in 0..if affordable { 3 } else { 0 } {
@@ -138,7 +140,7 @@ impl LocalSolver for Auto {
                 return work.report;
             }
         }
-        work.report.status = if beyond_measure(p, r, &sweeper.weights) { Status::Inconsistent } else { Status::Stalled };
+        work.report.status = Status::Stalled;
         work.report
     }
 }
@@ -154,7 +156,6 @@ enum Start {
 
 /// The sum of what was spent, the best errors, and the watch over it all.
 struct Work<'a, 'b> {
-    tolerance: f64,
     report: Report,
     measure: Measure,
     error: f64,
@@ -165,9 +166,9 @@ struct Work<'a, 'b> {
 }
 
 impl<'a, 'b> Work<'a, 'b> {
-    fn new(tolerance: f64, measure: Measure, r: &[f64], watch: &'a mut Watch<'b>) -> Self {
+    fn new(measure: Measure, r: &[f64], watch: &'a mut Watch<'b>) -> Self {
         let best = [Vec::new(), Vec::new()];
-        Self { tolerance, report: Report::default(), measure, error: f64::INFINITY, stopped: false, guess: r.to_vec(), best, watch }
+        Self { report: Report::default(), measure, error: f64::INFINITY, stopped: false, guess: r.to_vec(), best, watch }
     }
 
     /// Runs a stage and keeps the better of its point and the best before; true when nothing is left to do.
@@ -192,13 +193,7 @@ impl<'a, 'b> Work<'a, 'b> {
             *stopped |= !go_on;
             go_on
         });
-        let report = if report.converged() && report.rel_q > NO_ANSWER && self.tolerance < LOOSE {
-            // r grows while its error against q stays: small against r alone
-            Report { status: Status::Inconsistent, ..report }
-        } else {
-            report
-        };
-        let error = self.measure.of(&Residual { rel: report.rel, rel_q: report.rel_q, e_s: report.e_s });
+        let error = self.measure.of(&report.errors());
         let (iterations, factorisations) = (before.iterations + report.iterations, before.factorisations + report.factorisations);
         if error <= self.error {
             self.error = error;

@@ -21,7 +21,6 @@ use super::local::newton::SemismoothNewton;
 use super::local::nsgs::Nsgs;
 use super::local::projection::{ExtraGradient, FixedPoint, HyperplaneProjection};
 use super::local::proximal::ProximalPoint;
-use super::residual::Residual;
 use super::{Measure, ProblemError, Report, Status, Watch};
 
 /// What a caller may ask of any solver.
@@ -50,7 +49,7 @@ impl Default for Request {
 impl Request {
     /// The error of a report that the tolerance is for.
     fn error(&self, report: &Report) -> f64 {
-        self.measure.of(&Residual { rel: report.rel, rel_q: report.rel_q, e_s: report.e_s })
+        self.measure.of(&report.errors())
     }
 }
 
