@@ -133,7 +133,7 @@ impl Inequalities<'_> {
             lp.upper.push(upper);
         }
         let mut tableau = Tableau::default();
-        for attempt in 0..3 {
+        for attempt in 0..6 {
             let (end, _) = path(&mut tableau, &lp, attempt, 50 * n + 1000, 0, watch);
             match end {
                 End::Solved => {

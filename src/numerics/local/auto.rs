@@ -14,6 +14,7 @@ use super::admm::{Admm, Splitting};
 use super::newton::SemismoothNewton;
 use super::nsgs::{Acceleration, Nsgs, Sweeper};
 use super::proximal::{Newton, ProximalPoint};
+use super::starts::Starts;
 use super::{LocalProblem, LocalSolver};
 use crate::numerics::{Measure, Progress, Report, Status, Watch};
 
@@ -62,11 +63,44 @@ const FIRST_NEWTON: usize = 40;
 const PATIENCE: f64 = 8.0;
 /// Factorisations, in sweeps, from which on splitting goes before Newton.
 const DEAR: f64 = 40.0;
+/// Operations of all factorisations, over the steps of an attempt, that the first further starts may take.
+const STARTS: f64 = 1e7;
 /// Operations of a dense factorisation in the time of one of a sweep.
 const DENSE_SPEED: f64 = 4.0;
 
+/// Times a normalised problem is solved again, more strictly, where its own error is met and that of the problem as stated is not.
+const ASKED_AGAIN: usize = 3;
+
 impl LocalSolver for Auto {
     fn solve_watched(&self, p: &LocalProblem, r: &mut [f64], u: &mut [f64], watch: &mut Watch) -> Report {
+        let Some((unit_problem, unit)) = p.normalised() else { return self.run(p, r, u, watch) };
+        let (scales, mut strict, mut total) = (p.scales(), *self, Report::default());
+        for _ in 0..=ASKED_AGAIN {
+            r.iter_mut().for_each(|r| *r *= unit);
+            let report = strict.run(&unit_problem, r, u, watch);
+            r.iter_mut().for_each(|r| *r /= unit);
+            p.w.multiply(r, u);
+            u.iter_mut().zip(&p.q).for_each(|(u, q)| *u += q);
+            let found = p.residual_at(r, u, &scales);
+            let (iterations, factorisations) = (total.iterations + report.iterations, total.factorisations + report.factorisations);
+            total = Report { iterations, factorisations, status: report.status, ..total }.with(&found);
+            let error = self.measure.of(&found);
+            if error <= self.tolerance {
+                total.status = Status::Converged;
+            }
+            if error <= self.tolerance || !report.converged() {
+                break;
+            }
+            total.status = Status::Stalled;
+            strict.tolerance *= 0.5 * self.tolerance / error;
+        }
+        total
+    }
+}
+
+impl Auto {
+    /// The strategy, on a problem whose numbers are near one.
+    fn run(&self, p: &LocalProblem, r: &mut [f64], u: &mut [f64], watch: &mut Watch) -> Report {
         let sweeper = Sweeper::new(p);
         let mut work = Work::new(self.measure, r, watch);
         let loose = self.tolerance >= LOOSE;
@@ -99,7 +133,8 @@ impl LocalSolver for Auto {
             return work.report;
         }
         let mut newton = Newton::new(&sweeper);
-        let cost = newton.cost(r) / (DENSE_SPEED * sweeper.cost());
+        let cost_of_newton = newton.cost(r);
+        let cost = cost_of_newton / (DENSE_SPEED * sweeper.cost());
         let affordable = newton.factor_len() <= self.max_factor;
         let mut splitting = None;
         let mut split = |max_iterations, rho, r: &mut [f64], u: &mut [f64], w: &mut Watch| {
@@ -122,6 +157,14 @@ impl LocalSolver for Auto {
                 return work.report;
             }
             let scale = 1 << round;
+            if round >= 1 && affordable {
+                let points = ((round as f64 * STARTS / cost_of_newton) as usize).clamp(3, 20 * round);
+                let facets = if round <= 3 { 2 * round } else { 0 };
+                let starts = Starts { tolerance: self.tolerance, measure: self.measure, points, seed: 1000 * round, facets };
+                if work.stage(Start::Best, r, u, |r, u, w| starts.run(p, r, u, w)) {
+                    return work.report;
+                }
+            }
             let (alpha, rho) = ([1e-3, 1e-5, 1e-2][round % 3], [0.1, 0.3, 0.03][round % 3]);
             for step in 0..if affordable { 3 } else { 0 } {
                 let solved = match (step, cost > DEAR) {

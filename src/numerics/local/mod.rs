@@ -29,6 +29,7 @@ pub mod newton;
 pub mod nsgs;
 pub mod projection;
 pub mod proximal;
+mod starts;
 mod trial;
 
 use super::acceptance::{Scales, scales_of};
@@ -133,6 +134,29 @@ impl LocalProblem {
         self.residual_at(r, u, &self.scales())
     }
 
+    /// The same problem with W and q near one where they are far from it, by powers of two, so that no square leaves the range of
+    /// numbers and no norm mixes reactions and velocities of different size; and β/α: `W' = α W`, `q' = β q`, `r' = r β/α`.
+    fn normalised(&self) -> Option<(Self, f64)> {
+        let weights = self.weights();
+        let mean = weights.iter().map(|d| d / weights.len() as f64).sum::<f64>();
+        let largest = self.q.iter().fold(0.0f64, |m, q| m.max(q.abs()));
+        let power = |x: f64| if x > 0.0 && !(1e-4..1e4).contains(&x) { (-x.log2()).round().clamp(-1000.0, 1000.0).exp2() } else { 1.0 };
+        let (alpha, beta) = (power(mean), power(largest));
+        let unit = beta / alpha;
+        if (alpha, beta) == (1.0, 1.0) || !unit.is_normal() {
+            return None;
+        }
+        let mut p = self.clone();
+        p.w.values_mut().iter_mut().for_each(|w| *w *= alpha);
+        p.q.iter_mut().for_each(|q| *q *= beta);
+        for set in &mut p.sets {
+            if let AdmissibleSet::Interval { lower, upper } = set {
+                (*lower, *upper) = (*lower * unit, *upper * unit);
+            }
+        }
+        Some((p, unit))
+    }
+
     /// The scales on which blocks are judged.
     pub fn scales(&self) -> Scales {
         Scales { weights: self.weights(), velocities: scales_of(&self.w, &self.sets, &self.q) }
@@ -226,7 +250,8 @@ fn squares(sets: &[AdmissibleSet], offsets: &[usize], scales: &Scales, r: &[f64]
         }
         scaled += d * own;
         q_scaled += length(&q[range]) / d;
-        let missed = d * own.sqrt();
+        // the digits of u are no better than those of W r
+        let missed = (d * own.sqrt()).max(f64::EPSILON * d * length(r).sqrt());
         // not `max`: an error that is no number is no small one
         violation = if missed <= violation { violation } else { missed };
         let missed = scales.misfit(i, missed);
