@@ -11,7 +11,7 @@
 //!
 //! The same law on a given matrix is a [`local::LocalProblem`] (`u = W r + q`), before reduction a [`global::GlobalProblem`]
 //! (`M v = H r + f`, `u = Hᵀ v + w`); [`lcp`], [`mlcp`] and [`relay`] state the problems that have only bounds, [`vi`] and [`qp`] their
-//! neighbours. [`solvers`] lists every solver by name.
+//! neighbours. [`solvers`] lists every solver by name, and [`acceptance`] says when an answer counts as solved.
 //!
 //! ```
 //! use drystone::algebra::blocks::BlockRows;

@@ -15,7 +15,9 @@
 //! - Fails: what every stage fails on: large indefinite problems whose path ends on a ray (`Stalled`).
 
 use super::form::Form;
-use super::{ComplementaritySolver, Enumeration, InteriorPoint, Lemke, Murty, Newton, Outcome, Scratch, Status, Watch, infeasibility, solved};
+use super::{
+    ComplementaritySolver, Enumeration, InteriorPoint, Lemke, Murty, Newton, Outcome, Scratch, Status, Watch, infeasibility, solved,
+};
 
 /// The recommended solver for LCP, MLCP and relay problems (Siconos: `SICONOS_LCP_AVI_CAOFERRIS` and the direct MLCP drivers).
 ///

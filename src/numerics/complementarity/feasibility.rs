@@ -34,9 +34,7 @@ pub struct Infeasibility {
 
 /// The proof that `form` has no feasible point, where there is one.
 pub fn infeasibility(form: &Form) -> Option<Infeasibility> {
-    let signs: Vec<Sign> = (0..form.order())
-        .map(|i| Sign::of_bounds(form.lower[i], form.upper[i]))
-        .collect();
+    let signs: Vec<Sign> = (0..form.order()).map(|i| Sign::of_bounds(form.lower[i], form.upper[i])).collect();
     let system = Inequalities { m: &form.m, q: &form.q, lower: &form.lower, upper: &form.upper, signs: &signs };
     match system.decide(&mut |_| true) {
         Feasibility::Impossible(proof) => Some(proof),
@@ -44,6 +42,8 @@ pub fn infeasibility(form: &Form) -> Option<Infeasibility> {
     }
 }
 
+/// Share of the largest multiplier, each in the size of its row, below which one counts as zero.
+const ROUNDING: f64 = 1e-13;
 /// Share of its terms below which a slope counts as zero.
 const SLOPE: f64 = 1e-11;
 /// Size of z, in units of the data, up to which a proof excludes solutions in spite of the rounding in its slopes.
@@ -133,7 +133,7 @@ impl Inequalities<'_> {
             lp.upper.push(upper);
         }
         let mut tableau = Tableau::default();
-        for attempt in 0..6 {
+        for attempt in 0..3 {
             let (end, _) = path(&mut tableau, &lp, attempt, 50 * n + 1000, 0, watch);
             match end {
                 End::Solved => {
@@ -194,6 +194,14 @@ impl Inequalities<'_> {
                 Sign::Negative => y.min(0.0),
                 Sign::Zero => *y,
             };
+        }
+        // what rounding left of multipliers that are zero would be all there is in some columns
+        let reach = |r: usize| self.row(r).iter().fold(self.q[r].abs(), |m, x| m.max(x.abs()));
+        let largest = (0..y.len()).fold(0.0f64, |m, r| m.max(y[r].abs() * reach(r)));
+        for r in 0..y.len() {
+            if y[r].abs() * reach(r) < ROUNDING * largest {
+                y[r] = 0.0;
+            }
         }
         let mut value = dot(&y, self.q);
         let mut size: f64 = y.iter().zip(self.q).map(|(y, q)| (y * q).abs()).sum();

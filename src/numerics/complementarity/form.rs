@@ -60,7 +60,8 @@ impl Form {
     /// `rel` mixes units of different size: `M' = α M`, `q' = β q`, `z' = z β/α`, which is returned.
     pub(super) fn normalise(&mut self) -> f64 {
         let largest = |x: &[f64]| x.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-        let power = |x: f64| if x > 0.0 && !(NEAR.0..NEAR.1).contains(&x) { (-x.log2()).round().clamp(-1000.0, 1000.0).exp2() } else { 1.0 };
+        let power =
+            |x: f64| if x > 0.0 && !(NEAR.0..NEAR.1).contains(&x) { (-x.log2()).round().clamp(-1000.0, 1000.0).exp2() } else { 1.0 };
         let alpha = power(largest(&self.m));
         let mut data = largest(&self.q);
         if data == 0.0 {

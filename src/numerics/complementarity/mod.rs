@@ -47,8 +47,8 @@ pub use interior::InteriorPoint;
 pub use lemke::Lemke;
 pub use murty::Murty;
 pub use newton::{Newton, NewtonFunction};
-pub(in crate::numerics) use verdict::judge;
 pub use sweep::Pgs;
+pub(in crate::numerics) use verdict::judge;
 
 use super::{ProblemError, Progress, Report, Status, Watch, residual::Residual};
 use basis::Basis;
@@ -155,11 +155,8 @@ pub trait ComplementaritySolver {
             said = status;
             found = p.residual(z, w);
         }
-        let accepted = if w.len() == n {
-            verdict::accepts(form, z, w, self.tolerance(), &mut found)
-        } else {
-            found.rel <= self.tolerance()
-        };
+        let accepted =
+            if w.len() == n { verdict::accepts(form, z, w, self.tolerance(), &mut found) } else { found.rel <= self.tolerance() };
         let status = match said {
             _ if accepted => Status::Converged,
             Status::Converged => Status::Stalled,

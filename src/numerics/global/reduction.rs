@@ -98,7 +98,9 @@ impl<'a> Prepared<'a> {
         let mut owner = vec![0usize; p.w.len()];
         (0..p.sets.len()).for_each(|a| owner[p.offsets[a]..p.offsets[a + 1]].fill(a));
         velocity_scales(&p.sets, &p.offsets, &self.q, |a, f| {
-            for k in (p.offsets[a]..p.offsets[a + 1]).filter_map(|row| self.columns.outer_view(row)).flat_map(|column| column.indices().to_vec()) {
+            for k in
+                (p.offsets[a]..p.offsets[a + 1]).filter_map(|row| self.columns.outer_view(row)).flat_map(|column| column.indices().to_vec())
+            {
                 let touched = &self.rows[self.starts[k]..self.starts[k + 1]];
                 touched.iter().map(|&row| owner[row as usize]).filter(|&b| b != a).for_each(&mut *f);
             }

@@ -4,7 +4,8 @@
 //! 1  NSGS + Anderson(10)        until the next Newton step is cheaper than what the sweeps still need
 //! 2  proximal Newton            from the best point; first where a factorisation is cheap
 //! 3  ADMM + Anderson(5)         from the best point; first where it is dear (redundant, stuck piles)
-//! 4  again, with doubled budgets, other α and ρ
+//! 4  proof that there is no solution, else Newton from further starts
+//! 5  again, with doubled budgets, other α and ρ
 //! ```
 //!
 //! All decisions count operations, none reads a clock: the same problem takes the same path everywhere. The cost of a factorisation is

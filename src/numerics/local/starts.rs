@@ -74,7 +74,9 @@ impl Starts {
                 break;
             }
             let point = r.to_vec();
-            for (function, regularisation) in [(Function::AlartCurnier, 0.01), (Function::FischerBurmeister, 1.0), (Function::NaturalMap, 1.0)] {
+            for (function, regularisation) in
+                [(Function::AlartCurnier, 0.01), (Function::FischerBurmeister, 1.0), (Function::NaturalMap, 1.0)]
+            {
                 r.copy_from_slice(&point);
                 let (report, stopped) = attempt(p, function, regularisation, r, u);
                 keep(report, r);

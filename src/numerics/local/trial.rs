@@ -1,6 +1,9 @@
 //! What every iteration over reactions has in common: errors, the best iterate, the certified end.
 
-use super::{LocalProblem, nsgs::{beyond_measure, runaway}};
+use super::{
+    LocalProblem,
+    nsgs::{beyond_measure, runaway},
+};
 use crate::numerics::acceptance::Scales;
 use crate::numerics::{Measure, Progress, Report, Status, Watch, residual::Residual};
 

@@ -12,7 +12,7 @@
 //! ```
 
 use super::bounds::Fallback;
-use super::plan::{Plan, Sums, RUNAWAY};
+use super::plan::{Plan, RUNAWAY, Sums};
 use super::{Auto, Delassus, LocalProblem, RoutedProblem};
 use crate::algebra::blocks::BlockRows;
 use crate::algebra::matrix::Matrix;

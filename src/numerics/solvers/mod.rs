@@ -272,7 +272,13 @@ fn start(p: &Problem, guess: Option<&Solution>) -> Solution {
 const ASKED_AGAIN: usize = 3;
 
 /// A [`LocalSolver`], which solves global problems after reduction.
-fn friction<S: LocalSolver>(problem: &Problem, ask: &Request, guess: Option<&Solution>, watch: &mut Watch, solver: impl Fn(f64) -> S) -> Solved {
+fn friction<S: LocalSolver>(
+    problem: &Problem,
+    ask: &Request,
+    guess: Option<&Solution>,
+    watch: &mut Watch,
+    solver: impl Fn(f64) -> S,
+) -> Solved {
     let mut s = start(problem, guess);
     let p = match problem {
         Problem::Local(p) => {
