@@ -24,6 +24,9 @@ const UNSOLVED: f64 = 0.05;
 /// Share of the largest demand of a component that is the scale of all its blocks.
 const COMMON: f64 = 0.1;
 
+/// Share of the largest demand of all below which that of a component is what rounding left of none.
+const NOISE: f64 = 1e-12;
+
 /// What a solver stops on: `global`, or what the worst block makes of it.
 pub(super) fn error(global: f64, found: &Residual) -> f64 {
     let worst = if found.misfit > UNSOLVED { found.misfit } else { SHARE * found.misfit };
@@ -85,7 +88,7 @@ pub(super) fn velocity_scales(
     let all = common.iter().fold(0.0f64, |m, x| m.max(*x));
     for (i, scale) in scale.iter_mut().enumerate() {
         let common = common[components.root(i)];
-        *scale = scale.max(COMMON * if common > 0.0 { common } else { all });
+        *scale = scale.max(COMMON * if common > NOISE * all { common } else { all });
     }
     scale
 }

@@ -181,7 +181,7 @@ impl Inequalities<'_> {
     }
 
     /// The proof that these multipliers make, if they do.
-    fn check(&self, mut y: Vec<f64>) -> Option<Infeasibility> {
+    pub(in crate::numerics) fn check(&self, mut y: Vec<f64>) -> Option<Infeasibility> {
         let largest = y.iter().fold(0.0f64, |m, y| m.max(y.abs()));
         if !largest.is_finite() || largest == 0.0 {
             return None;

@@ -46,16 +46,20 @@ pub(in crate::numerics) fn judge(form: &Form, z: &[f64], w: &[f64], tolerance: f
         found.misfit = found.misfit.max(misfit);
     }
     if !certain {
-        found.misfit = balanced(form, z);
+        // rows of one unit are judged as they are, others in balanced ones
+        found.misfit = misfit(form, z);
+        if found.misfit > tolerance {
+            let (mut scaling, mut unit) = (Scaling::default(), Form::default());
+            scaling.balance(form, &mut unit);
+            let z: Vec<f64> = z.iter().zip(&scaling.columns).map(|(z, c)| z / c).collect();
+            found.misfit = found.misfit.min(misfit(&unit, &z));
+        }
     }
 }
 
-/// The largest misfit in the units in which M is near one.
-fn balanced(form: &Form, z: &[f64]) -> f64 {
-    let n = form.order();
-    let (mut scaling, mut unit) = (Scaling::default(), Form::default());
-    scaling.balance(form, &mut unit);
-    let z: Vec<f64> = z.iter().zip(&scaling.columns).map(|(z, c)| z / c).collect();
+/// The largest misfit in the units of this form.
+fn misfit(unit: &Form, z: &[f64]) -> f64 {
+    let n = unit.order();
     let sets: Vec<AdmissibleSet> = (0..n)
         .map(|i| match (unit.lower[i], unit.upper[i]) {
             (0.0, f64::INFINITY) => AdmissibleSet::NonNegative,
@@ -72,22 +76,28 @@ fn balanced(form: &Form, z: &[f64]) -> f64 {
     let scales = velocity_scales(&sets, &offsets, &q, |i, f| {
         (0..n).filter(|&j| j != i && (unit.m[i * n + j] != 0.0 || unit.m[j * n + i] != 0.0)).for_each(f);
     });
+    let typical = (0..n).map(|i| unit.m[i * n + i].abs()).sum::<f64>() / n.max(1) as f64;
     let mut worst = 0.0f64;
     for i in 0..n {
+        let own = unit.m[i * n + i].abs();
+        let d = if own > 0.0 { own } else { typical.max(f64::MIN_POSITIVE) };
+        // nothing moves a row of zeros: its q alone says how far it is off
+        let idle = unit.row(i).iter().all(|m| *m == 0.0);
+        let scale = if idle { unit.q[i].abs() } else { scales[i] };
         let (mut w, mut size) = (unit.q[i], unit.q[i].abs());
-        for (m, z) in unit.row(i).iter().zip(&z) {
+        for (m, z) in unit.row(i).iter().zip(z) {
             w += m * z;
             size += (m * z).abs();
         }
-        let missed = (z[i] - unit.project(i, z[i] - w)).abs();
+        let missed = d * (z[i] - unit.project(i, z[i] - w / d)).abs();
         if !missed.is_finite() {
             return f64::INFINITY;
         }
         let rounding = 4.0 * f64::EPSILON * n as f64 * size;
         // where rounding alone is larger than what it may excuse, w says nothing
-        let missed = if rounding > EXCUSED * scales[i] { missed.max(rounding) } else { missed };
-        if missed > rounding.min(EXCUSED * scales[i]) && scales[i] > 0.0 {
-            worst = worst.max(missed / scales[i]);
+        let missed = if rounding > EXCUSED * scale { missed.max(rounding) } else { missed };
+        if missed > rounding.min(EXCUSED * scale) && scale > 0.0 {
+            worst = worst.max(missed / scale);
         }
     }
     worst

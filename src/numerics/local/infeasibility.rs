@@ -10,9 +10,11 @@
 //! have no solution and no such proof.
 
 use super::LocalProblem;
+use crate::algebra::matrix::Matrix;
 use crate::numerics::acceptance::Components;
 use crate::numerics::admissible::AdmissibleSet;
-use crate::numerics::complementarity::{Feasibility, Inequalities, Infeasibility, Sign};
+use crate::numerics::complementarity::{ComplementaritySolver, Feasibility, Inequalities, Infeasibility, Lemke, Sign};
+use crate::numerics::relay::Relay;
 
 /// Rows and columns of the linear programme of a component, at most: it is solved by dense pivoting.
 const LARGEST: usize = 900;
@@ -64,7 +66,7 @@ impl LocalProblem {
             Sign::Zero => self.q[row] != 0.0,
         });
         let origin_is_legal = lower.iter().zip(&upper).all(|(l, u)| *l <= 0.0 && *u >= 0.0);
-        if asked == 0 || asked + rows.len() > LARGEST || !contradicted && origin_is_legal {
+        if asked == 0 || asked + rows.len() > LARGEST || self.q.iter().all(|q| *q == 0.0) || !contradicted && origin_is_legal {
             return None;
         }
         let n = rows.len();
@@ -85,11 +87,41 @@ impl LocalProblem {
         }
         let q: Vec<f64> = rows.iter().map(|&row| self.q[row]).collect();
         let system = Inequalities { m: &m, q: &q, lower: &lower, upper: &upper, signs: &signs };
-        let Feasibility::Impossible(proof) = system.decide(&mut |_| true) else { return None };
+        let proof = match system.check(least_squares(&system)) {
+            Some(proof) => proof,
+            None => match system.decide(&mut |_| true) {
+                Feasibility::Impossible(proof) => proof,
+                _ => return None,
+            },
+        };
         let mut multipliers = vec![0.0; self.order()];
         rows.iter().zip(&proof.multipliers).for_each(|(&row, y)| multipliers[row] = *y);
         Some(Infeasibility { multipliers, value: proof.value })
     }
+}
+
+/// The y of the signs asked for that makes `½ yᵀ W y + ½ (qᵀ y + 1)²` least: 0 there where W is positive semidefinite and a proof exists.
+fn least_squares(system: &Inequalities) -> Vec<f64> {
+    let n = system.q.len();
+    let rows: Vec<usize> = (0..n).filter(|&i| system.signs[i] != Sign::Any).collect();
+    let k = rows.len();
+    let largest = rows.iter().fold(0.0f64, |m, &i| m.max(system.q[i].abs()));
+    let mean = rows.iter().map(|&i| system.m[i * n + i].abs()).sum::<f64>() / k as f64;
+    // q in the size of W
+    let q: Vec<f64> = rows.iter().map(|&i| system.q[i] / largest * mean.sqrt()).collect();
+    let m = (0..k * k).map(|at| system.m[rows[at / k] * n + rows[at % k]] + q[at / k] * q[at % k]).collect();
+    let bounds = |sign: Sign| match sign {
+        Sign::Positive => (0.0, f64::INFINITY),
+        Sign::Negative => (f64::NEG_INFINITY, 0.0),
+        _ => (f64::NEG_INFINITY, f64::INFINITY),
+    };
+    let (lower, upper) = rows.iter().map(|&i| bounds(system.signs[i])).unzip();
+    let linear = q.iter().map(|q| q * mean.sqrt()).collect();
+    let (mut z, mut w) = (vec![0.0; k], vec![0.0; k]);
+    Lemke { tolerance: 1e-13, ..Lemke::default() }.solve(&Relay { m: Matrix::dense(k, k, m), q: linear, lower, upper }, &mut z, &mut w);
+    let mut y = vec![0.0; n];
+    rows.iter().zip(&z).for_each(|(&i, z)| y[i] = *z);
+    y
 }
 
 /// What row k of a set asks of u, and between which bounds its reaction lies; cones are widened.
