@@ -34,11 +34,14 @@ pub mod auto;
 mod central;
 pub mod complementarity;
 pub mod contact;
+mod feasibility;
 pub mod global;
 #[cfg(feature = "lens")]
 pub mod hyperstatic;
+mod islands;
 pub mod lcp;
 pub mod local;
+pub mod matrices;
 pub mod mixed;
 pub mod mlcp;
 pub mod newton;
@@ -84,15 +87,27 @@ pub struct Report {
     pub rel_q: f64,
     /// Unit-free residual, see [`residual`].
     pub e_s: f64,
-    /// Largest velocity by which a block misses its law, m/s for contacts; see [`acceptance`].
+    /// Largest velocity by which a block of rows misses its law, ε of [`residual`] and [`acceptance`].
     pub violation: f64,
-    /// Largest such velocity over the scale of its own block, see [`acceptance`].
+    /// Largest such velocity over the scale of its own block.
     pub misfit: f64,
+    /// Largest such velocity over the smallest length of the smaller body (1/s), where the problem knows it.
+    pub parts: f64,
 }
 
 impl Default for Report {
     fn default() -> Self {
-        Self { status: Status::Converged, iterations: 0, factorisations: 0, rel: 0.0, rel_q: 0.0, e_s: 0.0, violation: 0.0, misfit: 0.0 }
+        Self {
+            status: Status::Converged,
+            iterations: 0,
+            factorisations: 0,
+            rel: 0.0,
+            rel_q: 0.0,
+            e_s: 0.0,
+            violation: 0.0,
+            misfit: 0.0,
+            parts: 0.0,
+        }
     }
 }
 
@@ -104,14 +119,13 @@ impl Report {
 
     /// The same report on an answer with these errors.
     pub(crate) fn with(self, found: &residual::Residual) -> Self {
-        let residual::Residual { rel, rel_q, e_s, violation, misfit } = *found;
-        Self { rel, rel_q, e_s, violation, misfit, ..self }
+        found.report(self)
     }
 
     /// The errors that it holds.
     pub(crate) fn errors(&self) -> residual::Residual {
-        let Self { rel, rel_q, e_s, violation, misfit, .. } = *self;
-        residual::Residual { rel, rel_q, e_s, violation, misfit }
+        let Self { rel, rel_q, e_s, violation, misfit, parts, .. } = *self;
+        residual::Residual { rel, rel_q, e_s, violation, misfit, parts }
     }
 }
 

@@ -183,7 +183,7 @@ impl Scaling {
         self.rows.resize(n, 1.0);
         self.columns.clear();
         self.columns.resize(n, 1.0);
-        let power = |x: f64| if x > 0.0 { (-x.log2() / 2.0).round().exp2() } else { 1.0 };
+        let power = |x: f64| if x > 0.0 { libm::exp2((-libm::log2(x) / 2.0).round()) } else { 1.0 };
         for _ in 0..4 {
             for i in 0..n {
                 let s = power(scaled.row(i).iter().fold(0.0f64, |m, x| m.max(x.abs())));

@@ -280,4 +280,5 @@ const REFUSED: Report = Report {
     e_s: f64::INFINITY,
     violation: f64::INFINITY,
     misfit: f64::INFINITY,
+    parts: f64::INFINITY,
 };
