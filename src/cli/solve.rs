@@ -51,7 +51,9 @@ Examples:
   drystone solve *.hdf5 --tol 1e-4 --time-limit 10 --json       one line of JSON per file
   drystone solve circuit.dat --kind relay --solution z.json     z and w, to recompute the residual
 
-Lines of JSON: file, kind, contacts, rows, solver, status, iterations, rel, rel_q, e_s, time_s (processor time of the solve alone).
+Lines of JSON: file, kind, contacts, rows, solver, status, iterations, rel, rel_q, e_s, violation (the largest velocity by
+which a block misses its law, m/s for contacts), misfit (the largest over the scale of its own block), time_s (processor time of the
+solve alone), and with Inconsistent the certificate: rows (from 0) and multipliers y with yᵀ(W r + q) < 0 for every admissible r.
 Status: Converged, Stalled, BudgetSpent, Inconsistent, or error with a message.
 Status of a file that is no problem and does not look like one, such as a README among several FILEs: skipped.
 Exit codes: 0 every file has its status, 2 usage, 3 some file could not be read or has no solver";
@@ -91,7 +93,12 @@ struct Line {
     rel: Option<f64>,
     rel_q: Option<f64>,
     e_s: Option<f64>,
+    violation: Option<f64>,
+    misfit: Option<f64>,
     time_s: Option<f64>,
+    /// rows and multipliers of the proof that there is no solution
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    certificate: Vec<(usize, f64)>,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
 }
@@ -132,7 +139,7 @@ pub(super) fn timed(
     let found = problem.residual(&mut best.answer)?;
     let reached = request.measure.of(&found) <= request.tolerance;
     let status = if best.report.converged() && !reached { Status::Stalled } else { best.report.status };
-    best.report = Report { status, rel: found.rel, rel_q: found.rel_q, e_s: found.e_s, ..best.report };
+    best.report = Report { status, ..best.report }.with(&found);
     Ok(best)
 }
 
@@ -149,8 +156,8 @@ pub(super) fn solve(arguments: &Arguments) -> Result<u8, Failure> {
     let width = arguments.files.iter().map(|f| name(f).chars().count()).max().unwrap_or(4).max(4);
     if !arguments.json {
         say(&format!(
-            "{:<width$}  {:<5} {:>8}  {:<20} {:<12} {:>10} {:>9} {:>9} {:>9} {:>10}",
-            "file", "kind", "contacts", "solver", "status", "iterations", "rel", "rel_q", "e_s", "time"
+            "{:<width$}  {:<5} {:>8}  {:<20} {:<12} {:>10} {:>9} {:>9} {:>9} {:>9} {:>10}",
+            "file", "kind", "contacts", "solver", "status", "iterations", "rel", "rel_q", "e_s", "violation", "time"
         ));
     }
     let mut trace = String::from("file,iteration,error\n");
@@ -201,7 +208,10 @@ fn one(arguments: &Arguments, path: &Path, several: bool, trace: &mut String) ->
         rel: None,
         rel_q: None,
         e_s: None,
+        violation: None,
+        misfit: None,
         time_s: None,
+        certificate: Vec::new(),
         message: None,
     };
     let problem = match read(path, arguments.kind) {
@@ -241,6 +251,10 @@ fn one(arguments: &Arguments, path: &Path, several: bool, trace: &mut String) ->
     line.status = format!("{:?}", report.status);
     (line.iterations, line.factorisations) = (report.iterations, report.factorisations);
     (line.rel, line.rel_q, line.e_s) = (Some(report.rel), Some(report.rel_q), Some(report.e_s));
+    (line.violation, line.misfit) = (Some(report.violation), Some(report.misfit));
+    if report.status == Status::Inconsistent {
+        line.certificate = solved.answer.certificate.iter().copied().enumerate().filter(|(_, y)| *y != 0.0).collect();
+    }
     line.time_s = Some(solved.seconds);
     if let Some(target) = &arguments.solution {
         let target = if several { target.join(format!("{}.json", name(path))) } else { target.clone() };
@@ -259,7 +273,7 @@ impl Line {
         let number = |x: Option<f64>| x.map_or_else(|| "–".to_owned(), |x| format!("{x:.1e}"));
         let (name, time) = (name(self.file.as_ref()), self.time_s.map_or_else(|| "–".to_owned(), duration));
         format!(
-            "{name:<width$}  {:<5} {:>8}  {:<20} {:<12} {:>10} {:>9} {:>9} {:>9} {time:>10}",
+            "{name:<width$}  {:<5} {:>8}  {:<20} {:<12} {:>10} {:>9} {:>9} {:>9} {:>9} {time:>10}",
             self.kind.unwrap_or("–"),
             self.contacts,
             self.solver.unwrap_or("–"),
@@ -268,6 +282,7 @@ impl Line {
             number(self.rel),
             number(self.rel_q),
             number(self.e_s),
+            number(self.violation),
         )
     }
 }

@@ -11,7 +11,7 @@
 //!
 //! The same law on a given matrix is a [`local::LocalProblem`] (`u = W r + q`), before reduction a [`global::GlobalProblem`]
 //! (`M v = H r + f`, `u = Hᵀ v + w`); [`lcp`], [`mlcp`] and [`relay`] state the problems that have only bounds, [`vi`] and [`qp`] their
-//! neighbours. [`solvers`] lists every solver by name.
+//! neighbours. [`solvers`] lists every solver by name, and [`acceptance`] says when an answer counts as solved.
 //!
 //! ```
 //! use drystone::algebra::blocks::BlockRows;
@@ -28,6 +28,7 @@
 //! ```
 
 pub mod acceleration;
+pub mod acceptance;
 pub mod admissible;
 pub mod auto;
 mod central;
@@ -55,13 +56,13 @@ pub mod vi;
 /// How a solve ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Status {
-    /// The tolerance on e_s is met.
+    /// The tolerance is met, by the error that was asked for and by every block on its own.
     Converged,
     /// The residual no longer falls.
     Stalled,
     /// The budget of iterations is spent, or the caller's watch said stop.
     BudgetSpent,
-    /// The residual stays while |r| grows beyond all measure, or a proof says so: there is no solution.
+    /// A proof that was checked says so: there is no solution.
     Inconsistent,
 }
 
@@ -86,7 +87,7 @@ pub struct Report {
     pub rel_q: f64,
     /// Unit-free residual, see [`residual`].
     pub e_s: f64,
-    /// Largest velocity by which a block of rows misses its law, ε of [`residual`].
+    /// Largest velocity by which a block of rows misses its law, ε of [`residual`] and [`acceptance`].
     pub violation: f64,
     /// Largest such velocity over the scale of its own block.
     pub misfit: f64,
@@ -114,6 +115,17 @@ impl Report {
     /// True when the tolerance is met.
     pub fn converged(&self) -> bool {
         self.status == Status::Converged
+    }
+
+    /// The same report on an answer with these errors.
+    pub(crate) fn with(self, found: &residual::Residual) -> Self {
+        found.report(self)
+    }
+
+    /// The errors that it holds.
+    pub(crate) fn errors(&self) -> residual::Residual {
+        let Self { rel, rel_q, e_s, violation, misfit, parts, .. } = *self;
+        residual::Residual { rel, rel_q, e_s, violation, misfit, parts }
     }
 }
 
@@ -148,13 +160,18 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// The error of this name.
-    pub fn of(self, found: &residual::Residual) -> f64 {
+    /// The error of this name, as it is defined.
+    pub fn plain(self, found: &residual::Residual) -> f64 {
         match self {
             Self::Rel => found.rel,
             Self::RelQ => found.rel_q,
             Self::Es => found.e_s,
         }
+    }
+
+    /// What solvers stop on: the error of this name, or what the worst block makes of it, see [`acceptance`].
+    pub fn of(self, found: &residual::Residual) -> f64 {
+        acceptance::error(self.plain(found), found)
     }
 }
 

@@ -262,6 +262,6 @@ impl<'a> Reader<'a> {
             self.size(&format!("{group}/{name}"), values.len(), size, "as the problem has them")?;
             Ok(values)
         };
-        Ok(Solution { r: part("r", r)?, u: part("u", u)?, v: part("v", v)? })
+        Ok(Solution { r: part("r", r)?, u: part("u", u)?, v: part("v", v)?, ..Solution::default() })
     }
 }

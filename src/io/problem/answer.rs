@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// Writes the answer by the extension of `path`: `.json`, or `.hdf5` and `.h5`.
 ///
-/// JSON holds `kind`, then `r`, `u` (and `v` of a global problem), or `z` and `w`. HDF5 of the kinds of FCLIB is the problem with its
+/// JSON holds `kind`, then `r`, `u` (and `v` of a global problem), or `z` and `w`, and `certificate` with an inconsistent problem. HDF5 of the kinds of FCLIB is the problem with its
 /// `/solution/{r, u, v}`; of other kinds it is `/solution/{r, u, v}` or `/solution/{z, w}` alone.
 ///
 /// ```
@@ -16,7 +16,7 @@ use std::path::Path;
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let path = folder.path().join("answer.json");
 /// let p = Problem::Lcp(Lcp { m: Matrix::dense(1, 1, vec![2.0]), q: vec![-1.0] });
-/// answer::write(&path, &p, &Solution { r: vec![0.5], u: vec![0.0], v: vec![] })?;
+/// answer::write(&path, &p, &Solution { r: vec![0.5], u: vec![0.0], ..Solution::default() })?;
 /// assert_eq!(std::fs::read_to_string(&path)?, "{\"kind\":\"lcp\",\"z\":[0.5],\"w\":[0.0]}\n");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -31,11 +31,15 @@ pub fn write(path: &Path, problem: &Problem, answer: &Solution) -> Result<(), Er
 
 /// The vectors under the names that the kind has for them.
 fn named<'a>(problem: &Problem, s: &'a Solution) -> Vec<(&'static str, &'a [f64])> {
-    match problem {
+    let mut named: Vec<(_, &[f64])> = match problem {
         Problem::Local(_) => vec![("r", &s.r), ("u", &s.u)],
         Problem::Global(_) => vec![("r", &s.r), ("u", &s.u), ("v", &s.v)],
         Problem::Lcp(_) | Problem::Mlcp(_) | Problem::Relay(_) => vec![("z", &s.r), ("w", &s.u)],
+    };
+    if !s.certificate.is_empty() {
+        named.push(("certificate", &s.certificate));
     }
+    named
 }
 
 fn json(path: &Path, problem: &Problem, answer: &Solution) -> Result<Vec<u8>, Error> {

@@ -15,7 +15,9 @@
 //! - Fails: what every stage fails on: large indefinite problems whose path ends on a ray (`Stalled`).
 
 use super::form::Form;
-use super::{ComplementaritySolver, Enumeration, InteriorPoint, Lemke, Murty, Newton, Outcome, Scratch, Status, Watch, infeasibility};
+use super::{
+    ComplementaritySolver, Enumeration, InteriorPoint, Lemke, Murty, Newton, Outcome, Scratch, Status, Watch, infeasibility, solved,
+};
 
 /// The recommended solver for LCP, MLCP and relay problems (Siconos: `SICONOS_LCP_AVI_CAOFERRIS` and the direct MLCP drivers).
 ///
@@ -51,18 +53,18 @@ impl ComplementaritySolver for Auto {
     fn run(&self, form: &Form, z: &mut [f64], w: &mut [f64], scratch: &mut Scratch, watch: &mut Watch) -> Outcome {
         let mut total = Outcome { status: Status::Stalled, iterations: 0, factorisations: 0 };
         // a basis is exact to rounding; it must not pass for one by a large |z| elsewhere
-        let exact = self.tolerance.min(1e-10);
+        let tolerance = self.tolerance;
+        let exact = tolerance.min(1e-10);
         let mut cache = std::mem::take(&mut scratch.cache);
         let guess = &mut scratch.vectors[6];
         guess.clear();
         guess.extend_from_slice(z);
-        if cache.solve(form, exact, z, w, &mut total.factorisations) {
+        if cache.solve(form, exact, z, w, &mut total.factorisations) && solved(form, z, w, tolerance) {
             scratch.cache = cache;
             return Outcome { status: Status::Converged, ..total };
         }
         z.copy_from_slice(&scratch.vectors[6]);
         let mut stopped = false;
-        let tolerance = self.tolerance;
         let stages: [&dyn ComplementaritySolver; 6] = [
             &Murty { tolerance: exact, max_iterations: 30, ..Murty::default() },
             &Lemke { tolerance, coverings: 2, proximal_steps: 0, ..Lemke::default() },
@@ -83,7 +85,7 @@ impl ComplementaritySolver for Auto {
             total.factorisations += found.factorisations;
             form.output(z, w);
             if form.rel(z, w) <= tolerance {
-                if super::accepts(form, z, &form.residual(z, w), tolerance) {
+                if solved(form, z, w, tolerance) {
                     total.status = Status::Converged;
                     break;
                 }

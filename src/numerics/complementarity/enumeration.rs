@@ -12,10 +12,10 @@
 //! - Measured: `Buck2` (20 equations, 12 pairs) 21 bases, 0.12 ms; declines 40 and 156 pairs. 14 of 16 LCPs, 11 of 14 MLCPs.
 //! - Source: Cottle, Pang, Stone (2009), §1.3; Murty 1988.
 
-use super::basis::{State, state_of};
+use super::basis::{Basis, State, state_of};
 use super::feasibility::{Feasibility, Inequalities, face};
 use super::form::Form;
-use super::{ComplementaritySolver, Outcome, Scratch, Status, Watch, proceed};
+use super::{ComplementaritySolver, Outcome, Scratch, Status, Watch, proceed, solved};
 
 /// Enumeration of all complementary bases (Siconos: `SICONOS_LCP_ENUM`, `SICONOS_MLCP_ENUM`, `SICONOS_RELAY_ENUM`).
 ///
@@ -71,6 +71,29 @@ fn advance(form: &Form, first: &[State], states: &mut [State]) -> bool {
     false
 }
 
+/// rel, or ∞ where it is small only beside a large z.
+fn error(form: &Form, z: &[f64], w: &[f64], tolerance: f64) -> f64 {
+    let rel = form.rel(z, w);
+    if rel <= tolerance && !solved(form, z, w, tolerance) || rel.is_nan() { f64::INFINITY } else { rel }
+}
+
+/// Growth of the terms of w over q from which on a basis counts as singular: its signs are then no proof.
+const SINGULAR: f64 = 1e10;
+
+/// Sets z and w to the point of a basis; false when the basis is singular, or so nearly that rounding decides.
+fn regular(form: &Form, basis: &mut Basis, states: &[State], z: &mut [f64], w: &mut [f64]) -> bool {
+    if !basis.factor(form, states) || !basis.answer(form, z, w).is_finite() {
+        return false;
+    }
+    let q = form.q.iter().fold(0.0f64, |m, q| m.max(q.abs()));
+    let bounds = form.lower.iter().chain(&form.upper).filter(|b| b.is_finite()).fold(0.0f64, |m, b| m.max(b.abs()));
+    let (mut grown, mut m) = (0.0f64, 0.0f64);
+    for i in 0..form.order() {
+        form.row(i).iter().zip(z.iter()).for_each(|(x, z)| (grown, m) = (grown.max((x * z).abs()), m.max(x.abs())));
+    }
+    grown <= SINGULAR * q.max(m * bounds)
+}
+
 impl ComplementaritySolver for Enumeration {
     fn tolerance(&self) -> f64 {
         self.tolerance
@@ -85,7 +108,7 @@ impl ComplementaritySolver for Enumeration {
         let Scratch { basis, states, vectors, .. } = scratch;
         let [best_z] = super::buffers(vectors, n);
         form.output(z, w);
-        let mut best = form.rel(z, w);
+        let mut best = error(form, z, w, self.tolerance);
         best_z.copy_from_slice(z);
         let mut outcome = Outcome { status: Status::BudgetSpent, iterations: 0, factorisations: 0 };
         if best <= self.tolerance || Self::bases(form) > self.max_bases {
@@ -104,8 +127,8 @@ impl ComplementaritySolver for Enumeration {
         loop {
             outcome.iterations += 1;
             outcome.factorisations += 1;
-            if basis.factor(form, states) {
-                let rel = basis.answer(form, z, w);
+            if regular(form, basis, states, z, w) {
+                let rel = error(form, z, w, self.tolerance);
                 if rel < best {
                     best = rel;
                     best_z.copy_from_slice(z);
@@ -130,7 +153,7 @@ impl ComplementaritySolver for Enumeration {
             states.copy_from_slice(&first);
             loop {
                 outcome.iterations += 1;
-                if !basis.factor(form, states) {
+                if !regular(form, basis, states, z, w) {
                     face(form, states, &mut signs, &mut lower, &mut upper);
                     let system = Inequalities { m: &form.m, q: &form.q, lower: &lower, upper: &upper, signs: &signs };
                     match system.decide(&mut |_| true) {
@@ -139,7 +162,7 @@ impl ComplementaritySolver for Enumeration {
                         Feasibility::Point(point) => {
                             (0..n).for_each(|i| z[i] = form.project(i, point[i]));
                             form.output(z, w);
-                            let rel = form.rel(z, w);
+                            let rel = error(form, z, w, self.tolerance);
                             if rel < best {
                                 best = rel;
                                 best_z.copy_from_slice(z);

@@ -34,14 +34,7 @@ pub struct Infeasibility {
 
 /// The proof that `form` has no feasible point, where there is one.
 pub fn infeasibility(form: &Form) -> Option<Infeasibility> {
-    let signs: Vec<Sign> = (0..form.order())
-        .map(|i| match (form.lower[i].is_finite(), form.upper[i].is_finite()) {
-            (true, true) => Sign::Any,
-            (true, false) => Sign::Positive,
-            (false, true) => Sign::Negative,
-            (false, false) => Sign::Zero,
-        })
-        .collect();
+    let signs: Vec<Sign> = (0..form.order()).map(|i| Sign::of_bounds(form.lower[i], form.upper[i])).collect();
     let system = Inequalities { m: &form.m, q: &form.q, lower: &form.lower, upper: &form.upper, signs: &signs };
     match system.decide(&mut |_| true) {
         Feasibility::Impossible(proof) => Some(proof),
@@ -49,25 +42,44 @@ pub fn infeasibility(form: &Form) -> Option<Infeasibility> {
     }
 }
 
+/// Share of the largest multiplier, each in the size of its row, below which one counts as zero.
+const ROUNDING: f64 = 1e-13;
+/// Share of its terms below which a slope counts as zero.
+const SLOPE: f64 = 1e-11;
+/// Size of z, in units of the data, up to which a proof excludes solutions in spite of the rounding in its slopes.
+const REACH: f64 = 1e7;
+
 /// What is asked of a row `a z + b`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sign {
+pub(in crate::numerics) enum Sign {
     Any,
     Positive,
     Negative,
     Zero,
 }
 
-/// `l ≤ z ≤ u` and a sign for each row of `M z + q`; M has as many rows as there are signs.
-pub(super) struct Inequalities<'a> {
-    pub(super) m: &'a [f64],
-    pub(super) q: &'a [f64],
-    pub(super) lower: &'a [f64],
-    pub(super) upper: &'a [f64],
-    pub(super) signs: &'a [Sign],
+impl Sign {
+    /// What the law asks of w where z lies between these bounds.
+    pub(in crate::numerics) fn of_bounds(lower: f64, upper: f64) -> Self {
+        match (lower.is_finite(), upper.is_finite()) {
+            (true, true) => Self::Any,
+            (true, false) => Self::Positive,
+            (false, true) => Self::Negative,
+            (false, false) => Self::Zero,
+        }
+    }
 }
 
-pub(super) enum Feasibility {
+/// `l ≤ z ≤ u` and a sign for each row of `M z + q`; M has as many rows as there are signs.
+pub(in crate::numerics) struct Inequalities<'a> {
+    pub(in crate::numerics) m: &'a [f64],
+    pub(in crate::numerics) q: &'a [f64],
+    pub(in crate::numerics) lower: &'a [f64],
+    pub(in crate::numerics) upper: &'a [f64],
+    pub(in crate::numerics) signs: &'a [Sign],
+}
+
+pub(in crate::numerics) enum Feasibility {
     Point(Vec<f64>),
     Impossible(Infeasibility),
     Unknown,
@@ -75,7 +87,7 @@ pub(super) enum Feasibility {
 
 impl Inequalities<'_> {
     /// A feasible point, or the proof that there is none.
-    pub(super) fn decide(&self, watch: &mut Watch) -> Feasibility {
+    pub(in crate::numerics) fn decide(&self, watch: &mut Watch) -> Feasibility {
         // fixed unknowns are constants
         let kept: Vec<usize> = (0..self.lower.len()).filter(|&j| self.lower[j] != self.upper[j]).collect();
         let columns = kept.len();
@@ -169,7 +181,7 @@ impl Inequalities<'_> {
     }
 
     /// The proof that these multipliers make, if they do.
-    fn check(&self, mut y: Vec<f64>) -> Option<Infeasibility> {
+    pub(in crate::numerics) fn check(&self, mut y: Vec<f64>) -> Option<Infeasibility> {
         let largest = y.iter().fold(0.0f64, |m, y| m.max(y.abs()));
         if !largest.is_finite() || largest == 0.0 {
             return None;
@@ -183,8 +195,17 @@ impl Inequalities<'_> {
                 Sign::Zero => *y,
             };
         }
+        // what rounding left of multipliers that are zero would be all there is in some columns
+        let reach = |r: usize| self.row(r).iter().fold(self.q[r].abs(), |m, x| m.max(x.abs()));
+        let largest = (0..y.len()).fold(0.0f64, |m, r| m.max(y[r].abs() * reach(r)));
+        for r in 0..y.len() {
+            if y[r].abs() * reach(r) < ROUNDING * largest {
+                y[r] = 0.0;
+            }
+        }
         let mut value = dot(&y, self.q);
         let mut size: f64 = y.iter().zip(self.q).map(|(y, q)| (y * q).abs()).sum();
+        let mut steepest = 0.0f64;
         for j in 0..self.lower.len() {
             let column = |r: usize| self.m[r * self.lower.len() + j];
             let slope: f64 = (0..y.len()).map(|r| y[r] * column(r)).sum();
@@ -193,11 +214,14 @@ impl Inequalities<'_> {
             if bound.is_finite() {
                 value += slope * bound;
                 size += (slope * bound).abs();
-            } else if slope.abs() > 1e-11 * scale {
+            } else if slope.abs() > SLOPE * scale {
                 return None;
+            } else if slope != 0.0 {
+                steepest = steepest.max(slope.abs() / scale);
             }
         }
-        (value < -1e-9 * size).then_some(Infeasibility { multipliers: y, value })
+        // what is left of the slopes must not matter for any z within REACH of the scale of the data
+        (value < -1e-9 * size && value < -REACH * steepest * size).then_some(Infeasibility { multipliers: y, value })
     }
 }
 

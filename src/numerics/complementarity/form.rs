@@ -3,6 +3,9 @@
 use crate::algebra::matrix::Matrix;
 use crate::numerics::residual::Residual;
 
+/// Sizes of M and q that are left as they are.
+const NEAR: (f64, f64) = (1e-4, 1e4);
+
 /// `w = M z + q`, `−w ∈ N_[lower, upper](z)`, M dense and square: what every solver of this room works on.
 ///
 /// An LCP has the bounds `[0, ∞)`, an equation of an MLCP `(−∞, ∞)`, a relay its own.
@@ -51,6 +54,28 @@ impl Form {
                 a.iter().for_each(|(x, (i, j))| self.m[i * a.cols() + j] += x);
             }
         }
+    }
+
+    /// Brings M and q near one where they are far from it, by powers of two, so that no square leaves the range of numbers and no
+    /// `rel` mixes units of different size: `M' = α M`, `q' = β q`, `z' = z β/α`, which is returned.
+    pub(super) fn normalise(&mut self) -> f64 {
+        let largest = |x: &[f64]| x.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        let power =
+            |x: f64| if x > 0.0 && !(NEAR.0..NEAR.1).contains(&x) { (-x.log2()).round().clamp(-1000.0, 1000.0).exp2() } else { 1.0 };
+        let alpha = power(largest(&self.m));
+        let mut data = largest(&self.q);
+        if data == 0.0 {
+            data = self.lower.iter().chain(&self.upper).filter(|b| b.is_finite()).fold(0.0f64, |m, b| m.max(b.abs())) / alpha;
+        }
+        let beta = power(data);
+        let unit = beta / alpha;
+        if (alpha, beta) != (1.0, 1.0) && unit.is_normal() {
+            self.m.iter_mut().for_each(|m| *m *= alpha);
+            self.q.iter_mut().for_each(|q| *q *= beta);
+            self.lower.iter_mut().chain(&mut self.upper).for_each(|b| *b *= unit);
+            return unit;
+        }
+        1.0
     }
 
     /// `w = M z + q`
@@ -105,20 +130,37 @@ fn errors(diagonal: impl Fn(usize) -> f64, q: &[f64], z: &[f64], w: &[f64], proj
     let n = q.len();
     let typical = (0..n).map(|i| diagonal(i).abs()).sum::<f64>() / n.max(1) as f64;
     let fallback = if typical > 0.0 { typical } else { 1.0 };
-    let (mut plain, mut scaled, mut z_scaled, mut q_scaled) = (0.0, 0.0, 0.0, 0.0);
-    for i in 0..n {
-        let own = diagonal(i).abs();
-        let d = if own > 0.0 { own } else { fallback };
-        plain += (z[i] - project(i, z[i] - w[i])).powi(2);
-        scaled += d * (z[i] - project(i, z[i] - w[i] / d)).powi(2);
-        z_scaled += d * z[i] * z[i];
-        q_scaled += q[i] * q[i] / d;
+    // plain, scaled, and the sizes of z, w, q, D^½ z, D^-½ q: squares in the unit given
+    let sums = |unit: f64| {
+        let mut sums = [0.0; 7];
+        for i in 0..n {
+            let own = diagonal(i).abs();
+            let d = if own > 0.0 { own } else { fallback };
+            let terms = [
+                z[i] - project(i, z[i] - w[i]),
+                d.sqrt() * (z[i] - project(i, z[i] - w[i] / d)),
+                z[i],
+                w[i],
+                q[i],
+                d.sqrt() * z[i],
+                q[i] / d.sqrt(),
+            ];
+            sums.iter_mut().zip(terms).for_each(|(sum, x)| *sum += (unit * x) * (unit * x));
+        }
+        sums
+    };
+    let mut found = sums(1.0);
+    if !found.iter().all(|x| *x == 0.0 || (1e-290..1e290).contains(x)) {
+        let largest = [z, w, q].into_iter().flatten().fold(0.0f64, |m, x| m.max(x.abs()));
+        if largest.is_finite() && largest > 0.0 {
+            found = sums((-largest.log2()).floor().clamp(-1000.0, 1000.0).exp2());
+        }
     }
-    let plain = f64::sqrt(plain);
+    let [plain, scaled, z, w, q, z_scaled, q_scaled] = found.map(f64::sqrt);
     Residual {
-        rel: ratio(plain, norm(q).max(norm(z)).max(norm(w))),
-        rel_q: ratio(plain, norm(q)),
-        e_s: ratio(f64::sqrt(scaled), f64::sqrt(z_scaled).max(f64::sqrt(q_scaled))),
+        rel: ratio(plain, q.max(z).max(w)),
+        rel_q: ratio(plain, q),
+        e_s: ratio(scaled, z_scaled.max(q_scaled)),
         ..Residual::default()
     }
 }

@@ -159,7 +159,7 @@ impl BodyAdmm {
         } else if !regular || idle >= IDLE {
             report.status = Status::Stalled;
         }
-        Report { rel: found.rel, rel_q: found.rel_q, e_s: found.e_s, ..report }
+        report.with(&found)
     }
 }
 

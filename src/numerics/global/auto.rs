@@ -135,7 +135,7 @@ impl GlobalSolver for GlobalAuto {
         } else if stopped {
             report.status = Status::BudgetSpent;
         }
-        Ok(Report { rel: found.rel, rel_q: found.rel_q, e_s: found.e_s, ..report })
+        Ok(report.with(&found))
     }
 }
 

@@ -133,7 +133,7 @@ impl BodyNewton {
         } else if idle >= IDLE {
             report.status = Status::Stalled;
         }
-        Report { rel: found.rel, rel_q: found.rel_q, e_s: found.e_s, ..report }
+        report.with(&found)
     }
 }
 

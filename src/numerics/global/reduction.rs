@@ -2,6 +2,7 @@
 
 use super::{GlobalProblem, LocalProblem, MassFactors, ProblemError, Residual, natural_map, norm};
 use crate::algebra::blocks::BlockRows;
+use crate::numerics::acceptance::{Scales, velocity_scales};
 use crate::numerics::admissible::AdmissibleSet;
 use sprs::CsMat;
 
@@ -38,6 +39,7 @@ pub struct Prepared<'a> {
     pub(super) free: Vec<f64>,
     pub(super) q: Vec<f64>,
     pub(super) weights: Vec<f64>,
+    scales: Scales,
     /// blocks without any velocity
     pub(super) idle: Vec<bool>,
     momentum: Vec<f64>,
@@ -69,12 +71,14 @@ impl<'a> Prepared<'a> {
             free,
             q,
             weights: Vec::new(),
+            scales: Scales::default(),
             idle: Vec::new(),
             momentum: vec![0.0; dofs],
             inertia: vec![0.0; dofs],
         };
         p.weigh();
         p.check_idle()?;
+        p.scales = Scales { weights: p.weights.clone(), velocities: p.velocity_scales() };
         Ok(p)
     }
 
@@ -86,6 +90,21 @@ impl<'a> Prepared<'a> {
     /// Scale D of each block: the mean of the diagonal of its own W.
     pub fn weights(&self) -> &[f64] {
         &self.weights
+    }
+
+    /// s_c of every block: it is coupled with those that touch the velocities of `M⁻¹ H` of its rows.
+    fn velocity_scales(&self) -> Vec<f64> {
+        let p = self.problem;
+        let mut owner = vec![0usize; p.w.len()];
+        (0..p.sets.len()).for_each(|a| owner[p.offsets[a]..p.offsets[a + 1]].fill(a));
+        velocity_scales(&p.sets, &p.offsets, &self.q, |a, f| {
+            for k in
+                (p.offsets[a]..p.offsets[a + 1]).filter_map(|row| self.columns.outer_view(row)).flat_map(|column| column.indices().to_vec())
+            {
+                let touched = &self.rows[self.starts[k]..self.starts[k + 1]];
+                touched.iter().map(|&row| owner[row as usize]).filter(|&b| b != a).for_each(&mut *f);
+            }
+        })
     }
 
     /// `v = M⁻¹ (H r + f)` and `u = Hᵀ v + w`.
@@ -108,7 +127,7 @@ impl<'a> Prepared<'a> {
         let scale = norm(&p.f).max(norm(&self.inertia)).max(norm(&self.momentum));
         let terms = self.inertia.iter().zip(&self.momentum).zip(&p.f);
         let balance = terms.map(|((mv, hr), f)| (mv - hr - f).powi(2)).sum::<f64>().sqrt();
-        let found = natural_map(&p.sets, &p.offsets, &self.weights, r, u, &self.q);
+        let found = natural_map(&p.sets, &p.offsets, &self.scales, r, u, &self.q);
         let law = norm(r).max(norm(u));
         let map = found.rel * law.max(norm(&self.q));
         let ratio = |a: f64, b: f64| if a == 0.0 { 0.0 } else { a / b.max(f64::MIN_POSITIVE) };

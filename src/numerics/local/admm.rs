@@ -133,7 +133,7 @@ impl Admm {
         } else if !regular {
             report.status = Status::Stalled;
         }
-        Report { rel: found.rel, rel_q: found.rel_q, e_s: found.e_s, ..report }
+        report.with(&found)
     }
 }
 

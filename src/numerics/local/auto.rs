@@ -4,7 +4,8 @@
 //! 1  NSGS + Anderson(10)        until the next Newton step is cheaper than what the sweeps still need
 //! 2  proximal Newton            from the best point; first where a factorisation is cheap
 //! 3  ADMM + Anderson(5)         from the best point; first where it is dear (redundant, stuck piles)
-//! 4  again, with doubled budgets, other α and ρ
+//! 4  proof that there is no solution, else Newton from further starts
+//! 5  again, with doubled budgets, other α and ρ
 //! ```
 //!
 //! All decisions count operations, none reads a clock: the same problem takes the same path everywhere. The cost of a factorisation is
@@ -12,10 +13,11 @@
 
 use super::admm::{Admm, Splitting};
 use super::newton::SemismoothNewton;
-use super::nsgs::{Acceleration, Nsgs, Sweeper, beyond_measure};
+use super::nsgs::{Acceleration, Nsgs, Sweeper};
 use super::proximal::{Newton, ProximalPoint};
+use super::starts::Starts;
 use super::{LocalProblem, LocalSolver};
-use crate::numerics::{Measure, Progress, Report, Status, Watch, residual::Residual};
+use crate::numerics::{Measure, Progress, Report, Status, Watch};
 
 /// Settings of the default solver.
 ///
@@ -47,8 +49,6 @@ impl Default for Auto {
     }
 }
 
-/// Error over |q| that is no answer to a tight tolerance, however large r makes its own measure.
-const NO_ANSWER: f64 = 0.1;
 /// Sweeps before anything else is thought of.
 const FIRST: usize = 60;
 /// Tolerances from here on count as loose: sweeps go on while they promise to get there soon, then splitting has its first try.
@@ -64,13 +64,46 @@ const FIRST_NEWTON: usize = 40;
 const PATIENCE: f64 = 8.0;
 /// Factorisations, in sweeps, from which on splitting goes before Newton.
 const DEAR: f64 = 40.0;
+/// Operations of all factorisations, over the steps of an attempt, that the first further starts may take.
+const STARTS: f64 = 1e7;
 /// Operations of a dense factorisation in the time of one of a sweep.
 const DENSE_SPEED: f64 = 4.0;
 
+/// Times a normalised problem is solved again, more strictly, where its own error is met and that of the problem as stated is not.
+const ASKED_AGAIN: usize = 3;
+
 impl LocalSolver for Auto {
     fn solve_watched(&self, p: &LocalProblem, r: &mut [f64], u: &mut [f64], watch: &mut Watch) -> Report {
+        let Some((unit_problem, unit)) = p.normalised() else { return self.run(p, r, u, watch) };
+        let (scales, mut strict, mut total) = (p.scales(), *self, Report::default());
+        for _ in 0..=ASKED_AGAIN {
+            r.iter_mut().for_each(|r| *r *= unit);
+            let report = strict.run(&unit_problem, r, u, watch);
+            r.iter_mut().for_each(|r| *r /= unit);
+            p.w.multiply(r, u);
+            u.iter_mut().zip(&p.q).for_each(|(u, q)| *u += q);
+            let found = p.residual_at(r, u, &scales);
+            let (iterations, factorisations) = (total.iterations + report.iterations, total.factorisations + report.factorisations);
+            total = Report { iterations, factorisations, status: report.status, ..total }.with(&found);
+            let error = self.measure.of(&found);
+            if error <= self.tolerance {
+                total.status = Status::Converged;
+            }
+            if error <= self.tolerance || !report.converged() {
+                break;
+            }
+            total.status = Status::Stalled;
+            strict.tolerance *= 0.5 * self.tolerance / error;
+        }
+        total
+    }
+}
+
+impl Auto {
+    /// The strategy, on a problem whose numbers are near one.
+    fn run(&self, p: &LocalProblem, r: &mut [f64], u: &mut [f64], watch: &mut Watch) -> Report {
         let sweeper = Sweeper::new(p);
-        let mut work = Work::new(self.tolerance, self.measure, r, watch);
+        let mut work = Work::new(self.measure, r, watch);
         let loose = self.tolerance >= LOOSE;
         let window = if loose { LOOSE_WINDOW } else { WINDOW };
         let sweeps = |max_sweeps, foresight| Nsgs {
@@ -101,7 +134,8 @@ impl LocalSolver for Auto {
             return work.report;
         }
         let mut newton = Newton::new(&sweeper);
-        let cost = newton.cost(r) / (DENSE_SPEED * sweeper.cost());
+        let cost_of_newton = newton.cost(r);
+        let cost = cost_of_newton / (DENSE_SPEED * sweeper.cost());
         let affordable = newton.factor_len() <= self.max_factor;
         let mut splitting = None;
         let mut split = |max_iterations, rho, r: &mut [f64], u: &mut [f64], w: &mut Watch| {
@@ -119,7 +153,19 @@ impl LocalSolver for Auto {
             return work.report;
         }
         for round in 0..self.max_rounds {
+            if round == 1 && p.infeasibility().is_some() {
+                work.report.status = Status::Inconsistent;
+                return work.report;
+            }
             let scale = 1 << round;
+            if round >= 1 && affordable {
+                let points = ((round as f64 * STARTS / cost_of_newton) as usize).clamp(3, 20 * round);
+                let facets = if round <= 3 { 2 * round } else { 0 };
+                let starts = Starts { tolerance: self.tolerance, measure: self.measure, points, seed: 1000 * round, facets };
+                if work.stage(Start::Best, r, u, |r, u, w| starts.run(p, r, u, w)) {
+                    return work.report;
+                }
+            }
             let (alpha, rho) = ([1e-3, 1e-5, 1e-2][round % 3], [0.1, 0.3, 0.03][round % 3]);
             for step in 0..if affordable { 3 } else { 0 } {
                 let solved = match (step, cost > DEAR) {
@@ -138,7 +184,7 @@ impl LocalSolver for Auto {
                 return work.report;
             }
         }
-        work.report.status = if beyond_measure(p, r, &sweeper.weights) { Status::Inconsistent } else { Status::Stalled };
+        work.report.status = Status::Stalled;
         work.report
     }
 }
@@ -154,7 +200,6 @@ enum Start {
 
 /// The sum of what was spent, the best errors, and the watch over it all.
 struct Work<'a, 'b> {
-    tolerance: f64,
     report: Report,
     measure: Measure,
     error: f64,
@@ -165,9 +210,9 @@ struct Work<'a, 'b> {
 }
 
 impl<'a, 'b> Work<'a, 'b> {
-    fn new(tolerance: f64, measure: Measure, r: &[f64], watch: &'a mut Watch<'b>) -> Self {
+    fn new(measure: Measure, r: &[f64], watch: &'a mut Watch<'b>) -> Self {
         let best = [Vec::new(), Vec::new()];
-        Self { tolerance, report: Report::default(), measure, error: f64::INFINITY, stopped: false, guess: r.to_vec(), best, watch }
+        Self { report: Report::default(), measure, error: f64::INFINITY, stopped: false, guess: r.to_vec(), best, watch }
     }
 
     /// Runs a stage and keeps the better of its point and the best before; true when nothing is left to do.
@@ -192,13 +237,7 @@ impl<'a, 'b> Work<'a, 'b> {
             *stopped |= !go_on;
             go_on
         });
-        let report = if report.converged() && report.rel_q > NO_ANSWER && self.tolerance < LOOSE {
-            // r grows while its error against q stays: small against r alone
-            Report { status: Status::Inconsistent, ..report }
-        } else {
-            report
-        };
-        let error = self.measure.of(&Residual { rel: report.rel, rel_q: report.rel_q, e_s: report.e_s, ..Residual::default() });
+        let error = self.measure.of(&report.errors());
         let (iterations, factorisations) = (before.iterations + report.iterations, before.factorisations + report.factorisations);
         if error <= self.error {
             self.error = error;

@@ -22,14 +22,17 @@ pub mod contact;
 pub mod contact_methods;
 pub mod equations;
 pub mod fixed_point;
+mod infeasibility;
 pub mod interior_point;
 pub(super) mod kernel;
 pub mod newton;
 pub mod nsgs;
 pub mod projection;
 pub mod proximal;
+mod starts;
 mod trial;
 
+use super::acceptance::{Scales, scales_of};
 use super::admissible::{AdmissibleSet, MU_MAX, project_coulomb};
 use super::{ProblemError, Report, Watch, residual::Residual};
 use crate::algebra::blocks::BlockRows;
@@ -128,23 +131,93 @@ impl LocalProblem {
     pub fn residual(&self, r: &[f64], u: &mut [f64]) -> Residual {
         self.w.multiply(r, u);
         u.iter_mut().zip(&self.q).for_each(|(u, q)| *u += q);
-        self.residual_at(r, u, &self.weights())
+        self.residual_at(r, u, &self.scales())
     }
 
-    /// The errors of `r` when `u = W r + q` and the [`weights`](Self::weights) are known.
-    pub fn residual_at(&self, r: &[f64], u: &[f64], weights: &[f64]) -> Residual {
-        natural_map(&self.sets, self.w.offsets(), weights, r, u, &self.q)
+    /// The same problem with W and q near one where they are far from it, by powers of two, so that no square leaves the range of
+    /// numbers and no norm mixes reactions and velocities of different size; and β/α: `W' = α W`, `q' = β q`, `r' = r β/α`.
+    fn normalised(&self) -> Option<(Self, f64)> {
+        let weights = self.weights();
+        let mean = weights.iter().map(|d| d / weights.len() as f64).sum::<f64>();
+        let largest = self.q.iter().fold(0.0f64, |m, q| m.max(q.abs()));
+        let power = |x: f64| if x > 0.0 && !(1e-4..1e4).contains(&x) { (-x.log2()).round().clamp(-1000.0, 1000.0).exp2() } else { 1.0 };
+        let (alpha, beta) = (power(mean), power(largest));
+        let unit = beta / alpha;
+        if (alpha, beta) == (1.0, 1.0) || !unit.is_normal() {
+            return None;
+        }
+        let mut p = self.clone();
+        p.w.values_mut().iter_mut().for_each(|w| *w *= alpha);
+        p.q.iter_mut().for_each(|q| *q *= beta);
+        for set in &mut p.sets {
+            if let AdmissibleSet::Interval { lower, upper } = set {
+                (*lower, *upper) = (*lower * unit, *upper * unit);
+            }
+        }
+        Some((p, unit))
+    }
+
+    /// The scales on which blocks are judged.
+    pub fn scales(&self) -> Scales {
+        Scales { weights: self.weights(), velocities: scales_of(&self.w, &self.sets, &self.q) }
+    }
+
+    /// The errors of `r` when `u = W r + q` and the [`scales`](Self::scales) are known.
+    pub fn residual_at(&self, r: &[f64], u: &[f64], scales: &Scales) -> Residual {
+        natural_map(&self.sets, self.w.offsets(), scales, r, u, &self.q)
     }
 }
 
-/// The natural map of all blocks, in the three scalings of the module's head.
-pub(super) fn natural_map(sets: &[AdmissibleSet], offsets: &[usize], weights: &[f64], r: &[f64], u: &[f64], q: &[f64]) -> Residual {
+/// The natural map of all blocks, in the three scalings of the module's head, and the worst block.
+pub(super) fn natural_map(sets: &[AdmissibleSet], offsets: &[usize], scales: &Scales, r: &[f64], u: &[f64], q: &[f64]) -> Residual {
+    let found = squares(sets, offsets, scales, r, u, q);
+    if found.sums.iter().all(|x| *x == 0.0 || (1e-290..1e290).contains(x)) {
+        return found.residual(1.0);
+    }
+    // squares leave the range of numbers: in the unit of the largest number once more
+    let largest = [r, u, q].into_iter().flatten().fold(0.0f64, |m, x| m.max(x.abs()));
+    if !largest.is_finite() || largest == 0.0 {
+        return found.residual(1.0);
+    }
+    // in two factors: one alone may be beyond the range itself
+    let half = (-largest.log2() / 2.0).floor().exp2();
+    let [r, u, q] = [r, u, q].map(|x| x.iter().map(|x| x * half * half).collect::<Vec<f64>>());
+    let velocities = scales.velocities.iter().map(|x| x * half * half).collect();
+    squares(sets, offsets, &Scales { weights: scales.weights.clone(), velocities }, &r, &u, &q).residual(1.0 / half / half)
+}
+
+/// Sums over the blocks: `|F|²`, `|D^½ F|²`, `|D^½ r|²`, `|D^-½ q|²`, `|r|²`, `|u|²`, `|q|²`, and the worst block.
+struct Squares {
+    sums: [f64; 7],
+    violation: f64,
+    misfit: f64,
+}
+
+impl Squares {
+    fn residual(&self, unit: f64) -> Residual {
+        let ratio = |a: f64, b: f64| if a == 0.0 { 0.0 } else { a / b.max(f64::MIN_POSITIVE) };
+        let [plain, scaled, r_scaled, q_scaled, r, u, q] = self.sums.map(f64::sqrt);
+        Residual {
+            rel: ratio(plain, q.max(r).max(u)),
+            rel_q: ratio(plain, q),
+            e_s: ratio(scaled, r_scaled.max(q_scaled)),
+            violation: unit * self.violation,
+            misfit: self.misfit,
+            ..Residual::default()
+        }
+    }
+}
+
+fn squares(sets: &[AdmissibleSet], offsets: &[usize], scales: &Scales, r: &[f64], u: &[f64], q: &[f64]) -> Squares {
+    let length = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>();
     let (mut plain, mut scaled, mut r_scaled, mut q_scaled) = (0.0, 0.0, 0.0, 0.0);
+    let (mut violation, mut misfit) = (0.0f64, 0.0f64);
+    let sums = [length(r), length(u), length(q)];
     let mut x = [0.0; 8];
     let mut long = Vec::new();
     for (i, set) in sets.iter().enumerate() {
         let range = offsets[i]..offsets[i + 1];
-        let (r, u, d) = (&r[range.clone()], &u[range.clone()], weights[i]);
+        let (r, u, d) = (&r[range.clone()], &u[range.clone()], scales.weights[i]);
         if r.len() > x.len() {
             long.resize(r.len(), 0.0);
         }
@@ -152,6 +225,7 @@ pub(super) fn natural_map(sets: &[AdmissibleSet], offsets: &[usize], weights: &[
         if r.is_empty() {
             continue;
         }
+        let own;
         if let (AdmissibleSet::Coulomb { mu }, &[rn, r1, r2], &[un, u1, u2]) = (set, r, u) {
             // the common case without slices
             let (r, u) = (DVec3::new(rn, r1, r2), DVec3::new(un + mu * (u1 * u1 + u2 * u2).sqrt(), u1, u2));
@@ -161,30 +235,31 @@ pub(super) fn natural_map(sets: &[AdmissibleSet], offsets: &[usize], weights: &[
                 (r - x).length_squared()
             };
             plain += error(1.0);
-            scaled += d * error(1.0 / d);
+            own = error(1.0 / d);
             r_scaled += d * r.length_squared();
-            q_scaled += q[range].iter().map(|x| x * x).sum::<f64>() / d;
-            continue;
+        } else {
+            let shift = set.shift(u);
+            let mut error = |step: f64| {
+                (0..r.len()).for_each(|k| x[k] = r[k] - step * u[k]);
+                x[0] -= step * shift;
+                set.project(x);
+                (0..r.len()).map(|k| (r[k] - x[k]).powi(2)).sum::<f64>()
+            };
+            plain += error(1.0);
+            own = error(1.0 / d);
+            r_scaled += d * length(r);
         }
-        let shift = set.shift(u);
-        for (step, weight, sum) in [(1.0, 1.0, &mut plain), (1.0 / d, d, &mut scaled)] {
-            (0..r.len()).for_each(|k| x[k] = r[k] - step * u[k]);
-            x[0] -= step * shift;
-            set.project(x);
-            *sum += weight * (0..r.len()).map(|k| (r[k] - x[k]).powi(2)).sum::<f64>();
-        }
-        r_scaled += d * r.iter().map(|x| x * x).sum::<f64>();
-        q_scaled += q[range].iter().map(|x| x * x).sum::<f64>() / d;
+        scaled += d * own;
+        q_scaled += length(&q[range]) / d;
+        // the digits of u are no better than those of W r
+        let missed = (d * own.sqrt()).max(f64::EPSILON * d * length(r).sqrt());
+        // not `max`: an error that is no number is no small one
+        violation = if missed <= violation { violation } else { missed };
+        let missed = scales.misfit(i, missed);
+        misfit = if missed <= misfit { misfit } else { missed };
     }
-    let length = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
-    let ratio = |a: f64, b: f64| if a == 0.0 { 0.0 } else { a / b.max(f64::MIN_POSITIVE) };
-    let (plain, q_norm) = (plain.sqrt(), length(q));
-    Residual {
-        rel: ratio(plain, q_norm.max(length(r)).max(length(u))),
-        rel_q: ratio(plain, q_norm),
-        e_s: ratio(scaled.sqrt(), r_scaled.sqrt().max(q_scaled.sqrt())),
-        ..Residual::default()
-    }
+    let [r, u, q] = sums;
+    Squares { sums: [plain, scaled, r_scaled, q_scaled, r, u, q], violation, misfit }
 }
 
 pub(super) fn size(what: &str, found: usize, needed: usize, why: &str) -> Result<(), ProblemError> {

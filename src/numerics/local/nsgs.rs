@@ -12,6 +12,7 @@
 
 use super::{LocalProblem, LocalSolver, kernel::Kernel};
 use crate::algebra::{blocks::BlockRows, lanes::Lanes};
+use crate::numerics::acceptance::Scales;
 use crate::numerics::{Measure, Progress, Report, Status, Watch, acceleration::Anderson, residual::Residual};
 
 /// What is made of the sequence of sweeps.
@@ -171,7 +172,7 @@ impl Nsgs {
                     anchor = (k, least);
                 }
                 if !kept && beyond_measure(p, r, &sweeper.weights) {
-                    report.status = Status::Inconsistent;
+                    report.status = runaway(p);
                     break;
                 }
             }
@@ -219,22 +220,28 @@ impl Nsgs {
             }
         }
         let found = latest;
-        Report { iterations: k, rel: found.rel, rel_q: found.rel_q, e_s: found.e_s, ..report }
+        Report { iterations: k, ..report }.with(&found)
     }
 }
 
 /// True when the reactions have grown beyond what any solution of this size of q could need.
 pub(super) fn beyond_measure(p: &LocalProblem, r: &[f64], weights: &[f64]) -> bool {
-    let square = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>();
-    let mean = weights.iter().sum::<f64>() / weights.len().max(1) as f64;
-    let limit = BEYOND_MEASURE * square(&p.q).sqrt() / mean;
-    limit > 0.0 && square(r).sqrt() > limit
+    let largest = |x: &[f64]| x.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+    let softest = weights.iter().fold(f64::INFINITY, |m, d| m.min(*d));
+    let limit = BEYOND_MEASURE * largest(&p.q) / softest;
+    limit > 0.0 && largest(r) > limit
+}
+
+/// How a run ends whose reactions have grown beyond measure: only a proof makes a problem inconsistent.
+pub(super) fn runaway(p: &LocalProblem) -> Status {
+    if p.infeasibility().is_some() { Status::Inconsistent } else { Status::Stalled }
 }
 
 /// A problem made ready for sweeps: kernels, weights, and W laid out for the products of its rows.
 pub(super) struct Sweeper<'a> {
     pub(super) p: &'a LocalProblem,
     pub(super) weights: Vec<f64>,
+    pub(super) scales: Scales,
     kernels: Vec<Kernel>,
     rows: Rows,
 }
@@ -319,7 +326,8 @@ impl<'a> Sweeper<'a> {
             Some(5) => Rows::Five(Packed::new(&p.w)),
             _ => Rows::Mixed,
         };
-        Self { p, weights: p.weights(), kernels: (0..p.sets.len()).map(|i| Kernel::of(p, i)).collect(), rows }
+        let scales = p.scales();
+        Self { p, weights: scales.weights.clone(), scales, kernels: (0..p.sets.len()).map(|i| Kernel::of(p, i)).collect(), rows }
     }
 
     /// `u = W r + q`
@@ -357,7 +365,7 @@ impl<'a> Sweeper<'a> {
         } else {
             self.velocity(r, u);
         }
-        self.p.residual_at(r, u, &self.weights)
+        self.p.residual_at(r, u, &self.scales)
     }
 
     fn order(&self, order: Order) -> Vec<u32> {

@@ -151,7 +151,7 @@ impl ProximalPoint {
         } else if idle >= 12 {
             report.status = Status::Stalled;
         }
-        Report { rel: found.rel, rel_q: found.rel_q, e_s: found.e_s, ..report }
+        report.with(&found)
     }
 
     /// Newton on the proximal problem; returns its iterations and whether |F| fell far enough.

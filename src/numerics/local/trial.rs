@@ -1,12 +1,17 @@
 //! What every iteration over reactions has in common: errors, the best iterate, the certified end.
 
-use super::{LocalProblem, nsgs::beyond_measure};
+use super::{
+    LocalProblem,
+    nsgs::{beyond_measure, runaway},
+};
+use crate::numerics::acceptance::Scales;
 use crate::numerics::{Measure, Progress, Report, Status, Watch, residual::Residual};
 
 /// One run of a solver.
 pub(super) struct Trial<'a> {
     pub(super) p: &'a LocalProblem,
     pub(super) weights: Vec<f64>,
+    scales: Scales,
     tolerance: f64,
     measure: Measure,
     best: f64,
@@ -27,9 +32,11 @@ impl<'a> Trial<'a> {
         if r.iter().any(|x| !x.is_finite()) {
             r.fill(0.0);
         }
+        let scales = p.scales();
         let mut trial = Self {
             p,
-            weights: p.weights(),
+            weights: scales.weights.clone(),
+            scales,
             tolerance,
             measure,
             best: f64::INFINITY,
@@ -52,7 +59,7 @@ impl<'a> Trial<'a> {
 
     /// The error of `r`, whose velocity `u` is known; keeps the best.
     pub(super) fn look(&mut self, r: &[f64], u: &[f64]) -> f64 {
-        let error = self.measure.of(&self.p.residual_at(r, u, &self.weights));
+        let error = self.measure.of(&self.p.residual_at(r, u, &self.scales));
         self.least = self.least.min(error);
         if error < self.best {
             self.best = error;
@@ -83,7 +90,7 @@ impl<'a> Trial<'a> {
         } else if k > self.mark.0 + self.patience.max((k - self.start) / 2) {
             return Some(Status::Stalled);
         }
-        (k.is_multiple_of(100) && error > self.best && beyond_measure(self.p, r, &self.weights)).then_some(Status::Inconsistent)
+        (k.is_multiple_of(100) && error > self.best && beyond_measure(self.p, r, &self.weights)).then(|| runaway(self.p))
     }
 
     /// From iteration k on, a new attempt: progress is counted afresh, the best iterate is kept.
@@ -94,12 +101,13 @@ impl<'a> Trial<'a> {
     /// Puts the best iterate into `r` and certifies it.
     pub(super) fn finish(self, status: Status, iterations: usize, factorisations: usize, r: &mut [f64], u: &mut [f64]) -> Report {
         r.copy_from_slice(&self.best_r);
-        let found: Residual = self.p.residual(r, u);
+        self.velocity(r, u);
+        let found: Residual = self.p.residual_at(r, u, &self.scales);
         let status = match status {
             _ if self.measure.of(&found) <= self.tolerance => Status::Converged,
             Status::Converged => Status::Stalled,
             other => other,
         };
-        Report { status, iterations, factorisations, rel: found.rel, rel_q: found.rel_q, e_s: found.e_s, ..Report::default() }
+        Report { status, iterations, factorisations, ..Report::default() }.with(&found)
     }
 }

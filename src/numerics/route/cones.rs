@@ -12,7 +12,7 @@
 //! ```
 
 use super::bounds::Fallback;
-use super::plan::{Plan, Sums};
+use super::plan::{Plan, RUNAWAY, Sums};
 use super::{Auto, Delassus, LocalProblem, RoutedProblem};
 use crate::algebra::blocks::BlockRows;
 use crate::algebra::matrix::Matrix;
@@ -170,9 +170,12 @@ impl Sweeps {
     }
 }
 
+/// Error over the largest of r, u and q from which on a misfit is owed to the largeness of r.
+const SMALL: f64 = 1e-6;
+
 /// What points are compared by: rel, but not of one that has run away.
 fn worth(report: &Report) -> f64 {
-    if report.status == Status::Inconsistent { f64::INFINITY } else { report.rel }
+    if report.misfit > RUNAWAY && report.rel <= SMALL { f64::INFINITY } else { report.rel }
 }
 
 /// The errors of r and u over the active blocks; `x` grows to the longest block.

@@ -63,10 +63,8 @@ impl Traits {
     }
 }
 
-/// Error over the data that no solution has, ...
-const RUNAWAY: f64 = 1e-4;
-/// ... and error over the largest of r, u and q from which on it is owed to the largeness of r.
-const SMALL: f64 = 1e-6;
+/// Velocity by which the law is missed, over the data, that no solution has, however small it is beside r.
+pub(super) const RUNAWAY: f64 = 1e-4;
 
 /// One revision of a problem.
 #[derive(Debug, Default)]
@@ -228,6 +226,8 @@ impl Plan {
 pub(super) struct Sums {
     pub(super) plain: f64,
     pub(super) scaled: f64,
+    /// squares of the velocities by which blocks miss their laws
+    pub(super) violated: f64,
     pub(super) q: f64,
     pub(super) r: f64,
     pub(super) u: f64,
@@ -255,6 +255,7 @@ impl Sums {
         let (plain, scaled) = (map(u), map(d_inv * u));
         self.plain += plain * plain;
         self.scaled += d * scaled * scaled;
+        self.violated += (d * scaled) * (d * scaled);
         self.add_sizes(d, d_inv, q, r, u);
     }
 
@@ -272,29 +273,27 @@ impl Sums {
         let first = plan.offsets[i];
         let set = plan.sets[i];
         let shift = set.shift(u);
+        let before = self.scaled;
         for (step, weight, sum) in [(1.0, 1.0, &mut self.plain), (plan.d_inv[first], plan.d[first], &mut self.scaled)] {
             (0..r.len()).for_each(|k| x[k] = r[k] - step * u[k]);
             x[0] -= step * shift;
             set.project(x);
             *sum += weight * r.iter().zip(x.iter()).map(|(r, x)| (r - x) * (r - x)).sum::<f64>();
         }
+        self.violated += plan.d[first] * (self.scaled - before);
         for k in 0..r.len() {
             self.add_sizes(plan.d[first], plan.d_inv[first], q[k], r[k], u[k]);
         }
     }
 
-    /// `Inconsistent` where the error is small only because r has grown beyond what data of this size could ask for.
+    /// `Stalled` where the error is small only because r has grown beyond what data of this size could ask for.
     #[inline(always)]
     pub(super) fn report(&self, plan: &Plan, tolerance: f64) -> Report {
         let ratio = |a: f64, b: f64| if a == 0.0 { 0.0 } else { (a / b.max(f64::MIN_POSITIVE)).sqrt() };
         let rel = ratio(self.plain, self.q.max(self.r).max(self.u));
-        let runaway = self.plain > RUNAWAY * RUNAWAY * (self.q + plan.pushes);
-        let status = match rel {
-            rel if runaway && rel <= SMALL => Status::Inconsistent,
-            rel if rel <= tolerance => Status::Converged,
-            _ => Status::Stalled,
-        };
+        let (violation, misfit) = (self.violated.sqrt(), ratio(self.violated, self.q + plan.pushes));
+        let status = if rel <= tolerance && misfit <= RUNAWAY { Status::Converged } else { Status::Stalled };
         let (rel_q, e_s) = (ratio(self.plain, self.q), ratio(self.scaled, self.r_scaled.max(self.q_scaled)));
-        Report { status, rel, rel_q, e_s, ..Report::default() }
+        Report { status, rel, rel_q, e_s, violation, misfit, ..Report::default() }
     }
 }

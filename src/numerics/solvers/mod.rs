@@ -9,7 +9,9 @@ pub use problem::{Family, Kind, Problem, Solution};
 
 use super::admissible::AdmissibleSet;
 use super::complementarity::{Auto as Pivoting, InteriorPoint as CentralPath};
-use super::complementarity::{BlockGaussSeidel, ComplementaritySolver, Enumeration, Lemke, Murty, Newton, NewtonFunction, Pgs, Workspace};
+use super::complementarity::{
+    BlockGaussSeidel, ComplementaritySolver, Enumeration, LARGEST_DENSE, Lemke, Murty, Newton, NewtonFunction, Pgs, Workspace,
+};
 use super::global::{GlobalSolver, Reduced, admm::BodyAdmm, auto::GlobalAuto, proximal::BodyNewton};
 use super::local::LocalSolver;
 use super::local::admm::Admm;
@@ -21,7 +23,6 @@ use super::local::newton::SemismoothNewton;
 use super::local::nsgs::Nsgs;
 use super::local::projection::{ExtraGradient, FixedPoint, HyperplaneProjection};
 use super::local::proximal::ProximalPoint;
-use super::residual::Residual;
 use super::{Measure, ProblemError, Report, Status, Watch};
 
 /// What a caller may ask of any solver.
@@ -50,7 +51,7 @@ impl Default for Request {
 impl Request {
     /// The error of a report that the tolerance is for.
     fn error(&self, report: &Report) -> f64 {
-        self.measure.of(&Residual { rel: report.rel, rel_q: report.rel_q, e_s: report.e_s, ..Residual::default() })
+        self.measure.of(&report.errors())
     }
 }
 
@@ -259,7 +260,10 @@ fn start(p: &Problem, guess: Option<&Solution>) -> Solution {
     let fits = |s: &&Solution| s.r.len() == r && (s.v.len() == v || s.v.is_empty());
     match guess.filter(fits) {
         None => p.zero(),
-        Some(s) => Solution { r: s.r.clone(), u: vec![0.0; u], v: if s.v.len() == v { s.v.clone() } else { vec![0.0; v] } },
+        Some(s) => {
+            let v = if s.v.len() == v { s.v.clone() } else { vec![0.0; v] };
+            Solution { r: s.r.clone(), u: vec![0.0; u], v, ..Solution::default() }
+        }
     }
 }
 
@@ -268,15 +272,21 @@ fn start(p: &Problem, guess: Option<&Solution>) -> Solution {
 const ASKED_AGAIN: usize = 3;
 
 /// A [`LocalSolver`], which solves global problems after reduction.
-fn friction<S: LocalSolver>(p: &Problem, ask: &Request, guess: Option<&Solution>, watch: &mut Watch, solver: impl Fn(f64) -> S) -> Solved {
-    let mut s = start(p, guess);
-    let p = match p {
+fn friction<S: LocalSolver>(
+    problem: &Problem,
+    ask: &Request,
+    guess: Option<&Solution>,
+    watch: &mut Watch,
+    solver: impl Fn(f64) -> S,
+) -> Solved {
+    let mut s = start(problem, guess);
+    let p = match problem {
         Problem::Local(p) => {
             let report = solver(ask.tolerance).solve_watched(p, &mut s.r, &mut s.u, watch);
-            return Ok((s, report));
+            return Ok(proved(problem, s, report));
         }
         Problem::Global(p) => p,
-        _ => return Err(unclaimed(p)),
+        _ => return Err(unclaimed(problem)),
     };
     let mut tolerance = ask.tolerance;
     let mut report = Report::default();
@@ -293,20 +303,30 @@ fn friction<S: LocalSolver>(p: &Problem, ask: &Request, guess: Option<&Solution>
         }
         tolerance *= 0.5 * ask.tolerance / error;
     }
-    Ok((s, report))
+    Ok(proved(problem, s, report))
 }
 
 /// A [`GlobalSolver`].
-fn global<S: GlobalSolver>(p: &Problem, _: &Request, guess: Option<&Solution>, watch: &mut Watch, solver: S) -> Solved {
-    let mut s = start(p, guess);
-    let Problem::Global(p) = p else { return Err(unclaimed(p)) };
+fn global<S: GlobalSolver>(problem: &Problem, _: &Request, guess: Option<&Solution>, watch: &mut Watch, solver: S) -> Solved {
+    let mut s = start(problem, guess);
+    let Problem::Global(p) = problem else { return Err(unclaimed(problem)) };
     let report = solver.solve_watched(p, &mut s.r, &mut s.v, &mut s.u, watch)?;
-    Ok((s, report))
+    Ok(proved(problem, s, report))
 }
 
 /// A [`ComplementaritySolver`]; it stops on `rel`, so another measure may be left unmet.
 fn complementarity<S: ComplementaritySolver>(p: &Problem, ask: &Request, guess: Option<&Solution>, watch: &mut Watch, solver: S) -> Solved {
     let mut s = start(p, guess);
+    if p.sizes()[0] > LARGEST_DENSE {
+        let local = p.as_blocks().filter(|_| solver.exhaustive()).ok_or_else(|| ProblemError::OutOfRange {
+            what: "the number of unknowns".into(),
+            found: p.sizes()[0] as f64,
+            needed: "10000 at most, since this solver holds M densely (`auto` takes more where M is square and sparse)",
+        })?;
+        let solver = Auto { tolerance: ask.tolerance, measure: ask.measure, ..Auto::default() };
+        let report = solver.solve_watched(&local, &mut s.r, &mut s.u, watch);
+        return Ok((s, report));
+    }
     let Some(statement) = p.complementarity() else { return Err(unclaimed(p)) };
     let mut report = solver.solve_with(statement, &mut s.r, &mut s.u, &mut Workspace::default(), &mut |progress| {
         watch(progress) && ask.max_iterations.is_none_or(|most| progress.iteration < most)
@@ -314,7 +334,19 @@ fn complementarity<S: ComplementaritySolver>(p: &Problem, ask: &Request, guess: 
     if report.converged() && ask.error(&report) > ask.tolerance {
         report.status = Status::Stalled;
     }
-    Ok((s, report))
+    Ok(proved(p, s, report))
+}
+
+/// An answer that is none, with the proof that there is no other where one is found; `Inconsistent` without certificate: every
+/// possibility was tried.
+fn proved(p: &Problem, mut s: Solution, mut report: Report) -> (Solution, Report) {
+    if matches!(report.status, Status::Stalled | Status::Inconsistent)
+        && let Some(proof) = p.infeasibility()
+    {
+        report.status = Status::Inconsistent;
+        s.certificate = proof.multipliers;
+    }
+    (s, report)
 }
 
 fn unclaimed(p: &Problem) -> ProblemError {

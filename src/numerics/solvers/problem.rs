@@ -7,9 +7,11 @@
 //! e_s       every block scaled by D, the mean of the diagonal of its own W (or M); rel for mlcp, whose rows share no diagonal
 //! ```
 
+use crate::algebra::blocks::BlockRows;
+use crate::algebra::matrix::Matrix;
 use crate::numerics::ProblemError;
 use crate::numerics::admissible::AdmissibleSet;
-use crate::numerics::complementarity::Complementarity;
+use crate::numerics::complementarity::{Complementarity, Form, Infeasibility, LARGEST_DENSE, infeasibility, judge};
 use crate::numerics::global::GlobalProblem;
 use crate::numerics::lcp::Lcp;
 use crate::numerics::local::LocalProblem;
@@ -160,6 +162,9 @@ pub struct Solution {
     pub u: Vec<f64>,
     /// Velocities v of a global problem, else empty.
     pub v: Vec<f64>,
+    /// With [`Status::Inconsistent`](crate::numerics::Status::Inconsistent): multipliers y, one per row, with `yᵀ(W r + q) < 0` for
+    /// every r that the law allows although the law asks for `≥ 0`; empty without a proof or where trying everything was the proof.
+    pub certificate: Vec<f64>,
 }
 
 impl Problem {
@@ -216,7 +221,7 @@ impl Problem {
     /// The answer of zeros.
     pub fn zero(&self) -> Solution {
         let [r, u, v] = self.sizes();
-        Solution { r: vec![0.0; r], u: vec![0.0; u], v: vec![0.0; v] }
+        Solution { r: vec![0.0; r], u: vec![0.0; u], v: vec![0.0; v], ..Solution::default() }
     }
 
     /// Checks sizes, coefficients and that every number is finite.
@@ -245,17 +250,81 @@ impl Problem {
         Ok(match self {
             Self::Local(p) => p.residual(&s.r, &mut s.u),
             Self::Global(p) => p.residual(&s.r, &mut s.v, &mut s.u)?,
-            Self::Lcp(p) => p.residual(&s.r, &mut s.u),
-            Self::Mlcp(p) => p.residual(&s.r, &mut s.u),
-            Self::Relay(p) => p.residual(&s.r, &mut s.u),
+            Self::Lcp(p) => judged(p, &s.r, &mut s.u),
+            Self::Mlcp(p) => judged(p, &s.r, &mut s.u),
+            Self::Relay(p) => judged(p, &s.r, &mut s.u),
         })
     }
+
+    /// The multipliers of a proof that there is no solution, where a linear programme of moderate size finds one.
+    pub fn infeasibility(&self) -> Option<Infeasibility> {
+        match self {
+            Self::Local(p) => p.infeasibility(),
+            Self::Global(p) if p.w.len() <= LARGEST_PROVED => p.reduce().ok()?.infeasibility(),
+            Self::Global(_) => None,
+            Self::Lcp(_) | Self::Mlcp(_) | Self::Relay(_) => {
+                let p = self.complementarity().filter(|p| p.unknowns() == p.rows() && p.unknowns() <= LARGEST_PROGRAMME)?;
+                let mut form = Form::default();
+                p.load(&mut form);
+                infeasibility(&form)
+            }
+        }
+    }
+
+    /// A complementarity problem as blocks of one row, W sparse: for sizes that no dense M can have.
+    pub(super) fn as_blocks(&self) -> Option<LocalProblem> {
+        let (m, q): (_, &[f64]) = match self {
+            Self::Lcp(p) => (&p.m, &p.q),
+            Self::Relay(p) => (&p.m, &p.q),
+            Self::Mlcp(p) if p.equality == p.free => (&p.m, &p.q),
+            _ => return None,
+        };
+        let set = |i: usize| match self {
+            Self::Relay(p) if p.lower[i] == f64::NEG_INFINITY && p.upper[i] == f64::INFINITY => AdmissibleSet::Free,
+            Self::Relay(p) => AdmissibleSet::Interval { lower: p.lower[i], upper: p.upper[i] },
+            Self::Mlcp(p) if p.free[i] => AdmissibleSet::Free,
+            _ => AdmissibleSet::NonNegative,
+        };
+        let offsets: Vec<usize> = (0..=q.len()).collect();
+        let w = match m {
+            Matrix::Dense { .. } => return None,
+            Matrix::Sparse(m) => BlockRows::from_sparse(&offsets, m),
+            Matrix::Blocks(m) => {
+                let entries = (0..m.block_count()).flat_map(|i| {
+                    m.row(i).flat_map(move |(j, block)| {
+                        let (rows, columns) = (m.range(i), m.range(j));
+                        let width = columns.len().max(1);
+                        block.iter().enumerate().map(move |(k, x)| (rows.start + k / width, columns.start + k % width, *x))
+                    })
+                });
+                BlockRows::from_triplets(&offsets, entries.filter(|(.., x)| *x != 0.0))
+            }
+        };
+        Some(LocalProblem { w, q: q.to_vec(), sets: (0..q.len()).map(set).collect() })
+    }
+}
+
+/// Rows of a global problem up to which W is formed for a proof.
+const LARGEST_PROVED: usize = 20_000;
+/// Unknowns of a complementarity problem up to which a proof is sought.
+const LARGEST_PROGRAMME: usize = 400;
+/// Share of its own q below which a row counts as solved without a look at its neighbours.
+const CERTAIN: f64 = 1e-10;
+
+/// The errors, with those of the worst row where the problem is square and M not too large to be dense.
+fn judged(p: &dyn Complementarity, z: &[f64], w: &mut [f64]) -> Residual {
+    let mut found = p.residual(z, w);
+    if p.unknowns() == p.rows() && p.unknowns() <= LARGEST_DENSE {
+        let mut form = Form::default();
+        p.load(&mut form);
+        judge(&form, z, w, CERTAIN, &mut found);
+    }
+    found
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algebra::matrix::Matrix;
 
     #[test]
     fn residuals_vanish_at_solutions_and_only_there() {

@@ -1,0 +1,170 @@
+//! When an answer counts as solved: the one rule of all solvers.
+//!
+//! ```text
+//! n_c = r_c − P_K(r_c − û_c/w_c)        ε_c = w_c |n_c|          w_c: mean of the diagonal of W_cc
+//! s_c = max(|q_c|, |q_b| of the blocks that c is coupled with, a tenth of the largest demand of its component)
+//! violation = max ε_c        misfit = max ε_c / s_c
+//! error = max(rel | rel_q | e_s,  misfit / 100,  or misfit itself above 5 %)
+//! ```
+//!
+//! ε_c is the velocity by which block c misses its law: |u_n| where bodies approach whatever r is, |u_t| where they should stick,
+//! the velocity that its own error of impulse gives its bodies where they slip. It holds no |r| and no other block's mass, so neither
+//! reactions that grow without bound nor a heavy neighbour hide it, and it scales with q alone. The scale s_c is made of velocities
+//! without reactions; opening ones count for the block itself only, since they ask nothing of others. The hundredth is what a norm
+//! over all blocks leaves to the worst of them in piles of some hundred contacts.
+
+use super::admissible::AdmissibleSet;
+use super::residual::Residual;
+use crate::algebra::blocks::BlockRows;
+
+/// Misfit that counts as one of the tolerance.
+const SHARE: f64 = 1e-2;
+/// Misfit beyond which a block is not solved, however loose the tolerance.
+const UNSOLVED: f64 = 0.05;
+/// Share of the largest demand of a component that is the scale of all its blocks.
+const COMMON: f64 = 0.1;
+
+/// Share of the largest demand of all below which that of a component is what rounding left of none.
+const NOISE: f64 = 1e-12;
+
+/// What a solver stops on: `global`, or what the worst block makes of it.
+pub(super) fn error(global: f64, found: &Residual) -> f64 {
+    let worst = if found.misfit > UNSOLVED { found.misfit } else { SHARE * found.misfit };
+    // not `max`, which would lose NaN
+    if worst > global { worst } else { global }
+}
+
+/// Scales of the blocks of a problem: w_c, and the velocity s_c on which its violation is judged.
+///
+/// ```
+/// use drystone::algebra::blocks::BlockRows;
+/// use drystone::numerics::local::LocalProblem;
+/// let w = BlockRows::from_triplets(&[0, 2, 4], (0..4).map(|i| (i, i, 2.0)));
+/// let p = LocalProblem::friction(w, vec![-1.0, 0.0, -100.0, 0.0], &[0.5, 0.5])?;
+/// // nothing couples the two
+/// assert_eq!(p.scales().velocities, [1.0, 100.0]);
+/// # Ok::<(), drystone::numerics::ProblemError>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Scales {
+    /// w_c, 1/kg
+    pub weights: Vec<f64>,
+    /// s_c, m/s; 0 where q vanishes everywhere
+    pub velocities: Vec<f64>,
+}
+
+impl Scales {
+    /// Judges the block i, whose law is missed by the velocity `violation`.
+    #[inline]
+    pub(super) fn misfit(&self, i: usize, violation: f64) -> f64 {
+        let scale = self.velocities[i];
+        if scale > 0.0 { violation / scale } else { 0.0 }
+    }
+}
+
+/// s_c of every block; `coupled(i, f)` calls f with the blocks that i is coupled with.
+pub(super) fn velocity_scales(
+    sets: &[AdmissibleSet],
+    offsets: &[usize],
+    q: &[f64],
+    mut coupled: impl FnMut(usize, &mut dyn FnMut(usize)),
+) -> Vec<f64> {
+    let blocks = sets.len();
+    let own: Vec<f64> = (0..blocks).map(|i| largest(&q[offsets[i]..offsets[i + 1]])).collect();
+    let demand: Vec<f64> = (0..blocks).map(|i| demand(sets[i], &q[offsets[i]..offsets[i + 1]])).collect();
+    let mut scale = own;
+    let mut components = Components::new(blocks);
+    for i in 0..blocks {
+        coupled(i, &mut |j| {
+            scale[i] = scale[i].max(demand[j]);
+            components.join(i, j);
+        });
+    }
+    let mut common = vec![0.0f64; blocks];
+    for (i, demand) in demand.iter().enumerate() {
+        let root = components.root(i);
+        common[root] = common[root].max(*demand);
+    }
+    let all = common.iter().fold(0.0f64, |m, x| m.max(*x));
+    for (i, scale) in scale.iter_mut().enumerate() {
+        let common = common[components.root(i)];
+        *scale = scale.max(COMMON * if common > NOISE * all { common } else { all });
+    }
+    scale
+}
+
+/// s_c of the blocks of W.
+pub(super) fn scales_of(w: &BlockRows, sets: &[AdmissibleSet], q: &[f64]) -> Vec<f64> {
+    velocity_scales(sets, w.offsets(), q, |i, f| {
+        w.row(i).filter(|(j, block)| *j != i && block.iter().any(|x| *x != 0.0)).for_each(|(j, _)| f(j));
+    })
+}
+
+/// What a velocity without reactions asks of the reactions: an opening normal asks for nothing.
+fn demand(set: AdmissibleSet, q: &[f64]) -> f64 {
+    match set {
+        _ if q.is_empty() => 0.0,
+        AdmissibleSet::NonNegative => q.iter().fold(0.0, |m, q| m.max(-q)),
+        AdmissibleSet::Coulomb { .. } | AdmissibleSet::SecondOrder { .. } | AdmissibleSet::Rolling { .. } => (-q[0]).max(largest(&q[1..])),
+        AdmissibleSet::Interval { lower, upper } => {
+            let asks = |q: &f64| if *q > 0.0 && lower == 0.0 || *q < 0.0 && upper == 0.0 { 0.0 } else { q.abs() };
+            q.iter().map(asks).fold(0.0, f64::max)
+        }
+        AdmissibleSet::Free => largest(q),
+    }
+}
+
+fn largest(x: &[f64]) -> f64 {
+    x.iter().fold(0.0, |m, x| m.max(x.abs()))
+}
+
+/// Which blocks hang together, by union and halving.
+#[derive(Clone, Debug)]
+pub(super) struct Components(Vec<u32>);
+
+impl Components {
+    pub(super) fn new(n: usize) -> Self {
+        Self((0..n as u32).collect())
+    }
+
+    pub(super) fn root(&mut self, mut i: usize) -> usize {
+        while self.0[i] as usize != i {
+            self.0[i] = self.0[self.0[i] as usize];
+            i = self.0[i] as usize;
+        }
+        i
+    }
+
+    pub(super) fn join(&mut self, i: usize, j: usize) {
+        let (i, j) = (self.root(i), self.root(j));
+        self.0[i.max(j)] = i.min(j) as u32;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scale_knows_its_neighbours_and_a_tenth_of_its_component() {
+        // a chain 0 – 1 – 2 – 3, and 4 alone, which opens
+        let offsets = [0, 1, 2, 3, 4, 5];
+        let links = [(0, 1), (1, 2), (2, 3)];
+        let entries = links.iter().flat_map(|&(i, j)| [(i, j, -1.0), (j, i, -1.0)]).chain((0..5).map(|i| (i, i, 2.0)));
+        let w = BlockRows::from_triplets(&offsets, entries);
+        let sets = [AdmissibleSet::NonNegative; 5];
+        assert_eq!(scales_of(&w, &sets, &[-8.0, 0.0, 0.0, 0.0, 3.0]), [8.0, 8.0, 0.8, 0.8, 3.0]);
+        // opening velocities are no scale for others
+        assert_eq!(scales_of(&w, &sets, &[8.0, -1.0, 0.0, 0.0, 0.0]), [8.0, 1.0, 1.0, 0.1, 0.1]);
+        assert_eq!(scales_of(&w, &sets, &[0.0; 5]), [0.0; 5]);
+    }
+
+    #[test]
+    fn a_block_far_from_its_law_is_unsolved_at_any_tolerance() {
+        let at = |misfit| error(1e-9, &Residual { misfit, ..Residual::default() });
+        assert_eq!(at(1e-8), 1e-9);
+        assert_eq!(at(1e-3), 1e-5);
+        assert!(at(0.06) > 0.05);
+        assert!(error(f64::NAN, &Residual::default()).is_nan());
+    }
+}

@@ -1,0 +1,104 @@
+//! Whether z solves the problem row by row, whatever the size of z: the rule of [`acceptance`](crate::numerics::acceptance).
+//!
+//! ```text
+//! ε_i = d_i |z_i − P(z_i − w_i/d_i)|,   d_i = |M_ii|, or the mean of those where it is 0       violation = max ε_i
+//! ```
+//!
+//! Rows may have any units, so the misfit is taken in those in which the entries of M are near one (M' = R M C, powers of two): there
+//! z and w have one unit, and `misfit = max |F'_i| / s_i` with s_i as for contacts. What is left by rounding in the row's own
+//! product is no misfit while it is small beside q.
+
+use super::form::{Form, Scaling};
+use crate::numerics::acceptance::{self, velocity_scales};
+use crate::numerics::admissible::AdmissibleSet;
+use crate::numerics::residual::Residual;
+
+/// Size of the terms of w beside q up to which its digits are trusted at first sight.
+const GROWN: f64 = 1e4;
+/// Largest share of the scale of q that rounding excuses.
+const EXCUSED: f64 = 1e-3;
+
+/// True where z, whose errors are `found`, solves the problem to the tolerance on `rel`; sets the violation and the misfit.
+pub(super) fn accepts(form: &Form, z: &[f64], w: &[f64], tolerance: f64, found: &mut Residual) -> bool {
+    judge(form, z, w, tolerance, found);
+    acceptance::error(found.rel, found) <= tolerance
+}
+
+/// Sets `violation` and `misfit`. Where every row is far within the tolerance beside its own q the misfit is an upper bound.
+pub(in crate::numerics) fn judge(form: &Form, z: &[f64], w: &[f64], tolerance: f64, found: &mut Residual) {
+    let n = form.order();
+    let typical = (0..n).map(|i| form.m[i * n + i].abs()).sum::<f64>() / n.max(1) as f64;
+    let fallback = if typical > 0.0 { typical } else { 1.0 };
+    (found.violation, found.misfit) = (0.0, 0.0);
+    let largest = |x: &[f64]| x.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+    // beyond it the digits of w are those of rounding
+    let mut certain = largest(&form.m) * largest(z) <= GROWN * largest(&form.q);
+    for i in 0..n {
+        let own = form.m[i * n + i].abs();
+        let d = if own > 0.0 { own } else { fallback };
+        let missed = d * (z[i] - form.project(i, z[i] - w[i] / d)).abs();
+        if missed == 0.0 {
+            continue;
+        }
+        found.violation = if missed <= found.violation { found.violation } else { missed };
+        let misfit = missed / form.q[i].abs().max(f64::MIN_POSITIVE);
+        certain &= misfit <= tolerance;
+        found.misfit = found.misfit.max(misfit);
+    }
+    if !certain {
+        // rows of one unit are judged as they are, others in balanced ones
+        found.misfit = misfit(form, z);
+        if found.misfit > tolerance {
+            let (mut scaling, mut unit) = (Scaling::default(), Form::default());
+            scaling.balance(form, &mut unit);
+            let z: Vec<f64> = z.iter().zip(&scaling.columns).map(|(z, c)| z / c).collect();
+            found.misfit = found.misfit.min(misfit(&unit, &z));
+        }
+    }
+}
+
+/// The largest misfit in the units of this form.
+fn misfit(unit: &Form, z: &[f64]) -> f64 {
+    let n = unit.order();
+    let sets: Vec<AdmissibleSet> = (0..n)
+        .map(|i| match (unit.lower[i], unit.upper[i]) {
+            (0.0, f64::INFINITY) => AdmissibleSet::NonNegative,
+            (f64::NEG_INFINITY, f64::INFINITY) => AdmissibleSet::Free,
+            (lower, upper) => AdmissibleSet::Interval { lower, upper },
+        })
+        .collect();
+    // bounds away from 0 push like q
+    let origin: Vec<f64> = (0..n).map(|i| unit.origin(i)).collect();
+    let mut q = vec![0.0; n];
+    unit.output(&origin, &mut q);
+    q.iter_mut().zip(&unit.q).for_each(|(q, plain)| *q = if q.abs() > plain.abs() { *q } else { *plain });
+    let offsets: Vec<usize> = (0..=n).collect();
+    let scales = velocity_scales(&sets, &offsets, &q, |i, f| {
+        (0..n).filter(|&j| j != i && (unit.m[i * n + j] != 0.0 || unit.m[j * n + i] != 0.0)).for_each(f);
+    });
+    let typical = (0..n).map(|i| unit.m[i * n + i].abs()).sum::<f64>() / n.max(1) as f64;
+    let mut worst = 0.0f64;
+    for i in 0..n {
+        let own = unit.m[i * n + i].abs();
+        let d = if own > 0.0 { own } else { typical.max(f64::MIN_POSITIVE) };
+        // nothing moves a row of zeros: its q alone says how far it is off
+        let idle = unit.row(i).iter().all(|m| *m == 0.0);
+        let scale = if idle { unit.q[i].abs() } else { scales[i] };
+        let (mut w, mut size) = (unit.q[i], unit.q[i].abs());
+        for (m, z) in unit.row(i).iter().zip(z) {
+            w += m * z;
+            size += (m * z).abs();
+        }
+        let missed = d * (z[i] - unit.project(i, z[i] - w / d)).abs();
+        if !missed.is_finite() {
+            return f64::INFINITY;
+        }
+        let rounding = 4.0 * f64::EPSILON * n as f64 * size;
+        // where rounding alone is larger than what it may excuse, w says nothing
+        let missed = if rounding > EXCUSED * scale { missed.max(rounding) } else { missed };
+        if missed > rounding.min(EXCUSED * scale) && scale > 0.0 {
+            worst = worst.max(missed / scale);
+        }
+    }
+    worst
+}

@@ -1,0 +1,154 @@
+//! Random rigid assemblies with and without a solution.
+
+use super::assemblies::{Assembly, Random};
+use drystone::numerics::Status;
+use drystone::numerics::local::{LocalProblem, LocalSolver, auto::Auto};
+
+/// Largest velocity by which a contact misses its law, over the largest of q: written here once more, from the law alone.
+fn worst(p: &LocalProblem, r: &[f64]) -> f64 {
+    let mut u = vec![0.0; r.len()];
+    p.w.multiply(r, &mut u);
+    u.iter_mut().zip(&p.q).for_each(|(u, q)| *u += q);
+    let q = p.q.iter().fold(0.0f64, |m, q| m.max(q.abs()));
+    let mut worst = 0.0f64;
+    for (a, set) in p.sets.iter().enumerate() {
+        let drystone::numerics::admissible::AdmissibleSet::Coulomb { mu } = *set else { panic!("{set:?}") };
+        let w = p.w.block(a, a).expect("a diagonal");
+        let d = (w[0] + w[4] + w[8]) / 3.0;
+        let (r, u) = (&r[3 * a..3 * a + 3], &u[3 * a..3 * a + 3]);
+        let slip = u[1].hypot(u[2]);
+        let (n, t) = (r[0], r[1].hypot(r[2]));
+        // bodies that approach, reactions that pull or leave the cone, work of the normal and of friction
+        worst = worst.max(-u[0]).max(-n * d).max((t - mu * n) * d);
+        worst = worst.max(u[0].min(n * d));
+        let power = u[1] * r[1] + u[2] * r[2] + mu * n * slip;
+        worst = worst.max(if slip > 0.0 && n > 0.0 { (power / (mu * n).max(1e-300)).min(d * power / slip) } else { 0.0 });
+    }
+    worst / q
+}
+
+fn draw(seed: u64) -> (Assembly, Random) {
+    let mut random = Random(seed);
+    let contacts = (2.0 * 50f64.powf(random.unit())) as usize;
+    let redundancy = 1.0 + 4.0 * random.unit();
+    let top = [0.0, 0.3, 1.0, 2.0, 3.0, 5.0][random.below(6)];
+    let mixed = random.unit() < 0.3;
+    let assembly = Assembly::random(&mut random, contacts.max(2), redundancy, |random| if mixed { top * random.unit() } else { top });
+    (assembly, random)
+}
+
+/// How many of the problems from `seeds` are solved; no answer may be wrong.
+fn solved(seeds: std::ops::Range<u64>, max_rounds: usize) -> usize {
+    let mut solved = 0;
+    for seed in seeds {
+        let (assembly, mut random) = draw(seed);
+        let (p, planted) = assembly.planted(&mut random);
+        assert!(worst(&p, &planted) < 1e-12, "{seed}: the planted solution is none");
+        assert_eq!(p.infeasibility(), None, "{seed} has a solution");
+        let (mut r, mut u) = (vec![0.0; p.order()], vec![0.0; p.order()]);
+        let report = Auto { max_rounds, ..Auto::default() }.solve(&p, &mut r, &mut u);
+        assert!(report.status != Status::Inconsistent, "{seed} has a solution");
+        let found = worst(&p, &r);
+        if report.converged() {
+            assert!(found < 1e-5, "{seed}: {report:?}, but misses the law by {found:e}");
+            solved += 1;
+        } else {
+            println!("{seed}: {} contacts, mu {:.2}: {report:?}", p.sets.len(), assembly.mu[0]);
+        }
+    }
+    solved
+}
+
+/// Forty of the thousand below, with a smaller budget.
+#[test]
+fn assemblies_with_a_solution_get_it_or_an_honest_no() {
+    let solved = solved(0..40, 3);
+    println!("{solved} of 40 solved");
+    assert!(solved >= 36);
+}
+
+#[test]
+#[ignore = "half an hour: cargo test --release --test verdicts -- --ignored thousand --nocapture"]
+fn a_thousand_assemblies_with_a_solution_get_it_or_an_honest_no() {
+    let solved = solved(0..1000, 8);
+    println!("{solved} of 1000 solved");
+    assert!(solved >= 960);
+}
+
+#[test]
+fn squeezed_assemblies_are_proved_impossible_and_the_proof_stands_on_its_own() {
+    for seed in 0..60 {
+        let (mut assembly, mut random) = draw(1_000_000 + seed);
+        if assembly.mu.len() > 40 {
+            continue;
+        }
+        assembly.squeeze(&mut random);
+        let (p, _) = assembly.planted(&mut random);
+        // the last wall and the contact opposite to it: together they approach by 1 in any motion
+        let (w, n) = (assembly.delassus(), p.order());
+        let a = (0..n / 3 - 1).find(|a| (0..n).all(|k| (w[3 * a * n + k] + w[(n - 3) * n + k]).abs() < 1e-12)).expect("the other wall");
+        let mut q = p.q.clone();
+        q[n - 3] = -q[3 * a] - 1.0;
+        let p = assembly.with(&w, q);
+        let (mut r, mut u) = (vec![0.0; n], vec![0.0; n]);
+        let report = Auto::default().solve(&p, &mut r, &mut u);
+        assert_eq!(report.status, Status::Inconsistent, "{seed}: {report:?}");
+        let y = p.infeasibility().expect("a proof").multipliers;
+        assert!((0..n).all(|k| if k % 3 == 0 { y[k] >= 0.0 } else { y[k] == 0.0 }), "{seed}");
+        let mut wy = vec![0.0; n];
+        p.w.multiply(&y, &mut wy);
+        let value: f64 = p.q.iter().zip(&y).map(|(q, y)| q * y).sum();
+        assert!(value < -1e-9 && wy.iter().all(|x| x.abs() < 1e-9), "{seed}: {value:e}");
+    }
+}
+
+#[test]
+fn the_unit_of_mass_and_of_velocity_changes_no_verdict() {
+    for seed in 2..20 {
+        let (assembly, mut random) = draw(seed);
+        let (stated, _) = assembly.planted(&mut random);
+        if stated.sets.len() > 30 {
+            continue;
+        }
+        let verdict = |w_unit: f64, q_unit: f64| {
+            let mut p = stated.clone();
+            p.w.values_mut().iter_mut().for_each(|w| *w *= w_unit);
+            p.q.iter_mut().for_each(|q| *q *= q_unit);
+            let (mut r, mut u) = (vec![0.0; p.order()], vec![0.0; p.order()]);
+            let report = Auto::default().solve(&p, &mut r, &mut u);
+            // in the units as stated
+            r.iter_mut().for_each(|r| *r = *r / q_unit * w_unit);
+            let found = worst(&stated, &r);
+            assert!(!report.converged() || found < 1e-5, "{seed} at {w_unit:e}, {q_unit:e}: {report:?}, {found:e}");
+            report.status
+        };
+        let plain = verdict(1.0, 1.0);
+        for (w_unit, q_unit) in [(1e12, 1.0), (1e-12, 1.0), (1e-8, 1.0), (1.0, 1e12), (1.0, 1e-12), (1.0, 1e-170), (1.0, 1e300)] {
+            assert_eq!(verdict(w_unit, q_unit), plain, "{seed} at W {w_unit:e}, q {q_unit:e}");
+        }
+    }
+}
+
+/// Two frictionless contacts that squeeze one body, beside an unrelated third.
+#[test]
+fn a_wedge_beside_something_else_is_inconsistent_for_every_solver_that_says_so_and_converged_for_none() {
+    use drystone::numerics::solvers::{Problem, Request, all};
+    let mut w = vec![0.0; 36];
+    for (i, j, x) in [(0, 0, 1.0), (1, 1, 1.0), (2, 2, 1.0), (3, 3, 1.0), (0, 2, -1.0), (2, 0, -1.0), (1, 3, -1.0), (3, 1, -1.0)] {
+        w[6 * i + j] = x;
+    }
+    (w[28], w[35]) = (1.0, 1.0);
+    let w = drystone::algebra::blocks::BlockRows::from_dense(&[0, 2, 4, 6], &w);
+    let p = LocalProblem::friction(w, vec![-1.0, 0.0, -1.0, 0.0, -100.0, 0.0], &[0.0; 3]).expect("legal");
+    let p = Problem::Local(p);
+    for tolerance in [1e-3, 1e-8] {
+        for solver in all().iter().filter(|solver| solver.claims(&p)) {
+            let (answer, report) = (solver.run)(&p, &Request { tolerance, ..Request::default() }, None, &mut |_| true).expect("an answer");
+            assert!(!report.converged(), "{} at {tolerance:e}: {report:?}", solver.name);
+            if report.status == Status::Inconsistent {
+                assert_eq!(answer.certificate, [1.0, 0.0, 1.0, 0.0, 0.0, 0.0], "{}", solver.name);
+            }
+            assert!(solver.name != "auto" || report.status == Status::Inconsistent);
+        }
+    }
+}
