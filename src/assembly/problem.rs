@@ -38,6 +38,25 @@ pub struct StepProblem {
     pub error: Option<String>,
 }
 
+impl StepProblem {
+    /// Slots of the pairs that cannot keep out of each other in a step without a solution, and the largest speed (m/s) by which one of
+    /// them gives way; empty in a step that has one.
+    pub fn squeezed(&self) -> (Vec<[u32; 2]>, f64) {
+        let slack = &self.answer.slack;
+        let worst = slack.iter().copied().fold(0.0, f64::max);
+        let mut pairs: Vec<[u32; 2]> = Vec::new();
+        for (group, &first) in self.groups.iter().zip(&self.first_contact) {
+            let own = slack.get(first as usize..(first + group.points) as usize).unwrap_or_default();
+            // the rest of an island gives way by rounding
+            if own.iter().any(|&s| s > 1e-3 * worst) {
+                pairs.push(group.slots);
+            }
+        }
+        pairs.sort_unstable();
+        (pairs, worst)
+    }
+}
+
 /// The solver and its buffers.
 ///
 /// ```

@@ -10,6 +10,7 @@ use crate::model::law::beyond_touch;
 use crate::model::scheme::{Scheme, Treatment};
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::mixed::{Contact, IMMOBILE, System, Twist};
+use crate::numerics::residual::contact_scale;
 use crate::topology::bodies::{Bodies, Body, Slot};
 use crate::topology::graph::Group;
 use bevy_ecs::prelude::*;
@@ -59,12 +60,17 @@ pub fn activate(scheme: Res<Scheme>, bodies: Res<Bodies>, mut step: ResMut<StepP
     problem.colours.clone_from(&colouring.colours);
 }
 
+/// A body is at rest below this part of the velocity of a fall of one step.
+const RESTING: f64 = 1e-3;
+
 /// Masses, free velocities and velocities before the step.
 pub fn assemble_systems(scheme: Res<Scheme>, mut pass: ResMut<Pass>, mut bodies: ResMut<Bodies>, mut step: ResMut<StepProblem>) {
     let StepProblem { problem, before, .. } = &mut *step;
     problem.rigid.clear();
     problem.free.rigid.clear();
+    problem.resting.clear();
     before.rigid.clear();
+    let still = (RESTING * scheme.time_step * scheme.gravity.length()).powi(2);
     for (slot, body) in bodies.rows.iter_mut().enumerate() {
         let Some(inertia) = body.inertia.filter(|_| body.row != IMMOBILE) else { continue };
         if let Err(needed) = spin(body, &scheme, &pass) {
@@ -74,6 +80,8 @@ pub fn assemble_systems(scheme: Res<Scheme>, mut pass: ResMut<Pass>, mut bodies:
         let momentum = free_momentum(body, &scheme);
         let start = world_twist(body);
         before.rigid.push(start);
+        let (v, w) = (body.velocity.linear, body.velocity.angular);
+        problem.resting.push(v.length_squared() + w.dot(inertia.principal * w) / inertia.mass <= still);
         problem.free.rigid.push(Twist {
             linear: start.linear + mass.inverse_mass * momentum.linear,
             // a turn that is worked out holds torque and blow already
@@ -83,14 +91,19 @@ pub fn assemble_systems(scheme: Res<Scheme>, mut pass: ResMut<Pass>, mut bodies:
     }
 }
 
+/// Part of a body, per tolerance, within which the gap of a lasting contact is the noise of the solver.
+const NOISE: f64 = 0.1;
+
 /// Contact rows, each at its place in the colours.
 pub fn assemble_contacts(
     scheme: Res<Scheme>,
     pass: Res<Pass>,
     bodies: Res<Bodies>,
+    solver: Res<Solver>,
     mut step: ResMut<StepProblem>,
     pairs: Query<(&ContactPair, &Manifold)>,
 ) {
+    let band = scheme.touch.max(NOISE * solver.settings.tolerance);
     let StepProblem { problem, answer, groups, first_contact, feedback, driven, before, .. } = &mut *step;
     let total = problem.groups.last().map_or(0, |&n| n as usize);
     problem.contacts.resize(total, Contact::default());
@@ -103,7 +116,7 @@ pub fn assemble_contacts(
         let rows = pair.slots.map(|s| &bodies.rows[s as usize]);
         let active = manifold.points.iter().filter(|t| t.active);
         for (k, touch) in (*first as usize..).zip(active) {
-            let (contact, share, wall) = contact_row(&scheme, pair, rows, touch, &before.rigid);
+            let (contact, share, wall) = contact_row(&scheme, pair, rows, touch, band, &before.rigid);
             if pass.number == 0 {
                 let guess = if scheme.warm_start { contact.to_local(touch.reaction) } else { DVec3::ZERO };
                 answer.reactions.contacts[k] = guess;
@@ -114,7 +127,7 @@ pub fn assemble_contacts(
 }
 
 /// One contact point as a row; also its overlap feedback and the share of immobile bodies in `u`.
-fn contact_row(scheme: &Scheme, pair: &ContactPair, rows: [&Body; 2], touch: &Touch, before: &[Twist]) -> (Contact, f64, DVec3) {
+fn contact_row(scheme: &Scheme, pair: &ContactPair, rows: [&Body; 2], touch: &Touch, band: f64, before: &[Twist]) -> (Contact, f64, DVec3) {
     let law = pair.law;
     let middle = 0.5 * (touch.point1 + touch.point2);
     let [arm1, arm2] = rows.map(|b| middle - b.pose.position);
@@ -133,9 +146,11 @@ fn contact_row(scheme: &Scheme, pair: &ContactPair, rows: [&Body; 2], touch: &To
     let wall = contact.to_local(given(rows[0], arm1) - given(rows[1], arm2));
     let u = contact.to_local(moving(rows[0], arm1) - moving(rows[1], arm2)) + wall;
     // a contact that begins closes its gap to the last digit; one that lasts is not shaken by it
-    let band = if touch.reaction == DVec3::ZERO { 0.0 } else { scheme.touch * pair.size };
+    let band = if touch.reaction == DVec3::ZERO { 0.0 } else { band * pair.size };
     let part = law.constant_part(scheme.treatment, touch.gap, band, u, scheme.time_step).unwrap_or_default();
     contact.b = part + wall;
+    contact.size = pair.size;
+    contact.scale = contact_scale(scheme.time_step, scheme.gravity.length(), -u.x, pair.size);
     let share = match scheme.treatment {
         Treatment::GapAware { beta } if law.e_n == 0.0 => beta * beyond_touch(touch.gap, band).min(0.0) / scheme.time_step,
         _ => 0.0,
@@ -223,6 +238,9 @@ fn push_joint(scheme: &Scheme, problem: &mut crate::numerics::mixed::MixedProble
     joint.gap = gap;
     let used = |k: usize| if systems[k] == System::Fixed { &rows[k][..0] } else { &rows[k][..] };
     problem.push_block(AdmissibleSet::Free, systems, [used(0), used(1)], &b.to_array());
+    if let Some(block) = problem.blocks.last_mut() {
+        block.scale = contact_scale(scheme.time_step, scheme.gravity.length(), b.length(), f64::INFINITY);
+    }
 }
 
 /// Hands the problem to the solver.

@@ -6,3 +6,4 @@ pub mod convergence;
 pub mod energy;
 pub mod problem;
 pub mod summary;
+mod warnings;

@@ -3,6 +3,7 @@
 use super::auto_step::Plan;
 use super::{Balance, Event, Simulation, SimulationError};
 use crate::algebra::spatial::Pose;
+use crate::assembly::problem::Solver;
 use crate::geometry::systems::Proximity;
 use crate::model::contact::{Manifold, Touch};
 use crate::model::dynamical_system::{FirstOrder, Lagrangian, NewtonEuler};
@@ -85,6 +86,8 @@ pub struct SavedState {
     pending_events: usize,
     /// Of an automatic time step.
     plan: Option<Plan>,
+    /// What the solver may spend on polishing.
+    credit: f64,
 }
 
 impl SavedState {
@@ -177,6 +180,7 @@ impl Simulation {
         };
         let pairs = world.resource::<Proximity>().pairs().iter().map(pair).filter(|pair| !pair.points.is_empty()).collect();
         let (clock, scheme) = (*world.resource::<Clock>(), *world.resource::<Scheme>());
+        let credit = world.resource::<Solver>().workspace.credit;
         SavedState {
             clock,
             scheme,
@@ -189,6 +193,7 @@ impl Simulation {
             pairs,
             pending_events: self.events.len(),
             plan: self.auto_step.as_ref().and_then(|auto| auto.plan),
+            credit,
         }
     }
 
@@ -233,6 +238,7 @@ impl Simulation {
         let world = self.world_mut();
         world.insert_resource(state.clock);
         world.insert_resource(state.scheme);
+        world.resource_mut::<Solver>().workspace.credit = state.credit;
         restore_relations(world, state).or_else(|(what, saved, here)| differs(what, saved, here))?;
         // the pairs that the next step will find; then the points and impulses that it would have found there
         self.detect();
