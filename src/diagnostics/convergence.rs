@@ -81,11 +81,11 @@ pub fn study(values: &[f64], floor: f64) -> Study {
     }
     let shrinks = |k: usize| size(k) <= nothing || size(k - 1) >= SHRINKS * size(k);
     let settled = size(n - 1) <= nothing;
-    let order = (!settled && size(n - 2) > nothing && shrinks(n - 1)).then(|| (size(n - 2) / size(n - 1)).log2());
+    let order = (!settled && size(n - 2) > nothing && shrinks(n - 1)).then(|| libm::log2(size(n - 2) / size(n - 1)));
     let (extrapolated, error) = match order {
         // differences of changing sign shrink, but follow no power of h
         Some(p) if steps[n - 2] * steps[n - 1] > 0.0 => {
-            let rest = steps[n - 1] / (p.exp2() - 1.0);
+            let rest = steps[n - 1] / (libm::exp2(p) - 1.0);
             (last + rest, rest.abs())
         }
         _ => (last, size(n - 1)),

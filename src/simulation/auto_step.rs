@@ -110,11 +110,16 @@ impl AutoStep {
     /// The next instant after `now` that has to be met.
     fn next(&self, now: f64, event: Option<f64>) -> f64 {
         let near = NEAR * self.largest;
-        let multiple = |period: f64| ((now + near) / period).floor().mul_add(period, period);
+        let multiple = |period: f64| (((now + near) / period).floor() + 1.0) * period;
         let periods = self.every.iter().map(|&period| multiple(period));
         let stops = self.stops.iter().copied().chain(event).filter(|t| *t > now + near);
         periods.chain(stops).fold(multiple(self.largest), f64::min)
     }
+}
+
+/// ½ᵏ, exactly.
+fn half(k: u32) -> f64 {
+    1.0 / (1u64 << k.min(63)) as f64
 }
 
 /// The longest step with `h a + h² b ≤ ε`.
@@ -140,7 +145,7 @@ impl Simulation {
         let now = self.time();
         let allowed = self.allowed(&mut auto, blows);
         let largest = auto.settings.largest;
-        let halved = |level: u32| largest * (-f64::from(level)).exp2();
+        let halved = |level: u32| largest * half(level);
         let level = (0..MOST).find(|&k| halved(k) <= allowed).unwrap_or(MOST);
         let next = auto.settings.next(now, self.events.first().map(|(t, _)| *t));
         let mut plan = auto.plan.unwrap_or(Plan { from: now, to: now, level, ..Plan::default() });
@@ -161,7 +166,7 @@ impl Simulation {
         }
         let limit = halved(plan.level) * (1.0 + 1e-9);
         let whole = plan.whole;
-        let length = |cut: u32| whole * (-f64::from(cut)).exp2();
+        let length = |cut: u32| whole * half(cut);
         while length(plan.cut) > limit {
             (plan.cut, plan.index) = (plan.cut + 1, 2 * plan.index);
         }
@@ -178,7 +183,7 @@ impl Simulation {
     pub(super) fn land(&mut self) {
         let Some(plan) = self.auto_step.as_mut().and_then(|auto| auto.plan.as_mut()) else { return };
         plan.index += 1;
-        let share = plan.index as f64 * (-f64::from(plan.cut)).exp2();
+        let share = plan.index as f64 * half(plan.cut);
         let time = if share >= 1.0 { plan.to } else { plan.from + share * (plan.to - plan.from) };
         let clock = self.world.resource_mut::<Clock>().into_inner();
         (clock.time, clock.origin, clock.origin_step) = (time, time, clock.step);
