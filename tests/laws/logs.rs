@@ -27,7 +27,7 @@ fn drift(shapes: &[Shape; 3], walls: bool, factor: f64, time: f64) -> Fallible<f
     let mut laws = ContactLaws::uniform(friction(0.0));
     laws.set(LOG, LOG, friction(1.0));
     laws.set(LOG, EARTH, friction(mu));
-    sim.set_laws(laws);
+    sim.set_laws(laws)?;
     sim.spawn_body(Body::new(Shape::half_space(DVec3::Z)?).fixed().material(EARTH))?;
     if walls {
         for n in [DVec3::Y, DVec3::NEG_Y] {

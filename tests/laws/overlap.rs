@@ -10,7 +10,7 @@ use glam::{DQuat, DVec3};
 /// Runs two bodies without gravity until they are apart, and returns their largest speed.
 fn part(shapes: [Shape; 2], poses: [Pose; 2], h: f64) -> Fallible<f64> {
     let mut sim = space(h, GAP_AWARE, 0.0, 1e-6)?;
-    sim.set_laws(ContactLaws::uniform(friction(0.5)));
+    sim.set_laws(ContactLaws::uniform(friction(0.5)))?;
     let mut bodies = Vec::new();
     for (shape, p) in shapes.iter().zip(poses) {
         bodies.push(sim.spawn_body(Body::new(shape.clone()).density(2500.0).at(p.position).turned(p.rotation))?);
