@@ -198,9 +198,9 @@ impl Inequalities<'_> {
         // what rounding left of multipliers that are zero would be all there is in some columns
         let reach = |r: usize| self.row(r).iter().fold(self.q[r].abs(), |m, x| m.max(x.abs()));
         let largest = (0..y.len()).fold(0.0f64, |m, r| m.max(y[r].abs() * reach(r)));
-        for r in 0..y.len() {
-            if y[r].abs() * reach(r) < ROUNDING * largest {
-                y[r] = 0.0;
+        for (r, y) in y.iter_mut().enumerate() {
+            if y.abs() * reach(r) < ROUNDING * largest {
+                *y = 0.0;
             }
         }
         let mut value = dot(&y, self.q);
