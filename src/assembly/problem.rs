@@ -2,10 +2,27 @@
 
 use crate::numerics::Report;
 use crate::numerics::auto::{Auto, Workspace};
-use crate::numerics::mixed::{Answer, MixedProblem, Velocities};
+use crate::numerics::mixed::{Answer, IMMOBILE, MixedProblem, Velocities};
 use crate::topology::graph::{Colouring, Group};
 use bevy_ecs::prelude::*;
 use glam::DVec3;
+
+/// A row that throws bodies apart after an impact.
+///
+/// ```
+/// assert_eq!(drystone::assembly::problem::Rebound::default().speed, 0.0);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Rebound {
+    /// Number of the contact.
+    pub contact: u32,
+    /// Number of its pair in the order of the query.
+    pub source: u32,
+    /// Speed of parting that is asked for (m/s).
+    pub speed: f64,
+    /// Constant part of the normal row without rebound (m/s), and the share of it that feeds overlap back.
+    pub closing: [f64; 2],
+}
 
 /// The one-step problem as flat arrays, its solution, and the maps back to entities.
 ///
@@ -22,6 +39,11 @@ pub struct StepProblem {
     pub before: Velocities,
     /// Part of `b` that feeds overlap back, per contact (m/s, ≤ 0).
     pub feedback: Vec<f64>,
+    /// Rows that part bodies after an impact, in the order of the pairs.
+    pub rebounds: Vec<Rebound>,
+    /// Energy that each contact took in the step before (J).
+    pub taken: Vec<f64>,
+    islands: Islands,
     /// Velocity of immobile bodies, as part of `u`, per contact.
     pub driven: Vec<DVec3>,
     /// Contact pairs with rows, in the order of the query.
@@ -36,6 +58,160 @@ pub struct StepProblem {
     pub colouring: Colouring,
     /// Why the problem could not be stated, if so.
     pub error: Option<String>,
+}
+
+impl StepProblem {
+    /// Velocity of contact k at the start of the step (n, t1, t2), driven bodies included (m/s).
+    pub fn velocity_before(&self, k: usize) -> DVec3 {
+        let c = &self.problem.contacts[k];
+        self.problem.contact_velocity(c, &self.before.rigid) - c.b + self.driven[k]
+    }
+
+    /// Work that contact k does on its bodies in the step, driven ones included: `rᵀ (u⁺ + u⁻)/2` (J).
+    pub fn contact_work(&self, k: usize) -> f64 {
+        let c = &self.problem.contacts[k];
+        let after = self.problem.contact_velocity(c, &self.answer.velocities.rigid) - c.b + self.driven[k];
+        0.5 * self.answer.reactions.contacts[k].dot(after + self.velocity_before(k))
+    }
+
+    /// Asks less of the rebounds in islands that would get more energy back than their impacts took; nothing at all if `last`.
+    /// True if one was cut.
+    ///
+    /// Newton's law knows the speed of an impact alone: a light body between two others would push a heavy one aside at any
+    /// price. Impulses that pass through a body do work of opposite signs at its contacts, so that only the sum over all
+    /// bodies that touch has a meaning.
+    pub fn cut_rebounds(&mut self, last: bool) -> bool {
+        let mut islands = std::mem::take(&mut self.islands);
+        islands.gather(self);
+        let (mut cut, mut first) = (false, 0);
+        while first < self.rebounds.len() {
+            let source = self.rebounds[first].source;
+            let end = first + self.rebounds[first..].iter().take_while(|r| r.source == source).count();
+            let contacts = || self.rebounds[first..end].iter().map(|r| r.contact as usize);
+            let exceeds = islands.exceeds(contacts().next().and_then(|k| self.mobile_body(k)));
+            let given: f64 = contacts().map(|k| self.contact_work(k)).sum();
+            let taken: f64 = contacts().map(|k| self.taken[k]).sum();
+            if exceeds && (last || given > taken) {
+                cut = true;
+                let share = if last { 0.0 } else { (taken.max(0.0) / given).sqrt().max(0.5) };
+                for rebound in &mut self.rebounds[first..end] {
+                    let k = rebound.contact as usize;
+                    rebound.speed *= share;
+                    let [closing, fed_back] = rebound.closing;
+                    self.problem.contacts[k].b.x = self.driven[k].x + closing.min(-rebound.speed);
+                    self.feedback[k] = if -rebound.speed < closing { 0.0 } else { fed_back };
+                }
+            }
+            first = end;
+        }
+        self.islands = islands;
+        cut
+    }
+
+    /// After the step: what each contact took, for the rebounds of the next one, in place of what it took in the last.
+    ///
+    /// A rebound spends what was taken before. What is left of that in an island, with what its other contacts take now, is all
+    /// that the next rebounds may spend: an impact that a rebound made does not pay for another.
+    pub fn deposit(&mut self) {
+        let mut islands = std::mem::take(&mut self.islands);
+        let parting = !self.rebounds.is_empty();
+        if parting {
+            islands.gather(self);
+        }
+        let mut rebounds = std::mem::take(&mut self.rebounds);
+        for rebound in &mut rebounds {
+            let k = rebound.contact as usize;
+            rebound.closing[0] = (self.taken[k] - self.contact_work(k)).min(0.0);
+        }
+        for k in 0..self.taken.len() {
+            self.taken[k] = -self.contact_work(k);
+        }
+        rebounds.iter().for_each(|r| self.taken[r.contact as usize] = r.closing[0]);
+        self.rebounds = rebounds;
+        if parting {
+            islands.limit(self);
+        }
+        self.islands = islands;
+    }
+
+    fn mobile_body(&self, k: usize) -> Option<u32> {
+        let c = &self.problem.contacts[k];
+        [c.body1, c.body2].into_iter().find(|&b| b != IMMOBILE)
+    }
+}
+
+/// Bodies that press on each other, with the energy that passes through their contacts.
+#[derive(Debug, Default)]
+struct Islands {
+    /// Of each mobile body, one of its island; itself for the one that stands for all.
+    parent: Vec<u32>,
+    /// Energy given by the contacts of an island in this step, less what they took in the last, and the sum of both sizes (J).
+    excess: Vec<[f64; 2]>,
+}
+
+/// Relative excess of energy that is rounding.
+const ROUNDING: f64 = 1e-9;
+
+impl Islands {
+    fn gather(&mut self, step: &StepProblem) {
+        let bodies = step.problem.rigid.len();
+        self.parent.clear();
+        self.parent.extend(0..bodies as u32);
+        self.excess.clear();
+        self.excess.resize(bodies, [0.0; 2]);
+        let pressed = |k: &usize| step.answer.reactions.contacts[*k] != DVec3::ZERO;
+        for c in (0..step.problem.contacts.len()).filter(pressed).map(|k| &step.problem.contacts[k]) {
+            if c.body1 != IMMOBILE && c.body2 != IMMOBILE {
+                let (a, b) = (self.root(c.body1), self.root(c.body2));
+                self.parent[a.max(b) as usize] = a.min(b);
+            }
+        }
+        for k in 0..step.problem.contacts.len() {
+            let Some(body) = step.mobile_body(k) else { continue };
+            let root = self.root(body) as usize;
+            let work = step.contact_work(k);
+            self.excess[root][0] += work - step.taken[k];
+            self.excess[root][1] += work.abs() + step.taken[k].abs();
+        }
+    }
+
+    /// Scales what contacts take down to what is left in their islands.
+    fn limit(&mut self, step: &mut StepProblem) {
+        self.excess.iter_mut().for_each(|e| e[1] = 0.0);
+        for k in 0..step.taken.len() {
+            if let Some(body) = step.mobile_body(k) {
+                let root = self.root(body) as usize;
+                self.excess[root][1] += step.taken[k];
+            }
+        }
+        for k in 0..step.taken.len() {
+            if let Some(body) = step.mobile_body(k) {
+                let root = self.root(body) as usize;
+                let [excess, sum] = self.excess[root];
+                let left = (-excess).max(0.0);
+                if sum > left {
+                    step.taken[k] *= left / sum;
+                }
+            }
+        }
+    }
+
+    fn root(&mut self, body: u32) -> u32 {
+        let mut at = body;
+        while self.parent[at as usize] != at {
+            let above = self.parent[at as usize];
+            self.parent[at as usize] = self.parent[above as usize];
+            at = above;
+        }
+        at
+    }
+
+    fn exceeds(&mut self, body: Option<u32>) -> bool {
+        let Some(body) = body else { return false };
+        let root = self.root(body) as usize;
+        let [excess, size] = self.excess[root];
+        excess > ROUNDING * size
+    }
 }
 
 /// The solver and its buffers.

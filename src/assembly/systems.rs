@@ -1,12 +1,12 @@
 //! Activate, assemble, solve, and hand the reactions back.
 
-use super::problem::{Solver, StepProblem};
+use super::problem::{Rebound, Solver, StepProblem};
 use crate::algebra::spatial::{skew, tangents};
 use crate::integrator::moreau_jean::rigid_mass;
 use crate::integrator::systems::{Pass, free_momentum, new_state};
 use crate::model::contact::{ContactPair, Manifold, Touch};
 use crate::model::interaction::SphericalJoint;
-use crate::model::law::beyond_touch;
+use crate::model::law::{beyond_touch, least_impact};
 use crate::model::scheme::{Scheme, Treatment};
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::mixed::{Contact, IMMOBILE, System, Twist};
@@ -29,7 +29,7 @@ pub fn activate(scheme: Res<Scheme>, bodies: Res<Bodies>, mut step: ResMut<StepP
             continue;
         }
         let rows = pair.slots.map(|s| &bodies.rows[s as usize]);
-        let forecast = pair.law.e_n > 0.0 || matches!(scheme.treatment, Treatment::Forecast { .. });
+        let forecast = matches!(scheme.treatment, Treatment::Forecast { .. });
         let mut points = 0;
         for touch in &mut manifold.points {
             touch.active = !forecast || {
@@ -86,11 +86,13 @@ pub fn assemble_contacts(
     mut step: ResMut<StepProblem>,
     pairs: Query<(&ContactPair, &Manifold)>,
 ) {
-    let StepProblem { problem, answer, groups, first_contact, feedback, driven, before, .. } = &mut *step;
+    let StepProblem { problem, answer, groups, first_contact, feedback, rebounds, taken, driven, before, .. } = &mut *step;
     let total = problem.groups.last().map_or(0, |&n| n as usize);
     problem.contacts.resize(total, Contact::default());
     feedback.resize(total, 0.0);
     driven.resize(total, DVec3::ZERO);
+    rebounds.clear();
+    taken.resize(total, 0.0);
     answer.reactions.contacts.resize(total, DVec3::ZERO);
     let mut groups = groups.iter().zip(first_contact.iter()).peekable();
     for (source, (pair, manifold)) in pairs.iter().enumerate() {
@@ -98,12 +100,20 @@ pub fn assemble_contacts(
         let rows = pair.slots.map(|s| &bodies.rows[s as usize]);
         let active = manifold.points.iter().filter(|t| t.active);
         for (k, touch) in (*first as usize..).zip(active) {
-            let (contact, share, wall) = contact_row(&scheme, pair, rows, touch, &before.rigid);
+            let (mut contact, mut share, wall) = contact_row(&scheme, pair, rows, touch, &before.rigid);
+            if touch.approach != DVec3::ZERO
+                && let Some(part) = rebound_row(&scheme, pair, &contact, touch, &before.rigid, &problem.free.rigid)
+                && part.x < contact.b.x - wall.x
+            {
+                let closing = [contact.b.x - wall.x, share];
+                rebounds.push(Rebound { contact: k as u32, source: source as u32, speed: -part.x, closing });
+                (contact.b, share) = (part + wall, 0.0);
+            }
             if pass.number == 0 {
                 let guess = if scheme.warm_start { contact.to_local(touch.reaction) } else { DVec3::ZERO };
                 answer.reactions.contacts[k] = guess;
             }
-            (problem.contacts[k], feedback[k], driven[k]) = (contact, share, wall);
+            (problem.contacts[k], feedback[k], driven[k], taken[k]) = (contact, share, wall, touch.taken);
         }
     }
 }
@@ -132,10 +142,27 @@ fn contact_row(scheme: &Scheme, pair: &ContactPair, rows: [&Body; 2], touch: &To
     let part = law.constant_part(scheme.treatment, touch.gap, band, u, scheme.time_step).unwrap_or_default();
     contact.b = part + wall;
     let share = match scheme.treatment {
-        Treatment::GapAware { beta } if law.e_n == 0.0 => beta * beyond_touch(touch.gap, band).min(0.0) / scheme.time_step,
-        _ => 0.0,
+        Treatment::GapAware { beta } => beta * beyond_touch(touch.gap, band).min(0.0) / scheme.time_step,
+        Treatment::Forecast { .. } => 0.0,
     };
     (contact, share, wall)
+}
+
+/// The constant part of a row in the step after an impact, if the bodies part.
+fn rebound_row(scheme: &Scheme, pair: &ContactPair, c: &Contact, touch: &Touch, before: &[Twist], free: &[Twist]) -> Option<DVec3> {
+    let Treatment::GapAware { .. } = scheme.treatment else { return None };
+    // what carries the lower body does not show in free velocities: the whole of gravity counts
+    let weight = scheme.time_step * c.normal.dot(scheme.gravity).abs();
+    pair.law.rebound(c.to_local(touch.approach), weight.max(fall(c, before, free)))
+}
+
+/// By how much loads speed the approach of a contact up within the step (m/s).
+fn fall(c: &Contact, before: &[Twist], free: &[Twist]) -> f64 {
+    let gain = |body: u32, arm| match (free.get(body as usize), before.get(body as usize)) {
+        (Some(free), Some(before)) => free.at(arm) - before.at(arm),
+        _ => DVec3::ZERO,
+    };
+    -c.normal.dot(gain(c.body1, c.arm1) - gain(c.body2, c.arm2))
 }
 
 /// Rows of the joints, then everything that the solver derives from rows.
@@ -227,10 +254,21 @@ pub fn solve(mut step: ResMut<StepProblem>, mut solver: ResMut<Solver>) {
         return;
     }
     let Solver { settings, workspace } = &mut *solver;
-    let sweeps = report.iterations;
+    let mut sweeps = report.iterations;
     *report = settings.solve_with(problem, answer, workspace);
-    report.iterations += sweeps;
+    for round in 1..=REBOUND_ROUNDS {
+        if step.rebounds.is_empty() || !step.cut_rebounds(round == REBOUND_ROUNDS) {
+            break;
+        }
+        let StepProblem { problem, answer, report, .. } = &mut *step;
+        sweeps += report.iterations;
+        *report = settings.solve_with(problem, answer, workspace);
+    }
+    step.report.iterations += sweeps;
 }
+
+/// Rounds in which rebounds are cut to the energy that their impacts took; the last drops those that still exceed it.
+const REBOUND_ROUNDS: usize = 5;
 
 /// New velocities and poses of all systems.
 pub fn apply(scheme: Res<Scheme>, mut pass: ResMut<Pass>, mut bodies: ResMut<Bodies>, step: Res<StepProblem>) {
@@ -241,7 +279,17 @@ pub fn apply(scheme: Res<Scheme>, mut pass: ResMut<Pass>, mut bodies: ResMut<Bod
 }
 
 /// Reactions and velocities back to the pairs and joints that own the rows.
-pub fn store_reactions(step: Res<StepProblem>, mut pairs: Query<&mut Manifold, With<ContactPair>>, mut joints: Query<&mut SphericalJoint>) {
+pub fn store_reactions(
+    scheme: Res<Scheme>,
+    mut step: ResMut<StepProblem>,
+    mut pairs: Query<&mut Manifold, With<ContactPair>>,
+    mut joints: Query<&mut SphericalJoint>,
+) {
+    let least = least_impact(scheme.time_step, scheme.gravity);
+    let gap_aware = matches!(scheme.treatment, Treatment::GapAware { .. });
+    step.deposit();
+    let step = &*step;
+    let mut rebounds = step.rebounds.iter().peekable();
     let (problem, answer) = (&step.problem, &step.answer);
     let mut groups = step.groups.iter().zip(&step.first_contact).peekable();
     for (source, mut manifold) in pairs.iter_mut().enumerate() {
@@ -255,9 +303,21 @@ pub fn store_reactions(step: Res<StepProblem>, mut pairs: Query<&mut Manifold, W
                 let c = &problem.contacts[k];
                 touch.reaction = c.to_world(answer.reactions.contacts[k]);
                 touch.velocity = c.to_world(problem.contact_velocity(c, &answer.velocities.rigid) - c.b + step.driven[k]);
+                (touch.approach, touch.taken) = (DVec3::ZERO, 0.0);
+                let parted = rebounds.next_if(|r| r.contact == k as u32).is_some();
+                if gap_aware && touch.reaction != DVec3::ZERO {
+                    touch.taken = step.taken[k];
+                    let mut before = step.velocity_before(k);
+                    if before.x < -least && !parted {
+                        // at the place of touch the bodies are faster by what they fall through the gap: w² + 2 a gap
+                        let gained = 2.0 * fall(c, &step.before.rigid, &problem.free.rigid) / scheme.time_step * touch.gap.max(0.0);
+                        before.x = -(before.x * before.x + gained.max(0.0)).sqrt();
+                        touch.approach = c.to_world(before);
+                    }
+                }
                 k += 1;
             } else {
-                touch.reaction = DVec3::ZERO;
+                (touch.reaction, touch.approach, touch.taken) = (DVec3::ZERO, DVec3::ZERO, 0.0);
             }
         }
     }

@@ -49,8 +49,21 @@ pub struct Touch {
     pub reaction: DVec3,
     /// Relative velocity after the last step (m/s, world).
     pub velocity: DVec3,
+    /// Relative velocity at which the bodies came to touch here in the last step (m/s, world); zero where there was no impact.
+    /// It decides the rebound of the next step in gap-aware scenes.
+    pub approach: DVec3,
+    /// Energy that the contact took in the last step (J): rebounds give back no more.
+    pub taken: f64,
     /// Whether the point is a row of this step.
     pub active: bool,
+}
+
+impl Touch {
+    /// Takes over what the same point of the step before knows.
+    fn continues(&mut self, old: &Self) {
+        (self.reaction, self.velocity) = (old.reaction, old.velocity);
+        (self.approach, self.taken) = (old.approach, old.taken);
+    }
 }
 
 /// The contact points of a pair.
@@ -71,7 +84,7 @@ const SAME_PLACE: f64 = 0.05;
 pub fn inherit(old: &mut [Touch], new: &mut [Touch]) {
     for point in new.iter_mut() {
         if let Some(match_) = old.iter_mut().find(|o| o.feature == point.feature && o.active) {
-            (point.reaction, point.velocity) = (match_.reaction, match_.velocity);
+            point.continues(match_);
             match_.active = false;
             point.active = true;
         }
@@ -85,7 +98,7 @@ pub fn inherit(old: &mut [Touch], new: &mut [Touch]) {
         let distance = |o: &Touch| o.point1.distance_squared(point.point1);
         let nearest = old.iter_mut().filter(|o| o.active).min_by(|a, b| distance(a).total_cmp(&distance(b)));
         if let Some(match_) = nearest.filter(|o| distance(o) <= limit) {
-            (point.reaction, point.velocity) = (match_.reaction, match_.velocity);
+            point.continues(match_);
             match_.active = false;
         }
     }

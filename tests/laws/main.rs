@@ -3,6 +3,7 @@
 mod common;
 mod hyperstatic;
 mod impact;
+mod rebound;
 mod incline;
 mod pendulum;
 mod rocking;
