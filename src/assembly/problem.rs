@@ -44,6 +44,10 @@ pub struct StepProblem {
     /// Energy that each contact took in the step before (J).
     pub taken: Vec<f64>,
     islands: Islands,
+    /// What gravity adds to a velocity in a step, `h g` (m/s).
+    pub weight: DVec3,
+    /// Whether a pair of the step has restitution.
+    pub lively: bool,
     /// Velocity of immobile bodies, as part of `u`, per contact.
     pub driven: Vec<DVec3>,
     /// Contact pairs with rows, in the order of the query.
@@ -83,29 +87,37 @@ impl StepProblem {
     pub fn cut_rebounds(&mut self, last: bool) -> bool {
         let mut islands = std::mem::take(&mut self.islands);
         islands.gather(self);
-        let (mut cut, mut first) = (false, 0);
-        while first < self.rebounds.len() {
-            let source = self.rebounds[first].source;
-            let end = first + self.rebounds[first..].iter().take_while(|r| r.source == source).count();
-            let contacts = || self.rebounds[first..end].iter().map(|r| r.contact as usize);
-            let exceeds = islands.exceeds(contacts().next().and_then(|k| self.mobile_body(k)));
-            let given: f64 = contacts().map(|k| self.contact_work(k)).sum();
-            let taken: f64 = contacts().map(|k| self.taken[k]).sum();
-            if exceeds && (last || given > taken) {
-                cut = true;
-                let share = if last { 0.0 } else { (taken.max(0.0) / given).sqrt().max(0.5) };
-                for rebound in &mut self.rebounds[first..end] {
-                    let k = rebound.contact as usize;
-                    rebound.speed *= share;
-                    let [closing, fed_back] = rebound.closing;
-                    self.problem.contacts[k].b.x = self.driven[k].x + closing.min(-rebound.speed);
-                    self.feedback[k] = if -rebound.speed < closing { 0.0 } else { fed_back };
+        let mut cut = false;
+        // the pairs that give more than they took; where an island has none, all of its rebounds
+        for all in [false, true] {
+            let mut first = 0;
+            while first < self.rebounds.len() {
+                let source = self.rebounds[first].source;
+                let end = first + self.rebounds[first..].iter().take_while(|r| r.source == source).count();
+                let contacts = || self.rebounds[first..end].iter().map(|r| r.contact as usize);
+                let given: f64 = contacts().map(|k| self.contact_work(k)).sum();
+                let taken: f64 = contacts().map(|k| self.taken[k]).sum();
+                let body = contacts().next().and_then(|k| self.mobile_body(k));
+                if (given > taken) != all && islands.exceeds(body, all) {
+                    cut = true;
+                    let share = if last { 0.0 } else { (taken / given).clamp(0.0, 1.0).sqrt().max(0.5) };
+                    self.scale_rebounds(first..end, share);
                 }
+                first = end;
             }
-            first = end;
         }
         self.islands = islands;
         cut
+    }
+
+    fn scale_rebounds(&mut self, range: std::ops::Range<usize>, share: f64) {
+        for rebound in &mut self.rebounds[range] {
+            let k = rebound.contact as usize;
+            rebound.speed *= share;
+            let [closing, fed_back] = rebound.closing;
+            self.problem.contacts[k].b.x = self.driven[k].x + closing.min(-rebound.speed);
+            self.feedback[k] = if -rebound.speed < closing { 0.0 } else { fed_back };
+        }
     }
 
     /// After the step: what each contact took, for the rebounds of the next one, in place of what it took in the last.
@@ -113,24 +125,19 @@ impl StepProblem {
     /// A rebound spends what was taken before. What is left of that in an island, with what its other contacts take now, is all
     /// that the next rebounds may spend: an impact that a rebound made does not pay for another.
     pub fn deposit(&mut self) {
+        if self.rebounds.is_empty() {
+            self.taken.fill(0.0);
+        }
         let mut islands = std::mem::take(&mut self.islands);
-        let parting = !self.rebounds.is_empty();
-        if parting {
-            islands.gather(self);
-        }
-        let mut rebounds = std::mem::take(&mut self.rebounds);
-        for rebound in &mut rebounds {
-            let k = rebound.contact as usize;
-            rebound.closing[0] = (self.taken[k] - self.contact_work(k)).min(0.0);
-        }
+        islands.gather(self);
         for k in 0..self.taken.len() {
-            self.taken[k] = -self.contact_work(k);
+            self.taken[k] = (-self.contact_work(k)).max(0.0);
         }
-        rebounds.iter().for_each(|r| self.taken[r.contact as usize] = r.closing[0]);
-        self.rebounds = rebounds;
-        if parting {
-            islands.limit(self);
+        for i in 0..self.rebounds.len() {
+            let k = self.rebounds[i].contact as usize;
+            self.taken[k] = 0.0;
         }
+        islands.limit(self);
         self.islands = islands;
     }
 
@@ -173,6 +180,14 @@ impl Islands {
             self.excess[root][0] += work - step.taken[k];
             self.excess[root][1] += work.abs() + step.taken[k].abs();
         }
+        // a step moves by h v⁺, not by the mean velocity: what that lifts is energy too
+        for (body, mass) in step.problem.rigid.iter().enumerate() {
+            let inverse = mass.inverse_mass;
+            let change = step.before.rigid[body].linear - step.answer.velocities.rigid[body].linear;
+            let each = |i: usize| if inverse[i] > 0.0 { 0.5 * step.weight[i] * change[i] / inverse[i] } else { 0.0 };
+            let root = self.root(body as u32) as usize;
+            self.excess[root][0] += each(0) + each(1) + each(2);
+        }
     }
 
     /// Scales what contacts take down to what is left in their islands.
@@ -206,11 +221,16 @@ impl Islands {
         at
     }
 
-    fn exceeds(&mut self, body: Option<u32>) -> bool {
+    /// Whether the island of a body has energy from nowhere; with `whole`, one in which nothing was cut so far.
+    fn exceeds(&mut self, body: Option<u32>, whole: bool) -> bool {
         let Some(body) = body else { return false };
         let root = self.root(body) as usize;
         let [excess, size] = self.excess[root];
-        excess > ROUNDING * size
+        let exceeds = excess > ROUNDING * size;
+        if exceeds && !whole {
+            self.excess[root][1] = f64::NEG_INFINITY;
+        }
+        exceeds && !(whole && size == f64::NEG_INFINITY)
     }
 }
 

@@ -60,6 +60,7 @@ pub fn activate(scheme: Res<Scheme>, bodies: Res<Bodies>, mut step: ResMut<StepP
 
 /// Masses, free velocities and velocities before the step.
 pub fn assemble_systems(scheme: Res<Scheme>, pass: Res<Pass>, mut bodies: ResMut<Bodies>, mut step: ResMut<StepProblem>) {
+    step.weight = scheme.time_step * scheme.gravity;
     let StepProblem { problem, before, .. } = &mut *step;
     problem.rigid.clear();
     problem.free.rigid.clear();
@@ -86,18 +87,20 @@ pub fn assemble_contacts(
     mut step: ResMut<StepProblem>,
     pairs: Query<(&ContactPair, &Manifold)>,
 ) {
-    let StepProblem { problem, answer, groups, first_contact, feedback, rebounds, taken, driven, before, .. } = &mut *step;
+    let StepProblem { problem, answer, groups, first_contact, feedback, rebounds, taken, lively, driven, before, .. } = &mut *step;
     let total = problem.groups.last().map_or(0, |&n| n as usize);
     problem.contacts.resize(total, Contact::default());
     feedback.resize(total, 0.0);
     driven.resize(total, DVec3::ZERO);
     rebounds.clear();
+    *lively = false;
     taken.resize(total, 0.0);
     answer.reactions.contacts.resize(total, DVec3::ZERO);
     let mut groups = groups.iter().zip(first_contact.iter()).peekable();
     for (source, (pair, manifold)) in pairs.iter().enumerate() {
         let Some((_, first)) = groups.next_if(|(g, _)| g.source == source as u32) else { continue };
         let rows = pair.slots.map(|s| &bodies.rows[s as usize]);
+        *lively |= pair.law.e_n > 0.0;
         let active = manifold.points.iter().filter(|t| t.active);
         for (k, touch) in (*first as usize..).zip(active) {
             let (mut contact, mut share, wall) = contact_row(&scheme, pair, rows, touch, &before.rigid);
@@ -286,8 +289,10 @@ pub fn store_reactions(
     mut joints: Query<&mut SphericalJoint>,
 ) {
     let least = least_impact(scheme.time_step, scheme.gravity);
-    let gap_aware = matches!(scheme.treatment, Treatment::GapAware { .. });
-    step.deposit();
+    let lively = step.lively && matches!(scheme.treatment, Treatment::GapAware { .. });
+    if lively {
+        step.deposit();
+    }
     let step = &*step;
     let mut rebounds = step.rebounds.iter().peekable();
     let (problem, answer) = (&step.problem, &step.answer);
@@ -305,7 +310,7 @@ pub fn store_reactions(
                 touch.velocity = c.to_world(problem.contact_velocity(c, &answer.velocities.rigid) - c.b + step.driven[k]);
                 (touch.approach, touch.taken) = (DVec3::ZERO, 0.0);
                 let parted = rebounds.next_if(|r| r.contact == k as u32).is_some();
-                if gap_aware && touch.reaction != DVec3::ZERO {
+                if lively && touch.reaction != DVec3::ZERO {
                     touch.taken = step.taken[k];
                     let mut before = step.velocity_before(k);
                     if before.x < -least && !parted {

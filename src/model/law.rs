@@ -50,9 +50,7 @@ impl CoulombImpact {
                 let normal = (gap.max(0.0) + beta * gap.min(0.0)) / h;
                 Some(DVec3::new(normal, self.e_t * u.y, self.e_t * u.z))
             }
-            Treatment::Forecast { .. } => {
-                forecast(gap, u.x, h).then(|| DVec3::new(self.e_n * u.x, self.e_t * u.y, self.e_t * u.z))
-            }
+            Treatment::Forecast { .. } => forecast(gap, u.x, h).then(|| DVec3::new(self.e_n * u.x, self.e_t * u.y, self.e_t * u.z)),
         }
     }
 

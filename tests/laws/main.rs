@@ -3,8 +3,8 @@
 mod common;
 mod hyperstatic;
 mod impact;
-mod rebound;
 mod incline;
 mod pendulum;
+mod rebound;
 mod rocking;
 mod rotation;
