@@ -66,7 +66,7 @@ fn a_bouncing_body_loses_energy_alone_and_comes_to_rest_touching() -> Fallible {
             let start = Body::new(shape.clone()).at(DVec3::Z * 0.3).turned(turned).moving(DVec3::X * 0.5, DVec3::ZERO);
             let body = sim.spawn_body(start)?;
             let mut ledger = Ledger::default();
-            for _ in 0..4000 {
+            for _ in 0..6000 {
                 ledger.enter(&sim.step()?, 1e-6);
             }
             assert!(deepest(&mut sim) < 1e-4, "{}: {}", shape.kind(), deepest(&mut sim));
