@@ -2,6 +2,7 @@
 
 use drystone::io::scene::Scene;
 use std::path::Path;
+use std::process::Command;
 
 fn file(name: &str) -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).expect("the file is there")
@@ -44,4 +45,26 @@ fn files_that_the_readme_names_are_there() {
             assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join(target).exists(), "README.md links to {target}");
         }
     }
+}
+
+/// Lines of a certificate that every machine must print alike: all but the one about computing time.
+fn lasting(certificate: &str) -> Vec<&str> {
+    certificate.lines().map(str::trim_end).filter(|line| !line.is_empty() && !line.trim_start().starts_with("computed")).collect()
+}
+
+#[test]
+fn the_printed_certificate_is_that_of_a_run() {
+    let readme = file("README.md");
+    let mut printed = 0;
+    for part in readme.split("```text\n").skip(1).filter(|part| part.starts_with("Certificate of ")) {
+        let shown = part.split("```").next().expect("one part");
+        let name = shown.lines().next().and_then(|line| line.strip_prefix("Certificate of ")).expect("a name").trim();
+        let run = Command::new(env!("CARGO_BIN_EXE_drystone")).args(["run", name]).output().expect("the command starts");
+        let found = String::from_utf8(run.stdout).expect("text");
+        assert!(run.status.success(), "drystone run {name} fails: {}", String::from_utf8_lossy(&run.stderr));
+        let differs = "README.md prints another certificate than a run; paste this one (figures that are quoted elsewhere too)";
+        assert_eq!(lasting(shown), lasting(&found), "{differs}:\n{found}");
+        printed += 1;
+    }
+    assert!(printed > 0, "README.md prints no certificate");
 }

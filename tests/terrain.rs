@@ -28,7 +28,7 @@ fn angle() -> Shape {
 #[test]
 fn an_angle_of_mesh_comes_to_rest_on_a_terrain_of_mesh() {
     let mut sim = Simulation::default();
-    sim.set_laws(ContactLaws::uniform(CoulombImpact { mu: 0.7, ..CoulombImpact::default() }));
+    sim.set_laws(ContactLaws::uniform(CoulombImpact { mu: 0.7, ..CoulombImpact::default() })).expect("legal laws");
     let (vertices, triangles) = hills(2.4, 24);
     let ground = Shape::mesh(&vertices, &triangles).expect("a mesh");
     sim.spawn_body(Body::new(ground).fixed()).expect("ground");

@@ -48,7 +48,7 @@ const PADE: [(f64, &[f64]); 5] = [
 /// ```
 pub fn exponential(a: &[f64], n: usize) -> Vec<f64> {
     if let [a] = a {
-        return vec![a.exp()];
+        return vec![libm::exp(*a)];
     }
     let mut e = exponential_minus_one(a, n);
     (0..n).for_each(|i| e[i * (n + 1)] += 1.0);
@@ -65,8 +65,8 @@ pub fn exponential(a: &[f64], n: usize) -> Vec<f64> {
 /// ```
 pub fn held(a: &[f64], n: usize, h: f64) -> (Vec<f64>, Vec<f64>) {
     if let [a] = a {
-        let psi = if *a == 0.0 { h } else { (a * h).exp_m1() / a };
-        return (vec![(a * h).exp()], vec![psi]);
+        let psi = if *a == 0.0 { h } else { libm::expm1(a * h) / a };
+        return (vec![libm::exp(a * h)], vec![psi]);
     }
     let m = 2 * n;
     let mut augmented = vec![0.0; m * m];

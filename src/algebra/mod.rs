@@ -2,11 +2,14 @@
 
 pub mod blocks;
 pub mod dense;
+mod elimination;
 pub mod envelope;
 pub mod exponential;
 pub mod factor;
+pub mod lanes;
 pub mod matrix;
 pub mod multifrontal;
+mod panels;
 pub mod rows;
 pub mod sparse;
 pub mod spatial;

@@ -9,12 +9,9 @@
 //! The values may be nonsymmetric, the pattern of blocks is symmetric; rows are exchanged inside a pivot block only. Order by
 //! approximate minimum degree on the graph of the nodes (Amestoy, Davis, Duff 1996), fronts as in Duff & Reid 1983.
 
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::{lu::partial_pivoting::factor, matmul::matmul, triangular_solve as triangular};
-use faer::prelude::{Reborrow, ReborrowMut};
-use faer::sparse::SymbolicSparseColMatRef;
-use faer::sparse::linalg::amd;
-use faer::{Accum, MatMut, Par};
+use super::elimination::{Tree, minimum_degree};
+use super::lanes::Lanes;
+use super::panels::{self, Extent, Factors};
 
 /// A square matrix in blocks: node i owns `sizes[i]` consecutive unknowns.
 ///
@@ -48,13 +45,13 @@ pub struct BlockGeneral {
     position: Vec<u32>,
     /// L and U of all fronts
     factor: Vec<f64>,
+    /// row exchanged with each pivot row, within its front
     pivots: Vec<u32>,
     front: Vec<f64>,
     stack: Vec<f64>,
-    scratch: Vec<usize>,
-    memory: Option<MemBuffer>,
     permuted: Vec<f64>,
     held: Vec<f64>,
+    gathered: Vec<f64>,
 }
 
 #[derive(Debug, Default)]
@@ -70,7 +67,7 @@ struct Front {
     children: Vec<u32>,
     /// `(start in values, rows, columns, row in the front, column in the front)`
     blocks: Vec<(usize, u32, u32, u32, u32)>,
-    /// start in `factor`: pivot block, then L_up, then U_pu, all column-major
+    /// start in `factor`: pivot block, then L_up, then the transpose of U_pu, all column-major
     factor: usize,
 }
 
@@ -79,10 +76,6 @@ impl std::fmt::Debug for BlockGeneral {
         write!(f, "BlockGeneral({} nodes, {} unknowns, {} fronts)", self.sizes.len(), self.order(), self.fronts.len())
     }
 }
-
-/// A child joins its parent's front where that stores at most this many more zeros, or this share of the merged front.
-const MERGE_ZEROS: usize = 600;
-const MERGE_SHARE: f64 = 0.15;
 
 impl BlockGeneral {
     /// Number of unknowns.
@@ -199,12 +192,9 @@ impl BlockGeneral {
             put(j, i, at + (self.sizes[i] * self.sizes[j]) as usize);
         }
         let most = self.fronts.iter().map(|f| f.pivots + f.updates).max().unwrap_or(0);
-        let most_pivots = self.fronts.iter().map(|f| f.pivots).max().unwrap_or(0);
         self.front.resize(most * most, 0.0);
         self.held.resize(most, 0.0);
-        self.scratch.resize(2 * most_pivots, 0);
-        self.memory =
-            Some(MemBuffer::new(factor::lu_in_place_scratch::<usize, f64>(most_pivots, most_pivots, Par::Seq, Default::default())));
+        self.gathered.resize(most, 0.0);
     }
 
     /// Adds a row-major block at `(i, j)`; pairs that the pattern does not hold are left out.
@@ -222,10 +212,18 @@ impl BlockGeneral {
 
     /// LU of what was added since the pattern was set; false when a pivot block is singular.
     pub fn factorise(&mut self) -> bool {
-        let Some(memory) = self.memory.as_mut() else { return self.order() == 0 };
+        Lanes::best().run(
+            #[inline(always)]
+            || self.factorise_fronts(),
+        )
+    }
+
+    #[inline(always)]
+    fn factorise_fronts(&mut self) -> bool {
         self.stack.clear();
         for f in &self.fronts {
-            let n = f.pivots + f.updates;
+            let (pivots, updates) = (f.pivots, f.updates);
+            let n = pivots + updates;
             let front = &mut self.front[..n * n];
             front.fill(0.0);
             for &(at, rows, columns, row, column) in &f.blocks {
@@ -246,59 +244,52 @@ impl BlockGeneral {
                 }
                 self.stack.truncate(from);
             }
-            let pivots = f.pivots;
-            let panels = &mut self.factor[f.factor..f.factor + pivots * (pivots + 2 * f.updates)];
+            let panels = &mut self.factor[f.factor..f.factor + pivots * (pivots + 2 * updates)];
             let (pp, rest) = panels.split_at_mut(pivots * pivots);
-            let (up, pu) = rest.split_at_mut(pivots * f.updates);
+            let (up, pu) = rest.split_at_mut(pivots * updates);
             for c in 0..pivots {
                 pp[c * pivots..(c + 1) * pivots].copy_from_slice(&front[c * n..c * n + pivots]);
-                up[c * f.updates..(c + 1) * f.updates].copy_from_slice(&front[c * n + pivots..(c + 1) * n]);
+                up[c * updates..(c + 1) * updates].copy_from_slice(&front[c * n + pivots..(c + 1) * n]);
             }
-            for c in 0..f.updates {
-                pu[c * pivots..(c + 1) * pivots].copy_from_slice(&front[(pivots + c) * n..(pivots + c) * n + pivots]);
+            for c in 0..updates {
+                let column = &front[(pivots + c) * n..][..pivots];
+                column.iter().enumerate().for_each(|(k, x)| pu[k * updates + c] = *x);
             }
-            let (forward, backward) = self.scratch.split_at_mut(pivots);
-            let mut block = MatMut::from_column_major_slice_mut(pp, pivots, pivots);
-            factor::lu_in_place(
-                block.rb_mut(),
-                &mut forward[..pivots],
-                &mut backward[..pivots],
-                Par::Seq,
-                MemStack::new(memory),
-                Default::default(),
-            );
-            if (0..pivots).any(|k| block[(k, k)] == 0.0 || !block[(k, k)].is_finite()) {
+            let swaps = &mut self.pivots[f.begin..f.begin + pivots];
+            if !panels::lu(pp, swaps) {
                 return false;
             }
-            for (to, &from) in self.pivots[f.begin..f.begin + pivots].iter_mut().zip(forward.iter()) {
-                *to = from as u32;
-            }
-            if f.updates == 0 {
+            if updates == 0 {
                 continue;
             }
-            let held = &mut self.held[..pivots];
-            for column in pu.chunks_exact_mut(pivots) {
-                held.copy_from_slice(column);
-                column.iter_mut().zip(forward.iter()).for_each(|(x, &from)| *x = held[from]);
+            for (k, &other) in swaps.iter().enumerate().filter(|(k, other)| *k != **other as usize) {
+                let (low, high) = pu.split_at_mut(other as usize * updates);
+                low[k * updates..][..updates].swap_with_slice(&mut high[..updates]);
             }
-            let block = block.rb();
-            let mut upper = MatMut::from_column_major_slice_mut(pu, pivots, f.updates);
-            triangular::solve_unit_lower_triangular_in_place(block, upper.rb_mut(), Par::Seq);
-            let mut lower = MatMut::from_column_major_slice_mut(up, f.updates, pivots);
-            triangular::solve_lower_triangular_in_place(block.transpose(), lower.rb_mut().transpose_mut(), Par::Seq);
+            panels::solve_right(pu, updates, pivots, Factors { values: pp, column: 1, depth: pivots }, true);
+            panels::solve_right(up, updates, pivots, Factors { values: pp, column: pivots, depth: 1 }, false);
             let from = self.stack.len();
-            self.stack.resize(from + f.updates * f.updates, 0.0);
-            for (c, column) in self.stack[from..].chunks_exact_mut(f.updates).enumerate() {
+            self.stack.resize(from + updates * updates, 0.0);
+            let schur = &mut self.stack[from..];
+            for (c, column) in schur.chunks_exact_mut(updates).enumerate() {
                 column.copy_from_slice(&front[(pivots + c) * n + pivots..(pivots + c + 1) * n]);
             }
-            let schur = MatMut::from_column_major_slice_mut(&mut self.stack[from..], f.updates, f.updates);
-            matmul(schur, Accum::Add, lower.rb(), upper.rb(), -1.0, Par::Seq);
+            let u = Factors { values: pu, column: 1, depth: updates };
+            panels::subtract(schur, Extent { stride: updates, rows: updates }, updates, false, up, updates, u, pivots);
         }
         true
     }
 
     /// Solves `A x = b` in place with the factors of [`factorise`](Self::factorise).
     pub fn solve(&mut self, b: &mut [f64]) {
+        Lanes::best().run(
+            #[inline(always)]
+            || self.substitute(b),
+        );
+    }
+
+    #[inline(always)]
+    fn substitute(&mut self, b: &mut [f64]) {
         let mut x = std::mem::take(&mut self.permuted);
         x.resize(b.len(), 0.0);
         for (value, &to) in b.iter().zip(&self.position) {
@@ -308,10 +299,8 @@ impl BlockGeneral {
             let n = f.pivots;
             let (pp, rest) = self.factor[f.factor..].split_at(n * n);
             let own = f.begin..f.begin + n;
-            let held = &mut self.held[..n];
-            held.copy_from_slice(&x[own.clone()]);
             let local = &mut x[own.clone()];
-            local.iter_mut().zip(&self.pivots[own.clone()]).for_each(|(x, &from)| *x = held[from as usize]);
+            self.pivots[own.clone()].iter().enumerate().for_each(|(k, &other)| local.swap(k, other as usize));
             for c in 0..n {
                 let value = local[c];
                 let column = &pp[c * n + c + 1..(c + 1) * n];
@@ -332,9 +321,11 @@ impl BlockGeneral {
             let (pp, rest) = self.factor[f.factor..].split_at(n * n);
             let held = &mut self.held[..n];
             held.copy_from_slice(&x[f.begin..f.begin + n]);
-            for (&row, column) in f.rows.iter().zip(rest[n * f.updates..].chunks_exact(n)) {
-                let value = x[row as usize];
-                held.iter_mut().zip(column).for_each(|(x, u)| *x -= u * value);
+            if f.updates > 0 {
+                let gathered = &mut self.gathered[..f.updates];
+                gathered.iter_mut().zip(&f.rows).for_each(|(g, &row)| *g = x[row as usize]);
+                let rows = rest[n * f.updates..2 * n * f.updates].chunks_exact(f.updates);
+                held.iter_mut().zip(rows).for_each(|(x, u)| *x -= panels::dot(u, gathered));
             }
             for c in (0..n).rev() {
                 held[c] /= pp[c * n + c];
@@ -361,121 +352,6 @@ impl Front {
         let at = self.rows.binary_search(&x).expect("an update unknown of this front");
         (self.pivots + at) as u32
     }
-}
-
-/// Order of elimination of the nodes.
-fn minimum_degree(nodes: usize, pairs: &[(u32, u32)]) -> Vec<u32> {
-    let mut starts = vec![0usize; nodes + 1];
-    pairs.iter().for_each(|&(i, _)| starts[i as usize + 1] += 1);
-    (0..nodes).for_each(|i| starts[i + 1] += starts[i]);
-    // strictly upper part by columns: pairs are sorted by their larger index
-    let rows: Vec<usize> = pairs.iter().map(|&(_, j)| j as usize).collect();
-    let (mut order, mut inverse) = (vec![0usize; nodes], vec![0usize; nodes]);
-    let graph = SymbolicSparseColMatRef::new_checked(nodes, nodes, &starts, None, &rows);
-    let mut memory = MemBuffer::new(amd::order_scratch::<usize>(nodes, rows.len()));
-    if amd::order(&mut order, &mut inverse, graph, Default::default(), MemStack::new(&mut memory)).is_err() {
-        return (0..nodes as u32).collect();
-    }
-    order.into_iter().map(|x| x as u32).collect()
-}
-
-/// Supernodes in an order in which children come before parents.
-struct Tree {
-    /// node at each place
-    order: Vec<u32>,
-    supernodes: Vec<Supernode>,
-}
-
-struct Supernode {
-    /// places of its pivots
-    begin: usize,
-    end: usize,
-    /// sorted places that it couples to beyond its pivots
-    rows: Vec<u32>,
-}
-
-impl Tree {
-    fn new(nodes: usize, pairs: &[(u32, u32)], order: Vec<u32>, sizes: &[u32]) -> Self {
-        let (parent, _) = structure(nodes, pairs, &order);
-        let order: Vec<u32> = postorder(&parent).into_iter().map(|place| order[place as usize]).collect();
-        let (parent, rows) = structure(nodes, pairs, &order);
-        let scalars = |places: &[u32]| places.iter().map(|&p| sizes[order[p as usize] as usize] as usize).sum::<usize>();
-        let mut supernodes: Vec<Supernode> = Vec::new();
-        for (place, rows) in rows.into_iter().enumerate() {
-            let mut new = Supernode { begin: place, end: place + 1, rows };
-            // the last child of a postorder stands right before its parent
-            while let Some(child) = supernodes.last()
-                && child.end == new.begin
-                && parent[child.end - 1] == Some(new.begin as u32)
-            {
-                let own = (child.begin..new.end).map(|p| sizes[order[p] as usize] as usize).sum::<usize>();
-                let child_pivots = (child.begin..child.end).map(|p| sizes[order[p] as usize] as usize).sum::<usize>();
-                let updates = scalars(&new.rows);
-                let gap = own - child_pivots + updates - scalars(&child.rows);
-                let zeros = 2 * child_pivots * gap;
-                let share = zeros as f64 / (own * (own + 2 * updates)) as f64;
-                if zeros > MERGE_ZEROS && share > MERGE_SHARE {
-                    break;
-                }
-                new.begin = child.begin;
-                supernodes.pop();
-            }
-            supernodes.push(new);
-        }
-        Self { order, supernodes }
-    }
-}
-
-/// Parent of each place in the elimination tree, and the places below it in its column of L.
-fn structure(nodes: usize, pairs: &[(u32, u32)], order: &[u32]) -> (Vec<Option<u32>>, Vec<Vec<u32>>) {
-    let mut place = vec![0u32; nodes];
-    order.iter().enumerate().for_each(|(k, &node)| place[node as usize] = k as u32);
-    let mut rows: Vec<Vec<u32>> = vec![Vec::new(); nodes];
-    for &(i, j) in pairs {
-        let (a, b) = (place[i as usize], place[j as usize]);
-        rows[a.min(b) as usize].push(a.max(b));
-    }
-    let mut parent = vec![None; nodes];
-    for k in 0..nodes {
-        let mut own = std::mem::take(&mut rows[k]);
-        own.sort_unstable();
-        own.dedup();
-        if let Some(&next) = own.first() {
-            parent[k] = Some(next);
-            rows[next as usize].extend_from_slice(&own[1..]);
-        }
-        rows[k] = own;
-    }
-    (parent, rows)
-}
-
-/// Places so that the descendants of each stand right before it.
-fn postorder(parent: &[Option<u32>]) -> Vec<u32> {
-    let n = parent.len();
-    let (mut head, mut next) = (vec![u32::MAX; n], vec![u32::MAX; n]);
-    let mut roots = Vec::new();
-    for k in (0..n).rev() {
-        match parent[k] {
-            Some(p) => {
-                next[k] = head[p as usize];
-                head[p as usize] = k as u32;
-            }
-            None => roots.push(k as u32),
-        }
-    }
-    let mut order = Vec::with_capacity(n);
-    let mut stack = roots;
-    while let Some(&top) = stack.last() {
-        let child = head[top as usize];
-        if child == u32::MAX {
-            order.push(top);
-            stack.pop();
-        } else {
-            head[top as usize] = next[child as usize];
-            stack.push(child);
-        }
-    }
-    order
 }
 
 #[cfg(test)]

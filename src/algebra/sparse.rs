@@ -1,11 +1,17 @@
-//! Symmetric positive definite matrices made of small blocks, one node per dynamical system.
+//! Symmetric positive definite matrices made of small blocks, one node per dynamical system: Cholesky by dense fronts.
+//!
+//! ```text
+//! front = columns of a supernode, rows of it and of what it still couples to
+//!         [ A_pp   ·  ]       A_pp = L Lᵀ,   L_up = A_up L⁻ᵀ
+//!         [ A_up A_uu ]       the Schur complement A_uu − L_up L_upᵀ is added to the parent's front
+//! ```
+//!
+//! Fronts as in Duff & Reid 1983; every element is a chain of sums in a fixed order, so the factor has the same bits on any processor.
 
 use super::dense;
-use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
-use faer::sparse::linalg::SupernodalThreshold;
-use faer::sparse::linalg::cholesky::{CholeskySymbolicParams, LltRef, SymbolicCholesky, SymmetricOrdering, factorize_symbolic_cholesky};
-use faer::sparse::{SparseColMat, SymbolicSparseColMat};
-use faer::{Conj, Par, Side};
+use super::elimination::{Tree, minimum_degree};
+use super::lanes::Lanes;
+use super::panels::{self, Extent, Factors};
 
 /// Order up to which a dense factorisation beats the set-up of a sparse one.
 const DENSE: usize = 48;
@@ -31,10 +37,6 @@ pub struct BlockSymmetric {
     first: Vec<usize>,
     /// sorted `(row node, column node)` with row > column
     pairs: Vec<(u32, u32)>,
-    /// start of each column node in `below`
-    below_start: Vec<usize>,
-    /// `(row node, rows before it in the column)`
-    below: Vec<(u32, u32)>,
     storage: Storage,
 }
 
@@ -43,13 +45,54 @@ enum Storage {
     #[default]
     Empty,
     Dense(Vec<f64>),
-    Sparse {
-        column_starts: Vec<usize>,
-        matrix: SparseColMat<usize, f64>,
-        symbolic: Box<SymbolicCholesky<usize>>,
-        factor: Vec<f64>,
-        memory: MemBuffer,
-    },
+    Sparse(Box<Fronts>),
+}
+
+#[derive(Default)]
+struct Fronts {
+    /// start of the pairs of each row node
+    row_start: Vec<usize>,
+    /// start of each diagonal block in `values`, then of each pair
+    diagonal_at: Vec<usize>,
+    pair_at: Vec<usize>,
+    values: Vec<f64>,
+    fronts: Vec<Front>,
+    /// new position of every unknown
+    position: Vec<u32>,
+    /// columns of L of all fronts
+    factor: Vec<f64>,
+    /// the update matrix that is being put together, and those that wait for their parents
+    update: Vec<f64>,
+    stack: Vec<f64>,
+    permuted: Vec<f64>,
+    gathered: Vec<f64>,
+}
+
+#[derive(Default)]
+struct Front {
+    /// first pivot unknown in the new order
+    begin: usize,
+    pivots: usize,
+    updates: usize,
+    /// new positions of the update unknowns
+    rows: Vec<u32>,
+    /// positions of the update unknowns in the parent's front
+    into: Vec<u32>,
+    children: Vec<u32>,
+    blocks: Vec<Piece>,
+    /// start in `factor` of its columns, `pivots + updates` numbers each
+    factor: usize,
+}
+
+/// A stored block and where it stands in its front; `rows × columns` as stored, row-major.
+struct Piece {
+    at: usize,
+    rows: u32,
+    columns: u32,
+    row: u32,
+    column: u32,
+    /// the elimination exchanges its two nodes
+    transposed: bool,
 }
 
 impl std::fmt::Debug for BlockSymmetric {
@@ -79,7 +122,7 @@ impl BlockSymmetric {
         match &mut self.storage {
             Storage::Empty => {}
             Storage::Dense(a) => a.fill(0.0),
-            Storage::Sparse { matrix, .. } => matrix.val_mut().fill(0.0),
+            Storage::Sparse(f) => f.values.fill(0.0),
         }
     }
 
@@ -95,54 +138,7 @@ impl BlockSymmetric {
             self.storage = Storage::Dense(vec![0.0; order * order]);
             return;
         }
-        let nodes = self.sizes.len();
-        let mut by_column: Vec<(u32, u32)> = self.pairs.iter().map(|&(i, j)| (j, i)).collect();
-        by_column.sort_unstable();
-        self.below.clear();
-        self.below_start = vec![0; nodes + 1];
-        let mut next = by_column.iter().peekable();
-        let (mut column_starts, mut rows) = (vec![0], Vec::new());
-        for j in 0..nodes {
-            self.below_start[j] = self.below.len();
-            let mut offset = 0;
-            while let Some(&&(_, i)) = next.peek().filter(|(column, _)| *column as usize == j) {
-                self.below.push((i, offset));
-                offset += self.sizes[i as usize];
-                next.next();
-            }
-            for c in 0..self.sizes[j] as usize {
-                rows.extend(self.first[j] + c..self.first[j + 1]);
-                for &(i, _) in &self.below[self.below_start[j]..] {
-                    rows.extend(self.first[i as usize]..self.first[i as usize + 1]);
-                }
-                column_starts.push(rows.len());
-            }
-        }
-        self.below_start[nodes] = self.below.len();
-        let values = vec![0.0; rows.len()];
-        let pattern = SymbolicSparseColMat::new_checked(order, order, column_starts.clone(), None, rows);
-        // blocks of six make supernodes worth while at any size
-        let params = CholeskySymbolicParams {
-            supernodal_flop_ratio_threshold: SupernodalThreshold::FORCE_SUPERNODAL,
-            ..CholeskySymbolicParams::default()
-        };
-        self.storage = match factorize_symbolic_cholesky(pattern.as_ref(), Side::Lower, SymmetricOrdering::Amd, params) {
-            Ok(symbolic) => {
-                let need = StackReq::or(
-                    symbolic.factorize_numeric_llt_scratch::<f64>(Par::Seq, Default::default()),
-                    symbolic.solve_in_place_scratch::<f64>(1, Par::Seq),
-                );
-                let factor = vec![0.0; symbolic.len_val()];
-                Storage::Sparse {
-                    column_starts,
-                    matrix: SparseColMat::new(pattern, values),
-                    symbolic: Box::new(symbolic),
-                    factor,
-                    memory: MemBuffer::new(need),
-                }
-            }
-            Err(_) => Storage::Empty,
-        };
+        self.storage = Storage::Sparse(Box::new(Fronts::new(&self.sizes, &self.first, &self.pairs)));
     }
 
     /// Adds a row-major block at `(i, j)`, `i ≥ j`; of a diagonal block only the lower triangle is read.
@@ -158,22 +154,16 @@ impl BlockSymmetric {
                     }
                 }
             }
-            Storage::Sparse { column_starts, matrix, .. } => {
-                let values = matrix.val_mut();
-                if i == j {
-                    for c in 0..columns {
-                        let column = &mut values[column_starts[column0 + c]..][..columns - c];
-                        column.iter_mut().enumerate().for_each(|(k, x)| *x += block[(c + k) * columns + c]);
+            Storage::Sparse(f) => {
+                let at = match i == j {
+                    true => f.diagonal_at[i],
+                    false => {
+                        let (from, to) = (f.row_start[i], f.row_start[i + 1]);
+                        let Ok(k) = self.pairs[from..to].binary_search_by_key(&(j as u32), |&(_, j)| j) else { return };
+                        f.pair_at[from + k]
                     }
-                    return;
-                }
-                let below = &self.below[self.below_start[j]..self.below_start[j + 1]];
-                let Ok(at) = below.binary_search_by_key(&(i as u32), |&(row, _)| row) else { return };
-                let offset = below[at].1 as usize;
-                for c in 0..columns {
-                    let start = column_starts[column0 + c] + columns - c + offset;
-                    values[start..start + rows].iter_mut().enumerate().for_each(|(r, x)| *x += block[r * columns + c]);
-                }
+                };
+                f.values[at..at + rows * columns].iter_mut().zip(block).for_each(|(x, b)| *x += b);
             }
         }
     }
@@ -184,11 +174,10 @@ impl BlockSymmetric {
         match &mut self.storage {
             Storage::Empty => order == 0,
             Storage::Dense(a) => dense::cholesky(a, order),
-            Storage::Sparse { matrix, symbolic, factor, memory, .. } => {
-                let (stack, params) = (MemStack::new(memory), Default::default());
-                let a = matrix.as_ref();
-                symbolic.factorize_numeric_llt(factor, a, Side::Lower, Default::default(), Par::Seq, stack, params).is_ok()
-            }
+            Storage::Sparse(f) => Lanes::best().run(
+                #[inline(always)]
+                || f.factorise(),
+            ),
         }
     }
 
@@ -198,11 +187,10 @@ impl BlockSymmetric {
         match &mut self.storage {
             Storage::Empty => {}
             Storage::Dense(a) => dense::cholesky_solve(a, order, b),
-            Storage::Sparse { symbolic, factor, memory, .. } => {
-                let l = LltRef::new(symbolic, factor);
-                let b = faer::MatMut::from_column_major_slice_mut(b, order, 1);
-                l.solve_in_place_with_conj(Conj::No, b, Par::Seq, MemStack::new(memory));
-            }
+            Storage::Sparse(f) => Lanes::best().run(
+                #[inline(always)]
+                || f.solve(b),
+            ),
         }
     }
 
@@ -212,6 +200,164 @@ impl BlockSymmetric {
             self.solve_factorised(b);
             b.iter().all(|x| x.is_finite())
         }
+    }
+}
+
+impl Fronts {
+    fn new(sizes: &[u32], first: &[usize], pairs: &[(u32, u32)]) -> Self {
+        let nodes = sizes.len();
+        let mut new = Self { row_start: vec![0; nodes + 1], ..Self::default() };
+        let mut values = 0;
+        for &n in sizes {
+            new.diagonal_at.push(values);
+            values += (n * n) as usize;
+        }
+        for &(i, j) in pairs {
+            new.pair_at.push(values);
+            values += (sizes[i as usize] * sizes[j as usize]) as usize;
+            new.row_start[i as usize + 1] += 1;
+        }
+        (0..nodes).for_each(|i| new.row_start[i + 1] += new.row_start[i]);
+        new.values.resize(values, 0.0);
+        let tree = Tree::new(nodes, pairs, minimum_degree(nodes, pairs), sizes);
+        // new position of the first unknown of each place of the order
+        let mut start = vec![0u32; nodes + 1];
+        let mut place_of = vec![0u32; nodes];
+        new.position.resize(first[nodes], 0);
+        for (place, &node) in tree.order.iter().enumerate() {
+            let n = sizes[node as usize];
+            place_of[node as usize] = place as u32;
+            start[place + 1] = start[place] + n;
+            (0..n).for_each(|k| new.position[first[node as usize] + k as usize] = start[place] + k);
+        }
+        let mut owner = vec![0; nodes];
+        let mut factor = 0;
+        for (k, s) in tree.supernodes.iter().enumerate() {
+            owner[s.begin..s.end].fill(k);
+            let rows: Vec<u32> = s.rows.iter().flat_map(|&p| start[p as usize]..start[p as usize + 1]).collect();
+            let begin = start[s.begin] as usize;
+            let (pivots, updates) = (start[s.end] as usize - begin, rows.len());
+            new.fronts.push(Front { begin, pivots, updates, rows, factor, ..Front::default() });
+            factor += pivots * (pivots + updates);
+        }
+        for (k, s) in tree.supernodes.iter().enumerate() {
+            if let Some(&next) = s.rows.first() {
+                let parent = owner[next as usize];
+                new.fronts[k].into = new.fronts[k].rows.iter().map(|&x| new.fronts[parent].at(x)).collect();
+                new.fronts[parent].children.push(k as u32);
+            }
+        }
+        let mut put = |a: usize, b: usize, at: usize| {
+            let (pa, pb) = (place_of[a], place_of[b]);
+            let (low, high) = (pa.min(pb), pa.max(pb));
+            let front = &mut new.fronts[owner[low as usize]];
+            let (row, column) = (front.at(start[high as usize]), front.at(start[low as usize]));
+            front.blocks.push(Piece { at, rows: sizes[a], columns: sizes[b], row, column, transposed: pa < pb });
+        };
+        (0..nodes).for_each(|i| put(i, i, new.diagonal_at[i]));
+        pairs.iter().zip(&new.pair_at).for_each(|(&(i, j), &at)| put(i as usize, j as usize, at));
+        let updates = new.fronts.iter().map(|f| f.updates).max().unwrap_or(0);
+        new.factor.resize(factor, 0.0);
+        new.update.resize(updates * updates, 0.0);
+        new.gathered.resize(updates, 0.0);
+        new
+    }
+
+    #[inline(always)]
+    fn factorise(&mut self) -> bool {
+        self.stack.clear();
+        for f in &self.fronts {
+            let (pivots, updates) = (f.pivots, f.updates);
+            let n = pivots + updates;
+            let panel = &mut self.factor[f.factor..f.factor + pivots * n];
+            let update = &mut self.update[..updates * updates];
+            panel.fill(0.0);
+            update.fill(0.0);
+            for b in &f.blocks {
+                let block = &self.values[b.at..b.at + (b.rows * b.columns) as usize];
+                for (r, line) in block.chunks_exact(b.columns as usize).enumerate() {
+                    if b.transposed {
+                        let column = &mut panel[(b.column as usize + r) * n + b.row as usize..];
+                        column.iter_mut().zip(line).for_each(|(x, value)| *x += value);
+                    } else {
+                        let start = b.column as usize * n + b.row as usize + r;
+                        panel[start..].iter_mut().step_by(n).zip(line).for_each(|(x, value)| *x += value);
+                    }
+                }
+            }
+            for &child in f.children.iter().rev() {
+                let into = &self.fronts[child as usize].into;
+                let m = into.len();
+                let from = self.stack.len() - m * m;
+                for (c, (column, &at)) in self.stack[from..].chunks_exact(m).zip(into).enumerate() {
+                    let at = at as usize;
+                    // rows of the parent before its updates are found in its own columns alone
+                    let (front, skip) = match at < pivots {
+                        true => (&mut panel[at * n..(at + 1) * n], 0),
+                        false => (&mut update[(at - pivots) * updates..(at - pivots + 1) * updates], pivots),
+                    };
+                    column[c..].iter().zip(&into[c..]).for_each(|(x, &r)| front[r as usize - skip] += x);
+                }
+                self.stack.truncate(from);
+            }
+            if !panels::cholesky(panel, n, pivots) {
+                return false;
+            }
+            if updates > 0 {
+                let below = Factors { values: &panel[pivots..], column: 1, depth: n };
+                panels::subtract(update, Extent { stride: updates, rows: updates }, updates, true, &panel[pivots..], n, below, pivots);
+                self.stack.extend_from_slice(update);
+            }
+        }
+        true
+    }
+
+    #[inline(always)]
+    fn solve(&mut self, b: &mut [f64]) {
+        self.permuted.resize(b.len(), 0.0);
+        let x = &mut self.permuted;
+        for (value, &to) in b.iter().zip(&self.position) {
+            x[to as usize] = *value;
+        }
+        for f in &self.fronts {
+            let n = f.pivots + f.updates;
+            let gathered = &mut self.gathered[..f.updates];
+            gathered.fill(0.0);
+            let local = &mut x[f.begin..f.begin + f.pivots];
+            for (c, column) in self.factor[f.factor..].chunks_exact(n).take(f.pivots).enumerate() {
+                let value = local[c] / column[c];
+                local[c] = value;
+                local[c + 1..].iter_mut().zip(&column[c + 1..]).for_each(|(x, l)| *x -= l * value);
+                gathered.iter_mut().zip(&column[f.pivots..]).for_each(|(x, l)| *x += l * value);
+            }
+            f.rows.iter().zip(gathered.iter()).for_each(|(&row, g)| x[row as usize] -= g);
+        }
+        for f in self.fronts.iter().rev() {
+            let n = f.pivots + f.updates;
+            let gathered = &mut self.gathered[..f.updates];
+            gathered.iter_mut().zip(&f.rows).for_each(|(g, &row)| *g = x[row as usize]);
+            let local = &mut x[f.begin..f.begin + f.pivots];
+            for c in (0..f.pivots).rev() {
+                let column = &self.factor[f.factor + c * n..][..n];
+                let sum = panels::dot(&column[c + 1..f.pivots], &local[c + 1..]) + panels::dot(&column[f.pivots..], gathered);
+                local[c] = (local[c] - sum) / column[c];
+            }
+        }
+        for (value, &from) in b.iter_mut().zip(&self.position) {
+            *value = x[from as usize];
+        }
+    }
+}
+
+impl Front {
+    /// Position in the front of the unknown with the new position x.
+    fn at(&self, x: u32) -> u32 {
+        let own = (x as usize).wrapping_sub(self.begin);
+        if own < self.pivots {
+            return own as u32;
+        }
+        // every unknown that a front couples to is one of its rows
+        (self.pivots + self.rows.partition_point(|&row| row < x)) as u32
     }
 }
 

@@ -79,13 +79,27 @@ impl Pose {
     }
 }
 
+/// The rotation by `angle` (rad) about the unit vector `axis`.
+///
+/// ```
+/// use drystone::algebra::spatial::axis_angle;
+/// use glam::DVec3;
+/// let quarter = axis_angle(DVec3::Z, std::f64::consts::FRAC_PI_2);
+/// assert!((quarter * DVec3::X - DVec3::Y).length() < 1e-15);
+/// ```
+pub fn axis_angle(axis: DVec3, angle: f64) -> DQuat {
+    let (sin, cos) = libm::sincos(0.5 * angle);
+    let v = axis * sin;
+    DQuat::from_xyzw(v.x, v.y, v.z, cos)
+}
+
 /// Turns `q` by the rotation vector `theta` (rad, body frame): `q ⊗ exp(½ θ)`, renormalised.
 pub fn rotate_exp(q: DQuat, theta: DVec3) -> DQuat {
     let angle = theta.length();
     // sin(x/2)/x, by its series where the quotient would lose digits
-    let s = if angle < 1e-4 { 0.5 - angle * angle / 48.0 } else { (0.5 * angle).sin() / angle };
+    let s = if angle < 1e-4 { 0.5 - angle * angle / 48.0 } else { libm::sin(0.5 * angle) / angle };
     let v = theta * s;
-    (q * DQuat::from_xyzw(v.x, v.y, v.z, (0.5 * angle).cos())).normalize()
+    (q * DQuat::from_xyzw(v.x, v.y, v.z, libm::cos(0.5 * angle))).normalize()
 }
 
 /// Turns `q` by the Cayley map of `theta` (rad, body frame): the angle is `2 atan(‖θ‖/2)`.

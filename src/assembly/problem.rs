@@ -65,6 +65,23 @@ pub struct StepProblem {
 }
 
 impl StepProblem {
+    /// Slots of the pairs that cannot keep out of each other in a step without a solution, and the largest speed (m/s) by which one of
+    /// them gives way; empty in a step that has one.
+    pub fn squeezed(&self) -> (Vec<[u32; 2]>, f64) {
+        let slack = &self.answer.slack;
+        let worst = slack.iter().copied().fold(0.0, f64::max);
+        let mut pairs: Vec<[u32; 2]> = Vec::new();
+        for (group, &first) in self.groups.iter().zip(&self.first_contact) {
+            let own = slack.get(first as usize..(first + group.points) as usize).unwrap_or_default();
+            // the rest of an island gives way by rounding
+            if own.iter().any(|&s| s > 1e-3 * worst) {
+                pairs.push(group.slots);
+            }
+        }
+        pairs.sort_unstable();
+        (pairs, worst)
+    }
+
     /// Velocity of contact k at the start of the step (n, t1, t2), driven bodies included (m/s).
     pub fn velocity_before(&self, k: usize) -> DVec3 {
         let c = &self.problem.contacts[k];

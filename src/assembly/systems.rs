@@ -10,6 +10,7 @@ use crate::model::law::{beyond_touch, least_impact};
 use crate::model::scheme::{Scheme, Treatment};
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::mixed::{Contact, IMMOBILE, System, Twist};
+use crate::numerics::residual::contact_scale;
 use crate::topology::bodies::{Bodies, Body, Slot};
 use crate::topology::graph::Group;
 use bevy_ecs::prelude::*;
@@ -58,19 +59,26 @@ pub fn activate(scheme: Res<Scheme>, bodies: Res<Bodies>, mut step: ResMut<StepP
     problem.colours.clone_from(&colouring.colours);
 }
 
+/// A body is at rest below this part of the velocity of a fall of one step.
+const RESTING: f64 = 1e-3;
+
 /// Masses, free velocities and velocities before the step.
 pub fn assemble_systems(scheme: Res<Scheme>, pass: Res<Pass>, mut bodies: ResMut<Bodies>, mut step: ResMut<StepProblem>) {
     step.weight = scheme.time_step * scheme.gravity;
     let StepProblem { problem, before, .. } = &mut *step;
     problem.rigid.clear();
     problem.free.rigid.clear();
+    problem.resting.clear();
     before.rigid.clear();
+    let still = (RESTING * scheme.time_step * scheme.gravity.length()).powi(2);
     for body in &mut bodies.rows {
         let Some(inertia) = body.inertia.filter(|_| body.row != IMMOBILE) else { continue };
         let mass = rigid_mass(&inertia, body.frame.rotation, &body.locks);
         let momentum = free_momentum(body, &scheme, &pass);
         let start = world_twist(body);
         before.rigid.push(start);
+        let (v, w) = (body.velocity.linear, body.velocity.angular);
+        problem.resting.push(v.length_squared() + w.dot(inertia.principal * w) / inertia.mass <= still);
         problem.free.rigid.push(Twist {
             linear: start.linear + mass.inverse_mass * momentum.linear,
             angular: start.angular + mass.inertia_times(momentum.angular),
@@ -79,14 +87,19 @@ pub fn assemble_systems(scheme: Res<Scheme>, pass: Res<Pass>, mut bodies: ResMut
     }
 }
 
+/// Part of a body, per tolerance, within which the gap of a lasting contact is the noise of the solver.
+const NOISE: f64 = 0.1;
+
 /// Contact rows, each at its place in the colours.
 pub fn assemble_contacts(
     scheme: Res<Scheme>,
     pass: Res<Pass>,
     bodies: Res<Bodies>,
+    solver: Res<Solver>,
     mut step: ResMut<StepProblem>,
     pairs: Query<(&ContactPair, &Manifold)>,
 ) {
+    let band = scheme.touch.max(NOISE * solver.settings.tolerance);
     let StepProblem { problem, answer, groups, first_contact, feedback, rebounds, taken, lively, driven, before, .. } = &mut *step;
     let total = problem.groups.last().map_or(0, |&n| n as usize);
     problem.contacts.resize(total, Contact::default());
@@ -103,7 +116,7 @@ pub fn assemble_contacts(
         *lively |= pair.law.e_n > 0.0;
         let active = manifold.points.iter().filter(|t| t.active);
         for (k, touch) in (*first as usize..).zip(active) {
-            let (mut contact, mut share, wall) = contact_row(&scheme, pair, rows, touch, &before.rigid);
+            let (mut contact, mut share, wall) = contact_row(&scheme, pair, rows, touch, band, &before.rigid);
             if touch.approach != DVec3::ZERO
                 && let Some(part) = rebound_row(&scheme, pair, &contact, touch, &before.rigid, &problem.free.rigid)
                 && part.x < contact.b.x - wall.x
@@ -122,7 +135,7 @@ pub fn assemble_contacts(
 }
 
 /// One contact point as a row; also its overlap feedback and the share of immobile bodies in `u`.
-fn contact_row(scheme: &Scheme, pair: &ContactPair, rows: [&Body; 2], touch: &Touch, before: &[Twist]) -> (Contact, f64, DVec3) {
+fn contact_row(scheme: &Scheme, pair: &ContactPair, rows: [&Body; 2], touch: &Touch, band: f64, before: &[Twist]) -> (Contact, f64, DVec3) {
     let law = pair.law;
     let middle = 0.5 * (touch.point1 + touch.point2);
     let [arm1, arm2] = rows.map(|b| middle - b.pose.position);
@@ -141,9 +154,11 @@ fn contact_row(scheme: &Scheme, pair: &ContactPair, rows: [&Body; 2], touch: &To
     let wall = contact.to_local(given(rows[0], arm1) - given(rows[1], arm2));
     let u = contact.to_local(moving(rows[0], arm1) - moving(rows[1], arm2)) + wall;
     // a contact that begins closes its gap to the last digit; one that lasts is not shaken by it
-    let band = if touch.reaction == DVec3::ZERO { 0.0 } else { scheme.touch * pair.size };
+    let band = if touch.reaction == DVec3::ZERO { 0.0 } else { band * pair.size };
     let part = law.constant_part(scheme.treatment, touch.gap, band, u, scheme.time_step).unwrap_or_default();
     contact.b = part + wall;
+    contact.size = pair.size;
+    contact.scale = contact_scale(scheme.time_step, scheme.gravity.length(), -u.x, pair.size);
     let share = match scheme.treatment {
         Treatment::GapAware { beta } => beta * beyond_touch(touch.gap, band).min(0.0) / scheme.time_step,
         Treatment::Forecast { .. } => 0.0,
@@ -248,6 +263,9 @@ fn push_joint(scheme: &Scheme, problem: &mut crate::numerics::mixed::MixedProble
     joint.gap = gap;
     let used = |k: usize| if systems[k] == System::Fixed { &rows[k][..0] } else { &rows[k][..] };
     problem.push_block(AdmissibleSet::Free, systems, [used(0), used(1)], &b.to_array());
+    if let Some(block) = problem.blocks.last_mut() {
+        block.scale = contact_scale(scheme.time_step, scheme.gravity.length(), b.length(), f64::INFINITY);
+    }
 }
 
 /// Hands the problem to the solver.

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 const FILM: f64 = 0.04;
 
 /// Columns of steps.csv.
-const COLUMNS: [&str; 25] = [
+const COLUMNS: [&str; 28] = [
     "time",
     "step",
     "contacts",
@@ -41,6 +41,9 @@ const COLUMNS: [&str; 25] = [
     "support_y",
     "support_z",
     "step_size",
+    "infeasible",
+    "violation",
+    "violation_size",
 ];
 
 /// The open files of a run.
@@ -174,6 +177,9 @@ fn row(report: &StepReport, step_size: f64) -> [f64; COLUMNS.len()] {
         force.y,
         force.z,
         step_size,
+        f64::from(u8::from(report.infeasible)),
+        report.violation,
+        report.violation_size,
     ]
 }
 

@@ -65,7 +65,8 @@ impl Row {
     /// Infinite where the tolerance is missed.
     fn time(&self, measure: Measure) -> f64 {
         let reached = |t: &Timed| {
-            let found = crate::numerics::residual::Residual { rel: t.report.rel, rel_q: t.report.rel_q, e_s: t.report.e_s };
+            let found =
+                crate::numerics::residual::Residual { rel: t.report.rel, rel_q: t.report.rel_q, e_s: t.report.e_s, ..Default::default() };
             measure.of(&found) <= self.tolerance
         };
         self.found.as_ref().ok().filter(|t| reached(t)).map_or(f64::INFINITY, |t| t.seconds)

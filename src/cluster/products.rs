@@ -174,7 +174,7 @@ impl Mode {
         let (_, psi) = held(&[0.0, 1.0, -w, -s], 2, h);
         let on_q = -w * (psi[0] * psi[3] - psi[1] * psi[2]) / h;
         let kappa = (w * psi[1] + s * psi[3]) * psi[1] + psi[3] * psi[3];
-        Self { psi, det: (-h * s).exp(), on_q, kappa }
+        Self { psi, det: libm::exp(-h * s), on_q, kappa }
     }
 }
 

@@ -34,6 +34,8 @@ fn table(s: &Summary) -> String {
     }
     line("residual e_s", format!("max {}, median {} (asked {})", short(s.residual_max), short(s.residual_median), short(s.tolerance)));
     line("unconverged steps", format!("{} of {}, {:.1} sweeps a step", s.unconverged_steps, s.steps, s.iterations_mean));
+    let infeasible = if s.infeasible_steps > 0 { format!(", {} without a solution", s.infeasible_steps) } else { String::new() };
+    line("largest violation", format!("{} m/s, {} of a body in a step{infeasible}", short(s.violation_max), short(s.violation_size_max)));
     line("penetration", format!("{} at the end, {} at worst", length(s.penetration_max_m), length(s.penetration_run_max_m)));
     line("energy not accounted", format!("{} of what moved", short(s.energy.balance_error)));
     line("state hash", s.state_hash.clone());
@@ -55,7 +57,7 @@ fn short(x: f64) -> String {
 /// Seven digits.
 fn exact(x: f64) -> String {
     if x == 0.0 || (1e-3..1e7).contains(&x.abs()) {
-        let before = x.abs().log10().floor().clamp(-4.0, 6.0);
+        let before = libm::log10(x.abs()).floor().clamp(-4.0, 6.0);
         format!("{x:.*}", if x == 0.0 { 0 } else { (6.0 - before) as usize })
     } else {
         format!("{x:.3e}")

@@ -5,3 +5,4 @@ pub mod check;
 pub mod energy;
 pub mod problem;
 pub mod summary;
+mod warnings;

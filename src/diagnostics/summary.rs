@@ -1,10 +1,13 @@
 //! What a run comes to: a meter that looks at every step, and the summary it gives at the end.
 
+use super::warnings::warnings;
+use crate::assembly::problem::StepProblem;
 use crate::geometry::systems::Proximity;
 use crate::io::scene::model::{DamStudy, InclineStudy, Scene, Study};
 use crate::model::contact::{ContactPair, Manifold};
-use crate::model::newton_euler::{BodyPose, Inertia, Velocity};
+use crate::model::newton_euler::{BodyName, BodyPose, Inertia, Velocity};
 use crate::simulation::{Simulation, StepReport};
+use crate::topology::bodies::Bodies;
 use bevy_ecs::prelude::Entity;
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
@@ -124,7 +127,7 @@ pub struct Summary {
     pub rel_max: f64,
     /// The e_s that every step had to reach.
     pub tolerance: f64,
-    /// Steps that missed the tolerance.
+    /// Steps that missed the tolerance, those without a solution not counted.
     pub unconverged_steps: u64,
     /// Steps whose constraints contradict each other: bodies squeezed between others that do not give way.
     pub infeasible_steps: u64,
@@ -142,6 +145,10 @@ pub struct Summary {
     pub penetration_mean_m: f64,
     /// Largest overlap of the whole run (m).
     pub penetration_run_max_m: f64,
+    /// Largest overlap of the whole run in parts of the smaller body's smallest length.
+    pub penetration_size_max: f64,
+    /// Largest way of a body in a step, in parts of its smallest length.
+    pub stride_max: f64,
     /// Largest way of the centre of a dynamic body from its start (m).
     pub displacement_max_m: f64,
     /// Largest speed of a dynamic body at the end (m/s).
@@ -204,6 +211,31 @@ pub struct Meter {
     record: Record,
 }
 
+/// A step without a solution: when, who, and the largest speed by which a contact gives way.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Squeeze {
+    pub(super) time: f64,
+    pub(super) bodies: Vec<String>,
+    pub(super) speed: f64,
+}
+
+impl Squeeze {
+    fn of(time: f64, simulation: &Simulation) -> Self {
+        let world = simulation.world();
+        let (pairs, speed) = world.resource::<StepProblem>().squeezed();
+        let mut slots: Vec<u32> = pairs.into_iter().flatten().collect();
+        slots.sort_unstable();
+        slots.dedup();
+        let rows = &world.resource::<Bodies>().rows;
+        let name = |slot: u32| {
+            let entity = rows.get(slot as usize).and_then(|row| row.entity);
+            let name = entity.and_then(|e| world.get::<BodyName>(e)).map(|n| n.0.clone());
+            name.filter(|n| !n.is_empty()).unwrap_or_else(|| format!("body {slot}"))
+        };
+        Self { time, bodies: slots.into_iter().map(name).collect(), speed }
+    }
+}
+
 /// What the meter remembers; a checkpoint keeps it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Record {
@@ -214,6 +246,11 @@ pub(crate) struct Record {
     infeasible: u64,
     violation: f64,
     violation_size: f64,
+    penetration_size: f64,
+    stride: f64,
+    moved: f64,
+    pub(super) first_missed: Option<f64>,
+    pub(super) first_infeasible: Option<Squeeze>,
     sweeps: u64,
     penetration: f64,
     contacts: usize,
@@ -228,6 +265,13 @@ pub(crate) struct Record {
     momentum: Momentum,
     /// whether the dam has left its place
     gone: bool,
+}
+
+impl Record {
+    /// Energy that moved in the run: the larger of the largest kinetic energy and the change of the potential one (J).
+    pub(super) fn balance_scale(&self) -> f64 {
+        self.moved
+    }
 }
 
 impl Meter {
@@ -253,8 +297,18 @@ impl Meter {
         let record = &mut self.record;
         record.residuals.push(report.report.e_s);
         record.rel_max = record.rel_max.max(report.report.rel);
-        record.unconverged += u64::from(!report.converged);
         record.infeasible += u64::from(report.infeasible);
+        let missed = !report.converged && !report.infeasible;
+        record.unconverged += u64::from(missed);
+        if missed {
+            record.first_missed.get_or_insert(report.time);
+        }
+        if report.infeasible && record.first_infeasible.is_none() {
+            record.first_infeasible = Some(Squeeze::of(report.time, simulation));
+        }
+        record.penetration_size = record.penetration_size.max(report.penetration_size);
+        record.stride = record.stride.max(report.stride);
+        record.moved = report.balance.kinetic_max.max(report.balance.potential_change.abs());
         record.violation = record.violation.max(report.violation);
         record.violation_size = record.violation_size.max(report.violation_size);
         record.sweeps += report.report.iterations as u64;
@@ -346,6 +400,8 @@ impl Meter {
             infeasible_steps: record.infeasible,
             violation_max: record.violation,
             violation_size_max: record.violation_size,
+            penetration_size_max: record.penetration_size,
+            stride_max: record.stride,
             iterations_mean: record.sweeps as f64 / steps.max(1) as f64,
             support_force_N: forces.support,
             energy: energies(simulation),
@@ -360,6 +416,7 @@ impl Meter {
             Study::Incline(study) => summary.incline = Some(self.incline(study)),
             Study::Dam(study) => summary.dam = Some(self.dam(study, simulation, &forces)),
         }
+        summary.warnings = warnings(&summary, record);
         summary
     }
 

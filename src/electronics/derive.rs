@@ -139,10 +139,12 @@ pub(super) fn derive(circuit: &Circuit) -> Result<Equations, CircuitError> {
 
 /// Geometric mean of the resistances as a power of two (Ω): the unit of currents is one volt through it.
 fn reference_resistance(circuit: &Circuit) -> f64 {
-    let logs =
-        circuit.elements.iter().filter_map(|e| if let Kind::Resistor { resistance } = e.kind { Some(resistance.log2()) } else { None });
+    let logs = circuit
+        .elements
+        .iter()
+        .filter_map(|e| if let Kind::Resistor { resistance } = e.kind { Some(libm::log2(resistance)) } else { None });
     let (sum, count) = logs.fold((0.0, 0.0f64), |(s, n), x| (s + x, n + 1.0));
-    (sum / count.max(1.0)).round().exp2()
+    libm::exp2((sum / count.max(1.0)).round())
 }
 
 /// For capacitors in parallel and inductors in series: the element whose state they share, and the sign of their own in it.

@@ -40,7 +40,7 @@ impl Tableau {
             row.iter_mut().zip(scales).for_each(|(a, s)| *a *= s);
             let largest = row[..scales.len()].iter().fold(0.0, |m: f64, a| m.max(a.abs()));
             if largest > 0.0 {
-                let factor = (-largest.log2()).round().exp2();
+                let factor = libm::exp2((-libm::log2(largest)).round());
                 row.iter_mut().for_each(|a| *a *= factor);
             }
         }

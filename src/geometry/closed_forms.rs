@@ -160,7 +160,7 @@ fn outline(points: &mut Vec<(u32, DVec3, f64)>, n: DVec3) {
     };
     let mut keep: Vec<usize> = vec![farthest(&|p| -p.2)];
     for k in 0..7 {
-        let (sin, cos) = (std::f64::consts::TAU * f64::from(k) / 7.0).sin_cos();
+        let (sin, cos) = libm::sincos(std::f64::consts::TAU * f64::from(k) / 7.0);
         keep.push(farthest(&|p| cos * t1.dot(p.1) + sin * t2.dot(p.1)));
     }
     keep.sort_unstable();
@@ -182,7 +182,7 @@ fn cylinder_plane(cylinder: &Cylinder, pose: &Pose, origin: DVec3, n: DVec3, rea
             sink.push((key as u32, 0), n, gap, on_body, on_body - n * gap);
         }
     };
-    if down.x.hypot(down.y) < 0.1 {
+    if libm::hypot(down.x, down.y) < 0.1 {
         let first = if down.z > 0.0 { RIM_POINTS } else { 0 };
         cylinder.cap(down).into_iter().enumerate().for_each(|(k, v)| push(first + k, v));
     } else {

@@ -27,13 +27,13 @@ pub(super) struct Cylinder {
 
 /// Direction of fixed rim point `k`.
 fn rim_direction(k: usize) -> DVec3 {
-    let (sin, cos) = (std::f64::consts::TAU * k as f64 / RIM_POINTS as f64).sin_cos();
+    let (sin, cos) = libm::sincos(std::f64::consts::TAU * k as f64 / RIM_POINTS as f64);
     DVec3::new(cos, sin, 0.0)
 }
 
 /// The horizontal part of `n` as a unit vector, unless there is none to speak of.
 fn horizontal(n: DVec3) -> Option<DVec3> {
-    let across = n.x.hypot(n.y);
+    let across = libm::hypot(n.x, n.y);
     (across > 1e-12).then(|| DVec3::new(n.x / across, n.y / across, 0.0))
 }
 
@@ -56,12 +56,12 @@ impl Cylinder {
     }
 
     pub(super) fn reach_along(&self, n: DVec3) -> f64 {
-        self.half_height * n.z.abs() + self.radius * n.x.hypot(n.y)
+        self.half_height * n.z.abs() + self.radius * libm::hypot(n.x, n.y)
     }
 
     /// Closest point of the solid to `p`.
     pub(super) fn closest(&self, p: DVec3) -> DVec3 {
-        let rho = p.x.hypot(p.y);
+        let rho = libm::hypot(p.x, p.y);
         let shrink = if rho > self.radius { self.radius / rho } else { 1.0 };
         DVec3::new(p.x * shrink, p.y * shrink, p.z.clamp(-self.half_height, self.half_height))
     }
@@ -71,12 +71,12 @@ impl Cylinder {
         let on_solid = self.closest(c);
         let outside = c - on_solid;
         let distance = outside.length();
-        let key = |n: DVec3| u32::from(n.z.abs() > 1e-9) + 2 * u32::from(n.z < -1e-9) + 4 * u32::from(n.x.hypot(n.y) > 1e-9);
+        let key = |n: DVec3| u32::from(n.z.abs() > 1e-9) + 2 * u32::from(n.z < -1e-9) + 4 * u32::from(libm::hypot(n.x, n.y) > 1e-9);
         if distance > 0.0 {
             let n = outside / distance;
             return (n, distance, key(n));
         }
-        let (wall, cap) = (c.x.hypot(c.y) - self.radius, c.z.abs() - self.half_height);
+        let (wall, cap) = (libm::hypot(c.x, c.y) - self.radius, c.z.abs() - self.half_height);
         if wall > cap {
             let n = horizontal(c).unwrap_or(DVec3::X);
             (n, wall, key(n))

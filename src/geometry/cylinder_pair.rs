@@ -89,7 +89,7 @@ pub(super) fn contact(
     sink: &mut Sink,
 ) {
     let pair = Pair { one, two, rotation, position };
-    let bound = one.half_height.hypot(one.radius) + two.half_height.hypot(two.radius) + reach;
+    let bound = libm::hypot(one.half_height, one.radius) + libm::hypot(two.half_height, two.radius) + reach;
     if position.length_squared() > bound * bound {
         return;
     }
@@ -173,7 +173,7 @@ fn caps(pair: &Pair, n: DVec3, polygon: &mut Polygon) {
     let m = pair.seen_by_two(n);
     polygon.corners.clear();
     let on_second = pair.two.cap(-m).map(|p| pair.out_of_two(p));
-    let inside_one = |p: DVec3| p.x.hypot(p.y) <= pair.one.radius * (1.0 + 1e-10);
+    let inside_one = |p: DVec3| libm::hypot(p.x, p.y) <= pair.one.radius * (1.0 + 1e-10);
     let within_second = on_second.iter().filter(|p| inside_one(**p)).count();
     for (k, p) in on_second.into_iter().enumerate() {
         if inside_one(p) {
@@ -188,7 +188,7 @@ fn caps(pair: &Pair, n: DVec3, polygon: &mut Polygon) {
         for (k, p) in pair.one.cap(n).into_iter().enumerate() {
             let p = drop(p);
             let local = pair.point_seen_by_two(p);
-            if local.x.hypot(local.y) <= pair.two.radius * (1.0 + 1e-10) {
+            if libm::hypot(local.x, local.y) <= pair.two.radius * (1.0 + 1e-10) {
                 polygon.corners.push(Corner::new(p, height(p), vertex_key(k as u32), face_key(0)));
             }
         }
@@ -198,13 +198,13 @@ fn caps(pair: &Pair, n: DVec3, polygon: &mut Polygon) {
         }
     }
     let centre = polygon.corners.iter().map(|c| c.point).sum::<DVec3>() / polygon.corners.len().max(1) as f64;
-    let angle = |c: &Corner| (c.point.y - centre.y).atan2(c.point.x - centre.x);
+    let angle = |c: &Corner| libm::atan2(c.point.y - centre.y, c.point.x - centre.x);
     polygon.corners.sort_by(|a, b| angle(a).total_cmp(&angle(b)));
 }
 
 /// Where a circle of radius `r1` about the z axis and one of radius `r2` about `centre` cross.
 fn crossings(r1: f64, r2: f64, centre: DVec3) -> Option<[DVec3; 2]> {
-    let d = centre.x.hypot(centre.y);
+    let d = libm::hypot(centre.x, centre.y);
     if d == 0.0 {
         return None;
     }

@@ -182,8 +182,8 @@ fn diagonalize(matrix: DMat3) -> (DVec3, DQuat) {
                 continue;
             }
             let theta = (a[q][q] - a[p][p]) / (2.0 * a[p][q]);
-            let t = theta.signum() / (theta.abs() + theta.hypot(1.0));
-            let c = 1.0 / t.hypot(1.0);
+            let t = theta.signum() / (theta.abs() + libm::hypot(theta, 1.0));
+            let c = 1.0 / libm::hypot(t, 1.0);
             let s = t * c;
             for row in &mut a {
                 (row[p], row[q]) = (c * row[p] - s * row[q], s * row[p] + c * row[q]);

@@ -204,7 +204,7 @@ impl Polyhedron {
     pub(super) fn octagonal_prism() -> &'static Self {
         static PRISM: LazyLock<Polyhedron> = LazyLock::new(|| {
             let corner = |k: usize| {
-                let (sin, cos) = (std::f64::consts::FRAC_PI_4 * (k % 8) as f64).sin_cos();
+                let (sin, cos) = libm::sincos(std::f64::consts::FRAC_PI_4 * (k % 8) as f64);
                 DVec3::new(cos, sin, if k < 8 { -1.0 } else { 1.0 })
             };
             let vertices: Vec<DVec3> = (0..16).map(corner).collect();

@@ -313,7 +313,7 @@ impl Shape {
             Self::Cylinder { half_height, radius } => {
                 let axis = pose.rotation * DVec3::Z;
                 // the disc of unit radius reaches √(1 − a_i²) along axis i
-                let disc = DVec3::new(axis.y.hypot(axis.z), axis.x.hypot(axis.z), axis.x.hypot(axis.y));
+                let disc = DVec3::new(libm::hypot(axis.y, axis.z), libm::hypot(axis.x, axis.z), libm::hypot(axis.x, axis.y));
                 centred(axis.abs() * *half_height + disc * *radius)
             }
             Self::Hull(hull) => bounds(hull.vertices.iter().map(|&v| pose.point(v))),
@@ -334,7 +334,7 @@ impl Shape {
             Self::Cuboid { half_extents } => half_extents.length(),
             Self::HalfSpace { .. } => f64::INFINITY,
             Self::Capsule { half_height, radius } => half_height + radius,
-            Self::Cylinder { half_height, radius } => half_height.hypot(*radius),
+            Self::Cylinder { half_height, radius } => libm::hypot(*half_height, *radius),
             Self::Hull(hull) => farthest(&hull.vertices),
             Self::Mesh(mesh) => farthest(&mesh.vertices),
             Self::HeightField(field) => farthest(&field.mesh.vertices),

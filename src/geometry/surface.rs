@@ -34,7 +34,7 @@ impl Surface {
         let mut surface = Self::default();
         for p in profile {
             for k in 0..n {
-                let (sin, cos) = (std::f64::consts::TAU * f64::from(k) / f64::from(n)).sin_cos();
+                let (sin, cos) = libm::sincos(std::f64::consts::TAU * f64::from(k) / f64::from(n));
                 surface.vertices.push(DVec3::new(p.x * cos, p.x * sin, p.y));
             }
         }
@@ -61,7 +61,7 @@ impl Shape {
         let arc = |radius: f64, centre: f64, from: f64, to: f64| {
             let steps = n.div_ceil(4).max(2);
             (0..=steps).map(move |k| {
-                let (sin, cos) = (std::f64::consts::FRAC_PI_2 * (from + (to - from) * f64::from(k) / f64::from(steps))).sin_cos();
+                let (sin, cos) = libm::sincos(std::f64::consts::FRAC_PI_2 * (from + (to - from) * f64::from(k) / f64::from(steps)));
                 DVec2::new(radius * cos, centre + radius * sin)
             })
         };

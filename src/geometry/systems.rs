@@ -83,6 +83,12 @@ impl Proximity {
         &self.table
     }
 
+    /// Largest way of a moving body in a time `h` (s), in parts of its smallest length.
+    pub fn stride(&self, h: f64) -> f64 {
+        let way = |m: &Mover| if m.smallest > 0.0 { h * m.velocity.length() / m.smallest } else { 0.0 };
+        self.movers.iter().map(way).fold(0.0, f64::max)
+    }
+
     /// Excludes a pair of slots from contact.
     pub fn exclude(&mut self, a: u32, b: u32) {
         let key = (a.min(b), a.max(b));
@@ -223,14 +229,17 @@ pub fn broad_phase(
 /// Gaps, normals and points of every pair; impulses are inherited from the points before.
 pub fn narrow_phase(
     scheme: Res<Scheme>,
+    laws: Res<ContactLaws>,
     bodies: Res<Bodies>,
     mut proximity: ResMut<Proximity>,
-    mut pairs: Query<(&ContactPair, &mut Manifold)>,
+    mut pairs: Query<(&mut ContactPair, &mut Manifold)>,
 ) {
     let Proximity { cached, movers, scratch, points, touches, .. } = &mut *proximity;
-    for (pair, mut manifold) in &mut pairs {
+    for (mut pair, mut manifold) in &mut pairs {
         let [i, j] = pair.slots.map(|s| s as usize);
         let (Some(a), Some(b)) = (&cached[i], &cached[j]) else { continue };
+        // at every step: laws and materials may have changed since the pair was born
+        pair.law = laws.get(a.collider.material, b.collider.material);
         let rows = (&bodies.rows[i], &bodies.rows[j]);
         let reach = movers[i].pair_reach(&movers[j], &scheme);
         points.clear();

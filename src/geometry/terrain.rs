@@ -312,7 +312,7 @@ fn drop_inner(found: &mut Vec<Found>, start: usize, end: usize, size: f64, outli
             let i = if pass == 0 { order[k] } else { order[order.len() - 1 - k] };
             while outline.len() >= floor + 2 {
                 let (a, b, c) = (flat(&found[outline[outline.len() - 2]]), flat(&found[outline[outline.len() - 1]]), flat(&found[i]));
-                let base = (c.0 - a.0).hypot(c.1 - a.1);
+                let base = libm::hypot(c.0 - a.0, c.1 - a.1);
                 let turn = (b.0 - a.0) * (c.1 - a.1) - (b.1 - a.1) * (c.0 - a.0);
                 if turn > 1e-5 * size * base {
                     break;

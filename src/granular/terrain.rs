@@ -11,9 +11,9 @@ use glam::DVec3;
 /// assert!(height(1.0, 1.0) > height(0.0, 0.0), "grains gather in the middle");
 /// ```
 pub fn height(x: f64, y: f64) -> f64 {
-    let waves = 0.045 * (TAU * x / 0.9).sin() * (TAU * y / 0.9 + 0.7).cos()
-        + 0.02 * (TAU * (x + 0.6 * y) / 0.57).sin()
-        + 0.008 * (TAU * (y - 0.4 * x) / 0.33).cos();
+    let waves = 0.045 * libm::sin(TAU * x / 0.9) * libm::cos(TAU * y / 0.9 + 0.7)
+        + 0.02 * libm::sin(TAU * (x + 0.6 * y) / 0.57)
+        + 0.008 * libm::cos(TAU * (y - 0.4 * x) / 0.33);
     0.12 * (x * x + y * y) + waves
 }
 

@@ -35,9 +35,9 @@ impl Surface {
         let around = 2 * bands;
         let mut vertices = vec![DVec3::Z * radius];
         for belt in 1..bands {
-            let (s, c) = (std::f64::consts::PI * f64::from(belt) / f64::from(bands)).sin_cos();
+            let (s, c) = libm::sincos(std::f64::consts::PI * f64::from(belt) / f64::from(bands));
             for k in 0..around {
-                let (y, x) = (std::f64::consts::TAU * f64::from(k) / f64::from(around)).sin_cos();
+                let (y, x) = libm::sincos(std::f64::consts::TAU * f64::from(k) / f64::from(around));
                 vertices.push(radius * DVec3::new(s * x, s * y, c));
             }
         }

@@ -33,7 +33,7 @@ impl Arch {
             std::array::from_fn(|c| {
                 let y = if c < 4 { -self.depth / 2.0 } else { self.depth / 2.0 };
                 let (r, a) = (radii[c / 2 % 2], angle(k + c % 2));
-                DVec3::new(r * a.cos(), y, r * a.sin())
+                DVec3::new(r * libm::cos(a), y, r * libm::sin(a))
             })
         };
         (0..self.voussoirs).map(voussoir).collect()

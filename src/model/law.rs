@@ -1,7 +1,7 @@
 //! Nonsmooth laws and how each becomes the constant part `b` of `u = H v⁺ + b`.
 
 use super::scheme::Treatment;
-use crate::numerics::admissible::AdmissibleSet;
+use crate::numerics::admissible::{AdmissibleSet, MU_MAX};
 use bevy_ecs::prelude::Resource;
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
@@ -33,7 +33,7 @@ impl CoulombImpact {
         let inside = |name: &str, x: f64, low: f64, high: f64| {
             if x >= low && x <= high { Ok(()) } else { Err(format!("{name} is {x}; a number from {low} to {high} is needed")) }
         };
-        inside("mu", self.mu, 0.0, 1e6)?;
+        inside("mu", self.mu, 0.0, MU_MAX)?;
         inside("e_n", self.e_n, 0.0, 1.0)?;
         inside("e_t", self.e_t, -1.0, 1.0)
     }
@@ -249,6 +249,12 @@ impl ContactLaws {
             Ok(at) => self.pairs[at].2 = law,
             Err(at) => self.pairs.insert(at, (key.0, key.1, law)),
         }
+    }
+
+    /// Checks the ranges of all laws; names the materials of the first that will not do.
+    pub fn validate(&self) -> Result<(), String> {
+        self.default.validate().map_err(|e| format!("the law of all other materials: {e}"))?;
+        self.pairs.iter().try_for_each(|(a, b, law)| law.validate().map_err(|e| format!("the law of materials {a} and {b}: {e}")))
     }
 
     /// The law of a pair.

@@ -11,6 +11,9 @@
 
 use glam::DVec3;
 
+/// Largest coefficient of friction that is taken, in scenes, models and problems alike: more is a slip of the pen.
+pub const MU_MAX: f64 = 1e6;
+
 /// The set in which the reaction of one block lives.
 ///
 /// ```

@@ -1,7 +1,21 @@
-//! The default strategy: sweeps, and proximal Newton where sweeps stall.
+//! The default strategy: sweeps over the whole problem, and island by island what they cannot do.
+//!
+//! ```text
+//! sweeps                   cheapest while they converge
+//! rest                     an island that was at rest before the step: the solution at rest, if there is one
+//! polish                   once in a while, a pile at rest: the same convex problem, solved far beyond the tolerance
+//! proximal Newton          where sweeps promise to stall
+//! contradiction            no solution? then the least violation, proved and named
+//! last resorts             plain sweeps, the solvers of `global`, accelerated sweeps within the budget
+//! ```
 
-use super::mixed::{Answer, MixedProblem};
-use super::{Report, newton, newton::ProximalNewton, sweep, sweep::GaussSeidel};
+use super::feasibility::contradiction;
+use super::global::{GlobalSolver, auto::GlobalAuto};
+use super::islands::islands;
+use super::mixed::{Answer, IMMOBILE, MixedProblem, Twist};
+use super::residual::{certify, residual};
+use super::{Measure, Report, Status, newton, newton::ProximalNewton, sweep, sweep::GaussSeidel};
+use glam::DVec3;
 
 /// Settings of the default solver.
 ///
@@ -15,7 +29,7 @@ use super::{Report, newton, newton::ProximalNewton, sweep, sweep::GaussSeidel};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Auto {
-    /// Stop when e_s is at most this.
+    /// Stop when the error, [`Residual::error`](super::residual::Residual::error), is at most this.
     pub tolerance: f64,
     /// Budget of sweeps, also of the last resort after Newton.
     pub max_sweeps: usize,
@@ -38,6 +52,22 @@ impl Default for Auto {
 
 /// Sweeps without acceleration before the last resort.
 const PLAIN_SWEEPS: usize = 3000;
+/// Largest number of rows that is handed to the solvers of [`super::global`].
+const GLOBAL_ROWS: usize = 900;
+/// Parts of the tolerance that those are asked for, one after the other.
+const LIBRARY: [f64; 3] = [0.1, 1e-3, 1e-6];
+/// Cost of a factorisation, in sweeps, up to which an island that starts to move is asked whether it could stay at rest.
+const REST_COST: f64 = 300.0;
+/// Share of the effort of steps at rest that may go into polishing them.
+const POLISH_SHARE: f64 = 0.1;
+/// Cost of a step beside its sweeps, in sweeps.
+const STEP_COST: f64 = 20.0;
+/// Factorisations that polishing needs at least.
+const POLISH_START: f64 = 3.0;
+/// Part of the tolerance within which a pile at rest is polished enough, and part of it that polishing aims at.
+const POLISHED: [f64; 2] = [1e-3, 1e-6];
+/// What a relaxed constraint gives way beyond the least that it must, so that reactions stay bounded.
+const MARGIN: f64 = 1.01;
 
 /// Rough cost of a factorisation in sweeps: assembly, and the fill of a three-dimensional pile of n bodies, 36 n² entries.
 fn newton_cost(p: &MixedProblem) -> f64 {
@@ -46,16 +76,36 @@ fn newton_cost(p: &MixedProblem) -> f64 {
     5.0 + 0.7 * bodies * bodies / rows
 }
 
-/// Buffers of both solvers.
+/// Buffers of all solvers, and what is left of the effort for polishing.
 ///
 /// ```
 /// let workspace = drystone::numerics::auto::Workspace::default();
-/// # let _ = workspace;
+/// assert_eq!(workspace.credit, 0.0);
 /// ```
 #[derive(Debug, Default)]
 pub struct Workspace {
+    /// Sweeps' worth of effort that polishing may spend; part of the state of a simulation.
+    pub credit: f64,
     sweep: sweep::Workspace,
     newton: newton::Workspace,
+}
+
+impl Workspace {
+    /// Sweeps so far that several threads shared ([`sweep::Workspace::parallel_sweeps`]).
+    pub fn parallel_sweeps(&self) -> u64 {
+        self.sweep.parallel_sweeps()
+    }
+}
+
+/// Why an island is looked at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Task {
+    /// Sweeps missed the tolerance or took long.
+    Solve,
+    /// The answer is good enough, but leaves a pile at rest creeping.
+    Polish,
+    /// Bodies that were at rest begin to move.
+    Rest,
 }
 
 impl Auto {
@@ -66,28 +116,222 @@ impl Auto {
 
     /// Solves from the reactions in `answer`.
     pub fn solve_with(&self, p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Report {
-        let rows = 3 * p.contacts.len() + p.block_b.len();
-        let newton = rows <= self.max_newton_rows && self.max_newton > 0;
-        let sweeps = |max_sweeps, foresight| GaussSeidel { tolerance: self.tolerance, max_sweeps, accelerate: self.accelerate, foresight };
-        let worth = self.patience * newton_cost(p);
-        let foresight = if newton { (2.0 * worth) as usize } else { 0 };
-        let mut report = sweeps(self.max_sweeps, foresight).solve(p, answer, &mut work.sweep);
-        if !newton || (report.converged() && report.iterations as f64 <= worth) {
-            return report;
+        answer.slack.clear();
+        let report = self.sweeps(p, self.max_sweeps).solve(p, answer, &mut work.sweep);
+        let Some(task) = self.task(p, answer, &report, work) else { return report };
+        let parts = islands(p);
+        if let [only] = &parts[..]
+            && only.rigid.len() == p.rigid.len()
+        {
+            let own = self.island(task, p, answer, work);
+            return Report { iterations: report.iterations + own.iterations, ..own };
         }
-        // after many sweeps too: a hard problem that is solved well leaves an easy one to the next step
-        let solver =
-            ProximalNewton { tolerance: self.tolerance, max_iterations: self.max_newton, overshoot: 1e-6, ..ProximalNewton::default() };
-        let second = solver.solve(p, answer, &mut work.newton);
-        report = Report { iterations: report.iterations, ..second };
-        // where many contacts change between slip and stick Newton's shift stalls and acceleration can cycle: plain sweeps
-        // first, then all that the budget allows
-        for (accelerate, budget) in [(false, self.max_sweeps.min(PLAIN_SWEEPS)), (true, self.max_sweeps)] {
-            if !report.converged() {
-                let last = GaussSeidel { accelerate, ..sweeps(budget, 0) }.solve(p, answer, &mut work.sweep);
-                report = Report { iterations: report.iterations + last.iterations, factorisations: report.factorisations, ..last };
+        let (mut iterations, mut factorisations, mut status) = (0.0, 0, Status::Converged);
+        for part in &parts {
+            let Some((q, mut own)) = part.extract(p, answer) else { continue };
+            let r = self.island(task, &q, &mut own, work);
+            // in sweeps over the whole
+            iterations += r.iterations as f64 * (part.contacts.len() + part.blocks.len()) as f64;
+            factorisations += r.factorisations;
+            if r.status != Status::Converged && status != Status::Inconsistent {
+                status = r.status;
+            }
+            part.insert(p, &own, answer);
+        }
+        let iterations = report.iterations + (iterations / (p.contacts.len() + p.blocks.len()).max(1) as f64).ceil() as usize;
+        let found = certify(p, answer);
+        // islands are judged for themselves; the figure of the whole is no larger
+        found.report(Report { status, iterations, factorisations, ..Report::default() })
+    }
+
+    fn sweeps(&self, p: &MixedProblem, max_sweeps: usize) -> GaussSeidel {
+        let foresight = if self.goes_to_newton(p) { (2.0 * self.patience * newton_cost(p)) as usize } else { 0 };
+        GaussSeidel { tolerance: self.tolerance, max_sweeps, accelerate: self.accelerate, foresight }
+    }
+
+    fn goes_to_newton(&self, p: &MixedProblem) -> bool {
+        3 * p.contacts.len() + p.block_b.len() <= self.max_newton_rows && self.max_newton > 0
+    }
+
+    /// What is left to do after the sweeps.
+    fn task(&self, p: &MixedProblem, answer: &Answer, report: &Report, work: &mut Workspace) -> Option<Task> {
+        if !self.goes_to_newton(p) || p.contacts.is_empty() && p.blocks.is_empty() {
+            return None;
+        }
+        let cost = newton_cost(p);
+        if !report.converged() || report.iterations as f64 > self.patience * cost {
+            return Some(Task::Solve);
+        }
+        if report.error() > POLISHED[0] * self.tolerance && at_rest(p, answer) {
+            work.credit = (work.credit + POLISH_SHARE * (STEP_COST + report.iterations as f64)).min(POLISH_START * cost);
+            if work.credit >= POLISH_START * cost {
+                return Some(Task::Polish);
             }
         }
-        report
+        (cost <= REST_COST && begins_to_move(p, answer)).then_some(Task::Rest)
     }
+
+    /// Improves the answer of one island.
+    fn island(&self, task: Task, p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Report {
+        let found = residual(p, answer, &answer.velocities);
+        let mut report = found.report(Report::default());
+        if found.error() > self.tolerance {
+            report.status = Status::Stalled;
+        }
+        let starts = p.resting.len() == p.rigid.len() && p.resting.iter().all(|&r| r) && begins_to_move(p, answer);
+        if starts || task == Task::Polish && at_rest(p, answer) {
+            let before = answer.clone();
+            let solver = ProximalNewton { convex: true, max_iterations: 40, ..self.newton() };
+            let rest = solver.solve(p, answer, &mut work.newton);
+            work.credit -= rest.factorisations as f64 * newton_cost(p);
+            let better = if starts { !begins_to_move(p, answer) } else { rest.error() < found.error() };
+            if rest.converged() && better {
+                return rest;
+            }
+            report.factorisations += rest.factorisations;
+            answer.clone_from(&before);
+        }
+        if report.converged() && task != Task::Solve {
+            return report;
+        }
+        report = self.newton().solve(p, answer, &mut work.newton).after(&report);
+        if report.converged() {
+            return report;
+        }
+        if let Some(slack) = contradiction(p, answer, self.tolerance, &mut work.newton) {
+            return self.relaxed(p, answer, slack, work).after(&report);
+        }
+        self.last_resorts(p, answer, report, work)
+    }
+
+    fn newton(&self) -> ProximalNewton {
+        let (tolerance, max_iterations) = (self.tolerance, self.max_newton);
+        ProximalNewton { tolerance, max_iterations, overshoot: POLISHED[1], ..ProximalNewton::default() }
+    }
+
+    /// The answer of least violation: every constraint gives way by its slack and a little more, so that reactions stay bounded.
+    fn relaxed(&self, p: &MixedProblem, answer: &mut Answer, slack: Vec<f64>, work: &mut Workspace) -> Report {
+        let mut q = p.clone();
+        q.contacts.iter_mut().zip(&slack).for_each(|(c, s)| c.b.x += MARGIN * s);
+        let mut report = Report { status: Status::Inconsistent, ..Report::default() };
+        let mut own = Answer::for_problem(&q);
+        if q.prepare().is_ok() {
+            let first = self.sweeps(&q, self.max_sweeps.min(PLAIN_SWEEPS)).solve(&q, &mut own, &mut work.sweep);
+            report = Report { status: Status::Inconsistent, ..first };
+            if !first.converged() {
+                let second = self.newton().solve(&q, &mut own, &mut work.newton);
+                report = Report { status: Status::Inconsistent, ..second.after(&report) };
+            }
+        }
+        answer.reactions.clone_from(&own.reactions);
+        answer.slack = slack;
+        certify(p, answer).report(report)
+    }
+
+    /// Where many contacts change between slip and stick Newton's shift stalls and acceleration can cycle: the solvers of the library
+    /// first, then plain sweeps, then all that the budget allows.
+    fn last_resorts(&self, p: &MixedProblem, answer: &mut Answer, mut report: Report, work: &mut Workspace) -> Report {
+        let mut best = answer.clone();
+        let mut least = report;
+        for stage in 0..3 {
+            let next = match stage {
+                0 => match self.by_library(p, answer) {
+                    Some(next) => next,
+                    None => continue,
+                },
+                1 => {
+                    let plain = GaussSeidel { accelerate: false, foresight: 0, ..self.sweeps(p, self.max_sweeps.min(PLAIN_SWEEPS)) };
+                    plain.solve(p, answer, &mut work.sweep)
+                }
+                _ => GaussSeidel { foresight: 0, ..self.sweeps(p, self.max_sweeps) }.solve(p, answer, &mut work.sweep),
+            };
+            report = next.after(&report);
+            if report.error() < least.error() {
+                least = report;
+                best.clone_from(answer);
+            } else {
+                answer.clone_from(&best);
+            }
+            if report.converged() {
+                return report;
+            }
+        }
+        answer.clone_from(&best);
+        certify(p, answer).report(report)
+    }
+
+    /// The strategy for problems from files, on problems that are small enough.
+    fn by_library(&self, p: &MixedProblem, answer: &mut Answer) -> Option<Report> {
+        if 3 * p.contacts.len() + p.block_b.len() > GLOBAL_ROWS {
+            return None;
+        }
+        let g = p.matrices().problem();
+        // from zero: the point at hand is where the others got stuck
+        let mut r = vec![0.0; 3 * p.contacts.len() + p.block_b.len()];
+        let (mut v, mut u) = (vec![0.0; g.f.len()], vec![0.0; g.w.len()]);
+        let split = 3 * p.contacts.len();
+        let mut report = Report { status: Status::Stalled, ..Report::default() };
+        for share in LIBRARY {
+            // its error does not know the scales of the contacts
+            let solver = GlobalAuto { tolerance: share * self.tolerance, measure: Measure::Es, ..GlobalAuto::default() };
+            let own = solver.solve(&g, &mut r, &mut v, &mut u).ok()?;
+            answer.reactions.contacts.iter_mut().zip(r[..split].chunks_exact(3)).for_each(|(a, r)| *a = DVec3::from_slice(r));
+            answer.reactions.blocks.copy_from_slice(&r[split..]);
+            let found = certify(p, answer);
+            let status = if found.error() <= self.tolerance { Status::Converged } else { Status::Stalled };
+            report = found.report(Report { status, ..own.after(&report) });
+            if report.converged() || !own.converged() {
+                break;
+            }
+        }
+        Some(report)
+    }
+}
+
+impl Report {
+    /// What the solvers of a step stop on.
+    fn error(&self) -> f64 {
+        self.e_s.max(self.misfit)
+    }
+
+    /// This report with the effort of what came before it.
+    fn after(self, before: &Self) -> Self {
+        let (iterations, factorisations) = (self.iterations + before.iterations, self.factorisations + before.factorisations);
+        Self { iterations, factorisations, ..self }
+    }
+}
+
+/// Part of the velocity that reactions take away which bodies at rest may keep.
+const REST: f64 = 1e-3;
+
+/// `(|v|², |v − v_free|²)` in the norm of the mean inertia of each rigid body that has rows.
+fn left_and_taken(p: &MixedProblem, answer: &Answer, counts: impl Fn(usize) -> bool) -> (f64, f64) {
+    let mut rows = vec![false; p.rigid.len()];
+    let ends = p.contacts.iter().flat_map(|c| [c.body1, c.body2]).filter(|&b| b != IMMOBILE);
+    ends.for_each(|b| rows[b as usize] = true);
+    let (mut left, mut taken) = (0.0, 0.0);
+    for (i, m) in p.rigid.iter().enumerate().filter(|(i, _)| rows[*i] && counts(*i)) {
+        let weight = |x: f64| if x > 0.0 { 1.0 / x } else { 0.0 };
+        let (mass, inertia) = (weight(m.inverse_mass.max_element()), weight(m.inverse_inertia[..3].iter().copied().fold(0.0, f64::max)));
+        let norm = |t: Twist| mass * t.linear.length_squared() + inertia * t.angular.length_squared();
+        let (v, free) = (answer.velocities.rigid[i], p.free.rigid[i]);
+        left += norm(v);
+        taken += norm(Twist { linear: v.linear - free.linear, angular: v.angular - free.angular });
+    }
+    (left, taken)
+}
+
+/// True where bodies that were at rest move now, though reactions take most of their weight.
+fn begins_to_move(p: &MixedProblem, answer: &Answer) -> bool {
+    let (left, taken) = left_and_taken(p, answer, |i| p.resting.get(i).copied().unwrap_or(false));
+    left > REST * REST * taken && left <= taken
+}
+
+/// Part of the velocity that reactions take away which the errors of a solver leave in a pile at rest.
+const AT_REST: f64 = 0.2;
+
+/// True where reactions take away what there is but for the errors of a solver: a pile under its loads, not a flow.
+fn at_rest(p: &MixedProblem, answer: &Answer) -> bool {
+    let (left, taken) = left_and_taken(p, answer, |_| true);
+    left <= AT_REST * AT_REST * taken
 }

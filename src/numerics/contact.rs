@@ -100,9 +100,9 @@ impl LocalOperator {
         let [s11, s12, s22] = self.s;
         let inverse = 1.0 / (s11 + s22);
         let [y, z] = [s11 * c[0] + s12 * c[1], s12 * c[0] + s22 * c[1]].map(|x| -x * inverse * inverse);
-        let left = (c[0] + s11 * y + s12 * z).hypot(c[1] + s12 * y + s22 * z);
+        let left = libm::hypot(c[0] + s11 * y + s12 * z, c[1] + s12 * y + s22 * z);
         let x = frictionless - (self.nt[0] * y + self.nt[1] * z) * self.nn_inv;
-        let inside = x >= 0.0 && y.hypot(z) <= mu * x && left <= 1e-12 * (c[0].hypot(c[1]) + self.nn * frictionless);
+        let inside = x >= 0.0 && libm::hypot(y, z) <= mu * x && left <= 1e-12 * (libm::hypot(c[0], c[1]) + self.nn * frictionless);
         inside.then(|| DVec3::new(x, y, z))
     }
 

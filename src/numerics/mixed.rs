@@ -151,6 +151,11 @@ pub struct Contact {
     pub body1: u32,
     /// Rigid index of body 2, or [`IMMOBILE`].
     pub body2: u32,
+    /// Speed on which the violation of this contact is judged: it has to stay below the tolerance times this (m/s). 0: not judged
+    /// for itself.
+    pub scale: f64,
+    /// Smallest length of the smaller body (m); 0: unknown.
+    pub size: f64,
     /// Own block of the Delassus operator; set by [`MixedProblem::prepare`].
     pub local: LocalOperator,
 }
@@ -205,13 +210,15 @@ pub struct Block {
     pub systems: [System; 2],
     /// Offsets of the two row-major Jacobians in [`MixedProblem::jacobians`].
     pub jacobian: [usize; 2],
+    /// As [`Contact::scale`].
+    pub scale: f64,
     /// Offset of its own block of W in [`MixedProblem::block_w`]; set by [`MixedProblem::prepare`].
     pub local: usize,
 }
 
 impl Default for Block {
     fn default() -> Self {
-        Self { set: AdmissibleSet::Free, rows: 0, first: 0, systems: [System::Fixed; 2], jacobian: [0; 2], local: 0 }
+        Self { set: AdmissibleSet::Free, rows: 0, first: 0, systems: [System::Fixed; 2], jacobian: [0; 2], scale: 0.0, local: 0 }
     }
 }
 
@@ -254,6 +261,8 @@ pub struct MixedProblem {
     pub general: Vec<GeneralMass>,
     /// Velocities without any reaction.
     pub free: Velocities,
+    /// Rigid bodies that are at rest at the start of the step; empty where that is not known.
+    pub resting: Vec<bool>,
     /// Contacts, colour by colour, group by group.
     pub contacts: Vec<Contact>,
     /// Start of each group in `contacts`, and the end.
@@ -286,13 +295,15 @@ pub struct Answer {
     pub reactions: Reactions,
     /// `v = v_free + Ŵ⁻¹ Hᵀ r`
     pub velocities: Velocities,
+    /// Where constraints contradict each other, the velocity by which each contact gives way (m/s); empty where they do not.
+    pub slack: Vec<f64>,
 }
 
 impl Answer {
     /// Zero reactions and the free velocities.
     pub fn for_problem(p: &MixedProblem) -> Self {
         let reactions = Reactions { contacts: vec![DVec3::ZERO; p.contacts.len()], blocks: vec![0.0; p.block_b.len()] };
-        Self { reactions, velocities: p.free.clone() }
+        Self { reactions, velocities: p.free.clone(), slack: Vec::new() }
     }
 }
 
@@ -301,6 +312,7 @@ impl MixedProblem {
     pub fn clear(&mut self) {
         self.rigid.clear();
         self.general.clear();
+        self.resting.clear();
         self.free.rigid.clear();
         self.free.general.clear();
         self.clear_rows();
@@ -343,7 +355,7 @@ impl MixedProblem {
             self.jacobians.len() - j.len()
         });
         self.block_b.extend_from_slice(b);
-        self.blocks.push(Block { set, rows: b.len(), first, systems, jacobian, local: 0 });
+        self.blocks.push(Block { set, rows: b.len(), first, systems, jacobian, scale: 0.0, local: 0 });
     }
 
     /// Number of velocities of a system.

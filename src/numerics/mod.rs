@@ -33,11 +33,14 @@ pub mod auto;
 mod central;
 pub mod complementarity;
 pub mod contact;
+mod feasibility;
 pub mod global;
 #[cfg(feature = "lens")]
 pub mod hyperstatic;
+mod islands;
 pub mod lcp;
 pub mod local;
+pub mod matrices;
 pub mod mixed;
 pub mod mlcp;
 pub mod newton;
@@ -83,11 +86,27 @@ pub struct Report {
     pub rel_q: f64,
     /// Unit-free residual, see [`residual`].
     pub e_s: f64,
+    /// Largest velocity by which a block of rows misses its law, ε of [`residual`].
+    pub violation: f64,
+    /// Largest such velocity over the scale of its own block.
+    pub misfit: f64,
+    /// Largest such velocity over the smallest length of the smaller body (1/s), where the problem knows it.
+    pub parts: f64,
 }
 
 impl Default for Report {
     fn default() -> Self {
-        Self { status: Status::Converged, iterations: 0, factorisations: 0, rel: 0.0, rel_q: 0.0, e_s: 0.0 }
+        Self {
+            status: Status::Converged,
+            iterations: 0,
+            factorisations: 0,
+            rel: 0.0,
+            rel_q: 0.0,
+            e_s: 0.0,
+            violation: 0.0,
+            misfit: 0.0,
+            parts: 0.0,
+        }
     }
 }
 

@@ -105,7 +105,7 @@ impl ConvexQp {
     fn report(&self, tolerance: f64, x: &[f64], y: &[f64], iterations: usize, factorisations: usize, buffers: &mut Buffers) -> Report {
         let (rel, rel_q) = self.residual(x, y, buffers);
         let status = if rel <= tolerance { Status::Converged } else { Status::BudgetSpent };
-        Report { status, iterations, factorisations, rel, rel_q, e_s: rel }
+        Report { status, iterations, factorisations, rel, rel_q, e_s: rel, ..Report::default() }
     }
 }
 

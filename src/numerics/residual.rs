@@ -6,13 +6,23 @@
 //! e_s  = |D^½ (r − P_K(r − D⁻¹ û))| / max(|D^½ r|, |D^{-½} q|)      D = mean of the diagonal of W_aa
 //! ```
 //!
-//! `rel` and `rel_q` mix impulses with velocities and change with the unit of mass; e_s does not, so solvers stop on it.
+//! `rel` and `rel_q` mix impulses with velocities and change with the unit of mass; e_s does not. But all three divide by a norm over the
+//! whole problem, which hides a small body among large ones, and a reaction that grows without bound. Therefore each contact is judged for
+//! itself too:
+//!
+//! ```text
+//! ε_a   = D_a |r_a − P_K(r_a − û_a/D_a)|                            the velocity by which a contact misses its law (m/s)
+//! error = max(e_s, max_a ε_a / s_a)                                 what the solvers of a step stop on
+//! ```
+//!
+//! ε is |u_n| where bodies approach, |u_t| where they should stick, and where they slip the velocity that the error of its own impulse gives
+//! its bodies. It holds no |r|. s_a is a speed of the contact's own, [`super::mixed::Contact::scale`].
 
 use super::mixed::{Answer, MAX_ROWS, MixedProblem, Velocities};
 use glam::DVec3;
 use rayon::prelude::*;
 
-/// The three errors of an answer.
+/// The errors of an answer.
 ///
 /// ```
 /// use drystone::numerics::residual::Residual;
@@ -26,6 +36,41 @@ pub struct Residual {
     pub rel_q: f64,
     /// Unit-free.
     pub e_s: f64,
+    /// Largest ε_a of a contact or block (m/s).
+    pub violation: f64,
+    /// Largest `ε_a / s_a` of those that have a scale.
+    pub misfit: f64,
+    /// Largest `ε_a / ℓ_a` of those that have a size (1/s): times the time step, what is moved by mistake in parts of a body.
+    pub parts: f64,
+}
+
+impl Residual {
+    /// What the solvers of a step stop on: the global figure, or the worst contact on its own scale.
+    pub fn error(&self) -> f64 {
+        self.e_s.max(self.misfit)
+    }
+
+    /// These errors in a report.
+    pub(super) fn report(&self, report: super::Report) -> super::Report {
+        let Self { rel, rel_q, e_s, violation, misfit, parts } = *self;
+        super::Report { rel, rel_q, e_s, violation, misfit, parts, ..report }
+    }
+}
+
+/// The speed s_a on which the violation of a contact is judged (m/s): at a tolerance of 1e-3, the velocity of a fall of one step, a
+/// twentieth of its own speed of approach, or what moves its smaller body (smallest length ℓ) by a thousandth of ℓ a second, whichever
+/// is largest; but never more than moves that body by two thousandths of ℓ in the step itself. In proportion at other tolerances.
+///
+/// ```
+/// use drystone::numerics::residual::contact_scale;
+/// // a bead of 2 cm at rest, h = 1 ms: at 1e-3 it may miss by 1 cm/s, 0.05 % of it a step
+/// assert!((1e-3 * contact_scale(1e-3, 9.81, 0.0, 0.02) - 9.81e-3).abs() < 1e-12);
+/// // pressed at 5 cm/s without gravity
+/// assert!((1e-3 * contact_scale(1e-3, 0.0, 0.05, 0.1) - 2.5e-3).abs() < 1e-12);
+/// ```
+pub fn contact_scale(h: f64, gravity: f64, approach: f64, size: f64) -> f64 {
+    let speed = (h * gravity).max(0.05 * approach);
+    if size.is_finite() && size > 0.0 { (1e3 * speed.max(1e-3 * size)).min(2.0 * size / h) } else { 1e3 * speed }
 }
 
 /// Sums of squares over a piece of the rows.
@@ -36,6 +81,10 @@ struct Sums {
     r_scaled: f64,
     r: f64,
     u: f64,
+    /// largest squares of ε, ε/s and ε/ℓ
+    violation: f64,
+    misfit: f64,
+    parts: f64,
 }
 
 impl Sums {
@@ -46,12 +95,32 @@ impl Sums {
             r_scaled: self.r_scaled + o.r_scaled,
             r: self.r + o.r,
             u: self.u + o.u,
+            violation: self.violation.max(o.violation),
+            misfit: self.misfit.max(o.misfit),
+            parts: self.parts.max(o.parts),
+        }
+    }
+
+    /// Takes in ε² of one contact or block.
+    #[inline]
+    fn miss(&mut self, epsilon2: f64, scale: f64, size: f64) {
+        self.violation = self.violation.max(epsilon2);
+        if scale > 0.0 {
+            self.misfit = self.misfit.max(epsilon2 / (scale * scale));
+        }
+        if size > 0.0 {
+            self.parts = self.parts.max(epsilon2 / (size * size));
         }
     }
 }
 
 /// Contacts per piece of a sum: fixed, so that any number of threads adds in the same order.
 const PIECE: usize = 1024;
+
+/// True where several threads share the sums of a residual; they are the same to the bit.
+pub fn is_parallel(p: &MixedProblem) -> bool {
+    p.contacts.len() > 4 * PIECE && rayon::current_num_threads() > 1
+}
 
 /// Recomputes `v` from the reactions and returns the errors.
 pub fn certify(p: &MixedProblem, answer: &mut Answer) -> Residual {
@@ -69,7 +138,9 @@ pub fn residual(p: &MixedProblem, answer: &Answer, v: &Velocities) -> Residual {
             let d = c.local.mean_diagonal();
             let mut x = r - shifted / d;
             super::admissible::project_coulomb(c.mu, &mut x);
-            s.scaled += d * (r - x).length_squared();
+            let miss = d * (r - x).length_squared();
+            s.scaled += miss;
+            s.miss(d * miss, c.scale, c.size);
             s.r_scaled += d * r.length_squared();
             let mut x = r - shifted;
             super::admissible::project_coulomb(c.mu, &mut x);
@@ -80,7 +151,7 @@ pub fn residual(p: &MixedProblem, answer: &Answer, v: &Velocities) -> Residual {
         s
     };
     let pieces = p.contacts.chunks(PIECE).zip(answer.reactions.contacts.chunks(PIECE));
-    let total = if p.contacts.len() > 4 * PIECE && rayon::current_num_threads() > 1 {
+    let total = if is_parallel(p) {
         let parts: Vec<Sums> = p.contacts.par_chunks(PIECE).zip(answer.reactions.contacts.par_chunks(PIECE)).map(piece).collect();
         parts.into_iter().fold(Sums::default(), Sums::add)
     } else {
@@ -93,6 +164,9 @@ pub fn residual(p: &MixedProblem, answer: &Answer, v: &Velocities) -> Residual {
         rel: ratio(plain, p.q_norm.max(total.r.sqrt()).max(total.u.sqrt())),
         rel_q: ratio(plain, p.q_norm),
         e_s: ratio(total.scaled.sqrt(), total.r_scaled.sqrt().max(p.q_scaled)),
+        violation: total.violation.sqrt(),
+        misfit: total.misfit.sqrt(),
+        parts: total.parts.sqrt(),
     }
 }
 
@@ -112,5 +186,6 @@ fn block_sums(p: &MixedProblem, block: &super::mixed::Block, answer: &Answer, v:
         *sum = (0..n).map(|i| (r[i] - x[i]).powi(2)).sum();
     }
     s.scaled *= d;
+    s.miss(d * s.scaled, block.scale, 0.0);
     s
 }

@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GaussSeidel {
-    /// Stop when e_s is at most this.
+    /// Stop when the error, [`residual::Residual::error`], is at most this.
     pub tolerance: f64,
     /// Budget of sweeps.
     pub max_sweeps: usize,
@@ -58,7 +58,10 @@ pub struct Workspace {
     shared: Vec<[AtomicU64; 6]>,
     /// D of each contact
     weights: Vec<f64>,
+    /// 1/s² of each contact, 0 where it is not judged for itself
+    limits: Vec<f64>,
     central: Vec<Central>,
+    parallel_sweeps: u64,
 }
 
 /// A point in the space of reactions and the velocities that belong to it.
@@ -69,7 +72,7 @@ struct State {
 }
 
 impl GaussSeidel {
-    /// Improves `answer` until e_s ≤ tolerance; its reactions are the first guess.
+    /// Improves `answer` until its error is at most the tolerance; its reactions are the first guess.
     pub fn solve(&self, p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Report {
         p.velocities(&answer.reactions, &mut answer.velocities);
         let mut report = Report { status: Status::BudgetSpent, ..Report::default() };
@@ -99,31 +102,31 @@ impl GaussSeidel {
             if k >= next_check || promising || k == self.max_sweeps {
                 last_check = k;
                 next_check = k + (k / 2).clamp(8, 25);
-                let e_s = work.e_s(p, answer, central);
-                factor = (e_s / estimate).max(0.1);
-                if e_s <= self.tolerance {
+                let error = work.error(p, answer, central);
+                factor = (error / estimate).max(0.1);
+                if error <= self.tolerance {
                     // sweeps update v by differences; the answer counts only with v from scratch
                     to_frame(p, answer, central, false);
                     let found = residual::certify(p, answer);
-                    if found.e_s <= self.tolerance {
-                        return Report { status: Status::Converged, rel: found.rel, rel_q: found.rel_q, e_s: found.e_s, ..report };
+                    if found.error() <= self.tolerance {
+                        return found.report(Report { status: Status::Converged, ..report });
                     }
                     to_frame(p, answer, central, true);
                 }
-                if !e_s.is_finite() {
+                if !error.is_finite() {
                     report.status = Status::Stalled;
                     break;
                 }
-                if e_s < best {
-                    best = e_s;
+                if error < best {
+                    best = error;
                     if k >= KEEP_BEST {
                         work.best.clone_from(answer);
                         kept = true;
                     }
                 }
                 if self.foresight > 0 && k >= FIRST_FORECAST && k >= 2 * anchor.0 {
-                    let gain = (anchor.1 / best).ln();
-                    let needed = (best / self.tolerance).ln() / gain * (k - anchor.0) as f64;
+                    let gain = libm::log(anchor.1 / best);
+                    let needed = libm::log(best / self.tolerance) / gain * (k - anchor.0) as f64;
                     if anchor.1.is_finite() && (needed.is_nan() || needed > self.foresight as f64) {
                         report.status = Status::Stalled;
                         break;
@@ -141,8 +144,7 @@ impl GaussSeidel {
             std::mem::swap(answer, &mut work.best);
         }
         to_frame(p, answer, central, false);
-        let found = residual::certify(p, answer);
-        Report { rel: found.rel, rel_q: found.rel_q, e_s: found.e_s, ..report }
+        residual::certify(p, answer).report(report)
     }
 }
 
@@ -176,10 +178,17 @@ where
 }
 
 impl Workspace {
+    /// Sweeps so far that several threads shared: what a test of "the same bits on any number of threads" has to see grow.
+    pub fn parallel_sweeps(&self) -> u64 {
+        self.parallel_sweeps
+    }
+
     /// Weights, buffers and, if every contact is one of balls, their short records; says whether it is.
     fn prepare(&mut self, p: &MixedProblem) -> bool {
         self.weights.clear();
         self.weights.extend(p.contacts.iter().map(|c| c.local.mean_diagonal()));
+        self.limits.clear();
+        self.limits.extend(p.contacts.iter().map(|c| if c.scale > 0.0 { 1.0 / (c.scale * c.scale) } else { 0.0 }));
         self.change.contacts.resize(p.contacts.len(), DVec3::ZERO);
         self.change.blocks.resize(p.block_b.len(), 0.0);
         let State { r, v } = &mut self.direction;
@@ -199,11 +208,12 @@ impl Workspace {
 
     /// One pass over all contacts, colour by colour, then over all blocks; the reactions take their conjugate step on the way.
     fn sweep(&mut self, p: &MixedProblem, answer: &mut Answer, central: bool, beta: Option<f64>) -> Norms {
-        let Answer { reactions, velocities } = answer;
+        let Answer { reactions, velocities, .. } = answer;
         let rows = Rows { p, central: central.then_some(self.central.as_slice()), weights: &self.weights, beta };
         let pieces = Pieces { r: &mut reactions.contacts, change: &mut self.change.contacts, direction: &mut self.direction.r.contacts };
         let colours = p.colours.len().saturating_sub(1).max(1);
         let mut norms = if p.contacts.len() >= 2 * PARALLEL * colours && rayon::current_num_threads() > 1 {
+            self.parallel_sweeps += 1;
             self.shared.resize_with(velocities.rigid.len(), Default::default);
             for (cell, twist) in self.shared.iter().zip(&velocities.rigid) {
                 cell.store(*twist);
@@ -252,8 +262,8 @@ impl Workspace {
         self.before.clone_from(v);
     }
 
-    /// The residual that decides whether a certificate is worth asking for.
-    fn e_s(&self, p: &MixedProblem, answer: &Answer, central: bool) -> f64 {
+    /// The error that decides whether a certificate is worth asking for.
+    fn error(&self, p: &MixedProblem, answer: &Answer, central: bool) -> f64 {
         if !central || !p.blocks.is_empty() {
             let mut local;
             let answer = if central {
@@ -263,17 +273,19 @@ impl Workspace {
             } else {
                 answer
             };
-            return residual::residual(p, answer, &answer.velocities).e_s;
+            return residual::residual(p, answer, &answer.velocities).error();
         }
         let v = &answer.velocities.rigid;
         let load = |body: u32| v.get(body as usize).copied().unwrap_or_default();
-        let (mut error, mut size) = (0.0, 0.0);
-        for ((c, &d), &r) in self.central.iter().zip(&self.weights).zip(&answer.reactions.contacts) {
+        let (mut error, mut size, mut local) = (0.0, 0.0, 0f64);
+        for (((c, &d), &limit), &r) in self.central.iter().zip(&self.weights).zip(&self.limits).zip(&answer.reactions.contacts) {
             let (e, s) = c.residual(d, r, c.velocity(&load(c.bodies[0]), &load(c.bodies[1])));
             error += e;
             size += s;
+            local = local.max(d * e * limit);
         }
-        if error == 0.0 { 0.0 } else { error.sqrt() / size.sqrt().max(p.q_scaled).max(f64::MIN_POSITIVE) }
+        let e_s = if error == 0.0 { 0.0 } else { error.sqrt() / size.sqrt().max(p.q_scaled).max(f64::MIN_POSITIVE) };
+        e_s.max(local.sqrt())
     }
 }
 

@@ -86,7 +86,7 @@ pub fn build(scene: &Scene) -> Result<Built, BuildError> {
     })?;
     let solver = simulation.solver_mut();
     (solver.tolerance, solver.max_sweeps) = (scene.solver.tolerance, scene.solver.max_sweeps);
-    simulation.set_laws(laws(scene));
+    simulation.set_laws(laws(scene))?;
     let mut entities = Vec::with_capacity(scene.bodies.len());
     for body in &scene.bodies {
         let made = rigid_body(scene, body)?;

@@ -15,8 +15,8 @@ use crate::model::interaction::SphericalJoint;
 use crate::model::law::ContactLaws;
 use crate::model::newton_euler::{AppliedForce, BodyName, BodyPose, Velocity};
 use crate::model::scheme::{Clock, Scheme};
-use crate::numerics::Report;
 use crate::numerics::auto::Auto;
+use crate::numerics::{Report, Status};
 use crate::topology::bodies::{Bodies, Slot};
 use bevy_ecs::prelude::*;
 use glam::DVec3;
@@ -150,6 +150,10 @@ pub struct StepReport {
     pub passes: usize,
     /// Largest overlap at the start of the step (m).
     pub penetration: f64,
+    /// Largest overlap at the start of the step in parts of the smaller body's smallest length.
+    pub penetration_size: f64,
+    /// Largest way of a body in the step at its speed at the start, in parts of its smallest length.
+    pub stride: f64,
     /// Energy balance of the run so far.
     pub balance: Balance,
     /// Resultant on immobile bodies (N, world).
@@ -298,9 +302,11 @@ impl Simulation {
         &mut self.world.resource_mut::<Solver>().into_inner().settings
     }
 
-    /// Sets the law of every pair of materials.
-    pub fn set_laws(&mut self, laws: ContactLaws) {
+    /// Sets the law of every pair of materials, from the next step on also of bodies that touch already.
+    pub fn set_laws(&mut self, laws: ContactLaws) -> Result<(), SimulationError> {
+        laws.validate().map_err(SimulationError::Setting)?;
         self.world.insert_resource(laws);
+        Ok(())
     }
 
     /// Adds a body.
@@ -554,6 +560,7 @@ impl Simulation {
             contacts: step.problem.contacts.len(),
             converged: step.report.converged() && settled && self.world.resource::<Clusters>().report.unconverged == 0,
             systems: self.world.resource::<Clusters>().report,
+            infeasible: step.report.status == Status::Inconsistent,
             report: step.report,
             passes: self.world.resource::<Pass>().number,
             balance: self.balance,
@@ -561,9 +568,15 @@ impl Simulation {
             ..StepReport::default()
         };
         let h = scheme.time_step;
+        report.violation = step.report.violation;
+        report.violation_size = h * step.report.parts;
         let mut pairs = self.world.query::<(&ContactPair, &Manifold)>();
-        let gaps = pairs.iter(&self.world).flat_map(|(_, m)| m.points.iter().map(|t| t.gap));
-        report.penetration = gaps.fold(0.0, |worst: f64, gap| worst.max(-gap));
+        for (pair, manifold) in pairs.iter(&self.world) {
+            let overlap = manifold.points.iter().fold(0.0, |worst: f64, touch| worst.max(-touch.gap));
+            report.penetration = report.penetration.max(overlap);
+            report.penetration_size = report.penetration_size.max(overlap / pair.size);
+        }
+        report.stride = self.world.resource::<Proximity>().stride(h);
         let clock = self.world.resource_mut::<Clock>().into_inner();
         clock.tick(h);
         (report.step, report.time) = (clock.step, clock.time);

@@ -2,6 +2,7 @@
 
 use super::{Balance, Event, Simulation, SimulationError};
 use crate::algebra::spatial::Pose;
+use crate::assembly::problem::Solver;
 use crate::geometry::systems::Proximity;
 use crate::model::contact::{Manifold, Touch};
 use crate::model::dynamical_system::{FirstOrder, Lagrangian, NewtonEuler};
@@ -82,6 +83,8 @@ pub struct SavedState {
     /// Sorted by slots.
     pairs: Vec<SavedPair>,
     pending_events: usize,
+    /// What the solver may spend on polishing.
+    credit: f64,
 }
 
 impl SavedState {
@@ -174,6 +177,7 @@ impl Simulation {
         };
         let pairs = world.resource::<Proximity>().pairs().iter().map(pair).filter(|pair| !pair.points.is_empty()).collect();
         let (clock, scheme) = (*world.resource::<Clock>(), *world.resource::<Scheme>());
+        let credit = world.resource::<Solver>().workspace.credit;
         SavedState {
             clock,
             scheme,
@@ -185,6 +189,7 @@ impl Simulation {
             joints,
             pairs,
             pending_events: self.events.len(),
+            credit,
         }
     }
 
@@ -226,6 +231,7 @@ impl Simulation {
         let world = self.world_mut();
         world.insert_resource(state.clock);
         world.insert_resource(state.scheme);
+        world.resource_mut::<Solver>().workspace.credit = state.credit;
         restore_relations(world, state).or_else(|(what, saved, here)| differs(what, saved, here))?;
         // the pairs that the next step will find; then the points and impulses that it would have found there
         self.detect();

@@ -91,7 +91,7 @@ fn thousand_balls(threads: usize) -> Fallible<Vec<u64>> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
     pool.install(|| -> Result<Vec<u64>, String> {
         let mut sim = Simulation::new(Scheme { time_step: 2e-3, ..Scheme::default() }).map_err(|e| e.to_string())?;
-        sim.set_laws(ContactLaws::uniform(CoulombImpact { mu: 0.3, ..CoulombImpact::default() }));
+        sim.set_laws(ContactLaws::uniform(CoulombImpact { mu: 0.3, ..CoulombImpact::default() })).map_err(|e| e.to_string())?;
         sim.solver_mut().tolerance = 1e-4;
         for normal in [DVec3::Z, DVec3::X, DVec3::Y] {
             let wall = Shape::half_space(normal).map_err(|e| e.to_string())?;

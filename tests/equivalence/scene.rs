@@ -34,7 +34,7 @@ pub(crate) fn everything(treatment: Treatment) -> Fallible<(Simulation, Vec<Enti
     sim.solver_mut().tolerance = 1e-11;
     let mut laws = ContactLaws::uniform(CoulombImpact { mu: 0.4, ..CoulombImpact::default() });
     laws.set(0, 1, CoulombImpact { mu: 0.2, e_n: 0.5, e_t: 0.1 });
-    sim.set_laws(laws);
+    sim.set_laws(laws)?;
     sim.spawn_body(Body::new(Shape::half_space(DVec3::Z)?).fixed().named("floor"))?;
     let belt = Body::new(Shape::cuboid(DVec3::new(0.5, 0.5, 0.1))?).at(DVec3::new(5.0, 0.0, 0.0)).named("belt");
     sim.spawn_body(belt.driven(Arc::new(|t: f64| (DVec3::X * (0.5 + t.sin()), DVec3::Z * 0.2))))?;

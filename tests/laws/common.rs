@@ -40,7 +40,7 @@ pub(crate) fn space(h: f64, treatment: Treatment, gravity: f64, tolerance: f64) 
 /// A floor at z = 0.
 pub(crate) fn scene(h: f64, treatment: Treatment, law: CoulombImpact, tolerance: f64) -> Fallible<Simulation> {
     let mut sim = space(h, treatment, G, tolerance)?;
-    sim.set_laws(ContactLaws::uniform(law));
+    sim.set_laws(ContactLaws::uniform(law))?;
     sim.spawn_body(Body::new(Shape::half_space(DVec3::Z)?).fixed().named("floor"))?;
     Ok(sim)
 }

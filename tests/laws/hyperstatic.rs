@@ -111,7 +111,7 @@ fn wedged(mu_wall: f64) -> Fallible<Simulation> {
     let mut sim = space(2e-3, GAP_AWARE, G, 1e-11)?;
     let mut laws = ContactLaws::uniform(friction(0.5));
     laws.set(0, 1, friction(mu_wall));
-    sim.set_laws(laws);
+    sim.set_laws(laws)?;
     sim.spawn_body(Body::new(Shape::half_space(DVec3::Z)?).fixed())?;
     for side in [DVec3::X, -DVec3::X] {
         sim.spawn_body(Body::new(Shape::half_space(side)?).fixed().at(-side * HALF.x).material(1))?;

@@ -90,7 +90,7 @@ fn a_perfect_bounce_keeps_the_energy() -> Fallible {
 /// `n` equal balls in a row, 1e-9 m inside each other; the first arrives with 1 m/s.
 fn cradle(n: usize, e: f64) -> Fallible<(Vec<f64>, f64)> {
     let mut sim = space(1e-3, FORECAST, 0.0, 1e-14)?;
-    sim.set_laws(ContactLaws::uniform(restitution(e)));
+    sim.set_laws(ContactLaws::uniform(restitution(e)))?;
     let mut balls = Vec::new();
     for i in 0..n {
         let place = DVec3::X * (2.0 * RADIUS - 1e-9) * i as f64;
@@ -125,7 +125,7 @@ fn lively_and_dead_pairs_share_a_scene() -> Fallible {
     let mut sim = scene(1e-4, GAP_AWARE, restitution(0.0), 1e-12)?;
     let mut laws = ContactLaws::uniform(restitution(0.0));
     laws.set(0, 1, restitution(0.8));
-    sim.set_laws(laws);
+    sim.set_laws(laws)?;
     let ball = |x: f64, material| -> Fallible<Body> {
         Ok(Body::new(Shape::ball(RADIUS)?).at(DVec3::new(x, 0.0, 1.0 + RADIUS)).material(material))
     };

@@ -40,7 +40,7 @@ fn world(gravity: DVec3, mu: f64) -> Fallible<Simulation> {
     let treatment = Treatment::Forecast { theta: 0.50001 };
     let mut sim = Simulation::new(Scheme { time_step: STEP, treatment, gravity, ..Scheme::default() })?;
     sim.solver_mut().tolerance = 1e-10;
-    sim.set_laws(ContactLaws::uniform(CoulombImpact { mu, ..CoulombImpact::default() }));
+    sim.set_laws(ContactLaws::uniform(CoulombImpact { mu, ..CoulombImpact::default() }))?;
     sim.spawn_body(Body::new(Shape::half_space(DVec3::Z)?).fixed())?;
     Ok(sim)
 }

@@ -13,7 +13,7 @@ use glam::DVec3;
 fn rigid_sphere(h: f64, steps: usize, every: usize) -> Fallible<Vec<[DVec3; 2]>> {
     let mut sim = Simulation::new(Scheme { time_step: h, treatment: Treatment::Forecast { theta: 0.5 }, ..Scheme::default() })?;
     sim.solver_mut().tolerance = 1e-12; // the lever arms are rounded sums: 1e-14 is below their last digits
-    sim.set_laws(ContactLaws::uniform(ROUGH));
+    sim.set_laws(ContactLaws::uniform(ROUGH))?;
     sim.spawn_body(Body::new(Shape::half_space(DVec3::Z)?).fixed())?;
     let ball = Body::new(Shape::ball(RADIUS)?).mass(MASS).at(DVec3::Z * 0.8);
     let ball = sim.spawn_body(ball.moving(DVec3::new(2.0, -0.5, 0.0), DVec3::new(3.0, -10.0, 4.0)))?;

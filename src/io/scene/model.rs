@@ -342,7 +342,7 @@ impl Drive {
         match self {
             Self::Constant { linear, angular } => (*linear, *angular),
             Self::Sinusoid { linear, angular, frequency, phase } => {
-                let s = (std::f64::consts::TAU * frequency * t + phase).sin();
+                let s = libm::sin(std::f64::consts::TAU * frequency * t + phase);
                 (*linear * s, *angular * s)
             }
             Self::Table { times, linear, angular } => (interpolate(times, linear, t), interpolate(times, angular, t)),

@@ -16,6 +16,7 @@ use super::motion::samples;
 use super::resources::Resources;
 use super::units::{Quantity, short};
 use crate::geometry::shapes::UNBOUNDED;
+use crate::numerics::admissible::MU_MAX;
 
 /// Reads everything; `name` is what the scene is called if it does not say.
 pub(super) fn read(document: &Document, name: &str, resources: &Resources) -> Result<Scene, SceneError> {
@@ -135,7 +136,7 @@ fn materials(list: &[Field<'_>]) -> Result<Vec<Material>, SceneError> {
 fn law(f: &mut Fields<'_>) -> Result<ContactLaw, SceneError> {
     let default = ContactLaw::default();
     Ok(ContactLaw {
-        mu: f.or("mu", default.mu, |x| x.between(0.0, 1e3))?,
+        mu: f.or("mu", default.mu, |x| x.between(0.0, MU_MAX))?,
         e_n: f.or("e_n", default.e_n, |x| x.between(0.0, 1.0))?,
         e_t: f.or("e_t", default.e_t, |x| x.between(-1.0, 1.0))?,
     })
@@ -283,9 +284,9 @@ fn tilt(f: &mut Fields<'_>, scene: &mut Scene, names: &Names) -> Result<InclineS
         return Err(f.error(format!("the incline found the gravity {first} before the tilt"), "let gravity point along -z at the start"));
     }
     let (mu, g) = (scene.default_law.mu, -first.z);
-    let angle = mu.atan() + offset;
-    let down = DVec3::new(heading.cos(), heading.sin(), 0.0);
-    let acceleration = g * (angle.sin() * down - angle.cos() * DVec3::Z);
+    let angle = libm::atan(mu) + offset;
+    let down = DVec3::new(libm::cos(heading), libm::sin(heading), 0.0);
+    let acceleration = g * (libm::sin(angle) * down - libm::cos(angle) * DVec3::Z);
     scene.gravity.retain(|entry| entry.time < tilt);
     scene.gravity.push(GravityFrom { time: tilt, acceleration });
     Ok(InclineStudy { body, mu, angle, down, g, tilt, window })

@@ -7,7 +7,7 @@ use super::fields::{Field, Fields};
 use super::model::ShapeSpec;
 use super::resources::Resources;
 use super::units::Quantity;
-use crate::algebra::spatial::Pose;
+use crate::algebra::spatial::{Pose, axis_angle};
 
 const KINDS: [&str; 9] = ["ball", "cuboid", "half_space", "capsule", "cylinder", "hull", "mesh", "height_field", "compound"];
 
@@ -156,7 +156,7 @@ pub(super) fn pose(f: &mut Fields<'_>) -> Result<Pose, SceneError> {
             let axis = turn.required("axis")?.direction()?;
             let angle = turn.required("angle")?.number(Quantity::Angle)?;
             turn.finish()?;
-            DQuat::from_axis_angle(axis, angle)
+            axis_angle(axis, angle)
         }
         (Some(q), Some(_)) => return Err(q.error("found both `orientation` and `rotation`", "keep one of them")),
     };

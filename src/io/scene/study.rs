@@ -47,7 +47,7 @@ pub struct InclineStudy {
 impl InclineStudy {
     /// `g (sin θ − μ cos θ)` or 0 (m/s²).
     pub fn exact_acceleration(&self) -> f64 {
-        (self.g * (self.angle.sin() - self.mu * self.angle.cos())).max(0.0)
+        (self.g * (libm::sin(self.angle) - self.mu * libm::cos(self.angle))).max(0.0)
     }
 }
 

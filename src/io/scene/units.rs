@@ -195,7 +195,7 @@ fn parse_unit(unit: &str) -> Result<(f64, Exponents), UnitError> {
         let power = if inverse { -power } else { power };
         inverse = false;
         // 1/10^n by division: "5 ms" is then the f64 nearest to 0.005 as often as the literal
-        scale = if power >= 0 { scale * factor.powi(power) } else { scale / factor.powi(-power) };
+        scale = if power >= 0 { scale * libm::pow(factor, f64::from(power)) } else { scale / libm::pow(factor, f64::from(-power)) };
         for (e, d) in exponents.iter_mut().zip(dims) {
             *e = e.saturating_add(d * power);
         }

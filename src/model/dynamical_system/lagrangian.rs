@@ -91,7 +91,7 @@ impl Prescribed {
     pub fn at(&self, t: f64) -> f64 {
         match self {
             Self::Fixed => 0.0,
-            Self::Harmonic { a, b, omega, phi } => a + b * (omega * t + phi).cos(),
+            Self::Harmonic { a, b, omega, phi } => a + b * libm::cos(omega * t + phi),
             Self::Function(f) => f(t),
         }
     }

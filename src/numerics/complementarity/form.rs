@@ -119,6 +119,7 @@ fn errors(diagonal: impl Fn(usize) -> f64, q: &[f64], z: &[f64], w: &[f64], proj
         rel: ratio(plain, norm(q).max(norm(z)).max(norm(w))),
         rel_q: ratio(plain, norm(q)),
         e_s: ratio(f64::sqrt(scaled), f64::sqrt(z_scaled).max(f64::sqrt(q_scaled))),
+        ..Residual::default()
     }
 }
 
@@ -140,7 +141,7 @@ impl Scaling {
         self.rows.resize(n, 1.0);
         self.columns.clear();
         self.columns.resize(n, 1.0);
-        let power = |x: f64| if x > 0.0 { (-x.log2() / 2.0).round().exp2() } else { 1.0 };
+        let power = |x: f64| if x > 0.0 { libm::exp2((-libm::log2(x) / 2.0).round()) } else { 1.0 };
         for _ in 0..4 {
             for i in 0..n {
                 let s = power(scaled.row(i).iter().fold(0.0f64, |m, x| m.max(x.abs())));

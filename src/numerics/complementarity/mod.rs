@@ -141,7 +141,7 @@ pub trait ComplementaritySolver {
             other => other,
         };
         let Outcome { iterations, factorisations, .. } = outcome;
-        Report { status, iterations, factorisations, rel: found.rel, rel_q: found.rel_q, e_s: found.e_s }
+        Report { status, iterations, factorisations, rel: found.rel, rel_q: found.rel_q, e_s: found.e_s, ..Report::default() }
     }
 
     /// Improves `z`, the first guess, and sets `w = M z + q`.

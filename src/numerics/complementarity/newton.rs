@@ -66,7 +66,7 @@ impl Default for Newton {
 
 /// `φ`, `∂φ/∂a`, `∂φ/∂b`
 fn fischer_burmeister(a: f64, b: f64) -> (f64, f64, f64) {
-    let r = a.hypot(b);
+    let r = libm::hypot(a, b);
     if r == 0.0 {
         let d = 1.0 - std::f64::consts::FRAC_1_SQRT_2;
         return (0.0, d, d);
@@ -137,7 +137,7 @@ impl ComplementaritySolver for Newton {
                     0 => z[i] / scaling.columns[i],
                     1 => scaled.origin(i),
                     2 => scaled.project(i, 1.0),
-                    k => scaled.project(i, (10f64).powi(k as i32 - 4) * ((i * k) as f64 * 0.618_033_988_749_895).fract()),
+                    k => scaled.project(i, libm::pow(10.0, k as f64 - 4.0) * ((i * k) as f64 * 0.618_033_988_749_895).fract()),
                 };
             }
             let mut window = [f64::INFINITY; 5];

@@ -139,7 +139,7 @@ impl<S: LocalSolver> GlobalSolver for Reduced<S> {
     ) -> Result<Report, ProblemError> {
         let mut prepared = Prepared::new(p)?;
         let report = self.0.solve_watched(&prepared.reduce()?, r, u, watch);
-        let Residual { rel, rel_q, e_s } = prepared.residual(r, v, u);
+        let Residual { rel, rel_q, e_s, .. } = prepared.residual(r, v, u);
         Ok(Report { rel, rel_q, e_s, ..report })
     }
 }

@@ -98,7 +98,7 @@ impl BodyNewton {
         while best > self.tolerance && report.iterations < self.max_iterations && idle < IDLE {
             newton.centre.copy_from_slice(r);
             // the inner problem need not be solved much better than the proximal step it belongs to
-            let accuracy = (1e-2 * error).clamp(0.02 * self.tolerance, 1e-2) * 0.1f64.powi(idle);
+            let accuracy = (1e-2 * error).clamp(0.02 * self.tolerance, 1e-2) * libm::pow(0.1, f64::from(idle));
             let mut go_on = true;
             for _ in 0..INNER.min(self.max_iterations - report.iterations) {
                 newton.set_shift(prepared, space);

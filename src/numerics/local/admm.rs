@@ -147,7 +147,7 @@ pub(super) struct Splitting<'a> {
 
 enum Factors {
     Symmetric(BlockSymmetric),
-    General(BlockGeneral),
+    General(Box<BlockGeneral>),
 }
 
 /// Relative asymmetry up to which Cholesky is right.
@@ -168,7 +168,7 @@ impl<'a> Splitting<'a> {
         }
         pairs.sort_unstable();
         let symmetric = w.asymmetry() <= SYMMETRIC;
-        let matrix = if symmetric { Factors::Symmetric(BlockSymmetric::default()) } else { Factors::General(BlockGeneral::default()) };
+        let matrix = if symmetric { Factors::Symmetric(BlockSymmetric::default()) } else { Factors::General(Box::default()) };
         Self { sweeper, matrix, sizes: (0..blocks).map(|i| w.rows(i) as u32).collect(), pairs }
     }
 

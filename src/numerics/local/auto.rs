@@ -198,7 +198,7 @@ impl<'a, 'b> Work<'a, 'b> {
         } else {
             report
         };
-        let error = self.measure.of(&Residual { rel: report.rel, rel_q: report.rel_q, e_s: report.e_s });
+        let error = self.measure.of(&Residual { rel: report.rel, rel_q: report.rel_q, e_s: report.e_s, ..Residual::default() });
         let (iterations, factorisations) = (before.iterations + report.iterations, before.factorisations + report.factorisations);
         if error <= self.error {
             self.error = error;

@@ -58,7 +58,7 @@ impl ContactOperator3 {
             return None;
         }
         let (mean, half, off) = (0.5 * (s[0] + s[3]), 0.5 * (s[0] - s[3]), 0.5 * (s[1] + s[2]));
-        let radius = half.hypot(off);
+        let radius = libm::hypot(half, off);
         // half the angle of (half, off)
         let (cos, sin) = if radius > 0.0 {
             let (c2, s2) = (half / radius, off / radius);

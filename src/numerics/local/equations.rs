@@ -42,7 +42,7 @@ impl Function {
         match (self, set) {
             (Self::JeanMoreau, Coulomb { mu }) => jean_moreau(mu, steps, r, u, f),
             (Self::FischerBurmeister, NonNegative) => {
-                (0..r.len()).for_each(|i| f[i] = r[i] + rho * u[i] - r[i].hypot(rho * u[i]));
+                (0..r.len()).for_each(|i| f[i] = r[i] + rho * u[i] - libm::hypot(r[i], rho * u[i]));
             }
             (Self::FischerBurmeister, Coulomb { mu } | SecondOrder { mu }) if mu > 0.0 && r.len() <= SMALL => {
                 let pair = Pair::new(mu, rho, set.shift(u), r, u);
@@ -69,7 +69,7 @@ impl Function {
                 b.fill(0.0);
                 for i in 0..n {
                     let y = rho * u[i];
-                    let size = r[i].hypot(y).max(f64::MIN_POSITIVE);
+                    let size = libm::hypot(r[i], y).max(f64::MIN_POSITIVE);
                     a[i * n + i] = 1.0 - r[i] / size;
                     b[i * n + i] = rho * (1.0 - y / size);
                 }

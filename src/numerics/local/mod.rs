@@ -30,7 +30,7 @@ pub mod projection;
 pub mod proximal;
 mod trial;
 
-use super::admissible::{AdmissibleSet, project_coulomb};
+use super::admissible::{AdmissibleSet, MU_MAX, project_coulomb};
 use super::{ProblemError, Report, Watch, residual::Residual};
 use crate::algebra::blocks::BlockRows;
 use glam::DVec3;
@@ -183,6 +183,7 @@ pub(super) fn natural_map(sets: &[AdmissibleSet], offsets: &[usize], weights: &[
         rel: ratio(plain, q_norm.max(length(r)).max(length(u))),
         rel_q: ratio(plain, q_norm),
         e_s: ratio(scaled.sqrt(), r_scaled.sqrt().max(q_scaled.sqrt())),
+        ..Residual::default()
     }
 }
 
@@ -203,9 +204,9 @@ pub(super) fn finite(what: &str, values: &[f64]) -> Result<(), ProblemError> {
 /// Every block has rows enough for its set, and every coefficient makes sense.
 pub(super) fn validate_sets(sets: &[AdmissibleSet], offsets: &[usize]) -> Result<(), ProblemError> {
     let coefficient = |i: usize, name: &str, x: f64| {
-        let good = x >= 0.0 && x.is_finite();
+        let good = (0.0..=MU_MAX).contains(&x);
         let error =
-            || ProblemError::OutOfRange { what: format!("{name} of block {i}"), found: x, needed: "a finite number ≥ 0 is needed" };
+            || ProblemError::OutOfRange { what: format!("{name} of block {i}"), found: x, needed: "a number from 0 to 1000000 is needed" };
         if good { Ok(()) } else { Err(error()) }
     };
     for (i, set) in sets.iter().enumerate() {

@@ -11,7 +11,7 @@
 //! says when the true one is worth its product with W. (Jean 1999; NNCG: Silcowitz, Niebe, Erleben 2010.)
 
 use super::{LocalProblem, LocalSolver, kernel::Kernel};
-use crate::algebra::blocks::BlockRows;
+use crate::algebra::{blocks::BlockRows, lanes::Lanes};
 use crate::numerics::{Measure, Progress, Report, Status, Watch, acceleration::Anderson, residual::Residual};
 
 /// What is made of the sequence of sweeps.
@@ -163,7 +163,7 @@ impl Nsgs {
                 let least = self.measure.of(&best);
                 done = error <= self.tolerance;
                 if self.foresight > 0 && !done && k >= FIRST_FORECAST && k >= anchor.0 + anchor.0 / 2 {
-                    let needed = (least / self.tolerance).ln() / (anchor.1 / least).ln() * (k - anchor.0) as f64;
+                    let needed = libm::log(least / self.tolerance) / libm::log(anchor.1 / least) * (k - anchor.0) as f64;
                     if anchor.1.is_finite() && (needed.is_nan() || needed > self.foresight as f64) {
                         report.status = Status::Stalled;
                         break;
@@ -325,15 +325,15 @@ impl<'a> Sweeper<'a> {
     /// `u = W r + q`
     pub(super) fn velocity(&self, r: &[f64], u: &mut [f64]) {
         let q = &self.p.q;
-        let arch = pulp::Arch::new();
+        let lanes = Lanes::best();
         match &self.rows {
             Rows::One(w) => w.velocity(q, r, u),
             Rows::Two(w) => w.velocity(q, r, u),
-            Rows::Three(w) => arch.dispatch(
+            Rows::Three(w) => lanes.run(
                 #[inline(always)]
                 || w.velocity(q, r, u),
             ),
-            Rows::Five(w) => arch.dispatch(
+            Rows::Five(w) => lanes.run(
                 #[inline(always)]
                 || w.velocity(q, r, u),
             ),
@@ -388,15 +388,15 @@ impl<'a> Sweeper<'a> {
     /// Visits the blocks in `order`; returns `(|D^½ Δr|², |D^½ r|²)`. Blocks that stood still `rest` times are passed over.
     fn sweep(&self, order: &[u32], relaxation: f64, r: &mut [f64], change: &mut [f64], still: &mut [u32], rest: u32) -> (f64, f64) {
         let visit = Visit { relaxation, rest };
-        let arch = pulp::Arch::new();
+        let lanes = Lanes::best();
         match &self.rows {
             Rows::One(w) => self.sweep_uniform(order, w, &visit, r, change, still),
             Rows::Two(w) => self.sweep_uniform(order, w, &visit, r, change, still),
-            Rows::Three(w) => arch.dispatch(
+            Rows::Three(w) => lanes.run(
                 #[inline(always)]
                 || self.sweep_uniform(order, w, &visit, r, change, still),
             ),
-            Rows::Five(w) => arch.dispatch(
+            Rows::Five(w) => lanes.run(
                 #[inline(always)]
                 || self.sweep_uniform(order, w, &visit, r, change, still),
             ),

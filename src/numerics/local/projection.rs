@@ -214,8 +214,8 @@ impl State {
             step_and_project(trial, self.rho, r, &self.hat, &mut self.bar);
             trial.velocity(&self.bar, &mut self.u_bar);
             shifted(trial.p, &self.u_bar, &mut self.hat_bar);
-            let moved = square_difference(trial, r, &self.bar, 1);
-            let turned = square_difference(trial, &self.hat, &self.hat_bar, -1);
+            let moved = square_difference(trial, r, &self.bar, false);
+            let turned = square_difference(trial, &self.hat, &self.hat_bar, true);
             let ratio = if moved > 0.0 { self.rho * (turned / moved).sqrt() } else { 0.0 };
             if ratio <= RATIO.0 || ratio.is_nan() {
                 let step = self.rho;
@@ -258,8 +258,8 @@ fn shift_in_place(p: &LocalProblem, u: &mut [f64]) {
     }
 }
 
-/// `(x − y)ᵀ D^power (x − y)`
-fn square_difference(trial: &Trial, x: &[f64], y: &[f64], power: i32) -> f64 {
+/// `(x − y)ᵀ D (x − y)`, or with the inverse of D
+fn square_difference(trial: &Trial, x: &[f64], y: &[f64], inverse: bool) -> f64 {
     let blocks = trial.weights.iter().enumerate();
-    blocks.map(|(i, d)| d.powi(power) * trial.p.w.range(i).map(|k| (x[k] - y[k]).powi(2)).sum::<f64>()).sum()
+    blocks.map(|(i, d)| (if inverse { 1.0 / d } else { *d }) * trial.p.w.range(i).map(|k| (x[k] - y[k]).powi(2)).sum::<f64>()).sum()
 }

@@ -100,6 +100,6 @@ impl<'a> Trial<'a> {
             Status::Converged => Status::Stalled,
             other => other,
         };
-        Report { status, iterations, factorisations, rel: found.rel, rel_q: found.rel_q, e_s: found.e_s }
+        Report { status, iterations, factorisations, rel: found.rel, rel_q: found.rel_q, e_s: found.e_s, ..Report::default() }
     }
 }

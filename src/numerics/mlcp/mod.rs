@@ -126,7 +126,7 @@ impl Complementarity for Mlcp {
         let map = (equations + pairs.map(|(j, i)| (z[j] - (z[j] - w[i]).max(0.0)).powi(2)).sum::<f64>()).sqrt();
         let (rel, rel_q) = (ratio(map, norm(&self.q).max(norm(z)).max(norm(w))), ratio(map, norm(&self.q)));
         // equations and complementarities have no common diagonal: there is no better unit-free measure than the relative one
-        Residual { rel, rel_q, e_s: rel }
+        Residual { rel, rel_q, e_s: rel, ..Residual::default() }
     }
 
     fn beyond_square(&self, tolerance: f64, z: &mut [f64], w: &mut [f64]) -> Option<Status> {

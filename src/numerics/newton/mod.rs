@@ -30,7 +30,7 @@ mod nodes;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProximalNewton {
-    /// Stop when e_s is at most this.
+    /// Stop when the error, [`residual::Residual::error`], is at most this.
     pub tolerance: f64,
     /// Budget of factorisations.
     pub max_iterations: usize,
@@ -39,11 +39,13 @@ pub struct ProximalNewton {
     pub overshoot: f64,
     /// First penalty κ (per D⁻¹); grows tenfold an outer step up to 10⁶.
     pub penalty: f64,
+    /// Keep the shift at 0: the convex problem whose solution, where it is at rest, is one of Coulomb's law too.
+    pub convex: bool,
 }
 
 impl Default for ProximalNewton {
     fn default() -> Self {
-        Self { tolerance: 1e-8, max_iterations: 100, overshoot: 1.0, penalty: 10.0 }
+        Self { tolerance: 1e-8, max_iterations: 100, overshoot: 1.0, penalty: 10.0, convex: false }
     }
 }
 
@@ -74,18 +76,18 @@ const IDLE: usize = 6;
 const EXTRA: usize = 40;
 
 impl ProximalNewton {
-    /// Improves `answer` until e_s ≤ tolerance; its reactions are the first proximal centre.
+    /// Improves `answer` until its error is at most the tolerance; its reactions are the first proximal centre.
     pub fn solve(&self, p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Report {
         let mut found = residual::certify(p, answer);
         let mut report = Report { status: Status::BudgetSpent, ..Report::default() };
-        let mut best = found.e_s;
+        let mut best = found.error();
         work.best.clone_from(&answer.reactions);
-        if found.e_s <= self.overshoot * self.tolerance {
+        if found.error() <= self.overshoot * self.tolerance {
             report.status = Status::Converged;
         } else if work.prepare(p) {
-            let mut kappa = (self.penalty * 0.01 / found.e_s).clamp(self.penalty, MAX_PENALTY);
+            let mut kappa = (self.penalty * 0.01 / found.error()).clamp(self.penalty, MAX_PENALTY);
             let mut idle = 0;
-            let mut reached = (found.e_s <= self.tolerance).then_some(0);
+            let mut reached = (found.error() <= self.tolerance).then_some(0);
             if reached.is_some() {
                 report.status = Status::Converged;
                 if !work.at_rest(p, &answer.velocities) {
@@ -94,17 +96,19 @@ impl ProximalNewton {
             }
             while report.factorisations < self.max_iterations && idle < IDLE {
                 let budget = self.max_iterations - report.factorisations;
-                // the inner problem need not be solved much better than the proximal step it belongs to
-                let accuracy = (1e-2 * found.e_s).clamp(0.02 * self.overshoot * self.tolerance, 1e-2);
-                let Some(iterations) = minimise(p, answer, work, kappa, accuracy, budget.min(25)) else { break };
+                // the inner problem need not be solved much better than the proximal step it belongs to; a light body among
+                // heavy ones needs it better than the norm of all shows
+                let share = 1e-2 * 0.1f64.powi(idle as i32);
+                let accuracy = (share * found.e_s).clamp(0.02 * self.overshoot * self.tolerance, 1e-2);
+                let Some(iterations) = minimise(p, answer, work, kappa, accuracy, budget.min(25), self.convex) else { break };
                 report.factorisations += iterations.max(1);
                 answer.reactions.clone_from(&work.reactions);
                 work.trial.clone_from(&answer.velocities);
                 found = residual::certify(p, answer);
-                let gain = found.e_s / best;
+                let gain = found.error() / best;
                 idle = if gain < 0.9 { 0 } else { idle + 1 };
                 if gain < 1.0 {
-                    best = found.e_s;
+                    best = found.error();
                     work.best.clone_from(&answer.reactions);
                 }
                 if best <= self.tolerance {
@@ -124,20 +128,30 @@ impl ProximalNewton {
         } else {
             report.status = Status::Stalled;
         }
-        if found.e_s > best {
+        if found.error() > best {
             answer.reactions.clone_from(&work.best);
         }
-        let found = residual::certify(p, answer);
-        Report { rel: found.rel, rel_q: found.rel_q, e_s: found.e_s, ..report }
+        residual::certify(p, answer).report(report)
     }
 }
 
 /// Minimises φ over v from `answer.velocities`; returns the number of factorisations, `None` if one broke down.
-fn minimise(p: &MixedProblem, answer: &mut Answer, w: &mut Workspace, kappa: f64, accuracy: f64, budget: usize) -> Option<usize> {
+fn minimise(
+    p: &MixedProblem,
+    answer: &mut Answer,
+    w: &mut Workspace,
+    kappa: f64,
+    accuracy: f64,
+    budget: usize,
+    convex: bool,
+) -> Option<usize> {
     w.centre.clone_from(&answer.reactions);
     for iteration in 0..budget {
         // the shift follows every iterate: its fixed point is as much work as the minimum
         w.set_shift(p, &answer.velocities);
+        if convex {
+            w.shift.fill(0.0);
+        }
         let value = w.evaluate(p, &answer.velocities, kappa);
         std::mem::swap(&mut w.gradient, &mut w.trial_gradient);
         if w.norm(p, &w.gradient) <= accuracy * w.scale(p) {
@@ -167,6 +181,51 @@ fn minimise(p: &MixedProblem, answer: &mut Answer, w: &mut Workspace, kappa: f64
     Some(budget)
 }
 
+/// One step of the method of multipliers on the convex problem, with the penalty κ: moves `answer` to it; false where a factorisation
+/// breaks down.
+pub(super) fn least(p: &MixedProblem, answer: &mut Answer, work: &mut Workspace, kappa: f64) -> bool {
+    let good = work.prepare(p) && minimise(p, answer, work, kappa, 1e-10, 40, true).is_some();
+    if good {
+        answer.reactions.clone_from(&work.reactions);
+    }
+    good
+}
+
+/// `|v|²_M` of all rigid bodies and general systems that can move.
+pub(super) fn kinetic(p: &MixedProblem, v: &Velocities) -> f64 {
+    let mut nodes = Nodes::default();
+    if !nodes.collect(p) {
+        return f64::INFINITY;
+    }
+    let mut own = [0.0; MAX_DOFS];
+    let norms = nodes.systems.iter().zip(&nodes.sizes).zip(&nodes.mass).map(|((&system, &n), mass)| {
+        velocity(p, system, v, &mut own[..n as usize]);
+        weighed(mass, &own[..n as usize])
+    });
+    norms.sum()
+}
+
+/// `xᵀ M x`
+fn weighed(mass: &[f64], x: &[f64]) -> f64 {
+    mass.chunks_exact(x.len()).zip(x).map(|(row, xi)| xi * row.iter().zip(x).map(|(m, x)| m * x).sum::<f64>()).sum()
+}
+
+/// The velocities of one system.
+fn velocity(p: &MixedProblem, system: System, v: &Velocities, out: &mut [f64]) {
+    match system {
+        System::Fixed => {}
+        System::Rigid(i) => {
+            let twist = v.rigid[i as usize];
+            twist.linear.write_to_slice(out);
+            twist.angular.write_to_slice(&mut out[3..]);
+        }
+        System::General(i) => {
+            let m = &p.general[i as usize];
+            out.copy_from_slice(&v.general[m.first..m.first + m.dofs]);
+        }
+    }
+}
+
 impl Workspace {
     /// Lists nodes, masses and the pattern; false when a mass matrix is not invertible.
     fn prepare(&mut self, p: &MixedProblem) -> bool {
@@ -184,28 +243,13 @@ impl Workspace {
     /// True where the reactions take away more velocity than is left, in the norm of M: a pile under its loads, not a flow.
     fn at_rest(&self, p: &MixedProblem, v: &Velocities) -> bool {
         let (mut left, mut taken) = (0.0, 0.0);
-        let mut dv = [0.0; MAX_DOFS];
-        for (node, &system) in self.nodes.systems.iter().enumerate() {
-            let n = self.nodes.sizes[node] as usize;
-            let norm = |x: &[f64]| {
-                let rows = self.nodes.mass[node].chunks_exact(n);
-                rows.zip(x).map(|(row, xi)| xi * row.iter().zip(x).map(|(m, x)| m * x).sum::<f64>()).sum::<f64>()
-            };
-            difference(p, system, v, &mut dv[..n]);
-            taken += norm(&dv[..n]);
-            match system {
-                System::Fixed => {}
-                System::Rigid(i) => {
-                    let twist = v.rigid[i as usize];
-                    twist.linear.write_to_slice(&mut dv);
-                    twist.angular.write_to_slice(&mut dv[3..]);
-                }
-                System::General(i) => {
-                    let first = p.general[i as usize].first;
-                    dv[..n].copy_from_slice(&v.general[first..first + n]);
-                }
-            }
-            left += norm(&dv[..n]);
+        let mut own = [0.0; MAX_DOFS];
+        for ((&system, &n), mass) in self.nodes.systems.iter().zip(&self.nodes.sizes).zip(&self.nodes.mass) {
+            let own = &mut own[..n as usize];
+            difference(p, system, v, own);
+            taken += weighed(mass, own);
+            velocity(p, system, v, own);
+            left += weighed(mass, own);
         }
         left <= taken
     }

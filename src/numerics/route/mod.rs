@@ -271,5 +271,14 @@ impl Router {
 }
 
 /// What is said of data that cannot be worked with.
-const REFUSED: Report =
-    Report { status: Status::Stalled, iterations: 0, factorisations: 0, rel: f64::INFINITY, rel_q: f64::INFINITY, e_s: f64::INFINITY };
+const REFUSED: Report = Report {
+    status: Status::Stalled,
+    iterations: 0,
+    factorisations: 0,
+    rel: f64::INFINITY,
+    rel_q: f64::INFINITY,
+    e_s: f64::INFINITY,
+    violation: f64::INFINITY,
+    misfit: f64::INFINITY,
+    parts: f64::INFINITY,
+};

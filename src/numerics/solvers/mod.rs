@@ -50,7 +50,7 @@ impl Default for Request {
 impl Request {
     /// The error of a report that the tolerance is for.
     fn error(&self, report: &Report) -> f64 {
-        self.measure.of(&Residual { rel: report.rel, rel_q: report.rel_q, e_s: report.e_s })
+        self.measure.of(&Residual { rel: report.rel, rel_q: report.rel_q, e_s: report.e_s, ..Residual::default() })
     }
 }
 

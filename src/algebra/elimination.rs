@@ -1,0 +1,127 @@
+//! The order in which the nodes of a sparse matrix are eliminated, and the tree that it makes.
+//!
+//! Approximate minimum degree on the graph of the nodes (Amestoy, Davis, Duff 1996), postorder of the elimination tree, supernodes
+//! with some zeros where that makes them wider. Integers alone decide.
+
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::sparse::SymbolicSparseColMatRef;
+use faer::sparse::linalg::amd;
+
+/// A child joins its parent's front where that stores at most this many more zeros, or this share of the merged front.
+const MERGE_ZEROS: usize = 600;
+const MERGE_SHARE: f64 = 0.15;
+
+/// Order of elimination of the nodes.
+pub(super) fn minimum_degree(nodes: usize, pairs: &[(u32, u32)]) -> Vec<u32> {
+    let mut starts = vec![0usize; nodes + 1];
+    pairs.iter().for_each(|&(i, _)| starts[i as usize + 1] += 1);
+    (0..nodes).for_each(|i| starts[i + 1] += starts[i]);
+    // strictly upper part by columns: pairs are sorted by their larger index
+    let rows: Vec<usize> = pairs.iter().map(|&(_, j)| j as usize).collect();
+    let (mut order, mut inverse) = (vec![0usize; nodes], vec![0usize; nodes]);
+    let graph = SymbolicSparseColMatRef::new_checked(nodes, nodes, &starts, None, &rows);
+    let mut memory = MemBuffer::new(amd::order_scratch::<usize>(nodes, rows.len()));
+    if amd::order(&mut order, &mut inverse, graph, Default::default(), MemStack::new(&mut memory)).is_err() {
+        return (0..nodes as u32).collect();
+    }
+    order.into_iter().map(|x| x as u32).collect()
+}
+
+/// Supernodes in an order in which children come before parents.
+pub(super) struct Tree {
+    /// node at each place
+    pub(super) order: Vec<u32>,
+    pub(super) supernodes: Vec<Supernode>,
+}
+
+pub(super) struct Supernode {
+    /// places of its pivots
+    pub(super) begin: usize,
+    pub(super) end: usize,
+    /// sorted places that it couples to beyond its pivots
+    pub(super) rows: Vec<u32>,
+}
+
+impl Tree {
+    pub(super) fn new(nodes: usize, pairs: &[(u32, u32)], order: Vec<u32>, sizes: &[u32]) -> Self {
+        let (parent, _) = structure(nodes, pairs, &order);
+        let order: Vec<u32> = postorder(&parent).into_iter().map(|place| order[place as usize]).collect();
+        let (parent, rows) = structure(nodes, pairs, &order);
+        let scalars = |places: &[u32]| places.iter().map(|&p| sizes[order[p as usize] as usize] as usize).sum::<usize>();
+        let mut supernodes: Vec<Supernode> = Vec::new();
+        for (place, rows) in rows.into_iter().enumerate() {
+            let mut new = Supernode { begin: place, end: place + 1, rows };
+            // the last child of a postorder stands right before its parent
+            while let Some(child) = supernodes.last()
+                && child.end == new.begin
+                && parent[child.end - 1] == Some(new.begin as u32)
+            {
+                let own = (child.begin..new.end).map(|p| sizes[order[p] as usize] as usize).sum::<usize>();
+                let child_pivots = (child.begin..child.end).map(|p| sizes[order[p] as usize] as usize).sum::<usize>();
+                let updates = scalars(&new.rows);
+                let gap = own - child_pivots + updates - scalars(&child.rows);
+                let zeros = 2 * child_pivots * gap;
+                let share = zeros as f64 / (own * (own + 2 * updates)) as f64;
+                if zeros > MERGE_ZEROS && share > MERGE_SHARE {
+                    break;
+                }
+                new.begin = child.begin;
+                supernodes.pop();
+            }
+            supernodes.push(new);
+        }
+        Self { order, supernodes }
+    }
+}
+
+/// Parent of each place in the elimination tree, and the places below it in its column of L.
+fn structure(nodes: usize, pairs: &[(u32, u32)], order: &[u32]) -> (Vec<Option<u32>>, Vec<Vec<u32>>) {
+    let mut place = vec![0u32; nodes];
+    order.iter().enumerate().for_each(|(k, &node)| place[node as usize] = k as u32);
+    let mut rows: Vec<Vec<u32>> = vec![Vec::new(); nodes];
+    for &(i, j) in pairs {
+        let (a, b) = (place[i as usize], place[j as usize]);
+        rows[a.min(b) as usize].push(a.max(b));
+    }
+    let mut parent = vec![None; nodes];
+    for k in 0..nodes {
+        let mut own = std::mem::take(&mut rows[k]);
+        own.sort_unstable();
+        own.dedup();
+        if let Some(&next) = own.first() {
+            parent[k] = Some(next);
+            rows[next as usize].extend_from_slice(&own[1..]);
+        }
+        rows[k] = own;
+    }
+    (parent, rows)
+}
+
+/// Places so that the descendants of each stand right before it.
+fn postorder(parent: &[Option<u32>]) -> Vec<u32> {
+    let n = parent.len();
+    let (mut head, mut next) = (vec![u32::MAX; n], vec![u32::MAX; n]);
+    let mut roots = Vec::new();
+    for k in (0..n).rev() {
+        match parent[k] {
+            Some(p) => {
+                next[k] = head[p as usize];
+                head[p as usize] = k as u32;
+            }
+            None => roots.push(k as u32),
+        }
+    }
+    let mut order = Vec::with_capacity(n);
+    let mut stack = roots;
+    while let Some(&top) = stack.last() {
+        let child = head[top as usize];
+        if child == u32::MAX {
+            order.push(top);
+            stack.pop();
+        } else {
+            head[top as usize] = next[child as usize];
+            stack.push(child);
+        }
+    }
+    order
+}

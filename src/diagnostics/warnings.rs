@@ -1,0 +1,76 @@
+//! What is bad about a run, in plain words and with the cure.
+
+use super::summary::{Record, Summary};
+
+/// Overlap, in parts of a body, from which one may see it.
+const OVERLAP: f64 = 0.01;
+/// Part of a body that a step may move by mistake.
+const VIOLATION: f64 = 1e-3;
+/// Part of the energy that moved which may be unaccounted for, or come from the correction of overlaps.
+const ENERGY: [f64; 2] = [1e-6, 0.05];
+/// Names that are listed.
+const NAMES: usize = 6;
+
+/// The warnings of a run that has come to this summary.
+pub(super) fn warnings(s: &Summary, record: &Record) -> Vec<String> {
+    let mut found = Vec::new();
+    if let Some(squeeze) = &record.first_infeasible {
+        let names = match &squeeze.bodies[..] {
+            bodies if bodies.len() > NAMES => format!("{} and {} more", bodies[..NAMES].join(", "), bodies.len() - NAMES),
+            bodies => bodies.join(", "),
+        };
+        found.push(format!(
+            "{} steps have no solution, the first at t = {} s: {names} cannot keep out of each other (they give way by up to {:.2e} m/s); \
+             move them apart at the start, give them room, or slow or stop what drives them together",
+            s.infeasible_steps, squeeze.time, squeeze.speed
+        ));
+    }
+    if let Some(first) = record.first_missed {
+        found.push(format!(
+            "{} of {} steps missed the tolerance of {:.0e}, the first at t = {first} s: halve the time step, or look at that step with \
+             --export-problems and `drystone solve`",
+            s.unconverged_steps, s.steps, s.tolerance
+        ));
+    }
+    if s.violation_size_max > VIOLATION && s.infeasible_steps == 0 {
+        found.push(format!(
+            "contacts miss their law by up to {:.2e} m/s, {:.2} % of a body in a step: use a smaller tolerance than {:.0e}, or a smaller step",
+            s.violation_max,
+            100.0 * s.violation_size_max,
+            s.tolerance
+        ));
+    }
+    if s.penetration_size_max > OVERLAP {
+        found.push(format!(
+            "bodies overlap by up to {:.1} % of their smallest length ({:.2e} m): use a smaller time step or tolerance, and see with \
+             `drystone check` that they do not overlap at the start",
+            100.0 * s.penetration_size_max,
+            s.penetration_run_max_m
+        ));
+    }
+    if s.stride_max > 1.0 {
+        found.push(format!(
+            "a body moves {:.1} times its smallest length in a step of {:e} s: what it passes is found, what it does there is coarse; \
+             use a time step of at most {:.1e} s",
+            s.stride_max,
+            s.step_size,
+            0.5 * s.step_size / s.stride_max
+        ));
+    }
+    let e = &s.energy;
+    if e.balance_error > ENERGY[0] {
+        found.push(format!(
+            "{:.1e} of the energy that moved is not accounted for: use a smaller time step; if it stays, please report the scene",
+            e.balance_error
+        ));
+    }
+    let moved = record.balance_scale();
+    if e.overlap_work_J > ENERGY[1] * moved && moved > 0.0 {
+        found.push(format!(
+            "the correction of overlaps put in {:.2e} J, {:.0} % of the energy that moved: remove overlaps at the start, or use a smaller step",
+            e.overlap_work_J,
+            100.0 * e.overlap_work_J / moved
+        ));
+    }
+    found
+}

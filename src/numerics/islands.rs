@@ -1,0 +1,196 @@
+//! The parts of a problem that share no moving system: each can be solved, and judged, for itself.
+
+use super::mixed::{Answer, Block, IMMOBILE, MixedProblem, System};
+
+/// One part: where its bodies, systems, contacts and blocks stand in the whole.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Island {
+    pub(super) rigid: Vec<u32>,
+    pub(super) general: Vec<u32>,
+    pub(super) contacts: Vec<u32>,
+    pub(super) blocks: Vec<u32>,
+}
+
+/// The islands of a problem, in the order of their first body; systems without rows belong to none.
+pub(super) fn islands(p: &MixedProblem) -> Vec<Island> {
+    let rigid = p.rigid.len();
+    let mut parent: Vec<u32> = (0..(rigid + p.general.len()) as u32).collect();
+    let node = |system: System| match system {
+        System::Fixed => None,
+        System::Rigid(i) => Some(i),
+        System::General(i) => Some(rigid as u32 + i),
+    };
+    let body = |i: u32| (i != IMMOBILE).then_some(i);
+    for c in &p.contacts {
+        join(&mut parent, body(c.body1), body(c.body2));
+    }
+    for b in &p.blocks {
+        join(&mut parent, node(b.systems[0]), node(b.systems[1]));
+    }
+    let mut island_of = vec![u32::MAX; parent.len()];
+    let mut found: Vec<Island> = Vec::new();
+    let mut place = |found: &mut Vec<Island>, a: Option<u32>, b: Option<u32>| {
+        let root = find(&mut parent, a.or(b)?);
+        let island = &mut island_of[root as usize];
+        if *island == u32::MAX {
+            *island = found.len() as u32;
+            found.push(Island::default());
+        }
+        Some(*island as usize)
+    };
+    for (k, c) in p.contacts.iter().enumerate() {
+        if let Some(i) = place(&mut found, body(c.body1), body(c.body2)) {
+            found[i].contacts.push(k as u32);
+        }
+    }
+    for (k, b) in p.blocks.iter().enumerate() {
+        if let Some(i) = place(&mut found, node(b.systems[0]), node(b.systems[1])) {
+            found[i].blocks.push(k as u32);
+        }
+    }
+    for k in 0..parent.len() as u32 {
+        let island = island_of[find(&mut parent, k) as usize];
+        if let Some(island) = found.get_mut(island as usize) {
+            if (k as usize) < rigid { island.rigid.push(k) } else { island.general.push(k - rigid as u32) }
+        }
+    }
+    found
+}
+
+fn find(parent: &mut [u32], mut i: u32) -> u32 {
+    while parent[i as usize] != i {
+        parent[i as usize] = parent[parent[i as usize] as usize];
+        i = parent[i as usize];
+    }
+    i
+}
+
+/// The lower root stays, so that an island is named by its first system.
+fn join(parent: &mut [u32], a: Option<u32>, b: Option<u32>) {
+    if let (Some(a), Some(b)) = (a, b) {
+        let (a, b) = (find(parent, a), find(parent, b));
+        parent[a.max(b) as usize] = a.min(b);
+    }
+}
+
+impl Island {
+    /// The island as a problem of its own, ready to solve, with the guess that `answer` holds for it.
+    pub(super) fn extract(&self, p: &MixedProblem, answer: &Answer) -> Option<(MixedProblem, Answer)> {
+        let mut q = MixedProblem::default();
+        let mut rigid = vec![IMMOBILE; p.rigid.len()];
+        for (new, &old) in self.rigid.iter().enumerate() {
+            rigid[old as usize] = new as u32;
+            q.rigid.push(p.rigid[old as usize]);
+            q.free.rigid.push(p.free.rigid[old as usize]);
+            q.resting.extend(p.resting.get(old as usize));
+        }
+        let mut general = vec![u32::MAX; p.general.len()];
+        for (new, &old) in self.general.iter().enumerate() {
+            general[old as usize] = new as u32;
+            let m = &p.general[old as usize];
+            let first = q.free.general.len();
+            q.free.general.extend_from_slice(&p.free.general[m.first..m.first + m.dofs]);
+            q.general.push(super::mixed::GeneralMass { first, ..m.clone() });
+        }
+        let body = |i: u32| if i == IMMOBILE { IMMOBILE } else { rigid[i as usize] };
+        let mut own = self.contacts.iter().copied().peekable();
+        let colours = p.colours.windows(2).map(|c| &p.groups[c[0] as usize..=c[1] as usize]);
+        for groups in colours {
+            for group in groups.windows(2) {
+                if own.next_if(|&k| k == group[0]).is_some() {
+                    q.push_group((group[0]..group[1]).map(|k| {
+                        let c = p.contacts[k as usize];
+                        super::mixed::Contact { body1: body(c.body1), body2: body(c.body2), ..c }
+                    }));
+                    while own.next_if(|&k| k < group[1]).is_some() {}
+                }
+            }
+            q.close_colour();
+        }
+        let system = |s: System| match s {
+            System::Fixed => s,
+            System::Rigid(i) => System::Rigid(rigid[i as usize]),
+            System::General(i) => System::General(general[i as usize]),
+        };
+        for &k in &self.blocks {
+            let b: Block = p.blocks[k as usize];
+            let rows = [0, 1].map(|part| &p.jacobians[b.jacobian[part]..][..b.rows * p.dofs(b.systems[part])]);
+            q.push_block(b.set, b.systems.map(system), rows, &p.block_b[b.first..][..b.rows]);
+            if let Some(last) = q.blocks.last_mut() {
+                last.scale = b.scale;
+            }
+        }
+        q.prepare().ok()?;
+        let mut a = Answer::for_problem(&q);
+        a.reactions.contacts = self.contacts.iter().map(|&k| answer.reactions.contacts[k as usize]).collect();
+        a.reactions.blocks = self.block_rows(p).map(|row| answer.reactions.blocks[row]).collect();
+        q.velocities(&a.reactions, &mut a.velocities);
+        Some((q, a))
+    }
+
+    /// Writes the reactions of the island's own answer into that of the whole.
+    pub(super) fn insert(&self, p: &MixedProblem, own: &Answer, answer: &mut Answer) {
+        for (&k, &r) in self.contacts.iter().zip(&own.reactions.contacts) {
+            answer.reactions.contacts[k as usize] = r;
+        }
+        for (row, &r) in self.block_rows(p).zip(&own.reactions.blocks) {
+            answer.reactions.blocks[row] = r;
+        }
+        if !own.slack.is_empty() {
+            answer.slack.resize(p.contacts.len(), 0.0);
+            for (&k, &s) in self.contacts.iter().zip(&own.slack) {
+                answer.slack[k as usize] = s;
+            }
+        }
+    }
+
+    fn block_rows<'a>(&'a self, p: &'a MixedProblem) -> impl Iterator<Item = usize> + 'a {
+        self.blocks.iter().flat_map(|&k| {
+            let b = &p.blocks[k as usize];
+            b.first..b.first + b.rows
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numerics::admissible::AdmissibleSet;
+    use crate::numerics::mixed::{Contact, RigidMass, Twist};
+    use glam::{DMat3, DVec3};
+
+    #[test]
+    fn parts_that_share_no_moving_body_are_islands_and_come_back_to_their_places() {
+        let mut p = MixedProblem::default();
+        for k in 0..5 {
+            p.rigid.push(RigidMass { inverse_mass: DVec3::ONE, inverse_inertia: RigidMass::pack(DMat3::IDENTITY) });
+            p.free.rigid.push(Twist { linear: -DVec3::Z * f64::from(k), ..Twist::default() });
+        }
+        let contact = |body1, body2| Contact { normal: DVec3::Z, tangent: DVec3::X, body1, body2, ..Contact::default() };
+        p.push_group([contact(0, IMMOBILE), contact(0, IMMOBILE)]);
+        p.push_group([contact(3, IMMOBILE)]);
+        p.close_colour();
+        p.push_group([contact(1, 3)]);
+        p.close_colour();
+        let row = [0.0, 0.0, 1.0, 0.0, 0.0, 0.0];
+        p.push_block(AdmissibleSet::Free, [System::Rigid(0), System::Rigid(2)], [&row, &row], &[0.0]);
+        p.prepare().expect("legal");
+        let found = islands(&p);
+        assert_eq!(found.len(), 2, "the fifth body has no rows");
+        assert_eq!((&found[0].rigid[..], &found[0].contacts[..], &found[0].blocks[..]), (&[0, 2][..], &[0, 1][..], &[0][..]));
+        assert_eq!((&found[1].rigid[..], &found[1].contacts[..]), (&[1, 3][..], &[2, 3][..]));
+        let mut answer = Answer::for_problem(&p);
+        answer.reactions.contacts = (0..4).map(|k| DVec3::splat(f64::from(k))).collect();
+        answer.reactions.blocks[0] = 9.0;
+        let mut copy = Answer::for_problem(&p);
+        for island in &found {
+            let (q, own) = island.extract(&p, &answer).expect("legal");
+            assert_eq!(
+                (q.contacts.len(), q.groups.len()),
+                (own.reactions.contacts.len(), island.contacts.len().min(2) + usize::from(island.blocks.is_empty()))
+            );
+            island.insert(&p, &own, &mut copy);
+        }
+        assert_eq!(copy.reactions, answer.reactions);
+    }
+}

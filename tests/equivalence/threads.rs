@@ -1,0 +1,118 @@
+//! The same bits on any number of threads, by way of the path that several threads share: a test that never enters it proves nothing.
+
+use super::scene::Fallible;
+use drystone::assembly::problem::Solver;
+use drystone::geometry::Shape;
+use drystone::model::law::{ContactLaws, CoulombImpact};
+use drystone::model::scheme::Scheme;
+use drystone::numerics::mixed::*;
+use drystone::numerics::{residual, sweep::*};
+use drystone::simulation::{Body, Simulation};
+use glam::{DMat3, DVec3};
+
+/// Cubes in a row that is pushed together, four contacts a joint: two colours of thousands of contacts.
+fn row_of_cubes(n: usize) -> MixedProblem {
+    let mut p = MixedProblem::default();
+    for i in 0..n {
+        p.rigid.push(RigidMass { inverse_mass: DVec3::ONE, inverse_inertia: RigidMass::pack(DMat3::IDENTITY * 6.0) });
+        let jitter = (i as f64 * 0.618_033_988_749).fract() - 0.5;
+        p.free.rigid.push(Twist { linear: DVec3::new(jitter, 0.3 * jitter, 0.2 * jitter - 0.05), angular: DVec3::Y * jitter });
+    }
+    for parity in [0, 1] {
+        for i in (parity..n).step_by(2) {
+            let corners = [(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)];
+            p.push_group(corners.map(|(x, y)| Contact {
+                normal: DVec3::Z,
+                tangent: DVec3::X,
+                arm1: DVec3::new(x, y, -0.5),
+                arm2: DVec3::new(x, y, 0.5),
+                mu: 0.5,
+                body1: i as u32,
+                body2: if i == 0 { IMMOBILE } else { i as u32 - 1 },
+                ..Contact::default()
+            }));
+        }
+        p.close_colour();
+    }
+    p.prepare().expect("a legal problem");
+    p
+}
+
+/// Balls in a row: the kernel of contacts whose arms lie along the normals.
+fn row_of_balls(n: usize) -> MixedProblem {
+    let mut p = row_of_cubes(n);
+    let cubes = std::mem::take(&mut p.contacts);
+    p.clear_rows();
+    for (k, contact) in cubes.iter().step_by(4).enumerate() {
+        let (arm1, arm2) = (-0.5 * DVec3::Z, 0.5 * DVec3::Z);
+        p.push_group([Contact { arm1, arm2, ..*contact }]);
+        if k + 1 == n.div_ceil(2) {
+            p.close_colour();
+        }
+    }
+    p.close_colour();
+    p.prepare().expect("a legal problem");
+    p
+}
+
+fn on<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads").install(work)
+}
+
+#[test]
+fn shared_sweeps_and_sums_give_the_bits_of_one_thread() {
+    for (name, p) in [("cubes", row_of_cubes(3000)), ("balls", row_of_balls(6000))] {
+        let solve = |threads: usize| {
+            on(threads, || {
+                let (mut answer, mut work) = (Answer::default(), Workspace::default());
+                answer.reactions.contacts.resize(p.contacts.len(), DVec3::ZERO);
+                let report = GaussSeidel { tolerance: 1e-12, max_sweeps: 40, ..GaussSeidel::default() }.solve(&p, &mut answer, &mut work);
+                let sweeps = if threads == 1 { 0 } else { report.iterations as u64 };
+                assert_eq!(work.parallel_sweeps(), sweeps, "{name}: sweeps that {threads} threads shared");
+                assert_eq!(residual::is_parallel(&p), threads > 1, "{name}: the sums of {threads} threads");
+                (answer.reactions, answer.velocities, report.e_s.to_bits(), report.rel.to_bits())
+            })
+        };
+        let one = solve(1);
+        assert!(one.0.contacts.iter().filter(|r| r.x > 0.0).count() > 1000, "{name}");
+        for threads in [2, 8] {
+            assert!(one == solve(threads), "{name}: {threads} threads differ from one");
+        }
+    }
+}
+
+/// A block of balls that presses on a floor: its hash after some steps, and how many sweeps were shared.
+fn block_of_balls(threads: usize) -> Fallible<(u64, u64)> {
+    on(threads, || -> Result<_, String> {
+        let text = |e: drystone::simulation::SimulationError| e.to_string();
+        let mut sim = Simulation::new(Scheme { time_step: 2e-3, ..Scheme::default() }).map_err(text)?;
+        sim.set_laws(ContactLaws::uniform(CoulombImpact { mu: 0.3, ..CoulombImpact::default() })).map_err(text)?;
+        sim.solver_mut().tolerance = 1e-3;
+        let floor = Shape::half_space(DVec3::Z).map_err(|e| e.to_string())?;
+        sim.spawn_body(Body::new(floor).fixed()).map_err(text)?;
+        for k in 0..17 * 17 * 17 {
+            let cell = DVec3::new((k % 17) as f64, (k / 17 % 17) as f64, (k / 289) as f64);
+            let ball = Shape::ball(0.05).map_err(|e| e.to_string())?;
+            let shift = DVec3::new(1e-4 * ((k * 7) % 5) as f64, 1e-4 * ((k * 3) % 4) as f64, 0.05);
+            sim.spawn_body(Body::new(ball).at(0.0999 * cell + shift)).map_err(text)?;
+        }
+        for _ in 0..4 {
+            sim.step().map_err(text)?;
+        }
+        let shared = sim.world().resource::<Solver>().workspace.parallel_sweeps();
+        Ok((sim.state_hash(), shared))
+    })
+    .map_err(Into::into)
+}
+
+#[test]
+fn a_simulation_that_shares_its_sweeps_has_one_hash() -> Fallible {
+    let (one, shared) = block_of_balls(1)?;
+    assert_eq!(shared, 0, "one thread has nobody to share with");
+    for threads in [2, 8] {
+        let (hash, shared) = block_of_balls(threads)?;
+        assert!(shared > 10, "{threads} threads shared {shared} sweeps");
+        assert_eq!(hash, one, "{threads} threads");
+    }
+    Ok(())
+}
