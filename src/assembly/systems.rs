@@ -1,13 +1,13 @@
 //! Activate, assemble, solve, and hand the reactions back.
 
 use super::locked::{Held, LeftOut, any_locks, independent_rows, judge, normal_is_held};
-use super::problem::{Solver, StepProblem};
+use super::problem::{Rebound, Solver, StepProblem};
 use crate::algebra::spatial::{skew, tangents};
 use crate::integrator::moreau_jean::rigid_mass;
 use crate::integrator::systems::{Pass, free_momentum, new_state, spin};
 use crate::model::contact::{ContactPair, Foresight, Manifold, Touch};
 use crate::model::interaction::SphericalJoint;
-use crate::model::law::beyond_touch;
+use crate::model::law::{beyond_touch, least_impact};
 use crate::model::scheme::{Scheme, Treatment};
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::mixed::{Contact, IMMOBILE, System, Twist};
@@ -48,7 +48,7 @@ pub fn activate(
             continue;
         }
         let rows = pair.slots.map(|s| &bodies.rows[s as usize]);
-        let forecast = pair.law.e_n > 0.0 || matches!(scheme.treatment, Treatment::Forecast { .. });
+        let forecast = matches!(scheme.treatment, Treatment::Forecast { .. });
         let mut points = 0;
         for touch in &mut manifold.points {
             touch.active = !forecast || {
@@ -114,6 +114,7 @@ const RESTING: f64 = 1e-3;
 
 /// Masses, free velocities and velocities before the step.
 pub fn assemble_systems(scheme: Res<Scheme>, mut pass: ResMut<Pass>, mut bodies: ResMut<Bodies>, mut step: ResMut<StepProblem>) {
+    step.weight = scheme.time_step * scheme.gravity;
     let StepProblem { problem, before, .. } = &mut *step;
     problem.rigid.clear();
     problem.free.rigid.clear();
@@ -154,11 +155,14 @@ pub fn assemble_contacts(
     pairs: Query<(&ContactPair, &Manifold)>,
 ) {
     let band = scheme.touch.max(NOISE * solver.settings.tolerance);
-    let StepProblem { problem, answer, groups, first_contact, last, feedback, driven, before, .. } = &mut *step;
+    let StepProblem { problem, answer, groups, first_contact, last, feedback, rebounds, taken, lively, driven, before, .. } = &mut *step;
     let total = problem.groups.last().map_or(0, |&n| n as usize);
     problem.contacts.resize(total, Contact::default());
     feedback.resize(total, 0.0);
     driven.resize(total, DVec3::ZERO);
+    rebounds.clear();
+    *lively = false;
+    taken.resize(total, 0.0);
     answer.reactions.contacts.resize(total, DVec3::ZERO);
     let mut groups = groups.iter().zip(first_contact.iter()).peekable();
     let mut last_groups = last.0.iter().peekable();
@@ -172,14 +176,23 @@ pub fn assemble_contacts(
             }
         }
         let rows = pair.slots.map(|s| &bodies.rows[s as usize]);
+        *lively |= pair.law.e_n > 0.0;
         let active = manifold.points.iter().filter(|t| t.active);
         for (k, touch) in (*first as usize..).zip(active) {
-            let (contact, share, wall) = contact_row(&scheme, pair, rows, touch, band, &before.rigid);
+            let (mut contact, mut share, wall) = contact_row(&scheme, pair, rows, touch, band, &before.rigid);
+            if touch.approach != DVec3::ZERO
+                && let Some(part) = rebound_row(&scheme, pair, &contact, touch, &before.rigid, &problem.free.rigid)
+                && part.x < contact.b.x - wall.x
+            {
+                let closing = [contact.b.x - wall.x, share];
+                rebounds.push(Rebound { contact: k as u32, source: source as u32, speed: -part.x, closing });
+                (contact.b, share) = (part + wall, 0.0);
+            }
             if pass.number == 0 {
                 let guess = if scheme.warm_start { contact.to_local(touch.reaction) } else { DVec3::ZERO };
                 answer.reactions.contacts[k] = guess;
             }
-            (problem.contacts[k], feedback[k], driven[k]) = (contact, share, wall);
+            (problem.contacts[k], feedback[k], driven[k], taken[k]) = (contact, share, wall, touch.taken);
         }
     }
     let mut k = 0;
@@ -192,7 +205,8 @@ pub fn assemble_contacts(
         let normal = row.touch.gap / scheme.time_step;
         contact.b.x = normal + wall.x;
         answer.reactions.contacts[k] = contact.to_local(row.touch.reaction);
-        (problem.contacts[k], feedback[k], driven[k]) = (contact, normal.min(0.0), wall);
+        *lively |= row.pair.law.e_n > 0.0;
+        (problem.contacts[k], feedback[k], driven[k], taken[k]) = (contact, normal.min(0.0), wall, 0.0);
         k += 1;
     }
 }
@@ -230,10 +244,27 @@ fn contact_row(scheme: &Scheme, pair: &ContactPair, rows: [&Body; 2], touch: &To
     contact.size = pair.size;
     contact.scale = contact_scale(scheme.time_step, scheme.gravity.length(), -u.x, pair.size);
     let share = match scheme.treatment {
-        Treatment::GapAware { beta } if law.e_n == 0.0 => beta * beyond_touch(gap, band).min(0.0) / scheme.time_step,
-        _ => 0.0,
+        Treatment::GapAware { beta } => beta * beyond_touch(gap, band).min(0.0) / scheme.time_step,
+        Treatment::Forecast { .. } => 0.0,
     };
     (contact, share, wall)
+}
+
+/// The constant part of a row in the step after an impact, if the bodies part.
+fn rebound_row(scheme: &Scheme, pair: &ContactPair, c: &Contact, touch: &Touch, before: &[Twist], free: &[Twist]) -> Option<DVec3> {
+    let Treatment::GapAware { .. } = scheme.treatment else { return None };
+    // what carries the lower body does not show in free velocities: the whole of gravity counts
+    let weight = scheme.time_step * c.normal.dot(scheme.gravity).abs();
+    pair.law.rebound(c.to_local(touch.approach), weight.max(fall(c, before, free)))
+}
+
+/// By how much loads speed the approach of a contact up within the step (m/s).
+fn fall(c: &Contact, before: &[Twist], free: &[Twist]) -> f64 {
+    let gain = |body: u32, arm| match (free.get(body as usize), before.get(body as usize)) {
+        (Some(free), Some(before)) => free.at(arm) - before.at(arm),
+        _ => DVec3::ZERO,
+    };
+    -c.normal.dot(gain(c.body1, c.arm1) - gain(c.body2, c.arm2))
 }
 
 /// Rows of the joints, then everything that the solver derives from rows.
@@ -354,11 +385,22 @@ pub fn solve(mut step: ResMut<StepProblem>, mut solver: ResMut<Solver>) {
         return;
     }
     let Solver { settings, workspace } = &mut *solver;
-    let sweeps = report.iterations;
+    let mut sweeps = report.iterations;
     *report = settings.solve_with(problem, answer, workspace);
-    report.iterations += sweeps;
+    for round in 1..=REBOUND_ROUNDS {
+        if step.rebounds.is_empty() || !step.cut_rebounds(round == REBOUND_ROUNDS) {
+            break;
+        }
+        let StepProblem { problem, answer, report, .. } = &mut *step;
+        sweeps += report.iterations;
+        *report = settings.solve_with(problem, answer, workspace);
+    }
+    step.report.iterations += sweeps;
     judge(&mut step);
 }
+
+/// Rounds in which rebounds are cut to the energy that their impacts took; the last drops those that still exceed it.
+const REBOUND_ROUNDS: usize = 5;
 
 /// New velocities and poses of all systems.
 pub fn apply(
@@ -376,6 +418,7 @@ pub fn apply(
     for (points, &first) in foresight.rows.chunk_by_mut(|a, b| a.pair.slots == b.pair.slots).zip(&step.first_contact[start..]) {
         for (row, k) in points.iter_mut().zip(first as usize..) {
             let c = &step.problem.contacts[k];
+            row.contact = k as u32;
             row.touch.reaction = c.to_world(step.answer.reactions.contacts[k]);
             row.touch.velocity = c.to_world(step.problem.contact_velocity(c, &step.answer.velocities.rigid) - c.b + step.driven[k]);
         }
@@ -385,11 +428,19 @@ pub fn apply(
 
 /// Reactions and velocities back to the pairs and joints that own the rows.
 pub fn store_reactions(
-    step: Res<StepProblem>,
+    scheme: Res<Scheme>,
+    mut step: ResMut<StepProblem>,
     foresight: Res<Foresight>,
     mut pairs: Query<(&ContactPair, &mut Manifold)>,
     mut joints: Query<&mut SphericalJoint>,
 ) {
+    let least = least_impact(scheme.time_step, scheme.gravity);
+    let lively = step.lively && matches!(scheme.treatment, Treatment::GapAware { .. });
+    if lively {
+        step.deposit();
+    }
+    let step = &*step;
+    let mut rebounds = step.rebounds.iter().peekable();
     let (problem, answer) = (&step.problem, &step.answer);
     let mut groups = step.groups.iter().zip(&step.first_contact).peekable();
     for (source, (_, mut manifold)) in pairs.iter_mut().enumerate() {
@@ -403,16 +454,39 @@ pub fn store_reactions(
                 let c = &problem.contacts[k];
                 touch.reaction = c.to_world(answer.reactions.contacts[k]);
                 touch.velocity = c.to_world(problem.contact_velocity(c, &answer.velocities.rigid) - c.b + step.driven[k]);
+                (touch.approach, touch.taken) = (DVec3::ZERO, 0.0);
+                let parted = rebounds.next_if(|r| r.contact == k as u32).is_some();
+                if lively && touch.reaction != DVec3::ZERO {
+                    touch.taken = step.taken[k];
+                    let mut before = step.velocity_before(k);
+                    if before.x < -least && !parted {
+                        // at the place of touch the bodies are faster by what they fall through the gap: w² + 2 a gap
+                        let gained = 2.0 * fall(c, &step.before.rigid, &problem.free.rigid) / scheme.time_step * touch.gap.max(0.0);
+                        before.x = -(before.x * before.x + gained.max(0.0)).sqrt();
+                        touch.approach = c.to_world(before);
+                    }
+                }
                 k += 1;
             } else {
-                touch.reaction = DVec3::ZERO;
+                (touch.reaction, touch.approach, touch.taken) = (DVec3::ZERO, DVec3::ZERO, 0.0);
             }
         }
     }
     if !foresight.rows.is_empty() {
         for (pair, mut manifold) in &mut pairs {
             // as points of the next step's start, which they become
-            let points = foresight.of(pair.slots).iter().map(|f| Touch { gap: f.touch.gap.max(0.0), ..f.touch });
+            let points = foresight.of(pair.slots).iter().map(|f| {
+                let mut touch = Touch { gap: f.touch.gap.max(0.0), ..f.touch };
+                if lively && touch.reaction != DVec3::ZERO {
+                    let k = f.contact as usize;
+                    touch.taken = step.taken[k];
+                    let before = step.velocity_before(k);
+                    if before.x < -least {
+                        touch.approach = problem.contacts[k].to_world(before);
+                    }
+                }
+                touch
+            });
             manifold.points.extend(points);
         }
     }

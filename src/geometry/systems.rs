@@ -341,7 +341,7 @@ pub fn foresee(
         let near = a.radius + b.radius;
         let apart = body1.new_pose.position.distance_squared(body2.new_pose.position) > near * near;
         let law = laws.get(a.collider.material, b.collider.material);
-        if h * closing <= 2.0 * STILL * size || apart || law.e_n > 0.0 || excluded.binary_search(&(i, j)).is_ok() {
+        if h * closing <= 2.0 * STILL * size || apart || excluded.binary_search(&(i, j)).is_ok() {
             continue;
         }
         points.clear();
@@ -368,7 +368,7 @@ pub fn foresee(
             let velocity = |b: &Body| b.new_velocity.linear + (b.frame.rotation * b.new_velocity.angular).cross(middle - b.pose.position);
             let gap = p.gap - allowed - h * p.normal.dot(velocity(body1) - velocity(body2));
             let touch = Touch { feature: p.feature, normal: p.normal, gap, point1, point2, active: true, ..Touch::default() };
-            foresight.put(Foreseen { pair: ContactPair { bodies: [e1, e2], slots, law, size }, touch });
+            foresight.put(Foreseen { pair: ContactPair { bodies: [e1, e2], slots, law, size }, touch, contact: 0 });
         }
     }
 }

@@ -49,8 +49,21 @@ pub struct Touch {
     pub reaction: DVec3,
     /// Relative velocity after the last step (m/s, world).
     pub velocity: DVec3,
+    /// Relative velocity at which the bodies came to touch here in the last step (m/s, world); zero where there was no impact.
+    /// It decides the rebound of the next step in gap-aware scenes.
+    pub approach: DVec3,
+    /// Energy that the contact took in the last step (J): rebounds give back no more.
+    pub taken: f64,
     /// Whether the point is a row of this step.
     pub active: bool,
+}
+
+impl Touch {
+    /// Takes over what the same point of the step before knows.
+    fn continues(&mut self, old: &Self) {
+        (self.reaction, self.velocity) = (old.reaction, old.velocity);
+        (self.approach, self.taken) = (old.approach, old.taken);
+    }
 }
 
 /// The contact points of a pair.
@@ -77,6 +90,8 @@ pub struct Foreseen {
     /// Normal and arms at the end of the step. The gap (m) is the one from which they would lead, at the velocities of the last pass, to
     /// the gap found there: `gap + h u_n⁺ ≥ 0` holds it closed.
     pub touch: Touch,
+    /// Its number in the problem of the step.
+    pub contact: u32,
 }
 
 /// The points of the step that detection at its end has found.
@@ -131,7 +146,7 @@ pub fn inherit(old: &mut [Touch], new: &mut [Touch], carried: impl Fn(DVec3) -> 
     for point in new.iter_mut() {
         let same = |o: &&mut Touch| o.active && o.feature == point.feature && (extent == 0.0 || distance(o, point) <= limit);
         if let Some(match_) = old.iter_mut().find(same) {
-            (point.reaction, point.velocity) = (match_.reaction, match_.velocity);
+            point.continues(match_);
             match_.active = false;
             point.active = true;
         }
@@ -142,7 +157,7 @@ pub fn inherit(old: &mut [Touch], new: &mut [Touch], carried: impl Fn(DVec3) -> 
     for point in new.iter_mut().filter(|p| !p.active) {
         let nearest = old.iter_mut().filter(|o| o.active).min_by(|a, b| distance(a, point).total_cmp(&distance(b, point)));
         if let Some(match_) = nearest.filter(|o| distance(o, point) <= limit) {
-            (point.reaction, point.velocity) = (match_.reaction, match_.velocity);
+            point.continues(match_);
             match_.active = false;
         }
     }

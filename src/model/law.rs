@@ -40,19 +40,40 @@ impl CoulombImpact {
 
     /// The constant part of the contact rows, or `None` where the contact is not active.
     ///
-    /// `gap` is at the start of the step, `u` the relative velocity then, in the frame (n, t1, t2). A law with
-    /// `e_n > 0` keeps the forecast row also in a gap-aware scene: restitution needs the velocity of approach.
+    /// `gap` is at the start of the step, `u` the relative velocity then, in the frame (n, t1, t2). In a gap-aware scene
+    /// bodies only come to touch in the step of an impact; [`rebound`](Self::rebound) throws them back in the next one.
     /// A gap or overlap within `touch` (m) of zero counts as closed, and a larger one by what it exceeds it.
     pub fn constant_part(&self, treatment: Treatment, gap: f64, touch: f64, u: DVec3, h: f64) -> Option<DVec3> {
         match treatment {
-            Treatment::GapAware { beta } if self.e_n == 0.0 => {
+            Treatment::GapAware { beta } => {
                 let gap = beyond_touch(gap, touch);
                 let normal = (gap.max(0.0) + beta * gap.min(0.0)) / h;
                 Some(DVec3::new(normal, self.e_t * u.y, self.e_t * u.z))
             }
-            _ => forecast(gap, u.x, h).then(|| DVec3::new(self.e_n * u.x, self.e_t * u.y, self.e_t * u.z)),
+            Treatment::Forecast { .. } => forecast(gap, u.x, h).then(|| DVec3::new(self.e_n * u.x, self.e_t * u.y, self.e_t * u.z)),
         }
     }
+
+    /// The constant part of the rows in the step after an impact, or `None` where bodies do not part.
+    ///
+    /// ```text
+    /// u_n⁺ ≥ e_n w − Δ        w: speed at which the bodies came to touch, Δ: what loads take from the rebound in one step
+    /// ```
+    ///
+    /// `approach` is the relative velocity (n, t1, t2) before the bodies came to touch, `fall` is Δ (m/s). Without Δ the first
+    /// step up would gain `m g h` times the speed; with it a bouncing ball loses `½ m g² h²` a step, as in flight.
+    pub fn rebound(&self, approach: DVec3, fall: f64) -> Option<DVec3> {
+        let speed = -self.e_n * approach.x - fall;
+        (speed > 0.0).then(|| DVec3::new(-speed, self.e_t * approach.y, self.e_t * approach.z))
+    }
+}
+
+/// Slower than this many `h |g|` bodies do not bounce: it is what gravity and the errors of a solver do to bodies at rest.
+const LEAST_IMPACT: f64 = 2.0;
+
+/// Smallest speed of approach that counts as an impact in a gap-aware scene (m/s), for a time step `h` and a gravity `g`.
+pub fn least_impact(h: f64, g: DVec3) -> f64 {
+    LEAST_IMPACT * h * g.length()
 }
 
 /// What a gap exceeds the band of touch by.
@@ -248,14 +269,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_restituting_pair_keeps_the_forecast_row_in_a_gap_aware_scene() {
+    fn a_gap_aware_pair_closes_its_gap_first_and_parts_in_the_next_step() {
         let gap_aware = Treatment::GapAware { beta: 0.1 };
         let u = DVec3::new(-1.0, 0.5, 0.0);
         let dead = CoulombImpact { mu: 0.3, ..CoulombImpact::default() };
         assert_eq!(dead.constant_part(gap_aware, 2e-3, 0.0, u, 1e-3), Some(DVec3::new(2.0, 0.0, 0.0)));
         assert_eq!(dead.constant_part(gap_aware, -2e-3, 0.0, u, 1e-3), Some(DVec3::new(-0.2, 0.0, 0.0)));
         let lively = CoulombImpact { e_n: 0.5, ..dead };
-        assert_eq!(lively.constant_part(gap_aware, 2e-3, 0.0, u, 1e-3), None);
-        assert_eq!(lively.constant_part(gap_aware, 4e-4, 0.0, u, 1e-3), Some(DVec3::new(-0.5, 0.0, 0.0)));
+        assert_eq!(lively.constant_part(gap_aware, 2e-3, 0.0, u, 1e-3), Some(DVec3::new(2.0, 0.0, 0.0)));
+        assert_eq!(lively.rebound(u, 0.01), Some(DVec3::new(-0.49, 0.0, 0.0)));
+        assert_eq!(lively.rebound(u, 0.5), None);
+        let forecast = Treatment::Forecast { theta: 0.5 };
+        assert_eq!(lively.constant_part(forecast, 2e-3, 0.0, u, 1e-3), None);
+        assert_eq!(lively.constant_part(forecast, 4e-4, 0.0, u, 1e-3), Some(DVec3::new(-0.5, 0.0, 0.0)));
     }
 }

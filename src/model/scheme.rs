@@ -18,7 +18,8 @@ pub enum Treatment {
         /// θ of the position update, ½ to 1.
         theta: f64,
     },
-    /// `u_n⁺ + max(gap,0)/h + β min(gap,0)/h ≥ 0`; positions by `q⁺ = q ⊕ h v⁺`.
+    /// `u_n⁺ + max(gap,0)/h + β min(gap,0)/h ≥ 0`, and after an impact `u_n⁺ ≥ e_n w`, w the speed at which the bodies
+    /// came to touch; positions by `q⁺ = q ⊕ h v⁺`.
     GapAware {
         /// Share of an overlap fed back per step, 0 to 1.
         beta: f64,

@@ -8,5 +8,6 @@ mod logs;
 mod overlap;
 mod pendulum;
 mod pours;
+mod rebound;
 mod rocking;
 mod rotation;
