@@ -5,8 +5,9 @@
 //! rest                     an island that was at rest before the step: the solution at rest, if there is one
 //! polish                   once in a while, a pile at rest: the same convex problem, solved far beyond the tolerance
 //! proximal Newton          where sweeps promise to stall
+//! plain sweeps             where many contacts change between slip and stick
 //! contradiction            no solution? then the least violation, proved and named
-//! last resorts             plain sweeps, the solvers of `global`, accelerated sweeps within the budget
+//! last resorts             the solvers of `global`, all sweeps that the budget allows
 //! ```
 
 use super::feasibility::contradiction;
@@ -128,6 +129,9 @@ impl Auto {
         }
         let (mut iterations, mut factorisations, mut status) = (0.0, 0, Status::Converged);
         for part in &parts {
+            if task == Task::Rest && !part.rigid.iter().all(|&i| p.resting.get(i as usize) == Some(&true)) {
+                continue;
+            }
             let Some((q, mut own)) = part.extract(p, answer) else { continue };
             let r = self.island(task, &q, &mut own, work);
             // in sweeps over the whole
@@ -205,6 +209,19 @@ impl Auto {
         if report.converged() {
             return report;
         }
+        // where many contacts change between slip and stick Newton's shift stalls and acceleration can cycle
+        let plain = GaussSeidel { accelerate: false, foresight: PLAIN_SWEEPS, ..self.sweeps(p, self.max_sweeps.min(PLAIN_SWEEPS)) };
+        let before = answer.clone();
+        let next = plain.solve(p, answer, &mut work.sweep).after(&report);
+        if next.converged() {
+            return next;
+        }
+        if next.error() < report.error() {
+            report = next;
+        } else {
+            report = report.with_effort(&next);
+            answer.clone_from(&before);
+        }
         if let Some(slack) = contradiction(p, answer, self.tolerance, &mut work.newton) {
             return self.relaxed(p, answer, slack, work).after(&report);
         }
@@ -235,36 +252,29 @@ impl Auto {
         certify(p, answer).report(report)
     }
 
-    /// Where many contacts change between slip and stick Newton's shift stalls and acceleration can cycle: the solvers of the library
-    /// first, then plain sweeps, then all that the budget allows.
-    fn last_resorts(&self, p: &MixedProblem, answer: &mut Answer, mut report: Report, work: &mut Workspace) -> Report {
-        let mut best = answer.clone();
-        let mut least = report;
-        for stage in 0..3 {
-            let next = match stage {
-                0 => match self.by_library(p, answer) {
-                    Some(next) => next,
-                    None => continue,
-                },
-                1 => {
-                    let plain = GaussSeidel { accelerate: false, foresight: 0, ..self.sweeps(p, self.max_sweeps.min(PLAIN_SWEEPS)) };
-                    plain.solve(p, answer, &mut work.sweep)
-                }
-                _ => GaussSeidel { foresight: 0, ..self.sweeps(p, self.max_sweeps) }.solve(p, answer, &mut work.sweep),
-            };
-            report = next.after(&report);
-            if report.error() < least.error() {
-                least = report;
-                best.clone_from(answer);
+    /// The solvers of the library, then all sweeps that the budget allows; keeps the best.
+    fn last_resorts(&self, p: &MixedProblem, answer: &mut Answer, mut best: Report, work: &mut Workspace) -> Report {
+        let mut kept = answer.clone();
+        for library in [true, false] {
+            let next = if library {
+                let Some(next) = self.by_library(p, answer) else { continue };
+                next
             } else {
-                answer.clone_from(&best);
+                GaussSeidel { foresight: 0, ..self.sweeps(p, self.max_sweeps) }.solve(p, answer, &mut work.sweep)
+            };
+            let next = next.after(&best);
+            if next.converged() {
+                return next;
             }
-            if report.converged() {
-                return report;
+            if next.error() < best.error() {
+                best = next;
+                kept.clone_from(answer);
+            } else {
+                best = best.with_effort(&next);
+                answer.clone_from(&kept);
             }
         }
-        answer.clone_from(&best);
-        certify(p, answer).report(report)
+        certify(p, answer).report(best)
     }
 
     /// The strategy for problems from files, on problems that are small enough.
@@ -299,6 +309,11 @@ impl Report {
     /// What the solvers of a step stop on.
     fn error(&self) -> f64 {
         self.e_s.max(self.misfit)
+    }
+
+    /// This report with the effort of a try that did not pay.
+    fn with_effort(self, of: &Self) -> Self {
+        Self { iterations: of.iterations, factorisations: of.factorisations, ..self }
     }
 
     /// This report with the effort of what came before it.
