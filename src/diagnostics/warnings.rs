@@ -66,11 +66,13 @@ pub(super) fn warnings(s: &Summary, record: &Record) -> Vec<String> {
     }
     // where nothing moves, both are the rounding of the energy itself, as in the balance
     let moved = record.balance_scale().max(1e-9 * e.potential_J.abs());
-    if e.overlap_work_J > ENERGY[1] * moved && moved > 0.0 {
+    // in a pile at rest both are large and cancel
+    let net = e.overlap_work_J + e.normal_work_J;
+    if net > ENERGY[1] * moved && moved > 0.0 {
         found.push(format!(
             "the correction of overlaps put in {:.2e} J, {:.0} % of the energy that moved: remove overlaps at the start, or use a smaller step",
-            e.overlap_work_J,
-            100.0 * e.overlap_work_J / moved
+            net,
+            100.0 * net / moved
         ));
     }
     found

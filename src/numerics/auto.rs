@@ -57,8 +57,10 @@ const PLAIN_SWEEPS: usize = 3000;
 const GLOBAL_ROWS: usize = 900;
 /// Parts of the tolerance that those are asked for, one after the other.
 const LIBRARY: [f64; 3] = [0.1, 1e-3, 1e-6];
-/// Cost of a factorisation, in sweeps, up to which an island that starts to move is asked whether it could stay at rest.
-const REST_COST: f64 = 300.0;
+/// Cost of a factorisation, in sweeps, up to which a pile at rest is polished at once, and not only where that has been saved up.
+const CHEAP: f64 = 60.0;
+/// Factorisations that may then be spent without success.
+const BANK: f64 = 60.0;
 /// Share of the effort of steps at rest that may go into polishing them.
 const POLISH_SHARE: f64 = 0.1;
 /// Cost of a step beside its sweeps, in sweeps.
@@ -81,17 +83,32 @@ fn newton_cost(p: &MixedProblem) -> f64 {
 ///
 /// ```
 /// let workspace = drystone::numerics::auto::Workspace::default();
-/// assert_eq!(workspace.credit, 0.0);
+/// assert_eq!(workspace.credit, None);
 /// ```
 #[derive(Debug, Default)]
 pub struct Workspace {
-    /// Sweeps' worth of effort that polishing may spend; part of the state of a simulation.
-    pub credit: f64,
+    /// Sweeps' worth of effort that polishing may spend; part of the state of a simulation. None before the first pile at rest.
+    pub credit: Option<f64>,
     sweep: sweep::Workspace,
     newton: newton::Workspace,
 }
 
 impl Workspace {
+    /// Takes the price of a solve from the credit.
+    fn pay(&mut self, report: &Report, p: &MixedProblem) {
+        if let Some(credit) = &mut self.credit {
+            *credit -= report.factorisations as f64 * newton_cost(p);
+        }
+    }
+
+    /// A pile that is solved well makes the next steps cheap: the next one that needs it is polished at once.
+    fn refill(&mut self, p: &MixedProblem) {
+        let cost = newton_cost(p);
+        if let Some(credit) = self.credit.as_mut().filter(|_| cost <= CHEAP) {
+            *credit = credit.max(BANK * cost);
+        }
+    }
+
     /// Sweeps so far that several threads shared ([`sweep::Workspace::parallel_sweeps`]).
     pub fn parallel_sweeps(&self) -> u64 {
         self.sweep.parallel_sweeps()
@@ -166,13 +183,14 @@ impl Auto {
         if !report.converged() || report.iterations as f64 > self.patience * cost {
             return Some(Task::Solve);
         }
-        if report.error() > POLISHED[0] * self.tolerance && at_rest(p, answer) {
-            work.credit = (work.credit + POLISH_SHARE * (STEP_COST + report.iterations as f64)).min(POLISH_START * cost);
-            if work.credit >= POLISH_START * cost {
-                return Some(Task::Polish);
-            }
+        let polish = report.error() > POLISHED[0] * self.tolerance && at_rest(p, answer);
+        if !(polish || begins_to_move(p, answer)) {
+            return None;
         }
-        (cost <= REST_COST && begins_to_move(p, answer)).then_some(Task::Rest)
+        let start = POLISH_START * cost;
+        let credit = work.credit.get_or_insert(if cost <= CHEAP { BANK * cost } else { 0.0 });
+        *credit = credit.max((*credit + POLISH_SHARE * (STEP_COST + report.iterations as f64)).min(start));
+        (*credit >= start).then_some(if polish { Task::Polish } else { Task::Rest })
     }
 
     /// Improves the answer of one island.
@@ -183,21 +201,28 @@ impl Auto {
             report.status = Status::Stalled;
         }
         let starts = p.resting.len() == p.rigid.len() && p.resting.iter().all(|&r| r) && begins_to_move(p, answer);
-        if starts || task == Task::Polish && at_rest(p, answer) {
+        if starts || task != Task::Solve && at_rest(p, answer) {
             let before = answer.clone();
             let solver = ProximalNewton { convex: true, max_iterations: 40, ..self.newton() };
             let rest = solver.solve(p, answer, &mut work.newton);
-            work.credit -= rest.factorisations as f64 * newton_cost(p);
+            work.pay(&rest, p);
             report.factorisations += rest.factorisations;
             let better = if starts { !begins_to_move(p, answer) } else { rest.error() < found.error() };
             if rest.converged() && better {
                 report = rest;
-                if starts || rest.error() <= POLISHED[0] * self.tolerance {
+                if rest.error() <= POLISHED[0] * self.tolerance {
+                    work.refill(p);
+                    return report;
+                }
+                if starts {
                     return report;
                 }
                 // some of it slips: from here the shift is small
                 let whole = self.newton().solve(p, answer, &mut work.newton);
-                work.credit -= whole.factorisations as f64 * newton_cost(p);
+                work.pay(&whole, p);
+                if whole.error() <= POLISHED[0] * self.tolerance {
+                    work.refill(p);
+                }
                 return whole.after(&rest);
             }
             answer.clone_from(&before);
