@@ -69,6 +69,8 @@ const STEP_COST: f64 = 20.0;
 const POLISH_START: f64 = 3.0;
 /// Part of the tolerance within which a pile at rest is polished enough, and part of it that polishing aims at.
 const POLISHED: [f64; 2] = [1e-3, 1e-6];
+/// Error that is rounding: more effort would not make it smaller.
+const ROUNDING: f64 = 1e-13;
 /// What a relaxed constraint gives way beyond the least that it must, so that reactions stay bounded.
 const MARGIN: f64 = 1.01;
 
@@ -233,6 +235,9 @@ impl Auto {
         report = self.newton().solve(p, answer, &mut work.newton).after(&report);
         if report.converged() {
             return report;
+        }
+        if report.error() <= ROUNDING {
+            return report; // asked for more than numbers can hold
         }
         // where many contacts change between slip and stick Newton's shift stalls and acceleration can cycle
         let plain = GaussSeidel { accelerate: false, foresight: PLAIN_SWEEPS, ..self.sweeps(p, self.max_sweeps.min(PLAIN_SWEEPS)) };
