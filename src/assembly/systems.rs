@@ -141,8 +141,9 @@ pub fn assemble_systems(scheme: Res<Scheme>, mut pass: ResMut<Pass>, mut bodies:
     }
 }
 
-/// Part of a body, per tolerance, within which the gap of a lasting contact is the noise of the solver.
-const NOISE: f64 = 0.1;
+/// Part of a body within which the overlap of a lasting contact is the noise of the solver: per tolerance and, so that tight ones are not
+/// blurred, per its square. A tenth of a thousandth of a body at 1e-3, a millionth at 1e-4.
+const NOISE: [f64; 2] = [0.1, 100.0];
 
 /// Contact rows, each at its place in the colours.
 pub fn assemble_contacts(
@@ -154,7 +155,8 @@ pub fn assemble_contacts(
     mut step: ResMut<StepProblem>,
     pairs: Query<(&ContactPair, &Manifold)>,
 ) {
-    let band = scheme.touch.max(NOISE * solver.settings.tolerance);
+    let tolerance = solver.settings.tolerance;
+    let noise = (NOISE[0] * tolerance).min(NOISE[1] * tolerance * tolerance);
     let StepProblem { problem, answer, groups, first_contact, last, feedback, rebounds, taken, lively, driven, before, .. } = &mut *step;
     let total = problem.groups.last().map_or(0, |&n| n as usize);
     problem.contacts.resize(total, Contact::default());
@@ -179,7 +181,7 @@ pub fn assemble_contacts(
         *lively |= pair.law.e_n > 0.0;
         let active = manifold.points.iter().filter(|t| t.active);
         for (k, touch) in (*first as usize..).zip(active) {
-            let (mut contact, mut share, wall) = contact_row(&scheme, pair, rows, touch, band, &before.rigid);
+            let (mut contact, mut share, wall) = contact_row(&scheme, pair, rows, touch, noise, &before.rigid);
             if touch.approach != DVec3::ZERO
                 && let Some(part) = rebound_row(&scheme, pair, &contact, touch, &before.rigid, &problem.free.rigid)
                 && part.x < contact.b.x - wall.x
@@ -201,7 +203,7 @@ pub fn assemble_contacts(
             k = groups.next().map_or(0, |(_, &first)| first as usize);
         }
         let rows = row.pair.slots.map(|s| &bodies.rows[s as usize]);
-        let (mut contact, _, wall) = contact_row(&scheme, &row.pair, rows, &row.touch, band, &before.rigid);
+        let (mut contact, _, wall) = contact_row(&scheme, &row.pair, rows, &row.touch, noise, &before.rigid);
         let normal = row.touch.gap / scheme.time_step;
         contact.b.x = normal + wall.x;
         answer.reactions.contacts[k] = contact.to_local(row.touch.reaction);
@@ -212,7 +214,14 @@ pub fn assemble_contacts(
 }
 
 /// One contact point as a row; also its overlap feedback and the share of immobile bodies in `u`.
-fn contact_row(scheme: &Scheme, pair: &ContactPair, rows: [&Body; 2], touch: &Touch, band: f64, before: &[Twist]) -> (Contact, f64, DVec3) {
+fn contact_row(
+    scheme: &Scheme,
+    pair: &ContactPair,
+    rows: [&Body; 2],
+    touch: &Touch,
+    noise: f64,
+    before: &[Twist],
+) -> (Contact, f64, DVec3) {
     let law = pair.law;
     let middle = 0.5 * (touch.point1 + touch.point2);
     let [arm1, arm2] = rows.map(|b| middle - b.pose.position);
@@ -231,13 +240,12 @@ fn contact_row(scheme: &Scheme, pair: &ContactPair, rows: [&Body; 2], touch: &To
     let wall = contact.to_local(given(rows[0], arm1) - given(rows[1], arm2));
     let u = contact.to_local(moving(rows[0], arm1) - moving(rows[1], arm2)) + wall;
     // a contact that begins closes its gap to the last digit; one that lasts is not shaken by it
-    let band = if touch.reaction == DVec3::ZERO { 0.0 } else { band * pair.size };
+    let (band, noise) = if touch.reaction == DVec3::ZERO { (0.0, 0.0) } else { (scheme.touch * pair.size, noise * pair.size) };
+    let gap = if touch.gap < 0.0 { (touch.gap + noise).min(0.0) } else { touch.gap };
     // a deep overlap is parted at a bounded speed
     let gap = match scheme.treatment {
-        Treatment::GapAware { beta } if beta > 0.0 && touch.gap < -band => {
-            touch.gap.max(-band - scheme.push_out(pair.size) * scheme.time_step / beta)
-        }
-        _ => touch.gap,
+        Treatment::GapAware { beta } if beta > 0.0 && gap < -band => gap.max(-band - scheme.push_out(pair.size) * scheme.time_step / beta),
+        _ => gap,
     };
     let part = law.constant_part(scheme.treatment, gap, band, u, scheme.time_step).unwrap_or_default();
     contact.b = part + wall;

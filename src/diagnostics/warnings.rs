@@ -58,14 +58,16 @@ pub(super) fn warnings(s: &Summary, record: &Record) -> Vec<String> {
         ));
     }
     let e = &s.energy;
-    if e.balance_error > ENERGY[0] {
+    // where nothing moves both sides of the balance are rounding
+    let moved = record.balance_scale().max(1e-6 * e.potential_J.abs());
+    let defect = e.balance_error * record.balance_scale().max(1e-9 * e.potential_J.abs());
+    if defect > ENERGY[0] * moved {
         found.push(format!(
             "{:.1e} of the energy that moved is not accounted for: use a smaller time step; if it stays, please report the scene",
             e.balance_error
         ));
     }
     // where nothing moves, both are the rounding of the energy itself, as in the balance
-    let moved = record.balance_scale().max(1e-6 * e.potential_J.abs());
     // in a pile at rest both are large and cancel
     let net = e.overlap_work_J + e.normal_work_J;
     if net > ENERGY[1] * moved && moved > 0.0 {

@@ -79,7 +79,7 @@ pub struct Scheme {
     /// In a gap-aware scene, gaps and overlaps up to this share of the smaller body's smallest length count as closed, for a
     /// contact that carried a reaction in the step before. Without such a band, the error that a solver leaves in the gaps
     /// (nanometres) makes a hyperstatic pile shift its reactions from corner to corner at every step: a wall of 105 blocks then
-    /// costs several times the sweeps. The band is a tenth of the solver's tolerance where that is wider.
+    /// costs several times the sweeps. For overlaps it is wider where the solver's tolerance is loose (1e-4 at 1e-3).
     pub touch: f64,
     /// Share of the drift of a joint that is fed back per step, 0 to 1.
     pub joint_feedback: f64,

@@ -13,7 +13,7 @@
 use super::feasibility::contradiction;
 use super::global::{GlobalSolver, auto::GlobalAuto};
 use super::islands::islands;
-use super::mixed::{Answer, IMMOBILE, MixedProblem, Twist};
+use super::mixed::{Answer, IMMOBILE, MixedProblem, Reactions, Twist};
 use super::residual::{certify, residual};
 use super::{Measure, Report, Status, newton, newton::ProximalNewton, sweep, sweep::GaussSeidel};
 use glam::DVec3;
@@ -54,7 +54,7 @@ impl Default for Auto {
 /// Sweeps without acceleration before the last resort.
 const PLAIN_SWEEPS: usize = 3000;
 /// Largest number of rows that is handed to the solvers of [`super::global`].
-const GLOBAL_ROWS: usize = 900;
+const GLOBAL_ROWS: usize = 300;
 /// Parts of the tolerance that those are asked for, one after the other.
 const LIBRARY: [f64; 3] = [0.1, 1e-3, 1e-6];
 /// Cost of a factorisation, in sweeps, up to which a pile at rest is polished at once, and not only where that has been saved up.
@@ -67,6 +67,8 @@ const POLISH_SHARE: f64 = 0.1;
 const STEP_COST: f64 = 20.0;
 /// Factorisations that polishing needs at least.
 const POLISH_START: f64 = 3.0;
+/// Sweeps of a step that calm a pile at rest.
+const CALM_SWEEPS: usize = 5;
 /// Part of the tolerance within which a pile at rest is polished enough, and part of it that polishing aims at.
 const POLISHED: [f64; 2] = [1e-3, 1e-6];
 /// Error that is rounding: more effort would not make it smaller.
@@ -93,6 +95,7 @@ pub struct Workspace {
     pub credit: Option<f64>,
     sweep: sweep::Workspace,
     newton: newton::Workspace,
+    kept: Reactions,
 }
 
 impl Workspace {
@@ -126,6 +129,8 @@ enum Task {
     Polish,
     /// Bodies that were at rest begin to move.
     Rest,
+    /// The answer leaves a pile at rest creeping, and polishing is too dear for now.
+    Calm,
 }
 
 impl Auto {
@@ -139,6 +144,9 @@ impl Auto {
         answer.slack.clear();
         let report = self.sweeps(p, self.max_sweeps).solve(p, answer, &mut work.sweep);
         let Some(task) = self.task(p, answer, &report, work) else { return report };
+        if task == Task::Calm {
+            return self.calm(p, answer, report, work);
+        }
         let parts = islands(p);
         if let [only] = &parts[..]
             && only.rigid.len() == p.rigid.len()
@@ -192,7 +200,10 @@ impl Auto {
         let start = POLISH_START * cost;
         let credit = work.credit.get_or_insert(if cost <= CHEAP { BANK * cost } else { 0.0 });
         *credit = credit.max((*credit + POLISH_SHARE * (STEP_COST + report.iterations as f64)).min(start));
-        (*credit >= start).then_some(if polish { Task::Polish } else { Task::Rest })
+        if *credit >= start {
+            return Some(if polish { Task::Polish } else { Task::Rest });
+        }
+        polish.then_some(Task::Calm)
     }
 
     /// Improves the answer of one island.
@@ -256,6 +267,18 @@ impl Auto {
             return self.relaxed(p, answer, slack, work).after(&report);
         }
         self.last_resorts(p, answer, report, work)
+    }
+
+    /// A few more sweeps: over the steps they bring a pile to rest that errors of the tolerance would keep moving.
+    fn calm(&self, p: &MixedProblem, answer: &mut Answer, report: Report, work: &mut Workspace) -> Report {
+        work.kept.clone_from(&answer.reactions);
+        let more = GaussSeidel { tolerance: POLISHED[0] * self.tolerance, foresight: 0, ..self.sweeps(p, CALM_SWEEPS) };
+        let calmer = more.solve(p, answer, &mut work.sweep).after(&report);
+        if calmer.error() <= report.error() {
+            return Report { status: Status::Converged, ..calmer };
+        }
+        answer.reactions.clone_from(&work.kept);
+        certify(p, answer).report(report.with_effort(&calmer))
     }
 
     fn newton(&self) -> ProximalNewton {

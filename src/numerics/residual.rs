@@ -73,6 +73,9 @@ pub fn contact_scale(h: f64, gravity: f64, approach: f64, size: f64) -> f64 {
     if size.is_finite() && size > 0.0 { (1e3 * speed.max(1e-3 * size)).min(2.0 * size / h) } else { 1e3 * speed }
 }
 
+/// Rounding of a velocity as a sum of shares, relative to the share of its own reaction.
+const ROUNDING: f64 = 8.0 * f64::EPSILON;
+
 /// Sums of squares over a piece of the rows.
 #[derive(Clone, Copy, Default)]
 struct Sums {
@@ -101,11 +104,12 @@ impl Sums {
         }
     }
 
-    /// Takes in ε² of one contact or block.
+    /// Takes in ε² of one contact or block, given the square of the velocity that its reaction takes away, `D² |r|²`.
     #[inline]
-    fn miss(&mut self, epsilon2: f64, scale: f64, size: f64) {
+    fn miss(&mut self, epsilon2: f64, own2: f64, scale: f64, size: f64) {
         self.violation = self.violation.max(epsilon2);
-        if scale > 0.0 {
+        // what is left of a velocity after its reaction took it away is rounding
+        if scale > 0.0 && epsilon2 > ROUNDING * ROUNDING * own2 {
             self.misfit = self.misfit.max(epsilon2 / (scale * scale));
         }
         if size > 0.0 {
@@ -140,8 +144,9 @@ pub fn residual(p: &MixedProblem, answer: &Answer, v: &Velocities) -> Residual {
             super::admissible::project_coulomb(c.mu, &mut x);
             let miss = d * (r - x).length_squared();
             s.scaled += miss;
-            s.miss(d * miss, c.scale, c.size);
-            s.r_scaled += d * r.length_squared();
+            let own = d * r.length_squared();
+            s.miss(d * miss, d * own, c.scale, c.size);
+            s.r_scaled += own;
             let mut x = r - shifted;
             super::admissible::project_coulomb(c.mu, &mut x);
             s.plain += (r - x).length_squared();
@@ -186,6 +191,6 @@ fn block_sums(p: &MixedProblem, block: &super::mixed::Block, answer: &Answer, v:
         *sum = (0..n).map(|i| (r[i] - x[i]).powi(2)).sum();
     }
     s.scaled *= d;
-    s.miss(d * s.scaled, block.scale, 0.0);
+    s.miss(d * s.scaled, d * s.r_scaled, block.scale, 0.0);
     s
 }
