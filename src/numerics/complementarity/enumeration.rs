@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! for each choice of Lower | Upper | Basic for the bounded unknowns:  solve the basis, accept it where all signs are right
-//! singular bases: is there a z with M_BB z_B + … = 0, l ≤ z ≤ u and w of the right signs?  (a linear programme, or its Farkas proof)
+//! singular bases: is there a z with M_BB z_B + … = 0, l ≤ z ≤ u and w of the right signs?  (a linear programme, or its Farkas proof;
+//!                 an LCP of up to 8 unknowns by the vertices of its faces, see `vertices`)
 //! ```
 //!
 //! The guess's own basis comes first. A complete search without a solution is a proof: `Inconsistent`.
@@ -15,6 +16,7 @@
 use super::basis::{Basis, State, state_of};
 use super::feasibility::{Feasibility, Inequalities, face};
 use super::form::Form;
+use super::vertices::{self, Search};
 use super::{ComplementaritySolver, Outcome, Scratch, Status, Watch, proceed, solved};
 
 /// Enumeration of all complementary bases (Siconos: `SICONOS_LCP_ENUM`, `SICONOS_MLCP_ENUM`, `SICONOS_RELAY_ENUM`).
@@ -105,7 +107,7 @@ impl ComplementaritySolver for Enumeration {
 
     fn run(&self, form: &Form, z: &mut [f64], w: &mut [f64], scratch: &mut Scratch, watch: &mut Watch) -> Outcome {
         let n = form.order();
-        let Scratch { basis, states, vectors, .. } = scratch;
+        let Scratch { basis, states, vectors, scaling, scaled, .. } = scratch;
         let [best_z] = super::buffers(vectors, n);
         form.output(z, w);
         let mut best = error(form, z, w, self.tolerance);
@@ -148,7 +150,21 @@ impl ComplementaritySolver for Enumeration {
                 break;
             }
         }
-        if outcome.status == Status::Inconsistent && singular > 0 {
+        let search = if outcome.status == Status::Inconsistent && singular > 0 && vertices::apply_to(form) {
+            scaling.balance(form, scaled);
+            let good = |z: &[f64], w: &mut [f64]| {
+                form.output(z, w);
+                error(form, z, w, self.tolerance) <= self.tolerance
+            };
+            vertices::search(scaled, &scaling.columns, z, |z| good(z, w))
+        } else {
+            Search::Unsure
+        };
+        if search == Search::Found {
+            best_z.copy_from_slice(z);
+            outcome.status = Status::Converged;
+        }
+        if outcome.status == Status::Inconsistent && singular > 0 && search == Search::Unsure {
             let (mut signs, mut lower, mut upper) = (Vec::new(), Vec::new(), Vec::new());
             states.copy_from_slice(&first);
             loop {

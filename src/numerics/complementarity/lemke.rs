@@ -22,7 +22,7 @@
 use super::basis::State;
 use super::form::{Form, Scaling, dot};
 use super::tableau::{Tableau, Variable};
-use super::{ComplementaritySolver, Outcome, Scratch, Status, Watch, proceed};
+use super::{ComplementaritySolver, Outcome, Scratch, Status, Watch, proceed, stopping};
 
 /// Lemke's method (Siconos: `SICONOS_LCP_LEMKE`, `SICONOS_RELAY_LEMKE`, `SICONOS_LCP_PATH`'s path search).
 ///
@@ -76,7 +76,7 @@ impl ComplementaritySolver for Lemke {
         best.clear();
         best.extend_from_slice(z);
         form.output(z, w);
-        let mut best_rel = form.rel(z, w);
+        let mut best_rel = stopping(form, z, w, self.tolerance, form.rel(z, w));
         let mut singular = false;
         for attempt in 0..self.coverings {
             if best_rel <= self.tolerance {
@@ -90,7 +90,7 @@ impl ComplementaritySolver for Lemke {
                 singular = true;
                 break;
             }
-            let rel = settle(form, scratch, z, w, &mut outcome);
+            let rel = settle(form, self.tolerance, scratch, z, w, &mut outcome);
             if rel < best_rel {
                 best_rel = rel;
                 best.copy_from_slice(z);
@@ -151,13 +151,13 @@ impl Lemke {
                 scratch.tableau.point(&mut centre);
                 (0..n).for_each(|i| z[i] = form.project(i, centre[i] * scratch.scaling.columns[i]));
                 form.output(z, w);
-                let rel = form.rel(z, w);
+                let rel = stopping(form, z, w, self.tolerance, form.rel(z, w));
                 if rel < *best_rel {
                     *best_rel = rel;
                     best.copy_from_slice(z);
                 }
             }
-            let rel = settle(form, scratch, z, w, outcome);
+            let rel = settle(form, self.tolerance, scratch, z, w, outcome);
             if rel < *best_rel {
                 *best_rel = rel;
                 best.copy_from_slice(z);
@@ -172,13 +172,14 @@ impl Lemke {
 }
 
 /// Brings the tableau's basis back to the true units: factorised anew where it is regular, as it stands where it is not.
-fn settle(form: &Form, scratch: &mut Scratch, z: &mut [f64], w: &mut [f64], outcome: &mut Outcome) -> f64 {
+fn settle(form: &Form, tolerance: f64, scratch: &mut Scratch, z: &mut [f64], w: &mut [f64], outcome: &mut Outcome) -> f64 {
     let Scratch { tableau, basis, states, scaling, .. } = scratch;
     tableau.states(states);
     outcome.factorisations += 1;
     let mut rel = f64::INFINITY;
     if basis.factor(form, states) {
         rel = basis.answer(form, z, w);
+        rel = stopping(form, z, w, tolerance, rel);
     }
     if rel > 1e-12 {
         let mut other = vec![0.0; z.len()];
@@ -186,7 +187,7 @@ fn settle(form: &Form, scratch: &mut Scratch, z: &mut [f64], w: &mut [f64], outc
         tableau.point(&mut other);
         unscale(form, scaling, &mut other);
         form.output(&other, &mut output);
-        let found = form.rel(&other, &output);
+        let found = stopping(form, &other, &output, tolerance, form.rel(&other, &output));
         if found < rel {
             z.copy_from_slice(&other);
             w.copy_from_slice(&output);

@@ -34,6 +34,7 @@ mod newton;
 mod sweep;
 mod tableau;
 mod verdict;
+mod vertices;
 
 pub use auto::Auto;
 pub use basis::State;
@@ -208,6 +209,18 @@ pub struct Scratch {
 fn solved(form: &Form, z: &[f64], w: &[f64], tolerance: f64) -> bool {
     let mut found = Residual { rel: form.rel(z, w), ..Residual::default() };
     found.rel <= tolerance && verdict::accepts(form, z, w, tolerance, &mut found)
+}
+
+/// What a solver stops on: `rel`, given as `rel`, or what the worst row makes of it where `rel` alone is within the tolerance. A `rel`
+/// that is small only beside a large z is no end of a search.
+fn stopping(form: &Form, z: &[f64], w: &[f64], tolerance: f64, rel: f64) -> f64 {
+    if rel > tolerance || rel == 0.0 {
+        return rel;
+    }
+    let mut found = Residual { rel, ..Residual::default() };
+    verdict::judge(form, z, w, tolerance, &mut found);
+    let error = super::acceptance::error(rel, &found);
+    if error.is_nan() { f64::INFINITY } else { error }
 }
 
 /// The n first entries of each buffer, zeroed.

@@ -14,7 +14,7 @@
 
 use super::basis::{State, state_of};
 use super::form::Form;
-use super::{ComplementaritySolver, Outcome, Scratch, Status, Watch, proceed};
+use super::{ComplementaritySolver, Outcome, Scratch, Status, Watch, proceed, stopping};
 
 /// Principal pivoting (Siconos: `SICONOS_LCP_PIVOT`, `SICONOS_LCP_BARD`, `SICONOS_LCP_MURTY`).
 ///
@@ -53,7 +53,7 @@ impl ComplementaritySolver for Murty {
         let [best_z] = super::buffers(vectors, n);
         form.output(z, w);
         best_z.copy_from_slice(z);
-        let mut best = form.rel(z, w);
+        let mut best = stopping(form, z, w, self.tolerance, form.rel(z, w));
         states.clear();
         states.extend((0..n).map(|i| state_of(form, i, z[i], w[i])));
         let mut outcome = Outcome { status: Status::BudgetSpent, iterations: 0, factorisations: 0 };
@@ -66,6 +66,7 @@ impl ComplementaritySolver for Murty {
                 break;
             }
             let rel = basis.answer(form, z, w);
+            let rel = stopping(form, z, w, self.tolerance, rel);
             if rel < best {
                 best = rel;
                 best_z.copy_from_slice(z);

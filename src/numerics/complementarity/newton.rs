@@ -18,7 +18,7 @@
 
 use super::basis::state_of;
 use super::form::{Form, dot, norm};
-use super::{ComplementaritySolver, Outcome, Scratch, Status, Watch, proceed};
+use super::{ComplementaritySolver, Outcome, Scratch, Status, Watch, proceed, stopping};
 use crate::algebra::dense::{cholesky, cholesky_solve};
 
 /// Which equation [`Newton`] solves.
@@ -125,7 +125,7 @@ impl ComplementaritySolver for Newton {
         let da = da_db;
         let mut normal = Vec::new();
         form.output(z, w);
-        let mut best = form.rel(z, w);
+        let mut best = stopping(form, z, w, self.tolerance, form.rel(z, w));
         best_z.copy_from_slice(z);
         let mut outcome = Outcome { status: Status::Stalled, iterations: 0, factorisations: 0 };
         'starts: for start in 0..self.starts.max(1) {
@@ -155,7 +155,7 @@ impl ComplementaritySolver for Newton {
                 // the iterate itself, then the basis that it points to
                 (0..n).for_each(|i| trial[i] = form.project(i, x[i] * scaling.columns[i]));
                 form.output(trial, w);
-                let rel = form.rel(trial, w);
+                let rel = stopping(form, trial, w, self.tolerance, form.rel(trial, w));
                 if rel < best {
                     best = rel;
                     best_z.copy_from_slice(trial);
@@ -167,6 +167,7 @@ impl ComplementaritySolver for Newton {
                     outcome.factorisations += 1;
                     if rel < 0.1 && basis.factor(form, states) {
                         let found = basis.answer(form, point, w);
+                        let found = stopping(form, point, w, self.tolerance, found);
                         if found < best {
                             best = found;
                             best_z.copy_from_slice(point);

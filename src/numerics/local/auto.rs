@@ -5,7 +5,7 @@
 //! 2  proximal Newton            from the best point; first where a factorisation is cheap
 //! 3  ADMM + Anderson(5)         from the best point; first where it is dear (redundant, stuck piles)
 //! 4  proof that there is no solution, else Newton from further starts
-//! 5  again, with doubled budgets, other α and ρ
+//! 5  again, with doubled budgets, other α and ρ, until the operations of all are spent
 //! ```
 //!
 //! All decisions count operations, none reads a clock: the same problem takes the same path everywhere. The cost of a factorisation is
@@ -15,7 +15,7 @@ use super::admm::{Admm, Splitting};
 use super::newton::SemismoothNewton;
 use super::nsgs::{Acceleration, Nsgs, Sweeper};
 use super::proximal::{Newton, ProximalPoint};
-use super::starts::Starts;
+use super::starts::{self, Starts};
 use super::{LocalProblem, LocalSolver};
 use crate::numerics::{Measure, Progress, Report, Status, Watch};
 
@@ -66,6 +66,10 @@ const PATIENCE: f64 = 8.0;
 const DEAR: f64 = 40.0;
 /// Operations of all factorisations, over the steps of an attempt, that the first further starts may take.
 const STARTS: f64 = 1e7;
+/// Operations, in those of a sweep, after which a problem of up to `SMALL` rows is given up: a second or two. Larger ones have more, by
+/// the square of their rows.
+const EFFORT: f64 = 5e8;
+const SMALL: f64 = 300.0;
 /// Operations of a dense factorisation in the time of one of a sweep.
 const DENSE_SPEED: f64 = 4.0;
 
@@ -152,16 +156,31 @@ impl Auto {
         if affordable && cost < DEAR && work.stage(Start::Guess, r, u, |r, u, w| fischer(FIRST_NEWTON, 0).solve_watched(p, r, u, w)) {
             return work.report;
         }
+        // what a step of each method costs, and what the later rounds may still spend; the first is bounded by its own budgets
+        let (sweep, newton_step) = (sweeper.cost(), cost_of_newton / DENSE_SPEED + 2.0 * sweeper.cost());
+        let effort = EFFORT * (p.order() as f64 / SMALL).powi(2).max(1.0);
+        let mut paths = 0;
+        let left = |report: &Report, paths: usize| {
+            let steps = report.iterations as f64 * sweep + report.factorisations as f64 * newton_step;
+            effort - steps - paths as f64 * starts::PATH / DENSE_SPEED
+        };
         for round in 0..self.max_rounds {
+            if round >= 1 && left(&work.report, paths) <= 0.0 {
+                break;
+            }
             if round == 1 && p.infeasibility().is_some() {
                 work.report.status = Status::Inconsistent;
                 return work.report;
             }
             let scale = 1 << round;
+            let within = |report: &Report, paths: usize, steps: usize, cost: f64| {
+                if round == 0 { steps } else { steps.min((left(report, paths) / cost).max(0.0) as usize) }
+            };
             if round >= 1 && affordable {
                 let points = ((round as f64 * STARTS / cost_of_newton) as usize).clamp(3, 20 * round);
                 let facets = if round <= 3 { 2 * round } else { 0 };
                 let starts = Starts { tolerance: self.tolerance, measure: self.measure, points, seed: 1000 * round, facets };
+                paths += facets;
                 if work.stage(Start::Best, r, u, |r, u, w| starts.run(p, r, u, w)) {
                     return work.report;
                 }
@@ -169,17 +188,24 @@ impl Auto {
             let (alpha, rho) = ([1e-3, 1e-5, 1e-2][round % 3], [0.1, 0.3, 0.03][round % 3]);
             for step in 0..if affordable { 3 } else { 0 } {
                 let solved = match (step, cost > DEAR) {
-                    (0, true) | (1, false) => work.stage(Start::Best, r, u, |r, u, w| split(250 * scale, rho, r, u, w)),
-                    (0, false) | (1, true) => {
-                        work.stage(Start::Best, r, u, |r, u, w| proximal(50 * scale, alpha).run(&mut newton, r, u, w))
+                    (0, true) | (1, false) => {
+                        let steps = within(&work.report, paths, 250 * scale, sweep);
+                        work.stage(Start::Best, r, u, |r, u, w| split(steps, rho, r, u, w))
                     }
-                    _ => work.stage(Start::Guess, r, u, |r, u, w| fischer(1000 * scale, 4).solve_watched(p, r, u, w)),
+                    (0, false) | (1, true) => {
+                        let steps = within(&work.report, paths, 50 * scale, newton_step);
+                        work.stage(Start::Best, r, u, |r, u, w| proximal(steps, alpha).run(&mut newton, r, u, w))
+                    }
+                    _ => {
+                        let steps = within(&work.report, paths, 1000 * scale, newton_step);
+                        work.stage(Start::Guess, r, u, |r, u, w| fischer(steps, 4).solve_watched(p, r, u, w))
+                    }
                 };
                 if solved {
                     return work.report;
                 }
             }
-            let budget = (2 * patience).max(200) * scale;
+            let budget = within(&work.report, paths, (2 * patience).max(200) * scale, sweep);
             if work.stage(Start::Best, r, u, |r, u, w| sweeps(budget, 0).run(&sweeper, r, u, w)) {
                 return work.report;
             }

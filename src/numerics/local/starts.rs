@@ -123,6 +123,8 @@ impl Starts {
 
 /// Unknowns of a faceted problem, at most: its tableau is dense.
 const LARGEST: usize = 1200;
+/// Operations of the path of one faceted problem, at most.
+pub(super) const PATH: f64 = 2e8;
 /// Unknowns up to which a cone has eight edges.
 const FINE: usize = 400;
 
@@ -211,7 +213,7 @@ fn faceted(p: &LocalProblem, seed: u64, r: &mut [f64]) -> bool {
     }
     let statement = Relay { m: Matrix::dense(n, n, m), q, lower, upper };
     let (mut z, mut w) = (vec![0.0; n], vec![0.0; n]);
-    let lemke = Lemke { coverings: 2, proximal_steps: 0, max_pivots: 20 * n, ..Lemke::default() };
+    let lemke = Lemke { coverings: 2, proximal_steps: 0, max_pivots: (20 * n).min((PATH / (n * n) as f64) as usize), ..Lemke::default() };
     lemke.solve(&statement, &mut z, &mut w);
     for (r, image) in r.iter_mut().zip(&images) {
         *r = image.iter().map(|&(k, share)| share * z[k]).sum();
