@@ -107,16 +107,13 @@ fn what_locks_hold_against_the_law_is_counted_and_named() {
 #[test]
 fn the_loop_of_joints_follows_the_tolerance() {
     for name in ["hinge", "rodj"] {
-        for tolerance in [1e-3, 1e-4, 1e-6] {
+        for tolerance in [1e-3, 1e-4, 1e-6, 1e-8] {
             let mut scene = probe(name);
             scene.solver.tolerance = tolerance;
             let (_, summary) = run(&scene).unwrap();
             assert_eq!(summary.unconverged_steps, 0, "{name} at {tolerance:e}");
         }
     }
-    let mut scene = probe("rodj");
-    scene.solver.tolerance = 1e-8;
-    assert_eq!(run(&scene).unwrap().1.unconverged_steps, 0);
 }
 
 /// Without contacts the loop goes on to rounding, however loose the tolerance.

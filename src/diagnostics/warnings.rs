@@ -40,7 +40,7 @@ pub(super) fn warnings(s: &Summary, record: &Record) -> Vec<String> {
             s.tolerance
         ));
     }
-    if s.penetration_size_max > OVERLAP {
+    if s.penetration_size_max > OVERLAP && s.infeasible_steps == 0 {
         found.push(format!(
             "bodies overlap by up to {:.1} % of their smallest length ({:.2e} m): use a smaller time step or tolerance, and see with \
              `drystone check` that they do not overlap at the start",
@@ -64,12 +64,15 @@ pub(super) fn warnings(s: &Summary, record: &Record) -> Vec<String> {
             e.balance_error
         ));
     }
-    let moved = record.balance_scale();
-    if e.overlap_work_J > ENERGY[1] * moved && moved > 0.0 {
+    // where nothing moves, both are the rounding of the energy itself, as in the balance
+    let moved = record.balance_scale().max(1e-6 * e.potential_J.abs());
+    // in a pile at rest both are large and cancel
+    let net = e.overlap_work_J + e.normal_work_J;
+    if net > ENERGY[1] * moved && moved > 0.0 {
         found.push(format!(
             "the correction of overlaps put in {:.2e} J, {:.0} % of the energy that moved: remove overlaps at the start, or use a smaller step",
-            e.overlap_work_J,
-            100.0 * e.overlap_work_J / moved
+            net,
+            100.0 * net / moved
         ));
     }
     found

@@ -108,7 +108,7 @@ mod tests {
         let shape = two_blocks();
         let mut scratch = Scratch::default();
         let mut contradictions = 0;
-        for k in 0..200 {
+        for k in 0..1000 {
             let angle = 0.37 * f64::from(k);
             let axis = DVec3::new(angle.sin(), (1.7 * angle).cos(), (2.3 * angle).sin()).normalize();
             let shift = 0.3 * DVec3::new((3.1 * angle).cos(), (1.3 * angle).sin(), (0.7 * angle).cos());

@@ -5,8 +5,9 @@
 //! rest                     an island that was at rest before the step: the solution at rest, if there is one
 //! polish                   once in a while, a pile at rest: the same convex problem, solved far beyond the tolerance
 //! proximal Newton          where sweeps promise to stall
+//! plain sweeps             where many contacts change between slip and stick
 //! contradiction            no solution? then the least violation, proved and named
-//! last resorts             plain sweeps, the solvers of `global`, accelerated sweeps within the budget
+//! last resorts             the solvers of `global`, all sweeps that the budget allows
 //! ```
 
 use super::feasibility::contradiction;
@@ -56,8 +57,10 @@ const PLAIN_SWEEPS: usize = 3000;
 const GLOBAL_ROWS: usize = 900;
 /// Parts of the tolerance that those are asked for, one after the other.
 const LIBRARY: [f64; 3] = [0.1, 1e-3, 1e-6];
-/// Cost of a factorisation, in sweeps, up to which an island that starts to move is asked whether it could stay at rest.
-const REST_COST: f64 = 300.0;
+/// Cost of a factorisation, in sweeps, up to which a pile at rest is polished at once, and not only where that has been saved up.
+const CHEAP: f64 = 60.0;
+/// Factorisations that may then be spent without success.
+const BANK: f64 = 60.0;
 /// Share of the effort of steps at rest that may go into polishing them.
 const POLISH_SHARE: f64 = 0.1;
 /// Cost of a step beside its sweeps, in sweeps.
@@ -66,6 +69,8 @@ const STEP_COST: f64 = 20.0;
 const POLISH_START: f64 = 3.0;
 /// Part of the tolerance within which a pile at rest is polished enough, and part of it that polishing aims at.
 const POLISHED: [f64; 2] = [1e-3, 1e-6];
+/// Error that is rounding: more effort would not make it smaller.
+const ROUNDING: f64 = 1e-13;
 /// What a relaxed constraint gives way beyond the least that it must, so that reactions stay bounded.
 const MARGIN: f64 = 1.01;
 
@@ -80,17 +85,32 @@ fn newton_cost(p: &MixedProblem) -> f64 {
 ///
 /// ```
 /// let workspace = drystone::numerics::auto::Workspace::default();
-/// assert_eq!(workspace.credit, 0.0);
+/// assert_eq!(workspace.credit, None);
 /// ```
 #[derive(Debug, Default)]
 pub struct Workspace {
-    /// Sweeps' worth of effort that polishing may spend; part of the state of a simulation.
-    pub credit: f64,
+    /// Sweeps' worth of effort that polishing may spend; part of the state of a simulation. None before the first pile at rest.
+    pub credit: Option<f64>,
     sweep: sweep::Workspace,
     newton: newton::Workspace,
 }
 
 impl Workspace {
+    /// Takes the price of a solve from the credit.
+    fn pay(&mut self, report: &Report, p: &MixedProblem) {
+        if let Some(credit) = &mut self.credit {
+            *credit -= report.factorisations as f64 * newton_cost(p);
+        }
+    }
+
+    /// A pile that is solved well makes the next steps cheap: the next one that needs it is polished at once.
+    fn refill(&mut self, p: &MixedProblem) {
+        let cost = newton_cost(p);
+        if let Some(credit) = self.credit.as_mut().filter(|_| cost <= CHEAP) {
+            *credit = credit.max(BANK * cost);
+        }
+    }
+
     /// Sweeps so far that several threads shared ([`sweep::Workspace::parallel_sweeps`]).
     pub fn parallel_sweeps(&self) -> u64 {
         self.sweep.parallel_sweeps()
@@ -128,6 +148,9 @@ impl Auto {
         }
         let (mut iterations, mut factorisations, mut status) = (0.0, 0, Status::Converged);
         for part in &parts {
+            if task == Task::Rest && !part.rigid.iter().all(|&i| p.resting.get(i as usize) == Some(&true)) {
+                continue;
+            }
             let Some((q, mut own)) = part.extract(p, answer) else { continue };
             let r = self.island(task, &q, &mut own, work);
             // in sweeps over the whole
@@ -162,13 +185,14 @@ impl Auto {
         if !report.converged() || report.iterations as f64 > self.patience * cost {
             return Some(Task::Solve);
         }
-        if report.error() > POLISHED[0] * self.tolerance && at_rest(p, answer) {
-            work.credit = (work.credit + POLISH_SHARE * (STEP_COST + report.iterations as f64)).min(POLISH_START * cost);
-            if work.credit >= POLISH_START * cost {
-                return Some(Task::Polish);
-            }
+        let polish = report.error() > POLISHED[0] * self.tolerance && at_rest(p, answer);
+        if !(polish || begins_to_move(p, answer)) {
+            return None;
         }
-        (cost <= REST_COST && begins_to_move(p, answer)).then_some(Task::Rest)
+        let start = POLISH_START * cost;
+        let credit = work.credit.get_or_insert(if cost <= CHEAP { BANK * cost } else { 0.0 });
+        *credit = credit.max((*credit + POLISH_SHARE * (STEP_COST + report.iterations as f64)).min(start));
+        (*credit >= start).then_some(if polish { Task::Polish } else { Task::Rest })
     }
 
     /// Improves the answer of one island.
@@ -179,21 +203,28 @@ impl Auto {
             report.status = Status::Stalled;
         }
         let starts = p.resting.len() == p.rigid.len() && p.resting.iter().all(|&r| r) && begins_to_move(p, answer);
-        if starts || task == Task::Polish && at_rest(p, answer) {
+        if starts || task != Task::Solve && at_rest(p, answer) {
             let before = answer.clone();
             let solver = ProximalNewton { convex: true, max_iterations: 40, ..self.newton() };
             let rest = solver.solve(p, answer, &mut work.newton);
-            work.credit -= rest.factorisations as f64 * newton_cost(p);
+            work.pay(&rest, p);
             report.factorisations += rest.factorisations;
             let better = if starts { !begins_to_move(p, answer) } else { rest.error() < found.error() };
             if rest.converged() && better {
                 report = rest;
-                if starts || rest.error() <= POLISHED[0] * self.tolerance {
+                if rest.error() <= POLISHED[0] * self.tolerance {
+                    work.refill(p);
+                    return report;
+                }
+                if starts {
                     return report;
                 }
                 // some of it slips: from here the shift is small
                 let whole = self.newton().solve(p, answer, &mut work.newton);
-                work.credit -= whole.factorisations as f64 * newton_cost(p);
+                work.pay(&whole, p);
+                if whole.error() <= POLISHED[0] * self.tolerance {
+                    work.refill(p);
+                }
                 return whole.after(&rest);
             }
             answer.clone_from(&before);
@@ -204,6 +235,22 @@ impl Auto {
         report = self.newton().solve(p, answer, &mut work.newton).after(&report);
         if report.converged() {
             return report;
+        }
+        if report.error() <= ROUNDING {
+            return report; // asked for more than numbers can hold
+        }
+        // where many contacts change between slip and stick Newton's shift stalls and acceleration can cycle
+        let plain = GaussSeidel { accelerate: false, foresight: PLAIN_SWEEPS, ..self.sweeps(p, self.max_sweeps.min(PLAIN_SWEEPS)) };
+        let before = answer.clone();
+        let next = plain.solve(p, answer, &mut work.sweep).after(&report);
+        if next.converged() {
+            return next;
+        }
+        if next.error() < report.error() {
+            report = next;
+        } else {
+            report = report.with_effort(&next);
+            answer.clone_from(&before);
         }
         if let Some(slack) = contradiction(p, answer, self.tolerance, &mut work.newton) {
             return self.relaxed(p, answer, slack, work).after(&report);
@@ -235,36 +282,29 @@ impl Auto {
         certify(p, answer).report(report)
     }
 
-    /// Where many contacts change between slip and stick Newton's shift stalls and acceleration can cycle: the solvers of the library
-    /// first, then plain sweeps, then all that the budget allows.
-    fn last_resorts(&self, p: &MixedProblem, answer: &mut Answer, mut report: Report, work: &mut Workspace) -> Report {
-        let mut best = answer.clone();
-        let mut least = report;
-        for stage in 0..3 {
-            let next = match stage {
-                0 => match self.by_library(p, answer) {
-                    Some(next) => next,
-                    None => continue,
-                },
-                1 => {
-                    let plain = GaussSeidel { accelerate: false, foresight: 0, ..self.sweeps(p, self.max_sweeps.min(PLAIN_SWEEPS)) };
-                    plain.solve(p, answer, &mut work.sweep)
-                }
-                _ => GaussSeidel { foresight: 0, ..self.sweeps(p, self.max_sweeps) }.solve(p, answer, &mut work.sweep),
-            };
-            report = next.after(&report);
-            if report.error() < least.error() {
-                least = report;
-                best.clone_from(answer);
+    /// The solvers of the library, then all sweeps that the budget allows; keeps the best.
+    fn last_resorts(&self, p: &MixedProblem, answer: &mut Answer, mut best: Report, work: &mut Workspace) -> Report {
+        let mut kept = answer.clone();
+        for library in [true, false] {
+            let next = if library {
+                let Some(next) = self.by_library(p, answer) else { continue };
+                next
             } else {
-                answer.clone_from(&best);
+                GaussSeidel { foresight: 0, ..self.sweeps(p, self.max_sweeps) }.solve(p, answer, &mut work.sweep)
+            };
+            let next = next.after(&best);
+            if next.converged() {
+                return next;
             }
-            if report.converged() {
-                return report;
+            if next.error() < best.error() {
+                best = next;
+                kept.clone_from(answer);
+            } else {
+                best = best.with_effort(&next);
+                answer.clone_from(&kept);
             }
         }
-        answer.clone_from(&best);
-        certify(p, answer).report(report)
+        certify(p, answer).report(best)
     }
 
     /// The strategy for problems from files, on problems that are small enough.
@@ -299,6 +339,11 @@ impl Report {
     /// What the solvers of a step stop on.
     fn error(&self) -> f64 {
         self.e_s.max(self.misfit)
+    }
+
+    /// This report with the effort of a try that did not pay.
+    fn with_effort(self, of: &Self) -> Self {
+        Self { iterations: of.iterations, factorisations: of.factorisations, ..self }
     }
 
     /// This report with the effort of what came before it.

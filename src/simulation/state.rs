@@ -85,7 +85,7 @@ pub struct SavedState {
     pairs: Vec<SavedPair>,
     pending_events: usize,
     /// What the solver may spend on polishing.
-    credit: f64,
+    credit: Option<f64>,
     /// Of an automatic time step.
     plan: Option<Plan>,
 }

@@ -107,3 +107,29 @@ fn ten_balls_in_a_pyramid_are_solved_to_the_last_digit() {
     assert_eq!(s.unconverged_steps, 0);
     assert!(s.residual_max <= 1e-8 && s.iterations_mean < 2000.0, "{} sweeps a step", s.iterations_mean);
 }
+
+/// An arch of 21 voussoirs, t/R = 0.15, with this part of the lateral load at which limit analysis says that it falls (0.14832 g).
+fn arch_moves(part: f64, tolerance: &str) -> f64 {
+    let scene = drystone::scenes::all().iter().find(|s| s.name == "arch").expect("built in").toml;
+    let (head, rest) = scene.split_once("[time]").expect("has a time");
+    let text = format!("{head}gravity = [{}, 0, -9.81]\n[time]{rest}", part * 0.14832 * 9.81)
+        .replace("voussoirs = 17", "voussoirs = 21")
+        .replace("thickness_ratio = 0.11", "thickness_ratio = 0.15")
+        .replace("tolerance = 1e-5", &format!("tolerance = {tolerance}"))
+        .replace("end = \"3 s\"", "end = \"6 s\"");
+    let (_, s) = run_text(&text);
+    assert!(s.unconverged_steps == 0 && s.warnings.is_empty(), "{:?}", s.warnings);
+    s.displacement_max_m
+}
+
+#[test]
+fn an_arch_stands_or_falls_by_its_load_and_not_by_the_tolerance() {
+    for tolerance in ["1e-3", "1e-4", "1e-5", "1e-7"] {
+        for part in [0.95, 0.99] {
+            let moved = arch_moves(part, tolerance);
+            assert!(moved < 1e-3, "{part} of the load at {tolerance}: moves by {moved} m");
+        }
+        let moved = arch_moves(1.01, tolerance);
+        assert!(moved > 0.5, "1.01 of the load at {tolerance}: moves by {moved} m");
+    }
+}
