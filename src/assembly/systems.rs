@@ -90,8 +90,8 @@ fn held_normal(scheme: &Scheme, pair: &ContactPair, rows: [&Body; 2], touch: &To
     if !any_locks(rows.map(Some)) {
         return false;
     }
-    let middle = 0.5 * (touch.point1 + touch.point2);
-    let arms = rows.map(|b| middle - b.pose.position);
+    let [place1, place2] = touch.places();
+    let arms = [place1 - rows[0].pose.position, place2 - rows[1].pose.position];
     if !normal_is_held(rows, arms, touch.normal) {
         return false;
     }
@@ -223,8 +223,8 @@ fn contact_row(
     before: &[Twist],
 ) -> (Contact, f64, DVec3) {
     let law = pair.law;
-    let middle = 0.5 * (touch.point1 + touch.point2);
-    let [arm1, arm2] = rows.map(|b| middle - b.pose.position);
+    let [place1, place2] = touch.places();
+    let [arm1, arm2] = [place1 - rows[0].pose.position, place2 - rows[1].pose.position];
     let mut contact = Contact {
         normal: touch.normal,
         tangent: tangents(touch.normal).0,

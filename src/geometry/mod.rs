@@ -23,6 +23,7 @@ pub mod polyhedron;
 mod sat;
 pub mod shapes;
 mod surface;
+mod sweep;
 pub mod systems;
 mod terrain;
 #[cfg(test)]

@@ -4,8 +4,9 @@ use super::broad::BroadPhase;
 use super::deep::{DEEP, one_way_out};
 use super::narrow::{ContactPoint, Scratch, contact_points};
 use super::shapes::Shape;
+use super::sweep::{Met, Moving, SAME_WAY, sweep, sweep_inside};
 use crate::algebra::spatial::Pose;
-use crate::model::contact::{ContactPair, Foreseen, Foresight, Manifold, Touch, inherit};
+use crate::model::contact::{ContactPair, Foreseen, Foresight, Manifold, Swept, Touch, inherit};
 use crate::model::law::ContactLaws;
 use crate::model::scheme::{Scheme, Treatment};
 use crate::topology::bodies::{Bodies, Body, Slot};
@@ -83,7 +84,10 @@ pub struct Proximity {
     excluded: Vec<(u32, u32)>,
     scratch: Scratch,
     points: Vec<ContactPoint>,
+    met: Vec<Met>,
+    inner: Vec<Met>,
     touches: Vec<Touch>,
+    completed: Vec<Touch>,
 }
 
 impl Proximity {
@@ -255,7 +259,7 @@ pub fn narrow_phase(
     mut proximity: ResMut<Proximity>,
     mut pairs: Query<(&mut ContactPair, &mut Manifold)>,
 ) {
-    let Proximity { cached, movers, scratch, points, touches, .. } = &mut *proximity;
+    let Proximity { cached, movers, scratch, points, met, inner, touches, completed, .. } = &mut *proximity;
     for (mut pair, mut manifold) in &mut pairs {
         let [i, j] = pair.slots.map(|s| s as usize);
         let (Some(a), Some(b)) = (&cached[i], &cached[j]) else { continue };
@@ -263,30 +267,100 @@ pub fn narrow_phase(
         pair.law = laws.get(a.collider.material, b.collider.material);
         let rows = (&bodies.rows[i], &bodies.rows[j]);
         let reach = movers[i].pair_reach(&movers[j], &scheme);
-        points.clear();
-        let (pose1, pose2) = (a.place(&rows.0.pose), b.place(&rows.1.pose));
-        contact_points(&a.collider.shape, &pose1, &b.collider.shape, &pose2, reach, scratch, points);
-        one_way_out([(&a.collider.shape, pose1), (&b.collider.shape, pose2)], pair.size, scratch, points);
-        if points.is_empty() && manifold.points.is_empty() {
+        // what an impact of the step before still owes
+        completed.clear();
+        let ways = [rows.0, rows.1].map(|b| b.velocity.linear * scheme.time_step);
+        completed.extend(manifold.points.iter().filter_map(|t| t.completion(ways)));
+        touches.clear();
+        // the reach exceeds the way of the step, so few pairs are looked at twice
+        let swept = reach > FAST * pair.size && {
+            let pending = |t: &Touch| t.approach != DVec3::ZERO || t.swept == Swept::Impact && t.reaction != DVec3::ZERO;
+            let at_start = if manifold.points.iter().any(pending) { LANDED } else { 0.0 };
+            let moving = [moving(a, rows.0, &scheme), moving(b, rows.1, &scheme)];
+            is_fast(&moving, pair.size, &scheme) && sweep(moving, scheme.time_step, pair.size, at_start, scratch, points, met)
+        };
+        if swept {
+            let moving = [moving(a, rows.0, &scheme), moving(b, rows.1, &scheme)];
+            sweep_inside(moving, scheme.time_step, pair.size, scratch, points, inner, met);
+            touches.extend(met.iter().map(|m| Touch { swept: if m.later { Swept::Impact } else { Swept::No }, ..touch(&m.point) }));
+        } else {
+            points.clear();
+            let (pose1, pose2) = (a.place(&rows.0.pose), b.place(&rows.1.pose));
+            contact_points(&a.collider.shape, &pose1, &b.collider.shape, &pose2, reach, scratch, points);
+            one_way_out([(&a.collider.shape, pose1), (&b.collider.shape, pose2)], pair.size, scratch, points);
+            touches.extend(points.iter().map(touch));
+        }
+        if touches.is_empty() && manifold.points.is_empty() {
             continue;
         }
-        touches.clear();
-        touches.extend(points.iter().map(|p| Touch {
-            feature: p.feature,
-            normal: p.normal,
-            gap: p.gap,
-            point1: p.point1,
-            point2: p.point2,
-            ..Touch::default()
-        }));
         // bodies have just moved at the velocities they have now
         let carried = |x: DVec3| {
             [rows.0, rows.1]
                 .map(|b| x + (b.velocity.linear + (b.pose.rotation * b.velocity.angular).cross(x - b.pose.position)) * scheme.time_step)
         };
         inherit(&mut manifold.points, touches, carried);
+        for new in touches.iter_mut().filter(|t| t.swept == Swept::Impact) {
+            // bodies that are still to meet do not part
+            (new.approach, new.taken) = (DVec3::ZERO, 0.0);
+        }
+        complete(completed, touches, LANDED * pair.size);
         manifold.points.clear();
         manifold.points.extend_from_slice(touches);
+    }
+}
+
+/// Pairs whose relative way in a step exceeds this part of the smaller body's smallest length are swept.
+const FAST: f64 = 0.5;
+/// Gap after an impact, in parts of that length, within which the error of the solver counts as touch.
+const LANDED: f64 = 1e-3;
+
+/// A point as detection finds it.
+fn touch(p: &ContactPoint) -> Touch {
+    Touch { feature: p.feature, normal: p.normal, gap: p.gap, point1: p.point1, point2: p.point2, ..Touch::default() }
+}
+
+/// A body in the motion that is predicted for the step: its velocity and what gravity adds.
+fn moving<'a>(c: &'a Cached, body: &Body, scheme: &Scheme) -> Moving<'a> {
+    let fall = if body.inertia.is_some() { scheme.gravity * scheme.time_step } else { DVec3::ZERO };
+    let round = matches!(c.collider.shape, Shape::Ball { .. }) && c.collider.offset.position == DVec3::ZERO;
+    let swing = if round || !c.radius.is_finite() { 0.0 } else { body.velocity.angular.length() * c.radius };
+    Moving {
+        shape: &c.collider.shape,
+        offset: c.collider.offset,
+        pose: body.pose,
+        linear: body.velocity.linear + fall,
+        angular: if round { DVec3::ZERO } else { body.velocity.angular },
+        swing,
+        inverse_mass: body.inertia.map_or(0.0, |inertia| 1.0 / inertia.mass),
+    }
+}
+
+/// Whether a pair moves so far within the step that its contacts have to be sought on the way. The normal of a plane is the same
+/// everywhere: there is nothing to seek.
+fn is_fast(moving: &[Moving; 2], size: f64, scheme: &Scheme) -> bool {
+    let plane = moving.iter().any(|m| matches!(m.shape, Shape::HalfSpace { .. }));
+    let closing = (moving[0].linear - moving[1].linear).length() + moving[0].swing + moving[1].swing;
+    !plane && matches!(scheme.treatment, Treatment::GapAware { .. }) && scheme.time_step * closing > FAST * size
+}
+
+/// Completes the impacts of the step before: at the points where the bodies still touch, or else by rows of their own.
+fn complete(completed: &[Touch], touches: &mut Vec<Touch>, near: f64) {
+    for old in completed {
+        let same_way = |t: &Touch| t.normal.dot(old.normal) > SAME_WAY;
+        let lasting = |t: &Touch| t.swept == Swept::No && t.gap <= near && same_way(t);
+        if touches.iter().any(lasting) {
+            if !touches.iter().any(|t| lasting(t) && t.approach == old.approach)
+                && let Some(point) = touches
+                    .iter_mut()
+                    .filter(|t| lasting(t))
+                    .min_by(|a, b| a.point1.distance_squared(old.point1).total_cmp(&b.point1.distance_squared(old.point1)))
+            {
+                (point.approach, point.taken) = (old.approach, old.taken);
+            }
+            continue;
+        }
+        touches.retain(|t| t.swept != Swept::Impact || !same_way(t));
+        touches.push(*old);
     }
 }
 
@@ -294,9 +368,12 @@ pub fn narrow_phase(
 const STILL: f64 = 2.5e-3;
 /// Overlap at the end of a step, in parts of the smaller body's smallest length, that needs no further pass.
 const MISSED: f64 = 3e-4;
+/// The same for balls and planes, and by how much they have to go beyond their reach to be looked at.
+const THROWN: f64 = 5e-3;
 
 /// Looks for overlaps at the end of the step that its rows do not hold: rows are linear in the velocities, but corners swing round, and
-/// slide off one face onto the next. Only pairs that move and are not balls or planes are looked at.
+/// slide off one face onto the next. Only pairs that move are looked at; balls and planes only where an impact has thrown one of them beyond
+/// what the rows looked at.
 pub fn foresee(
     scheme: Res<Scheme>,
     bodies: Res<Bodies>,
@@ -313,7 +390,9 @@ pub fn foresee(
     let travel = |body: &Body, c: &Cached| h * (body.new_velocity.linear.length() + spin(body, c));
     let placed =
         || bodies.rows.iter().zip(cached.iter()).enumerate().filter_map(|(i, (b, c))| Some((i, b, c.as_ref().filter(|_| b.alive)?)));
-    if !placed().any(|(_, b, c)| !c.is_simple() && travel(b, c) > STILL * c.smallest) {
+    if !placed()
+        .any(|(i, b, c)| travel(b, c) > if c.is_simple() { movers[i].reach(&scheme) + THROWN * c.smallest } else { STILL * c.smallest })
+    {
         return;
     }
     // bodies that were thrown farther than the broad phase looked
@@ -333,9 +412,16 @@ pub fn foresee(
     for &(i, j) in if thrown { &*ahead } else { &*found } {
         let (body1, body2) = (&bodies.rows[i as usize], &bodies.rows[j as usize]);
         let (Some(a), Some(b)) = (&cached[i as usize], &cached[j as usize]) else { continue };
-        if a.is_simple() && b.is_simple() || body1.inertia.is_none() && body2.inertia.is_none() {
+        if body1.inertia.is_none() && body2.inertia.is_none() {
             continue;
         }
+        // rows of balls and planes hold, where there are rows
+        let simple = a.is_simple() && b.is_simple();
+        let beyond = |slot: u32, body: &Body, c: &Cached| travel(body, c) > movers[slot as usize].reach(&scheme) + THROWN * c.smallest;
+        if simple && !(thrown && (beyond(i, body1, a) || beyond(j, body2, b))) {
+            continue;
+        }
+        let missed = if simple { THROWN } else { MISSED };
         let size = a.smallest.min(b.smallest);
         let closing = (body1.new_velocity.linear - body2.new_velocity.linear).length() + spin(body1, a) + spin(body2, b);
         let near = a.radius + b.radius;
@@ -348,7 +434,7 @@ pub fn foresee(
         let poses = (a.place(&body1.new_pose), b.place(&body2.new_pose));
         contact_points(&a.collider.shape, &poses.0, &b.collider.shape, &poses.1, 0.0, scratch, points);
         let deepest = points.iter().map(|p| p.gap).fold(0.0, f64::min);
-        if deepest >= -MISSED * size {
+        if deepest >= -missed * size {
             continue;
         }
         let entity = table.binary_search_by_key(&(i, j), |&(i, j, _)| (i, j)).map(|at| table[at].2);
@@ -356,7 +442,7 @@ pub fn foresee(
         let before = manifold.map_or(0.0, |m| m.points.iter().map(|t| t.gap).fold(0.0, f64::min));
         // what the overlap at the start leaves
         let allowed = before + (beta * -before).min(h * scheme.push_out(size));
-        if deepest >= allowed - MISSED * size || before < -DEEP * size {
+        if deepest >= allowed - missed * size || before < -DEEP * size {
             continue;
         }
         foresight.missed = true;

@@ -28,6 +28,23 @@ pub struct ContactPair {
     pub size: f64,
 }
 
+/// Whether a point was found on the way of a fast pair, within the step.
+///
+/// ```
+/// use drystone::model::contact::Swept;
+/// assert_eq!(Swept::default(), Swept::No);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Swept {
+    /// Found at the start of the step.
+    #[default]
+    No,
+    /// At the impact: either body has its own point, `point − x` is its arm then. The rows bring the bodies to touch.
+    Impact,
+    /// The step after, in which the impact is completed, wherever the bodies have slid to by then.
+    After,
+}
+
 /// One point of a contact, with what the step found for it.
 ///
 /// ```
@@ -56,9 +73,26 @@ pub struct Touch {
     pub taken: f64,
     /// Whether the point is a row of this step.
     pub active: bool,
+    /// Whether it was found on the way of a fast pair.
+    pub swept: Swept,
 }
 
 impl Touch {
+    /// Where the reaction acts on either body (m, world): the middle of the two points, or each one's own after a sweep.
+    pub fn places(&self) -> [DVec3; 2] {
+        match self.swept {
+            Swept::No => [0.5 * (self.point1 + self.point2); 2],
+            Swept::Impact | Swept::After => [self.point1, self.point2],
+        }
+    }
+
+    /// The row that completes the impact of a fast pair; `ways` is how far either body has moved since (m).
+    pub fn completion(&self, ways: [DVec3; 2]) -> Option<Self> {
+        let pending = self.swept == Swept::Impact && self.active && self.reaction != DVec3::ZERO;
+        let [point1, point2] = [self.point1 + ways[0], self.point2 + ways[1]];
+        pending.then_some(Self { gap: 0.0, point1, point2, swept: Swept::After, active: false, ..*self })
+    }
+
     /// Takes over what the same point of the step before knows.
     fn continues(&mut self, old: &Self) {
         (self.reaction, self.velocity) = (old.reaction, old.velocity);

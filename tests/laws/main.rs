@@ -11,3 +11,4 @@ mod pours;
 mod rebound;
 mod rocking;
 mod rotation;
+mod sweep;
