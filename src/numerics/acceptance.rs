@@ -74,9 +74,9 @@ pub(super) fn velocity_scales(
     let demand: Vec<f64> = (0..blocks).map(|i| demand(sets[i], &q[offsets[i]..offsets[i + 1]])).collect();
     let mut scale = own;
     let mut components = Components::new(blocks);
-    for i in 0..blocks {
+    for (i, scale) in scale.iter_mut().enumerate() {
         coupled(i, &mut |j| {
-            scale[i] = scale[i].max(demand[j]);
+            *scale = scale.max(demand[j]);
             components.join(i, j);
         });
     }

@@ -60,8 +60,9 @@ impl Form {
     /// `rel` mixes units of different size: `M' = α M`, `q' = β q`, `z' = z β/α`, which is returned.
     pub(super) fn normalise(&mut self) -> f64 {
         let largest = |x: &[f64]| x.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-        let power =
-            |x: f64| if x > 0.0 && !(NEAR.0..NEAR.1).contains(&x) { (-x.log2()).round().clamp(-1000.0, 1000.0).exp2() } else { 1.0 };
+        let power = |x: f64| {
+            if x > 0.0 && !(NEAR.0..NEAR.1).contains(&x) { libm::exp2((-libm::log2(x)).round().clamp(-1000.0, 1000.0)) } else { 1.0 }
+        };
         let alpha = power(largest(&self.m));
         let mut data = largest(&self.q);
         if data == 0.0 {
@@ -153,7 +154,7 @@ fn errors(diagonal: impl Fn(usize) -> f64, q: &[f64], z: &[f64], w: &[f64], proj
     if !found.iter().all(|x| *x == 0.0 || (1e-290..1e290).contains(x)) {
         let largest = [z, w, q].into_iter().flatten().fold(0.0f64, |m, x| m.max(x.abs()));
         if largest.is_finite() && largest > 0.0 {
-            found = sums((-largest.log2()).floor().clamp(-1000.0, 1000.0).exp2());
+            found = sums(libm::exp2((-libm::log2(largest)).floor().clamp(-1000.0, 1000.0)));
         }
     }
     let [plain, scaled, z, w, q, z_scaled, q_scaled] = found.map(f64::sqrt);

@@ -140,7 +140,8 @@ impl LocalProblem {
         let weights = self.weights();
         let mean = weights.iter().map(|d| d / weights.len() as f64).sum::<f64>();
         let largest = self.q.iter().fold(0.0f64, |m, q| m.max(q.abs()));
-        let power = |x: f64| if x > 0.0 && !(1e-4..1e4).contains(&x) { (-x.log2()).round().clamp(-1000.0, 1000.0).exp2() } else { 1.0 };
+        let power =
+            |x: f64| if x > 0.0 && !(1e-4..1e4).contains(&x) { libm::exp2((-libm::log2(x)).round().clamp(-1000.0, 1000.0)) } else { 1.0 };
         let (alpha, beta) = (power(mean), power(largest));
         let unit = beta / alpha;
         if (alpha, beta) == (1.0, 1.0) || !unit.is_normal() {
@@ -180,7 +181,7 @@ pub(super) fn natural_map(sets: &[AdmissibleSet], offsets: &[usize], scales: &Sc
         return found.residual(1.0);
     }
     // in two factors: one alone may be beyond the range itself
-    let half = (-largest.log2() / 2.0).floor().exp2();
+    let half = libm::exp2((-libm::log2(largest) / 2.0).floor());
     let [r, u, q] = [r, u, q].map(|x| x.iter().map(|x| x * half * half).collect::<Vec<f64>>());
     let velocities = scales.velocities.iter().map(|x| x * half * half).collect();
     squares(sets, offsets, &Scales { weights: scales.weights.clone(), velocities }, &r, &u, &q).residual(1.0 / half / half)
