@@ -59,7 +59,7 @@ const GLOBAL_ROWS: usize = 300;
 const LIBRARY: [f64; 3] = [0.1, 1e-3, 1e-6];
 /// Cost of a factorisation, in sweeps, up to which a pile at rest is polished at once, and not only where that has been saved up.
 const CHEAP: f64 = 60.0;
-/// Factorisations that may then be spent without success.
+/// Factorisations that may then be spent before they have to be saved up.
 const BANK: f64 = 60.0;
 /// Share of the effort of steps at rest that may go into polishing them.
 const POLISH_SHARE: f64 = 0.1;
@@ -69,8 +69,10 @@ const STEP_COST: f64 = 20.0;
 const POLISH_START: f64 = 3.0;
 /// Sweeps of a step that calm a pile at rest.
 const CALM_SWEEPS: usize = 5;
-/// Part of the tolerance within which a pile at rest is polished enough, and part of it that polishing aims at.
-const POLISHED: [f64; 2] = [1e-3, 1e-6];
+/// Error within which a pile at rest is polished enough.
+const ENOUGH: f64 = 1e-6;
+/// Part of the tolerance that polishing aims at.
+const POLISHED: f64 = 1e-6;
 /// Error that is rounding: more effort would not make it smaller.
 const ROUNDING: f64 = 1e-13;
 /// What a relaxed constraint gives way beyond the least that it must, so that reactions stay bounded.
@@ -103,14 +105,6 @@ impl Workspace {
     fn pay(&mut self, report: &Report, p: &MixedProblem) {
         if let Some(credit) = &mut self.credit {
             *credit -= report.factorisations as f64 * newton_cost(p);
-        }
-    }
-
-    /// A pile that is solved well makes the next steps cheap: the next one that needs it is polished at once.
-    fn refill(&mut self, p: &MixedProblem) {
-        let cost = newton_cost(p);
-        if let Some(credit) = self.credit.as_mut().filter(|_| cost <= CHEAP) {
-            *credit = credit.max(BANK * cost);
         }
     }
 
@@ -193,7 +187,7 @@ impl Auto {
         if !report.converged() || report.iterations as f64 > self.patience * cost {
             return Some(Task::Solve);
         }
-        let polish = report.error() > POLISHED[0] * self.tolerance && at_rest(p, answer);
+        let polish = report.error() > ENOUGH && at_rest(p, answer);
         if !(polish || begins_to_move(p, answer)) {
             return None;
         }
@@ -223,19 +217,12 @@ impl Auto {
             let better = if starts { !begins_to_move(p, answer) } else { rest.error() < found.error() };
             if rest.converged() && better {
                 report = rest;
-                if rest.error() <= POLISHED[0] * self.tolerance {
-                    work.refill(p);
-                    return report;
-                }
-                if starts {
+                if starts || rest.error() <= ENOUGH {
                     return report;
                 }
                 // some of it slips: from here the shift is small
                 let whole = self.newton().solve(p, answer, &mut work.newton);
                 work.pay(&whole, p);
-                if whole.error() <= POLISHED[0] * self.tolerance {
-                    work.refill(p);
-                }
                 return whole.after(&rest);
             }
             answer.clone_from(&before);
@@ -272,7 +259,7 @@ impl Auto {
     /// A few more sweeps: over the steps they bring a pile to rest that errors of the tolerance would keep moving.
     fn calm(&self, p: &MixedProblem, answer: &mut Answer, report: Report, work: &mut Workspace) -> Report {
         work.kept.clone_from(&answer.reactions);
-        let more = GaussSeidel { tolerance: POLISHED[0] * self.tolerance, foresight: 0, ..self.sweeps(p, CALM_SWEEPS) };
+        let more = GaussSeidel { tolerance: ENOUGH, foresight: 0, ..self.sweeps(p, CALM_SWEEPS) };
         let calmer = more.solve(p, answer, &mut work.sweep).after(&report);
         if calmer.error() <= report.error() {
             return Report { status: Status::Converged, ..calmer };
@@ -283,7 +270,7 @@ impl Auto {
 
     fn newton(&self) -> ProximalNewton {
         let (tolerance, max_iterations) = (self.tolerance, self.max_newton);
-        ProximalNewton { tolerance, max_iterations, overshoot: POLISHED[1], ..ProximalNewton::default() }
+        ProximalNewton { tolerance, max_iterations, overshoot: POLISHED, ..ProximalNewton::default() }
     }
 
     /// The answer of least violation: every constraint gives way by its slack and a little more, so that reactions stay bounded.

@@ -57,20 +57,20 @@ impl Residual {
     }
 }
 
-/// The speed s_a on which the violation of a contact is judged (m/s): at a tolerance of 1e-3, the velocity of a fall of one step, a
+/// The speed s_a on which the violation of a contact is judged (m/s): at a tolerance of 1e-3, the velocity of a fall of two steps, a
 /// twentieth of its own speed of approach, or what moves its smaller body (smallest length ℓ) by a thousandth of ℓ a second, whichever
-/// is largest; but never more than moves that body by two thousandths of ℓ in the step itself. In proportion at other tolerances.
+/// is largest; but never more than moves that body by four thousandths of ℓ in the step itself. In proportion at other tolerances.
 ///
 /// ```
 /// use drystone::numerics::residual::contact_scale;
-/// // a bead of 2 cm at rest, h = 1 ms: at 1e-3 it may miss by 1 cm/s, 0.05 % of it a step
-/// assert!((1e-3 * contact_scale(1e-3, 9.81, 0.0, 0.02) - 9.81e-3).abs() < 1e-12);
+/// // a bead of 2 cm at rest, h = 1 ms: at 1e-3 it may miss by 2 cm/s, 0.1 % of it a step
+/// assert!((1e-3 * contact_scale(1e-3, 9.81, 0.0, 0.02) - 2.0 * 9.81e-3).abs() < 1e-12);
 /// // pressed at 5 cm/s without gravity
 /// assert!((1e-3 * contact_scale(1e-3, 0.0, 0.05, 0.1) - 2.5e-3).abs() < 1e-12);
 /// ```
 pub fn contact_scale(h: f64, gravity: f64, approach: f64, size: f64) -> f64 {
-    let speed = (h * gravity).max(0.05 * approach);
-    if size.is_finite() && size > 0.0 { (1e3 * speed.max(1e-3 * size)).min(2.0 * size / h) } else { 1e3 * speed }
+    let speed = (2.0 * h * gravity).max(0.05 * approach);
+    if size.is_finite() && size > 0.0 { (1e3 * speed.max(1e-3 * size)).min(4.0 * size / h) } else { 1e3 * speed }
 }
 
 /// Rounding of a velocity as a sum of shares, relative to the share of its own reaction.
