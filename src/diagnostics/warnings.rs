@@ -59,7 +59,7 @@ pub(super) fn warnings(s: &Summary, record: &Record) -> Vec<String> {
     }
     let e = &s.energy;
     // where nothing moves both sides of the balance are rounding
-    let moved = record.balance_scale().max(1e-6 * e.potential_J.abs());
+    let moved = record.balance_scale().max(1e-5 * e.potential_J.abs());
     let defect = e.balance_error * record.balance_scale().max(1e-9 * e.potential_J.abs());
     if defect > ENERGY[0] * moved {
         found.push(format!(

@@ -59,7 +59,7 @@ const GLOBAL_ROWS: usize = 300;
 const LIBRARY: [f64; 3] = [0.1, 1e-3, 1e-6];
 /// Cost of a factorisation, in sweeps, up to which a pile at rest is polished at once, and not only where that has been saved up.
 const CHEAP: f64 = 60.0;
-/// Factorisations that may then be spent before they have to be saved up.
+/// Factorisations that may then be spent without success before they have to be saved up.
 const BANK: f64 = 60.0;
 /// Share of the effort of steps at rest that may go into polishing them.
 const POLISH_SHARE: f64 = 0.1;
@@ -105,6 +105,14 @@ impl Workspace {
     fn pay(&mut self, report: &Report, p: &MixedProblem) {
         if let Some(credit) = &mut self.credit {
             *credit -= report.factorisations as f64 * newton_cost(p);
+        }
+    }
+
+    /// A pile that is solved well makes the next steps cheap: the next one that needs it is polished at once.
+    fn refill(&mut self, p: &MixedProblem) {
+        let cost = newton_cost(p);
+        if let Some(credit) = self.credit.as_mut().filter(|_| cost <= CHEAP) {
+            *credit = credit.max(BANK * cost);
         }
     }
 
@@ -217,12 +225,19 @@ impl Auto {
             let better = if starts { !begins_to_move(p, answer) } else { rest.error() < found.error() };
             if rest.converged() && better {
                 report = rest;
-                if starts || rest.error() <= ENOUGH {
+                if rest.error() <= ENOUGH {
+                    work.refill(p);
+                    return report;
+                }
+                if starts {
                     return report;
                 }
                 // some of it slips: from here the shift is small
                 let whole = self.newton().solve(p, answer, &mut work.newton);
                 work.pay(&whole, p);
+                if whole.error() <= ENOUGH {
+                    work.refill(p);
+                }
                 return whole.after(&rest);
             }
             answer.clone_from(&before);
