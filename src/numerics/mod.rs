@@ -125,7 +125,7 @@ impl Report {
     /// The errors that it holds.
     pub(crate) fn errors(&self) -> residual::Residual {
         let Self { rel, rel_q, e_s, violation, misfit, parts, .. } = *self;
-        residual::Residual { rel, rel_q, e_s, violation, misfit, parts }
+        residual::Residual { rel, rel_q, e_s, violation, misfit, parts, idle: false }
     }
 }
 

@@ -40,6 +40,8 @@ pub struct Residual {
     pub violation: f64,
     /// Largest `ε_a / s_a` of those that have a scale.
     pub misfit: f64,
+    /// Whether every contact and block has a scale and carries nothing but rounding.
+    pub idle: bool,
     /// Largest `ε_a / ℓ_a` of those that have a size (1/s): times the time step, what is moved by mistake in parts of a body.
     pub parts: f64,
 }
@@ -47,12 +49,12 @@ pub struct Residual {
 impl Residual {
     /// What the solvers of a step stop on: the global figure, or the worst contact on its own scale.
     pub fn error(&self) -> f64 {
-        self.e_s.max(self.misfit)
+        error(self.e_s, self.misfit, self.idle)
     }
 
     /// These errors in a report.
     pub(super) fn report(&self, report: super::Report) -> super::Report {
-        let Self { rel, rel_q, e_s, violation, misfit, parts } = *self;
+        let Self { rel, rel_q, e_s, violation, misfit, parts, .. } = *self;
         super::Report { rel, rel_q, e_s, violation, misfit, parts, ..report }
     }
 }
@@ -76,6 +78,17 @@ pub fn contact_scale(h: f64, gravity: f64, approach: f64, size: f64) -> f64 {
 /// Rounding of a velocity as a sum of shares, relative to the share of its own reaction.
 const ROUNDING: f64 = 8.0 * f64::EPSILON;
 
+/// Misfit of a step that is solved to rounding.
+const NOTHING: f64 = 1e-13;
+/// Velocity that a reaction takes away, per scale of its contact, that is rounding.
+pub(super) const IDLE: f64 = 1e-11;
+
+/// The larger of the two; but where no contact carries more than rounding and none misses, both norms in e_s are rounding too: bodies that
+/// touch and part by themselves.
+pub(super) fn error(e_s: f64, misfit: f64, idle: bool) -> f64 {
+    if idle && misfit <= NOTHING { misfit } else { e_s.max(misfit) }
+}
+
 /// Sums of squares over a piece of the rows.
 #[derive(Clone, Copy, Default)]
 struct Sums {
@@ -88,6 +101,8 @@ struct Sums {
     violation: f64,
     misfit: f64,
     parts: f64,
+    /// largest square of D|r|/s
+    carried: f64,
 }
 
 impl Sums {
@@ -101,6 +116,7 @@ impl Sums {
             violation: self.violation.max(o.violation),
             misfit: self.misfit.max(o.misfit),
             parts: self.parts.max(o.parts),
+            carried: self.carried.max(o.carried),
         }
     }
 
@@ -108,6 +124,7 @@ impl Sums {
     #[inline]
     fn miss(&mut self, epsilon2: f64, own2: f64, scale: f64, size: f64) {
         self.violation = self.violation.max(epsilon2);
+        self.carried = self.carried.max(if scale > 0.0 { own2 / (scale * scale) } else { f64::INFINITY });
         // what is left of a velocity after its reaction took it away is rounding
         if scale > 0.0 && epsilon2 > ROUNDING * ROUNDING * own2 {
             self.misfit = self.misfit.max(epsilon2 / (scale * scale));
@@ -169,6 +186,7 @@ pub fn residual(p: &MixedProblem, answer: &Answer, v: &Velocities) -> Residual {
         rel: ratio(plain, p.q_norm.max(total.r.sqrt()).max(total.u.sqrt())),
         rel_q: ratio(plain, p.q_norm),
         e_s: ratio(total.scaled.sqrt(), total.r_scaled.sqrt().max(p.q_scaled)),
+        idle: total.carried.sqrt() <= IDLE,
         violation: total.violation.sqrt(),
         misfit: total.misfit.sqrt(),
         parts: total.parts.sqrt(),

@@ -277,15 +277,16 @@ impl Workspace {
         }
         let v = &answer.velocities.rigid;
         let load = |body: u32| v.get(body as usize).copied().unwrap_or_default();
-        let (mut error, mut size, mut local) = (0.0, 0.0, 0f64);
+        let (mut error, mut size, mut local, mut carried) = (0.0, 0.0, 0f64, 0f64);
         for (((c, &d), &limit), &r) in self.central.iter().zip(&self.weights).zip(&self.limits).zip(&answer.reactions.contacts) {
             let (e, s) = c.residual(d, r, c.velocity(&load(c.bodies[0]), &load(c.bodies[1])));
             error += e;
             size += s;
             local = local.max(d * e * limit);
+            carried = carried.max(if limit > 0.0 { d * s * limit } else { f64::INFINITY });
         }
         let e_s = if error == 0.0 { 0.0 } else { error.sqrt() / size.sqrt().max(p.q_scaled).max(f64::MIN_POSITIVE) };
-        e_s.max(local.sqrt())
+        residual::error(e_s, local.sqrt(), carried.sqrt() <= residual::IDLE)
     }
 }
 

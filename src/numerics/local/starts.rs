@@ -93,7 +93,7 @@ impl Starts {
                 break;
             }
             let mut random = Draw((self.seed + k) as u64);
-            let size = 30f64.powf(2.0 * random.next() - 1.0);
+            let size = libm::pow(30.0, 2.0 * random.next() - 1.0);
             for (i, set) in p.sets.iter().enumerate() {
                 let r = &mut r[p.w.range(i)];
                 r.iter_mut().for_each(|r| *r = size * (2.0 * random.next() - 1.0) * largest / weights[i]);

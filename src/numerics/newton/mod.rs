@@ -98,7 +98,7 @@ impl ProximalNewton {
                 let budget = self.max_iterations - report.factorisations;
                 // the inner problem need not be solved much better than the proximal step it belongs to; a light body among
                 // heavy ones needs it better than the norm of all shows
-                let share = 1e-2 * 0.1f64.powi(idle as i32);
+                let share = 1e-2 / [1.0, 1e1, 1e2, 1e3, 1e4, 1e5][idle.min(IDLE - 1)];
                 let accuracy = (share * found.e_s).clamp(0.02 * self.overshoot * self.tolerance, 1e-2);
                 let Some(iterations) = minimise(p, answer, work, kappa, accuracy, budget.min(25), self.convex) else { break };
                 report.factorisations += iterations.max(1);
