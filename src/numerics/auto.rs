@@ -98,6 +98,8 @@ pub struct Workspace {
     sweep: sweep::Workspace,
     newton: newton::Workspace,
     kept: Reactions,
+    /// which bodies have rows
+    rows: Vec<bool>,
 }
 
 impl Workspace {
@@ -161,7 +163,10 @@ impl Auto {
             if task == Task::Rest && !part.rigid.iter().all(|&i| p.resting.get(i as usize) == Some(&true)) {
                 continue;
             }
-            let Some((q, mut own)) = part.extract(p, answer) else { continue };
+            let Some((q, mut own)) = part.extract(p, answer) else {
+                status = Status::Stalled;
+                continue;
+            };
             let r = self.island(task, &q, &mut own, work);
             // in sweeps over the whole
             iterations += r.iterations as f64 * (part.contacts.len() + part.blocks.len()) as f64;
@@ -173,8 +178,12 @@ impl Auto {
         }
         let iterations = report.iterations + (iterations / (p.contacts.len() + p.blocks.len()).max(1) as f64).ceil() as usize;
         let found = certify(p, answer);
-        // islands are judged for themselves; the figure of the whole is no larger
-        found.report(Report { status, iterations, factorisations, ..Report::default() })
+        let report = found.report(Report { status, iterations, factorisations, ..Report::default() });
+        if status == Status::Converged && found.error() > self.tolerance {
+            // each island within the tolerance leaves e_s of the whole within √2 of it
+            return self.sweeps(p, self.max_sweeps).solve(p, answer, &mut work.sweep).after(&report);
+        }
+        report
     }
 
     fn sweeps(&self, p: &MixedProblem, max_sweeps: usize) -> GaussSeidel {
@@ -195,8 +204,8 @@ impl Auto {
         if !report.converged() || report.iterations as f64 > self.patience * cost {
             return Some(Task::Solve);
         }
-        let polish = report.error() > ENOUGH && at_rest(p, answer);
-        if !(polish || begins_to_move(p, answer)) {
+        let polish = report.error() > ENOUGH && at_rest(p, answer, &mut work.rows);
+        if !(polish || begins_to_move(p, answer, &mut work.rows)) {
             return None;
         }
         let start = POLISH_START * cost;
@@ -215,14 +224,14 @@ impl Auto {
         if found.error() > self.tolerance {
             report.status = Status::Stalled;
         }
-        let starts = p.resting.len() == p.rigid.len() && p.resting.iter().all(|&r| r) && begins_to_move(p, answer);
-        if starts || task != Task::Solve && at_rest(p, answer) {
+        let starts = p.resting.len() == p.rigid.len() && p.resting.iter().all(|&r| r) && begins_to_move(p, answer, &mut work.rows);
+        if starts || task != Task::Solve && at_rest(p, answer, &mut work.rows) {
             let before = answer.clone();
             let solver = ProximalNewton { convex: true, max_iterations: 40, ..self.newton() };
             let rest = solver.solve(p, answer, &mut work.newton);
             work.pay(&rest, p);
             report.factorisations += rest.factorisations;
-            let better = if starts { !begins_to_move(p, answer) } else { rest.error() < found.error() };
+            let better = if starts { !begins_to_move(p, answer, &mut work.rows) } else { rest.error() < found.error() };
             if rest.converged() && better {
                 report = rest;
                 if rest.error() <= ENOUGH {
@@ -382,8 +391,9 @@ impl Report {
 const REST: f64 = 1e-3;
 
 /// `(|v|², |v − v_free|²)` in the norm of the mean inertia of each rigid body that has rows.
-fn left_and_taken(p: &MixedProblem, answer: &Answer, counts: impl Fn(usize) -> bool) -> (f64, f64) {
-    let mut rows = vec![false; p.rigid.len()];
+fn left_and_taken(p: &MixedProblem, answer: &Answer, rows: &mut Vec<bool>, counts: impl Fn(usize) -> bool) -> (f64, f64) {
+    rows.clear();
+    rows.resize(p.rigid.len(), false);
     let ends = p.contacts.iter().flat_map(|c| [c.body1, c.body2]).filter(|&b| b != IMMOBILE);
     ends.for_each(|b| rows[b as usize] = true);
     let (mut left, mut taken) = (0.0, 0.0);
@@ -399,8 +409,8 @@ fn left_and_taken(p: &MixedProblem, answer: &Answer, counts: impl Fn(usize) -> b
 }
 
 /// True where bodies that were at rest move now, though reactions take most of their weight.
-fn begins_to_move(p: &MixedProblem, answer: &Answer) -> bool {
-    let (left, taken) = left_and_taken(p, answer, |i| p.resting.get(i).copied().unwrap_or(false));
+fn begins_to_move(p: &MixedProblem, answer: &Answer, rows: &mut Vec<bool>) -> bool {
+    let (left, taken) = left_and_taken(p, answer, rows, |i| p.resting.get(i).copied().unwrap_or(false));
     left > REST * REST * taken && left <= taken
 }
 
@@ -408,7 +418,7 @@ fn begins_to_move(p: &MixedProblem, answer: &Answer) -> bool {
 const AT_REST: f64 = 0.2;
 
 /// True where reactions take away what there is but for the errors of a solver: a pile under its loads, not a flow.
-fn at_rest(p: &MixedProblem, answer: &Answer) -> bool {
-    let (left, taken) = left_and_taken(p, answer, |_| true);
+fn at_rest(p: &MixedProblem, answer: &Answer, rows: &mut Vec<bool>) -> bool {
+    let (left, taken) = left_and_taken(p, answer, rows, |_| true);
     left <= AT_REST * AT_REST * taken
 }

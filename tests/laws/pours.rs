@@ -88,7 +88,7 @@ fn poured_polyhedra_overlap_by_less_than_a_hundredth_of_their_size() -> Fallible
 
 /// `cargo test --release --test laws -- --ignored a_thousand_poured_hulls`
 #[test]
-#[ignore = "two minutes"]
+#[ignore = "two minutes: cargo test --release --test laws -- --ignored a_thousand_poured_hulls"]
 fn a_thousand_poured_hulls_overlap_by_less_than_a_hundredth_of_their_size() -> Fallible {
     let overlap = pour(Kind::Hull, 1000, 8, 1, 1.2)?;
     assert!(overlap < 0.01, "{overlap}");
