@@ -1,9 +1,10 @@
 //! The one-step problem of the running step, and which entity owns which rows.
 
 use super::locked::{Held, LeftOut};
-use crate::numerics::Report;
 use crate::numerics::auto::{Auto, Workspace};
 use crate::numerics::mixed::{Answer, IMMOBILE, MixedProblem, Velocities};
+use crate::numerics::residual::residual;
+use crate::numerics::{Report, Status};
 use crate::topology::graph::{Colouring, Group};
 use bevy_ecs::prelude::*;
 use glam::DVec3;
@@ -65,6 +66,8 @@ pub struct StepProblem {
     pub(crate) left_out: Vec<LeftOut>,
     /// What the solver said.
     pub report: Report,
+    /// By how much Coulomb's law is missed (e_s) where its shift was taken as known.
+    pub lagged: Option<f64>,
     /// Colours of the contact graph.
     pub colouring: Colouring,
     /// Why the problem could not be stated, if so.
@@ -163,6 +166,38 @@ impl StepProblem {
         }
         islands.limit(self);
         self.islands = islands;
+    }
+
+    /// Takes the De Saxcé shift of each contact from the velocities at the start of the step.
+    pub fn lag_shifts(&mut self) {
+        let mut shifts = std::mem::take(&mut self.problem.lagged);
+        shifts.clear();
+        shifts.extend(self.problem.contacts.iter().enumerate().map(|(k, c)| c.shift(self.velocity_before(k))));
+        self.problem.lagged = shifts;
+    }
+
+    /// Takes less of the shift where contacts slip less at the end of the step than at its start, which would let bodies approach by the
+    /// difference; true where some do.
+    pub fn shrink_shifts(&mut self) -> bool {
+        let mut slower = false;
+        let mut shifts = std::mem::take(&mut self.problem.lagged);
+        for (s, c) in shifts.iter_mut().zip(&self.problem.contacts) {
+            let after = c.shift(self.problem.contact_velocity(c, &self.answer.velocities.rigid));
+            slower |= after < *s;
+            *s = s.min(after);
+        }
+        self.problem.lagged = shifts;
+        slower
+    }
+
+    /// Notes by how much the answer misses Coulomb's law.
+    pub fn note_lag(&mut self) {
+        self.lagged = (self.report.status == Status::Lagged).then_some(self.report.e_s);
+        if !self.problem.lagged.is_empty() {
+            let shifts = std::mem::take(&mut self.problem.lagged);
+            self.lagged = Some(residual(&self.problem, &self.answer, &self.answer.velocities).e_s);
+            self.problem.lagged = shifts;
+        }
     }
 
     fn mobile_body(&self, k: usize) -> Option<u32> {

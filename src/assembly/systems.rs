@@ -8,7 +8,7 @@ use crate::integrator::systems::{Pass, free_momentum, new_state, spin};
 use crate::model::contact::{ContactPair, Foresight, Manifold, Touch};
 use crate::model::interaction::SphericalJoint;
 use crate::model::law::{beyond_touch, least_impact};
-use crate::model::scheme::{Scheme, Treatment};
+use crate::model::scheme::{Friction, Scheme, Treatment};
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::mixed::{Contact, IMMOBILE, System, Twist};
 use crate::numerics::residual::contact_scale;
@@ -387,7 +387,10 @@ fn push_joint(
 }
 
 /// Hands the problem to the solver.
-pub fn solve(mut step: ResMut<StepProblem>, mut solver: ResMut<Solver>) {
+pub fn solve(scheme: Res<Scheme>, mut step: ResMut<StepProblem>, mut solver: ResMut<Solver>) {
+    if scheme.friction == Friction::Lagged {
+        step.lag_shifts();
+    }
     let StepProblem { problem, answer, report, error, .. } = &mut *step;
     if error.is_some() {
         return;
@@ -395,6 +398,11 @@ pub fn solve(mut step: ResMut<StepProblem>, mut solver: ResMut<Solver>) {
     let Solver { settings, workspace } = &mut *solver;
     let mut sweeps = report.iterations;
     *report = settings.solve_with(problem, answer, workspace);
+    if scheme.friction == Friction::Lagged && step.shrink_shifts() {
+        let StepProblem { problem, answer, report, .. } = &mut *step;
+        sweeps += report.iterations;
+        *report = settings.solve_with(problem, answer, workspace);
+    }
     for round in 1..=REBOUND_ROUNDS {
         if step.rebounds.is_empty() || !step.cut_rebounds(round == REBOUND_ROUNDS) {
             break;
@@ -404,6 +412,7 @@ pub fn solve(mut step: ResMut<StepProblem>, mut solver: ResMut<Solver>) {
         *report = settings.solve_with(problem, answer, workspace);
     }
     step.report.iterations += sweeps;
+    step.note_lag();
     judge(&mut step);
 }
 

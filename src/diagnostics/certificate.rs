@@ -35,6 +35,12 @@ fn table(s: &Summary) -> String {
     }
     line("residual e_s", format!("max {}, median {} (asked {})", short(s.residual_max), short(s.residual_median), short(s.tolerance)));
     line("unconverged steps", format!("{} of {}, {:.1} sweeps a step", s.unconverged_steps, s.steps, s.iterations_mean));
+    if s.lagged_steps > 0 {
+        line(
+            "lagged friction",
+            format!("in {} steps, which miss Coulomb's law by e_s {} at most", s.lagged_steps, short(s.lagged_defect_max)),
+        );
+    }
     let infeasible = if s.infeasible_steps > 0 { format!(", {} without a solution", s.infeasible_steps) } else { String::new() };
     line("largest violation", format!("{} m/s, {} of a body in a step{infeasible}", short(s.violation_max), short(s.violation_size_max)));
     line("penetration", format!("{} at the end, {} at worst", length(s.penetration_max_m), length(s.penetration_run_max_m)));

@@ -7,6 +7,7 @@ use crate::geometry::systems::Proximity;
 use crate::io::scene::model::{DamStudy, InclineStudy, Scene, Study};
 use crate::model::contact::{ContactPair, Manifold};
 use crate::model::newton_euler::{BodyName, BodyPose, Inertia, Velocity};
+use crate::numerics::Status;
 use crate::simulation::{Simulation, StepReport};
 use crate::topology::bodies::Bodies;
 use bevy_ecs::prelude::Entity;
@@ -134,8 +135,13 @@ pub struct Summary {
     pub rel_max: f64,
     /// The e_s that every step had to reach.
     pub tolerance: f64,
-    /// Steps that missed the tolerance, those without a solution not counted.
+    /// Steps that missed the tolerance, those without a solution and those with lagged friction not counted.
     pub unconverged_steps: u64,
+    /// Steps that were solved with a known De Saxcé shift (lagged friction): all of a scene that asks for it, else those in which
+    /// Coulomb's law was not reached.
+    pub lagged_steps: u64,
+    /// Largest e_s of Coulomb's law itself in such a step.
+    pub lagged_defect_max: f64,
     /// Steps whose constraints contradict each other: bodies squeezed between others that do not give way.
     pub infeasible_steps: u64,
     /// Largest velocity by which a contact missed its law in any step (m/s), see [`crate::numerics::residual`].
@@ -252,6 +258,8 @@ pub(crate) struct Record {
     rel_max: f64,
     unconverged: u64,
     infeasible: u64,
+    lagged: u64,
+    lagged_defect: f64,
     violation: f64,
     violation_size: f64,
     penetration_size: f64,
@@ -319,7 +327,11 @@ impl Meter {
             record.warnings.push(text);
             record.held = true;
         }
-        let missed = !report.converged && !report.infeasible;
+        if let Some(defect) = report.lagged {
+            record.lagged += 1;
+            record.lagged_defect = record.lagged_defect.max(defect);
+        }
+        let missed = !report.converged && !report.infeasible && report.report.status != Status::Lagged;
         record.unconverged += u64::from(missed);
         if missed {
             record.first_missed.get_or_insert(report.time);
@@ -423,6 +435,8 @@ impl Meter {
             rel_max: record.rel_max,
             tolerance: self.tolerance,
             unconverged_steps: record.unconverged,
+            lagged_steps: record.lagged,
+            lagged_defect_max: record.lagged_defect,
             infeasible_steps: record.infeasible,
             violation_max: record.violation,
             violation_size_max: record.violation_size,

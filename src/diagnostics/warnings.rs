@@ -6,6 +6,8 @@ use super::summary::{Record, Summary};
 const OVERLAP: f64 = 0.01;
 /// Part of a body that a step may move by mistake.
 const VIOLATION: f64 = 5e-3;
+/// Error of lagged friction from which a run is looked at.
+const LAGGED: f64 = 1e-2;
 /// Part of the energy that moved which may be unaccounted for, or come from the correction of overlaps.
 const ENERGY: [f64; 2] = [1e-6, 0.05];
 /// Names that are listed.
@@ -30,6 +32,13 @@ pub(super) fn warnings(s: &Summary, record: &Record) -> Vec<String> {
             "{} of {} steps missed the tolerance of {:.0e}, the first at t = {first} s: halve the time step, or look at that step with \
              --export-problems and `drystone solve`",
             s.unconverged_steps, s.steps, s.tolerance
+        ));
+    }
+    if s.lagged_steps > 0 && s.lagged_defect_max > LAGGED.max(10.0 * s.tolerance) {
+        found.push(format!(
+            "{} of {} steps use lagged friction (the slip of a moment before decides how contacts open) and miss Coulomb's law by e_s {:.1e}: \
+             halve the time step and compare",
+            s.lagged_steps, s.steps, s.lagged_defect_max
         ));
     }
     if s.violation_size_max > VIOLATION && s.infeasible_steps == 0 {

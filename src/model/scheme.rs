@@ -56,6 +56,22 @@ pub enum Gyroscopic {
     ThetaRule,
 }
 
+/// How friction enters a step.
+///
+/// ```
+/// use drystone::model::scheme::Friction;
+/// assert_eq!(Friction::default(), Friction::Exact);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Friction {
+    /// Coulomb's law at the end of the step: `−(u + μ‖u_t‖n) ∈ N_K(r)`. A problem with folds and more than one solution.
+    #[default]
+    Exact,
+    /// The same with `μ‖u_t‖` of the start of the step as a known shift: a convex problem with one velocity, whose error in Coulomb's law
+    /// is of first order in the step and is reported.
+    Lagged,
+}
+
 /// Settings that every room of the step reads.
 ///
 /// ```
@@ -68,6 +84,8 @@ pub struct Scheme {
     pub time_step: f64,
     /// Treatment of gaps.
     pub treatment: Treatment,
+    /// Treatment of friction.
+    pub friction: Friction,
     /// Scheme of the gyroscopic term.
     pub gyroscopic: Gyroscopic,
     /// Gravity (m/s², world).
@@ -94,6 +112,7 @@ impl Default for Scheme {
         Self {
             time_step: 1e-3,
             treatment: Treatment::default(),
+            friction: Friction::default(),
             gyroscopic: Gyroscopic::default(),
             gravity: DVec3::new(0.0, 0.0, -9.81),
             reach_steps: 1.5,

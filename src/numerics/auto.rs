@@ -7,14 +7,14 @@
 //! proximal Newton          where sweeps promise to stall
 //! plain sweeps             where many contacts change between slip and stick
 //! contradiction            no solution? then the least violation, proved and named
-//! last resorts             the solvers of `global`, all sweeps that the budget allows
+//! last resorts             the solvers of `global`; the lagged law, a convex problem; all sweeps that the budget allows
 //! ```
 
 use super::feasibility::contradiction;
 use super::global::{GlobalSolver, auto::GlobalAuto};
 use super::islands::islands;
 use super::mixed::{Answer, IMMOBILE, MixedProblem, Reactions, Twist};
-use super::residual::{certify, residual};
+use super::residual::{Residual, certify, residual};
 use super::{Measure, Report, Status, newton, newton::ProximalNewton, sweep, sweep::GaussSeidel};
 use glam::DVec3;
 
@@ -53,6 +53,14 @@ impl Default for Auto {
 
 /// Sweeps without acceleration before the last resort.
 const PLAIN_SWEEPS: usize = 3000;
+/// Times the lagged law is solved with shifts that shrink.
+const LAGGED_ROUNDS: usize = 3;
+/// How much more than the best answer it may miss Coulomb's law by: it is the solution of a law, the other a solver's leftover.
+const LAGGED_PRICE: f64 = 10.0;
+/// Misfit of Coulomb's law that moves nothing: a tenth of what is admitted at a tolerance of 1e-3.
+const HARMLESS: f64 = 1e-4;
+/// Iterations that a solver of [`super::global`] may take.
+const LIBRARY_ITERATIONS: usize = 5000;
 /// Largest number of rows that is handed to the solvers of [`super::global`].
 const GLOBAL_ROWS: usize = 300;
 /// Parts of the tolerance that those are asked for, one after the other.
@@ -171,9 +179,7 @@ impl Auto {
             // in sweeps over the whole
             iterations += r.iterations as f64 * (part.contacts.len() + part.blocks.len()) as f64;
             factorisations += r.factorisations;
-            if r.status != Status::Converged && status != Status::Inconsistent {
-                status = r.status;
-            }
+            status = worse(status, r.status);
             part.insert(p, &own, answer);
         }
         let iterations = report.iterations + (iterations / (p.contacts.len() + p.blocks.len()).max(1) as f64).ceil() as usize;
@@ -261,6 +267,13 @@ impl Auto {
         if report.error() <= ROUNDING {
             return report; // asked for more than numbers can hold
         }
+        if !p.lagged.is_empty() {
+            let mut own = answer.clone();
+            if let Some(convex) = newton::convex(p, &mut own, &mut work.newton, self.tolerance).filter(Report::converged) {
+                answer.clone_from(&own);
+                return convex.after(&report);
+            }
+        }
         // where many contacts change between slip and stick Newton's shift stalls and acceleration can cycle
         let plain = GaussSeidel { accelerate: false, foresight: PLAIN_SWEEPS, ..self.sweeps(p, self.max_sweeps.min(PLAIN_SWEEPS)) };
         let before = answer.clone();
@@ -274,10 +287,61 @@ impl Auto {
             report = report.with_effort(&next);
             answer.clone_from(&before);
         }
-        if let Some(slack) = contradiction(p, answer, self.tolerance, &mut work.newton) {
+        let lagged = self.lagged(p, answer, &mut report, work);
+        let harmless = lagged.as_ref().is_some_and(|(_, found)| found.misfit <= HARMLESS);
+        if !harmless && let Some(slack) = contradiction(p, answer, self.tolerance, &mut work.newton) {
             return self.relaxed(p, answer, slack, work).after(&report);
         }
-        self.last_resorts(p, answer, report, work)
+        if p.lagged.is_empty()
+            && let Some(next) = self.by_library(p, answer, &mut report)
+        {
+            return next;
+        }
+        if let Some((own, found)) = lagged {
+            answer.clone_from(&own);
+            let status = if found.error() <= self.tolerance { Status::Converged } else { Status::Lagged };
+            return found.report(Report { status, ..report });
+        }
+        let before = answer.clone();
+        let next = GaussSeidel { foresight: 0, ..self.sweeps(p, self.max_sweeps) }.solve(p, answer, &mut work.sweep).after(&report);
+        if next.error() < report.error() {
+            return next;
+        }
+        answer.clone_from(&before);
+        certify(p, answer).report(report.with_effort(&next))
+    }
+
+    /// The lagged law with the slip at hand as the known shift: convex, so that its solution is found for sure. Where that lets bodies
+    /// approach, as they slip less than was taken, it is solved again with less. `None` where Coulomb's law is missed by much more than
+    /// in `answer`, whose report takes the effort.
+    fn lagged(&self, p: &MixedProblem, answer: &Answer, best: &mut Report, work: &mut Workspace) -> Option<(Answer, Residual)> {
+        if !p.lagged.is_empty() {
+            return None;
+        }
+        let mut q = p.clone();
+        q.lagged = p.contacts.iter().map(|c| c.shift(p.contact_velocity(c, &answer.velocities.rigid))).collect();
+        let mut own = answer.clone();
+        let mut found: Option<(Answer, Residual)> = None;
+        for _ in 0..LAGGED_ROUNDS {
+            let convex = newton::convex(&q, &mut own, &mut work.newton, self.tolerance)?;
+            *best = best.with_effort(&convex.after(best));
+            if !convex.converged() {
+                break;
+            }
+            let missed = certify(p, &mut own);
+            if found.as_ref().is_some_and(|(_, before)| missed.error() >= before.error()) {
+                break;
+            }
+            let enough = missed.misfit <= HARMLESS;
+            found = Some((own.clone(), missed));
+            if enough {
+                break;
+            }
+            for (s, c) in q.lagged.iter_mut().zip(&p.contacts) {
+                *s = s.min(c.shift(p.contact_velocity(c, &own.velocities.rigid)));
+            }
+        }
+        found.filter(|(_, missed)| missed.error() <= (LAGGED_PRICE * best.error()).max(HARMLESS))
     }
 
     /// A few more sweeps: over the steps they bring a pile to rest that errors of the tolerance would keep moving.
@@ -316,75 +380,53 @@ impl Auto {
         certify(p, answer).report(report)
     }
 
-    /// The solvers of the library, then all sweeps that the budget allows; keeps the best.
-    fn last_resorts(&self, p: &MixedProblem, answer: &mut Answer, mut best: Report, work: &mut Workspace) -> Report {
-        let mut kept = answer.clone();
-        for library in [true, false] {
-            let next = if library {
-                let Some(next) = self.by_library(p, answer) else { continue };
-                next
-            } else {
-                GaussSeidel { foresight: 0, ..self.sweeps(p, self.max_sweeps) }.solve(p, answer, &mut work.sweep)
-            };
-            let next = next.after(&best);
-            if next.converged() {
-                return next;
-            }
-            if next.error() < best.error() {
-                best = next;
-                kept.clone_from(answer);
-            } else {
-                best = best.with_effort(&next);
-                answer.clone_from(&kept);
-            }
-        }
-        certify(p, answer).report(best)
-    }
-
-    /// The strategy for problems from files, on problems that are small enough.
-    fn by_library(&self, p: &MixedProblem, answer: &mut Answer) -> Option<Report> {
+    /// The strategy for problems from files, on problems that are small enough, from zero: the point at hand is where the others got
+    /// stuck. A report where it gets there; else `best` takes the effort, and the answer where it is better.
+    fn by_library(&self, p: &MixedProblem, answer: &mut Answer, best: &mut Report) -> Option<Report> {
         if 3 * p.contacts.len() + p.block_b.len() > GLOBAL_ROWS {
             return None;
         }
         let g = p.matrices().problem();
-        // from zero: the point at hand is where the others got stuck
+        let before = answer.clone();
         let mut r = vec![0.0; 3 * p.contacts.len() + p.block_b.len()];
         let (mut v, mut u) = (vec![0.0; g.f.len()], vec![0.0; g.w.len()]);
         let split = 3 * p.contacts.len();
-        let mut report = Report { status: Status::Stalled, ..Report::default() };
+        let mut report = *best;
         for share in LIBRARY {
             // its error does not know the scales of the contacts
             let solver = GlobalAuto { tolerance: share * self.tolerance, measure: Measure::Es, ..GlobalAuto::default() };
-            let own = solver.solve(&g, &mut r, &mut v, &mut u).ok()?;
+            let own = solver.solve_watched(&g, &mut r, &mut v, &mut u, &mut |look| look.iteration < LIBRARY_ITERATIONS).ok()?;
             answer.reactions.contacts.iter_mut().zip(r[..split].chunks_exact(3)).for_each(|(a, r)| *a = DVec3::from_slice(r));
             answer.reactions.blocks.copy_from_slice(&r[split..]);
             let found = certify(p, answer);
-            let status = if found.error() <= self.tolerance { Status::Converged } else { Status::Stalled };
-            report = found.report(Report { status, ..own.after(&report) });
-            if report.converged() || !own.converged() {
+            report = found.report(own.after(&report));
+            if found.error() <= self.tolerance {
+                return Some(Report { status: Status::Converged, ..report });
+            }
+            if !own.converged() {
                 break;
             }
         }
-        Some(report)
+        if report.error() < best.error() {
+            *best = Report { status: best.status, ..report };
+        } else {
+            *best = best.with_effort(&report);
+            answer.clone_from(&before);
+        }
+        None
     }
 }
 
-impl Report {
-    /// What the solvers of a step stop on.
-    fn error(&self) -> f64 {
-        self.e_s.max(self.misfit)
-    }
-
-    /// This report with the effort of a try that did not pay.
-    fn with_effort(self, of: &Self) -> Self {
-        Self { iterations: of.iterations, factorisations: of.factorisations, ..self }
-    }
-
-    /// This report with the effort of what came before it.
-    fn after(self, before: &Self) -> Self {
-        let (iterations, factorisations) = (self.iterations + before.iterations, self.factorisations + before.factorisations);
-        Self { iterations, factorisations, ..self }
-    }
+/// The status of a whole from those of its parts.
+fn worse(a: Status, b: Status) -> Status {
+    let rank = |s: Status| match s {
+        Status::Converged => 0,
+        Status::Lagged => 1,
+        Status::BudgetSpent => 2,
+        Status::Stalled => 3,
+        Status::Inconsistent => 4,
+    };
+    if rank(b) > rank(a) { b } else { a }
 }
 
 /// Part of the velocity that reactions take away which bodies at rest may keep.

@@ -73,6 +73,22 @@ impl Central {
         new_n * self.normal + scale * x
     }
 
+    /// The new reaction under the convex law with a known shift, see [`super::contact::LocalOperator::solve_convex`].
+    #[inline]
+    pub(super) fn solve_convex(&self, r: DVec3, u: DVec3, shift: f64) -> DVec3 {
+        let (rn, un) = (self.normal.dot(r), self.normal.dot(u));
+        // what the velocity without the reaction would need: −q_n/w_n and −q_t/w_t
+        let n = rn - (un + shift) * self.wn_inv;
+        let t = (r - rn * self.normal) - self.wt_inv * (u - un * self.normal);
+        let size = t.length();
+        if size <= self.mu * n {
+            return n * self.normal + t;
+        }
+        let (wn, wt) = (1.0 / self.wn_inv, 1.0 / self.wt_inv);
+        let push = (self.mu * wt * size + wn * n) / (wn + self.mu * self.mu * wt);
+        if push <= 0.0 { DVec3::ZERO } else { push * self.normal + (self.mu * push / size) * t }
+    }
+
     /// Velocities after a change of the reaction.
     #[inline]
     pub(super) fn kick(&self, v1: &mut Twist, v2: &mut Twist, dr: DVec3) {
@@ -83,13 +99,13 @@ impl Central {
         v2.angular -= self.spins[1] * turn;
     }
 
-    /// Squared natural map in the norm of `d`, and `d |r|²`.
+    /// Squared natural map in the norm of `d`, and `d |r|²`; with the De Saxcé shift of Coulomb's law or a known one.
     #[inline]
-    pub(super) fn residual(&self, d: f64, r: DVec3, u: DVec3) -> (f64, f64) {
+    pub(super) fn residual(&self, d: f64, r: DVec3, u: DVec3, shift: Option<f64>) -> (f64, f64) {
         let d_inv = 1.0 / d;
         let (rn, un) = (self.normal.dot(r), self.normal.dot(u));
         let (rt, ut) = (r - rn * self.normal, u - un * self.normal);
-        let xn = rn - (un + self.mu * ut.length()) * d_inv;
+        let xn = rn - (un + shift.unwrap_or_else(|| self.mu * ut.length())) * d_inv;
         let xt = rt - d_inv * ut;
         let t = xt.length();
         let (n, scale) = super::admissible::cone_projection(self.mu, xn, t);
@@ -128,6 +144,8 @@ mod tests {
             let exact = c.local.solve(u - c.local.apply(local), mu);
             let short = central.solve(c.to_world(local), world);
             prop_assert!((c.to_world(exact) - short).length() < 1e-13);
+            let exact = c.local.solve_convex(u - c.local.apply(local) + DVec3::X * 0.2, mu);
+            prop_assert!((c.to_world(exact) - central.solve_convex(c.to_world(local), world, 0.2)).length() < 1e-11);
         }
     }
 }

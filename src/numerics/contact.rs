@@ -95,6 +95,74 @@ impl LocalOperator {
         self.slip(frictionless, c, mu)
     }
 
+    /// The reaction of the same contact under the convex law `K_μ ∋ r ⟂ u ∈ K_μ*`, with any known De Saxcé shift as part of `q.x`.
+    ///
+    /// On the cone `r = ρ (1, μ d)` with the d that makes `b²/a` largest, `a = (1, μ d)ᵀ W (1, μ d)` and `b = q·(1, μ d) < 0`, `ρ = −b/a`:
+    /// the largest decrease of `½ rᵀ W r + qᵀ r`, found by Newton on the angle of d.
+    ///
+    /// ```
+    /// use drystone::numerics::contact::LocalOperator;
+    /// use glam::DVec3;
+    /// let w = LocalOperator::new(2.0, [0.0, 0.0], [7.0, 0.0, 7.0]).expect("positive");
+    /// // slides and lifts: u is on the dual cone
+    /// let q = DVec3::new(-1.0, 3.0, 4.0);
+    /// let r = w.solve_convex(q, 0.5);
+    /// let u = w.apply(r) + q;
+    /// assert!((u.x - 0.5 * u.y.hypot(u.z)).abs() < 1e-14 && r.dot(u).abs() < 1e-14);
+    /// ```
+    pub fn solve_convex(&self, q: DVec3, mu: f64) -> DVec3 {
+        let slide = (q.y * q.y + q.z * q.z).sqrt();
+        if q.x >= mu * slide {
+            return DVec3::ZERO;
+        }
+        let frictionless = -q.x * self.nn_inv;
+        if mu <= 0.0 {
+            return DVec3::new(frictionless, 0.0, 0.0);
+        }
+        let cone = |d: [f64; 2]| DVec3::new(1.0, mu * d[0], mu * d[1]);
+        let mut d = if slide > 0.0 { [-q.y / slide, -q.z / slide] } else { [1.0, 0.0] };
+        if self.s_det_inv > 0.0 {
+            let c = [q.y - self.nt[0] * q.x * self.nn_inv, q.z - self.nt[1] * q.x * self.nn_inv];
+            let y = -(self.s[2] * c[0] - self.s[1] * c[1]) * self.s_det_inv;
+            let z = -(self.s[0] * c[1] - self.s[1] * c[0]) * self.s_det_inv;
+            let x = frictionless - (self.nt[0] * y + self.nt[1] * z) * self.nn_inv;
+            let t = (y * y + z * z).sqrt();
+            if t <= mu * x {
+                return DVec3::new(x, y, z);
+            }
+            if t > 0.0 && q.dot(cone([y / t, z / t])) < 0.0 {
+                d = [y / t, z / t];
+            }
+        }
+        let (mut limit, mut before) = (0.7, 0.0);
+        for _ in 0..MAX_SECULAR {
+            let (f, turned) = (cone(d), DVec3::new(0.0, -mu * d[1], mu * d[0]));
+            let (wf, wt) = (self.apply(f), self.apply(turned));
+            let (a, da, b, db) = (f.dot(wf), 2.0 * f.dot(wt), q.dot(f), q.dot(turned));
+            // second derivatives: d turns back
+            let (dda, ddb) = (2.0 * (turned.dot(wt) - wf.dot(f - DVec3::X)), -q.dot(f - DVec3::X));
+            let (slope, curvature) = (2.0 * db * a - b * da, 2.0 * ddb * a + db * da - b * dda);
+            if slope * before < 0.0 {
+                limit *= 0.5;
+            }
+            before = slope;
+            let newton = -slope / curvature;
+            let mut turn = if curvature > 0.0 && newton.is_finite() { newton.clamp(-limit, limit) } else { -limit * slope.signum() };
+            if slope == 0.0 || turn.abs() <= f64::EPSILON {
+                break;
+            }
+            let mut next = rotated(d, turn);
+            while q.dot(cone(next)) >= 0.0 && turn.abs() > f64::EPSILON {
+                turn *= 0.5;
+                next = rotated(d, turn);
+            }
+            d = next;
+        }
+        let f = cone(d);
+        let size = (-q.dot(f) / f.dot(self.apply(f))).max(0.0);
+        size * f
+    }
+
     /// Sticking where only one tangential direction can move (locked axes): `r_t = −S⁺ c`, S of rank one.
     fn stick_in_a_line(&self, frictionless: f64, c: [f64; 2], mu: f64) -> Option<DVec3> {
         let [s11, s12, s22] = self.s;
@@ -157,6 +225,15 @@ impl LocalOperator {
     }
 }
 
+/// A unit vector turned by about `angle`, a unit vector again.
+fn rotated(d: [f64; 2], angle: f64) -> [f64; 2] {
+    let half = 0.5 * angle;
+    let (c, s) = ((1.0 - half * half) / (1.0 + half * half), 2.0 * half / (1.0 + half * half));
+    let [y, z] = [c * d[0] - s * d[1], s * d[0] + c * d[1]];
+    let length = (y * y + z * z).sqrt();
+    [y / length, z / length]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -188,6 +265,13 @@ mod tests {
             let r = w.solve(q, mu);
             prop_assert!(r.is_finite());
             prop_assert!(residual(&w, q, mu, r) < 1e-9, "residual {:e}", residual(&w, q, mu, r));
+            // the convex law, its natural map without the shift
+            let r = w.solve_convex(q, mu);
+            let d = w.mean_diagonal();
+            let mut x = r - (w.apply(r) + q) / d;
+            project_coulomb(mu, &mut x);
+            let miss = (r - x).length() / r.length().max(q.length() / d);
+            prop_assert!(r.is_finite() && miss < 1e-9, "convex residual {miss:e}");
         }
     }
 

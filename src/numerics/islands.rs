@@ -120,6 +120,7 @@ impl Island {
                 last.scale = b.scale;
             }
         }
+        q.lagged.extend(self.contacts.iter().filter_map(|&k| p.lagged.get(k as usize)));
         q.prepare().ok()?;
         let mut a = Answer::for_problem(&q);
         a.reactions.contacts = self.contacts.iter().map(|&k| answer.reactions.contacts[k as usize]).collect();

@@ -167,6 +167,12 @@ impl Contact {
         self.normal * r.x + self.tangent * r.y + self.normal.cross(self.tangent) * r.z
     }
 
+    /// The De Saxcé shift `μ‖u_t‖`.
+    #[inline]
+    pub fn shift(&self, u: DVec3) -> f64 {
+        self.mu * (u.y * u.y + u.z * u.z).sqrt()
+    }
+
     /// `(n, t1, t2)` components of a world vector.
     #[inline]
     pub fn to_local(&self, w: DVec3) -> DVec3 {
@@ -263,6 +269,9 @@ pub struct MixedProblem {
     pub free: Velocities,
     /// Rigid bodies that are at rest at the start of the step; empty where that is not known.
     pub resting: Vec<bool>,
+    /// De Saxcé shifts of the contacts that are known beforehand (m/s), for the lagged law `−(u + s n) ∈ N_K(r)`, a convex problem;
+    /// empty for Coulomb's law, `s = μ‖u_t‖`. Blocks keep their own law.
+    pub lagged: Vec<f64>,
     /// Contacts, colour by colour, group by group.
     pub contacts: Vec<Contact>,
     /// Start of each group in `contacts`, and the end.
@@ -320,6 +329,7 @@ impl MixedProblem {
 
     /// Empties contacts and blocks, keeping systems and memory.
     pub fn clear_rows(&mut self) {
+        self.lagged.clear();
         self.contacts.clear();
         self.groups.clear();
         self.colours.clear();
@@ -471,6 +481,12 @@ impl MixedProblem {
     /// `u = H v + b` of one contact.
     #[inline]
     pub fn contact_velocity(&self, c: &Contact, v: &[Twist]) -> DVec3 {
+        self.contact_rate(c, v) + c.b
+    }
+
+    /// `H v` of one contact.
+    #[inline]
+    pub fn contact_rate(&self, c: &Contact, v: &[Twist]) -> DVec3 {
         let mut w = DVec3::ZERO;
         if c.body1 != IMMOBILE {
             w += v[c.body1 as usize].at(c.arm1);
@@ -478,7 +494,7 @@ impl MixedProblem {
         if c.body2 != IMMOBILE {
             w -= v[c.body2 as usize].at(c.arm2);
         }
-        c.to_local(w) + c.b
+        c.to_local(w)
     }
 
     /// `u = H v + b` of one block.

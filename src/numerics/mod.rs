@@ -62,6 +62,9 @@ pub enum Status {
     Stalled,
     /// The budget of iterations is spent, or the caller's watch said stop.
     BudgetSpent,
+    /// Coulomb's law was not reached; the same law with the slip at hand as a known De Saxcé shift is solved to the tolerance, a convex
+    /// problem. The residuals are those of Coulomb's law: the error of this treatment.
+    Lagged,
     /// A proof that was checked says so: there is no solution.
     Inconsistent,
 }
@@ -126,6 +129,24 @@ impl Report {
     pub(crate) fn errors(&self) -> residual::Residual {
         let Self { rel, rel_q, e_s, violation, misfit, parts, .. } = *self;
         residual::Residual { rel, rel_q, e_s, violation, misfit, parts, idle: false }
+    }
+}
+
+impl Report {
+    /// What the solvers of a step stop on.
+    pub(crate) fn error(&self) -> f64 {
+        self.e_s.max(self.misfit)
+    }
+
+    /// This report with the effort of a try that did not pay.
+    pub(crate) fn with_effort(self, of: &Self) -> Self {
+        Self { iterations: of.iterations, factorisations: of.factorisations, ..self }
+    }
+
+    /// This report with the effort of what came before it.
+    pub(crate) fn after(self, before: &Self) -> Self {
+        let (iterations, factorisations) = (self.iterations + before.iterations, self.factorisations + before.factorisations);
+        Self { iterations, factorisations, ..self }
     }
 }
 

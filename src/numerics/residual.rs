@@ -151,11 +151,13 @@ pub fn certify(p: &MixedProblem, answer: &mut Answer) -> Residual {
 
 /// The errors of `answer.reactions` when the velocities are `v`.
 pub fn residual(p: &MixedProblem, answer: &Answer, v: &Velocities) -> Residual {
-    let piece = |(contacts, reactions): (&[super::mixed::Contact], &[DVec3])| {
+    let piece = |(at, (contacts, reactions)): (usize, (&[super::mixed::Contact], &[DVec3]))| {
         let mut s = Sums::default();
-        for (c, &r) in contacts.iter().zip(reactions) {
+        let known = p.lagged.get(PIECE * at..).filter(|known| !known.is_empty());
+        for (k, (c, &r)) in contacts.iter().zip(reactions).enumerate() {
             let u = p.contact_velocity(c, &v.rigid);
-            let shifted = DVec3::new(u.x + c.mu * (u.y * u.y + u.z * u.z).sqrt(), u.y, u.z);
+            let shift = known.map_or_else(|| c.shift(u), |known| known[k]);
+            let shifted = DVec3::new(u.x + shift, u.y, u.z);
             let d = c.local.mean_diagonal();
             let mut x = r - shifted / d;
             super::admissible::project_coulomb(c.mu, &mut x);
@@ -172,9 +174,10 @@ pub fn residual(p: &MixedProblem, answer: &Answer, v: &Velocities) -> Residual {
         }
         s
     };
-    let pieces = p.contacts.chunks(PIECE).zip(answer.reactions.contacts.chunks(PIECE));
+    let pieces = p.contacts.chunks(PIECE).zip(answer.reactions.contacts.chunks(PIECE)).enumerate();
     let total = if is_parallel(p) {
-        let parts: Vec<Sums> = p.contacts.par_chunks(PIECE).zip(answer.reactions.contacts.par_chunks(PIECE)).map(piece).collect();
+        let parts: Vec<Sums> =
+            p.contacts.par_chunks(PIECE).zip(answer.reactions.contacts.par_chunks(PIECE)).enumerate().map(piece).collect();
         parts.into_iter().fold(Sums::default(), Sums::add)
     } else {
         pieces.map(piece).fold(Sums::default(), Sums::add)

@@ -278,8 +278,9 @@ impl Workspace {
         let v = &answer.velocities.rigid;
         let load = |body: u32| v.get(body as usize).copied().unwrap_or_default();
         let (mut error, mut size, mut local, mut carried) = (0.0, 0.0, 0f64, 0f64);
-        for (((c, &d), &limit), &r) in self.central.iter().zip(&self.weights).zip(&self.limits).zip(&answer.reactions.contacts) {
-            let (e, s) = c.residual(d, r, c.velocity(&load(c.bodies[0]), &load(c.bodies[1])));
+        let contacts = self.central.iter().zip(&self.weights).zip(&self.limits).zip(&answer.reactions.contacts);
+        for (k, (((c, &d), &limit), &r)) in contacts.enumerate() {
+            let (e, s) = c.residual(d, r, c.velocity(&load(c.bodies[0]), &load(c.bodies[1])), p.lagged.get(k).copied());
             error += e;
             size += s;
             local = local.max(d * e * limit);
@@ -412,13 +413,18 @@ impl Rows<'_> {
             }
         }
         if let Some(central) = self.central {
-            return visit_central(&central[first..last], &self.weights[first..last], r, change, v);
+            let (contacts, weights) = (&central[first..last], &self.weights[first..last]);
+            return match self.p.lagged.get(first..last) {
+                None => visit_central(contacts, weights, r, change, v, |_, c, r, u| c.solve(r, u)),
+                Some(shifts) => visit_central(contacts, weights, r, change, v, |k, c, r, u| c.solve_convex(r, u, shifts[k])),
+            };
         }
         let mut norms = Norms::default();
         for group in groups.windows(2) {
             let range = group[0] as usize..group[1] as usize;
             let own = range.start - first..range.end - first;
-            visit_group(&self.p.rigid, &self.p.contacts[range.clone()], &mut r[own.clone()], &mut change[own.clone()], v);
+            let shifts = self.p.lagged.get(range.clone()).unwrap_or_default();
+            visit_group(&self.p.rigid, &self.p.contacts[range.clone()], shifts, &mut r[own.clone()], &mut change[own.clone()], v);
             for ((d, r), change) in self.weights[range].iter().zip(&r[own.clone()]).zip(&change[own]) {
                 norms.count(*d, *change, *r);
             }
@@ -428,12 +434,19 @@ impl Rows<'_> {
 }
 
 /// Visits contacts of balls.
-fn visit_central<C: TwistCell>(contacts: &[Central], weights: &[f64], r: &mut [DVec3], change: &mut [DVec3], v: &[C]) -> Norms {
+fn visit_central<C: TwistCell>(
+    contacts: &[Central],
+    weights: &[f64],
+    r: &mut [DVec3],
+    change: &mut [DVec3],
+    v: &[C],
+    solve: impl Fn(usize, &Central, DVec3, DVec3) -> DVec3,
+) -> Norms {
     let mut norms = Norms::default();
-    for (((c, d), r), change) in contacts.iter().zip(weights).zip(r).zip(change) {
+    for (k, (((c, d), r), change)) in contacts.iter().zip(weights).zip(r).zip(change).enumerate() {
         let load = |body: u32| if body == IMMOBILE { Twist::default() } else { v[body as usize].load() };
         let [mut v1, mut v2] = c.bodies.map(load);
-        let new = c.solve(*r, c.velocity(&v1, &v2));
+        let new = solve(k, c, *r, c.velocity(&v1, &v2));
         let dr = new - *r;
         (*change, *r) = (dr, new);
         norms.count(*d, dr, new);
@@ -452,15 +465,19 @@ fn visit_central<C: TwistCell>(contacts: &[Central], weights: &[f64], r: &mut [D
 
 /// Visits the contacts between one pair of bodies, whose velocities stay in registers meanwhile.
 #[inline]
-fn visit_group<C: TwistCell>(masses: &[RigidMass], contacts: &[Contact], r: &mut [DVec3], change: &mut [DVec3], v: &[C]) {
+fn visit_group<C: TwistCell>(masses: &[RigidMass], contacts: &[Contact], shifts: &[f64], r: &mut [DVec3], change: &mut [DVec3], v: &[C]) {
     let Some(head) = contacts.first() else { return };
     let mass = |body: u32| if body == IMMOBILE { RigidMass::default() } else { masses[body as usize] };
     let load = |body: u32| if body == IMMOBILE { Twist::default() } else { v[body as usize].load() };
     let (m1, m2) = (mass(head.body1), mass(head.body2));
     let (mut v1, mut v2) = (load(head.body1), load(head.body2));
-    for ((c, r), change) in contacts.iter().zip(r).zip(change) {
+    for (k, ((c, r), change)) in contacts.iter().zip(r).zip(change).enumerate() {
         let u = c.to_local(v1.at(c.arm1) - v2.at(c.arm2)) + c.b;
-        let new = c.local.solve(u - c.local.apply(*r), c.mu);
+        let q = u - c.local.apply(*r);
+        let new = match shifts.get(k) {
+            None => c.local.solve(q, c.mu),
+            Some(&shift) => c.local.solve_convex(q + shift * DVec3::X, c.mu),
+        };
         let dr = new - *r;
         (*change, *r) = (dr, new);
         if dr != DVec3::ZERO {

@@ -79,6 +79,7 @@ pub fn build(scene: &Scene) -> Result<Built, BuildError> {
     let mut simulation = Simulation::new(Scheme {
         time_step: scene.time.step,
         treatment: scene.time.treatment,
+        friction: scene.solver.friction,
         gyroscopic: scene.time.gyroscopic,
         gravity: scene.gravity_at(0.0),
         warm_start: scene.solver.warm_start,

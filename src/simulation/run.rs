@@ -154,6 +154,9 @@ pub struct StepReport {
     pub contacts: usize,
     /// Whether the tolerance on e_s is met and the inner loop settled.
     pub converged: bool,
+    /// Where the De Saxcé shift was taken as known: by how much (e_s) the step misses Coulomb's law itself. By choice in a scene with
+    /// lagged friction, else, with [`converged`](Self::converged) false, where Coulomb's law was not reached.
+    pub lagged: Option<f64>,
     /// Whether the constraints of the step contradict each other; the answer is then the one of least violation.
     pub infeasible: bool,
     /// Largest velocity by which a contact misses its law (m/s).
@@ -642,6 +645,7 @@ impl Simulation {
             systems: self.world.resource::<Clusters>().report,
             infeasible: step.report.status == Status::Inconsistent || !step.held.is_empty(),
             report: step.report,
+            lagged: step.lagged,
             passes: self.world.resource::<Pass>().number,
             balance: self.balance,
             support_force: support_impulse(step) / scheme.time_step,

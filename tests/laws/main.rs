@@ -4,6 +4,7 @@ mod common;
 mod hyperstatic;
 mod impact;
 mod incline;
+mod lagged;
 mod logs;
 mod overlap;
 mod pendulum;

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use super::loads::{BaseMotion, WaterPressure};
 pub use super::study::{DamStudy, InclineStudy, Study};
 use crate::algebra::spatial::Pose;
-pub use crate::model::scheme::{Gyroscopic, Treatment};
+pub use crate::model::scheme::{Friction, Gyroscopic, Treatment};
 
 /// Everything that a run needs to know; see the [module](self) for an example.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -493,11 +493,13 @@ pub struct SolverSettings {
     pub max_sweeps: usize,
     /// Start from the impulses of the step before.
     pub warm_start: bool,
+    /// Coulomb's law, or the convex one with a known shift.
+    pub friction: Friction,
 }
 
 impl Default for SolverSettings {
     fn default() -> Self {
-        Self { tolerance: 1e-6, max_sweeps: 100_000, warm_start: true }
+        Self { tolerance: 1e-6, max_sweeps: 100_000, warm_start: true, friction: Friction::Exact }
     }
 }
 

@@ -9,8 +9,8 @@ use super::fields::{Field, Fields};
 use super::generate::{self, MadeDam};
 use super::loads::{BaseMotion, Uplift, WaterPressure};
 use super::model::{
-    ContactLaw, DamStudy, GravityFrom, Gyroscopic, InclineStudy, Material, Motion, PairLaw, Recorded, Recorder, Scene, SolverSettings,
-    SphericalJoint, Study, TimeStepping, Treatment,
+    ContactLaw, DamStudy, Friction, GravityFrom, Gyroscopic, InclineStudy, Material, Motion, PairLaw, Recorded, Recorder, Scene,
+    SolverSettings, SphericalJoint, Study, TimeStepping, Treatment,
 };
 use super::motion::samples;
 use super::resources::Resources;
@@ -95,6 +95,7 @@ fn solver(field: &Field<'_>) -> Result<SolverSettings, SceneError> {
         tolerance: f.or("tolerance", default.tolerance, |t| t.positive(Quantity::Number))?,
         max_sweeps: f.or("max_sweeps", default.max_sweeps, |n| n.whole(1, 1_000_000_000))?,
         warm_start: f.or("warm_start", default.warm_start, |w| w.boolean())?,
+        friction: f.or("friction", default.friction, |x| x.choice(&[("exact", Friction::Exact), ("lagged", Friction::Lagged)]))?,
     };
     f.finish()?;
     Ok(settings)

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use glam::DVec3;
 
 use super::loads::Uplift;
-use super::model::{Body, ContactLaw, Drive, Gyroscopic, Motion, Recorded, Scene, ShapeSpec, Treatment};
+use super::model::{Body, ContactLaw, Drive, Friction, Gyroscopic, Motion, Recorded, Scene, ShapeSpec, Treatment};
 use crate::algebra::spatial::Pose;
 
 impl Scene {
@@ -45,6 +45,9 @@ impl Scene {
             "\n[solver]\ntolerance = {:?}\nmax_sweeps = {}\nwarm_start = {}",
             solver.tolerance, solver.max_sweeps, solver.warm_start
         )?;
+        if solver.friction == Friction::Lagged {
+            writeln!(t, "friction = \"lagged\"")?;
+        }
         for material in &self.materials {
             writeln!(t, "\n[[materials]]\nname = {}\ndensity = {:?}", text(&material.name), material.density)?;
         }
@@ -226,7 +229,7 @@ mod tests {
             title = "a \\ title"
             gravity = [{ from = 0, acceleration = [0, 0, -9.81] }, { from = 0.5, acceleration = [1, 0, -9.81] }]
             time = { step = "1 ms", end = 1.0, treatment = "forecast", theta = 0.75, gyroscopic = "theta_rule" }
-            solver = { tolerance = 1e-7, max_sweeps = 17, warm_start = false }
+            solver = { tolerance = 1e-7, max_sweeps = 17, warm_start = false, friction = "lagged" }
             base = { samples = [[0, 0.1, 0, 0], [1, 0, 0, 0]] }
             [[materials]]
             name = "stone"

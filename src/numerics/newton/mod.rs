@@ -12,13 +12,15 @@
 //! multipliers: Rockafellar 1976; shift: De Saxcé & Feng 1998; Acary, Cadoux, Lemaréchal, Malick 2011). The matrix has
 //! the bodies as unknowns, so redundant contacts (rank of W far below its order) cost nothing.
 
-use super::mixed::{Answer, Block, Contact, IMMOBILE, MAX_DOFS, MAX_ROWS, MixedProblem, Reactions, System, Velocities};
+use super::mixed::{Answer, Block, Contact, MAX_DOFS, MAX_ROWS, MixedProblem, Reactions, System, Velocities};
 use super::{Report, Status, admissible::AdmissibleSet, residual};
-use crate::algebra::{sparse::BlockSymmetric, spatial::skew};
+use crate::algebra::sparse::BlockSymmetric;
 use glam::{DMat3, DVec3};
 use nodes::Nodes;
 
+mod interior;
 mod nodes;
+mod space;
 
 /// Settings of the proximal Newton solver.
 ///
@@ -67,11 +69,16 @@ pub struct Workspace {
     centre: Reactions,
     shift: Vec<f64>,
     best: Reactions,
+    interior: interior::Interior,
 }
 
 const MAX_PENALTY: f64 = 1e6;
 /// Outer steps without progress that end the solve.
 const IDLE: usize = 6;
+/// Factorisations of an inner problem.
+const INNER: usize = 25;
+/// Gain of an outer step whose inner problem was not solved, from which on another is worth its price.
+const PAYS: f64 = 0.3;
 /// Iterations beyond the tolerance.
 const EXTRA: usize = 40;
 
@@ -100,13 +107,17 @@ impl ProximalNewton {
                 // heavy ones needs it better than the norm of all shows
                 let share = 1e-2 / [1.0, 1e1, 1e2, 1e3, 1e4, 1e5][idle.min(IDLE - 1)];
                 let accuracy = (share * found.e_s).clamp(0.02 * self.overshoot * self.tolerance, 1e-2);
-                let Some(iterations) = minimise(p, answer, work, kappa, accuracy, budget.min(25), self.convex) else { break };
+                let Some(iterations) = minimise(p, answer, work, kappa, accuracy, budget.min(INNER), self.convex) else { break };
                 report.factorisations += iterations.max(1);
                 answer.reactions.clone_from(&work.reactions);
                 work.trial.clone_from(&answer.velocities);
                 found = residual::certify(p, answer);
                 let gain = found.error() / best;
-                idle = if gain < 0.9 { 0 } else { idle + 1 };
+                let exact = !self.convex && p.lagged.is_empty();
+                if exact && iterations >= INNER && gain > PAYS {
+                    idle = IDLE; // the shift moves as fast as the minimum
+                }
+                idle = if gain < 0.9 && idle < IDLE { 0 } else { idle + 1 };
                 if gain < 1.0 {
                     best = found.error();
                     work.best.clone_from(&answer.reactions);
@@ -174,7 +185,11 @@ fn minimise(
             if new <= value + 1e-4 * t * slope + 1e-14 * value.abs() || halving == 12 {
                 break;
             }
-            t *= 0.5;
+            let there: f64 = w.step.iter().zip(&w.trial_gradient).map(|(s, g)| s * g).sum();
+            if there.abs() <= 0.5 * slope.abs() {
+                break; // the minimum along the step to half its slope, whatever the rounding of φ says
+            }
+            t *= if there > 0.0 { (slope / (slope - there)).clamp(0.1, 0.7) } else { 0.5 };
         }
         std::mem::swap(&mut answer.velocities, &mut w.trial);
     }
@@ -190,6 +205,19 @@ pub(super) fn least(p: &MixedProblem, answer: &mut Answer, work: &mut Workspace,
     }
     good
 }
+
+/// The convex problem of the known shifts in `p.lagged`: interior point from nothing, then the method of multipliers from its answer.
+pub(super) fn convex(p: &MixedProblem, answer: &mut Answer, work: &mut Workspace, tolerance: f64) -> Option<Report> {
+    let first = interior::solve(p, answer, work, tolerance.max(ROUGH))?;
+    if first.error() <= tolerance {
+        return Some(first);
+    }
+    let solver = ProximalNewton { tolerance, ..ProximalNewton::default() };
+    Some(solver.solve(p, answer, work).after(&first))
+}
+
+/// Error from which the method of multipliers goes on where an interior point loses digits.
+const ROUGH: f64 = 1e-7;
 
 /// `|v|²_M` of all rigid bodies and general systems that can move.
 pub(super) fn kinetic(p: &MixedProblem, v: &Velocities) -> f64 {
@@ -256,10 +284,11 @@ impl Workspace {
 
     fn set_shift(&mut self, p: &MixedProblem, v: &Velocities) {
         self.shift.clear();
-        self.shift.extend(p.contacts.iter().map(|c| {
-            let u = p.contact_velocity(c, &v.rigid);
-            c.mu * (u.y * u.y + u.z * u.z).sqrt()
-        }));
+        if p.lagged.is_empty() {
+            self.shift.extend(p.contacts.iter().map(|c| c.shift(p.contact_velocity(c, &v.rigid))));
+        } else {
+            self.shift.extend_from_slice(&p.lagged);
+        }
         let mut u = [0.0; MAX_ROWS];
         for block in &p.blocks {
             let u = &mut u[..block.rows];
@@ -286,19 +315,10 @@ impl Workspace {
         }
         for (k, c) in p.contacts.iter().enumerate() {
             let weight = kappa / c.local.mean_diagonal();
-            let x = contact_argument(p, c, v, self.centre.contacts[k], weight, self.shift[k]);
-            let mut r = x;
+            let mut r = contact_argument(p, c, v, self.centre.contacts[k], weight, self.shift[k]);
             super::admissible::project_coulomb(c.mu, &mut r);
             self.reactions.contacts[k] = r;
             value += 0.5 * r.length_squared() / weight;
-            let impulse = c.to_world(r);
-            for (body, arm, sign) in [(c.body1, c.arm1, -1.0), (c.body2, c.arm2, 1.0)] {
-                if body != IMMOBILE {
-                    let at = self.nodes.offset(self.nodes.rigid[body as usize] as usize);
-                    add3(&mut g[at..], sign * impulse);
-                    add3(&mut g[at + 3..], sign * arm.cross(impulse));
-                }
-            }
         }
         for (k, block) in p.blocks.iter().enumerate() {
             let weight = kappa / p.block_weight(block);
@@ -308,15 +328,9 @@ impl Workspace {
             block.set.project(x);
             self.reactions.blocks[block.first..block.first + block.rows].copy_from_slice(x);
             value += 0.5 * x.iter().map(|x| x * x).sum::<f64>() / weight;
-            for (part, system) in block.systems.into_iter().enumerate() {
-                let Some(node) = self.nodes.of(system) else { continue };
-                let (first, n) = (self.nodes.offset(node), self.nodes.sizes[node] as usize);
-                for (row, x) in p.jacobians[block.jacobian[part]..].chunks_exact(n).zip(x.iter()) {
-                    row.iter().zip(&mut g[first..first + n]).for_each(|(h, g)| *g -= h * x);
-                }
-            }
         }
-        g.iter_mut().zip(&self.nodes.free).filter(|(_, free)| !**free).for_each(|(g, _)| *g = 0.0);
+        let r = &self.reactions;
+        space::add_impulses(&self.nodes, p, -1.0, r.contacts.iter().copied(), &r.blocks, g);
         value
     }
 
@@ -344,84 +358,23 @@ impl Workspace {
 
     /// `M + Hᵀ (κ/D) P' H` at `v`.
     fn assemble(&mut self, p: &MixedProblem, v: &Velocities, kappa: f64) {
-        let nodes = &self.nodes;
-        let matrix = &mut self.matrix;
-        matrix.set_pattern(&nodes.sizes, &nodes.pairs);
-        for (node, mass) in nodes.mass.iter().enumerate() {
-            matrix.add(node, node, mass);
-        }
-        for group in p.groups.windows(2) {
-            let range = group[0] as usize..group[1] as usize;
-            let Some(head) = p.contacts[range.clone()].first() else { continue };
-            let mut blocks = [[0.0; 36]; 3];
-            for k in range {
-                let c = &p.contacts[k];
-                let weight = kappa / c.local.mean_diagonal();
-                let x = contact_argument(p, c, v, self.centre.contacts[k], weight, self.shift[k]);
-                let mut d = [0.0; 9];
-                AdmissibleSet::Coulomb { mu: c.mu }.derivative(&x.to_array(), &mut d);
-                if d[0] == 0.0 {
-                    continue;
-                }
-                let frame = DMat3::from_cols(c.normal, c.tangent, c.normal.cross(c.tangent));
-                let stiffness = frame * (DMat3::from_cols_array(&d) * weight) * frame.transpose();
-                let (a1, a2) = (skew(c.arm1), skew(c.arm2));
-                add_coupling(&mut blocks[0], a1, stiffness, a1, 1.0);
-                add_coupling(&mut blocks[1], a2, stiffness, a1, -1.0);
-                add_coupling(&mut blocks[2], a2, stiffness, a2, 1.0);
-            }
-            let node = |body: u32| (body != IMMOBILE).then(|| nodes.rigid[body as usize] as usize);
-            let (n1, n2) = (node(head.body1), node(head.body2));
-            for (n, block) in [(n1, 0), (n2, 2)] {
-                if let Some(n) = n {
-                    nodes.mask(n, n, &mut blocks[block]);
-                    matrix.add(n, n, &blocks[block]);
-                }
-            }
-            if let (Some(n1), Some(n2)) = (n1, n2) {
-                nodes.mask(n2, n1, &mut blocks[1]);
-                if n2 > n1 {
-                    matrix.add(n2, n1, &blocks[1]);
-                } else {
-                    let transposed: [f64; 36] = std::array::from_fn(|k| blocks[1][6 * (k % 6) + k / 6]);
-                    matrix.add(n1, n2, &transposed);
-                }
-            }
-        }
-        for (k, block) in p.blocks.iter().enumerate() {
+        let (centre, shift) = (&self.centre, &self.shift);
+        let contact = |k: usize, c: &Contact| {
+            let weight = kappa / c.local.mean_diagonal();
+            let x = contact_argument(p, c, v, centre.contacts[k], weight, shift[k]);
+            let mut d = [0.0; 9];
+            AdmissibleSet::Coulomb { mu: c.mu }.derivative(&x.to_array(), &mut d);
+            (d[0] != 0.0).then(|| DMat3::from_cols_array(&d) * weight)
+        };
+        let block = |k: usize, block: &Block, d: &mut [f64]| {
             let weight = kappa / p.block_weight(block);
-            let n = block.rows;
-            let (mut x, mut d) = ([0.0; MAX_ROWS], [0.0; MAX_ROWS * MAX_ROWS]);
-            block_argument(p, block, v, &self.centre, weight, self.shift[p.contacts.len() + k], &mut x[..n]);
-            block.set.derivative(&x[..n], &mut d[..n * n]);
-            for (a, &sa) in block.systems.iter().enumerate() {
-                for (b, &sb) in block.systems.iter().enumerate() {
-                    let (Some(na), Some(nb)) = (nodes.of(sa), nodes.of(sb)) else { continue };
-                    if na < nb || (na == nb && a > b) {
-                        continue;
-                    }
-                    let (ma, mb) = (nodes.sizes[na] as usize, nodes.sizes[nb] as usize);
-                    let ja = &p.jacobians[block.jacobian[a]..][..n * ma];
-                    let jb = &p.jacobians[block.jacobian[b]..][..n * mb];
-                    let mut out = vec![0.0; ma * mb];
-                    for i in 0..n {
-                        for j in 0..n {
-                            let s = weight * d[i * n + j];
-                            if s == 0.0 {
-                                continue;
-                            }
-                            for r in 0..ma {
-                                for c in 0..mb {
-                                    out[r * mb + c] += ja[i * ma + r] * s * jb[j * mb + c];
-                                }
-                            }
-                        }
-                    }
-                    nodes.mask(na, nb, &mut out);
-                    matrix.add(na, nb, &out);
-                }
-            }
-        }
+            let mut x = [0.0; MAX_ROWS];
+            let x = &mut x[..block.rows];
+            block_argument(p, block, v, centre, weight, shift[p.contacts.len() + k], x);
+            block.set.derivative(x, d);
+            d.iter_mut().for_each(|d| *d *= weight);
+        };
+        space::assemble(&mut self.matrix, &self.nodes, p, contact, block);
     }
 }
 
@@ -454,24 +407,4 @@ fn block_argument(p: &MixedProblem, block: &Block, v: &Velocities, centre: &Reac
     x[0] += shift;
     let centre = &centre.blocks[block.first..];
     x.iter_mut().zip(centre).for_each(|(x, c)| *x = c - weight * *x);
-}
-
-/// `block += sign · A_iᵀ K A_j` with `A = [I, −[a]×]`.
-fn add_coupling(block: &mut [f64; 36], ai: DMat3, k: DMat3, aj: DMat3, sign: f64) {
-    let (ki, kj) = (ai * k, k * aj);
-    let kij = ai * kj;
-    for r in 0..3 {
-        for c in 0..3 {
-            block[6 * r + c] += sign * k.col(c)[r];
-            block[6 * r + c + 3] -= sign * kj.col(c)[r];
-            block[6 * (r + 3) + c] += sign * ki.col(c)[r];
-            block[6 * (r + 3) + c + 3] -= sign * kij.col(c)[r];
-        }
-    }
-}
-
-fn add3(g: &mut [f64], x: DVec3) {
-    g[0] += x.x;
-    g[1] += x.y;
-    g[2] += x.z;
 }
