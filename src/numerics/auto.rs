@@ -60,9 +60,9 @@ const LAGGED_PRICE: f64 = 10.0;
 /// Misfit of Coulomb's law that moves nothing: a tenth of what is admitted at a tolerance of 1e-3.
 const HARMLESS: f64 = 1e-4;
 /// Iterations that a solver of [`super::global`] may take.
-const LIBRARY_ITERATIONS: usize = 5000;
+const LIBRARY_ITERATIONS: usize = 2000;
 /// Largest number of rows that is handed to the solvers of [`super::global`].
-const GLOBAL_ROWS: usize = 300;
+const GLOBAL_ROWS: usize = 450;
 /// Parts of the tolerance that those are asked for, one after the other.
 const LIBRARY: [f64; 3] = [0.1, 1e-3, 1e-6];
 /// Cost of a factorisation, in sweeps, up to which a pile at rest is polished at once, and not only where that has been saved up.
