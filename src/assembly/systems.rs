@@ -7,7 +7,7 @@ use crate::integrator::moreau_jean::rigid_mass;
 use crate::integrator::systems::{Pass, free_momentum, new_state, spin};
 use crate::model::contact::{ContactPair, Foresight, Manifold, Touch};
 use crate::model::interaction::SphericalJoint;
-use crate::model::law::{beyond_touch, least_impact};
+use crate::model::law::{Impact, beyond_touch, least_impact};
 use crate::model::scheme::{Scheme, Treatment};
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::mixed::{Contact, IMMOBILE, System, Twist};
@@ -55,7 +55,7 @@ pub fn activate(
                 let middle = 0.5 * (touch.point1 + touch.point2);
                 let velocity = |body: &Body| world_twist(body).at(middle - body.pose.position);
                 let u = DVec3::X * touch.normal.dot(velocity(rows[0]) - velocity(rows[1]));
-                pair.law.constant_part(scheme.treatment, touch.gap, 0.0, u, h).is_some()
+                pair.law.constant_part(scheme.treatment, touch.gap, 0.0, u, h, 0.0).is_some()
             };
             if touch.active && held_normal(&scheme, pair, rows, touch, &mut step.held) {
                 touch.active = false;
@@ -114,7 +114,7 @@ const RESTING: f64 = 1e-3;
 
 /// Masses, free velocities and velocities before the step.
 pub fn assemble_systems(scheme: Res<Scheme>, mut pass: ResMut<Pass>, mut bodies: ResMut<Bodies>, mut step: ResMut<StepProblem>) {
-    step.weight = scheme.time_step * scheme.gravity;
+    step.shift = (scheme.treatment.theta() - 0.5) * scheme.time_step * scheme.gravity;
     let StepProblem { problem, before, .. } = &mut *step;
     problem.rigid.clear();
     problem.free.rigid.clear();
@@ -155,6 +155,7 @@ pub fn assemble_contacts(
     mut step: ResMut<StepProblem>,
     pairs: Query<(&ContactPair, &Manifold)>,
 ) {
+    let gap_aware = matches!(scheme.treatment, Treatment::GapAware { .. });
     let tolerance = solver.settings.tolerance;
     let noise = (NOISE[0] * tolerance).min(NOISE[1] * tolerance * tolerance);
     let StepProblem { problem, answer, groups, first_contact, last, feedback, rebounds, taken, lively, driven, before, .. } = &mut *step;
@@ -178,17 +179,24 @@ pub fn assemble_contacts(
             }
         }
         let rows = pair.slots.map(|s| &bodies.rows[s as usize]);
-        *lively |= pair.law.e_n > 0.0;
+        *lively |= pair.law.bounces();
         let active = manifold.points.iter().filter(|t| t.active);
         for (k, touch) in (*first as usize..).zip(active) {
-            let (mut contact, mut share, wall) = contact_row(&scheme, pair, rows, touch, noise, &before.rigid);
-            if touch.approach != DVec3::ZERO
-                && let Some(part) = rebound_row(&scheme, pair, &contact, touch, &before.rigid, &problem.free.rigid)
-                && part.x < contact.b.x - wall.x
-            {
-                let closing = [contact.b.x - wall.x, share];
-                rebounds.push(Rebound { contact: k as u32, source: source as u32, speed: -part.x, closing });
-                (contact.b, share) = (part + wall, 0.0);
+            let Row { mut contact, mut share, wall, closing, restitution } = contact_row(&scheme, pair, rows, touch, noise, &before.rigid);
+            let closing = [closing, share];
+            let mut rebound = Rebound { contact: k as u32, source: source as u32, part: restitution, closing, ..Rebound::default() };
+            rebound.limited = pair.law.impact == Impact::Fremond;
+            if touch.approach != DVec3::ZERO && gap_aware {
+                let ending = ending_part(&scheme, pair, &contact, touch, &before.rigid, &problem.free.rigid);
+                if let Some(ending) = ending.filter(|e| e.x < closing[0] || rebound.limited) {
+                    let parts = ending.x < closing[0].min(0.0);
+                    (rebound.part, rebound.ends, rebound.limited) = (ending, true, true);
+                    contact.b = if parts { ending } else { ending.with_x(closing[0]) } + wall;
+                    share = if parts { 0.0 } else { share };
+                }
+            }
+            if rebound.part != DVec3::ZERO {
+                rebounds.push(rebound);
             }
             if pass.number == 0 {
                 let guess = if scheme.warm_start { contact.to_local(touch.reaction) } else { DVec3::ZERO };
@@ -203,25 +211,29 @@ pub fn assemble_contacts(
             k = groups.next().map_or(0, |(_, &first)| first as usize);
         }
         let rows = row.pair.slots.map(|s| &bodies.rows[s as usize]);
-        let (mut contact, _, wall) = contact_row(&scheme, &row.pair, rows, &row.touch, noise, &before.rigid);
+        let Row { mut contact, wall, .. } = contact_row(&scheme, &row.pair, rows, &row.touch, noise, &before.rigid);
         let normal = row.touch.gap / scheme.time_step;
         contact.b.x = normal + wall.x;
         answer.reactions.contacts[k] = contact.to_local(row.touch.reaction);
-        *lively |= row.pair.law.e_n > 0.0;
+        *lively |= row.pair.law.bounces();
         (problem.contacts[k], feedback[k], driven[k], taken[k]) = (contact, normal.min(0.0), wall, 0.0);
         k += 1;
     }
 }
 
-/// One contact point as a row; also its overlap feedback and the share of immobile bodies in `u`.
-fn contact_row(
-    scheme: &Scheme,
-    pair: &ContactPair,
-    rows: [&Body; 2],
-    touch: &Touch,
-    noise: f64,
-    before: &[Twist],
-) -> (Contact, f64, DVec3) {
+/// A contact point as a row.
+struct Row {
+    contact: Contact,
+    /// Its overlap feedback (m/s).
+    share: f64,
+    /// Share of immobile bodies in `u`.
+    wall: DVec3,
+    /// Constant part of the normal row that closes the gap, and what restitution adds to that of all rows.
+    closing: f64,
+    restitution: DVec3,
+}
+
+fn contact_row(scheme: &Scheme, pair: &ContactPair, rows: [&Body; 2], touch: &Touch, noise: f64, before: &[Twist]) -> Row {
     let law = pair.law;
     let [place1, place2] = touch.places();
     let [arm1, arm2] = [place1 - rows[0].pose.position, place2 - rows[1].pose.position];
@@ -247,20 +259,22 @@ fn contact_row(
         Treatment::GapAware { beta } if beta > 0.0 && gap < -band => gap.max(-band - scheme.push_out(pair.size) * scheme.time_step / beta),
         _ => gap,
     };
-    let part = law.constant_part(scheme.treatment, gap, band, u, scheme.time_step).unwrap_or_default();
-    contact.b = part + wall;
+    let h = scheme.time_step;
+    let least = least_impact(h, scheme.gravity);
+    contact.b = law.constant_part(scheme.treatment, gap, band, u, h, least).unwrap_or_default() + wall;
+    let closing = law.closing(scheme.treatment, gap, band, h);
+    let restitution = law.restitution(scheme.treatment, u, least);
     contact.size = pair.size;
     contact.scale = contact_scale(scheme.time_step, scheme.gravity.length(), -u.x, pair.size);
     let share = match scheme.treatment {
         Treatment::GapAware { beta } => beta * beyond_touch(gap, band).min(0.0) / scheme.time_step,
         Treatment::Forecast { .. } => 0.0,
     };
-    (contact, share, wall)
+    Row { contact, share, wall, closing, restitution }
 }
 
 /// The constant part of a row in the step after an impact, if the bodies part.
-fn rebound_row(scheme: &Scheme, pair: &ContactPair, c: &Contact, touch: &Touch, before: &[Twist], free: &[Twist]) -> Option<DVec3> {
-    let Treatment::GapAware { .. } = scheme.treatment else { return None };
+fn ending_part(scheme: &Scheme, pair: &ContactPair, c: &Contact, touch: &Touch, before: &[Twist], free: &[Twist]) -> Option<DVec3> {
     // what carries the lower body does not show in free velocities: the whole of gravity counts
     let weight = scheme.time_step * c.normal.dot(scheme.gravity).abs();
     pair.law.rebound(c.to_local(touch.approach), weight.max(fall(c, before, free)))
@@ -395,8 +409,9 @@ pub fn solve(mut step: ResMut<StepProblem>, mut solver: ResMut<Solver>) {
     let Solver { settings, workspace } = &mut *solver;
     let mut sweeps = report.iterations;
     *report = settings.solve_with(problem, answer, workspace);
-    for round in 1..=REBOUND_ROUNDS {
-        if step.rebounds.is_empty() || !step.cut_rebounds(round == REBOUND_ROUNDS) {
+    step.forget_unless_ending();
+    for round in 1..=MOST_ROUNDS {
+        if !step.rebounds.iter().any(|r| r.limited) || !step.cut_rebounds(round >= REBOUND_ROUNDS) {
             break;
         }
         let StepProblem { problem, answer, report, .. } = &mut *step;
@@ -407,8 +422,10 @@ pub fn solve(mut step: ResMut<StepProblem>, mut solver: ResMut<Solver>) {
     judge(&mut step);
 }
 
-/// Rounds in which rebounds are cut to the energy that their impacts took; the last drops those that still exceed it.
+/// Rounds in which rebounds are cut to the energy that their impacts took; from this one on, islands that still exceed it have none.
 const REBOUND_ROUNDS: usize = 5;
+/// Rounds at most: bodies that no longer bounce may press others together.
+const MOST_ROUNDS: usize = 20;
 
 /// New velocities and poses of all systems.
 pub fn apply(
@@ -437,6 +454,7 @@ pub fn apply(
 /// Reactions and velocities back to the pairs and joints that own the rows.
 pub fn store_reactions(
     scheme: Res<Scheme>,
+    solver: Res<Solver>,
     mut step: ResMut<StepProblem>,
     foresight: Res<Foresight>,
     mut pairs: Query<(&ContactPair, &mut Manifold)>,
@@ -444,11 +462,9 @@ pub fn store_reactions(
 ) {
     let least = least_impact(scheme.time_step, scheme.gravity);
     let lively = step.lively && matches!(scheme.treatment, Treatment::GapAware { .. });
-    if lively {
-        step.deposit();
-    }
+    step.settle(lively, solver.settings.tolerance);
     let step = &*step;
-    let mut rebounds = step.rebounds.iter().peekable();
+    let mut rebounds = step.rebounds.iter().filter(|r| r.ends).peekable();
     let (problem, answer) = (&step.problem, &step.answer);
     let mut groups = step.groups.iter().zip(&step.first_contact).peekable();
     for (source, (_, mut manifold)) in pairs.iter_mut().enumerate() {
@@ -463,11 +479,11 @@ pub fn store_reactions(
                 touch.reaction = c.to_world(answer.reactions.contacts[k]);
                 touch.velocity = c.to_world(problem.contact_velocity(c, &answer.velocities.rigid) - c.b + step.driven[k]);
                 (touch.approach, touch.taken) = (DVec3::ZERO, 0.0);
-                let parted = rebounds.next_if(|r| r.contact == k as u32).is_some();
+                let ended = rebounds.next_if(|r| r.contact == k as u32).is_some();
                 if lively && touch.reaction != DVec3::ZERO {
                     touch.taken = step.taken[k];
                     let mut before = step.velocity_before(k);
-                    if before.x < -least && !parted {
+                    if before.x < -least && !ended {
                         // at the place of touch the bodies are faster by what they fall through the gap: w² + 2 a gap
                         let gained = 2.0 * fall(c, &step.before.rigid, &problem.free.rigid) / scheme.time_step * touch.gap.max(0.0);
                         before.x = -(before.x * before.x + gained.max(0.0)).sqrt();

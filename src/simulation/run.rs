@@ -122,6 +122,9 @@ pub struct Balance {
     pub kinetic_max: f64,
     /// Work so far, by cause.
     pub work: Work,
+    /// Energy that impacts have made from nothing (J), by islands of bodies that press on each other: see [`crate::numerics::impacts`].
+    /// It is part of the work of normal reactions and friction.
+    pub impact_gain: f64,
 }
 
 impl Balance {
@@ -636,6 +639,7 @@ impl Simulation {
         balance.potential_change += after.potential - before.potential;
         balance.kinetic_max = balance.kinetic_max.max(before.kinetic).max(after.kinetic);
         balance.work.add(&work);
+        balance.impact_gain += step.gained;
         let mut report = StepReport {
             contacts: step.problem.contacts.len(),
             converged: step.report.converged() && settled && self.world.resource::<Clusters>().report.unconverged == 0,
