@@ -31,6 +31,13 @@ pub struct Rebound {
     pub limited: bool,
 }
 
+/// Where a body is, and its index among the mobile ones or [`IMMOBILE`](crate::numerics::mixed::IMMOBILE).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) position: DVec3,
+    pub(crate) row: u32,
+}
+
 /// The one-step problem as flat arrays, its solution, and the maps back to entities.
 ///
 /// ```
@@ -60,6 +67,12 @@ pub struct StepProblem {
     pub lively: bool,
     /// Velocity of immobile bodies, as part of `u`, per contact.
     pub driven: Vec<DVec3>,
+    /// After the step: `H v⁺` of each contact (m/s).
+    pub after: Vec<DVec3>,
+    /// Centre and row of the body in each slot: all that most rows ask of it.
+    pub(crate) places: Vec<Place>,
+    /// Whether a body has locked axes.
+    pub(crate) locked: bool,
     /// Contact pairs with rows, in the order of the query.
     pub groups: Vec<Group>,
     /// First contact of each group of `groups`.

@@ -6,7 +6,7 @@ use super::systems::{Periodic, multiple};
 use crate::assembly::problem::{Solver, StepProblem};
 use crate::cluster::systems::{Clusters, Traces};
 use crate::cluster::{ClusterError, NewtonLoop, SystemsReport};
-use crate::diagnostics::energy::{Energy, Work, energy, step_work, support_impulse};
+use crate::diagnostics::energy::{Energy, Work, step_energy, support_impulse};
 use crate::geometry::systems::Proximity;
 use crate::integrator::systems::{Pass, unsettled};
 use crate::model::contact::{ContactPair, Foresight, Manifold};
@@ -631,8 +631,7 @@ impl Simulation {
     fn certify(&mut self, settled: bool) -> StepReport {
         let bodies = self.world.resource::<Bodies>();
         let (scheme, step) = (self.world.resource::<Scheme>(), self.world.resource::<StepProblem>());
-        let (before, after) = (energy(bodies, scheme, false), energy(bodies, scheme, true));
-        let work = step_work(bodies, scheme, step);
+        let ([before, after], work) = step_energy(bodies, scheme, step);
         let balance = &mut self.balance;
         balance.energy = after;
         balance.kinetic_change += after.kinetic - before.kinetic;
