@@ -143,9 +143,8 @@ impl BroadPhase {
         let entries = &self.entries;
         let meet = |i: u32, j: u32| match (&entries[i as usize], &entries[j as usize]) {
             (Entry::Box { exact: a, .. }, Entry::Box { exact: b, .. }) => overlap(a, b),
-            (Entry::HalfSpace { normal, offset }, Entry::Box { exact, .. }) | (Entry::Box { exact, .. }, Entry::HalfSpace { normal, offset }) => {
-                reaches(exact, *normal, *offset)
-            }
+            (Entry::HalfSpace { normal, offset }, Entry::Box { exact, .. })
+            | (Entry::Box { exact, .. }, Entry::HalfSpace { normal, offset }) => reaches(exact, *normal, *offset),
             _ => false,
         };
         out.extend(self.candidates.iter().filter(|&&(i, j)| meet(i, j)));

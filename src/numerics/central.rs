@@ -238,8 +238,7 @@ fn gather(bodies: &[u32; LANES], load: impl Fn(u32) -> Twist) -> [Row; 6] {
 #[inline(always)]
 fn scatter<C: TwistCell>(bodies: &[u32; LANES], t: &[Row; 6], v: &[C]) {
     for (l, &body) in bodies.iter().enumerate() {
-        v[body as usize]
-            .store(Twist { linear: DVec3::new(t[0][l], t[1][l], t[2][l]), angular: DVec3::new(t[3][l], t[4][l], t[5][l]) });
+        v[body as usize].store(Twist { linear: DVec3::new(t[0][l], t[1][l], t[2][l]), angular: DVec3::new(t[3][l], t[4][l], t[5][l]) });
     }
 }
 

@@ -9,8 +9,8 @@
 //! Velocities are linear in the reactions, so the conjugate step moves both by the same formula. `|d_k|` costs nothing
 //! but is no residual: it only says when the true one is worth computing.
 
-use super::mixed::{Answer, Contact, IMMOBILE, MAX_ROWS, MixedProblem, Reactions, RigidMass, Twist, Velocities};
 use super::central::{Balls, Piece, stand_in};
+use super::mixed::{Answer, Contact, IMMOBILE, MAX_ROWS, MixedProblem, Reactions, RigidMass, Twist, Velocities};
 use super::{Report, Status, admissible::AdmissibleSet, residual, residual::Residual};
 use glam::DVec3;
 use std::cell::Cell;
@@ -211,7 +211,8 @@ impl Workspace {
             self.balls.sweep(beta, |piece| if parallel { balls_parallel(piece, shared) } else { balls_serial(piece, cells) })
         } else {
             let rows = Rows { p, weights: &self.weights, beta };
-            let pieces = Pieces { r: &mut reactions.contacts, change: &mut self.change.contacts, direction: &mut self.direction.r.contacts };
+            let pieces =
+                Pieces { r: &mut reactions.contacts, change: &mut self.change.contacts, direction: &mut self.direction.r.contacts };
             sweep_colours(p, pieces, |groups, pieces| {
                 if parallel { visit_parallel(&rows, groups, pieces, shared) } else { visit_serial(&rows, groups, pieces, cells) }
             })

@@ -57,7 +57,10 @@ fn over_rods(treatment: Treatment, impact: Impact, mut f: impl FnMut(f64, f64, f
 fn a_rod_never_gains_energy_by_fremonds_law() -> Fallible {
     for treatment in [FORECAST, GAP_AWARE] {
         over_rods(treatment, Impact::Fremond, |start, most, gain, what| {
-            assert!(most <= start * (1.0 + 1e-9) && gain <= 1e-12 * start, "{treatment:?}, {what}: {start} J become {most} J, {gain} J said");
+            assert!(
+                most <= start * (1.0 + 1e-9) && gain <= 1e-12 * start,
+                "{treatment:?}, {what}: {start} J become {most} J, {gain} J said"
+            );
         })?;
     }
     Ok(())
