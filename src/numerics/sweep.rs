@@ -75,6 +75,14 @@ struct State {
 impl GaussSeidel {
     /// Improves `answer` until its error is at most the tolerance; its reactions are the first guess.
     pub fn solve(&self, p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Report {
+        if is_parallel(p) {
+            // handed over to the pool once, not for every colour
+            return rayon::scope(|_| self.run(p, answer, work));
+        }
+        self.run(p, answer, work)
+    }
+
+    fn run(&self, p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Report {
         p.velocities(&answer.reactions, &mut answer.velocities);
         let mut report = Report { status: Status::BudgetSpent, ..Report::default() };
         if p.contacts.is_empty() && p.blocks.is_empty() {
@@ -196,8 +204,7 @@ impl Workspace {
     /// One pass over all contacts, colour by colour, then over all blocks; the reactions take their conjugate step on the way.
     fn sweep(&mut self, p: &MixedProblem, answer: &mut Answer, balls: bool, beta: Option<f64>) -> Norms {
         let Answer { reactions, velocities, .. } = answer;
-        let colours = p.colours.len().saturating_sub(1).max(1);
-        let parallel = p.contacts.len() >= 2 * PARALLEL * colours && rayon::current_num_threads() > 1;
+        let parallel = is_parallel(p);
         if parallel {
             self.parallel_sweeps += 1;
             self.shared.resize_with(velocities.rigid.len(), Default::default);
@@ -341,6 +348,12 @@ fn sweep_colours<'a>(p: &MixedProblem, mut rest: Pieces<'a>, mut visit: impl FnM
 
 /// Contacts below which a piece of a colour is not worth another thread.
 const PARALLEL: usize = 512;
+
+/// Whether several threads share the sweeps.
+fn is_parallel(p: &MixedProblem) -> bool {
+    let colours = p.colours.len().saturating_sub(1).max(1);
+    p.contacts.len() >= 2 * PARALLEL * colours && rayon::current_num_threads() > 1
+}
 
 /// The group at which a piece of a colour is halved, or `None` for one that is small.
 fn middle(groups: &[u32]) -> Option<usize> {
