@@ -95,7 +95,7 @@ fn settled_pile(changes: &[(&str, &str)], end: f64) -> f64 {
             (low, high) = (low.min(potential), high.max(potential));
         }
     }
-    let mean = |(sweeps, steps): (usize, usize)| sweeps as f64 / f64::from(steps);
+    let mean = |(sweeps, steps): (usize, usize)| sweeps as f64 / steps as f64;
     assert!(4.0 * mean(resting) < mean(falling), "{} sweeps a step at rest, {} while falling", mean(resting), mean(falling));
     // but for grains that roll on the floor, which nothing stops
     let world = built.simulation.world();
