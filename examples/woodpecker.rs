@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let toy = sim.spawn_system(toy, Integrator::MOREAU_JEAN)?;
     // rows (normal, tangent) of a contact
     let contact = |normal: [f64; 3], gap: f64, tangent: [f64; 3], e_n: f64| {
-        let law = Law::CoulombImpact(CoulombImpact { mu: 0.3, e_n, e_t: 0.0 });
+        let law = Law::CoulombImpact(CoulombImpact { mu: 0.3, e_n, ..CoulombImpact::default() });
         Interaction::new([toy], LagrangianLinear::new([normal, tangent].concat(), [gap, 0.0]), law)
     };
     let beak = sim.spawn_interaction(contact([0.0, 0.0, -h_s], l_m + l_g - l_s - r_o, [1.0, l_m, l_g - l_s], 0.5));

@@ -79,7 +79,7 @@ const CASES: &[(&str, u64, fn() -> Fallible<Built>)] = &[
     ("column of beads", 2000, beads),
     ("double pendulum", 1500, pendulum),
     ("Moreau–Jean with friction", 1500, || {
-        ball(Integrator::MOREAU_JEAN, Law::CoulombImpact(CoulombImpact { mu: 0.1, e_n: 0.9, e_t: 0.0 }), 2)
+        ball(Integrator::MOREAU_JEAN, Law::CoulombImpact(CoulombImpact { mu: 0.1, e_n: 0.9, ..CoulombImpact::default() }), 2)
     }),
     ("Schatzman–Paoli", 1500, || ball(Integrator::SchatzmanPaoli { theta: 0.5 }, Law::NewtonImpact { e: 0.9 }, 1)),
     ("D1-minus", 1500, || ball(Integrator::D1Minus { tolerance: 1e-8 }, Law::NewtonImpact { e: 0.9 }, 1)),

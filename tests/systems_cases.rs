@@ -201,7 +201,7 @@ fn v11_a_woodpecker_pecks_its_way_down() -> Fallible {
     let toy = sim.spawn_system(toy, Integrator::MOREAU_JEAN)?;
     let contact = |normal: [f64; 3], gap: f64, tangent: [f64; 3], e_n: f64| {
         let rows = LagrangianLinear::new([normal, tangent].concat(), [gap, 0.0]);
-        Interaction::new([toy], rows, Law::CoulombImpact(CoulombImpact { mu: 0.3, e_n, e_t: 0.0 }))
+        Interaction::new([toy], rows, Law::CoulombImpact(CoulombImpact { mu: 0.3, e_n, ..CoulombImpact::default() }))
     };
     let beak = sim.spawn_interaction(contact([0.0, 0.0, -h_s], l_m + l_g - l_s - r_o, [1.0, l_m, l_g - l_s], 0.5));
     sim.spawn_interaction(contact([0.0, h_m, 0.0], r_m - r_o, [1.0, r_m, 0.0], 0.0));

@@ -130,7 +130,7 @@ fn oscillators(as_functions: bool, theta: f64) -> Result<Vec<Vec<f64>>, Simulati
             Operator::function(move |at, y| (0..rows).for_each(|i| y[i] = e[i] + (0..n).map(|j| h[i * n + j] * at.q[j]).sum::<f64>()));
         sim.spawn_interaction(Interaction::new(systems, LagrangianNonlinear::new(rows, output), law))
     };
-    let rough = Law::CoulombImpact(CoulombImpact { mu: 0.4, e_n: 0.5, e_t: 0.1 });
+    let rough = Law::CoulombImpact(CoulombImpact { mu: 0.4, e_n: 0.5, e_t: 0.1, ..CoulombImpact::default() });
     let wall = link(&mut sim, &[first], vec![1.0, 0.0, 0.0, 1.0], vec![0.05, 0.0], rough);
     let meet = link(&mut sim, &[first, second], vec![0.0, -1.0, 1.0], vec![-0.1], Law::NewtonImpact { e: 0.8 });
     sim.record(

@@ -138,7 +138,7 @@ fn fremond_impacts_never_make_energy_where_newton_ones_may() -> Fallible {
         let velocity = [3.0 * spread(0.618_034), -1.0, 6.0 * spread(0.754_878)];
         let tilt = 0.25 * PI * (1.0 + 0.9 * spread(0.569_840));
         let (e_n, mu) = ([0.0, 0.5, 1.0][k as usize % 3], [0.0, 0.3, 0.9][k as usize / 3 % 3]);
-        let newton = blow(Law::CoulombImpact(CoulombImpact { mu, e_n, e_t: 0.0 }), tilt, velocity)?;
+        let newton = blow(Law::CoulombImpact(CoulombImpact { mu, e_n, ..CoulombImpact::default() }), tilt, velocity)?;
         let fremond = blow(Law::FremondImpact { e_n, mu }, tilt, velocity)?;
         gains[0] += u32::from(newton > 1.0 + 1e-9);
         gains[1] += u32::from(fremond > 1.0 + 1e-9);

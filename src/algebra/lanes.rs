@@ -4,6 +4,8 @@
 //! products and sums in an order that the source fixes; wider registers hold more chains, never another order, and a product and
 //! its sum are rounded one after the other (Rust contracts nothing by itself). So the choice changes the speed alone.
 
+pub(crate) use pulp::{Simd, WithSimd};
+use std::ops::{Add, Mul, Sub};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Instruction sets that kernels can be run on.
@@ -57,5 +59,159 @@ impl Lanes {
     #[inline(always)]
     pub fn run<T>(self, kernel: impl FnOnce() -> T) -> T {
         self.arch().dispatch(kernel)
+    }
+
+    /// Runs a kernel that is written in [`Wide`] numbers.
+    #[inline(always)]
+    pub(crate) fn run_wide<K: WithSimd>(self, kernel: K) -> K::Output {
+        self.arch().dispatch(kernel)
+    }
+}
+
+/// Problems that a kernel in [`Wide`] numbers works on at a time, each in its own lane; at least as many as a register holds.
+pub(crate) const LANES: usize = 4;
+
+/// One number for each lane, in memory.
+pub(crate) type Row = [f64; LANES];
+
+/// As many numbers as a register holds; each lane rounds as a plain `f64` does.
+#[derive(Clone, Copy)]
+pub(crate) struct Wide<S: Simd> {
+    simd: S,
+    x: S::f64s,
+}
+
+/// A yes or no for each lane.
+#[derive(Clone, Copy)]
+pub(crate) struct Mask<S: Simd> {
+    simd: S,
+    yes: S::m64s,
+}
+
+impl<S: Simd> Wide<S> {
+    /// Registers that hold a [`Row`].
+    pub(crate) const PARTS: usize = LANES / S::F64_LANES;
+
+    /// The same number in all lanes.
+    #[inline(always)]
+    pub(crate) fn splat(simd: S, x: f64) -> Self {
+        Self { simd, x: simd.splat_f64s(x) }
+    }
+
+    /// Part k of a row.
+    #[inline(always)]
+    pub(crate) fn load(simd: S, row: &Row, k: usize) -> Self {
+        const { assert!(LANES.is_multiple_of(S::F64_LANES)) }
+        Self { simd, x: S::as_simd_f64s(row).0[k] }
+    }
+
+    /// Writes part k of a row.
+    #[inline(always)]
+    pub(crate) fn store(self, row: &mut Row, k: usize) {
+        S::as_mut_simd_f64s(row).0[k] = self.x;
+    }
+
+    #[inline(always)]
+    pub(crate) fn sqrt(self) -> Self {
+        Self { x: self.simd.sqrt_f64s(self.x), ..self }
+    }
+
+    #[inline(always)]
+    pub(crate) fn over(self, o: Self) -> Self {
+        Self { x: self.simd.div_f64s(self.x, o.x), ..self }
+    }
+
+    /// `self ≤ o`; no where one is not a number.
+    #[inline(always)]
+    pub(crate) fn at_most(self, o: Self) -> Mask<S> {
+        Mask { simd: self.simd, yes: self.simd.less_than_or_equal_f64s(self.x, o.x) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn equals(self, o: Self) -> Mask<S> {
+        Mask { simd: self.simd, yes: self.simd.equal_f64s(self.x, o.x) }
+    }
+}
+
+impl<S: Simd> Mask<S> {
+    #[inline(always)]
+    pub(crate) fn and(self, o: Self) -> Self {
+        Self { yes: self.simd.and_m64s(self.yes, o.yes), ..self }
+    }
+
+    /// `a` where yes, `b` where no.
+    #[inline(always)]
+    pub(crate) fn pick(self, a: Wide<S>, b: Wide<S>) -> Wide<S> {
+        Wide { x: self.simd.select_f64s(self.yes, a.x, b.x), ..a }
+    }
+
+    /// The same for vectors.
+    #[inline(always)]
+    pub(crate) fn pick3(self, a: Wide3<S>, b: Wide3<S>) -> Wide3<S> {
+        Wide3(self.pick(a.0, b.0), self.pick(a.1, b.1), self.pick(a.2, b.2))
+    }
+}
+
+macro_rules! binary {
+    ($trait:ident, $method:ident, $kernel:ident) => {
+        impl<S: Simd> $trait for Wide<S> {
+            type Output = Self;
+            #[inline(always)]
+            fn $method(self, o: Self) -> Self {
+                Self { x: self.simd.$kernel(self.x, o.x), ..self }
+            }
+        }
+    };
+}
+binary!(Add, add, add_f64s);
+binary!(Sub, sub, sub_f64s);
+binary!(Mul, mul, mul_f64s);
+
+/// A vector in each lane; products and sums in the order of glam's.
+#[derive(Clone, Copy)]
+pub(crate) struct Wide3<S: Simd>(pub(crate) Wide<S>, pub(crate) Wide<S>, pub(crate) Wide<S>);
+
+impl<S: Simd> Wide3<S> {
+    #[inline(always)]
+    pub(crate) fn load(simd: S, rows: &[Row; 3], k: usize) -> Self {
+        Self(Wide::load(simd, &rows[0], k), Wide::load(simd, &rows[1], k), Wide::load(simd, &rows[2], k))
+    }
+
+    #[inline(always)]
+    pub(crate) fn store(self, rows: &mut [Row; 3], k: usize) {
+        self.0.store(&mut rows[0], k);
+        self.1.store(&mut rows[1], k);
+        self.2.store(&mut rows[2], k);
+    }
+
+    #[inline(always)]
+    pub(crate) fn dot(self, o: Self) -> Wide<S> {
+        self.0 * o.0 + self.1 * o.1 + self.2 * o.2
+    }
+
+    #[inline(always)]
+    pub(crate) fn cross(self, o: Self) -> Self {
+        Self(self.1 * o.2 - o.1 * self.2, self.2 * o.0 - o.2 * self.0, self.0 * o.1 - o.0 * self.1)
+    }
+
+    #[inline(always)]
+    pub(crate) fn times(self, k: Wide<S>) -> Self {
+        Self(self.0 * k, self.1 * k, self.2 * k)
+    }
+}
+
+impl<S: Simd> Add for Wide3<S> {
+    type Output = Self;
+    #[inline(always)]
+    fn add(self, o: Self) -> Self {
+        Self(self.0 + o.0, self.1 + o.1, self.2 + o.2)
+    }
+}
+
+impl<S: Simd> Sub for Wide3<S> {
+    type Output = Self;
+    #[inline(always)]
+    fn sub(self, o: Self) -> Self {
+        Self(self.0 - o.0, self.1 - o.1, self.2 - o.2)
     }
 }

@@ -2,17 +2,18 @@
 
 use super::locked::{Held, LeftOut};
 use crate::numerics::auto::{Auto, Workspace};
-use crate::numerics::mixed::{Answer, IMMOBILE, MixedProblem, Velocities};
+use crate::numerics::impacts::{Ledger, mobile_body, share};
+use crate::numerics::mixed::{Answer, MixedProblem, Velocities};
 use crate::numerics::residual::residual;
 use crate::numerics::{Report, Status};
 use crate::topology::graph::{Colouring, Group};
 use bevy_ecs::prelude::*;
 use glam::DVec3;
 
-/// A row that throws bodies apart after an impact.
+/// A row whose constant part holds velocities from before the impact: restitution.
 ///
 /// ```
-/// assert_eq!(drystone::assembly::problem::Rebound::default().speed, 0.0);
+/// assert_eq!(drystone::assembly::problem::Rebound::default().part, glam::DVec3::ZERO);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Rebound {
@@ -20,10 +21,22 @@ pub struct Rebound {
     pub contact: u32,
     /// Number of its pair in the order of the query.
     pub source: u32,
-    /// Speed of parting that is asked for (m/s).
-    pub speed: f64,
-    /// Constant part of the normal row without rebound (m/s), and the share of it that feeds overlap back.
+    /// Constant part by restitution (n, t1, t2), m/s: minus the speed of parting that is asked for, and the tangential velocity that
+    /// would come back.
+    pub part: DVec3,
+    /// Constant part of the normal row without restitution (m/s), and the share of it that feeds overlap back.
     pub closing: [f64; 2],
+    /// Whether it ends an impact that began in the step before.
+    pub ends: bool,
+    /// Whether it is held to the energy that was taken.
+    pub limited: bool,
+}
+
+/// Where a body is, and its index among the mobile ones or [`IMMOBILE`](crate::numerics::mixed::IMMOBILE).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) position: DVec3,
+    pub(crate) row: u32,
 }
 
 /// The one-step problem as flat arrays, its solution, and the maps back to entities.
@@ -41,17 +54,26 @@ pub struct StepProblem {
     pub before: Velocities,
     /// Part of `b` that feeds overlap back, per contact (m/s, ≤ 0).
     pub feedback: Vec<f64>,
-    /// Rows that part bodies after an impact, in the order of the pairs.
+    /// Rows with restitution, in the order of the pairs.
     pub rebounds: Vec<Rebound>,
     /// Energy that each contact took in the step before (J).
     pub taken: Vec<f64>,
-    islands: Islands,
-    /// What gravity adds to a velocity in a step, `h g` (m/s).
-    pub weight: DVec3,
+    /// Energy that impacts of the step made from nothing (J).
+    pub gained: f64,
+    ledger: Ledger,
+    work: Vec<f64>,
+    /// By how much gravity makes the velocity by which a step moves differ from the mean one (m/s).
+    pub shift: DVec3,
     /// Whether a pair of the step has restitution.
     pub lively: bool,
     /// Velocity of immobile bodies, as part of `u`, per contact.
     pub driven: Vec<DVec3>,
+    /// After the step: `H v⁺` of each contact (m/s).
+    pub after: Vec<DVec3>,
+    /// Centre and row of the body in each slot: all that most rows ask of it.
+    pub(crate) places: Vec<Place>,
+    /// Whether a body has locked axes.
+    pub(crate) locked: bool,
     /// Contact pairs with rows, in the order of the query.
     pub groups: Vec<Group>,
     /// First contact of each group of `groups`.
@@ -109,11 +131,11 @@ impl StepProblem {
     /// True if one was cut.
     ///
     /// Newton's law knows the speed of an impact alone: a light body between two others would push a heavy one aside at any
-    /// price. Impulses that pass through a body do work of opposite signs at its contacts, so that only the sum over all
-    /// bodies that touch has a meaning.
+    /// price. See [`crate::numerics::impacts`].
     pub fn cut_rebounds(&mut self, last: bool) -> bool {
-        let mut islands = std::mem::take(&mut self.islands);
-        islands.gather(self);
+        self.enter_work();
+        let mut ledger = std::mem::take(&mut self.ledger);
+        ledger.start_round();
         let mut cut = false;
         // the pairs that give more than they took; where an island has none, all of its rebounds
         for all in [false, true] {
@@ -121,51 +143,70 @@ impl StepProblem {
             while first < self.rebounds.len() {
                 let source = self.rebounds[first].source;
                 let end = first + self.rebounds[first..].iter().take_while(|r| r.source == source).count();
-                let contacts = || self.rebounds[first..end].iter().map(|r| r.contact as usize);
-                let given: f64 = contacts().map(|k| self.contact_work(k)).sum();
-                let taken: f64 = contacts().map(|k| self.taken[k]).sum();
-                let body = contacts().next().and_then(|k| self.mobile_body(k));
-                if (given > taken) != all && islands.exceeds(body, all) {
+                let pair = &self.rebounds[first..end];
+                let sum = |x: &[f64]| pair.iter().map(|r| x[r.contact as usize]).sum::<f64>();
+                let (given, taken) = (sum(&self.work), sum(&self.taken));
+                let body = mobile_body(&self.problem.contacts[pair[0].contact as usize]);
+                let asks = pair.iter().any(|r| r.limited && r.part != DVec3::ZERO) && (last || (given > taken) != all);
+                if let Some(body) = body.filter(|_| asks)
+                    && ledger.exceeds(body)
+                    && !(all && ledger.is_marked(body))
+                {
                     cut = true;
-                    let share = if last { 0.0 } else { (taken / given).clamp(0.0, 1.0).sqrt().max(0.5) };
-                    self.scale_rebounds(first..end, share);
+                    self.scale_rebounds(first..end, if last { 0.0 } else { share(given, taken) });
+                    if !all {
+                        ledger.mark(body);
+                    }
                 }
                 first = end;
             }
         }
-        self.islands = islands;
+        self.ledger = ledger;
         cut
     }
 
     fn scale_rebounds(&mut self, range: std::ops::Range<usize>, share: f64) {
-        for rebound in &mut self.rebounds[range] {
+        for rebound in self.rebounds[range].iter_mut().filter(|r| r.limited) {
             let k = rebound.contact as usize;
-            rebound.speed *= share;
+            rebound.part *= share;
             let [closing, fed_back] = rebound.closing;
-            self.problem.contacts[k].b.x = self.driven[k].x + closing.min(-rebound.speed);
-            self.feedback[k] = if -rebound.speed < closing { 0.0 } else { fed_back };
+            let parts = rebound.part.x < closing.min(0.0);
+            self.problem.contacts[k].b = self.driven[k] + rebound.part.with_x(if parts { rebound.part.x } else { closing });
+            self.feedback[k] = if parts { 0.0 } else { fed_back };
         }
     }
 
-    /// After the step: what each contact took, for the rebounds of the next one, in place of what it took in the last.
+    /// What was taken in the step before is for the rebounds that end its impacts; without them it is lost.
+    pub fn forget_unless_ending(&mut self) {
+        if !self.rebounds.iter().any(|r| r.ends) {
+            self.taken.fill(0.0);
+        }
+    }
+
+    /// After the step: the energy that its impacts made from nothing, relative to a `tolerance` of the solver; and where impacts take
+    /// two steps, what each contact took, for the rebounds of the next one, in place of what it took in the last.
     ///
     /// A rebound spends what was taken before. What is left of that in an island, with what its other contacts take now, is all
     /// that the next rebounds may spend: an impact that a rebound made does not pay for another.
-    pub fn deposit(&mut self) {
-        if self.rebounds.is_empty() {
-            self.taken.fill(0.0);
+    pub fn settle(&mut self, two_steps: bool, tolerance: f64) {
+        self.gained = 0.0;
+        if self.rebounds.is_empty() && !two_steps {
+            return;
         }
-        let mut islands = std::mem::take(&mut self.islands);
-        islands.gather(self);
-        for k in 0..self.taken.len() {
-            self.taken[k] = (-self.contact_work(k)).max(0.0);
+        self.enter_work();
+        let contacts = &self.problem.contacts;
+        let bodies = self.rebounds.iter().filter_map(|r| mobile_body(&contacts[r.contact as usize]));
+        self.gained = self.ledger.gained(bodies, tolerance);
+        if !two_steps {
+            return;
         }
-        for i in 0..self.rebounds.len() {
-            let k = self.rebounds[i].contact as usize;
-            self.taken[k] = 0.0;
+        for (taken, work) in self.taken.iter_mut().zip(&self.work) {
+            *taken = (-work).max(0.0);
         }
-        islands.limit(self);
-        self.islands = islands;
+        for rebound in self.rebounds.iter().filter(|r| r.ends) {
+            self.taken[rebound.contact as usize] = 0.0;
+        }
+        self.ledger.limit(contacts, &mut self.taken);
     }
 
     /// Takes the De Saxcé shift of each contact from the velocities at the start of the step.
@@ -200,96 +241,14 @@ impl StepProblem {
         }
     }
 
-    fn mobile_body(&self, k: usize) -> Option<u32> {
-        let c = &self.problem.contacts[k];
-        [c.body1, c.body2].into_iter().find(|&b| b != IMMOBILE)
-    }
-}
-
-/// Bodies that press on each other, with the energy that passes through their contacts.
-#[derive(Debug, Default)]
-struct Islands {
-    /// Of each mobile body, one of its island; itself for the one that stands for all.
-    parent: Vec<u32>,
-    /// Energy given by the contacts of an island in this step, less what they took in the last, and the sum of both sizes (J).
-    excess: Vec<[f64; 2]>,
-}
-
-/// Relative excess of energy that is rounding.
-const ROUNDING: f64 = 1e-9;
-
-impl Islands {
-    fn gather(&mut self, step: &StepProblem) {
-        let bodies = step.problem.rigid.len();
-        self.parent.clear();
-        self.parent.extend(0..bodies as u32);
-        self.excess.clear();
-        self.excess.resize(bodies, [0.0; 2]);
-        let pressed = |k: &usize| step.answer.reactions.contacts[*k] != DVec3::ZERO;
-        for c in (0..step.problem.contacts.len()).filter(pressed).map(|k| &step.problem.contacts[k]) {
-            if c.body1 != IMMOBILE && c.body2 != IMMOBILE {
-                let (a, b) = (self.root(c.body1), self.root(c.body2));
-                self.parent[a.max(b) as usize] = a.min(b);
-            }
-        }
-        for k in 0..step.problem.contacts.len() {
-            let Some(body) = step.mobile_body(k) else { continue };
-            let root = self.root(body) as usize;
-            let work = step.contact_work(k);
-            self.excess[root][0] += work - step.taken[k];
-            self.excess[root][1] += work.abs() + step.taken[k].abs();
-        }
-        // a step moves by h v⁺, not by the mean velocity: what that lifts is energy too
-        for (body, mass) in step.problem.rigid.iter().enumerate() {
-            let inverse = mass.inverse_mass;
-            let change = step.before.rigid[body].linear - step.answer.velocities.rigid[body].linear;
-            let each = |i: usize| if inverse[i] > 0.0 { 0.5 * step.weight[i] * change[i] / inverse[i] } else { 0.0 };
-            let root = self.root(body as u32) as usize;
-            self.excess[root][0] += each(0) + each(1) + each(2);
-        }
-    }
-
-    /// Scales what contacts take down to what is left in their islands.
-    fn limit(&mut self, step: &mut StepProblem) {
-        self.excess.iter_mut().for_each(|e| e[1] = 0.0);
-        for k in 0..step.taken.len() {
-            if let Some(body) = step.mobile_body(k) {
-                let root = self.root(body) as usize;
-                self.excess[root][1] += step.taken[k];
-            }
-        }
-        for k in 0..step.taken.len() {
-            if let Some(body) = step.mobile_body(k) {
-                let root = self.root(body) as usize;
-                let [excess, sum] = self.excess[root];
-                let left = (-excess).max(0.0);
-                if sum > left {
-                    step.taken[k] *= left / sum;
-                }
-            }
-        }
-    }
-
-    fn root(&mut self, body: u32) -> u32 {
-        let mut at = body;
-        while self.parent[at as usize] != at {
-            let above = self.parent[at as usize];
-            self.parent[at as usize] = self.parent[above as usize];
-            at = above;
-        }
-        at
-    }
-
-    /// Whether the island of a body has energy from nowhere; with `whole`, one in which nothing was cut so far.
-    fn exceeds(&mut self, body: Option<u32>, whole: bool) -> bool {
-        let Some(body) = body else { return false };
-        let root = self.root(body) as usize;
-        let [excess, size] = self.excess[root];
-        let exceeds = excess > ROUNDING * size;
-        if exceeds && !whole {
-            self.excess[root][1] = f64::NEG_INFINITY;
-        }
-        exceeds && !(whole && size == f64::NEG_INFINITY)
+    fn enter_work(&mut self) {
+        let mut work = std::mem::take(&mut self.work);
+        work.clear();
+        work.extend((0..self.problem.contacts.len()).map(|k| self.contact_work(k)));
+        self.work = work;
+        let (p, answer) = (&self.problem, &self.answer);
+        self.ledger.gather(p.rigid.len(), &p.contacts, &answer.reactions.contacts, &self.work, &self.taken);
+        self.ledger.lift(&p.rigid, &self.before.rigid, &answer.velocities.rigid, self.shift);
     }
 }
 

@@ -1,16 +1,16 @@
 //! Activate, assemble, solve, and hand the reactions back.
 
 use super::locked::{Held, LeftOut, any_locks, independent_rows, judge, normal_is_held};
-use super::problem::{Rebound, Solver, StepProblem};
+use super::problem::{Place, Rebound, Solver, StepProblem};
 use crate::algebra::spatial::{skew, tangents};
 use crate::integrator::moreau_jean::rigid_mass;
 use crate::integrator::systems::{Pass, free_momentum, new_state, spin};
 use crate::model::contact::{ContactPair, Foresight, Manifold, Touch};
 use crate::model::interaction::SphericalJoint;
-use crate::model::law::{beyond_touch, least_impact};
+use crate::model::law::{Impact, beyond_touch, least_impact};
 use crate::model::scheme::{Friction, Scheme, Treatment};
 use crate::numerics::admissible::AdmissibleSet;
-use crate::numerics::mixed::{Contact, IMMOBILE, System, Twist};
+use crate::numerics::mixed::{Contact, IMMOBILE, MixedProblem, System, Twist};
 use crate::numerics::residual::contact_scale;
 use crate::topology::bodies::{Bodies, Body, Slot};
 use crate::topology::graph::Group;
@@ -41,6 +41,7 @@ pub fn activate(
     }
     groups.clear();
     held.clear();
+    let forecast = matches!(scheme.treatment, Treatment::Forecast { .. });
     let mut sources = 0;
     for (source, (pair, mut manifold)) in pairs.iter_mut().enumerate() {
         sources = source as u32 + 1;
@@ -48,22 +49,22 @@ pub fn activate(
             continue;
         }
         let rows = pair.slots.map(|s| &bodies.rows[s as usize]);
-        let forecast = matches!(scheme.treatment, Treatment::Forecast { .. });
         let mut points = 0;
         for touch in &mut manifold.points {
             touch.active = !forecast || {
                 let middle = 0.5 * (touch.point1 + touch.point2);
                 let velocity = |body: &Body| world_twist(body).at(middle - body.pose.position);
                 let u = DVec3::X * touch.normal.dot(velocity(rows[0]) - velocity(rows[1]));
-                pair.law.constant_part(scheme.treatment, touch.gap, 0.0, u, h).is_some()
+                pair.law.constant_part(scheme.treatment, touch.gap, 0.0, u, h, 0.0).is_some()
             };
-            if touch.active && held_normal(&scheme, pair, rows, touch, &mut step.held) {
+            if touch.active && step.locked && held_normal(&scheme, pair, rows, touch, &mut step.held) {
                 touch.active = false;
             }
             points += u32::from(touch.active);
         }
         if points > 0 {
-            step.groups.push(Group { slots: pair.slots, rows: rows.map(|b| b.row), points, source: source as u32 });
+            let rows = pair.slots.map(|s| step.places[s as usize].row);
+            step.groups.push(Group { slots: pair.slots, rows, points, source: source as u32 });
         }
     }
     for (k, points) in foresight.rows.chunk_by(|a, b| a.pair.slots == b.pair.slots).enumerate() {
@@ -114,8 +115,11 @@ const RESTING: f64 = 1e-3;
 
 /// Masses, free velocities and velocities before the step.
 pub fn assemble_systems(scheme: Res<Scheme>, mut pass: ResMut<Pass>, mut bodies: ResMut<Bodies>, mut step: ResMut<StepProblem>) {
-    step.weight = scheme.time_step * scheme.gravity;
-    let StepProblem { problem, before, .. } = &mut *step;
+    step.shift = (scheme.treatment.theta() - 0.5) * scheme.time_step * scheme.gravity;
+    let StepProblem { problem, before, places, locked, .. } = &mut *step;
+    places.clear();
+    places.extend(bodies.rows.iter().map(|body| Place { position: body.pose.position, row: body.row }));
+    *locked = false;
     problem.rigid.clear();
     problem.free.rigid.clear();
     problem.resting.clear();
@@ -123,6 +127,7 @@ pub fn assemble_systems(scheme: Res<Scheme>, mut pass: ResMut<Pass>, mut bodies:
     let still = (RESTING * scheme.time_step * scheme.gravity.length()).powi(2);
     for (slot, body) in bodies.rows.iter_mut().enumerate() {
         let Some(inertia) = body.inertia.filter(|_| body.row != IMMOBILE) else { continue };
+        *locked |= any_locks([Some(&*body), None]);
         if let Err(needed) = spin(body, &scheme, &pass) {
             pass.refused = Some((slot as u32, needed));
         }
@@ -155,11 +160,17 @@ pub fn assemble_contacts(
     mut step: ResMut<StepProblem>,
     pairs: Query<(&ContactPair, &Manifold)>,
 ) {
+    let gap_aware = matches!(scheme.treatment, Treatment::GapAware { .. });
     let tolerance = solver.settings.tolerance;
     let noise = (NOISE[0] * tolerance).min(NOISE[1] * tolerance * tolerance);
-    let StepProblem { problem, answer, groups, first_contact, last, feedback, rebounds, taken, lively, driven, before, .. } = &mut *step;
+    let StepProblem { problem, answer, groups, first_contact, last, feedback, rebounds, taken, lively, driven, before, places, .. } =
+        &mut *step;
     let total = problem.groups.last().map_or(0, |&n| n as usize);
-    problem.contacts.resize(total, Contact::default());
+    let MixedProblem { contacts, free, .. } = problem;
+    let gravity = scheme.gravity.length();
+    let least = least_impact(scheme.time_step, scheme.gravity);
+    let rows = Rows { scheme: &scheme, bodies: &bodies.rows, places, before: &before.rigid, noise, gravity, least };
+    contacts.resize(total, Contact::default());
     feedback.resize(total, 0.0);
     driven.resize(total, DVec3::ZERO);
     rebounds.clear();
@@ -177,24 +188,31 @@ pub fn assemble_contacts(
                 answer.reactions.contacts[*first as usize + k] = before.map_or(DVec3::ZERO, |l| last.1[l[1] as usize + k]);
             }
         }
-        let rows = pair.slots.map(|s| &bodies.rows[s as usize]);
-        *lively |= pair.law.e_n > 0.0;
+        *lively |= pair.law.bounces();
         let active = manifold.points.iter().filter(|t| t.active);
         for (k, touch) in (*first as usize..).zip(active) {
-            let (mut contact, mut share, wall) = contact_row(&scheme, pair, rows, touch, noise, &before.rigid);
-            if touch.approach != DVec3::ZERO
-                && let Some(part) = rebound_row(&scheme, pair, &contact, touch, &before.rigid, &problem.free.rigid)
-                && part.x < contact.b.x - wall.x
-            {
-                let closing = [contact.b.x - wall.x, share];
-                rebounds.push(Rebound { contact: k as u32, source: source as u32, speed: -part.x, closing });
-                (contact.b, share) = (part + wall, 0.0);
+            let contact = &mut contacts[k];
+            let Row { mut share, wall, closing, restitution } = rows.state(pair, touch, contact);
+            let closing = [closing, share];
+            let mut rebound = Rebound { contact: k as u32, source: source as u32, part: restitution, closing, ..Rebound::default() };
+            rebound.limited = pair.law.impact == Impact::Fremond;
+            if touch.approach != DVec3::ZERO && gap_aware {
+                let ending = ending_part(&scheme, pair, contact, touch, &before.rigid, &free.rigid);
+                if let Some(ending) = ending.filter(|e| e.x < closing[0] || rebound.limited) {
+                    let parts = ending.x < closing[0].min(0.0);
+                    (rebound.part, rebound.ends, rebound.limited) = (ending, true, true);
+                    contact.b = if parts { ending } else { ending.with_x(closing[0]) } + wall;
+                    share = if parts { 0.0 } else { share };
+                }
+            }
+            if rebound.part != DVec3::ZERO {
+                rebounds.push(rebound);
             }
             if pass.number == 0 {
                 let guess = if scheme.warm_start { contact.to_local(touch.reaction) } else { DVec3::ZERO };
                 answer.reactions.contacts[k] = guess;
             }
-            (problem.contacts[k], feedback[k], driven[k], taken[k]) = (contact, share, wall, touch.taken);
+            (feedback[k], driven[k], taken[k]) = (share, wall, touch.taken);
         }
     }
     let mut k = 0;
@@ -202,65 +220,86 @@ pub fn assemble_contacts(
         if i == 0 || foresight.rows[i - 1].pair.slots != row.pair.slots {
             k = groups.next().map_or(0, |(_, &first)| first as usize);
         }
-        let rows = row.pair.slots.map(|s| &bodies.rows[s as usize]);
-        let (mut contact, _, wall) = contact_row(&scheme, &row.pair, rows, &row.touch, noise, &before.rigid);
+        let contact = &mut contacts[k];
+        let Row { wall, .. } = rows.state(&row.pair, &row.touch, contact);
         let normal = row.touch.gap / scheme.time_step;
         contact.b.x = normal + wall.x;
         answer.reactions.contacts[k] = contact.to_local(row.touch.reaction);
-        *lively |= row.pair.law.e_n > 0.0;
-        (problem.contacts[k], feedback[k], driven[k], taken[k]) = (contact, normal.min(0.0), wall, 0.0);
+        *lively |= row.pair.law.bounces();
+        (feedback[k], driven[k], taken[k]) = (normal.min(0.0), wall, 0.0);
         k += 1;
     }
 }
 
-/// One contact point as a row; also its overlap feedback and the share of immobile bodies in `u`.
-fn contact_row(
-    scheme: &Scheme,
-    pair: &ContactPair,
-    rows: [&Body; 2],
-    touch: &Touch,
+/// What a contact point is stated from.
+struct Rows<'a> {
+    scheme: &'a Scheme,
+    bodies: &'a [Body],
+    places: &'a [Place],
+    before: &'a [Twist],
+    /// Overlap of a lasting contact that is noise, in parts of a body.
     noise: f64,
-    before: &[Twist],
-) -> (Contact, f64, DVec3) {
-    let law = pair.law;
-    let [place1, place2] = touch.places();
-    let [arm1, arm2] = [place1 - rows[0].pose.position, place2 - rows[1].pose.position];
-    let mut contact = Contact {
-        normal: touch.normal,
-        tangent: tangents(touch.normal).0,
-        arm1,
-        arm2,
-        mu: law.mu,
-        body1: rows[0].row,
-        body2: rows[1].row,
-        ..Contact::default()
-    };
-    let given = |body: &Body, arm| if body.row == IMMOBILE { world_twist(body).at(arm) } else { DVec3::ZERO };
-    let moving = |body: &Body, arm| before.get(body.row as usize).map_or(DVec3::ZERO, |v| v.at(arm));
-    let wall = contact.to_local(given(rows[0], arm1) - given(rows[1], arm2));
-    let u = contact.to_local(moving(rows[0], arm1) - moving(rows[1], arm2)) + wall;
-    // a contact that begins closes its gap to the last digit; one that lasts is not shaken by it
-    let (band, noise) = if touch.reaction == DVec3::ZERO { (0.0, 0.0) } else { (scheme.touch * pair.size, noise * pair.size) };
-    let gap = if touch.gap < 0.0 { (touch.gap + noise).min(0.0) } else { touch.gap };
-    // a deep overlap is parted at a bounded speed
-    let gap = match scheme.treatment {
-        Treatment::GapAware { beta } if beta > 0.0 && gap < -band => gap.max(-band - scheme.push_out(pair.size) * scheme.time_step / beta),
-        _ => gap,
-    };
-    let part = law.constant_part(scheme.treatment, gap, band, u, scheme.time_step).unwrap_or_default();
-    contact.b = part + wall;
-    contact.size = pair.size;
-    contact.scale = contact_scale(scheme.time_step, scheme.gravity.length(), -u.x, pair.size);
-    let share = match scheme.treatment {
-        Treatment::GapAware { beta } => beta * beyond_touch(gap, band).min(0.0) / scheme.time_step,
-        Treatment::Forecast { .. } => 0.0,
-    };
-    (contact, share, wall)
+    gravity: f64,
+    /// Smallest speed of an impact (m/s).
+    least: f64,
+}
+
+/// What belongs to a row beside its contact.
+struct Row {
+    /// Its overlap feedback (m/s).
+    share: f64,
+    /// Share of immobile bodies in `u`.
+    wall: DVec3,
+    /// Constant part of the normal row that closes the gap, and what restitution adds to that of all rows.
+    closing: f64,
+    restitution: DVec3,
+}
+
+impl Rows<'_> {
+    /// States a contact point as a row, all but its own operator.
+    fn state(&self, pair: &ContactPair, touch: &Touch, contact: &mut Contact) -> Row {
+        let Self { scheme, before, .. } = *self;
+        let (law, h) = (pair.law, scheme.time_step);
+        let places = pair.slots.map(|s| self.places[s as usize]);
+        let [place1, place2] = touch.places();
+        let arms = [place1 - places[0].position, place2 - places[1].position];
+        (contact.normal, contact.tangent) = (touch.normal, tangents(touch.normal).0);
+        [contact.arm1, contact.arm2] = arms;
+        (contact.mu, contact.body1, contact.body2, contact.size) = (law.mu, places[0].row, places[1].row, pair.size);
+        let mut ends = [DVec3::ZERO; 2];
+        let mut given = [DVec3::ZERO; 2];
+        for k in 0..2 {
+            match before.get(places[k].row as usize) {
+                Some(twist) => ends[k] = twist.at(arms[k]),
+                None => given[k] = world_twist(&self.bodies[pair.slots[k] as usize]).at(arms[k]),
+            }
+        }
+        let wall = contact.to_local(given[0] - given[1]);
+        let u = contact.to_local(ends[0] - ends[1]) + wall;
+        // a contact that begins closes its gap to the last digit; one that lasts is not shaken by it
+        let lasts = touch.reaction != DVec3::ZERO;
+        let (band, noise) = if lasts { (scheme.touch * pair.size, self.noise * pair.size) } else { (0.0, 0.0) };
+        let gap = if touch.gap < 0.0 { (touch.gap + noise).min(0.0) } else { touch.gap };
+        // a deep overlap is parted at a bounded speed
+        let gap = match scheme.treatment {
+            Treatment::GapAware { beta } if beta > 0.0 && gap < -band => gap.max(-band - scheme.push_out(pair.size) * h / beta),
+            _ => gap,
+        };
+        let closing = law.closing(scheme.treatment, gap, band, h);
+        let restitution = law.restitution(scheme.treatment, u, self.least);
+        let part = law.constant_part(scheme.treatment, gap, band, u, h, self.least);
+        contact.b = part.unwrap_or_default() + wall;
+        contact.scale = contact_scale(h, self.gravity, -u.x, pair.size);
+        let share = match scheme.treatment {
+            Treatment::GapAware { beta } => beta * beyond_touch(gap, band).min(0.0) / h,
+            Treatment::Forecast { .. } => 0.0,
+        };
+        Row { share, wall, closing, restitution }
+    }
 }
 
 /// The constant part of a row in the step after an impact, if the bodies part.
-fn rebound_row(scheme: &Scheme, pair: &ContactPair, c: &Contact, touch: &Touch, before: &[Twist], free: &[Twist]) -> Option<DVec3> {
-    let Treatment::GapAware { .. } = scheme.treatment else { return None };
+fn ending_part(scheme: &Scheme, pair: &ContactPair, c: &Contact, touch: &Touch, before: &[Twist], free: &[Twist]) -> Option<DVec3> {
     // what carries the lower body does not show in free velocities: the whole of gravity counts
     let weight = scheme.time_step * c.normal.dot(scheme.gravity).abs();
     pair.law.rebound(c.to_local(touch.approach), weight.max(fall(c, before, free)))
@@ -403,8 +442,9 @@ pub fn solve(scheme: Res<Scheme>, mut step: ResMut<StepProblem>, mut solver: Res
         sweeps += report.iterations;
         *report = settings.solve_with(problem, answer, workspace);
     }
-    for round in 1..=REBOUND_ROUNDS {
-        if step.rebounds.is_empty() || !step.cut_rebounds(round == REBOUND_ROUNDS) {
+    step.forget_unless_ending();
+    for round in 1..=MOST_ROUNDS {
+        if !step.rebounds.iter().any(|r| r.limited) || !step.cut_rebounds(round >= REBOUND_ROUNDS) {
             break;
         }
         let StepProblem { problem, answer, report, .. } = &mut *step;
@@ -416,8 +456,10 @@ pub fn solve(scheme: Res<Scheme>, mut step: ResMut<StepProblem>, mut solver: Res
     judge(&mut step);
 }
 
-/// Rounds in which rebounds are cut to the energy that their impacts took; the last drops those that still exceed it.
+/// Rounds in which rebounds are cut to the energy that their impacts took; from this one on, islands that still exceed it have none.
 const REBOUND_ROUNDS: usize = 5;
+/// Rounds at most: bodies that no longer bounce may press others together.
+const MOST_ROUNDS: usize = 20;
 
 /// New velocities and poses of all systems.
 pub fn apply(
@@ -446,6 +488,7 @@ pub fn apply(
 /// Reactions and velocities back to the pairs and joints that own the rows.
 pub fn store_reactions(
     scheme: Res<Scheme>,
+    solver: Res<Solver>,
     mut step: ResMut<StepProblem>,
     foresight: Res<Foresight>,
     mut pairs: Query<(&ContactPair, &mut Manifold)>,
@@ -453,11 +496,12 @@ pub fn store_reactions(
 ) {
     let least = least_impact(scheme.time_step, scheme.gravity);
     let lively = step.lively && matches!(scheme.treatment, Treatment::GapAware { .. });
-    if lively {
-        step.deposit();
-    }
+    step.settle(lively, solver.settings.tolerance);
+    let StepProblem { problem, answer, after, .. } = &mut *step;
+    after.clear();
+    after.extend(problem.contacts.iter().map(|c| problem.contact_velocity(c, &answer.velocities.rigid) - c.b));
     let step = &*step;
-    let mut rebounds = step.rebounds.iter().peekable();
+    let mut rebounds = step.rebounds.iter().filter(|r| r.ends).peekable();
     let (problem, answer) = (&step.problem, &step.answer);
     let mut groups = step.groups.iter().zip(&step.first_contact).peekable();
     for (source, (_, mut manifold)) in pairs.iter_mut().enumerate() {
@@ -468,15 +512,17 @@ pub fn store_reactions(
         };
         for touch in &mut manifold.points {
             if touch.active && k != usize::MAX {
-                let c = &problem.contacts[k];
-                touch.reaction = c.to_world(answer.reactions.contacts[k]);
-                touch.velocity = c.to_world(problem.contact_velocity(c, &answer.velocities.rigid) - c.b + step.driven[k]);
+                // the frame of the row, without its record
+                let frame = Contact { normal: touch.normal, tangent: tangents(touch.normal).0, ..Contact::default() };
+                touch.reaction = frame.to_world(answer.reactions.contacts[k]);
+                touch.velocity = frame.to_world(step.after[k] + step.driven[k]);
                 (touch.approach, touch.taken) = (DVec3::ZERO, 0.0);
-                let parted = rebounds.next_if(|r| r.contact == k as u32).is_some();
+                let ended = rebounds.next_if(|r| r.contact == k as u32).is_some();
                 if lively && touch.reaction != DVec3::ZERO {
                     touch.taken = step.taken[k];
+                    let c = &problem.contacts[k];
                     let mut before = step.velocity_before(k);
-                    if before.x < -least && !parted {
+                    if before.x < -least && !ended {
                         // at the place of touch the bodies are faster by what they fall through the gap: w² + 2 a gap
                         let gained = 2.0 * fall(c, &step.before.rigid, &problem.free.rigid) / scheme.time_step * touch.gap.max(0.0);
                         before.x = -(before.x * before.x + gained.max(0.0)).sqrt();

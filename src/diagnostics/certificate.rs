@@ -45,6 +45,9 @@ fn table(s: &Summary) -> String {
     line("largest violation", format!("{} m/s, {} of a body in a step{infeasible}", short(s.violation_max), short(s.violation_size_max)));
     line("penetration", format!("{} at the end, {} at worst", length(s.penetration_max_m), length(s.penetration_run_max_m)));
     line("energy not accounted", format!("{} of what moved", short(s.energy.balance_error)));
+    if s.energy.impact_gain_J > 0.0 {
+        line("made by impacts", format!("{} J", short(s.energy.impact_gain_J)));
+    }
     line("state hash", s.state_hash.clone());
     lines.extend(s.warnings.iter().map(|w| format!("  WARNING  {w}")));
     lines.join("\n")

@@ -81,26 +81,19 @@ impl Energy {
     }
 }
 
-/// Energy at the start (`end = false`) or end of the step that the rows hold.
-pub fn energy(bodies: &Bodies, scheme: &Scheme, end: bool) -> Energy {
-    let mut e = Energy::default();
-    for body in bodies.rows.iter().filter(|body| body.alive) {
-        let Some(inertia) = body.inertia else { continue };
-        let (v, x) = if end { (body.new_velocity, body.new_pose.position) } else { (body.velocity, body.pose.position) };
-        e.kinetic += 0.5 * (inertia.mass * v.linear.length_squared() + v.angular.dot(inertia.principal * v.angular));
-        e.potential -= inertia.mass * scheme.gravity.dot(x);
-    }
-    e
-}
-
-/// Work of the step that the rows hold.
-pub fn step_work(bodies: &Bodies, scheme: &Scheme, step: &StepProblem) -> Work {
+/// Energy at the start and at the end of the step that the rows hold, and the work of the step.
+pub fn step_energy(bodies: &Bodies, scheme: &Scheme, step: &StepProblem) -> ([Energy; 2], Work) {
     let mut w = Work::default();
     contact_work(step, &mut w);
     block_work(step, &mut w);
+    let mut e = [Energy::default(); 2];
     let h = scheme.time_step;
     for body in bodies.rows.iter().filter(|body| body.alive) {
         let Some(inertia) = body.inertia else { continue };
+        for (e, (v, x)) in e.iter_mut().zip([(body.velocity, body.pose.position), (body.new_velocity, body.new_pose.position)]) {
+            e.kinetic += 0.5 * (inertia.mass * v.linear.length_squared() + v.angular.dot(inertia.principal * v.angular));
+            e.potential -= inertia.mass * scheme.gravity.dot(x);
+        }
         let linear = 0.5 * (body.velocity.linear + body.new_velocity.linear);
         // where the free turn is worked out apart, reactions come after it and loads act along it
         let end = body.turn.map_or(body.new_velocity.angular, |turn| turn.angular);
@@ -112,7 +105,7 @@ pub fn step_work(bodies: &Bodies, scheme: &Scheme, step: &StepProblem) -> Work {
         let moved = body.new_pose.position - body.pose.position;
         w.scheme += inertia.mass * scheme.gravity.dot(h * linear - moved);
     }
-    w
+    (e, w)
 }
 
 fn contact_work(step: &StepProblem, w: &mut Work) {
@@ -122,8 +115,7 @@ fn contact_work(step: &StepProblem, w: &mut Work) {
         if r == DVec3::ZERO {
             continue;
         }
-        let own = |v| p.contact_velocity(c, v) - c.b;
-        let mean = 0.5 * (own(&step.answer.velocities.rigid) + own(&step.before.rigid));
+        let mean = 0.5 * (step.after[k] + (p.contact_velocity(c, &step.before.rigid) - c.b));
         let relative = mean + step.driven[k];
         let overlap = -0.5 * r.x * step.feedback[k];
         w.overlap += overlap;
@@ -151,6 +143,9 @@ fn block_work(step: &StepProblem, w: &mut Work) {
 pub fn support_impulse(step: &StepProblem) -> DVec3 {
     let mut sum = DVec3::ZERO;
     for (c, &r) in step.problem.contacts.iter().zip(&step.answer.reactions.contacts) {
+        if c.body1 != IMMOBILE && c.body2 != IMMOBILE {
+            continue;
+        }
         let impulse = c.to_world(r);
         if c.body1 == IMMOBILE {
             sum += impulse;

@@ -48,6 +48,8 @@ pub struct EnergySummary {
     pub load_work_J: f64,
     /// What the scheme itself adds or takes.
     pub scheme_work_J: f64,
+    /// What impacts made from nothing, part of the work of normal reactions and friction: Newton's law of impact with friction may.
+    pub impact_gain_J: f64,
     /// `|ΔE − Σ work| / max(|ΔE_pot|, max E_kin)`.
     pub balance_error: f64,
 }
@@ -595,6 +597,7 @@ fn energies(simulation: &Simulation) -> EnergySummary {
         drive_work_J: work.drives,
         load_work_J: work.loads,
         scheme_work_J: work.scheme,
+        impact_gain_J: balance.impact_gain,
         balance_error: balance.error(),
     }
 }

@@ -76,9 +76,17 @@ pub(super) fn warnings(s: &Summary, record: &Record) -> Vec<String> {
             e.balance_error
         ));
     }
+    if e.impact_gain_J > ENERGY[0] * moved && moved > 0.0 {
+        found.push(format!(
+            "impacts made {:.2e} J from nothing, {:.1e} of the energy that moved: Newton's law of impact may, where bodies bounce and rub; \
+             use impact = \"fremond\" in [contact], which cannot, or e_n = 0",
+            e.impact_gain_J,
+            e.impact_gain_J / moved
+        ));
+    }
     // where nothing moves, both are the rounding of the energy itself, as in the balance
     // in a pile at rest both are large and cancel
-    let net = e.overlap_work_J + e.normal_work_J;
+    let net = e.overlap_work_J + e.normal_work_J.min(0.0);
     if net > ENERGY[1] * moved && moved > 0.0 {
         found.push(format!(
             "the correction of overlaps put in {:.2e} J, {:.0} % of the energy that moved: remove overlaps at the start, or use a smaller step",

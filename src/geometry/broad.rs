@@ -3,6 +3,9 @@
 //! A bounding volume hierarchy (parry's) finds candidates; the exact test of the two boxes decides, so the answer is the set of
 //! overlapping boxes and nothing of the tree's history shows. Half-spaces have no box: they are kept aside and tested against the
 //! box of everything else.
+//!
+//! The tree holds boxes with a skin. Its candidates stand as long as every box stays within its own (Verlet), so that bodies at rest
+//! cost the exact test alone.
 
 use glam::DVec3;
 use parry3d::bounding_volume::Aabb;
@@ -12,12 +15,29 @@ use parry3d::partitioning::{Bvh, BvhBuildStrategy, BvhWorkspace};
 #[derive(Clone, Copy)]
 enum Entry {
     Vacant,
-    Box(Aabb),
+    Box {
+        exact: Aabb,
+        /// What the tree holds.
+        skin: Aabb,
+    },
     /// `x · normal ≤ offset`.
     HalfSpace {
         normal: DVec3,
         offset: f64,
     },
+}
+
+/// Thickness of a skin, in parts of its box.
+const SKIN: f64 = 0.05;
+
+fn overlap(a: &Aabb, b: &Aabb) -> bool {
+    a.mins.cmple(b.maxs).all() && b.mins.cmple(a.maxs).all()
+}
+
+/// Whether a box reaches into the half-space `x · normal ≤ offset`.
+fn reaches(a: &Aabb, normal: DVec3, offset: f64) -> bool {
+    let (centre, half) = (0.5 * (a.mins + a.maxs), 0.5 * (a.maxs - a.mins));
+    normal.dot(centre) - normal.abs().dot(half) <= offset
 }
 
 /// Boxes and half-spaces that may overlap.
@@ -39,8 +59,12 @@ pub struct BroadPhase {
     half_spaces: Vec<u32>,
     tree: Bvh,
     workspace: BvhWorkspace,
+    /// Whether the tree has yet to be brought up to date with its leaves.
     changed: bool,
+    /// Whether the candidates have yet to be sought anew.
+    stale: bool,
     new_leaves: u32,
+    candidates: Vec<(u32, u32)>,
     starts: Vec<u32>,
     sorted: Vec<(u32, u32)>,
 }
@@ -57,11 +81,21 @@ impl BroadPhase {
         if let Entry::HalfSpace { .. } = self.entry(leaf) {
             self.remove(leaf);
         }
-        self.new_leaves += u32::from(matches!(self.entries[leaf as usize], Entry::Vacant));
-        let aabb = Aabb { mins: low, maxs: high };
-        self.tree.insert_or_update_partially(aabb, leaf, 0.0);
-        self.entries[leaf as usize] = Entry::Box(aabb);
-        self.changed = true;
+        let exact = Aabb { mins: low, maxs: high };
+        let entry = &mut self.entries[leaf as usize];
+        if let Entry::Box { exact: old, skin } = entry
+            && skin.mins.cmple(low).all()
+            && high.cmple(skin.maxs).all()
+        {
+            *old = exact;
+            return;
+        }
+        self.new_leaves += u32::from(matches!(entry, Entry::Vacant));
+        let margin = SKIN * (high - low).max_element();
+        let skin = Aabb { mins: low - margin, maxs: high + margin };
+        *entry = Entry::Box { exact, skin };
+        self.tree.insert_or_update_partially(skin, leaf, 0.0);
+        (self.changed, self.stale) = (true, true);
     }
 
     /// Sets the boxes of many leaves: (leaf, lower corner, upper corner).
@@ -73,52 +107,75 @@ impl BroadPhase {
 
     /// Adds the half-space `x · normal ≤ offset` (unit normal; offset in m, any margin included) as `leaf`, or moves it.
     pub fn set_half_space(&mut self, leaf: u32, normal: DVec3, offset: f64) {
-        if !matches!(self.entry(leaf), Entry::HalfSpace { .. }) {
-            self.remove(leaf);
-            self.half_spaces.push(leaf);
+        match self.entry(leaf) {
+            Entry::HalfSpace { normal: n, offset: o } if (n, o) == (normal, offset) => return,
+            Entry::HalfSpace { .. } => {}
+            _ => {
+                self.remove(leaf);
+                self.half_spaces.push(leaf);
+            }
         }
         self.entries[leaf as usize] = Entry::HalfSpace { normal, offset };
+        self.stale = true;
     }
 
     /// Forgets `leaf`; nothing happens when it is not there.
     pub fn remove(&mut self, leaf: u32) {
         match self.entry(leaf) {
             Entry::Vacant => return,
-            Entry::Box(_) => {
+            Entry::Box { .. } => {
                 self.flush();
                 self.tree.remove(leaf);
             }
             Entry::HalfSpace { .. } => self.half_spaces.retain(|&other| other != leaf),
         }
         self.entries[leaf as usize] = Entry::Vacant;
+        self.stale = true;
     }
 
     /// All pairs `(i, j)` with `i < j` whose boxes overlap or touch, in ascending order; a half-space pairs with every box that it
     /// touches, and with no other half-space. The previous content of `out` is replaced.
     pub fn pairs(&mut self, out: &mut Vec<(u32, u32)>) {
-        self.flush();
+        if std::mem::take(&mut self.stale) {
+            self.seek();
+        }
         out.clear();
         let entries = &self.entries;
+        let meet = |i: u32, j: u32| match (&entries[i as usize], &entries[j as usize]) {
+            (Entry::Box { exact: a, .. }, Entry::Box { exact: b, .. }) => overlap(a, b),
+            (Entry::HalfSpace { normal, offset }, Entry::Box { exact, .. })
+            | (Entry::Box { exact, .. }, Entry::HalfSpace { normal, offset }) => reaches(exact, *normal, *offset),
+            _ => false,
+        };
+        out.extend(self.candidates.iter().filter(|&&(i, j)| meet(i, j)));
+    }
+
+    /// The pairs whose skins overlap or touch, in ascending order.
+    fn seek(&mut self) {
+        self.flush();
+        let mut found = std::mem::take(&mut self.candidates);
+        found.clear();
+        let entries = &self.entries;
         self.tree.traverse_bvtt_single_tree::<false>(&mut self.workspace, &mut |i, j| {
-            if let (Entry::Box(a), Entry::Box(b)) = (entries[i as usize], entries[j as usize])
-                && a.mins.cmple(b.maxs).all()
-                && b.mins.cmple(a.maxs).all()
+            if let (Entry::Box { skin: a, .. }, Entry::Box { skin: b, .. }) = (&entries[i as usize], &entries[j as usize])
+                && overlap(a, b)
             {
-                out.push((i.min(j), i.max(j)));
+                found.push((i.min(j), i.max(j)));
             }
         });
         for &plane in &self.half_spaces {
             let Entry::HalfSpace { normal, offset } = entries[plane as usize] else { continue };
             for (leaf, entry) in entries.iter().enumerate() {
-                if let Entry::Box(aabb) = entry {
-                    let (centre, half) = (0.5 * (aabb.mins + aabb.maxs), 0.5 * (aabb.maxs - aabb.mins));
-                    if normal.dot(centre) - normal.abs().dot(half) <= offset {
-                        out.push((plane.min(leaf as u32), plane.max(leaf as u32)));
-                    }
+                // by rounding, a box on the border of its skin may reach a little farther
+                if let Entry::Box { skin, .. } = entry
+                    && reaches(skin, normal, offset + 8.0 * f64::EPSILON * (skin.mins.length() + skin.maxs.length()))
+                {
+                    found.push((plane.min(leaf as u32), plane.max(leaf as u32)));
                 }
             }
         }
-        self.sort(out);
+        self.sort(&mut found);
+        self.candidates = found;
     }
 
     /// Ascending order: counted by first leaf, then sorted within each.
@@ -204,6 +261,18 @@ mod tests {
                         *slot = Some((low, high));
                         broad.set_box(leaf as u32, low, high);
                     }
+                }
+                // all creep, most of them within their skins
+                for _ in 0..3 {
+                    for (leaf, slot) in boxes.iter_mut().enumerate() {
+                        if let Some((low, high)) = slot {
+                            let (grown, way) = (0.01 * dice.unit() - 0.005, dice.vector() * 0.01);
+                            (*low, *high) = (*low + way - grown, *high + way + grown);
+                            broad.set_box(leaf as u32, *low, *high);
+                        }
+                    }
+                    broad.pairs(&mut pairs);
+                    assert_eq!(pairs, by_brute_force(&boxes), "{leaves} leaves, round {round}");
                 }
                 broad.pairs(&mut pairs);
                 assert_eq!(pairs, by_brute_force(&boxes), "{leaves} leaves, round {round}");

@@ -6,15 +6,43 @@ use bevy_ecs::prelude::Resource;
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
-/// Coulomb friction with Newton restitution (Siconos: `NewtonImpactFrictionNSL`).
+/// Which velocities an impact law is about.
+///
+/// ```
+/// use drystone::model::law::Impact;
+/// assert_eq!(Impact::default(), Impact::Newton);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Impact {
+    /// Friction acts against the velocity after the impact. With restitution the two together may make energy (Kane and Levinson 1985).
+    #[default]
+    Newton,
+    /// Friction acts against the mean of the velocities before and after the impact, which cannot make energy (Frémond 2002).
+    Fremond,
+}
+
+/// Coulomb friction with restitution by Newton (Siconos: `NewtonImpactFrictionNSL`) or by Frémond (`FremondImpactFrictionNSL`, θ = ½).
 ///
 /// ```text
-/// 0 ≤ u_n⁺ + e_n u_n⁻ ⟂ r_n ≥ 0        −(u_t⁺ + e_t u_t⁻) ∈ N_{‖r_t‖ ≤ μ r_n}(r_t)
+/// 0 ≤ u_n⁺ + e_n u_n⁻ ⟂ r_n ≥ 0        −(u_t⁺ + e_t u_t⁻) ∈ N_{‖r_t‖ ≤ μ r_n}(r_t)          Newton
+///                                      −(u_t⁺ + u_t⁻)/2   ∈ N_{‖r_t‖ ≤ μ r_n}(r_t)          Frémond, at an impact (u_n⁻ < 0)
 /// ```
 ///
+/// **Why Frémond's law cannot gain.** Contacts add `Σ rᵀ(u⁺ + u⁻)/2` to the kinetic energy. At each of them, with `r_n > 0`, the normal
+/// part is `r_n u_n⁻ (1 − e_n)/2 ≤ 0` as `u_n⁺ = −e_n u_n⁻` and `u_n⁻ ≤ 0`; the tangential one is `r_tᵀ ū_t = −μ r_n ‖ū_t‖` where the
+/// mean velocity ū_t slips and 0 where it vanishes. No term is positive, whatever μ, e_n ≤ 1, the masses, and the number of contacts. In
+/// Newton's law friction may do positive work, as `r_tᵀ u_t⁺ ≤ 0` says nothing about `r_tᵀ u_t⁻` (Frémond, *Non-Smooth Thermomechanics*,
+/// 2002; Acary and Brogliato, *Numerical Methods for Nonsmooth Dynamical Systems*, 2008, on the consistency of impact laws).
+///
+/// A contact that grips at an impact comes back with its sliding velocity reversed, as a very rough rubber ball does. Contacts that are
+/// not in an impact, or that open before it, follow Coulomb's law on u⁺ as ever, so that bodies come to rest. Where such a contact and
+/// an impact share bodies, the sum may still be positive, and restitution is lowered until it is not
+/// ([`crate::numerics::impacts`]).
+///
 /// ```
-/// use drystone::model::law::CoulombImpact;
-/// assert!(CoulombImpact { mu: 0.5, e_n: 0.8, e_t: 0.0 }.validate().is_ok());
+/// use drystone::model::law::{CoulombImpact, Impact};
+/// assert!(CoulombImpact { mu: 0.5, e_n: 0.8, ..Default::default() }.validate().is_ok());
+/// assert!(CoulombImpact { mu: 0.5, e_n: 0.8, impact: Impact::Fremond, ..Default::default() }.validate().is_ok());
 /// assert!(CoulombImpact { mu: -0.5, ..Default::default() }.validate().is_err());
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -23,8 +51,10 @@ pub struct CoulombImpact {
     pub mu: f64,
     /// Normal restitution, 0 to 1.
     pub e_n: f64,
-    /// Tangential restitution, −1 to 1.
+    /// Tangential restitution, −1 to 1; Frémond's law has none.
     pub e_t: f64,
+    /// Whose law of impact.
+    pub impact: Impact,
 }
 
 impl CoulombImpact {
@@ -35,23 +65,49 @@ impl CoulombImpact {
         };
         inside("mu", self.mu, 0.0, MU_MAX)?;
         inside("e_n", self.e_n, 0.0, 1.0)?;
-        inside("e_t", self.e_t, -1.0, 1.0)
+        inside("e_t", self.e_t, -1.0, 1.0)?;
+        if self.impact == Impact::Fremond && self.e_t != 0.0 {
+            return Err(format!("e_t is {}; Fremond's law of impact has no tangential restitution, 0 is needed", self.e_t));
+        }
+        Ok(())
+    }
+
+    /// Whether impacts matter to it: bodies may bounce, or friction knows the velocity before.
+    pub fn bounces(&self) -> bool {
+        self.e_n > 0.0 || self.impact == Impact::Fremond
     }
 
     /// The constant part of the contact rows, or `None` where the contact is not active.
     ///
     /// `gap` is at the start of the step, `u` the relative velocity then, in the frame (n, t1, t2). In a gap-aware scene
     /// bodies only come to touch in the step of an impact; [`rebound`](Self::rebound) throws them back in the next one.
-    /// A gap or overlap within `touch` (m) of zero counts as closed, and a larger one by what it exceeds it.
-    pub fn constant_part(&self, treatment: Treatment, gap: f64, touch: f64, u: DVec3, h: f64) -> Option<DVec3> {
+    /// A gap or overlap within `touch` (m) of zero counts as closed, and a larger one by what it exceeds it. What approaches by less
+    /// than `least` (m/s) is no impact.
+    pub fn constant_part(&self, treatment: Treatment, gap: f64, touch: f64, u: DVec3, h: f64, least: f64) -> Option<DVec3> {
+        let active = matches!(treatment, Treatment::GapAware { .. }) || forecast(gap, u.x, h);
+        let restitution = self.restitution(treatment, u, least);
+        active.then(|| restitution.with_x(self.closing(treatment, gap, touch, h) + restitution.x))
+    }
+
+    /// The part of the normal row that closes the gap or feeds overlap back (m/s).
+    pub fn closing(&self, treatment: Treatment, gap: f64, touch: f64, h: f64) -> f64 {
         match treatment {
             Treatment::GapAware { beta } => {
                 let gap = beyond_touch(gap, touch);
-                let normal = (gap.max(0.0) + beta * gap.min(0.0)) / h;
-                Some(DVec3::new(normal, self.e_t * u.y, self.e_t * u.z))
+                (gap.max(0.0) + beta * gap.min(0.0)) / h
             }
-            Treatment::Forecast { .. } => forecast(gap, u.x, h).then(|| DVec3::new(self.e_n * u.x, self.e_t * u.y, self.e_t * u.z)),
+            Treatment::Forecast { .. } => 0.0,
         }
+    }
+
+    /// What restitution adds to the rows (m/s); in gap-aware scenes the normal one has its part in the next step.
+    pub fn restitution(&self, treatment: Treatment, u: DVec3, least: f64) -> DVec3 {
+        let (normal, tangential) = match self.impact {
+            Impact::Newton => (u.x, self.e_t),
+            Impact::Fremond => (u.x.min(0.0), if u.x < -least { 1.0 } else { 0.0 }),
+        };
+        let e_n = if matches!(treatment, Treatment::Forecast { .. }) { self.e_n } else { 0.0 };
+        DVec3::new(e_n * normal, tangential * u.y, tangential * u.z)
     }
 
     /// The constant part of the rows in the step after an impact, or `None` where bodies do not part.
@@ -61,10 +117,15 @@ impl CoulombImpact {
     /// ```
     ///
     /// `approach` is the relative velocity (n, t1, t2) before the bodies came to touch, `fall` is Δ (m/s). Without Δ the first
-    /// step up would gain `m g h` times the speed; with it a bouncing ball loses `½ m g² h²` a step, as in flight.
+    /// step up would gain `m g h` times the speed; with it a bouncing ball loses `½ m g² h²` a step, as in flight. The mean velocity of
+    /// Frémond's law is that of both steps.
     pub fn rebound(&self, approach: DVec3, fall: f64) -> Option<DVec3> {
-        let speed = -self.e_n * approach.x - fall;
-        (speed > 0.0).then(|| DVec3::new(-speed, self.e_t * approach.y, self.e_t * approach.z))
+        let speed = (-self.e_n * approach.x - fall).max(0.0);
+        let (ends, tangential) = match self.impact {
+            Impact::Newton => (speed > 0.0, self.e_t),
+            Impact::Fremond => (true, 1.0),
+        };
+        ends.then(|| DVec3::new(-speed, tangential * approach.y, tangential * approach.z))
     }
 }
 
@@ -197,18 +258,28 @@ impl Law {
             }
             Self::CoulombImpact(law) => {
                 fits(&[2, 3], "2 or 3 rows, the normal first")?;
+                newton(law)?;
                 law.validate()
             }
             Self::RollingImpact { contact, mu_r } => {
                 fits(&[3, 5], "3 or 5 rows, the normal first")?;
+                newton(contact)?;
                 contact.validate()?;
                 CoulombImpact { mu: *mu_r, ..CoulombImpact::default() }.validate().map_err(|e| e.replace("mu", "mu_r"))
             }
             Self::FremondImpact { e_n, mu } => {
                 fits(&[1, 2, 3], "1, 2 or 3 rows, the normal first")?;
-                CoulombImpact { mu: *mu, e_n: *e_n, e_t: 0.0 }.validate()
+                CoulombImpact { mu: *mu, e_n: *e_n, ..CoulombImpact::default() }.validate()
             }
         }
+    }
+}
+
+/// Systems without shapes have a law of their own for each rule.
+fn newton(law: &CoulombImpact) -> Result<(), String> {
+    match law.impact {
+        Impact::Newton => Ok(()),
+        Impact::Fremond => Err("an interaction of systems takes Frémond's law as Law::FremondImpact".into()),
     }
 }
 
@@ -273,14 +344,14 @@ mod tests {
         let gap_aware = Treatment::GapAware { beta: 0.1 };
         let u = DVec3::new(-1.0, 0.5, 0.0);
         let dead = CoulombImpact { mu: 0.3, ..CoulombImpact::default() };
-        assert_eq!(dead.constant_part(gap_aware, 2e-3, 0.0, u, 1e-3), Some(DVec3::new(2.0, 0.0, 0.0)));
-        assert_eq!(dead.constant_part(gap_aware, -2e-3, 0.0, u, 1e-3), Some(DVec3::new(-0.2, 0.0, 0.0)));
+        assert_eq!(dead.constant_part(gap_aware, 2e-3, 0.0, u, 1e-3, 0.0), Some(DVec3::new(2.0, 0.0, 0.0)));
+        assert_eq!(dead.constant_part(gap_aware, -2e-3, 0.0, u, 1e-3, 0.0), Some(DVec3::new(-0.2, 0.0, 0.0)));
         let lively = CoulombImpact { e_n: 0.5, ..dead };
-        assert_eq!(lively.constant_part(gap_aware, 2e-3, 0.0, u, 1e-3), Some(DVec3::new(2.0, 0.0, 0.0)));
+        assert_eq!(lively.constant_part(gap_aware, 2e-3, 0.0, u, 1e-3, 0.0), Some(DVec3::new(2.0, 0.0, 0.0)));
         assert_eq!(lively.rebound(u, 0.01), Some(DVec3::new(-0.49, 0.0, 0.0)));
         assert_eq!(lively.rebound(u, 0.5), None);
         let forecast = Treatment::Forecast { theta: 0.5 };
-        assert_eq!(lively.constant_part(forecast, 2e-3, 0.0, u, 1e-3), None);
-        assert_eq!(lively.constant_part(forecast, 4e-4, 0.0, u, 1e-3), Some(DVec3::new(-0.5, 0.0, 0.0)));
+        assert_eq!(lively.constant_part(forecast, 2e-3, 0.0, u, 1e-3, 0.0), None);
+        assert_eq!(lively.constant_part(forecast, 4e-4, 0.0, u, 1e-3, 0.0), Some(DVec3::new(-0.5, 0.0, 0.0)));
     }
 }

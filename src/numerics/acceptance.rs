@@ -14,6 +14,7 @@
 //! over all blocks leaves to the worst of them in piles of some hundred to some thousand contacts: √n, times q_c beside the mean.
 
 use super::admissible::AdmissibleSet;
+use super::disjoint::DisjointSets;
 use super::residual::Residual;
 use crate::algebra::blocks::BlockRows;
 
@@ -73,21 +74,21 @@ pub(super) fn velocity_scales(
     let own: Vec<f64> = (0..blocks).map(|i| largest(&q[offsets[i]..offsets[i + 1]])).collect();
     let demand: Vec<f64> = (0..blocks).map(|i| demand(sets[i], &q[offsets[i]..offsets[i + 1]])).collect();
     let mut scale = own;
-    let mut components = Components::new(blocks);
+    let mut components = DisjointSets::new(blocks);
     for (i, scale) in scale.iter_mut().enumerate() {
         coupled(i, &mut |j| {
             *scale = scale.max(demand[j]);
-            components.join(i, j);
+            components.join(i as u32, j as u32);
         });
     }
     let mut common = vec![0.0f64; blocks];
     for (i, demand) in demand.iter().enumerate() {
-        let root = components.root(i);
+        let root = components.root(i as u32) as usize;
         common[root] = common[root].max(*demand);
     }
     let all = common.iter().fold(0.0f64, |m, x| m.max(*x));
     for (i, scale) in scale.iter_mut().enumerate() {
-        let common = common[components.root(i)];
+        let common = common[components.root(i as u32) as usize];
         *scale = scale.max(COMMON * if common > NOISE * all { common } else { all });
     }
     scale
@@ -116,29 +117,6 @@ fn demand(set: AdmissibleSet, q: &[f64]) -> f64 {
 
 fn largest(x: &[f64]) -> f64 {
     x.iter().fold(0.0, |m, x| m.max(x.abs()))
-}
-
-/// Which blocks hang together, by union and halving.
-#[derive(Clone, Debug)]
-pub(super) struct Components(Vec<u32>);
-
-impl Components {
-    pub(super) fn new(n: usize) -> Self {
-        Self((0..n as u32).collect())
-    }
-
-    pub(super) fn root(&mut self, mut i: usize) -> usize {
-        while self.0[i] as usize != i {
-            self.0[i] = self.0[self.0[i] as usize];
-            i = self.0[i] as usize;
-        }
-        i
-    }
-
-    pub(super) fn join(&mut self, i: usize, j: usize) {
-        let (i, j) = (self.root(i), self.root(j));
-        self.0[i.max(j)] = i.min(j) as u32;
-    }
 }
 
 #[cfg(test)]

@@ -78,7 +78,7 @@ const POLISH_START: f64 = 3.0;
 /// Sweeps of a step that calm a pile at rest.
 const CALM_SWEEPS: usize = 5;
 /// Error within which a pile at rest is polished enough.
-const ENOUGH: f64 = 1e-6;
+const ENOUGH: f64 = 1e-7;
 /// Part of the tolerance that polishing aims at.
 const POLISHED: f64 = 1e-6;
 /// Error that is rounding: more effort would not make it smaller.

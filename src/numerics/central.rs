@@ -5,35 +5,60 @@
 //! r_n ← max(0, r_n − u_n/w_n)         r_t ← min(1, μ r_n/‖x_t‖) x_t,   x_t = r_t − u_t/w_t
 //! ```
 //!
-//! The same solution as [`super::contact`], in a third of its time: no tangents, no secular equation, 128 bytes a contact.
+//! The same solution as [`super::contact`], without tangents and secular equation. Contacts of a colour share no body, so they are visited
+//! [`LANES`] at a time, each in its own lane of the vector registers: what a contact computes, and in which order, does not change by that.
 
-use super::mixed::{Contact, IMMOBILE, MixedProblem, RigidMass, Twist};
+use super::mixed::{Answer, Contact, IMMOBILE, MixedProblem, Reactions, RigidMass, Twist};
+use super::sweep::{Norms, TwistCell};
+use crate::algebra::lanes::{LANES, Row, Simd, Wide, Wide3, WithSimd};
 use glam::DVec3;
 
-/// One contact of balls; reactions are world vectors here.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Central {
-    pub(super) normal: DVec3,
-    b: DVec3,
-    wn_inv: f64,
-    wt_inv: f64,
-    pub(super) mu: f64,
+/// Contacts that are visited together; reactions are world vectors here.
+///
+/// A lane that is left over has neither normal nor mass, and the body that stands for all immobile ones at both ends.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+struct Block {
+    normal: [Row; 3],
+    b: [Row; 3],
+    wn_inv: Row,
+    wt_inv: Row,
+    mu: Row,
     /// signed lengths of the arms
-    arms: [f64; 2],
+    arms: [Row; 2],
     /// inverse masses
-    masses: [f64; 2],
+    masses: [Row; 2],
     /// inverse inertia × arm
-    spins: [f64; 2],
-    pub(super) bodies: [u32; 2],
+    spins: [Row; 2],
+    /// D
+    weight: Row,
+    /// 1/s², 0 where a contact is not judged for itself
+    limit: Row,
+    bodies: [[u32; LANES]; 2],
 }
 
-/// Relative misalignment of an arm that counts as rounding.
-const ALIGNED: f64 = 1e-13;
+impl Block {
+    /// A block of lanes that are left over.
+    fn empty(nobody: u32) -> Self {
+        const ZERO: Row = [0.0; LANES];
+        const ONE: Row = [1.0; LANES];
+        Self {
+            normal: [ZERO; 3],
+            b: [ZERO; 3],
+            wn_inv: ZERO,
+            wt_inv: ZERO,
+            mu: ZERO,
+            arms: [ZERO; 2],
+            masses: [ZERO; 2],
+            spins: [ZERO; 2],
+            weight: ONE,
+            limit: ONE,
+            bodies: [[nobody; LANES]; 2],
+        }
+    }
 
-impl Central {
-    /// The contact in this form, if it has it.
-    pub(super) fn from_contact(p: &MixedProblem, c: &Contact) -> Option<Self> {
-        let mut central = Self { normal: c.normal, b: c.to_world(c.b), mu: c.mu, bodies: [c.body1, c.body2], ..Self::default() };
+    /// Makes a contact of balls the lane l; false if it is something else.
+    fn set(&mut self, l: usize, p: &MixedProblem, c: &Contact) -> bool {
         let (mut wn, mut wt) = (0.0, 0.0);
         for (k, (body, arm)) in [(c.body1, c.arm1), (c.body2, c.arm2)].into_iter().enumerate() {
             if body == IMMOBILE {
@@ -43,109 +68,398 @@ impl Central {
             let length = arm.dot(c.normal);
             let scalar = m.x == m.y && m.y == m.z && i[0] == i[1] && i[1] == i[2] && i[3] == 0.0 && i[4] == 0.0 && i[5] == 0.0;
             if !scalar || (arm - length * c.normal).length_squared() > (ALIGNED * length).powi(2) {
-                return None;
+                return false;
             }
-            (central.arms[k], central.masses[k], central.spins[k]) = (length, m.x, i[0] * length);
+            (self.arms[k][l], self.masses[k][l], self.spins[k][l]) = (length, m.x, i[0] * length);
+            self.bodies[k][l] = body;
             wn += m.x;
             wt += m.x + i[0] * length * length;
         }
-        (central.wn_inv, central.wt_inv) = (1.0 / wn, 1.0 / wt);
-        Some(central)
-    }
-
-    /// `u`, in the world.
-    #[inline]
-    pub(super) fn velocity(&self, v1: &Twist, v2: &Twist) -> DVec3 {
-        v1.linear - v2.linear + self.b + (self.arms[0] * v1.angular - self.arms[1] * v2.angular).cross(self.normal)
-    }
-
-    /// The exact new reaction, given the old one and the velocity that goes with it.
-    #[inline]
-    pub(super) fn solve(&self, r: DVec3, u: DVec3) -> DVec3 {
-        let (rn, un) = (self.normal.dot(r), self.normal.dot(u));
-        let new_n = rn - un * self.wn_inv;
-        if new_n <= 0.0 {
-            return DVec3::ZERO;
+        let b = c.to_world(c.b);
+        for i in 0..3 {
+            (self.normal[i][l], self.b[i][l]) = (c.normal[i], b[i]);
         }
-        let x = (r - rn * self.normal) - self.wt_inv * (u - un * self.normal);
-        let (limit, size) = (self.mu * new_n, x.length_squared());
-        let scale = if size <= limit * limit { 1.0 } else { limit / size.sqrt() };
-        new_n * self.normal + scale * x
+        (self.wn_inv[l], self.wt_inv[l], self.mu[l]) = (1.0 / wn, 1.0 / wt, c.mu);
+        self.weight[l] = c.local.mean_diagonal();
+        self.limit[l] = if c.scale > 0.0 { 1.0 / (c.scale * c.scale) } else { 0.0 };
+        true
     }
+}
 
-    /// The new reaction under the convex law with a known shift, see [`super::contact::LocalOperator::solve_convex`].
-    #[inline]
-    pub(super) fn solve_convex(&self, r: DVec3, u: DVec3, shift: f64) -> DVec3 {
-        let (rn, un) = (self.normal.dot(r), self.normal.dot(u));
-        // what the velocity without the reaction would need: −q_n/w_n and −q_t/w_t
-        let n = rn - (un + shift) * self.wn_inv;
-        let t = (r - rn * self.normal) - self.wt_inv * (u - un * self.normal);
-        let size = t.length();
-        if size <= self.mu * n {
-            return n * self.normal + t;
+/// Relative misalignment of an arm that counts as rounding.
+const ALIGNED: f64 = 1e-13;
+
+/// What a sweep changes in the lanes of a block.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(32))]
+struct State {
+    r: [Row; 3],
+    /// in the last sweep
+    change: [Row; 3],
+    /// of the conjugate step
+    direction: [Row; 3],
+}
+
+/// Place of a lane that is left over.
+const NONE: u32 = u32::MAX;
+
+/// The contacts of a problem in blocks, colour by colour.
+#[derive(Debug, Default)]
+pub(super) struct Balls {
+    blocks: Vec<Block>,
+    states: Vec<State>,
+    /// contact of each lane
+    places: Vec<[u32; LANES]>,
+    /// first block of each colour, and the end; where a pair has several contacts, one colour for the first of each, and so on
+    colours: Vec<u32>,
+}
+
+impl Balls {
+    /// States the contacts anew; false if one of them is not of balls.
+    ///
+    /// The twist after those of all bodies stands for immobile ones: [`stand_in`].
+    pub(super) fn prepare(&mut self, p: &MixedProblem) -> bool {
+        let Self { blocks, states, places, colours } = self;
+        (blocks.clear(), places.clear(), colours.clear());
+        colours.push(0);
+        let nobody = p.free.rigid.len() as u32;
+        for colour in p.colours.windows(2) {
+            let groups = &p.groups[colour[0] as usize..=colour[1] as usize];
+            for layer in 0.. {
+                let mut lane = LANES;
+                for group in groups.windows(2).filter(|g| g[0] + layer < g[1]) {
+                    if lane == LANES {
+                        (blocks.push(Block::empty(nobody)), places.push([NONE; LANES]));
+                        lane = 0;
+                    }
+                    let (k, last) = (group[0] + layer, blocks.len() - 1);
+                    if !blocks[last].set(lane, p, &p.contacts[k as usize]) {
+                        return false;
+                    }
+                    places[last][lane] = k;
+                    lane += 1;
+                }
+                if colours.last() == Some(&(blocks.len() as u32)) {
+                    break;
+                }
+                colours.push(blocks.len() as u32);
+            }
         }
-        let (wn, wt) = (1.0 / self.wn_inv, 1.0 / self.wt_inv);
-        let push = (self.mu * wt * size + wn * n) / (wn + self.mu * self.mu * wt);
-        if push <= 0.0 { DVec3::ZERO } else { push * self.normal + (self.mu * push / size) * t }
+        states.clear();
+        states.resize(blocks.len(), State::default());
+        true
     }
 
-    /// Velocities after a change of the reaction.
-    #[inline]
-    pub(super) fn kick(&self, v1: &mut Twist, v2: &mut Twist, dr: DVec3) {
-        let turn = self.normal.cross(dr);
-        v1.linear += self.masses[0] * dr;
-        v1.angular += self.spins[0] * turn;
-        v2.linear -= self.masses[1] * dr;
-        v2.angular -= self.spins[1] * turn;
+    /// Takes over the reactions of an answer.
+    pub(super) fn load(&mut self, p: &MixedProblem, answer: &Answer) {
+        for (state, places) in self.states.iter_mut().zip(&self.places) {
+            for (l, &k) in places.iter().enumerate().filter(|(_, k)| **k != NONE) {
+                let r = p.contacts[k as usize].to_world(answer.reactions.contacts[k as usize]);
+                (0..3).for_each(|i| state.r[i][l] = r[i]);
+            }
+        }
     }
 
-    /// Squared natural map in the norm of `d`, and `d |r|²`; with the De Saxcé shift of Coulomb's law or a known one.
-    #[inline]
-    pub(super) fn residual(&self, d: f64, r: DVec3, u: DVec3, shift: Option<f64>) -> (f64, f64) {
-        let d_inv = 1.0 / d;
-        let (rn, un) = (self.normal.dot(r), self.normal.dot(u));
-        let (rt, ut) = (r - rn * self.normal, u - un * self.normal);
-        let xn = rn - (un + shift.unwrap_or_else(|| self.mu * ut.length())) * d_inv;
-        let xt = rt - d_inv * ut;
-        let t = xt.length();
-        let (n, scale) = super::admissible::cone_projection(self.mu, xn, t);
-        (d * ((rn - n).powi(2) + (rt - scale * xt).length_squared()), d * r.length_squared())
+    /// Writes the reactions in the frames of their contacts.
+    pub(super) fn store(&self, p: &MixedProblem, reactions: &mut Reactions) {
+        for (state, places) in self.states.iter().zip(&self.places) {
+            for (l, &k) in places.iter().enumerate().filter(|(_, k)| **k != NONE) {
+                let r = DVec3::new(state.r[0][l], state.r[1][l], state.r[2][l]);
+                reactions.contacts[k as usize] = p.contacts[k as usize].to_local(r);
+            }
+        }
+    }
+
+    /// Visits all contacts, colour by colour; `visit` is handed the pieces of one colour.
+    pub(super) fn sweep<'a>(&'a mut self, beta: Option<f64>, mut visit: impl FnMut(Piece<'a>) -> Norms) -> Norms {
+        let (mut blocks, mut states) = (self.blocks.as_slice(), self.states.as_mut_slice());
+        let mut norms = Norms::default();
+        for colour in self.colours.windows(2) {
+            let n = (colour[1] - colour[0]) as usize;
+            let (here, rest) = states.split_at_mut(n);
+            norms = norms.add(visit(Piece { blocks: &blocks[..n], states: here, beta }));
+            (blocks, states) = (&blocks[n..], rest);
+        }
+        norms
+    }
+
+    /// Squares of the natural map, of the reactions, of the worst misfit and of the largest share that a contact carries of its scale.
+    pub(super) fn residual(&self, v: &[Twist]) -> Squares {
+        crate::algebra::lanes::Lanes::best().run_wide(Judge { blocks: &self.blocks, states: &self.states, v })
+    }
+}
+
+/// Appends the twist that stands for all immobile bodies: zero, and nothing kicks it.
+pub(super) fn stand_in(p: &MixedProblem, v: &mut Vec<Twist>) {
+    v.truncate(p.free.rigid.len());
+    v.push(Twist::default());
+}
+
+/// Part of a colour, with the conjugate step that each reaction takes before it is visited.
+pub(super) struct Piece<'a> {
+    blocks: &'a [Block],
+    states: &'a mut [State],
+    beta: Option<f64>,
+}
+
+/// Blocks above which a piece is worth another thread.
+const WORTH: usize = 128;
+
+impl<'a> Piece<'a> {
+    /// Its halves, or itself where it is small.
+    pub(super) fn halve(self) -> Result<[Self; 2], Self> {
+        if self.blocks.len() <= WORTH {
+            return Err(self);
+        }
+        let middle = self.blocks.len() / 2;
+        let (blocks, states) = (self.blocks.split_at(middle), self.states.split_at_mut(middle));
+        Ok([Piece { blocks: blocks.0, states: states.0, ..self }, Piece { blocks: blocks.1, states: states.1, ..self }])
+    }
+
+    /// Visits its contacts; `v` are the twists of all bodies and the one that [`stand_in`] adds.
+    pub(super) fn visit<C: TwistCell>(self, v: &[C]) -> Norms {
+        crate::algebra::lanes::Lanes::best().run_wide(Visit { piece: self, v })
+    }
+}
+
+struct Visit<'a, C> {
+    piece: Piece<'a>,
+    v: &'a [C],
+}
+
+/// The twists of the bodies at one end, number by number.
+#[inline(always)]
+fn gather(bodies: &[u32; LANES], load: impl Fn(u32) -> Twist) -> [Row; 6] {
+    let t = bodies.map(load);
+    let row = |x: fn(&Twist) -> f64| [x(&t[0]), x(&t[1]), x(&t[2]), x(&t[3])];
+    [row(|t| t.linear.x), row(|t| t.linear.y), row(|t| t.linear.z), row(|t| t.angular.x), row(|t| t.angular.y), row(|t| t.angular.z)]
+}
+
+#[inline(always)]
+fn scatter<C: TwistCell>(bodies: &[u32; LANES], t: &[Row; 6], v: &[C]) {
+    for (l, &body) in bodies.iter().enumerate() {
+        v[body as usize].store(Twist { linear: DVec3::new(t[0][l], t[1][l], t[2][l]), angular: DVec3::new(t[3][l], t[4][l], t[5][l]) });
+    }
+}
+
+/// Linear and angular part of gathered twists.
+#[inline(always)]
+fn parts<S: Simd>(simd: S, rows: &[Row; 6], k: usize) -> [Wide3<S>; 2] {
+    let at = |i: usize| Wide::load(simd, &rows[i], k);
+    [Wide3(at(0), at(1), at(2)), Wide3(at(3), at(4), at(5))]
+}
+
+/// `u`, in the world.
+#[inline(always)]
+fn velocity<S: Simd>(simd: S, c: &Block, k: usize, v1: [Wide3<S>; 2], v2: [Wide3<S>; 2]) -> Wide3<S> {
+    let n = Wide3::load(simd, &c.normal, k);
+    let arms = [Wide::load(simd, &c.arms[0], k), Wide::load(simd, &c.arms[1], k)];
+    v1[0] - v2[0] + Wide3::load(simd, &c.b, k) + (v1[1].times(arms[0]) - v2[1].times(arms[1])).cross(n)
+}
+
+impl<C: TwistCell> WithSimd for Visit<'_, C> {
+    type Output = Norms;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Norms {
+        let Self { piece: Piece { blocks, states, beta }, v } = self;
+        let mut norms = Norms::default();
+        let (zero, one) = (Wide::splat(simd, 0.0), Wide::splat(simd, 1.0));
+        let none = Wide3(zero, zero, zero);
+        let beta = beta.map(|beta| Wide::splat(simd, beta));
+        for (c, state) in blocks.iter().zip(states) {
+            let load = |body: u32| v[body as usize].load();
+            let (mut t1, mut t2) = (gather(&c.bodies[0], load), gather(&c.bodies[1], load));
+            let mut sums = [[0.0; LANES]; 2];
+            for k in 0..Wide::<S>::PARTS {
+                let (v1, v2) = (parts(simd, &t1, k), parts(simd, &t2, k));
+                let mut r = Wide3::load(simd, &state.r, k);
+                if let Some(beta) = beta {
+                    let step = Wide3::load(simd, &state.direction, k).times(beta);
+                    r = r + step;
+                    (step + Wide3::load(simd, &state.change, k)).store(&mut state.direction, k);
+                }
+                let n = Wide3::load(simd, &c.normal, k);
+                let u = velocity(simd, c, k, v1, v2);
+                let (rn, un) = (n.dot(r), n.dot(u));
+                let new_n = rn - un * Wide::load(simd, &c.wn_inv, k);
+                let x = (r - n.times(rn)) - (u - n.times(un)).times(Wide::load(simd, &c.wt_inv, k));
+                let (limit, size) = (Wide::load(simd, &c.mu, k) * new_n, x.dot(x));
+                let scale = size.at_most(limit * limit).pick(one, limit.over(size.sqrt()));
+                let new = new_n.at_most(zero).pick3(none, n.times(new_n) + x.times(scale));
+                let dr = new - r;
+                new.store(&mut state.r, k);
+                dr.store(&mut state.change, k);
+                let weight = Wide::load(simd, &c.weight, k);
+                (weight * dr.dot(dr)).store(&mut sums[0], k);
+                (weight * new.dot(new)).store(&mut sums[1], k);
+                // mostly neighbours that stay apart
+                let still = dr.0.equals(zero).and(dr.1.equals(zero)).and(dr.2.equals(zero));
+                let turn = n.cross(dr);
+                let [masses, spins] = [&c.masses, &c.spins].map(|x| [Wide::load(simd, &x[0], k), Wide::load(simd, &x[1], k)]);
+                let kicked = [
+                    [v1[0] + dr.times(masses[0]), v1[1] + turn.times(spins[0])],
+                    [v2[0] - dr.times(masses[1]), v2[1] - turn.times(spins[1])],
+                ];
+                for (t, (old, new)) in [&mut t1, &mut t2].into_iter().zip([v1, v2].into_iter().zip(kicked)) {
+                    for part in 0..2 {
+                        let Wide3(x, y, z) = still.pick3(old[part], new[part]);
+                        x.store(&mut t[3 * part], k);
+                        y.store(&mut t[3 * part + 1], k);
+                        z.store(&mut t[3 * part + 2], k);
+                    }
+                }
+            }
+            scatter(&c.bodies[0], &t1, v);
+            scatter(&c.bodies[1], &t2, v);
+            for l in 0..LANES {
+                norms.change += sums[0][l];
+                norms.size += sums[1][l];
+            }
+        }
+        norms
+    }
+}
+
+/// What [`Balls::residual`] finds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Squares {
+    /// `Σ d |F|²`
+    pub(super) error: f64,
+    /// `Σ d |r|²`
+    pub(super) size: f64,
+    /// largest `d² |F|²/s²`
+    pub(super) misfit: f64,
+    /// largest `d² |r|²/s²`; infinite where a contact has no scale
+    pub(super) carried: f64,
+}
+
+struct Judge<'a> {
+    blocks: &'a [Block],
+    states: &'a [State],
+    v: &'a [Twist],
+}
+
+impl WithSimd for Judge<'_> {
+    type Output = Squares;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Squares {
+        let mut found = Squares::default();
+        let (zero, one) = (Wide::splat(simd, 0.0), Wide::splat(simd, 1.0));
+        for (c, state) in self.blocks.iter().zip(self.states) {
+            let load = |body: u32| self.v[body as usize];
+            let (t1, t2) = (gather(&c.bodies[0], load), gather(&c.bodies[1], load));
+            let (mut errors, mut sizes) = ([0.0; LANES], [0.0; LANES]);
+            for k in 0..Wide::<S>::PARTS {
+                let n = Wide3::load(simd, &c.normal, k);
+                let u = velocity(simd, c, k, parts(simd, &t1, k), parts(simd, &t2, k));
+                let (r, d, mu) = (Wide3::load(simd, &state.r, k), Wide::load(simd, &c.weight, k), Wide::load(simd, &c.mu, k));
+                let d_inv = one.over(d);
+                let (rn, un) = (n.dot(r), n.dot(u));
+                let (rt, ut) = (r - n.times(rn), u - n.times(un));
+                let xn = rn - (un + mu * ut.dot(ut).sqrt()) * d_inv;
+                let xt = rt - ut.times(d_inv);
+                let t = xt.dot(xt).sqrt();
+                // the projection of `admissible::cone_projection`
+                let (apex, inside) = ((mu * t).at_most(zero - xn), t.at_most(mu * xn));
+                let s = (xn + mu * t).over(one + mu * mu);
+                let height = apex.pick(zero, inside.pick(xn, s));
+                let scale = apex.pick(zero, inside.pick(one, (mu * s).over(t)));
+                let (en, et) = (rn - height, rt - xt.times(scale));
+                (d * (en * en + et.dot(et))).store(&mut errors, k);
+                (d * r.dot(r)).store(&mut sizes, k);
+            }
+            for l in 0..LANES {
+                let (e, s, d, limit) = (errors[l], sizes[l], c.weight[l], c.limit[l]);
+                found.error += e;
+                found.size += s;
+                found.misfit = found.misfit.max(d * e * limit);
+                found.carried = found.carried.max(if limit > 0.0 { d * s * limit } else { f64::INFINITY });
+            }
+        }
+        found
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::numerics::residual;
     use glam::DMat3;
     use proptest::prelude::*;
+    use std::cell::Cell;
+
+    /// Two pairs of balls, one of them with two contacts, and a ball on a floor, all in one colour.
+    fn pairs(v: [f64; 6], mu: f64) -> MixedProblem {
+        let mut p = MixedProblem::default();
+        for k in 0..5 {
+            let (mass, shift) = (2.0 - 0.3 * f64::from(k), 0.1 * f64::from(k));
+            p.rigid.push(RigidMass { inverse_mass: DVec3::splat(mass), inverse_inertia: RigidMass::pack(DMat3::IDENTITY * 3.0 * mass) });
+            p.free.rigid.push(Twist {
+                linear: DVec3::new(v[0], v[1], v[2] - shift),
+                angular: DVec3::new(v[3] + shift, v[4], v[5]) * f64::from(1 - 2 * (k % 2)),
+            });
+        }
+        let contact = |normal: DVec3, body1, body2| {
+            let tangent = crate::algebra::spatial::tangents(normal).0;
+            let b = DVec3::new(0.1, 0.2, -0.3);
+            Contact { normal, tangent, arm1: -0.5 * normal, arm2: 0.7 * normal, b, mu, body1, body2, scale: 0.7, ..Contact::default() }
+        };
+        p.push_group([contact(DVec3::new(0.6, 0.0, 0.8), 0, 1), contact(DVec3::new(0.0, 0.8, 0.6), 0, 1)]);
+        p.push_group([contact(DVec3::Z, 2, IMMOBILE)]);
+        p.push_group([contact(DVec3::new(0.0, -0.6, 0.8), 4, 3)]);
+        p.close_colour();
+        p.prepare().expect("legal");
+        p
+    }
 
     proptest! {
         #[test]
         fn the_short_form_gives_the_answer_of_the_general_contact(
             v in prop::array::uniform6(-1.0..1.0f64), r in prop::array::uniform3(-1.0..1.0f64), mu in 0.0..1.5f64,
         ) {
-            let mut p = MixedProblem::default();
-            for (mass, v) in [(2.0, &v[..3]), (0.5, &v[3..])] {
-                p.rigid.push(RigidMass { inverse_mass: DVec3::splat(mass), inverse_inertia: RigidMass::pack(DMat3::IDENTITY * 3.0 * mass) });
-                p.free.rigid.push(Twist { linear: DVec3::from_slice(v), angular: DVec3::new(v[1], v[2], v[0]) });
+            let p = pairs(v, mu);
+            let mut answer = Answer::for_problem(&p);
+            let guess = DVec3::new(r[0].abs(), 0.3 * mu * r[1], 0.3 * mu * r[2]);
+            answer.reactions.contacts.fill(guess);
+            p.velocities(&answer.reactions.clone(), &mut answer.velocities);
+            let mut balls = Balls::default();
+            prop_assert!(balls.prepare(&p));
+            balls.load(&p, &answer);
+            let mut twists = answer.velocities.rigid.clone();
+            stand_in(&p, &mut twists);
+            let found = balls.residual(&twists);
+            let expected = residual::residual(&p, &answer, &answer.velocities);
+            prop_assert!((found.misfit.sqrt() - expected.misfit).abs() < 1e-13);
+            let norms = balls.sweep(None, |piece| piece.visit(Cell::from_mut(twists.as_mut_slice()).as_slice_of_cells()));
+            prop_assert!(twists[5] == Twist::default());
+            let mut changed = 0.0;
+            // the same by the general contact, in the order of the array
+            for (k, c) in p.contacts.iter().enumerate() {
+                let u = p.contact_velocity(c, &answer.velocities.rigid);
+                let exact = c.local.solve(u - c.local.apply(guess), mu);
+                let dr = exact - guess;
+                answer.reactions.contacts[k] = exact;
+                p.velocities(&answer.reactions.clone(), &mut answer.velocities);
+                changed += c.local.mean_diagonal() * dr.length_squared();
             }
-            let normal = DVec3::new(0.6, 0.0, 0.8);
-            let tangent = crate::algebra::spatial::tangents(normal).0;
-            let b = DVec3::new(0.1, 0.2, -0.3);
-            p.push_group([Contact { normal, tangent, arm1: -0.5 * normal, arm2: 0.7 * normal, b, mu, body1: 0, body2: 1, ..Contact::default() }]);
-            p.close_colour();
-            p.prepare().expect("legal");
-            let c = &p.contacts[0];
-            let central = Central::from_contact(&p, c).expect("balls");
-            let local = DVec3::new(r[0].abs(), 0.3 * mu * r[1], 0.3 * mu * r[2]);
-            let u = p.contact_velocity(c, &p.free.rigid);
-            let world = central.velocity(&p.free.rigid[0], &p.free.rigid[1]);
-            prop_assert!((c.to_world(u) - world).length() < 1e-14);
-            let exact = c.local.solve(u - c.local.apply(local), mu);
-            let short = central.solve(c.to_world(local), world);
-            prop_assert!((c.to_world(exact) - short).length() < 1e-13);
-            let exact = c.local.solve_convex(u - c.local.apply(local) + DVec3::X * 0.2, mu);
-            prop_assert!((c.to_world(exact) - central.solve_convex(c.to_world(local), world, 0.2)).length() < 1e-11);
+            let mut own = Reactions { contacts: vec![DVec3::NAN; p.contacts.len()], ..Reactions::default() };
+            balls.store(&p, &mut own);
+            for (a, b) in own.contacts.iter().zip(&answer.reactions.contacts) {
+                prop_assert!((*a - *b).length() < 1e-13, "{a} {b}");
+            }
+            for (a, b) in twists.iter().zip(&answer.velocities.rigid) {
+                prop_assert!((a.linear - b.linear).length() + (a.angular - b.angular).length() < 1e-12);
+            }
+            prop_assert!((norms.change - changed).abs() < 1e-12);
         }
+    }
+
+    #[test]
+    fn a_contact_that_is_none_of_balls_is_refused() {
+        let mut p = pairs([0.0; 6], 0.5);
+        p.contacts[3].arm1 += 1e-9 * DVec3::X;
+        assert!(!Balls::default().prepare(&p));
     }
 }

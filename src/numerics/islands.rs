@@ -1,5 +1,6 @@
 //! The parts of a problem that share no moving system: each can be solved, and judged, for itself.
 
+use super::disjoint::DisjointSets;
 use super::mixed::{Answer, Block, IMMOBILE, MixedProblem, System};
 
 /// One part: where its bodies, systems, contacts and blocks stand in the whole.
@@ -14,23 +15,24 @@ pub(super) struct Island {
 /// The islands of a problem, in the order of their first body; systems without rows belong to none.
 pub(super) fn islands(p: &MixedProblem) -> Vec<Island> {
     let rigid = p.rigid.len();
-    let mut parent: Vec<u32> = (0..(rigid + p.general.len()) as u32).collect();
+    let mut sets = DisjointSets::new(rigid + p.general.len());
     let node = |system: System| match system {
         System::Fixed => None,
         System::Rigid(i) => Some(i),
         System::General(i) => Some(rigid as u32 + i),
     };
     let body = |i: u32| (i != IMMOBILE).then_some(i);
-    for c in &p.contacts {
-        join(&mut parent, body(c.body1), body(c.body2));
-    }
-    for b in &p.blocks {
-        join(&mut parent, node(b.systems[0]), node(b.systems[1]));
-    }
-    let mut island_of = vec![u32::MAX; parent.len()];
+    let mut join = |a: Option<u32>, b: Option<u32>| {
+        if let (Some(a), Some(b)) = (a, b) {
+            sets.join(a, b);
+        }
+    };
+    p.contacts.iter().for_each(|c| join(body(c.body1), body(c.body2)));
+    p.blocks.iter().for_each(|b| join(node(b.systems[0]), node(b.systems[1])));
+    let mut island_of = vec![u32::MAX; sets.len()];
     let mut found: Vec<Island> = Vec::new();
     let mut place = |found: &mut Vec<Island>, a: Option<u32>, b: Option<u32>| {
-        let root = find(&mut parent, a.or(b)?);
+        let root = sets.root(a.or(b)?);
         let island = &mut island_of[root as usize];
         if *island == u32::MAX {
             *island = found.len() as u32;
@@ -48,29 +50,13 @@ pub(super) fn islands(p: &MixedProblem) -> Vec<Island> {
             found[i].blocks.push(k as u32);
         }
     }
-    for k in 0..parent.len() as u32 {
-        let island = island_of[find(&mut parent, k) as usize];
+    for k in 0..sets.len() as u32 {
+        let island = island_of[sets.root(k) as usize];
         if let Some(island) = found.get_mut(island as usize) {
             if (k as usize) < rigid { island.rigid.push(k) } else { island.general.push(k - rigid as u32) }
         }
     }
     found
-}
-
-fn find(parent: &mut [u32], mut i: u32) -> u32 {
-    while parent[i as usize] != i {
-        parent[i as usize] = parent[parent[i as usize] as usize];
-        i = parent[i as usize];
-    }
-    i
-}
-
-/// The lower root stays, so that an island is named by its first system.
-fn join(parent: &mut [u32], a: Option<u32>, b: Option<u32>) {
-    if let (Some(a), Some(b)) = (a, b) {
-        let (a, b) = (find(parent, a), find(parent, b));
-        parent[a.max(b) as usize] = a.min(b);
-    }
 }
 
 impl Island {

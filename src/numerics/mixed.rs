@@ -35,7 +35,7 @@ pub struct Twist {
 
 impl Twist {
     /// Velocity of the material point at `arm` from the centre.
-    #[inline]
+    #[inline(always)]
     pub fn at(&self, arm: DVec3) -> DVec3 {
         self.linear + self.angular.cross(arm)
     }
@@ -177,6 +177,24 @@ impl Contact {
     #[inline]
     pub fn to_local(&self, w: DVec3) -> DVec3 {
         DVec3::new(self.normal.dot(w), self.tangent.dot(w), self.normal.cross(self.tangent).dot(w))
+    }
+
+    #[inline(always)]
+    fn velocity(&self, v: &[Twist]) -> DVec3 {
+        self.rate(v) + self.b
+    }
+
+    /// `H v`
+    #[inline(always)]
+    pub(super) fn rate(&self, v: &[Twist]) -> DVec3 {
+        let mut w = DVec3::ZERO;
+        if self.body1 != IMMOBILE {
+            w += v[self.body1 as usize].at(self.arm1);
+        }
+        if self.body2 != IMMOBILE {
+            w -= v[self.body2 as usize].at(self.arm2);
+        }
+        self.to_local(w)
     }
 }
 
@@ -379,11 +397,13 @@ impl MixedProblem {
 
     /// Computes the own Delassus blocks and the scale of the residual.
     pub fn prepare(&mut self) -> Result<(), ProblemError> {
-        for (k, c) in self.contacts.iter_mut().enumerate() {
+        let Self { contacts, rigid, free, .. } = self;
+        let (mut scaled, mut plain) = (0.0, 0.0);
+        for (k, c) in contacts.iter_mut().enumerate() {
             let mut m = DMat3::ZERO;
             for (body, arm) in [(c.body1, c.arm1), (c.body2, c.arm2)] {
                 if body != IMMOBILE {
-                    m += self.rigid[body as usize].mobility(arm);
+                    m += rigid[body as usize].mobility(arm);
                 }
             }
             let (n, t1) = (c.normal, c.tangent);
@@ -392,17 +412,14 @@ impl MixedProblem {
             let nn = n.dot(mn);
             c.local = LocalOperator::new(nn, [t1.dot(mn), t2.dot(mn)], [t1.dot(m1), t1.dot(m2), t2.dot(m2)])
                 .ok_or_else(|| ProblemError::SingularBlock { block: format!("contact {k}"), found: nn })?;
-        }
-        self.prepare_blocks()?;
-        let (mut scaled, mut plain) = (0.0, 0.0);
-        for c in &self.contacts {
-            let q = self.contact_velocity(c, &self.free.rigid);
+            let q = c.velocity(&free.rigid);
             if q.x >= 0.0 {
                 continue; // open without any reaction: a far neighbour must not make the residual look small
             }
             scaled += q.length_squared() / c.local.mean_diagonal();
             plain += q.length_squared();
         }
+        self.prepare_blocks()?;
         let mut u = [0.0; MAX_ROWS];
         for block in &self.blocks {
             let u = &mut u[..block.rows];
@@ -479,22 +496,9 @@ impl MixedProblem {
     }
 
     /// `u = H v + b` of one contact.
-    #[inline]
+    #[inline(always)]
     pub fn contact_velocity(&self, c: &Contact, v: &[Twist]) -> DVec3 {
-        self.contact_rate(c, v) + c.b
-    }
-
-    /// `H v` of one contact.
-    #[inline]
-    pub fn contact_rate(&self, c: &Contact, v: &[Twist]) -> DVec3 {
-        let mut w = DVec3::ZERO;
-        if c.body1 != IMMOBILE {
-            w += v[c.body1 as usize].at(c.arm1);
-        }
-        if c.body2 != IMMOBILE {
-            w -= v[c.body2 as usize].at(c.arm2);
-        }
-        c.to_local(w)
+        c.velocity(v)
     }
 
     /// `u = H v + b` of one block.

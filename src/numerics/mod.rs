@@ -34,10 +34,12 @@ pub mod auto;
 mod central;
 pub mod complementarity;
 pub mod contact;
+mod disjoint;
 mod feasibility;
 pub mod global;
 #[cfg(feature = "lens")]
 pub mod hyperstatic;
+pub mod impacts;
 mod islands;
 pub mod lcp;
 pub mod local;

@@ -9,8 +9,9 @@
 //! Velocities are linear in the reactions, so the conjugate step moves both by the same formula. `|d_k|` costs nothing
 //! but is no residual: it only says when the true one is worth computing.
 
+use super::central::{Balls, Piece, stand_in};
 use super::mixed::{Answer, Contact, IMMOBILE, MAX_ROWS, MixedProblem, Reactions, RigidMass, Twist, Velocities};
-use super::{Report, Status, admissible::AdmissibleSet, central::Central, residual};
+use super::{Report, Status, admissible::AdmissibleSet, residual, residual::Residual};
 use glam::DVec3;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -55,12 +56,12 @@ pub struct Workspace {
     before: Velocities,
     direction: State,
     best: Answer,
+    /// velocities from scratch
+    fresh: Velocities,
     shared: Vec<[AtomicU64; 6]>,
     /// D of each contact
     weights: Vec<f64>,
-    /// 1/s² of each contact, 0 where it is not judged for itself
-    limits: Vec<f64>,
-    central: Vec<Central>,
+    balls: Balls,
     parallel_sweeps: u64,
 }
 
@@ -74,14 +75,21 @@ struct State {
 impl GaussSeidel {
     /// Improves `answer` until its error is at most the tolerance; its reactions are the first guess.
     pub fn solve(&self, p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Report {
+        if is_parallel(p) {
+            // handed over to the pool once, not for every colour
+            return rayon::scope(|_| self.run(p, answer, work));
+        }
+        self.run(p, answer, work)
+    }
+
+    fn run(&self, p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Report {
         p.velocities(&answer.reactions, &mut answer.velocities);
         let mut report = Report { status: Status::BudgetSpent, ..Report::default() };
         if p.contacts.is_empty() && p.blocks.is_empty() {
             report.status = Status::Converged;
             return report;
         }
-        let central = work.prepare(p);
-        to_frame(p, answer, central, true);
+        let balls = work.prepare(p, answer);
         let mut best = f64::INFINITY;
         let mut anchor = (0, f64::INFINITY);
         let mut last_norm = f64::INFINITY;
@@ -94,7 +102,7 @@ impl GaussSeidel {
             if self.accelerate {
                 work.extrapolate_velocities(answer, beta);
             }
-            let Norms { change, size } = work.sweep(p, answer, central, beta);
+            let Norms { change, size } = work.sweep(p, answer, balls, beta);
             report.iterations = k;
             // a residual costs a sweep: the change, times what it was last off by, says when one may be worth it
             let estimate = (change.sqrt() / size.sqrt().max(p.q_scaled)).max(f64::MIN_POSITIVE);
@@ -102,16 +110,10 @@ impl GaussSeidel {
             if k >= next_check || promising || k == self.max_sweeps {
                 last_check = k;
                 next_check = k + (k / 2).clamp(8, 25);
-                let error = work.error(p, answer, central);
+                let (error, found) = work.judge(p, answer, balls, self.tolerance, k >= KEEP_BEST);
                 factor = (error / estimate).max(0.1);
-                if error <= self.tolerance {
-                    // sweeps update v by differences; the answer counts only with v from scratch
-                    to_frame(p, answer, central, false);
-                    let found = residual::certify(p, answer);
-                    if found.error() <= self.tolerance {
-                        return found.report(Report { status: Status::Converged, ..report });
-                    }
-                    to_frame(p, answer, central, true);
+                if let Some(found) = found {
+                    return found.report(Report { status: Status::Converged, ..report });
                 }
                 if !error.is_finite() {
                     report.status = Status::Stalled;
@@ -121,6 +123,9 @@ impl GaussSeidel {
                     best = error;
                     if k >= KEEP_BEST {
                         work.best.clone_from(answer);
+                        if balls {
+                            work.balls.store(p, &mut work.best.reactions);
+                        }
                         kept = true;
                     }
                 }
@@ -142,8 +147,9 @@ impl GaussSeidel {
         }
         if kept {
             std::mem::swap(answer, &mut work.best);
+        } else if balls {
+            work.balls.store(p, &mut answer.reactions);
         }
-        to_frame(p, answer, central, false);
         residual::certify(p, answer).report(report)
     }
 }
@@ -151,20 +157,11 @@ impl GaussSeidel {
 /// Sweeps between two residuals at least, once the first has been a disappointment.
 const PAUSE: usize = 3;
 
-/// Sweeps after which the best answer so far is kept; earlier ones are not worth a copy.
+/// Sweeps after which the best answer so far is kept, and velocities are computed anew at each check; earlier ones are not worth it.
 const KEEP_BEST: usize = 30;
 
 /// Sweeps before the first forecast: transients of a cold start are over.
 const FIRST_FORECAST: usize = 8;
-
-/// Turns the contact reactions to world vectors, which the kernel of balls works on, or back; nothing where it is not used.
-fn to_frame(p: &MixedProblem, answer: &mut Answer, central: bool, world: bool) {
-    if central {
-        for (c, r) in p.contacts.iter().zip(&mut answer.reactions.contacts) {
-            *r = if world { c.to_world(*r) } else { c.to_local(*r) };
-        }
-    }
-}
 
 /// `x ← x + β p, p ← β p + d`; with β = 0 a restart.
 #[inline]
@@ -183,51 +180,56 @@ impl Workspace {
         self.parallel_sweeps
     }
 
-    /// Weights, buffers and, if every contact is one of balls, their short records; says whether it is.
-    fn prepare(&mut self, p: &MixedProblem) -> bool {
-        self.weights.clear();
-        self.weights.extend(p.contacts.iter().map(|c| c.local.mean_diagonal()));
-        self.limits.clear();
-        self.limits.extend(p.contacts.iter().map(|c| if c.scale > 0.0 { 1.0 / (c.scale * c.scale) } else { 0.0 }));
-        self.change.contacts.resize(p.contacts.len(), DVec3::ZERO);
+    /// Buffers, and the contacts as those of balls if every one is; says whether it is.
+    fn prepare(&mut self, p: &MixedProblem, answer: &mut Answer) -> bool {
+        // the lagged law has no lanes of its own
+        let balls = p.lagged.is_empty() && self.balls.prepare(p);
+        let bodies = p.free.rigid.len() + usize::from(balls);
         self.change.blocks.resize(p.block_b.len(), 0.0);
         let State { r, v } = &mut self.direction;
-        r.contacts.resize(p.contacts.len(), DVec3::ZERO);
         r.blocks.resize(p.block_b.len(), 0.0);
-        v.rigid.resize(p.free.rigid.len(), Twist::default());
+        v.rigid.resize(bodies, Twist::default());
         v.general.resize(p.free.general.len(), 0.0);
-        self.central.clear();
-        for c in &p.contacts {
-            match Central::from_contact(p, c) {
-                Some(short) => self.central.push(short),
-                None => break,
-            }
+        if balls {
+            self.balls.load(p, answer);
+            stand_in(p, &mut answer.velocities.rigid);
+        } else {
+            self.weights.clear();
+            self.weights.extend(p.contacts.iter().map(|c| c.local.mean_diagonal()));
+            self.change.contacts.resize(p.contacts.len(), DVec3::ZERO);
+            r.contacts.resize(p.contacts.len(), DVec3::ZERO);
         }
-        self.central.len() == p.contacts.len()
+        balls
     }
 
     /// One pass over all contacts, colour by colour, then over all blocks; the reactions take their conjugate step on the way.
-    fn sweep(&mut self, p: &MixedProblem, answer: &mut Answer, central: bool, beta: Option<f64>) -> Norms {
+    fn sweep(&mut self, p: &MixedProblem, answer: &mut Answer, balls: bool, beta: Option<f64>) -> Norms {
         let Answer { reactions, velocities, .. } = answer;
-        let rows = Rows { p, central: central.then_some(self.central.as_slice()), weights: &self.weights, beta };
-        let pieces = Pieces { r: &mut reactions.contacts, change: &mut self.change.contacts, direction: &mut self.direction.r.contacts };
-        let colours = p.colours.len().saturating_sub(1).max(1);
-        let mut norms = if p.contacts.len() >= 2 * PARALLEL * colours && rayon::current_num_threads() > 1 {
+        let parallel = is_parallel(p);
+        if parallel {
             self.parallel_sweeps += 1;
             self.shared.resize_with(velocities.rigid.len(), Default::default);
             for (cell, twist) in self.shared.iter().zip(&velocities.rigid) {
                 cell.store(*twist);
             }
-            let shared = self.shared.as_slice();
-            let norms = sweep_colours(p, pieces, |groups, pieces| visit_parallel(&rows, groups, pieces, shared));
+        }
+        let shared = self.shared.as_slice();
+        let cells = Cell::from_mut(velocities.rigid.as_mut_slice()).as_slice_of_cells();
+        let mut norms = if balls {
+            self.balls.sweep(beta, |piece| if parallel { balls_parallel(piece, shared) } else { balls_serial(piece, cells) })
+        } else {
+            let rows = Rows { p, weights: &self.weights, beta };
+            let pieces =
+                Pieces { r: &mut reactions.contacts, change: &mut self.change.contacts, direction: &mut self.direction.r.contacts };
+            sweep_colours(p, pieces, |groups, pieces| {
+                if parallel { visit_parallel(&rows, groups, pieces, shared) } else { visit_serial(&rows, groups, pieces, cells) }
+            })
+        };
+        if parallel {
             for (cell, twist) in self.shared.iter().zip(&mut velocities.rigid) {
                 *twist = cell.load();
             }
-            norms
-        } else {
-            let cells = Cell::from_mut(velocities.rigid.as_mut_slice()).as_slice_of_cells();
-            sweep_colours(p, pieces, |groups, pieces| visit_serial(&rows, groups, pieces, cells))
-        };
+        }
         for block in &p.blocks {
             let range = block.first..block.first + block.rows;
             let (r, change) = (&mut reactions.blocks[range.clone()], &mut self.change.blocks[range.clone()]);
@@ -262,44 +264,51 @@ impl Workspace {
         self.before.clone_from(v);
     }
 
-    /// The error that decides whether a certificate is worth asking for.
-    fn error(&self, p: &MixedProblem, answer: &Answer, central: bool) -> f64 {
-        if !central || !p.blocks.is_empty() {
-            let mut local;
-            let answer = if central {
-                local = answer.clone();
-                to_frame(p, &mut local, central, false);
-                &local
-            } else {
-                answer
-            };
-            return residual::residual(p, answer, &answer.velocities).error();
+    /// The error of the point at hand, and its certificate if that is within the tolerance; the answer is complete then.
+    ///
+    /// Sweeps update v by differences; a certificate counts only with v from scratch, from which the sweeps go on too if `renew` says so.
+    /// Contacts of balls have a shorter way to the error.
+    fn judge(&mut self, p: &MixedProblem, answer: &mut Answer, balls: bool, tolerance: f64, renew: bool) -> (f64, Option<Residual>) {
+        let mut quick = None;
+        if balls && p.blocks.is_empty() {
+            let s = self.balls.residual(&answer.velocities.rigid);
+            let e_s = if s.error == 0.0 { 0.0 } else { s.error.sqrt() / s.size.sqrt().max(p.q_scaled).max(f64::MIN_POSITIVE) };
+            let error = residual::error(e_s, s.misfit.sqrt(), s.carried.sqrt() <= residual::IDLE);
+            if error.is_nan() || error > tolerance {
+                return (error, None);
+            }
+            quick = Some(error);
         }
-        let v = &answer.velocities.rigid;
-        let load = |body: u32| v.get(body as usize).copied().unwrap_or_default();
-        let (mut error, mut size, mut local, mut carried) = (0.0, 0.0, 0f64, 0f64);
-        let contacts = self.central.iter().zip(&self.weights).zip(&self.limits).zip(&answer.reactions.contacts);
-        for (k, (((c, &d), &limit), &r)) in contacts.enumerate() {
-            let (e, s) = c.residual(d, r, c.velocity(&load(c.bodies[0]), &load(c.bodies[1])), p.lagged.get(k).copied());
-            error += e;
-            size += s;
-            local = local.max(d * e * limit);
-            carried = carried.max(if limit > 0.0 { d * s * limit } else { f64::INFINITY });
+        if balls {
+            self.balls.store(p, &mut answer.reactions);
         }
-        let e_s = if error == 0.0 { 0.0 } else { error.sqrt() / size.sqrt().max(p.q_scaled).max(f64::MIN_POSITIVE) };
-        residual::error(e_s, local.sqrt(), carried.sqrt() <= residual::IDLE)
+        p.velocities(&answer.reactions, &mut self.fresh);
+        let found = residual::residual(p, answer, &self.fresh);
+        let solved = found.error() <= tolerance;
+        let renew = renew || quick.is_some();
+        if solved || renew {
+            std::mem::swap(&mut answer.velocities, &mut self.fresh);
+        }
+        if solved {
+            return (found.error(), Some(found));
+        }
+        if balls && renew {
+            self.balls.load(p, answer);
+            stand_in(p, &mut answer.velocities.rigid);
+        }
+        (quick.unwrap_or(found.error()), None)
     }
 }
 
 /// `|D^½ d|²` of the change and `|D^½ r|²`, over a piece of the rows.
 #[derive(Clone, Copy, Default)]
-struct Norms {
-    change: f64,
-    size: f64,
+pub(super) struct Norms {
+    pub(super) change: f64,
+    pub(super) size: f64,
 }
 
 impl Norms {
-    fn add(self, o: Self) -> Self {
+    pub(super) fn add(self, o: Self) -> Self {
         Self { change: self.change + o.change, size: self.size + o.size }
     }
 
@@ -341,6 +350,12 @@ fn sweep_colours<'a>(p: &MixedProblem, mut rest: Pieces<'a>, mut visit: impl FnM
 /// Contacts below which a piece of a colour is not worth another thread.
 const PARALLEL: usize = 512;
 
+/// Whether several threads share the sweeps.
+fn is_parallel(p: &MixedProblem) -> bool {
+    let colours = p.colours.len().saturating_sub(1).max(1);
+    p.contacts.len() >= 2 * PARALLEL * colours && rayon::current_num_threads() > 1
+}
+
 /// The group at which a piece of a colour is halved, or `None` for one that is small.
 fn middle(groups: &[u32]) -> Option<usize> {
     let contacts = (groups[groups.len() - 1] - groups[0]) as usize;
@@ -363,40 +378,58 @@ fn visit_parallel(rows: &Rows<'_>, groups: &[u32], pieces: Pieces<'_>, v: &[[Ato
     left.add(right)
 }
 
+/// Visits the halves of a colour of balls one after the other: the sums are then those of [`balls_parallel`] to the bit.
+fn balls_serial(piece: Piece<'_>, v: &[Cell<Twist>]) -> Norms {
+    match piece.halve() {
+        Ok([left, right]) => balls_serial(left, v).add(balls_serial(right, v)),
+        Err(small) => small.visit(v),
+    }
+}
+
+/// As [`visit_parallel`].
+fn balls_parallel(piece: Piece<'_>, v: &[[AtomicU64; 6]]) -> Norms {
+    match piece.halve() {
+        Ok([left, right]) => {
+            let (left, right) = rayon::join(|| balls_parallel(left, v), || balls_parallel(right, v));
+            left.add(right)
+        }
+        Err(small) => small.visit(v),
+    }
+}
+
 /// A twist that is read and written in place; plain cells in series, relaxed atomics in parallel: the same bits.
-trait TwistCell {
+pub(super) trait TwistCell {
     fn load(&self) -> Twist;
     fn store(&self, twist: Twist);
 }
 
 impl TwistCell for Cell<Twist> {
-    #[inline]
+    #[inline(always)]
     fn load(&self) -> Twist {
         self.get()
     }
-    #[inline]
+    #[inline(always)]
     fn store(&self, twist: Twist) {
         self.set(twist);
     }
 }
 
 impl TwistCell for [AtomicU64; 6] {
-    #[inline]
+    #[inline(always)]
     fn load(&self) -> Twist {
         let x = |i: usize| f64::from_bits(self[i].load(Ordering::Relaxed));
         Twist { linear: DVec3::new(x(0), x(1), x(2)), angular: DVec3::new(x(3), x(4), x(5)) }
     }
-    #[inline]
+    #[inline(always)]
     fn store(&self, t: Twist) {
         let x = [t.linear.x, t.linear.y, t.linear.z, t.angular.x, t.angular.y, t.angular.z];
         self.iter().zip(x).for_each(|(c, x)| c.store(x.to_bits(), Ordering::Relaxed));
     }
 }
 
-/// The contacts of a problem, in the short form where all of them have it.
+/// The contacts of a problem.
 struct Rows<'a> {
     p: &'a MixedProblem,
-    central: Option<&'a [Central]>,
     weights: &'a [f64],
     /// Conjugate step that each reaction takes before it is visited.
     beta: Option<f64>,
@@ -405,19 +438,12 @@ struct Rows<'a> {
 impl Rows<'_> {
     /// Visits the contacts of some groups in order.
     fn visit<C: TwistCell>(&self, groups: &[u32], pieces: Pieces<'_>, v: &[C]) -> Norms {
-        let (first, last) = (groups[0] as usize, groups[groups.len() - 1] as usize);
+        let first = groups[0] as usize;
         let Pieces { r, change, direction } = pieces;
         if let Some(beta) = self.beta {
             for ((r, d), p) in r.iter_mut().zip(change.iter()).zip(direction) {
                 conjugate_step(r, *d, p, beta);
             }
-        }
-        if let Some(central) = self.central {
-            let (contacts, weights) = (&central[first..last], &self.weights[first..last]);
-            return match self.p.lagged.get(first..last) {
-                None => visit_central(contacts, weights, r, change, v, |_, c, r, u| c.solve(r, u)),
-                Some(shifts) => visit_central(contacts, weights, r, change, v, |k, c, r, u| c.solve_convex(r, u, shifts[k])),
-            };
         }
         let mut norms = Norms::default();
         for group in groups.windows(2) {
@@ -431,36 +457,6 @@ impl Rows<'_> {
         }
         norms
     }
-}
-
-/// Visits contacts of balls.
-fn visit_central<C: TwistCell>(
-    contacts: &[Central],
-    weights: &[f64],
-    r: &mut [DVec3],
-    change: &mut [DVec3],
-    v: &[C],
-    solve: impl Fn(usize, &Central, DVec3, DVec3) -> DVec3,
-) -> Norms {
-    let mut norms = Norms::default();
-    for (k, (((c, d), r), change)) in contacts.iter().zip(weights).zip(r).zip(change).enumerate() {
-        let load = |body: u32| if body == IMMOBILE { Twist::default() } else { v[body as usize].load() };
-        let [mut v1, mut v2] = c.bodies.map(load);
-        let new = solve(k, c, *r, c.velocity(&v1, &v2));
-        let dr = new - *r;
-        (*change, *r) = (dr, new);
-        norms.count(*d, dr, new);
-        if dr == DVec3::ZERO {
-            continue; // mostly neighbours that stay apart
-        }
-        c.kick(&mut v1, &mut v2, dr);
-        for (body, twist) in c.bodies.into_iter().zip([v1, v2]) {
-            if body != IMMOBILE {
-                v[body as usize].store(twist);
-            }
-        }
-    }
-    norms
 }
 
 /// Visits the contacts between one pair of bodies, whose velocities stay in registers meanwhile.

@@ -6,7 +6,7 @@ use super::systems::{Periodic, multiple};
 use crate::assembly::problem::{Solver, StepProblem};
 use crate::cluster::systems::{Clusters, Traces};
 use crate::cluster::{ClusterError, NewtonLoop, SystemsReport};
-use crate::diagnostics::energy::{Energy, Work, energy, step_work, support_impulse};
+use crate::diagnostics::energy::{Energy, Work, step_energy, support_impulse};
 use crate::geometry::systems::Proximity;
 use crate::integrator::systems::{Pass, unsettled};
 use crate::model::contact::{ContactPair, Foresight, Manifold};
@@ -122,6 +122,9 @@ pub struct Balance {
     pub kinetic_max: f64,
     /// Work so far, by cause.
     pub work: Work,
+    /// Energy that impacts have made from nothing (J), by islands of bodies that press on each other: see [`crate::numerics::impacts`].
+    /// It is part of the work of normal reactions and friction.
+    pub impact_gain: f64,
 }
 
 impl Balance {
@@ -631,14 +634,14 @@ impl Simulation {
     fn certify(&mut self, settled: bool) -> StepReport {
         let bodies = self.world.resource::<Bodies>();
         let (scheme, step) = (self.world.resource::<Scheme>(), self.world.resource::<StepProblem>());
-        let (before, after) = (energy(bodies, scheme, false), energy(bodies, scheme, true));
-        let work = step_work(bodies, scheme, step);
+        let ([before, after], work) = step_energy(bodies, scheme, step);
         let balance = &mut self.balance;
         balance.energy = after;
         balance.kinetic_change += after.kinetic - before.kinetic;
         balance.potential_change += after.potential - before.potential;
         balance.kinetic_max = balance.kinetic_max.max(before.kinetic).max(after.kinetic);
         balance.work.add(&work);
+        balance.impact_gain += step.gained;
         let mut report = StepReport {
             contacts: step.problem.contacts.len(),
             converged: step.report.converged() && settled && self.world.resource::<Clusters>().report.unconverged == 0,

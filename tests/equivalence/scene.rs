@@ -33,7 +33,7 @@ pub(crate) fn everything(treatment: Treatment) -> Fallible<(Simulation, Vec<Enti
     let mut sim = Simulation::new(Scheme { time_step: 1e-3, treatment, gyroscopic, ..Scheme::default() })?;
     sim.solver_mut().tolerance = 1e-11;
     let mut laws = ContactLaws::uniform(CoulombImpact { mu: 0.4, ..CoulombImpact::default() });
-    laws.set(0, 1, CoulombImpact { mu: 0.2, e_n: 0.5, e_t: 0.1 });
+    laws.set(0, 1, CoulombImpact { mu: 0.2, e_n: 0.5, e_t: 0.1, ..CoulombImpact::default() });
     sim.set_laws(laws)?;
     sim.spawn_body(Body::new(Shape::half_space(DVec3::Z)?).fixed().named("floor"))?;
     let belt = Body::new(Shape::cuboid(DVec3::new(0.5, 0.5, 0.1))?).at(DVec3::new(5.0, 0.0, 0.0)).named("belt");
@@ -62,7 +62,7 @@ pub(crate) fn everything(treatment: Treatment) -> Fallible<(Simulation, Vec<Enti
     let theta = Integrator::MoreauJean { theta: treatment.theta(), gamma: 0.5, projection: Projection::None };
     let particle = sim.spawn_system(Lagrangian::new([2.0, 0.3, 0.3, 1.0], [0.0, 1e-4], [0.7, -0.4]).with_force([0.5, -9.81]), theta)?;
     let mass = sim.spawn_system(Lagrangian::new([3.0], [0.0], [0.0]).with_force([-1.0]), theta)?;
-    let rough = Law::CoulombImpact(CoulombImpact { mu: 0.3, e_n: 0.4, e_t: 0.0 });
+    let rough = Law::CoulombImpact(CoulombImpact { mu: 0.3, e_n: 0.4, ..CoulombImpact::default() });
     sim.spawn_interaction(Interaction::new([particle], LagrangianLinear::new([0.0, 1.0, 1.0, 0.0], [0.0, 0.0]), rough));
     sim.spawn_interaction(Interaction::new([particle, mass], LagrangianLinear::new([1.0, 0.0, -1.0], [0.0]), Law::Equality));
     sim.spawn_interaction(Interaction::new([mass], LagrangianLinear::new([1.0], [0.01]), Law::NewtonImpact { e: 0.5 }));

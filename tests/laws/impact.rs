@@ -161,7 +161,7 @@ fn without_friction_nothing_slows_or_turns_a_sliding_ball() -> Fallible {
 fn tangential_restitution_turns_the_sliding_of_a_gripping_ball_round() -> Fallible {
     for (treatment, e_n) in [(FORECAST, 0.5), (GAP_AWARE, 0.5), (FORECAST, 0.0), (GAP_AWARE, 0.0)] {
         for e_t in [-0.5, 0.0, 0.6] {
-            let mut sim = scene(1e-3, treatment, CoulombImpact { mu: 10.0, e_n, e_t }, 1e-13)?;
+            let mut sim = scene(1e-3, treatment, CoulombImpact { mu: 10.0, e_n, e_t, ..CoulombImpact::default() }, 1e-13)?;
             let start = Body::new(Shape::ball(RADIUS)?).at(DVec3::Z * (RADIUS - 1e-9));
             let ball = sim.spawn_body(start.moving(DVec3::new(0.7, 0.0, -2.0), DVec3::ZERO))?;
             assert!(sim.step()?.converged);

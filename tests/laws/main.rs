@@ -1,6 +1,7 @@
 //! Laws of mechanics that a scene of a few lines must obey.
 
 mod common;
+mod fremond;
 mod hyperstatic;
 mod impact;
 mod incline;

@@ -61,7 +61,7 @@ fn a_bouncing_body_loses_energy_alone_and_comes_to_rest_touching() -> Fallible {
     let shapes = [Shape::ball(0.01)?, Shape::cuboid(DVec3::new(0.01, 0.02, 0.015))?, Shape::capsule(0.03, 0.01)?];
     for shape in shapes {
         for (mu, e) in [(0.0, 0.9), (0.7, 0.9), (0.4, 0.5), (1.5, 1.0)] {
-            let mut sim = scene(1e-3, GAP_AWARE, CoulombImpact { mu, e_n: e, e_t: 0.0 }, 1e-10)?;
+            let mut sim = scene(1e-3, GAP_AWARE, CoulombImpact { mu, e_n: e, ..CoulombImpact::default() }, 1e-10)?;
             let turned = DQuat::from_rotation_y(0.4) * DQuat::from_rotation_x(0.3);
             let start = Body::new(shape.clone()).at(DVec3::Z * 0.3).turned(turned).moving(DVec3::X * 0.5, DVec3::ZERO);
             let body = sim.spawn_body(start)?;
@@ -155,7 +155,7 @@ fn a_rebound_gives_back_no_more_than_the_impact_took() -> Fallible {
 fn a_lively_pile_comes_to_rest_without_overlap() -> Fallible {
     let radius = 0.01;
     for (e, h) in [(0.5, 1e-3), (0.9, 1e-3), (0.9, 2e-3)] {
-        let mut sim = scene(h, GAP_AWARE, CoulombImpact { mu: 0.5, e_n: e, e_t: 0.0 }, 1e-4)?;
+        let mut sim = scene(h, GAP_AWARE, CoulombImpact { mu: 0.5, e_n: e, ..CoulombImpact::default() }, 1e-4)?;
         for side in [DVec3::X, DVec3::NEG_X, DVec3::Y, DVec3::NEG_Y] {
             sim.spawn_body(Body::new(Shape::half_space(side)?).fixed().at(-0.04 * side))?;
         }

@@ -154,7 +154,7 @@ fn rigid_ball() -> Fallible<Table> {
         0.0, 1.0, 0.0, 0.0, 0.0, -0.1,
         0.0, 0.0, 1.0, 0.0, 0.1, 0.0,
     ];
-    let law = Law::CoulombImpact(CoulombImpact { mu: 0.6, e_n: 0.9, e_t: 0.9 });
+    let law = Law::CoulombImpact(CoulombImpact { mu: 0.6, e_n: 0.9, e_t: 0.9, ..CoulombImpact::default() });
     let f = sim.spawn_interaction(Interaction::new([b], relation.with_jacobian(rows), law));
     let state = [("t", Time), ("x", State(b, 0)), ("vx", Velocity(b, 0)), ("p1_x", Input(b, 0)), ("lambda1_n", Multiplier(f, 0))];
     let rest = [("x_bis", State(b, 0)), ("y", State(b, 1)), ("z", State(b, 2)), ("vy", Velocity(b, 1)), ("vz", Velocity(b, 2))];

@@ -6,7 +6,7 @@ use drystone::cluster::Signal::{self, Input, Multiplier, State, Time, Velocity};
 use drystone::model::dynamical_system::Lagrangian;
 use drystone::model::integrator::{Integrator, Projection};
 use drystone::model::interaction::Interaction;
-use drystone::model::law::{CoulombImpact, Law};
+use drystone::model::law::{CoulombImpact, Impact, Law};
 use drystone::model::operator::Operator;
 use drystone::model::relation::LagrangianLinear;
 use drystone::simulation::Simulation;
@@ -20,7 +20,7 @@ pub(crate) fn cases() -> Vec<Case> {
             // the source gives its first row the time of the second
             ..Case::new(
                 "ball2d-friction",
-                || ball2d(Law::CoulombImpact(CoulombImpact { mu: 0.1, e_n: 0.9, e_t: 0.0 }), 2),
+                || ball2d(Law::CoulombImpact(CoulombImpact { mu: 0.1, e_n: 0.9, ..CoulombImpact::default() }), 2),
                 [within(1e-9, "x vx omega p1_x lambda_n y theta vy"), within(1e-9, "t").after_row(1)],
             )
         },
@@ -28,7 +28,7 @@ pub(crate) fn cases() -> Vec<Case> {
             model: "the same, rolling friction with μ_r = 0",
             ..Case::new(
                 "ball2d-rolling-friction",
-                || ball2d(Law::RollingImpact { contact: CoulombImpact { mu: 0.1, e_n: 0.9, e_t: 0.0 }, mu_r: 0.0 }, 3),
+                || ball2d(Law::RollingImpact { contact: CoulombImpact { mu: 0.1, e_n: 0.9, ..CoulombImpact::default() }, mu_r: 0.0 }, 3),
                 [within(1e-8, "x vx omega p1_x lambda_n y theta vy"), within(1e-8, "t").after_row(1)],
             )
         },
@@ -87,7 +87,7 @@ fn incline() -> Fallible<Table> {
         let mut sim = Simulation::with_time_step(1e-3)?;
         let block = Lagrangian::new(Operator::Diagonal(vec![2.0, 2.0]), [0.0, 0.0], [1.2, 0.0]);
         let b = sim.spawn_system(block.with_force([2.0 * G * slope.sin(), -2.0 * G * slope.cos()]), Integrator::MOREAU_JEAN)?;
-        let law = Law::CoulombImpact(CoulombImpact { mu, e_n: 0.0, e_t: 0.0 });
+        let law = Law::CoulombImpact(CoulombImpact { mu, e_n: 0.0, ..CoulombImpact::default() });
         let f = sim.spawn_interaction(Interaction::new([b], LagrangianLinear::new([0.0, 1.0, 1.0, 0.0], [0.0, 0.0]), law));
         let columns: [(&str, Signal); 7] = [
             ("t", Time),
@@ -108,7 +108,7 @@ fn incline() -> Fallible<Table> {
 
 pub(crate) const RADIUS: f64 = 0.3;
 pub(crate) const MASS: f64 = 1.7;
-pub(crate) const ROUGH: CoulombImpact = CoulombImpact { mu: 0.25, e_n: 0.6, e_t: 0.0 };
+pub(crate) const ROUGH: CoulombImpact = CoulombImpact { mu: 0.25, e_n: 0.6, e_t: 0.0, impact: Impact::Newton };
 
 fn spinning_sphere(h: f64) -> Fallible<(Simulation, Entity, Entity)> {
     let (m, r) = (MASS, RADIUS);
@@ -159,7 +159,11 @@ fn woodpecker() -> Fallible<Table> {
     ];
     for (normal, tangent, offset, e_n) in contacts {
         let relation = LagrangianLinear::new([normal, tangent].concat(), [offset, 0.0]);
-        sim.spawn_interaction(Interaction::new([w], relation, Law::CoulombImpact(CoulombImpact { mu: 0.3, e_n, e_t: 0.0 })));
+        sim.spawn_interaction(Interaction::new(
+            [w],
+            relation,
+            Law::CoulombImpact(CoulombImpact { mu: 0.3, e_n, ..CoulombImpact::default() }),
+        ));
     }
     let columns: [(&str, Signal); 7] = [
         ("t", Time),

@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use super::loads::{BaseMotion, WaterPressure};
 pub use super::study::{DamStudy, InclineStudy, Study};
 use crate::algebra::spatial::Pose;
+use crate::model::law::Impact;
 pub use crate::model::scheme::{Friction, Gyroscopic, Treatment};
 
 /// Everything that a run needs to know; see the [module](self) for an example.
@@ -385,7 +386,7 @@ impl Default for Material {
     }
 }
 
-/// Coulomb friction with Newton restitution.
+/// Coulomb friction with restitution, see [`crate::model::law::CoulombImpact`].
 ///
 /// ```
 /// assert_eq!(drystone::io::scene::model::ContactLaw::default().mu, 0.5);
@@ -398,11 +399,13 @@ pub struct ContactLaw {
     pub e_n: f64,
     /// Tangential restitution, −1 to 1.
     pub e_t: f64,
+    /// Whose law of impact.
+    pub impact: Impact,
 }
 
 impl Default for ContactLaw {
     fn default() -> Self {
-        Self { mu: 0.5, e_n: 0.0, e_t: 0.0 }
+        Self { mu: 0.5, e_n: 0.0, e_t: 0.0, impact: Impact::Newton }
     }
 }
 

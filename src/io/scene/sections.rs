@@ -16,6 +16,7 @@ use super::motion::samples;
 use super::resources::Resources;
 use super::units::{Quantity, short};
 use crate::geometry::shapes::UNBOUNDED;
+use crate::model::law::Impact;
 use crate::numerics::admissible::MU_MAX;
 use crate::simulation::AutoStep;
 
@@ -142,18 +143,23 @@ fn materials(list: &[Field<'_>]) -> Result<Vec<Material>, SceneError> {
     Ok(materials)
 }
 
-fn law(f: &mut Fields<'_>) -> Result<ContactLaw, SceneError> {
+/// One law; `impact` is the rule where none is named.
+fn law(f: &mut Fields<'_>, impact: Impact) -> Result<ContactLaw, SceneError> {
     let default = ContactLaw::default();
-    Ok(ContactLaw {
-        mu: f.or("mu", default.mu, |x| x.between(0.0, MU_MAX))?,
-        e_n: f.or("e_n", default.e_n, |x| x.between(0.0, 1.0))?,
-        e_t: f.or("e_t", default.e_t, |x| x.between(-1.0, 1.0))?,
-    })
+    let rules = [("newton", Impact::Newton), ("fremond", Impact::Fremond)];
+    let (mu, e_n) = (f.or("mu", default.mu, |x| x.between(0.0, MU_MAX))?, f.or("e_n", default.e_n, |x| x.between(0.0, 1.0))?);
+    let tangential = f.optional("e_t");
+    let e_t = tangential.as_ref().map_or(Ok(default.e_t), |x| x.between(-1.0, 1.0))?;
+    let impact = f.or("impact", impact, |x| x.choice(&rules))?;
+    if let Some(field) = tangential.filter(|_| impact == Impact::Fremond && e_t != 0.0) {
+        return Err(field.error(format!("found `e_t = {e_t}` with impact = \"fremond\", which has no tangential restitution"), "remove it"));
+    }
+    Ok(ContactLaw { mu, e_n, e_t, impact })
 }
 
 fn laws(field: &Field<'_>, materials: &[Material]) -> Result<(ContactLaw, Vec<PairLaw>), SceneError> {
     let mut f = field.fields()?;
-    let default = law(&mut f)?;
+    let default = law(&mut f, Impact::default())?;
     let mut pairs: Vec<PairLaw> = Vec::new();
     for item in f.list("pairs")? {
         let mut p = item.fields()?;
@@ -165,7 +171,7 @@ fn laws(field: &Field<'_>, materials: &[Material]) -> Result<(ContactLaw, Vec<Pa
         if pairs.iter().any(|p| p.materials == pair || p.materials == [pair[1], pair[0]]) {
             return Err(names.error("found this pair of materials a second time", "give each pair one law"));
         }
-        pairs.push(PairLaw { materials: pair, law: law(&mut p)? });
+        pairs.push(PairLaw { materials: pair, law: law(&mut p, default.impact)? });
         p.finish()?;
     }
     f.finish()?;

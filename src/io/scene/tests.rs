@@ -106,7 +106,7 @@ fn motion_loads_and_laws() {
         every = "20 ms"
         "#,
     );
-    assert_eq!(scene.law(0, 1), ContactLaw { mu: 0.2, e_n: 0.5, e_t: 0.0 });
+    assert_eq!(scene.law(0, 1), ContactLaw { mu: 0.2, e_n: 0.5, ..ContactLaw::default() });
     assert_eq!(scene.law(1, 1).mu, 0.4);
     assert_eq!((scene.bodies[0].material, scene.bodies[1].material), (1, 0));
     let Motion::Kinematic(drive) = &scene.bodies[2].motion else { panic!("kinematic") };
@@ -214,7 +214,7 @@ const FAULTS: &[Fault] = &[
     ("@[[materials]]\nname = \"m\"\ndensity = \"2.4 m\"", 6, "found a length", "kg/m3"),
     ("@[[materials]]\nname = \"m\"\ndensity = 0", 6, "the number 0", "greater than 0"),
     ("@[contact]\nmu = -0.1", 5, "the number -0.1", "from 0"),
-    ("@[contact]\nfriction = 1", 5, "unknown key `friction`", "known here: mu, e_n, e_t, pairs"),
+    ("@[contact]\nfriction = 1", 5, "unknown key `friction`", "known here: mu, e_n, e_t, impact, pairs"),
     ("@[[generate.lattice]]\ncount = [10, 10]\nradius = 1", 5, "found 2 numbers, expected 3", "count"),
     ("@[[generate.lattice]]\ncount = [10000, 10000, 10000]\nradius = 1", 4, "more than 10000000", "smaller"),
     ("@[[generate.latice]]\ncount = [1, 1, 1]\nradius = 1", 4, "unknown key `latice`", "did you mean `lattice`"),

@@ -7,6 +7,7 @@ use glam::DVec3;
 use super::loads::Uplift;
 use super::model::{Body, ContactLaw, Drive, Friction, Gyroscopic, Motion, Recorded, Scene, ShapeSpec, Treatment};
 use crate::algebra::spatial::Pose;
+use crate::model::law::Impact;
 
 impl Scene {
     /// The scene as TOML, with every body written out; its study, which names generators, is left out.
@@ -154,7 +155,11 @@ fn vector(v: DVec3) -> String {
 }
 
 fn law(law: &ContactLaw, between: &str) -> String {
-    format!("mu = {:?}{between}e_n = {:?}{between}e_t = {:?}", law.mu, law.e_n, law.e_t)
+    let impact = match law.impact {
+        Impact::Newton => "newton",
+        Impact::Fremond => "fremond",
+    };
+    format!("mu = {:?}{between}e_n = {:?}{between}e_t = {:?}{between}impact = \"{impact}\"", law.mu, law.e_n, law.e_t)
 }
 
 fn pose(pose: &Pose, between: &str) -> String {

@@ -11,9 +11,9 @@
 
 use super::LocalProblem;
 use crate::algebra::matrix::Matrix;
-use crate::numerics::acceptance::Components;
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::complementarity::{ComplementaritySolver, Feasibility, Inequalities, Infeasibility, Lemke, Sign};
+use crate::numerics::disjoint::DisjointSets;
 use crate::numerics::relay::Relay;
 
 /// Rows and columns of the linear programme of a component, at most: it is solved by dense pivoting.
@@ -35,11 +35,11 @@ impl LocalProblem {
     /// ```
     pub fn infeasibility(&self) -> Option<Infeasibility> {
         let blocks = self.sets.len();
-        let mut components = Components::new(blocks);
+        let mut components = DisjointSets::new(blocks);
         for i in 0..blocks {
-            self.w.row(i).filter(|(_, block)| block.iter().any(|x| *x != 0.0)).for_each(|(j, _)| components.join(i, j));
+            self.w.row(i).filter(|(_, block)| block.iter().any(|x| *x != 0.0)).for_each(|(j, _)| components.join(i as u32, j as u32));
         }
-        let roots: Vec<usize> = (0..blocks).map(|i| components.root(i)).collect();
+        let roots: Vec<usize> = (0..blocks).map(|i| components.root(i as u32) as usize).collect();
         let mut members = vec![Vec::new(); blocks];
         roots.iter().enumerate().for_each(|(i, root)| members[*root].push(i));
         members.iter().filter(|members| !members.is_empty()).find_map(|members| self.proof_of(members))

@@ -227,9 +227,14 @@ fn squares(sets: &[AdmissibleSet], offsets: &[usize], scales: &Scales, r: &[f64]
             continue;
         }
         let own;
-        if let (AdmissibleSet::Coulomb { mu }, &[rn, r1, r2], &[un, u1, u2]) = (set, r, u) {
+        let vector = |x: &[f64]| match *x {
+            [n, t1, t2] => Some(DVec3::new(n, t1, t2)),
+            [n, t] => Some(DVec3::new(n, t, 0.0)),
+            _ => None,
+        };
+        if let (AdmissibleSet::Coulomb { mu }, Some(r), Some(u)) = (set, vector(r), vector(u)) {
             // the common case without slices
-            let (r, u) = (DVec3::new(rn, r1, r2), DVec3::new(un + mu * (u1 * u1 + u2 * u2).sqrt(), u1, u2));
+            let u = DVec3::new(u.x + mu * (u.y * u.y + u.z * u.z).sqrt(), u.y, u.z);
             let error = |step: f64| {
                 let mut x = r - step * u;
                 project_coulomb(*mu, &mut x);

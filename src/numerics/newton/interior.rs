@@ -234,7 +234,7 @@ impl Interior {
         nodes.shifted(p, &self.still, &self.step, 1.0, &mut self.change);
         let mut length = f64::INFINITY;
         for (pair, c) in self.contacts.iter_mut().zip(&p.contacts) {
-            pair.dy = symmetric(c.mu) * p.contact_rate(c, &self.change.rigid) - pair.miss;
+            pair.dy = symmetric(c.mu) * c.rate(&self.change.rigid) - pair.miss;
             pair.dz = pair.push - pair.scaling.stiffness() * pair.dy;
             length = length.min(to_boundary(pair.y, pair.dy)).min(to_boundary(pair.z, pair.dz));
         }
