@@ -7,9 +7,9 @@ use drystone::numerics::complementarity::{Auto, ComplementaritySolver, Lemke};
 use drystone::numerics::lcp::Lcp;
 
 /// M and q in whole numbers.
-struct Whole {
-    m: Vec<i64>,
-    q: Vec<i64>,
+pub struct Whole {
+    pub m: Vec<i64>,
+    pub q: Vec<i64>,
 }
 
 /// Determinant by cofactors: exact.
@@ -28,7 +28,7 @@ fn subsets(n: usize, size: usize) -> impl Iterator<Item = Vec<usize>> {
 }
 
 impl Whole {
-    fn draw(random: &mut Random) -> Self {
+    pub fn draw(random: &mut Random) -> Self {
         let n = 2 + random.below(3);
         let top = 1 + random.below(4) as i64;
         let whole = |random: &mut Random| random.below(2 * top as usize + 1) as i64 - top;
@@ -49,7 +49,7 @@ impl Whole {
     }
 
     /// Whether some vertex of some face solves the problem: every solution's support holds one.
-    fn is_solvable(&self) -> bool {
+    pub fn is_solvable(&self) -> bool {
         let n = self.q.len();
         (0..=n).any(|size| {
             subsets(n, size).any(|columns| {
@@ -76,14 +76,14 @@ impl Whole {
         })
     }
 
-    fn lcp(&self, m_unit: f64, q_unit: f64) -> Lcp {
+    pub fn lcp(&self, m_unit: f64, q_unit: f64) -> Lcp {
         let n = self.q.len();
         let m = self.m.iter().map(|x| m_unit * *x as f64).collect();
         Lcp { m: Matrix::dense(n, n, m), q: self.q.iter().map(|x| q_unit * *x as f64).collect() }
     }
 }
 
-fn solve(solver: &dyn ComplementaritySolver, p: &Lcp) -> (Status, Vec<f64>, Vec<f64>) {
+pub fn solve(solver: &dyn ComplementaritySolver, p: &Lcp) -> (Status, Vec<f64>, Vec<f64>) {
     let (mut z, mut w) = (vec![0.0; p.q.len()], vec![0.0; p.q.len()]);
     let report = solver.solve(p, &mut z, &mut w);
     (report.status, z, w)

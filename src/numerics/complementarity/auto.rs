@@ -16,7 +16,8 @@
 
 use super::form::Form;
 use super::{
-    ComplementaritySolver, Enumeration, InteriorPoint, Lemke, Murty, Newton, Outcome, Scratch, Status, Watch, infeasibility, solved,
+    ComplementaritySolver, Enumeration, InteriorPoint, Lemke, Murty, Newton, Outcome, Scratch, Status, Watch, face, infeasibility, norm,
+    solved, vertices,
 };
 
 /// The recommended solver for LCP, MLCP and relay problems (Siconos: `SICONOS_LCP_AVI_CAOFERRIS` and the direct MLCP drivers).
@@ -84,7 +85,11 @@ impl ComplementaritySolver for Auto {
             total.iterations += found.iterations;
             total.factorisations += found.factorisations;
             form.output(z, w);
-            if form.rel(z, w) <= tolerance {
+            let rel = form.rel(z, w);
+            if rel <= tolerance {
+                if rel > exact {
+                    face::polish(form, z, w, scratch);
+                }
                 if solved(form, z, w, tolerance) {
                     total.status = Status::Converged;
                     break;
@@ -104,6 +109,19 @@ impl ComplementaritySolver for Auto {
                 total.status = Status::Inconsistent;
                 break;
             }
+        }
+        if total.status == Status::Converged && form.natural_map(z, w) > exact * norm(&form.q) && vertices::apply_to(form) {
+            // what is met beside a large z only, or on singular bases, hangs on the units: a small problem has its exact answer
+            let (near, error, mut output) = (z.to_vec(), form.natural_map(z, w), w.to_vec());
+            (0..form.order()).for_each(|i| z[i] = form.origin(i));
+            let found = Enumeration { tolerance: exact, max_bases: self.max_bases }.run(form, z, &mut output, scratch, &mut |_| !stopped);
+            total.iterations += found.iterations;
+            total.factorisations += found.factorisations;
+            form.output(z, w);
+            if found.status != Status::Converged || form.natural_map(z, w) > error {
+                z.copy_from_slice(&near);
+            }
+            form.output(z, w);
         }
         if total.status == Status::Converged {
             remember(form, z, w, exact, scratch, &mut cache);

@@ -25,6 +25,7 @@ mod auto;
 mod basis;
 mod block;
 mod enumeration;
+mod face;
 mod feasibility;
 mod form;
 mod interior;

@@ -5,8 +5,14 @@
 //! ```
 //!
 //! Rows may have any units, so the misfit is taken in those in which the entries of M are near one (M' = R M C, powers of two): there
-//! z and w have one unit, and `misfit = max |F'_i| / s_i` with s_i as for contacts. What is left by rounding in the row's own
-//! product is no misfit while it is small beside q.
+//! z and w have one unit, d_i = max |M'_ij|, and `misfit = max ε'_i / s_i` with s_i as for contacts, but
+//!
+//! ```text
+//! s_i ≤ max(|q'_i|, Σ_j |M'_ij z'_j|)
+//! ```
+//!
+//! since the unit of a neighbour may be another for all that: its demand counts as far as it reaches this row. What is left by
+//! rounding in the row's own product is no misfit while it is small beside q.
 
 use super::form::{Form, Scaling};
 use crate::numerics::acceptance::{self, velocity_scales};
@@ -76,19 +82,26 @@ fn misfit(unit: &Form, z: &[f64]) -> f64 {
     let scales = velocity_scales(&sets, &offsets, &q, |i, f| {
         (0..n).filter(|&j| j != i && (unit.m[i * n + j] != 0.0 || unit.m[j * n + i] != 0.0)).for_each(f);
     });
-    let typical = (0..n).map(|i| unit.m[i * n + i].abs()).sum::<f64>() / n.max(1) as f64;
+    let largest = |row: &[f64]| row.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+    let typical = largest(&unit.m);
     let mut worst = 0.0f64;
     for i in 0..n {
-        let own = unit.m[i * n + i].abs();
-        let d = if own > 0.0 { own } else { typical.max(f64::MIN_POSITIVE) };
-        // nothing moves a row of zeros: its q alone says how far it is off
-        let idle = unit.row(i).iter().all(|m| *m == 0.0);
-        let scale = if idle { unit.q[i].abs() } else { scales[i] };
+        // the diagonal may be small beside its row, or 0: z counts by what it can do
+        let own = largest(unit.row(i));
+        let d = if own > 0.0 {
+            own
+        } else if typical > 0.0 {
+            typical
+        } else {
+            1.0
+        };
         let (mut w, mut size) = (unit.q[i], unit.q[i].abs());
         for (m, z) in unit.row(i).iter().zip(z) {
             w += m * z;
             size += (m * z).abs();
         }
+        // nothing moves a row of zeros: its q alone says how far it is off
+        let scale = scales[i].min(size);
         let missed = d * (z[i] - unit.project(i, z[i] - w / d)).abs();
         if !missed.is_finite() {
             return f64::INFINITY;
