@@ -17,7 +17,7 @@
 use super::form::Form;
 use super::{
     ComplementaritySolver, Enumeration, InteriorPoint, Lemke, Murty, Newton, Outcome, Scratch, Status, Watch, face, infeasibility, norm,
-    solved, vertices,
+    solved, verdict, vertices,
 };
 
 /// The recommended solver for LCP, MLCP and relay problems (Siconos: `SICONOS_LCP_AVI_CAOFERRIS` and the direct MLCP drivers).
@@ -110,7 +110,8 @@ impl ComplementaritySolver for Auto {
                 break;
             }
         }
-        if total.status == Status::Converged && form.natural_map(z, w) > exact * norm(&form.q) && vertices::apply_to(form) {
+        let loose = form.natural_map(z, w) > exact * norm(&form.q) || verdict::has_grown(form, z);
+        if total.status == Status::Converged && loose && vertices::apply_to(form) {
             // what is met beside a large z only, or on singular bases, hangs on the units: a small problem has its exact answer
             let (near, error, mut output) = (z.to_vec(), form.natural_map(z, w), w.to_vec());
             (0..form.order()).for_each(|i| z[i] = form.origin(i));
