@@ -179,7 +179,7 @@ impl Auto {
             if round >= 1 && affordable {
                 let points = ((round as f64 * STARTS / cost_of_newton) as usize).clamp(3, 20 * round);
                 let facets = if round <= 3 { 2 * round } else { 0 };
-                let starts = Starts { tolerance: self.tolerance, measure: self.measure, points, seed: 1000 * round, facets };
+                let starts = Starts { tolerance: self.tolerance, measure: self.measure, points, seed: 1000 * (round - 1), facets, curves: 4 };
                 paths += facets;
                 if work.stage(Start::Best, r, u, |r, u, w| starts.run(p, r, u, w)) {
                     return work.report;

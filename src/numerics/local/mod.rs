@@ -27,6 +27,7 @@ pub mod interior_point;
 pub(super) mod kernel;
 pub mod newton;
 pub mod nsgs;
+mod path;
 pub mod projection;
 pub mod proximal;
 mod starts;

@@ -12,6 +12,7 @@
 
 use super::equations::Function;
 use super::newton::SemismoothNewton;
+use super::path::Paths;
 use super::{LocalProblem, LocalSolver};
 use crate::algebra::matrix::Matrix;
 use crate::numerics::admissible::AdmissibleSet;
@@ -30,8 +31,12 @@ pub(super) struct Starts {
     pub(super) seed: usize,
     /// Faceted problems that are tried first.
     pub(super) facets: usize,
+    /// Curves of proximal problems that are followed after these.
+    pub(super) curves: usize,
 }
 
+/// Factorisations of one curve, and their operations: a second or so.
+const CURVE: (usize, f64) = (6000, 2e10);
 /// Newton steps of one attempt.
 const STEPS: usize = 60;
 /// Functions of the attempts, in turn.
@@ -88,22 +93,32 @@ impl Starts {
         }
         let weights = p.weights();
         let largest = p.q.iter().fold(0.0f64, |m, q| m.max(q.abs()));
+        if let (false, true, Some(mut curves)) = (over, self.curves > 0, Paths::new(p, &weights)) {
+            let mut centre = vec![0.0; p.order()];
+            for k in 0..self.curves {
+                if self.seed + k > 0 {
+                    Draw((self.seed + k) as u64).point(p, &weights, largest, &mut centre);
+                }
+                let most = ((CURVE.1 / curves.cost()) as usize).min(CURVE.0);
+                curves.follow(&centre, most, |point| {
+                    let Some(point) = point else { return over };
+                    r.copy_from_slice(point);
+                    let (report, stopped) = attempt(p, Function::AlartCurnier, 0.01, r, u);
+                    keep(report, r);
+                    over = stopped || report.converged();
+                    over
+                });
+                if over {
+                    break;
+                }
+            }
+        }
         for k in 0..self.points {
             if over {
                 break;
             }
             let mut random = Draw((self.seed + k) as u64);
-            let size = libm::pow(30.0, 2.0 * random.next() - 1.0);
-            for (i, set) in p.sets.iter().enumerate() {
-                let r = &mut r[p.w.range(i)];
-                r.iter_mut().for_each(|r| *r = size * (2.0 * random.next() - 1.0) * largest / weights[i]);
-                if let [normal, ..] = r {
-                    *normal = normal.abs();
-                }
-                if !r.is_empty() {
-                    set.project(r);
-                }
-            }
+            random.point(p, &weights, largest, r);
             let (report, stopped) = attempt(p, FUNCTIONS[k % 3], [1.0, 100.0][k / 3 % 2], r, u);
             keep(report, r);
             over = stopped || report.converged();
@@ -225,6 +240,21 @@ fn faceted(p: &LocalProblem, seed: u64, r: &mut [f64]) -> bool {
 struct Draw(u64);
 
 impl Draw {
+    /// Any admissible reactions of a size from 1/30 to 30 of `largest` over the weights.
+    fn point(&mut self, p: &LocalProblem, weights: &[f64], largest: f64, r: &mut [f64]) {
+        let size = libm::pow(30.0, 2.0 * self.next() - 1.0);
+        for (i, set) in p.sets.iter().enumerate() {
+            let r = &mut r[p.w.range(i)];
+            r.iter_mut().for_each(|r| *r = size * (2.0 * self.next() - 1.0) * largest / weights[i]);
+            if let [normal, ..] = r {
+                *normal = normal.abs();
+            }
+            if !r.is_empty() {
+                set.project(r);
+            }
+        }
+    }
+
     fn next(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
