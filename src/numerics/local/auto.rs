@@ -4,7 +4,7 @@
 //! 1  NSGS + Anderson(10)        until the next Newton step is cheaper than what the sweeps still need
 //! 2  proximal Newton            from the best point; first where a factorisation is cheap
 //! 3  ADMM + Anderson(5)         from the best point; first where it is dear (redundant, stuck piles)
-//! 4  proof that there is no solution, else Newton from further starts
+//! 4  proof that there is no solution, else Newton from further starts: faceted cones, curves of proximal problems, drawn points
 //! 5  again, with doubled budgets, other α and ρ, until the operations of all are spent
 //! ```
 //!
@@ -179,7 +179,8 @@ impl Auto {
             if round >= 1 && affordable {
                 let points = ((round as f64 * STARTS / cost_of_newton) as usize).clamp(3, 20 * round);
                 let facets = if round <= 3 { 2 * round } else { 0 };
-                let starts = Starts { tolerance: self.tolerance, measure: self.measure, points, seed: 1000 * (round - 1), facets, curves: 4 };
+                let starts =
+                    Starts { tolerance: self.tolerance, measure: self.measure, points, seed: 1000 * (round - 1), facets, curves: 4 };
                 paths += facets;
                 if work.stage(Start::Best, r, u, |r, u, w| starts.run(p, r, u, w)) {
                     return work.report;

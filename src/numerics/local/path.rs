@@ -37,8 +37,8 @@ const CORRECTIONS: usize = 7;
 const EXACT: f64 = 1e-9;
 /// Steps between two calls of the watch.
 const PAUSE: usize = 16;
-/// Velocity over that of q beyond which the curve has run away.
-const ASTRAY: f64 = 1e5;
+/// Size of the reactions, over what q and the centre ask for, beyond which the curve has run away.
+const ASTRAY: f64 = 1e3;
 
 /// What is prepared for a problem.
 pub(super) struct Paths<'a> {
@@ -50,6 +50,8 @@ pub(super) struct Paths<'a> {
     right: Vec<f64>,
     /// unit of v
     unit: f64,
+    /// size of the reactions that q or the centre asks for
+    natural: f64,
     lu: Lu,
     jacobian: Vec<f64>,
     x: Vec<f64>,
@@ -132,6 +134,7 @@ impl<'a> Paths<'a> {
             left: transposed(&left),
             right: transposed(&right),
             unit: largest / mean.sqrt(),
+            natural: 0.0,
             lu: Lu::default(),
             jacobian: vec![0.0; rank * rank],
             x: vec![0.0; n],
@@ -157,6 +160,8 @@ impl<'a> Paths<'a> {
     pub(super) fn follow(&mut self, centre: &[f64], most: usize, mut arrived: impl FnMut(Option<&[f64]>) -> bool) -> (usize, bool) {
         let k = self.rank;
         let (mut v, mut sigma) = (vec![0.0; k], START);
+        self.natural = norm(&self.p.q) / (self.weights.iter().sum::<f64>() / self.weights.len() as f64);
+        self.natural = self.natural.max(norm(centre));
         let mut spent = 0;
         // the first point: v alone
         for _ in 0..30 {
@@ -241,7 +246,6 @@ impl<'a> Paths<'a> {
             if !self.factorise(to) {
                 return (spent, false);
             }
-            if std::env::var("DBG").is_ok_and(|x| x == "2") { println!("{spent} {good} corr {corrections} len {length:.1e} sigma {sigma:.4} -> {to:.4} v {:.3e} neg {}", norm(&next_v)/self.unit, self.lu.is_negative()); }
             let beyond = self.tangent(centre, orientation);
             let turn = (0..k).map(|i| beyond[i] * tangent[i]).sum::<f64>() / (self.unit * self.unit) + beyond[k] * tangent[k];
             if good && turn < TURN && length > STEP.2 {
@@ -276,7 +280,7 @@ impl<'a> Paths<'a> {
             if steps % PAUSE == 0 && arrived(None) {
                 return (spent, true);
             }
-            if norm(&v) > ASTRAY * self.unit || sigma > START + 2.0 {
+            if norm(&self.r) > ASTRAY * self.natural || sigma > START + 2.0 {
                 break;
             }
         }

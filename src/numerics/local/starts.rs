@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! facets   cones with k = 4 or 8 edges:  r = n ρ + Σ d_j β_j,   0 ≤ ρ ⟂ u_n ≥ 0,   0 ≤ β_j ⟂ d_jᵀ u + λ ≥ 0,   0 ≤ λ ⟂ μ ρ − Σ β_j ≥ 0
+//! curves   proximal problems from a unique solution to one of the problem itself, see [`path`](super::path)
 //! points   r_c = s (q/w) (1, μ β t),   s from 1/30 to 30, β in [0, 1), t any direction: drawn from a fixed seed
 //! ```
 //!
@@ -36,7 +37,7 @@ pub(super) struct Starts {
 }
 
 /// Factorisations of one curve, and their operations: a second or so.
-const CURVE: (usize, f64) = (6000, 2e10);
+const CURVE: (usize, f64) = (6000, 8e9);
 /// Newton steps of one attempt.
 const STEPS: usize = 60;
 /// Functions of the attempts, in turn.
