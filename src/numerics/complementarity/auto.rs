@@ -14,11 +14,15 @@
 //!   MLCPs (the rectangular one contradicts itself), 5 of 5 relays, to 1e-8.
 //! - Fails: what every stage fails on: large indefinite problems whose path ends on a ray (`Stalled`).
 
+use super::feasibility::infeasibility_watched;
 use super::form::Form;
 use super::{
-    ComplementaritySolver, Enumeration, InteriorPoint, Lemke, Murty, Newton, Outcome, Scratch, Status, Watch, face, infeasibility, norm,
-    solved, verdict, vertices,
+    ComplementaritySolver, Enumeration, InteriorPoint, Lemke, Murty, Newton, Outcome, Progress, Scratch, Status, Watch, face, norm, solved,
+    verdict, vertices,
 };
+
+/// Unknowns up to which a proof is sought: a linear programme of twice as many, dense.
+const LARGEST_PROGRAMME: usize = 1000;
 
 /// The recommended solver for LCP, MLCP and relay problems (Siconos: `SICONOS_LCP_AVI_CAOFERRIS` and the direct MLCP drivers).
 ///
@@ -105,7 +109,11 @@ impl ComplementaritySolver for Auto {
                 total.status = Status::Inconsistent;
             }
             // the cheap proof before the expensive stages
-            if k == 1 && infeasibility(form).is_some() {
+            let mut go_on = |progress: Progress| {
+                stopped |= !watch(Progress { iteration: total.iterations, ..progress });
+                !stopped
+            };
+            if k == 1 && form.order() <= LARGEST_PROGRAMME && infeasibility_watched(form, &mut go_on).is_some() {
                 total.status = Status::Inconsistent;
                 break;
             }

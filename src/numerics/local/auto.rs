@@ -168,8 +168,11 @@ impl Auto {
             if round >= 1 && left(&work.report, paths) <= 0.0 {
                 break;
             }
-            if round == 1 && p.infeasibility().is_some() {
+            if round == 1 && work.is_impossible(p) {
                 work.report.status = Status::Inconsistent;
+                return work.report;
+            }
+            if work.stopped {
                 return work.report;
             }
             let scale = 1 << round;
@@ -240,6 +243,20 @@ impl<'a, 'b> Work<'a, 'b> {
     fn new(measure: Measure, r: &[f64], watch: &'a mut Watch<'b>) -> Self {
         let best = [Vec::new(), Vec::new()];
         Self { report: Report::default(), measure, error: f64::INFINITY, stopped: false, guess: r.to_vec(), best, watch }
+    }
+
+    /// True with a proof that there is no solution; the watch may end the search for it.
+    fn is_impossible(&mut self, p: &LocalProblem) -> bool {
+        let (iteration, error) = (self.report.iterations, self.error);
+        let Self { watch, stopped, .. } = self;
+        let proof = p.infeasibility_watched(&mut |_| {
+            *stopped |= !watch(Progress { iteration, error });
+            !*stopped
+        });
+        if self.stopped {
+            self.report.status = Status::BudgetSpent;
+        }
+        proof.is_some()
     }
 
     /// Runs a stage and keeps the better of its point and the best before; true when nothing is left to do.

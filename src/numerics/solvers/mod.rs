@@ -314,13 +314,32 @@ fn global<S: GlobalSolver>(problem: &Problem, _: &Request, guess: Option<&Soluti
     Ok(proved(problem, s, report))
 }
 
+/// Unknowns up to which a sparse M is made dense at once, and those up to which that is tried where sparse methods fail.
+const SMALL_DENSE: usize = 300;
+const AFFORDABLE_DENSE: usize = 3000;
+
 /// A [`ComplementaritySolver`]; it stops on `rel`, so another measure may be left unmet.
 fn complementarity<S: ComplementaritySolver>(p: &Problem, ask: &Request, guess: Option<&Solution>, watch: &mut Watch, solver: S) -> Solved {
     let mut s = start(p, guess);
-    if p.sizes()[0] > LARGEST_DENSE {
-        let local = p.as_blocks().filter(|_| solver.exhaustive()).ok_or_else(|| ProblemError::OutOfRange {
+    let n = p.sizes()[0];
+    // a sparse M stays so as far as that leads
+    let blocks = if n > SMALL_DENSE && solver.exhaustive() { p.as_blocks() } else { None };
+    if let (Some(local), true) = (&blocks, n <= LARGEST_DENSE) {
+        let solver = Auto { tolerance: ask.tolerance, measure: ask.measure, max_rounds: 1, ..Auto::default() };
+        let mut stopped = false;
+        let report = solver.solve_watched(local, &mut s.r, &mut s.u, &mut |progress| {
+            stopped |= !watch(progress);
+            !stopped
+        });
+        if report.converged() || stopped || n > AFFORDABLE_DENSE {
+            return Ok((s, report));
+        }
+        s = start(p, guess);
+    }
+    if n > LARGEST_DENSE {
+        let local = blocks.ok_or_else(|| ProblemError::OutOfRange {
             what: "the number of unknowns".into(),
-            found: p.sizes()[0] as f64,
+            found: n as f64,
             needed: "10000 at most, since this solver holds M densely (`auto` takes more where M is square and sparse)",
         })?;
         let solver = Auto { tolerance: ask.tolerance, measure: ask.measure, ..Auto::default() };
