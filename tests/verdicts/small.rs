@@ -275,3 +275,25 @@ fn an_lcp_of_1e5_unknowns_is_solved_without_a_dense_matrix() {
     let error = (lemke.run)(&p, &Request::default(), None, &mut |_| true).expect_err("too large");
     assert!(error.to_string().contains("10000 at most"), "{error}");
 }
+
+/// Contact over long stretches: sweeps creep, and dense matrices would take minutes.
+#[test]
+fn sparse_lcps_between_the_sizes_are_solved_without_a_dense_matrix() {
+    for n in [500, 3000, 9000, 100_000] {
+        let mut m = sprs::TriMat::new((n, n));
+        for i in 0..n {
+            m.add_triplet(i, i, 2.0);
+            if i > 0 {
+                m.add_triplet(i, i - 1, -1.0);
+                m.add_triplet(i - 1, i, -1.0);
+            }
+        }
+        let q = (0..n).map(|i| if i / 50 % 4 == 1 { -0.8 } else { 0.4 + 0.1 * (i % 3) as f64 }).collect();
+        let p = Problem::Lcp(Lcp { m: Matrix::Sparse(m.to_csr()), q });
+        let auto = default_for(&p).expect("a solver");
+        let (mut answer, report) = (auto.run)(&p, &Request::default(), None, &mut |_| true).expect("an answer");
+        let found = p.residual(&mut answer).expect("residuals");
+        assert!(report.converged() && found.rel <= 1e-8, "{n}: {report:?}, {found:?}");
+        assert!(answer.r.iter().zip(&answer.u).all(|(z, w)| z.min(*w).abs() < 1e-4), "{n}");
+    }
+}

@@ -14,11 +14,10 @@
 //!   MLCPs (the rectangular one contradicts itself), 5 of 5 relays, to 1e-8.
 //! - Fails: what every stage fails on: large indefinite problems whose path ends on a ray (`Stalled`).
 
-use super::feasibility::infeasibility_watched;
 use super::form::Form;
 use super::{
-    ComplementaritySolver, Enumeration, InteriorPoint, Lemke, Murty, Newton, Outcome, Progress, Scratch, Status, Watch, face, norm, solved,
-    verdict, vertices,
+    ComplementaritySolver, Enumeration, InteriorPoint, Lemke, Murty, Newton, Outcome, Progress, Scratch, Status, Watch, face,
+    infeasibility_watched, norm, solved, verdict, vertices,
 };
 
 /// Unknowns up to which a proof is sought: a linear programme of twice as many, dense.

@@ -38,7 +38,7 @@ pub fn infeasibility(form: &Form) -> Option<Infeasibility> {
 }
 
 /// The same under a watch, which may end the search.
-pub(super) fn infeasibility_watched(form: &Form, watch: &mut Watch) -> Option<Infeasibility> {
+pub(in crate::numerics) fn infeasibility_watched(form: &Form, watch: &mut Watch) -> Option<Infeasibility> {
     let signs: Vec<Sign> = (0..form.order()).map(|i| Sign::of_bounds(form.lower[i], form.upper[i])).collect();
     let system = Inequalities { m: &form.m, q: &form.q, lower: &form.lower, upper: &form.upper, signs: &signs };
     match system.decide(watch) {

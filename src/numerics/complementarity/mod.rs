@@ -41,6 +41,7 @@ pub use auto::Auto;
 pub use basis::State;
 pub use block::BlockGaussSeidel;
 pub use enumeration::Enumeration;
+pub(in crate::numerics) use feasibility::infeasibility_watched;
 pub(in crate::numerics) use feasibility::{Feasibility, Inequalities, Sign};
 pub use feasibility::{Infeasibility, infeasibility};
 pub use form::Form;

@@ -133,7 +133,7 @@ impl Auto {
             alpha,
             ..ProximalPoint::default()
         };
-        let first = if loose { sweeps(5 * FIRST / 2, FIRST) } else { sweeps(FIRST, 0) };
+        let first = if loose { sweeps(5 * FIRST, 5 * FIRST / 2) } else { sweeps(2 * FIRST, FIRST) };
         if work.stage(Start::Best, r, u, |r, u, w| first.run(&sweeper, r, u, w)) {
             return work.report;
         }
