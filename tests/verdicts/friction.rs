@@ -64,7 +64,7 @@ fn solved(seeds: std::ops::Range<u64>, max_rounds: usize) -> usize {
 fn assemblies_with_a_solution_get_it_or_an_honest_no() {
     let solved = solved(0..40, 3);
     println!("{solved} of 40 solved");
-    assert!(solved >= 36);
+    assert!(solved >= 39);
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn assemblies_with_a_solution_get_it_or_an_honest_no() {
 fn a_thousand_assemblies_with_a_solution_get_it_or_an_honest_no() {
     let solved = solved(0..1000, 8);
     println!("{solved} of 1000 solved");
-    // BOUND
+    // 378 of the first 400, in 75 s: where friction of 2 and more meets redundancy, some are found by none of the retries
     assert!(solved >= 930);
 }
 
@@ -104,8 +104,6 @@ fn squeezed_assemblies_are_proved_impossible_and_the_proof_stands_on_its_own() {
 }
 
 #[test]
-#[ignore = "fails: seed 8, mu 3, is solved at some scales and `Stalled` at others: its retries hang on the last digits; \
-            cargo test --release --test verdicts -- --ignored unit_of_mass"]
 fn the_unit_of_mass_and_of_velocity_changes_no_verdict() {
     for seed in 2..20 {
         let (assembly, mut random) = draw(seed);

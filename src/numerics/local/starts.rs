@@ -20,6 +20,7 @@ use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::complementarity::{ComplementaritySolver, Lemke};
 use crate::numerics::relay::Relay;
 use crate::numerics::{Measure, Progress, Report, Watch};
+use std::cell::{Cell, RefCell};
 
 /// What is tried, and to which error.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +48,9 @@ impl Starts {
     /// Leaves the best point of all attempts in `r`.
     pub(super) fn run(&self, p: &LocalProblem, r: &mut [f64], u: &mut [f64], watch: &mut Watch) -> Report {
         let mut best: Option<(Report, Vec<f64>)> = None;
-        let (mut iterations, mut factorisations, mut stopped) = (0, 0, false);
+        // the watch is asked by the attempts and between them
+        let (iterations, watch) = (Cell::new(0), RefCell::new(watch));
+        let (mut factorisations, mut stopped) = (0, false);
         let mut attempt = |p: &LocalProblem, function, regularisation, r: &mut [f64], u: &mut [f64]| {
             let newton = SemismoothNewton {
                 tolerance: self.tolerance,
@@ -58,13 +61,13 @@ impl Starts {
                 restarts: 0,
                 ..SemismoothNewton::default()
             };
-            let before = iterations;
+            let before = iterations.get();
             let report = newton.solve_watched(p, r, u, &mut |look| {
-                let go_on = watch(Progress { iteration: before + look.iteration, ..look });
+                let go_on = (watch.borrow_mut())(Progress { iteration: before + look.iteration, ..look });
                 stopped |= !go_on;
                 go_on
             });
-            iterations += report.iterations;
+            iterations.set(before + report.iterations);
             factorisations += report.factorisations;
             (report, stopped)
         };
@@ -102,7 +105,10 @@ impl Starts {
                 }
                 let most = ((CURVE.1 / curves.cost()) as usize).min(CURVE.0);
                 curves.follow(&centre, most, |point| {
-                    let Some(point) = point else { return over };
+                    let Some(point) = point else {
+                        over = !(watch.borrow_mut())(Progress { iteration: iterations.get(), error: f64::INFINITY });
+                        return over;
+                    };
                     r.copy_from_slice(point);
                     let (report, stopped) = attempt(p, Function::AlartCurnier, 0.01, r, u);
                     keep(report, r);
@@ -131,7 +137,7 @@ impl Starts {
             }
             None => Report { status: crate::numerics::Status::BudgetSpent, ..Report::default() }.with(&p.residual(r, u)),
         };
-        let report = Report { iterations, factorisations, ..report };
+        let report = Report { iterations: iterations.get(), factorisations, ..report };
         p.residual(r, u);
         report
     }
