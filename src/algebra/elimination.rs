@@ -10,6 +10,9 @@ use faer::sparse::linalg::amd;
 /// A child joins its parent's front where that stores at most this many more zeros, or this share of the merged front.
 const MERGE_ZEROS: usize = 600;
 const MERGE_SHARE: f64 = 0.15;
+/// Zeros of all mergers of a front together, and their share of it, at which it grows no further: a chain would become one dense front.
+const FRONT_ZEROS: usize = 6000;
+const FRONT_SHARE: f64 = 0.5;
 
 /// Order of elimination of the nodes.
 pub(super) fn minimum_degree(nodes: usize, pairs: &[(u32, u32)]) -> Vec<u32> {
@@ -49,8 +52,10 @@ impl Tree {
         let (parent, rows) = structure(nodes, pairs, &order);
         let scalars = |places: &[u32]| places.iter().map(|&p| sizes[order[p as usize] as usize] as usize).sum::<usize>();
         let mut supernodes: Vec<Supernode> = Vec::new();
+        let mut zeros_of: Vec<usize> = Vec::new();
         for (place, rows) in rows.into_iter().enumerate() {
             let mut new = Supernode { begin: place, end: place + 1, rows };
+            let mut held = 0;
             // the last child of a postorder stands right before its parent
             while let Some(child) = supernodes.last()
                 && child.end == new.begin
@@ -61,14 +66,19 @@ impl Tree {
                 let updates = scalars(&new.rows);
                 let gap = own - child_pivots + updates - scalars(&child.rows);
                 let zeros = 2 * child_pivots * gap;
-                let share = zeros as f64 / (own * (own + 2 * updates)) as f64;
-                if zeros > MERGE_ZEROS && share > MERGE_SHARE {
+                let size = (own * (own + 2 * updates)) as f64;
+                let all = held + zeros + zeros_of.last().copied().unwrap_or(0);
+                let too_many = zeros > MERGE_ZEROS && zeros as f64 > MERGE_SHARE * size;
+                if too_many || all > FRONT_ZEROS && all as f64 > FRONT_SHARE * size {
                     break;
                 }
                 new.begin = child.begin;
+                held = all;
                 supernodes.pop();
+                zeros_of.pop();
             }
             supernodes.push(new);
+            zeros_of.push(held);
         }
         Self { order, supernodes }
     }

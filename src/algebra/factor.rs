@@ -76,6 +76,24 @@ impl Lu {
         self.n
     }
 
+    /// True where the determinant is below 0, after a factorisation that succeeded.
+    pub fn is_negative(&self) -> bool {
+        let n = self.n;
+        let mut odd = (0..n).filter(|k| self.a[k * n + k] < 0.0).count() % 2 == 1;
+        // the parity of the exchanges: a cycle of even length is odd
+        let mut seen = vec![false; n];
+        for start in 0..n {
+            let (mut at, mut length) = (start, 0);
+            while !seen[at] {
+                seen[at] = true;
+                at = self.order[at];
+                length += 1;
+            }
+            odd ^= length > 0 && length % 2 == 0;
+        }
+        odd
+    }
+
     /// `b ← A⁻¹ b`, after a factorisation that succeeded.
     pub fn solve(&mut self, b: &mut [f64]) {
         let n = self.n;

@@ -13,6 +13,9 @@ use super::elimination::{Tree, minimum_degree};
 use super::lanes::Lanes;
 use super::panels::{self, Extent, Factors};
 
+/// Numbers that the factors, or a front, may hold: 3.2 GB.
+const MOST: usize = 400_000_000;
+
 /// A square matrix in blocks: node i owns `sizes[i]` consecutive unknowns.
 ///
 /// ```
@@ -43,8 +46,11 @@ pub struct BlockGeneral {
     fronts: Vec<Front>,
     /// new position of every unknown
     position: Vec<u32>,
-    /// L and U of all fronts
+    /// L and U of all fronts, and how many numbers they take
     factor: Vec<f64>,
+    factor_len: usize,
+    /// order of the largest front
+    largest: usize,
     /// row exchanged with each pivot row, within its front
     pivots: Vec<u32>,
     front: Vec<f64>,
@@ -90,7 +96,7 @@ impl BlockGeneral {
 
     /// Numbers held by the factors: a measure of memory and of the cost of a solve.
     pub fn factor_len(&self) -> usize {
-        self.factor.len()
+        self.factor_len
     }
 
     /// Multiplications of one factorisation.
@@ -165,7 +171,7 @@ impl BlockGeneral {
             self.fronts.push(Front { begin, pivots, updates, rows, factor, ..Front::default() });
             factor += pivots * (pivots + 2 * updates);
         }
-        self.factor.resize(factor, 0.0);
+        self.factor_len = factor;
         self.pivots.resize(self.order(), 0);
         let owner: Vec<usize> = {
             let mut owner = vec![0; nodes];
@@ -191,10 +197,21 @@ impl BlockGeneral {
             put(i, j, at);
             put(j, i, at + (self.sizes[i] * self.sizes[j]) as usize);
         }
-        let most = self.fronts.iter().map(|f| f.pivots + f.updates).max().unwrap_or(0);
-        self.front.resize(most * most, 0.0);
-        self.held.resize(most, 0.0);
-        self.gathered.resize(most, 0.0);
+        self.largest = self.fronts.iter().map(|f| f.pivots + f.updates).max().unwrap_or(0);
+        self.held.resize(self.largest, 0.0);
+        self.gathered.resize(self.largest, 0.0);
+    }
+
+    /// Memory for the factors, asked for when they are made; false where there is not that much.
+    fn reserve(&mut self) -> bool {
+        let room = |numbers: &mut Vec<f64>, most: usize| {
+            let fits = most <= MOST && numbers.try_reserve(most.saturating_sub(numbers.len())).is_ok();
+            if fits {
+                numbers.resize(most, 0.0);
+            }
+            fits
+        };
+        room(&mut self.factor, self.factor_len) && room(&mut self.front, self.largest.saturating_mul(self.largest))
     }
 
     /// Adds a row-major block at `(i, j)`; pairs that the pattern does not hold are left out.
@@ -210,8 +227,11 @@ impl BlockGeneral {
         self.values[at..at + block.len()].iter_mut().zip(block).for_each(|(x, b)| *x += b);
     }
 
-    /// LU of what was added since the pattern was set; false when a pivot block is singular.
+    /// LU of what was added since the pattern was set; false when a pivot block is singular, or memory does not do for the factors.
     pub fn factorise(&mut self) -> bool {
+        if !self.reserve() {
+            return false;
+        }
         Lanes::best().run(
             #[inline(always)]
             || self.factorise_fronts(),

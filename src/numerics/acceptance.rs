@@ -102,7 +102,7 @@ pub(super) fn scales_of(w: &BlockRows, sets: &[AdmissibleSet], q: &[f64]) -> Vec
 }
 
 /// What a velocity without reactions asks of the reactions: an opening normal asks for nothing.
-fn demand(set: AdmissibleSet, q: &[f64]) -> f64 {
+pub(super) fn demand(set: AdmissibleSet, q: &[f64]) -> f64 {
     match set {
         _ if q.is_empty() => 0.0,
         AdmissibleSet::NonNegative => q.iter().fold(0.0, |m, q| m.max(-q)),

@@ -64,7 +64,7 @@ fn solved(seeds: std::ops::Range<u64>, max_rounds: usize) -> usize {
 fn assemblies_with_a_solution_get_it_or_an_honest_no() {
     let solved = solved(0..40, 3);
     println!("{solved} of 40 solved");
-    assert!(solved >= 36);
+    assert!(solved >= 39);
 }
 
 #[test]
@@ -72,8 +72,8 @@ fn assemblies_with_a_solution_get_it_or_an_honest_no() {
 fn a_thousand_assemblies_with_a_solution_get_it_or_an_honest_no() {
     let solved = solved(0..1000, 8);
     println!("{solved} of 1000 solved");
-    // 157 of the first 176 with retries bounded to a second or so
-    assert!(solved >= 870);
+    // 378 of the first 400, in 75 s: where friction of 2 and more meets redundancy, some are found by none of the retries
+    assert!(solved >= 930);
 }
 
 #[test]
@@ -104,8 +104,6 @@ fn squeezed_assemblies_are_proved_impossible_and_the_proof_stands_on_its_own() {
 }
 
 #[test]
-#[ignore = "fails: seed 8, mu 3, is solved at some scales and `Stalled` at others: its retries hang on the last digits; \
-            cargo test --release --test verdicts -- --ignored unit_of_mass"]
 fn the_unit_of_mass_and_of_velocity_changes_no_verdict() {
     for seed in 2..20 {
         let (assembly, mut random) = draw(seed);
@@ -152,6 +150,27 @@ fn a_wedge_beside_something_else_is_inconsistent_for_every_solver_that_says_so_a
                 assert_eq!(answer.certificate, [1.0, 0.0, 1.0, 0.0, 0.0, 0.0], "{}", solver.name);
             }
             assert!(solver.name != "auto" || report.status == Status::Inconsistent);
+        }
+    }
+}
+
+/// A time limit is a watch that says stop: every solver ends at once, and starts no search for a proof either.
+#[test]
+fn a_watch_that_says_stop_is_obeyed_by_every_solver() {
+    use drystone::numerics::solvers::{Problem, Request, all};
+    let (assembly, mut random) = draw(67);
+    let (p, _) = assembly.planted(&mut random);
+    let p = Problem::Local(p);
+    for solver in all().iter().filter(|solver| solver.claims(&p)) {
+        for allowed in [1, 30, 300, 3000] {
+            let mut calls = 0;
+            let ask = Request { tolerance: 1e-12, ..Request::default() };
+            let (_, report) = (solver.run)(&p, &ask, None, &mut |_| {
+                calls += 1;
+                calls < allowed
+            })
+            .expect("an answer");
+            assert!(calls <= allowed + 5, "{}: {calls} looks, {allowed} were allowed: {report:?}", solver.name);
         }
     }
 }

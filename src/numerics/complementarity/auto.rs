@@ -16,8 +16,12 @@
 
 use super::form::Form;
 use super::{
-    ComplementaritySolver, Enumeration, InteriorPoint, Lemke, Murty, Newton, Outcome, Scratch, Status, Watch, infeasibility, solved,
+    ComplementaritySolver, Enumeration, InteriorPoint, Lemke, Murty, Newton, Outcome, Progress, Scratch, Status, Watch, face,
+    infeasibility_watched, norm, solved, verdict, vertices,
 };
+
+/// Unknowns up to which a proof is sought: a linear programme of twice as many, dense.
+const LARGEST_PROGRAMME: usize = 1000;
 
 /// The recommended solver for LCP, MLCP and relay problems (Siconos: `SICONOS_LCP_AVI_CAOFERRIS` and the direct MLCP drivers).
 ///
@@ -84,7 +88,11 @@ impl ComplementaritySolver for Auto {
             total.iterations += found.iterations;
             total.factorisations += found.factorisations;
             form.output(z, w);
-            if form.rel(z, w) <= tolerance {
+            let rel = form.rel(z, w);
+            if rel <= tolerance {
+                if rel > exact {
+                    face::polish(form, z, w, scratch);
+                }
                 if solved(form, z, w, tolerance) {
                     total.status = Status::Converged;
                     break;
@@ -100,10 +108,28 @@ impl ComplementaritySolver for Auto {
                 total.status = Status::Inconsistent;
             }
             // the cheap proof before the expensive stages
-            if k == 1 && infeasibility(form).is_some() {
+            let mut go_on = |progress: Progress| {
+                stopped |= !watch(Progress { iteration: total.iterations, ..progress });
+                !stopped
+            };
+            if k == 1 && form.order() <= LARGEST_PROGRAMME && infeasibility_watched(form, &mut go_on).is_some() {
                 total.status = Status::Inconsistent;
                 break;
             }
+        }
+        let loose = form.natural_map(z, w) > exact * norm(&form.q) || verdict::has_grown(form, z);
+        if total.status == Status::Converged && loose && vertices::apply_to(form) {
+            // what is met beside a large z only, or on singular bases, hangs on the units: a small problem has its exact answer
+            let (near, error, mut output) = (z.to_vec(), form.natural_map(z, w), w.to_vec());
+            (0..form.order()).for_each(|i| z[i] = form.origin(i));
+            let found = Enumeration { tolerance: exact, max_bases: self.max_bases }.run(form, z, &mut output, scratch, &mut |_| !stopped);
+            total.iterations += found.iterations;
+            total.factorisations += found.factorisations;
+            form.output(z, w);
+            if found.status != Status::Converged || form.natural_map(z, w) > error {
+                z.copy_from_slice(&near);
+            }
+            form.output(z, w);
         }
         if total.status == Status::Converged {
             remember(form, z, w, exact, scratch, &mut cache);

@@ -34,9 +34,14 @@ pub struct Infeasibility {
 
 /// The proof that `form` has no feasible point, where there is one.
 pub fn infeasibility(form: &Form) -> Option<Infeasibility> {
+    infeasibility_watched(form, &mut |_| true)
+}
+
+/// The same under a watch, which may end the search.
+pub(in crate::numerics) fn infeasibility_watched(form: &Form, watch: &mut Watch) -> Option<Infeasibility> {
     let signs: Vec<Sign> = (0..form.order()).map(|i| Sign::of_bounds(form.lower[i], form.upper[i])).collect();
     let system = Inequalities { m: &form.m, q: &form.q, lower: &form.lower, upper: &form.upper, signs: &signs };
-    match system.decide(&mut |_| true) {
+    match system.decide(watch) {
         Feasibility::Impossible(proof) => Some(proof),
         _ => None,
     }

@@ -5,6 +5,8 @@ use crate::numerics::residual::Residual;
 
 /// Sizes of M and q that are left as they are.
 const NEAR: (f64, f64) = (1e-4, 1e4);
+/// Rounds of equilibration, each of which halves the decades that are left.
+const ROUNDS: usize = 12;
 
 /// `w = M z + q`, `−w ∈ N_[lower, upper](z)`, M dense and square: what every solver of this room works on.
 ///
@@ -176,7 +178,7 @@ pub(super) struct Scaling {
 }
 
 impl Scaling {
-    /// Four rounds of Ruiz' equilibration; `scaled` becomes the form in the new units.
+    /// Ruiz' equilibration until nothing changes, or `ROUNDS` times; `scaled` becomes the form in the new units.
     pub(super) fn balance(&mut self, form: &Form, scaled: &mut Form) {
         let n = form.order();
         scaled.clone_from(form);
@@ -184,17 +186,30 @@ impl Scaling {
         self.rows.resize(n, 1.0);
         self.columns.clear();
         self.columns.resize(n, 1.0);
-        let power = |x: f64| if x > 0.0 { libm::exp2((-libm::log2(x) / 2.0).round()) } else { 1.0 };
-        for _ in 0..4 {
+        let power = |x: f64| if x == 0.0 || x > 0.5 && x < 2.0 { 1.0 } else { libm::exp2((-libm::log2(x) / 2.0).round()) };
+        let mut largest = vec![0.0f64; n];
+        for _ in 0..ROUNDS {
+            let mut settled = true;
             for i in 0..n {
                 let s = power(scaled.row(i).iter().fold(0.0f64, |m, x| m.max(x.abs())));
+                settled &= s == 1.0;
                 self.rows[i] *= s;
                 scaled.m[i * n..(i + 1) * n].iter_mut().for_each(|x| *x *= s);
             }
-            for j in 0..n {
-                let s = power((0..n).fold(0.0f64, |m, i| m.max(scaled.m[i * n + j].abs())));
-                self.columns[j] *= s;
-                (0..n).for_each(|i| scaled.m[i * n + j] *= s);
+            largest.fill(0.0);
+            for row in scaled.m.chunks_exact(n.max(1)) {
+                largest.iter_mut().zip(row).for_each(|(m, x)| *m = m.max(x.abs()));
+            }
+            for (s, column) in largest.iter_mut().zip(&mut self.columns) {
+                *s = power(*s);
+                settled &= *s == 1.0;
+                *column *= *s;
+            }
+            for row in scaled.m.chunks_exact_mut(n.max(1)) {
+                row.iter_mut().zip(&largest).for_each(|(x, s)| *x *= s);
+            }
+            if settled {
+                break;
             }
         }
         for i in 0..n {

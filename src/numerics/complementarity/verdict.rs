@@ -5,11 +5,17 @@
 //! ```
 //!
 //! Rows may have any units, so the misfit is taken in those in which the entries of M are near one (M' = R M C, powers of two): there
-//! z and w have one unit, and `misfit = max |F'_i| / s_i` with s_i as for contacts. What is left by rounding in the row's own
-//! product is no misfit while it is small beside q.
+//! z and w have one unit, d_i = max |M'_ij|, and `misfit = max ε'_i / s_i` with s_i as for contacts, but
+//!
+//! ```text
+//! s_i ≤ max(|q'_i| + Σ_j |M'_ij z'_j|,  max_j |M'_ij q'_j| / d_j)
+//! ```
+//!
+//! since the unit of a neighbour may be another for all that: its demand counts as far as it reaches this row. What is left by
+//! rounding in the row's own product is no misfit while it is small beside q.
 
 use super::form::{Form, Scaling};
-use crate::numerics::acceptance::{self, velocity_scales};
+use crate::numerics::acceptance::{self, demand, velocity_scales};
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::residual::Residual;
 
@@ -30,31 +36,63 @@ pub(in crate::numerics) fn judge(form: &Form, z: &[f64], w: &[f64], tolerance: f
     let typical = (0..n).map(|i| form.m[i * n + i].abs()).sum::<f64>() / n.max(1) as f64;
     let fallback = if typical > 0.0 { typical } else { 1.0 };
     (found.violation, found.misfit) = (0.0, 0.0);
-    let largest = |x: &[f64]| x.iter().fold(0.0f64, |m, x| m.max(x.abs()));
     // beyond it the digits of w are those of rounding
-    let mut certain = largest(&form.m) * largest(z) <= GROWN * largest(&form.q);
+    let mut certain = !has_grown(form, z);
     for i in 0..n {
         let own = form.m[i * n + i].abs();
         let d = if own > 0.0 { own } else { fallback };
-        let missed = d * (z[i] - form.project(i, z[i] - w[i] / d)).abs();
-        if missed == 0.0 {
-            continue;
-        }
+        let missed = missed(form, i, z[i], w[i], d);
         found.violation = if missed <= found.violation { found.violation } else { missed };
-        let misfit = missed / form.q[i].abs().max(f64::MIN_POSITIVE);
+        // as w alone misses the law where z stands: no unit of z enters
+        let alone = if z[i] <= form.lower[i] && z[i] >= form.upper[i] {
+            0.0
+        } else if z[i] <= form.lower[i] {
+            -w[i]
+        } else if z[i] >= form.upper[i] {
+            w[i]
+        } else {
+            w[i].abs()
+        };
+        let misfit = if alone <= 0.0 {
+            0.0
+        } else if alone <= tolerance * form.q[i].abs() {
+            alone / form.q[i].abs()
+        } else {
+            // of rows without a q of their own, too, rounding is no misfit where z has not grown
+            let size = form.row(i).iter().zip(z).fold(form.q[i].abs(), |m, (x, z)| m + (x * z).abs());
+            if alone <= f64::EPSILON * n as f64 * size { 0.0 } else { f64::INFINITY }
+        };
         certain &= misfit <= tolerance;
         found.misfit = found.misfit.max(misfit);
     }
     if !certain {
-        // rows of one unit are judged as they are, others in balanced ones
-        found.misfit = misfit(form, z);
-        if found.misfit > tolerance {
-            let (mut scaling, mut unit) = (Scaling::default(), Form::default());
-            scaling.balance(form, &mut unit);
-            let z: Vec<f64> = z.iter().zip(&scaling.columns).map(|(z, c)| z / c).collect();
-            found.misfit = found.misfit.min(misfit(&unit, &z));
-        }
+        let (mut scaling, mut unit) = (Scaling::default(), Form::default());
+        scaling.balance(form, &mut unit);
+        let z: Vec<f64> = z.iter().zip(&scaling.columns).map(|(z, c)| z / c).collect();
+        found.misfit = misfit(&unit, &z);
     }
+}
+
+/// `d |z − P(z − w/d)|`, to its last digit where w/d is nothing beside z.
+fn missed(form: &Form, i: usize, z: f64, w: f64, d: f64) -> f64 {
+    let (lower, upper) = (form.lower[i], form.upper[i]);
+    if !(lower..=upper).contains(&z) {
+        d * (z - form.project(i, z - w / d)).abs()
+    } else if w > 0.0 {
+        w.min(d * (z - lower))
+    } else {
+        // NaN stays NaN
+        if -w > d * (upper - z) { d * (upper - z) } else { -w }
+    }
+}
+
+/// True where the terms of w may be so large beside q that its digits are those of rounding.
+pub(super) fn has_grown(form: &Form, z: &[f64]) -> bool {
+    largest(&form.m) * largest(z) > GROWN * largest(&form.q)
+}
+
+fn largest(x: &[f64]) -> f64 {
+    x.iter().fold(0.0f64, |m, x| m.max(x.abs()))
 }
 
 /// The largest misfit in the units of this form.
@@ -76,20 +114,33 @@ fn misfit(unit: &Form, z: &[f64]) -> f64 {
     let scales = velocity_scales(&sets, &offsets, &q, |i, f| {
         (0..n).filter(|&j| j != i && (unit.m[i * n + j] != 0.0 || unit.m[j * n + i] != 0.0)).for_each(f);
     });
-    let typical = (0..n).map(|i| unit.m[i * n + i].abs()).sum::<f64>() / n.max(1) as f64;
+    let typical = largest(&unit.m);
+    // the diagonal may be small beside its row, or 0: z counts by what it can do
+    let weights: Vec<f64> = (0..n)
+        .map(|i| match largest(unit.row(i)) {
+            0.0 if typical > 0.0 => typical,
+            0.0 => 1.0,
+            own => own,
+        })
+        .collect();
+    // the z that each row asks for
+    let asked: Vec<f64> = (0..n).map(|i| demand(sets[i], &q[i..=i]) / weights[i]).collect();
     let mut worst = 0.0f64;
     for i in 0..n {
-        let own = unit.m[i * n + i].abs();
-        let d = if own > 0.0 { own } else { typical.max(f64::MIN_POSITIVE) };
-        // nothing moves a row of zeros: its q alone says how far it is off
-        let idle = unit.row(i).iter().all(|m| *m == 0.0);
-        let scale = if idle { unit.q[i].abs() } else { scales[i] };
+        let d = weights[i];
         let (mut w, mut size) = (unit.q[i], unit.q[i].abs());
-        for (m, z) in unit.row(i).iter().zip(z) {
+        let mut reach = 0.0f64;
+        for ((m, z), asked) in unit.row(i).iter().zip(z).zip(&asked) {
             w += m * z;
             size += (m * z).abs();
+            reach = reach.max(m.abs() * asked);
         }
-        let missed = d * (z[i] - unit.project(i, z[i] - w / d)).abs();
+        // nothing moves a row of zeros: its q alone says how far it is off
+        let scale = scales[i].min(size.max(reach));
+        // where the box is narrow beside what w could do, a share of its width counts
+        let width = unit.upper[i] - unit.lower[i];
+        let d = if width > 0.0 { d.max(scale / width) } else { d };
+        let missed = missed(unit, i, z[i], w, d);
         if !missed.is_finite() {
             return f64::INFINITY;
         }

@@ -4,7 +4,7 @@
 //! 1  NSGS + Anderson(10)        until the next Newton step is cheaper than what the sweeps still need
 //! 2  proximal Newton            from the best point; first where a factorisation is cheap
 //! 3  ADMM + Anderson(5)         from the best point; first where it is dear (redundant, stuck piles)
-//! 4  proof that there is no solution, else Newton from further starts
+//! 4  proof that there is no solution, else Newton from further starts: faceted cones, curves of proximal problems, drawn points
 //! 5  again, with doubled budgets, other α and ρ, until the operations of all are spent
 //! ```
 //!
@@ -133,7 +133,7 @@ impl Auto {
             alpha,
             ..ProximalPoint::default()
         };
-        let first = if loose { sweeps(5 * FIRST / 2, FIRST) } else { sweeps(FIRST, 0) };
+        let first = if loose { sweeps(5 * FIRST, 5 * FIRST / 2) } else { sweeps(2 * FIRST, FIRST) };
         if work.stage(Start::Best, r, u, |r, u, w| first.run(&sweeper, r, u, w)) {
             return work.report;
         }
@@ -168,8 +168,11 @@ impl Auto {
             if round >= 1 && left(&work.report, paths) <= 0.0 {
                 break;
             }
-            if round == 1 && p.infeasibility().is_some() {
+            if round == 1 && work.is_impossible(p) {
                 work.report.status = Status::Inconsistent;
+                return work.report;
+            }
+            if work.stopped {
                 return work.report;
             }
             let scale = 1 << round;
@@ -179,7 +182,8 @@ impl Auto {
             if round >= 1 && affordable {
                 let points = ((round as f64 * STARTS / cost_of_newton) as usize).clamp(3, 20 * round);
                 let facets = if round <= 3 { 2 * round } else { 0 };
-                let starts = Starts { tolerance: self.tolerance, measure: self.measure, points, seed: 1000 * round, facets };
+                let starts =
+                    Starts { tolerance: self.tolerance, measure: self.measure, points, seed: 1000 * (round - 1), facets, curves: 4 };
                 paths += facets;
                 if work.stage(Start::Best, r, u, |r, u, w| starts.run(p, r, u, w)) {
                     return work.report;
@@ -239,6 +243,20 @@ impl<'a, 'b> Work<'a, 'b> {
     fn new(measure: Measure, r: &[f64], watch: &'a mut Watch<'b>) -> Self {
         let best = [Vec::new(), Vec::new()];
         Self { report: Report::default(), measure, error: f64::INFINITY, stopped: false, guess: r.to_vec(), best, watch }
+    }
+
+    /// True with a proof that there is no solution; the watch may end the search for it.
+    fn is_impossible(&mut self, p: &LocalProblem) -> bool {
+        let (iteration, error) = (self.report.iterations, self.error);
+        let Self { watch, stopped, .. } = self;
+        let proof = p.infeasibility_watched(&mut |_| {
+            *stopped |= !watch(Progress { iteration, error });
+            !*stopped
+        });
+        if self.stopped {
+            self.report.status = Status::BudgetSpent;
+        }
+        proof.is_some()
     }
 
     /// Runs a stage and keeps the better of its point and the best before; true when nothing is left to do.

@@ -11,8 +11,9 @@
 
 use super::LocalProblem;
 use crate::algebra::matrix::Matrix;
+use crate::numerics::Watch;
 use crate::numerics::admissible::AdmissibleSet;
-use crate::numerics::complementarity::{ComplementaritySolver, Feasibility, Inequalities, Infeasibility, Lemke, Sign};
+use crate::numerics::complementarity::{ComplementaritySolver, Feasibility, Inequalities, Infeasibility, Lemke, Sign, Workspace};
 use crate::numerics::disjoint::DisjointSets;
 use crate::numerics::relay::Relay;
 
@@ -34,6 +35,11 @@ impl LocalProblem {
     /// # Ok::<(), drystone::numerics::ProblemError>(())
     /// ```
     pub fn infeasibility(&self) -> Option<Infeasibility> {
+        self.infeasibility_watched(&mut |_| true)
+    }
+
+    /// The same under a watch, which may end the search.
+    pub(in crate::numerics) fn infeasibility_watched(&self, watch: &mut Watch) -> Option<Infeasibility> {
         let blocks = self.sets.len();
         let mut components = DisjointSets::new(blocks);
         for i in 0..blocks {
@@ -42,11 +48,11 @@ impl LocalProblem {
         let roots: Vec<usize> = (0..blocks).map(|i| components.root(i as u32) as usize).collect();
         let mut members = vec![Vec::new(); blocks];
         roots.iter().enumerate().for_each(|(i, root)| members[*root].push(i));
-        members.iter().filter(|members| !members.is_empty()).find_map(|members| self.proof_of(members))
+        members.iter().filter(|members| !members.is_empty()).find_map(|members| self.proof_of(members, watch))
     }
 
     /// The proof for the blocks of one component.
-    fn proof_of(&self, members: &[usize]) -> Option<Infeasibility> {
+    fn proof_of(&self, members: &[usize], watch: &mut Watch) -> Option<Infeasibility> {
         let rows: Vec<usize> = members.iter().flat_map(|&i| self.w.range(i)).collect();
         let (mut signs, mut lower, mut upper) = (Vec::new(), Vec::new(), Vec::new());
         for &i in members {
@@ -87,9 +93,9 @@ impl LocalProblem {
         }
         let q: Vec<f64> = rows.iter().map(|&row| self.q[row]).collect();
         let system = Inequalities { m: &m, q: &q, lower: &lower, upper: &upper, signs: &signs };
-        let proof = match system.check(least_squares(&system)) {
+        let proof = match system.check(least_squares(&system, watch)) {
             Some(proof) => proof,
-            None => match system.decide(&mut |_| true) {
+            None => match system.decide(watch) {
                 Feasibility::Impossible(proof) => proof,
                 _ => return None,
             },
@@ -101,7 +107,7 @@ impl LocalProblem {
 }
 
 /// The y of the signs asked for that makes `½ yᵀ W y + ½ (qᵀ y + 1)²` least: 0 there where W is positive semidefinite and a proof exists.
-fn least_squares(system: &Inequalities) -> Vec<f64> {
+fn least_squares(system: &Inequalities, watch: &mut Watch) -> Vec<f64> {
     let n = system.q.len();
     let rows: Vec<usize> = (0..n).filter(|&i| system.signs[i] != Sign::Any).collect();
     let k = rows.len();
@@ -118,7 +124,8 @@ fn least_squares(system: &Inequalities) -> Vec<f64> {
     let (lower, upper) = rows.iter().map(|&i| bounds(system.signs[i])).unzip();
     let linear = q.iter().map(|q| q * mean.sqrt()).collect();
     let (mut z, mut w) = (vec![0.0; k], vec![0.0; k]);
-    Lemke { tolerance: 1e-13, ..Lemke::default() }.solve(&Relay { m: Matrix::dense(k, k, m), q: linear, lower, upper }, &mut z, &mut w);
+    let statement = Relay { m: Matrix::dense(k, k, m), q: linear, lower, upper };
+    Lemke { tolerance: 1e-13, ..Lemke::default() }.solve_with(&statement, &mut z, &mut w, &mut Workspace::default(), watch);
     let mut y = vec![0.0; n];
     rows.iter().zip(&z).for_each(|(&i, z)| y[i] = *z);
     y

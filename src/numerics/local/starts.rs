@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! facets   cones with k = 4 or 8 edges:  r = n ρ + Σ d_j β_j,   0 ≤ ρ ⟂ u_n ≥ 0,   0 ≤ β_j ⟂ d_jᵀ u + λ ≥ 0,   0 ≤ λ ⟂ μ ρ − Σ β_j ≥ 0
+//! curves   proximal problems from a unique solution to one of the problem itself, see [`path`](super::path)
 //! points   r_c = s (q/w) (1, μ β t),   s from 1/30 to 30, β in [0, 1), t any direction: drawn from a fixed seed
 //! ```
 //!
@@ -12,12 +13,14 @@
 
 use super::equations::Function;
 use super::newton::SemismoothNewton;
+use super::path::Paths;
 use super::{LocalProblem, LocalSolver};
 use crate::algebra::matrix::Matrix;
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::complementarity::{ComplementaritySolver, Lemke};
 use crate::numerics::relay::Relay;
 use crate::numerics::{Measure, Progress, Report, Watch};
+use std::cell::{Cell, RefCell};
 
 /// What is tried, and to which error.
 #[derive(Clone, Copy, Debug)]
@@ -30,8 +33,12 @@ pub(super) struct Starts {
     pub(super) seed: usize,
     /// Faceted problems that are tried first.
     pub(super) facets: usize,
+    /// Curves of proximal problems that are followed after these.
+    pub(super) curves: usize,
 }
 
+/// Factorisations of one curve, and their operations: a second or so.
+const CURVE: (usize, f64) = (6000, 8e9);
 /// Newton steps of one attempt.
 const STEPS: usize = 60;
 /// Functions of the attempts, in turn.
@@ -41,7 +48,9 @@ impl Starts {
     /// Leaves the best point of all attempts in `r`.
     pub(super) fn run(&self, p: &LocalProblem, r: &mut [f64], u: &mut [f64], watch: &mut Watch) -> Report {
         let mut best: Option<(Report, Vec<f64>)> = None;
-        let (mut iterations, mut factorisations, mut stopped) = (0, 0, false);
+        // the watch is asked by the attempts and between them
+        let (iterations, watch) = (Cell::new(0), RefCell::new(watch));
+        let (mut factorisations, mut stopped) = (0, false);
         let mut attempt = |p: &LocalProblem, function, regularisation, r: &mut [f64], u: &mut [f64]| {
             let newton = SemismoothNewton {
                 tolerance: self.tolerance,
@@ -52,13 +61,13 @@ impl Starts {
                 restarts: 0,
                 ..SemismoothNewton::default()
             };
-            let before = iterations;
+            let before = iterations.get();
             let report = newton.solve_watched(p, r, u, &mut |look| {
-                let go_on = watch(Progress { iteration: before + look.iteration, ..look });
+                let go_on = (watch.borrow_mut())(Progress { iteration: before + look.iteration, ..look });
                 stopped |= !go_on;
                 go_on
             });
-            iterations += report.iterations;
+            iterations.set(before + report.iterations);
             factorisations += report.factorisations;
             (report, stopped)
         };
@@ -88,22 +97,35 @@ impl Starts {
         }
         let weights = p.weights();
         let largest = p.q.iter().fold(0.0f64, |m, q| m.max(q.abs()));
+        if let (false, true, Some(mut curves)) = (over, self.curves > 0, Paths::new(p, &weights)) {
+            let mut centre = vec![0.0; p.order()];
+            for k in 0..self.curves {
+                if self.seed + k > 0 {
+                    Draw((self.seed + k) as u64).point(p, &weights, largest, &mut centre);
+                }
+                let most = ((CURVE.1 / curves.cost()) as usize).min(CURVE.0);
+                curves.follow(&centre, most, |point| {
+                    let Some(point) = point else {
+                        over = !(watch.borrow_mut())(Progress { iteration: iterations.get(), error: f64::INFINITY });
+                        return over;
+                    };
+                    r.copy_from_slice(point);
+                    let (report, stopped) = attempt(p, Function::AlartCurnier, 0.01, r, u);
+                    keep(report, r);
+                    over = stopped || report.converged();
+                    over
+                });
+                if over {
+                    break;
+                }
+            }
+        }
         for k in 0..self.points {
             if over {
                 break;
             }
             let mut random = Draw((self.seed + k) as u64);
-            let size = libm::pow(30.0, 2.0 * random.next() - 1.0);
-            for (i, set) in p.sets.iter().enumerate() {
-                let r = &mut r[p.w.range(i)];
-                r.iter_mut().for_each(|r| *r = size * (2.0 * random.next() - 1.0) * largest / weights[i]);
-                if let [normal, ..] = r {
-                    *normal = normal.abs();
-                }
-                if !r.is_empty() {
-                    set.project(r);
-                }
-            }
+            random.point(p, &weights, largest, r);
             let (report, stopped) = attempt(p, FUNCTIONS[k % 3], [1.0, 100.0][k / 3 % 2], r, u);
             keep(report, r);
             over = stopped || report.converged();
@@ -115,7 +137,7 @@ impl Starts {
             }
             None => Report { status: crate::numerics::Status::BudgetSpent, ..Report::default() }.with(&p.residual(r, u)),
         };
-        let report = Report { iterations, factorisations, ..report };
+        let report = Report { iterations: iterations.get(), factorisations, ..report };
         p.residual(r, u);
         report
     }
@@ -225,6 +247,21 @@ fn faceted(p: &LocalProblem, seed: u64, r: &mut [f64]) -> bool {
 struct Draw(u64);
 
 impl Draw {
+    /// Any admissible reactions of a size from 1/30 to 30 of `largest` over the weights.
+    fn point(&mut self, p: &LocalProblem, weights: &[f64], largest: f64, r: &mut [f64]) {
+        let size = libm::pow(30.0, 2.0 * self.next() - 1.0);
+        for (i, set) in p.sets.iter().enumerate() {
+            let r = &mut r[p.w.range(i)];
+            r.iter_mut().for_each(|r| *r = size * (2.0 * self.next() - 1.0) * largest / weights[i]);
+            if let [normal, ..] = r {
+                *normal = normal.abs();
+            }
+            if !r.is_empty() {
+                set.project(r);
+            }
+        }
+    }
+
     fn next(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -23,7 +23,7 @@ use super::local::newton::SemismoothNewton;
 use super::local::nsgs::Nsgs;
 use super::local::projection::{ExtraGradient, FixedPoint, HyperplaneProjection};
 use super::local::proximal::ProximalPoint;
-use super::{Measure, ProblemError, Report, Status, Watch};
+use super::{Measure, ProblemError, Progress, Report, Status, Watch};
 
 /// What a caller may ask of any solver.
 ///
@@ -283,7 +283,7 @@ fn friction<S: LocalSolver>(
     let p = match problem {
         Problem::Local(p) => {
             let report = solver(ask.tolerance).solve_watched(p, &mut s.r, &mut s.u, watch);
-            return Ok(proved(problem, s, report));
+            return Ok(proved(problem, s, report, watch));
         }
         Problem::Global(p) => p,
         _ => return Err(unclaimed(problem)),
@@ -303,7 +303,7 @@ fn friction<S: LocalSolver>(
         }
         tolerance *= 0.5 * ask.tolerance / error;
     }
-    Ok(proved(problem, s, report))
+    Ok(proved(problem, s, report, watch))
 }
 
 /// A [`GlobalSolver`].
@@ -311,16 +311,35 @@ fn global<S: GlobalSolver>(problem: &Problem, _: &Request, guess: Option<&Soluti
     let mut s = start(problem, guess);
     let Problem::Global(p) = problem else { return Err(unclaimed(problem)) };
     let report = solver.solve_watched(p, &mut s.r, &mut s.v, &mut s.u, watch)?;
-    Ok(proved(problem, s, report))
+    Ok(proved(problem, s, report, watch))
 }
+
+/// Unknowns up to which a sparse M is made dense at once, and those up to which that is tried where sparse methods fail.
+const SMALL_DENSE: usize = 300;
+const AFFORDABLE_DENSE: usize = 3000;
 
 /// A [`ComplementaritySolver`]; it stops on `rel`, so another measure may be left unmet.
 fn complementarity<S: ComplementaritySolver>(p: &Problem, ask: &Request, guess: Option<&Solution>, watch: &mut Watch, solver: S) -> Solved {
     let mut s = start(p, guess);
-    if p.sizes()[0] > LARGEST_DENSE {
-        let local = p.as_blocks().filter(|_| solver.exhaustive()).ok_or_else(|| ProblemError::OutOfRange {
+    let n = p.sizes()[0];
+    // a sparse M stays so as far as that leads
+    let blocks = if n > SMALL_DENSE && solver.exhaustive() { p.as_blocks() } else { None };
+    if let (Some(local), true) = (&blocks, n <= LARGEST_DENSE) {
+        let solver = Auto { tolerance: ask.tolerance, measure: ask.measure, max_rounds: 1, ..Auto::default() };
+        let mut stopped = false;
+        let report = solver.solve_watched(local, &mut s.r, &mut s.u, &mut |progress| {
+            stopped |= !watch(progress);
+            !stopped
+        });
+        if report.converged() || stopped || n > AFFORDABLE_DENSE {
+            return Ok((s, report));
+        }
+        s = start(p, guess);
+    }
+    if n > LARGEST_DENSE {
+        let local = blocks.ok_or_else(|| ProblemError::OutOfRange {
             what: "the number of unknowns".into(),
-            found: p.sizes()[0] as f64,
+            found: n as f64,
             needed: "10000 at most, since this solver holds M densely (`auto` takes more where M is square and sparse)",
         })?;
         let solver = Auto { tolerance: ask.tolerance, measure: ask.measure, ..Auto::default() };
@@ -334,14 +353,15 @@ fn complementarity<S: ComplementaritySolver>(p: &Problem, ask: &Request, guess: 
     if report.converged() && ask.error(&report) > ask.tolerance {
         report.status = Status::Stalled;
     }
-    Ok(proved(p, s, report))
+    Ok(proved(p, s, report, watch))
 }
 
 /// An answer that is none, with the proof that there is no other where one is found; `Inconsistent` without certificate: every
 /// possibility was tried.
-fn proved(p: &Problem, mut s: Solution, mut report: Report) -> (Solution, Report) {
+fn proved(p: &Problem, mut s: Solution, mut report: Report, watch: &mut Watch) -> (Solution, Report) {
+    let mut go_on = |_: Progress| watch(Progress { iteration: report.iterations, error: report.rel });
     if matches!(report.status, Status::Stalled | Status::Inconsistent)
-        && let Some(proof) = p.infeasibility()
+        && let Some(proof) = p.infeasibility_watched(&mut go_on)
     {
         report.status = Status::Inconsistent;
         s.certificate = proof.multipliers;

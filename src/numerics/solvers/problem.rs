@@ -9,15 +9,15 @@
 
 use crate::algebra::blocks::BlockRows;
 use crate::algebra::matrix::Matrix;
-use crate::numerics::ProblemError;
 use crate::numerics::admissible::AdmissibleSet;
-use crate::numerics::complementarity::{Complementarity, Form, Infeasibility, LARGEST_DENSE, infeasibility, judge};
+use crate::numerics::complementarity::{Complementarity, Form, Infeasibility, LARGEST_DENSE, infeasibility_watched, judge};
 use crate::numerics::global::GlobalProblem;
 use crate::numerics::lcp::Lcp;
 use crate::numerics::local::LocalProblem;
 use crate::numerics::mlcp::Mlcp;
 use crate::numerics::relay::Relay;
 use crate::numerics::residual::Residual;
+use crate::numerics::{ProblemError, Watch};
 
 /// What a problem is called in files and on the command line.
 ///
@@ -258,15 +258,20 @@ impl Problem {
 
     /// The multipliers of a proof that there is no solution, where a linear programme of moderate size finds one.
     pub fn infeasibility(&self) -> Option<Infeasibility> {
+        self.infeasibility_watched(&mut |_| true)
+    }
+
+    /// The same under a watch, which may end the search.
+    pub(super) fn infeasibility_watched(&self, watch: &mut Watch) -> Option<Infeasibility> {
         match self {
-            Self::Local(p) => p.infeasibility(),
-            Self::Global(p) if p.w.len() <= LARGEST_PROVED => p.reduce().ok()?.infeasibility(),
+            Self::Local(p) => p.infeasibility_watched(watch),
+            Self::Global(p) if p.w.len() <= LARGEST_PROVED => p.reduce().ok()?.infeasibility_watched(watch),
             Self::Global(_) => None,
             Self::Lcp(_) | Self::Mlcp(_) | Self::Relay(_) => {
                 let p = self.complementarity().filter(|p| p.unknowns() == p.rows() && p.unknowns() <= LARGEST_PROGRAMME)?;
                 let mut form = Form::default();
                 p.load(&mut form);
-                infeasibility(&form)
+                infeasibility_watched(&form, watch)
             }
         }
     }
