@@ -3,34 +3,17 @@
 use drystone::numerics::{Report, auto::Auto, mixed::*, newton::ProximalNewton, residual, sweep::GaussSeidel};
 use glam::{DMat3, DVec3};
 
+#[path = "common/cubes.rs"]
+mod cubes;
+
 const H: f64 = 5e-3;
 
 /// Unit cubes (1 kg) on a floor, four contacts a joint, with gravity and a sideways push on the top one.
 fn tower(n: usize, push: f64) -> MixedProblem {
-    let mut p = MixedProblem::default();
-    for i in 0..n {
-        p.rigid.push(RigidMass { inverse_mass: DVec3::ONE, inverse_inertia: RigidMass::pack(DMat3::IDENTITY * 6.0) });
+    cubes::column(n, |i| {
         let side = if i + 1 == n { push } else { 0.0 };
-        p.free.rigid.push(Twist { linear: H * DVec3::new(side, 0.0, -9.81), angular: DVec3::ZERO });
-    }
-    for parity in [0, 1] {
-        for i in (parity..n).step_by(2) {
-            let corners = [(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)];
-            p.push_group(corners.map(|(x, y)| Contact {
-                normal: DVec3::Z,
-                tangent: DVec3::X,
-                arm1: DVec3::new(x, y, -0.5),
-                arm2: DVec3::new(x, y, 0.5),
-                mu: 0.5,
-                body1: i as u32,
-                body2: if i == 0 { IMMOBILE } else { i as u32 - 1 },
-                ..Contact::default()
-            }));
-        }
-        p.close_colour();
-    }
-    p.prepare().expect("a legal problem");
-    p
+        Twist { linear: H * DVec3::new(side, 0.0, -9.81), angular: DVec3::ZERO }
+    })
 }
 
 /// Balls on a jittered lattice, pressed down, every neighbour in contact.

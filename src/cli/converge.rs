@@ -45,15 +45,19 @@ pub(super) struct Arguments {
 }
 
 const HELP: &str = "\
-The scene runs with h, h/2, h/4 … to the same end; v is the measure, d its change from one run to the next.
+The scene runs with h, h/2, h/4 … to the same end; v is the measure, d its change from one run to
+the next.
   order           log2 of the quotient of the last two d, where the last is smaller by √2 or more
-  extrapolated    v at h → 0 by that order (Richardson); the last v where there is none or d changes its sign
+  extrapolated    v at h → 0 by that order (Richardson); the last v where there is none or d
+                  changes its sign
   error           of the last v: what the extrapolation adds, or the last d
-A d counts as nothing where it is below 1e-9 of the largest |v|, for lengths also below 1e-7 of the smallest body that moves, for angles
-below 1e-6 degrees.
-  converging            no d but nothing; or the last two (the last one alone where there are but two, or all d are below 1 % of the
-                        largest |v|) are nothing or smaller by √2 than the d before, and the error is at most 10 % of the largest |v|
-  not a function of h   not so, and the last d is at least half the largest one and more than 1 % of the largest |v|
+A d counts as nothing where it is below 1e-9 of the largest |v|, for lengths also below 1e-7 of
+the smallest body that moves, for angles below 1e-6 degrees.
+  converging            no d but nothing; or the last two (the last one alone where there are but
+                        two, or all d are below 1 % of the largest |v|) are nothing or smaller
+                        by √2 than the d before, and the error is at most 10 % of the largest |v|
+  not a function of h   not so, and the last d is at least half the largest one and more than
+                        1 % of the largest |v|
   not yet               neither: halve the step further
 
 Examples:

@@ -76,7 +76,8 @@ Examples:
   drystone picture bead_stack --at 0.6 --out beads.png
   drystone solve tower.hdf5 --json                    a friction problem of one step from a file
 
-Exit codes: 0 done, 1 check found faults, 2 usage, 3 input or scene, 4 stopped on a state that is not finite, 130 interrupted";
+Exit codes: 0 done, 1 check found faults, 2 usage, 3 input or scene, 4 stopped on a state that is
+not finite, 130 interrupted";
 
 #[derive(Debug, Subcommand)]
 enum Command {

@@ -58,7 +58,7 @@ Examples:
   drystone run block_wall --set columns=20 --set rows=30 --threads 2 --out wall
   drystone run my_arch.toml --set generate.arch.0.thickness_ratio=0.105 --json
   drystone run bead_pour --out pour --checkpoint every=0.1s
-  drystone run block_wall --out wall --export-problems every=50 && drystone solve wall/problems/*.hdf5
+  drystone run block_wall --out wall --export-problems every=50
   drystone run --resume pour --until 2";
 
 /// How often a run is saved.

@@ -51,11 +51,13 @@ Examples:
   drystone solve *.hdf5 --tol 1e-4 --time-limit 10 --json       one line of JSON per file
   drystone solve circuit.dat --kind relay --solution z.json     z and w, to recompute the residual
 
-Lines of JSON: file, kind, contacts, rows, solver, status, iterations, rel, rel_q, e_s, violation (the largest velocity by
-which a block misses its law, m/s for contacts), misfit (the largest over the scale of its own block), time_s (processor time of the
-solve alone), and with Inconsistent the certificate: rows (from 0) and multipliers y with yᵀ(W r + q) < 0 for every admissible r.
-Status: Converged, Stalled, BudgetSpent, Inconsistent, or error with a message.
-Status of a file that is no problem and does not look like one, such as a README among several FILEs: skipped.
+Lines of JSON: file, kind, contacts, rows, solver, status, iterations, factorisations, rel, rel_q,
+e_s, violation (the largest velocity by which a block misses its law, m/s for contacts), misfit
+(the largest over the scale of its own block), time_s (processor time of the solve alone), and with
+Inconsistent the certificate: rows (from 0) and multipliers y with yᵀ(W r + q) < 0 for every
+admissible r.
+Status: Converged, Stalled, BudgetSpent, Inconsistent, or error with a message; skipped for a file
+that is no problem and does not look like one, such as a README among several FILEs.
 Exit codes: 0 every file has its status, 2 usage, 3 some file could not be read or has no solver";
 
 pub(super) fn kind(text: &str) -> Result<Kind, String> {

@@ -1,6 +1,8 @@
 //! The same thing said twice must agree: matrix-free and assembled, forwards and backwards, one thread and many, sum and parts.
 
 mod balance;
+#[path = "../common/cubes.rs"]
+mod cubes;
 mod laws;
 mod matrices;
 mod order;

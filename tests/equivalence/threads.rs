@@ -1,5 +1,6 @@
 //! The same bits on any number of threads, by way of the path that several threads share: a test that never enters it proves nothing.
 
+use super::cubes;
 use super::scene::Fallible;
 use drystone::assembly::problem::Solver;
 use drystone::geometry::Shape;
@@ -8,34 +9,14 @@ use drystone::model::scheme::Scheme;
 use drystone::numerics::mixed::*;
 use drystone::numerics::{residual, sweep::*};
 use drystone::simulation::{Body, Simulation};
-use glam::{DMat3, DVec3};
+use glam::DVec3;
 
-/// Cubes in a row that is pushed together, four contacts a joint: two colours of thousands of contacts.
+/// Cubes in a row that is pushed together: two colours of thousands of contacts.
 fn row_of_cubes(n: usize) -> MixedProblem {
-    let mut p = MixedProblem::default();
-    for i in 0..n {
-        p.rigid.push(RigidMass { inverse_mass: DVec3::ONE, inverse_inertia: RigidMass::pack(DMat3::IDENTITY * 6.0) });
+    cubes::column(n, |i| {
         let jitter = (i as f64 * 0.618_033_988_749).fract() - 0.5;
-        p.free.rigid.push(Twist { linear: DVec3::new(jitter, 0.3 * jitter, 0.2 * jitter - 0.05), angular: DVec3::Y * jitter });
-    }
-    for parity in [0, 1] {
-        for i in (parity..n).step_by(2) {
-            let corners = [(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)];
-            p.push_group(corners.map(|(x, y)| Contact {
-                normal: DVec3::Z,
-                tangent: DVec3::X,
-                arm1: DVec3::new(x, y, -0.5),
-                arm2: DVec3::new(x, y, 0.5),
-                mu: 0.5,
-                body1: i as u32,
-                body2: if i == 0 { IMMOBILE } else { i as u32 - 1 },
-                ..Contact::default()
-            }));
-        }
-        p.close_colour();
-    }
-    p.prepare().expect("a legal problem");
-    p
+        Twist { linear: DVec3::new(jitter, 0.3 * jitter, 0.2 * jitter - 0.05), angular: DVec3::Y * jitter }
+    })
 }
 
 /// Balls in a row: the kernel of contacts whose arms lie along the normals.

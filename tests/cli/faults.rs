@@ -1,0 +1,188 @@
+//! What is wrong in a call or a scene, and what would do.
+
+use super::*;
+
+#[test]
+fn wrong_calls_are_usage_errors() {
+    let calls: &[&[&str]] = &[
+        &[],
+        &["walk"],
+        &["run"],
+        &["run", "arch", "--until", "-1"],
+        &["run", "arch", "--until", "nan"],
+        &["run", "arch", "--step", "0"],
+        &["run", "arch", "--step", "1e-300"],
+        &["run", "arch", "--tol", "soft"],
+        &["run", "arch", "--threads", "0"],
+        &["run", "arch", "--set", "thickness_ratio"],
+        &["run", "arch", "--checkpoint", "every=10"],
+        &["run", "arch", "--checkpoint", "often", "--out", "x"],
+        &["run", "--resume", "x", "--set", "a=1"],
+        &["picture", "arch"],
+        &["picture", "arch", "--out", "x.png", "--size", "0x0"],
+    ];
+    for call in calls {
+        let output = output(call);
+        assert_eq!(output.status.code(), Some(2), "{call:?}: {}", text(&output.stderr));
+        assert!(output.stdout.is_empty() && !output.stderr.is_empty(), "{call:?}");
+    }
+    assert_eq!(output(&["--help"]).status.code(), Some(0));
+    assert_eq!(output(&["--version"]).status.code(), Some(0));
+}
+
+#[test]
+fn check_tells_faults_by_its_exit_code() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("sunk.toml");
+    std::fs::write(&path, GOOD.replace("[0, 0, 0.1]", "[0, 0, 0.05]")).unwrap();
+    let sunk = output(&["check", path.to_str().unwrap()]);
+    assert_eq!(sunk.status.code(), Some(1));
+    assert!(text(&sunk.stdout).contains("ball: overlaps floor"), "{}", text(&sunk.stdout));
+    assert_eq!(output(&["check", "arch"]).status.code(), Some(0));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_behind_standard_output_is_an_error_and_a_closed_pipe_is_not() {
+    let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    for call in [
+        &["scenes"][..],
+        &["solvers"],
+        &["check", "arch"],
+        &["run", "arch", "--until", "0.01"],
+        &["run", "arch", "--until", "0.01", "--json"],
+        &["--help"],
+    ] {
+        let output = drystone(call).stdout(full()).stderr(Stdio::piped()).output().unwrap();
+        assert_eq!(output.status.code(), Some(3), "{call:?}");
+        assert!(text(&output.stderr).contains("standard output: cannot be written"), "{call:?}: {}", text(&output.stderr));
+    }
+    let mut child = drystone(&["scenes"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_device_is_never_replaced_by_a_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let socket = directory.path().join("here.png");
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    let drawn = output(&["picture", "arch", "--at", "0", "--size", "64x64", "--out", socket.to_str().unwrap()]);
+    assert_eq!(drawn.status.code(), Some(3), "{}", text(&drawn.stderr));
+    assert!(text(&drawn.stderr).contains("is no file"), "{}", text(&drawn.stderr));
+    assert!(!std::fs::symlink_metadata(&socket).unwrap().is_file(), "it is still there");
+    assert_eq!(output(&["run", "arch", "--until", "0.01", "--out", socket.to_str().unwrap()]).status.code(), Some(3));
+}
+
+#[test]
+fn pictures_are_named_png() {
+    let directory = tempfile::tempdir().unwrap();
+    for name in ["x.jpg", "x", "png"] {
+        let path = directory.path().join(name);
+        let drawn = output(&["picture", "arch", "--at", "0", "--size", "64x64", "--out", path.to_str().unwrap()]);
+        assert_eq!(drawn.status.code(), Some(2), "{name}");
+        assert!(text(&drawn.stderr).contains("ends in .png") && !path.exists(), "{}", text(&drawn.stderr));
+    }
+}
+
+#[test]
+fn negative_numbers_are_told_what_would_do() {
+    for call in [
+        &["run", "arch", "--tol", "-1"][..],
+        &["run", "arch", "--step", "-1e-3"],
+        &["run", "arch", "--until", "-0.5"],
+        &["solve", "x.json", "--tol", "-1"],
+        &["solve", "x.json", "--time-limit", "-1"],
+        &["profile", ".", "--tol", "-1", "--out", "o"],
+        &["picture", "arch", "--at", "-1", "--out", "o.png"],
+    ] {
+        let said = output(call);
+        assert_eq!(said.status.code(), Some(2), "{call:?}");
+        let said = text(&said.stderr);
+        assert!(said.contains("above zero") && !said.contains("-- -"), "{call:?}: {said}");
+    }
+}
+
+#[test]
+fn check_names_what_is_wrong_and_what_would_do() {
+    for (name, code, found, cure) in [
+        ("f4_floating", 0, "hint: s2: starts in the air", "move it onto what is below"),
+        ("u_gap", 0, "hint: s: starts 0.002 m above ground", "move it by [0.000000, 0.000000, -0.002000] m"),
+        ("u_mm", 0, "hint: s: it is 4.899e2 m large", "if the file is in mm"),
+        ("u_base", 1, "fault: scene: the base is accelerated by up to 981 m/s2", "write it in m/s2"),
+        ("u_grav", 1, "fault: scene: gravity [0, 0, 9.81] m/s2 takes every body away", "gravity = [0, 0, -9.81]"),
+        ("f3_cube_onebad", 1, "fault: rock: triangle 2 of 12", "the vertices of this triangle"),
+        ("f3_cube_onebad_static", 1, "fault: rock: triangle 2 of 12", "the vertices of this triangle"),
+        ("pair01", 1, "fault: L1: overlaps L0", "move it by"),
+        ("contact_locked", 0, "no faults, 0 hints", ""),
+        ("joint_locked", 0, "no faults, 0 hints", ""),
+        ("hinge", 0, "no faults, 0 hints", ""),
+    ] {
+        let path = format!("{}/tests/probes/scenes/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+        let output = output(&["check", &path]);
+        let said = text(&output.stdout);
+        assert_eq!(output.status.code(), Some(code), "{name}: {said}");
+        assert!(said.contains(found) && said.contains(cure), "{name}: {said}");
+        assert!(said.matches("fault: ").count() + said.matches("hint: ").count() <= 1, "{name}: {said}");
+    }
+}
+
+#[test]
+fn bad_scenes_are_named_and_cured() {
+    let directory = tempfile::tempdir().unwrap();
+    let nesting = format!("{}deep = {}1{}\n", GOOD, "[".repeat(100_000), "]".repeat(100_000));
+    let cases: Vec<(&str, Vec<u8>, &str)> = vec![
+        ("missing field", GOOD.replace("step = \"2 ms\"\n", "").into(), "step"),
+        ("unknown key", GOOD.replace("position", "positon").into(), "did you mean `position`"),
+        ("wrong unit", GOOD.replace("2 ms", "2 mm").into(), "expected a time"),
+        ("unknown unit", GOOD.replace("2 ms", "2 parsec").into(), "parsec"),
+        ("nan", GOOD.replace("[0, 0, 0.1]", "[0, 0, nan]").into(), "nan"),
+        ("infinite", GOOD.replace("[0, 0, 0.1]", "[0, 0, inf]").into(), "inf"),
+        ("negative step", GOOD.replace("2 ms", "-2 ms").into(), "step"),
+        ("zero radius", GOOD.replace("radius = 0.1", "radius = 0").into(), "radius"),
+        ("zero mass", format!("{GOOD}mass = 0\n").into(), "mass"),
+        ("moving half-space", GOOD.replace("motion = \"static\"\n", "").into(), "half"),
+        ("empty mesh", format!("{GOOD}[[bodies]]\nshape = {{ kind = \"mesh\", vertices = [], triangles = [] }}\n").into(), "mesh"),
+        ("missing mesh", format!("{GOOD}[[bodies]]\nshape = {{ kind = \"mesh\", file = \"no.stl\" }}\n").into(), "no.stl"),
+        (
+            "moving mesh",
+            format!("{GOOD}[[bodies]]\nshape = {{ kind = \"mesh\", vertices = [[0,0,0],[1,0,0],[0,1,0]], triangles = [[0,1,2]] }}\n")
+                .into(),
+            "mesh",
+        ),
+        ("same name", GOOD.replace("\"ball\"\n", "\"floor\"\n").into(), "floor"),
+        ("unfinished", GOOD[..GOOD.len() - 4].into(), "scene.toml:11:"),
+        ("empty", Vec::new(), "time"),
+        ("garbage", vec![0xff, 0xfe, 0, 1, 2, 3, 0x80], "UTF-8"),
+        (
+            "flat hull",
+            format!("{GOOD}[[bodies]]\nshape = {{ kind = \"hull\", points = [[0,0,0],[1,0,0],[0,1,0],[1,1,0]] }}\n").into(),
+            "scene.toml:12:1: body \"body2\": hull",
+        ),
+        ("nesting", nesting.into(), ""),
+        ("late joint", format!("{GOOD}birth = 0.01\n[[joints]]\nbody1 = \"ball\"\nanchor = [0, 0, 0.1]\n").into(), "birth"),
+    ];
+    for (name, bytes, message) in cases {
+        let path = directory.path().join("scene.toml");
+        std::fs::write(&path, bytes).unwrap();
+        for command in ["run", "check"] {
+            let output = output(&[command, path.to_str().unwrap()]);
+            let said = text(&output.stderr) + &text(&output.stdout);
+            let fault = command == "check" && output.status.code() == Some(1);
+            assert!(output.status.code() == Some(3) || fault, "{name}, {command}: {:?} {said}", output.status);
+            assert!(said.to_lowercase().contains(&message.to_lowercase()) || fault, "{name}: {said}");
+            assert!(said.len() < 5000, "{name}: {} bytes of message", said.len());
+        }
+    }
+    for scene in ["no/such/file.toml", "arhc", ".", "/"] {
+        assert_eq!(output(&["run", scene]).status.code(), Some(3), "{scene}");
+    }
+    let unknown = output(&["run", "arch", "--set", "thicknes_ratio=0.1"]);
+    assert_eq!(unknown.status.code(), Some(3));
+    assert!(text(&unknown.stderr).contains("did you mean `thickness_ratio`"), "{}", text(&unknown.stderr));
+    let file = directory.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let blocked = output(&["run", "arch", "--until", "0.01", "--out", file.to_str().unwrap()]);
+    assert_eq!(blocked.status.code(), Some(3), "{}", text(&blocked.stderr));
+}

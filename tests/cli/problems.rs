@@ -1,0 +1,194 @@
+//! Problems from files: `solve`, `inspect`, `profile`, `solvers`, and those that a run exports.
+
+use super::*;
+use std::path::Path;
+
+/// Writes a problem as JSON into the folder and gives its path.
+fn problem(folder: &Path, name: &str, text: &str) -> String {
+    let path = folder.join(name);
+    std::fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+const BRICK: &str = r#"{"kind": "fc", "w": {"dense": [[1, 0, 0], [0, 2, 0], [0, 0, 2]]}, "q": [-1, 3, 4], "mu": [0.5]}"#;
+
+#[test]
+fn solve_prints_a_line_per_file_with_every_name_that_scripts_use() {
+    let directory = tempfile::tempdir().unwrap();
+    let good = problem(directory.path(), "brick.json", BRICK);
+    let result = json_of(&output(&["solve", &good, "--json"]), 0);
+    assert_eq!((&result["kind"], &result["contacts"], &result["status"]), (&"fc".into(), &1.into(), &"Converged".into()));
+    for name in ["iterations", "rel", "rel_q", "e_s", "time_s"] {
+        assert!(result[name].is_number(), "{name}: {result}");
+    }
+    assert!(result["file"] == good.as_str() && result["rel"].as_f64().unwrap() <= 1e-8 && result["solver"].is_string());
+
+    // a file that cannot be read gets its line, and the others go on
+    let bad = problem(directory.path(), "bad.dat", "3 1\n0 3 3\n3 3\n1 0 0\n0 one 0\n0 0 1\n-1 0 0 0.5");
+    let both = output(&["solve", &bad, &good, "--json"]);
+    assert_eq!(both.status.code(), Some(3));
+    let lines: Vec<Value> = text(&both.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&lines[0]["status"], &lines[1]["status"]), (&"error".into(), &"Converged".into()));
+    assert!(lines[0]["message"].as_str().unwrap().contains("bad.dat:5: expected value 4 of W (a number), found `one`"), "{}", lines[0]);
+
+    let table = text(&output(&["solve", &good]).stdout);
+    assert!(table.lines().count() == 2 && table.contains("brick.json"), "{table}");
+}
+
+#[test]
+fn solutions_are_written_so_that_scripts_can_recompute_them() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+    let good = problem(directory.path(), "brick.json", BRICK);
+    let (answer, trace) = (path("answer.json"), path("trace.csv"));
+    json_of(&output(&["solve", &good, "--json", "--solution", &answer, "--trace", &trace]), 0);
+    let found: Value = serde_json::from_slice(&std::fs::read(&answer).unwrap()).unwrap();
+    let close = |x: &Value, y: f64| (x.as_f64().unwrap() - y).abs() < 1e-7;
+    assert!(close(&found["r"][0], 1.0) && close(&found["r"][1], -0.3) && close(&found["u"][0], 0.0), "{found}");
+    assert!(std::fs::read_to_string(&trace).unwrap().starts_with("file,iteration,error\n"));
+    let all = path("all");
+    assert_eq!(output(&["solve", &good, &good, "--solution", &all]).status.code(), Some(0));
+    assert!(Path::new(&all).join("brick.json.json").exists());
+    assert_eq!(output(&["solve", &good, "--solution", "answer.txt"]).status.code(), Some(2));
+}
+
+#[test]
+fn solvers_are_listed_and_misspelt_ones_get_a_hint() {
+    let list = text(&output(&["solvers"]).stdout);
+    for entry in drystone::numerics::solvers::all() {
+        assert!(list.contains(entry.name) && list.contains(entry.about), "{}", entry.name);
+        let wrong = output(&["solve", "x.json", "--solver", &format!("{}x", entry.name)]);
+        assert_eq!(wrong.status.code(), Some(2));
+        assert!(text(&wrong.stderr).contains("did you mean"), "{}", text(&wrong.stderr));
+    }
+    for call in [&["solve"][..], &["solve", "x", "--kind", "cube"], &["solve", "x", "--tol", "-1"], &["solve", "x", "--measure", "r"]] {
+        assert_eq!(output(call).status.code(), Some(2), "{call:?}");
+    }
+}
+
+fn asset(name: &str) -> String {
+    format!("{}/assets/problems/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[cfg(feature = "hdf5")]
+#[test]
+fn every_form_of_a_problem_gives_the_same_answer() {
+    let value = |name: &str| json_of(&output(&["solve", &asset(name), "--json"]), 0);
+    for (a, b) in [("tower_3d.dat.gz", "tower_3d.json"), ("tower_3d.hdf5", "tower_3d_global.hdf5"), ("wall_2d.hdf5", "wall_2d_global.hdf5")]
+    {
+        let (a, b) = (value(a), value(b));
+        assert!(a["status"] == "Converged" && b["status"] == "Converged" && a["rows"] == b["rows"], "{a} {b}");
+    }
+    let asked = output(&["solve", &asset("tower_3d.hdf5"), "--kind", "lcp", "--json"]);
+    assert_eq!(asked.status.code(), Some(3));
+    assert!(text(&asked.stdout).contains("of kind fc, not lcp as asked"), "{}", text(&asked.stdout));
+}
+
+#[cfg(feature = "hdf5")]
+#[test]
+fn an_hdf5_solution_is_the_problem_with_its_answer() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("answer.hdf5");
+    let file = asset("rolling_3d_global.hdf5");
+    let line = json_of(&output(&["solve", &file, "--json", "--solution", path.to_str().unwrap()]), 0);
+    assert_eq!((&line["kind"], &line["status"]), (&"grfc".into(), &"Converged".into()));
+    let stored = drystone::io::fclib::read(&path).unwrap();
+    let mut answer = stored.solution.unwrap();
+    let written = answer.clone();
+    let found = stored.problem.residual(&mut answer).unwrap();
+    assert!(found.rel <= 1e-8 && written.v.len() == 12);
+    let close = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-12);
+    assert!(close(&answer.u, &written.u) && close(&answer.v, &written.v));
+}
+
+#[cfg(feature = "hdf5")]
+#[test]
+fn inspect_tells_rank_and_graph() {
+    let line = json_of(&output(&["inspect", &asset("tower_3d.hdf5"), "--json"]), 0);
+    // four bricks of six velocities under sixteen contacts: at most 24 of 48 rows are independent
+    assert_eq!((&line["rows"], &line["contacts"], &line["rank"], &line["components"]), (&48.into(), &16.into(), &24.into(), &1.into()));
+    let table = text(&output(&["inspect", &asset("chain_mlcp.json"), &asset("rolling_2d.hdf5")]).stdout);
+    assert!(table.contains("mlcp") && table.contains("rolling    0.05") && table.contains("rank       6 of 12"), "{table}");
+    assert_eq!(output(&["inspect", "no_such_file.dat"]).status.code(), Some(3));
+}
+
+#[test]
+fn profile_draws_and_tabulates_a_folder() {
+    let directory = tempfile::tempdir().unwrap();
+    let problems = directory.path().join("problems");
+    std::fs::create_dir(&problems).unwrap();
+    for name in ["tower_3d.json", "joint_gmp.json", "chain_lcp.json"] {
+        std::fs::copy(asset(name), problems.join(name)).unwrap();
+    }
+    let out = directory.path().join("out");
+    let run = |folder: &Path| {
+        output(&["profile", folder.to_str().unwrap(), "--solvers", "auto,nsgs", "--tol", "1e-4", "--out", out.to_str().unwrap()])
+    };
+    let summary = run(&problems);
+    assert_eq!(summary.status.code(), Some(0), "{}", text(&summary.stderr));
+    assert!(text(&summary.stdout).contains("local to 1e-4"), "{}", text(&summary.stdout));
+    let table = std::fs::read_to_string(out.join("profile.csv")).unwrap();
+    assert!(table.starts_with("file,kind,") && table.contains("tower_3d.json,fc,8,24,auto,1e-4,Converged,"), "{table}");
+    assert!(std::fs::read_to_string(out.join("profile.svg")).unwrap().contains("nsgs"));
+    assert_eq!(run(&out).status.code(), Some(3), "a folder without problems");
+}
+
+#[cfg(feature = "hdf5")]
+#[test]
+fn problems_of_a_run_are_exported_with_their_reactions() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    let out_text = out.to_str().unwrap();
+    let call = ["run", "block_wall", "--set", "rows=3", "--until", "0.04", "--out", out_text, "--export-problems", "every=10"];
+    assert_eq!(output(&call).status.code(), Some(0));
+    let path = out.join("problems/step_000010.hdf5");
+    let stored = drystone::io::fclib::read(&path).unwrap();
+    let mut reactions = stored.solution.unwrap();
+    assert!(stored.problem.contacts() > 10 && reactions.r.iter().any(|x| *x > 0.0));
+    // the law holds for what the run found, to its own tolerance on e_s
+    let found = stored.problem.residual(&mut reactions).unwrap();
+    assert!(found.e_s < 1e-4, "{found:?}");
+    let line = json_of(&output(&["solve", path.to_str().unwrap(), "--json"]), 0);
+    assert_eq!((&line["kind"], &line["status"]), (&"gfc".into(), &"Converged".into()));
+    assert_eq!(output(&["run", "block_wall", "--export-problems", "every=10"]).status.code(), Some(2));
+}
+
+/// A problem of five rows, a rolling contact, beside those of three.
+#[test]
+fn profile_holds_a_line_for_every_solver_also_for_problems_that_it_does_not_take() {
+    let directory = tempfile::tempdir().unwrap();
+    let (problems, out) = (directory.path().join("problems"), directory.path().join("out"));
+    std::fs::create_dir(&problems).unwrap();
+    for name in ["tower_3d.json", "joint_gmp.json", "chain_lcp.json", "chain_relay.json", "chain_mlcp.json"] {
+        std::fs::copy(asset(name), problems.join(name)).unwrap();
+    }
+    let call =
+        ["profile", problems.to_str().unwrap(), "--tol", "1e-4", "--time-limit", "0.2", "--repeat", "1", "--out", out.to_str().unwrap()];
+    let all = output(&call);
+    assert_eq!(all.status.code(), Some(0), "{}", text(&all.stderr));
+    // every line of a panel counts over the same problems
+    for panel in text(&all.stdout).split("longest solve") {
+        let counts: Vec<&str> =
+            panel.split_whitespace().filter_map(|w| w.split_once('/')).map(|(_, n)| n).filter(|n| n.parse::<u32>().is_ok()).collect();
+        assert!(counts.windows(2).all(|w| w[0] == w[1]), "{panel}");
+    }
+}
+
+#[test]
+fn a_file_beside_the_problems_is_skipped_and_a_broken_problem_is_not() {
+    let directory = tempfile::tempdir().unwrap();
+    let good = problem(directory.path(), "brick.json", BRICK);
+    let readme = problem(directory.path(), "README.md", "# Problems\n\nsome text\n");
+    for command in ["solve", "inspect"] {
+        let all = output(&[command, &readme, &good]);
+        assert_eq!(all.status.code(), Some(0), "{command}: {}", text(&all.stderr));
+        assert!(text(&all.stderr).contains("skipped: ") && text(&all.stderr).contains("README.md"), "{command}: {}", text(&all.stderr));
+        assert_eq!(output(&[command, &readme]).status.code(), Some(3), "{command}: asked for by name");
+        let bad = problem(directory.path(), "bad.json", "{\"kind\": ");
+        assert_eq!(output(&[command, &bad, &good]).status.code(), Some(3), "{command}");
+        assert_eq!(output(&[command, "missing.md", &good]).status.code(), Some(3), "{command}");
+    }
+    let lines = text(&output(&["solve", &readme, &good, "--json"]).stdout);
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&lines[0]["status"], &lines[1]["status"]), (&"skipped".into(), &"Converged".into()));
+}

@@ -1,0 +1,219 @@
+//! Runs: the line of JSON, files, interruption and resumption, what is left of steps that went wrong.
+
+use super::*;
+use std::path::Path;
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+#[test]
+fn json_is_one_line_with_every_name_that_scripts_use() {
+    let result = json(&["arch", "--until", "0.1", "--threads", "1"]);
+    let numbers = "time steps step_size bodies contacts wall_s cpu_s threads residual_max residual_median rel_max unconverged_steps \
+                   iterations_mean penetration_max_m penetration_mean_m penetration_run_max_m displacement_max_m speed_max \
+                   height_mean_m support_force_N";
+    for name in numbers.split_whitespace() {
+        assert!(result[name].is_number(), "{name}: {}", result[name]);
+    }
+    assert!(result["energy"]["kinetic_J"].is_number() && result["energy"]["balance_error"].is_number());
+    assert_eq!((result["steps"].as_u64(), result["time"].as_f64()), (Some(50), Some(0.1)));
+    assert_eq!(result["interrupted"], false);
+    let hash = result["state_hash"].as_str().unwrap();
+    assert!(hash.len() == 16 && u64::from_str_radix(hash, 16).is_ok(), "{hash}");
+    let slope = json(&["incline", "--set", "angle_offset_deg=-2"]);
+    assert!(slope["acceleration"].is_number() && slope["acceleration_error"].is_null() && slope["creep_m"].is_number());
+    let dam = json(&["block_dam", "--until", "0.2"]);
+    assert!((dam["sliding_factor"].as_f64().unwrap() - 1.44).abs() < 1e-5);
+    assert!((dam["overturning_factor"].as_f64().unwrap() - 1.8).abs() < 1e-5);
+}
+
+#[test]
+fn the_state_does_not_depend_on_the_number_of_threads() {
+    for scene in [&["bead_pour", "--set", "n=6", "--until", "0.3"][..], &["block_wall", "--set", "rows=5", "--until", "0.2"]] {
+        let hash = |threads: &str| {
+            let arguments: Vec<&str> = scene.iter().chain(&["--threads", threads]).copied().collect();
+            json(&arguments)["state_hash"].clone()
+        };
+        assert!(hash("1") == hash("2") && hash("1") == hash("8"), "{scene:?}");
+    }
+}
+
+#[test]
+fn a_kick_moves_the_wall() {
+    let way = |kick: &str| {
+        let result = json(&["block_wall", "--set", kick, "--set", "rows=4", "--until", "0.3", "--step", "0.5e-3"]);
+        result["displacement_max_m"].as_f64().unwrap()
+    };
+    // v = 1 N s / 32 kg, stopped by friction after v²/(2 μ g)
+    let slide = (1.0f64 / 32.0).powi(2) / (2.0 * 0.6 * 9.81);
+    let (still, kicked) = (way("kick=0"), way("kick=1"));
+    assert!(still < 0.01 * slide && (kicked / slide - 1.0).abs() < 0.15, "{still} {kicked} {slide}");
+}
+
+#[test]
+fn every_built_in_scene_is_listed_checked_and_starts() {
+    let list = text(&output(&["scenes"]).stdout);
+    for scene in drystone::scenes::all() {
+        assert!(list.contains(scene.name) && scene.parameters.iter().all(|p| list.contains(p.name)), "{}", scene.name);
+        let check = output(&["check", scene.name]);
+        assert_eq!(check.status.code(), Some(0), "{}", text(&check.stdout));
+        assert!(json(&[scene.name, "--until", "0.01"])["steps"].as_u64().unwrap() > 0);
+    }
+}
+
+#[test]
+fn a_state_that_blows_up_stops_the_run_with_its_last_good_state() {
+    let directory = tempfile::tempdir().unwrap();
+    let (path, out) = (directory.path().join("scene.toml"), directory.path().join("out"));
+    std::fs::write(&path, format!("{GOOD}impulses = [{{ time = 0.01, linear = [1e200, 0, 0] }}]\n")).unwrap();
+    let output = output(&["run", path.to_str().unwrap(), "--json", "--out", out.to_str().unwrap()]);
+    let result = json_of(&output, 4);
+    assert!(text(&output.stderr).contains("\"ball\""), "{}", text(&output.stderr));
+    assert_eq!(result["steps"], 5);
+    let bodies = drystone::io::table::read_bodies(&out.join("bodies_end.csv")).unwrap();
+    assert!(bodies[1].numbers.iter().all(|x| x.abs() < 2.0));
+    assert!(out.join("summary.json").exists() && out.join("history.svg").exists());
+}
+
+/// Waits until `path` holds something, at most half a minute.
+fn wait_for(path: &Path, child: &mut Child) {
+    let start = Instant::now();
+    while std::fs::metadata(path).map_or(0, |m| m.len()) < 2000 {
+        assert!(start.elapsed() < Duration::from_secs(30) && child.try_wait().unwrap().is_none(), "the run does not write {path:?}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_the_run_in_order_and_a_checkpoint_takes_it_up() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    let out = out.to_str().unwrap();
+    let scene = ["run", "bead_pour", "--set", "n=5", "--until", "1.5"];
+    let arguments: Vec<&str> = scene.iter().chain(&["--json", "--out", out, "--checkpoint", "every=1000000"]).copied().collect();
+    let mut child = drystone(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for(&Path::new(out).join("steps.csv"), &mut child);
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let stopped = json_of(&child.wait_with_output().unwrap(), 130);
+    assert_eq!(stopped["interrupted"], true);
+    assert!(stopped["time"].as_f64().unwrap() < 1.5);
+    for file in ["bodies_end.csv", "summary.json", "history.svg", "bodies.pvd"] {
+        assert!(Path::new(out).join(file).exists(), "{file}");
+    }
+
+    let resumed = json_of(&output(&["run", "--resume", out, "--json"]), 0);
+    let straight = json_of(&output(&scene.iter().chain(&["--json"]).copied().collect::<Vec<_>>()), 0);
+    for name in ["state_hash", "steps", "residual_max", "residual_median", "energy", "displacement_max_m", "support_force_N"] {
+        assert_eq!(resumed[name], straight[name], "{name}");
+    }
+}
+
+#[test]
+fn outputs_of_a_resumed_run_are_those_of_a_straight_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+    let (straight, stopped) = (path("straight"), path("stopped"));
+    let base = ["run", "incline", "--until"];
+    let run = |rest: &[&str]| assert_eq!(output(&base.iter().chain(rest).copied().collect::<Vec<_>>()).status.code(), Some(0));
+    run(&["0.8", "--out", &straight]);
+    run(&["0.55", "--out", &stopped, "--checkpoint", "every=0.1s"]);
+    assert_eq!(output(&["run", "--resume", &stopped, "--until", "0.8"]).status.code(), Some(0));
+    for file in ["bodies_start.csv", "bodies_end.csv", "steps.csv", "bodies.pvd", "contacts.pvd", "history.svg"] {
+        let read = |directory: &str| std::fs::read_to_string(Path::new(directory).join(file)).unwrap();
+        assert!(read(&straight) == read(&stopped), "{file} differs");
+    }
+    let other = output(&["run", "incline", "--set", "mu=0.4", "--resume", &stopped]);
+    assert_eq!(other.status.code(), Some(3), "a checkpoint of another scene is refused");
+}
+
+#[test]
+fn without_out_nothing_is_written() {
+    let directory = tempfile::tempdir().unwrap();
+    let status = drystone(&["run", "incline", "--until", "0.1"]).current_dir(&directory).output().unwrap().status;
+    assert!(status.success());
+    assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 0);
+}
+
+#[test]
+fn a_picture_is_a_png_of_the_size_asked() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("arch.png");
+    let output = output(&["picture", "arch", "--at", "0", "--size", "320x200", "--out", file.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let bytes = std::fs::read(&file).unwrap();
+    assert!(bytes.starts_with(b"\x89PNG") && bytes[16..24] == [0, 0, 1, 64, 0, 0, 0, 200]);
+}
+
+#[test]
+fn a_run_repeats_what_check_finds() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("sunk.toml");
+    std::fs::write(&path, GOOD.replace("[0, 0, 0.1]", "[0, 0, 0.05]")).unwrap();
+    let path = path.to_str().unwrap();
+    let of = |value: &Value| value["warnings"].as_array().unwrap().iter().map(|w| w.as_str().unwrap().to_owned()).collect::<Vec<_>>();
+    let result = json(&[path, "--until", "0.02"]);
+    let said = of(&result);
+    assert!(said.iter().any(|w| w.contains("fault: ball: overlaps floor by 0.05 m at the start; move it by")), "{said:?}");
+    let shown = text(&output(&["run", path, "--until", "0.02"]).stdout);
+    assert!(shown.contains("ball: overlaps floor") && shown.contains("WARNING"), "{shown}");
+    // also after an interruption
+    let out = directory.path().join("out");
+    let out = out.to_str().unwrap();
+    assert_eq!(output(&["run", path, "--until", "0.02", "--out", out, "--checkpoint", "every=5"]).status.code(), Some(0));
+    let resumed = of(&json(&["--resume", out, "--until", "0.03"]));
+    assert!(resumed.iter().any(|w| w.contains("overlaps floor")), "{resumed:?}");
+
+    let once = of(&json(&["block_wall", "--set", "rows=3", "--until", "0.2", "--step", "1"]));
+    assert!(once.iter().any(|w| w.contains("before its first step of 1 s")), "{once:?}");
+    assert_eq!(of(&json(&["block_wall", "--set", "rows=3", "--until", "0.02"])), [] as [String; 0]);
+}
+
+#[test]
+fn what_goes_wrong_in_a_step_is_left_as_a_problem_and_a_scene_that_repeat_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    let out_text = out.to_str().unwrap();
+    // a tolerance below rounding is missed
+    let scene = ["block_wall", "--set", "rows=4", "--set", "columns=3", "--until", "0.05", "--tol", "1e-30"];
+    let result = json(&scene.iter().chain(&["--out", out_text]).copied().collect::<Vec<_>>());
+    assert!(result["unconverged_steps"].as_u64().unwrap() > 3, "{result}");
+    let mut files: Vec<String> =
+        std::fs::read_dir(out.join("postmortem")).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    files.sort();
+    assert_eq!(files.len(), 6, "{files:?}");
+    assert!(result["warnings"].to_string().contains("postmortem"), "{}", result["warnings"]);
+    let scene = files.iter().find(|f| f.ends_with(".toml")).unwrap();
+    let alone = json(&[out.join("postmortem").join(scene).to_str().unwrap()]);
+    assert_eq!((&alone["steps"], &alone["unconverged_steps"]), (&1.into(), &1.into()), "{alone}");
+    assert!(alone["bodies"].as_u64().unwrap() > 3);
+    let problem = files.iter().find(|f| !f.ends_with(".toml")).unwrap();
+    let line = json_of(&output(&["solve", out.join("postmortem").join(problem).to_str().unwrap(), "--tol", "1e-30", "--json"]), 0);
+    assert!(line["status"] != "Converged", "{line}");
+
+    // a run from the start forgets it, and a good one leaves nothing
+    let good = json(&["block_wall", "--set", "rows=4", "--until", "0.02", "--out", out_text]);
+    assert_eq!(good["unconverged_steps"], 0);
+    assert_eq!(std::fs::read_dir(out.join("postmortem")).unwrap().count(), 0);
+    let _ = json(&["block_wall", "--set", "rows=4", "--until", "0.02", "--out", directory.path().join("new").to_str().unwrap()]);
+    assert!(!directory.path().join("new/postmortem").exists());
+}
+
+#[test]
+fn what_locks_hold_is_left_behind_too() {
+    let directory = tempfile::tempdir().unwrap();
+    let (path, out) = (directory.path().join("press.toml"), directory.path().join("out"));
+    let scene = "time = { step = \"1 ms\", end = 0.1 }\n[[bodies]]\nname = \"floor\"\nshape = { kind = \"half_space\" }\nmotion = \"static\"\n\
+                 [[bodies]]\nname = \"stone\"\nshape = { kind = \"ball\", radius = 0.1 }\nposition = [0, 0, 0.1]\n\
+                 locked_translation = [\"y\"]\nvelocity = [0.1, 0, 0]\n[[bodies]]\nname = \"press\"\nshape = { kind = \"cuboid\", size = [1, 0.1, 1] }\n\
+                 position = [0, -0.16, 0.5]\nmotion = { kind = \"constant\", velocity = [0, 0.2, 0] }\n";
+    std::fs::write(&path, scene).unwrap();
+    let result = json(&[path.to_str().unwrap(), "--out", out.to_str().unwrap()]);
+    assert!(result["infeasible_steps"].as_u64().unwrap() > 40, "{result}");
+    let mut files: Vec<_> = std::fs::read_dir(out.join("postmortem")).unwrap().map(|e| e.unwrap().path()).collect();
+    files.retain(|f| f.extension().is_some_and(|e| e == "toml"));
+    assert_eq!(files.len(), 3, "{files:?}");
+    let alone = json(&[files[0].to_str().unwrap()]);
+    assert_eq!((&alone["infeasible_steps"], &alone["bodies"]), (&1.into(), &3.into()), "{alone}");
+    assert!(alone["warnings"].to_string().contains("y axis is locked"), "{}", alone["warnings"]);
+}
