@@ -57,6 +57,8 @@ const PLAIN_SWEEPS: usize = 3000;
 const LAGGED_ROUNDS: usize = 3;
 /// How much more than the best answer it may miss Coulomb's law by: it is the solution of a law, the other a solver's leftover.
 const LAGGED_PRICE: f64 = 10.0;
+/// Error of Coulomb's law that is admitted in any case, as at a loose tolerance.
+const ADMITTED: f64 = 1e-3;
 /// Misfit of Coulomb's law that moves nothing: a tenth of what is admitted at a tolerance of 1e-3.
 const HARMLESS: f64 = 1e-4;
 /// Iterations that a solver of [`super::global`] may take.
@@ -341,7 +343,7 @@ impl Auto {
                 *s = s.min(c.shift(p.contact_velocity(c, &own.velocities.rigid)));
             }
         }
-        found.filter(|(_, missed)| missed.error() <= (LAGGED_PRICE * best.error()).max(HARMLESS))
+        found.filter(|(_, missed)| missed.error() <= (LAGGED_PRICE * best.error()).max(ADMITTED))
     }
 
     /// A few more sweeps: over the steps they bring a pile to rest that errors of the tolerance would keep moving.
