@@ -7,10 +7,10 @@
 //! proximal Newton          where sweeps promise to stall
 //! plain sweeps             where many contacts change between slip and stick
 //! contradiction            no solution? then the least violation, proved and named
-//! last resorts             the solvers of `global`, all sweeps that the budget allows
+//! last resorts             the solvers of `global`; bodies that friction jams give way; all sweeps that the budget allows
 //! ```
 
-use super::feasibility::contradiction;
+use super::feasibility::{contradiction, jam, runs_away};
 use super::global::{GlobalSolver, auto::GlobalAuto};
 use super::islands::islands;
 use super::mixed::{Answer, IMMOBILE, MixedProblem, Reactions, Twist};
@@ -275,7 +275,7 @@ impl Auto {
             answer.clone_from(&before);
         }
         if let Some(slack) = contradiction(p, answer, self.tolerance, &mut work.newton) {
-            return self.relaxed(p, answer, slack, work).after(&report);
+            return self.relaxed(p, answer, slack, None, work).after(&report);
         }
         self.last_resorts(p, answer, report, work)
     }
@@ -298,7 +298,8 @@ impl Auto {
     }
 
     /// The answer of least violation: every constraint gives way by its slack and a little more, so that reactions stay bounded.
-    fn relaxed(&self, p: &MixedProblem, answer: &mut Answer, slack: Vec<f64>, work: &mut Workspace) -> Report {
+    /// Where that cannot be solved either, `soft`.
+    fn relaxed(&self, p: &MixedProblem, answer: &mut Answer, slack: Vec<f64>, soft: Option<&Answer>, work: &mut Workspace) -> Report {
         let mut q = p.clone();
         q.contacts.iter_mut().zip(&slack).for_each(|(c, s)| c.b.x += MARGIN * s);
         let mut report = Report { status: Status::Inconsistent, ..Report::default() };
@@ -309,6 +310,9 @@ impl Auto {
             if !first.converged() {
                 let second = self.newton().solve(&q, &mut own, &mut work.newton);
                 report = Report { status: Status::Inconsistent, ..second.after(&report) };
+                if let Some(soft) = soft.filter(|_| !second.converged()) {
+                    own.reactions.clone_from(&soft.reactions);
+                }
             }
         }
         answer.reactions.clone_from(&own.reactions);
@@ -319,11 +323,16 @@ impl Auto {
     /// The solvers of the library, then all sweeps that the budget allows; keeps the best.
     fn last_resorts(&self, p: &MixedProblem, answer: &mut Answer, mut best: Report, work: &mut Workspace) -> Report {
         let mut kept = answer.clone();
+        let mut soft = None;
         for library in [true, false] {
             let next = if library {
                 let Some(next) = self.by_library(p, answer) else { continue };
                 next
             } else {
+                soft = jam(p, self.tolerance, &mut work.newton);
+                if let Some((jam, slack)) = soft.as_mut().and_then(|jam| jam.slack.take().map(|slack| (jam, slack))) {
+                    return self.relaxed(p, answer, slack, Some(&jam.soft), work).after(&best);
+                }
                 GaussSeidel { foresight: 0, ..self.sweeps(p, self.max_sweeps) }.solve(p, answer, &mut work.sweep)
             };
             let next = next.after(&best);
@@ -337,6 +346,9 @@ impl Auto {
                 best = best.with_effort(&next);
                 answer.clone_from(&kept);
             }
+        }
+        if let Some(jam) = soft.filter(|_| runs_away(p, answer)) {
+            answer.reactions.clone_from(&jam.soft.reactions);
         }
         certify(p, answer).report(best)
     }
