@@ -1,6 +1,6 @@
 //! What a run comes to: a meter that looks at every step, and the summary it gives at the end.
 
-use super::check::{Finding, check};
+use super::check::repeated;
 use super::warnings::warnings;
 use crate::assembly::problem::StepProblem;
 use crate::geometry::systems::Proximity;
@@ -9,7 +9,7 @@ use crate::model::contact::{ContactPair, Manifold};
 use crate::model::newton_euler::{BodyName, BodyPose, Inertia, Velocity};
 use crate::numerics::Status;
 use crate::simulation::{Simulation, StepReport};
-use crate::topology::bodies::Bodies;
+use crate::topology::bodies::{Bodies, Body};
 use bevy_ecs::prelude::Entity;
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
@@ -243,6 +243,9 @@ impl Squeeze {
         slots.sort_unstable();
         slots.dedup();
         let rows = &world.resource::<Bodies>().rows;
+        // what drives them together is what one can change
+        let moves = |row: &Body| row.inertia.is_none() && [row.velocity, row.new_velocity].iter().any(|v| *v != Velocity::default());
+        slots.sort_by_key(|&slot| !rows.get(slot as usize).is_some_and(moves));
         let name = |slot: u32| {
             let entity = rows.get(slot as usize).and_then(|row| row.entity);
             let name = entity.and_then(|e| world.get::<BodyName>(e)).map(|n| n.0.clone());
@@ -300,7 +303,7 @@ impl Record {
 impl Meter {
     /// A meter at the start of a run; `entities` are those of the bodies of the scene.
     pub fn new(scene: &Scene, entities: &[Entity], simulation: &Simulation) -> Self {
-        let warnings = check(scene).iter().map(Finding::line).collect();
+        let warnings = repeated(scene);
         let record = Record { origins: vec![None; entities.len()], warnings, ..Record::default() };
         let mut meter = Self {
             scene: scene.name.clone(),

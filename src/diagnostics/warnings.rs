@@ -94,5 +94,15 @@ pub(super) fn warnings(s: &Summary, record: &Record) -> Vec<String> {
             100.0 * net / moved
         ));
     }
+    // what a joint holds does not move against it
+    let joints = e.joint_work_J.abs();
+    if joints > ENERGY[1] * moved && moved > 0.0 {
+        found.push(format!(
+            "joints {} {joints:.2e} J, {:.0} % of the energy that moved: use a smaller step, let contacts and joints not hold the same point, \
+             and start bodies at velocities that their joints allow",
+            if e.joint_work_J < 0.0 { "took" } else { "put in" },
+            100.0 * joints / moved
+        ));
+    }
     found
 }

@@ -23,6 +23,8 @@ pub struct Pass {
     pub nonlinear: bool,
     /// Relative change that the tolerance of the solver alone can make from a pass to the next.
     pub accuracy: f64,
+    /// The same for the velocities of this pass, as contacts at rest are judged on their own scale.
+    pub left: f64,
     /// Largest change of a velocity against the last pass, relative to the largest velocity, not below that of a free fall
     /// of one step; 0 where only rounding is left.
     pub change: f64,
@@ -116,6 +118,8 @@ pub fn set_frames(scheme: Res<Scheme>, pass: Res<Pass>, mut bodies: ResMut<Bodie
 
 /// Where passes no longer halve a change below this, it is rounding: bodies of small inertia on long arms have that much.
 const ROUNDING: f64 = 1e-10;
+/// Velocity that a contact at rest may miss, in falls of one step, per [`Pass::accuracy`].
+const MISSED: f64 = 200.0;
 
 /// New velocities from the solution; new poses by the θ-rule, or by the free rotation where no reaction turns it.
 pub fn new_state(bodies: &mut Bodies, scheme: &Scheme, free: &[Twist], solution: &[Twist], pass: &mut Pass) {
@@ -124,7 +128,8 @@ pub fn new_state(bodies: &mut Bodies, scheme: &Scheme, free: &[Twist], solution:
     // beyond θ = ½ the θ-rule would lose the direction of R I ω
     let follow = scheme.treatment.theta() > 0.5 && scheme.gyroscopic == Gyroscopic::Midpoint;
     // a system at rest still sums velocities of this size, and rounds there
-    let (mut change, mut size) = (0f64, h * scheme.gravity.length());
+    let fall = h * scheme.gravity.length();
+    let (mut change, mut size) = (0f64, fall);
     for (slot, body) in bodies.rows.iter_mut().enumerate().filter(|(_, b)| b.alive) {
         let mut turn = None;
         if let Some(twist) = solution.get(body.row as usize) {
@@ -147,9 +152,11 @@ pub fn new_state(bodies: &mut Bodies, scheme: &Scheme, free: &[Twist], solution:
                 new.angular = turn.angular;
                 body.gyroscopic = inertia.principal * (turn.angular - body.velocity.angular) / h - own_torque(body, h);
             }
-            let difference = |a: DVec3, b: DVec3| (a - b).abs().max_element();
-            change = change.max(difference(new.linear, body.new_velocity.linear)).max(difference(new.angular, body.new_velocity.angular));
-            size = size.max(new.linear.abs().max_element()).max(new.angular.abs().max_element());
+            // turning counts by what it moves the mass
+            let arm = body.inertia.filter(|_| pass.nonlinear).map_or(1.0, |i| (i.principal.max_element() / i.mass).sqrt());
+            let measure = |linear: DVec3, angular: DVec3| linear.abs().max_element().max(arm * angular.abs().max_element());
+            change = change.max(measure(new.linear - body.new_velocity.linear, new.angular - body.new_velocity.angular));
+            size = size.max(measure(new.linear, new.angular));
             body.new_velocity = new;
         }
         if body.new_velocity.linear != DVec3::ZERO || body.new_velocity.angular != DVec3::ZERO || body.inertia.is_some() {
@@ -166,8 +173,10 @@ pub fn new_state(bodies: &mut Bodies, scheme: &Scheme, free: &[Twist], solution:
         }
     }
     let last = std::mem::replace(&mut pass.change, if size > 0.0 { change / size } else { 0.0 });
+    // at rest a contact may miss by more than that, see `residual::contact_scale`
+    pass.left = if size > 0.0 { pass.accuracy.max(MISSED * pass.accuracy * fall / size) } else { pass.accuracy };
     let rounding = pass.change <= ROUNDING && pass.change > 0.5 * last;
-    let unsolved = pass.change <= pass.accuracy && pass.change > 0.9 * last;
+    let unsolved = pass.change <= pass.left && pass.change > 0.9 * last;
     if pass.number > 0 && (rounding || unsolved) {
         pass.change = 0.0;
     }

@@ -7,10 +7,10 @@
 //! proximal Newton          where sweeps promise to stall
 //! plain sweeps             where many contacts change between slip and stick
 //! contradiction            no solution? then the least violation, proved and named
-//! last resorts             the solvers of `global`; the lagged law, a convex problem; all sweeps that the budget allows
+//! last resorts             the solvers of `global`; bodies that friction jams give way; the lagged law, a convex problem; all sweeps that the budget allows
 //! ```
 
-use super::feasibility::contradiction;
+use super::feasibility::{contradiction, jam, runs_away};
 use super::global::{GlobalSolver, auto::GlobalAuto};
 use super::islands::islands;
 use super::mixed::{Answer, IMMOBILE, MixedProblem, Reactions, Twist};
@@ -292,12 +292,16 @@ impl Auto {
         let lagged = self.lagged(p, answer, &mut report, work);
         let harmless = lagged.as_ref().is_some_and(|(_, found)| found.misfit <= HARMLESS);
         if !harmless && let Some(slack) = contradiction(p, answer, self.tolerance, &mut work.newton) {
-            return self.relaxed(p, answer, slack, work).after(&report);
+            return self.relaxed(p, answer, slack, None, work).after(&report);
         }
         if p.lagged.is_empty()
             && let Some(next) = self.by_library(p, answer, &mut report)
         {
             return next;
+        }
+        let mut soft = if harmless { None } else { jam(p, self.tolerance, &mut work.newton) };
+        if let Some((jam, slack)) = soft.as_mut().and_then(|jam| jam.slack.take().map(|slack| (jam, slack))) {
+            return self.relaxed(p, answer, slack, Some(&jam.soft), work).after(&report);
         }
         if let Some((own, found)) = lagged {
             answer.clone_from(&own);
@@ -306,11 +310,19 @@ impl Auto {
         }
         let before = answer.clone();
         let next = GaussSeidel { foresight: 0, ..self.sweeps(p, self.max_sweeps) }.solve(p, answer, &mut work.sweep).after(&report);
-        if next.error() < report.error() {
+        if next.converged() {
             return next;
         }
-        answer.clone_from(&before);
-        certify(p, answer).report(report.with_effort(&next))
+        if next.error() < report.error() {
+            report = next;
+        } else {
+            report = report.with_effort(&next);
+            answer.clone_from(&before);
+        }
+        if let Some(jam) = soft.filter(|_| runs_away(p, answer)) {
+            answer.reactions.clone_from(&jam.soft.reactions);
+        }
+        certify(p, answer).report(report)
     }
 
     /// The lagged law with the slip at hand as the known shift: convex, so that its solution is found for sure. Where that lets bodies
@@ -364,7 +376,8 @@ impl Auto {
     }
 
     /// The answer of least violation: every constraint gives way by its slack and a little more, so that reactions stay bounded.
-    fn relaxed(&self, p: &MixedProblem, answer: &mut Answer, slack: Vec<f64>, work: &mut Workspace) -> Report {
+    /// Where that cannot be solved either, `soft`.
+    fn relaxed(&self, p: &MixedProblem, answer: &mut Answer, slack: Vec<f64>, soft: Option<&Answer>, work: &mut Workspace) -> Report {
         let mut q = p.clone();
         q.contacts.iter_mut().zip(&slack).for_each(|(c, s)| c.b.x += MARGIN * s);
         let mut report = Report { status: Status::Inconsistent, ..Report::default() };
@@ -375,6 +388,9 @@ impl Auto {
             if !first.converged() {
                 let second = self.newton().solve(&q, &mut own, &mut work.newton);
                 report = Report { status: Status::Inconsistent, ..second.after(&report) };
+                if let Some(soft) = soft.filter(|_| !second.converged()) {
+                    own.reactions.clone_from(&soft.reactions);
+                }
             }
         }
         answer.reactions.clone_from(&own.reactions);

@@ -77,6 +77,20 @@ pub fn contact_scale(h: f64, gravity: f64, approach: f64, size: f64) -> f64 {
 
 /// Rounding of a velocity as a sum of shares, relative to the share of its own reaction.
 const ROUNDING: f64 = 8.0 * f64::EPSILON;
+/// Part of the scale of a contact up to which a violation may pass as rounding: a reaction that is too large even for that runs away.
+const ROUNDED: f64 = 1e-6;
+/// Velocity that a reaction takes away, per scale of its contact, from which the velocity left is lost in it.
+const RUNAWAY: f64 = 1e8;
+
+/// ε² of a contact whose |r| has run away: `r − P_K(x)` as `û/D + x − P_K(x)` with `x = r − û/D`, where û is not lost in r.
+#[cold]
+fn lost_in_reaction(c: &super::mixed::Contact, r: DVec3, shifted: DVec3) -> f64 {
+    let d = c.local.mean_diagonal();
+    let x = r - shifted / d;
+    let mut nearest = x;
+    super::admissible::project_coulomb(c.mu, &mut nearest);
+    (shifted + d * (x - nearest)).length_squared()
+}
 
 /// Misfit of a step that is solved to rounding.
 const NOTHING: f64 = 1e-13;
@@ -126,7 +140,7 @@ impl Sums {
         self.violation = self.violation.max(epsilon2);
         self.carried = self.carried.max(if scale > 0.0 { own2 / (scale * scale) } else { f64::INFINITY });
         // what is left of a velocity after its reaction took it away is rounding
-        if scale > 0.0 && epsilon2 > ROUNDING * ROUNDING * own2 {
+        if scale > 0.0 && epsilon2 > (ROUNDING * ROUNDING * own2).min(ROUNDED * ROUNDED * scale * scale) {
             self.misfit = self.misfit.max(epsilon2 / (scale * scale));
         }
         if size > 0.0 {
@@ -164,7 +178,8 @@ pub fn residual(p: &MixedProblem, answer: &Answer, v: &Velocities) -> Residual {
             let miss = d * (r - x).length_squared();
             s.scaled += miss;
             let own = d * r.length_squared();
-            s.miss(d * miss, d * own, c.scale, c.size);
+            let runaway = d * own > RUNAWAY * RUNAWAY * c.scale * c.scale;
+            s.miss(if runaway { lost_in_reaction(c, r, shifted) } else { d * miss }, d * own, c.scale, c.size);
             s.r_scaled += own;
             let mut x = r - shifted;
             super::admissible::project_coulomb(c.mu, &mut x);

@@ -2,6 +2,7 @@
 
 mod auto_step;
 pub mod body;
+mod build;
 mod run;
 pub mod state;
 mod step;

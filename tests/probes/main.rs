@@ -8,6 +8,8 @@ use drystone::model::newton_euler::Velocity;
 use drystone::scenes::Built;
 use std::path::Path;
 
+mod jam;
+
 fn text(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/probes/scenes").join(name).with_extension("toml");
     std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
@@ -124,6 +126,31 @@ fn ten_balls_in_a_pyramid_are_solved_to_the_last_digit() {
     let (_, s) = run_text(&text("pyramid10"));
     assert_eq!(s.unconverged_steps, 0);
     assert!(s.residual_max <= 1e-8 && s.iterations_mean < 2000.0, "{} sweeps a step", s.iterations_mean);
+}
+
+/// Blocks that a hinge and the floor hold at the same corners; `floor` is how high it stands.
+fn hinged_dominoes(floor: f64) -> Summary {
+    let mut text = "[time]\nstep = 1e-3\nend = 0.05\n[solver]\ntolerance = 1e-4\n[contact]\nmu = 0.3\n".to_owned();
+    text +=
+        &format!("[[bodies]]\nname = \"floor\"\nshape = {{ kind = \"half_space\" }}\nmotion = \"static\"\nposition = [0, 0, {floor}]\n");
+    for k in 0..3 {
+        let x = 0.03 * f64::from(k);
+        text += &format!(
+            "[[bodies]]\nname = \"d{k}\"\nshape = {{ kind = \"cuboid\", size = [0.01, 0.03, 0.06] }}\nposition = [{x}, 0, 0.03]\n"
+        );
+        text += "angular_velocity = [0, 3, 0]\nvelocity = [0.09, 0, 0.015]\n";
+        text += &format!("[[joints]]\nbody1 = \"d{k}\"\nanchor = [{}, 0, 0]\n", x + 0.005);
+    }
+    run_text(&text).1
+}
+
+#[test]
+fn energy_that_joints_take_is_told() {
+    let s = hinged_dominoes(0.0);
+    assert!(s.energy.joint_work_J < -0.05 * 3e-4, "the hinges took {} J", s.energy.joint_work_J);
+    assert!(s.warnings.iter().any(|w| w.contains("joints took")), "{:?}", s.warnings);
+    let s = hinged_dominoes(-0.005);
+    assert!(s.warnings.is_empty() && s.unconverged_steps == 0, "{:?}", s.warnings);
 }
 
 /// An arch of 21 voussoirs, t/R = 0.15, with this part of the lateral load at which limit analysis says that it falls (0.14832 g).

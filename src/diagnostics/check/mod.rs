@@ -12,11 +12,14 @@ mod tests;
 
 use std::fmt;
 
+use glam::DVec3;
+
 use crate::geometry::{Shape, ShapeError};
 use crate::io::scene::model::{Body, Scene};
 
-/// Most findings of one kind that are listed one by one.
+/// Most findings of one kind that are listed one by one, before a run and at its end.
 const LISTED: usize = 10;
+const REPEATED: usize = 3;
 /// Bodies above this size (m) are rather in mm.
 const LARGE: f64 = 100.0;
 const MILLIMETRES: &str = "lengths are in m: if the file is in mm, write \"… mm\" or scale = 0.001";
@@ -79,6 +82,7 @@ struct Bodies<'s> {
     scene: &'s Scene,
     shapes: Vec<Option<Shape>>,
     masses: Vec<Option<f64>>,
+    listed: usize,
     out: Vec<Finding>,
 }
 
@@ -93,7 +97,16 @@ struct Bodies<'s> {
 /// assert!(check(&scene)[0].to_string().starts_with("fault: ball: overlaps floor by 0.1 m"));
 /// ```
 pub fn check(scene: &Scene) -> Vec<Finding> {
-    let mut all = Bodies { scene, shapes: Vec::new(), masses: Vec::new(), out: Vec::new() };
+    findings(scene, LISTED)
+}
+
+/// The same for the end of a run, as one line each, fewer of a kind.
+pub(super) fn repeated(scene: &Scene) -> Vec<String> {
+    findings(scene, REPEATED).iter().map(Finding::line).collect()
+}
+
+fn findings(scene: &Scene, listed: usize) -> Vec<Finding> {
+    let mut all = Bodies { scene, shapes: Vec::new(), masses: Vec::new(), listed, out: Vec::new() };
     all.shapes_and_masses();
     all.units();
     all.contacts();
@@ -115,9 +128,9 @@ impl Bodies<'_> {
     }
 
     fn say_all(&mut self, severity: Severity, found: Vec<(usize, String, String)>) {
-        let more = found.len().saturating_sub(LISTED);
-        let last = found.get(LISTED).map(|f| f.0);
-        for (body, message, cure) in found.into_iter().take(LISTED) {
+        let more = found.len().saturating_sub(self.listed);
+        let last = found.get(self.listed).map(|f| f.0);
+        for (body, message, cure) in found.into_iter().take(self.listed) {
             self.say(severity, Some(body), message, cure);
         }
         if let Some(body) = last {
@@ -169,6 +182,7 @@ impl Bodies<'_> {
         }
         self.say_some(found);
         self.say_all(Severity::Hint, large);
+        self.odd_sizes();
         self.base();
         for entry in &self.scene.gravity {
             let g = entry.acceleration.length();
@@ -186,6 +200,33 @@ impl Bodies<'_> {
             let message = format!("the coefficient of friction is {}", self.scene.default_law.mu);
             self.say(Severity::Hint, None, message, "if this is the angle of friction, write its tangent");
         }
+    }
+
+    /// Bodies a hundred or a thousand times as large or small as most others of the same form: in another unit.
+    fn odd_sizes(&mut self) {
+        let mut sizes: Vec<(f64, usize)> =
+            self.dynamic().filter_map(|(i, _)| self.shapes[i].as_ref().map(|s| (2.0 * s.bounding_radius(), i))).collect();
+        sizes.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let near = |size: f64| {
+            let below = |limit: f64| sizes.partition_point(|s| s.0 < limit);
+            &sizes[below(size * (1.0 - 1e-6))..below(size * (1.0 + 1e-6))]
+        };
+        let alike = |a: usize, b: usize, ratio: f64| match (&self.shapes[a], &self.shapes[b]) {
+            (Some(a), Some(b)) => a.kind() == b.kind() && (a.smallest_length() / b.smallest_length() / ratio - 1.0).abs() < 1e-6,
+            _ => false,
+        };
+        let mut found = Vec::new();
+        for &(size, i) in &sizes {
+            for (times, unit) in [(100.0, "cm"), (1000.0, "mm"), (0.01, "cm"), (0.001, "mm")] {
+                let others = near(size / times);
+                if others.len() > 2 * near(size).len() && alike(i, others[0].1, times) {
+                    let message = format!("it is {size:.3e} m large, {times} times as large as {} bodies of the same form", others.len());
+                    let which = if times > 1.0 { "it is" } else { "the others are" };
+                    found.push((i, message, format!("lengths are in m: if {which} in {unit}, write \"… {unit}\" there")));
+                }
+            }
+        }
+        self.say_all(Severity::Hint, found);
     }
 
     /// Shaking of the ground beyond what any ground does.
@@ -241,6 +282,16 @@ fn mesh_cure(error: &ShapeError) -> &'static str {
         ShapeError::InvertedMesh { .. } => "reverse the order of the vertices of each triangle",
         ShapeError::OpenMesh { .. } => "close the surface, or use kind = \"hull\"",
         _ => "give `mass`, `inertia` and `centre_of_mass`, or make it static",
+    }
+}
+
+/// A way with its direction, in powers of ten only where it is small.
+struct Way(DVec3);
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [x, y, z] = self.0.to_array();
+        if self.0.length() < 1e-4 { write!(f, "[{x:.3e}, {y:.3e}, {z:.3e}]") } else { write!(f, "[{x:.6}, {y:.6}, {z:.6}]") }
     }
 }
 

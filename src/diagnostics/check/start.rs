@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 
-use super::{Bodies, Severity, Short};
+use super::{Bodies, Severity, Short, Way};
 use crate::geometry::{BroadPhase, ContactPoint, Scratch, Shape, contact_points};
 use crate::io::scene::model::{Body, Motion, ShapeSpec};
 
@@ -51,8 +51,7 @@ impl Bodies<'_> {
                 // name the one that can be moved
                 let (body, other, way) = if moving[1] { (b, a, -deepest.normal) } else { (a, b, deepest.normal) };
                 let depth = -deepest.gap;
-                let shift = way * depth;
-                let cure = format!("move it by [{:.6}, {:.6}, {:.6}] m, or make it smaller", shift.x, shift.y, shift.z);
+                let cure = format!("move it by {} m, or make it smaller", Way(way * depth));
                 overlaps.push((body, format!("overlaps {} by {:.4} m at the start", self.name(other), Short(depth)), cure));
             }
             let ([true, true], Some(m1), Some(m2)) = (moving, self.masses[a], self.masses[b]) else { continue };
@@ -121,13 +120,8 @@ impl Bodies<'_> {
         for &i in &blocks {
             match (below[i], gap(i)) {
                 (Some((gap, other)), Some(part)) if part > OVERLAP => {
-                    let shift = down * gap;
                     let message = format!("starts {:.4} m above {}: it falls on it first", Short(gap), self.name(other));
-                    found.push((
-                        i,
-                        message,
-                        format!("if it should stand there, move it by [{:.6}, {:.6}, {:.6}] m", shift.x, shift.y, shift.z),
-                    ));
+                    found.push((i, message, format!("if it should stand there, move it by {} m", Way(down * gap))));
                 }
                 (None, _) if odd(i) => {
                     let message = "starts in the air, while the other blocks stand: it falls".to_owned();

@@ -253,3 +253,23 @@ fn a_run_of_hardly_any_steps_is_said() {
     assert!(run(0.1, 0.2)[0].message.contains("has 2 steps"));
     assert_eq!(run(0.01, 0.2), []);
 }
+
+#[test]
+fn a_body_in_another_unit_than_the_others_is_a_hint() {
+    let row: String = (0..4).map(|k| block(&format!("s{k}"), "[0.4, 0.2, 0.2]", &format!("[{}, 0, 0.1]", 0.5 * f64::from(k)))).collect();
+    let odd = block("odd", "[40, 20, 20]", "[50, 0, 10]");
+    only(&format!("{FLOOR}{row}{odd}"), Severity::Hint, Some("odd"), "100 times as large as 4 bodies", "\"… cm\"");
+    let small = block("odd", "[0.0004, 0.0002, 0.0002]", "[5, 0, 0.0001]");
+    let small = format!("[time]\nstep = 1e-4\nend = 1.0\n{FLOOR}{row}{small}");
+    let found = check(&Scene::from_toml(&small, "t").unwrap_or_else(|e| panic!("{e}")));
+    assert!(found.len() == 1 && found[0].cure.contains("if the others are in mm"), "{found:?}");
+    assert_eq!(all(&format!("{FLOOR}{row}{}", block("large", "[4.4, 2, 2]", "[50, 0, 1]"))), [], "of another form");
+}
+
+#[test]
+fn a_small_overlap_has_a_cure_that_moves_the_body() {
+    let ball = "[[bodies]]\nname = \"ball\"\nshape = { kind = \"ball\", radius = 1e-3 }\nposition = [0, 0, 0.99999e-3]\n";
+    let text = format!("[time]\nstep = 1e-4\nend = 1.0\n{FLOOR}{ball}");
+    let found = check(&Scene::from_toml(&text, "t").unwrap_or_else(|e| panic!("{e}")));
+    assert!(found[0].cure.contains("1.000e-8]"), "{found:?}");
+}

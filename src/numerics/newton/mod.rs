@@ -219,6 +219,18 @@ pub(super) fn convex(p: &MixedProblem, answer: &mut Answer, work: &mut Workspace
 /// Error from which the method of multipliers goes on where an interior point loses digits.
 const ROUGH: f64 = 1e-7;
 
+/// Coulomb's law on contacts that give way, `−(û + (D/κ) r) ∈ N_K(r)`, from the velocities of `answer`: it has a solution whatever drives
+/// the bodies together. False where a factorisation breaks down.
+pub(super) fn giving_way(p: &MixedProblem, answer: &mut Answer, work: &mut Workspace, kappa: f64) -> bool {
+    answer.reactions.contacts.fill(DVec3::ZERO);
+    answer.reactions.blocks.fill(0.0);
+    let good = work.prepare(p) && minimise(p, answer, work, kappa, 1e-10, 60, false).is_some();
+    if good {
+        answer.reactions.clone_from(&work.reactions);
+    }
+    good
+}
+
 /// `|v|²_M` of all rigid bodies and general systems that can move.
 pub(super) fn kinetic(p: &MixedProblem, v: &Velocities) -> f64 {
     let mut nodes = Nodes::default();

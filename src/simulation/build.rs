@@ -1,0 +1,243 @@
+//! Building: bodies, joints, loads, events and settings of a simulation, and what may change between steps.
+
+use super::body::Body;
+use super::run::{Balance, Event, Simulation, SimulationError};
+use super::step::{Load, Loads, Schedules};
+use super::systems::multiple;
+use crate::assembly::problem::{Solver, StepProblem};
+use crate::cluster::NewtonLoop;
+use crate::cluster::systems::{Clusters, Traces};
+use crate::geometry::systems::Proximity;
+use crate::integrator::systems::Pass;
+use crate::model::contact::Foresight;
+use crate::model::dynamical_system::Frame;
+use crate::model::interaction::SphericalJoint;
+use crate::model::law::ContactLaws;
+use crate::model::newton_euler::{AppliedForce, BodyPose, Velocity};
+use crate::model::scheme::{Clock, Scheme};
+use crate::numerics::auto::Auto;
+use crate::topology::bodies::{Bodies, Slot};
+use bevy_ecs::prelude::*;
+use glam::DVec3;
+use std::collections::BTreeSet;
+
+impl Simulation {
+    /// An empty world.
+    pub fn new(scheme: Scheme) -> Result<Self, SimulationError> {
+        scheme.validate().map_err(SimulationError::Setting)?;
+        Ok(Self::unchecked(scheme))
+    }
+
+    pub(super) fn unchecked(scheme: Scheme) -> Self {
+        let mut world = World::new();
+        world.insert_resource(scheme);
+        world.init_resource::<Clock>();
+        world.init_resource::<Bodies>();
+        world.init_resource::<Proximity>();
+        world.init_resource::<Foresight>();
+        world.init_resource::<ContactLaws>();
+        world.init_resource::<Pass>();
+        world.init_resource::<StepProblem>();
+        world.init_resource::<Solver>();
+        world.init_resource::<Loads>();
+        world.init_resource::<Clusters>();
+        world.init_resource::<Traces>();
+        world.init_resource::<NewtonLoop>();
+        Self {
+            world,
+            schedules: Schedules::new(),
+            free_slots: BTreeSet::new(),
+            next_slot: 0,
+            events: Vec::new(),
+            balance: Balance::default(),
+            abort: None,
+            periodic: Vec::new(),
+            auto_step: None,
+        }
+    }
+
+    /// An empty world with this time step (s) and all else by default.
+    pub fn with_time_step(time_step: f64) -> Result<Self, SimulationError> {
+        Self::new(Scheme { time_step, ..Scheme::default() })
+    }
+
+    /// The world, for reading any component between steps.
+    pub fn world(&self) -> &World {
+        &self.world
+    }
+
+    /// The world, for changing any component between steps.
+    pub fn world_mut(&mut self) -> &mut World {
+        &mut self.world
+    }
+
+    /// Time (s).
+    pub fn time(&self) -> f64 {
+        self.world.resource::<Clock>().time
+    }
+
+    /// Number of finished steps.
+    pub fn steps(&self) -> u64 {
+        self.world.resource::<Clock>().step
+    }
+
+    /// Time step (s).
+    pub fn time_step(&self) -> f64 {
+        self.scheme().time_step
+    }
+
+    /// Settings of the scheme.
+    pub fn scheme(&self) -> &Scheme {
+        self.world.resource::<Scheme>()
+    }
+
+    /// Changes the settings of the scheme between steps.
+    pub fn set_scheme(&mut self, scheme: Scheme) -> Result<(), SimulationError> {
+        scheme.validate().map_err(SimulationError::Setting)?;
+        let (old, new, now) = (self.time_step(), scheme.time_step, self.steps());
+        if old != new {
+            let mut steps = Vec::new();
+            for p in &self.periodic {
+                let next = if p.due(now) { 0 } else { p.after(now) - now };
+                let wait = multiple(next as f64 * old, new, "the time to the next periodic action")?;
+                steps.push((multiple(p.period, new, "the period of a periodic action")?.max(1), now + wait));
+            }
+            self.periodic.iter_mut().zip(steps).for_each(|(p, (every, start))| (p.every, p.start) = (every, start));
+        }
+        let mut clock = *self.world.resource::<Clock>();
+        (clock.origin, clock.origin_step) = (clock.time, clock.step);
+        self.world.insert_resource(clock);
+        self.world.insert_resource(scheme);
+        Ok(())
+    }
+
+    /// Settings of the solver.
+    pub fn solver_mut(&mut self) -> &mut Auto {
+        &mut self.world.resource_mut::<Solver>().into_inner().settings
+    }
+
+    /// Sets the law of every pair of materials, from the next step on also of bodies that touch already.
+    pub fn set_laws(&mut self, laws: ContactLaws) -> Result<(), SimulationError> {
+        laws.validate().map_err(SimulationError::Setting)?;
+        self.world.insert_resource(laws);
+        Ok(())
+    }
+
+    /// Adds a body.
+    pub fn spawn_body(&mut self, body: Body) -> Result<Entity, SimulationError> {
+        let entity = self.reserve();
+        let filled = self.fill(entity, &body);
+        if filled.is_err() {
+            self.world.despawn(entity);
+        }
+        filled?;
+        Ok(entity)
+    }
+
+    /// An empty entity for a body that appears later, so that events can name it before.
+    pub fn reserve(&mut self) -> Entity {
+        self.world.spawn_empty().id()
+    }
+
+    /// Makes `entity` the body, in the lowest free slot.
+    pub(super) fn fill(&mut self, entity: Entity, body: &Body) -> Result<(), SimulationError> {
+        let (bundle, inertia, collider) = body.components()?;
+        let slot = self.free_slots.pop_first().unwrap_or_else(|| {
+            self.next_slot += 1;
+            self.next_slot - 1
+        });
+        let mut entity = self.world.entity_mut(entity);
+        entity.insert((Slot(slot), bundle));
+        if let Some(inertia) = inertia {
+            entity.insert(inertia);
+        }
+        if let Some(collider) = collider {
+            entity.insert(collider);
+        }
+        Ok(())
+    }
+
+    /// Removes a body; its joints end with it. False if it is not there.
+    pub fn despawn_body(&mut self, body: Entity) -> bool {
+        let Some(&Slot(slot)) = self.world.get::<Slot>(body) else { return false };
+        let mut joints = self.world.query::<(Entity, &SphericalJoint)>();
+        let ended: Vec<Entity> =
+            joints.iter(&self.world).filter(|(_, j)| j.body1 == body || j.body2 == Some(body)).map(|(e, _)| e).collect();
+        for joint in ended {
+            self.world.despawn(joint);
+        }
+        self.world.resource_mut::<Proximity>().forget(slot);
+        self.free_slots.insert(slot);
+        self.world.despawn(body)
+    }
+
+    /// Joins two bodies, or a body and the world, at a point given in world coordinates (m).
+    pub fn spawn_joint(&mut self, body1: Entity, body2: Option<Entity>, point: DVec3) -> Result<Entity, SimulationError> {
+        let local = |e: Entity| {
+            self.world
+                .get::<BodyPose>(e)
+                .map(|p| p.0.local_point(point))
+                .ok_or_else(|| SimulationError::Setting("a joint needs living rigid bodies".into()))
+        };
+        let anchors = [local(body1)?, body2.map_or(Ok(point), local)?];
+        let slot = |e: Entity| self.world.get::<Slot>(e).map(|s| s.0);
+        let slots = (slot(body1), body2.and_then(slot));
+        if let (Some(a), Some(b)) = slots {
+            self.world.resource_mut::<Proximity>().exclude(a, b);
+        }
+        Ok(self.world.spawn(SphericalJoint::new(body1, body2, anchors)).id())
+    }
+
+    /// Adds a load: a function of time (s) and the rows of all bodies that adds to their `load`.
+    pub fn add_load(&mut self, load: impl Fn(f64, &mut [crate::topology::bodies::Body]) + Send + Sync + 'static) {
+        let load: Load = Box::new(load);
+        self.world.resource_mut::<Loads>().0.push(load);
+    }
+
+    /// Adds a force and a moment on one body, in world axes, as a function of time (s), pose and velocity.
+    pub fn add_force(
+        &mut self,
+        body: Entity,
+        force: impl Fn(f64, &crate::algebra::spatial::Pose, &Velocity) -> AppliedForce + Send + Sync + 'static,
+    ) {
+        self.add_force_in(Frame::Inertial, body, force);
+    }
+
+    /// As [`add_force`](Self::add_force), in world axes or in those of the body.
+    ///
+    /// ```
+    /// use drystone::model::{dynamical_system::Frame, newton_euler::{AppliedForce, Velocity}};
+    /// use drystone::simulation::{Body, Simulation};
+    /// use glam::{DQuat, DVec3};
+    /// let mut sim = Simulation::default();
+    /// let rocket = Body::point(2.0, DVec3::ONE).turned(DQuat::from_rotation_y(std::f64::consts::FRAC_PI_2));
+    /// let rocket = sim.spawn_body(rocket)?;
+    /// sim.add_force_in(Frame::Body, rocket, |_, _, _| AppliedForce { force: DVec3::Z * 6.0, torque: DVec3::ZERO });
+    /// sim.run_until(1.0)?;
+    /// let v = sim.world().get::<Velocity>(rocket).expect("alive").linear;
+    /// assert!((v - DVec3::new(3.0, 0.0, -9.81)).length() < 1e-12);
+    /// # Ok::<(), drystone::simulation::SimulationError>(())
+    /// ```
+    pub fn add_force_in(
+        &mut self,
+        frame: Frame,
+        body: Entity,
+        force: impl Fn(f64, &crate::algebra::spatial::Pose, &Velocity) -> AppliedForce + Send + Sync + 'static,
+    ) {
+        self.add_load(move |time, rows| {
+            for row in rows.iter_mut().filter(|row| row.entity == Some(body)) {
+                let f = force(time, &row.pose, &row.velocity);
+                let turn = |x: DVec3| if frame == Frame::Body { row.pose.rotation * x } else { x };
+                let (linear, angular) = (turn(f.force), turn(f.torque));
+                row.load.force += linear;
+                row.load.torque += angular;
+            }
+        });
+    }
+
+    /// Schedules an event; it takes effect at the start of the step that contains `time` (s).
+    pub fn at(&mut self, time: f64, event: Event) {
+        let place = self.events.partition_point(|(t, _)| *t <= time);
+        self.events.insert(place, (time, event));
+    }
+}

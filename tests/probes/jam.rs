@@ -1,0 +1,82 @@
+//! Friction jams a strut between a floor and a plate that is driven onto it.
+//!
+//! ```text
+//! tan φ < μ        φ: between the line through both contacts and their normals; then reactions along the line balance whatever their size
+//! ```
+
+use super::run_text;
+use drystone::numerics::mixed::{Answer, Contact, IMMOBILE, MixedProblem, RigidMass};
+use drystone::numerics::residual::certify;
+use glam::{DMat3, DVec3};
+
+/// A strut of 1 kg under a plate that comes down at 5 cm/s; the line through its contacts stands at `factor` times the tangent that jams.
+fn strut(kind: &str, factor: f64, mu: f64, [step, tolerance]: [f64; 2]) -> String {
+    let (tangent, half) = (factor * mu, 0.1);
+    let (angle, height, shape) = match kind {
+        "capsule" => {
+            // l sin α = tan φ (l cos α + r)
+            let radius = 0.01;
+            let phi = tangent.atan();
+            let alpha = phi + (radius / half * phi.sin()).asin();
+            (alpha, half * alpha.cos() + radius, format!("half_height = {half}, radius = {radius}"))
+        }
+        _ => {
+            let half_diagonal = half / 2f64.sqrt();
+            (
+                std::f64::consts::FRAC_PI_4 - tangent.atan(),
+                half_diagonal * tangent.atan().cos(),
+                format!("half_extents = [{0}, {0}, {0}]", 0.5 * half),
+            )
+        }
+    };
+    format!(
+        "gravity = [0, 0, 0]\n[time]\nstep = {step}\nend = 0.1\n[solver]\ntolerance = {tolerance}\n[contact]\nmu = {mu}\n\
+         [[bodies]]\nname = \"floor\"\nshape = {{ kind = \"half_space\" }}\nmotion = \"static\"\n\
+         [[bodies]]\nname = \"strut\"\nmass = 1\nshape = {{ kind = \"{kind}\", {shape} }}\nposition = [0, 0, {height}]\n\
+         rotation = {{ axis = [0, 1, 0], angle = {angle} }}\n\
+         [[bodies]]\nname = \"plate\"\nshape = {{ kind = \"cuboid\", size = [1, 0.4, 0.02] }}\nposition = [0, 0, {}]\n\
+         motion = {{ kind = \"constant\", velocity = [0, 0, -0.05] }}\n",
+        2.0 * height + 0.011
+    )
+}
+
+#[test]
+fn a_strut_jams_below_the_angle_of_friction_and_gives_way_above() {
+    for kind in ["capsule", "cuboid"] {
+        for (mu, settings) in [(0.3, [1e-3, 1e-6]), (0.3, [4e-3, 1e-3]), (0.7, [1e-3, 1e-4])] {
+            let (_, s) = run_text(&strut(kind, 0.8, mu, settings));
+            assert!(s.infeasible_steps >= 3 * s.steps / 4 && s.unconverged_steps == 0, "{kind} {mu}: {:?}", s.warnings);
+            let warning = s.warnings.iter().find(|w| w.contains("no solution")).unwrap_or_else(|| panic!("{:?}", s.warnings));
+            assert!(warning.contains("plate, floor, strut"), "{warning}");
+            // 1.25 mJ would carry the strut along with the plate
+            assert!(s.energy.drive_work_J.abs() < 2.0 && s.energy.kinetic_J < 2e-3, "{kind} {mu}: {:?}", s.energy);
+            assert!(s.energy.balance_error < 1e-9 && s.speed_max < 0.06, "{kind} {mu}: {:?}", s.energy);
+
+            let (_, s) = run_text(&strut(kind, 1.15, mu, settings));
+            assert!(s.infeasible_steps == 0 && s.unconverged_steps == 0, "{kind} {mu}: {:?}", s.warnings);
+            assert!(s.penetration_size_max < 1e-4 && s.energy.drive_work_J < 0.2, "{kind} {mu}: {:?}", s.energy);
+        }
+    }
+}
+
+/// A ball between a floor and a plate that comes down: however large the reactions, it is not solved.
+#[test]
+fn a_reaction_that_runs_away_does_not_pass_for_rounding() {
+    let mut p = MixedProblem::default();
+    p.rigid.push(RigidMass { inverse_mass: DVec3::ONE, inverse_inertia: RigidMass::pack(DMat3::IDENTITY) });
+    p.free.rigid.push(Default::default());
+    let below =
+        Contact { normal: DVec3::Z, tangent: DVec3::X, arm1: -DVec3::Z, mu: 0.3, body2: IMMOBILE, scale: 1.0, ..Contact::default() };
+    let above = Contact { normal: -DVec3::Z, tangent: DVec3::Y, arm1: DVec3::Z, b: -0.1 * DVec3::X, ..below };
+    p.push_group([below]);
+    p.close_colour();
+    p.push_group([above]);
+    p.close_colour();
+    p.prepare().unwrap_or_else(|e| panic!("{e}"));
+    for size in [1.0, 1e6, 1e12, 1e16, 1e20] {
+        let mut answer = Answer::for_problem(&p);
+        answer.reactions.contacts.fill(size * DVec3::X);
+        let found = certify(&p, &mut answer);
+        assert!(found.error() > 1e-7 && found.violation > 0.0, "{size:e}: {found:?}");
+    }
+}
