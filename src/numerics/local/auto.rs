@@ -133,7 +133,7 @@ impl Auto {
             alpha,
             ..ProximalPoint::default()
         };
-        let first = if loose { sweeps(5 * FIRST, 5 * FIRST / 2) } else { sweeps(2 * FIRST, FIRST) };
+        let first = if loose { sweeps(5 * FIRST, 5 * FIRST / 2) } else { sweeps(FIRST, 0) };
         if work.stage(Start::Best, r, u, |r, u, w| first.run(&sweeper, r, u, w)) {
             return work.report;
         }
@@ -182,8 +182,9 @@ impl Auto {
             if round >= 1 && affordable {
                 let points = ((round as f64 * STARTS / cost_of_newton) as usize).clamp(3, 20 * round);
                 let facets = if round <= 3 { 2 * round } else { 0 };
-                let starts =
-                    Starts { tolerance: self.tolerance, measure: self.measure, points, seed: 1000 * (round - 1), facets, curves: 4 };
+                // a loose tolerance is often met by less
+                let curves = if loose && round == 1 { 0 } else { 4 };
+                let starts = Starts { tolerance: self.tolerance, measure: self.measure, points, seed: 1000 * (round - 1), facets, curves };
                 paths += facets;
                 if work.stage(Start::Best, r, u, |r, u, w| starts.run(p, r, u, w)) {
                     return work.report;

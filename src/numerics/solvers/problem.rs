@@ -250,10 +250,28 @@ impl Problem {
         Ok(match self {
             Self::Local(p) => p.residual(&s.r, &mut s.u),
             Self::Global(p) => p.residual(&s.r, &mut s.v, &mut s.u)?,
-            Self::Lcp(p) => judged(p, &s.r, &mut s.u),
-            Self::Mlcp(p) => judged(p, &s.r, &mut s.u),
-            Self::Relay(p) => judged(p, &s.r, &mut s.u),
+            Self::Lcp(p) => self.judged(p, &s.r, &mut s.u),
+            Self::Mlcp(p) => self.judged(p, &s.r, &mut s.u),
+            Self::Relay(p) => self.judged(p, &s.r, &mut s.u),
         })
+    }
+
+    /// The errors, with those of the worst row where the problem is square: in balanced units while a dense M does no harm, in blocks of
+    /// one row where M is sparse and large.
+    fn judged(&self, p: &dyn Complementarity, z: &[f64], w: &mut [f64]) -> Residual {
+        let mut found = p.residual(z, w);
+        if p.unknowns() != p.rows() {
+            return found;
+        }
+        if let Some(blocks) = if p.unknowns() > LARGEST_JUDGED { self.as_blocks() } else { None } {
+            let rows = blocks.residual(z, w);
+            (found.violation, found.misfit) = (rows.violation, rows.misfit);
+        } else if p.unknowns() <= LARGEST_DENSE {
+            let mut form = Form::default();
+            p.load(&mut form);
+            judge(&form, z, w, CERTAIN, &mut found);
+        }
+        found
     }
 
     /// The multipliers of a proof that there is no solution, where a linear programme of moderate size finds one.
@@ -313,19 +331,10 @@ impl Problem {
 const LARGEST_PROVED: usize = 20_000;
 /// Unknowns of a complementarity problem up to which a proof is sought.
 const LARGEST_PROGRAMME: usize = 400;
+/// Unknowns up to which the rows of a sparse M are judged in a dense one.
+const LARGEST_JUDGED: usize = 3000;
 /// Share of its own q below which a row counts as solved without a look at its neighbours.
 const CERTAIN: f64 = 1e-10;
-
-/// The errors, with those of the worst row where the problem is square and M not too large to be dense.
-fn judged(p: &dyn Complementarity, z: &[f64], w: &mut [f64]) -> Residual {
-    let mut found = p.residual(z, w);
-    if p.unknowns() == p.rows() && p.unknowns() <= LARGEST_DENSE {
-        let mut form = Form::default();
-        p.load(&mut form);
-        judge(&form, z, w, CERTAIN, &mut found);
-    }
-    found
-}
 
 #[cfg(test)]
 mod tests {
