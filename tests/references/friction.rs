@@ -159,7 +159,11 @@ fn woodpecker() -> Fallible<Table> {
     ];
     for (normal, tangent, offset, e_n) in contacts {
         let relation = LagrangianLinear::new([normal, tangent].concat(), [offset, 0.0]);
-        sim.spawn_interaction(Interaction::new([w], relation, Law::CoulombImpact(CoulombImpact { mu: 0.3, e_n, ..CoulombImpact::default() })));
+        sim.spawn_interaction(Interaction::new(
+            [w],
+            relation,
+            Law::CoulombImpact(CoulombImpact { mu: 0.3, e_n, ..CoulombImpact::default() }),
+        ));
     }
     let columns: [(&str, Signal); 7] = [
         ("t", Time),

@@ -11,9 +11,9 @@
 
 use super::LocalProblem;
 use crate::algebra::matrix::Matrix;
-use crate::numerics::disjoint::DisjointSets;
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::complementarity::{ComplementaritySolver, Feasibility, Inequalities, Infeasibility, Lemke, Sign};
+use crate::numerics::disjoint::DisjointSets;
 use crate::numerics::relay::Relay;
 
 /// Rows and columns of the linear programme of a component, at most: it is solved by dense pivoting.
