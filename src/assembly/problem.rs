@@ -62,10 +62,12 @@ pub struct StepProblem {
     pub gained: f64,
     ledger: Ledger,
     work: Vec<f64>,
-    /// By how much gravity makes the velocity by which a step moves differ from the mean one (m/s).
-    pub shift: DVec3,
-    /// Whether a pair of the step has restitution.
+    /// What gravity adds to a velocity in a step, `h g` (m/s).
+    pub weight: DVec3,
+    /// Whether a pair of the step has restitution, or friction that knows the velocity before.
     pub lively: bool,
+    /// Whether impacts take two steps, as in gap-aware scenes.
+    pub two_steps: bool,
     /// Velocity of immobile bodies, as part of `u`, per contact.
     pub driven: Vec<DVec3>,
     /// After the step: `H v⁺` of each contact (m/s).
@@ -125,6 +127,15 @@ impl StepProblem {
         let c = &self.problem.contacts[k];
         let after = self.problem.contact_velocity(c, &self.answer.velocities.rigid) - c.b + self.driven[k];
         0.5 * self.answer.reactions.contacts[k].dot(after + self.velocity_before(k))
+    }
+
+    /// Work of the impulse of contact k alone: from the free velocities, to which loads have led, to those after it (J).
+    fn impulse_work(&self, k: usize) -> f64 {
+        let c = &self.problem.contacts[k];
+        let mean = 0.5
+            * (self.problem.contact_velocity(c, &self.answer.velocities.rigid)
+                + self.problem.contact_velocity(c, &self.problem.free.rigid));
+        self.answer.reactions.contacts[k].dot(mean - c.b + self.driven[k])
     }
 
     /// Asks less of the rebounds in islands that would get more energy back than their impacts took; nothing at all if `last`.
@@ -188,16 +199,17 @@ impl StepProblem {
     ///
     /// A rebound spends what was taken before. What is left of that in an island, with what its other contacts take now, is all
     /// that the next rebounds may spend: an impact that a rebound made does not pay for another.
-    pub fn settle(&mut self, two_steps: bool, tolerance: f64) {
+    pub fn settle(&mut self, tolerance: f64) {
         self.gained = 0.0;
-        if self.rebounds.is_empty() && !two_steps {
+        let keeps = self.two_steps && self.lively;
+        if self.rebounds.is_empty() && !keeps {
             return;
         }
         self.enter_work();
         let contacts = &self.problem.contacts;
         let bodies = self.rebounds.iter().filter_map(|r| mobile_body(&contacts[r.contact as usize]));
         self.gained = self.ledger.gained(bodies, tolerance);
-        if !two_steps {
+        if !keeps {
             return;
         }
         for (taken, work) in self.taken.iter_mut().zip(&self.work) {
@@ -244,11 +256,18 @@ impl StepProblem {
     fn enter_work(&mut self) {
         let mut work = std::mem::take(&mut self.work);
         work.clear();
-        work.extend((0..self.problem.contacts.len()).map(|k| self.contact_work(k)));
+        let contacts = 0..self.problem.contacts.len();
+        // an impact of one step is an impulse; one of two steps gives back what it took while loads do work
+        match self.two_steps {
+            true => work.extend(contacts.map(|k| self.contact_work(k))),
+            false => work.extend(contacts.map(|k| self.impulse_work(k))),
+        }
         self.work = work;
         let (p, answer) = (&self.problem, &self.answer);
         self.ledger.gather(p.rigid.len(), &p.contacts, &answer.reactions.contacts, &self.work, &self.taken);
-        self.ledger.lift(&p.rigid, &self.before.rigid, &answer.velocities.rigid, self.shift);
+        if self.two_steps {
+            self.ledger.lift(&p.rigid, &self.before.rigid, &answer.velocities.rigid, 0.5 * self.weight);
+        }
     }
 }
 

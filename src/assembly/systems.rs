@@ -115,7 +115,8 @@ const RESTING: f64 = 1e-3;
 
 /// Masses, free velocities and velocities before the step.
 pub fn assemble_systems(scheme: Res<Scheme>, mut pass: ResMut<Pass>, mut bodies: ResMut<Bodies>, mut step: ResMut<StepProblem>) {
-    step.shift = (scheme.treatment.theta() - 0.5) * scheme.time_step * scheme.gravity;
+    step.weight = scheme.time_step * scheme.gravity;
+    step.two_steps = matches!(scheme.treatment, Treatment::GapAware { .. });
     let StepProblem { problem, before, places, locked, .. } = &mut *step;
     places.clear();
     places.extend(bodies.rows.iter().map(|body| Place { position: body.pose.position, row: body.row }));
@@ -495,11 +496,11 @@ pub fn store_reactions(
     mut joints: Query<&mut SphericalJoint>,
 ) {
     let least = least_impact(scheme.time_step, scheme.gravity);
-    let lively = step.lively && matches!(scheme.treatment, Treatment::GapAware { .. });
-    step.settle(lively, solver.settings.tolerance);
+    step.settle(solver.settings.tolerance);
     let StepProblem { problem, answer, after, .. } = &mut *step;
     after.clear();
     after.extend(problem.contacts.iter().map(|c| problem.contact_velocity(c, &answer.velocities.rigid) - c.b));
+    let lively = step.lively && step.two_steps;
     let step = &*step;
     let mut rebounds = step.rebounds.iter().filter(|r| r.ends).peekable();
     let (problem, answer) = (&step.problem, &step.answer);

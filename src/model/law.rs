@@ -100,11 +100,16 @@ impl CoulombImpact {
         }
     }
 
+    /// Whether friction knows the velocity before: the bodies approach by more than `least` (m/s), and not by rounding alone.
+    fn strikes(&self, u: DVec3, least: f64) -> bool {
+        self.mu > 0.0 && u.x < -least.max(ROUNDING * u.length())
+    }
+
     /// What restitution adds to the rows (m/s); in gap-aware scenes the normal one has its part in the next step.
     pub fn restitution(&self, treatment: Treatment, u: DVec3, least: f64) -> DVec3 {
         let (normal, tangential) = match self.impact {
             Impact::Newton => (u.x, self.e_t),
-            Impact::Fremond => (u.x.min(0.0), if u.x < -least { 1.0 } else { 0.0 }),
+            Impact::Fremond => (u.x.min(0.0), if self.strikes(u, least) { 1.0 } else { 0.0 }),
         };
         let e_n = if matches!(treatment, Treatment::Forecast { .. }) { self.e_n } else { 0.0 };
         DVec3::new(e_n * normal, tangential * u.y, tangential * u.z)
@@ -123,11 +128,14 @@ impl CoulombImpact {
         let speed = (-self.e_n * approach.x - fall).max(0.0);
         let (ends, tangential) = match self.impact {
             Impact::Newton => (speed > 0.0, self.e_t),
-            Impact::Fremond => (true, 1.0),
+            Impact::Fremond => (speed > 0.0 || self.strikes(approach, 0.0), if self.strikes(approach, 0.0) { 1.0 } else { 0.0 }),
         };
         ends.then(|| DVec3::new(-speed, tangential * approach.y, tangential * approach.z))
     }
 }
+
+/// Part of a velocity below which its normal component is rounding.
+const ROUNDING: f64 = 1e-9;
 
 /// Slower than this many `h |g|` bodies do not bounce: it is what gravity and the errors of a solver do to bodies at rest.
 const LEAST_IMPACT: f64 = 2.0;

@@ -120,7 +120,9 @@ impl Balls {
     /// The twist after those of all bodies stands for immobile ones: [`stand_in`].
     pub(super) fn prepare(&mut self, p: &MixedProblem) -> bool {
         let Self { blocks, states, places, colours } = self;
-        (blocks.clear(), places.clear(), colours.clear());
+        blocks.clear();
+        places.clear();
+        colours.clear();
         colours.push(0);
         let nobody = p.free.rigid.len() as u32;
         for colour in p.colours.windows(2) {
@@ -129,7 +131,8 @@ impl Balls {
                 let mut lane = LANES;
                 for group in groups.windows(2).filter(|g| g[0] + layer < g[1]) {
                     if lane == LANES {
-                        (blocks.push(Block::empty(nobody)), places.push([NONE; LANES]));
+                        blocks.push(Block::empty(nobody));
+                        places.push([NONE; LANES]);
                         lane = 0;
                     }
                     let (k, last) = (group[0] + layer, blocks.len() - 1);
@@ -312,9 +315,10 @@ impl<C: TwistCell> WithSimd for Visit<'_, C> {
             }
             scatter(&c.bodies[0], &t1, v);
             scatter(&c.bodies[1], &t2, v);
-            for l in 0..LANES {
-                norms.change += sums[0][l];
-                norms.size += sums[1][l];
+            let [change, size] = sums;
+            for (change, size) in change.into_iter().zip(size) {
+                norms.change += change;
+                norms.size += size;
             }
         }
         norms

@@ -1,7 +1,7 @@
 //! What impacts take and give back: energy that passes through contacts, summed over the bodies that press on each other.
 //!
 //! ```text
-//! work of contact k    w_k = r_kᵀ (u_k⁺ + u_k⁻)/2              Σ w_k is what contacts add to the kinetic energy
+//! work of contact k    w_k = r_kᵀ (u_k⁺ + u_k)/2               u: free velocity, or that before the step where an impact takes two
 //! excess of an island  Σ (w_k − t_k) + Σ ½ m s·(v⁻ − v⁺)       t_k: what contact k took in the step before and has not given back
 //! ```
 //!

@@ -40,7 +40,8 @@ fn over_rods(treatment: Treatment, impact: Impact, mut f: impl FnMut(f64, f64, f
                     let (mut start, mut most, mut gain) = (0.0, 0f64, 0.0);
                     for _ in 0..(0.03 / h) as usize {
                         let report = sim.step()?;
-                        assert!(report.converged && report.balance.error() < 1e-12, "{report:?}");
+                        // where nothing is left to carry e_s is a ratio of roundings
+                        assert!((report.converged || report.violation < 1e-15) && report.balance.error() < 1e-12, "{report:?}");
                         start = if report.step == 1 { report.balance.kinetic_max } else { start };
                         most = most.max(report.balance.energy.kinetic);
                         gain = report.balance.impact_gain;
