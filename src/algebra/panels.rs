@@ -66,24 +66,13 @@ fn tile<const R: usize, const C: usize>(c: &mut [f64], to: usize, i: usize, a: &
     for (j, sum) in sums.iter_mut().enumerate() {
         sum.copy_from_slice(&c[j * to + i..][..R]);
     }
-    let mut add = |k: usize, b: [f64; C]| {
+    for k in 0..depth {
         let a = &a[k * from + i..][..R];
-        for (sum, b) in sums.iter_mut().zip(b) {
+        for (j, sum) in sums.iter_mut().enumerate() {
+            let b = b.values[j * b.column + k * b.depth];
             for r in 0..R {
                 sum[r] -= a[r] * b;
             }
-        }
-    };
-    // coefficients that lie side by side are looked up at once
-    if b.column == 1 {
-        for k in 0..depth {
-            let mut own = [0.0; C];
-            own.copy_from_slice(&b.values[k * b.depth..][..C]);
-            add(k, own);
-        }
-    } else {
-        for k in 0..depth {
-            add(k, std::array::from_fn(|j| b.values[j * b.column + k * b.depth]));
         }
     }
     for (j, sum) in sums.iter().enumerate() {
