@@ -57,6 +57,8 @@ const PLAIN_SWEEPS: usize = 3000;
 const LAGGED_ROUNDS: usize = 3;
 /// How much more than the best answer it may miss Coulomb's law by: it is the solution of a law, the other a solver's leftover.
 const LAGGED_PRICE: f64 = 10.0;
+/// Misfit of the lagged law from which bodies may be jammed: those that are driven together miss by more.
+const JAMMED: f64 = 1e-3;
 /// Error of Coulomb's law that is admitted in any case, as at a loose tolerance.
 const ADMITTED: f64 = 1e-3;
 /// Misfit of Coulomb's law that moves nothing: a tenth of what is admitted at a tolerance of 1e-3.
@@ -291,7 +293,8 @@ impl Auto {
         }
         let lagged = self.lagged(p, answer, &mut report, work);
         let harmless = lagged.as_ref().is_some_and(|(_, found)| found.misfit <= HARMLESS);
-        if !harmless && let Some(slack) = contradiction(p, answer, self.tolerance, &mut work.newton) {
+        let solvable = harmless || self.has_a_solution(p, &mut report, work);
+        if !solvable && let Some(slack) = contradiction(p, answer, self.tolerance, &mut work.newton) {
             return self.relaxed(p, answer, slack, None, work).after(&report);
         }
         if p.lagged.is_empty()
@@ -299,7 +302,8 @@ impl Auto {
         {
             return next;
         }
-        let mut soft = if harmless { None } else { jam(p, self.tolerance, &mut work.newton) };
+        let jammed = !solvable && lagged.as_ref().is_none_or(|(_, found)| found.misfit > JAMMED);
+        let mut soft = if !jammed { None } else { jam(p, self.tolerance, &mut work.newton) };
         if let Some((jam, slack)) = soft.as_mut().and_then(|jam| jam.slack.take().map(|slack| (jam, slack))) {
             return self.relaxed(p, answer, slack, Some(&jam.soft), work).after(&report);
         }
@@ -325,6 +329,16 @@ impl Auto {
         certify(p, answer).report(report)
     }
 
+    /// True where some velocities let every contact part as fast as friction asks, `u_n ≥ μ‖u_t‖`: then Coulomb's law has a solution
+    /// (Acary, Cadoux, Lemaréchal, Malick 2011). Those of the convex problem without any shift, where that has a solution.
+    fn has_a_solution(&self, p: &MixedProblem, effort: &mut Report, work: &mut Workspace) -> bool {
+        let mut q = p.clone();
+        q.lagged = vec![0.0; p.contacts.len()];
+        let Some(found) = newton::feasible(&q, &mut Answer::for_problem(&q), &mut work.newton, self.tolerance) else { return false };
+        *effort = effort.with_effort(&found.after(effort));
+        found.converged()
+    }
+
     /// The lagged law with the slip at hand as the known shift: convex, so that its solution is found for sure. Where that lets bodies
     /// approach, as they slip less than was taken, it is solved again with less. `None` where Coulomb's law is missed by much more than
     /// in `answer`, whose report takes the effort.
@@ -346,7 +360,7 @@ impl Auto {
             if found.as_ref().is_some_and(|(_, before)| missed.error() >= before.error()) {
                 break;
             }
-            let enough = missed.misfit <= HARMLESS;
+            let enough = missed.misfit <= HARMLESS.max(self.tolerance);
             found = Some((own.clone(), missed));
             if enough {
                 break;

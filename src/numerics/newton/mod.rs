@@ -216,6 +216,14 @@ pub(super) fn convex(p: &MixedProblem, answer: &mut Answer, work: &mut Workspace
     Some(solver.solve(p, answer, work).after(&first))
 }
 
+/// The convex problem of the known shifts in `p.lagged` as far as it takes to see whether it has a solution.
+pub(super) fn feasible(p: &MixedProblem, answer: &mut Answer, work: &mut Workspace, tolerance: f64) -> Option<Report> {
+    interior::solve(p, answer, work, tolerance.max(FEASIBLE))
+}
+
+/// Least error at which a convex problem counts as one that has a solution.
+const FEASIBLE: f64 = 1e-6;
+
 /// Error from which the method of multipliers goes on where an interior point loses digits.
 const ROUGH: f64 = 1e-7;
 
