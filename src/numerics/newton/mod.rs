@@ -185,11 +185,7 @@ fn minimise(
             if new <= value + 1e-4 * t * slope + 1e-14 * value.abs() || halving == 12 {
                 break;
             }
-            let there: f64 = w.step.iter().zip(&w.trial_gradient).map(|(s, g)| s * g).sum();
-            if there.abs() <= 0.5 * slope.abs() {
-                break; // the minimum along the step to half its slope, whatever the rounding of φ says
-            }
-            t *= if there > 0.0 { (slope / (slope - there)).clamp(0.1, 0.7) } else { 0.5 };
+            t *= 0.5;
         }
         std::mem::swap(&mut answer.velocities, &mut w.trial);
     }
