@@ -5,7 +5,7 @@ use super::problem::{Place, Rebound, Solver, StepProblem};
 use crate::algebra::spatial::{skew, tangents};
 use crate::integrator::moreau_jean::rigid_mass;
 use crate::integrator::systems::{Pass, free_momentum, new_state, spin};
-use crate::model::contact::{ContactPair, Foresight, Manifold, Touch};
+use crate::model::contact::{ContactPair, Foreseen, Foresight, Manifold, Touch};
 use crate::model::interaction::SphericalJoint;
 use crate::model::law::{Impact, beyond_touch, least_impact};
 use crate::model::scheme::{Friction, Scheme, Treatment};
@@ -28,7 +28,7 @@ pub fn activate(
     scheme: Res<Scheme>,
     pass: Res<Pass>,
     bodies: Res<Bodies>,
-    foresight: Res<Foresight>,
+    mut foresight: ResMut<Foresight>,
     mut step: ResMut<StepProblem>,
     mut pairs: Query<(&ContactPair, &mut Manifold)>,
 ) {
@@ -66,6 +66,18 @@ pub fn activate(
             let rows = pair.slots.map(|s| step.places[s as usize].row);
             step.groups.push(Group { slots: pair.slots, rows, points, source: source as u32 });
         }
+    }
+    if step.locked {
+        let Foresight { rows, held, .. } = &mut *foresight;
+        let is_held = |f: &Foreseen, places: &mut Vec<Held>| {
+            held_normal(&scheme, &f.pair, f.pair.slots.map(|s| &bodies.rows[s as usize]), &f.touch, places)
+        };
+        let mut dropped = Vec::new();
+        rows.retain(|f| !is_held(f, &mut dropped) || {
+            held.push(*f);
+            false
+        });
+        held.iter().for_each(|f| drop(is_held(f, &mut step.held)));
     }
     for (k, points) in foresight.rows.chunk_by(|a, b| a.pair.slots == b.pair.slots).enumerate() {
         let slots = points[0].pair.slots;

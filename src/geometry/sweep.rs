@@ -111,7 +111,8 @@ impl Flight<'_> {
         let arms = self.arms(p);
         let ways = [0, 1].map(|k| self.way[k] + self.time * self.turning(k, arms[k]));
         let [point1, point2] = [0, 1].map(|k| self.bodies[k].pose.position + arms[k]);
-        ContactPoint { gap: p.gap - p.normal.dot(ways[0] - ways[1]), point1, point2, ..*p }
+        // a row that asks bodies to part would give them energy
+        ContactPoint { gap: (p.gap - p.normal.dot(ways[0] - ways[1])).max(0.0), point1, point2, ..*p }
     }
 
     /// After an impact nothing goes on along its normal.

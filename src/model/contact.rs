@@ -137,18 +137,35 @@ pub struct Foreseen {
 pub struct Foresight {
     /// Sorted by slots and feature.
     pub rows: Vec<Foreseen>,
+    /// Points that locked axes keep from being rows.
+    pub held: Vec<Foreseen>,
     /// Whether the last look found an overlap that the rows do not hold.
     pub missed: bool,
+    /// Whether bodies have been thrown beyond what the broad phase looked at.
+    pub thrown: bool,
+    /// Whether a look of this step has found a fast pair that overlaps on its way.
+    pub crossed: bool,
 }
 
 impl Foresight {
-    /// Adds a point, or states it anew.
-    pub fn put(&mut self, row: Foreseen) {
+    /// Forgets the step before.
+    pub fn clear(&mut self) {
+        self.rows.clear();
+        self.held.clear();
+        (self.missed, self.thrown, self.crossed) = (false, false, false);
+    }
+
+    /// Adds a point, or states it anew; false for one that locked axes hold.
+    pub fn put(&mut self, row: Foreseen) -> bool {
         let key = |r: &Foreseen| (r.pair.slots, r.touch.feature);
+        if self.held.iter().any(|h| key(h) == key(&row) && h.touch.normal.dot(row.touch.normal) > SAME_NORMAL) {
+            return false;
+        }
         match self.rows.binary_search_by_key(&key(&row), key) {
             Ok(at) => self.rows[at] = Foreseen { touch: Touch { reaction: self.rows[at].touch.reaction, ..row.touch }, ..row },
             Err(at) => self.rows.insert(at, row),
         }
+        true
     }
 
     /// The points of a pair of slots.
@@ -158,6 +175,9 @@ impl Foresight {
         &rest[..rest.partition_point(|r| r.pair.slots == slots)]
     }
 }
+
+/// Cosine of normals that are the same but for rounding.
+const SAME_NORMAL: f64 = 1.0 - 1e-9;
 
 /// Longest way, in parts of the size of a patch, that a point may have moved and still pass on its impulse.
 const SAME_PLACE: f64 = 0.05;

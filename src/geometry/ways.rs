@@ -1,0 +1,137 @@
+//! Where two bodies first overlap on the way that a step has given them.
+//!
+//! ```text
+//! x(s) = x + s Δx,  R(s) = R exp(s θ)        0 ≤ s ≤ 1; a body that is held up stands still from its own s on
+//! s ← s + max(gap + depth / closing, a small part of the body)
+//! ```
+//!
+//! Rows are linear, and bodies turn, are thrown, or are led past the one row they have onto something else: whether they end where they
+//! should is seen from the way itself. Unlike [`super::sweep`] nothing is predicted here, so the answer is a fact about the step.
+
+use glam::{DQuat, DVec3};
+
+use super::narrow::{ContactPoint, Scratch, contact_points};
+use super::shapes::Shape;
+use crate::algebra::spatial::{Pose, rotate_exp};
+
+/// A body on its way through the step.
+#[derive(Clone, Copy)]
+pub(super) struct Way<'a> {
+    pub(super) shape: &'a Shape,
+    /// Shape frame in the body frame.
+    pub(super) offset: Pose,
+    /// At the start of the step.
+    pub(super) pose: Pose,
+    /// m, world
+    pub(super) shift: DVec3,
+    /// Rotation vector (rad, body axes).
+    pub(super) turn: DVec3,
+    /// Of the body about its centre (m); 0 where turning changes nothing.
+    pub(super) radius: f64,
+    /// Part of the way after which it stands still.
+    pub(super) until: f64,
+}
+
+impl Way<'_> {
+    /// The body after this part of the step.
+    pub(super) fn at(&self, s: f64) -> Pose {
+        let s = s.min(self.until);
+        let rotation = if self.turn == DVec3::ZERO { self.pose.rotation } else { rotate_exp(self.pose.rotation, s * self.turn) };
+        Pose { position: self.pose.position + s * self.shift, rotation }
+    }
+
+    /// How far its farthest point moves against its centre (m).
+    pub(super) fn swing(&self) -> f64 {
+        self.turn.length() * self.radius
+    }
+
+    fn place(&self, s: f64) -> Pose {
+        let pose = self.at(s);
+        if self.offset == Pose::IDENTITY { pose } else { pose.compose(&self.offset) }
+    }
+}
+
+/// The rotation vector of the turn from one orientation to another, of all that lead there the one nearest to `guess` (rad, body axes).
+pub(super) fn turn_between(from: DQuat, to: DQuat, guess: DVec3) -> DVec3 {
+    let q = from.conjugate() * to;
+    let v = DVec3::new(q.x, q.y, q.z);
+    let sine = v.length();
+    if sine < 1e-12 {
+        // none, or whole ones
+        let turns = (guess.length() / std::f64::consts::TAU).round();
+        return if turns == 0.0 { DVec3::ZERO } else { guess.normalize() * turns * std::f64::consts::TAU };
+    }
+    let (axis, angle) = (v / sine, 2.0 * libm::atan2(sine, q.w));
+    let turns = ((guess.dot(axis) - angle) / std::f64::consts::TAU).round();
+    axis * (angle + turns * std::f64::consts::TAU)
+}
+
+/// Least stride in parts of the smaller body, and the longest against a shape of many parts.
+const STRIDE: f64 = 0.05;
+const LONGEST: f64 = 0.5;
+const ROUNDS: usize = 20_000;
+const HALVINGS: usize = 40;
+
+/// The part of the step up to which the overlap stays within `depth` (m), if it does not to the end; with the points of the pair just
+/// beyond it, up to `reach` (m).
+pub(super) fn first_overlap(
+    ways: &[Way; 2],
+    depth: f64,
+    size: f64,
+    reach: f64,
+    scratch: &mut Scratch,
+    points: &mut Vec<ContactPoint>,
+) -> Option<f64> {
+    let convex = ways.iter().all(|w| w.shape.is_convex());
+    let mut detect = |s: f64, reach: f64, points: &mut Vec<ContactPoint>| {
+        points.clear();
+        contact_points(ways[0].shape, &ways[0].place(s), ways[1].shape, &ways[1].place(s), reach, scratch, points);
+        points.iter().any(|p| p.gap < -depth)
+    };
+    let (mut low, mut s) = (0.0, 0.0);
+    for round in 0..ROUNDS {
+        // what moves, and until when
+        let moves = |w: &Way| if s < w.until { (w.shift, w.swing()) } else { (DVec3::ZERO, 0.0) };
+        let [(shift1, swing1), (shift2, swing2)] = [moves(&ways[0]), moves(&ways[1])];
+        let end = ways.iter().map(|w| w.until).filter(|&u| u > s).fold(1.0, f64::min);
+        let (shift, swing) = (shift1 - shift2, swing1 + swing2);
+        let fastest = shift.length() + swing;
+        if detect(s, (end - s) * fastest, points) {
+            if s == 0.0 {
+                // deep from the start: no matter of this step
+                return None;
+            }
+            let mut high = s;
+            for _ in 0..HALVINGS {
+                let middle = 0.5 * (low + high);
+                if detect(middle, 0.0, points) {
+                    high = middle;
+                } else {
+                    low = middle;
+                }
+            }
+            detect(high, reach, points);
+            return Some(low);
+        }
+        if s >= 1.0 {
+            break;
+        }
+        low = s;
+        if fastest == 0.0 {
+            s = end;
+            continue;
+        }
+        let needed = |p: &ContactPoint| {
+            let closing = swing - p.normal.dot(shift);
+            if closing > 0.0 { (p.gap + depth).max(0.0) / closing } else { f64::INFINITY }
+        };
+        let free = points.iter().map(needed).fold(f64::INFINITY, f64::min);
+        // long slides in contact are followed more coarsely
+        let least = STRIDE * size / fastest * if round < 500 { 1.0 } else { 4.0 };
+        // not every part of a surface shows among the points at a distance
+        let longest = if convex { f64::INFINITY } else { LONGEST * size / fastest };
+        let step = free.min(longest).max(least);
+        s = if step >= end - s { end } else { s + step };
+    }
+    None
+}
