@@ -77,7 +77,9 @@ pub fn activate(
             held.push(*f);
             false
         });
-        held.iter().for_each(|f| drop(is_held(f, &mut step.held)));
+        for f in held.iter() {
+            is_held(f, &mut step.held);
+        }
     }
     for (k, points) in foresight.rows.chunk_by(|a, b| a.pair.slots == b.pair.slots).enumerate() {
         let slots = points[0].pair.slots;
@@ -257,6 +259,9 @@ struct Rows<'a> {
     least: f64,
 }
 
+/// Part of the speeds of its bodies below which the scale of a contact is too close to their rounding: without gravity nothing else bounds it.
+const SUM: f64 = 0.02;
+
 /// What belongs to a row beside its contact.
 struct Row {
     /// Its overlap feedback (m/s).
@@ -281,9 +286,13 @@ impl Rows<'_> {
         (contact.mu, contact.body1, contact.body2, contact.size) = (law.mu, places[0].row, places[1].row, pair.size);
         let mut ends = [DVec3::ZERO; 2];
         let mut given = [DVec3::ZERO; 2];
+        let mut fastest = 0.0;
         for k in 0..2 {
             match before.get(places[k].row as usize) {
-                Some(twist) => ends[k] = twist.at(arms[k]),
+                Some(twist) => {
+                    ends[k] = twist.at(arms[k]);
+                    fastest += twist.linear.abs().max_element();
+                }
                 None => given[k] = world_twist(&self.bodies[pair.slots[k] as usize]).at(arms[k]),
             }
         }
@@ -302,7 +311,7 @@ impl Rows<'_> {
         let restitution = law.restitution(scheme.treatment, u, self.least);
         let part = law.constant_part(scheme.treatment, gap, band, u, h, self.least);
         contact.b = part.unwrap_or_default() + wall;
-        contact.scale = contact_scale(h, self.gravity, -u.x, pair.size);
+        contact.scale = contact_scale(h, self.gravity, -u.x, pair.size).max(SUM * fastest);
         let share = match scheme.treatment {
             Treatment::GapAware { beta } => beta * beyond_touch(gap, band).min(0.0) / h,
             Treatment::Forecast { .. } => 0.0,

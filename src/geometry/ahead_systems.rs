@@ -5,7 +5,7 @@ use super::narrow::{ContactPoint, contact_points};
 use super::shapes::Shape;
 use super::sweep::SAME_WAY;
 use super::systems::{Cached, FAST, Proximity};
-use super::ways::{Way, first_overlap, turn_between};
+use super::ways::{Limits, Met, Way, first_overlap, turn_between};
 use crate::model::contact::{ContactPair, Foreseen, Foresight, Manifold, Swept, Touch};
 use crate::model::law::ContactLaws;
 use crate::model::scheme::{Scheme, Treatment};
@@ -29,13 +29,16 @@ const SLOWER: f64 = 0.25;
 /// Rounds in which bodies are stopped; each shortens a way, so that nothing is left to stop at last.
 const STOPS: usize = 256;
 
+/// Angle (rad) from which on a turn of its own makes a pair fast: a long thin body goes far at much less, and does no harm.
+const FAR: f64 = 0.25;
+
 /// A fast pair that overlaps on its way.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Crossing {
     slots: [u32; 2],
     /// Part of the step.
     at: f64,
-    /// Overlap that was there before (m, ≤ 0), less what is fed back.
+    /// Gap that may be left (m, ≤ 0).
     allowed: f64,
     /// Its points among those of all crossings.
     points: [usize; 2],
@@ -62,7 +65,9 @@ fn is_fast(bodies: [&Body; 2], shapes: [&Cached; 2], size: f64, h: f64) -> bool 
     let simple = shapes.iter().all(|c| c.is_simple());
     let plane = shapes.iter().any(|c| matches!(c.collider.shape, Shape::HalfSpace { .. }));
     let spin = |k: usize| if shapes[k].radius.is_finite() { bodies[k].new_velocity.angular.length() * shapes[k].radius } else { 0.0 };
-    let swing = if simple { 0.0 } else { h * (spin(0) + spin(1)) };
+    // what turns by less has its corners looked at when the step ends
+    let angle = h * (bodies[0].new_velocity.angular.length() + bodies[1].new_velocity.angular.length());
+    let swing = if simple || angle < FAR { 0.0 } else { h * (spin(0) + spin(1)) };
     let [shift1, shift2] = bodies.map(|b| b.new_pose.position - b.pose.position);
     let before = h * (bodies[0].velocity.linear - bodies[1].velocity.linear).length();
     !(simple && plane) && before.max((shift1 - shift2).length() + swing) > FAST * size
@@ -76,12 +81,9 @@ fn come_near(bodies: [&Body; 2], near: f64) -> bool {
     (x + s * d).length_squared() <= near * near
 }
 
-/// Overlap of a pair at the start of the step that may stay (m, ≤ 0), and what is there.
-fn allowed_overlap(scheme: &Scheme, beta: f64, manifold: Option<&Manifold>, size: f64) -> [f64; 2] {
-    let at_start = |t: &&Touch| t.swept != Swept::Impact;
-    let before = manifold.map_or(0.0, |m| m.points.iter().filter(at_start).map(|t| t.gap).fold(0.0, f64::min));
-    // what the overlap at the start leaves
-    [before + (beta * -before).min(scheme.time_step * scheme.push_out(size)), before]
+/// How far a pair may overlap on its way.
+fn limits(scheme: &Scheme, beta: f64, size: f64) -> Limits {
+    Limits { size, more: MET * size, deep: DEEP * size, back: [beta, scheme.time_step * scheme.push_out(size)] }
 }
 
 /// Looks for overlaps at the end of the step that its rows do not hold, and on the way of fast pairs: rows are linear in the velocities,
@@ -137,20 +139,12 @@ pub fn foresee(
         let size = a.smallest.min(b.smallest);
         let near = a.radius + b.radius;
         let is_excluded = || excluded.binary_search(&(i, j)).is_ok();
-        let manifold = || {
-            let entity = table.binary_search_by_key(&(i, j), |&(i, j, _)| (i, j)).map(|at| table[at].2);
-            entity.ok().and_then(|e| manifolds.get(e).ok())
-        };
         if is_fast([body1, body2], [a, b], size, h) {
             if !come_near([body1, body2], near) || is_excluded() {
                 continue;
             }
-            let [allowed, before] = allowed_overlap(&scheme, beta, manifold(), size);
-            if before < -DEEP * size {
-                continue;
-            }
             let ways = [way(a, body1, h, 1.0), way(b, body2, h, 1.0)];
-            if let Some(at) = first_overlap(&ways, MET * size - allowed, size, PATCH * size, scratch, points) {
+            if let Some(Met { at, allowed }) = first_overlap(&ways, &limits(&scheme, beta, size), PATCH * size, scratch, points) {
                 let from = crossed.len();
                 crossed.extend_from_slice(points);
                 crossings.push(Crossing { slots: [i, j], at, allowed, points: [from, crossed.len()] });
@@ -176,7 +170,11 @@ pub fn foresee(
         if deepest >= -missed * size {
             continue;
         }
-        let [allowed, before] = allowed_overlap(&scheme, beta, manifold(), size);
+        let entity = table.binary_search_by_key(&(i, j), |&(i, j, _)| (i, j)).map(|at| table[at].2);
+        let manifold = entity.ok().and_then(|e| manifolds.get(e).ok());
+        let before = manifold.map_or(0.0, |m| m.points.iter().map(|t| t.gap).fold(0.0, f64::min));
+        // what the overlap at the start leaves
+        let allowed = before + (beta * -before).min(h * scheme.push_out(size));
         if deepest >= allowed - missed * size || before < -DEEP * size {
             continue;
         }
@@ -239,7 +237,7 @@ pub fn stop(
     mut manifolds: Query<(&ContactPair, &mut Manifold)>,
 ) {
     let Treatment::GapAware { beta } = scheme.treatment else { return };
-    let Proximity { cached, found, ahead, table, excluded, scratch, points, first, .. } = &mut *proximity;
+    let Proximity { cached, found, ahead, excluded, scratch, points, first, .. } = &mut *proximity;
     let h = scheme.time_step;
     first.clear();
     first.resize(bodies.rows.len(), 1.0);
@@ -256,14 +254,8 @@ pub fn stop(
             if rows.iter().all(|b| b.inertia.is_none()) || !is_fast(rows, [a, b], size, h) || apart() || excluded.binary_search(&(i, j)).is_ok() {
                 continue;
             }
-            let entity = table.binary_search_by_key(&(i, j), |&(i, j, _)| (i, j)).map(|at| table[at].2);
-            let manifold = entity.ok().and_then(|e| manifolds.get(e).ok()).map(|(_, m)| m);
-            let [allowed, before] = allowed_overlap(&scheme, beta, manifold, size);
-            if before < -DEEP * size {
-                continue;
-            }
             let ways = [way(a, rows[0], h, first[slots[0]]), way(b, rows[1], h, first[slots[1]])];
-            let Some(at) = first_overlap(&ways, MET * size - allowed, size, 0.0, scratch, points) else { continue };
+            let Some(Met { at, .. }) = first_overlap(&ways, &limits(&scheme, beta, size), 0.0, scratch, points) else { continue };
             let own = [0, 1].map(|k| if ways[k].until > at { ways[k].shift.length() + ways[k].swing() } else { 0.0 });
             let can = |k: usize| rows[k].inertia.is_some() && own[k] > 0.0;
             // both, unless one of them hardly moves

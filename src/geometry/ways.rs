@@ -72,22 +72,44 @@ const LONGEST: f64 = 0.5;
 const ROUNDS: usize = 20_000;
 const HALVINGS: usize = 40;
 
-/// The part of the step up to which the overlap stays within `depth` (m), if it does not to the end; with the points of the pair just
-/// beyond it, up to `reach` (m).
+/// How far bodies may overlap on their way.
+#[derive(Clone, Copy)]
+pub(super) struct Limits {
+    /// The smaller body's smallest length (m).
+    pub(super) size: f64,
+    /// Overlap that a step may add (m).
+    pub(super) more: f64,
+    /// Overlap at the start beyond which the pair is no matter of this step (m).
+    pub(super) deep: f64,
+    /// Of an overlap at the start, the share that the step takes back, and the most it can (m).
+    pub(super) back: [f64; 2],
+}
+
+/// What a way through something looks like.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Met {
+    /// The part of the step up to which the overlap stays within its limit.
+    pub(super) at: f64,
+    /// Gap that may be left (m, ≤ 0): an overlap at the start, less what is taken back.
+    pub(super) allowed: f64,
+}
+
+/// The first place where two bodies overlap more than they may; with the points of the pair just beyond it, up to `reach` (m).
 pub(super) fn first_overlap(
     ways: &[Way; 2],
-    depth: f64,
-    size: f64,
+    limits: &Limits,
     reach: f64,
     scratch: &mut Scratch,
     points: &mut Vec<ContactPoint>,
-) -> Option<f64> {
+) -> Option<Met> {
+    let size = limits.size;
     let convex = ways.iter().all(|w| w.shape.is_convex());
     let mut detect = |s: f64, reach: f64, points: &mut Vec<ContactPoint>| {
         points.clear();
         contact_points(ways[0].shape, &ways[0].place(s), ways[1].shape, &ways[1].place(s), reach, scratch, points);
-        points.iter().any(|p| p.gap < -depth)
+        points.iter().map(|p| p.gap).fold(f64::INFINITY, f64::min)
     };
+    let (mut allowed, mut depth) = (0.0, limits.more);
     let (mut low, mut s) = (0.0, 0.0);
     for round in 0..ROUNDS {
         // what moves, and until when
@@ -96,22 +118,29 @@ pub(super) fn first_overlap(
         let end = ways.iter().map(|w| w.until).filter(|&u| u > s).fold(1.0, f64::min);
         let (shift, swing) = (shift1 - shift2, swing1 + swing2);
         let fastest = shift.length() + swing;
-        if detect(s, (end - s) * fastest, points) {
+        let gap = detect(s, (end - s) * fastest, points);
+        if s == 0.0 && gap < 0.0 {
+            if gap < -limits.deep {
+                return None;
+            }
+            allowed = gap + (limits.back[0] * -gap).min(limits.back[1]);
+            depth = limits.more - allowed;
+        }
+        if gap < -depth {
             if s == 0.0 {
-                // deep from the start: no matter of this step
                 return None;
             }
             let mut high = s;
             for _ in 0..HALVINGS {
                 let middle = 0.5 * (low + high);
-                if detect(middle, 0.0, points) {
+                if detect(middle, 0.0, points) < -depth {
                     high = middle;
                 } else {
                     low = middle;
                 }
             }
             detect(high, reach, points);
-            return Some(low);
+            return Some(Met { at: low, allowed });
         }
         if s >= 1.0 {
             break;

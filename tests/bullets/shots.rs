@@ -2,7 +2,7 @@
 
 use super::Fallible;
 use bevy_ecs::prelude::Entity;
-use drystone::algebra::spatial::Pose;
+use drystone::algebra::spatial::{Pose, rotate_exp};
 use drystone::geometry::Shape;
 use drystone::geometry::systems::Collider;
 use drystone::model::law::{ContactLaws, CoulombImpact, Impact};
@@ -14,7 +14,7 @@ use glam::{DQuat, DVec3};
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
-    fn between(&mut self, low: f64, high: f64) -> f64 {
+    pub(crate) fn between(&mut self, low: f64, high: f64) -> f64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
         z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -22,15 +22,15 @@ impl Dice {
         low + (high - low) * (((z ^ z >> 31) >> 11) as f64 / (1u64 << 53) as f64)
     }
 
-    fn magnitude(&mut self, low: f64, high: f64) -> f64 {
+    pub(crate) fn magnitude(&mut self, low: f64, high: f64) -> f64 {
         self.between(low.ln(), high.ln()).exp()
     }
 
-    fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         self.between(0.0, n as f64) as usize
     }
 
-    fn direction(&mut self) -> DVec3 {
+    pub(crate) fn direction(&mut self) -> DVec3 {
         loop {
             let x = DVec3::new(self.between(-1.0, 1.0), self.between(-1.0, 1.0), self.between(-1.0, 1.0));
             if x.length_squared() > 0.01 && x.length_squared() <= 1.0 {
@@ -212,7 +212,7 @@ pub(crate) fn shot(dice: &mut Dice) -> Fallible<(Simulation, Shot)> {
         gravity.length(),
     );
     let normal = if face && round && !solid && spin == DVec3::ZERO && mu == 0.0 && gravity == DVec3::ZERO { place.vector(DVec3::Z) } else { DVec3::ZERO };
-    let size = if kinds.1 == "height_field" || kinds.1 == "mesh" { length } else { length.min(thickness) };
+    let size = if kinds.1 == "height field" || kinds.1 == "mesh" { length } else { length.min(thickness) };
     let shot = Shot { bullet, wall, outline, length, middle, radius, thickness, size, gravity, steps, h, normal, e, words };
     Ok((sim, shot))
 }
@@ -242,13 +242,17 @@ impl Shot {
     }
 
     /// How deep (in parts of its smallest length) the middle of the bullet has been in the wall on the straight way between two ends of steps.
-    pub(crate) fn passes(&self, from: [Pose; 2], to: [Pose; 2]) -> Option<f64> {
+    pub(crate) fn passes(&self, from: [Pose; 2], to: [Pose; 2], spin: DVec3) -> Option<f64> {
+        // a light wall may be thrown round within the step
+        let turned = |s: f64| rotate_exp(from[1].rotation, s * self.h * spin);
+        let whole = turned(1.0).dot(to[1].rotation).abs() > 1.0 - 1e-6;
         let parts = ((to[0].position - from[0].position).length() / (0.02 * self.length)).ceil().clamp(1.0, 1e5) as usize;
         let depth = |i: usize| {
             let s = i as f64 / parts as f64;
             let x = from[0].position.lerp(to[0].position, s);
             let position = from[1].position.lerp(to[1].position, s);
-            let wall = Pose { position, rotation: from[1].rotation.slerp(to[1].rotation, s) };
+            let rotation = if whole { turned(s) } else { from[1].rotation.slerp(to[1].rotation, s) };
+            let wall = Pose { position, rotation };
             let clear = self.clearance(x, &wall, false);
             self.middle - clear
         };
