@@ -5,7 +5,7 @@ use super::ahead_systems::Crossing;
 use super::deep::one_way_out;
 use super::narrow::{ContactPoint, Scratch, contact_points};
 use super::shapes::Shape;
-use super::sweep::{Met, Moving, SAME_WAY, sweep, sweep_inside};
+use super::sweep::{Met, Moving, SAME_WAY, sweep};
 use crate::algebra::spatial::Pose;
 use crate::model::contact::{ContactPair, Manifold, Swept, Touch, inherit};
 use crate::model::law::ContactLaws;
@@ -86,7 +86,6 @@ pub struct Proximity {
     pub(super) scratch: Scratch,
     pub(super) points: Vec<ContactPoint>,
     met: Vec<Met>,
-    inner: Vec<Met>,
     touches: Vec<Touch>,
     completed: Vec<Touch>,
     /// Pairs that overlap on their way, and the first part of a way that does so, by slot.
@@ -264,7 +263,7 @@ pub fn narrow_phase(
     mut proximity: ResMut<Proximity>,
     mut pairs: Query<(&mut ContactPair, &mut Manifold)>,
 ) {
-    let Proximity { cached, movers, scratch, points, met, inner, touches, completed, .. } = &mut *proximity;
+    let Proximity { cached, movers, scratch, points, met, touches, completed, .. } = &mut *proximity;
     for (mut pair, mut manifold) in &mut pairs {
         let [i, j] = pair.slots.map(|s| s as usize);
         let (Some(a), Some(b)) = (&cached[i], &cached[j]) else { continue };
@@ -285,8 +284,6 @@ pub fn narrow_phase(
             is_fast(&moving, pair.size, &scheme) && sweep(moving, scheme.time_step, pair.size, at_start, scratch, points, met)
         };
         if swept {
-            let moving = [moving(a, rows.0, &scheme), moving(b, rows.1, &scheme)];
-            sweep_inside(moving, scheme.time_step, pair.size, scratch, points, inner, met);
             touches.extend(met.iter().map(|m| Touch { swept: if m.later { Swept::Impact } else { Swept::No }, ..touch(&m.point) }));
         } else {
             points.clear();

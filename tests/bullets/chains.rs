@@ -79,7 +79,9 @@ fn judge(seed: u64) -> Fallible<Option<String>> {
         let x = [0, 1, 2].map(|k| place(&chain.sim, k));
         let last = chain.last;
         let gaps = [(x[1] - x[0]).length() - chain.radii[0] - chain.radii[1], (x[2] - x[1]).dot(line) - chain.radii[1] - last];
-        let ahead = [(x[1] - x[0]).dot(line), (x[2] - x[1]).dot(line), (x[2] - x[0]).dot(line)];
+        // aside of the line the bullet may pass the light ball, but nothing passes the wall
+        let wall = chain.words.starts_with("Wall");
+        let ahead = [if wall { 1.0 } else { (x[1] - x[0]).dot(line) }, (x[2] - x[1]).dot(line), (x[2] - x[0]).dot(line)];
         let (energy, momentum) = totals(&chain.sim);
         let fault = if ahead.iter().any(|a| *a <= 0.0) {
             format!("one is through: {ahead:?}")
