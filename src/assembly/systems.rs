@@ -466,7 +466,9 @@ pub fn solve(scheme: Res<Scheme>, mut step: ResMut<StepProblem>, mut solver: Res
     }
     step.forget_unless_ending();
     for round in 1..=MOST_ROUNDS {
-        if !step.rebounds.iter().any(|r| r.limited) || !step.cut_rebounds(round >= REBOUND_ROUNDS) {
+        // bodies that are thrown at others give part of a cut back: the first may fall short, the next must not
+        let eager = if round == 1 { 1.0 } else { 1.5 };
+        if !step.rebounds.iter().any(|r| r.limited) || !step.cut_rebounds(eager, round >= REBOUND_ROUNDS) {
             break;
         }
         let StepProblem { problem, answer, report, .. } = &mut *step;
@@ -479,7 +481,7 @@ pub fn solve(scheme: Res<Scheme>, mut step: ResMut<StepProblem>, mut solver: Res
 }
 
 /// Rounds in which rebounds are cut to the energy that their impacts took; from this one on, islands that still exceed it have none.
-const REBOUND_ROUNDS: usize = 5;
+const REBOUND_ROUNDS: usize = 8;
 /// Rounds at most: bodies that no longer bounce may press others together.
 const MOST_ROUNDS: usize = 20;
 
@@ -518,6 +520,9 @@ pub fn store_reactions(
 ) {
     let least = least_impact(scheme.time_step, scheme.gravity);
     step.settle(solver.settings.tolerance);
+    if step.two_steps && step.lively {
+        step.throw();
+    }
     let StepProblem { problem, answer, after, .. } = &mut *step;
     after.clear();
     after.extend(problem.contacts.iter().map(|c| problem.contact_velocity(c, &answer.velocities.rigid) - c.b));
@@ -526,7 +531,7 @@ pub fn store_reactions(
     let mut rebounds = step.rebounds.iter().filter(|r| r.ends).peekable();
     let (problem, answer) = (&step.problem, &step.answer);
     let mut groups = step.groups.iter().zip(&step.first_contact).peekable();
-    for (source, (_, mut manifold)) in pairs.iter_mut().enumerate() {
+    for (source, (pair, mut manifold)) in pairs.iter_mut().enumerate() {
         let mut k = match groups.next_if(|(g, _)| g.source == source as u32) {
             Some((_, first)) => *first as usize,
             None if manifold.points.is_empty() => continue,
@@ -534,6 +539,7 @@ pub fn store_reactions(
         };
         for touch in &mut manifold.points {
             if touch.active && k != usize::MAX {
+                let begins = touch.reaction == DVec3::ZERO && touch.gap > scheme.touch * pair.size;
                 // the frame of the row, without its record
                 let frame = Contact { normal: touch.normal, tangent: tangents(touch.normal).0, ..Contact::default() };
                 touch.reaction = frame.to_world(answer.reactions.contacts[k]);
@@ -543,7 +549,7 @@ pub fn store_reactions(
                 if lively && touch.reaction != DVec3::ZERO {
                     touch.taken = step.taken[k];
                     let c = &problem.contacts[k];
-                    let mut before = step.velocity_before(k);
+                    let mut before = if begins { step.velocity_of_arrival(k) } else { step.velocity_before(k) };
                     if before.x < -least && !ended {
                         // at the place of touch the bodies are faster by what they fall through the gap: w² + 2 a gap
                         let gained = 2.0 * fall(c, &step.before.rigid, &problem.free.rigid) / scheme.time_step * touch.gap.max(0.0);
@@ -565,7 +571,7 @@ pub fn store_reactions(
                 if lively && touch.reaction != DVec3::ZERO {
                     let k = f.contact as usize;
                     touch.taken = step.taken[k];
-                    let before = step.velocity_before(k);
+                    let before = step.velocity_of_arrival(k);
                     if before.x < -least {
                         touch.approach = problem.contacts[k].to_world(before);
                     }

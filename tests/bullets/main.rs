@@ -188,18 +188,28 @@ fn zz_debug() -> Fallible {
 #[test]
 #[ignore]
 fn zz_scene() -> Fallible {
+    let steps: Vec<f64> = std::env::var("STEPS").map_or(vec![0.0], |s| s.split(',').map(|x| x.parse().unwrap()).collect());
+    for step in steps {
     for name in std::env::var("SCENES")?.split(',') {
-        let scene = drystone::io::scene::Scene::from_toml(&std::fs::read_to_string(name)?, "x")?;
+        let text = std::fs::read_to_string(name)?;
+        let text = if step > 0.0 { text.replace("step=0.00025", &format!("step={step}")) } else { text };
+        let scene = drystone::io::scene::Scene::from_toml(&text, "x")?;
         let mut built = drystone::scenes::build(&scene)?;
         let (mut deepest, mut passes, mut bad) = (0f64, 0, 0);
         let t = std::time::Instant::now();
         while built.simulation.time() < scene.time.end - 1e-9 {
             let r = built.simulation.step()?;
+            if std::env::var("SHOW").is_ok() {
+                let w = built.simulation.world_mut();
+                let v: Vec<f64> = w.query::<&Velocity>().iter(w).map(|v| v.linear.x).collect();
+                let t: Vec<(f64, f64, f64, f64)> = w.query::<&drystone::model::contact::Manifold>().iter(w).flat_map(|m| m.points.iter().map(|t| (t.gap * 1e3, t.reaction.length(), t.approach.x, t.taken)).collect::<Vec<_>>()).collect();
+                println!("{} kin {:.4} v {v:.3?} {t:.3?}", r.step, r.balance.energy.kinetic);
+            }
             deepest = deepest.max(r.penetration_size);
             passes += r.passes;
             bad += usize::from(!r.converged);
         }
         println!("{name}: {:.3} s, deepest {deepest:.5}, passes {passes}, missed {bad}, kinetic {:.6}", t.elapsed().as_secs_f64(), built.simulation.balance().energy.kinetic);
-    }
+    }}
     Ok(())
 }
