@@ -210,7 +210,8 @@ impl StepProblem {
                     cut = true;
                     // what the island has too much is enough to take away, and what was there before the rebound is not its own
                     let rest = if self.two_steps { rest } else { 0.0 };
-                    let allowed = if self.two_steps { taken.max(given - eager * ledger.excess(body)) } else { taken };
+                    let floor = if all { f64::NEG_INFINITY } else { taken };
+                    let allowed = if self.two_steps { floor.max(given - eager * ledger.excess(body)) } else { taken };
                     self.scale_rebounds(first..end, if last { 0.0 } else { share(given, allowed, rest) });
                     if !all {
                         ledger.mark(body);

@@ -73,9 +73,11 @@ pub fn activate(
             held_normal(&scheme, &f.pair, f.pair.slots.map(|s| &bodies.rows[s as usize]), &f.touch, places)
         };
         let mut dropped = Vec::new();
-        rows.retain(|f| !is_held(f, &mut dropped) || {
-            held.push(*f);
-            false
+        rows.retain(|f| {
+            !is_held(f, &mut dropped) || {
+                held.push(*f);
+                false
+            }
         });
         for f in held.iter() {
             is_held(f, &mut step.held);

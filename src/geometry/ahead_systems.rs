@@ -99,7 +99,8 @@ pub fn foresee(
 ) {
     (foresight.missed, foresight.thrown) = (false, false);
     let Treatment::GapAware { beta } = scheme.treatment else { return };
-    let Proximity { broad, cached, movers, found, ahead, table, excluded, scratch, points, crossings, first, crossed, .. } = &mut *proximity;
+    let Proximity { broad, cached, movers, found, ahead, table, excluded, scratch, points, crossings, first, crossed, .. } =
+        &mut *proximity;
     let h = scheme.time_step;
     let spin = |body: &Body, c: &Cached| if c.radius.is_finite() { body.new_velocity.angular.length() * c.radius } else { 0.0 };
     let travel = |body: &Body, c: &Cached| h * (body.new_velocity.linear.length() + spin(body, c));
@@ -194,7 +195,10 @@ pub fn foresee(
     first.clear();
     first.resize(bodies.rows.len(), f64::INFINITY);
     for c in crossings.iter() {
-        c.slots.iter().filter(|&&k| bodies.rows[k as usize].inertia.is_some()).for_each(|&k| first[k as usize] = first[k as usize].min(c.at));
+        c.slots
+            .iter()
+            .filter(|&&k| bodies.rows[k as usize].inertia.is_some())
+            .for_each(|&k| first[k as usize] = first[k as usize].min(c.at));
     }
     foresight.crossed |= !crossings.is_empty();
     for c in crossings.iter().filter(|c| c.slots.iter().all(|&k| c.at <= first[k as usize])) {
@@ -213,7 +217,8 @@ pub fn foresee(
 fn meeting(pair: &ContactPair, ways: &[Way; 2], c: &Crossing, points: &[ContactPoint], foresight: &mut Foresight) {
     let centres = [0, 1].map(|k| ways[k].at(c.at).position);
     let rate = |p: &ContactPoint| {
-        let [u1, u2] = [(0, p.point1), (1, p.point2)].map(|(k, x)| ways[k].shift + (ways[k].pose.rotation * ways[k].turn).cross(x - centres[k]));
+        let [u1, u2] =
+            [(0, p.point1), (1, p.point2)].map(|(k, x)| ways[k].shift + (ways[k].pose.rotation * ways[k].turn).cross(x - centres[k]));
         p.normal.dot(u1 - u2)
     };
     let Some(worst) = points.iter().min_by(|p, q| p.gap.total_cmp(&q.gap)) else { return };
@@ -221,7 +226,8 @@ fn meeting(pair: &ContactPair, ways: &[Way; 2], c: &Crossing, points: &[ContactP
         let [point1, point2] = [(0, p.point1), (1, p.point2)].map(|(k, x)| ways[k].pose.position + (x - centres[k]));
         // never pushed farther apart than the way itself has brought them
         let gap = (p.gap - c.allowed - c.at * rate(p)).max(0.0);
-        let touch = Touch { feature: p.feature, normal: p.normal, gap, point1, point2, active: true, swept: Swept::Impact, ..Touch::default() };
+        let touch =
+            Touch { feature: p.feature, normal: p.normal, gap, point1, point2, active: true, swept: Swept::Impact, ..Touch::default() };
         let put = foresight.put(Foreseen { pair: *pair, touch, contact: 0 });
         foresight.missed |= put;
     }
@@ -251,7 +257,11 @@ pub fn stop(
             let (Some(a), Some(b)) = (&cached[slots[0]], &cached[slots[1]]) else { continue };
             let size = a.smallest.min(b.smallest);
             let apart = || !come_near(rows, a.radius + b.radius) && slots.iter().all(|&k| first[k] == 1.0);
-            if rows.iter().all(|b| b.inertia.is_none()) || !is_fast(rows, [a, b], size, h) || apart() || excluded.binary_search(&(i, j)).is_ok() {
+            if rows.iter().all(|b| b.inertia.is_none())
+                || !is_fast(rows, [a, b], size, h)
+                || apart()
+                || excluded.binary_search(&(i, j)).is_ok()
+            {
                 continue;
             }
             let ways = [way(a, rows[0], h, first[slots[0]]), way(b, rows[1], h, first[slots[1]])];

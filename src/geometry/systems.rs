@@ -1,7 +1,7 @@
 //! Broad phase and narrow phase: from colliders to contact pairs and their points.
 
-use super::broad::BroadPhase;
 use super::ahead_systems::Crossing;
+use super::broad::BroadPhase;
 use super::deep::one_way_out;
 use super::narrow::{ContactPoint, Scratch, contact_points};
 use super::shapes::Shape;

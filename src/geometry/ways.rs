@@ -164,3 +164,50 @@ pub(super) fn first_overlap(
     }
     None
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn way(shape: &Shape, position: DVec3, shift: DVec3, turn: DVec3) -> Way<'_> {
+        Way { shape, offset: Pose::IDENTITY, pose: Pose::at(position), shift, turn, radius: shape.bounding_radius(), until: 1.0 }
+    }
+
+    fn meet(ways: &[Way; 2]) -> Option<f64> {
+        let limits = Limits { size: 0.1, more: 1e-4, deep: 2e-3, back: [0.1, 0.0] };
+        first_overlap(ways, &limits, 0.0, &mut Scratch::default(), &mut Vec::new()).map(|met| met.at)
+    }
+
+    #[test]
+    fn a_ball_meets_a_sheet_in_its_way_and_stops_there() {
+        let (ball, sheet) = (Shape::ball(0.1).expect("valid"), Shape::cuboid(DVec3::new(1e-4, 1.0, 1.0)).expect("valid"));
+        let still = way(&sheet, DVec3::ZERO, DVec3::ZERO, DVec3::ZERO);
+        for start in [-0.2, -1.3, -4.9] {
+            let flies = way(&ball, DVec3::X * start, DVec3::X * 5.2, DVec3::ZERO);
+            let at = meet(&[flies, still]).expect("it is in the way");
+            assert!((start + 5.2 * at + 0.1).abs() < 2.1e-4, "{start}: {at}");
+            let stopped = Way { until: at, ..flies };
+            assert_eq!((meet(&[stopped, still]), meet(&[still, stopped])), (None, None));
+        }
+        let passes = way(&ball, DVec3::new(-2.0, 1.101, 0.0), DVec3::X * 5.2, DVec3::ZERO);
+        assert_eq!(meet(&[passes, still]), None);
+    }
+
+    #[test]
+    fn a_rod_that_only_turns_meets_what_its_tip_sweeps() {
+        let (rod, ball) = (Shape::capsule(1.0, 0.05).expect("valid"), Shape::ball(0.1).expect("valid"));
+        let turns = |angle: f64| way(&rod, DVec3::ZERO, DVec3::ZERO, DVec3::X * angle);
+        // its axis is z; after a quarter of a turn about x it is y
+        let still = way(&ball, DVec3::NEG_Y * 0.9, DVec3::ZERO, DVec3::ZERO);
+        assert!(meet(&[turns(1.0), still]).is_none() && meet(&[turns(3.0), still]).is_some_and(|s| s > 0.4 && s < 0.53));
+    }
+
+    #[test]
+    fn turns_keep_their_whole_turns() {
+        for theta in [DVec3::ZERO, DVec3::new(0.3, -0.1, 2.0), DVec3::new(5.0, 1.0, -7.0), DVec3::Z * 20.0] {
+            let from = rotate_exp(DQuat::IDENTITY, DVec3::new(1.0, 0.4, 0.2));
+            let found = turn_between(from, rotate_exp(from, theta), theta * 1.01);
+            assert!((found - theta).length() < 1e-9, "{found} instead of {theta}");
+        }
+    }
+}

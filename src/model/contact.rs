@@ -232,6 +232,16 @@ mod tests {
     }
 
     #[test]
+    fn a_point_that_locked_axes_hold_is_put_no_more() {
+        let ends = [Entity::from_raw_u32(0), Entity::from_raw_u32(1)].map(|e| e.expect("valid"));
+        let pair = ContactPair { bodies: ends, slots: [0, 1], law: CoulombImpact::default(), size: 1.0 };
+        let row = |feature, normal| Foreseen { pair, touch: Touch { normal, ..touch(feature, 0.0, 0.0) }, contact: 0 };
+        let mut foresight = Foresight { held: vec![row(1, DVec3::Z)], ..Foresight::default() };
+        assert!(!foresight.put(row(1, DVec3::Z)) && foresight.put(row(2, DVec3::Z)) && foresight.put(row(1, DVec3::X)));
+        assert_eq!(foresight.of([0, 1]).len(), 2);
+    }
+
+    #[test]
     fn impulses_follow_their_feature_and_else_their_place() {
         let old = vec![touch(1, 0.0, 5.0), touch(2, 1.0, 7.0)];
         assert_eq!(reactions(old, [touch(2, 1.0, 0.0), touch(9, 0.01, 0.0), touch(8, 0.5, 0.0)], 0.0), [7.0, 5.0, 0.0]);

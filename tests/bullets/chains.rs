@@ -58,7 +58,8 @@ fn chain(dice: &mut Dice) -> Fallible<Chain> {
         let (name, body) = order[(k + first) % 3].clone();
         bodies[name] = Some(sim.spawn_body(body)?);
     }
-    let words = format!("{kind:?} of {last:.4} m {behind:.3} m behind, radii {radii:.4?}, {stride:.2} a step, masses {masses:.2?}, e {e}, h {h}");
+    let words =
+        format!("{kind:?} of {last:.4} m {behind:.3} m behind, radii {radii:.4?}, {stride:.2} a step, masses {masses:.2?}, e {e}, h {h}");
     let bodies = bodies.map(|b| b.expect("spawned"));
     Ok(Chain { sim, bodies, radii, last, size: 2.0 * radii[0].min(radii[1]).min(last), words })
 }

@@ -211,7 +211,11 @@ pub(crate) fn shot(dice: &mut Dice) -> Fallible<(Simulation, Shot)> {
         if face { " at its face" } else { "" },
         gravity.length(),
     );
-    let normal = if face && round && !solid && spin == DVec3::ZERO && mu == 0.0 && gravity == DVec3::ZERO { place.vector(DVec3::Z) } else { DVec3::ZERO };
+    let normal = if face && round && !solid && spin == DVec3::ZERO && mu == 0.0 && gravity == DVec3::ZERO {
+        place.vector(DVec3::Z)
+    } else {
+        DVec3::ZERO
+    };
     let size = if kinds.1 == "height field" || kinds.1 == "mesh" { length } else { length.min(thickness) };
     let shot = Shot { bullet, wall, outline, length, middle, radius, thickness, size, gravity, steps, h, normal, e, words };
     Ok((sim, shot))
@@ -274,5 +278,9 @@ fn height(heights: &[f64], x: DVec3) -> f64 {
     let node = |i: usize, j: usize| heights[j * COLUMNS + i];
     let (a, b) = (u - i as f64, v - j as f64);
     let (low, high) = (node(i, j), node(i + 1, j + 1));
-    if a > b { low + a * (node(i + 1, j) - low) + b * (high - node(i + 1, j)) } else { low + b * (node(i, j + 1) - low) + a * (high - node(i, j + 1)) }
+    if a > b {
+        low + a * (node(i + 1, j) - low) + b * (high - node(i + 1, j))
+    } else {
+        low + b * (node(i, j + 1) - low) + a * (high - node(i, j + 1))
+    }
 }

@@ -202,7 +202,15 @@ fn elastic_impacts_keep_their_energy_whatever_the_step() -> Fallible {
                     most = most.max(sim.step()?.balance.energy.kinetic);
                 }
                 let end = sim.balance().energy.kinetic;
-                println!("n {n} masses {masses:?} e {e} part {part}: {:.4} at most {:.6}", end / start, most / start);
+                // several impacts of one ball within a step lose a little at most
+                let least = if e < 1.0 {
+                    0.3
+                } else if part >= 1.0 {
+                    0.99
+                } else {
+                    0.85
+                };
+                assert!(end >= least * start, "n {n} masses {masses:?} e {e} part {part}: {} is left", end / start);
                 assert!(most <= start * (1.0 + 1e-6), "energy gained: {}", most / start);
             }
         }
