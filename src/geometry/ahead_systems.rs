@@ -4,7 +4,7 @@ use super::deep::DEEP;
 use super::narrow::{ContactPoint, contact_points};
 use super::shapes::Shape;
 use super::sweep::SAME_WAY;
-use super::systems::{Cached, FAST, Proximity};
+use super::systems::{Cached, FAR, FAST, Proximity};
 use super::ways::{Limits, Met, Way, first_overlap, turn_between};
 use crate::model::contact::{ContactPair, Foreseen, Foresight, Manifold, Swept, Touch};
 use crate::model::law::ContactLaws;
@@ -28,9 +28,6 @@ const PATCH: f64 = 0.5;
 const SLOWER: f64 = 0.25;
 /// Rounds in which bodies are stopped; each shortens a way, so that nothing is left to stop at last.
 const STOPS: usize = 256;
-
-/// Angle (rad) from which on a turn of its own makes a pair fast: a long thin body goes far at much less, and does no harm.
-const FAR: f64 = 0.25;
 
 /// A fast pair that overlaps on its way.
 #[derive(Clone, Copy, Debug)]

@@ -313,6 +313,8 @@ pub fn narrow_phase(
 
 /// Pairs whose relative way in a step exceeds this part of the smaller body's smallest length are swept.
 pub(super) const FAST: f64 = 0.5;
+/// Angle (rad) from which on a turn of its own makes a pair fast: a long thin body goes far at much less, and its rows hold.
+pub(super) const FAR: f64 = 0.25;
 /// Gap after an impact, in parts of that length, within which the error of the solver counts as touch.
 const LANDED: f64 = 1e-3;
 
@@ -341,7 +343,9 @@ fn moving<'a>(c: &'a Cached, body: &Body, scheme: &Scheme) -> Moving<'a> {
 /// everywhere: there is nothing to seek.
 fn is_fast(moving: &[Moving; 2], size: f64, scheme: &Scheme) -> bool {
     let plane = moving.iter().any(|m| matches!(m.shape, Shape::HalfSpace { .. }));
-    let closing = (moving[0].linear - moving[1].linear).length() + moving[0].swing + moving[1].swing;
+    let turns = scheme.time_step * (moving[0].angular.length() + moving[1].angular.length()) >= FAR;
+    let swing = if turns { moving[0].swing + moving[1].swing } else { 0.0 };
+    let closing = (moving[0].linear - moving[1].linear).length() + swing;
     !plane && matches!(scheme.treatment, Treatment::GapAware { .. }) && scheme.time_step * closing > FAST * size
 }
 

@@ -137,9 +137,10 @@ fn fire(seeds: std::ops::Range<u64>) -> Fallible<Vec<(u64, Wrong, String)>> {
     Ok(found)
 }
 
+/// The first of the two thousand.
 #[test]
 fn random_bullets_meet_walls_as_they_should() -> Fallible {
-    let found = fire(0..200)?;
+    let found = fire(10_000..10_200)?;
     assert!(found.is_empty(), "{} of 200 wrong", found.len());
     Ok(())
 }
