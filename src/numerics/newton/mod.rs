@@ -41,13 +41,11 @@ pub struct ProximalNewton {
     pub overshoot: f64,
     /// First penalty κ (per D⁻¹); grows tenfold an outer step up to 10⁶.
     pub penalty: f64,
-    /// Keep the shift at 0: the convex problem whose solution, where it is at rest, is one of Coulomb's law too.
-    pub convex: bool,
 }
 
 impl Default for ProximalNewton {
     fn default() -> Self {
-        Self { tolerance: 1e-8, max_iterations: 100, overshoot: 1.0, penalty: 10.0, convex: false }
+        Self { tolerance: 1e-8, max_iterations: 100, overshoot: 1.0, penalty: 10.0 }
     }
 }
 
@@ -107,14 +105,13 @@ impl ProximalNewton {
                 // heavy ones needs it better than the norm of all shows
                 let share = 1e-2 / [1.0, 1e1, 1e2, 1e3, 1e4, 1e5][idle.min(IDLE - 1)];
                 let accuracy = (share * found.e_s).clamp(0.02 * self.overshoot * self.tolerance, 1e-2);
-                let Some(iterations) = minimise(p, answer, work, kappa, accuracy, budget.min(INNER), self.convex) else { break };
+                let Some(iterations) = minimise(p, answer, work, kappa, accuracy, budget.min(INNER)) else { break };
                 report.factorisations += iterations.max(1);
                 answer.reactions.clone_from(&work.reactions);
                 work.trial.clone_from(&answer.velocities);
                 found = residual::certify(p, answer);
                 let gain = found.error() / best;
-                let exact = !self.convex && p.lagged.is_empty();
-                if exact && iterations >= INNER && gain > PAYS {
+                if p.lagged.is_empty() && iterations >= INNER && gain > PAYS {
                     idle = IDLE; // the shift moves as fast as the minimum
                 }
                 idle = if gain < 0.9 && idle < IDLE { 0 } else { idle + 1 };
@@ -154,15 +151,11 @@ fn minimise(
     kappa: f64,
     accuracy: f64,
     budget: usize,
-    convex: bool,
 ) -> Option<usize> {
     w.centre.clone_from(&answer.reactions);
     for iteration in 0..budget {
         // the shift follows every iterate: its fixed point is as much work as the minimum
         w.set_shift(p, &answer.velocities);
-        if convex {
-            w.shift.fill(0.0);
-        }
         let value = w.evaluate(p, &answer.velocities, kappa);
         std::mem::swap(&mut w.gradient, &mut w.trial_gradient);
         if w.norm(p, &w.gradient) <= accuracy * w.scale(p) {
@@ -195,7 +188,7 @@ fn minimise(
 /// One step of the method of multipliers on the convex problem, with the penalty κ: moves `answer` to it; false where a factorisation
 /// breaks down.
 pub(super) fn least(p: &MixedProblem, answer: &mut Answer, work: &mut Workspace, kappa: f64) -> bool {
-    let good = work.prepare(p) && minimise(p, answer, work, kappa, 1e-10, 40, true).is_some();
+    let good = work.prepare(p) && minimise(p, answer, work, kappa, 1e-10, 40).is_some();
     if good {
         answer.reactions.clone_from(&work.reactions);
     }
@@ -228,7 +221,7 @@ const ROUGH: f64 = 1e-7;
 pub(super) fn giving_way(p: &MixedProblem, answer: &mut Answer, work: &mut Workspace, kappa: f64) -> bool {
     answer.reactions.contacts.fill(DVec3::ZERO);
     answer.reactions.blocks.fill(0.0);
-    let good = work.prepare(p) && minimise(p, answer, work, kappa, 1e-10, 60, false).is_some();
+    let good = work.prepare(p) && minimise(p, answer, work, kappa, 1e-10, 60).is_some();
     if good {
         answer.reactions.clone_from(&work.reactions);
     }
