@@ -16,10 +16,10 @@ pub struct Memory {
     setbacks: Vec<Setback>,
 }
 
-/// Islands in a row that Coulomb's law was not reached on, and how many of the next ones are not to try.
+/// How many islands were to go without tries after the last failure, and how many still are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Setback {
-    failures: u8,
+    last: u8,
     pause: u8,
 }
 
@@ -51,8 +51,8 @@ impl Memory {
     /// Neither: twice as many as the last time go without.
     pub(super) fn failed(&mut self, rows: usize) {
         let own = self.setback(rows);
-        own.failures = (own.failures + 1).min(LONGEST.ilog2() as u8 + 1);
-        own.pause = ((1_u32 << own.failures) - 1).min(u32::from(LONGEST)) as u8;
+        own.last = (2 * own.last + 1).min(LONGEST);
+        own.pause = own.last;
     }
 }
 

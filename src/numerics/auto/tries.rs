@@ -112,12 +112,7 @@ impl<'a> Tries<'a> {
     /// A scene whose shifts are known: one convex problem.
     fn known_shifts(mut self) -> Report {
         let auto = *self.auto;
-        let newton = |own: &mut Self| own.attempt(|p, answer, work| Some(auto.newton().solve(p, answer, &mut work.newton)));
-        let convex = |own: &mut Self| own.attempt(|p, answer, work| newton::convex(p, answer, &mut work.newton, auto.tolerance));
-        let solved = match self.best.error() > FAR * auto.tolerance {
-            true => convex(&mut self) || newton(&mut self),
-            false => newton(&mut self) || convex(&mut self),
-        };
+        let solved = self.attempt(|p, answer, work| known(&auto, p, answer, work));
         let ended = solved || self.best.error() <= ROUNDING || self.plain();
         if ended || self.no_solution(f64::INFINITY) || self.jammed(f64::INFINITY) {
             return self.best;
@@ -137,9 +132,13 @@ impl<'a> Tries<'a> {
         let mut found: Option<(Answer, Residual)> = None;
         for _ in 0..LAGGED_ROUNDS {
             std::mem::swap(&mut self.p.lagged, &mut shifts);
-            let convex = newton::convex(self.p, &mut own, &mut self.work.newton, self.auto.tolerance);
+            let mut convex = self.auto.sweeps(self.p, self.auto.max_sweeps).solve(self.p, &mut own, &mut self.work.sweep);
+            if !convex.converged()
+                && let Some(known) = known(self.auto, self.p, &mut own, self.work)
+            {
+                convex = known.after(&convex);
+            }
             std::mem::swap(&mut self.p.lagged, &mut shifts);
-            let Some(convex) = convex else { break };
             self.best = self.best.with_effort(&convex.after(&self.best));
             if !convex.converged() {
                 break;
@@ -285,4 +284,16 @@ impl<'a> Tries<'a> {
     fn rows(&self) -> usize {
         3 * self.p.contacts.len() + self.p.block_b.len()
     }
+}
+
+/// The convex problem of the known shifts in `p.lagged`: from the guess where that is near, else from nothing.
+fn known(auto: &Auto, p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Option<Report> {
+    let mut near = Report::default();
+    if certify(p, answer).error() <= FAR * auto.tolerance {
+        near = auto.newton().solve(p, answer, &mut work.newton);
+        if near.converged() {
+            return Some(near);
+        }
+    }
+    Some(newton::convex(p, answer, &mut work.newton, auto.tolerance)?.after(&near))
 }
