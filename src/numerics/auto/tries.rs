@@ -17,13 +17,15 @@ use super::super::global::{GlobalSolver, auto::GlobalAuto};
 use super::super::mixed::{Answer, MixedProblem};
 use super::super::residual::{Residual, certify};
 use super::super::{Measure, Report, Status, newton, sweep::GaussSeidel};
-use super::{Auto, Workspace};
+use super::{Auto, Workspace, newton_cost};
 use glam::DVec3;
 
 /// Sweeps without acceleration before the last resort.
 const PLAIN_SWEEPS: usize = 3000;
 /// Times the lagged law is solved with shifts that shrink.
 const LAGGED_ROUNDS: usize = 3;
+/// Factorisations that a convex problem takes, about.
+const LAGGED_COST: f64 = 20.0;
 /// How much more than the best answer it may miss Coulomb's law by: it is the solution of a law, the other a solver's leftover.
 const LAGGED_PRICE: f64 = 10.0;
 /// Misfit of the lagged law from which bodies may be jammed: those that are driven together miss by more.
@@ -130,9 +132,11 @@ impl<'a> Tries<'a> {
         let mut shifts: Vec<f64> = (0..self.p.contacts.len()).map(|k| slip(self.p, self.answer, k)).collect();
         let mut own = self.answer.clone();
         let mut found: Option<(Answer, Residual)> = None;
+        let foresight = (LAGGED_COST * newton_cost(self.p)) as usize;
+        let sweeps = GaussSeidel { foresight, ..self.auto.sweeps(self.p, self.auto.max_sweeps) };
         for _ in 0..LAGGED_ROUNDS {
             std::mem::swap(&mut self.p.lagged, &mut shifts);
-            let mut convex = self.auto.sweeps(self.p, self.auto.max_sweeps).solve(self.p, &mut own, &mut self.work.sweep);
+            let mut convex = sweeps.solve(self.p, &mut own, &mut self.work.sweep);
             if !convex.converged()
                 && let Some(known) = known(self.auto, self.p, &mut own, self.work)
             {
