@@ -10,7 +10,7 @@
 use super::islands::islands;
 use super::mixed::{Answer, MixedProblem, Reactions};
 use super::residual::{Residual, certify, residual};
-use super::{Report, Status, newton, newton::ProximalNewton, sweep, sweep::GaussSeidel};
+use super::{Method, Report, Status, newton, newton::ProximalNewton, sweep, sweep::GaussSeidel};
 pub use memory::Memory;
 use rest::{at_rest, begins_to_move};
 use tries::Tries;
@@ -142,7 +142,7 @@ impl Auto {
             return self.calm(p, answer, report, work);
         }
         let parts = islands(p);
-        let (mut iterations, mut factorisations, mut status) = (0.0, 0, Status::Converged);
+        let (mut iterations, mut factorisations, mut status, mut ended_by) = (0.0, 0, Status::Converged, Method::Sweeps);
         for part in &parts {
             if task == Task::Rest && !part.rigid.iter().all(|&i| p.resting.get(i as usize) == Some(&true)) {
                 continue;
@@ -156,11 +156,12 @@ impl Auto {
             iterations += r.iterations as f64 * (part.contacts.len() + part.blocks.len()) as f64;
             factorisations += r.factorisations;
             status = worse(status, r.status);
+            ended_by = ended_by.max(r.ended_by);
             part.insert(p, &own, answer);
         }
         let iterations = report.iterations + (iterations / (p.contacts.len() + p.blocks.len()).max(1) as f64).ceil() as usize;
         let found = certify(p, answer);
-        let report = found.report(Report { status, iterations, factorisations, ..Report::default() });
+        let report = found.report(Report { status, ended_by, iterations, factorisations, ..Report::default() });
         if status == Status::Converged && found.error() > self.tolerance {
             // each island within the tolerance leaves e_s of the whole within √2 of it
             return self.sweeps(p, self.max_sweeps).solve(p, answer, &mut work.sweep).after(&report);
@@ -226,7 +227,7 @@ impl Auto {
         let mut rest = solver.solve(p, answer, &mut work.newton);
         p.lagged = known;
         let own = residual(p, answer, &answer.velocities);
-        rest = own.report(Report { status: self.status(&own), ..rest });
+        rest = own.report(Report { status: self.status(&own), ended_by: Method::Rest, ..rest });
         work.pay(&rest, p);
         let better = if starts { !begins_to_move(p, answer, &mut work.rows) } else { rest.error() < found.error() };
         if !(rest.converged() && better) {
@@ -237,7 +238,7 @@ impl Auto {
             // some of it slips: from here the shift is small
             let whole = self.newton().solve(p, answer, &mut work.newton);
             work.pay(&whole, p);
-            rest = whole.after(&rest);
+            rest = Report { ended_by: Method::Newton, ..whole.after(&rest) };
         }
         if rest.error() <= ENOUGH {
             work.refill(p);
@@ -251,7 +252,7 @@ impl Auto {
         let more = GaussSeidel { tolerance: ENOUGH, foresight: 0, ..self.sweeps(p, CALM_SWEEPS) };
         let calmer = more.solve(p, answer, &mut work.sweep).after(&report);
         if calmer.error() <= report.error() {
-            return Report { status: Status::Converged, ..calmer };
+            return Report { status: Status::Converged, ended_by: Method::Calm, ..calmer };
         }
         answer.reactions.clone_from(&work.kept);
         certify(p, answer).report(report.with_effort(&calmer))
@@ -278,4 +279,3 @@ fn worse(a: Status, b: Status) -> Status {
     };
     if rank(b) > rank(a) { b } else { a }
 }
-

@@ -16,7 +16,7 @@ use super::super::feasibility::{contradiction, jam, runs_away};
 use super::super::global::{GlobalSolver, auto::GlobalAuto};
 use super::super::mixed::{Answer, MixedProblem};
 use super::super::residual::{Residual, certify};
-use super::super::{Measure, Report, Status, newton, sweep::GaussSeidel};
+use super::super::{Measure, Method, Report, Status, newton, sweep::GaussSeidel};
 use super::{Auto, Workspace, newton_cost};
 use glam::DVec3;
 
@@ -94,13 +94,13 @@ impl<'a> Tries<'a> {
         let Some((own, found)) = lagged else { return self.last_resort() };
         self.answer.clone_from(&own);
         let status = if found.error() <= self.auto.tolerance { Status::Converged } else { Status::Lagged };
-        found.report(Report { status, ..self.best })
+        found.report(Report { status, ended_by: Method::Lagged, ..self.best })
     }
 
     /// Newton, and sweeps where many contacts change between slip and stick: there Newton's shift stalls and acceleration can cycle.
     fn exact(&mut self) -> bool {
         let auto = *self.auto;
-        self.attempt(|p, answer, work| Some(auto.newton().solve(p, answer, &mut work.newton)))
+        self.attempt(Method::Newton, |p, answer, work| Some(auto.newton().solve(p, answer, &mut work.newton)))
             || self.best.error() <= ROUNDING
             || self.plain()
     }
@@ -108,13 +108,13 @@ impl<'a> Tries<'a> {
     fn plain(&mut self) -> bool {
         let sweeps = self.auto.sweeps(self.p, self.auto.max_sweeps.min(PLAIN_SWEEPS));
         let plain = GaussSeidel { accelerate: false, foresight: PLAIN_SWEEPS, ..sweeps };
-        self.attempt(|p, answer, work| Some(plain.solve(p, answer, &mut work.sweep)))
+        self.attempt(Method::PlainSweeps, |p, answer, work| Some(plain.solve(p, answer, &mut work.sweep)))
     }
 
     /// A scene whose shifts are known: one convex problem.
     fn known_shifts(mut self) -> Report {
         let auto = *self.auto;
-        let solved = self.attempt(|p, answer, work| known(&auto, p, answer, work));
+        let solved = self.attempt(Method::Convex, |p, answer, work| known(&auto, p, answer, work));
         let ended = solved || self.best.error() <= ROUNDING || self.plain();
         if ended || self.no_solution(f64::INFINITY) || self.jammed(f64::INFINITY) {
             return self.best;
@@ -185,7 +185,7 @@ impl<'a> Tries<'a> {
             return false;
         }
         let slack = contradiction(self.p, self.answer, self.auto.tolerance, &mut self.work.newton);
-        slack.is_some_and(|slack| self.relax(slack, None))
+        slack.is_some_and(|slack| self.relax(Method::Contradiction, slack, None))
     }
 
     /// Whether friction jams bodies that are driven together; then the answer in which they give way.
@@ -195,7 +195,7 @@ impl<'a> Tries<'a> {
         }
         let Some(mut jam) = jam(self.p, self.auto.tolerance, &mut self.work.newton) else { return false };
         match jam.slack.take() {
-            Some(slack) => self.relax(slack, Some(&jam.soft)),
+            Some(slack) => self.relax(Method::Jam, slack, Some(&jam.soft)),
             None => {
                 self.soft = Some(jam.soft);
                 false
@@ -205,7 +205,7 @@ impl<'a> Tries<'a> {
 
     /// The answer of least violation: every constraint gives way by its slack and a little more, so that reactions stay bounded.
     /// Where that cannot be solved either, `soft`.
-    fn relax(&mut self, slack: Vec<f64>, soft: Option<&Answer>) -> bool {
+    fn relax(&mut self, method: Method, slack: Vec<f64>, soft: Option<&Answer>) -> bool {
         let mut q = self.p.clone();
         q.contacts.iter_mut().zip(&slack).for_each(|(c, s)| c.b.x += MARGIN * s);
         let mut own = Answer::for_problem(&q);
@@ -223,7 +223,7 @@ impl<'a> Tries<'a> {
         }
         self.answer.reactions.clone_from(&own.reactions);
         self.answer.slack = slack;
-        self.best = certify(self.p, self.answer).report(Report { status: Status::Inconsistent, ..self.best });
+        self.best = certify(self.p, self.answer).report(Report { status: Status::Inconsistent, ended_by: method, ..self.best });
         true
     }
 
@@ -241,7 +241,7 @@ impl<'a> Tries<'a> {
             // its error does not know the scales of the contacts
             let solver = GlobalAuto { tolerance: share * auto.tolerance, measure: Measure::Es, ..GlobalAuto::default() };
             let mut went_on = false;
-            let solved = self.attempt(|p, answer, _| {
+            let solved = self.attempt(Method::Library, |p, answer, _| {
                 let own = solver.solve_watched(&g, &mut r, &mut v, &mut u, &mut |look| look.iteration < LIBRARY_ITERATIONS).ok()?;
                 went_on = own.converged();
                 answer.reactions.contacts.iter_mut().zip(r[..split].chunks_exact(3)).for_each(|(a, r)| *a = DVec3::from_slice(r));
@@ -259,7 +259,7 @@ impl<'a> Tries<'a> {
     /// All sweeps that the budget allows; where reactions run away, those of contacts that give way.
     fn last_resort(mut self) -> Report {
         let sweeps = GaussSeidel { foresight: 0, ..self.auto.sweeps(self.p, self.auto.max_sweeps) };
-        if self.attempt(|p, answer, work| Some(sweeps.solve(p, answer, &mut work.sweep))) {
+        if self.attempt(Method::LastResort, |p, answer, work| Some(sweeps.solve(p, answer, &mut work.sweep))) {
             return self.best;
         }
         if let Some(soft) = self.soft.filter(|_| runs_away(self.p, self.answer)) {
@@ -269,12 +269,12 @@ impl<'a> Tries<'a> {
     }
 
     /// Keeps what `solve` makes of the answer where it is better; true where it meets the tolerance.
-    fn attempt(&mut self, solve: impl FnOnce(&MixedProblem, &mut Answer, &mut Workspace) -> Option<Report>) -> bool {
+    fn attempt(&mut self, method: Method, solve: impl FnOnce(&MixedProblem, &mut Answer, &mut Workspace) -> Option<Report>) -> bool {
         let before = self.answer.reactions.clone();
         let report = solve(self.p, self.answer, self.work);
         if let Some(report) = report {
             let better = report.converged() || report.error() < self.best.error();
-            let report = report.after(&self.best);
+            let report = Report { ended_by: method, ..report.after(&self.best) };
             self.best = if better { report } else { self.best.with_effort(&report) };
             if better {
                 return report.converged();

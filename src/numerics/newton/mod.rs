@@ -155,14 +155,7 @@ impl ProximalNewton {
 }
 
 /// Minimises φ over v from `answer.velocities`; returns the number of factorisations, `None` if one broke down.
-fn minimise(
-    p: &MixedProblem,
-    answer: &mut Answer,
-    w: &mut Workspace,
-    kappa: f64,
-    accuracy: f64,
-    budget: usize,
-) -> Option<usize> {
+fn minimise(p: &MixedProblem, answer: &mut Answer, w: &mut Workspace, kappa: f64, accuracy: f64, budget: usize) -> Option<usize> {
     w.centre.clone_from(&answer.reactions);
     for iteration in 0..budget {
         // the shift follows every iterate: its fixed point is as much work as the minimum
