@@ -114,6 +114,8 @@ pub struct Summary {
     pub warnings: Vec<String>,
     /// Sweeps per step.
     pub iterations_mean: f64,
+    /// Matrix factorisations per step.
+    pub factorisations_mean: f64,
     /// How many steps each method ended, see [`Method`].
     pub ended_by: BTreeMap<Method, u64>,
     /// Largest overlap at the end (m).
@@ -224,6 +226,7 @@ pub(crate) struct Record {
     /// shortest and longest step
     step_sizes: Option<[f64; 2]>,
     sweeps: u64,
+    factorisations: u64,
     ended_by: BTreeMap<Method, u64>,
     penetration: f64,
     contacts: usize,
@@ -303,6 +306,7 @@ impl Meter {
         let h = report.step_size;
         record.step_sizes = Some(record.step_sizes.map_or([h; 2], |[low, high]| [low.min(h), high.max(h)]));
         record.sweeps += report.report.iterations as u64;
+        record.factorisations += report.report.factorisations as u64;
         *record.ended_by.entry(report.report.ended_by).or_default() += 1;
         record.penetration = record.penetration.max(report.penetration);
         record.contacts = report.contacts;
@@ -382,6 +386,7 @@ impl Meter {
             penetration_size_max: record.penetration_size,
             stride_max: record.stride,
             iterations_mean: record.sweeps as f64 / steps.max(1) as f64,
+            factorisations_mean: record.factorisations as f64 / steps.max(1) as f64,
             ended_by: record.ended_by.clone(),
             support_force_N: forces.support,
             energy: energies(simulation),

@@ -62,6 +62,8 @@ const POLISH_SHARE: f64 = 0.1;
 const STEP_COST: f64 = 20.0;
 /// Factorisations that polishing needs at least.
 const POLISH_START: f64 = 3.0;
+/// Factorisations of the method of multipliers for a pile at rest, before an interior point is tried.
+const REST_ITERATIONS: usize = 40;
 /// Sweeps of a step that calm a pile at rest.
 const CALM_SWEEPS: usize = 5;
 /// Error within which a pile at rest is polished enough.
@@ -141,13 +143,13 @@ impl Auto {
         if task == Task::Calm {
             return self.calm(p, answer, report, work);
         }
-        let parts = islands(p);
+        let islands = islands(p);
         let (mut iterations, mut factorisations, mut status, mut ended_by) = (0.0, 0, Status::Converged, Method::Sweeps);
-        for part in &parts {
+        for part in &islands.parts {
             if task == Task::Rest && !part.rigid.iter().all(|&i| p.resting.get(i as usize) == Some(&true)) {
                 continue;
             }
-            let Some((mut q, mut own)) = part.extract(p, answer) else {
+            let Some((mut q, mut own)) = islands.extract(part, p, answer) else {
                 status = Status::Stalled;
                 continue;
             };
@@ -219,18 +221,32 @@ impl Auto {
     }
 
     /// A pile that may be at rest: the convex problem without shifts, whose solution there is one of Coulomb's law, and Newton from there
-    /// where some of it slips. True where the better of the two ends the matter.
+    /// where some of it slips. True where the better of the two ends the matter; if not, a point at rest that is not yet good enough is a
+    /// better start than one that moves.
     fn rest(&self, p: &mut MixedProblem, answer: &mut Answer, found: &Report, starts: bool, work: &mut Workspace) -> (bool, Report) {
         let before = answer.clone();
         let known = std::mem::replace(&mut p.lagged, vec![0.0; p.contacts.len()]);
-        let solver = ProximalNewton { max_iterations: 40, ..self.newton() };
-        let mut rest = solver.solve(p, answer, &mut work.newton);
+        let mut rest = ProximalNewton { max_iterations: REST_ITERATIONS, ..self.newton() }.solve(p, answer, &mut work.newton);
+        // what moves even so was struck
+        if rest.error() > ENOUGH && rest.factorisations >= REST_ITERATIONS && at_rest(p, answer, &mut work.rows) {
+            let mut own = answer.clone();
+            if let Some(convex) = newton::convex(p, &mut own, &mut work.newton, ENOUGH) {
+                let better = convex.error() < rest.error();
+                rest = if better { convex.after(&rest) } else { rest.with_effort(&convex.after(&rest)) };
+                if better {
+                    answer.clone_from(&own);
+                }
+            }
+        }
         p.lagged = known;
         let own = residual(p, answer, &answer.velocities);
         rest = own.report(Report { status: self.status(&own), ended_by: Method::Rest, ..rest });
         work.pay(&rest, p);
         let better = if starts { !begins_to_move(p, answer, &mut work.rows) } else { rest.error() < found.error() };
         if !(rest.converged() && better) {
+            if starts && better && rest.error() <= found.error() && at_rest(p, answer, &mut work.rows) {
+                return (false, rest);
+            }
             answer.clone_from(&before);
             return (false, found.with_effort(&rest));
         }
