@@ -74,8 +74,25 @@ pub(super) fn velocity_scales<I: Iterator<Item = usize>>(
     let own = |(i, o): (usize, &[usize])| neighbours(i).fold(largest(&q[o[0]..o[1]]), |m, j| m.max(demand[j]));
     let mut scale: Vec<f64> = offsets.windows(2).take(sets.len()).enumerate().map(own).collect();
     let all = demand.iter().fold(0.0f64, |m, x| m.max(*x));
-    // most problems: no component asks for more than what every block sees around it
-    if scale.iter().all(|scale| *scale >= COMMON * all) {
+    // most problems: every block that sees little around it hangs together with the one that asks for most
+    let mut low = scale.iter().filter(|scale| **scale < COMMON * all).count();
+    let (mut met, mut open) = (vec![false; if low > 0 { sets.len() } else { 0 }], Vec::new());
+    if low > 0 {
+        open.extend(demand.iter().position(|demand| *demand >= all));
+        open.iter().for_each(|&i: &usize| met[i] = true);
+    }
+    while let Some(i) = open.pop()
+        && low > 0
+    {
+        low -= usize::from(scale[i] < COMMON * all);
+        for j in neighbours(i) {
+            if !std::mem::replace(&mut met[j], true) {
+                open.push(j);
+            }
+        }
+    }
+    if low == 0 {
+        scale.iter_mut().for_each(|scale| *scale = scale.max(COMMON * all));
         return scale;
     }
     let mut components = DisjointSets::new(sets.len());
