@@ -240,14 +240,14 @@ impl<'a> Alternation<'a> {
             return None;
         }
         let mut dense = vec![0.0; n * n];
-        for i in 0..p.sets.len() {
+        for (i, weight) in weights.iter().enumerate() {
             for (j, block) in p.w.row(i) {
                 let columns = p.w.range(j);
                 for (row, values) in p.w.range(i).zip(block.chunks_exact(columns.len().max(1))) {
                     dense[row * n + columns.start..row * n + columns.end].copy_from_slice(values);
                 }
             }
-            p.w.range(i).for_each(|k| dense[k * n + k] += RHO * weights[i]);
+            p.w.range(i).for_each(|k| dense[k * n + k] += RHO * weight);
         }
         let mut lu = Lu::default();
         if n == 0 || !lu.factor(n, |i, row| row.copy_from_slice(&dense[i * n..(i + 1) * n])) {

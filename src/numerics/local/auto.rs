@@ -5,8 +5,8 @@
 //! 2  proximal Newton            from the best point; first where a factorisation is cheap
 //! 3  ADMM + Anderson(5)         from the best point; first where it is dear (redundant, stuck piles)
 //! 4  proof that there is no solution, else Newton from further starts: faceted cones, curves of proximal problems, drawn points
-//! 5  descents of the gap between motion and reactions, with Newton from their ends, see [`alternation`](super::alternation)
-//! 6  again, with doubled budgets, other α and ρ, until the operations of all are spent
+//! 5  descents of the gap between motion and reactions, with Newton from their points (`alternation`)
+//! 6  again (2 to 4), with doubled budgets, other α and ρ, until the operations of all are spent; then once more 5
 //! ```
 //!
 //! All decisions count operations, none reads a clock: the same problem takes the same path everywhere. The cost of a factorisation is
