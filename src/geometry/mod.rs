@@ -29,6 +29,7 @@ mod terrain;
 #[cfg(test)]
 mod tests;
 pub mod trimesh;
+pub mod turned;
 
 pub use broad::BroadPhase;
 pub use decomposition::DecompositionSettings;

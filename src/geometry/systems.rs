@@ -46,8 +46,8 @@ impl Collider {
 
 /// What detection keeps of a collider.
 #[derive(Clone, Debug)]
-struct Cached {
-    collider: Collider,
+pub(super) struct Cached {
+    pub(super) collider: Collider,
     /// Radius about the body's centre; infinite for a half-space.
     radius: f64,
     smallest: f64,
@@ -55,7 +55,7 @@ struct Cached {
 
 impl Cached {
     /// The shape frame in the world.
-    fn place(&self, body: &Pose) -> Pose {
+    pub(super) fn place(&self, body: &Pose) -> Pose {
         if self.collider.offset == Pose::IDENTITY { *body } else { body.compose(&self.collider.offset) }
     }
 
@@ -73,8 +73,8 @@ impl Cached {
 #[derive(Resource, Debug, Default)]
 pub struct Proximity {
     broad: BroadPhase,
-    cached: Vec<Option<Cached>>,
-    movers: Vec<Mover>,
+    pub(super) cached: Vec<Option<Cached>>,
+    pub(super) movers: Vec<Mover>,
     found: Vec<(u32, u32)>,
     /// The same at the end of the step.
     ahead: Vec<(u32, u32)>,
@@ -82,8 +82,8 @@ pub struct Proximity {
     next: Vec<(u32, u32, Entity)>,
     /// Sorted pairs of slots that never touch (bodies of one joint).
     excluded: Vec<(u32, u32)>,
-    scratch: Scratch,
-    points: Vec<ContactPoint>,
+    pub(super) scratch: Scratch,
+    pub(super) points: Vec<ContactPoint>,
     met: Vec<Met>,
     inner: Vec<Met>,
     touches: Vec<Touch>,
@@ -135,7 +135,7 @@ impl Proximity {
 
 /// What the pair filter needs of a body, close together in memory.
 #[derive(Clone, Copy, Debug, Default)]
-struct Mover {
+pub(super) struct Mover {
     position: DVec3,
     velocity: DVec3,
     /// Speed of its farthest point in its own turning (m/s).
@@ -165,7 +165,7 @@ impl Mover {
     }
 
     /// Largest gap at which a pair of bodies gets contact points (m).
-    fn pair_reach(&self, other: &Self, scheme: &Scheme) -> f64 {
+    pub(super) fn pair_reach(&self, other: &Self, scheme: &Scheme) -> f64 {
         let closing = (self.velocity - other.velocity).length() + self.spin + other.spin;
         let fall = scheme.gravity.length() * scheme.time_step;
         scheme.reach_steps * scheme.time_step * (closing + fall) + scheme.reach_share * self.smallest.min(other.smallest)

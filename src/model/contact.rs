@@ -159,6 +159,36 @@ impl Foresight {
     }
 }
 
+/// Where a contact point of a body in joints has come to within the step, seen from either centre (m, world).
+///
+/// ```
+/// assert_eq!(drystone::model::contact::Turned::default().middle, [glam::DVec3::ZERO; 2]);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Turned {
+    /// Number of the pair in the order of the query.
+    pub source: u32,
+    /// Number of the point in its manifold.
+    pub point: u32,
+    /// Arms in the middle of the step, where joints have theirs.
+    pub middle: [DVec3; 2],
+    /// Arms at its end.
+    pub end: [DVec3; 2],
+}
+
+/// The points that turn with bodies in joints, pair by pair.
+///
+/// ```
+/// assert!(drystone::model::contact::TurnedArms::default().rows.is_empty());
+/// ```
+#[derive(Resource, Clone, Debug, Default)]
+pub struct TurnedArms {
+    /// In the order of the pairs and their points.
+    pub rows: Vec<Turned>,
+    /// Whether the body of each slot has a joint.
+    pub jointed: Vec<bool>,
+}
+
 /// Longest way, in parts of the size of a patch, that a point may have moved and still pass on its impulse.
 const SAME_PLACE: f64 = 0.05;
 
