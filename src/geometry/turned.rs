@@ -7,19 +7,24 @@
 //!
 //! The two rows contradict each other by the way of the centre round the joint, and a block that tips over a hinge on the floor would be
 //! stopped. So the rows of such bodies have their arms where those of joints are. What turns with a body is its core, not its rounding, and
-//! a point of contact wanders: detection at that pose tells where it is.
+//! a point of contact wanders: detection at that pose tells where it is. From the fourth pass on points turn with the bodies: a feature that
+//! is named otherwise in every other pass would keep the passes from settling.
 
 use super::narrow::{ContactPoint, contact_points};
 use super::systems::Proximity;
 use crate::algebra::spatial::Pose;
-use crate::model::contact::{ContactPair, Manifold, Swept, Turned, TurnedArms};
+use crate::model::contact::{ContactPair, Manifold, Swept, Touch, Turned, TurnedArms};
 use crate::model::interaction::SphericalJoint;
 use crate::model::scheme::Scheme;
 use crate::topology::bodies::{Bodies, Body, Slot};
 use bevy_ecs::prelude::*;
+use glam::DVec3;
 
 /// Points of two poses are the same if their normals differ by less than this cosine.
 const SAME_NORMAL: f64 = 0.9;
+
+/// Passes that look where points are.
+const LOOKS: usize = 3;
 
 /// Looks where the contact points of bodies in joints are in the middle and at the end of the step.
 pub fn turn_arms(
@@ -31,7 +36,11 @@ pub fn turn_arms(
     joints: Query<&SphericalJoint>,
     pairs: Query<(&ContactPair, &Manifold)>,
 ) {
-    let TurnedArms { rows, jointed } = &mut *arms;
+    let TurnedArms { rows, jointed, looks } = &mut *arms;
+    *looks += 1;
+    if *looks > LOOKS {
+        return rows.iter_mut().for_each(|row| follow(row, &bodies));
+    }
     rows.clear();
     jointed.clear();
     if joints.is_empty() {
@@ -64,15 +73,34 @@ pub fn turn_arms(
             detect(ends.map(|b| &b.new_pose), points);
         }
         for (k, touch) in manifold.points.iter().enumerate().filter(|(_, t)| t.swept == Swept::No) {
-            let same = |p: &&ContactPoint| p.feature == touch.feature && p.normal.dot(touch.normal) > SAME_NORMAL;
-            let find = |found: &[ContactPoint], poses: [&Pose; 2]| {
-                let place = found.iter().find(same).map(|p| 0.5 * (p.point1 + p.point2))?;
-                Some(poses.map(|pose| place - pose.position))
-            };
-            let Some(at_middle) = find(&points[..middle], ends.map(|b| &b.frame)) else { continue };
-            let at_end = find(&points[middle..], ends.map(|b| &b.new_pose)).unwrap_or(at_middle);
-            rows.push(Turned { source: source as u32, point: k as u32, middle: at_middle, end: at_end });
+            let [middle, end] = [(&points[..middle], ends.map(|b| &b.frame)), (&points[middle..], ends.map(|b| &b.new_pose))]
+                .map(|(found, poses)| Some(arms_of(same_point(found, touch, reach)?, poses)));
+            let Some((arms, own)) = middle else { continue };
+            let end = end.map_or(arms, |(arms, _)| arms);
+            rows.push(Turned { source: source as u32, point: k as u32, slots: pair.slots, middle: arms, end, own });
         }
+    }
+}
+
+/// The point that has become of `touch` among those found at another pose: by name, else the nearest within `reach` (m).
+fn same_point<'a>(found: &'a [ContactPoint], touch: &Touch, reach: f64) -> Option<&'a ContactPoint> {
+    let way = |p: &&ContactPoint| p.point1.distance_squared(touch.point1);
+    let near = found.iter().filter(|p| p.normal.dot(touch.normal) > SAME_NORMAL && way(p) <= reach * reach);
+    near.clone().find(|p| p.feature == touch.feature).or_else(|| near.min_by(|a, b| way(a).total_cmp(&way(b))))
+}
+
+/// Arms of a point about either body, in the world and in the axes of the bodies.
+fn arms_of(p: &ContactPoint, poses: [&Pose; 2]) -> ([DVec3; 2], [DVec3; 2]) {
+    let place = 0.5 * (p.point1 + p.point2);
+    (poses.map(|pose| place - pose.position), poses.map(|pose| pose.rotation.conjugate() * (place - pose.position)))
+}
+
+/// Turns the arms of a point with its bodies.
+fn follow(row: &mut Turned, bodies: &Bodies) {
+    for (k, slot) in row.slots.into_iter().enumerate() {
+        let body = &bodies.rows[slot as usize];
+        row.middle[k] = body.frame.rotation * row.own[k];
+        row.end[k] = body.new_pose.rotation * row.own[k];
     }
 }
 

@@ -170,10 +170,14 @@ pub struct Turned {
     pub source: u32,
     /// Number of the point in its manifold.
     pub point: u32,
+    /// Slots of the pair.
+    pub slots: [u32; 2],
     /// Arms in the middle of the step, where joints have theirs.
     pub middle: [DVec3; 2],
     /// Arms at its end.
     pub end: [DVec3; 2],
+    /// The arms in the middle, in the axes of the bodies (m).
+    pub own: [DVec3; 2],
 }
 
 /// The points that turn with bodies in joints, pair by pair.
@@ -187,6 +191,8 @@ pub struct TurnedArms {
     pub rows: Vec<Turned>,
     /// Whether the body of each slot has a joint.
     pub jointed: Vec<bool>,
+    /// Passes of this step that have looked for them.
+    pub looks: usize,
 }
 
 /// Longest way, in parts of the size of a patch, that a point may have moved and still pass on its impulse.

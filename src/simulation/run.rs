@@ -9,7 +9,7 @@ use crate::cluster::{ClusterError, SystemsReport};
 use crate::diagnostics::energy::{Energy, Work, step_energy, support_impulse};
 use crate::geometry::systems::Proximity;
 use crate::integrator::systems::{Pass, unsettled};
-use crate::model::contact::{ContactPair, Foresight, Manifold};
+use crate::model::contact::{ContactPair, Foresight, Manifold, TurnedArms};
 use crate::model::interaction::SphericalJoint;
 use crate::model::newton_euler::{AppliedForce, BodyName};
 use crate::model::scheme::{Clock, Scheme};
@@ -280,12 +280,14 @@ impl Simulation {
             }
         }
         self.check_finite(false)?;
+        let now = self.steps();
         let max_passes = self.scheme().max_passes;
         let nonlinear = self.world.query::<&SphericalJoint>().iter(&self.world).next().is_some();
         let accuracy = FOLLOWED * self.world.resource::<Solver>().settings.tolerance;
         self.world.insert_resource(Pass { nonlinear, accuracy, ..Pass::default() });
         self.world.resource_mut::<StepProblem>().report = Report::default();
         self.world.resource_mut::<Foresight>().rows.clear();
+        self.world.resource_mut::<TurnedArms>().looks = 0;
         let (mut settled, mut looks, mut limit) = (true, 0, max_passes);
         loop {
             self.schedules.inner.run(&mut self.world);
@@ -302,6 +304,7 @@ impl Simulation {
             }
             let pass = self.world.resource_mut::<Pass>().into_inner();
             pass.number += 1;
+            if std::env::var("DBG").is_ok() { eprintln!("P {} {} {:e} left {:e}", now, pass.number, pass.change, pass.left); }
             if nonlinear && pass.change > SETTLED {
                 if pass.number < limit {
                     continue;
