@@ -79,6 +79,8 @@ const POLISH_SHARE: f64 = 0.1;
 const STEP_COST: f64 = 20.0;
 /// Factorisations that polishing needs at least.
 const POLISH_START: f64 = 3.0;
+/// Factorisations of the method of multipliers for a pile at rest, before an interior point is tried.
+const REST_ITERATIONS: usize = 40;
 /// Sweeps of a step that calm a pile at rest.
 const CALM_SWEEPS: usize = 5;
 /// Error within which a pile at rest is polished enough.
@@ -159,7 +161,8 @@ impl Auto {
     pub fn solve_with(&self, p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Report {
         answer.slack.clear();
         let report = self.sweeps(p, self.max_sweeps).solve(p, answer, &mut work.sweep);
-        let Some(task) = self.task(p, answer, &report, work) else { return report };
+        let Some(task) = self.task(p, answer, &report, work) else { if std::env::var("DBG2").is_ok() { eprintln!("no task {:e} it {}", report.error(), report.iterations); } return report };
+        if std::env::var("DBG2").is_ok() { eprintln!("task {task:?} {:?} {:e} it {} moves {} credit {:?} cost {}", report.status, report.error(), report.iterations, begins_to_move(p, answer, &mut work.rows), work.credit, newton_cost(p)); }
         if task == Task::Calm {
             return self.calm(p, answer, report, work);
         }
@@ -237,10 +240,9 @@ impl Auto {
         let starts = p.resting.len() == p.rigid.len() && p.resting.iter().all(|&r| r) && begins_to_move(p, answer, &mut work.rows);
         if starts || task != Task::Solve && at_rest(p, answer, &mut work.rows) {
             let before = answer.clone();
-            let solver = ProximalNewton { convex: true, max_iterations: 40, ..self.newton() };
-            let rest = solver.solve(p, answer, &mut work.newton);
-            work.pay(&rest, p);
+            let rest = self.rest(p, answer, work);
             report.factorisations += rest.factorisations;
+            if std::env::var("DBG2").is_ok() { eprintln!("island task {task:?} starts {starts} found {:e} rest {:?} {:e} fact {} moves {} credit {:?}", found.error(), rest.status, rest.error(), rest.factorisations, begins_to_move(p, answer, &mut work.rows), work.credit); }
             let better = if starts { !begins_to_move(p, answer, &mut work.rows) } else { rest.error() < found.error() };
             if rest.converged() && better {
                 report = rest;
@@ -259,7 +261,12 @@ impl Auto {
                 }
                 return whole.after(&rest);
             }
-            answer.clone_from(&before);
+            // a point at rest that is not yet good enough is a better start than one that moves
+            if !(starts && better) || rest.error() > found.error() {
+                answer.clone_from(&before);
+            } else {
+                report = Report { status: Status::Stalled, ..rest };
+            }
         }
         if report.converged() && task != Task::Solve {
             return report;
@@ -327,6 +334,29 @@ impl Auto {
             answer.reactions.clone_from(&jam.soft.reactions);
         }
         certify(p, answer).report(report)
+    }
+
+    /// The convex problem without De Saxcé's shift: by the method of multipliers from the answer at hand, and where that spends its budget by
+    /// an interior point, which does not depend on a start.
+    fn rest(&self, p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Report {
+        let solver = ProximalNewton { convex: true, max_iterations: REST_ITERATIONS, ..self.newton() };
+        let first = solver.solve(p, answer, &mut work.newton);
+        work.pay(&first, p);
+        if first.error() <= ENOUGH || first.factorisations < REST_ITERATIONS || !p.lagged.is_empty() {
+            return first;
+        }
+        let mut q = p.clone();
+        q.lagged = vec![0.0; p.contacts.len()];
+        let mut own = answer.clone();
+        let Some(convex) = newton::convex(&q, &mut own, &mut work.newton, ENOUGH) else { return first };
+        work.pay(&convex, p);
+        let found = certify(p, &mut own);
+        if found.error() >= first.error() {
+            return first.with_effort(&convex.after(&first));
+        }
+        answer.clone_from(&own);
+        let status = if found.error() <= self.tolerance { Status::Converged } else { Status::Stalled };
+        found.report(Report { status, ..convex.after(&first) })
     }
 
     /// True where some velocities let every contact part as fast as friction asks, `u_n ≥ μ‖u_t‖`: then Coulomb's law has a solution
