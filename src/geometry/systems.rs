@@ -298,7 +298,7 @@ pub fn narrow_phase(
             [rows.0, rows.1]
                 .map(|b| x + (b.velocity.linear + (b.pose.rotation * b.velocity.angular).cross(x - b.pose.position)) * scheme.time_step)
         };
-        inherit(&mut manifold.points, touches, carried);
+        inherit(&mut manifold.points, touches, pair.size, carried);
         for new in touches.iter_mut().filter(|t| t.swept == Swept::Impact) {
             // bodies that are still to meet do not part
             (new.approach, new.taken) = (DVec3::ZERO, 0.0);

@@ -161,8 +161,7 @@ impl Auto {
     pub fn solve_with(&self, p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Report {
         answer.slack.clear();
         let report = self.sweeps(p, self.max_sweeps).solve(p, answer, &mut work.sweep);
-        let Some(task) = self.task(p, answer, &report, work) else { if std::env::var("DBG2").is_ok() { eprintln!("no task {:e} it {}", report.error(), report.iterations); } return report };
-        if std::env::var("DBG2").is_ok() { eprintln!("task {task:?} {:?} {:e} it {} moves {} credit {:?} cost {}", report.status, report.error(), report.iterations, begins_to_move(p, answer, &mut work.rows), work.credit, newton_cost(p)); }
+        let Some(task) = self.task(p, answer, &report, work) else { return report };
         if task == Task::Calm {
             return self.calm(p, answer, report, work);
         }
@@ -242,7 +241,6 @@ impl Auto {
             let before = answer.clone();
             let rest = self.rest(p, answer, work);
             report.factorisations += rest.factorisations;
-            if std::env::var("DBG2").is_ok() { eprintln!("island task {task:?} starts {starts} found {:e} rest {:?} {:e} fact {} moves {} credit {:?}", found.error(), rest.status, rest.error(), rest.factorisations, begins_to_move(p, answer, &mut work.rows), work.credit); }
             let better = if starts { !begins_to_move(p, answer, &mut work.rows) } else { rest.error() < found.error() };
             if rest.converged() && better {
                 report = rest;

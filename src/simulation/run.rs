@@ -280,7 +280,6 @@ impl Simulation {
             }
         }
         self.check_finite(false)?;
-        let now = self.steps();
         let max_passes = self.scheme().max_passes;
         let nonlinear = self.world.query::<&SphericalJoint>().iter(&self.world).next().is_some();
         let accuracy = FOLLOWED * self.world.resource::<Solver>().settings.tolerance;
@@ -304,7 +303,6 @@ impl Simulation {
             }
             let pass = self.world.resource_mut::<Pass>().into_inner();
             pass.number += 1;
-            if std::env::var("DBG").is_ok() { eprintln!("P {} {} {:e} left {:e}", now, pass.number, pass.change, pass.left); }
             if nonlinear && pass.change > SETTLED {
                 if pass.number < limit {
                     continue;
