@@ -206,7 +206,7 @@ pub fn inherit(old: &mut [Touch], new: &mut [Touch], size: f64, carried: impl Fn
     let (Some(first), Some(begin)) = (old.first().map(|t| t.point1), new.first().map(|t| t.point1)) else { return };
     let spread = |points: &[Touch], from: DVec3| points.iter().map(|t| t.point1.distance_squared(from)).fold(0.0, f64::max);
     let extent = spread(old, first).max(spread(new, begin));
-    let single = new.len() == 1;
+    let single = old.len() == 1 && new.len() == 1;
     let limit = SAME_PLACE * SAME_PLACE * if single { extent.max(size * size) } else { extent };
     let distance = |o: &Touch, p: &Touch| {
         let still = o.point1.distance_squared(p.point1);

@@ -81,6 +81,8 @@ const STEP_COST: f64 = 20.0;
 const POLISH_START: f64 = 3.0;
 /// Factorisations of the method of multipliers for a pile at rest, before an interior point is tried.
 const REST_ITERATIONS: usize = 40;
+/// Error of a point at rest, in parts of the tolerance, from which Newton goes on.
+const NEAR: f64 = 10.0;
 /// Sweeps of a step that calm a pile at rest.
 const CALM_SWEEPS: usize = 5;
 /// Error within which a pile at rest is polished enough.
@@ -260,10 +262,10 @@ impl Auto {
                 return whole.after(&rest);
             }
             // a point at rest that is not yet good enough is a better start than one that moves
-            if !(starts && better) || rest.error() > found.error() {
-                answer.clone_from(&before);
-            } else {
+            if starts && better && rest.error() <= NEAR * self.tolerance && at_rest(p, answer, &mut work.rows) {
                 report = Report { status: Status::Stalled, ..rest };
+            } else {
+                answer.clone_from(&before);
             }
         }
         if report.converged() && task != Task::Solve {
@@ -340,7 +342,9 @@ impl Auto {
         let solver = ProximalNewton { convex: true, max_iterations: REST_ITERATIONS, ..self.newton() };
         let first = solver.solve(p, answer, &mut work.newton);
         work.pay(&first, p);
-        if first.error() <= ENOUGH || first.factorisations < REST_ITERATIONS || !p.lagged.is_empty() {
+        let unsettled = first.error() > ENOUGH && first.factorisations >= REST_ITERATIONS;
+        // what moves even so was struck
+        if !unsettled || !p.lagged.is_empty() || !at_rest(p, answer, &mut work.rows) {
             return first;
         }
         let mut q = p.clone();
