@@ -9,6 +9,7 @@ use drystone::scenes::Built;
 use glam::DVec3;
 use std::path::Path;
 
+mod hard;
 mod jam;
 
 fn text(name: &str) -> String {
