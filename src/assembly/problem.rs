@@ -26,6 +26,8 @@ pub struct Rebound {
     pub part: DVec3,
     /// Constant part of the normal row without restitution (m/s), and the share of it that feeds overlap back.
     pub closing: [f64; 2],
+    /// Constant part that matches velocities at the end of the step where arms are those of its middle (m/s).
+    pub turned: DVec3,
     /// Whether it ends an impact that began in the step before.
     pub ends: bool,
     /// Whether it is held to the energy that was taken.
@@ -230,7 +232,8 @@ impl StepProblem {
             rebound.part *= share;
             let [closing, fed_back] = rebound.closing;
             let parts = rebound.part.x < closing.min(0.0);
-            self.problem.contacts[k].b = self.driven[k] + rebound.part.with_x(if parts { rebound.part.x } else { closing });
+            self.problem.contacts[k].b =
+                self.driven[k] + rebound.turned + rebound.part.with_x(if parts { rebound.part.x } else { closing });
             self.feedback[k] = if parts { 0.0 } else { fed_back };
         }
     }

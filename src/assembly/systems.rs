@@ -5,7 +5,7 @@ use super::problem::{Place, Rebound, Solver, StepProblem};
 use crate::algebra::spatial::{skew, tangents};
 use crate::integrator::moreau_jean::rigid_mass;
 use crate::integrator::systems::{Pass, free_momentum, new_state, spin};
-use crate::model::contact::{ContactPair, Foreseen, Foresight, Manifold, Touch};
+use crate::model::contact::{ContactPair, Foreseen, Foresight, Manifold, Touch, Turned, TurnedArms};
 use crate::model::interaction::SphericalJoint;
 use crate::model::law::{Impact, beyond_touch, least_impact};
 use crate::model::scheme::{Friction, Scheme, Treatment};
@@ -15,7 +15,7 @@ use crate::numerics::residual::contact_scale;
 use crate::topology::bodies::{Bodies, Body, Slot};
 use crate::topology::graph::Group;
 use bevy_ecs::prelude::*;
-use glam::{DMat3, DVec3};
+use glam::{DMat3, DQuat, DVec3};
 
 /// Velocity of a body at the start of the step, in world axes; after its free turn, where that is worked out in substeps.
 fn world_twist(body: &Body) -> Twist {
@@ -173,7 +173,7 @@ pub fn assemble_contacts(
     pass: Res<Pass>,
     bodies: Res<Bodies>,
     solver: Res<Solver>,
-    foresight: Res<Foresight>,
+    (foresight, turned): (Res<Foresight>, Res<TurnedArms>),
     mut step: ResMut<StepProblem>,
     pairs: Query<(&ContactPair, &Manifold)>,
 ) {
@@ -186,7 +186,8 @@ pub fn assemble_contacts(
     let MixedProblem { contacts, free, .. } = problem;
     let gravity = scheme.gravity.length();
     let least = least_impact(scheme.time_step, scheme.gravity);
-    let rows = Rows { scheme: &scheme, bodies: &bodies.rows, places, before: &before.rigid, noise, gravity, least };
+    let jointed = &turned.jointed;
+    let rows = Rows { scheme: &scheme, bodies: &bodies.rows, jointed, places, before: &before.rigid, noise, gravity, least };
     contacts.resize(total, Contact::default());
     feedback.resize(total, 0.0);
     driven.resize(total, DVec3::ZERO);
@@ -196,6 +197,7 @@ pub fn assemble_contacts(
     answer.reactions.contacts.resize(total, DVec3::ZERO);
     let mut groups = groups.iter().zip(first_contact.iter()).peekable();
     let mut last_groups = last.0.iter().peekable();
+    let mut arms = turned.rows.iter().peekable();
     for (source, (pair, manifold)) in pairs.iter().enumerate() {
         let Some((group, first)) = groups.next_if(|(g, _)| g.source == source as u32) else { continue };
         if pass.number > 0 {
@@ -206,19 +208,23 @@ pub fn assemble_contacts(
             }
         }
         *lively |= pair.law.bounces();
-        let active = manifold.points.iter().filter(|t| t.active);
-        for (k, touch) in (*first as usize..).zip(active) {
+        let active = manifold.points.iter().enumerate().filter(|(_, t)| t.active);
+        for (k, (point, touch)) in (*first as usize..).zip(active) {
             let contact = &mut contacts[k];
-            let Row { mut share, wall, closing, restitution } = rows.state(pair, touch, contact);
+            let place = (source as u32, point as u32);
+            while arms.next_if(|t| (t.source, t.point) < place).is_some() {}
+            let turned = arms.next_if(|t| (t.source, t.point) == place);
+            let Row { mut share, wall, closing, restitution, turned } = rows.state(pair, touch, turned, contact);
             let closing = [closing, share];
-            let mut rebound = Rebound { contact: k as u32, source: source as u32, part: restitution, closing, ..Rebound::default() };
+            let (contact_number, source) = (k as u32, source as u32);
+            let mut rebound = Rebound { contact: contact_number, source, part: restitution, closing, turned, ..Rebound::default() };
             rebound.limited = pair.law.impact == Impact::Fremond;
             if touch.approach != DVec3::ZERO && gap_aware {
                 let ending = ending_part(&scheme, pair, contact, touch, &before.rigid, &free.rigid);
                 if let Some(ending) = ending.filter(|e| e.x < closing[0] || rebound.limited) {
                     let parts = ending.x < closing[0].min(0.0);
                     (rebound.part, rebound.ends, rebound.limited) = (ending, true, true);
-                    contact.b = if parts { ending } else { ending.with_x(closing[0]) } + wall;
+                    contact.b = if parts { ending } else { ending.with_x(closing[0]) } + wall + turned;
                     share = if parts { 0.0 } else { share };
                 }
             }
@@ -238,7 +244,7 @@ pub fn assemble_contacts(
             k = groups.next().map_or(0, |(_, &first)| first as usize);
         }
         let contact = &mut contacts[k];
-        let Row { wall, .. } = rows.state(&row.pair, &row.touch, contact);
+        let Row { wall, .. } = rows.state(&row.pair, &row.touch, None, contact);
         let normal = row.touch.gap / scheme.time_step;
         contact.b.x = normal + wall.x;
         answer.reactions.contacts[k] = contact.to_local(row.touch.reaction);
@@ -252,6 +258,8 @@ pub fn assemble_contacts(
 struct Rows<'a> {
     scheme: &'a Scheme,
     bodies: &'a [Body],
+    /// Whether the body of each slot has a joint; empty where none has.
+    jointed: &'a [bool],
     places: &'a [Place],
     before: &'a [Twist],
     /// Overlap of a lasting contact that is noise, in parts of a body.
@@ -273,18 +281,22 @@ struct Row {
     /// Constant part of the normal row that closes the gap, and what restitution adds to that of all rows.
     closing: f64,
     restitution: DVec3,
+    /// What matches velocities at the end of the step where arms are those of its middle (m/s).
+    turned: DVec3,
 }
 
 impl Rows<'_> {
-    /// States a contact point as a row, all but its own operator.
-    fn state(&self, pair: &ContactPair, touch: &Touch, contact: &mut Contact) -> Row {
+    /// States a contact point as a row, all but its own operator. Bodies in joints have `turned` arms, as their joints have, see
+    /// [`push_joint`].
+    fn state(&self, pair: &ContactPair, touch: &Touch, turned: Option<&Turned>, contact: &mut Contact) -> Row {
         let Self { scheme, before, .. } = *self;
         let (law, h) = (pair.law, scheme.time_step);
         let places = pair.slots.map(|s| self.places[s as usize]);
         let [place1, place2] = touch.places();
         let arms = [place1 - places[0].position, place2 - places[1].position];
+        let row_arms = turned.map_or(arms, |t| t.middle);
         (contact.normal, contact.tangent) = (touch.normal, tangents(touch.normal).0);
-        [contact.arm1, contact.arm2] = arms;
+        [contact.arm1, contact.arm2] = row_arms;
         (contact.mu, contact.body1, contact.body2, contact.size) = (law.mu, places[0].row, places[1].row, pair.size);
         let mut ends = [DVec3::ZERO; 2];
         let mut given = [DVec3::ZERO; 2];
@@ -295,7 +307,7 @@ impl Rows<'_> {
                     ends[k] = twist.at(arms[k]);
                     fastest += twist.linear.abs().max_element();
                 }
-                None => given[k] = world_twist(&self.bodies[pair.slots[k] as usize]).at(arms[k]),
+                None => given[k] = world_twist(&self.bodies[pair.slots[k] as usize]).at(row_arms[k]),
             }
         }
         let wall = contact.to_local(given[0] - given[1]);
@@ -304,6 +316,9 @@ impl Rows<'_> {
         let lasts = touch.reaction != DVec3::ZERO;
         let (band, noise) = if lasts { (scheme.touch * pair.size, self.noise * pair.size) } else { (0.0, 0.0) };
         let gap = if touch.gap < 0.0 { (touch.gap + noise).min(0.0) } else { touch.gap };
+        // joints close the gap that they have left: rows that call it closed would contradict theirs
+        let jointed = pair.slots.iter().any(|&s| self.jointed.get(s as usize) == Some(&true));
+        let band = if jointed && gap > 0.0 { 0.0 } else { band };
         // a deep overlap is parted at a bounded speed
         let gap = match scheme.treatment {
             Treatment::GapAware { beta } if beta > 0.0 && gap < -band => gap.max(-band - scheme.push_out(pair.size) * h / beta),
@@ -312,13 +327,28 @@ impl Rows<'_> {
         let closing = law.closing(scheme.treatment, gap, band, h);
         let restitution = law.restitution(scheme.treatment, u, self.least);
         let part = law.constant_part(scheme.treatment, gap, band, u, h, self.least);
-        contact.b = part.unwrap_or_default() + wall;
+        let turned = turned.map_or(DVec3::ZERO, |t| self.turned_part(pair, t, contact));
+        contact.b = part.unwrap_or_default() + wall + turned;
         contact.scale = contact_scale(h, self.gravity, -u.x, pair.size).max(SUM * fastest);
         let share = match scheme.treatment {
             Treatment::GapAware { beta } => beta * beyond_touch(gap, band).min(0.0) / h,
             Treatment::Forecast { .. } => 0.0,
         };
-        Row { share, wall, closing, restitution }
+        Row { share, wall, closing, restitution, turned }
+    }
+
+    /// `(H₁ − H_m) v⁽ⁱ⁾` where velocities are matched at the end of the step.
+    fn turned_part(&self, pair: &ContactPair, turned: &Turned, contact: &Contact) -> DVec3 {
+        if self.scheme.treatment.theta() == 1.0 {
+            return DVec3::ZERO;
+        }
+        let change = |k: usize| {
+            let body = &self.bodies[pair.slots[k] as usize];
+            let spin = |rotation: DQuat| rotation * body.new_velocity.angular;
+            let mobile = if body.row == IMMOBILE { 0.0 } else { 1.0 };
+            mobile * (spin(body.new_pose.rotation).cross(turned.end[k]) - spin(body.frame.rotation).cross(turned.middle[k]))
+        };
+        contact.to_local(change(0) - change(1))
     }
 }
 

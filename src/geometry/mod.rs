@@ -30,6 +30,7 @@ mod terrain;
 #[cfg(test)]
 mod tests;
 pub mod trimesh;
+pub mod turned;
 mod ways;
 
 pub use broad::BroadPhase;

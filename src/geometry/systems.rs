@@ -169,7 +169,7 @@ impl Mover {
     }
 
     /// Largest gap at which a pair of bodies gets contact points (m).
-    fn pair_reach(&self, other: &Self, scheme: &Scheme) -> f64 {
+    pub(super) fn pair_reach(&self, other: &Self, scheme: &Scheme) -> f64 {
         let closing = (self.velocity - other.velocity).length() + self.spin + other.spin;
         let fall = scheme.gravity.length() * scheme.time_step;
         scheme.reach_steps * scheme.time_step * (closing + fall) + scheme.reach_share * self.smallest.min(other.smallest)
@@ -300,7 +300,7 @@ pub fn narrow_phase(
             [rows.0, rows.1]
                 .map(|b| x + (b.velocity.linear + (b.pose.rotation * b.velocity.angular).cross(x - b.pose.position)) * scheme.time_step)
         };
-        inherit(&mut manifold.points, touches, carried);
+        inherit(&mut manifold.points, touches, pair.size, carried);
         for new in touches.iter_mut().filter(|t| t.swept == Swept::Impact) {
             // bodies that are still to meet do not part
             (new.approach, new.taken) = (DVec3::ZERO, 0.0);

@@ -177,7 +177,7 @@ pub fn new_state(bodies: &mut Bodies, scheme: &Scheme, free: &[Twist], solution:
     // at rest a contact may miss by more than that, see `residual::contact_scale`
     pass.left = if size > 0.0 { pass.accuracy.max(MISSED * pass.accuracy * fall / size) } else { pass.accuracy };
     let rounding = pass.change <= ROUNDING && pass.change > 0.5 * last;
-    let unsolved = pass.change <= pass.left && pass.change > 0.9 * last;
+    let unsolved = pass.change <= pass.left && pass.change > 0.5 * last;
     if pass.number > 0 && (rounding || unsolved) {
         pass.change = 0.0;
     }

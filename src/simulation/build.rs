@@ -9,7 +9,7 @@ use crate::cluster::NewtonLoop;
 use crate::cluster::systems::{Clusters, Traces};
 use crate::geometry::systems::Proximity;
 use crate::integrator::systems::Pass;
-use crate::model::contact::Foresight;
+use crate::model::contact::{Foresight, TurnedArms};
 use crate::model::dynamical_system::Frame;
 use crate::model::interaction::SphericalJoint;
 use crate::model::law::ContactLaws;
@@ -35,6 +35,7 @@ impl Simulation {
         world.init_resource::<Bodies>();
         world.init_resource::<Proximity>();
         world.init_resource::<Foresight>();
+        world.init_resource::<TurnedArms>();
         world.init_resource::<ContactLaws>();
         world.init_resource::<Pass>();
         world.init_resource::<StepProblem>();

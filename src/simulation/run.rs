@@ -9,7 +9,7 @@ use crate::cluster::{ClusterError, SystemsReport};
 use crate::diagnostics::energy::{Energy, Work, step_energy, support_impulse};
 use crate::geometry::systems::Proximity;
 use crate::integrator::systems::{Pass, unsettled};
-use crate::model::contact::{ContactPair, Foresight, Manifold};
+use crate::model::contact::{ContactPair, Foresight, Manifold, TurnedArms};
 use crate::model::interaction::SphericalJoint;
 use crate::model::newton_euler::{AppliedForce, BodyName};
 use crate::model::scheme::{Clock, Scheme};
@@ -286,6 +286,7 @@ impl Simulation {
         self.world.insert_resource(Pass { nonlinear, accuracy, ..Pass::default() });
         self.world.resource_mut::<StepProblem>().report = Report::default();
         self.world.resource_mut::<Foresight>().clear();
+        self.world.resource_mut::<TurnedArms>().looks = 0;
         let (mut settled, mut looks, mut limit) = (true, 0, max_passes);
         loop {
             self.schedules.inner.run(&mut self.world);

@@ -4,6 +4,7 @@ use crate::assembly::systems::{activate, apply, assemble_blocks, assemble_contac
 use crate::cluster::systems::{advance, refresh, store};
 use crate::geometry::ahead_systems::{foresee, stop};
 use crate::geometry::systems::{broad_phase, cache_colliders, narrow_phase};
+use crate::geometry::turned::turn_arms;
 use crate::integrator::systems::set_frames;
 use crate::topology::bodies::{Bodies, Body};
 use crate::topology::systems::{gather_bodies, scatter};
@@ -85,7 +86,7 @@ impl Schedules {
         ));
         inner.configure_sets((StepSet::FreeMotion, StepSet::Activate, StepSet::Assemble, StepSet::Solve, StepSet::Apply).chain());
         inner.add_systems((
-            (set_frames, assemble_systems).chain().in_set(StepSet::FreeMotion),
+            (set_frames, turn_arms, assemble_systems).chain().in_set(StepSet::FreeMotion),
             activate.in_set(StepSet::Activate),
             (assemble_contacts, assemble_blocks).chain().in_set(StepSet::Assemble),
             solve.in_set(StepSet::Solve),

@@ -2,6 +2,7 @@
 
 mod common;
 mod fremond;
+mod hinge;
 mod hyperstatic;
 mod impact;
 mod incline;

@@ -4,8 +4,9 @@
 
 use drystone::diagnostics::summary::Summary;
 use drystone::io::scene::Scene;
-use drystone::model::newton_euler::Velocity;
+use drystone::model::newton_euler::{BodyPose, Velocity};
 use drystone::scenes::Built;
+use glam::DVec3;
 use std::path::Path;
 
 mod hard;
@@ -129,8 +130,9 @@ fn ten_balls_in_a_pyramid_are_solved_to_the_last_digit() {
     assert!(s.residual_max <= 1e-8 && s.iterations_mean < 2000.0, "{} sweeps a step", s.iterations_mean);
 }
 
-/// Blocks that a hinge and the floor hold at the same corners; `floor` is how high it stands.
-fn hinged_dominoes(floor: f64) -> Summary {
+/// Blocks that a hinge and the floor hold at the same corners; `floor` is how high it stands, `speed` that of their centres, in parts of
+/// what their hinges allow.
+fn three_dominoes(floor: f64, speed: f64) -> Summary {
     let mut text = "[time]\nstep = 1e-3\nend = 0.05\n[solver]\ntolerance = 1e-4\n[contact]\nmu = 0.3\n".to_owned();
     text +=
         &format!("[[bodies]]\nname = \"floor\"\nshape = {{ kind = \"half_space\" }}\nmotion = \"static\"\nposition = [0, 0, {floor}]\n");
@@ -139,7 +141,7 @@ fn hinged_dominoes(floor: f64) -> Summary {
         text += &format!(
             "[[bodies]]\nname = \"d{k}\"\nshape = {{ kind = \"cuboid\", size = [0.01, 0.03, 0.06] }}\nposition = [{x}, 0, 0.03]\n"
         );
-        text += "angular_velocity = [0, 3, 0]\nvelocity = [0.09, 0, 0.015]\n";
+        text += &format!("angular_velocity = [0, 3, 0]\nvelocity = [{}, 0, {}]\n", 0.09 * speed, 0.015 * speed);
         text += &format!("[[joints]]\nbody1 = \"d{k}\"\nanchor = [{}, 0, 0]\n", x + 0.005);
     }
     run_text(&text).1
@@ -147,11 +149,46 @@ fn hinged_dominoes(floor: f64) -> Summary {
 
 #[test]
 fn energy_that_joints_take_is_told() {
-    let s = hinged_dominoes(0.0);
+    // a hinge stops the part of the motion that it does not allow
+    let s = three_dominoes(0.0, 0.0);
     assert!(s.energy.joint_work_J < -0.05 * 3e-4, "the hinges took {} J", s.energy.joint_work_J);
     assert!(s.warnings.iter().any(|w| w.contains("joints took")), "{:?}", s.warnings);
-    let s = hinged_dominoes(-0.005);
-    assert!(s.warnings.is_empty() && s.unconverged_steps == 0, "{:?}", s.warnings);
+    for floor in [0.0, -0.005] {
+        let s = three_dominoes(floor, 1.0);
+        assert!(s.warnings.is_empty() && s.unconverged_steps == 0, "{:?}", s.warnings);
+    }
+}
+
+/// Six dominoes, hinged at the edges on which they stand. The first one tips, and so they all fall.
+#[test]
+fn hinged_dominoes_fall_whatever_the_tolerance() {
+    let fallen = |tolerance: &str, step: &str| {
+        let (built, s) = run_text(&with("hinged_dominoes", &[("tolerance=1e-06", tolerance), ("step=0.001", step)]));
+        assert_eq!((s.unconverged_steps, s.infeasible_steps), (0, 0), "{tolerance}, {step}");
+        let world = built.simulation.world();
+        let poses = built.entities.iter().filter_map(|&e| world.get::<BodyPose>(e)).map(|p| p.0).filter(|p| p.position.z > 1e-3);
+        poses.map(|p| (p.rotation * DVec3::Z).z).fold(f64::NEG_INFINITY, f64::max)
+    };
+    for (tolerance, step) in [("1e-3", "0.001"), ("1e-3", "0.002"), ("1e-4", "0.001"), ("1e-5", "0.0005"), ("1e-6", "0.001")] {
+        let upright = fallen(&format!("tolerance={tolerance}"), &format!("step={step}"));
+        assert!(upright < 0.6, "at {tolerance} and {step} s one stands: cosine {upright}");
+    }
+}
+
+/// 45 cylinders poured into a box at 4 ms. Contacts of rims change their names with the last digit; impulses that got lost with them let the
+/// pile slip a little at every few steps, by 5e-4 of its energy in a second.
+#[test]
+fn a_pile_of_cylinders_does_not_creep() {
+    let scene = Scene::from_toml(&text("cylinders"), "cylinders").unwrap_or_else(|e| panic!("{e}"));
+    let mut built = drystone::scenes::build(&scene).unwrap_or_else(|e| panic!("{e}"));
+    let sim = &mut built.simulation;
+    sim.run_until(3.0).unwrap_or_else(|e| panic!("{e}"));
+    let before = sim.balance().energy;
+    sim.run_until(4.0).unwrap_or_else(|e| panic!("{e}"));
+    // one that rolls to and fro in a valley keeps the sum of its energies
+    let lost = (before.total() - sim.balance().energy.total()).abs() / before.potential;
+    println!("lost {lost:e}, kinetic {:e} J", before.kinetic);
+    assert!(lost < 1e-5 && before.kinetic < 1e-4 * before.potential, "lost {lost:e}, kinetic {:e} J", before.kinetic);
 }
 
 /// An arch of 21 voussoirs, t/R = 0.15, with this part of the lateral load at which limit analysis says that it falls (0.14832 g).
