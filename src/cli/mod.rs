@@ -97,8 +97,8 @@ enum Command {
     Inspect(inspect::Arguments),
     /// Run solvers on a folder of problems and draw performance profiles
     Profile(profile::Arguments),
-    /// List the solvers and what each is good for
-    Solvers,
+    /// List the solvers and what each is good for, or the parameters of one
+    Solvers(solve::ListArguments),
 }
 
 /// Runs the program with the arguments of the process; the result is its exit code.
@@ -119,7 +119,7 @@ pub fn main() -> u8 {
         Command::Solve(arguments) => solve::solve(&arguments),
         Command::Inspect(arguments) => inspect::inspect(&arguments),
         Command::Profile(arguments) => profile::profile(&arguments),
-        Command::Solvers => Ok(solve::list()),
+        Command::Solvers(arguments) => Ok(solve::list(&arguments)),
     }));
     match result {
         Ok(Ok(code)) => printed(code),

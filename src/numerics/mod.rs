@@ -11,19 +11,20 @@
 //!
 //! The same law on a given matrix is a [`local::LocalProblem`] (`u = W r + q`), before reduction a [`global::GlobalProblem`]
 //! (`M v = H r + f`, `u = Hᵀ v + w`); [`lcp`], [`mlcp`] and [`relay`] state the problems that have only bounds, [`vi`] and [`qp`] their
-//! neighbours. [`solvers`] lists every solver by name, and [`acceptance`] says when an answer counts as solved.
+//! neighbours. [`solvers`] is the door to all of them, `problem.solve(&settings)`, and lists the solvers by name; [`acceptance`] says when
+//! an answer counts as solved.
 //!
 //! ```
 //! use drystone::algebra::blocks::BlockRows;
-//! use drystone::numerics::local::{LocalProblem, LocalSolver, auto::Auto};
+//! use drystone::numerics::{local::LocalProblem, solvers::Settings};
 //! // two contacts (n, t1, t2) on one block, both pressed, the first dragged
 //! let mut w = vec![0.0; 36];
 //! (0..6).for_each(|i| (w[7 * i], w[6 * i + (i + 3) % 6]) = (2.0, 1.0));
 //! let w = BlockRows::from_dense(&[0, 3, 6], &w);
 //! let p = LocalProblem::friction(w, vec![-1.0, 3.0, 0.0, -1.0, 0.0, 0.0], &[0.5, 0.5])?;
-//! let (mut r, mut u) = ([0.0; 6], [0.0; 6]);
-//! let report = Auto { tolerance: 1e-12, ..Auto::default() }.solve(&p, &mut r, &mut u);
-//! assert!(report.converged() && report.rel <= 1e-12 && (r[1] + 0.5 * r[0]).abs() < 1e-12);
+//! let answer = p.solve(&Settings { tolerance: 1e-12, ..Settings::default() })?;
+//! let r = &answer.solution.r;
+//! assert!(answer.converged() && answer.report.rel <= 1e-12 && (r[1] + 0.5 * r[0]).abs() < 1e-12);
 //! # Ok::<(), drystone::numerics::ProblemError>(())
 //! ```
 
@@ -47,6 +48,7 @@ pub mod matrices;
 pub mod mixed;
 pub mod mlcp;
 pub mod newton;
+pub mod operator;
 pub mod qp;
 pub mod relay;
 pub mod residual;
@@ -230,6 +232,24 @@ pub enum ProblemError {
         found: f64,
         /// What would do.
         needed: &'static str,
+    },
+    /// A solver or a setting that does not fit.
+    #[error("{what} {cause}")]
+    Setting {
+        /// Which one.
+        what: String,
+        /// Why it does not fit, and what would.
+        cause: String,
+    },
+    /// More memory than is allowed.
+    #[error("{what} needs {gigabytes:.3} GB, and {limit:.3} GB are allowed; raise the memory limit, or take a solver that does without")]
+    Memory {
+        /// What is too large.
+        what: String,
+        /// What it would need, at least.
+        gigabytes: f64,
+        /// What the settings allow.
+        limit: f64,
     },
     /// A number that is not finite.
     #[error("{what} is not finite")]

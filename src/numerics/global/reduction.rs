@@ -92,6 +92,11 @@ impl<'a> Prepared<'a> {
         &self.weights
     }
 
+    /// The scales on which blocks are judged.
+    pub(in crate::numerics) fn scales(&self) -> &Scales {
+        &self.scales
+    }
+
     /// s_c of every block: it is coupled with those that touch the velocities of `M⁻¹ H` of its rows.
     fn velocity_scales(&self) -> Vec<f64> {
         let p = self.problem;
