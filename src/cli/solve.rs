@@ -3,7 +3,7 @@
 use super::source::positive;
 use super::{DONE, Failure, INPUT, USAGE, say, tell};
 use crate::io::problem::{answer, read};
-use crate::numerics::solvers::{Answer, BlockState, Entry, Kind, Problem, Settings, Solver, all, find};
+use crate::numerics::solvers::{Answer, BlockState, Entry, Kind, Parameter, Problem, Settings, Solver, all, find};
 use crate::numerics::{Measure, ProblemError, Progress, Status};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -175,6 +175,10 @@ pub(super) fn timed(problem: &Problem, settings: &Settings, repeat: u32, mut loo
 
 pub(super) fn solve(arguments: &Arguments) -> Result<u8, Failure> {
     let several = arguments.files.len() > 1;
+    if let Some(entry) = arguments.solver {
+        let set = arguments.set.iter().try_fold(Solver::from(entry), |solver, (name, value)| solver.with(name, value));
+        set.map_err(|error| Failure::new(USAGE, format!("--set: {error}")))?;
+    }
     if let Some(path) = arguments.solution.as_deref().filter(|_| several) {
         std::fs::create_dir_all(path).map_err(|e| Failure::input(format!("{}: cannot be created: {e}", path.display())))?;
     }
@@ -399,17 +403,24 @@ pub(super) fn list(arguments: &ListArguments) -> u8 {
     let families = |entry: &Entry| entry.families.iter().map(|f| f.name()).collect::<Vec<_>>().join(", ");
     if let Some(entry) = arguments.name {
         say(&format!("{}: {}", entry.name, entry.about));
+        let mut told: Vec<(Vec<&str>, Vec<Parameter>)> = Vec::new();
         for &family in entry.families {
-            say(&format!("\nparameters for {} problems, with their defaults", family.name()));
-            for p in entry.parameters(family) {
-                say(&format!("  {:<24} {}", format!("{}={}", p.name, p.default), p.needed));
+            let parameters = entry.parameters(family);
+            match told.iter_mut().find(|(_, other)| *other == parameters) {
+                Some((families, _)) => families.push(family.name()),
+                None => told.push((vec![family.name()], parameters)),
             }
+        }
+        for (families, parameters) in told {
+            say(&format!("\nparameters for problems of type {}, with their defaults", families.join(", ")));
+            parameters.iter().for_each(|p| say(&format!("  {:<24} {}", format!("{}={}", p.name, p.default), p.needed)));
         }
         return DONE;
     }
     let width = all().iter().map(|e| e.name.len()).max().unwrap_or(0);
+    let wide = all().iter().map(|e| families(e).len()).max().unwrap_or(0);
     for entry in all() {
-        say(&format!("{:<width$}  {:<27} {}", entry.name, families(entry), entry.about));
+        say(&format!("{:<width$}  {:<wide$}  {}", entry.name, families(entry), entry.about));
     }
     say("\nThe first that takes a problem is its default; choose one with `drystone solve FILE --solver NAME`, change its parameters with");
     say("--set NAME=VALUE (`drystone solvers NAME` lists them).");

@@ -33,7 +33,7 @@ pub mod acceptance;
 pub mod admissible;
 pub mod auto;
 mod central;
-pub mod complementarity;
+pub(crate) mod complementarity;
 pub mod contact;
 mod disjoint;
 mod feasibility;

@@ -473,13 +473,13 @@ mod tests {
                     x_lower: lower.clone(), x_upper: upper.clone(),
                 };
                 p.validate().expect("legal");
-                let (mut found, mut dual) = (vec![0.0; n], vec![0.0; m]);
-                let report = Admm::default().solve(&p, &mut found, &mut dual, &mut |_| true);
-                prop_assert!(report.converged(), "{report:?}");
+                let answer = p.solve(&Settings::default()).expect("legal");
+                prop_assert!(answer.converged(), "{:?}", answer.report);
+                let found = answer.solution.r;
                 prop_assert!(found.iter().zip(&x).all(|(a, b)| (a - b).abs() < 1e-6), "{found:?} {x:?}");
-                let mut found = vec![0.0; n];
-                let report = ProjectedGradient::default().solve(&p, &mut found, &mut |_| true);
-                prop_assert_eq!(report.converged(), !constrained);
+                let answer = p.solve(&Settings::with_solver("projected_gradient").expect("a solver")).expect("legal");
+                prop_assert_eq!(answer.converged(), !constrained);
+                let found = answer.solution.r;
                 prop_assert!(constrained || found.iter().zip(&x).all(|(a, b)| (a - b).abs() < 1e-6));
             }
         }

@@ -130,27 +130,12 @@ fn may_be_dense(n: usize, ask: &Settings) -> Result<(), ProblemError> {
     Ok(())
 }
 
-/// Whether W of a global problem may be formed: no row of blocks is shorter than the longest list of blocks on one of its velocities.
+/// Whether W of a global problem may be formed.
 fn reduces(p: &GlobalProblem, ask: &Settings) -> Result<(), ProblemError> {
-    p.validate()?;
-    let mut owner = vec![0usize; p.w.len()];
-    (0..p.sets.len()).for_each(|a| owner[p.offsets[a]..p.offsets[a + 1]].fill(a));
-    let mut last = vec![usize::MAX; p.f.len()];
-    let mut met = vec![0u64; p.f.len()];
-    let columns = p.h.to_csc();
-    let touched = |row: usize| columns.outer_view(row).map(|c| c.indices().to_vec()).unwrap_or_default();
-    for row in 0..p.w.len() {
-        for k in touched(row) {
-            if last[k] != owner[row] {
-                (last[k], met[k]) = (owner[row], met[k] + 1);
-            }
-        }
-    }
-    let row = |row: usize| touched(row).into_iter().map(|k| met[k]).max().unwrap_or(0);
-    let bytes = (0..p.w.len()).map(|i| 8 * row(i) * (p.offsets[owner[i] + 1] - p.offsets[owner[i]]) as u64).sum::<u64>();
+    let bytes = p.least_numbers_of_w().saturating_mul(8);
     if bytes <= ask.memory_limit {
         return Ok(());
     }
-    let what = format!("W of {} rows, which share bodies,", p.w.len());
+    let what = format!("W of {} rows that share bodies", p.w.len());
     Err(ProblemError::Memory { what, gigabytes: bytes as f64 / 1e9, limit: ask.memory_limit as f64 / 1e9 })
 }

@@ -24,10 +24,12 @@
 
 mod answer;
 mod catalogue;
+mod clock;
 mod door;
 mod engines;
 pub(in crate::numerics) mod parameters;
 mod problem;
+mod routed;
 mod settings;
 pub(in crate::numerics) mod statement;
 

@@ -179,7 +179,7 @@ tuned! {
     DeSaxceFixedPoint { max_outer, inner_steps in 1.0..1e9 }
     TrescaFixedPoint { max_outer, max_inner, inner_share in 1e-6..0.99 }
     AclmFixedPoint { max_outer, max_inner, inner_share in 1e-6..0.99 }
-    GlobalAuto { max_rounds, redundancy in 0.0..1e9 }
+    GlobalAuto { max_rounds, redundancy in 0.0..1e9, max_w }
     BodyAdmm { max_iterations, rho in 1e-9..1e9, relaxation in 0.01..1.99, window in 0.0..12.0, max_changes }
     BodyNewton { max_iterations, penalty in 1e-9..1e9 }
     Pivoting { max_bases }

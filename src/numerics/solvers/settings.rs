@@ -1,10 +1,9 @@
 //! What a caller may ask of a solve, whatever the problem.
 
 use super::catalogue::{Entry, all, find};
-use super::{Answer, Family, Solution};
+use super::{Family, Solution};
 use crate::numerics::local::{finite, size};
-use crate::numerics::{Measure, ProblemError, Progress, Status, Watch};
-use std::time::Instant;
+use crate::numerics::{Measure, ProblemError};
 
 /// Copies of a dense matrix that pivoting, factors and scaling take.
 const COPIES: u64 = 3;
@@ -37,7 +36,7 @@ pub struct Settings {
     pub memory_limit: u64,
     /// Start from this instead of zero: r or z, and for global problems v where it is known.
     pub guess: Option<Solution>,
-    /// Keep a line for every iteration in [`Answer::log`].
+    /// Keep a line for every iteration in [`Answer::log`](super::Answer::log).
     pub log: bool,
     /// The solver, with its parameters; without one the first of [`all`] that takes the problem.
     pub solver: Option<Solver>,
@@ -170,35 +169,6 @@ impl Settings {
         };
         positive("the tolerance", self.tolerance)?;
         self.time_limit.map_or(Ok(()), |limit| positive("the time limit (s)", limit))
-    }
-
-    /// A solve under the clock: the one place of the numerics that reads it. `solve` gets a watch that keeps the log and says stop
-    /// when the time is over; what it finds is not changed by the time that it takes.
-    pub(in crate::numerics) fn timed(
-        &self,
-        watch: &mut Watch,
-        solve: impl FnOnce(&mut Watch) -> Result<Answer, ProblemError>,
-    ) -> Result<Answer, ProblemError> {
-        self.validate()?;
-        if self.time_limit.is_none() && !self.log {
-            return solve(watch);
-        }
-        let start = Instant::now();
-        let mut log = Vec::new();
-        let mut late = false;
-        let mut answer = solve(&mut |look: Progress| {
-            let seconds = start.elapsed().as_secs_f64();
-            if self.log && !late {
-                log.push(LogLine { iteration: look.iteration, error: look.error, seconds });
-            }
-            late |= self.time_limit.is_some_and(|limit| seconds >= limit);
-            !late && watch(look)
-        })?;
-        if late && answer.report.status == Status::Stalled {
-            answer.report.status = Status::BudgetSpent;
-        }
-        answer.log = log;
-        Ok(answer)
     }
 
     /// Name of the solver for a family that no file holds.

@@ -204,7 +204,7 @@ impl<'a> Stated<'a> {
 }
 
 /// Row, column and value of every number of the blocks.
-fn entries(m: &BlockRows) -> impl Iterator<Item = (usize, usize, f64)> {
+pub(super) fn entries(m: &BlockRows) -> impl Iterator<Item = (usize, usize, f64)> {
     (0..m.block_count()).flat_map(move |i| {
         m.row(i).flat_map(move |(j, block)| {
             let (rows, columns) = (m.range(i), m.range(j));
