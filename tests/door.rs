@@ -91,7 +91,10 @@ fn settings_that_make_no_sense_are_named_with_what_would_do() {
     // a parameter of the solver for other kinds of problems
     let global_only = Solver::named("auto").and_then(|s| s.with("redundancy", 1.0)).expect("a parameter of the global one");
     let error = text(&Settings { solver: Some(global_only), ..Settings::default() });
-    assert!(error.contains("`redundancy` of solver auto means nothing for this kind of problem; there are max_rounds, max_factor"), "{error}");
+    assert!(
+        error.contains("`redundancy` of solver auto means nothing for this kind of problem; there are max_rounds, max_factor"),
+        "{error}"
+    );
     // data of the problem itself
     let bad = LocalProblem { q: vec![0.0; 5], ..bricks(3, 0.4) };
     assert!(matches!(bad.solve(&Settings::default()), Err(ProblemError::Size { .. })));

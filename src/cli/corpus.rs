@@ -67,7 +67,9 @@ impl Line {
                 }
             }
         }
-        let instant = |word: &str| word.parse().ok().filter(|t: &f64| *t > 0.0 && t.is_finite()).ok_or(format!("expected an instant in seconds, found `{word}`"));
+        let instant = |word: &str| {
+            word.parse().ok().filter(|t: &f64| *t > 0.0 && t.is_finite()).ok_or(format!("expected an instant in seconds, found `{word}`"))
+        };
         let at = words.map(instant).collect::<Result<Vec<f64>, String>>()?;
         if at.is_empty() || !at.is_sorted_by(|a, b| a < b) {
             return Err(format!("expected instants that grow, found {at:?}"));
@@ -78,7 +80,8 @@ impl Line {
 
 pub(super) fn corpus(arguments: &Arguments) -> Result<u8, Failure> {
     use_threads(arguments.threads.map(usize::from))?;
-    let text = std::fs::read_to_string(&arguments.list).map_err(|e| Failure::input(format!("{}: cannot be read: {e}", arguments.list.display())))?;
+    let text = std::fs::read_to_string(&arguments.list)
+        .map_err(|e| Failure::input(format!("{}: cannot be read: {e}", arguments.list.display())))?;
     let mut lines = Vec::new();
     for (number, text) in text.lines().enumerate().filter(|(_, l)| !l.trim().is_empty() && !l.trim().starts_with('#')) {
         let line = Line::parse(text).map_err(|e| Failure::input(format!("{}:{}: {e}", arguments.list.display(), number + 1)))?;

@@ -338,8 +338,10 @@ fn settings(arguments: &Arguments, path: &Path, several: bool, problem: &Problem
 
 /// The blocks as a table.
 fn contacts(blocks: &[BlockState]) -> String {
-    let mut text =
-        format!("  {:>8} {:<9} {:>11} {:>11} {:>11} {:>11} {:>9} {:>9}", "row", "state", "normal", "tangent", "opening", "slip", "violation", "misfit");
+    let mut text = format!(
+        "  {:>8} {:<9} {:>11} {:>11} {:>11} {:>11} {:>9} {:>9}",
+        "row", "state", "normal", "tangent", "opening", "slip", "violation", "misfit"
+    );
     for b in blocks {
         let _ = write!(
             text,
@@ -424,6 +426,8 @@ pub(super) fn list(arguments: &ListArguments) -> u8 {
     }
     say("\nThe first that takes a problem is its default; choose one with `drystone solve FILE --solver NAME`, change its parameters with");
     say("--set NAME=VALUE (`drystone solvers NAME` lists them).");
-    say("local: fc, rfc and gmp (W, q); global: gfc and grfc (M, H, f, w); lcp, mlcp and relay: M, q. vi, qp and operator: in Rust programs.");
+    say(
+        "local: fc, rfc and gmp (W, q); global: gfc and grfc (M, H, f, w); lcp, mlcp and relay: M, q. vi, qp and operator: in Rust programs.",
+    );
     DONE
 }

@@ -114,7 +114,12 @@ impl Projection {
     }
 
     /// Improves `x`, the first guess.
-    pub(in crate::numerics) fn run<F: Fn(&[f64], &mut [f64]), P: Fn(&mut [f64])>(&self, p: &Vi<F, P>, x: &mut [f64], watch: &mut Watch) -> Report {
+    pub(in crate::numerics) fn run<F: Fn(&[f64], &mut [f64]), P: Fn(&mut [f64])>(
+        &self,
+        p: &Vi<F, P>,
+        x: &mut [f64],
+        watch: &mut Watch,
+    ) -> Report {
         let n = x.len();
         let [mut fx, mut y, mut fy, mut best_x] = std::array::from_fn(|_| vec![0.0; n]);
         x.iter_mut().filter(|x| !x.is_finite()).for_each(|x| *x = 0.0);

@@ -274,7 +274,8 @@ impl<'a> Reader<'a> {
 
     fn first_guess(&self) -> Result<Solution, Error> {
         let top = self.groups(&self.file.root(), "/")?;
-        let within = top.iter().filter(|name| name.starts_with("fclib_")).flat_map(|name| [format!("{name}/solution"), format!("{name}/guesses/1")]);
+        let within =
+            top.iter().filter(|name| name.starts_with("fclib_")).flat_map(|name| [format!("{name}/solution"), format!("{name}/guesses/1")]);
         let places = ["solution".to_owned(), "guesses/1".to_owned()].into_iter().chain(within);
         for place in places {
             let Ok(group) = self.file.group(&place) else { continue };

@@ -180,7 +180,11 @@ fn state(set: AdmissibleSet, r: &[f64], u: &[f64], w: f64) -> State {
         AdmissibleSet::Coulomb { .. } | AdmissibleSet::SecondOrder { .. } if r.len() == 1 => State::Closed,
         AdmissibleSet::Coulomb { mu: 0.0 } | AdmissibleSet::SecondOrder { mu: 0.0 } => State::Closed,
         AdmissibleSet::Coulomb { mu } | AdmissibleSet::SecondOrder { mu } => {
-            if cone(mu, 1..r.len()) { State::Slip } else { State::Stick }
+            if cone(mu, 1..r.len()) {
+                State::Slip
+            } else {
+                State::Stick
+            }
         }
         AdmissibleSet::Rolling { mu, mu_r } => {
             let half = r.len() / 2 + 1;
@@ -213,11 +217,8 @@ fn states(sets: &[AdmissibleSet], offsets: &[usize], scales: &Scales, r: &[f64],
             AdmissibleSet::Rolling { .. } => 1..r.len() / 2 + 1,
             _ => 0..0,
         };
-        let first = if tangents.start == 0 {
-            (0..r.len()).reduce(|a, b| if r[b].abs() > r[a].abs() { b } else { a }).unwrap_or(0)
-        } else {
-            0
-        };
+        let first =
+            if tangents.start == 0 { (0..r.len()).reduce(|a, b| if r[b].abs() > r[a].abs() { b } else { a }).unwrap_or(0) } else { 0 };
         let violation = violation(set, w, r, u);
         BlockState {
             row,

@@ -7,16 +7,16 @@
 //! e_s       every block scaled by D, the mean of the diagonal of its own W (or M); rel for mlcp, whose rows share no diagonal
 //! ```
 
-use crate::numerics::admissible::AdmissibleSet;
 use super::statement::Stated;
 use super::{BlockState, Infeasibility, Solution};
+use crate::numerics::ProblemError;
+use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::global::GlobalProblem;
 use crate::numerics::lcp::Lcp;
 use crate::numerics::local::LocalProblem;
 use crate::numerics::mlcp::Mlcp;
 use crate::numerics::relay::Relay;
 use crate::numerics::residual::Residual;
-use crate::numerics::ProblemError;
 
 /// What a problem is called in files and on the command line.
 ///

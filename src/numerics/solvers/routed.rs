@@ -46,10 +46,13 @@ impl RoutedProblem {
         let mut offsets = vec![0];
         members.iter().for_each(|&i| offsets.push(offsets[offsets.len() - 1] + self.offsets[i + 1] - self.offsets[i]));
         let local = LocalProblem {
-            w: BlockRows::from_triplets(&offsets, self.entries().filter_map(|(i, j, x)| {
-                let (i, j) = (place[i], place[j]);
-                (i < usize::MAX && j < usize::MAX).then_some((i, j, x))
-            })),
+            w: BlockRows::from_triplets(
+                &offsets,
+                self.entries().filter_map(|(i, j, x)| {
+                    let (i, j) = (place[i], place[j]);
+                    (i < usize::MAX && j < usize::MAX).then_some((i, j, x))
+                }),
+            ),
             q: pick(&self.q),
             sets: members.iter().map(|&i| self.sets[i]).collect(),
         };

@@ -101,7 +101,11 @@ impl Solver {
             Some(Err(needed)) => Err(ProblemError::Setting { what, cause: format!("is {value}; {needed} is needed") }),
             None => {
                 let mut names: Vec<&str> = Vec::new();
-                known.into_iter().for_each(|n| if !names.contains(&n) { names.push(n) });
+                known.into_iter().for_each(|n| {
+                    if !names.contains(&n) {
+                        names.push(n)
+                    }
+                });
                 Err(ProblemError::Setting { what, cause: format!("is unknown; there are {}", names.join(", ")) })
             }
         }
