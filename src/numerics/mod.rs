@@ -58,6 +58,14 @@ pub mod sweep;
 pub mod vi;
 
 /// How a solve ended.
+///
+/// ```
+/// use drystone::{algebra::matrix::Matrix, numerics::{Status, lcp::Lcp, solvers::Settings}};
+/// // 0·z − 1 ≥ 0 has no solution, and the status proves it
+/// let p = Lcp { m: Matrix::dense(1, 1, vec![0.0]), q: vec![-1.0] };
+/// assert_eq!(p.solve(&Settings::default())?.status(), Status::Inconsistent);
+/// # Ok::<(), drystone::numerics::ProblemError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Status {
     /// The tolerance is met, by the error that was asked for and by every block on its own.
@@ -168,10 +176,28 @@ pub struct Progress {
     pub error: f64,
 }
 
-/// Called once an iteration: records a trace, or returns false to stop (a time limit; numerics know no clock).
+/// Called once an iteration: records a trace, or returns false to stop.
+///
+/// ```
+/// use drystone::{algebra::matrix::Matrix, numerics::{Status, lcp::Lcp, solvers::Settings}};
+/// let p = Lcp { m: Matrix::dense(2, 2, vec![2.0, 1.0, 1.0, 2.0]), q: vec![-5.0, -6.0] };
+/// let mut errors = Vec::new();
+/// let answer = p.solve_watched(&Settings::with_solver("pgs")?, &mut |look| {
+///     errors.push(look.error);
+///     errors.len() < 3
+/// })?;
+/// assert!(errors[1] < errors[0] && answer.status() == Status::BudgetSpent);
+/// # Ok::<(), drystone::numerics::ProblemError>(())
+/// ```
 pub type Watch<'a> = dyn FnMut(Progress) -> bool + 'a;
 
 /// Which error a solver stops on, see [`residual`].
+///
+/// ```
+/// use drystone::numerics::{Measure, residual::Residual};
+/// let found = Residual { rel: 1e-9, e_s: 1e-3, ..Residual::default() };
+/// assert_eq!((Measure::default().of(&found), Measure::Es.of(&found)), (1e-9, 1e-3));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
@@ -201,6 +227,13 @@ impl Measure {
 }
 
 /// A problem that no solver can be asked to solve.
+///
+/// ```
+/// use drystone::{algebra::matrix::Matrix, numerics::{lcp::Lcp, solvers::Settings}};
+/// let p = Lcp { m: Matrix::dense(1, 1, vec![2.0]), q: vec![-1.0, 0.0] };
+/// let error = p.solve(&Settings::default()).unwrap_err();
+/// assert_eq!(error.to_string(), "q holds 2 values, but 1 are needed (one per row of M)");
+/// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ProblemError {
     /// A block whose local Delassus operator has a nonpositive or non-finite diagonal.

@@ -7,9 +7,8 @@
 //! ```
 //!
 //! H is dof × rows here, as in the files. [`Prepared`] factorises M once, component by component, and gives q, the scales of
-//! the residual and the reduced problem; [`Reduced`] hands that to any [`LocalSolver`], [`admm::BodyAdmm`] and
-//! [`proximal::BodyNewton`] work with the velocities as unknowns and never form W, [`auto::GlobalAuto`]
-//! chooses.
+//! the residual and the reduced problem, which every local solver takes; `body_admm` and `body_newton` work with the velocities as
+//! unknowns and never form W, `auto` chooses.
 
 use super::local::{LocalProblem, LocalSolver, finite, natural_map, size, validate_sets};
 use super::{ProblemError, Report, Watch, admissible::AdmissibleSet, residual::Residual};
