@@ -143,20 +143,19 @@ pub(super) struct Timed {
     pub(super) seconds: f64,
 }
 
-/// Solves `repeat` times from the guess of the settings; the best time counts. `look` sees every iteration of the first.
-pub(super) fn timed(problem: &Problem, settings: &Settings, repeat: u32, mut look: impl FnMut(Progress)) -> Result<Timed, ProblemError> {
+/// Solves `repeat` times from the guess of the settings; the best time counts. `look` sees every iteration of the first, and ends it
+/// where it is false.
+pub(super) fn timed(
+    problem: &Problem,
+    settings: &Settings,
+    repeat: u32,
+    mut look: impl FnMut(Progress) -> bool,
+) -> Result<Timed, ProblemError> {
     let mut best: Option<Timed> = None;
     let again = Settings { log: false, ..settings.clone() };
     for round in 0..repeat.max(1) {
         let cpu = cpu_time::ProcessTime::now();
-        let answer = if round == 0 {
-            problem.solve_watched(settings, &mut |progress| {
-                look(progress);
-                true
-            })?
-        } else {
-            problem.solve(&again)?
-        };
+        let answer = if round == 0 { problem.solve_watched(settings, &mut look)? } else { problem.solve(&again)? };
         let seconds = cpu.elapsed().as_secs_f64();
         best = Some(match best {
             None => Timed { answer, seconds },
@@ -272,6 +271,7 @@ fn one(arguments: &Arguments, path: &Path, several: bool, trace: &mut String) ->
             next = look.iteration + 1 + look.iteration / 20;
             tell(&format!("{file}  {:>8}  {:.3e}  {:.3} s", look.iteration, look.error, start.elapsed().as_secs_f64()));
         }
+        true
     });
     let Timed { answer, seconds } = match solved {
         Ok(solved) => solved,

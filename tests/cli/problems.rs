@@ -291,7 +291,7 @@ fn a_list_of_steps_becomes_a_folder_of_problems() {
     let (list_text, out) = (list.to_str().unwrap(), directory.path().join("out"));
     std::fs::write(
         directory.path().join("ball.toml"),
-        "time = { step = \"2 ms\", end = \"1 s\" }\n[[generate.lattice]]\ncount = [2, 1, 1]\nradius = 0.01\n",
+        "time = { step = \"2 ms\", end = \"1 s\" }\ncontact = { mu = 0.5 }\n[[generate.lattice]]\ncount = [2, 1, 1]\nradius = 0.01\n",
     )
     .unwrap();
     std::fs::write(&list, "# steps\n\nwall block_wall rows=2 columns=2 at 0.01 0.02\nballs ball.toml contact.mu=0.1 at 0.3\n").unwrap();
