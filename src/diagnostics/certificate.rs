@@ -1,6 +1,7 @@
 //! The summary of a run for people: what an engineer wants to read first.
 
 use super::summary::Summary;
+use crate::numerics::Method;
 use std::fmt;
 
 impl fmt::Display for Summary {
@@ -35,6 +36,10 @@ fn table(s: &Summary) -> String {
     }
     line("residual e_s", format!("max {}, median {} (asked {})", short(s.residual_max), short(s.residual_median), short(s.tolerance)));
     line("unconverged steps", format!("{} of {}, {:.1} sweeps a step", s.unconverged_steps, s.steps, s.iterations_mean));
+    if s.ended_by.keys().any(|&method| method > Method::Calm) {
+        let counts = s.ended_by.iter().map(|(method, steps)| format!("{method} {steps}"));
+        line("steps ended by", counts.collect::<Vec<_>>().join(", "));
+    }
     if s.lagged_steps > 0 {
         line(
             "lagged friction",

@@ -6,5 +6,6 @@ pub mod convergence;
 pub mod energy;
 pub mod postmortem;
 pub mod problem;
+mod studies;
 pub mod summary;
 mod warnings;

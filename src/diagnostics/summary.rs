@@ -1,24 +1,24 @@
 //! What a run comes to: a meter that looks at every step, and the summary it gives at the end.
 
 use super::check::repeated;
+pub use super::studies::{DamFigures, InclineFigures};
+use super::studies::{Forces, Momentum, momentum};
 use super::warnings::warnings;
 use crate::assembly::problem::StepProblem;
 use crate::geometry::systems::Proximity;
-use crate::io::scene::model::{DamStudy, InclineStudy, Scene, Study};
-use crate::model::contact::{ContactPair, Manifold};
+use crate::io::scene::model::{Scene, Study};
+use crate::model::contact::Manifold;
 use crate::model::newton_euler::{BodyName, BodyPose, Inertia, Velocity};
-use crate::numerics::Status;
+use crate::numerics::{Method, Status};
 use crate::simulation::{Simulation, StepReport};
 use crate::topology::bodies::{Bodies, Body};
 use bevy_ecs::prelude::Entity;
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Steps over which forces are averaged at the end of a run.
 const LAST_STEPS: usize = 10;
-
-/// A dam whose courses have moved by less than this part of its width stands where it was built.
-const IN_PLACE: f64 = 1e-6;
 
 /// Energies and works of a run (J).
 ///
@@ -52,46 +52,6 @@ pub struct EnergySummary {
     pub impact_gain_J: f64,
     /// `|ΔE − Σ work| / max(|ΔE_pot|, max E_kin)`.
     pub balance_error: f64,
-}
-
-/// Figures of a slope, see [`InclineStudy`].
-///
-/// ```
-/// let figures = drystone::diagnostics::summary::InclineFigures::default();
-/// assert!(figures.acceleration.is_none(), "the window was not reached");
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct InclineFigures {
-    /// Acceleration down the slope over the window (m/s²).
-    pub acceleration: Option<f64>,
-    /// `a / a_exact − 1`; none where the box should stick.
-    pub acceleration_error: Option<f64>,
-    /// Way in the plane from the tilt to the end of the window (m).
-    pub creep_m: Option<f64>,
-}
-
-/// Safety of a dam from the resultants that the simulation found in the base joint, see [`DamStudy`].
-///
-/// They are means over the last steps. Of a dam that gives way they are those of the last step in place, with what would have held it
-/// there: the reactions less the change of the momentum of the courses. Factors below one are found that way.
-///
-/// ```
-/// let figures = drystone::diagnostics::summary::DamFigures::default();
-/// assert!(figures.sliding_factor.is_none(), "nothing was simulated");
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-#[expect(non_snake_case, reason = "the names are those of the JSON output, which carry units")]
-pub struct DamFigures {
-    /// `μ N / T`.
-    pub sliding_factor: Option<f64>,
-    /// Moment of the weight about the toe over the moment that overturns, `M_W / (M_W − N x_N)`.
-    pub overturning_factor: Option<f64>,
-    /// Normal resultant of the ground on the lowest course.
-    pub base_normal_N: Option<f64>,
-    /// Tangential resultant against the water.
-    pub base_shear_N: Option<f64>,
-    /// Distance of the normal resultant from the toe.
-    pub base_resultant_from_toe_m: Option<f64>,
 }
 
 /// The summary of a run; serialized, it is the line that `drystone run --json` prints, displayed, a certificate for people.
@@ -154,6 +114,10 @@ pub struct Summary {
     pub warnings: Vec<String>,
     /// Sweeps per step.
     pub iterations_mean: f64,
+    /// Matrix factorisations per step.
+    pub factorisations_mean: f64,
+    /// How many steps each method ended, see [`Method`].
+    pub ended_by: BTreeMap<Method, u64>,
     /// Largest overlap at the end (m).
     pub penetration_max_m: f64,
     /// Mean over the pairs that overlap at the end (m).
@@ -188,19 +152,6 @@ pub struct Summary {
     #[serde(flatten)]
     pub dam: Option<DamFigures>,
 }
-
-/// Forces of one of the last steps.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Forces {
-    support: f64,
-    base_normal: f64,
-    base_shear: f64,
-    /// Normal forces times their distance from the toe.
-    base_moment: f64,
-}
-
-/// Momentum of the courses of a dam: up, downstream, and about the toe in the sense of the weight.
-type Momentum = [f64; 3];
 
 /// Looks at every step and gives the summary at the end.
 ///
@@ -275,19 +226,21 @@ pub(crate) struct Record {
     /// shortest and longest step
     step_sizes: Option<[f64; 2]>,
     sweeps: u64,
+    factorisations: u64,
+    ended_by: BTreeMap<Method, u64>,
     penetration: f64,
     contacts: usize,
     /// where each body began
-    origins: Vec<Option<DVec3>>,
-    last: Vec<Forces>,
+    pub(super) origins: Vec<Option<DVec3>>,
+    pub(super) last: Vec<Forces>,
     /// velocity down the slope at both ends of the window
-    slide: [Option<f64>; 2],
+    pub(super) slide: [Option<f64>; 2],
     /// position at the tilt and at the end of the window
-    creep: [Option<DVec3>; 2],
+    pub(super) creep: [Option<DVec3>; 2],
     /// of the courses of a dam after the last step
-    momentum: Momentum,
+    pub(super) momentum: Momentum,
     /// whether the dam has left its place
-    gone: bool,
+    pub(super) gone: bool,
     /// what was wrong before the run, and what locked axes held in it
     warnings: Vec<String>,
     held: bool,
@@ -353,29 +306,14 @@ impl Meter {
         let h = report.step_size;
         record.step_sizes = Some(record.step_sizes.map_or([h; 2], |[low, high]| [low.min(h), high.max(h)]));
         record.sweeps += report.report.iterations as u64;
+        record.factorisations += report.report.factorisations as u64;
+        *record.ended_by.entry(report.report.ended_by).or_default() += 1;
         record.penetration = record.penetration.max(report.penetration);
         record.contacts = report.contacts;
         let down = simulation.scheme().gravity.try_normalize().unwrap_or(DVec3::NEG_Z);
         let mut forces = Forces { support: report.support_force.dot(down), ..Forces::default() };
         if let Study::Dam(dam) = &self.study {
-            let last = record.last.last().copied().filter(|_| record.gone);
-            if let Some(last) = last {
-                forces = Forces { support: forces.support, ..last };
-            } else {
-                base_forces(dam, &self.entities, simulation, &mut forces);
-                // where the dam gives way, what it would take to hold it: the reactions less the change of momentum
-                let now = momentum(dam, &self.entities, simulation);
-                let rate = |k: usize| (now[k] - record.momentum[k]) / simulation.time_step();
-                forces.base_normal -= rate(0);
-                forces.base_shear += rate(1);
-                forces.base_moment -= rate(2);
-                record.momentum = now;
-                let moved = |&i: &usize| {
-                    let pose = self.entities.get(i).and_then(|&entity| simulation.world().get::<BodyPose>(entity));
-                    pose.zip(record.origins[i]).is_some_and(|(pose, origin)| pose.0.position.distance(origin) > IN_PLACE * dam.width)
-                };
-                record.gone = dam.courses.iter().any(moved);
-            }
+            forces = record.weigh(dam, &self.entities, simulation, forces);
         }
         if record.last.len() == LAST_STEPS {
             record.last.remove(0);
@@ -448,6 +386,8 @@ impl Meter {
             penetration_size_max: record.penetration_size,
             stride_max: record.stride,
             iterations_mean: record.sweeps as f64 / steps.max(1) as f64,
+            factorisations_mean: record.factorisations as f64 / steps.max(1) as f64,
+            ended_by: record.ended_by.clone(),
             support_force_N: forces.support,
             energy: energies(simulation),
             state_hash: format!("{:016x}", simulation.state_hash()),
@@ -458,8 +398,8 @@ impl Meter {
         self.motion(simulation, &mut summary);
         match &self.study {
             Study::None => {}
-            Study::Incline(study) => summary.incline = Some(self.incline(study)),
-            Study::Dam(study) => summary.dam = Some(self.dam(study, simulation, &forces)),
+            Study::Incline(study) => summary.incline = Some(record.incline(study)),
+            Study::Dam(study) => summary.dam = Some(record.dam(study, &self.entities, simulation, &forces)),
         }
         summary.warnings = record.warnings.iter().cloned().chain(warnings(&summary, record)).collect();
         summary
@@ -483,33 +423,6 @@ impl Meter {
         }
         summary.height_mean_m = height / f64::from(dynamic.max(1));
     }
-
-    fn incline(&self, study: &InclineStudy) -> InclineFigures {
-        let slide = self.record.slide[0].zip(self.record.slide[1]);
-        let creep = self.record.creep[0].zip(self.record.creep[1]).map(|(from, to)| (to - from).with_z(0.0).length());
-        let acceleration = slide.map(|(v1, v2)| (v2 - v1) / (study.window[1] - study.window[0]));
-        let exact = study.exact_acceleration();
-        let acceleration_error = acceleration.filter(|_| exact > 0.0).map(|a| a / exact - 1.0);
-        InclineFigures { acceleration, acceleration_error, creep_m: creep }
-    }
-
-    fn dam(&self, study: &DamStudy, simulation: &Simulation, forces: &Forces) -> DamFigures {
-        let (world, g) = (simulation.world(), simulation.scheme().gravity.length());
-        let mut weight_moment = 0.0;
-        for &i in &study.courses {
-            if let (Some(origin), Some(inertia)) = (self.record.origins[i], world.get::<Inertia>(self.entities[i])) {
-                weight_moment += inertia.mass * g * (study.toe - origin).dot(study.downstream);
-            }
-        }
-        let over = |a: f64, b: f64| Some(a / b).filter(|x| x.is_finite() && b > 1e-12 * a.abs());
-        DamFigures {
-            sliding_factor: over(study.mu * forces.base_normal, forces.base_shear),
-            overturning_factor: over(weight_moment, weight_moment - forces.base_moment),
-            base_normal_N: Some(forces.base_normal),
-            base_shear_N: Some(forces.base_shear),
-            base_resultant_from_toe_m: over(forces.base_moment, forces.base_normal),
-        }
-    }
 }
 
 /// The first place of a step where locked axes hold what would have to move, in words.
@@ -527,50 +440,6 @@ fn held(report: &StepReport, simulation: &Simulation) -> Option<String> {
          locked; unlock it, or let the other body give way",
         report.step, report.time, worst.speed, d.x, d.y, d.z
     ))
-}
-
-/// Resultants of the ground on the lowest course in the last step.
-fn base_forces(study: &DamStudy, entities: &[Entity], simulation: &Simulation, forces: &mut Forces) {
-    let (Some(&lowest), Some(&ground)) = (study.courses.first().and_then(|&i| entities.get(i)), entities.get(study.ground)) else { return };
-    let world = simulation.world();
-    let h = simulation.time_step();
-    let up = -simulation.scheme().gravity.try_normalize().unwrap_or(DVec3::NEG_Z);
-    for &(.., entity) in world.resource::<Proximity>().pairs() {
-        let (Some(pair), Some(manifold)) = (world.get::<ContactPair>(entity), world.get::<Manifold>(entity)) else { continue };
-        let sign = match pair.bodies {
-            bodies if bodies == [lowest, ground] => 1.0,
-            bodies if bodies == [ground, lowest] => -1.0,
-            _ => continue,
-        };
-        for touch in &manifold.points {
-            let force = sign * touch.reaction / h;
-            let normal = force.dot(up);
-            forces.base_normal += normal;
-            forces.base_shear -= force.dot(study.downstream);
-            forces.base_moment += normal * (study.toe - 0.5 * (touch.point1 + touch.point2)).dot(study.downstream);
-        }
-    }
-}
-
-/// Momentum of the courses.
-fn momentum(study: &DamStudy, entities: &[Entity], simulation: &Simulation) -> Momentum {
-    let world = simulation.world();
-    let up = -simulation.scheme().gravity.try_normalize().unwrap_or(DVec3::NEG_Z);
-    let axis = up.cross(study.downstream);
-    let mut sum = [0.0; 3];
-    for &entity in study.courses.iter().filter_map(|&i| entities.get(i)) {
-        let (Some(pose), Some(velocity), Some(inertia)) =
-            (world.get::<BodyPose>(entity), world.get::<Velocity>(entity), world.get::<Inertia>(entity))
-        else {
-            continue;
-        };
-        let linear = inertia.mass * velocity.linear;
-        let spin = pose.0.vector(inertia.principal * velocity.angular);
-        sum[0] += linear.dot(up);
-        sum[1] += linear.dot(study.downstream);
-        sum[2] += ((pose.0.position - study.toe).cross(linear) + spin).dot(axis);
-    }
-    sum
 }
 
 fn penetrations(simulation: &mut Simulation, summary: &mut Summary) {

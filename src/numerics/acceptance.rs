@@ -63,30 +63,45 @@ impl Scales {
     }
 }
 
-/// s_c of every block; `coupled(i, f)` calls f with the blocks that i is coupled with.
-pub(super) fn velocity_scales(
+/// s_c of every block; `neighbours(i)` are the blocks that i is coupled with, itself or not.
+pub(super) fn velocity_scales<I: Iterator<Item = usize>>(
     sets: &[AdmissibleSet],
     offsets: &[usize],
     q: &[f64],
-    mut coupled: impl FnMut(usize, &mut dyn FnMut(usize)),
+    neighbours: impl Fn(usize) -> I,
 ) -> Vec<f64> {
-    let blocks = sets.len();
-    let own: Vec<f64> = (0..blocks).map(|i| largest(&q[offsets[i]..offsets[i + 1]])).collect();
-    let demand: Vec<f64> = (0..blocks).map(|i| demand(sets[i], &q[offsets[i]..offsets[i + 1]])).collect();
-    let mut scale = own;
-    let mut components = DisjointSets::new(blocks);
-    for (i, scale) in scale.iter_mut().enumerate() {
-        coupled(i, &mut |j| {
-            *scale = scale.max(demand[j]);
-            components.join(i as u32, j as u32);
-        });
+    let demand: Vec<f64> = sets.iter().zip(offsets.windows(2)).map(|(set, o)| demand(*set, &q[o[0]..o[1]])).collect();
+    let own = |(i, o): (usize, &[usize])| neighbours(i).fold(largest(&q[o[0]..o[1]]), |m, j| m.max(demand[j]));
+    let mut scale: Vec<f64> = offsets.windows(2).take(sets.len()).enumerate().map(own).collect();
+    let all = demand.iter().fold(0.0f64, |m, x| m.max(*x));
+    // most problems: every block that sees little around it hangs together with the one that asks for most
+    let mut low = scale.iter().filter(|scale| **scale < COMMON * all).count();
+    let (mut met, mut open) = (vec![false; if low > 0 { sets.len() } else { 0 }], Vec::new());
+    if low > 0 {
+        open.extend(demand.iter().position(|demand| *demand >= all));
+        open.iter().for_each(|&i: &usize| met[i] = true);
     }
-    let mut common = vec![0.0f64; blocks];
+    while let Some(i) = open.pop()
+        && low > 0
+    {
+        low -= usize::from(scale[i] < COMMON * all);
+        for j in neighbours(i) {
+            if !std::mem::replace(&mut met[j], true) {
+                open.push(j);
+            }
+        }
+    }
+    if low == 0 {
+        scale.iter_mut().for_each(|scale| *scale = scale.max(COMMON * all));
+        return scale;
+    }
+    let mut components = DisjointSets::new(sets.len());
+    (0..sets.len()).for_each(|i| neighbours(i).for_each(|j| components.join(i as u32, j as u32)));
+    let mut common = vec![0.0f64; sets.len()];
     for (i, demand) in demand.iter().enumerate() {
         let root = components.root(i as u32) as usize;
         common[root] = common[root].max(*demand);
     }
-    let all = common.iter().fold(0.0f64, |m, x| m.max(*x));
     for (i, scale) in scale.iter_mut().enumerate() {
         let common = common[components.root(i as u32) as usize];
         *scale = scale.max(COMMON * if common > NOISE * all { common } else { all });
@@ -96,9 +111,7 @@ pub(super) fn velocity_scales(
 
 /// s_c of the blocks of W.
 pub(super) fn scales_of(w: &BlockRows, sets: &[AdmissibleSet], q: &[f64]) -> Vec<f64> {
-    velocity_scales(sets, w.offsets(), q, |i, f| {
-        w.row(i).filter(|(j, block)| *j != i && block.iter().any(|x| *x != 0.0)).for_each(|(j, _)| f(j));
-    })
+    velocity_scales(sets, w.offsets(), q, |i| w.row(i).filter(|(_, block)| block.iter().any(|x| *x != 0.0)).map(|(j, _)| j))
 }
 
 /// What a velocity without reactions asks of the reactions: an opening normal asks for nothing.

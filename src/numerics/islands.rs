@@ -3,6 +3,15 @@
 use super::disjoint::DisjointSets;
 use super::mixed::{Answer, Block, IMMOBILE, MixedProblem, System};
 
+/// All parts of a problem.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Islands {
+    /// In the order of their first body; systems without rows belong to none.
+    pub(super) parts: Vec<Island>,
+    /// Where each rigid body, then each general system, stands in its own part.
+    places: Vec<u32>,
+}
+
 /// One part: where its bodies, systems, contacts and blocks stand in the whole.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Island {
@@ -12,8 +21,8 @@ pub(super) struct Island {
     pub(super) blocks: Vec<u32>,
 }
 
-/// The islands of a problem, in the order of their first body; systems without rows belong to none.
-pub(super) fn islands(p: &MixedProblem) -> Vec<Island> {
+/// The islands of a problem.
+pub(super) fn islands(p: &MixedProblem) -> Islands {
     let rigid = p.rigid.len();
     let mut sets = DisjointSets::new(rigid + p.general.len());
     let node = |system: System| match system {
@@ -50,36 +59,36 @@ pub(super) fn islands(p: &MixedProblem) -> Vec<Island> {
             found[i].blocks.push(k as u32);
         }
     }
+    let mut places = vec![u32::MAX; sets.len()];
     for k in 0..sets.len() as u32 {
         let island = island_of[sets.root(k) as usize];
         if let Some(island) = found.get_mut(island as usize) {
-            if (k as usize) < rigid { island.rigid.push(k) } else { island.general.push(k - rigid as u32) }
+            let (own, old) = if (k as usize) < rigid { (&mut island.rigid, k) } else { (&mut island.general, k - rigid as u32) };
+            places[k as usize] = own.len() as u32;
+            own.push(old);
         }
     }
-    found
+    Islands { parts: found, places }
 }
 
-impl Island {
-    /// The island as a problem of its own, ready to solve, with the guess that `answer` holds for it.
-    pub(super) fn extract(&self, p: &MixedProblem, answer: &Answer) -> Option<(MixedProblem, Answer)> {
+impl Islands {
+    /// One island as a problem of its own, ready to solve, with the guess that `answer` holds for it.
+    pub(super) fn extract(&self, part: &Island, p: &MixedProblem, answer: &Answer) -> Option<(MixedProblem, Answer)> {
         let mut q = MixedProblem::default();
-        let mut rigid = vec![IMMOBILE; p.rigid.len()];
-        for (new, &old) in self.rigid.iter().enumerate() {
-            rigid[old as usize] = new as u32;
+        for &old in &part.rigid {
             q.rigid.push(p.rigid[old as usize]);
             q.free.rigid.push(p.free.rigid[old as usize]);
             q.resting.extend(p.resting.get(old as usize));
         }
-        let mut general = vec![u32::MAX; p.general.len()];
-        for (new, &old) in self.general.iter().enumerate() {
-            general[old as usize] = new as u32;
+        for &old in &part.general {
             let m = &p.general[old as usize];
             let first = q.free.general.len();
             q.free.general.extend_from_slice(&p.free.general[m.first..m.first + m.dofs]);
             q.general.push(super::mixed::GeneralMass { first, ..m.clone() });
         }
+        let (rigid, general) = self.places.split_at(p.rigid.len());
         let body = |i: u32| if i == IMMOBILE { IMMOBILE } else { rigid[i as usize] };
-        let mut own = self.contacts.iter().copied().peekable();
+        let mut own = part.contacts.iter().copied().peekable();
         let colours = p.colours.windows(2).map(|c| &p.groups[c[0] as usize..=c[1] as usize]);
         for groups in colours {
             for group in groups.windows(2) {
@@ -98,7 +107,7 @@ impl Island {
             System::Rigid(i) => System::Rigid(rigid[i as usize]),
             System::General(i) => System::General(general[i as usize]),
         };
-        for &k in &self.blocks {
+        for &k in &part.blocks {
             let b: Block = p.blocks[k as usize];
             let rows = [0, 1].map(|part| &p.jacobians[b.jacobian[part]..][..b.rows * p.dofs(b.systems[part])]);
             q.push_block(b.set, b.systems.map(system), rows, &p.block_b[b.first..][..b.rows]);
@@ -106,15 +115,17 @@ impl Island {
                 last.scale = b.scale;
             }
         }
-        q.lagged.extend(self.contacts.iter().filter_map(|&k| p.lagged.get(k as usize)));
+        q.lagged.extend(part.contacts.iter().filter_map(|&k| p.lagged.get(k as usize)));
         q.prepare().ok()?;
         let mut a = Answer::for_problem(&q);
-        a.reactions.contacts = self.contacts.iter().map(|&k| answer.reactions.contacts[k as usize]).collect();
-        a.reactions.blocks = self.block_rows(p).map(|row| answer.reactions.blocks[row]).collect();
+        a.reactions.contacts = part.contacts.iter().map(|&k| answer.reactions.contacts[k as usize]).collect();
+        a.reactions.blocks = part.block_rows(p).map(|row| answer.reactions.blocks[row]).collect();
         q.velocities(&a.reactions, &mut a.velocities);
         Some((q, a))
     }
+}
 
+impl Island {
     /// Writes the reactions of the island's own answer into that of the whole.
     pub(super) fn insert(&self, p: &MixedProblem, own: &Answer, answer: &mut Answer) {
         for (&k, &r) in self.contacts.iter().zip(&own.reactions.contacts) {
@@ -162,7 +173,8 @@ mod tests {
         let row = [0.0, 0.0, 1.0, 0.0, 0.0, 0.0];
         p.push_block(AdmissibleSet::Free, [System::Rigid(0), System::Rigid(2)], [&row, &row], &[0.0]);
         p.prepare().expect("legal");
-        let found = islands(&p);
+        let islands = islands(&p);
+        let found = &islands.parts;
         assert_eq!(found.len(), 2, "the fifth body has no rows");
         assert_eq!((&found[0].rigid[..], &found[0].contacts[..], &found[0].blocks[..]), (&[0, 2][..], &[0, 1][..], &[0][..]));
         assert_eq!((&found[1].rigid[..], &found[1].contacts[..]), (&[1, 3][..], &[2, 3][..]));
@@ -170,8 +182,8 @@ mod tests {
         answer.reactions.contacts = (0..4).map(|k| DVec3::splat(f64::from(k))).collect();
         answer.reactions.blocks[0] = 9.0;
         let mut copy = Answer::for_problem(&p);
-        for island in &found {
-            let (q, own) = island.extract(&p, &answer).expect("legal");
+        for island in found {
+            let (q, own) = islands.extract(island, &p, &answer).expect("legal");
             assert_eq!(
                 (q.contacts.len(), q.groups.len()),
                 (own.reactions.contacts.len(), island.contacts.len().min(2) + usize::from(island.blocks.is_empty()))

@@ -81,6 +81,59 @@ pub enum Status {
     Inconsistent,
 }
 
+/// What ended a solve of the default strategy for steps, from the cheapest on; of several islands, the last of these. See [`auto`].
+///
+/// ```
+/// use drystone::numerics::Method;
+/// assert!(Method::Sweeps < Method::Newton);
+/// assert_eq!(Method::Library.to_string(), "solvers for problems from files");
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Method {
+    /// Projected Gauss–Seidel; also what a solver that is called by itself reports.
+    #[default]
+    Sweeps,
+    /// A few more sweeps: a pile at rest that crept, and whose polish was too dear.
+    Calm,
+    /// The convex problem without shifts: a pile at rest.
+    Rest,
+    /// Proximal Newton, where sweeps promised to stall.
+    Newton,
+    /// Sweeps without acceleration, where Newton stalled.
+    PlainSweeps,
+    /// A convex problem: a scene with lagged friction, where sweeps promised to stall.
+    Convex,
+    /// The solvers for problems from files, on a small island where all of these stalled.
+    Library,
+    /// Lagged friction, where Coulomb's law was out of reach.
+    Lagged,
+    /// The least violation, where constraints contradict each other.
+    Contradiction,
+    /// The least violation, where friction jams bodies that are driven together.
+    Jam,
+    /// All sweeps that the budget allows.
+    LastResort,
+}
+
+impl std::fmt::Display for Method {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Sweeps => "sweeps",
+            Self::Calm => "sweeps that calm",
+            Self::Rest => "rest",
+            Self::Newton => "Newton",
+            Self::PlainSweeps => "plain sweeps",
+            Self::Convex => "convex problem",
+            Self::Library => "solvers for problems from files",
+            Self::Lagged => "lagged friction",
+            Self::Contradiction => "least violation",
+            Self::Jam => "jam",
+            Self::LastResort => "all sweeps",
+        })
+    }
+}
+
 /// What a solver says of its answer; the residuals are recomputed from the reactions alone.
 ///
 /// ```
@@ -92,6 +145,8 @@ pub enum Status {
 pub struct Report {
     /// How the solve ended.
     pub status: Status,
+    /// What ended it.
+    pub ended_by: Method,
     /// Iterations of the method: sweeps, pivots, projections, …
     pub iterations: usize,
     /// Matrix factorisations.
@@ -114,6 +169,7 @@ impl Default for Report {
     fn default() -> Self {
         Self {
             status: Status::Converged,
+            ended_by: Method::Sweeps,
             iterations: 0,
             factorisations: 0,
             rel: 0.0,

@@ -93,6 +93,7 @@ impl GaussSeidel {
         let mut best = f64::INFINITY;
         let mut anchor = (0, f64::INFINITY);
         let mut last_norm = f64::INFINITY;
+        let first_forecast = FIRST_FORECAST.max(self.foresight / EARLY);
         let mut next_check = FIRST_FORECAST;
         let mut last_check = 0;
         let mut factor = 0.5;
@@ -129,7 +130,7 @@ impl GaussSeidel {
                         kept = true;
                     }
                 }
-                if self.foresight > 0 && k >= FIRST_FORECAST && k >= 2 * anchor.0 {
+                if self.foresight > 0 && k >= first_forecast && k >= 2 * anchor.0 {
                     let gain = libm::log(anchor.1 / best);
                     let needed = libm::log(best / self.tolerance) / gain * (k - anchor.0) as f64;
                     if anchor.1.is_finite() && (needed.is_nan() || needed > self.foresight as f64) {
@@ -160,6 +161,8 @@ const PAUSE: usize = 3;
 /// Sweeps after which the best answer so far is kept, and velocities are computed anew at each check; earlier ones are not worth it.
 const KEEP_BEST: usize = 30;
 
+/// Part of the sweeps that it may promise before which no forecast is made: errors of the worst contact jump.
+const EARLY: usize = 16;
 /// Sweeps before the first forecast: transients of a cold start are over.
 const FIRST_FORECAST: usize = 8;
 

@@ -11,6 +11,7 @@ use crate::model::integrator::Integrator;
 use crate::model::interaction::{Interaction, SphericalJoint};
 use crate::model::newton_euler::{BodyPose, Velocity};
 use crate::model::scheme::{Clock, Scheme};
+use crate::numerics::auto::Memory;
 use crate::topology::bodies::Slot;
 use bevy_ecs::prelude::*;
 use glam::DVec3;
@@ -84,8 +85,7 @@ pub struct SavedState {
     /// Sorted by slots.
     pairs: Vec<SavedPair>,
     pending_events: usize,
-    /// What the solver may spend on polishing.
-    credit: Option<f64>,
+    solver: Memory,
     /// Of an automatic time step.
     plan: Option<Plan>,
 }
@@ -180,7 +180,7 @@ impl Simulation {
         };
         let pairs = world.resource::<Proximity>().pairs().iter().map(pair).filter(|pair| !pair.points.is_empty()).collect();
         let (clock, scheme) = (*world.resource::<Clock>(), *world.resource::<Scheme>());
-        let credit = world.resource::<Solver>().workspace.credit;
+        let solver = world.resource::<Solver>().workspace.memory.clone();
         SavedState {
             clock,
             scheme,
@@ -192,7 +192,7 @@ impl Simulation {
             joints,
             pairs,
             pending_events: self.events.len(),
-            credit,
+            solver,
             plan: self.auto_step.as_ref().and_then(|auto| auto.plan),
         }
     }
@@ -238,7 +238,7 @@ impl Simulation {
         let world = self.world_mut();
         world.insert_resource(state.clock);
         world.insert_resource(state.scheme);
-        world.resource_mut::<Solver>().workspace.credit = state.credit;
+        world.resource_mut::<Solver>().workspace.memory = state.solver.clone();
         restore_relations(world, state).or_else(|(what, saved, here)| differs(what, saved, here))?;
         // the pairs that the next step will find; then the points and impulses that it would have found there
         self.detect();

@@ -8,6 +8,7 @@ use drystone::model::newton_euler::Velocity;
 use drystone::scenes::Built;
 use std::path::Path;
 
+mod hard;
 mod jam;
 
 fn text(name: &str) -> String {

@@ -74,8 +74,25 @@ fn assemblies_with_a_solution_get_it_or_an_honest_no() {
 fn a_thousand_assemblies_with_a_solution_get_it_or_an_honest_no() {
     let solved = solved(0..1000, 8);
     println!("{solved} of 1000 solved");
-    // 378 of the first 400, in 75 s: where friction of 2 and more meets redundancy, some are found by none of the retries
-    assert!(solved >= 930);
+    // of the first 452 all but 8: where friction of 2 and more meets redundancy, some are found by none of the retries
+    assert!(solved >= 975);
+}
+
+/// Redundant ones with friction of 5, 3 and 5: Newton's method finds none of their solutions from any of its starts.
+#[test]
+fn solutions_that_newton_does_not_find_alone_are_found_along_the_gap() {
+    for seed in [123, 194] {
+        assert_eq!(solved(seed..seed + 1, 8), 1, "{seed}");
+    }
+    #[cfg(feature = "hdf5")]
+    {
+        use drystone::numerics::solvers::Problem;
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/probes/problems/large_friction.hdf5");
+        let Problem::Local(p) = drystone::io::problem::read(&path, None).expect("a problem") else { panic!("of another kind") };
+        let (mut r, mut u) = (vec![0.0; p.order()], vec![0.0; p.order()]);
+        let report = Auto::default().solve(&p, &mut r, &mut u);
+        assert!(report.converged() && worst(&p, &r) < 1e-5, "{report:?}");
+    }
 }
 
 #[test]

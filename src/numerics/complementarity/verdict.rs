@@ -23,6 +23,8 @@ use crate::numerics::residual::Residual;
 const GROWN: f64 = 1e4;
 /// Largest share of the scale of q that rounding excuses.
 const EXCUSED: f64 = 1e-3;
+/// Violation of a row over the largest q of all that no difference of units explains.
+const NOTHING: f64 = 1e-100;
 
 /// True where z, whose errors are `found`, solves the problem to the tolerance on `rel`; sets the violation and the misfit.
 pub(super) fn accepts(form: &Form, z: &[f64], w: &[f64], tolerance: f64, found: &mut Residual) -> bool {
@@ -111,9 +113,7 @@ fn misfit(unit: &Form, z: &[f64]) -> f64 {
     unit.output(&origin, &mut q);
     q.iter_mut().zip(&unit.q).for_each(|(q, plain)| *q = if q.abs() > plain.abs() { *q } else { *plain });
     let offsets: Vec<usize> = (0..=n).collect();
-    let scales = velocity_scales(&sets, &offsets, &q, |i, f| {
-        (0..n).filter(|&j| j != i && (unit.m[i * n + j] != 0.0 || unit.m[j * n + i] != 0.0)).for_each(f);
-    });
+    let scales = velocity_scales(&sets, &offsets, &q, |i| (0..n).filter(move |&j| unit.m[i * n + j] != 0.0 || unit.m[j * n + i] != 0.0));
     let typical = largest(&unit.m);
     // the diagonal may be small beside its row, or 0: z counts by what it can do
     let weights: Vec<f64> = (0..n)
@@ -125,6 +125,8 @@ fn misfit(unit: &Form, z: &[f64]) -> f64 {
         .collect();
     // the z that each row asks for
     let asked: Vec<f64> = (0..n).map(|i| demand(sets[i], &q[i..=i]) / weights[i]).collect();
+    // beside the largest q this is nothing in any unit, and so small that the squares in `rel` no longer see it
+    let nothing = NOTHING * largest(&q);
     let mut worst = 0.0f64;
     for i in 0..n {
         let d = weights[i];
@@ -147,7 +149,7 @@ fn misfit(unit: &Form, z: &[f64]) -> f64 {
         let rounding = 4.0 * f64::EPSILON * n as f64 * size;
         // where rounding alone is larger than what it may excuse, w says nothing
         let missed = if rounding > EXCUSED * scale { missed.max(rounding) } else { missed };
-        if missed > rounding.min(EXCUSED * scale) && scale > 0.0 {
+        if missed > rounding.min(EXCUSED * scale).max(nothing) && scale > 0.0 {
             worst = worst.max(missed / scale);
         }
     }

@@ -100,15 +100,31 @@ impl<'a> Prepared<'a> {
     /// s_c of every block: it is coupled with those that touch the velocities of `M⁻¹ H` of its rows.
     fn velocity_scales(&self) -> Vec<f64> {
         let p = self.problem;
-        let mut owner = vec![0usize; p.w.len()];
-        (0..p.sets.len()).for_each(|a| owner[p.offsets[a]..p.offsets[a + 1]].fill(a));
-        velocity_scales(&p.sets, &p.offsets, &self.q, |a, f| {
-            for k in
-                (p.offsets[a]..p.offsets[a + 1]).filter_map(|row| self.columns.outer_view(row)).flat_map(|column| column.indices().to_vec())
-            {
-                let touched = &self.rows[self.starts[k]..self.starts[k + 1]];
-                touched.iter().map(|&row| owner[row as usize]).filter(|&b| b != a).for_each(&mut *f);
+        let mut owner = vec![0u32; p.w.len()];
+        (0..p.sets.len()).for_each(|a| owner[p.offsets[a]..p.offsets[a + 1]].fill(a as u32));
+        // the blocks of each velocity once each, as rows are in order
+        let (mut starts, mut met) = (vec![0], Vec::with_capacity(self.rows.len()));
+        for range in self.starts.windows(2) {
+            let first = met.len();
+            for &row in &self.rows[range[0]..range[1]] {
+                let block = owner[row as usize];
+                if met.len() == first || met.last() != Some(&block) {
+                    met.push(block);
+                }
             }
+            starts.push(met.len());
+        }
+        let columns = &self.columns;
+        velocity_scales(&p.sets, &p.offsets, &self.q, |a| {
+            // the velocities of its first row are those of all, or nearly: others are asked where they differ
+            let mut known: Option<&[usize]> = None;
+            let fresh = (p.offsets[a]..p.offsets[a + 1]).filter_map(move |row| {
+                let range = columns.indptr().outer_inds_sz(row);
+                let velocities = &columns.indices()[range];
+                (known.replace(velocities) != Some(velocities)).then_some(velocities)
+            });
+            let (starts, met) = (&starts, &met);
+            fresh.flatten().flat_map(move |&k| &met[starts[k]..starts[k + 1]]).map(|&b| b as usize)
         })
     }
 

@@ -5,19 +5,22 @@
 //! 2  proximal Newton            from the best point; first where a factorisation is cheap
 //! 3  ADMM + Anderson(5)         from the best point; first where it is dear (redundant, stuck piles)
 //! 4  proof that there is no solution, else Newton from further starts: faceted cones, curves of proximal problems, drawn points
-//! 5  again, with doubled budgets, other α and ρ, until the operations of all are spent
+//! 5  descents of the gap between motion and reactions, with Newton from their points (`alternation`)
+//! 6  again (2 to 4), with doubled budgets, other α and ρ, until the operations of all are spent; then once more 5
 //! ```
 //!
 //! All decisions count operations, none reads a clock: the same problem takes the same path everywhere. The cost of a factorisation is
 //! counted on the elimination tree of the active blocks before any number is eliminated.
 
 use super::admm::{Admm, Splitting};
+use super::alternation::Search;
 use super::newton::SemismoothNewton;
 use super::nsgs::{Acceleration, Nsgs, Sweeper};
 use super::proximal::{Newton, ProximalPoint};
 use super::starts::{self, Starts};
 use super::{LocalProblem, LocalSolver};
 use crate::numerics::{Measure, Progress, Report, Status, Watch};
+use std::cell::Cell;
 
 /// Settings of the default solver.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,6 +43,8 @@ impl Default for Auto {
 
 /// Sweeps before anything else is thought of.
 const FIRST: usize = 60;
+/// Error over the tolerance after the first sweeps from which they are worth as many again.
+const CLOSE: f64 = 10.0;
 /// Tolerances from here on count as loose: sweeps go on while they promise to get there soon, then splitting has its first try.
 const LOOSE: f64 = 1e-6;
 /// Windows of the accelerated sweeps: a short one is cheaper and as good for a few digits.
@@ -59,6 +64,8 @@ const STARTS: f64 = 1e7;
 /// the square of their rows.
 const EFFORT: f64 = 5e8;
 const SMALL: f64 = 300.0;
+/// Operations of the descents of the gap, in the first round that has them and at the end: about a second, and ten.
+const DESCENTS: (f64, f64) = (4e9, 6e10);
 /// Operations of a dense factorisation in the time of one of a sweep.
 const DENSE_SPEED: f64 = 4.0;
 
@@ -126,6 +133,9 @@ impl Auto {
         if work.stage(Start::Best, r, u, |r, u, w| first.run(&sweeper, r, u, w)) {
             return work.report;
         }
+        if !loose && work.error <= CLOSE * self.tolerance && work.stage(Start::Best, r, u, |r, u, w| first.run(&sweeper, r, u, w)) {
+            return work.report;
+        }
         let mut newton = Newton::new(&sweeper);
         let cost_of_newton = newton.cost(r);
         let cost = cost_of_newton / (DENSE_SPEED * sweeper.cost());
@@ -148,9 +158,12 @@ impl Auto {
         // what a step of each method costs, and what the later rounds may still spend; the first is bounded by its own budgets
         let (sweep, newton_step) = (sweeper.cost(), cost_of_newton / DENSE_SPEED + 2.0 * sweeper.cost());
         let effort = EFFORT * (p.order() as f64 / SMALL).powi(2).max(1.0);
-        let mut paths = 0;
+        let (mut paths, mut search) = (0, None);
+        // what the descents spend is bounded by budgets of their own
+        let apart = Cell::new((0, 0));
         let left = |report: &Report, paths: usize| {
-            let steps = report.iterations as f64 * sweep + report.factorisations as f64 * newton_step;
+            let (iterations, factorisations) = (report.iterations - apart.get().0, report.factorisations - apart.get().1);
+            let steps = iterations as f64 * sweep + factorisations as f64 * newton_step;
             effort - steps - paths as f64 * starts::PATH / DENSE_SPEED
         };
         for round in 0..self.max_rounds {
@@ -179,6 +192,16 @@ impl Auto {
                     return work.report;
                 }
             }
+            if round == 1 && !loose && affordable {
+                search = Search::new(p);
+                let before = work.report;
+                if let Some(search) = &mut search
+                    && work.stage(Start::Best, r, u, |r, u, w| search.run(self.tolerance, self.measure, DESCENTS.0, r, u, w))
+                {
+                    return work.report;
+                }
+                apart.set((work.report.iterations - before.iterations, work.report.factorisations - before.factorisations));
+            }
             let (alpha, rho) = ([1e-3, 1e-5, 1e-2][round % 3], [0.1, 0.3, 0.03][round % 3]);
             for step in 0..if affordable { 3 } else { 0 } {
                 let solved = match (step, cost > DEAR) {
@@ -203,6 +226,11 @@ impl Auto {
             if work.stage(Start::Best, r, u, |r, u, w| sweeps(budget, 0).run(&sweeper, r, u, w)) {
                 return work.report;
             }
+        }
+        if let Some(search) = &mut search
+            && work.stage(Start::Best, r, u, |r, u, w| search.run(self.tolerance, self.measure, DESCENTS.1, r, u, w))
+        {
+            return work.report;
         }
         work.report.status = Status::Stalled;
         work.report

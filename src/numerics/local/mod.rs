@@ -14,6 +14,7 @@ pub(crate) mod admm;
 #[cfg(test)]
 mod agreement_tests;
 mod alart_curnier;
+mod alternation;
 #[cfg(test)]
 mod assemblies;
 pub(crate) mod auto;

@@ -244,7 +244,7 @@ fn faceted(p: &LocalProblem, seed: u64, r: &mut [f64]) -> bool {
 }
 
 /// splitmix64, in [0, 1).
-struct Draw(u64);
+pub(super) struct Draw(pub(super) u64);
 
 impl Draw {
     /// Any admissible reactions of a size from 1/30 to 30 of `largest` over the weights.
@@ -262,7 +262,7 @@ impl Draw {
         }
     }
 
-    fn next(&mut self) -> f64 {
+    pub(super) fn next(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

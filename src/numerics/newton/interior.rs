@@ -13,7 +13,7 @@ use super::nodes::Nodes;
 use super::{Workspace, difference, space};
 use crate::algebra::sparse::BlockSymmetric;
 use crate::numerics::admissible::AdmissibleSet;
-use crate::numerics::mixed::{Answer, MAX_DOFS, MAX_ROWS, MixedProblem, Reactions, Twist, Velocities};
+use crate::numerics::mixed::{Answer, MAX_DOFS, MAX_ROWS, MixedProblem, Reactions, Velocities};
 use crate::numerics::{Report, Status, residual};
 use glam::{DMat3, DVec3};
 
@@ -63,8 +63,6 @@ pub(super) struct Interior {
     step: Vec<f64>,
     velocities: Velocities,
     change: Velocities,
-    /// zeros
-    still: Velocities,
     best: Reactions,
 }
 
@@ -229,9 +227,7 @@ impl Interior {
         let impulses = self.impulses.contacts.iter().copied();
         space::add_impulses(nodes, p, 1.0, impulses, &self.impulses.blocks, &mut self.step);
         matrix.solve_factorised(&mut self.step);
-        self.still.rigid.resize(p.rigid.len(), Twist::default());
-        self.still.general.resize(p.free.general.len(), 0.0);
-        nodes.shifted(p, &self.still, &self.step, 1.0, &mut self.change);
+        nodes.change(p, &self.step, &mut self.change);
         let mut length = f64::INFINITY;
         for (pair, c) in self.contacts.iter_mut().zip(&p.contacts) {
             pair.dy = symmetric(c.mu) * c.rate(&self.change.rigid) - pair.miss;
@@ -341,7 +337,7 @@ fn to_boundary(x: DVec3, d: DVec3) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::numerics::mixed::{Contact, IMMOBILE, RigidMass, System};
+    use crate::numerics::mixed::{Contact, IMMOBILE, RigidMass, System, Twist};
     use crate::numerics::newton::convex;
 
     /// A tower of blocks with four corners each, pushed and turned; the last two hang together by a joint, the first has a stop.

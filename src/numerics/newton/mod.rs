@@ -13,7 +13,7 @@
 //! the bodies as unknowns, so redundant contacts (rank of W far below its order) cost nothing.
 
 use super::mixed::{Answer, Block, Contact, MAX_DOFS, MAX_ROWS, MixedProblem, Reactions, System, Velocities};
-use super::{Report, Status, admissible::AdmissibleSet, residual};
+use super::{Report, Status, admissible, admissible::AdmissibleSet, residual};
 use crate::algebra::sparse::BlockSymmetric;
 use glam::{DMat3, DVec3};
 use nodes::Nodes;
@@ -41,13 +41,11 @@ pub struct ProximalNewton {
     pub overshoot: f64,
     /// First penalty κ (per D⁻¹); grows tenfold an outer step up to 10⁶.
     pub penalty: f64,
-    /// Keep the shift at 0: the convex problem whose solution, where it is at rest, is one of Coulomb's law too.
-    pub convex: bool,
 }
 
 impl Default for ProximalNewton {
     fn default() -> Self {
-        Self { tolerance: 1e-8, max_iterations: 100, overshoot: 1.0, penalty: 10.0, convex: false }
+        Self { tolerance: 1e-8, max_iterations: 100, overshoot: 1.0, penalty: 10.0 }
     }
 }
 
@@ -62,19 +60,30 @@ pub struct Workspace {
     matrix: BlockSymmetric,
     nodes: Nodes,
     gradient: Vec<f64>,
-    trial_gradient: Vec<f64>,
     step: Vec<f64>,
     trial: Velocities,
     reactions: Reactions,
     centre: Reactions,
     shift: Vec<f64>,
+    /// `H v + b` at the iterate, and its change by a whole step
+    here: Rows,
+    along: Rows,
     best: Reactions,
     interior: interior::Interior,
+}
+
+/// A velocity per contact, and one per row of the blocks.
+#[derive(Debug, Default)]
+struct Rows {
+    contacts: Vec<DVec3>,
+    blocks: Vec<f64>,
 }
 
 const MAX_PENALTY: f64 = 1e6;
 /// Outer steps without progress that end the solve.
 const IDLE: usize = 6;
+/// Times a step of Newton is halved.
+const HALVINGS: usize = 12;
 /// Factorisations of an inner problem.
 const INNER: usize = 25;
 /// Gain of an outer step whose inner problem was not solved, from which on another is worth its price.
@@ -107,14 +116,13 @@ impl ProximalNewton {
                 // heavy ones needs it better than the norm of all shows
                 let share = 1e-2 / [1.0, 1e1, 1e2, 1e3, 1e4, 1e5][idle.min(IDLE - 1)];
                 let accuracy = (share * found.e_s).clamp(0.02 * self.overshoot * self.tolerance, 1e-2);
-                let Some(iterations) = minimise(p, answer, work, kappa, accuracy, budget.min(INNER), self.convex) else { break };
+                let Some(iterations) = minimise(p, answer, work, kappa, accuracy, budget.min(INNER)) else { break };
                 report.factorisations += iterations.max(1);
                 answer.reactions.clone_from(&work.reactions);
                 work.trial.clone_from(&answer.velocities);
                 found = residual::certify(p, answer);
                 let gain = found.error() / best;
-                let exact = !self.convex && p.lagged.is_empty();
-                if exact && iterations >= INNER && gain > PAYS {
+                if p.lagged.is_empty() && iterations >= INNER && gain > PAYS {
                     idle = IDLE; // the shift moves as fast as the minimum
                 }
                 idle = if gain < 0.9 && idle < IDLE { 0 } else { idle + 1 };
@@ -147,46 +155,34 @@ impl ProximalNewton {
 }
 
 /// Minimises φ over v from `answer.velocities`; returns the number of factorisations, `None` if one broke down.
-fn minimise(
-    p: &MixedProblem,
-    answer: &mut Answer,
-    w: &mut Workspace,
-    kappa: f64,
-    accuracy: f64,
-    budget: usize,
-    convex: bool,
-) -> Option<usize> {
+fn minimise(p: &MixedProblem, answer: &mut Answer, w: &mut Workspace, kappa: f64, accuracy: f64, budget: usize) -> Option<usize> {
     w.centre.clone_from(&answer.reactions);
     for iteration in 0..budget {
         // the shift follows every iterate: its fixed point is as much work as the minimum
-        w.set_shift(p, &answer.velocities);
-        if convex {
-            w.shift.fill(0.0);
-        }
+        w.look(p, &answer.velocities);
         let value = w.evaluate(p, &answer.velocities, kappa);
-        std::mem::swap(&mut w.gradient, &mut w.trial_gradient);
         if w.norm(p, &w.gradient) <= accuracy * w.scale(p) {
             return Some(iteration);
         }
-        w.assemble(p, &answer.velocities, kappa);
+        w.assemble(p, kappa);
         w.step.clear();
         w.step.extend(w.gradient.iter().map(|g| -g));
         if !w.matrix.solve(&mut w.step) {
             return None;
         }
         let slope: f64 = w.step.iter().zip(&w.gradient).map(|(s, g)| s * g).sum();
+        let kinetic = w.set_change(p, &answer.velocities);
+        let rows = w.row_value(p, kappa, 0.0);
         let mut t = 1.0;
-        for halving in 0.. {
-            w.nodes.shifted(p, &answer.velocities, &w.step, t, &mut w.trial);
-            let trial = std::mem::take(&mut w.trial);
-            let new = w.evaluate(p, &trial, kappa);
-            w.trial = trial;
+        for _ in 0..HALVINGS {
+            let change = t * (kinetic[0] + t * kinetic[1]) + w.row_value(p, kappa, t) - rows;
             // rounding of φ hides the last digits: a small enough slope is accepted as it is
-            if new <= value + 1e-4 * t * slope + 1e-14 * value.abs() || halving == 12 {
+            if change <= 1e-4 * t * slope + 1e-14 * value.abs() {
                 break;
             }
             t *= 0.5;
         }
+        w.nodes.shifted(p, &answer.velocities, &w.step, t, &mut w.trial);
         std::mem::swap(&mut answer.velocities, &mut w.trial);
     }
     Some(budget)
@@ -195,7 +191,7 @@ fn minimise(
 /// One step of the method of multipliers on the convex problem, with the penalty κ: moves `answer` to it; false where a factorisation
 /// breaks down.
 pub(super) fn least(p: &MixedProblem, answer: &mut Answer, work: &mut Workspace, kappa: f64) -> bool {
-    let good = work.prepare(p) && minimise(p, answer, work, kappa, 1e-10, 40, true).is_some();
+    let good = work.prepare(p) && minimise(p, answer, work, kappa, 1e-10, 40).is_some();
     if good {
         answer.reactions.clone_from(&work.reactions);
     }
@@ -228,7 +224,7 @@ const ROUGH: f64 = 1e-7;
 pub(super) fn giving_way(p: &MixedProblem, answer: &mut Answer, work: &mut Workspace, kappa: f64) -> bool {
     answer.reactions.contacts.fill(DVec3::ZERO);
     answer.reactions.blocks.fill(0.0);
-    let good = work.prepare(p) && minimise(p, answer, work, kappa, 1e-10, 60, false).is_some();
+    let good = work.prepare(p) && minimise(p, answer, work, kappa, 1e-10, 60).is_some();
     if good {
         answer.reactions.clone_from(&work.reactions);
     }
@@ -278,7 +274,6 @@ impl Workspace {
         }
         let order = self.nodes.sizes.iter().map(|&n| n as usize).sum();
         self.gradient.resize(order, 0.0);
-        self.trial_gradient.resize(order, 0.0);
         self.reactions.contacts.resize(p.contacts.len(), DVec3::ZERO);
         self.reactions.blocks.resize(p.block_b.len(), 0.0);
         true
@@ -298,32 +293,78 @@ impl Workspace {
         left <= taken
     }
 
-    fn set_shift(&mut self, p: &MixedProblem, v: &Velocities) {
+    /// Sets the velocities of all rows and the shifts at `v`.
+    fn look(&mut self, p: &MixedProblem, v: &Velocities) {
+        let Rows { contacts, blocks } = &mut self.here;
+        contacts.clear();
+        contacts.extend(p.contacts.iter().map(|c| p.contact_velocity(c, &v.rigid)));
+        blocks.resize(p.block_b.len(), 0.0);
+        p.blocks.iter().for_each(|b| p.block_velocity(b, v, &mut blocks[b.first..b.first + b.rows]));
         self.shift.clear();
-        if p.lagged.is_empty() {
-            self.shift.extend(p.contacts.iter().map(|c| c.shift(p.contact_velocity(c, &v.rigid))));
-        } else {
-            self.shift.extend_from_slice(&p.lagged);
+        match p.lagged.is_empty() {
+            true => self.shift.extend(p.contacts.iter().zip(contacts.iter()).map(|(c, &u)| c.shift(u))),
+            false => self.shift.extend_from_slice(&p.lagged),
         }
-        let mut u = [0.0; MAX_ROWS];
-        for block in &p.blocks {
-            let u = &mut u[..block.rows];
-            p.block_velocity(block, v, u);
-            self.shift.push(block.set.shift(u));
-        }
+        self.shift.extend(p.blocks.iter().map(|b| b.set.shift(&blocks[b.first..b.first + b.rows])));
     }
 
-    /// Sets `reactions` and `trial_gradient` at `v` and returns φ(v).
+    /// Sets the change of the velocities of all rows by `step`; returns the slope and the curvature of the kinetic part of φ along it.
+    fn set_change(&mut self, p: &MixedProblem, v: &Velocities) -> [f64; 2] {
+        self.nodes.change(p, &self.step, &mut self.trial);
+        let Rows { contacts, blocks } = &mut self.along;
+        contacts.clear();
+        contacts.extend(p.contacts.iter().map(|c| c.rate(&self.trial.rigid)));
+        blocks.resize(p.block_b.len(), 0.0);
+        for b in &p.blocks {
+            let rows = b.first..b.first + b.rows;
+            p.block_velocity(b, &self.trial, &mut blocks[rows.clone()]);
+            blocks[rows.clone()].iter_mut().zip(&p.block_b[rows]).for_each(|(u, b)| *u -= b);
+        }
+        let (mut slope, mut curvature) = (0.0, 0.0);
+        let mut away = [0.0; MAX_DOFS];
+        for (node, &system) in self.nodes.systems.iter().enumerate() {
+            let n = self.nodes.sizes[node] as usize;
+            let step = &self.step[self.nodes.offset(node)..][..n];
+            difference(p, system, v, &mut away[..n]);
+            for (row, s) in self.nodes.mass[node].chunks_exact(n).zip(step) {
+                slope += s * row.iter().zip(&away).map(|(m, x)| m * x).sum::<f64>();
+                curvature += 0.5 * s * row.iter().zip(step).map(|(m, x)| m * x).sum::<f64>();
+            }
+        }
+        [slope, curvature]
+    }
+
+    /// The part of φ that the rows have, `½ |r|²/(κ/D)`, after `t` steps.
+    fn row_value(&self, p: &MixedProblem, kappa: f64, t: f64) -> f64 {
+        let mut value = 0.0;
+        for (k, c) in p.contacts.iter().enumerate() {
+            let weight = kappa / c.local.mean_diagonal();
+            let mut r = self.contact_argument(k, weight) - (t * weight) * self.along.contacts[k];
+            admissible::project_coulomb(c.mu, &mut r);
+            value += 0.5 * r.length_squared() / weight;
+        }
+        let mut x = [0.0; MAX_ROWS];
+        for (k, block) in p.blocks.iter().enumerate() {
+            let weight = kappa / p.block_weight(block);
+            let x = &mut x[..block.rows];
+            self.block_argument(p, k, weight, x);
+            x.iter_mut().zip(&self.along.blocks[block.first..]).for_each(|(x, u)| *x -= t * weight * u);
+            block.set.project(x);
+            value += 0.5 * x.iter().map(|x| x * x).sum::<f64>() / weight;
+        }
+        value
+    }
+
+    /// Sets `reactions` and `gradient` at `v`, whose rows have been looked at, and returns φ(v).
     fn evaluate(&mut self, p: &MixedProblem, v: &Velocities, kappa: f64) -> f64 {
         let mut value = 0.0;
-        let g = &mut self.trial_gradient;
-        g.fill(0.0);
+        self.gradient.fill(0.0);
         for (node, &system) in self.nodes.systems.iter().enumerate() {
             let first = self.nodes.offset(node);
             let n = self.nodes.sizes[node] as usize;
             let mut dv = [0.0; MAX_DOFS];
             difference(p, system, v, &mut dv[..n]);
-            let g = &mut g[first..first + n];
+            let g = &mut self.gradient[first..first + n];
             for (row, g) in self.nodes.mass[node].chunks_exact(n).zip(g.iter_mut()) {
                 *g = row.iter().zip(&dv).map(|(m, x)| m * x).sum();
             }
@@ -331,22 +372,22 @@ impl Workspace {
         }
         for (k, c) in p.contacts.iter().enumerate() {
             let weight = kappa / c.local.mean_diagonal();
-            let mut r = contact_argument(p, c, v, self.centre.contacts[k], weight, self.shift[k]);
-            super::admissible::project_coulomb(c.mu, &mut r);
+            let mut r = self.contact_argument(k, weight);
+            admissible::project_coulomb(c.mu, &mut r);
             self.reactions.contacts[k] = r;
             value += 0.5 * r.length_squared() / weight;
         }
+        let mut x = [0.0; MAX_ROWS];
         for (k, block) in p.blocks.iter().enumerate() {
             let weight = kappa / p.block_weight(block);
-            let mut x = [0.0; MAX_ROWS];
             let x = &mut x[..block.rows];
-            block_argument(p, block, v, &self.centre, weight, self.shift[p.contacts.len() + k], x);
+            self.block_argument(p, k, weight, x);
             block.set.project(x);
             self.reactions.blocks[block.first..block.first + block.rows].copy_from_slice(x);
             value += 0.5 * x.iter().map(|x| x * x).sum::<f64>() / weight;
         }
         let r = &self.reactions;
-        space::add_impulses(&self.nodes, p, -1.0, r.contacts.iter().copied(), &r.blocks, g);
+        space::add_impulses(&self.nodes, p, -1.0, r.contacts.iter().copied(), &r.blocks, &mut self.gradient);
         value
     }
 
@@ -372,12 +413,12 @@ impl Workspace {
         contacts.chain(blocks).sum::<f64>().sqrt().max(p.q_scaled)
     }
 
-    /// `M + Hᵀ (κ/D) P' H` at `v`.
-    fn assemble(&mut self, p: &MixedProblem, v: &Velocities, kappa: f64) {
-        let (centre, shift) = (&self.centre, &self.shift);
+    /// `M + Hᵀ (κ/D) P' H` where the rows have been looked at.
+    fn assemble(&mut self, p: &MixedProblem, kappa: f64) {
+        let mut matrix = std::mem::take(&mut self.matrix);
         let contact = |k: usize, c: &Contact| {
             let weight = kappa / c.local.mean_diagonal();
-            let x = contact_argument(p, c, v, centre.contacts[k], weight, shift[k]);
+            let x = self.contact_argument(k, weight);
             let mut d = [0.0; 9];
             AdmissibleSet::Coulomb { mu: c.mu }.derivative(&x.to_array(), &mut d);
             (d[0] != 0.0).then(|| DMat3::from_cols_array(&d) * weight)
@@ -386,11 +427,27 @@ impl Workspace {
             let weight = kappa / p.block_weight(block);
             let mut x = [0.0; MAX_ROWS];
             let x = &mut x[..block.rows];
-            block_argument(p, block, v, centre, weight, shift[p.contacts.len() + k], x);
+            self.block_argument(p, k, weight, x);
             block.set.derivative(x, d);
             d.iter_mut().for_each(|d| *d *= weight);
         };
-        space::assemble(&mut self.matrix, &self.nodes, p, contact, block);
+        space::assemble(&mut matrix, &self.nodes, p, contact, block);
+        self.matrix = matrix;
+    }
+
+    /// `r_c − (κ/D)(u + s n)` of a contact
+    fn contact_argument(&self, k: usize, weight: f64) -> DVec3 {
+        let u = self.here.contacts[k];
+        self.centre.contacts[k] - weight * DVec3::new(u.x + self.shift[k], u.y, u.z)
+    }
+
+    /// The same of a block.
+    fn block_argument(&self, p: &MixedProblem, k: usize, weight: f64, x: &mut [f64]) {
+        let block = &p.blocks[k];
+        let rows = block.first..block.first + block.rows;
+        x.copy_from_slice(&self.here.blocks[rows.clone()]);
+        x[0] += self.shift[p.contacts.len() + k];
+        x.iter_mut().zip(&self.centre.blocks[rows]).for_each(|(x, c)| *x = c - weight * *x);
     }
 }
 
@@ -410,17 +467,4 @@ fn difference(p: &MixedProblem, system: System, v: &Velocities, out: &mut [f64])
             out.iter_mut().zip(pairs).for_each(|(o, (v, f))| *o = v - f);
         }
     }
-}
-
-/// `r_c − (κ/D)(u + s n)`
-fn contact_argument(p: &MixedProblem, c: &Contact, v: &Velocities, centre: DVec3, weight: f64, shift: f64) -> DVec3 {
-    let u = p.contact_velocity(c, &v.rigid);
-    centre - weight * DVec3::new(u.x + shift, u.y, u.z)
-}
-
-fn block_argument(p: &MixedProblem, block: &Block, v: &Velocities, centre: &Reactions, weight: f64, shift: f64, x: &mut [f64]) {
-    p.block_velocity(block, v, x);
-    x[0] += shift;
-    let centre = &centre.blocks[block.first..];
-    x.iter_mut().zip(centre).for_each(|(x, c)| *x = c - weight * *x);
 }

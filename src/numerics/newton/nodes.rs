@@ -1,7 +1,7 @@
 //! The unknowns of body space: the systems that appear in rows, their masses and who couples with whom.
 
 use crate::algebra::dense;
-use crate::numerics::mixed::{IMMOBILE, MixedProblem, RigidMass, System, Velocities};
+use crate::numerics::mixed::{IMMOBILE, MixedProblem, RigidMass, System, Twist, Velocities};
 use glam::DVec3;
 
 const NONE: u32 = u32::MAX;
@@ -116,10 +116,23 @@ impl Nodes {
         }
     }
 
+    /// `out = Δv`, 0 for systems without rows.
+    pub(super) fn change(&self, p: &MixedProblem, step: &[f64], out: &mut Velocities) {
+        out.rigid.clear();
+        out.rigid.resize(p.rigid.len(), Twist::default());
+        out.general.clear();
+        out.general.resize(p.free.general.len(), 0.0);
+        self.add(p, step, 1.0, out);
+    }
+
     /// `out = v + t Δv`
     pub(super) fn shifted(&self, p: &MixedProblem, v: &Velocities, step: &[f64], t: f64, out: &mut Velocities) {
         out.rigid.clone_from(&v.rigid);
         out.general.clone_from(&v.general);
+        self.add(p, step, t, out);
+    }
+
+    fn add(&self, p: &MixedProblem, step: &[f64], t: f64, out: &mut Velocities) {
         for (node, &system) in self.systems.iter().enumerate() {
             let step = &step[self.offsets[node]..];
             match system {

@@ -272,6 +272,7 @@ impl Router {
 
 /// What is said of data that cannot be worked with.
 const REFUSED: Report = Report {
+    ended_by: super::Method::Sweeps,
     status: Status::Stalled,
     iterations: 0,
     factorisations: 0,

@@ -1,0 +1,78 @@
+//! What the default solver remembers from step to step: part of the state of a simulation.
+
+use serde::{Deserialize, Serialize};
+
+/// What is left of the effort for polishing, and how often Coulomb's law was out of reach.
+///
+/// ```
+/// use drystone::numerics::auto::{Memory, Workspace};
+/// assert_eq!(Workspace::default().memory, Memory::default());
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Memory {
+    /// Sweeps' worth of effort that polishing may spend. None before the first pile at rest.
+    pub(super) credit: Option<f64>,
+    /// For islands of 2ᵏ to 2ᵏ⁺¹ rows each.
+    setbacks: Vec<Setback>,
+}
+
+/// How many islands were to go without tries after the last failure, and how many still are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Setback {
+    last: u8,
+    pause: u8,
+}
+
+/// Longest pause: what a try costs in vain counts for little then, and a scene that has become easier is soon noticed.
+const LONGEST: u8 = 15;
+
+impl Memory {
+    fn setback(&mut self, rows: usize) -> &mut Setback {
+        let k = rows.max(1).ilog2() as usize;
+        if self.setbacks.len() <= k {
+            self.setbacks.resize(k + 1, Setback::default());
+        }
+        &mut self.setbacks[k]
+    }
+
+    /// True where tries on islands of this size have failed so often that this one is left out.
+    pub(super) fn pauses(&mut self, rows: usize) -> bool {
+        let own = self.setback(rows);
+        let pauses = own.pause > 0;
+        own.pause = own.pause.saturating_sub(1);
+        pauses
+    }
+
+    /// Coulomb's law was reached, or proved to have no solution.
+    pub(super) fn succeeded(&mut self, rows: usize) {
+        *self.setback(rows) = Setback::default();
+    }
+
+    /// Neither: twice as many as the last time go without.
+    pub(super) fn failed(&mut self, rows: usize) {
+        let own = self.setback(rows);
+        own.last = (2 * own.last + 1).min(LONGEST);
+        own.pause = own.last;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_grow_with_failures_up_to_a_bound_and_end_with_a_success() {
+        let mut memory = Memory::default();
+        let mut tries = Vec::new();
+        for island in 0..60 {
+            if !memory.pauses(100) {
+                tries.push(island);
+                memory.failed(100);
+            }
+        }
+        assert_eq!(tries, [0, 2, 6, 14, 30, 46]);
+        assert!(!memory.pauses(1000), "islands of another size");
+        memory.succeeded(100);
+        assert!(!memory.pauses(100) && !memory.pauses(100));
+    }
+}

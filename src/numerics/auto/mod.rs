@@ -1,0 +1,297 @@
+//! The default strategy: sweeps over the whole problem, and island by island what they cannot do.
+//!
+//! ```text
+//! sweeps                   cheapest while they converge
+//! rest                     an island that was at rest before the step: the solution at rest, if there is one
+//! polish                   once in a while, a pile at rest: the same convex problem, solved far beyond the tolerance
+//! tries                    what sweeps cannot do, see [`tries`]
+//! ```
+
+use super::islands::islands;
+use super::mixed::{Answer, MixedProblem, Reactions};
+use super::residual::{Residual, certify, residual};
+use super::{Method, Report, Status, newton, newton::ProximalNewton, sweep, sweep::GaussSeidel};
+pub use memory::Memory;
+use rest::{at_rest, begins_to_move};
+use tries::Tries;
+
+mod memory;
+mod rest;
+mod tries;
+
+/// Settings of the default solver.
+///
+/// Sweeps are cheapest while they converge; on a stuck, hyperstatic pile their rate tends to one, and then the whole
+/// problem is solved at once in body space, from the best point of the sweeps.
+///
+/// ```
+/// use drystone::numerics::{auto::Auto, mixed::*};
+/// let report = Auto::default().solve(&MixedProblem::default(), &mut Answer::default());
+/// assert!(report.converged());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Auto {
+    /// Stop when the error, [`Residual::error`](super::residual::Residual::error), is at most this.
+    pub tolerance: f64,
+    /// Budget of sweeps, also of the last resort after Newton.
+    pub max_sweeps: usize,
+    /// Budget of factorisations.
+    pub max_newton: usize,
+    /// Problems with more contacts and block rows than this never go to Newton (its fill grows faster than linearly).
+    pub max_newton_rows: usize,
+    /// Newton takes over when sweeps promise to need more than twice this many times the cost of a factorisation, and polishes
+    /// an answer that took them more than this.
+    pub patience: f64,
+    /// Conjugate acceleration of the sweeps.
+    pub accelerate: bool,
+}
+
+impl Default for Auto {
+    fn default() -> Self {
+        Self { tolerance: 1e-8, max_sweeps: 100_000, max_newton: 100, max_newton_rows: 60_000, patience: 2.5, accelerate: true }
+    }
+}
+
+/// Cost of a factorisation, in sweeps, up to which a pile at rest is polished at once, and not only where that has been saved up.
+const CHEAP: f64 = 60.0;
+/// Factorisations that may then be spent without success before they have to be saved up.
+const BANK: f64 = 60.0;
+/// Share of the effort of steps at rest that may go into polishing them.
+const POLISH_SHARE: f64 = 0.1;
+/// Cost of a step beside its sweeps, in sweeps.
+const STEP_COST: f64 = 20.0;
+/// Factorisations that polishing needs at least.
+const POLISH_START: f64 = 3.0;
+/// Factorisations of the method of multipliers for a pile at rest, before an interior point is tried.
+const REST_ITERATIONS: usize = 40;
+/// Sweeps of a step that calm a pile at rest.
+const CALM_SWEEPS: usize = 5;
+/// Error within which a pile at rest is polished enough.
+const ENOUGH: f64 = 1e-7;
+/// Part of the tolerance that polishing aims at.
+const POLISHED: f64 = 1e-6;
+/// Rough cost of a factorisation in sweeps: assembly, and the fill of a three-dimensional pile of n bodies, 36 n² entries.
+fn newton_cost(p: &MixedProblem) -> f64 {
+    let bodies = (p.rigid.len() + p.general.len()) as f64;
+    let rows = (p.contacts.len() + p.blocks.len()).max(1) as f64;
+    5.0 + 0.7 * bodies * bodies / rows
+}
+
+/// Buffers of all solvers, and what they remember.
+///
+/// ```
+/// let workspace = drystone::numerics::auto::Workspace::default();
+/// assert_eq!(workspace.parallel_sweeps(), 0);
+/// ```
+#[derive(Debug, Default)]
+pub struct Workspace {
+    /// What is remembered from step to step; part of the state of a simulation.
+    pub memory: Memory,
+    sweep: sweep::Workspace,
+    newton: newton::Workspace,
+    kept: Reactions,
+    /// which bodies have rows
+    rows: Vec<bool>,
+}
+
+impl Workspace {
+    /// Takes the price of a solve from the credit.
+    fn pay(&mut self, report: &Report, p: &MixedProblem) {
+        if let Some(credit) = &mut self.memory.credit {
+            *credit -= report.factorisations as f64 * newton_cost(p);
+        }
+    }
+
+    /// A pile that is solved well makes the next steps cheap: the next one that needs it is polished at once.
+    fn refill(&mut self, p: &MixedProblem) {
+        let cost = newton_cost(p);
+        if let Some(credit) = self.memory.credit.as_mut().filter(|_| cost <= CHEAP) {
+            *credit = credit.max(BANK * cost);
+        }
+    }
+
+    /// Sweeps so far that several threads shared ([`sweep::Workspace::parallel_sweeps`]).
+    pub fn parallel_sweeps(&self) -> u64 {
+        self.sweep.parallel_sweeps()
+    }
+}
+
+/// Why an island is looked at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Task {
+    /// Sweeps missed the tolerance or took long.
+    Solve,
+    /// The answer is good enough, but leaves a pile at rest creeping.
+    Polish,
+    /// Bodies that were at rest begin to move.
+    Rest,
+    /// The answer leaves a pile at rest creeping, and polishing is too dear for now.
+    Calm,
+}
+
+impl Auto {
+    /// Solves from the reactions in `answer`, with buffers of its own.
+    pub fn solve(&self, p: &MixedProblem, answer: &mut Answer) -> Report {
+        self.solve_with(p, answer, &mut Workspace::default())
+    }
+
+    /// Solves from the reactions in `answer`.
+    pub fn solve_with(&self, p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Report {
+        answer.slack.clear();
+        let report = self.sweeps(p, self.max_sweeps).solve(p, answer, &mut work.sweep);
+        let Some(task) = self.task(p, answer, &report, work) else { return report };
+        if task == Task::Calm {
+            return self.calm(p, answer, report, work);
+        }
+        let islands = islands(p);
+        let (mut iterations, mut factorisations, mut status, mut ended_by) = (0.0, 0, Status::Converged, Method::Sweeps);
+        for part in &islands.parts {
+            if task == Task::Rest && !part.rigid.iter().all(|&i| p.resting.get(i as usize) == Some(&true)) {
+                continue;
+            }
+            let Some((mut q, mut own)) = islands.extract(part, p, answer) else {
+                status = Status::Stalled;
+                continue;
+            };
+            let r = self.island(task, &mut q, &mut own, work);
+            // in sweeps over the whole
+            iterations += r.iterations as f64 * (part.contacts.len() + part.blocks.len()) as f64;
+            factorisations += r.factorisations;
+            status = worse(status, r.status);
+            ended_by = ended_by.max(r.ended_by);
+            part.insert(p, &own, answer);
+        }
+        let iterations = report.iterations + (iterations / (p.contacts.len() + p.blocks.len()).max(1) as f64).ceil() as usize;
+        let found = certify(p, answer);
+        let report = found.report(Report { status, ended_by, iterations, factorisations, ..Report::default() });
+        if status == Status::Converged && found.error() > self.tolerance {
+            // each island within the tolerance leaves e_s of the whole within √2 of it
+            return self.sweeps(p, self.max_sweeps).solve(p, answer, &mut work.sweep).after(&report);
+        }
+        report
+    }
+
+    fn sweeps(&self, p: &MixedProblem, max_sweeps: usize) -> GaussSeidel {
+        let foresight = if self.goes_to_newton(p) { (2.0 * self.patience * newton_cost(p)) as usize } else { 0 };
+        GaussSeidel { tolerance: self.tolerance, max_sweeps, accelerate: self.accelerate, foresight }
+    }
+
+    fn goes_to_newton(&self, p: &MixedProblem) -> bool {
+        3 * p.contacts.len() + p.block_b.len() <= self.max_newton_rows && self.max_newton > 0
+    }
+
+    /// What is left to do after the sweeps.
+    fn task(&self, p: &MixedProblem, answer: &Answer, report: &Report, work: &mut Workspace) -> Option<Task> {
+        if !self.goes_to_newton(p) || p.contacts.is_empty() && p.blocks.is_empty() {
+            return None;
+        }
+        let cost = newton_cost(p);
+        if !report.converged() || report.iterations as f64 > self.patience * cost {
+            return Some(Task::Solve);
+        }
+        let polish = report.error() > ENOUGH && at_rest(p, answer, &mut work.rows);
+        if !(polish || begins_to_move(p, answer, &mut work.rows)) {
+            return None;
+        }
+        let start = POLISH_START * cost;
+        let credit = work.memory.credit.get_or_insert(if cost <= CHEAP { BANK * cost } else { 0.0 });
+        *credit = credit.max((*credit + POLISH_SHARE * (STEP_COST + report.iterations as f64)).min(start));
+        if *credit >= start {
+            return Some(if polish { Task::Polish } else { Task::Rest });
+        }
+        polish.then_some(Task::Calm)
+    }
+
+    /// Improves the answer of one island.
+    fn island(&self, task: Task, p: &mut MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Report {
+        let found = residual(p, answer, &answer.velocities);
+        let mut report = found.report(Report { status: self.status(&found), ..Report::default() });
+        let starts = p.resting.len() == p.rigid.len() && p.resting.iter().all(|&r| r) && begins_to_move(p, answer, &mut work.rows);
+        if starts || task != Task::Solve && at_rest(p, answer, &mut work.rows) {
+            let rest = self.rest(p, answer, &report, starts, work);
+            report = rest.1;
+            if rest.0 {
+                return report;
+            }
+        }
+        if report.converged() && task != Task::Solve {
+            return report;
+        }
+        Tries::new(self, p, answer, work, report).run()
+    }
+
+    /// A pile that may be at rest: the convex problem without shifts, whose solution there is one of Coulomb's law, and Newton from there
+    /// where some of it slips. True where the better of the two ends the matter; if not, a point at rest that is not yet good enough is a
+    /// better start than one that moves.
+    fn rest(&self, p: &mut MixedProblem, answer: &mut Answer, found: &Report, starts: bool, work: &mut Workspace) -> (bool, Report) {
+        let before = answer.clone();
+        let known = std::mem::replace(&mut p.lagged, vec![0.0; p.contacts.len()]);
+        let mut rest = ProximalNewton { max_iterations: REST_ITERATIONS, ..self.newton() }.solve(p, answer, &mut work.newton);
+        // what moves even so was struck
+        if rest.error() > ENOUGH && rest.factorisations >= REST_ITERATIONS && at_rest(p, answer, &mut work.rows) {
+            let mut own = answer.clone();
+            if let Some(convex) = newton::convex(p, &mut own, &mut work.newton, ENOUGH) {
+                let better = convex.error() < rest.error();
+                rest = if better { convex.after(&rest) } else { rest.with_effort(&convex.after(&rest)) };
+                if better {
+                    answer.clone_from(&own);
+                }
+            }
+        }
+        p.lagged = known;
+        let own = residual(p, answer, &answer.velocities);
+        rest = own.report(Report { status: self.status(&own), ended_by: Method::Rest, ..rest });
+        work.pay(&rest, p);
+        let better = if starts { !begins_to_move(p, answer, &mut work.rows) } else { rest.error() < found.error() };
+        if !(rest.converged() && better) {
+            if starts && better && rest.error() <= found.error() && at_rest(p, answer, &mut work.rows) {
+                return (false, rest);
+            }
+            answer.clone_from(&before);
+            return (false, found.with_effort(&rest));
+        }
+        if rest.error() > ENOUGH && !starts {
+            // some of it slips: from here the shift is small
+            let whole = self.newton().solve(p, answer, &mut work.newton);
+            work.pay(&whole, p);
+            rest = Report { ended_by: Method::Newton, ..whole.after(&rest) };
+        }
+        if rest.error() <= ENOUGH {
+            work.refill(p);
+        }
+        (true, rest)
+    }
+
+    /// A few more sweeps: over the steps they bring a pile to rest that errors of the tolerance would keep moving.
+    fn calm(&self, p: &MixedProblem, answer: &mut Answer, report: Report, work: &mut Workspace) -> Report {
+        work.kept.clone_from(&answer.reactions);
+        let more = GaussSeidel { tolerance: ENOUGH, foresight: 0, ..self.sweeps(p, CALM_SWEEPS) };
+        let calmer = more.solve(p, answer, &mut work.sweep).after(&report);
+        if calmer.error() <= report.error() {
+            return Report { status: Status::Converged, ended_by: Method::Calm, ..calmer };
+        }
+        answer.reactions.clone_from(&work.kept);
+        certify(p, answer).report(report.with_effort(&calmer))
+    }
+
+    fn status(&self, found: &Residual) -> Status {
+        if found.error() <= self.tolerance { Status::Converged } else { Status::Stalled }
+    }
+
+    fn newton(&self) -> ProximalNewton {
+        let (tolerance, max_iterations) = (self.tolerance, self.max_newton);
+        ProximalNewton { tolerance, max_iterations, overshoot: POLISHED, ..ProximalNewton::default() }
+    }
+}
+
+/// The status of a whole from those of its parts.
+fn worse(a: Status, b: Status) -> Status {
+    let rank = |s: Status| match s {
+        Status::Converged => 0,
+        Status::Lagged => 1,
+        Status::BudgetSpent => 2,
+        Status::Stalled => 3,
+        Status::Inconsistent => 4,
+    };
+    if rank(b) > rank(a) { b } else { a }
+}

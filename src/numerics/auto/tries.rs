@@ -1,0 +1,303 @@
+//! What is tried on an island that sweeps cannot do, the cheapest first.
+//!
+//! ```text
+//! proximal Newton          where sweeps promise to stall
+//! plain sweeps             where many contacts change between slip and stick
+//! lagged law               the slip at hand as a known shift: a convex problem, solved for sure where it has a solution
+//! contradiction            no velocities at all? then the least violation, proved and named
+//! the solvers of `global`  small islands
+//! jam                      bodies that friction lets go nowhere, proved and named
+//! ```
+//!
+//! Where Coulomb's law was out of reach time and again, islands of this size go straight to the lagged law for a while
+//! ([`super::memory`]): the tries would cost many times what it costs.
+
+use super::super::feasibility::{contradiction, jam, runs_away};
+use super::super::global::{GlobalSolver, auto::GlobalAuto};
+use super::super::mixed::{Answer, MixedProblem};
+use super::super::residual::{Residual, certify};
+use super::super::{Measure, Method, Report, Status, newton, sweep::GaussSeidel};
+use super::{Auto, Workspace, newton_cost};
+use glam::DVec3;
+
+/// Sweeps without acceleration before the last resort.
+const PLAIN_SWEEPS: usize = 3000;
+/// Times the lagged law is solved with shifts that shrink.
+const LAGGED_ROUNDS: usize = 3;
+/// Factorisations that a convex problem takes, about.
+const LAGGED_COST: f64 = 20.0;
+/// How much more than the best answer it may miss Coulomb's law by: it is the solution of a law, the other a solver's leftover.
+const LAGGED_PRICE: f64 = 10.0;
+/// Misfit of the lagged law from which bodies may be jammed: those that are driven together miss by more.
+const JAMMED: f64 = 1e-3;
+/// Misfit from which they are looked at even where tries pause: half of a speed of approach.
+const DRIVEN: f64 = 1e-2;
+/// Error of Coulomb's law that is admitted in any case, as at a loose tolerance.
+const ADMITTED: f64 = 1e-3;
+/// Misfit of Coulomb's law that moves nothing: a tenth of what is admitted at a tolerance of 1e-3.
+const HARMLESS: f64 = 1e-4;
+/// Iterations that a solver of [`super::super::global`] may take.
+const LIBRARY_ITERATIONS: usize = 2000;
+/// Largest number of rows that is handed to the solvers of [`super::super::global`].
+const GLOBAL_ROWS: usize = 450;
+/// Parts of the tolerance that those are asked for, one after the other.
+const LIBRARY: [f64; 3] = [0.1, 1e-3, 1e-6];
+/// Error that is rounding: more effort would not make it smaller.
+const ROUNDING: f64 = 1e-13;
+/// What a relaxed constraint gives way beyond the least that it must, so that reactions stay bounded.
+const MARGIN: f64 = 1.01;
+/// Error, in tolerances, from which a convex problem is solved from nothing rather than from the guess.
+const FAR: f64 = 100.0;
+
+/// The tries on one island; `best` is the report on what `answer` holds, with the effort of all so far.
+pub(super) struct Tries<'a> {
+    auto: &'a Auto,
+    p: &'a mut MixedProblem,
+    answer: &'a mut Answer,
+    work: &'a mut Workspace,
+    best: Report,
+    solvable: Option<bool>,
+    /// an answer with bounded reactions
+    soft: Option<Answer>,
+}
+
+impl<'a> Tries<'a> {
+    /// On an answer with this report.
+    pub(super) fn new(auto: &'a Auto, p: &'a mut MixedProblem, answer: &'a mut Answer, work: &'a mut Workspace, best: Report) -> Self {
+        Self { auto, p, answer, work, best, solvable: None, soft: None }
+    }
+
+    /// Until one of them ends it.
+    pub(super) fn run(mut self) -> Report {
+        if !self.p.lagged.is_empty() {
+            return self.known_shifts();
+        }
+        let rows = self.rows();
+        let pauses = self.work.memory.pauses(rows);
+        let mut lagged = if pauses { self.lagged() } else { None };
+        let tried = lagged.is_none();
+        if tried {
+            if self.exact() {
+                self.work.memory.succeeded(rows);
+                return self.best;
+            }
+            lagged = self.lagged();
+        }
+        let misfit = lagged.as_ref().map_or(f64::INFINITY, |(_, found)| found.misfit);
+        if misfit > if tried { 0.0 } else { DRIVEN } && (self.no_solution(misfit) || self.library() || self.jammed(misfit)) {
+            self.work.memory.succeeded(rows);
+            return self.best;
+        }
+        if tried {
+            self.work.memory.failed(rows);
+        }
+        let Some((own, found)) = lagged else { return self.last_resort() };
+        self.answer.clone_from(&own);
+        let status = if found.error() <= self.auto.tolerance { Status::Converged } else { Status::Lagged };
+        found.report(Report { status, ended_by: Method::Lagged, ..self.best })
+    }
+
+    /// Newton, and sweeps where many contacts change between slip and stick: there Newton's shift stalls and acceleration can cycle.
+    fn exact(&mut self) -> bool {
+        let auto = *self.auto;
+        self.attempt(Method::Newton, |p, answer, work| Some(auto.newton().solve(p, answer, &mut work.newton)))
+            || self.best.error() <= ROUNDING
+            || self.plain()
+    }
+
+    fn plain(&mut self) -> bool {
+        let sweeps = self.auto.sweeps(self.p, self.auto.max_sweeps.min(PLAIN_SWEEPS));
+        let plain = GaussSeidel { accelerate: false, foresight: PLAIN_SWEEPS, ..sweeps };
+        self.attempt(Method::PlainSweeps, |p, answer, work| Some(plain.solve(p, answer, &mut work.sweep)))
+    }
+
+    /// A scene whose shifts are known: one convex problem.
+    fn known_shifts(mut self) -> Report {
+        let auto = *self.auto;
+        let solved = self.attempt(Method::Convex, |p, answer, work| known(&auto, p, answer, work));
+        let ended = solved || self.best.error() <= ROUNDING || self.plain();
+        if ended || self.no_solution(f64::INFINITY) || self.jammed(f64::INFINITY) {
+            return self.best;
+        }
+        self.last_resort()
+    }
+
+    /// The lagged law with the slip at hand as the known shift. Where that lets bodies approach, as they slip less than was taken, it is
+    /// solved again with less. `None` where Coulomb's law is missed by much more than in the answer.
+    fn lagged(&mut self) -> Option<(Answer, Residual)> {
+        let slip = |p: &MixedProblem, answer: &Answer, k: usize| {
+            let c = &p.contacts[k];
+            c.shift(p.contact_velocity(c, &answer.velocities.rigid))
+        };
+        let mut shifts: Vec<f64> = (0..self.p.contacts.len()).map(|k| slip(self.p, self.answer, k)).collect();
+        let mut own = self.answer.clone();
+        let mut found: Option<(Answer, Residual)> = None;
+        let foresight = (LAGGED_COST * newton_cost(self.p)) as usize;
+        let sweeps = GaussSeidel { foresight, ..self.auto.sweeps(self.p, self.auto.max_sweeps) };
+        for _ in 0..LAGGED_ROUNDS {
+            std::mem::swap(&mut self.p.lagged, &mut shifts);
+            let mut convex = sweeps.solve(self.p, &mut own, &mut self.work.sweep);
+            if !convex.converged()
+                && let Some(known) = known(self.auto, self.p, &mut own, self.work)
+            {
+                convex = known.after(&convex);
+            }
+            std::mem::swap(&mut self.p.lagged, &mut shifts);
+            self.best = self.best.with_effort(&convex.after(&self.best));
+            if !convex.converged() {
+                break;
+            }
+            let missed = certify(self.p, &mut own);
+            if found.as_ref().is_some_and(|(_, before)| missed.error() >= before.error()) {
+                break;
+            }
+            let enough = missed.misfit <= HARMLESS.max(self.auto.tolerance);
+            found = Some((own.clone(), missed));
+            if enough {
+                break;
+            }
+            shifts.iter_mut().enumerate().for_each(|(k, s)| *s = s.min(slip(self.p, &own, k)));
+        }
+        self.p.lagged.clear();
+        found.filter(|(_, missed)| missed.error() <= (LAGGED_PRICE * self.best.error()).max(ADMITTED))
+    }
+
+    /// True where some velocities let every contact part as fast as friction asks, `u_n ≥ μ‖u_t‖`: then Coulomb's law has a solution
+    /// (Acary, Cadoux, Lemaréchal, Malick 2011). Those of the convex problem without any shift, where that has a solution.
+    fn has_a_solution(&mut self) -> bool {
+        if let Some(known) = self.solvable {
+            return known;
+        }
+        let mut shifts = vec![0.0; self.p.contacts.len()];
+        std::mem::swap(&mut self.p.lagged, &mut shifts);
+        let found = newton::feasible(self.p, &mut Answer::for_problem(self.p), &mut self.work.newton, self.auto.tolerance);
+        self.p.lagged = if shifts.iter().any(|&s| s > 0.0) { shifts } else { Vec::new() };
+        if let Some(found) = &found {
+            self.best = self.best.with_effort(&found.after(&self.best));
+        }
+        *self.solvable.insert(found.is_some_and(|found| found.converged()))
+    }
+
+    /// Whether no velocities at all keep the bodies out of each other; then the answer of least violation. A misfit that moves nothing
+    /// needs no proof.
+    fn no_solution(&mut self, misfit: f64) -> bool {
+        if misfit <= HARMLESS || self.has_a_solution() {
+            return false;
+        }
+        let slack = contradiction(self.p, self.answer, self.auto.tolerance, &mut self.work.newton);
+        slack.is_some_and(|slack| self.relax(Method::Contradiction, slack, None))
+    }
+
+    /// Whether friction jams bodies that are driven together; then the answer in which they give way.
+    fn jammed(&mut self, misfit: f64) -> bool {
+        if misfit <= JAMMED || self.has_a_solution() {
+            return false;
+        }
+        let Some(mut jam) = jam(self.p, self.auto.tolerance, &mut self.work.newton) else { return false };
+        match jam.slack.take() {
+            Some(slack) => self.relax(Method::Jam, slack, Some(&jam.soft)),
+            None => {
+                self.soft = Some(jam.soft);
+                false
+            }
+        }
+    }
+
+    /// The answer of least violation: every constraint gives way by its slack and a little more, so that reactions stay bounded.
+    /// Where that cannot be solved either, `soft`.
+    fn relax(&mut self, method: Method, slack: Vec<f64>, soft: Option<&Answer>) -> bool {
+        let mut q = self.p.clone();
+        q.contacts.iter_mut().zip(&slack).for_each(|(c, s)| c.b.x += MARGIN * s);
+        let mut own = Answer::for_problem(&q);
+        if q.prepare().is_ok() {
+            let sweeps = self.auto.sweeps(&q, self.auto.max_sweeps.min(PLAIN_SWEEPS));
+            let mut report = sweeps.solve(&q, &mut own, &mut self.work.sweep);
+            if !report.converged() {
+                let second = self.auto.newton().solve(&q, &mut own, &mut self.work.newton);
+                report = second.after(&report);
+                if let Some(soft) = soft.filter(|_| !second.converged()) {
+                    own.reactions.clone_from(&soft.reactions);
+                }
+            }
+            self.best = self.best.with_effort(&report.after(&self.best));
+        }
+        self.answer.reactions.clone_from(&own.reactions);
+        self.answer.slack = slack;
+        self.best = certify(self.p, self.answer).report(Report { status: Status::Inconsistent, ended_by: method, ..self.best });
+        true
+    }
+
+    /// The strategy for problems from files, on problems that are small enough, from zero: the point at hand is where the others got
+    /// stuck.
+    fn library(&mut self) -> bool {
+        if self.rows() > GLOBAL_ROWS {
+            return false;
+        }
+        let g = self.p.matrices().problem();
+        let split = 3 * self.p.contacts.len();
+        let (mut r, mut v, mut u) = (vec![0.0; self.rows()], vec![0.0; g.f.len()], vec![0.0; g.w.len()]);
+        let auto = *self.auto;
+        for share in LIBRARY {
+            // its error does not know the scales of the contacts
+            let solver = GlobalAuto { tolerance: share * auto.tolerance, measure: Measure::Es, ..GlobalAuto::default() };
+            let mut went_on = false;
+            let solved = self.attempt(Method::Library, |p, answer, _| {
+                let own = solver.solve_watched(&g, &mut r, &mut v, &mut u, &mut |look| look.iteration < LIBRARY_ITERATIONS).ok()?;
+                went_on = own.converged();
+                answer.reactions.contacts.iter_mut().zip(r[..split].chunks_exact(3)).for_each(|(a, r)| *a = DVec3::from_slice(r));
+                answer.reactions.blocks.copy_from_slice(&r[split..]);
+                let found = certify(p, answer);
+                Some(found.report(Report { status: auto.status(&found), ..own }))
+            });
+            if solved || !went_on {
+                return solved;
+            }
+        }
+        false
+    }
+
+    /// All sweeps that the budget allows; where reactions run away, those of contacts that give way.
+    fn last_resort(mut self) -> Report {
+        let sweeps = GaussSeidel { foresight: 0, ..self.auto.sweeps(self.p, self.auto.max_sweeps) };
+        if self.attempt(Method::LastResort, |p, answer, work| Some(sweeps.solve(p, answer, &mut work.sweep))) {
+            return self.best;
+        }
+        if let Some(soft) = self.soft.filter(|_| runs_away(self.p, self.answer)) {
+            self.answer.reactions.clone_from(&soft.reactions);
+        }
+        certify(self.p, self.answer).report(self.best)
+    }
+
+    /// Keeps what `solve` makes of the answer where it is better; true where it meets the tolerance.
+    fn attempt(&mut self, method: Method, solve: impl FnOnce(&MixedProblem, &mut Answer, &mut Workspace) -> Option<Report>) -> bool {
+        let before = self.answer.reactions.clone();
+        let report = solve(self.p, self.answer, self.work);
+        if let Some(report) = report {
+            let better = report.converged() || report.error() < self.best.error();
+            let report = Report { ended_by: method, ..report.after(&self.best) };
+            self.best = if better { report } else { self.best.with_effort(&report) };
+            if better {
+                return report.converged();
+            }
+        }
+        self.answer.reactions = before;
+        certify(self.p, self.answer);
+        false
+    }
+
+    fn rows(&self) -> usize {
+        3 * self.p.contacts.len() + self.p.block_b.len()
+    }
+}
+
+/// The convex problem of the known shifts in `p.lagged`: from the guess where that is near, else from nothing.
+fn known(auto: &Auto, p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Option<Report> {
+    let mut near = Report::default();
+    if certify(p, answer).error() <= FAR * auto.tolerance {
+        near = auto.newton().solve(p, answer, &mut work.newton);
+        if near.converged() {
+            return Some(near);
+        }
+    }
+    Some(newton::convex(p, answer, &mut work.newton, auto.tolerance)?.after(&near))
+}

@@ -1,0 +1,32 @@
+//! Steps that once took ten thousand sweeps and were missed: a wall that breaks, grains with a large friction.
+
+use super::{run_text, with};
+use drystone::diagnostics::summary::Summary;
+use drystone::numerics::Method;
+
+/// What a step may cost on the average, in sweeps and in factorisations, and the error in Coulomb's law of those that fall back.
+fn assert_affordable(s: &Summary, sweeps: f64, factorisations: f64, defect: f64) {
+    assert_eq!((s.unconverged_steps, s.infeasible_steps), (0, 0), "{s}");
+    assert!(s.iterations_mean <= sweeps && s.factorisations_mean <= factorisations, "{s}");
+    assert!(s.lagged_defect_max <= defect, "{s}");
+    let counted: u64 = s.ended_by.values().sum();
+    assert_eq!(counted, s.steps);
+    // a step that ended by the lagged law may still meet Coulomb's
+    assert!(s.lagged_steps <= s.ended_by.get(&Method::Lagged).copied().unwrap_or(0), "{s}");
+}
+
+#[test]
+fn a_lintel_under_a_blow_is_solved_at_any_tolerance_within_some_hundred_sweeps() {
+    for tolerance in ["1e-3", "1e-4", "1e-6"] {
+        let (_, s) = run_text(&with("lintel", &[("1.5 s", "0.3 s"), ("tolerance = 1e-6", &format!("tolerance = {tolerance}"))]));
+        assert_affordable(&s, 600.0, 40.0, 1e-2);
+        assert!(s.penetration_size_max < 1e-3, "{s}");
+    }
+}
+
+#[test]
+fn grains_with_a_friction_of_five_miss_no_step() {
+    let (_, s) = run_text(&with("mu5", &[("end=2.0", "end=0.16")]));
+    assert_affordable(&s, 600.0, 40.0, 5e-2);
+    assert!(s.penetration_size_max < 0.02, "{s}");
+}
