@@ -86,12 +86,10 @@ fn solutions_that_newton_does_not_find_alone_are_found_along_the_gap() {
     }
     #[cfg(feature = "hdf5")]
     {
-        use drystone::numerics::solvers::Problem;
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/probes/problems/large_friction.hdf5");
         let Problem::Local(p) = drystone::io::problem::read(&path, None).expect("a problem") else { panic!("of another kind") };
-        let (mut r, mut u) = (vec![0.0; p.order()], vec![0.0; p.order()]);
-        let report = Auto::default().solve(&p, &mut r, &mut u);
-        assert!(report.converged() && worst(&p, &r) < 1e-5, "{report:?}");
+        let answer = p.solve(&Settings::default()).expect("a legal problem");
+        assert!(answer.converged() && worst(&p, &answer.solution.r) < 1e-5, "{:?}", answer.report);
     }
 }
 
