@@ -77,7 +77,7 @@ impl<'a> Stated<'a> {
     /// The answer of zeros.
     pub(in crate::numerics) fn zero(self) -> Solution {
         let [r, u, v] = self.sizes();
-        Solution { r: vec![0.0; r], u: vec![0.0; u], v: vec![0.0; v], ..Solution::default() }
+        Solution { r: vec![0.0; r], u: vec![0.0; u], v: vec![0.0; v] }
     }
 
     /// Checks sizes, coefficients and that every number is finite.
@@ -147,7 +147,7 @@ impl<'a> Stated<'a> {
 
     /// A square complementarity problem of any kind as blocks of one row, each unknown with the row that it complements.
     pub(super) fn rows(self) -> Option<LocalProblem> {
-        let Some(p) = self.complementarity().filter(|p| p.unknowns() == p.rows()) else { return None };
+        let p = self.complementarity().filter(|p| p.unknowns() == p.rows())?;
         let n = p.unknowns();
         // place[i]: the unknown of row i
         let mut place: Vec<usize> = (0..n).collect();
