@@ -11,7 +11,7 @@ use drystone::numerics::lcp::Lcp;
 use drystone::numerics::local::LocalProblem;
 use drystone::numerics::mlcp::Mlcp;
 use drystone::numerics::relay::Relay;
-use drystone::numerics::solvers::{Kind, Problem, Settings, Solution};
+use drystone::numerics::solvers::{Kind, Problem, Settings};
 use sprs::TriMat;
 use std::io::Write;
 use std::path::{Path, PathBuf};
