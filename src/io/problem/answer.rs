@@ -30,7 +30,7 @@ pub fn write(path: &Path, problem: &Problem, answer: &Answer) -> Result<(), Erro
     std::fs::write(path, bytes).map_err(Error::file(path, "written"))
 }
 
-/// The vectors of an answer that [`write`] has written, or the `solution` (else the first of the `guesses`) of an FCLIB file; the content
+/// The vectors of an answer that [`write()`] has written, or the `solution` (else the first of the `guesses`) of an FCLIB file; the content
 /// decides. They are a first guess for `problem`: whether they fit it, the solve tells.
 pub fn read(path: &Path, problem: &Problem) -> Result<Solution, Error> {
     let bytes = std::fs::read(path).map_err(Error::file(path, "read"))?;
