@@ -3,7 +3,7 @@
 use super::locked::{Held, LeftOut};
 use crate::numerics::auto::{Auto, Workspace};
 use crate::numerics::impacts::{Ledger, mobile_body, share};
-use crate::numerics::mixed::{Answer, MixedProblem, Velocities};
+use crate::numerics::mixed::{Answer, MixedProblem, Twist, Velocities};
 use crate::numerics::residual::residual;
 use crate::numerics::{Report, Status};
 use crate::topology::graph::{Colouring, Group};
@@ -52,6 +52,8 @@ pub struct StepProblem {
     pub answer: Answer,
     /// Velocities at the start of the step, in the rows of the problem.
     pub before: Velocities,
+    /// The same, with what the rebounds of the step give to bodies; empty without any.
+    thrown: Vec<Twist>,
     /// Part of `b` that feeds overlap back, per contact (m/s, ≤ 0).
     pub feedback: Vec<f64>,
     /// Rows with restitution, in the order of the pairs.
@@ -122,6 +124,46 @@ impl StepProblem {
         self.problem.contact_velocity(c, &self.before.rigid) - c.b + self.driven[k]
     }
 
+    /// Velocity at which bodies come to touch in the step at contact k, whose gap it closes: that at its start, or what a rebound of the
+    /// same step gives them.
+    pub fn velocity_of_arrival(&self, k: usize) -> DVec3 {
+        let before = self.velocity_before(k);
+        if self.thrown.is_empty() {
+            return before;
+        }
+        let c = &self.problem.contacts[k];
+        let thrown = self.problem.contact_velocity(c, &self.thrown) - c.b + self.driven[k];
+        if thrown.x < before.x { thrown } else { before }
+    }
+
+    /// Works out what every rebound that ends an impact in this step gives to its two bodies, each by itself: a body that is thrown at
+    /// another within the step arrives there with what it was thrown with, not with the share that the rows of both leave it.
+    pub fn throw(&mut self) {
+        self.thrown.clear();
+        if !self.rebounds.iter().any(|r| r.ends) {
+            return;
+        }
+        let mut thrown = std::mem::take(&mut self.thrown);
+        thrown.extend_from_slice(&self.before.rigid);
+        for pair in self.rebounds.chunk_by(|a, b| a.source == b.source) {
+            let ending = || pair.iter().filter(|r| r.ends && self.answer.reactions.contacts[r.contact as usize].x > 0.0);
+            let share = 1.0 / ending().count().max(1) as f64;
+            for rebound in ending() {
+                let (k, masses) = (rebound.contact as usize, &self.problem.rigid);
+                let c = &self.problem.contacts[k];
+                let ends = [(c.body1, c.arm1, c.normal), (c.body2, c.arm2, -c.normal)];
+                let mobile = || ends.iter().filter_map(|&(b, arm, n)| Some((b as usize, masses.get(b as usize)?, arm.cross(n), n)));
+                let mobility: f64 = mobile().map(|(_, m, turn, n)| n.dot(m.inverse_mass * n) + turn.dot(m.inertia_times(turn))).sum();
+                let impulse = share * (-rebound.part.x - self.velocity_before(k).x).max(0.0) / mobility;
+                for (body, mass, turn, n) in mobile().filter(|_| mobility > 0.0) {
+                    thrown[body].linear += impulse * mass.inverse_mass * n;
+                    thrown[body].angular += impulse * mass.inertia_times(turn);
+                }
+            }
+        }
+        self.thrown = thrown;
+    }
+
     /// Work that contact k does on its bodies in the step, driven ones included: `rᵀ (u⁺ + u⁻)/2` (J).
     pub fn contact_work(&self, k: usize) -> f64 {
         let c = &self.problem.contacts[k];
@@ -138,12 +180,12 @@ impl StepProblem {
         self.answer.reactions.contacts[k].dot(mean - c.b + self.driven[k])
     }
 
-    /// Asks less of the rebounds in islands that would get more energy back than their impacts took; nothing at all if `last`.
-    /// True if one was cut.
+    /// Asks less of the rebounds in islands that would get more energy back than their impacts took: what is too much, times `eager`, or
+    /// nothing at all if `last`. True if one was cut.
     ///
     /// Newton's law knows the speed of an impact alone: a light body between two others would push a heavy one aside at any
     /// price. See [`crate::numerics::impacts`].
-    pub fn cut_rebounds(&mut self, last: bool) -> bool {
+    pub fn cut_rebounds(&mut self, eager: f64, last: bool) -> bool {
         self.enter_work();
         let mut ledger = std::mem::take(&mut self.ledger);
         ledger.start_round();
@@ -157,6 +199,8 @@ impl StepProblem {
                 let pair = &self.rebounds[first..end];
                 let sum = |x: &[f64]| pair.iter().map(|r| x[r.contact as usize]).sum::<f64>();
                 let (given, taken) = (sum(&self.work), sum(&self.taken));
+                let rests = pair.iter().filter(|r| r.part.x < 0.0).map(|r| (self.velocity_before(r.contact as usize).x / r.part.x).powi(2));
+                let rest = rests.fold(1.0, f64::min);
                 let body = mobile_body(&self.problem.contacts[pair[0].contact as usize]);
                 let asks = pair.iter().any(|r| r.limited && r.part != DVec3::ZERO) && (last || (given > taken) != all);
                 if let Some(body) = body.filter(|_| asks)
@@ -164,7 +208,11 @@ impl StepProblem {
                     && !(all && ledger.is_marked(body))
                 {
                     cut = true;
-                    self.scale_rebounds(first..end, if last { 0.0 } else { share(given, taken) });
+                    // what the island has too much is enough to take away, and what was there before the rebound is not its own
+                    let rest = if self.two_steps { rest } else { 0.0 };
+                    let floor = if all { f64::NEG_INFINITY } else { taken };
+                    let allowed = if self.two_steps { floor.max(given - eager * ledger.excess(body)) } else { taken };
+                    self.scale_rebounds(first..end, if last { 0.0 } else { share(given, allowed, rest) });
                     if !all {
                         ledger.mark(body);
                     }

@@ -5,7 +5,7 @@ use super::problem::{Place, Rebound, Solver, StepProblem};
 use crate::algebra::spatial::{skew, tangents};
 use crate::integrator::moreau_jean::rigid_mass;
 use crate::integrator::systems::{Pass, free_momentum, new_state, spin};
-use crate::model::contact::{ContactPair, Foresight, Manifold, Touch};
+use crate::model::contact::{ContactPair, Foreseen, Foresight, Manifold, Touch};
 use crate::model::interaction::SphericalJoint;
 use crate::model::law::{Impact, beyond_touch, least_impact};
 use crate::model::scheme::{Friction, Scheme, Treatment};
@@ -28,7 +28,7 @@ pub fn activate(
     scheme: Res<Scheme>,
     pass: Res<Pass>,
     bodies: Res<Bodies>,
-    foresight: Res<Foresight>,
+    mut foresight: ResMut<Foresight>,
     mut step: ResMut<StepProblem>,
     mut pairs: Query<(&ContactPair, &mut Manifold)>,
 ) {
@@ -65,6 +65,22 @@ pub fn activate(
         if points > 0 {
             let rows = pair.slots.map(|s| step.places[s as usize].row);
             step.groups.push(Group { slots: pair.slots, rows, points, source: source as u32 });
+        }
+    }
+    if step.locked {
+        let Foresight { rows, held, .. } = &mut *foresight;
+        let is_held = |f: &Foreseen, places: &mut Vec<Held>| {
+            held_normal(&scheme, &f.pair, f.pair.slots.map(|s| &bodies.rows[s as usize]), &f.touch, places)
+        };
+        let mut dropped = Vec::new();
+        rows.retain(|f| {
+            !is_held(f, &mut dropped) || {
+                held.push(*f);
+                false
+            }
+        });
+        for f in held.iter() {
+            is_held(f, &mut step.held);
         }
     }
     for (k, points) in foresight.rows.chunk_by(|a, b| a.pair.slots == b.pair.slots).enumerate() {
@@ -245,6 +261,9 @@ struct Rows<'a> {
     least: f64,
 }
 
+/// Part of the speeds of its bodies below which the scale of a contact is too close to their rounding: without gravity nothing else bounds it.
+const SUM: f64 = 0.02;
+
 /// What belongs to a row beside its contact.
 struct Row {
     /// Its overlap feedback (m/s).
@@ -269,9 +288,13 @@ impl Rows<'_> {
         (contact.mu, contact.body1, contact.body2, contact.size) = (law.mu, places[0].row, places[1].row, pair.size);
         let mut ends = [DVec3::ZERO; 2];
         let mut given = [DVec3::ZERO; 2];
+        let mut fastest = 0.0;
         for k in 0..2 {
             match before.get(places[k].row as usize) {
-                Some(twist) => ends[k] = twist.at(arms[k]),
+                Some(twist) => {
+                    ends[k] = twist.at(arms[k]);
+                    fastest += twist.linear.abs().max_element();
+                }
                 None => given[k] = world_twist(&self.bodies[pair.slots[k] as usize]).at(arms[k]),
             }
         }
@@ -290,7 +313,7 @@ impl Rows<'_> {
         let restitution = law.restitution(scheme.treatment, u, self.least);
         let part = law.constant_part(scheme.treatment, gap, band, u, h, self.least);
         contact.b = part.unwrap_or_default() + wall;
-        contact.scale = contact_scale(h, self.gravity, -u.x, pair.size);
+        contact.scale = contact_scale(h, self.gravity, -u.x, pair.size).max(SUM * fastest);
         let share = match scheme.treatment {
             Treatment::GapAware { beta } => beta * beyond_touch(gap, band).min(0.0) / h,
             Treatment::Forecast { .. } => 0.0,
@@ -445,7 +468,9 @@ pub fn solve(scheme: Res<Scheme>, mut step: ResMut<StepProblem>, mut solver: Res
     }
     step.forget_unless_ending();
     for round in 1..=MOST_ROUNDS {
-        if !step.rebounds.iter().any(|r| r.limited) || !step.cut_rebounds(round >= REBOUND_ROUNDS) {
+        // bodies that are thrown at others give part of a cut back: the first may fall short, the next must not
+        let eager = if round == 1 { 1.0 } else { 1.5 };
+        if !step.rebounds.iter().any(|r| r.limited) || !step.cut_rebounds(eager, round >= REBOUND_ROUNDS) {
             break;
         }
         let StepProblem { problem, answer, report, .. } = &mut *step;
@@ -458,7 +483,7 @@ pub fn solve(scheme: Res<Scheme>, mut step: ResMut<StepProblem>, mut solver: Res
 }
 
 /// Rounds in which rebounds are cut to the energy that their impacts took; from this one on, islands that still exceed it have none.
-const REBOUND_ROUNDS: usize = 5;
+const REBOUND_ROUNDS: usize = 8;
 /// Rounds at most: bodies that no longer bounce may press others together.
 const MOST_ROUNDS: usize = 20;
 
@@ -497,6 +522,9 @@ pub fn store_reactions(
 ) {
     let least = least_impact(scheme.time_step, scheme.gravity);
     step.settle(solver.settings.tolerance);
+    if step.two_steps && step.lively {
+        step.throw();
+    }
     let StepProblem { problem, answer, after, .. } = &mut *step;
     after.clear();
     after.extend(problem.contacts.iter().map(|c| problem.contact_velocity(c, &answer.velocities.rigid) - c.b));
@@ -505,7 +533,7 @@ pub fn store_reactions(
     let mut rebounds = step.rebounds.iter().filter(|r| r.ends).peekable();
     let (problem, answer) = (&step.problem, &step.answer);
     let mut groups = step.groups.iter().zip(&step.first_contact).peekable();
-    for (source, (_, mut manifold)) in pairs.iter_mut().enumerate() {
+    for (source, (pair, mut manifold)) in pairs.iter_mut().enumerate() {
         let mut k = match groups.next_if(|(g, _)| g.source == source as u32) {
             Some((_, first)) => *first as usize,
             None if manifold.points.is_empty() => continue,
@@ -513,6 +541,7 @@ pub fn store_reactions(
         };
         for touch in &mut manifold.points {
             if touch.active && k != usize::MAX {
+                let begins = touch.reaction == DVec3::ZERO && touch.gap > scheme.touch * pair.size;
                 // the frame of the row, without its record
                 let frame = Contact { normal: touch.normal, tangent: tangents(touch.normal).0, ..Contact::default() };
                 touch.reaction = frame.to_world(answer.reactions.contacts[k]);
@@ -522,7 +551,7 @@ pub fn store_reactions(
                 if lively && touch.reaction != DVec3::ZERO {
                     touch.taken = step.taken[k];
                     let c = &problem.contacts[k];
-                    let mut before = step.velocity_before(k);
+                    let mut before = if begins { step.velocity_of_arrival(k) } else { step.velocity_before(k) };
                     if before.x < -least && !ended {
                         // at the place of touch the bodies are faster by what they fall through the gap: w² + 2 a gap
                         let gained = 2.0 * fall(c, &step.before.rigid, &problem.free.rigid) / scheme.time_step * touch.gap.max(0.0);
@@ -544,7 +573,7 @@ pub fn store_reactions(
                 if lively && touch.reaction != DVec3::ZERO {
                     let k = f.contact as usize;
                     touch.taken = step.taken[k];
-                    let before = step.velocity_before(k);
+                    let before = step.velocity_of_arrival(k);
                     if before.x < -least {
                         touch.approach = problem.contacts[k].to_world(before);
                     }

@@ -7,6 +7,7 @@
 //! [`shapes`] says what a body looks like, [`broad`] whose boxes overlap, [`narrow`] where two shapes touch. Everything here is a pure
 //! function of shapes and poses: no history, no hidden margin.
 
+pub mod ahead_systems;
 pub mod broad;
 mod clip;
 mod closed_forms;
@@ -29,6 +30,7 @@ mod terrain;
 #[cfg(test)]
 mod tests;
 pub mod trimesh;
+mod ways;
 
 pub use broad::BroadPhase;
 pub use decomposition::DecompositionSettings;

@@ -111,7 +111,8 @@ impl Flight<'_> {
         let arms = self.arms(p);
         let ways = [0, 1].map(|k| self.way[k] + self.time * self.turning(k, arms[k]));
         let [point1, point2] = [0, 1].map(|k| self.bodies[k].pose.position + arms[k]);
-        ContactPoint { gap: p.gap - p.normal.dot(ways[0] - ways[1]), point1, point2, ..*p }
+        // a row that asks bodies to part would give them energy
+        ContactPoint { gap: (p.gap - p.normal.dot(ways[0] - ways[1])).max(0.0), point1, point2, ..*p }
     }
 
     /// After an impact nothing goes on along its normal.
@@ -209,38 +210,6 @@ pub(super) fn sweep(
         }
     }
     true
-}
-
-/// Part of the smallest length of a convex body that a ball about its centre may have for radius and stay inside.
-const INNER: f64 = 0.45;
-/// Marks the points of that ball.
-const INNER_KEY: u64 = 0x5851_F42D_4C95_7F2D;
-
-/// Adds the points at which balls inside the bodies meet the other one. A body that an impact turns by a large angle within the step
-/// leaves its rows behind, which are linear; its centre does not.
-pub(super) fn sweep_inside(
-    bodies: [Moving; 2],
-    h: f64,
-    size: f64,
-    scratch: &mut Scratch,
-    points: &mut Vec<ContactPoint>,
-    inner: &mut Vec<Met>,
-    out: &mut Vec<Met>,
-) {
-    for k in 0..2 {
-        let b = bodies[k];
-        let solid = matches!(b.shape, Shape::Cuboid { .. } | Shape::Capsule { .. } | Shape::Cylinder { .. } | Shape::Hull(_));
-        if b.inverse_mass == 0.0 || !solid || b.offset.position != DVec3::ZERO || !out.iter().any(|m| m.later) {
-            continue;
-        }
-        let Ok(ball) = Shape::ball(INNER * b.shape.smallest_length()) else { continue };
-        let mut pair = bodies;
-        pair[k] = Moving { shape: &ball, offset: Pose::IDENTITY, angular: DVec3::ZERO, swing: 0.0, ..b };
-        if sweep(pair, h, size, 0.0, scratch, points, inner) {
-            let later = inner.iter().filter(|m| m.later);
-            out.extend(later.map(|m| Met { point: ContactPoint { feature: m.point.feature ^ (INNER_KEY + k as u64), ..m.point }, ..*m }));
-        }
-    }
 }
 
 /// Goes back to the time of touch, where a step that was not conservative went beyond it.

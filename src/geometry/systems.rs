@@ -1,12 +1,13 @@
 //! Broad phase and narrow phase: from colliders to contact pairs and their points.
 
+use super::ahead_systems::Crossing;
 use super::broad::BroadPhase;
-use super::deep::{DEEP, one_way_out};
+use super::deep::one_way_out;
 use super::narrow::{ContactPoint, Scratch, contact_points};
 use super::shapes::Shape;
-use super::sweep::{Met, Moving, SAME_WAY, sweep, sweep_inside};
+use super::sweep::{Met, Moving, SAME_WAY, sweep};
 use crate::algebra::spatial::Pose;
-use crate::model::contact::{ContactPair, Foreseen, Foresight, Manifold, Swept, Touch, inherit};
+use crate::model::contact::{ContactPair, Manifold, Swept, Touch, inherit};
 use crate::model::law::ContactLaws;
 use crate::model::scheme::{Scheme, Treatment};
 use crate::topology::bodies::{Bodies, Body, Slot};
@@ -46,21 +47,21 @@ impl Collider {
 
 /// What detection keeps of a collider.
 #[derive(Clone, Debug)]
-struct Cached {
-    collider: Collider,
+pub(super) struct Cached {
+    pub(super) collider: Collider,
     /// Radius about the body's centre; infinite for a half-space.
-    radius: f64,
-    smallest: f64,
+    pub(super) radius: f64,
+    pub(super) smallest: f64,
 }
 
 impl Cached {
     /// The shape frame in the world.
-    fn place(&self, body: &Pose) -> Pose {
+    pub(super) fn place(&self, body: &Pose) -> Pose {
         if self.collider.offset == Pose::IDENTITY { *body } else { body.compose(&self.collider.offset) }
     }
 
     /// Whether its contacts are the same wherever the step ends: balls and planes.
-    fn is_simple(&self) -> bool {
+    pub(super) fn is_simple(&self) -> bool {
         matches!(self.collider.shape, Shape::Ball { .. } | Shape::HalfSpace { .. })
     }
 }
@@ -72,22 +73,25 @@ impl Cached {
 /// ```
 #[derive(Resource, Debug, Default)]
 pub struct Proximity {
-    broad: BroadPhase,
-    cached: Vec<Option<Cached>>,
-    movers: Vec<Mover>,
-    found: Vec<(u32, u32)>,
+    pub(super) broad: BroadPhase,
+    pub(super) cached: Vec<Option<Cached>>,
+    pub(super) movers: Vec<Mover>,
+    pub(super) found: Vec<(u32, u32)>,
     /// The same at the end of the step.
-    ahead: Vec<(u32, u32)>,
-    table: Vec<(u32, u32, Entity)>,
+    pub(super) ahead: Vec<(u32, u32)>,
+    pub(super) table: Vec<(u32, u32, Entity)>,
     next: Vec<(u32, u32, Entity)>,
     /// Sorted pairs of slots that never touch (bodies of one joint).
-    excluded: Vec<(u32, u32)>,
-    scratch: Scratch,
-    points: Vec<ContactPoint>,
+    pub(super) excluded: Vec<(u32, u32)>,
+    pub(super) scratch: Scratch,
+    pub(super) points: Vec<ContactPoint>,
     met: Vec<Met>,
-    inner: Vec<Met>,
     touches: Vec<Touch>,
     completed: Vec<Touch>,
+    /// Pairs that overlap on their way, and the first part of a way that does so, by slot.
+    pub(super) crossings: Vec<Crossing>,
+    pub(super) crossed: Vec<ContactPoint>,
+    pub(super) first: Vec<f64>,
 }
 
 impl Proximity {
@@ -135,7 +139,7 @@ impl Proximity {
 
 /// What the pair filter needs of a body, close together in memory.
 #[derive(Clone, Copy, Debug, Default)]
-struct Mover {
+pub(super) struct Mover {
     position: DVec3,
     velocity: DVec3,
     /// Speed of its farthest point in its own turning (m/s).
@@ -159,7 +163,7 @@ impl Mover {
     }
 
     /// How far a body can come within the reach of a step (m): its share of the gap that is looked into.
-    fn reach(&self, scheme: &Scheme) -> f64 {
+    pub(super) fn reach(&self, scheme: &Scheme) -> f64 {
         let fall = if self.mobile { scheme.gravity.length() * scheme.time_step } else { 0.0 };
         scheme.reach_steps * scheme.time_step * (self.velocity.length() + self.spin + fall) + scheme.reach_share * self.smallest
     }
@@ -259,7 +263,7 @@ pub fn narrow_phase(
     mut proximity: ResMut<Proximity>,
     mut pairs: Query<(&mut ContactPair, &mut Manifold)>,
 ) {
-    let Proximity { cached, movers, scratch, points, met, inner, touches, completed, .. } = &mut *proximity;
+    let Proximity { cached, movers, scratch, points, met, touches, completed, .. } = &mut *proximity;
     for (mut pair, mut manifold) in &mut pairs {
         let [i, j] = pair.slots.map(|s| s as usize);
         let (Some(a), Some(b)) = (&cached[i], &cached[j]) else { continue };
@@ -280,8 +284,6 @@ pub fn narrow_phase(
             is_fast(&moving, pair.size, &scheme) && sweep(moving, scheme.time_step, pair.size, at_start, scratch, points, met)
         };
         if swept {
-            let moving = [moving(a, rows.0, &scheme), moving(b, rows.1, &scheme)];
-            sweep_inside(moving, scheme.time_step, pair.size, scratch, points, inner, met);
             touches.extend(met.iter().map(|m| Touch { swept: if m.later { Swept::Impact } else { Swept::No }, ..touch(&m.point) }));
         } else {
             points.clear();
@@ -310,7 +312,9 @@ pub fn narrow_phase(
 }
 
 /// Pairs whose relative way in a step exceeds this part of the smaller body's smallest length are swept.
-const FAST: f64 = 0.5;
+pub(super) const FAST: f64 = 0.5;
+/// Angle (rad) from which on a turn of its own makes a pair fast: a long thin body goes far at much less, and its rows hold.
+pub(super) const FAR: f64 = 0.25;
 /// Gap after an impact, in parts of that length, within which the error of the solver counts as touch.
 const LANDED: f64 = 1e-3;
 
@@ -339,7 +343,9 @@ fn moving<'a>(c: &'a Cached, body: &Body, scheme: &Scheme) -> Moving<'a> {
 /// everywhere: there is nothing to seek.
 fn is_fast(moving: &[Moving; 2], size: f64, scheme: &Scheme) -> bool {
     let plane = moving.iter().any(|m| matches!(m.shape, Shape::HalfSpace { .. }));
-    let closing = (moving[0].linear - moving[1].linear).length() + moving[0].swing + moving[1].swing;
+    let turns = scheme.time_step * (moving[0].angular.length() + moving[1].angular.length()) >= FAR;
+    let swing = if turns { moving[0].swing + moving[1].swing } else { 0.0 };
+    let closing = (moving[0].linear - moving[1].linear).length() + swing;
     !plane && matches!(scheme.treatment, Treatment::GapAware { .. }) && scheme.time_step * closing > FAST * size
 }
 
@@ -361,100 +367,5 @@ fn complete(completed: &[Touch], touches: &mut Vec<Touch>, near: f64) {
         }
         touches.retain(|t| t.swept != Swept::Impact || !same_way(t));
         touches.push(*old);
-    }
-}
-
-/// Steps in which a body moves by less than this share of its smallest length leave contacts as they were found.
-const STILL: f64 = 2.5e-3;
-/// Overlap at the end of a step, in parts of the smaller body's smallest length, that needs no further pass.
-const MISSED: f64 = 3e-4;
-/// The same for balls and planes, and by how much they have to go beyond their reach to be looked at.
-const THROWN: f64 = 5e-3;
-
-/// Looks for overlaps at the end of the step that its rows do not hold: rows are linear in the velocities, but corners swing round, and
-/// slide off one face onto the next. Only pairs that move are looked at; balls and planes only where an impact has thrown one of them beyond
-/// what the rows looked at.
-pub fn foresee(
-    scheme: Res<Scheme>,
-    bodies: Res<Bodies>,
-    laws: Res<ContactLaws>,
-    mut proximity: ResMut<Proximity>,
-    mut foresight: ResMut<Foresight>,
-    manifolds: Query<&Manifold>,
-) {
-    foresight.missed = false;
-    let Treatment::GapAware { beta } = scheme.treatment else { return };
-    let Proximity { broad, cached, movers, found, ahead, table, excluded, scratch, points, .. } = &mut *proximity;
-    let h = scheme.time_step;
-    let spin = |body: &Body, c: &Cached| if c.radius.is_finite() { body.new_velocity.angular.length() * c.radius } else { 0.0 };
-    let travel = |body: &Body, c: &Cached| h * (body.new_velocity.linear.length() + spin(body, c));
-    let placed =
-        || bodies.rows.iter().zip(cached.iter()).enumerate().filter_map(|(i, (b, c))| Some((i, b, c.as_ref().filter(|_| b.alive)?)));
-    if !placed()
-        .any(|(i, b, c)| travel(b, c) > if c.is_simple() { movers[i].reach(&scheme) + THROWN * c.smallest } else { STILL * c.smallest })
-    {
-        return;
-    }
-    // bodies that were thrown farther than the broad phase looked
-    let mut thrown = false;
-    for (slot, body, c) in placed() {
-        let reach = movers[slot].reach(&scheme);
-        if travel(body, c) > reach && !matches!(c.collider.shape, Shape::HalfSpace { .. }) {
-            let (low, high) = c.collider.shape.aabb(&c.place(&body.pose));
-            let (low_end, high_end) = c.collider.shape.aabb(&c.place(&body.new_pose));
-            broad.set_box(slot as u32, (low - reach).min(low_end), (high + reach).max(high_end));
-            thrown = true;
-        }
-    }
-    if thrown {
-        broad.pairs(ahead);
-    }
-    for &(i, j) in if thrown { &*ahead } else { &*found } {
-        let (body1, body2) = (&bodies.rows[i as usize], &bodies.rows[j as usize]);
-        let (Some(a), Some(b)) = (&cached[i as usize], &cached[j as usize]) else { continue };
-        if body1.inertia.is_none() && body2.inertia.is_none() {
-            continue;
-        }
-        // rows of balls and planes hold, where there are rows
-        let simple = a.is_simple() && b.is_simple();
-        let beyond = |slot: u32, body: &Body, c: &Cached| travel(body, c) > movers[slot as usize].reach(&scheme) + THROWN * c.smallest;
-        if simple && !(thrown && (beyond(i, body1, a) || beyond(j, body2, b))) {
-            continue;
-        }
-        let missed = if simple { THROWN } else { MISSED };
-        let size = a.smallest.min(b.smallest);
-        let closing = (body1.new_velocity.linear - body2.new_velocity.linear).length() + spin(body1, a) + spin(body2, b);
-        let near = a.radius + b.radius;
-        let apart = body1.new_pose.position.distance_squared(body2.new_pose.position) > near * near;
-        let law = laws.get(a.collider.material, b.collider.material);
-        if h * closing <= 2.0 * STILL * size || apart || excluded.binary_search(&(i, j)).is_ok() {
-            continue;
-        }
-        points.clear();
-        let poses = (a.place(&body1.new_pose), b.place(&body2.new_pose));
-        contact_points(&a.collider.shape, &poses.0, &b.collider.shape, &poses.1, 0.0, scratch, points);
-        let deepest = points.iter().map(|p| p.gap).fold(0.0, f64::min);
-        if deepest >= -missed * size {
-            continue;
-        }
-        let entity = table.binary_search_by_key(&(i, j), |&(i, j, _)| (i, j)).map(|at| table[at].2);
-        let manifold = entity.ok().and_then(|e| manifolds.get(e).ok());
-        let before = manifold.map_or(0.0, |m| m.points.iter().map(|t| t.gap).fold(0.0, f64::min));
-        // what the overlap at the start leaves
-        let allowed = before + (beta * -before).min(h * scheme.push_out(size));
-        if deepest >= allowed - missed * size || before < -DEEP * size {
-            continue;
-        }
-        foresight.missed = true;
-        let rows = [body1, body2];
-        let ([Some(e1), Some(e2)], slots) = (rows.map(|b| b.entity), [i, j]) else { continue };
-        for p in points.iter().filter(|p| p.gap < allowed) {
-            let [point1, point2] = [(body1, p.point1), (body2, p.point2)].map(|(b, x)| b.pose.position + (x - b.new_pose.position));
-            let middle = 0.5 * (point1 + point2);
-            let velocity = |b: &Body| b.new_velocity.linear + (b.frame.rotation * b.new_velocity.angular).cross(middle - b.pose.position);
-            let gap = p.gap - allowed - h * p.normal.dot(velocity(body1) - velocity(body2));
-            let touch = Touch { feature: p.feature, normal: p.normal, gap, point1, point2, active: true, ..Touch::default() };
-            foresight.put(Foreseen { pair: ContactPair { bodies: [e1, e2], slots, law, size }, touch, contact: 0 });
-        }
     }
 }

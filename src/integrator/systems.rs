@@ -39,7 +39,7 @@ pub fn spin(body: &mut Body, scheme: &Scheme, pass: &Pass) -> Result<(), f64> {
     let Some(inertia) = body.inertia else { return Ok(()) };
     let (h, old, i) = (scheme.time_step, body.velocity.angular, inertia.principal);
     let theta = scheme.treatment.theta();
-    if pass.number > 0 && body.turn.is_none() {
+    if pass.number > 0 && pass.nonlinear && body.turn.is_none() {
         // the last pass knows the impulses: the scheme's average sees them
         let new = body.new_velocity.angular;
         body.gyroscopic = match scheme.gyroscopic {
@@ -48,7 +48,8 @@ pub fn spin(body: &mut Body, scheme: &Scheme, pass: &Pass) -> Result<(), f64> {
         };
         return Ok(());
     }
-    if pass.number == 0 {
+    // a further look does not settle: a mean with the velocity of its last pass would do work
+    if pass.number == 0 || !pass.nonlinear && body.turn.is_none() {
         body.turn = None;
         let locked = body.locks.rotation.iter().filter(|&&l| l).count();
         if locked > 1 {

@@ -137,18 +137,35 @@ pub struct Foreseen {
 pub struct Foresight {
     /// Sorted by slots and feature.
     pub rows: Vec<Foreseen>,
+    /// Points that locked axes keep from being rows.
+    pub held: Vec<Foreseen>,
     /// Whether the last look found an overlap that the rows do not hold.
     pub missed: bool,
+    /// Whether bodies have been thrown beyond what the broad phase looked at.
+    pub thrown: bool,
+    /// Whether a look of this step has found a fast pair that overlaps on its way.
+    pub crossed: bool,
 }
 
 impl Foresight {
-    /// Adds a point, or states it anew.
-    pub fn put(&mut self, row: Foreseen) {
+    /// Forgets the step before.
+    pub fn clear(&mut self) {
+        self.rows.clear();
+        self.held.clear();
+        (self.missed, self.thrown, self.crossed) = (false, false, false);
+    }
+
+    /// Adds a point, or states it anew; false for one that locked axes hold.
+    pub fn put(&mut self, row: Foreseen) -> bool {
         let key = |r: &Foreseen| (r.pair.slots, r.touch.feature);
+        if self.held.iter().any(|h| key(h) == key(&row) && h.touch.normal.dot(row.touch.normal) > SAME_NORMAL) {
+            return false;
+        }
         match self.rows.binary_search_by_key(&key(&row), key) {
             Ok(at) => self.rows[at] = Foreseen { touch: Touch { reaction: self.rows[at].touch.reaction, ..row.touch }, ..row },
             Err(at) => self.rows.insert(at, row),
         }
+        true
     }
 
     /// The points of a pair of slots.
@@ -158,6 +175,9 @@ impl Foresight {
         &rest[..rest.partition_point(|r| r.pair.slots == slots)]
     }
 }
+
+/// Cosine of normals that are the same but for rounding.
+const SAME_NORMAL: f64 = 1.0 - 1e-9;
 
 /// Longest way, in parts of the size of a patch, that a point may have moved and still pass on its impulse.
 const SAME_PLACE: f64 = 0.05;
@@ -209,6 +229,16 @@ mod tests {
         let mut new = new.map(|t| Touch { active: false, ..t });
         inherit(&mut old, &mut new, |x| [x + DVec3::X * shift, x - DVec3::X * 9.0]);
         new.map(|t| t.reaction.z)
+    }
+
+    #[test]
+    fn a_point_that_locked_axes_hold_is_put_no_more() {
+        let ends = [Entity::from_raw_u32(0), Entity::from_raw_u32(1)].map(|e| e.expect("valid"));
+        let pair = ContactPair { bodies: ends, slots: [0, 1], law: CoulombImpact::default(), size: 1.0 };
+        let row = |feature, normal| Foreseen { pair, touch: Touch { normal, ..touch(feature, 0.0, 0.0) }, contact: 0 };
+        let mut foresight = Foresight { held: vec![row(1, DVec3::Z)], ..Foresight::default() };
+        assert!(!foresight.put(row(1, DVec3::Z)) && foresight.put(row(2, DVec3::Z)) && foresight.put(row(1, DVec3::X)));
+        assert_eq!(foresight.of([0, 1]).len(), 2);
     }
 
     #[test]

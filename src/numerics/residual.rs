@@ -94,10 +94,10 @@ fn lost_in_reaction(c: &super::mixed::Contact, r: DVec3, shifted: DVec3) -> f64 
 
 /// Misfit of a step that is solved to rounding.
 const NOTHING: f64 = 1e-13;
-/// Velocity that a reaction takes away, per scale of its contact, that is rounding.
-pub(super) const IDLE: f64 = 1e-11;
+/// Velocity that a reaction takes away, per scale of its contact, so small that roundings of velocities are a visible part of it.
+pub(super) const IDLE: f64 = 1e-6;
 
-/// The larger of the two; but where no contact carries more than rounding and none misses, both norms in e_s are rounding too: bodies that
+/// The larger of the two; but where no contact carries more than traces and none misses, both norms in e_s are rounding too: bodies that
 /// touch and part by themselves.
 pub(super) fn error(e_s: f64, misfit: f64, idle: bool) -> f64 {
     if idle && misfit <= NOTHING { misfit } else { e_s.max(misfit) }

@@ -285,7 +285,7 @@ impl Simulation {
         let accuracy = FOLLOWED * self.world.resource::<Solver>().settings.tolerance;
         self.world.insert_resource(Pass { nonlinear, accuracy, ..Pass::default() });
         self.world.resource_mut::<StepProblem>().report = Report::default();
-        self.world.resource_mut::<Foresight>().rows.clear();
+        self.world.resource_mut::<Foresight>().clear();
         let (mut settled, mut looks, mut limit) = (true, 0, max_passes);
         loop {
             self.schedules.inner.run(&mut self.world);
@@ -322,6 +322,7 @@ impl Simulation {
             (settled, looks, limit) = (true, looks + 1, self.world.resource::<Pass>().number + max_passes);
         }
         self.check_finite(true)?;
+        settled &= self.stops();
         self.advance_systems(1)?;
         self.schedules.end.run(&mut self.world);
         let mut report = self.certify(settled);
@@ -348,6 +349,16 @@ impl Simulation {
         }
         self.schedules.ahead.run(&mut self.world);
         self.world.resource::<Foresight>().missed
+    }
+
+    /// Stops fast bodies that no row holds; false where there is nothing to stop.
+    fn stops(&mut self) -> bool {
+        let infeasible = self.world.resource::<StepProblem>().report.status == Status::Inconsistent;
+        if !(infeasible || self.world.resource::<Foresight>().crossed) {
+            return true;
+        }
+        self.schedules.stop.run(&mut self.world);
+        !self.world.resource::<Foresight>().missed
     }
 
     /// Runs the events that are due and returns the blows of this step.

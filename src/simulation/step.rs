@@ -2,7 +2,8 @@
 
 use crate::assembly::systems::{activate, apply, assemble_blocks, assemble_contacts, assemble_systems, solve, store_reactions};
 use crate::cluster::systems::{advance, refresh, store};
-use crate::geometry::systems::{broad_phase, cache_colliders, foresee, narrow_phase};
+use crate::geometry::ahead_systems::{foresee, stop};
+use crate::geometry::systems::{broad_phase, cache_colliders, narrow_phase};
 use crate::integrator::systems::set_frames;
 use crate::topology::bodies::{Bodies, Body};
 use crate::topology::systems::{gather_bodies, scatter};
@@ -57,6 +58,7 @@ pub(super) struct Schedules {
     pub(super) begin: Schedule,
     pub(super) inner: Schedule,
     pub(super) ahead: Schedule,
+    pub(super) stop: Schedule,
     pub(super) end: Schedule,
 }
 
@@ -71,6 +73,8 @@ impl Schedules {
         let (mut begin, mut inner, mut end, mut systems) = (schedule(), schedule(), schedule(), schedule());
         let mut ahead = schedule();
         ahead.add_systems(foresee);
+        let mut halt = schedule();
+        halt.add_systems(stop);
         systems.add_systems((refresh, advance, store).chain());
         begin.configure_sets((StepSet::Begin, StepSet::BroadPhase, StepSet::NarrowPhase, StepSet::Loads).chain());
         begin.add_systems((
@@ -88,6 +92,6 @@ impl Schedules {
             apply.in_set(StepSet::Apply),
         ));
         end.add_systems((store_reactions, scatter).chain().in_set(StepSet::Observe));
-        Self { systems, begin, inner, ahead, end }
+        Self { systems, begin, inner, ahead, stop: halt, end }
     }
 }

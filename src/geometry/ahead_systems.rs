@@ -1,0 +1,301 @@
+//! After the solve: overlaps at the end of the step and on the way to it that its rows do not hold.
+
+use super::deep::DEEP;
+use super::narrow::{ContactPoint, contact_points};
+use super::shapes::Shape;
+use super::sweep::SAME_WAY;
+use super::systems::{Cached, FAR, FAST, Proximity};
+use super::ways::{Limits, Met, Way, first_overlap, turn_between};
+use crate::model::contact::{ContactPair, Foreseen, Foresight, Manifold, Swept, Touch};
+use crate::model::law::ContactLaws;
+use crate::model::scheme::{Scheme, Treatment};
+use crate::topology::bodies::{Bodies, Body};
+use bevy_ecs::prelude::*;
+use glam::DVec3;
+
+/// Steps in which a body moves by less than this share of its smallest length leave contacts as they were found.
+const STILL: f64 = 2.5e-3;
+/// Overlap at the end of a step, in parts of the smaller body's smallest length, that needs no further pass.
+const MISSED: f64 = 3e-4;
+/// The same for balls and planes, and by how much they have to go beyond their reach to be looked at.
+const THROWN: f64 = 5e-3;
+
+/// Overlap on the way of a fast pair, in parts of the smaller body's smallest length, at which they count as met.
+const MET: f64 = 1e-3;
+/// Gap, in parts of that length, up to which points of the patch belong to the same meeting.
+const PATCH: f64 = 0.5;
+/// A body that moves by less than this part of the other one's way does not stop for it.
+const SLOWER: f64 = 0.25;
+/// Rounds in which bodies are stopped; each shortens a way, so that nothing is left to stop at last.
+const STOPS: usize = 256;
+
+/// A fast pair that overlaps on its way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Crossing {
+    slots: [u32; 2],
+    /// Part of the step.
+    at: f64,
+    /// Gap that may be left (m, ≤ 0).
+    allowed: f64,
+    /// Its points among those of all crossings.
+    points: [usize; 2],
+}
+
+/// The way of a body through the step.
+fn way<'a>(c: &'a Cached, body: &Body, h: f64, until: f64) -> Way<'a> {
+    let round = matches!(c.collider.shape, Shape::Ball { .. }) && c.collider.offset.position == DVec3::ZERO;
+    let still = round || body.pose.rotation == body.new_pose.rotation && body.new_velocity.angular == DVec3::ZERO;
+    let turn = || turn_between(body.pose.rotation, body.new_pose.rotation, h * body.new_velocity.angular);
+    Way {
+        shape: &c.collider.shape,
+        offset: c.collider.offset,
+        pose: body.pose,
+        shift: body.new_pose.position - body.pose.position,
+        turn: if still { DVec3::ZERO } else { turn() },
+        radius: if round || !c.radius.is_finite() { 0.0 } else { c.radius },
+        until,
+    }
+}
+
+/// Whether the rows of a pair cannot be trusted because it moves too far within the step, before or after its impacts.
+fn is_fast(bodies: [&Body; 2], shapes: [&Cached; 2], size: f64, h: f64) -> bool {
+    let simple = shapes.iter().all(|c| c.is_simple());
+    let plane = shapes.iter().any(|c| matches!(c.collider.shape, Shape::HalfSpace { .. }));
+    let spin = |k: usize| if shapes[k].radius.is_finite() { bodies[k].new_velocity.angular.length() * shapes[k].radius } else { 0.0 };
+    // what turns by less has its corners looked at when the step ends
+    let angle = h * (bodies[0].new_velocity.angular.length() + bodies[1].new_velocity.angular.length());
+    let swing = if simple || angle < FAR { 0.0 } else { h * (spin(0) + spin(1)) };
+    let [shift1, shift2] = bodies.map(|b| b.new_pose.position - b.pose.position);
+    let before = h * (bodies[0].velocity.linear - bodies[1].velocity.linear).length();
+    !(simple && plane) && before.max((shift1 - shift2).length() + swing) > FAST * size
+}
+
+/// Whether two bodies come near each other at all on their ways.
+fn come_near(bodies: [&Body; 2], near: f64) -> bool {
+    let [shift1, shift2] = bodies.map(|b| b.new_pose.position - b.pose.position);
+    let (x, d) = (bodies[0].pose.position - bodies[1].pose.position, shift1 - shift2);
+    let s = if d == DVec3::ZERO { 0.0 } else { (-x.dot(d) / d.length_squared()).clamp(0.0, 1.0) };
+    (x + s * d).length_squared() <= near * near
+}
+
+/// How far a pair may overlap on its way.
+fn limits(scheme: &Scheme, beta: f64, size: f64) -> Limits {
+    Limits { size, more: MET * size, deep: DEEP * size, back: [beta, scheme.time_step * scheme.push_out(size)] }
+}
+
+/// Looks for overlaps at the end of the step that its rows do not hold, and on the way of fast pairs: rows are linear in the velocities,
+/// but corners swing round, and slide off one face onto the next; and what an impact deflects, turns or throws may meet something else.
+/// Only pairs that move are looked at; slow balls and planes only where an impact has thrown one of them beyond what the rows looked at.
+pub fn foresee(
+    scheme: Res<Scheme>,
+    bodies: Res<Bodies>,
+    laws: Res<ContactLaws>,
+    mut proximity: ResMut<Proximity>,
+    mut foresight: ResMut<Foresight>,
+    manifolds: Query<&Manifold>,
+) {
+    (foresight.missed, foresight.thrown) = (false, false);
+    let Treatment::GapAware { beta } = scheme.treatment else { return };
+    let Proximity { broad, cached, movers, found, ahead, table, excluded, scratch, points, crossings, first, crossed, .. } =
+        &mut *proximity;
+    let h = scheme.time_step;
+    let spin = |body: &Body, c: &Cached| if c.radius.is_finite() { body.new_velocity.angular.length() * c.radius } else { 0.0 };
+    let travel = |body: &Body, c: &Cached| h * (body.new_velocity.linear.length() + spin(body, c));
+    let placed =
+        || bodies.rows.iter().zip(cached.iter()).enumerate().filter_map(|(i, (b, c))| Some((i, b, c.as_ref().filter(|_| b.alive)?)));
+    let smallest = placed().map(|(_, _, c)| c.smallest).fold(f64::INFINITY, f64::min);
+    let moves = |(i, b, c): (usize, &Body, &Cached)| {
+        let still = if c.is_simple() { movers[i].reach(&scheme) + THROWN * c.smallest } else { STILL * c.smallest };
+        travel(b, c) > still || travel(b, c).max(h * b.velocity.linear.length()) > 0.5 * FAST * smallest
+    };
+    if !placed().any(moves) {
+        return;
+    }
+    // bodies that were thrown farther than the broad phase looked
+    let mut thrown = false;
+    for (slot, body, c) in placed() {
+        let reach = movers[slot].reach(&scheme);
+        if travel(body, c) > reach && !matches!(c.collider.shape, Shape::HalfSpace { .. }) {
+            let (low, high) = c.collider.shape.aabb(&c.place(&body.pose));
+            let (low_end, high_end) = c.collider.shape.aabb(&c.place(&body.new_pose));
+            broad.set_box(slot as u32, (low - reach).min(low_end), (high + reach).max(high_end));
+            thrown = true;
+        }
+    }
+    foresight.thrown = thrown;
+    if thrown {
+        broad.pairs(ahead);
+    }
+    crossings.clear();
+    crossed.clear();
+    for &(i, j) in if thrown { &*ahead } else { &*found } {
+        let (body1, body2) = (&bodies.rows[i as usize], &bodies.rows[j as usize]);
+        let (Some(a), Some(b)) = (&cached[i as usize], &cached[j as usize]) else { continue };
+        if body1.inertia.is_none() && body2.inertia.is_none() {
+            continue;
+        }
+        let size = a.smallest.min(b.smallest);
+        let near = a.radius + b.radius;
+        let is_excluded = || excluded.binary_search(&(i, j)).is_ok();
+        if is_fast([body1, body2], [a, b], size, h) {
+            if !come_near([body1, body2], near) || is_excluded() {
+                continue;
+            }
+            let ways = [way(a, body1, h, 1.0), way(b, body2, h, 1.0)];
+            if let Some(Met { at, allowed }) = first_overlap(&ways, &limits(&scheme, beta, size), PATCH * size, scratch, points) {
+                let from = crossed.len();
+                crossed.extend_from_slice(points);
+                crossings.push(Crossing { slots: [i, j], at, allowed, points: [from, crossed.len()] });
+            }
+            continue;
+        }
+        // rows of balls and planes hold, where there are rows
+        let simple = a.is_simple() && b.is_simple();
+        let beyond = |slot: u32, body: &Body, c: &Cached| travel(body, c) > movers[slot as usize].reach(&scheme) + THROWN * c.smallest;
+        if simple && !(thrown && (beyond(i, body1, a) || beyond(j, body2, b))) {
+            continue;
+        }
+        let missed = if simple { THROWN } else { MISSED };
+        let closing = (body1.new_velocity.linear - body2.new_velocity.linear).length() + spin(body1, a) + spin(body2, b);
+        let apart = body1.new_pose.position.distance_squared(body2.new_pose.position) > near * near;
+        if h * closing <= 2.0 * STILL * size || apart || is_excluded() {
+            continue;
+        }
+        points.clear();
+        let poses = (a.place(&body1.new_pose), b.place(&body2.new_pose));
+        contact_points(&a.collider.shape, &poses.0, &b.collider.shape, &poses.1, 0.0, scratch, points);
+        let deepest = points.iter().map(|p| p.gap).fold(0.0, f64::min);
+        if deepest >= -missed * size {
+            continue;
+        }
+        let entity = table.binary_search_by_key(&(i, j), |&(i, j, _)| (i, j)).map(|at| table[at].2);
+        let manifold = entity.ok().and_then(|e| manifolds.get(e).ok());
+        let before = manifold.map_or(0.0, |m| m.points.iter().map(|t| t.gap).fold(0.0, f64::min));
+        // what the overlap at the start leaves
+        let allowed = before + (beta * -before).min(h * scheme.push_out(size));
+        if deepest >= allowed - missed * size || before < -DEEP * size {
+            continue;
+        }
+        let law = laws.get(a.collider.material, b.collider.material);
+        let ([Some(e1), Some(e2)], slots) = ([body1, body2].map(|b| b.entity), [i, j]) else { continue };
+        for p in points.iter().filter(|p| p.gap < allowed) {
+            let [point1, point2] = [(body1, p.point1), (body2, p.point2)].map(|(b, x)| b.pose.position + (x - b.new_pose.position));
+            let middle = 0.5 * (point1 + point2);
+            let velocity = |b: &Body| b.new_velocity.linear + (b.frame.rotation * b.new_velocity.angular).cross(middle - b.pose.position);
+            let gap = p.gap - allowed - h * p.normal.dot(velocity(body1) - velocity(body2));
+            let touch = Touch { feature: p.feature, normal: p.normal, gap, point1, point2, active: true, ..Touch::default() };
+            let put = foresight.put(Foreseen { pair: ContactPair { bodies: [e1, e2], slots, law, size }, touch, contact: 0 });
+            foresight.missed |= put;
+        }
+    }
+    // a body that meets several things meets the first; what comes then is another matter
+    first.clear();
+    first.resize(bodies.rows.len(), f64::INFINITY);
+    for c in crossings.iter() {
+        c.slots
+            .iter()
+            .filter(|&&k| bodies.rows[k as usize].inertia.is_some())
+            .for_each(|&k| first[k as usize] = first[k as usize].min(c.at));
+    }
+    foresight.crossed |= !crossings.is_empty();
+    for c in crossings.iter().filter(|c| c.slots.iter().all(|&k| c.at <= first[k as usize])) {
+        let [i, j] = c.slots.map(|k| k as usize);
+        let (Some(a), Some(b)) = (&cached[i], &cached[j]) else { continue };
+        let rows = [&bodies.rows[i], &bodies.rows[j]];
+        let [Some(e1), Some(e2)] = rows.map(|b| b.entity) else { continue };
+        let law = laws.get(a.collider.material, b.collider.material);
+        let pair = ContactPair { bodies: [e1, e2], slots: c.slots, law, size: a.smallest.min(b.smallest) };
+        let ways = [way(a, rows[0], h, 1.0), way(b, rows[1], h, 1.0)];
+        meeting(&pair, &ways, c, &crossed[c.points[0]..c.points[1]], &mut foresight);
+    }
+}
+
+/// Rows for the place at which a pair overlaps on its way: normal and arms are those of that moment.
+fn meeting(pair: &ContactPair, ways: &[Way; 2], c: &Crossing, points: &[ContactPoint], foresight: &mut Foresight) {
+    let centres = [0, 1].map(|k| ways[k].at(c.at).position);
+    let rate = |p: &ContactPoint| {
+        let [u1, u2] =
+            [(0, p.point1), (1, p.point2)].map(|(k, x)| ways[k].shift + (ways[k].pose.rotation * ways[k].turn).cross(x - centres[k]));
+        p.normal.dot(u1 - u2)
+    };
+    let Some(worst) = points.iter().min_by(|p, q| p.gap.total_cmp(&q.gap)) else { return };
+    for p in points.iter().filter(|p| p.gap <= PATCH * pair.size && p.normal.dot(worst.normal) > SAME_WAY) {
+        let [point1, point2] = [(0, p.point1), (1, p.point2)].map(|(k, x)| ways[k].pose.position + (x - centres[k]));
+        // never pushed farther apart than the way itself has brought them
+        let gap = (p.gap - c.allowed - c.at * rate(p)).max(0.0);
+        let touch =
+            Touch { feature: p.feature, normal: p.normal, gap, point1, point2, active: true, swept: Swept::Impact, ..Touch::default() };
+        let put = foresight.put(Foreseen { pair: *pair, touch, contact: 0 });
+        foresight.missed |= put;
+    }
+}
+
+/// Stops bodies where they meet something on their way that no row holds; there they wait for the next step, with the velocity they have.
+/// Where nothing can be stopped, as a driven body comes, the step counts as missed.
+pub fn stop(
+    scheme: Res<Scheme>,
+    mut bodies: ResMut<Bodies>,
+    mut proximity: ResMut<Proximity>,
+    mut foresight: ResMut<Foresight>,
+    mut manifolds: Query<(&ContactPair, &mut Manifold)>,
+) {
+    let Treatment::GapAware { beta } = scheme.treatment else { return };
+    let Proximity { cached, found, ahead, excluded, scratch, points, first, .. } = &mut *proximity;
+    let h = scheme.time_step;
+    first.clear();
+    first.resize(bodies.rows.len(), 1.0);
+    let all = if foresight.thrown { &*ahead } else { &*found };
+    for _ in 0..STOPS {
+        let mut stopped = false;
+        foresight.missed = false;
+        for &(i, j) in all {
+            let slots = [i as usize, j as usize];
+            let rows = slots.map(|k| &bodies.rows[k]);
+            let (Some(a), Some(b)) = (&cached[slots[0]], &cached[slots[1]]) else { continue };
+            let size = a.smallest.min(b.smallest);
+            let apart = || !come_near(rows, a.radius + b.radius) && slots.iter().all(|&k| first[k] == 1.0);
+            if rows.iter().all(|b| b.inertia.is_none())
+                || !is_fast(rows, [a, b], size, h)
+                || apart()
+                || excluded.binary_search(&(i, j)).is_ok()
+            {
+                continue;
+            }
+            let ways = [way(a, rows[0], h, first[slots[0]]), way(b, rows[1], h, first[slots[1]])];
+            let Some(Met { at, .. }) = first_overlap(&ways, &limits(&scheme, beta, size), 0.0, scratch, points) else { continue };
+            let own = [0, 1].map(|k| if ways[k].until > at { ways[k].shift.length() + ways[k].swing() } else { 0.0 });
+            let can = |k: usize| rows[k].inertia.is_some() && own[k] > 0.0;
+            // both, unless one of them hardly moves
+            let both = |k: usize| can(k) && (own[k] >= SLOWER * own[1 - k] || !can(1 - k));
+            (0..2).filter(|&k| both(k)).for_each(|k| first[slots[k]] = at);
+            let held = can(0) || can(1);
+            stopped |= held;
+            foresight.missed |= !held;
+        }
+        if !stopped {
+            break;
+        }
+        foresight.missed = true;
+    }
+    for (slot, &until) in first.iter().enumerate().filter(|(_, until)| **until < 1.0) {
+        let Some(c) = &cached[slot] else { continue };
+        bodies.rows[slot].new_pose = way(c, &bodies.rows[slot], h, until).at(1.0);
+    }
+    // impacts are completed where the bodies are by then: they have moved by less than their velocities say
+    let lost = |slot: u32| {
+        let body = &bodies.rows[slot as usize];
+        if first[slot as usize] < 1.0 { body.new_pose.position - body.pose.position - h * body.new_velocity.linear } else { DVec3::ZERO }
+    };
+    let shift = |slots: [u32; 2], t: &mut Touch| {
+        if t.swept == Swept::Impact {
+            t.point1 += lost(slots[0]);
+            t.point2 += lost(slots[1]);
+        }
+    };
+    for (pair, mut manifold) in &mut manifolds {
+        if pair.slots.iter().any(|&k| first[k as usize] < 1.0) {
+            manifold.points.iter_mut().for_each(|t| shift(pair.slots, t));
+        }
+    }
+    foresight.rows.iter_mut().for_each(|row| shift(row.pair.slots, &mut row.touch));
+}
