@@ -12,11 +12,11 @@
 use cpu_time::ProcessTime;
 use drystone::io::problem::read;
 use drystone::numerics::admissible::AdmissibleSet;
-use drystone::numerics::solvers::{Problem, Request, default_for};
+use drystone::numerics::solvers::{Problem, Settings};
 use std::path::{Path, PathBuf};
 
 const TOLERANCES: [f64; 2] = [1e-4, 1e-8];
-/// CPU seconds after which a solve is stopped.
+/// Seconds after which a solve is stopped.
 const LIMIT: f64 = 20.0;
 /// CPU seconds spent on repeating a short solve.
 const REPEAT: f64 = 0.1;
@@ -77,20 +77,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 fn case(name: &str, problem: &Problem, tolerance: f64, reference: &[Reference]) -> Result<Case, Box<dyn std::error::Error>> {
-    let solver = default_for(problem).ok_or("no solver claims the problem")?;
+    let settings = Settings { tolerance, time_limit: Some(LIMIT), ..Settings::default() };
     let solve = || -> Result<_, Box<dyn std::error::Error>> {
         let clock = ProcessTime::now();
-        let mut watch = |_| clock.elapsed().as_secs_f64() < LIMIT;
-        let (answer, report) = (solver.run)(problem, &Request { tolerance, ..Request::default() }, None, &mut watch)?;
-        Ok((clock.elapsed().as_secs_f64(), answer, report))
+        let answer = problem.solve(&settings)?;
+        Ok((clock.elapsed().as_secs_f64(), answer))
     };
-    let (mut seconds, answer, report) = solve()?;
+    let (mut seconds, mut answer) = solve()?;
     let repeats = if seconds > LIMIT / 4.0 { 0 } else { (REPEAT / seconds.max(1e-6)).clamp(2.0, 1000.0) as usize };
     for _ in 0..repeats {
         seconds = seconds.min(solve()?.0);
     }
-    let mut answer = answer;
-    let rel = problem.residual(&mut answer)?.rel;
+    let (rel, report) = (problem.residual(&mut answer.solution)?.rel, answer.report);
     let of = |r: &&Reference| r.problem == name && r.tolerance == tolerance;
     let best = reference.iter().filter(of).min_by(|a, b| a.time_ms.total_cmp(&b.time_ms));
     let plain = |r: &&Reference| of(r) && (r.solver == "NSGS" || r.solver == "NSGS_WR");

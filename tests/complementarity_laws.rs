@@ -1,27 +1,24 @@
 //! Laws of the complementarity solvers: hidden solutions are found, proofs hold, classes that are hard for pivoting are solved.
 
 use drystone::algebra::matrix::Matrix;
-use drystone::numerics::complementarity::{
-    Auto, BlockGaussSeidel, Complementarity, ComplementaritySolver, Enumeration, Form, InteriorPoint, Lemke, Murty, Newton, NewtonFunction,
-    Pgs, Workspace, infeasibility,
-};
 use drystone::numerics::lcp::Lcp;
 use drystone::numerics::mlcp::Mlcp;
 use drystone::numerics::relay::Relay;
+use drystone::numerics::solvers::{Problem, Settings, Solver};
 use drystone::numerics::{Report, Status};
 use proptest::prelude::*;
 
 const INF: f64 = f64::INFINITY;
 
-fn minimum() -> Newton {
-    Newton { function: NewtonFunction::Minimum, ..Newton::default() }
-}
-
-fn solve(solver: &dyn ComplementaritySolver, p: &dyn Complementarity) -> (Report, Vec<f64>, Vec<f64>) {
-    p.validate().expect("a legal problem");
-    let (mut z, mut w) = (vec![0.0; p.unknowns()], vec![0.0; p.rows()]);
-    let report = solver.solve(p, &mut z, &mut w);
-    (report, z, w)
+/// A solver by name, with a parameter behind a blank: `murty patience=none`.
+fn solve(solver: &str, p: impl Into<Problem>) -> (Report, Vec<f64>, Vec<f64>) {
+    let (name, parameters) = solver.split_once(' ').unwrap_or((solver, ""));
+    let solver = parameters.split_whitespace().fold(Solver::named(name).expect("a solver"), |solver, set| {
+        let (name, value) = set.split_once('=').expect("name=value");
+        solver.with(name, value).expect("a parameter")
+    });
+    let answer = p.into().solve(&Settings { solver: Some(solver), ..Settings::default() }).expect("a legal problem");
+    (answer.report, answer.solution.r, answer.solution.u)
 }
 
 /// `AᵀA/n + skew + shift`: positive definite, hence P, and not symmetric.
@@ -55,13 +52,10 @@ proptest! {
         let z: Vec<f64> = s[..n].iter().map(|s| s.max(0.0)).collect();
         let w: Vec<f64> = s[..n].iter().map(|s| (-s).max(0.0)).collect();
         let p = Lcp { q: hide(&m, &z, &w), m: Matrix::dense(n, n, m) };
-        let solvers: [&dyn ComplementaritySolver; 8] = [
-            &Auto::default(), &Lemke::default(), &Murty::default(), &Murty { patience: None, ..Murty::default() },
-            &Newton::default(), &minimum(), &InteriorPoint::default(), &Enumeration::default(),
-        ];
-        for (k, solver) in solvers.into_iter().enumerate() {
-            let (report, found, _) = solve(solver, &p);
-            prop_assert!(report.converged() && close(&found, &z, 1e-6), "solver {k}: {report:?} {found:?} {z:?}");
+        let solvers = ["auto", "lemke", "murty", "murty patience=none", "newton_fb", "newton_min", "interior_point", "enumeration"];
+        for solver in solvers {
+            let (report, found, _) = solve(solver, p.clone());
+            prop_assert!(report.converged() && close(&found, &z, 1e-6), "{solver}: {report:?} {found:?} {z:?}");
         }
     }
 
@@ -73,13 +67,10 @@ proptest! {
         let z: Vec<f64> = s[..n].iter().map(|s| s.max(0.0)).collect();
         let w: Vec<f64> = s[..n].iter().map(|s| (-s).max(0.0)).collect();
         let p = Lcp { q: hide(&m, &z, &w), m: Matrix::dense(n, n, m) };
-        let solvers: [&dyn ComplementaritySolver; 4] = [
-            &Pgs::default(), &Pgs { relaxation: 0.9, ..Pgs::default() }, &Pgs { regularisation: 0.5, ..Pgs::default() },
-            &BlockGaussSeidel { block: 3, ..BlockGaussSeidel::default() },
-        ];
-        for (k, solver) in solvers.into_iter().enumerate() {
-            let (report, found, _) = solve(solver, &p);
-            prop_assert!(report.converged() && close(&found, &z, 1e-6), "solver {k}: {report:?} {found:?} {z:?}");
+        let solvers = ["pgs", "pgs relaxation=0.9", "pgs regularisation=0.5", "block block=3"];
+        for solver in solvers {
+            let (report, found, _) = solve(solver, p.clone());
+            prop_assert!(report.converged() && close(&found, &z, 1e-6), "{solver}: {report:?} {found:?} {z:?}");
         }
     }
 
@@ -102,11 +93,10 @@ proptest! {
             };
         }
         let p = Relay { q: hide(&m, &z, &w), m: Matrix::dense(n, n, m), lower, upper };
-        let solvers: [&dyn ComplementaritySolver; 6] =
-            [&Auto::default(), &Lemke::default(), &Murty::default(), &Newton::default(), &minimum(), &Enumeration::default()];
-        for (k, solver) in solvers.into_iter().enumerate() {
-            let (report, found, _) = solve(solver, &p);
-            prop_assert!(report.converged() && close(&found, &z, 1e-6), "solver {k}: {report:?} {found:?} {z:?}");
+        let solvers = ["auto", "lemke", "murty", "newton_fb", "newton_min", "enumeration"];
+        for solver in solvers {
+            let (report, found, _) = solve(solver, p.clone());
+            prop_assert!(report.converged() && close(&found, &z, 1e-6), "{solver}: {report:?} {found:?} {z:?}");
         }
     }
 
@@ -138,9 +128,9 @@ proptest! {
         // a turn may also change which bounded unknown faces which row: only turns that keep their order are the same problem
         let order: Vec<usize> = (0..n).map(row).filter(|i| *i >= 3).collect();
         prop_assume!(order.is_sorted());
-        for (k, solver) in [&Auto::default() as &dyn ComplementaritySolver, &Lemke::default()].into_iter().enumerate() {
-            let (report, ..) = solve(solver, &p);
-            prop_assert!(report.converged(), "solver {k}: {report:?}");
+        for solver in ["auto", "lemke"] {
+            let (report, ..) = solve(solver, p.clone());
+            prop_assert!(report.converged(), "{solver}: {report:?}");
         }
     }
 
@@ -157,14 +147,12 @@ proptest! {
         let mut q = seed[42..42 + n].to_vec();
         q[n - 1] = (shift - (0..n - 1).map(|i| y[i] * q[i]).sum::<f64>()) / y[n - 1];
         let p = Lcp { m: Matrix::dense(n, n, m), q };
-        let mut form = Form::default();
-        p.load(&mut form);
-        let proof = infeasibility(&form);
+        let proof = Problem::from(p.clone()).infeasibility();
         if shift < -1e-3 {
             prop_assert!(proof.is_some());
-            prop_assert_eq!(solve(&Auto::default(), &p).0.status, Status::Inconsistent);
+            prop_assert_eq!(solve("auto", p.clone()).0.status, Status::Inconsistent);
         }
-        if solve(&Enumeration::default(), &p).0.converged() {
+        if solve("enumeration", p).0.converged() {
             prop_assert!(proof.is_none());
         }
     }
@@ -201,37 +189,36 @@ fn exponential_examples_are_solved() {
     let m = (0..n * n).map(|k| (0..n).map(|j| l(k / n, j) * l(k % n, j)).sum()).collect();
     let fathi = Lcp { m: Matrix::dense(n, n, m), q: vec![-1.0; n] };
     for p in [murty(n), fathi] {
-        for solver in [&Auto::default() as &dyn ComplementaritySolver, &Lemke::default(), &Murty { patience: None, ..Murty::default() }] {
-            let (report, ..) = solve(solver, &p);
+        for solver in ["auto", "lemke", "murty patience=none"] {
+            let (report, ..) = solve(solver, p.clone());
             println!("{report:?}");
             assert!(report.converged(), "{report:?}");
         }
     }
     // both make Lemke's and the one-index method long; blocks are short
-    assert!(solve(&Murty::default(), &murty(n)).0.iterations < 40);
+    assert!(solve("murty", murty(n)).0.iterations < 40);
 }
 
 #[test]
 fn an_example_that_makes_naive_pivoting_cycle_is_solved() {
     let p = Lcp { m: Matrix::dense(3, 3, vec![1.0, 2.0, 0.0, 0.0, 1.0, 2.0, 2.0, 0.0, 1.0]), q: vec![-1.0; 3] };
-    for solver in [&Auto::default() as &dyn ComplementaritySolver, &Lemke::default(), &Murty::default()] {
-        let (report, z, _) = solve(solver, &p);
+    for solver in ["auto", "lemke", "murty"] {
+        let (report, z, _) = solve(solver, p.clone());
         assert!(report.converged() && close(&z, &[1.0 / 3.0; 3], 1e-12), "{report:?} {z:?}");
     }
 }
 
 #[test]
 fn small_and_trivial_problems_have_their_answers() {
-    let solvers: [&dyn ComplementaritySolver; 6] =
-        [&Auto::default(), &Lemke::default(), &Murty::default(), &Newton::default(), &InteriorPoint::default(), &Enumeration::default()];
+    let solvers = ["auto", "lemke", "murty", "newton_fb", "interior_point", "enumeration"];
     for solver in solvers {
-        assert_eq!(solve(solver, &Lcp::default()).0, Report::default());
+        assert_eq!(solve(solver, Lcp::default()).0, Report::default());
         // q ≥ 0: z = 0, whatever M
         let p = Lcp { m: Matrix::dense(2, 2, vec![-1.0, 3.0, 0.0, -2.0]), q: vec![1.0, 0.0] };
-        let (report, z, w) = solve(solver, &p);
+        let (report, z, w) = solve(solver, p.clone());
         assert!(report.converged() && z == [0.0, 0.0] && w == p.q);
         let p = Lcp { m: Matrix::dense(1, 1, vec![4.0]), q: vec![-2.0] };
-        let (report, z, _) = solve(solver, &p);
+        let (report, z, _) = solve(solver, p);
         assert!(report.converged() && (z[0] - 0.5).abs() < 1e-8);
     }
 }
@@ -241,26 +228,10 @@ fn a_rectangular_problem_is_solved_where_its_equations_agree_and_refused_where_t
     let m = |x: f64| Matrix::dense(3, 2, vec![1.0, -1.0, x, -x, -1.0, 2.0]);
     // z₀ = z₁ twice, and w = z₁ − 1
     let good = Mlcp::new(m(2.0), vec![0.0, 0.0, -1.0], 1).expect("legal");
-    let (report, z, _) = solve(&Auto::default(), &good);
+    let (report, z, _) = solve("auto", good);
     assert!(report.converged() && close(&z, &[1.0, 1.0], 1e-12), "{report:?} {z:?}");
     let bad = Mlcp::new(m(1.0), vec![0.0, 1.0, -1.0], 1).expect("legal");
-    assert_eq!(solve(&Auto::default(), &bad).0.status, Status::Inconsistent);
-}
-
-#[test]
-fn a_problem_whose_basis_stands_costs_no_factorisation() {
-    let n = 12;
-    let seed: Vec<f64> = (0..n * n).map(|k| ((k * k + 3) as f64).sin()).collect();
-    let mut p = Lcp { m: Matrix::dense(n, n, definite(n, &seed, 0.5)), q: (0..n).map(|i| (i as f64).cos()).collect() };
-    let (mut workspace, mut z, mut w) = (Workspace::default(), vec![0.0; n], vec![0.0; n]);
-    let mut factorisations = Vec::new();
-    for k in 0..6 {
-        p.q.iter_mut().for_each(|q| *q *= 1.0 + 1e-3 * f64::from(k));
-        let report = Auto::default().solve_with(&p, &mut z, &mut w, &mut workspace, &mut |_| true);
-        assert!(report.converged());
-        factorisations.push(report.factorisations);
-    }
-    assert!(factorisations[0] > 0 && factorisations[1..].iter().all(|f| *f == 0), "{factorisations:?}");
+    assert_eq!(solve("auto", bad).0.status, Status::Inconsistent);
 }
 
 #[test]
@@ -272,35 +243,33 @@ fn storage_does_not_matter() {
     let mut triplets = sprs::TriMat::new((n, n));
     dense.to_dense().iter().enumerate().for_each(|(k, x)| triplets.add_triplet(k / n, k % n, *x));
     let blocks = drystone::algebra::blocks::BlockRows::from_dense(&[0, 2, 6], &dense.to_dense());
-    let truth = solve(&Auto::default(), &Lcp { m: dense, q: q.clone() });
+    let truth = solve("auto", Lcp { m: dense, q: q.clone() });
     for m in [Matrix::Sparse(triplets.to_csc()), Matrix::Blocks(blocks)] {
-        assert_eq!(solve(&Auto::default(), &Lcp { m, q: q.clone() }).1, truth.1);
+        assert_eq!(solve("auto", Lcp { m, q: q.clone() }).1, truth.1);
     }
 }
 
 #[test]
 fn bad_data_is_named() {
-    let text = |p: &dyn Complementarity| p.validate().expect_err("an error").to_string();
-    assert!(text(&Lcp { m: Matrix::dense(2, 1, vec![1.0; 2]), q: vec![0.0; 2] }).contains("M's columns"));
+    let text = |p: Problem| p.solve(&Settings::default()).expect_err("an error").to_string();
+    assert!(text(Lcp { m: Matrix::dense(2, 1, vec![1.0; 2]), q: vec![0.0; 2] }.into()).contains("M's columns"));
     let relay = |lower: f64| Relay { m: Matrix::dense(1, 1, vec![1.0]), q: vec![0.0], lower: vec![lower], upper: vec![1.0] };
-    assert!(text(&relay(2.0)).contains("lower bound 0"));
-    assert!(text(&relay(f64::NAN)).contains("lower bound 0"));
+    assert!(text(relay(2.0).into()).contains("lower bound 0"));
+    assert!(text(relay(f64::NAN).into()).contains("lower bound 0"));
     let mixed = Mlcp { m: Matrix::dense(1, 1, vec![1.0]), q: vec![0.0], equality: vec![true], free: vec![false] };
-    assert!(text(&mixed).contains("rows without equality"));
+    assert!(text(mixed.into()).contains("rows without equality"));
 }
 
 #[test]
 fn feasible_problems_without_solution_are_proved_so_by_all_their_bases() {
     // w₁ = 1 keeps z₁ = 0, and then w₀ = −1 although z₁ = 1 is feasible
     let p = Lcp { m: Matrix::dense(2, 2, vec![0.0, 1.0, 0.0, 0.0]), q: vec![-1.0, 1.0] };
-    let mut form = Form::default();
-    p.load(&mut form);
-    assert_eq!(infeasibility(&form), None);
-    for solver in [&Enumeration::default() as &dyn ComplementaritySolver, &Auto::default()] {
-        let (report, z, w) = solve(solver, &p);
+    assert_eq!(Problem::from(p.clone()).infeasibility(), None);
+    for solver in ["enumeration", "auto"] {
+        let (report, z, w) = solve(solver, p.clone());
         assert_eq!(report.status, Status::Inconsistent, "{report:?} {z:?} {w:?}");
     }
     // the sign of w alone decides: −z₀ − 1 ≥ 0 has no basis, regular or not
     let p = Lcp { m: Matrix::dense(2, 2, vec![-1.0, 0.0, 1.0, 0.0]), q: vec![-1.0, 0.0] };
-    assert_eq!(solve(&Auto::default(), &p).0.status, Status::Inconsistent);
+    assert_eq!(solve("auto", p).0.status, Status::Inconsistent);
 }

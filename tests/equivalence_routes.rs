@@ -4,9 +4,9 @@ use drystone::algebra::blocks::BlockRows;
 use drystone::algebra::matrix::Matrix;
 use drystone::numerics::Status;
 use drystone::numerics::admissible::AdmissibleSet::{self, Coulomb, Free, Interval, NonNegative, Rolling, SecondOrder};
-use drystone::numerics::complementarity::{self, ComplementaritySolver as _};
 use drystone::numerics::relay::Relay;
 use drystone::numerics::route::{Delassus, Route, RoutedProblem, Router};
+use drystone::numerics::solvers::Settings;
 
 /// splitmix64
 struct Random(u64);
@@ -108,8 +108,10 @@ fn by_complementarity(p: &RoutedProblem, r: &mut [f64], u: &mut [f64]) -> bool {
         upper[p.offsets[k]..p.offsets[k + 1]].fill(h);
     }
     let statement = Relay { m: Matrix::dense(n, n, w.clone()), q: p.q.clone(), lower, upper };
-    let solver = complementarity::Auto { tolerance: 1e-12, ..complementarity::Auto::default() };
-    solver.solve(&statement, r, u).converged()
+    let answer = statement.solve(&Settings { tolerance: 1e-12, ..Settings::default() }).expect("a legal problem");
+    r.copy_from_slice(&answer.solution.r);
+    u.copy_from_slice(&answer.solution.u);
+    answer.converged()
 }
 
 /// Runs a sequence of loads through both and compares; returns how many the general solver could answer.

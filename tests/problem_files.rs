@@ -11,7 +11,7 @@ use drystone::numerics::lcp::Lcp;
 use drystone::numerics::local::LocalProblem;
 use drystone::numerics::mlcp::Mlcp;
 use drystone::numerics::relay::Relay;
-use drystone::numerics::solvers::{Kind, Problem, Request, Solution, default_for};
+use drystone::numerics::solvers::{Kind, Problem, Settings};
 use sprs::TriMat;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -207,10 +207,9 @@ fn text_and_other_forms_hold_the_same_problem() {
 #[test]
 fn every_problem_of_the_folder_with_a_solver_is_solved() {
     for (name, p) in corpus() {
-        let Some(solver) = default_for(&p) else { continue };
-        let (mut answer, report): (Solution, _) = (solver.run)(&p, &Request::default(), None, &mut |_| true).unwrap();
-        let found = p.residual(&mut answer).unwrap();
-        assert!(report.converged() && found.rel <= 1e-8, "{name}: {report:?}");
+        let mut answer = p.solve(&Settings::default()).unwrap();
+        let found = p.residual(&mut answer.solution).unwrap();
+        assert!(answer.converged() && found.rel <= 1e-8, "{name}: {:?}", answer.report);
     }
 }
 

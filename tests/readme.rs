@@ -90,13 +90,13 @@ fn every_command_of_the_readme_works() {
     let directory = tempfile::tempdir().expect("a folder");
     let at = |name: &str| directory.path().join(name);
     let copy = |from: &str, to: &str| std::fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join(from), at(to)).expect("it can be copied");
-    for folder in ["assets/problems", "assets/pictures"] {
+    std::fs::create_dir_all(at("assets/pictures")).expect("a folder");
+    for folder in ["assets/problems", "assets/corpus", "assets/scenes"] {
         std::fs::create_dir_all(at(folder)).expect("a folder");
-    }
-    let problems = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/problems");
-    for entry in std::fs::read_dir(problems).expect("the folder is there") {
-        let name = entry.expect("an entry").file_name().to_string_lossy().into_owned();
-        copy(&format!("assets/problems/{name}"), &format!("assets/problems/{name}"));
+        for entry in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).expect("the folder is there") {
+            let name = entry.expect("an entry").file_name().to_string_lossy().into_owned();
+            copy(&format!("{folder}/{name}"), &format!("{folder}/{name}"));
+        }
     }
     // the names that stand for files of the reader
     copy("assets/problems/tower_3d.hdf5", "problem.hdf5");

@@ -10,8 +10,8 @@ use drystone::model::law::{CoulombImpact, Law};
 use drystone::model::operator::Operator;
 use drystone::model::relation::{FirstOrderLinear, LagrangianLinear, LagrangianNonlinear};
 use drystone::numerics::Status;
-use drystone::numerics::complementarity::{ComplementaritySolver, Enumeration};
 use drystone::numerics::lcp::Lcp;
+use drystone::numerics::solvers::{Settings, Solution};
 use drystone::simulation::Simulation;
 use std::f64::consts::PI;
 
@@ -179,8 +179,9 @@ fn v10_a_painleve_rod_jams_without_collision() -> Fallible {
     let p = 1.0 + 3.0 * c * (c - 1.8 * s);
     for (b, first, wanted) in [(-G, 1.0, Status::Inconsistent), (10.0, 0.0, Status::Converged), (10.0, 100.0, Status::Converged)] {
         let accelerations = Lcp { m: Matrix::dense(1, 1, vec![p]), q: vec![b] };
-        let (mut force, mut rate) = ([first], [0.0]);
-        let report = Enumeration::default().solve(&accelerations, &mut force, &mut rate);
+        let guess = Some(Solution { r: vec![first], ..Solution::default() });
+        let answer = accelerations.solve(&Settings { guess, ..Settings::with_solver("enumeration")? })?;
+        let (report, force) = (answer.report, answer.solution.r);
         println!("  accelerations, p = {p:.4}, b = {b}: {:?}, force {:.4} from {first}", report.status, force[0]);
         assert_eq!(report.status, wanted);
         assert!(b < 0.0 || (force[0] - if first > 0.0 { -b / p } else { 0.0 }).abs() < 1e-12, "two solutions, each from its guess");

@@ -6,20 +6,25 @@ use crate::io::problem::json;
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::global::GlobalProblem;
 use crate::numerics::solvers::{Kind, Problem};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Writes the problem of the last step into `folder`, as `step_000100.hdf5` (fclib_global with the reactions as solution), or as
-/// `.json` where joints or other relations have rows, which FCLIB has no place for.
-pub(super) fn write(folder: &Path, step: &StepProblem, number: u64, time: f64, scene: &str) -> Result<(), Failure> {
+/// Writes the problem of the last step into `folder`, as `name.hdf5` (fclib_global with the reactions as solution), or as `.json` where
+/// joints or other relations have rows, which FCLIB has no place for. Gives the path.
+pub(super) fn write(folder: &Path, name: &str, step: &StepProblem, title: &str) -> Result<PathBuf, Failure> {
     std::fs::create_dir_all(folder).map_err(|e| Failure::input(format!("{}: cannot be created: {e}", folder.display())))?;
     let problem = Problem::Global(stated(step));
-    let name = format!("step_{number:06}");
     if problem.kind() == Kind::GlobalFriction && cfg!(feature = "hdf5") {
-        let title = format!("drystone: {scene}, step {number}, t = {time} s");
-        return hdf5(&folder.join(format!("{name}.hdf5")), problem, reactions(step), title);
+        let path = folder.join(format!("{name}.hdf5"));
+        return hdf5(&path, problem, reactions(step), title.to_owned()).map(|()| path);
     }
     let path = folder.join(format!("{name}.json"));
-    std::fs::write(&path, json::text(&problem)).map_err(|e| Failure::input(format!("{}: cannot be written: {e}", path.display())))
+    std::fs::write(&path, json::text(&problem)).map_err(|e| Failure::input(format!("{}: cannot be written: {e}", path.display())))?;
+    Ok(path)
+}
+
+/// What a file says of where its problem comes from.
+pub(super) fn title(scene: &str, step: u64, time: f64) -> String {
+    format!("drystone: {scene}, step {step}, t = {time} s")
 }
 
 #[cfg(feature = "hdf5")]

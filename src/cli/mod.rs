@@ -1,4 +1,5 @@
-//! The command line: `drystone run`, `check`, `converge`, `scenes`, `picture`, `solve`, `solvers`, `inspect`, `profile`.
+//! The command line: `drystone run`, `check`, `converge`, `scenes`, `picture`, `solve`, `solvers`, `inspect`, `profile`,
+//! `corpus`.
 //!
 //! ```text
 //! exit codes   0 done   1 check found faults   2 usage   3 input or scene   4 state not finite   130 interrupted
@@ -6,6 +7,7 @@
 
 mod check;
 mod converge;
+mod corpus;
 mod export;
 mod inspect;
 mod output;
@@ -95,10 +97,12 @@ enum Command {
     Solve(solve::Arguments),
     /// Tell size, rank, condition, symmetry and friction of problems from files
     Inspect(inspect::Arguments),
+    /// Write steps of scenes as problems, from a list
+    Corpus(corpus::Arguments),
     /// Run solvers on a folder of problems and draw performance profiles
     Profile(profile::Arguments),
-    /// List the solvers and what each is good for
-    Solvers,
+    /// List the solvers and what each is good for, or the parameters of one
+    Solvers(solve::ListArguments),
 }
 
 /// Runs the program with the arguments of the process; the result is its exit code.
@@ -118,8 +122,9 @@ pub fn main() -> u8 {
         Command::Picture(arguments) => picture::picture(&arguments),
         Command::Solve(arguments) => solve::solve(&arguments),
         Command::Inspect(arguments) => inspect::inspect(&arguments),
+        Command::Corpus(arguments) => corpus::corpus(&arguments),
         Command::Profile(arguments) => profile::profile(&arguments),
-        Command::Solvers => Ok(solve::list()),
+        Command::Solvers(arguments) => Ok(solve::list(&arguments)),
     }));
     match result {
         Ok(Ok(code)) => printed(code),

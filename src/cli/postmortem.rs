@@ -47,7 +47,8 @@ impl PostMortem {
             return Ok(()); // a system without bodies
         }
         if rows {
-            export::write(&self.folder, problem, report.step, report.time, &scene.name)?;
+            let title = export::title(&scene.name, report.step, report.time);
+            export::write(&self.folder, &format!("step_{:06}", report.step), problem, &title)?;
         }
         let wrong = |e: std::io::Error| Failure::input(format!("{}: cannot be created: {e}", self.folder.display()));
         std::fs::create_dir_all(&self.folder).map_err(wrong)?;

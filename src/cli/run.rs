@@ -203,7 +203,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
         };
         if let Some(directory) = directory.filter(|_| now(arguments.export_problems)) {
             let problem = run.built.simulation.world().resource::<StepProblem>();
-            export::write(&directory.join("problems"), problem, report.step, report.time, &run.scene.name)?;
+            let title = export::title(&run.scene.name, report.step, report.time);
+            export::write(&directory.join("problems"), &format!("step_{:06}", report.step), problem, &title)?;
         }
         if let Some(directory) = directory.filter(|_| now(arguments.checkpoint)) {
             run.save(directory)?;

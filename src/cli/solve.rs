@@ -3,11 +3,11 @@
 use super::source::positive;
 use super::{DONE, Failure, INPUT, USAGE, say, tell};
 use crate::io::problem::{answer, read};
-use crate::numerics::solvers::{Entry, Kind, Problem, Request, Solution, all, default_for, find};
-use crate::numerics::{Measure, ProblemError, Progress, Report, Status};
+use crate::numerics::solvers::{Answer, BlockState, Entry, Kind, Parameter, Problem, Settings, Solver, all, find};
+use crate::numerics::{Measure, ProblemError, Progress, Status};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Arguments of `drystone solve`.
 #[derive(Clone, Debug, clap::Args)]
@@ -37,10 +37,29 @@ pub(super) struct Arguments {
     /// One line of JSON per file
     #[arg(long)]
     json: bool,
+    /// Start from this: an answer as --solution writes it, or a problem file with a solution, such as FILE itself (the word `stored`); with
+    /// several FILEs `stored`, or a folder with FILE.json of each
+    #[arg(long, value_name = "FILE")]
+    guess: Option<PathBuf>,
+    /// A parameter of the solver (`drystone solvers NAME` lists them), as often as needed
+    #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
+    set: Vec<(String, String)>,
+    /// Budget of iterations instead of the solver's own
+    #[arg(long, value_name = "N")]
+    max_iterations: Option<usize>,
+    /// Largest dense matrix, or W, that may be formed
+    #[arg(long, allow_hyphen_values = true, value_name = "GB", default_value = "4", value_parser = positive)]
+    memory_limit: f64,
+    /// Print iteration, error and time while solving, to stderr; ever fewer lines as iterations grow
+    #[arg(long)]
+    log: bool,
+    /// What every contact (or other block of rows) does: open, stick, slip, …, and by how much it misses its law
+    #[arg(long)]
+    contacts: bool,
     /// Write the answer: r, u (v) or z, w, as .json or .hdf5; with several FILEs a folder, which gets FILE.json of each
     #[arg(long, value_name = "FILE")]
     solution: Option<PathBuf>,
-    /// Write iteration and error as a table
+    /// Write iteration, error and time of every iteration as a table
     #[arg(long, value_name = "FILE.csv")]
     trace: Option<PathBuf>,
 }
@@ -50,12 +69,15 @@ Examples:
   drystone solve tower.hdf5                                     the default solver to 1e-8
   drystone solve *.hdf5 --tol 1e-4 --time-limit 10 --json       one line of JSON per file
   drystone solve circuit.dat --kind relay --solution z.json     z and w, to recompute the residual
+  drystone solve tower.hdf5 --solver nsgs --set relaxation=0.8 --set acceleration=none --log
+  drystone solve tower.hdf5 --guess tower_before.json --contacts
 
 Lines of JSON: file, kind, contacts, rows, solver, status, iterations, factorisations, rel, rel_q,
 e_s, violation (the largest velocity by which a block misses its law, m/s for contacts), misfit
-(the largest over the scale of its own block), time_s (processor time of the solve alone), and with
-Inconsistent the certificate: rows (from 0) and multipliers y with yᵀ(W r + q) < 0 for every
-admissible r.
+(the largest over the scale of its own block), time_s (processor time of the solve alone), states
+(how many blocks are open, stick, slip, …), with --contacts also blocks (per contact or unknown:
+row, state, normal, tangent, opening, slip, violation, misfit), and with Inconsistent the
+certificate: rows (from 0) and multipliers y with yᵀ(W r + q) < 0 for every admissible r.
 Status: Converged, Stalled, BudgetSpent, Inconsistent, or error with a message; skipped for a file
 that is no problem and does not look like one, such as a README among several FILEs.
 Exit codes: 0 every file has its status, 2 usage, 3 some file could not be read or has no solver";
@@ -98,6 +120,11 @@ struct Line {
     violation: Option<f64>,
     misfit: Option<f64>,
     time_s: Option<f64>,
+    /// how many blocks are in each state
+    #[serde(skip_serializing_if = "std::collections::BTreeMap::is_empty")]
+    states: std::collections::BTreeMap<&'static str, usize>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    blocks: Vec<BlockState>,
     /// rows and multipliers of the proof that there is no solution
     #[serde(skip_serializing_if = "Vec::is_empty")]
     certificate: Vec<(usize, f64)>,
@@ -105,48 +132,52 @@ struct Line {
     message: Option<String>,
 }
 
+fn setting(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("write NAME=VALUE, such as relaxation=0.8")?;
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
+}
+
 /// One solve and its processor time in seconds.
 pub(super) struct Timed {
-    pub(super) answer: Solution,
-    pub(super) report: Report,
+    pub(super) answer: Answer,
     pub(super) seconds: f64,
 }
 
-/// Solves `repeat` times from zero, each for at most `limit` seconds; the best time counts.
+/// Solves `repeat` times from the guess of the settings; the best time counts. `look` sees every iteration of the first, and ends it
+/// where it is false.
 pub(super) fn timed(
     problem: &Problem,
-    entry: &Entry,
-    request: &Request,
-    limit: Option<f64>,
+    settings: &Settings,
     repeat: u32,
-    mut trace: impl FnMut(Progress),
+    mut look: impl FnMut(Progress) -> bool,
 ) -> Result<Timed, ProblemError> {
-    let limit = limit.and_then(|s| Duration::try_from_secs_f64(s).ok());
     let mut best: Option<Timed> = None;
-    for round in 0..repeat {
-        let (wall, cpu) = (Instant::now(), cpu_time::ProcessTime::now());
-        let (answer, report) = (entry.run)(problem, request, None, &mut |progress| {
-            if round == 0 {
-                trace(progress);
-            }
-            limit.is_none_or(|limit| wall.elapsed() < limit)
-        })?;
+    let again = Settings { log: false, ..settings.clone() };
+    for round in 0..repeat.max(1) {
+        let cpu = cpu_time::ProcessTime::now();
+        let answer = if round == 0 { problem.solve_watched(settings, &mut look)? } else { problem.solve(&again)? };
         let seconds = cpu.elapsed().as_secs_f64();
-        if best.as_ref().is_none_or(|b| seconds < b.seconds) {
-            best = Some(Timed { answer, report, seconds });
-        }
+        best = Some(match best {
+            None => Timed { answer, seconds },
+            Some(best) => Timed { seconds: best.seconds.min(seconds), ..best },
+        });
     }
-    let mut best = best.unwrap_or_else(|| Timed { answer: problem.zero(), report: Report::default(), seconds: 0.0 });
+    let Some(mut best) = best else { return Ok(Timed { answer: Answer::default(), seconds: 0.0 }) };
     // once more from the answer alone, whatever the solver said
-    let found = problem.residual(&mut best.answer)?;
-    let reached = request.measure.of(&found) <= request.tolerance;
-    let status = if best.report.converged() && !reached { Status::Stalled } else { best.report.status };
-    best.report = Report { status, ..best.report }.with(&found);
+    let found = problem.residual(&mut best.answer.solution)?;
+    let report = &mut best.answer.report;
+    let reached = settings.measure.of(&found) <= settings.tolerance;
+    let status = if report.converged() && !reached { Status::Stalled } else { report.status };
+    *report = crate::numerics::Report { status, ..*report }.with(&found);
     Ok(best)
 }
 
 pub(super) fn solve(arguments: &Arguments) -> Result<u8, Failure> {
     let several = arguments.files.len() > 1;
+    if let Some(entry) = arguments.solver {
+        let set = arguments.set.iter().try_fold(Solver::from(entry), |solver, (name, value)| solver.with(name, value));
+        set.map_err(|error| Failure::new(USAGE, format!("--set: {error}")))?;
+    }
     if let Some(path) = arguments.solution.as_deref().filter(|_| several) {
         std::fs::create_dir_all(path).map_err(|e| Failure::input(format!("{}: cannot be created: {e}", path.display())))?;
     }
@@ -162,7 +193,7 @@ pub(super) fn solve(arguments: &Arguments) -> Result<u8, Failure> {
             "file", "kind", "contacts", "solver", "status", "iterations", "rel", "rel_q", "e_s", "violation", "time"
         ));
     }
-    let mut trace = String::from("file,iteration,error\n");
+    let mut trace = String::from("file,iteration,error,seconds\n");
     let mut code = DONE;
     for path in &arguments.files {
         let line = one(arguments, path, several, &mut trace);
@@ -173,6 +204,9 @@ pub(super) fn solve(arguments: &Arguments) -> Result<u8, Failure> {
             say(&serde_json::to_string(&line).map_err(Failure::input)?);
         } else {
             say(&line.row(width));
+            if arguments.contacts && line.status != "error" {
+                say(&contacts(&line.blocks));
+            }
             let word = if line.status == SKIPPED { SKIPPED } else { "error" };
             line.message.iter().for_each(|message| tell(&format!("{word}: {message}")));
         }
@@ -213,6 +247,8 @@ fn one(arguments: &Arguments, path: &Path, several: bool, trace: &mut String) ->
         violation: None,
         misfit: None,
         time_s: None,
+        states: Default::default(),
+        blocks: Vec::new(),
         certificate: Vec::new(),
         message: None,
     };
@@ -225,44 +261,102 @@ fn one(arguments: &Arguments, path: &Path, several: bool, trace: &mut String) ->
     };
     line.kind = Some(arguments.kind.unwrap_or(problem.kind()).name());
     (line.contacts, line.rows) = (problem.contacts(), problem.sizes()[1]);
-    let Some(entry) = arguments.solver.or_else(|| default_for(&problem)).filter(|entry| entry.claims(&problem)) else {
-        let family = problem.family().name();
-        let message = match arguments.solver {
-            Some(entry) if entry.families.contains(&problem.family()) => {
-                format!("{file}: solver {} does not take every set of this problem; see `drystone inspect`", entry.name)
-            }
-            Some(entry) => format!("{file}: solver {} takes no {family} problems; see `drystone solvers`", entry.name),
-            None => format!("{file}: no solver takes {family} problems"),
-        };
-        return Line { message: Some(message), ..line };
+    let settings = match settings(arguments, path, several, &problem) {
+        Ok(settings) => settings,
+        Err(message) => return Line { message: Some(message), ..line },
     };
-    let request = Request { tolerance: arguments.tol, measure: arguments.measure, max_iterations: None };
-    let quoted = csv_field(&file);
-    let recording = arguments.trace.is_some();
-    let solved = timed(&problem, entry, &request, arguments.time_limit, arguments.repeat, |p| {
-        if recording {
-            let _ = writeln!(trace, "{quoted},{},{:e}", p.iteration, p.error);
+    let (start, mut next) = (Instant::now(), 0);
+    let solved = timed(&problem, &settings, arguments.repeat, |look| {
+        if arguments.log && look.iteration >= next {
+            next = look.iteration + 1 + look.iteration / 20;
+            tell(&format!("{file}  {:>8}  {:.3e}  {:.3} s", look.iteration, look.error, start.elapsed().as_secs_f64()));
         }
+        true
     });
-    let solved = match solved {
+    let Timed { answer, seconds } = match solved {
         Ok(solved) => solved,
         Err(error) => return Line { message: Some(format!("{file}: {error}")), ..line },
     };
-    let report = solved.report;
-    line.solver = Some(entry.name);
+    let quoted = csv_field(&file);
+    for look in &answer.log {
+        let _ = writeln!(trace, "{quoted},{},{:e},{:.6}", look.iteration, look.error, look.seconds);
+    }
+    let report = answer.report;
+    line.solver = Some(answer.solver);
     line.status = format!("{:?}", report.status);
     (line.iterations, line.factorisations) = (report.iterations, report.factorisations);
     (line.rel, line.rel_q, line.e_s) = (Some(report.rel), Some(report.rel_q), Some(report.e_s));
     (line.violation, line.misfit) = (Some(report.violation), Some(report.misfit));
-    if report.status == Status::Inconsistent {
-        line.certificate = solved.answer.certificate.iter().copied().enumerate().filter(|(_, y)| *y != 0.0).collect();
+    line.certificate = answer.certificate.iter().copied().enumerate().filter(|(_, y)| *y != 0.0).collect();
+    line.time_s = Some(seconds);
+    // problems with more equations than unknowns have no states
+    if let Ok(blocks) = problem.blocks_at(&answer.solution) {
+        for block in &blocks {
+            *line.states.entry(block.state.name()).or_default() += 1;
+        }
+        line.blocks = if arguments.contacts { blocks } else { Vec::new() };
     }
-    line.time_s = Some(solved.seconds);
     if let Some(target) = &arguments.solution {
         let target = if several { target.join(format!("{}.json", name(path))) } else { target.clone() };
-        line.message = answer::write(&target, &problem, &solved.answer).err().map(|e| e.to_string());
+        line.message = answer::write(&target, &problem, &answer).err().map(|e| e.to_string());
     }
     line
+}
+
+/// What the arguments ask of the solve of one file; a text says what is wrong with them.
+fn settings(arguments: &Arguments, path: &Path, several: bool, problem: &Problem) -> Result<Settings, String> {
+    let wrong = |error: ProblemError| format!("{}: {error}", path.display());
+    let guess = match &arguments.guess {
+        None => None,
+        Some(from) => {
+            let from = match (from.as_os_str() == "stored", several) {
+                (true, _) => path.to_owned(),
+                (false, true) => from.join(format!("{}.json", name(path))),
+                (false, false) => from.clone(),
+            };
+            Some(answer::read(&from, problem).map_err(|e| e.to_string())?)
+        }
+    };
+    let mut solver = arguments.solver.map(Solver::from);
+    if solver.is_none() && !arguments.set.is_empty() {
+        solver = all().iter().find(|entry| entry.claims(problem)).map(Solver::from);
+    }
+    for (name, value) in &arguments.set {
+        solver = solver.map(|solver| solver.with(name, value)).transpose().map_err(wrong)?;
+    }
+    Ok(Settings {
+        tolerance: arguments.tol,
+        measure: arguments.measure,
+        time_limit: arguments.time_limit,
+        max_iterations: arguments.max_iterations,
+        memory_limit: (1e9 * arguments.memory_limit) as u64,
+        guess,
+        log: arguments.trace.is_some(),
+        solver,
+    })
+}
+
+/// The blocks as a table.
+fn contacts(blocks: &[BlockState]) -> String {
+    let mut text = format!(
+        "  {:>8} {:<9} {:>11} {:>11} {:>11} {:>11} {:>9} {:>9}",
+        "row", "state", "normal", "tangent", "opening", "slip", "violation", "misfit"
+    );
+    for b in blocks {
+        let _ = write!(
+            text,
+            "\n  {:>8} {:<9} {:>11.3e} {:>11.3e} {:>11.3e} {:>11.3e} {:>9.1e} {:>9.1e}",
+            b.row,
+            b.state.name(),
+            b.normal,
+            b.tangent,
+            b.opening,
+            b.slip,
+            b.violation,
+            b.misfit
+        );
+    }
+    text
 }
 
 /// Quoted where a comma or a quote asks for it.
@@ -298,14 +392,42 @@ pub(super) fn duration(seconds: f64) -> String {
     }
 }
 
+/// Arguments of `drystone solvers`.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct ListArguments {
+    /// Tell the parameters of this solver, for `solve --set`
+    #[arg(value_name = "NAME", value_parser = solver)]
+    name: Option<&'static Entry>,
+}
+
 /// `drystone solvers`
-pub(super) fn list() -> u8 {
-    let width = all().iter().map(|e| e.name.len()).max().unwrap_or(0);
-    for entry in all() {
-        let families: Vec<&str> = entry.families.iter().map(|f| f.name()).collect();
-        say(&format!("{:<width$}  {:<22} {}", entry.name, families.join(", "), entry.about));
+pub(super) fn list(arguments: &ListArguments) -> u8 {
+    let families = |entry: &Entry| entry.families.iter().map(|f| f.name()).collect::<Vec<_>>().join(", ");
+    if let Some(entry) = arguments.name {
+        say(&format!("{}: {}", entry.name, entry.about));
+        let mut told: Vec<(Vec<&str>, Vec<Parameter>)> = Vec::new();
+        for &family in entry.families {
+            let parameters = entry.parameters(family);
+            match told.iter_mut().find(|(_, other)| *other == parameters) {
+                Some((families, _)) => families.push(family.name()),
+                None => told.push((vec![family.name()], parameters)),
+            }
+        }
+        for (families, parameters) in told {
+            say(&format!("\nparameters for problems of type {}, with their defaults", families.join(", ")));
+            parameters.iter().for_each(|p| say(&format!("  {:<24} {}", format!("{}={}", p.name, p.default), p.needed)));
+        }
+        return DONE;
     }
-    say("\nThe first that takes a problem is its default; choose one with `drystone solve FILE --solver NAME`.");
-    say("local: fc, rfc and gmp (W, q); global: gfc and grfc (M, H, f, w); lcp, mlcp and relay: M, q.");
+    let width = all().iter().map(|e| e.name.len()).max().unwrap_or(0);
+    let wide = all().iter().map(|e| families(e).len()).max().unwrap_or(0);
+    for entry in all() {
+        say(&format!("{:<width$}  {:<wide$}  {}", entry.name, families(entry), entry.about));
+    }
+    say("\nThe first that takes a problem is its default; choose one with `drystone solve FILE --solver NAME`, change its parameters with");
+    say("--set NAME=VALUE (`drystone solvers NAME` lists them).");
+    say(
+        "local: fc, rfc and gmp (W, q); global: gfc and grfc (M, H, f, w); lcp, mlcp and relay: M, q. vi, qp and operator: in Rust programs.",
+    );
     DONE
 }

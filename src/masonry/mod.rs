@@ -2,6 +2,7 @@
 
 pub mod arch;
 pub mod dam;
+pub mod dome;
 pub mod wall;
 pub mod water;
 

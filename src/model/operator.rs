@@ -29,6 +29,13 @@ pub struct At<'a> {
 }
 
 /// A function of the user: writes its value into the slice, which comes zeroed.
+///
+/// ```
+/// use drystone::model::operator::{At, Function};
+/// // a spring that hardens
+/// let force: Function = std::sync::Arc::new(|at: &At, f: &mut [f64]| f[0] = -at.q[0] - at.q[0].powi(3));
+/// # let _ = force;
+/// ```
 pub type Function = Arc<dyn Fn(&At, &mut [f64]) + Send + Sync>;
 
 /// A vector or matrix that is constant or comes from a function.

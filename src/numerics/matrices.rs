@@ -137,9 +137,8 @@ fn global(p: &MixedProblem) -> Global {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::numerics::global::{GlobalSolver, auto::GlobalAuto};
     use crate::numerics::mixed::{Answer, Contact, RigidMass, Twist};
-    use crate::numerics::{auto::Auto, mixed::Block};
+    use crate::numerics::{auto::Auto, mixed::Block, solvers::Settings};
     use glam::DMat3;
 
     /// Two cubes, one on the other, on the floor, pushed sideways; the upper one held to the lower by a ball joint on its side.
@@ -177,9 +176,9 @@ mod tests {
         let mut answer = Answer::for_problem(&p);
         assert!(Auto { tolerance: 1e-12, ..Auto::default() }.solve(&p, &mut answer).converged());
         let g = global(&p).problem();
-        let (mut r, mut v, mut u) = (vec![0.0; g.w.len()], vec![0.0; g.f.len()], vec![0.0; g.w.len()]);
-        let report = GlobalAuto { tolerance: 1e-12, ..GlobalAuto::default() }.solve(&g, &mut r, &mut v, &mut u).expect("legal");
-        assert!(report.converged(), "{report:?}");
+        let found = g.solve(&Settings { tolerance: 1e-12, ..Settings::default() }).expect("legal");
+        assert!(found.converged(), "{:?}", found.report);
+        let (mut v, mut u) = (found.solution.v, found.solution.u);
         for (twist, v) in answer.velocities.rigid.iter().zip(v.chunks_exact(6)) {
             let apart = (twist.linear - DVec3::from_slice(v)).length() + (twist.angular - DVec3::from_slice(&v[3..])).length();
             // corners on the verge of lifting: velocities are known to the root of the residual

@@ -11,19 +11,20 @@
 //!
 //! The same law on a given matrix is a [`local::LocalProblem`] (`u = W r + q`), before reduction a [`global::GlobalProblem`]
 //! (`M v = H r + f`, `u = Hᵀ v + w`); [`lcp`], [`mlcp`] and [`relay`] state the problems that have only bounds, [`vi`] and [`qp`] their
-//! neighbours. [`solvers`] lists every solver by name, and [`acceptance`] says when an answer counts as solved.
+//! neighbours. [`solvers`] is the door to all of them, `problem.solve(&settings)`, and lists the solvers by name; [`acceptance`] says when
+//! an answer counts as solved.
 //!
 //! ```
 //! use drystone::algebra::blocks::BlockRows;
-//! use drystone::numerics::local::{LocalProblem, LocalSolver, auto::Auto};
+//! use drystone::numerics::{local::LocalProblem, solvers::Settings};
 //! // two contacts (n, t1, t2) on one block, both pressed, the first dragged
 //! let mut w = vec![0.0; 36];
 //! (0..6).for_each(|i| (w[7 * i], w[6 * i + (i + 3) % 6]) = (2.0, 1.0));
 //! let w = BlockRows::from_dense(&[0, 3, 6], &w);
 //! let p = LocalProblem::friction(w, vec![-1.0, 3.0, 0.0, -1.0, 0.0, 0.0], &[0.5, 0.5])?;
-//! let (mut r, mut u) = ([0.0; 6], [0.0; 6]);
-//! let report = Auto { tolerance: 1e-12, ..Auto::default() }.solve(&p, &mut r, &mut u);
-//! assert!(report.converged() && report.rel <= 1e-12 && (r[1] + 0.5 * r[0]).abs() < 1e-12);
+//! let answer = p.solve(&Settings { tolerance: 1e-12, ..Settings::default() })?;
+//! let r = &answer.solution.r;
+//! assert!(answer.converged() && answer.report.rel <= 1e-12 && (r[1] + 0.5 * r[0]).abs() < 1e-12);
 //! # Ok::<(), drystone::numerics::ProblemError>(())
 //! ```
 
@@ -32,7 +33,7 @@ pub mod acceptance;
 pub mod admissible;
 pub mod auto;
 mod central;
-pub mod complementarity;
+pub(crate) mod complementarity;
 pub mod contact;
 mod disjoint;
 mod feasibility;
@@ -47,6 +48,7 @@ pub mod matrices;
 pub mod mixed;
 pub mod mlcp;
 pub mod newton;
+pub mod operator;
 pub mod qp;
 pub mod relay;
 pub mod residual;
@@ -56,6 +58,14 @@ pub mod sweep;
 pub mod vi;
 
 /// How a solve ended.
+///
+/// ```
+/// use drystone::{algebra::matrix::Matrix, numerics::{Status, lcp::Lcp, solvers::Settings}};
+/// // 0·z − 1 ≥ 0 has no solution, and the status proves it
+/// let p = Lcp { m: Matrix::dense(1, 1, vec![0.0]), q: vec![-1.0] };
+/// assert_eq!(p.solve(&Settings::default())?.status(), Status::Inconsistent);
+/// # Ok::<(), drystone::numerics::ProblemError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Status {
     /// The tolerance is met, by the error that was asked for and by every block on its own.
@@ -222,10 +232,28 @@ pub struct Progress {
     pub error: f64,
 }
 
-/// Called once an iteration: records a trace, or returns false to stop (a time limit; numerics know no clock).
+/// Called once an iteration: records a trace, or returns false to stop.
+///
+/// ```
+/// use drystone::{algebra::matrix::Matrix, numerics::{Status, lcp::Lcp, solvers::Settings}};
+/// let p = Lcp { m: Matrix::dense(2, 2, vec![2.0, 1.0, 1.0, 2.0]), q: vec![-5.0, -6.0] };
+/// let mut errors = Vec::new();
+/// let answer = p.solve_watched(&Settings::with_solver("pgs")?, &mut |look| {
+///     errors.push(look.error);
+///     errors.len() < 3
+/// })?;
+/// assert!(errors[1] < errors[0] && answer.status() == Status::BudgetSpent);
+/// # Ok::<(), drystone::numerics::ProblemError>(())
+/// ```
 pub type Watch<'a> = dyn FnMut(Progress) -> bool + 'a;
 
 /// Which error a solver stops on, see [`residual`].
+///
+/// ```
+/// use drystone::numerics::{Measure, residual::Residual};
+/// let found = Residual { rel: 1e-9, e_s: 1e-3, ..Residual::default() };
+/// assert_eq!((Measure::default().of(&found), Measure::Es.of(&found)), (1e-9, 1e-3));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
@@ -255,6 +283,13 @@ impl Measure {
 }
 
 /// A problem that no solver can be asked to solve.
+///
+/// ```
+/// use drystone::{algebra::matrix::Matrix, numerics::{lcp::Lcp, solvers::Settings}};
+/// let p = Lcp { m: Matrix::dense(1, 1, vec![2.0]), q: vec![-1.0, 0.0] };
+/// let error = p.solve(&Settings::default()).unwrap_err();
+/// assert_eq!(error.to_string(), "q holds 2 values, but 1 are needed (one per row of M)");
+/// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ProblemError {
     /// A block whose local Delassus operator has a nonpositive or non-finite diagonal.
@@ -286,6 +321,24 @@ pub enum ProblemError {
         found: f64,
         /// What would do.
         needed: &'static str,
+    },
+    /// A solver or a setting that does not fit.
+    #[error("{what} {cause}")]
+    Setting {
+        /// Which one.
+        what: String,
+        /// Why it does not fit, and what would.
+        cause: String,
+    },
+    /// More memory than is allowed.
+    #[error("{what} needs {gigabytes:.3} GB, and {limit:.3} GB are allowed; raise the memory limit, or take a solver that does without")]
+    Memory {
+        /// What is too large.
+        what: String,
+        /// What it would need, at least.
+        gigabytes: f64,
+        /// What the settings allow.
+        limit: f64,
     },
     /// A number that is not finite.
     #[error("{what} is not finite")]

@@ -5,11 +5,12 @@
 //! optimal  ⇔  x = P_x(x − (Q x + c + Aᵀy)),   A x = P_a(A x + y)    rel = the two natural maps over max(|c|, |x|, |Qx|, |Ax|, |y|)
 //! ```
 //!
-//! [`ProjectedGradient`] takes bounds alone; [`Admm`] everything. For a handful of unknowns with one-sided constraints
-//! the optimality conditions are an [`Mlcp`](super::mlcp::Mlcp), which [`Lemke`](super::complementarity::Lemke) solves exactly.
+//! Projected gradients take bounds alone, splitting everything. For a handful of unknowns with one-sided constraints the optimality
+//! conditions are an [`Mlcp`](super::mlcp::Mlcp), which the solver `lemke` solves exactly.
 
 use super::complementarity::{norm, ratio};
 use super::local::{finite, size};
+use super::solvers::{Answer, Family, Settings, Solution};
 use super::{ProblemError, Progress, Report, Status, Watch};
 use crate::algebra::dense::{cholesky, cholesky_solve};
 use crate::algebra::factor::Lu;
@@ -17,15 +18,17 @@ use crate::algebra::matrix::Matrix;
 
 /// `min ½ xᵀQx + cᵀx` with `a_l ≤ A x ≤ a_u`, `x_l ≤ x ≤ x_u` (Siconos: `ConvexQP`).
 ///
+/// Solvers: `admm` (the default), and `projected_gradient` for bounds alone. The answer holds x in r, the multipliers of A x in v, and
+/// the gradient `Q x + c + Aᵀ y` in u.
+///
 /// ```
-/// use drystone::{algebra::matrix::Matrix, numerics::qp::{Admm, ConvexQp}};
+/// use drystone::{algebra::matrix::Matrix, numerics::{qp::ConvexQp, solvers::Settings}};
 /// // the point of x₀ + x₁ = 1, x ≥ 0 that is nearest to (2, 0)
 /// let mut p = ConvexQp::bounded(Matrix::dense(2, 2, vec![1.0, 0.0, 0.0, 1.0]), vec![-2.0, 0.0], vec![0.0; 2], vec![f64::INFINITY; 2]);
 /// (p.a, p.a_lower, p.a_upper) = (Matrix::dense(1, 2, vec![1.0, 1.0]), vec![1.0], vec![1.0]);
-/// p.validate()?;
-/// let (mut x, mut y) = ([0.0; 2], [0.0]);
-/// assert!(Admm::default().solve(&p, &mut x, &mut y, &mut |_| true).converged());
-/// assert!((x[0] - 1.0).abs() < 1e-7 && x[1].abs() < 1e-7);
+/// let answer = p.solve(&Settings::default())?;
+/// let x = &answer.solution.r;
+/// assert!(answer.converged() && (x[0] - 1.0).abs() < 1e-7 && x[1].abs() < 1e-7);
 /// # Ok::<(), drystone::numerics::ProblemError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -75,6 +78,42 @@ impl ConvexQp {
             }
         }
         Ok(())
+    }
+
+    /// Solves the problem as the settings say. Not converging is a status of the answer; an error says why the problem cannot be stated,
+    /// or which setting makes no sense.
+    pub fn solve(&self, settings: &Settings) -> Result<Answer, ProblemError> {
+        self.solve_watched(settings, &mut |_| true)
+    }
+
+    /// The same under a watch, which sees every iteration and may say stop.
+    pub fn solve_watched(&self, settings: &Settings, watch: &mut Watch) -> Result<Answer, ProblemError> {
+        self.validate()?;
+        let name = settings.taken(Family::Qp)?;
+        let n = self.c.len();
+        let mut x = settings.first_guess(n)?;
+        let mut y = match &settings.guess {
+            Some(guess) if !guess.v.is_empty() => guess.v.clone(),
+            _ => vec![0.0; self.a.rows()],
+        };
+        size("v of the guess", y.len(), self.a.rows(), "one per row of A")?;
+        finite("v of the guess", &y)?;
+        settings.timed(watch, |watch| {
+            let report = if name == "projected_gradient" {
+                let plain = settings.tune(name, ProjectedGradient::default())?;
+                let max_iterations = settings.max_iterations.unwrap_or(plain.max_iterations);
+                ProjectedGradient { tolerance: settings.tolerance, max_iterations }.run(self, &mut x, watch)
+            } else {
+                settings.may_be_dense("Q and A as dense matrices", n, n + self.a.rows())?;
+                let plain = settings.tune(name, Admm::default())?;
+                let max_iterations = settings.max_iterations.unwrap_or(plain.max_iterations);
+                Admm { tolerance: settings.tolerance, max_iterations, ..plain }.run(self, &mut x, &mut y, watch)
+            };
+            let mut buffers = Buffers::of(self);
+            self.residual(&x, &y, &mut buffers);
+            let u = (0..n).map(|i| buffers.qx[i] + self.c[i] + buffers.aty[i]).collect();
+            Ok(Answer { solution: Solution { r: x, u, v: y }, report, solver: name, ..Answer::default() })
+        })
     }
 
     /// `rel` and `rel_q` of `(x, y)`.
@@ -134,20 +173,12 @@ impl Buffers {
 /// `x ← x + λ (P(x − α g) − x)` with the exact λ ≤ 1 along that direction and Barzilai–Borwein's α: one product with Q an iteration.
 /// Wins: large well conditioned programmes. Fails: condition numbers above 10⁶; linear constraints (status `Stalled`, [`Admm`] takes them).
 /// Source: Birgin, Martínez, Raydan 2000.
-///
-/// ```
-/// use drystone::{algebra::matrix::Matrix, numerics::qp::{ConvexQp, ProjectedGradient}};
-/// let p = ConvexQp::bounded(Matrix::dense(1, 1, vec![2.0]), vec![-8.0], vec![0.0], vec![3.0]);
-/// let mut x = [0.0];
-/// assert!(ProjectedGradient::default().solve(&p, &mut x, &mut |_| true).converged());
-/// assert_eq!(x, [3.0]);
-/// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct ProjectedGradient {
+pub(in crate::numerics) struct ProjectedGradient {
     /// Bound on `rel`.
-    pub tolerance: f64,
+    pub(in crate::numerics) tolerance: f64,
     /// Iterations.
-    pub max_iterations: usize,
+    pub(in crate::numerics) max_iterations: usize,
 }
 
 impl Default for ProjectedGradient {
@@ -158,7 +189,7 @@ impl Default for ProjectedGradient {
 
 impl ProjectedGradient {
     /// Improves x, the first guess.
-    pub fn solve(&self, p: &ConvexQp, x: &mut [f64], watch: &mut Watch) -> Report {
+    fn run(&self, p: &ConvexQp, x: &mut [f64], watch: &mut Watch) -> Report {
         let n = x.len();
         let mut buffers = Buffers::of(p);
         if p.a.rows() > 0 {
@@ -208,22 +239,14 @@ impl ProjectedGradient {
 /// Cost: one Cholesky factorisation of order n, then two triangular solves an iteration; ρ is balanced every 40 iterations
 /// (a new factorisation). The active set is then polished by one LU: the last digits cost nothing. Wins: any convex programme
 /// of some hundred unknowns. Fails: infeasible programmes (y grows, `BudgetSpent`). Source: Stellato et al. 2020.
-///
-/// ```
-/// use drystone::{algebra::matrix::Matrix, numerics::qp::{Admm, ConvexQp}};
-/// let p = ConvexQp::bounded(Matrix::dense(1, 1, vec![2.0]), vec![-8.0], vec![0.0], vec![3.0]);
-/// let mut x = [0.0];
-/// assert!(Admm::default().solve(&p, &mut x, &mut [], &mut |_| true).converged());
-/// assert!((x[0] - 3.0).abs() < 1e-9);
-/// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct Admm {
+pub(in crate::numerics) struct Admm {
     /// Bound on `rel`.
-    pub tolerance: f64,
+    pub(in crate::numerics) tolerance: f64,
     /// Iterations.
-    pub max_iterations: usize,
+    pub(in crate::numerics) max_iterations: usize,
     /// First ρ; it is balanced.
-    pub rho: f64,
+    pub(in crate::numerics) rho: f64,
 }
 
 impl Default for Admm {
@@ -234,7 +257,7 @@ impl Default for Admm {
 
 impl Admm {
     /// Improves `x`, the first guess, and `y`, the multipliers of `a_l ≤ A x ≤ a_u`.
-    pub fn solve(&self, p: &ConvexQp, x: &mut [f64], y: &mut [f64], watch: &mut Watch) -> Report {
+    fn run(&self, p: &ConvexQp, x: &mut [f64], y: &mut [f64], watch: &mut Watch) -> Report {
         let (n, m) = (x.len(), y.len());
         let rows = m + n;
         let mut buffers = Buffers::of(p);
@@ -450,13 +473,13 @@ mod tests {
                     x_lower: lower.clone(), x_upper: upper.clone(),
                 };
                 p.validate().expect("legal");
-                let (mut found, mut dual) = (vec![0.0; n], vec![0.0; m]);
-                let report = Admm::default().solve(&p, &mut found, &mut dual, &mut |_| true);
-                prop_assert!(report.converged(), "{report:?}");
+                let answer = p.solve(&Settings::default()).expect("legal");
+                prop_assert!(answer.converged(), "{:?}", answer.report);
+                let found = answer.solution.r;
                 prop_assert!(found.iter().zip(&x).all(|(a, b)| (a - b).abs() < 1e-6), "{found:?} {x:?}");
-                let mut found = vec![0.0; n];
-                let report = ProjectedGradient::default().solve(&p, &mut found, &mut |_| true);
-                prop_assert_eq!(report.converged(), !constrained);
+                let answer = p.solve(&Settings::with_solver("projected_gradient").expect("a solver")).expect("legal");
+                prop_assert_eq!(answer.converged(), !constrained);
+                let found = answer.solution.r;
                 prop_assert!(constrained || found.iter().zip(&x).all(|(a, b)| (a - b).abs() < 1e-6));
             }
         }

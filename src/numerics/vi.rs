@@ -21,34 +21,57 @@
 //! - Source: Korpelevich 1976; Khobotov 1987; Solodov and Tseng 1996; He 1997; Solodov and Svaiter 1999.
 
 use super::complementarity::{norm, ratio};
-use super::{Progress, Report, Status, Watch};
+use super::solvers::{Answer, Family, Settings, Solution};
+use super::{ProblemError, Progress, Report, Status, Watch};
 
 /// `F(x)·(y − x) ≥ 0` for all y in X (Siconos: `VariationalInequality`); `f(x, F)` writes F, `project(x)` moves x into X.
 ///
+/// Solvers: `vi_extragradient` (the default), `vi_fixed_point`, `hyperplane`. The answer holds x in r and F(x) in u; `rel_q` is the
+/// natural map over |F| at the projected guess.
+///
 /// ```
-/// use drystone::numerics::vi::{Projection, Vi};
+/// use drystone::numerics::{solvers::Settings, vi::Vi};
 /// // a rotation on the half plane x₀ ≥ 1
-/// let p = Vi { f: |x: &[f64], f: &mut [f64]| { f[0] = x[1]; f[1] = -x[0] + 2.0 }, project: |x: &mut [f64]| x[0] = x[0].max(1.0) };
-/// let mut x = [5.0, 5.0];
-/// assert!(Projection::default().solve(&p, &mut x, &mut |_| true).converged());
-/// assert!((x[0] - 2.0).abs() < 1e-6 && x[1].abs() < 1e-6);
+/// let f = |x: &[f64], f: &mut [f64]| { f[0] = x[1]; f[1] = -x[0] + 2.0 };
+/// let p = Vi { order: 2, f, project: |x: &mut [f64]| x[0] = x[0].max(1.0) };
+/// let answer = p.solve(&Settings::default())?;
+/// let x = &answer.solution.r;
+/// assert!(answer.converged() && (x[0] - 2.0).abs() < 1e-6 && x[1].abs() < 1e-6);
+/// # Ok::<(), drystone::numerics::ProblemError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Vi<F: Fn(&[f64], &mut [f64]), P: Fn(&mut [f64])> {
+    /// Number of unknowns.
+    pub order: usize,
     /// F
     pub f: F,
     /// Projection on X.
     pub project: P,
 }
 
+impl<F: Fn(&[f64], &mut [f64]), P: Fn(&mut [f64])> Vi<F, P> {
+    /// Solves the problem as the settings say. Not converging is a status of the answer; an error says which setting makes no sense.
+    pub fn solve(&self, settings: &Settings) -> Result<Answer, ProblemError> {
+        self.solve_watched(settings, &mut |_| true)
+    }
+
+    /// The same under a watch, which sees every iteration and may say stop.
+    pub fn solve_watched(&self, settings: &Settings, watch: &mut Watch) -> Result<Answer, ProblemError> {
+        let name = settings.taken(Family::Vi)?;
+        let solver = Projection::asked(name, settings)?;
+        let mut x = settings.first_guess(self.order)?;
+        settings.timed(watch, |watch| {
+            let report = solver.run(self, &mut x, watch);
+            let mut u = vec![0.0; self.order];
+            (self.f)(&x, &mut u);
+            Ok(Answer { solution: Solution { r: x, u, v: Vec::new() }, report, solver: name, ..Answer::default() })
+        })
+    }
+}
+
 /// Which iteration [`Projection`] makes.
-///
-/// ```
-/// use drystone::numerics::vi::Scheme;
-/// assert_eq!(Scheme::default(), Scheme::Extragradient);
-/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Scheme {
+pub(in crate::numerics) enum Scheme {
     /// One projection.
     FixedPoint,
     /// Predictor and corrector.
@@ -59,24 +82,16 @@ pub enum Scheme {
 }
 
 /// Projection methods (Siconos: `SICONOS_VI_FPP`, `SICONOS_VI_EG`, `SICONOS_VI_HP`).
-///
-/// ```
-/// use drystone::numerics::vi::{Projection, Scheme, Vi};
-/// let p = Vi { f: |x: &[f64], f: &mut [f64]| f[0] = x[0] - 3.0, project: |x: &mut [f64]| x[0] = x[0].clamp(0.0, 1.0) };
-/// let mut x = [0.0];
-/// assert!(Projection { scheme: Scheme::Hyperplane, ..Projection::default() }.solve(&p, &mut x, &mut |_| true).converged());
-/// assert_eq!(x, [1.0]);
-/// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct Projection {
+pub(in crate::numerics) struct Projection {
     /// Bound on `rel`.
-    pub tolerance: f64,
+    pub(in crate::numerics) tolerance: f64,
     /// Iterations.
-    pub max_iterations: usize,
+    pub(in crate::numerics) max_iterations: usize,
     /// The iteration.
-    pub scheme: Scheme,
+    pub(in crate::numerics) scheme: Scheme,
     /// First ρ; it adapts.
-    pub step: f64,
+    pub(in crate::numerics) step: f64,
 }
 
 impl Default for Projection {
@@ -86,8 +101,25 @@ impl Default for Projection {
 }
 
 impl Projection {
-    /// Improves `x`, the first guess; the report's `rel_q` is the natural map over |F| at the projected guess.
-    pub fn solve<F: Fn(&[f64], &mut [f64]), P: Fn(&mut [f64])>(&self, p: &Vi<F, P>, x: &mut [f64], watch: &mut Watch) -> Report {
+    /// The iteration of that name, as the settings want it.
+    pub(in crate::numerics) fn asked(name: &str, settings: &Settings) -> Result<Self, ProblemError> {
+        let scheme = match name {
+            "vi_fixed_point" => Scheme::FixedPoint,
+            "hyperplane" => Scheme::Hyperplane,
+            _ => Scheme::Extragradient,
+        };
+        let plain = settings.tune(name, Self { scheme, ..Self::default() })?;
+        let max_iterations = settings.max_iterations.unwrap_or(plain.max_iterations);
+        Ok(Self { tolerance: settings.tolerance, max_iterations, ..plain })
+    }
+
+    /// Improves `x`, the first guess.
+    pub(in crate::numerics) fn run<F: Fn(&[f64], &mut [f64]), P: Fn(&mut [f64])>(
+        &self,
+        p: &Vi<F, P>,
+        x: &mut [f64],
+        watch: &mut Watch,
+    ) -> Report {
         let n = x.len();
         let [mut fx, mut y, mut fy, mut best_x] = std::array::from_fn(|_| vec![0.0; n]);
         x.iter_mut().filter(|x| !x.is_finite()).for_each(|x| *x = 0.0);
@@ -190,6 +222,7 @@ mod tests {
         let truth = [0.5, -3.0, 1.0, 2.0];
         let push = [0.0, 2.0, 0.0, 0.0];
         let p = Vi {
+            order: 4,
             f: move |x: &[f64], f: &mut [f64]| {
                 let d: [f64; 4] = std::array::from_fn(|i| x[i] - truth[i]);
                 let skew = [d[1] + d[2], -d[0] + d[3], -d[0], -d[1]];
@@ -197,8 +230,10 @@ mod tests {
             },
             project: |x: &mut [f64]| x.iter_mut().for_each(|x| *x = x.clamp(-3.0, 3.0)),
         };
-        let mut x = [0.0; 4];
-        (Projection { scheme, ..Projection::default() }.solve(&p, &mut x, &mut |_| true), x)
+        let name = ["vi_fixed_point", "vi_extragradient", "hyperplane"][scheme as usize];
+        let answer = p.solve(&Settings::with_solver(name).unwrap()).unwrap();
+        let x = std::array::from_fn(|i| answer.solution.r[i]);
+        (answer.report, x)
     }
 
     #[test]
@@ -222,8 +257,8 @@ mod tests {
 
     #[test]
     fn a_watch_ends_the_solve() {
-        let p = Vi { f: |x: &[f64], f: &mut [f64]| f[0] = 0.1 * x[0] - 1.0, project: |_: &mut [f64]| {} };
-        let report = Projection::default().solve(&p, &mut [0.0], &mut |seen| seen.iteration < 3);
+        let p = Vi { order: 1, f: |x: &[f64], f: &mut [f64]| f[0] = 0.1 * x[0] - 1.0, project: |_: &mut [f64]| {} };
+        let report = p.solve_watched(&Settings::default(), &mut |seen| seen.iteration < 3).unwrap().report;
         assert_eq!((report.status, report.iterations), (Status::BudgetSpent, 3));
     }
 }

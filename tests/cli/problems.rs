@@ -45,7 +45,8 @@ fn solutions_are_written_so_that_scripts_can_recompute_them() {
     let found: Value = serde_json::from_slice(&std::fs::read(&answer).unwrap()).unwrap();
     let close = |x: &Value, y: f64| (x.as_f64().unwrap() - y).abs() < 1e-7;
     assert!(close(&found["r"][0], 1.0) && close(&found["r"][1], -0.3) && close(&found["u"][0], 0.0), "{found}");
-    assert!(std::fs::read_to_string(&trace).unwrap().starts_with("file,iteration,error\n"));
+    let trace = std::fs::read_to_string(&trace).unwrap();
+    assert!(trace.starts_with("file,iteration,error,seconds\n") && trace.lines().count() > 1, "{trace}");
     let all = path("all");
     assert_eq!(output(&["solve", &good, &good, "--solution", &all]).status.code(), Some(0));
     assert!(Path::new(&all).join("brick.json.json").exists());
@@ -191,4 +192,119 @@ fn a_file_beside_the_problems_is_skipped_and_a_broken_problem_is_not() {
     let lines = text(&output(&["solve", &readme, &good, "--json"]).stdout);
     let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((&lines[0]["status"], &lines[1]["status"]), (&"skipped".into(), &"Converged".into()));
+}
+
+#[test]
+fn a_guess_from_a_file_and_parameters_by_name_change_a_solve() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+    let (file, answer) = (asset("tower_3d.json"), at("answer.json"));
+    let iterations = |more: &[&str]| {
+        let call = [&["solve", file.as_str(), "--json", "--solver", "nsgs", "--set", "acceleration=none"], more].concat();
+        let line = json_of(&output(&call), 0);
+        assert_eq!(line["status"], "Converged", "{line}");
+        line["iterations"].as_u64().unwrap()
+    };
+    let cold = iterations(&["--solution", &answer]);
+    assert!(iterations(&["--guess", &answer]) <= 2 && cold > 10, "{cold}");
+    assert!(iterations(&["--set", "relaxation=0.5"]) > cold);
+    let short = json_of(&output(&["solve", &file, "--json", "--solver", "nsgs", "--max-iterations", "3", "--set", "acceleration=none"]), 0);
+    assert_eq!((&short["status"], &short["iterations"]), (&"BudgetSpent".into(), &3.into()));
+
+    // z and w of problems with bounds, and a guess of the wrong problem
+    let (lcp, z) = (asset("chain_lcp.json"), at("z.json"));
+    json_of(&output(&["solve", &lcp, "--json", "--solution", &z]), 0);
+    let warm = json_of(&output(&["solve", &lcp, "--json", "--solver", "pgs", "--guess", &z]), 0);
+    assert!(warm["iterations"].as_u64().unwrap() <= 2, "{warm}");
+    let wrong = output(&["solve", &lcp, "--json", "--guess", &answer]);
+    assert_eq!(wrong.status.code(), Some(3));
+    assert!(text(&wrong.stdout).contains("answer.json: z: is missing"), "{}", text(&wrong.stdout));
+    let short = at("short.json");
+    std::fs::write(&short, r#"{"r": [1, 2]}"#).unwrap();
+    let wrong = text(&output(&["solve", &file, "--json", "--guess", &short]).stdout);
+    assert!(wrong.contains("r of the guess holds 2 values, but 24 are needed"), "{wrong}");
+
+    // a bad name lists the good ones, a bad value what would do
+    for (set, told) in [
+        ("relax=1", "`relax` of solver nsgs is unknown; there are max_sweeps, acceleration, order"),
+        ("relaxation=2", "is 2; a number from 0.01 to 1.99 is needed"),
+        ("relaxation", "write NAME=VALUE"),
+    ] {
+        let wrong = output(&["solve", &file, "--solver", "nsgs", "--set", set]);
+        assert_eq!(wrong.status.code(), Some(2), "{set}");
+        assert!(text(&wrong.stderr).contains(told), "{}", text(&wrong.stderr));
+    }
+    let list = text(&output(&["solvers", "nsgs"]).stdout);
+    assert!(list.contains("relaxation=1") && list.contains("a number from 0.01 to 1.99"), "{list}");
+}
+
+#[cfg(feature = "hdf5")]
+#[test]
+fn the_solution_in_a_problem_file_is_a_guess() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("solved.hdf5").to_str().unwrap().to_owned();
+    let plain = ["solve", &asset("tower_3d_global.hdf5"), "--json", "--solver", "nsgs"].map(str::to_owned);
+    let run = |call: &[String]| json_of(&output(&call.iter().map(String::as_str).collect::<Vec<_>>()), 0);
+    let cold = run(&[&plain[..], &["--solution".into(), path.clone()]].concat());
+    let warm = run(&["solve", &path, "--json", "--solver", "nsgs", "--guess", "stored"].map(str::to_owned));
+    assert!(warm["iterations"].as_u64() < cold["iterations"].as_u64(), "{warm} {cold}");
+    assert!(warm["iterations"].as_u64().unwrap() <= 2, "{warm}");
+    let none = output(&["solve", &asset("tower_3d.hdf5"), "--guess", "stored"]);
+    assert!(text(&none.stderr).contains("holds no solution and no guesses"), "{}", text(&none.stderr));
+}
+
+#[test]
+fn contacts_are_told_on_request_and_the_log_is_printed_on_request() {
+    let file = asset("tower_3d.json");
+    let plain = output(&["solve", &file, "--json"]);
+    let line = json_of(&plain, 0);
+    assert!(plain.stderr.is_empty() && line["blocks"].is_null(), "{line}");
+    assert_eq!(line["states"].as_object().unwrap().values().map(|n| n.as_u64().unwrap()).sum::<u64>(), 8, "{line}");
+    let full = output(&["solve", &file, "--json", "--contacts", "--log"]);
+    assert!(text(&full.stderr).lines().count() > 3, "{}", text(&full.stderr));
+    let blocks = json_of(&full, 0)["blocks"].as_array().unwrap().clone();
+    assert!(blocks.len() == 8 && blocks[1]["row"] == 3 && blocks.iter().all(|b| b["violation"].as_f64().unwrap() < 1e-6), "{blocks:?}");
+    assert!(blocks.iter().all(|b| ["stick", "slip", "open"].contains(&b["state"].as_str().unwrap())), "{blocks:?}");
+    let table = text(&output(&["solve", &file, "--contacts"]).stdout);
+    assert!(table.lines().count() == 2 + 9 && table.contains("state"), "{table}");
+}
+
+#[test]
+fn what_needs_too_much_memory_says_how_much() {
+    let directory = tempfile::tempdir().unwrap();
+    let n = 20_000;
+    let triplets: Vec<String> = (0..n).map(|i| format!("[{i},{i},2.0]")).collect();
+    let q = vec!["-1"; n].join(",");
+    let text_of = format!(r#"{{"kind":"lcp","m":{{"rows":{n},"columns":{n},"triplets":[{}]}},"q":[{q}]}}"#, triplets.join(","));
+    let path = problem(directory.path(), "large.json", &text_of);
+    let line = output(&["solve", &path, "--json", "--solver", "lemke"]);
+    assert_eq!(line.status.code(), Some(3));
+    assert!(text(&line.stdout).contains("(20000 × 20000) needs 9.600 GB, and 4.000 GB are allowed"), "{}", text(&line.stdout));
+    assert_eq!(json_of(&output(&["solve", &path, "--json"]), 0)["status"], "Converged");
+}
+
+#[cfg(feature = "hdf5")]
+#[test]
+fn a_list_of_steps_becomes_a_folder_of_problems() {
+    let directory = tempfile::tempdir().unwrap();
+    let list = directory.path().join("steps.txt");
+    let (list_text, out) = (list.to_str().unwrap(), directory.path().join("out"));
+    std::fs::write(
+        directory.path().join("ball.toml"),
+        "time = { step = \"2 ms\", end = \"1 s\" }\ncontact = { mu = 0.5 }\n[[generate.lattice]]\ncount = [2, 1, 1]\nradius = 0.01\n",
+    )
+    .unwrap();
+    std::fs::write(&list, "# steps\n\nwall block_wall rows=2 columns=2 at 0.01 0.02\nballs ball.toml contact.mu=0.1 at 0.3\n").unwrap();
+    let made = output(&["corpus", list_text, "--out", out.to_str().unwrap()]);
+    assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
+    for (name, least) in [("wall_0010", 10), ("wall_0020", 10), ("balls_0300", 2)] {
+        let stored = drystone::io::fclib::read(&out.join(format!("{name}.hdf5"))).unwrap();
+        assert!(stored.problem.contacts() >= least && stored.solution.is_some(), "{name}");
+    }
+    let one = output(&["corpus", list_text, "ball", "--out", out.to_str().unwrap()]);
+    assert_eq!(text(&one.stdout).lines().count(), 2);
+    assert_eq!(output(&["corpus", list_text, "dome", "--out", out.to_str().unwrap()]).status.code(), Some(3));
+    std::fs::write(&list, "wall block_wall rows at 0.01\n").unwrap();
+    let wrong = output(&["corpus", list_text, "--out", out.to_str().unwrap()]);
+    assert!(text(&wrong.stderr).contains("steps.txt:1: expected KEY=VALUE or `at`, found `rows`"), "{}", text(&wrong.stderr));
 }

@@ -2,7 +2,8 @@
 
 use super::assemblies::{Assembly, Random};
 use drystone::numerics::Status;
-use drystone::numerics::local::{LocalProblem, LocalSolver, auto::Auto};
+use drystone::numerics::local::LocalProblem;
+use drystone::numerics::solvers::{Problem, Settings, Solver, all};
 
 /// Largest velocity by which a contact misses its law, over the largest of q: written here once more, from the law alone.
 fn worst(p: &LocalProblem, r: &[f64]) -> f64 {
@@ -45,8 +46,9 @@ fn solved(seeds: std::ops::Range<u64>, max_rounds: usize) -> usize {
         let (p, planted) = assembly.planted(&mut random);
         assert!(worst(&p, &planted) < 1e-12, "{seed}: the planted solution is none");
         assert_eq!(p.infeasibility(), None, "{seed} has a solution");
-        let (mut r, mut u) = (vec![0.0; p.order()], vec![0.0; p.order()]);
-        let report = Auto { max_rounds, ..Auto::default() }.solve(&p, &mut r, &mut u);
+        let solver = Solver::named("auto").and_then(|auto| auto.with("max_rounds", max_rounds)).expect("a parameter");
+        let answer = p.solve(&Settings { solver: Some(solver), ..Settings::default() }).expect("a legal problem");
+        let (report, r) = (answer.report, answer.solution.r);
         assert!(report.status != Status::Inconsistent, "{seed} has a solution");
         let found = worst(&p, &r);
         if report.converged() {
@@ -84,12 +86,10 @@ fn solutions_that_newton_does_not_find_alone_are_found_along_the_gap() {
     }
     #[cfg(feature = "hdf5")]
     {
-        use drystone::numerics::solvers::Problem;
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/probes/problems/large_friction.hdf5");
         let Problem::Local(p) = drystone::io::problem::read(&path, None).expect("a problem") else { panic!("of another kind") };
-        let (mut r, mut u) = (vec![0.0; p.order()], vec![0.0; p.order()]);
-        let report = Auto::default().solve(&p, &mut r, &mut u);
-        assert!(report.converged() && worst(&p, &r) < 1e-5, "{report:?}");
+        let answer = p.solve(&Settings::default()).expect("a legal problem");
+        assert!(answer.converged() && worst(&p, &answer.solution.r) < 1e-5, "{:?}", answer.report);
     }
 }
 
@@ -108,10 +108,9 @@ fn squeezed_assemblies_are_proved_impossible_and_the_proof_stands_on_its_own() {
         let mut q = p.q.clone();
         q[n - 3] = -q[3 * a] - 1.0;
         let p = assembly.with(&w, q);
-        let (mut r, mut u) = (vec![0.0; n], vec![0.0; n]);
-        let report = Auto::default().solve(&p, &mut r, &mut u);
-        assert_eq!(report.status, Status::Inconsistent, "{seed}: {report:?}");
-        let y = p.infeasibility().expect("a proof").multipliers;
+        let answer = p.solve(&Settings::default()).expect("a legal problem");
+        assert_eq!(answer.status(), Status::Inconsistent, "{seed}: {:?}", answer.report);
+        let y = answer.certificate;
         assert!((0..n).all(|k| if k % 3 == 0 { y[k] >= 0.0 } else { y[k] == 0.0 }), "{seed}");
         let mut wy = vec![0.0; n];
         p.w.multiply(&y, &mut wy);
@@ -132,8 +131,8 @@ fn the_unit_of_mass_and_of_velocity_changes_no_verdict() {
             let mut p = stated.clone();
             p.w.values_mut().iter_mut().for_each(|w| *w *= w_unit);
             p.q.iter_mut().for_each(|q| *q *= q_unit);
-            let (mut r, mut u) = (vec![0.0; p.order()], vec![0.0; p.order()]);
-            let report = Auto::default().solve(&p, &mut r, &mut u);
+            let answer = p.solve(&Settings::default()).expect("a legal problem");
+            let (report, mut r) = (answer.report, answer.solution.r);
             // in the units as stated
             r.iter_mut().for_each(|r| *r = *r / q_unit * w_unit);
             let found = worst(&stated, &r);
@@ -150,7 +149,6 @@ fn the_unit_of_mass_and_of_velocity_changes_no_verdict() {
 /// Two frictionless contacts that squeeze one body, beside an unrelated third.
 #[test]
 fn a_wedge_beside_something_else_is_inconsistent_for_every_solver_that_says_so_and_converged_for_none() {
-    use drystone::numerics::solvers::{Problem, Request, all};
     let mut w = vec![0.0; 36];
     for (i, j, x) in [(0, 0, 1.0), (1, 1, 1.0), (2, 2, 1.0), (3, 3, 1.0), (0, 2, -1.0), (2, 0, -1.0), (1, 3, -1.0), (3, 1, -1.0)] {
         w[6 * i + j] = x;
@@ -161,7 +159,9 @@ fn a_wedge_beside_something_else_is_inconsistent_for_every_solver_that_says_so_a
     let p = Problem::Local(p);
     for tolerance in [1e-3, 1e-8] {
         for solver in all().iter().filter(|solver| solver.claims(&p)) {
-            let (answer, report) = (solver.run)(&p, &Request { tolerance, ..Request::default() }, None, &mut |_| true).expect("an answer");
+            let settings = Settings { tolerance, solver: Some(solver.into()), ..Settings::default() };
+            let answer = p.solve(&settings).expect("an answer");
+            let report = answer.report;
             assert!(!report.converged(), "{} at {tolerance:e}: {report:?}", solver.name);
             if report.status == Status::Inconsistent {
                 assert_eq!(answer.certificate, [1.0, 0.0, 1.0, 0.0, 0.0, 0.0], "{}", solver.name);
@@ -174,19 +174,18 @@ fn a_wedge_beside_something_else_is_inconsistent_for_every_solver_that_says_so_a
 /// A time limit is a watch that says stop: every solver ends at once, and starts no search for a proof either.
 #[test]
 fn a_watch_that_says_stop_is_obeyed_by_every_solver() {
-    use drystone::numerics::solvers::{Problem, Request, all};
     let (assembly, mut random) = draw(67);
     let (p, _) = assembly.planted(&mut random);
     let p = Problem::Local(p);
     for solver in all().iter().filter(|solver| solver.claims(&p)) {
         for allowed in [1, 30, 300, 3000] {
             let mut calls = 0;
-            let ask = Request { tolerance: 1e-12, ..Request::default() };
-            let (_, report) = (solver.run)(&p, &ask, None, &mut |_| {
+            let settings = Settings { tolerance: 1e-12, solver: Some(solver.into()), ..Settings::default() };
+            let watched = p.solve_watched(&settings, &mut |_| {
                 calls += 1;
                 calls < allowed
-            })
-            .expect("an answer");
+            });
+            let report = watched.expect("an answer").report;
             assert!(calls <= allowed + 5, "{}: {calls} looks, {allowed} were allowed: {report:?}", solver.name);
         }
     }

@@ -3,11 +3,10 @@
 use super::assemblies::Random;
 use drystone::algebra::matrix::Matrix;
 use drystone::numerics::Status;
-use drystone::numerics::complementarity::{Auto, ComplementaritySolver, Form, Lemke, Murty, Newton};
 use drystone::numerics::lcp::Lcp;
 use drystone::numerics::mlcp::Mlcp;
 use drystone::numerics::relay::Relay;
-use drystone::numerics::solvers::{Problem, Request, Solution, all, default_for};
+use drystone::numerics::solvers::{Problem, Settings, Solution, State, all};
 
 /// M and q in whole numbers.
 struct Whole {
@@ -86,10 +85,9 @@ impl Whole {
     }
 }
 
-fn solve(solver: &dyn ComplementaritySolver, p: &Lcp) -> (Status, Vec<f64>, Vec<f64>) {
-    let (mut z, mut w) = (vec![0.0; p.q.len()], vec![0.0; p.q.len()]);
-    let report = solver.solve(p, &mut z, &mut w);
-    (report.status, z, w)
+fn solve(solver: &str, p: &Lcp, tolerance: f64) -> (Status, Vec<f64>, Vec<f64>) {
+    let answer = p.solve(&Settings { tolerance, ..Settings::with_solver(solver).expect("a solver") }).expect("a legal problem");
+    (answer.status(), answer.solution.r, answer.solution.u)
 }
 
 #[test]
@@ -108,7 +106,7 @@ fn two_thousand_small_lcps_get_the_verdict_of_exact_enumeration_at_every_scale()
         let mut verdicts = Vec::new();
         for (m_unit, q_unit) in [(1.0, 1.0), (1e12, 1.0), (1e-12, 1.0), (1.0, 1e12), (1.0, 1e-12), (1.0, 1e-170), (1.0, 1e300)] {
             let lcp = p.lcp(m_unit, q_unit);
-            let (status, z, w) = solve(&Auto::default(), &lcp);
+            let (status, z, w) = solve("auto", &lcp, 1e-8);
             assert!(status != Status::Inconsistent || !solvable, "{:?} {:?} at {m_unit:e} {q_unit:e} has a solution", p.m, p.q);
             if status == Status::Converged {
                 assert!(solvable, "{:?} {:?} at {m_unit:e} {q_unit:e} has none, but z = {z:?}", p.m, p.q);
@@ -125,14 +123,31 @@ fn two_thousand_small_lcps_get_the_verdict_of_exact_enumeration_at_every_scale()
             _ => undecided.push((p.m.clone(), p.q.clone())),
         }
         // none is near enough to a solution for a loose tolerance either
-        let (status, ..) = solve(&Auto { tolerance: 1e-4, ..Auto::default() }, &p.lcp(1.0, 1.0));
+        let (status, ..) = solve("auto", &p.lcp(1.0, 1.0), 1e-4);
         assert_eq!(status, if solvable { Status::Converged } else { Status::Inconsistent }, "{:?} {:?} at 1e-4", p.m, p.q);
         // a solver with less to try may fail, but not lie
-        let (status, ..) = solve(&Lemke::default(), &p.lcp(1.0, 1.0));
+        let (status, ..) = solve("lemke", &p.lcp(1.0, 1.0), 1e-8);
         assert!(if solvable { status != Status::Inconsistent } else { status != Status::Converged }, "{:?} {:?}: {status:?}", p.m, p.q);
     }
     println!("{solved} of 1000 solved, {proved} of 1000 proved, undecided {undecided:?}");
     assert!(solved == 1000 && proved >= 990, "{undecided:?}");
+}
+
+/// `w = M z + q` on a box, M dense.
+struct Form {
+    m: Vec<f64>,
+    q: Vec<f64>,
+    lower: Vec<f64>,
+    upper: Vec<f64>,
+}
+
+impl Form {
+    /// `|z − P(z − w)|`
+    fn natural_map(&self, z: &[f64]) -> f64 {
+        let n = z.len();
+        let w = |i: usize| self.q[i] + (0..n).map(|j| self.m[i * n + j] * z[j]).sum::<f64>();
+        (0..n).map(|i| (z[i] - (z[i] - w(i)).max(self.lower[i]).min(self.upper[i])).powi(2)).sum::<f64>().sqrt()
+    }
 }
 
 /// An LCP, MLCP or relay problem with a planted solution: in units in which its numbers are near one, and in others.
@@ -202,10 +217,8 @@ impl Planted {
     /// How far z, in units of the columns, misses the law in units near one.
     fn missed(&self, z: &[f64]) -> f64 {
         let z: Vec<f64> = z.iter().zip(&self.columns).map(|(z, c)| z * c).collect();
-        let mut w = vec![0.0; z.len()];
-        self.form.output(&z, &mut w);
         let largest = z.iter().fold(1.0f64, |m, z| m.max(z.abs()));
-        self.form.natural_map(&z, &w) / largest
+        self.form.natural_map(&z) / largest
     }
 }
 
@@ -215,17 +228,13 @@ fn rows_and_columns_in_any_units_are_solved_and_never_by_a_wrong_answer() {
         let (mut random, mut solved, count) = (Random(11), 0, 3000);
         for case in 0..count {
             let (planted, problem) = Planted::draw(&mut random, decades);
-            let p = problem.complementarity().expect("no contacts");
-            for (k, solver) in [&Auto::default() as &dyn ComplementaritySolver, &Lemke::default(), &Newton::default(), &Murty::default()]
-                .into_iter()
-                .enumerate()
-            {
-                let (mut z, mut w) = (vec![0.0; p.unknowns()], vec![0.0; p.rows()]);
-                let report = solver.solve(p, &mut z, &mut w);
-                assert!(report.status != Status::Inconsistent, "case {case} of {decades} decades, solver {k}, has a solution");
-                let missed = planted.missed(&z);
-                assert!(!report.converged() || missed < 1e-4, "case {case} of {decades} decades, solver {k}: {missed:e}, {report:?}");
-                solved += usize::from(k == 0 && report.converged());
+            for name in ["auto", "lemke", "newton_fb", "murty"] {
+                let answer = problem.solve(&Settings::with_solver(name).expect("a solver")).expect("a legal problem");
+                let report = answer.report;
+                assert!(report.status != Status::Inconsistent, "case {case} of {decades} decades, {name}, has a solution");
+                let missed = planted.missed(&answer.solution.r);
+                assert!(!report.converged() || missed < 1e-4, "case {case} of {decades} decades, {name}: {missed:e}, {report:?}");
+                solved += usize::from(name == "auto" && report.converged());
             }
         }
         println!("{decades} decades: {solved} of {count} solved");
@@ -245,8 +254,9 @@ fn a_neighbour_in_small_units_hides_no_violation() {
         let (wrong, right) = (found([1e12, 0.0]), found([1e12, 1.0]));
         assert!(wrong.misfit > 0.3 && right.misfit < 1e-12, "{wrong:?} {right:?}");
         for solver in all().iter().filter(|solver| solver.claims(&problem)) {
-            let (answer, report) = (solver.run)(&problem, &Request::default(), None, &mut |_| true).expect("an answer");
-            assert!(!report.converged() || (answer.r[1] - 1.0).abs() < 1e-4, "{}: {answer:?} {report:?}", solver.name);
+            let answer = problem.solve(&Settings { solver: Some(solver.into()), ..Settings::default() }).expect("an answer");
+            let report = answer.report;
+            assert!(!report.converged() || (answer.solution.r[1] - 1.0).abs() < 1e-4, "{}: {answer:?}", solver.name);
             assert!(report.status != Status::Inconsistent, "{}", solver.name);
             assert!(solver.name != "auto" || report.converged(), "{report:?}");
         }
@@ -266,14 +276,16 @@ fn an_lcp_of_1e5_unknowns_is_solved_without_a_dense_matrix() {
     }
     let q = (0..n).map(|i| if i % 7 < 3 { -1.0 } else { 2.0 }).collect();
     let p = Problem::Lcp(Lcp { m: Matrix::Sparse(m.to_csr()), q });
-    let auto = default_for(&p).expect("a solver");
-    let (mut answer, report) = (auto.run)(&p, &Request::default(), None, &mut |_| true).expect("an answer");
-    assert!(report.converged(), "{report:?}");
-    let found = p.residual(&mut answer).expect("residuals");
-    assert!(found.rel < 1e-8 && answer.r.iter().zip(&answer.u).all(|(z, w)| z.min(*w).abs() < 1e-4), "{found:?}");
-    let lemke = all().iter().find(|s| s.name == "lemke").expect("a solver");
-    let error = (lemke.run)(&p, &Request::default(), None, &mut |_| true).expect_err("too large");
-    assert!(error.to_string().contains("10000 at most"), "{error}");
+    let answer = p.solve(&Settings::default()).expect("an answer");
+    assert!(answer.converged(), "{:?}", answer.report);
+    let mut solution = answer.solution;
+    let found = p.residual(&mut solution).expect("residuals");
+    assert!(found.rel < 1e-8 && solution.r.iter().zip(&solution.u).all(|(z, w)| z.min(*w).abs() < 1e-4), "{found:?}");
+    let states = p.blocks_at(&solution).expect("one per unknown");
+    assert!(states.iter().all(|b| b.misfit < 1e-3 && (b.state == State::Open || b.normal > 0.0)));
+    // who holds M densely says how much it would take
+    let error = p.solve(&Settings::with_solver("lemke").expect("a solver")).expect_err("too large").to_string();
+    assert!(error.contains("100000 × 100000") && error.contains("needs 240.000 GB, and 4.295 GB are allowed"), "{error}");
 }
 
 /// Contact over long stretches: sweeps creep, and dense matrices would take minutes.
@@ -290,10 +302,10 @@ fn sparse_lcps_between_the_sizes_are_solved_without_a_dense_matrix() {
         }
         let q = (0..n).map(|i| if i / 50 % 4 == 1 { -0.8 } else { 0.4 + 0.1 * (i % 3) as f64 }).collect();
         let p = Problem::Lcp(Lcp { m: Matrix::Sparse(m.to_csr()), q });
-        let auto = default_for(&p).expect("a solver");
-        let (mut answer, report) = (auto.run)(&p, &Request::default(), None, &mut |_| true).expect("an answer");
-        let found = p.residual(&mut answer).expect("residuals");
+        let answer = p.solve(&Settings::default()).expect("an answer");
+        let (report, mut solution) = (answer.report, answer.solution);
+        let found = p.residual(&mut solution).expect("residuals");
         assert!(report.converged() && found.rel <= 1e-8, "{n}: {report:?}, {found:?}");
-        assert!(answer.r.iter().zip(&answer.u).all(|(z, w)| z.min(*w).abs() < 1e-4), "{n}");
+        assert!(solution.r.iter().zip(&solution.u).all(|(z, w)| z.min(*w).abs() < 1e-4), "{n}");
     }
 }

@@ -18,7 +18,7 @@
 mod read;
 mod write;
 
-pub use read::{parse, read};
+pub use read::{parse, read, solution};
 pub use write::{bytes, vectors, write};
 
 use crate::numerics::solvers::{Problem, Solution};

@@ -26,6 +26,13 @@ pub fn parse(path: &Path, bytes: Vec<u8>) -> Result<Stored, Error> {
     Ok(stored)
 }
 
+/// The `solution` in the bytes of a file, or the first of its `guesses`; the problem itself may be missing, and z and w may stand for r
+/// and u. `path` is for messages alone.
+pub fn solution(path: &Path, bytes: Vec<u8>) -> Result<Solution, Error> {
+    let result = std::panic::catch_unwind(|| Reader::open(path, bytes)?.first_guess());
+    result.unwrap_or_else(|_| Err(Error::data(path, "HDF5", "is so damaged that its structure cannot be followed")))
+}
+
 struct Reader<'a> {
     path: &'a Path,
     file: File,
@@ -262,6 +269,23 @@ impl<'a> Reader<'a> {
             self.size(&format!("{group}/{name}"), values.len(), size, "as the problem has them")?;
             Ok(values)
         };
-        Ok(Solution { r: part("r", r)?, u: part("u", u)?, v: part("v", v)?, ..Solution::default() })
+        Ok(Solution { r: part("r", r)?, u: part("u", u)?, v: part("v", v)? })
+    }
+
+    fn first_guess(&self) -> Result<Solution, Error> {
+        let top = self.groups(&self.file.root(), "/")?;
+        let within =
+            top.iter().filter(|name| name.starts_with("fclib_")).flat_map(|name| [format!("{name}/solution"), format!("{name}/guesses/1")]);
+        let places = ["solution".to_owned(), "guesses/1".to_owned()].into_iter().chain(within);
+        for place in places {
+            let Ok(group) = self.file.group(&place) else { continue };
+            let names = group.datasets().map_err(|e| self.error(&place, e.to_string()))?;
+            let part = |name: &str| {
+                if names.iter().any(|n| n == name) { self.numbers(&format!("{place}/{name}")).map(Some) } else { Ok(None) }
+            };
+            let Some(r) = part("r")?.map_or_else(|| part("z"), |r| Ok(Some(r)))? else { continue };
+            return Ok(Solution { r, v: part("v")?.unwrap_or_default(), u: Vec::new() });
+        }
+        Err(self.error("/", "holds no solution and no guesses; a file as `--solution` writes it is needed"))
     }
 }

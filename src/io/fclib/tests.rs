@@ -165,7 +165,7 @@ fn what_is_written_is_read_value_for_value() {
         for problem in [local, global] {
             let answer = |seed| {
                 let [r, u, v] = problem.sizes();
-                Solution { r: vector(r, seed), u: vector(u, seed + 1.0), v: vector(v, seed + 2.0), ..Solution::default() }
+                Solution { r: vector(r, seed), u: vector(u, seed + 1.0), v: vector(v, seed + 2.0) }
             };
             let stored = Stored {
                 solution: Some(answer(0.5)),

@@ -11,7 +11,7 @@ use super::fields::{Field, Fields};
 use super::model::{Body, Impulse, Scene, ShapeSpec};
 use super::units::Quantity;
 use crate::granular::{lattice::Lattice, pour::Pour, pyramid};
-use crate::masonry::{Block, arch::Arch, dam::Dam, wall::Wall};
+use crate::masonry::{Block, arch::Arch, dam::Dam, dome::Dome, wall::Wall};
 
 /// Most bodies that one generator may make.
 const MAX_BODIES: usize = 10_000_000;
@@ -39,8 +39,8 @@ struct Made {
 type Generator = fn(&mut Fields<'_>) -> Result<Made, SceneError>;
 
 /// Every generator, in the order in which their bodies are numbered.
-const GENERATORS: [(&str, Generator); 6] =
-    [("lattice", lattice), ("pour", pour), ("pyramid", pyramid), ("wall", wall), ("arch", arch), ("dam", dam)];
+const GENERATORS: [(&str, Generator); 7] =
+    [("lattice", lattice), ("pour", pour), ("pyramid", pyramid), ("wall", wall), ("arch", arch), ("dam", dam), ("dome", dome)];
 
 /// Adds the bodies of all generators to the scene.
 pub(super) fn all(field: &Field<'_>, scene: &mut Scene, names: &mut Names) -> Result<Vec<MadeDam>, SceneError> {
@@ -161,8 +161,14 @@ fn pour(f: &mut Fields<'_>) -> Result<Made, SceneError> {
     let bottom = f.or("bottom", 0.0, |b| b.number(Quantity::Length))?;
     let seed = f.or("seed", 0, |s| s.whole(0, usize::MAX))? as u64;
     let fixed = tank(f, width)?;
-    let balls = Pour { count, radius, width, bottom, seed }.balls();
-    Ok(Made { fixed, moving: balls.into_iter().map(|(c, radius)| (ShapeSpec::Ball { radius }, c)).collect(), ..Made::default() })
+    // few corners may all lie in one half of the ball
+    let corners = f.or("corners", 0, |c| c.whole(8, 200))?;
+    let pour = Pour { count, radius, width, bottom, seed };
+    let moving = match corners {
+        0 => pour.balls().into_iter().map(|(c, radius)| (ShapeSpec::Ball { radius }, c)).collect(),
+        _ => pour.polyhedra(corners).into_iter().map(|(c, points)| (ShapeSpec::Hull { points }, c)).collect(),
+    };
+    Ok(Made { fixed, moving, ..Made::default() })
 }
 
 fn pyramid(f: &mut Fields<'_>) -> Result<Made, SceneError> {
@@ -204,6 +210,24 @@ fn arch(f: &mut Fields<'_>) -> Result<Made, SceneError> {
     let arch = Arch { voussoirs, radius, thickness: thickness_ratio * radius, depth };
     let hull = |corners: [DVec3; 8]| (ShapeSpec::Hull { points: corners.to_vec() }, DVec3::ZERO);
     Ok(Made { fixed: ground(f)?, moving: arch.hulls().into_iter().map(hull).collect(), ..Made::default() })
+}
+
+fn dome(f: &mut Fields<'_>) -> Result<Made, SceneError> {
+    let (rings, voussoirs) = (count(f, "rings")?, f.required("voussoirs")?.whole(3, 100_000)?);
+    limited(f, rings.checked_mul(voussoirs))?;
+    let radius = length(f, "radius", 1.0)?;
+    let ratio = f.required("thickness_ratio")?;
+    let thickness_ratio = ratio.positive(Quantity::Number)?;
+    if thickness_ratio >= 2.0 {
+        return Err(ratio.error(format!("found {thickness_ratio}, but the inner radius would not be positive"), "use a ratio below 2"));
+    }
+    let crown = f.or("crown", 75f64.to_radians(), |a| a.positive(Quantity::Angle))?;
+    if crown >= 0.49 * std::f64::consts::PI {
+        return Err(f.error(format!("found the latitude {:.1}° of the crown", crown.to_degrees()), "make `crown` smaller than 88 deg"));
+    }
+    let dome = Dome { rings, voussoirs, radius, thickness: thickness_ratio * radius, crown };
+    let hull = |corners: [DVec3; 8]| (ShapeSpec::Hull { points: corners.to_vec() }, DVec3::ZERO);
+    Ok(Made { fixed: ground(f)?, moving: dome.hulls().into_iter().map(hull).collect(), ..Made::default() })
 }
 
 fn dam(f: &mut Fields<'_>) -> Result<Made, SceneError> {

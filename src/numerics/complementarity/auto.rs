@@ -24,15 +24,8 @@ use super::{
 const LARGEST_PROGRAMME: usize = 1000;
 
 /// The recommended solver for LCP, MLCP and relay problems (Siconos: `SICONOS_LCP_AVI_CAOFERRIS` and the direct MLCP drivers).
-///
-/// ```
-/// use drystone::{algebra::matrix::Matrix, numerics::{Status, complementarity::{Auto, ComplementaritySolver}, lcp::Lcp}};
-/// // 0·z − 1 ≥ 0 has no solution, and the status proves it
-/// let p = Lcp { m: Matrix::dense(1, 1, vec![0.0]), q: vec![-1.0] };
-/// assert_eq!(Auto::default().solve(&p, &mut [0.0], &mut [0.0]).status, Status::Inconsistent);
-/// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct Auto {
+pub(crate) struct Auto {
     /// Bound on `rel`.
     pub tolerance: f64,
     /// Bases that the last resort, enumeration, may visit.

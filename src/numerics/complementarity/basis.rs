@@ -10,13 +10,8 @@ use super::form::{Form, dot};
 use crate::algebra::factor::Lu;
 
 /// Where an unknown stands in a basis.
-///
-/// ```
-/// use drystone::numerics::complementarity::State;
-/// assert_ne!(State::Lower, State::Basic);
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum State {
+pub(crate) enum State {
     /// At its lower bound, w ≥ 0.
     Lower,
     /// At its upper bound, w ≤ 0.

@@ -14,16 +14,8 @@ use super::form::{Form, dot};
 use super::{ComplementaritySolver, Lemke, Murty, Outcome, Scratch, Status, Watch, proceed};
 
 /// Block Gauss–Seidel (Siconos: `SICONOS_LCP_NSGS_SBM`).
-///
-/// ```
-/// use drystone::{algebra::matrix::Matrix, numerics::{complementarity::{BlockGaussSeidel, ComplementaritySolver}, lcp::Lcp}};
-/// let m = vec![2.0, 1.0, 0.0, 0.0, -1.0, 0.0, 0.5, 0.0, 0.0, 0.5, 2.0, 1.0, 0.0, 0.0, -1.0, 1.0];
-/// let p = Lcp { m: Matrix::dense(4, 4, m), q: vec![-1.0, 1.0, -2.0, 1.0] };
-/// let (mut z, mut w) = ([0.0; 4], [0.0; 4]);
-/// assert!(BlockGaussSeidel { block: 2, ..BlockGaussSeidel::default() }.solve(&p, &mut z, &mut w).converged());
-/// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct BlockGaussSeidel {
+pub(crate) struct BlockGaussSeidel {
     /// Bound on `rel`.
     pub tolerance: f64,
     /// Sweeps over all blocks.

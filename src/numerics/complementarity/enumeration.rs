@@ -20,16 +20,8 @@ use super::vertices::{self, Search};
 use super::{ComplementaritySolver, Outcome, Scratch, Status, Watch, proceed, solved};
 
 /// Enumeration of all complementary bases (Siconos: `SICONOS_LCP_ENUM`, `SICONOS_MLCP_ENUM`, `SICONOS_RELAY_ENUM`).
-///
-/// ```
-/// use drystone::{algebra::matrix::Matrix, numerics::{Status, complementarity::{ComplementaritySolver, Enumeration}, lcp::Lcp}};
-/// // feasible, but w₁ = 1 keeps z₁ = 0, and then w₀ = −1
-/// let p = Lcp { m: Matrix::dense(2, 2, vec![0.0, 1.0, 0.0, 0.0]), q: vec![-1.0, 1.0] };
-/// let report = Enumeration::default().solve(&p, &mut [0.0; 2], &mut [0.0; 2]);
-/// assert_eq!(report.status, Status::Inconsistent);
-/// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct Enumeration {
+pub(crate) struct Enumeration {
     /// Bound on `rel`.
     pub tolerance: f64,
     /// Bases beyond which it declines (status `BudgetSpent`, nothing tried).
@@ -55,7 +47,7 @@ fn choices(form: &Form, i: usize) -> &'static [State] {
 
 impl Enumeration {
     /// Number of bases of a problem, saturating.
-    pub fn bases(form: &Form) -> usize {
+    pub(crate) fn bases(form: &Form) -> usize {
         (0..form.order()).fold(1, |product, i| product.saturating_mul(choices(form, i).len()))
     }
 }

@@ -18,11 +18,12 @@ use crate::numerics::Watch;
 /// A checked proof of infeasibility.
 ///
 /// ```
-/// use drystone::{algebra::matrix::Matrix, numerics::{complementarity::{Complementarity, Form, infeasibility}, lcp::Lcp}};
+/// use drystone::{algebra::matrix::Matrix, numerics::{lcp::Lcp, solvers::Problem}};
 /// // w = −1 for every z
-/// let mut form = Form::default();
-/// Lcp { m: Matrix::dense(1, 1, vec![0.0]), q: vec![-1.0] }.load(&mut form);
-/// assert_eq!(infeasibility(&form).expect("a proof").multipliers, [1.0]);
+/// let p = Problem::from(Lcp { m: Matrix::dense(1, 1, vec![0.0]), q: vec![-1.0] });
+/// let proof = p.infeasibility().ok_or("there is one")?;
+/// assert_eq!((proof.multipliers, proof.value), (vec![1.0], -1.0));
+/// # Ok::<(), &str>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Infeasibility {
@@ -32,12 +33,7 @@ pub struct Infeasibility {
     pub value: f64,
 }
 
-/// The proof that `form` has no feasible point, where there is one.
-pub fn infeasibility(form: &Form) -> Option<Infeasibility> {
-    infeasibility_watched(form, &mut |_| true)
-}
-
-/// The same under a watch, which may end the search.
+/// The proof that `form` has no feasible point, where there is one, under a watch, which may end the search.
 pub(in crate::numerics) fn infeasibility_watched(form: &Form, watch: &mut Watch) -> Option<Infeasibility> {
     let signs: Vec<Sign> = (0..form.order()).map(|i| Sign::of_bounds(form.lower[i], form.upper[i])).collect();
     let system = Inequalities { m: &form.m, q: &form.q, lower: &form.lower, upper: &form.upper, signs: &signs };

@@ -11,16 +11,8 @@ const ROUNDS: usize = 12;
 /// `w = M z + q`, `−w ∈ N_[lower, upper](z)`, M dense and square: what every solver of this room works on.
 ///
 /// An LCP has the bounds `[0, ∞)`, an equation of an MLCP `(−∞, ∞)`, a relay its own.
-///
-/// ```
-/// use drystone::{algebra::matrix::Matrix, numerics::{complementarity::{Complementarity, Form}, lcp::Lcp}};
-/// let mut form = Form::default();
-/// Lcp { m: Matrix::dense(1, 1, vec![2.0]), q: vec![-1.0] }.load(&mut form);
-/// assert_eq!((form.lower[0], form.upper[0]), (0.0, f64::INFINITY));
-/// assert_eq!(form.residual(&[0.5], &[0.0]).rel, 0.0);
-/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Form {
+pub(crate) struct Form {
     /// M, row by row.
     pub m: Vec<f64>,
     /// q
@@ -33,12 +25,12 @@ pub struct Form {
 
 impl Form {
     /// Number of unknowns.
-    pub fn order(&self) -> usize {
+    pub(crate) fn order(&self) -> usize {
         self.q.len()
     }
 
     /// Row i of M.
-    pub fn row(&self, i: usize) -> &[f64] {
+    pub(crate) fn row(&self, i: usize) -> &[f64] {
         let n = self.order();
         &self.m[i * n..(i + 1) * n]
     }
@@ -82,41 +74,35 @@ impl Form {
     }
 
     /// `w = M z + q`
-    pub fn output(&self, z: &[f64], w: &mut [f64]) {
+    pub(crate) fn output(&self, z: &[f64], w: &mut [f64]) {
         for (i, w) in w.iter_mut().enumerate() {
             *w = self.q[i] + dot(self.row(i), z);
         }
     }
 
     /// Nearest point of the interval of unknown i.
-    pub fn project(&self, i: usize, x: f64) -> f64 {
+    pub(crate) fn project(&self, i: usize, x: f64) -> f64 {
         // not `clamp`: NaN goes to a bound, and bounds may cross by rounding after scaling
         x.max(self.lower[i]).min(self.upper[i])
     }
 
     /// The bound that is nearest to 0, or 0 itself: a legal first guess.
-    pub fn origin(&self, i: usize) -> f64 {
+    pub(crate) fn origin(&self, i: usize) -> f64 {
         self.project(i, 0.0)
     }
 
     /// True where both bounds are infinite: an equation.
-    pub fn is_free(&self, i: usize) -> bool {
+    pub(crate) fn is_free(&self, i: usize) -> bool {
         self.lower[i] == f64::NEG_INFINITY && self.upper[i] == f64::INFINITY
     }
 
     /// Euclidean norm of the natural map `z − P(z − w)`.
-    pub fn natural_map(&self, z: &[f64], w: &[f64]) -> f64 {
+    pub(crate) fn natural_map(&self, z: &[f64], w: &[f64]) -> f64 {
         (0..self.order()).map(|i| (z[i] - self.project(i, z[i] - w[i])).powi(2)).sum::<f64>().sqrt()
     }
 
-    /// The three errors at z and `w = M z + q`; the D of `e_s` is |M_ii|, or the mean of those where it is 0.
-    pub fn residual(&self, z: &[f64], w: &[f64]) -> Residual {
-        let n = self.order();
-        errors(|i| self.m[i * n + i], &self.q, z, w, |i, x| self.project(i, x))
-    }
-
-    /// `rel` of [`residual`](Self::residual) alone.
-    pub fn rel(&self, z: &[f64], w: &[f64]) -> f64 {
+    /// `|z − P(z − w)| / max(|q|, |z|, |w|)`
+    pub(crate) fn rel(&self, z: &[f64], w: &[f64]) -> f64 {
         ratio(self.natural_map(z, w), norm(&self.q).max(norm(z)).max(norm(w)))
     }
 }

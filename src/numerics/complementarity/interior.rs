@@ -16,16 +16,8 @@ use super::form::{Form, norm};
 use super::{ComplementaritySolver, Outcome, Scratch, Status, Watch, proceed};
 
 /// Mehrotra's predictor–corrector for monotone problems (Siconos: the convex case of `SICONOS_LCP_CONVEXQP_PG`, `SICONOS_LCP_QP`).
-///
-/// ```
-/// use drystone::{algebra::matrix::Matrix, numerics::{complementarity::{ComplementaritySolver, InteriorPoint}, lcp::Lcp}};
-/// let p = Lcp { m: Matrix::dense(2, 2, vec![0.0, -1.0, 1.0, 0.0]), q: vec![2.0, -1.0] };
-/// let (mut z, mut w) = ([0.0; 2], [0.0; 2]);
-/// assert!(InteriorPoint::default().solve(&p, &mut z, &mut w).converged());
-/// assert!((z[0] - 1.0).abs() < 1e-8 && (z[1] - 2.0).abs() < 1e-8);
-/// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct InteriorPoint {
+pub(crate) struct InteriorPoint {
     /// Bound on `rel`.
     pub tolerance: f64,
     /// Iterations.

@@ -25,17 +25,8 @@ use super::tableau::{Tableau, Variable};
 use super::{ComplementaritySolver, Outcome, Scratch, Status, Watch, proceed, stopping};
 
 /// Lemke's method (Siconos: `SICONOS_LCP_LEMKE`, `SICONOS_RELAY_LEMKE`, `SICONOS_LCP_PATH`'s path search).
-///
-/// ```
-/// use drystone::{algebra::matrix::Matrix, numerics::{complementarity::{ComplementaritySolver, Lemke}, lcp::Lcp}};
-/// // a singular, monotone problem: every z₁ + z₂ = 1 solves it
-/// let p = Lcp { m: Matrix::dense(2, 2, vec![1.0; 4]), q: vec![-1.0, -1.0] };
-/// let (mut z, mut w) = ([0.0; 2], [0.0; 2]);
-/// assert!(Lemke::default().solve(&p, &mut z, &mut w).converged());
-/// assert!((z[0] + z[1] - 1.0).abs() < 1e-15);
-/// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct Lemke {
+pub(crate) struct Lemke {
     /// Bound on `rel`.
     pub tolerance: f64,
     /// Pivots in all, over every covering vector.

@@ -37,23 +37,23 @@ mod tableau;
 mod verdict;
 mod vertices;
 
-pub use auto::Auto;
-pub use basis::State;
-pub use block::BlockGaussSeidel;
-pub use enumeration::Enumeration;
+pub(crate) use auto::Auto;
+pub(crate) use basis::State;
+pub(crate) use block::BlockGaussSeidel;
+pub(crate) use enumeration::Enumeration;
+pub use feasibility::Infeasibility;
 pub(in crate::numerics) use feasibility::infeasibility_watched;
 pub(in crate::numerics) use feasibility::{Feasibility, Inequalities, Sign};
-pub use feasibility::{Infeasibility, infeasibility};
-pub use form::Form;
+pub(crate) use form::Form;
 pub(in crate::numerics) use form::{norm, ratio, residual};
-pub use interior::InteriorPoint;
-pub use lemke::Lemke;
-pub use murty::Murty;
-pub use newton::{Newton, NewtonFunction};
-pub use sweep::Pgs;
+pub(crate) use interior::InteriorPoint;
+pub(crate) use lemke::Lemke;
+pub(crate) use murty::Murty;
+pub(crate) use newton::{Newton, NewtonFunction};
+pub(crate) use sweep::Pgs;
 pub(in crate::numerics) use verdict::judge;
 
-use super::{ProblemError, Progress, Report, Status, Watch, residual::Residual};
+use super::{Progress, Report, Status, Watch, residual::Residual};
 use basis::Basis;
 use form::Scaling;
 
@@ -61,16 +61,7 @@ use form::Scaling;
 pub(in crate::numerics) const LARGEST_DENSE: usize = 10_000;
 
 /// A statement that the solvers of this room can load.
-///
-/// ```
-/// use drystone::{algebra::matrix::Matrix, numerics::{complementarity::Complementarity, lcp::Lcp}};
-/// let p = Lcp { m: Matrix::dense(1, 1, vec![2.0]), q: vec![-1.0, 0.0] };
-/// assert!(p.validate().unwrap_err().to_string().contains("q holds 2 values, but 1"));
-/// ```
-pub trait Complementarity {
-    /// Checks sizes, bounds and that every number is finite; solvers take that for granted.
-    fn validate(&self) -> Result<(), ProblemError>;
-
+pub(crate) trait Complementarity {
     /// Number of entries of z.
     fn unknowns(&self) -> usize;
 
@@ -91,7 +82,7 @@ pub trait Complementarity {
 
 /// What a solver found; the residuals come later and from elsewhere.
 #[derive(Clone, Copy, Debug)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// How the method ended, in its own eyes.
     pub status: Status,
     /// Iterations of the method.
@@ -101,15 +92,7 @@ pub struct Outcome {
 }
 
 /// Anything that solves [`Complementarity`] problems.
-///
-/// ```
-/// use drystone::{algebra::matrix::Matrix, numerics::{complementarity::{Auto, ComplementaritySolver}, lcp::Lcp}};
-/// let p = Lcp { m: Matrix::dense(2, 2, vec![2.0, 1.0, 1.0, 2.0]), q: vec![-5.0, -6.0] };
-/// let (mut z, mut w) = ([0.0; 2], [0.0; 2]);
-/// let report = Auto::default().solve(&p, &mut z, &mut w);
-/// assert!(report.converged() && (z[0] - 4.0 / 3.0).abs() < 1e-14);
-/// ```
-pub trait ComplementaritySolver {
+pub(crate) trait ComplementaritySolver {
     /// Bound on `rel` for `Converged`.
     fn tolerance(&self) -> f64;
 
@@ -177,26 +160,15 @@ pub trait ComplementaritySolver {
 
 /// Buffers that live from solve to solve: the second solve of a size does not allocate, and [`Auto`] starts from the bases
 /// that solved the problems before.
-///
-/// ```
-/// use drystone::{algebra::matrix::Matrix, numerics::{complementarity::{Auto, ComplementaritySolver, Workspace}, lcp::Lcp}};
-/// let mut p = Lcp { m: Matrix::dense(1, 1, vec![2.0]), q: vec![-1.0] };
-/// let (mut workspace, mut z, mut w) = (Workspace::default(), [0.0], [0.0]);
-/// for k in 1..4 {
-///     p.q[0] = -f64::from(k);
-///     let report = Auto::default().solve_with(&p, &mut z, &mut w, &mut workspace, &mut |_| true);
-///     assert!(report.converged() && report.factorisations <= 1);
-/// }
-/// ```
 #[derive(Debug, Default)]
-pub struct Workspace {
+pub(crate) struct Workspace {
     form: Form,
     scratch: Scratch,
 }
 
 /// The buffers of the solvers themselves.
 #[derive(Debug, Default)]
-pub struct Scratch {
+pub(crate) struct Scratch {
     cache: basis::Cache,
     basis: Basis,
     scaling: Scaling,
@@ -241,4 +213,29 @@ fn buffers<const K: usize>(vectors: &mut [Vec<f64>], n: usize) -> [&mut [f64]; K
 /// Calls the watch; false when it says stop.
 fn proceed(watch: &mut Watch, iteration: usize, error: f64) -> bool {
     watch(Progress { iteration, error })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algebra::matrix::Matrix;
+    use crate::numerics::lcp::Lcp;
+
+    #[test]
+    fn a_problem_whose_basis_stands_costs_no_factorisation() {
+        let n = 12;
+        // positive definite
+        let a = |i: usize, k: usize| libm::sin(((i * n + k).pow(2) + 3) as f64);
+        let m = (0..n * n).map(|e| (0..n).map(|k| a(k, e / n) * a(k, e % n)).sum::<f64>() + f64::from(u8::from(e / n == e % n))).collect();
+        let mut p = Lcp { m: Matrix::dense(n, n, m), q: (0..n).map(|i| libm::cos(i as f64)).collect() };
+        let (mut workspace, mut z, mut w) = (Workspace::default(), vec![0.0; n], vec![0.0; n]);
+        let mut factorisations = Vec::new();
+        for k in 0..6 {
+            p.q.iter_mut().for_each(|q| *q *= 1.0 + 1e-3 * f64::from(k));
+            let report = Auto::default().solve_with(&p, &mut z, &mut w, &mut workspace, &mut |_| true);
+            assert!(report.converged());
+            factorisations.push(report.factorisations);
+        }
+        assert!(factorisations[0] > 0 && factorisations[1..].iter().all(|f| *f == 0), "{factorisations:?}");
+    }
 }

@@ -17,16 +17,8 @@ use super::form::Form;
 use super::{ComplementaritySolver, Outcome, Scratch, Status, Watch, proceed, stopping};
 
 /// Principal pivoting (Siconos: `SICONOS_LCP_PIVOT`, `SICONOS_LCP_BARD`, `SICONOS_LCP_MURTY`).
-///
-/// ```
-/// use drystone::{algebra::matrix::Matrix, numerics::{complementarity::{ComplementaritySolver, Murty}, relay::Relay}};
-/// let p = Relay { m: Matrix::dense(1, 1, vec![2.0]), q: vec![-6.0], lower: vec![-1.0], upper: vec![1.0] };
-/// let (mut z, mut w) = ([0.0], [0.0]);
-/// assert!(Murty::default().solve(&p, &mut z, &mut w).converged());
-/// assert_eq!((z, w), ([1.0], [-4.0]));
-/// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct Murty {
+pub(crate) struct Murty {
     /// Bound on `rel`.
     pub tolerance: f64,
     /// Bases to visit.

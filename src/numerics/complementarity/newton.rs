@@ -22,13 +22,8 @@ use super::{ComplementaritySolver, Outcome, Scratch, Status, Watch, proceed, sto
 use crate::algebra::dense::{cholesky, cholesky_solve};
 
 /// Which equation [`Newton`] solves.
-///
-/// ```
-/// use drystone::numerics::complementarity::NewtonFunction;
-/// assert_eq!(NewtonFunction::default(), NewtonFunction::FischerBurmeister);
-/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum NewtonFunction {
+pub(crate) enum NewtonFunction {
     /// `z − P(z − w)`: finite termination near a regular solution.
     Minimum,
     /// Its square is smooth: the line search works from afar.
@@ -37,17 +32,8 @@ pub enum NewtonFunction {
 }
 
 /// Semismooth Newton (Siconos: `SICONOS_LCP_NEWTON_MIN`, `SICONOS_LCP_NEWTON_FB_FBLSA`, `SICONOS_MLCP_FB`).
-///
-/// ```
-/// use drystone::{algebra::matrix::Matrix, numerics::{complementarity::{ComplementaritySolver, Newton}, mlcp::Mlcp}};
-/// let m = Matrix::dense(2, 2, vec![1.0, -1.0, 1.0, 1.0]);
-/// let p = Mlcp { m, q: vec![0.0, -1.0], equality: vec![true, false], free: vec![true, false] };
-/// let (mut z, mut w) = ([0.0; 2], [0.0; 2]);
-/// assert!(Newton::default().solve(&p, &mut z, &mut w).converged());
-/// assert!((z[0] - 0.5).abs() < 1e-8 && (z[1] - 0.5).abs() < 1e-8);
-/// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct Newton {
+pub(crate) struct Newton {
     /// Bound on `rel`.
     pub tolerance: f64,
     /// Iterations of one start.

@@ -15,16 +15,8 @@ use super::form::{Form, dot, norm, ratio};
 use super::{ComplementaritySolver, Outcome, Scratch, Status, Watch, proceed};
 
 /// Projected relaxation (Siconos: `SICONOS_LCP_PGS`, `SICONOS_LCP_PSOR`, `SICONOS_LCP_RPGS`, `SICONOS_MLCP_PGS`, `SICONOS_RELAY_PGS`).
-///
-/// ```
-/// use drystone::{algebra::matrix::Matrix, numerics::{complementarity::{ComplementaritySolver, Pgs}, lcp::Lcp}};
-/// let p = Lcp { m: Matrix::dense(2, 2, vec![2.0, 1.0, 1.0, 2.0]), q: vec![-5.0, -6.0] };
-/// let (mut z, mut w) = ([0.0; 2], [0.0; 2]);
-/// let report = Pgs { relaxation: 1.05, ..Pgs::default() }.solve(&p, &mut z, &mut w);
-/// assert!(report.converged() && (z[1] - 7.0 / 3.0).abs() < 1e-6);
-/// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct Pgs {
+pub(crate) struct Pgs {
     /// Bound on `rel`.
     pub tolerance: f64,
     /// Sweeps over all unknowns.

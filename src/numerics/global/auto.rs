@@ -16,27 +16,11 @@ use super::proximal::BodyNewton;
 use super::{GlobalProblem, GlobalSolver, Prepared};
 use crate::numerics::local::{LocalProblem, LocalSolver, auto::Auto, nsgs::Nsgs};
 use crate::numerics::{Measure, ProblemError, Report, Status, Watch};
+use std::cell::Cell;
 
 /// Settings of the default solver of global problems.
-///
-/// ```
-/// use drystone::numerics::{admissible::AdmissibleSet, global::{GlobalProblem, GlobalSolver, auto::GlobalAuto}};
-/// use sprs::CsMat;
-/// let p = GlobalProblem {
-///     mass: CsMat::eye(3),
-///     h: CsMat::eye(3),
-///     f: vec![-1.0, 3.0, 0.0],
-///     w: vec![0.0; 3],
-///     offsets: vec![0, 3],
-///     sets: vec![AdmissibleSet::Coulomb { mu: 0.5 }],
-/// };
-/// let (mut r, mut v, mut u) = ([0.0; 3], [0.0; 3], [0.0; 3]);
-/// assert!(GlobalAuto::default().solve(&p, &mut r, &mut v, &mut u)?.converged());
-/// assert!((v[1] - 2.5).abs() < 1e-7);
-/// # Ok::<(), drystone::numerics::ProblemError>(())
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct GlobalAuto {
+pub(crate) struct GlobalAuto {
     /// Stop when the error is at most this.
     pub tolerance: f64,
     /// Which error.
@@ -45,11 +29,13 @@ pub struct GlobalAuto {
     pub max_rounds: usize,
     /// Rows per velocity that they meet from which body space is preferred.
     pub redundancy: f64,
+    /// Numbers that W may hold; beyond it body space alone is left.
+    pub max_w: usize,
 }
 
 impl Default for GlobalAuto {
     fn default() -> Self {
-        Self { tolerance: 1e-8, measure: Measure::default(), max_rounds: 8, redundancy: 2.0 }
+        Self { tolerance: 1e-8, measure: Measure::default(), max_rounds: 8, redundancy: 2.0, max_w: 500_000_000 }
     }
 }
 
@@ -79,31 +65,34 @@ impl GlobalSolver for GlobalAuto {
         let mut prepared = Prepared::new(p)?;
         let mut found = prepared.residual(r, v, u);
         let mut report = Report { status: Status::Stalled, ..Report::default() };
-        let (mut best, mut best_r, mut stopped) = (self.measure.of(&found), r.to_vec(), false);
+        let (mut best, mut best_r, stopped) = (self.measure.of(&found), r.to_vec(), Cell::new(false));
         if best > self.tolerance {
-            let local = prepared.reduce()?;
+            let affordable = p.least_numbers_of_w() <= self.max_w as u64;
+            let local = if affordable { Some(prepared.reduce()?) } else { None };
             let mut space: Option<BodySpace> = None;
             let watch: &mut Watch = &mut |progress| {
-                stopped = !watch(progress);
-                !stopped
+                stopped.set(!watch(progress));
+                !stopped.get()
             };
             for stage in self.stages(&prepared) {
-                let part = match stage {
-                    Stage::Sweeps => {
+                let part = match (stage, &local) {
+                    // W is too large to be formed
+                    (Stage::Sweeps | Stage::OnW, None) => continue,
+                    (Stage::Sweeps, Some(local)) => {
                         let (max_sweeps, foresight) = (2 * FORESIGHT, FORESIGHT);
                         let solver = |tolerance| Nsgs { tolerance, measure: self.measure, max_sweeps, foresight, ..Nsgs::default() };
-                        self.on_w(solver, &mut prepared, &local, r, v, u, watch)
+                        self.on_w(solver, &mut prepared, local, r, v, u, watch)
                     }
-                    Stage::OnW => {
+                    (Stage::OnW, Some(local)) => {
                         let solver = |tolerance| Auto { tolerance, measure: self.measure, max_rounds: self.max_rounds, ..Auto::default() };
-                        self.on_w(solver, &mut prepared, &local, r, v, u, watch)
+                        self.on_w(solver, &mut prepared, local, r, v, u, watch)
                     }
-                    Stage::BodyNewton => {
+                    (Stage::BodyNewton, _) => {
                         let solver = BodyNewton { tolerance: self.tolerance, measure: self.measure, ..BodyNewton::default() };
                         let space = space.get_or_insert_with(|| BodySpace::new(&prepared));
                         solver.run(&mut prepared, space, r, v, u, watch)
                     }
-                    Stage::BodyAdmm => {
+                    (Stage::BodyAdmm, _) => {
                         let solver = BodyAdmm { tolerance: self.tolerance, measure: self.measure, ..BodyAdmm::default() };
                         let space = space.get_or_insert_with(|| BodySpace::new(&prepared));
                         solver.run(&mut prepared, space, r, v, u, watch)
@@ -119,7 +108,7 @@ impl GlobalSolver for GlobalAuto {
                 } else {
                     r.copy_from_slice(&best_r);
                 }
-                if best <= self.tolerance {
+                if best <= self.tolerance || stopped.get() {
                     break;
                 }
                 if part.status == Status::Inconsistent {
@@ -132,7 +121,7 @@ impl GlobalSolver for GlobalAuto {
         }
         if self.measure.of(&found) <= self.tolerance {
             report.status = Status::Converged;
-        } else if stopped {
+        } else if stopped.get() {
             report.status = Status::BudgetSpent;
         }
         Ok(report.with(&found))

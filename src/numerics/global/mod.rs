@@ -7,19 +7,18 @@
 //! ```
 //!
 //! H is dof × rows here, as in the files. [`Prepared`] factorises M once, component by component, and gives q, the scales of
-//! the residual and the reduced problem; [`Reduced`] hands that to any [`LocalSolver`], [`admm::BodyAdmm`] and
-//! [`proximal::BodyNewton`] work with the velocities as unknowns and never form W, [`auto::GlobalAuto`]
-//! chooses.
+//! the residual and the reduced problem, which every local solver takes; `body_admm` and `body_newton` work with the velocities as
+//! unknowns and never form W, `auto` chooses.
 
 use super::local::{LocalProblem, LocalSolver, finite, natural_map, size, validate_sets};
 use super::{ProblemError, Report, Watch, admissible::AdmissibleSet, residual::Residual};
 use sprs::CsMat;
 
-pub mod admm;
-pub mod auto;
+pub(crate) mod admm;
+pub(crate) mod auto;
 mod bodies;
 mod mass;
-pub mod proximal;
+pub(crate) mod proximal;
 mod reduction;
 
 pub use mass::MassFactors;
@@ -63,26 +62,7 @@ pub struct GlobalProblem {
 }
 
 /// Anything that solves [`GlobalProblem`]s.
-///
-/// ```
-/// use drystone::numerics::global::{GlobalSolver, Reduced};
-/// # use drystone::numerics::{Report, Watch, local::{LocalProblem, LocalSolver}};
-/// # struct Zero;
-/// # impl LocalSolver for Zero {
-/// #     fn solve_watched(&self, p: &LocalProblem, r: &mut [f64], u: &mut [f64], _: &mut Watch) -> Report {
-/// #         p.residual(r, u);
-/// #         Report::default()
-/// #     }
-/// # }
-/// fn velocity_of(solver: &impl GlobalSolver, p: &drystone::numerics::global::GlobalProblem) -> Option<Vec<f64>> {
-///     let (mut r, mut v, mut u) = (vec![0.0; p.w.len()], vec![0.0; p.f.len()], vec![0.0; p.w.len()]);
-///     let report = solver.solve(p, &mut r, &mut v, &mut u).ok()?;
-///     report.converged().then_some(v)
-/// }
-/// # let p = drystone::numerics::global::GlobalProblem { mass: sprs::CsMat::eye(1), h: sprs::CsMat::zero((1, 0)), f: vec![2.0], w: vec![], offsets: vec![0], sets: vec![] };
-/// # assert_eq!(velocity_of(&Reduced(Zero), &p), Some(vec![2.0]));
-/// ```
-pub trait GlobalSolver {
+pub(crate) trait GlobalSolver {
     /// Improves `r`, the first guess, and sets `v = M⁻¹ (H r + f)` and `u = Hᵀ v + w`; `watch` sees every iteration and may
     /// end the solve. An error says why the problem cannot be stated: sizes, a singular M, a row that nothing can satisfy.
     fn solve_watched(
@@ -93,40 +73,11 @@ pub trait GlobalSolver {
         u: &mut [f64],
         watch: &mut Watch,
     ) -> Result<Report, ProblemError>;
-
-    /// [`solve_watched`](Self::solve_watched) without a watch.
-    fn solve(&self, p: &GlobalProblem, r: &mut [f64], v: &mut [f64], u: &mut [f64]) -> Result<Report, ProblemError> {
-        self.solve_watched(p, r, v, u, &mut |_| true)
-    }
 }
 
 /// Any local solver, on the reduced problem; the report carries the residuals of the global one.
-///
-/// ```
-/// use drystone::numerics::{Report, Watch, global::{GlobalProblem, GlobalSolver, Reduced}, local::{LocalProblem, LocalSolver}};
-/// struct OneSweep;
-/// impl LocalSolver for OneSweep {
-///     fn solve_watched(&self, p: &LocalProblem, r: &mut [f64], u: &mut [f64], _: &mut Watch) -> Report {
-///         r[0] = (-p.q[0] / p.w.values()[0]).max(0.0);
-///         p.residual(r, u);
-///         Report::default()
-///     }
-/// }
-/// let p = GlobalProblem {
-///     mass: sprs::CsMat::eye(1).map(|x: &f64| 3.0 * x),
-///     h: sprs::CsMat::eye(1),
-///     f: vec![-6.0],
-///     w: vec![0.0],
-///     offsets: vec![0, 1],
-///     sets: vec![drystone::numerics::admissible::AdmissibleSet::NonNegative],
-/// };
-/// let (mut r, mut v, mut u) = ([0.0], [0.0], [0.0]);
-/// let report = Reduced(OneSweep).solve(&p, &mut r, &mut v, &mut u)?;
-/// assert!(r == [6.0] && report.rel == 0.0);
-/// # Ok::<(), drystone::numerics::ProblemError>(())
-/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Reduced<S>(pub S);
+pub(crate) struct Reduced<S>(pub S);
 
 impl<S: LocalSolver> GlobalSolver for Reduced<S> {
     fn solve_watched(

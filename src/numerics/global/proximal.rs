@@ -20,26 +20,8 @@ use super::{GlobalProblem, GlobalSolver, Prepared, norm};
 use crate::numerics::{Measure, ProblemError, Progress, Report, Status, Watch};
 
 /// Settings of the proximal Newton solver in body space.
-///
-/// ```
-/// use drystone::numerics::{admissible::AdmissibleSet, global::{GlobalProblem, GlobalSolver, proximal::BodyNewton}};
-/// use sprs::CsMat;
-/// // a particle of 2 kg on a rough floor, pushed sideways harder than friction holds
-/// let p = GlobalProblem {
-///     mass: CsMat::eye(3).map(|x: &f64| 2.0 * x),
-///     h: CsMat::eye(3),
-///     f: vec![-4.0, 6.0, 0.0],
-///     w: vec![0.0; 3],
-///     offsets: vec![0, 3],
-///     sets: vec![AdmissibleSet::Coulomb { mu: 0.5 }],
-/// };
-/// let (mut r, mut v, mut u) = ([0.0; 3], [0.0; 3], [0.0; 3]);
-/// let report = BodyNewton::default().solve(&p, &mut r, &mut v, &mut u)?;
-/// assert!(report.converged() && (r[1] + 2.0).abs() < 1e-6 && (v[1] - 2.0).abs() < 1e-6);
-/// # Ok::<(), drystone::numerics::ProblemError>(())
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BodyNewton {
+pub(crate) struct BodyNewton {
     /// Stop when the error is at most this.
     pub tolerance: f64,
     /// Which error.

@@ -92,6 +92,11 @@ impl<'a> Prepared<'a> {
         &self.weights
     }
 
+    /// The scales on which blocks are judged.
+    pub(in crate::numerics) fn scales(&self) -> &Scales {
+        &self.scales
+    }
+
     /// s_c of every block: it is coupled with those that touch the velocities of `M⁻¹ H` of its rows.
     fn velocity_scales(&self) -> Vec<f64> {
         let p = self.problem;
@@ -247,6 +252,24 @@ impl<'a> Prepared<'a> {
             }
         }
         Ok(())
+    }
+}
+
+impl GlobalProblem {
+    /// Numbers that W holds at least: a block row is no shorter than the longest list of blocks on one of its velocities.
+    pub(in crate::numerics) fn least_numbers_of_w(&self) -> u64 {
+        let columns = self.h.to_csc();
+        let mut met = vec![(usize::MAX, 0u64); self.f.len()];
+        let blocks = || self.offsets.windows(2).map(|o| o[0]..o[1]).enumerate();
+        for (a, rows) in blocks() {
+            for (k, _) in rows.clone().flat_map(|row| column(&columns, row)) {
+                if met[k].0 != a {
+                    met[k] = (a, met[k].1 + rows.len() as u64);
+                }
+            }
+        }
+        let longest = |row: usize| column(&columns, row).map(|(k, _)| met[k].1).max().unwrap_or(0);
+        blocks().map(|(_, rows)| rows.len() as u64 * rows.map(longest).max().unwrap_or(0)).sum()
     }
 }
 

@@ -127,7 +127,7 @@ fn bad_data_is_named() {
 
 fn answer(solver: &dyn GlobalSolver, p: &GlobalProblem) -> (Report, Vec<f64>, Vec<f64>) {
     let (mut r, mut v, mut u) = (vec![0.0; p.w.len()], vec![0.0; p.f.len()], vec![0.0; p.w.len()]);
-    let report = solver.solve(p, &mut r, &mut v, &mut u).expect("legal");
+    let report = solver.solve_watched(p, &mut r, &mut v, &mut u, &mut |_| true).expect("legal");
     (report, r, v)
 }
 

@@ -1,4 +1,4 @@
-//! Linear complementarity: `w = M z + q`, `0 ≤ z ⟂ w ≥ 0`. Its solvers: [`super::complementarity`].
+//! Linear complementarity: `w = M z + q`, `0 ≤ z ⟂ w ≥ 0`. Its solvers: [`super::solvers`].
 
 use super::complementarity::{Complementarity, Form};
 use super::local::{finite, size};
@@ -8,11 +8,12 @@ use crate::algebra::matrix::Matrix;
 /// `w = M z + q`, `0 ≤ z ⟂ w ≥ 0` (Siconos: `LinearComplementarityProblem`).
 ///
 /// ```
-/// use drystone::{algebra::matrix::Matrix, numerics::{complementarity::{Auto, ComplementaritySolver}, lcp::Lcp}};
+/// use drystone::{algebra::matrix::Matrix, numerics::{lcp::Lcp, solvers::Settings}};
 /// let p = Lcp { m: Matrix::dense(1, 1, vec![2.0]), q: vec![-1.0] };
-/// let (mut z, mut w) = ([0.0], [0.0]);
-/// assert!(Auto::default().solve(&p, &mut z, &mut w).converged());
-/// assert_eq!((z, w), ([0.5], [0.0]));
+/// let answer = p.solve(&Settings::default())?;
+/// // z and w
+/// assert_eq!((answer.solution.r[0], answer.solution.u[0]), (0.5, 0.0));
+/// # Ok::<(), drystone::numerics::ProblemError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lcp {
@@ -22,14 +23,17 @@ pub struct Lcp {
     pub q: Vec<f64>,
 }
 
-impl Complementarity for Lcp {
-    fn validate(&self) -> Result<(), ProblemError> {
+impl Lcp {
+    /// Checks sizes and that every number is finite.
+    pub fn validate(&self) -> Result<(), ProblemError> {
         size("M's columns", self.m.columns(), self.m.rows(), "M is square")?;
         size("q", self.q.len(), self.m.rows(), "one per row of M")?;
         finite("M", self.m.values())?;
         finite("q", &self.q)
     }
+}
 
+impl Complementarity for Lcp {
     fn unknowns(&self) -> usize {
         self.q.len()
     }

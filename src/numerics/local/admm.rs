@@ -18,19 +18,8 @@ use crate::algebra::{multifrontal::BlockGeneral, sparse::BlockSymmetric};
 use crate::numerics::{Measure, Progress, Report, Status, Watch, acceleration::Anderson};
 
 /// Settings of the splitting (Siconos: `SICONOS_FRICTION_3D_ADMM`).
-///
-/// ```
-/// use drystone::algebra::blocks::BlockRows;
-/// use drystone::numerics::local::{LocalProblem, LocalSolver, admm::Admm};
-/// let w = BlockRows::from_dense(&[0, 3], &[1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 2.0]);
-/// let p = LocalProblem::friction(w, vec![-1.0, 0.3, 0.4], &[0.5])?;
-/// let (mut r, mut u) = ([0.0; 3], [0.0; 3]);
-/// assert!(Admm::default().solve(&p, &mut r, &mut u).converged());
-/// assert!((r[0] - 1.0).abs() < 1e-7 && (r[1] + 0.15).abs() < 1e-7);
-/// # Ok::<(), drystone::numerics::ProblemError>(())
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Admm {
+pub(crate) struct Admm {
     /// Stop when the error is at most this.
     pub tolerance: f64,
     /// Which error.

@@ -23,19 +23,8 @@ use crate::numerics::{Measure, Progress, Report, Status, Watch};
 use std::cell::Cell;
 
 /// Settings of the default solver.
-///
-/// ```
-/// use drystone::algebra::blocks::BlockRows;
-/// use drystone::numerics::local::{LocalProblem, LocalSolver, auto::Auto};
-/// let w = BlockRows::from_dense(&[0, 3], &[1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 2.0]);
-/// let p = LocalProblem::friction(w, vec![-1.0, 3.0, 4.0], &[0.5])?;
-/// let (mut r, mut u) = ([0.0; 3], [0.0; 3]);
-/// let report = Auto { tolerance: 1e-12, ..Auto::default() }.solve(&p, &mut r, &mut u);
-/// assert!(report.converged() && (r[0] - 1.0).abs() < 1e-12);
-/// # Ok::<(), drystone::numerics::ProblemError>(())
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Auto {
+pub(crate) struct Auto {
     /// Stop when the error is at most this.
     pub tolerance: f64,
     /// Which error.

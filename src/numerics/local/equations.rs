@@ -15,13 +15,8 @@ use crate::numerics::admissible::AdmissibleSet;
 use AdmissibleSet::{Coulomb, NonNegative, Rolling, SecondOrder};
 
 /// Which equations stand for the law.
-///
-/// ```
-/// use drystone::numerics::local::equations::Function;
-/// assert_eq!(Function::default(), Function::FischerBurmeister);
-/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Function {
+pub(crate) enum Function {
     /// Discs of the size of the augmented normal.
     AlartCurnier,
     /// Discs of the size of the normal reaction.

@@ -21,19 +21,8 @@ use super::{LocalProblem, LocalSolver, trial::Trial};
 use crate::numerics::{Measure, Report, Status, Watch, admissible::AdmissibleSet};
 
 /// De Saxcé's shift frozen, inner problem solved well (Siconos: `SICONOS_FRICTION_3D_ACLMFP`).
-///
-/// ```
-/// use drystone::algebra::blocks::BlockRows;
-/// use drystone::numerics::local::{LocalProblem, LocalSolver, fixed_point::AclmFixedPoint};
-/// let w = BlockRows::from_dense(&[0, 2], &[2.0, 0.5, 0.5, 1.0]);
-/// let p = LocalProblem::friction(w, vec![-1.0, 3.0], &[0.3])?;
-/// let (mut r, mut u) = ([0.0; 2], [0.0; 2]);
-/// assert!(AclmFixedPoint::default().solve(&p, &mut r, &mut u).converged());
-/// assert!(u[0].abs() < 1e-7); // it slips without lifting, as the convex relaxation would have it
-/// # Ok::<(), drystone::numerics::ProblemError>(())
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct AclmFixedPoint {
+pub(crate) struct AclmFixedPoint {
     /// Stop when the error is at most this.
     pub tolerance: f64,
     /// Which error.
@@ -53,18 +42,8 @@ impl Default for AclmFixedPoint {
 }
 
 /// De Saxcé's shift renewed after a few inner steps (Siconos: `SICONOS_FRICTION_3D_DSFP`).
-///
-/// ```
-/// use drystone::algebra::blocks::BlockRows;
-/// use drystone::numerics::local::{LocalProblem, LocalSolver, fixed_point::DeSaxceFixedPoint};
-/// let w = BlockRows::from_dense(&[0, 2], &[2.0, 0.5, 0.5, 1.0]);
-/// let p = LocalProblem::friction(w, vec![-1.0, 3.0], &[0.3])?;
-/// let (mut r, mut u) = ([0.0; 2], [0.0; 2]);
-/// assert!(DeSaxceFixedPoint::default().solve(&p, &mut r, &mut u).converged());
-/// # Ok::<(), drystone::numerics::ProblemError>(())
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DeSaxceFixedPoint {
+pub(crate) struct DeSaxceFixedPoint {
     /// Stop when the error is at most this.
     pub tolerance: f64,
     /// Which error.
@@ -82,18 +61,8 @@ impl Default for DeSaxceFixedPoint {
 }
 
 /// Friction bounds frozen (Siconos: `SICONOS_FRICTION_3D_TFP`).
-///
-/// ```
-/// use drystone::algebra::blocks::BlockRows;
-/// use drystone::numerics::local::{LocalProblem, LocalSolver, fixed_point::TrescaFixedPoint};
-/// let w = BlockRows::from_dense(&[0, 2], &[2.0, 0.5, 0.5, 1.0]);
-/// let p = LocalProblem::friction(w, vec![-1.0, 3.0], &[0.3])?;
-/// let (mut r, mut u) = ([0.0; 2], [0.0; 2]);
-/// assert!(TrescaFixedPoint::default().solve(&p, &mut r, &mut u).converged());
-/// # Ok::<(), drystone::numerics::ProblemError>(())
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TrescaFixedPoint {
+pub(crate) struct TrescaFixedPoint {
     /// Stop when the error is at most this.
     pub tolerance: f64,
     /// Which error.

@@ -24,20 +24,8 @@ use crate::algebra::multifrontal::BlockGeneral;
 use crate::numerics::{Measure, Report, Status, Watch, admissible::AdmissibleSet};
 
 /// Settings of the interior point method (Siconos: `SICONOS_GLOBAL_FRICTION_3D_IPM`, there without the shift).
-///
-/// ```
-/// use drystone::algebra::blocks::BlockRows;
-/// use drystone::numerics::local::{LocalProblem, LocalSolver, interior_point::InteriorPoint};
-/// // the same contact twice: W is singular, u is not
-/// let w = BlockRows::from_dense(&[0, 2, 4], &[1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0]);
-/// let p = LocalProblem::friction(w, vec![-1.0, 2.0, -1.0, 2.0], &[0.5, 0.5])?;
-/// let (mut r, mut u) = ([0.0; 4], [0.0; 4]);
-/// assert!(InteriorPoint::default().solve(&p, &mut r, &mut u).converged());
-/// assert!((u[1] - 1.5).abs() < 1e-7 && (r[0] - r[2]).abs() < 1e-7); // of all reactions the one in the middle
-/// # Ok::<(), drystone::numerics::ProblemError>(())
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct InteriorPoint {
+pub(crate) struct InteriorPoint {
     /// Stop when the error is at most this.
     pub tolerance: f64,
     /// Which error.

@@ -10,27 +10,27 @@
 //! Friction in two and three dimensions, with or without rolling, complementarity, relays, equalities and second-order
 //! cones differ in [`AdmissibleSet`] alone. W may be nonsymmetric and rank deficient.
 
-pub mod admm;
+pub(crate) mod admm;
 #[cfg(test)]
 mod agreement_tests;
 mod alart_curnier;
 mod alternation;
 #[cfg(test)]
 mod assemblies;
-pub mod auto;
+pub(crate) mod auto;
 mod cones;
 pub mod contact;
 pub mod contact_methods;
-pub mod equations;
-pub mod fixed_point;
+pub(crate) mod equations;
+pub(crate) mod fixed_point;
 mod infeasibility;
-pub mod interior_point;
+pub(crate) mod interior_point;
 pub(super) mod kernel;
-pub mod newton;
-pub mod nsgs;
+pub(crate) mod newton;
+pub(crate) mod nsgs;
 mod path;
-pub mod projection;
-pub mod proximal;
+pub(crate) mod projection;
+pub(crate) mod proximal;
 mod starts;
 mod trial;
 
@@ -66,19 +66,7 @@ pub struct LocalProblem {
 }
 
 /// Anything that solves [`LocalProblem`]s.
-///
-/// ```
-/// use drystone::numerics::{Report, Watch, local::{LocalProblem, LocalSolver}};
-/// struct Guess;
-/// impl LocalSolver for Guess {
-///     fn solve_watched(&self, p: &LocalProblem, r: &mut [f64], u: &mut [f64], _: &mut Watch) -> Report {
-///         let found = p.residual(r, u);
-///         Report { rel: found.rel, ..Report::default() }
-///     }
-/// }
-/// assert_eq!(Guess.solve(&LocalProblem::default(), &mut [], &mut []).rel, 0.0);
-/// ```
-pub trait LocalSolver {
+pub(crate) trait LocalSolver {
     /// Improves `r`, the first guess, and sets `u = W r + q`; `watch` sees every iteration and may end the solve.
     fn solve_watched(&self, p: &LocalProblem, r: &mut [f64], u: &mut [f64], watch: &mut Watch) -> Report;
 

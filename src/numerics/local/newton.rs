@@ -27,13 +27,8 @@ use crate::algebra::multifrontal::BlockGeneral;
 use crate::numerics::{Measure, Report, Status, Watch};
 
 /// How long a step may be.
-///
-/// ```
-/// use drystone::numerics::local::newton::LineSearch;
-/// assert_eq!(LineSearch::default(), LineSearch::Armijo { window: 4 });
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LineSearch {
+pub(crate) enum LineSearch {
     /// Always the full step.
     None,
     /// Halved until ½|F|² falls against the largest of the last `window` values.
@@ -52,19 +47,8 @@ impl Default for LineSearch {
 }
 
 /// Settings of the semismooth Newton method (Siconos: `SICONOS_FRICTION_3D_NSN_AC`, `NSN_FB`, `NSN_NM`).
-///
-/// ```
-/// use drystone::algebra::blocks::BlockRows;
-/// use drystone::numerics::local::{LocalProblem, LocalSolver, newton::SemismoothNewton};
-/// let w = BlockRows::from_dense(&[0, 3], &[2.0, 0.5, 0.1, 0.5, 1.0, 0.0, 0.1, 0.0, 1.5]);
-/// let p = LocalProblem::friction(w, vec![-1.0, 3.0, 1.0], &[0.3])?;
-/// let (mut r, mut u) = ([0.0; 3], [0.0; 3]);
-/// let report = SemismoothNewton { tolerance: 1e-12, ..SemismoothNewton::default() }.solve(&p, &mut r, &mut u);
-/// assert!(report.converged() && report.iterations < 12);
-/// # Ok::<(), drystone::numerics::ProblemError>(())
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SemismoothNewton {
+pub(crate) struct SemismoothNewton {
     /// Stop when the error is at most this.
     pub tolerance: f64,
     /// Which error.

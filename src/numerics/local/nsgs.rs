@@ -16,13 +16,8 @@ use crate::numerics::acceptance::Scales;
 use crate::numerics::{Measure, Progress, Report, Status, Watch, acceleration::Anderson, residual::Residual};
 
 /// What is made of the sequence of sweeps.
-///
-/// ```
-/// use drystone::numerics::local::nsgs::Acceleration;
-/// assert_eq!(Acceleration::default(), Acceleration::Anderson(5));
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Acceleration {
+pub(crate) enum Acceleration {
     /// Plain sweeps; with a strong coupling of normal and tangent they can cycle for ever.
     None,
     /// Nonsmooth nonlinear conjugate gradients (NNCG).
@@ -38,13 +33,8 @@ impl Default for Acceleration {
 }
 
 /// In which order a sweep visits the blocks.
-///
-/// ```
-/// use drystone::numerics::local::nsgs::Order;
-/// assert_eq!(Order::default(), Order::Natural);
-/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
+pub(crate) enum Order {
     /// As they are numbered.
     #[default]
     Natural,
@@ -55,19 +45,8 @@ pub enum Order {
 }
 
 /// Settings of the Gauss–Seidel solver (Siconos: `SICONOS_FRICTION_3D_NSGS`).
-///
-/// ```
-/// use drystone::algebra::blocks::BlockRows;
-/// use drystone::numerics::local::{LocalProblem, LocalSolver, nsgs::Nsgs};
-/// let w = BlockRows::from_dense(&[0, 2, 4], &[2.0, 0.0, 1.0, 0.0, 0.0, 2.0, 0.0, 1.0, 1.0, 0.0, 2.0, 0.0, 0.0, 1.0, 0.0, 2.0]);
-/// let p = LocalProblem::friction(w, vec![-1.0, 0.2, -1.0, 0.2], &[0.5, 0.5])?;
-/// let (mut r, mut u) = ([0.0; 4], [0.0; 4]);
-/// let report = Nsgs { tolerance: 1e-12, ..Nsgs::default() }.solve(&p, &mut r, &mut u);
-/// assert!(report.converged() && report.rel < 1e-12);
-/// # Ok::<(), drystone::numerics::ProblemError>(())
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Nsgs {
+pub(crate) struct Nsgs {
     /// Stop when the error is at most this.
     pub tolerance: f64,
     /// Which error.

@@ -24,19 +24,8 @@ use super::{LocalProblem, LocalSolver, trial::Trial};
 use crate::numerics::{Measure, Report, Status, Watch};
 
 /// The projected fixed point with adaptive step (Siconos: `SICONOS_FRICTION_3D_VI_FPP`).
-///
-/// ```
-/// use drystone::algebra::blocks::BlockRows;
-/// use drystone::numerics::local::{LocalProblem, LocalSolver, projection::FixedPoint};
-/// let w = BlockRows::from_dense(&[0, 2], &[2.0, 0.5, 0.5, 1.0]);
-/// let p = LocalProblem::friction(w, vec![-1.0, 3.0], &[0.3])?;
-/// let (mut r, mut u) = ([0.0; 2], [0.0; 2]);
-/// assert!(FixedPoint::default().solve(&p, &mut r, &mut u).converged());
-/// assert!((r[1] + 0.3 * r[0]).abs() < 1e-7);
-/// # Ok::<(), drystone::numerics::ProblemError>(())
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FixedPoint {
+pub(crate) struct FixedPoint {
     /// Stop when the error is at most this.
     pub tolerance: f64,
     /// Which error.
@@ -54,19 +43,8 @@ impl Default for FixedPoint {
 }
 
 /// The extragradient method with adaptive step (Siconos: `SICONOS_FRICTION_3D_VI_EG`).
-///
-/// ```
-/// use drystone::algebra::blocks::BlockRows;
-/// use drystone::numerics::local::{LocalProblem, LocalSolver, projection::ExtraGradient};
-/// // badly scaled: one contact is a million times softer
-/// let w = BlockRows::from_triplets(&[0, 2, 4], [(0, 0, 1.0), (1, 1, 1.0), (2, 2, 1e6), (3, 3, 1e6)]);
-/// let p = LocalProblem::friction(w, vec![-1.0, 0.1, -1.0, 9.0], &[0.5; 2])?;
-/// let (mut r, mut u) = ([0.0; 4], [0.0; 4]);
-/// assert!(ExtraGradient::default().solve(&p, &mut r, &mut u).converged());
-/// # Ok::<(), drystone::numerics::ProblemError>(())
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ExtraGradient {
+pub(crate) struct ExtraGradient {
     /// Stop when the error is at most this.
     pub tolerance: f64,
     /// Which error.
@@ -84,18 +62,8 @@ impl Default for ExtraGradient {
 }
 
 /// Projection on a separating hyperplane (Siconos: `SICONOS_FRICTION_3D_HP`).
-///
-/// ```
-/// use drystone::algebra::blocks::BlockRows;
-/// use drystone::numerics::local::{LocalProblem, LocalSolver, projection::HyperplaneProjection};
-/// let w = BlockRows::from_dense(&[0, 2], &[2.0, 0.5, 0.5, 1.0]);
-/// let p = LocalProblem::friction(w, vec![-1.0, 3.0], &[0.3])?;
-/// let (mut r, mut u) = ([0.0; 2], [0.0; 2]);
-/// assert!(HyperplaneProjection::default().solve(&p, &mut r, &mut u).converged());
-/// # Ok::<(), drystone::numerics::ProblemError>(())
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct HyperplaneProjection {
+pub(crate) struct HyperplaneProjection {
     /// Stop when the error is at most this.
     pub tolerance: f64,
     /// Which error.

@@ -18,20 +18,8 @@ use crate::algebra::multifrontal::BlockGeneral;
 use crate::numerics::{Measure, Progress, Report, Status, Watch};
 
 /// Settings of the proximal Newton solver (Siconos: `SICONOS_FRICTION_3D_PROX` over `NSN_AC`).
-///
-/// ```
-/// use drystone::algebra::blocks::BlockRows;
-/// use drystone::numerics::local::{LocalProblem, LocalSolver, proximal::ProximalPoint};
-/// // the same contact twice: W is singular, u is not
-/// let w = BlockRows::from_dense(&[0, 2, 4], &[1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0]);
-/// let p = LocalProblem::friction(w, vec![-1.0, 2.0, -1.0, 2.0], &[0.5, 0.5])?;
-/// let (mut r, mut u) = ([0.0; 4], [0.0; 4]);
-/// assert!(ProximalPoint::default().solve(&p, &mut r, &mut u).converged());
-/// assert!((u[1] - 1.5).abs() < 1e-7);
-/// # Ok::<(), drystone::numerics::ProblemError>(())
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ProximalPoint {
+pub(crate) struct ProximalPoint {
     /// Stop when the error is at most this.
     pub tolerance: f64,
     /// Which error.

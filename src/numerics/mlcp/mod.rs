@@ -1,4 +1,4 @@
-//! Mixed linear complementarity: some rows are equations, the others complementarities. Its solvers: [`super::complementarity`].
+//! Mixed linear complementarity: some rows are equations, the others complementarities. Its solvers: [`super::solvers`].
 //!
 //! ```text
 //! w = M z + q        w_i = 0 on rows of equality,  0 ≤ z_j(k) ⟂ w_i(k) ≥ 0 for the k-th bounded unknown and the k-th other row
@@ -23,12 +23,11 @@ use crate::algebra::matrix::Matrix;
 /// belongs to row j of the complementarities in their order.
 ///
 /// ```
-/// use drystone::{algebra::matrix::Matrix, numerics::{complementarity::{Auto, ComplementaritySolver}, mlcp::Mlcp}};
+/// use drystone::{algebra::matrix::Matrix, numerics::{mlcp::Mlcp, solvers::Settings}};
 /// let m = Matrix::dense(2, 2, vec![1.0, 1.0, -1.0, 1.0]);
 /// let p = Mlcp { m, q: vec![0.0, -1.0], equality: vec![true, false], free: vec![true, false] };
-/// let (mut z, mut w) = ([0.0; 2], [0.0; 2]);
-/// assert!(Auto::default().solve(&p, &mut z, &mut w).converged());
-/// assert_eq!(z, [-0.5, 0.5]);
+/// assert_eq!(p.solve(&Settings::default())?.solution.r, [-0.5, 0.5]);
+/// # Ok::<(), drystone::numerics::ProblemError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mlcp {
@@ -57,15 +56,9 @@ impl Mlcp {
     pub fn is_square(&self) -> bool {
         self.m.rows() == self.m.columns()
     }
-}
 
-/// Indices at which a flag has a value.
-fn where_is(flags: &[bool], value: bool) -> impl Iterator<Item = usize> {
-    flags.iter().enumerate().filter(move |(_, f)| **f == value).map(|(i, _)| i)
-}
-
-impl Complementarity for Mlcp {
-    fn validate(&self) -> Result<(), ProblemError> {
+    /// Checks sizes and that every number is finite.
+    pub fn validate(&self) -> Result<(), ProblemError> {
         size("q", self.q.len(), self.m.rows(), "one per row of M")?;
         size("equality", self.equality.len(), self.m.rows(), "one per row of M")?;
         size("free", self.free.len(), self.m.columns(), "one per column of M")?;
@@ -74,7 +67,14 @@ impl Complementarity for Mlcp {
         finite("M", self.m.values())?;
         finite("q", &self.q)
     }
+}
 
+/// Indices at which a flag has a value.
+fn where_is(flags: &[bool], value: bool) -> impl Iterator<Item = usize> {
+    flags.iter().enumerate().filter(move |(_, f)| **f == value).map(|(i, _)| i)
+}
+
+impl Complementarity for Mlcp {
     fn unknowns(&self) -> usize {
         self.free.len()
     }

@@ -1,4 +1,4 @@
-//! Relays: an affine variational inequality on a box. Its solvers: [`super::complementarity`].
+//! Relays: an affine variational inequality on a box. Its solvers: [`super::solvers`].
 
 use super::complementarity::{Complementarity, Form};
 use super::local::{finite, size};
@@ -8,11 +8,10 @@ use crate::algebra::matrix::Matrix;
 /// `−(M z + q) ∈ N_[lower, upper](z)` (Siconos: `RelayProblem`).
 ///
 /// ```
-/// use drystone::{algebra::matrix::Matrix, numerics::{complementarity::{Auto, ComplementaritySolver}, relay::Relay}};
+/// use drystone::{algebra::matrix::Matrix, numerics::{relay::Relay, solvers::Settings}};
 /// let p = Relay { m: Matrix::dense(1, 1, vec![1.0]), q: vec![0.5], lower: vec![-1.0], upper: vec![1.0] };
-/// let (mut z, mut w) = ([0.0], [0.0]);
-/// assert!(Auto::default().solve(&p, &mut z, &mut w).converged());
-/// assert_eq!(z, [-0.5]);
+/// assert_eq!(p.solve(&Settings::default())?.solution.r, [-0.5]);
+/// # Ok::<(), drystone::numerics::ProblemError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Relay {
@@ -26,8 +25,9 @@ pub struct Relay {
     pub upper: Vec<f64>,
 }
 
-impl Complementarity for Relay {
-    fn validate(&self) -> Result<(), ProblemError> {
+impl Relay {
+    /// Checks sizes, bounds and that every number is finite.
+    pub fn validate(&self) -> Result<(), ProblemError> {
         size("M's columns", self.m.columns(), self.m.rows(), "M is square")?;
         size("q", self.q.len(), self.m.rows(), "one per row of M")?;
         size("lower", self.lower.len(), self.m.rows(), "one per row of M")?;
@@ -42,7 +42,9 @@ impl Complementarity for Relay {
         }
         Ok(())
     }
+}
 
+impl Complementarity for Relay {
     fn unknowns(&self) -> usize {
         self.q.len()
     }

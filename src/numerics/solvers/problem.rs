@@ -7,17 +7,16 @@
 //! e_s       every block scaled by D, the mean of the diagonal of its own W (or M); rel for mlcp, whose rows share no diagonal
 //! ```
 
-use crate::algebra::blocks::BlockRows;
-use crate::algebra::matrix::Matrix;
+use super::statement::Stated;
+use super::{BlockState, Infeasibility, Solution};
+use crate::numerics::ProblemError;
 use crate::numerics::admissible::AdmissibleSet;
-use crate::numerics::complementarity::{Complementarity, Form, Infeasibility, LARGEST_DENSE, infeasibility_watched, judge};
 use crate::numerics::global::GlobalProblem;
 use crate::numerics::lcp::Lcp;
 use crate::numerics::local::LocalProblem;
 use crate::numerics::mlcp::Mlcp;
 use crate::numerics::relay::Relay;
 use crate::numerics::residual::Residual;
-use crate::numerics::{ProblemError, Watch};
 
 /// What a problem is called in files and on the command line.
 ///
@@ -83,7 +82,7 @@ impl Kind {
     }
 
     /// The same words with every set of `sets` of one kind, or mixed.
-    fn of_sets(sets: &[AdmissibleSet], global: bool) -> Self {
+    pub(super) fn of_sets(sets: &[AdmissibleSet], global: bool) -> Self {
         let all = |test: fn(&AdmissibleSet) -> bool| sets.iter().all(test);
         match (all(|s| matches!(s, AdmissibleSet::Coulomb { .. })), all(|s| matches!(s, AdmissibleSet::Rolling { .. })), global) {
             (true, _, false) => Self::Friction,
@@ -97,6 +96,11 @@ impl Kind {
 }
 
 /// Types of problems that solvers are written for.
+///
+/// ```
+/// use drystone::numerics::solvers::{Family, find};
+/// assert!(find("lemke").is_some_and(|entry| entry.families.contains(&Family::Mlcp)));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// [`LocalProblem`]: fc, rfc, gmp.
@@ -109,6 +113,12 @@ pub enum Family {
     Mlcp,
     /// [`Relay`]
     Relay,
+    /// [`Vi`](crate::numerics::vi::Vi): given as a program, in no file.
+    Vi,
+    /// [`ConvexQp`](crate::numerics::qp::ConvexQp): in no file.
+    Qp,
+    /// [`OperatorProblem`](crate::numerics::operator::OperatorProblem): W given as a program, in no file.
+    Operator,
 }
 
 impl Family {
@@ -120,6 +130,9 @@ impl Family {
             Self::Lcp => "lcp",
             Self::Mlcp => "mlcp",
             Self::Relay => "relay",
+            Self::Vi => "vi",
+            Self::Qp => "qp",
+            Self::Operator => "operator",
         }
     }
 }
@@ -149,196 +162,80 @@ pub enum Problem {
     Relay(Relay),
 }
 
-/// An answer: r (or z), u (or w), and the velocities of a global problem.
-///
-/// ```
-/// assert!(drystone::numerics::solvers::Solution::default().r.is_empty());
-/// ```
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Solution {
-    /// Reactions r, or the unknown z.
-    pub r: Vec<f64>,
-    /// Relative velocities u, or `w = M z + q`.
-    pub u: Vec<f64>,
-    /// Velocities v of a global problem, else empty.
-    pub v: Vec<f64>,
-    /// With [`Status::Inconsistent`](crate::numerics::Status::Inconsistent): multipliers y, one per row, with `yᵀ(W r + q) < 0` for
-    /// every r that the law allows although the law asks for `≥ 0`; empty without a proof or where trying everything was the proof.
-    pub certificate: Vec<f64>,
-}
-
 impl Problem {
+    /// The same problem, borrowed.
+    pub(in crate::numerics) fn stated(&self) -> Stated<'_> {
+        match self {
+            Self::Local(p) => Stated::Local(p),
+            Self::Global(p) => Stated::Global(p),
+            Self::Lcp(p) => Stated::Lcp(p),
+            Self::Mlcp(p) => Stated::Mlcp(p),
+            Self::Relay(p) => Stated::Relay(p),
+        }
+    }
+
     /// What files call it.
     pub fn kind(&self) -> Kind {
-        match self {
-            Self::Local(p) => Kind::of_sets(&p.sets, false),
-            Self::Global(p) => Kind::of_sets(&p.sets, true),
-            Self::Lcp(_) => Kind::Lcp,
-            Self::Mlcp(_) => Kind::Mlcp,
-            Self::Relay(_) => Kind::Relay,
-        }
+        self.stated().kind()
     }
 
     /// The type of solver that it needs.
     pub fn family(&self) -> Family {
-        match self {
-            Self::Local(_) => Family::Local,
-            Self::Global(_) => Family::Global,
-            Self::Lcp(_) => Family::Lcp,
-            Self::Mlcp(_) => Family::Mlcp,
-            Self::Relay(_) => Family::Relay,
-        }
+        self.stated().family()
+    }
+
+    /// True where it has bounds alone, and so z and w instead of r and u.
+    pub fn complementarity(&self) -> bool {
+        self.stated().complementarity().is_some()
     }
 
     /// Sets of the blocks of rows and where each starts; empty for problems without blocks.
     pub fn blocks(&self) -> (&[AdmissibleSet], &[usize]) {
-        match self {
-            Self::Local(p) => (&p.sets, p.w.offsets()),
-            Self::Global(p) => (&p.sets, &p.offsets),
-            _ => (&[], &[]),
-        }
+        self.stated().blocks()
     }
 
     /// Number of contacts with friction.
     pub fn contacts(&self) -> usize {
-        let frictional = |s: &&AdmissibleSet| {
-            matches!(s, AdmissibleSet::Coulomb { .. } | AdmissibleSet::SecondOrder { .. } | AdmissibleSet::Rolling { .. })
-        };
-        self.blocks().0.iter().filter(frictional).count()
+        self.stated().contacts()
     }
 
     /// Sizes of r (z), u (w) and v.
     pub fn sizes(&self) -> [usize; 3] {
-        match self {
-            Self::Local(p) => [p.q.len(), p.q.len(), 0],
-            Self::Global(p) => [p.w.len(), p.w.len(), p.f.len()],
-            Self::Lcp(p) => [p.m.columns(), p.m.rows(), 0],
-            Self::Mlcp(p) => [p.m.columns(), p.m.rows(), 0],
-            Self::Relay(p) => [p.m.columns(), p.m.rows(), 0],
-        }
+        self.stated().sizes()
     }
 
     /// The answer of zeros.
     pub fn zero(&self) -> Solution {
-        let [r, u, v] = self.sizes();
-        Solution { r: vec![0.0; r], u: vec![0.0; u], v: vec![0.0; v], ..Solution::default() }
+        self.stated().zero()
     }
 
     /// Checks sizes, coefficients and that every number is finite.
     pub fn validate(&self) -> Result<(), ProblemError> {
-        match self {
-            Self::Local(p) => p.validate(),
-            Self::Global(p) => p.validate(),
-            Self::Lcp(p) => p.validate(),
-            Self::Mlcp(p) => p.validate(),
-            Self::Relay(p) => p.validate(),
-        }
-    }
-
-    /// The problem as its solvers see it, where it has neither contacts nor cones.
-    pub fn complementarity(&self) -> Option<&dyn Complementarity> {
-        match self {
-            Self::Local(_) | Self::Global(_) => None,
-            Self::Lcp(p) => Some(p),
-            Self::Mlcp(p) => Some(p),
-            Self::Relay(p) => Some(p),
-        }
+        self.stated().validate()
     }
 
     /// The errors of `s.r`; `s.u` and `s.v` are recomputed from it. An error where a global problem has a singular M.
     pub fn residual(&self, s: &mut Solution) -> Result<Residual, ProblemError> {
-        Ok(match self {
-            Self::Local(p) => p.residual(&s.r, &mut s.u),
-            Self::Global(p) => p.residual(&s.r, &mut s.v, &mut s.u)?,
-            Self::Lcp(p) => self.judged(p, &s.r, &mut s.u),
-            Self::Mlcp(p) => self.judged(p, &s.r, &mut s.u),
-            Self::Relay(p) => self.judged(p, &s.r, &mut s.u),
-        })
+        self.stated().residual(s)
     }
 
-    /// The errors, with those of the worst row where the problem is square: in balanced units while a dense M does no harm, in blocks of
-    /// one row where M is sparse and large.
-    fn judged(&self, p: &dyn Complementarity, z: &[f64], w: &mut [f64]) -> Residual {
-        let mut found = p.residual(z, w);
-        if p.unknowns() != p.rows() {
-            return found;
-        }
-        if let Some(blocks) = if p.unknowns() > LARGEST_JUDGED { self.as_blocks() } else { None } {
-            let rows = blocks.residual(z, w);
-            (found.violation, found.misfit) = (rows.violation, rows.misfit);
-        } else if p.unknowns() <= LARGEST_DENSE {
-            let mut form = Form::default();
-            p.load(&mut form);
-            judge(&form, z, w, CERTAIN, &mut found);
-        }
-        found
+    /// What every contact, or other block of rows, does at the reactions of `s`, and how well it keeps its law; of a complementarity
+    /// problem every unknown. An error where the vectors are not those of the problem, or there are more equations than unknowns.
+    pub fn blocks_at(&self, s: &Solution) -> Result<Vec<BlockState>, ProblemError> {
+        self.stated().blocks_at(s)
     }
 
-    /// The multipliers of a proof that there is no solution, where a linear programme of moderate size finds one.
+    /// Multipliers y with `yᵀ(W r + q) < 0` for every r that the law allows although the law asks for `≥ 0`: the proof that there is
+    /// no solution, where a linear programme of moderate size finds one.
     pub fn infeasibility(&self) -> Option<Infeasibility> {
-        self.infeasibility_watched(&mut |_| true)
-    }
-
-    /// The same under a watch, which may end the search.
-    pub(super) fn infeasibility_watched(&self, watch: &mut Watch) -> Option<Infeasibility> {
-        match self {
-            Self::Local(p) => p.infeasibility_watched(watch),
-            Self::Global(p) if p.w.len() <= LARGEST_PROVED => p.reduce().ok()?.infeasibility_watched(watch),
-            Self::Global(_) => None,
-            Self::Lcp(_) | Self::Mlcp(_) | Self::Relay(_) => {
-                let p = self.complementarity().filter(|p| p.unknowns() == p.rows() && p.unknowns() <= LARGEST_PROGRAMME)?;
-                let mut form = Form::default();
-                p.load(&mut form);
-                infeasibility_watched(&form, watch)
-            }
-        }
-    }
-
-    /// A complementarity problem as blocks of one row, W sparse: for sizes that no dense M can have.
-    pub(super) fn as_blocks(&self) -> Option<LocalProblem> {
-        let (m, q): (_, &[f64]) = match self {
-            Self::Lcp(p) => (&p.m, &p.q),
-            Self::Relay(p) => (&p.m, &p.q),
-            Self::Mlcp(p) if p.equality == p.free => (&p.m, &p.q),
-            _ => return None,
-        };
-        let set = |i: usize| match self {
-            Self::Relay(p) if p.lower[i] == f64::NEG_INFINITY && p.upper[i] == f64::INFINITY => AdmissibleSet::Free,
-            Self::Relay(p) => AdmissibleSet::Interval { lower: p.lower[i], upper: p.upper[i] },
-            Self::Mlcp(p) if p.free[i] => AdmissibleSet::Free,
-            _ => AdmissibleSet::NonNegative,
-        };
-        let offsets: Vec<usize> = (0..=q.len()).collect();
-        let w = match m {
-            Matrix::Dense { .. } => return None,
-            Matrix::Sparse(m) => BlockRows::from_sparse(&offsets, m),
-            Matrix::Blocks(m) => {
-                let entries = (0..m.block_count()).flat_map(|i| {
-                    m.row(i).flat_map(move |(j, block)| {
-                        let (rows, columns) = (m.range(i), m.range(j));
-                        let width = columns.len().max(1);
-                        block.iter().enumerate().map(move |(k, x)| (rows.start + k / width, columns.start + k % width, *x))
-                    })
-                });
-                BlockRows::from_triplets(&offsets, entries.filter(|(.., x)| *x != 0.0))
-            }
-        };
-        Some(LocalProblem { w, q: q.to_vec(), sets: (0..q.len()).map(set).collect() })
+        self.stated().infeasibility_watched(&mut |_| true)
     }
 }
-
-/// Rows of a global problem up to which W is formed for a proof.
-const LARGEST_PROVED: usize = 20_000;
-/// Unknowns of a complementarity problem up to which a proof is sought.
-const LARGEST_PROGRAMME: usize = 400;
-/// Unknowns up to which the rows of a sparse M are judged in a dense one.
-const LARGEST_JUDGED: usize = 3000;
-/// Share of its own q below which a row counts as solved without a look at its neighbours.
-const CERTAIN: f64 = 1e-10;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::algebra::matrix::Matrix;
 
     #[test]
     fn residuals_vanish_at_solutions_and_only_there() {

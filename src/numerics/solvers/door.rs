@@ -1,0 +1,75 @@
+//! The door: `problem.solve(&settings)` for every kind of problem.
+
+use super::catalogue::default_for;
+use super::statement::Stated;
+use super::{Answer, Entry, Problem, Settings};
+use crate::numerics::global::GlobalProblem;
+use crate::numerics::lcp::Lcp;
+use crate::numerics::local::LocalProblem;
+use crate::numerics::mlcp::Mlcp;
+use crate::numerics::relay::Relay;
+use crate::numerics::{ProblemError, Watch};
+
+impl Stated<'_> {
+    /// Solves as the settings say.
+    pub(in crate::numerics) fn solve(self, settings: &Settings, watch: &mut Watch) -> Result<Answer, ProblemError> {
+        self.validate()?;
+        settings.guess.as_ref().map_or(Ok(()), |guess| self.fits(guess))?;
+        let entry = match &settings.solver {
+            Some(solver) => solver.entry(),
+            None => default_for(self).ok_or_else(|| self.unclaimed("any solver"))?,
+        };
+        if !entry.takes(self) {
+            return Err(self.unclaimed(entry.name));
+        }
+        let answer = settings.timed(watch, |watch| (entry.run)(self, settings, watch))?;
+        Ok(Answer { solver: entry.name, ..answer })
+    }
+
+    /// Why that solver is not asked.
+    fn unclaimed(self, solver: &str) -> ProblemError {
+        let (what, kind) = (format!("solver {solver}"), self.kind().name());
+        let names: Vec<&str> = super::all().iter().filter(|e| e.takes(self)).map(|e: &Entry| e.name).collect();
+        ProblemError::Setting { what, cause: format!("does not take this problem of kind {kind}; these do: {}", names.join(", ")) }
+    }
+}
+
+/// `solve` and `solve_watched` of a type, given how it is borrowed.
+macro_rules! door {
+    ($($type:ty: $self:ident => $stated:expr),+ $(,)?) => {
+        $(impl $type {
+            /// Solves the problem as the settings say. Not converging is a status of the answer; an error says why the problem cannot
+            /// be stated, or which setting makes no sense.
+            pub fn solve(&self, settings: &Settings) -> Result<Answer, ProblemError> {
+                self.solve_watched(settings, &mut |_| true)
+            }
+
+            /// The same under a watch, which sees every iteration and may say stop.
+            pub fn solve_watched(&$self, settings: &Settings, watch: &mut Watch) -> Result<Answer, ProblemError> {
+                $stated.solve(settings, watch)
+            }
+        })+
+    };
+}
+
+door!(
+    Problem: self => self.stated(),
+    LocalProblem: self => Stated::Local(self),
+    GlobalProblem: self => Stated::Global(self),
+    Lcp: self => Stated::Lcp(self),
+    Mlcp: self => Stated::Mlcp(self),
+    Relay: self => Stated::Relay(self),
+);
+
+/// Any problem as the one type of files.
+macro_rules! any {
+    ($($type:ident => $variant:ident),+) => {
+        $(impl From<$type> for Problem {
+            fn from(p: $type) -> Self {
+                Self::$variant(p)
+            }
+        })+
+    };
+}
+
+any!(LocalProblem => Local, GlobalProblem => Global, Lcp => Lcp, Mlcp => Mlcp, Relay => Relay);

@@ -1,0 +1,141 @@
+//! How the solvers of each family are started: first guess, reduction, storage, and the proof where there is no solution.
+
+use super::statement::Stated;
+use super::{Answer, Settings, Solution};
+use crate::numerics::complementarity::{ComplementaritySolver, LARGEST_DENSE, Workspace};
+use crate::numerics::global::{GlobalProblem, GlobalSolver, Reduced};
+use crate::numerics::local::{LocalSolver, auto::Auto};
+use crate::numerics::{ProblemError, Progress, Report, Status, Watch};
+
+type Solved = Result<Answer, ProblemError>;
+
+/// The guess, or zeros.
+fn start(p: Stated, ask: &Settings) -> Solution {
+    let zero = p.zero();
+    match &ask.guess {
+        None => zero,
+        Some(s) => Solution { r: s.r.clone(), v: if s.v.is_empty() { zero.v } else { s.v.clone() }, u: zero.u },
+    }
+}
+
+fn answer(solution: Solution, report: Report) -> Answer {
+    Answer { solution, report, ..Answer::default() }
+}
+
+/// Times a solver is asked again, more strictly, where the error of the reduced problem is met and the global one, over smaller
+/// terms, is not.
+const ASKED_AGAIN: usize = 3;
+
+/// A [`LocalSolver`], which solves global problems after reduction.
+pub(super) fn friction<S: LocalSolver>(problem: Stated, ask: &Settings, watch: &mut Watch, solver: impl Fn(f64) -> S) -> Solved {
+    let mut s = start(problem, ask);
+    let p = match problem {
+        Stated::Local(p) => {
+            let report = solver(ask.tolerance).solve_watched(p, &mut s.r, &mut s.u, watch);
+            return Ok(proved(problem, s, report, watch));
+        }
+        Stated::Global(p) => p,
+        _ => return Err(unclaimed(problem)),
+    };
+    reduces(p, ask)?;
+    let mut tolerance = ask.tolerance;
+    let mut report = Report::default();
+    for round in 0..=ASKED_AGAIN {
+        let found = Reduced(solver(tolerance)).solve_watched(p, &mut s.r, &mut s.v, &mut s.u, watch)?;
+        let (iterations, factorisations) = (report.iterations + found.iterations, report.factorisations + found.factorisations);
+        report = Report { iterations, factorisations, ..found };
+        let error = ask.measure.of(&report.errors());
+        if !report.converged() || error <= ask.tolerance {
+            break;
+        }
+        if round == ASKED_AGAIN {
+            report.status = Status::Stalled;
+        }
+        tolerance *= 0.5 * ask.tolerance / error;
+    }
+    Ok(proved(problem, s, report, watch))
+}
+
+/// A [`GlobalSolver`].
+pub(super) fn global<S: GlobalSolver>(problem: Stated, ask: &Settings, watch: &mut Watch, solver: S) -> Solved {
+    let mut s = start(problem, ask);
+    let Stated::Global(p) = problem else { return Err(unclaimed(problem)) };
+    let report = solver.solve_watched(p, &mut s.r, &mut s.v, &mut s.u, watch)?;
+    Ok(proved(problem, s, report, watch))
+}
+
+/// Unknowns up to which a sparse M is made dense at once, and those up to which that is tried where sparse methods fail.
+const SMALL_DENSE: usize = 300;
+const AFFORDABLE_DENSE: usize = 3000;
+
+/// A [`ComplementaritySolver`]; it stops on `rel`, so another measure may be left unmet.
+pub(super) fn complementarity<S: ComplementaritySolver>(p: Stated, ask: &Settings, watch: &mut Watch, solver: S) -> Solved {
+    let mut s = start(p, ask);
+    let n = p.sizes()[0];
+    // a sparse M stays so as far as that leads
+    let blocks = if n > SMALL_DENSE && solver.exhaustive() { p.as_blocks() } else { None };
+    if let (Some(local), true) = (&blocks, n <= LARGEST_DENSE) {
+        let solver = Auto { tolerance: ask.tolerance, measure: ask.measure, max_rounds: 1, ..Auto::default() };
+        let mut stopped = false;
+        let report = solver.solve_watched(local, &mut s.r, &mut s.u, &mut |progress| {
+            stopped |= !watch(progress);
+            !stopped
+        });
+        if report.converged() || stopped || n > AFFORDABLE_DENSE {
+            return Ok(answer(s, report));
+        }
+        s = start(p, ask);
+    }
+    if let (Some(local), true) = (&blocks, n > LARGEST_DENSE) {
+        let solver = Auto { tolerance: ask.tolerance, measure: ask.measure, ..Auto::default() };
+        let report = solver.solve_watched(local, &mut s.r, &mut s.u, watch);
+        return Ok(answer(s, report));
+    }
+    may_be_dense(n, ask)?;
+    let Some(statement) = p.complementarity() else { return Err(unclaimed(p)) };
+    let mut report = solver.solve_with(statement, &mut s.r, &mut s.u, &mut Workspace::default(), &mut |progress| {
+        watch(progress) && ask.max_iterations.is_none_or(|most| progress.iteration < most)
+    });
+    if report.converged() && ask.measure.of(&report.errors()) > ask.tolerance {
+        report.status = Status::Stalled;
+    }
+    Ok(proved(p, s, report, watch))
+}
+
+/// An answer that is none, with the proof that there is no other where one is found; `Inconsistent` without certificate: every
+/// possibility was tried.
+fn proved(p: Stated, s: Solution, mut report: Report, watch: &mut Watch) -> Answer {
+    let mut certificate = Vec::new();
+    let mut go_on = |_: Progress| watch(Progress { iteration: report.iterations, error: report.rel });
+    if matches!(report.status, Status::Stalled | Status::Inconsistent)
+        && let Some(proof) = p.infeasibility_watched(&mut go_on)
+    {
+        report.status = Status::Inconsistent;
+        certificate = proof.multipliers;
+    }
+    Answer { certificate, ..answer(s, report) }
+}
+
+pub(super) fn unclaimed(p: Stated) -> ProblemError {
+    ProblemError::Setting { what: "the solver".into(), cause: format!("does not take a problem of kind {}", p.kind().name()) }
+}
+
+/// Whether M may be dense.
+fn may_be_dense(n: usize, ask: &Settings) -> Result<(), ProblemError> {
+    ask.may_be_dense("M as a dense matrix", n, n)?;
+    if n > LARGEST_DENSE {
+        let needed = "10000 at most for this solver (`auto` takes more where M is square and sparse)";
+        return Err(ProblemError::OutOfRange { what: "the order of M".into(), found: n as f64, needed });
+    }
+    Ok(())
+}
+
+/// Whether W of a global problem may be formed.
+fn reduces(p: &GlobalProblem, ask: &Settings) -> Result<(), ProblemError> {
+    let bytes = p.least_numbers_of_w().saturating_mul(8);
+    if bytes <= ask.memory_limit {
+        return Ok(());
+    }
+    let what = format!("W of {} rows that share bodies", p.w.len());
+    Err(ProblemError::Memory { what, gigabytes: bytes as f64 / 1e9, limit: ask.memory_limit as f64 / 1e9 })
+}
