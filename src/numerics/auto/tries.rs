@@ -28,6 +28,9 @@ const LAGGED_ROUNDS: usize = 3;
 const LAGGED_COST: f64 = 20.0;
 /// How much more than the best answer it may miss Coulomb's law by: it is the solution of a law, the other a solver's leftover.
 const LAGGED_PRICE: f64 = 10.0;
+/// Error of Coulomb's law with which the lagged law is never taken, and with which it is not where tries pause: others may do better.
+const APART: f64 = 0.1;
+const CLOSE: f64 = 0.02;
 /// Misfit of the lagged law from which bodies may be jammed: those that are driven together miss by more.
 const JAMMED: f64 = 1e-3;
 /// Misfit from which they are looked at even where tries pause: half of a speed of approach.
@@ -74,14 +77,14 @@ impl<'a> Tries<'a> {
         }
         let rows = self.rows();
         let pauses = self.work.memory.pauses(rows);
-        let mut lagged = if pauses { self.lagged() } else { None };
+        let mut lagged = if pauses { self.lagged(CLOSE) } else { None };
         let tried = lagged.is_none();
         if tried {
             if self.exact() {
                 self.work.memory.succeeded(rows);
                 return self.best;
             }
-            lagged = self.lagged();
+            lagged = self.lagged(APART);
         }
         let misfit = lagged.as_ref().map_or(f64::INFINITY, |(_, found)| found.misfit);
         if misfit > if tried { 0.0 } else { DRIVEN } && (self.no_solution(misfit) || self.library() || self.jammed(misfit)) {
@@ -123,8 +126,8 @@ impl<'a> Tries<'a> {
     }
 
     /// The lagged law with the slip at hand as the known shift. Where that lets bodies approach, as they slip less than was taken, it is
-    /// solved again with less. `None` where Coulomb's law is missed by much more than in the answer.
-    fn lagged(&mut self) -> Option<(Answer, Residual)> {
+    /// solved again with less. `None` where Coulomb's law is missed by much more than in the answer, or by more than `most`.
+    fn lagged(&mut self, most: f64) -> Option<(Answer, Residual)> {
         let slip = |p: &MixedProblem, answer: &Answer, k: usize| {
             let c = &p.contacts[k];
             c.shift(p.contact_velocity(c, &answer.velocities.rigid))
@@ -159,7 +162,8 @@ impl<'a> Tries<'a> {
             shifts.iter_mut().enumerate().for_each(|(k, s)| *s = s.min(slip(self.p, &own, k)));
         }
         self.p.lagged.clear();
-        found.filter(|(_, missed)| missed.error() <= (LAGGED_PRICE * self.best.error()).max(ADMITTED))
+        let most = (LAGGED_PRICE * self.best.error()).clamp(ADMITTED, most);
+        found.filter(|(_, missed)| missed.error() <= most)
     }
 
     /// True where some velocities let every contact part as fast as friction asks, `u_n ≥ μ‖u_t‖`: then Coulomb's law has a solution
