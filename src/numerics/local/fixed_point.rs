@@ -18,7 +18,7 @@
 //! pile of 463 rocks with μ = 1 and a nonsymmetric W stops at 3e-3 with Tresca and at 6e-4 with ACLM.
 
 use super::{LocalProblem, LocalSolver, trial::Trial};
-use crate::numerics::{Measure, Report, Status, Watch, admissible::AdmissibleSet};
+use crate::numerics::{Measure, Progress, Report, Status, Watch, admissible::AdmissibleSet};
 
 /// De Saxcé's shift frozen, inner problem solved well (Siconos: `SICONOS_FRICTION_3D_ACLMFP`).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -105,6 +105,9 @@ impl LocalSolver for TrescaFixedPoint {
 /// Outer steps without a tenth less error after which a run stalls.
 const OUTER_PATIENCE: usize = 60;
 
+/// Inner iterations from one look of the watch to the next.
+const LOOK: usize = 16;
+
 /// What an outer step freezes.
 #[derive(Clone, Copy, PartialEq)]
 enum Frozen {
@@ -127,8 +130,9 @@ fn outer(
     while !trial.done() && k < max_outer {
         k += 1;
         inner.freeze(&trial, r, u);
-        let target = share * inner.outer_error(&trial, r, u);
-        iterations += inner.solve(&trial, target, max_inner, r, u);
+        let error = inner.outer_error(&trial, r, u);
+        let look = |steps| Progress { iteration: iterations + steps, error };
+        iterations += inner.solve(&trial, share * error, max_inner, r, u, &mut |steps| watch(look(steps)));
         if let Some(end) = trial.over(k, r, u, watch) {
             status = end;
             break;
@@ -235,11 +239,23 @@ impl Inner {
     }
 
     /// Iterates until the projected gradient is at most `target`; returns the number of iterations.
-    fn solve(&mut self, trial: &Trial, target: f64, budget: usize, r: &mut [f64], u: &mut [f64]) -> usize {
+    fn solve(
+        &mut self,
+        trial: &Trial,
+        target: f64,
+        budget: usize,
+        r: &mut [f64],
+        u: &mut [f64],
+        go_on: &mut dyn FnMut(usize) -> bool,
+    ) -> usize {
         self.theta = 1.0;
         self.y.copy_from_slice(r);
         self.u_y.copy_from_slice(u);
         for k in 1..=budget {
+            // a clock behind the watch sees no more than a few of these long sums
+            if k.is_multiple_of(LOOK) && !go_on(k) {
+                return k;
+            }
             // a step from y short enough for |Δr|²_W ≤ |Δr|²_D / ρ
             let mut new = std::mem::take(&mut self.new);
             for _ in 0..40 {
