@@ -175,7 +175,7 @@ fn violations(all: &[(String, String)]) -> Vec<String> {
         }
         let rows = || paths_after(&code, "crate::").iter().any(|p| p.starts_with("topology")) || code.contains("bevy_ecs::");
         if room == "geometry" && !file.ends_with("systems.rs") && rows() {
-            wrong.push(format!("{file}: only geometry/systems.rs knows rows and entities"));
+            wrong.push(format!("{file}: only the files of systems know rows and entities"));
         }
         let printing = ["println!", "print!(", "std::process::exit"].iter().any(|w| code.contains(w));
         if printing && room != "cli" {

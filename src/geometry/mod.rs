@@ -30,7 +30,7 @@ mod terrain;
 #[cfg(test)]
 mod tests;
 pub mod trimesh;
-pub mod turned;
+pub mod turned_systems;
 mod ways;
 
 pub use broad::BroadPhase;

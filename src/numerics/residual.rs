@@ -95,7 +95,7 @@ fn lost_in_reaction(c: &super::mixed::Contact, r: DVec3, shifted: DVec3) -> f64 
 /// Misfit of a step that is solved to rounding.
 const NOTHING: f64 = 1e-13;
 /// Velocity that a reaction takes away, per scale of its contact, so small that roundings of velocities are a visible part of it.
-pub(super) const IDLE: f64 = 1e-6;
+pub(super) const IDLE: f64 = 1e-11;
 
 /// The larger of the two; but where no contact carries more than traces and none misses, both norms in e_s are rounding too: bodies that
 /// touch and part by themselves.

@@ -4,7 +4,7 @@ use crate::assembly::systems::{activate, apply, assemble_blocks, assemble_contac
 use crate::cluster::systems::{advance, refresh, store};
 use crate::geometry::ahead_systems::{foresee, stop};
 use crate::geometry::systems::{broad_phase, cache_colliders, narrow_phase};
-use crate::geometry::turned::turn_arms;
+use crate::geometry::turned_systems::turn_arms;
 use crate::integrator::systems::set_frames;
 use crate::topology::bodies::{Bodies, Body};
 use crate::topology::systems::{gather_bodies, scatter};

@@ -30,7 +30,8 @@ pub(crate) fn cases() -> Vec<Case> {
             source: "run of Siconos 4.4.0 with Bullet",
             every: 4,
             also: |ours, _| stands(ours),
-            own: 1e-5,
+            // gaps are 0 to rounding at the start: it decides whether a box falls for a step, h² g = 4e-5 m, or rests
+            own: 1e-4,
             ..Case::new("box-stack-bullet", box_stack, [within(f64::INFINITY, "x_0 z_0 x_1 z_1 x_2 z_2 x_3 z_3")])
         },
     ]

@@ -260,11 +260,9 @@ impl<'a> Tries<'a> {
         false
     }
 
-    /// All sweeps that the budget allows, as long as they promise to end within it; where reactions run away, those of contacts that give
-    /// way.
+    /// All sweeps that the budget allows; where reactions run away, those of contacts that give way.
     fn last_resort(mut self) -> Report {
-        let max_sweeps = self.auto.max_sweeps;
-        let sweeps = GaussSeidel { foresight: max_sweeps, ..self.auto.sweeps(self.p, max_sweeps) };
+        let sweeps = GaussSeidel { foresight: 0, ..self.auto.sweeps(self.p, self.auto.max_sweeps) };
         if self.attempt(Method::LastResort, |p, answer, work| Some(sweeps.solve(p, answer, &mut work.sweep))) {
             return self.best;
         }
