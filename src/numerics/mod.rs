@@ -102,7 +102,7 @@ pub enum Method {
     Newton,
     /// Sweeps without acceleration, where Newton stalled.
     PlainSweeps,
-    /// A convex problem: a scene with lagged friction, where sweeps promised to stall.
+    /// A convex problem: a scene with lagged friction where sweeps promised to stall, or a known shift whose answer meets Coulomb's law.
     Convex,
     /// The solvers for problems from files, on a small island where all of these stalled.
     Library,
@@ -155,7 +155,7 @@ pub struct Report {
     pub rel: f64,
     /// Natural map over `|q|`, as in the literature.
     pub rel_q: f64,
-    /// Unit-free residual, see [`residual`].
+    /// Unit-free residual, see [`residual`]; the misfit, where nothing but traces is carried and e_s is a ratio of roundings.
     pub e_s: f64,
     /// Largest velocity by which a block of rows misses its law, ε of [`residual`] and [`acceptance`].
     pub violation: f64,
@@ -196,7 +196,7 @@ impl Report {
     /// The errors that it holds.
     pub(crate) fn errors(&self) -> residual::Residual {
         let Self { rel, rel_q, e_s, violation, misfit, parts, .. } = *self;
-        residual::Residual { rel, rel_q, e_s, violation, misfit, parts, idle: false }
+        residual::Residual { rel, rel_q, e_s, violation, misfit, parts, carried: f64::INFINITY }
     }
 }
 

@@ -40,8 +40,8 @@ pub struct Residual {
     pub violation: f64,
     /// Largest `ε_a / s_a` of those that have a scale.
     pub misfit: f64,
-    /// Whether every contact and block has a scale and carries nothing but rounding.
-    pub idle: bool,
+    /// Largest velocity that a reaction takes away, in scales of its contact; infinite where one has no scale.
+    pub carried: f64,
     /// Largest `ε_a / ℓ_a` of those that have a size (1/s): times the time step, what is moved by mistake in parts of a body.
     pub parts: f64,
 }
@@ -49,12 +49,13 @@ pub struct Residual {
 impl Residual {
     /// What the solvers of a step stop on: the global figure, or the worst contact on its own scale.
     pub fn error(&self) -> f64 {
-        error(self.e_s, self.misfit, self.idle)
+        error(self.e_s, self.misfit, self.carried)
     }
 
-    /// These errors in a report.
+    /// These errors in a report; where e_s is a ratio of roundings, the misfit stands for it.
     pub(super) fn report(&self, report: super::Report) -> super::Report {
-        let Self { rel, rel_q, e_s, violation, misfit, parts, .. } = *self;
+        let Self { rel, rel_q, violation, misfit, parts, .. } = *self;
+        let e_s = if is_rounding(misfit, self.carried) { misfit } else { self.e_s };
         super::Report { rel, rel_q, e_s, violation, misfit, parts, ..report }
     }
 }
@@ -92,15 +93,18 @@ fn lost_in_reaction(c: &super::mixed::Contact, r: DVec3, shifted: DVec3) -> f64 
     (shifted + d * (x - nearest)).length_squared()
 }
 
-/// Misfit of a step that is solved to rounding.
-const NOTHING: f64 = 1e-13;
-/// Velocity that a reaction takes away, per scale of its contact, so small that roundings of velocities are a visible part of it.
-pub(super) const IDLE: f64 = 1e-11;
+/// Velocities that reactions take away, in scales of their contacts, and the misfits that are rounding beside them: next to nothing; and so
+/// little that what velocities lose by rounding is a visible part of it.
+const TRACES: [[f64; 2]; 2] = [[1e-11, 1e-13], [1e-6, 1e-14]];
 
 /// The larger of the two; but where no contact carries more than traces and none misses, both norms in e_s are rounding too: bodies that
 /// touch and part by themselves.
-pub(super) fn error(e_s: f64, misfit: f64, idle: bool) -> f64 {
-    if idle && misfit <= NOTHING { misfit } else { e_s.max(misfit) }
+pub(super) fn error(e_s: f64, misfit: f64, carried: f64) -> f64 {
+    if is_rounding(misfit, carried) { misfit } else { e_s.max(misfit) }
+}
+
+fn is_rounding(misfit: f64, carried: f64) -> bool {
+    TRACES.iter().any(|[most, missed]| carried <= *most && misfit <= *missed)
 }
 
 /// Sums of squares over a piece of the rows.
@@ -204,7 +208,7 @@ pub fn residual(p: &MixedProblem, answer: &Answer, v: &Velocities) -> Residual {
         rel: ratio(plain, p.q_norm.max(total.r.sqrt()).max(total.u.sqrt())),
         rel_q: ratio(plain, p.q_norm),
         e_s: ratio(total.scaled.sqrt(), total.r_scaled.sqrt().max(p.q_scaled)),
-        idle: total.carried.sqrt() <= IDLE,
+        carried: total.carried.sqrt(),
         violation: total.violation.sqrt(),
         misfit: total.misfit.sqrt(),
         parts: total.parts.sqrt(),

@@ -11,8 +11,7 @@ fn assert_affordable(s: &Summary, sweeps: f64, factorisations: f64, defect: f64)
     assert!(s.lagged_defect_max <= defect, "{s}");
     let counted: u64 = s.ended_by.values().sum();
     assert_eq!(counted, s.steps);
-    // a step that ended by the lagged law may still meet Coulomb's
-    assert!(s.lagged_steps <= s.ended_by.get(&Method::Lagged).copied().unwrap_or(0), "{s}");
+    assert_eq!(s.lagged_steps, s.ended_by.get(&Method::Lagged).copied().unwrap_or(0), "{s}");
 }
 
 #[test]

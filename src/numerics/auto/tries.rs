@@ -96,8 +96,11 @@ impl<'a> Tries<'a> {
         }
         let Some((own, found)) = lagged else { return self.last_resort() };
         self.answer.clone_from(&own);
-        let status = if found.error() <= self.auto.tolerance { Status::Converged } else { Status::Lagged };
-        found.report(Report { status, ended_by: Method::Lagged, ..self.best })
+        let (status, ended_by) = match self.auto.status(&found) {
+            Status::Converged => (Status::Converged, Method::Convex),
+            _ => (Status::Lagged, Method::Lagged),
+        };
+        found.report(Report { status, ended_by, ..self.best })
     }
 
     /// Newton, and sweeps where many contacts change between slip and stick: there Newton's shift stalls and acceleration can cycle.
