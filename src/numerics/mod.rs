@@ -74,8 +74,8 @@ pub enum Status {
     Stalled,
     /// The budget of iterations is spent, or the caller's watch said stop.
     BudgetSpent,
-    /// Coulomb's law was not reached; the same law with the slip at hand as a known De Saxcé shift is solved to the tolerance, a convex
-    /// problem. The residuals are those of Coulomb's law: the error of this treatment.
+    /// Coulomb's law was not reached; the same law with the slip at hand as a known De Saxcé shift is solved to the tolerance or 1e-6, a
+    /// convex problem. The residuals are those of Coulomb's law: the error of this treatment.
     Lagged,
     /// A proof that was checked says so: there is no solution.
     Inconsistent,

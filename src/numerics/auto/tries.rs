@@ -24,6 +24,8 @@ use glam::DVec3;
 const PLAIN_SWEEPS: usize = 3000;
 /// Times the lagged law is solved with shifts that shrink.
 const LAGGED_ROUNDS: usize = 3;
+/// Error to which its convex problem is solved at least: what it misses of Coulomb's law is far more.
+const SETTLED: f64 = 1e-6;
 /// Factorisations that a convex problem takes, about.
 const LAGGED_COST: f64 = 20.0;
 /// How much more than the best answer it may miss Coulomb's law by: it is the solution of a law, the other a solver's leftover.
@@ -139,12 +141,13 @@ impl<'a> Tries<'a> {
         let mut own = self.answer.clone();
         let mut found: Option<(Answer, Residual)> = None;
         let foresight = (LAGGED_COST * newton_cost(self.p)) as usize;
-        let sweeps = GaussSeidel { foresight, ..self.auto.sweeps(self.p, self.auto.max_sweeps) };
+        let auto = Auto { tolerance: self.auto.tolerance.max(SETTLED), ..*self.auto };
+        let sweeps = GaussSeidel { foresight, ..auto.sweeps(self.p, auto.max_sweeps) };
         for _ in 0..LAGGED_ROUNDS {
             std::mem::swap(&mut self.p.lagged, &mut shifts);
             let mut convex = sweeps.solve(self.p, &mut own, &mut self.work.sweep);
             if !convex.converged()
-                && let Some(known) = known(self.auto, self.p, &mut own, self.work)
+                && let Some(known) = known(&auto, self.p, &mut own, self.work)
             {
                 convex = known.after(&convex);
             }
