@@ -24,7 +24,7 @@ use glam::DVec3;
 const PLAIN_SWEEPS: usize = 3000;
 /// Times the lagged law is solved with shifts that shrink.
 const LAGGED_ROUNDS: usize = 3;
-/// Error to which its convex problem is solved at least: what it misses of Coulomb's law is far more.
+/// Error of its convex problem that will do where the tolerance is out of reach: what it misses of Coulomb's law is far more.
 const SETTLED: f64 = 1e-6;
 /// Factorisations that a convex problem takes, about.
 const LAGGED_COST: f64 = 20.0;
@@ -141,19 +141,18 @@ impl<'a> Tries<'a> {
         let mut own = self.answer.clone();
         let mut found: Option<(Answer, Residual)> = None;
         let foresight = (LAGGED_COST * newton_cost(self.p)) as usize;
-        let auto = Auto { tolerance: self.auto.tolerance.max(SETTLED), ..*self.auto };
-        let sweeps = GaussSeidel { foresight, ..auto.sweeps(self.p, auto.max_sweeps) };
+        let sweeps = GaussSeidel { foresight, ..self.auto.sweeps(self.p, self.auto.max_sweeps) };
         for _ in 0..LAGGED_ROUNDS {
             std::mem::swap(&mut self.p.lagged, &mut shifts);
             let mut convex = sweeps.solve(self.p, &mut own, &mut self.work.sweep);
             if !convex.converged()
-                && let Some(known) = known(&auto, self.p, &mut own, self.work)
+                && let Some(known) = known(self.auto, self.p, &mut own, self.work)
             {
                 convex = known.after(&convex);
             }
             std::mem::swap(&mut self.p.lagged, &mut shifts);
             self.best = self.best.with_effort(&convex.after(&self.best));
-            if !convex.converged() {
+            if !convex.converged() && convex.error() > SETTLED {
                 break;
             }
             let missed = certify(self.p, &mut own);
