@@ -145,6 +145,16 @@ fn random_bullets_meet_walls_as_they_should() -> Fallible {
     Ok(())
 }
 
+/// What is known to be wrong: a cuboid that turns by 1.46 rad a step gains half a percent of its energy in an impact.
+const KNOWN: [(u64, Wrong); 1] = [(5, Wrong::Energy)];
+
+#[test]
+fn of_other_bullets_those_that_are_known_are_wrong_and_no_others() -> Fallible {
+    let found: Vec<(u64, Wrong)> = fire(0..200)?.into_iter().map(|(seed, what, _)| (seed, what)).collect();
+    assert_eq!(found, KNOWN);
+    Ok(())
+}
+
 #[test]
 #[ignore = "a minute: cargo test --release --test bullets -- --ignored two_thousand"]
 fn two_thousand_random_bullets_meet_walls_as_they_should() -> Fallible {
