@@ -173,7 +173,7 @@ fn states_tell_open_from_stick_from_slip() {
 ///
 /// `cargo test --release --test door -- --ignored`
 #[test]
-#[ignore = "measures the wall clock"]
+#[ignore = "measures the wall clock: cargo test --release --test door -- --ignored"]
 fn time_limits_are_held_within_a_fifth() {
     let p = Problem::from(bricks(20_000, 1.5));
     for entry in all().iter().filter(|entry| entry.claims(&p)) {

@@ -160,7 +160,7 @@ fn minimise(p: &MixedProblem, answer: &mut Answer, w: &mut Workspace, kappa: f64
     for iteration in 0..budget {
         // the shift follows every iterate: its fixed point is as much work as the minimum
         w.look(p, &answer.velocities);
-        let value = w.evaluate(p, &answer.velocities, kappa);
+        let [own, rows] = w.evaluate(p, &answer.velocities, kappa);
         if w.norm(p, &w.gradient) <= accuracy * w.scale(p) {
             return Some(iteration);
         }
@@ -172,12 +172,11 @@ fn minimise(p: &MixedProblem, answer: &mut Answer, w: &mut Workspace, kappa: f64
         }
         let slope: f64 = w.step.iter().zip(&w.gradient).map(|(s, g)| s * g).sum();
         let kinetic = w.set_change(p, &answer.velocities);
-        let rows = w.row_value(p, kappa, 0.0);
         let mut t = 1.0;
         for _ in 0..HALVINGS {
             let change = t * (kinetic[0] + t * kinetic[1]) + w.row_value(p, kappa, t) - rows;
             // rounding of φ hides the last digits: a small enough slope is accepted as it is
-            if change <= 1e-4 * t * slope + 1e-14 * value.abs() {
+            if change <= 1e-4 * t * slope + 1e-14 * (own + rows) {
                 break;
             }
             t *= 0.5;
@@ -355,9 +354,9 @@ impl Workspace {
         value
     }
 
-    /// Sets `reactions` and `gradient` at `v`, whose rows have been looked at, and returns φ(v).
-    fn evaluate(&mut self, p: &MixedProblem, v: &Velocities, kappa: f64) -> f64 {
-        let mut value = 0.0;
+    /// Sets `reactions` and `gradient` at `v`, whose rows have been looked at, and returns the kinetic part of φ(v) and that of the rows.
+    fn evaluate(&mut self, p: &MixedProblem, v: &Velocities, kappa: f64) -> [f64; 2] {
+        let (mut own, mut rows) = (0.0, 0.0);
         self.gradient.fill(0.0);
         for (node, &system) in self.nodes.systems.iter().enumerate() {
             let first = self.nodes.offset(node);
@@ -368,14 +367,14 @@ impl Workspace {
             for (row, g) in self.nodes.mass[node].chunks_exact(n).zip(g.iter_mut()) {
                 *g = row.iter().zip(&dv).map(|(m, x)| m * x).sum();
             }
-            value += 0.5 * g.iter().zip(&dv).map(|(g, x)| g * x).sum::<f64>();
+            own += 0.5 * g.iter().zip(&dv).map(|(g, x)| g * x).sum::<f64>();
         }
         for (k, c) in p.contacts.iter().enumerate() {
             let weight = kappa / c.local.mean_diagonal();
             let mut r = self.contact_argument(k, weight);
             admissible::project_coulomb(c.mu, &mut r);
             self.reactions.contacts[k] = r;
-            value += 0.5 * r.length_squared() / weight;
+            rows += 0.5 * r.length_squared() / weight;
         }
         let mut x = [0.0; MAX_ROWS];
         for (k, block) in p.blocks.iter().enumerate() {
@@ -384,11 +383,11 @@ impl Workspace {
             self.block_argument(p, k, weight, x);
             block.set.project(x);
             self.reactions.blocks[block.first..block.first + block.rows].copy_from_slice(x);
-            value += 0.5 * x.iter().map(|x| x * x).sum::<f64>() / weight;
+            rows += 0.5 * x.iter().map(|x| x * x).sum::<f64>() / weight;
         }
         let r = &self.reactions;
         space::add_impulses(&self.nodes, p, -1.0, r.contacts.iter().copied(), &r.blocks, &mut self.gradient);
-        value
+        [own, rows]
     }
 
     /// `|G|` in the norm of M⁻¹, the unit of `|D^½ r|`.
