@@ -125,19 +125,21 @@ impl LocalProblem {
     }
 
     /// The same problem with W and q near one where they are far from it, by powers of two, so that no square leaves the range of
-    /// numbers and no norm mixes reactions and velocities of different size; and β/α: `W' = α W`, `q' = β q`, `r' = r β/α`.
+    /// numbers and no norm mixes reactions and velocities of far different size; and β/α: `W' = α W`, `q' = β q`, `r' = r β/α`. A factor
+    /// of q alone changes no rel; one of W asks more of r than the caller does, or less, and so stays one in the wider range.
     fn normalised(&self) -> Option<(Self, f64)> {
         const NEAR: std::ops::Range<f64> = 1e-4..1e4;
+        const NEAR_W: std::ops::Range<f64> = 1e-7..1e7;
         // most problems, at the cost of one look at their numbers
         let largest = self.q.iter().fold(0.0f64, |m, q| m.max(q.abs()));
-        let near = |i: usize| self.w.block(i, i).is_some_and(|b| b.iter().step_by(self.w.rows(i) + 1).all(|d| NEAR.contains(d)));
+        let near = |i: usize| self.w.block(i, i).is_some_and(|b| b.iter().step_by(self.w.rows(i) + 1).all(|d| NEAR_W.contains(d)));
         if NEAR.contains(&largest) && (0..self.w.block_count()).all(near) {
             return None;
         }
         let weights = self.weights();
         let mean = weights.iter().map(|d| d / weights.len() as f64).sum::<f64>();
-        let power = |x: f64| if x > 0.0 && !NEAR.contains(&x) { libm::exp2((-libm::log2(x)).round().clamp(-1000.0, 1000.0)) } else { 1.0 };
-        let (alpha, beta) = (power(mean), power(largest));
+        let power = |x: f64, near: std::ops::Range<f64>| if x > 0.0 && !near.contains(&x) { libm::exp2((-libm::log2(x)).round().clamp(-1000.0, 1000.0)) } else { 1.0 };
+        let (alpha, beta) = (power(mean, NEAR_W), power(largest, NEAR));
         let unit = beta / alpha;
         if (alpha, beta) == (1.0, 1.0) || !unit.is_normal() {
             return None;
