@@ -51,9 +51,6 @@ impl Anderson {
             fresh: true,
             last_f: vec![0.0; n],
             last_g: vec![0.0; n],
-            df: vec![0.0; n * window],
-            dg: vec![0.0; n * window],
-            gram: vec![0.0; window * window],
             ..Self::default()
         }
     }
@@ -76,6 +73,10 @@ impl Anderson {
             self.last_g.copy_from_slice(g);
             x.copy_from_slice(g);
             return false;
+        }
+        if self.gram.is_empty() {
+            // what a single step does without
+            (self.df, self.dg, self.gram) = (vec![0.0; n * m], vec![0.0; n * m], vec![0.0; m * m]);
         }
         let slot = self.next;
         let (df, dg) = (&mut self.df[slot * n..(slot + 1) * n], &mut self.dg[slot * n..(slot + 1) * n]);

@@ -111,6 +111,9 @@ impl LocalProblem {
             self.w.block(i, i).map_or(0.0, |b| b.iter().step_by(n + 1).sum::<f64>() / n as f64)
         };
         let own: Vec<f64> = (0..self.w.block_count()).map(mean).collect();
+        if own.iter().all(|d| *d > 0.0) {
+            return own;
+        }
         let positive = own.iter().filter(|d| **d > 0.0);
         let typical = positive.clone().sum::<f64>() / positive.count().max(1) as f64;
         let fallback = if typical > 0.0 { typical } else { 1.0 };
@@ -231,6 +234,11 @@ fn squares(sets: &[AdmissibleSet], offsets: &[usize], scales: &Scales, r: &[f64]
         };
         if let (AdmissibleSet::Coulomb { mu }, Some(r), Some(u)) = (set, vector(r), vector(u)) {
             // the common case without slices
+            if r == DVec3::ZERO && u.x >= 0.0 {
+                // open: nothing is missed
+                q_scaled += length(&q[range]) / d;
+                continue;
+            }
             let u = DVec3::new(u.x + mu * (u.y * u.y + u.z * u.z).sqrt(), u.y, u.z);
             let error = |step: f64| {
                 let mut x = r - step * u;
@@ -255,7 +263,8 @@ fn squares(sets: &[AdmissibleSet], offsets: &[usize], scales: &Scales, r: &[f64]
         scaled += d * own;
         q_scaled += length(&q[range]) / d;
         // the digits of u are no better than those of W r
-        let missed = (d * own.sqrt()).max(f64::EPSILON * d * length(r).sqrt());
+        let rounding = f64::EPSILON * f64::EPSILON * length(r);
+        let missed = d * (if rounding > own { rounding } else { own }).sqrt();
         // not `max`: an error that is no number is no small one
         violation = if missed <= violation { violation } else { missed };
         let missed = scales.misfit(i, missed);
@@ -273,6 +282,10 @@ pub(super) fn size(what: &str, found: usize, needed: usize, why: &str) -> Result
 }
 
 pub(super) fn finite(what: &str, values: &[f64]) -> Result<(), ProblemError> {
+    // in one go: no branch a number
+    if values.iter().fold(true, |all, x| all & x.is_finite()) {
+        return Ok(());
+    }
     match values.iter().position(|x| !x.is_finite()) {
         None => Ok(()),
         Some(k) => Err(ProblemError::NotFinite { what: format!("value {k} of {what}") }),
