@@ -54,6 +54,8 @@ const LOOSE_SPLITTING: usize = 450;
 const LOOSE_RHO: f64 = 0.3;
 /// Iterations of the first Newton method on all rows; where it works it needs 8 to 20.
 const FIRST_NEWTON: usize = 40;
+/// Share of the error that a budget of proximal steps may leave for another to follow.
+const GAIN: f64 = 0.2;
 /// Sweeps, in factorisations, that are tried before Newton.
 const PATIENCE: f64 = 8.0;
 /// Factorisations, in sweeps, from which on splitting goes before Newton.
@@ -209,10 +211,14 @@ impl Auto {
                         let steps = within(&work.report, paths, 250 * scale, sweep);
                         work.stage(Start::Best, r, u, |r, u, w| split(steps, rho, r, u, w))
                     }
-                    (0, false) | (1, true) => {
+                    (0, false) | (1, true) => loop {
+                        let before = work.error;
                         let steps = within(&work.report, paths, 50 * scale, newton_step);
-                        work.stage(Start::Best, r, u, |r, u, w| proximal(steps, alpha).run(&mut newton, r, u, w))
-                    }
+                        let over = work.stage(Start::Best, r, u, |r, u, w| proximal(steps, alpha).run(&mut newton, r, u, w));
+                        if over || work.error > GAIN * before {
+                            break over;
+                        }
+                    },
                     _ => {
                         let steps = within(&work.report, paths, 1000 * scale, newton_step);
                         work.stage(Start::Guess, r, u, |r, u, w| fischer(steps, 4).solve_watched(p, r, u, w))
