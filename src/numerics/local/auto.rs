@@ -14,11 +14,13 @@
 
 use super::admm::{Admm, Splitting};
 use super::alternation::Search;
+use super::interior_point::InteriorPoint;
 use super::newton::SemismoothNewton;
 use super::nsgs::{Acceleration, Nsgs, Sweeper};
 use super::proximal::{Newton, ProximalPoint};
 use super::starts::{self, Starts};
 use super::{LocalProblem, LocalSolver};
+use crate::numerics::admissible::AdmissibleSet::{Free, NonNegative, SecondOrder};
 use crate::numerics::{Measure, Progress, Report, Status, Watch};
 use std::cell::Cell;
 
@@ -149,6 +151,14 @@ impl Auto {
         // splitting and Newton on all rows have their own way from the first guess, and are often worse off with the point of the sweeps
         if loose && affordable && work.stage(Start::Guess, r, u, |r, u, w| split(LOOSE_SPLITTING, LOOSE_RHO, r, u, w)) {
             return work.report;
+        }
+        // without shift the central path leads to a solution, and from nothing
+        let convex = p.sets.iter().all(|set| matches!(set, Free | NonNegative | SecondOrder { .. }));
+        if convex && affordable {
+            let interior = InteriorPoint { tolerance: self.tolerance, measure: self.measure, ..InteriorPoint::default() };
+            if work.stage(Start::Guess, r, u, |r, u, w| interior.solve_watched(p, r, u, w)) {
+                return work.report;
+            }
         }
         let patience = (PATIENCE * cost) as usize;
         if patience > FIRST && work.stage(Start::Best, r, u, |r, u, w| sweeps(patience, 0).run(&sweeper, r, u, w)) {
