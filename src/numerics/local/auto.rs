@@ -15,6 +15,7 @@
 use super::admm::{Admm, Splitting};
 use super::alternation::Search;
 use super::interior_point::InteriorPoint;
+use super::lagged::Lagged;
 use super::newton::SemismoothNewton;
 use super::nsgs::{Acceleration, Nsgs, Sweeper};
 use super::proximal::{Newton, ProximalPoint};
@@ -58,6 +59,8 @@ const LOOSE_RHO: f64 = 0.3;
 const FIRST_NEWTON: usize = 40;
 /// Share of the error that a budget of proximal steps may leave for another to follow.
 const GAIN: f64 = 0.2;
+/// Newton steps by each function from the convex problem of a known shift.
+const LAGGED: usize = 400;
 /// Sweeps, in factorisations, that are tried before Newton.
 const PATIENCE: f64 = 8.0;
 /// Factorisations, in sweeps, from which on splitting goes before Newton.
@@ -214,6 +217,7 @@ impl Auto {
                 }
                 apart.set((work.report.iterations - before.iterations, work.report.factorisations - before.factorisations));
             }
+            let lagged = round <= 1 && affordable && Lagged::takes(p);
             let (alpha, rho) = ([1e-3, 1e-5, 1e-2][round % 3], [0.1, 0.3, 0.03][round % 3]);
             for step in 0..if affordable { 3 } else { 0 } {
                 let solved = match (step, cost > DEAR) {
@@ -236,6 +240,13 @@ impl Auto {
                 };
                 if solved {
                     return work.report;
+                }
+                if step == 0 && lagged {
+                    let steps = within(&work.report, paths, LAGGED, 4.0 * newton_step);
+                    let try_it = Lagged { tolerance: self.tolerance, measure: self.measure, steps };
+                    if work.stage(Start::Best, r, u, |r, u, w| try_it.run(p, r, u, w)) {
+                        return work.report;
+                    }
                 }
             }
             let budget = within(&work.report, paths, (2 * patience).max(200) * scale, sweep);

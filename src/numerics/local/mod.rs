@@ -26,6 +26,7 @@ pub(crate) mod fixed_point;
 mod infeasibility;
 pub(crate) mod interior_point;
 pub(super) mod kernel;
+mod lagged;
 pub(crate) mod newton;
 pub(crate) mod nsgs;
 mod path;
