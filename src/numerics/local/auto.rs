@@ -57,10 +57,14 @@ const LOOSE_SPLITTING: usize = 450;
 const LOOSE_RHO: f64 = 0.3;
 /// Iterations of the first Newton method on all rows; where it works it needs 8 to 20.
 const FIRST_NEWTON: usize = 40;
+/// First α of the proximal steps, in turn.
+const ALPHAS: [f64; 3] = [1e-3, 1e-5, 1e-2];
 /// Share of the error that a budget of proximal steps may leave for another to follow.
 const GAIN: f64 = 0.2;
-/// Newton steps by each function from the convex problem of a known shift.
-const LAGGED: usize = 400;
+/// Proximal steps before the convex problem of a known shift: close to a solution they need no more.
+const PROBE: usize = 12;
+/// Iterations from convex problems of a known shift.
+const LAGGED: usize = 1600;
 /// Sweeps, in factorisations, that are tried before Newton.
 const PATIENCE: f64 = 8.0;
 /// Factorisations, in sweeps, from which on splitting goes before Newton.
@@ -167,8 +171,29 @@ impl Auto {
         if patience > FIRST && work.stage(Start::Best, r, u, |r, u, w| sweeps(patience, 0).run(&sweeper, r, u, w)) {
             return work.report;
         }
+        let swept = r.to_vec();
         if affordable && cost < DEAR && work.stage(Start::Guess, r, u, |r, u, w| fischer(FIRST_NEWTON, 0).solve_watched(p, r, u, w)) {
             return work.report;
+        }
+        if affordable && Lagged::takes(p) {
+            loop {
+                let before = work.error;
+                if work.stage(Start::Best, r, u, |r, u, w| proximal(PROBE, ALPHAS[0]).run(&mut newton, r, u, w)) {
+                    return work.report;
+                }
+                if work.error > GAIN * before {
+                    break;
+                }
+            }
+            let lagged = Lagged { tolerance: self.tolerance, measure: self.measure, steps: LAGGED };
+            // what came after the sweeps is better, but its slip is that of the solution that the others could not reach
+            let solve = |r: &mut [f64], u: &mut [f64], w: &mut Watch| {
+                r.copy_from_slice(&swept);
+                lagged.run(p, r, u, w)
+            };
+            if work.stage(Start::Best, r, u, solve) {
+                return work.report;
+            }
         }
         // what a step of each method costs, and what the later rounds may still spend; the first is bounded by its own budgets
         let (sweep, newton_step) = (sweeper.cost(), cost_of_newton / DENSE_SPEED + 2.0 * sweeper.cost());
@@ -217,8 +242,7 @@ impl Auto {
                 }
                 apart.set((work.report.iterations - before.iterations, work.report.factorisations - before.factorisations));
             }
-            let lagged = round <= 1 && affordable && Lagged::takes(p);
-            let (alpha, rho) = ([1e-3, 1e-5, 1e-2][round % 3], [0.1, 0.3, 0.03][round % 3]);
+            let (alpha, rho) = (ALPHAS[round % 3], [0.1, 0.3, 0.03][round % 3]);
             for step in 0..if affordable { 3 } else { 0 } {
                 let solved = match (step, cost > DEAR) {
                     (0, true) | (1, false) => {
@@ -240,13 +264,6 @@ impl Auto {
                 };
                 if solved {
                     return work.report;
-                }
-                if step == 0 && lagged {
-                    let steps = within(&work.report, paths, LAGGED, 4.0 * newton_step);
-                    let try_it = Lagged { tolerance: self.tolerance, measure: self.measure, steps };
-                    if work.stage(Start::Best, r, u, |r, u, w| try_it.run(p, r, u, w)) {
-                        return work.report;
-                    }
                 }
             }
             let budget = within(&work.report, paths, (2 * patience).max(200) * scale, sweep);
