@@ -28,7 +28,15 @@ pub struct BlockRows {
 
 impl Default for BlockRows {
     fn default() -> Self {
-        Self { offsets: vec![0], starts: vec![0], columns: Vec::new(), positions: vec![0], values: Vec::new(), uniform: None, diagonal: Vec::new() }
+        Self {
+            offsets: vec![0],
+            starts: vec![0],
+            columns: Vec::new(),
+            positions: vec![0],
+            values: Vec::new(),
+            uniform: None,
+            diagonal: Vec::new(),
+        }
     }
 }
 

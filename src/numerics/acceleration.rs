@@ -45,14 +45,7 @@ impl Anderson {
     /// For vectors of n numbers and a window of at most 12 differences.
     pub fn new(n: usize, window: usize) -> Self {
         let window = window.clamp(1, MOST);
-        Self {
-            n,
-            window,
-            fresh: true,
-            last_f: vec![0.0; n],
-            last_g: vec![0.0; n],
-            ..Self::default()
-        }
+        Self { n, window, fresh: true, last_f: vec![0.0; n], last_g: vec![0.0; n], ..Self::default() }
     }
 
     /// Forgets the past.

@@ -37,7 +37,7 @@ pub(super) fn error(global: f64, found: &Residual) -> f64 {
 
 /// The same as one number that falls without jumps: at most the tolerance where [`error`] is, in proportion above. For forecasts.
 pub(super) fn distance(global: f64, found: &Residual, tolerance: f64) -> f64 {
-    let worst = SHARE.max(tolerance / UNSOLVED) * found.misfit;
+    let worst = SHARE.max((tolerance / UNSOLVED).min(1.0)) * found.misfit;
     if worst > global { worst } else { global }
 }
 

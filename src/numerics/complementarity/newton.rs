@@ -213,7 +213,15 @@ impl ComplementaritySolver for Newton {
 }
 
 /// `(JᵀJ + λ I) dz = −JᵀΦ` with λ = 1e-8 to 1 times |Φ|, whichever factorises first.
-fn levenberg(form: &Form, da: &[f64], db: &[f64], phi: &[f64], step: &mut [f64], normal: &mut Vec<f64>, go_on: &mut dyn FnMut() -> bool) -> bool {
+fn levenberg(
+    form: &Form,
+    da: &[f64],
+    db: &[f64],
+    phi: &[f64],
+    step: &mut [f64],
+    normal: &mut Vec<f64>,
+    go_on: &mut dyn FnMut() -> bool,
+) -> bool {
     let n = form.order();
     let entry = |k: usize, i: usize| db[k] * form.m[k * n + i] + if k == i { da[k] } else { 0.0 };
     let mut lambda = 1e-8 * norm(phi).clamp(1e-3, 1.0);

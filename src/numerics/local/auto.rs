@@ -2,7 +2,9 @@
 //!
 //! ```text
 //! 1  NSGS + Anderson(10)        until the next Newton step is cheaper than what the sweeps still need
-//! 2  proximal Newton            from the best point; first where a factorisation is cheap
+//!    Newton                     from the guess; a few proximal steps from the best point
+//!    lagged                     Newton from convex problems with the slip of the sweeps as a known shift (`lagged`)
+//! 2  proximal Newton            from the best point, as long as it pays; first where a factorisation is cheap
 //! 3  ADMM + Anderson(5)         from the best point; first where it is dear (redundant, stuck piles)
 //! 4  proof that there is no solution, else Newton from further starts: faceted cones, curves of proximal problems, drawn points
 //! 5  descents of the gap between motion and reactions, with Newton from their points (`alternation`)

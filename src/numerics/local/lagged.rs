@@ -92,7 +92,8 @@ impl Lagged {
         r.copy_from_slice(&best_r);
         p.w.multiply(r, u);
         u.iter_mut().zip(&p.q).for_each(|(u, q)| *u += q);
-        let status = if best.converged() && measure.of(&best.errors()) > tolerance { crate::numerics::Status::Stalled } else { best.status };
+        let status =
+            if best.converged() && measure.of(&best.errors()) > tolerance { crate::numerics::Status::Stalled } else { best.status };
         Report { status, iterations, factorisations, ..best }
     }
 }
@@ -128,7 +129,8 @@ mod tests {
         // the velocities of the convex problem hold its shift
         for (i, set) in p.sets.iter().enumerate() {
             let range = p.w.range(i);
-            uc[range.start] -= set.shift(&u[range]);
+            let (first, shift) = (range.start, set.shift(&u[range]));
+            uc[first] -= shift;
         }
         let far = u.iter().zip(&uc).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         assert!(far < 1e-7, "{far:e}");

@@ -142,7 +142,9 @@ impl LocalProblem {
         }
         let weights = self.weights();
         let mean = weights.iter().map(|d| d / weights.len() as f64).sum::<f64>();
-        let power = |x: f64, near: std::ops::Range<f64>| if x > 0.0 && !near.contains(&x) { libm::exp2((-libm::log2(x)).round().clamp(-1000.0, 1000.0)) } else { 1.0 };
+        let power = |x: f64, near: std::ops::Range<f64>| {
+            if x > 0.0 && !near.contains(&x) { libm::exp2((-libm::log2(x)).round().clamp(-1000.0, 1000.0)) } else { 1.0 }
+        };
         let (alpha, beta) = (power(mean, NEAR_W), power(largest, NEAR));
         let unit = beta / alpha;
         if (alpha, beta) == (1.0, 1.0) || !unit.is_normal() {

@@ -239,7 +239,8 @@ impl Problem {
     /// # Ok::<(), drystone::numerics::ProblemError>(())
     /// ```
     pub fn lagged(&self, at: &Solution) -> Result<Self, ProblemError> {
-        let refused = |what: &str| ProblemError::Setting { what: "lagged friction".into(), cause: format!("needs Coulomb friction; {what}") };
+        let refused =
+            |what: &str| ProblemError::Setting { what: "lagged friction".into(), cause: format!("needs Coulomb friction; {what}") };
         let (sets, offsets) = self.blocks();
         if sets.iter().any(|set| matches!(set, AdmissibleSet::Rolling { .. })) {
             return Err(refused("resistance to rolling has two shifts"));
