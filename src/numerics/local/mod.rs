@@ -129,11 +129,11 @@ impl LocalProblem {
     }
 
     /// The same problem with W and q near one where they are far from it, by powers of two, so that no square leaves the range of
-    /// numbers and no norm mixes reactions and velocities of far different size; and β/α: `W' = α W`, `q' = β q`, `r' = r β/α`. A factor
-    /// of q alone changes no rel; one of W asks more of r than the caller does, or less, and so stays one in the wider range.
+    /// numbers and no norm mixes reactions and velocities of far different size; and β/α: `W' = α W`, `q' = β q`, `r' = r β/α`. Where W is
+    /// large, reactions are small beside velocities and rel is strict as it is; where W is small, it would be next to nothing.
     fn normalised(&self) -> Option<(Self, f64)> {
         const NEAR: std::ops::Range<f64> = 1e-4..1e4;
-        const NEAR_W: std::ops::Range<f64> = 1e-7..1e7;
+        const NEAR_W: std::ops::Range<f64> = 1e-4..1e7;
         // most problems, at the cost of one look at their numbers
         let largest = self.q.iter().fold(0.0f64, |m, q| m.max(q.abs()));
         let near = |i: usize| self.w.block(i, i).is_some_and(|b| b.iter().step_by(self.w.rows(i) + 1).all(|d| NEAR_W.contains(d)));
