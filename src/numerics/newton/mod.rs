@@ -17,9 +17,11 @@ use super::{Report, Status, admissible, admissible::AdmissibleSet, residual};
 use crate::algebra::sparse::BlockSymmetric;
 use glam::{DMat3, DVec3};
 use nodes::Nodes;
+pub(super) use point::ProximalPoint;
 
 mod interior;
 mod nodes;
+mod point;
 mod space;
 
 /// Settings of the proximal Newton solver.
@@ -70,6 +72,7 @@ pub struct Workspace {
     along: Rows,
     best: Reactions,
     interior: interior::Interior,
+    point: point::Buffers,
 }
 
 /// A velocity per contact, and one per row of the blocks.
