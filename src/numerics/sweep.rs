@@ -10,6 +10,7 @@
 //! but is no residual: it only says when the true one is worth computing.
 
 use super::central::{Balls, Piece, stand_in};
+use super::contact::{ContactOperator2, ContactOperator3};
 use super::mixed::{Answer, Contact, IMMOBILE, MAX_ROWS, MixedProblem, Reactions, RigidMass, Twist, Velocities};
 use super::{Report, Status, admissible::AdmissibleSet, residual, residual::Residual};
 use glam::DVec3;
@@ -474,7 +475,7 @@ fn visit_group<C: TwistCell>(masses: &[RigidMass], contacts: &[Contact], shifts:
         let u = c.to_local(v1.at(c.arm1) - v2.at(c.arm2)) + c.b;
         let q = u - c.local.apply(*r);
         let new = match shifts.get(k) {
-            None => c.local.solve(q, c.mu),
+            None => c.local.solve_near(q, c.mu, *r),
             Some(&shift) => c.local.solve_convex(q + shift * DVec3::X, c.mu),
         };
         let dr = new - *r;
@@ -524,12 +525,17 @@ fn solve_block(set: AdmissibleSet, w: &[f64], q: &[f64], r: &mut [f64]) {
             }
         }
         AdmissibleSet::Coulomb { mu } if n == 3 => {
-            if let Some(local) = super::contact::LocalOperator::new(w[0], [w[1], w[2]], [w[4], w[5], w[8]]) {
-                local.solve(DVec3::from_slice(q), mu).write_to_slice(r);
+            if let Some(local) = w.try_into().ok().and_then(ContactOperator3::new) {
+                r.copy_from_slice(&local.solve_near([q[0], q[1], q[2]], mu, [r[0], r[1], r[2]]));
                 return;
             }
         }
-        AdmissibleSet::Coulomb { mu } if n == 2 => return solve_plane_contact(w, q, mu, r),
+        AdmissibleSet::Coulomb { mu } if n == 2 => {
+            if let Some(local) = w.try_into().ok().and_then(ContactOperator2::new) {
+                r.copy_from_slice(&local.solve([q[0], q[1]], mu));
+                return;
+            }
+        }
         _ => {}
     }
     for _ in 0..INNER_PASSES {
@@ -544,30 +550,3 @@ fn solve_block(set: AdmissibleSet, w: &[f64], q: &[f64], r: &mut [f64]) {
 
 /// Passes over the rows of a block of bounds; one is exact for a single row, more only help.
 const INNER_PASSES: usize = 8;
-
-/// Two rows `(n, t)`: stick, or slip to the side that the stick reaction points to.
-fn solve_plane_contact(w: &[f64], q: &[f64], mu: f64, r: &mut [f64]) {
-    r.fill(0.0);
-    if q[0] >= 0.0 {
-        return;
-    }
-    let det = w[0] * w[3] - w[1] * w[2];
-    if det > 0.0 {
-        let stick = [-(w[3] * q[0] - w[1] * q[1]) / det, -(w[0] * q[1] - w[2] * q[0]) / det];
-        if stick[0] >= 0.0 && stick[1].abs() <= mu * stick[0] {
-            r.copy_from_slice(&stick);
-            return;
-        }
-    }
-    let c = q[1] - w[2] * q[0] / w[0];
-    for side in [-c.signum(), c.signum()] {
-        let effective = w[0] + side * mu * w[1];
-        let rn = -q[0] / effective;
-        // Painlevé: an invalid side has no positive effective mass or would slip against its own friction
-        if effective > 0.0 && side * (q[1] + (w[2] + side * mu * w[3]) * rn) <= 0.0 {
-            r.copy_from_slice(&[rn, side * mu * rn]);
-            return;
-        }
-    }
-    r[0] = -q[0] / w[0];
-}

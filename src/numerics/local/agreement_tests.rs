@@ -1,7 +1,6 @@
 //! All further solvers on random assemblies: what is well posed they solve, and they agree in u.
 
 use super::assemblies::{Law, assembly};
-use super::contact::tests::Random;
 use super::equations::Function;
 use super::fixed_point::{AclmFixedPoint, DeSaxceFixedPoint, TrescaFixedPoint};
 use super::interior_point::InteriorPoint;
@@ -10,6 +9,7 @@ use super::projection::{ExtraGradient, FixedPoint, HyperplaneProjection};
 use super::{LocalProblem, LocalSolver, nsgs::Nsgs};
 use crate::algebra::blocks::BlockRows;
 use crate::numerics::admissible::AdmissibleSet;
+use crate::numerics::contact::tests::Random;
 use proptest::prelude::*;
 
 fn newton(function: Function) -> Box<dyn LocalSolver> {

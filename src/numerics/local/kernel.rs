@@ -3,8 +3,8 @@
 //! Coulomb contacts and scalar rows are solved exactly, joints by their inverse; what is left by projected iterations.
 
 use super::LocalProblem;
-use super::contact::{ContactOperator2, ContactOperator3, RollingOperator};
 use crate::numerics::admissible::AdmissibleSet;
+use crate::numerics::contact::{ContactOperator2, ContactOperator3, RollingOperator};
 
 /// How one block is solved.
 #[derive(Clone, Debug)]
