@@ -49,6 +49,7 @@ pub mod mixed;
 pub mod mlcp;
 pub mod newton;
 pub mod operator;
+mod projection;
 pub mod qp;
 pub mod relay;
 pub mod residual;

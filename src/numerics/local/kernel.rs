@@ -3,6 +3,7 @@
 //! Coulomb contacts and scalar rows are solved exactly, joints by their inverse; what is left by projected iterations.
 
 use super::LocalProblem;
+use crate::algebra::dense;
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::contact::{ContactOperator2, ContactOperator3, RollingOperator};
 
@@ -29,7 +30,8 @@ pub(in crate::numerics) enum Kernel {
     },
     /// equations: `r = −W⁻¹ q`
     Free {
-        inverse: Vec<f64>,
+        lu: Vec<f64>,
+        rows: Vec<u32>,
     },
     /// `r ← P_K(r − û / λ)` until it stands
     Projected {
@@ -63,7 +65,7 @@ impl Kernel {
             }
             (_, 1) if w[0] > 0.0 => Self::Scalar { inverse: 1.0 / w[0], set },
             (_, 1) => Self::Fixed,
-            (AdmissibleSet::Free, _) => inverse(w, rows).map_or(Self::Fixed, |inverse| Self::Free { inverse }),
+            (AdmissibleSet::Free, n) => factors(w, n).map_or(Self::Fixed, |(lu, rows)| Self::Free { lu, rows }),
             _ => {
                 let norm = w.chunks_exact(rows).map(|row| row.iter().map(|x| x.abs()).sum::<f64>()).fold(0.0, f64::max);
                 if norm > 0.0 { Self::Projected { w: w.to_vec(), step: 1.0 / norm, set } } else { Self::Fixed }
@@ -88,10 +90,9 @@ impl Kernel {
                 r[0] = -q[0] * inverse;
                 set.project(&mut r[..1]);
             }
-            Self::Free { inverse } => {
-                for (row, r) in inverse.chunks_exact(q.len()).zip(r.iter_mut()) {
-                    *r = -row.iter().zip(q).map(|(a, q)| a * q).sum::<f64>();
-                }
+            Self::Free { lu, rows } => {
+                r.iter_mut().zip(q).for_each(|(r, q)| *r = -q);
+                dense::lu_solve(lu, rows, r);
             }
             Self::Projected { w, step, set } => projected(w, q, *step, *set, r),
             Self::Fixed => {}
@@ -132,34 +133,12 @@ fn projected(w: &[f64], q: &[f64], step: f64, set: AdmissibleSet, r: &mut [f64])
     }
 }
 
-/// Inverse of a small general matrix by Gauss–Jordan with partial pivoting; `None` when it is singular.
-fn inverse(a: &[f64], n: usize) -> Option<Vec<f64>> {
-    let mut a = a.to_vec();
-    let mut b: Vec<f64> = (0..n * n).map(|k| f64::from(u8::from(k % (n + 1) == 0))).collect();
-    let scale = a.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-    for c in 0..n {
-        let pivot = (c..n).max_by(|&i, &j| a[i * n + c].abs().total_cmp(&a[j * n + c].abs()))?;
-        if a[pivot * n + c].abs() <= 1e-14 * scale {
-            return None;
-        }
-        for k in 0..n {
-            a.swap(c * n + k, pivot * n + k);
-            b.swap(c * n + k, pivot * n + k);
-        }
-        let inverse = 1.0 / a[c * n + c];
-        for k in 0..n {
-            a[c * n + k] *= inverse;
-            b[c * n + k] *= inverse;
-        }
-        for i in (0..n).filter(|&i| i != c) {
-            let factor = a[i * n + c];
-            for k in 0..n {
-                a[i * n + k] -= factor * a[c * n + k];
-                b[i * n + k] -= factor * b[c * n + k];
-            }
-        }
-    }
-    Some(b)
+/// LU factors of a small general matrix; `None` when it is singular.
+fn factors(w: &[f64], n: usize) -> Option<(Vec<f64>, Vec<u32>)> {
+    let (mut lu, mut rows) = (w.to_vec(), vec![0; n]);
+    let scale = w.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+    let regular = dense::lu(&mut lu, &mut rows).is_none() && lu.iter().step_by(n + 1).all(|pivot| pivot.abs() > 1e-14 * scale);
+    regular.then_some((lu, rows))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::{Answer, Family, Problem, Settings};
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::complementarity::{Auto as Pivoting, InteriorPoint as CentralPath};
 use crate::numerics::complementarity::{BlockGaussSeidel, Enumeration, Lemke, Murty, Newton, NewtonFunction, Pgs};
-use crate::numerics::global::{admm::BodyAdmm, auto::GlobalAuto, proximal::BodyNewton};
+use crate::numerics::global::{admm::IN_BODY_SPACE, auto::GlobalAuto, proximal::BodyNewton};
 use crate::numerics::local::admm::Admm;
 use crate::numerics::local::auto::Auto;
 use crate::numerics::local::equations::Function;
@@ -17,10 +17,9 @@ use crate::numerics::local::fixed_point::{AclmFixedPoint, DeSaxceFixedPoint, Tre
 use crate::numerics::local::interior_point::InteriorPoint;
 use crate::numerics::local::newton::SemismoothNewton;
 use crate::numerics::local::nsgs::Nsgs;
-use crate::numerics::local::projection::{ExtraGradient, FixedPoint, HyperplaneProjection};
 use crate::numerics::local::proximal::ProximalPoint;
+use crate::numerics::projection::{Projection, Scheme};
 use crate::numerics::qp::{Admm as QpAdmm, ProjectedGradient};
-use crate::numerics::vi::Projection;
 use crate::numerics::{ProblemError, Watch};
 
 /// A registered solver.
@@ -156,7 +155,10 @@ pub fn all() -> &'static [Entry] {
         entry!(
             "body_admm",
             "splitting with the velocities as unknowns: redundant contacts cost little",
-            [Global] => global BodyAdmm { max_iterations }
+            [Global] => global Admm {
+                max_iterations, max_iterations: IN_BODY_SPACE.max_iterations, rho: IN_BODY_SPACE.rho,
+                max_changes: IN_BODY_SPACE.max_changes, patience: IN_BODY_SPACE.patience
+            }
         ),
         entry!(
             "body_newton",
@@ -191,19 +193,19 @@ pub fn all() -> &'static [Entry] {
         entry!(
             "vi_extragradient",
             "two projections a step: monotone problems where one projection cycles",
-            [Local, Global] => friction ExtraGradient { max_iterations };
+            [Local, Global] => friction Projection { max_iterations, scheme: Scheme::Extragradient };
             Vi => Projection { max_iterations }; Operator => Projection { max_iterations }
         ),
         entry!(
             "vi_fixed_point",
             "projection with adaptive steps: no factorisation, no contact solver",
-            [Local, Global] => friction FixedPoint { max_iterations };
+            [Local, Global] => friction Projection { max_iterations, scheme: Scheme::FixedPoint };
             Vi => Projection { max_iterations }; Operator => Projection { max_iterations }
         ),
         entry!(
             "hyperplane",
             "projection on separating hyperplanes: slow, for comparison",
-            [Local, Global] => friction HyperplaneProjection { max_iterations };
+            [Local, Global] => friction Projection { max_iterations, scheme: Scheme::Hyperplane };
             Vi => Projection { max_iterations }; Operator => Projection { max_iterations }
         ),
         entry!("de_saxce", "fixed point on the De Saxcé shift", [Local, Global] => friction DeSaxceFixedPoint { max_outer }),
