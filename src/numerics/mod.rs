@@ -37,6 +37,7 @@ pub(crate) mod complementarity;
 pub mod contact;
 mod disjoint;
 mod feasibility;
+mod forecast;
 pub mod global;
 #[cfg(feature = "lens")]
 pub mod hyperstatic;

@@ -11,6 +11,7 @@
 
 use super::central::{Balls, Piece, stand_in};
 use super::contact::{ContactOperator2, ContactOperator3};
+use super::forecast::Forecast;
 use super::mixed::{Answer, Contact, IMMOBILE, MAX_ROWS, MixedProblem, Reactions, RigidMass, Twist, Velocities};
 use super::{Report, Status, admissible::AdmissibleSet, residual, residual::Residual};
 use glam::DVec3;
@@ -92,9 +93,8 @@ impl GaussSeidel {
         }
         let balls = work.prepare(p, answer);
         let mut best = f64::INFINITY;
-        let mut anchor = (0, f64::INFINITY);
+        let mut forecast = Forecast::new(self.foresight, FIRST_FORECAST.max(self.foresight / EARLY), 1);
         let mut last_norm = f64::INFINITY;
-        let first_forecast = FIRST_FORECAST.max(self.foresight / EARLY);
         let mut next_check = FIRST_FORECAST;
         let mut last_check = 0;
         let mut factor = 0.5;
@@ -131,14 +131,9 @@ impl GaussSeidel {
                         kept = true;
                     }
                 }
-                if self.foresight > 0 && k >= first_forecast && k >= 2 * anchor.0 {
-                    let gain = libm::log(anchor.1 / best);
-                    let needed = libm::log(best / self.tolerance) / gain * (k - anchor.0) as f64;
-                    if anchor.1.is_finite() && (needed.is_nan() || needed > self.foresight as f64) {
-                        report.status = Status::Stalled;
-                        break;
-                    }
-                    anchor = (k, best);
+                if forecast.is_hopeless(k, best, self.tolerance) {
+                    report.status = Status::Stalled;
+                    break;
                 }
             }
             if self.accelerate {
