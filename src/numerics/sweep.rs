@@ -10,10 +10,10 @@
 //! but is no residual: it only says when the true one is worth computing.
 
 use super::central::{Balls, Piece, stand_in};
-use super::contact::{ContactOperator2, ContactOperator3};
 use super::forecast::Forecast;
+use super::local::kernel::solve_once;
 use super::mixed::{Answer, Contact, IMMOBILE, MAX_ROWS, MixedProblem, Reactions, RigidMass, Twist, Velocities};
-use super::{Report, Status, admissible::AdmissibleSet, residual, residual::Residual};
+use super::{Report, Status, residual, residual::Residual};
 use glam::DVec3;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -489,7 +489,7 @@ fn visit_group<C: TwistCell>(masses: &[RigidMass], contacts: &[Contact], shifts:
     }
 }
 
-/// Solves one block exactly (or by inner passes where rows of a non-polyhedral or bounded set couple).
+/// Solves one block, see [`solve_once`].
 fn visit_block(p: &MixedProblem, block: &super::mixed::Block, r: &mut [f64], change: &mut [f64], v: &mut Velocities) {
     let n = block.rows;
     let w = &p.block_w[block.local..][..n * n];
@@ -499,49 +499,10 @@ fn visit_block(p: &MixedProblem, block: &super::mixed::Block, r: &mut [f64], cha
         q[i] -= (0..n).map(|j| w[i * n + j] * r[j]).sum::<f64>();
     }
     new[..n].copy_from_slice(r);
-    solve_block(block.set, w, &q[..n], &mut new[..n]);
+    solve_once(block.set, w, &q[..n], &mut new[..n]);
     for i in 0..n {
         change[i] = new[i] - r[i];
         r[i] = new[i];
     }
     p.kick_block(block, change, v);
 }
-
-/// `u = W r + q` with one admissible set; `r` holds the guess.
-fn solve_block(set: AdmissibleSet, w: &[f64], q: &[f64], r: &mut [f64]) {
-    let n = q.len();
-    match set {
-        AdmissibleSet::Free => {
-            let mut rhs = [0.0; MAX_ROWS];
-            (0..n).for_each(|i| rhs[i] = -q[i]);
-            if crate::algebra::dense::solve_spd(w, &mut rhs[..n]) {
-                r.copy_from_slice(&rhs[..n]);
-                return;
-            }
-        }
-        AdmissibleSet::Coulomb { mu } if n == 3 => {
-            if let Some(local) = w.try_into().ok().and_then(ContactOperator3::new) {
-                r.copy_from_slice(&local.solve_near([q[0], q[1], q[2]], mu, [r[0], r[1], r[2]]));
-                return;
-            }
-        }
-        AdmissibleSet::Coulomb { mu } if n == 2 => {
-            if let Some(local) = w.try_into().ok().and_then(ContactOperator2::new) {
-                r.copy_from_slice(&local.solve([q[0], q[1]], mu));
-                return;
-            }
-        }
-        _ => {}
-    }
-    for _ in 0..INNER_PASSES {
-        for i in 0..n {
-            let u: f64 = q[i] + (0..n).map(|j| w[i * n + j] * r[j]).sum::<f64>();
-            let mut x = [r[i] - u / w[i * n + i]];
-            set.project(&mut x);
-            r[i] = x[0];
-        }
-    }
-}
-
-/// Passes over the rows of a block of bounds; one is exact for a single row, more only help.
-const INNER_PASSES: usize = 8;
