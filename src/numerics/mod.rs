@@ -102,7 +102,9 @@ pub enum Method {
     Rest,
     /// Proximal Newton, where sweeps promised to stall.
     Newton,
-    /// Sweeps without acceleration, where Newton stalled.
+    /// Proximal point around Newton with the derivative of the De Saxcé shift, where that stalled too.
+    Point,
+    /// Sweeps without acceleration, where a convex problem with known shifts stalled.
     PlainSweeps,
     /// A convex problem: a scene with lagged friction where sweeps promised to stall, or a known shift whose answer meets Coulomb's law.
     Convex,
@@ -125,6 +127,7 @@ impl std::fmt::Display for Method {
             Self::Calm => "sweeps that calm",
             Self::Rest => "rest",
             Self::Newton => "Newton",
+            Self::Point => "proximal point",
             Self::PlainSweeps => "plain sweeps",
             Self::Convex => "convex problem",
             Self::Library => "solvers for problems from files",

@@ -184,14 +184,18 @@ fn hinged_dominoes_fall_whatever_the_tolerance() {
 fn a_pile_of_cylinders_does_not_creep() {
     let scene = Scene::from_toml(&text("cylinders"), "cylinders").unwrap_or_else(|e| panic!("{e}"));
     let mut built = drystone::scenes::build(&scene).unwrap_or_else(|e| panic!("{e}"));
-    let sim = &mut built.simulation;
-    sim.run_until(3.0).unwrap_or_else(|e| panic!("{e}"));
-    let before = sim.balance().energy;
-    sim.run_until(4.0).unwrap_or_else(|e| panic!("{e}"));
-    // one that rolls to and fro in a valley keeps the sum of its energies
-    let lost = (before.total() - sim.balance().energy.total()).abs() / before.potential;
-    println!("lost {lost:e}, kinetic {:e} J", before.kinetic);
-    assert!(lost < 1e-5 && before.kinetic < 1e-4 * before.potential, "lost {lost:e}, kinetic {:e} J", before.kinetic);
+    // heights of the bodies that lie still; one that rolls to and fro in a valley loses height of its own
+    let look = |built: &Built| -> Vec<(f64, f64)> {
+        let world = built.simulation.world();
+        let state = |&e| Some((world.get::<Velocity>(e)?.linear.length(), world.get::<BodyPose>(e)?.0.position.z));
+        built.entities.iter().filter_map(state).collect()
+    };
+    built.simulation.run_until(3.0).unwrap_or_else(|e| panic!("{e}"));
+    let before = look(&built);
+    built.simulation.run_until(4.0).unwrap_or_else(|e| panic!("{e}"));
+    let still: Vec<_> = before.iter().zip(look(&built)).filter(|((v, _), _)| *v < 1e-3).map(|((_, z), (_, after))| (*z, z - after)).collect();
+    let (height, lost) = still.iter().fold((0.0, 0.0), |s, x| (s.0 + x.0, s.1 + x.1));
+    assert!(lost.abs() < 1e-5 * height && still.len() + 2 >= before.len(), "{lost:e} of {height} m, {} lie still", still.len());
 }
 
 /// An arch of 21 voussoirs, t/R = 0.15, with this part of the lateral load at which limit analysis says that it falls (0.14832 g).

@@ -16,15 +16,18 @@ pub struct Memory {
     setbacks: Vec<Setback>,
 }
 
-/// How many islands were to go without tries after the last failure, and how many still are.
+/// Failures since the last success, and how many islands still go without tries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Setback {
-    last: u8,
+    failures: u8,
     pause: u8,
 }
 
-/// Longest pause: what a try costs in vain counts for little then, and a scene that has become easier is soon noticed.
-const LONGEST: u8 = 15;
+/// Failures in a row before the first pause: a step that was not solved makes the next one harder, one that was makes it easier.
+const PATIENT: u8 = 4;
+/// Failures from which pauses stay as long as they are: what a try costs in vain counts for little then, and a scene that has become
+/// easier is soon noticed.
+const LONGEST: u8 = PATIENT + 4;
 
 impl Memory {
     fn setback(&mut self, rows: usize) -> &mut Setback {
@@ -48,11 +51,11 @@ impl Memory {
         *self.setback(rows) = Setback::default();
     }
 
-    /// Neither: twice as many as the last time go without.
+    /// Neither: after several times in a row, 1, 3, 7, 15 go without.
     pub(super) fn failed(&mut self, rows: usize) {
         let own = self.setback(rows);
-        own.last = (2 * own.last + 1).min(LONGEST);
-        own.pause = own.last;
+        own.failures = (own.failures + 1).min(LONGEST);
+        own.pause = (1 << own.failures.saturating_sub(PATIENT)) - 1;
     }
 }
 
@@ -70,7 +73,7 @@ mod tests {
                 memory.failed(100);
             }
         }
-        assert_eq!(tries, [0, 2, 6, 14, 30, 46]);
+        assert_eq!(tries, [0, 1, 2, 3, 4, 6, 10, 18, 34, 50]);
         assert!(!memory.pauses(1000), "islands of another size");
         memory.succeeded(100);
         assert!(!memory.pauses(100) && !memory.pauses(100));

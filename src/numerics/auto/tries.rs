@@ -1,8 +1,8 @@
 //! What is tried on an island that sweeps cannot do, the cheapest first.
 //!
 //! ```text
-//! proximal Newton          where sweeps promise to stall
-//! plain sweeps             where many contacts change between slip and stick
+//! proximal Newton          where sweeps promise to stall: a pile that sticks
+//! proximal point           Newton with the derivative of the shift: where bodies slip
 //! lagged law               the slip at hand as a known shift: a convex problem, solved for sure where it has a solution
 //! contradiction            no velocities at all? then the least violation, proved and named
 //! the solvers of `global`  small islands
@@ -20,6 +20,12 @@ use super::super::{Measure, Method, Report, Status, newton, sweep::GaussSeidel};
 use super::{Auto, Workspace, newton_cost};
 use glam::DVec3;
 
+/// Factorisations of Newton that follows the shift: what it solves it solves in few.
+const NEWTON: usize = 20;
+/// Effort of the proximal point in sweeps, cost of its factorisation over that of Newton, and factorisations it has in any case.
+const POINT_SWEEPS: f64 = 60_000.0;
+const LU_COST: f64 = 2.0;
+const POINT_LEAST: usize = 40;
 /// Sweeps without acceleration before the last resort.
 const PLAIN_SWEEPS: usize = 3000;
 /// Times the lagged law is solved with shifts that shrink.
@@ -105,12 +111,20 @@ impl<'a> Tries<'a> {
         found.report(Report { status, ended_by, ..self.best })
     }
 
-    /// Newton, and sweeps where many contacts change between slip and stick: there Newton's shift stalls and acceleration can cycle.
+    /// Newton with the shift of each iterate, enough for a pile that sticks; then Newton with the derivative of the shift.
     fn exact(&mut self) -> bool {
         let auto = *self.auto;
-        self.attempt(Method::Newton, |p, answer, work| Some(auto.newton().solve(p, answer, &mut work.newton)))
+        let newton = newton::ProximalNewton { max_iterations: auto.max_newton.min(NEWTON), ..auto.newton() };
+        self.attempt(Method::Newton, |p, answer, work| Some(newton.solve(p, answer, &mut work.newton)))
             || self.best.error() <= ROUNDING
-            || self.plain()
+            || self.point()
+    }
+
+    fn point(&mut self) -> bool {
+        let affordable = (POINT_SWEEPS / (LU_COST * newton_cost(self.p))) as usize;
+        let max_iterations = affordable.clamp(POINT_LEAST, 3 * self.auto.max_newton.max(POINT_LEAST));
+        let point = newton::ProximalPoint { tolerance: self.auto.tolerance, max_iterations };
+        self.attempt(Method::Point, |p, answer, work| Some(point.solve(p, answer, &mut work.newton, &mut work.sweep)))
     }
 
     fn plain(&mut self) -> bool {

@@ -16,7 +16,7 @@ use crate::numerics::admissible::AdmissibleSet;
 
 /// Steps ρ of one block: for its normal, its tangents and its moments.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Steps {
+pub(in crate::numerics) struct Steps {
     pub(super) normal: f64,
     pub(super) tangent: f64,
     moment: f64,
@@ -24,7 +24,7 @@ pub(super) struct Steps {
 
 impl Steps {
     /// `ρ_n = 1/W_nn`, `ρ_t = 1/λ` with λ a bound of the spectrum of W_tt; for other sets 1/λ of the whole block.
-    pub(super) fn of(set: AdmissibleSet, w: Option<&[f64]>, rows: usize, weight: f64) -> Self {
+    pub(in crate::numerics) fn of(set: AdmissibleSet, w: Option<&[f64]>, rows: usize, weight: f64) -> Self {
         let fallback = 1.0 / weight;
         let Some(w) = w else { return Self { normal: fallback, tangent: fallback, moment: fallback } };
         let bound = |from: usize, to: usize| {
@@ -50,14 +50,14 @@ impl Steps {
     }
 
     /// The steps of `W + α D`.
-    pub(super) fn with_proximal(self, alpha: f64) -> Self {
+    pub(in crate::numerics) fn with_proximal(self, alpha: f64) -> Self {
         let scale = 1.0 / (1.0 + alpha);
         Self { normal: self.normal * scale, tangent: self.tangent * scale, moment: self.moment * scale }
     }
 }
 
 /// Sets `f = F(r, u)`; false where the block is open (`F = r`).
-pub(super) fn value(set: AdmissibleSet, rho: Steps, r: &[f64], u: &[f64], f: &mut [f64]) -> bool {
+pub(in crate::numerics) fn value(set: AdmissibleSet, rho: Steps, r: &[f64], u: &[f64], f: &mut [f64]) -> bool {
     let n = r.len();
     let Some(parts) = discs(set, n, rho) else {
         (0..n).for_each(|i| f[i] = r[i] - rho.normal * u[i]);
@@ -82,7 +82,7 @@ pub(super) fn value(set: AdmissibleSet, rho: Steps, r: &[f64], u: &[f64], f: &mu
 }
 
 /// Sets `a`, `b` (row-major) with `dF = a dr + b du`.
-pub(super) fn derivative(set: AdmissibleSet, rho: Steps, r: &[f64], u: &[f64], a: &mut [f64], b: &mut [f64]) {
+pub(in crate::numerics) fn derivative(set: AdmissibleSet, rho: Steps, r: &[f64], u: &[f64], a: &mut [f64], b: &mut [f64]) {
     let n = r.len();
     a.fill(0.0);
     b.fill(0.0);

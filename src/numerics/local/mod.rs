@@ -13,7 +13,7 @@
 pub(crate) mod admm;
 #[cfg(test)]
 mod agreement_tests;
-mod alart_curnier;
+pub(in crate::numerics) mod alart_curnier;
 mod alternation;
 #[cfg(test)]
 mod assemblies;

@@ -11,10 +11,12 @@ use crate::algebra::sparse::BlockSymmetric;
 use glam::{DMat3, DVec3};
 use multipliers::{AugmentedLagrangian, Multipliers, minimise};
 use nodes::Nodes;
+pub(super) use point::ProximalPoint;
 
 mod interior;
 pub(super) mod multipliers;
 mod nodes;
+mod point;
 mod space;
 
 /// Settings of the proximal Newton solver.
@@ -69,6 +71,7 @@ pub struct Workspace {
     along: Rows,
     best: Reactions,
     interior: interior::Interior,
+    point: point::Buffers,
 }
 
 /// A velocity per contact, and one per row of the blocks.

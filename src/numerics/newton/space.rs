@@ -1,14 +1,42 @@
 //! The matrix of body space, `M + Hᵀ K H`, with one stiffness K per contact and block.
 
 use super::nodes::Nodes;
-use crate::algebra::{sparse::BlockSymmetric, spatial::skew};
+use crate::algebra::{multifrontal::BlockGeneral, sparse::BlockSymmetric, spatial::skew};
 use crate::numerics::mixed::{Block, Contact, IMMOBILE, MAX_ROWS, MixedProblem};
 use glam::{DMat3, DVec3};
 
+/// A matrix of blocks, one node a system.
+pub(super) trait BodyMatrix {
+    /// Whether blocks above the diagonal are stored too.
+    const BOTH: bool;
+    fn set_pattern(&mut self, sizes: &[u32], pairs: &[(u32, u32)]);
+    fn add(&mut self, i: usize, j: usize, block: &[f64]);
+}
+
+impl BodyMatrix for BlockSymmetric {
+    const BOTH: bool = false;
+    fn set_pattern(&mut self, sizes: &[u32], pairs: &[(u32, u32)]) {
+        self.set_pattern(sizes, pairs);
+    }
+    fn add(&mut self, i: usize, j: usize, block: &[f64]) {
+        self.add(i, j, block);
+    }
+}
+
+impl BodyMatrix for BlockGeneral {
+    const BOTH: bool = true;
+    fn set_pattern(&mut self, sizes: &[u32], pairs: &[(u32, u32)]) {
+        self.set_pattern(sizes, pairs);
+    }
+    fn add(&mut self, i: usize, j: usize, block: &[f64]) {
+        self.add(i, j, block);
+    }
+}
+
 /// Sets `matrix` to `M + Hᵀ K H`. `contact` gives the stiffness of a contact in its frame, none where it has no share; `block` that of a
 /// block, row by row.
-pub(super) fn assemble(
-    matrix: &mut BlockSymmetric,
+pub(super) fn assemble<T: BodyMatrix>(
+    matrix: &mut T,
     nodes: &Nodes,
     p: &MixedProblem,
     mut contact: impl FnMut(usize, &Contact) -> Option<DMat3>,
@@ -21,7 +49,7 @@ pub(super) fn assemble(
     for group in p.groups.windows(2) {
         let range = group[0] as usize..group[1] as usize;
         let Some(head) = p.contacts[range.clone()].first() else { continue };
-        let mut blocks = [[0.0; 36]; 3];
+        let mut blocks = [[0.0; 36]; 4];
         for k in range {
             let c = &p.contacts[k];
             let Some(stiffness) = contact(k, c) else { continue };
@@ -31,6 +59,9 @@ pub(super) fn assemble(
             add_coupling(&mut blocks[0], a1, stiffness, a1, 1.0);
             add_coupling(&mut blocks[1], a2, stiffness, a1, -1.0);
             add_coupling(&mut blocks[2], a2, stiffness, a2, 1.0);
+            if T::BOTH {
+                add_coupling(&mut blocks[3], a1, stiffness, a2, -1.0);
+            }
         }
         let node = |body: u32| (body != IMMOBILE).then(|| nodes.rigid[body as usize] as usize);
         let (n1, n2) = (node(head.body1), node(head.body2));
@@ -42,7 +73,11 @@ pub(super) fn assemble(
         }
         if let (Some(n1), Some(n2)) = (n1, n2) {
             nodes.mask(n2, n1, &mut blocks[1]);
-            if n2 > n1 {
+            if T::BOTH {
+                nodes.mask(n1, n2, &mut blocks[3]);
+                matrix.add(n2, n1, &blocks[1]);
+                matrix.add(n1, n2, &blocks[3]);
+            } else if n2 > n1 {
                 matrix.add(n2, n1, &blocks[1]);
             } else {
                 let transposed: [f64; 36] = std::array::from_fn(|k| blocks[1][6 * (k % 6) + k / 6]);
@@ -57,7 +92,7 @@ pub(super) fn assemble(
         for (a, &sa) in b.systems.iter().enumerate() {
             for (o, &so) in b.systems.iter().enumerate() {
                 let (Some(na), Some(no)) = (nodes.of(sa), nodes.of(so)) else { continue };
-                if na < no || (na == no && a > o) {
+                if !T::BOTH && (na < no || (na == no && a > o)) {
                     continue;
                 }
                 let (ma, mo) = (nodes.sizes[na] as usize, nodes.sizes[no] as usize);

@@ -1,0 +1,305 @@
+//! Proximal point around a semismooth Newton method on Coulomb's law itself, with the bodies as unknowns.
+//!
+//! ```text
+//! outer   r_c ← r,   solve  u = H v + b + α D (r − r_c)  with the law of every row,  α ← less as it gets easier
+//! inner   F(r, u) = 0 (Alart–Curnier),   dF = A dr + B du,   C = A + α D B   block by block
+//!         (M + Hᵀ C⁻¹ B H) Δv = −Hᵀ C⁻¹ F,   Δr = −C⁻¹ (F + B H Δv)
+//! ```
+//!
+//! The derivative holds that of the De Saxcé shift, which [`super`] only follows from iterate to iterate; the price is a matrix that is not
+//! symmetric, and no function whose descent would lead to a solution. The proximal term makes the matrix regular however redundant the
+//! contacts are; as α → 0 the outer steps become Newton's on the problem itself. (Proximal point: Rockafellar 1976; Newton: Alart & Curnier
+//! 1991; schedule of α: Acary, Brémond, Huber, RR-9118, 2018, PROX.)
+
+use super::super::local::alart_curnier::{self, Steps};
+use super::super::mixed::{Answer, MAX_ROWS, MixedProblem, Reactions, Velocities};
+use super::super::{Report, Status, admissible::AdmissibleSet, residual};
+use super::{Workspace, nodes::Nodes, space};
+use crate::algebra::{dense, multifrontal::BlockGeneral};
+use crate::numerics::sweep::{self, GaussSeidel};
+use glam::{DMat3, DVec3};
+
+/// Settings of the method.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::numerics) struct ProximalPoint {
+    /// Stop when the error, [`residual::Residual::error`], is at most this.
+    pub tolerance: f64,
+    /// Budget of factorisations.
+    pub max_iterations: usize,
+}
+
+/// Buffers.
+#[derive(Debug, Default)]
+pub(super) struct Buffers {
+    matrix: BlockGeneral,
+    steps: Vec<Steps>,
+    /// C⁻¹ and B of the contacts, and of the blocks row-major
+    inverse: Vec<DMat3>,
+    slope: Vec<DMat3>,
+    block_inverse: Vec<f64>,
+    block_slope: Vec<f64>,
+    centre: Reactions,
+    best: Reactions,
+    u: Reactions,
+    f: Reactions,
+    direction: Reactions,
+    step: Vec<f64>,
+    change: Velocities,
+}
+
+/// First α over the error of the guess, and the range of the first, and of all: a guess that is far off needs a strong proximal term.
+const FIRST: f64 = 10.0;
+const FIRST_RANGE: (f64, f64) = (1e-3, 1.0);
+const RANGE: (f64, f64) = (1e-8, 10.0);
+/// Change of α after an inner problem that took at most 4 iterations, at most 8, more; after one that failed before any was solved, and
+/// after others.
+const EASE: [f64; 3] = [0.5, 0.7, 0.9];
+const TIGHTEN: (f64, f64) = (8.0, 2.0);
+/// Part of the last α that failed which is remembered at every success: between it and the present α lies the next.
+const FORGET: f64 = 0.5;
+/// Share of the starting |F| at which an inner solve ends, and counts as a success.
+const INNER: (f64, f64) = (0.1, 0.25);
+/// Newton iterations of an inner problem, all at full length: contacts change their state at once, |F| grows a hundredfold and then falls. A
+/// line search on |F| would crawl; where they do not converge, a larger α does more.
+const MAX_INNER: usize = 16;
+/// Sweeps after a failure.
+const SHAKE: usize = 10;
+/// Gain of an outer step that counts as progress, and steps without it that end the solve.
+const PROGRESS: f64 = 0.7;
+const IDLE: usize = 20;
+
+impl ProximalPoint {
+    /// Improves `answer` until its error is at most the tolerance, from its reactions.
+    pub(in crate::numerics) fn solve(
+        &self,
+        p: &MixedProblem,
+        answer: &mut Answer,
+        work: &mut Workspace,
+        sweeps: &mut sweep::Workspace,
+    ) -> Report {
+        let mut found = residual::certify(p, answer);
+        let mut report = Report { status: Status::BudgetSpent, ..Report::default() };
+        let mut best = found.error();
+        work.best.clone_from(&answer.reactions);
+        if !work.prepare(p) {
+            return found.report(Report { status: Status::Stalled, ..report });
+        }
+        let mut buffers = std::mem::take(&mut work.point);
+        buffers.prepare(p);
+        let mut alpha = (FIRST * best).clamp(FIRST_RANGE.0, FIRST_RANGE.1);
+        let (mut failed, mut succeeded, mut idle) = (0.0f64, false, 0);
+        while best > self.tolerance && idle < IDLE && report.factorisations < self.max_iterations {
+            buffers.centre.clone_from(&answer.reactions);
+            let budget = MAX_INNER.min(self.max_iterations - report.factorisations);
+            let (iterations, success) = buffers.inner(p, &work.nodes, alpha, budget, answer);
+            report.factorisations += iterations.max(1);
+            let mut error = residual::certify(p, answer).error();
+            idle = if error < PROGRESS * best { 0 } else { idle + 1 };
+            if success {
+                succeeded = true;
+                let less = EASE[if iterations <= 4 { 0 } else { 1 + usize::from(iterations > 8) }] * alpha;
+                alpha = if less < 1.5 * failed { (failed * alpha).sqrt().min(alpha) } else { less }.max(RANGE.0);
+                failed *= FORGET;
+            } else {
+                failed = alpha;
+                alpha = (if succeeded { TIGHTEN.1 } else { TIGHTEN.0 } * alpha).min(RANGE.1);
+                if error < best {
+                    best = error;
+                    work.best.clone_from(&answer.reactions);
+                } else if error.is_nan() || error > 2.0 * best {
+                    answer.reactions.clone_from(&work.best);
+                }
+                let shake = GaussSeidel { tolerance: self.tolerance, max_sweeps: SHAKE, accelerate: true, foresight: 0 };
+                report.iterations += shake.solve(p, answer, sweeps).iterations;
+                error = residual::certify(p, answer).error();
+            }
+            if error < best {
+                best = error;
+                work.best.clone_from(&answer.reactions);
+            }
+        }
+        work.point = buffers;
+        answer.reactions.clone_from(&work.best);
+        found = residual::certify(p, answer);
+        report.status = if found.error() <= self.tolerance {
+            Status::Converged
+        } else if idle >= IDLE {
+            Status::Stalled
+        } else {
+            Status::BudgetSpent
+        };
+        found.report(report)
+    }
+}
+
+impl Buffers {
+    fn prepare(&mut self, p: &MixedProblem) {
+        self.steps.clear();
+        for c in &p.contacts {
+            let w = &c.local;
+            let own = [w.nn, w.nt[0], w.nt[1], w.nt[0], w.tt[0], w.tt[1], w.nt[1], w.tt[1], w.tt[2]];
+            self.steps.push(Steps::of(AdmissibleSet::Coulomb { mu: c.mu }, Some(&own), 3, w.mean_diagonal()));
+        }
+        for b in &p.blocks {
+            let own = &p.block_w[b.local..][..b.rows * b.rows];
+            self.steps.push(Steps::of(b.set, Some(own), b.rows, p.block_weight(b)));
+        }
+        for r in [&mut self.u, &mut self.f, &mut self.direction] {
+            r.contacts.resize(p.contacts.len(), DVec3::ZERO);
+            r.blocks.resize(p.block_b.len(), 0.0);
+        }
+        self.inverse.resize(p.contacts.len(), DMat3::ZERO);
+        self.slope.resize(p.contacts.len(), DMat3::ZERO);
+        let entries = p.blocks.iter().map(|b| b.rows * b.rows).sum();
+        self.block_inverse.resize(entries, 0.0);
+        self.block_slope.resize(entries, 0.0);
+    }
+
+    /// Newton on the proximal problem from `answer`, which moves to its best point; the iterations, and whether |F| fell far enough.
+    fn inner(&mut self, p: &MixedProblem, nodes: &Nodes, alpha: f64, budget: usize, answer: &mut Answer) -> (usize, bool) {
+        let start = self.evaluate(p, alpha, answer);
+        let mut best = start;
+        self.best.clone_from(&answer.reactions);
+        let mut iterations = 0;
+        while iterations < budget && best > INNER.0 * start && self.newton(p, nodes, alpha, &answer.reactions) {
+            iterations += 1;
+            let r = &mut answer.reactions;
+            r.contacts.iter_mut().zip(&self.direction.contacts).for_each(|(r, d)| *r += *d);
+            r.blocks.iter_mut().zip(&self.direction.blocks).for_each(|(r, d)| *r += d);
+            let merit = self.evaluate(p, alpha, answer);
+            if !merit.is_finite() {
+                break;
+            }
+            if merit < best {
+                best = merit;
+                self.best.clone_from(&answer.reactions);
+            }
+        }
+        answer.reactions.clone_from(&self.best);
+        (iterations, best <= INNER.1 * start)
+    }
+
+    /// Sets u and F at the reactions of `answer`, and its velocities; returns `|D^½ F|`.
+    fn evaluate(&mut self, p: &MixedProblem, alpha: f64, answer: &mut Answer) -> f64 {
+        p.velocities(&answer.reactions, &mut answer.velocities);
+        let (r, v) = (&answer.reactions, &answer.velocities);
+        let mut sum = 0.0;
+        for (k, c) in p.contacts.iter().enumerate() {
+            let d = c.local.mean_diagonal();
+            let u = p.contact_velocity(c, &v.rigid) + alpha * d * (r.contacts[k] - self.centre.contacts[k]);
+            let mut f = [0.0; 3];
+            let set = AdmissibleSet::Coulomb { mu: c.mu };
+            alart_curnier::value(set, self.steps[k].with_proximal(alpha), &r.contacts[k].to_array(), &u.to_array(), &mut f);
+            self.u.contacts[k] = u;
+            self.f.contacts[k] = DVec3::from_array(f);
+            sum += d * self.f.contacts[k].length_squared();
+        }
+        for (k, b) in p.blocks.iter().enumerate() {
+            let d = p.block_weight(b);
+            let rows = b.first..b.first + b.rows;
+            let u = &mut self.u.blocks[rows.clone()];
+            p.block_velocity(b, v, u);
+            for (u, (r, c)) in u.iter_mut().zip(r.blocks[rows.clone()].iter().zip(&self.centre.blocks[rows.clone()])) {
+                *u += alpha * d * (r - c);
+            }
+            let f = &mut self.f.blocks[rows.clone()];
+            alart_curnier::value(b.set, self.steps[p.contacts.len() + k].with_proximal(alpha), &r.blocks[rows], u, f);
+            sum += d * f.iter().map(|f| f * f).sum::<f64>();
+        }
+        sum.sqrt()
+    }
+
+    /// Sets `direction` to Newton's step from the point that was evaluated last; false when a matrix is singular.
+    fn newton(&mut self, p: &MixedProblem, nodes: &Nodes, alpha: f64, r: &Reactions) -> bool {
+        for (k, c) in p.contacts.iter().enumerate() {
+            let (mut a, mut b) = ([0.0; 9], [0.0; 9]);
+            let set = AdmissibleSet::Coulomb { mu: c.mu };
+            let steps = self.steps[k].with_proximal(alpha);
+            alart_curnier::derivative(set, steps, &r.contacts[k].to_array(), &self.u.contacts[k].to_array(), &mut a, &mut b);
+            let (a, b) = (DMat3::from_cols_array(&a).transpose(), DMat3::from_cols_array(&b).transpose());
+            self.inverse[k] = (a + alpha * c.local.mean_diagonal() * b).inverse();
+            self.slope[k] = b;
+            self.direction.contacts[k] = -(self.inverse[k] * self.f.contacts[k]);
+        }
+        let mut at = 0;
+        for (k, block) in p.blocks.iter().enumerate() {
+            let n = block.rows;
+            let rows = block.first..block.first + n;
+            let (mut a, mut lu) = ([0.0; MAX_ROWS * MAX_ROWS], [0.0; MAX_ROWS * MAX_ROWS]);
+            let slope = &mut self.block_slope[at..at + n * n];
+            let steps = self.steps[p.contacts.len() + k].with_proximal(alpha);
+            alart_curnier::derivative(block.set, steps, &r.blocks[rows.clone()], &self.u.blocks[rows.clone()], &mut a[..n * n], slope);
+            let weight = alpha * p.block_weight(block);
+            lu.iter_mut().zip(&a).zip(slope.iter()).for_each(|((c, a), b)| *c = a + weight * b);
+            let mut order = [0u32; MAX_ROWS];
+            if dense::lu(&mut lu[..n * n], &mut order[..n]).is_some() {
+                return false;
+            }
+            let inverse = &mut self.block_inverse[at..at + n * n];
+            for j in 0..n {
+                let mut column = [0.0; MAX_ROWS];
+                column[j] = 1.0;
+                dense::lu_solve(&lu[..n * n], &order[..n], &mut column[..n]);
+                (0..n).for_each(|i| inverse[i * n + j] = column[i]);
+            }
+            let f = &self.f.blocks[rows.clone()];
+            for (row, d) in inverse.chunks_exact(n).zip(&mut self.direction.blocks[rows]) {
+                *d = -row.iter().zip(f).map(|(c, f)| c * f).sum::<f64>();
+            }
+            at += n * n;
+        }
+        let (inverse, slope) = (&self.inverse, &self.slope);
+        let mut matrix = std::mem::take(&mut self.matrix);
+        let mut at = 0;
+        space::assemble(
+            &mut matrix,
+            nodes,
+            p,
+            |k, _| (slope[k] != DMat3::ZERO).then(|| inverse[k] * slope[k]),
+            |_, block, d| {
+                let n = block.rows;
+                let (c, b) = (&self.block_inverse[at..at + n * n], &self.block_slope[at..at + n * n]);
+                for i in 0..n {
+                    for j in 0..n {
+                        d[i * n + j] = (0..n).map(|k| c[i * n + k] * b[k * n + j]).sum();
+                    }
+                }
+                at += n * n;
+            },
+        );
+        let regular = matrix.factorise();
+        self.step.clear();
+        self.step.resize(nodes.free.len(), 0.0);
+        let r = &self.direction;
+        space::add_impulses(nodes, p, 1.0, r.contacts.iter().copied(), &r.blocks, &mut self.step);
+        if regular {
+            matrix.solve(&mut self.step);
+        }
+        self.matrix = matrix;
+        if !regular || self.step.iter().any(|x| !x.is_finite()) {
+            return false;
+        }
+        nodes.change(p, &self.step, &mut self.change);
+        for (k, c) in p.contacts.iter().enumerate() {
+            self.direction.contacts[k] -= self.inverse[k] * (self.slope[k] * c.rate(&self.change.rigid));
+        }
+        let mut at = 0;
+        for block in &p.blocks {
+            let n = block.rows;
+            let rows = block.first..block.first + n;
+            let mut u = [0.0; MAX_ROWS];
+            p.block_velocity(block, &self.change, &mut u[..n]);
+            u[..n].iter_mut().zip(&p.block_b[rows.clone()]).for_each(|(u, b)| *u -= b);
+            let (c, b) = (&self.block_inverse[at..at + n * n], &self.block_slope[at..at + n * n]);
+            let mut bu = [0.0; MAX_ROWS];
+            for (row, out) in b.chunks_exact(n).zip(&mut bu) {
+                *out = row.iter().zip(&u).map(|(b, u)| b * u).sum();
+            }
+            for (row, d) in c.chunks_exact(n).zip(&mut self.direction.blocks[rows]) {
+                *d -= row.iter().zip(&bu).map(|(c, x)| c * x).sum::<f64>();
+            }
+            at += n * n;
+        }
+        true
+    }
+}
