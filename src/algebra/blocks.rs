@@ -141,6 +141,15 @@ impl BlockRows {
         self.uniform
     }
 
+    /// Pairs of different blocks that are coupled one way or the other: `row > column`, sorted, each once.
+    pub fn couplings(&self) -> Vec<(u32, u32)> {
+        let row = |i: u32| self.columns(i as usize).iter().filter(move |&&j| j != i).map(move |&j| (i.max(j), i.min(j)));
+        let mut pairs: Vec<(u32, u32)> = (0..self.block_count() as u32).flat_map(row).collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        pairs
+    }
+
     /// Scalar range of block i.
     pub fn range(&self, i: usize) -> std::ops::Range<usize> {
         self.offsets[i]..self.offsets[i + 1]

@@ -448,9 +448,11 @@ pub(super) fn list(arguments: &ListArguments) -> u8 {
     }
     let width = all().iter().map(|e| e.name.len()).max().unwrap_or(0);
     let wide = all().iter().map(|e| families(e).len()).max().unwrap_or(0);
-    for entry in all() {
-        say(&format!("{:<width$}  {:<wide$}  {}", entry.name, families(entry), entry.about));
-    }
+    let (compared, used): (Vec<&Entry>, Vec<&Entry>) = all().iter().partition(|entry| entry.is_for_comparison());
+    let row = |entry: &Entry| say(&format!("{:<width$}  {:<wide$}  {}", entry.name, families(entry), entry.about));
+    used.into_iter().for_each(row);
+    say("\nto compare with, called by no other:");
+    compared.into_iter().for_each(row);
     say("\nThe first that takes a problem is its default; choose one with `drystone solve FILE --solver NAME`, change its parameters with");
     say("--set NAME=VALUE (`drystone solvers NAME` lists them).");
     say(

@@ -16,7 +16,7 @@ use glam::DVec3;
 /// Contacts that are visited together; reactions are world vectors here.
 ///
 /// A lane that is left over has neither normal nor mass, and the body that stands for all immobile ones at both ends.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(64))]
 struct Block {
     normal: [Row; 3],
@@ -40,21 +40,7 @@ struct Block {
 impl Block {
     /// A block of lanes that are left over.
     fn empty(nobody: u32) -> Self {
-        const ZERO: Row = [0.0; LANES];
-        const ONE: Row = [1.0; LANES];
-        Self {
-            normal: [ZERO; 3],
-            b: [ZERO; 3],
-            wn_inv: ZERO,
-            wt_inv: ZERO,
-            mu: ZERO,
-            arms: [ZERO; 2],
-            masses: [ZERO; 2],
-            spins: [ZERO; 2],
-            weight: ONE,
-            limit: ONE,
-            bodies: [[nobody; LANES]; 2],
-        }
+        Self { weight: [1.0; LANES], limit: [1.0; LANES], bodies: [[nobody; LANES]; 2], ..Self::default() }
     }
 
     /// Makes a contact of balls the lane l; false if it is something else.

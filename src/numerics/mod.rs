@@ -37,6 +37,7 @@ pub(crate) mod complementarity;
 pub mod contact;
 mod disjoint;
 mod feasibility;
+mod forecast;
 pub mod global;
 #[cfg(feature = "lens")]
 pub mod hyperstatic;
@@ -49,6 +50,7 @@ pub mod mixed;
 pub mod mlcp;
 pub mod newton;
 pub mod operator;
+mod projection;
 pub mod qp;
 pub mod relay;
 pub mod residual;

@@ -1,11 +1,10 @@
 //! W as a program: problems whose matrix nobody forms, by projections that need nothing but W x.
 //!
 //! ```text
-//! u = W r + q      −(u + g(u)) ∈ N_K(r)      a = D^½ r,   F(a) = D^-½ û(D^-½ a)      K is a product of cones and boxes of single blocks
+//! u = W r + q      −(u + g(u)) ∈ N_K(r)      K is a product of cones and boxes of single blocks
 //! ```
 //!
-//! In a the problem is a variational inequality on a projectable set, which [`vi`](super::vi) solves. D is the mean of the diagonal of W of each
-//! block: it scales the unknowns and judges the answer.
+//! D, the mean of the diagonal of W of each block, scales the unknowns and judges the answer.
 //!
 //! - Cost: one or two products with W an iteration.
 //! - Wins: W that is cheap to apply and dear to form, moderate accuracy.
@@ -13,10 +12,10 @@
 
 use super::acceptance::{Scales, demand};
 use super::admissible::AdmissibleSet;
-use super::local::{finite, natural_map, size, validate_sets};
+use super::local::{finite, size, validate_sets};
+use super::projection::{Blocks, Projection};
 use super::solvers::{Answer, Family, Settings, Solution};
-use super::vi::{Projection, Vi};
-use super::{ProblemError, Report, Status, Watch};
+use super::{ProblemError, Watch};
 
 /// `u = W r + q`, `−(u + g(u)) ∈ N_K(r)` with W given as a function; `apply(x, y)` writes `y = W x`.
 ///
@@ -51,16 +50,6 @@ pub struct OperatorProblem<F: Fn(&[f64], &mut [f64])> {
     pub sets: Vec<AdmissibleSet>,
 }
 
-/// The set of `d r`: cones are their own multiples.
-fn scaled(set: AdmissibleSet, d: f64) -> AdmissibleSet {
-    match set {
-        AdmissibleSet::Interval { lower, upper } => AdmissibleSet::Interval { lower: d * lower, upper: d * upper },
-        other => other,
-    }
-}
-
-/// Times the iteration is asked again, more strictly, where its own error is met and that of the problem is not.
-const ASKED_AGAIN: usize = 8;
 /// Share of the largest demand that is the scale of every block: what is coupled with what, a function does not tell.
 const COMMON: f64 = 0.1;
 
@@ -92,63 +81,14 @@ impl<F: Fn(&[f64], &mut [f64])> OperatorProblem<F> {
     pub fn solve_watched(&self, settings: &Settings, watch: &mut Watch) -> Result<Answer, ProblemError> {
         self.validate()?;
         let name = settings.taken(Family::Operator)?;
-        let mut solver = Projection::asked(name, settings)?;
-        let r = settings.first_guess(self.q.len())?;
-        let roots: Vec<f64> = self.weights.iter().map(|w| w.sqrt()).collect();
-        // per row: the root of its block
-        let root: Vec<f64> = roots.iter().zip(self.offsets.windows(2)).flat_map(|(w, o)| vec![*w; o[1] - o[0]]).collect();
-        let scales = self.scales();
+        let solver = Projection::asked(name, settings)?;
+        let (r, scales) = (settings.first_guess(self.q.len())?, self.scales());
+        let blocks = Blocks { apply: &self.apply, q: &self.q, offsets: &self.offsets, sets: &self.sets, scales: &scales };
         settings.timed(watch, |watch| {
-            let scaled = Vi {
-                order: r.len(),
-                f: |a: &[f64], f: &mut [f64]| {
-                    let r: Vec<f64> = a.iter().zip(&root).map(|(a, d)| a / d).collect();
-                    self.velocity(&r, f);
-                    for (set, o) in self.sets.iter().zip(self.offsets.windows(2)).filter(|(_, o)| o[1] > o[0]) {
-                        f[o[0]] += set.shift(&f[o[0]..o[1]]);
-                    }
-                    f.iter_mut().zip(&root).for_each(|(f, d)| *f /= d);
-                },
-                project: |a: &mut [f64]| {
-                    for ((set, d), o) in self.sets.iter().zip(&roots).zip(self.offsets.windows(2)) {
-                        scaled(*set, *d).project(&mut a[o[0]..o[1]]);
-                    }
-                },
-            };
-            let mut a: Vec<f64> = r.iter().zip(&root).map(|(r, d)| r * d).collect();
             let mut s = Solution { u: vec![0.0; r.len()], r, v: Vec::new() };
-            let mut report = Report::default();
-            for _ in 0..=ASKED_AGAIN {
-                let mut stopped = false;
-                let found = solver.run(&scaled, &mut a, &mut |look| {
-                    stopped |= !watch(look);
-                    !stopped
-                });
-                s.r = a.iter().zip(&root).map(|(a, d)| a / d).collect();
-                self.velocity(&s.r, &mut s.u);
-                let errors = natural_map(&self.sets, &self.offsets, &scales, &s.r, &s.u, &self.q);
-                let (iterations, error) = (report.iterations + found.iterations, settings.measure.of(&errors));
-                let solved = error <= settings.tolerance;
-                let status = match found.status {
-                    _ if solved => Status::Converged,
-                    Status::Converged => Status::Stalled,
-                    other => other,
-                };
-                report = Report { iterations, ..Report { status, ..report }.with(&errors) };
-                if solved || stopped || !found.converged() {
-                    break;
-                }
-                solver.tolerance *= 0.5 * (settings.tolerance / error).max(1e-3);
-                solver.max_iterations = solver.max_iterations.saturating_sub(found.iterations);
-            }
+            let report = blocks.solve(&solver, &mut s.r, &mut s.u, watch);
             Ok(Answer { solution: s, report, solver: name, ..Answer::default() })
         })
-    }
-
-    /// `u = W r + q`
-    fn velocity(&self, r: &[f64], u: &mut [f64]) {
-        (self.apply)(r, u);
-        u.iter_mut().zip(&self.q).for_each(|(u, q)| *u += q);
     }
 
     /// Scales on which blocks are judged.

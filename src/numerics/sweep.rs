@@ -10,8 +10,10 @@
 //! but is no residual: it only says when the true one is worth computing.
 
 use super::central::{Balls, Piece, stand_in};
+use super::forecast::Forecast;
+use super::local::kernel::solve_once;
 use super::mixed::{Answer, Contact, IMMOBILE, MAX_ROWS, MixedProblem, Reactions, RigidMass, Twist, Velocities};
-use super::{Report, Status, admissible::AdmissibleSet, residual, residual::Residual};
+use super::{Report, Status, residual, residual::Residual};
 use glam::DVec3;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -91,9 +93,8 @@ impl GaussSeidel {
         }
         let balls = work.prepare(p, answer);
         let mut best = f64::INFINITY;
-        let mut anchor = (0, f64::INFINITY);
+        let mut forecast = Forecast::new(self.foresight, FIRST_FORECAST.max(self.foresight / EARLY), 1);
         let mut last_norm = f64::INFINITY;
-        let first_forecast = FIRST_FORECAST.max(self.foresight / EARLY);
         let mut next_check = FIRST_FORECAST;
         let mut last_check = 0;
         let mut factor = 0.5;
@@ -130,14 +131,9 @@ impl GaussSeidel {
                         kept = true;
                     }
                 }
-                if self.foresight > 0 && k >= first_forecast && k >= 2 * anchor.0 {
-                    let gain = libm::log(anchor.1 / best);
-                    let needed = libm::log(best / self.tolerance) / gain * (k - anchor.0) as f64;
-                    if anchor.1.is_finite() && (needed.is_nan() || needed > self.foresight as f64) {
-                        report.status = Status::Stalled;
-                        break;
-                    }
-                    anchor = (k, best);
+                if forecast.is_hopeless(k, best, self.tolerance) {
+                    report.status = Status::Stalled;
+                    break;
                 }
             }
             if self.accelerate {
@@ -493,7 +489,7 @@ fn visit_group<C: TwistCell>(masses: &[RigidMass], contacts: &[Contact], shifts:
     }
 }
 
-/// Solves one block exactly (or by inner passes where rows of a non-polyhedral or bounded set couple).
+/// Solves one block, see [`solve_once`].
 fn visit_block(p: &MixedProblem, block: &super::mixed::Block, r: &mut [f64], change: &mut [f64], v: &mut Velocities) {
     let n = block.rows;
     let w = &p.block_w[block.local..][..n * n];
@@ -503,71 +499,10 @@ fn visit_block(p: &MixedProblem, block: &super::mixed::Block, r: &mut [f64], cha
         q[i] -= (0..n).map(|j| w[i * n + j] * r[j]).sum::<f64>();
     }
     new[..n].copy_from_slice(r);
-    solve_block(block.set, w, &q[..n], &mut new[..n]);
+    solve_once(block.set, w, &q[..n], &mut new[..n]);
     for i in 0..n {
         change[i] = new[i] - r[i];
         r[i] = new[i];
     }
     p.kick_block(block, change, v);
-}
-
-/// `u = W r + q` with one admissible set; `r` holds the guess.
-fn solve_block(set: AdmissibleSet, w: &[f64], q: &[f64], r: &mut [f64]) {
-    let n = q.len();
-    match set {
-        AdmissibleSet::Free => {
-            let mut rhs = [0.0; MAX_ROWS];
-            (0..n).for_each(|i| rhs[i] = -q[i]);
-            if crate::algebra::dense::solve_spd(w, &mut rhs[..n]) {
-                r.copy_from_slice(&rhs[..n]);
-                return;
-            }
-        }
-        AdmissibleSet::Coulomb { mu } if n == 3 => {
-            if let Some(local) = super::contact::LocalOperator::new(w[0], [w[1], w[2]], [w[4], w[5], w[8]]) {
-                local.solve(DVec3::from_slice(q), mu).write_to_slice(r);
-                return;
-            }
-        }
-        AdmissibleSet::Coulomb { mu } if n == 2 => return solve_plane_contact(w, q, mu, r),
-        _ => {}
-    }
-    for _ in 0..INNER_PASSES {
-        for i in 0..n {
-            let u: f64 = q[i] + (0..n).map(|j| w[i * n + j] * r[j]).sum::<f64>();
-            let mut x = [r[i] - u / w[i * n + i]];
-            set.project(&mut x);
-            r[i] = x[0];
-        }
-    }
-}
-
-/// Passes over the rows of a block of bounds; one is exact for a single row, more only help.
-const INNER_PASSES: usize = 8;
-
-/// Two rows `(n, t)`: stick, or slip to the side that the stick reaction points to.
-fn solve_plane_contact(w: &[f64], q: &[f64], mu: f64, r: &mut [f64]) {
-    r.fill(0.0);
-    if q[0] >= 0.0 {
-        return;
-    }
-    let det = w[0] * w[3] - w[1] * w[2];
-    if det > 0.0 {
-        let stick = [-(w[3] * q[0] - w[1] * q[1]) / det, -(w[0] * q[1] - w[2] * q[0]) / det];
-        if stick[0] >= 0.0 && stick[1].abs() <= mu * stick[0] {
-            r.copy_from_slice(&stick);
-            return;
-        }
-    }
-    let c = q[1] - w[2] * q[0] / w[0];
-    for side in [-c.signum(), c.signum()] {
-        let effective = w[0] + side * mu * w[1];
-        let rn = -q[0] / effective;
-        // Painlevé: an invalid side has no positive effective mass or would slip against its own friction
-        if effective > 0.0 && side * (q[1] + (w[2] + side * mu * w[3]) * rn) <= 0.0 {
-            r.copy_from_slice(&[rn, side * mu * rn]);
-            return;
-        }
-    }
-    r[0] = -q[0] / w[0];
 }

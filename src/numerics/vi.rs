@@ -2,27 +2,12 @@
 //!
 //! ```text
 //! x ∈ X,   F(x)·(y − x) ≥ 0 for all y ∈ X        rel = |x − P_X(x − F(x))| / max(|x|, |F(x)|)
-//!
-//! fixed point     x ← P(x − ρ F(x))
-//! extragradient   y = P(x − ρ F(x)),   x ← P(x − ρ F(y))
-//! hyperplane      y as above, e = x − y, d = e − ρ (F(x) − F(y)),   x ← P(x − 1.8 ρ (e·d / |d|²) F(y))
 //! ```
-//!
-//! ρ falls by 2/3 of `1/r` while `r = ρ |F(x) − F(y)| / |x − y|` exceeds 0.9 and grows by 3/2 when r < 0.3: no Lipschitz
-//! constant is needed.
-//!
-//! F(y) is the normal of a hyperplane between x and the solutions. Projection on that plane itself takes steps that fall with the square
-//! of the error wherever F does not vanish at the solution; the step above, of projection and contraction, does not.
-//!
-//! - Cost: one (fixed point) or two evaluations of F and projections an iteration, more while ρ is being found.
-//! - Wins: cheap projections, F known as a program only, moderate accuracy. The extragradient and hyperplane methods converge for
-//!   monotone F; the fixed point needs strong monotonicity or symmetry (it circles on a skew F).
-//! - Fails: ill conditioning (linear rate, condition number squared for the worst).
-//! - Source: Korpelevich 1976; Khobotov 1987; Solodov and Tseng 1996; He 1997; Solodov and Svaiter 1999.
 
 use super::complementarity::{norm, ratio};
+use super::projection::{Field, Projection, distance};
 use super::solvers::{Answer, Family, Settings, Solution};
-use super::{ProblemError, Progress, Report, Status, Watch};
+use super::{ProblemError, Report, Watch};
 
 /// `F(x)·(y − x) ≥ 0` for all y in X (Siconos: `VariationalInequality`); `f(x, F)` writes F, `project(x)` moves x into X.
 ///
@@ -61,161 +46,45 @@ impl<F: Fn(&[f64], &mut [f64]), P: Fn(&mut [f64])> Vi<F, P> {
         let solver = Projection::asked(name, settings)?;
         let mut x = settings.first_guess(self.order)?;
         settings.timed(watch, |watch| {
-            let report = solver.run(self, &mut x, watch);
+            let mut first = vec![0.0; self.order];
+            x.iter_mut().filter(|x| !x.is_finite()).for_each(|x| *x = 0.0);
+            (self.project)(&mut x);
+            (self.f)(&x, &mut first);
+            let (status, iterations) = solver.run(&mut &*self, &mut x, watch);
             let mut u = vec![0.0; self.order];
             (self.f)(&x, &mut u);
+            let map = self.natural_map(&x, &u);
+            let rel = ratio(map, norm(&x).max(norm(&u)));
+            let report = Report { status, iterations, rel, rel_q: ratio(map, norm(&first)), e_s: rel, ..Report::default() };
             Ok(Answer { solution: Solution { r: x, u, v: Vec::new() }, report, solver: name, ..Answer::default() })
         })
     }
-}
 
-/// Which iteration [`Projection`] makes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::numerics) enum Scheme {
-    /// One projection.
-    FixedPoint,
-    /// Predictor and corrector.
-    #[default]
-    Extragradient,
-    /// Across a separating hyperplane, then on the set.
-    Hyperplane,
-}
-
-/// Projection methods (Siconos: `SICONOS_VI_FPP`, `SICONOS_VI_EG`, `SICONOS_VI_HP`).
-#[derive(Clone, Debug, PartialEq)]
-pub(in crate::numerics) struct Projection {
-    /// Bound on `rel`.
-    pub(in crate::numerics) tolerance: f64,
-    /// Iterations.
-    pub(in crate::numerics) max_iterations: usize,
-    /// The iteration.
-    pub(in crate::numerics) scheme: Scheme,
-    /// First ρ; it adapts.
-    pub(in crate::numerics) step: f64,
-}
-
-impl Default for Projection {
-    fn default() -> Self {
-        Self { tolerance: 1e-8, max_iterations: 100_000, scheme: Scheme::Extragradient, step: 1.0 }
+    fn natural_map(&self, x: &[f64], f: &[f64]) -> f64 {
+        let mut y: Vec<f64> = x.iter().zip(f).map(|(x, f)| x - f).collect();
+        (self.project)(&mut y);
+        distance(x, &y)
     }
 }
 
-impl Projection {
-    /// The iteration of that name, as the settings want it.
-    pub(in crate::numerics) fn asked(name: &str, settings: &Settings) -> Result<Self, ProblemError> {
-        let scheme = match name {
-            "vi_fixed_point" => Scheme::FixedPoint,
-            "hyperplane" => Scheme::Hyperplane,
-            _ => Scheme::Extragradient,
-        };
-        let plain = settings.tune(name, Self { scheme, ..Self::default() })?;
-        let max_iterations = settings.max_iterations.unwrap_or(plain.max_iterations);
-        Ok(Self { tolerance: settings.tolerance, max_iterations, ..plain })
+impl<F: Fn(&[f64], &mut [f64]), P: Fn(&mut [f64])> Field for &Vi<F, P> {
+    fn value(&mut self, x: &[f64], f: &mut [f64]) {
+        (self.f)(x, f);
     }
 
-    /// Improves `x`, the first guess.
-    pub(in crate::numerics) fn run<F: Fn(&[f64], &mut [f64]), P: Fn(&mut [f64])>(
-        &self,
-        p: &Vi<F, P>,
-        x: &mut [f64],
-        watch: &mut Watch,
-    ) -> Report {
-        let n = x.len();
-        let [mut fx, mut y, mut fy, mut best_x] = std::array::from_fn(|_| vec![0.0; n]);
-        x.iter_mut().filter(|x| !x.is_finite()).for_each(|x| *x = 0.0);
-        (p.project)(x);
-        (p.f)(x, &mut fx);
-        let first = norm(&fx);
-        best_x.copy_from_slice(x);
-        let mut best = f64::INFINITY;
-        let mut rho = if self.step > 0.0 { self.step } else { 1.0 };
-        let mut report = Report { status: Status::BudgetSpent, ..Report::default() };
-        loop {
-            (p.f)(x, &mut fx);
-            let rel = natural_map(p, x, &fx, &mut y) / norm(x).max(norm(&fx)).max(f64::MIN_POSITIVE);
-            if rel < best {
-                best = rel;
-                best_x.copy_from_slice(x);
-            }
-            if best <= self.tolerance || !rel.is_finite() || report.iterations >= self.max_iterations {
-                break;
-            }
-            report.iterations += 1;
-            if !watch(Progress { iteration: report.iterations, error: rel }) {
-                break;
-            }
-            // predictor with the step that F's local slope allows
-            let mut slope;
-            loop {
-                step(p, x, &fx, rho, &mut y);
-                (p.f)(&y, &mut fy);
-                let moved = distance(x, &y);
-                slope = if moved > 0.0 { rho * distance(&fx, &fy) / moved } else { 0.0 };
-                if slope <= 0.9 || rho < 1e-150 || !slope.is_finite() {
-                    break;
-                }
-                rho *= 2.0 / 3.0 * (1.0 / slope).min(1.0);
-            }
-            match self.scheme {
-                Scheme::FixedPoint => x.copy_from_slice(&y),
-                Scheme::Extragradient => {
-                    for i in 0..n {
-                        x[i] -= rho * fy[i];
-                    }
-                    (p.project)(x);
-                }
-                Scheme::Hyperplane => {
-                    let (mut along, mut size) = (0.0, 0.0);
-                    for i in 0..n {
-                        let e = x[i] - y[i];
-                        let d = e - rho * (fx[i] - fy[i]);
-                        along += e * d;
-                        size += d * d;
-                    }
-                    if size > 0.0 {
-                        let length = 1.8 * rho * along / size;
-                        (0..n).for_each(|i| x[i] -= length * fy[i]);
-                        (p.project)(x);
-                    } else {
-                        x.copy_from_slice(&y);
-                    }
-                }
-            }
-            if slope < 0.3 {
-                rho *= 1.5;
-            }
-        }
-        x.copy_from_slice(&best_x);
-        (p.f)(x, &mut fx);
-        let map = natural_map(p, x, &fx, &mut y);
-        report.rel = ratio(map, norm(x).max(norm(&fx)));
-        report.rel_q = ratio(map, first);
-        report.e_s = report.rel;
-        if report.rel <= self.tolerance {
-            report.status = Status::Converged;
-        }
-        report
+    fn project(&mut self, x: &mut [f64]) {
+        (self.project)(x);
     }
-}
 
-/// `y = P(x − ρ F)`
-fn step<F: Fn(&[f64], &mut [f64]), P: Fn(&mut [f64])>(p: &Vi<F, P>, x: &[f64], fx: &[f64], rho: f64, y: &mut [f64]) {
-    y.iter_mut().zip(x.iter().zip(fx)).for_each(|(y, (x, f))| *y = x - rho * f);
-    (p.project)(y);
-}
-
-fn natural_map<F: Fn(&[f64], &mut [f64]), P: Fn(&mut [f64])>(p: &Vi<F, P>, x: &[f64], fx: &[f64], y: &mut [f64]) -> f64 {
-    step(p, x, fx, 1.0, y);
-    distance(x, y)
-}
-
-fn distance(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
+    fn error(&mut self, x: &[f64], f: &[f64]) -> f64 {
+        self.natural_map(x, f) / norm(x).max(norm(f)).max(f64::MIN_POSITIVE)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::numerics::{Status, projection::Scheme};
 
     /// Skew plus a little: monotone with modulus `mu` on the unit box scaled by 3.
     fn solve(scheme: Scheme, mu: f64) -> (Report, [f64; 4]) {

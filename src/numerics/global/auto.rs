@@ -10,12 +10,12 @@
 //! the assembly of W, to 1e-8: 82 contacts of stacked boxes 0.4 ms, 356 of spheres with 12 000 velocities 2.9 ms, 256 of spheres in
 //! a box 21 ms (Siconos' best solver of each on the same machine: 23, 727 and 5709 ms).
 
-use super::admm::BodyAdmm;
+use super::admm::{BodySplitting, IN_BODY_SPACE};
 use super::bodies::BodySpace;
 use super::proximal::BodyNewton;
 use super::{GlobalProblem, GlobalSolver, Prepared};
 use crate::numerics::admissible::AdmissibleSet::{Free, NonNegative, SecondOrder};
-use crate::numerics::local::{LocalProblem, LocalSolver, auto::Auto, nsgs::Nsgs};
+use crate::numerics::local::{LocalProblem, LocalSolver, admm::Admm, auto::Auto, nsgs::Nsgs};
 use crate::numerics::{Measure, ProblemError, Report, Status, Watch};
 use std::cell::Cell;
 
@@ -94,9 +94,9 @@ impl GlobalSolver for GlobalAuto {
                         solver.run(&mut prepared, space, r, v, u, watch)
                     }
                     (Stage::BodyAdmm, _) => {
-                        let solver = BodyAdmm { tolerance: self.tolerance, measure: self.measure, ..BodyAdmm::default() };
+                        let solver = Admm { tolerance: self.tolerance, measure: self.measure, ..IN_BODY_SPACE };
                         let space = space.get_or_insert_with(|| BodySpace::new(&prepared));
-                        solver.run(&mut prepared, space, r, v, u, watch)
+                        solver.run(&mut BodySplitting::new(&mut prepared, space, v), r, u, watch)
                     }
                 };
                 report.iterations += part.iterations;

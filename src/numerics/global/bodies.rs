@@ -102,7 +102,7 @@ impl BodySpace {
         space.collect_pieces(p, &node_of, &place);
         space.pairs.sort_unstable();
         space.pairs.dedup();
-        let widest = offsets.windows(2).map(|o| o[1] - o[0]).max().unwrap_or(0);
+        let widest = space.widest();
         let largest = space.sizes.iter().max().copied().unwrap_or(0) as usize;
         space.left = vec![0.0; largest * widest];
         space.product = vec![0.0; largest * largest];
@@ -141,9 +141,9 @@ impl BodySpace {
         self.dofs.len()
     }
 
-    /// First row of each block, then the number of rows.
-    pub(super) fn offsets(&self) -> &[usize] {
-        &self.offsets
+    /// Most rows of a block.
+    pub(super) fn widest(&self) -> usize {
+        self.offsets.windows(2).map(|o| o[1] - o[0]).max().unwrap_or(0)
     }
 
     /// Diagonal of M.

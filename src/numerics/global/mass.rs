@@ -4,7 +4,7 @@
 //! the bodies: scalars are inverted, small ones have a dense LU, large ones (finite elements) a sparse one.
 
 use crate::algebra::{dense, multifrontal::BlockGeneral};
-use crate::numerics::ProblemError;
+use crate::numerics::{ProblemError, disjoint::DisjointSets};
 use sprs::CsMat;
 
 /// Order up to which a component is factorised densely.
@@ -161,24 +161,13 @@ fn factorise(dofs: &[u32], entries: &[(u32, u32, f64)]) -> Result<Factors, Probl
 /// Connected component of each velocity, numbered by their first, and the number of components.
 fn components(mass: &CsMat<f64>) -> (Vec<u32>, usize) {
     let n = mass.rows();
-    let mut parent: Vec<u32> = (0..n as u32).collect();
-    fn root(parent: &mut [u32], mut i: u32) -> u32 {
-        while parent[i as usize] != i {
-            parent[i as usize] = parent[parent[i as usize] as usize];
-            i = parent[i as usize];
-        }
-        i
-    }
-    for (&x, (i, j)) in mass.iter() {
-        if x != 0.0 && i != j {
-            let (a, b) = (root(&mut parent, i as u32), root(&mut parent, j as u32));
-            parent[a.max(b) as usize] = a.min(b);
-        }
-    }
+    let mut sets = DisjointSets::new(n);
+    let coupled = mass.iter().filter(|(x, (i, j))| **x != 0.0 && i != j);
+    coupled.for_each(|(_, (i, j))| sets.join(i as u32, j as u32));
     let mut count = 0;
     let mut label = vec![0; n];
     for i in 0..n as u32 {
-        let first = root(&mut parent, i);
+        let first = sets.root(i);
         // the root of a component is its smallest member
         label[i as usize] = if first == i {
             count += 1;

@@ -1,23 +1,17 @@
 //! Proximal point around a semismooth Newton method with the velocities as unknowns.
 //!
-//! ```text
-//! outer   r_c ← r,  κ ← 10 κ
-//! inner   s = μ‖u_t‖ at every iterate                                     De Saxcé's shift
-//!         r(v) = P_K(r_c − (κ/D)(Hᵀ v + w + s e_n))
-//!         0 = G(v) = M v − f − H r(v)                                     gradient of a convex φ for a given shift
-//!         (M + H (κ/D) P'_K Hᵀ) Δv = −G,   line search on φ = ½ |v − M⁻¹ f|²_M + Σ (D/2κ) |r(v)|²
-//! ```
+//! [`multipliers`](crate::numerics::newton) on M and H as they are given.
 //!
 //! At a fixed point r = r_c and the shift is that of v: Coulomb's law. The matrix has the velocities as unknowns, so redundant
 //! contacts cost a product each. An iteration costs one LU on a kept elimination tree and two products with H. Wins on stuck piles
 //! whose contacts outnumber their velocities; loses where a few contacts meet many velocities (reduce then) and where many
 //! contacts change between stick and slip: there the shift stalls. Measured: 82 contacts of stacked boxes to 1e-8 with 28
-//! factorisations, 2.0 ms; 256 contacts of 98 spheres in a box stall at 2e-1. M must be symmetric. (Method of multipliers: Rockafellar 1976; shift: De Saxcé &
-//! Feng 1998; Acary, Cadoux, Lemaréchal, Malick 2011. [`newton`](crate::numerics::newton) is the same method on bodies.)
+//! factorisations, 2.0 ms; 256 contacts of 98 spheres in a box stall at 2e-1. M must be symmetric.
 
 use super::bodies::BodySpace;
-use super::{GlobalProblem, GlobalSolver, Prepared, norm};
-use crate::numerics::{Measure, ProblemError, Progress, Report, Status, Watch};
+use super::{GlobalProblem, GlobalSolver, Prepared};
+use crate::numerics::newton::multipliers::{AugmentedLagrangian, Multipliers};
+use crate::numerics::{Measure, ProblemError, Report, Status, Watch};
 
 /// Settings of the proximal Newton solver in body space.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,11 +32,8 @@ impl Default for BodyNewton {
     }
 }
 
-const MAX_PENALTY: f64 = 1e6;
-/// Newton iterations of one outer step.
-const INNER: usize = 25;
-/// Outer steps without progress that end the solve.
-const IDLE: i32 = 6;
+/// Share of the tolerance to which inner problems are solved where outer steps bring nothing.
+const ROUNDING: f64 = 1e-6;
 
 impl GlobalSolver for BodyNewton {
     fn solve_watched(
@@ -70,187 +61,188 @@ impl BodyNewton {
         u: &mut [f64],
         watch: &mut Watch,
     ) -> Report {
-        let mut report = Report { status: Status::BudgetSpent, ..Report::default() };
-        let mut error = self.measure.of(&prepared.residual(r, v, u));
-        let mut best = error;
-        let mut best_r = r.to_vec();
-        let mut newton = Newton::new(prepared, space, v);
-        let mut kappa = (self.penalty * 0.01 / error).clamp(self.penalty, MAX_PENALTY);
-        let mut idle = 0;
-        while best > self.tolerance && report.iterations < self.max_iterations && idle < IDLE {
-            newton.centre.copy_from_slice(r);
-            // the inner problem need not be solved much better than the proximal step it belongs to
-            let accuracy = (1e-2 * error).clamp(0.02 * self.tolerance, 1e-2) * libm::pow(0.1, f64::from(idle));
-            let mut go_on = true;
-            for _ in 0..INNER.min(self.max_iterations - report.iterations) {
-                newton.set_shift(prepared, space);
-                let value = newton.evaluate(prepared, space, kappa);
-                newton.g.copy_from_slice(&newton.trial_g);
-                if newton.imbalance() <= accuracy {
-                    break;
-                }
-                report.iterations += 1;
-                report.factorisations += 1;
-                go_on = watch(Progress { iteration: report.iterations, error: best });
-                if !go_on || !newton.step(prepared, space, kappa, value) {
-                    break;
-                }
-            }
-            r.copy_from_slice(&newton.r);
-            error = self.measure.of(&prepared.residual(r, v, u));
-            idle = if error < 0.9 * best { 0 } else { idle + 1 };
-            if error < best {
-                best = error;
-                best_r.copy_from_slice(r);
-            }
-            if !go_on || !error.is_finite() {
-                break;
-            }
-            kappa = (10.0 * kappa).min(MAX_PENALTY);
-        }
-        r.copy_from_slice(&best_r);
-        let found = prepared.residual(r, v, u);
-        if self.measure.of(&found) <= self.tolerance {
-            report.status = Status::Converged;
-        } else if idle >= IDLE {
-            report.status = Status::Stalled;
+        let Self { tolerance, measure, max_iterations, penalty } = *self;
+        let mut found = prepared.residual(r, v, u);
+        let mut report = Report::default();
+        if measure.of(&found) > tolerance {
+            let outer = Multipliers { tolerance, max_factorisations: max_iterations, overshoot: ROUNDING, penalty };
+            let mut point = Point::new(prepared, space, measure, [&mut *r, &mut *v, &mut *u]);
+            report = outer.run(&mut point, [measure.of(&found); 2], watch);
+            let best = point.best;
+            r.copy_from_slice(&best);
+            found = prepared.residual(r, v, u);
+            report.iterations = report.factorisations;
+            report.status = match report.status {
+                _ if measure.of(&found) <= tolerance => Status::Converged,
+                Status::Converged => Status::Stalled,
+                other => other,
+            };
         }
         report.with(&found)
     }
 }
 
-/// Vectors of Newton's method in body space.
-struct Newton {
+/// A prepared problem, its body space and a point in it.
+struct Point<'a, 'p> {
+    prepared: &'a mut Prepared<'p>,
+    space: &'a mut BodySpace,
+    measure: Measure,
+    /// r, v and u of the answer
+    answer: [&'a mut [f64]; 3],
+    best: Vec<f64>,
     centre: Vec<f64>,
     shift: Vec<f64>,
+    /// r(v)
     r: Vec<f64>,
+    /// velocities of the rows, and their change by a whole step
     u: Vec<f64>,
+    along: Vec<f64>,
     free: Vec<f64>,
     /// `M^{-½}` on the diagonal: the unit in which |G| is measured
     unit: Vec<f64>,
     v: Vec<f64>,
-    from: Vec<f64>,
-    g: Vec<f64>,
-    trial_g: Vec<f64>,
+    /// `v − v_free` and M times it
+    away: Vec<f64>,
+    inertia: Vec<f64>,
+    impulse: Vec<f64>,
     direction: Vec<f64>,
-    /// `|M^{-½} H r|`
-    impulse: f64,
 }
 
-impl Newton {
-    fn new(p: &Prepared, space: &BodySpace, v: &[f64]) -> Self {
-        let (rows, n) = (p.q.len(), space.order());
-        let [centre, r, u] = std::array::from_fn(|_| vec![0.0; rows]);
-        let [from, g, trial_g, direction] = std::array::from_fn(|_| vec![0.0; n]);
+impl<'a, 'p> Point<'a, 'p> {
+    fn new(prepared: &'a mut Prepared<'p>, space: &'a mut BodySpace, measure: Measure, answer: [&'a mut [f64]; 3]) -> Self {
         let on_space = |x: &[f64]| space.dofs.iter().map(|&k| x[k as usize]).collect::<Vec<f64>>();
-        Self {
-            centre,
-            shift: vec![0.0; p.problem.sets.len()],
-            r,
-            u,
-            free: on_space(&p.free),
-            unit: space.diagonal().into_iter().map(|m| 1.0 / m.abs().max(f64::MIN_POSITIVE).sqrt()).collect(),
-            v: on_space(v),
-            from,
-            g,
-            trial_g,
-            direction,
-            impulse: 0.0,
-        }
+        let (free, v, shift) = (on_space(&prepared.free), on_space(answer[1]), vec![0.0; prepared.weights.len()]);
+        let unit = space.diagonal().into_iter().map(|m| 1.0 / m.abs().max(f64::MIN_POSITIVE).sqrt()).collect();
+        let [centre, r, u, along] = std::array::from_fn(|_| vec![0.0; prepared.q.len()]);
+        let [away, inertia, impulse, direction] = std::array::from_fn(|_| vec![0.0; space.order()]);
+        let best = answer[0].to_vec();
+        Self { prepared, space, measure, answer, best, centre, shift, r, u, along, free, unit, v, away, inertia, impulse, direction }
     }
 
-    fn set_shift(&mut self, p: &Prepared, space: &BodySpace) {
-        self.u.copy_from_slice(&p.problem.w);
-        space.add_transposed_times(&self.v, &mut self.u);
-        for ((shift, set), o) in self.shift.iter_mut().zip(&p.problem.sets).zip(p.problem.offsets.windows(2)) {
+    /// `r_c − (κ/D)(u + s e_n)` of block a after t steps; its length is that of x.
+    fn argument(&self, a: usize, kappa: f64, t: f64, x: &mut [f64]) {
+        let (first, weight) = (self.prepared.problem.offsets[a], kappa / self.prepared.weights[a]);
+        for (k, x) in (first..).zip(x.iter_mut()) {
+            *x = self.centre[k] - weight * (self.u[k] + t * self.along[k]);
+        }
+        x[0] -= weight * self.shift[a];
+    }
+
+    /// Calls `see(block, r)` with the projected argument of every block; returns the part of φ that the rows have.
+    fn project(&self, kappa: f64, t: f64, mut see: impl FnMut(usize, &[f64])) -> f64 {
+        let (mut value, mut x) = (0.0, Vec::new());
+        for (a, set) in self.prepared.problem.sets.iter().enumerate() {
+            let range = &self.prepared.problem.offsets[a..a + 2];
+            x.resize(range[1] - range[0], 0.0);
+            if x.is_empty() {
+                continue;
+            }
+            self.argument(a, kappa, t, &mut x);
+            set.project(&mut x);
+            value += 0.5 * self.prepared.weights[a] / kappa * x.iter().map(|x| x * x).sum::<f64>();
+            see(range[0], &x);
+        }
+        value
+    }
+}
+
+impl AugmentedLagrangian for Point<'_, '_> {
+    fn centre(&mut self) {
+        self.centre.copy_from_slice(self.answer[0]);
+    }
+
+    fn look(&mut self) {
+        let p = self.prepared.problem;
+        self.u.copy_from_slice(&p.w);
+        self.space.add_transposed_times(&self.v, &mut self.u);
+        for ((shift, set), o) in self.shift.iter_mut().zip(&p.sets).zip(p.offsets.windows(2)) {
             *shift = if o[0] < o[1] { set.shift(&self.u[o[0]..o[1]]) } else { 0.0 };
         }
     }
 
-    /// `r_c − (κ/D)(u + s e_n)` of block a.
-    fn argument(&self, p: &Prepared, a: usize, kappa: f64, x: &mut [f64]) {
-        let first = p.problem.offsets[a];
-        let weight = kappa / p.weights[a];
-        for (k, x) in x.iter_mut().enumerate() {
-            *x = self.centre[first + k] - weight * self.u[first + k];
-        }
-        if let Some(x) = x.first_mut() {
-            *x -= weight * self.shift[a];
-        }
-    }
-
-    /// Sets r and `trial_g` at v; returns φ(v).
-    fn evaluate(&mut self, p: &Prepared, space: &BodySpace, kappa: f64) -> f64 {
-        self.u.copy_from_slice(&p.problem.w);
-        space.add_transposed_times(&self.v, &mut self.u);
+    fn evaluate(&mut self, kappa: f64) -> [f64; 2] {
         let mut r = std::mem::take(&mut self.r);
-        let mut value = 0.0;
-        for (a, set) in p.problem.sets.iter().enumerate() {
-            let x = &mut r[p.problem.offsets[a]..p.problem.offsets[a + 1]];
-            self.argument(p, a, kappa, x);
-            if !x.is_empty() {
-                set.project(x);
-            }
-            value += 0.5 * p.weights[a] / kappa * x.iter().map(|x| x * x).sum::<f64>();
-        }
+        let rows = self.project(kappa, 0.0, |first, x| r[first..first + x.len()].copy_from_slice(x));
         self.r = r;
-        // M (v − v_free), then − H r
-        let mut away = std::mem::take(&mut self.from);
-        away.iter_mut().zip(&self.v).zip(&self.free).for_each(|((d, v), free)| *d = v - free);
-        self.trial_g.fill(0.0);
-        space.add_mass_times(&away, &mut self.trial_g);
-        value += 0.5 * away.iter().zip(&self.trial_g).map(|(d, g)| d * g).sum::<f64>();
-        let impulse = &mut away;
-        impulse.fill(0.0);
-        space.add_times(&self.r, impulse);
-        self.trial_g.iter_mut().zip(impulse.iter()).for_each(|(g, i)| *g -= i);
-        impulse.iter_mut().zip(&self.unit).for_each(|(i, unit)| *i *= unit);
-        self.impulse = norm(impulse);
-        self.from = away;
-        value
+        self.away.iter_mut().zip(&self.v).zip(&self.free).for_each(|((d, v), free)| *d = v - free);
+        self.inertia.fill(0.0);
+        self.space.add_mass_times(&self.away, &mut self.inertia);
+        self.impulse.fill(0.0);
+        self.space.add_times(&self.r, &mut self.impulse);
+        [0.5 * dot(&self.away, &self.inertia), rows]
     }
 
     /// `|M^{-½} G|` over the larger of the impulses and what they change.
-    fn imbalance(&self) -> f64 {
-        let g = self.g.iter().zip(&self.unit).map(|(g, unit)| (g * unit).powi(2)).sum::<f64>().sqrt();
-        let change = self.v.iter().zip(&self.free).zip(&self.unit).map(|((v, f), unit)| ((v - f) / unit).powi(2)).sum::<f64>();
-        if g == 0.0 { 0.0 } else { g / self.impulse.max(change.sqrt()).max(f64::MIN_POSITIVE) }
+    fn is_balanced(&self, share: f64) -> bool {
+        let [mut g, mut impulse, mut change] = [0.0; 3];
+        for (k, unit) in self.unit.iter().enumerate() {
+            g += ((self.inertia[k] - self.impulse[k]) * unit).powi(2);
+            impulse += (self.impulse[k] * unit).powi(2);
+            change += (self.away[k] / unit).powi(2);
+        }
+        g == 0.0 || g.sqrt() <= share * impulse.max(change).sqrt()
     }
 
-    /// One Newton step with its line search on φ, whose value at v is given; false when the matrix is singular.
-    fn step(&mut self, p: &Prepared, space: &mut BodySpace, kappa: f64, value: f64) -> bool {
-        let mut x = vec![0.0; p.problem.offsets.windows(2).map(|o| o[1] - o[0]).max().unwrap_or(0)];
+    fn step(&mut self, kappa: f64) -> Option<[f64; 3]> {
+        let mut x = vec![0.0; self.space.widest()];
+        let mut space = std::mem::take(self.space);
         let regular = space.factorise(|a, k| {
-            let width = p.problem.offsets[a + 1] - p.problem.offsets[a];
-            if width == 0 {
+            let (set, o) = (self.prepared.problem.sets[a], &self.prepared.problem.offsets[a..a + 2]);
+            let x = &mut x[..o[1] - o[0]];
+            if x.is_empty() {
                 return false;
             }
-            self.argument(p, a, kappa, &mut x[..width]);
-            p.problem.sets[a].derivative(&x[..width], k);
-            let weight = kappa / p.weights[a];
-            k.iter_mut().for_each(|k| *k *= weight);
+            self.argument(a, kappa, 0.0, x);
+            set.derivative(x, k);
+            k.iter_mut().for_each(|k| *k *= kappa / self.prepared.weights[a]);
             k.iter().any(|k| *k != 0.0)
         });
-        if !regular {
-            return false;
+        *self.space = space;
+        self.direction.iter_mut().zip(&self.impulse).zip(&self.inertia).for_each(|((d, i), m)| *d = i - m);
+        let g: Vec<f64> = self.direction.iter().map(|d| -d).collect();
+        if regular {
+            self.space.solve(&mut self.direction);
         }
-        self.direction.iter_mut().zip(&self.g).for_each(|(d, g)| *d = -g);
-        space.solve(&mut self.direction);
-        if !self.direction.iter().all(|d| d.is_finite()) {
-            return false;
+        if !(regular && self.direction.iter().all(|d| d.is_finite())) {
+            return None;
         }
-        let slope: f64 = self.direction.iter().zip(&self.g).map(|(d, g)| d * g).sum();
-        let (mut taken, mut t) = (0.0, 1.0);
-        for halving in 0.. {
-            self.v.iter_mut().zip(&self.direction).for_each(|(v, d)| *v += (t - taken) * d);
-            taken = t;
-            let new = self.evaluate(p, space, kappa);
-            // rounding of φ hides the last digits: a small enough slope is accepted as it is
-            if new <= value + 1e-4 * t * slope + 1e-14 * value.abs() || halving == 12 {
-                break;
-            }
-            t *= 0.5;
-        }
-        true
+        self.along.fill(0.0);
+        self.space.add_transposed_times(&self.direction, &mut self.along);
+        let mut inertia = vec![0.0; g.len()];
+        self.space.add_mass_times(&self.direction, &mut inertia);
+        Some([dot(&self.direction, &g), dot(&self.direction, &self.inertia), 0.5 * dot(&self.direction, &inertia)])
     }
+
+    fn row_value(&self, kappa: f64, t: f64) -> f64 {
+        self.project(kappa, t, |_, _| {})
+    }
+
+    fn advance(&mut self, kappa: f64, t: f64) {
+        self.v.iter_mut().zip(&self.direction).for_each(|(v, d)| *v += t * d);
+        let mut r = std::mem::take(&mut self.r);
+        self.project(kappa, t, |first, x| r[first..first + x.len()].copy_from_slice(x));
+        self.r = r;
+    }
+
+    fn judge(&mut self) -> [f64; 2] {
+        let [r, v, u] = &mut self.answer;
+        r.copy_from_slice(&self.r);
+        [self.measure.of(&self.prepared.residual(r, v, u)); 2]
+    }
+
+    fn keep(&mut self) {
+        self.best.copy_from_slice(self.answer[0]);
+    }
+
+    fn is_at_rest(&mut self) -> bool {
+        false
+    }
+
+    fn is_hasty(&self) -> bool {
+        false
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }

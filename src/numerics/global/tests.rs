@@ -1,5 +1,5 @@
 use super::*;
-use crate::numerics::Status;
+use crate::numerics::{Status, local::admm::Admm};
 use sprs::TriMat;
 
 /// `nc` contacts between `bodies` point-like bodies of six velocities, dense pseudo-random rows, M in blocks of six.
@@ -134,7 +134,7 @@ fn answer(solver: &dyn GlobalSolver, p: &GlobalProblem) -> (Report, Vec<f64>, Ve
 #[test]
 fn body_space_and_reduction_find_the_same_velocities() {
     let nsgs = Reduced(crate::numerics::local::nsgs::Nsgs { tolerance: 1e-11, ..Default::default() });
-    let admm = admm::BodyAdmm { tolerance: 1e-9, ..Default::default() };
+    let admm = Admm { tolerance: 1e-9, ..admm::IN_BODY_SPACE };
     let newton = proximal::BodyNewton { tolerance: 1e-9, ..Default::default() };
     let auto = auto::GlobalAuto { tolerance: 1e-10, ..Default::default() };
     let redundant = auto::GlobalAuto { redundancy: 0.0, ..auto };
@@ -158,7 +158,7 @@ fn body_space_and_reduction_find_the_same_velocities() {
 fn the_watch_ends_a_solve_and_the_best_point_is_kept() {
     let p = random(6, 20, 0.6, 0.0, 4);
     let [admm, newton, auto]: [&dyn GlobalSolver; 3] =
-        [&admm::BodyAdmm::default(), &proximal::BodyNewton::default(), &auto::GlobalAuto::default()];
+        [&admm::IN_BODY_SPACE, &proximal::BodyNewton::default(), &auto::GlobalAuto::default()];
     for solver in [admm, newton, auto] {
         let (mut r, mut v, mut u) = (vec![0.0; 60], vec![0.0; 36], vec![0.0; 60]);
         let start = p.residual(&r, &mut v, &mut u).expect("legal").rel;

@@ -1,15 +1,15 @@
 //! All further solvers on random assemblies: what is well posed they solve, and they agree in u.
 
 use super::assemblies::{Law, assembly};
-use super::contact::tests::Random;
 use super::equations::Function;
 use super::fixed_point::{AclmFixedPoint, DeSaxceFixedPoint, TrescaFixedPoint};
 use super::interior_point::InteriorPoint;
 use super::newton::{LineSearch, SemismoothNewton};
-use super::projection::{ExtraGradient, FixedPoint, HyperplaneProjection};
 use super::{LocalProblem, LocalSolver, nsgs::Nsgs};
 use crate::algebra::blocks::BlockRows;
 use crate::numerics::admissible::AdmissibleSet;
+use crate::numerics::contact::tests::Random;
+use crate::numerics::projection::{Projection, Scheme};
 use proptest::prelude::*;
 
 fn newton(function: Function) -> Box<dyn LocalSolver> {
@@ -18,9 +18,9 @@ fn newton(function: Function) -> Box<dyn LocalSolver> {
 
 fn solvers() -> Vec<(&'static str, Box<dyn LocalSolver>)> {
     vec![
-        ("fixed point", Box::new(FixedPoint::default())),
-        ("extragradient", Box::new(ExtraGradient::default())),
-        ("hyperplane", Box::new(HyperplaneProjection::default())),
+        ("fixed point", Box::new(Projection { scheme: Scheme::FixedPoint, ..Projection::default() })),
+        ("extragradient", Box::new(Projection { scheme: Scheme::Extragradient, ..Projection::default() })),
+        ("hyperplane", Box::new(Projection { scheme: Scheme::Hyperplane, ..Projection::default() })),
         ("De Saxcé", Box::new(DeSaxceFixedPoint::default())),
         ("Tresca", Box::new(TrescaFixedPoint::default())),
         ("ACLM", Box::new(AclmFixedPoint::default())),

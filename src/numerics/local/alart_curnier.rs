@@ -11,6 +11,7 @@
 //! (Alart & Curnier 1991.) Moments of rolling have the same rows with μ_r; sets without a De Saxcé shift have the natural map
 //! `F = r − P_K(r − ρ u)`.
 
+use super::LocalProblem;
 use crate::numerics::admissible::AdmissibleSet;
 
 /// Steps ρ of one block: for its normal, its tangents and its moments.
@@ -41,6 +42,11 @@ impl Steps {
                 Self { normal: all, tangent: all, moment: all }
             }
         }
+    }
+
+    /// The steps of all blocks.
+    pub(super) fn of_all(p: &LocalProblem, weights: &[f64]) -> Vec<Self> {
+        (0..p.sets.len()).map(|i| Self::of(p.sets[i], p.w.block(i, i), p.w.rows(i), weights[i])).collect()
     }
 
     /// The steps of `W + α D`.

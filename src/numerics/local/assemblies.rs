@@ -1,9 +1,9 @@
 //! Random assemblies of rigid bodies: problems that have a solution, by construction.
 
 use super::LocalProblem;
-use super::contact::tests::Random;
 use crate::algebra::blocks::BlockRows;
 use crate::numerics::admissible::AdmissibleSet;
+use crate::numerics::contact::tests::Random;
 
 /// Which law the contacts of an assembly have.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -150,9 +150,9 @@ impl Auto {
             return work.report;
         }
         let mut newton = Newton::new(&sweeper);
-        let cost_of_newton = newton.cost(r);
+        let (cost_of_newton, numbers) = newton.cost(r);
         let cost = cost_of_newton / (DENSE_SPEED * sweeper.cost());
-        let affordable = newton.factor_len() <= self.max_factor;
+        let affordable = numbers <= self.max_factor;
         let mut splitting = None;
         let mut split = |max_iterations, rho, r: &mut [f64], u: &mut [f64], w: &mut Watch| {
             admm(max_iterations, rho).run(splitting.get_or_insert_with(|| Splitting::new(&sweeper)), r, u, w)

@@ -152,7 +152,7 @@ pub(super) fn add_unit(cone: Cone, t: f64, weight: &[f64], x: &mut [f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::numerics::local::contact::tests::Random;
+    use crate::numerics::contact::tests::Random;
 
     #[test]
     fn the_scaling_point_maps_x_and_y_to_the_same_point_and_division_undoes_the_product() {

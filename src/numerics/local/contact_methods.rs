@@ -19,8 +19,8 @@
 //! carries over to rolling, and they were not kept.
 
 use super::alart_curnier::{self, Steps};
-use super::contact::ContactOperator3;
 use crate::numerics::admissible::AdmissibleSet;
+use crate::numerics::contact::ContactOperator3;
 use std::array::from_fn;
 
 /// How one contact in space is solved.
@@ -126,7 +126,7 @@ fn alart_curnier_newton(w: &[f64; 9], q: [f64; 3], mu: f64, mut r: [f64; 3]) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::numerics::local::contact::tests::{Random, block_error, coefficient, random_operator, random_velocity};
+    use crate::numerics::contact::tests::{Random, block_error, coefficient, random_operator, random_velocity};
 
     #[test]
     fn the_methods_fail_as_often_as_the_table_says() {

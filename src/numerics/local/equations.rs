@@ -219,7 +219,7 @@ impl Pair {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::numerics::local::contact::tests::Random;
+    use crate::numerics::contact::tests::Random;
 
     const ALL: [Function; 4] = [Function::AlartCurnier, Function::JeanMoreau, Function::FischerBurmeister, Function::NaturalMap];
 

@@ -148,15 +148,6 @@ impl Path {
             cones::add_unit(*cone, size, &weight[range.clone()], &mut x[range.clone()]);
             cones::add_unit(*cone, size, &weight[range.clone()], &mut y[range]);
         }
-        let mut pairs = Vec::new();
-        for i in 0..p.sets.len() {
-            for &j in p.w.columns(i).iter().filter(|&&j| j as usize != i) {
-                if (j as usize) < i || p.w.block(j as usize, i).is_none() {
-                    pairs.push((j.max(i as u32), j.min(i as u32)));
-                }
-            }
-        }
-        pairs.sort_unstable();
         let largest = (0..p.sets.len()).map(|i| p.w.rows(i)).max().unwrap_or(0);
         let mut squares = 0;
         let t_start = (0..p.sets.len())
@@ -182,7 +173,7 @@ impl Path {
             corrector: vector(),
             scratch: [vector(), vector()],
             sizes: (0..p.sets.len()).map(|i| p.w.rows(i) as u32).collect(),
-            pairs,
+            pairs: p.w.couplings(),
             matrix: BlockGeneral::default(),
             block: std::array::from_fn(|_| vec![0.0; largest * largest]),
             t_inv: vec![0.0; squares],

@@ -22,8 +22,8 @@
 
 use super::alart_curnier::Steps;
 use super::equations::Function;
+use super::jacobian::Jacobian;
 use super::{LocalProblem, LocalSolver, trial::Trial};
-use crate::algebra::multifrontal::BlockGeneral;
 use crate::numerics::{Measure, Report, Status, Watch};
 
 /// How long a step may be.
@@ -217,48 +217,21 @@ impl SemismoothNewton {
 }
 
 /// Newton's matrix and vectors.
-struct System {
+struct System<'a> {
     function: Function,
     steps: Vec<Steps>,
-    sizes: Vec<u32>,
-    pairs: Vec<(u32, u32)>,
-    matrix: BlockGeneral,
+    jacobian: Jacobian<'a>,
     f: Vec<f64>,
     direction: Vec<f64>,
     from: Vec<f64>,
     u_from: Vec<f64>,
     u_direction: Vec<f64>,
-    scratch: [Vec<f64>; 3],
 }
 
-impl System {
-    fn new(p: &LocalProblem, weights: &[f64], function: Function) -> Self {
-        let (n, blocks) = (p.order(), p.sets.len());
-        let largest = (0..blocks).map(|i| p.w.rows(i)).max().unwrap_or(0);
-        let mut pairs = Vec::new();
-        for i in 0..blocks {
-            // a block that stands on one side of the diagonal only couples both ways in the pattern
-            for &j in p.w.columns(i).iter().filter(|&&j| j as usize != i) {
-                let (high, low) = (j.max(i as u32), j.min(i as u32));
-                if (j as usize) < i || p.w.block(j as usize, i).is_none() {
-                    pairs.push((high, low));
-                }
-            }
-        }
-        pairs.sort_unstable();
-        Self {
-            function,
-            steps: (0..blocks).map(|i| Steps::of(p.sets[i], p.w.block(i, i), p.w.rows(i), weights[i])).collect(),
-            sizes: (0..blocks).map(|i| p.w.rows(i) as u32).collect(),
-            pairs,
-            matrix: BlockGeneral::default(),
-            f: vec![0.0; n],
-            direction: vec![0.0; n],
-            from: vec![0.0; n],
-            u_from: vec![0.0; n],
-            u_direction: vec![0.0; n],
-            scratch: std::array::from_fn(|_| vec![0.0; largest * largest]),
-        }
+impl<'a> System<'a> {
+    fn new(p: &'a LocalProblem, weights: &[f64], function: Function) -> Self {
+        let [f, direction, from, u_from, u_direction] = std::array::from_fn(|_| vec![0.0; p.order()]);
+        Self { function, steps: Steps::of_all(p, weights), jacobian: Jacobian::new(p), f, direction, from, u_from, u_direction }
     }
 
     /// Sets F at `(r, u)`; returns `½ |D^½ F|²`.
@@ -278,34 +251,11 @@ impl System {
 
     /// Sets the direction from the point that was evaluated last; false when the matrix is singular.
     fn step(&mut self, p: &LocalProblem, weights: &[f64], alpha: f64, r: &[f64], u: &[f64]) -> bool {
-        self.matrix.set_pattern(&self.sizes, &self.pairs);
-        for (i, weight) in weights.iter().enumerate() {
-            let (n, range) = (p.w.rows(i), p.w.range(i));
-            if n == 0 {
-                continue;
-            }
-            let [a, b, block] = &mut self.scratch;
-            let (a, b) = (&mut a[..n * n], &mut b[..n * n]);
-            self.function.derivative(p.sets[i], self.steps[i], 1.0 / weight, &r[range.clone()], &u[range], a, b);
-            for (j, w) in p.w.row(i) {
-                let columns = p.w.rows(j);
-                let block = &mut block[..n * columns];
-                for (out, b) in block.chunks_exact_mut(columns).zip(b.chunks_exact(n)) {
-                    out.fill(0.0);
-                    for (w, b) in w.chunks_exact(columns).zip(b) {
-                        out.iter_mut().zip(w).for_each(|(o, w)| *o += b * w);
-                    }
-                }
-                self.matrix.add(i, j, block);
-            }
-            a.iter_mut().zip(b.iter()).for_each(|(a, b)| *a += alpha * weight * b);
-            self.matrix.add(i, i, a);
-        }
-        if !self.matrix.factorise() {
-            return false;
-        }
-        self.direction.iter_mut().zip(&self.f).for_each(|(d, f)| *d = -f);
-        self.matrix.solve(&mut self.direction);
-        self.direction.iter().all(|x| x.is_finite())
+        self.jacobian.declare(|_| true);
+        let derivative = |i: usize, a: &mut [f64], b: &mut [f64]| {
+            let range = p.w.range(i);
+            self.function.derivative(p.sets[i], self.steps[i], 1.0 / weights[i], &r[range.clone()], &u[range], a, b);
+        };
+        self.jacobian.direction([weights, &self.f, r], alpha, derivative, &mut self.direction)
     }
 }

@@ -13,7 +13,7 @@
 use super::{LocalProblem, LocalSolver, kernel::Kernel};
 use crate::algebra::{blocks::BlockRows, lanes::Lanes};
 use crate::numerics::acceptance::Scales;
-use crate::numerics::{Measure, Progress, Report, Status, Watch, acceleration::Anderson, residual::Residual};
+use crate::numerics::{Measure, Progress, Report, Status, Watch, acceleration::Anderson, forecast::Forecast, residual::Residual};
 
 /// What is made of the sequence of sweeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,7 +86,7 @@ impl LocalSolver for Nsgs {
     }
 }
 
-/// Sweeps before the first forecast of the rate; it doubles from there.
+/// Sweeps before the first forecast of the rate; half as many again from there.
 const FIRST_FORECAST: usize = 20;
 /// Sweeps between two residuals, at least.
 const PAUSE: usize = 2;
@@ -111,7 +111,8 @@ impl Nsgs {
         let mut latest = sweeper.residual(r, u);
         let (mut best, mut kept, mut fresh) = (latest, true, true);
         let mut done = self.measure.of(&best) <= self.tolerance;
-        let (mut anchor, mut last_norm, mut last_check, mut factor) = ((0, f64::INFINITY), f64::INFINITY, 0, 0.5);
+        let mut forecast = Forecast::new(self.foresight, FIRST_FORECAST, 2);
+        let (mut last_norm, mut last_check, mut factor) = (f64::INFINITY, 0, 0.5);
         let mut k = 0;
         while !done && k < self.max_sweeps {
             k += 1;
@@ -140,15 +141,10 @@ impl Nsgs {
                     report.status = Status::Stalled;
                     break;
                 }
-                let least = self.measure.of(&best);
                 done = error <= self.tolerance;
-                if self.foresight > 0 && !done && k >= FIRST_FORECAST && k >= anchor.0 + anchor.0 / 2 {
-                    let needed = libm::log(least / self.tolerance) / libm::log(anchor.1 / least) * (k - anchor.0) as f64;
-                    if anchor.1.is_finite() && (needed.is_nan() || needed > self.foresight as f64) {
-                        report.status = Status::Stalled;
-                        break;
-                    }
-                    anchor = (k, least);
+                if !done && forecast.is_hopeless(k, self.measure.of(&best), self.tolerance) {
+                    report.status = Status::Stalled;
+                    break;
                 }
                 if !kept && beyond_measure(p, r, &sweeper.weights) {
                     report.status = runaway(p);

@@ -12,9 +12,9 @@
 //! 1991; schedule of α: Acary, Brémond, Huber, RR-9118, 2018, PROX.)
 
 use super::alart_curnier::{Steps, derivative, value};
+use super::jacobian::Jacobian;
 use super::nsgs::{Acceleration, Nsgs, Sweeper};
 use super::{LocalProblem, LocalSolver};
-use crate::algebra::multifrontal::BlockGeneral;
 use crate::numerics::{Measure, Progress, Report, Status, Watch};
 
 /// Settings of the proximal Newton solver (Siconos: `SICONOS_FRICTION_3D_PROX` over `NSN_AC`).
@@ -193,44 +193,21 @@ impl ProximalPoint {
 pub(super) struct Newton<'a> {
     pub(super) sweeper: &'a Sweeper<'a>,
     steps: Vec<Steps>,
+    jacobian: Jacobian<'a>,
+    active: Vec<bool>,
     centre: Vec<f64>,
     from: Vec<f64>,
     u: Vec<f64>,
     f: Vec<f64>,
     direction: Vec<f64>,
-    active: Vec<bool>,
-    node: Vec<u32>,
-    blocks: Vec<u32>,
-    sizes: Vec<u32>,
-    pairs: Vec<(u32, u32)>,
-    matrix: BlockGeneral,
-    right: Vec<f64>,
-    scratch: [Vec<f64>; 3],
 }
 
 impl<'a> Newton<'a> {
     pub(super) fn new(sweeper: &'a Sweeper<'a>) -> Self {
         let p = sweeper.p;
-        let n = p.order();
-        let blocks = p.sets.len();
-        let largest = (0..blocks).map(|i| p.w.rows(i)).max().unwrap_or(0);
-        Self {
-            sweeper,
-            steps: (0..blocks).map(|i| Steps::of(p.sets[i], p.w.block(i, i), p.w.rows(i), sweeper.weights[i])).collect(),
-            centre: vec![0.0; n],
-            from: vec![0.0; n],
-            u: vec![0.0; n],
-            f: vec![0.0; n],
-            direction: vec![0.0; n],
-            active: vec![false; blocks],
-            node: vec![0; blocks],
-            blocks: Vec::new(),
-            sizes: Vec::new(),
-            pairs: Vec::new(),
-            matrix: BlockGeneral::default(),
-            right: Vec::new(),
-            scratch: std::array::from_fn(|_| vec![0.0; largest * largest]),
-        }
+        let [centre, from, u, f, direction] = std::array::from_fn(|_| vec![0.0; p.order()]);
+        let (steps, active) = (Steps::of_all(p, &sweeper.weights), vec![false; p.sets.len()]);
+        Self { sweeper, steps, jacobian: Jacobian::new(p), active, centre, from, u, f, direction }
     }
 
     /// Sets u, F and the active blocks at `r`; returns `|D^½ F|`.
@@ -252,100 +229,22 @@ impl<'a> Newton<'a> {
         sum.sqrt()
     }
 
-    /// Declares the active blocks to the matrix.
-    fn set_pattern(&mut self) {
-        let p = self.sweeper.p;
-        self.blocks.clear();
-        self.sizes.clear();
-        self.pairs.clear();
-        for i in 0..p.sets.len() {
-            if self.active[i] {
-                self.node[i] = self.blocks.len() as u32;
-                self.blocks.push(i as u32);
-                self.sizes.push(p.w.rows(i) as u32);
-            }
-        }
-        for (row, &i) in self.blocks.iter().enumerate() {
-            let columns = p.w.columns(i as usize);
-            // a block that stands on one side of the diagonal only couples both ways in the pattern
-            for &j in columns.iter().filter(|&&j| self.active[j as usize] && j != i) {
-                let other = self.node[j as usize];
-                let (high, low) = (other.max(row as u32), other.min(row as u32));
-                if j < i || p.w.block(j as usize, i as usize).is_none() {
-                    self.pairs.push((high, low));
-                }
-            }
-        }
-        self.pairs.sort_unstable();
-        self.matrix.set_pattern(&self.sizes, &self.pairs);
-    }
-
-    /// Operations of a factorisation with the blocks that are active at `r`.
-    pub(super) fn cost(&mut self, r: &[f64]) -> f64 {
+    /// Operations of a factorisation with the blocks that are active at `r`, and numbers that its factors hold.
+    pub(super) fn cost(&mut self, r: &[f64]) -> (f64, usize) {
         self.centre.copy_from_slice(r);
         self.evaluate(0.0, r);
-        self.set_pattern();
-        self.matrix.operations()
-    }
-
-    /// Numbers held by the factors of the last pattern.
-    pub(super) fn factor_len(&self) -> usize {
-        self.matrix.factor_len()
+        let matrix = self.jacobian.declare(|i| self.active[i]);
+        (matrix.operations(), matrix.factor_len())
     }
 
     /// Sets `direction` to Newton's step from the point that was evaluated last; false when the matrix is singular.
     fn step(&mut self, alpha: f64, r: &[f64]) -> bool {
-        self.set_pattern();
+        self.jacobian.declare(|i| self.active[i]);
         let p = self.sweeper.p;
-        self.right.clear();
-        for (row, &i) in self.blocks.iter().enumerate() {
-            let i = i as usize;
-            let (n, range) = (p.w.rows(i), p.w.range(i));
-            let [a, b, block] = &mut self.scratch;
-            let (a, b) = (&mut a[..n * n], &mut b[..n * n]);
-            derivative(p.sets[i], self.steps[i].with_proximal(alpha), &r[range.clone()], &self.u[range.clone()], a, b);
-            let first = self.right.len();
-            self.right.extend(self.f[range].iter().map(|f| -f));
-            for (j, w) in p.w.row(i) {
-                let columns = p.w.rows(j);
-                let block = &mut block[..n * columns];
-                for (out, b) in block.chunks_exact_mut(columns).zip(b.chunks_exact(n)) {
-                    out.fill(0.0);
-                    for (w, b) in w.chunks_exact(columns).zip(b) {
-                        out.iter_mut().zip(w).for_each(|(o, w)| *o += b * w);
-                    }
-                }
-                if !self.active[j] {
-                    // an open block goes to zero at once
-                    let r = &r[p.w.range(j)];
-                    for (right, row) in self.right[first..].iter_mut().zip(block.chunks_exact(columns)) {
-                        *right += row.iter().zip(r).map(|(b, r)| b * r).sum::<f64>();
-                    }
-                    continue;
-                }
-                if j == i {
-                    let weight = alpha * self.sweeper.weights[i];
-                    block.iter_mut().zip(a.iter()).zip(b.iter()).for_each(|((x, a), b)| *x += a + weight * b);
-                }
-                self.matrix.add(row, self.node[j] as usize, block);
-            }
-        }
-        if !self.matrix.factorise() {
-            return false;
-        }
-        self.matrix.solve(&mut self.right);
-        if self.right.iter().any(|x| !x.is_finite()) {
-            return false;
-        }
-        for (i, &active) in self.active.iter().enumerate() {
+        let derivative = |i: usize, a: &mut [f64], b: &mut [f64]| {
             let range = p.w.range(i);
-            if active {
-                let first = self.matrix.first(self.node[i] as usize);
-                self.direction[range.clone()].copy_from_slice(&self.right[first..first + range.len()]);
-            } else {
-                self.direction[range.clone()].iter_mut().zip(&r[range]).for_each(|(d, r)| *d = -r);
-            }
-        }
-        true
+            derivative(p.sets[i], self.steps[i].with_proximal(alpha), &r[range.clone()], &self.u[range], a, b);
+        };
+        self.jacobian.direction([&self.sweeper.weights, &self.f, r], alpha, derivative, &mut self.direction)
     }
 }

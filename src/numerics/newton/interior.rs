@@ -10,10 +10,10 @@
 //! what the cone's boundary leaves of the digits (1e-7 or so) is enough for the method of multipliers to go on from.
 
 use super::nodes::Nodes;
-use super::{Workspace, difference, space};
+use super::{Workspace, space};
 use crate::algebra::sparse::BlockSymmetric;
 use crate::numerics::admissible::AdmissibleSet;
-use crate::numerics::mixed::{Answer, MAX_DOFS, MAX_ROWS, MixedProblem, Reactions, Velocities};
+use crate::numerics::mixed::{Answer, MAX_ROWS, MixedProblem, Reactions, Velocities};
 use crate::numerics::{Report, Status, residual};
 use glam::{DMat3, DVec3};
 
@@ -59,8 +59,9 @@ pub(super) struct Interior {
     contacts: Vec<Pair>,
     rows: Vec<Row>,
     impulses: Reactions,
-    /// change of the velocities of the nodes
+    /// change of the velocities of the nodes, and what came before it
     step: Vec<f64>,
+    away: Vec<f64>,
     velocities: Velocities,
     change: Velocities,
     best: Reactions,
@@ -217,13 +218,9 @@ impl Interior {
             *r = row.z + row.push + row.stiffness * row.miss;
         }
         // − M (v − v_free) + Hᵀ (r + push + N⁻² miss)
-        self.step.clear();
-        let mut away = [0.0; MAX_DOFS];
-        for ((&system, &n), mass) in nodes.systems.iter().zip(&nodes.sizes).zip(&nodes.mass) {
-            let away = &mut away[..n as usize];
-            difference(p, system, &self.velocities, away);
-            self.step.extend(mass.chunks_exact(n as usize).map(|row| -row.iter().zip(away.iter()).map(|(m, x)| m * x).sum::<f64>()));
-        }
+        nodes.gather_change(p, &self.velocities, &mut self.step, &mut self.away);
+        nodes.mass_times(&self.away, &mut self.step);
+        self.step.iter_mut().for_each(|x| *x = -*x);
         let impulses = self.impulses.contacts.iter().copied();
         space::add_impulses(nodes, p, 1.0, impulses, &self.impulses.blocks, &mut self.step);
         matrix.solve_factorised(&mut self.step);

@@ -1,25 +1,20 @@
 //! Proximal semismooth Newton in body space: the escalation for stuck, hyperstatic piles.
 //!
-//! ```text
-//! outer   r_c ← r,  s ← μ‖u_t‖                                          proximal centre, De Saxcé shift
-//! inner   r(v) = P_K(r_c − (κ/D)(H v + b + s))
-//!         0 = G(v) = M (v − v_free) − Hᵀ r(v)                           gradient of a convex function φ
-//!         (M + Hᵀ (κ/D) P'_K H) Δv = −G                                 symmetric, positive definite, six unknowns a body
-//! ```
-//!
 //! The inner problem is the augmented Lagrangian of the convexified contact law, minimised by Newton with a line search on
 //! φ; the outer loop moves the proximal centre and the shift, whose fixed point is Coulomb's law itself (method of
 //! multipliers: Rockafellar 1976; shift: De Saxcé & Feng 1998; Acary, Cadoux, Lemaréchal, Malick 2011). The matrix has
 //! the bodies as unknowns, so redundant contacts (rank of W far below its order) cost nothing.
 
-use super::mixed::{Answer, Block, Contact, MAX_DOFS, MAX_ROWS, MixedProblem, Reactions, System, Velocities};
+use super::mixed::{Answer, Block, Contact, MAX_DOFS, MAX_ROWS, MixedProblem, Reactions, Velocities};
 use super::{Report, Status, admissible, admissible::AdmissibleSet, residual};
 use crate::algebra::sparse::BlockSymmetric;
 use glam::{DMat3, DVec3};
+use multipliers::{AugmentedLagrangian, Multipliers, minimise};
 use nodes::Nodes;
 pub(super) use point::ProximalPoint;
 
 mod interior;
+pub(super) mod multipliers;
 mod nodes;
 mod point;
 mod space;
@@ -61,7 +56,11 @@ impl Default for ProximalNewton {
 pub struct Workspace {
     matrix: BlockSymmetric,
     nodes: Nodes,
+    /// `v − v_free`, M times it, G and a buffer
+    away: Vec<f64>,
+    inertia: Vec<f64>,
     gradient: Vec<f64>,
+    image: Vec<f64>,
     step: Vec<f64>,
     trial: Velocities,
     reactions: Reactions,
@@ -82,122 +81,108 @@ struct Rows {
     blocks: Vec<f64>,
 }
 
-const MAX_PENALTY: f64 = 1e6;
-/// Outer steps without progress that end the solve.
-const IDLE: usize = 6;
-/// Times a step of Newton is halved.
-const HALVINGS: usize = 12;
-/// Factorisations of an inner problem.
-const INNER: usize = 25;
-/// Gain of an outer step whose inner problem was not solved, from which on another is worth its price.
-const PAYS: f64 = 0.3;
-/// Iterations beyond the tolerance.
-const EXTRA: usize = 40;
-
 impl ProximalNewton {
     /// Improves `answer` until its error is at most the tolerance; its reactions are the first proximal centre.
     pub fn solve(&self, p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Report {
-        let mut found = residual::certify(p, answer);
-        let mut report = Report { status: Status::BudgetSpent, ..Report::default() };
-        let mut best = found.error();
-        work.best.clone_from(&answer.reactions);
-        if found.error() <= self.overshoot * self.tolerance {
-            report.status = Status::Converged;
-        } else if work.prepare(p) {
-            let mut kappa = (self.penalty * 0.01 / found.error()).clamp(self.penalty, MAX_PENALTY);
-            let mut idle = 0;
-            let mut reached = (found.error() <= self.tolerance).then_some(0);
-            if reached.is_some() {
-                report.status = Status::Converged;
-                if !work.at_rest(p, &answer.velocities) {
-                    idle = IDLE;
-                }
-            }
-            while report.factorisations < self.max_iterations && idle < IDLE {
-                let budget = self.max_iterations - report.factorisations;
-                // the inner problem need not be solved much better than the proximal step it belongs to; a light body among
-                // heavy ones needs it better than the norm of all shows
-                let share = 1e-2 / [1.0, 1e1, 1e2, 1e3, 1e4, 1e5][idle.min(IDLE - 1)];
-                let accuracy = (share * found.e_s).clamp(0.02 * self.overshoot * self.tolerance, 1e-2);
-                let Some(iterations) = minimise(p, answer, work, kappa, accuracy, budget.min(INNER)) else { break };
-                report.factorisations += iterations.max(1);
-                answer.reactions.clone_from(&work.reactions);
-                work.trial.clone_from(&answer.velocities);
-                found = residual::certify(p, answer);
-                let gain = found.error() / best;
-                if p.lagged.is_empty() && iterations >= INNER && gain > PAYS {
-                    idle = IDLE; // the shift moves as fast as the minimum
-                }
-                idle = if gain < 0.9 && idle < IDLE { 0 } else { idle + 1 };
-                if gain < 1.0 {
-                    best = found.error();
-                    work.best.clone_from(&answer.reactions);
-                }
-                if best <= self.tolerance {
-                    report.status = Status::Converged;
-                    let spent = report.factorisations - *reached.get_or_insert(report.factorisations);
-                    if best <= self.overshoot * self.tolerance || spent >= EXTRA || !work.at_rest(p, &answer.velocities) {
-                        break;
-                    }
-                }
-                // the next inner solve starts from its own minimiser, not from the certified velocities
-                std::mem::swap(&mut answer.velocities, &mut work.trial);
-                kappa = (10.0 * kappa).min(MAX_PENALTY);
-            }
-            if idle >= IDLE && report.status != Status::Converged {
-                report.status = Status::Stalled;
-            }
-        } else {
+        let found = residual::certify(p, answer);
+        let mut report = Report::default();
+        if found.error() > self.overshoot * self.tolerance {
+            work.best.clone_from(&answer.reactions);
+            work.trial.clone_from(&answer.velocities);
             report.status = Status::Stalled;
-        }
-        if found.error() > best {
+            if work.prepare(p) {
+                let Self { tolerance, max_iterations, overshoot, penalty } = *self;
+                let outer = Multipliers { tolerance, max_factorisations: max_iterations, overshoot, penalty };
+                report = outer.run(&mut Point { p, answer, work }, [found.error(), found.e_s], &mut |_| true);
+            }
             answer.reactions.clone_from(&work.best);
         }
         residual::certify(p, answer).report(report)
     }
 }
 
-/// Minimises φ over v from `answer.velocities`; returns the number of factorisations, `None` if one broke down.
-fn minimise(p: &MixedProblem, answer: &mut Answer, w: &mut Workspace, kappa: f64, accuracy: f64, budget: usize) -> Option<usize> {
-    w.centre.clone_from(&answer.reactions);
-    for iteration in 0..budget {
-        // the shift follows every iterate: its fixed point is as much work as the minimum
-        w.look(p, &answer.velocities);
-        let [own, rows] = w.evaluate(p, &answer.velocities, kappa);
-        if w.norm(p, &w.gradient) <= accuracy * w.scale(p) {
-            return Some(iteration);
-        }
-        w.assemble(p, kappa);
+/// An answer whose velocities are the point.
+struct Point<'a> {
+    p: &'a MixedProblem,
+    answer: &'a mut Answer,
+    work: &'a mut Workspace,
+}
+
+impl AugmentedLagrangian for Point<'_> {
+    fn centre(&mut self) {
+        self.work.centre.clone_from(&self.answer.reactions);
+    }
+
+    fn look(&mut self) {
+        self.work.look(self.p, &self.answer.velocities);
+    }
+
+    fn evaluate(&mut self, kappa: f64) -> [f64; 2] {
+        self.work.evaluate(self.p, &self.answer.velocities, kappa)
+    }
+
+    fn is_balanced(&self, share: f64) -> bool {
+        self.work.norm(self.p, &self.work.gradient) <= share * self.work.scale(self.p)
+    }
+
+    fn step(&mut self, kappa: f64) -> Option<[f64; 3]> {
+        let w = &mut *self.work;
+        w.assemble(self.p, kappa);
         w.step.clear();
         w.step.extend(w.gradient.iter().map(|g| -g));
         if !w.matrix.solve(&mut w.step) {
             return None;
         }
         let slope: f64 = w.step.iter().zip(&w.gradient).map(|(s, g)| s * g).sum();
-        let kinetic = w.set_change(p, &answer.velocities);
-        let mut t = 1.0;
-        for _ in 0..HALVINGS {
-            let change = t * (kinetic[0] + t * kinetic[1]) + w.row_value(p, kappa, t) - rows;
-            // rounding of φ hides the last digits: a small enough slope is accepted as it is
-            if change <= 1e-4 * t * slope + 1e-14 * (own + rows) {
-                break;
-            }
-            t *= 0.5;
-        }
-        w.nodes.shifted(p, &answer.velocities, &w.step, t, &mut w.trial);
-        std::mem::swap(&mut answer.velocities, &mut w.trial);
+        let [linear, quadratic] = w.set_change(self.p);
+        Some([slope, linear, quadratic])
     }
-    Some(budget)
+
+    fn row_value(&self, kappa: f64, t: f64) -> f64 {
+        self.work.row_value(self.p, kappa, t)
+    }
+
+    fn advance(&mut self, _: f64, t: f64) {
+        let Workspace { nodes, step, trial, .. } = &mut *self.work;
+        nodes.shifted(self.p, &self.answer.velocities, step, t, trial);
+        std::mem::swap(&mut self.answer.velocities, trial);
+    }
+
+    fn judge(&mut self) -> [f64; 2] {
+        self.answer.reactions.clone_from(&self.work.reactions);
+        self.work.trial.clone_from(&self.answer.velocities);
+        let found = residual::certify(self.p, self.answer);
+        // the next inner solve starts from its own minimiser, not from the certified velocities
+        std::mem::swap(&mut self.answer.velocities, &mut self.work.trial);
+        [found.error(), found.e_s]
+    }
+
+    fn keep(&mut self) {
+        self.work.best.clone_from(&self.answer.reactions);
+    }
+
+    fn is_at_rest(&mut self) -> bool {
+        self.work.at_rest(self.p)
+    }
+
+    fn is_hasty(&self) -> bool {
+        self.p.lagged.is_empty()
+    }
+}
+
+/// Minimises φ with the penalty κ from the velocities of `answer`, and moves it there; false where a factorisation breaks down.
+fn minimum(p: &MixedProblem, answer: &mut Answer, work: &mut Workspace, kappa: f64, budget: usize) -> bool {
+    let good = work.prepare(p) && minimise(&mut Point { p, answer, work }, kappa, 1e-10, budget, &mut |_| true).is_some();
+    if good {
+        answer.reactions.clone_from(&work.reactions);
+    }
+    good
 }
 
 /// One step of the method of multipliers on the convex problem, with the penalty κ: moves `answer` to it; false where a factorisation
 /// breaks down.
 pub(super) fn least(p: &MixedProblem, answer: &mut Answer, work: &mut Workspace, kappa: f64) -> bool {
-    let good = work.prepare(p) && minimise(p, answer, work, kappa, 1e-10, 40).is_some();
-    if good {
-        answer.reactions.clone_from(&work.reactions);
-    }
-    good
+    minimum(p, answer, work, kappa, 40)
 }
 
 /// The convex problem of the known shifts in `p.lagged`: interior point from nothing, then the method of multipliers from its answer.
@@ -226,11 +211,7 @@ const ROUGH: f64 = 1e-7;
 pub(super) fn giving_way(p: &MixedProblem, answer: &mut Answer, work: &mut Workspace, kappa: f64) -> bool {
     answer.reactions.contacts.fill(DVec3::ZERO);
     answer.reactions.blocks.fill(0.0);
-    let good = work.prepare(p) && minimise(p, answer, work, kappa, 1e-10, 60).is_some();
-    if good {
-        answer.reactions.clone_from(&work.reactions);
-    }
-    good
+    minimum(p, answer, work, kappa, 60)
 }
 
 /// `|v|²_M` of all rigid bodies and general systems that can move.
@@ -239,33 +220,10 @@ pub(super) fn kinetic(p: &MixedProblem, v: &Velocities) -> f64 {
     if !nodes.collect(p) {
         return f64::INFINITY;
     }
-    let mut own = [0.0; MAX_DOFS];
-    let norms = nodes.systems.iter().zip(&nodes.sizes).zip(&nodes.mass).map(|((&system, &n), mass)| {
-        velocity(p, system, v, &mut own[..n as usize]);
-        weighed(mass, &own[..n as usize])
-    });
-    norms.sum()
-}
-
-/// `xᵀ M x`
-fn weighed(mass: &[f64], x: &[f64]) -> f64 {
-    mass.chunks_exact(x.len()).zip(x).map(|(row, xi)| xi * row.iter().zip(x).map(|(m, x)| m * x).sum::<f64>()).sum()
-}
-
-/// The velocities of one system.
-fn velocity(p: &MixedProblem, system: System, v: &Velocities, out: &mut [f64]) {
-    match system {
-        System::Fixed => {}
-        System::Rigid(i) => {
-            let twist = v.rigid[i as usize];
-            twist.linear.write_to_slice(out);
-            twist.angular.write_to_slice(&mut out[3..]);
-        }
-        System::General(i) => {
-            let m = &p.general[i as usize];
-            out.copy_from_slice(&v.general[m.first..m.first + m.dofs]);
-        }
-    }
+    let (mut own, mut image) = (Vec::new(), Vec::new());
+    nodes.gather(p, v, &mut own);
+    nodes.mass_times(&own, &mut image);
+    nodes.dot(&own, &image)
 }
 
 impl Workspace {
@@ -274,25 +232,21 @@ impl Workspace {
         if !self.nodes.collect(p) {
             return false;
         }
-        let order = self.nodes.sizes.iter().map(|&n| n as usize).sum();
-        self.gradient.resize(order, 0.0);
         self.reactions.contacts.resize(p.contacts.len(), DVec3::ZERO);
         self.reactions.blocks.resize(p.block_b.len(), 0.0);
         true
     }
 
-    /// True where the reactions take away more velocity than is left, in the norm of M: a pile under its loads, not a flow.
-    fn at_rest(&self, p: &MixedProblem, v: &Velocities) -> bool {
-        let (mut left, mut taken) = (0.0, 0.0);
-        let mut own = [0.0; MAX_DOFS];
-        for ((&system, &n), mass) in self.nodes.systems.iter().zip(&self.nodes.sizes).zip(&self.nodes.mass) {
-            let own = &mut own[..n as usize];
-            difference(p, system, v, own);
-            taken += weighed(mass, own);
-            velocity(p, system, v, own);
-            left += weighed(mass, own);
-        }
-        left <= taken
+    /// True where the reactions take away more velocity than is left, in the norm of M: a pile under its loads, not a flow. `trial` holds
+    /// the velocities.
+    fn at_rest(&mut self, p: &MixedProblem) -> bool {
+        let Self { nodes, trial, away, inertia, image, .. } = self;
+        nodes.gather_change(p, trial, image, away);
+        nodes.mass_times(away, inertia);
+        let taken = nodes.dot(away, inertia);
+        nodes.gather(p, trial, away);
+        nodes.mass_times(away, inertia);
+        nodes.dot(away, inertia) <= taken
     }
 
     /// Sets the velocities of all rows and the shifts at `v`.
@@ -310,8 +264,9 @@ impl Workspace {
         self.shift.extend(p.blocks.iter().map(|b| b.set.shift(&blocks[b.first..b.first + b.rows])));
     }
 
-    /// Sets the change of the velocities of all rows by `step`; returns the slope and the curvature of the kinetic part of φ along it.
-    fn set_change(&mut self, p: &MixedProblem, v: &Velocities) -> [f64; 2] {
+    /// Sets the change of the velocities of all rows by `step`; returns the slope and the curvature of the kinetic part of φ along it, at the
+    /// point that was evaluated last.
+    fn set_change(&mut self, p: &MixedProblem) -> [f64; 2] {
         self.nodes.change(p, &self.step, &mut self.trial);
         let Rows { contacts, blocks } = &mut self.along;
         contacts.clear();
@@ -322,18 +277,9 @@ impl Workspace {
             p.block_velocity(b, &self.trial, &mut blocks[rows.clone()]);
             blocks[rows.clone()].iter_mut().zip(&p.block_b[rows]).for_each(|(u, b)| *u -= b);
         }
-        let (mut slope, mut curvature) = (0.0, 0.0);
-        let mut away = [0.0; MAX_DOFS];
-        for (node, &system) in self.nodes.systems.iter().enumerate() {
-            let n = self.nodes.sizes[node] as usize;
-            let step = &self.step[self.nodes.offset(node)..][..n];
-            difference(p, system, v, &mut away[..n]);
-            for (row, s) in self.nodes.mass[node].chunks_exact(n).zip(step) {
-                slope += s * row.iter().zip(&away).map(|(m, x)| m * x).sum::<f64>();
-                curvature += 0.5 * s * row.iter().zip(step).map(|(m, x)| m * x).sum::<f64>();
-            }
-        }
-        [slope, curvature]
+        self.nodes.mass_times(&self.step, &mut self.image);
+        let along = |x: &[f64]| self.step.iter().zip(x).map(|(s, x)| s * x).sum::<f64>();
+        [along(&self.inertia), 0.5 * along(&self.image)]
     }
 
     /// The part of φ that the rows have, `½ |r|²/(κ/D)`, after `t` steps.
@@ -359,19 +305,10 @@ impl Workspace {
 
     /// Sets `reactions` and `gradient` at `v`, whose rows have been looked at, and returns the kinetic part of φ(v) and that of the rows.
     fn evaluate(&mut self, p: &MixedProblem, v: &Velocities, kappa: f64) -> [f64; 2] {
-        let (mut own, mut rows) = (0.0, 0.0);
-        self.gradient.fill(0.0);
-        for (node, &system) in self.nodes.systems.iter().enumerate() {
-            let first = self.nodes.offset(node);
-            let n = self.nodes.sizes[node] as usize;
-            let mut dv = [0.0; MAX_DOFS];
-            difference(p, system, v, &mut dv[..n]);
-            let g = &mut self.gradient[first..first + n];
-            for (row, g) in self.nodes.mass[node].chunks_exact(n).zip(g.iter_mut()) {
-                *g = row.iter().zip(&dv).map(|(m, x)| m * x).sum();
-            }
-            own += 0.5 * g.iter().zip(&dv).map(|(g, x)| g * x).sum::<f64>();
-        }
+        self.nodes.gather_change(p, v, &mut self.image, &mut self.away);
+        self.nodes.mass_times(&self.away, &mut self.inertia);
+        self.gradient.clone_from(&self.inertia);
+        let (own, mut rows) = (0.5 * self.nodes.dot(&self.inertia, &self.away), 0.0);
         for (k, c) in p.contacts.iter().enumerate() {
             let weight = kappa / c.local.mean_diagonal();
             let mut r = self.contact_argument(k, weight);
@@ -450,23 +387,5 @@ impl Workspace {
         x.copy_from_slice(&self.here.blocks[rows.clone()]);
         x[0] += self.shift[p.contacts.len() + k];
         x.iter_mut().zip(&self.centre.blocks[rows]).for_each(|(x, c)| *x = c - weight * *x);
-    }
-}
-
-/// `v − v_free` of one system.
-fn difference(p: &MixedProblem, system: System, v: &Velocities, out: &mut [f64]) {
-    match system {
-        System::Fixed => {}
-        System::Rigid(i) => {
-            let (v, free) = (&v.rigid[i as usize], &p.free.rigid[i as usize]);
-            (v.linear - free.linear).write_to_slice(out);
-            (v.angular - free.angular).write_to_slice(&mut out[3..]);
-        }
-        System::General(i) => {
-            let m = &p.general[i as usize];
-            let range = m.first..m.first + m.dofs;
-            let pairs = v.general[range.clone()].iter().zip(&p.free.general[range]);
-            out.iter_mut().zip(pairs).for_each(|(o, (v, f))| *o = v - f);
-        }
     }
 }

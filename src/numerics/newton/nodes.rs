@@ -116,6 +116,47 @@ impl Nodes {
         }
     }
 
+    /// The velocities of all nodes, one after the other.
+    pub(super) fn gather(&self, p: &MixedProblem, v: &Velocities, out: &mut Vec<f64>) {
+        out.clear();
+        for &system in &self.systems {
+            match system {
+                System::Fixed => {}
+                System::Rigid(i) => {
+                    let twist = &v.rigid[i as usize];
+                    out.extend(twist.linear.to_array());
+                    out.extend(twist.angular.to_array());
+                }
+                System::General(i) => {
+                    let m = &p.general[i as usize];
+                    out.extend_from_slice(&v.general[m.first..m.first + m.dofs]);
+                }
+            }
+        }
+    }
+
+    /// `v − v_free` of all nodes; `free` is a buffer.
+    pub(super) fn gather_change(&self, p: &MixedProblem, v: &Velocities, free: &mut Vec<f64>, out: &mut Vec<f64>) {
+        self.gather(p, &p.free, free);
+        self.gather(p, v, out);
+        out.iter_mut().zip(free.iter()).for_each(|(v, free)| *v -= free);
+    }
+
+    /// `out = M x`
+    pub(super) fn mass_times(&self, x: &[f64], out: &mut Vec<f64>) {
+        out.clear();
+        for ((&first, &n), mass) in self.offsets.iter().zip(&self.sizes).zip(&self.mass) {
+            let x = &x[first..first + n as usize];
+            out.extend(mass.chunks_exact(x.len()).map(|row| row.iter().zip(x).map(|(m, x)| m * x).sum::<f64>()));
+        }
+    }
+
+    /// `xᵀ y`, node by node.
+    pub(super) fn dot(&self, x: &[f64], y: &[f64]) -> f64 {
+        let nodes = self.offsets.iter().zip(&self.sizes).map(|(&first, &n)| first..first + n as usize);
+        nodes.map(|at| x[at.clone()].iter().zip(&y[at]).map(|(x, y)| x * y).sum::<f64>()).sum()
+    }
+
     /// `out = Δv`, 0 for systems without rows.
     pub(super) fn change(&self, p: &MixedProblem, step: &[f64], out: &mut Velocities) {
         out.rigid.clear();

@@ -9,7 +9,7 @@ use super::{Answer, Family, Problem, Settings};
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::complementarity::{Auto as Pivoting, InteriorPoint as CentralPath};
 use crate::numerics::complementarity::{BlockGaussSeidel, Enumeration, Lemke, Murty, Newton, NewtonFunction, Pgs};
-use crate::numerics::global::{admm::BodyAdmm, auto::GlobalAuto, proximal::BodyNewton};
+use crate::numerics::global::{admm::IN_BODY_SPACE, auto::GlobalAuto, proximal::BodyNewton};
 use crate::numerics::local::admm::Admm;
 use crate::numerics::local::auto::Auto;
 use crate::numerics::local::equations::Function;
@@ -17,10 +17,9 @@ use crate::numerics::local::fixed_point::{AclmFixedPoint, DeSaxceFixedPoint, Tre
 use crate::numerics::local::interior_point::InteriorPoint;
 use crate::numerics::local::newton::SemismoothNewton;
 use crate::numerics::local::nsgs::Nsgs;
-use crate::numerics::local::projection::{ExtraGradient, FixedPoint, HyperplaneProjection};
 use crate::numerics::local::proximal::ProximalPoint;
+use crate::numerics::projection::{Projection, Scheme};
 use crate::numerics::qp::{Admm as QpAdmm, ProjectedGradient};
-use crate::numerics::vi::Projection;
 use crate::numerics::{ProblemError, Watch};
 
 /// A registered solver.
@@ -66,6 +65,11 @@ impl Entry {
         (self.tunes)(family)
     }
 
+    /// Whether no other solver calls it: it stands for a method of the literature.
+    pub fn is_for_comparison(&self) -> bool {
+        FOR_COMPARISON.contains(&self.name)
+    }
+
     pub(super) fn takes(&self, problem: Stated) -> bool {
         self.families.contains(&problem.family()) && problem.blocks().0.iter().all(self.sets)
     }
@@ -101,25 +105,25 @@ macro_rules! asked {
 
 /// An entry: name, use, and for some families each the way to start it, the settings and the field of their budget.
 macro_rules! entry {
-    ($name:literal, $about:literal, $([$($family:ident),+] => $room:ident $solver:ident $settings:tt),+
+    ($name:literal, $about:literal $(, [$($family:ident),+] => $room:ident $solver:ident $settings:tt)*
         $(; $program:ident => $own:ident $own_settings:tt)*) => {
         Entry {
             name: $name,
             about: $about,
-            families: &[$($(Family::$family),+),+ $(, Family::$program)*],
+            families: &[$($(Family::$family,)+)* $(Family::$program,)*],
             sets: |_| true,
             tunes: |family| match family {
-                $($(Family::$family)|+ => base!($solver $settings).parameters(),)+
+                $($(Family::$family)|+ => base!($solver $settings).parameters(),)*
                 $(Family::$program => base!($own $own_settings).parameters(),)*
                 _ => Vec::new(),
             },
             try_set: |family, name, value| match family {
-                $($(Family::$family)|+ => base!($solver $settings).set(name, value),)+
+                $($(Family::$family)|+ => base!($solver $settings).set(name, value),)*
                 $(Family::$program => base!($own $own_settings).set(name, value),)*
                 _ => Err(None),
             },
             run: |p, ask, watch| match p {
-                $($(Stated::$family(_))|+ => $room(p, ask, watch, asked!($room, $name, ask, $solver $settings)),)+
+                $($(Stated::$family(_))|+ => $room(p, ask, watch, asked!($room, $name, ask, $solver $settings)),)*
                 #[allow(unreachable_patterns, reason = "some solvers take every family")]
                 _ => Err(super::engines::unclaimed(p)),
             },
@@ -127,8 +131,13 @@ macro_rules! entry {
     };
 }
 
+/// Solvers that no other one calls: the literature's, to compare with.
+const FOR_COMPARISON: [&str; 9] =
+    ["vi_extragradient", "vi_fixed_point", "hyperplane", "de_saxce", "tresca", "aclm", "pgs", "psor", "block"];
+
 /// Every solver; the first that claims a problem is its default.
 #[allow(clippy::needless_update, reason = "some solvers have no settings beyond those of the request")]
+#[allow(unused_variables, reason = "a solver of programmes alone is started at their own door")]
 pub fn all() -> &'static [Entry] {
     &[
         entry!(
@@ -156,7 +165,10 @@ pub fn all() -> &'static [Entry] {
         entry!(
             "body_admm",
             "splitting with the velocities as unknowns: redundant contacts cost little",
-            [Global] => global BodyAdmm { max_iterations }
+            [Global] => global Admm {
+                max_iterations, max_iterations: IN_BODY_SPACE.max_iterations, rho: IN_BODY_SPACE.rho,
+                max_changes: IN_BODY_SPACE.max_changes, patience: IN_BODY_SPACE.patience
+            }
         ),
         entry!(
             "body_newton",
@@ -191,19 +203,19 @@ pub fn all() -> &'static [Entry] {
         entry!(
             "vi_extragradient",
             "two projections a step: monotone problems where one projection cycles",
-            [Local, Global] => friction ExtraGradient { max_iterations };
+            [Local, Global] => friction Projection { max_iterations, scheme: Scheme::Extragradient };
             Vi => Projection { max_iterations }; Operator => Projection { max_iterations }
         ),
         entry!(
             "vi_fixed_point",
             "projection with adaptive steps: no factorisation, no contact solver",
-            [Local, Global] => friction FixedPoint { max_iterations };
+            [Local, Global] => friction Projection { max_iterations, scheme: Scheme::FixedPoint };
             Vi => Projection { max_iterations }; Operator => Projection { max_iterations }
         ),
         entry!(
             "hyperplane",
             "projection on separating hyperplanes: slow, for comparison",
-            [Local, Global] => friction HyperplaneProjection { max_iterations };
+            [Local, Global] => friction Projection { max_iterations, scheme: Scheme::Hyperplane };
             Vi => Projection { max_iterations }; Operator => Projection { max_iterations }
         ),
         entry!("de_saxce", "fixed point on the De Saxcé shift", [Local, Global] => friction DeSaxceFixedPoint { max_outer }),
@@ -239,15 +251,11 @@ pub fn all() -> &'static [Entry] {
             "Gauss–Seidel over blocks of four unknowns, each pivoted: diagonally dominant by blocks",
             [Lcp, Relay] => complementarity BlockGaussSeidel { max_sweeps }
         ),
-        Entry {
-            name: "projected_gradient",
-            about: "spectral projected gradients: large well conditioned programmes with bounds alone",
-            families: &[Family::Qp],
-            sets: |_| true,
-            tunes: |_| ProjectedGradient::default().parameters(),
-            try_set: |_, name, value| ProjectedGradient::default().set(name, value),
-            run: |p, _, _| Err(super::engines::unclaimed(p)),
-        },
+        entry!(
+            "projected_gradient",
+            "spectral projected gradients: large well conditioned programmes with bounds alone";
+            Qp => ProjectedGradient { max_iterations }
+        ),
     ]
 }
 

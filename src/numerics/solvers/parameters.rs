@@ -3,7 +3,7 @@
 use crate::numerics::complementarity::{
     Auto as Pivoting, BlockGaussSeidel, Enumeration, InteriorPoint as CentralPath, Lemke, Murty, Newton, NewtonFunction, Pgs,
 };
-use crate::numerics::global::{admm::BodyAdmm, auto::GlobalAuto, proximal::BodyNewton};
+use crate::numerics::global::{auto::GlobalAuto, proximal::BodyNewton};
 use crate::numerics::local::admm::Admm;
 use crate::numerics::local::auto::Auto;
 use crate::numerics::local::equations::Function;
@@ -11,9 +11,8 @@ use crate::numerics::local::fixed_point::{AclmFixedPoint, DeSaxceFixedPoint, Tre
 use crate::numerics::local::interior_point::InteriorPoint;
 use crate::numerics::local::newton::{LineSearch, SemismoothNewton};
 use crate::numerics::local::nsgs::{Acceleration, Nsgs, Order};
-use crate::numerics::local::projection::{ExtraGradient, FixedPoint, HyperplaneProjection};
 use crate::numerics::local::proximal::ProximalPoint;
-use crate::numerics::{qp, vi};
+use crate::numerics::{projection::Projection, qp};
 
 /// A parameter of a solver: its name, its default and what would do.
 ///
@@ -170,17 +169,13 @@ tuned! {
     Auto { max_rounds, max_factor }
     Nsgs { max_sweeps, acceleration, order, relaxation in 0.01..1.99, freezing, foresight }
     ProximalPoint { max_outer, max_inner, max_factorisations, alpha in 1e-12..1e6, warm_up }
-    Admm { max_iterations, rho in 1e-9..1e9, relaxation in 0.01..1.99, window in 0.0..12.0 }
+    Admm { max_iterations, rho in 1e-9..1e9, relaxation in 0.01..1.99, window in 0.0..12.0, max_changes, patience }
     SemismoothNewton { max_iterations, function, line_search, regularisation in 0.0..1e6, restarts }
     InteriorPoint { max_iterations, step_share in 0.01..0.9999 }
-    FixedPoint { max_iterations, step in 1e-9..1e9 }
-    ExtraGradient { max_iterations, step in 1e-9..1e9 }
-    HyperplaneProjection { max_iterations, step in 1e-9..1e9 }
     DeSaxceFixedPoint { max_outer, inner_steps in 1.0..1e9 }
     TrescaFixedPoint { max_outer, max_inner, inner_share in 1e-6..0.99 }
     AclmFixedPoint { max_outer, max_inner, inner_share in 1e-6..0.99 }
     GlobalAuto { max_rounds, redundancy in 0.0..1e9, max_w }
-    BodyAdmm { max_iterations, rho in 1e-9..1e9, relaxation in 0.01..1.99, window in 0.0..12.0, max_changes }
     BodyNewton { max_iterations, penalty in 1e-9..1e9 }
     Pivoting { max_bases }
     Newton { max_iterations, function, starts in 1.0..1e6 }
@@ -190,7 +185,7 @@ tuned! {
     Enumeration { max_bases }
     Pgs { max_sweeps, relaxation in 0.01..1.99, regularisation in 0.0..1e9 }
     BlockGaussSeidel { max_sweeps, block in 1.0..64.0 }
-    vi::Projection { max_iterations, step in 1e-9..1e9 }
+    Projection { max_iterations, step in 1e-9..1e9 }
     qp::Admm { max_iterations, rho in 1e-6..1e6 }
     qp::ProjectedGradient { max_iterations }
 }

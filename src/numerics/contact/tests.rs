@@ -1,13 +1,14 @@
 //! The exact solvers against the law itself, on hundreds of thousands of random contacts.
 
 use super::*;
-use crate::numerics::admissible::AdmissibleSet;
+use crate::numerics::admissible::{AdmissibleSet, project_coulomb};
+use proptest::prelude::*;
 
 /// Numbers between −1 and 1, the same in every run.
-pub(in crate::numerics::local) struct Random(pub(in crate::numerics::local) u64);
+pub(in crate::numerics) struct Random(pub(in crate::numerics) u64);
 
 impl Random {
-    pub(in crate::numerics::local) fn next(&mut self) -> f64 {
+    pub(in crate::numerics) fn next(&mut self) -> f64 {
         // SplitMix64
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
@@ -18,7 +19,7 @@ impl Random {
 }
 
 /// A positive semidefinite `G Gᵀ` of order n, from well conditioned to singular, now and then with an antisymmetric part.
-pub(in crate::numerics::local) fn random_operator(n: usize, kind: usize, random: &mut Random) -> Vec<f64> {
+pub(in crate::numerics) fn random_operator(n: usize, kind: usize, random: &mut Random) -> Vec<f64> {
     let g: Vec<f64> = (0..n * n).map(|_| random.next()).collect();
     let weight: Vec<f64> = (0..n)
         .map(|k| match kind % 4 {
@@ -59,7 +60,7 @@ pub(in crate::numerics::local) fn random_operator(n: usize, kind: usize, random:
 }
 
 /// A free velocity for which a reaction exists: `q = W x + y` with y inside the dual cone, where W may be singular.
-pub(in crate::numerics::local) fn random_velocity(w: &[f64], n: usize, kind: usize, mu: f64, random: &mut Random) -> Vec<f64> {
+pub(in crate::numerics) fn random_velocity(w: &[f64], n: usize, kind: usize, mu: f64, random: &mut Random) -> Vec<f64> {
     let mut q: Vec<f64> = (0..n).map(|_| random.next()).collect();
     if kind % 4 >= 1 {
         let x: Vec<f64> = (0..n).map(|_| 3.0 * random.next()).collect();
@@ -71,7 +72,7 @@ pub(in crate::numerics::local) fn random_velocity(w: &[f64], n: usize, kind: usi
 }
 
 /// Natural map of the block in the scaling of e_s.
-pub(in crate::numerics::local) fn block_error(set: AdmissibleSet, w: &[f64], q: &[f64], r: &[f64]) -> f64 {
+pub(in crate::numerics) fn block_error(set: AdmissibleSet, w: &[f64], q: &[f64], r: &[f64]) -> f64 {
     let n = q.len();
     let d = (0..n).map(|i| w[i * n + i]).sum::<f64>() / n as f64;
     let u: Vec<f64> = (0..n).map(|i| q[i] + (0..n).map(|j| w[i * n + j] * r[j]).sum::<f64>()).collect();
@@ -83,7 +84,7 @@ pub(in crate::numerics::local) fn block_error(set: AdmissibleSet, w: &[f64], q: 
     length(&difference) / length(r).max(length(q) / d)
 }
 
-pub(in crate::numerics::local) fn coefficient(k: usize, random: &mut Random) -> f64 {
+pub(in crate::numerics) fn coefficient(k: usize, random: &mut Random) -> f64 {
     match k % 5 {
         0 => 0.0,
         1 => 10.0,
@@ -148,5 +149,74 @@ fn rolling_contacts_are_solved_to_rounding() {
         }
         println!("{n} rows: worst {worst:e}, {bad} above 1e-9");
         assert_eq!(bad, 0);
+    }
+}
+
+/// Natural map of the contact, relative to its data.
+fn miss(w: &LocalOperator, q: DVec3, mu: f64, r: DVec3) -> f64 {
+    let u = w.apply(r) + q;
+    let shifted = u + DVec3::X * mu * u.y.hypot(u.z);
+    let d = w.mean_diagonal();
+    let mut x = r - shifted / d;
+    project_coulomb(mu, &mut x);
+    (r - x).length() / r.length().max(q.length() / d)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(20_000))]
+    #[test]
+    fn every_positive_definite_contact_is_solved_to_rounding(
+        l in prop::array::uniform6(-1.0..1.0f64), q in prop::array::uniform3(-1.0..1.0f64), mu in 0.0..2.0f64, ridge in 1e-4..1.0f64,
+    ) {
+        let (a, b, c) = ([l[0], 0.0, 0.0], [l[1], l[2], 0.0], [l[3], l[4], l[5]]);
+        let dot = |x: [f64; 3], y: [f64; 3]| x[0] * y[0] + x[1] * y[1] + x[2] * y[2];
+        let w = LocalOperator::new(
+            dot(a, a) + ridge, [dot(a, b), dot(a, c)], [dot(b, b) + ridge, dot(b, c), dot(c, c) + ridge],
+        ).expect("positive");
+        let q = DVec3::from_array(q);
+        let r = w.solve(q, mu);
+        prop_assert!(r.is_finite());
+        prop_assert!(miss(&w, q, mu, r) < 1e-9, "residual {:e}", miss(&w, q, mu, r));
+        // the convex law, its natural map without the shift
+        let r = w.solve_convex(q, mu);
+        let d = w.mean_diagonal();
+        let mut x = r - (w.apply(r) + q) / d;
+        project_coulomb(mu, &mut x);
+        let miss = (r - x).length() / r.length().max(q.length() / d);
+        prop_assert!(r.is_finite() && miss < 1e-9, "convex residual {miss:e}");
+    }
+}
+
+#[test]
+fn an_opening_contact_carries_nothing_and_a_frictionless_one_only_its_normal() {
+    let w = LocalOperator::new(2.0, [0.1, 0.2], [3.0, 0.0, 3.0]).expect("positive");
+    assert_eq!(w.solve(DVec3::new(0.1, 5.0, 5.0), 0.5), DVec3::ZERO);
+    assert_eq!(w.solve(DVec3::new(-1.0, 5.0, 5.0), 0.0), DVec3::new(0.5, 0.0, 0.0));
+    assert!(LocalOperator::new(0.0, [0.0; 2], [1.0, 0.0, 1.0]).is_none());
+}
+
+#[test]
+fn a_contact_that_can_move_in_one_tangential_direction_sticks_and_slips() {
+    let (sin, cos) = 0.6f64.sin_cos();
+    for (direction, tilt) in [([1.0, 0.0], 0.0), ([0.0, 1.0], 0.3), ([cos, sin], -0.4)] {
+        let along = |x: f64, y: f64| x * direction[0] + y * direction[1];
+        let w = LocalOperator::new(
+            1.0,
+            [tilt * direction[0], tilt * direction[1]],
+            [direction[0] * direction[0], direction[0] * direction[1], direction[1] * direction[1]],
+        )
+        .expect("a normal that moves");
+        for speed in [0.0, 0.1, -0.1, 5.0, -5.0] {
+            let q = DVec3::new(-1.0, speed * direction[0], speed * direction[1]);
+            let r = w.solve(q, 0.5);
+            let u = q + w.apply(r);
+            assert!(r.is_finite() && u.x.abs() < 1e-12, "{r} {u}");
+            let (t, slip) = (along(r.y, r.z), along(u.y, u.z));
+            if speed.abs() > 1.0 {
+                assert!((t.abs() - 0.5 * r.x).abs() < 1e-12 && t * slip < 0.0, "{r} {u}");
+            } else {
+                assert!(slip.abs() < 1e-12 && t.abs() <= 0.5 * r.x, "{r} {u}");
+            }
+        }
     }
 }
