@@ -22,11 +22,21 @@ pub struct BlockRows {
     positions: Vec<usize>,
     values: Vec<f64>,
     uniform: Option<usize>,
+    /// place of the diagonal block of each row, `u32::MAX` where there is none
+    diagonal: Vec<u32>,
 }
 
 impl Default for BlockRows {
     fn default() -> Self {
-        Self { offsets: vec![0], starts: vec![0], columns: Vec::new(), positions: vec![0], values: Vec::new(), uniform: None }
+        Self {
+            offsets: vec![0],
+            starts: vec![0],
+            columns: Vec::new(),
+            positions: vec![0],
+            values: Vec::new(),
+            uniform: None,
+            diagonal: Vec::new(),
+        }
     }
 }
 
@@ -67,6 +77,7 @@ impl BlockRows {
         let sizes = offsets.windows(2).map(|o| o[1] - o[0]);
         let first = sizes.clone().next();
         a.uniform = first.filter(|&d| sizes.clone().all(|s| s == d));
+        a.find_diagonal();
         a
     }
 
@@ -85,7 +96,13 @@ impl BlockRows {
         }
         let sizes = a.offsets.windows(2).map(|o| o[1] - o[0]);
         a.uniform = sizes.clone().next().filter(|&d| sizes.clone().all(|s| s == d));
+        a.find_diagonal();
         a
+    }
+
+    fn find_diagonal(&mut self) {
+        let place = |i: usize| self.columns(i).binary_search(&(i as u32)).map_or(u32::MAX, |k| (self.starts[i] + k) as u32);
+        self.diagonal = (0..self.block_count()).map(place).collect();
     }
 
     /// A dense row-major matrix, cut at `offsets`; blocks of zeros are dropped.
@@ -147,7 +164,10 @@ impl BlockRows {
 
     /// Block `(i, j)`, `None` where nothing is stored.
     pub fn block(&self, i: usize, j: usize) -> Option<&[f64]> {
-        let k = self.starts[i] + self.columns(i).binary_search(&(j as u32)).ok()?;
+        let k = match i == j {
+            true => self.diagonal.get(i).filter(|k| **k != u32::MAX).map(|k| *k as usize)?,
+            false => self.starts[i] + self.columns(i).binary_search(&(j as u32)).ok()?,
+        };
         Some(&self.values[self.positions[k]..self.positions[k + 1]])
     }
 

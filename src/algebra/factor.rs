@@ -20,9 +20,33 @@ pub struct Lu {
     work: Vec<f64>,
 }
 
+/// Operations between two questions whether to go on: some ten milliseconds.
+pub const PIECE: usize = 20_000_000;
+
 impl Lu {
     /// Factorises the matrix of order n whose row i is written by `row(i, …)`; false when it is singular to rounding.
-    pub fn factor(&mut self, n: usize, mut row: impl FnMut(usize, &mut [f64])) -> bool {
+    pub fn factor(&mut self, n: usize, row: impl FnMut(usize, &mut [f64])) -> bool {
+        self.factor_while(n, row, &mut || true)
+    }
+
+    /// The same, given up as soon as `go_on` says so, which is asked every [`PIECE`] operations; false then too.
+    ///
+    /// ```
+    /// use drystone::algebra::factor::Lu;
+    /// let row = |i: usize, row: &mut [f64]| (0..row.len()).for_each(|j| row[j] = if i == j { 2.0 } else { 1.0 / (1 + i + j) as f64 });
+    /// let mut asked = 0;
+    /// let mut limit = |most: usize| {
+    ///     move || {
+    ///         asked += 1;
+    ///         asked <= most
+    ///     }
+    /// };
+    /// assert!(Lu::default().factor_while(600, row, &mut limit(1000)));
+    /// // too small to be asked about
+    /// assert!(Lu::default().factor_while(10, row, &mut limit(0)));
+    /// assert!(!Lu::default().factor_while(600, row, &mut limit(0)));
+    /// ```
+    pub fn factor_while(&mut self, n: usize, mut row: impl FnMut(usize, &mut [f64]), go_on: &mut dyn FnMut() -> bool) -> bool {
         self.n = n;
         self.a.resize(n * n, 0.0);
         self.order.clear();
@@ -39,7 +63,15 @@ impl Lu {
             self.row_scale[i] = 1.0 / largest;
             self.column_size.iter_mut().zip(values.iter()).for_each(|(m, x)| *m = m.max(x.abs() / largest));
         }
+        let mut spent = 0;
         for k in 0..n {
+            spent += (n - k) * (n - k);
+            if spent > PIECE {
+                spent = 0;
+                if !go_on() {
+                    return false;
+                }
+            }
             let (mut best, mut at) = (0.0, k);
             for i in k..n {
                 let size = (self.a[i * n + k] * self.row_scale[i]).abs();

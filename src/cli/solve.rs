@@ -41,6 +41,10 @@ pub(super) struct Arguments {
     /// several FILEs `stored`, or a folder with FILE.json of each
     #[arg(long, value_name = "FILE")]
     guess: Option<PathBuf>,
+    /// Lagged friction: the slip of the guess (without one, that without reactions) is a known shift, and the problem convex; `defect`
+    /// tells what its answer misses of Coulomb's law
+    #[arg(long)]
+    lagged: bool,
     /// A parameter of the solver (`drystone solvers NAME` lists them), as often as needed
     #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
     set: Vec<(String, String)>,
@@ -71,13 +75,15 @@ Examples:
   drystone solve circuit.dat --kind relay --solution z.json     z and w, to recompute the residual
   drystone solve tower.hdf5 --solver nsgs --set relaxation=0.8 --set acceleration=none --log
   drystone solve tower.hdf5 --guess tower_before.json --contacts
+  drystone solve pour.hdf5 --guess stored --lagged --json
 
 Lines of JSON: file, kind, contacts, rows, solver, status, iterations, factorisations, rel, rel_q,
 e_s, violation (the largest velocity by which a block misses its law, m/s for contacts), misfit
-(the largest over the scale of its own block), time_s (processor time of the solve alone), states
-(how many blocks are open, stick, slip, …), with --contacts also blocks (per contact or unknown:
-row, state, normal, tangent, opening, slip, violation, misfit), and with Inconsistent the
-certificate: rows (from 0) and multipliers y with yᵀ(W r + q) < 0 for every admissible r.
+(the largest over the scale of its own block), defect (with --lagged: e_s of Coulomb's law),
+time_s (processor time of the solve alone), states (how many blocks are open, stick, slip, …),
+with --contacts also blocks (per contact or unknown: row, state, normal, tangent, opening, slip,
+violation, misfit), and with Inconsistent the certificate: rows (from 0) and multipliers y with
+yᵀ(W r + q) < 0 for every admissible r.
 Status: Converged, Stalled, BudgetSpent, Inconsistent, or error with a message; skipped for a file
 that is no problem and does not look like one, such as a README among several FILEs.
 Exit codes: 0 every file has its status, 2 usage, 3 some file could not be read or has no solver";
@@ -119,6 +125,9 @@ struct Line {
     e_s: Option<f64>,
     violation: Option<f64>,
     misfit: Option<f64>,
+    /// e_s of Coulomb's law, where the friction is lagged
+    #[serde(skip_serializing_if = "Option::is_none")]
+    defect: Option<f64>,
     time_s: Option<f64>,
     /// how many blocks are in each state
     #[serde(skip_serializing_if = "std::collections::BTreeMap::is_empty")]
@@ -246,6 +255,7 @@ fn one(arguments: &Arguments, path: &Path, several: bool, trace: &mut String) ->
         e_s: None,
         violation: None,
         misfit: None,
+        defect: None,
         time_s: None,
         states: Default::default(),
         blocks: Vec::new(),
@@ -264,6 +274,10 @@ fn one(arguments: &Arguments, path: &Path, several: bool, trace: &mut String) ->
     let settings = match settings(arguments, path, several, &problem) {
         Ok(settings) => settings,
         Err(message) => return Line { message: Some(message), ..line },
+    };
+    let (stated, problem) = match if arguments.lagged { lagged(problem, &settings) } else { Ok((None, problem)) } {
+        Ok(problems) => problems,
+        Err(error) => return Line { message: Some(format!("{file}: {error}")), ..line },
     };
     let (start, mut next) = (Instant::now(), 0);
     let solved = timed(&problem, &settings, arguments.repeat, |look| {
@@ -287,6 +301,10 @@ fn one(arguments: &Arguments, path: &Path, several: bool, trace: &mut String) ->
     (line.iterations, line.factorisations) = (report.iterations, report.factorisations);
     (line.rel, line.rel_q, line.e_s) = (Some(report.rel), Some(report.rel_q), Some(report.e_s));
     (line.violation, line.misfit) = (Some(report.violation), Some(report.misfit));
+    if let Some(stated) = stated {
+        let mut solution = answer.solution.clone();
+        line.defect = stated.residual(&mut solution).ok().map(|found| found.e_s);
+    }
     line.certificate = answer.certificate.iter().copied().enumerate().filter(|(_, y)| *y != 0.0).collect();
     line.time_s = Some(seconds);
     // problems with more equations than unknowns have no states
@@ -301,6 +319,15 @@ fn one(arguments: &Arguments, path: &Path, several: bool, trace: &mut String) ->
         line.message = answer::write(&target, &problem, &answer).err().map(|e| e.to_string());
     }
     line
+}
+
+/// The problem as it is stated, and with the shift of the guess.
+fn lagged(problem: Problem, settings: &Settings) -> Result<(Option<Problem>, Problem), ProblemError> {
+    let lagged = match &settings.guess {
+        Some(guess) => problem.lagged(guess)?,
+        None => problem.lagged(&problem.zero())?,
+    };
+    Ok((Some(problem), lagged))
 }
 
 /// What the arguments ask of the solve of one file; a text says what is wrong with them.

@@ -45,17 +45,7 @@ impl Anderson {
     /// For vectors of n numbers and a window of at most 12 differences.
     pub fn new(n: usize, window: usize) -> Self {
         let window = window.clamp(1, MOST);
-        Self {
-            n,
-            window,
-            fresh: true,
-            last_f: vec![0.0; n],
-            last_g: vec![0.0; n],
-            df: vec![0.0; n * window],
-            dg: vec![0.0; n * window],
-            gram: vec![0.0; window * window],
-            ..Self::default()
-        }
+        Self { n, window, fresh: true, last_f: vec![0.0; n], last_g: vec![0.0; n], ..Self::default() }
     }
 
     /// Forgets the past.
@@ -76,6 +66,10 @@ impl Anderson {
             self.last_g.copy_from_slice(g);
             x.copy_from_slice(g);
             return false;
+        }
+        if self.gram.is_empty() {
+            // what a single step does without
+            (self.df, self.dg, self.gram) = (vec![0.0; n * m], vec![0.0; n * m], vec![0.0; m * m]);
         }
         let slot = self.next;
         let (df, dg) = (&mut self.df[slot * n..(slot + 1) * n], &mut self.dg[slot * n..(slot + 1) * n]);

@@ -35,6 +35,12 @@ pub(super) fn error(global: f64, found: &Residual) -> f64 {
     if worst > global { worst } else { global }
 }
 
+/// The same as one number that falls without jumps: at most the tolerance where [`error`] is, in proportion above. For forecasts.
+pub(super) fn distance(global: f64, found: &Residual, tolerance: f64) -> f64 {
+    let worst = SHARE.max((tolerance / UNSOLVED).min(1.0)) * found.misfit;
+    if worst > global { worst } else { global }
+}
+
 /// Scales of the blocks of a problem: w_c, and the velocity s_c on which its violation is judged.
 ///
 /// ```
@@ -148,6 +154,19 @@ mod tests {
         // opening velocities are no scale for others
         assert_eq!(scales_of(&w, &sets, &[8.0, -1.0, 0.0, 0.0, 0.0]), [8.0, 1.0, 1.0, 0.1, 0.1]);
         assert_eq!(scales_of(&w, &sets, &[0.0; 5]), [0.0; 5]);
+    }
+
+    #[test]
+    fn the_distance_is_within_the_tolerance_exactly_where_the_error_is() {
+        for tolerance in [1e-1, 1e-3, 1e-4, 1e-8] {
+            for misfit in [1e-9, 1e-6, 9e-6, 1.1e-5, 1e-3, 0.049, 0.051, 0.09, 0.11, 10.0] {
+                for global in [1e-9, 1e-5, 1e-2] {
+                    let found = Residual { misfit, ..Residual::default() };
+                    let met = [error(global, &found), distance(global, &found, tolerance)].map(|x| x <= tolerance);
+                    assert_eq!(met[0], met[1], "{tolerance} {misfit} {global}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -283,6 +283,11 @@ impl Measure {
     pub fn of(self, found: &residual::Residual) -> f64 {
         acceptance::error(self.plain(found), found)
     }
+
+    /// A number that is at most the tolerance where [`of`](Self::of) is, and tells without jumps how far away the rest is.
+    pub(crate) fn distance(self, found: &residual::Residual, tolerance: f64) -> f64 {
+        acceptance::distance(self.plain(found), found, tolerance)
+    }
 }
 
 /// A problem that no solver can be asked to solve.

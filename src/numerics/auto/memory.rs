@@ -24,10 +24,10 @@ struct Setback {
 }
 
 /// Failures in a row before the first pause: a step that was not solved makes the next one harder, one that was makes it easier.
-const PATIENT: u8 = 4;
+const PATIENT: u8 = 6;
 /// Failures from which pauses stay as long as they are: what a try costs in vain counts for little then, and a scene that has become
 /// easier is soon noticed.
-const LONGEST: u8 = PATIENT + 4;
+const LONGEST: u8 = PATIENT + 3;
 
 impl Memory {
     fn setback(&mut self, rows: usize) -> &mut Setback {
@@ -51,7 +51,7 @@ impl Memory {
         *self.setback(rows) = Setback::default();
     }
 
-    /// Neither: after several times in a row, 1, 3, 7, 15 go without.
+    /// Neither: after several times in a row, 1, 3, 7 go without.
     pub(super) fn failed(&mut self, rows: usize) {
         let own = self.setback(rows);
         own.failures = (own.failures + 1).min(LONGEST);
@@ -73,7 +73,7 @@ mod tests {
                 memory.failed(100);
             }
         }
-        assert_eq!(tries, [0, 1, 2, 3, 4, 6, 10, 18, 34, 50]);
+        assert_eq!(tries, [0, 1, 2, 3, 4, 5, 6, 8, 12, 20, 28, 36, 44, 52]);
         assert!(!memory.pauses(1000), "islands of another size");
         memory.succeeded(100);
         assert!(!memory.pauses(100) && !memory.pauses(100));

@@ -47,15 +47,21 @@ pub(super) struct Basis {
 impl Basis {
     /// Factorises `M_BB` of these states; false when it is singular to rounding.
     pub(super) fn factor(&mut self, form: &Form, states: &[State]) -> bool {
+        self.factor_while(form, states, &mut || true)
+    }
+
+    /// The same, as long as `go_on` says so.
+    pub(super) fn factor_while(&mut self, form: &Form, states: &[State], go_on: &mut dyn FnMut() -> bool) -> bool {
         self.states.clear();
         self.states.extend_from_slice(states);
         self.members.clear();
         self.members.extend((0..states.len()).filter(|&i| states[i] == State::Basic));
         let members = &self.members;
-        self.regular = self.lu.factor(members.len(), |k, row| {
+        let row = |k: usize, row: &mut [f64]| {
             let m = form.row(members[k]);
             row.iter_mut().zip(members).for_each(|(x, &j)| *x = m[j]);
-        });
+        };
+        self.regular = self.lu.factor_while(members.len(), row, go_on);
         self.regular
     }
 

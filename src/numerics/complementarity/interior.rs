@@ -71,11 +71,12 @@ impl ComplementaritySolver for InteriorPoint {
                 (0..n).map(|i| pair(scaled.lower[i], up[i], s(x, i)) + pair(scaled.upper[i], down[i], v(x, i))).sum::<f64>()
             };
             let mu = gap(x, up, down) / sides.max(1.0);
-            let regular = lu.factor(n, |i, row| {
+            let row = |i: usize, row: &mut [f64]| {
                 row.copy_from_slice(scaled.row(i));
                 // infinite distances give zero
                 row[i] += up[i] / s(x, i) + down[i] / v(x, i);
-            });
+            };
+            let regular = lu.factor_while(n, row, &mut || proceed(watch, outcome.iterations, best));
             if !regular || !mu.is_finite() {
                 outcome.status = Status::Stalled;
                 break;
@@ -152,7 +153,7 @@ impl ComplementaritySolver for InteriorPoint {
                     }
                 }));
                 outcome.factorisations += 1;
-                if basis.factor(form, states) {
+                if basis.factor_while(form, states, &mut || proceed(watch, outcome.iterations, best)) {
                     let found = basis.answer(form, point, w);
                     if found < best {
                         best = found;

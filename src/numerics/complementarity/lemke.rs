@@ -81,7 +81,7 @@ impl ComplementaritySolver for Lemke {
                 singular = true;
                 break;
             }
-            let rel = settle(form, self.tolerance, scratch, z, w, &mut outcome);
+            let rel = settle(form, self.tolerance, scratch, z, w, &mut outcome, watch);
             if rel < best_rel {
                 best_rel = rel;
                 best.copy_from_slice(z);
@@ -148,7 +148,7 @@ impl Lemke {
                     best.copy_from_slice(z);
                 }
             }
-            let rel = settle(form, self.tolerance, scratch, z, w, outcome);
+            let rel = settle(form, self.tolerance, scratch, z, w, outcome, watch);
             if rel < *best_rel {
                 *best_rel = rel;
                 best.copy_from_slice(z);
@@ -163,12 +163,20 @@ impl Lemke {
 }
 
 /// Brings the tableau's basis back to the true units: factorised anew where it is regular, as it stands where it is not.
-fn settle(form: &Form, tolerance: f64, scratch: &mut Scratch, z: &mut [f64], w: &mut [f64], outcome: &mut Outcome) -> f64 {
+fn settle(
+    form: &Form,
+    tolerance: f64,
+    scratch: &mut Scratch,
+    z: &mut [f64],
+    w: &mut [f64],
+    outcome: &mut Outcome,
+    watch: &mut Watch,
+) -> f64 {
     let Scratch { tableau, basis, states, scaling, .. } = scratch;
     tableau.states(states);
     outcome.factorisations += 1;
     let mut rel = f64::INFINITY;
-    if basis.factor(form, states) {
+    if basis.factor_while(form, states, &mut || proceed(watch, outcome.iterations, f64::INFINITY)) {
         rel = basis.answer(form, z, w);
         rel = stopping(form, z, w, tolerance, rel);
     }

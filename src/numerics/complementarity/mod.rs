@@ -222,6 +222,34 @@ mod tests {
     use crate::numerics::lcp::Lcp;
 
     #[test]
+    fn a_large_factorisation_is_given_up_when_the_watch_says_so() {
+        let n = 700;
+        // not symmetric, and every unknown is basic at first
+        let entry = |i: usize, j: usize| if i == j { 40.0 } else { libm::sin((i * 31 + j * 17 + 3) as f64) };
+        let m = (0..n * n).map(|e| entry(e / n, e % n)).collect();
+        let p = Lcp { m: Matrix::dense(n, n, m), q: (0..n).map(|i| libm::cos(i as f64) - 1.5).collect() };
+        let tolerance = 1e-10;
+        let solvers: [&dyn ComplementaritySolver; 3] = [
+            &Newton { tolerance, max_iterations: 1, starts: 1, ..Newton::default() },
+            &InteriorPoint { tolerance, max_iterations: 1 },
+            &Murty { tolerance, max_iterations: 1, ..Murty::default() },
+        ];
+        for (k, solver) in solvers.into_iter().enumerate() {
+            let run = |most: usize| {
+                let (mut asked, mut z, mut w) = (0, vec![0.0; n], vec![0.0; n]);
+                solver.solve_with(&p, &mut z, &mut w, &mut Workspace::default(), &mut |_| {
+                    asked += 1;
+                    asked <= most
+                });
+                asked
+            };
+            // within a single iteration: several times a factorisation, and not again after a no but to end what encloses it
+            assert!(run(usize::MAX) >= 4, "solver {k} asks {} times", run(usize::MAX));
+            assert!(run(1) <= 4, "solver {k} asks {} times after a no", run(1) - 1);
+        }
+    }
+
+    #[test]
     fn a_problem_whose_basis_stands_costs_no_factorisation() {
         let n = 12;
         // positive definite

@@ -53,7 +53,7 @@ impl ComplementaritySolver for Murty {
         while outcome.iterations < self.max_iterations && best > self.tolerance.min(1e-14) {
             outcome.iterations += 1;
             outcome.factorisations += 1;
-            if !basis.factor(form, states) {
+            if !basis.factor_while(form, states, &mut || proceed(watch, outcome.iterations, best)) {
                 outcome.status = Status::Stalled;
                 break;
             }

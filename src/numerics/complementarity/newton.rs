@@ -20,6 +20,7 @@ use super::basis::state_of;
 use super::form::{Form, dot, norm};
 use super::{ComplementaritySolver, Outcome, Scratch, Status, Watch, proceed, stopping};
 use crate::algebra::dense::{cholesky, cholesky_solve};
+use crate::algebra::factor::PIECE;
 
 /// Which equation [`Newton`] solves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -151,7 +152,7 @@ impl ComplementaritySolver for Newton {
                     states.clear();
                     states.extend((0..n).map(|i| state_of(scaled, i, x[i], y[i])));
                     outcome.factorisations += 1;
-                    if rel < 0.1 && basis.factor(form, states) {
+                    if rel < 0.1 && basis.factor_while(form, states, &mut || proceed(watch, outcome.iterations, rel)) {
                         let found = basis.answer(form, point, w);
                         let found = stopping(form, point, w, self.tolerance, found);
                         if found < best {
@@ -173,13 +174,14 @@ impl ComplementaritySolver for Newton {
                 };
                 step.iter_mut().zip(phi.iter()).for_each(|(s, p)| *s = -p);
                 outcome.factorisations += 1;
-                let mut good = lu.factor(n, jacobian);
+                let mut go_on = || proceed(watch, outcome.iterations, rel);
+                let mut good = lu.factor_while(n, jacobian, &mut go_on);
                 if good {
                     lu.solve(step);
                     good = step.iter().all(|s| s.is_finite()) && norm(step) < 1e12 * (1.0 + norm(x));
                 }
                 if !good {
-                    good = levenberg(scaled, da, &db, phi, step, &mut normal);
+                    good = levenberg(scaled, da, &db, phi, step, &mut normal, &mut go_on);
                 }
                 if !good {
                     break;
@@ -211,14 +213,30 @@ impl ComplementaritySolver for Newton {
 }
 
 /// `(JᵀJ + λ I) dz = −JᵀΦ` with λ = 1e-8 to 1 times |Φ|, whichever factorises first.
-fn levenberg(form: &Form, da: &[f64], db: &[f64], phi: &[f64], step: &mut [f64], normal: &mut Vec<f64>) -> bool {
+fn levenberg(
+    form: &Form,
+    da: &[f64],
+    db: &[f64],
+    phi: &[f64],
+    step: &mut [f64],
+    normal: &mut Vec<f64>,
+    go_on: &mut dyn FnMut() -> bool,
+) -> bool {
     let n = form.order();
     let entry = |k: usize, i: usize| db[k] * form.m[k * n + i] + if k == i { da[k] } else { 0.0 };
     let mut lambda = 1e-8 * norm(phi).clamp(1e-3, 1.0);
     while lambda < 1e2 {
         normal.clear();
         normal.resize(n * n, 0.0);
+        let mut spent = 0;
         for i in 0..n {
+            spent += i * n;
+            if spent > PIECE {
+                spent = 0;
+                if !go_on() {
+                    return false;
+                }
+            }
             for j in 0..=i {
                 normal[i * n + j] = (0..n).map(|k| entry(k, i) * entry(k, j)).sum::<f64>() + if i == j { lambda } else { 0.0 };
             }

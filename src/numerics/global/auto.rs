@@ -14,6 +14,7 @@ use super::admm::BodyAdmm;
 use super::bodies::BodySpace;
 use super::proximal::BodyNewton;
 use super::{GlobalProblem, GlobalSolver, Prepared};
+use crate::numerics::admissible::AdmissibleSet::{Free, NonNegative, SecondOrder};
 use crate::numerics::local::{LocalProblem, LocalSolver, auto::Auto, nsgs::Nsgs};
 use crate::numerics::{Measure, ProblemError, Report, Status, Watch};
 use std::cell::Cell;
@@ -134,7 +135,9 @@ impl GlobalAuto {
         let mut met = vec![false; p.problem.f.len()];
         p.columns.indices().iter().for_each(|&k| met[k] = true);
         let met = met.into_iter().filter(|met| *met).count();
-        if p.q().len() as f64 >= self.redundancy * met as f64 {
+        // without shift the solver on W knows a way that redundant contacts do not stop
+        let convex = p.problem.sets.iter().all(|set| matches!(set, Free | NonNegative | SecondOrder { .. }));
+        if p.q().len() as f64 >= self.redundancy * met as f64 && !convex {
             &[Stage::Sweeps, Stage::BodyAdmm, Stage::BodyNewton, Stage::OnW]
         } else {
             &[Stage::OnW, Stage::BodyAdmm, Stage::BodyNewton]

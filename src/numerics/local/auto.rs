@@ -2,7 +2,9 @@
 //!
 //! ```text
 //! 1  NSGS + Anderson(10)        until the next Newton step is cheaper than what the sweeps still need
-//! 2  proximal Newton            from the best point; first where a factorisation is cheap
+//!    Newton                     from the guess; a few proximal steps from the best point
+//!    lagged                     Newton from convex problems with the slip of the sweeps as a known shift (`lagged`)
+//! 2  proximal Newton            from the best point, as long as it pays; first where a factorisation is cheap
 //! 3  ADMM + Anderson(5)         from the best point; first where it is dear (redundant, stuck piles)
 //! 4  proof that there is no solution, else Newton from further starts: faceted cones, curves of proximal problems, drawn points
 //! 5  descents of the gap between motion and reactions, with Newton from their points (`alternation`)
@@ -14,11 +16,14 @@
 
 use super::admm::{Admm, Splitting};
 use super::alternation::Search;
+use super::interior_point::InteriorPoint;
+use super::lagged::Lagged;
 use super::newton::SemismoothNewton;
 use super::nsgs::{Acceleration, Nsgs, Sweeper};
 use super::proximal::{Newton, ProximalPoint};
 use super::starts::{self, Starts};
 use super::{LocalProblem, LocalSolver};
+use crate::numerics::admissible::AdmissibleSet::{Free, NonNegative, SecondOrder};
 use crate::numerics::{Measure, Progress, Report, Status, Watch};
 use std::cell::Cell;
 
@@ -54,6 +59,14 @@ const LOOSE_SPLITTING: usize = 450;
 const LOOSE_RHO: f64 = 0.3;
 /// Iterations of the first Newton method on all rows; where it works it needs 8 to 20.
 const FIRST_NEWTON: usize = 40;
+/// First α of the proximal steps, in turn.
+const ALPHAS: [f64; 3] = [1e-3, 1e-5, 1e-2];
+/// Share of the error that a budget of proximal steps may leave for another to follow.
+const GAIN: f64 = 0.2;
+/// Proximal steps before the convex problem of a known shift: close to a solution they need no more.
+const PROBE: usize = 12;
+/// Iterations from convex problems of a known shift.
+const LAGGED: usize = 1600;
 /// Sweeps, in factorisations, that are tried before Newton.
 const PATIENCE: f64 = 8.0;
 /// Factorisations, in sweeps, from which on splitting goes before Newton.
@@ -148,12 +161,41 @@ impl Auto {
         if loose && affordable && work.stage(Start::Guess, r, u, |r, u, w| split(LOOSE_SPLITTING, LOOSE_RHO, r, u, w)) {
             return work.report;
         }
+        // without shift the central path leads to a solution, and from nothing
+        let convex = p.sets.iter().all(|set| matches!(set, Free | NonNegative | SecondOrder { .. }));
+        if convex && affordable {
+            let interior = InteriorPoint { tolerance: self.tolerance, measure: self.measure, ..InteriorPoint::default() };
+            if work.stage(Start::Guess, r, u, |r, u, w| interior.solve_watched(p, r, u, w)) {
+                return work.report;
+            }
+        }
         let patience = (PATIENCE * cost) as usize;
         if patience > FIRST && work.stage(Start::Best, r, u, |r, u, w| sweeps(patience, 0).run(&sweeper, r, u, w)) {
             return work.report;
         }
+        let swept = r.to_vec();
         if affordable && cost < DEAR && work.stage(Start::Guess, r, u, |r, u, w| fischer(FIRST_NEWTON, 0).solve_watched(p, r, u, w)) {
             return work.report;
+        }
+        if affordable && Lagged::takes(p) {
+            loop {
+                let before = work.error;
+                if work.stage(Start::Best, r, u, |r, u, w| proximal(PROBE, ALPHAS[0]).run(&mut newton, r, u, w)) {
+                    return work.report;
+                }
+                if work.error > GAIN * before {
+                    break;
+                }
+            }
+            let lagged = Lagged { tolerance: self.tolerance, measure: self.measure, steps: LAGGED };
+            // what came after the sweeps is better, but its slip is that of the solution that the others could not reach
+            let solve = |r: &mut [f64], u: &mut [f64], w: &mut Watch| {
+                r.copy_from_slice(&swept);
+                lagged.run(p, r, u, w)
+            };
+            if work.stage(Start::Best, r, u, solve) {
+                return work.report;
+            }
         }
         // what a step of each method costs, and what the later rounds may still spend; the first is bounded by its own budgets
         let (sweep, newton_step) = (sweeper.cost(), cost_of_newton / DENSE_SPEED + 2.0 * sweeper.cost());
@@ -202,17 +244,21 @@ impl Auto {
                 }
                 apart.set((work.report.iterations - before.iterations, work.report.factorisations - before.factorisations));
             }
-            let (alpha, rho) = ([1e-3, 1e-5, 1e-2][round % 3], [0.1, 0.3, 0.03][round % 3]);
+            let (alpha, rho) = (ALPHAS[round % 3], [0.1, 0.3, 0.03][round % 3]);
             for step in 0..if affordable { 3 } else { 0 } {
                 let solved = match (step, cost > DEAR) {
                     (0, true) | (1, false) => {
                         let steps = within(&work.report, paths, 250 * scale, sweep);
                         work.stage(Start::Best, r, u, |r, u, w| split(steps, rho, r, u, w))
                     }
-                    (0, false) | (1, true) => {
+                    (0, false) | (1, true) => loop {
+                        let before = work.error;
                         let steps = within(&work.report, paths, 50 * scale, newton_step);
-                        work.stage(Start::Best, r, u, |r, u, w| proximal(steps, alpha).run(&mut newton, r, u, w))
-                    }
+                        let over = work.stage(Start::Best, r, u, |r, u, w| proximal(steps, alpha).run(&mut newton, r, u, w));
+                        if over || work.error > GAIN * before {
+                            break over;
+                        }
+                    },
                     _ => {
                         let steps = within(&work.report, paths, 1000 * scale, newton_step);
                         work.stage(Start::Guess, r, u, |r, u, w| fischer(steps, 4).solve_watched(p, r, u, w))

@@ -26,6 +26,7 @@ pub(crate) mod fixed_point;
 mod infeasibility;
 pub(crate) mod interior_point;
 pub(super) mod kernel;
+mod lagged;
 pub(crate) mod newton;
 pub(crate) mod nsgs;
 mod path;
@@ -111,6 +112,9 @@ impl LocalProblem {
             self.w.block(i, i).map_or(0.0, |b| b.iter().step_by(n + 1).sum::<f64>() / n as f64)
         };
         let own: Vec<f64> = (0..self.w.block_count()).map(mean).collect();
+        if own.iter().all(|d| *d > 0.0) {
+            return own;
+        }
         let positive = own.iter().filter(|d| **d > 0.0);
         let typical = positive.clone().sum::<f64>() / positive.count().max(1) as f64;
         let fallback = if typical > 0.0 { typical } else { 1.0 };
@@ -125,19 +129,23 @@ impl LocalProblem {
     }
 
     /// The same problem with W and q near one where they are far from it, by powers of two, so that no square leaves the range of
-    /// numbers and no norm mixes reactions and velocities of different size; and β/α: `W' = α W`, `q' = β q`, `r' = r β/α`.
+    /// numbers and no norm mixes reactions and velocities of far different size; and β/α: `W' = α W`, `q' = β q`, `r' = r β/α`. Where W is
+    /// large, reactions are small beside velocities and rel is strict as it is; where W is small, it would be next to nothing.
     fn normalised(&self) -> Option<(Self, f64)> {
         const NEAR: std::ops::Range<f64> = 1e-4..1e4;
+        const NEAR_W: std::ops::Range<f64> = 1e-4..1e7;
         // most problems, at the cost of one look at their numbers
         let largest = self.q.iter().fold(0.0f64, |m, q| m.max(q.abs()));
-        let near = |i: usize| self.w.block(i, i).is_some_and(|b| b.iter().step_by(self.w.rows(i) + 1).all(|d| NEAR.contains(d)));
+        let near = |i: usize| self.w.block(i, i).is_some_and(|b| b.iter().step_by(self.w.rows(i) + 1).all(|d| NEAR_W.contains(d)));
         if NEAR.contains(&largest) && (0..self.w.block_count()).all(near) {
             return None;
         }
         let weights = self.weights();
         let mean = weights.iter().map(|d| d / weights.len() as f64).sum::<f64>();
-        let power = |x: f64| if x > 0.0 && !NEAR.contains(&x) { libm::exp2((-libm::log2(x)).round().clamp(-1000.0, 1000.0)) } else { 1.0 };
-        let (alpha, beta) = (power(mean), power(largest));
+        let power = |x: f64, near: std::ops::Range<f64>| {
+            if x > 0.0 && !near.contains(&x) { libm::exp2((-libm::log2(x)).round().clamp(-1000.0, 1000.0)) } else { 1.0 }
+        };
+        let (alpha, beta) = (power(mean, NEAR_W), power(largest, NEAR));
         let unit = beta / alpha;
         if (alpha, beta) == (1.0, 1.0) || !unit.is_normal() {
             return None;
@@ -229,6 +237,11 @@ fn squares(sets: &[AdmissibleSet], offsets: &[usize], scales: &Scales, r: &[f64]
         };
         if let (AdmissibleSet::Coulomb { mu }, Some(r), Some(u)) = (set, vector(r), vector(u)) {
             // the common case without slices
+            if r == DVec3::ZERO && u.x >= 0.0 {
+                // open: nothing is missed
+                q_scaled += length(&q[range]) / d;
+                continue;
+            }
             let u = DVec3::new(u.x + mu * (u.y * u.y + u.z * u.z).sqrt(), u.y, u.z);
             let error = |step: f64| {
                 let mut x = r - step * u;
@@ -253,7 +266,8 @@ fn squares(sets: &[AdmissibleSet], offsets: &[usize], scales: &Scales, r: &[f64]
         scaled += d * own;
         q_scaled += length(&q[range]) / d;
         // the digits of u are no better than those of W r
-        let missed = (d * own.sqrt()).max(f64::EPSILON * d * length(r).sqrt());
+        let rounding = f64::EPSILON * f64::EPSILON * length(r);
+        let missed = d * (if rounding > own { rounding } else { own }).sqrt();
         // not `max`: an error that is no number is no small one
         violation = if missed <= violation { violation } else { missed };
         let missed = scales.misfit(i, missed);
@@ -271,6 +285,10 @@ pub(super) fn size(what: &str, found: usize, needed: usize, why: &str) -> Result
 }
 
 pub(super) fn finite(what: &str, values: &[f64]) -> Result<(), ProblemError> {
+    // in one go: no branch a number
+    if values.iter().fold(true, |all, x| all & x.is_finite()) {
+        return Ok(());
+    }
     match values.iter().position(|x| !x.is_finite()) {
         None => Ok(()),
         Some(k) => Err(ProblemError::NotFinite { what: format!("value {k} of {what}") }),

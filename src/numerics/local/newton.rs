@@ -137,7 +137,7 @@ impl SemismoothNewton {
     /// Newton from `r` until it converges, stalls or the budget is spent.
     fn attempt(&self, system: &mut System, trial: &mut Trial, end: &mut Round, r: &mut [f64], u: &mut [f64], watch: &mut Watch) {
         let p = trial.p;
-        let (mut error, mut share) = (1.0f64, self.regularisation);
+        let (mut error, mut share, mut worst) = (1.0f64, self.regularisation, false);
         let mut merit = system.evaluate(p, &trial.weights, r, u);
         let mut window = [merit; LARGEST_WINDOW];
         let window = match self.line_search {
@@ -162,14 +162,15 @@ impl SemismoothNewton {
             merit = self.search(system, trial, merit, window, r, u);
             window[end.iterations % window.len()] = merit;
             let before = error;
-            error = trial.look(r, u);
+            let over = trial.over(end.iterations, r, u, watch);
+            error = if worst { trial.latest } else { trial.norm };
             if error > 0.5 * before {
                 share *= 0.5;
                 if share < SMALLEST_SHARE * self.regularisation {
-                    share = self.regularisation;
+                    (share, worst) = (self.regularisation, !worst);
                 }
             }
-            if let Some(status) = trial.over(end.iterations, r, u, watch) {
+            if let Some(status) = over {
                 end.status = status;
                 return;
             }

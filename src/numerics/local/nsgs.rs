@@ -131,7 +131,7 @@ impl Nsgs {
                 latest = sweeper.residual(r, u);
                 fresh = true;
                 let error = self.measure.of(&latest);
-                factor = (error / estimate.max(f64::MIN_POSITIVE)).clamp(0.01, 1e6);
+                factor = (self.measure.distance(&latest, self.tolerance) / estimate.max(f64::MIN_POSITIVE)).clamp(0.01, 1e6);
                 kept = error < self.measure.of(&best);
                 if kept {
                     best = latest;

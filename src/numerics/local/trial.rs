@@ -16,6 +16,10 @@ pub(super) struct Trial<'a> {
     measure: Measure,
     best: f64,
     best_r: Vec<f64>,
+    /// the measure of the last look as it is defined, without the worst block: smooth, so what depends on an error takes this one
+    pub(super) norm: f64,
+    /// the error of the last look
+    pub(super) latest: f64,
     /// iteration at which the present attempt began
     start: usize,
     /// least error of the present attempt
@@ -41,6 +45,8 @@ impl<'a> Trial<'a> {
             measure,
             best: f64::INFINITY,
             best_r: r.to_vec(),
+            norm: f64::INFINITY,
+            latest: f64::INFINITY,
             start: 0,
             least: f64::INFINITY,
             mark: (0, f64::INFINITY),
@@ -59,7 +65,9 @@ impl<'a> Trial<'a> {
 
     /// The error of `r`, whose velocity `u` is known; keeps the best.
     pub(super) fn look(&mut self, r: &[f64], u: &[f64]) -> f64 {
-        let error = self.measure.of(&self.p.residual_at(r, u, &self.scales));
+        let found = self.p.residual_at(r, u, &self.scales);
+        let error = self.measure.of(&found);
+        (self.norm, self.latest) = (self.measure.plain(&found), error);
         self.least = self.least.min(error);
         if error < self.best {
             self.best = error;

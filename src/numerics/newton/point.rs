@@ -61,7 +61,9 @@ const FORGET: f64 = 0.5;
 const INNER: (f64, f64) = (0.1, 0.25);
 /// Newton iterations of an inner problem, all at full length: contacts change their state at once, |F| grows a hundredfold and then falls. A
 /// line search on |F| would crawl; where they do not converge, a larger α does more.
-const MAX_INNER: usize = 16;
+const MAX_INNER: usize = 20;
+/// Iterations after which the least |F| since the first has to be less by this factor.
+const STALE: (usize, f64) = (6, 0.9);
 /// Sweeps after a failure.
 const SHAKE: usize = 10;
 /// Gain of an outer step that counts as progress, and steps without it that end the solve.
@@ -160,14 +162,15 @@ impl Buffers {
         let start = self.evaluate(p, alpha, answer);
         let mut best = start;
         self.best.clone_from(&answer.reactions);
-        let mut iterations = 0;
+        let (mut least, mut stale, mut iterations) = (f64::INFINITY, 0, 0);
         while iterations < budget && best > INNER.0 * start && self.newton(p, nodes, alpha, &answer.reactions) {
             iterations += 1;
             let r = &mut answer.reactions;
             r.contacts.iter_mut().zip(&self.direction.contacts).for_each(|(r, d)| *r += *d);
             r.blocks.iter_mut().zip(&self.direction.blocks).for_each(|(r, d)| *r += d);
             let merit = self.evaluate(p, alpha, answer);
-            if !merit.is_finite() {
+            (least, stale) = if merit < STALE.1 * least { (merit, 0) } else { (least, stale + 1) };
+            if !merit.is_finite() || stale >= STALE.0 {
                 break;
             }
             if merit < best {

@@ -16,12 +16,10 @@ impl Stated<'_> {
         self.validate()?;
         settings.guess.as_ref().map_or(Ok(()), |guess| self.fits(guess))?;
         let entry = match &settings.solver {
+            Some(solver) if !solver.entry().takes(self) => return Err(self.unclaimed(solver.name())),
             Some(solver) => solver.entry(),
             None => default_for(self).ok_or_else(|| self.unclaimed("any solver"))?,
         };
-        if !entry.takes(self) {
-            return Err(self.unclaimed(entry.name));
-        }
         let answer = settings.timed(watch, |watch| (entry.run)(self, settings, watch))?;
         Ok(Answer { solver: entry.name, ..answer })
     }

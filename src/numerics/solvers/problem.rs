@@ -219,6 +219,53 @@ impl Problem {
         self.stated().residual(s)
     }
 
+    /// The same with lagged friction: De Saxcé's shift `μ‖u_t‖` is that of the reactions of `at`, a known part of q (or w), and the law
+    /// `K_μ ∋ r ⟂ u + s n ∈ K_μ*` a convex problem. What its answer misses of Coulomb's law, [`residual`](Self::residual) of this problem
+    /// tells. An error where there is no Coulomb friction, or resistance to rolling, which has two shifts.
+    ///
+    /// ```
+    /// use drystone::algebra::blocks::BlockRows;
+    /// use drystone::numerics::{local::LocalProblem, solvers::{Problem, Settings}};
+    /// let w = BlockRows::from_dense(&[0, 3], &[1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 2.0]);
+    /// let p = Problem::from(LocalProblem::friction(w, vec![-1.0, 3.0, 4.0], &[0.5])?);
+    /// // the slip without reactions is 5, that of Coulomb's law 4
+    /// let mut answer = p.lagged(&p.zero())?.solve(&Settings::default())?.solution;
+    /// assert!(p.residual(&mut answer)?.e_s > 0.05);
+    /// // each answer is the next guess
+    /// for _ in 0..30 {
+    ///     answer = p.lagged(&answer)?.solve(&Settings::default())?.solution;
+    /// }
+    /// assert!(p.residual(&mut answer)?.e_s < 1e-6);
+    /// # Ok::<(), drystone::numerics::ProblemError>(())
+    /// ```
+    pub fn lagged(&self, at: &Solution) -> Result<Self, ProblemError> {
+        let refused =
+            |what: &str| ProblemError::Setting { what: "lagged friction".into(), cause: format!("needs Coulomb friction; {what}") };
+        let (sets, offsets) = self.blocks();
+        if sets.iter().any(|set| matches!(set, AdmissibleSet::Rolling { .. })) {
+            return Err(refused("resistance to rolling has two shifts"));
+        }
+        if !sets.iter().any(|set| matches!(set, AdmissibleSet::Coulomb { .. })) {
+            return Err(refused("there is none here"));
+        }
+        self.stated().fits(at)?;
+        let mut s = Solution { r: at.r.clone(), ..self.zero() };
+        self.residual(&mut s)?;
+        let mut lagged = self.clone();
+        let (sets_of, q) = match &mut lagged {
+            Self::Local(p) => (&mut p.sets, &mut p.q),
+            Self::Global(p) => (&mut p.sets, &mut p.w),
+            _ => return Err(refused("there is none here")),
+        };
+        for (i, set) in sets.iter().enumerate() {
+            if let (AdmissibleSet::Coulomb { mu }, true) = (*set, offsets[i] < offsets[i + 1]) {
+                q[offsets[i]] += set.shift(&s.u[offsets[i]..offsets[i + 1]]);
+                sets_of[i] = AdmissibleSet::SecondOrder { mu };
+            }
+        }
+        Ok(lagged)
+    }
+
     /// What every contact, or other block of rows, does at the reactions of `s`, and how well it keeps its law; of a complementarity
     /// problem every unknown. An error where the vectors are not those of the problem, or there are more equations than unknowns.
     pub fn blocks_at(&self, s: &Solution) -> Result<Vec<BlockState>, ProblemError> {
