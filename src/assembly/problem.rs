@@ -54,7 +54,9 @@ pub struct StepProblem {
     pub answer: Answer,
     /// Velocities at the start of the step, in the rows of the problem.
     pub before: Velocities,
-    /// The same, with what the rebounds of the step give to bodies; empty without any.
+    /// The same, turned as the gyroscopic torque of the step turns them: where the work of its impulses begins.
+    pub(crate) spun: Vec<Twist>,
+    /// Those before, with what the rebounds of the step give to bodies; empty without any.
     thrown: Vec<Twist>,
     /// Part of `b` that feeds overlap back, per contact (m/s, ≤ 0).
     pub feedback: Vec<f64>,
@@ -166,19 +168,14 @@ impl StepProblem {
         self.thrown = thrown;
     }
 
-    /// Work that contact k does on its bodies in the step, driven ones included: `rᵀ (u⁺ + u⁻)/2` (J).
-    pub fn contact_work(&self, k: usize) -> f64 {
+    /// Work that contact k does on its bodies in the step, driven ones included: `rᵀ (u⁺ + u)/2` (J), from the velocities u at which
+    /// its impulse begins.
+    ///
+    /// The gyroscopic torque does none in free motion, but it turns the velocities that an impulse meets: in the mean of those at the
+    /// start and at the end of the step it would give an impact what nobody accounts for.
+    fn work_from(&self, start: &[Twist], k: usize) -> f64 {
         let c = &self.problem.contacts[k];
-        let after = self.problem.contact_velocity(c, &self.answer.velocities.rigid) - c.b + self.driven[k];
-        0.5 * self.answer.reactions.contacts[k].dot(after + self.velocity_before(k))
-    }
-
-    /// Work of the impulse of contact k alone: from the free velocities, to which loads have led, to those after it (J).
-    fn impulse_work(&self, k: usize) -> f64 {
-        let c = &self.problem.contacts[k];
-        let mean = 0.5
-            * (self.problem.contact_velocity(c, &self.answer.velocities.rigid)
-                + self.problem.contact_velocity(c, &self.problem.free.rigid));
+        let mean = 0.5 * (self.problem.contact_velocity(c, &self.answer.velocities.rigid) + self.problem.contact_velocity(c, start));
         self.answer.reactions.contacts[k].dot(mean - c.b + self.driven[k])
     }
 
@@ -308,11 +305,9 @@ impl StepProblem {
         let mut work = std::mem::take(&mut self.work);
         work.clear();
         let contacts = 0..self.problem.contacts.len();
-        // an impact of one step is an impulse; one of two steps gives back what it took while loads do work
-        match self.two_steps {
-            true => work.extend(contacts.map(|k| self.contact_work(k))),
-            false => work.extend(contacts.map(|k| self.impulse_work(k))),
-        }
+        // an impact of one step is an impulse, after the loads; one of two steps gives back what it took while loads do work
+        let start = if self.two_steps { &self.spun } else { &self.problem.free.rigid };
+        work.extend(contacts.map(|k| self.work_from(start, k)));
         self.work = work;
         let (p, answer) = (&self.problem, &self.answer);
         self.ledger.gather(p.rigid.len(), &p.contacts, &answer.reactions.contacts, &self.work, &self.taken);

@@ -133,8 +133,9 @@ const RESTING: f64 = 1e-3;
 pub fn assemble_systems(scheme: Res<Scheme>, mut pass: ResMut<Pass>, mut bodies: ResMut<Bodies>, mut step: ResMut<StepProblem>) {
     step.weight = scheme.time_step * scheme.gravity;
     step.two_steps = matches!(scheme.treatment, Treatment::GapAware { .. });
-    let StepProblem { problem, before, places, locked, .. } = &mut *step;
+    let StepProblem { problem, before, spun, places, locked, .. } = &mut *step;
     places.clear();
+    spun.clear();
     places.extend(bodies.rows.iter().map(|body| Place { position: body.pose.position, row: body.row }));
     *locked = false;
     problem.rigid.clear();
@@ -152,6 +153,10 @@ pub fn assemble_systems(scheme: Res<Scheme>, mut pass: ResMut<Pass>, mut bodies:
         let momentum = free_momentum(body, &scheme);
         let start = world_twist(body);
         before.rigid.push(start);
+        // a turn that is worked out is in the start already
+        let turns = body.gyroscopic != DVec3::ZERO && body.turn.is_none();
+        let gained = || mass.inertia_times(scheme.time_step * (body.frame.rotation * body.gyroscopic));
+        spun.push(if turns { Twist { angular: start.angular + gained(), ..start } } else { start });
         let (v, w) = (body.velocity.linear, body.velocity.angular);
         problem.resting.push(v.length_squared() + w.dot(inertia.principal * w) / inertia.mass <= still);
         problem.free.rigid.push(Twist {
@@ -406,6 +411,10 @@ pub fn assemble_blocks(
     *error = problem.prepare().err().map(|e| e.to_string());
 }
 
+/// Gap of a joint, in parts of the lengths that it is worked out from, that is rounding. Two joints of one body would contradict each other
+/// by it, and without gravity nothing else gives their errors a scale.
+const PLACES: f64 = 4.0 * f64::EPSILON;
+
 /// Appends the rows of a joint: impulses at the middle of the step, velocities matched at its end. Says which of the three they are:
 /// locked axes may leave some empty, or make them follow from the others.
 ///
@@ -426,12 +435,16 @@ fn push_joint(
     let mut systems = [System::Fixed; 2];
     let mut b = DVec3::ZERO;
     let mut gap = DVec3::ZERO;
+    let (mut fastest, mut far) = (0.0, 0.0);
     for (k, (end, sign)) in ends.into_iter().zip([1.0, -1.0]).enumerate() {
         let Some(body) = end else {
             gap += sign * anchors[k];
+            far += anchors[k].length();
             continue;
         };
         gap += sign * body.pose.point(anchors[k]);
+        far += body.pose.position.length() + anchors[k].length();
+        fastest += body.velocity.linear.length() + body.velocity.angular.cross(anchors[k]).length();
         let arm = body.frame.rotation * anchors[k];
         let middle = body.new_velocity.linear + (body.frame.rotation * body.new_velocity.angular).cross(arm);
         if body.row == IMMOBILE {
@@ -451,6 +464,9 @@ fn push_joint(
                 rows[k][6 * i + 3 + j] = sign * angular.col(j)[i];
             }
         }
+    }
+    if gap.length() <= PLACES * far {
+        gap = DVec3::ZERO;
     }
     b += scheme.joint_feedback * gap / scheme.time_step;
     joint.gap = gap;
@@ -473,7 +489,8 @@ fn push_joint(
         let used = |k: usize| if systems[k] == System::Fixed { &packed[k][..0] } else { &packed[k][..6 * n] };
         problem.push_block(AdmissibleSet::Free, systems, [used(0), used(1)], &packed_b[..n]);
         if let Some(block) = problem.blocks.last_mut() {
-            block.scale = contact_scale(scheme.time_step, scheme.gravity.length(), b.length(), f64::INFINITY);
+            let own = contact_scale(scheme.time_step, scheme.gravity.length(), b.length(), f64::INFINITY);
+            block.scale = own.max(SUM * fastest);
         }
     }
     kept

@@ -6,7 +6,7 @@
 //! joints   = Σ rᵀ (u⁺ + u⁻)/2
 //! drives   = Σ r · (velocity of driven bodies), with the sign of the work done on the others
 //! loads    = Σ (h F + J)·(v⁺ + v)/2 + (h m + J_m)·(ω⁺ + ω)/2
-//! scheme   = Σ h γ·(ω⁺ + ω)/2 + m g·(h (v⁺ + v)/2 − Δx)
+//! scheme   = Σ h γ·(ω⁺ + ω)/2 + m g·(h (v⁺ + v)/2 − Δx)       and what waiting bodies give back
 //! ```
 //!
 //! By `½ (v⁺ + v)ᵀ M (v⁺ − v) = ΔT` and `M (v⁺ − v) = h F + Hᵀ r` the sum of these is ΔE exactly; what is left over is rounding,
@@ -94,9 +94,14 @@ pub fn step_energy(bodies: &Bodies, scheme: &Scheme, step: &StepProblem) -> ([En
             e.kinetic += 0.5 * (inertia.mass * v.linear.length_squared() + v.angular.dot(inertia.principal * v.angular));
             e.potential -= inertia.mass * scheme.gravity.dot(x);
         }
-        let linear = 0.5 * (body.velocity.linear + body.new_velocity.linear);
+        // a body that waits gives back what loads have given it, after the rest of its step
+        let back = &body.returned;
+        let solved = [body.new_velocity.linear + back.linear, body.new_velocity.angular + back.angular];
+        w.scheme -= inertia.mass * back.linear.dot(solved[0] - 0.5 * back.linear)
+            + (inertia.principal * back.angular).dot(solved[1] - 0.5 * back.angular);
+        let linear = 0.5 * (body.velocity.linear + solved[0]);
         // where the free turn is worked out apart, reactions come after it and loads act along it
-        let end = body.turn.map_or(body.new_velocity.angular, |turn| turn.angular);
+        let end = body.turn.map_or(solved[1], |turn| turn.angular);
         let angular = 0.5 * (body.velocity.angular + end);
         let spin = body.frame.rotation * angular;
         w.loads += (h * body.load.force + body.blow.force).dot(linear) + (h * body.load.torque + body.blow.torque).dot(spin);

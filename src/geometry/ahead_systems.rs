@@ -1,15 +1,18 @@
 //! After the solve: overlaps at the end of the step and on the way to it that its rows do not hold.
 
 use super::deep::DEEP;
+use super::linked::{Link, WORLD, wait_together};
 use super::narrow::{ContactPoint, contact_points};
 use super::shapes::Shape;
 use super::sweep::SAME_WAY;
 use super::systems::{Cached, FAR, FAST, Proximity};
 use super::ways::{Limits, Met, Way, first_overlap, turn_between};
+use crate::algebra::spatial::{Pose, rotate_exp};
 use crate::model::contact::{ContactPair, Foreseen, Foresight, Manifold, Swept, Touch};
+use crate::model::interaction::SphericalJoint;
 use crate::model::law::ContactLaws;
 use crate::model::scheme::{Scheme, Treatment};
-use crate::topology::bodies::{Bodies, Body};
+use crate::topology::bodies::{Bodies, Body, Slot};
 use bevy_ecs::prelude::*;
 use glam::DVec3;
 
@@ -41,20 +44,61 @@ pub(super) struct Crossing {
     points: [usize; 2],
 }
 
-/// The way of a body through the step.
-fn way<'a>(c: &'a Cached, body: &Body, h: f64, until: f64) -> Way<'a> {
+/// How a body turns in the step (rad, body axes).
+fn turn_of(body: &Body, h: f64) -> DVec3 {
+    turn_between(body.pose.rotation, body.new_pose.rotation, h * body.new_velocity.angular)
+}
+
+/// The way of the body in a slot through the step.
+fn way<'a>(c: &'a Cached, body: &Body, slot: usize, bulges: &[DVec3], h: f64, until: f64) -> Way<'a> {
+    let bulge = bulges.get(slot).copied().unwrap_or_default();
     let round = matches!(c.collider.shape, Shape::Ball { .. }) && c.collider.offset.position == DVec3::ZERO;
     let still = round || body.pose.rotation == body.new_pose.rotation && body.new_velocity.angular == DVec3::ZERO;
-    let turn = || turn_between(body.pose.rotation, body.new_pose.rotation, h * body.new_velocity.angular);
+    let turn = || turn_of(body, h);
     Way {
         shape: &c.collider.shape,
         offset: c.collider.offset,
         pose: body.pose,
         shift: body.new_pose.position - body.pose.position,
         turn: if still { DVec3::ZERO } else { turn() },
+        bulge,
         radius: if round || !c.radius.is_finite() { 0.0 } else { c.radius },
         until,
     }
+}
+
+/// Lists the joints, and by how much their bodies leave the straight way.
+fn link(joints: &Query<(Entity, &SphericalJoint)>, slots: &Query<&Slot>, bodies: &Bodies, h: f64, to: (&mut Vec<Link>, &mut Vec<DVec3>)) {
+    let (links, bulges) = to;
+    links.clear();
+    bulges.clear();
+    if joints.is_empty() {
+        return;
+    }
+    let slot = |e: Entity| slots.get(e).ok().map(|s| s.0);
+    // where an anchor is at the start, in the middle and at the end of the step
+    let places = |slot: u32, anchor: DVec3| {
+        let Some(body) = bodies.rows.get(slot as usize) else { return [anchor; 3] };
+        let position = body.pose.position.midpoint(body.new_pose.position);
+        let rotation = rotate_exp(body.pose.rotation, 0.5 * turn_of(body, h));
+        [body.pose, Pose { position, rotation }, body.new_pose].map(|pose| pose.point(anchor))
+    };
+    for (_, joint) in joints {
+        let (Some(a), b) = (slot(joint.body1), joint.body2.map_or(Some(WORLD), slot)) else { continue };
+        let Some(b) = b else { continue };
+        let [p, q] = [places(a, joint.anchors[0]), places(b, joint.anchors[1])];
+        let apart = p[1] - q[1] - 0.5 * ((p[0] - q[0]) + (p[2] - q[2]));
+        links.push(Link { slots: [a, b], apart });
+    }
+    // the order of entities is not that of a resumed run
+    links.sort_by(|a, b| (a.slots, a.apart.to_array().map(f64::to_bits)).cmp(&(b.slots, b.apart.to_array().map(f64::to_bits))));
+    bulges.resize(bodies.rows.len(), DVec3::ZERO);
+    let inverse_mass = |slot: u32| {
+        let body = &bodies.rows[slot as usize];
+        let free = DVec3::from_array(body.locks.translation.map(|l| if l { 0.0 } else { 1.0 }));
+        body.inertia.map_or(DVec3::ZERO, |inertia| free / inertia.mass)
+    };
+    super::linked::bulges(links, inverse_mass, bulges);
 }
 
 /// Whether the rows of a pair cannot be trusted because it moves too far within the step, before or after its impacts.
@@ -93,11 +137,13 @@ pub fn foresee(
     mut proximity: ResMut<Proximity>,
     mut foresight: ResMut<Foresight>,
     manifolds: Query<&Manifold>,
+    (joints, slots_of): (Query<(Entity, &SphericalJoint)>, Query<&Slot>),
 ) {
     (foresight.missed, foresight.thrown) = (false, false);
     let Treatment::GapAware { beta } = scheme.treatment else { return };
-    let Proximity { broad, cached, movers, found, ahead, table, excluded, scratch, points, crossings, first, crossed, .. } =
-        &mut *proximity;
+    let Proximity {
+        broad, cached, movers, found, ahead, table, excluded, scratch, points, crossings, first, crossed, links, bulges, ..
+    } = &mut *proximity;
     let h = scheme.time_step;
     let spin = |body: &Body, c: &Cached| if c.radius.is_finite() { body.new_velocity.angular.length() * c.radius } else { 0.0 };
     let travel = |body: &Body, c: &Cached| h * (body.new_velocity.linear.length() + spin(body, c));
@@ -128,6 +174,7 @@ pub fn foresee(
     }
     crossings.clear();
     crossed.clear();
+    link(&joints, &slots_of, &bodies, h, (links, bulges));
     for &(i, j) in if thrown { &*ahead } else { &*found } {
         let (body1, body2) = (&bodies.rows[i as usize], &bodies.rows[j as usize]);
         let (Some(a), Some(b)) = (&cached[i as usize], &cached[j as usize]) else { continue };
@@ -141,7 +188,7 @@ pub fn foresee(
             if !come_near([body1, body2], near) || is_excluded() {
                 continue;
             }
-            let ways = [way(a, body1, h, 1.0), way(b, body2, h, 1.0)];
+            let ways = [way(a, body1, i as usize, bulges, h, 1.0), way(b, body2, j as usize, bulges, h, 1.0)];
             if let Some(Met { at, allowed }) = first_overlap(&ways, &limits(&scheme, beta, size), PATCH * size, scratch, points) {
                 let from = crossed.len();
                 crossed.extend_from_slice(points);
@@ -205,7 +252,7 @@ pub fn foresee(
         let [Some(e1), Some(e2)] = rows.map(|b| b.entity) else { continue };
         let law = laws.get(a.collider.material, b.collider.material);
         let pair = ContactPair { bodies: [e1, e2], slots: c.slots, law, size: a.smallest.min(b.smallest) };
-        let ways = [way(a, rows[0], h, 1.0), way(b, rows[1], h, 1.0)];
+        let ways = [way(a, rows[0], i, bulges, h, 1.0), way(b, rows[1], j, bulges, h, 1.0)];
         meeting(&pair, &ways, c, &crossed[c.points[0]..c.points[1]], &mut foresight);
     }
 }
@@ -230,7 +277,8 @@ fn meeting(pair: &ContactPair, ways: &[Way; 2], c: &Crossing, points: &[ContactP
     }
 }
 
-/// Stops bodies where they meet something on their way that no row holds; there they wait for the next step, with the velocity they have.
+/// Stops bodies where they meet something on their way that no row holds; there they wait for the next step, with the velocity they
+/// have; what loads have given them for that time is taken back by the integrator.
 /// Where nothing can be stopped, as a driven body comes, the step counts as missed.
 pub fn stop(
     scheme: Res<Scheme>,
@@ -238,10 +286,12 @@ pub fn stop(
     mut proximity: ResMut<Proximity>,
     mut foresight: ResMut<Foresight>,
     mut manifolds: Query<(&ContactPair, &mut Manifold)>,
+    (joints, slots_of): (Query<(Entity, &SphericalJoint)>, Query<&Slot>),
 ) {
     let Treatment::GapAware { beta } = scheme.treatment else { return };
-    let Proximity { cached, found, ahead, excluded, scratch, points, first, .. } = &mut *proximity;
+    let Proximity { cached, found, ahead, excluded, scratch, points, first, links, bulges, .. } = &mut *proximity;
     let h = scheme.time_step;
+    link(&joints, &slots_of, &bodies, h, (links, bulges));
     first.clear();
     first.resize(bodies.rows.len(), 1.0);
     let all = if foresight.thrown { &*ahead } else { &*found };
@@ -261,13 +311,15 @@ pub fn stop(
             {
                 continue;
             }
-            let ways = [way(a, rows[0], h, first[slots[0]]), way(b, rows[1], h, first[slots[1]])];
+            let [a, b] = [(a, 0), (b, 1)].map(|(c, k): (_, usize)| way(c, rows[k], slots[k], bulges, h, first[slots[k]]));
+            let ways = [a, b];
             let Some(Met { at, .. }) = first_overlap(&ways, &limits(&scheme, beta, size), 0.0, scratch, points) else { continue };
             let own = [0, 1].map(|k| if ways[k].until > at { ways[k].shift.length() + ways[k].swing() } else { 0.0 });
             let can = |k: usize| rows[k].inertia.is_some() && own[k] > 0.0;
             // both, unless one of them hardly moves
             let both = |k: usize| can(k) && (own[k] >= SLOWER * own[1 - k] || !can(1 - k));
             (0..2).filter(|&k| both(k)).for_each(|k| first[slots[k]] = at);
+            wait_together(links, |slot| bodies.rows[slot as usize].inertia.is_some(), first);
             let held = can(0) || can(1);
             stopped |= held;
             foresight.missed |= !held;
@@ -279,7 +331,11 @@ pub fn stop(
     }
     for (slot, &until) in first.iter().enumerate().filter(|(_, until)| **until < 1.0) {
         let Some(c) = &cached[slot] else { continue };
-        bodies.rows[slot].new_pose = way(c, &bodies.rows[slot], h, until).at(1.0);
+        let body = &mut bodies.rows[slot];
+        let position = way(c, body, slot, bulges, h, until).at(1.0).position;
+        // also a ball has turned, and what it is joined to sees it
+        let rotation = rotate_exp(body.pose.rotation, until * turn_of(body, h));
+        (body.new_pose, body.waits) = (Pose { position, rotation }, 1.0 - until);
     }
     // impacts are completed where the bodies are by then: they have moved by less than their velocities say
     let lost = |slot: u32| {

@@ -18,6 +18,10 @@ use super::narrow::Sink;
 /// Number of fixed points on a rim.
 pub(super) const RIM_POINTS: usize = 8;
 
+/// Cosine of the lean (20°) up to which a cap that stands on its rim meets with all of it, as far as the rest is within reach: with its
+/// lowest point alone it would turn about that, sink with the other side, and stand on another point in the next step.
+pub(super) const LEANING: f64 = 0.94;
+
 /// A cylinder about z, centre at the origin of the kernel's frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cylinder {
@@ -161,7 +165,7 @@ impl Cylinder {
 /// The rim points or wall line of a cylinder as a core without faces.
 fn feature<'a>(cylinder: &Cylinder, n: DVec3, coordinates: &'a mut Coordinates) -> (Core<'a>, bool) {
     coordinates.vertices.clear();
-    let flat = n.z.abs() > SAME_DIRECTION;
+    let flat = n.z.abs() > LEANING;
     if flat {
         coordinates.vertices.extend(cylinder.cap(n));
     } else {

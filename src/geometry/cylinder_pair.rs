@@ -12,7 +12,7 @@ use glam::{DMat3, DVec3};
 use super::clip::{Corner, Polygon};
 use super::convex::SAME_DIRECTION;
 use super::cores::{closest_on_segments, edge_key, face_key, vertex_key};
-use super::cylinder::{Cylinder, RIM_POINTS, chord};
+use super::cylinder::{Cylinder, LEANING, RIM_POINTS, chord};
 use super::narrow::Sink;
 
 /// Two cylinders in the frame of the first.
@@ -38,6 +38,23 @@ impl Pair<'_> {
 
     fn separation(&self, n: DVec3) -> f64 {
         n.dot(self.position) - self.one.reach_along(n) - self.two.reach_along(self.seen_by_two(n))
+    }
+
+    /// The point of the rim of the second, near `p` in the plane of that rim, that lies above or below the rim of the first.
+    fn onto_both_rims(&self, p: DVec3) -> Option<DVec3> {
+        let local = self.point_seen_by_two(p);
+        let (mut angle, radius) = (libm::atan2(local.y, local.x), self.two.radius);
+        for _ in 0..CROSSING {
+            let (sin, cos) = libm::sincos(angle);
+            let at = self.out_of_two(DVec3::new(radius * cos, radius * sin, local.z));
+            let along = *self.rotation * DVec3::new(-radius * sin, radius * cos, 0.0);
+            let (off, slope) = (at.x * at.x + at.y * at.y - self.one.radius.powi(2), 2.0 * (at.x * along.x + at.y * along.y));
+            if off.abs() <= 1e-12 * self.one.radius.powi(2) {
+                return Some(at);
+            }
+            angle -= off / slope;
+        }
+        None
     }
 
     /// The best direction, and its separation.
@@ -106,14 +123,28 @@ pub(super) fn contact(
         }
     };
     let (cap1, cap2) = (face_key(u32::from(n.z > 0.0)), face_key(u32::from(m.z < 0.0)));
-    if flat(n.z) && flat(m.z) {
-        let n = DVec3::Z * 1f64.copysign(n.z);
-        caps(&pair, n, polygon);
-        polygon.tidy(reach, 1e-9 * one.radius.min(two.radius));
-        for c in &polygon.corners {
-            report((c.reference, c.incident), n, c.gap, c.point - n * c.gap);
+    // cap on cap, also where one stands on its rim: the other is the one that lies across the normal
+    if n.z.abs().max(m.z.abs()) > ACROSS && n.z.abs().min(m.z.abs()) > LEANING {
+        let merge = 1e-9 * one.radius.min(two.radius);
+        if n.z.abs() >= m.z.abs() {
+            let n = DVec3::Z * 1f64.copysign(n.z);
+            caps(&pair, n, polygon);
+            polygon.tidy(reach, merge);
+            for c in &polygon.corners {
+                report((c.reference, c.incident), n, c.gap, c.point - n * c.gap);
+            }
+        } else {
+            let turned = rotation.transpose();
+            let swapped = Pair { one: two, two: one, rotation: &turned, position: -(turned * position) };
+            let back = DVec3::Z * 1f64.copysign(-m.z);
+            caps(&swapped, back, polygon);
+            polygon.tidy(reach, merge);
+            for c in &polygon.corners {
+                report((c.incident, c.reference), -(*rotation * back), c.gap, pair.out_of_two(c.point));
+            }
         }
-        if !polygon.corners.is_empty() {
+        let deepest = polygon.corners.iter().map(|c| c.gap).fold(f64::INFINITY, f64::min);
+        if deepest <= separation + PARTIAL * one.radius.min(two.radius) {
             return;
         }
     }
@@ -167,7 +198,14 @@ pub(super) fn contact(
     report((key(n.z), key(-m.z)), n, separation, on_one);
 }
 
-/// The outline of the overlap of two parallel caps; `n` is the normal of the first. Rim points of one within the other, and where the rims cross.
+/// Newton steps to where two rims cross.
+const CROSSING: usize = 12;
+/// Cosine up to which a cap lies across the normal.
+const ACROSS: f64 = 0.995;
+/// What the patch of two caps may miss of the deepest overlap, in parts of the smaller radius.
+const PARTIAL: f64 = 1e-9;
+
+/// The outline of the overlap of two caps, which may lean against each other, with heights along `n`; `n` is the normal of the first. Rim points of one within the other, and where the rims cross.
 fn caps(pair: &Pair, n: DVec3, polygon: &mut Polygon) {
     let height = |p: DVec3| n.dot(p) - pair.one.half_height;
     let m = pair.seen_by_two(n);
@@ -185,7 +223,9 @@ fn caps(pair: &Pair, n: DVec3, polygon: &mut Polygon) {
     let origin = pair.out_of_two(DVec3::Z * pair.two.half_height.copysign(-m.z));
     let drop = |p: DVec3| p + n * ((origin - p).dot(normal) / n.dot(normal));
     if within_second < RIM_POINTS {
-        for (k, p) in pair.one.cap(n).into_iter().enumerate() {
+        // the rim point that the second leans towards takes part
+        let lean = DVec3::new(normal.x, normal.y, 0.0) * (n.z / normal.z);
+        for (k, p) in pair.one.cap(lean + DVec3::Z * n.z).into_iter().enumerate() {
             let p = drop(p);
             let local = pair.point_seen_by_two(p);
             if libm::hypot(local.x, local.y) <= pair.two.radius * (1.0 + 1e-10) {
@@ -194,6 +234,8 @@ fn caps(pair: &Pair, n: DVec3, polygon: &mut Polygon) {
         }
         for (k, p) in crossings(pair.one.radius, pair.two.radius, origin).into_iter().flatten().enumerate() {
             let p = drop(p);
+            let p = if normal.z.abs() > SAME_DIRECTION { Some(p) } else { pair.onto_both_rims(p) };
+            let Some(p) = p else { continue };
             polygon.corners.push(Corner::new(p, height(p), edge_key(k as u32), edge_key(k as u32)));
         }
     }

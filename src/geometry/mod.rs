@@ -17,6 +17,7 @@ mod cylinder;
 mod cylinder_pair;
 mod decomposition;
 mod deep;
+mod linked;
 mod mass;
 pub mod narrow;
 mod outline;

@@ -3,6 +3,7 @@
 use super::ahead_systems::Crossing;
 use super::broad::BroadPhase;
 use super::deep::one_way_out;
+use super::linked::Link;
 use super::narrow::{ContactPoint, Scratch, contact_points};
 use super::shapes::Shape;
 use super::sweep::{Met, Moving, SAME_WAY, sweep};
@@ -92,6 +93,9 @@ pub struct Proximity {
     pub(super) crossings: Vec<Crossing>,
     pub(super) crossed: Vec<ContactPoint>,
     pub(super) first: Vec<f64>,
+    /// Joints between bodies, and by how much these leave their straight ways for their sake, by slot.
+    pub(super) links: Vec<Link>,
+    pub(super) bulges: Vec<DVec3>,
 }
 
 impl Proximity {

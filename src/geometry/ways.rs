@@ -1,7 +1,8 @@
 //! Where two bodies first overlap on the way that a step has given them.
 //!
 //! ```text
-//! x(s) = x + s Δx,  R(s) = R exp(s θ)        0 ≤ s ≤ 1; a body that is held up stands still from its own s on
+//! x(s) = x + s Δx + 4 s (1 − s) c,  R(s) = R exp(s θ)        c: 0 without joints
+//! 0 ≤ s ≤ 1; a body that is held up stands still from its own s on
 //! s ← s + max(gap + depth / closing, a small part of the body)
 //! ```
 //!
@@ -26,6 +27,8 @@ pub(super) struct Way<'a> {
     pub(super) shift: DVec3,
     /// Rotation vector (rad, body axes).
     pub(super) turn: DVec3,
+    /// By how much it has left the straight way in the middle (m, world), as its joints ask for: see [`super::linked`].
+    pub(super) bulge: DVec3,
     /// Of the body about its centre (m); 0 where turning changes nothing.
     pub(super) radius: f64,
     /// Part of the way after which it stands still.
@@ -37,12 +40,12 @@ impl Way<'_> {
     pub(super) fn at(&self, s: f64) -> Pose {
         let s = s.min(self.until);
         let rotation = if self.turn == DVec3::ZERO { self.pose.rotation } else { rotate_exp(self.pose.rotation, s * self.turn) };
-        Pose { position: self.pose.position + s * self.shift, rotation }
+        Pose { position: self.pose.position + s * self.shift + 4.0 * s * (1.0 - s) * self.bulge, rotation }
     }
 
-    /// How far its farthest point moves against its centre (m).
+    /// Bound on how fast its farthest point moves against the straight way of its centre (m per step).
     pub(super) fn swing(&self) -> f64 {
-        self.turn.length() * self.radius
+        self.turn.length() * self.radius + 4.0 * self.bulge.length()
     }
 
     fn place(&self, s: f64) -> Pose {
@@ -170,7 +173,16 @@ mod tests {
     use super::*;
 
     fn way(shape: &Shape, position: DVec3, shift: DVec3, turn: DVec3) -> Way<'_> {
-        Way { shape, offset: Pose::IDENTITY, pose: Pose::at(position), shift, turn, radius: shape.bounding_radius(), until: 1.0 }
+        Way {
+            shape,
+            offset: Pose::IDENTITY,
+            pose: Pose::at(position),
+            shift,
+            turn,
+            bulge: DVec3::ZERO,
+            radius: shape.bounding_radius(),
+            until: 1.0,
+        }
     }
 
     fn meet(ways: &[Way; 2]) -> Option<f64> {

@@ -1,7 +1,7 @@
 //! Free motion and the new state, for every system.
 
 use super::free_rotation::{ONE_STEP, free_rotation, sufficient_step, wobble};
-use super::moreau_jean::{advance, free_gyroscopic, gyroscopic_torque, theta_velocity, uses_cayley};
+use super::moreau_jean::{advance, free_gyroscopic, gyroscopic_torque, rigid_mass, theta_velocity, uses_cayley};
 use crate::algebra::spatial::rotate_exp;
 use crate::model::newton_euler::Velocity;
 use crate::model::scheme::{Gyroscopic, Scheme};
@@ -15,10 +15,14 @@ use glam::DVec3;
 /// ```
 /// assert_eq!(drystone::integrator::systems::Pass::default().number, 0);
 /// ```
-#[derive(Resource, Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Resource, Clone, Copy, Debug, PartialEq)]
 pub struct Pass {
     /// 0 in the first pass.
     pub number: usize,
+    /// The same since the rows were last looked at.
+    pub round: usize,
+    /// Share of what a pass finds that the next one starts from, beside what it started from itself.
+    pub share: f64,
     /// Rows are evaluated at the middle of the step, which depends on its end.
     pub nonlinear: bool,
     /// Relative change that the tolerance of the solver alone can make from a pass to the next.
@@ -30,6 +34,25 @@ pub struct Pass {
     pub change: f64,
     /// Slot of a body that turns too far within the step to be solved, and the time step (s) that would do.
     pub refused: Option<(u32, f64)>,
+}
+
+impl Default for Pass {
+    fn default() -> Self {
+        let (number, round, nonlinear) = (0, 0, false);
+        Self { number, round, share: 1.0, nonlinear, accuracy: 0.0, left: 0.0, change: 0.0, refused: None }
+    }
+}
+
+impl Pass {
+    /// Counts a pass.
+    pub fn count(&mut self) {
+        (self.number, self.round) = (self.number + 1, self.round + 1);
+    }
+
+    /// Starts anew with other rows.
+    pub fn start_round(&mut self) {
+        (self.round, self.share) = (0, 1.0);
+    }
 }
 
 /// Gyroscopic torque of the step; in the first pass also the free rotation of a body that turns far within the step.
@@ -112,6 +135,12 @@ pub fn set_frames(scheme: Res<Scheme>, pass: Res<Pass>, mut bodies: ResMut<Bodie
     }
     let cayley = uses_cayley(scheme.treatment, scheme.gyroscopic);
     for body in bodies.rows.iter_mut().filter(|b| b.alive) {
+        if pass.share != 1.0 && body.inertia.is_some() {
+            let (guess, missed) = (body.guess, body.missed);
+            let part = |guess: DVec3, missed: DVec3| guess + pass.share * missed;
+            body.new_velocity = Velocity { linear: part(guess.linear, missed.linear), angular: part(guess.angular, missed.angular) };
+        }
+        body.guess = body.new_velocity;
         let v = theta_velocity(&body.velocity, &body.new_velocity, scheme.treatment.theta());
         body.frame = advance(&body.pose, &v, 0.5 * scheme.time_step, cayley);
     }
@@ -122,6 +151,11 @@ const ROUNDING: f64 = 1e-10;
 /// Velocity that a contact at rest may miss, in falls of one step, per [`Pass::accuracy`].
 const MISSED: f64 = 200.0;
 
+/// Passes after which those that do not settle by themselves start from less than the last one has found.
+const EAGER: usize = 8;
+/// Bounds of what they start from.
+const SHARES: [f64; 2] = [0.05, 1.0];
+
 /// New velocities from the solution; new poses by the θ-rule, or by the free rotation where no reaction turns it.
 pub fn new_state(bodies: &mut Bodies, scheme: &Scheme, free: &[Twist], solution: &[Twist], pass: &mut Pass) {
     let h = scheme.time_step;
@@ -131,8 +165,10 @@ pub fn new_state(bodies: &mut Bodies, scheme: &Scheme, free: &[Twist], solution:
     // a system at rest still sums velocities of this size, and rounds there
     let fall = h * scheme.gravity.length();
     let (mut change, mut size) = (0f64, fall);
+    let mut turned = [0.0; 2];
     for (slot, body) in bodies.rows.iter_mut().enumerate().filter(|(_, b)| b.alive) {
         let mut turn = None;
+        (body.waits, body.returned) = (0.0, Velocity::default());
         if let Some(twist) = solution.get(body.row as usize) {
             let mut new = Velocity { linear: twist.linear, angular: body.frame.rotation.conjugate() * twist.angular };
             body.reacted = free.get(body.row as usize) != Some(twist);
@@ -158,6 +194,9 @@ pub fn new_state(bodies: &mut Bodies, scheme: &Scheme, free: &[Twist], solution:
             let measure = |linear: DVec3, angular: DVec3| linear.abs().max_element().max(arm * angular.abs().max_element());
             change = change.max(measure(new.linear - body.new_velocity.linear, new.angular - body.new_velocity.angular));
             size = size.max(measure(new.linear, new.angular));
+            if pass.nonlinear {
+                note_miss(body, &new, &mut turned);
+            }
             body.new_velocity = new;
         }
         if body.new_velocity.linear != DVec3::ZERO || body.new_velocity.angular != DVec3::ZERO || body.inertia.is_some() {
@@ -173,6 +212,9 @@ pub fn new_state(bodies: &mut Bodies, scheme: &Scheme, free: &[Twist], solution:
             }
         }
     }
+    if pass.nonlinear && pass.round + 1 >= EAGER && turned[1] > 0.0 {
+        pass.share = (-pass.share * turned[0] / turned[1]).clamp(SHARES[0], SHARES[1]);
+    }
     let last = std::mem::replace(&mut pass.change, if size > 0.0 { change / size } else { 0.0 });
     // at rest a contact may miss by more than that, see `residual::contact_scale`
     pass.left = if size > 0.0 { pass.accuracy.max(MISSED * pass.accuracy * fall / size) } else { pass.accuracy };
@@ -181,6 +223,40 @@ pub fn new_state(bodies: &mut Bodies, scheme: &Scheme, free: &[Twist], solution:
     if pass.number > 0 && (rounding || unsolved) {
         pass.change = 0.0;
     }
+}
+
+/// Takes back what loads have given to bodies for the part of the step in which they wait: the fall that they did not make would else be
+/// energy from nothing. Where reactions act too, these may have carried the load already: no more is taken than the body has along it.
+pub fn wait(scheme: Res<Scheme>, mut bodies: ResMut<Bodies>) {
+    for body in bodies.rows.iter_mut().filter(|b| b.alive && b.waits > 0.0) {
+        let Some(inertia) = body.inertia else { continue };
+        let (mass, time) = (rigid_mass(&inertia, body.frame.rotation, &body.locks), body.waits * scheme.time_step);
+        let linear = time * mass.inverse_mass * (inertia.mass * scheme.gravity + body.load.force);
+        let angular = body.frame.rotation.conjugate() * (time * mass.inertia_times(body.load.torque));
+        let taken = |has: DVec3, given: DVec3| {
+            let along = if given == DVec3::ZERO { 0.0 } else { has.dot(given) / given.length_squared() };
+            if body.reacted { along.clamp(0.0, 1.0) * given } else { given }
+        };
+        let new = body.new_velocity;
+        body.returned = Velocity { linear: taken(new.linear, linear), angular: taken(new.angular, angular) };
+        body.new_velocity = Velocity { linear: new.linear - body.returned.linear, angular: new.angular - body.returned.angular };
+    }
+}
+
+/// By how much a pass has found another velocity than it started from; and, on the scale of energy, what that has to do with how the miss
+/// has changed since the last pass: Irons and Tuck's relaxation (1969), which makes passes settle that go to and fro.
+///
+/// ```text
+/// share ← −share · mₖ₋₁·(mₖ − mₖ₋₁) / |mₖ − mₖ₋₁|²
+/// ```
+fn note_miss(body: &mut Body, new: &Velocity, sums: &mut [f64; 2]) {
+    let Some(inertia) = body.inertia else { return };
+    let last = body.missed;
+    body.missed = Velocity { linear: new.linear - body.guess.linear, angular: new.angular - body.guess.angular };
+    let change = (body.missed.linear - last.linear, body.missed.angular - last.angular);
+    let times = |x: (DVec3, DVec3)| inertia.mass * x.0.dot(change.0) + (inertia.principal * x.1).dot(change.1);
+    sums[0] += times((last.linear, last.angular));
+    sums[1] += times(change);
 }
 
 /// Whether the free rotation of a body differs from a turn about a fixed axis.

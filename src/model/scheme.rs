@@ -119,7 +119,7 @@ impl Default for Scheme {
             reach_share: 0.005,
             touch: 1e-7,
             joint_feedback: 0.1,
-            max_passes: 20,
+            max_passes: 40,
             warm_start: true,
         }
     }

@@ -302,7 +302,7 @@ impl Simulation {
                 return Err(self.too_fast(body));
             }
             let pass = self.world.resource_mut::<Pass>().into_inner();
-            pass.number += 1;
+            pass.count();
             if nonlinear && pass.change > SETTLED {
                 if pass.number < limit {
                     continue;
@@ -315,12 +315,14 @@ impl Simulation {
             }
             if self.drops_foreseen() {
                 (looks, limit) = (LOOKS, self.world.resource::<Pass>().number + max_passes);
+                self.world.resource_mut::<Pass>().start_round();
                 continue;
             }
             if looks == LOOKS || !self.misses() {
                 break;
             }
             (settled, looks, limit) = (true, looks + 1, self.world.resource::<Pass>().number + max_passes);
+            self.world.resource_mut::<Pass>().start_round();
         }
         self.check_finite(true)?;
         settled &= self.stops();

@@ -5,7 +5,7 @@ use crate::cluster::systems::{advance, refresh, store};
 use crate::geometry::ahead_systems::{foresee, stop};
 use crate::geometry::systems::{broad_phase, cache_colliders, narrow_phase};
 use crate::geometry::turned_systems::turn_arms;
-use crate::integrator::systems::set_frames;
+use crate::integrator::systems::{set_frames, wait};
 use crate::topology::bodies::{Bodies, Body};
 use crate::topology::systems::{gather_bodies, scatter};
 use bevy_ecs::prelude::*;
@@ -75,7 +75,7 @@ impl Schedules {
         let mut ahead = schedule();
         ahead.add_systems(foresee);
         let mut halt = schedule();
-        halt.add_systems(stop);
+        halt.add_systems((stop, wait).chain());
         systems.add_systems((refresh, advance, store).chain());
         begin.configure_sets((StepSet::Begin, StepSet::BroadPhase, StepSet::NarrowPhase, StepSet::Loads).chain());
         begin.add_systems((

@@ -50,6 +50,11 @@ pub struct Body {
     pub new_velocity: Velocity,
     /// Pose at which rows and world inertia are evaluated.
     pub frame: Pose,
+    /// Velocity at the end of the step from which a pass of a nonlinear step works out its frames (angular in body axes), and by how much
+    /// what it found was another.
+    pub guess: Velocity,
+    /// See `guess`.
+    pub missed: Velocity,
     /// Mass and inertia; none for an immobile body.
     pub inertia: Option<Inertia>,
     /// Locked axes.
@@ -64,6 +69,10 @@ pub struct Body {
     pub turn: Option<Turn>,
     /// Whether a reaction acts on it in this step.
     pub reacted: bool,
+    /// Part of the step at whose end it waits for the next one, as something is in its way that no row holds.
+    pub waits: f64,
+    /// Velocity (angular in body axes) that loads have given it for that part, taken back.
+    pub returned: Velocity,
     /// Index among the mobile bodies, or [`IMMOBILE`].
     pub row: u32,
 }

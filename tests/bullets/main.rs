@@ -11,6 +11,7 @@
 
 mod chains;
 mod flight;
+mod joints;
 mod shots;
 
 use drystone::algebra::spatial::Pose;
@@ -145,13 +146,15 @@ fn random_bullets_meet_walls_as_they_should() -> Fallible {
     Ok(())
 }
 
-/// What is known to be wrong: a cuboid that turns by 1.46 rad a step gains half a percent of its energy in an impact.
-const KNOWN: [(u64, Wrong); 1] = [(5, Wrong::Energy)];
-
+/// Others; among them one that waits before a wall where gravity would go on to speed it up, and two whose gyroscopic torque turns the
+/// velocities that a rebound meets.
 #[test]
-fn of_other_bullets_those_that_are_known_are_wrong_and_no_others() -> Fallible {
-    let found: Vec<(u64, Wrong)> = fire(0..200)?.into_iter().map(|(seed, what, _)| (seed, what)).collect();
-    assert_eq!(found, KNOWN);
+fn other_bullets_meet_walls_as_they_should_too() -> Fallible {
+    let mut found = fire(0..200)?;
+    for seed in [13_328, 17_279] {
+        found.extend(fire(seed..seed + 1)?);
+    }
+    assert!(found.is_empty(), "{} of 202 wrong", found.len());
     Ok(())
 }
 

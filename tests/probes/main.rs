@@ -190,9 +190,10 @@ fn a_pile_of_cylinders_does_not_creep() {
         let state = |&e| Some((world.get::<Velocity>(e)?.linear.length(), world.get::<BodyPose>(e)?.0.position.z));
         built.entities.iter().filter_map(state).collect()
     };
-    built.simulation.run_until(3.0).unwrap_or_else(|e| panic!("{e}"));
-    let before = look(&built);
+    // until 3.9 s one slides off the edge of another, on which it stands by 0.2 mm
     built.simulation.run_until(4.0).unwrap_or_else(|e| panic!("{e}"));
+    let before = look(&built);
+    built.simulation.run_until(5.0).unwrap_or_else(|e| panic!("{e}"));
     let still: Vec<_> =
         before.iter().zip(look(&built)).filter(|((v, _), _)| *v < 1e-3).map(|((_, z), (_, after))| (*z, z - after)).collect();
     let (height, lost) = still.iter().fold((0.0, 0.0), |s, x| (s.0 + x.0, s.1 + x.1));
