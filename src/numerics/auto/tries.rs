@@ -21,7 +21,7 @@ use super::{Auto, Workspace, newton_cost};
 use glam::DVec3;
 
 /// Factorisations of Newton that follows the shift: what it solves it solves in few.
-const NEWTON: usize = 20;
+const NEWTON: usize = 5;
 /// Effort of the proximal point in sweeps, cost of its factorisation over that of Newton, and factorisations it has in any case.
 const POINT_SWEEPS: f64 = 60_000.0;
 const LU_COST: f64 = 2.0;

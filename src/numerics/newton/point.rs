@@ -56,7 +56,7 @@ const RANGE: (f64, f64) = (1e-8, 10.0);
 const EASE: [f64; 3] = [0.5, 0.7, 0.9];
 const TIGHTEN: (f64, f64) = (8.0, 2.0);
 /// Part of the last α that failed which is remembered at every success: between it and the present α lies the next.
-const FORGET: f64 = 0.5;
+const FORGET: f64 = 0.7;
 /// Share of the starting |F| at which an inner solve ends, and counts as a success.
 const INNER: (f64, f64) = (0.1, 0.25);
 /// Newton iterations of an inner problem, all at full length: contacts change their state at once, |F| grows a hundredfold and then falls. A
@@ -68,7 +68,7 @@ const STALE: (usize, f64) = (6, 0.9);
 const SHAKE: usize = 10;
 /// Gain of an outer step that counts as progress, and steps without it that end the solve.
 const PROGRESS: f64 = 0.7;
-const IDLE: usize = 20;
+const IDLE: usize = 40;
 
 impl ProximalPoint {
     /// Improves `answer` until its error is at most the tolerance, from its reactions.
