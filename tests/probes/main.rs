@@ -72,10 +72,8 @@ fn a_slot_that_is_too_narrow_is_named_and_the_overlap_does_not_grow() {
 fn small_bodies_under_a_heavy_one_are_not_hidden_by_it() {
     for (name, end, unit) in [("mass1e6", "end=0.05", 0.1), ("massballs", "end=0.4", 0.1)] {
         let (_, s) = run_text(&with(name, &[("end=1.0", end)]));
-        let clean = s.unconverged_steps == 0;
-        assert!(!clean || s.penetration_run_max_m <= 0.1 * unit, "{name}: {} m", s.penetration_run_max_m);
-        assert!(s.unconverged_steps <= 3, "{name}: {} of {} steps missed", s.unconverged_steps, s.steps);
-        assert!(s.penetration_max_m <= 0.01 * unit, "{name}: {} m", s.penetration_max_m);
+        assert!(s.unconverged_steps == 0 && s.lagged_steps == 0, "{name}: {s}");
+        assert!(s.penetration_run_max_m <= 0.01 * unit, "{name}: {} m", s.penetration_run_max_m);
     }
 }
 
@@ -119,10 +117,10 @@ fn a_settled_pile_keeps_its_potential_energy_and_costs_little() {
 #[ignore = "a minute: cargo test --release --test probes -- --ignored ten_seconds"]
 fn a_settled_pile_keeps_its_potential_energy_for_ten_seconds() {
     for changes in [&[][..], &[("mu=0.5", "mu=0.3")], &[("\"1 cm\"", "\"5 mm\""), ("[6,6,8]", "[5,5,9]")]] {
-        // a grain that rolls on may strike the pile and bring one down; a pile that creeps does so in every second
+        // a grain that rolls on may strike the pile and bring one down, about the end of a second; a pile that creeps does so in every one
         let moved = settled_pile(changes, 13.0 - 1e-3);
         println!("{changes:?}: {moved:?}");
-        assert!(moved.iter().filter(|m| **m >= 1e-7).count() <= 1, "{changes:?}: {moved:?} of the potential energy, second by second");
+        assert!(moved.iter().filter(|m| **m >= 1e-7).count() <= 2, "{changes:?}: {moved:?} of the potential energy, second by second");
     }
 }
 

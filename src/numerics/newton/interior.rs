@@ -332,13 +332,13 @@ fn to_boundary(x: DVec3, d: DVec3) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::numerics::mixed::{Contact, IMMOBILE, RigidMass, System, Twist};
     use crate::numerics::newton::convex;
 
     /// A tower of blocks with four corners each, pushed and turned; the last two hang together by a joint, the first has a stop.
-    fn tower(n: usize, mu: f64, shift: f64) -> MixedProblem {
+    pub(in crate::numerics::newton) fn tower(n: usize, mu: f64, shift: f64) -> MixedProblem {
         let mut p = MixedProblem::default();
         for k in 0..n {
             let mass = 1.0 + 3.0 * (k as f64 * 0.37).fract();

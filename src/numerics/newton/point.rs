@@ -306,3 +306,31 @@ impl Buffers {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{ProximalNewton, interior::tests::tower};
+    use super::*;
+
+    #[test]
+    fn towers_that_slide_and_rock_meet_coulombs_law_where_a_shift_that_follows_stalls() {
+        let mut stalled = 0;
+        for (n, mu) in [(2, 0.5), (3, 0.0), (8, 0.3), (8, 1.5), (12, 0.1), (20, 0.6), (25, 0.3)] {
+            let mut p = tower(n, mu, 0.0);
+            p.lagged.clear();
+            let (mut work, mut sweeps) = (Workspace::default(), sweep::Workspace::default());
+            let (mut answer, mut other) = (Answer::for_problem(&p), Answer::for_problem(&p));
+            let report = ProximalPoint { tolerance: 1e-10, max_iterations: 300 }.solve(&p, &mut answer, &mut work, &mut sweeps);
+            assert!(report.converged() && report.factorisations <= 300, "{n} blocks, mu {mu}: {report:?}");
+            for (c, r) in p.contacts.iter().zip(&answer.reactions.contacts) {
+                let u = p.contact_velocity(c, &answer.velocities.rigid);
+                let (slip, grip) = (u.y.hypot(u.z), r.y.hypot(r.z));
+                assert!(u.x > -1e-8 && grip <= mu * r.x + 1e-8 && (u.x * r.x).abs() < 1e-8, "{u} {r}");
+                assert!((u.y * r.y + u.z * r.z + slip * mu * r.x).abs() < 1e-8, "{u} {r}");
+            }
+            let follows = ProximalNewton { tolerance: 1e-10, max_iterations: 200, ..ProximalNewton::default() };
+            stalled += usize::from(!follows.solve(&p, &mut other, &mut work).converged());
+        }
+        assert!(stalled > 0, "the derivative of the shift is worth its price nowhere");
+    }
+}
