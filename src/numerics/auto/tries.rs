@@ -17,10 +17,10 @@ use super::super::global::{GlobalSolver, auto::GlobalAuto};
 use super::super::mixed::{Answer, MixedProblem};
 use super::super::residual::{Residual, certify};
 use super::super::{Measure, Method, Report, Status, newton, sweep::GaussSeidel};
-use super::{Auto, Workspace, newton_cost};
+use super::{Auto, Workspace, newton_cost, rest::at_rest};
 use glam::DVec3;
 
-/// Factorisations of Newton that follows the shift: what it solves it solves in few.
+/// Factorisations of Newton that follows the shift where bodies move: what it solves there it solves in few.
 const NEWTON: usize = 5;
 /// Effort of the proximal point in sweeps, cost of its factorisation over that of Newton, and factorisations it has in any case.
 const POINT_SWEEPS: f64 = 60_000.0;
@@ -111,10 +111,12 @@ impl<'a> Tries<'a> {
         found.report(Report { status, ended_by, ..self.best })
     }
 
-    /// Newton with the shift of each iterate, enough for a pile that sticks; then Newton with the derivative of the shift.
+    /// Newton with the shift of each iterate, for a pile that sticks, which it solves far beyond the tolerance; then Newton with the
+    /// derivative of the shift.
     fn exact(&mut self) -> bool {
         let auto = *self.auto;
-        let newton = newton::ProximalNewton { max_iterations: auto.max_newton.min(NEWTON), ..auto.newton() };
+        let few = if at_rest(self.p, self.answer, &mut self.work.rows) { auto.max_newton } else { auto.max_newton.min(NEWTON) };
+        let newton = newton::ProximalNewton { max_iterations: few, ..auto.newton() };
         self.attempt(Method::Newton, |p, answer, work| Some(newton.solve(p, answer, &mut work.newton)))
             || self.best.error() <= ROUNDING
             || self.point()
