@@ -333,4 +333,26 @@ mod tests {
         }
         assert!(stalled > 0, "the derivative of the shift is worth its price nowhere");
     }
+
+    #[test]
+    fn a_small_part_of_newtons_step_takes_the_same_part_of_the_equations_away() {
+        let mut p = tower(8, 0.3, 0.0);
+        p.lagged.clear();
+        let (mut work, mut answer) = (Workspace::default(), Answer::for_problem(&p));
+        GaussSeidel { max_sweeps: 3, ..GaussSeidel::default() }.solve(&p, &mut answer, &mut sweep::Workspace::default());
+        assert!(work.prepare(&p));
+        let (mut buffers, alpha, part) = (Buffers::default(), 1e-2, 1e-7);
+        buffers.prepare(&p);
+        buffers.centre.clone_from(&answer.reactions);
+        let start = buffers.evaluate(&p, alpha, &mut answer);
+        let before = buffers.f.clone();
+        assert!(start > 0.0 && buffers.newton(&p, &work.nodes, alpha, &answer.reactions));
+        answer.reactions.contacts.iter_mut().zip(&buffers.direction.contacts).for_each(|(r, d)| *r += part * *d);
+        answer.reactions.blocks.iter_mut().zip(&buffers.direction.blocks).for_each(|(r, d)| *r += part * d);
+        buffers.evaluate(&p, alpha, &mut answer);
+        let changes = before.contacts.iter().zip(&buffers.f.contacts).map(|(b, a)| (*a - (1.0 - part) * *b).length());
+        let changes = changes.chain(before.blocks.iter().zip(&buffers.f.blocks).map(|(b, a)| (a - (1.0 - part) * b).abs()));
+        let worst = changes.fold(0.0, f64::max) / part;
+        assert!(worst < 1e-4 * start, "{worst:e} of {start:e}");
+    }
 }
