@@ -8,6 +8,7 @@
 //! move is then named ([`Held`]) instead of being divided by.
 
 use super::problem::StepProblem;
+use crate::model::joint::MAX_JOINT_ROWS;
 use crate::model::newton_euler::Locks;
 use crate::numerics::mixed::{IMMOBILE, RigidMass, System};
 use crate::topology::bodies::Body;
@@ -43,8 +44,8 @@ pub(crate) struct LeftOut {
     pub(super) systems: [System; 2],
     pub(super) rows: [[f64; 6]; 2],
     pub(super) b: f64,
-    /// World axis of the row.
-    pub(super) axis: usize,
+    /// Along, or about (unit, world).
+    pub(super) direction: DVec3,
     /// Velocity below which it holds (m/s).
     pub(super) tolerance: f64,
 }
@@ -79,34 +80,40 @@ pub(super) fn normal_is_held(bodies: [&Body; 2], arms: [DVec3; 2], normal: DVec3
 }
 
 /// The rows of a joint that determine the others, as a mask: pivoted Cholesky of its own `W`.
-pub(super) fn independent_rows(masses: &[RigidMass], bodies: [Option<&Body>; 2], systems: [System; 2], rows: &[[f64; 18]; 2]) -> [bool; 3] {
+pub(super) fn independent_rows(
+    masses: &[RigidMass],
+    bodies: [Option<&Body>; 2],
+    systems: [System; 2],
+    rows: &[[f64; 6 * MAX_JOINT_ROWS]; 2],
+    n: usize,
+) -> [bool; MAX_JOINT_ROWS] {
     if !any_locks(bodies) {
-        return [true; 3];
+        return [true; MAX_JOINT_ROWS];
     }
-    let (mut w, mut free) = ([[0.0; 3]; 3], 0.0);
+    let (mut w, mut free) = ([[0.0; MAX_JOINT_ROWS]; MAX_JOINT_ROWS], 0.0);
     for (part, system) in systems.into_iter().enumerate() {
         let System::Rigid(i) = system else { continue };
         let mass = &masses[i as usize];
         let row = |k: usize| (DVec3::from_slice(&rows[part][6 * k..]), DVec3::from_slice(&rows[part][6 * k + 3..]));
-        for (k, w) in w.iter_mut().enumerate() {
-            for (j, w) in w.iter_mut().enumerate() {
+        for (k, w) in w[..n].iter_mut().enumerate() {
+            for (j, w) in w[..n].iter_mut().enumerate() {
                 let ((a, b), (c, d)) = (row(k), row(j));
                 *w += a.dot(mass.inverse_mass * c) + b.dot(mass.inertia_times(d));
             }
         }
-        let arm = (0..3).map(|k| row(k).1.length_squared()).fold(0.0, f64::max).sqrt();
+        let arm = (0..n).map(|k| row(k).1.length_squared()).fold(0.0, f64::max).sqrt();
         free += bodies[part].map_or(0.0, |body| free_mobility(body, DVec3::X * arm));
     }
-    let mut kept = [false; 3];
-    for _ in 0..3 {
-        let Some(pivot) = (0..3).filter(|&k| !kept[k]).max_by(|&i, &j| w[i][i].total_cmp(&w[j][j])) else { break };
+    let mut kept = [false; MAX_JOINT_ROWS];
+    for _ in 0..n {
+        let Some(pivot) = (0..n).filter(|&k| !kept[k]).max_by(|&i, &j| w[i][i].total_cmp(&w[j][j])) else { break };
         let diagonal = w[pivot][pivot];
         if diagonal.is_nan() || diagonal <= DEPENDENT * free {
             break;
         }
         kept[pivot] = true;
-        let column = [w[0][pivot], w[1][pivot], w[2][pivot]];
-        for (k, w) in w.iter_mut().enumerate().filter(|&(k, _)| !kept[k]) {
+        let column: [f64; MAX_JOINT_ROWS] = std::array::from_fn(|k| w[k][pivot]);
+        for (k, w) in w[..n].iter_mut().enumerate().filter(|&(k, _)| !kept[k]) {
             for (w, c) in w.iter_mut().zip(column) {
                 *w -= column[k] * c / diagonal;
             }
@@ -128,7 +135,7 @@ pub(super) fn judge(step: &mut StepProblem) {
             }
         }
         if u.is_nan() || u.abs() > row.tolerance {
-            let direction = -DVec3::AXES[row.axis] * u.signum();
+            let direction = -row.direction * u.signum();
             held.push(Held { bodies: row.bodies, direction, speed: u.abs() });
         }
     }
@@ -163,13 +170,14 @@ mod tests {
         let kept = |locks: Locks, arm: DVec3| {
             let b = body(locks);
             let masses = [crate::integrator::moreau_jean::rigid_mass(&b.inertia.expect("given"), b.frame.rotation, &locks)];
-            let mut rows = [[0.0; 18]; 2];
+            let mut rows = [[0.0; 6 * MAX_JOINT_ROWS]; 2];
             for i in 0..3 {
                 rows[0][6 * i + i] = 1.0;
                 let turn = arm.cross(DVec3::AXES[i]);
                 rows[0][6 * i + 3..6 * i + 6].copy_from_slice(&turn.to_array());
             }
-            independent_rows(&masses, [Some(&b), None], [System::Rigid(0), System::Fixed], &rows)
+            let kept = independent_rows(&masses, [Some(&b), None], [System::Rigid(0), System::Fixed], &rows, 3);
+            [kept[0], kept[1], kept[2]]
         };
         assert_eq!(kept(Locks::default(), DVec3::X), [true; 3]);
         let plane = Locks { translation: [false, true, false], rotation: [true, false, true] };

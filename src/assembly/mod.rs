@@ -1,6 +1,7 @@
 //! From interactions to the flat one-step problem, and back.
 
 pub mod global;
+pub mod joints;
 pub mod locked;
 pub mod problem;
 pub mod systems;

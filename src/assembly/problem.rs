@@ -1,5 +1,6 @@
 //! The one-step problem of the running step, and which entity owns which rows.
 
+use super::joints::JointRows;
 use super::locked::{Held, LeftOut};
 use crate::numerics::auto::{Auto, Workspace};
 use crate::numerics::impacts::{Ledger, mobile_body, share};
@@ -88,8 +89,8 @@ pub struct StepProblem {
     pub first_contact: Vec<u32>,
     /// Source, first contact and number of points of the groups of the pass before, and its reactions.
     pub last: (Vec<[u32; 3]>, Vec<DVec3>),
-    /// Joint of each block, and which of its three rows the block has.
-    pub joints: Vec<(Entity, [bool; 3])>,
+    /// Interaction of each block, and which of its rows the block has.
+    pub joints: Vec<JointRows>,
     /// Places where locked axes hold what would have to move.
     pub held: Vec<Held>,
     /// Rows of joints that locked axes leave empty.

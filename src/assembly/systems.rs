@@ -1,21 +1,19 @@
 //! Activate, assemble, solve, and hand the reactions back.
 
-use super::locked::{Held, LeftOut, any_locks, independent_rows, judge, normal_is_held};
+use super::locked::{Held, any_locks, judge, normal_is_held};
 use super::problem::{Place, Rebound, Solver, StepProblem};
-use crate::algebra::spatial::{skew, tangents};
+use crate::algebra::spatial::tangents;
 use crate::integrator::moreau_jean::rigid_mass;
 use crate::integrator::systems::{Pass, free_momentum, new_state, spin};
 use crate::model::contact::{ContactPair, Foreseen, Foresight, Manifold, Touch, Turned, TurnedArms};
-use crate::model::interaction::SphericalJoint;
 use crate::model::law::{Impact, beyond_touch, least_impact};
 use crate::model::scheme::{Friction, Scheme, Treatment};
-use crate::numerics::admissible::AdmissibleSet;
-use crate::numerics::mixed::{Contact, IMMOBILE, MixedProblem, System, Twist};
+use crate::numerics::mixed::{Contact, IMMOBILE, MixedProblem, Twist};
 use crate::numerics::residual::contact_scale;
-use crate::topology::bodies::{Bodies, Body, Slot};
+use crate::topology::bodies::{Bodies, Body};
 use crate::topology::graph::Group;
 use bevy_ecs::prelude::*;
-use glam::{DMat3, DQuat, DVec3};
+use glam::{DQuat, DVec3};
 
 /// Velocity of a body at the start of the step, in world axes; after its free turn, where that is worked out in substeps.
 fn world_twist(body: &Body) -> Twist {
@@ -275,7 +273,7 @@ struct Rows<'a> {
 }
 
 /// Part of the speeds of its bodies below which the scale of a contact is too close to their rounding: without gravity nothing else bounds it.
-const SUM: f64 = 0.02;
+pub(super) const SUM: f64 = 0.02;
 
 /// What belongs to a row beside its contact.
 struct Row {
@@ -373,129 +371,6 @@ fn fall(c: &Contact, before: &[Twist], free: &[Twist]) -> f64 {
     -c.normal.dot(gain(c.body1, c.arm1) - gain(c.body2, c.arm2))
 }
 
-/// Rows of the joints, then everything that the solver derives from rows.
-pub fn assemble_blocks(
-    scheme: Res<Scheme>,
-    pass: Res<Pass>,
-    bodies: Res<Bodies>,
-    slots: Query<&Slot>,
-    mut step: ResMut<StepProblem>,
-    mut joints: Query<(Entity, &mut SphericalJoint)>,
-) {
-    let StepProblem { problem, answer, joints: joined, left_out, error, .. } = &mut *step;
-    left_out.clear();
-    problem.blocks.clear();
-    problem.jacobians.clear();
-    problem.block_b.clear();
-    joined.clear();
-    let first_pass = pass.number == 0;
-    if first_pass {
-        answer.reactions.blocks.clear();
-    }
-    let mut order: Vec<Entity> = joints.iter().map(|(e, _)| e).collect();
-    order.sort();
-    for entity in order {
-        let Ok((_, mut joint)) = joints.get_mut(entity) else { continue };
-        let slot = |e: Entity| slots.get(e).ok().map(|s| &bodies.rows[s.0 as usize]);
-        let ends = [slot(joint.body1), joint.body2.and_then(slot)];
-        if ends[0].is_none() || (joint.body2.is_some() && ends[1].is_none()) {
-            continue; // a body of the joint has died
-        }
-        let kept = push_joint(&scheme, problem, ends, &mut joint, left_out);
-        joined.push((entity, kept));
-        if first_pass {
-            let guess = if scheme.warm_start { joint.reaction } else { DVec3::ZERO };
-            answer.reactions.blocks.extend(guess.to_array().into_iter().zip(kept).filter_map(|(x, kept)| kept.then_some(x)));
-        }
-    }
-    *error = problem.prepare().err().map(|e| e.to_string());
-}
-
-/// Gap of a joint, in parts of the lengths that it is worked out from, that is rounding. Two joints of one body would contradict each other
-/// by it, and without gravity nothing else gives their errors a scale.
-const PLACES: f64 = 4.0 * f64::EPSILON;
-
-/// Appends the rows of a joint: impulses at the middle of the step, velocities matched at its end. Says which of the three they are:
-/// locked axes may leave some empty, or make them follow from the others.
-///
-/// ```text
-/// H_m v⁺ + (H₁ − H_m) v⁽ⁱ⁾ + β g / h = 0        θ = ½:  H₁ v⁺ = −β g/h when the passes have settled
-/// H_m v⁺ + β g / h = 0                          θ = 1:  the step moves by h v⁺, so H_m v⁺ is its rate of the gap
-/// ```
-fn push_joint(
-    scheme: &Scheme,
-    problem: &mut crate::numerics::mixed::MixedProblem,
-    ends: [Option<&Body>; 2],
-    joint: &mut SphericalJoint,
-    left_out: &mut Vec<LeftOut>,
-) -> [bool; 3] {
-    let anchors = joint.anchors;
-    let end_of_step = scheme.treatment.theta() < 1.0;
-    let mut rows = [[0.0; 18]; 2];
-    let mut systems = [System::Fixed; 2];
-    let mut b = DVec3::ZERO;
-    let mut gap = DVec3::ZERO;
-    let (mut fastest, mut far) = (0.0, 0.0);
-    for (k, (end, sign)) in ends.into_iter().zip([1.0, -1.0]).enumerate() {
-        let Some(body) = end else {
-            gap += sign * anchors[k];
-            far += anchors[k].length();
-            continue;
-        };
-        gap += sign * body.pose.point(anchors[k]);
-        far += body.pose.position.length() + anchors[k].length();
-        fastest += body.velocity.linear.length() + body.velocity.angular.cross(anchors[k]).length();
-        let arm = body.frame.rotation * anchors[k];
-        let middle = body.new_velocity.linear + (body.frame.rotation * body.new_velocity.angular).cross(arm);
-        if body.row == IMMOBILE {
-            b += sign * middle;
-            continue;
-        }
-        if end_of_step {
-            let arm = body.new_pose.rotation * anchors[k];
-            let end = body.new_velocity.linear + (body.new_pose.rotation * body.new_velocity.angular).cross(arm);
-            b += sign * (end - middle);
-        }
-        systems[k] = System::Rigid(body.row);
-        let angular = DMat3::IDENTITY * 0.0 - skew(arm);
-        for i in 0..3 {
-            rows[k][6 * i + i] = sign;
-            for j in 0..3 {
-                rows[k][6 * i + 3 + j] = sign * angular.col(j)[i];
-            }
-        }
-    }
-    if gap.length() <= PLACES * far {
-        gap = DVec3::ZERO;
-    }
-    b += scheme.joint_feedback * gap / scheme.time_step;
-    joint.gap = gap;
-    let kept = independent_rows(&problem.rigid, ends, systems, &rows);
-    let (mut packed, mut packed_b, mut n) = ([[0.0; 18]; 2], [0.0; 3], 0);
-    for i in 0..3 {
-        let row = rows.map(|r| [0, 1, 2, 3, 4, 5].map(|j| r[6 * i + j]));
-        if kept[i] {
-            (0..2).for_each(|k| packed[k][6 * n..6 * n + 6].copy_from_slice(&row[k]));
-            packed_b[n] = b[i];
-            n += 1;
-        } else {
-            // what rounding and the touch of bodies would leave
-            let reach = |k: usize| ends[k].map_or(0.0, |body| anchors[k].length() * scheme.touch + 1e-12 * body.pose.position.length());
-            let tolerance = (reach(0) + reach(1)) / scheme.time_step;
-            left_out.push(LeftOut { bodies: ends.map(|e| e.and_then(|b| b.entity)), systems, rows: row, b: b[i], axis: i, tolerance });
-        }
-    }
-    if n > 0 {
-        let used = |k: usize| if systems[k] == System::Fixed { &packed[k][..0] } else { &packed[k][..6 * n] };
-        problem.push_block(AdmissibleSet::Free, systems, [used(0), used(1)], &packed_b[..n]);
-        if let Some(block) = problem.blocks.last_mut() {
-            let own = contact_scale(scheme.time_step, scheme.gravity.length(), b.length(), f64::INFINITY);
-            block.scale = own.max(SUM * fastest);
-        }
-    }
-    kept
-}
-
 /// Hands the problem to the solver.
 pub fn solve(scheme: Res<Scheme>, mut step: ResMut<StepProblem>, mut solver: ResMut<Solver>) {
     if scheme.friction == Friction::Lagged {
@@ -558,14 +433,13 @@ pub fn apply(
     new_state(&mut bodies, &scheme, &step.problem.free.rigid, &step.answer.velocities.rigid, &mut pass);
 }
 
-/// Reactions and velocities back to the pairs and joints that own the rows.
+/// Reactions and velocities back to the pairs that own the rows.
 pub fn store_reactions(
     scheme: Res<Scheme>,
     solver: Res<Solver>,
     mut step: ResMut<StepProblem>,
     foresight: Res<Foresight>,
     mut pairs: Query<(&ContactPair, &mut Manifold)>,
-    mut joints: Query<&mut SphericalJoint>,
 ) {
     let least = least_impact(scheme.time_step, scheme.gravity);
     step.settle(solver.settings.tolerance);
@@ -628,17 +502,6 @@ pub fn store_reactions(
                 touch
             });
             manifold.points.extend(points);
-        }
-    }
-    let mut first = 0;
-    for &(entity, kept) in &step.joints {
-        let mut reaction = [0.0; 3];
-        for (x, _) in reaction.iter_mut().zip(kept).filter(|(_, kept)| *kept) {
-            *x = answer.reactions.blocks[first];
-            first += 1;
-        }
-        if let Ok(mut joint) = joints.get_mut(entity) {
-            joint.reaction = DVec3::from_array(reaction);
         }
     }
 }

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 const FILM: f64 = 0.04;
 
 /// Columns of steps.csv.
-const COLUMNS: [&str; 28] = [
+const COLUMNS: [&str; 29] = [
     "time",
     "step",
     "contacts",
@@ -33,6 +33,7 @@ const COLUMNS: [&str; 28] = [
     "friction_work",
     "overlap_work",
     "joint_work",
+    "motor_work",
     "drive_work",
     "load_work",
     "scheme_work",
@@ -167,6 +168,7 @@ fn row(report: &StepReport) -> [f64; COLUMNS.len()] {
         work.friction,
         work.overlap,
         work.joints,
+        work.motors,
         work.drives,
         work.loads,
         work.scheme,

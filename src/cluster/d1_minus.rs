@@ -148,7 +148,7 @@ impl D1Minus {
             let i = link.rows.start;
             problem.set_active(link, self.closed[l]);
             problem.routed.q[i] = link.velocities(nodes).zip(&self.g[l]).map(|(p, g)| g * out[p]).sum();
-            if self.closed[l] && matches!(link.relation, crate::model::relation::Relation::LagrangianNonlinear(_)) {
+            if self.closed[l] && !matches!(link.relation, crate::model::relation::Relation::LagrangianLinear(_)) {
                 problem.routed.q[i] += self.curvature(nodes, link, l, q, v, t, h)?;
             }
         }

@@ -140,6 +140,7 @@ impl Link {
             Relation::FirstOrderNonlinear(_) => true,
             Relation::LagrangianLinear(r) => !r.d.is_zero(),
             Relation::LagrangianNonlinear(r) => !r.d.is_zero(),
+            Relation::Joint(_) | Relation::Coordinate(_) => false,
         }
     }
 
@@ -179,6 +180,10 @@ impl Link {
             }
             Relation::LagrangianNonlinear(r) => {
                 evaluate(&r.h, 1, &At { t, q: &s.q, v: &s.v, z: &self.z, lambda, ..At::default() }, y, name, "h")
+            }
+            joint => {
+                joint.output_of_bodies(&s.q, y);
+                finite(y, t, name, "the gap of the joint")
             }
         }
     }
@@ -228,7 +233,9 @@ impl Link {
                 })?;
                 self.chain(&s.q, all, &h, g);
             }
-            _ => {}
+            other => {
+                other.rows_of_bodies(&s.q, g);
+            }
         }
         finite(g, t, &self.name, "G")
     }
@@ -251,6 +258,10 @@ impl Link {
             Relation::LagrangianNonlinear(r) if !r.h_t.is_zero() => {
                 evaluate(&r.h_t, 1, &At { t, q: &s.q, v: &s.v, z: &self.z, ..At::default() }, out, &self.name, "∂h/∂t")
             }
+            Relation::Coordinate(r) => {
+                out[0] = -r.sign * r.speed;
+                Ok(())
+            }
             _ => {
                 out.fill(0.0);
                 Ok(())
@@ -272,6 +283,10 @@ impl Link {
                 jacobian(m, lambda, out, |lambda, y| evaluate(&r.h, 1, &At { lambda, ..here }, y, &self.name, "h"))
             }
             Relation::FirstOrderNonlinear(r) => evaluate(&r.d, m, &At { lambda, ..here }, out, &self.name, "∂h/∂λ"),
+            Relation::Joint(_) | Relation::Coordinate(_) => {
+                out.fill(0.0);
+                Ok(())
+            }
         }
     }
 

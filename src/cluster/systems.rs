@@ -6,7 +6,7 @@ use super::schatzman_paoli::step_before;
 use super::{Cluster, ClusterError, NewtonLoop, SystemsReport, Trace};
 use crate::model::dynamical_system::{FirstOrder, Lagrangian, NewtonEuler};
 use crate::model::integrator::Integrator;
-use crate::model::interaction::Interaction;
+use crate::model::interaction::{Interaction, OfBodies};
 use crate::model::scheme::{Clock, Scheme};
 use bevy_ecs::name::Name;
 use bevy_ecs::prelude::*;
@@ -68,7 +68,7 @@ pub fn refresh(
     first: Query<Known<FirstOrder>>,
     lagrangian: Query<Known<Lagrangian>>,
     newton_euler: Query<Known<NewtonEuler>>,
-    interactions: Query<(Entity, Ref<Interaction>, Option<&Name>)>,
+    interactions: Query<(Entity, Ref<Interaction>, Option<&Name>), Without<OfBodies>>,
     scheme: Res<Scheme>,
     clock: Res<Clock>,
     newton: Res<NewtonLoop>,
@@ -157,7 +157,7 @@ fn build(
         for &system in &interaction.systems {
             let place = nodes.binary_search_by_key(&birth(system), |n| birth(n.entity));
             places.push(place.map_err(|_| {
-                let found = "links a system that does not exist; one or two living systems are needed";
+                let found = "links a system that does not exist, or a rigid body with a system of another kind; one or two living systems of one kind are needed";
                 ClusterError::Setup(format!("{name} {found}"))
             })?);
         }
@@ -283,7 +283,7 @@ impl Clusters {
         first: &Query<Known<FirstOrder>>,
         lagrangian: &Query<Known<Lagrangian>>,
         newton_euler: &Query<Known<NewtonEuler>>,
-        interactions: &Query<(Entity, Ref<Interaction>, Option<&Name>)>,
+        interactions: &Query<(Entity, Ref<Interaction>, Option<&Name>), Without<OfBodies>>,
         t: f64,
     ) -> bool {
         let same = self.clusters.iter().all(|cluster| {

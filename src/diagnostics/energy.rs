@@ -3,7 +3,8 @@
 //! ```text
 //! E        = Σ ½ m v² + ½ ωᵀ I ω − m g·x
 //! contacts = Σ rᵀ (u⁺ + u⁻)/2              normal, friction, and overlap = r_n c/2 with c the velocity that β asks for
-//! joints   = Σ rᵀ (u⁺ + u⁻)/2
+//! joints   = Σ rᵀ (u⁺ + u⁻)/2              rows that hold
+//! motors   = Σ rᵀ (u⁺ + u⁻)/2              motors, stops and friction of joints
 //! drives   = Σ r · (velocity of driven bodies), with the sign of the work done on the others
 //! loads    = Σ (h F + J)·(v⁺ + v)/2 + (h m + J_m)·(ω⁺ + ω)/2
 //! scheme   = Σ h γ·(ω⁺ + ω)/2 + m g·(h (v⁺ + v)/2 − Δx)       and what waiting bodies give back
@@ -14,6 +15,7 @@
 
 use crate::assembly::problem::StepProblem;
 use crate::model::scheme::Scheme;
+use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::mixed::{IMMOBILE, MAX_ROWS};
 use crate::topology::bodies::Bodies;
 use glam::DVec3;
@@ -35,6 +37,8 @@ pub struct Work {
     pub overlap: f64,
     /// Joints and equality rows.
     pub joints: f64,
+    /// Motors, stops and friction of joints.
+    pub motors: f64,
     /// Driven bodies, through the contacts and joints they touch.
     pub drives: f64,
     /// Forces, torques and blows other than gravity.
@@ -46,7 +50,7 @@ pub struct Work {
 impl Work {
     /// Sum of all terms.
     pub fn total(&self) -> f64 {
-        self.normal + self.friction + self.overlap + self.joints + self.drives + self.loads + self.scheme
+        self.normal + self.friction + self.overlap + self.joints + self.motors + self.drives + self.loads + self.scheme
     }
 
     /// Adds another step's work.
@@ -55,6 +59,7 @@ impl Work {
         self.friction += o.friction;
         self.overlap += o.overlap;
         self.joints += o.joints;
+        self.motors += o.motors;
         self.drives += o.drives;
         self.loads += o.loads;
         self.scheme += o.scheme;
@@ -137,9 +142,10 @@ fn block_work(step: &StepProblem, w: &mut Work) {
         let n = block.rows;
         p.block_velocity(block, &step.answer.velocities, &mut after[..n]);
         p.block_velocity(block, &step.before, &mut before[..n]);
+        let to = if block.set == AdmissibleSet::Free { &mut w.joints } else { &mut w.motors };
         for i in 0..n {
             let r = step.answer.reactions.blocks[block.first + i];
-            w.joints += r * (0.5 * (after[i] + before[i]) - p.block_b[block.first + i]);
+            *to += r * (0.5 * (after[i] + before[i]) - p.block_b[block.first + i]);
         }
     }
 }

@@ -15,8 +15,10 @@ use glam::DVec3;
 use crate::algebra::spatial::Pose;
 use crate::assembly::problem::StepProblem;
 use crate::io::scene::model::{self, Drive, GravityFrom, Motion, Scene, Study};
-use crate::model::interaction::SphericalJoint;
+use crate::model::interaction::Interaction;
+use crate::model::joint::{Freedom, JointKind, JointSpec};
 use crate::model::newton_euler::BodyPose;
+use crate::model::relation::Relation;
 use crate::numerics::admissible::project_coulomb;
 use crate::numerics::mixed::{IMMOBILE, MAX_ROWS};
 use crate::simulation::Simulation;
@@ -92,18 +94,42 @@ pub fn last_step(scene: &Scene, entities: &[Entity], simulation: &Simulation) ->
         }
     }
     let place = |slot: u32| involved.iter().position(|&(s, _)| s == slot);
-    for (entity, _) in &world.resource::<StepProblem>().joints {
-        let Some(joint) = world.get::<SphericalJoint>(*entity) else { continue };
-        let ends = [Some(joint.body1), joint.body2].map(|e| e.and_then(|e| slot_of(bodies, e)));
-        let point = |k: usize| ends[k].map_or(joint.anchors[k], |slot| bodies.rows[slot as usize].pose.point(joint.anchors[k]));
+    for joint in &world.resource::<StepProblem>().joints {
+        let Some(interaction) = world.get::<Interaction>(joint.entity) else { continue };
+        let ends = [0, 1].map(|k| interaction.systems.get(k).and_then(|&e| slot_of(bodies, e)));
         let Some(body1) = ends[0].and_then(place) else { continue };
-        let body2 = match (joint.body2, ends[1].and_then(place)) {
-            (Some(_), None) => continue,
+        let body2 = match (interaction.systems.len(), ends[1].and_then(place)) {
+            (2, None) => continue,
             (_, place) => place,
         };
-        alone.joints.push(model::SphericalJoint { body1, body2, anchor: 0.5 * (point(0) + point(1)) });
+        let poses = ends.map(|slot| slot.map_or(Pose::default(), |slot| bodies.rows[slot as usize].pose));
+        if let Some(spec) = stated(interaction, &poses) {
+            alone.joints.push(model::Joint { body1, body2, spec });
+        }
     }
     Some(alone)
+}
+
+/// The joint that an interaction is, as it stands now; a stop is one where it acts.
+fn stated(interaction: &Interaction, poses: &[Pose; 2]) -> Option<JointSpec> {
+    let (frames, kind) = match &interaction.relation {
+        Relation::Joint(joint) => (joint.frames, joint.kind),
+        Relation::Coordinate(q) if q.freedom == Freedom::Distance => (q.frames, JointKind::Distance(q.offset)),
+        _ => return None,
+    };
+    let [one, two] = [0, 1].map(|k| poses[k].compose(&frames[k]));
+    let spec = JointSpec::new(kind).at(one.position.midpoint(two.position)).axis(two.rotation * DVec3::Z);
+    Some(match kind {
+        JointKind::Distance(_) => {
+            let slack = matches!(interaction.relation, Relation::Coordinate(_));
+            JointSpec { anchor: one.position, anchor2: two.position, slack, ..spec }
+        }
+        JointKind::Universal => {
+            let axis = one.rotation * DVec3::X;
+            spec.axis(axis).across((two.rotation * DVec3::Y).reject_from(axis))
+        }
+        _ => spec,
+    })
 }
 
 /// The body without its history.
@@ -134,17 +160,17 @@ fn links(world: &World) -> Vec<Link> {
         links.push(Link { slots: group.slots.map(Some), miss });
     }
     let mut blocks = p.blocks.iter();
-    for (entity, kept) in &step.joints {
+    for joint in &step.joints {
         let mut miss = 0.0;
-        if kept.contains(&true)
+        if joint.kept.contains(&true)
             && let Some(block) = blocks.next()
         {
             let mut u = [0.0; MAX_ROWS];
             p.block_velocity(block, &answer.velocities, &mut u[..block.rows]);
             miss = u[..block.rows].iter().map(|u| u * u).sum::<f64>().sqrt();
         }
-        let Some(joint) = world.get::<SphericalJoint>(*entity) else { continue };
-        let slots = [Some(joint.body1), joint.body2].map(|e| e.and_then(|e| slot_of(bodies, e)));
+        let Some(interaction) = world.get::<Interaction>(joint.entity) else { continue };
+        let slots = [0, 1].map(|k| interaction.systems.get(k).and_then(|&e| slot_of(bodies, e)));
         links.push(Link { slots, miss });
     }
     for held in &step.held {

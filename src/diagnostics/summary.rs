@@ -42,6 +42,8 @@ pub struct EnergySummary {
     pub overlap_work_J: f64,
     /// Work of joints.
     pub joint_work_J: f64,
+    /// Work of motors, stops and friction of joints.
+    pub motor_work_J: f64,
     /// Work of driven bodies on the others.
     pub drive_work_J: f64,
     /// Work of loads other than gravity.
@@ -466,6 +468,7 @@ fn energies(simulation: &Simulation) -> EnergySummary {
         friction_work_J: work.friction,
         overlap_work_J: work.overlap,
         joint_work_J: work.joints,
+        motor_work_J: work.motors,
         drive_work_J: work.drives,
         load_work_J: work.loads,
         scheme_work_J: work.scheme,

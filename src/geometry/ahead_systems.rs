@@ -9,8 +9,9 @@ use super::systems::{Cached, FAR, FAST, Proximity};
 use super::ways::{Limits, Met, Way, first_overlap, turn_between};
 use crate::algebra::spatial::{Pose, rotate_exp};
 use crate::model::contact::{ContactPair, Foreseen, Foresight, Manifold, Swept, Touch};
-use crate::model::interaction::SphericalJoint;
+use crate::model::interaction::{Interaction, OfBodies};
 use crate::model::law::ContactLaws;
+use crate::model::relation::Relation;
 use crate::model::scheme::{Scheme, Treatment};
 use crate::topology::bodies::{Bodies, Body, Slot};
 use bevy_ecs::prelude::*;
@@ -68,7 +69,13 @@ fn way<'a>(c: &'a Cached, body: &Body, slot: usize, bulges: &[DVec3], h: f64, un
 }
 
 /// Lists the joints, and by how much their bodies leave the straight way.
-fn link(joints: &Query<(Entity, &SphericalJoint)>, slots: &Query<&Slot>, bodies: &Bodies, h: f64, to: (&mut Vec<Link>, &mut Vec<DVec3>)) {
+fn link(
+    joints: &Query<&Interaction, With<OfBodies>>,
+    slots: &Query<&Slot>,
+    bodies: &Bodies,
+    h: f64,
+    to: (&mut Vec<Link>, &mut Vec<DVec3>),
+) {
     let (links, bulges) = to;
     links.clear();
     bulges.clear();
@@ -83,11 +90,14 @@ fn link(joints: &Query<(Entity, &SphericalJoint)>, slots: &Query<&Slot>, bodies:
         let rotation = rotate_exp(body.pose.rotation, 0.5 * turn_of(body, h));
         [body.pose, Pose { position, rotation }, body.new_pose].map(|pose| pose.point(anchor))
     };
-    for (_, joint) in joints {
-        let (Some(a), b) = (slot(joint.body1), joint.body2.map_or(Some(WORLD), slot)) else { continue };
-        let Some(b) = b else { continue };
-        let [p, q] = [places(a, joint.anchors[0]), places(b, joint.anchors[1])];
-        let apart = p[1] - q[1] - 0.5 * ((p[0] - q[0]) + (p[2] - q[2]));
+    for interaction in joints {
+        let Relation::Joint(joint) = &interaction.relation else { continue };
+        let [Some(&one), two] = [0, 1].map(|k| interaction.systems.get(k)) else { continue };
+        let (Some(a), Some(b)) = (slot(one), two.map_or(Some(WORLD), |&e| slot(e))) else { continue };
+        let [p, q] = [places(a, joint.frames[0].position), places(b, joint.frames[1].position)];
+        // joints that hold no point let it go its own way
+        let holds = joint.kind.translations() == 3;
+        let apart = if holds { p[1] - q[1] - 0.5 * ((p[0] - q[0]) + (p[2] - q[2])) } else { DVec3::ZERO };
         links.push(Link { slots: [a, b], apart });
     }
     // the order of entities is not that of a resumed run
@@ -137,7 +147,7 @@ pub fn foresee(
     mut proximity: ResMut<Proximity>,
     mut foresight: ResMut<Foresight>,
     manifolds: Query<&Manifold>,
-    (joints, slots_of): (Query<(Entity, &SphericalJoint)>, Query<&Slot>),
+    (joints, slots_of): (Query<&Interaction, With<OfBodies>>, Query<&Slot>),
 ) {
     (foresight.missed, foresight.thrown) = (false, false);
     let Treatment::GapAware { beta } = scheme.treatment else { return };
@@ -286,7 +296,7 @@ pub fn stop(
     mut proximity: ResMut<Proximity>,
     mut foresight: ResMut<Foresight>,
     mut manifolds: Query<(&ContactPair, &mut Manifold)>,
-    (joints, slots_of): (Query<(Entity, &SphericalJoint)>, Query<&Slot>),
+    (joints, slots_of): (Query<&Interaction, With<OfBodies>>, Query<&Slot>),
 ) {
     let Treatment::GapAware { beta } = scheme.treatment else { return };
     let Proximity { cached, found, ahead, excluded, scratch, points, first, links, bulges, .. } = &mut *proximity;

@@ -14,7 +14,7 @@ use super::narrow::{ContactPoint, contact_points};
 use super::systems::Proximity;
 use crate::algebra::spatial::Pose;
 use crate::model::contact::{ContactPair, Manifold, Swept, Touch, Turned, TurnedArms};
-use crate::model::interaction::SphericalJoint;
+use crate::model::interaction::{Interaction, OfBodies};
 use crate::model::scheme::Scheme;
 use crate::topology::bodies::{Bodies, Body, Slot};
 use bevy_ecs::prelude::*;
@@ -33,7 +33,7 @@ pub fn turn_arms(
     mut arms: ResMut<TurnedArms>,
     mut proximity: ResMut<Proximity>,
     slots: Query<&Slot>,
-    joints: Query<&SphericalJoint>,
+    joints: Query<&Interaction, With<OfBodies>>,
     pairs: Query<(&ContactPair, &Manifold)>,
 ) {
     let TurnedArms { rows, jointed, looks } = &mut *arms;
@@ -48,7 +48,7 @@ pub fn turn_arms(
     }
     jointed.resize(bodies.rows.len(), false);
     for joint in &joints {
-        for slot in [Some(joint.body1), joint.body2].into_iter().flatten().filter_map(|e| slots.get(e).ok()) {
+        for slot in joint.systems.iter().filter_map(|&e| slots.get(e).ok()) {
             jointed[slot.0 as usize] = true;
         }
     }

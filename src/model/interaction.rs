@@ -1,37 +1,40 @@
-//! Who is linked, and how: relations between dynamical systems, and joints between rigid bodies.
+//! Who is linked, and how: relations and laws between dynamical systems, rigid bodies among them.
 
 use super::law::Law;
+use super::newton_euler::BodyPose;
 use super::relation::Relation;
+use bevy_ecs::lifecycle::HookContext;
 use bevy_ecs::prelude::{Component, Entity};
-use glam::DVec3;
+use bevy_ecs::world::DeferredWorld;
 
-/// A point of each body stays together (Siconos: `KneeJointR`); without body 2, with a point of the world.
+/// Marks an interaction whose systems are rigid bodies: its rows stand in one problem with contacts. Set where an [`Interaction`] is
+/// inserted whose first system is such a body.
 ///
 /// ```
-/// use drystone::model::interaction::SphericalJoint;
-/// # use bevy_ecs::prelude::*;
-/// # let body = World::new().spawn_empty().id();
-/// let pivot = SphericalJoint::new(body, None, [glam::DVec3::Z, glam::DVec3::ZERO]);
-/// assert_eq!(pivot.gap, glam::DVec3::ZERO);
+/// use bevy_ecs::prelude::*;
+/// use drystone::algebra::spatial::Pose;
+/// use drystone::model::{interaction::*, joint::*, law::Law, newton_euler::BodyPose};
+/// let mut world = World::new();
+/// let body = world.spawn(BodyPose::default()).id();
+/// let pivot = Joint::new(JointKind::Spherical, Pose::at(glam::DVec3::Z), Pose::default());
+/// let pivot = world.spawn(Interaction::new([body], pivot, Law::Equality)).id();
+/// assert!(world.get::<OfBodies>(pivot).is_some());
 /// ```
-#[derive(Component, Clone, Copy, Debug, PartialEq)]
-pub struct SphericalJoint {
-    /// First body.
-    pub body1: Entity,
-    /// Second body; `None` is the world.
-    pub body2: Option<Entity>,
-    /// The point in the frame of each body (m).
-    pub anchors: [DVec3; 2],
-    /// Impulse on body 1 in the last step (N s, world).
-    pub reaction: DVec3,
-    /// `anchor 1 − anchor 2` at the start of the last step (m, world).
-    pub gap: DVec3,
-}
+#[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OfBodies;
 
-impl SphericalJoint {
-    /// A joint at rest.
-    pub fn new(body1: Entity, body2: Option<Entity>, anchors: [DVec3; 2]) -> Self {
-        Self { body1, body2, anchors, reaction: DVec3::ZERO, gap: DVec3::ZERO }
+fn mark(mut world: DeferredWorld, context: HookContext) {
+    let first = world.get::<Interaction>(context.entity).and_then(|i| i.systems.first().copied());
+    let rigid = first.is_some_and(|e| world.get::<BodyPose>(e).is_some());
+    let marked = world.get::<OfBodies>(context.entity).is_some();
+    if rigid != marked {
+        let mut commands = world.commands();
+        let mut entity = commands.entity(context.entity);
+        if rigid {
+            entity.insert(OfBodies);
+        } else {
+            entity.remove::<OfBodies>();
+        }
     }
 }
 
@@ -45,8 +48,9 @@ impl SphericalJoint {
 /// assert_eq!((floor.relation.rows(), floor.active), (1, false));
 /// ```
 #[derive(Component, Clone, Debug)]
+#[component(on_insert = mark)]
 pub struct Interaction {
-    /// The one or two systems, in the order in which the relation sees their states.
+    /// The one or two systems, in the order in which the relation sees their states; one body alone is joined to the world.
     pub systems: Vec<Entity>,
     /// y and what λ does.
     pub relation: Relation,
@@ -75,12 +79,17 @@ impl Interaction {
         let relation = relation.into();
         let rows = relation.rows();
         let y_dot = vec![0.0; if relation.is_second_order() { rows } else { 0 }];
+        let y = match &relation {
+            // a coordinate starts at zero
+            Relation::Coordinate(q) => vec![-q.sign * q.offset],
+            _ => vec![0.0; rows],
+        };
         Self {
             systems: systems.into(),
             relation,
             law,
             z: Vec::new(),
-            y: vec![0.0; rows],
+            y,
             y_dot,
             lambda: vec![0.0; rows],
             correction: Vec::new(),

@@ -4,6 +4,7 @@ pub mod contact;
 pub mod dynamical_system;
 pub mod integrator;
 pub mod interaction;
+pub mod joint;
 pub mod law;
 pub mod newton_euler;
 pub mod operator;

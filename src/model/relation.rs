@@ -7,7 +7,10 @@
 //!
 //! X, Q, V hold the states of the one or two systems of the interaction one after the other.
 
+use super::joint::{Coordinate, Joint, MAX_JOINT_ROWS, TwistRow};
 use super::operator::Operator;
+use crate::algebra::spatial::Pose;
+use glam::{DQuat, DVec3};
 
 /// A relation of either order.
 ///
@@ -27,6 +30,10 @@ pub enum Relation {
     LagrangianLinear(LagrangianLinear),
     /// `y = h(Q, Z)`, `h(Q, t, Z)` or `h(Q, λ, Z)`, `P = Gᵀ λ`.
     LagrangianNonlinear(LagrangianNonlinear),
+    /// `y`: the gaps of a joint between two bodies, or a body and the world.
+    Joint(Joint),
+    /// `y`: a coordinate of a joint, for stops, friction and motors.
+    Coordinate(Coordinate),
 }
 
 /// `y = C X + F Z + D λ + e`, `R = B λ`, each constant or a function of t and Z
@@ -198,12 +205,14 @@ impl Relation {
             Self::FirstOrderNonlinear(r) => r.rows,
             Self::LagrangianLinear(r) => r.e.len(),
             Self::LagrangianNonlinear(r) => r.rows,
+            Self::Joint(r) => r.kind.rows(),
+            Self::Coordinate(_) => 1,
         }
     }
 
     /// True where it holds Lagrangian or Newton–Euler systems.
     pub fn is_second_order(&self) -> bool {
-        matches!(self, Self::LagrangianLinear(_) | Self::LagrangianNonlinear(_))
+        !matches!(self, Self::FirstOrderLinear(_) | Self::FirstOrderNonlinear(_))
     }
 
     /// Checks sizes; `coordinates` and `velocities` are those of both systems (equal but for Newton–Euler), `z` the number of Z.
@@ -240,7 +249,59 @@ impl Relation {
                 r.h_t.validate("∂h/∂t", m, 1)?;
                 r.d.validate("∂h/∂λ", m, m)
             }
+            Self::Joint(_) | Self::Coordinate(_) if coordinates != 7 * velocities / 6 || velocities % 6 != 0 => {
+                Err(format!("a joint is between rigid bodies, but its systems have {coordinates} coordinates; each body has seven"))
+            }
+            Self::Joint(r) => check_frames(&r.frames),
+            Self::Coordinate(r) if !(r.offset.is_finite() && r.speed.is_finite() && r.sign.abs() == 1.0) => Err(format!(
+                "a coordinate has sign {}, offset {} and speed {}; ±1 and finite numbers are needed",
+                r.sign, r.offset, r.speed
+            )),
+            Self::Coordinate(r) => check_frames(&r.frames),
         }
+    }
+
+    /// Rows on the twists `(v world, ω body)` of bodies with coordinates `(x, quaternion, scalar first)`: of a joint or its coordinate, for
+    /// one body against the world or for two. False for other relations.
+    pub(crate) fn rows_of_bodies(&self, q: &[f64], g: &mut [f64]) -> bool {
+        let bodies = poses(q);
+        let mut rows = [TwistRow::default(); MAX_JOINT_ROWS];
+        match self {
+            Self::Joint(r) => r.rows(&bodies, &mut rows),
+            Self::Coordinate(r) => rows[0] = r.row(&bodies),
+            _ => return false,
+        }
+        for (row, out) in rows.iter().zip(g.chunks_exact_mut(6 * q.len() / 7)) {
+            for ((k, out), body) in out.chunks_exact_mut(6).enumerate().zip(&bodies) {
+                let sign = if k == 0 { 1.0 } else { -1.0 };
+                out[..3].copy_from_slice(&(sign * row.linear).to_array());
+                out[3..].copy_from_slice(&(body.rotation.conjugate() * row.angular[k]).to_array());
+            }
+        }
+        true
+    }
+
+    /// The output of a joint or its coordinate, whose whole turns are counted from 0 at the offset.
+    pub(crate) fn output_of_bodies(&self, q: &[f64], y: &mut [f64]) -> bool {
+        match self {
+            Self::Joint(r) => r.gap(&poses(q), y),
+            Self::Coordinate(r) => y[0] = r.output(&poses(q), 0.0),
+            _ => return false,
+        }
+        true
+    }
+}
+
+/// Poses of one or two bodies; the world where there is no second one.
+fn poses(q: &[f64]) -> [Pose; 2] {
+    let pose = |q: &[f64]| Pose::new(DVec3::from_slice(q), DQuat::from_xyzw(q[4], q[5], q[6], q[3]));
+    [pose(q), q.get(7..14).map_or(Pose::default(), pose)]
+}
+
+fn check_frames(frames: &[Pose; 2]) -> Result<(), String> {
+    match frames.iter().find(|f| !f.is_finite() || (f.rotation.length() - 1.0).abs() > 1e-9) {
+        Some(bad) => Err(format!("a frame of the joint is {bad:?}; finite numbers and a unit quaternion are needed")),
+        None => Ok(()),
     }
 }
 
@@ -265,5 +326,17 @@ impl From<LagrangianLinear> for Relation {
 impl From<LagrangianNonlinear> for Relation {
     fn from(r: LagrangianNonlinear) -> Self {
         Self::LagrangianNonlinear(r)
+    }
+}
+
+impl From<Joint> for Relation {
+    fn from(r: Joint) -> Self {
+        Self::Joint(r)
+    }
+}
+
+impl From<Coordinate> for Relation {
+    fn from(r: Coordinate) -> Self {
+        Self::Coordinate(r)
     }
 }

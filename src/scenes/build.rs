@@ -119,7 +119,7 @@ pub fn build(scene: &Scene) -> Result<Built, BuildError> {
             let reason = "it is born after the start, and a joint needs both bodies at the start; set birth to 0".to_owned();
             return Err(BuildError::Body { body: scene.bodies[late].name.clone(), reason });
         }
-        simulation.spawn_joint(entities[joint.body1], joint.body2.map(|i| entities[i]), joint.anchor)?;
+        simulation.add_joint(entities[joint.body1], joint.body2.map(|i| entities[i]), &joint.spec)?;
     }
     for water in &scene.water {
         add_water(&mut simulation, scene, water, &entities)?;

@@ -16,7 +16,7 @@
 use super::run::{Simulation, SimulationError};
 use crate::geometry::systems::{Collider, Proximity};
 use crate::model::contact::Manifold;
-use crate::model::interaction::SphericalJoint;
+use crate::model::interaction::{Interaction, OfBodies};
 use crate::model::newton_euler::{AppliedForce, Inertia, Motion, Velocity};
 use crate::model::scheme::{Clock, Scheme};
 use crate::topology::bodies::Slot;
@@ -201,8 +201,8 @@ impl Simulation {
         for mut manifold in manifolds.iter_mut(&mut self.world) {
             manifold.points.iter_mut().for_each(|touch| touch.reaction *= ratio);
         }
-        let mut joints = self.world.query::<&mut SphericalJoint>();
-        joints.iter_mut(&mut self.world).for_each(|mut joint| joint.reaction *= ratio);
+        let mut joints = self.world.query_filtered::<&mut Interaction, With<OfBodies>>();
+        joints.iter_mut(&mut self.world).for_each(|mut joint| joint.lambda.iter_mut().for_each(|l| *l *= ratio));
     }
 
     /// The longest step (s) that speeds and sizes allow.

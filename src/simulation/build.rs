@@ -11,7 +11,8 @@ use crate::geometry::systems::Proximity;
 use crate::integrator::systems::Pass;
 use crate::model::contact::{Foresight, TurnedArms};
 use crate::model::dynamical_system::Frame;
-use crate::model::interaction::SphericalJoint;
+use crate::model::interaction::{Interaction, OfBodies};
+use crate::model::joint::{JointKind, JointSpec};
 use crate::model::law::ContactLaws;
 use crate::model::newton_euler::{AppliedForce, BodyPose, Velocity};
 use crate::model::scheme::{Clock, Scheme};
@@ -161,9 +162,8 @@ impl Simulation {
     /// Removes a body; its joints end with it. False if it is not there.
     pub fn despawn_body(&mut self, body: Entity) -> bool {
         let Some(&Slot(slot)) = self.world.get::<Slot>(body) else { return false };
-        let mut joints = self.world.query::<(Entity, &SphericalJoint)>();
-        let ended: Vec<Entity> =
-            joints.iter(&self.world).filter(|(_, j)| j.body1 == body || j.body2 == Some(body)).map(|(e, _)| e).collect();
+        let mut joints = self.world.query_filtered::<(Entity, &Interaction), With<OfBodies>>();
+        let ended: Vec<Entity> = joints.iter(&self.world).filter(|(_, j)| j.systems.contains(&body)).map(|(e, _)| e).collect();
         for joint in ended {
             self.world.despawn(joint);
         }
@@ -172,21 +172,44 @@ impl Simulation {
         self.world.despawn(body)
     }
 
-    /// Joins two bodies, or a body and the world, at a point given in world coordinates (m).
+    /// Joins two bodies, or a body and the world, by a ball in a socket at a point given in world coordinates (m).
     pub fn spawn_joint(&mut self, body1: Entity, body2: Option<Entity>, point: DVec3) -> Result<Entity, SimulationError> {
-        let local = |e: Entity| {
-            self.world
-                .get::<BodyPose>(e)
-                .map(|p| p.0.local_point(point))
-                .ok_or_else(|| SimulationError::Setting("a joint needs living rigid bodies".into()))
+        Ok(self.add_joint(body1, body2, &JointSpec::new(JointKind::Spherical).at(point))?[0])
+    }
+
+    /// Joins two bodies, or a body and the world, where they stand; gives the interactions: the joint, then its stops, friction and motor.
+    /// The two bodies no longer touch each other. A rope is a stop alone.
+    ///
+    /// ```
+    /// use drystone::model::{interaction::Interaction, joint::{JointKind, JointSpec}};
+    /// use drystone::simulation::{Body, Simulation};
+    /// use glam::DVec3;
+    /// let mut sim = Simulation::default();
+    /// let door = sim.spawn_body(Body::point(20.0, DVec3::new(0.4, 0.0, 1.0)))?;
+    /// let hinge = JointSpec::new(JointKind::Revolute).at(DVec3::Z).axis(DVec3::Z).between(0.0, 0.5).motor(1.0, 50.0);
+    /// let parts = sim.add_joint(door, None, &hinge)?;
+    /// sim.run_until(1.0)?;
+    /// let stop = sim.world().get::<Interaction>(parts[2]).expect("the upper stop");
+    /// assert!(stop.active && stop.y[0].abs() < 1e-6);
+    /// # Ok::<(), drystone::simulation::SimulationError>(())
+    /// ```
+    pub fn add_joint(&mut self, body1: Entity, body2: Option<Entity>, spec: &JointSpec) -> Result<Vec<Entity>, SimulationError> {
+        let place = |e: Entity| {
+            let pose = self.world.get::<BodyPose>(e).filter(|_| self.world.get::<Slot>(e).is_some());
+            pose.map(|p| (e, p.0)).ok_or_else(|| SimulationError::Setting("a joint needs living rigid bodies".into()))
         };
-        let anchors = [local(body1)?, body2.map_or(Ok(point), local)?];
+        if body2 == Some(body1) {
+            return Err(SimulationError::Setting(
+                "a joint of a body with itself holds nothing; name two bodies, or one and the world".into(),
+            ));
+        }
+        let parts = spec.interactions(place(body1)?, body2.map(place).transpose()?).map_err(SimulationError::Setting)?;
         let slot = |e: Entity| self.world.get::<Slot>(e).map(|s| s.0);
         let slots = (slot(body1), body2.and_then(slot));
         if let (Some(a), Some(b)) = slots {
             self.world.resource_mut::<Proximity>().exclude(a, b);
         }
-        Ok(self.world.spawn(SphericalJoint::new(body1, body2, anchors)).id())
+        Ok(parts.into_iter().map(|part| self.world.spawn(part).id()).collect())
     }
 
     /// Adds a load: a function of time (s) and the rows of all bodies that adds to their `load`.

@@ -10,7 +10,7 @@ use crate::diagnostics::energy::{Energy, Work, step_energy, support_impulse};
 use crate::geometry::systems::Proximity;
 use crate::integrator::systems::{Pass, unsettled};
 use crate::model::contact::{ContactPair, Foresight, Manifold, TurnedArms};
-use crate::model::interaction::SphericalJoint;
+use crate::model::interaction::OfBodies;
 use crate::model::newton_euler::{AppliedForce, BodyName};
 use crate::model::scheme::{Clock, Scheme};
 use crate::numerics::{Report, Status};
@@ -281,7 +281,7 @@ impl Simulation {
         }
         self.check_finite(false)?;
         let max_passes = self.scheme().max_passes;
-        let nonlinear = self.world.query::<&SphericalJoint>().iter(&self.world).next().is_some();
+        let nonlinear = self.world.query::<&OfBodies>().iter(&self.world).next().is_some();
         let accuracy = FOLLOWED * self.world.resource::<Solver>().settings.tolerance;
         self.world.insert_resource(Pass { nonlinear, accuracy, ..Pass::default() });
         self.world.resource_mut::<StepProblem>().report = Report::default();

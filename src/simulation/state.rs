@@ -8,13 +8,12 @@ use crate::geometry::systems::Proximity;
 use crate::model::contact::{Manifold, Touch};
 use crate::model::dynamical_system::{FirstOrder, Lagrangian, NewtonEuler};
 use crate::model::integrator::Integrator;
-use crate::model::interaction::{Interaction, SphericalJoint};
+use crate::model::interaction::Interaction;
 use crate::model::newton_euler::{BodyPose, Velocity};
 use crate::model::scheme::{Clock, Scheme};
 use crate::numerics::auto::Memory;
 use crate::topology::bodies::Slot;
 use bevy_ecs::prelude::*;
-use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -52,8 +51,7 @@ struct SavedInteraction {
 ///
 /// ```
 /// use drystone::{geometry::Shape, simulation::{Body, Simulation}};
-/// use glam::DVec3;
-/// let build = || -> Result<_, Box<dyn std::error::Error>> {
+/// /// let build = || -> Result<_, Box<dyn std::error::Error>> {
 ///     let mut sim = Simulation::default();
 ///     let floor = sim.spawn_body(Body::new(Shape::half_space(DVec3::Z)?).fixed())?;
 ///     let ball = sim.spawn_body(Body::new(Shape::ball(0.1)?).at(DVec3::Z * 0.2))?;
@@ -80,8 +78,6 @@ pub struct SavedState {
     /// In order of birth.
     systems: Vec<SavedSystem>,
     interactions: Vec<SavedInteraction>,
-    /// Impulse and drift of joints, in order of birth.
-    joints: Vec<(DVec3, DVec3)>,
     /// Sorted by slots.
     pairs: Vec<SavedPair>,
     pending_events: usize,
@@ -172,8 +168,6 @@ impl Simulation {
             .filter_map(|&e| world.get::<Interaction>(e))
             .map(|i| SavedInteraction { values: [i.z.clone(), i.y.clone(), i.y_dot.clone(), i.lambda.clone()], active: i.active })
             .collect();
-        let joints =
-            sorted::<SphericalJoint>(world).iter().filter_map(|&e| world.get::<SphericalJoint>(e)).map(|j| (j.reaction, j.gap)).collect();
         let pair = |&(i, j, entity): &(u32, u32, Entity)| {
             let points = world.get::<Manifold>(entity).map_or(Vec::new(), |m| m.points.to_vec());
             SavedPair { slots: (i, j), points }
@@ -189,7 +183,6 @@ impl Simulation {
             bodies,
             systems,
             interactions,
-            joints,
             pairs,
             pending_events: self.events.len(),
             solver,
@@ -278,7 +271,7 @@ fn restore_system(world: &mut World, entity: Entity, saved: &SavedSystem) {
     }
 }
 
-/// Systems, interactions and joints; the error says what differs in number, saved and here.
+/// Systems and interactions; the error says what differs in number, saved and here.
 fn restore_relations(world: &mut World, state: &SavedState) -> Result<(), (&'static str, usize, usize)> {
     let same = |what, saved: usize, here: usize| if saved == here { Ok(()) } else { Err((what, saved, here)) };
     let systems = sorted::<Integrator>(world);
@@ -295,13 +288,6 @@ fn restore_relations(world: &mut World, state: &SavedState) -> Result<(), (&'sta
             same("rows of an interaction", saved.values[3].len(), i.lambda.len())?;
             [i.z, i.y, i.y_dot, i.lambda] = saved.values.clone();
             i.active = saved.active;
-        }
-    }
-    let joints = sorted::<SphericalJoint>(world);
-    same("joints", state.joints.len(), joints.len())?;
-    for (entity, (reaction, gap)) in joints.into_iter().zip(&state.joints) {
-        if let Some(mut joint) = world.get_mut::<SphericalJoint>(entity) {
-            (joint.reaction, joint.gap) = (*reaction, *gap);
         }
     }
     Ok(())

@@ -1,6 +1,7 @@
 //! The time step as a table of contents.
 
-use crate::assembly::systems::{activate, apply, assemble_blocks, assemble_contacts, assemble_systems, solve, store_reactions};
+use crate::assembly::joints::{assemble_blocks, store_joints};
+use crate::assembly::systems::{activate, apply, assemble_contacts, assemble_systems, solve, store_reactions};
 use crate::cluster::systems::{advance, refresh, store};
 use crate::geometry::ahead_systems::{foresee, stop};
 use crate::geometry::systems::{broad_phase, cache_colliders, narrow_phase};
@@ -92,7 +93,7 @@ impl Schedules {
             solve.in_set(StepSet::Solve),
             apply.in_set(StepSet::Apply),
         ));
-        end.add_systems((store_reactions, scatter).chain().in_set(StepSet::Observe));
+        end.add_systems((store_reactions, store_joints, scatter).chain().in_set(StepSet::Observe));
         Self { systems, begin, inner, ahead, stop: halt, end }
     }
 }

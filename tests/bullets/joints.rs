@@ -2,10 +2,10 @@
 
 use super::Fallible;
 use super::shots::Dice;
-use bevy_ecs::prelude::Entity;
+use bevy_ecs::prelude::{Entity, With};
 use drystone::algebra::spatial::Pose;
 use drystone::geometry::Shape;
-use drystone::model::interaction::SphericalJoint;
+use drystone::model::interaction::{Interaction, OfBodies};
 use drystone::model::law::{ContactLaws, CoulombImpact};
 use drystone::model::newton_euler::{BodyPose, Inertia, Velocity};
 use drystone::model::scheme::Scheme;
@@ -126,7 +126,7 @@ fn judge(seed: u64) -> Fallible<End> {
     let Joined { mut sim, bodies, wall, half, steps, h, arm, words } = joined(&mut Dice(seed))?;
     let pose = |sim: &Simulation, e: Entity| sim.world().get::<BodyPose>(e).expect("alive").0;
     let all: Vec<Entity> = sim.world_mut().query::<(Entity, &Inertia)>().iter(sim.world()).map(|(e, _)| e).collect();
-    let joints: Vec<SphericalJoint> = sim.world_mut().query::<&SphericalJoint>().iter(sim.world()).copied().collect();
+    let joints: Vec<Entity> = sim.world_mut().query_filtered::<Entity, With<OfBodies>>().iter(sim.world()).collect();
     let gravity = sim.scheme().gravity;
     let energy = |sim: &Simulation| -> f64 {
         let of = |&e: &Entity| {
@@ -159,9 +159,9 @@ fn judge(seed: u64) -> Fallible<End> {
         }
         let turned = |e: &Entity| h * sim.world().get::<Velocity>(*e).expect("alive").angular.length();
         fastest = bodies.iter().map(turned).fold(fastest, f64::max);
-        for joint in &joints {
-            let end = |e: Option<Entity>, anchor: DVec3| e.map_or(anchor, |e| pose(&sim, e).point(anchor));
-            let open = end(Some(joint.body1), joint.anchors[0]).distance(end(joint.body2, joint.anchors[1]));
+        for &joint in &joints {
+            let gap = &sim.world().get::<Interaction>(joint).expect("alive").y;
+            let open = gap.iter().map(|g| g * g).sum::<f64>().sqrt();
             // the joint holds in the middle of the step, to third order at its end
             let held = open <= 3.0 * arm * (0.01 + fastest.powi(3) / 24.0);
             if !held && !missed {

@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use super::loads::{BaseMotion, WaterPressure};
 pub use super::study::{DamStudy, InclineStudy, Study};
 use crate::algebra::spatial::Pose;
+use crate::model::joint::JointSpec;
 use crate::model::law::Impact;
 pub use crate::model::scheme::{Friction, Gyroscopic, Treatment};
 
@@ -45,8 +46,8 @@ pub struct Scene {
     pub pair_laws: Vec<PairLaw>,
     /// Bodies in slot order; names are unique.
     pub bodies: Vec<Body>,
-    /// Bilateral joints.
-    pub joints: Vec<SphericalJoint>,
+    /// Joints.
+    pub joints: Vec<Joint>,
     /// Still water against bodies.
     pub water: Vec<WaterPressure>,
     /// Acceleration of the ground.
@@ -424,20 +425,22 @@ pub struct PairLaw {
     pub law: ContactLaw,
 }
 
-/// A spherical joint: one point of each body stays together.
+/// A joint between two bodies, or a body and the world, in their starting positions.
 ///
 /// ```
-/// let pivot = drystone::io::scene::model::SphericalJoint { body1: 0, body2: None, anchor: glam::DVec3::ZERO };
+/// use drystone::model::joint::{JointKind, JointSpec};
+/// let spec = JointSpec::new(JointKind::Spherical);
+/// let pivot = drystone::io::scene::model::Joint { body1: 0, body2: None, spec };
 /// assert!(pivot.body2.is_none(), "hung from the world");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SphericalJoint {
+pub struct Joint {
     /// Index into [`Scene::bodies`].
     pub body1: usize,
     /// Index into [`Scene::bodies`]; `None` is the world.
     pub body2: Option<usize>,
-    /// Common point (m, world) in the starting position.
-    pub anchor: DVec3,
+    /// What it holds, and what acts on it.
+    pub spec: JointSpec,
 }
 
 /// Gravity from an instant on.

@@ -9,13 +9,14 @@ use super::fields::{Field, Fields};
 use super::generate::{self, MadeDam};
 use super::loads::{BaseMotion, Uplift, WaterPressure};
 use super::model::{
-    ContactLaw, DamStudy, Friction, GravityFrom, Gyroscopic, InclineStudy, Material, Motion, PairLaw, Recorded, Recorder, Scene,
-    SolverSettings, SphericalJoint, Study, TimeStepping, Treatment,
+    ContactLaw, DamStudy, Friction, GravityFrom, Gyroscopic, InclineStudy, Joint, Material, Motion, PairLaw, Recorded, Recorder, Scene,
+    SolverSettings, Study, TimeStepping, Treatment,
 };
 use super::motion::samples;
 use super::resources::Resources;
 use super::units::{Quantity, short};
 use crate::geometry::shapes::UNBOUNDED;
+use crate::model::joint::{Freedom, JointKind, JointSpec, Motor};
 use crate::model::law::Impact;
 use crate::numerics::admissible::MU_MAX;
 use crate::simulation::AutoStep;
@@ -190,19 +191,66 @@ fn impulse(field: &Field<'_>, scene: &mut Scene, names: &Names) -> Result<(), Sc
     Ok(())
 }
 
-fn joint(field: &Field<'_>, scene: &Scene, names: &Names) -> Result<SphericalJoint, SceneError> {
+/// Names of the kinds of joints.
+pub(super) const JOINTS: [(&str, JointKind); 9] = [
+    ("spherical", JointKind::Spherical),
+    ("fixed", JointKind::Fixed),
+    ("revolute", JointKind::Revolute),
+    ("prismatic", JointKind::Prismatic),
+    ("cylindrical", JointKind::Cylindrical),
+    ("universal", JointKind::Universal),
+    ("planar", JointKind::Planar),
+    ("distance", JointKind::Distance(0.0)),
+    // a distance that may be less
+    ("rope", JointKind::Distance(1.0)),
+];
+
+fn joint(field: &Field<'_>, scene: &Scene, names: &Names) -> Result<Joint, SceneError> {
     let mut f = field.fields()?;
-    f.or("kind", (), |k| k.choice(&[("spherical", ())]))?;
+    let kind = f.or("kind", JointKind::Spherical, |k| k.choice(&JOINTS))?;
     let body1 = names.body(&f.required("body1")?)?;
     let body2 = f.maybe("body2", |b| if b.text()? == "world" { Ok(None) } else { names.body(&b).map(Some) })?.flatten();
     let anchor = f.required("anchor")?.vector(Quantity::Length)?;
+    let mut spec = JointSpec::new(kind).at(anchor);
+    match kind {
+        JointKind::Spherical | JointKind::Fixed => {}
+        JointKind::Distance(slack) => {
+            spec.anchor2 = f.required("anchor2")?.vector(Quantity::Length)?;
+            spec.slack = slack > 0.0;
+            let length = f.or("length", anchor.distance(spec.anchor2), |l| l.positive(Quantity::Length))?;
+            spec.kind = JointKind::Distance(length);
+        }
+        JointKind::Universal => {
+            spec.axis = f.required("axis")?.direction()?;
+            spec.across = Some(f.required("across")?.direction()?);
+        }
+        _ => spec.axis = f.or("axis", DVec3::Z, |a| a.direction())?,
+    }
+    if let Some(freedom) = spec.freedom() {
+        let [way, speed, effort] = match freedom {
+            Freedom::Angle => [Quantity::Angle, Quantity::AngularVelocity, Quantity::Torque],
+            _ => [Quantity::Length, Quantity::Velocity, Quantity::Force],
+        };
+        spec.limits = f.maybe("limits", |l| l.numbers(way))?;
+        spec.friction = f.or("friction", 0.0, |x| x.non_negative(effort))?;
+        spec.motor = f.maybe("motor", |m| {
+            let mut m = m.fields()?;
+            let motor = Motor { speed: m.required("speed")?.number(speed)?, limit: m.required("limit")?.non_negative(effort)? };
+            m.finish()?;
+            Ok(motor)
+        })?;
+    }
+    if spec.limits.is_some() || spec.slack {
+        spec.restitution = f.or("restitution", 0.0, |e| e.between(0.0, 1.0))?;
+    }
     f.finish()?;
     let moves = |i: usize| scene.bodies[i].motion == Motion::Dynamic;
     if body2 == Some(body1) || !(moves(body1) || body2.is_some_and(moves)) {
         return Err(field
             .error("found a joint that holds no two bodies of which one is dynamic", "join a dynamic body with another one or the world"));
     }
-    Ok(SphericalJoint { body1, body2, anchor })
+    spec.validate().map_err(|reason| field.error(format!("found a joint that cannot be: {reason}"), "correct it"))?;
+    Ok(Joint { body1, body2, spec })
 }
 
 fn water(field: &Field<'_>, scene: &Scene, names: &Names) -> Result<WaterPressure, SceneError> {

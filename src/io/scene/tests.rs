@@ -5,6 +5,7 @@ use glam::{DQuat, DVec3};
 use super::loads::Uplift;
 use super::model::*;
 use super::{Scene, SceneError, SceneSource};
+use crate::model::joint::{JointKind, JointSpec};
 
 const TIME: &str = "[time]\nstep = 1e-3\nend = 1.0\n";
 const BALL: &str = "[[bodies]]\nname = \"ball\"\nshape = { kind = \"ball\", radius = 0.1 }\n";
@@ -111,7 +112,7 @@ fn motion_loads_and_laws() {
     assert_eq!((scene.bodies[0].material, scene.bodies[1].material), (1, 0));
     let Motion::Kinematic(drive) = &scene.bodies[2].motion else { panic!("kinematic") };
     assert_eq!(drive.velocity(1.0).0, DVec3::Z * 2.0);
-    assert_eq!(scene.joints[0], SphericalJoint { body1: 0, body2: Some(2), anchor: DVec3::Z });
+    assert_eq!(scene.joints[0], Joint { body1: 0, body2: Some(2), spec: JointSpec::new(JointKind::Spherical).at(DVec3::Z) });
     assert_eq!((scene.water[0].level(4.0), scene.water[0].uplift), (2.0, Uplift::Linear));
     assert_eq!(scene.base.expect("a base").acceleration(0.5), DVec3::X * 0.5);
     assert_eq!(scene.recorders, [Recorder { what: Recorded::Contacts, every: 0.02 }]);

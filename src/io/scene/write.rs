@@ -6,7 +6,9 @@ use glam::DVec3;
 
 use super::loads::Uplift;
 use super::model::{Body, ContactLaw, Drive, Friction, Gyroscopic, Motion, Recorded, Scene, ShapeSpec, Treatment};
+use super::sections::JOINTS;
 use crate::algebra::spatial::Pose;
+use crate::model::joint::{JointKind, JointSpec};
 use crate::model::law::Impact;
 
 impl Scene {
@@ -65,7 +67,7 @@ impl Scene {
             if let Some(body2) = joint.body2 {
                 writeln!(t, "body2 = {}", text(&self.bodies[body2].name))?;
             }
-            writeln!(t, "anchor = {}", vector(joint.anchor))?;
+            joint_text(t, &joint.spec)?;
         }
         for water in &self.water {
             let names = water.bodies.iter().map(|&i| text(&self.bodies[i].name));
@@ -278,4 +280,35 @@ mod tests {
         let scene = Scene::from_toml(text, "t").unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(Scene::from_toml(&scene.to_toml(), "t").unwrap_or_else(|e| panic!("{e}")), scene);
     }
+}
+
+/// All keys of a joint but its bodies.
+fn joint_text(t: &mut String, spec: &JointSpec) -> std::fmt::Result {
+    let kind = match spec.kind {
+        JointKind::Distance(_) if spec.slack => "rope",
+        JointKind::Distance(_) => "distance",
+        kind => JOINTS.iter().find(|(_, k)| *k == kind).map_or("spherical", |(name, _)| name),
+    };
+    writeln!(t, "kind = \"{kind}\"\nanchor = {}", vector(spec.anchor))?;
+    match spec.kind {
+        JointKind::Spherical | JointKind::Fixed => {}
+        JointKind::Distance(length) => writeln!(t, "anchor2 = {}\nlength = {length:?}", vector(spec.anchor2))?,
+        _ => writeln!(t, "axis = {}", vector(spec.axis))?,
+    }
+    if let Some(across) = spec.across {
+        writeln!(t, "across = {}", vector(across))?;
+    }
+    if let Some([lower, upper]) = spec.limits {
+        writeln!(t, "limits = [{lower:?}, {upper:?}]")?;
+    }
+    if spec.limits.is_some() || spec.slack {
+        writeln!(t, "restitution = {:?}", spec.restitution)?;
+    }
+    if spec.freedom().is_some() {
+        writeln!(t, "friction = {:?}", spec.friction)?;
+    }
+    if let Some(motor) = spec.motor {
+        writeln!(t, "motor = {{ speed = {:?}, limit = {:?} }}", motor.speed, motor.limit)?;
+    }
+    Ok(())
 }

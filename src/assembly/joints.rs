@@ -1,0 +1,273 @@
+//! Rows of the interactions between bodies: joints, and the stops, friction and motors of their coordinates.
+//!
+//! Impulses act at the middle of the step, velocities are matched at its end:
+//!
+//! ```text
+//! H_m v⁺ + (H₁ − H_m) v⁽ⁱ⁾ + c = 0        θ = ½:  H₁ v⁺ = −c when the passes have settled
+//! H_m v⁺ + c = 0                          θ = 1:  the step moves by h v⁺, so H_m v⁺ is its rate of the gap
+//! c = β g/h                               joints
+//! c = max(y, 0)/h + β min(y, 0)/h         stops, `0 ≤ ẏ⁺ + c ⟂ r ≥ 0`; e ẏ⁻ where the coordinate gets there within the step and bounces
+//! c = −speed                              motors and friction, r within h times the bounds
+//! ```
+//!
+//! Rows about angles are multiplied by a length of the lighter body, so that all rows of a joint are velocities (m/s) and one residual can
+//! judge them.
+
+use super::locked::{LeftOut, independent_rows};
+use super::problem::StepProblem;
+use crate::algebra::spatial::Pose;
+use crate::integrator::systems::Pass;
+use crate::model::interaction::{Interaction, OfBodies};
+use crate::model::joint::{MAX_JOINT_ROWS, TwistRow};
+use crate::model::law::{Law, least_impact};
+use crate::model::relation::Relation;
+use crate::model::scheme::{Scheme, Treatment};
+use crate::numerics::admissible::AdmissibleSet;
+use crate::numerics::mixed::{IMMOBILE, MixedProblem, System};
+use crate::numerics::residual::contact_scale;
+use crate::topology::bodies::{Bodies, Body, Slot};
+use bevy_ecs::prelude::*;
+use glam::DVec3;
+
+/// The interaction of each block, and what of its relation the block holds.
+#[derive(Clone, Copy, Debug)]
+pub struct JointRows {
+    /// The interaction.
+    pub entity: Entity,
+    /// Which of its rows the block has: locked axes may leave some empty, or make them follow from the others.
+    pub kept: [bool; MAX_JOINT_ROWS],
+    /// Unit of each row (1, or m/rad).
+    units: [f64; MAX_JOINT_ROWS],
+    /// What the rate of y has beside H v: driven bodies, the end of the step.
+    given: [f64; MAX_JOINT_ROWS],
+}
+
+/// Gap of a joint, in parts of the lengths that it is worked out from, that is rounding. Two joints of one body would contradict each other
+/// by it, and without gravity nothing else gives their errors a scale.
+const PLACES: f64 = 4.0 * f64::EPSILON;
+
+/// Rows of all interactions between bodies, then everything that the solver derives from rows.
+pub fn assemble_blocks(
+    scheme: Res<Scheme>,
+    pass: Res<Pass>,
+    bodies: Res<Bodies>,
+    slots: Query<&Slot>,
+    mut step: ResMut<StepProblem>,
+    interactions: Query<(Entity, &Interaction), With<OfBodies>>,
+) {
+    let StepProblem { problem, answer, joints, left_out, error, .. } = &mut *step;
+    left_out.clear();
+    problem.blocks.clear();
+    problem.jacobians.clear();
+    problem.block_b.clear();
+    joints.clear();
+    let first_pass = pass.number == 0;
+    if first_pass {
+        answer.reactions.blocks.clear();
+    }
+    let mut order: Vec<(Entity, &Interaction)> = interactions.iter().collect();
+    order.sort_by_key(|(e, _)| (e.index_u32(), e.generation().to_bits()));
+    for (entity, interaction) in order {
+        let slot = |k: usize| interaction.systems.get(k).map(|&e| slots.get(e).ok().map(|s| &bodies.rows[s.0 as usize]));
+        let ends = match [slot(0), slot(1)] {
+            [Some(Some(one)), None] => [Some(one), None],
+            [Some(Some(one)), Some(Some(two))] => [Some(one), Some(two)],
+            _ => continue, // one of its bodies has died
+        };
+        let rows = push(&scheme, problem, entity, interaction, ends, left_out);
+        if first_pass {
+            let guess = interaction.lambda.iter().zip(&rows.units).map(|(l, unit)| if scheme.warm_start { l / unit } else { 0.0 });
+            answer.reactions.blocks.extend(guess.zip(rows.kept).filter_map(|(x, kept)| kept.then_some(x)));
+        }
+        joints.push(rows);
+    }
+    *error = problem.prepare().err().map(|e| e.to_string());
+}
+
+/// The rows of a relation at poses of its bodies.
+fn rows_at(relation: &Relation, poses: &[Pose; 2]) -> [TwistRow; MAX_JOINT_ROWS] {
+    let mut rows = [TwistRow::default(); MAX_JOINT_ROWS];
+    match relation {
+        Relation::Joint(joint) => joint.rows(poses, &mut rows),
+        Relation::Coordinate(q) => rows[0] = q.row(poses),
+        _ => {}
+    }
+    rows
+}
+
+/// y of a relation; of a coordinate next to what it was last.
+fn output(relation: &Relation, poses: &[Pose; 2], last: &[f64]) -> [f64; MAX_JOINT_ROWS] {
+    let mut y = [0.0; MAX_JOINT_ROWS];
+    match relation {
+        Relation::Joint(joint) => joint.gap(poses, &mut y),
+        Relation::Coordinate(q) => y[0] = q.output(poses, last.first().copied().unwrap_or(0.0)),
+        _ => {}
+    }
+    y
+}
+
+/// What a row says of the velocities of one body, its angular velocity in body axes.
+fn rate(row: &TwistRow, end: usize, rotation: glam::DQuat, velocity: &crate::model::newton_euler::Velocity) -> f64 {
+    let sign = if end == 0 { 1.0 } else { -1.0 };
+    sign * row.linear.dot(velocity.linear) + row.angular[end].dot(rotation * velocity.angular)
+}
+
+/// The length that stands for a radian: the radius of gyration of the lighter body.
+fn length_of(ends: [Option<&Body>; 2]) -> f64 {
+    let lighter = ends.into_iter().flatten().filter_map(|b| b.inertia).min_by(|a, b| a.mass.total_cmp(&b.mass));
+    lighter.map_or(1.0, |i| (i.principal.max_element() / i.mass).sqrt())
+}
+
+/// Appends the rows of one interaction.
+fn push(
+    scheme: &Scheme,
+    problem: &mut MixedProblem,
+    entity: Entity,
+    interaction: &Interaction,
+    ends: [Option<&Body>; 2],
+    left_out: &mut Vec<LeftOut>,
+) -> JointRows {
+    let h = scheme.time_step;
+    let poses = |of: fn(&Body) -> Pose| ends.map(|e| e.map_or(Pose::default(), of));
+    let relation = &interaction.relation;
+    let n = relation.rows().min(MAX_JOINT_ROWS);
+    let (frames, turns) = match relation {
+        Relation::Joint(joint) => (joint.frames, joint.kind.translations()),
+        Relation::Coordinate(q) => (q.frames, usize::from(q.freedom != crate::model::joint::Freedom::Angle)),
+        _ => ([Pose::default(); 2], 0),
+    };
+    let (start, middle) = (poses(|b| b.pose), poses(|b| b.frame));
+    let mut gap = output(relation, &start, &interaction.y);
+    let rows = rows_at(relation, &middle);
+    let at_end = (scheme.treatment.theta() < 1.0).then(|| rows_at(relation, &poses(|b| b.new_pose)));
+    let mut units = [1.0; MAX_JOINT_ROWS];
+    units[turns..].fill(length_of(ends));
+    let mut jacobians = [[0.0; 6 * MAX_JOINT_ROWS]; 2];
+    let mut systems = [System::Fixed; 2];
+    let mut given = [0.0; MAX_JOINT_ROWS];
+    let mut before = 0.0;
+    let (mut fastest, mut far) = (0.0, 0.0);
+    for (k, end) in ends.into_iter().enumerate() {
+        let anchor = frames[k].position;
+        let Some(body) = end else {
+            far += anchor.length();
+            continue;
+        };
+        far += body.pose.position.length() + anchor.length();
+        fastest += body.velocity.linear.length() + body.velocity.angular.cross(anchor).length();
+        before += rate(&rows[0], k, body.pose.rotation, &body.velocity);
+        let mobile = body.row != IMMOBILE;
+        if mobile {
+            systems[k] = System::Rigid(body.row);
+        }
+        let sign = if k == 0 { 1.0 } else { -1.0 };
+        for (i, row) in rows[..n].iter().enumerate() {
+            let own = rate(row, k, body.frame.rotation, &body.new_velocity);
+            if !mobile {
+                given[i] += units[i] * own;
+                continue;
+            }
+            if let Some(last) = &at_end {
+                given[i] += units[i] * (rate(&last[i], k, body.new_pose.rotation, &body.new_velocity) - own);
+            }
+            jacobians[k][6 * i..6 * i + 3].copy_from_slice(&(units[i] * sign * row.linear).to_array());
+            jacobians[k][6 * i + 3..6 * i + 6].copy_from_slice(&(units[i] * row.angular[k]).to_array());
+        }
+    }
+    if gap[..turns].iter().map(|g| g * g).sum::<f64>().sqrt() <= PLACES * far {
+        gap[..turns].fill(0.0);
+    }
+    gap[turns..n].iter_mut().filter(|g| g.abs() <= PLACES).for_each(|g| *g = 0.0);
+    let mut b = given;
+    let mut set = AdmissibleSet::Free;
+    let mut kept = [false; MAX_JOINT_ROWS];
+    match (&interaction.law, relation) {
+        (Law::Relay { lower, upper }, Relation::Coordinate(q)) => {
+            set = AdmissibleSet::Interval { lower: h * lower / units[0], upper: h * upper / units[0] };
+            given[0] -= units[0] * q.sign * q.speed;
+            b[0] = given[0];
+            kept[0] = true;
+        }
+        (Law::NewtonImpact { e }, Relation::Coordinate(_)) => {
+            set = AdmissibleSet::NonNegative;
+            let (y, least) = (units[0] * gap[0], least_impact(h, scheme.gravity));
+            before *= units[0];
+            let closes = match scheme.treatment {
+                Treatment::GapAware { .. } => *e > 0.0 && before < -least && y + h * before <= 0.0,
+                Treatment::Forecast { .. } => y + 0.5 * h * before <= 0.0,
+            };
+            kept[0] = true;
+            match scheme.treatment {
+                _ if closes => b[0] += e * before,
+                Treatment::GapAware { beta } => b[0] += (if y > 0.0 { y } else { beta * y }) / h,
+                Treatment::Forecast { .. } => kept[0] = false,
+            }
+        }
+        _ => {
+            (0..n).for_each(|i| b[i] += scheme.joint_feedback * units[i] * gap[i] / h);
+            kept[..n].fill(true);
+        }
+    }
+    let independent = independent_rows(&problem.rigid, ends, systems, &jacobians, n);
+    let (mut packed, mut packed_b, mut m) = ([[0.0; 6 * MAX_JOINT_ROWS]; 2], [0.0; MAX_JOINT_ROWS], 0);
+    for i in 0..n {
+        if !kept[i] {
+            continue;
+        }
+        let row = [0, 1].map(|k| std::array::from_fn(|j| jacobians[k][6 * i + j]));
+        if independent[i] {
+            (0..2).for_each(|k| packed[k][6 * m..6 * m + 6].copy_from_slice(&row[k]));
+            packed_b[m] = b[i];
+            m += 1;
+        } else if set == AdmissibleSet::Free {
+            // what rounding and the touch of bodies would leave
+            let reach =
+                |k: usize| ends[k].map_or(0.0, |body| frames[k].position.length() * scheme.touch + 1e-12 * body.pose.position.length());
+            let tolerance = (reach(0) + reach(1)).max(scheme.touch * units[i] * f64::from(u8::from(i >= turns))) / h;
+            let way = rows[i];
+            let direction = if way.linear == DVec3::ZERO { way.angular[0] } else { way.linear }.normalize_or_zero();
+            left_out.push(LeftOut { bodies: ends.map(|e| e.and_then(|b| b.entity)), systems, rows: row, b: b[i], direction, tolerance });
+        }
+        kept[i] = independent[i];
+    }
+    if m > 0 {
+        let used = |k: usize| if systems[k] == System::Fixed { &packed[k][..0] } else { &packed[k][..6 * m] };
+        problem.push_block(set, systems, [used(0), used(1)], &packed_b[..m]);
+        if let Some(block) = problem.blocks.last_mut() {
+            let approach = b[..n].iter().map(|b| b * b).sum::<f64>().sqrt();
+            let own = contact_scale(h, scheme.gravity.length(), approach, f64::INFINITY);
+            block.scale = own.max(super::systems::SUM * fastest);
+        }
+    }
+    JointRows { entity, kept, units, given }
+}
+
+/// Impulses, outputs and their rates back to the interactions.
+pub fn store_joints(step: Res<StepProblem>, bodies: Res<Bodies>, slots: Query<&Slot>, mut interactions: Query<&mut Interaction>) {
+    let mut first = 0;
+    let mut blocks = step.problem.blocks.iter();
+    for joint in &step.joints {
+        let (mut lambda, mut rates) = ([0.0; MAX_JOINT_ROWS], [0.0; MAX_JOINT_ROWS]);
+        let active = joint.kept.contains(&true);
+        if let Some(block) = active.then(|| blocks.next()).flatten() {
+            let mut u = [0.0; MAX_JOINT_ROWS];
+            step.problem.block_velocity(block, &step.answer.velocities, &mut u[..block.rows]);
+            let kept = (0..MAX_JOINT_ROWS).filter(|&i| joint.kept[i]);
+            for (row, i) in kept.enumerate() {
+                lambda[i] = step.answer.reactions.blocks[first + row] * joint.units[i];
+                rates[i] = (u[row] - step.problem.block_b[block.first + row] + joint.given[i]) / joint.units[i];
+            }
+            first += block.rows;
+        }
+        let Ok(mut interaction) = interactions.get_mut(joint.entity) else { continue };
+        let place = |k: usize| {
+            let body = interaction.systems.get(k).and_then(|&e| slots.get(e).ok());
+            body.map_or(Pose::default(), |s| bodies.rows[s.0 as usize].new_pose)
+        };
+        let y = output(&interaction.relation, &[place(0), place(1)], &interaction.y);
+        let interaction = &mut *interaction;
+        interaction.active = active;
+        let parts = [(&mut interaction.lambda, &lambda), (&mut interaction.y_dot, &rates), (&mut interaction.y, &y)];
+        parts.into_iter().for_each(|(to, from)| to.iter_mut().zip(from).for_each(|(to, from)| *to = *from));
+    }
+}

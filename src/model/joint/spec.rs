@@ -1,0 +1,209 @@
+//! A joint as people state it: a kind, a place and an axis in the world, and what acts on its coordinate.
+
+use super::{Coordinate, Freedom, Joint, JointKind};
+use crate::algebra::spatial::Pose;
+use crate::model::interaction::Interaction;
+use crate::model::law::Law;
+use bevy_ecs::prelude::Entity;
+use glam::DVec3;
+use serde::{Deserialize, Serialize};
+
+/// A motor that holds a speed as long as its effort does.
+///
+/// ```
+/// let motor = drystone::model::joint::Motor { speed: 1.0, limit: 20.0 };
+/// assert!(motor.limit > 0.0);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Motor {
+    /// Of body 1 against body 2 (rad/s or m/s).
+    pub speed: f64,
+    /// Largest torque (N m) or force (N).
+    pub limit: f64,
+}
+
+/// A joint to be made where bodies stand.
+///
+/// ```
+/// use drystone::model::joint::{JointKind, JointSpec};
+/// use glam::DVec3;
+/// let hinge = JointSpec::new(JointKind::Revolute).at(DVec3::X).axis(DVec3::Z).between(0.0, 1.5).friction(0.2).motor(1.0, 20.0);
+/// assert!(hinge.validate().is_ok());
+/// assert!(JointSpec::new(JointKind::Fixed).friction(1.0).validate().is_err());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JointSpec {
+    /// What it leaves free.
+    pub kind: JointKind,
+    /// Where (m, world); of [`JointKind::Distance`] the point of body 1.
+    pub anchor: DVec3,
+    /// The point of body 2 of a distance (m, world).
+    pub anchor2: DVec3,
+    /// Axis (world); that of body 1 of a Cardan cross.
+    pub axis: DVec3,
+    /// The other axis of a Cardan cross.
+    pub across: Option<DVec3>,
+    /// A distance that may also be less: a rope.
+    pub slack: bool,
+    /// Range of the coordinate (rad or m), which is 0 where the bodies stand now.
+    pub limits: Option<[f64; 2]>,
+    /// Restitution at the ends of the range, or of a rope.
+    pub restitution: f64,
+    /// Torque (N m) or force (N) of dry friction.
+    pub friction: f64,
+    /// What drives it.
+    pub motor: Option<Motor>,
+}
+
+impl JointSpec {
+    /// At the origin, about or along z, with nothing that acts on its coordinate.
+    pub fn new(kind: JointKind) -> Self {
+        Self {
+            kind,
+            anchor: DVec3::ZERO,
+            anchor2: DVec3::ZERO,
+            axis: DVec3::Z,
+            across: None,
+            slack: false,
+            limits: None,
+            restitution: 0.0,
+            friction: 0.0,
+            motor: None,
+        }
+    }
+
+    /// A rope of a length (m) from a point of body 1 to one of body 2, both in the world.
+    pub fn rope(length: f64, anchor: DVec3, anchor2: DVec3) -> Self {
+        Self { anchor, anchor2, slack: true, ..Self::new(JointKind::Distance(length)) }
+    }
+
+    /// A rod without mass from a point of body 1 to one of body 2, both in the world.
+    pub fn rod(anchor: DVec3, anchor2: DVec3) -> Self {
+        Self { anchor, anchor2, ..Self::new(JointKind::Distance(anchor.distance(anchor2))) }
+    }
+
+    /// With the point in the world (m).
+    pub fn at(self, anchor: DVec3) -> Self {
+        Self { anchor, ..self }
+    }
+
+    /// With the axis in the world.
+    pub fn axis(self, axis: DVec3) -> Self {
+        Self { axis, ..self }
+    }
+
+    /// With the second axis of a Cardan cross.
+    pub fn across(self, across: DVec3) -> Self {
+        Self { across: Some(across), ..self }
+    }
+
+    /// With stops.
+    pub fn between(self, lower: f64, upper: f64) -> Self {
+        Self { limits: Some([lower, upper]), ..self }
+    }
+
+    /// With restitution at the stops.
+    pub fn restitution(self, e: f64) -> Self {
+        Self { restitution: e, ..self }
+    }
+
+    /// With dry friction.
+    pub fn friction(self, friction: f64) -> Self {
+        Self { friction, ..self }
+    }
+
+    /// With a motor.
+    pub fn motor(self, speed: f64, limit: f64) -> Self {
+        Self { motor: Some(Motor { speed, limit }), ..self }
+    }
+
+    /// What stops, friction and motor act on; none of a joint that leaves nothing free, or more than one thing of a kind.
+    pub fn freedom(&self) -> Option<Freedom> {
+        match self.kind {
+            JointKind::Revolute => Some(Freedom::Angle),
+            JointKind::Prismatic | JointKind::Cylindrical => Some(Freedom::Displacement),
+            JointKind::Fixed | JointKind::Spherical | JointKind::Universal | JointKind::Planar | JointKind::Distance(_) => None,
+        }
+    }
+
+    /// Checks the numbers, and that what acts on a coordinate finds one.
+    pub fn validate(&self) -> Result<(), String> {
+        let vectors = [("anchor", self.anchor), ("anchor2", self.anchor2), ("axis", self.axis)];
+        if let Some((name, found)) = vectors.into_iter().find(|(_, v)| !v.is_finite()) {
+            return Err(format!("{name} is {found}; finite numbers are needed"));
+        }
+        if self.axis.length() < f64::MIN_POSITIVE {
+            return Err("the axis has no length; name a direction".into());
+        }
+        if let Some(across) = self.across
+            && !(across.is_finite() && across.normalize_or_zero().dot(self.axis.normalize_or_zero()).abs() < 1e-6 && across.length() > 0.0)
+        {
+            return Err(format!("the second axis is {across}; a direction at right angles to the first is needed"));
+        }
+        if let JointKind::Distance(length) = self.kind
+            && !(length > 0.0 && length.is_finite())
+        {
+            return Err(format!("the distance is {length} m; a positive number is needed"));
+        }
+        let acts = [("limits", self.limits.is_some()), ("friction", self.friction != 0.0), ("a motor", self.motor.is_some())];
+        if let (None, Some((name, _))) = (self.freedom(), acts.into_iter().find(|(_, there)| *there)) {
+            return Err(format!("{name} of a joint needs one coordinate; revolute, prismatic and cylindrical joints have one"));
+        }
+        if let Some([lower, upper]) = self.limits
+            && !(lower <= 0.0 && upper >= 0.0 && lower < upper)
+        {
+            return Err(format!("the limits are {lower} and {upper}; the coordinate starts at 0, which has to lie between them"));
+        }
+        if !(0.0..=1.0).contains(&self.restitution) {
+            return Err(format!("restitution is {}; 0 to 1 is needed", self.restitution));
+        }
+        if !(self.friction >= 0.0 && self.friction.is_finite()) {
+            return Err(format!("friction is {}; a number not below 0 is needed", self.friction));
+        }
+        match self.motor {
+            Some(Motor { speed, limit }) if !(speed.is_finite() && limit >= 0.0) => {
+                Err(format!("the motor has speed {speed} and limit {limit}; a finite speed and a limit not below 0 are needed"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The interactions that make the joint between a body and another one, or the world, at the poses they have: the joint itself first
+    /// (but for a rope), then stops, friction, motor.
+    pub fn interactions(&self, body: (Entity, Pose), other: Option<(Entity, Pose)>) -> Result<Vec<Interaction>, String> {
+        self.validate()?;
+        let (one, pose1) = body;
+        let pose2 = other.map_or(Pose::default(), |(_, pose)| pose);
+        let systems: Vec<Entity> = std::iter::once(one).chain(other.map(|(e, _)| e)).collect();
+        let joint = match self.kind {
+            JointKind::Distance(_) => {
+                let frames = [(pose1, self.anchor), (pose2, self.anchor2)].map(|(pose, x)| Pose::at(pose.local_point(x)));
+                Joint { kind: self.kind, frames }
+            }
+            kind => Joint::at(kind, [&pose1, &pose2], self.anchor, self.axis, self.across),
+        };
+        let mut made = Vec::new();
+        let mut add = |relation: crate::model::relation::Relation, law: Law| made.push(Interaction::new(systems.clone(), relation, law));
+        if let (JointKind::Distance(length), true) = (self.kind, self.slack) {
+            let far = Coordinate::new(Freedom::Distance, joint.frames).at_most(length);
+            add(far.into(), Law::NewtonImpact { e: self.restitution });
+            return Ok(made);
+        }
+        add(joint.into(), Law::Equality);
+        let Some(freedom) = self.freedom() else { return Ok(made) };
+        let q = Coordinate::new(freedom, joint.frames);
+        if let Some([lower, upper]) = self.limits {
+            let stops = [(lower, q.at_least(lower)), (upper, q.at_most(upper))];
+            for (_, stop) in stops.into_iter().filter(|(at, _)| at.is_finite()) {
+                add(stop.into(), Law::NewtonImpact { e: self.restitution });
+            }
+        }
+        if self.friction > 0.0 {
+            add(q.into(), Law::Relay { lower: -self.friction, upper: self.friction });
+        }
+        if let Some(Motor { speed, limit }) = self.motor {
+            add(q.with_speed(speed).into(), Law::Relay { lower: -limit, upper: limit });
+        }
+        Ok(made)
+    }
+}
