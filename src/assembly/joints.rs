@@ -154,7 +154,8 @@ fn push(
             continue;
         };
         far += body.pose.position.length() + anchor.length();
-        fastest += body.velocity.linear.length() + body.velocity.angular.cross(anchor).length();
+        let spin = if turns < n { units[turns] * body.velocity.angular.length() } else { 0.0 };
+        fastest += body.velocity.linear.length() + body.velocity.angular.cross(anchor).length() + spin;
         before += rate(&rows[0], k, body.pose.rotation, &body.velocity);
         let mobile = body.row != IMMOBILE;
         if mobile {

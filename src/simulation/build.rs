@@ -185,7 +185,7 @@ impl Simulation {
     /// use drystone::simulation::{Body, Simulation};
     /// use glam::DVec3;
     /// let mut sim = Simulation::default();
-    /// let door = sim.spawn_body(Body::point(20.0, DVec3::new(0.4, 0.0, 1.0)))?;
+    /// let door = sim.spawn_body(Body::point(20.0, DVec3::splat(0.5)).at(DVec3::new(0.4, 0.0, 1.0)))?;
     /// let hinge = JointSpec::new(JointKind::Revolute).at(DVec3::Z).axis(DVec3::Z).between(0.0, 0.5).motor(1.0, 50.0);
     /// let parts = sim.add_joint(door, None, &hinge)?;
     /// sim.run_until(1.0)?;

@@ -6,6 +6,7 @@ mod hinge;
 mod hyperstatic;
 mod impact;
 mod incline;
+mod joints;
 mod lagged;
 mod logs;
 mod overlap;

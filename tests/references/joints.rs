@@ -2,16 +2,18 @@
 
 use super::table::{Case, Fallible, Table, within};
 use bevy_ecs::prelude::Entity;
+use drystone::algebra::spatial::Pose;
 use drystone::cluster::NewtonLoop;
 use drystone::cluster::Signal::{Output, State, Time};
 use drystone::model::dynamical_system::{Frame, NewtonEuler};
 use drystone::model::integrator::{Integrator, Projection};
 use drystone::model::interaction::Interaction;
+use drystone::model::joint::{Joint, JointKind};
 use drystone::model::law::Law;
 use drystone::model::operator::Operator;
 use drystone::model::relation::LagrangianNonlinear;
 use drystone::simulation::Simulation;
-use glam::{DMat3, DQuat, DVec3};
+use glam::{DQuat, DVec3};
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, FRAC_PI_8, SQRT_2};
 
 const BACKWARD: Integrator = Integrator::MoreauJean { theta: 1.0, gamma: 0.5, projection: Projection::None };
@@ -39,63 +41,14 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-fn rotation(q: &[f64]) -> DQuat {
-    DQuat::from_xyzw(q[4], q[5], q[6], q[3])
-}
-
-fn skew(a: DVec3) -> DMat3 {
-    DMat3::from_cols(DVec3::new(0.0, a.z, -a.y), DVec3::new(-a.z, 0.0, a.x), DVec3::new(a.y, -a.x, 0.0))
-}
-
-/// Writes a 3 × 3 block into rows of this length.
-fn put(out: &mut [f64], columns: usize, row: usize, column: usize, block: DMat3) {
-    for (i, j) in (0..3).flat_map(|i| (0..3).map(move |j| (i, j))) {
-        out[(row + i) * columns + column + j] = block.col(j)[i];
-    }
-}
-
 /// A point of a body (body axes) stays at the origin of the world.
-fn pivot(r: DVec3) -> LagrangianNonlinear {
-    let h = Operator::function(move |at, y| y.copy_from_slice(&(DVec3::from_slice(at.q) + rotation(at.q) * r).to_array()));
-    LagrangianNonlinear::new(3, h).with_jacobian(Operator::function(move |at, g| {
-        put(g, 6, 0, 0, DMat3::IDENTITY);
-        put(g, 6, 0, 3, DMat3::from_quat(rotation(at.q)) * skew(r) * -1.0);
-    }))
+fn pivot(r: DVec3) -> Joint {
+    hinge(r, DVec3::ZERO)
 }
 
 /// A point of one body stays at a point of another.
-fn hinge(a: DVec3, b: DVec3) -> LagrangianNonlinear {
-    let h = Operator::function(move |at, y| {
-        let (p, q) = at.q.split_at(7);
-        let apart = DVec3::from_slice(p) + rotation(p) * a - DVec3::from_slice(q) - rotation(q) * b;
-        y.copy_from_slice(&apart.to_array());
-    });
-    LagrangianNonlinear::new(3, h).with_jacobian(Operator::function(move |at, g| {
-        let (p, q) = at.q.split_at(7);
-        put(g, 12, 0, 0, DMat3::IDENTITY);
-        put(g, 12, 0, 3, DMat3::from_quat(rotation(p)) * skew(a) * -1.0);
-        put(g, 12, 0, 6, DMat3::IDENTITY * -1.0);
-        put(g, 12, 0, 9, DMat3::from_quat(rotation(q)) * skew(b));
-    }))
-}
-
-/// A body slides along its own x axis through the origin and does not turn.
-fn slider(start: DQuat) -> LagrangianNonlinear {
-    let h = Operator::function(move |at, y| {
-        let p = rotation(at.q).inverse() * -DVec3::from_slice(at.q);
-        let turn = rotation(at.q) * start.inverse();
-        y.copy_from_slice(&[p.y, p.z, 2.0 * turn.x, 2.0 * turn.y, 2.0 * turn.z]);
-    });
-    LagrangianNonlinear::new(5, h).with_jacobian(Operator::function(|at, g| {
-        let r = DMat3::from_quat(rotation(at.q));
-        let p = r.transpose() * -DVec3::from_slice(at.q);
-        let (shift, turn) = (r.transpose() * -1.0, skew(p));
-        for (row, i) in [1, 2].into_iter().enumerate() {
-            g[row * 6..row * 6 + 3].copy_from_slice(&shift.row(i).to_array());
-            g[row * 6 + 3..row * 6 + 6].copy_from_slice(&turn.row(i).to_array());
-        }
-        put(g, 6, 2, 3, r);
-    }))
+fn hinge(a: DVec3, b: DVec3) -> Joint {
+    Joint::new(JointKind::Spherical, Pose::at(a), Pose::at(b))
 }
 
 fn quaternion(angle: f64) -> [f64; 4] {
@@ -140,7 +93,9 @@ fn beams() -> Fallible<Table> {
     sim.spawn_interaction(Interaction::new([bodies[0]], pivot(turned(0).inverse() * -centre(0)), Law::Equality));
     sim.spawn_interaction(Interaction::new([bodies[0], bodies[1]], hinge(tip, seen(0, tip, 1)), Law::Equality));
     sim.spawn_interaction(Interaction::new([bodies[1], bodies[2]], hinge(-tip, seen(1, -tip, 2)), Law::Equality));
-    sim.spawn_interaction(Interaction::new([bodies[2]], slider(turned(2)), Law::Equality));
+    // it slides along its own x axis, which starts along −z
+    let rail = Joint::at(JointKind::Prismatic, [&Pose::new(centre(2), turned(2)), &Pose::default()], DVec3::ZERO, DVec3::NEG_Z, None);
+    sim.spawn_interaction(Interaction::new([bodies[2]], rail, Law::Equality));
     let floor = LagrangianNonlinear::new(1, Operator::function(|at, y| y[0] = at.q[2] + 2.3));
     let floor = floor.with_jacobian([0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
     sim.spawn_interaction(Interaction::new([bodies[2]], floor, Law::NewtonImpact { e: 0.9 }));

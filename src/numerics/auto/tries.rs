@@ -12,6 +12,7 @@
 //! Where Coulomb's law was out of reach time and again, islands of this size go straight to the lagged law for a while
 //! ([`super::memory`]): the tries would cost many times what it costs.
 
+use super::super::admissible::AdmissibleSet;
 use super::super::feasibility::{contradiction, jam, runs_away};
 use super::super::global::{GlobalSolver, auto::GlobalAuto};
 use super::super::mixed::{Answer, MixedProblem};
@@ -111,11 +112,12 @@ impl<'a> Tries<'a> {
         found.report(Report { status, ended_by, ..self.best })
     }
 
-    /// Newton with the shift of each iterate, for a pile that sticks, which it solves far beyond the tolerance; then Newton with the
+    /// Newton with the shift of each iterate, for what has none, and for a pile that sticks, which it solves far beyond the tolerance; then Newton with the
     /// derivative of the shift.
     fn exact(&mut self) -> bool {
         let auto = *self.auto;
-        let few = if at_rest(self.p, self.answer, &mut self.work.rows) { auto.max_newton } else { auto.max_newton.min(NEWTON) };
+        let whole = is_convex(self.p) || at_rest(self.p, self.answer, &mut self.work.rows);
+        let few = if whole { auto.max_newton } else { auto.max_newton.min(NEWTON) };
         let newton = newton::ProximalNewton { max_iterations: few, ..auto.newton() };
         self.attempt(Method::Newton, |p, answer, work| Some(newton.solve(p, answer, &mut work.newton)))
             || self.best.error() <= ROUNDING
@@ -313,6 +315,12 @@ impl<'a> Tries<'a> {
     fn rows(&self) -> usize {
         3 * self.p.contacts.len() + self.p.block_b.len()
     }
+}
+
+/// Whether no law has a shift: joints, motors, contacts without friction.
+fn is_convex(p: &MixedProblem) -> bool {
+    use AdmissibleSet::{Free, Interval, NonNegative, SecondOrder};
+    p.contacts.iter().all(|c| c.mu == 0.0) && p.blocks.iter().all(|b| matches!(b.set, Free | NonNegative | Interval { .. } | SecondOrder { .. }))
 }
 
 /// The convex problem of the known shifts in `p.lagged`: from the guess where that is near, else from nothing.
