@@ -218,6 +218,12 @@ const SCENES: &[BuiltIn] = &[
         toml: toml!("spinning_top"),
     },
     BuiltIn {
+        name: "door",
+        about: "a motor opens a door on a hinge, whose knob pushes a row of blocks over",
+        parameters: &[Parameter::new("torque", "80", "N m", "most that the motor gives", "joints.0.motor.limit")],
+        toml: toml!("door"),
+    },
+    BuiltIn {
         name: "terrain_mesh",
         about: "balls and blocks fall on hilly ground, a triangle mesh",
         parameters: &[Parameter::new("balls", "60", "", "number of balls", "generate.pour.0.count")],
