@@ -1,5 +1,6 @@
 //! The files of a run under `--out`.
 
+use crate::diagnostics::joints;
 use crate::diagnostics::summary::Summary;
 use crate::io::error::{OutputError, replace_file};
 use crate::io::plot::{Curve, History, write_history};
@@ -7,6 +8,7 @@ use crate::io::scene::model::{Recorded, Scene};
 use crate::io::table::{StepTable, read_table, write_bodies};
 use crate::io::view::Window;
 use crate::io::vtk::VtkSeries;
+use crate::scenes::Built;
 use crate::simulation::{Simulation, StepReport};
 use bevy_ecs::prelude::Entity;
 use std::path::{Path, PathBuf};
@@ -54,6 +56,8 @@ pub(super) struct Output {
     window: Window,
     series: VtkSeries,
     steps: StepTable,
+    joints: Vec<Vec<Entity>>,
+    joint_table: Option<StepTable>,
     film_every: f64,
     steps_every: f64,
     title: String,
@@ -62,7 +66,7 @@ pub(super) struct Output {
 
 impl Output {
     /// Starts the files, or continues them after the step and time that a checkpoint reached.
-    pub(super) fn new(directory: &Path, scene: &Scene, entities: &[Entity], resumed: Option<(u64, f64)>) -> Result<Self, OutputError> {
+    pub(super) fn new(directory: &Path, scene: &Scene, built: &Built, resumed: Option<(u64, f64)>) -> Result<Self, OutputError> {
         std::fs::create_dir_all(directory).map_err(OutputError::file(directory, "created"))?;
         let every = |kinds: &[Recorded]| {
             let wanted = scene.recorders.iter().filter(|r| kinds.contains(&r.what)).map(|r| r.every);
@@ -71,15 +75,25 @@ impl Output {
         let film_every = every(&[Recorded::Bodies, Recorded::Contacts]);
         let steps_every = every(&[Recorded::Steps]);
         let table = directory.join("steps.csv");
+        let names: Vec<String> = scene.joints.iter().flat_map(|j| joints::COLUMNS.map(|c| format!("{}.{c}", j.name))).collect();
+        let names: Vec<&str> = std::iter::once("time").chain(names.iter().map(String::as_str)).collect();
+        let of_joints = directory.join("joints.csv");
+        let joint_table = match resumed {
+            _ if scene.joints.is_empty() => None,
+            None => Some(StepTable::create(&of_joints, &names)?),
+            Some((_, time)) => Some(StepTable::resume(&of_joints, &names, time)?),
+        };
         let (series, steps) = match resumed {
             None => (VtkSeries::create(directory)?, StepTable::create(&table, &COLUMNS)?),
             Some((step, time)) => (VtkSeries::resume(directory, step)?, StepTable::resume(&table, &COLUMNS, time)?),
         };
         Ok(Self {
             directory: directory.to_owned(),
-            window: Window::new(entities.to_vec()),
+            window: Window::new(built.entities.clone()),
             series,
             steps,
+            joints: built.joints.clone(),
+            joint_table,
             film_every: if film_every.is_finite() { film_every } else { FILM },
             steps_every: if steps_every.is_finite() { steps_every } else { 0.0 },
             title: if scene.title.is_empty() { scene.name.clone() } else { scene.title.clone() },
@@ -98,6 +112,10 @@ impl Output {
     pub(super) fn step(&mut self, report: &StepReport, simulation: &Simulation) -> Result<(), OutputError> {
         if due(report.time, report.step_size, self.steps_every) {
             self.steps.row(&row(report))?;
+            if let Some(table) = &mut self.joint_table {
+                let figures = self.joints.iter().flat_map(|parts| joints::state(simulation, parts).values());
+                table.row(&std::iter::once(report.time).chain(figures).collect::<Vec<f64>>())?;
+            }
         }
         if due(report.time, report.step_size, self.film_every) {
             self.series.write(&self.window.look(simulation))?;

@@ -170,7 +170,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
         None => None,
         Some(directory) => {
             let reached = run.resumed.then(|| (run.built.simulation.steps(), run.built.simulation.time()));
-            let mut output = Output::new(directory, &run.scene, &run.built.entities, reached).map_err(Failure::input)?;
+            let mut output = Output::new(directory, &run.scene, &run.built, reached).map_err(Failure::input)?;
             if !run.resumed {
                 output.start(&run.built.simulation).map_err(Failure::input)?;
             }

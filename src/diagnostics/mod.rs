@@ -4,6 +4,7 @@ mod certificate;
 pub mod check;
 pub mod convergence;
 pub mod energy;
+pub mod joints;
 pub mod postmortem;
 pub mod problem;
 mod studies;

@@ -104,7 +104,7 @@ pub fn last_step(scene: &Scene, entities: &[Entity], simulation: &Simulation) ->
         };
         let poses = ends.map(|slot| slot.map_or(Pose::default(), |slot| bodies.rows[slot as usize].pose));
         if let Some(spec) = stated(interaction, &poses) {
-            alone.joints.push(model::Joint { body1, body2, spec });
+            alone.joints.push(model::Joint { name: format!("joint{}", alone.joints.len()), body1, body2, spec });
         }
     }
     Some(alone)

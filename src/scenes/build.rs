@@ -72,6 +72,8 @@ pub struct Built {
     pub simulation: Simulation,
     /// Entity of each body, by its index in the scene; a body that is born later has one already.
     pub entities: Vec<Entity>,
+    /// Interactions of each joint, by its index in the scene: see [`Simulation::add_joint`].
+    pub joints: Vec<Vec<Entity>>,
 }
 
 /// Builds the simulation of a scene; slots are in the order of its bodies.
@@ -113,13 +115,14 @@ pub fn build(scene: &Scene) -> Result<Built, BuildError> {
     for gravity in scene.gravity.iter().filter(|g| g.time > 0.0) {
         simulation.at(gravity.time, Event::Gravity(gravity.acceleration));
     }
+    let mut joints = Vec::new();
     for joint in &scene.joints {
         let ends = [Some(joint.body1), joint.body2];
         if let Some(late) = ends.into_iter().flatten().find(|&i| scene.bodies[i].birth > 0.0) {
             let reason = "it is born after the start, and a joint needs both bodies at the start; set birth to 0".to_owned();
             return Err(BuildError::Body { body: scene.bodies[late].name.clone(), reason });
         }
-        simulation.add_joint(entities[joint.body1], joint.body2.map(|i| entities[i]), &joint.spec)?;
+        joints.push(simulation.add_joint(entities[joint.body1], joint.body2.map(|i| entities[i]), &joint.spec)?);
     }
     for water in &scene.water {
         add_water(&mut simulation, scene, water, &entities)?;
@@ -133,7 +136,7 @@ pub fn build(scene: &Scene) -> Result<Built, BuildError> {
             }
         });
     }
-    Ok(Built { simulation, entities })
+    Ok(Built { simulation, entities, joints })
 }
 
 /// Builds a scene and steps it to its end; the summary is that of the whole run.

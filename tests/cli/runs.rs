@@ -217,3 +217,19 @@ fn what_locks_hold_is_left_behind_too() {
     assert_eq!((&alone["infeasible_steps"], &alone["bodies"]), (&1.into(), &3.into()), "{alone}");
     assert!(alone["warnings"].to_string().contains("y axis is locked"), "{}", alone["warnings"]);
 }
+
+#[test]
+fn a_scene_with_joints_writes_what_they_do() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let out = dir.path().join("out");
+    let run = output(&["run", "door", "--until", "0.5", "--out", out.to_str().expect("plain")]);
+    assert!(run.status.success(), "{}", text(&run.stderr));
+    let table = std::fs::read_to_string(out.join("joints.csv")).expect("written");
+    let mut lines = table.lines();
+    let header: Vec<&str> = lines.next().expect("a header").split(',').collect();
+    assert_eq!(header[..3], ["time", "hinge.coordinate", "hinge.speed"]);
+    let last: Vec<f64> = lines.last().expect("rows").split(',').map(|x| x.parse().expect("a number")).collect();
+    let value = |name: &str| last[header.iter().position(|h| *h == format!("hinge.{name}")).expect(name)];
+    assert!(value("coordinate") > 0.1 && value("speed") > 0.5, "the door opens");
+    assert!((value("friction") + 2.0).abs() < 1e-6 && value("motor") > 0.0 && value("gap") < 1e-4);
+}

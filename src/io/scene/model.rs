@@ -430,11 +430,13 @@ pub struct PairLaw {
 /// ```
 /// use drystone::model::joint::{JointKind, JointSpec};
 /// let spec = JointSpec::new(JointKind::Spherical);
-/// let pivot = drystone::io::scene::model::Joint { body1: 0, body2: None, spec };
+/// let pivot = drystone::io::scene::model::Joint { name: "pivot".into(), body1: 0, body2: None, spec };
 /// assert!(pivot.body2.is_none(), "hung from the world");
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Joint {
+    /// What people call it.
+    pub name: String,
     /// Index into [`Scene::bodies`].
     pub body1: usize,
     /// Index into [`Scene::bodies`]; `None` is the world.

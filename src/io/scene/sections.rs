@@ -207,6 +207,10 @@ pub(super) const JOINTS: [(&str, JointKind); 9] = [
 
 fn joint(field: &Field<'_>, scene: &Scene, names: &Names) -> Result<Joint, SceneError> {
     let mut f = field.fields()?;
+    let name = f.or("name", format!("joint{}", scene.joints.len()), |n| bodies::name(&n))?;
+    if scene.joints.iter().any(|j| j.name == name) {
+        return Err(field.error(format!("found a second joint named {name:?}"), "give each joint a name of its own"));
+    }
     let kind = f.or("kind", JointKind::Spherical, |k| k.choice(&JOINTS))?;
     let body1 = names.body(&f.required("body1")?)?;
     let body2 = f.maybe("body2", |b| if b.text()? == "world" { Ok(None) } else { names.body(&b).map(Some) })?.flatten();
@@ -250,7 +254,7 @@ fn joint(field: &Field<'_>, scene: &Scene, names: &Names) -> Result<Joint, Scene
             .error("found a joint that holds no two bodies of which one is dynamic", "join a dynamic body with another one or the world"));
     }
     spec.validate().map_err(|reason| field.error(format!("found a joint that cannot be: {reason}"), "correct it"))?;
-    Ok(Joint { body1, body2, spec })
+    Ok(Joint { name, body1, body2, spec })
 }
 
 fn water(field: &Field<'_>, scene: &Scene, names: &Names) -> Result<WaterPressure, SceneError> {

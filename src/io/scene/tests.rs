@@ -112,7 +112,10 @@ fn motion_loads_and_laws() {
     assert_eq!((scene.bodies[0].material, scene.bodies[1].material), (1, 0));
     let Motion::Kinematic(drive) = &scene.bodies[2].motion else { panic!("kinematic") };
     assert_eq!(drive.velocity(1.0).0, DVec3::Z * 2.0);
-    assert_eq!(scene.joints[0], Joint { body1: 0, body2: Some(2), spec: JointSpec::new(JointKind::Spherical).at(DVec3::Z) });
+    assert_eq!(
+        scene.joints[0],
+        Joint { name: "joint0".into(), body1: 0, body2: Some(2), spec: JointSpec::new(JointKind::Spherical).at(DVec3::Z) }
+    );
     assert_eq!((scene.water[0].level(4.0), scene.water[0].uplift), (2.0, Uplift::Linear));
     assert_eq!(scene.base.expect("a base").acceleration(0.5), DVec3::X * 0.5);
     assert_eq!(scene.recorders, [Recorder { what: Recorded::Contacts, every: 0.02 }]);

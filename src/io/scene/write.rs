@@ -63,7 +63,7 @@ impl Scene {
             self.body_text(t, body)?;
         }
         for joint in &self.joints {
-            writeln!(t, "\n[[joints]]\nbody1 = {}", text(&self.bodies[joint.body1].name))?;
+            writeln!(t, "\n[[joints]]\nname = {}\nbody1 = {}", text(&joint.name), text(&self.bodies[joint.body1].name))?;
             if let Some(body2) = joint.body2 {
                 writeln!(t, "body2 = {}", text(&self.bodies[body2].name))?;
             }

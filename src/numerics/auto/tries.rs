@@ -320,7 +320,8 @@ impl<'a> Tries<'a> {
 /// Whether no law has a shift: joints, motors, contacts without friction.
 fn is_convex(p: &MixedProblem) -> bool {
     use AdmissibleSet::{Free, Interval, NonNegative, SecondOrder};
-    p.contacts.iter().all(|c| c.mu == 0.0) && p.blocks.iter().all(|b| matches!(b.set, Free | NonNegative | Interval { .. } | SecondOrder { .. }))
+    p.contacts.iter().all(|c| c.mu == 0.0)
+        && p.blocks.iter().all(|b| matches!(b.set, Free | NonNegative | Interval { .. } | SecondOrder { .. }))
 }
 
 /// The convex problem of the known shifts in `p.lagged`: from the guess where that is near, else from nothing.
