@@ -382,11 +382,12 @@ pub fn assemble_blocks(
     mut step: ResMut<StepProblem>,
     mut joints: Query<(Entity, &mut SphericalJoint)>,
 ) {
-    let StepProblem { problem, answer, joints: joined, left_out, error, .. } = &mut *step;
+    let StepProblem { problem, answer, joints: joined, left_out, carried, error, .. } = &mut *step;
     left_out.clear();
     problem.blocks.clear();
     problem.jacobians.clear();
     problem.block_b.clear();
+    carried.clear();
     joined.clear();
     let first_pass = pass.number == 0;
     if first_pass {
@@ -401,7 +402,7 @@ pub fn assemble_blocks(
         if ends[0].is_none() || (joint.body2.is_some() && ends[1].is_none()) {
             continue; // a body of the joint has died
         }
-        let kept = push_joint(&scheme, problem, ends, &mut joint, left_out);
+        let kept = push_joint(&scheme, problem, ends, &mut joint, (left_out, carried));
         joined.push((entity, kept));
         if first_pass {
             let guess = if scheme.warm_start { joint.reaction } else { DVec3::ZERO };
@@ -427,14 +428,13 @@ fn push_joint(
     problem: &mut crate::numerics::mixed::MixedProblem,
     ends: [Option<&Body>; 2],
     joint: &mut SphericalJoint,
-    left_out: &mut Vec<LeftOut>,
+    (left_out, carried): (&mut Vec<LeftOut>, &mut Vec<f64>),
 ) -> [bool; 3] {
     let anchors = joint.anchors;
     let end_of_step = scheme.treatment.theta() < 1.0;
     let mut rows = [[0.0; 18]; 2];
     let mut systems = [System::Fixed; 2];
-    let mut b = DVec3::ZERO;
-    let mut gap = DVec3::ZERO;
+    let [mut b, mut driven, mut gap] = [DVec3::ZERO; 3];
     let (mut fastest, mut far) = (0.0, 0.0);
     for (k, (end, sign)) in ends.into_iter().zip([1.0, -1.0]).enumerate() {
         let Some(body) = end else {
@@ -448,7 +448,7 @@ fn push_joint(
         let arm = body.frame.rotation * anchors[k];
         let middle = body.new_velocity.linear + (body.frame.rotation * body.new_velocity.angular).cross(arm);
         if body.row == IMMOBILE {
-            b += sign * middle;
+            driven += sign * middle;
             continue;
         }
         if end_of_step {
@@ -468,7 +468,7 @@ fn push_joint(
     if gap.length() <= PLACES * far {
         gap = DVec3::ZERO;
     }
-    b += scheme.joint_feedback * gap / scheme.time_step;
+    b += driven + scheme.joint_feedback * gap / scheme.time_step;
     joint.gap = gap;
     let kept = independent_rows(&problem.rigid, ends, systems, &rows);
     let (mut packed, mut packed_b, mut n) = ([[0.0; 18]; 2], [0.0; 3], 0);
@@ -477,6 +477,7 @@ fn push_joint(
         if kept[i] {
             (0..2).for_each(|k| packed[k][6 * n..6 * n + 6].copy_from_slice(&row[k]));
             packed_b[n] = b[i];
+            carried.push(driven[i]);
             n += 1;
         } else {
             // what rounding and the touch of bodies would leave

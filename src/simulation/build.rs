@@ -54,6 +54,7 @@ impl Simulation {
             abort: None,
             periodic: Vec::new(),
             auto_step: None,
+            kept: super::parts::Kept::default(),
         }
     }
 

@@ -1,0 +1,172 @@
+//! Steps that are solved in parts, where bodies in joints turn far.
+//!
+//! ```text
+//! H(R(½ h ω⁺)) v⁺ = 0        the arms of joints are those of the middle of the step
+//! h = D/2ᵏ                   D: the step, k: the least for which every part can be solved
+//! ```
+//!
+//! The passes that look for the middle settle while bodies turn by up to about a radian in the step; a blow at a door or at a pair that flies
+//! turns them by many. Such a step is begun anew, with halves of its length, as often as it needs. A part is a step like any other: its
+//! contacts are found anew, its impacts are its own. Only the clock and the certificate, which is that of the worst part, know of the whole.
+
+use super::run::{Simulation, SimulationError, StepReport};
+use crate::integrator::systems::Pass;
+use crate::model::contact::{Manifold, TurnedArms};
+use crate::model::interaction::SphericalJoint;
+use crate::model::newton_euler::{AppliedForce, Velocity};
+use crate::model::scheme::Clock;
+use crate::numerics::{Report, Status};
+use crate::topology::bodies::Bodies;
+use bevy_ecs::prelude::*;
+use glam::DVec3;
+
+/// A joint whose arm turns by more than this (rad) in a part is not tried.
+const HOPELESS: f64 = 1.0;
+/// Passes of bodies in joints that turn by less than this (rad) fail for another reason.
+const LITTLE: f64 = 0.1;
+/// Halvings of a step.
+const MOST: u32 = 12;
+
+/// Contact points as they are before a step that may be begun anew.
+#[derive(Debug, Default)]
+pub(super) struct Kept {
+    entities: Vec<Entity>,
+    manifolds: Vec<Manifold>,
+}
+
+impl Simulation {
+    /// Moves the bodies by a time step, in as many parts as it needs.
+    pub(super) fn move_bodies(&mut self, blows: &[(Entity, AppliedForce)]) -> Result<StepReport, SimulationError> {
+        let (start, whole) = (self.time(), self.time_step());
+        let mut joints = self.world.query::<&SphericalJoint>();
+        let jointed = joints.iter(&self.world).next().is_some();
+        let (mut cut, mut index, mut sum) = (0, 0u64, None);
+        let done = loop {
+            while jointed && cut < MOST && self.largest_turn() > HOPELESS {
+                (cut, index) = self.halve(cut, index);
+            }
+            let clock = self.world.resource_mut::<Clock>().into_inner();
+            clock.time = if index == 0 { start } else { start + index as f64 * whole / (1u64 << cut) as f64 };
+            if jointed {
+                self.keep_points();
+            }
+            let tried = self.try_step(if index == 0 { blows } else { &[] }, jointed);
+            if !matches!(tried, Ok(true)) && jointed && cut < MOST && self.turned_far() {
+                self.put_points_back();
+                (cut, index) = self.halve(cut, index);
+                continue;
+            }
+            let last = (index + 1) >> cut == 1;
+            let report = match tried.and_then(|settled| self.finish(settled, last.then_some((start, whole)))) {
+                Ok(report) => report,
+                Err(error) => break Err(error),
+            };
+            sum = Some(sum.map_or(report, |sum: StepReport| sum.with(&report)));
+            index += 1;
+            if index >> cut == 1 {
+                break Ok(());
+            }
+        };
+        self.change_step(whole);
+        done?;
+        self.world.resource_mut::<Clock>().time = start;
+        let mut report = sum.unwrap_or_default();
+        report.support_force /= (1u64 << cut) as f64;
+        (report.step_size, report.parts) = (whole, 1 << cut);
+        Ok(report)
+    }
+
+    /// Halves what is left of the step.
+    fn halve(&mut self, cut: u32, index: u64) -> (u32, u64) {
+        self.change_step(0.5 * self.time_step());
+        (cut + 1, 2 * index)
+    }
+
+    /// Largest angle (rad) by which the arm of a joint would turn at the velocities at hand.
+    fn largest_turn(&mut self) -> f64 {
+        let h = self.time_step();
+        let mut joints = self.world.query::<&SphericalJoint>();
+        let turn = |(body, arm): (Entity, DVec3)| {
+            let omega = self.world.get::<Velocity>(body).map_or(DVec3::ZERO, |v| v.angular);
+            h * arm.try_normalize().map_or(0.0, |arm| omega.cross(arm).length())
+        };
+        let ends = |j: &SphericalJoint| [Some((j.body1, j.anchors[0])), j.body2.map(|b| (b, j.anchors[1]))];
+        joints.iter(&self.world).flat_map(ends).flatten().map(turn).fold(0.0, f64::max)
+    }
+
+    /// Whether a body in a joint, or one that meets such bodies, turns far in the step that has just been tried.
+    fn turned_far(&self) -> bool {
+        let h = self.time_step();
+        let jointed = &self.world.resource::<TurnedArms>().jointed;
+        let far = |w: DVec3| !(h * w.length() <= LITTLE);
+        let rows = &self.world.resource::<Bodies>().rows;
+        let mut turning = rows.iter().zip(jointed).filter(|(row, jointed)| (**jointed || row.reacted) && row.alive && row.inertia.is_some());
+        turning.any(|(row, _)| far(row.velocity.angular) || far(row.new_velocity.angular))
+    }
+
+    fn keep_points(&mut self) {
+        let kept = &mut self.kept;
+        kept.entities.clear();
+        let mut count = 0;
+        let mut manifolds = self.world.query::<(Entity, &Manifold)>();
+        for (entity, manifold) in manifolds.iter(&self.world).filter(|(_, m)| !m.points.is_empty()) {
+            kept.entities.push(entity);
+            match kept.manifolds.get_mut(count) {
+                Some(place) => place.points.clone_from(&manifold.points),
+                None => kept.manifolds.push(manifold.clone()),
+            }
+            count += 1;
+        }
+    }
+
+    fn put_points_back(&mut self) {
+        let mut manifolds = self.world.query::<&mut Manifold>();
+        manifolds.iter_mut(&mut self.world).for_each(|mut m| m.points.clear());
+        for (&entity, kept) in self.kept.entities.iter().zip(&self.kept.manifolds) {
+            // pairs that are no longer near each other are gone
+            if let Some(mut manifold) = self.world.get_mut::<Manifold>(entity) {
+                manifold.points.clone_from(&kept.points);
+            }
+        }
+        self.world.insert_resource(Pass::default());
+    }
+}
+
+impl StepReport {
+    /// The certificate of two parts of a step: the worst of both, and the sums of the efforts.
+    fn with(self, next: &Self) -> Self {
+        let (a, b) = (&self.report, &next.report);
+        let severity = |r: &Report| match r.status {
+            Status::Converged => 0,
+            Status::Lagged => 1,
+            Status::Stalled | Status::BudgetSpent => 2,
+            Status::Inconsistent => 3,
+        };
+        let worse = if severity(a) > severity(b) { a } else { b };
+        let report = Report {
+            iterations: a.iterations + b.iterations,
+            factorisations: a.factorisations + b.factorisations,
+            rel: a.rel.max(b.rel),
+            rel_q: a.rel_q.max(b.rel_q),
+            e_s: a.e_s.max(b.e_s),
+            violation: a.violation.max(b.violation),
+            misfit: a.misfit.max(b.misfit),
+            parts: a.parts.max(b.parts),
+            ..*worse
+        };
+        Self {
+            converged: self.converged && next.converged,
+            lagged: self.lagged.into_iter().chain(next.lagged).reduce(f64::max),
+            infeasible: self.infeasible || next.infeasible,
+            violation: self.violation.max(next.violation),
+            violation_size: self.violation_size.max(next.violation_size),
+            report,
+            passes: self.passes + next.passes,
+            penetration: self.penetration.max(next.penetration),
+            penetration_size: self.penetration_size.max(next.penetration_size),
+            stride: self.stride.max(next.stride),
+            support_force: self.support_force + next.support_force,
+            ..*next
+        }
+    }
+}
