@@ -16,12 +16,12 @@ use crate::model::interaction::SphericalJoint;
 use crate::model::newton_euler::{AppliedForce, Velocity};
 use crate::model::scheme::Clock;
 use crate::numerics::{Report, Status};
-use crate::topology::bodies::Bodies;
+use crate::topology::bodies::{Bodies, Slot};
 use bevy_ecs::prelude::*;
 use glam::DVec3;
 
-/// A joint whose arm turns by more than this (rad) in a part is not tried.
-const HOPELESS: f64 = 1.0;
+/// Angle (rad) by which the arm of a joint may turn in a part. It holds in the middle: at the end it is open by up to a 24th of the cube.
+const FAR: f64 = 0.7;
 /// Passes of bodies in joints that turn by less than this (rad) fail for another reason.
 const LITTLE: f64 = 0.1;
 /// Halvings of a step.
@@ -42,7 +42,7 @@ impl Simulation {
         let jointed = joints.iter(&self.world).next().is_some();
         let (mut cut, mut index, mut sum) = (0, 0u64, None);
         let done = loop {
-            while jointed && cut < MOST && self.largest_turn() > HOPELESS {
+            while jointed && cut < MOST && self.largest_turn(|world, body| Some(world.get::<Velocity>(body)?.angular)) > FAR {
                 (cut, index) = self.halve(cut, index);
             }
             let clock = self.world.resource_mut::<Clock>().into_inner();
@@ -51,7 +51,8 @@ impl Simulation {
                 self.keep_points();
             }
             let tried = self.try_step(if index == 0 { blows } else { &[] }, jointed);
-            if !matches!(tried, Ok(true)) && jointed && cut < MOST && self.turned_far() {
+            let hard = !matches!(tried, Ok(true)) && self.turned_far();
+            if jointed && cut < MOST && (hard || self.largest_turn(new_angular) > FAR) {
                 self.put_points_back();
                 (cut, index) = self.halve(cut, index);
                 continue;
@@ -82,12 +83,12 @@ impl Simulation {
         (cut + 1, 2 * index)
     }
 
-    /// Largest angle (rad) by which the arm of a joint would turn at the velocities at hand.
-    fn largest_turn(&mut self) -> f64 {
+    /// Largest angle (rad) by which the arm of a joint turns at these angular velocities (body axes).
+    fn largest_turn(&mut self, angular: fn(&World, Entity) -> Option<DVec3>) -> f64 {
         let h = self.time_step();
         let mut joints = self.world.query::<&SphericalJoint>();
         let turn = |(body, arm): (Entity, DVec3)| {
-            let omega = self.world.get::<Velocity>(body).map_or(DVec3::ZERO, |v| v.angular);
+            let omega = angular(&self.world, body).unwrap_or_default();
             h * arm.try_normalize().map_or(0.0, |arm| omega.cross(arm).length())
         };
         let ends = |j: &SphericalJoint| [Some((j.body1, j.anchors[0])), j.body2.map(|b| (b, j.anchors[1]))];
@@ -130,6 +131,12 @@ impl Simulation {
         }
         self.world.insert_resource(Pass::default());
     }
+}
+
+/// Angular velocity of a body at the end of the step that has just been tried.
+fn new_angular(world: &World, body: Entity) -> Option<DVec3> {
+    let slot = world.get::<Slot>(body)?.0 as usize;
+    Some(world.resource::<Bodies>().rows.get(slot)?.new_velocity.angular)
 }
 
 impl StepReport {
