@@ -10,6 +10,7 @@
 //! contacts are found anew, its impacts are its own. Only the clock and the certificate, which is that of the worst part, know of the whole.
 
 use super::run::{Simulation, SimulationError, StepReport};
+use crate::geometry::systems::Proximity;
 use crate::integrator::systems::Pass;
 use crate::model::contact::{Manifold, TurnedArms};
 use crate::model::interaction::SphericalJoint;
@@ -22,8 +23,9 @@ use glam::DVec3;
 
 /// Angle (rad) by which the arm of a joint may turn in a part. It holds in the middle: at the end it is open by up to a 24th of the cube.
 const FAR: f64 = 0.7;
-/// Passes of bodies in joints that turn by less than this (rad) fail for another reason.
-const LITTLE: f64 = 0.1;
+/// Passes of bodies in joints, and of what meets them, that turn by less than this (rad) and move by less than this part of their smallest
+/// length fail for another reason. An impulse m v that acts at a turned arm a turns a body by ½ h v/a times the turn.
+const LITTLE: [f64; 2] = [0.1, 0.25];
 /// Halvings of a step.
 const MOST: u32 = 12;
 
@@ -95,11 +97,15 @@ impl Simulation {
         joints.iter(&self.world).flat_map(ends).flatten().map(turn).fold(0.0, f64::max)
     }
 
-    /// Whether a body in a joint, or one that meets such bodies, turns far in the step that has just been tried.
+    /// Whether bodies in joints, or those that meet such bodies, go or turn far in the step that has just been tried.
     fn turned_far(&self) -> bool {
         let h = self.time_step();
         let jointed = &self.world.resource::<TurnedArms>().jointed;
-        let far = |w: DVec3| !(h * w.length() <= LITTLE);
+        if self.world.resource::<Proximity>().stride(h) > LITTLE[1] {
+            return true;
+        }
+        // also what is not a number
+        let far = |w: DVec3| !(h * w.length() <= LITTLE[0]);
         let rows = &self.world.resource::<Bodies>().rows;
         let mut turning = rows.iter().zip(jointed).filter(|(row, jointed)| (**jointed || row.reacted) && row.alive && row.inertia.is_some());
         turning.any(|(row, _)| far(row.velocity.angular) || far(row.new_velocity.angular))
