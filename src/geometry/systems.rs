@@ -370,6 +370,10 @@ fn complete(completed: &[Touch], touches: &mut Vec<Touch>, near: f64) {
             continue;
         }
         touches.retain(|t| t.swept != Swept::Impact || !same_way(t));
+        // a point that is not there yet may have inherited the impact: what it took is given back once
+        for heir in touches.iter_mut().filter(|t| t.approach == old.approach) {
+            (heir.approach, heir.taken) = (DVec3::ZERO, 0.0);
+        }
         touches.push(*old);
     }
 }
