@@ -10,7 +10,7 @@ use super::sweep::{Met, Moving, SAME_WAY, sweep};
 use crate::algebra::spatial::Pose;
 use crate::model::contact::{ContactPair, Manifold, Swept, Touch, inherit};
 use crate::model::law::ContactLaws;
-use crate::model::scheme::{Scheme, Treatment};
+use crate::model::scheme::{Clock, Scheme, Treatment};
 use crate::topology::bodies::{Bodies, Body, Slot};
 use bevy_ecs::prelude::*;
 use glam::DVec3;
@@ -261,7 +261,7 @@ pub fn broad_phase(
 
 /// Gaps, normals and points of every pair; impulses are inherited from the points before.
 pub fn narrow_phase(
-    scheme: Res<Scheme>,
+    (scheme, clock): (Res<Scheme>, Res<Clock>),
     laws: Res<ContactLaws>,
     bodies: Res<Bodies>,
     mut proximity: ResMut<Proximity>,
@@ -277,7 +277,7 @@ pub fn narrow_phase(
         let reach = movers[i].pair_reach(&movers[j], &scheme);
         // what an impact of the step before still owes
         completed.clear();
-        let ways = [rows.0, rows.1].map(|b| b.velocity.linear * scheme.time_step);
+        let ways = [rows.0, rows.1].map(|b| b.velocity.linear * clock.last);
         completed.extend(manifold.points.iter().filter_map(|t| t.completion(ways)));
         touches.clear();
         // the reach exceeds the way of the step, so few pairs are looked at twice
@@ -302,7 +302,7 @@ pub fn narrow_phase(
         // bodies have just moved at the velocities they have now
         let carried = |x: DVec3| {
             [rows.0, rows.1]
-                .map(|b| x + (b.velocity.linear + (b.pose.rotation * b.velocity.angular).cross(x - b.pose.position)) * scheme.time_step)
+                .map(|b| x + (b.velocity.linear + (b.pose.rotation * b.velocity.angular).cross(x - b.pose.position)) * clock.last)
         };
         inherit(&mut manifold.points, touches, pair.size, carried);
         for new in touches.iter_mut().filter(|t| t.swept == Swept::Impact) {

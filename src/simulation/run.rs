@@ -355,6 +355,7 @@ impl Simulation {
             advanced?;
         }
         self.schedules.end.run(&mut self.world);
+        self.world.resource_mut::<Clock>().last = self.time_step();
         Ok(self.certify(settled))
     }
 
