@@ -192,9 +192,6 @@ impl StepProblem {
         self.enter_work();
         let mut ledger = std::mem::take(&mut self.ledger);
         ledger.start_round();
-        if std::env::var("LEDGER").is_ok() {
-            println!("      ledger work {:?} taken {:?} joints {:?} excess {:?} rebounds {:?}", self.work, self.taken, self.joint_work, (0..self.problem.rigid.len()).map(|b| ledger.excess(b as u32)).collect::<Vec<_>>(), self.rebounds.iter().map(|r| (r.contact, r.part.x, r.ends, r.limited, r.source)).collect::<Vec<_>>());
-        }
         let mut cut = false;
         // the pairs that give more than they took; where an island has none, all of its rebounds
         for all in [false, true] {

@@ -22,7 +22,7 @@ use bevy_ecs::prelude::*;
 use glam::DVec3;
 
 /// Angle (rad) by which the arm of a joint may turn in a part. It holds in the middle: at the end it is open by up to a 24th of the cube.
-const FAR: f64 = 0.7;
+const FAR: f64 = 0.5;
 /// Passes of bodies in joints, and of what meets them, that turn by less than this (rad) and move by less than this part of their smallest
 /// length fail for another reason. An impulse m v that acts at a turned arm a turns a body by ½ h v/a times the turn.
 const LITTLE: [f64; 2] = [0.1, 0.25];
@@ -42,7 +42,7 @@ impl Simulation {
         let (start, whole) = (self.time(), self.time_step());
         let mut joints = self.world.query::<&SphericalJoint>();
         let jointed = joints.iter(&self.world).next().is_some();
-        let (mut cut, mut index, mut sum) = (0, 0u64, None);
+        let (mut cut, mut index, mut sum) = (0, 0u64, None::<StepReport>);
         let done = loop {
             while jointed && cut < MOST && self.largest_turn(|world, body| Some(world.get::<Velocity>(body)?.angular)) > FAR {
                 (cut, index) = self.halve(cut, index);
@@ -64,7 +64,9 @@ impl Simulation {
                 Ok(report) => report,
                 Err(error) => break Err(error),
             };
-            sum = Some(sum.map_or(report, |sum: StepReport| sum.with(&report)));
+            let share = 1.0 / (1u64 << cut) as f64;
+            let report = StepReport { parts: 1, support_force: share * report.support_force, ..report };
+            sum = Some(sum.map_or(report, |sum| sum.with(&report)));
             index += 1;
             if index >> cut == 1 {
                 break Ok(());
@@ -73,10 +75,7 @@ impl Simulation {
         self.change_step(whole);
         done?;
         self.world.resource_mut::<Clock>().time = start;
-        let mut report = sum.unwrap_or_default();
-        report.support_force /= (1u64 << cut) as f64;
-        (report.step_size, report.parts) = (whole, 1 << cut);
-        Ok(report)
+        Ok(StepReport { step_size: whole, ..sum.unwrap_or_default() })
     }
 
     /// Halves what is left of the step.
@@ -175,6 +174,7 @@ impl StepReport {
             violation_size: self.violation_size.max(next.violation_size),
             report,
             passes: self.passes + next.passes,
+            parts: self.parts + next.parts,
             penetration: self.penetration.max(next.penetration),
             penetration_size: self.penetration_size.max(next.penetration_size),
             stride: self.stride.max(next.stride),

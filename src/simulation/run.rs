@@ -318,7 +318,6 @@ impl Simulation {
             }
             let pass = self.world.resource_mut::<Pass>().into_inner();
             pass.count();
-            if std::env::var("PASSES").is_ok() { println!("    pass {} round {} change {:.3e} left {:.1e} share {:.3}", pass.number, pass.round, pass.change, pass.left, pass.share); }
             if nonlinear && pass.change > SETTLED {
                 if pass.number < limit {
                     continue;

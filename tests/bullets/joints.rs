@@ -2,7 +2,7 @@
 
 use super::Fallible;
 use super::shots::Dice;
-use bevy_ecs::prelude::Entity;
+use bevy_ecs::prelude::{Entity, With};
 use drystone::algebra::spatial::Pose;
 use drystone::geometry::Shape;
 use drystone::model::interaction::SphericalJoint;
@@ -142,17 +142,9 @@ fn judge(seed: u64) -> Fallible<End> {
         let from: Vec<Pose> = all.iter().map(|&e| pose(&sim, e)).collect();
         let report = match sim.step() {
             Ok(report) => report,
-            Err(e @ SimulationError::TooFast { .. }) => {
-                if std::env::var("TALK").is_ok() {
-                    println!("REFUSED {words}: step {step}: {e}");
-                }
-                return Ok(End::Said);
-            }
+            Err(SimulationError::TooFast { .. }) => return Ok(End::Said),
             Err(e) => return wrong(step, e.to_string()),
         };
-        if (report.infeasible || !report.converged) && std::env::var("TALK").is_ok() {
-            println!("MISSED {words}: step {step}: inf {} passes {} {:?}", report.infeasible, report.passes, report.report);
-        }
         missed |= report.infeasible || !report.converged;
         for (&e, from) in all.iter().zip(&from) {
             let [a, b] = [from.position, pose(&sim, e).position].map(|x| wall.local_point(x));
@@ -162,7 +154,7 @@ fn judge(seed: u64) -> Fallible<End> {
             }
         }
         let gain = (energy(&sim) - first) / first.abs().max(report.balance.kinetic_max);
-        if gain > 0.01 {
+        if gain > 1e-3 {
             return wrong(step, format!("gains {gain:.2e} of its energy"));
         }
         let turned = |e: &Entity| h * sim.world().get::<Velocity>(*e).expect("alive").angular.length();
@@ -180,73 +172,72 @@ fn judge(seed: u64) -> Fallible<End> {
     Ok(if missed { End::Said } else { End::Good })
 }
 
-#[test]
-fn what_waits_on_its_way_is_not_torn_off_its_joint() -> Fallible {
+fn fire(seeds: impl Iterator<Item = u64>) -> Fallible<[usize; 2]> {
     let (mut wrong, mut said) = (0, 0);
-    // after the first, those that have been torn: their ball did not turn on its way, or waited alone
-    for seed in (0..300).chain([452, 512, 716, 760, 1069, 1120, 1460, 1490]) {
+    for seed in seeds {
         match judge(seed)? {
             End::Good => {}
-            End::Said => said += 1,
+            End::Said => {
+                println!("{seed} is reported");
+                said += 1;
+            }
             End::Wrong(how) => {
                 println!("{seed} {how}");
                 wrong += 1;
             }
         }
     }
-    assert!(wrong == 0 && said < 110, "{wrong} of 308 wrong, {said} reported");
+    Ok([wrong, said])
+}
+
+#[test]
+fn what_waits_on_its_way_is_not_torn_off_its_joint() -> Fallible {
+    // after the first, those that have been torn: their ball did not turn on its way, or waited alone
+    let [wrong, said] = fire((0..300).chain([452, 512, 716, 760, 1069, 1120, 1460, 1490]))?;
+    assert!(wrong == 0 && said <= 2, "{wrong} of 308 wrong, {said} reported");
     Ok(())
 }
 
-/// A scan of other seeds: how many end well, are missed or refused, and are wrong.
+/// In turn: passes that ran away, joints that did work in an impact, an impact that was given back twice, bodies that turn far.
 #[test]
-#[ignore = "scan"]
-fn scan_of_joined() -> Fallible {
-    let number = |name: &str, other: u64| std::env::var(name).ok().and_then(|s| s.parse().ok()).unwrap_or(other);
-    for seed in number("FROM", 0)..number("TO", 2000) {
-        match judge(seed)? {
-            End::Good => {}
-            End::Said => println!("{seed} SAID"),
-            End::Wrong(how) => println!("{seed} WRONG {how}"),
-        }
-    }
+fn fast_shots_at_joined_bodies_are_solved_and_gain_nothing() -> Fallible {
+    let [wrong, said] = fire([1285, 1529, 1346, 1873, 2344, 3347, 5377, 5398, 96, 845, 1891].into_iter())?;
+    assert_eq!([wrong, said], [0, 0]);
     Ok(())
 }
 
-/// One seed, step by step.
 #[test]
-#[ignore = "scan"]
-fn detail_of_joined() -> Fallible {
-    let seed: u64 = std::env::var("SEED")?.parse()?;
-    let parts: u32 = std::env::var("PARTS").ok().and_then(|s| s.parse().ok()).unwrap_or(1);
-    let Joined { mut sim, bodies, wall, steps, h, words, .. } = joined(&mut Dice(seed))?;
-    println!("{seed} {words}");
-    if parts > 1 {
-        let scheme = Scheme { time_step: h / f64::from(parts), ..sim.scheme().clone() };
-        *sim.world_mut().resource_mut::<Scheme>() = scheme;
+#[ignore = "two minutes: cargo test --release --test bullets -- --ignored thousands_of_shots"]
+fn thousands_of_shots_at_joined_bodies() -> Fallible {
+    let [wrong, said] = fire(0..12_000)?;
+    assert!(wrong == 0 && said <= 60, "{wrong} of 12000 wrong, {said} reported");
+    Ok(())
+}
+
+#[test]
+fn a_step_in_parts_ends_on_the_clock_and_goes_on_from_a_saved_state() -> Fallible {
+    let built = || joined(&mut Dice(1873));
+    let Joined { mut sim, steps, h, .. } = built()?;
+    let entities = |sim: &mut Simulation| -> Vec<Entity> {
+        let mut found: Vec<Entity> = sim.world_mut().query_filtered::<Entity, With<BodyPose>>().iter(sim.world()).collect();
+        found.sort_by_key(|e| e.index_u32());
+        found
+    };
+    let mut most = 1;
+    for step in 1..=steps {
+        let bodies = entities(&mut sim);
+        let saved = sim.save(&bodies);
+        let report = sim.step()?;
+        most = most.max(report.parts);
+        assert_eq!((sim.steps(), sim.time_step(), report.step), (step as u64, h, step as u64));
+        assert_eq!((sim.time(), report.time), (step as f64 * h, step as f64 * h));
+        assert!(report.balance.error() < 1e-12);
+        let mut resumed = built()?.sim;
+        let bodies = entities(&mut resumed);
+        resumed.restore(&saved, &bodies)?;
+        let again = resumed.step()?;
+        assert_eq!((resumed.state_hash(), again.parts), (sim.state_hash(), report.parts), "step {step}");
     }
-    let all: Vec<Entity> = sim.world_mut().query::<(Entity, &Inertia)>().iter(sim.world()).map(|(e, _)| e).collect();
-    println!("joined {bodies:?} all {all:?}");
-    for step in 0..steps as u32 * parts {
-        let report = sim.step();
-        match report {
-            Err(e) => { println!("{step}: {e}"); return Ok(()); }
-            Ok(r) => {
-                let b = r.balance;
-                println!("{step}: conv {} inf {} passes {} contacts {} pen {:.1e} kin {:.4} dkin {:.4} {:?} gain {:.2e} err {:.1e} {:?}", r.converged, r.infeasible, r.passes, r.contacts, r.penetration_size, b.energy.kinetic, b.kinetic_change, b.work, b.impact_gain, b.error(), r.report.ended_by);
-            }
-        }
-        for &e in &all {
-            let p = sim.world().get::<BodyPose>(e).expect("alive").0;
-            let v = sim.world().get::<Velocity>(e).expect("alive");
-            println!("    {e:?} x {:.4} v h {:.4} w h {:.3} ({:.2})", wall.local_point(p.position), h * (wall.rotation.conjugate() * v.linear), h * v.angular, h * v.angular.length());
-        }
-        let mut q = sim.world_mut().query::<(&drystone::model::contact::ContactPair, &drystone::model::contact::Manifold)>();
-        for (p, m) in q.iter(sim.world()) {
-            for t in &m.points {
-                println!("      pair {:?} gap {:.2e} n {:.2} swept {:?} active {} r {:.4} u {:.3} approach {:.3} taken {:.3e}", p.slots, t.gap, t.normal, t.swept, t.active, t.reaction, t.velocity*h, t.approach*h, t.taken);
-            }
-        }
-    }
+    assert!(most >= 2, "no step was solved in parts");
     Ok(())
 }

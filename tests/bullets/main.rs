@@ -169,13 +169,3 @@ fn two_thousand_random_bullets_meet_walls_as_they_should() -> Fallible {
     assert!(found.is_empty(), "{} of 2000 wrong", found.len());
     Ok(())
 }
-
-#[test]
-#[ignore = "scan"]
-fn some_bullets() -> Fallible {
-    for s in std::env::var("SEEDS")?.split(',') {
-        let s: u64 = s.parse()?;
-        fire(s..s + 1)?;
-    }
-    Ok(())
-}
