@@ -8,6 +8,8 @@ const OVERLAP: f64 = 0.01;
 const VIOLATION: f64 = 5e-3;
 /// Error of lagged friction from which a run is looked at.
 const LAGGED: f64 = 1e-2;
+/// Part of a body by which steps that do not reach Coulomb's law may move it by mistake in a run: less is no matter.
+const CREPT: f64 = 1e-3;
 /// Part of the energy that moved which may be unaccounted for, or come from the correction of overlaps.
 const ENERGY: [f64; 2] = [1e-6, 0.05];
 /// Names that are listed.
@@ -39,6 +41,19 @@ pub(super) fn warnings(s: &Summary, record: &Record) -> Vec<String> {
             "{} of {} steps use lagged friction (the slip of a moment before decides how contacts open) and miss Coulomb's law by e_s {:.1e}: \
              halve the time step and compare",
             s.lagged_steps, s.steps, s.lagged_defect_max
+        ));
+    } else if record.unreached.way > CREPT {
+        let lost = &record.unreached;
+        found.push(format!(
+            "{} of {} steps do not reach Coulomb's law at the tolerance of {:.0e}: their contacts slip or part by up to {:.1e} m/s too much, \
+             over the run by up to {:.1} % of a body, and a pile may creep or not come to rest; halve the time step or use a tolerance of {:.0e}, \
+             and compare",
+            lost.steps,
+            s.steps,
+            s.tolerance,
+            lost.violation,
+            100.0 * lost.way,
+            (100.0 * s.tolerance).min(1e-3)
         ));
     }
     if s.violation_size_max > VIOLATION && s.infeasible_steps == 0 {

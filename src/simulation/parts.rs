@@ -106,7 +106,8 @@ impl Simulation {
         // also what is not a number
         let far = |w: DVec3| !(h * w.length() <= LITTLE[0]);
         let rows = &self.world.resource::<Bodies>().rows;
-        let mut turning = rows.iter().zip(jointed).filter(|(row, jointed)| (**jointed || row.reacted) && row.alive && row.inertia.is_some());
+        let mut turning =
+            rows.iter().zip(jointed).filter(|(row, jointed)| (**jointed || row.reacted) && row.alive && row.inertia.is_some());
         turning.any(|(row, _)| far(row.velocity.angular) || far(row.new_velocity.angular))
     }
 
