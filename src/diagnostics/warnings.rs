@@ -121,3 +121,33 @@ pub(super) fn warnings(s: &Summary, record: &Record) -> Vec<String> {
     }
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::diagnostics::summary::Meter;
+    use crate::io::scene::{Scene, SceneSource};
+    use crate::numerics::{Report, Status};
+    use crate::simulation::StepReport;
+
+    /// The warnings after so many steps that end so, each of which may move contacts by a part of a body.
+    fn after(steps: usize, status: Status, part: f64) -> Result<Vec<String>, Box<dyn std::error::Error>> {
+        let scene = Scene::load(&SceneSource::new("bouncing_ball"), &[])?;
+        let mut built = crate::scenes::build(&scene)?;
+        let mut meter = Meter::new(&scene, &built.entities, &built.simulation);
+        let report = Report { status, e_s: 1e-4, violation: 2e-3, ..Report::default() };
+        let lagged = (status == Status::Lagged).then_some(1e-4);
+        let step = StepReport { converged: lagged.is_none(), lagged, report, violation: 2e-3, violation_size: part, ..StepReport::default() };
+        (0..steps).for_each(|_| meter.observe(&step, &built.simulation));
+        Ok(meter.summary(&mut built.simulation).warnings)
+    }
+
+    #[test]
+    fn steps_that_do_not_reach_the_law_are_named_where_they_may_move_a_pile() -> Result<(), Box<dyn std::error::Error>> {
+        let warned = after(30, Status::Lagged, 1e-4)?;
+        assert!(warned.len() == 1 && warned[0].contains("30 of ") && warned[0].contains("0.3 % of a body"), "{warned:?}");
+        assert!(warned[0].contains("2.0e-3 m/s") && warned[0].contains("compare"), "{warned:?}");
+        assert_eq!(after(2, Status::Lagged, 1e-6)?, [""; 0], "harmless");
+        assert_eq!(after(30, Status::Converged, 1e-4)?, [""; 0], "what the tolerance allows");
+        Ok(())
+    }
+}
