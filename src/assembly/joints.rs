@@ -55,8 +55,9 @@ pub fn assemble_blocks(
     mut step: ResMut<StepProblem>,
     interactions: Query<(Entity, &Interaction), With<OfBodies>>,
 ) {
-    let StepProblem { problem, answer, joints, left_out, error, .. } = &mut *step;
+    let StepProblem { problem, answer, joints, left_out, carried, error, .. } = &mut *step;
     left_out.clear();
+    carried.clear();
     problem.blocks.clear();
     problem.jacobians.clear();
     problem.block_b.clear();
@@ -74,7 +75,7 @@ pub fn assemble_blocks(
             [Some(Some(one)), Some(Some(two))] => [Some(one), Some(two)],
             _ => continue, // one of its bodies has died
         };
-        let rows = push(&scheme, problem, entity, interaction, ends, left_out);
+        let rows = push(&scheme, problem, entity, interaction, ends, (left_out, carried));
         if first_pass {
             let guess = interaction.lambda.iter().zip(&rows.units).map(|(l, unit)| if scheme.warm_start { l / unit } else { 0.0 });
             answer.reactions.blocks.extend(guess.zip(rows.kept).filter_map(|(x, kept)| kept.then_some(x)));
@@ -125,7 +126,7 @@ fn push(
     entity: Entity,
     interaction: &Interaction,
     ends: [Option<&Body>; 2],
-    left_out: &mut Vec<LeftOut>,
+    (left_out, carried): (&mut Vec<LeftOut>, &mut Vec<f64>),
 ) -> JointRows {
     let h = scheme.time_step;
     let poses = |of: fn(&Body) -> Pose| ends.map(|e| e.map_or(Pose::default(), of));
@@ -144,7 +145,7 @@ fn push(
     units[turns..].fill(length_of(ends));
     let mut jacobians = [[0.0; 6 * MAX_JOINT_ROWS]; 2];
     let mut systems = [System::Fixed; 2];
-    let mut given = [0.0; MAX_JOINT_ROWS];
+    let (mut given, mut driven) = ([0.0; MAX_JOINT_ROWS], [0.0; MAX_JOINT_ROWS]);
     let mut before = 0.0;
     let (mut fastest, mut far) = (0.0, 0.0);
     for (k, end) in ends.into_iter().enumerate() {
@@ -166,6 +167,7 @@ fn push(
             let own = rate(row, k, body.frame.rotation, &body.new_velocity);
             if !mobile {
                 given[i] += units[i] * own;
+                driven[i] += units[i] * own;
                 continue;
             }
             if let Some(last) = &at_end {
@@ -219,6 +221,7 @@ fn push(
         if independent[i] {
             (0..2).for_each(|k| packed[k][6 * m..6 * m + 6].copy_from_slice(&row[k]));
             packed_b[m] = b[i];
+            carried.push(driven[i]);
             m += 1;
         } else if set == AdmissibleSet::Free {
             // what rounding and the touch of bodies would leave

@@ -2,9 +2,10 @@
 
 use super::joints::JointRows;
 use super::locked::{Held, LeftOut};
+use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::auto::{Auto, Workspace};
 use crate::numerics::impacts::{Ledger, mobile_body, share};
-use crate::numerics::mixed::{Answer, MixedProblem, Twist, Velocities};
+use crate::numerics::mixed::{Answer, IMMOBILE, MAX_ROWS, MixedProblem, System, Twist, Velocities};
 use crate::numerics::residual::residual;
 use crate::numerics::{Report, Status};
 use crate::topology::graph::{Colouring, Group};
@@ -69,6 +70,8 @@ pub struct StepProblem {
     pub gained: f64,
     ledger: Ledger,
     work: Vec<f64>,
+    /// The bodies of each joint, and its work (J).
+    joint_work: Vec<([u32; 2], f64)>,
     /// What gravity adds to a velocity in a step, `h g` (m/s).
     pub weight: DVec3,
     /// Whether a pair of the step has restitution, or friction that knows the velocity before.
@@ -77,6 +80,8 @@ pub struct StepProblem {
     pub two_steps: bool,
     /// Velocity of immobile bodies, as part of `u`, per contact.
     pub driven: Vec<DVec3>,
+    /// The same per row of the joints, as part of `b`.
+    pub(crate) carried: Vec<f64>,
     /// After the step: `H v⁺` of each contact (m/s).
     pub after: Vec<DVec3>,
     /// Centre and row of the body in each slot: all that most rows ask of it.
@@ -302,6 +307,21 @@ impl StepProblem {
         }
     }
 
+    /// The work of joints, from the velocities at which impulses begin, as that of contacts.
+    fn enter_joints(&mut self) {
+        let p = &self.problem;
+        // motors, stops and friction are loads that no impact pays for
+        for block in p.blocks.iter().filter(|b| b.set == AdmissibleSet::Free) {
+            let (n, first) = (block.rows, block.first);
+            let [mut after, mut before] = [[0.0; MAX_ROWS]; 2];
+            p.block_twists(block, &self.answer.velocities.rigid, &mut after[..n]);
+            p.block_twists(block, &self.spun, &mut before[..n]);
+            let row = |i: usize| self.answer.reactions.blocks[first + i] * (0.5 * (after[i] + before[i]) + self.carried[first + i]);
+            let body = |system: System| if let System::Rigid(i) = system { i } else { IMMOBILE };
+            self.joint_work.push((block.systems.map(body), (0..n).map(row).sum()));
+        }
+    }
+
     fn enter_work(&mut self) {
         let mut work = std::mem::take(&mut self.work);
         work.clear();
@@ -310,8 +330,13 @@ impl StepProblem {
         let start = if self.two_steps { &self.spun } else { &self.problem.free.rigid };
         work.extend(contacts.map(|k| self.work_from(start, k)));
         self.work = work;
+        self.joint_work.clear();
+        if self.two_steps {
+            // an impact of one step ends with velocities that match the arms of its end: what joints do then is of second order
+            self.enter_joints();
+        }
         let (p, answer) = (&self.problem, &self.answer);
-        self.ledger.gather(p.rigid.len(), &p.contacts, &answer.reactions.contacts, &self.work, &self.taken);
+        self.ledger.gather(p.rigid.len(), &p.contacts, &answer.reactions.contacts, &self.work, &self.taken, &self.joint_work);
         if self.two_steps {
             self.ledger.lift(&p.rigid, &self.before.rigid, &answer.velocities.rigid, 0.5 * self.weight);
         }

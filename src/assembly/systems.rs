@@ -151,8 +151,9 @@ pub fn assemble_systems(scheme: Res<Scheme>, mut pass: ResMut<Pass>, mut bodies:
         let momentum = free_momentum(body, &scheme);
         let start = world_twist(body);
         before.rigid.push(start);
-        // a turn that is worked out is in the start already
-        let turns = body.gyroscopic != DVec3::ZERO && body.turn.is_none();
+        // a turn that is worked out is in the start already; in passes the torque is that of the mean velocity, on which it does no work
+        let mean = pass.nonlinear && pass.number > 0;
+        let turns = body.gyroscopic != DVec3::ZERO && body.turn.is_none() && !mean;
         let gained = || mass.inertia_times(scheme.time_step * (body.frame.rotation * body.gyroscopic));
         spun.push(if turns { Twist { angular: start.angular + gained(), ..start } } else { start });
         let (v, w) = (body.velocity.linear, body.velocity.angular);

@@ -208,6 +208,16 @@ impl Squeeze {
     }
 }
 
+/// Steps with lagged friction that nobody asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Unreached {
+    pub(super) steps: u64,
+    /// Largest velocity by which a contact missed its law in them (m/s).
+    pub(super) violation: f64,
+    /// What these have moved by mistake at most, summed over the steps, in parts of a body.
+    pub(super) way: f64,
+}
+
 /// What the meter remembers; a checkpoint keeps it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Record {
@@ -218,6 +228,8 @@ pub(crate) struct Record {
     infeasible: u64,
     lagged: u64,
     lagged_defect: f64,
+    #[serde(default)]
+    pub(super) unreached: Unreached,
     violation: f64,
     violation_size: f64,
     penetration_size: f64,
@@ -290,6 +302,11 @@ impl Meter {
         if let Some(defect) = report.lagged {
             record.lagged += 1;
             record.lagged_defect = record.lagged_defect.max(defect);
+        }
+        if report.report.status == Status::Lagged {
+            record.unreached.steps += 1;
+            record.unreached.violation = record.unreached.violation.max(report.violation);
+            record.unreached.way += report.violation_size;
         }
         let missed = !report.converged && !report.infeasible && report.report.status != Status::Lagged;
         record.unconverged += u64::from(missed);

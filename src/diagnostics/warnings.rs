@@ -8,6 +8,8 @@ const OVERLAP: f64 = 0.01;
 const VIOLATION: f64 = 5e-3;
 /// Error of lagged friction from which a run is looked at.
 const LAGGED: f64 = 1e-2;
+/// Part of a body by which steps that do not reach Coulomb's law may move it by mistake in a run: less is no matter.
+const CREPT: f64 = 1e-3;
 /// Part of the energy that moved which may be unaccounted for, or come from the correction of overlaps.
 const ENERGY: [f64; 2] = [1e-6, 0.05];
 /// Names that are listed.
@@ -39,6 +41,19 @@ pub(super) fn warnings(s: &Summary, record: &Record) -> Vec<String> {
             "{} of {} steps use lagged friction (the slip of a moment before decides how contacts open) and miss Coulomb's law by e_s {:.1e}: \
              halve the time step and compare",
             s.lagged_steps, s.steps, s.lagged_defect_max
+        ));
+    } else if record.unreached.way > CREPT {
+        let lost = &record.unreached;
+        found.push(format!(
+            "{} of {} steps do not reach Coulomb's law at the tolerance of {:.0e}: their contacts slip or part by up to {:.1e} m/s too much, \
+             over the run by up to {:.1} % of a body, and a pile may creep or not come to rest; halve the time step or use a tolerance of {:.0e}, \
+             and compare",
+            lost.steps,
+            s.steps,
+            s.tolerance,
+            lost.violation,
+            100.0 * lost.way,
+            (100.0 * s.tolerance).min(1e-3)
         ));
     }
     if s.violation_size_max > VIOLATION && s.infeasible_steps == 0 {
@@ -105,4 +120,35 @@ pub(super) fn warnings(s: &Summary, record: &Record) -> Vec<String> {
         ));
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::diagnostics::summary::Meter;
+    use crate::io::scene::{Scene, SceneSource};
+    use crate::numerics::{Report, Status};
+    use crate::simulation::StepReport;
+
+    /// The warnings after so many steps that end so, each of which may move contacts by a part of a body.
+    fn after(steps: usize, status: Status, part: f64) -> Result<Vec<String>, Box<dyn std::error::Error>> {
+        let scene = Scene::load(&SceneSource::new("bouncing_ball"), &[])?;
+        let mut built = crate::scenes::build(&scene)?;
+        let mut meter = Meter::new(&scene, &built.entities, &built.simulation);
+        let report = Report { status, e_s: 1e-4, violation: 2e-3, ..Report::default() };
+        let lagged = (status == Status::Lagged).then_some(1e-4);
+        let step =
+            StepReport { converged: lagged.is_none(), lagged, report, violation: 2e-3, violation_size: part, ..StepReport::default() };
+        (0..steps).for_each(|_| meter.observe(&step, &built.simulation));
+        Ok(meter.summary(&mut built.simulation).warnings)
+    }
+
+    #[test]
+    fn steps_that_do_not_reach_the_law_are_named_where_they_may_move_a_pile() -> Result<(), Box<dyn std::error::Error>> {
+        let warned = after(30, Status::Lagged, 1e-4)?;
+        assert!(warned.len() == 1 && warned[0].contains("30 of ") && warned[0].contains("0.3 % of a body"), "{warned:?}");
+        assert!(warned[0].contains("2.0e-3 m/s") && warned[0].contains("compare"), "{warned:?}");
+        assert_eq!(after(2, Status::Lagged, 1e-6)?, [""; 0], "harmless");
+        assert_eq!(after(30, Status::Converged, 1e-4)?, [""; 0], "what the tolerance allows");
+        Ok(())
+    }
 }

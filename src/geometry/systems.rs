@@ -10,7 +10,7 @@ use super::sweep::{Met, Moving, SAME_WAY, sweep};
 use crate::algebra::spatial::Pose;
 use crate::model::contact::{ContactPair, Manifold, Swept, Touch, inherit};
 use crate::model::law::ContactLaws;
-use crate::model::scheme::{Scheme, Treatment};
+use crate::model::scheme::{Clock, Scheme, Treatment};
 use crate::topology::bodies::{Bodies, Body, Slot};
 use bevy_ecs::prelude::*;
 use glam::DVec3;
@@ -261,7 +261,7 @@ pub fn broad_phase(
 
 /// Gaps, normals and points of every pair; impulses are inherited from the points before.
 pub fn narrow_phase(
-    scheme: Res<Scheme>,
+    (scheme, clock): (Res<Scheme>, Res<Clock>),
     laws: Res<ContactLaws>,
     bodies: Res<Bodies>,
     mut proximity: ResMut<Proximity>,
@@ -277,7 +277,7 @@ pub fn narrow_phase(
         let reach = movers[i].pair_reach(&movers[j], &scheme);
         // what an impact of the step before still owes
         completed.clear();
-        let ways = [rows.0, rows.1].map(|b| b.velocity.linear * scheme.time_step);
+        let ways = [rows.0, rows.1].map(|b| b.velocity.linear * clock.last);
         completed.extend(manifold.points.iter().filter_map(|t| t.completion(ways)));
         touches.clear();
         // the reach exceeds the way of the step, so few pairs are looked at twice
@@ -302,7 +302,7 @@ pub fn narrow_phase(
         // bodies have just moved at the velocities they have now
         let carried = |x: DVec3| {
             [rows.0, rows.1]
-                .map(|b| x + (b.velocity.linear + (b.pose.rotation * b.velocity.angular).cross(x - b.pose.position)) * scheme.time_step)
+                .map(|b| x + (b.velocity.linear + (b.pose.rotation * b.velocity.angular).cross(x - b.pose.position)) * clock.last)
         };
         inherit(&mut manifold.points, touches, pair.size, carried);
         for new in touches.iter_mut().filter(|t| t.swept == Swept::Impact) {
@@ -331,13 +331,13 @@ fn touch(p: &ContactPoint) -> Touch {
 fn moving<'a>(c: &'a Cached, body: &Body, scheme: &Scheme) -> Moving<'a> {
     let fall = if body.inertia.is_some() { scheme.gravity * scheme.time_step } else { DVec3::ZERO };
     let round = matches!(c.collider.shape, Shape::Ball { .. }) && c.collider.offset.position == DVec3::ZERO;
-    let swing = if round || !c.radius.is_finite() { 0.0 } else { body.velocity.angular.length() * c.radius };
+    let swing = if round || !c.radius.is_finite() { 0.0 } else { body.spin.length() * c.radius };
     Moving {
         shape: &c.collider.shape,
         offset: c.collider.offset,
         pose: body.pose,
         linear: body.velocity.linear + fall,
-        angular: if round { DVec3::ZERO } else { body.velocity.angular },
+        angular: if round { DVec3::ZERO } else { body.spin },
         swing,
         inverse_mass: body.inertia.map_or(0.0, |inertia| 1.0 / inertia.mass),
     }
@@ -358,18 +358,52 @@ fn complete(completed: &[Touch], touches: &mut Vec<Touch>, near: f64) {
     for old in completed {
         let same_way = |t: &Touch| t.normal.dot(old.normal) > SAME_WAY;
         let lasting = |t: &Touch| t.swept == Swept::No && t.gap <= near && same_way(t);
+        // what an impact took is given back once
+        let inherited = |t: &Touch| t.swept == Swept::No && (t.approach, t.taken) == (old.approach, old.taken);
         if touches.iter().any(lasting) {
-            if !touches.iter().any(|t| lasting(t) && t.approach == old.approach)
-                && let Some(point) = touches
-                    .iter_mut()
-                    .filter(|t| lasting(t))
-                    .min_by(|a, b| a.point1.distance_squared(old.point1).total_cmp(&b.point1.distance_squared(old.point1)))
+            let owing = |t: &Touch| (t.approach != DVec3::ZERO, t.point1.distance_squared(old.point1));
+            let order = |a: &(bool, f64), b: &(bool, f64)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1));
+            if !touches.iter().any(|t| inherited(t) && same_way(t))
+                && let Some(point) = touches.iter_mut().filter(|t| lasting(t)).min_by(|a, b| order(&owing(a), &owing(b)))
             {
                 (point.approach, point.taken) = (old.approach, old.taken);
             }
             continue;
         }
         touches.retain(|t| t.swept != Swept::Impact || !same_way(t));
+        for heir in touches.iter_mut().filter(|t| inherited(t)) {
+            (heir.approach, heir.taken) = (DVec3::ZERO, 0.0);
+        }
         touches.push(*old);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn touch(x: f64, gap: f64, speed: f64, swept: Swept) -> Touch {
+        Touch { normal: DVec3::Z, point1: DVec3::X * x, gap, approach: DVec3::Z * speed, taken: speed, swept, ..Touch::default() }
+    }
+
+    fn owed(completed: &[Touch], touches: &[Touch]) -> Vec<f64> {
+        let mut touches = touches.to_vec();
+        complete(completed, &mut touches, 1e-6);
+        let mut owed: Vec<f64> = touches.iter().map(|t| t.taken).collect();
+        owed.sort_by(f64::total_cmp);
+        owed
+    }
+
+    #[test]
+    fn what_an_impact_took_is_given_back_once() {
+        let old = |x, speed| touch(x, 0.0, speed, Swept::After);
+        let new = |x, gap, speed| touch(x, gap, speed, Swept::No);
+        // one that is still apart has inherited it, and the impact has a row of its own
+        assert_eq!(owed(&[old(0.0, 5.0)], &[new(0.0, 1e-5, 5.0)]), [0.0, 5.0]);
+        // another lasts
+        assert_eq!(owed(&[old(0.0, 5.0), old(1.0, 7.0)], &[new(0.0, 0.0, 5.0), new(1.0, 1e-5, 7.0)]), [5.0, 7.0]);
+        // nothing is inherited: the nearest that owes nothing
+        assert_eq!(owed(&[old(0.0, 5.0), old(0.1, 7.0)], &[new(0.0, 0.0, 0.0), new(1.0, 0.0, 0.0)]), [5.0, 7.0]);
+        assert_eq!(owed(&[old(0.0, 5.0)], &[new(0.0, 0.0, 5.0), new(1.0, 0.0, 0.0)]), [0.0, 5.0]);
     }
 }

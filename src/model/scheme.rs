@@ -176,6 +176,9 @@ pub struct Clock {
     pub origin: f64,
     /// Step at which `origin` was taken.
     pub origin_step: u64,
+    /// Length of the last step of bodies with shapes, or of its last part (s): how long they have moved at the velocities they have.
+    #[serde(default)]
+    pub last: f64,
 }
 
 impl Clock {

@@ -2,8 +2,11 @@
 //!
 //! ```text
 //! work of contact k    w_k = r_kᵀ (u_k⁺ + u_k)/2               u: free velocity, or that before the step where an impact takes two
-//! excess of an island  Σ (w_k − t_k) + Σ ½ m s·(v⁻ − v⁺)       t_k: what contact k took in the step before and has not given back
+//! excess of an island  Σ (w_k − t_k) + Σ w_j + Σ ½ m s·(v⁻ − v⁺)      t_k: what contact k took in the step before and has not given back
 //! ```
+//!
+//! w_j is the work of joint j. Its arm is that of the middle of the step: velocities that matched it in the step before do not match it
+//! now, and an impact that meets such a body does work through its joints.
 //!
 //! s is the velocity by which the position rule leaves the mean velocity behind: `h g` where a step moves by `h v⁺`, 0 where it moves
 //! by the mean. Impulses that pass through a body do work of opposite signs at its contacts, so only the sum over an island has a
@@ -29,7 +32,7 @@ const LEAST_SHARE: f64 = 0.5;
 /// // a body on the floor that gets 3 J where the impact took 2 J
 /// let contacts = [Contact { body1: 0, body2: IMMOBILE, ..Contact::default() }];
 /// let mut ledger = Ledger::default();
-/// ledger.gather(1, &contacts, &[DVec3::X], &[3.0], &[2.0]);
+/// ledger.gather(1, &contacts, &[DVec3::X], &[3.0], &[2.0], &[]);
 /// assert!(ledger.exceeds(0));
 /// assert_eq!(ledger.gained([0], 0.0), 1.0);
 /// ```
@@ -49,11 +52,23 @@ pub fn mobile_body(c: &Contact) -> Option<u32> {
 }
 
 impl Ledger {
-    /// Enters the work of all contacts and what they took before (J); contacts without reaction join no bodies.
-    pub fn gather(&mut self, bodies: usize, contacts: &[Contact], reactions: &[DVec3], work: &[f64], taken: &[f64]) {
+    /// Enters the work of all contacts and what they took before, and the work of joints between two bodies or one and [`IMMOBILE`] (J);
+    /// contacts without reaction join no bodies.
+    pub fn gather(
+        &mut self,
+        bodies: usize,
+        contacts: &[Contact],
+        reactions: &[DVec3],
+        work: &[f64],
+        taken: &[f64],
+        joints: &[([u32; 2], f64)],
+    ) {
         self.sets.reset(bodies);
         self.excess.clear();
         self.excess.resize(bodies, [0.0; 2]);
+        for &([a, b], _) in joints.iter().filter(|(ends, _)| !ends.contains(&IMMOBILE)) {
+            self.sets.join(a, b);
+        }
         for (c, _) in contacts.iter().zip(reactions).filter(|(_, r)| **r != DVec3::ZERO) {
             if c.body1 != IMMOBILE && c.body2 != IMMOBILE {
                 self.sets.join(c.body1, c.body2);
@@ -64,6 +79,12 @@ impl Ledger {
             let entry = self.entry(body);
             entry[0] += work - taken;
             entry[1] += work.abs() + taken.abs();
+        }
+        for &(ends, work) in joints {
+            let Some(body) = ends.into_iter().find(|&b| b != IMMOBILE) else { continue };
+            let entry = self.entry(body);
+            entry[0] += work;
+            entry[1] += work.abs();
         }
     }
 
@@ -167,7 +188,7 @@ mod tests {
         let contacts = [contact(0, 1), contact(1, 2), contact(IMMOBILE, 3), contact(2, IMMOBILE)];
         let reactions = [DVec3::X, DVec3::ZERO, DVec3::X, DVec3::X];
         let mut ledger = Ledger::default();
-        ledger.gather(5, &contacts, &reactions, &work, &taken);
+        ledger.gather(5, &contacts, &reactions, &work, &taken, &[]);
         (ledger, contacts)
     }
 
@@ -178,6 +199,19 @@ mod tests {
         assert_eq!(ledger.gained([1, 0, 0, 3, 2], 0.0), 2.0);
         assert_eq!(ledger.gained([0, 1], 0.2), 0.0, "1 J of 9 J is within 20 %");
         assert_eq!(ledger.gained([], 0.0), 0.0, "islands without restitution are not asked for");
+    }
+
+    #[test]
+    fn joints_make_islands_and_their_work_counts() {
+        let (contacts, reactions) = ([contact(0, IMMOBILE), contact(1, IMMOBILE)], [DVec3::X; 2]);
+        let excess = |joints: &[([u32; 2], f64)]| {
+            let mut ledger = Ledger::default();
+            ledger.gather(3, &contacts, &reactions, &[3.0, -5.0], &[0.0; 2], joints);
+            [0, 1].map(|body| ledger.excess(body))
+        };
+        assert_eq!(excess(&[]), [3.0, -5.0]);
+        assert_eq!(excess(&[([1, 0], 4.0)]), [2.0; 2]);
+        assert_eq!(excess(&[([IMMOBILE, 1], 6.0), ([2, IMMOBILE], 1.0)]), [3.0, 1.0]);
     }
 
     #[test]

@@ -524,6 +524,18 @@ impl MixedProblem {
         }
     }
 
+    /// `H v` of one block between rigid bodies.
+    pub fn block_twists(&self, block: &Block, twists: &[Twist], u: &mut [f64]) {
+        u.fill(0.0);
+        for (part, system) in block.systems.into_iter().enumerate() {
+            let System::Rigid(i) = system else { continue };
+            let twist = &twists[i as usize];
+            for (row, u) in self.jacobians[block.jacobian[part]..].chunks_exact(6).zip(u.iter_mut()) {
+                *u += DVec3::from_slice(row).dot(twist.linear) + DVec3::from_slice(&row[3..]).dot(twist.angular);
+            }
+        }
+    }
+
     /// `v += Ŵ⁻¹ Hᵀ dr` of one block.
     pub fn kick_block(&self, block: &Block, dr: &[f64], v: &mut Velocities) {
         let mut momentum = [0.0; MAX_DOFS];

@@ -190,7 +190,7 @@ impl Simulation {
     }
 
     /// Another step length: the impulses that the solver starts from change with it, as those of lasting forces do.
-    fn change_step(&mut self, h: f64) {
+    pub(super) fn change_step(&mut self, h: f64) {
         let old = self.time_step();
         if old == h {
             return;

@@ -55,6 +55,7 @@ impl Simulation {
             abort: None,
             periodic: Vec::new(),
             auto_step: None,
+            kept: super::parts::Kept::default(),
         }
     }
 

@@ -3,6 +3,7 @@
 mod auto_step;
 pub mod body;
 mod build;
+mod parts;
 mod run;
 pub mod state;
 mod step;

@@ -10,8 +10,7 @@ use crate::diagnostics::energy::{Energy, Work, step_energy, support_impulse};
 use crate::geometry::systems::Proximity;
 use crate::integrator::systems::{Pass, unsettled};
 use crate::model::contact::{ContactPair, Foresight, Manifold, TurnedArms};
-use crate::model::interaction::OfBodies;
-use crate::model::newton_euler::{AppliedForce, BodyName};
+use crate::model::newton_euler::{AppliedForce, BodyName, Velocity};
 use crate::model::scheme::{Clock, Scheme};
 use crate::numerics::{Report, Status};
 use crate::topology::bodies::Bodies;
@@ -167,6 +166,8 @@ pub struct StepReport {
     pub report: Report,
     /// Passes of the inner loop.
     pub passes: usize,
+    /// In how many parts the step was solved: more than one where bodies in joints turn far.
+    pub parts: u32,
     /// Largest overlap at the start of the step (m).
     pub penetration: f64,
     /// Largest overlap at the start of the step in parts of the smaller body's smallest length.
@@ -207,6 +208,7 @@ pub struct Simulation {
     pub(super) abort: Option<Abort>,
     pub(super) periodic: Vec<Periodic>,
     pub(super) auto_step: Option<super::auto_step::Auto>,
+    pub(super) kept: super::parts::Kept,
 }
 
 impl std::fmt::Debug for Simulation {
@@ -268,20 +270,31 @@ impl Simulation {
         let blows = self.fire_events()?;
         self.act();
         self.choose_step(&blows);
+        let mut report = self.move_bodies(&blows)?;
+        let h = self.time_step();
+        let clock = self.world.resource_mut::<Clock>().into_inner();
+        clock.tick(h);
+        report.step = clock.step;
+        self.land();
+        report.time = self.time();
+        Ok(report)
+    }
+
+    /// Looks for the end of a step, or of a part of one: whether the passes have settled.
+    pub(super) fn try_step(&mut self, blows: &[(Entity, AppliedForce)], nonlinear: bool) -> Result<bool, SimulationError> {
         self.schedules.begin.run(&mut self.world);
         let bodies = self.world.resource_mut::<Bodies>().into_inner();
         for row in &mut bodies.rows {
             row.blow = AppliedForce::default();
         }
         for (entity, blow) in blows {
-            for row in bodies.rows.iter_mut().filter(|row| row.entity == Some(entity)) {
+            for row in bodies.rows.iter_mut().filter(|row| row.entity == Some(*entity)) {
                 row.blow.force += blow.force;
                 row.blow.torque += blow.torque;
             }
         }
         self.check_finite(false)?;
         let max_passes = self.scheme().max_passes;
-        let nonlinear = self.world.query::<&OfBodies>().iter(&self.world).next().is_some();
         let accuracy = FOLLOWED * self.world.resource::<Solver>().settings.tolerance;
         self.world.insert_resource(Pass { nonlinear, accuracy, ..Pass::default() });
         self.world.resource_mut::<StepProblem>().report = Report::default();
@@ -296,7 +309,9 @@ impl Simulation {
                 if let Some(body) = refused {
                     return Err(self.too_fast(body));
                 }
-                return Err(SimulationError::Problem { step: self.steps() + 1, time: self.time(), reason });
+                self.check_finite(true)?;
+                let fastest = self.fastest().map_or(String::new(), |slot| format!(" (fastest: {})", self.name_of(slot)));
+                return Err(SimulationError::Problem { step: self.steps() + 1, time: self.time(), reason: reason + &fastest });
             }
             if let Some(body) = self.world.resource::<Pass>().refused {
                 return Err(self.too_fast(body));
@@ -325,13 +340,27 @@ impl Simulation {
             self.world.resource_mut::<Pass>().start_round();
         }
         self.check_finite(true)?;
+        Ok(settled)
+    }
+
+    /// Takes over the end that was found. With the last part of a step, which began at `last` (s) and is so long (s), go all other systems.
+    pub(super) fn finish(&mut self, mut settled: bool, last: Option<(f64, f64)>) -> Result<StepReport, SimulationError> {
         settled &= self.stops();
-        self.advance_systems(1)?;
+        if let Some((start, whole)) = last {
+            let (part, time) = (self.time_step(), self.time());
+            self.set_clock(start, whole);
+            let advanced = self.advance_systems(1);
+            self.set_clock(time, part);
+            advanced?;
+        }
         self.schedules.end.run(&mut self.world);
-        let mut report = self.certify(settled);
-        self.land();
-        report.time = self.time();
-        Ok(report)
+        self.world.resource_mut::<Clock>().last = self.time_step();
+        Ok(self.certify(settled))
+    }
+
+    fn set_clock(&mut self, time: f64, h: f64) {
+        self.world.resource_mut::<Clock>().time = time;
+        self.world.resource_mut::<Scheme>().time_step = h;
     }
 
     /// Whether the step was without a solution for the sake of foreseen points; these are gone then.
@@ -409,6 +438,17 @@ impl Simulation {
         Ok(())
     }
 
+    /// Slot of the body that the last pass has thrown the farthest.
+    fn fastest(&self) -> Option<usize> {
+        let rows = &self.world.resource::<Bodies>().rows;
+        let speed = |row: &crate::topology::bodies::Body| {
+            let Velocity { linear, angular } = row.new_velocity;
+            linear.abs().max_element().max(angular.abs().max_element())
+        };
+        let moving = rows.iter().enumerate().filter(|(_, row)| row.alive && row.inertia.is_some());
+        moving.max_by(|a, b| speed(a.1).total_cmp(&speed(b.1))).map(|(slot, _)| slot)
+    }
+
     /// The step is refused for the body of this slot; `needed` (s) would do.
     fn too_fast(&self, (slot, needed): (u32, f64)) -> SimulationError {
         let (step, time, found) = (self.steps() + 1, self.time(), self.time_step());
@@ -422,7 +462,7 @@ impl Simulation {
         name.map_or_else(|| format!("body {slot}"), |n| format!("body {n:?}"))
     }
 
-    /// Advances the clock and writes the certificate of the step.
+    /// Writes the certificate of the step.
     fn certify(&mut self, settled: bool) -> StepReport {
         let bodies = self.world.resource::<Bodies>();
         let (scheme, step) = (self.world.resource::<Scheme>(), self.world.resource::<StepProblem>());
@@ -457,9 +497,6 @@ impl Simulation {
             report.penetration_size = report.penetration_size.max(overlap / pair.size);
         }
         report.stride = self.world.resource::<Proximity>().stride(h);
-        let clock = self.world.resource_mut::<Clock>().into_inner();
-        clock.tick(h);
-        (report.step, report.time) = (clock.step, clock.time);
         report
     }
 

@@ -154,7 +154,7 @@ fn judge(seed: u64) -> Fallible<End> {
             }
         }
         let gain = (energy(&sim) - first) / first.abs().max(report.balance.kinetic_max);
-        if gain > 0.01 {
+        if gain > 1e-3 {
             return wrong(step, format!("gains {gain:.2e} of its energy"));
         }
         let turned = |e: &Entity| h * sim.world().get::<Velocity>(*e).expect("alive").angular.length();
@@ -172,20 +172,72 @@ fn judge(seed: u64) -> Fallible<End> {
     Ok(if missed { End::Said } else { End::Good })
 }
 
-#[test]
-fn what_waits_on_its_way_is_not_torn_off_its_joint() -> Fallible {
+fn fire(seeds: impl Iterator<Item = u64>) -> Fallible<[usize; 2]> {
     let (mut wrong, mut said) = (0, 0);
-    // after the first, those that have been torn: their ball did not turn on its way, or waited alone
-    for seed in (0..300).chain([452, 512, 716, 760, 1069, 1120, 1460, 1490]) {
+    for seed in seeds {
         match judge(seed)? {
             End::Good => {}
-            End::Said => said += 1,
+            End::Said => {
+                println!("{seed} is reported");
+                said += 1;
+            }
             End::Wrong(how) => {
                 println!("{seed} {how}");
                 wrong += 1;
             }
         }
     }
-    assert!(wrong == 0 && said < 110, "{wrong} of 308 wrong, {said} reported");
+    Ok([wrong, said])
+}
+
+#[test]
+fn what_waits_on_its_way_is_not_torn_off_its_joint() -> Fallible {
+    // after the first, those that have been torn: their ball did not turn on its way, or waited alone
+    let [wrong, said] = fire((0..300).chain([452, 512, 716, 760, 1069, 1120, 1460, 1490]))?;
+    assert!(wrong == 0 && said <= 2, "{wrong} of 308 wrong, {said} reported");
+    Ok(())
+}
+
+/// In turn: passes that ran away, joints that did work in an impact, an impact that was given back twice, bodies that turn far.
+#[test]
+fn fast_shots_at_joined_bodies_are_solved_and_gain_nothing() -> Fallible {
+    let [wrong, said] = fire([1285, 1529, 1346, 1873, 2344, 3347, 5377, 5398, 96, 845, 1891].into_iter())?;
+    assert_eq!([wrong, said], [0, 0]);
+    Ok(())
+}
+
+#[test]
+#[ignore = "two minutes: cargo test --release --test bullets -- --ignored thousands_of_shots"]
+fn thousands_of_shots_at_joined_bodies() -> Fallible {
+    let [wrong, said] = fire(0..12_000)?;
+    assert!(wrong == 0 && said <= 60, "{wrong} of 12000 wrong, {said} reported");
+    Ok(())
+}
+
+#[test]
+fn a_step_in_parts_ends_on_the_clock_and_goes_on_from_a_saved_state() -> Fallible {
+    let built = || joined(&mut Dice(1873));
+    let Joined { mut sim, steps, h, .. } = built()?;
+    let entities = |sim: &mut Simulation| -> Vec<Entity> {
+        let mut found: Vec<Entity> = sim.world_mut().query_filtered::<Entity, With<BodyPose>>().iter(sim.world()).collect();
+        found.sort_by_key(|e| e.index_u32());
+        found
+    };
+    let mut most = 1;
+    for step in 1..=steps {
+        let bodies = entities(&mut sim);
+        let saved = sim.save(&bodies);
+        let report = sim.step()?;
+        most = most.max(report.parts);
+        assert_eq!((sim.steps(), sim.time_step(), report.step), (step as u64, h, step as u64));
+        assert_eq!((sim.time(), report.time), (step as f64 * h, step as f64 * h));
+        assert!(report.balance.error() < 1e-12);
+        let mut resumed = built()?.sim;
+        let bodies = entities(&mut resumed);
+        resumed.restore(&saved, &bodies)?;
+        let again = resumed.step()?;
+        assert_eq!((resumed.state_hash(), again.parts), (sim.state_hash(), report.parts), "step {step}");
+    }
+    assert!(most >= 2, "no step was solved in parts");
     Ok(())
 }

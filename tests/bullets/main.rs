@@ -81,7 +81,9 @@ fn judge(seed: u64) -> Fallible<Option<(Wrong, String)>> {
     let [start, wall] = watch.poses(&sim, &shot);
     let v = *sim.world().get::<Velocity>(shot.bullet).expect("alive");
     let inertia = *sim.world().get::<Inertia>(shot.bullet).expect("mobile");
-    let mut flight = Flight::new(start, v, inertia.principal, shot.gravity);
+    // steps move by the velocity of their end: a parabola that begins half a step's fall ahead
+    let thrown = Velocity { linear: v.linear + 0.5 * sim.time_step() * shot.gravity, ..v };
+    let mut flight = Flight::new(start, thrown, inertia.principal, shot.gravity);
     let verdict = flight.verdict(&shot, &wall, &mut watch);
     let energy = |sim: &Simulation, at: Pose| kinetic(sim, &shot) - inertia.mass * shot.gravity.dot(at.position);
     let (first, scale) = (energy(&sim, start), kinetic(&sim, &shot));
@@ -146,15 +148,15 @@ fn random_bullets_meet_walls_as_they_should() -> Fallible {
     Ok(())
 }
 
-/// Others; among them one that waits before a wall where gravity would go on to speed it up, and two whose gyroscopic torque turns the
-/// velocities that a rebound meets.
+/// Others; among them one that waits before a wall where gravity would go on to speed it up, two whose gyroscopic torque turns the
+/// velocities that a rebound meets, and two that pass an edge since their axis of rotation wanders.
 #[test]
 fn other_bullets_meet_walls_as_they_should_too() -> Fallible {
     let mut found = fire(0..200)?;
-    for seed in [13_328, 17_279] {
+    for seed in [13_328, 17_279, 12_455, 14_109, 13_641, 14_908] {
         found.extend(fire(seed..seed + 1)?);
     }
-    assert!(found.is_empty(), "{} of 202 wrong", found.len());
+    assert!(found.is_empty(), "{} of 206 wrong", found.len());
     Ok(())
 }
 
