@@ -26,6 +26,7 @@ use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::mixed::{IMMOBILE, MixedProblem, System};
 use crate::numerics::residual::contact_scale;
 use crate::topology::bodies::{Bodies, Body, Slot};
+use bevy_ecs::name::Name;
 use bevy_ecs::prelude::*;
 use glam::DVec3;
 
@@ -53,7 +54,7 @@ pub fn assemble_blocks(
     bodies: Res<Bodies>,
     slots: Query<&Slot>,
     mut step: ResMut<StepProblem>,
-    interactions: Query<(Entity, &Interaction), With<OfBodies>>,
+    interactions: Query<(Entity, &Interaction, Option<&Name>), With<OfBodies>>,
 ) {
     let StepProblem { problem, answer, joints, left_out, carried, error, .. } = &mut *step;
     left_out.clear();
@@ -66,9 +67,15 @@ pub fn assemble_blocks(
     if first_pass {
         answer.reactions.blocks.clear();
     }
-    let mut order: Vec<(Entity, &Interaction)> = interactions.iter().collect();
-    order.sort_by_key(|(e, _)| (e.index_u32(), e.generation().to_bits()));
-    for (entity, interaction) in order {
+    let mut order: Vec<(Entity, &Interaction, Option<&Name>)> = interactions.iter().collect();
+    order.sort_by_key(|(e, ..)| (e.index_u32(), e.generation().to_bits()));
+    let mut refused = None;
+    for (number, (entity, interaction, name)) in order.into_iter().enumerate() {
+        if first_pass && let Err(reason) = check(interaction) {
+            let named = name.map_or_else(|| format!("interaction {number}"), |n| format!("interaction {:?}", n.as_str()));
+            refused.get_or_insert(format!("{named} of bodies: {reason}"));
+            continue;
+        }
         let slot = |k: usize| interaction.systems.get(k).map(|&e| slots.get(e).ok().map(|s| &bodies.rows[s.0 as usize]));
         let ends = match [slot(0), slot(1)] {
             [Some(Some(one)), None] => [Some(one), None],
@@ -82,7 +89,24 @@ pub fn assemble_blocks(
         }
         joints.push(rows);
     }
-    *error = problem.prepare().err().map(|e| e.to_string());
+    *error = refused.or(problem.prepare().err().map(|e| e.to_string()));
+}
+
+/// What rigid bodies can have between them; the error says what was found and what would do.
+fn check(interaction: &Interaction) -> Result<(), String> {
+    let bodies = interaction.systems.len();
+    if !(1..=2).contains(&bodies) || (bodies == 2 && interaction.systems[0] == interaction.systems[1]) {
+        return Err(format!("it links {bodies} systems; one body (to the world) or two different ones are needed"));
+    }
+    match (&interaction.relation, &interaction.law) {
+        (Relation::Joint(_), Law::Equality) | (Relation::Coordinate(_), Law::NewtonImpact { .. } | Law::Relay { .. }) => {}
+        _ => {
+            let needed = "bodies take a joint with the law Equality, or a coordinate of it with NewtonImpact or Relay";
+            return Err(format!("{needed}; systems without shapes take any relation and law"));
+        }
+    }
+    interaction.relation.validate(7 * bodies, 6 * bodies, interaction.z.len())?;
+    interaction.law.validate(interaction.relation.rows())
 }
 
 /// The rows of a relation at poses of its bodies.

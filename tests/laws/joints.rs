@@ -305,3 +305,26 @@ fn a_joint_that_cannot_be_is_refused_with_words() -> Fallible {
     fails(hinge, Some(Entity::PLACEHOLDER), "living");
     Ok(())
 }
+
+#[test]
+fn what_bodies_cannot_have_between_them_is_refused_with_words() -> Fallible {
+    use drystone::model::{joint::Joint, law::Law, relation::LagrangianLinear};
+    let frames = [drystone::algebra::spatial::Pose::default(); 2];
+    let joint = Joint { kind: JointKind::Revolute, frames };
+    let broken = Joint { frames: [drystone::algebra::spatial::Pose::at(DVec3::NAN), frames[1]], ..joint };
+    let cases: [(Interaction, &str); 4] = [
+        (Interaction::new([Entity::PLACEHOLDER], joint, Law::Complementarity), "law Equality"),
+        (Interaction::new([Entity::PLACEHOLDER], LagrangianLinear::new([0.0; 7], [0.0]), Law::Equality), "law Equality"),
+        (Interaction::new([Entity::PLACEHOLDER, Entity::PLACEHOLDER], joint, Law::Equality), "two different"),
+        (Interaction::new([Entity::PLACEHOLDER], broken, Law::Equality), "frame of the joint"),
+    ];
+    for (mut interaction, word) in cases {
+        let mut sim = space(1e-3, GAP_AWARE, G, 1e-8)?;
+        let bar = bar(&mut sim, DVec3::ZERO)?;
+        interaction.systems.iter_mut().for_each(|e| *e = bar);
+        sim.spawn_interaction(interaction);
+        let error = sim.step().expect_err(word).to_string();
+        assert!(error.contains(word), "{error:?} has no {word:?}");
+    }
+    Ok(())
+}
