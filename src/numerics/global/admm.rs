@@ -12,7 +12,7 @@
 //! where Newton on W reaches 1e-8 in 21 ms.
 
 use super::bodies::BodySpace;
-use super::{GlobalProblem, GlobalSolver, Prepared};
+use super::{GlobalProblem, GlobalSolver, Motion, Prepared};
 use crate::numerics::local::admm::{Admm, Split};
 use crate::numerics::{Measure, ProblemError, Report, Watch, admissible::AdmissibleSet, residual::Residual};
 
@@ -29,14 +29,7 @@ pub(crate) const IN_BODY_SPACE: Admm = Admm {
 };
 
 impl GlobalSolver for Admm {
-    fn solve_watched(
-        &self,
-        p: &GlobalProblem,
-        r: &mut [f64],
-        v: &mut [f64],
-        u: &mut [f64],
-        watch: &mut Watch,
-    ) -> Result<Report, ProblemError> {
+    fn solve_watched(&self, p: &GlobalProblem, [r, v, u]: Motion, watch: &mut Watch) -> Result<Report, ProblemError> {
         let mut prepared = Prepared::new(p)?;
         let mut space = BodySpace::new(&prepared);
         Ok(self.run(&mut BodySplitting::new(&mut prepared, &mut space, v), r, u, watch))

@@ -9,7 +9,7 @@
 //! factorisations, 2.0 ms; 256 contacts of 98 spheres in a box stall at 2e-1. M must be symmetric.
 
 use super::bodies::BodySpace;
-use super::{GlobalProblem, GlobalSolver, Prepared};
+use super::{GlobalProblem, GlobalSolver, Motion, Prepared};
 use crate::numerics::newton::multipliers::{AugmentedLagrangian, Multipliers};
 use crate::numerics::{Measure, ProblemError, Report, Status, Watch};
 
@@ -36,31 +36,16 @@ impl Default for BodyNewton {
 const ROUNDING: f64 = 1e-6;
 
 impl GlobalSolver for BodyNewton {
-    fn solve_watched(
-        &self,
-        p: &GlobalProblem,
-        r: &mut [f64],
-        v: &mut [f64],
-        u: &mut [f64],
-        watch: &mut Watch,
-    ) -> Result<Report, ProblemError> {
+    fn solve_watched(&self, p: &GlobalProblem, at: Motion, watch: &mut Watch) -> Result<Report, ProblemError> {
         let mut prepared = Prepared::new(p)?;
         let mut space = BodySpace::new(&prepared);
-        Ok(self.run(&mut prepared, &mut space, r, v, u, watch))
+        Ok(self.run(&mut prepared, &mut space, at, watch))
     }
 }
 
 impl BodyNewton {
     /// Outer steps from `r` with what was prepared for the problem.
-    pub(super) fn run(
-        &self,
-        prepared: &mut Prepared,
-        space: &mut BodySpace,
-        r: &mut [f64],
-        v: &mut [f64],
-        u: &mut [f64],
-        watch: &mut Watch,
-    ) -> Report {
+    pub(super) fn run(&self, prepared: &mut Prepared, space: &mut BodySpace, [r, v, u]: Motion, watch: &mut Watch) -> Report {
         let Self { tolerance, measure, max_iterations, penalty } = *self;
         let mut found = prepared.residual(r, v, u);
         let mut report = Report::default();

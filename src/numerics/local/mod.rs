@@ -19,7 +19,6 @@ mod alternation;
 mod assemblies;
 pub(crate) mod auto;
 mod cones;
-pub mod contact_methods;
 pub(crate) mod equations;
 pub(crate) mod fixed_point;
 mod infeasibility;
