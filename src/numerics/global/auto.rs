@@ -11,7 +11,7 @@
 //! a box 21 ms (Siconos' best solver of each on the same machine: 23, 727 and 5709 ms).
 
 use super::admm::{BodySplitting, IN_BODY_SPACE};
-use super::bodies::BodySpace;
+use super::bodies::Bodies;
 use super::proximal::BodyNewton;
 use super::{GlobalProblem, GlobalSolver, Motion, Prepared, Reduced};
 use crate::numerics::admissible::AdmissibleSet::{Free, NonNegative, SecondOrder};
@@ -62,7 +62,7 @@ impl GlobalSolver for GlobalAuto {
         if best > tolerance {
             let affordable = p.least_numbers_of_w() <= self.max_w as u64;
             let local = if affordable { Some(prepared.reduce()?) } else { None };
-            let mut space: Option<BodySpace> = None;
+            let mut bodies: Option<Bodies> = None;
             let watch: &mut Watch = &mut |progress| {
                 stopped.set(!watch(progress));
                 !stopped.get()
@@ -82,13 +82,13 @@ impl GlobalSolver for GlobalAuto {
                     }
                     (Stage::BodyNewton, _) => {
                         let solver = BodyNewton { tolerance, measure, ..BodyNewton::default() };
-                        let space = space.get_or_insert_with(|| BodySpace::new(&prepared));
-                        solver.run(&mut prepared, space, [r, v, u], watch)
+                        let bodies = bodies.get_or_insert_with(|| Bodies::new(&prepared));
+                        solver.run(&mut prepared, bodies, [r, v, u], watch)
                     }
                     (Stage::BodyAdmm, _) => {
                         let solver = Admm { tolerance, measure, ..IN_BODY_SPACE };
-                        let space = space.get_or_insert_with(|| BodySpace::new(&prepared));
-                        solver.run(&mut BodySplitting::new(&mut prepared, space, v), r, u, watch)
+                        let bodies = bodies.get_or_insert_with(|| Bodies::new(&prepared));
+                        solver.run(&mut BodySplitting::new(&mut prepared, bodies, v), r, u, watch)
                     }
                 };
                 report = report.with_effort(&part.after(&report));

@@ -18,7 +18,7 @@ mod alternation;
 #[cfg(test)]
 mod assemblies;
 pub(crate) mod auto;
-mod cones;
+pub(super) mod cones;
 pub(crate) mod equations;
 pub(crate) mod fixed_point;
 mod infeasibility;
