@@ -259,7 +259,7 @@ impl LocalOperator {
         let c = self.tangential(q);
         match self.stick(q, c) {
             Some(r) if r.y * r.y + r.z * r.z <= mu * mu * r.x * r.x && r.x >= 0.0 => r,
-            _ => self.tangents().solve(-q.x, c, mu, [guess.y, guess.z]).into(),
+            _ => self.slip(-q.x, c, mu, guess),
         }
     }
 
@@ -278,10 +278,13 @@ impl LocalOperator {
         (self.s_det_inv > 0.0).then(|| DVec3::new(x, y, z))
     }
 
-    fn tangents(&self) -> Tangents {
+    /// The same where it does not stick, or where sticking is not defined; out of line, as most contacts of a step stick.
+    #[inline(never)]
+    fn slip(&self, push: f64, c: [f64; 2], mu: f64, guess: DVec3) -> DVec3 {
         let nt = self.nt.map(|x| x * self.nn_inv);
         let size = self.tt[0] + self.tt[2] + self.nt[0] * nt[0] + self.nt[1] * nt[1];
-        Tangents::new(self.nn_inv, nt, [self.s[0], self.s[1], self.s[1], self.s[2]], size)
+        let tangents = Tangents::new(self.nn_inv, nt, [self.s[0], self.s[1], self.s[1], self.s[2]], size);
+        tangents.solve(push, c, mu, [guess.y, guess.z]).into()
     }
 
     /// The reaction of the same contact under the convex law `K_μ ∋ r ⟂ u ∈ K_μ*`, with any known De Saxcé shift as part of `q.x`.

@@ -52,9 +52,9 @@ impl BodyNewton {
         let mut report = Report::default();
         if measure.of(&found) > tolerance {
             let outer = Multipliers { tolerance, max_factorisations: max_iterations, overshoot: ROUNDING, penalty };
-            let (free, mut away) = (bodies.gather(&prepared.free), bodies.gather(v));
-            away.iter_mut().zip(&free).for_each(|(v, free)| *v -= free);
-            let mut point: Point<BlockGeneral> = Point::new(&prepared.problem.sets, &prepared.weights, &prepared.q, r, away);
+            let velocities = [bodies.gather(&prepared.free), bodies.gather(v)];
+            let p = prepared.problem;
+            let mut point: Point<BlockGeneral> = Point::new(&p.sets, [&prepared.weights, &p.w, r], velocities);
             std::mem::swap(&mut point.matrix, &mut bodies.matrix);
             let unit = bodies.space.diagonal().map(|m| 1.0 / m.abs().max(f64::MIN_POSITIVE).sqrt()).collect();
             let mut posed = Reactions { prepared, measure, answer: [&mut *r, &mut *v, &mut *u], unit };

@@ -120,35 +120,35 @@ impl Bodies {
         }
     }
 
-    /// `v − v_free` of all nodes; `free` is a buffer.
-    pub(super) fn gather_change(&self, p: &MixedProblem, v: &Velocities, free: &mut Vec<f64>, out: &mut Vec<f64>) {
-        self.gather(p, &p.free, free);
-        self.gather(p, v, out);
-        out.iter_mut().zip(free.iter()).for_each(|(v, free)| *v -= free);
-    }
-
-    /// `v = v_free + Δv`
-    pub(super) fn scatter(&self, p: &MixedProblem, change: &[f64], v: &mut Velocities) {
-        v.rigid.clone_from(&p.free.rigid);
-        v.general.clone_from(&p.free.general);
-        let mut rest = change;
+    /// These velocities for all nodes, and the free ones for other systems.
+    pub(super) fn scatter(&self, p: &MixedProblem, v: &[f64], out: &mut Velocities) {
+        out.rigid.clone_from(&p.free.rigid);
+        out.general.clone_from(&p.free.general);
+        let mut rest = v;
         for &system in &self.systems {
-            let (step, after) = rest.split_at(p.dofs(system));
+            let (v, after) = rest.split_at(p.dofs(system));
             rest = after;
             match system {
                 System::Fixed => {}
                 System::Rigid(i) => {
-                    let Twist { linear, angular } = &mut v.rigid[i as usize];
-                    *linear += DVec3::from_slice(step);
-                    *angular += DVec3::from_slice(&step[3..]);
+                    out.rigid[i as usize] = Twist { linear: DVec3::from_slice(v), angular: DVec3::from_slice(&v[3..]) };
                 }
                 System::General(i) => {
-                    let m = &p.general[i as usize];
-                    v.general[m.first..m.first + m.dofs].iter_mut().zip(step).for_each(|(v, s)| *v += s);
+                    let first = p.general[i as usize].first;
+                    out.general[first..first + v.len()].copy_from_slice(v);
                 }
             }
         }
     }
+}
+
+/// The velocities that are locked, all others 0: what H does not see.
+pub(super) fn held(p: &MixedProblem) -> Velocities {
+    let twist = |(m, v): (&RigidMass, &Twist)| {
+        let [x, y, z, a, b, c] = locks(m).map(|locked| f64::from(u8::from(locked)));
+        Twist { linear: DVec3::new(x, y, z) * v.linear, angular: DVec3::new(a, b, c) * v.angular }
+    };
+    Velocities { rigid: p.rigid.iter().zip(&p.free.rigid).map(twist).collect(), general: vec![0.0; p.free.general.len()] }
 }
 
 fn of_body(body: u32) -> System {

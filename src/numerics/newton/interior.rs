@@ -36,7 +36,7 @@ pub(super) struct Interior {
     cones: Vec<(Cone, f64)>,
     /// 1/μ for the normal of a contact, 1 for other rows; 0 for those that are held at 0
     unit: Vec<f64>,
-    /// u and known shift of each row without reactions
+    /// u and known shift of each row that does not move
     given: Vec<f64>,
     y: Vec<f64>,
     z: Vec<f64>,
@@ -49,7 +49,8 @@ pub(super) struct Interior {
     miss: Vec<f64>,
     push: Vec<f64>,
     scratch: [Vec<f64>; 2],
-    /// `v − v_free` and its change
+    /// velocities, their change since there were no reactions, and by a step
+    v: Vec<f64>,
     away: Vec<f64>,
     step: Vec<f64>,
     best: Vec<f64>,
@@ -107,20 +108,23 @@ impl Interior {
 
     /// On the axes of all cones, at the largest speed without reactions.
     fn start(&mut self, p: &Point<BlockSymmetric>, space: &BodySpace) {
-        let Self { cones, unit, given, y, z, dy, dz, w, lambda, miss, push, scratch: [a, b], away, step, .. } = self;
-        for x in [&mut *unit, y, z, dy, dz, w, lambda, miss, push, a, b] {
+        let Self { cones, unit, given, y, z, dy, dz, w, lambda, miss, push, scratch: [u, b], v, away, step, .. } = self;
+        for x in [&mut *unit, y, z, dy, dz, w, lambda, miss, push, b] {
             x.clear();
-            x.resize(p.q.len(), 0.0);
+            x.resize(p.w.len(), 0.0);
         }
         for x in [away, step] {
             x.clear();
             x.resize(space.order(), 0.0);
         }
-        given.clone_from(&p.q);
+        v.clone_from(&p.free);
+        given.clone_from(&p.w);
+        u.clone_from(&p.w);
+        space.add_rates(v, u);
         cones.clear();
         let mut speed = f64::MIN_POSITIVE.sqrt();
         for (set, rows) in p.sets.iter().zip(space.blocks()) {
-            let u = &p.q[rows.clone()];
+            let u = &u[rows.clone()];
             unit[rows.clone()].fill(1.0);
             let cone = match *set {
                 AdmissibleSet::Free => Cone::Free,
@@ -151,9 +155,9 @@ impl Interior {
 
     /// One predictor and corrector; false where the matrix breaks down or there is no way to go.
     fn advance(&mut self, weights: &[f64], matrix: &mut BlockSymmetric, space: &mut BodySpace) -> bool {
-        let Self { cones, unit, given, y, z, w, lambda, miss, scratch: [u, _], away, .. } = self;
+        let Self { cones, unit, given, y, z, w, lambda, miss, scratch: [u, _], v, .. } = self;
         u.clone_from(given);
-        space.add_rates(away, u);
+        space.add_rates(v, u);
         (0..u.len()).for_each(|k| miss[k] = y[k] - unit[k] * u[k]);
         for ((cone, beta), rows) in cones.iter_mut().zip(space.blocks()) {
             if !(cones::is_inside(*cone, &y[rows.clone()]) && cones::is_inside(*cone, &z[rows.clone()])) {
@@ -185,7 +189,7 @@ impl Interior {
         if !(length > 0.0 && self.step.iter().all(|x| x.is_finite())) {
             return false;
         }
-        for (x, d) in [(&mut self.y, &self.dy), (&mut self.z, &self.dz), (&mut self.away, &self.step)] {
+        for (x, d) in [(&mut self.y, &self.dy), (&mut self.z, &self.dz), (&mut self.v, &self.step), (&mut self.away, &self.step)] {
             x.iter_mut().zip(d).for_each(|(x, d)| *x += length * d);
         }
         true

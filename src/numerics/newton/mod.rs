@@ -112,10 +112,11 @@ impl Posed for Step<'_> {
 
     /// The reactions take away more velocity than is left, in the norm of M: a pile under its loads, not a flow.
     fn is_at_rest(&mut self, space: &BodySpace) -> bool {
-        let [mut own, mut away, mut image] = std::array::from_fn(|_| Vec::new());
-        self.bodies.gather_change(self.p, &self.answer.velocities, &mut own, &mut away);
+        let [mut own, mut away] = [Vec::new(), Vec::new()];
         self.bodies.gather(self.p, &self.answer.velocities, &mut own);
-        image.resize(own.len(), 0.0);
+        self.bodies.gather(self.p, &self.p.free, &mut away);
+        away.iter_mut().zip(&own).for_each(|(free, v)| *free = v - *free);
+        let mut image = vec![0.0; own.len()];
         let mut size = |v: &[f64]| {
             space.mass_times(v, &mut image);
             dot(v, &image)
@@ -139,7 +140,7 @@ fn minimum(p: &MixedProblem, answer: &mut Answer, work: &mut Workspace, kappa: f
     if good {
         spread(&iterate.r, &mut answer.reactions);
     }
-    bodies.scatter(p, &iterate.away, &mut answer.velocities);
+    bodies.scatter(p, &iterate.v, &mut answer.velocities);
     good
 }
 
@@ -203,13 +204,15 @@ impl Workspace {
         at.weights.clear();
         at.weights.extend(p.contacts.iter().map(|c| c.local.mean_diagonal()).chain(p.blocks.iter().map(|b| p.block_weight(b))));
         at.known.clone_from(&p.lagged);
-        at.q.clear();
-        at.q.extend(p.contacts.iter().flat_map(|c| p.contact_velocity(c, &p.free.rigid).to_array()));
-        let first = at.q.len();
-        at.q.resize(first + p.block_b.len(), 0.0);
-        p.blocks.iter().for_each(|b| p.block_velocity(b, &p.free, &mut at.q[first + b.first..][..b.rows]));
+        let held = bodies::held(p);
+        at.w.clear();
+        at.w.extend(p.contacts.iter().flat_map(|c| p.contact_velocity(c, &held.rigid).to_array()));
+        let first = at.w.len();
+        at.w.resize(first + p.block_b.len(), 0.0);
+        p.blocks.iter().for_each(|b| p.block_velocity(b, &held, &mut at.w[first + b.first..][..b.rows]));
         gather(&answer.reactions, &mut at.r);
-        bodies.gather_change(p, &answer.velocities, &mut at.inertia, &mut at.away);
+        bodies.gather(p, &p.free, &mut at.free);
+        bodies.gather(p, &answer.velocities, &mut at.v);
         true
     }
 }

@@ -3,7 +3,7 @@
 //! ```text
 //! outer   r_c ← r,  κ ← 10 κ                                            proximal centre
 //! inner   s ← μ‖u_t‖ at every iterate, or known                         De Saxcé's shift
-//!         r(v) = P_K(r_c − (κ/D)(u + s)),   u = q + H (v − v_free)
+//!         r(v) = P_K(r_c − (κ/D)(H v + w + s))
 //!         0 = G(v) = M (v − v_free) − Hᵀ r(v)                           gradient of a convex φ for a given shift
 //!         (M + Hᵀ (κ/D) P'_K H) Δv = −G,   line search on φ = ½ |v − v_free|²_M + Σ (D/2κ) |r(v)|²
 //! ```
@@ -35,19 +35,20 @@ pub(in crate::numerics) trait Posed {
 /// The laws of the rows of a body space, and a point in it.
 #[derive(Debug, Default)]
 pub(in crate::numerics) struct Point<T> {
-    /// The set and D of each block, and u of each row without any reaction.
+    /// The set and D of each block, and u of each row that does not move.
     pub(in crate::numerics) sets: Vec<AdmissibleSet>,
     pub(in crate::numerics) weights: Vec<f64>,
-    pub(in crate::numerics) q: Vec<f64>,
+    pub(in crate::numerics) w: Vec<f64>,
     /// Shifts of the first blocks that do not follow u.
     pub(in crate::numerics) known: Vec<f64>,
-    /// `v − v_free`
-    pub(in crate::numerics) away: Vec<f64>,
+    pub(in crate::numerics) free: Vec<f64>,
+    pub(in crate::numerics) v: Vec<f64>,
     /// r(v), at first the guess
     pub(in crate::numerics) r: Vec<f64>,
     /// the best reactions that were judged
     pub(in crate::numerics) best: Vec<f64>,
-    /// M times `away`, and −G
+    /// `v − v_free`, M times it, and −G
+    pub(in crate::numerics) away: Vec<f64>,
     pub(in crate::numerics) inertia: Vec<f64>,
     pub(in crate::numerics) pull: Vec<f64>,
     pub(in crate::numerics) matrix: T,
@@ -61,15 +62,15 @@ pub(in crate::numerics) struct Point<T> {
 }
 
 impl<T: BodyMatrix> Point<T> {
-    pub(in crate::numerics) fn new(sets: &[AdmissibleSet], weights: &[f64], q: &[f64], r: &[f64], away: Vec<f64>) -> Self {
-        let (sets, [weights, q, r]) = (sets.to_vec(), [weights, q, r].map(<[f64]>::to_vec));
-        Self { sets, weights, q, r, away, ..Self::default() }
+    pub(in crate::numerics) fn new(sets: &[AdmissibleSet], [weights, w, r]: [&[f64]; 3], [free, v]: [Vec<f64>; 2]) -> Self {
+        let (sets, [weights, w, r]) = (sets.to_vec(), [weights, w, r].map(<[f64]>::to_vec));
+        Self { sets, weights, w, r, free, v, ..Self::default() }
     }
 
     /// Sets the velocities of all rows and the shifts.
     fn look(&mut self, space: &BodySpace) {
-        self.u.clone_from(&self.q);
-        space.add_rates(&self.away, &mut self.u);
+        self.u.clone_from(&self.w);
+        space.add_rates(&self.v, &mut self.u);
         self.shift.clone_from(&self.known);
         let follow = self.sets.iter().zip(space.blocks()).skip(self.known.len());
         self.shift.extend(follow.map(|(set, rows)| if rows.is_empty() { 0.0 } else { set.shift(&self.u[rows]) }));
@@ -97,17 +98,13 @@ impl<T: BodyMatrix> Point<T> {
         value
     }
 
-    /// Sets r(v) after t steps; returns the part of φ that the rows have.
-    fn react(&mut self, space: &BodySpace, kappa: f64, t: f64) -> f64 {
-        let mut r = std::mem::take(&mut self.r);
-        let value = self.project(space, kappa, t, |first, x| r[first..first + x.len()].copy_from_slice(x));
-        self.r = r;
-        value
-    }
-
     /// Sets r(v) and G; returns the kinetic part of φ and that of the rows.
     fn evaluate(&mut self, space: &BodySpace, kappa: f64) -> [f64; 2] {
-        let rows = self.react(space, kappa, 0.0);
+        let mut r = std::mem::take(&mut self.r);
+        let rows = self.project(space, kappa, 0.0, |first, x| r[first..first + x.len()].copy_from_slice(x));
+        self.r = r;
+        self.away.clear();
+        self.away.extend(self.v.iter().zip(&self.free).map(|(v, free)| v - free));
         self.inertia.resize(self.away.len(), 0.0);
         space.mass_times(&self.away, &mut self.inertia);
         self.pull.clear();
@@ -173,8 +170,7 @@ impl<T: BodyMatrix> Point<T> {
                 }
                 t *= 0.5;
             }
-            self.away.iter_mut().zip(&self.step).for_each(|(v, d)| *v += t * d);
-            self.react(space, kappa, t);
+            self.v.iter_mut().zip(&self.step).for_each(|(v, d)| *v += t * d);
         }
         Some(budget)
     }
