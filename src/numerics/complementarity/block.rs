@@ -10,8 +10,9 @@
 //! - Measured: blocks of 4 solve 14 of 16 LCPs, 6 of 14 MLCPs; `relay1` is at 1e-3 after 5000 sweeps.
 //! - Source: Cottle, Pang, Stone (2009), §5.4.
 
-use super::form::{Form, dot};
+use super::form::Form;
 use super::{ComplementaritySolver, Lemke, Murty, Outcome, Scratch, Status, Watch, proceed};
+use crate::algebra::dense::dot;
 
 /// Block Gauss–Seidel (Siconos: `SICONOS_LCP_NSGS_SBM`).
 #[derive(Clone, Debug, PartialEq)]

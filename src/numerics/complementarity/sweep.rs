@@ -11,8 +11,9 @@
 //!   (ρ = 1: 11), 3 of 14 MLCPs, 4 of 5 relays.
 //! - Source: Cryer 1971; Cottle, Pang, Stone (2009), §5.2.
 
-use super::form::{Form, dot, norm, ratio};
+use super::form::{Form, ratio};
 use super::{ComplementaritySolver, Outcome, Scratch, Status, Watch, proceed};
+use crate::algebra::dense::{dot, norm};
 
 /// Projected relaxation (Siconos: `SICONOS_LCP_PGS`, `SICONOS_LCP_PSOR`, `SICONOS_LCP_RPGS`, `SICONOS_MLCP_PGS`, `SICONOS_RELAY_PGS`).
 #[derive(Clone, Debug, PartialEq)]

@@ -12,6 +12,7 @@
 
 use super::local::{LocalProblem, LocalSolver, finite, natural_map, size, validate_sets};
 use super::{Measure, ProblemError, Report, Status, Watch, admissible::AdmissibleSet, residual::Residual};
+use crate::algebra::dense::norm;
 use sprs::CsMat;
 
 pub(crate) mod admm;
@@ -147,11 +148,6 @@ impl GlobalProblem {
     pub fn reduce(&self) -> Result<LocalProblem, ProblemError> {
         Prepared::new(self)?.reduce()
     }
-}
-
-/// Euclidean norm.
-fn norm(x: &[f64]) -> f64 {
-    x.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
 #[cfg(test)]

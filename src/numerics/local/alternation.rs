@@ -281,8 +281,7 @@ impl<'a> Alternation<'a> {
         let p = self.p;
         let mut spent = self.half(0, most);
         let [bounded, coned] = &self.halves;
-        p.w.multiply(&bounded.z, &mut self.u);
-        self.u.iter_mut().zip(&p.q).for_each(|(u, q)| *u += q);
+        p.velocity(&bounded.z, &mut self.u);
         let fresh = coned.z.iter().all(|z| *z == 0.0);
         for (i, known) in self.known.iter_mut().enumerate() {
             *known = [p.sets[i].shift(&self.u[p.w.range(i)]), 0.0];

@@ -93,8 +93,7 @@ impl LocalSolver for Auto {
             r.iter_mut().for_each(|r| *r *= unit);
             let report = strict.run(&unit_problem, r, u, watch);
             r.iter_mut().for_each(|r| *r /= unit);
-            p.w.multiply(r, u);
-            u.iter_mut().zip(&p.q).for_each(|(u, q)| *u += q);
+            p.velocity(r, u);
             let found = p.residual_at(r, u, &scales);
             let (iterations, factorisations) = (total.iterations + report.iterations, total.factorisations + report.factorisations);
             total = Report { iterations, factorisations, status: report.status, ..total }.with(&found);

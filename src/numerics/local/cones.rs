@@ -8,6 +8,8 @@
 //! x̂, ŷ are x, y over the roots of xᵀJx, yᵀJy. (Nesterov & Todd 1997; the formulas of the second-order cone are
 //! Vandenberghe's.)
 
+use crate::algebra::dense::dot;
+
 /// The cone of one block.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::numerics) enum Cone {
@@ -26,10 +28,6 @@ pub(in crate::numerics) const SMALL: usize = 8;
 fn hyperbolic(x: &[f64]) -> f64 {
     let t = x[1..].iter().map(|x| x * x).sum::<f64>().sqrt();
     (x[0] - t) * (x[0] + t)
-}
-
-fn dot(x: &[f64], y: &[f64]) -> f64 {
-    x.iter().zip(y).map(|(x, y)| x * y).sum()
 }
 
 /// Scaling point w of a Lorentz block with β = w's factor, or the roots `(y/x)^½` of an orthant's rows.

@@ -90,8 +90,7 @@ impl Lagged {
             over = found.converged() || stopped;
         }
         r.copy_from_slice(&best_r);
-        p.w.multiply(r, u);
-        u.iter_mut().zip(&p.q).for_each(|(u, q)| *u += q);
+        p.velocity(r, u);
         let status =
             if best.converged() && measure.of(&best.errors()) > tolerance { crate::numerics::Status::Stalled } else { best.status };
         Report { status, iterations, factorisations, ..best }

@@ -16,6 +16,7 @@
 //!   Numerical Continuation Methods* (2003), ch. 2 and 15; proximal point: Rockafellar 1976.
 
 use super::LocalProblem;
+use crate::algebra::dense::{dot, norm};
 use crate::algebra::factor::Lu;
 use crate::numerics::admissible::AdmissibleSet;
 
@@ -417,12 +418,4 @@ fn isotropic(mu: f64, x: &mut [f64], d: &mut [f64]) {
         d[i * n] = mu * x[i] / t;
     }
     x[1..].iter_mut().for_each(|x| *x *= radius / t);
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-fn norm(x: &[f64]) -> f64 {
-    dot(x, x).sqrt()
 }

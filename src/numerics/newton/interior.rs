@@ -10,9 +10,9 @@
 //! what the cone's boundary leaves of the digits (1e-7 or so) is enough for the method of multipliers to go on from.
 
 use super::multipliers::Point;
-use super::space::{BodySpace, dot};
+use super::space::BodySpace;
 use super::{Workspace, spread};
-use crate::algebra::sparse::BlockSymmetric;
+use crate::algebra::{dense::dot, sparse::BlockSymmetric};
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::local::cones::{self, Cone};
 use crate::numerics::mixed::{Answer, MixedProblem};

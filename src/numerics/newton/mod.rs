@@ -7,12 +7,12 @@
 
 use super::mixed::{Answer, MAX_DOFS, MixedProblem, Reactions, Velocities};
 use super::{Report, Status, admissible::AdmissibleSet, residual};
-use crate::algebra::sparse::BlockSymmetric;
+use crate::algebra::{dense::dot, sparse::BlockSymmetric};
 use bodies::Bodies;
 use glam::DVec3;
 use multipliers::{Multipliers, Point, Posed};
 pub(super) use point::ProximalPoint;
-use space::{BodySpace, dot};
+use space::BodySpace;
 
 mod bodies;
 mod interior;

@@ -8,7 +8,8 @@
 //!         (M + Hᵀ (κ/D) P'_K H) Δv = −G,   line search on φ = ½ |v − v_free|²_M + Σ (D/2κ) |r(v)|²
 //! ```
 
-use super::space::{BodyMatrix, BodySpace, dot};
+use super::space::{BodyMatrix, BodySpace};
+use crate::algebra::dense::dot;
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::{Progress, Report, Status, Watch};
 

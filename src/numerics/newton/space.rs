@@ -7,6 +7,7 @@
 //! Six unknowns a body instead of three a contact, and indifferent to the rank of W: redundant contacts cost a product each.
 //! Velocities that the same rows touch are one node of the sparse factorisation.
 
+use crate::algebra::dense::dot;
 use crate::algebra::{multifrontal::BlockGeneral, sparse::BlockSymmetric};
 
 /// A matrix of blocks, one block row a node.
@@ -120,6 +121,11 @@ impl BodySpace {
     pub(in crate::numerics) fn close(&mut self) {
         self.pairs.sort_unstable();
         self.pairs.dedup();
+    }
+
+    /// Whether all masses are.
+    pub(in crate::numerics) fn is_finite(&self) -> bool {
+        self.mass.iter().all(|x| x.is_finite())
     }
 
     /// Number of unknowns.
@@ -272,9 +278,4 @@ fn add_rows(c: impl Iterator<Item = f64>, rows: &[f64], out: &mut [f64]) {
     for (c, row) in c.zip(rows.chunks_exact(out.len())) {
         out.iter_mut().zip(row).for_each(|(x, row)| *x += c * row);
     }
-}
-
-/// `aᵀ b`
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
