@@ -10,8 +10,9 @@
 //! the residual and the reduced problem, which every local solver takes; `body_admm` and `body_newton` work with the velocities as
 //! unknowns and never form W, `auto` chooses.
 
+use super::acceptance::asked_again;
 use super::local::{LocalProblem, LocalSolver, finite, natural_map, size, validate_sets};
-use super::{Measure, ProblemError, Report, Status, Watch, admissible::AdmissibleSet, residual::Residual};
+use super::{Measure, ProblemError, Report, Watch, admissible::AdmissibleSet, residual::Residual};
 use crate::algebra::dense::norm;
 use sprs::CsMat;
 
@@ -80,23 +81,13 @@ pub(crate) struct Reduced<F> {
     pub solver: F,
 }
 
-/// Times it is asked again.
-const ASKED_AGAIN: usize = 3;
-
 impl<S: LocalSolver, F: Fn(f64) -> S> Reduced<F> {
     /// The report carries the errors of the global problem.
     fn run(&self, prepared: &mut Prepared, local: &LocalProblem, [r, v, u]: Motion, watch: &mut Watch) -> Report {
-        let (mut tolerance, mut report) = (self.tolerance, Report::default());
-        for _ in 0..=ASKED_AGAIN {
+        asked_again(self.tolerance, self.measure, |tolerance| {
             let found = (self.solver)(tolerance).solve_watched(local, r, u, watch);
-            report = found.after(&report).with(&prepared.residual(r, v, u));
-            let error = self.measure.of(&report.errors());
-            if !report.converged() || error <= self.tolerance {
-                return report;
-            }
-            tolerance *= 0.5 * self.tolerance / error;
-        }
-        Report { status: Status::Stalled, ..report }
+            found.with(&prepared.residual(r, v, u))
+        })
     }
 }
 

@@ -23,6 +23,7 @@ use super::nsgs::{Acceleration, Nsgs, Sweeper};
 use super::proximal::{Newton, ProximalPoint};
 use super::starts::{self, Starts};
 use super::{LocalProblem, LocalSolver};
+use crate::numerics::acceptance::asked_again;
 use crate::numerics::admissible::AdmissibleSet::{Free, NonNegative, SecondOrder};
 use crate::numerics::{Measure, Progress, Report, Status, Watch};
 use std::cell::Cell;
@@ -82,32 +83,17 @@ const DESCENTS: (f64, f64) = (4e9, 6e10);
 /// Operations of a dense factorisation in the time of one of a sweep.
 const DENSE_SPEED: f64 = 4.0;
 
-/// Times a normalised problem is solved again, more strictly, where its own error is met and that of the problem as stated is not.
-const ASKED_AGAIN: usize = 3;
-
 impl LocalSolver for Auto {
     fn solve_watched(&self, p: &LocalProblem, r: &mut [f64], u: &mut [f64], watch: &mut Watch) -> Report {
         let Some((unit_problem, unit)) = p.normalised() else { return self.run(p, r, u, watch) };
-        let (scales, mut strict, mut total) = (p.scales(), *self, Report::default());
-        for _ in 0..=ASKED_AGAIN {
+        let scales = p.scales();
+        asked_again(self.tolerance, self.measure, |tolerance| {
             r.iter_mut().for_each(|r| *r *= unit);
-            let report = strict.run(&unit_problem, r, u, watch);
+            let report = Self { tolerance, ..*self }.run(&unit_problem, r, u, watch);
             r.iter_mut().for_each(|r| *r /= unit);
             p.velocity(r, u);
-            let found = p.residual_at(r, u, &scales);
-            let (iterations, factorisations) = (total.iterations + report.iterations, total.factorisations + report.factorisations);
-            total = Report { iterations, factorisations, status: report.status, ..total }.with(&found);
-            let error = self.measure.of(&found);
-            if error <= self.tolerance {
-                total.status = Status::Converged;
-            }
-            if error <= self.tolerance || !report.converged() {
-                break;
-            }
-            total.status = Status::Stalled;
-            strict.tolerance *= 0.5 * self.tolerance / error;
-        }
-        total
+            report.with(&p.residual_at(r, u, &scales))
+        })
     }
 }
 

@@ -76,15 +76,7 @@ impl<'a> Paths<'a> {
         if n > LARGEST || p.sets.iter().enumerate().any(unfit) {
             return None;
         }
-        let mut w = vec![0.0; n * n];
-        for i in 0..p.sets.len() {
-            for (j, block) in p.w.row(i) {
-                let columns = p.w.range(j);
-                for (row, values) in p.w.range(i).zip(block.chunks_exact(columns.len().max(1))) {
-                    w[row * n + columns.start..row * n + columns.end].copy_from_slice(values);
-                }
-            }
-        }
+        let mut w = p.w.to_dense();
         let (mut left, mut right, mut rank, mut first) = (Vec::new(), Vec::new(), 0, 0.0);
         loop {
             let (mut best, mut at) = (0.0, (0, 0));
