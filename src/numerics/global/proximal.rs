@@ -12,6 +12,7 @@ use super::bodies::Bodies;
 use super::{GlobalProblem, GlobalSolver, Motion, Prepared};
 use crate::algebra::multifrontal::BlockGeneral;
 use crate::numerics::newton::multipliers::{Multipliers, Point, Posed};
+use crate::numerics::newton::space::BodySpace;
 use crate::numerics::{Measure, ProblemError, Report, Status, Watch};
 
 /// Settings of the proximal Newton solver in body space.
@@ -91,7 +92,7 @@ impl Posed for Reactions<'_, '_> {
     }
 
     /// `|M^{-½} G|` over the larger of the impulses and what they change.
-    fn is_balanced<T>(&self, at: &Point<T>, share: f64) -> bool {
+    fn is_balanced<T>(&self, _: &BodySpace, at: &Point<T>, share: f64) -> bool {
         let [mut g, mut impulse, mut change] = [0.0; 3];
         for (k, unit) in self.unit.iter().enumerate() {
             g += (at.pull[k] * unit).powi(2);

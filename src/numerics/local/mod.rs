@@ -17,6 +17,7 @@ pub(in crate::numerics) mod alart_curnier;
 mod alternation;
 #[cfg(test)]
 mod assemblies;
+mod attempts;
 pub(crate) mod auto;
 pub(super) mod cones;
 pub(crate) mod equations;

@@ -96,7 +96,7 @@ impl Posed for Step<'_> {
     }
 
     /// `|G|` in the norm of M⁻¹, the unit of `|D^½ r|`.
-    fn is_balanced<T>(&self, at: &Point<T>, share: f64) -> bool {
+    fn is_balanced<T>(&self, space: &BodySpace, at: &Point<T>, share: f64) -> bool {
         let (mut sum, mut rest, mut y) = (0.0, &at.pull[..], [0.0; MAX_DOFS]);
         for &system in &self.bodies.systems {
             let (g, after) = rest.split_at(self.p.dofs(system));
@@ -104,10 +104,8 @@ impl Posed for Step<'_> {
             self.p.inverse_mass_times(system, g, &mut y[..g.len()]);
             sum += dot(g, &y);
         }
-        let contacts = at.r.as_chunks::<3>().0.iter().zip(&self.p.contacts).map(|(r, c)| c.local.mean_diagonal() * dot(r, r));
-        let blocks = &at.r[3 * self.p.contacts.len()..];
-        let blocks = self.p.blocks.iter().map(|b| (b, &blocks[b.first..b.first + b.rows])).map(|(b, r)| self.p.block_weight(b) * dot(r, r));
-        sum.max(0.0).sqrt() <= share * contacts.chain(blocks).sum::<f64>().sqrt().max(self.p.q_scaled)
+        let carried = space.blocks().map(|rows| &at.r[rows]).zip(&at.weights).map(|(r, d)| d * dot(r, r)).sum::<f64>();
+        sum.max(0.0).sqrt() <= share * carried.sqrt().max(self.p.q_scaled)
     }
 
     /// The reactions take away more velocity than is left, in the norm of M: a pile under its loads, not a flow.

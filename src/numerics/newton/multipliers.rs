@@ -20,7 +20,7 @@ pub(in crate::numerics) trait Posed {
     fn judge(&mut self, r: &[f64]) -> [f64; 2];
 
     /// True where |G| is at most this share of the impulses.
-    fn is_balanced<T>(&self, at: &Point<T>, share: f64) -> bool;
+    fn is_balanced<T>(&self, space: &BodySpace, at: &Point<T>, share: f64) -> bool;
 
     /// True where what was judged last is a pile at rest, which is worth more digits than the tolerance.
     fn is_at_rest(&mut self, _: &BodySpace) -> bool {
@@ -158,7 +158,7 @@ impl<T: BodyMatrix> Point<T> {
             // the shift follows every iterate: its fixed point is as much work as the minimum
             self.look(space);
             let [own, rows] = self.evaluate(space, kappa);
-            if posed.is_balanced(self, accuracy) || !go_on(iteration + 1) {
+            if posed.is_balanced(space, self, accuracy) || !go_on(iteration + 1) {
                 return Some(iteration);
             }
             let [slope, linear, quadratic] = self.step(space, kappa)?;
