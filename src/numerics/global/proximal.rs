@@ -91,6 +91,10 @@ impl Posed for Reactions<'_, '_> {
         [self.measure.of(&self.prepared.residual(r, v, u)); 2]
     }
 
+    fn takes_along(&self) -> bool {
+        true
+    }
+
     /// `|M^{-½} G|` over the larger of the impulses and what they change.
     fn is_balanced<T>(&self, _: &BodySpace, at: &Point<T>, share: f64) -> bool {
         let [mut g, mut impulse, mut change] = [0.0; 3];

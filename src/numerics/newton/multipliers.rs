@@ -27,6 +27,11 @@ pub(in crate::numerics) trait Posed {
         false
     }
 
+    /// True where r(v) goes along with the last step of an inner problem that is not solved.
+    fn takes_along(&self) -> bool {
+        false
+    }
+
     /// True where a shift that moves as fast as the minimum is to end the solve.
     fn is_hasty(&self) -> bool {
         false
@@ -99,11 +104,17 @@ impl<T: BodyMatrix> Point<T> {
         value
     }
 
+    /// Sets r(v) after t steps; returns the part of φ that the rows have.
+    fn react(&mut self, space: &BodySpace, kappa: f64, t: f64) -> f64 {
+        let mut r = std::mem::take(&mut self.r);
+        let value = self.project(space, kappa, t, |first, x| r[first..first + x.len()].copy_from_slice(x));
+        self.r = r;
+        value
+    }
+
     /// Sets r(v) and G; returns the kinetic part of φ and that of the rows.
     fn evaluate(&mut self, space: &BodySpace, kappa: f64) -> [f64; 2] {
-        let mut r = std::mem::take(&mut self.r);
-        let rows = self.project(space, kappa, 0.0, |first, x| r[first..first + x.len()].copy_from_slice(x));
-        self.r = r;
+        let rows = self.react(space, kappa, 0.0);
         self.away.clear();
         self.away.extend(self.v.iter().zip(&self.free).map(|(v, free)| v - free));
         self.inertia.resize(self.away.len(), 0.0);
@@ -172,6 +183,9 @@ impl<T: BodyMatrix> Point<T> {
                 t *= 0.5;
             }
             self.v.iter_mut().zip(&self.step).for_each(|(v, d)| *v += t * d);
+            if iteration + 1 == budget && posed.takes_along() {
+                self.react(space, kappa, t);
+            }
         }
         Some(budget)
     }
