@@ -75,7 +75,13 @@ impl BodySpace {
             starts.clear();
             starts.push(0);
         }
-        (sizes.clear(), pairs.clear(), mass_at.clear(), mass.clear(), couplings.clear(), pieces.clear(), values.clear());
+        sizes.clear();
+        pairs.clear();
+        mass_at.clear();
+        couplings.clear();
+        pieces.clear();
+        mass.clear();
+        values.clear();
     }
 
     /// Appends a node of so many unknowns; its M, row-major, is zero and to be filled.
