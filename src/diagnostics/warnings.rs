@@ -136,7 +136,8 @@ mod tests {
         let mut meter = Meter::new(&scene, &built.entities, &built.simulation);
         let report = Report { status, e_s: 1e-4, violation: 2e-3, ..Report::default() };
         let lagged = (status == Status::Lagged).then_some(1e-4);
-        let step = StepReport { converged: lagged.is_none(), lagged, report, violation: 2e-3, violation_size: part, ..StepReport::default() };
+        let step =
+            StepReport { converged: lagged.is_none(), lagged, report, violation: 2e-3, violation_size: part, ..StepReport::default() };
         (0..steps).for_each(|_| meter.observe(&step, &built.simulation));
         Ok(meter.summary(&mut built.simulation).warnings)
     }
