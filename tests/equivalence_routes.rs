@@ -4,8 +4,9 @@ use drystone::algebra::blocks::BlockRows;
 use drystone::algebra::matrix::Matrix;
 use drystone::numerics::Status;
 use drystone::numerics::admissible::AdmissibleSet::{self, Coulomb, Free, Interval, NonNegative, Rolling, SecondOrder};
+use drystone::numerics::local::LocalProblem;
 use drystone::numerics::relay::Relay;
-use drystone::numerics::route::{Delassus, Route, RoutedProblem, Router};
+use drystone::numerics::route::{Route, RoutedProblem, Router};
 use drystone::numerics::solvers::Settings;
 
 /// splitmix64
@@ -71,15 +72,22 @@ fn problem(random: &mut Random, sets: &[AdmissibleSet], blocks: usize, kind: Kin
     }
     let n = offsets[blocks];
     let w = matrix(random, n, kind);
-    let mut p = RoutedProblem { w: Delassus::Dense(w), q: vec![0.0; n], offsets, sets, active: vec![true; blocks], revision: 1 };
+    let mut p = dense(&offsets, w, vec![0.0; n], sets);
     load(random, &mut p);
     p
+}
+
+/// A problem with all blocks active and stored.
+fn dense(offsets: &[usize], w: Vec<f64>, q: Vec<f64>, sets: Vec<AdmissibleSet>) -> RoutedProblem {
+    let mut blocks = BlockRows::full(offsets.to_vec(), vec![0.0; w.len()]);
+    blocks.assign_dense(&w);
+    RoutedProblem::from(LocalProblem { w: blocks, q, sets })
 }
 
 /// A new q.
 fn load(random: &mut Random, p: &mut RoutedProblem) {
     let x: Vec<f64> = random.vector(p.order()).iter().map(|x| 2.0 * x).collect();
-    p.w.multiply(&x, &mut p.q);
+    p.problem.w.multiply(&x, &mut p.problem.q);
 }
 
 fn far(a: &[f64], b: &[f64]) -> f64 {
@@ -95,19 +103,19 @@ fn general_router(tolerance: f64) -> Router {
 
 /// The general solver of bounds, with inactive rows as rows held at 0; false where there are cones.
 fn by_complementarity(p: &RoutedProblem, r: &mut [f64], u: &mut [f64]) -> bool {
-    let (n, Delassus::Dense(w)) = (p.order(), &p.w) else { return false };
+    let (n, offsets) = (p.order(), p.problem.w.offsets());
     let (mut lower, mut upper) = (vec![0.0; n], vec![0.0; n]);
-    for k in (0..p.sets.len()).filter(|&k| p.active[k]) {
-        let (l, h) = match p.sets[k] {
+    for k in (0..p.active.len()).filter(|&k| p.active[k]) {
+        let (l, h) = match p.problem.sets[k] {
             Free => (f64::NEG_INFINITY, f64::INFINITY),
             NonNegative => (0.0, f64::INFINITY),
             Interval { lower, upper } => (lower, upper),
             _ => return false,
         };
-        lower[p.offsets[k]..p.offsets[k + 1]].fill(l);
-        upper[p.offsets[k]..p.offsets[k + 1]].fill(h);
+        lower[offsets[k]..offsets[k + 1]].fill(l);
+        upper[offsets[k]..offsets[k + 1]].fill(h);
     }
-    let statement = Relay { m: Matrix::dense(n, n, w.clone()), q: p.q.clone(), lower, upper };
+    let statement = Relay { m: Matrix::dense(n, n, p.problem.w.to_dense()), q: p.problem.q.clone(), lower, upper };
     let answer = statement.solve(&Settings { tolerance: 1e-12, ..Settings::default() }).expect("a legal problem");
     r.copy_from_slice(&answer.solution.r);
     u.copy_from_slice(&answer.solution.u);
@@ -130,12 +138,12 @@ fn compare(random: &mut Random, p: &mut RoutedProblem, kind: Kind, expected: Opt
             assert!(expected.is_none_or(|e| e == router.route()), "{:?}", router.route());
         }
         let mut own = vec![0.0; n];
-        p.w.multiply(&r, &mut own);
-        own.iter_mut().zip(&p.q).for_each(|(u, q)| *u += q);
+        p.problem.w.multiply(&r, &mut own);
+        own.iter_mut().zip(&p.problem.q).for_each(|(u, q)| *u += q);
         let pushed = r.iter().fold(1.0f64, |m, x| m.max(x.abs()));
         assert!(far(&own, &u) < 1e-14 * pushed, "u is W r + q");
         for k in (0..p.active.len()).filter(|&k| !p.active[k]) {
-            assert!(r[p.offsets[k]..p.offsets[k + 1]].iter().all(|r| *r == 0.0), "inactive blocks carry nothing");
+            assert!(r[p.problem.w.range(k)].iter().all(|r| *r == 0.0), "inactive blocks carry nothing");
         }
         r2.fill(0.0);
         // a residual of 1e-12 leaves 1e-6 in u where W is only semidefinite: bases alone are sharp enough there
@@ -191,10 +199,9 @@ fn cones_of_every_kind_have_the_general_answer() {
         for blocks in [1, 2, 3, 6, 10] {
             let mut p = problem(&mut random, &sets, blocks, Kind::Definite, parity);
             // contacts weakly coupled, as contacts of a chain are: the answer is unique
-            if let Delassus::Dense(w) = &mut p.w {
-                let n = p.q.len();
-                (0..n).for_each(|i| w[i * n + i] += 1.0);
-            }
+            let (mut w, n) = (p.problem.w.to_dense(), p.order());
+            (0..n).for_each(|i| w[i * n + i] += 1.0);
+            p.problem.w.assign_dense(&w);
             let route = (blocks >= sets.len()).then_some(route);
             assert!(compare(&mut random, &mut p, Kind::Definite, route) >= 10, "{sets:?} {blocks}");
         }
@@ -207,8 +214,8 @@ fn column(n: usize, m: f64, sparse: bool) -> RoutedProblem {
         (0..n).flat_map(|i| [(i, i, if i == 0 { 1.0 } else { 2.0 } / m), (i, i.saturating_sub(1), -1.0 / m), (i, i + 1, -1.0 / m)]);
     let entries = entries.enumerate().filter(|(k, (i, j, _))| k % 3 == 0 || j < &n && i != j).map(|(_, e)| e);
     let w = BlockRows::from_triplets(&(0..=n).collect::<Vec<_>>(), entries);
-    let w = if sparse { Delassus::Sparse(w) } else { Delassus::Dense(w.to_dense()) };
-    RoutedProblem { w, q: vec![0.0; n], offsets: (0..=n).collect(), sets: vec![NonNegative; n], active: vec![true; n], revision: 1 }
+    let w = if sparse { w } else { BlockRows::full((0..=n).collect(), w.to_dense()) };
+    RoutedProblem::from(LocalProblem { w, q: vec![0.0; n], sets: vec![NonNegative; n] })
 }
 
 #[test]
@@ -219,8 +226,8 @@ fn a_column_of_beads_falls_as_its_dense_matrix_says() {
         let (mut a, mut b) = (Router::default(), Router::default());
         let (mut r, mut u, mut r2, mut u2) = (vec![0.0; n], vec![0.0; n], vec![0.0; n], vec![0.0; n]);
         for step in 0..20 {
-            sparse.q = random.vector(n);
-            dense.q.clone_from(&sparse.q);
+            sparse.problem.q = random.vector(n);
+            dense.problem.q.clone_from(&sparse.problem.q);
             if step % 4 == 3 {
                 (0..n).for_each(|k| sparse.active[k] = random.next() > -0.5);
                 dense.active.clone_from(&sparse.active);
@@ -236,7 +243,7 @@ fn a_column_of_beads_falls_as_its_dense_matrix_says() {
 fn an_impact_on_a_thousand_beads_closes_every_contact() {
     let n = 1000;
     let mut p = column(n, 0.1, true);
-    p.q[0] = -(1.0 + 0.9) * 3.0;
+    p.problem.q[0] = -(1.0 + 0.9) * 3.0;
     let (mut r, mut u) = (vec![0.0; n], vec![0.0; n]);
     let report = Router::default().solve(&p, &mut r, &mut u);
     assert!(report.converged(), "{report:?}");
@@ -249,21 +256,14 @@ fn an_impact_on_a_thousand_beads_closes_every_contact() {
 fn a_diode_bridge_whose_bases_are_singular_is_solved_at_every_load() {
     // four diodes, voltages and currents mixed: zero diagonal blocks, skew coupling, W + Wᵀ of rank one
     let w = vec![0.0, 0.0, -1.0, 0.0, 0.0, 0.0, 0.0, -1.0, 1.0, 0.0, 0.01, -0.01, 0.0, 1.0, -0.01, 0.01];
-    let p = RoutedProblem {
-        w: Delassus::Dense(w),
-        q: vec![0.0; 4],
-        offsets: (0..=4).collect(),
-        sets: vec![NonNegative; 4],
-        active: vec![true; 4],
-        revision: 1,
-    };
+    let p = dense(&(0..=4).collect::<Vec<_>>(), w, vec![0.0; 4], vec![NonNegative; 4]);
     let mut p = p;
     let (mut router, mut general) = (Router::default(), general_router(1e-10));
     let (mut r, mut u) = ([0.0; 4], [0.0; 4]);
     let mut compared = 0;
     for step in 0..400 {
         let (sin, cos) = (0.1 * f64::from(step)).sin_cos();
-        p.q = vec![0.2 + 0.1 * cos, 0.2 - 0.1 * cos, sin, -sin];
+        p.problem.q = vec![0.2 + 0.1 * cos, 0.2 - 0.1 * cos, sin, -sin];
         let report = router.solve(&p, &mut r, &mut u);
         assert!(report.converged(), "{step}: {report:?}");
         let (mut r2, mut u2) = ([0.0; 4], [0.0; 4]);
@@ -278,14 +278,7 @@ fn a_diode_bridge_whose_bases_are_singular_is_solved_at_every_load() {
 #[test]
 fn the_guess_decides_between_multipliers_that_all_solve() {
     // two supports of one rigid foot: only their sum is known
-    let p = RoutedProblem {
-        w: Delassus::Dense(vec![1.0; 4]),
-        q: vec![-1.0; 2],
-        offsets: vec![0, 1, 2],
-        sets: vec![NonNegative; 2],
-        active: vec![true; 2],
-        revision: 1,
-    };
+    let p = dense(&[0, 1, 2], vec![1.0; 4], vec![-1.0; 2], vec![NonNegative; 2]);
     let mut router = Router::default();
     for share in [0.3, 0.5, 1.0] {
         let (mut r, mut u) = ([share, 1.0 - share], [0.0; 2]);
@@ -301,14 +294,7 @@ fn three_plane_contacts_of_a_toy_with_three_freedoms_are_solved_to_rounding() {
     for case in 0..40 {
         let h = random.vector(18);
         let w = (0..36).map(|k| (0..3).map(|d| h[k / 6 * 3 + d] * h[k % 6 * 3 + d]).sum()).collect();
-        let mut p = RoutedProblem {
-            w: Delassus::Dense(w),
-            q: vec![0.0; 6],
-            offsets: vec![0, 2, 4, 6],
-            sets: vec![Coulomb { mu: 0.3 }; 3],
-            active: vec![true; 3],
-            revision: 1,
-        };
+        let mut p = dense(&[0, 2, 4, 6], w, vec![0.0; 6], vec![Coulomb { mu: 0.3 }; 3]);
         let (mut router, mut r, mut u) = (Router::default(), [0.0; 6], [0.0; 6]);
         for step in 0..20 {
             load(&mut random, &mut p);
@@ -332,19 +318,12 @@ fn many_equations_with_zeros_on_the_diagonal_are_factorised_once() {
         _ => 0.0,
     };
     let w = (0..n * n).map(|k| entry(k / n, k % n)).collect();
-    let mut p = RoutedProblem {
-        w: Delassus::Dense(w),
-        q: vec![0.0; n],
-        offsets: (0..=n).collect(),
-        sets: vec![Free; n],
-        active: vec![true; n],
-        revision: 1,
-    };
+    let mut p = dense(&(0..=n).collect::<Vec<_>>(), w, vec![0.0; n], vec![Free; n]);
     let (mut router, mut r, mut u, mut factorisations) = (Router::default(), vec![0.0; n], vec![0.0; n], 0);
     for _ in 0..10 {
         let truth = random.vector(n);
-        p.w.multiply(&truth, &mut p.q);
-        p.q.iter_mut().for_each(|q| *q = -*q);
+        p.problem.w.multiply(&truth, &mut p.problem.q);
+        p.problem.q.iter_mut().for_each(|q| *q = -*q);
         let report = router.solve(&p, &mut r, &mut u);
         assert!(report.converged() && far(&r, &truth) < 1e-10, "{report:?}");
         factorisations += report.factorisations;
@@ -355,14 +334,7 @@ fn many_equations_with_zeros_on_the_diagonal_are_factorised_once() {
 #[test]
 fn a_guess_that_is_far_too_large_does_not_pass_for_a_solution() {
     // W r = 0 along (1, 1), so that a residual is nothing beside the guess
-    let p = RoutedProblem {
-        w: Delassus::Dense(vec![1.0, -1.0, -1.0, 1.0]),
-        q: vec![-1.0, 2.0],
-        offsets: vec![0, 1, 2],
-        sets: vec![NonNegative; 2],
-        active: vec![true; 2],
-        revision: 1,
-    };
+    let p = dense(&[0, 1, 2], vec![1.0, -1.0, -1.0, 1.0], vec![-1.0, 2.0], vec![NonNegative; 2]);
     let (mut r, mut u) = ([1e15, 1e15], [0.0; 2]);
     let report = Router::default().solve(&p, &mut r, &mut u);
     assert!(report.converged() && report.rel_q < 1e-12, "{report:?}");
@@ -372,19 +344,12 @@ fn a_guess_that_is_far_too_large_does_not_pass_for_a_solution() {
 #[test]
 fn painleve_is_solved_where_there_is_a_solution_and_owned_up_to_where_there_is_none() {
     // W_nn − μ W_nt < 0: sliding this way, the normal would have to pull
-    let mut p = RoutedProblem {
-        w: Delassus::Dense(vec![1.0, 2.0, 2.0, 5.0]),
-        q: vec![-1.0, 3.0],
-        offsets: vec![0, 2],
-        sets: vec![Coulomb { mu: 0.8 }],
-        active: vec![true],
-        revision: 1,
-    };
+    let mut p = dense(&[0, 2], vec![1.0, 2.0, 2.0, 5.0], vec![-1.0, 3.0], vec![Coulomb { mu: 0.8 }]);
     let (mut router, mut r, mut u) = (Router::default(), [0.0; 2], [0.0; 2]);
     let mut open = 0;
     for k in 0..60 {
         let angle = 0.1 * f64::from(k);
-        p.q = vec![angle.sin(), 4.0 * angle.cos()];
+        p.problem.q = vec![angle.sin(), 4.0 * angle.cos()];
         let report = router.solve(&p, &mut r, &mut u);
         if report.converged() {
             assert!(report.rel <= 1e-12 && r[0] >= 0.0 && r[1].abs() <= 0.8 * r[0] + 1e-12 && u[0] >= -1e-12);
@@ -394,18 +359,12 @@ fn painleve_is_solved_where_there_is_a_solution_and_owned_up_to_where_there_is_n
     }
     assert_eq!(open, 0, "this W is definite: there is always a solution");
     // no tangential stiffness to stick with and a normal that is pulled down by friction: none
-    p.w = Delassus::Dense(vec![1.0, 2.0, 0.0, 0.0]);
-    p.q = vec![-1.0, 1.0];
-    p.revision = 2;
+    p = RoutedProblem { revision: 2, ..dense(&[0, 2], vec![1.0, 2.0, 0.0, 0.0], vec![-1.0, 1.0], vec![Coulomb { mu: 0.8 }]) };
     let report = router.solve(&p, &mut r, &mut u);
     assert!(!report.converged() && report.rel > 1e-6, "{report:?}");
     // a block that cannot be pushed by its own reaction, but by that of a joint
-    p.w = Delassus::Dense(vec![0.0, 0.0, 1.0, 0.0, 1.0, 0.0, -1.0, 0.0, 1.0]);
-    p.q = vec![1.0, 0.5, 0.2];
-    p.offsets = vec![0, 2, 3];
-    p.sets = vec![Coulomb { mu: 0.8 }, NonNegative];
-    p.active = vec![true; 2];
-    p.revision = 3;
+    let (w, sets) = (vec![0.0, 0.0, 1.0, 0.0, 1.0, 0.0, -1.0, 0.0, 1.0], vec![Coulomb { mu: 0.8 }, NonNegative]);
+    p = RoutedProblem { revision: 3, ..dense(&[0, 2, 3], w, vec![1.0, 0.5, 0.2], sets) };
     let (mut r, mut u) = ([0.0; 3], [0.0; 3]);
     let report = router.solve(&p, &mut r, &mut u);
     assert!(report.converged() && report.rel <= 1e-12, "{report:?}");
@@ -417,10 +376,10 @@ fn numbers_that_are_not_finite_and_sizes_that_do_not_fit_are_refused() {
         for set in [NonNegative, Coulomb { mu: 0.5 }] {
             for spoil in 0..4 {
                 let mut p = problem(&mut Random(5), &[set], blocks, Kind::Definite, 0);
-                match (spoil, &mut p.w) {
-                    (0, _) => p.q[0] = f64::NAN,
-                    (1, Delassus::Dense(w)) => w[0] = f64::INFINITY,
-                    (2, Delassus::Dense(w)) => w.truncate(w.len() - 1),
+                match spoil {
+                    0 => p.problem.q[0] = f64::NAN,
+                    1 => p.problem.w.values_mut()[0] = f64::INFINITY,
+                    2 => p.problem.sets.truncate(blocks - 1),
                     _ => p.active.truncate(0),
                 }
                 let n = p.order();
@@ -448,7 +407,7 @@ fn a_new_revision_is_seen_and_an_inactive_system_is_free() {
     }
     p.active.fill(false);
     assert!(router.solve(&p, &mut r, &mut u).converged());
-    assert_eq!((router.route(), &r[..], &u[..]), (Route::Nothing, &[0.0; 4][..], &p.q[..]));
+    assert_eq!((router.route(), &r[..], &u[..]), (Route::Nothing, &[0.0; 4][..], &p.problem.q[..]));
 }
 
 #[test]
@@ -460,12 +419,11 @@ fn equations_that_repeat_each_other_are_solved_and_contradictions_are_not() {
         let w: Vec<f64> = (0..4 * n * n).map(|k| half[(k / (2 * n)) % n * n + k % (2 * n) % n]).collect();
         let b = random.vector(n);
         let q: Vec<f64> = b.iter().chain(&b).copied().collect();
-        let mut p =
-            RoutedProblem { w: Delassus::Dense(w), q, offsets: vec![0, n, 2 * n], sets: vec![Free; 2], active: vec![true; 2], revision: 1 };
+        let mut p = dense(&[0, n, 2 * n], w, q, vec![Free; 2]);
         let (mut router, mut r, mut u) = (Router::default(), vec![0.0; 2 * n], vec![0.0; 2 * n]);
         let report = router.solve(&p, &mut r, &mut u);
         assert!(report.converged(), "{n}: {report:?}");
-        p.q[0] += 1.0;
+        p.problem.q[0] += 1.0;
         assert!(!router.solve(&p, &mut r, &mut u).converged());
     }
 }

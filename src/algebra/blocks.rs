@@ -100,6 +100,29 @@ impl BlockRows {
         a
     }
 
+    /// All blocks, zero or not: `values` holds them one after the other, row-major, block row by block row.
+    pub fn full(offsets: Vec<usize>, values: Vec<f64>) -> Self {
+        let n = offsets.len() - 1;
+        Self::from_packed(offsets, (0..=n).map(|i| i * n).collect(), (0..n).flat_map(|_| 0..n as u32).collect(), values)
+    }
+
+    /// Takes over the numbers of a dense row-major matrix where blocks are stored; true where one has changed.
+    pub fn assign_dense(&mut self, a: &[f64]) -> bool {
+        let (n, mut changed) = (self.order(), false);
+        for i in 0..self.block_count() {
+            for k in self.starts[i]..self.starts[i + 1] {
+                let (rows, columns) = (self.range(i), self.range(self.columns[k] as usize));
+                let block = &mut self.values[self.positions[k]..self.positions[k + 1]];
+                for (row, out) in rows.zip(block.chunks_exact_mut(columns.len().max(1))) {
+                    let new = &a[row * n..][columns.clone()];
+                    changed |= out != new;
+                    out.copy_from_slice(new);
+                }
+            }
+        }
+        changed
+    }
+
     fn find_diagonal(&mut self) {
         let place = |i: usize| self.columns(i).binary_search(&(i as u32)).map_or(u32::MAX, |k| (self.starts[i] + k) as u32);
         self.diagonal = (0..self.block_count()).map(place).collect();

@@ -1,5 +1,17 @@
 //! Small dense matrices, row-major in plain slices.
 
+/// `aᵀ b`, summed from first to last.
+#[inline]
+pub fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// Euclidean norm.
+#[inline]
+pub fn norm(x: &[f64]) -> f64 {
+    dot(x, x).sqrt()
+}
+
 /// Largest order that [`solve_spd`] takes without the heap.
 const SMALL: usize = 16;
 

@@ -147,9 +147,9 @@ impl D1Minus {
         for (l, link) in links.iter().enumerate() {
             let i = link.rows.start;
             problem.set_active(link, self.closed[l]);
-            problem.routed.q[i] = link.velocities(nodes).zip(&self.g[l]).map(|(p, g)| g * out[p]).sum();
+            problem.routed.problem.q[i] = link.velocities(nodes).zip(&self.g[l]).map(|(p, g)| g * out[p]).sum();
             if self.closed[l] && matches!(link.relation, crate::model::relation::Relation::LagrangianNonlinear(_)) {
-                problem.routed.q[i] += self.curvature(nodes, link, l, q, v, t, h)?;
+                problem.routed.problem.q[i] += self.curvature(nodes, link, l, q, v, t, h)?;
             }
         }
         self.forces.fill(0.0);
@@ -229,7 +229,7 @@ impl D1Minus {
             self.joined.gather(&link.nodes, nodes, &q_next, &state.v);
             let mut drift = [0.0];
             link.drift(t1, &self.joined, &mut drift)?;
-            problem.routed.q[i] = (1.0 + link.restitution[0]) * (rate + drift[0]);
+            problem.routed.problem.q[i] = (1.0 + link.restitution[0]) * (rate + drift[0]);
             outcome.active += usize::from(link.active);
             outcome.penetration = outcome.penetration.max(-self.y_next[i]);
         }

@@ -280,7 +280,7 @@ impl Implicit {
                 let row = link.rows.start + i;
                 let dl: f64 = (0..m).map(|j| v.d[i * m + j] * v.lambda[j]).sum();
                 let cx: f64 = link.states(nodes).enumerate().map(|(k, place)| v.c[i * n + k] * self.rho[place]).sum();
-                problem.routed.q[row] = v.y[i] - dl + cx;
+                problem.routed.problem.q[row] = v.y[i] - dl + cx;
                 (0..m).for_each(|j| problem.add_w(row, link.rows.start + j, v.d[i * m + j]));
                 for (other, w) in self.neighbours[l].iter().map(|&o| (&links[o], &self.links[o])) {
                     let mo = other.len();

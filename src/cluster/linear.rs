@@ -328,7 +328,7 @@ impl Linear {
         }
         // rows
         let mut outcome = Outcome::default();
-        let q = &mut problem.routed.q;
+        let q = &mut problem.routed.problem.q;
         if self.first_order {
             for (i, q) in q.iter_mut().enumerate().take(rows) {
                 *q = self.offset[i] + self.c.dot(i, &self.free);

@@ -5,7 +5,7 @@ use crate::algebra::blocks::BlockRows;
 use crate::model::law::Law;
 use crate::numerics::Report;
 use crate::numerics::admissible::AdmissibleSet;
-use crate::numerics::route::{Delassus, RoutedProblem, Router};
+use crate::numerics::route::{RoutedProblem, Router};
 
 /// Beyond this W is kept by blocks.
 const DENSE: usize = 64;
@@ -29,8 +29,7 @@ impl Problem {
     /// Numbers rows and blocks of the links, whose `rows` are set, and writes their `faces` and `blocks`.
     pub(super) fn new(links: &mut [Link], intervals_scaled_by: f64) -> Self {
         let mut p = Self::default();
-        let (sets, offsets) = (&mut p.routed.sets, &mut p.routed.offsets);
-        offsets.push(0);
+        let (sets, mut offsets) = (&mut p.routed.problem.sets, vec![0]);
         let mut row = 0;
         for link in links.iter_mut() {
             let first = sets.len();
@@ -68,20 +67,20 @@ impl Problem {
             row += k.len();
         }
         p.routed.active = vec![true; sets.len()];
-        p.routed.q = vec![0.0; row];
+        p.routed.problem.q = vec![0.0; row];
         (p.r, p.u) = (vec![0.0; row], vec![0.0; row]);
-        if row > DENSE {
-            p.routed.w = Delassus::Sparse(BlockRows::default());
+        p.routed.problem.w = if row > DENSE {
+            BlockRows::from_triplets(&offsets, [])
         } else {
-            p.routed.w = Delassus::Dense(vec![0.0; row * row]);
             p.dense = vec![0.0; row * row];
-        }
+            BlockRows::full(offsets, p.dense.clone())
+        };
         for link in links.iter() {
             if let Law::NormalCone { k, .. } = &link.law {
                 // as for relays: P holds forces
                 let scale =
                     if link.relation.is_second_order() && link.level == super::link::Level::Rate { intervals_scaled_by } else { 1.0 };
-                link.faces.clone().zip(k).for_each(|(i, k)| p.routed.q[i] = -k * scale);
+                link.faces.clone().zip(k).for_each(|(i, k)| p.routed.problem.q[i] = -k * scale);
             }
         }
         p
@@ -114,21 +113,17 @@ impl Problem {
 
     /// Ends W; the solver hears of it only where it has changed.
     pub(super) fn end_w(&mut self) {
-        match &mut self.routed.w {
-            Delassus::Dense(w) => {
-                if *w != self.dense || self.routed.revision == 0 {
-                    w.copy_from_slice(&self.dense);
-                    self.routed.revision += 1;
-                }
+        let (w, revision) = (&mut self.routed.problem.w, &mut self.routed.revision);
+        let changed = if self.r.len() <= DENSE {
+            w.assign_dense(&self.dense)
+        } else {
+            let new = BlockRows::from_triplets(w.offsets(), self.entries.iter().copied());
+            *w != new && {
+                *w = new;
+                true
             }
-            Delassus::Sparse(w) => {
-                let new = BlockRows::from_triplets(&self.routed.offsets, self.entries.iter().copied());
-                if *w != new || self.routed.revision == 0 {
-                    *w = new;
-                    self.routed.revision += 1;
-                }
-            }
-        }
+        };
+        *revision += u64::from(changed || *revision == 0);
     }
 
     /// Switches the blocks of a link on or off.

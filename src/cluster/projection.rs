@@ -6,9 +6,10 @@ use super::link::{Level, Link};
 use super::node::Node;
 use super::problem::Problem;
 use super::second_order::{Implicit, hold_given, product, respond};
+use crate::algebra::blocks::BlockRows;
 use crate::model::law::Law;
 use crate::numerics::admissible::AdmissibleSet;
-use crate::numerics::route::{Delassus, RoutedProblem, Router};
+use crate::numerics::route::{RoutedProblem, Router};
 
 /// The problem of the projection.
 #[derive(Debug, Default)]
@@ -42,10 +43,8 @@ impl Implicit {
             self.outputs(nodes, links, problem, &state.q, &state.v, t1)?;
             let p = &mut self.positions;
             p.rows.clear();
-            p.routed.sets.clear();
-            p.routed.offsets.clear();
-            p.routed.q.clear();
-            p.routed.offsets.push(0);
+            p.routed.problem.sets.clear();
+            p.routed.problem.q.clear();
             let mut worst = 0.0f64;
             for (l, (link, x)) in links.iter().zip(&self.links).enumerate().filter(|(_, (link, _))| link.active) {
                 let contact = link.law.is_impact();
@@ -56,9 +55,8 @@ impl Implicit {
                 for i in 0..rows {
                     worst = worst.max(if contact && !equal { -x.y[i] } else { x.y[i].abs() });
                     p.rows.push((l, i));
-                    p.routed.q.push(x.y[i]);
-                    p.routed.sets.push(if contact && !equal { AdmissibleSet::NonNegative } else { AdmissibleSet::Free });
-                    p.routed.offsets.push(p.rows.len());
+                    p.routed.problem.q.push(x.y[i]);
+                    p.routed.problem.sets.push(if contact && !equal { AdmissibleSet::NonNegative } else { AdmissibleSet::Free });
                 }
             }
             if worst <= tolerance {
@@ -84,7 +82,7 @@ impl Implicit {
                     w[a * order + b] = product(nodes, (&links[la], &self.links[la], i), (&links[lb], &self.links[lb], j));
                 }
             }
-            p.routed.w = Delassus::Dense(w);
+            p.routed.problem.w = BlockRows::full((0..=order).collect(), w);
             p.routed.revision += 1;
             p.routed.active.clear();
             p.routed.active.resize(order, true);

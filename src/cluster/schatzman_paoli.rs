@@ -197,7 +197,7 @@ impl TwoStep {
             for (i, row) in link.rows.clone().enumerate() {
                 let back: f64 =
                     link.velocities(nodes).zip(&self.g[l][i * n..]).map(|(place, g)| g * (self.free[place] - self.next[place])).sum();
-                problem.routed.q[row] = self.y[row] + back + link.restitution[i] * self.y_before[row];
+                problem.routed.problem.q[row] = self.y[row] + back + link.restitution[i] * self.y_before[row];
             }
         }
         for (a, link) in links.iter().enumerate() {

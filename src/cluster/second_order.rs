@@ -245,7 +245,7 @@ impl Implicit {
         for link in links {
             problem.set_active(link, link.active);
             if !link.active {
-                problem.routed.q[link.rows.clone()].fill(0.0);
+                problem.routed.problem.q[link.rows.clone()].fill(0.0);
             }
         }
         let any = links.iter().any(|l| l.active);
@@ -386,7 +386,7 @@ impl Implicit {
                 let row = &x.g[i * n..(i + 1) * n];
                 let rate: f64 = row.iter().zip(&x.joined.v).map(|(g, v)| g * v).sum();
                 let k = link.rows.start + i;
-                problem.routed.q[k] = match link.level {
+                problem.routed.problem.q[k] = match link.level {
                     Level::Rate => rate + x.drift[i] + link.restitution[i] * self.y_dot[k],
                     Level::Output => {
                         // y at the iterate, moved on by what the velocities have changed since: q_i + hθ (v_free − v_i)

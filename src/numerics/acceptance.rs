@@ -16,6 +16,7 @@
 use super::admissible::AdmissibleSet;
 use super::disjoint::DisjointSets;
 use super::residual::Residual;
+use super::{Measure, Report, Status};
 use crate::algebra::blocks::BlockRows;
 
 /// Misfit that counts as one of the tolerance.
@@ -136,6 +137,27 @@ pub(super) fn demand(set: AdmissibleSet, q: &[f64]) -> f64 {
 
 fn largest(x: &[f64]) -> f64 {
     x.iter().fold(0.0, |m, x| m.max(x.abs()))
+}
+
+/// Times a solver is asked again.
+const ASKED_AGAIN: usize = 3;
+
+/// Solves to a tolerance, and more strictly where the solver's own error is met and the one that counts, of the report, is not: that of the
+/// problem before it was reduced or scaled.
+pub(super) fn asked_again(tolerance: f64, measure: Measure, mut solve: impl FnMut(f64) -> Report) -> Report {
+    let (mut strict, mut report) = (tolerance, Report::default());
+    for _ in 0..=ASKED_AGAIN {
+        report = solve(strict).after(&report);
+        let error = measure.of(&report.errors());
+        if error <= tolerance {
+            return Report { status: Status::Converged, ..report };
+        }
+        if !report.converged() {
+            return report;
+        }
+        strict *= 0.5 * tolerance / error;
+    }
+    Report { status: Status::Stalled, ..report }
 }
 
 #[cfg(test)]

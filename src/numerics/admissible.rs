@@ -9,6 +9,7 @@
 //! Rolling    K = {‖r_t‖ ≤ μ r_n, ‖m‖ ≤ μ_r r_n}       r ⟂ u + (μ‖u_t‖ + μ_r‖ω‖)n   (3 rows n,t,m or 5 rows n,t1,t2,m1,m2)
 //! ```
 
+use crate::algebra::dense::norm;
 use glam::DVec3;
 
 /// Largest coefficient of friction that is taken, in scenes, models and problems alike: more is a slip of the pen.
@@ -137,10 +138,6 @@ impl AdmissibleSet {
             }
         }
     }
-}
-
-fn norm(x: &[f64]) -> f64 {
-    x.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
 /// Derivative of `s = (x_n + Σ μ_a t_a) / (1 + Σ μ_a²)`, `x_a ← μ_a s x_a / t_a` over the discs `(μ_a, rows, t_a)` that bind.

@@ -2,8 +2,7 @@
 
 use super::admissible::AdmissibleSet;
 use super::global::GlobalProblem;
-use super::mixed::{IMMOBILE, MixedProblem, RigidMass, System};
-use glam::DVec3;
+use super::mixed::{MixedProblem, System};
 use sprs::{CsMat, TriMat};
 
 /// `M v = Hᵀ r + f`, `u = H v + w` with the law of each block of rows; H is rows × dof.
@@ -56,21 +55,9 @@ fn global(p: &MixedProblem) -> Global {
     let rows = 3 * p.contacts.len() + p.block_b.len();
     let mut mass = TriMat::new((dofs, dofs));
     for (i, m) in p.rigid.iter().enumerate() {
-        let mut inverse = RigidMass::unpack(m.inverse_inertia);
-        for k in 0..3 {
-            // a locked velocity keeps its free value: unit mass and no rows
-            let locked = m.inverse_mass[k] == 0.0;
-            mass.add_triplet(6 * i + k, 6 * i + k, if locked { 1.0 } else { 1.0 / m.inverse_mass[k] });
-            if inverse.col(k)[k] == 0.0 {
-                inverse.col_mut(k)[k] = 1.0;
-            }
-        }
-        let inertia = inverse.inverse();
-        for k in 0..3 {
-            for j in 0..3 {
-                mass.add_triplet(6 * i + 3 + k, 6 * i + 3 + j, inertia.col(j)[k]);
-            }
-        }
+        // a locked velocity keeps its free value: unit mass and no rows
+        let entries = m.forward().into_iter().enumerate().filter(|(k, _)| k / 6 == k % 6 || k / 6 > 2 && k % 6 > 2);
+        entries.for_each(|(k, x)| mass.add_triplet(6 * i + k / 6, 6 * i + k % 6, x));
     }
     for m in &p.general {
         let forward = crate::algebra::dense::inverse_spd(&m.inverse, m.dofs).unwrap_or_default();
@@ -81,46 +68,29 @@ fn global(p: &MixedProblem) -> Global {
     let mass: CsMat<f64> = mass.to_csr();
     let mut h = TriMat::new((rows, dofs));
     let mut w = Vec::with_capacity(rows);
-    let unlocked = |body: u32, k: usize| {
-        let m = &p.rigid[body as usize];
-        if k < 3 { m.inverse_mass[k] != 0.0 } else { m.inverse_inertia[k - 3] != 0.0 }
-    };
-    for (c, contact) in p.contacts.iter().enumerate() {
-        let axes = [contact.normal, contact.tangent, contact.normal.cross(contact.tangent)];
-        for (r, axis) in axes.into_iter().enumerate() {
-            for (body, arm, sign) in [(contact.body1, contact.arm1, 1.0), (contact.body2, contact.arm2, -1.0)] {
-                if body == IMMOBILE {
-                    continue;
-                }
-                let row: [DVec3; 2] = [sign * axis, sign * arm.cross(axis)];
-                for k in 0..6 {
-                    if unlocked(body, k) {
-                        h.add_triplet(3 * c + r, 6 * body as usize + k, row[k / 3][k % 3]);
-                    }
-                }
-            }
-        }
-        w.extend(contact.b.to_array());
-    }
-    let first = 3 * p.contacts.len();
-    for block in &p.blocks {
-        for (part, system) in block.systems.into_iter().enumerate() {
-            let n = p.dofs(system);
-            let column = match system {
+    let mut first = 0;
+    let mut add = |parts: [(System, &[f64]); 2], b: &[f64]| {
+        for (system, rows) in parts {
+            let (column, locks) = match system {
                 System::Fixed => continue,
-                System::Rigid(i) => 6 * i as usize,
-                System::General(i) => rigid + p.general[i as usize].first,
+                System::Rigid(i) => (6 * i as usize, p.rigid[i as usize].locks()),
+                System::General(i) => (rigid + p.general[i as usize].first, [false; 6]),
             };
-            for r in 0..block.rows {
-                for k in 0..n {
-                    if !matches!(system, System::Rigid(i) if !unlocked(i, k)) {
-                        h.add_triplet(first + block.first + r, column + k, p.jacobians[block.jacobian[part] + r * n + k]);
-                    }
-                }
+            let n = p.dofs(system);
+            for (k, &x) in rows.iter().enumerate().filter(|(k, _)| !locks.get(k % n).is_some_and(|locked| *locked)) {
+                h.add_triplet(first + k / n, column + k % n, x);
             }
         }
+        w.extend_from_slice(b);
+        first += b.len();
+    };
+    for c in &p.contacts {
+        let [one, two] = &c.rows();
+        add([(one.0, one.1.as_flattened()), (two.0, two.1.as_flattened())], &c.b.to_array());
     }
-    w.extend_from_slice(&p.block_b);
+    for block in &p.blocks {
+        add(p.block_rows(block), &p.block_b[block.first..block.first + block.rows]);
+    }
     let free = p.free.rigid.iter().flat_map(|t| [t.linear, t.angular]).flat_map(|x| x.to_array());
     let v: Vec<f64> = free.chain(p.free.general.iter().copied()).collect();
     let f = mass.outer_iterator().map(|row| row.iter().map(|(j, m)| m * v[j]).sum()).collect();
@@ -137,9 +107,9 @@ fn global(p: &MixedProblem) -> Global {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::numerics::mixed::{Answer, Contact, RigidMass, Twist};
+    use crate::numerics::mixed::{Answer, Contact, IMMOBILE, RigidMass, Twist};
     use crate::numerics::{auto::Auto, mixed::Block, solvers::Settings};
-    use glam::DMat3;
+    use glam::{DMat3, DVec3};
 
     /// Two cubes, one on the other, on the floor, pushed sideways; the upper one held to the lower by a ball joint on its side.
     fn stack() -> MixedProblem {

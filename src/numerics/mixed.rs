@@ -68,6 +68,29 @@ impl RigidMass {
         DMat3::from_cols(DVec3::new(s[0], s[3], s[4]), DVec3::new(s[3], s[1], s[5]), DVec3::new(s[4], s[5], s[2]))
     }
 
+    /// M in world axes, row-major 6×6, with 1 on the diagonal of [locked](Self::locks) velocities.
+    pub(super) fn forward(&self) -> [f64; 36] {
+        let mut inverse = Self::unpack(self.inverse_inertia);
+        for k in 0..3 {
+            if inverse.col(k)[k] == 0.0 {
+                inverse.col_mut(k)[k] = 1.0;
+            }
+        }
+        let inertia = inverse.inverse().to_cols_array();
+        let mut mass = [0.0; 36];
+        for k in 0..3 {
+            mass[7 * k] = if self.inverse_mass[k] == 0.0 { 1.0 } else { 1.0 / self.inverse_mass[k] };
+            (0..3).for_each(|j| mass[6 * (3 + k) + 3 + j] = inertia[3 * j + k]);
+        }
+        mass
+    }
+
+    /// Which velocities keep their free values.
+    pub(super) fn locks(&self) -> [bool; 6] {
+        let (m, s) = (self.inverse_mass, &self.inverse_inertia);
+        [m.x, m.y, m.z, s[0], s[1], s[2]].map(|x| x == 0.0)
+    }
+
     /// `I⁻¹ m`
     #[inline]
     pub fn inertia_times(&self, m: DVec3) -> DVec3 {
@@ -171,6 +194,18 @@ impl Contact {
     #[inline]
     pub fn shift(&self, u: DVec3) -> f64 {
         self.mu * (u.y * u.y + u.z * u.z).sqrt()
+    }
+
+    /// Both bodies with their parts of H, row by row.
+    pub(super) fn rows(&self) -> [(System, [[f64; 6]; 3]); 2] {
+        let axes = [self.normal, self.tangent, self.normal.cross(self.tangent)];
+        [(self.body1, self.arm1, 1.0), (self.body2, self.arm2, -1.0)].map(|(body, arm, sign)| {
+            let row = |axis: DVec3| {
+                let (linear, angular) = (sign * axis, sign * arm.cross(axis));
+                [linear.x, linear.y, linear.z, angular.x, angular.y, angular.z]
+            };
+            (if body == IMMOBILE { System::Fixed } else { System::Rigid(body) }, axes.map(row))
+        })
     }
 
     /// `(n, t1, t2)` components of a world vector.
@@ -384,6 +419,11 @@ impl MixedProblem {
         });
         self.block_b.extend_from_slice(b);
         self.blocks.push(Block { set, rows: b.len(), first, systems, jacobian, scale: 0.0, local: 0 });
+    }
+
+    /// Both systems of a block with their parts of H, row by row.
+    pub(super) fn block_rows(&self, block: &Block) -> [(System, &[f64]); 2] {
+        [0, 1].map(|k| (block.systems[k], &self.jacobians[block.jacobian[k]..][..block.rows * self.dofs(block.systems[k])]))
     }
 
     /// Number of velocities of a system.

@@ -8,11 +8,11 @@
 //! Projected gradients take bounds alone, splitting everything. For a handful of unknowns with one-sided constraints the optimality
 //! conditions are an [`Mlcp`](super::mlcp::Mlcp), which the solver `lemke` solves exactly.
 
-use super::complementarity::{norm, ratio};
+use super::complementarity::ratio;
 use super::local::{finite, size};
 use super::solvers::{Answer, Family, Settings, Solution};
 use super::{ProblemError, Progress, Report, Status, Watch};
-use crate::algebra::dense::{cholesky, cholesky_solve};
+use crate::algebra::dense::{cholesky, cholesky_solve, norm};
 use crate::algebra::factor::Lu;
 use crate::algebra::matrix::Matrix;
 

@@ -470,7 +470,7 @@ fn visit_group<C: TwistCell>(masses: &[RigidMass], contacts: &[Contact], shifts:
         let u = c.to_local(v1.at(c.arm1) - v2.at(c.arm2)) + c.b;
         let q = u - c.local.apply(*r);
         let new = match shifts.get(k) {
-            None => c.local.solve(q, c.mu),
+            None => c.local.solve_near(q, c.mu, *r),
             Some(&shift) => c.local.solve_convex(q + shift * DVec3::X, c.mu),
         };
         let dr = new - *r;

@@ -4,10 +4,11 @@
 //! x ∈ X,   F(x)·(y − x) ≥ 0 for all y ∈ X        rel = |x − P_X(x − F(x))| / max(|x|, |F(x)|)
 //! ```
 
-use super::complementarity::{norm, ratio};
+use super::complementarity::ratio;
 use super::projection::{Field, Projection, distance};
 use super::solvers::{Answer, Family, Settings, Solution};
 use super::{ProblemError, Report, Watch};
+use crate::algebra::dense::norm;
 
 /// `F(x)·(y − x) ≥ 0` for all y in X (Siconos: `VariationalInequality`); `f(x, F)` writes F, `project(x)` moves x into X.
 ///

@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use drystone::algebra::blocks::BlockRows;
 use drystone::numerics::admissible::AdmissibleSet::{self, Coulomb, Free, Interval, NonNegative, Rolling};
-use drystone::numerics::route::{Delassus, RoutedProblem, Router};
+use drystone::numerics::local::LocalProblem;
+use drystone::numerics::route::{RoutedProblem, Router};
 
 /// splitmix64
 struct Random(u64);
@@ -30,8 +31,8 @@ fn column(n: usize) -> RoutedProblem {
             entries.extend([(i, i - 1, -1.0), (i - 1, i, -1.0)]);
         }
     }
-    let w = Delassus::Sparse(BlockRows::from_triplets(&(0..=n).collect::<Vec<_>>(), entries));
-    RoutedProblem { w, q: vec![0.0; n], offsets: (0..=n).collect(), sets: vec![NonNegative; n], active: vec![true; n], revision: 1 }
+    let w = BlockRows::from_triplets(&(0..=n).collect::<Vec<_>>(), entries);
+    RoutedProblem::from(LocalProblem { w, q: vec![0.0; n], sets: vec![NonNegative; n] })
 }
 
 /// Blocks of one set, their W positive definite and weakly coupled.
@@ -40,15 +41,9 @@ fn blocks(set: AdmissibleSet, rows: usize, count: usize) -> RoutedProblem {
     let mut random = Random(rows as u64);
     let h: Vec<f64> = (0..n * n).map(|_| random.next()).collect();
     let product = |i: usize, j: usize| (0..n).map(|k| h[i * n + k] * h[j * n + k]).sum::<f64>() / n as f64;
-    let w = (0..n * n).map(|k| product(k / n, k % n) + if k % (n + 1) == 0 { 1.0 } else { 0.0 }).collect();
-    RoutedProblem {
-        w: Delassus::Dense(w),
-        q: vec![0.0; n],
-        offsets: (0..=count).map(|k| k * rows).collect(),
-        sets: vec![set; count],
-        active: vec![true; count],
-        revision: 1,
-    }
+    let w: Vec<f64> = (0..n * n).map(|k| product(k / n, k % n) + if k % (n + 1) == 0 { 1.0 } else { 0.0 }).collect();
+    let w = BlockRows::from_dense(&(0..=count).map(|k| k * rows).collect::<Vec<_>>(), &w);
+    RoutedProblem::from(LocalProblem { w, q: vec![0.0; n], sets: vec![set; count] })
 }
 
 fn cases() -> Vec<(&'static str, RoutedProblem)> {
@@ -75,13 +70,13 @@ fn measure(p: &mut RoutedProblem, router: &mut Router, loads: &[Vec<f64>]) -> (f
     let n = p.order();
     let (mut r, mut u) = (vec![0.0; n], vec![0.0; n]);
     let (mut factorisations, mut count) = (0, 0);
-    p.q.copy_from_slice(&loads[0]);
+    p.problem.q.copy_from_slice(&loads[0]);
     let start = Instant::now();
     while start.elapsed().as_secs_f64() < 0.3 {
         for _ in 0..100_000 / (n * n).clamp(20, 50_000) {
             for q in loads {
                 if loads.len() > 1 {
-                    p.q.copy_from_slice(q);
+                    p.problem.q.copy_from_slice(q);
                 }
                 let report = router.solve(black_box(p), &mut r, &mut u);
                 assert!(report.converged(), "{report:?}");
@@ -100,7 +95,7 @@ fn the_router_asks_for_no_memory_after_warm_up() {
         let (mut router, mut r, mut u) = (Router::default(), vec![0.0; n], vec![0.0; n]);
         let mut run = |steps: usize, p: &mut RoutedProblem| {
             for _ in 0..steps {
-                p.q.iter_mut().for_each(|q| *q = random.next());
+                p.problem.q.iter_mut().for_each(|q| *q = random.next());
                 let report = router.solve(p, &mut r, &mut u);
                 assert!(report.converged(), "{name}: {report:?}");
             }

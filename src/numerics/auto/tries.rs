@@ -267,7 +267,7 @@ impl<'a> Tries<'a> {
             let solver = GlobalAuto { tolerance: share * auto.tolerance, measure: Measure::Es, ..GlobalAuto::default() };
             let mut went_on = false;
             let solved = self.attempt(Method::Library, |p, answer, _| {
-                let own = solver.solve_watched(&g, &mut r, &mut v, &mut u, &mut |look| look.iteration < LIBRARY_ITERATIONS).ok()?;
+                let own = solver.solve_watched(&g, [&mut r, &mut v, &mut u], &mut |look| look.iteration < LIBRARY_ITERATIONS).ok()?;
                 went_on = own.converged();
                 answer.reactions.contacts.iter_mut().zip(r[..split].chunks_exact(3)).for_each(|(a, r)| *a = DVec3::from_slice(r));
                 answer.reactions.blocks.copy_from_slice(&r[split..]);

@@ -17,8 +17,9 @@
 use super::form::Form;
 use super::{
     ComplementaritySolver, Enumeration, InteriorPoint, Lemke, Murty, Newton, Outcome, Progress, Scratch, Status, Watch, face,
-    infeasibility_watched, norm, solved, verdict, vertices,
+    infeasibility_watched, solved, verdict, vertices,
 };
+use crate::algebra::dense::norm;
 
 /// Unknowns up to which a proof is sought: a linear programme of twice as many, dense.
 const LARGEST_PROGRAMME: usize = 1000;

@@ -6,7 +6,8 @@
 //!
 //! One factorisation of `M_BB` answers every q; a problem whose basis has not changed costs one triangular solve and a check.
 
-use super::form::{Form, dot};
+use super::form::Form;
+use crate::algebra::dense::dot;
 use crate::algebra::factor::Lu;
 
 /// Where an unknown stands in a basis.

@@ -10,8 +10,10 @@
 //! - Measured: blocks of 4 solve 14 of 16 LCPs, 6 of 14 MLCPs; `relay1` is at 1e-3 after 5000 sweeps.
 //! - Source: Cottle, Pang, Stone (2009), §5.4.
 
-use super::form::{Form, dot};
-use super::{ComplementaritySolver, Lemke, Murty, Outcome, Scratch, Status, Watch, proceed};
+use super::form::Form;
+use super::sweep::sweeps;
+use super::{ComplementaritySolver, Lemke, Murty, Outcome, Scratch, Watch};
+use crate::algebra::dense::dot;
 
 /// Block Gauss–Seidel (Siconos: `SICONOS_LCP_NSGS_SBM`).
 #[derive(Clone, Debug, PartialEq)]
@@ -36,19 +38,12 @@ impl ComplementaritySolver for BlockGaussSeidel {
     }
 
     fn run(&self, form: &Form, z: &mut [f64], w: &mut [f64], scratch: &mut Scratch, watch: &mut Watch) -> Outcome {
-        let n = form.order();
-        let [best_z] = super::buffers(&mut scratch.vectors, n);
-        form.output(z, w);
-        let mut best = form.rel(z, w);
-        best_z.copy_from_slice(z);
-        let size = self.block.max(1);
-        let mut inner = Scratch::default();
-        let mut small = Form::default();
+        let (n, size) = (form.order(), self.block.max(1));
+        let (mut inner, mut small) = (Scratch::default(), Form::default());
         let (pivoting, lemke) =
             (Murty { tolerance: 1e-13, max_iterations: 20, ..Murty::default() }, Lemke { tolerance: 1e-13, ..Lemke::default() });
-        let mut outcome = Outcome { status: Status::BudgetSpent, iterations: 0, factorisations: 0 };
-        while best > self.tolerance && outcome.iterations < self.max_sweeps {
-            outcome.iterations += 1;
+        sweeps((self.tolerance, self.max_sweeps), form, z, w, scratch, watch, |z, w| {
+            let mut factorisations = 0;
             for start in (0..n).step_by(size) {
                 let block = start..(start + size).min(n);
                 small.m.clear();
@@ -67,24 +62,10 @@ impl ComplementaritySolver for BlockGaussSeidel {
                 if small.rel(z, w) > 1e-10 {
                     found = lemke.run(&small, z, w, &mut inner, &mut |_| true);
                 }
-                outcome.factorisations += found.factorisations;
+                factorisations += found.factorisations;
             }
             form.output(z, w);
-            let rel = form.rel(z, w);
-            if rel < best {
-                best = rel;
-                best_z.copy_from_slice(z);
-            }
-            if !rel.is_finite() || !z.iter().all(|z| z.abs() < 1e100) {
-                outcome.status = Status::Stalled;
-                break;
-            }
-            if !proceed(watch, outcome.iterations, rel) {
-                break;
-            }
-        }
-        z.copy_from_slice(best_z);
-        form.output(z, w);
-        outcome
+            (form.rel(z, w), factorisations)
+        })
     }
 }

@@ -9,9 +9,10 @@
 //! certificate that is found is checked by its own arithmetic: it does not rest on the search.
 
 use super::basis::State;
-use super::form::{Form, dot};
+use super::form::Form;
 use super::lemke::{End, path};
 use super::tableau::{Tableau, Variable};
+use crate::algebra::dense::dot;
 use crate::algebra::factor::least_squares;
 use crate::numerics::Watch;
 

@@ -1,5 +1,6 @@
 //! The form that the three families share: an affine variational inequality on a box, dense.
 
+use crate::algebra::dense::{dot, norm};
 use crate::algebra::matrix::Matrix;
 use crate::numerics::residual::Residual;
 
@@ -204,14 +205,6 @@ impl Scaling {
             scaled.upper[i] /= self.columns[i];
         }
     }
-}
-
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-pub(in crate::numerics) fn norm(x: &[f64]) -> f64 {
-    dot(x, x).sqrt()
 }
 
 /// `a / b`, 0 where there is no error at all.

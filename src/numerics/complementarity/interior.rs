@@ -12,8 +12,9 @@
 //! - Source: Mehrotra 1992; Wright, *Primal-Dual Interior-Point Methods* (1997).
 
 use super::basis::State;
-use super::form::{Form, norm};
+use super::form::Form;
 use super::{ComplementaritySolver, Outcome, Scratch, Status, Watch, proceed};
+use crate::algebra::dense::norm;
 
 /// Mehrotra's predictor–corrector for monotone problems (Siconos: the convex case of `SICONOS_LCP_CONVEXQP_PG`, `SICONOS_LCP_QP`).
 #[derive(Clone, Debug, PartialEq)]

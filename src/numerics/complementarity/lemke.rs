@@ -20,9 +20,10 @@
 //! - Source: Lemke 1965; Cottle, Pang, Stone, *The Linear Complementarity Problem* (2009), §4.4; box form: Cao and Ferris 1996.
 
 use super::basis::State;
-use super::form::{Form, Scaling, dot};
+use super::form::{Form, Scaling};
 use super::tableau::{Tableau, Variable};
 use super::{ComplementaritySolver, Outcome, Scratch, Status, Watch, proceed, stopping};
+use crate::algebra::dense::dot;
 
 /// Lemke's method (Siconos: `SICONOS_LCP_LEMKE`, `SICONOS_RELAY_LEMKE`, `SICONOS_LCP_PATH`'s path search).
 #[derive(Clone, Debug, PartialEq)]

@@ -45,7 +45,7 @@ pub use feasibility::Infeasibility;
 pub(in crate::numerics) use feasibility::infeasibility_watched;
 pub(in crate::numerics) use feasibility::{Feasibility, Inequalities, Sign};
 pub(crate) use form::Form;
-pub(in crate::numerics) use form::{norm, ratio, residual};
+pub(in crate::numerics) use form::{ratio, residual};
 pub(crate) use interior::InteriorPoint;
 pub(crate) use lemke::Lemke;
 pub(crate) use murty::Murty;

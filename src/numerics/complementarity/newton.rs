@@ -17,9 +17,10 @@
 //! - Source: Fischer 1992; De Luca, Facchinei, Kanzow 1996; Billups 1995 (two bounds).
 
 use super::basis::state_of;
-use super::form::{Form, dot, norm};
+use super::form::Form;
 use super::{ComplementaritySolver, Outcome, Scratch, Status, Watch, proceed, stopping};
 use crate::algebra::dense::{cholesky, cholesky_solve};
+use crate::algebra::dense::{dot, norm};
 use crate::algebra::factor::PIECE;
 
 /// Which equation [`Newton`] solves.

@@ -11,8 +11,9 @@
 //!   (ρ = 1: 11), 3 of 14 MLCPs, 4 of 5 relays.
 //! - Source: Cryer 1971; Cottle, Pang, Stone (2009), §5.2.
 
-use super::form::{Form, dot, norm, ratio};
+use super::form::{Form, ratio};
 use super::{ComplementaritySolver, Outcome, Scratch, Status, Watch, proceed};
+use crate::algebra::dense::{dot, norm};
 
 /// Projected relaxation (Siconos: `SICONOS_LCP_PGS`, `SICONOS_LCP_PSOR`, `SICONOS_LCP_RPGS`, `SICONOS_MLCP_PGS`, `SICONOS_RELAY_PGS`).
 #[derive(Clone, Debug, PartialEq)]
@@ -40,19 +41,13 @@ impl ComplementaritySolver for Pgs {
 
     fn run(&self, form: &Form, z: &mut [f64], w: &mut [f64], scratch: &mut Scratch, watch: &mut Watch) -> Outcome {
         let n = form.order();
-        let [best_z] = super::buffers(&mut scratch.vectors, n);
         let q_norm = norm(&form.q);
         (0..n).for_each(|i| z[i] = form.project(i, z[i]));
-        form.output(z, w);
-        let mut best = form.rel(z, w);
-        best_z.copy_from_slice(z);
-        let mut outcome = Outcome { status: Status::BudgetSpent, iterations: 0, factorisations: 0 };
         if (0..n).any(|i| form.m[i * n + i] + self.regularisation == 0.0) {
-            outcome.status = Status::Stalled;
-            return outcome;
+            form.output(z, w);
+            return Outcome { status: Status::Stalled, iterations: 0, factorisations: 0 };
         }
-        while best > self.tolerance && outcome.iterations < self.max_sweeps {
-            outcome.iterations += 1;
+        sweeps((self.tolerance, self.max_sweeps), form, z, w, scratch, watch, |z, w| {
             let mut map = 0.0;
             for i in 0..n {
                 let w_i = form.q[i] + dot(form.row(i), z);
@@ -61,25 +56,50 @@ impl ComplementaritySolver for Pgs {
                 z[i] = form.project(i, z[i] - self.relaxation * w_i / (form.m[i * n + i] + self.regularisation));
             }
             // each term is of its own moment in the sweep: a hint of when to look at the true residual
-            let hint = ratio(map.sqrt(), q_norm.max(norm(z)).max(norm(w)));
-            if !z.iter().all(|z| z.is_finite()) || norm(z) > 1e100 {
-                outcome.status = Status::Stalled;
-                break;
-            }
-            if hint <= self.tolerance || outcome.iterations.is_multiple_of(50) {
-                form.output(z, w);
-                let rel = form.rel(z, w);
-                if rel < best {
-                    best = rel;
-                    best_z.copy_from_slice(z);
-                }
-            }
-            if !proceed(watch, outcome.iterations, hint) {
-                break;
+            (ratio(map.sqrt(), q_norm.max(norm(z)).max(norm(w))), 0)
+        })
+    }
+}
+
+/// Sweeps between two looks at the true residual, where the hints promise nothing.
+const LOOK: usize = 50;
+
+/// Sweeps to the tolerance, at most so many; `sweep` improves z and returns a hint of `rel` and its factorisations. The best point is kept.
+pub(super) fn sweeps(
+    (tolerance, max_sweeps): (f64, usize),
+    form: &Form,
+    z: &mut [f64],
+    w: &mut [f64],
+    scratch: &mut Scratch,
+    watch: &mut Watch,
+    mut sweep: impl FnMut(&mut [f64], &mut [f64]) -> (f64, usize),
+) -> Outcome {
+    let [best_z] = super::buffers(&mut scratch.vectors, form.order());
+    form.output(z, w);
+    let mut best = form.rel(z, w);
+    best_z.copy_from_slice(z);
+    let mut outcome = Outcome { status: Status::BudgetSpent, iterations: 0, factorisations: 0 };
+    while best > tolerance && outcome.iterations < max_sweeps {
+        outcome.iterations += 1;
+        let (hint, factorisations) = sweep(z, w);
+        outcome.factorisations += factorisations;
+        if !z.iter().all(|z| z.is_finite()) || norm(z) > 1e100 {
+            outcome.status = Status::Stalled;
+            break;
+        }
+        if hint <= tolerance || outcome.iterations.is_multiple_of(LOOK) {
+            form.output(z, w);
+            let rel = form.rel(z, w);
+            if rel < best {
+                best = rel;
+                best_z.copy_from_slice(z);
             }
         }
-        z.copy_from_slice(best_z);
-        form.output(z, w);
-        outcome
+        if !proceed(watch, outcome.iterations, hint) {
+            break;
+        }
     }
+    z.copy_from_slice(best_z);
+    form.output(z, w);
+    outcome
 }

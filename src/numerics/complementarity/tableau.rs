@@ -5,7 +5,8 @@
 //! ```
 
 use super::basis::State;
-use super::form::{Form, dot};
+use super::form::Form;
+use crate::algebra::dense::dot;
 
 /// A variable of the dictionary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,8 +15,8 @@
 //! (trust-region secular equation, Moré & Sorensen 1983; Preclik & Rüde 2015 for one contact). An opening contact takes `r = 0`
 //! even where Painlevé's paradox leaves another choice.
 //!
-//! [`LocalOperator`] is the contact of a step, whose W is symmetric and wanted for itself too: the same equations, tangents as they are,
-//! since turning them costs what it saves there. [`ContactOperator3`] and [`ContactOperator2`] are those of any matrix, [`RollingOperator`] resists rolling too.
+//! [`LocalOperator`] is the contact of a step, whose W is symmetric and wanted for itself too; its tangents are turned where it slips.
+//! [`ContactOperator3`] and [`ContactOperator2`] are those of any matrix, [`RollingOperator`] resists rolling too.
 
 use glam::DVec3;
 
@@ -244,19 +244,23 @@ impl LocalOperator {
     /// The reaction `(r_n, r_t1, r_t2)` that solves the contact exactly, `q` being the velocity without it.
     #[inline]
     pub fn solve(&self, q: DVec3, mu: f64) -> DVec3 {
+        self.solve_near(q, mu, DVec3::ZERO)
+    }
+
+    /// The same from a guess, say the last reaction: where that slips, one or two evaluations less.
+    #[inline]
+    pub fn solve_near(&self, q: DVec3, mu: f64, guess: DVec3) -> DVec3 {
         if q.x >= 0.0 {
             return DVec3::ZERO;
         }
-        let frictionless = -q.x * self.nn_inv;
         if mu <= 0.0 {
-            return DVec3::new(frictionless, 0.0, 0.0);
+            return DVec3::new(-q.x * self.nn_inv, 0.0, 0.0);
         }
         let c = self.tangential(q);
-        let stuck = match self.stick(q, c) {
-            Some(r) => (r.y * r.y + r.z * r.z <= mu * mu * r.x * r.x && r.x >= 0.0).then_some(r),
-            None => self.stick_in_a_line(frictionless, c, mu),
-        };
-        stuck.unwrap_or_else(|| self.slip(frictionless, c, mu))
+        match self.stick(q, c) {
+            Some(r) if r.y * r.y + r.z * r.z <= mu * mu * r.x * r.x && r.x >= 0.0 => r,
+            _ => self.slip(-q.x, c, mu, guess),
+        }
     }
 
     /// `c = q_t − W_tn q_n / W_nn`
@@ -272,6 +276,15 @@ impl LocalOperator {
         let z = -(self.s[0] * c[1] - self.s[1] * c[0]) * self.s_det_inv;
         let x = -q.x * self.nn_inv - (self.nt[0] * y + self.nt[1] * z) * self.nn_inv;
         (self.s_det_inv > 0.0).then(|| DVec3::new(x, y, z))
+    }
+
+    /// The same where it does not stick, or where sticking is not defined; out of line, as most contacts of a step stick.
+    #[inline(never)]
+    fn slip(&self, push: f64, c: [f64; 2], mu: f64, guess: DVec3) -> DVec3 {
+        let nt = self.nt.map(|x| x * self.nn_inv);
+        let size = self.tt[0] + self.tt[2] + self.nt[0] * nt[0] + self.nt[1] * nt[1];
+        let tangents = Tangents::new(self.nn_inv, nt, [self.s[0], self.s[1], self.s[1], self.s[2]], size);
+        tangents.solve(push, c, mu, [guess.y, guess.z]).into()
     }
 
     /// The reaction of the same contact under the convex law `K_μ ∋ r ⟂ u ∈ K_μ*`, with any known De Saxcé shift as part of `q.x`.
@@ -337,67 +350,6 @@ impl LocalOperator {
         let f = cone(d);
         let size = (-q.dot(f) / f.dot(self.apply(f))).max(0.0);
         size * f
-    }
-
-    /// Sticking where only one tangential direction can move (locked axes): `r_t = −S⁺ c`, S of rank one.
-    fn stick_in_a_line(&self, frictionless: f64, c: [f64; 2], mu: f64) -> Option<DVec3> {
-        let [s11, s12, s22] = self.s;
-        let inverse = 1.0 / (s11 + s22);
-        let [y, z] = [s11 * c[0] + s12 * c[1], s12 * c[0] + s22 * c[1]].map(|x| -x * inverse * inverse);
-        let left = libm::hypot(c[0] + s11 * y + s12 * z, c[1] + s12 * y + s22 * z);
-        let x = frictionless - (self.nt[0] * y + self.nt[1] * z) * self.nn_inv;
-        let inside = x >= 0.0 && libm::hypot(y, z) <= mu * x && left <= 1e-12 * (libm::hypot(c[0], c[1]) + self.nn * frictionless);
-        inside.then(|| DVec3::new(x, y, z))
-    }
-
-    /// Solves `‖r_t(λ)‖ = μ r_n(λ)` for λ > 0.
-    fn slip(&self, frictionless: f64, c: [f64; 2], mu: f64) -> DVec3 {
-        let c_norm = (c[0] * c[0] + c[1] * c[1]).sqrt();
-        if c_norm == 0.0 {
-            return DVec3::new(frictionless, 0.0, 0.0);
-        }
-        let [s11, s12, s22] = self.s;
-        let (mut low, mut high) = (0.0, f64::INFINITY);
-        // above 0, where S may be singular
-        let mut lambda = (c_norm / (mu * frictionless) - 0.5 * (s11 + s22)).max(f64::EPSILON * (s11 + s22));
-        let (mut rt, mut rn) = ([0.0; 2], frictionless);
-        for _ in 0..MAX_SECULAR {
-            let (a, d) = (s11 + lambda, s22 + lambda);
-            let det_inv = 1.0 / (a * d - s12 * s12);
-            let solve = |x: f64, y: f64| [(d * x - s12 * y) * det_inv, (a * y - s12 * x) * det_inv];
-            let y = solve(c[0], c[1]);
-            rt = [-y[0], -y[1]];
-            rn = frictionless - (self.nt[0] * rt[0] + self.nt[1] * rt[1]) * self.nn_inv;
-            let t = (rt[0] * rt[0] + rt[1] * rt[1]).sqrt();
-            let g = t - mu * rn;
-            if g.abs() <= 4.0 * f64::EPSILON * t && rn > 0.0 {
-                break;
-            }
-            if g > 0.0 || rn <= 0.0 {
-                low = lambda
-            } else {
-                high = lambda
-            }
-            let drt = solve(-rt[0], -rt[1]);
-            let dt = (rt[0] * drt[0] + rt[1] * drt[1]) / t;
-            let drn = -(self.nt[0] * drt[0] + self.nt[1] * drt[1]) * self.nn_inv;
-            let slope = dt / (t * t) - drn / (mu * rn * rn);
-            let newton = lambda - (1.0 / (mu * rn) - 1.0 / t) / slope;
-            lambda = if rn > 0.0 && newton > low && newton < high && newton.is_finite() {
-                newton
-            } else if high.is_finite() {
-                0.5 * (low + high)
-            } else {
-                10.0 * lambda + (s11 + s22)
-            };
-            if high.is_finite() && high - low <= 4.0 * f64::EPSILON * high {
-                break;
-            }
-        }
-        let t = (rt[0] * rt[0] + rt[1] * rt[1]).sqrt();
-        let rn = rn.max(0.0);
-        let scale = if t > 0.0 { mu * rn / t } else { 0.0 };
-        DVec3::new(rn, rt[0] * scale, rt[1] * scale)
     }
 }
 

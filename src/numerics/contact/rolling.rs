@@ -1,5 +1,6 @@
 //! One contact that resists rolling, exactly.
 
+use crate::algebra::dense::norm;
 use std::array::from_fn;
 
 /// Friction with resistance to rolling, rows `(n, t, m)` or `(n, t1, t2, m1, m2)`; `w` is row-major of that order.
@@ -272,8 +273,4 @@ fn bracketed_root(scale: f64, mut g: impl FnMut(f64) -> f64) -> f64 {
         }
     }
     high
-}
-
-fn norm(x: &[f64]) -> f64 {
-    x.iter().map(|x| x * x).sum::<f64>().sqrt()
 }

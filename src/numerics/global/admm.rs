@@ -11,8 +11,8 @@
 //! (Gauss–Seidel on W: 0.4 ms); 256 contacts of 98 spheres in a box to 1e-4 in 175 iterations, 13 ms, but stuck at 2e-6 from there,
 //! where Newton on W reaches 1e-8 in 21 ms.
 
-use super::bodies::BodySpace;
-use super::{GlobalProblem, GlobalSolver, Prepared};
+use super::bodies::Bodies;
+use super::{GlobalProblem, GlobalSolver, Motion, Prepared};
 use crate::numerics::local::admm::{Admm, Split};
 use crate::numerics::{Measure, ProblemError, Report, Watch, admissible::AdmissibleSet, residual::Residual};
 
@@ -29,24 +29,17 @@ pub(crate) const IN_BODY_SPACE: Admm = Admm {
 };
 
 impl GlobalSolver for Admm {
-    fn solve_watched(
-        &self,
-        p: &GlobalProblem,
-        r: &mut [f64],
-        v: &mut [f64],
-        u: &mut [f64],
-        watch: &mut Watch,
-    ) -> Result<Report, ProblemError> {
+    fn solve_watched(&self, p: &GlobalProblem, [r, v, u]: Motion, watch: &mut Watch) -> Result<Report, ProblemError> {
         let mut prepared = Prepared::new(p)?;
-        let mut space = BodySpace::new(&prepared);
-        Ok(self.run(&mut BodySplitting::new(&mut prepared, &mut space, v), r, u, watch))
+        let mut bodies = Bodies::new(&prepared);
+        Ok(self.run(&mut BodySplitting::new(&mut prepared, &mut bodies, v), r, u, watch))
     }
 }
 
 /// A prepared problem, its body space and its velocities.
 pub(super) struct BodySplitting<'a, 'p> {
     prepared: &'a mut Prepared<'p>,
-    space: &'a mut BodySpace,
+    bodies: &'a mut Bodies,
     v: &'a mut [f64],
     /// f and the velocities on the unknowns of body space
     f: Vec<f64>,
@@ -56,10 +49,10 @@ pub(super) struct BodySplitting<'a, 'p> {
 
 impl<'a, 'p> BodySplitting<'a, 'p> {
     /// `v` takes the velocities of the answer.
-    pub(super) fn new(prepared: &'a mut Prepared<'p>, space: &'a mut BodySpace, v: &'a mut [f64]) -> Self {
-        let f: Vec<f64> = space.dofs.iter().map(|&k| prepared.problem.f[k as usize]).collect();
+    pub(super) fn new(prepared: &'a mut Prepared<'p>, bodies: &'a mut Bodies, v: &'a mut [f64]) -> Self {
+        let f = bodies.gather(&prepared.problem.f);
         let (own, image) = (f.clone(), vec![0.0; prepared.q.len()]);
-        Self { prepared, space, v, f, own, image }
+        Self { prepared, bodies, v, f, own, image }
     }
 }
 
@@ -75,7 +68,7 @@ impl Split for BodySplitting<'_, '_> {
 
     fn factorise(&mut self, d: &[f64]) -> bool {
         let offsets = &self.prepared.problem.offsets;
-        self.space.factorise(|a, k| {
+        self.bodies.factorise(|a, k| {
             let width = offsets[a + 1] - offsets[a];
             (0..width).for_each(|i| k[i * (width + 1)] = 1.0 / d[offsets[a]]);
             width > 0
@@ -85,10 +78,10 @@ impl Split for BodySplitting<'_, '_> {
     fn solve(&mut self, d: &[f64], x: &mut [f64]) {
         x.iter_mut().zip(d).for_each(|(x, d)| *x /= d);
         self.own.copy_from_slice(&self.f);
-        self.space.add_times(x, &mut self.own);
-        self.space.solve(&mut self.own);
+        self.bodies.space.add_impulses(x, &mut self.own);
+        self.bodies.matrix.solve(&mut self.own);
         self.image.fill(0.0);
-        self.space.add_transposed_times(&self.own, &mut self.image);
+        self.bodies.space.add_rates(&self.own, &mut self.image);
         x.iter_mut().zip(&self.image).zip(d).for_each(|((x, u), d)| *x -= u / d);
     }
 

@@ -11,11 +11,11 @@
 //! a box 21 ms (Siconos' best solver of each on the same machine: 23, 727 and 5709 ms).
 
 use super::admm::{BodySplitting, IN_BODY_SPACE};
-use super::bodies::BodySpace;
+use super::bodies::Bodies;
 use super::proximal::BodyNewton;
-use super::{GlobalProblem, GlobalSolver, Prepared};
+use super::{GlobalProblem, GlobalSolver, Motion, Prepared, Reduced};
 use crate::numerics::admissible::AdmissibleSet::{Free, NonNegative, SecondOrder};
-use crate::numerics::local::{LocalProblem, LocalSolver, admm::Admm, auto::Auto, nsgs::Nsgs};
+use crate::numerics::local::{admm::Admm, auto::Auto, nsgs::Nsgs};
 use crate::numerics::{Measure, ProblemError, Report, Status, Watch};
 use std::cell::Cell;
 
@@ -51,26 +51,18 @@ enum Stage {
 
 /// Sweeps that a redundant problem gets before it goes to body space, where they promise to end within them.
 const FORESIGHT: usize = 100;
-/// Times a local solver is asked again, more strictly, where the global error is above its own.
-const ASKED_AGAIN: usize = 3;
 
 impl GlobalSolver for GlobalAuto {
-    fn solve_watched(
-        &self,
-        p: &GlobalProblem,
-        r: &mut [f64],
-        v: &mut [f64],
-        u: &mut [f64],
-        watch: &mut Watch,
-    ) -> Result<Report, ProblemError> {
+    fn solve_watched(&self, p: &GlobalProblem, [r, v, u]: Motion, watch: &mut Watch) -> Result<Report, ProblemError> {
+        let Self { tolerance, measure, .. } = *self;
         let mut prepared = Prepared::new(p)?;
         let mut found = prepared.residual(r, v, u);
         let mut report = Report { status: Status::Stalled, ..Report::default() };
-        let (mut best, mut best_r, stopped) = (self.measure.of(&found), r.to_vec(), Cell::new(false));
-        if best > self.tolerance {
+        let (mut best, mut best_r, stopped) = (measure.of(&found), r.to_vec(), Cell::new(false));
+        if best > tolerance {
             let affordable = p.least_numbers_of_w() <= self.max_w as u64;
             let local = if affordable { Some(prepared.reduce()?) } else { None };
-            let mut space: Option<BodySpace> = None;
+            let mut bodies: Option<Bodies> = None;
             let watch: &mut Watch = &mut |progress| {
                 stopped.set(!watch(progress));
                 !stopped.get()
@@ -81,35 +73,34 @@ impl GlobalSolver for GlobalAuto {
                     (Stage::Sweeps | Stage::OnW, None) => continue,
                     (Stage::Sweeps, Some(local)) => {
                         let (max_sweeps, foresight) = (2 * FORESIGHT, FORESIGHT);
-                        let solver = |tolerance| Nsgs { tolerance, measure: self.measure, max_sweeps, foresight, ..Nsgs::default() };
-                        self.on_w(solver, &mut prepared, local, r, v, u, watch)
+                        let solver = |tolerance| Nsgs { tolerance, measure, max_sweeps, foresight, ..Nsgs::default() };
+                        Reduced { tolerance, measure, solver }.run(&mut prepared, local, [r, v, u], watch)
                     }
                     (Stage::OnW, Some(local)) => {
-                        let solver = |tolerance| Auto { tolerance, measure: self.measure, max_rounds: self.max_rounds, ..Auto::default() };
-                        self.on_w(solver, &mut prepared, local, r, v, u, watch)
+                        let solver = |tolerance| Auto { tolerance, measure, max_rounds: self.max_rounds, ..Auto::default() };
+                        Reduced { tolerance, measure, solver }.run(&mut prepared, local, [r, v, u], watch)
                     }
                     (Stage::BodyNewton, _) => {
-                        let solver = BodyNewton { tolerance: self.tolerance, measure: self.measure, ..BodyNewton::default() };
-                        let space = space.get_or_insert_with(|| BodySpace::new(&prepared));
-                        solver.run(&mut prepared, space, r, v, u, watch)
+                        let solver = BodyNewton { tolerance, measure, ..BodyNewton::default() };
+                        let bodies = bodies.get_or_insert_with(|| Bodies::new(&prepared));
+                        solver.run(&mut prepared, bodies, [r, v, u], watch)
                     }
                     (Stage::BodyAdmm, _) => {
-                        let solver = Admm { tolerance: self.tolerance, measure: self.measure, ..IN_BODY_SPACE };
-                        let space = space.get_or_insert_with(|| BodySpace::new(&prepared));
-                        solver.run(&mut BodySplitting::new(&mut prepared, space, v), r, u, watch)
+                        let solver = Admm { tolerance, measure, ..IN_BODY_SPACE };
+                        let bodies = bodies.get_or_insert_with(|| Bodies::new(&prepared));
+                        solver.run(&mut BodySplitting::new(&mut prepared, bodies, v), r, u, watch)
                     }
                 };
-                report.iterations += part.iterations;
-                report.factorisations += part.factorisations;
+                report = report.with_effort(&part.after(&report));
                 found = prepared.residual(r, v, u);
-                let error = self.measure.of(&found);
+                let error = measure.of(&found);
                 if error < best {
                     best = error;
                     best_r.copy_from_slice(r);
                 } else {
                     r.copy_from_slice(&best_r);
                 }
-                if best <= self.tolerance || stopped.get() {
+                if best <= tolerance || stopped.get() {
                     break;
                 }
                 if part.status == Status::Inconsistent {
@@ -120,7 +111,7 @@ impl GlobalSolver for GlobalAuto {
             r.copy_from_slice(&best_r);
             found = prepared.residual(r, v, u);
         }
-        if self.measure.of(&found) <= self.tolerance {
+        if measure.of(&found) <= tolerance {
             report.status = Status::Converged;
         } else if stopped.get() {
             report.status = Status::BudgetSpent;
@@ -142,34 +133,5 @@ impl GlobalAuto {
         } else {
             &[Stage::OnW, Stage::BodyAdmm, Stage::BodyNewton]
         }
-    }
-
-    /// A local solver, asked again where its own error is met and the global one, over smaller terms, is not.
-    fn on_w<S: LocalSolver>(
-        &self,
-        solver: impl Fn(f64) -> S,
-        prepared: &mut Prepared,
-        local: &LocalProblem,
-        r: &mut [f64],
-        v: &mut [f64],
-        u: &mut [f64],
-        watch: &mut Watch,
-    ) -> Report {
-        let mut tolerance = self.tolerance;
-        let mut report = solver(tolerance).solve_watched(local, r, u, watch);
-        for _ in 0..ASKED_AGAIN {
-            let error = self.measure.of(&prepared.residual(r, v, u));
-            if !report.converged() || error <= self.tolerance {
-                break;
-            }
-            tolerance *= 0.5 * self.tolerance / error;
-            let again = solver(tolerance).solve_watched(local, r, u, watch);
-            report = Report {
-                iterations: report.iterations + again.iterations,
-                factorisations: report.factorisations + again.factorisations,
-                ..again
-            };
-        }
-        report
     }
 }

@@ -10,8 +10,10 @@
 //! the residual and the reduced problem, which every local solver takes; `body_admm` and `body_newton` work with the velocities as
 //! unknowns and never form W, `auto` chooses.
 
+use super::acceptance::asked_again;
 use super::local::{LocalProblem, LocalSolver, finite, natural_map, size, validate_sets};
-use super::{ProblemError, Report, Watch, admissible::AdmissibleSet, residual::Residual};
+use super::{Measure, ProblemError, Report, Watch, admissible::AdmissibleSet, residual::Residual};
+use crate::algebra::dense::norm;
 use sprs::CsMat;
 
 pub(crate) mod admm;
@@ -61,36 +63,39 @@ pub struct GlobalProblem {
     pub sets: Vec<AdmissibleSet>,
 }
 
+/// r, the first guess; v and u, which are set.
+pub(crate) type Motion<'a> = [&'a mut [f64]; 3];
+
 /// Anything that solves [`GlobalProblem`]s.
 pub(crate) trait GlobalSolver {
-    /// Improves `r`, the first guess, and sets `v = M⁻¹ (H r + f)` and `u = Hᵀ v + w`; `watch` sees every iteration and may
-    /// end the solve. An error says why the problem cannot be stated: sizes, a singular M, a row that nothing can satisfy.
-    fn solve_watched(
-        &self,
-        p: &GlobalProblem,
-        r: &mut [f64],
-        v: &mut [f64],
-        u: &mut [f64],
-        watch: &mut Watch,
-    ) -> Result<Report, ProblemError>;
+    /// Improves r and sets `v = M⁻¹ (H r + f)` and `u = Hᵀ v + w`; `watch` sees every iteration and may end the solve. An error says why
+    /// the problem cannot be stated: sizes, a singular M, a row that nothing can satisfy.
+    fn solve_watched(&self, p: &GlobalProblem, at: Motion, watch: &mut Watch) -> Result<Report, ProblemError>;
 }
 
-/// Any local solver, on the reduced problem; the report carries the residuals of the global one.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Reduced<S>(pub S);
+/// A local solver of any tolerance, on the reduced problem. It is asked again, more strictly, where its own error is met and the global
+/// one, over smaller terms, is not.
+pub(crate) struct Reduced<F> {
+    pub tolerance: f64,
+    pub measure: Measure,
+    pub solver: F,
+}
 
-impl<S: LocalSolver> GlobalSolver for Reduced<S> {
-    fn solve_watched(
-        &self,
-        p: &GlobalProblem,
-        r: &mut [f64],
-        v: &mut [f64],
-        u: &mut [f64],
-        watch: &mut Watch,
-    ) -> Result<Report, ProblemError> {
+impl<S: LocalSolver, F: Fn(f64) -> S> Reduced<F> {
+    /// The report carries the errors of the global problem.
+    fn run(&self, prepared: &mut Prepared, local: &LocalProblem, [r, v, u]: Motion, watch: &mut Watch) -> Report {
+        asked_again(self.tolerance, self.measure, |tolerance| {
+            let found = (self.solver)(tolerance).solve_watched(local, r, u, watch);
+            found.with(&prepared.residual(r, v, u))
+        })
+    }
+}
+
+impl<S: LocalSolver, F: Fn(f64) -> S> GlobalSolver for Reduced<F> {
+    fn solve_watched(&self, p: &GlobalProblem, at: Motion, watch: &mut Watch) -> Result<Report, ProblemError> {
         let mut prepared = Prepared::new(p)?;
-        let report = self.0.solve_watched(&prepared.reduce()?, r, u, watch);
-        Ok(report.with(&prepared.residual(r, v, u)))
+        let local = prepared.reduce()?;
+        Ok(self.run(&mut prepared, &local, at, watch))
     }
 }
 
@@ -134,11 +139,6 @@ impl GlobalProblem {
     pub fn reduce(&self) -> Result<LocalProblem, ProblemError> {
         Prepared::new(self)?.reduce()
     }
-}
-
-/// Euclidean norm.
-fn norm(x: &[f64]) -> f64 {
-    x.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use super::{GlobalProblem, LocalProblem, MassFactors, ProblemError, Residual, na
 use crate::algebra::blocks::BlockRows;
 use crate::numerics::acceptance::{Scales, velocity_scales};
 use crate::numerics::admissible::AdmissibleSet;
+use crate::numerics::local::mend_weights;
 use sprs::CsMat;
 
 /// A problem whose M is factorised.
@@ -224,10 +225,7 @@ impl<'a> Prepared<'a> {
                 }
             }
         }
-        let positive = weights.iter().filter(|d| **d > 0.0);
-        let typical = positive.clone().sum::<f64>() / positive.count().max(1) as f64;
-        let fallback = if typical > 0.0 { typical } else { 1.0 };
-        weights.iter_mut().filter(|d| d.is_nan() || **d <= 0.0).for_each(|d| *d = fallback);
+        mend_weights(&mut weights);
         (self.weights, self.idle) = (weights, idle);
     }
 

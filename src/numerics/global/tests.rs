@@ -127,13 +127,17 @@ fn bad_data_is_named() {
 
 fn answer(solver: &dyn GlobalSolver, p: &GlobalProblem) -> (Report, Vec<f64>, Vec<f64>) {
     let (mut r, mut v, mut u) = (vec![0.0; p.w.len()], vec![0.0; p.f.len()], vec![0.0; p.w.len()]);
-    let report = solver.solve_watched(p, &mut r, &mut v, &mut u, &mut |_| true).expect("legal");
+    let report = solver.solve_watched(p, [&mut r, &mut v, &mut u], &mut |_| true).expect("legal");
     (report, r, v)
 }
 
 #[test]
 fn body_space_and_reduction_find_the_same_velocities() {
-    let nsgs = Reduced(crate::numerics::local::nsgs::Nsgs { tolerance: 1e-11, ..Default::default() });
+    let nsgs = Reduced {
+        tolerance: 1e-11,
+        measure: Measure::default(),
+        solver: |tolerance| crate::numerics::local::nsgs::Nsgs { tolerance, ..Default::default() },
+    };
     let admm = Admm { tolerance: 1e-9, ..admm::IN_BODY_SPACE };
     let newton = proximal::BodyNewton { tolerance: 1e-9, ..Default::default() };
     let auto = auto::GlobalAuto { tolerance: 1e-10, ..Default::default() };
@@ -167,7 +171,7 @@ fn the_watch_ends_a_solve_and_the_best_point_is_kept() {
             looks += 1;
             looks < 2
         };
-        let report = solver.solve_watched(&p, &mut r, &mut v, &mut u, &mut watch).expect("legal");
+        let report = solver.solve_watched(&p, [&mut r, &mut v, &mut u], &mut watch).expect("legal");
         assert_eq!(report.status, Status::BudgetSpent);
         assert!(report.rel <= start && report.rel == p.residual(&r, &mut v, &mut u).expect("legal").rel);
     }

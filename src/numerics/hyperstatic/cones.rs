@@ -1,5 +1,6 @@
 //! Unknown reaction components, the cones that they live in, and the cone programs over them.
 
+use crate::algebra::dense::{dot, norm};
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::local::LocalProblem;
 use clarabel::algebra::CscMatrix;
@@ -295,12 +296,4 @@ pub(super) fn independent_rows(a: &[f64], n: usize, count: usize) -> Vec<usize> 
         columns.push(column);
     }
     chosen
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-fn norm(x: &[f64]) -> f64 {
-    dot(x, x).sqrt()
 }

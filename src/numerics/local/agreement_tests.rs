@@ -2,7 +2,7 @@
 
 use super::assemblies::{Law, assembly};
 use super::equations::Function;
-use super::fixed_point::{AclmFixedPoint, DeSaxceFixedPoint, TrescaFixedPoint};
+use super::fixed_point::{DE_SAXCE, FixedPoint, Frozen};
 use super::interior_point::InteriorPoint;
 use super::newton::{LineSearch, SemismoothNewton};
 use super::{LocalProblem, LocalSolver, nsgs::Nsgs};
@@ -21,9 +21,9 @@ fn solvers() -> Vec<(&'static str, Box<dyn LocalSolver>)> {
         ("fixed point", Box::new(Projection { scheme: Scheme::FixedPoint, ..Projection::default() })),
         ("extragradient", Box::new(Projection { scheme: Scheme::Extragradient, ..Projection::default() })),
         ("hyperplane", Box::new(Projection { scheme: Scheme::Hyperplane, ..Projection::default() })),
-        ("De Saxcé", Box::new(DeSaxceFixedPoint::default())),
-        ("Tresca", Box::new(TrescaFixedPoint::default())),
-        ("ACLM", Box::new(AclmFixedPoint::default())),
+        ("De Saxcé", Box::new(DE_SAXCE)),
+        ("Tresca", Box::new(FixedPoint { frozen: Frozen::Bound, ..FixedPoint::default() })),
+        ("ACLM", Box::new(FixedPoint::default())),
         ("interior point", Box::new(InteriorPoint::default())),
         ("Alart–Curnier", newton(Function::AlartCurnier)),
         ("Jean–Moreau", newton(Function::JeanMoreau)),

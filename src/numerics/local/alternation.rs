@@ -239,14 +239,8 @@ impl<'a> Alternation<'a> {
         if n > LARGEST || (0..p.sets.len()).any(|i| p.w.rows(i) > ROWS) {
             return None;
         }
-        let mut dense = vec![0.0; n * n];
+        let mut dense = p.w.to_dense();
         for (i, weight) in weights.iter().enumerate() {
-            for (j, block) in p.w.row(i) {
-                let columns = p.w.range(j);
-                for (row, values) in p.w.range(i).zip(block.chunks_exact(columns.len().max(1))) {
-                    dense[row * n + columns.start..row * n + columns.end].copy_from_slice(values);
-                }
-            }
             p.w.range(i).for_each(|k| dense[k * n + k] += RHO * weight);
         }
         let mut lu = Lu::default();
@@ -281,8 +275,7 @@ impl<'a> Alternation<'a> {
         let p = self.p;
         let mut spent = self.half(0, most);
         let [bounded, coned] = &self.halves;
-        p.w.multiply(&bounded.z, &mut self.u);
-        self.u.iter_mut().zip(&p.q).for_each(|(u, q)| *u += q);
+        p.velocity(&bounded.z, &mut self.u);
         let fresh = coned.z.iter().all(|z| *z == 0.0);
         for (i, known) in self.known.iter_mut().enumerate() {
             *known = [p.sets[i].shift(&self.u[p.w.range(i)]), 0.0];

@@ -16,6 +16,7 @@
 
 use super::admm::{Admm, Splitting};
 use super::alternation::Search;
+use super::attempts::Attempts;
 use super::interior_point::InteriorPoint;
 use super::lagged::Lagged;
 use super::newton::SemismoothNewton;
@@ -23,6 +24,7 @@ use super::nsgs::{Acceleration, Nsgs, Sweeper};
 use super::proximal::{Newton, ProximalPoint};
 use super::starts::{self, Starts};
 use super::{LocalProblem, LocalSolver};
+use crate::numerics::acceptance::asked_again;
 use crate::numerics::admissible::AdmissibleSet::{Free, NonNegative, SecondOrder};
 use crate::numerics::{Measure, Progress, Report, Status, Watch};
 use std::cell::Cell;
@@ -82,33 +84,17 @@ const DESCENTS: (f64, f64) = (4e9, 6e10);
 /// Operations of a dense factorisation in the time of one of a sweep.
 const DENSE_SPEED: f64 = 4.0;
 
-/// Times a normalised problem is solved again, more strictly, where its own error is met and that of the problem as stated is not.
-const ASKED_AGAIN: usize = 3;
-
 impl LocalSolver for Auto {
     fn solve_watched(&self, p: &LocalProblem, r: &mut [f64], u: &mut [f64], watch: &mut Watch) -> Report {
         let Some((unit_problem, unit)) = p.normalised() else { return self.run(p, r, u, watch) };
-        let (scales, mut strict, mut total) = (p.scales(), *self, Report::default());
-        for _ in 0..=ASKED_AGAIN {
+        let scales = p.scales();
+        asked_again(self.tolerance, self.measure, |tolerance| {
             r.iter_mut().for_each(|r| *r *= unit);
-            let report = strict.run(&unit_problem, r, u, watch);
+            let report = Self { tolerance, ..*self }.run(&unit_problem, r, u, watch);
             r.iter_mut().for_each(|r| *r /= unit);
-            p.w.multiply(r, u);
-            u.iter_mut().zip(&p.q).for_each(|(u, q)| *u += q);
-            let found = p.residual_at(r, u, &scales);
-            let (iterations, factorisations) = (total.iterations + report.iterations, total.factorisations + report.factorisations);
-            total = Report { iterations, factorisations, status: report.status, ..total }.with(&found);
-            let error = self.measure.of(&found);
-            if error <= self.tolerance {
-                total.status = Status::Converged;
-            }
-            if error <= self.tolerance || !report.converged() {
-                break;
-            }
-            total.status = Status::Stalled;
-            strict.tolerance *= 0.5 * self.tolerance / error;
-        }
-        total
+            p.velocity(r, u);
+            report.with(&p.residual_at(r, u, &scales))
+        })
     }
 }
 
@@ -116,7 +102,7 @@ impl Auto {
     /// The strategy, on a problem whose numbers are near one.
     fn run(&self, p: &LocalProblem, r: &mut [f64], u: &mut [f64], watch: &mut Watch) -> Report {
         let sweeper = Sweeper::new(p);
-        let mut work = Work::new(self.measure, r, watch);
+        let (mut work, guess) = (Attempts::new(self.measure, watch), r.to_vec());
         let loose = self.tolerance >= LOOSE;
         let window = if loose { LOOSE_WINDOW } else { WINDOW };
         let sweeps = |max_sweeps, foresight| Nsgs {
@@ -143,10 +129,10 @@ impl Auto {
             ..ProximalPoint::default()
         };
         let first = if loose { sweeps(5 * FIRST, 5 * FIRST / 2) } else { sweeps(FIRST, 0) };
-        if work.stage(Start::Best, r, u, |r, u, w| first.run(&sweeper, r, u, w)) {
+        if work.solve(None, r, u, |r, u, w| first.run(&sweeper, r, u, w)) {
             return work.report;
         }
-        if !loose && work.error <= CLOSE * self.tolerance && work.stage(Start::Best, r, u, |r, u, w| first.run(&sweeper, r, u, w)) {
+        if !loose && work.error <= CLOSE * self.tolerance && work.solve(None, r, u, |r, u, w| first.run(&sweeper, r, u, w)) {
             return work.report;
         }
         let mut newton = Newton::new(&sweeper);
@@ -158,29 +144,29 @@ impl Auto {
             admm(max_iterations, rho).run(splitting.get_or_insert_with(|| Splitting::new(&sweeper)), r, u, w)
         };
         // splitting and Newton on all rows have their own way from the first guess, and are often worse off with the point of the sweeps
-        if loose && affordable && work.stage(Start::Guess, r, u, |r, u, w| split(LOOSE_SPLITTING, LOOSE_RHO, r, u, w)) {
+        if loose && affordable && work.solve(Some(&guess), r, u, |r, u, w| split(LOOSE_SPLITTING, LOOSE_RHO, r, u, w)) {
             return work.report;
         }
         // without shift the central path leads to a solution, and from nothing
         let convex = p.sets.iter().all(|set| matches!(set, Free | NonNegative | SecondOrder { .. }));
         if convex && affordable {
             let interior = InteriorPoint { tolerance: self.tolerance, measure: self.measure, ..InteriorPoint::default() };
-            if work.stage(Start::Guess, r, u, |r, u, w| interior.solve_watched(p, r, u, w)) {
+            if work.solve(Some(&guess), r, u, |r, u, w| interior.solve_watched(p, r, u, w)) {
                 return work.report;
             }
         }
         let patience = (PATIENCE * cost) as usize;
-        if patience > FIRST && work.stage(Start::Best, r, u, |r, u, w| sweeps(patience, 0).run(&sweeper, r, u, w)) {
+        if patience > FIRST && work.solve(None, r, u, |r, u, w| sweeps(patience, 0).run(&sweeper, r, u, w)) {
             return work.report;
         }
         let swept = r.to_vec();
-        if affordable && cost < DEAR && work.stage(Start::Guess, r, u, |r, u, w| fischer(FIRST_NEWTON, 0).solve_watched(p, r, u, w)) {
+        if affordable && cost < DEAR && work.solve(Some(&guess), r, u, |r, u, w| fischer(FIRST_NEWTON, 0).solve_watched(p, r, u, w)) {
             return work.report;
         }
         if affordable && Lagged::takes(p) {
             loop {
                 let before = work.error;
-                if work.stage(Start::Best, r, u, |r, u, w| proximal(PROBE, ALPHAS[0]).run(&mut newton, r, u, w)) {
+                if work.solve(None, r, u, |r, u, w| proximal(PROBE, ALPHAS[0]).run(&mut newton, r, u, w)) {
                     return work.report;
                 }
                 if work.error > GAIN * before {
@@ -193,7 +179,7 @@ impl Auto {
                 r.copy_from_slice(&swept);
                 lagged.run(p, r, u, w)
             };
-            if work.stage(Start::Best, r, u, solve) {
+            if work.solve(None, r, u, solve) {
                 return work.report;
             }
         }
@@ -212,11 +198,13 @@ impl Auto {
             if round >= 1 && left(&work.report, paths) <= 0.0 {
                 break;
             }
-            if round == 1 && work.is_impossible(p) {
+            let error = work.error;
+            if round == 1 && work.aside(|w| p.infeasibility_watched(&mut |_| w(Progress { iteration: 0, error }))).is_some() {
                 work.report.status = Status::Inconsistent;
                 return work.report;
             }
             if work.stopped {
+                work.report.status = Status::BudgetSpent;
                 return work.report;
             }
             let scale = 1 << round;
@@ -230,7 +218,7 @@ impl Auto {
                 let curves = if loose && round == 1 { 0 } else { 4 };
                 let starts = Starts { tolerance: self.tolerance, measure: self.measure, points, seed: 1000 * (round - 1), facets, curves };
                 paths += facets;
-                if work.stage(Start::Best, r, u, |r, u, w| starts.run(p, r, u, w)) {
+                if work.solve(None, r, u, |r, u, w| starts.run(p, r, u, w)) {
                     return work.report;
                 }
             }
@@ -238,7 +226,7 @@ impl Auto {
                 search = Search::new(p);
                 let before = work.report;
                 if let Some(search) = &mut search
-                    && work.stage(Start::Best, r, u, |r, u, w| search.run(self.tolerance, self.measure, DESCENTS.0, r, u, w))
+                    && work.solve(None, r, u, |r, u, w| search.run(self.tolerance, self.measure, DESCENTS.0, r, u, w))
                 {
                     return work.report;
                 }
@@ -249,19 +237,19 @@ impl Auto {
                 let solved = match (step, cost > DEAR) {
                     (0, true) | (1, false) => {
                         let steps = within(&work.report, paths, 250 * scale, sweep);
-                        work.stage(Start::Best, r, u, |r, u, w| split(steps, rho, r, u, w))
+                        work.solve(None, r, u, |r, u, w| split(steps, rho, r, u, w))
                     }
                     (0, false) | (1, true) => loop {
                         let before = work.error;
                         let steps = within(&work.report, paths, 50 * scale, newton_step);
-                        let over = work.stage(Start::Best, r, u, |r, u, w| proximal(steps, alpha).run(&mut newton, r, u, w));
+                        let over = work.solve(None, r, u, |r, u, w| proximal(steps, alpha).run(&mut newton, r, u, w));
                         if over || work.error > GAIN * before {
                             break over;
                         }
                     },
                     _ => {
                         let steps = within(&work.report, paths, 1000 * scale, newton_step);
-                        work.stage(Start::Guess, r, u, |r, u, w| fischer(steps, 4).solve_watched(p, r, u, w))
+                        work.solve(Some(&guess), r, u, |r, u, w| fischer(steps, 4).solve_watched(p, r, u, w))
                     }
                 };
                 if solved {
@@ -269,92 +257,16 @@ impl Auto {
                 }
             }
             let budget = within(&work.report, paths, (2 * patience).max(200) * scale, sweep);
-            if work.stage(Start::Best, r, u, |r, u, w| sweeps(budget, 0).run(&sweeper, r, u, w)) {
+            if work.solve(None, r, u, |r, u, w| sweeps(budget, 0).run(&sweeper, r, u, w)) {
                 return work.report;
             }
         }
         if let Some(search) = &mut search
-            && work.stage(Start::Best, r, u, |r, u, w| search.run(self.tolerance, self.measure, DESCENTS.1, r, u, w))
+            && work.solve(None, r, u, |r, u, w| search.run(self.tolerance, self.measure, DESCENTS.1, r, u, w))
         {
             return work.report;
         }
         work.report.status = Status::Stalled;
         work.report
-    }
-}
-
-/// Where a stage starts.
-#[derive(Clone, Copy, PartialEq)]
-enum Start {
-    /// From the best point so far.
-    Best,
-    /// From the caller's first guess.
-    Guess,
-}
-
-/// The sum of what was spent, the best errors, and the watch over it all.
-struct Work<'a, 'b> {
-    report: Report,
-    measure: Measure,
-    error: f64,
-    stopped: bool,
-    guess: Vec<f64>,
-    best: [Vec<f64>; 2],
-    watch: &'a mut Watch<'b>,
-}
-
-impl<'a, 'b> Work<'a, 'b> {
-    fn new(measure: Measure, r: &[f64], watch: &'a mut Watch<'b>) -> Self {
-        let best = [Vec::new(), Vec::new()];
-        Self { report: Report::default(), measure, error: f64::INFINITY, stopped: false, guess: r.to_vec(), best, watch }
-    }
-
-    /// True with a proof that there is no solution; the watch may end the search for it.
-    fn is_impossible(&mut self, p: &LocalProblem) -> bool {
-        let (iteration, error) = (self.report.iterations, self.error);
-        let Self { watch, stopped, .. } = self;
-        let proof = p.infeasibility_watched(&mut |_| {
-            *stopped |= !watch(Progress { iteration, error });
-            !*stopped
-        });
-        if self.stopped {
-            self.report.status = Status::BudgetSpent;
-        }
-        proof.is_some()
-    }
-
-    /// Runs a stage and keeps the better of its point and the best before; true when nothing is left to do.
-    fn stage(
-        &mut self,
-        start: Start,
-        r: &mut [f64],
-        u: &mut [f64],
-        solve: impl FnOnce(&mut [f64], &mut [f64], &mut Watch) -> Report,
-    ) -> bool {
-        let (before, watch, stopped) = (self.report, &mut *self.watch, &mut self.stopped);
-        let [best_r, best_u] = &mut self.best;
-        best_r.clear();
-        best_r.extend_from_slice(r);
-        best_u.clear();
-        best_u.extend_from_slice(u);
-        if start == Start::Guess {
-            r.copy_from_slice(&self.guess);
-        }
-        let report = solve(r, u, &mut |look| {
-            let go_on = watch(Progress { iteration: before.iterations + look.iteration, ..look });
-            *stopped |= !go_on;
-            go_on
-        });
-        let error = self.measure.of(&report.errors());
-        let (iterations, factorisations) = (before.iterations + report.iterations, before.factorisations + report.factorisations);
-        if error <= self.error {
-            self.error = error;
-            self.report = Report { iterations, factorisations, ..report };
-        } else {
-            r.copy_from_slice(best_r);
-            u.copy_from_slice(best_u);
-            self.report = Report { iterations, factorisations, status: report.status, ..before };
-        }
-        report.converged() || report.status == Status::Inconsistent || self.stopped
     }
 }

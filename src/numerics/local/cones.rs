@@ -8,9 +8,11 @@
 //! x̂, ŷ are x, y over the roots of xᵀJx, yᵀJy. (Nesterov & Todd 1997; the formulas of the second-order cone are
 //! Vandenberghe's.)
 
+use crate::algebra::dense::dot;
+
 /// The cone of one block.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Cone {
+pub(in crate::numerics) enum Cone {
     /// No cone: equations.
     Free,
     /// Rows ≥ 0; rows with weight 0 are held at 0.
@@ -19,18 +21,17 @@ pub(super) enum Cone {
     Lorentz(bool),
 }
 
+/// Most rows of a cone that is treated on the stack.
+pub(in crate::numerics) const SMALL: usize = 8;
+
 /// `xᵀ J x`, by factors that keep its digits.
 fn hyperbolic(x: &[f64]) -> f64 {
     let t = x[1..].iter().map(|x| x * x).sum::<f64>().sqrt();
     (x[0] - t) * (x[0] + t)
 }
 
-fn dot(x: &[f64], y: &[f64]) -> f64 {
-    x.iter().zip(y).map(|(x, y)| x * y).sum()
-}
-
 /// Scaling point w of a Lorentz block with β = w's factor, or the roots `(y/x)^½` of an orthant's rows.
-pub(super) fn scale(cone: Cone, x: &[f64], y: &[f64], w: &mut [f64]) -> f64 {
+pub(in crate::numerics) fn scale(cone: Cone, x: &[f64], y: &[f64], w: &mut [f64]) -> f64 {
     match cone {
         Cone::Free => 0.0,
         Cone::Orthant => {
@@ -52,7 +53,7 @@ pub(super) fn scale(cone: Cone, x: &[f64], y: &[f64], w: &mut [f64]) -> f64 {
 }
 
 /// `out = T v`, or `T⁻¹ v`.
-pub(super) fn apply(cone: Cone, w: &[f64], beta: f64, inverse: bool, v: &[f64], out: &mut [f64]) {
+pub(in crate::numerics) fn apply(cone: Cone, w: &[f64], beta: f64, inverse: bool, v: &[f64], out: &mut [f64]) {
     match cone {
         Cone::Free => out.copy_from_slice(v),
         Cone::Orthant => (0..v.len()).for_each(|i| out[i] = if inverse { v[i] / w[i] } else { v[i] * w[i] }),
@@ -67,7 +68,7 @@ pub(super) fn apply(cone: Cone, w: &[f64], beta: f64, inverse: bool, v: &[f64], 
 }
 
 /// Row-major `T⁻¹`.
-pub(super) fn inverse(cone: Cone, w: &[f64], beta: f64, out: &mut [f64]) {
+pub(in crate::numerics) fn inverse(cone: Cone, w: &[f64], beta: f64, out: &mut [f64]) {
     let n = w.len();
     for i in 0..n {
         for j in 0..n {
@@ -83,8 +84,19 @@ pub(super) fn inverse(cone: Cone, w: &[f64], beta: f64, out: &mut [f64]) {
     }
 }
 
+/// Sets the row-major `T⁻²` of an orthant or a Lorentz cone, `(2 (J w)(J w)ᵀ − J) / β²`; `out` is zero.
+pub(in crate::numerics) fn inverse_square(cone: Cone, w: &[f64], beta: f64, out: &mut [f64]) {
+    let n = w.len();
+    let Cone::Lorentz(_) = cone else { return (0..n).for_each(|i| out[i * (n + 1)] = 1.0 / (w[i] * w[i])) };
+    let (scale, sign) = (1.0 / (beta * beta), |i: usize| if i == 0 { 1.0 } else { -1.0 });
+    for i in 0..n {
+        (0..n).for_each(|j| out[i * n + j] = 2.0 * sign(i) * w[i] * sign(j) * w[j] * scale);
+        out[i * (n + 1)] -= sign(i) * scale;
+    }
+}
+
 /// `out = a ∘ b`
-pub(super) fn product(cone: Cone, a: &[f64], b: &[f64], out: &mut [f64]) {
+pub(in crate::numerics) fn product(cone: Cone, a: &[f64], b: &[f64], out: &mut [f64]) {
     match cone {
         Cone::Free => out.fill(0.0),
         Cone::Orthant => (0..a.len()).for_each(|i| out[i] = a[i] * b[i]),
@@ -96,7 +108,7 @@ pub(super) fn product(cone: Cone, a: &[f64], b: &[f64], out: &mut [f64]) {
 }
 
 /// `d ← λ \ d`: the v with `λ ∘ v = d`.
-pub(super) fn divide(cone: Cone, lambda: &[f64], d: &mut [f64]) {
+pub(in crate::numerics) fn divide(cone: Cone, lambda: &[f64], d: &mut [f64]) {
     match cone {
         Cone::Free => d.fill(0.0),
         Cone::Orthant => d.iter_mut().zip(lambda).for_each(|(d, l)| *d = if *l > 0.0 { *d / l } else { 0.0 }),
@@ -109,11 +121,11 @@ pub(super) fn divide(cone: Cone, lambda: &[f64], d: &mut [f64]) {
     }
 }
 
-/// The longest step ≤ 1 with `x + α d` in the cone.
-pub(super) fn longest(cone: Cone, x: &[f64], d: &[f64]) -> f64 {
+/// The longest step with `x + α d` in the cone.
+pub(in crate::numerics) fn longest(cone: Cone, x: &[f64], d: &[f64]) -> f64 {
     match cone {
-        Cone::Free => 1.0,
-        Cone::Orthant => x.iter().zip(d).filter(|(_, d)| **d < 0.0).map(|(x, d)| -x / d).fold(1.0, f64::min),
+        Cone::Free => f64::INFINITY,
+        Cone::Orthant => x.iter().zip(d).filter(|(_, d)| **d < 0.0).map(|(x, d)| -x / d).fold(f64::INFINITY, f64::min),
         Cone::Lorentz(_) => {
             // a α² + 2 b α + c = 0 with c > 0
             let (a, c) = (d[0] * d[0] - dot(&d[1..], &d[1..]), hyperbolic(x).max(0.0));
@@ -127,21 +139,26 @@ pub(super) fn longest(cone: Cone, x: &[f64], d: &[f64]) -> f64 {
                 f64::INFINITY
             };
             let apex = if d[0] < 0.0 { -x[0] / d[0] } else { f64::INFINITY };
-            root.min(apex).min(1.0)
+            root.min(apex)
         }
     }
 }
 
 /// Puts a point that rounding has laid on the border of its Lorentz cone back inside.
-pub(super) fn lift(cone: Cone, x: &mut [f64]) {
+pub(in crate::numerics) fn lift(cone: Cone, x: &mut [f64]) {
     if let Cone::Lorentz(_) = cone {
         let t = dot(&x[1..], &x[1..]).sqrt();
         x[0] = x[0].max(t * (1.0 + 4.0 * f64::EPSILON) + f64::MIN_POSITIVE);
     }
 }
 
+/// Whether x lies inside its Lorentz cone.
+pub(in crate::numerics) fn is_inside(cone: Cone, x: &[f64]) -> bool {
+    !matches!(cone, Cone::Lorentz(_)) || x[0] > 0.0 && hyperbolic(x).is_normal() && hyperbolic(x) > 0.0
+}
+
 /// Adds `t` times the cone's unit.
-pub(super) fn add_unit(cone: Cone, t: f64, weight: &[f64], x: &mut [f64]) {
+pub(in crate::numerics) fn add_unit(cone: Cone, t: f64, weight: &[f64], x: &mut [f64]) {
     match cone {
         Cone::Free => {}
         Cone::Orthant => x.iter_mut().zip(weight).for_each(|(x, w)| *x += if *w > 0.0 { t } else { 0.0 }),
@@ -183,7 +200,7 @@ mod tests {
             divide(cone, &a, &mut c);
             assert!((0..n).all(|i| (c[i] - y[i]).abs() < 1e-8), "{c:?} {y:?}");
             let d: Vec<f64> = (0..n).map(|i| y[i] - 3.0 * x[i]).collect();
-            let t = longest(cone, &x, &d);
+            let t = longest(cone, &x, &d).min(1.0);
             let at: Vec<f64> = (0..n).map(|i| x[i] + t * d[i]).collect();
             let gap = if cone == Cone::Orthant {
                 at.iter().fold(f64::INFINITY, |m, x| m.min(*x))

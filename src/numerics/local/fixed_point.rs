@@ -20,87 +20,43 @@
 use super::{LocalProblem, LocalSolver, trial::Trial};
 use crate::numerics::{Measure, Progress, Report, Status, Watch, admissible::AdmissibleSet};
 
-/// De Saxcé's shift frozen, inner problem solved well (Siconos: `SICONOS_FRICTION_3D_ACLMFP`).
+/// What an outer step freezes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) enum Frozen {
+    /// De Saxcé's shift.
+    #[default]
+    Shift,
+    /// The bounds of friction.
+    Bound,
+}
+
+/// Settings of the fixed points (Siconos: `SICONOS_FRICTION_3D_ACLMFP`, `SICONOS_FRICTION_3D_DSFP`, `SICONOS_FRICTION_3D_TFP`).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct AclmFixedPoint {
+pub(crate) struct FixedPoint {
     /// Stop when the error is at most this.
     pub tolerance: f64,
     /// Which error.
     pub measure: Measure,
+    /// What is frozen.
+    pub frozen: Frozen,
     /// Budget of outer steps.
     pub max_outer: usize,
     /// Budget of iterations of one inner problem.
     pub max_inner: usize,
-    /// Share of the present error to which an inner problem is solved.
+    /// Share of the present error to which an inner problem is solved; 0: all iterations are spent.
     pub inner_share: f64,
 }
 
-impl Default for AclmFixedPoint {
+impl Default for FixedPoint {
     fn default() -> Self {
-        Self { tolerance: 1e-8, measure: Measure::default(), max_outer: 200, max_inner: 2000, inner_share: 0.1 }
+        let (tolerance, measure, frozen) = (1e-8, Measure::default(), Frozen::default());
+        Self { tolerance, measure, frozen, max_outer: 200, max_inner: 2000, inner_share: 0.1 }
     }
 }
 
-/// De Saxcé's shift renewed after a few inner steps (Siconos: `SICONOS_FRICTION_3D_DSFP`).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct DeSaxceFixedPoint {
-    /// Stop when the error is at most this.
-    pub tolerance: f64,
-    /// Which error.
-    pub measure: Measure,
-    /// Budget of outer steps.
-    pub max_outer: usize,
-    /// Inner iterations from one shift to the next.
-    pub inner_steps: usize,
-}
-
-impl Default for DeSaxceFixedPoint {
-    fn default() -> Self {
-        Self { tolerance: 1e-8, measure: Measure::default(), max_outer: 2000, inner_steps: 10 }
-    }
-}
-
-/// Friction bounds frozen (Siconos: `SICONOS_FRICTION_3D_TFP`).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct TrescaFixedPoint {
-    /// Stop when the error is at most this.
-    pub tolerance: f64,
-    /// Which error.
-    pub measure: Measure,
-    /// Budget of outer steps.
-    pub max_outer: usize,
-    /// Budget of iterations of one inner problem.
-    pub max_inner: usize,
-    /// Share of the present error to which an inner problem is solved.
-    pub inner_share: f64,
-}
-
-impl Default for TrescaFixedPoint {
-    fn default() -> Self {
-        Self { tolerance: 1e-8, measure: Measure::default(), max_outer: 200, max_inner: 2000, inner_share: 0.1 }
-    }
-}
-
-impl LocalSolver for AclmFixedPoint {
-    fn solve_watched(&self, p: &LocalProblem, r: &mut [f64], u: &mut [f64], watch: &mut Watch) -> Report {
-        let trial = Trial::new(p, self.tolerance, self.measure, OUTER_PATIENCE, r, u);
-        outer(trial, Frozen::Shift, self.max_outer, self.max_inner, self.inner_share, r, u, watch)
-    }
-}
-
-impl LocalSolver for DeSaxceFixedPoint {
-    fn solve_watched(&self, p: &LocalProblem, r: &mut [f64], u: &mut [f64], watch: &mut Watch) -> Report {
-        let trial = Trial::new(p, self.tolerance, self.measure, 10 * OUTER_PATIENCE, r, u);
-        outer(trial, Frozen::Shift, self.max_outer, self.inner_steps, 0.0, r, u, watch)
-    }
-}
-
-impl LocalSolver for TrescaFixedPoint {
-    fn solve_watched(&self, p: &LocalProblem, r: &mut [f64], u: &mut [f64], watch: &mut Watch) -> Report {
-        let trial = Trial::new(p, self.tolerance, self.measure, OUTER_PATIENCE, r, u);
-        outer(trial, Frozen::Bound, self.max_outer, self.max_inner, self.inner_share, r, u, watch)
-    }
-}
+/// De Saxcé's form.
+pub(crate) const DE_SAXCE: FixedPoint =
+    FixedPoint { tolerance: 1e-8, measure: Measure::Rel, frozen: Frozen::Shift, max_outer: 2000, max_inner: 10, inner_share: 0.0 };
 
 /// Outer steps without a tenth less error after which a run stalls.
 const OUTER_PATIENCE: usize = 60;
@@ -108,37 +64,25 @@ const OUTER_PATIENCE: usize = 60;
 /// Inner iterations from one look of the watch to the next.
 const LOOK: usize = 16;
 
-/// What an outer step freezes.
-#[derive(Clone, Copy, PartialEq)]
-enum Frozen {
-    Shift,
-    Bound,
-}
-
-fn outer(
-    mut trial: Trial,
-    kind: Frozen,
-    max_outer: usize,
-    max_inner: usize,
-    share: f64,
-    r: &mut [f64],
-    u: &mut [f64],
-    watch: &mut Watch,
-) -> Report {
-    let mut inner = Inner::new(&trial, kind);
-    let (mut status, mut k, mut iterations) = (Status::BudgetSpent, 0, 0);
-    while !trial.done() && k < max_outer {
-        k += 1;
-        inner.freeze(&trial, r, u);
-        let error = inner.outer_error(&trial, r, u);
-        let look = |steps| Progress { iteration: iterations + steps, error };
-        iterations += inner.solve(&trial, share * error, max_inner, r, u, &mut |steps| watch(look(steps)));
-        if let Some(end) = trial.over(k, r, u, watch) {
-            status = end;
-            break;
+impl LocalSolver for FixedPoint {
+    fn solve_watched(&self, p: &LocalProblem, r: &mut [f64], u: &mut [f64], watch: &mut Watch) -> Report {
+        let patience = if self.inner_share > 0.0 { OUTER_PATIENCE } else { 10 * OUTER_PATIENCE };
+        let mut trial = Trial::new(p, self.tolerance, self.measure, patience, r, u);
+        let mut inner = Inner::new(&trial, self.frozen);
+        let (mut status, mut k, mut iterations) = (Status::BudgetSpent, 0, 0);
+        while !trial.done() && k < self.max_outer {
+            k += 1;
+            inner.freeze(&trial, r, u);
+            let error = inner.outer_error(&trial, r, u);
+            let look = |steps| Progress { iteration: iterations + steps, error };
+            iterations += inner.solve(&trial, self.inner_share * error, self.max_inner, r, u, &mut |steps| watch(look(steps)));
+            if let Some(end) = trial.over(k, r, u, watch) {
+                status = end;
+                break;
+            }
         }
+        trial.finish(status, iterations, 0, r, u)
     }
-    trial.finish(status, iterations, 0, r, u)
 }
 
 /// The convex problem `−(W r + q + s) ∈ N_C(r)` and its accelerated projected gradient.

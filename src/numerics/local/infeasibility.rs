@@ -53,7 +53,7 @@ impl LocalProblem {
 
     /// The proof for the blocks of one component.
     fn proof_of(&self, members: &[usize], watch: &mut Watch) -> Option<Infeasibility> {
-        let rows: Vec<usize> = members.iter().flat_map(|&i| self.w.range(i)).collect();
+        let rows = || members.iter().flat_map(|&i| self.w.range(i));
         let (mut signs, mut lower, mut upper) = (Vec::new(), Vec::new(), Vec::new());
         for &i in members {
             for k in 0..self.w.rows(i) {
@@ -65,33 +65,18 @@ impl LocalProblem {
         }
         let asked = signs.iter().filter(|sign| **sign != Sign::Any).count();
         // zero reactions would do
-        let contradicted = signs.iter().zip(&rows).any(|(sign, &row)| match sign {
+        let contradicted = signs.iter().zip(rows()).any(|(sign, row)| match sign {
             Sign::Any => false,
             Sign::Positive => self.q[row] < 0.0,
             Sign::Negative => self.q[row] > 0.0,
             Sign::Zero => self.q[row] != 0.0,
         });
         let origin_is_legal = lower.iter().zip(&upper).all(|(l, u)| *l <= 0.0 && *u >= 0.0);
-        if asked == 0 || asked + rows.len() > LARGEST || self.q.iter().all(|q| *q == 0.0) || !contradicted && origin_is_legal {
+        if asked == 0 || asked + signs.len() > LARGEST || self.q.iter().all(|q| *q == 0.0) || !contradicted && origin_is_legal {
             return None;
         }
-        let n = rows.len();
-        let mut place = vec![usize::MAX; self.order()];
-        rows.iter().enumerate().for_each(|(at, &row)| place[row] = at);
-        let mut m = vec![0.0; n * n];
-        for &i in members {
-            for (j, block) in self.w.row(i) {
-                let columns = self.w.range(j);
-                if place[columns.start.min(self.order() - 1)] == usize::MAX {
-                    continue;
-                }
-                for (row, values) in self.w.range(i).zip(block.chunks_exact(columns.len().max(1))) {
-                    let at = place[row] * n + place[columns.start];
-                    m[at..at + values.len()].copy_from_slice(values);
-                }
-            }
-        }
-        let q: Vec<f64> = rows.iter().map(|&row| self.q[row]).collect();
+        let (part, rows) = self.part(|i| members.binary_search(&i).is_ok());
+        let (m, q) = (part.w.to_dense(), part.q);
         let system = Inequalities { m: &m, q: &q, lower: &lower, upper: &upper, signs: &signs };
         let proof = match system.check(least_squares(&system, watch)) {
             Some(proof) => proof,

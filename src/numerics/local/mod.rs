@@ -17,9 +17,9 @@ pub(in crate::numerics) mod alart_curnier;
 mod alternation;
 #[cfg(test)]
 mod assemblies;
+mod attempts;
 pub(crate) mod auto;
-mod cones;
-pub mod contact_methods;
+pub(super) mod cones;
 pub(crate) mod equations;
 pub(crate) mod fixed_point;
 mod infeasibility;
@@ -106,24 +106,51 @@ impl LocalProblem {
 
     /// Scale D of each block: the mean of the diagonal of its own W, or where that is not positive the mean over all blocks.
     pub fn weights(&self) -> Vec<f64> {
+        let mut weights = Vec::new();
+        self.weigh(&mut weights);
+        weights
+    }
+
+    /// The same into a buffer.
+    pub(super) fn weigh(&self, weights: &mut Vec<f64>) {
         let mean = |i: usize| {
             let n = self.w.rows(i);
             self.w.block(i, i).map_or(0.0, |b| b.iter().step_by(n + 1).sum::<f64>() / n as f64)
         };
-        let own: Vec<f64> = (0..self.w.block_count()).map(mean).collect();
-        if own.iter().all(|d| *d > 0.0) {
-            return own;
+        weights.clear();
+        weights.extend((0..self.w.block_count()).map(mean));
+        mend_weights(weights);
+    }
+
+    /// `u = W r + q`
+    pub(in crate::numerics) fn velocity(&self, r: &[f64], u: &mut [f64]) {
+        self.w.multiply(r, u);
+        u.iter_mut().zip(&self.q).for_each(|(u, q)| *u += q);
+    }
+
+    /// Some blocks as a problem of their own, and their rows in this one.
+    pub(in crate::numerics) fn part(&self, member: impl Fn(usize) -> bool) -> (Self, Vec<usize>) {
+        let members: Vec<usize> = (0..self.sets.len()).filter(|&i| member(i)).collect();
+        let (mut offsets, mut place) = (vec![0], vec![0; self.sets.len()]);
+        for &i in &members {
+            place[i] = offsets[offsets.len() - 1];
+            offsets.push(place[i] + self.w.rows(i));
         }
-        let positive = own.iter().filter(|d| **d > 0.0);
-        let typical = positive.clone().sum::<f64>() / positive.count().max(1) as f64;
-        let fallback = if typical > 0.0 { typical } else { 1.0 };
-        own.into_iter().map(|d| if d > 0.0 { d } else { fallback }).collect()
+        let mut entries = Vec::new();
+        for &i in &members {
+            for (j, block) in self.w.row(i).filter(|(j, _)| member(*j)) {
+                let width = self.w.rows(j);
+                entries.extend(block.iter().enumerate().map(|(k, x)| (place[i] + k / width, place[j] + k % width, *x)));
+            }
+        }
+        let rows: Vec<usize> = members.iter().flat_map(|&i| self.w.range(i)).collect();
+        let (q, sets) = (rows.iter().map(|&k| self.q[k]).collect(), members.iter().map(|&i| self.sets[i]).collect());
+        (Self { w: BlockRows::from_triplets(&offsets, entries), q, sets }, rows)
     }
 
     /// The errors of `r`; `u = W r + q` is recomputed and left in `u`.
     pub fn residual(&self, r: &[f64], u: &mut [f64]) -> Residual {
-        self.w.multiply(r, u);
-        u.iter_mut().zip(&self.q).for_each(|(u, q)| *u += q);
+        self.velocity(r, u);
         self.residual_at(r, u, &self.scales())
     }
 
@@ -169,6 +196,17 @@ impl LocalProblem {
     pub fn residual_at(&self, r: &[f64], u: &[f64], scales: &Scales) -> Residual {
         natural_map(&self.sets, self.w.offsets(), scales, r, u, &self.q)
     }
+}
+
+/// Puts the mean of the positive weights, or 1, in place of the others.
+pub(super) fn mend_weights(weights: &mut [f64]) {
+    if weights.iter().all(|d| *d > 0.0) {
+        return;
+    }
+    let positive = weights.iter().filter(|d| **d > 0.0);
+    let typical = positive.clone().sum::<f64>() / positive.count().max(1) as f64;
+    let fallback = if typical > 0.0 { typical } else { 1.0 };
+    weights.iter_mut().filter(|d| d.is_nan() || **d <= 0.0).for_each(|d| *d = fallback);
 }
 
 /// The natural map of all blocks, in the three scalings of the module's head, and the worst block.

@@ -320,10 +320,7 @@ impl<'a> Sweeper<'a> {
                 #[inline(always)]
                 || w.velocity(q, r, u),
             ),
-            Rows::Mixed => {
-                self.p.w.multiply(r, u);
-                u.iter_mut().zip(q).for_each(|(u, q)| *u += q);
-            }
+            Rows::Mixed => self.p.velocity(r, u),
         }
     }
 

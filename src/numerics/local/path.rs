@@ -16,6 +16,7 @@
 //!   Numerical Continuation Methods* (2003), ch. 2 and 15; proximal point: Rockafellar 1976.
 
 use super::LocalProblem;
+use crate::algebra::dense::{dot, norm};
 use crate::algebra::factor::Lu;
 use crate::numerics::admissible::AdmissibleSet;
 
@@ -75,15 +76,7 @@ impl<'a> Paths<'a> {
         if n > LARGEST || p.sets.iter().enumerate().any(unfit) {
             return None;
         }
-        let mut w = vec![0.0; n * n];
-        for i in 0..p.sets.len() {
-            for (j, block) in p.w.row(i) {
-                let columns = p.w.range(j);
-                for (row, values) in p.w.range(i).zip(block.chunks_exact(columns.len().max(1))) {
-                    w[row * n + columns.start..row * n + columns.end].copy_from_slice(values);
-                }
-            }
-        }
+        let mut w = p.w.to_dense();
         let (mut left, mut right, mut rank, mut first) = (Vec::new(), Vec::new(), 0, 0.0);
         loop {
             let (mut best, mut at) = (0.0, (0, 0));
@@ -417,12 +410,4 @@ fn isotropic(mu: f64, x: &mut [f64], d: &mut [f64]) {
         d[i * n] = mu * x[i] / t;
     }
     x[1..].iter_mut().for_each(|x| *x *= radius / t);
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-fn norm(x: &[f64]) -> f64 {
-    dot(x, x).sqrt()
 }

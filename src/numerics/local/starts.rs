@@ -11,6 +11,7 @@
 //! solution is near one of the round cones. Each attempt from there, or from a drawn point, is short: Newton meets a solution in some
 //! tens of steps or not at all. Every start turns the facets anew.
 
+use super::attempts::Attempts;
 use super::equations::Function;
 use super::newton::SemismoothNewton;
 use super::path::Paths;
@@ -19,8 +20,7 @@ use crate::algebra::matrix::Matrix;
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::complementarity::{ComplementaritySolver, Lemke};
 use crate::numerics::relay::Relay;
-use crate::numerics::{Measure, Progress, Report, Watch};
-use std::cell::{Cell, RefCell};
+use crate::numerics::{Measure, Report, Watch};
 
 /// What is tried, and to which error.
 #[derive(Clone, Copy, Debug)]
@@ -47,52 +47,25 @@ const FUNCTIONS: [Function; 3] = [Function::FischerBurmeister, Function::AlartCu
 impl Starts {
     /// Leaves the best point of all attempts in `r`.
     pub(super) fn run(&self, p: &LocalProblem, r: &mut [f64], u: &mut [f64], watch: &mut Watch) -> Report {
-        let mut best: Option<(Report, Vec<f64>)> = None;
-        // the watch is asked by the attempts and between them
-        let (iterations, watch) = (Cell::new(0), RefCell::new(watch));
-        let (mut factorisations, mut stopped) = (0, false);
-        let mut attempt = |p: &LocalProblem, function, regularisation, r: &mut [f64], u: &mut [f64]| {
-            let newton = SemismoothNewton {
-                tolerance: self.tolerance,
-                measure: self.measure,
-                max_iterations: STEPS,
-                function,
-                regularisation,
-                restarts: 0,
-                ..SemismoothNewton::default()
-            };
-            let before = iterations.get();
-            let report = newton.solve_watched(p, r, u, &mut |look| {
-                let go_on = (watch.borrow_mut())(Progress { iteration: before + look.iteration, ..look });
-                stopped |= !go_on;
-                go_on
-            });
-            iterations.set(before + report.iterations);
-            factorisations += report.factorisations;
-            (report, stopped)
+        let mut work = Attempts::new(self.measure, watch);
+        let newton = |function, regularisation| SemismoothNewton {
+            tolerance: self.tolerance,
+            measure: self.measure,
+            max_iterations: STEPS,
+            function,
+            regularisation,
+            restarts: 0,
+            ..SemismoothNewton::default()
         };
-        let mut keep = |report: Report, r: &[f64]| {
-            let error = |report: &Report| self.measure.of(&report.errors());
-            if best.as_ref().is_none_or(|(b, _)| error(&report) < error(b)) {
-                best = Some((report, r.to_vec()));
-            }
-        };
-        let mut over = false;
+        let (mut over, mut start) = (false, r.to_vec());
         for k in 0..self.facets {
-            if over || !faceted(p, (self.seed + k) as u64, r) {
+            if over || !faceted(p, (self.seed + k) as u64, &mut start) {
                 break;
             }
-            let point = r.to_vec();
             for (function, regularisation) in
                 [(Function::AlartCurnier, 0.01), (Function::FischerBurmeister, 1.0), (Function::NaturalMap, 1.0)]
             {
-                r.copy_from_slice(&point);
-                let (report, stopped) = attempt(p, function, regularisation, r, u);
-                keep(report, r);
-                over = stopped || report.converged();
-                if over {
-                    break;
-                }
+                over = over || work.solve(Some(&start), r, u, |r, u, w| newton(function, regularisation).solve_watched(p, r, u, w));
             }
         }
         let weights = p.weights();
@@ -105,14 +78,10 @@ impl Starts {
                 }
                 let most = ((CURVE.1 / curves.cost()) as usize).min(CURVE.0);
                 curves.follow(&centre, most, |point| {
-                    let Some(point) = point else {
-                        over = !(watch.borrow_mut())(Progress { iteration: iterations.get(), error: f64::INFINITY });
-                        return over;
+                    over = match point {
+                        None => !work.go_on(),
+                        point => work.solve(point, r, u, |r, u, w| newton(Function::AlartCurnier, 0.01).solve_watched(p, r, u, w)),
                     };
-                    r.copy_from_slice(point);
-                    let (report, stopped) = attempt(p, Function::AlartCurnier, 0.01, r, u);
-                    keep(report, r);
-                    over = stopped || report.converged();
                     over
                 });
                 if over {
@@ -120,26 +89,15 @@ impl Starts {
                 }
             }
         }
-        for k in 0..self.points {
-            if over {
+        for k in 0..if over { 0 } else { self.points } {
+            Draw((self.seed + k) as u64).point(p, &weights, largest, &mut start);
+            let newton = newton(FUNCTIONS[k % 3], [1.0, 100.0][k / 3 % 2]);
+            if work.solve(Some(&start), r, u, |r, u, w| newton.solve_watched(p, r, u, w)) {
                 break;
             }
-            let mut random = Draw((self.seed + k) as u64);
-            random.point(p, &weights, largest, r);
-            let (report, stopped) = attempt(p, FUNCTIONS[k % 3], [1.0, 100.0][k / 3 % 2], r, u);
-            keep(report, r);
-            over = stopped || report.converged();
         }
-        let report = match best {
-            Some((report, point)) => {
-                r.copy_from_slice(&point);
-                report
-            }
-            None => Report { status: crate::numerics::Status::BudgetSpent, ..Report::default() }.with(&p.residual(r, u)),
-        };
-        let report = Report { iterations: iterations.get(), factorisations, ..report };
-        p.residual(r, u);
-        report
+        let found = p.residual(r, u);
+        if work.error < f64::INFINITY { work.report } else { work.report.with(&found) }
     }
 }
 

@@ -59,8 +59,7 @@ impl<'a> Trial<'a> {
 
     /// `u = W r + q`
     pub(super) fn velocity(&self, r: &[f64], u: &mut [f64]) {
-        self.p.w.multiply(r, u);
-        u.iter_mut().zip(&self.p.q).for_each(|(u, q)| *u += q);
+        self.p.velocity(r, u);
     }
 
     /// The error of `r`, whose velocity `u` is known; keeps the best.

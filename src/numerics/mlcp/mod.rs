@@ -11,9 +11,10 @@
 
 mod rectangular;
 
-use super::complementarity::{Complementarity, Form, norm, ratio};
+use super::complementarity::{Complementarity, Form, ratio};
 use super::local::{finite, size};
 use super::{ProblemError, Status, residual::Residual};
+use crate::algebra::dense::norm;
 use crate::algebra::matrix::Matrix;
 
 /// `w = M z + q` with `w_i = 0` and free `z_j` on the rows of equality, `0 ≤ z_j ⟂ w_i ≥ 0` on the others

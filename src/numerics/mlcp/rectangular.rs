@@ -7,9 +7,10 @@
 //! A set whose least residual is not 0 holds no solution; when that holds for every set, so does it for the problem.
 
 use super::{Mlcp, where_is};
+use crate::algebra::dense::norm;
 use crate::algebra::factor::least_squares;
 use crate::numerics::Status;
-use crate::numerics::complementarity::{Complementarity, norm};
+use crate::numerics::complementarity::Complementarity;
 
 /// Bounded unknowns up to which every active set is tried.
 const LARGEST: usize = 14;

@@ -9,13 +9,14 @@
 //! `z = (μ r_n, r_t)` and `ŷ = (y_n/μ, y_t)` both lie in Lorentz's cone. Contacts that are redundant cost nothing, as in all of body space;
 //! what the cone's boundary leaves of the digits (1e-7 or so) is enough for the method of multipliers to go on from.
 
-use super::nodes::Nodes;
-use super::{Workspace, space};
-use crate::algebra::sparse::BlockSymmetric;
+use super::multipliers::Point;
+use super::space::BodySpace;
+use super::{Workspace, spread};
+use crate::algebra::{dense::dot, sparse::BlockSymmetric};
 use crate::numerics::admissible::AdmissibleSet;
-use crate::numerics::mixed::{Answer, MAX_ROWS, MixedProblem, Reactions, Velocities};
+use crate::numerics::local::cones::{self, Cone};
+use crate::numerics::mixed::{Answer, MixedProblem};
 use crate::numerics::{Report, Status, residual};
-use glam::{DMat3, DVec3};
 
 /// Factorisations after which the method is given up; where it works it needs 12 to 25.
 const MAX_ITERATIONS: usize = 40;
@@ -25,77 +26,70 @@ const IDLE: usize = 4;
 const SHARE: f64 = 0.99;
 /// Compliance of the rows of a joint, per D: what it lets through goes into the multiplier of the next iteration.
 const COMPLIANCE: f64 = 1e-9;
+/// Friction below which a contact counts as smooth.
+const SMOOTH: f64 = 1e-9;
 
-/// A contact in the symmetric form.
-#[derive(Clone, Copy, Debug, Default)]
-struct Pair {
-    y: DVec3,
-    z: DVec3,
-    dy: DVec3,
-    dz: DVec3,
-    /// `ŷ − (H v + b + s n)`
-    miss: DVec3,
-    /// `N⁻¹ (λ \ d)`
-    push: DVec3,
-    scaling: Scaling,
-}
-
-/// A row of a block.
-#[derive(Clone, Copy, Debug, Default)]
-struct Row {
-    free: bool,
-    y: f64,
-    z: f64,
-    dy: f64,
-    dz: f64,
-    miss: f64,
-    push: f64,
-    stiffness: f64,
-}
-
-/// Buffers of the method.
+/// Buffers of the method: vectors of all rows, in the symmetric form.
 #[derive(Debug, Default)]
 pub(super) struct Interior {
-    contacts: Vec<Pair>,
-    rows: Vec<Row>,
-    impulses: Reactions,
-    /// change of the velocities of the nodes, and what came before it
-    step: Vec<f64>,
+    /// the cone of each block and β of its scaling
+    cones: Vec<(Cone, f64)>,
+    /// 1/μ for the normal of a contact, 1 for other rows; 0 for those that are held at 0
+    unit: Vec<f64>,
+    /// u and known shift of each row that does not move
+    given: Vec<f64>,
+    y: Vec<f64>,
+    z: Vec<f64>,
+    dy: Vec<f64>,
+    dz: Vec<f64>,
+    /// point of the scaling N, `λ = N z = N⁻¹ y`
+    w: Vec<f64>,
+    lambda: Vec<f64>,
+    /// `y − (H v + b + s n)` and `N⁻¹ (λ \ d)`
+    miss: Vec<f64>,
+    push: Vec<f64>,
+    scratch: [Vec<f64>; 2],
+    /// velocities, their change since there were no reactions, and by a step
+    v: Vec<f64>,
     away: Vec<f64>,
-    velocities: Velocities,
-    change: Velocities,
-    best: Reactions,
+    step: Vec<f64>,
+    best: Vec<f64>,
 }
 
 /// Solves the problem of the known shifts in `p.lagged` to `tolerance` where it can; its guess plays no part. `None` where the problem
 /// holds sets that it does not know, or a matrix breaks down at once.
 pub(super) fn solve(p: &MixedProblem, answer: &mut Answer, work: &mut Workspace, tolerance: f64) -> Option<Report> {
     let known = |set| matches!(set, AdmissibleSet::Free | AdmissibleSet::NonNegative);
-    if !p.blocks.iter().all(|b| known(b.set)) || !work.prepare(p) {
+    if !p.blocks.iter().all(|b| known(b.set)) || !work.prepare(p, answer) {
         return None;
     }
-    let mut own = std::mem::take(&mut work.interior);
-    let report = own.run(p, answer, &mut work.matrix, &work.nodes, tolerance);
-    work.interior = own;
-    report
+    let Workspace { space, iterate, interior, .. } = work;
+    interior.run(p, answer, iterate, space, tolerance)
 }
 
 impl Interior {
-    fn run(&mut self, p: &MixedProblem, answer: &mut Answer, matrix: &mut BlockSymmetric, nodes: &Nodes, tolerance: f64) -> Option<Report> {
-        self.start(p);
+    fn run(
+        &mut self,
+        p: &MixedProblem,
+        answer: &mut Answer,
+        given: &mut Point<BlockSymmetric>,
+        space: &mut BodySpace,
+        tolerance: f64,
+    ) -> Option<Report> {
+        self.start(given, space);
         let mut report = Report { status: Status::BudgetSpent, ..Report::default() };
         let (mut best, mut idle) = (f64::INFINITY, 0);
         loop {
-            let contacts = p.contacts.iter().zip(&self.contacts).zip(&mut answer.reactions.contacts);
-            contacts.for_each(|((c, pair), r)| *r = symmetric(c.mu) * pair.z);
-            answer.reactions.blocks.iter_mut().zip(&self.rows).for_each(|(r, row)| *r = row.z);
+            given.r.iter_mut().zip(&self.unit).zip(&self.z).for_each(|((r, unit), z)| *r = unit * z);
+            spread(&given.r, &mut answer.reactions);
             let error = residual::certify(p, answer).error();
             idle = if error < 0.7 * best { 0 } else { idle + 1 };
             if error < best {
                 best = error;
-                self.best.clone_from(&answer.reactions);
+                self.best.clone_from(&given.r);
             }
-            if best <= tolerance || idle >= IDLE || report.factorisations >= MAX_ITERATIONS || !self.advance(p, matrix, nodes) {
+            let over = best <= tolerance || idle >= IDLE || report.factorisations >= MAX_ITERATIONS;
+            if over || !self.advance(&given.weights, &mut given.matrix, space) {
                 break;
             }
             report.factorisations += 1;
@@ -103,7 +97,7 @@ impl Interior {
         if !best.is_finite() {
             return None;
         }
-        answer.reactions.clone_from(&self.best);
+        spread(&self.best, &mut answer.reactions);
         if best <= tolerance {
             report.status = Status::Converged;
         } else if idle >= IDLE {
@@ -113,222 +107,160 @@ impl Interior {
     }
 
     /// On the axes of all cones, at the largest speed without reactions.
-    fn start(&mut self, p: &MixedProblem) {
-        self.velocities.clone_from(&p.free);
-        let mut speed = p.contacts.iter().map(|c| p.contact_velocity(c, &p.free.rigid).length()).fold(f64::MIN_POSITIVE.sqrt(), f64::max);
-        let mut u = [0.0; MAX_ROWS];
-        self.rows.clear();
-        for block in &p.blocks {
-            let u = &mut u[..block.rows];
-            p.block_velocity(block, &p.free, u);
-            speed = u.iter().fold(speed, |s, u| s.max(u.abs()));
+    fn start(&mut self, p: &Point<BlockSymmetric>, space: &BodySpace) {
+        let Self { cones, unit, given, y, z, dy, dz, w, lambda, miss, push, scratch: [u, b], v, away, step, .. } = self;
+        for x in [&mut *unit, y, z, dy, dz, w, lambda, miss, push, b] {
+            x.clear();
+            x.resize(p.w.len(), 0.0);
         }
-        for block in &p.blocks {
-            let row = match block.set {
-                AdmissibleSet::Free => Row { free: true, ..Row::default() },
-                _ => Row { y: speed, z: speed / p.block_weight(block), ..Row::default() },
+        for x in [away, step] {
+            x.clear();
+            x.resize(space.order(), 0.0);
+        }
+        v.clone_from(&p.free);
+        given.clone_from(&p.w);
+        u.clone_from(&p.w);
+        space.add_rates(v, u);
+        cones.clear();
+        let mut speed = f64::MIN_POSITIVE.sqrt();
+        for (set, rows) in p.sets.iter().zip(space.blocks()) {
+            let u = &u[rows.clone()];
+            unit[rows.clone()].fill(1.0);
+            let cone = match *set {
+                AdmissibleSet::Free => Cone::Free,
+                AdmissibleSet::Coulomb { mu } if mu > SMOOTH => {
+                    unit[rows.start] = 1.0 / mu;
+                    Cone::Lorentz(false)
+                }
+                AdmissibleSet::Coulomb { .. } => {
+                    unit[rows.start + 1..rows.end].fill(0.0);
+                    Cone::Orthant
+                }
+                _ => Cone::Orthant,
             };
-            self.rows.extend(std::iter::repeat_n(row, block.rows));
+            speed = match set {
+                AdmissibleSet::Coulomb { .. } => speed.max(dot(u, u).sqrt()),
+                _ => u.iter().fold(speed, |s, u| s.max(u.abs())),
+            };
+            cones.push((cone, 1.0));
         }
-        self.contacts.clear();
-        self.contacts.extend(p.contacts.iter().map(|c| Pair {
-            y: speed * DVec3::X,
-            z: speed / c.local.mean_diagonal() * DVec3::X,
-            ..Pair::default()
-        }));
-        self.impulses.contacts.resize(p.contacts.len(), DVec3::ZERO);
-        self.impulses.blocks.resize(p.block_b.len(), 0.0);
+        for (rows, shift) in space.blocks().zip(&p.known) {
+            given[rows.start] += shift;
+        }
+        for ((rows, (cone, _)), d) in space.blocks().zip(&*cones).zip(&p.weights) {
+            cones::add_unit(*cone, speed, &unit[rows.clone()], &mut y[rows.clone()]);
+            cones::add_unit(*cone, speed / d, &unit[rows.clone()], &mut z[rows]);
+        }
     }
 
     /// One predictor and corrector; false where the matrix breaks down or there is no way to go.
-    fn advance(&mut self, p: &MixedProblem, matrix: &mut BlockSymmetric, nodes: &Nodes) -> bool {
-        for (k, (c, pair)) in p.contacts.iter().zip(&mut self.contacts).enumerate() {
-            let Some(scaling) = Scaling::new(pair.y, pair.z) else { return false };
-            pair.scaling = scaling;
-            let shift = p.lagged.get(k).copied().unwrap_or(0.0);
-            pair.miss = pair.y - symmetric(c.mu) * (p.contact_velocity(c, &self.velocities.rigid) + shift * DVec3::X);
-        }
-        let mut u = [0.0; MAX_ROWS];
-        for block in &p.blocks {
-            let u = &mut u[..block.rows];
-            p.block_velocity(block, &self.velocities, u);
-            for (row, u) in self.rows[block.first..].iter_mut().zip(u.iter()) {
-                row.miss = row.y - u;
-                row.stiffness = if row.free { 1.0 / (COMPLIANCE * p.block_weight(block)) } else { row.z / row.y };
+    fn advance(&mut self, weights: &[f64], matrix: &mut BlockSymmetric, space: &mut BodySpace) -> bool {
+        let Self { cones, unit, given, y, z, w, lambda, miss, scratch: [u, _], v, .. } = self;
+        u.clone_from(given);
+        space.add_rates(v, u);
+        (0..u.len()).for_each(|k| miss[k] = y[k] - unit[k] * u[k]);
+        for ((cone, beta), rows) in cones.iter_mut().zip(space.blocks()) {
+            if !(cones::is_inside(*cone, &y[rows.clone()]) && cones::is_inside(*cone, &z[rows.clone()])) {
+                return false;
             }
+            *beta = cones::scale(*cone, &z[rows.clone()], &y[rows.clone()], &mut w[rows.clone()]);
+            cones::apply(*cone, &w[rows.clone()], *beta, false, &z[rows.clone()], &mut lambda[rows]);
         }
-        let (contacts, rows) = (&self.contacts, &self.rows);
-        let contact = |k: usize, c: &crate::numerics::mixed::Contact| {
-            let t = DMat3::from_diagonal(symmetric(c.mu));
-            Some(t * contacts[k].scaling.stiffness() * t)
-        };
-        space::assemble(matrix, nodes, p, contact, |_, block, d| {
-            d.fill(0.0);
-            (0..block.rows).for_each(|i| d[i * (block.rows + 1)] = rows[block.first + i].stiffness);
+        if lambda.iter().any(|x| !x.is_finite()) {
+            return false;
+        }
+        let rows: Vec<_> = space.blocks().collect();
+        space.assemble(matrix, |a, k| {
+            let ((cone, beta), unit, n) = (cones[a], &unit[rows[a].clone()], rows[a].len());
+            match cone {
+                Cone::Free => (0..n).for_each(|i| k[i * (n + 1)] = 1.0 / (COMPLIANCE * weights[a])),
+                _ => cones::inverse_square(cone, &w[rows[a].clone()], beta, k),
+            }
+            (0..n * n).for_each(|e| k[e] *= unit[e / n] * unit[e % n]);
+            true
         });
         if !matrix.factorise() {
             return false;
         }
-        let before = self.gap(0.0);
-        let length = self.direction(p, matrix, nodes, None).min(1.0);
-        let centre = before * (self.gap(length) / before).clamp(0.0, 1.0).powi(3);
-        let length = (SHARE * self.direction(p, matrix, nodes, Some(centre))).min(1.0);
+        let before = self.gap(space, 0.0);
+        let length = self.direction(weights, matrix, space, None).min(1.0);
+        let centre = before * (self.gap(space, length) / before).clamp(0.0, 1.0).powi(3);
+        let length = (SHARE * self.direction(weights, matrix, space, Some(centre))).min(1.0);
         if !(length > 0.0 && self.step.iter().all(|x| x.is_finite())) {
             return false;
         }
-        for pair in &mut self.contacts {
-            pair.y += length * pair.dy;
-            pair.z += length * pair.dz;
+        for (x, d) in [(&mut self.y, &self.dy), (&mut self.z, &self.dz), (&mut self.v, &self.step), (&mut self.away, &self.step)] {
+            x.iter_mut().zip(d).for_each(|(x, d)| *x += length * d);
         }
-        for row in &mut self.rows {
-            row.y += length * row.dy;
-            row.z += length * row.dz;
-        }
-        std::mem::swap(&mut self.velocities, &mut self.change);
-        nodes.shifted(p, &self.change, &self.step, length, &mut self.velocities);
         true
     }
 
     /// `y · z` per cone after a step of this length.
-    fn gap(&self, length: f64) -> f64 {
-        let contacts = self.contacts.iter().map(|c| (c.y + length * c.dy).dot(c.z + length * c.dz)).sum::<f64>();
-        let unilateral = self.rows.iter().filter(|r| !r.free);
-        let rows = unilateral.clone().map(|r| (r.y + length * r.dy) * (r.z + length * r.dz)).sum::<f64>();
-        (contacts + rows) / (self.contacts.len() + unilateral.count()).max(1) as f64
+    fn gap(&self, space: &BodySpace, length: f64) -> f64 {
+        let (mut sum, mut count) = (0.0, 0);
+        for (rows, (cone, _)) in space.blocks().zip(&self.cones).filter(|(_, (cone, _))| *cone != Cone::Free) {
+            count += if matches!(cone, Cone::Orthant) { rows.clone().filter(|&k| self.unit[k] > 0.0).count() } else { 1 };
+            sum += rows.map(|k| (self.y[k] + length * self.dy[k]) * (self.z[k] + length * self.dz[k])).sum::<f64>();
+        }
+        sum / f64::from(count.max(1) as u32)
     }
 
     /// Sets the changes of velocities and pairs, straight to the boundary or towards the centre with the second order of the change before;
     /// returns the length to the boundary of the cones.
-    fn direction(&mut self, p: &MixedProblem, matrix: &mut BlockSymmetric, nodes: &Nodes, centre: Option<f64>) -> f64 {
-        for ((pair, c), r) in self.contacts.iter_mut().zip(&p.contacts).zip(&mut self.impulses.contacts) {
-            let scaling = &pair.scaling;
-            let mut d = -product(scaling.lambda, scaling.lambda);
-            if let Some(centre) = centre {
-                d += centre * DVec3::X - product(scaling.inverse(pair.dy), scaling.apply(pair.dz));
-            }
-            pair.push = scaling.inverse(quotient(scaling.lambda, d));
-            *r = symmetric(c.mu) * (pair.z + pair.push + scaling.stiffness() * pair.miss);
-        }
-        for (row, r) in self.rows.iter_mut().zip(&mut self.impulses.blocks) {
-            row.push = match centre {
-                _ if row.free => 0.0,
-                None => -row.z,
-                Some(centre) => (centre - row.dy * row.dz) / row.y - row.z,
-            };
-            *r = row.z + row.push + row.stiffness * row.miss;
-        }
-        // − M (v − v_free) + Hᵀ (r + push + N⁻² miss)
-        nodes.gather_change(p, &self.velocities, &mut self.step, &mut self.away);
-        nodes.mass_times(&self.away, &mut self.step);
-        self.step.iter_mut().for_each(|x| *x = -*x);
-        let impulses = self.impulses.contacts.iter().copied();
-        space::add_impulses(nodes, p, 1.0, impulses, &self.impulses.blocks, &mut self.step);
-        matrix.solve_factorised(&mut self.step);
-        nodes.change(p, &self.step, &mut self.change);
-        let mut length = f64::INFINITY;
-        for (pair, c) in self.contacts.iter_mut().zip(&p.contacts) {
-            pair.dy = symmetric(c.mu) * c.rate(&self.change.rigid) - pair.miss;
-            pair.dz = pair.push - pair.scaling.stiffness() * pair.dy;
-            length = length.min(to_boundary(pair.y, pair.dy)).min(to_boundary(pair.z, pair.dz));
-        }
-        let mut u = [0.0; MAX_ROWS];
-        for block in &p.blocks {
-            let u = &mut u[..block.rows];
-            p.block_velocity(block, &self.change, u);
-            for (k, u) in (block.first..).zip(u.iter()) {
-                let row = &mut self.rows[k];
-                let rate = u - p.block_b[k];
-                row.dz = row.push + row.stiffness * (row.miss - rate);
-                if !row.free {
-                    row.dy = rate - row.miss;
-                    let end = |x: f64, d: f64| if d < 0.0 { -x / d } else { f64::INFINITY };
-                    length = length.min(end(row.y, row.dy)).min(end(row.z, row.dz));
+    fn direction(&mut self, weights: &[f64], matrix: &mut BlockSymmetric, space: &BodySpace, centre: Option<f64>) -> f64 {
+        let Self { cones, unit, y, z, dy, dz, w, lambda, miss, push, scratch: [a, b], away, step, .. } = self;
+        for ((rows, &(cone, beta)), d) in space.blocks().zip(&*cones).zip(weights) {
+            let (w, lambda, miss) = (&w[rows.clone()], &lambda[rows.clone()], &miss[rows.clone()]);
+            let (push, unit) = (&mut push[rows.clone()], &unit[rows.clone()]);
+            let (a, b) = (&mut a[rows.clone()], &mut b[rows.clone()]);
+            if cone == Cone::Free {
+                push.fill(0.0);
+                a.iter_mut().zip(miss).for_each(|(a, miss)| *a = miss / (COMPLIANCE * d));
+            } else {
+                // d = −λ∘λ, and σ e − N⁻¹ Δy ∘ N Δz
+                cones::product(cone, lambda, lambda, b);
+                b.iter_mut().for_each(|x| *x = -*x);
+                if let Some(centre) = centre {
+                    cones::apply(cone, w, beta, true, &dy[rows.clone()], a);
+                    cones::apply(cone, w, beta, false, &dz[rows.clone()], push);
+                    let mut second = [0.0; cones::SMALL];
+                    let second = &mut second[..rows.len()];
+                    cones::product(cone, a, push, second);
+                    b.iter_mut().zip(second).for_each(|(b, second)| *b -= *second);
+                    cones::add_unit(cone, centre, unit, b);
                 }
+                cones::divide(cone, lambda, b);
+                cones::apply(cone, w, beta, true, b, push);
+                cones::apply(cone, w, beta, true, miss, b);
+                cones::apply(cone, w, beta, true, b, a);
+            }
+            // r + push + N⁻² miss
+            (0..a.len()).for_each(|k| a[k] = unit[k] * (z[rows.start + k] + push[k] + a[k]));
+        }
+        space.mass_times(away, step);
+        step.iter_mut().for_each(|x| *x = -*x);
+        space.add_impulses(a, step);
+        matrix.solve_factorised(step);
+        a.fill(0.0);
+        space.add_rates(step, a);
+        let mut length = f64::INFINITY;
+        for ((rows, &(cone, beta)), d) in space.blocks().zip(&*cones).zip(weights) {
+            rows.clone().for_each(|k| dy[k] = unit[k] * a[k] - miss[k]);
+            if cone == Cone::Free {
+                rows.clone().for_each(|k| dz[k] = -dy[k] / (COMPLIANCE * d));
+                dy[rows].fill(0.0);
+                continue;
+            }
+            let w = &w[rows.clone()];
+            cones::apply(cone, w, beta, true, &dy[rows.clone()], &mut b[rows.clone()]);
+            cones::apply(cone, w, beta, true, &b[rows.clone()], &mut dz[rows.clone()]);
+            rows.clone().for_each(|k| dz[k] = push[k] - dz[k]);
+            for (x, d) in [(&*y, &*dy), (&*z, &*dz)] {
+                length = length.min(cones::longest(cone, &x[rows.clone()], &d[rows.clone()]));
             }
         }
         length
     }
-}
-
-/// `(1/μ, 1, 1)`: brings a contact to the symmetric cone; without friction only the normal counts.
-fn symmetric(mu: f64) -> DVec3 {
-    if mu > SMOOTH { DVec3::new(1.0 / mu, 1.0, 1.0) } else { DVec3::X }
-}
-
-/// Friction below which a contact counts as smooth.
-const SMOOTH: f64 = 1e-9;
-
-/// Nesterov and Todd's scaling of a pair: `N z = N⁻¹ y = λ`, `N = η (w̄ w̄ᵀ-boost)`, `N⁻² = η⁻² (2 (J w̄)(J w̄)ᵀ − J)`.
-#[derive(Clone, Copy, Debug, Default)]
-struct Scaling {
-    w: DVec3,
-    eta: f64,
-    lambda: DVec3,
-}
-
-impl Scaling {
-    /// `None` where one of the two is no longer inside its cone.
-    fn new(y: DVec3, z: DVec3) -> Option<Self> {
-        let (ys, zs) = (depth(y)?, depth(z)?);
-        let (y, z) = (y / ys, z / zs);
-        let twice = (2.0 + 2.0 * y.dot(z)).sqrt();
-        let w = DVec3::new(y.x + z.x, y.y - z.y, y.z - z.z) / twice;
-        let mut new = Self { w, eta: (ys / zs).sqrt(), lambda: DVec3::ZERO };
-        new.lambda = new.apply(zs * z);
-        new.lambda.is_finite().then_some(new)
-    }
-
-    /// `N x`
-    fn apply(&self, x: DVec3) -> DVec3 {
-        self.eta * boost(self.w, x)
-    }
-
-    /// `N⁻¹ x`
-    fn inverse(&self, x: DVec3) -> DVec3 {
-        boost(DVec3::new(self.w.x, -self.w.y, -self.w.z), x) / self.eta
-    }
-
-    /// `N⁻²`
-    fn stiffness(&self) -> DMat3 {
-        let w = DVec3::new(self.w.x, -self.w.y, -self.w.z);
-        let square = DMat3::from_cols(w * w.x, w * w.y, w * w.z);
-        (2.0 * square + DMat3::from_diagonal(DVec3::new(-1.0, 1.0, 1.0))) * (1.0 / (self.eta * self.eta))
-    }
-}
-
-/// The hyperbolic rotation that takes `e` to w.
-fn boost(w: DVec3, x: DVec3) -> DVec3 {
-    let along = w.y * x.y + w.z * x.z;
-    let share = x.x + along / (1.0 + w.x);
-    DVec3::new(w.x * x.x + along, x.y + share * w.y, x.z + share * w.z)
-}
-
-/// `√(x₀² − |x₁|²)`
-fn depth(x: DVec3) -> Option<f64> {
-    let t = (x.y * x.y + x.z * x.z).sqrt();
-    (x.x > t).then(|| ((x.x - t) * (x.x + t)).sqrt()).filter(|d| d.is_normal())
-}
-
-/// Jordan's product.
-fn product(a: DVec3, b: DVec3) -> DVec3 {
-    DVec3::new(a.dot(b), a.x * b.y + b.x * a.y, a.x * b.z + b.x * a.z)
-}
-
-/// The x with `l ∘ x = d`.
-fn quotient(l: DVec3, d: DVec3) -> DVec3 {
-    let t = (l.y * l.y + l.z * l.z).sqrt();
-    let x = (l.x * d.x - l.y * d.y - l.z * d.z) / ((l.x - t) * (l.x + t));
-    DVec3::new(x, (d.y - x * l.y) / l.x, (d.z - x * l.z) / l.x)
-}
-
-/// The largest t with `x + t d` in the cone.
-fn to_boundary(x: DVec3, d: DVec3) -> f64 {
-    let t = (x.y * x.y + x.z * x.z).sqrt();
-    let (a, b, c) = (d.x * d.x - d.y * d.y - d.z * d.z, x.x * d.x - x.y * d.y - x.z * d.z, (x.x - t) * (x.x + t));
-    let root = (b * b - a * c).max(0.0).sqrt();
-    let apex = if d.x < 0.0 { -x.x / d.x } else { f64::INFINITY };
-    let never = a >= 0.0 && b >= 0.0 || b * b < a * c;
-    if never || root <= b { apex } else { (c / (root - b)).min(apex) }
 }
 
 #[cfg(test)]
@@ -336,6 +268,7 @@ pub(super) mod tests {
     use super::*;
     use crate::numerics::mixed::{Contact, IMMOBILE, RigidMass, System, Twist};
     use crate::numerics::newton::convex;
+    use glam::{DMat3, DVec3};
 
     /// A tower of blocks with four corners each, pushed and turned; the last two hang together by a joint, the first has a stop.
     pub(in crate::numerics::newton) fn tower(n: usize, mu: f64, shift: f64) -> MixedProblem {

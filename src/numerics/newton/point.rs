@@ -12,9 +12,9 @@
 //! 1991; schedule of α: Acary, Brémond, Huber, RR-9118, 2018, PROX.)
 
 use super::super::local::alart_curnier::{self, Steps};
-use super::super::mixed::{Answer, MAX_ROWS, MixedProblem, Reactions, Velocities};
+use super::super::mixed::{Answer, MAX_ROWS, MixedProblem, Reactions};
 use super::super::{Report, Status, admissible::AdmissibleSet, residual};
-use super::{Workspace, nodes::Nodes, space};
+use super::{Workspace, gather, space::BodySpace};
 use crate::algebra::{dense, multifrontal::BlockGeneral};
 use crate::numerics::sweep::{self, GaussSeidel};
 use glam::{DMat3, DVec3};
@@ -40,11 +40,12 @@ pub(super) struct Buffers {
     block_slope: Vec<f64>,
     centre: Reactions,
     best: Reactions,
+    kept: Reactions,
     u: Reactions,
     f: Reactions,
     direction: Reactions,
     step: Vec<f64>,
-    change: Velocities,
+    rows: Vec<f64>,
 }
 
 /// First α over the error of the guess, and the range of the first, and of all: a guess that is far off needs a strong proximal term.
@@ -82,18 +83,18 @@ impl ProximalPoint {
         let mut found = residual::certify(p, answer);
         let mut report = Report { status: Status::BudgetSpent, ..Report::default() };
         let mut best = found.error();
-        work.best.clone_from(&answer.reactions);
-        if !work.prepare(p) {
+        if !work.prepare(p, answer) {
             return found.report(Report { status: Status::Stalled, ..report });
         }
         let mut buffers = std::mem::take(&mut work.point);
         buffers.prepare(p);
+        buffers.kept.clone_from(&answer.reactions);
         let mut alpha = (FIRST * best).clamp(FIRST_RANGE.0, FIRST_RANGE.1);
         let (mut failed, mut succeeded, mut idle) = (0.0f64, false, 0);
         while best > self.tolerance && idle < IDLE && report.factorisations < self.max_iterations {
             buffers.centre.clone_from(&answer.reactions);
             let budget = MAX_INNER.min(self.max_iterations - report.factorisations);
-            let (iterations, success) = buffers.inner(p, &work.nodes, alpha, budget, answer);
+            let (iterations, success) = buffers.inner(p, &mut work.space, alpha, budget, answer);
             report.factorisations += iterations.max(1);
             let mut error = residual::certify(p, answer).error();
             idle = if error < PROGRESS * best { 0 } else { idle + 1 };
@@ -107,9 +108,9 @@ impl ProximalPoint {
                 alpha = (if succeeded { TIGHTEN.1 } else { TIGHTEN.0 } * alpha).min(RANGE.1);
                 if error < best {
                     best = error;
-                    work.best.clone_from(&answer.reactions);
+                    buffers.kept.clone_from(&answer.reactions);
                 } else if error.is_nan() || error > 2.0 * best {
-                    answer.reactions.clone_from(&work.best);
+                    answer.reactions.clone_from(&buffers.kept);
                 }
                 let shake = GaussSeidel { tolerance: self.tolerance, max_sweeps: SHAKE, accelerate: true, foresight: 0 };
                 report.iterations += shake.solve(p, answer, sweeps).iterations;
@@ -117,11 +118,11 @@ impl ProximalPoint {
             }
             if error < best {
                 best = error;
-                work.best.clone_from(&answer.reactions);
+                buffers.kept.clone_from(&answer.reactions);
             }
         }
+        answer.reactions.clone_from(&buffers.kept);
         work.point = buffers;
-        answer.reactions.clone_from(&work.best);
         found = residual::certify(p, answer);
         report.status = if found.error() <= self.tolerance {
             Status::Converged
@@ -158,12 +159,12 @@ impl Buffers {
     }
 
     /// Newton on the proximal problem from `answer`, which moves to its best point; the iterations, and whether |F| fell far enough.
-    fn inner(&mut self, p: &MixedProblem, nodes: &Nodes, alpha: f64, budget: usize, answer: &mut Answer) -> (usize, bool) {
+    fn inner(&mut self, p: &MixedProblem, space: &mut BodySpace, alpha: f64, budget: usize, answer: &mut Answer) -> (usize, bool) {
         let start = self.evaluate(p, alpha, answer);
         let mut best = start;
         self.best.clone_from(&answer.reactions);
         let (mut least, mut stale, mut iterations) = (f64::INFINITY, 0, 0);
-        while iterations < budget && best > INNER.0 * start && self.newton(p, nodes, alpha, &answer.reactions) {
+        while iterations < budget && best > INNER.0 * start && self.newton(p, space, alpha, &answer.reactions) {
             iterations += 1;
             let r = &mut answer.reactions;
             r.contacts.iter_mut().zip(&self.direction.contacts).for_each(|(r, d)| *r += *d);
@@ -213,7 +214,7 @@ impl Buffers {
     }
 
     /// Sets `direction` to Newton's step from the point that was evaluated last; false when a matrix is singular.
-    fn newton(&mut self, p: &MixedProblem, nodes: &Nodes, alpha: f64, r: &Reactions) -> bool {
+    fn newton(&mut self, p: &MixedProblem, space: &mut BodySpace, alpha: f64, r: &Reactions) -> bool {
         for (k, c) in p.contacts.iter().enumerate() {
             let (mut a, mut b) = ([0.0; 9], [0.0; 9]);
             let set = AdmissibleSet::Coulomb { mu: c.mu };
@@ -254,27 +255,26 @@ impl Buffers {
         let (inverse, slope) = (&self.inverse, &self.slope);
         let mut matrix = std::mem::take(&mut self.matrix);
         let mut at = 0;
-        space::assemble(
-            &mut matrix,
-            nodes,
-            p,
-            |k, _| (slope[k] != DMat3::ZERO).then(|| inverse[k] * slope[k]),
-            |_, block, d| {
-                let n = block.rows;
-                let (c, b) = (&self.block_inverse[at..at + n * n], &self.block_slope[at..at + n * n]);
-                for i in 0..n {
-                    for j in 0..n {
-                        d[i * n + j] = (0..n).map(|k| c[i * n + k] * b[k * n + j]).sum();
-                    }
+        space.assemble(&mut matrix, |a, d| {
+            let Some(block) = a.checked_sub(p.contacts.len()) else {
+                (inverse[a] * slope[a]).transpose().write_cols_to_slice(d);
+                return slope[a] != DMat3::ZERO;
+            };
+            let n = p.blocks[block].rows;
+            let (c, b) = (&self.block_inverse[at..at + n * n], &self.block_slope[at..at + n * n]);
+            for i in 0..n {
+                for j in 0..n {
+                    d[i * n + j] = (0..n).map(|k| c[i * n + k] * b[k * n + j]).sum();
                 }
-                at += n * n;
-            },
-        );
+            }
+            at += n * n;
+            true
+        });
         let regular = matrix.factorise();
         self.step.clear();
-        self.step.resize(nodes.free.len(), 0.0);
-        let r = &self.direction;
-        space::add_impulses(nodes, p, 1.0, r.contacts.iter().copied(), &r.blocks, &mut self.step);
+        self.step.resize(space.order(), 0.0);
+        gather(&self.direction, &mut self.rows);
+        space.add_impulses(&self.rows, &mut self.step);
         if regular {
             matrix.solve(&mut self.step);
         }
@@ -282,21 +282,21 @@ impl Buffers {
         if !regular || self.step.iter().any(|x| !x.is_finite()) {
             return false;
         }
-        nodes.change(p, &self.step, &mut self.change);
-        for (k, c) in p.contacts.iter().enumerate() {
-            self.direction.contacts[k] -= self.inverse[k] * (self.slope[k] * c.rate(&self.change.rigid));
+        self.rows.fill(0.0);
+        space.add_rates(&self.step, &mut self.rows);
+        let (contacts, blocks) = self.rows.split_at(3 * p.contacts.len());
+        for (k, u) in contacts.as_chunks().0.iter().enumerate() {
+            self.direction.contacts[k] -= self.inverse[k] * (self.slope[k] * DVec3::from_array(*u));
         }
         let mut at = 0;
         for block in &p.blocks {
             let n = block.rows;
             let rows = block.first..block.first + n;
-            let mut u = [0.0; MAX_ROWS];
-            p.block_velocity(block, &self.change, &mut u[..n]);
-            u[..n].iter_mut().zip(&p.block_b[rows.clone()]).for_each(|(u, b)| *u -= b);
+            let u = &blocks[rows.clone()];
             let (c, b) = (&self.block_inverse[at..at + n * n], &self.block_slope[at..at + n * n]);
             let mut bu = [0.0; MAX_ROWS];
             for (row, out) in b.chunks_exact(n).zip(&mut bu) {
-                *out = row.iter().zip(&u).map(|(b, u)| b * u).sum();
+                *out = row.iter().zip(u).map(|(b, u)| b * u).sum();
             }
             for (row, d) in c.chunks_exact(n).zip(&mut self.direction.blocks[rows]) {
                 *d -= row.iter().zip(&bu).map(|(c, x)| c * x).sum::<f64>();
@@ -340,13 +340,13 @@ mod tests {
         p.lagged.clear();
         let (mut work, mut answer) = (Workspace::default(), Answer::for_problem(&p));
         GaussSeidel { max_sweeps: 3, ..GaussSeidel::default() }.solve(&p, &mut answer, &mut sweep::Workspace::default());
-        assert!(work.prepare(&p));
+        assert!(work.prepare(&p, &answer));
         let (mut buffers, alpha, part) = (Buffers::default(), 1e-2, 1e-7);
         buffers.prepare(&p);
         buffers.centre.clone_from(&answer.reactions);
         let start = buffers.evaluate(&p, alpha, &mut answer);
         let before = buffers.f.clone();
-        assert!(start > 0.0 && buffers.newton(&p, &work.nodes, alpha, &answer.reactions));
+        assert!(start > 0.0 && buffers.newton(&p, &mut work.space, alpha, &answer.reactions));
         answer.reactions.contacts.iter_mut().zip(&buffers.direction.contacts).for_each(|(r, d)| *r += part * *d);
         answer.reactions.blocks.iter_mut().zip(&buffers.direction.blocks).for_each(|(r, d)| *r += part * d);
         buffers.evaluate(&p, alpha, &mut answer);

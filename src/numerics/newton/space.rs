@@ -1,173 +1,287 @@
-//! The matrix of body space, `M + Hᵀ K H`, with one stiffness K per contact and block.
+//! Body space: `M + Hᵀ K H` with the velocities as unknowns, K one small block per block of rows.
+//!
+//! ```text
+//! (W + D)⁻¹ = D⁻¹ − D⁻¹ H (M + Hᵀ D⁻¹ H)⁻¹ Hᵀ D⁻¹            Sherman, Morrison, Woodbury: W = H M⁻¹ Hᵀ is never formed
+//! ```
+//!
+//! Six unknowns a body instead of three a contact, and indifferent to the rank of W: redundant contacts cost a product each.
+//! Velocities that the same rows touch are one node of the sparse factorisation.
 
-use super::nodes::Nodes;
-use crate::algebra::{multifrontal::BlockGeneral, sparse::BlockSymmetric, spatial::skew};
-use crate::numerics::mixed::{Block, Contact, IMMOBILE, MAX_ROWS, MixedProblem};
-use glam::{DMat3, DVec3};
+use crate::algebra::dense::dot;
+use crate::algebra::{multifrontal::BlockGeneral, sparse::BlockSymmetric};
 
-/// A matrix of blocks, one node a system.
-pub(super) trait BodyMatrix {
+/// A matrix of blocks, one block row a node.
+pub(in crate::numerics) trait BodyMatrix: Default {
     /// Whether blocks above the diagonal are stored too.
     const BOTH: bool;
     fn set_pattern(&mut self, sizes: &[u32], pairs: &[(u32, u32)]);
     fn add(&mut self, i: usize, j: usize, block: &[f64]);
+    /// False where a pivot vanishes.
+    fn factorise(&mut self) -> bool;
+    fn solve(&mut self, x: &mut [f64]);
 }
 
-impl BodyMatrix for BlockSymmetric {
-    const BOTH: bool = false;
-    fn set_pattern(&mut self, sizes: &[u32], pairs: &[(u32, u32)]) {
-        self.set_pattern(sizes, pairs);
-    }
-    fn add(&mut self, i: usize, j: usize, block: &[f64]) {
-        self.add(i, j, block);
-    }
+macro_rules! body_matrix {
+    ($type:ty, $both:literal, $solve:ident) => {
+        impl BodyMatrix for $type {
+            const BOTH: bool = $both;
+            fn set_pattern(&mut self, sizes: &[u32], pairs: &[(u32, u32)]) {
+                self.set_pattern(sizes, pairs);
+            }
+            fn add(&mut self, i: usize, j: usize, block: &[f64]) {
+                self.add(i, j, block);
+            }
+            fn factorise(&mut self) -> bool {
+                self.factorise()
+            }
+            fn solve(&mut self, x: &mut [f64]) {
+                self.$solve(x);
+            }
+        }
+    };
 }
 
-impl BodyMatrix for BlockGeneral {
-    const BOTH: bool = true;
-    fn set_pattern(&mut self, sizes: &[u32], pairs: &[(u32, u32)]) {
-        self.set_pattern(sizes, pairs);
-    }
-    fn add(&mut self, i: usize, j: usize, block: &[f64]) {
-        self.add(i, j, block);
-    }
+body_matrix!(BlockSymmetric, false, solve_factorised);
+body_matrix!(BlockGeneral, true, solve);
+
+/// The velocities that rows reach, by nodes, with M and H on them.
+#[derive(Debug, Default)]
+pub(in crate::numerics) struct BodySpace {
+    sizes: Vec<u32>,
+    /// first unknown of each node, then their number
+    first: Vec<usize>,
+    pairs: Vec<(u32, u32)>,
+    /// M within a node, row-major one after the other, and between nodes of one unknown
+    mass_at: Vec<usize>,
+    mass: Vec<f64>,
+    couplings: Vec<(u32, u32, f64)>,
+    /// first row of each block, then their number
+    offsets: Vec<usize>,
+    /// for each block the range of its pieces; a piece is a node and its part of H, `rows × size`, row-major in `values`
+    piece_starts: Vec<usize>,
+    pieces: Vec<(u32, usize)>,
+    values: Vec<f64>,
+    /// K of a block, `K H` of a piece, and `Hᵀ K H` of the blocks that touch the same nodes, pair of pieces by pair
+    k: Vec<f64>,
+    image: Vec<f64>,
+    products: Vec<f64>,
 }
 
-/// Sets `matrix` to `M + Hᵀ K H`. `contact` gives the stiffness of a contact in its frame, none where it has no share; `block` that of a
-/// block, row by row.
-pub(super) fn assemble<T: BodyMatrix>(
-    matrix: &mut T,
-    nodes: &Nodes,
-    p: &MixedProblem,
-    mut contact: impl FnMut(usize, &Contact) -> Option<DMat3>,
-    mut block: impl FnMut(usize, &Block, &mut [f64]),
-) {
-    matrix.set_pattern(&nodes.sizes, &nodes.pairs);
-    for (node, mass) in nodes.mass.iter().enumerate() {
-        matrix.add(node, node, mass);
+impl BodySpace {
+    /// Empties everything, keeping the memory.
+    pub(in crate::numerics) fn clear(&mut self) {
+        let Self { sizes, first, pairs, mass_at, mass, couplings, offsets, piece_starts, pieces, values, .. } = self;
+        for starts in [first, offsets, piece_starts] {
+            starts.clear();
+            starts.push(0);
+        }
+        sizes.clear();
+        pairs.clear();
+        mass_at.clear();
+        couplings.clear();
+        pieces.clear();
+        mass.clear();
+        values.clear();
     }
-    for group in p.groups.windows(2) {
-        let range = group[0] as usize..group[1] as usize;
-        let Some(head) = p.contacts[range.clone()].first() else { continue };
-        let mut blocks = [[0.0; 36]; 4];
-        for k in range {
-            let c = &p.contacts[k];
-            let Some(stiffness) = contact(k, c) else { continue };
-            let frame = DMat3::from_cols(c.normal, c.tangent, c.normal.cross(c.tangent));
-            let stiffness = frame * stiffness * frame.transpose();
-            let (a1, a2) = (skew(c.arm1), skew(c.arm2));
-            add_coupling(&mut blocks[0], a1, stiffness, a1, 1.0);
-            add_coupling(&mut blocks[1], a2, stiffness, a1, -1.0);
-            add_coupling(&mut blocks[2], a2, stiffness, a2, 1.0);
-            if T::BOTH {
-                add_coupling(&mut blocks[3], a1, stiffness, a2, -1.0);
-            }
+
+    /// Appends a node of so many unknowns; its M, row-major, is zero and to be filled.
+    pub(in crate::numerics) fn push_node(&mut self, size: usize) -> &mut [f64] {
+        self.sizes.push(size as u32);
+        self.first.push(self.order() + size);
+        let at = self.mass.len();
+        self.mass_at.push(at);
+        self.mass.resize(at + size * size, 0.0);
+        &mut self.mass[at..]
+    }
+
+    /// The number at `(i, j)` of the M of a node.
+    pub(in crate::numerics) fn mass_mut(&mut self, node: usize, i: usize, j: usize) -> &mut f64 {
+        &mut self.mass[self.mass_at[node] + i * self.sizes[node] as usize + j]
+    }
+
+    /// Adds to M between two nodes of one unknown each.
+    pub(in crate::numerics) fn couple(&mut self, a: u32, b: u32, m: f64) {
+        self.couplings.push((a, b, m));
+        self.pairs.push((a.max(b), a.min(b)));
+    }
+
+    /// Appends a block of so many rows that touches these nodes, in their order and each once; its H is zero.
+    pub(in crate::numerics) fn push_block(&mut self, rows: usize, nodes: &[u32]) {
+        for (k, &node) in nodes.iter().enumerate() {
+            self.pieces.push((node, self.values.len()));
+            self.values.resize(self.values.len() + rows * self.sizes[node as usize] as usize, 0.0);
+            self.pairs.extend(nodes[..k].iter().map(|&other| (node, other)));
         }
-        let node = |body: u32| (body != IMMOBILE).then(|| nodes.rigid[body as usize] as usize);
-        let (n1, n2) = (node(head.body1), node(head.body2));
-        for (n, block) in [(n1, 0), (n2, 2)] {
-            if let Some(n) = n {
-                nodes.mask(n, n, &mut blocks[block]);
-                matrix.add(n, n, &blocks[block]);
+        self.offsets.push(self.rows() + rows);
+        self.piece_starts.push(self.pieces.len());
+    }
+
+    /// The H of the k-th node of the last block, row by row.
+    pub(in crate::numerics) fn last_piece(&mut self, k: usize) -> &mut [f64] {
+        let from = self.piece_starts[self.piece_starts.len() - 2] + k;
+        let to = self.pieces.get(from + 1).map_or(self.values.len(), |piece| piece.1);
+        &mut self.values[self.pieces[from].1..to]
+    }
+
+    /// To be called once all nodes and blocks are there.
+    pub(in crate::numerics) fn close(&mut self) {
+        self.pairs.sort_unstable();
+        self.pairs.dedup();
+    }
+
+    /// Whether all masses are.
+    pub(in crate::numerics) fn is_finite(&self) -> bool {
+        self.mass.iter().all(|x| x.is_finite())
+    }
+
+    /// Number of unknowns.
+    pub(in crate::numerics) fn order(&self) -> usize {
+        self.first.last().copied().unwrap_or(0)
+    }
+
+    /// Number of rows.
+    pub(in crate::numerics) fn rows(&self) -> usize {
+        self.offsets.last().copied().unwrap_or(0)
+    }
+
+    /// The unknowns of a node.
+    pub(in crate::numerics) fn unknowns(&self, node: usize) -> std::ops::Range<usize> {
+        self.first[node]..self.first[node + 1]
+    }
+
+    /// The rows of every block.
+    pub(in crate::numerics) fn blocks(&self) -> impl ExactSizeIterator<Item = std::ops::Range<usize>> {
+        self.offsets.windows(2).map(|o| o[0]..o[1])
+    }
+
+    /// Diagonal of M.
+    pub(in crate::numerics) fn diagonal(&self) -> impl Iterator<Item = f64> {
+        let nodes = self.mass_at.iter().zip(&self.sizes);
+        nodes.flat_map(move |(&at, &n)| (0..n as usize).map(move |k| self.mass[at + k * (n as usize + 1)]))
+    }
+
+    /// Pieces `(unknowns, rows of H)` of block a.
+    fn pieces(&self, a: usize) -> impl Iterator<Item = (std::ops::Range<usize>, &[f64])> {
+        let height = self.offsets[a + 1] - self.offsets[a];
+        self.pieces[self.piece_starts[a]..self.piece_starts[a + 1]].iter().map(move |&(node, at)| {
+            let unknowns = self.unknowns(node as usize);
+            let size = height * unknowns.len();
+            (unknowns, &self.values[at..at + size])
+        })
+    }
+
+    /// `y += Hᵀ r`
+    pub(in crate::numerics) fn add_impulses(&self, r: &[f64], y: &mut [f64]) {
+        for (a, rows) in self.blocks().enumerate() {
+            let r = &r[rows];
+            if r.iter().all(|r| *r == 0.0) {
+                continue;
             }
-        }
-        if let (Some(n1), Some(n2)) = (n1, n2) {
-            nodes.mask(n2, n1, &mut blocks[1]);
-            if T::BOTH {
-                nodes.mask(n1, n2, &mut blocks[3]);
-                matrix.add(n2, n1, &blocks[1]);
-                matrix.add(n1, n2, &blocks[3]);
-            } else if n2 > n1 {
-                matrix.add(n2, n1, &blocks[1]);
-            } else {
-                let transposed: [f64; 36] = std::array::from_fn(|k| blocks[1][6 * (k % 6) + k / 6]);
-                matrix.add(n1, n2, &transposed);
+            for (unknowns, h) in self.pieces(a) {
+                add_rows(r.iter().copied(), h, &mut y[unknowns]);
             }
         }
     }
-    for (k, b) in p.blocks.iter().enumerate() {
-        let n = b.rows;
-        let mut d = [0.0; MAX_ROWS * MAX_ROWS];
-        block(k, b, &mut d[..n * n]);
-        for (a, &sa) in b.systems.iter().enumerate() {
-            for (o, &so) in b.systems.iter().enumerate() {
-                let (Some(na), Some(no)) = (nodes.of(sa), nodes.of(so)) else { continue };
-                if !T::BOTH && (na < no || (na == no && a > o)) {
-                    continue;
+
+    /// `u += H v`
+    pub(in crate::numerics) fn add_rates(&self, v: &[f64], u: &mut [f64]) {
+        for (a, rows) in self.blocks().enumerate() {
+            let u = &mut u[rows];
+            for (unknowns, h) in self.pieces(a) {
+                let v = &v[unknowns];
+                for (h, u) in h.chunks_exact(v.len()).zip(u.iter_mut()) {
+                    *u += dot(h, v);
                 }
-                let (ma, mo) = (nodes.sizes[na] as usize, nodes.sizes[no] as usize);
-                let ja = &p.jacobians[b.jacobian[a]..][..n * ma];
-                let jo = &p.jacobians[b.jacobian[o]..][..n * mo];
-                let mut out = vec![0.0; ma * mo];
-                for i in 0..n {
-                    for j in 0..n {
-                        let s = d[i * n + j];
-                        if s == 0.0 {
-                            continue;
+            }
+        }
+    }
+
+    /// `y = M v`
+    pub(in crate::numerics) fn mass_times(&self, v: &[f64], y: &mut [f64]) {
+        for (node, &at) in self.mass_at.iter().enumerate() {
+            let unknowns = self.unknowns(node);
+            let v = &v[unknowns.clone()];
+            for (m, y) in self.mass[at..].chunks_exact(v.len()).zip(&mut y[unknowns]) {
+                *y = dot(m, v);
+            }
+        }
+        for &(a, b, m) in &self.couplings {
+            y[self.first[a as usize]] += m * v[self.first[b as usize]];
+        }
+    }
+
+    /// Sets `matrix` to `M + Hᵀ K H`; `stiffness(a, K)` fills the row-major K of block a (zero before) and says whether it is not zero.
+    pub(in crate::numerics) fn assemble<T: BodyMatrix>(&mut self, matrix: &mut T, mut stiffness: impl FnMut(usize, &mut [f64]) -> bool) {
+        let Self { sizes, mass_at, mass, couplings, offsets, piece_starts, pieces, values, k, image, products, .. } = self;
+        matrix.set_pattern(sizes, &self.pairs);
+        for (node, (&at, &n)) in mass_at.iter().zip(sizes.iter()).enumerate() {
+            matrix.add(node, node, &mass[at..at + (n * n) as usize]);
+        }
+        for &(a, b, m) in couplings.iter().filter(|(a, b, _)| T::BOTH || a > b) {
+            matrix.add(a as usize, b as usize, &[m]);
+        }
+        let size = |piece: &(u32, usize)| sizes[piece.0 as usize] as usize;
+        // blocks that touch the same nodes are added up first
+        let mut a = 0;
+        while a + 1 < offsets.len() {
+            let nodes = &pieces[piece_starts[a]..piece_starts[a + 1]];
+            products.clear();
+            while let (Some(&[row, next]), Some(&[from, to])) = (offsets[a..].first_chunk(), piece_starts[a..].first_chunk()) {
+                let own = &pieces[from..to];
+                if !own.iter().map(|piece| piece.0).eq(nodes.iter().map(|piece| piece.0)) {
+                    break;
+                }
+                let height = next - row;
+                k.clear();
+                k.resize(height * height, 0.0);
+                if height > 0 && stiffness(a, k) {
+                    let mut end = 0;
+                    for (j, right) in own.iter().enumerate() {
+                        let n = size(right);
+                        image.clear();
+                        image.resize(height * n, 0.0);
+                        for (image, k) in image.chunks_exact_mut(n).zip(k.chunks_exact(height)) {
+                            add_rows(k.iter().copied(), &values[right.1..], image);
                         }
-                        for r in 0..ma {
-                            for c in 0..mo {
-                                out[r * mo + c] += ja[i * ma + r] * s * jo[j * mo + c];
+                        for left in if T::BOTH { own } else { &own[j..] } {
+                            let m = size(left);
+                            let start = end;
+                            end += m * n;
+                            products.resize(end.max(products.len()), 0.0);
+                            let h = &values[left.1..left.1 + height * m];
+                            for (i, out) in products[start..end].chunks_exact_mut(n).enumerate() {
+                                add_rows(h[i..].iter().step_by(m).copied(), image, out);
                             }
                         }
                     }
                 }
-                nodes.mask(na, no, &mut out);
-                matrix.add(na, no, &out);
+                a += 1;
+            }
+            let mut rest = &products[..];
+            for (j, right) in nodes.iter().enumerate() {
+                for left in if T::BOTH { nodes } else { &nodes[j..] } {
+                    let Some((product, after)) = rest.split_at_checked(size(left) * size(right)) else { break };
+                    matrix.add(left.0 as usize, right.0 as usize, product);
+                    rest = after;
+                }
             }
         }
     }
 }
 
-/// Adds `sign · Hᵀ r` of contacts (in their frames) and of the rows of blocks; locked velocities stay as they are.
-pub(super) fn add_impulses(
-    nodes: &Nodes,
-    p: &MixedProblem,
-    sign: f64,
-    contacts: impl Iterator<Item = DVec3>,
-    blocks: &[f64],
-    out: &mut [f64],
-) {
-    for (c, r) in p.contacts.iter().zip(contacts) {
-        let impulse = sign * c.to_world(r);
-        for (body, arm, side) in [(c.body1, c.arm1, 1.0), (c.body2, c.arm2, -1.0)] {
-            if body != IMMOBILE {
-                let at = nodes.offset(nodes.rigid[body as usize] as usize);
-                add3(&mut out[at..], side * impulse);
-                add3(&mut out[at + 3..], side * arm.cross(impulse));
-            }
+/// `out += Σ c_k row_k`
+#[inline(always)]
+fn add_rows(c: impl Iterator<Item = f64>, rows: &[f64], out: &mut [f64]) {
+    if let Some(out) = out.as_mut_array::<6>() {
+        // bodies, in registers
+        let mut sum = *out;
+        for (c, row) in c.zip(rows.as_chunks::<6>().0) {
+            (0..6).for_each(|i| sum[i] += c * row[i]);
         }
+        *out = sum;
+        return;
     }
-    for block in &p.blocks {
-        for (part, system) in block.systems.into_iter().enumerate() {
-            let Some(node) = nodes.of(system) else { continue };
-            let (first, n) = (nodes.offset(node), nodes.sizes[node] as usize);
-            let rows = p.jacobians[block.jacobian[part]..].chunks_exact(n);
-            for (row, x) in rows.zip(&blocks[block.first..block.first + block.rows]) {
-                row.iter().zip(&mut out[first..first + n]).for_each(|(h, o)| *o += sign * h * x);
-            }
-        }
+    for (c, row) in c.zip(rows.chunks_exact(out.len())) {
+        out.iter_mut().zip(row).for_each(|(x, row)| *x += c * row);
     }
-    out.iter_mut().zip(&nodes.free).filter(|(_, free)| !**free).for_each(|(o, _)| *o = 0.0);
-}
-
-/// `block += sign · A_iᵀ K A_j` with `A = [I, −[a]×]`.
-fn add_coupling(block: &mut [f64; 36], ai: DMat3, k: DMat3, aj: DMat3, sign: f64) {
-    let (ki, kj) = (ai * k, k * aj);
-    let kij = ai * kj;
-    for r in 0..3 {
-        for c in 0..3 {
-            block[6 * r + c] += sign * k.col(c)[r];
-            block[6 * r + c + 3] -= sign * kj.col(c)[r];
-            block[6 * (r + 3) + c] += sign * ki.col(c)[r];
-            block[6 * (r + 3) + c + 3] -= sign * kij.col(c)[r];
-        }
-    }
-}
-
-/// Adds a vector to three numbers.
-pub(super) fn add3(g: &mut [f64], x: DVec3) {
-    g[0] += x.x;
-    g[1] += x.y;
-    g[2] += x.z;
 }

@@ -7,7 +7,7 @@
 
 use super::bounds::Fallback;
 use super::plan::{Plan, Sums};
-use super::{Delassus, RoutedProblem, cones};
+use super::{Ask, RoutedProblem, cones};
 use crate::algebra::envelope::Envelope;
 use crate::algebra::factor::Lu;
 use crate::numerics::complementarity::State;
@@ -72,24 +72,15 @@ impl Chain {
                 self.values.push(x);
             }
         };
-        match &p.w {
-            Delassus::Dense(w) => {
-                for row in w.chunks_exact(n) {
-                    row.iter().enumerate().for_each(|(j, &x)| put(j, x, &mut self.columns));
-                    self.starts.push(self.columns.len());
+        let w = &p.problem.w;
+        for i in 0..w.block_count() {
+            for k in 0..w.rows(i) {
+                for (j, block) in w.row(i) {
+                    let width = w.rows(j);
+                    let row = &block[k * width..(k + 1) * width];
+                    row.iter().enumerate().for_each(|(c, &x)| put(w.range(j).start + c, x, &mut self.columns));
                 }
-            }
-            Delassus::Sparse(w) => {
-                for i in 0..w.block_count() {
-                    for k in 0..w.rows(i) {
-                        for (j, block) in w.row(i) {
-                            let width = w.rows(j);
-                            let row = &block[k * width..(k + 1) * width];
-                            row.iter().enumerate().for_each(|(c, &x)| put(w.range(j).start + c, x, &mut self.columns));
-                        }
-                        self.starts.push(self.columns.len());
-                    }
-                }
+                self.starts.push(self.columns.len());
             }
         }
         let pairs: Vec<(u32, u32)> =
@@ -128,38 +119,31 @@ impl Chain {
 
     /// Improves r and sets u; every active block has bounds.
     #[inline(never)]
-    pub(super) fn solve(
-        &mut self,
-        plan: &Plan,
-        p: &RoutedProblem,
-        tolerance: f64,
-        bounds: &mut Fallback,
-        r: &mut [f64],
-        u: &mut [f64],
-    ) -> Report {
+    pub(super) fn solve(&mut self, ask: Ask, bounds: &mut Fallback, r: &mut [f64], u: &mut [f64]) -> Report {
+        let Ask { plan, p, tolerance } = ask;
         if !self.known {
             self.take(p);
         }
         plan.admit(p, r);
         self.guess.copy_from_slice(r);
-        self.velocity(&p.q, r, u);
+        self.velocity(&p.problem.q, r, u);
         self.start(plan, p, r);
-        if self.misfits(plan, p, tolerance, r, u).next().is_none() {
-            let report = self.report(plan, &p.q, r, u, tolerance);
+        if self.misfits(ask, r, u).next().is_none() {
+            let report = self.report(plan, &p.problem.q, r, u, tolerance);
             if report.converged() {
                 return report;
             }
         }
         let mut factorisations = 0;
         if self.narrow
-            && let Some(iterations) = self.iterate(plan, &p.q, tolerance, r, u, &mut factorisations)
+            && let Some(iterations) = self.iterate(plan, &p.problem.q, tolerance, r, u, &mut factorisations)
         {
-            let report = self.report(plan, &p.q, r, u, tolerance);
+            let report = self.report(plan, &p.problem.q, r, u, tolerance);
             if report.converged() {
                 return Report { iterations, factorisations, ..report };
             }
         }
-        self.give_up(plan, p, tolerance, bounds, r, u)
+        self.give_up(ask, bounds, r, u)
     }
 
     /// Which rows are active, and a state for each that was not active before.
@@ -182,7 +166,7 @@ impl Chain {
                     State::Lower
                 } else if r >= upper {
                     State::Upper
-                } else if r > lower || p.q[k] < 0.0 || lower == f64::NEG_INFINITY {
+                } else if r > lower || p.problem.q[k] < 0.0 || lower == f64::NEG_INFINITY {
                     State::Basic
                 } else {
                     State::Lower
@@ -192,10 +176,11 @@ impl Chain {
     }
 
     /// Rows at which r, inside its bounds, is no solution.
-    fn misfits(&self, plan: &Plan, p: &RoutedProblem, tolerance: f64, r: &[f64], u: &[f64]) -> impl Iterator<Item = usize> {
+    fn misfits(&self, ask: Ask, r: &[f64], u: &[f64]) -> impl Iterator<Item = usize> {
+        let Ask { plan, p, tolerance } = ask;
         let largest = r.iter().fold(0.0f64, |m, x| m.max(x.abs()));
         (0..r.len()).filter(move |&i| {
-            let slack = tolerance * (p.q[i].abs() + plan.w_max[i] * largest);
+            let slack = tolerance * (p.problem.q[i].abs() + plan.w_max[i] * largest);
             self.active[i] && (u[i] > slack && r[i] > plan.lower[i] || u[i] < -slack && r[i] < plan.upper[i])
         })
     }
@@ -374,15 +359,16 @@ impl Chain {
 
     /// No active set found: the general solvers, and the states of what they find.
     #[cold]
-    fn give_up(&mut self, plan: &Plan, p: &RoutedProblem, tolerance: f64, bounds: &mut Fallback, r: &mut [f64], u: &mut [f64]) -> Report {
+    fn give_up(&mut self, ask: Ask, bounds: &mut Fallback, r: &mut [f64], u: &mut [f64]) -> Report {
+        let Ask { plan, p, tolerance } = ask;
         r.copy_from_slice(&self.guess);
         let mut status = Status::Stalled;
         if self.active.iter().filter(|a| **a).count() <= DENSE {
-            status = bounds.solve(plan, p, tolerance, r);
+            status = bounds.solve(ask, r);
             plan.admit(p, r);
-            self.velocity(&p.q, r, u);
+            self.velocity(&p.problem.q, r, u);
         }
-        let mut report = self.report(plan, &p.q, r, u, tolerance);
+        let mut report = self.report(plan, &p.problem.q, r, u, tolerance);
         if status == Status::Inconsistent {
             report.status = status;
         } else if status != Status::Converged || !report.converged() {
@@ -390,7 +376,7 @@ impl Chain {
                 // small beside a guess beyond measure
                 r.fill(0.0);
             }
-            report = cones::general(plan, p, tolerance, 3, r, u);
+            report = cones::general(ask, 3, r, u);
         }
         for i in (0..r.len()).filter(|&i| self.active[i] && report.converged()) {
             self.states[i] = if r[i] >= plan.upper[i] {

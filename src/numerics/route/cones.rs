@@ -12,9 +12,8 @@
 //! ```
 
 use super::bounds::Fallback;
-use super::plan::{Plan, RUNAWAY, Sums};
-use super::{Auto, Delassus, LocalProblem, RoutedProblem};
-use crate::algebra::blocks::BlockRows;
+use super::plan::{RUNAWAY, Sums};
+use super::{Ask, Auto, LocalProblem, RoutedProblem};
 use crate::algebra::matrix::Matrix;
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::local::LocalSolver as _;
@@ -31,11 +30,10 @@ const ROUNDS: usize = 3;
 /// Rows up to which plane friction is tried as a complementarity.
 const LARGEST_PLANE: usize = 120;
 
-/// One revision: W in block rows and the solvers of its blocks.
+/// One revision: the solvers of its blocks.
 #[derive(Debug, Default)]
 pub(super) struct Sweeps {
     known: bool,
-    problem: LocalProblem,
     kernels: Vec<Kernel>,
     q: Vec<f64>,
     new: Vec<f64>,
@@ -48,14 +46,11 @@ impl Sweeps {
     }
 
     #[cold]
-    fn take(&mut self, p: &RoutedProblem) {
+    fn take(&mut self, p: &LocalProblem) {
         self.known = true;
-        self.problem.w = block_rows(p);
-        self.problem.sets.clone_from(&p.sets);
-        self.problem.q.resize(p.order(), 0.0);
         self.kernels.clear();
-        self.kernels.extend((0..p.sets.len()).map(|i| Kernel::of(&self.problem, i)));
-        let longest = p.offsets.windows(2).map(|o| o[1] - o[0]).max().unwrap_or(0);
+        self.kernels.extend((0..p.sets.len()).map(|i| Kernel::of(p, i)));
+        let longest = (0..p.sets.len()).map(|i| p.w.rows(i)).max().unwrap_or(0);
         self.q.reserve(longest);
         self.new.resize(longest, 0.0);
         self.best.resize(p.order(), 0.0);
@@ -63,18 +58,10 @@ impl Sweeps {
 
     /// Improves r and sets u.
     #[inline(never)]
-    pub(super) fn solve(
-        &mut self,
-        plan: &Plan,
-        p: &RoutedProblem,
-        tolerance: f64,
-        max_sweeps: usize,
-        bounds: &mut Fallback,
-        r: &mut [f64],
-        u: &mut [f64],
-    ) -> Report {
+    pub(super) fn solve(&mut self, ask: Ask, max_sweeps: usize, bounds: &mut Fallback, r: &mut [f64], u: &mut [f64]) -> Report {
+        let Ask { plan, p, tolerance } = ask;
         if !self.known {
-            self.take(p);
+            self.take(&p.problem);
         }
         plan.admit(p, r);
         self.best.copy_from_slice(r);
@@ -87,7 +74,7 @@ impl Sweeps {
                 self.sweep(p, r);
             }
             sweeps += pause;
-            let report = self.errors(plan, p, r, u, tolerance);
+            let report = self.errors(ask, r, u);
             let better = report.rel < best.rel;
             let done = report.rel <= SHARE * tolerance || best.converged() && report.rel > 0.5 * best.rel;
             if better {
@@ -99,15 +86,15 @@ impl Sweeps {
             }
         }
         r.copy_from_slice(&self.best);
-        best = self.errors(plan, p, r, u, tolerance);
+        best = self.errors(ask, r, u);
         if !best.converged() {
-            best = self.give_up(plan, p, tolerance, bounds, best, r, u);
+            best = self.give_up(ask, bounds, best, r, u);
         }
         Report { iterations: sweeps, ..best }
     }
 
     fn sweep(&mut self, p: &RoutedProblem, r: &mut [f64]) {
-        let w = &self.problem.w;
+        let w = &p.problem.w;
         for i in (0..self.kernels.len()).filter(|&i| p.active[i]) {
             let range = w.range(i);
             let new = &mut self.new[..range.len()];
@@ -115,7 +102,7 @@ impl Sweeps {
             // the own block is left out of the product
             r[range.clone()].fill(0.0);
             self.q.clear();
-            self.q.extend_from_slice(&p.q[range.clone()]);
+            self.q.extend_from_slice(&p.problem.q[range.clone()]);
             w.add_row_product(i, r, &mut self.q);
             self.kernels[i].solve(&self.q, new);
             r[range].copy_from_slice(new);
@@ -123,49 +110,39 @@ impl Sweeps {
     }
 
     /// The errors of r over the active blocks; sets u.
-    fn errors(&mut self, plan: &Plan, p: &RoutedProblem, r: &[f64], u: &mut [f64], tolerance: f64) -> Report {
-        self.problem.w.multiply(r, u);
-        u.iter_mut().zip(&p.q).for_each(|(u, q)| *u += q);
-        errors(plan, p, r, u, tolerance, &mut self.new)
+    fn errors(&mut self, ask: Ask, r: &[f64], u: &mut [f64]) -> Report {
+        errors(ask, r, u, &mut self.new)
     }
 
     /// Sweeps have stalled: complementarity where the blocks allow it, then the general solver; the best point is kept.
     #[cold]
-    fn give_up(
-        &mut self,
-        plan: &Plan,
-        p: &RoutedProblem,
-        tolerance: f64,
-        bounds: &mut Fallback,
-        mut best: Report,
-        r: &mut [f64],
-        u: &mut [f64],
-    ) -> Report {
+    fn give_up(&mut self, ask: Ask, bounds: &mut Fallback, mut best: Report, r: &mut [f64], u: &mut [f64]) -> Report {
+        let Ask { plan, p, .. } = ask;
         let plane = plan.active_traits(p).is_plane();
-        let rows: usize = (0..plan.blocks()).filter(|&i| p.active[i]).map(|i| plan.offsets[i + 1] - plan.offsets[i]).sum();
+        let rows: usize = (0..plan.blocks()).filter(|&i| p.active[i]).map(|i| p.problem.w.rows(i)).sum();
         self.best.copy_from_slice(r);
         if plane && rows <= LARGEST_PLANE {
-            let status = as_complementarity(plan, p, &self.problem.w, tolerance, bounds, r);
+            let status = as_complementarity(ask, bounds, r);
             plan.admit(p, r);
-            let report = self.errors(plan, p, r, u, tolerance);
+            let report = self.errors(ask, r, u);
             if worth(&report) < worth(&best) {
                 best = report;
                 self.best.copy_from_slice(r);
             }
             if best.converged() || status == Status::Inconsistent {
                 r.copy_from_slice(&self.best);
-                let report = self.errors(plan, p, r, u, tolerance);
+                let report = self.errors(ask, r, u);
                 let status = if report.converged() { report.status } else { status };
                 return Report { status, ..report };
             }
         }
         r.copy_from_slice(&self.best);
-        let report = general(plan, p, tolerance, ROUNDS, r, u);
+        let report = general(ask, ROUNDS, r, u);
         if worth(&report) < worth(&best) {
             return report;
         }
         r.copy_from_slice(&self.best);
-        let again = self.errors(plan, p, r, u, tolerance);
+        let again = self.errors(ask, r, u);
         Report { status: report.status, ..again }
     }
 }
@@ -178,60 +155,28 @@ fn worth(report: &Report) -> f64 {
     if report.misfit > RUNAWAY && report.rel <= SMALL { f64::INFINITY } else { report.rel }
 }
 
-/// The errors of r and u over the active blocks; `x` grows to the longest block.
-fn errors(plan: &Plan, p: &RoutedProblem, r: &[f64], u: &[f64], tolerance: f64, x: &mut Vec<f64>) -> Report {
+/// The errors of r over the active blocks; sets u, and `x` grows to the longest block.
+fn errors(Ask { plan, p, tolerance }: Ask, r: &[f64], u: &mut [f64], x: &mut Vec<f64>) -> Report {
+    let LocalProblem { w, q, .. } = &p.problem;
+    p.problem.velocity(r, u);
     let mut sums = Sums::default();
-    for i in (0..plan.blocks()).filter(|&i| p.active[i]) {
-        let range = plan.offsets[i]..plan.offsets[i + 1];
-        if range.is_empty() {
-            continue;
-        }
-        if x.len() < range.len() {
-            x.resize(range.len(), 0.0);
-        }
-        let len = range.len();
-        sums.add_block(plan, i, &p.q[range.clone()], &r[range.clone()], &u[range], &mut x[..len]);
+    for (i, range) in (0..plan.blocks()).map(|i| (i, w.range(i))).filter(|(i, range)| p.active[*i] && !range.is_empty()) {
+        x.resize(x.len().max(range.len()), 0.0);
+        let x = &mut x[..range.len()];
+        sums.add_block(plan, i, &q[range.clone()], &r[range.clone()], &u[range], x);
     }
     sums.report(plan, tolerance)
 }
 
-/// W in block rows, cut like the problem.
-fn block_rows(p: &RoutedProblem) -> BlockRows {
-    match &p.w {
-        Delassus::Dense(w) => BlockRows::from_dense(&p.offsets, w),
-        Delassus::Sparse(w) => w.clone(),
-    }
-}
-
 /// The general solver of cones and bounds on the active blocks.
 #[cold]
-pub(super) fn general(plan: &Plan, p: &RoutedProblem, tolerance: f64, max_rounds: usize, r: &mut [f64], u: &mut [f64]) -> Report {
-    plan.admit(p, r);
-    let w = block_rows(p);
-    let members: Vec<usize> = (0..plan.blocks()).filter(|&i| p.active[i]).collect();
-    let mut offsets = vec![0];
-    let mut place = vec![usize::MAX; plan.blocks()];
-    for (k, &i) in members.iter().enumerate() {
-        place[i] = offsets[k];
-        offsets.push(offsets[k] + w.rows(i));
-    }
-    let mut entries = Vec::new();
-    for &i in &members {
-        for (j, block) in w.row(i).filter(|(j, _)| p.active[*j]) {
-            let width = w.rows(j);
-            entries.extend(block.iter().enumerate().map(|(k, x)| (place[i] + k / width, place[j] + k % width, *x)));
-        }
-    }
-    let rows: Vec<usize> = members.iter().flat_map(|&i| w.range(i)).collect();
-    let pick = |from: &[f64]| rows.iter().map(|&k| from[k]).collect::<Vec<f64>>();
-    let problem =
-        LocalProblem { w: BlockRows::from_triplets(&offsets, entries), q: pick(&p.q), sets: members.iter().map(|&i| p.sets[i]).collect() };
-    let (mut small_r, mut small_u) = (pick(r), vec![0.0; rows.len()]);
-    let found = Auto { tolerance, max_rounds, ..Auto::default() }.solve(&problem, &mut small_r, &mut small_u);
+pub(super) fn general(ask: Ask, max_rounds: usize, r: &mut [f64], u: &mut [f64]) -> Report {
+    ask.plan.admit(ask.p, r);
+    let (part, rows) = ask.p.active_part();
+    let (mut small_r, mut small_u) = (rows.iter().map(|&k| r[k]).collect::<Vec<f64>>(), vec![0.0; rows.len()]);
+    let found = Auto { tolerance: ask.tolerance, max_rounds, ..Auto::default() }.solve(&part, &mut small_r, &mut small_u);
     rows.iter().zip(&small_r).for_each(|(&k, x)| r[k] = *x);
-    p.w.multiply(r, u);
-    u.iter_mut().zip(&p.q).for_each(|(u, q)| *u += q);
-    let report = errors(plan, p, r, u, tolerance, &mut Vec::new());
+    let report = errors(ask, r, u, &mut Vec::new());
     let status = match found.status {
         _ if report.converged() => Status::Converged,
         // the measure of that solver lets a point pass that has run away
@@ -242,9 +187,11 @@ pub(super) fn general(plan: &Plan, p: &RoutedProblem, tolerance: f64, max_rounds
 }
 
 /// Plane friction and bounds as one box problem: rows of bounds as they are, four unknowns `(r_n, β₁, β₂, λ)` a contact.
-fn as_complementarity(plan: &Plan, p: &RoutedProblem, w: &BlockRows, tolerance: f64, bounds: &mut Fallback, r: &mut [f64]) -> Status {
+fn as_complementarity(ask: Ask, bounds: &mut Fallback, r: &mut [f64]) -> Status {
+    let Ask { plan, p, tolerance } = ask;
     let members: Vec<usize> = (0..plan.blocks()).filter(|&i| p.active[i]).collect();
-    let plane = |i: usize| match p.sets[i] {
+    let w = &p.problem.w;
+    let plane = |i: usize| match p.problem.sets[i] {
         AdmissibleSet::Coulomb { mu } if w.rows(i) == 2 => Some(mu),
         _ => None,
     };
@@ -270,7 +217,7 @@ fn as_complementarity(plan: &Plan, p: &RoutedProblem, w: &BlockRows, tolerance: 
     for &i in &members {
         for (k, row) in w.range(i).enumerate() {
             for &(at, sign) in &images[row] {
-                q[at] = sign * p.q[row];
+                q[at] = sign * p.problem.q[row];
                 z[at] = (sign * r[row]).max(if images[row].len() == 2 { 0.0 } else { f64::NEG_INFINITY });
                 if plane(i).is_none() {
                     (lower[at], upper[at]) = (plan.lower[row], plan.upper[row]);

@@ -21,110 +21,53 @@ mod cones;
 mod plan;
 mod small;
 
-use super::admissible::AdmissibleSet;
 use super::local::{LocalProblem, auto::Auto};
 use super::{ProblemError, Report, Status};
-use crate::algebra::blocks::BlockRows;
 use plan::Plan;
 
-/// W of a [`RoutedProblem`].
+/// A local problem of which some blocks may be off: `u = W r + q`, `−(u + g(u)) ∈ N_K(r)` on the active blocks, `r = 0` on the others; W of
+/// any kind: nonsymmetric, semidefinite, with zeros on its diagonal.
 ///
 /// ```
-/// use drystone::{algebra::blocks::BlockRows, numerics::route::Delassus};
-/// let dense = Delassus::Dense(vec![2.0, -1.0, -1.0, 2.0]);
-/// let sparse = Delassus::Sparse(BlockRows::from_dense(&[0, 1, 2], &[2.0, -1.0, -1.0, 2.0]));
-/// assert_eq!((dense.order(), sparse.order()), (2, 2));
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub enum Delassus {
-    /// Row-major, `n × n`.
-    Dense(Vec<f64>),
-    /// In block rows, cut like the problem.
-    Sparse(BlockRows),
-}
-
-impl Default for Delassus {
-    fn default() -> Self {
-        Self::Dense(Vec::new())
-    }
-}
-
-impl Delassus {
-    /// Number of rows, rounded down where a dense W is not square.
-    pub fn order(&self) -> usize {
-        match self {
-            Self::Dense(values) => values.len().isqrt(),
-            Self::Sparse(w) => w.order(),
-        }
-    }
-
-    /// The stored numbers.
-    pub fn values(&self) -> &[f64] {
-        match self {
-            Self::Dense(values) => values,
-            Self::Sparse(w) => w.values(),
-        }
-    }
-
-    /// `y = W x`
-    pub fn multiply(&self, x: &[f64], y: &mut [f64]) {
-        match self {
-            Self::Sparse(w) => w.multiply(x, y),
-            Self::Dense(values) => {
-                for (row, y) in values.chunks_exact(x.len().max(1)).zip(y) {
-                    *y = row.iter().zip(x).map(|(a, x)| a * x).sum();
-                }
-            }
-        }
-    }
-}
-
-/// `u = W r + q`, `−(u + g(u)) ∈ N_K(r)` on the active blocks, `r = 0` on the others; W of any kind: nonsymmetric, semidefinite, with
-/// zeros on its diagonal.
-///
-/// ```
-/// use drystone::numerics::{admissible::AdmissibleSet, route::{Delassus, RoutedProblem}};
-/// let mut p = RoutedProblem {
-///     w: Delassus::Dense(vec![2.0, -1.0, -1.0, 2.0]),
-///     q: vec![-1.0, 0.0],
-///     offsets: vec![0, 1, 2],
-///     sets: vec![AdmissibleSet::NonNegative; 2],
-///     active: vec![true; 2],
-///     revision: 1,
-/// };
+/// use drystone::{algebra::blocks::BlockRows, numerics::{admissible::AdmissibleSet, local::LocalProblem, route::RoutedProblem}};
+/// let w = BlockRows::from_dense(&[0, 1, 2], &[2.0, -1.0, -1.0, 2.0]);
+/// let mut p = RoutedProblem::from(LocalProblem { w, q: vec![-1.0, 0.0], sets: vec![AdmissibleSet::NonNegative; 2] });
 /// assert!(p.validate().is_ok());
 /// p.active.pop();
 /// assert!(p.validate().unwrap_err().to_string().contains("active holds 1 values, but 2"));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RoutedProblem {
-    /// W
-    pub w: Delassus,
-    /// q, one value per row.
-    pub q: Vec<f64>,
-    /// First row of each block, then the order.
-    pub offsets: Vec<usize>,
-    /// Where the reaction of each block lives.
-    pub sets: Vec<AdmissibleSet>,
+    /// W, q and the sets.
+    pub problem: LocalProblem,
     /// Per block: false holds its reaction at 0 and leaves its u free.
     pub active: Vec<bool>,
-    /// To be raised whenever `w`, `sets` or `offsets` change: a [`Router`] throws away what it has factorised then, and only then.
+    /// To be raised whenever W or the sets change: a [`Router`] throws away what it has factorised then, and only then.
     pub revision: u64,
+}
+
+impl From<LocalProblem> for RoutedProblem {
+    /// All blocks active.
+    fn from(problem: LocalProblem) -> Self {
+        Self { active: vec![true; problem.sets.len()], problem, revision: 1 }
+    }
 }
 
 impl RoutedProblem {
     /// Number of rows.
     pub fn order(&self) -> usize {
-        self.offsets.last().copied().unwrap_or(0)
+        self.problem.w.order()
     }
 
     /// Checks sizes, coefficients and that every number is finite.
     pub fn validate(&self) -> Result<(), ProblemError> {
-        let n = self.order();
-        plan::validate(self)?;
-        super::local::size("q", self.q.len(), n, "the last offset")?;
-        super::local::size("active", self.active.len(), self.sets.len(), "one per block")?;
-        super::local::finite("q", &self.q)
+        self.problem.validate()?;
+        super::local::size("active", self.active.len(), self.problem.sets.len(), "one per block")
+    }
+
+    /// The active blocks as a problem of their own, and their rows in this one.
+    pub(super) fn active_part(&self) -> (LocalProblem, Vec<usize>) {
+        self.problem.part(|i| self.active[i])
     }
 }
 
@@ -164,19 +107,14 @@ pub enum Route {
 /// Solves problems of one shape after the other, with everything factorised kept from solve to solve.
 ///
 /// ```
-/// use drystone::numerics::{admissible::AdmissibleSet, route::{Delassus, Route, RoutedProblem, Router}};
+/// use drystone::algebra::blocks::BlockRows;
+/// use drystone::numerics::{admissible::AdmissibleSet, local::LocalProblem, route::{Route, RoutedProblem, Router}};
 /// // two beads on the ground, hit from above
-/// let mut p = RoutedProblem {
-///     w: Delassus::Dense(vec![1.0, -1.0, -1.0, 2.0]),
-///     q: vec![-1.0, 0.0],
-///     offsets: vec![0, 1, 2],
-///     sets: vec![AdmissibleSet::NonNegative; 2],
-///     active: vec![true; 2],
-///     revision: 1,
-/// };
+/// let w = BlockRows::from_dense(&[0, 1, 2], &[1.0, -1.0, -1.0, 2.0]);
+/// let mut p = RoutedProblem::from(LocalProblem { w, q: vec![-1.0, 0.0], sets: vec![AdmissibleSet::NonNegative; 2] });
 /// let (mut router, mut r, mut u) = (Router::default(), [0.0; 2], [0.0; 2]);
 /// for k in 1..4 {
-///     p.q[0] = -f64::from(k);
+///     p.problem.q[0] = -f64::from(k);
 ///     assert!(router.solve(&p, &mut r, &mut u).converged());
 ///     assert!((r[0] - 2.0 * f64::from(k)).abs() < 1e-14 && (r[1] - f64::from(k)).abs() < 1e-14);
 /// }
@@ -229,34 +167,36 @@ impl Router {
             self.take(p);
         }
         let n = self.plan.order();
-        let fits = p.q.len() == n && r.len() == n && u.len() == n && p.active.len() == self.plan.blocks();
+        let q = &p.problem.q;
+        let fits = q.len() == n && r.len() == n && u.len() == n && p.active.len() == self.plan.blocks();
         if !fits || !self.plan.valid {
             return REFUSED;
         }
-        let finite = p.q.iter().fold(true, |finite, q| finite & (q.abs() < f64::INFINITY));
+        let finite = q.iter().fold(true, |finite, q| finite & (q.abs() < f64::INFINITY));
         let traits = self.plan.active_traits(p);
         if traits.is_empty() || !finite {
             // one loop: two calls to fill and to copy take longer where rows are few
-            for ((r, u), q) in r.iter_mut().zip(u.iter_mut()).zip(&p.q) {
+            for ((r, u), q) in r.iter_mut().zip(u.iter_mut()).zip(q) {
                 (*r, *u) = (0.0, *q);
             }
             self.route = Route::Nothing;
             return if finite { Report::default() } else { REFUSED };
         }
         self.route = traits.route();
+        let ask = Ask { plan: &self.plan, p, tolerance: self.tolerance };
         if self.general {
-            return cones::general(&self.plan, p, self.tolerance, 8, r, u);
+            return cones::general(ask, 8, r, u);
         }
         if traits.has_cones() {
-            self.cones.solve(&self.plan, p, self.tolerance, self.max_sweeps, &mut self.bounds, r, u)
+            self.cones.solve(ask, self.max_sweeps, &mut self.bounds, r, u)
         } else if n <= small::LARGEST {
-            let report = self.small.solve(&self.plan, p, self.tolerance, &mut self.bounds, r, u);
+            let report = self.small.solve(ask, &mut self.bounds, r, u);
             if self.small.one_row() {
                 self.route = Route::OneRow;
             }
             report
         } else {
-            self.chain.solve(&self.plan, p, self.tolerance, &mut self.bounds, r, u)
+            self.chain.solve(ask, &mut self.bounds, r, u)
         }
     }
 
@@ -268,6 +208,14 @@ impl Router {
         self.chain.forget();
         self.cones.forget();
     }
+}
+
+/// A problem, what its revision fixes, and the bound on its errors.
+#[derive(Clone, Copy)]
+struct Ask<'a> {
+    plan: &'a Plan,
+    p: &'a RoutedProblem,
+    tolerance: f64,
 }
 
 /// What is said of data that cannot be worked with.

@@ -1,9 +1,9 @@
 //! What of a problem stands as long as its revision: bounds per row, scales, and which kinds of blocks there are.
 
-use super::{Delassus, Route, RoutedProblem};
+use super::{Route, RoutedProblem};
 use crate::numerics::admissible::AdmissibleSet;
-use crate::numerics::local::{finite, size, validate_sets};
-use crate::numerics::{ProblemError, Report, Status};
+use crate::numerics::local::{LocalProblem, finite, validate_sets};
+use crate::numerics::{Report, Status};
 
 /// Kinds of blocks, as bits: what a set of blocks holds is the union over its members.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -76,6 +76,7 @@ pub(super) struct Plan {
     pub(super) offsets: Vec<usize>,
     pub(super) sets: Vec<AdmissibleSet>,
     traits: Vec<Traits>,
+    weights: Vec<f64>,
     pub(super) lower: Vec<f64>,
     pub(super) upper: Vec<f64>,
     /// scale D of e_s, per row: the mean of the diagonal of the row's block, or the mean of those where that is not positive
@@ -85,29 +86,6 @@ pub(super) struct Plan {
     pub(super) w_max: Vec<f64>,
     /// square of what reactions on finite bounds push with: data like q
     pushes: f64,
-}
-
-/// Checks what a revision fixes.
-pub(super) fn validate(p: &RoutedProblem) -> Result<(), ProblemError> {
-    let n = p.order();
-    size("offsets", p.offsets.len(), p.sets.len() + 1, "one per block, and the order")?;
-    if let Some(k) = (0..p.sets.len()).find(|&k| p.offsets[k] > p.offsets[k + 1] || k == 0 && p.offsets[0] != 0) {
-        let what = format!("offset {k}");
-        return Err(ProblemError::OutOfRange { what, found: p.offsets[k] as f64, needed: "offsets start at 0 and do not fall" });
-    }
-    match &p.w {
-        Delassus::Dense(values) => size("W", values.len(), n * n, "the square of the last offset")?,
-        Delassus::Sparse(w) => {
-            size("W", w.order(), n, "the last offset")?;
-            size("the block rows of W", w.block_count(), p.sets.len(), "one per block")?;
-            if let Some(k) = w.offsets().iter().zip(&p.offsets).position(|(a, b)| a != b) {
-                let what = format!("offset {k} of W");
-                return Err(ProblemError::OutOfRange { what, found: w.offsets()[k] as f64, needed: "W is cut like the problem" });
-            }
-        }
-    }
-    finite("W", p.w.values())?;
-    validate_sets(&p.sets, &p.offsets)
 }
 
 impl Plan {
@@ -123,17 +101,18 @@ impl Plan {
 
     #[inline]
     pub(super) fn is_of(&self, p: &RoutedProblem) -> bool {
-        self.known && self.revision == p.revision && self.sets.len() == p.sets.len() && self.order() == p.order()
+        self.known && self.revision == p.revision && self.sets.len() == p.problem.sets.len() && self.order() == p.order()
     }
 
     #[cold]
     pub(super) fn set(&mut self, p: &RoutedProblem) {
-        let n = p.order();
+        let (n, LocalProblem { w, sets, .. }) = (p.order(), &p.problem);
         self.known = true;
         self.revision = p.revision;
-        self.valid = validate(p).is_ok();
-        self.offsets.clone_from(&p.offsets);
-        self.sets.clone_from(&p.sets);
+        self.valid = sets.len() == w.block_count() && finite("W", w.values()).is_ok() && validate_sets(sets, w.offsets()).is_ok();
+        self.offsets.clear();
+        self.offsets.extend_from_slice(w.offsets());
+        self.sets.clone_from(sets);
         for values in [&mut self.lower, &mut self.upper, &mut self.d, &mut self.d_inv, &mut self.w_max] {
             values.clear();
             values.resize(n, 0.0);
@@ -142,49 +121,20 @@ impl Plan {
         if !self.valid {
             return;
         }
-        self.traits.extend((0..p.sets.len()).map(|i| Traits::of(p.sets[i], p.offsets[i + 1] - p.offsets[i])));
-        for i in 0..p.sets.len() {
-            let (lower, upper) = match p.sets[i] {
+        self.traits.extend(sets.iter().enumerate().map(|(i, set)| Traits::of(*set, w.rows(i))));
+        p.problem.weigh(&mut self.weights);
+        for (i, (set, &d)) in sets.iter().zip(&self.weights).enumerate() {
+            let (lower, upper) = match *set {
                 AdmissibleSet::Free => (f64::NEG_INFINITY, f64::INFINITY),
                 AdmissibleSet::Interval { lower, upper } => (lower, upper),
                 _ => (0.0, f64::INFINITY),
             };
-            self.lower[p.offsets[i]..p.offsets[i + 1]].fill(lower);
-            self.upper[p.offsets[i]..p.offsets[i + 1]].fill(upper);
-        }
-        self.scale(p);
-    }
-
-    /// `d`, `d_inv` and `w_max`.
-    fn scale(&mut self, p: &RoutedProblem) {
-        let (n, blocks) = (p.order(), p.sets.len());
-        let (mut sum, mut count) = (0.0, 0usize);
-        for i in 0..blocks {
-            let (first, end) = (p.offsets[i], p.offsets[i + 1]);
-            let rows = end - first;
-            let diagonal: f64 = match &p.w {
-                Delassus::Dense(w) => (first..end).map(|k| w[k * n + k]).sum(),
-                Delassus::Sparse(w) => w.block(i, i).map_or(0.0, |b| b.iter().step_by(rows + 1).sum()),
-            };
-            let mean = diagonal / rows.max(1) as f64;
-            if mean > 0.0 {
-                (sum, count) = (sum + mean, count + 1);
+            for (values, x) in [(&mut self.lower, lower), (&mut self.upper, upper), (&mut self.d, d), (&mut self.d_inv, 1.0 / d)] {
+                values[w.range(i)].fill(x);
             }
-            self.d[first..end].fill(mean);
-        }
-        let typical = if count > 0 { sum / count as f64 } else { 1.0 };
-        self.d.iter_mut().filter(|d| **d <= 0.0).for_each(|d| *d = typical);
-        self.d_inv.iter_mut().zip(&self.d).for_each(|(inverse, d)| *inverse = 1.0 / d);
-        let largest = |values: &[f64]| values.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-        match &p.w {
-            Delassus::Dense(w) => self.w_max.iter_mut().zip(w.chunks_exact(n.max(1))).for_each(|(m, row)| *m = largest(row)),
-            Delassus::Sparse(w) => {
-                for i in 0..blocks {
-                    for (j, block) in w.row(i) {
-                        for (m, row) in self.w_max[w.range(i)].iter_mut().zip(block.chunks_exact(w.rows(j).max(1))) {
-                            *m = m.max(largest(row));
-                        }
-                    }
+            for (j, block) in w.row(i) {
+                for (m, row) in self.w_max[w.range(i)].iter_mut().zip(block.chunks_exact(w.rows(j).max(1))) {
+                    *m = row.iter().fold(*m, |m, x| m.max(x.abs()));
                 }
             }
         }

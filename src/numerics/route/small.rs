@@ -11,7 +11,7 @@
 use super::bounds::Fallback;
 use super::columns::{add_product, invert};
 use super::plan::{Plan, Sums};
-use super::{Delassus, RoutedProblem};
+use super::{Ask, RoutedProblem};
 use crate::algebra::dense::cholesky;
 use crate::numerics::{Report, Status};
 
@@ -101,21 +101,11 @@ impl Bases {
         self.n = n;
         self.w.clear();
         self.w.resize(n * n, 0.0);
-        match &p.w {
-            Delassus::Dense(values) => {
-                for (i, row) in values.chunks_exact(n).enumerate() {
-                    row.iter().enumerate().for_each(|(j, x)| self.w[j * n + i] = *x);
-                }
-            }
-            Delassus::Sparse(w) => {
-                for i in 0..w.block_count() {
-                    for (j, block) in w.row(i) {
-                        let columns = w.range(j);
-                        for (k, x) in block.iter().enumerate() {
-                            let (row, column) = (w.range(i).start + k / columns.len(), columns.start + k % columns.len());
-                            self.w[column * n + row] = *x;
-                        }
-                    }
+        for i in 0..p.problem.w.block_count() {
+            for (j, block) in p.problem.w.row(i) {
+                let (rows, columns) = (p.problem.w.range(i), p.problem.w.range(j));
+                for (row, x) in rows.zip(block.chunks_exact(columns.len())) {
+                    columns.clone().zip(x).for_each(|(column, x)| self.w[column * n + row] = *x);
                 }
             }
         }
@@ -143,15 +133,8 @@ impl Bases {
 
     /// Improves r and sets u; every active block has bounds.
     #[inline(never)]
-    pub(super) fn solve(
-        &mut self,
-        plan: &Plan,
-        p: &RoutedProblem,
-        tolerance: f64,
-        bounds: &mut Fallback,
-        r: &mut [f64],
-        u: &mut [f64],
-    ) -> Report {
+    pub(super) fn solve(&mut self, ask: Ask, bounds: &mut Fallback, r: &mut [f64], u: &mut [f64]) -> Report {
+        let Ask { plan, p, tolerance } = ask;
         if self.n != p.order() {
             self.take(p);
         }
@@ -160,12 +143,12 @@ impl Bases {
         if self.one_row {
             let i = active.trailing_zeros() as usize;
             if self.inverse[i] > 0.0 {
-                return self.one(plan, &p.q, tolerance, i, r, u);
+                return self.one(plan, &p.problem.q, tolerance, i, r, u);
             }
         }
         if !self.definite {
-            if self.guess_stands(plan, p, tolerance, active, r, u) {
-                let report = self.report(plan, active, &p.q, r, u, tolerance);
+            if self.guess_stands(ask, active, r, u) {
+                let report = self.report(plan, active, &p.problem.q, r, u, tolerance);
                 if report.converged() {
                     return report;
                 }
@@ -176,14 +159,14 @@ impl Bases {
         let mut factorisations = 0;
         let start = match self.last {
             Some(last) if self.keys[last].active == active => Some(last),
-            _ => self.start(plan, active, &p.q, r, &mut factorisations),
+            _ => self.start(plan, active, &p.problem.q, r, &mut factorisations),
         };
         if let Some(last) = start
-            && let Some(report) = self.pivot(plan, p, tolerance, last, r, u, &mut factorisations)
+            && let Some(report) = self.pivot(ask, last, r, u, &mut factorisations)
         {
             return report;
         }
-        self.give_up(plan, p, tolerance, active, bounds, r, u, factorisations)
+        self.give_up(ask, active, bounds, r, u, factorisations)
     }
 
     /// One row alone: `r = P(−q / w)`.
@@ -227,16 +210,17 @@ impl Bases {
     }
 
     /// True when the guess, put inside its bounds, is a solution.
-    fn guess_stands(&self, plan: &Plan, p: &RoutedProblem, tolerance: f64, active: u64, r: &mut [f64], u: &mut [f64]) -> bool {
+    fn guess_stands(&self, ask: Ask, active: u64, r: &mut [f64], u: &mut [f64]) -> bool {
+        let Ask { plan, p, tolerance } = ask;
         let mut largest = 0.0f64;
         for (i, r) in r.iter_mut().enumerate() {
             let here = active >> i & 1 != 0 && r.is_finite();
             *r = if here { plan.project(i, *r) } else { 0.0 };
             largest = largest.max(r.abs());
         }
-        self.velocity(&p.q, r, u);
+        self.velocity(&p.problem.q, r, u);
         (0..self.n).filter(|i| active >> i & 1 != 0).all(|i| {
-            let slack = tolerance * (p.q[i].abs() + plan.w_max[i] * largest);
+            let slack = tolerance * (p.problem.q[i].abs() + plan.w_max[i] * largest);
             (u[i] <= slack || r[i] <= plan.lower[i]) && (u[i] >= -slack || r[i] >= plan.upper[i])
         })
     }
@@ -401,30 +385,24 @@ impl Bases {
 
     /// Goes from basis to basis until no row is wrong.
     #[inline(never)]
-    fn pivot(
-        &mut self,
-        plan: &Plan,
-        p: &RoutedProblem,
-        tolerance: f64,
-        first: usize,
-        r: &mut [f64],
-        u: &mut [f64],
-        factorisations: &mut usize,
-    ) -> Option<Report> {
+    fn pivot(&mut self, ask: Ask, first: usize, r: &mut [f64], u: &mut [f64], factorisations: &mut usize) -> Option<Report> {
+        let Ask { plan, p, tolerance } = ask;
         let mut k = first;
         let (mut fewest, mut patience) = (u32::MAX, ALL);
         for iteration in 0..ALL + SINGLE {
-            self.answer(k, &p.q, r, u);
-            let mut v = self.judge(plan, k, tolerance, &p.q, r, u);
+            self.answer(k, &p.problem.q, r, u);
+            let mut v = self.judge(plan, k, tolerance, &p.problem.q, r, u);
             if v.wrong == 0 {
                 if v.rough {
-                    self.refine(plan, k, &p.q, r, u);
+                    self.refine(plan, k, &p.problem.q, r, u);
                 } else if v.moved {
-                    self.velocity(&p.q, r, u);
+                    self.velocity(&p.problem.q, r, u);
                 }
                 let exact = v.clean && !v.moved;
-                let report = if exact { Report::default() } else { self.report(plan, self.keys[k].active, &p.q, r, u, tolerance) };
-                if report.converged() && (!(v.rough || v.moved) || self.within_rounding(plan, self.keys[k].active, tolerance, &p.q, r, u)) {
+                let report = if exact { Report::default() } else { self.report(plan, self.keys[k].active, &p.problem.q, r, u, tolerance) };
+                if report.converged()
+                    && (!(v.rough || v.moved) || self.within_rounding(plan, self.keys[k].active, tolerance, &p.problem.q, r, u))
+                {
                     if self.last != Some(k) || iteration > 0 {
                         self.clock += 1;
                         self.used[k] = self.clock;
@@ -455,34 +433,26 @@ impl Bases {
                 None => break,
             }
         }
-        self.try_others(plan, p, tolerance, self.keys[first].active, r, u, *factorisations)
+        self.try_others(ask, self.keys[first].active, r, u, *factorisations)
     }
 
     /// The other bases of these active rows, the latest first.
     #[cold]
-    fn try_others(
-        &mut self,
-        plan: &Plan,
-        p: &RoutedProblem,
-        tolerance: f64,
-        active: u64,
-        r: &mut [f64],
-        u: &mut [f64],
-        factorisations: usize,
-    ) -> Option<Report> {
+    fn try_others(&mut self, ask: Ask, active: u64, r: &mut [f64], u: &mut [f64], factorisations: usize) -> Option<Report> {
+        let Ask { plan, p, tolerance } = ask;
         let mut before = u64::MAX;
         for tried in 0..OTHERS {
             let candidates = (0..self.keys.len()).filter(|&k| self.keys[k].active == active && self.regular[k] && self.used[k] < before);
             let k = candidates.max_by_key(|&k| self.used[k])?;
             before = self.used[k];
-            self.answer(k, &p.q, r, u);
-            let v = self.judge(plan, k, tolerance, &p.q, r, u);
+            self.answer(k, &p.problem.q, r, u);
+            let v = self.judge(plan, k, tolerance, &p.problem.q, r, u);
             if v.wrong != 0 {
                 continue;
             }
-            self.refine(plan, k, &p.q, r, u);
-            let report = self.report(plan, active, &p.q, r, u, tolerance);
-            if report.converged() && self.within_rounding(plan, active, tolerance, &p.q, r, u) {
+            self.refine(plan, k, &p.problem.q, r, u);
+            let report = self.report(plan, active, &p.problem.q, r, u, tolerance);
+            if report.converged() && self.within_rounding(plan, active, tolerance, &p.problem.q, r, u) {
                 self.clock += 1;
                 self.used[k] = self.clock;
                 self.last = Some(k);
@@ -519,26 +489,17 @@ impl Bases {
 
     /// No basis found: the general solver of bounds, whose basis is kept.
     #[cold]
-    fn give_up(
-        &mut self,
-        plan: &Plan,
-        p: &RoutedProblem,
-        tolerance: f64,
-        active: u64,
-        bounds: &mut Fallback,
-        r: &mut [f64],
-        u: &mut [f64],
-        mut factorisations: usize,
-    ) -> Report {
+    fn give_up(&mut self, ask: Ask, active: u64, bounds: &mut Fallback, r: &mut [f64], u: &mut [f64], mut factorisations: usize) -> Report {
+        let Ask { plan, p, tolerance } = ask;
         if !self.definite {
             r.copy_from_slice(&self.guess);
         }
         plan.admit(p, r);
         let mut attempt = |r: &mut [f64], u: &mut [f64]| {
-            let status = bounds.solve(plan, p, tolerance, r);
+            let status = bounds.solve(ask, r);
             plan.admit(p, r);
-            self.velocity(&p.q, r, u);
-            (status, self.report(plan, active, &p.q, r, u, tolerance))
+            self.velocity(&p.problem.q, r, u);
+            (status, self.report(plan, active, &p.problem.q, r, u, tolerance))
         };
         let (mut status, mut report) = attempt(r, u);
         if status == Status::Converged && !report.converged() {

@@ -13,7 +13,7 @@ use crate::numerics::global::{admm::IN_BODY_SPACE, auto::GlobalAuto, proximal::B
 use crate::numerics::local::admm::Admm;
 use crate::numerics::local::auto::Auto;
 use crate::numerics::local::equations::Function;
-use crate::numerics::local::fixed_point::{AclmFixedPoint, DeSaxceFixedPoint, TrescaFixedPoint};
+use crate::numerics::local::fixed_point::{DE_SAXCE, FixedPoint, Frozen};
 use crate::numerics::local::interior_point::InteriorPoint;
 use crate::numerics::local::newton::SemismoothNewton;
 use crate::numerics::local::nsgs::Nsgs;
@@ -218,9 +218,11 @@ pub fn all() -> &'static [Entry] {
             [Local, Global] => friction Projection { max_iterations, scheme: Scheme::Hyperplane };
             Vi => Projection { max_iterations }; Operator => Projection { max_iterations }
         ),
-        entry!("de_saxce", "fixed point on the De Saxcé shift", [Local, Global] => friction DeSaxceFixedPoint { max_outer }),
-        entry!("tresca", "fixed point on the friction bound, a convex problem each", [Local, Global] => friction TrescaFixedPoint { max_outer }),
-        entry!("aclm", "fixed point on the shift, a second-order cone problem each", [Local, Global] => friction AclmFixedPoint { max_outer }),
+        entry!("de_saxce", "fixed point on the De Saxcé shift", [Local, Global] => friction FixedPoint {
+            max_outer, max_outer: DE_SAXCE.max_outer, max_inner: DE_SAXCE.max_inner, inner_share: DE_SAXCE.inner_share
+        }),
+        entry!("tresca", "fixed point on the friction bound, a convex problem each", [Local, Global] => friction FixedPoint { max_outer, frozen: Frozen::Bound }),
+        entry!("aclm", "fixed point on the shift, a second-order cone problem each", [Local, Global] => friction FixedPoint { max_outer }),
         entry!(
             "lemke",
             "complementary pivoting along a path: P0, copositive-plus and most other matrices",

@@ -22,45 +22,24 @@ fn answer(solution: Solution, report: Report) -> Answer {
     Answer { solution, report, ..Answer::default() }
 }
 
-/// Times a solver is asked again, more strictly, where the error of the reduced problem is met and the global one, over smaller
-/// terms, is not.
-const ASKED_AGAIN: usize = 3;
-
 /// A [`LocalSolver`], which solves global problems after reduction.
 pub(super) fn friction<S: LocalSolver>(problem: Stated, ask: &Settings, watch: &mut Watch, solver: impl Fn(f64) -> S) -> Solved {
-    let mut s = start(problem, ask);
-    let p = match problem {
-        Stated::Local(p) => {
-            let report = solver(ask.tolerance).solve_watched(p, &mut s.r, &mut s.u, watch);
-            return Ok(proved(problem, s, report, watch));
-        }
-        Stated::Global(p) => p,
-        _ => return Err(unclaimed(problem)),
-    };
-    reduces(p, ask)?;
-    let mut tolerance = ask.tolerance;
-    let mut report = Report::default();
-    for round in 0..=ASKED_AGAIN {
-        let found = Reduced(solver(tolerance)).solve_watched(p, &mut s.r, &mut s.v, &mut s.u, watch)?;
-        let (iterations, factorisations) = (report.iterations + found.iterations, report.factorisations + found.factorisations);
-        report = Report { iterations, factorisations, ..found };
-        let error = ask.measure.of(&report.errors());
-        if !report.converged() || error <= ask.tolerance {
-            break;
-        }
-        if round == ASKED_AGAIN {
-            report.status = Status::Stalled;
-        }
-        tolerance *= 0.5 * ask.tolerance / error;
+    if let Stated::Local(p) = problem {
+        let mut s = start(problem, ask);
+        let report = solver(ask.tolerance).solve_watched(p, &mut s.r, &mut s.u, watch);
+        return Ok(proved(problem, s, report, watch));
     }
-    Ok(proved(problem, s, report, watch))
+    if let Stated::Global(p) = problem {
+        reduces(p, ask)?;
+    }
+    global(problem, ask, watch, Reduced { tolerance: ask.tolerance, measure: ask.measure, solver })
 }
 
 /// A [`GlobalSolver`].
-pub(super) fn global<S: GlobalSolver>(problem: Stated, ask: &Settings, watch: &mut Watch, solver: S) -> Solved {
+pub(super) fn global(problem: Stated, ask: &Settings, watch: &mut Watch, solver: impl GlobalSolver) -> Solved {
     let mut s = start(problem, ask);
     let Stated::Global(p) = problem else { return Err(unclaimed(problem)) };
-    let report = solver.solve_watched(p, &mut s.r, &mut s.v, &mut s.u, watch)?;
+    let report = solver.solve_watched(p, [&mut s.r, &mut s.v, &mut s.u], watch)?;
     Ok(proved(problem, s, report, watch))
 }
 

@@ -7,7 +7,7 @@ use crate::numerics::global::{auto::GlobalAuto, proximal::BodyNewton};
 use crate::numerics::local::admm::Admm;
 use crate::numerics::local::auto::Auto;
 use crate::numerics::local::equations::Function;
-use crate::numerics::local::fixed_point::{AclmFixedPoint, DeSaxceFixedPoint, TrescaFixedPoint};
+use crate::numerics::local::fixed_point::FixedPoint;
 use crate::numerics::local::interior_point::InteriorPoint;
 use crate::numerics::local::newton::{LineSearch, SemismoothNewton};
 use crate::numerics::local::nsgs::{Acceleration, Nsgs, Order};
@@ -172,9 +172,7 @@ tuned! {
     Admm { max_iterations, rho in 1e-9..1e9, relaxation in 0.01..1.99, window in 0.0..12.0, max_changes, patience }
     SemismoothNewton { max_iterations, function, line_search, regularisation in 0.0..1e6, restarts }
     InteriorPoint { max_iterations, step_share in 0.01..0.9999 }
-    DeSaxceFixedPoint { max_outer, inner_steps in 1.0..1e9 }
-    TrescaFixedPoint { max_outer, max_inner, inner_share in 1e-6..0.99 }
-    AclmFixedPoint { max_outer, max_inner, inner_share in 1e-6..0.99 }
+    FixedPoint { max_outer, max_inner, inner_share in 0.0..0.99 }
     GlobalAuto { max_rounds, redundancy in 0.0..1e9, max_w }
     BodyNewton { max_iterations, penalty in 1e-9..1e9 }
     Pivoting { max_bases }
