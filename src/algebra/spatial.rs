@@ -102,21 +102,6 @@ pub fn rotate_exp(q: DQuat, theta: DVec3) -> DQuat {
     (q * DQuat::from_xyzw(v.x, v.y, v.z, libm::cos(0.5 * angle))).normalize()
 }
 
-/// The rotation vector of the turn from one orientation to another, of all that lead there the one nearest to `guess` (rad, body axes).
-pub(crate) fn turn_between(from: DQuat, to: DQuat, guess: DVec3) -> DVec3 {
-    let q = from.conjugate() * to;
-    let v = DVec3::new(q.x, q.y, q.z);
-    let sine = v.length();
-    if sine < 1e-12 {
-        // none, or whole ones
-        let turns = (guess.length() / std::f64::consts::TAU).round();
-        return if turns == 0.0 { DVec3::ZERO } else { guess.normalize() * turns * std::f64::consts::TAU };
-    }
-    let (axis, angle) = (v / sine, 2.0 * libm::atan2(sine, q.w));
-    let turns = ((guess.dot(axis) - angle) / std::f64::consts::TAU).round();
-    axis * (angle + turns * std::f64::consts::TAU)
-}
-
 /// Turns `q` by the Cayley map of `theta` (rad, body frame): the angle is `2 atan(‖θ‖/2)`.
 ///
 /// With the midpoint rule for `I ω̇ + ω × I ω = m` this update conserves the angular momentum
@@ -145,15 +130,6 @@ pub fn skew(a: DVec3) -> DMat3 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn turns_keep_their_whole_turns() {
-        for theta in [DVec3::ZERO, DVec3::new(0.3, -0.1, 2.0), DVec3::new(5.0, 1.0, -7.0), DVec3::Z * 20.0] {
-            let from = rotate_exp(DQuat::IDENTITY, DVec3::new(1.0, 0.4, 0.2));
-            let found = turn_between(from, rotate_exp(from, theta), theta * 1.01);
-            assert!((found - theta).length() < 1e-9, "{found} instead of {theta}");
-        }
-    }
 
     #[test]
     fn tangents_complete_a_right_handed_orthonormal_frame() {

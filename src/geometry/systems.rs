@@ -331,13 +331,13 @@ fn touch(p: &ContactPoint) -> Touch {
 fn moving<'a>(c: &'a Cached, body: &Body, scheme: &Scheme) -> Moving<'a> {
     let fall = if body.inertia.is_some() { scheme.gravity * scheme.time_step } else { DVec3::ZERO };
     let round = matches!(c.collider.shape, Shape::Ball { .. }) && c.collider.offset.position == DVec3::ZERO;
-    let swing = if round || !c.radius.is_finite() { 0.0 } else { body.spin.length() * c.radius };
+    let swing = if round || !c.radius.is_finite() { 0.0 } else { body.velocity.angular.length() * c.radius };
     Moving {
         shape: &c.collider.shape,
         offset: c.collider.offset,
         pose: body.pose,
         linear: body.velocity.linear + fall,
-        angular: if round { DVec3::ZERO } else { body.spin },
+        angular: if round { DVec3::ZERO } else { body.velocity.angular },
         swing,
         inverse_mass: body.inertia.map_or(0.0, |inertia| 1.0 / inertia.mass),
     }

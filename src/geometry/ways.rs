@@ -9,7 +9,7 @@
 //! Rows are linear, and bodies turn, are thrown, or are led past the one row they have onto something else: whether they end where they
 //! should is seen from the way itself. Unlike [`super::sweep`] nothing is predicted here, so the answer is a fact about the step.
 
-use glam::DVec3;
+use glam::{DQuat, DVec3};
 
 use super::narrow::{ContactPoint, Scratch, contact_points};
 use super::shapes::Shape;
@@ -52,6 +52,21 @@ impl Way<'_> {
         let pose = self.at(s);
         if self.offset == Pose::IDENTITY { pose } else { pose.compose(&self.offset) }
     }
+}
+
+/// The rotation vector of the turn from one orientation to another, of all that lead there the one nearest to `guess` (rad, body axes).
+pub(super) fn turn_between(from: DQuat, to: DQuat, guess: DVec3) -> DVec3 {
+    let q = from.conjugate() * to;
+    let v = DVec3::new(q.x, q.y, q.z);
+    let sine = v.length();
+    if sine < 1e-12 {
+        // none, or whole ones
+        let turns = (guess.length() / std::f64::consts::TAU).round();
+        return if turns == 0.0 { DVec3::ZERO } else { guess.normalize() * turns * std::f64::consts::TAU };
+    }
+    let (axis, angle) = (v / sine, 2.0 * libm::atan2(sine, q.w));
+    let turns = ((guess.dot(axis) - angle) / std::f64::consts::TAU).round();
+    axis * (angle + turns * std::f64::consts::TAU)
 }
 
 /// Least stride in parts of the smaller body, and the longest against a shape of many parts.
@@ -197,5 +212,14 @@ mod tests {
         // its axis is z; after a quarter of a turn about x it is y
         let still = way(&ball, DVec3::NEG_Y * 0.9, DVec3::ZERO, DVec3::ZERO);
         assert!(meet(&[turns(1.0), still]).is_none() && meet(&[turns(3.0), still]).is_some_and(|s| s > 0.4 && s < 0.53));
+    }
+
+    #[test]
+    fn turns_keep_their_whole_turns() {
+        for theta in [DVec3::ZERO, DVec3::new(0.3, -0.1, 2.0), DVec3::new(5.0, 1.0, -7.0), DVec3::Z * 20.0] {
+            let from = rotate_exp(DQuat::IDENTITY, DVec3::new(1.0, 0.4, 0.2));
+            let found = turn_between(from, rotate_exp(from, theta), theta * 1.01);
+            assert!((found - theta).length() < 1e-9, "{found} instead of {theta}");
+        }
     }
 }

@@ -2,13 +2,13 @@
 
 use super::free_rotation::{ONE_STEP, free_rotation, sufficient_step, wobble};
 use super::moreau_jean::{advance, free_gyroscopic, gyroscopic_torque, rigid_mass, theta_velocity, uses_cayley};
-use crate::algebra::spatial::{rotate_exp, turn_between};
+use crate::algebra::spatial::rotate_exp;
 use crate::model::newton_euler::Velocity;
 use crate::model::scheme::{Gyroscopic, Scheme};
 use crate::numerics::mixed::Twist;
 use crate::topology::bodies::{Bodies, Body, Turn};
 use bevy_ecs::prelude::*;
-use glam::{DQuat, DVec3};
+use glam::DVec3;
 
 /// Whether joints make the step nonlinear, and which pass of its inner loop runs.
 ///
@@ -104,23 +104,6 @@ pub fn spin(body: &mut Body, scheme: &Scheme, pass: &Pass) -> Result<(), f64> {
         body.gyroscopic = i * (turn.angular - old) / h - own_torque(body, h);
     }
     Ok(())
-}
-
-/// Angle (rad) from which on the turn of a step is worked out beforehand.
-const FAR: f64 = 0.25;
-
-/// Predicts how bodies that turn far within the step do so, for the search of what they meet: ω does not keep its axis.
-pub fn predict_turns(scheme: Res<Scheme>, mut bodies: ResMut<Bodies>) {
-    let h = scheme.time_step;
-    for body in bodies.rows.iter_mut().filter(|b| b.alive && b.velocity.angular.length_squared() * h * h > FAR * FAR) {
-        if !turns_freely(body) {
-            continue;
-        }
-        // what is too fast is refused later on
-        if let Ok(turn) = free_turn(body, h) {
-            body.spin = turn_between(DQuat::IDENTITY, turn.rotation, h * body.velocity.angular) / h;
-        }
-    }
 }
 
 /// Torque and blow of the step as a mean torque in the axes of its frame.

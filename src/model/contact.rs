@@ -5,6 +5,7 @@ use bevy_ecs::prelude::{Component, Entity, Resource};
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
+use std::cmp::Ordering;
 
 /// Two bodies near each other; body 1 has the lower slot.
 ///
@@ -155,15 +156,19 @@ impl Foresight {
         (self.missed, self.thrown, self.crossed) = (false, false, false);
     }
 
-    /// Adds a point, or states it anew; false for one that locked axes hold.
+    /// Adds a point, or states it anew; false for one that locked axes hold. A point that has wandered is another one, whatever its name:
+    /// where two walls of cylinders cross, it goes from one end to the other at a small turn, and each look would free what the last one held.
     pub fn put(&mut self, row: Foreseen) -> bool {
         let key = |r: &Foreseen| (r.pair.slots, r.touch.feature);
         if self.held.iter().any(|h| key(h) == key(&row) && h.touch.normal.dot(row.touch.normal) > SAME_NORMAL) {
             return false;
         }
-        match self.rows.binary_search_by_key(&key(&row), key) {
-            Ok(at) => self.rows[at] = Foreseen { touch: Touch { reaction: self.rows[at].touch.reaction, ..row.touch }, ..row },
-            Err(at) => self.rows.insert(at, row),
+        let [from, to] = [Ordering::Less, Ordering::Equal].map(|most| self.rows.partition_point(|r| key(r).cmp(&key(&row)) <= most));
+        let way = |at: &usize| self.rows[*at].touch.point1.distance_squared(row.touch.point1);
+        let limit = if row.touch.swept == Swept::No { (SAME_PATCH * row.pair.size).powi(2) } else { f64::INFINITY };
+        match (from..to).filter(|at| way(at) <= limit).min_by(|a, b| way(a).total_cmp(&way(b))) {
+            Some(at) => self.rows[at] = Foreseen { touch: Touch { reaction: self.rows[at].touch.reaction, ..row.touch }, ..row },
+            None => self.rows.insert(to, row),
         }
         true
     }
@@ -176,6 +181,8 @@ impl Foresight {
     }
 }
 
+/// Way, in parts of the smaller body's smallest length, from which on a point of the same name is another.
+const SAME_PATCH: f64 = 0.1;
 /// Cosine of normals that are the same but for rounding.
 const SAME_NORMAL: f64 = 1.0 - 1e-9;
 
@@ -277,6 +284,10 @@ mod tests {
         let mut foresight = Foresight { held: vec![row(1, DVec3::Z)], ..Foresight::default() };
         assert!(!foresight.put(row(1, DVec3::Z)) && foresight.put(row(2, DVec3::Z)) && foresight.put(row(1, DVec3::X)));
         assert_eq!(foresight.of([0, 1]).len(), 2);
+        // stated anew where it is, and added where it has wandered to
+        let placed = |x: f64, gap: f64| Foreseen { pair, touch: Touch { gap, ..touch(2, x, 0.0) }, contact: 0 };
+        assert!(foresight.put(placed(0.01, 0.5)) && foresight.put(placed(0.4, 0.7)) && foresight.put(placed(0.41, 0.8)));
+        assert_eq!(foresight.of([0, 1]).iter().map(|r| r.touch.gap).collect::<Vec<_>>(), [0.0, 0.5, 0.8]);
     }
 
     #[test]

@@ -110,7 +110,7 @@ impl Simulation {
             return true;
         }
         // also what is not a number
-        let far = |w: DVec3| !(h * w.length() <= LITTLE[0]);
+        let far = |w: DVec3| !w.is_finite() || h * w.length() > LITTLE[0];
         let rows = &self.world.resource::<Bodies>().rows;
         let mut turning =
             rows.iter().zip(jointed).filter(|(row, jointed)| (**jointed || row.reacted) && row.alive && row.inertia.is_some());
@@ -120,15 +120,13 @@ impl Simulation {
     fn keep_points(&mut self) {
         let kept = &mut self.kept;
         kept.entities.clear();
-        let mut count = 0;
         let mut manifolds = self.world.query::<(Entity, &Manifold)>();
-        for (entity, manifold) in manifolds.iter(&self.world).filter(|(_, m)| !m.points.is_empty()) {
+        for (k, (entity, manifold)) in manifolds.iter(&self.world).filter(|(_, m)| !m.points.is_empty()).enumerate() {
             kept.entities.push(entity);
-            match kept.manifolds.get_mut(count) {
+            match kept.manifolds.get_mut(k) {
                 Some(place) => place.points.clone_from(&manifold.points),
                 None => kept.manifolds.push(manifold.clone()),
             }
-            count += 1;
         }
     }
 

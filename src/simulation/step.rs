@@ -6,7 +6,7 @@ use crate::cluster::systems::{advance, refresh, store};
 use crate::geometry::ahead_systems::{foresee, stop};
 use crate::geometry::systems::{broad_phase, cache_colliders, narrow_phase};
 use crate::geometry::turned_systems::turn_arms;
-use crate::integrator::systems::{predict_turns, set_frames, wait};
+use crate::integrator::systems::{set_frames, wait};
 use crate::topology::bodies::{Bodies, Body};
 use crate::topology::systems::{gather_bodies, scatter};
 use bevy_ecs::prelude::*;
@@ -80,7 +80,7 @@ impl Schedules {
         systems.add_systems((refresh, advance, store).chain());
         begin.configure_sets((StepSet::Begin, StepSet::BroadPhase, StepSet::NarrowPhase, StepSet::Loads).chain());
         begin.add_systems((
-            (gather_bodies, predict_turns, cache_colliders).chain().in_set(StepSet::Begin),
+            (gather_bodies, cache_colliders).chain().in_set(StepSet::Begin),
             broad_phase.in_set(StepSet::BroadPhase),
             narrow_phase.in_set(StepSet::NarrowPhase),
             apply_loads.in_set(StepSet::Loads),

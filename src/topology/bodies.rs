@@ -67,9 +67,6 @@ pub struct Body {
     pub gyroscopic: DVec3,
     /// Free rotation of the step, where it is worked out in substeps.
     pub turn: Option<Turn>,
-    /// Mean angular velocity of its free rotation through the step (rad/s, body axes), where it turns far; else that at the start. This is
-    /// how it is predicted to turn.
-    pub spin: DVec3,
     /// Whether a reaction acts on it in this step.
     pub reacted: bool,
     /// Part of the step at whose end it waits for the next one, as something is in its way that no row holds.

@@ -43,7 +43,6 @@ pub fn gather_bodies(clock: Res<Clock>, mut bodies: ResMut<Bodies>, mut query: Q
         (row.entity, row.alive) = (Some(entity), true);
         (row.pose, row.velocity) = (pose.0, *velocity);
         (row.new_pose, row.new_velocity, row.frame) = (row.pose, row.velocity, row.pose);
-        row.spin = row.velocity.angular;
         row.inertia = inertia.copied().filter(|_| motion.is_dynamic());
         row.locks = locks.copied().unwrap_or_default();
         row.load = load.copied().unwrap_or_default();

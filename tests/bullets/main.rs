@@ -149,14 +149,14 @@ fn random_bullets_meet_walls_as_they_should() -> Fallible {
 }
 
 /// Others; among them one that waits before a wall where gravity would go on to speed it up, two whose gyroscopic torque turns the
-/// velocities that a rebound meets, and two that pass an edge since their axis of rotation wanders.
+/// velocities that a rebound meets, and one that steps of 5 ms let fall short of an edge.
 #[test]
 fn other_bullets_meet_walls_as_they_should_too() -> Fallible {
     let mut found = fire(0..200)?;
-    for seed in [13_328, 17_279, 12_455, 14_109, 13_641, 14_908] {
+    for seed in [13_328, 17_279, 13_641, 14_908] {
         found.extend(fire(seed..seed + 1)?);
     }
-    assert!(found.is_empty(), "{} of 206 wrong", found.len());
+    assert!(found.is_empty(), "{} of 204 wrong", found.len());
     Ok(())
 }
 

@@ -114,3 +114,21 @@ fn a_drum_on_a_drum_stands_on_the_outline_of_the_overlap() {
     assert_eq!(found.len(), 8);
     assert!(found.iter().all(|p| p.gap.abs() < 1e-15 && (p.normal - DVec3::Z).length() < 1e-15));
 }
+
+#[test]
+fn a_cap_that_leans_meets_with_all_of_it_that_is_within_reach() {
+    let drum = Shape::cylinder(0.3, 0.2).unwrap();
+    let table = block(1.0, 1.0, 0.3);
+    for lean in [0.01, 0.1, 0.3f64] {
+        let rotation = DQuat::from_rotation_y(lean);
+        // its lowest rim point is 1 mm above
+        let height = 0.3 * lean.cos() + 0.2 * lean.sin() + 1e-3;
+        for other in [&drum, &table] {
+            let found = points(&drum, &Pose::new(DVec3::Z * height, rotation), other, &Pose::at(DVec3::NEG_Z * 0.3), 0.2);
+            let lowest = found.iter().map(|p| p.gap).fold(f64::INFINITY, f64::min);
+            let width = found.iter().map(|p| p.point1.x).fold(0.0, f64::max) - found.iter().map(|p| p.point1.x).fold(0.0, f64::min);
+            assert!(found.len() >= 4 && (lowest - 1e-3).abs() < 1e-9, "{lean}, {}: {found:?}", other.kind());
+            assert!(width > 0.2, "{lean}, {}: {width}", other.kind());
+        }
+    }
+}
