@@ -249,7 +249,7 @@ impl Relation {
                 r.h_t.validate("∂h/∂t", m, 1)?;
                 r.d.validate("∂h/∂λ", m, m)
             }
-            Self::Joint(_) | Self::Coordinate(_) if coordinates != 7 * velocities / 6 || velocities % 6 != 0 => {
+            Self::Joint(_) | Self::Coordinate(_) if 6 * coordinates != 7 * velocities => {
                 Err(format!("a joint is between rigid bodies, but its systems have {coordinates} coordinates; each body has seven"))
             }
             Self::Joint(r) => check_frames(&r.frames),

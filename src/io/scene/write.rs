@@ -209,6 +209,37 @@ fn shape(spec: &ShapeSpec) -> String {
     format!("{{ kind = \"{kind}\", {rest} }}")
 }
 
+/// All keys of a joint but its bodies.
+fn joint_text(t: &mut String, spec: &JointSpec) -> std::fmt::Result {
+    let kind = match spec.kind {
+        JointKind::Distance(_) if spec.slack => "rope",
+        JointKind::Distance(_) => "distance",
+        kind => JOINTS.iter().find(|(_, k)| *k == kind).map_or("spherical", |(name, _)| name),
+    };
+    writeln!(t, "kind = \"{kind}\"\nanchor = {}", vector(spec.anchor))?;
+    match spec.kind {
+        JointKind::Spherical | JointKind::Fixed => {}
+        JointKind::Distance(length) => writeln!(t, "anchor2 = {}\nlength = {length:?}", vector(spec.anchor2))?,
+        _ => writeln!(t, "axis = {}", vector(spec.axis))?,
+    }
+    if let Some(across) = spec.across {
+        writeln!(t, "across = {}", vector(across))?;
+    }
+    if let Some([lower, upper]) = spec.limits {
+        writeln!(t, "limits = [{lower:?}, {upper:?}]")?;
+    }
+    if spec.limits.is_some() || spec.slack {
+        writeln!(t, "restitution = {:?}", spec.restitution)?;
+    }
+    if spec.freedom().is_some() {
+        writeln!(t, "friction = {:?}", spec.friction)?;
+    }
+    if let Some(motor) = spec.motor {
+        writeln!(t, "motor = {{ speed = {:?}, limit = {:?} }}", motor.speed, motor.limit)?;
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::model::Study;
@@ -280,35 +311,4 @@ mod tests {
         let scene = Scene::from_toml(text, "t").unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(Scene::from_toml(&scene.to_toml(), "t").unwrap_or_else(|e| panic!("{e}")), scene);
     }
-}
-
-/// All keys of a joint but its bodies.
-fn joint_text(t: &mut String, spec: &JointSpec) -> std::fmt::Result {
-    let kind = match spec.kind {
-        JointKind::Distance(_) if spec.slack => "rope",
-        JointKind::Distance(_) => "distance",
-        kind => JOINTS.iter().find(|(_, k)| *k == kind).map_or("spherical", |(name, _)| name),
-    };
-    writeln!(t, "kind = \"{kind}\"\nanchor = {}", vector(spec.anchor))?;
-    match spec.kind {
-        JointKind::Spherical | JointKind::Fixed => {}
-        JointKind::Distance(length) => writeln!(t, "anchor2 = {}\nlength = {length:?}", vector(spec.anchor2))?,
-        _ => writeln!(t, "axis = {}", vector(spec.axis))?,
-    }
-    if let Some(across) = spec.across {
-        writeln!(t, "across = {}", vector(across))?;
-    }
-    if let Some([lower, upper]) = spec.limits {
-        writeln!(t, "limits = [{lower:?}, {upper:?}]")?;
-    }
-    if spec.limits.is_some() || spec.slack {
-        writeln!(t, "restitution = {:?}", spec.restitution)?;
-    }
-    if spec.freedom().is_some() {
-        writeln!(t, "friction = {:?}", spec.friction)?;
-    }
-    if let Some(motor) = spec.motor {
-        writeln!(t, "motor = {{ speed = {:?}, limit = {:?} }}", motor.speed, motor.limit)?;
-    }
-    Ok(())
 }
