@@ -51,7 +51,8 @@ struct SavedInteraction {
 ///
 /// ```
 /// use drystone::{geometry::Shape, simulation::{Body, Simulation}};
-/// /// let build = || -> Result<_, Box<dyn std::error::Error>> {
+/// use glam::DVec3;
+/// let build = || -> Result<_, Box<dyn std::error::Error>> {
 ///     let mut sim = Simulation::default();
 ///     let floor = sim.spawn_body(Body::new(Shape::half_space(DVec3::Z)?).fixed())?;
 ///     let ball = sim.spawn_body(Body::new(Shape::ball(0.1)?).at(DVec3::Z * 0.2))?;
