@@ -240,7 +240,7 @@ fn a_parallelogram_with_rows_to_spare_swings_as_one_pendulum() -> Fallible {
 fn a_cardan_shaft_turns_unevenly_as_its_formula_says() -> Fallible {
     // tan φ₂ = tan φ₁ / cos β; ω₂ = ω₁ cos β / (1 − sin²β cos²φ₁)
     let beta: f64 = 0.5;
-    let mut sim = space(2e-4, FORECAST, 0.0, 1e-12)?;
+    let mut sim = space(2e-4, FORECAST, G, 1e-10)?;
     let shaft = |at: f64, along: DVec3| -> Fallible<Body> {
         let turn = DQuat::from_rotation_arc(DVec3::Z, along);
         Ok(Body::new(Shape::capsule(0.1, 0.02)?).mass(1.0).at(at * along).turned(turn))
