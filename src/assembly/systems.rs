@@ -8,6 +8,7 @@ use crate::integrator::systems::{Pass, free_momentum, new_state, spin};
 use crate::model::contact::{ContactPair, Foreseen, Foresight, Manifold, Touch, Turned, TurnedArms};
 use crate::model::law::{Impact, beyond_touch, least_impact};
 use crate::model::scheme::{Friction, Scheme, Treatment};
+use crate::numerics::Status;
 use crate::numerics::mixed::{Contact, IMMOBILE, MixedProblem, Twist};
 use crate::numerics::residual::contact_scale;
 use crate::topology::bodies::{Bodies, Body};
@@ -182,7 +183,8 @@ pub fn assemble_contacts(
     pairs: Query<(&ContactPair, &Manifold)>,
 ) {
     let gap_aware = matches!(scheme.treatment, Treatment::GapAware { .. });
-    let tolerance = solver.settings.tolerance;
+    // an overlap that the last steps have left would shake bodies which the next ones solve no better
+    let tolerance = solver.workspace.memory.accuracy(solver.settings.tolerance);
     let noise = (NOISE[0] * tolerance).min(NOISE[1] * tolerance * tolerance);
     let StepProblem { problem, answer, groups, first_contact, last, feedback, rebounds, taken, lively, driven, before, places, .. } =
         &mut *step;
@@ -403,6 +405,8 @@ pub fn solve(scheme: Res<Scheme>, mut step: ResMut<StepProblem>, mut solver: Res
     step.report.iterations += sweeps;
     step.note_lag();
     judge(&mut step);
+    let missed = matches!(step.report.status, Status::Lagged | Status::Stalled | Status::BudgetSpent);
+    workspace.memory.take_in(if missed { step.report.e_s } else { 0.0 });
 }
 
 /// Rounds in which rebounds are cut to the energy that their impacts took; from this one on, islands that still exceed it have none.

@@ -14,6 +14,8 @@ pub struct Memory {
     pub(super) credit: Option<f64>,
     /// For islands of 2ᵏ to 2ᵏ⁺¹ rows each.
     setbacks: Vec<Setback>,
+    /// What steps that do not reach the tolerance have left of late, see [`Memory::accuracy`].
+    left: f64,
 }
 
 /// Failures since the last success, and how many islands still go without tries.
@@ -23,6 +25,10 @@ struct Setback {
     pause: u8,
 }
 
+/// Share of such an error that stands a step later, the least that does, and the largest that counts.
+const FADES: f64 = 0.9;
+const FADED: f64 = 1e-12;
+const WORST: f64 = 1e-3;
 /// Failures in a row before the first pause: a step that was not solved makes the next one harder, one that was makes it easier.
 const PATIENT: u8 = 6;
 /// Failures from which pauses stay as long as they are: what a try costs in vain counts for little then, and a scene that has become
@@ -30,6 +36,17 @@ const PATIENT: u8 = 6;
 const LONGEST: u8 = PATIENT + 3;
 
 impl Memory {
+    /// The error to which steps are solved of late: the tolerance, where they reach it.
+    pub fn accuracy(&self, tolerance: f64) -> f64 {
+        tolerance.max(self.left)
+    }
+
+    /// Takes in the error of a step, 0 for one that was solved.
+    pub fn take_in(&mut self, missed: f64) {
+        let fades = FADES * self.left;
+        self.left = missed.min(WORST).max(if fades < FADED { 0.0 } else { fades });
+    }
+
     fn setback(&mut self, rows: usize) -> &mut Setback {
         let k = rows.max(1).ilog2() as usize;
         if self.setbacks.len() <= k {
