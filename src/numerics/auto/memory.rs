@@ -95,4 +95,19 @@ mod tests {
         memory.succeeded(100);
         assert!(!memory.pauses(100) && !memory.pauses(100));
     }
+
+    #[test]
+    fn what_a_missed_step_has_left_stands_for_a_while_and_then_not_at_all() {
+        let mut memory = Memory::default();
+        memory.take_in(0.0);
+        assert_eq!(memory, Memory::default(), "where steps are solved there is nothing to remember");
+        memory.take_in(1e-5);
+        assert_eq!((memory.accuracy(1e-8), memory.accuracy(1e-3)), (1e-5, 1e-3));
+        memory.take_in(1e-7);
+        assert!(memory.accuracy(1e-8) > 0.8e-5, "the worst of late");
+        (0..200).for_each(|_| memory.take_in(0.0));
+        assert_eq!(memory, Memory::default());
+        memory.take_in(f64::INFINITY);
+        assert_eq!(memory.accuracy(1e-8), WORST);
+    }
 }
