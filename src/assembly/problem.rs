@@ -2,6 +2,7 @@
 
 use super::joints::JointRows;
 use super::locked::{Held, LeftOut};
+use crate::cluster::adopted::SystemsWork;
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::auto::{Auto, Workspace};
 use crate::numerics::impacts::{Ledger, mobile_body, share};
@@ -72,6 +73,8 @@ pub struct StepProblem {
     work: Vec<f64>,
     /// The bodies of each joint, and its work (J).
     joint_work: Vec<([u32; 2], f64)>,
+    /// Energy of adopted systems and the work done on them.
+    pub(crate) systems: SystemsWork,
     /// What gravity adds to a velocity in a step, `h g` (m/s).
     pub weight: DVec3,
     /// Whether a pair of the step has restitution, or friction that knows the velocity before.

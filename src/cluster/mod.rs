@@ -17,6 +17,7 @@
 //! | equality, relay, rows, normal cone | y | rate; y of a compliant relation | impulse (bounds and P are of forces); force |
 //! | complementarity, mixed | y | y at the end of the step | force |
 
+pub(crate) mod adopted;
 mod d1_minus;
 mod first_order;
 mod large;

@@ -173,13 +173,7 @@ impl Implicit {
         self.v0.copy_from_slice(&state.v);
         self.outputs(nodes, links, problem, &state.q, &state.v, t)?;
         self.keep_outputs(links);
-        for (node, x) in nodes.iter().zip(&mut self.nodes) {
-            x.start.fill(0.0);
-            let (q, v) = (&self.q0[node.q0..node.q0 + node.nq], &self.v0[node.v0..node.v0 + node.nv]);
-            if node.theta() < 1.0 && !at_middle(node) {
-                node.add_flow(t, q, v, h * (1.0 - node.theta()), &mut x.start)?;
-            }
-        }
+        self.start_flow(nodes, t, h)?;
         let combined = matches!(self.projection, Projection::Combined { .. });
         for link in links.iter_mut() {
             let i = link.rows.start;
@@ -229,6 +223,25 @@ impl Implicit {
             outcome.active += if link.active { link.len() } else { 0 };
         }
         Ok(outcome)
+    }
+
+    /// Starts a step at t from this state, without links.
+    pub(super) fn start(&mut self, nodes: &[Node], q: &[f64], v: &[f64], t: f64, h: f64) -> Result<(), ClusterError> {
+        self.q0.copy_from_slice(q);
+        self.v0.copy_from_slice(v);
+        self.start_flow(nodes, t, h)
+    }
+
+    /// (1−θ) h F(t, q_k, v_k)
+    fn start_flow(&mut self, nodes: &[Node], t: f64, h: f64) -> Result<(), ClusterError> {
+        for (node, x) in nodes.iter().zip(&mut self.nodes) {
+            x.start.fill(0.0);
+            let (q, v) = (&self.q0[node.q0..node.q0 + node.nq], &self.v0[node.v0..node.v0 + node.nv]);
+            if node.theta() < 1.0 && !at_middle(node) {
+                node.add_flow(t, q, v, h * (1.0 - node.theta()), &mut x.start)?;
+            }
+        }
+        Ok(())
     }
 
     /// The Newton loop over the velocities with the present active links.
@@ -300,7 +313,7 @@ impl Implicit {
     }
 
     /// `q = q_k ⊕ h (θ v + (1−θ) v_k)`
-    fn predict(&mut self, nodes: &[Node], state: &mut State, h: f64) {
+    pub(super) fn predict(&mut self, nodes: &[Node], state: &mut State, h: f64) {
         for (node, x) in nodes.iter().zip(&mut self.nodes) {
             let theta = node.theta();
             let range = node.v0..node.v0 + node.nv;
@@ -312,7 +325,7 @@ impl Implicit {
     }
 
     /// ρ at the iterate.
-    fn momentum(&mut self, nodes: &[Node], state: &State, t1: f64, h: f64) -> Result<(), ClusterError> {
+    pub(super) fn momentum(&mut self, nodes: &[Node], state: &State, t1: f64, h: f64) -> Result<(), ClusterError> {
         for (node, x) in nodes.iter().zip(&mut self.nodes) {
             let n = node.nv;
             let v = &state.v[node.v0..node.v0 + n];
@@ -338,8 +351,20 @@ impl Implicit {
         Ok(())
     }
 
+    /// M of node k as the momentum of the step has it: at its end, or in its middle.
+    pub(super) fn mass_of_step(&self, node: &Node, k: usize, state: &State, t1: f64, h: f64, out: &mut [f64]) -> Result<(), ClusterError> {
+        let places = node.q0..node.q0 + node.nq;
+        let mean = &self.nodes[k].mean;
+        if !at_middle(node) {
+            return node.mass(t1, &state.q[places], mean, out);
+        }
+        let mut middle = buffer(node.nq);
+        node.move_by(&self.q0[places], 0.5 * h, mean, &mut middle);
+        node.mass(t1 - 0.5 * h, &middle, mean, out)
+    }
+
     /// Ŵ at the iterate, with the rows of given velocities replaced.
-    fn factorise(&mut self, nodes: &[Node], state: &mut State, t1: f64, h: f64) -> Result<(), ClusterError> {
+    pub(super) fn factorise(&mut self, nodes: &[Node], state: &mut State, t1: f64, h: f64) -> Result<(), ClusterError> {
         for (node, x) in nodes.iter().zip(&mut self.nodes) {
             let n = node.nv;
             let (q, v) = (&mut state.q[node.q0..node.q0 + node.nq], &mut state.v[node.v0..node.v0 + n]);

@@ -65,9 +65,9 @@ type Known<'a, T> = (Entity, Ref<'a, T>, Ref<'a, Integrator>, Option<&'a Name>);
 
 /// Builds clusters where the world has changed, and takes up states and parameters that others have written.
 pub fn refresh(
-    first: Query<Known<FirstOrder>>,
-    lagrangian: Query<Known<Lagrangian>>,
-    newton_euler: Query<Known<NewtonEuler>>,
+    first: Query<Known<FirstOrder>, Without<OfBodies>>,
+    lagrangian: Query<Known<Lagrangian>, Without<OfBodies>>,
+    newton_euler: Query<Known<NewtonEuler>, Without<OfBodies>>,
     interactions: Query<(Entity, Ref<Interaction>, Option<&Name>), Without<OfBodies>>,
     scheme: Res<Scheme>,
     clock: Res<Clock>,
@@ -280,9 +280,9 @@ impl Clusters {
     /// Takes up states, parameters and multipliers in place; false, and nothing done, where something else has changed.
     fn update(
         &mut self,
-        first: &Query<Known<FirstOrder>>,
-        lagrangian: &Query<Known<Lagrangian>>,
-        newton_euler: &Query<Known<NewtonEuler>>,
+        first: &Query<Known<FirstOrder>, Without<OfBodies>>,
+        lagrangian: &Query<Known<Lagrangian>, Without<OfBodies>>,
+        newton_euler: &Query<Known<NewtonEuler>, Without<OfBodies>>,
         interactions: &Query<(Entity, Ref<Interaction>, Option<&Name>), Without<OfBodies>>,
         t: f64,
     ) -> bool {

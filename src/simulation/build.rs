@@ -4,6 +4,7 @@ use super::body::Body;
 use super::run::{Balance, Event, Simulation, SimulationError};
 use super::step::{Load, Loads, Schedules};
 use super::systems::multiple;
+use crate::assembly::adopted::AdoptedSystems;
 use crate::assembly::problem::{Solver, StepProblem};
 use crate::cluster::NewtonLoop;
 use crate::cluster::systems::{Clusters, Traces};
@@ -11,13 +12,14 @@ use crate::geometry::systems::Proximity;
 use crate::integrator::systems::Pass;
 use crate::model::contact::{Foresight, TurnedArms};
 use crate::model::dynamical_system::Frame;
-use crate::model::interaction::{Interaction, OfBodies};
+use crate::model::interaction::Interaction;
 use crate::model::joint::{JointKind, JointSpec};
 use crate::model::law::ContactLaws;
 use crate::model::newton_euler::{AppliedForce, BodyPose, Velocity};
 use crate::model::scheme::{Clock, Scheme};
 use crate::numerics::auto::Auto;
 use crate::topology::bodies::{Bodies, Slot};
+use crate::topology::islands::Islands;
 use bevy_ecs::prelude::*;
 use glam::DVec3;
 use std::collections::BTreeSet;
@@ -43,6 +45,8 @@ impl Simulation {
         world.init_resource::<Solver>();
         world.init_resource::<Loads>();
         world.init_resource::<Clusters>();
+        world.init_resource::<Islands>();
+        world.init_resource::<AdoptedSystems>();
         world.init_resource::<Traces>();
         world.init_resource::<NewtonLoop>();
         Self {
@@ -163,7 +167,7 @@ impl Simulation {
     /// Removes a body; its joints end with it. False if it is not there.
     pub fn despawn_body(&mut self, body: Entity) -> bool {
         let Some(&Slot(slot)) = self.world.get::<Slot>(body) else { return false };
-        let mut joints = self.world.query_filtered::<(Entity, &Interaction), With<OfBodies>>();
+        let mut joints = self.world.query::<(Entity, &Interaction)>();
         let ended: Vec<Entity> = joints.iter(&self.world).filter(|(_, j)| j.systems.contains(&body)).map(|(e, _)| e).collect();
         for joint in ended {
             self.world.despawn(joint);

@@ -269,6 +269,7 @@ impl Simulation {
         }
         let blows = self.fire_events()?;
         self.act();
+        self.schedules.graph.run(&mut self.world);
         self.choose_step(&blows);
         let mut report = self.move_bodies(&blows)?;
         let h = self.time_step();

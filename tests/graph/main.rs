@@ -1,0 +1,5 @@
+//! One graph: bodies with shapes, Lagrangian systems and relations of the user in one problem.
+
+mod ties;
+
+type Fallible<T = ()> = Result<T, Box<dyn std::error::Error>>;
