@@ -8,6 +8,7 @@
 //! c = β g/h                               joints
 //! c = max(y, 0)/h + β min(y, 0)/h         stops, `0 ≤ ẏ⁺ + c ⟂ r ≥ 0`; e ẏ⁻ where the coordinate gets there within the step and bounces
 //! c = −speed                              motors and friction, r within h times the bounds
+//! c, D of [`Law::spring_row`]             springs and servos
 //! ```
 //!
 //! Rows about angles are multiplied by a length of the lighter body, so that all rows of a joint are velocities (m/s) and one residual can
@@ -115,8 +116,8 @@ fn check(interaction: &Interaction) -> Result<(), String> {
         return Err(format!("it links {bodies} systems; one body (to the world) or two different ones are needed"));
     }
     match (&interaction.relation, &interaction.law) {
-        (Relation::Joint(_), Law::Equality) | (Relation::Coordinate(_), Law::NewtonImpact { .. } | Law::Relay { .. }) => {}
-        _ => return Err("a joint takes the law Equality, its coordinate NewtonImpact or Relay".into()),
+        (Relation::Joint(_), Law::Equality) | (Relation::Coordinate(_), Law::NewtonImpact { .. } | Law::Relay { .. } | Law::Spring { .. }) => {}
+        _ => return Err("a joint takes the law Equality, its coordinate NewtonImpact, Relay or Spring".into()),
     }
     interaction.relation.validate(7 * bodies, 6 * bodies, interaction.z.len())?;
     interaction.law.validate(interaction.relation.rows())
@@ -220,12 +221,24 @@ fn push(
     gap[turns..n].iter_mut().filter(|g| g.abs() <= PLACES).for_each(|g| *g = 0.0);
     let mut b = given;
     let mut set = AdmissibleSet::Free;
+    let mut soft = None;
     let mut kept = [false; MAX_JOINT_ROWS];
     match (&interaction.law, relation) {
         (Law::Relay { lower, upper }, Relation::Coordinate(q)) => {
             set = AdmissibleSet::Interval { lower: h * lower / units[0], upper: h * upper / units[0] };
             given[0] -= units[0] * q.sign * q.speed;
             b[0] = given[0];
+            kept[0] = true;
+        }
+        (Law::Spring { stiffness, damping, limit }, Relation::Coordinate(q)) => {
+            if limit.is_finite() {
+                set = AdmissibleSet::Interval { lower: -h * limit / units[0], upper: h * limit / units[0] };
+            }
+            given[0] -= units[0] * q.sign * q.speed;
+            let rate = before - q.sign * q.speed;
+            let [d, part] = Law::spring_row(*stiffness, *damping, (gap[0], rate), scheme.treatment.theta(), h);
+            b[0] = given[0] + units[0] * part;
+            soft = Some(units[0] * units[0] * d);
             kept[0] = true;
         }
         (Law::NewtonImpact { e }, Relation::Coordinate(_)) => {
@@ -274,6 +287,9 @@ fn push(
     if m > 0 {
         let used = |k: usize| if systems[k] == System::Fixed { &packed[k][..0] } else { &packed[k][..6 * m] };
         problem.push_block(set, systems, [used(0), used(1)], &packed_b[..m]);
+        if let Some(d) = soft {
+            problem.soften(&[d]);
+        }
         if let Some(block) = problem.blocks.last_mut() {
             let approach = b[..n].iter().map(|b| b * b).sum::<f64>().sqrt();
             let own = contact_scale(h, scheme.gravity.length(), approach, f64::INFINITY);
@@ -290,11 +306,11 @@ pub fn store_joints(step: Res<StepProblem>, bodies: Res<Bodies>, slots: Query<&S
         let block = joint.block.and_then(|k| step.problem.blocks.get(k as usize));
         if let Some(block) = block {
             let mut u = [0.0; MAX_JOINT_ROWS];
-            step.problem.block_velocity(block, &step.answer.velocities, &mut u[..block.rows]);
+            step.problem.block_rate(block, &step.answer.velocities, &mut u[..block.rows]);
             let kept = (0..MAX_JOINT_ROWS).filter(|&i| joint.kept[i]);
             for (row, i) in kept.enumerate() {
                 lambda[i] = step.answer.reactions.blocks[block.first + row] * joint.units[i];
-                rates[i] = (u[row] - step.problem.block_b[block.first + row] + joint.given[i]) / joint.units[i];
+                rates[i] = (u[row] + joint.given[i]) / joint.units[i];
             }
         }
         let Ok(mut interaction) = interactions.get_mut(joint.entity) else { continue };

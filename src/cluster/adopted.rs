@@ -404,6 +404,13 @@ impl Adopted {
             }
         }
         close(link, x, scheme, &mut b);
+        if let Law::Spring { stiffness, damping, .. } = link.law {
+            for (i, b) in b.iter_mut().enumerate() {
+                let [d, part] = Law::spring_row(stiffness, damping, (x.y[i], x.y_dot[i]), theta, h);
+                *b += part;
+                x.d[i * (m + 1)] = d;
+            }
+        }
         // what each system gives to the rows: its columns, in world axes for bodies
         let mut jacobians = [buffer(0), buffer(0)];
         let mut systems = [System::Fixed; 2];
@@ -461,8 +468,9 @@ impl Adopted {
                 other => other,
             };
             problem.push_block(set, systems, [&jacobians[0][parts[0].clone()], &jacobians[1][parts[1].clone()]], &b[here.clone()]);
-            if soft {
-                soften(link, problem, &x.d, here.clone(), 1.0 / (h * h * theta), t1)?;
+            if soft || matches!(link.law, Law::Spring { .. }) {
+                let factor = if soft { 1.0 / (h * h * theta) } else { 1.0 };
+                soften(link, problem, &x.d, here.clone(), factor, t1)?;
             }
             let approach = b[here.clone()].iter().fold(0.0, |s: f64, b| s.max(b.abs()));
             let natural = scale[here.clone()].iter().fold(0.0, |s: f64, x| s.max(*x));

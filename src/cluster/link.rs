@@ -92,6 +92,8 @@ impl Link {
                 sets
             }
             Law::Equality | Law::NormalCone { .. } => vec![(AdmissibleSet::Free, m)],
+            Law::Spring { limit, .. } if limit.is_finite() => scalar(AdmissibleSet::Interval { lower: -limit, upper: *limit }, m),
+            Law::Spring { .. } => scalar(AdmissibleSet::Free, m),
             Law::Relay { lower, upper } => scalar(AdmissibleSet::Interval { lower: *lower, upper: *upper }, m),
             Law::Rows(sets) => sets.iter().map(|&set| (set, 1)).collect(),
             Law::CoulombImpact(law) => vec![(AdmissibleSet::Coulomb { mu: law.mu }, m)],

@@ -17,6 +17,7 @@ use super::projection::Positions;
 use super::{ClusterError, NewtonLoop, Outcome, State};
 use crate::algebra::factor::Lu;
 use crate::model::integrator::{Integrator, Projection};
+use crate::model::law::Law;
 
 /// Buffers of one node.
 #[derive(Debug, Default)]
@@ -41,9 +42,13 @@ pub(super) struct LinkValues {
     pub(super) g: Vec<f64>,
     pub(super) d: Vec<f64>,
     pub(super) drift: Vec<f64>,
+    /// constant part of a spring
+    pub(super) shift: Vec<f64>,
     pub(super) lambda: Vec<f64>,
     /// Ŵ⁻¹ Gᵀ, n × m
     pub(super) response: Vec<f64>,
+    /// h
+    pub(super) step: f64,
     /// force per multiplier and output per velocity
     pub(super) scale: [f64; 2],
 }
@@ -100,6 +105,8 @@ impl Implicit {
                 g: vec![0.0; m * n],
                 d: vec![0.0; m * m],
                 drift: vec![0.0; m],
+                shift: vec![0.0; m],
+                step: h,
                 lambda: vec![0.0; m],
                 response: vec![0.0; n * m],
                 scale: match l.level {
@@ -406,13 +413,20 @@ impl Implicit {
             if link.level == Level::Output {
                 link.output(t1, &x.joined, &x.lambda, &mut x.y)?;
             }
+            if let Law::Spring { stiffness, damping, .. } = link.law {
+                let theta = nodes[link.nodes[0]].theta();
+                for (i, k) in link.rows.clone().enumerate() {
+                    let h = x.step;
+                    [x.d[i * (m + 1)], x.shift[i]] = Law::spring_row(stiffness, damping, (self.y[k], self.y_dot[k]), theta, h);
+                }
+            }
             respond(link, nodes, &mut self.nodes, &x.g, &mut x.response);
             for i in 0..m {
                 let row = &x.g[i * n..(i + 1) * n];
                 let rate: f64 = row.iter().zip(&x.joined.v).map(|(g, v)| g * v).sum();
                 let k = link.rows.start + i;
                 problem.routed.problem.q[k] = match link.level {
-                    Level::Rate => rate + x.drift[i] + link.restitution[i] * self.y_dot[k],
+                    Level::Rate => rate + x.drift[i] + link.restitution[i] * self.y_dot[k] + x.shift[i],
                     Level::Output => {
                         // y at the iterate, moved on by what the velocities have changed since: q_i + hθ (v_free − v_i)
                         let moved: f64 = row.iter().zip(moved_by(link, &self.nodes)).map(|(g, dv)| g * dv).sum();

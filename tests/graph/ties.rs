@@ -14,12 +14,12 @@ use drystone::simulation::{Body, Simulation};
 use glam::DVec3;
 
 /// Moreau–Jean with θ and the rule of contacts between systems.
-fn moreau_jean(theta: f64) -> Integrator {
+pub(crate) fn moreau_jean(theta: f64) -> Integrator {
     Integrator::MoreauJean { theta, gamma: 0.5, projection: Projection::None }
 }
 
 /// A world without gravity.
-fn weightless(treatment: Treatment, h: f64) -> Fallible<Simulation> {
+pub(crate) fn weightless(treatment: Treatment, h: f64) -> Fallible<Simulation> {
     Ok(Simulation::new(Scheme { time_step: h, treatment, gravity: DVec3::ZERO, ..Scheme::default() })?)
 }
 

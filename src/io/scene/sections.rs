@@ -16,7 +16,7 @@ use super::motion::samples;
 use super::resources::Resources;
 use super::units::{Quantity, short};
 use crate::geometry::shapes::UNBOUNDED;
-use crate::model::joint::{Freedom, JointKind, JointSpec, Motor};
+use crate::model::joint::{Freedom, JointKind, JointSpec, Motor, Spring};
 use crate::model::law::Impact;
 use crate::numerics::admissible::MU_MAX;
 use crate::simulation::AutoStep;
@@ -205,6 +205,17 @@ pub(super) const JOINTS: [(&str, JointKind); 9] = [
     ("rope", JointKind::Distance(1.0)),
 ];
 
+/// Stiffness and damping of a spring or servo.
+fn spring(f: &mut Fields<'_>, freedom: Freedom) -> Result<Spring, SceneError> {
+    let [stiffness, damping] = match freedom {
+        Freedom::Angle => [Quantity::TorsionStiffness, Quantity::TorsionDamping],
+        _ => [Quantity::Stiffness, Quantity::Damping],
+    };
+    let stiffness = f.or("stiffness", 0.0, |x| x.non_negative(stiffness))?;
+    let damping = f.or("damping", 0.0, |x| x.non_negative(damping))?;
+    Ok(Spring { stiffness, damping, ..Spring::default() })
+}
+
 fn joint(field: &Field<'_>, scene: &Scene, names: &Names) -> Result<Joint, SceneError> {
     let mut f = field.fields()?;
     let name = f.or("name", format!("joint{}", scene.joints.len()), |n| bodies::name(&n))?;
@@ -242,6 +253,28 @@ fn joint(field: &Field<'_>, scene: &Scene, names: &Names) -> Result<Joint, Scene
             let motor = Motor { speed: m.required("speed")?.number(speed)?, limit: m.required("limit")?.non_negative(effort)? };
             m.finish()?;
             Ok(motor)
+        })?;
+        spec.servo = f.maybe("servo", |s| {
+            let mut s = s.fields()?;
+            let (rest, limit) = (s.required("position")?.number(way)?, s.required("limit")?.positive(effort)?);
+            let servo = Spring { rest, limit, ..spring(&mut s, freedom)? };
+            s.finish()?;
+            Ok(servo)
+        })?;
+        spec.spring = f.maybe("spring", |s| {
+            let mut s = s.fields()?;
+            let rest = s.or("rest", 0.0, |r| r.number(way))?;
+            let spring = Spring { rest, ..spring(&mut s, freedom)? };
+            s.finish()?;
+            Ok(spring)
+        })?;
+    }
+    if let (JointKind::Distance(_), false) = (kind, spec.slack) {
+        spec.spring = f.maybe("spring", |s| {
+            let mut s = s.fields()?;
+            let spring = spring(&mut s, Freedom::Distance)?;
+            s.finish()?;
+            Ok(spring)
         })?;
     }
     if spec.limits.is_some() || spec.slack {

@@ -234,6 +234,15 @@ fn joint_text(t: &mut String, spec: &JointSpec) -> std::fmt::Result {
     if spec.freedom().is_some() {
         writeln!(t, "friction = {:?}", spec.friction)?;
     }
+    let elastic = |s: &crate::model::joint::Spring| format!("stiffness = {:?}, damping = {:?}", s.stiffness, s.damping);
+    match (&spec.spring, spec.kind) {
+        (Some(s), JointKind::Distance(_)) => writeln!(t, "spring = {{ {} }}", elastic(s))?,
+        (Some(s), _) => writeln!(t, "spring = {{ {}, rest = {:?} }}", elastic(s), s.rest)?,
+        (None, _) => {}
+    }
+    if let Some(servo) = spec.servo {
+        writeln!(t, "servo = {{ position = {:?}, {}, limit = {:?} }}", servo.rest, elastic(&servo), servo.limit)?;
+    }
     if let Some(motor) = spec.motor {
         writeln!(t, "motor = {{ speed = {:?}, limit = {:?} }}", motor.speed, motor.limit)?;
     }

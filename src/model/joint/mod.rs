@@ -14,7 +14,7 @@
 use crate::algebra::spatial::Pose;
 use glam::{DMat3, DQuat, DVec3};
 use serde::{Deserialize, Serialize};
-pub use spec::{JointSpec, Motor};
+pub use spec::{JointSpec, Motor, Spring};
 
 mod spec;
 
