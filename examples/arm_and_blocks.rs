@@ -133,7 +133,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let place = |k: usize| sim.world().get::<BodyPose>(shown[k]).map(|p| p.0.position).ok_or("the block lives");
     let (below, top) = (place(2)?, place(3)?);
-    println!("the top block lies {:.2} m further at a height of {:.2} m, the one below it moved by {:.3} m", top.x - 0.6, top.z, below.x - 0.6);
+    println!(
+        "the top block lies {:.2} m further at a height of {:.2} m, the one below it moved by {:.3} m",
+        top.x - 0.6,
+        top.z,
+        below.x - 0.6
+    );
     println!("the wrist gave at most {hardest:.0} N and opened by {widest:.1e} m");
     println!("{:.1e} of the energy that moved is not accounted for", sim.balance().error());
     assert_eq!(unconverged, 0);

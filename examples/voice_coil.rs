@@ -120,7 +120,11 @@ fn run(h: f64, end: f64, files: Option<(&str, &str)>) -> Result<Exchange, Box<dy
         println!("picture: {picture}, plot: {chart}");
         let swing = rows.iter().rev().take(1000).fold([f64::MAX, f64::MIN], |[a, b], r| [a.min(r[2]), b.max(r[2])]);
         assert!(highest > 0.065 && rows.last().is_some_and(|r| r[3] < 0.12), "the balls fly, and stay: {highest} m");
-        println!("in the last half second the tray swings from {:.2} to {:.2} mm, balls fly to {highest:.3} m", 1e3 * swing[0], 1e3 * swing[1]);
+        println!(
+            "in the last half second the tray swings from {:.2} to {:.2} mm, balls fly to {highest:.3} m",
+            1e3 * swing[0],
+            1e3 * swing[1]
+        );
     }
     Ok(exchange)
 }

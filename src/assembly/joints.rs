@@ -17,6 +17,7 @@
 use super::adopted::{AdoptedSystems, birth, called, is_joint};
 use super::locked::{LeftOut, independent_rows};
 use super::problem::StepProblem;
+use super::systems::SUM;
 use crate::algebra::spatial::Pose;
 use crate::integrator::systems::Pass;
 use crate::model::interaction::{Interaction, OfBodies};
@@ -25,7 +26,7 @@ use crate::model::law::{Law, least_impact};
 use crate::model::relation::Relation;
 use crate::model::scheme::{Clock, Scheme, Treatment};
 use crate::numerics::admissible::AdmissibleSet;
-use crate::numerics::mixed::{IMMOBILE, MixedProblem, System};
+use crate::numerics::mixed::{IMMOBILE, MixedProblem, System, Twist};
 use crate::numerics::residual::contact_scale;
 use crate::topology::bodies::{Bodies, Body, Slot};
 use bevy_ecs::name::Name;
@@ -61,7 +62,7 @@ pub fn assemble_blocks(
     mut step: ResMut<StepProblem>,
     interactions: Query<(Entity, &Interaction, Option<&Name>), With<OfBodies>>,
 ) {
-    let StepProblem { problem, answer, joints, left_out, carried, error, .. } = &mut *step;
+    let StepProblem { problem, answer, before, joints, left_out, carried, error, .. } = &mut *step;
     let AdoptedSystems { adopted, error: not_adopted } = &mut *adopted;
     left_out.clear();
     carried.clear();
@@ -106,7 +107,18 @@ pub fn assemble_blocks(
         rows.block = (problem.blocks.len() > before).then_some(before as u32);
         joints.push(rows);
     }
+    if scheme.gravity == DVec3::ZERO {
+        scale_the_still(problem, &before.rigid);
+    }
     *error = refused.or(problem.prepare().err().map(|e| e.to_string()));
+}
+
+/// Without gravity, rows between bodies that stand still know no speed: what is rounding there is judged by the fastest body.
+fn scale_the_still(problem: &mut MixedProblem, before: &[Twist]) {
+    let fastest = before.iter().map(|t| t.linear.abs().max_element()).fold(0.0, f64::max);
+    let own = SUM * fastest;
+    problem.contacts.iter_mut().filter(|c| c.scale == 0.0).for_each(|c| c.scale = own);
+    problem.blocks.iter_mut().filter(|b| b.scale == 0.0).for_each(|b| b.scale = own);
 }
 
 /// What rigid bodies can have between them; the error says what was found and what would do.
@@ -116,7 +128,8 @@ fn check(interaction: &Interaction) -> Result<(), String> {
         return Err(format!("it links {bodies} systems; one body (to the world) or two different ones are needed"));
     }
     match (&interaction.relation, &interaction.law) {
-        (Relation::Joint(_), Law::Equality) | (Relation::Coordinate(_), Law::NewtonImpact { .. } | Law::Relay { .. } | Law::Spring { .. }) => {}
+        (Relation::Joint(_), Law::Equality)
+        | (Relation::Coordinate(_), Law::NewtonImpact { .. } | Law::Relay { .. } | Law::Spring { .. }) => {}
         _ => return Err("a joint takes the law Equality, its coordinate NewtonImpact, Relay or Spring".into()),
     }
     interaction.relation.validate(7 * bodies, 6 * bodies, interaction.z.len())?;
@@ -293,7 +306,7 @@ fn push(
         if let Some(block) = problem.blocks.last_mut() {
             let approach = b[..n].iter().map(|b| b * b).sum::<f64>().sqrt();
             let own = contact_scale(h, scheme.gravity.length(), approach, f64::INFINITY);
-            block.scale = own.max(super::systems::SUM * fastest);
+            block.scale = own.max(SUM * fastest);
         }
     }
     JointRows { entity, block: None, kept, units, given }

@@ -170,7 +170,11 @@ impl Adopted {
             let other = tie.2;
             let systems = mine.nodes.iter().map(|&k| self.nodes[k].entity);
             let sizes = mine.z.len() == other.z.len() && mine.len() == other.lambda.len();
-            mine.entity == tie.0 && sizes && systems.eq(other.systems.iter().copied()) && mine.relation == other.relation && mine.law == other.law
+            mine.entity == tie.0
+                && sizes
+                && systems.eq(other.systems.iter().copied())
+                && mine.relation == other.relation
+                && mine.law == other.law
         };
         let counts = self.own == systems.len() && self.links.len() == ties.len() && self.theta == scheme.treatment.theta();
         counts && self.nodes.iter().zip(systems).all(node) && self.links.iter().zip(ties).all(link)

@@ -16,8 +16,8 @@ use super::products::Products;
 use super::{ClusterError, Outcome, State};
 use crate::algebra::rows::SparseRows;
 use crate::model::integrator::Integrator;
-use crate::model::operator::{At, Operator};
 use crate::model::law::Law;
+use crate::model::operator::{At, Operator};
 use crate::model::relation::Relation;
 
 /// A velocity that is given: its place, and the row of the equation of motion from which its reaction follows.

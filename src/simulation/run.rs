@@ -319,7 +319,8 @@ impl Simulation {
             }
             let pass = self.world.resource_mut::<Pass>().into_inner();
             pass.count();
-            if nonlinear && pass.change > SETTLED {
+            // the first pass does not know the end of the step
+            if nonlinear && (pass.change > SETTLED || pass.number < 2) {
                 if pass.number < limit {
                     continue;
                 }

@@ -50,7 +50,8 @@ fn random(seed: usize, mu: f64) -> Result<MixedProblem, Box<dyn std::error::Erro
         })
         .collect();
     for body in 0..3 {
-        let ground = Contact { normal: DVec3::Z, tangent: DVec3::X, arm1: -DVec3::Z, mu, body1: body, body2: IMMOBILE, ..Contact::default() };
+        let ground =
+            Contact { normal: DVec3::Z, tangent: DVec3::X, arm1: -DVec3::Z, mu, body1: body, body2: IMMOBILE, ..Contact::default() };
         p.push_group([ground]);
     }
     p.close_colour();

@@ -56,7 +56,8 @@ fn a_torsion_spring_with_damper_decays_as_its_discrete_equation() -> Fallible {
     for _ in 0..600 {
         assert!(sim.step()?.converged);
         // I (ω⁺ − ω)/h = −k (θ̄ − rest) − c ω̄,  θ̄ = θ + h ω̄/2
-        let (left, right) = (inertia / h + 0.5 * c + 0.25 * h * k, inertia / h * omega - 0.5 * c * omega - k * (angle - 0.7 + 0.25 * h * omega));
+        let (left, right) =
+            (inertia / h + 0.5 * c + 0.25 * h * k, inertia / h * omega - 0.5 * c * omega - k * (angle - 0.7 + 0.25 * h * omega));
         let new = right / left;
         // the Cayley map, which goes with the midpoint rule, turns by a little less than h ω̄
         angle += 2.0 * (0.25 * h * (omega + new)).atan();

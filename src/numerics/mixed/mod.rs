@@ -288,7 +288,15 @@ pub struct Block {
 
 impl Default for Block {
     fn default() -> Self {
-        Self { set: AdmissibleSet::Free, rows: 0, first: 0, systems: [System::Fixed; SYSTEMS], jacobian: [0; SYSTEMS], scale: 0.0, local: 0 }
+        Self {
+            set: AdmissibleSet::Free,
+            rows: 0,
+            first: 0,
+            systems: [System::Fixed; SYSTEMS],
+            jacobian: [0; SYSTEMS],
+            scale: 0.0,
+            local: 0,
+        }
     }
 }
 
