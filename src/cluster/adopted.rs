@@ -30,6 +30,7 @@ use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::mixed::{IMMOBILE, MAX_ROWS, MixedProblem, System, Velocities};
 use crate::numerics::residual::contact_scale;
 use bevy_ecs::prelude::Entity;
+use smallvec::SmallVec;
 use std::ops::Range;
 
 /// A body as rows see it: poses at start, middle and end of the step, velocities (angular in body axes) at its start and of the last pass.
@@ -458,6 +459,10 @@ impl Adopted {
             }
             column += node.nv;
         }
+        if let Some(row) = (0..m).find(|&i| !moves(problem, systems, &jacobians, i, m)) {
+            let reason = format!("row {row} of its relation moves nothing at t = {t1} s: G is zero there, or what it asks for is locked");
+            return Err(ClusterError::Setup(format!("{}: {reason}", link.name)));
+        }
         let impulse = if link.level == Level::Output { h } else { 1.0 };
         let mut row = 0;
         for &(set, count) in &x.pieces {
@@ -643,6 +648,16 @@ fn pieces(link: &Link) -> Vec<(AdmissibleSet, usize)> {
     let m = link.len();
     let one_by_one = link.law == Law::Equality && (m > MAX_ROWS || Link::compliant(&link.relation));
     if one_by_one { vec![(AdmissibleSet::Free, 1); m] } else { link.sets() }
+}
+
+/// Whether an impulse on row i of m moves a system.
+fn moves(problem: &MixedProblem, systems: [System; 2], jacobians: &[SmallVec<[f64; 64]>; 2], i: usize, m: usize) -> bool {
+    systems.into_iter().zip(jacobians).any(|(system, rows)| {
+        let n = rows.len() / m;
+        let mut change = buffer(n);
+        problem.inverse_mass_times(system, &rows[i * n..(i + 1) * n], &mut change);
+        dot(&rows[i * n..(i + 1) * n], &change) > 0.0
+    })
 }
 
 /// Gives the last block its part of D, which has to stand in the block alone.
