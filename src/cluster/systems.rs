@@ -247,6 +247,9 @@ fn check(name: &str, interaction: &Interaction, places: &[usize], nodes: &[Node]
         let (relation, system) = if second(places[0]) { ("first", "second") } else { ("second", "first") };
         return fail(format!("its relation is for {relation}-order systems, but {} is of {system} order", nodes[places[0]].name));
     }
+    if matches!(interaction.law, crate::model::law::Law::Spring { .. }) && !second(places[0]) {
+        return fail("the law of a spring needs systems of second order".into());
+    }
     if interaction.law.is_impact() && !second(places[0]) {
         return fail("a law of impact needs systems of second order; first order takes complementarity or a relay".into());
     }

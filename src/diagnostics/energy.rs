@@ -155,7 +155,7 @@ fn block_work(step: &StepProblem, w: &mut Work) {
     }
 }
 
-/// Resultant of the contact reactions on immobile bodies (N s, world).
+/// Resultant of the reactions of contacts, joints and relations on immobile bodies and the world (N s, world).
 pub fn support_impulse(step: &StepProblem) -> DVec3 {
     let mut sum = DVec3::ZERO;
     for (c, &r) in step.problem.contacts.iter().zip(&step.answer.reactions.contacts) {
@@ -169,6 +169,12 @@ pub fn support_impulse(step: &StepProblem) -> DVec3 {
         if c.body2 == IMMOBILE {
             sum -= impulse;
         }
+    }
+    for block in &step.problem.blocks {
+        let (systems, p) = (block.systems, &step.problem);
+        let Some(part) = (0..2).find(|&k| matches!(systems[k], System::Rigid(_)) && systems[1 - k] == System::Fixed) else { continue };
+        let rows = p.jacobians[block.jacobian[part]..].chunks_exact(6).take(block.rows);
+        sum -= rows.zip(&step.answer.reactions.blocks[block.first..]).map(|(row, r)| *r * DVec3::from_slice(row)).sum::<DVec3>();
     }
     sum
 }

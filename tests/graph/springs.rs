@@ -159,3 +159,21 @@ fn springs_that_cannot_be_are_refused_by_name() {
         assert!(error.contains(needle), "{error}");
     }
 }
+
+#[test]
+fn what_hangs_from_the_world_by_joints_and_springs_loads_its_supports() -> Fallible {
+    // 3 kg on a spring, 2 kg on a hinge, one of them beside a shelf that carries 1 kg
+    let mut sim = Simulation::with_time_step(1e-3)?;
+    let hung = sim.spawn_body(Body::new(Shape::ball(0.05)?).mass(3.0))?;
+    sim.add_joint(hung, None, &JointSpec::rod(DVec3::ZERO, DVec3::Z).spring(1000.0, 100.0))?;
+    let hinged = sim.spawn_body(Body::point(2.0, DVec3::splat(0.1)).at(DVec3::new(2.0, 0.0, -0.5)))?;
+    sim.add_joint(hinged, None, &JointSpec::new(JointKind::Revolute).at(DVec3::X * 2.0).axis(DVec3::Y))?;
+    sim.spawn_body(Body::new(Shape::half_space(DVec3::Z)?).at(DVec3::Z * -5.0).fixed())?;
+    sim.spawn_body(Body::new(Shape::ball(0.1)?).mass(1.0).at(DVec3::new(4.0, 0.0, -4.9)))?;
+    let mut force = DVec3::ZERO;
+    for _ in 0..4000 {
+        force = sim.step()?.support_force;
+    }
+    assert!((force - DVec3::Z * -6.0 * 9.81).length() < 1e-6, "{force} N");
+    Ok(())
+}
