@@ -25,6 +25,7 @@ use crate::model::integrator::Integrator;
 use crate::model::interaction::Interaction;
 use crate::model::law::{Law, least_impact};
 use crate::model::newton_euler::Velocity;
+use crate::model::relation::Relation;
 use crate::model::scheme::{Scheme, Treatment};
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::mixed::{IMMOBILE, MAX_ROWS, MixedProblem, System, Velocities};
@@ -536,7 +537,7 @@ impl Adopted {
             write_pose(&body.poses[2], &mut state.q[node.q0..]);
             write_velocity(&body.velocities[1], &mut state.v[node.v0..]);
         }
-        for (link, x) in links.iter().zip(rows) {
+        for (link, x) in links.iter_mut().zip(rows) {
             let impulse = if link.level == Level::Output { h } else { 1.0 };
             let n: usize = link.nodes.iter().map(|&k| nodes[k].nv).sum();
             for (row, l) in x.g[0].chunks_exact(n).zip(&x.lambda).filter(|_| !x.blocks.is_empty()) {
@@ -546,6 +547,7 @@ impl Adopted {
             link.output(t1, &x.joined, &x.lambda, &mut x.y)?;
             link.rows_on_velocities(t1, &mut x.joined, nodes, &x.lambda, &mut x.g[1])?;
             link.drift(t1, &x.joined, &mut x.y_dot)?;
+            link.relation.remember(&x.joined.q, &mut link.z);
             x.y_dot.iter_mut().zip(x.g[1].chunks_exact(n)).for_each(|(rate, row)| *rate += dot(row, &x.joined.v));
         }
         let own = &mut nodes[..*own];
@@ -607,6 +609,9 @@ impl Adopted {
             to.copy_from_slice(from);
         }
         to.active = self.links[k].active;
+        if let Relation::Transmission(_) = to.relation {
+            to.z.copy_from_slice(&self.links[k].z);
+        }
     }
 }
 

@@ -142,7 +142,7 @@ impl Link {
             Relation::FirstOrderNonlinear(_) => true,
             Relation::LagrangianLinear(r) => !r.d.is_zero(),
             Relation::LagrangianNonlinear(r) => !r.d.is_zero(),
-            Relation::Joint(_) | Relation::Coordinate(_) => false,
+            Relation::Joint(_) | Relation::Coordinate(_) | Relation::Transmission(_) => false,
         }
     }
 
@@ -184,7 +184,7 @@ impl Link {
                 evaluate(&r.h, 1, &At { t, q: &s.q, v: &s.v, z: &self.z, lambda, ..At::default() }, y, name, "h")
             }
             joint => {
-                joint.output_of_bodies(&s.q, y);
+                joint.output_of_bodies(&s.q, &self.z, y);
                 finite(y, t, name, "the gap of the joint")
             }
         }
@@ -285,7 +285,7 @@ impl Link {
                 jacobian(m, lambda, out, |lambda, y| evaluate(&r.h, 1, &At { lambda, ..here }, y, &self.name, "h"))
             }
             Relation::FirstOrderNonlinear(r) => evaluate(&r.d, m, &At { lambda, ..here }, out, &self.name, "∂h/∂λ"),
-            Relation::Joint(_) | Relation::Coordinate(_) => {
+            Relation::Joint(_) | Relation::Coordinate(_) | Relation::Transmission(_) => {
                 out.fill(0.0);
                 Ok(())
             }

@@ -247,6 +247,9 @@ fn check(name: &str, interaction: &Interaction, places: &[usize], nodes: &[Node]
         let (relation, system) = if second(places[0]) { ("first", "second") } else { ("second", "first") };
         return fail(format!("its relation is for {relation}-order systems, but {} is of {system} order", nodes[places[0]].name));
     }
+    if matches!(interaction.relation, crate::model::relation::Relation::Transmission(_)) {
+        return fail("a transmission counts the turns of bodies; spawn these systems as bodies (Body::point has no shape)".into());
+    }
     if matches!(interaction.law, crate::model::law::Law::Spring { .. }) && !second(places[0]) {
         return fail("the law of a spring needs systems of second order".into());
     }

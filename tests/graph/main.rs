@@ -3,5 +3,6 @@
 mod mechanisms;
 mod springs;
 mod ties;
+mod transmissions;
 
 type Fallible<T = ()> = Result<T, Box<dyn std::error::Error>>;
