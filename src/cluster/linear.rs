@@ -396,8 +396,8 @@ impl Linear {
 
     /// `½ Σ P ẏ` of the impulses of the step with the present rates.
     fn half_work(&self, links: &[Link], problem: &Problem) -> f64 {
-        let acting = links.iter().filter(|l| l.active && l.level == Level::Rate);
-        acting.flat_map(|l| l.rows.clone()).map(|i| 0.5 * problem.r[i] * self.y_dot[i]).sum()
+        let acting = links.iter().filter(|l| l.active);
+        acting.flat_map(|l| l.rows.clone()).map(|i| 0.5 * problem.r[i] * self.scale[i][1] * self.y_dot[i]).sum()
     }
 
     /// Impulses that impose the prescribed velocities.

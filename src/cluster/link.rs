@@ -144,6 +144,22 @@ impl Link {
         }
     }
 
+    /// True where G changes with the coordinates.
+    pub(super) fn turns(&self, all: &[Node]) -> bool {
+        match &self.relation {
+            // on the twist of a body the rows turn with it
+            Relation::LagrangianLinear(_) => self.nodes.iter().any(|&n| all[n].nq != all[n].nv),
+            Relation::LagrangianNonlinear(r) => r.g.is_zero() || !r.g.is_constant(),
+            Relation::Joint(_) | Relation::Coordinate(_) => true,
+            Relation::FirstOrderLinear(_) | Relation::FirstOrderNonlinear(_) => false,
+        }
+    }
+
+    /// True where G comes from differences of y.
+    pub(super) fn by_differences(&self) -> bool {
+        matches!(&self.relation, Relation::LagrangianNonlinear(r) if r.g.is_zero())
+    }
+
     /// Whether the rows are about y or its rate: impacts act on the rate, joints and relays too unless they are compliant.
     pub(super) fn level_of(relation: &Relation, law: &Law) -> Level {
         match law {
