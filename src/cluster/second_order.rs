@@ -258,9 +258,7 @@ impl Implicit {
         self.keep_outputs(links);
         outcome.contact_work = self.acted.iter().zip(state.v.iter().zip(&self.v0)).map(|(p, (v, v0))| 0.5 * p * (v + v0)).sum();
         for (link, x) in links.iter().zip(&self.links) {
-            if link.law.is_impact() {
-                outcome.penetration = outcome.penetration.max(-x.y[0]);
-            }
+            outcome.look(link, &x.y);
             outcome.active += if link.active { link.len() } else { 0 };
         }
         Ok(outcome)
@@ -310,7 +308,7 @@ impl Implicit {
             }
             if any {
                 self.assemble(nodes, links, problem, state, t1)?;
-                outcome.report = problem.solve();
+                outcome.report = problem.solve(links, t1)?;
                 self.kick(nodes, links, problem, state);
             }
             for node in nodes.iter() {

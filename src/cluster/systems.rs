@@ -47,6 +47,13 @@ impl Clusters {
         self.known = usize::MAX;
     }
 
+    /// Jacobians of users beside differences, at the present state.
+    pub(crate) fn check_jacobians(&self, t: f64) -> Result<Vec<super::JacobianCheck>, ClusterError> {
+        let mut found = Vec::new();
+        self.clusters.iter().try_for_each(|cluster| super::jacobians::check(cluster, t, &mut found))?;
+        Ok(found)
+    }
+
     /// True where there is no system.
     pub fn is_empty(&self) -> bool {
         self.clusters.is_empty()

@@ -54,9 +54,10 @@ fn apply_loads(loads: Res<Loads>, clock: Res<crate::model::scheme::Clock>, mut b
     }
 }
 
-/// The schedules of a step: three for bodies, one for a batch of steps of all other systems.
+/// The schedules of a step: three for bodies, one for a batch of steps of all other systems, and its first part alone.
 pub(super) struct Schedules {
     pub(super) systems: Schedule,
+    pub(super) refresh: Schedule,
     pub(super) begin: Schedule,
     pub(super) inner: Schedule,
     pub(super) ahead: Schedule,
@@ -73,7 +74,8 @@ impl Schedules {
             s
         };
         let (mut begin, mut inner, mut end, mut systems) = (schedule(), schedule(), schedule(), schedule());
-        let mut ahead = schedule();
+        let (mut ahead, mut rebuild) = (schedule(), schedule());
+        rebuild.add_systems(refresh);
         ahead.add_systems(foresee);
         let mut halt = schedule();
         halt.add_systems((stop, wait).chain());
@@ -94,6 +96,6 @@ impl Schedules {
             apply.in_set(StepSet::Apply),
         ));
         end.add_systems((store_reactions, store_joints, scatter).chain().in_set(StepSet::Observe));
-        Self { systems, begin, inner, ahead, stop: halt, end }
+        Self { systems, refresh: rebuild, begin, inner, ahead, stop: halt, end }
     }
 }
