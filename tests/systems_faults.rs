@@ -58,7 +58,9 @@ fn function(f: impl Fn(&At, &mut [f64]) + Send + Sync + 'static) -> Operator {
 #[test]
 fn a_load_that_reads_the_state_is_named() {
     let force = |f: fn(&At) -> f64| ball().with_force(function(move |at, out| out[0] = f(at)));
-    for integrator in [MJ, Integrator::SchatzmanPaoli { theta: 0.5 }, Integrator::D1Minus { tolerance: 1e-8 }, Integrator::Modal { gamma: 0.5 }] {
+    for integrator in
+        [MJ, Integrator::SchatzmanPaoli { theta: 0.5 }, Integrator::D1Minus { tolerance: 1e-8 }, Integrator::Modal { gamma: 0.5 }]
+    {
         says(&fault(force(|at| -at.q[0]), integrator), &["F_ext of system \"crane\"", "reads q", "F_int"]);
     }
     says(&fault(force(|at| -at.v[0]), MJ), &["F_ext of system \"crane\"", "reads v"]);
@@ -87,7 +89,10 @@ fn a_function_that_reads_beyond_what_is_there_is_named() {
     let impact = || Law::NewtonImpact { e: 0.0 };
     says(&fault_of(ball(), MJ, floor(|at| at.x[0]), impact()), &["h of interaction \"valve\"", "reads x"]);
     says(&fault_of(ball(), MJ, floor(|at| at.q[0] + 0.1 * at.v[0]), impact()), &["h of interaction \"valve\"", "reads v"]);
-    says(&fault_of(ball(), MJ, floor(|at| at.q[0] + at.lambda[0]), impact()), &["h of interaction \"valve\"", "reads λ", "with_compliance"]);
+    says(
+        &fault_of(ball(), MJ, floor(|at| at.q[0] + at.lambda[0]), impact()),
+        &["h of interaction \"valve\"", "reads λ", "with_compliance"],
+    );
     says(&fault_of(ball(), MJ, floor(|at| at.q[0] - at.z[0]), impact()), &["h of interaction \"valve\"", "0 of z"]);
     let diode = FirstOrderLinear::new(1, function(|at, c| c[0] = at.x[0]), [1.0]);
     says(&fault_of(FirstOrder::linear([-1.0], [1.0]), EM, diode, Law::Complementarity), &["C of interaction \"valve\"", "reads x"]);
@@ -178,7 +183,9 @@ fn equalities_that_contradict_each_other_are_named() -> Fallible {
         }
         sim.advance(2).map_err(|e| e.to_string())
     };
-    let moving = |speed: f64| LagrangianNonlinear::new(1, function(move |at, y| y[0] = at.q[0] - speed * at.t)).with_jacobian([1.0]).with_rate([-speed]);
+    let moving = |speed: f64| {
+        LagrangianNonlinear::new(1, function(move |at, y| y[0] = at.q[0] - speed * at.t)).with_jacobian([1.0]).with_rate([-speed])
+    };
     says(&both(moving(1.0), moving(2.0)).expect_err("two speeds"), &["\"rail\"", "\"belt\"", "contradict"]);
     assert!(both(moving(1.0), moving(1.0))?.converged);
     // places that no motion brings together, though every rate is 0
@@ -291,7 +298,8 @@ fn jacobians_are_held_against_differences_and_the_worst_entry_is_named() -> Fall
         let r = at.q[0].hypot(at.q[1]);
         (g[0], g[1]) = (at.q[0] / r, at.q[0] / r);
     }));
-    let wall = sim.spawn_interaction(Interaction::new([arm], wall.with_rate(function(|at, y| y[0] = -2.0 * at.t)), Law::NewtonImpact { e: 0.0 }));
+    let wall =
+        sim.spawn_interaction(Interaction::new([arm], wall.with_rate(function(|at, y| y[0] = -2.0 * at.t)), Law::NewtonImpact { e: 0.0 }));
     sim.set_name(wall, "wall");
     let checks = sim.check_jacobians()?;
     let of = |operator: &str| checks.iter().find(|c| c.operator == operator).expect("it was given");

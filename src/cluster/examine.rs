@@ -8,9 +8,9 @@
 //! ```
 
 use super::ClusterError;
+use super::State;
 use super::link::{Joined, Link};
 use super::node::{Node, System, buffer};
-use super::State;
 use crate::model::operator::{At, Operator};
 use crate::model::relation::Relation;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -140,10 +140,9 @@ fn relation(
         Relation::FirstOrderNonlinear(r) => {
             let (x, at) = (&s.q, At { z: &link.z, ..At::time(t) });
             let here = At { x, lambda, ..at };
-            for (f, what, rows, on_x, on_lambda) in [
-                (&r.h, "h", m, (&r.c, "∂h/∂X"), (&r.d, "∂h/∂λ")),
-                (&r.g, "g", n, (&r.k, "∂g/∂X"), (&r.b, "∂g/∂λ")),
-            ] {
+            for (f, what, rows, on_x, on_lambda) in
+                [(&r.h, "h", m, (&r.c, "∂h/∂X"), (&r.d, "∂h/∂λ")), (&r.g, "g", n, (&r.k, "∂g/∂X"), (&r.b, "∂g/∂λ"))]
+            {
                 if !on_x.0.is_zero() {
                     let mut given = vec![0.0; rows * n];
                     evaluate(on_x.0, n, &here, &mut given, name, on_x.1)?;

@@ -26,6 +26,7 @@ mod large;
 mod linear;
 mod link;
 mod node;
+mod probe;
 mod problem;
 mod products;
 mod projection;
@@ -36,6 +37,7 @@ mod second_order;
 pub mod systems;
 
 pub use jacobians::JacobianCheck;
+pub use probe::{Probe, Reading};
 pub use record::{Signal, Trace};
 pub use rhs::right_hand_side;
 
@@ -201,7 +203,8 @@ impl Outcome {
     fn look(&mut self, link: &Link, y: &[f64]) {
         if link.law.is_impact() {
             self.penetration = self.penetration.max(-y[0]);
-        } else if link.law == crate::model::law::Law::Equality && !matches!(link.relation, crate::model::relation::Relation::Coordinate(_)) {
+        } else if link.law == crate::model::law::Law::Equality && !matches!(link.relation, crate::model::relation::Relation::Coordinate(_))
+        {
             self.gap = y.iter().fold(self.gap, |gap, y| gap.max(y.abs()));
         }
     }
@@ -347,7 +350,8 @@ impl Cluster {
             let equations = matches!(link.law, crate::model::law::Law::MixedComplementarity { equalities } if equalities > 0);
             if equations && link.relation.is_second_order() && !Link::compliant(&link.relation) && first.theta() < RINGS {
                 let reason = "its equations are about y at the end of the step, so that velocities turn round from step to step with theta";
-                let cure = "theta = 1 damps that, and Law::Equality in an interaction of its own, whose rows are about the rate, has none of it";
+                let cure =
+                    "theta = 1 damps that, and Law::Equality in an interaction of its own, whose rows are about the rate, has none of it";
                 return Err(ClusterError::Setup(format!("{}: {reason} = {}; {cure}", link.name, first.theta())));
             }
             if matches!(link.law, crate::model::law::Law::FremondImpact { .. }) && first.theta() <= 0.0 {

@@ -148,11 +148,8 @@ impl Node {
             System::Lagrangian(s) => {
                 let given = At { z: &s.z, ..At::time(t) };
                 let at = At { q, v, ..given };
-                let terms = [
-                    (&s.external, &given, "F_ext", factor),
-                    (&s.internal, &at, "F_int", -factor),
-                    (&s.gyroscopic, &at, "F_gyr", -factor),
-                ];
+                let terms =
+                    [(&s.external, &given, "F_ext", factor), (&s.internal, &at, "F_int", -factor), (&s.gyroscopic, &at, "F_gyr", -factor)];
                 for (op, at, what, factor) in terms {
                     if !op.is_zero() {
                         evaluate(op, 1, at, &mut term, name, what)?;

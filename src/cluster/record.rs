@@ -1,7 +1,7 @@
 //! Numbers of every n-th step, kept while a batch runs.
 
-use super::{Cluster, Machine};
 use super::node::System;
+use super::{Cluster, Machine, Probe};
 use bevy_ecs::prelude::Entity;
 
 /// A number of a system or interaction.
@@ -34,6 +34,8 @@ pub enum Signal {
     Correction(Entity, usize),
     /// A contact force at the end of a step of D1-minus.
     Force(Entity, usize),
+    /// A value of a [`Probe`].
+    Probe(Entity, usize),
 }
 
 /// A table of signals: one row at the start, then one every so many steps.
@@ -52,12 +54,48 @@ pub struct Trace {
     values: Vec<f64>,
     /// where each column stands: cluster, kind and place
     places: Vec<Place>,
+    probes: Vec<Probed>,
     scratch: Vec<f64>,
     stopped: bool,
 }
 
+/// A probe, with the places of its system (cluster and node) and of its multipliers (cluster and first row, number).
+#[derive(Clone, Debug)]
+pub(super) struct Probed {
+    probe: Probe,
+    system: (usize, usize),
+    rows: (usize, usize, usize),
+}
+
+impl Probed {
+    /// A probe where its system and interaction are found.
+    pub(super) fn find(clusters: &[Cluster], probe: &Probe) -> Option<Self> {
+        let node = |(c, cluster): (usize, &Cluster)| cluster.nodes.iter().position(|n| n.entity == probe.system).map(|n| (c, n));
+        let system = clusters.iter().enumerate().find_map(node)?;
+        let rows = match probe.interaction {
+            None => (0, 0, 0),
+            Some(entity) => {
+                let link =
+                    |(c, cluster): (usize, &Cluster)| cluster.links.iter().find(|l| l.entity == entity).map(|l| (c, l.rows.start, l.len()));
+                clusters.iter().enumerate().find_map(link)?
+            }
+        };
+        Some(Self { probe: probe.clone(), system, rows })
+    }
+
+    /// Its values now.
+    pub(super) fn read(&self, clusters: &[Cluster], t: f64, out: &mut [f64]) {
+        let node = &clusters[self.system.0].nodes[self.system.1];
+        let x = &clusters[self.system.0].state.q[node.q0..node.q0 + node.nq];
+        let (cluster, first, m) = self.rows;
+        let lambda = if m == 0 { &[][..] } else { &clusters[cluster].problem.r[first..first + m] };
+        (self.probe.reading)(t, x, lambda, out);
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 enum Place {
+    Probe(usize, usize),
     Time,
     Q(usize, usize),
     V(usize, usize),
@@ -113,12 +151,29 @@ impl Trace {
     }
 
     /// Finds the signals in the clusters.
-    pub(super) fn resolve(&mut self, clusters: &[Cluster]) -> Result<(), String> {
+    pub(super) fn resolve(&mut self, clusters: &[Cluster], probe: &dyn Fn(Entity) -> Option<(Probe, String)>) -> Result<(), String> {
         self.places.clear();
+        self.probes.clear();
         if self.stopped {
             return Ok(());
         }
         for signal in &self.signals {
+            if let Signal::Probe(entity, i) = *signal {
+                let Some((found, name)) = probe(entity) else {
+                    return Err(format!("{signal:?} is recorded, but there is no such probe"));
+                };
+                let known = found.values.len();
+                if i >= known {
+                    return Err(format!("value {i} of {name} is recorded, but it has {known} (they count from 0)"));
+                }
+                let Some(found) = Probed::find(clusters, &found) else {
+                    return Err(format!("value {i} of {name} is recorded, but the system or interaction that it reads is not there"));
+                };
+                self.scratch.resize(self.scratch.len().max(known), 0.0);
+                self.places.push(Place::Probe(self.probes.len(), i));
+                self.probes.push(found);
+                continue;
+            }
             let place = find(clusters, *signal).map_err(|found| {
                 let what = named(clusters, *signal).unwrap_or_else(|| format!("{signal:?}"));
                 format!("{what} is recorded, but {found}")
@@ -150,6 +205,13 @@ impl Trace {
                 Place::Lambda(c, i) => clusters[c].problem.r[i],
                 Place::Correction(c, i) => value(clusters[c].extras().0, i),
                 Place::Force(c, i) => value(clusters[c].extras().1, i),
+                Place::Probe(k, i) => {
+                    let probed = &self.probes[k];
+                    self.scratch.clear();
+                    self.scratch.resize(probed.probe.values.len(), 0.0);
+                    probed.read(clusters, t, &mut self.scratch);
+                    self.scratch[i]
+                }
             };
             self.values.push(x);
         }
@@ -161,7 +223,7 @@ const NOTHING: &str = "there is no such system, interaction or component (they c
 /// A signal in words, where its system or interaction is known.
 fn named(clusters: &[Cluster], signal: Signal) -> Option<String> {
     let (kind, entity, i) = match signal {
-        Signal::Time => return None,
+        Signal::Time | Signal::Probe(..) => return None,
         Signal::State(e, i) => ("state", e, i),
         Signal::Velocity(e, i) => ("velocity", e, i),
         Signal::Input(e, i) => ("input", e, i),
@@ -192,6 +254,8 @@ fn find(clusters: &[Cluster], signal: Signal) -> Result<Place, &'static str> {
     let within = |there: bool, place: Place| if there { Ok(place) } else { Err(NOTHING) };
     match signal {
         Signal::Time => Ok(Place::Time),
+        // found apart
+        Signal::Probe(..) => Err(NOTHING),
         Signal::State(e, i) => {
             let (c, n) = node(e)?;
             let node = &clusters[c].nodes[n];

@@ -3,8 +3,8 @@
 use super::table::{Case, Fallible, Table, within};
 use bevy_ecs::prelude::Entity;
 use drystone::algebra::spatial::Pose;
-use drystone::cluster::{NewtonLoop, RowsAt};
 use drystone::cluster::Signal::{Output, State, Time};
+use drystone::cluster::{NewtonLoop, RowsAt};
 use drystone::model::dynamical_system::{Frame, NewtonEuler};
 use drystone::model::integrator::{Integrator, Projection};
 use drystone::model::interaction::Interaction;

@@ -287,7 +287,9 @@ fn check_sparse(entries: &[(usize, usize, f64)]) -> Result<(), String> {
         let mirrored = at.get(&(j, i)).copied().unwrap_or(0.0);
         let size = |k: usize| at.get(&(k, k)).map_or(0.0, |x| x.abs());
         if (x - mirrored).abs() > SYMMETRIC * size(i).max(size(j)) {
-            return Err(format!("M is not symmetric: it holds {x} at row {i}, column {j}, but {mirrored} at row {j}, column {i}; {POSITIVE}"));
+            return Err(format!(
+                "M is not symmetric: it holds {x} at row {i}, column {j}, but {mirrored} at row {j}, column {i}; {POSITIVE}"
+            ));
         }
         if i == j && x < 0.0 {
             return Err(format!("M holds {x} on its diagonal (row {i}); {POSITIVE}"));
