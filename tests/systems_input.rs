@@ -209,7 +209,7 @@ fn a_singular_iteration_matrix_is_named() -> Fallible {
 #[test]
 fn a_newton_loop_that_does_not_converge_is_counted() -> Fallible {
     let mut sim = Simulation::with_time_step(0.2)?;
-    sim.set_newton(NewtonLoop { tolerance: 1e-12, max_iterations: 2 });
+    sim.set_newton(NewtonLoop { tolerance: 1e-12, max_iterations: 2, ..NewtonLoop::default() });
     let pendulum = Lagrangian::new([1.0], [3.0], [4.0]).with_internal(Operator::function(|at, f| f[0] = 50.0 * at.q[0].sin()));
     sim.spawn_system(pendulum, MJ)?;
     let report = sim.advance(10)?;
@@ -219,7 +219,7 @@ fn a_newton_loop_that_does_not_converge_is_counted() -> Fallible {
     let report = sim.advance(10)?;
     assert!(report.converged && report.systems.unconverged == 0, "{report:?}");
     // no iteration at all is taken as one
-    sim.set_newton(NewtonLoop { tolerance: 0.0, max_iterations: 0 });
+    sim.set_newton(NewtonLoop { tolerance: 0.0, max_iterations: 0, ..NewtonLoop::default() });
     assert_eq!(sim.advance(1)?.systems.newton_iterations, 1);
     Ok(())
 }

@@ -2,8 +2,9 @@
 
 use super::link::{Level, Link};
 use super::node::{Node, System, same_first_order, same_lagrangian, same_newton_euler};
+use super::record::Probed;
 use super::schatzman_paoli::step_before;
-use super::{Cluster, ClusterError, NewtonLoop, SystemsReport, Trace};
+use super::{Cluster, ClusterError, NewtonLoop, Probe, SystemsReport, Trace};
 use crate::model::dynamical_system::{FirstOrder, Lagrangian, NewtonEuler};
 use crate::model::integrator::Integrator;
 use crate::model::interaction::{Interaction, OfBodies};
@@ -32,6 +33,10 @@ pub struct Clusters {
     /// Steps done before the error.
     pub(crate) done: u64,
     inputs: Vec<f64>,
+    /// time at the end of the last batch (s)
+    now: f64,
+    /// probes that were found, in the order of the query; anew where clusters or the number of probes are
+    probes: Vec<(Entity, Option<Probed>)>,
     /// Tables have changed: their signals are to be found.
     pub(crate) resolve: bool,
 }
@@ -45,6 +50,13 @@ impl Clusters {
     /// Builds anew before the next batch.
     pub(crate) fn rebuild(&mut self) {
         self.known = usize::MAX;
+    }
+
+    /// Jacobians of users beside differences, at the present state.
+    pub(crate) fn check_jacobians(&self, t: f64) -> Result<Vec<super::JacobianCheck>, ClusterError> {
+        let mut found = Vec::new();
+        self.clusters.iter().try_for_each(|cluster| super::jacobians::check(cluster, t, &mut found))?;
+        Ok(found)
     }
 
     /// True where there is no system.
@@ -72,9 +84,14 @@ pub fn refresh(
     scheme: Res<Scheme>,
     clock: Res<Clock>,
     newton: Res<NewtonLoop>,
+    probes: Query<(&Probe, Option<&Name>)>,
     mut clusters: ResMut<Clusters>,
     mut traces: ResMut<Traces>,
 ) {
+    let probe = |entity: Entity| {
+        let (probe, name) = probes.get(entity).ok()?;
+        Some((probe.clone(), name.map_or_else(|| format!("the probe {entity}"), |n| format!("{:?}", n.as_str()))))
+    };
     let known = first.iter().len() + lagrangian.iter().len() + newton_euler.iter().len() + interactions.iter().len();
     let h = scheme.time_step;
     let same_frame = known == clusters.known && clusters.h == h && clusters.newton == Some(*newton);
@@ -86,7 +103,7 @@ pub fn refresh(
     let kept = same_frame && (!changed || clusters.update(&first, &lagrangian, &newton_euler, &interactions, clock.time));
     if kept {
         if clusters.resolve {
-            clusters.find_signals(&mut traces);
+            clusters.find_signals(&mut traces, &probe);
         }
         return;
     }
@@ -114,7 +131,8 @@ pub fn refresh(
     match build(nodes, links, keep_memory, clock.time, h, *newton) {
         Ok(built) => {
             (clusters.clusters, clusters.known, clusters.h, clusters.newton) = (built, known, h, Some(*newton));
-            clusters.find_signals(&mut traces);
+            clusters.probes.clear();
+            clusters.find_signals(&mut traces, &probe);
         }
         Err(error) => {
             clusters.known = usize::MAX;
@@ -273,10 +291,10 @@ fn sizes(system: &System) -> (usize, usize) {
 
 impl Clusters {
     /// Finds the signals of all tables.
-    fn find_signals(&mut self, traces: &mut Traces) {
+    fn find_signals(&mut self, traces: &mut Traces, probe: &dyn Fn(Entity) -> Option<(Probe, String)>) {
         self.resolve = false;
         for trace in &mut traces.0 {
-            if let Err(reason) = trace.resolve(&self.clusters) {
+            if let Err(reason) = trace.resolve(&self.clusters, probe) {
                 self.resolve = true;
                 self.error = Some(ClusterError::Setup(reason));
             }
@@ -373,6 +391,7 @@ pub fn advance(clock: Res<Clock>, mut clusters: ResMut<Clusters>, mut traces: Re
         return;
     }
     let mut clock = *clock;
+    clusters.now = clock.time;
     for trace in traces.0.iter_mut().filter(|t| t.begins()) {
         trace.record(clock.time, &mut clusters.clusters);
     }
@@ -401,18 +420,20 @@ pub fn advance(clock: Res<Clock>, mut clusters: ResMut<Clusters>, mut traces: Re
             return;
         }
         clusters.done += 1;
+        clusters.now = clock.time;
         for trace in traces.0.iter_mut().filter(|t| t.due(clock.step)) {
             trace.record(clock.time, &mut clusters.clusters);
         }
     }
 }
 
-/// Writes states and multipliers into the components, without marking them as changed; nothing where no step was done.
+/// Writes states, multipliers and what probes show into the components, without marking them as changed; nothing where no step was done.
 pub fn store(
     mut first: Query<&mut FirstOrder>,
     mut lagrangian: Query<&mut Lagrangian>,
     mut newton_euler: Query<&mut NewtonEuler>,
     mut interactions: Query<&mut Interaction>,
+    mut probes: Query<(Entity, &mut Probe)>,
     mut clusters: ResMut<Clusters>,
 ) {
     if clusters.error.is_some() && clusters.done == 0 {
@@ -461,6 +482,17 @@ pub fn store(
         }
     }
     clusters.inputs = inputs;
+    let Clusters { clusters, probes: found, now, .. } = &mut *clusters;
+    let same = found.len() == probes.iter().len() && probes.iter().zip(found.iter()).all(|((entity, _), (known, _))| entity == *known);
+    if !same {
+        found.clear();
+        found.extend(probes.iter().map(|(entity, probe)| (entity, Probed::find(clusters, probe))));
+    }
+    for ((_, mut probe), (_, found)) in probes.iter_mut().zip(found) {
+        if let Some(found) = found {
+            found.read(clusters, *now, &mut probe.bypass_change_detection().values);
+        }
+    }
 }
 
 fn put(to: &mut Vec<f64>, from: &[f64]) {

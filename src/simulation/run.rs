@@ -91,13 +91,14 @@ pub enum SimulationError {
 pub enum Event {
     /// Gravity changes (m/s²).
     Gravity(DVec3),
-    /// A blow on a body: impulse (N s) and angular impulse (N m s), world axes.
+    /// A blow on a body, with a shape or without: impulse (N s) and angular impulse (N m s), world axes. Systems of other kinds have no
+    /// place for one, which is an error.
     Blow(Entity, AppliedForce),
     /// A body appears.
     Birth(Box<Body>),
     /// A body appears on an entity that was reserved for it.
     Appear(Entity, Box<Body>),
-    /// A body disappears.
+    /// A body or any other system disappears, and with it the interactions that link it.
     Death(Entity),
 }
 
@@ -237,7 +238,7 @@ const LOOKS: usize = 8;
 const FOLLOWED: f64 = 10.0;
 
 impl Simulation {
-    /// Asked after every step of [`run_until`](Self::run_until); true ends the run.
+    /// Asked after every step of [`run_until`](Self::run_until) and [`advance`](Self::advance); true ends the run.
     pub fn set_abort(&mut self, abort: impl FnMut(&StepReport) -> bool + Send + Sync + 'static) {
         self.abort = Some(Box::new(abort));
     }
@@ -251,15 +252,16 @@ impl Simulation {
         let mut last = StepReport { time: self.time(), step: self.steps(), balance: self.balance, ..StepReport::default() };
         while self.time() < end - 1e-9 * self.time_step() {
             last = self.step()?;
-            if let Some(mut abort) = self.abort.take() {
-                let stop = abort(&last);
-                self.abort = Some(abort);
-                if stop {
-                    break;
-                }
+            if self.stop_asked(&last) {
+                break;
             }
         }
         Ok(last)
+    }
+
+    /// What the abort hook says after a step.
+    pub(super) fn stop_asked(&mut self, report: &StepReport) -> bool {
+        self.abort.as_mut().is_some_and(|abort| abort(report))
     }
 
     /// One time step.
@@ -400,12 +402,14 @@ impl Simulation {
         let due = self.time() + 1e-6 * self.time_step();
         let count = self.events.partition_point(|(t, _)| *t <= due);
         let mut blows = Vec::new();
-        for (_, event) in self.events.drain(..count).collect::<Vec<_>>() {
+        for (time, event) in self.events.drain(..count).collect::<Vec<_>>() {
             match event {
                 Event::Gravity(g) => self.world.resource_mut::<Scheme>().gravity = g,
+                Event::Blow(system, blow) if self.is_system(system) => self.strike(system, blow, time)?,
                 Event::Blow(body, blow) => blows.push((body, blow)),
                 Event::Birth(body) => drop(self.spawn_body(*body)?),
                 Event::Appear(entity, body) => self.fill(entity, &body)?,
+                Event::Death(system) if self.is_system(system) => self.end_system(system),
                 Event::Death(body) => drop(self.despawn_body(body)),
             }
         }

@@ -56,10 +56,11 @@ fn apply_loads(loads: Res<Loads>, clock: Res<crate::model::scheme::Clock>, mut b
     }
 }
 
-/// The schedules of a step: which systems stand with bodies, the step of these, and a batch of steps of all others.
+/// The schedules of a step: which systems stand with bodies, the step of these, a batch of steps of all others, and its first part alone.
 pub(super) struct Schedules {
     pub(super) graph: Schedule,
     pub(super) systems: Schedule,
+    pub(super) refresh: Schedule,
     pub(super) begin: Schedule,
     pub(super) inner: Schedule,
     pub(super) ahead: Schedule,
@@ -76,9 +77,9 @@ impl Schedules {
             s
         };
         let (mut begin, mut inner, mut end, mut systems) = (schedule(), schedule(), schedule(), schedule());
-        let mut graph = schedule();
+        let (mut graph, mut ahead, mut rebuild) = (schedule(), schedule(), schedule());
         graph.add_systems(mark_islands);
-        let mut ahead = schedule();
+        rebuild.add_systems(refresh);
         ahead.add_systems(foresee);
         let mut halt = schedule();
         halt.add_systems((stop, wait).chain());
@@ -99,6 +100,6 @@ impl Schedules {
             (apply_systems, apply).chain().in_set(StepSet::Apply),
         ));
         end.add_systems((store_reactions, store_joints, store_systems, scatter).chain().in_set(StepSet::Observe));
-        Self { graph, systems, begin, inner, ahead, stop: halt, end }
+        Self { graph, systems, refresh: rebuild, begin, inner, ahead, stop: halt, end }
     }
 }

@@ -2,10 +2,11 @@
 
 use super::run::{Simulation, SimulationError, StepReport};
 use crate::cluster::systems::{Clusters, Traces};
-use crate::cluster::{NewtonLoop, Signal, Trace};
-use crate::model::dynamical_system::DynamicalSystem;
+use crate::cluster::{JacobianCheck, NewtonLoop, Signal, Trace};
+use crate::model::dynamical_system::{DynamicalSystem, FirstOrder, Lagrangian, NewtonEuler};
 use crate::model::integrator::Integrator;
 use crate::model::interaction::Interaction;
+use crate::model::newton_euler::{AppliedForce, BodyName};
 use crate::model::scheme::Clock;
 use crate::topology::islands::Islands;
 use bevy_ecs::name::Name;
@@ -65,8 +66,11 @@ impl Simulation {
         self.world.spawn(interaction).id()
     }
 
-    /// Gives a system or interaction a name for messages.
+    /// Gives a system, an interaction or a body a name for messages: bevy's [`Name`], which may be inserted as a component too.
     pub fn set_name(&mut self, entity: Entity, name: &str) {
+        if let Some(mut body) = self.world.get_mut::<BodyName>(entity) {
+            body.0 = name.to_string();
+        }
         self.world.entity_mut(entity).insert(Name::new(name.to_string()));
         self.world.resource_mut::<Clusters>().rebuild();
     }
@@ -74,6 +78,19 @@ impl Simulation {
     /// Settings of the Newton loops of nonlinear systems.
     pub fn set_newton(&mut self, newton: NewtonLoop) {
         self.world.insert_resource(newton);
+    }
+
+    /// Holds every Jacobian that users gave (∂f/∂x, ∂F/∂q, ∂F/∂v, G, ∂h/∂t, ∂h/∂λ …) against central differences of its function at the
+    /// present state, and gives the worst entry of each. Nothing moves.
+    pub fn check_jacobians(&mut self) -> Result<Vec<JacobianCheck>, SimulationError> {
+        let step = self.steps() + 1;
+        let wrong = |source| SimulationError::System { step, source };
+        self.schedules.refresh.run(&mut self.world);
+        let clusters = self.world.resource_mut::<Clusters>().into_inner();
+        if let Some(source) = clusters.error.take() {
+            return Err(wrong(source));
+        }
+        self.world.resource::<Clusters>().check_jacobians(self.time()).map_err(wrong)
     }
 
     /// Keeps these signals in a table: now, and after every `every` steps. The number returned is for [`trace`](Self::trace).
@@ -111,16 +128,23 @@ impl Simulation {
         Ok(())
     }
 
-    /// Advances by this many steps. Where there are no bodies with shapes, all steps up to the next event run as one batch.
+    /// Advances by this many steps, or until the abort hook says so. Where there are no bodies with shapes and there is no hook, all
+    /// steps up to the next event run as one batch.
     pub fn advance(&mut self, steps: u64) -> Result<StepReport, SimulationError> {
         let end = self.steps() + steps;
         let mut last = StepReport { time: self.time(), step: self.steps(), balance: self.balance, ..StepReport::default() };
         last.converged = true;
         while self.steps() < end {
             let (before, ok) = (last.systems, last.converged);
-            last = if self.alone() && self.auto_step.is_none() { self.batch(end)? } else { self.step()? };
+            // a hook wants to see every step
+            let batch = self.alone() && self.auto_step.is_none() && self.abort.is_none();
+            last = if batch { self.batch(end)? } else { self.step()? };
+            let stop = self.stop_asked(&last);
             last.systems.merge(&before);
             last.converged &= ok;
+            if stop {
+                break;
+            }
         }
         Ok(last)
     }
@@ -176,6 +200,41 @@ impl Simulation {
         let clock = self.world.resource_mut::<Clock>().into_inner();
         (0..done).for_each(|_| clock.tick(h));
         Err(SimulationError::System { step: clock.step + 1, source })
+    }
+
+    /// True for a dynamical system that is not a body with a slot.
+    pub(super) fn is_system(&self, entity: Entity) -> bool {
+        let world = &self.world;
+        world.get::<FirstOrder>(entity).is_some() || world.get::<Lagrangian>(entity).is_some() || world.get::<NewtonEuler>(entity).is_some()
+    }
+
+    /// What messages call a system, interaction or body: its name, where it has one.
+    pub(super) fn called(&self, entity: Entity) -> String {
+        let name = self.world.get::<Name>(entity).map(|n| n.as_str().to_string());
+        let name = name.or_else(|| self.world.get::<BodyName>(entity).map(|n| n.0.clone()).filter(|n| !n.is_empty()));
+        name.map_or_else(|| format!("entity {entity}"), |n| format!("{n:?}"))
+    }
+
+    /// A blow on a system: a rigid body takes it, others have coordinates that a force has no place in.
+    pub(super) fn strike(&mut self, system: Entity, blow: AppliedForce, time: f64) -> Result<(), SimulationError> {
+        let called = self.called(system);
+        let Some(mut body) = self.world.get_mut::<NewtonEuler>(system) else {
+            let reason = "a force and a torque have no place in its coordinates; a periodic action or a change of its v between steps has";
+            return Err(SimulationError::Setting(format!("the blow on {called} at {time} s: {reason}")));
+        };
+        body.strike(blow.force, blow.torque);
+        Ok(())
+    }
+
+    /// Takes a system out of the world, with the interactions that link it.
+    pub(super) fn end_system(&mut self, system: Entity) {
+        let mut interactions = self.world.query::<(Entity, &Interaction)>();
+        let ended: Vec<Entity> =
+            interactions.iter(&self.world).filter(|(_, i)| i.systems.contains(&system)).map(|(entity, _)| entity).collect();
+        for entity in ended.into_iter().chain([system]) {
+            self.world.despawn(entity);
+        }
+        self.world.resource_mut::<Clusters>().rebuild();
     }
 
     /// Runs the periodic actions that are due.

@@ -3,8 +3,8 @@
 use super::table::{Case, Fallible, Table, within};
 use bevy_ecs::prelude::Entity;
 use drystone::algebra::spatial::Pose;
-use drystone::cluster::NewtonLoop;
 use drystone::cluster::Signal::{Output, State, Time};
+use drystone::cluster::{NewtonLoop, RowsAt};
 use drystone::model::dynamical_system::{Frame, NewtonEuler};
 use drystone::model::integrator::{Integrator, Projection};
 use drystone::model::interaction::Interaction;
@@ -58,7 +58,7 @@ fn quaternion(angle: f64) -> [f64; 4] {
 
 fn knee() -> Fallible<Table> {
     let mut sim = Simulation::with_time_step(0.01)?;
-    sim.set_newton(NewtonLoop { tolerance: 1e-6, max_iterations: 50 });
+    sim.set_newton(NewtonLoop { tolerance: 1e-6, rows: RowsAt::End, ..NewtonLoop::default() });
     let body = NewtonEuler::new(1.0, [0.1, 1.0, 1.0], [0.5 / SQRT_2, 0.0, -0.5 / SQRT_2]);
     let body = body.moving([FRAC_PI_8.cos(), 0.0, FRAC_PI_8.sin(), 0.0], [100.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
     let body = NewtonEuler { inertia: [0.1, 0.1, 0.0, 0.1, 1.0, 0.0, 0.0, 0.0, 1.0], ..body };
@@ -73,7 +73,7 @@ fn knee() -> Fallible<Table> {
 
 fn beams() -> Fallible<Table> {
     let mut sim = Simulation::with_time_step(0.01)?;
-    sim.set_newton(NewtonLoop { tolerance: 5e-4, max_iterations: 50 });
+    sim.set_newton(NewtonLoop { tolerance: 5e-4, rows: RowsAt::End, ..NewtonLoop::default() });
     let half = 0.5 / SQRT_2;
     let places = [
         ([half, 0.0, -half], FRAC_PI_4),

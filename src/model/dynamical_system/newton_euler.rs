@@ -2,6 +2,7 @@
 
 use crate::model::operator::Operator;
 use bevy_ecs::prelude::Component;
+use glam::{DMat3, DQuat, DVec3};
 
 /// The axes in which a force or moment is given.
 ///
@@ -88,6 +89,22 @@ impl NewtonEuler {
     /// With a moment in the given axes.
     pub fn with_moment(self, moment: impl Into<Operator>, frame: Frame) -> Self {
         Self { moment: moment.into(), moment_frame: frame, ..self }
+    }
+
+    /// Changes the velocity by an impulse (N s) and an angular impulse (N m s), both in inertial axes: `m Δv = p`, `I Δω = Rᵀ l`.
+    ///
+    /// ```
+    /// use drystone::model::dynamical_system::NewtonEuler;
+    /// let mut body = NewtonEuler::new(2.0, [0.5; 3], [0.0; 3]);
+    /// body.strike(glam::DVec3::X, glam::DVec3::Z);
+    /// assert_eq!((body.v[0], body.v[5]), (0.5, 2.0));
+    /// ```
+    pub fn strike(&mut self, impulse: DVec3, angular: DVec3) {
+        let turn = DQuat::from_xyzw(self.q[4], self.q[5], self.q[6], self.q[3]);
+        let inertia = DMat3::from_cols_array(&self.inertia).transpose();
+        let (linear, turned) = (impulse / self.mass, inertia.inverse() * (turn.inverse() * angular));
+        let change = linear.to_array().into_iter().chain(turned.to_array());
+        self.v.iter_mut().zip(change).for_each(|(v, dv)| *v += dv);
     }
 
     /// Checks sizes, mass, inertia and that the quaternion is a unit quaternion.
