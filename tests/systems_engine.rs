@@ -257,7 +257,7 @@ fn a_body_that_is_born_among_systems_falls() -> Fallible {
     let mut sim = Simulation::with_time_step(1e-3)?;
     sim.spawn_system(Lagrangian::new([1.0], [0.0], [1.0]), Integrator::MOREAU_JEAN)?;
     let body = sim.reserve();
-    sim.at(0.5, Event::Appear(body, Box::new(Body::point(1.0, glam::DVec3::ONE))));
+    sim.at(0.5, Event::Appear(body, Box::new(Body::point(1.0, glam::DVec3::ONE))))?;
     sim.run_until(1.0)?;
     let z = sim.world().get::<BodyPose>(body).expect("born").0.position.z;
     assert!((z + 0.5 * 9.81 * 0.25).abs() < 5e-3, "{z}");

@@ -200,6 +200,12 @@ impl Body {
         if !finite || !self.load.force.is_finite() || !self.load.torque.is_finite() {
             return Err(self.number("pose, velocity and loads must be finite numbers"));
         }
+        if (self.pose.rotation.length_squared() - 1.0).abs() > 1e-6 {
+            return Err(self.number(format!("the rotation has length {}; a unit quaternion is needed", self.pose.rotation.length())));
+        }
+        if let Some(shape) = &self.shape {
+            shape.validate().map_err(|source| BodyError::Shape { name: self.name.clone(), source })?;
+        }
         let (inertia, frame) = match self.motion {
             Motion::Dynamic => {
                 if let Some(shape) = self.shape.as_ref().filter(|s| matches!(s, Shape::HalfSpace { .. } | Shape::HeightField(_))) {

@@ -1,17 +1,22 @@
 //! General systems of a simulation: their interactions, tables, periodic actions, and steps in batches.
 
+use super::auto_step::needs_constant_step;
+use super::guests::{Guests, Handle};
 use super::run::{Simulation, SimulationError, StepReport};
 use crate::cluster::systems::{Clusters, Traces};
 use crate::cluster::{NewtonLoop, Signal, Trace};
 use crate::model::dynamical_system::DynamicalSystem;
 use crate::model::integrator::Integrator;
 use crate::model::interaction::Interaction;
-use crate::model::scheme::Clock;
+use super::energy::Energy;
+use crate::model::scheme::{Clock, Invalid};
+use crate::topology::bodies::Slots;
 use bevy_ecs::name::Name;
 use bevy_ecs::prelude::*;
 
 /// Something that is done between steps, every so many of them.
 pub(super) struct Periodic {
+    pub(super) handle: Handle,
     /// s
     pub(super) period: f64,
     /// steps
@@ -29,7 +34,7 @@ pub(super) fn multiple(time: f64, h: f64, what: &str) -> Result<u64, SimulationE
     if steps >= 0.0 && (time - steps * h).abs() <= 1e-6 * h {
         return Ok(steps as u64);
     }
-    Err(SimulationError::Setting(format!("{what} is {time} s; a multiple of the time step {h} s is needed")))
+    Err(Invalid::new(what, format!("{time} s"), format!("a multiple of the time step {h} s")).into())
 }
 
 impl Periodic {
@@ -48,10 +53,9 @@ impl Simulation {
     /// [`Lagrangian`](crate::model::dynamical_system::Lagrangian) or [`NewtonEuler`](crate::model::dynamical_system::NewtonEuler).
     pub fn spawn_system(&mut self, system: impl Into<DynamicalSystem>, integrator: Integrator) -> Result<Entity, SimulationError> {
         let system = system.into();
-        let wrong = |e| SimulationError::Setting(format!("the system cannot be made: {e}"));
-        system.validate().map_err(wrong)?;
-        integrator.validate().map_err(wrong)?;
-        integrator.fits(system.is_first_order()).map_err(wrong)?;
+        system.validate().map_err(SimulationError::NewSystem)?;
+        integrator.validate().map_err(SimulationError::NewSystem)?;
+        integrator.fits(system.is_first_order()).map_err(SimulationError::NewSystem)?;
         Ok(match system {
             DynamicalSystem::FirstOrder(s) => self.world.spawn((s, integrator)).id(),
             DynamicalSystem::Lagrangian(s) => self.world.spawn((*s, integrator)).id(),
@@ -97,50 +101,63 @@ impl Simulation {
     }
 
     /// Calls `action` with time (s) and world now and then every `period` (s) between steps; `period` is a multiple of the time
-    /// step. Sensors, actuators and other sampled devices live here.
-    pub fn every(&mut self, period: f64, action: impl FnMut(f64, &mut World) + Send + Sync + 'static) -> Result<(), SimulationError> {
+    /// step. Sensors, actuators and other sampled devices live here. The handle [removes](Self::remove) it.
+    pub fn every(&mut self, period: f64, action: impl FnMut(f64, &mut World) + Send + Sync + 'static) -> Result<Handle, SimulationError> {
         let every = multiple(period, self.time_step(), "period")?;
         if self.auto_step.is_some() {
-            return Err(SimulationError::Setting("periodic actions need a constant time step; remove them or the automatic step".into()));
+            return Err(needs_constant_step());
         }
         if every == 0 {
-            return Err(SimulationError::Setting("period is 0 s; a multiple of the time step from 1 on is needed".into()));
+            return Err(Invalid::new("period", "0 s", "a multiple of the time step from 1 on").into());
         }
-        self.periodic.push(Periodic { period, every, start: self.steps(), done: None, action: Box::new(action) });
-        Ok(())
+        let handle = self.new_handle();
+        self.periodic.push(Periodic { handle, period, every, start: self.steps(), done: None, action: Box::new(action) });
+        Ok(handle)
     }
 
-    /// Advances by this many steps. Where there are no bodies with shapes, all steps up to the next event run as one batch.
+    /// Advances by this many steps, or until the abort hook says so. Where there are no bodies, no systems of users and no hook, all steps
+    /// up to the next event run as one batch.
     pub fn advance(&mut self, steps: u64) -> Result<StepReport, SimulationError> {
         let end = self.steps() + steps;
         let mut last = StepReport { time: self.time(), step: self.steps(), balance: self.balance, ..StepReport::default() };
         last.converged = true;
         while self.steps() < end {
             let (before, ok) = (last.systems, last.converged);
-            last = if self.alone() && self.auto_step.is_none() { self.batch(end)? } else { self.step()? };
+            let batch = self.alone() && self.auto_step.is_none() && self.abort.is_none();
+            last = if batch { self.batch(end)? } else { self.step()? };
+            let stop = self.aborts(&last);
             last.systems.merge(&before);
             last.converged &= ok;
+            if stop {
+                break;
+            }
         }
         Ok(last)
     }
 
-    /// True where there is nothing but systems: no body, and no event that may bring one before the next step.
+    /// True where there is nothing but systems: no body, no system of a user, and no event that may bring a body before the next step.
     pub(super) fn alone(&self) -> bool {
         let due = self.time() + 1e-6 * self.time_step();
-        self.next_slot == 0 && self.events.first().is_none_or(|(t, _)| *t > due)
+        let empty = self.world.resource::<Slots>().taken() == 0 && self.world.resource::<Guests>().is_empty();
+        empty && self.events.first().is_none_or(|scheduled| scheduled.time > due)
     }
 
     /// One batch of a world without bodies, at most up to step `end`.
     pub(super) fn batch(&mut self, end: u64) -> Result<StepReport, SimulationError> {
         self.act();
+        if self.world.resource::<Slots>().taken() > 0 {
+            // an action has made a body
+            return self.step();
+        }
+        self.balance.energy = Energy::default();
         let now = self.steps();
         let h = self.time_step();
         let mut steps = end - now;
         for periodic in &self.periodic {
             steps = steps.min(periodic.after(now) - now);
         }
-        if let Some((t, _)) = self.events.first() {
-            let until = ((t - self.time()) / h - 1e-6).ceil().max(1.0);
+        if let Some(scheduled) = self.events.first() {
+            let until = ((scheduled.time - self.time()) / h - 1e-6).ceil().max(1.0);
             if until < steps as f64 {
                 steps = until as u64;
             }
@@ -150,9 +167,11 @@ impl Simulation {
         let systems = clusters.report;
         let clock = self.world.resource_mut::<Clock>().into_inner();
         (0..steps).for_each(|_| clock.tick(h));
+        let (step, time) = (clock.step, clock.time);
+        self.world.clear_trackers();
         Ok(StepReport {
-            step: clock.step,
-            time: clock.time,
+            step,
+            time,
             converged: systems.unconverged == 0,
             balance: self.balance,
             systems,

@@ -1,7 +1,7 @@
 //! ΔE = Σ work, each term by its own formula.
 
 use super::scene::{Fallible, TREATMENTS, everything};
-use drystone::diagnostics::energy::Work;
+use drystone::simulation::energy::Work;
 use drystone::model::scheme::Treatment;
 use drystone::simulation::Balance;
 

@@ -67,7 +67,7 @@ pub(crate) fn everything(treatment: Treatment) -> Fallible<(Simulation, Vec<Enti
     sim.spawn_interaction(Interaction::new([particle, mass], LagrangianLinear::new([1.0, 0.0, -1.0], [0.0]), Law::Equality));
     sim.spawn_interaction(Interaction::new([mass], LagrangianLinear::new([1.0], [0.01]), Law::NewtonImpact { e: 0.5 }));
     // loads: constant, of time, blow
-    sim.add_force(second, |t, _, v| AppliedForce { force: DVec3::new(t, 0.5, 0.0) - 0.1 * v.linear, torque: DVec3::Y * 0.01 });
-    sim.at(5e-3, Event::Blow(bodies[1], AppliedForce { force: DVec3::Y * 3.0, torque: DVec3::Z * 0.2 }));
+    sim.add_force(second, |t, _, v| AppliedForce { force: DVec3::new(t, 0.5, 0.0) - 0.1 * v.linear, torque: DVec3::Y * 0.01 })?;
+    sim.at(5e-3, Event::Blow(bodies[1], AppliedForce { force: DVec3::Y * 3.0, torque: DVec3::Z * 0.2 }))?;
     Ok((sim, bodies))
 }

@@ -19,7 +19,7 @@ fn a_box_on_an_incline_slides_with_coulombs_acceleration_in_every_direction() ->
             let stone = Body::new(Shape::cuboid(DVec3::new(0.1, 0.1, 0.05))?).density(2000.0).at(DVec3::Z * 0.05);
             let stone = sim.spawn_body(stone)?;
             let angle = f64::atan(mu) + f64::to_radians(offset);
-            sim.at(0.5, Event::Gravity(tilted(angle, heading)));
+            sim.at(0.5, Event::Gravity(tilted(angle, heading)))?;
             sim.run_until(0.5)?;
             let rest = position(&sim, stone);
             let down = DVec3::new(heading.cos(), heading.sin(), 0.0);
