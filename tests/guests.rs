@@ -142,7 +142,10 @@ fn systems_that_fail_refuse_the_step_by_name_and_may_be_removed() -> Fallible {
     let body = ball(&mut sim, DVec3::Z)?;
     let asking = sim.add_systems(StepSet::Before, asks)?;
     let error = sim.step().unwrap_err();
-    assert!(matches!(&error, SimulationError::Guest { step: 1, set: StepSet::Before, reason, .. } if reason.contains("asks") && reason.contains("exist")), "{error}");
+    assert!(
+        matches!(&error, SimulationError::Guest { step: 1, set: StepSet::Before, reason, .. } if reason.contains("asks") && reason.contains("exist")),
+        "{error}"
+    );
     assert!(sim.remove(asking));
     let failing = sim.add_systems(StepSet::Loads, fails)?;
     let error = sim.step().unwrap_err();
@@ -314,24 +317,71 @@ fn components_that_make_no_body_are_named_and_may_be_mended() -> Fallible {
     };
     type Spoil = fn(&mut EntityWorldMut);
     let spoilt: [(Spoil, &str); 9] = [
-        (|e| drop(e.insert(Inertia { mass: f64::NAN, principal: DVec3::ONE }).id()), "mass is NaN kg"),
-        (|e| drop(e.insert(Inertia { mass: 1.0, principal: DVec3::new(1.0, 0.0, 1.0) }).id()), "principal moments"),
-        (|e| drop(e.remove::<Inertia>().id()), "without Inertia"),
-        (|e| drop(e.remove::<Velocity>().id()), "needs BodyPose, Velocity and Motion"),
-        (|e| drop(e.insert(BodyPose(Pose { rotation: DQuat::from_xyzw(0.0, 0.0, 0.0, 2.0), ..Pose::IDENTITY })).id()), "rotation has length 2"),
-        (|e| drop(e.insert(Collider::new(Shape::Ball { radius: -1.0 })).id()), "radius must be a positive number"),
-        (|e| drop(e.insert(Collider::new(Shape::Ball { radius: f64::NAN })).id()), "radius must be a positive number"),
-        (|e| drop(e.insert(Collider::new(Shape::HalfSpace { normal: DVec3::Z })).id()), "can only be static or driven"),
-        (|e| drop(e.insert(Collider { offset: Pose::at(DVec3::NAN), ..Collider::new(Shape::Ball { radius: 0.1 }) }).id()), "offset"),
+        (
+            |e| {
+                e.insert(Inertia { mass: f64::NAN, principal: DVec3::ONE });
+            },
+            "mass is NaN kg",
+        ),
+        (
+            |e| {
+                e.insert(Inertia { mass: 1.0, principal: DVec3::new(1.0, 0.0, 1.0) });
+            },
+            "principal moments",
+        ),
+        (
+            |e| {
+                e.remove::<Inertia>();
+            },
+            "without Inertia",
+        ),
+        (
+            |e| {
+                e.remove::<Velocity>();
+            },
+            "needs BodyPose, Velocity and Motion",
+        ),
+        (
+            |e| {
+                e.insert(BodyPose(Pose { rotation: DQuat::from_xyzw(0.0, 0.0, 0.0, 2.0), ..Pose::IDENTITY }));
+            },
+            "rotation has length 2",
+        ),
+        (
+            |e| {
+                e.insert(Collider::new(Shape::Ball { radius: -1.0 }));
+            },
+            "radius must be a positive number",
+        ),
+        (
+            |e| {
+                e.insert(Collider::new(Shape::Ball { radius: f64::NAN }));
+            },
+            "radius must be a positive number",
+        ),
+        (
+            |e| {
+                e.insert(Collider::new(Shape::HalfSpace { normal: DVec3::Z }));
+            },
+            "can only be static or driven",
+        ),
+        (
+            |e| {
+                e.insert(Collider { offset: Pose::at(DVec3::NAN), ..Collider::new(Shape::Ball { radius: 0.1 }) });
+            },
+            "offset",
+        ),
     ];
     for (spoil, words) in spoilt {
         let (mut sim, body) = build()?;
-        let (inertia, collider) = (*sim.world().get::<Inertia>(body).ok_or("gone")?, sim.world().get::<Collider>(body).ok_or("gone")?.clone());
+        let (inertia, collider) =
+            (*sim.world().get::<Inertia>(body).ok_or("gone")?, sim.world().get::<Collider>(body).ok_or("gone")?.clone());
         let (pose, velocity) = (*sim.world().get::<BodyPose>(body).ok_or("gone")?, *sim.world().get::<Velocity>(body).ok_or("gone")?);
         spoil(&mut sim.world_mut().entity_mut(body));
         for _ in 0..2 {
             let error = sim.step().unwrap_err();
-            let found = matches!(&error, SimulationError::Component { body, reason, .. } if body == "body \"ball\"" && reason.contains(words));
+            let found =
+                matches!(&error, SimulationError::Component { body, reason, .. } if body == "body \"ball\"" && reason.contains(words));
             assert!(found, "{words}: {error}");
         }
         sim.world_mut().entity_mut(body).insert((inertia, collider, pose, velocity));
@@ -509,7 +559,9 @@ fn forces_loads_events_and_actions_end_with_their_handles() -> Fallible {
     let tilt = sim.at(0.6, Event::Gravity(DVec3::Z))?;
     let count = std::sync::Arc::new(std::sync::atomic::AtomicU32::new(0));
     let counted = count.clone();
-    let action = sim.every(0.1, move |_, _| drop(counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed)))?;
+    let action = sim.every(0.1, move |_, _| {
+        counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    })?;
     sim.run_until(0.25)?;
     for handle in [force, blow, action] {
         assert!(sim.remove(handle) && !sim.remove(handle));

@@ -321,7 +321,7 @@ fn a_law_on_y_holds_at_the_end_of_the_step_even_where_y_is_curved() -> Fallible 
 fn a_stiff_spring_on_a_rigid_body_converges() -> Fallible {
     let mut sim = Simulation::with_time_step(2e-3)?;
     let spring = Operator::function(|at, f| (0..3).for_each(|i| f[i] = -1e6 * at.q[i]));
-    let body = NewtonEuler::new(1.0, [0.1; 3], [0.01, 0.0, 0.0]).with_force(spring, Frame::Inertial);
+    let body = NewtonEuler::new(1.0, [0.1; 3]).at([0.01, 0.0, 0.0]).with_force(spring, Frame::Inertial);
     let integrator = Integrator::MoreauJean { theta: 1.0, gamma: 0.5, projection: Projection::None };
     let body = sim.spawn_system(body, integrator)?;
     let report = sim.advance(200)?;

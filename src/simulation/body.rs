@@ -16,6 +16,7 @@ use glam::{DQuat, DVec3};
 /// # Ok::<(), drystone::geometry::ShapeError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum BodyError {
     /// The shape has no mass of its own, or cannot move.
     #[error("body {name:?}: {source}")]
@@ -148,8 +149,8 @@ impl Body {
     }
 
     /// Locks world axes.
-    pub fn locked(self, translation: [bool; 3], rotation: [bool; 3]) -> Self {
-        Self { locks: Locks { translation, rotation }, ..self }
+    pub fn locked(self, locks: Locks) -> Self {
+        Self { locks, ..self }
     }
 
     /// Sets the material.

@@ -43,10 +43,10 @@ impl Guests {
     }
 }
 
-/// Places within the passes of a step, and the one where their results are read: commands from there wait until the step is over, as
-/// what the step knows of pairs and joints would no longer fit the world.
+/// Places within a part of a step: commands from there wait until it is over, as what the step knows of bodies, pairs and joints would no
+/// longer fit the world.
 fn waits(set: StepSet) -> bool {
-    set >= StepSet::FreeMotion && set <= StepSet::Observe
+    !matches!(set, StepSet::Before | StepSet::After)
 }
 
 thread_local! {
@@ -121,7 +121,11 @@ impl Simulation {
     /// assert!(sim.remove(drag));
     /// # Ok::<(), drystone::simulation::SimulationError>(())
     /// ```
-    pub fn add_systems<S: IntoScheduleConfigs<ScheduleSystem, M>, M>(&mut self, set: StepSet, systems: S) -> Result<Handle, SimulationError> {
+    pub fn add_systems<S: IntoScheduleConfigs<ScheduleSystem, M>, M>(
+        &mut self,
+        set: StepSet,
+        systems: S,
+    ) -> Result<Handle, SimulationError> {
         let mut schedule = Schedule::default();
         schedule.set_executor(SingleThreadedExecutor::new());
         if waits(set) {

@@ -1,13 +1,13 @@
 //! Stepping: events, the inner loop, the certificate of each step.
 
 use super::body::{Body, BodyError};
+use super::energy::{Energy, Work, step_energy, support_impulse};
 use super::guests::{Handle, run_guests};
 use super::step::{Schedules, StepSet};
 use super::systems::Periodic;
 use crate::assembly::problem::{Solver, StepProblem};
 use crate::cluster::systems::Clusters;
 use crate::cluster::{ClusterError, SystemsReport};
-use super::energy::{Energy, Work, step_energy, support_impulse};
 use crate::geometry::systems::Proximity;
 use crate::integrator::systems::{Pass, unsettled};
 use crate::model::contact::{ContactPair, Foresight, Manifold, TurnedArms};
@@ -315,7 +315,7 @@ impl Simulation {
 
     /// Steps until `end` (s) or until the abort hook says so; returns the last report.
     pub fn run_until(&mut self, end: f64) -> Result<StepReport, SimulationError> {
-        if self.alone() && self.abort.is_none() && self.auto_step.is_none() && self.events.is_empty() {
+        if self.is_bare() && self.abort.is_none() && self.auto_step.is_none() {
             let left = (end - self.time()) / self.time_step() - 1e-9;
             return self.advance(if left > 0.0 { left.ceil() as u64 } else { 0 });
         }
@@ -618,5 +618,6 @@ impl Simulation {
     /// Detects contacts at the present poses, without stepping: gaps for a last certificate or a picture.
     pub fn detect(&mut self) {
         self.schedules.begin.run(&mut self.world);
+        self.flush_guests();
     }
 }

@@ -1,5 +1,7 @@
 //! The time step as a table of contents.
 
+use super::guests::{Handle, run_guests};
+use crate::algebra::spatial::Pose;
 use crate::assembly::joints::{assemble_blocks, store_joints};
 use crate::assembly::systems::{activate, apply, assemble_contacts, assemble_systems, solve, store_reactions};
 use crate::cluster::systems::{advance, refresh, store};
@@ -7,8 +9,6 @@ use crate::geometry::ahead_systems::{foresee, stop};
 use crate::geometry::systems::{broad_phase, cache_colliders, exclude_joined, narrow_phase};
 use crate::geometry::turned_systems::turn_arms;
 use crate::integrator::systems::{set_frames, wait};
-use super::guests::{Handle, run_guests};
-use crate::algebra::spatial::Pose;
 use crate::model::dynamical_system::Frame;
 use crate::model::interaction::{Engaged, Interaction, OfBodies};
 use crate::model::newton_euler::{AppliedForce, Velocity};
@@ -53,8 +53,8 @@ use glam::DVec3;
 /// middle; forces at its start; gyroscopic torques within the passes. Systems without shapes advance as a whole step between the last
 /// `Apply` and the last `Observe`.
 ///
-/// Commands take effect after the systems that gave them; from `FreeMotion` to `Observe` at the end of the part. Entities must not
-/// come or go by `&mut World` there.
+/// Commands take effect in `Before` and `After` at once, from `Begin` to `Observe` at the end of the part that stands (also those of tries
+/// that do not). Entities must not come or go by `&mut World` there.
 ///
 /// ```
 /// use drystone::simulation::StepSet;

@@ -1,6 +1,7 @@
 //! General systems of a simulation: their interactions, tables, periodic actions, and steps in batches.
 
 use super::auto_step::needs_constant_step;
+use super::energy::Energy;
 use super::guests::{Guests, Handle};
 use super::run::{Simulation, SimulationError, StepReport};
 use crate::cluster::systems::{Clusters, Traces};
@@ -8,7 +9,6 @@ use crate::cluster::{NewtonLoop, Signal, Trace};
 use crate::model::dynamical_system::DynamicalSystem;
 use crate::model::integrator::Integrator;
 use crate::model::interaction::Interaction;
-use super::energy::Energy;
 use crate::model::scheme::{Clock, Invalid};
 use crate::topology::bodies::Slots;
 use bevy_ecs::name::Name;
@@ -138,8 +138,12 @@ impl Simulation {
     /// True where there is nothing but systems: no body, no system of a user, and no event that may bring a body before the next step.
     pub(super) fn alone(&self) -> bool {
         let due = self.time() + 1e-6 * self.time_step();
-        let empty = self.world.resource::<Slots>().taken() == 0 && self.world.resource::<Guests>().is_empty();
-        empty && self.events.first().is_none_or(|scheduled| scheduled.time > due)
+        self.is_bare() && self.events.first().is_none_or(|scheduled| scheduled.time > due)
+    }
+
+    /// No body, no system of a user.
+    pub(super) fn is_bare(&self) -> bool {
+        self.world.resource::<Slots>().taken() == 0 && self.world.resource::<Guests>().is_empty()
     }
 
     /// One batch of a world without bodies, at most up to step `end`.
@@ -169,14 +173,7 @@ impl Simulation {
         (0..steps).for_each(|_| clock.tick(h));
         let (step, time) = (clock.step, clock.time);
         self.world.clear_trackers();
-        Ok(StepReport {
-            step,
-            time,
-            converged: systems.unconverged == 0,
-            balance: self.balance,
-            systems,
-            ..StepReport::default()
-        })
+        Ok(StepReport { step, time, converged: systems.unconverged == 0, balance: self.balance, systems, ..StepReport::default() })
     }
 
     /// Moves all systems that are not bodies; the clock stays.

@@ -47,7 +47,8 @@ pub fn gather_bodies(clock: Res<Clock>, mut bodies: ResMut<Bodies>, mut query: Q
             *velocity = given;
         }
         if motion.is_dynamic() {
-            let valid = inertia.map_or_else(|| Err("it is dynamic without Inertia; insert one, or another Motion".into()), Inertia::validate);
+            let valid =
+                inertia.map_or_else(|| Err("it is dynamic without Inertia; insert one, or another Motion".into()), Inertia::validate);
             if let Err(reason) = valid {
                 bodies.refuse(entity, reason);
             }
@@ -70,12 +71,12 @@ pub fn gather_bodies(clock: Res<Clock>, mut bodies: ResMut<Bodies>, mut query: Q
 }
 
 /// Writes the new state of every row back to its entity; marked as changed is what differs from before.
-pub fn scatter(bodies: Res<Bodies>, mut body: Query<(&Slot, &Motion, &mut BodyPose, &mut Velocity)>) {
-    for (slot, motion, mut pose, mut velocity) in &mut body {
+pub fn scatter(bodies: Res<Bodies>, mut body: Query<(Entity, &Slot, &Motion, &mut BodyPose, &mut Velocity)>) {
+    for (entity, slot, motion, mut pose, mut velocity) in &mut body {
         if matches!(motion, Motion::Static) {
             continue;
         }
-        let Some(row) = bodies.rows.get(slot.0 as usize).filter(|row| row.alive) else { continue };
+        let Some(row) = bodies.rows.get(slot.0 as usize).filter(|row| row.entity == Some(entity)) else { continue };
         put(&mut pose, BodyPose(row.new_pose));
         put(&mut velocity, row.new_velocity);
     }

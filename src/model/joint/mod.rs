@@ -25,6 +25,7 @@ mod spec;
 /// assert_eq!((JointKind::Revolute.rows(), JointKind::Spherical.rows()), (5, 3));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum JointKind {
     /// Nothing.
     Fixed,
