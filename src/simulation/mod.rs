@@ -17,7 +17,8 @@
 //! |---|---|
 //! | a body | `spawn((BodyPose(pose), inertia, Collider::new(shape)))`; the slot and what is missing come by themselves |
 //! | its end | `despawn(body)`: slot, pairs, joints and forces go with it |
-//! | pose, velocity, mass, axes, who moves it | change or insert `BodyPose`, `Velocity`, `Inertia`, `Locks`, `Motion`; `Inertia` is needed where `Motion` is dynamic |
+//! | pose, velocity, axes | change or insert `BodyPose`, `Velocity`, `Locks` |
+//! | mass, who moves it | insert `Inertia`, `Motion`; what is dynamic needs `Inertia` |
 //! | shape, material | insert, change or remove `Collider` |
 //! | friction, restitution | the resource `ContactLaws`; of a single pair in a system of [`StepSet::NarrowPhase`] |
 //! | lasting force | `AppliedForce` |
