@@ -9,7 +9,7 @@ use super::shapes::Shape;
 use super::sweep::{Met, Moving, SAME_WAY, sweep};
 use crate::algebra::spatial::Pose;
 use crate::model::contact::{ContactPair, Manifold, Swept, Touch, inherit};
-use crate::model::interaction::{Interaction, OfBodies};
+use crate::model::interaction::Interaction;
 use crate::model::law::ContactLaws;
 use crate::model::scheme::{Clock, Scheme, Treatment};
 use crate::topology::bodies::{Bodies, Body, Slot};
@@ -190,7 +190,7 @@ impl Mover {
 }
 
 /// Pairs of bodies that interact by a joint, a stop, a motor … do not touch.
-pub fn exclude_joined(mut proximity: ResMut<Proximity>, slots: Query<&Slot>, joints: Query<&Interaction, With<OfBodies>>) {
+pub fn exclude_joined(mut proximity: ResMut<Proximity>, slots: Query<&Slot>, joints: Query<&Interaction>) {
     let excluded = &mut proximity.excluded;
     excluded.clear();
     for joint in &joints {

@@ -16,9 +16,9 @@ use glam::DVec3;
 /// A scene that cannot be simulated.
 ///
 /// ```
-/// use drystone::io::scene::model::{Body, Scene, ShapeSpec};
+/// use drystone::io::scene::model::{BodySpec, Scene, ShapeSpec};
 /// let mut scene = Scene::new("wrong");
-/// scene.bodies.push(Body::new("ball", ShapeSpec::Ball { radius: -1.0 }));
+/// scene.bodies.push(BodySpec::new("ball", ShapeSpec::Ball { radius: -1.0 }));
 /// let error = drystone::scenes::build(&scene).unwrap_err();
 /// assert!(error.to_string().starts_with("body \"ball\": ball: radius"));
 /// ```

@@ -11,7 +11,7 @@ use crate::cluster::systems::{Clusters, Traces};
 use crate::geometry::systems::Proximity;
 use crate::integrator::systems::Pass;
 use crate::model::contact::{Foresight, TurnedArms};
-use crate::model::dynamical_system::Frame;
+use crate::model::dynamical_system::{Frame, NewtonEuler};
 use crate::model::joint::{JointKind, JointSpec};
 use crate::model::law::ContactLaws;
 use crate::model::newton_euler::{AppliedForce, BodyPose, Velocity};
@@ -199,7 +199,7 @@ impl Simulation {
     }
 
     /// Adds a load: a function of time (s) and the rows of all bodies that adds to their `load`.
-    pub fn add_load(&mut self, load: impl Fn(f64, &mut [crate::topology::bodies::Body]) + Send + Sync + 'static) -> Handle {
+    pub fn add_load(&mut self, load: impl Fn(f64, &mut [crate::topology::bodies::BodyRow]) + Send + Sync + 'static) -> Handle {
         self.keep_load(Load::All(Box::new(load)))
     }
 
@@ -263,6 +263,7 @@ impl Simulation {
             Event::Gravity(g) if !g.is_finite() => return Err(Invalid::new("gravity", g, "three finite numbers").into()),
             Event::Gravity(_) => {}
             Event::Birth(body) | Event::Appear(_, body) => body.validate()?,
+            Event::Blow(body, _) if self.world.get::<NewtonEuler>(*body).is_some() => {}
             Event::Blow(body, _) => self.expect_body("a blow", *body)?,
             Event::Death(entity) if self.world.get_entity(*entity).is_err() => {
                 return Err(SimulationError::NoBody { what: "a death", entity: *entity });

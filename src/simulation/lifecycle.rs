@@ -5,7 +5,7 @@
 //! and whether it ends by `despawn_body`, by an event or by `world.despawn(body)`.
 
 use crate::geometry::systems::Proximity;
-use crate::model::interaction::{Interaction, OfBodies};
+use crate::model::interaction::Interaction;
 use crate::model::newton_euler::{AppliedForce, BodyName, BodyPose, Locks, Motion, Velocity};
 use crate::topology::bodies::{Slot, Slots};
 use bevy_ecs::lifecycle::HookContext;
@@ -42,7 +42,7 @@ fn release(mut world: DeferredWorld, context: HookContext) {
     }
     let mut ended = world.get_resource_mut::<Proximity>().map(|mut proximity| proximity.forget(slot.0)).unwrap_or_default();
     world.commands().queue(move |world: &mut World| {
-        let mut joints = world.query_filtered::<(Entity, &Interaction), With<OfBodies>>();
+        let mut joints = world.query::<(Entity, &Interaction)>();
         ended.extend(joints.iter(world).filter(|(_, joint)| joint.systems.contains(&body)).map(|(entity, _)| entity));
         for entity in ended {
             if let Ok(entity) = world.get_entity_mut(entity) {

@@ -82,10 +82,10 @@ pub struct Turn {
 /// A body as the kernels see it.
 ///
 /// ```
-/// assert!(!drystone::topology::bodies::Body::default().alive);
+/// assert!(!drystone::topology::bodies::BodyRow::default().alive);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Body {
+pub struct BodyRow {
     /// Its entity; `None` for a free slot.
     pub entity: Option<Entity>,
     /// False for a free slot.
@@ -127,6 +127,9 @@ pub struct Body {
     pub row: u32,
 }
 
+/// What the crate calls it where nothing else is a body.
+pub(crate) type Body = BodyRow;
+
 /// All bodies of the step.
 ///
 /// ```
@@ -135,7 +138,7 @@ pub struct Body {
 #[derive(Resource, Clone, Debug, Default)]
 pub struct Bodies {
     /// One per slot.
-    pub rows: Vec<Body>,
+    pub rows: Vec<BodyRow>,
     /// Slot of each mobile body.
     pub mobile: Vec<u32>,
     /// The first body whose components do not make one, and why.
@@ -144,7 +147,7 @@ pub struct Bodies {
 
 impl Bodies {
     /// The row of a living body.
-    pub fn get(&self, slot: Slot) -> Option<&Body> {
+    pub fn get(&self, slot: Slot) -> Option<&BodyRow> {
         self.rows.get(slot.0 as usize).filter(|row| row.alive)
     }
 
