@@ -95,6 +95,8 @@ pub(crate) struct Adopted {
     /// momentum that interactions have given, Gᵀ r
     acted: Vec<f64>,
     bodies: Vec<Place>,
+    /// functions of the user were looked at
+    examined: bool,
 }
 
 /// A Lagrangian system as the world has it, with its name for messages.
@@ -236,7 +238,7 @@ impl Adopted {
             Rows { joined: Joined::default(), g, d: vec![0.0; m * m], y, y_dot, lambda, drift, pieces: pieces(link), blocks: 0..0 }
         };
         let rows = links.iter().map(rows).collect();
-        let motion = Implicit::new(&nodes[..own], &[], scheme.time_step)?;
+        let motion = Implicit::new(&nodes[..own], &[], scheme.time_step, super::RowsAt::Middle)?;
         if motion.projection != crate::model::integrator::Projection::None {
             return Err(ClusterError::Setup(format!("{} interacts with a body; projection is not offered there", nodes[0].name)));
         }
@@ -256,6 +258,7 @@ impl Adopted {
             inverse: Vec::new(),
             acted: zeros_v,
             bodies: Vec::new(),
+            examined: false,
             nodes,
         })
     }
@@ -267,10 +270,14 @@ impl Adopted {
 
     /// Starts a step of length h at t, with what the relations say of its start.
     pub(crate) fn begin(&mut self, t: f64, scheme: &Scheme, bodies: &[Place]) -> Result<(), ClusterError> {
-        let Self { nodes, own, links, rows, motion, q, state, v0, guess, missed, .. } = self;
+        let Self { nodes, own, links, rows, motion, q, state, v0, guess, missed, examined, .. } = self;
         for (node, body) in nodes[*own..].iter().zip(bodies) {
             write_pose(&body.poses[0], &mut state.q[node.q0..]);
             write_velocity(&body.velocities[0], &mut state.v[node.v0..]);
+        }
+        if !*examined {
+            super::examine::all(nodes, links, state, t)?;
+            *examined = true;
         }
         q.iter_mut().for_each(|q| q.copy_from_slice(&state.q));
         v0.copy_from_slice(&state.v);
@@ -617,7 +624,7 @@ impl Adopted {
 
 /// A body as a node: only its numbers of coordinates and velocities count.
 fn body_node(entity: Entity) -> Node {
-    let system = Kind::NewtonEuler(NewtonEuler::new(1.0, [1.0; 3], [0.0; 3]));
+    let system = Kind::NewtonEuler(NewtonEuler::new(1.0, [1.0; 3]));
     Node { entity, name: String::new(), system, integrator: Integrator::MOREAU_JEAN, q0: 0, nq: 7, v0: 0, nv: 6 }
 }
 

@@ -152,7 +152,7 @@ impl Link {
             // on the twist of a body the rows turn with it
             Relation::LagrangianLinear(_) => self.nodes.iter().any(|&n| all[n].nq != all[n].nv),
             Relation::LagrangianNonlinear(r) => r.g.is_zero() || !r.g.is_constant(),
-            Relation::Joint(_) | Relation::Coordinate(_) => true,
+            Relation::Joint(_) | Relation::Coordinate(_) | Relation::Transmission(_) => true,
             Relation::FirstOrderLinear(_) | Relation::FirstOrderNonlinear(_) => false,
         }
     }
