@@ -303,6 +303,7 @@ impl Simulation {
             Event::Gravity(_) => {}
             Event::Birth(body) | Event::Appear(_, body) => body.validate()?,
             Event::Blow(body, _) if self.world.get::<NewtonEuler>(*body).is_some() => {}
+            Event::Blow(system, _) if self.is_system(*system) => return Err(self.no_blow(*system, time)),
             Event::Blow(body, _) => self.expect_body("a blow", *body)?,
             Event::Death(entity) if self.world.get_entity(*entity).is_err() => {
                 return Err(SimulationError::NoBody { what: "a death", entity: *entity });

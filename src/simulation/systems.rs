@@ -225,13 +225,18 @@ impl Simulation {
 
     /// A blow on a system: a rigid body takes it, others have coordinates that a force has no place in.
     pub(super) fn strike(&mut self, system: Entity, blow: AppliedForce, time: f64) -> Result<(), SimulationError> {
-        let called = self.label(system);
+        let refused = self.no_blow(system, time);
         let Some(mut body) = self.world.get_mut::<NewtonEuler>(system) else {
-            let reason = "a force and a torque have no place in its coordinates; a periodic action or a change of its v between steps has";
-            return Err(SimulationError::Event(format!("the blow on {called} at {time} s: {reason}")));
+            return Err(refused);
         };
         body.strike(blow.force, blow.torque);
         Ok(())
+    }
+
+    /// Why a system takes no blow.
+    pub(super) fn no_blow(&self, system: Entity, time: f64) -> SimulationError {
+        let reason = "a force and a torque have no place in its coordinates; a periodic action or a change of its v between steps has";
+        SimulationError::Event(format!("the blow on {} at {time} s: {reason}", self.label(system)))
     }
 
     /// Takes a system out of the world, with the interactions that link it.
