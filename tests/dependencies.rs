@@ -39,7 +39,7 @@ const ROOMS: &[Room] = &[
     // second floor: one time step
     Room { name: "topology", rooms: &["algebra", "model", "numerics::mixed"], crates: &["bevy_ecs"] },
     Room { name: "integrator", rooms: &["algebra", "model", "numerics::mixed", "topology::bodies"], crates: &["bevy_ecs", "rayon"] },
-    Room { name: "assembly", rooms: &["algebra", "model", "numerics", "topology", "integrator"], crates: &["bevy_ecs", "rayon", "sprs"] },
+    Room { name: "assembly", rooms: &["algebra", "model", "numerics", "topology", "integrator", "cluster"], crates: &["bevy_ecs", "rayon", "sprs"] },
     Room { name: "cluster", rooms: &["algebra", "numerics", "model"], crates: &["bevy_ecs"] },
     Room {
         name: "simulation",

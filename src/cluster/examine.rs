@@ -232,6 +232,6 @@ fn relation(link: &Link, s: &Joined, nodes: &[Node], t: f64) -> Result<(), Clust
                 None => Ok(()),
             }
         }
-        Relation::Joint(_) | Relation::Coordinate(_) => Ok(()),
+        Relation::Joint(_) | Relation::Coordinate(_) | Relation::Transmission(_) => Ok(()),
     }
 }

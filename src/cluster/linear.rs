@@ -16,6 +16,7 @@ use super::products::Products;
 use super::{ClusterError, Outcome, State};
 use crate::algebra::rows::SparseRows;
 use crate::model::integrator::Integrator;
+use crate::model::law::Law;
 use crate::model::operator::{At, Operator};
 use crate::model::relation::Relation;
 
@@ -84,6 +85,7 @@ pub(super) fn applies(nodes: &[Node], links: &[Link]) -> bool {
         _ => false,
     };
     let link = |l: &Link| match &l.relation {
+        _ if matches!(l.law, Law::Spring { .. }) => false,
         Relation::FirstOrderLinear(r) => r.c.is_constant() && r.b.is_constant() && r.d.is_constant(),
         Relation::LagrangianLinear(r) => r.d.is_constant(),
         _ => false,

@@ -92,6 +92,8 @@ impl Link {
                 sets
             }
             Law::Equality | Law::NormalCone { .. } => vec![(AdmissibleSet::Free, m)],
+            Law::Spring { limit, .. } if limit.is_finite() => scalar(AdmissibleSet::Interval { lower: -limit, upper: *limit }, m),
+            Law::Spring { .. } => scalar(AdmissibleSet::Free, m),
             Law::Relay { lower, upper } => scalar(AdmissibleSet::Interval { lower: *lower, upper: *upper }, m),
             Law::Rows(sets) => sets.iter().map(|&set| (set, 1)).collect(),
             Law::CoulombImpact(law) => vec![(AdmissibleSet::Coulomb { mu: law.mu }, m)],
@@ -140,7 +142,7 @@ impl Link {
             Relation::FirstOrderNonlinear(_) => true,
             Relation::LagrangianLinear(r) => !r.d.is_zero(),
             Relation::LagrangianNonlinear(r) => !r.d.is_zero(),
-            Relation::Joint(_) | Relation::Coordinate(_) => false,
+            Relation::Joint(_) | Relation::Coordinate(_) | Relation::Transmission(_) => false,
         }
     }
 
@@ -150,7 +152,7 @@ impl Link {
             // on the twist of a body the rows turn with it
             Relation::LagrangianLinear(_) => self.nodes.iter().any(|&n| all[n].nq != all[n].nv),
             Relation::LagrangianNonlinear(r) => r.g.is_zero() || !r.g.is_constant(),
-            Relation::Joint(_) | Relation::Coordinate(_) => true,
+            Relation::Joint(_) | Relation::Coordinate(_) | Relation::Transmission(_) => true,
             Relation::FirstOrderLinear(_) | Relation::FirstOrderNonlinear(_) => false,
         }
     }
@@ -196,7 +198,7 @@ impl Link {
             }
             Relation::LagrangianNonlinear(r) => evaluate(&r.h, 1, &self.place(t, &s.q, lambda), y, name, "h"),
             joint => {
-                joint.output_of_bodies(&s.q, y);
+                joint.output_of_bodies(&s.q, &self.z, y);
                 finite(y, t, name, "the gap of the joint")
             }
         }
@@ -311,7 +313,7 @@ impl Link {
                 jacobian(m, lambda, out, |lambda, y| evaluate(&r.h, 1, &At { lambda, ..here }, y, &self.name, "h"))
             }
             Relation::FirstOrderNonlinear(r) => evaluate(&r.d, m, &At { lambda, ..here }, out, &self.name, "∂h/∂λ"),
-            Relation::Joint(_) | Relation::Coordinate(_) => {
+            Relation::Joint(_) | Relation::Coordinate(_) | Relation::Transmission(_) => {
                 out.fill(0.0);
                 Ok(())
             }

@@ -15,8 +15,10 @@
 //! |-|-|-|-|
 //! | impact, friction, rolling, Frémond | – | rate, where `y + γhẏ ≤ 0` | impulse |
 //! | equality, relay, rows, normal cone | y | rate; y of a compliant relation | impulse (bounds and P are of forces); force |
+//! | spring | – | rate | impulse |
 //! | complementarity, mixed | y | y at the end of the step | force |
 
+pub(crate) mod adopted;
 mod contradiction;
 mod d1_minus;
 mod examine;

@@ -25,6 +25,7 @@ use super::projection::Positions;
 use super::{ClusterError, NewtonLoop, Outcome, RowsAt, State};
 use crate::algebra::factor::Lu;
 use crate::model::integrator::{Integrator, Projection};
+use crate::model::law::Law;
 
 /// Errors below this part of their terms are rounding.
 const ROUNDING: f64 = 1e-14;
@@ -64,9 +65,13 @@ pub(super) struct LinkValues {
     seen: Vec<f64>,
     pub(super) d: Vec<f64>,
     pub(super) drift: Vec<f64>,
+    /// constant part of a spring
+    pub(super) shift: Vec<f64>,
     pub(super) lambda: Vec<f64>,
     /// Ŵ⁻¹ Gᵀ, n × m
     pub(super) response: Vec<f64>,
+    /// h
+    pub(super) step: f64,
     /// force per multiplier and output per velocity
     pub(super) scale: [f64; 2],
 }
@@ -137,6 +142,8 @@ impl Implicit {
                 seen: vec![0.0; m],
                 d: vec![0.0; m * m],
                 drift: vec![0.0; m],
+                shift: vec![0.0; m],
+                step: h,
                 lambda: vec![0.0; m],
                 response: vec![0.0; n * m],
                 scale: match l.level {
@@ -210,13 +217,7 @@ impl Implicit {
         self.q0.copy_from_slice(&state.q);
         self.v0.copy_from_slice(&state.v);
         // y and ẏ are those of the end of the last step, or of `resume`
-        for (node, x) in nodes.iter().zip(&mut self.nodes) {
-            x.start.fill(0.0);
-            let (q, v) = (&self.q0[node.q0..node.q0 + node.nq], &self.v0[node.v0..node.v0 + node.nv]);
-            if node.theta() < 1.0 && !at_middle(node) {
-                node.add_flow(t, q, v, h * (1.0 - node.theta()), &mut x.start)?;
-            }
-        }
+        self.start_flow(nodes, t, h)?;
         let combined = matches!(self.projection, Projection::Combined { .. });
         for link in links.iter_mut() {
             let i = link.rows.start;
@@ -261,6 +262,25 @@ impl Implicit {
             outcome.active += if link.active { link.len() } else { 0 };
         }
         Ok(outcome)
+    }
+
+    /// Starts a step at t from this state, without links.
+    pub(super) fn start(&mut self, nodes: &[Node], q: &[f64], v: &[f64], t: f64, h: f64) -> Result<(), ClusterError> {
+        self.q0.copy_from_slice(q);
+        self.v0.copy_from_slice(v);
+        self.start_flow(nodes, t, h)
+    }
+
+    /// (1−θ) h F(t, q_k, v_k)
+    fn start_flow(&mut self, nodes: &[Node], t: f64, h: f64) -> Result<(), ClusterError> {
+        for (node, x) in nodes.iter().zip(&mut self.nodes) {
+            x.start.fill(0.0);
+            let (q, v) = (&self.q0[node.q0..node.q0 + node.nq], &self.v0[node.v0..node.v0 + node.nv]);
+            if node.theta() < 1.0 && !at_middle(node) {
+                node.add_flow(t, q, v, h * (1.0 - node.theta()), &mut x.start)?;
+            }
+        }
+        Ok(())
     }
 
     /// The Newton loop over the velocities with the present active links.
@@ -398,7 +418,7 @@ impl Implicit {
     }
 
     /// `q = q_k ⊕ h (θ v + (1−θ) v_k)`
-    fn predict(&mut self, nodes: &[Node], state: &mut State, h: f64) {
+    pub(super) fn predict(&mut self, nodes: &[Node], state: &mut State, h: f64) {
         for (node, x) in nodes.iter().zip(&mut self.nodes) {
             let theta = node.theta();
             let range = node.v0..node.v0 + node.nv;
@@ -410,7 +430,7 @@ impl Implicit {
     }
 
     /// ρ at the iterate.
-    fn momentum(&mut self, nodes: &[Node], state: &State, t1: f64, h: f64) -> Result<(), ClusterError> {
+    pub(super) fn momentum(&mut self, nodes: &[Node], state: &State, t1: f64, h: f64) -> Result<(), ClusterError> {
         for (node, x) in nodes.iter().zip(&mut self.nodes) {
             let n = node.nv;
             let v = &state.v[node.v0..node.v0 + n];
@@ -436,8 +456,20 @@ impl Implicit {
         Ok(())
     }
 
+    /// M of node k as the momentum of the step has it: at its end, or in its middle.
+    pub(super) fn mass_of_step(&self, node: &Node, k: usize, state: &State, t1: f64, h: f64, out: &mut [f64]) -> Result<(), ClusterError> {
+        let places = node.q0..node.q0 + node.nq;
+        let mean = &self.nodes[k].mean;
+        if !at_middle(node) {
+            return node.mass(t1, &state.q[places], mean, out);
+        }
+        let mut middle = buffer(node.nq);
+        node.move_by(&self.q0[places], 0.5 * h, mean, &mut middle);
+        node.mass(t1 - 0.5 * h, &middle, mean, out)
+    }
+
     /// Ŵ at the iterate, with the rows of given velocities replaced.
-    fn factorise(&mut self, nodes: &[Node], state: &mut State, t1: f64, h: f64) -> Result<(), ClusterError> {
+    pub(super) fn factorise(&mut self, nodes: &[Node], state: &mut State, t1: f64, h: f64) -> Result<(), ClusterError> {
         for (node, x) in nodes.iter().zip(&mut self.nodes) {
             let n = node.nv;
             let (q, v) = (&mut state.q[node.q0..node.q0 + node.nq], &mut state.v[node.v0..node.v0 + n]);
@@ -483,13 +515,20 @@ impl Implicit {
             if link.level == Level::Output {
                 link.output(t1, &x.joined, &x.lambda, &mut x.y)?;
             }
+            if let Law::Spring { stiffness, damping, .. } = link.law {
+                let theta = nodes[link.nodes[0]].theta();
+                for (i, k) in link.rows.clone().enumerate() {
+                    let h = x.step;
+                    [x.d[i * (m + 1)], x.shift[i]] = Law::spring_row(stiffness, damping, (self.y[k], self.y_dot[k]), theta, h);
+                }
+            }
             respond(link, nodes, &mut self.nodes, &x.g, &mut x.response);
             for i in 0..m {
                 let row = &x.seeing(link)[i * n..(i + 1) * n];
                 let rate: f64 = row.iter().zip(&x.joined.v).map(|(g, v)| g * v).sum();
                 let k = link.rows.start + i;
                 problem.routed.problem.q[k] = match link.level {
-                    Level::Rate => rate + x.drift[i] + link.restitution[i] * self.y_dot[k],
+                    Level::Rate => rate + x.drift[i] + link.restitution[i] * self.y_dot[k] + x.shift[i],
                     Level::Output => {
                         // y at the iterate, moved on by what the velocities have changed since: q_i + hθ (v_free − v_i)
                         let moved: f64 = row.iter().zip(moved_by(link, &self.nodes)).map(|(g, dv)| g * dv).sum();

@@ -77,9 +77,9 @@ type Known<'a, T> = (Entity, Ref<'a, T>, Ref<'a, Integrator>, Option<&'a Name>);
 
 /// Builds clusters where the world has changed, and takes up states and parameters that others have written.
 pub fn refresh(
-    first: Query<Known<FirstOrder>>,
-    lagrangian: Query<Known<Lagrangian>>,
-    newton_euler: Query<Known<NewtonEuler>>,
+    first: Query<Known<FirstOrder>, Without<OfBodies>>,
+    lagrangian: Query<Known<Lagrangian>, Without<OfBodies>>,
+    newton_euler: Query<Known<NewtonEuler>, Without<OfBodies>>,
     interactions: Query<(Entity, Ref<Interaction>, Option<&Name>), Without<OfBodies>>,
     scheme: Res<Scheme>,
     clock: Res<Clock>,
@@ -265,6 +265,12 @@ fn check(name: &str, interaction: &Interaction, places: &[usize], nodes: &[Node]
         let (relation, system) = if second(places[0]) { ("first", "second") } else { ("second", "first") };
         return fail(format!("its relation is for {relation}-order systems, but {} is of {system} order", nodes[places[0]].name));
     }
+    if matches!(interaction.relation, crate::model::relation::Relation::Transmission(_)) {
+        return fail("a transmission counts the turns of bodies; spawn these systems as bodies (Body::point has no shape)".into());
+    }
+    if matches!(interaction.law, crate::model::law::Law::Spring { .. }) && !second(places[0]) {
+        return fail("the law of a spring needs systems of second order".into());
+    }
     if interaction.law.is_impact() && !second(places[0]) {
         return fail("a law of impact needs systems of second order; first order takes complementarity or a relay".into());
     }
@@ -298,9 +304,9 @@ impl Clusters {
     /// Takes up states, parameters and multipliers in place; false, and nothing done, where something else has changed.
     fn update(
         &mut self,
-        first: &Query<Known<FirstOrder>>,
-        lagrangian: &Query<Known<Lagrangian>>,
-        newton_euler: &Query<Known<NewtonEuler>>,
+        first: &Query<Known<FirstOrder>, Without<OfBodies>>,
+        lagrangian: &Query<Known<Lagrangian>, Without<OfBodies>>,
+        newton_euler: &Query<Known<NewtonEuler>, Without<OfBodies>>,
         interactions: &Query<(Entity, Ref<Interaction>, Option<&Name>), Without<OfBodies>>,
         t: f64,
     ) -> bool {

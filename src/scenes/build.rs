@@ -124,6 +124,9 @@ pub fn build(scene: &Scene) -> Result<Built, BuildError> {
         }
         joints.push(simulation.add_joint(entities[joint.body1], joint.body2.map(|i| entities[i]), &joint.spec)?);
     }
+    for t in &scene.transmissions {
+        simulation.add_transmission(entities[t.body1], t.body2.map(|i| entities[i]), &t.spec)?;
+    }
     for water in &scene.water {
         add_water(&mut simulation, scene, water, &entities)?;
     }

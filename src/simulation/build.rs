@@ -4,6 +4,7 @@ use super::body::Body;
 use super::run::{Balance, Event, Simulation, SimulationError};
 use super::step::{Load, Loads, Schedules};
 use super::systems::multiple;
+use crate::assembly::adopted::AdoptedSystems;
 use crate::assembly::problem::{Solver, StepProblem};
 use crate::cluster::NewtonLoop;
 use crate::cluster::systems::{Clusters, Traces};
@@ -11,16 +12,20 @@ use crate::geometry::systems::Proximity;
 use crate::integrator::systems::Pass;
 use crate::model::contact::{Foresight, TurnedArms};
 use crate::model::dynamical_system::Frame;
-use crate::model::interaction::{Interaction, OfBodies};
-use crate::model::joint::{JointKind, JointSpec};
+use crate::model::interaction::Interaction;
+use crate::model::joint::{JointKind, JointSpec, TransmissionSpec};
 use crate::model::law::ContactLaws;
 use crate::model::newton_euler::{AppliedForce, BodyPose, Velocity};
 use crate::model::scheme::{Clock, Scheme};
 use crate::numerics::auto::Auto;
 use crate::topology::bodies::{Bodies, Slot};
+use crate::topology::islands::Islands;
 use bevy_ecs::prelude::*;
 use glam::DVec3;
 use std::collections::BTreeSet;
+
+/// A body and where it stands.
+type End = (Entity, crate::algebra::spatial::Pose);
 
 impl Simulation {
     /// An empty world.
@@ -43,6 +48,8 @@ impl Simulation {
         world.init_resource::<Solver>();
         world.init_resource::<Loads>();
         world.init_resource::<Clusters>();
+        world.init_resource::<Islands>();
+        world.init_resource::<AdoptedSystems>();
         world.init_resource::<Traces>();
         world.init_resource::<NewtonLoop>();
         Self {
@@ -163,7 +170,7 @@ impl Simulation {
     /// Removes a body; its joints end with it. False if it is not there.
     pub fn despawn_body(&mut self, body: Entity) -> bool {
         let Some(&Slot(slot)) = self.world.get::<Slot>(body) else { return false };
-        let mut joints = self.world.query_filtered::<(Entity, &Interaction), With<OfBodies>>();
+        let mut joints = self.world.query::<(Entity, &Interaction)>();
         let ended: Vec<Entity> = joints.iter(&self.world).filter(|(_, j)| j.systems.contains(&body)).map(|(e, _)| e).collect();
         for joint in ended {
             self.world.despawn(joint);
@@ -195,6 +202,13 @@ impl Simulation {
     /// # Ok::<(), drystone::simulation::SimulationError>(())
     /// ```
     pub fn add_joint(&mut self, body1: Entity, body2: Option<Entity>, spec: &JointSpec) -> Result<Vec<Entity>, SimulationError> {
+        let (one, two) = self.ends(body1, body2)?;
+        let parts = spec.interactions(one, two).map_err(SimulationError::Setting)?;
+        Ok(parts.into_iter().map(|part| self.world.spawn(part).id()).collect())
+    }
+
+    /// The places of two bodies that a joint holds, which no longer touch each other.
+    fn ends(&mut self, body1: Entity, body2: Option<Entity>) -> Result<(End, Option<End>), SimulationError> {
         let place = |e: Entity| {
             let pose = self.world.get::<BodyPose>(e).filter(|_| self.world.get::<Slot>(e).is_some());
             pose.map(|p| (e, p.0)).ok_or_else(|| SimulationError::Setting("a joint needs living rigid bodies".into()))
@@ -204,13 +218,38 @@ impl Simulation {
                 "a joint of a body with itself holds nothing; name two bodies, or one and the world".into(),
             ));
         }
-        let parts = spec.interactions(place(body1)?, body2.map(place).transpose()?).map_err(SimulationError::Setting)?;
+        let ends = (place(body1)?, body2.map(place).transpose()?);
         let slot = |e: Entity| self.world.get::<Slot>(e).map(|s| s.0);
-        let slots = (slot(body1), body2.and_then(slot));
-        if let (Some(a), Some(b)) = slots {
+        if let (Some(a), Some(b)) = (slot(body1), body2.and_then(slot)) {
             self.world.resource_mut::<Proximity>().exclude(a, b);
         }
-        Ok(parts.into_iter().map(|part| self.world.spawn(part).id()).collect())
+        Ok(ends)
+    }
+
+    /// Lets two bodies (a screw: also a body and the world) move together as gears, rack and pinion or screw do, from where they stand. They no
+    /// longer touch each other; joints of their own hold their axes.
+    ///
+    /// ```
+    /// use drystone::model::joint::{JointKind, JointSpec, TransmissionSpec};
+    /// use drystone::model::newton_euler::Velocity;
+    /// use drystone::simulation::{Body, Simulation};
+    /// use glam::DVec3;
+    /// let mut sim = Simulation::default();
+    /// let wheel = |x: f64| Body::point(1.0, DVec3::splat(0.1)).at(DVec3::X * x);
+    /// let (small, large) = (sim.spawn_body(wheel(0.0).moving(DVec3::ZERO, DVec3::Z * 3.0))?, sim.spawn_body(wheel(0.4))?);
+    /// for (body, x) in [(small, 0.0), (large, 0.4)] {
+    ///     sim.add_joint(body, None, &JointSpec::new(JointKind::Revolute).at(DVec3::X * x).axis(DVec3::Z))?;
+    /// }
+    /// sim.add_transmission(small, Some(large), &TransmissionSpec::Gear { axes: [DVec3::Z; 2], ratio: -3.0 })?;
+    /// sim.run_until(1.0)?;
+    /// let speed = |body| sim.world().get::<Velocity>(body).map_or(0.0, |v| v.angular.z);
+    /// assert!((speed(small) + 3.0 * speed(large)).abs() < 1e-6 && speed(small) > 2.0);
+    /// # Ok::<(), drystone::simulation::SimulationError>(())
+    /// ```
+    pub fn add_transmission(&mut self, body1: Entity, body2: Option<Entity>, spec: &TransmissionSpec) -> Result<Entity, SimulationError> {
+        let (one, two) = self.ends(body1, body2)?;
+        let interaction = spec.interaction(one, two).map_err(SimulationError::Setting)?;
+        Ok(self.world.spawn(interaction).id())
     }
 
     /// Adds a load: a function of time (s) and the rows of all bodies that adds to their `load`.

@@ -271,6 +271,7 @@ impl Simulation {
         }
         let blows = self.fire_events()?;
         self.act();
+        self.schedules.graph.run(&mut self.world);
         self.choose_step(&blows);
         let mut report = self.move_bodies(&blows)?;
         let h = self.time_step();
@@ -320,7 +321,8 @@ impl Simulation {
             }
             let pass = self.world.resource_mut::<Pass>().into_inner();
             pass.count();
-            if nonlinear && pass.change > SETTLED {
+            // the first pass does not know the end of the step
+            if nonlinear && (pass.change > SETTLED || pass.number < 2) {
                 if pass.number < limit {
                     continue;
                 }

@@ -1,5 +1,6 @@
 //! The time step as a table of contents.
 
+use crate::assembly::adopted::{adopt, apply_systems, free_systems, store_systems};
 use crate::assembly::joints::{assemble_blocks, store_joints};
 use crate::assembly::systems::{activate, apply, assemble_contacts, assemble_systems, solve, store_reactions};
 use crate::cluster::systems::{advance, refresh, store};
@@ -8,6 +9,7 @@ use crate::geometry::systems::{broad_phase, cache_colliders, narrow_phase};
 use crate::geometry::turned_systems::turn_arms;
 use crate::integrator::systems::{set_frames, wait};
 use crate::topology::bodies::{Bodies, Body};
+use crate::topology::islands::mark_islands;
 use crate::topology::systems::{gather_bodies, scatter};
 use bevy_ecs::prelude::*;
 use bevy_ecs::schedule::SingleThreadedExecutor;
@@ -54,8 +56,9 @@ fn apply_loads(loads: Res<Loads>, clock: Res<crate::model::scheme::Clock>, mut b
     }
 }
 
-/// The schedules of a step: three for bodies, one for a batch of steps of all other systems, and its first part alone.
+/// The schedules of a step: which systems stand with bodies, the step of these, a batch of steps of all others, and its first part alone.
 pub(super) struct Schedules {
+    pub(super) graph: Schedule,
     pub(super) systems: Schedule,
     pub(super) refresh: Schedule,
     pub(super) begin: Schedule,
@@ -74,7 +77,8 @@ impl Schedules {
             s
         };
         let (mut begin, mut inner, mut end, mut systems) = (schedule(), schedule(), schedule(), schedule());
-        let (mut ahead, mut rebuild) = (schedule(), schedule());
+        let (mut graph, mut ahead, mut rebuild) = (schedule(), schedule(), schedule());
+        graph.add_systems(mark_islands);
         rebuild.add_systems(refresh);
         ahead.add_systems(foresee);
         let mut halt = schedule();
@@ -82,20 +86,20 @@ impl Schedules {
         systems.add_systems((refresh, advance, store).chain());
         begin.configure_sets((StepSet::Begin, StepSet::BroadPhase, StepSet::NarrowPhase, StepSet::Loads).chain());
         begin.add_systems((
-            (gather_bodies, cache_colliders).chain().in_set(StepSet::Begin),
+            (gather_bodies, adopt, cache_colliders).chain().in_set(StepSet::Begin),
             broad_phase.in_set(StepSet::BroadPhase),
             narrow_phase.in_set(StepSet::NarrowPhase),
             apply_loads.in_set(StepSet::Loads),
         ));
         inner.configure_sets((StepSet::FreeMotion, StepSet::Activate, StepSet::Assemble, StepSet::Solve, StepSet::Apply).chain());
         inner.add_systems((
-            (set_frames, turn_arms, assemble_systems).chain().in_set(StepSet::FreeMotion),
+            (set_frames, turn_arms, assemble_systems, free_systems).chain().in_set(StepSet::FreeMotion),
             activate.in_set(StepSet::Activate),
             (assemble_contacts, assemble_blocks).chain().in_set(StepSet::Assemble),
             solve.in_set(StepSet::Solve),
-            apply.in_set(StepSet::Apply),
+            (apply_systems, apply).chain().in_set(StepSet::Apply),
         ));
-        end.add_systems((store_reactions, store_joints, scatter).chain().in_set(StepSet::Observe));
-        Self { systems, refresh: rebuild, begin, inner, ahead, stop: halt, end }
+        end.add_systems((store_reactions, store_joints, store_systems, scatter).chain().in_set(StepSet::Observe));
+        Self { graph, systems, refresh: rebuild, begin, inner, ahead, stop: halt, end }
     }
 }

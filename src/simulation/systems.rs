@@ -8,6 +8,7 @@ use crate::model::integrator::Integrator;
 use crate::model::interaction::Interaction;
 use crate::model::newton_euler::{AppliedForce, BodyName};
 use crate::model::scheme::Clock;
+use crate::topology::islands::Islands;
 use bevy_ecs::name::Name;
 use bevy_ecs::prelude::*;
 
@@ -157,6 +158,10 @@ impl Simulation {
     /// One batch of a world without bodies, at most up to step `end`.
     pub(super) fn batch(&mut self, end: u64) -> Result<StepReport, SimulationError> {
         self.act();
+        if !self.world.resource::<Islands>().is_empty() {
+            // bodies have gone
+            self.schedules.graph.run(&mut self.world);
+        }
         let now = self.steps();
         let h = self.time_step();
         let mut steps = end - now;

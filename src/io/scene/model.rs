@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use super::loads::{BaseMotion, WaterPressure};
 pub use super::study::{DamStudy, InclineStudy, Study};
 use crate::algebra::spatial::Pose;
-use crate::model::joint::JointSpec;
+use crate::model::joint::{JointSpec, TransmissionSpec};
 use crate::model::law::Impact;
 pub use crate::model::scheme::{Friction, Gyroscopic, Treatment};
 
@@ -48,6 +48,8 @@ pub struct Scene {
     pub bodies: Vec<Body>,
     /// Joints.
     pub joints: Vec<Joint>,
+    /// Gears, racks and screws.
+    pub transmissions: Vec<Transmission>,
     /// Still water against bodies.
     pub water: Vec<WaterPressure>,
     /// Acceleration of the ground.
@@ -72,6 +74,7 @@ impl Scene {
             pair_laws: Vec::new(),
             bodies: Vec::new(),
             joints: Vec::new(),
+            transmissions: Vec::new(),
             water: Vec::new(),
             base: None,
             recorders: Vec::new(),
@@ -443,6 +446,26 @@ pub struct Joint {
     pub body2: Option<usize>,
     /// What it holds, and what acts on it.
     pub spec: JointSpec,
+}
+
+/// Bodies that move together.
+///
+/// ```
+/// use drystone::model::joint::TransmissionSpec;
+/// let spec = TransmissionSpec::Screw { axis: glam::DVec3::Z, lead: 5e-3 };
+/// let screw = drystone::io::scene::model::Transmission { name: "spindle".into(), body1: 0, body2: None, spec };
+/// assert!(screw.spec.validate(false).is_ok());
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Transmission {
+    /// Unique.
+    pub name: String,
+    /// Index of a body.
+    pub body1: usize,
+    /// Index of another body; `None` for the world.
+    pub body2: Option<usize>,
+    /// What moves with what.
+    pub spec: TransmissionSpec,
 }
 
 /// Gravity from an instant on.

@@ -14,9 +14,11 @@
 use crate::algebra::spatial::Pose;
 use glam::{DMat3, DQuat, DVec3};
 use serde::{Deserialize, Serialize};
-pub use spec::{JointSpec, Motor};
+pub use spec::{JointSpec, Motor, Spring};
+pub use transmission::{Of, Transmission, TransmissionSpec};
 
 mod spec;
+mod transmission;
 
 /// What a joint leaves free. The axis is z of its frames.
 ///
