@@ -340,7 +340,7 @@ fn forces_and_moments_act_in_the_axes_they_are_given_in() -> Fallible {
     let (m, inertia, spin, force, moment) = (2.0, 0.5, 3.0, 4.0, 0.7);
     let error = |h: f64| -> Fallible<f64> {
         let mut sim = Simulation::with_time_step(h)?;
-        let ball = NewtonEuler::new(m, [inertia; 3], [0.0; 3]).moving([1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0, 0.0, spin]);
+        let ball = NewtonEuler::new(m, [inertia; 3]).moving([1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0, 0.0, spin]);
         // a thrust that turns with the body
         let rocket = sim.spawn_system(ball.clone().with_force([force, 0.0, 0.0], Frame::Body), Integrator::MOREAU_JEAN)?;
         // a moment about an axis at rest

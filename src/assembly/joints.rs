@@ -332,9 +332,13 @@ pub fn store_joints(step: Res<StepProblem>, bodies: Res<Bodies>, slots: Query<&S
             body.map_or(Pose::default(), |s| bodies.rows[s.0 as usize].new_pose)
         };
         let y = output(&interaction.relation, &[place(0), place(1)], &interaction.y);
-        let interaction = &mut *interaction;
-        interaction.active = block.is_some();
-        let parts = [(&mut interaction.lambda, &lambda), (&mut interaction.y_dot, &rates), (&mut interaction.y, &y)];
-        parts.into_iter().for_each(|(to, from)| to.iter_mut().zip(from).for_each(|(to, from)| *to = *from));
+        let own = interaction.bypass_change_detection();
+        let mut new = std::mem::replace(&mut own.active, block.is_some()) != block.is_some();
+        let parts = [(&mut own.lambda, &lambda), (&mut own.y_dot, &rates), (&mut own.y, &y)];
+        let pairs = parts.into_iter().flat_map(|(to, from)| to.iter_mut().zip(from));
+        pairs.for_each(|(to, from)| new |= std::mem::replace(to, *from) != *from);
+        if new {
+            interaction.set_changed();
+        }
     }
 }

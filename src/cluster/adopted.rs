@@ -17,7 +17,7 @@
 use super::link::{Joined, Level, Link};
 use super::node::{Node, System as Kind, buffer, finite, rotation, same_lagrangian};
 use super::second_order::Implicit;
-use super::{ClusterError, RowsAt, State, examine};
+use super::{ClusterError, State};
 use crate::algebra::dense::{cholesky, cholesky_solve};
 use crate::algebra::spatial::Pose;
 use crate::model::dynamical_system::{Lagrangian, NewtonEuler};
@@ -95,7 +95,7 @@ pub(crate) struct Adopted {
     /// momentum that interactions have given, Gᵀ r
     acted: Vec<f64>,
     bodies: Vec<Place>,
-    /// functions of the user have been looked at
+    /// functions of the user were looked at
     examined: bool,
 }
 
@@ -238,7 +238,7 @@ impl Adopted {
             Rows { joined: Joined::default(), g, d: vec![0.0; m * m], y, y_dot, lambda, drift, pieces: pieces(link), blocks: 0..0 }
         };
         let rows = links.iter().map(rows).collect();
-        let motion = Implicit::new(&nodes[..own], &[], scheme.time_step, RowsAt::End)?;
+        let motion = Implicit::new(&nodes[..own], &[], scheme.time_step, super::RowsAt::Middle)?;
         if motion.projection != crate::model::integrator::Projection::None {
             return Err(ClusterError::Setup(format!("{} interacts with a body; projection is not offered there", nodes[0].name)));
         }
@@ -275,14 +275,14 @@ impl Adopted {
             write_pose(&body.poses[0], &mut state.q[node.q0..]);
             write_velocity(&body.velocities[0], &mut state.v[node.v0..]);
         }
+        if !*examined {
+            super::examine::all(nodes, links, state, t)?;
+            *examined = true;
+        }
         q.iter_mut().for_each(|q| q.copy_from_slice(&state.q));
         v0.copy_from_slice(&state.v);
         guess.copy_from_slice(&state.v);
         missed.fill(0.0);
-        if !*examined {
-            examine::all(nodes, links, state, t)?;
-            *examined = true;
-        }
         let (nq, nv) = (motion.q0.len(), motion.v0.len());
         motion.start(&nodes[..*own], &state.q[..nq], &state.v[..nv], t, scheme.time_step)?;
         for (link, x) in links.iter_mut().zip(rows) {
@@ -624,7 +624,7 @@ impl Adopted {
 
 /// A body as a node: only its numbers of coordinates and velocities count.
 fn body_node(entity: Entity) -> Node {
-    let system = Kind::NewtonEuler(NewtonEuler::new(1.0, [1.0; 3], [0.0; 3]));
+    let system = Kind::NewtonEuler(NewtonEuler::new(1.0, [1.0; 3]));
     Node { entity, name: String::new(), system, integrator: Integrator::MOREAU_JEAN, q0: 0, nq: 7, v0: 0, nv: 6 }
 }
 

@@ -58,6 +58,7 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(error.to_string(), "F_int of pendulum is not finite at t = 0.5 s; the state before the step is kept");
 /// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ClusterError {
     /// Systems, relations, laws or integrators that do not fit each other.
     #[error("{0}")]

@@ -11,6 +11,7 @@ use bevy_ecs::prelude::Entity;
 /// assert_eq!(Signal::Time, Signal::Time);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Signal {
     /// Time (s).
     Time,

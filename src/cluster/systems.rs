@@ -9,8 +9,11 @@ use crate::model::dynamical_system::{FirstOrder, Lagrangian, NewtonEuler};
 use crate::model::integrator::Integrator;
 use crate::model::interaction::{Interaction, OfBodies};
 use crate::model::scheme::{Clock, Scheme};
+use bevy_ecs::change_detection::Tick;
+use bevy_ecs::component::Mutable;
 use bevy_ecs::name::Name;
 use bevy_ecs::prelude::*;
+use bevy_ecs::system::SystemChangeTick;
 
 /// The clusters of the world and the last batch of steps.
 ///
@@ -37,6 +40,8 @@ pub struct Clusters {
     now: f64,
     /// probes that were found, in the order of the query; anew where clusters or the number of probes are
     probes: Vec<(Entity, Option<Probed>)>,
+    /// Tick of the last [`store`]: what was changed then was changed by it.
+    stored: Option<Tick>,
     /// Tables have changed: their signals are to be found.
     pub(crate) resolve: bool,
 }
@@ -75,6 +80,11 @@ pub struct Traces(pub Vec<Trace>);
 
 type Known<'a, T> = (Entity, Ref<'a, T>, Ref<'a, Integrator>, Option<&'a Name>);
 
+/// Whether a component was written since the last batch by anything but [`store`].
+fn by_others<T: Component>(component: &Ref<T>, stored: Option<Tick>) -> bool {
+    component.is_changed() && Some(component.last_changed()) != stored
+}
+
 /// Builds clusters where the world has changed, and takes up states and parameters that others have written.
 pub fn refresh(
     first: Query<Known<FirstOrder>, Without<OfBodies>>,
@@ -95,10 +105,11 @@ pub fn refresh(
     let known = first.iter().len() + lagrangian.iter().len() + newton_euler.iter().len() + interactions.iter().len();
     let h = scheme.time_step;
     let same_frame = known == clusters.known && clusters.h == h && clusters.newton == Some(*newton);
-    let changed = first.iter().any(|(_, s, i, _)| s.is_changed() || i.is_changed())
-        || lagrangian.iter().any(|(_, s, i, _)| s.is_changed() || i.is_changed())
-        || newton_euler.iter().any(|(_, s, i, _)| s.is_changed() || i.is_changed())
-        || interactions.iter().any(|(_, i, _)| i.is_changed());
+    let stored = clusters.stored;
+    let changed = first.iter().any(|(_, s, i, _)| by_others(&s, stored) || i.is_changed())
+        || lagrangian.iter().any(|(_, s, i, _)| by_others(&s, stored) || i.is_changed())
+        || newton_euler.iter().any(|(_, s, i, _)| by_others(&s, stored) || i.is_changed())
+        || interactions.iter().any(|(_, i, _)| by_others(&i, stored));
     clusters.error = None;
     let kept = same_frame && (!changed || clusters.update(&first, &lagrangian, &newton_euler, &interactions, clock.time));
     if kept {
@@ -427,8 +438,9 @@ pub fn advance(clock: Res<Clock>, mut clusters: ResMut<Clusters>, mut traces: Re
     }
 }
 
-/// Writes states, multipliers and what probes show into the components, without marking them as changed; nothing where no step was done.
+/// Writes states, multipliers and what probes show into the components, and marks those as changed that are; nothing where no step was done.
 pub fn store(
+    tick: SystemChangeTick,
     mut first: Query<&mut FirstOrder>,
     mut lagrangian: Query<&mut Lagrangian>,
     mut newton_euler: Query<&mut NewtonEuler>,
@@ -439,6 +451,7 @@ pub fn store(
     if clusters.error.is_some() && clusters.done == 0 {
         return;
     }
+    clusters.stored = Some(tick.this_run());
     let mut inputs = std::mem::take(&mut clusters.inputs);
     for cluster in &mut clusters.clusters {
         cluster.inputs(&mut inputs);
@@ -447,38 +460,44 @@ pub fn store(
             match &node.system {
                 System::FirstOrder(_) => {
                     let Ok(mut s) = first.get_mut(node.entity) else { continue };
-                    let s = s.bypass_change_detection();
-                    put(&mut s.x, q);
-                    put(&mut s.r, p);
+                    let (own, mut new) = (s.bypass_change_detection(), false);
+                    new |= put(&mut own.x, q);
+                    new |= put(&mut own.r, p);
+                    mark(&mut s, new);
                 }
                 System::Lagrangian(mine) => {
                     let Ok(mut s) = lagrangian.get_mut(node.entity) else { continue };
-                    let s = s.bypass_change_detection();
-                    put(&mut s.q, q);
-                    put(&mut s.v, &cluster.state.v[node.v0..node.v0 + node.nv]);
-                    put(&mut s.p, p);
-                    put(&mut s.before, cluster.memory(number));
-                    s.prescribed.iter_mut().zip(&mine.prescribed).for_each(|(s, mine)| s.reaction = mine.reaction);
+                    let (own, mut new) = (s.bypass_change_detection(), false);
+                    new |= put(&mut own.q, q);
+                    new |= put(&mut own.v, &cluster.state.v[node.v0..node.v0 + node.nv]);
+                    new |= put(&mut own.p, p);
+                    new |= put(&mut own.before, cluster.memory(number));
+                    for (own, mine) in own.prescribed.iter_mut().zip(&mine.prescribed) {
+                        new |= std::mem::replace(&mut own.reaction, mine.reaction) != mine.reaction;
+                    }
+                    mark(&mut s, new);
                 }
                 System::NewtonEuler(_) => {
                     let Ok(mut s) = newton_euler.get_mut(node.entity) else { continue };
-                    let s = s.bypass_change_detection();
-                    put(&mut s.q, q);
-                    put(&mut s.v, &cluster.state.v[node.v0..node.v0 + node.nv]);
-                    put(&mut s.p, p);
+                    let (own, mut new) = (s.bypass_change_detection(), false);
+                    new |= put(&mut own.q, q);
+                    new |= put(&mut own.v, &cluster.state.v[node.v0..node.v0 + node.nv]);
+                    new |= put(&mut own.p, p);
+                    mark(&mut s, new);
                 }
             }
         }
         let ((y, y_dot), (corrections, forces)) = (cluster.outputs(), cluster.extras());
         for link in &cluster.links {
             let Ok(mut i) = interactions.get_mut(link.entity) else { continue };
-            let i = i.bypass_change_detection();
-            put(&mut i.y, y.get(link.rows.clone()).unwrap_or(&[]));
-            put(&mut i.y_dot, y_dot.get(link.rows.clone()).unwrap_or(&[]));
-            put(&mut i.lambda, &cluster.problem.r[link.rows.clone()]);
-            put(&mut i.correction, corrections.get(link.rows.clone()).unwrap_or(&[]));
-            put(&mut i.force, forces.get(link.rows.clone()).unwrap_or(&[]));
-            i.active = link.active;
+            let own = i.bypass_change_detection();
+            let mut new = std::mem::replace(&mut own.active, link.active) != link.active;
+            new |= put(&mut own.y, y.get(link.rows.clone()).unwrap_or(&[]));
+            new |= put(&mut own.y_dot, y_dot.get(link.rows.clone()).unwrap_or(&[]));
+            new |= put(&mut own.lambda, &cluster.problem.r[link.rows.clone()]);
+            new |= put(&mut own.correction, corrections.get(link.rows.clone()).unwrap_or(&[]));
+            new |= put(&mut own.force, forces.get(link.rows.clone()).unwrap_or(&[]));
+            mark(&mut i, new);
         }
     }
     clusters.inputs = inputs;
@@ -495,7 +514,16 @@ pub fn store(
     }
 }
 
-fn put(to: &mut Vec<f64>, from: &[f64]) {
+/// Whether there was something else.
+fn put(to: &mut Vec<f64>, from: &[f64]) -> bool {
+    let new = to != from;
     to.clear();
     to.extend_from_slice(from);
+    new
+}
+
+fn mark<T: Component<Mutability = Mutable>>(component: &mut Mut<T>, new: bool) {
+    if new {
+        component.set_changed();
+    }
 }

@@ -21,6 +21,30 @@ use bevy_ecs::prelude::{Component, Entity};
 #[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OfBodies;
 
+/// Marks an interaction with a law of impact that carries an impulse: a stop that is reached, a rope that is taut. It is there or not at
+/// the end of every step (of a batch, where systems have no shapes), so observers of its insertion and removal hear of the change.
+///
+/// ```
+/// use bevy_ecs::prelude::*;
+/// use drystone::model::{interaction::{Engaged, Interaction}, joint::{JointKind, JointSpec}};
+/// use drystone::simulation::{Body, Simulation};
+/// use glam::DVec3;
+/// #[derive(Resource, Default)]
+/// struct Knocks(u32);
+/// let mut sim = Simulation::default();
+/// let door = sim.spawn_body(Body::point(20.0, DVec3::splat(0.5)).at(DVec3::new(0.4, 0.0, 1.0)))?;
+/// let hinge = JointSpec::new(JointKind::Revolute).at(DVec3::Z).axis(DVec3::Z).between(0.0, 0.5).motor(1.0, 50.0);
+/// let parts = sim.add_joint(door, None, &hinge)?;
+/// sim.world_mut().init_resource::<Knocks>();
+/// sim.world_mut().entity_mut(parts[2]).observe(|_: On<Insert<Engaged>>, mut knocks: ResMut<Knocks>| knocks.0 += 1);
+/// sim.run_until(1.0)?;
+/// assert_eq!(sim.world().resource::<Knocks>().0, 1, "the motor holds the door at its stop");
+/// # Ok::<(), drystone::simulation::SimulationError>(())
+/// ```
+#[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[component(storage = "SparseSet")]
+pub struct Engaged;
+
 /// One or two systems, what they share and the law that holds for it (Siconos: `Interaction`).
 ///
 /// ```

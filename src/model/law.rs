@@ -164,6 +164,7 @@ pub fn forecast(gap: f64, rate: f64, h: f64) -> bool {
 /// assert!(Law::Relay { lower: 1.0, upper: -1.0 }.validate(2).is_err());
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Law {
     /// `0 ≤ y ⟂ λ ≥ 0` on every row (Siconos: `ComplementarityConditionNSL`).
     Complementarity,

@@ -21,6 +21,7 @@ use glam::{DQuat, DVec3};
 /// assert!(floor.is_second_order());
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Relation {
     /// `y = C X + F Z + D λ + e`, `R = B λ`.
     FirstOrderLinear(FirstOrderLinear),

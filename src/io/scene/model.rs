@@ -5,11 +5,11 @@
 //! or [`Scene::materials`], and the reader guarantees that it exists.
 //!
 //! ```
-//! use drystone::io::scene::model::{Body, Motion, Scene, ShapeSpec};
+//! use drystone::io::scene::model::{BodySpec, Motion, Scene, ShapeSpec};
 //! use glam::DVec3;
 //! let mut scene = Scene::new("one ball");
-//! scene.bodies.push(Body::new("floor", ShapeSpec::HalfSpace { normal: DVec3::Z }).fixed());
-//! scene.bodies.push(Body::new("ball", ShapeSpec::Ball { radius: 0.1 }).at(DVec3::Z));
+//! scene.bodies.push(BodySpec::new("floor", ShapeSpec::HalfSpace { normal: DVec3::Z }).fixed());
+//! scene.bodies.push(BodySpec::new("ball", ShapeSpec::Ball { radius: 0.1 }).at(DVec3::Z));
 //! assert_eq!(scene.dynamic_bodies().count(), 1);
 //! assert_eq!(scene.bodies[0].motion, Motion::Static);
 //! assert_eq!(scene.gravity_at(0.0), DVec3::new(0.0, 0.0, -9.81));
@@ -108,12 +108,12 @@ impl Scene {
 /// One rigid body.
 ///
 /// ```
-/// use drystone::io::scene::model::{Body, ShapeSpec};
-/// let crate_ = Body::new("crate", ShapeSpec::Cuboid { half_extents: glam::DVec3::splat(0.5) });
+/// use drystone::io::scene::model::{BodySpec, ShapeSpec};
+/// let crate_ = BodySpec::new("crate", ShapeSpec::Cuboid { half_extents: glam::DVec3::splat(0.5) });
 /// assert_eq!(crate_.birth, 0.0);
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Body {
+pub struct BodySpec {
     /// Unique in the scene.
     pub name: String,
     /// Geometry in the shape frame.
@@ -151,7 +151,10 @@ pub struct Body {
     pub death: Option<f64>,
 }
 
-impl Body {
+/// What the crate calls it where it is about scenes alone.
+pub(crate) type Body = BodySpec;
+
+impl BodySpec {
     /// A dynamic body at rest at the origin, of material 0.
     pub fn new(name: impl Into<String>, shape: ShapeSpec) -> Self {
         Self {

@@ -15,9 +15,9 @@ impl Scene {
     /// The scene as TOML, with every body written out; its study, which names generators, is left out.
     ///
     /// ```
-    /// use drystone::io::scene::model::{Body, Scene, ShapeSpec};
+    /// use drystone::io::scene::model::{BodySpec, Scene, ShapeSpec};
     /// let mut scene = Scene::new("one ball");
-    /// scene.bodies.push(Body::new("ball", ShapeSpec::Ball { radius: 0.1 }));
+    /// scene.bodies.push(BodySpec::new("ball", ShapeSpec::Ball { radius: 0.1 }));
     /// assert_eq!(Scene::from_toml(&scene.to_toml(), "t")?, scene);
     /// # Ok::<(), drystone::io::scene::SceneError>(())
     /// ```

@@ -27,7 +27,7 @@ pub enum Frame {
 ///
 /// ```
 /// use drystone::model::dynamical_system::{Frame, NewtonEuler};
-/// let body = NewtonEuler::new(1.0, [0.1, 0.2, 0.3], [0.0, 0.0, 1.0]).with_force([0.0, 0.0, -9.81], Frame::Inertial);
+/// let body = NewtonEuler::new(1.0, [0.1, 0.2, 0.3]).at([0.0, 0.0, 1.0]).with_force([0.0, 0.0, -9.81], Frame::Inertial);
 /// assert!(body.validate().is_ok());
 /// assert_eq!(body.q, [0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0]);
 /// ```
@@ -56,12 +56,11 @@ pub struct NewtonEuler {
 }
 
 impl NewtonEuler {
-    /// A body at rest with principal moments of inertia, its axes those of the world.
-    pub fn new(mass: f64, principal: [f64; 3], position: [f64; 3]) -> Self {
-        let [x, y, z] = position;
+    /// A body at rest at the origin with principal moments of inertia (kg m²), its axes those of the world.
+    pub fn new(mass: f64, principal: [f64; 3]) -> Self {
         let [a, b, c] = principal;
         Self {
-            q: vec![x, y, z, 1.0, 0.0, 0.0, 0.0],
+            q: vec![0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0],
             v: vec![0.0; 6],
             mass,
             inertia: [a, 0.0, 0.0, 0.0, b, 0.0, 0.0, 0.0, c],
@@ -72,6 +71,12 @@ impl NewtonEuler {
             z: Vec::new(),
             p: vec![0.0; 6],
         }
+    }
+
+    /// At this position (m).
+    pub fn at(mut self, position: [f64; 3]) -> Self {
+        self.q[..3].copy_from_slice(&position);
+        self
     }
 
     /// With a quaternion, scalar first, and a twist.

@@ -27,6 +27,7 @@ mod transmission;
 /// assert_eq!((JointKind::Revolute.rows(), JointKind::Spherical.rows()), (5, 3));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum JointKind {
     /// Nothing.
     Fixed,

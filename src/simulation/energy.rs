@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 /// Work done on the systems, by cause (J).
 ///
 /// ```
-/// let w = drystone::diagnostics::energy::Work { friction: -1.0, loads: 3.0, ..Default::default() };
+/// let w = drystone::simulation::energy::Work { friction: -1.0, loads: 3.0, ..Default::default() };
 /// assert_eq!(w.total(), 2.0);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -69,7 +69,7 @@ impl Work {
 /// Kinetic and potential energy (J).
 ///
 /// ```
-/// assert_eq!(drystone::diagnostics::energy::Energy { kinetic: 1.0, potential: 2.0 }.total(), 3.0);
+/// assert_eq!(drystone::simulation::energy::Energy { kinetic: 1.0, potential: 2.0 }.total(), 3.0);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Energy {
