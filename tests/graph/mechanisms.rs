@@ -189,7 +189,8 @@ fn a_pendulum_swings_alike_as_a_body_and_as_a_system() -> Fallible {
     }
     let system = NewtonEuler::new(mass, inertia.to_array()).at(place.to_array()).with_force([0.0, 0.0, -9.81 * mass], Frame::Inertial);
     let system = sim.spawn_system(system, Integrator::MOREAU_JEAN)?;
-    let pivot = Joint::at(JointKind::Spherical, [&drystone::algebra::spatial::Pose::at(place), &Default::default()], DVec3::ZERO, DVec3::Z, None);
+    let pivot =
+        Joint::at(JointKind::Spherical, [&drystone::algebra::spatial::Pose::at(place), &Default::default()], DVec3::ZERO, DVec3::Z, None);
     sim.spawn_interaction(Interaction::new([system], pivot, Law::Equality));
     let mut worst: f64 = 0.0;
     for _ in 0..2000 {
