@@ -100,7 +100,7 @@ impl NewtonEuler {
     ///
     /// ```
     /// use drystone::model::dynamical_system::NewtonEuler;
-    /// let mut body = NewtonEuler::new(2.0, [0.5; 3], [0.0; 3]);
+    /// let mut body = NewtonEuler::new(2.0, [0.5; 3]);
     /// body.strike(glam::DVec3::X, glam::DVec3::Z);
     /// assert_eq!((body.v[0], body.v[5]), (0.5, 2.0));
     /// ```
