@@ -10,7 +10,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (mass, stiffness, stretch) = (2.0, 50.0, 0.1);
     let mut sim = Simulation::new(Scheme { time_step: 1e-4, gravity: DVec3::ZERO, ..Scheme::default() })?;
     let ball = sim.spawn_body(Body::new(Shape::ball(0.05)?).mass(mass).at(DVec3::X * stretch))?;
-    sim.add_force(ball, move |_time, pose, _velocity| AppliedForce { force: -stiffness * pose.position, torque: DVec3::ZERO });
+    sim.add_force(ball, move |_time, pose, _velocity| AppliedForce { force: -stiffness * pose.position, torque: DVec3::ZERO })?;
 
     let period = std::f64::consts::TAU * f64::sqrt(mass / stiffness);
     sim.run_until(10.0 * period)?;

@@ -8,6 +8,7 @@ pub mod algebra;
 #[cfg(feature = "simulation")]
 pub mod assembly;
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod cli;
 #[cfg(feature = "simulation")]
 pub mod cluster;
@@ -31,8 +32,17 @@ pub mod masonry;
 pub mod model;
 pub mod numerics;
 #[cfg(feature = "simulation")]
+pub mod prelude;
+#[cfg(feature = "simulation")]
 pub mod scenes;
 #[cfg(feature = "simulation")]
 pub mod simulation;
 #[cfg(feature = "simulation")]
 pub mod topology;
+
+/// Vectors and quaternions, in the version that all of this is written with.
+pub use glam;
+
+/// Worlds, systems and observers, in the version that all of this is written with.
+#[cfg(feature = "simulation")]
+pub use bevy_ecs;

@@ -257,7 +257,7 @@ fn a_body_that_is_born_among_systems_falls() -> Fallible {
     let mut sim = Simulation::with_time_step(1e-3)?;
     sim.spawn_system(Lagrangian::new([1.0], [0.0], [1.0]), Integrator::MOREAU_JEAN)?;
     let body = sim.reserve();
-    sim.at(0.5, Event::Appear(body, Box::new(Body::point(1.0, glam::DVec3::ONE))));
+    sim.at(0.5, Event::Appear(body, Box::new(Body::point(1.0, glam::DVec3::ONE))))?;
     sim.run_until(1.0)?;
     let z = sim.world().get::<BodyPose>(body).expect("born").0.position.z;
     assert!((z + 0.5 * 9.81 * 0.25).abs() < 5e-3, "{z}");
@@ -321,7 +321,7 @@ fn a_law_on_y_holds_at_the_end_of_the_step_even_where_y_is_curved() -> Fallible 
 fn a_stiff_spring_on_a_rigid_body_converges() -> Fallible {
     let mut sim = Simulation::with_time_step(2e-3)?;
     let spring = Operator::function(|at, f| (0..3).for_each(|i| f[i] = -1e6 * at.q[i]));
-    let body = NewtonEuler::new(1.0, [0.1; 3], [0.01, 0.0, 0.0]).with_force(spring, Frame::Inertial);
+    let body = NewtonEuler::new(1.0, [0.1; 3]).at([0.01, 0.0, 0.0]).with_force(spring, Frame::Inertial);
     let integrator = Integrator::MoreauJean { theta: 1.0, gamma: 0.5, projection: Projection::None };
     let body = sim.spawn_system(body, integrator)?;
     let report = sim.advance(200)?;

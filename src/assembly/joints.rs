@@ -8,22 +8,25 @@
 //! c = β g/h                               joints
 //! c = max(y, 0)/h + β min(y, 0)/h         stops, `0 ≤ ẏ⁺ + c ⟂ r ≥ 0`; e ẏ⁻ where the coordinate gets there within the step and bounces
 //! c = −speed                              motors and friction, r within h times the bounds
+//! c, D of [`Law::spring_row`]             springs and servos
 //! ```
 //!
 //! Rows about angles are multiplied by a length of the lighter body, so that all rows of a joint are velocities (m/s) and one residual can
 //! judge them.
 
+use super::adopted::{AdoptedSystems, birth, called, is_joint};
 use super::locked::{LeftOut, independent_rows};
 use super::problem::StepProblem;
+use super::systems::SUM;
 use crate::algebra::spatial::Pose;
 use crate::integrator::systems::Pass;
 use crate::model::interaction::{Interaction, OfBodies};
 use crate::model::joint::{MAX_JOINT_ROWS, TwistRow};
 use crate::model::law::{Law, least_impact};
 use crate::model::relation::Relation;
-use crate::model::scheme::{Scheme, Treatment};
+use crate::model::scheme::{Clock, Scheme, Treatment};
 use crate::numerics::admissible::AdmissibleSet;
-use crate::numerics::mixed::{IMMOBILE, MixedProblem, System};
+use crate::numerics::mixed::{IMMOBILE, MixedProblem, System, Twist};
 use crate::numerics::residual::contact_scale;
 use crate::topology::bodies::{Bodies, Body, Slot};
 use bevy_ecs::name::Name;
@@ -35,6 +38,8 @@ use glam::DVec3;
 pub struct JointRows {
     /// The interaction.
     pub entity: Entity,
+    /// The block; none where it has no rows.
+    block: Option<u32>,
     /// Which of its rows the block has: locked axes may leave some empty, or make them follow from the others.
     pub kept: [bool; MAX_JOINT_ROWS],
     /// Unit of each row (1, or m/rad).
@@ -53,10 +58,12 @@ pub fn assemble_blocks(
     pass: Res<Pass>,
     bodies: Res<Bodies>,
     slots: Query<&Slot>,
+    (clock, mut adopted): (Res<Clock>, ResMut<AdoptedSystems>),
     mut step: ResMut<StepProblem>,
     interactions: Query<(Entity, &Interaction, Option<&Name>), With<OfBodies>>,
 ) {
-    let StepProblem { problem, answer, joints, left_out, carried, error, .. } = &mut *step;
+    let StepProblem { problem, answer, before, joints, left_out, carried, error, .. } = &mut *step;
+    let AdoptedSystems { adopted, error: not_adopted } = &mut *adopted;
     left_out.clear();
     carried.clear();
     problem.blocks.clear();
@@ -68,12 +75,21 @@ pub fn assemble_blocks(
         answer.reactions.blocks.clear();
     }
     let mut order: Vec<(Entity, &Interaction, Option<&Name>)> = interactions.iter().collect();
-    order.sort_by_key(|(e, ..)| (e.index_u32(), e.generation().to_bits()));
-    let mut refused = None;
+    order.sort_by_key(|o| birth(o.0));
+    let mut refused = not_adopted.take();
+    let mut link = 0;
     for (number, (entity, interaction, name)) in order.into_iter().enumerate() {
+        if !is_joint(&interaction.relation) {
+            let guess = first_pass.then_some(&mut answer.reactions.blocks);
+            if let Some(adopted) = adopted.as_mut().filter(|_| refused.is_none()) {
+                let pushed = adopted.push(link, clock.time + scheme.time_step, &scheme, problem, (carried, guess));
+                refused = pushed.err().map(|e| e.to_string());
+            }
+            link += 1;
+            continue;
+        }
         if first_pass && let Err(reason) = check(interaction) {
-            let named = name.map_or_else(|| format!("interaction {number}"), |n| format!("interaction {:?}", n.as_str()));
-            refused.get_or_insert(format!("{named} of bodies: {reason}"));
+            refused.get_or_insert(format!("{}: {reason}", called(name, "interaction", number)));
             continue;
         }
         let slot = |k: usize| interaction.systems.get(k).map(|&e| slots.get(e).ok().map(|s| &bodies.rows[s.0 as usize]));
@@ -82,14 +98,27 @@ pub fn assemble_blocks(
             [Some(Some(one)), Some(Some(two))] => [Some(one), Some(two)],
             _ => continue, // one of its bodies has died
         };
-        let rows = push(&scheme, problem, entity, interaction, ends, (left_out, carried));
+        let before = problem.blocks.len();
+        let mut rows = push(&scheme, problem, entity, interaction, ends, (left_out, carried));
         if first_pass {
             let guess = interaction.lambda.iter().zip(&rows.units).map(|(l, unit)| if scheme.warm_start { l / unit } else { 0.0 });
             answer.reactions.blocks.extend(guess.zip(rows.kept).filter_map(|(x, kept)| kept.then_some(x)));
         }
+        rows.block = (problem.blocks.len() > before).then_some(before as u32);
         joints.push(rows);
     }
+    if scheme.gravity == DVec3::ZERO {
+        scale_the_still(problem, &before.rigid);
+    }
     *error = refused.or(problem.prepare().err().map(|e| e.to_string()));
+}
+
+/// Without gravity, rows between bodies that stand still know no speed: what is rounding there is judged by the fastest body.
+fn scale_the_still(problem: &mut MixedProblem, before: &[Twist]) {
+    let fastest = before.iter().map(|t| t.linear.abs().max_element()).fold(0.0, f64::max);
+    let own = SUM * fastest;
+    problem.contacts.iter_mut().filter(|c| c.scale == 0.0).for_each(|c| c.scale = own);
+    problem.blocks.iter_mut().filter(|b| b.scale == 0.0).for_each(|b| b.scale = own);
 }
 
 /// What rigid bodies can have between them; the error says what was found and what would do.
@@ -99,11 +128,9 @@ fn check(interaction: &Interaction) -> Result<(), String> {
         return Err(format!("it links {bodies} systems; one body (to the world) or two different ones are needed"));
     }
     match (&interaction.relation, &interaction.law) {
-        (Relation::Joint(_), Law::Equality) | (Relation::Coordinate(_), Law::NewtonImpact { .. } | Law::Relay { .. }) => {}
-        _ => {
-            let needed = "bodies take a joint with the law Equality, or a coordinate of it with NewtonImpact or Relay";
-            return Err(format!("{needed}; systems without shapes take any relation and law"));
-        }
+        (Relation::Joint(_), Law::Equality)
+        | (Relation::Coordinate(_), Law::NewtonImpact { .. } | Law::Relay { .. } | Law::Spring { .. }) => {}
+        _ => return Err("a joint takes the law Equality, its coordinate NewtonImpact, Relay or Spring".into()),
     }
     interaction.relation.validate(7 * bodies, 6 * bodies, interaction.z.len())?;
     interaction.law.validate(interaction.relation.rows())
@@ -207,12 +234,24 @@ fn push(
     gap[turns..n].iter_mut().filter(|g| g.abs() <= PLACES).for_each(|g| *g = 0.0);
     let mut b = given;
     let mut set = AdmissibleSet::Free;
+    let mut soft = None;
     let mut kept = [false; MAX_JOINT_ROWS];
     match (&interaction.law, relation) {
         (Law::Relay { lower, upper }, Relation::Coordinate(q)) => {
             set = AdmissibleSet::Interval { lower: h * lower / units[0], upper: h * upper / units[0] };
             given[0] -= units[0] * q.sign * q.speed;
             b[0] = given[0];
+            kept[0] = true;
+        }
+        (Law::Spring { stiffness, damping, limit }, Relation::Coordinate(q)) => {
+            if limit.is_finite() {
+                set = AdmissibleSet::Interval { lower: -h * limit / units[0], upper: h * limit / units[0] };
+            }
+            given[0] -= units[0] * q.sign * q.speed;
+            let rate = before - q.sign * q.speed;
+            let [d, part] = Law::spring_row(*stiffness, *damping, (gap[0], rate), scheme.treatment.theta(), h);
+            b[0] = given[0] + units[0] * part;
+            soft = Some(units[0] * units[0] * d);
             kept[0] = true;
         }
         (Law::NewtonImpact { e }, Relation::Coordinate(_)) => {
@@ -261,31 +300,31 @@ fn push(
     if m > 0 {
         let used = |k: usize| if systems[k] == System::Fixed { &packed[k][..0] } else { &packed[k][..6 * m] };
         problem.push_block(set, systems, [used(0), used(1)], &packed_b[..m]);
+        if let Some(d) = soft {
+            problem.soften(&[d]);
+        }
         if let Some(block) = problem.blocks.last_mut() {
             let approach = b[..n].iter().map(|b| b * b).sum::<f64>().sqrt();
             let own = contact_scale(h, scheme.gravity.length(), approach, f64::INFINITY);
-            block.scale = own.max(super::systems::SUM * fastest);
+            block.scale = own.max(SUM * fastest);
         }
     }
-    JointRows { entity, kept, units, given }
+    JointRows { entity, block: None, kept, units, given }
 }
 
 /// Impulses, outputs and their rates back to the interactions.
 pub fn store_joints(step: Res<StepProblem>, bodies: Res<Bodies>, slots: Query<&Slot>, mut interactions: Query<&mut Interaction>) {
-    let mut first = 0;
-    let mut blocks = step.problem.blocks.iter();
     for joint in &step.joints {
         let (mut lambda, mut rates) = ([0.0; MAX_JOINT_ROWS], [0.0; MAX_JOINT_ROWS]);
-        let active = joint.kept.contains(&true);
-        if let Some(block) = active.then(|| blocks.next()).flatten() {
+        let block = joint.block.and_then(|k| step.problem.blocks.get(k as usize));
+        if let Some(block) = block {
             let mut u = [0.0; MAX_JOINT_ROWS];
-            step.problem.block_velocity(block, &step.answer.velocities, &mut u[..block.rows]);
+            step.problem.block_rate(block, &step.answer.velocities, &mut u[..block.rows]);
             let kept = (0..MAX_JOINT_ROWS).filter(|&i| joint.kept[i]);
             for (row, i) in kept.enumerate() {
-                lambda[i] = step.answer.reactions.blocks[first + row] * joint.units[i];
-                rates[i] = (u[row] - step.problem.block_b[block.first + row] + joint.given[i]) / joint.units[i];
+                lambda[i] = step.answer.reactions.blocks[block.first + row] * joint.units[i];
+                rates[i] = (u[row] + joint.given[i]) / joint.units[i];
             }
-            first += block.rows;
         }
         let Ok(mut interaction) = interactions.get_mut(joint.entity) else { continue };
         let place = |k: usize| {
@@ -293,9 +332,13 @@ pub fn store_joints(step: Res<StepProblem>, bodies: Res<Bodies>, slots: Query<&S
             body.map_or(Pose::default(), |s| bodies.rows[s.0 as usize].new_pose)
         };
         let y = output(&interaction.relation, &[place(0), place(1)], &interaction.y);
-        let interaction = &mut *interaction;
-        interaction.active = active;
-        let parts = [(&mut interaction.lambda, &lambda), (&mut interaction.y_dot, &rates), (&mut interaction.y, &y)];
-        parts.into_iter().for_each(|(to, from)| to.iter_mut().zip(from).for_each(|(to, from)| *to = *from));
+        let own = interaction.bypass_change_detection();
+        let mut new = std::mem::replace(&mut own.active, block.is_some()) != block.is_some();
+        let parts = [(&mut own.lambda, &lambda), (&mut own.y_dot, &rates), (&mut own.y, &y)];
+        let pairs = parts.into_iter().flat_map(|(to, from)| to.iter_mut().zip(from));
+        pairs.for_each(|(to, from)| new |= std::mem::replace(to, *from) != *from);
+        if new {
+            interaction.set_changed();
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! From interactions to the flat one-step problem, and back.
 
+pub mod adopted;
 pub mod global;
 pub mod joints;
 pub mod locked;

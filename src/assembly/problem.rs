@@ -2,6 +2,7 @@
 
 use super::joints::JointRows;
 use super::locked::{Held, LeftOut};
+use crate::cluster::adopted::SystemsWork;
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::auto::{Auto, Workspace};
 use crate::numerics::impacts::{Ledger, mobile_body, share};
@@ -57,7 +58,7 @@ pub struct StepProblem {
     /// Velocities at the start of the step, in the rows of the problem.
     pub before: Velocities,
     /// The same, turned as the gyroscopic torque of the step turns them: where the work of its impulses begins.
-    pub(crate) spun: Vec<Twist>,
+    pub(crate) spun: Velocities,
     /// Those before, with what the rebounds of the step give to bodies; empty without any.
     thrown: Vec<Twist>,
     /// Part of `b` that feeds overlap back, per contact (m/s, ≤ 0).
@@ -72,6 +73,8 @@ pub struct StepProblem {
     work: Vec<f64>,
     /// The bodies of each joint, and its work (J).
     joint_work: Vec<([u32; 2], f64)>,
+    /// Energy of adopted systems and the work done on them.
+    pub(crate) systems: SystemsWork,
     /// What gravity adds to a velocity in a step, `h g` (m/s).
     pub weight: DVec3,
     /// Whether a pair of the step has restitution, or friction that knows the velocity before.
@@ -314,11 +317,12 @@ impl StepProblem {
         for block in p.blocks.iter().filter(|b| b.set == AdmissibleSet::Free) {
             let (n, first) = (block.rows, block.first);
             let [mut after, mut before] = [[0.0; MAX_ROWS]; 2];
-            p.block_twists(block, &self.answer.velocities.rigid, &mut after[..n]);
-            p.block_twists(block, &self.spun, &mut before[..n]);
+            p.block_rate(block, &self.answer.velocities, &mut after[..n]);
+            p.block_rate(block, &self.spun, &mut before[..n]);
             let row = |i: usize| self.answer.reactions.blocks[first + i] * (0.5 * (after[i] + before[i]) + self.carried[first + i]);
             let body = |system: System| if let System::Rigid(i) = system { i } else { IMMOBILE };
-            self.joint_work.push((block.systems.map(body), (0..n).map(row).sum()));
+            let [one, two, _] = block.systems.map(body);
+            self.joint_work.push(([one, two], (0..n).map(row).sum()));
         }
     }
 
@@ -327,7 +331,7 @@ impl StepProblem {
         work.clear();
         let contacts = 0..self.problem.contacts.len();
         // an impact of one step is an impulse, after the loads; one of two steps gives back what it took while loads do work
-        let start = if self.two_steps { &self.spun } else { &self.problem.free.rigid };
+        let start = if self.two_steps { &self.spun.rigid } else { &self.problem.free.rigid };
         work.extend(contacts.map(|k| self.work_from(start, k)));
         self.work = work;
         self.joint_work.clear();

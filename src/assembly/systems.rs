@@ -134,7 +134,7 @@ pub fn assemble_systems(scheme: Res<Scheme>, mut pass: ResMut<Pass>, mut bodies:
     step.two_steps = matches!(scheme.treatment, Treatment::GapAware { .. });
     let StepProblem { problem, before, spun, places, locked, .. } = &mut *step;
     places.clear();
-    spun.clear();
+    spun.rigid.clear();
     places.extend(bodies.rows.iter().map(|body| Place { position: body.pose.position, row: body.row }));
     *locked = false;
     problem.rigid.clear();
@@ -156,7 +156,7 @@ pub fn assemble_systems(scheme: Res<Scheme>, mut pass: ResMut<Pass>, mut bodies:
         let mean = pass.nonlinear && pass.number > 0;
         let turns = body.gyroscopic != DVec3::ZERO && body.turn.is_none() && !mean;
         let gained = || mass.inertia_times(scheme.time_step * (body.frame.rotation * body.gyroscopic));
-        spun.push(if turns { Twist { angular: start.angular + gained(), ..start } } else { start });
+        spun.rigid.push(if turns { Twist { angular: start.angular + gained(), ..start } } else { start });
         let (v, w) = (body.velocity.linear, body.velocity.angular);
         problem.resting.push(v.length_squared() + w.dot(inertia.principal * w) / inertia.mass <= still);
         problem.free.rigid.push(Twist {

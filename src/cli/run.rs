@@ -233,7 +233,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
     }
     if let Some(error) = stopped {
         tell(&format!("error: {error}"));
-        let input = matches!(error, SimulationError::Setting(_) | SimulationError::Body(_));
+        let input = matches!(error, SimulationError::Setting(_) | SimulationError::Law(_) | SimulationError::Body(_));
         return Ok(if input { INPUT } else { NOT_FINITE });
     }
     Ok(if interrupted { INTERRUPTED } else { DONE })

@@ -16,6 +16,7 @@ use super::products::Products;
 use super::{ClusterError, Outcome, State};
 use crate::algebra::rows::SparseRows;
 use crate::model::integrator::Integrator;
+use crate::model::law::Law;
 use crate::model::operator::{At, Operator};
 use crate::model::relation::Relation;
 
@@ -82,6 +83,7 @@ pub(super) fn applies(nodes: &[Node], links: &[Link]) -> bool {
         _ => false,
     };
     let link = |l: &Link| match &l.relation {
+        _ if matches!(l.law, Law::Spring { .. }) => false,
         Relation::FirstOrderLinear(r) => r.c.is_constant() && r.b.is_constant() && r.d.is_constant(),
         Relation::LagrangianLinear(r) => r.d.is_constant(),
         _ => false,
@@ -249,7 +251,7 @@ impl Linear {
 
     /// Takes up z and states that others may have changed between steps.
     pub(super) fn resume(&mut self, nodes: &[Node], links: &[Link], problem: &Problem, state: &State, t: f64) -> Result<(), ClusterError> {
-        loads(nodes, t, state, &mut self.load_0)?;
+        loads(nodes, t, &mut self.load_0)?;
         if !self.variable_load {
             self.load.fill(0.0);
             self.gamma_1.add_product(1.0, &self.load_0, &mut self.load);
@@ -287,7 +289,7 @@ impl Linear {
         let rows = self.y.len();
         // free motion
         if self.variable_load {
-            loads(nodes, t1, state, &mut self.load_1)?;
+            loads(nodes, t1, &mut self.load_1)?;
             self.load.fill(0.0);
             self.gamma_1.add_product(1.0, &self.load_1, &mut self.load);
             self.gamma_0.add_product(1.0, &self.load_0, &mut self.load);
@@ -360,7 +362,7 @@ impl Linear {
         if outcome.active == 0 {
             problem.r.fill(0.0);
         } else {
-            outcome.report = problem.solve();
+            outcome.report = problem.solve(links, t1)?;
             self.g.add_transposed_product(&problem.r[..rows], &mut self.free);
         }
         // new state
@@ -384,9 +386,7 @@ impl Linear {
             outcome.contact_work = self.half_work(links, problem);
             self.outputs(state, &problem.r);
             outcome.contact_work += self.half_work(links, problem);
-            for link in links.iter().filter(|l| l.law.is_impact()) {
-                outcome.penetration = outcome.penetration.max(-self.y[link.rows.start]);
-            }
+            links.iter().for_each(|link| outcome.look(link, &self.y[link.rows.clone()]));
         }
         if let Some(node) = nodes.iter().find(|n| !state.q[n.q0..n.q0 + n.nq].iter().all(|x| x.is_finite())) {
             finite(&state.q[node.q0..node.q0 + node.nq], t1, &node.name, "state")?;
@@ -396,8 +396,8 @@ impl Linear {
 
     /// `½ Σ P ẏ` of the impulses of the step with the present rates.
     fn half_work(&self, links: &[Link], problem: &Problem) -> f64 {
-        let acting = links.iter().filter(|l| l.active && l.level == Level::Rate);
-        acting.flat_map(|l| l.rows.clone()).map(|i| 0.5 * problem.r[i] * self.y_dot[i]).sum()
+        let acting = links.iter().filter(|l| l.active);
+        acting.flat_map(|l| l.rows.clone()).map(|i| 0.5 * problem.r[i] * self.scale[i][1] * self.y_dot[i]).sum()
     }
 
     /// Impulses that impose the prescribed velocities.
@@ -453,15 +453,12 @@ fn load_of(node: &Node) -> Option<&Operator> {
 }
 
 /// b(t) or F_ext(t) of all nodes.
-fn loads(nodes: &[Node], t: f64, state: &State, out: &mut [f64]) -> Result<(), ClusterError> {
+fn loads(nodes: &[Node], t: f64, out: &mut [f64]) -> Result<(), ClusterError> {
     for node in nodes {
         let Some(op) = load_of(node) else { continue };
         let place = &mut out[node.v0..node.v0 + node.nv];
-        let q = &state.q[node.q0..node.q0 + node.nq];
-        let v = state.v.get(node.v0..node.v0 + node.nv).unwrap_or(&[]);
         let first = matches!(node.system, System::FirstOrder(_));
-        let at = At { t, x: if first { q } else { &[] }, q: if first { &[] } else { q }, v, z: node.parameters(), ..At::default() };
-        evaluate(op, 1, &at, place, &node.name, if first { "b" } else { "F_ext" })?;
+        evaluate(op, 1, &At { z: node.parameters(), ..At::time(t) }, place, &node.name, if first { "b" } else { "F_ext" })?;
     }
     Ok(())
 }
@@ -470,7 +467,7 @@ fn loads(nodes: &[Node], t: f64, state: &State, out: &mut [f64]) -> Result<(), C
 fn offsets(links: &[Link], t: f64, out: &mut [f64]) -> Result<(), ClusterError> {
     for link in links {
         let y = &mut out[link.rows.clone()];
-        let at = At { t, z: &link.z, ..At::default() };
+        let at = At { z: &link.z, ..At::time(t) };
         let f = match &link.relation {
             Relation::FirstOrderLinear(r) => {
                 evaluate(&r.e, 1, &at, y, &link.name, "e")?;

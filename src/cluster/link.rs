@@ -92,6 +92,8 @@ impl Link {
                 sets
             }
             Law::Equality | Law::NormalCone { .. } => vec![(AdmissibleSet::Free, m)],
+            Law::Spring { limit, .. } if limit.is_finite() => scalar(AdmissibleSet::Interval { lower: -limit, upper: *limit }, m),
+            Law::Spring { .. } => scalar(AdmissibleSet::Free, m),
             Law::Relay { lower, upper } => scalar(AdmissibleSet::Interval { lower: *lower, upper: *upper }, m),
             Law::Rows(sets) => sets.iter().map(|&set| (set, 1)).collect(),
             Law::CoulombImpact(law) => vec![(AdmissibleSet::Coulomb { mu: law.mu }, m)],
@@ -140,8 +142,24 @@ impl Link {
             Relation::FirstOrderNonlinear(_) => true,
             Relation::LagrangianLinear(r) => !r.d.is_zero(),
             Relation::LagrangianNonlinear(r) => !r.d.is_zero(),
-            Relation::Joint(_) | Relation::Coordinate(_) => false,
+            Relation::Joint(_) | Relation::Coordinate(_) | Relation::Transmission(_) => false,
         }
+    }
+
+    /// True where G changes with the coordinates.
+    pub(super) fn turns(&self, all: &[Node]) -> bool {
+        match &self.relation {
+            // on the twist of a body the rows turn with it
+            Relation::LagrangianLinear(_) => self.nodes.iter().any(|&n| all[n].nq != all[n].nv),
+            Relation::LagrangianNonlinear(r) => r.g.is_zero() || !r.g.is_constant(),
+            Relation::Joint(_) | Relation::Coordinate(_) | Relation::Transmission(_) => true,
+            Relation::FirstOrderLinear(_) | Relation::FirstOrderNonlinear(_) => false,
+        }
+    }
+
+    /// True where G comes from differences of y.
+    pub(super) fn by_differences(&self) -> bool {
+        matches!(&self.relation, Relation::LagrangianNonlinear(r) if r.g.is_zero())
     }
 
     /// Whether the rows are about y or its rate: impacts act on the rate, joints and relays too unless they are compliant.
@@ -162,15 +180,15 @@ impl Link {
         let n = s.q.len();
         match &self.relation {
             Relation::FirstOrderLinear(r) => {
-                let at = At { t, x: &s.q, z: &self.z, lambda, ..At::default() };
+                let at = At { z: &self.z, ..At::time(t) };
                 evaluate(&r.e, 1, &at, y, name, "e")?;
                 self.add_product(&r.c, n, &at, &s.q, y, "C")?;
                 self.add_product(&r.d, m, &at, lambda, y, "D")?;
                 self.add_product(&r.f, self.z.len(), &at, &self.z, y, "F")
             }
-            Relation::FirstOrderNonlinear(r) => evaluate(&r.h, 1, &At { t, x: &s.q, z: &self.z, lambda, ..At::default() }, y, name, "h"),
+            Relation::FirstOrderNonlinear(r) => evaluate(&r.h, 1, &At { x: &s.q, z: &self.z, lambda, ..At::time(t) }, y, name, "h"),
             Relation::LagrangianLinear(r) => {
-                let at = At { t, q: &s.q, v: &s.v, z: &self.z, lambda, ..At::default() };
+                let at = At { z: &self.z, ..At::time(t) };
                 y.copy_from_slice(&r.e);
                 for (y, row) in y.iter_mut().zip(r.h.chunks_exact(n)) {
                     *y += row.iter().zip(&s.q).map(|(a, x)| a * x).sum::<f64>();
@@ -178,14 +196,18 @@ impl Link {
                 self.add_product(&r.d, m, &at, lambda, y, "D")?;
                 self.add_product(&r.f, self.z.len(), &at, &self.z, y, "F")
             }
-            Relation::LagrangianNonlinear(r) => {
-                evaluate(&r.h, 1, &At { t, q: &s.q, v: &s.v, z: &self.z, lambda, ..At::default() }, y, name, "h")
-            }
+            Relation::LagrangianNonlinear(r) => evaluate(&r.h, 1, &self.place(t, &s.q, lambda), y, name, "h"),
             joint => {
-                joint.output_of_bodies(&s.q, y);
+                joint.output_of_bodies(&s.q, &self.z, y);
                 finite(y, t, name, "the gap of the joint")
             }
         }
+    }
+
+    /// Where the functions of a nonlinear relation of second order are evaluated: they see λ where they are compliant.
+    pub(super) fn place<'a>(&'a self, t: f64, q: &'a [f64], lambda: &'a [f64]) -> At<'a> {
+        let at = At { q, z: &self.z, ..At::time(t) };
+        if Self::compliant(&self.relation) { At { lambda, ..at } } else { at }
     }
 
     fn add_product(
@@ -217,27 +239,36 @@ impl Link {
         lambda: &[f64],
         g: &mut [f64],
     ) -> Result<(), ClusterError> {
-        let m = self.len();
         let (nq, nv) = (s.q.len(), s.v.len());
         match &self.relation {
             Relation::LagrangianLinear(r) if nq == nv => g.copy_from_slice(&r.h),
             Relation::LagrangianLinear(r) => self.chain(&s.q, all, &r.h, g),
             Relation::LagrangianNonlinear(r) if !r.g.is_zero() => {
-                evaluate(&r.g, nv, &At { t, q: &s.q, v: &s.v, z: &self.z, lambda, ..At::default() }, g, &self.name, "G")?;
+                evaluate(&r.g, nv, &self.place(t, &s.q, lambda), g, &self.name, "G")?;
             }
-            Relation::LagrangianNonlinear(r) => {
-                let mut h = buffer(m * nq);
-                let v = &s.v;
-                jacobian(m, &mut s.q, &mut h, |q, y| {
-                    evaluate(&r.h, 1, &At { t, q, v, z: &self.z, lambda, ..At::default() }, y, &self.name, "h")
-                })?;
-                self.chain(&s.q, all, &h, g);
-            }
+            Relation::LagrangianNonlinear(_) => self.rows_by_differences(t, s, all, lambda, g)?,
             other => {
                 other.rows_of_bodies(&s.q, g);
             }
         }
         finite(g, t, &self.name, "G")
+    }
+
+    /// G of a nonlinear relation by differences of h.
+    pub(super) fn rows_by_differences(
+        &self,
+        t: f64,
+        s: &mut Joined,
+        all: &[Node],
+        lambda: &[f64],
+        g: &mut [f64],
+    ) -> Result<(), ClusterError> {
+        if let Relation::LagrangianNonlinear(r) = &self.relation {
+            let mut h = buffer(self.len() * s.q.len());
+            jacobian(self.len(), &mut s.q, &mut h, |q, y| evaluate(&r.h, 1, &self.place(t, q, lambda), y, &self.name, "h"))?;
+            self.chain(&s.q, all, &h, g);
+        }
+        Ok(())
     }
 
     /// Rows on velocities from rows on coordinates, system by system.
@@ -256,7 +287,7 @@ impl Link {
     pub(super) fn drift(&self, t: f64, s: &Joined, out: &mut [f64]) -> Result<(), ClusterError> {
         match &self.relation {
             Relation::LagrangianNonlinear(r) if !r.h_t.is_zero() => {
-                evaluate(&r.h_t, 1, &At { t, q: &s.q, v: &s.v, z: &self.z, ..At::default() }, out, &self.name, "∂h/∂t")
+                evaluate(&r.h_t, 1, &At { q: &s.q, z: &self.z, ..At::time(t) }, out, &self.name, "∂h/∂t")
             }
             Relation::Coordinate(r) => {
                 out[0] = -r.sign * r.speed;
@@ -272,18 +303,17 @@ impl Link {
     /// D = ∂y/∂λ, m × m.
     pub(super) fn compliance(&self, t: f64, s: &Joined, lambda: &mut [f64], out: &mut [f64]) -> Result<(), ClusterError> {
         let m = self.len();
-        let first = !self.relation.is_second_order();
-        let (x, q): (&[f64], &[f64]) = if first { (&s.q, &[]) } else { (&[], &s.q) };
-        let here = At { t, x, q, v: &s.v, z: &self.z, lambda: &[] };
+        let given = At { z: &self.z, ..At::time(t) };
+        let here = At { x: &s.q, ..given };
         match &self.relation {
-            Relation::FirstOrderLinear(r) => evaluate(&r.d, m, &At { lambda, ..here }, out, &self.name, "D"),
-            Relation::LagrangianLinear(r) => evaluate(&r.d, m, &At { lambda, ..here }, out, &self.name, "D"),
-            Relation::LagrangianNonlinear(r) => evaluate(&r.d, m, &At { lambda, ..here }, out, &self.name, "∂h/∂λ"),
+            Relation::FirstOrderLinear(r) => evaluate(&r.d, m, &given, out, &self.name, "D"),
+            Relation::LagrangianLinear(r) => evaluate(&r.d, m, &given, out, &self.name, "D"),
+            Relation::LagrangianNonlinear(r) => evaluate(&r.d, m, &self.place(t, &s.q, lambda), out, &self.name, "∂h/∂λ"),
             Relation::FirstOrderNonlinear(r) if r.d.is_zero() => {
                 jacobian(m, lambda, out, |lambda, y| evaluate(&r.h, 1, &At { lambda, ..here }, y, &self.name, "h"))
             }
             Relation::FirstOrderNonlinear(r) => evaluate(&r.d, m, &At { lambda, ..here }, out, &self.name, "∂h/∂λ"),
-            Relation::Joint(_) | Relation::Coordinate(_) => {
+            Relation::Joint(_) | Relation::Coordinate(_) | Relation::Transmission(_) => {
                 out.fill(0.0);
                 Ok(())
             }
@@ -294,12 +324,12 @@ impl Link {
     pub(super) fn output_matrix(&self, t: f64, s: &mut Joined, lambda: &[f64], out: &mut [f64]) -> Result<(), ClusterError> {
         let n = s.q.len();
         match &self.relation {
-            Relation::FirstOrderLinear(r) => evaluate(&r.c, n, &At { t, x: &s.q, z: &self.z, ..At::default() }, out, &self.name, "C"),
+            Relation::FirstOrderLinear(r) => evaluate(&r.c, n, &At { z: &self.z, ..At::time(t) }, out, &self.name, "C"),
             Relation::FirstOrderNonlinear(r) if r.c.is_zero() => jacobian(self.len(), &mut s.q, out, |x, y| {
-                evaluate(&r.h, 1, &At { t, x, z: &self.z, lambda, ..At::default() }, y, &self.name, "h")
+                evaluate(&r.h, 1, &At { x, z: &self.z, lambda, ..At::time(t) }, y, &self.name, "h")
             }),
             Relation::FirstOrderNonlinear(r) => {
-                evaluate(&r.c, n, &At { t, x: &s.q, z: &self.z, lambda, ..At::default() }, out, &self.name, "∂h/∂X")
+                evaluate(&r.c, n, &At { x: &s.q, z: &self.z, lambda, ..At::time(t) }, out, &self.name, "∂h/∂X")
             }
             _ => Ok(()),
         }
@@ -319,7 +349,7 @@ impl Link {
         let name = self.name.as_str();
         match &self.relation {
             Relation::FirstOrderLinear(r) => {
-                evaluate(&r.b, m, &At { t, x: &s.q, z: &self.z, ..At::default() }, b, name, "B")?;
+                evaluate(&r.b, m, &At { z: &self.z, ..At::time(t) }, b, name, "B")?;
                 for (out, row) in r_out.iter_mut().zip(b.chunks_exact(m)) {
                     *out = row.iter().zip(lambda.iter()).map(|(b, l)| b * l).sum();
                 }
@@ -327,18 +357,18 @@ impl Link {
             }
             Relation::FirstOrderNonlinear(r) => {
                 let z = &self.z;
-                evaluate(&r.g, 1, &At { t, x: &s.q, z, lambda, ..At::default() }, r_out, name, "g")?;
+                evaluate(&r.g, 1, &At { x: &s.q, z, lambda, ..At::time(t) }, r_out, name, "g")?;
                 if r.b.is_zero() {
                     let x = &s.q;
-                    jacobian(n, lambda, b, |lambda, out| evaluate(&r.g, 1, &At { t, x, z, lambda, ..At::default() }, out, name, "g"))?;
+                    jacobian(n, lambda, b, |lambda, out| evaluate(&r.g, 1, &At { x, z, lambda, ..At::time(t) }, out, name, "g"))?;
                 } else {
-                    evaluate(&r.b, m, &At { t, x: &s.q, z, lambda, ..At::default() }, b, name, "∂g/∂λ")?;
+                    evaluate(&r.b, m, &At { x: &s.q, z, lambda, ..At::time(t) }, b, name, "∂g/∂λ")?;
                 }
                 if r.k.is_zero() {
                     let lambda = &*lambda;
-                    jacobian(n, &mut s.q, k, |x, out| evaluate(&r.g, 1, &At { t, x, z, lambda, ..At::default() }, out, name, "g"))?;
+                    jacobian(n, &mut s.q, k, |x, out| evaluate(&r.g, 1, &At { x, z, lambda, ..At::time(t) }, out, name, "g"))?;
                 } else {
-                    evaluate(&r.k, n, &At { t, x: &s.q, z, lambda, ..At::default() }, k, name, "∂g/∂X")?;
+                    evaluate(&r.k, n, &At { x: &s.q, z, lambda, ..At::time(t) }, k, name, "∂g/∂X")?;
                 }
                 Ok(k.iter().any(|k| *k != 0.0))
             }

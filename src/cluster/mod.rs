@@ -15,14 +15,20 @@
 //! |-|-|-|-|
 //! | impact, friction, rolling, Frémond | – | rate, where `y + γhẏ ≤ 0` | impulse |
 //! | equality, relay, rows, normal cone | y | rate; y of a compliant relation | impulse (bounds and P are of forces); force |
+//! | spring | – | rate | impulse |
 //! | complementarity, mixed | y | y at the end of the step | force |
 
+pub(crate) mod adopted;
+mod contradiction;
 mod d1_minus;
+mod examine;
 mod first_order;
+mod jacobians;
 mod large;
 mod linear;
 mod link;
 mod node;
+mod probe;
 mod problem;
 mod products;
 mod projection;
@@ -32,6 +38,8 @@ mod schatzman_paoli;
 mod second_order;
 pub mod systems;
 
+pub use jacobians::JacobianCheck;
+pub use probe::{Probe, Reading};
 pub use record::{Signal, Trace};
 pub use rhs::right_hand_side;
 
@@ -50,6 +58,7 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(error.to_string(), "F_int of pendulum is not finite at t = 0.5 s; the state before the step is kept");
 /// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ClusterError {
     /// Systems, relations, laws or integrators that do not fit each other.
     #[error("{0}")]
@@ -61,6 +70,26 @@ pub enum ClusterError {
         system: String,
         /// Operator.
         operator: &'static str,
+        /// s
+        time: f64,
+    },
+    /// A function of the user that reads what it does not depend on, does not write what it should, or cannot be called.
+    #[error("{operator} of {system} at t = {time} s: {reason}")]
+    Function {
+        /// Name of the system or interaction.
+        system: String,
+        /// Operator.
+        operator: &'static str,
+        /// s
+        time: f64,
+        /// What is wrong with it, and what would do.
+        reason: String,
+    },
+    /// Equations that no motion fulfils.
+    #[error("{} cannot hold together at t = {time} s: their equations contradict each other; take one of them away, or give it compliance", .interactions.join(" and "))]
+    Contradiction {
+        /// Names of the interactions.
+        interactions: Vec<String>,
         /// s
         time: f64,
     },
@@ -76,7 +105,31 @@ pub enum ClusterError {
     },
 }
 
-/// When the Newton loop of a step ends.
+/// Where Moreau–Jean and the midpoint rule take the rows G of relations that are not linear.
+///
+/// ```text
+/// Middle    M (v⁺ − v) = h F + G(q_m)ᵀ P,   u = G(q⁺) v⁺ + ∂h/∂t        q_m = q ⊕ ½ h (θ v⁺ + (1−θ) v)
+/// End       M (v⁺ − v) = h F + G(q̃)ᵀ P,     u = G(q̃) v⁺ + ∂h/∂t         q̃: q⁺ as the iterate before had it
+/// ```
+///
+/// On a circle `q⁺ + q` is normal to `q⁺ − q`, so impulses along G(q_m) do no work, and a velocity along the tangent at q⁺ starts the next
+/// step without a jump: with θ = ½ a point mass on a circle keeps `|q|² + ¼ h² |v|²`, and its energy up to that. With the rows of the end
+/// each step takes `½ m v² (hω)²`, but one iteration is enough, where `Middle` takes three or four.
+///
+/// ```
+/// use drystone::cluster::{NewtonLoop, RowsAt};
+/// assert_eq!(NewtonLoop::default().rows, RowsAt::Middle);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RowsAt {
+    /// Impulses act through G of the middle of the step, velocities are matched with G of its end; iterated until both hold.
+    #[default]
+    Middle,
+    /// One G for both, of the end of the step as the last iterate foresees it, and not iterated on its account (Siconos: `MoreauJeanOSI`).
+    End,
+}
+
+/// When the Newton loop of a step ends, and which rows it is about.
 ///
 /// ```
 /// assert_eq!(drystone::cluster::NewtonLoop::default().max_iterations, 50);
@@ -88,6 +141,9 @@ pub struct NewtonLoop {
     pub tolerance: f64,
     /// Iterations before the step counts as not converged.
     pub max_iterations: usize,
+    /// Which rows relations of second order have in Moreau–Jean and the midpoint rule, where they turn with the coordinates.
+    #[serde(default)]
+    pub rows: RowsAt,
 }
 
 impl NewtonLoop {
@@ -102,7 +158,7 @@ impl NewtonLoop {
 
 impl Default for NewtonLoop {
     fn default() -> Self {
-        Self { tolerance: 1e-10, max_iterations: 50 }
+        Self { tolerance: 1e-10, max_iterations: 50, rows: RowsAt::Middle }
     }
 }
 
@@ -123,7 +179,12 @@ pub struct SystemsReport {
     pub newton_iterations: usize,
     /// Largest overlap at the end of a step, −y of impacts.
     pub penetration: f64,
-    /// Work of the impulses of Moreau–Jean and modal systems, `Σ ½ P (ẏ⁺ + ẏ⁻)` (J): what impacts and friction took is negative.
+    /// Largest gap of an equality at the end of a step, |y| in the units of its relation: its law is about the rate, so that y keeps
+    /// what it had at the start, and drifts.
+    #[serde(default)]
+    pub gap: f64,
+    /// Work that the multipliers of Moreau–Jean, midpoint and modal systems have done on these, `Σ ½ (Gᵀ P)ᵀ (v⁺ + v⁻)` (J), with the G
+    /// that acted: what impacts and friction took is negative, what relations that move with time gave is positive.
     pub contact_work: f64,
 }
 
@@ -136,7 +197,20 @@ struct Outcome {
     projection_failed: bool,
     active: usize,
     penetration: f64,
+    gap: f64,
     contact_work: f64,
+}
+
+impl Outcome {
+    /// Takes note of what a link of second order leaves open at the end of the step.
+    fn look(&mut self, link: &Link, y: &[f64]) {
+        if link.law.is_impact() {
+            self.penetration = self.penetration.max(-y[0]);
+        } else if link.law == crate::model::law::Law::Equality && !matches!(link.relation, crate::model::relation::Relation::Coordinate(_))
+        {
+            self.gap = y.iter().fold(self.gap, |gap, y| gap.max(y.abs()));
+        }
+    }
 }
 
 impl SystemsReport {
@@ -146,6 +220,7 @@ impl SystemsReport {
         self.rel = self.rel.max(earlier.rel);
         self.newton_iterations = self.newton_iterations.max(earlier.newton_iterations);
         self.penetration = self.penetration.max(earlier.penetration);
+        self.gap = self.gap.max(earlier.gap);
         self.contact_work += earlier.contact_work;
     }
 
@@ -155,6 +230,7 @@ impl SystemsReport {
         self.rel = self.rel.max(outcome.report.rel);
         self.newton_iterations = self.newton_iterations.max(outcome.iterations);
         self.penetration = self.penetration.max(outcome.penetration);
+        self.gap = self.gap.max(outcome.gap);
         self.contact_work += outcome.contact_work;
     }
 }
@@ -196,6 +272,9 @@ struct Good {
     r: Vec<f64>,
     before: Vec<f64>,
 }
+
+/// Least θ for equations on y: what a velocity misses comes back as its `(1−θ)/θ`-fold with the other sign.
+const RINGS: f64 = 0.6;
 
 /// Integrators that may meet in an interaction.
 fn level(integrator: &Integrator) -> (u8, &'static str) {
@@ -271,10 +350,19 @@ impl Cluster {
             if by_theta && link.level == Level::Output && link.relation.is_second_order() && first.theta() <= 0.0 {
                 return Err(ClusterError::Setup(format!("{}: a law on y needs theta > 0", link.name)));
             }
+            let equations = matches!(link.law, crate::model::law::Law::MixedComplementarity { equalities } if equalities > 0);
+            if equations && link.relation.is_second_order() && !Link::compliant(&link.relation) && first.theta() < RINGS {
+                let reason = "its equations are about y at the end of the step, so that velocities turn round from step to step with theta";
+                let cure =
+                    "theta = 1 damps that, and Law::Equality in an interaction of its own, whose rows are about the rate, has none of it";
+                return Err(ClusterError::Setup(format!("{}: {reason} = {}; {cure}", link.name, first.theta())));
+            }
             if matches!(link.law, crate::model::law::Law::FremondImpact { .. }) && first.theta() <= 0.0 {
                 return Err(ClusterError::Setup(format!("{}: the law of Frémond needs theta > 0", link.name)));
             }
         }
+        examine::all(&nodes, &links, &state, t)?;
+        contradiction::at_start(&nodes, &links, &state, t)?;
         let mut problem = Problem::new(&mut links, h);
         let integrator = nodes[0].integrator;
         let machine = match integrator {
@@ -301,7 +389,7 @@ impl Cluster {
                 } else if integrator.is_first_order() {
                     Machine::FirstOrder(Box::new(first_order::Implicit::new(&nodes, &links)?))
                 } else {
-                    Machine::SecondOrder(Box::new(second_order::Implicit::new(&nodes, &links, h)?))
+                    Machine::SecondOrder(Box::new(second_order::Implicit::new(&nodes, &links, h, newton.rows)?))
                 }
             }
         };
@@ -383,6 +471,11 @@ impl Cluster {
             Machine::SchatzmanPaoli(m) => m.inputs(out),
             Machine::D1Minus(m) => m.inputs(out),
         }
+    }
+
+    /// True where positions are projected.
+    fn projects(&self) -> bool {
+        matches!(&self.machine, Machine::SecondOrder(m) if m.projection != crate::model::integrator::Projection::None)
     }
 
     /// Multipliers of the projection, and contact forces of D1-minus; empty where there are none.

@@ -79,7 +79,14 @@ pub(super) fn evaluate(
     what: &'static str,
 ) -> Result<(), ClusterError> {
     op.matrix(at, columns, out);
-    finite(out, at.t, name, what)
+    if out.iter().all(|x| x.is_finite()) {
+        return Ok(());
+    }
+    Err(super::examine::absent(op, columns, at, out, name, what).unwrap_or_else(|| ClusterError::NotFinite {
+        system: name.to_string(),
+        operator: what,
+        time: at.t,
+    }))
 }
 
 /// An error where a value is not finite.
@@ -124,25 +131,28 @@ impl Node {
         let name = self.name.as_str();
         match &self.system {
             System::FirstOrder(s) => {
-                let at = At { t, x: q, z: &s.z, ..At::default() };
+                let given = At { z: &s.z, ..At::time(t) };
+                let at = At { x: q, ..given };
                 if !s.a.is_zero() {
                     let mut a = buffer(n * n);
-                    evaluate(&s.a, n, &at, &mut a, name, "A")?;
+                    evaluate(&s.a, n, &given, &mut a, name, "A")?;
                     add_dense(factor, &a, q, out);
                 }
-                for (op, what) in [(&s.b, "b"), (&s.f, "f")] {
+                for (op, at, what) in [(&s.b, &given, "b"), (&s.f, &at, "f")] {
                     if !op.is_zero() {
-                        evaluate(op, 1, &at, &mut term, name, what)?;
+                        evaluate(op, 1, at, &mut term, name, what)?;
                         out.iter_mut().zip(&term).for_each(|(o, x)| *o += factor * x);
                     }
                 }
             }
             System::Lagrangian(s) => {
-                let at = At { t, q, v, z: &s.z, ..At::default() };
-                let terms = [(&s.external, "F_ext", factor), (&s.internal, "F_int", -factor), (&s.gyroscopic, "F_gyr", -factor)];
-                for (op, what, factor) in terms {
+                let given = At { z: &s.z, ..At::time(t) };
+                let at = At { q, v, ..given };
+                let terms =
+                    [(&s.external, &given, "F_ext", factor), (&s.internal, &at, "F_int", -factor), (&s.gyroscopic, &at, "F_gyr", -factor)];
+                for (op, at, what, factor) in terms {
                     if !op.is_zero() {
-                        evaluate(op, 1, &at, &mut term, name, what)?;
+                        evaluate(op, 1, at, &mut term, name, what)?;
                         out.iter_mut().zip(&term).for_each(|(o, x)| *o += factor * x);
                     }
                 }
@@ -151,7 +161,7 @@ impl Node {
                 }
             }
             System::NewtonEuler(s) => {
-                let at = At { t, q, v, z: &s.z, ..At::default() };
+                let at = At { q, v, z: &s.z, ..At::time(t) };
                 let rotation = rotation(q);
                 let (mut force, mut moment) = ([0.0; 3], [0.0; 3]);
                 evaluate(&s.force, 1, &at, &mut force, name, "force")?;
@@ -180,8 +190,15 @@ impl Node {
                 out.fill(0.0);
                 (0..n).for_each(|i| out[i * (n + 1)] = 1.0);
             }
-            System::FirstOrder(s) => evaluate(&s.m, n, &At { t, x: q, z: &s.z, ..At::default() }, out, &self.name, "M")?,
-            System::Lagrangian(s) => evaluate(&s.mass, n, &At { t, q, v, z: &s.z, ..At::default() }, out, &self.name, "M")?,
+            System::FirstOrder(s) => evaluate(&s.m, n, &At { z: &s.z, ..At::time(t) }, out, &self.name, "M")?,
+            System::Lagrangian(s) => {
+                evaluate(&s.mass, n, &At { q, v, z: &s.z, ..At::time(t) }, out, &self.name, "M")?;
+                // constant ones were checked before; zeros show where they are singular
+                if !s.mass.is_constant() && (0..n).any(|i| out[i * (n + 1)] < 0.0) {
+                    let reason = "its diagonal holds a negative value; a positive definite matrix is needed".to_string();
+                    return Err(ClusterError::Function { system: self.name.clone(), operator: "M", time: t, reason });
+                }
+            }
             System::NewtonEuler(s) => {
                 out.fill(0.0);
                 (0..3).for_each(|i| out[i * 7] = s.mass);
@@ -206,16 +223,15 @@ impl Node {
         let name = self.name.as_str();
         match &self.system {
             System::FirstOrder(s) => {
-                let at = At { t, x: q, z: &s.z, ..At::default() };
                 if !s.a.is_zero() {
-                    evaluate(&s.a, n, &at, &mut d, name, "A")?;
+                    evaluate(&s.a, n, &At { z: &s.z, ..At::time(t) }, &mut d, name, "A")?;
                     subtract(w_q, &d, out);
                 }
                 if !s.f.is_zero() {
                     if s.f_x.is_zero() {
-                        jacobian(n, q, &mut d, |x, f| evaluate(&s.f, 1, &At { t, x, z: &s.z, ..At::default() }, f, name, "f"))?;
+                        jacobian(n, q, &mut d, |x, f| evaluate(&s.f, 1, &At { x, z: &s.z, ..At::time(t) }, f, name, "f"))?;
                     } else {
-                        evaluate(&s.f_x, n, &At { t, x: q, z: &s.z, ..At::default() }, &mut d, name, "∂f/∂x")?;
+                        evaluate(&s.f_x, n, &At { x: q, z: &s.z, ..At::time(t) }, &mut d, name, "∂f/∂x")?;
                     }
                     subtract(w_q, &d, out);
                 }
@@ -232,16 +248,16 @@ impl Node {
                     // on the left of the equation: the flow holds −F
                     if f_q.is_zero() {
                         let v = &*v;
-                        jacobian(n, q, &mut d, |q, out| evaluate(f, 1, &At { t, q, v, z: &s.z, ..At::default() }, out, name, what[0]))?;
+                        jacobian(n, q, &mut d, |q, out| evaluate(f, 1, &At { q, v, z: &s.z, ..At::time(t) }, out, name, what[0]))?;
                     } else {
-                        evaluate(f_q, n, &At { t, q, v, z: &s.z, ..At::default() }, &mut d, name, what[1])?;
+                        evaluate(f_q, n, &At { q, v, z: &s.z, ..At::time(t) }, &mut d, name, what[1])?;
                     }
                     subtract(-w_q, &d, out);
                     if f_v.is_zero() {
                         let q = &*q;
-                        jacobian(n, v, &mut d, |v, out| evaluate(f, 1, &At { t, q, v, z: &s.z, ..At::default() }, out, name, what[0]))?;
+                        jacobian(n, v, &mut d, |v, out| evaluate(f, 1, &At { q, v, z: &s.z, ..At::time(t) }, out, name, what[0]))?;
                     } else {
-                        evaluate(f_v, n, &At { t, q, v, z: &s.z, ..At::default() }, &mut d, name, what[2])?;
+                        evaluate(f_v, n, &At { q, v, z: &s.z, ..At::time(t) }, &mut d, name, what[2])?;
                     }
                     subtract(-w_v, &d, out);
                 }
@@ -265,7 +281,7 @@ impl Node {
                     let turned = (first == 0) != (frame == Frame::Inertial);
                     let turn = if first == 0 { rotation(q) } else { rotation(q).inverse() };
                     jacobian(3, v, &mut rows, |v, out| {
-                        evaluate(op, 1, &At { t, q, v, z: &s.z, ..At::default() }, out, name, what)?;
+                        evaluate(op, 1, &At { q, v, z: &s.z, ..At::time(t) }, out, name, what)?;
                         if turned {
                             let x = turn * DVec3::new(out[0], out[1], out[2]);
                             out.copy_from_slice(&x.to_array());
@@ -283,7 +299,7 @@ impl Node {
                     let mut rows = [0.0; 21];
                     let v = &*v;
                     jacobian(3, q, &mut rows, |q, out| {
-                        evaluate(op, 1, &At { t, q, v, z: &s.z, ..At::default() }, out, name, what)?;
+                        evaluate(op, 1, &At { q, v, z: &s.z, ..At::time(t) }, out, name, what)?;
                         if turned {
                             let turn = rotation(q).normalize();
                             let turn = if first == 0 { turn } else { turn.inverse() };

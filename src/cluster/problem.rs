@@ -1,6 +1,7 @@
 //! The one-step problem of a cluster: rows of all links, then the faces of normal cones.
 
 use super::link::Link;
+use super::{ClusterError, contradiction};
 use crate::algebra::blocks::BlockRows;
 use crate::model::law::Law;
 use crate::numerics::Report;
@@ -131,8 +132,40 @@ impl Problem {
         self.routed.active[link.blocks.clone()].fill(active);
     }
 
-    /// Solves for `r`, from the last one.
-    pub(super) fn solve(&mut self) -> Report {
-        self.router.solve(&self.routed, &mut self.r, &mut self.u)
+    /// Solves for `r`, from the last one. Equations that contradict each other are an error that names their interactions.
+    pub(super) fn solve(&mut self, links: &[Link], t: f64) -> Result<Report, ClusterError> {
+        let report = self.router.solve(&self.routed, &mut self.r, &mut self.u);
+        if !report.converged()
+            && let Some(rows) = self.contradiction()
+        {
+            return Err(contradiction::named(links, &rows, t));
+        }
+        Ok(report)
+    }
+
+    /// Active equations `Σ W r + q = 0` of which a combination `yᵀ W = 0` leaves `yᵀ q ≠ 0`: those with y ≠ 0. By elimination.
+    #[cold]
+    fn contradiction(&self) -> Option<Vec<usize>> {
+        let p = &self.routed.problem;
+        let mut equations = Vec::new();
+        let mut first = 0;
+        for ((set, active), end) in p.sets.iter().zip(&self.routed.active).zip(&p.w.offsets()[1..]) {
+            if *active && *set == AdmissibleSet::Free {
+                equations.extend(first..*end);
+            }
+            first = *end;
+        }
+        let n = self.order();
+        let found = contradiction::find(equations.len(), n, |k, row| {
+            let i = equations[k];
+            if n <= DENSE {
+                row[..n].copy_from_slice(&self.dense[i * n..(i + 1) * n]);
+            } else {
+                self.entries.iter().filter(|e| e.0 == i).for_each(|&(_, j, x)| row[j] += x);
+            }
+            row[n] = p.q[i];
+            p.q[i].abs()
+        });
+        found.map(|rows| rows.into_iter().map(|k| equations[k]).collect())
     }
 }

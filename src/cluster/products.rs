@@ -192,7 +192,7 @@ pub(super) fn modal_start(node: &Node, t: f64, h: f64, q: &[f64], v: &mut [f64])
     let n = node.nv;
     let (m, c, k) = (full(&s.mass, n), full(&s.damping, n), full(&s.stiffness, n));
     let mut force = buffer(n);
-    evaluate(&s.external, 1, &At { t, q, v, z: &s.z, ..At::default() }, &mut force, &node.name, "F_ext")?;
+    evaluate(&s.external, 1, &At { z: &s.z, ..At::time(t) }, &mut force, &node.name, "F_ext")?;
     for i in 0..n {
         let d = i * (n + 1);
         // the exact end of the first step, and the v from which the scheme reaches it

@@ -1,7 +1,7 @@
 //! Numbers of every n-th step, kept while a batch runs.
 
-use super::Cluster;
 use super::node::System;
+use super::{Cluster, Machine, Probe};
 use bevy_ecs::prelude::Entity;
 
 /// A number of a system or interaction.
@@ -11,6 +11,7 @@ use bevy_ecs::prelude::Entity;
 /// assert_eq!(Signal::Time, Signal::Time);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Signal {
     /// Time (s).
     Time,
@@ -34,6 +35,8 @@ pub enum Signal {
     Correction(Entity, usize),
     /// A contact force at the end of a step of D1-minus.
     Force(Entity, usize),
+    /// A value of a [`Probe`].
+    Probe(Entity, usize),
 }
 
 /// A table of signals: one row at the start, then one every so many steps.
@@ -52,12 +55,48 @@ pub struct Trace {
     values: Vec<f64>,
     /// where each column stands: cluster, kind and place
     places: Vec<Place>,
+    probes: Vec<Probed>,
     scratch: Vec<f64>,
     stopped: bool,
 }
 
+/// A probe, with the places of its system (cluster and node) and of its multipliers (cluster and first row, number).
+#[derive(Clone, Debug)]
+pub(super) struct Probed {
+    probe: Probe,
+    system: (usize, usize),
+    rows: (usize, usize, usize),
+}
+
+impl Probed {
+    /// A probe where its system and interaction are found.
+    pub(super) fn find(clusters: &[Cluster], probe: &Probe) -> Option<Self> {
+        let node = |(c, cluster): (usize, &Cluster)| cluster.nodes.iter().position(|n| n.entity == probe.system).map(|n| (c, n));
+        let system = clusters.iter().enumerate().find_map(node)?;
+        let rows = match probe.interaction {
+            None => (0, 0, 0),
+            Some(entity) => {
+                let link =
+                    |(c, cluster): (usize, &Cluster)| cluster.links.iter().find(|l| l.entity == entity).map(|l| (c, l.rows.start, l.len()));
+                clusters.iter().enumerate().find_map(link)?
+            }
+        };
+        Some(Self { probe: probe.clone(), system, rows })
+    }
+
+    /// Its values now.
+    pub(super) fn read(&self, clusters: &[Cluster], t: f64, out: &mut [f64]) {
+        let node = &clusters[self.system.0].nodes[self.system.1];
+        let x = &clusters[self.system.0].state.q[node.q0..node.q0 + node.nq];
+        let (cluster, first, m) = self.rows;
+        let lambda = if m == 0 { &[][..] } else { &clusters[cluster].problem.r[first..first + m] };
+        (self.probe.reading)(t, x, lambda, out);
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 enum Place {
+    Probe(usize, usize),
     Time,
     Q(usize, usize),
     V(usize, usize),
@@ -82,9 +121,14 @@ impl Trace {
         self.values.chunks_exact(self.signals.len().max(1))
     }
 
-    /// One column.
+    /// One column, from 0; empty where the table has none of this number.
+    ///
+    /// ```
+    /// use drystone::cluster::{Signal, Trace};
+    /// assert!(Trace::new(1, vec![Signal::Time]).column(7).is_empty());
+    /// ```
     pub fn column(&self, k: usize) -> Vec<f64> {
-        self.rows().map(|row| row[k]).collect()
+        self.rows().filter_map(|row| row.get(k).copied()).collect()
     }
 
     /// Takes no more rows.
@@ -108,14 +152,32 @@ impl Trace {
     }
 
     /// Finds the signals in the clusters.
-    pub(super) fn resolve(&mut self, clusters: &[Cluster]) -> Result<(), String> {
+    pub(super) fn resolve(&mut self, clusters: &[Cluster], probe: &dyn Fn(Entity) -> Option<(Probe, String)>) -> Result<(), String> {
         self.places.clear();
+        self.probes.clear();
         if self.stopped {
             return Ok(());
         }
         for signal in &self.signals {
-            let place = find(clusters, *signal).ok_or_else(|| {
-                format!("{signal:?} is recorded, but there is no such system, interaction or component (they count from 0)")
+            if let Signal::Probe(entity, i) = *signal {
+                let Some((found, name)) = probe(entity) else {
+                    return Err(format!("{signal:?} is recorded, but there is no such probe"));
+                };
+                let known = found.values.len();
+                if i >= known {
+                    return Err(format!("value {i} of {name} is recorded, but it has {known} (they count from 0)"));
+                }
+                let Some(found) = Probed::find(clusters, &found) else {
+                    return Err(format!("value {i} of {name} is recorded, but the system or interaction that it reads is not there"));
+                };
+                self.scratch.resize(self.scratch.len().max(known), 0.0);
+                self.places.push(Place::Probe(self.probes.len(), i));
+                self.probes.push(found);
+                continue;
+            }
+            let place = find(clusters, *signal).map_err(|found| {
+                let what = named(clusters, *signal).unwrap_or_else(|| format!("{signal:?}"));
+                format!("{what} is recorded, but {found}")
             })?;
             self.places.push(place);
         }
@@ -144,51 +206,94 @@ impl Trace {
                 Place::Lambda(c, i) => clusters[c].problem.r[i],
                 Place::Correction(c, i) => value(clusters[c].extras().0, i),
                 Place::Force(c, i) => value(clusters[c].extras().1, i),
+                Place::Probe(k, i) => {
+                    let probed = &self.probes[k];
+                    self.scratch.clear();
+                    self.scratch.resize(probed.probe.values.len(), 0.0);
+                    probed.read(clusters, t, &mut self.scratch);
+                    self.scratch[i]
+                }
             };
             self.values.push(x);
         }
     }
 }
 
-fn find(clusters: &[Cluster], signal: Signal) -> Option<Place> {
+const NOTHING: &str = "there is no such system, interaction or component (they count from 0)";
+
+/// A signal in words, where its system or interaction is known.
+fn named(clusters: &[Cluster], signal: Signal) -> Option<String> {
+    let (kind, entity, i) = match signal {
+        Signal::Time | Signal::Probe(..) => return None,
+        Signal::State(e, i) => ("state", e, i),
+        Signal::Velocity(e, i) => ("velocity", e, i),
+        Signal::Input(e, i) => ("input", e, i),
+        Signal::Parameter(e, i) => ("parameter", e, i),
+        Signal::Reaction(e, i) => ("reaction", e, i),
+        Signal::Output(e, i) => ("output", e, i),
+        Signal::Rate(e, i) => ("rate", e, i),
+        Signal::Multiplier(e, i) => ("multiplier", e, i),
+        Signal::Correction(e, i) => ("correction", e, i),
+        Signal::Force(e, i) => ("force", e, i),
+    };
+    let nodes = clusters.iter().flat_map(|c| &c.nodes).map(|n| (n.entity, &n.name));
+    let links = clusters.iter().flat_map(|c| &c.links).map(|l| (l.entity, &l.name));
+    let (_, name) = nodes.chain(links).find(|(found, _)| *found == entity)?;
+    // one that has no name of its own has a number, which is not that of its entity
+    name.contains('"').then(|| format!("{kind} {i} of {name}"))
+}
+
+fn find(clusters: &[Cluster], signal: Signal) -> Result<Place, &'static str> {
     let node = |entity: Entity| {
-        clusters.iter().enumerate().find_map(|(c, cluster)| cluster.nodes.iter().position(|n| n.entity == entity).map(|n| (c, n)))
+        let place = |(c, cluster): (usize, &Cluster)| cluster.nodes.iter().position(|n| n.entity == entity).map(|n| (c, n));
+        clusters.iter().enumerate().find_map(place).ok_or(NOTHING)
     };
     let link = |entity: Entity, i: usize| {
         let found = clusters.iter().enumerate().find_map(|(c, cluster)| cluster.links.iter().find(|l| l.entity == entity).map(|l| (c, l)));
-        found.filter(|(_, l)| i < l.len()).map(|(c, l)| (c, l.rows.start + i))
+        found.filter(|(_, l)| i < l.len()).map(|(c, l)| (c, l.rows.start + i)).ok_or(NOTHING)
     };
-    Some(match signal {
-        Signal::Time => Place::Time,
+    let within = |there: bool, place: Place| if there { Ok(place) } else { Err(NOTHING) };
+    match signal {
+        Signal::Time => Ok(Place::Time),
+        // found apart
+        Signal::Probe(..) => Err(NOTHING),
         Signal::State(e, i) => {
             let (c, n) = node(e)?;
             let node = &clusters[c].nodes[n];
-            (i < node.nq).then_some(Place::Q(c, node.q0 + i))?
+            within(i < node.nq, Place::Q(c, node.q0 + i))
         }
-        Signal::Velocity(e, i) | Signal::Input(e, i) => {
+        Signal::Velocity(e, i) => {
             let (c, n) = node(e)?;
             let node = &clusters[c].nodes[n];
-            let velocity = matches!(signal, Signal::Velocity(..));
-            if i >= node.nv || (velocity && clusters[c].state.v.is_empty()) {
-                return None;
-            }
-            if velocity { Place::V(c, node.v0 + i) } else { Place::Input(c, node.v0 + i) }
+            within(i < node.nv && !clusters[c].state.v.is_empty(), Place::V(c, node.v0 + i))
+        }
+        Signal::Input(e, i) => {
+            let (c, n) = node(e)?;
+            let node = &clusters[c].nodes[n];
+            within(i < node.nv, Place::Input(c, node.v0 + i))
         }
         Signal::Parameter(e, i) => {
             let (c, n) = node(e)?;
-            (i < clusters[c].nodes[n].parameters().len()).then_some(Place::Parameter(c, n, i))?
+            within(i < clusters[c].nodes[n].parameters().len(), Place::Parameter(c, n, i))
         }
         Signal::Reaction(e, i) => {
             let (c, n) = node(e)?;
-            match &clusters[c].nodes[n].system {
-                System::Lagrangian(s) if i < s.prescribed.len() => Place::Reaction(c, n, i),
-                _ => return None,
-            }
+            let prescribed = matches!(&clusters[c].nodes[n].system, System::Lagrangian(s) if i < s.prescribed.len());
+            within(prescribed, Place::Reaction(c, n, i))
         }
-        Signal::Output(e, i) => link(e, i).map(|(c, i)| Place::Y(c, i))?,
-        Signal::Rate(e, i) => link(e, i).map(|(c, i)| Place::Rate(c, i))?,
-        Signal::Multiplier(e, i) => link(e, i).map(|(c, i)| Place::Lambda(c, i))?,
-        Signal::Correction(e, i) => link(e, i).map(|(c, i)| Place::Correction(c, i))?,
-        Signal::Force(e, i) => link(e, i).map(|(c, i)| Place::Force(c, i))?,
-    })
+        Signal::Output(e, i) => link(e, i).map(|(c, i)| Place::Y(c, i)),
+        Signal::Multiplier(e, i) => link(e, i).map(|(c, i)| Place::Lambda(c, i)),
+        Signal::Rate(e, i) => match link(e, i)? {
+            (c, _) if clusters[c].state.v.is_empty() => Err("an output of a first-order system has no rate"),
+            (c, i) => Ok(Place::Rate(c, i)),
+        },
+        Signal::Correction(e, i) => match link(e, i)? {
+            (c, i) if clusters[c].projects() => Ok(Place::Correction(c, i)),
+            _ => Err("nothing is corrected: its integrator has no projection of positions"),
+        },
+        Signal::Force(e, i) => match link(e, i)? {
+            (c, i) if matches!(clusters[c].machine, Machine::D1Minus(_)) => Ok(Place::Force(c, i)),
+            _ => Err("only D1-minus has contact forces; multipliers of other integrators are impulses, or forces of laws on y"),
+        },
+    }
 }

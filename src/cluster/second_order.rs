@@ -7,16 +7,30 @@
 //!
 //! The midpoint rule has M and h F at `q_m = q_k ⊕ ½ h v_m`, `v_m = ½ (v + v_k)` instead, and the same Ŵ with θ = ½.
 //!
-//! G is taken at the iterate of q⁺, restitution uses the rates of the start of the step, and the loop ends on the momentum left
-//! over, `|ρ(v⁺) − Gᵀ P|`, with the rows of the same iteration (Siconos: `MoreauJeanOSI` in `TimeStepping`).
+//! Restitution uses the rates of the start of the step. Rows that turn with the coordinates are those of [`RowsAt`]: impulses act through
+//! G_m of the middle of the step and velocities are matched with G_e of its end,
+//!
+//! ```text
+//! u = G_m v⁺ + (G_e − G_m) v + ∂h/∂t        W = G_m Ŵ⁻¹ G_mᵀ        G_m, G_e, v of the last iterate
+//! ```
+//!
+//! so that W stays symmetric (laws on y have `W = G_e Ŵ⁻¹ G_mᵀ`, the derivative of y), and the loop ends when `|ρ(v⁺) − G_mᵀ P|` and the change of u by new rows are within the tolerance. Else G
+//! is taken at the iterate of q⁺, and the loop ends on the momentum left over with the rows of the same iteration (Siconos:
+//! `MoreauJeanOSI` in `TimeStepping`).
 
 use super::link::{Joined, Level, Link, neighbours};
 use super::node::{Node, System, buffer, finite};
 use super::problem::Problem;
 use super::projection::Positions;
-use super::{ClusterError, NewtonLoop, Outcome, State};
+use super::{ClusterError, NewtonLoop, Outcome, RowsAt, State};
 use crate::algebra::factor::Lu;
 use crate::model::integrator::{Integrator, Projection};
+use crate::model::law::Law;
+
+/// Errors below this part of their terms are rounding.
+const ROUNDING: f64 = 1e-14;
+/// So they are where rows come from differences of y.
+const DIFFERENCES: f64 = 1e-10;
 
 /// Buffers of one node.
 #[derive(Debug, Default)]
@@ -37,13 +51,27 @@ pub(super) struct LinkValues {
     pub(super) joined: Joined,
     pub(super) y: Vec<f64>,
     pub(super) y_dot: Vec<f64>,
-    /// rows on velocities at the iterate, m × n
+    /// rows on velocities through which impulses act, m × n
     pub(super) g: Vec<f64>,
+    /// of the middle of the step, as they turn with it
+    turns: bool,
+    /// part of the rows that is rounding
+    noise: f64,
+    /// rows of the end of the step
+    end: Vec<f64>,
+    /// `(G_e − G_m) v + ∂h/∂t` at the iterate
+    lag: Vec<f64>,
+    /// `G_m v⁺ + lag` as the iterate has it
+    seen: Vec<f64>,
     pub(super) d: Vec<f64>,
     pub(super) drift: Vec<f64>,
+    /// constant part of a spring
+    pub(super) shift: Vec<f64>,
     pub(super) lambda: Vec<f64>,
     /// Ŵ⁻¹ Gᵀ, n × m
     pub(super) response: Vec<f64>,
+    /// h
+    pub(super) step: f64,
     /// force per multiplier and output per velocity
     pub(super) scale: [f64; 2],
 }
@@ -59,14 +87,23 @@ pub(super) struct Implicit {
     pub(super) y: Vec<f64>,
     pub(super) y_dot: Vec<f64>,
     pub(super) column: Vec<f64>,
+    /// coordinates and velocities of the middle of the step
+    middle: State,
     /// Gᵀ P of the last step, with the rows that acted
     pub(super) acted: Vec<f64>,
     pub(super) positions: Positions,
     pub(super) neighbours: Vec<Vec<usize>>,
 }
 
+impl LinkValues {
+    /// The rows with which the law sees velocities.
+    fn seeing(&self, link: &Link) -> &[f64] {
+        if self.turns && link.level == Level::Output { &self.end } else { &self.g }
+    }
+}
+
 impl Implicit {
-    pub(super) fn new(nodes: &[Node], links: &[Link], h: f64) -> Result<Self, ClusterError> {
+    pub(super) fn new(nodes: &[Node], links: &[Link], h: f64, rows_at: RowsAt) -> Result<Self, ClusterError> {
         let mut projection = None;
         for node in nodes {
             let here = match node.integrator {
@@ -98,8 +135,15 @@ impl Implicit {
                 y: vec![0.0; m],
                 y_dot: vec![0.0; m],
                 g: vec![0.0; m * n],
+                turns: rows_at == RowsAt::Middle && l.turns(nodes),
+                noise: if l.by_differences() { DIFFERENCES } else { ROUNDING },
+                end: vec![0.0; m * n],
+                lag: vec![0.0; m],
+                seen: vec![0.0; m],
                 d: vec![0.0; m * m],
                 drift: vec![0.0; m],
+                shift: vec![0.0; m],
+                step: h,
                 lambda: vec![0.0; m],
                 response: vec![0.0; n * m],
                 scale: match l.level {
@@ -117,6 +161,7 @@ impl Implicit {
             y: vec![0.0; rows],
             y_dot: vec![0.0; rows],
             column: vec![0.0; nv],
+            middle: State { q: vec![0.0; nq], v: vec![0.0; nv] },
             acted: vec![0.0; nv],
             positions: Positions::default(),
             neighbours: neighbours(links),
@@ -173,13 +218,7 @@ impl Implicit {
         self.v0.copy_from_slice(&state.v);
         self.outputs(nodes, links, problem, &state.q, &state.v, t)?;
         self.keep_outputs(links);
-        for (node, x) in nodes.iter().zip(&mut self.nodes) {
-            x.start.fill(0.0);
-            let (q, v) = (&self.q0[node.q0..node.q0 + node.nq], &self.v0[node.v0..node.v0 + node.nv]);
-            if node.theta() < 1.0 && !at_middle(node) {
-                node.add_flow(t, q, v, h * (1.0 - node.theta()), &mut x.start)?;
-            }
-        }
+        self.start_flow(nodes, t, h)?;
         let combined = matches!(self.projection, Projection::Combined { .. });
         for link in links.iter_mut() {
             let i = link.rows.start;
@@ -187,7 +226,6 @@ impl Implicit {
         }
         self.positions.multipliers.clear();
         self.positions.multipliers.resize(self.y.len(), 0.0);
-        let rates = super::node::buffer_of(&self.y_dot);
         let mut outcome;
         // joining contacts one by one, at most all of them
         let mut passes = links.len() + 1;
@@ -219,16 +257,31 @@ impl Implicit {
         }
         self.outputs(nodes, links, problem, &state.q, &state.v, t1)?;
         self.keep_outputs(links);
-        for i in links.iter().filter(|l| l.active && l.level == Level::Rate).flat_map(|l| l.rows.clone()) {
-            outcome.contact_work += 0.5 * problem.r[i] * (rates[i] + self.y_dot[i]);
-        }
+        outcome.contact_work = self.acted.iter().zip(state.v.iter().zip(&self.v0)).map(|(p, (v, v0))| 0.5 * p * (v + v0)).sum();
         for (link, x) in links.iter().zip(&self.links) {
-            if link.law.is_impact() {
-                outcome.penetration = outcome.penetration.max(-x.y[0]);
-            }
+            outcome.look(link, &x.y);
             outcome.active += if link.active { link.len() } else { 0 };
         }
         Ok(outcome)
+    }
+
+    /// Starts a step at t from this state, without links.
+    pub(super) fn start(&mut self, nodes: &[Node], q: &[f64], v: &[f64], t: f64, h: f64) -> Result<(), ClusterError> {
+        self.q0.copy_from_slice(q);
+        self.v0.copy_from_slice(v);
+        self.start_flow(nodes, t, h)
+    }
+
+    /// (1−θ) h F(t, q_k, v_k)
+    fn start_flow(&mut self, nodes: &[Node], t: f64, h: f64) -> Result<(), ClusterError> {
+        for (node, x) in nodes.iter().zip(&mut self.nodes) {
+            x.start.fill(0.0);
+            let (q, v) = (&self.q0[node.q0..node.q0 + node.nq], &self.v0[node.v0..node.v0 + node.nv]);
+            if node.theta() < 1.0 && !at_middle(node) {
+                node.add_flow(t, q, v, h * (1.0 - node.theta()), &mut x.start)?;
+            }
+        }
+        Ok(())
     }
 
     /// The Newton loop over the velocities with the present active links.
@@ -252,8 +305,12 @@ impl Implicit {
         if !any {
             problem.r.fill(0.0);
         }
+        let turns = links.iter().zip(&self.links).any(|(l, x)| l.active && x.turns);
         self.predict(nodes, state, h);
         self.momentum(nodes, state, t1, h)?;
+        if turns {
+            self.turn(nodes, links, problem, state, t1, h)?;
+        }
         loop {
             outcome.iterations += 1;
             self.factorise(nodes, state, t1, h)?;
@@ -271,7 +328,7 @@ impl Implicit {
             }
             if any {
                 self.assemble(nodes, links, problem, state, t1)?;
-                outcome.report = problem.solve();
+                outcome.report = problem.solve(links, t1)?;
                 self.kick(nodes, links, problem, state);
             }
             for node in nodes.iter() {
@@ -279,7 +336,16 @@ impl Implicit {
             }
             self.predict(nodes, state, h);
             self.momentum(nodes, state, t1, h)?;
-            if self.left_over(nodes, links, problem, state, t1, newton)? {
+            self.impulses(nodes, links, problem);
+            self.acted.copy_from_slice(&self.column);
+            let mut done = true;
+            if turns {
+                self.see(links, nodes, state);
+                self.turn(nodes, links, problem, state, t1, h)?;
+                done = self.matched(links, nodes, state, newton);
+                self.impulses(nodes, links, problem);
+            }
+            if done && self.left_over(nodes, links, problem, state, t1, newton)? {
                 break;
             }
             if outcome.iterations >= newton.max_iterations.max(1) {
@@ -287,20 +353,70 @@ impl Implicit {
                 break;
             }
         }
-        self.acted.copy_from_slice(&self.column);
         // what the given velocities took
         for (node, x) in nodes.iter_mut().zip(&self.nodes) {
             let (v0, rho) = (node.v0, &x.rho);
             let System::Lagrangian(s) = &mut node.system else { continue };
             for p in &mut s.prescribed {
-                p.reaction = rho[p.index] - self.column[v0 + p.index];
+                p.reaction = rho[p.index] - self.acted[v0 + p.index];
             }
         }
         Ok(outcome)
     }
 
+    /// Rows that turn, at the iterate: of the middle of the step, and what those of its end add to the rates.
+    fn turn(&mut self, nodes: &[Node], links: &[Link], problem: &Problem, state: &State, t1: f64, h: f64) -> Result<(), ClusterError> {
+        let middle = &mut self.middle;
+        for (node, x) in nodes.iter().zip(&self.nodes) {
+            let (places, speeds) = (node.q0..node.q0 + node.nq, node.v0..node.v0 + node.nv);
+            node.move_by(&self.q0[places.clone()], 0.5 * h, &x.mean, &mut middle.q[places]);
+            middle.v[speeds].copy_from_slice(&x.mean);
+        }
+        for (link, x) in links.iter().zip(&mut self.links).filter(|(l, x)| l.active && x.turns) {
+            if link.level == Level::Output {
+                x.lambda.copy_from_slice(&problem.r[link.rows.clone()]);
+            }
+            x.joined.gather(&link.nodes, nodes, &middle.q, &middle.v);
+            link.rows_on_velocities(t1 - 0.5 * h, &mut x.joined, nodes, &x.lambda, &mut x.g)?;
+            x.joined.gather(&link.nodes, nodes, &state.q, &state.v);
+            link.rows_on_velocities(t1, &mut x.joined, nodes, &x.lambda, &mut x.end)?;
+            if link.level == Level::Output {
+                continue;
+            }
+            link.drift(t1, &x.joined, &mut x.lag)?;
+            let n = x.joined.v.len();
+            for ((lag, end), g) in x.lag.iter_mut().zip(x.end.chunks_exact(n)).zip(x.g.chunks_exact(n)) {
+                *lag += end.iter().zip(g).zip(&x.joined.v).map(|((e, g), v)| (e - g) * v).sum::<f64>();
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps the rates that the rows of the iteration give the new velocities.
+    fn see(&mut self, links: &[Link], nodes: &[Node], state: &State) {
+        for (link, x) in links.iter().zip(&mut self.links).filter(|(l, x)| l.active && x.turns && l.level == Level::Rate) {
+            let n = x.g.len() / link.len();
+            for ((seen, row), lag) in x.seen.iter_mut().zip(x.g.chunks_exact(n)).zip(&x.lag) {
+                *seen = lag + link.velocities(nodes).zip(row).map(|(place, g)| g * state.v[place]).sum::<f64>();
+            }
+        }
+    }
+
+    /// True where new rows leave these rates as they are (m/s).
+    fn matched(&self, links: &[Link], nodes: &[Node], state: &State, newton: NewtonLoop) -> bool {
+        let mut turning = links.iter().zip(&self.links).filter(|(l, x)| l.active && x.turns && l.level == Level::Rate);
+        turning.all(|(link, x)| {
+            let n = x.g.len() / link.len();
+            x.seen.iter().zip(x.g.chunks_exact(n)).zip(&x.lag).all(|((seen, row), lag)| {
+                let terms = link.velocities(nodes).zip(row).map(|(place, g)| g * state.v[place]);
+                let (rate, size) = terms.fold((*lag, lag.abs()), |(sum, size), x| (sum + x, size + x.abs()));
+                (rate - seen).abs() <= newton.tolerance.max(x.noise * size)
+            })
+        })
+    }
+
     /// `q = q_k ⊕ h (θ v + (1−θ) v_k)`
-    fn predict(&mut self, nodes: &[Node], state: &mut State, h: f64) {
+    pub(super) fn predict(&mut self, nodes: &[Node], state: &mut State, h: f64) {
         for (node, x) in nodes.iter().zip(&mut self.nodes) {
             let theta = node.theta();
             let range = node.v0..node.v0 + node.nv;
@@ -312,7 +428,7 @@ impl Implicit {
     }
 
     /// ρ at the iterate.
-    fn momentum(&mut self, nodes: &[Node], state: &State, t1: f64, h: f64) -> Result<(), ClusterError> {
+    pub(super) fn momentum(&mut self, nodes: &[Node], state: &State, t1: f64, h: f64) -> Result<(), ClusterError> {
         for (node, x) in nodes.iter().zip(&mut self.nodes) {
             let n = node.nv;
             let v = &state.v[node.v0..node.v0 + n];
@@ -338,8 +454,20 @@ impl Implicit {
         Ok(())
     }
 
+    /// M of node k as the momentum of the step has it: at its end, or in its middle.
+    pub(super) fn mass_of_step(&self, node: &Node, k: usize, state: &State, t1: f64, h: f64, out: &mut [f64]) -> Result<(), ClusterError> {
+        let places = node.q0..node.q0 + node.nq;
+        let mean = &self.nodes[k].mean;
+        if !at_middle(node) {
+            return node.mass(t1, &state.q[places], mean, out);
+        }
+        let mut middle = buffer(node.nq);
+        node.move_by(&self.q0[places], 0.5 * h, mean, &mut middle);
+        node.mass(t1 - 0.5 * h, &middle, mean, out)
+    }
+
     /// Ŵ at the iterate, with the rows of given velocities replaced.
-    fn factorise(&mut self, nodes: &[Node], state: &mut State, t1: f64, h: f64) -> Result<(), ClusterError> {
+    pub(super) fn factorise(&mut self, nodes: &[Node], state: &mut State, t1: f64, h: f64) -> Result<(), ClusterError> {
         for (node, x) in nodes.iter().zip(&mut self.nodes) {
             let n = node.nv;
             let (q, v) = (&mut state.q[node.q0..node.q0 + node.nq], &mut state.v[node.v0..node.v0 + n]);
@@ -373,21 +501,32 @@ impl Implicit {
             if link.level == Level::Output {
                 x.lambda.copy_from_slice(&problem.r[link.rows.clone()]);
             }
-            link.rows_on_velocities(t1, &mut x.joined, nodes, &x.lambda, &mut x.g)?;
-            link.drift(t1, &x.joined, &mut x.drift)?;
+            if x.turns {
+                x.drift.copy_from_slice(&x.lag);
+            } else {
+                link.rows_on_velocities(t1, &mut x.joined, nodes, &x.lambda, &mut x.g)?;
+                link.drift(t1, &x.joined, &mut x.drift)?;
+            }
             if Link::compliant(&link.relation) {
                 link.compliance(t1, &x.joined, &mut x.lambda, &mut x.d)?;
             }
             if link.level == Level::Output {
                 link.output(t1, &x.joined, &x.lambda, &mut x.y)?;
             }
+            if let Law::Spring { stiffness, damping, .. } = link.law {
+                let theta = nodes[link.nodes[0]].theta();
+                for (i, k) in link.rows.clone().enumerate() {
+                    let h = x.step;
+                    [x.d[i * (m + 1)], x.shift[i]] = Law::spring_row(stiffness, damping, (self.y[k], self.y_dot[k]), theta, h);
+                }
+            }
             respond(link, nodes, &mut self.nodes, &x.g, &mut x.response);
             for i in 0..m {
-                let row = &x.g[i * n..(i + 1) * n];
+                let row = &x.seeing(link)[i * n..(i + 1) * n];
                 let rate: f64 = row.iter().zip(&x.joined.v).map(|(g, v)| g * v).sum();
                 let k = link.rows.start + i;
                 problem.routed.problem.q[k] = match link.level {
-                    Level::Rate => rate + x.drift[i] + link.restitution[i] * self.y_dot[k],
+                    Level::Rate => rate + x.drift[i] + link.restitution[i] * self.y_dot[k] + x.shift[i],
                     Level::Output => {
                         // y at the iterate, moved on by what the velocities have changed since: q_i + hθ (v_free − v_i)
                         let moved: f64 = row.iter().zip(moved_by(link, &self.nodes)).map(|(g, dv)| g * dv).sum();
@@ -424,7 +563,7 @@ impl Implicit {
         }
     }
 
-    /// True where `|ρ − Gᵀ P|` of every node is within the tolerance (N s), or at rounding.
+    /// True where `|ρ − Gᵀ P|` of every node is within the tolerance (N s), or at rounding; `column` holds Gᵀ P.
     fn left_over(
         &mut self,
         nodes: &[Node],
@@ -434,25 +573,26 @@ impl Implicit {
         t1: f64,
         newton: NewtonLoop,
     ) -> Result<bool, ClusterError> {
-        self.impulses(nodes, links, problem);
         // laws on y hold at the new positions too, not only in the linearised relation
         for (link, x) in links.iter().zip(&mut self.links).filter(|(l, _)| l.active && l.level == Level::Output && l.faces.is_empty()) {
             x.joined.gather(&link.nodes, nodes, &state.q, &state.v);
             link.output(t1, &x.joined, &problem.r[link.rows.clone()], &mut x.y)?;
-            let misfit = |(y, u): (&f64, &f64)| (y - u).abs() > newton.tolerance.max(1e-14) * (1.0 + y.abs());
+            let misfit = |(y, u): (&f64, &f64)| (y - u).abs() > newton.tolerance.max(ROUNDING) * (1.0 + y.abs());
             if x.y.iter().zip(&problem.u[link.rows.clone()]).any(misfit) {
                 return Ok(false);
             }
         }
+        let noise = links.iter().zip(&self.links).filter(|(l, x)| l.active && x.turns).fold(0.0, |noise: f64, (_, x)| noise.max(x.noise));
         Ok(nodes.iter().zip(&self.nodes).all(|(node, x)| {
             let given = |i: usize| matches!(&node.system, System::Lagrangian(s) if s.prescribed.iter().any(|p| p.index == i));
-            let (mut error, mut size) = (0.0, 0.0);
+            let (mut error, mut size, mut push) = (0.0, 0.0, 0.0);
             for i in (0..node.nv).filter(|&i| !given(i)) {
                 error += (x.rho[i] - self.column[node.v0 + i]).powi(2);
                 let w: f64 = (0..node.nv).map(|j| (x.w[i * node.nv + j] * state.v[node.v0 + j]).abs()).sum();
                 size += (w + x.flow[i] + x.start[i].abs() + self.column[node.v0 + i].abs()).powi(2);
+                push += self.column[node.v0 + i].powi(2);
             }
-            error.sqrt() <= newton.tolerance.max(1e-14 * size.sqrt())
+            error.sqrt() <= newton.tolerance.max(ROUNDING * size.sqrt()).max(noise * push.sqrt())
         }))
     }
 
@@ -533,6 +673,7 @@ fn moved_by<'a>(link: &'a Link, values: &'a [NodeValues]) -> impl Iterator<Item 
 /// `G_a Ŵ⁻¹ G_bᵀ` of two rows.
 pub(super) fn product(nodes: &[Node], a: (&Link, &LinkValues, usize), b: (&Link, &LinkValues, usize)) -> f64 {
     let (n, m) = (a.1.g.len() / a.0.len(), b.0.len());
+    let g = a.1.seeing(a.0);
     let mut sum = 0.0;
     let mut first_a = 0;
     for &ka in &a.0.nodes {
@@ -540,7 +681,7 @@ pub(super) fn product(nodes: &[Node], a: (&Link, &LinkValues, usize), b: (&Link,
         for &kb in &b.0.nodes {
             if ka == kb {
                 for j in 0..nodes[ka].nv {
-                    sum += a.1.g[a.2 * n + first_a + j] * b.1.response[(first_b + j) * m + b.2];
+                    sum += g[a.2 * n + first_a + j] * b.1.response[(first_b + j) * m + b.2];
                 }
             }
             first_b += nodes[kb].nv;

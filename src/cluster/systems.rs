@@ -2,14 +2,18 @@
 
 use super::link::{Level, Link};
 use super::node::{Node, System, same_first_order, same_lagrangian, same_newton_euler};
+use super::record::Probed;
 use super::schatzman_paoli::step_before;
-use super::{Cluster, ClusterError, NewtonLoop, SystemsReport, Trace};
+use super::{Cluster, ClusterError, NewtonLoop, Probe, SystemsReport, Trace};
 use crate::model::dynamical_system::{FirstOrder, Lagrangian, NewtonEuler};
 use crate::model::integrator::Integrator;
 use crate::model::interaction::{Interaction, OfBodies};
 use crate::model::scheme::{Clock, Scheme};
+use bevy_ecs::change_detection::Tick;
+use bevy_ecs::component::Mutable;
 use bevy_ecs::name::Name;
 use bevy_ecs::prelude::*;
+use bevy_ecs::system::SystemChangeTick;
 
 /// The clusters of the world and the last batch of steps.
 ///
@@ -32,6 +36,12 @@ pub struct Clusters {
     /// Steps done before the error.
     pub(crate) done: u64,
     inputs: Vec<f64>,
+    /// time at the end of the last batch (s)
+    now: f64,
+    /// probes that were found, in the order of the query; anew where clusters or the number of probes are
+    probes: Vec<(Entity, Option<Probed>)>,
+    /// Tick of the last [`store`]: what was changed then was changed by it.
+    stored: Option<Tick>,
     /// Tables have changed: their signals are to be found.
     pub(crate) resolve: bool,
 }
@@ -45,6 +55,13 @@ impl Clusters {
     /// Builds anew before the next batch.
     pub(crate) fn rebuild(&mut self) {
         self.known = usize::MAX;
+    }
+
+    /// Jacobians of users beside differences, at the present state.
+    pub(crate) fn check_jacobians(&self, t: f64) -> Result<Vec<super::JacobianCheck>, ClusterError> {
+        let mut found = Vec::new();
+        self.clusters.iter().try_for_each(|cluster| super::jacobians::check(cluster, t, &mut found))?;
+        Ok(found)
     }
 
     /// True where there is no system.
@@ -63,30 +80,41 @@ pub struct Traces(pub Vec<Trace>);
 
 type Known<'a, T> = (Entity, Ref<'a, T>, Ref<'a, Integrator>, Option<&'a Name>);
 
+/// Whether a component was written since the last batch by anything but [`store`].
+fn by_others<T: Component>(component: &Ref<T>, stored: Option<Tick>) -> bool {
+    component.is_changed() && Some(component.last_changed()) != stored
+}
+
 /// Builds clusters where the world has changed, and takes up states and parameters that others have written.
 pub fn refresh(
-    first: Query<Known<FirstOrder>>,
-    lagrangian: Query<Known<Lagrangian>>,
-    newton_euler: Query<Known<NewtonEuler>>,
+    first: Query<Known<FirstOrder>, Without<OfBodies>>,
+    lagrangian: Query<Known<Lagrangian>, Without<OfBodies>>,
+    newton_euler: Query<Known<NewtonEuler>, Without<OfBodies>>,
     interactions: Query<(Entity, Ref<Interaction>, Option<&Name>), Without<OfBodies>>,
     scheme: Res<Scheme>,
     clock: Res<Clock>,
     newton: Res<NewtonLoop>,
+    probes: Query<(&Probe, Option<&Name>)>,
     mut clusters: ResMut<Clusters>,
     mut traces: ResMut<Traces>,
 ) {
+    let probe = |entity: Entity| {
+        let (probe, name) = probes.get(entity).ok()?;
+        Some((probe.clone(), name.map_or_else(|| format!("the probe {entity}"), |n| format!("{:?}", n.as_str()))))
+    };
     let known = first.iter().len() + lagrangian.iter().len() + newton_euler.iter().len() + interactions.iter().len();
     let h = scheme.time_step;
     let same_frame = known == clusters.known && clusters.h == h && clusters.newton == Some(*newton);
-    let changed = first.iter().any(|(_, s, i, _)| s.is_changed() || i.is_changed())
-        || lagrangian.iter().any(|(_, s, i, _)| s.is_changed() || i.is_changed())
-        || newton_euler.iter().any(|(_, s, i, _)| s.is_changed() || i.is_changed())
-        || interactions.iter().any(|(_, i, _)| i.is_changed());
+    let stored = clusters.stored;
+    let changed = first.iter().any(|(_, s, i, _)| by_others(&s, stored) || i.is_changed())
+        || lagrangian.iter().any(|(_, s, i, _)| by_others(&s, stored) || i.is_changed())
+        || newton_euler.iter().any(|(_, s, i, _)| by_others(&s, stored) || i.is_changed())
+        || interactions.iter().any(|(_, i, _)| by_others(&i, stored));
     clusters.error = None;
     let kept = same_frame && (!changed || clusters.update(&first, &lagrangian, &newton_euler, &interactions, clock.time));
     if kept {
         if clusters.resolve {
-            clusters.find_signals(&mut traces);
+            clusters.find_signals(&mut traces, &probe);
         }
         return;
     }
@@ -114,7 +142,8 @@ pub fn refresh(
     match build(nodes, links, keep_memory, clock.time, h, *newton) {
         Ok(built) => {
             (clusters.clusters, clusters.known, clusters.h, clusters.newton) = (built, known, h, Some(*newton));
-            clusters.find_signals(&mut traces);
+            clusters.probes.clear();
+            clusters.find_signals(&mut traces, &probe);
         }
         Err(error) => {
             clusters.known = usize::MAX;
@@ -247,6 +276,12 @@ fn check(name: &str, interaction: &Interaction, places: &[usize], nodes: &[Node]
         let (relation, system) = if second(places[0]) { ("first", "second") } else { ("second", "first") };
         return fail(format!("its relation is for {relation}-order systems, but {} is of {system} order", nodes[places[0]].name));
     }
+    if matches!(interaction.relation, crate::model::relation::Relation::Transmission(_)) {
+        return fail("a transmission counts the turns of bodies; spawn these systems as bodies (Body::point has no shape)".into());
+    }
+    if matches!(interaction.law, crate::model::law::Law::Spring { .. }) && !second(places[0]) {
+        return fail("the law of a spring needs systems of second order".into());
+    }
     if interaction.law.is_impact() && !second(places[0]) {
         return fail("a law of impact needs systems of second order; first order takes complementarity or a relay".into());
     }
@@ -267,10 +302,10 @@ fn sizes(system: &System) -> (usize, usize) {
 
 impl Clusters {
     /// Finds the signals of all tables.
-    fn find_signals(&mut self, traces: &mut Traces) {
+    fn find_signals(&mut self, traces: &mut Traces, probe: &dyn Fn(Entity) -> Option<(Probe, String)>) {
         self.resolve = false;
         for trace in &mut traces.0 {
-            if let Err(reason) = trace.resolve(&self.clusters) {
+            if let Err(reason) = trace.resolve(&self.clusters, probe) {
                 self.resolve = true;
                 self.error = Some(ClusterError::Setup(reason));
             }
@@ -280,9 +315,9 @@ impl Clusters {
     /// Takes up states, parameters and multipliers in place; false, and nothing done, where something else has changed.
     fn update(
         &mut self,
-        first: &Query<Known<FirstOrder>>,
-        lagrangian: &Query<Known<Lagrangian>>,
-        newton_euler: &Query<Known<NewtonEuler>>,
+        first: &Query<Known<FirstOrder>, Without<OfBodies>>,
+        lagrangian: &Query<Known<Lagrangian>, Without<OfBodies>>,
+        newton_euler: &Query<Known<NewtonEuler>, Without<OfBodies>>,
         interactions: &Query<(Entity, Ref<Interaction>, Option<&Name>), Without<OfBodies>>,
         t: f64,
     ) -> bool {
@@ -367,6 +402,7 @@ pub fn advance(clock: Res<Clock>, mut clusters: ResMut<Clusters>, mut traces: Re
         return;
     }
     let mut clock = *clock;
+    clusters.now = clock.time;
     for trace in traces.0.iter_mut().filter(|t| t.begins()) {
         trace.record(clock.time, &mut clusters.clusters);
     }
@@ -395,23 +431,27 @@ pub fn advance(clock: Res<Clock>, mut clusters: ResMut<Clusters>, mut traces: Re
             return;
         }
         clusters.done += 1;
+        clusters.now = clock.time;
         for trace in traces.0.iter_mut().filter(|t| t.due(clock.step)) {
             trace.record(clock.time, &mut clusters.clusters);
         }
     }
 }
 
-/// Writes states and multipliers into the components, without marking them as changed; nothing where no step was done.
+/// Writes states, multipliers and what probes show into the components, and marks those as changed that are; nothing where no step was done.
 pub fn store(
+    tick: SystemChangeTick,
     mut first: Query<&mut FirstOrder>,
     mut lagrangian: Query<&mut Lagrangian>,
     mut newton_euler: Query<&mut NewtonEuler>,
     mut interactions: Query<&mut Interaction>,
+    mut probes: Query<(Entity, &mut Probe)>,
     mut clusters: ResMut<Clusters>,
 ) {
     if clusters.error.is_some() && clusters.done == 0 {
         return;
     }
+    clusters.stored = Some(tick.this_run());
     let mut inputs = std::mem::take(&mut clusters.inputs);
     for cluster in &mut clusters.clusters {
         cluster.inputs(&mut inputs);
@@ -420,44 +460,70 @@ pub fn store(
             match &node.system {
                 System::FirstOrder(_) => {
                     let Ok(mut s) = first.get_mut(node.entity) else { continue };
-                    let s = s.bypass_change_detection();
-                    put(&mut s.x, q);
-                    put(&mut s.r, p);
+                    let (own, mut new) = (s.bypass_change_detection(), false);
+                    new |= put(&mut own.x, q);
+                    new |= put(&mut own.r, p);
+                    mark(&mut s, new);
                 }
                 System::Lagrangian(mine) => {
                     let Ok(mut s) = lagrangian.get_mut(node.entity) else { continue };
-                    let s = s.bypass_change_detection();
-                    put(&mut s.q, q);
-                    put(&mut s.v, &cluster.state.v[node.v0..node.v0 + node.nv]);
-                    put(&mut s.p, p);
-                    put(&mut s.before, cluster.memory(number));
-                    s.prescribed.iter_mut().zip(&mine.prescribed).for_each(|(s, mine)| s.reaction = mine.reaction);
+                    let (own, mut new) = (s.bypass_change_detection(), false);
+                    new |= put(&mut own.q, q);
+                    new |= put(&mut own.v, &cluster.state.v[node.v0..node.v0 + node.nv]);
+                    new |= put(&mut own.p, p);
+                    new |= put(&mut own.before, cluster.memory(number));
+                    for (own, mine) in own.prescribed.iter_mut().zip(&mine.prescribed) {
+                        new |= std::mem::replace(&mut own.reaction, mine.reaction) != mine.reaction;
+                    }
+                    mark(&mut s, new);
                 }
                 System::NewtonEuler(_) => {
                     let Ok(mut s) = newton_euler.get_mut(node.entity) else { continue };
-                    let s = s.bypass_change_detection();
-                    put(&mut s.q, q);
-                    put(&mut s.v, &cluster.state.v[node.v0..node.v0 + node.nv]);
-                    put(&mut s.p, p);
+                    let (own, mut new) = (s.bypass_change_detection(), false);
+                    new |= put(&mut own.q, q);
+                    new |= put(&mut own.v, &cluster.state.v[node.v0..node.v0 + node.nv]);
+                    new |= put(&mut own.p, p);
+                    mark(&mut s, new);
                 }
             }
         }
         let ((y, y_dot), (corrections, forces)) = (cluster.outputs(), cluster.extras());
         for link in &cluster.links {
             let Ok(mut i) = interactions.get_mut(link.entity) else { continue };
-            let i = i.bypass_change_detection();
-            put(&mut i.y, y.get(link.rows.clone()).unwrap_or(&[]));
-            put(&mut i.y_dot, y_dot.get(link.rows.clone()).unwrap_or(&[]));
-            put(&mut i.lambda, &cluster.problem.r[link.rows.clone()]);
-            put(&mut i.correction, corrections.get(link.rows.clone()).unwrap_or(&[]));
-            put(&mut i.force, forces.get(link.rows.clone()).unwrap_or(&[]));
-            i.active = link.active;
+            let own = i.bypass_change_detection();
+            let mut new = std::mem::replace(&mut own.active, link.active) != link.active;
+            new |= put(&mut own.y, y.get(link.rows.clone()).unwrap_or(&[]));
+            new |= put(&mut own.y_dot, y_dot.get(link.rows.clone()).unwrap_or(&[]));
+            new |= put(&mut own.lambda, &cluster.problem.r[link.rows.clone()]);
+            new |= put(&mut own.correction, corrections.get(link.rows.clone()).unwrap_or(&[]));
+            new |= put(&mut own.force, forces.get(link.rows.clone()).unwrap_or(&[]));
+            mark(&mut i, new);
         }
     }
     clusters.inputs = inputs;
+    let Clusters { clusters, probes: found, now, .. } = &mut *clusters;
+    let same = found.len() == probes.iter().len() && probes.iter().zip(found.iter()).all(|((entity, _), (known, _))| entity == *known);
+    if !same {
+        found.clear();
+        found.extend(probes.iter().map(|(entity, probe)| (entity, Probed::find(clusters, probe))));
+    }
+    for ((_, mut probe), (_, found)) in probes.iter_mut().zip(found) {
+        if let Some(found) = found {
+            found.read(clusters, *now, &mut probe.bypass_change_detection().values);
+        }
+    }
 }
 
-fn put(to: &mut Vec<f64>, from: &[f64]) {
+/// Whether there was something else.
+fn put(to: &mut Vec<f64>, from: &[f64]) -> bool {
+    let new = to != from;
     to.clear();
     to.extend_from_slice(from);
+    new
+}
+
+fn mark<T: Component<Mutability = Mutable>>(component: &mut Mut<T>, new: bool) {
+    if new {
+        component.set_changed();
+    }
 }

@@ -31,17 +31,19 @@ pub struct JointState {
     pub stop: f64,
     /// What dry friction gives; a motor that holds still is friction.
     pub friction: f64,
-    /// What the motor gives.
+    /// What motors and servos give.
     pub motor: f64,
+    /// What springs and dampers give.
+    pub spring: f64,
 }
 
 /// Names of the figures, in the order of [`JointState::values`].
-pub const COLUMNS: [&str; 9] = ["coordinate", "speed", "gap", "tilt", "force", "moment", "stop", "friction", "motor"];
+pub const COLUMNS: [&str; 10] = ["coordinate", "speed", "gap", "tilt", "force", "moment", "stop", "friction", "motor", "spring"];
 
 impl JointState {
     /// The figures, one after the other.
     pub fn values(&self) -> [f64; COLUMNS.len()] {
-        [self.coordinate, self.speed, self.gap, self.tilt, self.force, self.moment, self.stop, self.friction, self.motor]
+        [self.coordinate, self.speed, self.gap, self.tilt, self.force, self.moment, self.stop, self.friction, self.motor, self.spring]
     }
 }
 
@@ -65,6 +67,8 @@ pub fn state(simulation: &Simulation, parts: &[Entity]) -> JointState {
                 match law {
                     Law::Relay { .. } if q.speed != 0.0 || driven => s.motor = effort,
                     Law::Relay { .. } => s.friction = effort,
+                    Law::Spring { limit, .. } if limit.is_finite() => s.motor += effort,
+                    Law::Spring { .. } => s.spring += effort,
                     _ if q.freedom == Freedom::Distance => {
                         s.stop = part.lambda[0] / h;
                         s.gap = (-part.y[0]).max(0.0);

@@ -3,10 +3,11 @@
 mod certificate;
 pub mod check;
 pub mod convergence;
-pub mod energy;
 pub mod joints;
 pub mod postmortem;
 pub mod problem;
 mod studies;
 pub mod summary;
 mod warnings;
+
+pub use crate::simulation::energy;

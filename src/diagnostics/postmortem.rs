@@ -16,7 +16,8 @@ use crate::algebra::spatial::Pose;
 use crate::assembly::problem::StepProblem;
 use crate::io::scene::model::{self, Drive, GravityFrom, Motion, Scene, Study};
 use crate::model::interaction::Interaction;
-use crate::model::joint::{Freedom, JointKind, JointSpec};
+use crate::model::joint::{Freedom, JointKind, JointSpec, Spring};
+use crate::model::law::Law;
 use crate::model::newton_euler::BodyPose;
 use crate::model::relation::Relation;
 use crate::numerics::admissible::project_coulomb;
@@ -63,6 +64,7 @@ pub fn last_step(scene: &Scene, entities: &[Entity], simulation: &Simulation) ->
         gravity: vec![GravityFrom { time: 0.0, acceleration: simulation.scheme().gravity }],
         bodies: involved.iter().map(|&(_, i)| at_the_start(&scene.bodies[i])).collect(),
         joints: Vec::new(),
+        transmissions: Vec::new(),
         water: Vec::new(),
         base: None,
         recorders: Vec::new(),
@@ -121,8 +123,12 @@ fn stated(interaction: &Interaction, poses: &[Pose; 2]) -> Option<JointSpec> {
     let spec = JointSpec::new(kind).at(one.position.midpoint(two.position)).axis(two.rotation * DVec3::Z);
     Some(match kind {
         JointKind::Distance(_) => {
-            let slack = matches!(interaction.relation, Relation::Coordinate(_));
-            JointSpec { anchor: one.position, anchor2: two.position, slack, ..spec }
+            let spring = match interaction.law {
+                Law::Spring { stiffness, damping, .. } => Some(Spring { stiffness, damping, ..Spring::default() }),
+                _ => None,
+            };
+            let slack = spring.is_none() && matches!(interaction.relation, Relation::Coordinate(_));
+            JointSpec { anchor: one.position, anchor2: two.position, slack, spring, ..spec }
         }
         JointKind::Universal => {
             let axis = one.rotation * DVec3::X;

@@ -16,7 +16,15 @@ pub(super) fn check(circuit: &Circuit) -> Result<(), CircuitError> {
             return Err(CircuitError::Duplicate { name: element.name.clone() });
         }
         values(element)?;
-        if element.nodes[0] == element.nodes[1] {
+        if let Kind::Cccs { through, .. } | Kind::Ccvs { through, .. } = &element.kind {
+            let known = || circuit.elements.iter().map(|e| e.name.clone());
+            if !known().any(|name| name == *through) || *through == element.name {
+                let known = known().filter(|name| *name != element.name).collect();
+                return Err(CircuitError::UnknownControl { element: element.name.clone(), through: through.clone(), known });
+            }
+        }
+        // the base of a transistor may be tied to its collector or emitter
+        if element.nodes[0] == element.nodes[1] && !matches!(element.kind, Kind::Junction { .. }) {
             let node = circuit.nodes[element.nodes[0]].clone();
             return Err(CircuitError::SameNode { element: element.name.clone(), node });
         }
@@ -32,7 +40,7 @@ pub(super) fn check(circuit: &Circuit) -> Result<(), CircuitError> {
         let mut terminals = circuit.elements.iter().filter(touches);
         if let (Some(only), None) = (terminals.next(), terminals.next()) {
             // an output that nobody reads is no mistake
-            let output = matches!(only.kind, Kind::Comparator { .. } | Kind::Vcvs { .. }) && only.nodes.contains(&node);
+            let output = matches!(only.kind, Kind::Comparator { .. } | Kind::Vcvs { .. } | Kind::Ccvs { .. }) && only.nodes.contains(&node);
             if !output {
                 return Err(CircuitError::Dangling { node: name.clone(), element: only.name.clone() });
             }
@@ -84,5 +92,17 @@ fn values(element: &Element) -> Result<(), CircuitError> {
         }
         Kind::Vcvs { gain, .. } => finite("gain", *gain),
         Kind::Vccs { gain, .. } => finite("gain (A/V)", *gain),
+        Kind::Cccs { gain, .. } => finite("gain", *gain),
+        Kind::Ccvs { resistance, .. } => finite("resistance (Ω)", *resistance),
+        Kind::Bjt { model, .. } => {
+            positive("forward gain β_F", model.forward_gain)?;
+            positive("reverse gain β_R", model.reverse_gain)?;
+            demand(!model.hinges.is_empty(), "number of hinges", 0.0, "at least one is needed")?;
+            model.hinges.iter().try_for_each(|[start, slope]| {
+                finite("start of a hinge (V)", *start)?;
+                positive("change of slope of a hinge (A/V)", *slope)
+            })
+        }
+        Kind::Junction { .. } => Ok(()),
     }
 }

@@ -1,5 +1,6 @@
 //! The netlist: named elements between named nodes.
 
+use super::bjt::BjtModel;
 use super::equations::Equations;
 use super::error::CircuitError;
 use super::mos::MosModel;
@@ -60,14 +61,43 @@ pub(super) enum Kind {
         input: [usize; 2],
         gain: f64,
     },
+    /// controlled by the current of an element, by name
+    Cccs {
+        through: String,
+        gain: f64,
+    },
+    Ccvs {
+        through: String,
+        resistance: f64,
+    },
+    /// collector and emitter are the terminals, the current is that between them; two junctions follow
+    Bjt {
+        base: usize,
+        sign: f64,
+        model: BjtModel,
+    },
+    /// what flows through a junction of the transistor `of` into its base: to the emitter (`end` 0) or the collector (1)
+    Junction {
+        of: usize,
+        end: usize,
+    },
 }
 
 impl Kind {
+    /// True where it has rows in the relation of the circuit.
+    pub(super) fn is_nonsmooth(&self) -> bool {
+        matches!(
+            self,
+            Self::Diode { .. } | Self::Zener { .. } | Self::Switch { .. } | Self::Comparator { .. } | Self::Mos { .. } | Self::Bjt { .. }
+        )
+    }
+
     /// Nodes whose potential the element reads without drawing current.
     pub(super) fn sensed(&self) -> &[usize] {
         match self {
             Self::Comparator { input, .. } | Self::Vcvs { input, .. } | Self::Vccs { input, .. } => input,
             Self::Mos { gate, .. } => std::slice::from_ref(gate),
+            Self::Bjt { base, .. } => std::slice::from_ref(base),
             _ => &[],
         }
     }
@@ -119,6 +149,10 @@ impl Circuit {
 
     pub(super) fn find_node(&self, name: &str) -> Option<usize> {
         if is_ground(name) { Some(0) } else { self.nodes.iter().position(|n| n == name) }
+    }
+
+    pub(super) fn find_element(&self, name: &str) -> Option<usize> {
+        self.elements.iter().position(|e| e.name == name)
     }
 
     fn add(&mut self, name: &str, a: &str, b: &str, kind: Kind) -> &mut Element {
@@ -200,6 +234,37 @@ impl Circuit {
         self.add(name, from, to, Kind::Vccs { input, gain });
     }
 
+    /// A current source controlled by a current: `gain × i(through)` flows from `from` through the source to `to`, `through` being any
+    /// other element, counted from its first terminal to its second.
+    pub fn cccs(&mut self, name: &str, from: &str, to: &str, through: &str, gain: f64) {
+        self.add(name, from, to, Kind::Cccs { through: through.to_owned(), gain });
+    }
+
+    /// A voltage source controlled by a current: `v(plus) − v(minus) = resistance × i(through)`, in Ω.
+    pub fn ccvs(&mut self, name: &str, plus: &str, minus: &str, through: &str, resistance: f64) {
+        self.add(name, plus, minus, Kind::Ccvs { through: through.to_owned(), resistance });
+    }
+
+    /// An npn transistor by Ebers and Moll. Its current by name is that of the collector, inwards; `NAME.base` is that of the base, inwards,
+    /// `NAME.emitter` that of the emitter, outwards.
+    pub fn npn(&mut self, name: &str, collector: &str, base: &str, emitter: &str, model: BjtModel) {
+        self.bjt(name, [collector, base, emitter], 1.0, model);
+    }
+
+    /// A pnp transistor: the mirror image, all voltages and currents with the other sign. Currents count as for npn, so that they are
+    /// negative where it conducts.
+    pub fn pnp(&mut self, name: &str, collector: &str, base: &str, emitter: &str, model: BjtModel) {
+        self.bjt(name, [collector, base, emitter], -1.0, model);
+    }
+
+    fn bjt(&mut self, name: &str, [collector, base, emitter]: [&str; 3], sign: f64, model: BjtModel) {
+        let (of, node) = (self.elements.len(), self.node(base));
+        self.add(name, collector, emitter, Kind::Bjt { base: node, sign, model });
+        for (end, other) in [emitter, collector].into_iter().enumerate() {
+            self.add(&format!("{name}.{}", JUNCTIONS[end]), base, other, Kind::Junction { of, end });
+        }
+    }
+
     /// The first-order system of the circuit with its relation and law.
     pub fn equations(&self) -> Result<Equations, CircuitError> {
         check::check(self)?;
@@ -220,6 +285,9 @@ impl std::fmt::Debug for Circuit {
         map.finish()
     }
 }
+
+/// Junctions of a transistor, after its name and a dot.
+pub(super) const JUNCTIONS: [&str; 2] = ["base-emitter", "base-collector"];
 
 pub(super) fn is_ground(name: &str) -> bool {
     name == "0" || name.eq_ignore_ascii_case("gnd")

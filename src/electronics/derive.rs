@@ -6,6 +6,8 @@
 //!             resistor  v = R i         capacitor  v = x_C        inductor  i = x_L        sources  v = u, i = u
 //!             diode     i = p, q = V_f − v                        switch    i = p, q = v
 //!             Zener     i = p₁ − p₂, q₁ = V_f − v, q₂ = V_z + v    MOS  i = K/2 Σ s_k (p_k − p'_k), q_k = p_k − (v_GS − V_t − a_k)
+//!             CCCS      i = g i_control       CCVS      v = r i_control
+//!             BJT       i_CE = Σ s_k (p_k − p'_k), i_BE = Σ s_k p_k/β_F, i_BC = Σ s_k p'_k/β_R, q_k = p_k − (v_BE − a_k)
 //! ```
 //!
 //! Elimination solves for all potentials and currents and for one member of each pair, y; the other one is λ. Which one is free
@@ -13,7 +15,7 @@
 //! voltage across a reference resistance, the mean of all resistors, so that D is a matrix of plain numbers near one.
 //! Capacitors in parallel and inductors in series share a state.
 
-use super::circuit::{Circuit, Element, Kind};
+use super::circuit::{Circuit, Element, JUNCTIONS, Kind};
 use super::equations::{Equations, Row, RowLaw, Solution};
 use super::error::CircuitError;
 use super::tableau::Tableau;
@@ -67,6 +69,13 @@ impl Layout {
                     for end in ["source", "drain"] {
                         for k in 1..=model.hinges.len() {
                             pair(format!("slack {k} at {end}({name})"), format!("hinge {k} at {end}({name})"), false);
+                        }
+                    }
+                }
+                Kind::Bjt { model, .. } => {
+                    for junction in JUNCTIONS {
+                        for k in 1..=model.hinges.len() {
+                            pair(format!("slack {k} of {junction}({name})"), format!("hinge {k} of {junction}({name})"), false);
                         }
                     }
                 }
@@ -274,6 +283,42 @@ fn fill(circuit: &Circuit, layout: &Layout, shared: &[Option<(usize, f64)>], tab
             Kind::Vccs { input, gain } => {
                 tableau.add(row, i, 1.0);
                 voltage(tableau, row, *input, -gain);
+            }
+            Kind::Cccs { through, gain } => {
+                tableau.add(row, i, 1.0);
+                if let Some(control) = circuit.find_element(through) {
+                    tableau.add(row, layout.current(control), -gain);
+                }
+            }
+            Kind::Ccvs { through, resistance } => {
+                voltage(tableau, row, nodes, 1.0);
+                if let Some(control) = circuit.find_element(through) {
+                    tableau.add(row, layout.current(control), -resistance);
+                }
+            }
+            Kind::Bjt { base, sign, model } => {
+                tableau.add(row, i, 1.0);
+                let n = model.hinges.len();
+                for (end, (node, direction)) in [(nodes[1], 1.0), (nodes[0], -1.0)].into_iter().enumerate() {
+                    for (h, [start, slope]) in model.hinges.iter().enumerate() {
+                        let k = first + end * n + h;
+                        let [q, p] = layout.pair(k);
+                        tableau.add(row, p, -sign * direction * slope);
+                        tableau.add(pair_row(k), q, 1.0);
+                        tableau.add(pair_row(k), p, -1.0);
+                        voltage(tableau, pair_row(k), [*base, node], *sign);
+                        tableau.add(pair_row(k), one, -start);
+                    }
+                }
+            }
+            Kind::Junction { of, end } => {
+                tableau.add(row, i, 1.0);
+                let Kind::Bjt { sign, model, .. } = &circuit.elements[*of].kind else { continue };
+                let gain = [model.forward_gain, model.reverse_gain][*end];
+                for (h, [_, slope]) in model.hinges.iter().enumerate() {
+                    let [_, p] = layout.pair(layout.first_pair(*of) + end * model.hinges.len() + h);
+                    tableau.add(row, p, -sign * slope / gain);
+                }
             }
             Kind::Diode { .. } | Kind::Zener { .. } | Kind::Switch { .. } => {
                 tableau.add(row, i, 1.0);

@@ -65,6 +65,12 @@ pub struct Equations {
     row_names: Vec<String>,
     nodes: Vec<String>,
     elements: Vec<String>,
+    /// terminals of each element
+    ends: Vec<[usize; 2]>,
+    /// bipolar ones, whose two junctions follow them
+    transistors: Vec<usize>,
+    /// elements with rows in the relation
+    nonsmooth: Vec<usize>,
     values: Vec<Output>,
 }
 
@@ -124,6 +130,9 @@ impl Equations {
             row_names: rows.iter().map(|r| r.name.clone()).collect(),
             nodes: circuit.nodes.clone(),
             elements: circuit.elements.iter().map(|e| e.name.clone()).collect(),
+            ends: circuit.elements.iter().map(|e| e.nodes).collect(),
+            transistors: (0..circuit.elements.len()).filter(|&e| matches!(circuit.elements[e].kind, Kind::Bjt { .. })).collect(),
+            nonsmooth: (0..circuit.elements.len()).filter(|&e| circuit.elements[e].kind.is_nonsmooth()).collect(),
             values: values.iter().map(|v| Output::new(v, n, m, waveforms)).collect(),
         }
     }
@@ -144,12 +153,43 @@ impl Equations {
         Ok(self.potential(a)?.minus(&self.potential(b)?))
     }
 
-    /// The current of an element from its first terminal to its second (anode to cathode, drain to source, plus to minus).
+    /// The voltage of an element: that of its first terminal against the second (anode and cathode, drain and source, collector and
+    /// emitter, plus and minus).
+    pub fn voltage_across(&self, element: &str) -> Result<Output, CircuitError> {
+        let [a, b] = self.ends[self.element(element)?];
+        Ok(self.potential_of(a).minus(&self.potential_of(b)))
+    }
+
+    /// The current of an element from its first terminal to its second (anode to cathode, drain to source, plus to minus). Of a bipolar
+    /// transistor Q it is that of the collector, inwards; `Q.base` is that of the base, inwards, `Q.emitter` that of the emitter, outwards.
     pub fn current(&self, element: &str) -> Result<Output, CircuitError> {
-        let Some(e) = self.elements.iter().position(|n| n == element) else {
-            return Err(CircuitError::UnknownElement { name: element.to_owned(), known: self.elements.clone() });
-        };
-        Ok(self.values[self.nodes.len() - 1 + e].clone())
+        let value = |e: usize| self.values[self.nodes.len() - 1 + e].clone();
+        for (terminal, parts) in [(".base", [1, 2]), (".emitter", [0, 1])] {
+            if let Some(&e) = self.transistors.iter().find(|&&e| element.strip_suffix(terminal) == Some(self.elements[e].as_str())) {
+                return Ok(value(e + parts[0]).plus(&value(e + parts[1])));
+            }
+        }
+        let e = self.element(element)?;
+        Ok(if self.transistors.contains(&e) { value(e).minus(&value(e + 2)) } else { value(e) })
+    }
+
+    /// Names of the elements, in their order; the junctions of bipolar transistors are elements of their own.
+    pub fn element_names(&self) -> &[String] {
+        &self.elements
+    }
+
+    /// Names of the elements that have rows in the relation.
+    pub(super) fn nonsmooth_names(&self) -> Vec<String> {
+        self.nonsmooth.iter().map(|&e| self.elements[e].clone()).collect()
+    }
+
+    fn element(&self, name: &str) -> Result<usize, CircuitError> {
+        let unknown = || CircuitError::UnknownElement { name: name.to_owned(), known: self.elements.clone() };
+        self.elements.iter().position(|n| n == name).ok_or_else(unknown)
+    }
+
+    fn potential_of(&self, node: usize) -> Output {
+        if node == 0 { Output::zero(self.system.x.len(), self.relation.rows) } else { self.values[node - 1].clone() }
     }
 
     fn potential(&self, node: &str) -> Result<Output, CircuitError> {
@@ -264,11 +304,19 @@ impl Output {
         output
     }
 
-    fn minus(mut self, other: &Self) -> Self {
-        self.x.iter_mut().zip(&other.x).for_each(|(a, b)| *a -= b);
-        self.lambda.iter_mut().zip(&other.lambda).for_each(|(a, b)| *a -= b);
-        self.sources.extend(other.sources.iter().map(|(factor, waveform)| (-factor, waveform.clone())));
-        self.constant -= other.constant;
+    fn minus(self, other: &Self) -> Self {
+        self.combined(other, -1.0)
+    }
+
+    fn plus(self, other: &Self) -> Self {
+        self.combined(other, 1.0)
+    }
+
+    fn combined(mut self, other: &Self, sign: f64) -> Self {
+        self.x.iter_mut().zip(&other.x).for_each(|(a, b)| *a += sign * b);
+        self.lambda.iter_mut().zip(&other.lambda).for_each(|(a, b)| *a += sign * b);
+        self.sources.extend(other.sources.iter().map(|(factor, waveform)| (sign * factor, waveform.clone())));
+        self.constant += sign * other.constant;
         self
     }
 

@@ -93,6 +93,16 @@ pub enum CircuitError {
         /// Their initial values, both in the direction of the state.
         values: [f64; 2],
     },
+    /// A source that is controlled by the current of an element that is not there.
+    #[error("{element} is controlled by the current of {through:?}, which is no other element; the circuit has {}", list(.known))]
+    UnknownControl {
+        /// Name of the source.
+        element: String,
+        /// The name asked for.
+        through: String,
+        /// Those that exist.
+        known: Vec<String>,
+    },
     /// A probe of an element that is not there.
     #[error("there is no element {name:?}; the circuit has {}", list(.known))]
     UnknownElement {
@@ -115,7 +125,7 @@ pub enum CircuitError {
 }
 
 /// `a, b and c`, the first twelve of them.
-fn list(names: &[String]) -> String {
+pub(super) fn list(names: &[String]) -> String {
     match names {
         [] => "nothing".to_owned(),
         [one] => one.clone(),

@@ -30,6 +30,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod bjt;
 mod check;
 mod circuit;
 mod derive;
@@ -42,8 +43,11 @@ mod spawn;
 mod tableau;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod transistor_tests;
 mod waveform;
 
+pub use bjt::BjtModel;
 pub use circuit::{Circuit, PlacedCapacitor, PlacedComparator, PlacedDiode, PlacedInductor};
 pub use equations::{Equations, Output};
 pub use error::CircuitError;

@@ -97,14 +97,14 @@ fn any_netlist_has_equations_or_a_fault() {
         (seed >> 33) % n
     };
     let (mut good, mut bad) = (0, 0);
-    for _ in 0..3000 {
+    for _ in 0..6000 {
         let mut c = Circuit::new();
         let nodes = 2 + below(4);
         for k in 0..3 + below(9) {
             let name = format!("X{k}");
             let [a, b, d] = std::array::from_fn(|_| below(nodes).to_string());
             let value = 10f64.powi(below(7) as i32 - 3);
-            match below(11) {
+            match below(13) {
                 0 | 1 => c.resistor(&name, &a, &b, value),
                 2 => c.capacitor(&name, &a, &b, value).voltage(0.0),
                 3 => c.inductor(&name, &a, &b, value).current(0.0),
@@ -114,6 +114,8 @@ fn any_netlist_has_equations_or_a_fault() {
                 7 => c.voltage_source(&name, &a, &b, value),
                 8 => c.current_source(&name, &a, &b, |t: f64| t),
                 9 => c.comparator(&name, &a, &b, &d, -value, value).band(-0.1, 0.1),
+                10 => c.cccs(&name, &a, &b, &format!("X{}", below(6)), value),
+                11 => c.ccvs(&name, &a, &b, &format!("X{}", below(6)), value),
                 _ => c.nmos(&name, &a, &d, &b, MosModel::quadratic(1.0, value, 3.0, 2)),
             }
         }

@@ -2,12 +2,13 @@
 
 use super::circuit::Circuit;
 use super::equations::{Equations, Output};
-use super::error::CircuitError;
-use crate::cluster::Signal;
+use super::error::{CircuitError, list};
+use crate::cluster::{Probe, Signal};
 use crate::model::dynamical_system::FirstOrder;
 use crate::model::integrator::Integrator;
 use crate::model::interaction::Interaction;
 use crate::simulation::Simulation;
+use bevy_ecs::name::Name;
 use bevy_ecs::prelude::Entity;
 
 /// A circuit that lives in a simulation.
@@ -31,6 +32,8 @@ pub struct CircuitHandle {
     pub interaction: Option<Entity>,
     /// What was derived.
     pub equations: Equations,
+    /// One per element, in the order of the equations.
+    elements: Vec<Entity>,
 }
 
 impl Circuit {
@@ -46,10 +49,21 @@ impl Circuit {
         sim.set_name(system, "circuit");
         let interaction = (equations.relation.rows > 0).then(|| {
             let entity = sim.spawn_interaction(Interaction::new([system], equations.relation.clone(), equations.law.clone()));
-            sim.set_name(entity, "nonsmooth elements of the circuit");
+            // one relation, as D couples all of them
+            sim.set_name(entity, &list(&equations.nonsmooth_names()));
             entity
         });
-        Ok(CircuitHandle { system, interaction, equations })
+        let mut elements = Vec::new();
+        for name in equations.element_names() {
+            let (voltage, current) = (equations.voltage_across(name)?, equations.current(name)?);
+            let mut probe = Probe::new(system, interaction, 2, move |t, x, lambda, out| {
+                (out[0], out[1]) = (voltage.at(t, x, lambda), current.at(t, x, lambda));
+            });
+            let lambda = vec![0.0; equations.relation.rows];
+            (probe.reading)(sim.time(), &equations.system.x, &lambda, &mut probe.values);
+            elements.push(sim.world_mut().spawn((Name::new(name.clone()), probe)).id());
+        }
+        Ok(CircuitHandle { system, interaction, equations, elements })
     }
 }
 
@@ -62,6 +76,40 @@ impl CircuitHandle {
     /// Current of an element (A) from its first to its second terminal at the end of the last step.
     pub fn current(&self, sim: &Simulation, element: &str) -> Result<f64, CircuitError> {
         Ok(self.value(sim, &self.equations.current(element)?))
+    }
+
+    /// Voltage of an element (V) at the end of the last step: its first terminal against the second.
+    pub fn voltage_across(&self, sim: &Simulation, element: &str) -> Result<f64, CircuitError> {
+        Ok(self.value(sim, &self.equations.voltage_across(element)?))
+    }
+
+    /// The entity of an element: its name and a [`Probe`] of its voltage (V) and current (A).
+    ///
+    /// ```
+    /// use drystone::{cluster::Probe, electronics::Circuit, simulation::Simulation};
+    /// let mut c = Circuit::new();
+    /// c.voltage_source("V", "in", "0", 5.7);
+    /// c.diode("D1", "in", "out").forward_voltage(0.7);
+    /// c.resistor("R", "out", "0", 100.0);
+    /// c.capacitor("C", "out", "0", 1e-9);
+    /// let mut sim = Simulation::with_time_step(1e-6)?;
+    /// let circuit = c.spawn(&mut sim)?;
+    /// let course = sim.record(1, circuit.signals("D1")?);
+    /// sim.advance(100)?;
+    /// let diode = sim.world().get::<Probe>(circuit.element("D1")?).expect("alive");
+    /// assert!((diode.values[0] - 0.7).abs() < 1e-9 && (diode.values[1] - 0.05).abs() < 1e-9);
+    /// assert_eq!(sim.trace(course).expect("recorded").column(1)[100], diode.values[1]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn element(&self, name: &str) -> Result<Entity, CircuitError> {
+        let known = self.equations.element_names();
+        let unknown = || CircuitError::UnknownElement { name: name.to_owned(), known: known.to_vec() };
+        known.iter().position(|n| n == name).map(|at| self.elements[at]).ok_or_else(unknown)
+    }
+
+    /// Voltage and current of an element as signals for [`Simulation::record`].
+    pub fn signals(&self, element: &str) -> Result<[Signal; 2], CircuitError> {
+        self.element(element).map(|e| [Signal::Probe(e, 0), Signal::Probe(e, 1)])
     }
 
     /// The value of a probe at the end of the last step.

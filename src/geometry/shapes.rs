@@ -45,7 +45,7 @@ pub enum ShapeError {
         index: usize,
     },
     /// The normal of a half-space has no direction.
-    #[error("half-space: the normal must be a finite vector of non-zero length, found {found}")]
+    #[error("half-space: the normal must be a finite vector of non-zero length (length 1 without the constructor), found {found}")]
     ZeroNormal {
         /// The vector given.
         found: DVec3,
@@ -255,6 +255,26 @@ impl Shape {
             return Err(ShapeError::BadPart { reason: "it has no parts; give at least one".into() });
         }
         Ok(Self::Compound(Arc::new(flat)))
+    }
+
+    /// Checks the numbers of a shape that was written down without its constructor.
+    ///
+    /// ```
+    /// use drystone::geometry::Shape;
+    /// assert!(Shape::Ball { radius: f64::NAN }.validate().is_err());
+    /// ```
+    pub fn validate(&self) -> Result<(), ShapeError> {
+        match self {
+            Self::Ball { radius } => Self::ball(*radius).map(drop),
+            Self::Cuboid { half_extents } => Self::cuboid(*half_extents).map(drop),
+            Self::Capsule { half_height, radius } => Self::capsule(*half_height, *radius).map(drop),
+            Self::Cylinder { half_height, radius } => Self::cylinder(*half_height, *radius).map(drop),
+            Self::HalfSpace { normal } if (normal.length_squared() - 1.0).abs() <= 1e-6 => Ok(()),
+            Self::HalfSpace { normal } => Err(ShapeError::ZeroNormal { found: *normal }),
+            Self::Compound(parts) if parts.is_empty() => Self::compound(Vec::new()).map(drop),
+            Self::Compound(parts) => parts.iter().try_for_each(|(_, part)| part.validate()),
+            Self::Hull(_) | Self::Mesh(_) | Self::HeightField(_) => Ok(()),
+        }
     }
 
     /// The word for this kind of shape in scene files and messages.

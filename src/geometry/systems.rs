@@ -9,7 +9,9 @@ use super::shapes::Shape;
 use super::sweep::{Met, Moving, SAME_WAY, sweep};
 use crate::algebra::spatial::Pose;
 use crate::model::contact::{ContactPair, Manifold, Swept, Touch, inherit};
+use crate::model::interaction::Interaction;
 use crate::model::law::ContactLaws;
+use crate::model::relation::Relation;
 use crate::model::scheme::{Clock, Scheme, Treatment};
 use crate::topology::bodies::{Bodies, Body, Slot};
 use bevy_ecs::prelude::*;
@@ -37,6 +39,16 @@ impl Collider {
     /// A shape in the body frame itself, of material 0.
     pub fn new(shape: Shape) -> Self {
         Self { shape, offset: Pose::IDENTITY, material: 0 }
+    }
+
+    /// Checks the shape and its place in the body.
+    pub fn validate(&self) -> Result<(), String> {
+        self.shape.validate().map_err(|e| e.to_string())?;
+        let Pose { position, rotation } = self.offset;
+        if !position.is_finite() || (rotation.length_squared() - 1.0).abs().is_nan() || (rotation.length_squared() - 1.0).abs() > 1e-6 {
+            return Err(format!("the offset of its collider is {position}, {rotation}; a place and a unit quaternion are needed"));
+        }
+        Ok(())
     }
 
     /// Radius about the body's centre (m); infinite for a half-space.
@@ -123,17 +135,15 @@ impl Proximity {
         (if radius.is_finite() { radius } else { 0.0 }, smallest)
     }
 
-    /// Excludes a pair of slots from contact.
-    pub fn exclude(&mut self, a: u32, b: u32) {
-        let key = (a.min(b), a.max(b));
-        if let Err(at) = self.excluded.binary_search(&key) {
-            self.excluded.insert(at, key);
+    /// Forgets the pairs of a slot that changes its body, and gives their entities.
+    pub fn forget(&mut self, slot: u32) -> Vec<Entity> {
+        let gone = |&(a, b, _): &(u32, u32, Entity)| a == slot || b == slot;
+        let ended = self.table.iter().filter(|pair| gone(pair)).map(|pair| pair.2).collect();
+        self.table.retain(|pair| !gone(pair));
+        if let Some(cached) = self.cached.get_mut(slot as usize) {
+            *cached = None;
         }
-    }
-
-    /// Forgets the exclusions of a slot that changes its body.
-    pub fn forget(&mut self, slot: u32) {
-        self.excluded.retain(|&(a, b)| a != slot && b != slot);
+        ended
     }
 
     fn is_excluded(&self, pair: (u32, u32)) -> bool {
@@ -180,17 +190,52 @@ impl Mover {
     }
 }
 
-/// Copies colliders that are new or changed, drops those of dead slots.
-pub fn cache_colliders(mut proximity: ResMut<Proximity>, bodies: Res<Bodies>, query: Query<(&Slot, Ref<Collider>)>) {
+/// Pairs of bodies that interact by a joint, a stop, a motor … do not touch.
+pub fn exclude_joined(mut proximity: ResMut<Proximity>, slots: Query<&Slot>, joints: Query<&Interaction>) {
+    let excluded = &mut proximity.excluded;
+    excluded.clear();
+    for joint in &joints {
+        if !matches!(joint.relation, Relation::Joint(_) | Relation::Coordinate(_) | Relation::Transmission(_)) {
+            continue;
+        }
+        let [Some(&one), Some(&two)] = [0, 1].map(|k| joint.systems.get(k)) else { continue };
+        let (Ok(a), Ok(b)) = (slots.get(one), slots.get(two)) else { continue };
+        excluded.push((a.0.min(b.0), a.0.max(b.0)));
+    }
+    excluded.sort_unstable();
+    excluded.dedup();
+}
+
+/// Copies colliders that are new or changed, drops those of dead slots and those that were removed.
+pub fn cache_colliders(
+    mut proximity: ResMut<Proximity>,
+    mut bodies: ResMut<Bodies>,
+    query: Query<(Entity, &Slot, Ref<Collider>)>,
+    bare: Query<&Slot, Without<Collider>>,
+) {
     proximity.cached.resize(bodies.rows.len(), None);
+    for slot in &bare {
+        if let Some(cached) = proximity.cached.get_mut(slot.0 as usize) {
+            *cached = None;
+        }
+    }
     for (slot, row) in bodies.rows.iter().enumerate() {
         if !row.alive {
             proximity.cached[slot] = None;
         }
     }
-    for (slot, collider) in &query {
-        let entry = &mut proximity.cached[slot.0 as usize];
+    for (entity, slot, collider) in &query {
+        let Some(entry) = proximity.cached.get_mut(slot.0 as usize) else { continue };
+        let unbounded = matches!(collider.shape, Shape::HalfSpace { .. } | Shape::HeightField(_));
+        if unbounded && bodies.rows[slot.0 as usize].inertia.is_some() {
+            bodies.refuse(entity, format!("a {} can only be static or driven", collider.shape.kind()));
+        }
         if entry.is_none() || collider.is_changed() {
+            if let Err(reason) = collider.validate() {
+                bodies.refuse(entity, reason);
+                *entry = None;
+                continue;
+            }
             let (radius, smallest) = (collider.radius(), collider.shape.smallest_length());
             *entry = Some(Cached { collider: Collider::clone(&collider), radius, smallest });
         }
@@ -272,7 +317,10 @@ pub fn narrow_phase(
         let [i, j] = pair.slots.map(|s| s as usize);
         let (Some(a), Some(b)) = (&cached[i], &cached[j]) else { continue };
         // at every step: laws and materials may have changed since the pair was born
-        pair.law = laws.get(a.collider.material, b.collider.material);
+        let law = laws.get(a.collider.material, b.collider.material);
+        if pair.law != law {
+            pair.law = law;
+        }
         let rows = (&bodies.rows[i], &bodies.rows[j]);
         let reach = movers[i].pair_reach(&movers[j], &scheme);
         // what an impact of the step before still owes

@@ -32,6 +32,8 @@ pub struct Pass {
     /// Largest change of a velocity against the last pass, relative to the largest velocity, not below that of a free fall
     /// of one step; 0 where only rounding is left.
     pub change: f64,
+    /// The same of other systems that take part, each on its own scale; and what they add to the sums that `share` follows from.
+    pub systems: (f64, [f64; 2]),
     /// Slot of a body that turns too far within the step to be solved, and the time step (s) that would do.
     pub refused: Option<(u32, f64)>,
 }
@@ -39,7 +41,7 @@ pub struct Pass {
 impl Default for Pass {
     fn default() -> Self {
         let (number, round, nonlinear) = (0, 0, false);
-        Self { number, round, share: 1.0, nonlinear, accuracy: 0.0, left: 0.0, change: 0.0, refused: None }
+        Self { number, round, share: 1.0, nonlinear, accuracy: 0.0, left: 0.0, change: 0.0, systems: (0.0, [0.0; 2]), refused: None }
     }
 }
 
@@ -165,7 +167,7 @@ pub fn new_state(bodies: &mut Bodies, scheme: &Scheme, free: &[Twist], solution:
     // a system at rest still sums velocities of this size, and rounds there
     let fall = h * scheme.gravity.length();
     let (mut change, mut size) = (0f64, fall);
-    let mut turned = [0.0; 2];
+    let mut turned = pass.systems.1;
     for (slot, body) in bodies.rows.iter_mut().enumerate().filter(|(_, b)| b.alive) {
         let mut turn = None;
         (body.waits, body.returned) = (0.0, Velocity::default());
@@ -215,7 +217,7 @@ pub fn new_state(bodies: &mut Bodies, scheme: &Scheme, free: &[Twist], solution:
     if pass.nonlinear && pass.round + 1 >= EAGER && turned[1] > 0.0 {
         pass.share = (-pass.share * turned[0] / turned[1]).clamp(SHARES[0], SHARES[1]);
     }
-    let last = std::mem::replace(&mut pass.change, if size > 0.0 { change / size } else { 0.0 });
+    let last = std::mem::replace(&mut pass.change, if size > 0.0 { change / size } else { 0.0 }.max(pass.systems.0));
     // at rest a contact may miss by more than that, see `residual::contact_scale`
     pass.left = if size > 0.0 { pass.accuracy.max(MISSED * pass.accuracy * fall / size) } else { pass.accuracy };
     let rounding = pass.change <= ROUNDING && pass.change > 0.5 * last;

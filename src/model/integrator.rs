@@ -18,6 +18,7 @@ use bevy_ecs::prelude::Component;
 /// assert_eq!(bad.validate().unwrap_err(), "theta is 1.5; a number from 0 to 1 is needed");
 /// ```
 #[derive(Component, Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Integrator {
     /// `M (x⁺ − x) = h [θ f(t⁺, x⁺) + (1−θ) f(t, x)] + h [γ r⁺ + (1−γ) r]` (Siconos: `EulerMoreauOSI`).
     EulerMoreau {

@@ -1,42 +1,49 @@
 //! Who is linked, and how: relations and laws between dynamical systems, rigid bodies among them.
 
 use super::law::Law;
-use super::newton_euler::BodyPose;
 use super::relation::Relation;
-use bevy_ecs::lifecycle::HookContext;
 use bevy_ecs::prelude::{Component, Entity};
-use bevy_ecs::world::DeferredWorld;
 
-/// Marks an interaction whose systems are rigid bodies: its rows stand in one problem with contacts. Set where an [`Interaction`] is
-/// inserted whose first system is such a body.
+/// Marks an interaction, or a Lagrangian system, that is linked with a rigid body, be it through others: it stands in one problem with
+/// contacts. The others form clusters of their own. Set at the start of a step, see [`crate::topology::islands`].
 ///
 /// ```
-/// use bevy_ecs::prelude::*;
-/// use drystone::algebra::spatial::Pose;
-/// use drystone::model::{interaction::*, joint::*, law::Law, newton_euler::BodyPose};
-/// let mut world = World::new();
-/// let body = world.spawn(BodyPose::default()).id();
-/// let pivot = Joint::new(JointKind::Spherical, Pose::at(glam::DVec3::Z), Pose::default());
-/// let pivot = world.spawn(Interaction::new([body], pivot, Law::Equality)).id();
-/// assert!(world.get::<OfBodies>(pivot).is_some());
+/// use drystone::model::{interaction::*, joint::*, law::Law};
+/// use drystone::simulation::{Body, Simulation};
+/// use glam::DVec3;
+/// let mut sim = Simulation::default();
+/// let ball = sim.spawn_body(Body::point(1.0, DVec3::ONE))?;
+/// let pivot = sim.spawn_joint(ball, None, DVec3::Z)?;
+/// sim.step()?;
+/// assert!(sim.world().get::<OfBodies>(pivot).is_some());
+/// # Ok::<(), drystone::simulation::SimulationError>(())
 /// ```
 #[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OfBodies;
 
-fn mark(mut world: DeferredWorld, context: HookContext) {
-    let first = world.get::<Interaction>(context.entity).and_then(|i| i.systems.first().copied());
-    let rigid = first.is_some_and(|e| world.get::<BodyPose>(e).is_some());
-    let marked = world.get::<OfBodies>(context.entity).is_some();
-    if rigid != marked {
-        let mut commands = world.commands();
-        let mut entity = commands.entity(context.entity);
-        if rigid {
-            entity.insert(OfBodies);
-        } else {
-            entity.remove::<OfBodies>();
-        }
-    }
-}
+/// Marks an interaction with a law of impact that carries an impulse: a stop that is reached, a rope that is taut. It is there or not at
+/// the end of every step (of a batch, where systems have no shapes), so observers of its insertion and removal hear of the change.
+///
+/// ```
+/// use bevy_ecs::prelude::*;
+/// use drystone::model::{interaction::{Engaged, Interaction}, joint::{JointKind, JointSpec}};
+/// use drystone::simulation::{Body, Simulation};
+/// use glam::DVec3;
+/// #[derive(Resource, Default)]
+/// struct Knocks(u32);
+/// let mut sim = Simulation::default();
+/// let door = sim.spawn_body(Body::point(20.0, DVec3::splat(0.5)).at(DVec3::new(0.4, 0.0, 1.0)))?;
+/// let hinge = JointSpec::new(JointKind::Revolute).at(DVec3::Z).axis(DVec3::Z).between(0.0, 0.5).motor(1.0, 50.0);
+/// let parts = sim.add_joint(door, None, &hinge)?;
+/// sim.world_mut().init_resource::<Knocks>();
+/// sim.world_mut().entity_mut(parts[2]).observe(|_: On<Insert<Engaged>>, mut knocks: ResMut<Knocks>| knocks.0 += 1);
+/// sim.run_until(1.0)?;
+/// assert_eq!(sim.world().resource::<Knocks>().0, 1, "the motor holds the door at its stop");
+/// # Ok::<(), drystone::simulation::SimulationError>(())
+/// ```
+#[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[component(storage = "SparseSet")]
+pub struct Engaged;
 
 /// One or two systems, what they share and the law that holds for it (Siconos: `Interaction`).
 ///
@@ -48,7 +55,6 @@ fn mark(mut world: DeferredWorld, context: HookContext) {
 /// assert_eq!((floor.relation.rows(), floor.active), (1, false));
 /// ```
 #[derive(Component, Clone, Debug)]
-#[component(on_insert = mark)]
 pub struct Interaction {
     /// The one or two systems, in the order in which the relation sees their states; one body alone is joined to the world.
     pub systems: Vec<Entity>,

@@ -164,6 +164,7 @@ pub fn forecast(gap: f64, rate: f64, h: f64) -> bool {
 /// assert!(Law::Relay { lower: 1.0, upper: -1.0 }.validate(2).is_err());
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Law {
     /// `0 ≤ y ⟂ λ ≥ 0` on every row (Siconos: `ComplementarityConditionNSL`).
     Complementarity,
@@ -189,6 +190,16 @@ pub enum Law {
         h: Vec<f64>,
         /// k, one value per face.
         k: Vec<f64>,
+    },
+    /// `λ = −(k y + c ẏ)` on every row, held within ±limit: a spring with a damper, or a servo (y is then what is wanted less). Implicit,
+    /// by the θ-rule of the step: with θ = ½ the spring keeps its energy, however stiff.
+    Spring {
+        /// k (N/m, or N m/rad).
+        stiffness: f64,
+        /// c (N s/m, or N m s/rad).
+        damping: f64,
+        /// Largest |λ|; infinite for a plain spring.
+        limit: f64,
     },
     /// `0 ≤ u⁺ + e u⁻ ⟂ r ≥ 0` on one row (Siconos: `NewtonImpactNSL`).
     NewtonImpact {
@@ -225,6 +236,24 @@ impl Law {
         matches!(self, Self::NewtonImpact { .. } | Self::CoulombImpact(_) | Self::RollingImpact { .. } | Self::FremondImpact { .. })
     }
 
+    /// D and c of a row `0 = u⁺ + D r + c` of a spring whose output is y and its rate ẏ at the start of the step; a force λ held through the
+    /// step is r = h λ.
+    ///
+    /// ```text
+    /// λ = −k (y + h θ u_θ) − c u_θ,   u_θ = θ u⁺ + (1−θ) ẏ        D = 1/(h θ (h θ k + c))        c = (1−θ) ẏ/θ + k y/(θ (h θ k + c))
+    /// ```
+    ///
+    /// ```
+    /// use drystone::model::law::Law;
+    /// // a spring of 100 N/m, stretched by 0.2 m: at rest nothing but 20 N holds it
+    /// let [d, c] = Law::spring_row(100.0, 0.0, (0.2, 0.0), 0.5, 1e-3);
+    /// assert!((-c / d / 1e-3 + 20.0).abs() < 1e-9);
+    /// ```
+    pub fn spring_row(stiffness: f64, damping: f64, (y, rate): (f64, f64), theta: f64, h: f64) -> [f64; 2] {
+        let stiff = h * theta * stiffness + damping;
+        [1.0 / (h * theta * stiff), ((1.0 - theta) * rate + stiffness * y / stiff) / theta]
+    }
+
     /// Checks the numbers of the law and that it fits this many rows.
     pub fn validate(&self, rows: usize) -> Result<(), String> {
         let fits = |allowed: &[usize], words: &str| {
@@ -239,6 +268,14 @@ impl Law {
                 Err(format!("the law has {equalities} rows of equality, but the relation has {rows} rows"))
             }
             Self::Relay { lower, upper } => bounds(*lower, *upper),
+            Self::Spring { stiffness, damping, limit } => {
+                let there = |x: f64| x >= 0.0 && x.is_finite();
+                if there(*stiffness) && there(*damping) && stiffness + damping > 0.0 && *limit > 0.0 {
+                    return Ok(());
+                }
+                let needed = "numbers not below 0, one of the first two and the limit above it, are needed";
+                Err(format!("the spring has stiffness {stiffness}, damping {damping} and limit {limit}; {needed}"))
+            }
             Self::Rows(sets) => {
                 if sets.len() != rows {
                     return Err(format!("the law lists {} rows, but the relation has {rows}", sets.len()));

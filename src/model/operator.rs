@@ -5,12 +5,14 @@
 
 use std::sync::Arc;
 
-/// Where an operator is evaluated. Slices that have no meaning for its owner are empty.
+/// Where an operator is evaluated. Slices on which it must not depend hold NaN when a simulation calls it ([`At::time`]), so that a
+/// function which reads them is found and named instead of being wrong in silence: a force F_ext that reads q, an output h that reads v.
 ///
 /// ```
 /// use drystone::model::operator::At;
 /// let at = At { t: 0.5, x: &[1.0], ..At::default() };
 /// assert!(at.q.is_empty() && at.x[0] == 1.0);
+/// assert!(At::time(0.5).q[0].is_nan());
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct At<'a> {
@@ -26,6 +28,29 @@ pub struct At<'a> {
     pub lambda: &'a [f64],
     /// Parameters and inputs z of the owner.
     pub z: &'a [f64],
+}
+
+/// What is not there, in as many places as a function may want to read.
+static NAN: [f64; 4096] = [f64::NAN; 4096];
+
+impl At<'static> {
+    /// A time (s) and no state: x, q, v and λ hold NaN, z is empty.
+    pub fn time(t: f64) -> Self {
+        Self { t, x: &NAN, q: &NAN, v: &NAN, lambda: &NAN, z: &[] }
+    }
+}
+
+impl<'a> At<'a> {
+    /// This place with other values where there is no state, and the names of the slices that are there no more.
+    pub(crate) fn with_absent(&self, values: &'a [f64], mut which: impl FnMut(&'static str) -> bool) -> Self {
+        let mut at = *self;
+        for (name, slice) in [("x", &mut at.x), ("q", &mut at.q), ("v", &mut at.v), ("λ", &mut at.lambda)] {
+            if std::ptr::eq(slice.as_ptr(), NAN.as_ptr()) && which(name) {
+                *slice = values;
+            }
+        }
+        at
+    }
 }
 
 /// A function of the user: writes its value into the slice, which comes zeroed.

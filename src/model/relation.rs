@@ -7,7 +7,7 @@
 //!
 //! X, Q, V hold the states of the one or two systems of the interaction one after the other.
 
-use super::joint::{Coordinate, Joint, MAX_JOINT_ROWS, TwistRow};
+use super::joint::{Coordinate, Joint, MAX_JOINT_ROWS, Transmission, TwistRow};
 use super::operator::Operator;
 use crate::algebra::spatial::Pose;
 use glam::{DQuat, DVec3};
@@ -21,6 +21,7 @@ use glam::{DQuat, DVec3};
 /// assert!(floor.is_second_order());
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Relation {
     /// `y = C X + F Z + D λ + e`, `R = B λ`.
     FirstOrderLinear(FirstOrderLinear),
@@ -34,6 +35,8 @@ pub enum Relation {
     Joint(Joint),
     /// `y`: a coordinate of a joint, for stops, friction and motors.
     Coordinate(Coordinate),
+    /// `y`: two coordinates of bodies that go together: gears, racks, screws.
+    Transmission(Transmission),
 }
 
 /// `y = C X + F Z + D λ + e`, `R = B λ`, each constant or a function of t and Z
@@ -206,7 +209,7 @@ impl Relation {
             Self::LagrangianLinear(r) => r.e.len(),
             Self::LagrangianNonlinear(r) => r.rows,
             Self::Joint(r) => r.kind.rows(),
-            Self::Coordinate(_) => 1,
+            Self::Coordinate(_) | Self::Transmission(_) => 1,
         }
     }
 
@@ -249,7 +252,7 @@ impl Relation {
                 r.h_t.validate("∂h/∂t", m, 1)?;
                 r.d.validate("∂h/∂λ", m, m)
             }
-            Self::Joint(_) | Self::Coordinate(_) if 6 * coordinates != 7 * velocities => {
+            Self::Joint(_) | Self::Coordinate(_) | Self::Transmission(_) if 6 * coordinates != 7 * velocities => {
                 Err(format!("a joint is between rigid bodies, but its systems have {coordinates} coordinates; each body has seven"))
             }
             Self::Joint(r) => check_frames(&r.frames),
@@ -258,6 +261,10 @@ impl Relation {
                 r.sign, r.offset, r.speed
             )),
             Self::Coordinate(r) => check_frames(&r.frames),
+            Self::Transmission(r) if !(r.ratio.is_finite() && z == 2) => {
+                Err(format!("a transmission has ratio {} and {z} parameters; a finite ratio and 2, its coordinates, are needed", r.ratio))
+            }
+            Self::Transmission(r) => r.parts.iter().try_for_each(|(_, q)| check_frames(&q.frames)),
         }
     }
 
@@ -269,6 +276,13 @@ impl Relation {
         match self {
             Self::Joint(r) => r.rows(&bodies, &mut rows),
             Self::Coordinate(r) => rows[0] = r.row(&bodies),
+            Self::Transmission(r) => {
+                for (([linear, angular], out), body) in r.row(&bodies).into_iter().zip(g.chunks_exact_mut(6)).zip(&bodies) {
+                    out[..3].copy_from_slice(&linear.to_array());
+                    out[3..].copy_from_slice(&(body.rotation.conjugate() * angular).to_array());
+                }
+                return true;
+            }
             _ => return false,
         }
         for (row, out) in rows.iter().zip(g.chunks_exact_mut(6 * q.len() / 7)) {
@@ -281,11 +295,19 @@ impl Relation {
         true
     }
 
-    /// The output of a joint or its coordinate, whose whole turns are counted from 0 at the offset.
-    pub(crate) fn output_of_bodies(&self, q: &[f64], y: &mut [f64]) -> bool {
+    /// Takes note of the coordinates of a transmission, next to those that were.
+    pub(crate) fn remember(&self, q: &[f64], z: &mut [f64]) {
+        if let Self::Transmission(r) = self {
+            z.copy_from_slice(&r.values(&poses(q), z));
+        }
+    }
+
+    /// The output of a joint or its coordinate, whose whole turns are counted from 0 at the offset, or of a transmission.
+    pub(crate) fn output_of_bodies(&self, q: &[f64], z: &[f64], y: &mut [f64]) -> bool {
         match self {
             Self::Joint(r) => r.gap(&poses(q), y),
             Self::Coordinate(r) => y[0] = r.output(&poses(q), 0.0),
+            Self::Transmission(r) => y[0] = r.output(&poses(q), z),
             _ => return false,
         }
         true
@@ -332,6 +354,12 @@ impl From<LagrangianNonlinear> for Relation {
 impl From<Joint> for Relation {
     fn from(r: Joint) -> Self {
         Self::Joint(r)
+    }
+}
+
+impl From<Transmission> for Relation {
+    fn from(r: Transmission) -> Self {
+        Self::Transmission(r)
     }
 }
 

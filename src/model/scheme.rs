@@ -137,13 +137,13 @@ impl Scheme {
         PUSH_OUT * (self.gravity.length().max(EARTH) * size).sqrt()
     }
 
-    /// Checks every number; the message names the field, what was found and what would do.
-    pub fn validate(&self) -> Result<(), String> {
+    /// Checks every number; the error names the field, what was found and what would do.
+    pub fn validate(&self) -> Result<(), Invalid> {
         let range = |name: &str, x: f64, low: f64, high: f64| {
-            if x >= low && x <= high { Ok(()) } else { Err(format!("{name} is {x}; a number from {low} to {high} is needed")) }
+            if x >= low && x <= high { Ok(()) } else { Err(Invalid::new(name, x, format!("a number from {low} to {high}"))) }
         };
         if !(self.time_step > 0.0 && self.time_step.is_finite()) {
-            return Err(format!("time_step is {} s; a positive number of seconds is needed", self.time_step));
+            return Err(Invalid::new("time_step", format!("{} s", self.time_step), "a positive number of seconds"));
         }
         match self.treatment {
             Treatment::Forecast { theta } => range("theta", theta, 0.5, 1.0)?,
@@ -154,9 +154,35 @@ impl Scheme {
         range("touch", self.touch, 0.0, 1e-2)?;
         range("reach_share", self.reach_share, 0.0, 10.0)?;
         if !self.gravity.is_finite() {
-            return Err(format!("gravity is {}; three finite numbers are needed", self.gravity));
+            return Err(Invalid::new("gravity", self.gravity, "three finite numbers"));
         }
         Ok(())
+    }
+}
+
+/// A setting that will not do.
+///
+/// ```
+/// use drystone::model::scheme::Scheme;
+/// let error = Scheme { touch: -1.0, ..Scheme::default() }.validate().unwrap_err();
+/// assert_eq!(error.name, "touch");
+/// assert_eq!(error.to_string(), "touch is -1; needed: a number from 0 to 0.01");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{name} is {found}; needed: {needed}")]
+pub struct Invalid {
+    /// Which setting.
+    pub name: String,
+    /// Its value, with the unit.
+    pub found: String,
+    /// What would do.
+    pub needed: String,
+}
+
+impl Invalid {
+    /// Names a setting, its value and what would do.
+    pub fn new(name: impl Into<String>, found: impl ToString, needed: impl Into<String>) -> Self {
+        Self { name: name.into(), found: found.to_string(), needed: needed.into() }
     }
 }
 

@@ -37,7 +37,11 @@ pub(super) fn islands(p: &MixedProblem) -> Islands {
         }
     };
     p.contacts.iter().for_each(|c| join(body(c.body1), body(c.body2)));
-    p.blocks.iter().for_each(|b| join(node(b.systems[0]), node(b.systems[1])));
+    for b in &p.blocks {
+        let [one, two, compliance] = b.systems.map(node);
+        join(one, two);
+        join(one.or(two), compliance);
+    }
     let mut island_of = vec![u32::MAX; sets.len()];
     let mut found: Vec<Island> = Vec::new();
     let mut place = |found: &mut Vec<Island>, a: Option<u32>, b: Option<u32>| {
@@ -55,7 +59,7 @@ pub(super) fn islands(p: &MixedProblem) -> Islands {
         }
     }
     for (k, b) in p.blocks.iter().enumerate() {
-        if let Some(i) = place(&mut found, node(b.systems[0]), node(b.systems[1])) {
+        if let Some(i) = place(&mut found, node(b.systems[0]).or(node(b.systems[1])), node(b.systems[2])) {
             found[i].blocks.push(k as u32);
         }
     }
@@ -82,9 +86,7 @@ impl Islands {
         }
         for &old in &part.general {
             let m = &p.general[old as usize];
-            let first = q.free.general.len();
-            q.free.general.extend_from_slice(&p.free.general[m.first..m.first + m.dofs]);
-            q.general.push(super::mixed::GeneralMass { first, ..m.clone() });
+            q.push_general(&p.general_inverse[m.inverse..][..m.dofs * m.dofs], &p.free.general[m.first..][..m.dofs]);
         }
         let (rigid, general) = self.places.split_at(p.rigid.len());
         let body = |i: u32| if i == IMMOBILE { IMMOBILE } else { rigid[i as usize] };
@@ -109,8 +111,8 @@ impl Islands {
         };
         for &k in &part.blocks {
             let b: Block = p.blocks[k as usize];
-            let rows = [0, 1].map(|part| &p.jacobians[b.jacobian[part]..][..b.rows * p.dofs(b.systems[part])]);
-            q.push_block(b.set, b.systems.map(system), rows, &p.block_b[b.first..][..b.rows]);
+            let rows = p.block_rows(&b).map(|(old, rows)| (system(old), rows));
+            q.push_rows(b.set, rows, &p.block_b[b.first..][..b.rows]);
             if let Some(last) = q.blocks.last_mut() {
                 last.scale = b.scale;
             }

@@ -60,7 +60,7 @@ fn global(p: &MixedProblem) -> Global {
         entries.for_each(|(k, x)| mass.add_triplet(6 * i + k / 6, 6 * i + k % 6, x));
     }
     for m in &p.general {
-        let forward = crate::algebra::dense::inverse_spd(&m.inverse, m.dofs).unwrap_or_default();
+        let forward = crate::algebra::dense::inverse_spd(&p.general_inverse[m.inverse..][..m.dofs * m.dofs], m.dofs).unwrap_or_default();
         for (k, &x) in forward.iter().enumerate() {
             mass.add_triplet(rigid + m.first + k / m.dofs, rigid + m.first + k % m.dofs, x);
         }
@@ -69,8 +69,8 @@ fn global(p: &MixedProblem) -> Global {
     let mut h = TriMat::new((rows, dofs));
     let mut w = Vec::with_capacity(rows);
     let mut first = 0;
-    let mut add = |parts: [(System, &[f64]); 2], b: &[f64]| {
-        for (system, rows) in parts {
+    let mut add = |parts: &[(System, &[f64])], b: &[f64]| {
+        for &(system, rows) in parts {
             let (column, locks) = match system {
                 System::Fixed => continue,
                 System::Rigid(i) => (6 * i as usize, p.rigid[i as usize].locks()),
@@ -86,10 +86,10 @@ fn global(p: &MixedProblem) -> Global {
     };
     for c in &p.contacts {
         let [one, two] = &c.rows();
-        add([(one.0, one.1.as_flattened()), (two.0, two.1.as_flattened())], &c.b.to_array());
+        add(&[(one.0, one.1.as_flattened()), (two.0, two.1.as_flattened())], &c.b.to_array());
     }
     for block in &p.blocks {
-        add(p.block_rows(block), &p.block_b[block.first..block.first + block.rows]);
+        add(&p.block_rows(block), &p.block_b[block.first..block.first + block.rows]);
     }
     let free = p.free.rigid.iter().flat_map(|t| [t.linear, t.angular]).flat_map(|x| x.to_array());
     let v: Vec<f64> = free.chain(p.free.general.iter().copied()).collect();

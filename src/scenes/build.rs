@@ -16,9 +16,9 @@ use glam::DVec3;
 /// A scene that cannot be simulated.
 ///
 /// ```
-/// use drystone::io::scene::model::{Body, Scene, ShapeSpec};
+/// use drystone::io::scene::model::{BodySpec, Scene, ShapeSpec};
 /// let mut scene = Scene::new("wrong");
-/// scene.bodies.push(Body::new("ball", ShapeSpec::Ball { radius: -1.0 }));
+/// scene.bodies.push(BodySpec::new("ball", ShapeSpec::Ball { radius: -1.0 }));
 /// let error = drystone::scenes::build(&scene).unwrap_err();
 /// assert!(error.to_string().starts_with("body \"ball\": ball: radius"));
 /// ```
@@ -99,21 +99,21 @@ pub fn build(scene: &Scene) -> Result<Built, BuildError> {
         let entity = if body.birth > 0.0 {
             made.validate().map_err(SimulationError::from)?;
             let entity = simulation.reserve();
-            simulation.at(body.birth, Event::Appear(entity, Box::new(made)));
+            simulation.at(body.birth, Event::Appear(entity, Box::new(made)))?;
             entity
         } else {
             simulation.spawn_body(made)?
         };
         for blow in &body.impulses {
-            simulation.at(blow.time.max(body.birth), Event::Blow(entity, AppliedForce { force: blow.linear, torque: blow.angular }));
+            simulation.at(blow.time.max(body.birth), Event::Blow(entity, AppliedForce { force: blow.linear, torque: blow.angular }))?;
         }
         if let Some(death) = body.death {
-            simulation.at(death, Event::Death(entity));
+            simulation.at(death, Event::Death(entity))?;
         }
         entities.push(entity);
     }
     for gravity in scene.gravity.iter().filter(|g| g.time > 0.0) {
-        simulation.at(gravity.time, Event::Gravity(gravity.acceleration));
+        simulation.at(gravity.time, Event::Gravity(gravity.acceleration))?;
     }
     let mut joints = Vec::new();
     for joint in &scene.joints {
@@ -123,6 +123,9 @@ pub fn build(scene: &Scene) -> Result<Built, BuildError> {
             return Err(BuildError::Body { body: scene.bodies[late].name.clone(), reason });
         }
         joints.push(simulation.add_joint(entities[joint.body1], joint.body2.map(|i| entities[i]), &joint.spec)?);
+    }
+    for t in &scene.transmissions {
+        simulation.add_transmission(entities[t.body1], t.body2.map(|i| entities[i]), &t.spec)?;
     }
     for water in &scene.water {
         add_water(&mut simulation, scene, water, &entities)?;

@@ -18,8 +18,8 @@ use crate::geometry::systems::{Collider, Proximity};
 use crate::model::contact::Manifold;
 use crate::model::interaction::{Interaction, OfBodies};
 use crate::model::newton_euler::{AppliedForce, Inertia, Motion, Velocity};
-use crate::model::scheme::{Clock, Scheme};
-use crate::topology::bodies::Slot;
+use crate::model::scheme::{Clock, Invalid, Scheme};
+use crate::topology::bodies::{Slot, Slots};
 use bevy_ecs::prelude::*;
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
@@ -97,12 +97,11 @@ struct Mover {
 
 impl AutoStep {
     fn validate(&self) -> Result<(), SimulationError> {
-        let wrong = |what: String| Err(SimulationError::Setting(what));
         if !(self.accuracy > 0.0 && self.accuracy <= 1.0) {
-            return wrong(format!("accuracy is {}; a number above 0, up to 1, is needed", self.accuracy));
+            return Err(Invalid::new("accuracy", self.accuracy, "a number above 0, up to 1").into());
         }
         if let Some(t) = self.every.iter().chain([&self.largest]).find(|t| !(**t > 0.0 && t.is_finite())) {
-            return wrong(format!("a time of the automatic step is {t} s; positive numbers of seconds are needed"));
+            return Err(Invalid::new("a time of the automatic step", format!("{t} s"), "positive numbers of seconds").into());
         }
         Ok(())
     }
@@ -115,6 +114,11 @@ impl AutoStep {
         let stops = self.stops.iter().copied().chain(event).filter(|t| *t > now + near);
         periods.chain(stops).fold(multiple(self.largest), f64::min)
     }
+}
+
+/// Periodic actions and automatic steps do not go together.
+pub(super) fn needs_constant_step() -> SimulationError {
+    Invalid::new("the time step", "automatic", "a constant time step for periodic actions; remove them or the automatic step").into()
 }
 
 /// ½ᵏ, exactly.
@@ -133,7 +137,7 @@ impl Simulation {
     pub fn set_auto_step(&mut self, settings: AutoStep) -> Result<(), SimulationError> {
         settings.validate()?;
         if !self.periodic.is_empty() {
-            return Err(SimulationError::Setting("periodic actions need a constant time step; remove them or the automatic step".into()));
+            return Err(needs_constant_step());
         }
         self.auto_step = Some(Auto { settings, plan: None, sizes: Vec::new() });
         Ok(())
@@ -147,7 +151,7 @@ impl Simulation {
         let largest = auto.settings.largest;
         let halved = |level: u32| largest * half(level);
         let level = (0..MOST).find(|&k| halved(k) <= allowed).unwrap_or(MOST);
-        let next = auto.settings.next(now, self.events.first().map(|(t, _)| *t));
+        let next = auto.settings.next(now, self.events.first().map(|scheduled| scheduled.time));
         let mut plan = auto.plan.unwrap_or(Plan { from: now, to: now, level, ..Plan::default() });
         if level >= plan.level {
             (plan.level, plan.calm) = (level, 0);
@@ -210,7 +214,7 @@ impl Simulation {
         let accuracy = auto.settings.accuracy;
         let (time, gravity) = (self.time(), self.scheme().gravity.length());
         auto.sizes.clear();
-        auto.sizes.resize(self.next_slot as usize, Mover::default());
+        auto.sizes.resize(self.world.resource::<Slots>().bound() as usize, Mover::default());
         let mut allowed = f64::INFINITY;
         let mut bodies =
             self.world.query::<(Entity, &Slot, &Velocity, &Motion, Option<&Inertia>, Option<&AppliedForce>, Option<&Collider>)>();

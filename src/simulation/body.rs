@@ -16,6 +16,7 @@ use glam::{DQuat, DVec3};
 /// # Ok::<(), drystone::geometry::ShapeError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum BodyError {
     /// The shape has no mass of its own, or cannot move.
     #[error("body {name:?}: {source}")]
@@ -148,8 +149,8 @@ impl Body {
     }
 
     /// Locks world axes.
-    pub fn locked(self, translation: [bool; 3], rotation: [bool; 3]) -> Self {
-        Self { locks: Locks { translation, rotation }, ..self }
+    pub fn locked(self, locks: Locks) -> Self {
+        Self { locks, ..self }
     }
 
     /// Sets the material.
@@ -199,6 +200,12 @@ impl Body {
         let finite = self.pose.is_finite() && self.linear.is_finite() && self.angular.is_finite();
         if !finite || !self.load.force.is_finite() || !self.load.torque.is_finite() {
             return Err(self.number("pose, velocity and loads must be finite numbers"));
+        }
+        if (self.pose.rotation.length_squared() - 1.0).abs() > 1e-6 {
+            return Err(self.number(format!("the rotation has length {}; a unit quaternion is needed", self.pose.rotation.length())));
+        }
+        if let Some(shape) = &self.shape {
+            shape.validate().map_err(|source| BodyError::Shape { name: self.name.clone(), source })?;
         }
         let (inertia, frame) = match self.motion {
             Motion::Dynamic => {

@@ -1,36 +1,43 @@
 //! Building: bodies, joints, loads, events and settings of a simulation, and what may change between steps.
 
 use super::body::Body;
-use super::run::{Balance, Event, Simulation, SimulationError};
+use super::guests::{Guests, Handle};
+use super::run::{Balance, Event, Scheduled, Simulation, SimulationError};
 use super::step::{Load, Loads, Schedules};
 use super::systems::multiple;
+use crate::assembly::adopted::AdoptedSystems;
 use crate::assembly::problem::{Solver, StepProblem};
 use crate::cluster::NewtonLoop;
 use crate::cluster::systems::{Clusters, Traces};
 use crate::geometry::systems::Proximity;
 use crate::integrator::systems::Pass;
 use crate::model::contact::{Foresight, TurnedArms};
-use crate::model::dynamical_system::Frame;
-use crate::model::interaction::{Interaction, OfBodies};
-use crate::model::joint::{JointKind, JointSpec};
+use crate::model::dynamical_system::{Frame, NewtonEuler};
+use crate::model::joint::{JointKind, JointSpec, TransmissionSpec};
 use crate::model::law::ContactLaws;
 use crate::model::newton_euler::{AppliedForce, BodyPose, Velocity};
-use crate::model::scheme::{Clock, Scheme};
+use crate::model::scheme::{Clock, Invalid, Scheme};
 use crate::numerics::auto::Auto;
-use crate::topology::bodies::{Bodies, Slot};
+use crate::topology::bodies::{Bodies, Slot, Slots};
+use crate::topology::islands::Islands;
 use bevy_ecs::prelude::*;
 use glam::DVec3;
-use std::collections::BTreeSet;
+
+/// A body and where it stands.
+type End = (Entity, crate::algebra::spatial::Pose);
 
 impl Simulation {
     /// An empty world.
     pub fn new(scheme: Scheme) -> Result<Self, SimulationError> {
-        scheme.validate().map_err(SimulationError::Setting)?;
+        scheme.validate()?;
         Ok(Self::unchecked(scheme))
     }
 
     pub(super) fn unchecked(scheme: Scheme) -> Self {
         let mut world = World::new();
+        super::lifecycle::watch(&mut world);
+        world.init_resource::<Slots>();
+        world.init_resource::<Guests>();
         world.insert_resource(scheme);
         world.init_resource::<Clock>();
         world.init_resource::<Bodies>();
@@ -43,14 +50,15 @@ impl Simulation {
         world.init_resource::<Solver>();
         world.init_resource::<Loads>();
         world.init_resource::<Clusters>();
+        world.init_resource::<Islands>();
+        world.init_resource::<AdoptedSystems>();
         world.init_resource::<Traces>();
         world.init_resource::<NewtonLoop>();
         Self {
             world,
             schedules: Schedules::new(),
-            free_slots: BTreeSet::new(),
-            next_slot: 0,
             events: Vec::new(),
+            handles: 0,
             balance: Balance::default(),
             abort: None,
             periodic: Vec::new(),
@@ -96,7 +104,7 @@ impl Simulation {
 
     /// Changes the settings of the scheme between steps.
     pub fn set_scheme(&mut self, scheme: Scheme) -> Result<(), SimulationError> {
-        scheme.validate().map_err(SimulationError::Setting)?;
+        scheme.validate()?;
         let (old, new, now) = (self.time_step(), scheme.time_step, self.steps());
         if old != new {
             let mut steps = Vec::new();
@@ -121,7 +129,7 @@ impl Simulation {
 
     /// Sets the law of every pair of materials, from the next step on also of bodies that touch already.
     pub fn set_laws(&mut self, laws: ContactLaws) -> Result<(), SimulationError> {
-        laws.validate().map_err(SimulationError::Setting)?;
+        laws.validate().map_err(SimulationError::Law)?;
         self.world.insert_resource(laws);
         Ok(())
     }
@@ -145,12 +153,9 @@ impl Simulation {
     /// Makes `entity` the body, in the lowest free slot.
     pub(super) fn fill(&mut self, entity: Entity, body: &Body) -> Result<(), SimulationError> {
         let (bundle, inertia, collider) = body.components()?;
-        let slot = self.free_slots.pop_first().unwrap_or_else(|| {
-            self.next_slot += 1;
-            self.next_slot - 1
-        });
+        let slot = self.world.resource_mut::<Slots>().take();
         let mut entity = self.world.entity_mut(entity);
-        entity.insert((Slot(slot), bundle));
+        entity.insert((slot, bundle));
         if let Some(inertia) = inertia {
             entity.insert(inertia);
         }
@@ -160,17 +165,9 @@ impl Simulation {
         Ok(())
     }
 
-    /// Removes a body; its joints end with it. False if it is not there.
+    /// Removes a body; its joints and forces end with it, as they do where the world despawns it. False if it is not there.
     pub fn despawn_body(&mut self, body: Entity) -> bool {
-        let Some(&Slot(slot)) = self.world.get::<Slot>(body) else { return false };
-        let mut joints = self.world.query_filtered::<(Entity, &Interaction), With<OfBodies>>();
-        let ended: Vec<Entity> = joints.iter(&self.world).filter(|(_, j)| j.systems.contains(&body)).map(|(e, _)| e).collect();
-        for joint in ended {
-            self.world.despawn(joint);
-        }
-        self.world.resource_mut::<Proximity>().forget(slot);
-        self.free_slots.insert(slot);
-        self.world.despawn(body)
+        self.world.get::<Slot>(body).is_some() && self.world.despawn(body)
     }
 
     /// Joins two bodies, or a body and the world, by a ball in a socket at a point given in world coordinates (m).
@@ -195,37 +192,70 @@ impl Simulation {
     /// # Ok::<(), drystone::simulation::SimulationError>(())
     /// ```
     pub fn add_joint(&mut self, body1: Entity, body2: Option<Entity>, spec: &JointSpec) -> Result<Vec<Entity>, SimulationError> {
-        let place = |e: Entity| {
-            let pose = self.world.get::<BodyPose>(e).filter(|_| self.world.get::<Slot>(e).is_some());
-            pose.map(|p| (e, p.0)).ok_or_else(|| SimulationError::Setting("a joint needs living rigid bodies".into()))
-        };
-        if body2 == Some(body1) {
-            return Err(SimulationError::Setting(
-                "a joint of a body with itself holds nothing; name two bodies, or one and the world".into(),
-            ));
-        }
-        let parts = spec.interactions(place(body1)?, body2.map(place).transpose()?).map_err(SimulationError::Setting)?;
-        let slot = |e: Entity| self.world.get::<Slot>(e).map(|s| s.0);
-        let slots = (slot(body1), body2.and_then(slot));
-        if let (Some(a), Some(b)) = slots {
-            self.world.resource_mut::<Proximity>().exclude(a, b);
-        }
+        let (one, two) = self.ends(body1, body2)?;
+        let parts = spec.interactions(one, two).map_err(SimulationError::Joint)?;
         Ok(parts.into_iter().map(|part| self.world.spawn(part).id()).collect())
     }
 
-    /// Adds a load: a function of time (s) and the rows of all bodies that adds to their `load`.
-    pub fn add_load(&mut self, load: impl Fn(f64, &mut [crate::topology::bodies::Body]) + Send + Sync + 'static) {
-        let load: Load = Box::new(load);
-        self.world.resource_mut::<Loads>().0.push(load);
+    /// The places of two bodies that a joint holds, which no longer touch each other.
+    fn ends(&mut self, body1: Entity, body2: Option<Entity>) -> Result<(End, Option<End>), SimulationError> {
+        let place = |e: Entity| {
+            let pose = self.world.get::<BodyPose>(e).filter(|_| self.world.get::<Slot>(e).is_some());
+            pose.map(|p| (e, p.0)).ok_or(SimulationError::NoBody { what: "a joint", entity: e })
+        };
+        if body2 == Some(body1) {
+            return Err(SimulationError::Joint(
+                "a joint of a body with itself holds nothing; name two bodies, or one and the world".into(),
+            ));
+        }
+        Ok((place(body1)?, body2.map(place).transpose()?))
     }
 
-    /// Adds a force and a moment on one body, in world axes, as a function of time (s), pose and velocity.
+    /// Lets two bodies (a screw: also a body and the world) move together as gears, rack and pinion or screw do, from where they stand. They no
+    /// longer touch each other; joints of their own hold their axes.
+    ///
+    /// ```
+    /// use drystone::model::joint::{JointKind, JointSpec, TransmissionSpec};
+    /// use drystone::model::newton_euler::Velocity;
+    /// use drystone::simulation::{Body, Simulation};
+    /// use glam::DVec3;
+    /// let mut sim = Simulation::default();
+    /// let wheel = |x: f64| Body::point(1.0, DVec3::splat(0.1)).at(DVec3::X * x);
+    /// let (small, large) = (sim.spawn_body(wheel(0.0).moving(DVec3::ZERO, DVec3::Z * 3.0))?, sim.spawn_body(wheel(0.4))?);
+    /// for (body, x) in [(small, 0.0), (large, 0.4)] {
+    ///     sim.add_joint(body, None, &JointSpec::new(JointKind::Revolute).at(DVec3::X * x).axis(DVec3::Z))?;
+    /// }
+    /// sim.add_transmission(small, Some(large), &TransmissionSpec::Gear { axes: [DVec3::Z; 2], ratio: -3.0 })?;
+    /// sim.run_until(1.0)?;
+    /// let speed = |body| sim.world().get::<Velocity>(body).map_or(0.0, |v| v.angular.z);
+    /// assert!((speed(small) + 3.0 * speed(large)).abs() < 1e-6 && speed(small) > 2.0);
+    /// # Ok::<(), drystone::simulation::SimulationError>(())
+    /// ```
+    pub fn add_transmission(&mut self, body1: Entity, body2: Option<Entity>, spec: &TransmissionSpec) -> Result<Entity, SimulationError> {
+        let (one, two) = self.ends(body1, body2)?;
+        let interaction = spec.interaction(one, two).map_err(SimulationError::Joint)?;
+        Ok(self.world.spawn(interaction).id())
+    }
+
+    /// Adds a load: a function of time (s) and the rows of all bodies that adds to their `load`.
+    pub fn add_load(&mut self, load: impl Fn(f64, &mut [crate::topology::bodies::BodyRow]) + Send + Sync + 'static) -> Handle {
+        self.keep_load(Load::All(Box::new(load)))
+    }
+
+    fn keep_load(&mut self, load: Load) -> Handle {
+        let handle = self.new_handle();
+        self.world.resource_mut::<Loads>().0.push((handle, load));
+        handle
+    }
+
+    /// Adds a force and a moment on one body, in world axes, as a function of time (s), pose and velocity at the start of the step. It ends
+    /// with the body, or when its handle is [removed](Self::remove). A body that is [reserved](Self::reserve) may have forces already.
     pub fn add_force(
         &mut self,
         body: Entity,
         force: impl Fn(f64, &crate::algebra::spatial::Pose, &Velocity) -> AppliedForce + Send + Sync + 'static,
-    ) {
-        self.add_force_in(Frame::Inertial, body, force);
+    ) -> Result<Handle, SimulationError> {
+        self.add_force_in(Frame::Inertial, body, force)
     }
 
     /// As [`add_force`](Self::add_force), in world axes or in those of the body.
@@ -237,10 +267,13 @@ impl Simulation {
     /// let mut sim = Simulation::default();
     /// let rocket = Body::point(2.0, DVec3::ONE).turned(DQuat::from_rotation_y(std::f64::consts::FRAC_PI_2));
     /// let rocket = sim.spawn_body(rocket)?;
-    /// sim.add_force_in(Frame::Body, rocket, |_, _, _| AppliedForce { force: DVec3::Z * 6.0, torque: DVec3::ZERO });
+    /// let burn = sim.add_force_in(Frame::Body, rocket, |_, _, _| AppliedForce { force: DVec3::Z * 6.0, torque: DVec3::ZERO })?;
     /// sim.run_until(1.0)?;
-    /// let v = sim.world().get::<Velocity>(rocket).expect("alive").linear;
-    /// assert!((v - DVec3::new(3.0, 0.0, -9.81)).length() < 1e-12);
+    /// let v = |sim: &Simulation| sim.world().get::<Velocity>(rocket).expect("alive").linear;
+    /// assert!((v(&sim) - DVec3::new(3.0, 0.0, -9.81)).length() < 1e-12);
+    /// sim.remove(burn);
+    /// sim.run_until(2.0)?;
+    /// assert!((v(&sim) - DVec3::new(3.0, 0.0, -19.62)).length() < 1e-12);
     /// # Ok::<(), drystone::simulation::SimulationError>(())
     /// ```
     pub fn add_force_in(
@@ -248,21 +281,38 @@ impl Simulation {
         frame: Frame,
         body: Entity,
         force: impl Fn(f64, &crate::algebra::spatial::Pose, &Velocity) -> AppliedForce + Send + Sync + 'static,
-    ) {
-        self.add_load(move |time, rows| {
-            for row in rows.iter_mut().filter(|row| row.entity == Some(body)) {
-                let f = force(time, &row.pose, &row.velocity);
-                let turn = |x: DVec3| if frame == Frame::Body { row.pose.rotation * x } else { x };
-                let (linear, angular) = (turn(f.force), turn(f.torque));
-                row.load.force += linear;
-                row.load.torque += angular;
-            }
-        });
+    ) -> Result<Handle, SimulationError> {
+        self.expect_body("a force", body)?;
+        Ok(self.keep_load(Load::One(body, frame, Box::new(force))))
     }
 
-    /// Schedules an event; it takes effect at the start of the step that contains `time` (s).
-    pub fn at(&mut self, time: f64, event: Event) {
-        let place = self.events.partition_point(|(t, _)| *t <= time);
-        self.events.insert(place, (time, event));
+    /// A living body, or an empty entity that is reserved for one.
+    fn expect_body(&self, what: &'static str, entity: Entity) -> Result<(), SimulationError> {
+        let may_be = self.world.get_entity(entity).is_ok_and(|e| e.contains::<Slot>() || e.archetype().component_count() == 0);
+        if may_be { Ok(()) } else { Err(SimulationError::NoBody { what, entity }) }
+    }
+
+    /// Schedules an event; it takes effect at the start of the step that contains `time` (s), at once where that is past. What the event
+    /// names is checked now.
+    pub fn at(&mut self, time: f64, event: Event) -> Result<Handle, SimulationError> {
+        if time.is_nan() {
+            return Err(Invalid::new("the time of an event", format!("{time} s"), "a number of seconds").into());
+        }
+        match &event {
+            Event::Gravity(g) if !g.is_finite() => return Err(Invalid::new("gravity", g, "three finite numbers").into()),
+            Event::Gravity(_) => {}
+            Event::Birth(body) | Event::Appear(_, body) => body.validate()?,
+            Event::Blow(body, _) if self.world.get::<NewtonEuler>(*body).is_some() => {}
+            Event::Blow(system, _) if self.is_system(*system) => return Err(self.no_blow(*system, time)),
+            Event::Blow(body, _) => self.expect_body("a blow", *body)?,
+            Event::Death(entity) if self.world.get_entity(*entity).is_err() => {
+                return Err(SimulationError::NoBody { what: "a death", entity: *entity });
+            }
+            Event::Death(_) => {}
+        }
+        let handle = self.new_handle();
+        let place = self.events.partition_point(|scheduled| scheduled.time <= time);
+        self.events.insert(place, Scheduled { time, event, handle });
+        Ok(handle)
     }
 }

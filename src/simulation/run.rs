@@ -1,23 +1,25 @@
 //! Stepping: events, the inner loop, the certificate of each step.
 
 use super::body::{Body, BodyError};
-use super::step::Schedules;
+use super::energy::{Energy, Work, step_energy, support_impulse};
+use super::guests::{Handle, run_guests};
+use super::step::{Schedules, StepSet};
 use super::systems::Periodic;
 use crate::assembly::problem::{Solver, StepProblem};
 use crate::cluster::systems::Clusters;
 use crate::cluster::{ClusterError, SystemsReport};
-use crate::diagnostics::energy::{Energy, Work, step_energy, support_impulse};
 use crate::geometry::systems::Proximity;
 use crate::integrator::systems::{Pass, unsettled};
 use crate::model::contact::{ContactPair, Foresight, Manifold, TurnedArms};
+use crate::model::law::ContactLaws;
 use crate::model::newton_euler::{AppliedForce, BodyName, Velocity};
-use crate::model::scheme::{Clock, Scheme};
+use crate::model::scheme::{Clock, Invalid, Scheme};
 use crate::numerics::{Report, Status};
-use crate::topology::bodies::Bodies;
+use crate::topology::bodies::{Bodies, Slot, Slots};
+use bevy_ecs::name::Name;
 use bevy_ecs::prelude::*;
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
 
 /// Why a simulation cannot go on.
 ///
@@ -27,13 +29,76 @@ use std::collections::BTreeSet;
 /// assert!(error.to_string().contains("time_step"));
 /// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum SimulationError {
     /// A setting that will not do.
-    #[error("{0}")]
-    Setting(String),
+    #[error(transparent)]
+    Setting(#[from] Invalid),
     /// A body that cannot be made.
     #[error(transparent)]
     Body(#[from] BodyError),
+    /// A contact law that will not do.
+    #[error("{0}")]
+    Law(String),
+    /// A joint that cannot be made.
+    #[error("{0}")]
+    Joint(String),
+    /// A system, or its integrator, that cannot be made.
+    #[error("the system cannot be made: {0}")]
+    NewSystem(String),
+    /// A rigid body is asked for, and the entity is none.
+    #[error("{what} needs a living rigid body, and entity {entity} is none")]
+    NoBody {
+        /// What needs it.
+        what: &'static str,
+        /// The entity given.
+        entity: Entity,
+    },
+    /// An event that cannot take place.
+    #[error("{0}")]
+    Event(String),
+    /// Systems that cannot be put in order.
+    #[error("the systems for {set:?} cannot be put in order: {reason}")]
+    Systems {
+        /// Where they were to run.
+        set: StepSet,
+        /// What bevy says.
+        reason: String,
+    },
+    /// A system of the user has failed; before `Observe` the state at the start of the step is kept.
+    #[error("step {step} (t = {time} s), in {set:?}: {reason}")]
+    Guest {
+        /// Step in which it ran.
+        step: u64,
+        /// Time (s).
+        time: f64,
+        /// Its place.
+        set: StepSet,
+        /// Its name, and what it says.
+        reason: String,
+    },
+    /// Components that make no body: written, inserted or removed by hand. The state is kept.
+    #[error("step {step} (t = {time} s): {body}: {reason}")]
+    Component {
+        /// Step that was refused.
+        step: u64,
+        /// Its start (s).
+        time: f64,
+        /// Name or slot of the body.
+        body: String,
+        /// What was found and what would do.
+        reason: String,
+    },
+    /// A saved state of another simulation.
+    #[error("the saved state holds {saved} {what}, this simulation {here}; restore it into the simulation it was saved from")]
+    Saved {
+        /// What differs in number.
+        what: &'static str,
+        /// In the saved state.
+        saved: usize,
+        /// In the simulation.
+        here: usize,
+    },
     /// A state that is not a finite number; the state at the start of the step is kept.
     #[error("step {step} (t = {time} s): {what} of {body} is not finite or beyond 1e100; the state at the start of the step is kept")]
     NotFinite {
@@ -88,17 +153,27 @@ pub enum SimulationError {
 /// assert!(format!("{tilt:?}").contains("Gravity"));
 /// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Event {
     /// Gravity changes (m/s²).
     Gravity(DVec3),
-    /// A blow on a body: impulse (N s) and angular impulse (N m s), world axes.
+    /// A blow on a body, with a shape or without: impulse (N s) and angular impulse (N m s), world axes. On one that is dead by then it does
+    /// nothing; systems of other kinds have no place for one, which is an error.
     Blow(Entity, AppliedForce),
     /// A body appears.
     Birth(Box<Body>),
     /// A body appears on an entity that was reserved for it.
     Appear(Entity, Box<Body>),
-    /// A body disappears.
+    /// A body, a system or an interaction disappears; with a body or system go the interactions that link it.
     Death(Entity),
+}
+
+/// An event to come.
+#[derive(Debug)]
+pub(super) struct Scheduled {
+    pub(super) time: f64,
+    pub(super) event: Event,
+    pub(super) handle: Handle,
 }
 
 /// Sums over the run so far from which the balance of energy follows.
@@ -200,10 +275,10 @@ pub struct StepReport {
 pub struct Simulation {
     pub(super) world: World,
     pub(super) schedules: Schedules,
-    pub(super) free_slots: BTreeSet<u32>,
-    pub(super) next_slot: u32,
     /// Sorted by time; stable for equal times.
-    pub(super) events: Vec<(f64, Event)>,
+    pub(super) events: Vec<Scheduled>,
+    /// How many handles have been given.
+    pub(super) handles: u64,
     pub(super) balance: Balance,
     pub(super) abort: Option<Abort>,
     pub(super) periodic: Vec<Periodic>,
@@ -213,7 +288,7 @@ pub struct Simulation {
 
 impl std::fmt::Debug for Simulation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Simulation(t = {} s, {} slots)", self.time(), self.next_slot)
+        write!(f, "Simulation(t = {} s, {} bodies)", self.time(), self.world.resource::<Slots>().taken())
     }
 }
 
@@ -237,29 +312,30 @@ const LOOKS: usize = 8;
 const FOLLOWED: f64 = 10.0;
 
 impl Simulation {
-    /// Asked after every step of [`run_until`](Self::run_until); true ends the run.
+    /// Asked after every step of [`run_until`](Self::run_until) and [`advance`](Self::advance); true ends the run.
     pub fn set_abort(&mut self, abort: impl FnMut(&StepReport) -> bool + Send + Sync + 'static) {
         self.abort = Some(Box::new(abort));
     }
 
     /// Steps until `end` (s) or until the abort hook says so; returns the last report.
     pub fn run_until(&mut self, end: f64) -> Result<StepReport, SimulationError> {
-        if self.next_slot == 0 && self.abort.is_none() && self.auto_step.is_none() {
+        if self.is_bare() && self.abort.is_none() && self.auto_step.is_none() {
             let left = (end - self.time()) / self.time_step() - 1e-9;
             return self.advance(if left > 0.0 { left.ceil() as u64 } else { 0 });
         }
         let mut last = StepReport { time: self.time(), step: self.steps(), balance: self.balance, ..StepReport::default() };
         while self.time() < end - 1e-9 * self.time_step() {
             last = self.step()?;
-            if let Some(mut abort) = self.abort.take() {
-                let stop = abort(&last);
-                self.abort = Some(abort);
-                if stop {
-                    break;
-                }
+            if self.aborts(&last) {
+                break;
             }
         }
         Ok(last)
+    }
+
+    /// Asks the abort hook.
+    pub(super) fn aborts(&mut self, report: &StepReport) -> bool {
+        self.abort.as_mut().is_some_and(|abort| abort(report))
     }
 
     /// One time step.
@@ -267,8 +343,11 @@ impl Simulation {
         if self.alone() && self.auto_step.is_none() {
             return self.batch(self.steps() + 1);
         }
+        self.visit(StepSet::Before)?;
         let blows = self.fire_events()?;
         self.act();
+        self.check_settings()?;
+        self.schedules.graph.run(&mut self.world);
         self.choose_step(&blows);
         let mut report = self.move_bodies(&blows)?;
         let h = self.time_step();
@@ -277,12 +356,33 @@ impl Simulation {
         report.step = clock.step;
         self.land();
         report.time = self.time();
+        run_guests(&mut self.world, StepSet::After);
+        self.world.clear_trackers();
+        self.hear_guests(0)?;
         Ok(report)
+    }
+
+    /// Checks resources that were written by hand since the last step.
+    fn check_settings(&self) -> Result<(), SimulationError> {
+        if self.world.is_resource_changed::<ContactLaws>() {
+            self.world.resource::<ContactLaws>().validate().map_err(SimulationError::Law)?;
+        }
+        if self.world.is_resource_changed::<Scheme>() {
+            self.scheme().validate()?;
+        }
+        Ok(())
     }
 
     /// Looks for the end of a step, or of a part of one: whether the passes have settled.
     pub(super) fn try_step(&mut self, blows: &[(Entity, AppliedForce)], nonlinear: bool) -> Result<bool, SimulationError> {
         self.schedules.begin.run(&mut self.world);
+        self.hear_guests(1)?;
+        if let Some((entity, reason)) = self.world.resource_mut::<Bodies>().fault.take() {
+            let (step, time) = (self.steps() + 1, self.time());
+            return Err(SimulationError::Component { step, time, body: self.called(entity), reason });
+        }
+        self.schedules.loads.run(&mut self.world);
+        self.hear_guests(1)?;
         let bodies = self.world.resource_mut::<Bodies>().into_inner();
         for row in &mut bodies.rows {
             row.blow = AppliedForce::default();
@@ -303,6 +403,7 @@ impl Simulation {
         let (mut settled, mut looks, mut limit) = (true, 0, max_passes);
         loop {
             self.schedules.inner.run(&mut self.world);
+            self.hear_guests(1)?;
             if let Some(reason) = self.world.resource_mut::<StepProblem>().error.take() {
                 // passes that run away end in a problem that is none
                 let refused = unsettled(self.world.resource::<Bodies>(), self.scheme()).filter(|_| nonlinear);
@@ -318,7 +419,8 @@ impl Simulation {
             }
             let pass = self.world.resource_mut::<Pass>().into_inner();
             pass.count();
-            if nonlinear && pass.change > SETTLED {
+            // the first pass does not know the end of the step
+            if nonlinear && (pass.change > SETTLED || pass.number < 2) {
                 if pass.number < limit {
                     continue;
                 }
@@ -354,6 +456,7 @@ impl Simulation {
             advanced?;
         }
         self.schedules.end.run(&mut self.world);
+        self.flush_guests();
         self.world.resource_mut::<Clock>().last = self.time_step();
         Ok(self.certify(settled))
     }
@@ -396,15 +499,23 @@ impl Simulation {
     /// Runs the events that are due and returns the blows of this step.
     pub(super) fn fire_events(&mut self) -> Result<Vec<(Entity, AppliedForce)>, SimulationError> {
         let due = self.time() + 1e-6 * self.time_step();
-        let count = self.events.partition_point(|(t, _)| *t <= due);
+        let count = self.events.partition_point(|scheduled| scheduled.time <= due);
         let mut blows = Vec::new();
-        for (_, event) in self.events.drain(..count).collect::<Vec<_>>() {
-            match event {
+        for scheduled in self.events.drain(..count).collect::<Vec<_>>() {
+            match scheduled.event {
                 Event::Gravity(g) => self.world.resource_mut::<Scheme>().gravity = g,
-                Event::Blow(body, blow) => blows.push((body, blow)),
+                Event::Blow(system, blow) if self.is_system(system) => self.strike(system, blow, scheduled.time)?,
+                Event::Blow(body, blow) => {
+                    if self.world.get::<Slot>(body).is_some() {
+                        blows.push((body, blow));
+                    } else if self.world.get_entity(body).is_ok() {
+                        return Err(SimulationError::NoBody { what: "a blow", entity: body });
+                    }
+                }
                 Event::Birth(body) => drop(self.spawn_body(*body)?),
                 Event::Appear(entity, body) => self.fill(entity, &body)?,
-                Event::Death(body) => drop(self.despawn_body(body)),
+                Event::Death(system) if self.is_system(system) => self.end_system(system),
+                Event::Death(body) => drop(self.world.try_despawn(body)),
             }
         }
         Ok(blows)
@@ -458,8 +569,15 @@ impl Simulation {
     /// What messages call the body of a slot.
     fn name_of(&self, slot: usize) -> String {
         let entity = self.world.resource::<Bodies>().rows.get(slot).and_then(|row| row.entity);
-        let name = entity.and_then(|e| self.world.get::<BodyName>(e)).map(|n| n.0.clone()).filter(|n| !n.is_empty());
-        name.map_or_else(|| format!("body {slot}"), |n| format!("body {n:?}"))
+        entity.map_or_else(|| format!("body {slot}"), |e| self.called(e))
+    }
+
+    /// What messages call a body.
+    fn called(&self, entity: Entity) -> String {
+        let own = self.world.get::<BodyName>(entity).map(|n| n.0.as_str()).filter(|n| !n.is_empty());
+        let name = own.or_else(|| self.world.get::<Name>(entity).map(|n| n.as_str()));
+        let slot = || self.world.get::<Slot>(entity).map_or_else(|| entity.to_string(), |slot| slot.0.to_string());
+        name.map_or_else(|| format!("body {}", slot()), |n| format!("body {n:?}"))
     }
 
     /// Writes the certificate of the step.
@@ -508,5 +626,6 @@ impl Simulation {
     /// Detects contacts at the present poses, without stepping: gaps for a last certificate or a picture.
     pub fn detect(&mut self) {
         self.schedules.begin.run(&mut self.world);
+        self.flush_guests();
     }
 }

@@ -1,6 +1,8 @@
 //! The state of a simulation: its hash, and everything that decides how it goes on.
 
 use super::auto_step::Plan;
+use super::run::Scheduled;
+use super::step::is_engaged;
 use super::{Balance, Event, Simulation, SimulationError};
 use crate::algebra::spatial::Pose;
 use crate::assembly::problem::Solver;
@@ -8,14 +10,13 @@ use crate::geometry::systems::Proximity;
 use crate::model::contact::{Manifold, Touch};
 use crate::model::dynamical_system::{FirstOrder, Lagrangian, NewtonEuler};
 use crate::model::integrator::Integrator;
-use crate::model::interaction::Interaction;
+use crate::model::interaction::{Engaged, Interaction};
 use crate::model::newton_euler::{BodyPose, Velocity};
 use crate::model::scheme::{Clock, Scheme};
 use crate::numerics::auto::Memory;
-use crate::topology::bodies::Slot;
+use crate::topology::bodies::{Slot, Slots};
 use bevy_ecs::prelude::*;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
 
 /// A body as [`Simulation::save`] keeps it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,8 +47,8 @@ struct SavedInteraction {
     active: bool,
 }
 
-/// Everything that decides how a simulation goes on, but for what its builder gives it again: shapes, masses, laws, loads, drives
-/// and the script of events.
+/// Everything that decides how a simulation goes on, but for what its builder gives it again: shapes, masses, laws, loads, drives,
+/// systems of its own ([`Simulation::add_systems`]), periodic actions and the script of events.
 ///
 /// ```
 /// use drystone::{geometry::Shape, simulation::{Body, Simulation}};
@@ -175,12 +176,13 @@ impl Simulation {
         };
         let pairs = world.resource::<Proximity>().pairs().iter().map(pair).filter(|pair| !pair.points.is_empty()).collect();
         let (clock, scheme) = (*world.resource::<Clock>(), *world.resource::<Scheme>());
+        let next_slot = world.resource::<Slots>().bound();
         let solver = world.resource::<Solver>().workspace.memory.clone();
         SavedState {
             clock,
             scheme,
             balance: self.balance,
-            next_slot: self.next_slot,
+            next_slot,
             bodies,
             systems,
             interactions,
@@ -193,11 +195,7 @@ impl Simulation {
 
     /// Brings a simulation that was built as the saved one was, and has not been stepped, to the saved state.
     pub fn restore(&mut self, state: &SavedState, bodies: &[Entity]) -> Result<(), SimulationError> {
-        let differs = |what: &str, saved: usize, here: usize| {
-            let found =
-                format!("the saved state holds {saved} {what}, this simulation {here}; restore it into the simulation it was saved from");
-            Err(SimulationError::Setting(found))
-        };
+        let differs = |what: &'static str, saved: usize, here: usize| Err(SimulationError::Saved { what, saved, here });
         let events = self.events.len();
         if state.bodies.len() != bodies.len() {
             return differs("bodies", state.bodies.len(), bodies.len());
@@ -205,14 +203,14 @@ impl Simulation {
         if state.pending_events > events {
             return differs("pending events", state.pending_events, events);
         }
-        let past: Vec<(f64, Event)> = self.events.drain(..events - state.pending_events).collect();
+        let past: Vec<Scheduled> = self.events.drain(..events - state.pending_events).collect();
         for (saved, &entity) in state.bodies.iter().zip(bodies) {
             let present = self.world().get::<Slot>(entity).is_some();
             if saved.is_none() && present {
                 self.despawn_body(entity);
             }
             if saved.is_some() && !present {
-                let birth = past.iter().find_map(|(_, event)| match event {
+                let birth = past.iter().find_map(|scheduled| match &scheduled.event {
                     Event::Appear(e, body) if *e == entity => Some(body),
                     _ => None,
                 });
@@ -226,14 +224,17 @@ impl Simulation {
         if let Some(auto) = &mut self.auto_step {
             auto.plan = state.plan;
         }
-        self.next_slot = state.next_slot;
-        let taken: BTreeSet<u32> = state.bodies.iter().flatten().map(|body| body.slot).collect();
-        self.free_slots = (0..state.next_slot).filter(|slot| !taken.contains(slot)).collect();
         let world = self.world_mut();
+        world.resource_mut::<Slots>().restore(state.next_slot, state.bodies.iter().flatten().map(|body| body.slot));
         world.insert_resource(state.clock);
         world.insert_resource(state.scheme);
         world.resource_mut::<Solver>().workspace.memory = state.solver.clone();
         restore_relations(world, state).or_else(|(what, saved, here)| differs(what, saved, here))?;
+        let mut interactions = world.query::<(Entity, &Interaction)>();
+        let engaged: Vec<Entity> = interactions.iter(world).filter(|(_, i)| is_engaged(i)).map(|(e, _)| e).collect();
+        for entity in engaged {
+            world.entity_mut(entity).insert(Engaged);
+        }
         // the pairs that the next step will find; then the points and impulses that it would have found there
         self.detect();
         let world = self.world_mut();

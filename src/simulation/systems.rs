@@ -1,17 +1,24 @@
 //! General systems of a simulation: their interactions, tables, periodic actions, and steps in batches.
 
+use super::auto_step::needs_constant_step;
+use super::energy::Energy;
+use super::guests::{Guests, Handle};
 use super::run::{Simulation, SimulationError, StepReport};
 use crate::cluster::systems::{Clusters, Traces};
-use crate::cluster::{NewtonLoop, Signal, Trace};
-use crate::model::dynamical_system::DynamicalSystem;
+use crate::cluster::{JacobianCheck, NewtonLoop, Signal, Trace};
+use crate::model::dynamical_system::{DynamicalSystem, FirstOrder, Lagrangian, NewtonEuler};
 use crate::model::integrator::Integrator;
 use crate::model::interaction::Interaction;
-use crate::model::scheme::Clock;
+use crate::model::newton_euler::{AppliedForce, BodyName};
+use crate::model::scheme::{Clock, Invalid};
+use crate::topology::bodies::Slots;
+use crate::topology::islands::Islands;
 use bevy_ecs::name::Name;
 use bevy_ecs::prelude::*;
 
 /// Something that is done between steps, every so many of them.
 pub(super) struct Periodic {
+    pub(super) handle: Handle,
     /// s
     pub(super) period: f64,
     /// steps
@@ -29,7 +36,7 @@ pub(super) fn multiple(time: f64, h: f64, what: &str) -> Result<u64, SimulationE
     if steps >= 0.0 && (time - steps * h).abs() <= 1e-6 * h {
         return Ok(steps as u64);
     }
-    Err(SimulationError::Setting(format!("{what} is {time} s; a multiple of the time step {h} s is needed")))
+    Err(Invalid::new(what, format!("{time} s"), format!("a multiple of the time step {h} s")).into())
 }
 
 impl Periodic {
@@ -48,10 +55,9 @@ impl Simulation {
     /// [`Lagrangian`](crate::model::dynamical_system::Lagrangian) or [`NewtonEuler`](crate::model::dynamical_system::NewtonEuler).
     pub fn spawn_system(&mut self, system: impl Into<DynamicalSystem>, integrator: Integrator) -> Result<Entity, SimulationError> {
         let system = system.into();
-        let wrong = |e| SimulationError::Setting(format!("the system cannot be made: {e}"));
-        system.validate().map_err(wrong)?;
-        integrator.validate().map_err(wrong)?;
-        integrator.fits(system.is_first_order()).map_err(wrong)?;
+        system.validate().map_err(SimulationError::NewSystem)?;
+        integrator.validate().map_err(SimulationError::NewSystem)?;
+        integrator.fits(system.is_first_order()).map_err(SimulationError::NewSystem)?;
         Ok(match system {
             DynamicalSystem::FirstOrder(s) => self.world.spawn((s, integrator)).id(),
             DynamicalSystem::Lagrangian(s) => self.world.spawn((*s, integrator)).id(),
@@ -64,8 +70,11 @@ impl Simulation {
         self.world.spawn(interaction).id()
     }
 
-    /// Gives a system or interaction a name for messages.
+    /// Gives a system, an interaction or a body a name for messages: bevy's [`Name`], which may be inserted as a component too.
     pub fn set_name(&mut self, entity: Entity, name: &str) {
+        if let Some(mut body) = self.world.get_mut::<BodyName>(entity) {
+            body.0 = name.to_string();
+        }
         self.world.entity_mut(entity).insert(Name::new(name.to_string()));
         self.world.resource_mut::<Clusters>().rebuild();
     }
@@ -73,6 +82,19 @@ impl Simulation {
     /// Settings of the Newton loops of nonlinear systems.
     pub fn set_newton(&mut self, newton: NewtonLoop) {
         self.world.insert_resource(newton);
+    }
+
+    /// Holds every Jacobian that users gave (∂f/∂x, ∂F/∂q, ∂F/∂v, G, ∂h/∂t, ∂h/∂λ …) against central differences of its function at the
+    /// present state, and gives the worst entry of each. Nothing moves.
+    pub fn check_jacobians(&mut self) -> Result<Vec<JacobianCheck>, SimulationError> {
+        let step = self.steps() + 1;
+        let wrong = |source| SimulationError::System { step, source };
+        self.schedules.refresh.run(&mut self.world);
+        let clusters = self.world.resource_mut::<Clusters>().into_inner();
+        if let Some(source) = clusters.error.take() {
+            return Err(wrong(source));
+        }
+        self.world.resource::<Clusters>().check_jacobians(self.time()).map_err(wrong)
     }
 
     /// Keeps these signals in a table: now, and after every `every` steps. The number returned is for [`trace`](Self::trace).
@@ -97,50 +119,71 @@ impl Simulation {
     }
 
     /// Calls `action` with time (s) and world now and then every `period` (s) between steps; `period` is a multiple of the time
-    /// step. Sensors, actuators and other sampled devices live here.
-    pub fn every(&mut self, period: f64, action: impl FnMut(f64, &mut World) + Send + Sync + 'static) -> Result<(), SimulationError> {
+    /// step. Sensors, actuators and other sampled devices live here. The handle [removes](Self::remove) it.
+    pub fn every(&mut self, period: f64, action: impl FnMut(f64, &mut World) + Send + Sync + 'static) -> Result<Handle, SimulationError> {
         let every = multiple(period, self.time_step(), "period")?;
         if self.auto_step.is_some() {
-            return Err(SimulationError::Setting("periodic actions need a constant time step; remove them or the automatic step".into()));
+            return Err(needs_constant_step());
         }
         if every == 0 {
-            return Err(SimulationError::Setting("period is 0 s; a multiple of the time step from 1 on is needed".into()));
+            return Err(Invalid::new("period", "0 s", "a multiple of the time step from 1 on").into());
         }
-        self.periodic.push(Periodic { period, every, start: self.steps(), done: None, action: Box::new(action) });
-        Ok(())
+        let handle = self.new_handle();
+        self.periodic.push(Periodic { handle, period, every, start: self.steps(), done: None, action: Box::new(action) });
+        Ok(handle)
     }
 
-    /// Advances by this many steps. Where there are no bodies with shapes, all steps up to the next event run as one batch.
+    /// Advances by this many steps, or until the abort hook says so. Where there are no bodies, no systems of users and no hook, all steps
+    /// up to the next event run as one batch.
     pub fn advance(&mut self, steps: u64) -> Result<StepReport, SimulationError> {
         let end = self.steps() + steps;
         let mut last = StepReport { time: self.time(), step: self.steps(), balance: self.balance, ..StepReport::default() };
         last.converged = true;
         while self.steps() < end {
             let (before, ok) = (last.systems, last.converged);
-            last = if self.alone() && self.auto_step.is_none() { self.batch(end)? } else { self.step()? };
+            let batch = self.alone() && self.auto_step.is_none() && self.abort.is_none();
+            last = if batch { self.batch(end)? } else { self.step()? };
+            let stop = self.aborts(&last);
             last.systems.merge(&before);
             last.converged &= ok;
+            if stop {
+                break;
+            }
         }
         Ok(last)
     }
 
-    /// True where there is nothing but systems: no body, and no event that may bring one before the next step.
+    /// True where there is nothing but systems: no body, no system of a user, and no event that may bring a body before the next step.
     pub(super) fn alone(&self) -> bool {
         let due = self.time() + 1e-6 * self.time_step();
-        self.next_slot == 0 && self.events.first().is_none_or(|(t, _)| *t > due)
+        self.is_bare() && self.events.first().is_none_or(|scheduled| scheduled.time > due)
+    }
+
+    /// No body, no system of a user.
+    pub(super) fn is_bare(&self) -> bool {
+        self.world.resource::<Slots>().taken() == 0 && self.world.resource::<Guests>().is_empty()
     }
 
     /// One batch of a world without bodies, at most up to step `end`.
     pub(super) fn batch(&mut self, end: u64) -> Result<StepReport, SimulationError> {
         self.act();
+        if self.world.resource::<Slots>().taken() > 0 {
+            // an action has made a body
+            return self.step();
+        }
+        self.balance.energy = Energy::default();
+        if !self.world.resource::<Islands>().is_empty() {
+            // bodies have gone
+            self.schedules.graph.run(&mut self.world);
+        }
         let now = self.steps();
         let h = self.time_step();
         let mut steps = end - now;
         for periodic in &self.periodic {
             steps = steps.min(periodic.after(now) - now);
         }
-        if let Some((t, _)) = self.events.first() {
-            let until = ((t - self.time()) / h - 1e-6).ceil().max(1.0);
+        if let Some(scheduled) = self.events.first() {
+            let until = ((scheduled.time - self.time()) / h - 1e-6).ceil().max(1.0);
             if until < steps as f64 {
                 steps = until as u64;
             }
@@ -150,14 +193,9 @@ impl Simulation {
         let systems = clusters.report;
         let clock = self.world.resource_mut::<Clock>().into_inner();
         (0..steps).for_each(|_| clock.tick(h));
-        Ok(StepReport {
-            step: clock.step,
-            time: clock.time,
-            converged: systems.unconverged == 0,
-            balance: self.balance,
-            systems,
-            ..StepReport::default()
-        })
+        let (step, time) = (clock.step, clock.time);
+        self.world.clear_trackers();
+        Ok(StepReport { step, time, converged: systems.unconverged == 0, balance: self.balance, systems, ..StepReport::default() })
     }
 
     /// Moves all systems that are not bodies; the clock stays.
@@ -171,6 +209,45 @@ impl Simulation {
         let clock = self.world.resource_mut::<Clock>().into_inner();
         (0..done).for_each(|_| clock.tick(h));
         Err(SimulationError::System { step: clock.step + 1, source })
+    }
+
+    /// True for a dynamical system that is not a body with a slot.
+    pub(super) fn is_system(&self, entity: Entity) -> bool {
+        let world = &self.world;
+        world.get::<FirstOrder>(entity).is_some() || world.get::<Lagrangian>(entity).is_some() || world.get::<NewtonEuler>(entity).is_some()
+    }
+
+    /// What messages call a system or interaction: its name, where it has one.
+    fn label(&self, entity: Entity) -> String {
+        let name = self.world.get::<Name>(entity).map(|n| n.as_str().to_string());
+        name.map_or_else(|| format!("entity {entity}"), |n| format!("{n:?}"))
+    }
+
+    /// A blow on a system: a rigid body takes it, others have coordinates that a force has no place in.
+    pub(super) fn strike(&mut self, system: Entity, blow: AppliedForce, time: f64) -> Result<(), SimulationError> {
+        let refused = self.no_blow(system, time);
+        let Some(mut body) = self.world.get_mut::<NewtonEuler>(system) else {
+            return Err(refused);
+        };
+        body.strike(blow.force, blow.torque);
+        Ok(())
+    }
+
+    /// Why a system takes no blow.
+    pub(super) fn no_blow(&self, system: Entity, time: f64) -> SimulationError {
+        let reason = "a force and a torque have no place in its coordinates; a periodic action or a change of its v between steps has";
+        SimulationError::Event(format!("the blow on {} at {time} s: {reason}", self.label(system)))
+    }
+
+    /// Takes a system out of the world, with the interactions that link it.
+    pub(super) fn end_system(&mut self, system: Entity) {
+        let mut interactions = self.world.query::<(Entity, &Interaction)>();
+        let ended: Vec<Entity> =
+            interactions.iter(&self.world).filter(|(_, i)| i.systems.contains(&system)).map(|(entity, _)| entity).collect();
+        for entity in ended.into_iter().chain([system]) {
+            self.world.despawn(entity);
+        }
+        self.world.resource_mut::<Clusters>().rebuild();
     }
 
     /// Runs the periodic actions that are due.

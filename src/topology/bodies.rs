@@ -5,6 +5,7 @@ use crate::model::newton_euler::{AppliedForce, Inertia, Locks, Velocity};
 use crate::numerics::mixed::IMMOBILE;
 use bevy_ecs::prelude::{Component, Entity, Resource};
 use glam::{DQuat, DVec3};
+use std::collections::BTreeSet;
 
 /// Row of a rigid body in [`Bodies`]. Assigned at birth, reused after death, lowest first.
 ///
@@ -14,6 +15,55 @@ use glam::{DQuat, DVec3};
 /// ```
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Slot(pub u32);
+
+/// Which slots are taken. Slots of bodies that die come back by themselves, however these die.
+///
+/// ```
+/// let mut slots = drystone::topology::bodies::Slots::default();
+/// assert_eq!([slots.take(), slots.take()].map(|s| s.0), [0, 1]);
+/// slots.give_back(drystone::topology::bodies::Slot(0));
+/// assert_eq!((slots.taken(), slots.take().0), (1, 0));
+/// ```
+#[derive(Resource, Clone, Debug, Default)]
+pub struct Slots {
+    /// Lowest number that was never given.
+    bound: u32,
+    free: BTreeSet<u32>,
+}
+
+impl Slots {
+    /// The lowest free slot.
+    pub fn take(&mut self) -> Slot {
+        Slot(self.free.pop_first().unwrap_or_else(|| {
+            self.bound += 1;
+            self.bound - 1
+        }))
+    }
+
+    /// Frees a slot.
+    pub fn give_back(&mut self, slot: Slot) {
+        if slot.0 < self.bound {
+            self.free.insert(slot.0);
+        }
+    }
+
+    /// Number of living bodies.
+    pub fn taken(&self) -> usize {
+        self.bound as usize - self.free.len()
+    }
+
+    /// Lowest number that was never given.
+    pub fn bound(&self) -> u32 {
+        self.bound
+    }
+
+    /// Takes these slots below `bound`, and frees all others.
+    pub fn restore(&mut self, bound: u32, taken: impl Iterator<Item = u32>) {
+        let taken: BTreeSet<u32> = taken.collect();
+        self.free = (0..bound).filter(|slot| !taken.contains(slot)).collect();
+        self.bound = bound;
+    }
+}
 
 /// Free rotation over a step.
 ///
@@ -32,10 +82,10 @@ pub struct Turn {
 /// A body as the kernels see it.
 ///
 /// ```
-/// assert!(!drystone::topology::bodies::Body::default().alive);
+/// assert!(!drystone::topology::bodies::BodyRow::default().alive);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Body {
+pub struct BodyRow {
     /// Its entity; `None` for a free slot.
     pub entity: Option<Entity>,
     /// False for a free slot.
@@ -77,6 +127,9 @@ pub struct Body {
     pub row: u32,
 }
 
+/// What the crate calls it where nothing else is a body.
+pub(crate) type Body = BodyRow;
+
 /// All bodies of the step.
 ///
 /// ```
@@ -85,12 +138,33 @@ pub struct Body {
 #[derive(Resource, Clone, Debug, Default)]
 pub struct Bodies {
     /// One per slot.
-    pub rows: Vec<Body>,
+    pub rows: Vec<BodyRow>,
     /// Slot of each mobile body.
     pub mobile: Vec<u32>,
+    /// The first body whose components do not make one, and why.
+    pub fault: Option<(Entity, String)>,
 }
 
 impl Bodies {
+    /// The row of a living body.
+    pub fn get(&self, slot: Slot) -> Option<&BodyRow> {
+        self.rows.get(slot.0 as usize).filter(|row| row.alive)
+    }
+
+    /// Adds a force and a torque (world axes) to what acts on a body in this step; nothing on a free slot. For systems in
+    /// [`StepSet::Loads`](crate::simulation::StepSet::Loads).
+    pub fn push(&mut self, slot: Slot, load: AppliedForce) {
+        if let Some(row) = self.rows.get_mut(slot.0 as usize).filter(|row| row.alive) {
+            row.load.force += load.force;
+            row.load.torque += load.torque;
+        }
+    }
+
+    /// Notes what is wrong with a body, if nothing has been noted before.
+    pub fn refuse(&mut self, entity: Entity, reason: impl Into<String>) {
+        self.fault.get_or_insert_with(|| (entity, reason.into()));
+    }
+
     /// Numbers the mobile bodies in slot order.
     pub fn number(&mut self) {
         self.mobile.clear();

@@ -2,4 +2,5 @@
 
 pub mod bodies;
 pub mod graph;
+pub mod islands;
 pub mod systems;

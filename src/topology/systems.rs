@@ -17,8 +17,15 @@ type BodyParts = (
     Option<&'static AppliedForce>,
 );
 
-/// Reads the bodies into their rows; a driven body gets its velocity from its drive.
-pub fn gather_bodies(clock: Res<Clock>, mut bodies: ResMut<Bodies>, mut query: Query<BodyParts>) {
+/// Bodies that lack what every body has.
+type Incomplete = (With<Slot>, Or<(Without<BodyPose>, Without<Velocity>, Without<Motion>)>);
+
+/// The square of the length of a rotation may differ from one by this.
+const UNIT: f64 = 1e-6;
+
+/// Reads the bodies into their rows; a driven body gets its velocity from its drive. What is no body is noted by name.
+pub fn gather_bodies(clock: Res<Clock>, mut bodies: ResMut<Bodies>, mut query: Query<BodyParts>, incomplete: Query<Entity, Incomplete>) {
+    bodies.fault = None;
     for row in &mut bodies.rows {
         row.alive = false;
         row.entity = None;
@@ -39,6 +46,16 @@ pub fn gather_bodies(clock: Res<Clock>, mut bodies: ResMut<Bodies>, mut query: Q
         if let Some(given) = given.filter(|g| *g != *velocity) {
             *velocity = given;
         }
+        if motion.is_dynamic() {
+            let valid =
+                inertia.map_or_else(|| Err("it is dynamic without Inertia; insert one, or another Motion".into()), Inertia::validate);
+            if let Err(reason) = valid {
+                bodies.refuse(entity, reason);
+            }
+        }
+        if (pose.0.rotation.length_squared() - 1.0).abs() > UNIT {
+            bodies.refuse(entity, format!("its rotation has length {}; a unit quaternion is needed", pose.0.rotation.length()));
+        }
         let row = &mut bodies.rows[slot];
         (row.entity, row.alive) = (Some(entity), true);
         (row.pose, row.velocity) = (pose.0, *velocity);
@@ -47,17 +64,28 @@ pub fn gather_bodies(clock: Res<Clock>, mut bodies: ResMut<Bodies>, mut query: Q
         row.locks = locks.copied().unwrap_or_default();
         row.load = load.copied().unwrap_or_default();
     }
+    if let Some(entity) = incomplete.iter().min_by_key(|e| (e.index_u32(), e.generation().to_bits())) {
+        bodies.refuse(entity, "a body needs BodyPose, Velocity and Motion; insert what was removed, or remove its Slot too");
+    }
     bodies.number();
 }
 
-/// Writes the new state of every row back to its entity.
-pub fn scatter(bodies: Res<Bodies>, mut body: Query<(&Slot, &Motion, &mut BodyPose, &mut Velocity)>) {
-    for (slot, motion, mut pose, mut velocity) in &mut body {
+/// Writes the new state of every row back to its entity; marked as changed is what differs from before.
+pub fn scatter(bodies: Res<Bodies>, mut body: Query<(Entity, &Slot, &Motion, &mut BodyPose, &mut Velocity)>) {
+    for (entity, slot, motion, mut pose, mut velocity) in &mut body {
         if matches!(motion, Motion::Static) {
             continue;
         }
-        let row = &bodies.rows[slot.0 as usize];
-        pose.0 = row.new_pose;
-        *velocity = row.new_velocity;
+        let Some(row) = bodies.rows.get(slot.0 as usize).filter(|row| row.entity == Some(entity)) else { continue };
+        put(&mut pose, BodyPose(row.new_pose));
+        put(&mut velocity, row.new_velocity);
+    }
+}
+
+/// Not `set_if_neq`, which would keep a −0 where 0 is written: the bits are the state.
+fn put<T: Component<Mutability = bevy_ecs::component::Mutable> + PartialEq>(to: &mut Mut<T>, new: T) {
+    let old = std::mem::replace(to.bypass_change_detection(), new);
+    if old != **to {
+        to.set_changed();
     }
 }

@@ -1,9 +1,9 @@
 //! ΔE = Σ work, each term by its own formula.
 
 use super::scene::{Fallible, TREATMENTS, everything};
-use drystone::diagnostics::energy::Work;
 use drystone::model::scheme::Treatment;
 use drystone::simulation::Balance;
+use drystone::simulation::energy::Work;
 
 #[test]
 fn the_energy_balance_closes_over_every_kind_of_term_and_not_without_one() -> Fallible {

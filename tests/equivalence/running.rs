@@ -28,9 +28,9 @@ fn floor_and_tower() -> Fallible<(Simulation, [Entity; 2])> {
 #[test]
 fn bodies_are_born_and_die_while_the_rest_goes_on() -> Fallible {
     let (mut sim, [lower, upper]) = floor_and_tower()?;
-    sim.at(0.1, Event::Death(lower));
+    sim.at(0.1, Event::Death(lower))?;
     let ball = Body::new(Shape::ball(0.05)?).at(DVec3::new(1.0, 0.0, 0.2)).named("newcomer");
-    sim.at(0.2, Event::Birth(Box::new(ball)));
+    sim.at(0.2, Event::Birth(Box::new(ball)))?;
     sim.run_until(0.1)?;
     assert!((height(&sim, upper) - 0.3).abs() < 1e-6);
     let slot = sim.world().get::<Slot>(lower).copied();
@@ -73,7 +73,7 @@ fn the_abort_hook_ends_a_run_after_the_step_that_it_saw() -> Fallible {
 #[test]
 fn a_load_that_is_not_a_number_stops_the_run_and_keeps_the_last_good_state() -> Fallible {
     let (mut sim, [lower, upper]) = floor_and_tower()?;
-    sim.add_force(upper, |t, _, _| AppliedForce { force: DVec3::X * if t > 0.0245 { f64::NAN } else { 1.0 }, torque: DVec3::ZERO });
+    sim.add_force(upper, |t, _, _| AppliedForce { force: DVec3::X * if t > 0.0245 { f64::NAN } else { 1.0 }, torque: DVec3::ZERO })?;
     let error = sim.run_until(1.0).unwrap_err();
     let time = sim.time();
     assert!((time - 0.025).abs() < 1e-12);
@@ -103,7 +103,7 @@ fn drives_blows_and_states_that_are_not_numbers_are_named_too() -> Fallible {
     assert_eq!(sim.steps(), 10);
 
     let (mut sim, [_, upper]) = floor_and_tower()?;
-    sim.at(0.01, Event::Blow(upper, AppliedForce { force: DVec3::NAN, torque: DVec3::ZERO }));
+    sim.at(0.01, Event::Blow(upper, AppliedForce { force: DVec3::NAN, torque: DVec3::ZERO }))?;
     assert_eq!(named(sim.run_until(1.0).unwrap_err()), ("load", "body \"upper\"".into()));
 
     let (mut sim, [lower, _]) = floor_and_tower()?;

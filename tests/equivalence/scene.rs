@@ -6,7 +6,7 @@ use drystone::model::dynamical_system::Lagrangian;
 use drystone::model::integrator::{Integrator, Projection};
 use drystone::model::interaction::Interaction;
 use drystone::model::law::{ContactLaws, CoulombImpact, Law};
-use drystone::model::newton_euler::AppliedForce;
+use drystone::model::newton_euler::{AppliedForce, Locks};
 use drystone::model::relation::LagrangianLinear;
 use drystone::model::scheme::{Gyroscopic, Scheme, Treatment};
 use drystone::simulation::{Body, Event, Simulation};
@@ -49,7 +49,9 @@ pub(crate) fn everything(treatment: Treatment) -> Fallible<(Simulation, Vec<Enti
     bodies.push(sim.spawn_body(lively.moving(DVec3::new(0.5, 0.2, -1.0), DVec3::X).named("lively"))?);
     bodies.push(sim.spawn_body(Body::new(stone()?).at(DVec3::new(5.0, 0.0, 0.2)).named("carried"))?);
     // slides along x and turns about y alone
-    let slotted = Body::new(stone()?).at(DVec3::new(2.0, 0.0, 0.1)).locked([false, true, false], [true, false, true]);
+    let slotted = Body::new(stone()?)
+        .at(DVec3::new(2.0, 0.0, 0.1))
+        .locked(Locks { translation: [false, true, false], rotation: [true, false, true] });
     bodies.push(sim.spawn_body(slotted.moving(DVec3::X * 3.0, DVec3::ZERO).named("slotted"))?);
     // two tumbling bars, pinned to the world and to each other, that start against their pins
     let bar = |x: f64| Body::point(1.5, DVec3::new(0.01, 0.02, 0.025)).at(DVec3::new(8.0 + x, 0.0, 2.0));
@@ -67,7 +69,7 @@ pub(crate) fn everything(treatment: Treatment) -> Fallible<(Simulation, Vec<Enti
     sim.spawn_interaction(Interaction::new([particle, mass], LagrangianLinear::new([1.0, 0.0, -1.0], [0.0]), Law::Equality));
     sim.spawn_interaction(Interaction::new([mass], LagrangianLinear::new([1.0], [0.01]), Law::NewtonImpact { e: 0.5 }));
     // loads: constant, of time, blow
-    sim.add_force(second, |t, _, v| AppliedForce { force: DVec3::new(t, 0.5, 0.0) - 0.1 * v.linear, torque: DVec3::Y * 0.01 });
-    sim.at(5e-3, Event::Blow(bodies[1], AppliedForce { force: DVec3::Y * 3.0, torque: DVec3::Z * 0.2 }));
+    sim.add_force(second, |t, _, v| AppliedForce { force: DVec3::new(t, 0.5, 0.0) - 0.1 * v.linear, torque: DVec3::Y * 0.01 })?;
+    sim.at(5e-3, Event::Blow(bodies[1], AppliedForce { force: DVec3::Y * 3.0, torque: DVec3::Z * 0.2 }))?;
     Ok((sim, bodies))
 }

@@ -92,8 +92,8 @@ fn torques_and_blows_change_the_momentum_by_what_they_are() -> Fallible {
     for (treatment, omega) in [(GAP_AWARE, DVec3::new(3.0, 40.0, 1.0)), (GAP_AWARE, 900.0 * DVec3::ONE), (FORECAST, 900.0 * DVec3::ONE)] {
         let mut sim = space(1e-3, treatment, 0.0, 1e-12)?;
         let body = sim.spawn_body(Body::point(2.0, i).moving(DVec3::ZERO, omega))?;
-        sim.add_force(body, move |_, _, _| AppliedForce { force: DVec3::ZERO, torque });
-        sim.at(0.02, Event::Blow(body, AppliedForce { force: DVec3::ZERO, torque: blow }));
+        sim.add_force(body, move |_, _, _| AppliedForce { force: DVec3::ZERO, torque })?;
+        sim.at(0.02, Event::Blow(body, AppliedForce { force: DVec3::ZERO, torque: blow }))?;
         let report = sim.run_until(0.05)?;
         let l = pose(&sim, body).rotation * (i * velocity(&sim, body).angular);
         let wanted = i * omega + blow + 0.05 * torque;
@@ -145,7 +145,7 @@ fn a_step_in_which_a_body_turns_too_far_is_refused_with_the_one_that_would_do() 
     // in a joint it is solved in parts
     let (mut sim, body) = spinning(Scheme::default(), 1e3)?;
     sim.spawn_joint(body, None, DVec3::ZERO)?;
-    sim.add_force(body, |_, _, _| AppliedForce { force: DVec3::X, torque: DVec3::ZERO });
+    sim.add_force(body, |_, _, _| AppliedForce { force: DVec3::X, torque: DVec3::ZERO })?;
     let before = *sim.world().get::<Velocity>(body).expect("alive");
     let report = sim.step()?;
     let after = *sim.world().get::<Velocity>(body).expect("alive");

@@ -142,7 +142,7 @@ fn moving_plane() -> Fallible<Table> {
 
 fn rigid_ball() -> Fallible<Table> {
     let mut sim = Simulation::with_time_step(0.005)?;
-    let body = NewtonEuler::new(1.0, [1.0; 3], [1.0, 0.0, 0.0]).moving([1.0, 0.0, 0.0, 0.0], [2.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    let body = NewtonEuler::new(1.0, [1.0; 3]).at([1.0, 0.0, 0.0]).moving([1.0, 0.0, 0.0, 0.0], [2.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
     let projection = Projection::Direct { tolerance: 1e-8 };
     let integrator = Integrator::MoreauJean { theta: 0.5, gamma: 0.5, projection };
     let b = sim.spawn_system(body.with_force([-9.81, 0.0, 0.0], Frame::Inertial), integrator)?;

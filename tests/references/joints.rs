@@ -3,8 +3,8 @@
 use super::table::{Case, Fallible, Table, within};
 use bevy_ecs::prelude::Entity;
 use drystone::algebra::spatial::Pose;
-use drystone::cluster::NewtonLoop;
 use drystone::cluster::Signal::{Output, State, Time};
+use drystone::cluster::{NewtonLoop, RowsAt};
 use drystone::model::dynamical_system::{Frame, NewtonEuler};
 use drystone::model::integrator::{Integrator, Projection};
 use drystone::model::interaction::Interaction;
@@ -58,8 +58,8 @@ fn quaternion(angle: f64) -> [f64; 4] {
 
 fn knee() -> Fallible<Table> {
     let mut sim = Simulation::with_time_step(0.01)?;
-    sim.set_newton(NewtonLoop { tolerance: 1e-6, max_iterations: 50 });
-    let body = NewtonEuler::new(1.0, [0.1, 1.0, 1.0], [0.5 / SQRT_2, 0.0, -0.5 / SQRT_2]);
+    sim.set_newton(NewtonLoop { tolerance: 1e-6, rows: RowsAt::End, ..NewtonLoop::default() });
+    let body = NewtonEuler::new(1.0, [0.1, 1.0, 1.0]).at([0.5 / SQRT_2, 0.0, -0.5 / SQRT_2]);
     let body = body.moving([FRAC_PI_8.cos(), 0.0, FRAC_PI_8.sin(), 0.0], [100.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
     let body = NewtonEuler { inertia: [0.1, 0.1, 0.0, 0.1, 1.0, 0.0, 0.0, 0.0, 1.0], ..body };
     let b = sim.spawn_system(body.with_force(WEIGHT, Frame::Inertial), BACKWARD)?;
@@ -73,7 +73,7 @@ fn knee() -> Fallible<Table> {
 
 fn beams() -> Fallible<Table> {
     let mut sim = Simulation::with_time_step(0.01)?;
-    sim.set_newton(NewtonLoop { tolerance: 5e-4, max_iterations: 50 });
+    sim.set_newton(NewtonLoop { tolerance: 5e-4, rows: RowsAt::End, ..NewtonLoop::default() });
     let half = 0.5 / SQRT_2;
     let places = [
         ([half, 0.0, -half], FRAC_PI_4),
@@ -82,7 +82,7 @@ fn beams() -> Fallible<Table> {
     ];
     let mut bodies: Vec<Entity> = Vec::new();
     for (centre, angle) in places {
-        let body = NewtonEuler::new(1.0, [0.1, 1.0, 1.0], centre).moving(quaternion(angle), [0.0; 6]);
+        let body = NewtonEuler::new(1.0, [0.1, 1.0, 1.0]).at(centre).moving(quaternion(angle), [0.0; 6]);
         bodies.push(sim.spawn_system(body.with_force(WEIGHT, Frame::Inertial), BACKWARD)?);
     }
     let turned = |k: usize| DQuat::from_rotation_y(places[k].1);

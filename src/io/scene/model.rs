@@ -5,11 +5,11 @@
 //! or [`Scene::materials`], and the reader guarantees that it exists.
 //!
 //! ```
-//! use drystone::io::scene::model::{Body, Motion, Scene, ShapeSpec};
+//! use drystone::io::scene::model::{BodySpec, Motion, Scene, ShapeSpec};
 //! use glam::DVec3;
 //! let mut scene = Scene::new("one ball");
-//! scene.bodies.push(Body::new("floor", ShapeSpec::HalfSpace { normal: DVec3::Z }).fixed());
-//! scene.bodies.push(Body::new("ball", ShapeSpec::Ball { radius: 0.1 }).at(DVec3::Z));
+//! scene.bodies.push(BodySpec::new("floor", ShapeSpec::HalfSpace { normal: DVec3::Z }).fixed());
+//! scene.bodies.push(BodySpec::new("ball", ShapeSpec::Ball { radius: 0.1 }).at(DVec3::Z));
 //! assert_eq!(scene.dynamic_bodies().count(), 1);
 //! assert_eq!(scene.bodies[0].motion, Motion::Static);
 //! assert_eq!(scene.gravity_at(0.0), DVec3::new(0.0, 0.0, -9.81));
@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use super::loads::{BaseMotion, WaterPressure};
 pub use super::study::{DamStudy, InclineStudy, Study};
 use crate::algebra::spatial::Pose;
-use crate::model::joint::JointSpec;
+use crate::model::joint::{JointSpec, TransmissionSpec};
 use crate::model::law::Impact;
 pub use crate::model::scheme::{Friction, Gyroscopic, Treatment};
 
@@ -48,6 +48,8 @@ pub struct Scene {
     pub bodies: Vec<Body>,
     /// Joints.
     pub joints: Vec<Joint>,
+    /// Gears, racks and screws.
+    pub transmissions: Vec<Transmission>,
     /// Still water against bodies.
     pub water: Vec<WaterPressure>,
     /// Acceleration of the ground.
@@ -72,6 +74,7 @@ impl Scene {
             pair_laws: Vec::new(),
             bodies: Vec::new(),
             joints: Vec::new(),
+            transmissions: Vec::new(),
             water: Vec::new(),
             base: None,
             recorders: Vec::new(),
@@ -105,12 +108,12 @@ impl Scene {
 /// One rigid body.
 ///
 /// ```
-/// use drystone::io::scene::model::{Body, ShapeSpec};
-/// let crate_ = Body::new("crate", ShapeSpec::Cuboid { half_extents: glam::DVec3::splat(0.5) });
+/// use drystone::io::scene::model::{BodySpec, ShapeSpec};
+/// let crate_ = BodySpec::new("crate", ShapeSpec::Cuboid { half_extents: glam::DVec3::splat(0.5) });
 /// assert_eq!(crate_.birth, 0.0);
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Body {
+pub struct BodySpec {
     /// Unique in the scene.
     pub name: String,
     /// Geometry in the shape frame.
@@ -148,7 +151,10 @@ pub struct Body {
     pub death: Option<f64>,
 }
 
-impl Body {
+/// What the crate calls it where it is about scenes alone.
+pub(crate) type Body = BodySpec;
+
+impl BodySpec {
     /// A dynamic body at rest at the origin, of material 0.
     pub fn new(name: impl Into<String>, shape: ShapeSpec) -> Self {
         Self {
@@ -443,6 +449,26 @@ pub struct Joint {
     pub body2: Option<usize>,
     /// What it holds, and what acts on it.
     pub spec: JointSpec,
+}
+
+/// Bodies that move together.
+///
+/// ```
+/// use drystone::model::joint::TransmissionSpec;
+/// let spec = TransmissionSpec::Screw { axis: glam::DVec3::Z, lead: 5e-3 };
+/// let screw = drystone::io::scene::model::Transmission { name: "spindle".into(), body1: 0, body2: None, spec };
+/// assert!(screw.spec.validate(false).is_ok());
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Transmission {
+    /// Unique.
+    pub name: String,
+    /// Index of a body.
+    pub body1: usize,
+    /// Index of another body; `None` for the world.
+    pub body2: Option<usize>,
+    /// What moves with what.
+    pub spec: TransmissionSpec,
 }
 
 /// Gravity from an instant on.

@@ -28,6 +28,10 @@ pub(super) enum Quantity {
     AngularImpulse,
     Density,
     Inertia,
+    Stiffness,
+    Damping,
+    TorsionStiffness,
+    TorsionDamping,
     Frequency,
     Area,
     Volume,
@@ -37,7 +41,7 @@ pub(super) enum Quantity {
 use Quantity::*;
 
 /// Every quantity with its exponents, name and SI unit. Torque shares its exponents with energy.
-const QUANTITIES: [(Quantity, Exponents, &str, &str); 18] = [
+const QUANTITIES: [(Quantity, Exponents, &str, &str); 22] = [
     (Number, [0, 0, 0, 0], "a pure number", ""),
     (Length, [1, 0, 0, 0], "a length", "m"),
     (Mass, [0, 1, 0, 0], "a mass", "kg"),
@@ -52,6 +56,10 @@ const QUANTITIES: [(Quantity, Exponents, &str, &str); 18] = [
     (AngularImpulse, [2, 1, -1, 0], "an angular impulse", "N m s"),
     (Density, [-3, 1, 0, 0], "a density", "kg/m3"),
     (Inertia, [2, 1, 0, 0], "a moment of inertia", "kg m2"),
+    (Stiffness, [0, 1, -2, 0], "a stiffness", "N/m"),
+    (Damping, [0, 1, -1, 0], "a damping", "N s/m"),
+    (TorsionStiffness, [2, 1, -2, -1], "a torsional stiffness", "N m/rad"),
+    (TorsionDamping, [2, 1, -1, -1], "a torsional damping", "N m s/rad"),
     (Frequency, [0, 0, -1, 0], "a frequency", "Hz"),
     (Area, [2, 0, 0, 0], "an area", "m2"),
     (Volume, [3, 0, 0, 0], "a volume", "m3"),
@@ -266,6 +274,9 @@ mod tests {
             ("3 N s", Impulse, 3.0),
             ("3 N·m", Torque, 3.0),
             ("10 g cm2", Inertia, 1e-6),
+            ("2 kN/m", Stiffness, 2000.0),
+            ("2 N s/m", Damping, 2.0),
+            ("90 N m/rad", TorsionStiffness, 90.0),
             ("50 %", Number, 0.5),
             ("7", Length, 7.0),
         ];

@@ -8,16 +8,16 @@ use super::loads::Uplift;
 use super::model::{Body, ContactLaw, Drive, Friction, Gyroscopic, Motion, Recorded, Scene, ShapeSpec, Treatment};
 use super::sections::JOINTS;
 use crate::algebra::spatial::Pose;
-use crate::model::joint::{JointKind, JointSpec};
+use crate::model::joint::{JointKind, JointSpec, TransmissionSpec};
 use crate::model::law::Impact;
 
 impl Scene {
     /// The scene as TOML, with every body written out; its study, which names generators, is left out.
     ///
     /// ```
-    /// use drystone::io::scene::model::{Body, Scene, ShapeSpec};
+    /// use drystone::io::scene::model::{BodySpec, Scene, ShapeSpec};
     /// let mut scene = Scene::new("one ball");
-    /// scene.bodies.push(Body::new("ball", ShapeSpec::Ball { radius: 0.1 }));
+    /// scene.bodies.push(BodySpec::new("ball", ShapeSpec::Ball { radius: 0.1 }));
     /// assert_eq!(Scene::from_toml(&scene.to_toml(), "t")?, scene);
     /// # Ok::<(), drystone::io::scene::SceneError>(())
     /// ```
@@ -61,6 +61,20 @@ impl Scene {
         }
         for body in &self.bodies {
             self.body_text(t, body)?;
+        }
+        for joint in &self.transmissions {
+            let (one, two) = (&self.bodies[joint.body1].name, joint.body2.map_or("world", |k| &self.bodies[k].name));
+            writeln!(t, "\n[[transmissions]]\nname = {}\nbody1 = {}\nbody2 = {}", text(&joint.name), text(one), text(two))?;
+            match joint.spec {
+                TransmissionSpec::Gear { axes, ratio } => {
+                    writeln!(t, "kind = \"gear\"\naxis = {}\naxis2 = {}\nratio = {ratio:?}", vector(axes[0]), vector(axes[1]))?;
+                }
+                TransmissionSpec::Rack { axis, direction, radius } => {
+                    let (axis, direction) = (vector(axis), vector(direction));
+                    writeln!(t, "kind = \"rack\"\naxis = {axis}\ndirection = {direction}\nradius = {radius:?}")?;
+                }
+                TransmissionSpec::Screw { axis, lead } => writeln!(t, "kind = \"screw\"\naxis = {}\nlead = {lead:?}", vector(axis))?,
+            }
         }
         for joint in &self.joints {
             writeln!(t, "\n[[joints]]\nname = {}\nbody1 = {}", text(&joint.name), text(&self.bodies[joint.body1].name))?;
@@ -233,6 +247,15 @@ fn joint_text(t: &mut String, spec: &JointSpec) -> std::fmt::Result {
     }
     if spec.freedom().is_some() {
         writeln!(t, "friction = {:?}", spec.friction)?;
+    }
+    let elastic = |s: &crate::model::joint::Spring| format!("stiffness = {:?}, damping = {:?}", s.stiffness, s.damping);
+    match (&spec.spring, spec.kind) {
+        (Some(s), JointKind::Distance(_)) => writeln!(t, "spring = {{ {} }}", elastic(s))?,
+        (Some(s), _) => writeln!(t, "spring = {{ {}, rest = {:?} }}", elastic(s), s.rest)?,
+        (None, _) => {}
+    }
+    if let Some(servo) = spec.servo {
+        writeln!(t, "servo = {{ position = {:?}, {}, limit = {:?} }}", servo.rest, elastic(&servo), servo.limit)?;
     }
     if let Some(motor) = spec.motor {
         writeln!(t, "motor = {{ speed = {:?}, limit = {:?} }}", motor.speed, motor.limit)?;

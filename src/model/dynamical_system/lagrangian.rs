@@ -29,7 +29,7 @@ pub struct Lagrangian {
     pub q: Vec<f64>,
     /// Velocities q̇.
     pub v: Vec<f64>,
-    /// M(q), n × n, regular.
+    /// M(q), n × n, symmetric and positive definite.
     pub mass: Operator,
     /// C, n × n, constant.
     pub damping: Operator,
@@ -195,7 +195,7 @@ impl Lagrangian {
         self.mass.is_constant() && self.gyroscopic.is_zero() && self.internal.is_zero()
     }
 
-    /// Checks sizes, that the constants are finite and a constant M is regular; the message names the operator.
+    /// Checks sizes, that the constants are finite and a constant M is symmetric and positive definite; the message names the operator.
     pub fn validate(&self) -> Result<(), String> {
         let n = self.q.len();
         if n == 0 {
@@ -235,20 +235,65 @@ impl Lagrangian {
         if self.mass.is_zero() {
             return Err("the mass matrix M is missing".into());
         }
-        if let Operator::Diagonal(d) = &self.mass
-            && let Some(column) = d.iter().position(|x| *x == 0.0)
-        {
-            return Err(format!("the mass matrix M is singular (column {column})"));
-        }
-        // a sparse one shows where the iteration matrix is factorised
-        if matches!(self.mass, Operator::Constant(_)) {
-            let mut m = vec![0.0; n * n];
-            self.mass.matrix(&crate::model::operator::At::default(), n, &mut m);
-            let mut rows = vec![0u32; n];
-            if let Some(column) = crate::algebra::dense::lu(&mut m, &mut rows) {
-                return Err(format!("the mass matrix M is singular (column {column})"));
+        match &self.mass {
+            Operator::Diagonal(d) => match d.iter().position(|x| *x <= 0.0) {
+                Some(column) if d[column] == 0.0 => Err(format!("the mass matrix M is singular (column {column})")),
+                Some(column) => Err(format!("M holds {} on its diagonal (row {column}); {POSITIVE}", d[column])),
+                None => Ok(()),
+            },
+            Operator::Constant(m) => check_mass(m, n),
+            Operator::Sparse(_) if n <= DENSE => {
+                let mut m = vec![0.0; n * n];
+                self.mass.matrix(&crate::model::operator::At::default(), n, &mut m);
+                check_mass(&m, n)
             }
+            // whether a large one is positive definite costs as much as a step
+            Operator::Sparse(entries) => check_sparse(entries),
+            Operator::Zero | Operator::Function(_) => Ok(()),
         }
-        Ok(())
     }
+}
+
+/// Sparse masses of more rows are not factorised to be checked.
+const DENSE: usize = 300;
+const POSITIVE: &str = "a symmetric positive definite matrix is needed, so that ½ vᵀ M v is an energy";
+/// Part of the largest entries up to which a difference of M from its transpose is rounding.
+const SYMMETRIC: f64 = 1e-9;
+
+/// Whether a full mass matrix is symmetric and positive definite; the message says where it is not.
+pub(crate) fn check_mass(m: &[f64], n: usize) -> Result<(), String> {
+    for (i, j) in (0..n).flat_map(|i| (0..i).map(move |j| (i, j))) {
+        let (a, b) = (m[i * n + j], m[j * n + i]);
+        if (a - b).abs() > SYMMETRIC * m[i * (n + 1)].abs().max(m[j * (n + 1)].abs()) {
+            return Err(format!("M is not symmetric: it holds {a} at row {i}, column {j}, but {b} at row {j}, column {i}; {POSITIVE}"));
+        }
+    }
+    if let Some(i) = (0..n).find(|i| m[i * (n + 1)] < 0.0) {
+        return Err(format!("M holds {} on its diagonal (row {i}); {POSITIVE}", m[i * (n + 1)]));
+    }
+    let (mut lu, mut rows) = (m.to_vec(), vec![0u32; n]);
+    if let Some(column) = crate::algebra::dense::lu(&mut lu, &mut rows) {
+        return Err(format!("the mass matrix M is singular (column {column})"));
+    }
+    lu.copy_from_slice(m);
+    if crate::algebra::dense::cholesky(&mut lu, n) { Ok(()) } else { Err(format!("M is indefinite; {POSITIVE}")) }
+}
+
+/// As far as entries tell without a factorisation.
+fn check_sparse(entries: &[(usize, usize, f64)]) -> Result<(), String> {
+    let mut at: std::collections::BTreeMap<(usize, usize), f64> = std::collections::BTreeMap::new();
+    entries.iter().for_each(|&(i, j, x)| *at.entry((i, j)).or_default() += x);
+    for (&(i, j), &x) in &at {
+        let mirrored = at.get(&(j, i)).copied().unwrap_or(0.0);
+        let size = |k: usize| at.get(&(k, k)).map_or(0.0, |x| x.abs());
+        if (x - mirrored).abs() > SYMMETRIC * size(i).max(size(j)) {
+            return Err(format!(
+                "M is not symmetric: it holds {x} at row {i}, column {j}, but {mirrored} at row {j}, column {i}; {POSITIVE}"
+            ));
+        }
+        if i == j && x < 0.0 {
+            return Err(format!("M holds {x} on its diagonal (row {i}); {POSITIVE}"));
+        }
+    }
+    Ok(())
 }

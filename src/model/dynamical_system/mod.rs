@@ -5,6 +5,7 @@ mod lagrangian;
 mod newton_euler;
 
 pub use first_order::FirstOrder;
+pub(crate) use lagrangian::check_mass;
 pub use lagrangian::{Lagrangian, Prescribed, PrescribedVelocity};
 pub use newton_euler::{Frame, NewtonEuler};
 

@@ -2,6 +2,7 @@
 
 use crate::model::operator::Operator;
 use bevy_ecs::prelude::Component;
+use glam::{DMat3, DQuat, DVec3};
 
 /// The axes in which a force or moment is given.
 ///
@@ -26,7 +27,7 @@ pub enum Frame {
 ///
 /// ```
 /// use drystone::model::dynamical_system::{Frame, NewtonEuler};
-/// let body = NewtonEuler::new(1.0, [0.1, 0.2, 0.3], [0.0, 0.0, 1.0]).with_force([0.0, 0.0, -9.81], Frame::Inertial);
+/// let body = NewtonEuler::new(1.0, [0.1, 0.2, 0.3]).at([0.0, 0.0, 1.0]).with_force([0.0, 0.0, -9.81], Frame::Inertial);
 /// assert!(body.validate().is_ok());
 /// assert_eq!(body.q, [0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0]);
 /// ```
@@ -55,12 +56,11 @@ pub struct NewtonEuler {
 }
 
 impl NewtonEuler {
-    /// A body at rest with principal moments of inertia, its axes those of the world.
-    pub fn new(mass: f64, principal: [f64; 3], position: [f64; 3]) -> Self {
-        let [x, y, z] = position;
+    /// A body at rest at the origin with principal moments of inertia (kg m²), its axes those of the world.
+    pub fn new(mass: f64, principal: [f64; 3]) -> Self {
         let [a, b, c] = principal;
         Self {
-            q: vec![x, y, z, 1.0, 0.0, 0.0, 0.0],
+            q: vec![0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0],
             v: vec![0.0; 6],
             mass,
             inertia: [a, 0.0, 0.0, 0.0, b, 0.0, 0.0, 0.0, c],
@@ -71,6 +71,12 @@ impl NewtonEuler {
             z: Vec::new(),
             p: vec![0.0; 6],
         }
+    }
+
+    /// At this position (m).
+    pub fn at(mut self, position: [f64; 3]) -> Self {
+        self.q[..3].copy_from_slice(&position);
+        self
     }
 
     /// With a quaternion, scalar first, and a twist.
@@ -88,6 +94,22 @@ impl NewtonEuler {
     /// With a moment in the given axes.
     pub fn with_moment(self, moment: impl Into<Operator>, frame: Frame) -> Self {
         Self { moment: moment.into(), moment_frame: frame, ..self }
+    }
+
+    /// Changes the velocity by an impulse (N s) and an angular impulse (N m s), both in inertial axes: `m Δv = p`, `I Δω = Rᵀ l`.
+    ///
+    /// ```
+    /// use drystone::model::dynamical_system::NewtonEuler;
+    /// let mut body = NewtonEuler::new(2.0, [0.5; 3], [0.0; 3]);
+    /// body.strike(glam::DVec3::X, glam::DVec3::Z);
+    /// assert_eq!((body.v[0], body.v[5]), (0.5, 2.0));
+    /// ```
+    pub fn strike(&mut self, impulse: DVec3, angular: DVec3) {
+        let turn = DQuat::from_xyzw(self.q[4], self.q[5], self.q[6], self.q[3]);
+        let inertia = DMat3::from_cols_array(&self.inertia).transpose();
+        let (linear, turned) = (impulse / self.mass, inertia.inverse() * (turn.inverse() * angular));
+        let change = linear.to_array().into_iter().chain(turned.to_array());
+        self.v.iter_mut().zip(change).for_each(|(v, dv)| *v += dv);
     }
 
     /// Checks sizes, mass, inertia and that the quaternion is a unit quaternion.

@@ -14,9 +14,11 @@
 use crate::algebra::spatial::Pose;
 use glam::{DMat3, DQuat, DVec3};
 use serde::{Deserialize, Serialize};
-pub use spec::{JointSpec, Motor};
+pub use spec::{JointSpec, Motor, Spring};
+pub use transmission::{Of, Transmission, TransmissionSpec};
 
 mod spec;
+mod transmission;
 
 /// What a joint leaves free. The axis is z of its frames.
 ///
@@ -25,6 +27,7 @@ mod spec;
 /// assert_eq!((JointKind::Revolute.rows(), JointKind::Spherical.rows()), (5, 3));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum JointKind {
     /// Nothing.
     Fixed,

@@ -22,6 +22,40 @@ pub struct Motor {
     pub limit: f64,
 }
 
+/// A spring with a damper on the coordinate of a joint; with a limit a servo, which pulls to a position.
+///
+/// ```
+/// use drystone::model::joint::Spring;
+/// assert!(Spring { stiffness: 100.0, damping: 1.0, ..Spring::default() }.limit.is_infinite());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spring {
+    /// N m/rad or N/m.
+    pub stiffness: f64,
+    /// N m s/rad or N s/m.
+    pub damping: f64,
+    /// Coordinate at which it gives nothing (rad or m).
+    pub rest: f64,
+    /// Largest torque (N m) or force (N).
+    #[serde(default = "endless", skip_serializing_if = "is_endless")]
+    pub limit: f64,
+}
+
+fn endless() -> f64 {
+    f64::INFINITY
+}
+
+/// JSON has no infinity.
+fn is_endless(limit: &f64) -> bool {
+    limit.is_infinite()
+}
+
+impl Default for Spring {
+    fn default() -> Self {
+        Self { stiffness: 0.0, damping: 0.0, rest: 0.0, limit: f64::INFINITY }
+    }
+}
+
 /// A joint to be made where bodies stand.
 ///
 /// ```
@@ -53,6 +87,10 @@ pub struct JointSpec {
     pub friction: f64,
     /// What drives it.
     pub motor: Option<Motor>,
+    /// What holds it elastically; a distance with a spring is a spring of that length and no rod.
+    pub spring: Option<Spring>,
+    /// What drives it to a position.
+    pub servo: Option<Spring>,
 }
 
 impl JointSpec {
@@ -69,6 +107,8 @@ impl JointSpec {
             restitution: 0.0,
             friction: 0.0,
             motor: None,
+            spring: None,
+            servo: None,
         }
     }
 
@@ -117,7 +157,24 @@ impl JointSpec {
         Self { motor: Some(Motor { speed, limit }), ..self }
     }
 
-    /// What stops, friction and motor act on; none of a joint that leaves nothing free, or more than one thing of a kind.
+    /// With a spring and a damper, at ease where the bodies stand (or, of a distance, at its length).
+    pub fn spring(self, stiffness: f64, damping: f64) -> Self {
+        let rest = self.spring.map_or(0.0, |s| s.rest);
+        Self { spring: Some(Spring { stiffness, damping, rest, ..Spring::default() }), ..self }
+    }
+
+    /// With the spring at ease at this coordinate (rad or m).
+    pub fn rest(self, rest: f64) -> Self {
+        Self { spring: Some(Spring { rest, ..self.spring.unwrap_or_default() }), ..self }
+    }
+
+    /// With a motor that pulls to a position (rad or m): `stiffness (position − q) − damping q̇`, at most `limit`. Implicit, so that it may
+    /// be as stiff as one likes.
+    pub fn servo(self, position: f64, stiffness: f64, damping: f64, limit: f64) -> Self {
+        Self { servo: Some(Spring { stiffness, damping, rest: position, limit }), ..self }
+    }
+
+    /// What stops, friction, springs and motors act on; none of a joint that leaves nothing free, or more than one thing of a kind.
     pub fn freedom(&self) -> Option<Freedom> {
         match self.kind {
             JointKind::Revolute => Some(Freedom::Angle),
@@ -149,6 +206,20 @@ impl JointSpec {
         if let (None, Some((name, _))) = (self.freedom(), acts.into_iter().find(|(_, there)| *there)) {
             return Err(format!("{name} of a joint needs one coordinate; revolute, prismatic and cylindrical joints have one"));
         }
+        let distance = matches!(self.kind, JointKind::Distance(_));
+        for (name, spring) in [("spring", self.spring), ("servo", self.servo)] {
+            let Some(s) = spring else { continue };
+            if self.freedom().is_none() && !(distance && name == "spring" && !self.slack) {
+                return Err(format!("a {name} of a joint needs one coordinate; revolute, prismatic and cylindrical joints have one"));
+            }
+            if distance && s.rest != 0.0 {
+                return Err(format!("the spring has rest {}; between two points its length of rest is the distance of the joint", s.rest));
+            }
+            if !s.rest.is_finite() {
+                return Err(format!("the {name} has its rest at {}; a finite number is needed", s.rest));
+            }
+            Law::Spring { stiffness: s.stiffness, damping: s.damping, limit: s.limit }.validate(1)?;
+        }
         if let Some([lower, upper]) = self.limits
             && !(lower <= 0.0 && upper >= 0.0 && lower < upper)
         {
@@ -169,7 +240,7 @@ impl JointSpec {
     }
 
     /// The interactions that make the joint between a body and another one, or the world, at the poses they have: the joint itself first
-    /// (but for a rope), then stops, friction, motor.
+    /// (but for a rope or a spring between two points), then stops, friction, motor, spring, servo.
     pub fn interactions(&self, body: (Entity, Pose), other: Option<(Entity, Pose)>) -> Result<Vec<Interaction>, String> {
         self.validate()?;
         let (one, pose1) = body;
@@ -189,6 +260,11 @@ impl JointSpec {
             add(far.into(), Law::NewtonImpact { e: self.restitution });
             return Ok(made);
         }
+        let elastic = |s: Spring| Law::Spring { stiffness: s.stiffness, damping: s.damping, limit: s.limit };
+        if let (JointKind::Distance(length), Some(spring)) = (self.kind, self.spring) {
+            add(Coordinate::new(Freedom::Distance, joint.frames).at_least(length).into(), elastic(spring));
+            return Ok(made);
+        }
         add(joint.into(), Law::Equality);
         let Some(freedom) = self.freedom() else { return Ok(made) };
         let q = Coordinate::new(freedom, joint.frames);
@@ -203,6 +279,9 @@ impl JointSpec {
         }
         if let Some(Motor { speed, limit }) = self.motor {
             add(q.with_speed(speed).into(), Law::Relay { lower: -limit, upper: limit });
+        }
+        for spring in [self.spring, self.servo].into_iter().flatten() {
+            add(q.at_least(spring.rest).into(), elastic(spring));
         }
         Ok(made)
     }

@@ -2,7 +2,7 @@
 
 use super::space::BodySpace;
 use crate::algebra::dense;
-use crate::numerics::mixed::{IMMOBILE, MixedProblem, RigidMass, System, Twist, Velocities};
+use crate::numerics::mixed::{IMMOBILE, MixedProblem, RigidMass, SYSTEMS, System, Twist, Velocities};
 use glam::DVec3;
 
 const NONE: u32 = u32::MAX;
@@ -42,12 +42,14 @@ impl Bodies {
             *node = systems.len() as u32;
             systems.push(System::General(i as u32));
             let m = &p.general[i];
-            let Some(mass) = dense::inverse_spd(&m.inverse, m.dofs) else { return false };
+            let inverse = &p.general_inverse[m.inverse..][..m.dofs * m.dofs];
+            let Some(mass) = dense::inverse_spd(inverse, m.dofs) else { return false };
             space.push_node(m.dofs).copy_from_slice(&mass);
         }
         for c in &p.contacts {
             let [one, two] = &c.rows();
-            self.push(p, space, 3, [(one.0, one.1.as_flattened()), (two.0, two.1.as_flattened())]);
+            let none: (System, &[f64]) = (System::Fixed, &[]);
+            self.push(p, space, 3, [(one.0, one.1.as_flattened()), (two.0, two.1.as_flattened()), none]);
         }
         for b in &p.blocks {
             self.push(p, space, b.rows, p.block_rows(b));
@@ -56,16 +58,19 @@ impl Bodies {
         space.is_finite()
     }
 
-    /// Appends a block with its rows on two systems.
-    fn push(&self, p: &MixedProblem, space: &mut BodySpace, height: usize, parts: [(System, &[f64]); 2]) {
+    /// Appends a block with its rows on its systems.
+    fn push(&self, p: &MixedProblem, space: &mut BodySpace, height: usize, parts: [(System, &[f64]); SYSTEMS]) {
         let mut nodes = parts.map(|(system, _)| self.node(system).unwrap_or(NONE));
         nodes.sort_unstable();
-        let count = match nodes {
-            [NONE, _] => 0,
-            [_, NONE] => 1,
-            [a, b] => 1 + usize::from(a != b),
-        };
-        space.push_block(height, &nodes[..count]);
+        let mut count = 0;
+        for i in 0..SYSTEMS {
+            if nodes[i] != NONE && !nodes[..count].contains(&nodes[i]) {
+                nodes[count] = nodes[i];
+                count += 1;
+            }
+        }
+        let nodes = &nodes[..count];
+        space.push_block(height, nodes);
         for (system, rows) in parts {
             let Some(place) = self.node(system).and_then(|node| nodes.iter().position(|n| *n == node)) else { continue };
             let piece = space.last_piece(place);

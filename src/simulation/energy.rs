@@ -1,10 +1,10 @@
 //! The energy balance of a step, every term by its own formula.
 //!
 //! ```text
-//! E        = Σ ½ m v² + ½ ωᵀ I ω − m g·x
+//! E        = Σ ½ m v² + ½ ωᵀ I ω − m g·x + ½ q̇ᵀ M(q) q̇       bodies; Lagrangian systems that interact with them
 //! contacts = Σ rᵀ (u⁺ + u⁻)/2              normal, friction, and overlap = r_n c/2 with c the velocity that β asks for
 //! joints   = Σ rᵀ (u⁺ + u⁻)/2              rows that hold
-//! motors   = Σ rᵀ (u⁺ + u⁻)/2              motors, stops and friction of joints
+//! motors   = Σ rᵀ (u⁺ + u⁻)/2              motors, stops, friction and springs of joints, other relations
 //! drives   = Σ r · (velocity of driven bodies), with the sign of the work done on the others
 //! loads    = Σ (h F + J)·(v⁺ + v)/2 + (h m + J_m)·(ω⁺ + ω)/2
 //! scheme   = Σ h γ·(ω⁺ + ω)/2 + m g·(h (v⁺ + v)/2 − Δx)       and what waiting bodies give back
@@ -16,7 +16,7 @@
 use crate::assembly::problem::StepProblem;
 use crate::model::scheme::Scheme;
 use crate::numerics::admissible::AdmissibleSet;
-use crate::numerics::mixed::{IMMOBILE, MAX_ROWS};
+use crate::numerics::mixed::{IMMOBILE, MAX_ROWS, System};
 use crate::topology::bodies::Bodies;
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 /// Work done on the systems, by cause (J).
 ///
 /// ```
-/// let w = drystone::diagnostics::energy::Work { friction: -1.0, loads: 3.0, ..Default::default() };
+/// let w = drystone::simulation::energy::Work { friction: -1.0, loads: 3.0, ..Default::default() };
 /// assert_eq!(w.total(), 2.0);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -69,7 +69,7 @@ impl Work {
 /// Kinetic and potential energy (J).
 ///
 /// ```
-/// assert_eq!(drystone::diagnostics::energy::Energy { kinetic: 1.0, potential: 2.0 }.total(), 3.0);
+/// assert_eq!(drystone::simulation::energy::Energy { kinetic: 1.0, potential: 2.0 }.total(), 3.0);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Energy {
@@ -91,7 +91,11 @@ pub fn step_energy(bodies: &Bodies, scheme: &Scheme, step: &StepProblem) -> ([En
     let mut w = Work::default();
     contact_work(step, &mut w);
     block_work(step, &mut w);
-    let mut e = [Energy::default(); 2];
+    let systems = &step.systems;
+    let mut e = systems.kinetic.map(|kinetic| Energy { kinetic, potential: 0.0 });
+    w.loads += systems.loads;
+    w.scheme += systems.scheme;
+    w.drives += systems.drives;
     let h = scheme.time_step;
     for body in bodies.rows.iter().filter(|body| body.alive) {
         let Some(inertia) = body.inertia else { continue };
@@ -140,17 +144,18 @@ fn block_work(step: &StepProblem, w: &mut Work) {
     let (mut after, mut before) = ([0.0; MAX_ROWS], [0.0; MAX_ROWS]);
     for block in &p.blocks {
         let n = block.rows;
-        p.block_velocity(block, &step.answer.velocities, &mut after[..n]);
-        p.block_velocity(block, &step.before, &mut before[..n]);
-        let to = if block.set == AdmissibleSet::Free { &mut w.joints } else { &mut w.motors };
+        p.block_rate(block, &step.answer.velocities, &mut after[..n]);
+        p.block_rate(block, &step.before, &mut before[..n]);
+        let holds = block.set == AdmissibleSet::Free && block.systems[2] == System::Fixed;
+        let to = if holds { &mut w.joints } else { &mut w.motors };
         for i in 0..n {
             let r = step.answer.reactions.blocks[block.first + i];
-            *to += r * (0.5 * (after[i] + before[i]) - p.block_b[block.first + i]);
+            *to += r * 0.5 * (after[i] + before[i]);
         }
     }
 }
 
-/// Resultant of the contact reactions on immobile bodies (N s, world).
+/// Resultant of the reactions of contacts, joints and relations on immobile bodies and the world (N s, world).
 pub fn support_impulse(step: &StepProblem) -> DVec3 {
     let mut sum = DVec3::ZERO;
     for (c, &r) in step.problem.contacts.iter().zip(&step.answer.reactions.contacts) {
@@ -164,6 +169,12 @@ pub fn support_impulse(step: &StepProblem) -> DVec3 {
         if c.body2 == IMMOBILE {
             sum -= impulse;
         }
+    }
+    for block in &step.problem.blocks {
+        let (systems, p) = (block.systems, &step.problem);
+        let Some(part) = (0..2).find(|&k| matches!(systems[k], System::Rigid(_)) && systems[1 - k] == System::Fixed) else { continue };
+        let rows = p.jacobians[block.jacobian[part]..].chunks_exact(6).take(block.rows);
+        sum -= rows.zip(&step.answer.reactions.blocks[block.first..]).map(|(row, r)| *r * DVec3::from_slice(row)).sum::<DVec3>();
     }
     sum
 }

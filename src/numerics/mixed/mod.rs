@@ -12,7 +12,9 @@
 //! Contacts of one pair of bodies form a *group*; groups are stored colour by colour, and no two groups of a colour share
 //! a body, so that a colour can be visited in parallel with the same bits as in series.
 
-use super::{ProblemError, admissible::AdmissibleSet, contact::LocalOperator};
+mod operators;
+
+use super::{admissible::AdmissibleSet, contact::LocalOperator};
 use glam::{DMat3, DVec3};
 
 /// Stands for a body whose velocity is given: static or driven. Its share of `u` is part of `b`.
@@ -69,7 +71,7 @@ impl RigidMass {
     }
 
     /// M in world axes, row-major 6×6, with 1 on the diagonal of [locked](Self::locks) velocities.
-    pub(super) fn forward(&self) -> [f64; 36] {
+    pub(in crate::numerics) fn forward(&self) -> [f64; 36] {
         let mut inverse = Self::unpack(self.inverse_inertia);
         for k in 0..3 {
             if inverse.col(k)[k] == 0.0 {
@@ -86,7 +88,7 @@ impl RigidMass {
     }
 
     /// Which velocities keep their free values.
-    pub(super) fn locks(&self) -> [bool; 6] {
+    pub(in crate::numerics) fn locks(&self) -> [bool; 6] {
         let (m, s) = (self.inverse_mass, &self.inverse_inertia);
         [m.x, m.y, m.z, s[0], s[1], s[2]].map(|x| x == 0.0)
     }
@@ -118,20 +120,22 @@ impl RigidMass {
     }
 }
 
-/// A system with any number of velocities and a constant mass matrix; `inverse` is row-major, `dofs × dofs`.
+/// A system with any number of velocities and a symmetric positive mass matrix, see [`MixedProblem::push_general`].
 ///
 /// ```
-/// let particle = drystone::numerics::mixed::GeneralMass { first: 0, dofs: 1, inverse: vec![0.5] };
-/// assert_eq!(particle.inverse.len(), particle.dofs * particle.dofs);
+/// use drystone::numerics::mixed::MixedProblem;
+/// let mut p = MixedProblem::default();
+/// let oscillator = p.push_general(&[0.5, 0.0, 0.0, 1.0], &[0.1, 0.2]);
+/// assert_eq!((p.dofs(oscillator), p.general[0].first), (2, 0));
 /// ```
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GeneralMass {
     /// Offset of its velocities in [`Velocities::general`].
     pub first: usize,
     /// Number of velocities.
     pub dofs: usize,
-    /// Ŵ⁻¹
-    pub inverse: Vec<f64>,
+    /// Offset of its Ŵ⁻¹ (row-major, `dofs × dofs`) in [`MixedProblem::general_inverse`].
+    pub inverse: usize,
 }
 
 /// Velocities of all systems.
@@ -197,7 +201,7 @@ impl Contact {
     }
 
     /// Both bodies with their parts of H, row by row.
-    pub(super) fn rows(&self) -> [(System, [[f64; 6]; 3]); 2] {
+    pub(in crate::numerics) fn rows(&self) -> [(System, [[f64; 6]; 3]); 2] {
         let axes = [self.normal, self.tangent, self.normal.cross(self.tangent)];
         [(self.body1, self.arm1, 1.0), (self.body2, self.arm2, -1.0)].map(|(body, arm, sign)| {
             let row = |axis: DVec3| {
@@ -221,7 +225,7 @@ impl Contact {
 
     /// `H v`
     #[inline(always)]
-    pub(super) fn rate(&self, v: &[Twist]) -> DVec3 {
+    pub(in crate::numerics) fn rate(&self, v: &[Twist]) -> DVec3 {
         let mut w = DVec3::ZERO;
         if self.body1 != IMMOBILE {
             w += v[self.body1 as usize].at(self.arm1);
@@ -250,11 +254,18 @@ pub enum System {
     General(u32),
 }
 
+/// Systems that a block may act on: two, and its own compliance.
+pub const SYSTEMS: usize = 3;
+
 /// Stored rows with one admissible set: a joint, a contact of a general system, a relay.
+///
+/// A compliant row, `u = H v + D r + b`, has a third system: one without inertia, whose velocity is D r as nothing else acts on it
+/// ([`MixedProblem::soften`]).
 ///
 /// ```
 /// use drystone::numerics::{admissible::AdmissibleSet, mixed::{Block, System}};
-/// let stop = Block { set: AdmissibleSet::NonNegative, rows: 1, systems: [System::General(0), System::Fixed], ..Block::default() };
+/// let systems = [System::General(0), System::Fixed, System::Fixed];
+/// let stop = Block { set: AdmissibleSet::NonNegative, rows: 1, systems, ..Block::default() };
 /// assert_eq!(stop.rows, 1);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -266,9 +277,9 @@ pub struct Block {
     /// Offset of its rows in [`MixedProblem::block_b`] and [`Reactions::blocks`].
     pub first: usize,
     /// The systems it couples.
-    pub systems: [System; 2],
-    /// Offsets of the two row-major Jacobians in [`MixedProblem::jacobians`].
-    pub jacobian: [usize; 2],
+    pub systems: [System; SYSTEMS],
+    /// Offsets of their row-major Jacobians in [`MixedProblem::jacobians`].
+    pub jacobian: [usize; SYSTEMS],
     /// As [`Contact::scale`].
     pub scale: f64,
     /// Offset of its own block of W in [`MixedProblem::block_w`]; set by [`MixedProblem::prepare`].
@@ -277,7 +288,15 @@ pub struct Block {
 
 impl Default for Block {
     fn default() -> Self {
-        Self { set: AdmissibleSet::Free, rows: 0, first: 0, systems: [System::Fixed; 2], jacobian: [0; 2], scale: 0.0, local: 0 }
+        Self {
+            set: AdmissibleSet::Free,
+            rows: 0,
+            first: 0,
+            systems: [System::Fixed; SYSTEMS],
+            jacobian: [0; SYSTEMS],
+            scale: 0.0,
+            local: 0,
+        }
     }
 }
 
@@ -318,6 +337,8 @@ pub struct MixedProblem {
     pub rigid: Vec<RigidMass>,
     /// General systems.
     pub general: Vec<GeneralMass>,
+    /// Their inverse masses.
+    pub general_inverse: Vec<f64>,
     /// Velocities without any reaction.
     pub free: Velocities,
     /// Rigid bodies that are at rest at the start of the step; empty where that is not known.
@@ -373,11 +394,28 @@ impl MixedProblem {
     /// Empties everything, keeping the memory.
     pub fn clear(&mut self) {
         self.rigid.clear();
-        self.general.clear();
         self.resting.clear();
         self.free.rigid.clear();
-        self.free.general.clear();
+        self.clear_general(0);
         self.clear_rows();
+    }
+
+    /// Drops all general systems but the first `kept`.
+    pub fn clear_general(&mut self, kept: usize) {
+        if let Some(first) = self.general.get(kept).copied() {
+            self.general.truncate(kept);
+            self.general_inverse.truncate(first.inverse);
+            self.free.general.truncate(first.first);
+        }
+    }
+
+    /// Appends a general system: its symmetric positive Ŵ⁻¹, row-major, and its free velocity.
+    pub fn push_general(&mut self, inverse: &[f64], free: &[f64]) -> System {
+        let (first, dofs) = (self.free.general.len(), free.len());
+        self.general.push(GeneralMass { first, dofs, inverse: self.general_inverse.len() });
+        self.general_inverse.extend_from_slice(inverse);
+        self.free.general.extend_from_slice(free);
+        System::General(self.general.len() as u32 - 1)
     }
 
     /// Empties contacts and blocks, keeping systems and memory.
@@ -412,226 +450,46 @@ impl MixedProblem {
 
     /// Appends a block; `rows[k]` is the row-major Jacobian with respect to `systems[k]` (empty for [`System::Fixed`]).
     pub fn push_block(&mut self, set: AdmissibleSet, systems: [System; 2], rows: [&[f64]; 2], b: &[f64]) {
+        self.push_rows(set, [(systems[0], rows[0]), (systems[1], rows[1]), (System::Fixed, &[])], b);
+    }
+
+    /// The same, a compliance among the systems.
+    pub(in crate::numerics) fn push_rows(&mut self, set: AdmissibleSet, parts: [(System, &[f64]); SYSTEMS], b: &[f64]) {
         let first = self.block_b.len();
-        let jacobian = rows.map(|j| {
-            self.jacobians.extend_from_slice(j);
-            self.jacobians.len() - j.len()
+        let jacobian = parts.map(|(_, rows)| {
+            self.jacobians.extend_from_slice(rows);
+            self.jacobians.len() - rows.len()
         });
         self.block_b.extend_from_slice(b);
-        self.blocks.push(Block { set, rows: b.len(), first, systems, jacobian, scale: 0.0, local: 0 });
+        self.blocks.push(Block { set, rows: b.len(), first, systems: parts.map(|p| p.0), jacobian, scale: 0.0, local: 0 });
     }
 
-    /// Both systems of a block with their parts of H, row by row.
-    pub(super) fn block_rows(&self, block: &Block) -> [(System, &[f64]); 2] {
-        [0, 1].map(|k| (block.systems[k], &self.jacobians[block.jacobian[k]..][..block.rows * self.dofs(block.systems[k])]))
-    }
-
-    /// Number of velocities of a system.
-    pub fn dofs(&self, system: System) -> usize {
-        match system {
-            System::Fixed => 0,
-            System::Rigid(_) => 6,
-            System::General(i) => self.general[i as usize].dofs,
-        }
-    }
-
-    /// Computes the own Delassus blocks and the scale of the residual.
-    pub fn prepare(&mut self) -> Result<(), ProblemError> {
-        let Self { contacts, rigid, free, .. } = self;
-        let (mut scaled, mut plain) = (0.0, 0.0);
-        for (k, c) in contacts.iter_mut().enumerate() {
-            let mut m = DMat3::ZERO;
-            for (body, arm) in [(c.body1, c.arm1), (c.body2, c.arm2)] {
-                if body != IMMOBILE {
-                    m += rigid[body as usize].mobility(arm);
-                }
-            }
-            let (n, t1) = (c.normal, c.tangent);
-            let t2 = n.cross(t1);
-            let (mn, m1, m2) = (m * n, m * t1, m * t2);
-            let nn = n.dot(mn);
-            c.local = LocalOperator::new(nn, [t1.dot(mn), t2.dot(mn)], [t1.dot(m1), t1.dot(m2), t2.dot(m2)])
-                .ok_or_else(|| ProblemError::SingularBlock { block: format!("contact {k}"), found: nn })?;
-            let q = c.velocity(&free.rigid);
-            if q.x >= 0.0 {
-                continue; // open without any reaction: a far neighbour must not make the residual look small
-            }
-            scaled += q.length_squared() / c.local.mean_diagonal();
-            plain += q.length_squared();
-        }
-        self.prepare_blocks()?;
-        let mut u = [0.0; MAX_ROWS];
-        for block in &self.blocks {
-            let u = &mut u[..block.rows];
-            self.block_velocity(block, &self.free, u);
-            let q2 = u.iter().map(|u| u * u).sum::<f64>();
-            scaled += q2 / self.block_weight(block);
-            plain += q2;
-        }
-        (self.q_scaled, self.q_norm) = (scaled.sqrt(), plain.sqrt());
-        if !self.q_scaled.is_finite() {
-            return Err(ProblemError::NotFinite { what: "the free velocity or the constant part of a row".into() });
-        }
-        Ok(())
-    }
-
-    fn prepare_blocks(&mut self) -> Result<(), ProblemError> {
-        self.block_w.clear();
-        for k in 0..self.blocks.len() {
-            let block = self.blocks[k];
-            let rows = block.rows;
-            if rows > MAX_ROWS {
-                return Err(ProblemError::SingularBlock {
-                    block: format!("block {k} with {rows} rows (at most {MAX_ROWS})"),
-                    found: f64::NAN,
-                });
-            }
-            let local = self.block_w.len();
-            self.block_w.resize(local + rows * rows, 0.0);
-            let mut column = [0.0; MAX_DOFS];
-            for (part, system) in block.systems.into_iter().enumerate() {
-                let n = self.dofs(system);
-                if n > MAX_DOFS {
-                    return Err(ProblemError::SingularBlock {
-                        block: format!("a system with {n} velocities (at most {MAX_DOFS})"),
-                        found: f64::NAN,
-                    });
-                }
-                let jac = &self.jacobians[block.jacobian[part]..][..rows * n];
-                for i in 0..rows {
-                    self.inverse_mass_times(system, &jac[i * n..(i + 1) * n], &mut column[..n]);
-                    for j in 0..rows {
-                        let dot: f64 = jac[j * n..(j + 1) * n].iter().zip(&column).map(|(a, b)| a * b).sum();
-                        self.block_w[local + i * rows + j] += dot;
-                    }
-                }
-            }
-            self.blocks[k].local = local;
-            for i in 0..rows {
-                let found = self.block_w[local + i * rows + i];
-                if !(found > 0.0 && found.is_finite()) {
-                    return Err(ProblemError::SingularBlock { block: format!("row {i} of block {k}"), found });
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// `out = Ŵ⁻¹ x` for one system.
-    pub(crate) fn inverse_mass_times(&self, system: System, x: &[f64], out: &mut [f64]) {
-        match system {
-            System::Fixed => {}
-            System::Rigid(i) => {
-                let m = &self.rigid[i as usize];
-                (m.inverse_mass * DVec3::from_slice(x)).write_to_slice(out);
-                m.inertia_times(DVec3::from_slice(&x[3..])).write_to_slice(&mut out[3..]);
-            }
-            System::General(i) => {
-                let m = &self.general[i as usize];
-                for (row, out) in m.inverse.chunks_exact(m.dofs).zip(out) {
-                    *out = row.iter().zip(x).map(|(a, b)| a * b).sum();
-                }
-            }
-        }
-    }
-
-    /// `u = H v + b` of one contact.
-    #[inline(always)]
-    pub fn contact_velocity(&self, c: &Contact, v: &[Twist]) -> DVec3 {
-        c.velocity(v)
-    }
-
-    /// `u = H v + b` of one block.
-    pub fn block_velocity(&self, block: &Block, v: &Velocities, u: &mut [f64]) {
-        u.copy_from_slice(&self.block_b[block.first..][..block.rows]);
-        for (part, system) in block.systems.into_iter().enumerate() {
-            match system {
-                System::Fixed => {}
-                System::Rigid(i) => {
-                    let twist = &v.rigid[i as usize];
-                    for (row, u) in self.jacobians[block.jacobian[part]..].chunks_exact(6).zip(u.iter_mut()) {
-                        *u += DVec3::from_slice(row).dot(twist.linear) + DVec3::from_slice(&row[3..]).dot(twist.angular);
-                    }
-                }
-                System::General(i) => {
-                    let m = &self.general[i as usize];
-                    let v = &v.general[m.first..][..m.dofs];
-                    for (row, u) in self.jacobians[block.jacobian[part]..].chunks_exact(m.dofs).zip(u.iter_mut()) {
-                        *u += row.iter().zip(v).map(|(a, b)| a * b).sum::<f64>();
-                    }
-                }
-            }
-        }
-    }
-
-    /// `H v` of one block between rigid bodies.
-    pub fn block_twists(&self, block: &Block, twists: &[Twist], u: &mut [f64]) {
-        u.fill(0.0);
-        for (part, system) in block.systems.into_iter().enumerate() {
-            let System::Rigid(i) = system else { continue };
-            let twist = &twists[i as usize];
-            for (row, u) in self.jacobians[block.jacobian[part]..].chunks_exact(6).zip(u.iter_mut()) {
-                *u += DVec3::from_slice(row).dot(twist.linear) + DVec3::from_slice(&row[3..]).dot(twist.angular);
-            }
-        }
-    }
-
-    /// `v += Ŵ⁻¹ Hᵀ dr` of one block.
-    pub fn kick_block(&self, block: &Block, dr: &[f64], v: &mut Velocities) {
-        let mut momentum = [0.0; MAX_DOFS];
-        let mut change = [0.0; MAX_DOFS];
-        for (part, system) in block.systems.into_iter().enumerate() {
-            let n = self.dofs(system);
-            if n == 0 {
-                continue;
-            }
-            let (momentum, change) = (&mut momentum[..n], &mut change[..n]);
-            momentum.fill(0.0);
-            for (row, dr) in self.jacobians[block.jacobian[part]..].chunks_exact(n).zip(dr) {
-                row.iter().zip(momentum.iter_mut()).for_each(|(h, p)| *p += h * dr);
-            }
-            self.inverse_mass_times(system, momentum, change);
-            match system {
-                System::Fixed => {}
-                System::Rigid(i) => {
-                    let v = &mut v.rigid[i as usize];
-                    v.linear += DVec3::from_slice(change);
-                    v.angular += DVec3::from_slice(&change[3..]);
-                }
-                System::General(i) => {
-                    let first = self.general[i as usize].first;
-                    v.general[first..first + n].iter_mut().zip(change.iter()).for_each(|(v, c)| *v += c);
-                }
-            }
-        }
-    }
-
-    /// Scalar weight D of a block: the mean of the diagonal of its own W.
-    pub fn block_weight(&self, block: &Block) -> f64 {
-        let w = &self.block_w[block.local..][..block.rows * block.rows];
-        w.iter().step_by(block.rows + 1).sum::<f64>() / block.rows as f64
-    }
-
-    /// `v = v_free + Ŵ⁻¹ Hᵀ r` from scratch, in the order of the arrays.
-    pub fn velocities(&self, r: &Reactions, v: &mut Velocities) {
-        v.rigid.clone_from(&self.free.rigid);
-        v.general.clone_from(&self.free.general);
-        for (c, &r) in self.contacts.iter().zip(&r.contacts) {
-            if r == DVec3::ZERO {
-                continue;
-            }
-            let impulse = c.to_world(r);
-            if c.body1 != IMMOBILE {
-                let i = c.body1 as usize;
-                self.rigid[i].kick(&mut v.rigid[i], c.arm1, impulse);
-            }
-            if c.body2 != IMMOBILE {
-                let i = c.body2 as usize;
-                self.rigid[i].kick(&mut v.rigid[i], c.arm2, -impulse);
-            }
-        }
-        for block in &self.blocks {
-            self.kick_block(block, &r.blocks[block.first..][..block.rows], v);
+    /// Gives the last block the compliance D, symmetric and positive, row-major: `u = H v + D r + b`.
+    ///
+    /// ```
+    /// use drystone::numerics::{admissible::AdmissibleSet, auto::Auto, mixed::*};
+    /// // a mass of 1 kg at 1 m/s meets a damper of 3 N s/m for so short a time that it gives 3 N s per m/s
+    /// let mut p = MixedProblem::default();
+    /// let mass = p.push_general(&[1.0], &[1.0]);
+    /// p.push_block(AdmissibleSet::Free, [mass, System::Fixed], [&[1.0], &[]], &[0.0]);
+    /// p.soften(&[1.0 / 3.0]);
+    /// p.prepare()?;
+    /// let mut answer = Answer::for_problem(&p);
+    /// assert!(Auto { tolerance: 1e-12, ..Auto::default() }.solve(&p, &mut answer).converged());
+    /// assert!((answer.velocities.general[0] - 0.25).abs() < 1e-12 && (answer.reactions.blocks[0] + 0.75).abs() < 1e-12);
+    /// # Ok::<(), drystone::numerics::ProblemError>(())
+    /// ```
+    pub fn soften(&mut self, d: &[f64]) {
+        let Some(rows) = self.blocks.last().map(|b| b.rows) else { return };
+        let (first, start) = (self.free.general.len(), self.jacobians.len());
+        self.free.general.resize(first + rows, 0.0);
+        self.general.push(GeneralMass { first, dofs: rows, inverse: self.general_inverse.len() });
+        self.general_inverse.extend_from_slice(d);
+        self.jacobians.resize(start + rows * rows, 0.0);
+        (0..rows).for_each(|i| self.jacobians[start + i * (rows + 1)] = 1.0);
+        let compliance = System::General(self.general.len() as u32 - 1);
+        if let Some(block) = self.blocks.last_mut() {
+            (block.systems[2], block.jacobian[2]) = (compliance, start);
         }
     }
 }

@@ -1,0 +1,136 @@
+//! Lagrangian systems in islands with bodies, and relations of the user between any of them: from components to the problem and back.
+//!
+//! What is worked out is in `cluster::adopted`. States are taken up at the start of a step; forces and rows are evaluated in every
+//! pass, at the velocities of the last one.
+
+use super::problem::StepProblem;
+use crate::cluster::adopted::{Adopted, Guest, Place, Tie};
+use crate::integrator::systems::Pass;
+use crate::model::dynamical_system::Lagrangian;
+use crate::model::integrator::Integrator;
+use crate::model::interaction::{Interaction, OfBodies};
+use crate::model::relation::Relation;
+use crate::model::scheme::{Clock, Scheme};
+use crate::numerics::mixed::IMMOBILE;
+use crate::topology::bodies::{Bodies, Body, Slot};
+use bevy_ecs::name::Name;
+use bevy_ecs::prelude::*;
+
+/// Systems and relations that the step has adopted; none in most scenes.
+#[derive(Resource, Debug, Default)]
+pub struct AdoptedSystems {
+    pub(super) adopted: Option<Adopted>,
+    /// Why they cannot be.
+    pub(super) error: Option<String>,
+}
+
+/// Sorted by birth: by index, not by the order of the entities themselves, which is the reverse.
+pub(super) fn birth(entity: Entity) -> (u32, u32) {
+    (entity.index_u32(), entity.generation().to_bits())
+}
+
+/// Name of the n-th of a kind for messages.
+pub(super) fn called(name: Option<&Name>, kind: &str, number: usize) -> String {
+    name.map_or_else(|| format!("{kind} {number}"), |n| format!("{kind} {:?}", n.as_str()))
+}
+
+/// Whether a relation has rows of its own kind in [`super::joints`].
+pub(super) fn is_joint(relation: &Relation) -> bool {
+    matches!(relation, Relation::Joint(_) | Relation::Coordinate(_))
+}
+
+fn place_of(bodies: &Bodies, slots: &Query<&Slot>, entity: Entity) -> Place {
+    let none = Body::default();
+    let body = slots.get(entity).ok().and_then(|s| bodies.rows.get(s.0 as usize)).unwrap_or(&none);
+    let row = if body.alive { body.row } else { IMMOBILE };
+    Place { poses: [body.pose, body.frame, body.new_pose], velocities: [body.velocity, body.new_velocity], row }
+}
+
+/// Takes up systems, relations and their states at the start of a step.
+pub fn adopt(
+    (scheme, clock, bodies): (Res<Scheme>, Res<Clock>, Res<Bodies>),
+    slots: Query<&Slot>,
+    systems: Query<(Entity, &Lagrangian, &Integrator, Option<&Name>), With<OfBodies>>,
+    interactions: Query<(Entity, &Interaction, Option<&Name>), With<OfBodies>>,
+    mut adopted: ResMut<AdoptedSystems>,
+) {
+    let AdoptedSystems { adopted, error } = &mut *adopted;
+    *error = None;
+    if systems.is_empty() && interactions.iter().all(|(_, i, _)| is_joint(&i.relation)) {
+        *adopted = None;
+        return;
+    }
+    let mut guests: Vec<(Entity, &Lagrangian, &Integrator, Option<&Name>)> = systems.iter().collect();
+    guests.sort_by_key(|g| birth(g.0));
+    let names: Vec<String> = guests.iter().enumerate().map(|(k, g)| called(g.3, "system", k)).collect();
+    let guests: Vec<Guest> = guests.iter().zip(&names).map(|(g, name)| (g.0, name.as_str(), g.1, g.2)).collect();
+    let mut ties: Vec<(Entity, &Interaction, Option<&Name>)> = interactions.iter().collect();
+    ties.sort_by_key(|t| birth(t.0));
+    let names: Vec<String> = ties.iter().enumerate().map(|(k, t)| called(t.2, "interaction", k)).collect();
+    let all = ties.iter().zip(&names).map(|(t, name)| (t.0, name.as_str(), t.1));
+    let ties: Vec<Tie> = all.filter(|t| !is_joint(&t.2.relation)).collect();
+    if !adopted.as_ref().is_some_and(|a| a.is_of(&guests, &ties, &scheme)) {
+        let living: Vec<Entity> = ties.iter().flat_map(|t| t.2.systems.iter().copied()).filter(|&e| slots.contains(e)).collect();
+        *adopted = match Adopted::build(&guests, &living, &ties, &scheme) {
+            Ok(built) => Some(built),
+            Err(reason) => {
+                *error = Some(reason.to_string());
+                None
+            }
+        };
+    }
+    if let Some(adopted) = adopted {
+        adopted.take_up(&guests, &ties);
+        let places: Vec<Place> = adopted.bodies().map(|e| place_of(&bodies, &slots, e)).collect();
+        *error = adopted.begin(clock.time, &scheme, &places).err().map(|e| e.to_string());
+    }
+}
+
+/// Free velocities and Ŵ of the Lagrangian systems, after those of the bodies.
+pub fn free_systems(
+    (scheme, clock, pass, bodies): (Res<Scheme>, Res<Clock>, Res<Pass>, Res<Bodies>),
+    slots: Query<&Slot>,
+    mut adopted: ResMut<AdoptedSystems>,
+    mut step: ResMut<StepProblem>,
+) {
+    let StepProblem { problem, before, spun, .. } = &mut *step;
+    problem.clear_general(0);
+    let AdoptedSystems { adopted: Some(adopted), error } = &mut *adopted else { return };
+    let h = scheme.time_step;
+    let moved = adopted.move_freely((clock.time + h, h), pass.share, problem, [before, spun]);
+    *error = error.take().or(moved.err().map(|e| e.to_string()));
+    adopted.follow(|e| place_of(&bodies, &slots, e), h);
+}
+
+/// New velocities of the Lagrangian systems.
+pub fn apply_systems(scheme: Res<Scheme>, mut pass: ResMut<Pass>, mut adopted: ResMut<AdoptedSystems>, step: Res<StepProblem>) {
+    pass.systems = (0.0, [0.0; 2]);
+    let Some(adopted) = adopted.adopted.as_mut().filter(|_| step.error.is_none()) else { return };
+    let answer = &step.answer;
+    pass.systems = adopted.take(&step.problem, &answer.reactions.blocks, &answer.velocities.general, scheme.time_step);
+}
+
+/// States, impulses and outputs back to systems and interactions.
+pub fn store_systems(
+    (scheme, clock, bodies): (Res<Scheme>, Res<Clock>, Res<Bodies>),
+    slots: Query<&Slot>,
+    mut adopted: ResMut<AdoptedSystems>,
+    mut step: ResMut<StepProblem>,
+    mut systems: Query<(Entity, &mut Lagrangian), With<OfBodies>>,
+    mut interactions: Query<(Entity, &mut Interaction), With<OfBodies>>,
+) {
+    step.systems = Default::default();
+    let AdoptedSystems { adopted: Some(adopted), error } = &mut *adopted else { return };
+    let h = scheme.time_step;
+    adopted.follow(|e| place_of(&bodies, &slots, e), h);
+    match adopted.finish(clock.time + h, h) {
+        Ok(work) => step.systems = work,
+        Err(reason) => *error = Some(reason.to_string()),
+    }
+    for (entity, mut system) in &mut systems {
+        adopted.write_system(entity, &mut system);
+    }
+    for (entity, mut interaction) in interactions.iter_mut().filter(|(_, i)| !is_joint(&i.relation)) {
+        adopted.write_link(entity, &mut interaction);
+    }
+}

@@ -1,0 +1,165 @@
+//! Mechanisms of bodies with shapes: closed loops with redundant joints, clearance.
+
+use super::Fallible;
+use super::ties::weightless;
+use bevy_ecs::entity::Entity;
+use drystone::geometry::Shape;
+use drystone::model::joint::{JointKind, JointSpec};
+use drystone::model::law::{ContactLaws, CoulombImpact};
+use drystone::model::newton_euler::{BodyPose, Velocity};
+use drystone::model::scheme::{Scheme, Treatment};
+use drystone::simulation::{Body, Simulation};
+use glam::{DQuat, DVec3};
+
+/// Slider-crank of Flores, Leine and Glocker, *Multibody Syst. Dyn.* 23 (2010) 165, table 1: lengths (m), masses (kg), moments (kg m²).
+const L: [f64; 2] = [0.153, 0.306];
+const MASS: [f64; 3] = [0.038, 0.038, 0.076];
+const MOMENT: [f64; 3] = [7.4e-5, 5.9e-4, 2.7e-6];
+
+const SIZES: [DVec3; 3] = [DVec3::new(0.5 * L[0], 0.005, 0.005), DVec3::new(0.5 * L[1], 0.005, 0.005), DVec3::new(0.05, 0.025, 0.01)];
+
+/// Crank, rod and slider at full stretch along x, the crank at 150 rad/s about z; pins between them, and a rail unless there is clearance.
+fn slider_crank(sim: &mut Simulation, rail: bool) -> Fallible<[Entity; 3]> {
+    let (omega, tip) = (150.0, 150.0 * L[0]);
+    let places = [0.5 * L[0], L[0] + 0.5 * L[1], L[0] + L[1]];
+    let speeds = [(0.5 * tip, omega), (0.5 * tip, -tip / L[1]), (0.0, 0.0)];
+    let mut bodies = Vec::new();
+    for k in 0..3 {
+        let (v, w) = speeds[k];
+        // what turns about other axes is held by the pins
+        let inertia = DVec3::splat(MOMENT[k]);
+        let body = Body { shape: Some(Shape::cuboid(SIZES[k])?), ..Body::point(MASS[k], inertia) };
+        // the bars pass beside the guide
+        let body = if rail || k == 2 { body } else { Body::point(MASS[k], inertia) };
+        bodies.push(sim.spawn_body(body.at(DVec3::X * places[k]).moving(DVec3::Y * v, DVec3::Z * w))?);
+    }
+    let pin = |x: f64| JointSpec::new(JointKind::Revolute).at(DVec3::X * x).axis(DVec3::Z);
+    sim.add_joint(bodies[0], None, &pin(0.0))?;
+    sim.add_joint(bodies[1], Some(bodies[0]), &pin(L[0]))?;
+    sim.add_joint(bodies[2], Some(bodies[1]), &pin(places[2]))?;
+    if rail {
+        // one freedom is left and three constraints are too many
+        sim.add_joint(bodies[2], None, &JointSpec::new(JointKind::Prismatic).at(DVec3::X * places[2]).axis(DVec3::X))?;
+    }
+    Ok([bodies[0], bodies[1], bodies[2]])
+}
+
+/// Angle (rad, −π to π) and speed of the crank.
+fn crank(sim: &Simulation, body: Entity) -> Fallible<(f64, f64)> {
+    let x = sim.world().get::<BodyPose>(body).ok_or("gone")?.0.rotation * DVec3::X;
+    Ok((x.y.atan2(x.x), sim.world().get::<Velocity>(body).ok_or("gone")?.angular.z))
+}
+
+#[test]
+fn a_slider_crank_with_redundant_joints_keeps_time_and_energy() -> Fallible {
+    let h = 5e-5;
+    let mut sim = weightless(Treatment::Forecast { theta: 0.5 }, h)?;
+    let bodies = slider_crank(&mut sim, true)?;
+    let (mut last, mut quarter, mut half, mut revolution) = ((0.0, 150.0), None, None, None);
+    while revolution.is_none() {
+        let report = sim.step()?;
+        assert!(report.converged, "{report:?}");
+        let now = crank(&sim, bodies[0])?;
+        // linear between two steps: when, and how fast
+        let at = |angle: f64| (angle - last.0) / (now.0 - last.0);
+        if last.0 < std::f64::consts::FRAC_PI_2 && now.0 >= std::f64::consts::FRAC_PI_2 {
+            quarter = Some(last.1 + at(std::f64::consts::FRAC_PI_2) * (now.1 - last.1));
+        }
+        if last.0 > 0.0 && now.0 < 0.0 {
+            half = Some(now.1);
+        }
+        if last.0 < 0.0 && now.0 >= 0.0 {
+            revolution = Some(sim.time() - h + at(0.0) * h);
+        }
+        last = now;
+        let slider = sim.world().get::<BodyPose>(bodies[2]).ok_or("gone")?.0.position;
+        let (s, c) = now.0.sin_cos();
+        let exact = L[0] * c + (L[1] * L[1] - (L[0] * s).powi(2)).sqrt();
+        assert!((slider.x - exact).abs() < 1e-5 && slider.y.abs() < 1e-9 && slider.z.abs() < 1e-12, "{slider} and {exact}");
+    }
+    let close = |found: Option<f64>, exact: f64| found.is_some_and(|x| (x / exact - 1.0).abs() < 1e-3);
+    assert!(close(quarter, 71.10555) && close(half, 150.0) && close(revolution, 0.0678863), "{quarter:?} {half:?} {revolution:?}");
+    let energy = sim.balance().energy.kinetic;
+    assert!((energy / 7.495549 - 1.0).abs() < 5e-5, "{energy} J");
+    assert!(sim.balance().error() < 1e-10);
+    Ok(())
+}
+
+#[test]
+fn a_slider_with_clearance_stays_in_its_guide_and_gains_nothing() -> Fallible {
+    let h = 1e-5;
+    let gravity = DVec3::Y * -9.81;
+    let mut sim = Simulation::new(Scheme { time_step: h, gravity, ..Scheme::default() })?;
+    sim.set_laws(ContactLaws::uniform(CoulombImpact { mu: 0.01, e_n: 0.4, ..CoulombImpact::default() }))?;
+    sim.solver_mut().tolerance = 1e-8;
+    let bodies = slider_crank(&mut sim, false)?;
+    for side in [1.0, -1.0] {
+        let wall = Body::new(Shape::half_space(DVec3::Y * side)?).at(DVec3::Y * (-0.026 * side)).fixed();
+        sim.spawn_body(wall)?;
+    }
+    let energy = |sim: &Simulation| sim.balance().energy.total();
+    sim.step()?;
+    let (start, mut last, mut hits) = (energy(&sim), energy(&sim), 0);
+    let mut worst = [0.0f64; 2];
+    while sim.time() < 0.08 {
+        let report = sim.step()?;
+        assert!(report.converged, "{report:?}");
+        let pose = sim.world().get::<BodyPose>(bodies[2]).ok_or("gone")?.0;
+        for corner in [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)] {
+            let place = pose.position + pose.rotation * DVec3::new(0.05 * corner.0, 0.025 * corner.1, 0.0);
+            worst = [worst[0].max(place.y.abs() - 0.026), worst[1].max(place.z.abs())];
+        }
+        hits += u32::from(energy(&sim) < last - 1e-5 * start);
+        assert!(energy(&sim) < last + 1e-9 * start, "t = {}: {} J after {last}", sim.time(), energy(&sim));
+        last = energy(&sim);
+    }
+    assert!(worst[0] < 1e-6 && worst[1] < 0.0101, "{worst:?} m");
+    assert!(hits > 3 && last < 0.999 * start, "{hits} impacts, {last} of {start} J");
+    assert!(sim.balance().error() < 1e-9);
+    Ok(())
+}
+
+#[test]
+fn a_parallelogram_of_four_bars_swings_as_a_pendulum() -> Fallible {
+    // two equal cranks and a coupler that never turns: a planar loop in space, with three constraints too many; equation of a compound
+    // pendulum (m_c + 2/3 m) l² θ̈ = −(m_c + m) g l sin θ
+    let (l, m, m_c, h) = (0.4, 0.5, 1.5, 1e-3);
+    let treatment = Treatment::Forecast { theta: 0.5 };
+    let mut sim = Simulation::new(Scheme { time_step: h, treatment, ..Scheme::default() })?;
+    let start = 0.8f64;
+    let down = DVec3::new(start.sin(), 0.0, -start.cos());
+    let turned = DQuat::from_rotation_arc(-DVec3::Z, down);
+    let mut cranks = Vec::new();
+    for x in [0.0, 0.6] {
+        let bar = Body::new(Shape::cuboid(DVec3::new(0.01, 0.01, 0.5 * l))?).mass(m).at(DVec3::X * x + 0.5 * l * down).turned(turned);
+        let slender = DVec3::new(m * l * l / 12.0, m * l * l / 12.0, 1e-4);
+        cranks.push(sim.spawn_body(Body { inertia: Some(slender), ..bar })?);
+    }
+    let coupler = Body::new(Shape::cuboid(DVec3::new(0.3, 0.01, 0.01))?).mass(m_c).at(DVec3::X * 0.3 + l * down);
+    let coupler = sim.spawn_body(coupler)?;
+    let pin = |at: DVec3| JointSpec::new(JointKind::Revolute).at(at).axis(DVec3::Y);
+    for (k, x) in [0.0, 0.6].into_iter().enumerate() {
+        sim.add_joint(cranks[k], None, &pin(DVec3::X * x))?;
+        sim.add_joint(coupler, Some(cranks[k]), &pin(DVec3::X * x + l * down))?;
+    }
+    let factor = (m_c + m) * 9.81 / ((m_c + 2.0 / 3.0 * m) * l);
+    let (mut angle, mut omega) = (start, 0.0f64);
+    let (mut worst, mut turned): (f64, f64) = (0.0, 0.0);
+    for _ in 0..3000 {
+        let report = sim.step()?;
+        assert!(report.converged, "{report:?}");
+        // velocity Verlet in small steps
+        for _ in 0..20 {
+            omega -= 0.5 * h / 20.0 * factor * angle.sin();
+            angle += h / 20.0 * omega;
+            omega -= 0.5 * h / 20.0 * factor * angle.sin();
+        }
+        let pose = sim.world().get::<BodyPose>(coupler).ok_or("gone")?.0;
+        let place = DVec3::new(0.3 + l * angle.sin(), 0.0, -l * angle.cos());
+        worst = worst.max(pose.position.distance(place));
+        turned = turned.max(pose.rotation.xyz().length());
+    }
+    assert!(worst < 1e-4 && turned < 1e-9, "{worst} m, turned by {turned}");
+    assert!(sim.balance().error() < 1e-10, "{}", sim.balance().error());
+    Ok(())
+}
