@@ -24,8 +24,9 @@ use glam::DVec3;
 
 /// Factorisations of Newton that follows the shift where bodies move: what it solves there it solves in few.
 const NEWTON: usize = 5;
-/// Effort of the proximal point in sweeps, cost of its factorisation over that of Newton, and factorisations it has in any case.
-const POINT_SWEEPS: f64 = 100_000.0;
+/// Effort of the proximal point in sweeps, and on a pile under its loads; cost of its factorisation over that of Newton, and factorisations
+/// it has in any case.
+const POINT_SWEEPS: [f64; 2] = [60_000.0, 100_000.0];
 const LU_COST: f64 = 2.0;
 const POINT_LEAST: usize = 40;
 /// Sweeps without acceleration before the last resort.
@@ -135,7 +136,9 @@ impl<'a> Tries<'a> {
 
     fn point(&mut self) -> bool {
         let price = LU_COST * newton_cost(self.p);
-        let max_iterations = ((POINT_SWEEPS / price) as usize).clamp(POINT_LEAST, 10 * self.auto.max_newton.max(POINT_LEAST));
+        let pile = is_pile(self.p, self.answer, &mut self.work.rows);
+        let max_iterations =
+            ((POINT_SWEEPS[usize::from(pile)] / price) as usize).clamp(POINT_LEAST, 10 * self.auto.max_newton.max(POINT_LEAST));
         let point = newton::ProximalPoint { tolerance: self.auto.tolerance, max_iterations, price };
         self.attempt(Method::Point, |p, answer, work| Some(point.solve(p, answer, &mut work.newton, &mut work.sweep)))
     }

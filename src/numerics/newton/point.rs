@@ -328,7 +328,8 @@ mod tests {
             p.lagged.clear();
             let (mut work, mut sweeps) = (Workspace::default(), sweep::Workspace::default());
             let (mut answer, mut other) = (Answer::for_problem(&p), Answer::for_problem(&p));
-            let report = ProximalPoint { tolerance: 1e-10, max_iterations: 300, price: 20.0 }.solve(&p, &mut answer, &mut work, &mut sweeps);
+            let report =
+                ProximalPoint { tolerance: 1e-10, max_iterations: 300, price: 20.0 }.solve(&p, &mut answer, &mut work, &mut sweeps);
             assert!(report.converged() && report.factorisations <= 300, "{n} blocks, mu {mu}: {report:?}");
             for (c, r) in p.contacts.iter().zip(&answer.reactions.contacts) {
                 let u = p.contact_velocity(c, &answer.velocities.rigid);
