@@ -28,6 +28,8 @@ const NEWTON: usize = 5;
 /// it has in any case.
 const POINT_SWEEPS: [f64; 2] = [60_000.0, 100_000.0];
 const LU_COST: f64 = 2.0;
+/// Sweeps with which the proximal point leads a pile out of its circles, in prices of a factorisation.
+const SHAKE: f64 = 0.5;
 const POINT_LEAST: usize = 40;
 /// Sweeps without acceleration before the last resort.
 const PLAIN_SWEEPS: usize = 3000;
@@ -139,7 +141,8 @@ impl<'a> Tries<'a> {
         let pile = is_pile(self.p, self.answer, &mut self.work.rows);
         let max_iterations =
             ((POINT_SWEEPS[usize::from(pile)] / price) as usize).clamp(POINT_LEAST, 10 * self.auto.max_newton.max(POINT_LEAST));
-        let point = newton::ProximalPoint { tolerance: self.auto.tolerance, max_iterations, price };
+        let shake = if pile { SHAKE * price } else { 0.0 };
+        let point = newton::ProximalPoint { tolerance: self.auto.tolerance, max_iterations, price, shake };
         self.attempt(Method::Point, |p, answer, work| Some(point.solve(p, answer, &mut work.newton, &mut work.sweep)))
     }
 

@@ -28,6 +28,8 @@ pub(in crate::numerics) struct ProximalPoint {
     pub max_iterations: usize,
     /// What a factorisation costs in sweeps.
     pub price: f64,
+    /// Sweeps after a failure for each outer step without progress, up to twenty times that many: what leads out of circles.
+    pub shake: f64,
 }
 
 /// Buffers.
@@ -67,9 +69,9 @@ const INNER: (f64, f64) = (0.1, 0.25);
 const MAX_INNER: usize = 20;
 /// Iterations after which the least |F| since the first has to be less by this factor.
 const STALE: (usize, f64) = (6, 0.9);
-/// Sweeps after a failure: at least, in prices of a factorisation for each outer step without progress, and so many of those at most. Where
-/// contacts change to and fro between stick and slip the outer steps go round in circles, out of which sweeps lead: hundreds, not ten.
-const SHAKE: (usize, f64, usize) = (10, 0.5, 20);
+/// Sweeps after a failure at least; outer steps without progress that count for more of them. On piles contacts change to and fro between stick
+/// and slip, the outer steps go round in circles, and hundreds of sweeps, not ten, lead out of them.
+const SHAKE: (usize, usize) = (10, 20);
 /// Gain of an outer step that counts as progress, and steps without it that end the solve.
 const PROGRESS: f64 = 0.7;
 const IDLE: usize = 40;
@@ -119,7 +121,7 @@ impl ProximalPoint {
                 } else if error.is_nan() || error > 2.0 * best {
                     answer.reactions.clone_from(&buffers.kept);
                 }
-                let most = SHAKE.0.max((SHAKE.1 * idle.min(SHAKE.2) as f64 * self.price) as usize);
+                let most = SHAKE.0.max((idle.min(SHAKE.1) as f64 * self.shake) as usize);
                 let shake = GaussSeidel { tolerance: self.tolerance, max_sweeps: most, accelerate: true, foresight: 0 };
                 report.iterations += shake.solve(p, answer, sweeps).iterations;
                 error = residual::certify(p, answer).error();
@@ -328,8 +330,12 @@ mod tests {
             p.lagged.clear();
             let (mut work, mut sweeps) = (Workspace::default(), sweep::Workspace::default());
             let (mut answer, mut other) = (Answer::for_problem(&p), Answer::for_problem(&p));
-            let report =
-                ProximalPoint { tolerance: 1e-10, max_iterations: 300, price: 20.0 }.solve(&p, &mut answer, &mut work, &mut sweeps);
+            let report = ProximalPoint { tolerance: 1e-10, max_iterations: 300, price: 20.0, shake: 0.0 }.solve(
+                &p,
+                &mut answer,
+                &mut work,
+                &mut sweeps,
+            );
             assert!(report.converged() && report.factorisations <= 300, "{n} blocks, mu {mu}: {report:?}");
             for (c, r) in p.contacts.iter().zip(&answer.reactions.contacts) {
                 let u = p.contact_velocity(c, &answer.velocities.rigid);
