@@ -17,7 +17,7 @@
 use super::link::{Joined, Level, Link};
 use super::node::{Node, System as Kind, buffer, finite, rotation, same_lagrangian};
 use super::second_order::Implicit;
-use super::{ClusterError, State};
+use super::{ClusterError, RowsAt, State, examine};
 use crate::algebra::dense::{cholesky, cholesky_solve};
 use crate::algebra::spatial::Pose;
 use crate::model::dynamical_system::{Lagrangian, NewtonEuler};
@@ -238,7 +238,7 @@ impl Adopted {
             Rows { joined: Joined::default(), g, d: vec![0.0; m * m], y, y_dot, lambda, drift, pieces: pieces(link), blocks: 0..0 }
         };
         let rows = links.iter().map(rows).collect();
-        let motion = Implicit::new(&nodes[..own], &[], scheme.time_step, super::RowsAt::Middle)?;
+        let motion = Implicit::new(&nodes[..own], &[], scheme.time_step, RowsAt::End)?;
         if motion.projection != crate::model::integrator::Projection::None {
             return Err(ClusterError::Setup(format!("{} interacts with a body; projection is not offered there", nodes[0].name)));
         }
@@ -276,7 +276,7 @@ impl Adopted {
             write_velocity(&body.velocities[0], &mut state.v[node.v0..]);
         }
         if !*examined {
-            super::examine::all(nodes, links, state, t)?;
+            examine::all(nodes, links, state, t)?;
             *examined = true;
         }
         q.iter_mut().for_each(|q| q.copy_from_slice(&state.q));

@@ -155,7 +155,10 @@ impl D1Minus {
         self.forces.fill(0.0);
         if self.closed.iter().any(|c| *c) {
             problem.r.fill(0.0);
-            outcome.report = worst(outcome.report, problem.solve(links, t)?);
+            outcome.report = worst(outcome.report, problem.solve());
+            if !outcome.report.converged() {
+                problem.judge(links, t)?;
+            }
             for (l, link) in links.iter().enumerate() {
                 let r = problem.r[link.rows.start];
                 self.forces[link.rows.start] = r;
@@ -235,7 +238,10 @@ impl D1Minus {
         }
         if links.iter().any(|l| l.active) {
             problem.r.fill(0.0);
-            outcome.report = worst(outcome.report, problem.solve(links, t1)?);
+            outcome.report = worst(outcome.report, problem.solve());
+            if !outcome.report.converged() {
+                problem.judge(links, t1)?;
+            }
             for (l, link) in links.iter().enumerate() {
                 let r = problem.r[link.rows.start];
                 self.impulses[link.rows.start] = r;

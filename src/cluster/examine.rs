@@ -31,9 +31,10 @@ fn cure(what: &str) -> &'static str {
     }
 }
 
-/// The error of a function whose value is not finite because it reads what is not there, if that is so.
+/// The error of an operator whose value is not finite: because it reads what is not there, if that is so.
 #[cold]
-pub(super) fn absent(op: &Operator, columns: usize, at: &At, out: &mut [f64], name: &str, what: &'static str) -> Option<ClusterError> {
+#[inline(never)]
+pub(super) fn not_finite(op: &Operator, columns: usize, at: &At, out: &mut [f64], name: &str, what: &'static str) -> ClusterError {
     op.matrix(&at.with_absent(&ZERO, |_| true), columns, out);
     let needed = out.iter().all(|x| x.is_finite());
     let mut read = Vec::new();
@@ -43,7 +44,10 @@ pub(super) fn absent(op: &Operator, columns: usize, at: &At, out: &mut [f64], na
             read.push(group);
         }
     }
-    (!read.is_empty()).then(|| reads(&read, at.t, name, what))
+    if read.is_empty() {
+        return ClusterError::NotFinite { system: name.to_string(), operator: what, time: at.t };
+    }
+    reads(&read, at.t, name, what)
 }
 
 fn reads(groups: &[&str], t: f64, name: &str, what: &'static str) -> ClusterError {

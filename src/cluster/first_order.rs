@@ -293,7 +293,10 @@ impl Implicit {
         }
         problem.end_w();
         if problem.order() > 0 {
-            outcome.report = problem.solve(links, t1)?;
+            outcome.report = problem.solve();
+            if !outcome.report.converged() {
+                problem.judge(links, t1)?;
+            }
         }
         x.iter_mut().zip(&self.rho).for_each(|(x, dx)| *x += dx);
         for (link, v) in links.iter().zip(&self.links) {

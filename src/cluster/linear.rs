@@ -70,6 +70,8 @@ pub(super) struct Linear {
     r_old: Vec<f64>,
     keeps_r: bool,
     large: Vec<Large>,
+    /// there are laws of second order other than impacts
+    others: bool,
 }
 
 /// True where a cluster can be multiplied out.
@@ -235,6 +237,7 @@ impl Linear {
             scale,
             r_old: vec![0.0; size],
             keeps_r: false,
+            others: !first_order && links.iter().any(|l| !l.law.is_impact()),
             large: large.into_iter().map(|(_, part)| part).collect(),
         };
         let full_input = |n: &Node| matches!(n.integrator, Integrator::EulerMoreau { gamma, .. } if gamma < 1.0);
@@ -362,7 +365,10 @@ impl Linear {
         if outcome.active == 0 {
             problem.r.fill(0.0);
         } else {
-            outcome.report = problem.solve(links, t1)?;
+            outcome.report = problem.solve();
+            if !outcome.report.converged() {
+                problem.judge(links, t1)?;
+            }
             self.g.add_transposed_product(&problem.r[..rows], &mut self.free);
         }
         // new state
@@ -386,7 +392,12 @@ impl Linear {
             outcome.contact_work = self.half_work(links, problem);
             self.outputs(state, &problem.r);
             outcome.contact_work += self.half_work(links, problem);
-            links.iter().for_each(|link| outcome.look(link, &self.y[link.rows.clone()]));
+            for link in links.iter().filter(|l| l.law.is_impact()) {
+                outcome.penetration = outcome.penetration.max(-self.y[link.rows.start]);
+            }
+            if self.others {
+                links.iter().for_each(|link| outcome.look(link, &self.y[link.rows.clone()]));
+            }
         }
         if let Some(node) = nodes.iter().find(|n| !state.q[n.q0..n.q0 + n.nq].iter().all(|x| x.is_finite())) {
             finite(&state.q[node.q0..node.q0 + node.nq], t1, &node.name, "state")?;
@@ -396,8 +407,14 @@ impl Linear {
 
     /// `½ Σ P ẏ` of the impulses of the step with the present rates.
     fn half_work(&self, links: &[Link], problem: &Problem) -> f64 {
-        let acting = links.iter().filter(|l| l.active);
-        acting.flat_map(|l| l.rows.clone()).map(|i| 0.5 * problem.r[i] * self.scale[i][1] * self.y_dot[i]).sum()
+        let acting = links.iter().filter(|l| l.active && l.level == Level::Rate);
+        let impulses: f64 = acting.flat_map(|l| l.rows.clone()).map(|i| 0.5 * problem.r[i] * self.y_dot[i]).sum();
+        if !self.others {
+            return impulses;
+        }
+        let acting = links.iter().filter(|l| l.active && l.level == Level::Output);
+        let forces = acting.flat_map(|l| l.rows.clone()).map(|i| 0.5 * problem.r[i] * self.scale[i][1] * self.y_dot[i]);
+        impulses + forces.sum::<f64>()
     }
 
     /// Impulses that impose the prescribed velocities.

@@ -203,6 +203,7 @@ struct Outcome {
 
 impl Outcome {
     /// Takes note of what a link of second order leaves open at the end of the step.
+    #[inline]
     fn look(&mut self, link: &Link, y: &[f64]) {
         if link.law.is_impact() {
             self.penetration = self.penetration.max(-y[0]);
@@ -230,7 +231,9 @@ impl SystemsReport {
         self.rel = self.rel.max(outcome.report.rel);
         self.newton_iterations = self.newton_iterations.max(outcome.iterations);
         self.penetration = self.penetration.max(outcome.penetration);
-        self.gap = self.gap.max(outcome.gap);
+        if outcome.gap > self.gap {
+            self.gap = outcome.gap;
+        }
         self.contact_work += outcome.contact_work;
     }
 }

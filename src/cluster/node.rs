@@ -79,14 +79,7 @@ pub(super) fn evaluate(
     what: &'static str,
 ) -> Result<(), ClusterError> {
     op.matrix(at, columns, out);
-    if out.iter().all(|x| x.is_finite()) {
-        return Ok(());
-    }
-    Err(super::examine::absent(op, columns, at, out, name, what).unwrap_or_else(|| ClusterError::NotFinite {
-        system: name.to_string(),
-        operator: what,
-        time: at.t,
-    }))
+    if out.iter().all(|x| x.is_finite()) { Ok(()) } else { Err(super::examine::not_finite(op, columns, at, out, name, what)) }
 }
 
 /// An error where a value is not finite.

@@ -132,19 +132,18 @@ impl Problem {
         self.routed.active[link.blocks.clone()].fill(active);
     }
 
-    /// Solves for `r`, from the last one. Equations that contradict each other are an error that names their interactions.
-    pub(super) fn solve(&mut self, links: &[Link], t: f64) -> Result<Report, ClusterError> {
-        let report = self.router.solve(&self.routed, &mut self.r, &mut self.u);
-        if !report.converged()
-            && let Some(rows) = self.contradiction()
-        {
-            return Err(contradiction::named(links, &rows, t));
-        }
-        Ok(report)
+    /// Solves for `r`, from the last one.
+    pub(super) fn solve(&mut self) -> Report {
+        self.router.solve(&self.routed, &mut self.r, &mut self.u)
+    }
+
+    /// After a solve that has not converged: equations that contradict each other are an error that names their interactions.
+    #[cold]
+    pub(super) fn judge(&self, links: &[Link], t: f64) -> Result<(), ClusterError> {
+        self.contradiction().map_or(Ok(()), |rows| Err(contradiction::named(links, &rows, t)))
     }
 
     /// Active equations `Σ W r + q = 0` of which a combination `yᵀ W = 0` leaves `yᵀ q ≠ 0`: those with y ≠ 0. By elimination.
-    #[cold]
     fn contradiction(&self) -> Option<Vec<usize>> {
         let p = &self.routed.problem;
         let mut equations = Vec::new();

@@ -100,7 +100,10 @@ impl TwoStep {
         while problem.order() > 0 {
             outcome.iterations += 1;
             self.assemble(nodes, links, problem, t1)?;
-            outcome.report = problem.solve(links, t1)?;
+            outcome.report = problem.solve();
+            if !outcome.report.converged() {
+                problem.judge(links, t1)?;
+            }
             self.next.copy_from_slice(&self.free);
             for (link, response) in links.iter().zip(&self.response) {
                 let m = link.len();

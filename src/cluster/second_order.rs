@@ -216,8 +216,7 @@ impl Implicit {
         let (t, t1, h) = times;
         self.q0.copy_from_slice(&state.q);
         self.v0.copy_from_slice(&state.v);
-        self.outputs(nodes, links, problem, &state.q, &state.v, t)?;
-        self.keep_outputs(links);
+        // y and ẏ are those of the end of the last step, or of `resume`
         self.start_flow(nodes, t, h)?;
         let combined = matches!(self.projection, Projection::Combined { .. });
         for link in links.iter_mut() {
@@ -328,7 +327,10 @@ impl Implicit {
             }
             if any {
                 self.assemble(nodes, links, problem, state, t1)?;
-                outcome.report = problem.solve(links, t1)?;
+                outcome.report = problem.solve();
+                if !outcome.report.converged() {
+                    problem.judge(links, t1)?;
+                }
                 self.kick(nodes, links, problem, state);
             }
             for node in nodes.iter() {

@@ -190,7 +190,7 @@ impl Mover {
     }
 }
 
-/// Pairs of bodies that interact by a joint, a stop, a motor … do not touch.
+/// Pairs of bodies that interact by a joint, a stop, a motor, gears … do not touch; those that have a relation of the user do.
 pub fn exclude_joined(mut proximity: ResMut<Proximity>, slots: Query<&Slot>, joints: Query<&Interaction>) {
     let excluded = &mut proximity.excluded;
     excluded.clear();

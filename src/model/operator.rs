@@ -35,6 +35,7 @@ static NAN: [f64; 4096] = [f64::NAN; 4096];
 
 impl At<'static> {
     /// A time (s) and no state: x, q, v and λ hold NaN, z is empty.
+    #[inline]
     pub fn time(t: f64) -> Self {
         Self { t, x: &NAN, q: &NAN, v: &NAN, lambda: &NAN, z: &[] }
     }

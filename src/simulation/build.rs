@@ -197,8 +197,8 @@ impl Simulation {
         Ok(parts.into_iter().map(|part| self.world.spawn(part).id()).collect())
     }
 
-    /// The places of two bodies that a joint holds, which no longer touch each other.
-    fn ends(&mut self, body1: Entity, body2: Option<Entity>) -> Result<(End, Option<End>), SimulationError> {
+    /// The places of two bodies that a joint holds.
+    fn ends(&self, body1: Entity, body2: Option<Entity>) -> Result<(End, Option<End>), SimulationError> {
         let place = |e: Entity| {
             let pose = self.world.get::<BodyPose>(e).filter(|_| self.world.get::<Slot>(e).is_some());
             pose.map(|p| (e, p.0)).ok_or(SimulationError::NoBody { what: "a joint", entity: e })

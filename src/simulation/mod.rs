@@ -22,7 +22,7 @@
 //! | shape, material | insert, change or remove `Collider` |
 //! | friction, restitution | the resource `ContactLaws`; of a single pair in a system of [`StepSet::NarrowPhase`] |
 //! | lasting force | `AppliedForce` |
-//! | joints, stops, motors | change or despawn their `Interaction`s; bodies that share one do not touch, until the last is gone |
+//! | joints, stops, motors, gears | change or despawn their `Interaction`s; bodies that share one do not touch, until the last is gone |
 //! | systems without shapes | `FirstOrder`, `Lagrangian`, `NewtonEuler`, `Integrator`, `Interaction`; change detection finds what is new |
 //!
 //! What is no number or makes no body is refused at the next step by an error that names the body, and the state is kept.

@@ -1,8 +1,8 @@
 //! The time step as a table of contents.
 
-use crate::assembly::adopted::{adopt, apply_systems, free_systems, store_systems};
 use super::guests::{Handle, run_guests};
 use crate::algebra::spatial::Pose;
+use crate::assembly::adopted::{adopt, apply_systems, free_systems, store_systems};
 use crate::assembly::joints::{assemble_blocks, store_joints};
 use crate::assembly::systems::{activate, apply, assemble_contacts, assemble_systems, solve, store_reactions};
 use crate::cluster::systems::{advance, refresh, store};

@@ -163,3 +163,44 @@ fn a_parallelogram_of_four_bars_swings_as_a_pendulum() -> Fallible {
     assert!(sim.balance().error() < 1e-10, "{}", sim.balance().error());
     Ok(())
 }
+
+#[test]
+fn a_pendulum_swings_alike_as_a_body_and_as_a_system() -> Fallible {
+    use drystone::model::dynamical_system::{Frame, NewtonEuler};
+    use drystone::model::integrator::Integrator;
+    use drystone::model::interaction::Interaction;
+    use drystone::model::joint::Joint;
+    use drystone::model::law::Law;
+    use drystone::model::scheme::Gyroscopic;
+    let (h, mass, inertia) = (1e-3, 1.5, DVec3::new(0.2, 0.3, 0.25));
+    let place = DVec3::new(0.6, 0.0, -0.3);
+    let treatment = Treatment::Forecast { theta: 0.5 };
+    // the θ-rule for bodies, as systems have it
+    let scheme = Scheme { time_step: h, treatment, gyroscopic: Gyroscopic::ThetaRule, joint_feedback: 0.0, ..Scheme::default() };
+    let mut sim = Simulation::new(scheme)?;
+    sim.set_newton(drystone::cluster::NewtonLoop { tolerance: 1e-13, ..Default::default() });
+    sim.solver_mut().tolerance = 1e-12;
+    let mut bodies = Vec::new();
+    for shape in [None, Some(Shape::ball(0.1)?)] {
+        let body = Body { shape, ..Body::point(mass, inertia) }.at(place);
+        let body = sim.spawn_body(body)?;
+        sim.add_joint(body, None, &JointSpec::new(JointKind::Spherical))?;
+        bodies.push(body);
+    }
+    let system = NewtonEuler::new(mass, inertia.to_array()).at(place.to_array()).with_force([0.0, 0.0, -9.81 * mass], Frame::Inertial);
+    let system = sim.spawn_system(system, Integrator::MOREAU_JEAN)?;
+    let pivot =
+        Joint::at(JointKind::Spherical, [&drystone::algebra::spatial::Pose::at(place), &Default::default()], DVec3::ZERO, DVec3::Z, None);
+    sim.spawn_interaction(Interaction::new([system], pivot, Law::Equality));
+    let mut worst: f64 = 0.0;
+    for _ in 0..2000 {
+        assert!(sim.step()?.converged);
+        let [a, b] = [bodies[0], bodies[1]].map(|e| sim.world().get::<BodyPose>(e).map(|p| p.0));
+        let (a, b) = (a.ok_or("gone")?, b.ok_or("gone")?);
+        let q = &sim.world().get::<NewtonEuler>(system).ok_or("gone")?.q;
+        assert_eq!(a, b, "the shape changes nothing");
+        worst = worst.max(a.position.distance(DVec3::from_slice(q)));
+    }
+    assert!(worst < 1e-9, "{worst:e} m apart");
+    Ok(())
+}

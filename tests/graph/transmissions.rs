@@ -39,7 +39,7 @@ fn a_gear_train_shares_a_torque_by_its_ratio() -> Fallible {
         sim.add_joint(one, None, &JointSpec::new(JointKind::Revolute).axis(DVec3::Z))?;
         sim.add_joint(two, None, &JointSpec::new(JointKind::Revolute).at(DVec3::X).axis(DVec3::Y))?;
         let gear = sim.add_transmission(one, Some(two), &TransmissionSpec::Gear { axes: [DVec3::Z, DVec3::Y], ratio })?;
-        sim.add_force_in(Frame::Inertial, one, move |_, _, _| AppliedForce { torque: DVec3::Z * torque, ..AppliedForce::default() });
+        sim.add_force_in(Frame::Inertial, one, move |_, _, _| AppliedForce { torque: DVec3::Z * torque, ..AppliedForce::default() })?;
         let alpha = torque / (i1 + i2 / (ratio * ratio));
         let mut worst: f64 = 0.0;
         for _ in 0..3000 {
