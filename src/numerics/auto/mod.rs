@@ -35,7 +35,7 @@ pub struct Auto {
     pub tolerance: f64,
     /// Budget of sweeps, also of the last resort after Newton.
     pub max_sweeps: usize,
-    /// Budget of factorisations of Newton; the proximal point after it has at most three times as many (and at least 40).
+    /// Budget of factorisations of Newton; the proximal point after it has at most ten times as many (and at least 40).
     pub max_newton: usize,
     /// Problems with more contacts and block rows than this never go to Newton (its fill grows faster than linearly).
     pub max_newton_rows: usize,

@@ -37,3 +37,9 @@ pub(super) fn at_rest(p: &MixedProblem, answer: &Answer, rows: &mut Vec<bool>) -
     let (left, taken) = left_and_taken(p, answer, rows, |_| true);
     left <= AT_REST * AT_REST * taken
 }
+
+/// True where reactions take away more than is left, for all that falls or slides in it: a pile under its loads, not a flow.
+pub(super) fn is_pile(p: &MixedProblem, answer: &Answer, rows: &mut Vec<bool>) -> bool {
+    let (left, taken) = left_and_taken(p, answer, rows, |_| true);
+    left <= taken
+}

@@ -18,14 +18,18 @@ use super::super::global::{GlobalSolver, auto::GlobalAuto};
 use super::super::mixed::{Answer, MixedProblem};
 use super::super::residual::{Residual, certify};
 use super::super::{Measure, Method, Report, Status, newton, sweep::GaussSeidel};
-use super::{Auto, Workspace, newton_cost, rest::at_rest};
+use super::rest::{at_rest, is_pile};
+use super::{Auto, Workspace, newton_cost};
 use glam::DVec3;
 
 /// Factorisations of Newton that follows the shift where bodies move: what it solves there it solves in few.
 const NEWTON: usize = 5;
-/// Effort of the proximal point in sweeps, cost of its factorisation over that of Newton, and factorisations it has in any case.
-const POINT_SWEEPS: f64 = 60_000.0;
+/// Effort of the proximal point in sweeps, and on a pile under its loads; cost of its factorisation over that of Newton, and factorisations
+/// it has in any case.
+const POINT_SWEEPS: [f64; 2] = [60_000.0, 100_000.0];
 const LU_COST: f64 = 2.0;
+/// Sweeps with which the proximal point leads a pile out of its circles, in prices of a factorisation.
+const SHAKE: f64 = 0.5;
 const POINT_LEAST: usize = 40;
 /// Sweeps without acceleration before the last resort.
 const PLAIN_SWEEPS: usize = 3000;
@@ -37,6 +41,8 @@ const SETTLED: f64 = 1e-6;
 const LAGGED_COST: f64 = 20.0;
 /// How much more than the best answer it may miss Coulomb's law by: it is the solution of a law, the other a solver's leftover.
 const LAGGED_PRICE: f64 = 10.0;
+/// The same for a pile under its loads, which would be shaken by it: else the best answer stays.
+const PILE_PRICE: f64 = 3.0;
 /// Error of Coulomb's law with which the lagged law is never taken, and with which it is not where tries pause: others may do better.
 const APART: f64 = 0.1;
 const CLOSE: f64 = 0.02;
@@ -85,7 +91,9 @@ impl<'a> Tries<'a> {
             return self.known_shifts();
         }
         let rows = self.rows();
-        let pauses = self.work.memory.pauses(rows);
+        // what a lagged answer misses opens gaps, which the next step closes: a pile would be shaken by it for ever
+        let pile = is_pile(self.p, self.answer, &mut self.work.rows);
+        let pauses = self.work.memory.pauses(rows) && !pile;
         let mut lagged = if pauses { self.lagged(CLOSE) } else { None };
         let tried = lagged.is_none();
         if tried {
@@ -98,6 +106,10 @@ impl<'a> Tries<'a> {
         let misfit = lagged.as_ref().map_or(f64::INFINITY, |(_, found)| found.misfit);
         if misfit > if tried { 0.0 } else { DRIVEN } && (self.no_solution(misfit) || self.library() || self.jammed(misfit)) {
             self.work.memory.succeeded(rows);
+            return self.best;
+        }
+        let far = |(_, found): &(Answer, Residual)| found.error() > PILE_PRICE * self.best.error();
+        if pile && self.best.error() <= ADMITTED && lagged.as_ref().is_some_and(far) {
             return self.best;
         }
         if tried {
@@ -125,9 +137,12 @@ impl<'a> Tries<'a> {
     }
 
     fn point(&mut self) -> bool {
-        let affordable = (POINT_SWEEPS / (LU_COST * newton_cost(self.p))) as usize;
-        let max_iterations = affordable.clamp(POINT_LEAST, 3 * self.auto.max_newton.max(POINT_LEAST));
-        let point = newton::ProximalPoint { tolerance: self.auto.tolerance, max_iterations };
+        let price = LU_COST * newton_cost(self.p);
+        let pile = is_pile(self.p, self.answer, &mut self.work.rows);
+        let max_iterations =
+            ((POINT_SWEEPS[usize::from(pile)] / price) as usize).clamp(POINT_LEAST, 10 * self.auto.max_newton.max(POINT_LEAST));
+        let shake = if pile { SHAKE * price } else { 0.0 };
+        let point = newton::ProximalPoint { tolerance: self.auto.tolerance, max_iterations, price, shake };
         self.attempt(Method::Point, |p, answer, work| Some(point.solve(p, answer, &mut work.newton, &mut work.sweep)))
     }
 

@@ -24,8 +24,12 @@ use glam::{DMat3, DVec3};
 pub(in crate::numerics) struct ProximalPoint {
     /// Stop when the error, [`residual::Residual::error`], is at most this.
     pub tolerance: f64,
-    /// Budget of factorisations.
+    /// Budget of factorisations, sweeps included.
     pub max_iterations: usize,
+    /// What a factorisation costs in sweeps.
+    pub price: f64,
+    /// Sweeps after a failure for each outer step without progress, up to twenty times that many: what leads out of circles.
+    pub shake: f64,
 }
 
 /// Buffers.
@@ -65,8 +69,9 @@ const INNER: (f64, f64) = (0.1, 0.25);
 const MAX_INNER: usize = 20;
 /// Iterations after which the least |F| since the first has to be less by this factor.
 const STALE: (usize, f64) = (6, 0.9);
-/// Sweeps after a failure.
-const SHAKE: usize = 10;
+/// Sweeps after a failure at least; outer steps without progress that count for more of them. On piles contacts change to and fro between stick
+/// and slip, the outer steps go round in circles, and hundreds of sweeps, not ten, lead out of them.
+const SHAKE: (usize, usize) = (10, 20);
 /// Gain of an outer step that counts as progress, and steps without it that end the solve.
 const PROGRESS: f64 = 0.7;
 const IDLE: usize = 40;
@@ -91,9 +96,13 @@ impl ProximalPoint {
         buffers.kept.clone_from(&answer.reactions);
         let mut alpha = (FIRST * best).clamp(FIRST_RANGE.0, FIRST_RANGE.1);
         let (mut failed, mut succeeded, mut idle) = (0.0f64, false, 0);
-        while best > self.tolerance && idle < IDLE && report.factorisations < self.max_iterations {
+        loop {
+            let spent = report.factorisations + (report.iterations as f64 / self.price) as usize;
+            if best <= self.tolerance || idle >= IDLE || spent >= self.max_iterations {
+                break;
+            }
             buffers.centre.clone_from(&answer.reactions);
-            let budget = MAX_INNER.min(self.max_iterations - report.factorisations);
+            let budget = MAX_INNER.min(self.max_iterations - spent);
             let (iterations, success) = buffers.inner(p, &mut work.space, alpha, budget, answer);
             report.factorisations += iterations.max(1);
             let mut error = residual::certify(p, answer).error();
@@ -112,7 +121,8 @@ impl ProximalPoint {
                 } else if error.is_nan() || error > 2.0 * best {
                     answer.reactions.clone_from(&buffers.kept);
                 }
-                let shake = GaussSeidel { tolerance: self.tolerance, max_sweeps: SHAKE, accelerate: true, foresight: 0 };
+                let most = SHAKE.0.max((idle.min(SHAKE.1) as f64 * self.shake) as usize);
+                let shake = GaussSeidel { tolerance: self.tolerance, max_sweeps: most, accelerate: true, foresight: 0 };
                 report.iterations += shake.solve(p, answer, sweeps).iterations;
                 error = residual::certify(p, answer).error();
             }
@@ -320,7 +330,12 @@ mod tests {
             p.lagged.clear();
             let (mut work, mut sweeps) = (Workspace::default(), sweep::Workspace::default());
             let (mut answer, mut other) = (Answer::for_problem(&p), Answer::for_problem(&p));
-            let report = ProximalPoint { tolerance: 1e-10, max_iterations: 300 }.solve(&p, &mut answer, &mut work, &mut sweeps);
+            let report = ProximalPoint { tolerance: 1e-10, max_iterations: 300, price: 20.0, shake: 0.0 }.solve(
+                &p,
+                &mut answer,
+                &mut work,
+                &mut sweeps,
+            );
             assert!(report.converged() && report.factorisations <= 300, "{n} blocks, mu {mu}: {report:?}");
             for (c, r) in p.contacts.iter().zip(&answer.reactions.contacts) {
                 let u = p.contact_velocity(c, &answer.velocities.rigid);
