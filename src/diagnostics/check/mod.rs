@@ -93,7 +93,7 @@ struct Bodies<'s> {
 /// use drystone::io::scene::model::{Body, Scene, ShapeSpec};
 /// let mut scene = Scene::new("sunk");
 /// scene.bodies.push(Body::new("floor", ShapeSpec::HalfSpace { normal: glam::DVec3::Z }).fixed());
-/// scene.bodies.push(Body::new("ball", ShapeSpec::Ball { radius: 0.1 }));
+/// scene.bodies.push(BodySpec::new("ball", ShapeSpec::Ball { radius: 0.1 }));
 /// assert!(check(&scene)[0].to_string().starts_with("fault: ball: overlaps floor by 0.1 m"));
 /// ```
 pub fn check(scene: &Scene) -> Vec<Finding> {
