@@ -90,9 +90,9 @@ struct Bodies<'s> {
 ///
 /// ```
 /// use drystone::diagnostics::check::check;
-/// use drystone::io::scene::model::{Body, Scene, ShapeSpec};
+/// use drystone::io::scene::model::{BodySpec, Scene, ShapeSpec};
 /// let mut scene = Scene::new("sunk");
-/// scene.bodies.push(Body::new("floor", ShapeSpec::HalfSpace { normal: glam::DVec3::Z }).fixed());
+/// scene.bodies.push(BodySpec::new("floor", ShapeSpec::HalfSpace { normal: glam::DVec3::Z }).fixed());
 /// scene.bodies.push(BodySpec::new("ball", ShapeSpec::Ball { radius: 0.1 }));
 /// assert!(check(&scene)[0].to_string().starts_with("fault: ball: overlaps floor by 0.1 m"));
 /// ```
