@@ -451,7 +451,9 @@ impl Adopted {
                 let turn = rotation(&q[1][node.q0..node.q0 + 7]);
                 for (i, row) in rows().enumerate() {
                     let [linear, angular] = [0, 3].map(|j| glam::DVec3::from_slice(&row[j..]));
-                    scale[i] += linear.abs().dot(body.velocities[0].linear.abs()) + angular.abs().dot(body.velocities[0].angular.abs());
+                    // a body that moves across the row rounds there too
+                    let speed = &body.velocities[0];
+                    scale[i] += linear.length() * speed.linear.length() + angular.length() * speed.angular.length();
                     scale[i] += linear.length() * h * scheme.gravity.length();
                     if body.row == IMMOBILE {
                         let share = dot(row, v);

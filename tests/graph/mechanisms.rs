@@ -204,3 +204,55 @@ fn a_pendulum_swings_alike_as_a_body_and_as_a_system() -> Fallible {
     assert!(worst < 1e-9, "{worst:e} m apart");
     Ok(())
 }
+
+#[test]
+fn a_slider_crank_moves_alike_as_bodies_and_as_systems() -> Fallible {
+    use drystone::model::dynamical_system::NewtonEuler;
+    use drystone::model::integrator::Integrator;
+    use drystone::model::interaction::Interaction;
+    use drystone::model::law::Law;
+    use drystone::model::relation::LagrangianLinear;
+    use drystone::model::scheme::Gyroscopic;
+    let treatment = Treatment::Forecast { theta: 0.5 };
+    let scheme = Scheme {
+        time_step: 5e-5,
+        treatment,
+        gravity: DVec3::ZERO,
+        gyroscopic: Gyroscopic::ThetaRule,
+        joint_feedback: 0.0,
+        ..Scheme::default()
+    };
+    let mut sim = Simulation::new(scheme)?;
+    sim.set_newton(drystone::cluster::NewtonLoop { tolerance: 1e-14, ..Default::default() });
+    sim.solver_mut().tolerance = 1e-12;
+    // a guide of one row, by a relation of the user: nothing is redundant
+    let bodies = slider_crank(&mut sim, false)?;
+    let guide = LagrangianLinear::new([0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0], [0.0]);
+    sim.spawn_interaction(Interaction::new([bodies[2]], guide, Law::Equality));
+    let mut systems = Vec::new();
+    for (k, &body) in bodies.iter().enumerate() {
+        let (pose, v) = (sim.world().get::<BodyPose>(body).ok_or("gone")?.0, *sim.world().get::<Velocity>(body).ok_or("gone")?);
+        let mut system = NewtonEuler::new(MASS[k], [MOMENT[k]; 3]).at(pose.position.to_array());
+        system.v = v.linear.to_array().into_iter().chain(v.angular.to_array()).collect();
+        systems.push(sim.spawn_system(system, Integrator::MOREAU_JEAN)?);
+    }
+    // the joints of the bodies, between the systems
+    let mut joints = sim.world_mut().query::<&Interaction>();
+    let of_bodies: Vec<Interaction> = joints.iter(sim.world()).cloned().collect();
+    for joint in of_bodies {
+        let ends: Vec<Entity> = joint.systems.iter().filter_map(|e| bodies.iter().position(|b| b == e).map(|k| systems[k])).collect();
+        sim.spawn_interaction(Interaction::new(ends, joint.relation, joint.law));
+    }
+    let mut worst: f64 = 0.0;
+    for _ in 0..1400 {
+        let report = sim.step()?;
+        assert!(report.converged && report.systems.unconverged == 0, "{report:?}");
+        for (&body, &system) in bodies.iter().zip(&systems) {
+            let place = sim.world().get::<BodyPose>(body).ok_or("gone")?.0.position;
+            let q = &sim.world().get::<NewtonEuler>(system).ok_or("gone")?.q;
+            worst = worst.max(place.distance(DVec3::from_slice(q)));
+        }
+    }
+    assert!(worst < 1e-9, "{worst:e} m apart");
+    Ok(())
+}
