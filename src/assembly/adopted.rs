@@ -5,6 +5,7 @@
 
 use super::problem::StepProblem;
 use crate::cluster::adopted::{Adopted, Guest, Place, Tie};
+use crate::cluster::systems::{birth, mark};
 use crate::integrator::systems::Pass;
 use crate::model::dynamical_system::Lagrangian;
 use crate::model::integrator::Integrator;
@@ -22,16 +23,6 @@ pub struct AdoptedSystems {
     pub(super) adopted: Option<Adopted>,
     /// Why they cannot be.
     pub(super) error: Option<String>,
-}
-
-/// Sorted by birth: by index, not by the order of the entities themselves, which is the reverse.
-pub(super) fn birth(entity: Entity) -> (u32, u32) {
-    (entity.index_u32(), entity.generation().to_bits())
-}
-
-/// Name of the n-th of a kind for messages.
-pub(super) fn called(name: Option<&Name>, kind: &str, number: usize) -> String {
-    name.map_or_else(|| format!("{kind} {number}"), |n| format!("{kind} {:?}", n.as_str()))
 }
 
 /// Whether a relation has rows of its own kind in [`super::joints`].
@@ -60,17 +51,14 @@ pub fn adopt(
         *adopted = None;
         return;
     }
-    let mut guests: Vec<(Entity, &Lagrangian, &Integrator, Option<&Name>)> = systems.iter().collect();
+    let mut guests: Vec<Guest> = systems.iter().collect();
     guests.sort_by_key(|g| birth(g.0));
-    let names: Vec<String> = guests.iter().enumerate().map(|(k, g)| called(g.3, "system", k)).collect();
-    let guests: Vec<Guest> = guests.iter().zip(&names).map(|(g, name)| (g.0, name.as_str(), g.1, g.2)).collect();
-    let mut ties: Vec<(Entity, &Interaction, Option<&Name>)> = interactions.iter().collect();
+    let mut ties: Vec<Tie> = interactions.iter().map(|(e, i, name)| (e, i, name, 0)).collect();
     ties.sort_by_key(|t| birth(t.0));
-    let names: Vec<String> = ties.iter().enumerate().map(|(k, t)| called(t.2, "interaction", k)).collect();
-    let all = ties.iter().zip(&names).map(|(t, name)| (t.0, name.as_str(), t.1));
-    let ties: Vec<Tie> = all.filter(|t| !is_joint(&t.2.relation)).collect();
+    ties.iter_mut().enumerate().for_each(|(number, tie)| tie.3 = number);
+    ties.retain(|t| !is_joint(&t.1.relation));
     if !adopted.as_ref().is_some_and(|a| a.is_of(&guests, &ties, &scheme)) {
-        let living: Vec<Entity> = ties.iter().flat_map(|t| t.2.systems.iter().copied()).filter(|&e| slots.contains(e)).collect();
+        let living: Vec<Entity> = ties.iter().flat_map(|t| t.1.systems.iter().copied()).filter(|&e| slots.contains(e)).collect();
         *adopted = match Adopted::build(&guests, &living, &ties, &scheme) {
             Ok(built) => Some(built),
             Err(reason) => {
@@ -94,7 +82,7 @@ pub fn free_systems(
     mut step: ResMut<StepProblem>,
 ) {
     let StepProblem { problem, before, spun, .. } = &mut *step;
-    problem.clear_general(0);
+    problem.clear_general();
     let AdoptedSystems { adopted: Some(adopted), error } = &mut *adopted else { return };
     let h = scheme.time_step;
     let moved = adopted.move_freely((clock.time + h, h), pass.share, problem, [before, spun]);
@@ -116,21 +104,29 @@ pub fn store_systems(
     slots: Query<&Slot>,
     mut adopted: ResMut<AdoptedSystems>,
     mut step: ResMut<StepProblem>,
-    mut systems: Query<(Entity, &mut Lagrangian), With<OfBodies>>,
-    mut interactions: Query<(Entity, &mut Interaction), With<OfBodies>>,
+    mut systems: Query<&mut Lagrangian>,
+    mut interactions: Query<&mut Interaction>,
 ) {
     step.systems = Default::default();
-    let AdoptedSystems { adopted: Some(adopted), error } = &mut *adopted else { return };
+    let Some(adopted) = &mut adopted.adopted else { return };
     let h = scheme.time_step;
     adopted.follow(|e| place_of(&bodies, &slots, e), h);
     match adopted.finish(clock.time + h, h) {
         Ok(work) => step.systems = work,
-        Err(reason) => *error = Some(reason.to_string()),
+        Err(reason) => {
+            step.error = Some(reason.to_string());
+            return;
+        }
     }
-    for (entity, mut system) in &mut systems {
-        adopted.write_system(entity, &mut system);
+    let (own, links) = adopted.entities();
+    for (k, entity) in own.enumerate() {
+        let Ok(mut system) = systems.get_mut(entity) else { continue };
+        let new = adopted.write_system(k, system.bypass_change_detection());
+        mark(&mut system, new);
     }
-    for (entity, mut interaction) in interactions.iter_mut().filter(|(_, i)| !is_joint(&i.relation)) {
-        adopted.write_link(entity, &mut interaction);
+    for (k, entity) in links.enumerate() {
+        let Ok(mut interaction) = interactions.get_mut(entity) else { continue };
+        let new = adopted.write_link(k, interaction.bypass_change_detection());
+        mark(&mut interaction, new);
     }
 }

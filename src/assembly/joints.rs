@@ -14,11 +14,12 @@
 //! Rows about angles are multiplied by a length of the lighter body, so that all rows of a joint are velocities (m/s) and one residual can
 //! judge them.
 
-use super::adopted::{AdoptedSystems, birth, called, is_joint};
+use super::adopted::{AdoptedSystems, is_joint};
 use super::locked::{LeftOut, independent_rows};
 use super::problem::StepProblem;
 use super::systems::SUM;
 use crate::algebra::spatial::Pose;
+use crate::cluster::systems::{birth, called};
 use crate::integrator::systems::Pass;
 use crate::model::interaction::{Interaction, OfBodies};
 use crate::model::joint::{MAX_JOINT_ROWS, TwistRow};

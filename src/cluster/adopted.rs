@@ -17,6 +17,7 @@
 use super::link::{Joined, Level, Link};
 use super::node::{Node, System as Kind, buffer, finite, rotation, same_lagrangian};
 use super::second_order::Implicit;
+use super::systems::{called, put};
 use super::{ClusterError, RowsAt, State, examine};
 use crate::algebra::dense::{cholesky, cholesky_solve};
 use crate::algebra::spatial::Pose;
@@ -25,13 +26,14 @@ use crate::model::integrator::Integrator;
 use crate::model::interaction::Interaction;
 use crate::model::law::{Law, least_impact};
 use crate::model::newton_euler::Velocity;
-use crate::model::relation::Relation;
 use crate::model::scheme::{Scheme, Treatment};
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::mixed::{IMMOBILE, MAX_ROWS, MixedProblem, System, Velocities};
 use crate::numerics::residual::contact_scale;
+use bevy_ecs::name::Name;
 use bevy_ecs::prelude::Entity;
 use smallvec::SmallVec;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// A body as rows see it: poses at start, middle and end of the step, velocities (angular in body axes) at its start and of the last pass.
@@ -99,36 +101,42 @@ pub(crate) struct Adopted {
     examined: bool,
 }
 
-/// A Lagrangian system as the world has it, with its name for messages.
-pub(crate) type Guest<'a> = (Entity, &'a str, &'a Lagrangian, &'a Integrator);
-/// An interaction likewise.
-pub(crate) type Tie<'a> = (Entity, &'a str, &'a Interaction);
+/// A Lagrangian system as the world has it.
+pub(crate) type Guest<'a> = (Entity, &'a Lagrangian, &'a Integrator, Option<&'a Name>);
+/// An interaction likewise, with its number among all of them.
+pub(crate) type Tie<'a> = (Entity, &'a Interaction, Option<&'a Name>, usize);
 
 impl Adopted {
     /// Systems in their order, bodies, and relations between them; the error says which interaction or system does not fit.
     pub(crate) fn build(systems: &[Guest], bodies: &[Entity], ties: &[Tie], scheme: &Scheme) -> Result<Self, ClusterError> {
         let mut nodes = Vec::new();
-        for &(entity, name, system, integrator) in systems {
+        let mut places = BTreeMap::new();
+        for (number, &(entity, system, integrator, name)) in systems.iter().enumerate() {
+            let name = called(name, "system", number);
+            places.insert(entity, number);
             let fail = |reason: String| ClusterError::Setup(format!("{name}: {reason}"));
             system.validate().and(integrator.validate()).and(integrator.fits(false)).map_err(fail)?;
             let system = Kind::Lagrangian(Box::new(system.clone()));
-            nodes.push(Node { entity, name: name.into(), system, integrator: *integrator, q0: 0, nq: 0, v0: 0, nv: 0 });
+            nodes.push(Node { entity, name, system, integrator: *integrator, q0: 0, nq: 0, v0: 0, nv: 0 });
         }
+        let bodies: BTreeSet<Entity> = bodies.iter().copied().collect();
         let mut links = Vec::new();
-        for &(entity, name, tie) in ties {
+        for &(entity, tie, name, number) in ties {
+            let name = called(name, "interaction", number);
             let fail = |reason: &str| ClusterError::Setup(format!("{name}: {reason}"));
             let mut ends = Vec::new();
             for &system in &tie.systems {
-                let known = nodes.iter().position(|n| n.entity == system);
-                let body = || {
-                    bodies.contains(&system).then(|| {
-                        nodes.push(body_node(system));
-                        nodes.len() - 1
-                    })
-                };
                 let needed = "its systems have to be bodies and Lagrangian systems, since it meets a body, directly or through others; \
                      first-order systems take inputs z instead, and a NewtonEuler system is spawned as a body";
-                ends.push(known.or_else(body).ok_or_else(|| fail(needed))?);
+                let known = places.get(&system).copied();
+                if known.is_none() && !bodies.contains(&system) {
+                    return Err(fail(needed));
+                }
+                ends.push(known.unwrap_or_else(|| {
+                    places.insert(system, nodes.len());
+                    nodes.push(body_node(system));
+                    nodes.len() - 1
+                }));
             }
             match ends[..] {
                 [_] => {}
@@ -147,7 +155,7 @@ impl Adopted {
             valid.map_err(|e| fail(&e))?;
             links.push(Link {
                 entity,
-                name: name.into(),
+                name,
                 relation: tie.relation.clone(),
                 law: tie.law.clone(),
                 z: tie.z.clone(),
@@ -167,11 +175,11 @@ impl Adopted {
     /// Whether it still is what these would build.
     pub(crate) fn is_of(&self, systems: &[Guest], ties: &[Tie], scheme: &Scheme) -> bool {
         let node = |(mine, guest): (&Node, &Guest)| {
-            let same = matches!(&mine.system, Kind::Lagrangian(s) if same_lagrangian(s, guest.2));
-            same && mine.entity == guest.0 && mine.integrator == *guest.3
+            let same = matches!(&mine.system, Kind::Lagrangian(s) if same_lagrangian(s, guest.1));
+            same && mine.entity == guest.0 && mine.integrator == *guest.2
         };
         let link = |(mine, tie): (&Link, &Tie)| {
-            let other = tie.2;
+            let other = tie.1;
             let systems = mine.nodes.iter().map(|&k| self.nodes[k].entity);
             let sizes = mine.z.len() == other.z.len() && mine.len() == other.lambda.len();
             mine.entity == tie.0
@@ -186,13 +194,13 @@ impl Adopted {
 
     /// Takes up states, parameters and multipliers at the start of a step.
     pub(crate) fn take_up(&mut self, systems: &[Guest], ties: &[Tie]) {
-        for (node, (.., system, _)) in self.nodes.iter_mut().zip(systems) {
+        for (node, &(_, system, ..)) in self.nodes.iter_mut().zip(systems) {
             let Kind::Lagrangian(mine) = &mut node.system else { continue };
             mine.z.copy_from_slice(&system.z);
             self.state.q[node.q0..node.q0 + node.nq].copy_from_slice(&system.q);
             self.state.v[node.v0..node.v0 + node.nv].copy_from_slice(&system.v);
         }
-        for ((link, x), (.., tie)) in self.links.iter_mut().zip(&mut self.rows).zip(ties) {
+        for ((link, x), &(_, tie, ..)) in self.links.iter_mut().zip(&mut self.rows).zip(ties) {
             link.z.copy_from_slice(&tie.z);
             x.lambda.copy_from_slice(&tie.lambda);
         }
@@ -309,7 +317,6 @@ impl Adopted {
         before: [&mut Velocities; 2],
     ) -> Result<(), ClusterError> {
         let Self { nodes, own, motion, state, v0, guess, missed, free, inverse, .. } = self;
-        problem.clear_general(0);
         let own = &nodes[..*own];
         let nv = motion.v0.len();
         for velocities in before {
@@ -454,7 +461,7 @@ impl Adopted {
                     // a body that moves across the row rounds there too
                     let speed = &body.velocities[0];
                     scale[i] += linear.length() * speed.linear.length() + angular.length() * speed.angular.length();
-                    scale[i] += linear.length() * h * scheme.gravity.length();
+                    scale[i] += fall(problem, body.row, linear.length(), angular.length()) * h * scheme.gravity.length();
                     if body.row == IMMOBILE {
                         let share = dot(row, v);
                         (b[i], driven[i]) = (b[i] + share, driven[i] + share);
@@ -597,30 +604,28 @@ impl Adopted {
         Ok(work)
     }
 
-    /// Writes q, v, p and the reactions of prescribed velocities into the Lagrangian system of this entity.
-    pub(crate) fn write_system(&self, entity: Entity, to: &mut Lagrangian) {
-        let Some(node) = self.nodes[..self.own].iter().find(|n| n.entity == entity) else { return };
-        let Kind::Lagrangian(mine) = &node.system else { return };
-        let (q, v) = (node.q0..node.q0 + node.nq, node.v0..node.v0 + node.nv);
-        to.q.copy_from_slice(&self.state.q[q]);
-        to.v.copy_from_slice(&self.state.v[v.clone()]);
-        to.p.resize(node.nv, 0.0);
-        to.p.copy_from_slice(&self.acted[v]);
-        to.prescribed.iter_mut().zip(&mine.prescribed).for_each(|(p, mine)| p.reaction = mine.reaction);
+    /// Lagrangian systems, then links, by entity.
+    pub(crate) fn entities(&self) -> (impl Iterator<Item = Entity> + '_, impl Iterator<Item = Entity> + '_) {
+        (self.nodes[..self.own].iter().map(|n| n.entity), self.links.iter().map(|l| l.entity))
     }
 
-    /// Writes y, ẏ, λ of a link into its interaction, and whether it took part.
-    pub(crate) fn write_link(&self, entity: Entity, to: &mut Interaction) {
-        let Some(k) = self.links.iter().position(|l| l.entity == entity) else { return };
-        let x = &self.rows[k];
-        for (to, from) in [(&mut to.y, &x.y), (&mut to.y_dot, &x.y_dot), (&mut to.lambda, &x.lambda)] {
-            to.resize(from.len(), 0.0);
-            to.copy_from_slice(from);
+    /// Writes q, v, p and the reactions of prescribed velocities of the k-th Lagrangian system; whether something has changed.
+    pub(crate) fn write_system(&self, k: usize, to: &mut Lagrangian) -> bool {
+        let node = &self.nodes[k];
+        let Kind::Lagrangian(mine) = &node.system else { return false };
+        let (q, v) = (node.q0..node.q0 + node.nq, node.v0..node.v0 + node.nv);
+        let mut new = put(&mut to.q, &self.state.q[q]) | put(&mut to.v, &self.state.v[v.clone()]) | put(&mut to.p, &self.acted[v]);
+        for (p, mine) in to.prescribed.iter_mut().zip(&mine.prescribed) {
+            new |= std::mem::replace(&mut p.reaction, mine.reaction) != mine.reaction;
         }
-        to.active = self.links[k].active;
-        if let Relation::Transmission(_) = to.relation {
-            to.z.copy_from_slice(&self.links[k].z);
-        }
+        new
+    }
+
+    /// Writes y, ẏ, λ of the k-th link and whether it took part; whether something has changed.
+    pub(crate) fn write_link(&self, k: usize, to: &mut Interaction) -> bool {
+        let (link, x) = (&self.links[k], &self.rows[k]);
+        let new = put(&mut to.y, &x.y) | put(&mut to.y_dot, &x.y_dot) | put(&mut to.lambda, &x.lambda) | put(&mut to.z, &link.z);
+        std::mem::replace(&mut to.active, link.active) != link.active || new
     }
 }
 
@@ -662,6 +667,15 @@ fn pieces(link: &Link) -> Vec<(AdmissibleSet, usize)> {
     let m = link.len();
     let one_by_one = link.law == Law::Equality && (m > MAX_ROWS || Link::compliant(&link.relation));
     if one_by_one { vec![(AdmissibleSet::Free, 1); m] } else { link.sets() }
+}
+
+/// What a row with these parts on a body sees of a fall of the body, or of a turn as fast as that moves its mass (per m/s).
+fn fall(problem: &MixedProblem, body: u32, linear: f64, angular: f64) -> f64 {
+    let Some(mass) = problem.rigid.get(body as usize) else { return linear };
+    let [a, b, c, ..] = mass.inverse_inertia;
+    // 1/ℓ², ℓ the radius of gyration
+    let gyration = a.max(b).max(c) / mass.inverse_mass.max_element();
+    if gyration.is_finite() { linear + angular * gyration.sqrt() } else { linear }
 }
 
 /// Whether an impulse on row i of m moves a system.

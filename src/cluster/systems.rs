@@ -47,8 +47,13 @@ pub struct Clusters {
 }
 
 /// By index, not by the order of the entities themselves, which is the reverse: the first of a world comes first.
-fn birth(entity: Entity) -> (u32, u32) {
+pub(crate) fn birth(entity: Entity) -> (u32, u32) {
     (entity.index_u32(), entity.generation().to_bits())
+}
+
+/// What messages call the n-th of a kind.
+pub(crate) fn called(name: Option<&Name>, kind: &str, number: usize) -> String {
+    name.map_or_else(|| format!("{kind} {number}"), |n| format!("{kind} {:?}", n.as_str()))
 }
 
 impl Clusters {
@@ -118,9 +123,6 @@ pub fn refresh(
         }
         return;
     }
-    let name = |name: Option<&Name>, kind: &str, number: usize| {
-        name.map_or_else(|| format!("{kind} {number}"), |n| format!("{kind} {:?}", n.as_str()))
-    };
     let mut nodes: Vec<(Entity, System, Integrator, Option<String>)> = Vec::new();
     nodes.extend(first.iter().map(|(e, s, i, n)| (e, System::FirstOrder((*s).clone()), *i, n.map(|n| n.to_string()))));
     nodes.extend(lagrangian.iter().map(|(e, s, i, n)| (e, System::Lagrangian(Box::new((*s).clone())), *i, n.map(|n| n.to_string()))));
@@ -131,12 +133,12 @@ pub fn refresh(
         .enumerate()
         .map(|(number, (entity, system, integrator, given))| {
             let given = given.map(Name::new);
-            Node { entity, name: name(given.as_ref(), "system", number), system, integrator, q0: 0, nq: 0, v0: 0, nv: 0 }
+            Node { entity, name: called(given.as_ref(), "system", number), system, integrator, q0: 0, nq: 0, v0: 0, nv: 0 }
         })
         .collect();
     let mut links: Vec<(Entity, &Interaction, Option<&Name>)> = interactions.iter().map(|(e, i, n)| (e, i.into_inner(), n)).collect();
     links.sort_by_key(|l| birth(l.0));
-    let links = links.into_iter().enumerate().map(|(number, (entity, i, n))| (name(n, "interaction", number), entity, i)).collect();
+    let links = links.into_iter().enumerate().map(|(number, (entity, i, n))| (called(n, "interaction", number), entity, i)).collect();
     // two-step schemes remember positions at a distance of h
     let keep_memory = clusters.h == h || clusters.h == 0.0;
     match build(nodes, links, keep_memory, clock.time, h, *newton) {
@@ -515,14 +517,14 @@ pub fn store(
 }
 
 /// Whether there was something else.
-fn put(to: &mut Vec<f64>, from: &[f64]) -> bool {
+pub(super) fn put(to: &mut Vec<f64>, from: &[f64]) -> bool {
     let new = to != from;
     to.clear();
     to.extend_from_slice(from);
     new
 }
 
-fn mark<T: Component<Mutability = Mutable>>(component: &mut Mut<T>, new: bool) {
+pub(crate) fn mark<T: Component<Mutability = Mutable>>(component: &mut Mut<T>, new: bool) {
     if new {
         component.set_changed();
     }

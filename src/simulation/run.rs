@@ -457,6 +457,9 @@ impl Simulation {
         }
         self.schedules.end.run(&mut self.world);
         self.flush_guests();
+        if let Some(reason) = self.world.resource_mut::<StepProblem>().error.take() {
+            return Err(SimulationError::Problem { step: self.steps() + 1, time: self.time(), reason });
+        }
         self.world.resource_mut::<Clock>().last = self.time_step();
         Ok(self.certify(settled))
     }

@@ -110,6 +110,24 @@ fn a_nut_runs_down_its_spindle() -> Fallible {
 }
 
 #[test]
+fn a_gear_that_starts_from_rest_is_judged_by_what_a_fall_would_turn() -> Fallible {
+    // rows about angles of bodies at rest know no speed of their own; wheels as heavy as a drum and its pinion, at many steps
+    for (h, heavy) in [1e-4, 2e-4, 5e-4, 1e-3, 3e-3].into_iter().flat_map(|h| [1.0, 20.0, 333.0].map(|m| (h, m))) {
+        let mut sim = Simulation::new(Scheme { time_step: h, ..Scheme::default() })?;
+        let (one, two) = (Body::point(1.0, DVec3::splat(1.3e-3)), Body::point(heavy, DVec3::splat(0.07 * heavy)).at(DVec3::X));
+        let (one, two) = (sim.spawn_body(one)?, sim.spawn_body(two)?);
+        sim.add_joint(two, None, &JointSpec::new(JointKind::Revolute).at(DVec3::X).axis(DVec3::Y).friction(0.5))?;
+        sim.add_joint(one, None, &JointSpec::new(JointKind::Revolute).axis(DVec3::Y).motor(20.0, 30.0))?;
+        sim.add_transmission(one, Some(two), &TransmissionSpec::Gear { axes: [DVec3::Y; 2], ratio: -4.0 })?;
+        for _ in 0..5 {
+            let report = sim.step()?;
+            assert!(report.converged && report.report.iterations < 10_000, "h = {h}, {heavy} kg: {report:?}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
 fn transmissions_of_a_scene_file_and_their_faults() -> Fallible {
     use drystone::io::scene::model::Scene;
     let scene = |transmission: &str| {

@@ -396,17 +396,15 @@ impl MixedProblem {
         self.rigid.clear();
         self.resting.clear();
         self.free.rigid.clear();
-        self.clear_general(0);
+        self.clear_general();
         self.clear_rows();
     }
 
-    /// Drops all general systems but the first `kept`.
-    pub fn clear_general(&mut self, kept: usize) {
-        if let Some(first) = self.general.get(kept).copied() {
-            self.general.truncate(kept);
-            self.general_inverse.truncate(first.inverse);
-            self.free.general.truncate(first.first);
-        }
+    /// Drops all general systems, compliances among them.
+    pub fn clear_general(&mut self) {
+        self.general.clear();
+        self.general_inverse.clear();
+        self.free.general.clear();
     }
 
     /// Appends a general system: its symmetric positive Ŵ⁻¹, row-major, and its free velocity.
