@@ -68,7 +68,7 @@ pub fn adopt(
         };
     }
     if let Some(adopted) = adopted {
-        adopted.take_up(&guests, &ties);
+        adopted.take_up(&guests, &ties, scheme.gravity);
         let places: Vec<Place> = adopted.bodies().map(|e| place_of(&bodies, &slots, e)).collect();
         *error = adopted.begin(clock.time, &scheme, &places).err().map(|e| e.to_string());
     }

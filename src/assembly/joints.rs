@@ -15,6 +15,7 @@
 //! judge them.
 
 use super::adopted::{AdoptedSystems, is_joint};
+use super::forces::UserForces;
 use super::locked::{LeftOut, independent_rows};
 use super::problem::StepProblem;
 use super::systems::SUM;
@@ -59,11 +60,11 @@ pub fn assemble_blocks(
     pass: Res<Pass>,
     bodies: Res<Bodies>,
     slots: Query<&Slot>,
-    (clock, mut adopted): (Res<Clock>, ResMut<AdoptedSystems>),
+    (clock, mut adopted, mut forces): (Res<Clock>, ResMut<AdoptedSystems>, ResMut<UserForces>),
     mut step: ResMut<StepProblem>,
     interactions: Query<(Entity, &Interaction, Option<&Name>), With<OfBodies>>,
 ) {
-    let StepProblem { problem, answer, before, joints, left_out, carried, error, .. } = &mut *step;
+    let StepProblem { problem, answer, joints, left_out, carried, .. } = &mut *step;
     let AdoptedSystems { adopted, error: not_adopted } = &mut *adopted;
     left_out.clear();
     carried.clear();
@@ -108,6 +109,9 @@ pub fn assemble_blocks(
         rows.block = (problem.blocks.len() > before).then_some(before as u32);
         joints.push(rows);
     }
+    forces.push(&bodies, &scheme, &mut step);
+    let refused = refused.or(forces.error.take());
+    let StepProblem { problem, before, error, .. } = &mut *step;
     if scheme.gravity == DVec3::ZERO {
         scale_the_still(problem, &before.rigid);
     }
@@ -123,7 +127,7 @@ fn scale_the_still(problem: &mut MixedProblem, before: &[Twist]) {
 }
 
 /// What rigid bodies can have between them; the error says what was found and what would do.
-fn check(interaction: &Interaction) -> Result<(), String> {
+pub(crate) fn check(interaction: &Interaction) -> Result<(), String> {
     let bodies = interaction.systems.len();
     if !(1..=2).contains(&bodies) || (bodies == 2 && interaction.systems[0] == interaction.systems[1]) {
         return Err(format!("it links {bodies} systems; one body (to the world) or two different ones are needed"));
