@@ -23,7 +23,6 @@ use crate::model::newton_euler::{AppliedForce, BodyForces, BodyName, Velocity};
 use crate::model::scheme::{Clock, Scheme};
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::mixed::{IMMOBILE, MixedProblem, RigidMass, System};
-use crate::numerics::residual::contact_scale;
 use crate::topology::bodies::{Bodies, BodyRow, Slot};
 use bevy_ecs::prelude::*;
 use glam::{DMat3, DVec3};
@@ -255,15 +254,13 @@ impl UserForces {
     }
 }
 
-/// Speed on which such a row is judged: what it sees of a fall, of its approach, and of the velocity that loads give.
+/// Speed on which such a row is judged: where the pass starts, what loads alone would make of it, and a fall.
 fn scale(problem: &MixedProblem, body: u32, rate: &[f64; 6], scheme: &Scheme, b: f64) -> f64 {
-    let h = scheme.time_step;
     let free = problem.free.rigid.get(body as usize).map_or(0.0, |free| {
         let v = free.linear.to_array().into_iter().chain(free.angular.to_array());
         rate.iter().zip(v).map(|(x, v)| (x * v).abs()).sum::<f64>()
     });
-    let own = contact_scale(h, scheme.gravity.length(), b.abs(), f64::INFINITY);
-    own.max(free.min(1e3 * b.abs()))
+    b.abs().max(free).max(scheme.time_step * scheme.gravity.length())
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ use crate::model::law::{Law, least_impact};
 use crate::model::relation::Relation;
 use crate::model::scheme::{Clock, Scheme, Treatment};
 use crate::numerics::admissible::AdmissibleSet;
-use crate::numerics::mixed::{IMMOBILE, MixedProblem, System, Twist};
+use crate::numerics::mixed::{IMMOBILE, MixedProblem, System, Velocities};
 use crate::numerics::residual::contact_scale;
 use crate::topology::bodies::{Bodies, Body, Slot};
 use bevy_ecs::name::Name;
@@ -113,14 +113,15 @@ pub fn assemble_blocks(
     let refused = refused.or(forces.error.take());
     let StepProblem { problem, before, error, .. } = &mut *step;
     if scheme.gravity == DVec3::ZERO {
-        scale_the_still(problem, &before.rigid);
+        scale_the_still(problem, before);
     }
     *error = refused.or(problem.prepare().err().map(|e| e.to_string()));
 }
 
-/// Without gravity, rows between bodies that stand still know no speed: what is rounding there is judged by the fastest body.
-fn scale_the_still(problem: &mut MixedProblem, before: &[Twist]) {
-    let fastest = before.iter().map(|t| t.linear.abs().max_element()).fold(0.0, f64::max);
+/// Without gravity, rows between bodies that stand still know no speed: what is rounding there is judged by the fastest body, as it is or as
+/// loads make it.
+fn scale_the_still(problem: &mut MixedProblem, before: &Velocities) {
+    let fastest = before.rigid.iter().chain(&problem.free.rigid).map(|t| t.linear.abs().max_element()).fold(0.0, f64::max);
     let own = SUM * fastest;
     problem.contacts.iter_mut().filter(|c| c.scale == 0.0).for_each(|c| c.scale = own);
     problem.blocks.iter_mut().filter(|b| b.scale == 0.0).for_each(|b| b.scale = own);

@@ -25,7 +25,7 @@ use super::{ClusterError, RowsAt, State, examine};
 use crate::algebra::dense::{cholesky, cholesky_solve, dot};
 use crate::algebra::spatial::Pose;
 use crate::model::dynamical_system::Lagrangian;
-use crate::model::integrator::Integrator;
+use crate::model::integrator::{Integrator, Projection};
 use crate::model::interaction::Interaction;
 use crate::model::law::Law;
 use crate::model::newton_euler::Velocity;
@@ -218,8 +218,8 @@ impl Adopted {
             if let Kind::Lagrangian(s) = &node.system {
                 (node.nq, node.nv) = (s.q.len(), s.v.len());
                 own += 1;
-                let fits = matches!(node.integrator, Integrator::MoreauJean { .. } | Integrator::Midpoint { .. });
-                if !fits || node.theta() != theta {
+                let projects = matches!(node.integrator, Integrator::MoreauJean { projection, .. } if projection != Projection::None);
+                if !projects && !fits(&node.integrator, theta) {
                     return Err(ClusterError::Setup(format!(
                         "{} interacts with a body; in this scene that takes Moreau–Jean with theta = {theta}, but it has {:?}",
                         node.name, node.integrator
@@ -250,7 +250,7 @@ impl Adopted {
         };
         let rows = links.iter().map(of).collect();
         let motion = Implicit::new(&nodes[..own], &[], scheme.time_step, RowsAt::End)?;
-        if motion.projection != crate::model::integrator::Projection::None {
+        if motion.projection != Projection::None {
             return Err(ClusterError::Setup(format!("{} interacts with a body; projection is not offered there", nodes[0].name)));
         }
         let (zeros_q, zeros_v) = (vec![0.0; nq], vec![0.0; nv]);
@@ -491,6 +491,15 @@ impl Adopted {
         let (link, x) = (&self.links[k], &self.rows[k]);
         let new = put(&mut to.y, &x.y) | put(&mut to.y_dot, &x.y_dot) | put(&mut to.lambda, &x.lambda) | put(&mut to.z, &link.z);
         std::mem::replace(&mut to.active, link.active) != link.active || new
+    }
+}
+
+/// Whether a system with this integrator may stand among bodies.
+pub(crate) fn fits(integrator: &Integrator, theta: f64) -> bool {
+    match *integrator {
+        Integrator::MoreauJean { theta: own, projection, .. } => own == theta && projection == Projection::None,
+        Integrator::Midpoint { .. } => theta == 0.5,
+        _ => false,
     }
 }
 
