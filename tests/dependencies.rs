@@ -59,7 +59,7 @@ const ROOMS: &[Room] = &[
     },
     Room {
         name: "io",
-        rooms: &["algebra", "numerics", "model", "geometry", "topology", "simulation", "diagnostics", "masonry", "granular", "scenes"],
+        rooms: &["algebra", "numerics", "model", "geometry", "topology", "simulation", "masonry", "granular"],
         crates: &["bevy_ecs", "rayon", "csv", "toml", "flate2", "plotters", "hdf5_pure", "sprs"],
     },
     Room {

@@ -5,4 +5,5 @@ pub mod global;
 pub mod joints;
 pub mod locked;
 pub mod problem;
+pub mod projection;
 pub mod systems;

@@ -40,3 +40,4 @@ pub mod newton_euler;
 pub mod operator;
 pub mod relation;
 pub mod scheme;
+pub mod signal;

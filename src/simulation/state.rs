@@ -6,6 +6,8 @@ use super::step::is_engaged;
 use super::{Balance, Event, Simulation, SimulationError};
 use crate::algebra::spatial::Pose;
 use crate::assembly::problem::Solver;
+use crate::cluster::Trace;
+use crate::cluster::systems::Traces;
 use crate::geometry::systems::Proximity;
 use crate::model::contact::{Manifold, Touch};
 use crate::model::dynamical_system::{FirstOrder, Lagrangian, NewtonEuler};
@@ -221,6 +223,9 @@ impl Simulation {
             self.world_mut().entity_mut(entity).insert((Slot(saved.slot), BodyPose(saved.pose), saved.velocity));
         }
         self.balance = state.balance;
+        if state.clock.step > 0 {
+            self.world_mut().resource_mut::<Traces>().0.iter_mut().for_each(Trace::goes_on);
+        }
         if let Some(auto) = &mut self.auto_step {
             auto.plan = state.plan;
         }

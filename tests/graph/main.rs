@@ -1,6 +1,8 @@
 //! One graph: bodies with shapes, Lagrangian systems and relations of the user in one problem.
 
 mod mechanisms;
+
+mod signals;
 mod springs;
 mod ties;
 mod transmissions;

@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use glam::DVec3;
 
+use super::links::{JOINTS, RELATIONS};
 use super::loads::Uplift;
-use super::model::{Body, ContactLaw, Drive, Friction, Gyroscopic, Motion, Recorded, Scene, ShapeSpec, Treatment};
-use super::sections::JOINTS;
+use super::model::{Body, ContactLaw, Drift, Drive, Friction, Gyroscopic, Motion, Recorded, Scene, ShapeSpec, Treatment};
 use crate::algebra::spatial::Pose;
-use crate::model::joint::{JointKind, JointSpec, TransmissionSpec};
+use crate::model::joint::{JointKind, JointSpec, TieLaw, TieRelation, TieSpec, TransmissionSpec};
 use crate::model::law::Impact;
 
 impl Scene {
@@ -42,6 +42,9 @@ impl Scene {
         }
         let gyroscopic = if time.gyroscopic == Gyroscopic::Midpoint { "midpoint" } else { "theta_rule" };
         writeln!(t, "gyroscopic = \"{gyroscopic}\"")?;
+        if time.drift == Drift::Projection {
+            writeln!(t, "drift = \"projection\"")?;
+        }
         let solver = &self.solver;
         writeln!(
             t,
@@ -83,6 +86,11 @@ impl Scene {
             }
             joint_text(t, &joint.spec)?;
         }
+        for tie in &self.ties {
+            let (one, two) = (&self.bodies[tie.body1].name, tie.body2.map_or("world", |k| &self.bodies[k].name));
+            writeln!(t, "\n[[interactions]]\nname = {}\nbody1 = {}\nbody2 = {}", text(&tie.name), text(one), text(two))?;
+            tie_text(t, &tie.spec)?;
+        }
         for water in &self.water {
             let names = water.bodies.iter().map(|&i| text(&self.bodies[i].name));
             let levels = water.times.iter().zip(&water.levels).map(|(t, z)| format!("[{t:?}, {z:?}]"));
@@ -101,6 +109,10 @@ impl Scene {
                 Recorded::Steps => "steps",
             };
             writeln!(t, "\n[[recorders]]\nwhat = \"{what}\"\nevery = {:?}", recorder.every)?;
+        }
+        for table in &self.records {
+            let signals = table.signals.iter().map(|signal| text(&self.signal_name(signal).0));
+            writeln!(t, "\n[[record]]\nname = {}\nevery = {:?}\nsignals = {}", text(&table.name), table.every, list(signals))?;
         }
         Ok(())
     }
@@ -221,6 +233,28 @@ fn shape(spec: &ShapeSpec) -> String {
         }
     };
     format!("{{ kind = \"{kind}\", {rest} }}")
+}
+
+/// All keys of an interaction but its bodies.
+fn tie_text(t: &mut String, spec: &TieSpec) -> std::fmt::Result {
+    let (kind, keys) = match &spec.relation {
+        TieRelation::Points { anchors: [a, b] } => (0, format!("anchor = {}\nanchor2 = {}", vector(*a), vector(*b))),
+        TieRelation::Distance { anchors: [a, b] } => (1, format!("anchor = {}\nanchor2 = {}", vector(*a), vector(*b))),
+        TieRelation::Displacement { anchor, axis } => (2, format!("anchor = {}\naxis = {}", vector(*anchor), vector(*axis))),
+        TieRelation::Angle { anchor, axis } => (3, format!("anchor = {}\naxis = {}", vector(*anchor), vector(*axis))),
+        TieRelation::Linear { factors: [a, b] } => (4, format!("factor1 = {}\nfactor2 = {}", vector(*a), vector(*b))),
+    };
+    let law = match &spec.law {
+        TieLaw::Equality => "\"equality\"".to_owned(),
+        TieLaw::Impact { restitution } => format!("{{ kind = \"impact\", restitution = {restitution:?} }}"),
+        TieLaw::Relay { bounds: [lower, upper] } => format!("{{ kind = \"relay\", lower = {lower:?}, upper = {upper:?} }}"),
+        TieLaw::Spring { stiffness, damping, limit } => {
+            let limit = if limit.is_finite() { format!(", limit = {limit:?}") } else { String::new() };
+            format!("{{ kind = \"spring\", stiffness = {stiffness:?}, damping = {damping:?}{limit} }}")
+        }
+    };
+    let place = if spec.reversed { "at_most" } else { "offset" };
+    writeln!(t, "relation = \"{}\"\n{keys}\nlaw = {law}\n{place} = {:?}\nspeed = {:?}", RELATIONS[kind], spec.offset, spec.speed)
 }
 
 /// All keys of a joint but its bodies.

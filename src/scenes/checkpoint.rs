@@ -1,7 +1,7 @@
 //! Checkpoints: a run as one file from which it goes on as if it had never stopped.
 //!
 //! ```text
-//! "drystone checkpoint 7\n"   hash of the rest (u64, little-endian)   postcard: scene, state, meter
+//! "drystone checkpoint 8\n"   hash of the rest (u64, little-endian)   postcard: scene, state, meter
 //! ```
 
 use crate::diagnostics::summary::{Meter, Record};
@@ -14,12 +14,12 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// Name and version of the format.
-const HEADER: &[u8] = b"drystone checkpoint 7\n";
+const HEADER: &[u8] = b"drystone checkpoint 8\n";
 
 /// A run between two steps.
 ///
 /// ```
-/// use drystone::{diagnostics::summary::Meter, io::{checkpoint::Checkpoint, scene::{Scene, SceneSource}}, scenes};
+/// use drystone::{diagnostics::summary::Meter, io::scene::{Scene, SceneSource}, scenes::{self, checkpoint::Checkpoint}};
 /// let scene = Scene::load(&SceneSource::new("bouncing_ball"), &[])?;
 /// let mut built = scenes::build(&scene)?;
 /// let meter = Meter::new(&scene, &built.entities, &built.simulation);
