@@ -244,6 +244,8 @@ fn a_forbidden_edge_is_seen() {
         ("model/law.rs", "use super::super::geometry::Shape;"),
         ("numerics/auto/mod.rs", "use super::super::model::law::Law;"),
         ("numerics/auto/tries.rs", "use super::super::super::model::law::Law;"),
+        ("io/table.rs", "use crate::diagnostics::summary::Meter;"),
+        ("io/scene/mod.rs", "fn f() { crate::scenes::find(name); }"),
         ("basement/x.rs", ""),
     ] {
         assert_eq!(violations(&[file(name, text)]).len(), 1, "{name}: {text}");

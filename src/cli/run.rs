@@ -34,7 +34,7 @@ pub(super) struct Arguments {
     /// Number of threads; the result is the same on any number
     #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// Write tables, VTK files and a plot into this directory
+    /// Write tables (those of [[record]] and joints.csv among them), VTK files and a plot into this directory
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Print the summary as one line of JSON

@@ -87,8 +87,8 @@ pub struct Trace {
     stopped: bool,
     /// the row of the start is there, here or in the table of the run that this one goes on with
     begun: bool,
-    /// Not all signals are of clusters: the simulation fills it, step by step. With it, why one of systems was not found.
-    elsewhere: Option<String>,
+    /// Not all signals are of clusters: the simulation fills it, step by step. With it, why each was not found there; nothing where it was.
+    elsewhere: Option<Vec<String>>,
 }
 
 /// A probe, with the places of its system (cluster and node) and of its multipliers (cluster and first row, number).
@@ -187,8 +187,8 @@ impl Trace {
         self.begun = true;
     }
 
-    /// Whether the simulation fills it, and why a signal of systems was not found among those that stand alone.
-    pub(crate) fn elsewhere(&self) -> Option<&str> {
+    /// Where the simulation fills it: why each signal was not found among systems that stand alone.
+    pub(crate) fn elsewhere(&self) -> Option<&[String]> {
         self.elsewhere.as_deref().filter(|_| !self.stopped)
     }
 
@@ -206,8 +206,9 @@ impl Trace {
         if self.stopped {
             return;
         }
-        for k in 0..self.signals.len() {
-            let signal = self.signals[k];
+        let signals = std::mem::take(&mut self.signals);
+        let mut reasons = Vec::with_capacity(signals.len());
+        for &signal in &signals {
             let found = match signal {
                 Signal::Probe(entity, i) => self.find_probe(clusters, probe(entity), signal, i),
                 _ => find(clusters, signal).map_err(|found| {
@@ -215,18 +216,17 @@ impl Trace {
                     format!("{what} is recorded, but {found}")
                 }),
             };
-            match found {
-                Ok(place) => self.places.push(place),
-                Err(_) if signal.is_of_bodies() => drop(self.elsewhere.get_or_insert_default()),
-                Err(reason) => {
-                    // the first reason that says something
-                    let known = self.elsewhere.get_or_insert_default();
-                    if known.is_empty() {
-                        *known = reason;
-                    }
+            reasons.push(match found {
+                Ok(place) => {
+                    self.places.push(place);
+                    String::new()
                 }
-            }
+                Err(_) if signal.is_of_bodies() => String::new(),
+                Err(reason) => reason,
+            });
         }
+        self.elsewhere = (self.places.len() < signals.len()).then_some(reasons);
+        self.signals = signals;
     }
 
     fn find_probe(&mut self, clusters: &[Cluster], found: Option<(Probe, String)>, signal: Signal, i: usize) -> Result<Place, String> {

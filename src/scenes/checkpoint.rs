@@ -156,6 +156,44 @@ mod tests {
     }
 
     #[test]
+    fn plain_springs_ties_and_projection_survive_a_stop() {
+        let scene = Scene::from_toml(
+            r#"
+            time = { step = "2 ms", end = 1.0, drift = "projection" }
+            [[bodies]]
+            name = "bob"
+            shape = { kind = "ball", radius = 0.1 }
+            [[bodies]]
+            name = "arm"
+            shape = { kind = "cuboid", size = [1, 0.1, 0.1] }
+            position = [2.5, 0, 0]
+            [[joints]]
+            kind = "distance"
+            body1 = "bob"
+            anchor = [0, 0, 0]
+            anchor2 = [0, 0, 1]
+            spring = { stiffness = 100 }
+            [[joints]]
+            kind = "revolute"
+            body1 = "arm"
+            anchor = [2, 0, 0]
+            axis = [0, 1, 0]
+            [[interactions]]
+            body1 = "arm"
+            relation = "angle"
+            anchor = [2, 0, 0]
+            axis = [0, 1, 0]
+            law = { kind = "spring", stiffness = 20 }
+            [[record]]
+            signals = ["bob.z", "interaction0.output"]
+            "#,
+            "test",
+        )
+        .unwrap();
+        resumed_equals_straight(&scene, 0.37, 1.0);
+    }
+
+    #[test]
     fn a_damaged_file_is_an_error() {
         let scene = load("incline", &[]).unwrap();
         let mut built = build(&scene).unwrap();

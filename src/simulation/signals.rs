@@ -184,9 +184,11 @@ impl Simulation {
                 second.or_else(rigid).or_else(|| at(&body_velocity(world, e)?, i))
             }
             Signal::Input(e, i) => {
-                let first = world.get::<FirstOrder>(e).and_then(|s| at(&s.r, i));
-                let second = || world.get::<Lagrangian>(e).and_then(|s| at(&s.p, i));
-                first.or_else(second).or_else(|| world.get::<NewtonEuler>(e).and_then(|s| at(&s.p, i)))
+                // there is none before the first step
+                let of = |p: &[f64], n: usize| at(p, i).or((p.is_empty() && i < n).then_some(0.0));
+                let first = world.get::<FirstOrder>(e).and_then(|s| of(&s.r, s.x.len()));
+                let second = || world.get::<Lagrangian>(e).and_then(|s| of(&s.p, s.v.len()));
+                first.or_else(second).or_else(|| world.get::<NewtonEuler>(e).and_then(|s| of(&s.p, s.v.len())))
             }
             Signal::Parameter(e, i) => {
                 let first = world.get::<FirstOrder>(e).and_then(|s| at(&s.z, i));
@@ -299,22 +301,21 @@ impl Simulation {
     ) -> (Vec<Trace>, Result<(), SimulationError>) {
         let mut weighed = false;
         for trace in &mut traces {
-            let Some(reason) = trace.elsewhere().filter(|_| wanted(trace)) else { continue };
+            let Some(reasons) = trace.elsewhere().filter(|_| wanted(trace)) else { continue };
             if !weighed && trace.signals.iter().any(|s| weighs(*s)) {
                 gauge.weigh(&self.world);
                 weighed = true;
             }
             let mut row = std::mem::take(&mut gauge.row);
             row.clear();
-            for &signal in &trace.signals {
+            for (&signal, reason) in trace.signals.iter().zip(reasons) {
                 match self.read(signal, gauge) {
                     Ok(value) => row.push(value),
                     // what has ended, or is still to come
                     Err(_) if !trace.begins() || self.is_reserved(signal) => row.push(f64::NAN),
                     Err(found) => {
-                        let own = format!("{} is recorded, but {found}", self.words(signal));
-                        let of_systems = !matches!(signal, Signal::Body(..) | Signal::Joint(..) | Signal::Total(_));
-                        let reason = if of_systems && !reason.is_empty() { reason.to_owned() } else { own };
+                        let own = || format!("{} is recorded, but {found}", self.words(signal));
+                        let reason = if reason.is_empty() { own() } else { reason.clone() };
                         return (traces, Err(self.no_signal(reason)));
                     }
                 }

@@ -40,6 +40,8 @@ struct Island<'w> {
     world: &'w World,
     bodies: Vec<Entity>,
     basis: Vec<Row>,
+    /// how many of them are locked axes, which come first
+    locks: usize,
 }
 
 /// What is left of a row.
@@ -116,6 +118,18 @@ impl Island<'_> {
                 }
             }
         }
+        self.locks = self.basis.len();
+    }
+
+    /// Whether locked axes leave nothing of a row: it is dropped, and needs no reaction.
+    fn is_locked(&self, row: &Row) -> bool {
+        let mut values = row.values.clone();
+        let before = values.iter().map(|x| x * x).sum::<f64>();
+        for lock in &self.basis[..self.locks] {
+            let share = values.iter().zip(&lock.values).map(|(a, b)| a * b).sum::<f64>();
+            values.iter_mut().zip(&lock.values).for_each(|(a, b)| *a -= share * b);
+        }
+        values.iter().map(|x| x * x).sum::<f64>() <= NOTHING * NOTHING * before
     }
 }
 
@@ -186,7 +200,7 @@ impl Bodies<'_> {
         bodies.retain(|&b| world.get::<Inertia>(b).is_some() && world.get::<Motion>(b).is_some_and(Motion::is_dynamic));
         bodies.sort_unstable();
         bodies.dedup();
-        let mut island = Island { world, bodies, basis: Vec::new() };
+        let mut island = Island { world, bodies, basis: Vec::new(), locks: 0 };
         island.add_locks();
         let mut found = Vec::new();
         let (mut hints, mut locked) = (Vec::new(), Vec::new());
@@ -199,6 +213,7 @@ impl Bodies<'_> {
                     count += 1;
                     let speed = self.speed_of(world, &part.systems, g);
                     let row = island.row(&part.systems, g, y);
+                    let dropped = island.is_locked(&row);
                     let rest = island.add(row);
                     if rest.is_something() {
                         if y.abs() > OPEN * size {
@@ -220,7 +235,7 @@ impl Bodies<'_> {
                         }
                         continue;
                     }
-                    double += 1;
+                    double += usize::from(!dropped);
                     if rest.gap.abs() > OPEN * size || rest.driven.abs() > OPEN * (1.0 + size) {
                         let what = if rest.gap.abs() > OPEN * size {
                             format!("a gap of {:.3e} (m or rad) cannot close", rest.gap.abs())
@@ -236,7 +251,7 @@ impl Bodies<'_> {
                 }
             }
             if double > 0 && !impossible {
-                let message = format!("{double} of the {count} rows of its joint {:?} follow from other joints or locked axes", h.name);
+                let message = format!("{double} of the {count} rows of its joint {:?} follow from other joints", h.name);
                 let cure = "that is allowed: the reactions are then shared evenly, and are not the only ones; a joint that leaves more free has its own";
                 self.redundant.push((h.body, message, cure.to_owned()));
             }

@@ -323,7 +323,7 @@ mod tests {
             name = "all \u00e9"
             title = "a \\ title"
             gravity = [{ from = 0, acceleration = [0, 0, -9.81] }, { from = 0.5, acceleration = [1, 0, -9.81] }]
-            time = { step = "1 ms", end = 1.0, treatment = "forecast", theta = 0.75, gyroscopic = "theta_rule" }
+            time = { step = "1 ms", end = 1.0, treatment = "forecast", theta = 0.75, gyroscopic = "theta_rule", drift = "projection" }
             solver = { tolerance = 1e-7, max_sweeps = 17, warm_start = false, friction = "lagged" }
             base = { samples = [[0, 0.1, 0, 0], [1, 0, 0, 0]] }
             [[materials]]
@@ -361,9 +361,62 @@ mod tests {
             impulses = [{ time = 0.1, linear = [1, 0, 0] }]
             birth = 0.01
             death = 0.9
+            [[bodies]]
+            name = "bob"
+            shape = { kind = "ball", radius = 0.1 }
+            [[joints]]
+            name = "hinge"
+            kind = "revolute"
+            body1 = "bob"
+            anchor = [0, 0, 1]
+            [[motors]]
+            joint = "hinge"
+            position = "10 deg"
+            stiffness = 5
+            limit = 7
+            [[interactions]]
+            body1 = "bob"
+            body2 = "both"
+            relation = "points"
+            anchor = [0, 0, 2]
+            anchor2 = [0, 0, 3]
+            law = "equality"
+            [[interactions]]
+            name = "rope"
+            body1 = "bob"
+            relation = "distance"
+            anchor = [0, 0, 0]
+            anchor2 = [0, 0, 1]
+            at_most = 1.1
+            law = { kind = "impact", restitution = 0.5 }
+            [[interactions]]
+            body1 = "bob"
+            relation = "displacement"
+            anchor = [0, 0, 0]
+            axis = [1, 0, 0]
+            offset = "2 mm"
+            speed = 0.1
+            law = { kind = "relay", limit = 4 }
+            [[interactions]]
+            body1 = "bob"
+            relation = "angle"
+            anchor = [0, 0, 0]
+            law = { kind = "spring", stiffness = 4, damping = 1 }
+            [[interactions]]
+            name = "pulley"
+            body1 = "bob"
+            body2 = "both"
+            relation = "linear"
+            factor1 = [0, 0, 1]
+            factor2 = [0, 0, 2]
+            law = "equality"
             [[recorders]]
             what = "contacts"
             every = 0.1
+            [[record]]
+            name = "table"
+            every = 0.1
+            signals = ["bob.z", "hinge.motor", "interaction0.output", "rope.rate", "load_work"]
         "#;
         let scene = Scene::from_toml(text, "t").unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(Scene::from_toml(&scene.to_toml(), "t").unwrap_or_else(|e| panic!("{e}")), scene);
