@@ -61,7 +61,7 @@ impl Signal {
     }
 
     /// Whether clusters never have it.
-    fn is_of_bodies(self) -> bool {
+    pub(crate) fn is_of_bodies(self) -> bool {
         matches!(self, Self::Body(..) | Self::Joint(..) | Self::Total(_))
     }
 }
@@ -87,8 +87,8 @@ pub struct Trace {
     stopped: bool,
     /// the row of the start is there, here or in the table of the run that this one goes on with
     begun: bool,
-    /// Not all signals are of clusters: the simulation fills it, step by step. With it, why each was not found there; nothing where it was.
-    elsewhere: Option<Vec<String>>,
+    /// Not all signals are of clusters: the simulation fills it, step by step.
+    elsewhere: bool,
 }
 
 /// A probe, with the places of its system (cluster and node) and of its multipliers (cluster and first row, number).
@@ -187,9 +187,14 @@ impl Trace {
         self.begun = true;
     }
 
-    /// Where the simulation fills it: why each signal was not found among systems that stand alone.
-    pub(crate) fn elsewhere(&self) -> Option<&[String]> {
-        self.elsewhere.as_deref().filter(|_| !self.stopped)
+    /// Whether the simulation fills it.
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        self.elsewhere && !self.stopped
+    }
+
+    /// Says who fills it; true where that is another one than before.
+    pub(crate) fn fill_elsewhere(&mut self, elsewhere: bool) -> bool {
+        std::mem::replace(&mut self.elsewhere, elsewhere) != elsewhere
     }
 
     /// Appends a row that was read elsewhere.
@@ -198,35 +203,27 @@ impl Trace {
         self.values.extend_from_slice(row);
     }
 
-    /// Finds the signals in the clusters; where one is not there, the simulation has to know it.
-    pub(super) fn resolve(&mut self, clusters: &[Cluster], probe: &dyn Fn(Entity) -> Option<(Probe, String)>) {
+    /// Finds the signals in the clusters, where these fill it.
+    pub(super) fn resolve(&mut self, clusters: &[Cluster], probe: &dyn Fn(Entity) -> Option<(Probe, String)>) -> Result<(), String> {
         self.places.clear();
         self.probes.clear();
-        self.elsewhere = None;
-        if self.stopped {
-            return;
+        if self.stopped || self.elsewhere {
+            return Ok(());
         }
         let signals = std::mem::take(&mut self.signals);
-        let mut reasons = Vec::with_capacity(signals.len());
-        for &signal in &signals {
-            let found = match signal {
-                Signal::Probe(entity, i) => self.find_probe(clusters, probe(entity), signal, i),
+        let found = signals.iter().try_for_each(|&signal| {
+            let place = match signal {
+                Signal::Probe(entity, i) => self.find_probe(clusters, probe(entity), signal, i)?,
                 _ => find(clusters, signal).map_err(|found| {
                     let what = named(clusters, signal).unwrap_or_else(|| format!("{signal:?}"));
                     format!("{what} is recorded, but {found}")
-                }),
+                })?,
             };
-            reasons.push(match found {
-                Ok(place) => {
-                    self.places.push(place);
-                    String::new()
-                }
-                Err(_) if signal.is_of_bodies() => String::new(),
-                Err(reason) => reason,
-            });
-        }
-        self.elsewhere = (self.places.len() < signals.len()).then_some(reasons);
+            self.places.push(place);
+            Ok(())
+        });
         self.signals = signals;
+        found
     }
 
     fn find_probe(&mut self, clusters: &[Cluster], found: Option<(Probe, String)>, signal: Signal, i: usize) -> Result<Place, String> {
@@ -244,7 +241,7 @@ impl Trace {
 
     /// Appends a row.
     pub(super) fn record(&mut self, t: f64, clusters: &mut [Cluster]) {
-        if self.elsewhere.is_some() {
+        if self.elsewhere {
             return;
         }
         self.begun = true;

@@ -306,7 +306,12 @@ impl Clusters {
     /// Finds the signals of all tables.
     fn find_signals(&mut self, traces: &mut Traces, probe: &dyn Fn(Entity) -> Option<(Probe, String)>) {
         self.resolve = false;
-        traces.0.iter_mut().for_each(|trace| trace.resolve(&self.clusters, probe));
+        for trace in &mut traces.0 {
+            if let Err(reason) = trace.resolve(&self.clusters, probe) {
+                self.resolve = true;
+                self.error = Some(ClusterError::Setup(reason));
+            }
+        }
     }
 
     /// Takes up states, parameters and multipliers in place; false, and nothing done, where something else has changed.

@@ -8,9 +8,9 @@ use super::run::{Simulation, SimulationError};
 use crate::assembly::problem::StepProblem;
 use crate::cluster::systems::{Clusters, Traces};
 use crate::cluster::{ClusterError, Probe, Signal, Trace};
-use crate::model::dynamical_system::{FirstOrder, Lagrangian, NewtonEuler};
-use crate::model::interaction::Interaction;
-use crate::model::newton_euler::{BodyName, BodyPose, Inertia, Velocity};
+use crate::model::dynamical_system::{FirstOrder, Lagrangian};
+use crate::model::interaction::{Interaction, OfBodies};
+use crate::model::newton_euler::{BodyForces, BodyName, BodyPose, Inertia, Velocity};
 use crate::model::scheme::{Clock, Scheme};
 use crate::model::signal::{BodyQuantity, JointQuantity, Quantity, TotalQuantity};
 use crate::topology::bodies::Slot;
@@ -175,25 +175,22 @@ impl Simulation {
             Signal::State(e, i) => {
                 let first = world.get::<FirstOrder>(e).and_then(|s| at(&s.x, i));
                 let second = || world.get::<Lagrangian>(e).and_then(|s| at(&s.q, i));
-                let rigid = || world.get::<NewtonEuler>(e).and_then(|s| at(&s.q, i));
-                first.or_else(second).or_else(rigid).or_else(|| at(&body_state(world, e)?, i))
+                first.or_else(second).or_else(|| at(&body_state(world, e)?, i))
             }
             Signal::Velocity(e, i) => {
                 let second = world.get::<Lagrangian>(e).and_then(|s| at(&s.v, i));
-                let rigid = || world.get::<NewtonEuler>(e).and_then(|s| at(&s.v, i));
-                second.or_else(rigid).or_else(|| at(&body_velocity(world, e)?, i))
+                second.or_else(|| at(&body_velocity(world, e)?, i))
             }
             Signal::Input(e, i) => {
                 // there is none before the first step
                 let of = |p: &[f64], n: usize| at(p, i).or((p.is_empty() && i < n).then_some(0.0));
                 let first = world.get::<FirstOrder>(e).and_then(|s| of(&s.r, s.x.len()));
-                let second = || world.get::<Lagrangian>(e).and_then(|s| of(&s.p, s.v.len()));
-                first.or_else(second).or_else(|| world.get::<NewtonEuler>(e).and_then(|s| of(&s.p, s.v.len())))
+                first.or_else(|| world.get::<Lagrangian>(e).and_then(|s| of(&s.p, s.v.len())))
             }
             Signal::Parameter(e, i) => {
                 let first = world.get::<FirstOrder>(e).and_then(|s| at(&s.z, i));
                 let second = || world.get::<Lagrangian>(e).and_then(|s| at(&s.z, i));
-                first.or_else(second).or_else(|| world.get::<NewtonEuler>(e).and_then(|s| at(&s.z, i)))
+                first.or_else(second).or_else(|| world.get::<BodyForces>(e).and_then(|s| at(&s.z, i)))
             }
             Signal::Reaction(e, i) => world.get::<Lagrangian>(e).and_then(|s| s.prescribed.get(i)).map(|p| p.reaction),
             Signal::Output(e, i) => interaction(e).and_then(|x| at(&x.y, i)),
@@ -212,10 +209,11 @@ impl Simulation {
     fn of_body(&self, body: Entity, q: BodyQuantity, gauge: &Gauge) -> Option<f64> {
         use BodyQuantity::*;
         let world = &self.world;
-        let (state, slot) = (body_state(world, body)?, world.get::<Slot>(body)?);
+        let state = body_state(world, body)?;
         let velocity = world.get::<Velocity>(body).copied().unwrap_or_default();
         let Velocity { linear: v, angular: w } = velocity;
-        let force = gauge.forces.get(slot.0 as usize).copied().unwrap_or_default();
+        let slot = world.get::<Slot>(body).map(|slot| slot.0 as usize);
+        let force = slot.and_then(|slot| gauge.forces.get(slot)).copied().unwrap_or_default();
         let inertia = world.get::<Inertia>(body);
         Some(match q {
             X | Y | Z | Qw | Qx | Qy | Qz => state[q as usize],
@@ -257,18 +255,21 @@ impl Simulation {
         }
     }
 
-    /// Before a step: finds the signals of new tables, and takes the rows of the start that batches do not.
+    /// Before a step: says which tables batches fill, and takes the rows of the start of the others.
     pub(super) fn start_tables(&mut self) -> Result<(), SimulationError> {
         if self.world.resource::<Traces>().0.is_empty() {
             return Ok(());
         }
-        if self.world.resource::<Clusters>().resolve {
-            self.schedules.refresh.run(&mut self.world);
-            if let Some(source) = self.world.resource_mut::<Clusters>().error.take() {
-                return Err(SimulationError::System { step: self.steps() + 1, source });
-            }
+        let mut traces = std::mem::take(&mut self.world.resource_mut::<Traces>().0);
+        let with_bodies = |e: Entity| self.world.get::<OfBodies>(e).is_some() || self.world.get::<Slot>(e).is_some();
+        let mut moved = false;
+        for trace in &mut traces {
+            let elsewhere = trace.signals.iter().any(|s| s.is_of_bodies() || s.entity().is_some_and(with_bodies));
+            moved |= trace.fill_elsewhere(elsewhere);
         }
-        self.fill_tables(|trace| trace.begins())
+        self.world.resource_mut::<Traces>().0 = traces;
+        self.world.resource_mut::<Clusters>().resolve |= moved;
+        self.fill_tables(Trace::begins)
     }
 
     /// After a step: takes the rows that are due.
@@ -279,7 +280,7 @@ impl Simulation {
 
     /// Steps from `now` on until a table that batches do not fill wants a row.
     pub(super) fn until_row(&self, now: u64) -> u64 {
-        let traces = self.world.resource::<Traces>().0.iter().filter(|t| t.elsewhere().is_some());
+        let traces = self.world.resource::<Traces>().0.iter().filter(|t| t.is_elsewhere());
         traces.map(|t| t.every - now % t.every).min().unwrap_or(u64::MAX)
     }
 
@@ -301,21 +302,22 @@ impl Simulation {
     ) -> (Vec<Trace>, Result<(), SimulationError>) {
         let mut weighed = false;
         for trace in &mut traces {
-            let Some(reasons) = trace.elsewhere().filter(|_| wanted(trace)) else { continue };
+            if !(trace.is_elsewhere() && wanted(trace)) {
+                continue;
+            }
             if !weighed && trace.signals.iter().any(|s| weighs(*s)) {
                 gauge.weigh(&self.world);
                 weighed = true;
             }
             let mut row = std::mem::take(&mut gauge.row);
             row.clear();
-            for (&signal, reason) in trace.signals.iter().zip(reasons) {
+            for &signal in &trace.signals {
                 match self.read(signal, gauge) {
                     Ok(value) => row.push(value),
                     // what has ended, or is still to come
                     Err(_) if !trace.begins() || self.is_reserved(signal) => row.push(f64::NAN),
                     Err(found) => {
-                        let own = || format!("{} is recorded, but {found}", self.words(signal));
-                        let reason = if reason.is_empty() { own() } else { reason.clone() };
+                        let reason = format!("{} is recorded, but {found}", self.words(signal));
                         return (traces, Err(self.no_signal(reason)));
                     }
                 }
