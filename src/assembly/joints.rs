@@ -15,6 +15,7 @@
 //! judge them.
 
 use super::adopted::{AdoptedSystems, is_joint};
+use super::forces::UserForces;
 use super::locked::{LeftOut, independent_rows};
 use super::problem::StepProblem;
 use super::systems::SUM;
@@ -27,7 +28,7 @@ use crate::model::law::{Law, least_impact};
 use crate::model::relation::Relation;
 use crate::model::scheme::{Clock, Drift, Scheme, Treatment};
 use crate::numerics::admissible::AdmissibleSet;
-use crate::numerics::mixed::{IMMOBILE, MixedProblem, System, Twist};
+use crate::numerics::mixed::{IMMOBILE, MixedProblem, System, Velocities};
 use crate::numerics::residual::contact_scale;
 use crate::topology::bodies::{Bodies, Body, Slot};
 use bevy_ecs::name::Name;
@@ -59,11 +60,11 @@ pub fn assemble_blocks(
     pass: Res<Pass>,
     bodies: Res<Bodies>,
     slots: Query<&Slot>,
-    (clock, mut adopted): (Res<Clock>, ResMut<AdoptedSystems>),
+    (clock, mut adopted, mut forces): (Res<Clock>, ResMut<AdoptedSystems>, ResMut<UserForces>),
     mut step: ResMut<StepProblem>,
     interactions: Query<(Entity, &Interaction, Option<&Name>), With<OfBodies>>,
 ) {
-    let StepProblem { problem, answer, before, joints, left_out, carried, error, .. } = &mut *step;
+    let StepProblem { problem, answer, joints, left_out, carried, .. } = &mut *step;
     let AdoptedSystems { adopted, error: not_adopted } = &mut *adopted;
     left_out.clear();
     carried.clear();
@@ -108,22 +109,26 @@ pub fn assemble_blocks(
         rows.block = (problem.blocks.len() > before).then_some(before as u32);
         joints.push(rows);
     }
+    forces.push(&bodies, &scheme, &mut step);
+    let refused = refused.or(forces.error.take());
+    let StepProblem { problem, before, error, .. } = &mut *step;
     if scheme.gravity == DVec3::ZERO {
-        scale_the_still(problem, &before.rigid);
+        scale_the_still(problem, before);
     }
     *error = refused.or(problem.prepare().err().map(|e| e.to_string()));
 }
 
-/// Without gravity, rows between bodies that stand still know no speed: what is rounding there is judged by the fastest body.
-fn scale_the_still(problem: &mut MixedProblem, before: &[Twist]) {
-    let fastest = before.iter().map(|t| t.linear.abs().max_element()).fold(0.0, f64::max);
+/// Without gravity, rows between bodies that stand still know no speed: what is rounding there is judged by the fastest body, as it is or as
+/// loads make it.
+fn scale_the_still(problem: &mut MixedProblem, before: &Velocities) {
+    let fastest = before.rigid.iter().chain(&problem.free.rigid).map(|t| t.linear.abs().max_element()).fold(0.0, f64::max);
     let own = SUM * fastest;
     problem.contacts.iter_mut().filter(|c| c.scale == 0.0).for_each(|c| c.scale = own);
     problem.blocks.iter_mut().filter(|b| b.scale == 0.0).for_each(|b| b.scale = own);
 }
 
 /// What rigid bodies can have between them; the error says what was found and what would do.
-fn check(interaction: &Interaction) -> Result<(), String> {
+pub(crate) fn check(interaction: &Interaction) -> Result<(), String> {
     let bodies = interaction.systems.len();
     if !(1..=2).contains(&bodies) || (bodies == 2 && interaction.systems[0] == interaction.systems[1]) {
         return Err(format!("it links {bodies} systems; one body (to the world) or two different ones are needed"));

@@ -5,8 +5,8 @@ use super::law::Law;
 use super::relation::Relation;
 use bevy_ecs::prelude::{Component, Entity};
 
-/// Marks an interaction, or a Lagrangian system, that is linked with a rigid body, be it through others: it stands in one problem with
-/// contacts. The others form clusters of their own. Set at the start of a step, see [`crate::topology::islands`].
+/// Marks an interaction, or a system with an integrator, that is linked with a rigid body, be it through others: it stands in one problem
+/// with contacts. The others form clusters of their own. Set at the start of a step, see [`crate::topology::islands`].
 ///
 /// ```
 /// use drystone::model::{interaction::*, joint::*, law::Law};
@@ -21,6 +21,27 @@ use bevy_ecs::prelude::{Component, Entity};
 /// ```
 #[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OfBodies;
+
+/// Marks a rigid body with an integrator that stands among the bodies of the step only as long as one of these is in its island: then it
+/// goes back to a cluster. Set with [`OfBodies`].
+///
+/// ```
+/// use drystone::prelude::*;
+/// use drystone::model::interaction::Lodger;
+/// let mut sim = Simulation::default();
+/// let rod = sim.spawn_system(NewtonEuler::new(1.0, DVec3::ONE), Integrator::MoreauJean { theta: 1.0, gamma: 0.5, projection: Projection::None })?;
+/// let ball = sim.spawn_body(Body::new(Shape::ball(0.1)?).at(DVec3::X))?;
+/// let tie = Interaction::new([rod, ball], LagrangianNonlinear::new(1, Operator::function(|at, y| y[0] = at.q[0] - at.q[7] + 1.0)), Law::Equality);
+/// sim.spawn_interaction(tie)?;
+/// sim.step()?;
+/// assert!(sim.world().get::<Lodger>(rod).is_some() && sim.world().get::<Slot>(rod).is_some());
+/// sim.world_mut().despawn(ball);
+/// sim.step()?;
+/// assert!(sim.world().get::<Lodger>(rod).is_none() && sim.world().get::<Slot>(rod).is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lodger;
 
 /// Marks an interaction with a law of impact that carries an impulse: a stop that is reached, a rope that is taut. It is there or not at
 /// the end of every step (of a batch, where systems have no shapes), so observers of its insertion and removal hear of the change.

@@ -6,6 +6,7 @@ use super::run::{Balance, Event, Scheduled, Simulation, SimulationError};
 use super::step::{Load, Loads, Schedules};
 use super::systems::multiple;
 use crate::assembly::adopted::AdoptedSystems;
+use crate::assembly::forces::UserForces;
 use crate::assembly::problem::{Solver, StepProblem};
 use crate::assembly::projection::Positions;
 use crate::cluster::NewtonLoop;
@@ -13,10 +14,9 @@ use crate::cluster::systems::{Clusters, Traces};
 use crate::geometry::systems::Proximity;
 use crate::integrator::systems::Pass;
 use crate::model::contact::{Foresight, TurnedArms};
-use crate::model::dynamical_system::{Frame, NewtonEuler};
 use crate::model::joint::{JointKind, JointParts, JointSpec, TieSpec, TransmissionSpec};
 use crate::model::law::ContactLaws;
-use crate::model::newton_euler::{AppliedForce, BodyPose, Velocity};
+use crate::model::newton_euler::{AppliedForce, BodyPose, Frame, Velocity};
 use crate::model::scheme::{Clock, Invalid, Scheme};
 use crate::numerics::auto::Auto;
 use crate::topology::bodies::{Bodies, Slot, Slots};
@@ -54,6 +54,7 @@ impl Simulation {
         world.init_resource::<Clusters>();
         world.init_resource::<Islands>();
         world.init_resource::<AdoptedSystems>();
+        world.init_resource::<UserForces>();
         world.init_resource::<Traces>();
         world.init_resource::<NewtonLoop>();
         Self {
@@ -228,7 +229,7 @@ impl Simulation {
     /// use glam::DVec3;
     /// let mut sim = Simulation::default();
     /// let wheel = |x: f64| Body::point(1.0, DVec3::splat(0.1)).at(DVec3::X * x);
-    /// let (small, large) = (sim.spawn_body(wheel(0.0).moving(DVec3::ZERO, DVec3::Z * 3.0))?, sim.spawn_body(wheel(0.4))?);
+    /// let (small, large) = (sim.spawn_body(wheel(0.0).spinning(DVec3::Z * 3.0))?, sim.spawn_body(wheel(0.4))?);
     /// for (body, x) in [(small, 0.0), (large, 0.4)] {
     ///     sim.add_joint(body, None, &JointSpec::new(JointKind::Revolute).at(DVec3::X * x).axis(DVec3::Z))?;
     /// }
@@ -332,7 +333,7 @@ impl Simulation {
             Event::Gravity(g) if !g.is_finite() => return Err(Invalid::new("gravity", g, "three finite numbers").into()),
             Event::Gravity(_) => {}
             Event::Birth(body) | Event::Appear(_, body) => body.validate()?,
-            Event::Blow(body, _) if self.world.get::<NewtonEuler>(*body).is_some() => {}
+            Event::Blow(body, _) if self.is_rigid_system(*body) => {}
             Event::Blow(system, _) if self.is_system(*system) => return Err(self.no_blow(*system, time)),
             Event::Blow(body, _) => self.expect_body("a blow", *body)?,
             Event::Death(entity) if self.world.get_entity(*entity).is_err() => {

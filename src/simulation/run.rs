@@ -46,6 +46,9 @@ pub enum SimulationError {
     /// A system, or its integrator, that cannot be made.
     #[error("the system cannot be made: {0}")]
     NewSystem(String),
+    /// An interaction that cannot be made.
+    #[error("{0}")]
+    Interaction(String),
     /// A rigid body is asked for, and the entity is none.
     #[error("{what} needs a living rigid body, and entity {entity} is none")]
     NoBody {

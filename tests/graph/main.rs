@@ -1,5 +1,6 @@
 //! One graph: bodies with shapes, Lagrangian systems and relations of the user in one problem.
 
+mod forces;
 mod mechanisms;
 
 mod signals;
