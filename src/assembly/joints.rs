@@ -23,10 +23,10 @@ use crate::algebra::spatial::Pose;
 use crate::cluster::systems::{birth, called};
 use crate::integrator::systems::Pass;
 use crate::model::interaction::{Interaction, OfBodies};
-use crate::model::joint::{MAX_JOINT_ROWS, TwistRow};
+use crate::model::joint::{Coordinate, MAX_JOINT_ROWS, TwistRow};
 use crate::model::law::{Law, least_impact};
 use crate::model::relation::Relation;
-use crate::model::scheme::{Clock, Scheme, Treatment};
+use crate::model::scheme::{Clock, Drift, Scheme, Treatment};
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::mixed::{IMMOBILE, MixedProblem, System};
 use crate::numerics::residual::contact_scale;
@@ -148,7 +148,7 @@ pub(crate) fn check(interaction: &Interaction) -> Result<(), String> {
 }
 
 /// The rows of a relation at poses of its bodies.
-fn rows_at(relation: &Relation, poses: &[Pose; 2]) -> [TwistRow; MAX_JOINT_ROWS] {
+pub(super) fn rows_at(relation: &Relation, poses: &[Pose; 2]) -> [TwistRow; MAX_JOINT_ROWS] {
     let mut rows = [TwistRow::default(); MAX_JOINT_ROWS];
     match relation {
         Relation::Joint(joint) => joint.rows(poses, &mut rows),
@@ -159,7 +159,7 @@ fn rows_at(relation: &Relation, poses: &[Pose; 2]) -> [TwistRow; MAX_JOINT_ROWS]
 }
 
 /// y of a relation; of a coordinate next to what it was last.
-fn output(relation: &Relation, poses: &[Pose; 2], last: &[f64]) -> [f64; MAX_JOINT_ROWS] {
+pub(super) fn output(relation: &Relation, poses: &[Pose; 2], last: &[f64]) -> [f64; MAX_JOINT_ROWS] {
     let mut y = [0.0; MAX_JOINT_ROWS];
     match relation {
         Relation::Joint(joint) => joint.gap(poses, &mut y),
@@ -176,7 +176,7 @@ fn rate(row: &TwistRow, end: usize, rotation: glam::DQuat, velocity: &crate::mod
 }
 
 /// The length that stands for a radian: the radius of gyration of the lighter body.
-fn length_of(ends: [Option<&Body>; 2]) -> f64 {
+pub(super) fn length_of(ends: [Option<&Body>; 2]) -> f64 {
     let lighter = ends.into_iter().flatten().filter_map(|b| b.inertia).min_by(|a, b| a.mass.total_cmp(&b.mass));
     lighter.map_or(1.0, |i| (i.principal.max_element() / i.mass).sqrt())
 }
@@ -281,7 +281,8 @@ fn push(
             }
         }
         _ => {
-            (0..n).for_each(|i| b[i] += scheme.joint_feedback * units[i] * gap[i] / h);
+            let feedback = if scheme.drift == Drift::Velocity { scheme.joint_feedback } else { 0.0 };
+            (0..n).for_each(|i| b[i] += feedback * units[i] * gap[i] / h);
             kept[..n].fill(true);
         }
     }
@@ -342,12 +343,19 @@ pub fn store_joints(step: Res<StepProblem>, bodies: Res<Bodies>, slots: Query<&S
             let body = interaction.systems.get(k).and_then(|&e| slots.get(e).ok());
             body.map_or(Pose::default(), |s| bodies.rows[s.0 as usize].new_pose)
         };
-        let y = output(&interaction.relation, &[place(0), place(1)], &interaction.y);
+        let poses = [place(0), place(1)];
+        let y = output(&interaction.relation, &poses, &interaction.y);
         let own = interaction.bypass_change_detection();
         let mut new = std::mem::replace(&mut own.active, block.is_some()) != block.is_some();
         let parts = [(&mut own.lambda, &lambda), (&mut own.y_dot, &rates), (&mut own.y, &y)];
         let pairs = parts.into_iter().flat_map(|(to, from)| to.iter_mut().zip(from));
         pairs.for_each(|(to, from)| new |= std::mem::replace(to, *from) != *from);
+        if let (Relation::Joint(joint), [near]) = (&own.relation, &mut own.z[..])
+            && let Some(freedom) = joint.kind.freedom()
+        {
+            let now = Coordinate::new(freedom, joint.frames).value(&poses, *near);
+            new |= std::mem::replace(near, now) != now;
+        }
         if new {
             interaction.set_changed();
         }

@@ -6,4 +6,5 @@ pub mod global;
 pub mod joints;
 pub mod locked;
 pub mod problem;
+pub mod projection;
 pub mod systems;

@@ -1,5 +1,6 @@
 //! Who is linked, and how: relations and laws between dynamical systems, rigid bodies among them.
 
+use super::joint::Freedom;
 use super::law::Law;
 use super::relation::Relation;
 use bevy_ecs::prelude::{Component, Entity};
@@ -83,7 +84,7 @@ pub struct Interaction {
     pub relation: Relation,
     /// What holds between y and λ.
     pub law: Law,
-    /// Parameters Z of the relation.
+    /// Parameters Z of the relation; of a joint with one coordinate that coordinate, so that its turns are counted.
     pub z: Vec<f64>,
     /// Output y at the end of the last step.
     pub y: Vec<f64>,
@@ -107,21 +108,38 @@ impl Interaction {
         let rows = relation.rows();
         let y_dot = vec![0.0; if relation.is_second_order() { rows } else { 0 }];
         let y = match &relation {
-            // a coordinate starts at zero
+            // a coordinate starts at zero; a distance is known when bodies are
             Relation::Coordinate(q) => vec![-q.sign * q.offset],
             _ => vec![0.0; rows],
         };
+        // the coordinate of a joint, next to which angles are counted
+        let turns = matches!(&relation, Relation::Joint(joint) if joint.kind.freedom().is_some());
         Self {
             systems: systems.into(),
             relation,
             law,
-            z: Vec::new(),
+            z: if turns { vec![0.0] } else { Vec::new() },
             y,
             y_dot,
             lambda: vec![0.0; rows],
             correction: Vec::new(),
             force: Vec::new(),
             active: false,
+        }
+    }
+
+    /// How far a joint is open (m) and turned against what it holds (rad), of a rope by how much it is too long; none for what is neither.
+    pub fn open(&self) -> Option<[f64; 2]> {
+        let norm = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
+        match (&self.relation, &self.law) {
+            (Relation::Joint(joint), _) => {
+                let (gap, tilt) = self.y.split_at_checked(joint.kind.translations())?;
+                Some([norm(gap), norm(tilt)])
+            }
+            (Relation::Coordinate(q), Law::NewtonImpact { .. }) if q.freedom == Freedom::Distance => {
+                Some([(-self.y.first()?).max(0.0), 0.0])
+            }
+            _ => None,
         }
     }
 

@@ -41,3 +41,4 @@ pub mod newton_euler;
 pub mod operator;
 pub mod relation;
 pub mod scheme;
+pub mod signal;

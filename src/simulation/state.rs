@@ -6,7 +6,9 @@ use super::step::is_engaged;
 use super::{Balance, Event, Simulation, SimulationError};
 use crate::algebra::spatial::Pose;
 use crate::assembly::problem::Solver;
+use crate::cluster::Trace;
 use crate::cluster::body::{coordinates, pose_of, speeds, velocity_of};
+use crate::cluster::systems::Traces;
 use crate::geometry::systems::Proximity;
 use crate::model::contact::{Manifold, Touch};
 use crate::model::dynamical_system::{FirstOrder, Lagrangian};
@@ -234,6 +236,9 @@ impl Simulation {
             }
         }
         self.balance = state.balance;
+        if state.clock.step > 0 {
+            self.world_mut().resource_mut::<Traces>().0.iter_mut().for_each(Trace::goes_on);
+        }
         if let Some(auto) = &mut self.auto_step {
             auto.plan = state.plan;
         }

@@ -5,6 +5,7 @@ use crate::algebra::spatial::Pose;
 use crate::assembly::adopted::{adopt, apply_systems, free_systems, store_systems};
 use crate::assembly::forces::read_forces;
 use crate::assembly::joints::{assemble_blocks, store_joints};
+use crate::assembly::projection::project_joints;
 use crate::assembly::systems::{activate, apply, assemble_contacts, assemble_systems, solve, store_reactions};
 use crate::cluster::systems::{advance, refresh, store};
 use crate::geometry::ahead_systems::{foresee, stop};
@@ -187,7 +188,7 @@ impl Schedules {
             (solve, guests(StepSet::Solve)).chain().in_set(StepSet::Solve),
             (apply_systems, apply, guests(StepSet::Apply)).chain().in_set(StepSet::Apply),
         ));
-        let observe = (store_reactions, store_joints, store_systems, scatter, engage, guests(StepSet::Observe));
+        let observe = (project_joints, store_reactions, store_joints, store_systems, scatter, engage, guests(StepSet::Observe));
         end.add_systems(observe.chain().in_set(StepSet::Observe));
         Self { graph, systems, refresh: rebuild, begin, loads, inner, ahead, stop: halt, end }
     }

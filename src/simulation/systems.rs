@@ -136,12 +136,23 @@ impl Simulation {
         self.world.resource::<Clusters>().check_jacobians(self.time()).map_err(wrong)
     }
 
-    /// Keeps these signals in a table: now, and after every `every` steps. The number returned is for [`trace`](Self::trace).
+    /// Keeps these signals in a table: when the next step begins, and after every `every` steps. The number returned is for
+    /// [`trace`](Self::trace) and [`columns`](Self::columns). Signals of systems alone are kept while batches run; with one of a body, a
+    /// joint or the whole, or of what bodies hold, batches end where a row is due. In a simulation that is
+    /// [restored](Self::restore) after this, the table goes on where that of the saved one ended: the row of that instant is there. What
+    /// ends later, as a body that dies, is not a number from then on.
     pub fn record(&mut self, every: u64, signals: impl Into<Vec<Signal>>) -> usize {
         let traces = &mut self.world.resource_mut::<Traces>().0;
         traces.push(Trace::new(every, signals.into()));
         self.world.resource_mut::<Clusters>().resolve = true;
         self.world.resource::<Traces>().0.len() - 1
+    }
+
+    /// Room for so many more rows of a table, so that recording does not allocate.
+    pub fn reserve_rows(&mut self, number: usize, rows: usize) {
+        if let Some(trace) = self.world.resource_mut::<Traces>().0.get_mut(number) {
+            trace.reserve(rows);
+        }
     }
 
     /// A table that [`record`](Self::record) began.
@@ -217,7 +228,8 @@ impl Simulation {
         }
         let now = self.steps();
         let h = self.time_step();
-        let mut steps = end - now;
+        self.start_tables()?;
+        let mut steps = (end - now).min(self.until_row(now));
         for periodic in &self.periodic {
             steps = steps.min(periodic.after(now) - now);
         }
@@ -233,6 +245,7 @@ impl Simulation {
         let clock = self.world.resource_mut::<Clock>().into_inner();
         (0..steps).for_each(|_| clock.tick(h));
         let (step, time) = (clock.step, clock.time);
+        self.continue_tables()?;
         self.world.clear_trackers();
         Ok(StepReport { step, time, converged: systems.unconverged == 0, balance: self.balance, systems, ..StepReport::default() })
     }

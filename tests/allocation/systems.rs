@@ -102,3 +102,31 @@ fn a_batch_asks_for_no_more_memory_than_one_step() -> Result<(), SimulationError
     }
     Ok(())
 }
+
+#[test]
+fn a_table_of_bodies_and_joints_asks_for_no_memory() -> Result<(), Box<dyn std::error::Error>> {
+    use drystone::geometry::Shape;
+    use drystone::model::joint::{JointKind, JointSpec};
+    use drystone::model::signal::{BodyQuantity, JointQuantity, TotalQuantity};
+    use drystone::simulation::Body;
+    use glam::DVec3;
+    let count = |recorded: bool| -> Result<usize, Box<dyn std::error::Error>> {
+        let mut sim = Simulation::default();
+        sim.spawn_body(Body::new(Shape::half_space(DVec3::Z)?).fixed())?;
+        let cube = sim.spawn_body(Body::new(Shape::cuboid(DVec3::splat(0.1))?).at(DVec3::Z * 0.1))?;
+        let bob = sim.spawn_body(Body::point(1.0, DVec3::splat(0.1)).at(DVec3::new(2.0, 0.0, 1.0)))?;
+        let hinge = sim.add_joint(bob, None, &JointSpec::new(JointKind::Revolute).at(DVec3::Z).axis(DVec3::Y).friction(0.1))?;
+        if recorded {
+            let joint = JointQuantity::ALL.iter().map(|q| Signal::Joint(hinge[0], q.what));
+            let body = BodyQuantity::ALL.iter().map(|q| Signal::Body(cube, q.what));
+            let all = TotalQuantity::ALL.iter().map(|q| Signal::Total(q.what));
+            let table = sim.record(1, joint.chain(body).chain(all).chain([Signal::Time]).collect::<Vec<_>>());
+            sim.reserve_rows(table, 300);
+        }
+        (0..100).try_for_each(|_| sim.step().map(drop))?;
+        Ok(requests(|| (0..100).for_each(|_| drop(sim.step()))))
+    };
+    let (plain, recorded) = (count(false)?, count(true)?);
+    assert!(recorded <= plain, "{recorded} requests with a table, {plain} without");
+    Ok(())
+}

@@ -2,6 +2,8 @@
 
 mod forces;
 mod mechanisms;
+
+mod signals;
 mod springs;
 mod ties;
 mod transmissions;
