@@ -12,6 +12,7 @@ use smallvec::{SmallVec, smallvec};
 
 /// Any system that a cluster can hold.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "circuits have no way more to go to their matrices")]
 pub(super) enum System {
     /// `M ẋ = A x + b + f + r`
     FirstOrder(FirstOrder),

@@ -18,6 +18,7 @@ pub use newton_euler::{NewtonEuler, NewtonEulerParts};
 /// assert!(decay.is_first_order());
 /// ```
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "it lives from a constructor to the spawn")]
 pub enum DynamicalSystem {
     /// `M ẋ = A x + b + f + r`
     FirstOrder(FirstOrder),
