@@ -230,8 +230,8 @@ mod tests {
     fn tangents_agree_with_differences_along_twists_in_both_frames() -> Result<(), ClusterError> {
         let value = || {
             Operator::function(|at, f| {
-                for i in 0..3 {
-                    f[i] = at.q[i] * at.q[i] + 0.3 * at.q[3 + i] * at.q[6] - 0.7 * at.v[5 - i] * at.v[i];
+                for (i, f) in f.iter_mut().enumerate() {
+                    *f = at.q[i] * at.q[i] + 0.3 * at.q[3 + i] * at.q[6] - 0.7 * at.v[5 - i] * at.v[i];
                 }
             })
         };
