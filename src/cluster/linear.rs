@@ -70,8 +70,6 @@ pub(super) struct Linear {
     r_old: Vec<f64>,
     keeps_r: bool,
     large: Vec<Large>,
-    /// there are laws of second order other than impacts
-    others: bool,
 }
 
 /// True where a cluster can be multiplied out.
@@ -237,7 +235,6 @@ impl Linear {
             scale,
             r_old: vec![0.0; size],
             keeps_r: false,
-            others: !first_order && links.iter().any(|l| !l.law.is_impact()),
             large: large.into_iter().map(|(_, part)| part).collect(),
         };
         let full_input = |n: &Node| matches!(n.integrator, Integrator::EulerMoreau { gamma, .. } if gamma < 1.0);
@@ -269,14 +266,18 @@ impl Linear {
         Ok(())
     }
 
-    /// y and ẏ of the present state.
-    fn outputs(&mut self, state: &State, r: &[f64]) {
+    /// y and ẏ of the present state; the work `½ Σ P (ẏ + ẏ⁻)` of the impulses on the way from that of before.
+    fn outputs(&mut self, state: &State, r: &[f64]) -> f64 {
+        let mut work = 0.0;
         for i in 0..self.y.len() {
             self.y[i] = self.offset[i] + self.c.dot(i, &state.q) + self.d.dot(i, r);
             if !self.first_order {
-                self.y_dot[i] = self.c.dot(i, &state.v);
+                let rate = self.c.dot(i, &state.v);
+                work += 0.5 * r[i] * self.scale[i][1] * (rate + self.y_dot[i]);
+                self.y_dot[i] = rate;
             }
         }
+        work
     }
 
     /// One step from t to t1.
@@ -389,32 +390,13 @@ impl Linear {
                 state.q[i] += h * (theta * self.free[i] + (1.0 - theta) * state.v[i]);
             }
             std::mem::swap(&mut state.v, &mut self.free);
-            outcome.contact_work = self.half_work(links, problem);
-            self.outputs(state, &problem.r);
-            outcome.contact_work += self.half_work(links, problem);
-            for link in links.iter().filter(|l| l.law.is_impact()) {
-                outcome.penetration = outcome.penetration.max(-self.y[link.rows.start]);
-            }
-            if self.others {
-                links.iter().for_each(|link| outcome.look(link, &self.y[link.rows.clone()]));
-            }
+            outcome.contact_work = self.outputs(state, &problem.r);
+            links.iter().for_each(|link| outcome.look(link, &self.y[link.rows.clone()]));
         }
         if let Some(node) = nodes.iter().find(|n| !state.q[n.q0..n.q0 + n.nq].iter().all(|x| x.is_finite())) {
             finite(&state.q[node.q0..node.q0 + node.nq], t1, &node.name, "state")?;
         }
         Ok(outcome)
-    }
-
-    /// `½ Σ P ẏ` of the impulses of the step with the present rates.
-    fn half_work(&self, links: &[Link], problem: &Problem) -> f64 {
-        let acting = links.iter().filter(|l| l.active && l.level == Level::Rate);
-        let impulses: f64 = acting.flat_map(|l| l.rows.clone()).map(|i| 0.5 * problem.r[i] * self.y_dot[i]).sum();
-        if !self.others {
-            return impulses;
-        }
-        let acting = links.iter().filter(|l| l.active && l.level == Level::Output);
-        let forces = acting.flat_map(|l| l.rows.clone()).map(|i| 0.5 * problem.r[i] * self.scale[i][1] * self.y_dot[i]);
-        impulses + forces.sum::<f64>()
     }
 
     /// Impulses that impose the prescribed velocities.

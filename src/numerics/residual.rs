@@ -47,6 +47,12 @@ pub struct Residual {
 }
 
 impl Residual {
+    /// Of reactions that are no numbers, or beyond them. Largest values do not tell: `max` passes over NaN.
+    const NOTHING: Self = {
+        let x = f64::INFINITY;
+        Self { rel: x, rel_q: x, e_s: x, violation: x, misfit: x, carried: x, parts: x }
+    };
+
     /// What the solvers of a step stop on: the global figure, or the worst contact on its own scale.
     pub fn error(&self) -> f64 {
         error(self.e_s, self.misfit, self.carried)
@@ -98,9 +104,15 @@ fn lost_in_reaction(c: &super::mixed::Contact, r: DVec3, shifted: DVec3) -> f64 
 const TRACES: [[f64; 2]; 2] = [[1e-11, 1e-13], [1e-6, 1e-14]];
 
 /// The larger of the two; but where no contact carries more than traces and none misses, both norms in e_s are rounding too: bodies that
-/// touch and part by themselves.
+/// touch and part by themselves. Infinite for what is no number.
 pub(super) fn error(e_s: f64, misfit: f64, carried: f64) -> f64 {
-    if is_rounding(misfit, carried) { misfit } else { e_s.max(misfit) }
+    if e_s.is_nan() {
+        f64::INFINITY
+    } else if is_rounding(misfit, carried) {
+        misfit
+    } else {
+        e_s.max(misfit)
+    }
 }
 
 fn is_rounding(misfit: f64, carried: f64) -> bool {
@@ -203,6 +215,9 @@ pub fn residual(p: &MixedProblem, answer: &Answer, v: &Velocities) -> Residual {
     };
     let total = p.blocks.iter().map(|block| block_sums(p, block, answer, v)).fold(total, Sums::add);
     let ratio = |a: f64, b: f64| if a == 0.0 { 0.0 } else { a / b.max(f64::MIN_POSITIVE) };
+    if !(total.scaled.is_finite() && total.r_scaled.is_finite()) {
+        return Residual::NOTHING;
+    }
     let plain = total.plain.sqrt();
     Residual {
         rel: ratio(plain, p.q_norm.max(total.r.sqrt()).max(total.u.sqrt())),
@@ -233,4 +248,41 @@ fn block_sums(p: &MixedProblem, block: &super::mixed::Block, answer: &Answer, v:
     s.scaled *= d;
     s.miss(d * s.scaled, d * s.r_scaled, block.scale, 0.0);
     s
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::mixed::{Contact, IMMOBILE, RigidMass, Twist};
+    use super::*;
+
+    #[test]
+    fn reactions_that_are_no_numbers_are_no_answer() {
+        let mut p = MixedProblem::default();
+        for _ in 0..2 {
+            p.rigid.push(RigidMass { inverse_mass: DVec3::ONE, inverse_inertia: RigidMass::pack(glam::DMat3::IDENTITY) });
+            p.free.rigid.push(Twist { linear: -DVec3::Z, ..Twist::default() });
+        }
+        for body1 in 0..2 {
+            p.push_group([Contact {
+                normal: DVec3::Z,
+                tangent: DVec3::X,
+                body1,
+                body2: IMMOBILE,
+                mu: 0.5,
+                scale: 1.0,
+                ..Contact::default()
+            }]);
+        }
+        p.close_colour();
+        p.prepare().expect("legal");
+        for bad in [DVec3::NAN, DVec3::new(1.0, f64::NAN, 0.0), DVec3::INFINITY, DVec3::splat(1e200)] {
+            for k in 0..2 {
+                let mut answer = Answer::for_problem(&p);
+                answer.reactions.contacts.fill(DVec3::X);
+                assert!(certify(&p, &mut answer).error() < 1e-15);
+                answer.reactions.contacts[k] = bad;
+                assert_eq!(certify(&p, &mut answer).error(), f64::INFINITY, "contact {k} {bad}");
+            }
+        }
+    }
 }

@@ -30,6 +30,8 @@ pub use rolling::RollingOperator;
 
 /// Most evaluations of the slip equation; bisection alone would need 60 for full precision.
 const MAX_SECULAR: usize = 80;
+/// Largest λ that is tried: its square is still a number. A guess that is next to nothing promises more.
+const LARGEST: f64 = 1e150;
 
 /// A contact without its normal row, in turned tangents: stick and slip.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -137,7 +139,7 @@ impl Tangents {
         let along = s1 * near[0] * near[0] + s2 * near[1] * near[1] + c[0] * near[0] + c[1] * near[1];
         let coupled = c_norm - mu * (self.nt[0] * c[0] + self.nt[1] * c[1]);
         let start = if square > 0.0 && along < 0.0 { -along / square } else { coupled / (mu * free) - 0.5 * (s1 + s2) };
-        let mut lambda = start.max(floor);
+        let mut lambda = start.clamp(floor, LARGEST);
         let (mut x, mut y, mut rn) = (0.0, 0.0, free);
         for _ in 0..MAX_SECULAR {
             let (p, q) = (s1 + lambda, s2 + lambda);
@@ -162,7 +164,7 @@ impl Tangents {
             // Newton on 1/(μ r_n) − 1/|r_t|, over a common denominator
             let m = mu * rn;
             let newton = lambda - g * m * t * t / ((x * dx + y * dy) * m * m - mu * drn * t * t * t);
-            lambda = if rn > 0.0 && newton > low && newton < high {
+            let next = if rn > 0.0 && newton > low && newton < high {
                 newton
             } else if let plain = lambda - g * t / ((x * dx + y * dy) - mu * drn * t)
                 && plain > low
@@ -177,6 +179,7 @@ impl Tangents {
                 // the geometric mean: the root may lie decades below
                 (high * low.max(1e-6 * high).max(f64::MIN_POSITIVE)).sqrt()
             };
+            lambda = next.min(LARGEST);
             if high.is_finite() && (high - low <= 4.0 * f64::EPSILON * high || high <= floor) {
                 break;
             }

@@ -188,6 +188,20 @@ proptest! {
 }
 
 #[test]
+fn a_guess_of_next_to_nothing_is_as_good_as_any() {
+    let w = LocalOperator::new(8.0, [1e-4, 5e-6], [8.0, -3.0, 8.0]).expect("positive");
+    let q = DVec3::new(-7e-6, -9.7e-3, 2.2e-2);
+    let exact = w.solve(q, 0.5);
+    for exponent in (-308..=-1).rev() {
+        let size = 10f64.powi(exponent);
+        let r = w.solve_near(q, 0.5, size * DVec3::new(2.9, 0.4, -1.6));
+        assert!((r - exact).length() <= 1e-12 * exact.length(), "1e{exponent}: {r} instead of {exact}");
+    }
+    // pressed so little that the multiplier of the slip is beyond measure
+    assert!(w.solve(DVec3::new(-1e-300, 1.0, 1.0), 0.5).is_finite());
+}
+
+#[test]
 fn an_opening_contact_carries_nothing_and_a_frictionless_one_only_its_normal() {
     let w = LocalOperator::new(2.0, [0.1, 0.2], [3.0, 0.0, 3.0]).expect("positive");
     assert_eq!(w.solve(DVec3::new(0.1, 5.0, 5.0), 0.5), DVec3::ZERO);
