@@ -110,8 +110,7 @@ impl Workspace {
     /// A pile that is solved well makes the next steps cheap: the next one that needs it is polished at once.
     fn refill(&mut self, p: &MixedProblem) {
         let cost = newton_cost(p);
-        if std::env::var("KV").is_ok() { eprintln!("refill"); }
-        if let Some(credit) = self.memory.credit.as_mut().filter(|_| cost <= CHEAP || std::env::var("K7").is_ok()) {
+        if let Some(credit) = self.memory.credit.as_mut().filter(|_| cost <= CHEAP) {
             *credit = credit.max(BANK * cost);
         }
     }
@@ -202,7 +201,8 @@ impl Auto {
         let start = POLISH_START * cost;
         let credit = work.memory.credit.get_or_insert(if cost <= CHEAP { BANK * cost } else { 0.0 });
         *credit = credit.max((*credit + POLISH_SHARE * (STEP_COST + report.iterations as f64)).min(start));
-        if *credit >= start && !(polish && cost > CHEAP && report.error() <= KEPT * self.tolerance) {
+        let kept = cost > CHEAP && report.error() <= KEPT * self.tolerance;
+        if *credit >= start && !(polish && kept) {
             return Some(if polish { Task::Polish } else { Task::Rest });
         }
         polish.then_some(Task::Calm)
@@ -248,10 +248,10 @@ impl Auto {
         let left = residual(p, answer, &answer.velocities);
         rest = left.report(Report { status: self.status(&left), ended_by: Method::Rest, ..rest });
         work.pay(&rest, p);
-        let own = carried(p, &answer.reactions) <= SELF_STRESS * carried(p, &before.reactions).max(p.q_scaled);
+        let bounded = carried(p, &answer.reactions) <= SELF_STRESS * carried(p, &before.reactions).max(p.q_scaled);
         // where it is dear, what is half polished only moves reactions from contact to contact
         let done = newton_cost(p) <= CHEAP || starts || rest.error() <= ENOUGH;
-        let better = own && done && if starts { !begins_to_move(p, answer, &mut work.rows) } else { rest.error() < found.error() };
+        let better = bounded && done && if starts { !begins_to_move(p, answer, &mut work.rows) } else { rest.error() < found.error() };
         if !(rest.converged() && better) {
             if starts && better && rest.error() <= found.error() && at_rest(p, answer, &mut work.rows) {
                 return (false, rest);
