@@ -321,8 +321,8 @@ impl Rows<'_> {
         // a contact that begins closes its gap to the last digit; one that lasts is not shaken by it
         let lasts = touch.reaction != DVec3::ZERO;
         let band = if lasts { scheme.touch * pair.size } else { 0.0 };
-        // forces in a pile wander: an overlap is noise whether or not it has carried in the last step
-        let known = lasts || touch.velocity != DVec3::ZERO;
+        // forces in a pile wander: beyond the band an overlap is noise whether or not it has carried in the last step
+        let known = lasts || self.noise > scheme.touch && touch.velocity != DVec3::ZERO;
         let gap = if known && touch.gap < 0.0 { (touch.gap + self.noise * pair.size).min(0.0) } else { touch.gap };
         // joints close the gap that they have left: rows that call it closed would contradict theirs
         let jointed = pair.slots.iter().any(|&s| self.jointed.get(s as usize) == Some(&true));
