@@ -168,7 +168,7 @@ pub fn assemble_systems(scheme: Res<Scheme>, mut pass: ResMut<Pass>, mut bodies:
     }
 }
 
-/// Part of a body within which the overlap of a lasting contact is the noise of the solver: per tolerance and, so that tight ones are not
+/// Part of a body within which the overlap of a contact that was a row before is the noise of the solver: per tolerance and, so that tight ones are not
 /// blurred, per its square. A tenth of a thousandth of a body at 1e-3, a millionth at 1e-4.
 const NOISE: [f64; 2] = [0.1, 100.0];
 
@@ -268,7 +268,7 @@ struct Rows<'a> {
     jointed: &'a [bool],
     places: &'a [Place],
     before: &'a [Twist],
-    /// Overlap of a lasting contact that is noise, in parts of a body.
+    /// Overlap of a contact that was a row before and is noise, in parts of a body.
     noise: f64,
     gravity: f64,
     /// Smallest speed of an impact (m/s).
@@ -320,8 +320,10 @@ impl Rows<'_> {
         let u = contact.to_local(ends[0] - ends[1]) + wall;
         // a contact that begins closes its gap to the last digit; one that lasts is not shaken by it
         let lasts = touch.reaction != DVec3::ZERO;
-        let (band, noise) = if lasts { (scheme.touch * pair.size, self.noise * pair.size) } else { (0.0, 0.0) };
-        let gap = if touch.gap < 0.0 { (touch.gap + noise).min(0.0) } else { touch.gap };
+        let band = if lasts { scheme.touch * pair.size } else { 0.0 };
+        // forces in a pile wander: beyond the band an overlap is noise whether or not it has carried in the last step
+        let known = lasts || self.noise > scheme.touch && touch.velocity != DVec3::ZERO;
+        let gap = if known && touch.gap < 0.0 { (touch.gap + self.noise * pair.size).min(0.0) } else { touch.gap };
         // joints close the gap that they have left: rows that call it closed would contradict theirs
         let jointed = pair.slots.iter().any(|&s| self.jointed.get(s as usize) == Some(&true));
         let band = if jointed && gap > 0.0 { 0.0 } else { band };

@@ -8,7 +8,7 @@
 //! ```
 
 use super::islands::islands;
-use super::mixed::{Answer, MixedProblem, Reactions};
+use super::mixed::{Answer, Block, MixedProblem, Reactions};
 use super::residual::{Residual, certify, residual};
 use super::{Method, Report, Status, newton, newton::ProximalNewton, sweep, sweep::GaussSeidel};
 pub use memory::Memory;
@@ -52,8 +52,13 @@ impl Default for Auto {
     }
 }
 
-/// Cost of a factorisation, in sweeps, up to which a pile at rest is polished at once, and not only where that has been saved up.
+/// Cost of a factorisation, in sweeps, up to which a pile at rest is polished whatever sweeps leave.
 const CHEAP: f64 = 60.0;
+/// Part of the tolerance that sweeps may leave in a pile whose factorisations cost more: below it they keep the pile at rest.
+const KEPT: f64 = 0.1;
+/// How much more than before reactions may carry in a polished answer: beyond that it is self-stress, which hides what is left of the
+/// error and which no load has asked for.
+const SELF_STRESS: f64 = 3.0;
 /// Factorisations that may then be spent without success before they have to be saved up.
 const BANK: f64 = 60.0;
 /// Share of the effort of steps at rest that may go into polishing them.
@@ -196,7 +201,8 @@ impl Auto {
         let start = POLISH_START * cost;
         let credit = work.memory.credit.get_or_insert(if cost <= CHEAP { BANK * cost } else { 0.0 });
         *credit = credit.max((*credit + POLISH_SHARE * (STEP_COST + report.iterations as f64)).min(start));
-        if *credit >= start {
+        let kept = cost > CHEAP && report.error() <= KEPT * self.tolerance;
+        if *credit >= start && !(polish && kept) {
             return Some(if polish { Task::Polish } else { Task::Rest });
         }
         polish.then_some(Task::Calm)
@@ -239,10 +245,13 @@ impl Auto {
             }
         }
         p.lagged = known;
-        let own = residual(p, answer, &answer.velocities);
-        rest = own.report(Report { status: self.status(&own), ended_by: Method::Rest, ..rest });
+        let left = residual(p, answer, &answer.velocities);
+        rest = left.report(Report { status: self.status(&left), ended_by: Method::Rest, ..rest });
         work.pay(&rest, p);
-        let better = if starts { !begins_to_move(p, answer, &mut work.rows) } else { rest.error() < found.error() };
+        let bounded = carried(p, &answer.reactions) <= SELF_STRESS * carried(p, &before.reactions).max(p.q_scaled);
+        // where it is dear, what is half polished only moves reactions from contact to contact
+        let done = newton_cost(p) <= CHEAP || starts || rest.error() <= ENOUGH;
+        let better = bounded && done && if starts { !begins_to_move(p, answer, &mut work.rows) } else { rest.error() < found.error() };
         if !(rest.converged() && better) {
             if starts && better && rest.error() <= found.error() && at_rest(p, answer, &mut work.rows) {
                 return (false, rest);
@@ -282,6 +291,13 @@ impl Auto {
         let (tolerance, max_iterations) = (self.tolerance, self.max_newton);
         ProximalNewton { tolerance, max_iterations, overshoot: POLISHED, ..ProximalNewton::default() }
     }
+}
+
+/// `|D^½ r|`: what reactions carry.
+fn carried(p: &MixedProblem, r: &Reactions) -> f64 {
+    let contacts = p.contacts.iter().zip(&r.contacts).map(|(c, r)| c.local.mean_diagonal() * r.length_squared()).sum::<f64>();
+    let block = |b: &Block| p.block_weight(b) * r.blocks[b.first..][..b.rows].iter().map(|x| x * x).sum::<f64>();
+    (contacts + p.blocks.iter().map(block).sum::<f64>()).sqrt()
 }
 
 /// The status of a whole from those of its parts.
