@@ -62,9 +62,9 @@ const EASE: [f64; 3] = [0.5, 0.7, 0.9];
 const TIGHTEN: (f64, f64) = (8.0, 2.0);
 /// Part of the last α that failed which is remembered at every success: between it and the present α lies the next.
 const FORGET: f64 = 0.7;
-/// Share of the starting |F| at which an inner solve ends: any gain will do. Next comes a smaller α, and what is not solved of this one is
-/// solved there; to a tenth it costs a quarter more.
-const INNER: f64 = 0.9;
+/// Share of the starting |F| at which an inner solve ends, and counts as a success: a small gain will do. Next comes a smaller α, and what is
+/// left of this one is solved there; to a tenth costs a quarter more.
+const INNER: f64 = 0.85;
 /// Newton iterations of an inner problem, all at full length: contacts change their state at once, |F| grows a hundredfold and then falls. A
 /// line search on |F| would crawl; where they do not converge, a larger α does more.
 const MAX_INNER: usize = 20;
