@@ -79,16 +79,16 @@ fn kernel() -> f64 {
 
 fn free_mass() -> Result<Simulation, SimulationError> {
     let mut sim = Simulation::with_time_step(0.005)?;
-    sim.spawn_system(Lagrangian::new([1.0], [1.0], [0.0]).with_force([-9.81]), Integrator::MOREAU_JEAN)?;
+    sim.spawn_system(Lagrangian::new([1.0]).at([1.0]).with_force([-9.81]), Integrator::MOREAU_JEAN)?;
     Ok(sim)
 }
 
 /// Three degrees of freedom, one contact: it has come to rest after a tenth of the steps.
 fn bouncing_ball() -> Result<Simulation, SimulationError> {
     let mut sim = Simulation::with_time_step(0.005)?;
-    let ball = Lagrangian::new(Operator::Diagonal(vec![1.0, 1.0, 0.004]), [1.0, 0.0, 0.0], [0.0; 3]).with_force([-9.81, 0.0, 0.0]);
+    let ball = Lagrangian::new(Operator::Diagonal(vec![1.0, 1.0, 0.004])).at([1.0, 0.0, 0.0]).with_force([-9.81, 0.0, 0.0]);
     let ball = sim.spawn_system(ball, Integrator::MOREAU_JEAN)?;
-    sim.spawn_interaction(Interaction::new([ball], LagrangianLinear::new([1.0, 0.0, 0.0], [0.0]), Law::NewtonImpact { e: 0.9 }));
+    sim.spawn_interaction(Interaction::new([ball], LagrangianLinear::new([1.0, 0.0, 0.0], [0.0]), Law::NewtonImpact { e: 0.9 }))?;
     Ok(sim)
 }
 
@@ -103,13 +103,13 @@ fn double_pendulum() -> Result<Simulation, SimulationError> {
         (f[0], f[1]) = (at.v[1] * at.v[1] * s, -at.v[0] * at.v[0] * s);
     });
     let gravity = Operator::function(|at, f| (f[0], f[1]) = (20.0 * at.q[0].sin(), 10.0 * at.q[1].sin()));
-    let pendulum = Lagrangian::new(mass, [0.1, 0.2], [0.0, 0.0]).with_gyroscopic(gyroscopic).with_internal(gravity);
+    let pendulum = Lagrangian::new(mass).at([0.1, 0.2]).with_gyroscopic(gyroscopic).with_internal(gravity);
     let mut sim = Simulation::with_time_step(5e-4)?;
     let pendulum = sim.spawn_system(pendulum, Integrator::MOREAU_JEAN)?;
     let upper = LagrangianNonlinear::new(1, Operator::function(|at, y| y[0] = at.q[0].sin()));
     let lower = LagrangianNonlinear::new(1, Operator::function(|at, y| y[0] = at.q[0].sin() + at.q[1].sin()));
-    sim.spawn_interaction(Interaction::new([pendulum], upper, Law::NewtonImpact { e: 1.0 }));
-    sim.spawn_interaction(Interaction::new([pendulum], lower, Law::NewtonImpact { e: 0.0 }));
+    sim.spawn_interaction(Interaction::new([pendulum], upper, Law::NewtonImpact { e: 1.0 }))?;
+    sim.spawn_interaction(Interaction::new([pendulum], lower, Law::NewtonImpact { e: 0.0 }))?;
     Ok(sim)
 }
 
@@ -120,12 +120,12 @@ fn beads(n: usize, touching: bool) -> Result<Simulation, SimulationError> {
     let height = |i: usize| if touching { radius * (1 + 2 * i) as f64 } else { 1.0 + 0.25 * i as f64 };
     let mut column = Vec::new();
     for i in 0..n {
-        column.push(sim.spawn_system(Lagrangian::new([1.0], [height(i)], [0.0]).with_force([-9.81]), Integrator::MOREAU_JEAN)?);
+        column.push(sim.spawn_system(Lagrangian::new([1.0]).at([height(i)]).with_force([-9.81]), Integrator::MOREAU_JEAN)?);
     }
     let law = Law::NewtonImpact { e: 0.9 };
-    sim.spawn_interaction(Interaction::new([column[0]], LagrangianLinear::new([1.0], [-radius]), law.clone()));
+    sim.spawn_interaction(Interaction::new([column[0]], LagrangianLinear::new([1.0], [-radius]), law.clone()))?;
     for pair in column.windows(2) {
-        sim.spawn_interaction(Interaction::new(pair, LagrangianLinear::new([-1.0, 1.0], [-2.0 * radius]), law.clone()));
+        sim.spawn_interaction(Interaction::new(pair, LagrangianLinear::new([-1.0, 1.0], [-2.0 * radius]), law.clone()))?;
     }
     Ok(sim)
 }
@@ -137,7 +137,7 @@ fn diode_bridge() -> Result<Simulation, SimulationError> {
     let lc = sim.spawn_system(FirstOrder::linear([0.0, -1.0 / c, 1.0 / l, 0.0], [10.0, 0.0]), Integrator::EULER_MOREAU)?;
     let relation = FirstOrderLinear::new(4, [0.0, 0.0, 0.0, 0.0, -1.0, 0.0, 1.0, 0.0], [0.0, 0.0, -1.0 / c, 1.0 / c, 0.0, 0.0, 0.0, 0.0])
         .with_d([g, g, -1.0, 0.0, g, g, 0.0, -1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
-    sim.spawn_interaction(Interaction::new([lc], relation, Law::Complementarity));
+    sim.spawn_interaction(Interaction::new([lc], relation, Law::Complementarity))?;
     Ok(sim)
 }
 
@@ -195,7 +195,7 @@ fn buck_converter() -> Result<Simulation, SimulationError> {
     let mut sim = Simulation::with_time_step(0.05e-9)?;
     let plant = sim.spawn_system(plant, Integrator::EulerMoreau { theta: 1.0, gamma: 1.0 })?;
     let relation = FirstOrderLinear::new(12, c_rows, b_rows).with_d(d).with_e(offset);
-    sim.spawn_interaction(Interaction::new([plant], relation, Law::Complementarity));
+    sim.spawn_interaction(Interaction::new([plant], relation, Law::Complementarity))?;
     Ok(sim)
 }
 

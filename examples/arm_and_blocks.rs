@@ -89,7 +89,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             f[i] = pulls[i] - carried[i] + kp * (at.q[i] - aim[i]) + kd * at.v[i];
         }
     });
-    let arm = Lagrangian::new(mass, start, [0.0, 0.0]).with_gyroscopic(gyroscopic).with_internal(forces);
+    let arm = Lagrangian::new(mass).at(start).with_gyroscopic(gyroscopic).with_internal(forces);
     let arm = sim.spawn_system(arm, Integrator::MoreauJean { theta: 1.0, gamma: 0.5, projection: Projection::None })?;
     // coordinates: two angles, then place and quaternion (scalar first) of the hand
     let end = LagrangianNonlinear::new(
@@ -100,7 +100,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             (0..3).for_each(|i| y[3 + i] = 2.0 * at.q[6 + i]);
         }),
     );
-    let tie = sim.spawn_interaction(Interaction::new([arm, hand], end, Law::Equality));
+    let tie = sim.spawn_interaction(Interaction::new([arm, hand], end, Law::Equality))?;
     sim.set_name(tie, "wrist");
 
     let (mut unconverged, mut widest, mut hardest): (u32, f64, f64) = (0, 0.0, 0.0);

@@ -23,14 +23,14 @@ fn swing(gap: f64) -> Result<Vec<Vec<f64>>, Box<dyn std::error::Error>> {
     let mut beads = Vec::new();
     for i in 0..N {
         let start = if i == 0 { -0.03 } else { 0.0 };
-        beads.push(sim.spawn_system(Lagrangian::new([1.0], [start], [0.0]).with_stiffness([STIFFNESS]), Integrator::MOREAU_JEAN)?);
+        beads.push(sim.spawn_system(Lagrangian::new([1.0]).at([start]).with_stiffness([STIFFNESS]), Integrator::MOREAU_JEAN)?);
     }
     for pair in beads.windows(2) {
         sim.spawn_interaction(Interaction::new(
             [pair[0], pair[1]],
             LagrangianLinear::new([-1.0, 1.0], [gap]),
             Law::NewtonImpact { e: 1.0 },
-        ));
+        ))?;
     }
     let mut signals = vec![Signal::Time];
     signals.extend(beads.iter().map(|&b| Signal::State(b, 0)));

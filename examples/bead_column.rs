@@ -16,12 +16,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (mut beads, mut contacts) = (Vec::new(), Vec::new());
     for i in 0..n {
         let start = drop + radius + f64::from(i) * 2.0 * radius;
-        beads.push(sim.spawn_system(Lagrangian::new([mass], [start], [0.0]).with_force([-mass * gravity]), Integrator::MOREAU_JEAN)?);
+        beads.push(sim.spawn_system(Lagrangian::new([mass]).at([start]).with_force([-mass * gravity]), Integrator::MOREAU_JEAN)?);
     }
-    contacts.push(sim.spawn_interaction(Interaction::new([beads[0]], LagrangianLinear::new([1.0], [-radius]), law.clone())));
+    contacts.push(sim.spawn_interaction(Interaction::new([beads[0]], LagrangianLinear::new([1.0], [-radius]), law.clone()))?);
     for pair in beads.windows(2) {
         let touch = LagrangianLinear::new([-1.0, 1.0], [-2.0 * radius]);
-        contacts.push(sim.spawn_interaction(Interaction::new([pair[0], pair[1]], touch, law.clone())));
+        contacts.push(sim.spawn_interaction(Interaction::new([pair[0], pair[1]], touch, law.clone()))?);
     }
     let mut signals = vec![Signal::Time];
     signals.extend(beads.iter().map(|&b| Signal::State(b, 0)));

@@ -38,8 +38,8 @@ fn bounce(integrator: Integrator, h: f64) -> Result<Vec<Vec<f64>>, Box<dyn std::
     let mut sim = Simulation::with_time_step(h)?;
     let mut signals = vec![Signal::Time];
     for start in STARTS {
-        let ball = sim.spawn_system(Lagrangian::new([1.0], [start], [0.0]).with_force([-G]), integrator)?;
-        sim.spawn_interaction(Interaction::new([ball], LagrangianLinear::new([1.0], [0.0]), Law::NewtonImpact { e: E }));
+        let ball = sim.spawn_system(Lagrangian::new([1.0]).at([start]).with_force([-G]), integrator)?;
+        sim.spawn_interaction(Interaction::new([ball], LagrangianLinear::new([1.0], [0.0]), Law::NewtonImpact { e: E }))?;
         signals.push(Signal::State(ball, 0));
     }
     let table = sim.record(1, signals);

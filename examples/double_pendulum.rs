@@ -31,7 +31,7 @@ fn swing(start: [f64; 2], h: f64, end: f64, wall: Option<f64>) -> Result<Vec<Vec
         (f[0], f[1]) = (at.v[1] * at.v[1] * s, -at.v[0] * at.v[0] * s);
     });
     let gravity = Operator::function(|at, f| (f[0], f[1]) = (2.0 * G * at.q[0].sin(), G * at.q[1].sin()));
-    let pendulum = Lagrangian::new(mass, start, [0.0, 0.0]).with_gyroscopic(gyroscopic).with_internal(gravity);
+    let pendulum = Lagrangian::new(mass).at(start).with_gyroscopic(gyroscopic).with_internal(gravity);
     let pendulum = sim.spawn_system(pendulum, Integrator::MOREAU_JEAN)?;
     let mut signals = vec![Signal::Time];
     signals.extend((0..2).map(|i| Signal::State(pendulum, i)).chain((0..2).map(|i| Signal::Velocity(pendulum, i))));
@@ -39,7 +39,8 @@ fn swing(start: [f64; 2], h: f64, end: f64, wall: Option<f64>) -> Result<Vec<Vec
         // the lower bob keeps to the left of one wall and to the right of the other
         for side in [1.0, -1.0] {
             let gap = Operator::function(move |at, y| y[0] = place - side * (at.q[0].sin() + at.q[1].sin()));
-            let wall = sim.spawn_interaction(Interaction::new([pendulum], LagrangianNonlinear::new(1, gap), Law::NewtonImpact { e: 1.0 }));
+            let wall =
+                sim.spawn_interaction(Interaction::new([pendulum], LagrangianNonlinear::new(1, gap), Law::NewtonImpact { e: 1.0 }))?;
             signals.push(Signal::Multiplier(wall, 0));
         }
     }

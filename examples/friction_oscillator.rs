@@ -17,9 +17,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (m, k, mu, start) = (1.0, 100.0, 0.1, 0.1);
     let friction = mu * m * 9.81;
     let mut sim = Simulation::with_time_step(1e-4)?;
-    let mass = sim.spawn_system(Lagrangian::new([m], [start], [0.0]).with_stiffness([k]), Integrator::MOREAU_JEAN)?;
+    let mass = sim.spawn_system(Lagrangian::new([m]).at([start]).with_stiffness([k]), Integrator::MOREAU_JEAN)?;
     let law = Law::Relay { lower: -friction, upper: friction };
-    let plane = sim.spawn_interaction(Interaction::new([mass], LagrangianLinear::new([1.0], [0.0]), law));
+    let plane = sim.spawn_interaction(Interaction::new([mass], LagrangianLinear::new([1.0], [0.0]), law))?;
     let signals = [Signal::Time, Signal::State(mass, 0), Signal::Velocity(mass, 0), Signal::Multiplier(plane, 0)];
     let table = sim.record(1, signals);
     let report = sim.advance(20_000)?;

@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let centre = [b - (b * c + half_height * s), -(b * s - half_height * c) - 1e-9];
     let inertia = m * (b * b + half_height * half_height) / 3.0;
     let mut sim = Simulation::with_time_step(1e-4)?;
-    let block = Lagrangian::new(Operator::Diagonal(vec![m, m, inertia]), [centre[0], centre[1], -start], [0.0; 3]);
+    let block = Lagrangian::new(Operator::Diagonal(vec![m, m, inertia])).at([centre[0], centre[1], -start]);
     let block = sim.spawn_system(block.with_force([0.0, -m * g, 0.0]), Integrator::MOREAU_JEAN)?;
     let law = Law::CoulombImpact(CoulombImpact { mu: 0.8, ..CoulombImpact::default() });
     for side in [-b, b] {
@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let (s, c) = at.q[2].sin_cos();
             rows.copy_from_slice(&[0.0, 1.0, side * c + half_height * s, 1.0, 0.0, -side * s + half_height * c]);
         }));
-        sim.spawn_interaction(Interaction::new([block], corner, law.clone()));
+        sim.spawn_interaction(Interaction::new([block], corner, law.clone()))?;
     }
     let table = sim.record(1, [Signal::Time, Signal::State(block, 2), Signal::Velocity(block, 2), Signal::State(block, 0)]);
     let report = sim.advance(40_000)?;

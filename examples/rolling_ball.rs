@@ -21,11 +21,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (m, r, mu, mu_r, v0, g, h) = (7.0, 0.11, 0.2, 0.01, 5.0, 9.81, 1e-3);
     let mut sim = Simulation::with_time_step(h)?;
     // φ counts in the sense of rolling towards +x; 1e-9 inside, so that rounding does not decide on the contact
-    let ball = Lagrangian::new(Operator::Diagonal(vec![m, m, 0.4 * m * r * r]), [0.0, r - 1e-9, 0.0], [v0, 0.0, 0.0]);
+    let ball = Lagrangian::new(Operator::Diagonal(vec![m, m, 0.4 * m * r * r])).at([0.0, r - 1e-9, 0.0]).moving([v0, 0.0, 0.0]);
     let ball = sim.spawn_system(ball.with_force([0.0, -m * g, 0.0]), Integrator::MOREAU_JEAN)?;
     let rows = LagrangianLinear::new([0.0, 1.0, 0.0, 1.0, 0.0, -r, 0.0, 0.0, 1.0], [-r, 0.0, 0.0]);
     let law = Law::RollingImpact { contact: CoulombImpact { mu, ..CoulombImpact::default() }, mu_r };
-    sim.spawn_interaction(Interaction::new([ball], rows, law));
+    sim.spawn_interaction(Interaction::new([ball], rows, law))?;
     let table = sim.record(1, [Signal::Time, Signal::State(ball, 0), Signal::Velocity(ball, 0), Signal::Velocity(ball, 2)]);
     let report = sim.advance(8_000)?;
     let rows: Vec<&[f64]> = sim.trace(table).ok_or("recorded")?.rows().collect();

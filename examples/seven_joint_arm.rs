@@ -92,7 +92,9 @@ fn weight(q: &[f64]) -> [f64; 7] {
 
 fn arm(q: [f64; 7], v: [f64; 7]) -> Lagrangian {
     let zero = [0.0; 7];
-    Lagrangian::new(Operator::function(|at, m| m.copy_from_slice(&mass(at.q))), q, v)
+    Lagrangian::new(Operator::function(|at, m| m.copy_from_slice(&mass(at.q))))
+        .at(q)
+        .moving(v)
         .with_gyroscopic(Operator::function(move |at, f| f.copy_from_slice(&torques(at.q, at.v, &zero, 0.0))))
         .with_internal(Operator::function(|at, f| f.copy_from_slice(&weight(at.q))))
 }
@@ -125,7 +127,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .with_internal(Operator::function(move |at, f| (0..7).for_each(|i| f[i] = kp * (at.q[i] - aim[i]) + kd * at.v[i])));
     let reaching = sim.spawn_system(reaching, Integrator::MOREAU_JEAN)?;
     let gap = LagrangianNonlinear::new(1, Operator::function(move |at, y| y[0] = wall - links(at.q)[6].3.x));
-    let contact = sim.spawn_interaction(Interaction::new([reaching], gap, Law::NewtonImpact { e: 0.2 }));
+    let contact = sim.spawn_interaction(Interaction::new([reaching], gap, Law::NewtonImpact { e: 0.2 }))?;
     let mut signals = vec![Signal::Time, Signal::Multiplier(contact, 0), Signal::Output(contact, 0)];
     signals.extend((0..7).map(|i| Signal::State(reaching, i)));
     let table = sim.record(1, signals);

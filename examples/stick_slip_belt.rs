@@ -28,11 +28,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         f[0] = -(mu_s - mu_d) * weight * slip / (slip.abs() + half);
     });
     let slope = Operator::function(move |at, f| f[0] = -(mu_s - mu_d) * weight * half / ((at.v[0] - belt).abs() + half).powi(2));
-    let mass = Lagrangian::new([m], [0.0], [belt]).with_stiffness([k]).with_internal(drop).with_internal_jacobians([0.0], slope);
+    let mass = Lagrangian::new([m]).at([0.0]).moving([belt]).with_stiffness([k]).with_internal(drop).with_internal_jacobians([0.0], slope);
     let mass = sim.spawn_system(mass, Integrator::MOREAU_JEAN)?;
     let sliding =
         LagrangianNonlinear::new(1, Operator::function(move |at, y| y[0] = at.q[0] - belt * at.t)).with_jacobian([1.0]).with_rate([-belt]);
-    sim.spawn_interaction(Interaction::new([mass], sliding, Law::Relay { lower: -mu_s * weight, upper: mu_s * weight }));
+    sim.spawn_interaction(Interaction::new([mass], sliding, Law::Relay { lower: -mu_s * weight, upper: mu_s * weight }))?;
     let table = sim.record(1, [Signal::Time, Signal::State(mass, 0), Signal::Velocity(mass, 0)]);
     let report = sim.advance(60_000)?;
     let rows: Vec<&[f64]> = sim.trace(table).ok_or("recorded")?.rows().collect();

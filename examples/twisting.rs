@@ -40,7 +40,7 @@ const PUSH: f64 = 0.5;
 fn twist(sampling: Sampling) -> Result<Vec<[f64; 3]>, ControlError> {
     let (h, period) = (1e-3, 2e-2);
     let mut sim = Simulation::with_time_step(h)?;
-    let cart = Lagrangian::new([1.0], [1.0], [0.0]);
+    let cart = Lagrangian::new([1.0]).at([1.0]);
     let cart = cart.with_force(Operator::function(|at, f| f[0] = at.z[0] + PUSH)).with_parameters([0.0]);
     let cart = sim.spawn_system(cart, Integrator::MOREAU_JEAN)?;
     let position = install::sensor(&mut sim, cart, h, Sensor::new([1.0, 0.0], 2)?)?;

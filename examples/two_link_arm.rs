@@ -52,7 +52,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         f[0] = -k * at.v[1] * (2.0 * at.v[0] + at.v[1]);
         f[1] = k * at.v[0] * at.v[0];
     });
-    let arm = Lagrangian::new(mass, [1.6, 0.3], [0.0, 0.0])
+    let arm = Lagrangian::new(mass)
+        .at([1.6, 0.3])
         .with_gyroscopic(gyroscopic)
         .with_internal(Operator::function(|at, f| f.copy_from_slice(&weight(at.q))))
         .with_force(Operator::function(|at, u| u.copy_from_slice(at.z)))
@@ -62,7 +63,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         vec![Signal::Time, Signal::State(arm, 0), Signal::State(arm, 1), Signal::Parameter(arm, 0), Signal::Parameter(arm, 1)];
     for side in [1.0, -1.0] {
         let gap = LagrangianNonlinear::new(1, Operator::function(move |at, y| y[0] = WALL - side * hand(at.q)));
-        let wall = sim.spawn_interaction(Interaction::new([arm], gap, Law::NewtonImpact { e: 0.4 }));
+        let wall = sim.spawn_interaction(Interaction::new([arm], gap, Law::NewtonImpact { e: 0.4 }))?;
         signals.push(Signal::Multiplier(wall, 0));
     }
     sim.every(1e-3, move |t, world| {

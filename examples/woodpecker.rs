@@ -19,22 +19,20 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (m_m, m_s, j_m, j_s, c, g) = (0.0003, 0.0045, 5e-9, 7e-7, 0.0056, 9.81);
     let (a, b) = (m_s * l_m, m_s * l_g);
     let mut sim = Simulation::with_time_step(2e-5)?;
-    let toy = Lagrangian::new(
-        [m_s + m_m, a, b, a, j_m + a * l_m, a * l_g, b, a * l_g, j_s + b * l_g],
-        [0.0, -0.1036, -0.2788],
-        [-0.3411, 0.0, -7.4583],
-    )
-    .with_stiffness([0.0, 0.0, 0.0, 0.0, c, -c, 0.0, -c, c])
-    .with_force([-g * (m_s + m_m), -g * a, -g * b]);
+    let toy = Lagrangian::new([m_s + m_m, a, b, a, j_m + a * l_m, a * l_g, b, a * l_g, j_s + b * l_g])
+        .at([0.0, -0.1036, -0.2788])
+        .moving([-0.3411, 0.0, -7.4583])
+        .with_stiffness([0.0, 0.0, 0.0, 0.0, c, -c, 0.0, -c, c])
+        .with_force([-g * (m_s + m_m), -g * a, -g * b]);
     let toy = sim.spawn_system(toy, Integrator::MOREAU_JEAN)?;
     // rows (normal, tangent) of a contact
     let contact = |normal: [f64; 3], gap: f64, tangent: [f64; 3], e_n: f64| {
         let law = Law::CoulombImpact(CoulombImpact { mu: 0.3, e_n, ..CoulombImpact::default() });
         Interaction::new([toy], LagrangianLinear::new([normal, tangent].concat(), [gap, 0.0]), law)
     };
-    let beak = sim.spawn_interaction(contact([0.0, 0.0, -h_s], l_m + l_g - l_s - r_o, [1.0, l_m, l_g - l_s], 0.5));
-    sim.spawn_interaction(contact([0.0, h_m, 0.0], r_m - r_o, [1.0, r_m, 0.0], 0.0));
-    sim.spawn_interaction(contact([0.0, -h_m, 0.0], r_m - r_o, [1.0, r_m, 0.0], 0.0));
+    let beak = sim.spawn_interaction(contact([0.0, 0.0, -h_s], l_m + l_g - l_s - r_o, [1.0, l_m, l_g - l_s], 0.5))?;
+    sim.spawn_interaction(contact([0.0, h_m, 0.0], r_m - r_o, [1.0, r_m, 0.0], 0.0))?;
+    sim.spawn_interaction(contact([0.0, -h_m, 0.0], r_m - r_o, [1.0, r_m, 0.0], 0.0))?;
 
     let states = (0..3).flat_map(|i| [Signal::State(toy, i), Signal::Velocity(toy, i)]);
     let signals: Vec<Signal> = [Signal::Time, Signal::Multiplier(beak, 0)].into_iter().chain(states).collect();

@@ -76,12 +76,14 @@ pub use crate::algebra::spatial::Pose;
 pub use crate::cluster::{NewtonLoop, Signal, Trace};
 pub use crate::geometry::systems::Collider;
 pub use crate::geometry::{Shape, ShapeError};
-pub use crate::model::dynamical_system::{FirstOrder, Frame, Lagrangian, NewtonEuler};
+pub use crate::model::dynamical_system::{FirstOrder, Lagrangian, NewtonEuler};
 pub use crate::model::integrator::{Integrator, Projection};
 pub use crate::model::interaction::{Engaged, Interaction};
 pub use crate::model::joint::{JointKind, JointSpec};
 pub use crate::model::law::{ContactLaws, CoulombImpact, Impact, Law};
-pub use crate::model::newton_euler::{AppliedForce, BodyName, BodyPose, Inertia, Locks, Motion, Velocity};
+pub use crate::model::newton_euler::{
+    AppliedForce, BodyForces, BodyName, BodyPose, Frame, GravityScale, Inertia, Locks, Motion, Velocity, Wrench,
+};
 pub use crate::model::operator::Operator;
 pub use crate::model::relation::{FirstOrderLinear, LagrangianLinear, LagrangianNonlinear, Relation};
 pub use crate::model::scheme::{Clock, Friction, Gyroscopic, Scheme, Treatment};

@@ -1,8 +1,8 @@
 //! Time steps chosen on the way: bounded by speeds and sizes, in step with what has to be met, the same after a resumption.
 
 use drystone::diagnostics::summary::{Meter, Summary};
-use drystone::io::checkpoint::Checkpoint;
 use drystone::io::scene::Scene;
+use drystone::scenes::checkpoint::Checkpoint;
 use drystone::scenes::{Built, build, run};
 use drystone::simulation::AutoStep;
 

@@ -90,7 +90,8 @@ fn pid_on_a_double_integrator_agrees_with_siconos() {
 fn an_estimated_state_serves_a_law_as_well_as_a_measured_one() {
     let (h, period) = (1e-3, 1e-2);
     let mut sim = Simulation::with_time_step(h).unwrap();
-    let pendulum = Lagrangian::new([1.0], [0.0], [2.21]).with_force(Operator::function(|at, f| f[0] = at.z[0])).with_parameters([0.0]);
+    let pendulum =
+        Lagrangian::new([1.0]).at([0.0]).moving([2.21]).with_force(Operator::function(|at, f| f[0] = at.z[0])).with_parameters([0.0]);
     let plant = sim.spawn_system(pendulum, Integrator::MOREAU_JEAN).unwrap();
     let model = LinearModel::new([0.0, 1.0, 0.0, 0.0], [0.0, 1.0], 2).unwrap();
     let position = install::sensor(&mut sim, plant, h, Sensor::new([1.0, 0.0], 2).unwrap()).unwrap();

@@ -92,7 +92,7 @@ fn passes_and_parts_of_a_step_repeat_the_places_within_them() -> Fallible {
     let h = 0.01;
     let mut sim = Simulation::with_time_step(h)?;
     // a pendulum that turns by four radians a step
-    let bob = sim.spawn_body(Body::point(1.0, DVec3::splat(0.01)).at(DVec3::X).moving(DVec3::Y * 400.0, DVec3::Z * 400.0))?;
+    let bob = sim.spawn_body(Body::point(1.0, DVec3::splat(0.01)).at(DVec3::X).moving(DVec3::Y * 400.0).spinning(DVec3::Z * 400.0))?;
     sim.spawn_joint(bob, None, DVec3::ZERO)?;
     logging(&mut sim)?;
     let report = sim.step()?;
@@ -171,8 +171,8 @@ fn systems_that_fail_refuse_the_step_by_name_and_may_be_removed() -> Fallible {
 fn worlds_of_systems_advance_step_by_step_while_they_have_guests_with_the_same_bits() -> Fallible {
     let build = || -> Fallible<Simulation> {
         let mut sim = Simulation::with_time_step(1e-3)?;
-        let mass = sim.spawn_system(Lagrangian::new([1.0], [1.0], [0.0]).with_force([-9.81]), Integrator::MOREAU_JEAN)?;
-        sim.spawn_interaction(Interaction::new([mass], LagrangianLinear::new([1.0], [0.0]), Law::NewtonImpact { e: 0.9 }));
+        let mass = sim.spawn_system(Lagrangian::new([1.0]).at([1.0]).with_force([-9.81]), Integrator::MOREAU_JEAN)?;
+        sim.spawn_interaction(Interaction::new([mass], LagrangianLinear::new([1.0], [0.0]), Law::NewtonImpact { e: 0.9 }))?;
         Ok(sim)
     };
     let (mut batch, mut guarded) = (build()?, build()?);
@@ -200,7 +200,7 @@ fn in_batches(sim: &mut Simulation) -> Fallible<bool> {
 #[test]
 fn batches_come_back_after_the_last_body() -> Fallible {
     let mut sim = Simulation::default();
-    sim.spawn_system(Lagrangian::new([1.0], [1.0], [0.0]), Integrator::MOREAU_JEAN)?;
+    sim.spawn_system(Lagrangian::new([1.0]).at([1.0]), Integrator::MOREAU_JEAN)?;
     assert!(in_batches(&mut sim)?);
     let body = ball(&mut sim, DVec3::Z)?;
     assert!(!in_batches(&mut sim)?);
@@ -224,7 +224,7 @@ fn batches_come_back_after_the_last_body() -> Fallible {
 #[test]
 fn the_abort_hook_ends_batches_too() -> Fallible {
     let mut sim = Simulation::default();
-    sim.spawn_system(Lagrangian::new([1.0], [1.0], [0.0]), Integrator::MOREAU_JEAN)?;
+    sim.spawn_system(Lagrangian::new([1.0]).at([1.0]), Integrator::MOREAU_JEAN)?;
     sim.set_abort(|report| report.step == 7);
     assert_eq!(sim.advance(100)?.step, 7);
     Ok(())
@@ -234,7 +234,7 @@ fn the_abort_hook_ends_batches_too() -> Fallible {
 fn components_may_change_between_steps_and_hold_at_the_next() -> Fallible {
     let mut sim = Simulation::default();
     floor(&mut sim)?;
-    let block = Body::new(Shape::cuboid(DVec3::splat(0.1))?).at(DVec3::Z * 0.1).moving(DVec3::X, DVec3::ZERO).named("block");
+    let block = Body::new(Shape::cuboid(DVec3::splat(0.1))?).at(DVec3::Z * 0.1).moving(DVec3::X).named("block");
     let block = sim.spawn_body(block)?;
     let h = sim.time_step();
     let braked = |sim: &mut Simulation| -> Fallible<f64> {
@@ -287,8 +287,8 @@ fn components_may_change_between_steps_and_hold_at_the_next() -> Fallible {
 #[test]
 fn laws_and_integrators_of_systems_may_change_by_plain_commands() -> Fallible {
     let mut sim = Simulation::default();
-    let mass = sim.spawn_system(Lagrangian::new([1.0], [0.0], [-1.0]).with_force([-1.0]), Integrator::MOREAU_JEAN)?;
-    let stop = sim.spawn_interaction(Interaction::new([mass], LagrangianLinear::new([1.0], [0.0]), Law::NewtonImpact { e: 0.0 }));
+    let mass = sim.spawn_system(Lagrangian::new([1.0]).at([0.0]).moving([-1.0]).with_force([-1.0]), Integrator::MOREAU_JEAN)?;
+    let stop = sim.spawn_interaction(Interaction::new([mass], LagrangianLinear::new([1.0], [0.0]), Law::NewtonImpact { e: 0.0 }))?;
     let v = |sim: &Simulation| sim.world().get::<Lagrangian>(mass).expect("alive").v[0];
     sim.advance(3)?;
     assert_eq!(v(&sim), 0.0);
@@ -478,7 +478,7 @@ fn what_a_step_leaves_as_it_was_is_not_marked_as_changed() -> Fallible {
     sim.world_mut().init_resource::<Moved>();
     let ground = floor(&mut sim)?;
     let still = ball(&mut sim, DVec3::Z * 5.0)?;
-    let even = sim.spawn_body(Body::new(Shape::ball(0.1)?).at(DVec3::Z * 3.0).moving(DVec3::X, DVec3::ZERO))?;
+    let even = sim.spawn_body(Body::new(Shape::ball(0.1)?).at(DVec3::Z * 3.0).moving(DVec3::X))?;
     let pushed = ball(&mut sim, DVec3::Z * 7.0)?;
     sim.add_force(pushed, |_, _, _| AppliedForce { force: DVec3::X, torque: DVec3::ZERO })?;
     sim.add_systems(StepSet::After, look)?;
@@ -502,10 +502,10 @@ fn a_batch_marks_the_systems_that_it_moves() -> Fallible {
     }
     let mut sim = Simulation::default();
     sim.world_mut().init_resource::<Moved>();
-    let rests = sim.spawn_system(Lagrangian::new([1.0], [0.0], [0.0]), Integrator::MOREAU_JEAN)?;
-    let moves = sim.spawn_system(Lagrangian::new([1.0], [5.0], [1.0]), Integrator::MOREAU_JEAN)?;
+    let rests = sim.spawn_system(Lagrangian::new([1.0]).at([0.0]), Integrator::MOREAU_JEAN)?;
+    let moves = sim.spawn_system(Lagrangian::new([1.0]).at([5.0]).moving([1.0]), Integrator::MOREAU_JEAN)?;
     let stop = || Interaction::new([rests], LagrangianLinear::new([1.0], [0.0]), Law::NewtonImpact { e: 0.0 });
-    sim.spawn_interaction(stop());
+    sim.spawn_interaction(stop())?;
     sim.add_systems(StepSet::After, look)?;
     sim.advance(2)?;
     let moved = sim.world().resource::<Moved>();
@@ -619,7 +619,7 @@ fn a_force_is_read_per_body() -> Fallible {
 #[test]
 fn what_names_no_body_or_no_number_is_refused_at_once() -> Fallible {
     let mut sim = Simulation::default();
-    let system = sim.spawn_system(Lagrangian::new([1.0], [0.0], [0.0]), Integrator::MOREAU_JEAN)?;
+    let system = sim.spawn_system(Lagrangian::new([1.0]).at([0.0]), Integrator::MOREAU_JEAN)?;
     let push = |_: f64, _: &Pose, _: &Velocity| AppliedForce::default();
     assert!(matches!(sim.add_force(system, push).unwrap_err(), SimulationError::NoBody { what: "a force", entity } if entity == system));
     assert!(matches!(sim.at(1.0, Event::Blow(system, AppliedForce::default())).unwrap_err(), SimulationError::Event(_)));

@@ -17,7 +17,7 @@ fn circuit() -> Fallible<Built> {
     let mut sim = Simulation::with_time_step(1e-5)?;
     let x = sim.spawn_system(FirstOrder::linear([0.0, -1e6, 1e2, 0.0], [10.0, 0.0]), Integrator::EULER_MOREAU)?;
     let diode = FirstOrderLinear::new(1, [-1.0, 0.0], [-1e6, 0.0]).with_d([1e3]);
-    let d = sim.spawn_interaction(Interaction::new([x], diode, Law::Complementarity));
+    let d = sim.spawn_interaction(Interaction::new([x], diode, Law::Complementarity))?;
     Ok((sim, vec![x], vec![d]))
 }
 
@@ -25,14 +25,14 @@ fn beads() -> Fallible<Built> {
     let mut sim = Simulation::with_time_step(5e-4)?;
     let (mut beads, mut links): (Vec<Entity>, Vec<Entity>) = (Vec::new(), Vec::new());
     for i in 0..10 {
-        let bead = Lagrangian::new([1.0], [0.3 + 0.25 * f64::from(i)], [0.0]).with_force([-9.81]);
+        let bead = Lagrangian::new([1.0]).at([0.3 + 0.25 * f64::from(i)]).with_force([-9.81]);
         let bead = sim.spawn_system(bead, Integrator::MOREAU_JEAN)?;
         let law = Law::NewtonImpact { e: 0.9 };
         let link = match beads.last() {
             None => Interaction::new([bead], LagrangianLinear::new([1.0], [-0.1]), law),
             Some(&below) => Interaction::new([below, bead], LagrangianLinear::new([-1.0, 1.0], [-0.2]), law),
         };
-        links.push(sim.spawn_interaction(link));
+        links.push(sim.spawn_interaction(link)?);
         beads.push(bead);
     }
     Ok((sim, beads, links))
@@ -44,20 +44,22 @@ fn pendulum() -> Fallible<Built> {
         let c = (at.q[0] - at.q[1]).cos();
         m.copy_from_slice(&[2.0, c, c, 1.0]);
     });
-    let pendulum = Lagrangian::new(mass, [0.1, 0.2], [0.0; 2])
+    let pendulum = Lagrangian::new(mass)
+        .at([0.1, 0.2])
         .with_internal(Operator::function(|at, f| f.copy_from_slice(&[20.0 * at.q[0].sin(), 10.0 * at.q[1].sin()])));
     let p = sim.spawn_system(pendulum, Integrator::MOREAU_JEAN)?;
     let wall = LagrangianNonlinear::new(1, Operator::function(|at, y| y[0] = at.q[0].sin()));
-    let w = sim.spawn_interaction(Interaction::new([p], wall, Law::NewtonImpact { e: 0.8 }));
+    let w = sim.spawn_interaction(Interaction::new([p], wall, Law::NewtonImpact { e: 0.8 }))?;
     Ok((sim, vec![p], vec![w]))
 }
 
 fn ball(integrator: Integrator, law: Law, rows: usize) -> Fallible<Built> {
     let mut sim = Simulation::with_time_step(5e-3)?;
-    let ball = Lagrangian::new(Operator::Diagonal(vec![1.0, 1.0, 0.1]), [1.0, 0.0, 0.0], [0.0, 0.3, 2.0]).with_force([-9.81, 0.0, 0.0]);
+    let ball =
+        Lagrangian::new(Operator::Diagonal(vec![1.0, 1.0, 0.1])).at([1.0, 0.0, 0.0]).moving([0.0, 0.3, 2.0]).with_force([-9.81, 0.0, 0.0]);
     let b = sim.spawn_system(ball, integrator)?;
     let jacobian = [[1.0, 0.0, 0.0], [0.0, 1.0, -0.5]].concat();
-    let f = sim.spawn_interaction(Interaction::new([b], LagrangianLinear::new(&jacobian[..3 * rows], vec![0.0; rows]), law));
+    let f = sim.spawn_interaction(Interaction::new([b], LagrangianLinear::new(&jacobian[..3 * rows], vec![0.0; rows]), law))?;
     Ok((sim, vec![b], vec![f]))
 }
 

@@ -1,6 +1,7 @@
 //! Bad input to general systems: every message names the thing, what was found and what would do; nothing panics, and a simulation
 //! goes on once the cause is gone.
 
+use bevy_ecs::name::Name;
 use bevy_ecs::prelude::Entity;
 use drystone::cluster::systems::Traces;
 use drystone::cluster::{NewtonLoop, Signal};
@@ -11,6 +12,7 @@ use drystone::model::law::{CoulombImpact, Law};
 use drystone::model::operator::Operator;
 use drystone::model::relation::{FirstOrderLinear, LagrangianLinear, LagrangianNonlinear, Relation};
 use drystone::simulation::{Simulation, SimulationError};
+use glam::{DQuat, DVec3};
 
 type Fallible<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
@@ -23,7 +25,7 @@ fn simulation() -> Simulation {
 }
 
 fn ball() -> Lagrangian {
-    Lagrangian::new([1.0], [1.0], [0.0]).with_force([-9.81])
+    Lagrangian::new([1.0]).at([1.0]).with_force([-9.81])
 }
 
 fn decay() -> FirstOrder {
@@ -53,30 +55,30 @@ fn systems_of_the_wrong_size_are_refused_by_name() {
     says(&refused(decay().with_input([1.0, 2.0]), EM), &["b holds 2 values", "1 are needed"]);
     says(&refused(decay().with_mass(Operator::Diagonal(vec![1.0, 1.0])), EM), &["M is a diagonal of 2 values", "1 × 1"]);
     says(&refused(FirstOrder::default(), EM), &["x is empty", "at least one"]);
-    says(&refused(Lagrangian::new([1.0], [1.0], [0.0, 0.0]), MJ), &["v holds 2 values", "1 are needed"]);
-    says(&refused(Lagrangian::new([1.0, 2.0], [1.0], [0.0]), MJ), &["M holds 2 values", "1 are needed"]);
+    says(&refused(Lagrangian::new([1.0]).at([1.0]).moving([0.0, 0.0]), MJ), &["v holds 2 values", "1 are needed"]);
+    says(&refused(Lagrangian::new([1.0, 2.0]).at([1.0]), MJ), &["M holds 2 values", "1 are needed"]);
     says(&refused(ball().with_stiffness([1.0, 2.0]), MJ), &["K holds 2 values"]);
     says(&refused(ball().with_damping(Operator::function(|_, _| {})), MJ), &["C is a function", "F_int"]);
     says(&refused(ball().with_force(Operator::Sparse(vec![(1, 0, 1.0)])), MJ), &["F_ext has an entry at row 1", "outside 1 × 1"]);
     says(&refused(ball().with_force([f64::NAN]), MJ), &["F_ext holds NaN", "finite"]);
-    says(&refused(Lagrangian::new([1.0], [f64::INFINITY], [0.0]), MJ), &["q holds inf", "finite"]);
+    says(&refused(Lagrangian::new([1.0]).at([f64::INFINITY]), MJ), &["q holds inf", "finite"]);
     says(&refused(ball().with_prescribed(3, Prescribed::Fixed), MJ), &["degree of freedom 3", "there are 1"]);
-    says(&refused(NewtonEuler::new(0.0, [1.0; 3]), MJ), &["mass is 0", "positive"]);
-    says(&refused(NewtonEuler::new(1.0, [1.0, 0.0, 1.0]), MJ), &["inertia is not symmetric positive definite"]);
-    says(&refused(NewtonEuler::new(1.0, [1.0; 3]).moving([1.0, 1.0, 0.0, 0.0], [0.0; 6]), MJ), &["quaternion", "1 is needed"]);
+    says(&refused(NewtonEuler::new(0.0, DVec3::ONE), MJ), &["mass is 0", "positive"]);
+    says(&refused(NewtonEuler::new(1.0, DVec3::new(1.0, 0.0, 1.0)), MJ), &["inertia is not symmetric positive definite"]);
+    says(&refused(NewtonEuler::new(1.0, DVec3::ONE).turned(DQuat::from_xyzw(1.0, 0.0, 0.0, 1.0)), MJ), &["quaternion", "1 is needed"]);
 }
 
 #[test]
 fn a_singular_mass_is_refused() {
-    says(&refused(Lagrangian::new([1.0, 1.0, 1.0, 1.0], [0.0; 2], [0.0; 2]), MJ), &["mass matrix M", "singular"]);
-    says(&refused(Lagrangian::new(Operator::Zero, [0.0], [0.0]), MJ), &["mass matrix M", "missing"]);
+    says(&refused(Lagrangian::new([1.0, 1.0, 1.0, 1.0]).at([0.0; 2]), MJ), &["mass matrix M", "singular"]);
+    says(&refused(Lagrangian::new(Operator::Zero).at([0.0]), MJ), &["mass matrix M", "missing"]);
 }
 
 #[test]
 fn a_mass_that_becomes_singular_is_named_with_its_time() -> Fallible {
     let mut sim = simulation();
     let mass = Operator::function(|at, m| m[0] = if at.t > 0.025 { 0.0 } else { 1.0 });
-    let s = sim.spawn_system(Lagrangian::new(mass, [1.0], [0.0]).with_force([1.0]), MJ)?;
+    let s = sim.spawn_system(Lagrangian::new(mass).at([1.0]).with_force([1.0]), MJ)?;
     sim.set_name(s, "rocket");
     let message = sim.advance(5).expect_err("M is 0").to_string();
     says(&message, &["step 3", "rocket", "singular", "t = 0.03", "regular"]);
@@ -106,8 +108,15 @@ fn a_time_step_of_zero_is_refused() {
 fn linked(systems: Vec<(DynamicalSystem, Integrator)>, relation: impl Into<Relation>, law: Law) -> String {
     let mut sim = simulation();
     let systems: Vec<Entity> = systems.into_iter().map(|(s, i)| sim.spawn_system(s, i).expect("a good system")).collect();
-    let link = sim.spawn_interaction(Interaction::new(systems, relation, law));
-    sim.set_name(link, "valve");
+    let interaction = Interaction::new(systems, relation, law);
+    match sim.spawn_interaction(interaction.clone()) {
+        Ok(link) => sim.set_name(link, "valve"),
+        Err(error) => {
+            // what is wrong at once is wrong at the step too, where a plain command has made it
+            says(&error.to_string(), &["an interaction cannot be made"]);
+            sim.world_mut().spawn((interaction, Name::new("valve")));
+        }
+    }
     let message = step_error(&mut sim);
     says(&message, &["step 1"]);
     message
@@ -165,15 +174,31 @@ fn systems_that_cannot_meet_are_named() {
     says(&linked(vec![], pair(), IMPACT), &["valve", "0 systems", "one or two"]);
     let mut sim = simulation();
     let b = sim.spawn_system(ball(), MJ).expect("a ball");
-    sim.spawn_interaction(Interaction::new([b, b], pair(), IMPACT));
+    let itself = Interaction::new([b, b], pair(), IMPACT);
+    says(&sim.spawn_interaction(itself.clone()).expect_err("one system twice").to_string(), &["itself", "two different"]);
+    sim.world_mut().spawn(itself);
     says(&step_error(&mut sim), &["interaction 0", "itself"]);
+    let (mut sim, two) = (simulation(), LagrangianLinear::new([1.0, 1.0], [0.0]));
+    let b = sim.spawn_system(ball(), MJ).expect("a ball");
+    let wrong = |sim: &mut Simulation, systems: Vec<Entity>| {
+        sim.spawn_interaction(Interaction::new(systems, two.clone(), IMPACT)).expect_err("it does not fit").to_string()
+    };
+    says(&wrong(&mut sim, vec![b]), &["H holds 2 values", "needed"]);
+    let gone = sim.spawn_system(ball(), MJ).expect("a ball");
+    sim.world_mut().despawn(gone);
+    says(&wrong(&mut sim, vec![b, gone]), &["does not exist", "living"]);
+    let other = sim.world_mut().spawn(Name::new("lamp")).id();
+    says(&wrong(&mut sim, vec![b, other]), &["\"lamp\"", "neither a dynamical system nor a body"]);
+    // of what is reserved nothing is known yet
+    let later = sim.reserve();
+    assert!(sim.spawn_interaction(Interaction::new([b, later], two.clone(), IMPACT)).is_ok());
 }
 
 #[test]
 fn an_interaction_that_lost_its_system_is_named_and_the_rest_goes_on_without_it() -> Fallible {
     let mut sim = simulation();
     let (a, b) = (sim.spawn_system(ball(), MJ)?, sim.spawn_system(ball(), MJ)?);
-    let link = sim.spawn_interaction(Interaction::new([a, b], LagrangianLinear::new([-1.0, 1.0], [0.0]), IMPACT));
+    let link = sim.spawn_interaction(Interaction::new([a, b], LagrangianLinear::new([-1.0, 1.0], [0.0]), IMPACT))?;
     sim.set_name(link, "rope");
     sim.advance(3)?;
     sim.world_mut().despawn(b);
@@ -210,7 +235,7 @@ fn a_singular_iteration_matrix_is_named() -> Fallible {
 fn a_newton_loop_that_does_not_converge_is_counted() -> Fallible {
     let mut sim = Simulation::with_time_step(0.2)?;
     sim.set_newton(NewtonLoop { tolerance: 1e-12, max_iterations: 2, ..NewtonLoop::default() });
-    let pendulum = Lagrangian::new([1.0], [3.0], [4.0]).with_internal(Operator::function(|at, f| f[0] = 50.0 * at.q[0].sin()));
+    let pendulum = Lagrangian::new([1.0]).at([3.0]).moving([4.0]).with_internal(Operator::function(|at, f| f[0] = 50.0 * at.q[0].sin()));
     sim.spawn_system(pendulum, MJ)?;
     let report = sim.advance(10)?;
     assert!(!report.converged && report.systems.unconverged > 0, "{report:?}");
@@ -272,8 +297,8 @@ fn components_spoilt_between_steps_are_refused_and_may_be_mended() -> Fallible {
 fn failing() -> Vec<(&'static str, &'static str, DynamicalSystem, Integrator)> {
     let broken = |t: f64, z: f64| if t > 0.055 && z < 0.5 { f64::NAN } else { -1.0 };
     let force = || Operator::function(move |at, f| f[0] = broken(at.t, at.z[0]));
-    let linear = || Lagrangian::new([1.0], [1.0], [0.5]).with_force(force()).with_parameters([0.0]);
-    let nonlinear = || Lagrangian::new([1.0], [1.0], [0.5]).with_internal(force()).with_parameters([0.0]);
+    let linear = || Lagrangian::new([1.0]).at([1.0]).moving([0.5]).with_force(force()).with_parameters([0.0]);
+    let nonlinear = || Lagrangian::new([1.0]).at([1.0]).moving([0.5]).with_internal(force()).with_parameters([0.0]);
     let state = || Operator::function(move |at, f| f[0] = broken(at.t, at.z[0]) * at.x[0]);
     vec![
         ("b", "linear first order", decay().with_input(force()).with_parameters([0.0]).into(), EM),
@@ -352,7 +377,7 @@ fn relations_of_the_user_that_are_not_finite_are_named() -> Fallible {
     let mut sim = simulation();
     let b = sim.spawn_system(ball(), MJ)?;
     let h = Operator::function(|at, y| y[0] = if at.t > 0.05 { f64::NAN } else { at.q[0] });
-    let link = sim.spawn_interaction(Interaction::new([b], LagrangianNonlinear::new(1, h).with_jacobian([1.0]), IMPACT));
+    let link = sim.spawn_interaction(Interaction::new([b], LagrangianNonlinear::new(1, h).with_jacobian([1.0]), IMPACT))?;
     sim.set_name(link, "hinge");
     says(&sim.advance(20).expect_err("h is NaN").to_string(), &["h of", "hinge", "not finite", "t = 0.0"]);
     let q = state(&sim, b);

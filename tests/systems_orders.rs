@@ -54,7 +54,7 @@ fn steps(end: f64, h: f64) -> u64 {
 fn oscillator(integrator: Integrator, c: f64, [q0, v0]: [f64; 2], h: f64) -> Fallible<f64> {
     let (m, k, end) = (2.0, 30.0, 1.0);
     let mut sim = Simulation::with_time_step(h)?;
-    let system = Lagrangian::new([m], [q0], [v0]).with_damping([c]).with_stiffness([k]);
+    let system = Lagrangian::new([m]).at([q0]).moving([v0]).with_damping([c]).with_stiffness([k]);
     let s = sim.spawn_system(system, integrator)?;
     sim.advance(steps(end, h))?;
     let delta = c / (2.0 * m);
@@ -113,7 +113,7 @@ fn rectifier(h: f64) -> Fallible<f64> {
     let mut sim = Simulation::with_time_step(h)?;
     let x = sim.spawn_system(FirstOrder::linear([0.0, -1e6, 1e2, 0.0], [10.0, 0.0]), TRAPEZOID)?;
     let diode = FirstOrderLinear::new(1, [-1.0, 0.0], [-1e6, 0.0]).with_d([1e3]);
-    sim.spawn_interaction(Interaction::new([x], diode, Law::Complementarity));
+    sim.spawn_interaction(Interaction::new([x], diode, Law::Complementarity))?;
     sim.advance(steps(1e-3, h))?;
     Ok(sim.world().get::<FirstOrder>(x).ok_or("gone")?.x[0])
 }
@@ -159,8 +159,8 @@ fn ball(integrator: Integrator, end: f64, h: f64) -> Fallible<f64> {
     for k in 0..DROPS {
         let z = 1.0 + 0.2 * (k as f64 + 0.5) / DROPS as f64;
         let mut sim = Simulation::with_time_step(h)?;
-        let b = sim.spawn_system(Lagrangian::new([1.0], [z], [0.0]).with_force([-G]), integrator)?;
-        sim.spawn_interaction(Interaction::new([b], LagrangianLinear::new([1.0], [0.0]), Law::NewtonImpact { e: E }));
+        let b = sim.spawn_system(Lagrangian::new([1.0]).at([z]).with_force([-G]), integrator)?;
+        sim.spawn_interaction(Interaction::new([b], LagrangianLinear::new([1.0], [0.0]), Law::NewtonImpact { e: E }))?;
         sim.advance(steps(end, h))?;
         sum += (sim.world().get::<Lagrangian>(b).ok_or("gone")?.q[0] - bouncing(z, end)).abs();
     }
@@ -194,7 +194,7 @@ fn double_pendulum(integrator: Integrator, h: f64) -> Fallible<[f64; 2]> {
         (f[0], f[1]) = (at.v[1] * at.v[1] * s, -at.v[0] * at.v[0] * s);
     });
     let gravity = Operator::function(|at, f| (f[0], f[1]) = (20.0 * at.q[0].sin(), 10.0 * at.q[1].sin()));
-    let pendulum = Lagrangian::new(mass, [1.0, -0.5], [0.0, 0.0]).with_gyroscopic(gyroscopic).with_internal(gravity);
+    let pendulum = Lagrangian::new(mass).at([1.0, -0.5]).with_gyroscopic(gyroscopic).with_internal(gravity);
     let mut sim = Simulation::with_time_step(h)?;
     let pendulum = sim.spawn_system(pendulum, integrator)?;
     assert!(sim.advance(steps(0.5, h))?.converged);

@@ -125,6 +125,48 @@ pub fn lu_solve(lu: &[f64], rows: &[u32], b: &mut [f64]) {
     }
 }
 
+/// Eigenvalues of the symmetric n × n matrix `a`, on its diagonal afterwards, and its eigenvectors as the columns of `v`, by Jacobi's
+/// method.
+///
+/// ```
+/// use drystone::algebra::dense::symmetric_eigen;
+/// let (mut a, mut v) = ([2.0, 1.0, 1.0, 2.0], [0.0; 4]);
+/// symmetric_eigen(&mut a, &mut v, 2);
+/// assert!((a[0] - 1.0).abs() < 1e-15 && (a[3] - 3.0).abs() < 1e-15);
+/// assert!((v[0] + v[2]).abs() < 1e-15, "the first is (1, −1)/√2: {v:?}");
+/// ```
+pub fn symmetric_eigen(a: &mut [f64], v: &mut [f64], n: usize) {
+    v.fill(0.0);
+    (0..n).for_each(|i| v[i * (n + 1)] = 1.0);
+    for _ in 0..30 {
+        let mut turned = false;
+        for (p, q) in (0..n).flat_map(|p| (p + 1..n).map(move |q| (p, q))) {
+            let (off, size) = (a[p * n + q], (a[p * (n + 1)].abs()).max(a[q * (n + 1)].abs()));
+            if off.abs() <= 1e-17 * size {
+                continue;
+            }
+            turned = true;
+            let theta = (a[q * (n + 1)] - a[p * (n + 1)]) / (2.0 * off);
+            let t = theta.signum() / (theta.abs() + libm::hypot(theta, 1.0));
+            let c = 1.0 / libm::hypot(t, 1.0);
+            let s = t * c;
+            for k in 0..n {
+                let (x, y) = (a[k * n + p], a[k * n + q]);
+                (a[k * n + p], a[k * n + q]) = (c * x - s * y, s * x + c * y);
+                let (x, y) = (v[k * n + p], v[k * n + q]);
+                (v[k * n + p], v[k * n + q]) = (c * x - s * y, s * x + c * y);
+            }
+            for k in 0..n {
+                let (x, y) = (a[p * n + k], a[q * n + k]);
+                (a[p * n + k], a[q * n + k]) = (c * x - s * y, s * x + c * y);
+            }
+        }
+        if !turned {
+            return;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,12 +4,12 @@
 //! pass, at the velocities of the last one.
 
 use super::problem::StepProblem;
-use crate::cluster::adopted::{Adopted, Guest, Place, Tie};
-use crate::cluster::systems::{birth, mark};
+use crate::cluster::adopted::{Adopted, Guest, Place, Tie, fits};
+use crate::cluster::systems::{birth, called, mark};
 use crate::integrator::systems::Pass;
 use crate::model::dynamical_system::Lagrangian;
 use crate::model::integrator::Integrator;
-use crate::model::interaction::{Interaction, OfBodies};
+use crate::model::interaction::{Interaction, Lodger, OfBodies};
 use crate::model::relation::Relation;
 use crate::model::scheme::{Clock, Scheme};
 use crate::numerics::mixed::IMMOBILE;
@@ -43,10 +43,20 @@ pub fn adopt(
     slots: Query<&Slot>,
     systems: Query<(Entity, &Lagrangian, &Integrator, Option<&Name>), With<OfBodies>>,
     interactions: Query<(Entity, &Interaction, Option<&Name>), With<OfBodies>>,
+    lodgers: Query<(Entity, &Integrator, Option<&Name>), With<Lodger>>,
     mut adopted: ResMut<AdoptedSystems>,
 ) {
     let AdoptedSystems { adopted, error } = &mut *adopted;
     *error = None;
+    let theta = scheme.treatment.theta();
+    let unfit = lodgers.iter().filter(|(_, integrator, _)| !fits(integrator, theta)).min_by_key(|l| birth(l.0));
+    if let Some((_, integrator, name)) = unfit {
+        let name = called(name, "system", 0);
+        *error = Some(format!(
+            "{name} interacts with a body; in this scene that takes Moreau–Jean with theta = {theta} and no projection, but it has {integrator:?}"
+        ));
+        return;
+    }
     if systems.is_empty() && interactions.iter().all(|(_, i, _)| is_joint(&i.relation)) {
         *adopted = None;
         return;
@@ -68,7 +78,7 @@ pub fn adopt(
         };
     }
     if let Some(adopted) = adopted {
-        adopted.take_up(&guests, &ties);
+        adopted.take_up(&guests, &ties, scheme.gravity);
         let places: Vec<Place> = adopted.bodies().map(|e| place_of(&bodies, &slots, e)).collect();
         *error = adopted.begin(clock.time, &scheme, &places).err().map(|e| e.to_string());
     }

@@ -15,6 +15,7 @@
 //! judge them.
 
 use super::adopted::{AdoptedSystems, is_joint};
+use super::forces::UserForces;
 use super::locked::{LeftOut, independent_rows};
 use super::problem::StepProblem;
 use super::systems::SUM;
@@ -22,12 +23,12 @@ use crate::algebra::spatial::Pose;
 use crate::cluster::systems::{birth, called};
 use crate::integrator::systems::Pass;
 use crate::model::interaction::{Interaction, OfBodies};
-use crate::model::joint::{MAX_JOINT_ROWS, TwistRow};
+use crate::model::joint::{Coordinate, MAX_JOINT_ROWS, TwistRow};
 use crate::model::law::{Law, least_impact};
 use crate::model::relation::Relation;
-use crate::model::scheme::{Clock, Scheme, Treatment};
+use crate::model::scheme::{Clock, Drift, Scheme, Treatment};
 use crate::numerics::admissible::AdmissibleSet;
-use crate::numerics::mixed::{IMMOBILE, MixedProblem, System, Twist};
+use crate::numerics::mixed::{IMMOBILE, MixedProblem, System, Velocities};
 use crate::numerics::residual::contact_scale;
 use crate::topology::bodies::{Bodies, Body, Slot};
 use bevy_ecs::name::Name;
@@ -59,11 +60,11 @@ pub fn assemble_blocks(
     pass: Res<Pass>,
     bodies: Res<Bodies>,
     slots: Query<&Slot>,
-    (clock, mut adopted): (Res<Clock>, ResMut<AdoptedSystems>),
+    (clock, mut adopted, mut forces): (Res<Clock>, ResMut<AdoptedSystems>, ResMut<UserForces>),
     mut step: ResMut<StepProblem>,
     interactions: Query<(Entity, &Interaction, Option<&Name>), With<OfBodies>>,
 ) {
-    let StepProblem { problem, answer, before, joints, left_out, carried, error, .. } = &mut *step;
+    let StepProblem { problem, answer, joints, left_out, carried, .. } = &mut *step;
     let AdoptedSystems { adopted, error: not_adopted } = &mut *adopted;
     left_out.clear();
     carried.clear();
@@ -108,22 +109,26 @@ pub fn assemble_blocks(
         rows.block = (problem.blocks.len() > before).then_some(before as u32);
         joints.push(rows);
     }
+    forces.push(&bodies, &scheme, &mut step);
+    let refused = refused.or(forces.error.take());
+    let StepProblem { problem, before, error, .. } = &mut *step;
     if scheme.gravity == DVec3::ZERO {
-        scale_the_still(problem, &before.rigid);
+        scale_the_still(problem, before);
     }
     *error = refused.or(problem.prepare().err().map(|e| e.to_string()));
 }
 
-/// Without gravity, rows between bodies that stand still know no speed: what is rounding there is judged by the fastest body.
-fn scale_the_still(problem: &mut MixedProblem, before: &[Twist]) {
-    let fastest = before.iter().map(|t| t.linear.abs().max_element()).fold(0.0, f64::max);
+/// Without gravity, rows between bodies that stand still know no speed: what is rounding there is judged by the fastest body, as it is or as
+/// loads make it.
+fn scale_the_still(problem: &mut MixedProblem, before: &Velocities) {
+    let fastest = before.rigid.iter().chain(&problem.free.rigid).map(|t| t.linear.abs().max_element()).fold(0.0, f64::max);
     let own = SUM * fastest;
     problem.contacts.iter_mut().filter(|c| c.scale == 0.0).for_each(|c| c.scale = own);
     problem.blocks.iter_mut().filter(|b| b.scale == 0.0).for_each(|b| b.scale = own);
 }
 
 /// What rigid bodies can have between them; the error says what was found and what would do.
-fn check(interaction: &Interaction) -> Result<(), String> {
+pub(crate) fn check(interaction: &Interaction) -> Result<(), String> {
     let bodies = interaction.systems.len();
     if !(1..=2).contains(&bodies) || (bodies == 2 && interaction.systems[0] == interaction.systems[1]) {
         return Err(format!("it links {bodies} systems; one body (to the world) or two different ones are needed"));
@@ -138,7 +143,7 @@ fn check(interaction: &Interaction) -> Result<(), String> {
 }
 
 /// The rows of a relation at poses of its bodies.
-fn rows_at(relation: &Relation, poses: &[Pose; 2]) -> [TwistRow; MAX_JOINT_ROWS] {
+pub(super) fn rows_at(relation: &Relation, poses: &[Pose; 2]) -> [TwistRow; MAX_JOINT_ROWS] {
     let mut rows = [TwistRow::default(); MAX_JOINT_ROWS];
     match relation {
         Relation::Joint(joint) => joint.rows(poses, &mut rows),
@@ -149,7 +154,7 @@ fn rows_at(relation: &Relation, poses: &[Pose; 2]) -> [TwistRow; MAX_JOINT_ROWS]
 }
 
 /// y of a relation; of a coordinate next to what it was last.
-fn output(relation: &Relation, poses: &[Pose; 2], last: &[f64]) -> [f64; MAX_JOINT_ROWS] {
+pub(super) fn output(relation: &Relation, poses: &[Pose; 2], last: &[f64]) -> [f64; MAX_JOINT_ROWS] {
     let mut y = [0.0; MAX_JOINT_ROWS];
     match relation {
         Relation::Joint(joint) => joint.gap(poses, &mut y),
@@ -166,7 +171,7 @@ fn rate(row: &TwistRow, end: usize, rotation: glam::DQuat, velocity: &crate::mod
 }
 
 /// The length that stands for a radian: the radius of gyration of the lighter body.
-fn length_of(ends: [Option<&Body>; 2]) -> f64 {
+pub(super) fn length_of(ends: [Option<&Body>; 2]) -> f64 {
     let lighter = ends.into_iter().flatten().filter_map(|b| b.inertia).min_by(|a, b| a.mass.total_cmp(&b.mass));
     lighter.map_or(1.0, |i| (i.principal.max_element() / i.mass).sqrt())
 }
@@ -271,7 +276,8 @@ fn push(
             }
         }
         _ => {
-            (0..n).for_each(|i| b[i] += scheme.joint_feedback * units[i] * gap[i] / h);
+            let feedback = if scheme.drift == Drift::Velocity { scheme.joint_feedback } else { 0.0 };
+            (0..n).for_each(|i| b[i] += feedback * units[i] * gap[i] / h);
             kept[..n].fill(true);
         }
     }
@@ -332,12 +338,19 @@ pub fn store_joints(step: Res<StepProblem>, bodies: Res<Bodies>, slots: Query<&S
             let body = interaction.systems.get(k).and_then(|&e| slots.get(e).ok());
             body.map_or(Pose::default(), |s| bodies.rows[s.0 as usize].new_pose)
         };
-        let y = output(&interaction.relation, &[place(0), place(1)], &interaction.y);
+        let poses = [place(0), place(1)];
+        let y = output(&interaction.relation, &poses, &interaction.y);
         let own = interaction.bypass_change_detection();
         let mut new = std::mem::replace(&mut own.active, block.is_some()) != block.is_some();
         let parts = [(&mut own.lambda, &lambda), (&mut own.y_dot, &rates), (&mut own.y, &y)];
         let pairs = parts.into_iter().flat_map(|(to, from)| to.iter_mut().zip(from));
         pairs.for_each(|(to, from)| new |= std::mem::replace(to, *from) != *from);
+        if let (Relation::Joint(joint), [near]) = (&own.relation, &mut own.z[..])
+            && let Some(freedom) = joint.kind.freedom()
+        {
+            let now = Coordinate::new(freedom, joint.frames).value(&poses, *near);
+            new |= std::mem::replace(near, now) != now;
+        }
         if new {
             interaction.set_changed();
         }

@@ -1,8 +1,10 @@
 //! From interactions to the flat one-step problem, and back.
 
 pub mod adopted;
+pub mod forces;
 pub mod global;
 pub mod joints;
 pub mod locked;
 pub mod problem;
+pub mod projection;
 pub mod systems;

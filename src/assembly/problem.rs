@@ -85,6 +85,8 @@ pub struct StepProblem {
     pub driven: Vec<DVec3>,
     /// The same per row of the joints, as part of `b`.
     pub(crate) carried: Vec<f64>,
+    /// First block of the forces of the user; those after it are too.
+    pub(crate) forced: usize,
     /// After the step: `H v⁺` of each contact (m/s).
     pub after: Vec<DVec3>,
     /// Centre and row of the body in each slot: all that most rows ask of it.

@@ -1,16 +1,15 @@
 //! The files of a run under `--out`.
 
-use crate::diagnostics::joints;
 use crate::diagnostics::summary::Summary;
 use crate::io::error::{OutputError, replace_file};
 use crate::io::plot::{Curve, History, write_history};
-use crate::io::scene::model::{Recorded, Scene};
+use crate::io::scene::model::{Joint, Recorded, Scene};
 use crate::io::table::{StepTable, read_table, write_bodies};
 use crate::io::view::Window;
 use crate::io::vtk::VtkSeries;
+use crate::model::signal::{JointQuantity, Quantity};
 use crate::scenes::Built;
-use crate::simulation::{Simulation, StepReport};
-use bevy_ecs::prelude::Entity;
+use crate::simulation::{Signal, Simulation, StepReport};
 use std::path::{Path, PathBuf};
 
 /// Interval of films where the scene sets none (s).
@@ -49,6 +48,47 @@ const COLUMNS: [&str; 29] = [
     "violation_size",
 ];
 
+/// A table of signals.
+#[derive(Debug)]
+struct Signals {
+    every: f64,
+    signals: Vec<Signal>,
+    row: Vec<f64>,
+    table: StepTable,
+    /// whether it has a row of the state before the first step
+    starts: bool,
+}
+
+impl Signals {
+    fn open(
+        path: &Path,
+        names: &[String],
+        signals: Vec<Signal>,
+        every: f64,
+        resumed: Option<(u64, f64)>,
+        starts: bool,
+    ) -> Result<Self, OutputError> {
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let table = match resumed {
+            None => StepTable::create(path, &names)?,
+            Some((_, time)) => StepTable::resume(path, &names, time)?,
+        };
+        Ok(Self { every, row: Vec::with_capacity(signals.len()), signals, table, starts })
+    }
+
+    fn write(&mut self, simulation: &Simulation) -> Result<(), OutputError> {
+        self.row.clear();
+        simulation.values(&self.signals, &mut self.row);
+        self.table.row(&self.row)
+    }
+}
+
+/// The figures of a joint that `joints.csv` has: without the components of forces, and without a coordinate where it has none.
+fn of_joint(joint: &Joint) -> impl Iterator<Item = &'static Quantity<JointQuantity>> {
+    let all = JointQuantity::ALL.iter().take(JointQuantity::Spring as usize + 1);
+    all.filter(|q| !q.what.is_of_coordinate() || joint.has_coordinate())
+}
+
 /// The open files of a run.
 #[derive(Debug)]
 pub(super) struct Output {
@@ -56,8 +96,7 @@ pub(super) struct Output {
     window: Window,
     series: VtkSeries,
     steps: StepTable,
-    joints: Vec<Vec<Entity>>,
-    joint_table: Option<StepTable>,
+    tables: Vec<Signals>,
     film_every: f64,
     steps_every: f64,
     title: String,
@@ -75,14 +114,22 @@ impl Output {
         let film_every = every(&[Recorded::Bodies, Recorded::Contacts]);
         let steps_every = every(&[Recorded::Steps]);
         let table = directory.join("steps.csv");
-        let names: Vec<String> = scene.joints.iter().flat_map(|j| joints::COLUMNS.map(|c| format!("{}.{c}", j.name))).collect();
-        let names: Vec<&str> = std::iter::once("time").chain(names.iter().map(String::as_str)).collect();
-        let of_joints = directory.join("joints.csv");
-        let joint_table = match resumed {
-            _ if scene.joints.is_empty() => None,
-            None => Some(StepTable::create(&of_joints, &names)?),
-            Some((_, time)) => Some(StepTable::resume(&of_joints, &names, time)?),
-        };
+        let mut tables = Vec::new();
+        if !scene.joints.is_empty() {
+            let names = scene.joints.iter().flat_map(|j| of_joint(j).map(|q| format!("{}.{}", j.name, q.name)));
+            let names: Vec<String> = std::iter::once("time".to_owned()).chain(names).collect();
+            let parts = scene.joints.iter().zip(&built.joints);
+            let signals = parts.flat_map(|(j, parts)| of_joint(j).map(|q| Signal::Joint(parts[0], q.what)));
+            let signals = std::iter::once(Signal::Time).chain(signals).collect();
+            let every = if steps_every.is_finite() { steps_every } else { 0.0 };
+            tables.push(Signals::open(&directory.join("joints.csv"), &names, signals, every, resumed, false)?);
+        }
+        for record in &scene.records {
+            let names: Vec<String> = std::iter::once("time [s]".to_owned()).chain(record.signals.iter().map(|s| scene.column(s))).collect();
+            let signals = std::iter::once(Signal::Time).chain(record.signals.iter().map(|s| built.signal(s))).collect();
+            let path = directory.join(format!("{}.csv", record.name));
+            tables.push(Signals::open(&path, &names, signals, record.every, resumed, true)?);
+        }
         let (series, steps) = match resumed {
             None => (VtkSeries::create(directory)?, StepTable::create(&table, &COLUMNS)?),
             Some((step, time)) => (VtkSeries::resume(directory, step)?, StepTable::resume(&table, &COLUMNS, time)?),
@@ -92,8 +139,7 @@ impl Output {
             window: Window::new(built.entities.clone()),
             series,
             steps,
-            joints: built.joints.clone(),
-            joint_table,
+            tables,
             film_every: if film_every.is_finite() { film_every } else { FILM },
             steps_every: if steps_every.is_finite() { steps_every } else { 0.0 },
             title: if scene.title.is_empty() { scene.name.clone() } else { scene.title.clone() },
@@ -105,17 +151,17 @@ impl Output {
     pub(super) fn start(&mut self, simulation: &Simulation) -> Result<(), OutputError> {
         let snapshot = self.window.look(simulation);
         write_bodies(&self.directory.join("bodies_start.csv"), snapshot.bodies)?;
-        self.series.write(&snapshot)
+        self.series.write(&snapshot)?;
+        self.tables.iter_mut().filter(|t| t.starts).try_for_each(|table| table.write(simulation))
     }
 
     /// After each step: the table, and a frame where one is due.
     pub(super) fn step(&mut self, report: &StepReport, simulation: &Simulation) -> Result<(), OutputError> {
         if due(report.time, report.step_size, self.steps_every) {
             self.steps.row(&row(report))?;
-            if let Some(table) = &mut self.joint_table {
-                let figures = self.joints.iter().flat_map(|parts| joints::state(simulation, parts).values());
-                table.row(&std::iter::once(report.time).chain(figures).collect::<Vec<f64>>())?;
-            }
+        }
+        for table in self.tables.iter_mut().filter(|t| due(report.time, report.step_size, t.every)) {
+            table.write(simulation)?;
         }
         if due(report.time, report.step_size, self.film_every) {
             self.series.write(&self.window.look(simulation))?;
@@ -145,6 +191,7 @@ impl Output {
             curve("normal_work", "work of normal impulses"),
             curve("friction_work", "work of friction"),
             curve("load_work", "work of loads"),
+            curve("motor_work", "work of motors and springs"),
         ];
         let history = History {
             title: self.title.clone(),

@@ -8,8 +8,8 @@ use super::source::{Changes, check_length, positive, unbuilt, use_threads};
 use super::{DONE, Failure, INPUT, INTERRUPTED, NOT_FINITE, USAGE, say, tell};
 use crate::assembly::problem::StepProblem;
 use crate::diagnostics::summary::Meter;
-use crate::io::checkpoint::Checkpoint;
 use crate::io::scene::Scene;
+use crate::scenes::checkpoint::Checkpoint;
 use crate::scenes::{Built, build};
 use crate::simulation::SimulationError;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ pub(super) struct Arguments {
     /// Number of threads; the result is the same on any number
     #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// Write tables, VTK files and a plot into this directory
+    /// Write tables (those of [[record]] and joints.csv among them), VTK files and a plot into this directory
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Print the summary as one line of JSON

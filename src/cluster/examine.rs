@@ -9,8 +9,10 @@
 
 use super::ClusterError;
 use super::State;
+use super::body::functions;
 use super::link::{Joined, Link};
 use super::node::{Node, System, buffer};
+use crate::model::newton_euler::BodyForces;
 use crate::model::operator::{At, Operator};
 use crate::model::relation::Relation;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -24,6 +26,7 @@ fn cure(what: &str) -> &'static str {
     match what {
         "F_ext" => "it is a function of t and z alone; what depends on the state belongs to F_int, on the left of the equation",
         "b" => "it is a function of t and z alone; what depends on x belongs to f",
+        "w" => "it is a function of q and z alone; what depends on v belongs to F_int",
         "A" | "M" => "it is a function of t and z alone; what depends on x belongs to f",
         "C" | "B" | "D" | "e" | "F" => "it is a function of t and z alone; a nonlinear relation takes what depends on states or λ",
         "h" | "G" | "∂h/∂λ" => "an output depends on t, q and z, and on λ where with_compliance gives ∂h/∂λ",
@@ -158,6 +161,7 @@ fn system(node: &Node, q: &[f64], v: &[f64], t: f64) -> Result<(), ClusterError>
             look(&s.mass, "M", n, n, &at)?;
             look(&s.internal, "F_int", n, 1, &at)?;
             look(&s.gyroscopic, "F_gyr", n, 1, &at)?;
+            look(&s.weight, "w", n, 3, &At { q, ..given })?;
             let jacobians = [
                 (&s.internal_q, "∂F_int/∂q"),
                 (&s.internal_v, "∂F_int/∂v"),
@@ -175,12 +179,14 @@ fn system(node: &Node, q: &[f64], v: &[f64], t: f64) -> Result<(), ClusterError>
             let good = if judged { crate::model::dynamical_system::check_mass(&m, n) } else { Ok(()) };
             good.map_err(|e| ClusterError::Function { system: node.name.clone(), operator: "M", time: t, reason: e })
         }
-        System::NewtonEuler(s) => {
-            let at = At { q, v, ..given };
-            look(&s.force, "force", 3, 1, &at)?;
-            look(&s.moment, "moment", 3, 1, &at)
-        }
+        System::Body(s) => forces(&s.forces, &node.name, (t, q, v)),
     }
+}
+
+/// Forces and moments of the user on a body.
+pub(crate) fn forces(forces: &BodyForces, name: &str, (t, q, v): (f64, &[f64], &[f64])) -> Result<(), ClusterError> {
+    let at = At { q, v, z: &forces.z, ..At::time(t) };
+    functions(forces).try_for_each(|(op, what, columns)| Examined { op, name, what, rows: 3, columns }.reads(&at))
 }
 
 fn relation(link: &Link, s: &Joined, nodes: &[Node], t: f64) -> Result<(), ClusterError> {

@@ -3,6 +3,7 @@
 use super::link::{Joined, Link};
 use super::node::{Node, System, evaluate, jacobian};
 use super::{Cluster, ClusterError};
+use crate::model::newton_euler::BodyForces;
 use crate::model::operator::At;
 use crate::model::relation::Relation;
 
@@ -121,7 +122,32 @@ fn system(node: &Node, q: &[f64], v: &[f64], t: f64, found: &mut Vec<JacobianChe
                 }
             }
         }
+        System::Body(s) => forces(&s.forces, (name, t), q, v, found)?,
         _ => {}
+    }
+    Ok(())
+}
+
+/// Forces and moments on a body.
+fn forces(forces: &BodyForces, (name, t): (&str, f64), q: &[f64], v: &[f64], found: &mut Vec<JacobianCheck>) -> Result<(), ClusterError> {
+    let at = At { z: &forces.z, ..At::time(t) };
+    let wrenches = [
+        (&forces.force, ["force", "∂f/∂q of the force", "∂f/∂v of the force"]),
+        (&forces.moment, ["moment", "∂m/∂q of the moment", "∂m/∂v of the moment"]),
+    ];
+    for (w, [what, on_q, on_v]) in wrenches {
+        let mut given = vec![0.0; 21];
+        if !(w.value.is_zero() || w.on_q.is_zero()) {
+            evaluate(&w.on_q, 7, &At { q, v, ..at }, &mut given, name, on_q)?;
+            let mut q = q.to_vec();
+            found.push(compare((name, on_q, 3), &given, &mut q, |q, f| evaluate(&w.value, 1, &At { q, v, ..at }, f, name, what))?);
+        }
+        if !(w.value.is_zero() || w.on_v.is_zero()) {
+            given.truncate(18);
+            evaluate(&w.on_v, 6, &At { q, v, ..at }, &mut given, name, on_v)?;
+            let mut v = v.to_vec();
+            found.push(compare((name, on_v, 3), &given, &mut v, |v, f| evaluate(&w.value, 1, &At { q, v, ..at }, f, name, what))?);
+        }
     }
     Ok(())
 }

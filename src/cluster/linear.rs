@@ -447,17 +447,30 @@ fn load_of(node: &Node) -> Option<&Operator> {
     match &node.system {
         System::FirstOrder(s) => Some(&s.b),
         System::Lagrangian(s) => Some(&s.external),
-        System::NewtonEuler(_) => None,
+        System::Body(_) => None,
     }
 }
 
-/// b(t) or F_ext(t) of all nodes.
+/// Adds the constant w g.
+fn weigh(node: &Node, t: f64, place: &mut [f64]) -> Result<(), ClusterError> {
+    let System::Lagrangian(s) = &node.system else { return Ok(()) };
+    if s.weight.is_zero() {
+        return Ok(());
+    }
+    let mut own = buffer(node.nv);
+    node.weigh(s, &At::time(t), &mut own)?;
+    place.iter_mut().zip(&own).for_each(|(f, w)| *f += w);
+    Ok(())
+}
+
+/// b(t), or F_ext(t) and w g, of all nodes.
 fn loads(nodes: &[Node], t: f64, out: &mut [f64]) -> Result<(), ClusterError> {
     for node in nodes {
         let Some(op) = load_of(node) else { continue };
         let place = &mut out[node.v0..node.v0 + node.nv];
         let first = matches!(node.system, System::FirstOrder(_));
         evaluate(op, 1, &At { z: node.parameters(), ..At::time(t) }, place, &node.name, if first { "b" } else { "F_ext" })?;
+        weigh(node, t, place)?;
     }
     Ok(())
 }

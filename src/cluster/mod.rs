@@ -19,9 +19,10 @@
 //! | complementarity, mixed | y | y at the end of the step | force |
 
 pub(crate) mod adopted;
+pub(crate) mod body;
 mod contradiction;
 mod d1_minus;
-mod examine;
+pub(crate) mod examine;
 mod first_order;
 mod jacobians;
 mod large;
@@ -305,7 +306,7 @@ impl Cluster {
             let (q, v): (&[f64], &[f64]) = match &node.system {
                 System::FirstOrder(s) => (&s.x, &[]),
                 System::Lagrangian(s) => (&s.q, &s.v),
-                System::NewtonEuler(s) => (&s.q, &s.v),
+                System::Body(s) => (&s.q, &s.v),
             };
             (node.nq, node.nv) = (q.len(), if v.is_empty() { q.len() } else { v.len() });
             state.q.extend_from_slice(q);

@@ -1,12 +1,13 @@
 //! One dynamical system of a cluster: its operators, evaluated and checked.
 
 use super::ClusterError;
-use crate::algebra::spatial::rotate_exp;
-use crate::model::dynamical_system::{FirstOrder, Frame, Lagrangian, NewtonEuler};
+use super::body::{RigidBody, coordinates, pose_of, rows_on_twist, velocity_of};
+use crate::algebra::spatial::{Pose, rotate_exp};
+use crate::model::dynamical_system::{FirstOrder, Lagrangian};
 use crate::model::integrator::Integrator;
 use crate::model::operator::{At, Operator};
 use bevy_ecs::prelude::Entity;
-use glam::{DMat3, DQuat, DVec3};
+use glam::DVec3;
 use smallvec::{SmallVec, smallvec};
 
 /// Any system that a cluster can hold.
@@ -17,7 +18,7 @@ pub(super) enum System {
     /// `M q̈ + F_gyr + F_int + C q̇ + K q = F_ext + p`
     Lagrangian(Box<Lagrangian>),
     /// a rigid body
-    NewtonEuler(NewtonEuler),
+    Body(Box<RigidBody>),
 }
 
 /// True where two systems differ in states, parameters and results alone.
@@ -34,14 +35,7 @@ pub(super) fn same_lagrangian(a: &Lagrangian, b: &Lagrangian) -> bool {
     let linear = a.mass == b.mass && a.damping == b.damping && a.stiffness == b.stiffness && a.external == b.external;
     let gyroscopic = a.gyroscopic == b.gyroscopic && a.gyroscopic_q == b.gyroscopic_q && a.gyroscopic_v == b.gyroscopic_v;
     let internal = a.internal == b.internal && a.internal_q == b.internal_q && a.internal_v == b.internal_v;
-    sizes && given && linear && gyroscopic && internal
-}
-
-/// As [`same_first_order`].
-pub(super) fn same_newton_euler(a: &NewtonEuler, b: &NewtonEuler) -> bool {
-    let sizes = a.q.len() == b.q.len() && a.v.len() == b.v.len() && a.z.len() == b.z.len();
-    let frames = a.force_frame == b.force_frame && a.moment_frame == b.moment_frame;
-    sizes && frames && a.mass == b.mass && a.inertia == b.inertia && a.force == b.force && a.moment == b.moment
+    sizes && given && linear && gyroscopic && internal && a.weight == b.weight
 }
 
 /// A system and its place in the flat arrays.
@@ -51,6 +45,8 @@ pub(super) struct Node {
     pub(super) name: String,
     pub(super) system: System,
     pub(super) integrator: Integrator,
+    /// acceleration of gravity that acts on it (m/s²)
+    pub(super) gravity: DVec3,
     /// first coordinate (state, for first-order systems)
     pub(super) q0: usize,
     pub(super) nq: usize,
@@ -152,26 +148,21 @@ impl Node {
                 for (op, x) in [(&s.damping, v), (&s.stiffness, q)] {
                     add_operator(op, -factor, n, x, out);
                 }
-            }
-            System::NewtonEuler(s) => {
-                let at = At { q, v, z: &s.z, ..At::time(t) };
-                let rotation = rotation(q);
-                let (mut force, mut moment) = ([0.0; 3], [0.0; 3]);
-                evaluate(&s.force, 1, &at, &mut force, name, "force")?;
-                evaluate(&s.moment, 1, &at, &mut moment, name, "moment")?;
-                let (mut f, mut m) = (DVec3::from(force), DVec3::from(moment));
-                if s.force_frame == Frame::Body {
-                    f = rotation * f;
+                if !s.weight.is_zero() {
+                    self.weigh(s, &at, &mut term)?;
+                    out.iter_mut().zip(&term).for_each(|(o, x)| *o += factor * x);
                 }
-                if s.moment_frame == Frame::Inertial {
-                    m = rotation.inverse() * m;
-                }
-                let omega = DVec3::new(v[3], v[4], v[5]);
-                m -= omega.cross(inertia(s) * omega);
-                let total = [f.x, f.y, f.z, m.x, m.y, m.z];
-                out.iter_mut().zip(total).for_each(|(o, x)| *o += factor * x);
             }
+            System::Body(body) => body.add_flow((t, q, v), self.gravity, factor, name, out)?,
         }
+        Ok(())
+    }
+
+    /// w(q) g of a Lagrangian system.
+    pub(super) fn weigh(&self, s: &Lagrangian, at: &At, out: &mut [f64]) -> Result<(), ClusterError> {
+        let mut w = buffer(3 * self.nv);
+        evaluate(&s.weight, 3, at, &mut w, &self.name, "w")?;
+        out.iter_mut().zip(w.chunks_exact(3)).for_each(|(o, row)| *o = DVec3::from_slice(row).dot(self.gravity));
         Ok(())
     }
 
@@ -192,10 +183,10 @@ impl Node {
                     return Err(ClusterError::Function { system: self.name.clone(), operator: "M", time: t, reason });
                 }
             }
-            System::NewtonEuler(s) => {
+            System::Body(body) => {
                 out.fill(0.0);
-                (0..3).for_each(|i| out[i * 7] = s.mass);
-                (0..9).for_each(|k| out[(3 + k / 3) * 6 + 3 + k % 3] = s.inertia[k]);
+                (0..3).for_each(|i| out[i * 7] = body.inertia.mass);
+                (0..3).for_each(|i| out[(3 + i) * 7] = body.inertia.principal[i]);
             }
         }
         Ok(())
@@ -254,6 +245,11 @@ impl Node {
                     }
                     subtract(-w_v, &d, out);
                 }
+                if !s.weight.is_constant() {
+                    let v = &*v;
+                    jacobian(n, q, &mut d, |q, out| self.weigh(s, &At { q, v, z: &s.z, ..At::time(t) }, out))?;
+                    subtract(w_q, &d, out);
+                }
                 let at = At::default();
                 for (op, w) in [(&s.damping, w_v), (&s.stiffness, w_q)] {
                     if !op.is_zero() {
@@ -262,84 +258,27 @@ impl Node {
                     }
                 }
             }
-            System::NewtonEuler(s) => {
-                // of forces that depend on the state by differences, of ω × I ω exactly
-                for (op, first, what) in [(&s.force, 0, "force"), (&s.moment, 3, "moment")] {
-                    if op.is_constant() {
-                        continue;
-                    }
-                    let mut rows = [0.0; 18];
-                    let q = &*q;
-                    let frame = if first == 0 { s.force_frame } else { s.moment_frame };
-                    let turned = (first == 0) != (frame == Frame::Inertial);
-                    let turn = if first == 0 { rotation(q) } else { rotation(q).inverse() };
-                    jacobian(3, v, &mut rows, |v, out| {
-                        evaluate(op, 1, &At { q, v, z: &s.z, ..At::time(t) }, out, name, what)?;
-                        if turned {
-                            let x = turn * DVec3::new(out[0], out[1], out[2]);
-                            out.copy_from_slice(&x.to_array());
-                        }
-                        Ok(())
-                    })?;
-                    (0..18).for_each(|k| out[(first + k / 6) * 6 + k % 6] -= w_v * rows[k]);
-                }
-                for (op, first, what) in [(&s.force, 0, "force"), (&s.moment, 3, "moment")] {
-                    let frame = if first == 0 { s.force_frame } else { s.moment_frame };
-                    let turned = (first == 0) != (frame == Frame::Inertial);
-                    if op.is_zero() || (op.is_constant() && !turned) {
-                        continue;
-                    }
-                    let mut rows = [0.0; 21];
-                    let v = &*v;
-                    jacobian(3, q, &mut rows, |q, out| {
-                        evaluate(op, 1, &At { q, v, z: &s.z, ..At::time(t) }, out, name, what)?;
-                        if turned {
-                            let turn = rotation(q).normalize();
-                            let turn = if first == 0 { turn } else { turn.inverse() };
-                            out.copy_from_slice(&(turn * DVec3::new(out[0], out[1], out[2])).to_array());
-                        }
-                        Ok(())
-                    })?;
-                    for (i, row) in rows.chunks_exact(7).enumerate() {
-                        let mut on_twist = [0.0; 6];
-                        self.rows_on_velocities(q, row, &mut on_twist);
-                        on_twist.iter().enumerate().for_each(|(j, x)| out[(first + i) * 6 + j] -= w_q * x);
-                    }
-                }
-                let omega = DVec3::new(v[3], v[4], v[5]);
-                let i = inertia(s);
-                let j = crate::algebra::spatial::skew(omega) * i - crate::algebra::spatial::skew(i * omega);
-                for (r, c) in (0..3).flat_map(|r| (0..3).map(move |c| (r, c))) {
-                    out[(3 + r) * 6 + 3 + c] += w_v * j.col(c)[r];
-                }
-            }
+            System::Body(body) => body.subtract_tangent((t, q, v), [w_v, w_q], name, out)?,
         }
         Ok(())
     }
 
     /// `q⁺ = q ⊕ h v`: plain sums, the exponential map for quaternions.
     pub(super) fn move_by(&self, q: &[f64], h: f64, v: &[f64], out: &mut [f64]) {
-        if let System::NewtonEuler(_) = self.system {
-            (0..3).for_each(|i| out[i] = q[i] + h * v[i]);
-            let turned = rotate_exp(rotation(q), h * DVec3::new(v[3], v[4], v[5]));
-            out[3..7].copy_from_slice(&[turned.w, turned.x, turned.y, turned.z]);
+        if let System::Body(_) = self.system {
+            let (pose, v) = (pose_of(q), velocity_of(v));
+            let moved = Pose { position: pose.position + h * v.linear, rotation: rotate_exp(pose.rotation, h * v.angular) };
+            out[..7].copy_from_slice(&coordinates(&moved));
         } else {
             out.iter_mut().zip(q).zip(v).for_each(|((o, q), v)| *o = q + h * v);
         }
     }
 
-    /// Rows on velocities from rows on coordinates: the identity but for quaternions (`T(q)` of Newton–Euler systems).
+    /// Rows on velocities from rows on coordinates: the identity but for quaternions (`T(q)` of bodies).
     pub(super) fn rows_on_velocities(&self, q: &[f64], row: &[f64], out: &mut [f64]) {
-        let System::NewtonEuler(_) = self.system else {
-            out.copy_from_slice(row);
-            return;
-        };
-        out[..3].copy_from_slice(&row[..3]);
-        // q̇ = ½ q ⊗ (0, ω)
-        let (w, x, y, z) = (q[3], q[4], q[5], q[6]);
-        let t = [[-x, -y, -z], [w, -z, y], [z, w, -x], [-y, x, w]];
-        for c in 0..3 {
-            out[3 + c] = (0..4).map(|k| 0.5 * row[3 + k] * t[k][c]).sum();
+        match self.system {
+            System::Body(_) => rows_on_twist(q, row, out),
+            _ => out.copy_from_slice(row),
         }
     }
 
@@ -357,18 +296,9 @@ impl Node {
         match &self.system {
             System::FirstOrder(s) => &s.z,
             System::Lagrangian(s) => &s.z,
-            System::NewtonEuler(s) => &s.z,
+            System::Body(s) => &s.forces.z,
         }
     }
-}
-
-/// Body to world.
-pub(super) fn rotation(q: &[f64]) -> DQuat {
-    DQuat::from_xyzw(q[4], q[5], q[6], q[3])
-}
-
-fn inertia(s: &NewtonEuler) -> DMat3 {
-    DMat3::from_cols_array(&s.inertia).transpose()
 }
 
 fn add_dense(factor: f64, a: &[f64], x: &[f64], out: &mut [f64]) {

@@ -193,6 +193,11 @@ pub(super) fn modal_start(node: &Node, t: f64, h: f64, q: &[f64], v: &mut [f64])
     let (m, c, k) = (full(&s.mass, n), full(&s.damping, n), full(&s.stiffness, n));
     let mut force = buffer(n);
     evaluate(&s.external, 1, &At { z: &s.z, ..At::time(t) }, &mut force, &node.name, "F_ext")?;
+    if !s.weight.is_zero() {
+        let mut own = buffer(n);
+        node.weigh(s, &At::time(t), &mut own)?;
+        force.iter_mut().zip(&own).for_each(|(f, w)| *f += w);
+    }
     for i in 0..n {
         let d = i * (n + 1);
         // the exact end of the first step, and the v from which the scheme reaches it

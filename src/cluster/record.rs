@@ -2,9 +2,13 @@
 
 use super::node::System;
 use super::{Cluster, Machine, Probe};
+use crate::model::signal::{BodyQuantity, JointQuantity, TotalQuantity};
 use bevy_ecs::prelude::Entity;
 
-/// A number of a system or interaction.
+/// A number of a system, an interaction, a body, a joint or the whole.
+///
+/// Those of systems and interactions are the same whether these stand alone or have to do with bodies. A body has the state
+/// (x, quaternion with the scalar first) and the velocity (v in the world, ω in the body).
 ///
 /// ```
 /// use drystone::cluster::Signal;
@@ -37,6 +41,29 @@ pub enum Signal {
     Force(Entity, usize),
     /// A value of a [`Probe`].
     Probe(Entity, usize),
+    /// Of a body.
+    Body(Entity, BodyQuantity),
+    /// Of a joint, by the first of its interactions.
+    Joint(Entity, JointQuantity),
+    /// Of all together.
+    Total(TotalQuantity),
+}
+
+impl Signal {
+    /// What it is of; none for time and sums.
+    pub fn entity(self) -> Option<Entity> {
+        match self {
+            Self::Time | Self::Total(_) => None,
+            Self::State(e, _) | Self::Velocity(e, _) | Self::Input(e, _) | Self::Parameter(e, _) | Self::Reaction(e, _) => Some(e),
+            Self::Output(e, _) | Self::Rate(e, _) | Self::Multiplier(e, _) | Self::Correction(e, _) | Self::Force(e, _) => Some(e),
+            Self::Probe(e, _) | Self::Body(e, _) | Self::Joint(e, _) => Some(e),
+        }
+    }
+
+    /// Whether clusters never have it.
+    pub(crate) fn is_of_bodies(self) -> bool {
+        matches!(self, Self::Body(..) | Self::Joint(..) | Self::Total(_))
+    }
 }
 
 /// A table of signals: one row at the start, then one every so many steps.
@@ -58,6 +85,10 @@ pub struct Trace {
     probes: Vec<Probed>,
     scratch: Vec<f64>,
     stopped: bool,
+    /// the row of the start is there, here or in the table of the run that this one goes on with
+    begun: bool,
+    /// Not all signals are of clusters: the simulation fills it, step by step.
+    elsewhere: bool,
 }
 
 /// A probe, with the places of its system (cluster and node) and of its multipliers (cluster and first row, number).
@@ -142,50 +173,78 @@ impl Trace {
     }
 
     /// True where the row of the start is still missing.
-    pub(super) fn begins(&self) -> bool {
-        self.values.is_empty() && !self.stopped
+    pub(crate) fn begins(&self) -> bool {
+        !self.begun && !self.stopped
     }
 
     /// True where a row is due at the end of this step.
-    pub(super) fn due(&self, step: u64) -> bool {
+    pub(crate) fn due(&self, step: u64) -> bool {
         step.is_multiple_of(self.every) && !self.stopped
     }
 
-    /// Finds the signals in the clusters.
+    /// The row of the present state is in the table of the run that this one goes on with.
+    pub(crate) fn goes_on(&mut self) {
+        self.begun = true;
+    }
+
+    /// Whether the simulation fills it.
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        self.elsewhere && !self.stopped
+    }
+
+    /// Says who fills it; true where that is another one than before.
+    pub(crate) fn fill_elsewhere(&mut self, elsewhere: bool) -> bool {
+        std::mem::replace(&mut self.elsewhere, elsewhere) != elsewhere
+    }
+
+    /// Appends a row that was read elsewhere.
+    pub(crate) fn push(&mut self, row: &[f64]) {
+        self.begun = true;
+        self.values.extend_from_slice(row);
+    }
+
+    /// Finds the signals in the clusters, where these fill it.
     pub(super) fn resolve(&mut self, clusters: &[Cluster], probe: &dyn Fn(Entity) -> Option<(Probe, String)>) -> Result<(), String> {
         self.places.clear();
         self.probes.clear();
-        if self.stopped {
+        if self.stopped || self.elsewhere {
             return Ok(());
         }
-        for signal in &self.signals {
-            if let Signal::Probe(entity, i) = *signal {
-                let Some((found, name)) = probe(entity) else {
-                    return Err(format!("{signal:?} is recorded, but there is no such probe"));
-                };
-                let known = found.values.len();
-                if i >= known {
-                    return Err(format!("value {i} of {name} is recorded, but it has {known} (they count from 0)"));
-                }
-                let Some(found) = Probed::find(clusters, &found) else {
-                    return Err(format!("value {i} of {name} is recorded, but the system or interaction that it reads is not there"));
-                };
-                self.scratch.resize(self.scratch.len().max(known), 0.0);
-                self.places.push(Place::Probe(self.probes.len(), i));
-                self.probes.push(found);
-                continue;
-            }
-            let place = find(clusters, *signal).map_err(|found| {
-                let what = named(clusters, *signal).unwrap_or_else(|| format!("{signal:?}"));
-                format!("{what} is recorded, but {found}")
-            })?;
+        let signals = std::mem::take(&mut self.signals);
+        let found = signals.iter().try_for_each(|&signal| {
+            let place = match signal {
+                Signal::Probe(entity, i) => self.find_probe(clusters, probe(entity), signal, i)?,
+                _ => find(clusters, signal).map_err(|found| {
+                    let what = named(clusters, signal).unwrap_or_else(|| format!("{signal:?}"));
+                    format!("{what} is recorded, but {found}")
+                })?,
+            };
             self.places.push(place);
+            Ok(())
+        });
+        self.signals = signals;
+        found
+    }
+
+    fn find_probe(&mut self, clusters: &[Cluster], found: Option<(Probe, String)>, signal: Signal, i: usize) -> Result<Place, String> {
+        let (found, name) = found.ok_or_else(|| format!("{signal:?} is recorded, but there is no such probe"))?;
+        let known = found.values.len();
+        if i >= known {
+            return Err(format!("value {i} of {name} is recorded, but it has {known} (they count from 0)"));
         }
-        Ok(())
+        let missing = || format!("value {i} of {name} is recorded, but the system or interaction that it reads is not there");
+        let found = Probed::find(clusters, &found).ok_or_else(missing)?;
+        self.scratch.resize(self.scratch.len().max(known), 0.0);
+        self.probes.push(found);
+        Ok(Place::Probe(self.probes.len() - 1, i))
     }
 
     /// Appends a row.
     pub(super) fn record(&mut self, t: f64, clusters: &mut [Cluster]) {
+        if self.elsewhere {
+            return;
+        }
+        self.begun = true;
         for place in &self.places {
             let value = |x: &[f64], i: usize| x.get(i).copied().unwrap_or(0.0);
             let x = match *place {
@@ -224,7 +283,7 @@ const NOTHING: &str = "there is no such system, interaction or component (they c
 /// A signal in words, where its system or interaction is known.
 fn named(clusters: &[Cluster], signal: Signal) -> Option<String> {
     let (kind, entity, i) = match signal {
-        Signal::Time | Signal::Probe(..) => return None,
+        Signal::Time | Signal::Probe(..) | Signal::Body(..) | Signal::Joint(..) | Signal::Total(_) => return None,
         Signal::State(e, i) => ("state", e, i),
         Signal::Velocity(e, i) => ("velocity", e, i),
         Signal::Input(e, i) => ("input", e, i),
@@ -256,7 +315,7 @@ fn find(clusters: &[Cluster], signal: Signal) -> Result<Place, &'static str> {
     match signal {
         Signal::Time => Ok(Place::Time),
         // found apart
-        Signal::Probe(..) => Err(NOTHING),
+        Signal::Probe(..) | Signal::Body(..) | Signal::Joint(..) | Signal::Total(_) => Err(NOTHING),
         Signal::State(e, i) => {
             let (c, n) = node(e)?;
             let node = &clusters[c].nodes[n];

@@ -29,6 +29,7 @@ pub fn right_hand_side(system: &FirstOrder, t: f64) -> Result<(Vec<f64>, Vec<f64
         name: "the system".into(),
         system: System::FirstOrder(system.clone()),
         integrator: Integrator::EULER_MOREAU,
+        gravity: glam::DVec3::ZERO,
         q0: 0,
         nq: n,
         v0: 0,

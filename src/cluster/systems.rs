@@ -1,19 +1,23 @@
 //! From components to clusters and back.
 
+use super::body::{RigidBody, coordinates, pose_of, speeds, velocity_of};
 use super::link::{Level, Link};
-use super::node::{Node, System, same_first_order, same_lagrangian, same_newton_euler};
+use super::node::{Node, System, same_first_order, same_lagrangian};
 use super::record::Probed;
 use super::schatzman_paoli::step_before;
 use super::{Cluster, ClusterError, NewtonLoop, Probe, SystemsReport, Trace};
-use crate::model::dynamical_system::{FirstOrder, Lagrangian, NewtonEuler};
+use crate::model::dynamical_system::{FirstOrder, Lagrangian};
 use crate::model::integrator::Integrator;
 use crate::model::interaction::{Interaction, OfBodies};
+use crate::model::newton_euler::{AppliedForce, BodyForces, BodyPose, GravityScale, Inertia, Locks, Motion, Velocity};
 use crate::model::scheme::{Clock, Scheme};
 use bevy_ecs::change_detection::Tick;
 use bevy_ecs::component::Mutable;
 use bevy_ecs::name::Name;
 use bevy_ecs::prelude::*;
+use bevy_ecs::query::QueryData;
 use bevy_ecs::system::SystemChangeTick;
+use glam::DVec3;
 
 /// The clusters of the world and the last batch of steps.
 ///
@@ -27,6 +31,8 @@ pub struct Clusters {
     known: usize,
     h: f64,
     newton: Option<NewtonLoop>,
+    /// of the scene (m/s²), where it acts on a system
+    gravity: Option<DVec3>,
     /// Steps of the next batch.
     pub(crate) steps: u64,
     /// How the last batch went.
@@ -85,6 +91,90 @@ pub struct Traces(pub Vec<Trace>);
 
 type Known<'a, T> = (Entity, Ref<'a, T>, Ref<'a, Integrator>, Option<&'a Name>);
 
+/// A rigid body that moves in a cluster.
+#[derive(QueryData)]
+pub struct KnownBody {
+    entity: Entity,
+    pose: Ref<'static, BodyPose>,
+    velocity: Ref<'static, Velocity>,
+    inertia: Option<Ref<'static, Inertia>>,
+    forces: Option<Ref<'static, BodyForces>>,
+    load: Option<Ref<'static, AppliedForce>>,
+    gravity: Option<Ref<'static, GravityScale>>,
+    motion: Option<Ref<'static, Motion>>,
+    locks: Option<Ref<'static, Locks>>,
+    integrator: Ref<'static, Integrator>,
+    name: Option<&'static Name>,
+}
+
+/// Which of them stand in no island with a body.
+type Unbound = Without<OfBodies>;
+
+fn changed<T: Component>(component: &Option<Ref<T>>) -> bool {
+    component.as_ref().is_some_and(|c| c.is_changed())
+}
+
+impl KnownBodyItem<'_, '_> {
+    /// Whether something but the last batch has written to it.
+    fn is_touched(&self, stored: Option<Tick>) -> bool {
+        let rest = changed(&self.inertia) || changed(&self.forces) || changed(&self.load) || changed(&self.gravity);
+        let moved = by_others(&self.pose, stored) || by_others(&self.velocity, stored);
+        moved || rest || changed(&self.motion) || changed(&self.locks) || self.integrator.is_changed()
+    }
+
+    fn load(&self) -> AppliedForce {
+        self.load.as_deref().copied().unwrap_or_default()
+    }
+
+    /// The gravity that acts on it.
+    fn weight(&self, gravity: DVec3) -> DVec3 {
+        self.gravity.as_deref().copied().unwrap_or_default().0 * gravity
+    }
+
+    fn same(&self, mine: &Node, body: &RigidBody, gravity: DVec3) -> bool {
+        let inertia = self.inertia.as_ref().is_some_and(|i| body.same(i, self.forces.as_deref(), self.load()));
+        inertia && *self.integrator == mine.integrator && self.weight(gravity) == mine.gravity && self.moves_freely().is_ok()
+    }
+
+    /// What a cluster cannot do with a body.
+    fn moves_freely(&self) -> Result<(), String> {
+        let cure = "take its Integrator away, so that it stands among the bodies of the step";
+        if self.motion.as_ref().is_some_and(|m| !m.is_dynamic()) {
+            return Err(format!("it is driven or static, which systems in a cluster are not; {cure}"));
+        }
+        if self.locks.as_ref().is_some_and(|l| **l != Locks::default()) {
+            return Err(format!("its axes are locked, which a cluster does not know; {cure}"));
+        }
+        Ok(())
+    }
+
+    fn node(&self, gravity: DVec3) -> Found {
+        let mut valid = self.moves_freely();
+        let inertia = self.inertia.as_deref().copied();
+        valid = valid.and(inertia.map_or_else(|| Err("it has no Inertia; insert one".into()), |i| i.validate()));
+        let norm = self.pose.0.rotation.length();
+        if (norm - 1.0).abs() > 1e-6 {
+            valid = valid.and(Err(format!("its rotation has length {norm}; a unit quaternion is needed")));
+        }
+        let forces = self.forces.as_deref().cloned().unwrap_or_default();
+        valid = valid.and(forces.validate());
+        let (q, v) = (coordinates(&self.pose.0), speeds(&self.velocity));
+        let inertia = inertia.unwrap_or(Inertia { mass: 1.0, principal: DVec3::ONE });
+        let system = System::Body(Box::new(RigidBody { inertia, forces, load: self.load(), q, v }));
+        Found { entity: self.entity, system, integrator: *self.integrator, gravity: self.weight(gravity), name: self.name.cloned(), valid }
+    }
+}
+
+/// A system as it is found in the world.
+struct Found {
+    entity: Entity,
+    system: System,
+    integrator: Integrator,
+    gravity: DVec3,
+    name: Option<Name>,
+    valid: Result<(), String>,
+}
+
 /// Whether a component was written since the last batch by anything but [`store`].
 fn by_others<T: Component>(component: &Ref<T>, stored: Option<Tick>) -> bool {
     component.is_changed() && Some(component.last_changed()) != stored
@@ -94,7 +184,7 @@ fn by_others<T: Component>(component: &Ref<T>, stored: Option<Tick>) -> bool {
 pub fn refresh(
     first: Query<Known<FirstOrder>, Without<OfBodies>>,
     lagrangian: Query<Known<Lagrangian>, Without<OfBodies>>,
-    newton_euler: Query<Known<NewtonEuler>, Without<OfBodies>>,
+    bodies: Query<KnownBody, Unbound>,
     interactions: Query<(Entity, Ref<Interaction>, Option<&Name>), Without<OfBodies>>,
     scheme: Res<Scheme>,
     clock: Res<Clock>,
@@ -107,41 +197,58 @@ pub fn refresh(
         let (probe, name) = probes.get(entity).ok()?;
         Some((probe.clone(), name.map_or_else(|| format!("the probe {entity}"), |n| format!("{:?}", n.as_str()))))
     };
-    let known = first.iter().len() + lagrangian.iter().len() + newton_euler.iter().len() + interactions.iter().len();
+    let known = first.iter().len() + lagrangian.iter().len() + bodies.iter().len() + interactions.iter().len();
     let h = scheme.time_step;
-    let same_frame = known == clusters.known && clusters.h == h && clusters.newton == Some(*newton);
+    let weightless = clusters.gravity.is_none_or(|g| g == scheme.gravity);
+    let same_frame = known == clusters.known && clusters.h == h && clusters.newton == Some(*newton) && weightless;
     let stored = clusters.stored;
     let changed = first.iter().any(|(_, s, i, _)| by_others(&s, stored) || i.is_changed())
         || lagrangian.iter().any(|(_, s, i, _)| by_others(&s, stored) || i.is_changed())
-        || newton_euler.iter().any(|(_, s, i, _)| by_others(&s, stored) || i.is_changed())
+        || bodies.iter().any(|body| body.is_touched(stored))
         || interactions.iter().any(|(_, i, _)| by_others(&i, stored));
     clusters.error = None;
-    let kept = same_frame && (!changed || clusters.update(&first, &lagrangian, &newton_euler, &interactions, clock.time));
+    let kept = same_frame && (!changed || clusters.update((&first, &lagrangian, &bodies), &interactions, scheme.gravity, clock.time));
     if kept {
         if clusters.resolve {
             clusters.find_signals(&mut traces, &probe);
         }
         return;
     }
-    let mut nodes: Vec<(Entity, System, Integrator, Option<String>)> = Vec::new();
-    nodes.extend(first.iter().map(|(e, s, i, n)| (e, System::FirstOrder((*s).clone()), *i, n.map(|n| n.to_string()))));
-    nodes.extend(lagrangian.iter().map(|(e, s, i, n)| (e, System::Lagrangian(Box::new((*s).clone())), *i, n.map(|n| n.to_string()))));
-    nodes.extend(newton_euler.iter().map(|(e, s, i, n)| (e, System::NewtonEuler((*s).clone()), *i, n.map(|n| n.to_string()))));
-    nodes.sort_by_key(|n| birth(n.0));
-    let nodes: Vec<Node> = nodes
+    let gravity = scheme.gravity;
+    let mut found: Vec<Found> = Vec::new();
+    found.extend(first.iter().map(|(entity, s, i, n)| {
+        let (system, valid) = (System::FirstOrder((*s).clone()), s.validate());
+        Found { entity, system, integrator: *i, gravity: DVec3::ZERO, name: n.cloned(), valid }
+    }));
+    found.extend(lagrangian.iter().map(|(entity, s, i, n)| {
+        let (system, valid) = (System::Lagrangian(Box::new((*s).clone())), s.validate());
+        let gravity = if s.weight.is_zero() { DVec3::ZERO } else { gravity };
+        Found { entity, system, integrator: *i, gravity, name: n.cloned(), valid }
+    }));
+    found.extend(bodies.iter().map(|body| body.node(gravity)));
+    found.sort_by_key(|n| birth(n.entity));
+    clusters.gravity = found.iter().any(|n| n.gravity != DVec3::ZERO || weighs(&n.system)).then_some(gravity);
+    let mut refused = None;
+    let nodes: Vec<Node> = found
         .into_iter()
         .enumerate()
-        .map(|(number, (entity, system, integrator, given))| {
-            let given = given.map(Name::new);
-            Node { entity, name: called(given.as_ref(), "system", number), system, integrator, q0: 0, nq: 0, v0: 0, nv: 0 }
+        .map(|(number, Found { entity, system, integrator, gravity, name, valid })| {
+            let name = called(name.as_ref(), "system", number);
+            if let Err(reason) = valid {
+                refused.get_or_insert(ClusterError::Setup(format!("{name}: {reason}")));
+            }
+            Node { entity, name, system, integrator, gravity, q0: 0, nq: 0, v0: 0, nv: 0 }
         })
         .collect();
+    if let Some(pair) = nodes.windows(2).find(|pair| pair[0].entity == pair[1].entity) {
+        refused.get_or_insert(ClusterError::Setup(format!("{}: it is two systems at once; one entity is one", pair[0].name)));
+    }
     let mut links: Vec<(Entity, &Interaction, Option<&Name>)> = interactions.iter().map(|(e, i, n)| (e, i.into_inner(), n)).collect();
     links.sort_by_key(|l| birth(l.0));
     let links = links.into_iter().enumerate().map(|(number, (entity, i, n))| (called(n, "interaction", number), entity, i)).collect();
     // two-step schemes remember positions at a distance of h
     let keep_memory = clusters.h == h || clusters.h == 0.0;
-    match build(nodes, links, keep_memory, clock.time, h, *newton) {
+    match refused.map_or_else(|| build(nodes, links, keep_memory, clock.time, h, *newton), Err) {
         Ok(built) => {
             (clusters.clusters, clusters.known, clusters.h, clusters.newton) = (built, known, h, Some(*newton));
             clusters.probes.clear();
@@ -151,6 +258,15 @@ pub fn refresh(
             clusters.known = usize::MAX;
             clusters.error = Some(error);
         }
+    }
+}
+
+/// Whether gravity would act where there is some.
+fn weighs(system: &System) -> bool {
+    match system {
+        System::FirstOrder(_) => false,
+        System::Lagrangian(s) => !s.weight.is_zero(),
+        System::Body(_) => true,
     }
 }
 
@@ -165,13 +281,8 @@ fn build(
 ) -> Result<Vec<Cluster>, ClusterError> {
     newton.validate().map_err(ClusterError::Setup)?;
     for node in &nodes {
-        let (valid, first) = match &node.system {
-            System::FirstOrder(s) => (s.validate(), true),
-            System::Lagrangian(s) => (s.validate(), false),
-            System::NewtonEuler(s) => (s.validate(), false),
-        };
-        let order = node.integrator.fits(first);
-        valid.and(node.integrator.validate()).and(order).map_err(|e| ClusterError::Setup(format!("{}: {e}", node.name)))?;
+        let order = node.integrator.fits(matches!(node.system, System::FirstOrder(_)));
+        node.integrator.validate().and(order).map_err(|e| ClusterError::Setup(format!("{}: {e}", node.name)))?;
     }
     // union–find over the systems
     let mut root: Vec<usize> = (0..nodes.len()).collect();
@@ -256,41 +367,60 @@ fn build(
     Ok(clusters)
 }
 
-/// Sizes, orders and laws of an interaction.
-fn check(name: &str, interaction: &Interaction, places: &[usize], nodes: &[Node]) -> Result<(), ClusterError> {
-    let fail = |reason: String| Err(ClusterError::Setup(format!("{name}: {reason}")));
-    if places.is_empty() || places.len() > 2 {
-        return fail(format!("it links {} systems; one or two are needed", places.len()));
+/// What an interaction asks of a system.
+#[derive(Clone, Debug)]
+pub(crate) struct Party {
+    pub(crate) name: String,
+    pub(crate) first_order: bool,
+    /// Numbers of coordinates (states) and of velocities.
+    pub(crate) sizes: (usize, usize),
+}
+
+/// Sizes, orders and law of an interaction, as far as its systems are known; `systems` has one for each that it names.
+pub(crate) fn fits(interaction: &Interaction, systems: &[Option<Party>]) -> Result<(), String> {
+    let Interaction { relation, law, .. } = interaction;
+    if !(1..=2).contains(&systems.len()) {
+        return Err(format!("it links {} systems; one or two are needed", systems.len()));
     }
-    if places.len() == 2 && places[0] == places[1] {
-        return fail("it links a system with itself; a relation of one system is needed".into());
+    if systems.len() == 2 && interaction.systems[0] == interaction.systems[1] {
+        return Err("it links a system with itself; one system or two different ones are needed".into());
     }
-    let second = |p: usize| !matches!(nodes[p].system, System::FirstOrder(_));
-    if places.len() == 2 && second(places[0]) != second(places[1]) {
-        let (a, b) = if second(places[0]) { (1, 0) } else { (0, 1) };
-        let names = (&nodes[places[a]].name, &nodes[places[b]].name);
-        return fail(format!(
+    let known = || systems.iter().flatten();
+    if let (Some(one), Some(two)) = (known().find(|s| s.first_order), known().find(|s| !s.first_order)) {
+        return Err(format!(
             "it links {} of first order with {} of second order; both need one order (inputs z carry values across)",
-            names.0, names.1
+            one.name, two.name
         ));
     }
-    if interaction.relation.is_second_order() != second(places[0]) {
-        let (relation, system) = if second(places[0]) { ("first", "second") } else { ("second", "first") };
-        return fail(format!("its relation is for {relation}-order systems, but {} is of {system} order", nodes[places[0]].name));
+    if let Some(system) = known().find(|s| s.first_order == relation.is_second_order()) {
+        let (relation, order) = if system.first_order { ("second", "first") } else { ("first", "second") };
+        return Err(format!("its relation is for {relation}-order systems, but {} is of {order} order", system.name));
     }
+    if matches!(law, crate::model::law::Law::Spring { .. }) && !relation.is_second_order() {
+        return Err("the law of a spring needs systems of second order".into());
+    }
+    if law.is_impact() && !relation.is_second_order() {
+        return Err("a law of impact needs systems of second order; first order takes complementarity or a relay".into());
+    }
+    if systems.iter().all(Option::is_some) {
+        let (coordinates, velocities) = known().fold((0, 0), |sum, s| (sum.0 + s.sizes.0, sum.1 + s.sizes.1));
+        relation.validate(coordinates, velocities, interaction.z.len())?;
+    }
+    law.validate(relation.rows())
+}
+
+/// Sizes, orders and laws of an interaction of a cluster.
+fn check(name: &str, interaction: &Interaction, places: &[usize], nodes: &[Node]) -> Result<(), ClusterError> {
+    let fail = |reason: String| Err(ClusterError::Setup(format!("{name}: {reason}")));
+    let party = |&p: &usize| {
+        let Node { name, system, .. } = &nodes[p];
+        Some(Party { name: name.clone(), first_order: matches!(system, System::FirstOrder(_)), sizes: sizes(system) })
+    };
+    fits(interaction, &places.iter().map(party).collect::<Vec<_>>()).or_else(fail)?;
     if matches!(interaction.relation, crate::model::relation::Relation::Transmission(_)) {
         return fail("a transmission counts the turns of bodies; spawn these systems as bodies (Body::point has no shape)".into());
     }
-    if matches!(interaction.law, crate::model::law::Law::Spring { .. }) && !second(places[0]) {
-        return fail("the law of a spring needs systems of second order".into());
-    }
-    if interaction.law.is_impact() && !second(places[0]) {
-        return fail("a law of impact needs systems of second order; first order takes complementarity or a relay".into());
-    }
-    let sizes = places.iter().map(|&p| sizes(&nodes[p].system));
-    let (coordinates, velocities) = sizes.fold((0, 0), |sum, n| (sum.0 + n.0, sum.1 + n.1));
-    interaction.relation.validate(coordinates, velocities, interaction.z.len()).or_else(&fail)?;
-    interaction.law.validate(interaction.relation.rows()).or_else(fail)
+    Ok(())
 }
 
 /// Numbers of coordinates and velocities.
@@ -298,7 +428,7 @@ fn sizes(system: &System) -> (usize, usize) {
     match system {
         System::FirstOrder(s) => (s.x.len(), s.x.len()),
         System::Lagrangian(s) => (s.q.len(), s.v.len()),
-        System::NewtonEuler(s) => (s.q.len(), s.v.len()),
+        System::Body(_) => (7, 6),
     }
 }
 
@@ -317,10 +447,9 @@ impl Clusters {
     /// Takes up states, parameters and multipliers in place; false, and nothing done, where something else has changed.
     fn update(
         &mut self,
-        first: &Query<Known<FirstOrder>, Without<OfBodies>>,
-        lagrangian: &Query<Known<Lagrangian>, Without<OfBodies>>,
-        newton_euler: &Query<Known<NewtonEuler>, Without<OfBodies>>,
-        interactions: &Query<(Entity, Ref<Interaction>, Option<&Name>), Without<OfBodies>>,
+        (first, lagrangian, bodies): (&Query<Known<FirstOrder>, Unbound>, &Query<Known<Lagrangian>, Unbound>, &Query<KnownBody, Unbound>),
+        interactions: &Query<(Entity, Ref<Interaction>, Option<&Name>), Unbound>,
+        gravity: DVec3,
         t: f64,
     ) -> bool {
         let same = self.clusters.iter().all(|cluster| {
@@ -329,9 +458,7 @@ impl Clusters {
                 System::Lagrangian(a) => {
                     lagrangian.get(mine.entity).is_ok_and(|(_, s, i, _)| *i == mine.integrator && same_lagrangian(a, &s))
                 }
-                System::NewtonEuler(a) => {
-                    newton_euler.get(mine.entity).is_ok_and(|(_, s, i, _)| *i == mine.integrator && same_newton_euler(a, &s))
-                }
+                System::Body(a) => bodies.get(mine.entity).is_ok_and(|body| body.same(mine, a, gravity)),
             };
             let link = |mine: &Link| {
                 interactions.get(mine.entity).is_ok_and(|(_, i, _)| {
@@ -352,7 +479,7 @@ impl Clusters {
             let h = cluster.h;
             let Cluster { nodes, links, problem, state, machine, .. } = cluster;
             for node in nodes {
-                let (places, speeds) = (node.q0..node.q0 + node.nq, node.v0..node.v0 + node.nv);
+                let (places, speeds_of) = (node.q0..node.q0 + node.nq, node.v0..node.v0 + node.nv);
                 match &mut node.system {
                     System::FirstOrder(mine) => {
                         let Ok((_, s, ..)) = first.get(node.entity) else { continue };
@@ -362,9 +489,9 @@ impl Clusters {
                     System::Lagrangian(mine) => {
                         let Ok((_, s, ..)) = lagrangian.get(node.entity) else { continue };
                         mine.z.copy_from_slice(&s.z);
-                        let moved = state.q[places.clone()] != s.q || state.v[speeds.clone()] != s.v;
+                        let moved = state.q[places.clone()] != s.q || state.v[speeds_of.clone()] != s.v;
                         state.q[places.clone()].copy_from_slice(&s.q);
-                        state.v[speeds].copy_from_slice(&s.v);
+                        state.v[speeds_of].copy_from_slice(&s.v);
                         if let super::Machine::SchatzmanPaoli(m) = &mut *machine {
                             let known = !moved && s.before.len() == s.q.len();
                             match &mut m.before[places] {
@@ -373,11 +500,13 @@ impl Clusters {
                             }
                         }
                     }
-                    System::NewtonEuler(mine) => {
-                        let Ok((_, s, ..)) = newton_euler.get(node.entity) else { continue };
-                        mine.z.copy_from_slice(&s.z);
-                        state.q[places].copy_from_slice(&s.q);
-                        state.v[speeds].copy_from_slice(&s.v);
+                    System::Body(mine) => {
+                        let Ok(body) = bodies.get(node.entity) else { continue };
+                        if let Some(forces) = &body.forces {
+                            mine.forces.z.copy_from_slice(&forces.z);
+                        }
+                        state.q[places].copy_from_slice(&coordinates(&body.pose.0));
+                        state.v[speeds_of].copy_from_slice(&speeds(&body.velocity));
                     }
                 }
             }
@@ -445,7 +574,7 @@ pub fn store(
     tick: SystemChangeTick,
     mut first: Query<&mut FirstOrder>,
     mut lagrangian: Query<&mut Lagrangian>,
-    mut newton_euler: Query<&mut NewtonEuler>,
+    mut poses: Query<(&mut BodyPose, &mut Velocity)>,
     mut interactions: Query<&mut Interaction>,
     mut probes: Query<(Entity, &mut Probe)>,
     mut clusters: ResMut<Clusters>,
@@ -479,13 +608,14 @@ pub fn store(
                     }
                     mark(&mut s, new);
                 }
-                System::NewtonEuler(_) => {
-                    let Ok(mut s) = newton_euler.get_mut(node.entity) else { continue };
-                    let (own, mut new) = (s.bypass_change_detection(), false);
-                    new |= put(&mut own.q, q);
-                    new |= put(&mut own.v, &cluster.state.v[node.v0..node.v0 + node.nv]);
-                    new |= put(&mut own.p, p);
-                    mark(&mut s, new);
+                System::Body(_) => {
+                    let Ok((mut pose, mut velocity)) = poses.get_mut(node.entity) else { continue };
+                    let new = BodyPose(pose_of(q));
+                    let moved = std::mem::replace(pose.bypass_change_detection(), new) != new;
+                    mark(&mut pose, moved);
+                    let new = velocity_of(&cluster.state.v[node.v0..node.v0 + node.nv]);
+                    let moved = std::mem::replace(velocity.bypass_change_detection(), new) != new;
+                    mark(&mut velocity, moved);
                 }
             }
         }

@@ -4,7 +4,7 @@
 //! use drystone::{control::{Pid, Sensor, install}, model::{dynamical_system::Lagrangian, operator::Operator}, simulation::Simulation};
 //! use drystone::model::integrator::Integrator;
 //! let mut sim = Simulation::with_time_step(0.01)?;
-//! let cart = Lagrangian::new([1.0], [1.0], [0.0]).with_parameters([0.0]).with_force(Operator::function(|at, f| f[0] = at.z[0]));
+//! let cart = Lagrangian::new([1.0]).at([1.0]).with_parameters([0.0]).with_force(Operator::function(|at, f| f[0] = at.z[0]));
 //! let cart = sim.spawn_system(cart, Integrator::MOREAU_JEAN)?;
 //! let position = install::sensor(&mut sim, cart, 0.05, Sensor::new([1.0, 0.0], 2)?)?;
 //! install::law(&mut sim, position, cart, 0.05, Pid::new(0.25, 0.02, 1.0, 0.05)?)?;
@@ -15,7 +15,8 @@
 //! ```
 
 use super::{ControlError, Law, Observer, Sensor};
-use crate::model::dynamical_system::{FirstOrder, Lagrangian, NewtonEuler};
+use crate::model::dynamical_system::{FirstOrder, Lagrangian};
+use crate::model::newton_euler::{BodyForces, BodyPose, Velocity};
 use crate::simulation::Simulation;
 use bevy_ecs::prelude::{Component, Entity, World};
 
@@ -33,15 +34,17 @@ pub struct Output {
     pub unsolved: usize,
 }
 
-/// State of a plant: x, or q and then v.
+/// State of a plant: x, or q and then v; of a body position and quaternion (scalar first), velocity and ω in its axes.
 fn state(world: &World, plant: Entity, x: &mut Vec<f64>) -> bool {
     x.clear();
     if let Some(s) = world.get::<FirstOrder>(plant) {
         x.extend_from_slice(&s.x);
     } else if let Some(s) = world.get::<Lagrangian>(plant) {
         x.extend(s.q.iter().chain(&s.v));
-    } else if let Some(s) = world.get::<NewtonEuler>(plant) {
-        x.extend(s.q.iter().chain(&s.v));
+    } else if let (Some(BodyPose(pose)), Some(velocity)) = (world.get::<BodyPose>(plant), world.get::<Velocity>(plant)) {
+        let r = pose.rotation;
+        x.extend(pose.position.to_array().into_iter().chain([r.w, r.x, r.y, r.z]));
+        x.extend(velocity.linear.to_array().into_iter().chain(velocity.angular.to_array()));
     }
     !x.is_empty()
 }
@@ -50,7 +53,7 @@ fn state(world: &World, plant: Entity, x: &mut Vec<f64>) -> bool {
 fn parameters(world: &World, plant: Entity) -> Option<&[f64]> {
     let first = world.get::<FirstOrder>(plant).map(|s| s.z.as_slice());
     let second = || world.get::<Lagrangian>(plant).map(|s| s.z.as_slice());
-    first.or_else(second).or_else(|| world.get::<NewtonEuler>(plant).map(|s| s.z.as_slice()))
+    first.or_else(second).or_else(|| world.get::<BodyForces>(plant).map(|s| s.z.as_slice()))
 }
 
 /// Writes u into the first parameters; a plant whose input has not changed is left untouched.
@@ -62,7 +65,7 @@ fn put(world: &mut World, plant: Entity, u: &[f64]) {
         s.z[..u.len()].copy_from_slice(u);
     } else if let Some(mut s) = world.get_mut::<Lagrangian>(plant) {
         s.z[..u.len()].copy_from_slice(u);
-    } else if let Some(mut s) = world.get_mut::<NewtonEuler>(plant) {
+    } else if let Some(mut s) = world.get_mut::<BodyForces>(plant) {
         s.z[..u.len()].copy_from_slice(u);
     }
 }

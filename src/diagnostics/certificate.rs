@@ -49,6 +49,10 @@ fn table(s: &Summary) -> String {
     let infeasible = if s.infeasible_steps > 0 { format!(", {} without a solution", s.infeasible_steps) } else { String::new() };
     line("largest violation", format!("{} m/s, {} of a body in a step{infeasible}", short(s.violation_max), short(s.violation_size_max)));
     line("penetration", format!("{} at the end, {} at worst", length(s.penetration_max_m), length(s.penetration_run_max_m)));
+    if let (Some(gap), Some(name)) = (s.joint_gap_max_m, &s.joint_gap_of) {
+        let tilt = s.joint_tilt_max_rad.filter(|&t| t > 0.0).map_or(String::new(), |t| format!(", tilt {} rad", short(t)));
+        line("largest joint gap", format!("{} ({name}){tilt}", length(gap)));
+    }
     line("energy not accounted", format!("{} of what moved", short(s.energy.balance_error)));
     if s.energy.impact_gain_J > 0.0 {
         line("made by impacts", format!("{} J", short(s.energy.impact_gain_J)));

@@ -3,7 +3,6 @@
 mod certificate;
 pub mod check;
 pub mod convergence;
-pub mod joints;
 pub mod postmortem;
 pub mod problem;
 mod studies;

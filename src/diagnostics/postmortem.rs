@@ -65,9 +65,11 @@ pub fn last_step(scene: &Scene, entities: &[Entity], simulation: &Simulation) ->
         bodies: involved.iter().map(|&(_, i)| at_the_start(&scene.bodies[i])).collect(),
         joints: Vec::new(),
         transmissions: Vec::new(),
+        ties: Vec::new(),
         water: Vec::new(),
         base: None,
         recorders: Vec::new(),
+        records: Vec::new(),
         study: Study::None,
         ..scene.clone()
     };

@@ -4,14 +4,17 @@ use super::check::repeated;
 pub use super::studies::{DamFigures, InclineFigures};
 use super::studies::{Forces, Momentum, momentum};
 use super::warnings::warnings;
+use crate::assembly::joints::JointRows;
 use crate::assembly::problem::StepProblem;
 use crate::geometry::systems::Proximity;
 use crate::io::scene::model::{Scene, Study};
 use crate::model::contact::Manifold;
+use crate::model::interaction::Interaction;
 use crate::model::newton_euler::{BodyName, BodyPose, Inertia, Velocity};
 use crate::numerics::{Method, Status};
 use crate::simulation::{Simulation, StepReport};
 use crate::topology::bodies::{Bodies, Body};
+use bevy_ecs::name::Name;
 use bevy_ecs::prelude::Entity;
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
@@ -124,6 +127,15 @@ pub struct Summary {
     pub penetration_max_m: f64,
     /// Mean over the pairs that overlap at the end (m).
     pub penetration_mean_m: f64,
+    /// Largest gap of a joint in the run (m), and of which joint; a rope's is by how much it is too long.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub joint_gap_max_m: Option<f64>,
+    /// Its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub joint_gap_of: Option<String>,
+    /// Largest angle by which a joint was turned against what it holds (rad).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub joint_tilt_max_rad: Option<f64>,
     /// Largest overlap of the whole run (m).
     pub penetration_run_max_m: f64,
     /// Largest overlap of the whole run in parts of the smaller body's smallest length.
@@ -218,6 +230,35 @@ pub(super) struct Unreached {
     pub(super) way: f64,
 }
 
+/// The joint that was the most open, and by how much any of them was tilted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct WorstJoint {
+    gap: f64,
+    name: String,
+    tilt: f64,
+}
+
+impl WorstJoint {
+    /// Takes in the joints of the last step; none where there are none.
+    fn look(worst: &mut Option<Self>, simulation: &Simulation) {
+        let world = simulation.world();
+        for &JointRows { entity, .. } in &world.resource::<StepProblem>().joints {
+            let Some(part) = world.get::<Interaction>(entity) else { continue };
+            let Some([gap, tilt]) = part.open() else { continue };
+            let worst = worst.get_or_insert_default();
+            worst.tilt = worst.tilt.max(tilt);
+            if gap > worst.gap || worst.name.is_empty() {
+                worst.gap = gap;
+                worst.name.clear();
+                match world.get::<Name>(entity) {
+                    Some(name) => worst.name.push_str(name),
+                    None => worst.name.push_str("a joint without a name"),
+                }
+            }
+        }
+    }
+}
+
 /// What the meter remembers; a checkpoint keeps it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Record {
@@ -243,6 +284,8 @@ pub(crate) struct Record {
     factorisations: u64,
     ended_by: BTreeMap<Method, u64>,
     penetration: f64,
+    #[serde(default)]
+    joints: Option<WorstJoint>,
     contacts: usize,
     /// where each body began
     pub(super) origins: Vec<Option<DVec3>>,
@@ -328,6 +371,7 @@ impl Meter {
         record.factorisations += report.report.factorisations as u64;
         *record.ended_by.entry(report.report.ended_by).or_default() += 1;
         record.penetration = record.penetration.max(report.penetration);
+        WorstJoint::look(&mut record.joints, simulation);
         record.contacts = report.contacts;
         let down = simulation.scheme().gravity.try_normalize().unwrap_or(DVec3::NEG_Z);
         let mut forces = Forces { support: report.support_force.dot(down), ..Forces::default() };
@@ -404,6 +448,9 @@ impl Meter {
             violation_size_max: record.violation_size,
             penetration_size_max: record.penetration_size,
             stride_max: record.stride,
+            joint_gap_max_m: record.joints.as_ref().map(|j| j.gap),
+            joint_gap_of: record.joints.as_ref().map(|j| j.name.clone()),
+            joint_tilt_max_rad: record.joints.as_ref().map(|j| j.tilt),
             iterations_mean: record.sweeps as f64 / steps.max(1) as f64,
             factorisations_mean: record.factorisations as f64 / steps.max(1) as f64,
             ended_by: record.ended_by.clone(),

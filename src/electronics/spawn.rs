@@ -47,12 +47,14 @@ impl Circuit {
         let equations = self.equations()?;
         let system = sim.spawn_system(equations.system.clone(), integrator)?;
         sim.set_name(system, "circuit");
-        let interaction = (equations.relation.rows > 0).then(|| {
-            let entity = sim.spawn_interaction(Interaction::new([system], equations.relation.clone(), equations.law.clone()));
+        let interaction = if equations.relation.rows > 0 {
+            let entity = sim.spawn_interaction(Interaction::new([system], equations.relation.clone(), equations.law.clone()))?;
             // one relation, as D couples all of them
             sim.set_name(entity, &list(&equations.nonsmooth_names()));
-            entity
-        });
+            Some(entity)
+        } else {
+            None
+        };
         let mut elements = Vec::new();
         for name in equations.element_names() {
             let (voltage, current) = (equations.voltage_across(name)?, equations.current(name)?);

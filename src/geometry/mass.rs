@@ -7,6 +7,7 @@
 //! For a closed surface each triangle (a, b, c) adds the tetrahedron (o, a, b, c), whose integrals are exact:
 //! `V = a·(b×c)/6`, `∫ x dV = V (a+b+c)/4`, `∫ x xᵀ dV = V/20 (s sᵀ + a aᵀ + b bᵀ + c cᵀ)` with `s = a+b+c`.
 
+use crate::algebra::spatial::diagonalize;
 use glam::{DMat3, DQuat, DVec3};
 
 use super::shapes::{Shape, ShapeError};
@@ -164,42 +165,6 @@ fn surface_moments(density: f64, vertices: &[DVec3], triangles: &[[u32; 3]]) -> 
     }
 }
 
-/// Eigenvalues of a symmetric matrix and the rotation whose columns are its eigenvectors, by Jacobi's method.
-///
-/// Small rotations first: the axes stay as near to the given ones as they can, and a matrix that is diagonal to rounding keeps them.
-fn diagonalize(matrix: DMat3) -> (DVec3, DQuat) {
-    let mut a = [matrix.x_axis.to_array(), matrix.y_axis.to_array(), matrix.z_axis.to_array()];
-    let scale = (0..3).map(|i| a[i][i].abs()).fold(0.0, f64::max);
-    let mut v = DMat3::IDENTITY;
-    for sweep in 0..30 {
-        let off = a[0][1].abs().max(a[0][2].abs()).max(a[1][2].abs());
-        // 1e-12 on entry: noise of the integrals must not turn the axes; afterwards to the last digit
-        if off <= if sweep == 0 { 1e-12 } else { 1e-17 } * scale {
-            break;
-        }
-        for (p, q) in [(0, 1), (0, 2), (1, 2)] {
-            if a[p][q] == 0.0 {
-                continue;
-            }
-            let theta = (a[q][q] - a[p][p]) / (2.0 * a[p][q]);
-            let t = theta.signum() / (theta.abs() + libm::hypot(theta, 1.0));
-            let c = 1.0 / libm::hypot(t, 1.0);
-            let s = t * c;
-            for row in &mut a {
-                (row[p], row[q]) = (c * row[p] - s * row[q], s * row[p] + c * row[q]);
-            }
-            let (row_p, row_q) = (a[p], a[q]);
-            for k in 0..3 {
-                (a[p][k], a[q][k]) = (c * row_p[k] - s * row_q[k], s * row_p[k] + c * row_q[k]);
-            }
-            let (col_p, col_q) = (v.col(p), v.col(q));
-            *v.col_mut(p) = c * col_p - s * col_q;
-            *v.col_mut(q) = s * col_p + c * col_q;
-        }
-    }
-    (DVec3::new(a[0][0], a[1][1], a[2][2]), DQuat::from_mat3(&v).normalize())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -279,15 +244,5 @@ mod tests {
         assert_eq!(error, ShapeError::OpenMesh { open_edges: 3 });
         assert!(Shape::half_space(DVec3::Z).unwrap().mass_properties(1.0).is_err());
         assert!(Shape::ball(1.0).unwrap().mass_properties(f64::NAN).is_err());
-    }
-
-    #[test]
-    fn jacobi_rebuilds_the_matrix() {
-        let r = DMat3::from_quat(DQuat::from_rotation_x(0.7) * DQuat::from_rotation_y(1.9));
-        let a = r * DMat3::from_diagonal(DVec3::new(1.0, 2.0, 2.5)) * r.transpose();
-        let (d, q) = diagonalize(a);
-        let v = DMat3::from_quat(q);
-        let error = v * DMat3::from_diagonal(d) * v.transpose() - a;
-        assert!(error.to_cols_array().iter().all(|x| x.abs() < 1e-14));
     }
 }

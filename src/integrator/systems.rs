@@ -73,6 +73,9 @@ pub fn spin(body: &mut Body, scheme: &Scheme, pass: &Pass) -> Result<(), f64> {
         };
         return Ok(());
     }
+    if pass.number > 0 && body.forced && body.turn.is_some() {
+        body.turn = Some(free_turn(body, h)?);
+    }
     // a further look does not settle: a mean with the velocity of its last pass would do work
     if pass.number == 0 || !pass.nonlinear && body.turn.is_none() {
         body.turn = None;
@@ -125,7 +128,7 @@ pub fn free_momentum(body: &Body, scheme: &Scheme) -> Twist {
     let Some(inertia) = body.inertia else { return Twist::default() };
     let h = scheme.time_step;
     Twist {
-        linear: h * (inertia.mass * scheme.gravity + body.load.force) + body.blow.force,
+        linear: h * (inertia.mass * (body.gravity.0 * scheme.gravity) + body.load.force) + body.blow.force,
         angular: body.frame.rotation * (h * (own_torque(body, h) + body.gyroscopic)),
     }
 }
@@ -233,7 +236,7 @@ pub fn wait(scheme: Res<Scheme>, mut bodies: ResMut<Bodies>) {
     for body in bodies.rows.iter_mut().filter(|b| b.alive && b.waits > 0.0) {
         let Some(inertia) = body.inertia else { continue };
         let (mass, time) = (rigid_mass(&inertia, body.frame.rotation, &body.locks), body.waits * scheme.time_step);
-        let linear = time * mass.inverse_mass * (inertia.mass * scheme.gravity + body.load.force);
+        let linear = time * mass.inverse_mass * (inertia.mass * (body.gravity.0 * scheme.gravity) + body.load.force);
         let angular = body.frame.rotation.conjugate() * (time * mass.inertia_times(body.load.torque));
         let taken = |has: DVec3, given: DVec3| {
             let along = if given == DVec3::ZERO { 0.0 } else { has.dot(given) / given.length_squared() };

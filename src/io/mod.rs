@@ -3,7 +3,6 @@
 //! Outputs take plain data (a [`snapshot::Snapshot`], a table row, a [`plot::History`]), so any program can use them.
 
 pub mod chart;
-pub mod checkpoint;
 pub mod error;
 #[cfg(feature = "hdf5")]
 pub mod fclib;

@@ -1,11 +1,12 @@
 //! Who is linked, and how: relations and laws between dynamical systems, rigid bodies among them.
 
+use super::joint::Freedom;
 use super::law::Law;
 use super::relation::Relation;
 use bevy_ecs::prelude::{Component, Entity};
 
-/// Marks an interaction, or a Lagrangian system, that is linked with a rigid body, be it through others: it stands in one problem with
-/// contacts. The others form clusters of their own. Set at the start of a step, see [`crate::topology::islands`].
+/// Marks an interaction, or a system with an integrator, that is linked with a rigid body, be it through others: it stands in one problem
+/// with contacts. The others form clusters of their own. Set at the start of a step, see [`crate::topology::islands`].
 ///
 /// ```
 /// use drystone::model::{interaction::*, joint::*, law::Law};
@@ -20,6 +21,27 @@ use bevy_ecs::prelude::{Component, Entity};
 /// ```
 #[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OfBodies;
+
+/// Marks a rigid body with an integrator that stands among the bodies of the step only as long as one of these is in its island: then it
+/// goes back to a cluster. Set with [`OfBodies`].
+///
+/// ```
+/// use drystone::prelude::*;
+/// use drystone::model::interaction::Lodger;
+/// let mut sim = Simulation::default();
+/// let rod = sim.spawn_system(NewtonEuler::new(1.0, DVec3::ONE), Integrator::MoreauJean { theta: 1.0, gamma: 0.5, projection: Projection::None })?;
+/// let ball = sim.spawn_body(Body::new(Shape::ball(0.1)?).at(DVec3::X))?;
+/// let tie = Interaction::new([rod, ball], LagrangianNonlinear::new(1, Operator::function(|at, y| y[0] = at.q[0] - at.q[7] + 1.0)), Law::Equality);
+/// sim.spawn_interaction(tie)?;
+/// sim.step()?;
+/// assert!(sim.world().get::<Lodger>(rod).is_some() && sim.world().get::<Slot>(rod).is_some());
+/// sim.world_mut().despawn(ball);
+/// sim.step()?;
+/// assert!(sim.world().get::<Lodger>(rod).is_none() && sim.world().get::<Slot>(rod).is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lodger;
 
 /// Marks an interaction with a law of impact that carries an impulse: a stop that is reached, a rope that is taut. It is there or not at
 /// the end of every step (of a batch, where systems have no shapes), so observers of its insertion and removal hear of the change.
@@ -62,7 +84,7 @@ pub struct Interaction {
     pub relation: Relation,
     /// What holds between y and λ.
     pub law: Law,
-    /// Parameters Z of the relation.
+    /// Parameters Z of the relation; of a joint with one coordinate that coordinate, so that its turns are counted.
     pub z: Vec<f64>,
     /// Output y at the end of the last step.
     pub y: Vec<f64>,
@@ -86,21 +108,38 @@ impl Interaction {
         let rows = relation.rows();
         let y_dot = vec![0.0; if relation.is_second_order() { rows } else { 0 }];
         let y = match &relation {
-            // a coordinate starts at zero
+            // a coordinate starts at zero; a distance is known when bodies are
             Relation::Coordinate(q) => vec![-q.sign * q.offset],
             _ => vec![0.0; rows],
         };
+        // the coordinate of a joint, next to which angles are counted
+        let turns = matches!(&relation, Relation::Joint(joint) if joint.kind.freedom().is_some());
         Self {
             systems: systems.into(),
             relation,
             law,
-            z: Vec::new(),
+            z: if turns { vec![0.0] } else { Vec::new() },
             y,
             y_dot,
             lambda: vec![0.0; rows],
             correction: Vec::new(),
             force: Vec::new(),
             active: false,
+        }
+    }
+
+    /// How far a joint is open (m) and turned against what it holds (rad), of a rope by how much it is too long; none for what is neither.
+    pub fn open(&self) -> Option<[f64; 2]> {
+        let norm = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
+        match (&self.relation, &self.law) {
+            (Relation::Joint(joint), _) => {
+                let (gap, tilt) = self.y.split_at_checked(joint.kind.translations())?;
+                Some([norm(gap), norm(tilt)])
+            }
+            (Relation::Coordinate(q), Law::NewtonImpact { .. }) if q.freedom == Freedom::Distance => {
+                Some([(-self.y.first()?).max(0.0), 0.0])
+            }
+            _ => None,
         }
     }
 

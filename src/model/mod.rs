@@ -19,10 +19,10 @@
 //! use drystone::{model::integrator::Integrator, simulation::Simulation};
 //! let mut sim = Simulation::with_time_step(1e-3)?;
 //! // a mass on a spring, and a wall that it hits
-//! let mass = Lagrangian::new([1.0], [0.5], [0.0]).with_stiffness([100.0]);
+//! let mass = Lagrangian::new([1.0]).at([0.5]).with_stiffness([100.0]);
 //! let mass = sim.spawn_system(mass, Integrator::MOREAU_JEAN)?;
 //! let wall = Interaction::new([mass], LagrangianLinear::new([1.0], [0.2]), Law::NewtonImpact { e: 1.0 });
-//! let wall = sim.spawn_interaction(wall);
+//! let wall = sim.spawn_interaction(wall)?;
 //! sim.run_until(5.0)?;
 //! let q = sim.world().get::<Lagrangian>(mass).map(|mass| mass.q[0]);
 //! assert!(q.is_some_and(|q| (-0.21..=0.51).contains(&q)), "between the wall and where it began: {q:?}");
@@ -40,3 +40,4 @@ pub mod newton_euler;
 pub mod operator;
 pub mod relation;
 pub mod scheme;
+pub mod signal;

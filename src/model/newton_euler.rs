@@ -5,10 +5,20 @@
 //! ```
 //!
 //! v in world axes, ω and I in the body frame, whose origin is the centre of mass and whose axes are principal.
+//!
+//! One set of components for every body, with a shape or without, whichever machine moves it: the problem of contacts, or, where the entity
+//! has an [`Integrator`](super::integrator::Integrator) and neither shape nor a body in its island, a cluster. f and m are gravity
+//! ([`GravityScale`]), [`AppliedForce`] and [`BodyForces`]. A matrix of inertia that is not diagonal is turned to its principal axes when the
+//! body is made ([`NewtonEuler`](super::dynamical_system::NewtonEuler)), so that pose, ω, forces in body axes and the q and v that relations
+//! and operators read are those of the principal axes throughout.
+
+mod forces;
+
+pub use forces::{BodyForces, Frame, GravityScale, Wrench};
 
 use crate::algebra::spatial::Pose;
 use bevy_ecs::prelude::Component;
-use glam::DVec3;
+use glam::{DQuat, DVec3};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -62,6 +72,22 @@ impl Inertia {
             return Err(format!("the principal moments of inertia are {i} kg m²; three positive numbers are needed"));
         }
         Ok(())
+    }
+}
+
+impl Velocity {
+    /// Changes it by an impulse (N s) and an angular impulse (N m s), both in inertial axes: `m Δv = p`, `I Δω = Rᵀ l`.
+    ///
+    /// ```
+    /// use drystone::model::newton_euler::{Inertia, Velocity};
+    /// use glam::{DQuat, DVec3};
+    /// let mut velocity = Velocity::default();
+    /// velocity.strike(&Inertia { mass: 2.0, principal: DVec3::splat(0.5) }, DQuat::IDENTITY, DVec3::X, DVec3::Z);
+    /// assert_eq!((velocity.linear.x, velocity.angular.z), (0.5, 2.0));
+    /// ```
+    pub fn strike(&mut self, inertia: &Inertia, rotation: DQuat, impulse: DVec3, angular: DVec3) {
+        self.linear += impulse / inertia.mass;
+        self.angular += (rotation.conjugate() * angular) / inertia.principal;
     }
 }
 

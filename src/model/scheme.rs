@@ -72,6 +72,22 @@ pub enum Friction {
     Lagged,
 }
 
+/// What closes the gaps of joints again that the rounding of their arms in each step leaves.
+///
+/// ```
+/// assert_eq!(drystone::model::scheme::Drift::default(), drystone::model::scheme::Drift::Velocity);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Drift {
+    /// The share `joint_feedback` of a gap is part of the velocity that the next step asks for.
+    #[default]
+    Velocity,
+    /// After the velocities of the step, positions are moved the shortest way, in the metric of kinetic energy, to where all joints hold. What
+    /// gravity gains or loses by it counts as work of the scheme. Contacts do not take part: what is moved into them (micrometres) is an
+    /// overlap of the next step.
+    Projection,
+}
+
 /// Settings that every room of the step reads.
 ///
 /// ```
@@ -101,6 +117,8 @@ pub struct Scheme {
     pub touch: f64,
     /// Share of the drift of a joint that is fed back per step, 0 to 1.
     pub joint_feedback: f64,
+    /// Whether drift is fed back or projected away.
+    pub drift: Drift,
     /// Passes of the inner loop where joints make the step nonlinear.
     pub max_passes: usize,
     /// Start the contact solver from the impulses of the step before.
@@ -119,6 +137,7 @@ impl Default for Scheme {
             reach_share: 0.005,
             touch: 1e-7,
             joint_feedback: 0.1,
+            drift: Drift::Velocity,
             max_passes: 40,
             warm_start: true,
         }

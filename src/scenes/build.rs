@@ -4,12 +4,12 @@ use crate::algebra::spatial::Pose;
 use crate::diagnostics::summary::{Meter, Summary};
 use crate::geometry::{DecompositionSettings, Shape, ShapeError};
 use crate::io::scene::loads::{Uplift, WaterPressure};
-use crate::io::scene::model::{self, Motion, Scene, ShapeSpec, Study};
+use crate::io::scene::model::{self, LinkQuantity, Motion, Recordable, Scene, ShapeSpec, Study};
 use crate::masonry::water::Face;
 use crate::model::law::{ContactLaws, CoulombImpact};
 use crate::model::newton_euler::{AppliedForce, BodyPose, Locks};
 use crate::model::scheme::Scheme;
-use crate::simulation::{AutoStep, Body, BodyError, Event, Simulation, SimulationError};
+use crate::simulation::{AutoStep, Body, BodyError, Event, Signal, Simulation, SimulationError};
 use bevy_ecs::prelude::Entity;
 use glam::DVec3;
 
@@ -74,6 +74,28 @@ pub struct Built {
     pub entities: Vec<Entity>,
     /// Interactions of each joint, by its index in the scene: see [`Simulation::add_joint`].
     pub joints: Vec<Vec<Entity>>,
+    /// The interaction of each transmission.
+    pub transmissions: Vec<Entity>,
+    /// The interaction of each tie.
+    pub ties: Vec<Entity>,
+}
+
+impl Built {
+    /// What a simulation calls a signal of the scene.
+    pub fn signal(&self, signal: &Recordable) -> Signal {
+        let link = |entity: Entity, q: LinkQuantity, row: usize| match q {
+            LinkQuantity::Output => Signal::Output(entity, row),
+            LinkQuantity::Rate => Signal::Rate(entity, row),
+            LinkQuantity::Multiplier => Signal::Multiplier(entity, row),
+        };
+        match *signal {
+            Recordable::Body(i, q) => Signal::Body(self.entities[i], q),
+            Recordable::Joint(i, q) => Signal::Joint(self.joints[i][0], q),
+            Recordable::Transmission(i, q) => link(self.transmissions[i], q, 0),
+            Recordable::Tie(i, q, row) => link(self.ties[i], q, row),
+            Recordable::Total(q) => Signal::Total(q),
+        }
+    }
 }
 
 /// Builds the simulation of a scene; slots are in the order of its bodies.
@@ -84,6 +106,7 @@ pub fn build(scene: &Scene) -> Result<Built, BuildError> {
         friction: scene.solver.friction,
         gyroscopic: scene.time.gyroscopic,
         gravity: scene.gravity_at(0.0),
+        drift: scene.time.drift,
         warm_start: scene.solver.warm_start,
         ..Scheme::default()
     })?;
@@ -115,17 +138,33 @@ pub fn build(scene: &Scene) -> Result<Built, BuildError> {
     for gravity in scene.gravity.iter().filter(|g| g.time > 0.0) {
         simulation.at(gravity.time, Event::Gravity(gravity.acceleration))?;
     }
-    let mut joints = Vec::new();
-    for joint in &scene.joints {
-        let ends = [Some(joint.body1), joint.body2];
-        if let Some(late) = ends.into_iter().flatten().find(|&i| scene.bodies[i].birth > 0.0) {
+    let ends = |body1: usize, body2: Option<usize>| {
+        if let Some(late) = [Some(body1), body2].into_iter().flatten().find(|&i| scene.bodies[i].birth > 0.0) {
             let reason = "it is born after the start, and a joint needs both bodies at the start; set birth to 0".to_owned();
             return Err(BuildError::Body { body: scene.bodies[late].name.clone(), reason });
         }
-        joints.push(simulation.add_joint(entities[joint.body1], joint.body2.map(|i| entities[i]), &joint.spec)?);
+        Ok((entities[body1], body2.map(|i| entities[i])))
+    };
+    let (mut joints, mut transmissions, mut ties) = (Vec::new(), Vec::new(), Vec::new());
+    for joint in &scene.joints {
+        let (one, two) = ends(joint.body1, joint.body2)?;
+        let parts = simulation.add_joint(one, two, &joint.spec)?;
+        simulation.set_name(parts[0], &joint.name);
+        joints.push(parts);
     }
     for t in &scene.transmissions {
-        simulation.add_transmission(entities[t.body1], t.body2.map(|i| entities[i]), &t.spec)?;
+        let (one, two) = ends(t.body1, t.body2)?;
+        transmissions.push(simulation.add_transmission(one, two, &t.spec)?);
+    }
+    for tie in &scene.ties {
+        let (one, two) = ends(tie.body1, tie.body2)?;
+        ties.push(simulation.add_tie(one, two, &tie.spec)?);
+    }
+    for (&link, name) in transmissions.iter().zip(scene.transmissions.iter().map(|t| &t.name)) {
+        simulation.set_name(link, name);
+    }
+    for (&tie, name) in ties.iter().zip(scene.ties.iter().map(|t| &t.name)) {
+        simulation.set_name(tie, name);
     }
     for water in &scene.water {
         add_water(&mut simulation, scene, water, &entities)?;
@@ -139,7 +178,7 @@ pub fn build(scene: &Scene) -> Result<Built, BuildError> {
             }
         });
     }
-    Ok(Built { simulation, entities, joints })
+    Ok(Built { simulation, entities, joints, transmissions, ties })
 }
 
 /// Builds a scene and steps it to its end; the summary is that of the whole run.
@@ -163,7 +202,8 @@ pub fn run(scene: &Scene) -> Result<(Built, Summary), BuildError> {
 
 /// Steps that meet what is recorded, what a study looks at, and the end.
 fn auto_step(scene: &Scene, accuracy: f64) -> AutoStep {
-    let every: Vec<f64> = scene.recorders.iter().map(|r| r.every).filter(|&every| every > 0.0).collect();
+    let periods = scene.recorders.iter().map(|r| r.every).chain(scene.records.iter().map(|r| r.every));
+    let every: Vec<f64> = periods.filter(|&every| every > 0.0).collect();
     let shortest = every.iter().copied().fold(f64::INFINITY, f64::min);
     // a grid that divides the shortest period, so that steps need not change from one record to the next
     let parts = (shortest / scene.time.step - 1e-9).ceil();

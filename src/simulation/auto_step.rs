@@ -39,7 +39,7 @@ const CALM: u32 = 8;
 /// use drystone::{geometry::Shape, simulation::{AutoStep, Body, Simulation}};
 /// use glam::DVec3;
 /// let mut sim = Simulation::default();
-/// sim.spawn_body(Body::new(Shape::ball(0.1)?).moving(DVec3::X * 3.0, DVec3::ZERO))?;
+/// sim.spawn_body(Body::new(Shape::ball(0.1)?).moving(DVec3::X * 3.0))?;
 /// sim.set_auto_step(AutoStep { accuracy: 0.05, largest: 0.01, ..AutoStep::default() })?;
 /// sim.step()?;
 /// assert!(sim.time_step() * 3.0 <= 0.05 * 0.2);

@@ -133,9 +133,14 @@ impl Body {
         Self { pose: Pose { rotation: rotation.normalize(), ..self.pose }, ..self }
     }
 
-    /// Sets linear (m/s, world) and angular (rad/s, shape frame) velocity.
-    pub fn moving(self, linear: DVec3, angular: DVec3) -> Self {
-        Self { linear, angular, ..self }
+    /// Sets the velocity of the centre of mass (m/s, world).
+    pub fn moving(self, linear: DVec3) -> Self {
+        Self { linear, ..self }
+    }
+
+    /// Sets the angular velocity (rad/s, shape frame).
+    pub fn spinning(self, angular: DVec3) -> Self {
+        Self { angular, ..self }
     }
 
     /// Makes the body static.

@@ -6,16 +6,17 @@ use super::run::{Balance, Event, Scheduled, Simulation, SimulationError};
 use super::step::{Load, Loads, Schedules};
 use super::systems::multiple;
 use crate::assembly::adopted::AdoptedSystems;
+use crate::assembly::forces::UserForces;
 use crate::assembly::problem::{Solver, StepProblem};
+use crate::assembly::projection::Positions;
 use crate::cluster::NewtonLoop;
 use crate::cluster::systems::{Clusters, Traces};
 use crate::geometry::systems::Proximity;
 use crate::integrator::systems::Pass;
 use crate::model::contact::{Foresight, TurnedArms};
-use crate::model::dynamical_system::{Frame, NewtonEuler};
-use crate::model::joint::{JointKind, JointSpec, TransmissionSpec};
+use crate::model::joint::{JointKind, JointParts, JointSpec, TieSpec, TransmissionSpec};
 use crate::model::law::ContactLaws;
-use crate::model::newton_euler::{AppliedForce, BodyPose, Velocity};
+use crate::model::newton_euler::{AppliedForce, BodyPose, Frame, Velocity};
 use crate::model::scheme::{Clock, Invalid, Scheme};
 use crate::numerics::auto::Auto;
 use crate::topology::bodies::{Bodies, Slot, Slots};
@@ -47,11 +48,13 @@ impl Simulation {
         world.init_resource::<ContactLaws>();
         world.init_resource::<Pass>();
         world.init_resource::<StepProblem>();
+        world.init_resource::<Positions>();
         world.init_resource::<Solver>();
         world.init_resource::<Loads>();
         world.init_resource::<Clusters>();
         world.init_resource::<Islands>();
         world.init_resource::<AdoptedSystems>();
+        world.init_resource::<UserForces>();
         world.init_resource::<Traces>();
         world.init_resource::<NewtonLoop>();
         Self {
@@ -64,6 +67,7 @@ impl Simulation {
             periodic: Vec::new(),
             auto_step: None,
             kept: super::parts::Kept::default(),
+            gauge: super::signals::Gauge::default(),
         }
     }
 
@@ -194,7 +198,11 @@ impl Simulation {
     pub fn add_joint(&mut self, body1: Entity, body2: Option<Entity>, spec: &JointSpec) -> Result<Vec<Entity>, SimulationError> {
         let (one, two) = self.ends(body1, body2)?;
         let parts = spec.interactions(one, two).map_err(SimulationError::Joint)?;
-        Ok(parts.into_iter().map(|part| self.world.spawn(part).id()).collect())
+        let parts: Vec<Entity> = parts.into_iter().map(|part| self.world.spawn(part).id()).collect();
+        if let Some(&first) = parts.first() {
+            self.world.entity_mut(first).insert(JointParts(parts.clone()));
+        }
+        Ok(parts)
     }
 
     /// The places of two bodies that a joint holds.
@@ -221,7 +229,7 @@ impl Simulation {
     /// use glam::DVec3;
     /// let mut sim = Simulation::default();
     /// let wheel = |x: f64| Body::point(1.0, DVec3::splat(0.1)).at(DVec3::X * x);
-    /// let (small, large) = (sim.spawn_body(wheel(0.0).moving(DVec3::ZERO, DVec3::Z * 3.0))?, sim.spawn_body(wheel(0.4))?);
+    /// let (small, large) = (sim.spawn_body(wheel(0.0).spinning(DVec3::Z * 3.0))?, sim.spawn_body(wheel(0.4))?);
     /// for (body, x) in [(small, 0.0), (large, 0.4)] {
     ///     sim.add_joint(body, None, &JointSpec::new(JointKind::Revolute).at(DVec3::X * x).axis(DVec3::Z))?;
     /// }
@@ -232,6 +240,29 @@ impl Simulation {
     /// # Ok::<(), drystone::simulation::SimulationError>(())
     /// ```
     pub fn add_transmission(&mut self, body1: Entity, body2: Option<Entity>, spec: &TransmissionSpec) -> Result<Entity, SimulationError> {
+        let (one, two) = self.ends(body1, body2)?;
+        let interaction = spec.interaction(one, two).map_err(SimulationError::Joint)?;
+        Ok(self.world.spawn(interaction).id())
+    }
+
+    /// Ties two bodies, or a body and the world, by a relation and a law that are data, where they stand.
+    ///
+    /// ```
+    /// use drystone::model::joint::{TieLaw, TieRelation, TieSpec};
+    /// use drystone::simulation::{Body, Simulation};
+    /// use glam::DVec3;
+    /// let mut sim = Simulation::default();
+    /// let [light, heavy] = [1.0, 3.0].map(|mass| Body::point(mass, DVec3::ONE).at(DVec3::X * mass));
+    /// let (light, heavy) = (sim.spawn_body(light)?, sim.spawn_body(heavy)?);
+    /// // a rope over a pulley: what one goes up, the other goes down
+    /// let rope = TieSpec::new(TieRelation::Linear { factors: [DVec3::Z; 2] }, TieLaw::Equality);
+    /// sim.add_tie(light, Some(heavy), &rope)?;
+    /// sim.run_until(1.0)?;
+    /// let z = sim.world().get::<drystone::model::newton_euler::Velocity>(light).expect("alive").linear.z;
+    /// assert!((z - 9.81 * (3.0 - 1.0) / 4.0).abs() < 1e-9);
+    /// # Ok::<(), drystone::simulation::SimulationError>(())
+    /// ```
+    pub fn add_tie(&mut self, body1: Entity, body2: Option<Entity>, spec: &TieSpec) -> Result<Entity, SimulationError> {
         let (one, two) = self.ends(body1, body2)?;
         let interaction = spec.interaction(one, two).map_err(SimulationError::Joint)?;
         Ok(self.world.spawn(interaction).id())
@@ -302,7 +333,7 @@ impl Simulation {
             Event::Gravity(g) if !g.is_finite() => return Err(Invalid::new("gravity", g, "three finite numbers").into()),
             Event::Gravity(_) => {}
             Event::Birth(body) | Event::Appear(_, body) => body.validate()?,
-            Event::Blow(body, _) if self.world.get::<NewtonEuler>(*body).is_some() => {}
+            Event::Blow(body, _) if self.is_rigid_system(*body) => {}
             Event::Blow(system, _) if self.is_system(*system) => return Err(self.no_blow(*system, time)),
             Event::Blow(body, _) => self.expect_body("a blow", *body)?,
             Event::Death(entity) if self.world.get_entity(*entity).is_err() => {

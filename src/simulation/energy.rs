@@ -101,7 +101,7 @@ pub fn step_energy(bodies: &Bodies, scheme: &Scheme, step: &StepProblem) -> ([En
         let Some(inertia) = body.inertia else { continue };
         for (e, (v, x)) in e.iter_mut().zip([(body.velocity, body.pose.position), (body.new_velocity, body.new_pose.position)]) {
             e.kinetic += 0.5 * (inertia.mass * v.linear.length_squared() + v.angular.dot(inertia.principal * v.angular));
-            e.potential -= inertia.mass * scheme.gravity.dot(x);
+            e.potential -= inertia.mass * (body.gravity.0 * scheme.gravity).dot(x);
         }
         // a body that waits gives back what loads have given it, after the rest of its step
         let back = &body.returned;
@@ -117,7 +117,7 @@ pub fn step_energy(bodies: &Bodies, scheme: &Scheme, step: &StepProblem) -> ([En
         w.scheme += h * body.gyroscopic.dot(angular);
         // along a locked axis gravity is carried by the lock and nothing moves
         let moved = body.new_pose.position - body.pose.position;
-        w.scheme += inertia.mass * scheme.gravity.dot(h * linear - moved);
+        w.scheme += inertia.mass * (body.gravity.0 * scheme.gravity).dot(h * linear - moved);
     }
     (e, w)
 }
@@ -142,12 +142,18 @@ fn contact_work(step: &StepProblem, w: &mut Work) {
 fn block_work(step: &StepProblem, w: &mut Work) {
     let p = &step.problem;
     let (mut after, mut before) = ([0.0; MAX_ROWS], [0.0; MAX_ROWS]);
-    for block in &p.blocks {
+    for (k, block) in p.blocks.iter().enumerate() {
         let n = block.rows;
         p.block_rate(block, &step.answer.velocities, &mut after[..n]);
         p.block_rate(block, &step.before, &mut before[..n]);
         let holds = block.set == AdmissibleSet::Free && block.systems[2] == System::Fixed;
-        let to = if holds { &mut w.joints } else { &mut w.motors };
+        let to = if k >= step.forced {
+            &mut w.loads
+        } else if holds {
+            &mut w.joints
+        } else {
+            &mut w.motors
+        };
         for i in 0..n {
             let r = step.answer.reactions.blocks[block.first + i];
             *to += r * 0.5 * (after[i] + before[i]);
@@ -170,7 +176,7 @@ pub fn support_impulse(step: &StepProblem) -> DVec3 {
             sum -= impulse;
         }
     }
-    for block in &step.problem.blocks {
+    for block in step.problem.blocks.iter().take(step.forced) {
         let (systems, p) = (block.systems, &step.problem);
         let Some(part) = (0..2).find(|&k| matches!(systems[k], System::Rigid(_)) && systems[1 - k] == System::Fixed) else { continue };
         let rows = p.jacobians[block.jacobian[part]..].chunks_exact(6).take(block.rows);

@@ -14,7 +14,7 @@ use crate::geometry::systems::Proximity;
 use crate::integrator::systems::Pass;
 use crate::model::contact::{Manifold, TurnedArms};
 use crate::model::interaction::{Interaction, OfBodies};
-use crate::model::newton_euler::{AppliedForce, Velocity};
+use crate::model::newton_euler::{AppliedForce, BodyForces, Velocity};
 use crate::model::relation::Relation;
 use crate::model::scheme::Clock;
 use crate::numerics::{Report, Status};
@@ -41,8 +41,9 @@ impl Simulation {
     /// Moves the bodies by a time step, in as many parts as it needs.
     pub(super) fn move_bodies(&mut self, blows: &[(Entity, AppliedForce)]) -> Result<StepReport, SimulationError> {
         let (start, whole) = (self.time(), self.time_step());
-        let mut joints = self.world.query::<&OfBodies>();
-        let jointed = joints.iter(&self.world).next().is_some();
+        let mut joints = self.world.query_filtered::<(), (With<OfBodies>, With<Interaction>)>();
+        let mut forces = self.world.query_filtered::<&BodyForces, With<Slot>>();
+        let jointed = joints.iter(&self.world).next().is_some() || forces.iter(&self.world).any(|f| !f.is_steady());
         let (mut cut, mut index, mut sum) = (0, 0u64, None::<StepReport>);
         let done = loop {
             while jointed && cut < MOST && self.largest_turn(|world, body| Some(world.get::<Velocity>(body)?.angular)) > FAR {

@@ -46,6 +46,9 @@ pub enum SimulationError {
     /// A system, or its integrator, that cannot be made.
     #[error("the system cannot be made: {0}")]
     NewSystem(String),
+    /// An interaction that cannot be made.
+    #[error("{0}")]
+    Interaction(String),
     /// A rigid body is asked for, and the entity is none.
     #[error("{what} needs a living rigid body, and entity {entity} is none")]
     NoBody {
@@ -284,6 +287,7 @@ pub struct Simulation {
     pub(super) periodic: Vec<Periodic>,
     pub(super) auto_step: Option<super::auto_step::Auto>,
     pub(super) kept: super::parts::Kept,
+    pub(super) gauge: super::signals::Gauge,
 }
 
 impl std::fmt::Debug for Simulation {
@@ -348,6 +352,7 @@ impl Simulation {
         self.act();
         self.check_settings()?;
         self.schedules.graph.run(&mut self.world);
+        self.start_tables()?;
         self.choose_step(&blows);
         let mut report = self.move_bodies(&blows)?;
         let h = self.time_step();
@@ -356,6 +361,8 @@ impl Simulation {
         report.step = clock.step;
         self.land();
         report.time = self.time();
+        self.gauge.support = report.support_force;
+        self.continue_tables()?;
         run_guests(&mut self.world, StepSet::After);
         self.world.clear_trackers();
         self.hear_guests(0)?;

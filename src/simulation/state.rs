@@ -6,12 +6,15 @@ use super::step::is_engaged;
 use super::{Balance, Event, Simulation, SimulationError};
 use crate::algebra::spatial::Pose;
 use crate::assembly::problem::Solver;
+use crate::cluster::Trace;
+use crate::cluster::body::{coordinates, pose_of, speeds, velocity_of};
+use crate::cluster::systems::Traces;
 use crate::geometry::systems::Proximity;
 use crate::model::contact::{Manifold, Touch};
-use crate::model::dynamical_system::{FirstOrder, Lagrangian, NewtonEuler};
+use crate::model::dynamical_system::{FirstOrder, Lagrangian};
 use crate::model::integrator::Integrator;
-use crate::model::interaction::{Engaged, Interaction};
-use crate::model::newton_euler::{BodyPose, Velocity};
+use crate::model::interaction::{Engaged, Interaction, Lodger, OfBodies};
+use crate::model::newton_euler::{BodyForces, BodyPose, Velocity};
 use crate::model::scheme::{Clock, Scheme};
 use crate::numerics::auto::Memory;
 use crate::topology::bodies::{Slot, Slots};
@@ -19,11 +22,13 @@ use bevy_ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// A body as [`Simulation::save`] keeps it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct SavedBody {
     slot: u32,
     pose: Pose,
     velocity: Velocity,
+    /// parameters of its forces
+    z: Vec<f64>,
 }
 
 /// The points of a pair of slots, with the impulses that the next step starts from.
@@ -33,9 +38,11 @@ struct SavedPair {
     points: Vec<Touch>,
 }
 
-/// A dynamical system that is not a body with a shape.
+/// A dynamical system with an integrator.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct SavedSystem {
+    /// of a rigid body that stands among those with slots
+    slot: Option<u32>,
     /// states or coordinates, velocities, parameters, what a two-step scheme remembers, r or p
     values: [Vec<f64>; 5],
 }
@@ -149,7 +156,7 @@ impl Simulation {
             let [x, v, w] = [pose.0.position, velocity.linear, velocity.angular].map(|v| v.to_array());
             x.iter().chain(&pose.0.rotation.to_array()).chain(&v).chain(&w).for_each(|&x| hash.number(x));
         }
-        for entity in sorted::<Integrator>(world) {
+        for entity in sorted::<Integrator>(world).into_iter().filter(|&e| world.get::<Slot>(e).is_none()) {
             let system = saved_system(world, entity);
             system.values[..2].iter().flatten().for_each(|&x| hash.number(x));
         }
@@ -161,7 +168,8 @@ impl Simulation {
         let world = self.world_mut();
         let body = |world: &World, entity: Entity| {
             let (slot, pose, velocity) = (world.get::<Slot>(entity)?, world.get::<BodyPose>(entity)?, world.get::<Velocity>(entity)?);
-            Some(SavedBody { slot: slot.0, pose: pose.0, velocity: *velocity })
+            let z = world.get::<BodyForces>(entity).map_or(Vec::new(), |forces| forces.z.clone());
+            Some(SavedBody { slot: slot.0, pose: pose.0, velocity: *velocity, z })
         };
         let bodies = bodies.iter().map(|&entity| body(world, entity)).collect();
         let systems = sorted::<Integrator>(world).into_iter().map(|e| saved_system(world, e)).collect();
@@ -218,14 +226,25 @@ impl Simulation {
                 self.fill(entity, body)?;
             }
             let Some(saved) = saved else { continue };
-            self.world_mut().entity_mut(entity).insert((Slot(saved.slot), BodyPose(saved.pose), saved.velocity));
+            let mut entity = self.world_mut().entity_mut(entity);
+            entity.insert((Slot(saved.slot), BodyPose(saved.pose), saved.velocity));
+            if let Some(mut forces) = entity.get_mut::<BodyForces>() {
+                if forces.z.len() != saved.z.len() {
+                    return differs("parameters of the forces on a body", saved.z.len(), forces.z.len());
+                }
+                forces.z.clone_from(&saved.z);
+            }
         }
         self.balance = state.balance;
+        if state.clock.step > 0 {
+            self.world_mut().resource_mut::<Traces>().0.iter_mut().for_each(Trace::goes_on);
+        }
         if let Some(auto) = &mut self.auto_step {
             auto.plan = state.plan;
         }
         let world = self.world_mut();
-        world.resource_mut::<Slots>().restore(state.next_slot, state.bodies.iter().flatten().map(|body| body.slot));
+        let of_systems = state.systems.iter().filter_map(|system| system.slot);
+        world.resource_mut::<Slots>().restore(state.next_slot, state.bodies.iter().flatten().map(|body| body.slot).chain(of_systems));
         world.insert_resource(state.clock);
         world.insert_resource(state.scheme);
         world.resource_mut::<Solver>().workspace.memory = state.solver.clone();
@@ -254,12 +273,13 @@ fn saved_system(world: &World, entity: Entity) -> SavedSystem {
         [s.x.clone(), Vec::new(), s.z.clone(), Vec::new(), s.r.clone()]
     } else if let Some(s) = world.get::<Lagrangian>(entity) {
         [s.q.clone(), s.v.clone(), s.z.clone(), s.before.clone(), s.p.clone()]
-    } else if let Some(s) = world.get::<NewtonEuler>(entity) {
-        [s.q.clone(), s.v.clone(), s.z.clone(), Vec::new(), s.p.clone()]
+    } else if let (Some(pose), Some(velocity)) = (world.get::<BodyPose>(entity), world.get::<Velocity>(entity)) {
+        let z = world.get::<BodyForces>(entity).map_or(Vec::new(), |forces| forces.z.clone());
+        [coordinates(&pose.0).to_vec(), speeds(velocity).to_vec(), z, Vec::new(), Vec::new()]
     } else {
         Default::default()
     };
-    SavedSystem { values }
+    SavedSystem { slot: world.get::<Slot>(entity).map(|slot| slot.0), values }
 }
 
 fn restore_system(world: &mut World, entity: Entity, saved: &SavedSystem) {
@@ -268,8 +288,24 @@ fn restore_system(world: &mut World, entity: Entity, saved: &SavedSystem) {
         (s.x, s.z, s.r) = (q, z, p);
     } else if let Some(mut s) = world.get_mut::<Lagrangian>(entity) {
         (s.q, s.v, s.z, s.before, s.p) = (q, v, z, before, p);
-    } else if let Some(mut s) = world.get_mut::<NewtonEuler>(entity) {
-        (s.q, s.v, s.z, s.p) = (q, v, z, p);
+    } else if q.len() == 7 && v.len() == 6 {
+        let mut entity = world.entity_mut(entity);
+        if let Some(mut pose) = entity.get_mut::<BodyPose>() {
+            pose.0 = pose_of(&q);
+        }
+        if let Some(mut velocity) = entity.get_mut::<Velocity>() {
+            *velocity = velocity_of(&v);
+        }
+        if let Some(mut forces) = entity.get_mut::<BodyForces>() {
+            forces.z = z;
+        }
+        if let Some(slot) = saved.slot {
+            let lodges = !entity.contains::<Slot>();
+            entity.insert((Slot(slot), OfBodies));
+            if lodges {
+                entity.insert(Lodger);
+            }
+        }
     }
 }
 

@@ -3,16 +3,17 @@
 use super::guests::{Handle, run_guests};
 use crate::algebra::spatial::Pose;
 use crate::assembly::adopted::{adopt, apply_systems, free_systems, store_systems};
+use crate::assembly::forces::read_forces;
 use crate::assembly::joints::{assemble_blocks, store_joints};
+use crate::assembly::projection::project_joints;
 use crate::assembly::systems::{activate, apply, assemble_contacts, assemble_systems, solve, store_reactions};
 use crate::cluster::systems::{advance, refresh, store};
 use crate::geometry::ahead_systems::{foresee, stop};
 use crate::geometry::systems::{broad_phase, cache_colliders, exclude_joined, narrow_phase};
 use crate::geometry::turned_systems::turn_arms;
 use crate::integrator::systems::{set_frames, wait};
-use crate::model::dynamical_system::Frame;
 use crate::model::interaction::{Engaged, Interaction, OfBodies};
-use crate::model::newton_euler::{AppliedForce, Velocity};
+use crate::model::newton_euler::{AppliedForce, Frame, Velocity};
 use crate::model::scheme::Clock;
 use crate::topology::bodies::{Bodies, Body, Slot};
 use crate::topology::islands::mark_islands;
@@ -179,13 +180,15 @@ impl Schedules {
         loads.add_systems((apply_loads, guests(StepSet::Loads)).chain().in_set(StepSet::Loads));
         inner.configure_sets((StepSet::FreeMotion, StepSet::Activate, StepSet::Assemble, StepSet::Solve, StepSet::Apply).chain());
         inner.add_systems((
-            (set_frames, turn_arms, assemble_systems, free_systems, guests(StepSet::FreeMotion)).chain().in_set(StepSet::FreeMotion),
+            (set_frames, read_forces, turn_arms, assemble_systems, free_systems, guests(StepSet::FreeMotion))
+                .chain()
+                .in_set(StepSet::FreeMotion),
             (activate, guests(StepSet::Activate)).chain().in_set(StepSet::Activate),
             (assemble_contacts, assemble_blocks, guests(StepSet::Assemble)).chain().in_set(StepSet::Assemble),
             (solve, guests(StepSet::Solve)).chain().in_set(StepSet::Solve),
             (apply_systems, apply, guests(StepSet::Apply)).chain().in_set(StepSet::Apply),
         ));
-        let observe = (store_reactions, store_joints, store_systems, scatter, engage, guests(StepSet::Observe));
+        let observe = (project_joints, store_reactions, store_joints, store_systems, scatter, engage, guests(StepSet::Observe));
         end.add_systems(observe.chain().in_set(StepSet::Observe));
         Self { graph, systems, refresh: rebuild, begin, loads, inner, ahead, stop: halt, end }
     }

@@ -4,14 +4,15 @@ use super::auto_step::needs_constant_step;
 use super::energy::Energy;
 use super::guests::{Guests, Handle};
 use super::run::{Simulation, SimulationError, StepReport};
-use crate::cluster::systems::{Clusters, Traces};
+use crate::cluster::systems::{Clusters, Party, Traces, fits};
 use crate::cluster::{JacobianCheck, NewtonLoop, Signal, Trace};
-use crate::model::dynamical_system::{DynamicalSystem, FirstOrder, Lagrangian, NewtonEuler};
+use crate::model::dynamical_system::{DynamicalSystem, FirstOrder, Lagrangian};
 use crate::model::integrator::Integrator;
 use crate::model::interaction::Interaction;
-use crate::model::newton_euler::{AppliedForce, BodyName};
+use crate::model::newton_euler::{AppliedForce, BodyName, BodyPose, Inertia, Velocity};
+use crate::model::relation::Relation;
 use crate::model::scheme::{Clock, Invalid};
-use crate::topology::bodies::Slots;
+use crate::topology::bodies::{Slot, Slots};
 use crate::topology::islands::Islands;
 use bevy_ecs::name::Name;
 use bevy_ecs::prelude::*;
@@ -61,13 +62,51 @@ impl Simulation {
         Ok(match system {
             DynamicalSystem::FirstOrder(s) => self.world.spawn((s, integrator)).id(),
             DynamicalSystem::Lagrangian(s) => self.world.spawn((*s, integrator)).id(),
-            DynamicalSystem::NewtonEuler(s) => self.world.spawn((s, integrator)).id(),
+            DynamicalSystem::NewtonEuler(s) => {
+                let parts = s.components().map_err(SimulationError::NewSystem)?;
+                self.world.spawn((parts, integrator)).id()
+            }
         })
     }
 
-    /// Links one or two systems; sizes are checked when the next step begins.
-    pub fn spawn_interaction(&mut self, interaction: Interaction) -> Entity {
-        self.world.spawn(interaction).id()
+    /// Links one or two systems, bodies among them. What does not fit is an error here: systems that do not exist, orders, sizes, laws. Of
+    /// a body that is [reserved](Self::reserve) nothing is known yet; how systems in one island fit each other shows at the next step.
+    ///
+    /// ```
+    /// use drystone::prelude::*;
+    /// let mut sim = Simulation::default();
+    /// let mass = sim.spawn_system(Lagrangian::new([1.0]).at([0.5]), Integrator::MOREAU_JEAN)?;
+    /// let two = Interaction::new([mass], LagrangianLinear::new([1.0, 1.0], [0.0]), Law::Equality);
+    /// assert!(sim.spawn_interaction(two).is_err_and(|e| e.to_string().contains("G")));
+    /// # Ok::<(), SimulationError>(())
+    /// ```
+    pub fn spawn_interaction(&mut self, interaction: Interaction) -> Result<Entity, SimulationError> {
+        let parties: Result<Vec<Option<Party>>, String> = interaction.systems.iter().map(|&e| self.party(e)).collect();
+        let fits = parties.and_then(|parties| fits(&interaction, &parties));
+        let of_body = interaction.systems.iter().any(|&e| self.world.get::<Slot>(e).is_some());
+        let joint = matches!(interaction.relation, Relation::Joint(_) | Relation::Coordinate(_));
+        let law = if joint && of_body { crate::assembly::joints::check(&interaction) } else { Ok(()) };
+        fits.and(law).map_err(|reason| SimulationError::Interaction(format!("an interaction cannot be made: {reason}")))?;
+        Ok(self.world.spawn(interaction).id())
+    }
+
+    /// What an interaction may ask of an entity; nothing is known of one that is reserved.
+    fn party(&self, entity: Entity) -> Result<Option<Party>, String> {
+        let Ok(found) = self.world.get_entity(entity) else {
+            return Err(format!("it links entity {entity}, which does not exist; one or two living systems or bodies are needed"));
+        };
+        let (first_order, sizes) = if let Some(s) = found.get::<FirstOrder>() {
+            (true, (s.x.len(), s.x.len()))
+        } else if let Some(s) = found.get::<Lagrangian>() {
+            (false, (s.q.len(), s.v.len()))
+        } else if found.contains::<BodyPose>() {
+            (false, (7, 6))
+        } else if found.archetype().component_count() == 0 {
+            return Ok(None);
+        } else {
+            return Err(format!("it links {}, which is neither a dynamical system nor a body", self.label(entity)));
+        };
+        Ok(Some(Party { name: self.label(entity), first_order, sizes }))
     }
 
     /// Gives a system, an interaction or a body a name for messages: bevy's [`Name`], which may be inserted as a component too.
@@ -97,12 +136,23 @@ impl Simulation {
         self.world.resource::<Clusters>().check_jacobians(self.time()).map_err(wrong)
     }
 
-    /// Keeps these signals in a table: now, and after every `every` steps. The number returned is for [`trace`](Self::trace).
+    /// Keeps these signals in a table: when the next step begins, and after every `every` steps. The number returned is for
+    /// [`trace`](Self::trace) and [`columns`](Self::columns). Signals of systems alone are kept while batches run; with one of a body, a
+    /// joint or the whole, or of what bodies hold, batches end where a row is due. In a simulation that is
+    /// [restored](Self::restore) after this, the table goes on where that of the saved one ended: the row of that instant is there. What
+    /// ends later, as a body that dies, is not a number from then on.
     pub fn record(&mut self, every: u64, signals: impl Into<Vec<Signal>>) -> usize {
         let traces = &mut self.world.resource_mut::<Traces>().0;
         traces.push(Trace::new(every, signals.into()));
         self.world.resource_mut::<Clusters>().resolve = true;
         self.world.resource::<Traces>().0.len() - 1
+    }
+
+    /// Room for so many more rows of a table, so that recording does not allocate.
+    pub fn reserve_rows(&mut self, number: usize, rows: usize) {
+        if let Some(trace) = self.world.resource_mut::<Traces>().0.get_mut(number) {
+            trace.reserve(rows);
+        }
     }
 
     /// A table that [`record`](Self::record) began.
@@ -178,7 +228,8 @@ impl Simulation {
         }
         let now = self.steps();
         let h = self.time_step();
-        let mut steps = end - now;
+        self.start_tables()?;
+        let mut steps = (end - now).min(self.until_row(now));
         for periodic in &self.periodic {
             steps = steps.min(periodic.after(now) - now);
         }
@@ -194,6 +245,7 @@ impl Simulation {
         let clock = self.world.resource_mut::<Clock>().into_inner();
         (0..steps).for_each(|_| clock.tick(h));
         let (step, time) = (clock.step, clock.time);
+        self.continue_tables()?;
         self.world.clear_trackers();
         Ok(StepReport { step, time, converged: systems.unconverged == 0, balance: self.balance, systems, ..StepReport::default() })
     }
@@ -214,7 +266,13 @@ impl Simulation {
     /// True for a dynamical system that is not a body with a slot.
     pub(super) fn is_system(&self, entity: Entity) -> bool {
         let world = &self.world;
-        world.get::<FirstOrder>(entity).is_some() || world.get::<Lagrangian>(entity).is_some() || world.get::<NewtonEuler>(entity).is_some()
+        world.get::<FirstOrder>(entity).is_some() || world.get::<Lagrangian>(entity).is_some() || self.is_rigid_system(entity)
+    }
+
+    /// A rigid body that moves in a cluster.
+    pub(super) fn is_rigid_system(&self, entity: Entity) -> bool {
+        let Ok(entity) = self.world.get_entity(entity) else { return false };
+        entity.contains::<BodyPose>() && entity.contains::<Integrator>() && !entity.contains::<Slot>()
     }
 
     /// What messages call a system or interaction: its name, where it has one.
@@ -226,11 +284,14 @@ impl Simulation {
     /// A blow on a system: a rigid body takes it, others have coordinates that a force has no place in.
     pub(super) fn strike(&mut self, system: Entity, blow: AppliedForce, time: f64) -> Result<(), SimulationError> {
         let refused = self.no_blow(system, time);
-        let Some(mut body) = self.world.get_mut::<NewtonEuler>(system) else {
-            return Err(refused);
-        };
-        body.strike(blow.force, blow.torque);
-        Ok(())
+        let (pose, inertia) = (self.world.get::<BodyPose>(system).copied(), self.world.get::<Inertia>(system).copied());
+        match (pose, inertia, self.world.get_mut::<Velocity>(system)) {
+            (Some(pose), Some(inertia), Some(mut velocity)) => {
+                velocity.strike(&inertia, pose.0.rotation, blow.force, blow.torque);
+                Ok(())
+            }
+            _ => Err(refused),
+        }
     }
 
     /// Why a system takes no blow.

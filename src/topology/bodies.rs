@@ -1,7 +1,7 @@
 //! The rows of the step: every rigid body in slot order, as flat arrays.
 
 use crate::algebra::spatial::Pose;
-use crate::model::newton_euler::{AppliedForce, Inertia, Locks, Velocity};
+use crate::model::newton_euler::{AppliedForce, GravityScale, Inertia, Locks, Velocity};
 use crate::numerics::mixed::IMMOBILE;
 use bevy_ecs::prelude::{Component, Entity, Resource};
 use glam::{DQuat, DVec3};
@@ -117,6 +117,10 @@ pub struct BodyRow {
     pub gyroscopic: DVec3,
     /// Free rotation of the step, where it is worked out in substeps.
     pub turn: Option<Turn>,
+    /// Part of the scene's gravity that acts on it.
+    pub gravity: GravityScale,
+    /// Whether forces of the user act on it, which the passes work out anew.
+    pub forced: bool,
     /// Whether a reaction acts on it in this step.
     pub reacted: bool,
     /// Part of the step at whose end it waits for the next one, as something is in its way that no row holds.

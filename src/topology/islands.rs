@@ -1,10 +1,13 @@
 //! Islands over declared interactions: which of them hold a rigid body.
 //!
 //! An island without one is a cluster that advances by itself; one that has a body stands in the problem of contacts, with its Lagrangian
-//! systems. Contacts that detection finds move nothing from one to the other.
+//! systems and with its rigid bodies that have an integrator, which get a slot for as long. Contacts that detection finds move nothing from
+//! one to the other.
 
-use super::bodies::Slot;
-use crate::model::interaction::{Interaction, OfBodies};
+use super::bodies::{Slot, Slots};
+use crate::model::integrator::Integrator;
+use crate::model::interaction::{Interaction, Lodger, OfBodies};
+use crate::model::newton_euler::BodyPose;
 use bevy_ecs::prelude::*;
 use std::collections::BTreeMap;
 
@@ -30,8 +33,10 @@ impl Islands {
 pub fn mark_islands(
     mut islands: ResMut<Islands>,
     interactions: Query<(Entity, &Interaction)>,
-    bodies: Query<(), With<Slot>>,
-    marked: Query<Entity, With<OfBodies>>,
+    bodies: Query<(), (With<Slot>, Without<Lodger>)>,
+    rigid: Query<(), (With<BodyPose>, With<Integrator>, Without<Slot>)>,
+    marked: Query<(Entity, Has<Lodger>), With<OfBodies>>,
+    mut slots: ResMut<Slots>,
     mut commands: Commands,
 ) {
     let links = || interactions.iter().flat_map(|(e, i)| i.systems.iter().map(move |&s| (e, s)));
@@ -67,14 +72,23 @@ pub fn mark_islands(
         has_body[a.min(b)] |= has_body[a.max(b)] | body;
     }
     let wanted = |e: Entity, root: &mut [usize]| number.get(&e).is_some_and(|&k| has_body[find(root, k)]);
-    for entity in &marked {
-        if !wanted(entity, &mut root) {
+    for (entity, lodger) in &marked {
+        if wanted(entity, &mut root) || bodies.contains(entity) {
+            continue;
+        }
+        if lodger {
+            commands.entity(entity).remove::<(Slot, Lodger, OfBodies)>();
+        } else {
             commands.entity(entity).remove::<OfBodies>();
         }
     }
-    for &entity in number.keys() {
-        if !marked.contains(entity) && wanted(entity, &mut root) {
-            // a system may have gone before its interaction
+    let mut new: Vec<Entity> = number.keys().copied().filter(|&e| !marked.contains(e) && wanted(e, &mut root)).collect();
+    new.sort_by_key(|e| (e.index_u32(), e.generation().to_bits()));
+    for entity in new {
+        // a system may have gone before its interaction
+        if rigid.contains(entity) {
+            commands.entity(entity).try_insert((slots.take(), Lodger, OfBodies));
+        } else {
             commands.entity(entity).try_insert(OfBodies);
         }
     }

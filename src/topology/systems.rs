@@ -1,7 +1,7 @@
 //! Components to rows at the start of a step, rows to components at its end.
 
 use super::bodies::{Bodies, Slot};
-use crate::model::newton_euler::{AppliedForce, BodyPose, Inertia, Locks, Motion, Velocity};
+use crate::model::newton_euler::{AppliedForce, BodyPose, GravityScale, Inertia, Locks, Motion, Velocity};
 use crate::model::scheme::Clock;
 use bevy_ecs::prelude::*;
 
@@ -15,6 +15,7 @@ type BodyParts = (
     &'static Motion,
     Option<&'static Locks>,
     Option<&'static AppliedForce>,
+    Option<&'static GravityScale>,
 );
 
 /// Bodies that lack what every body has.
@@ -30,7 +31,7 @@ pub fn gather_bodies(clock: Res<Clock>, mut bodies: ResMut<Bodies>, mut query: Q
         row.alive = false;
         row.entity = None;
     }
-    for (entity, slot, pose, mut velocity, inertia, motion, locks, load) in &mut query {
+    for (entity, slot, pose, mut velocity, inertia, motion, locks, load, gravity) in &mut query {
         let slot = slot.0 as usize;
         if slot >= bodies.rows.len() {
             bodies.rows.resize(slot + 1, super::bodies::Body::default());
@@ -63,6 +64,8 @@ pub fn gather_bodies(clock: Res<Clock>, mut bodies: ResMut<Bodies>, mut query: Q
         row.inertia = inertia.copied().filter(|_| motion.is_dynamic());
         row.locks = locks.copied().unwrap_or_default();
         row.load = load.copied().unwrap_or_default();
+        row.gravity = gravity.copied().unwrap_or_default();
+        row.forced = false;
     }
     if let Some(entity) = incomplete.iter().min_by_key(|e| (e.index_u32(), e.generation().to_bits())) {
         bodies.refuse(entity, "a body needs BodyPose, Velocity and Motion; insert what was removed, or remove its Slot too");

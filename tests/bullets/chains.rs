@@ -46,7 +46,7 @@ fn chain(dice: &mut Dice) -> Fallible<Chain> {
     sim.set_laws(ContactLaws::uniform(CoulombImpact { e_n: e, ..CoulombImpact::default() }))?;
     let before = radii[0] + radii[1] + dice.between(0.01, 1.2) * v * h;
     let behind = radii[1] + last + dice.magnitude(1e-4, 1.0) * 10.0 * radii[1];
-    let bullet = Body::new(Shape::ball(radii[0])?).mass(masses[0]).at(middle - before * line + aside).moving(v * line, DVec3::ZERO);
+    let bullet = Body::new(Shape::ball(radii[0])?).mass(masses[0]).at(middle - before * line + aside).moving(v * line);
     let shape = if kind == Last::Wall { Shape::cuboid(DVec3::new(0.5, 0.5, last))? } else { Shape::ball(last)? };
     let end = Body::new(shape).at(middle + behind * line).turned(glam::DQuat::from_rotation_arc(DVec3::Z, line));
     let end = if kind == Last::Ball { end.mass(masses[2]) } else { end.fixed() };

@@ -69,7 +69,7 @@ fn joined(dice: &mut Dice) -> Fallible<Joined> {
                 let x = wall.vector(if k == 0 { apart } else { -apart } * aside);
                 let turned = DQuat::from_axis_angle(dice.direction(), dice.between(0.0, 3.0));
                 let body = Body::new(shapes[k].clone()).mass(dice.magnitude(0.2, 5.0)).at(place(middle) + x).turned(turned);
-                Ok(sim.spawn_body(body.moving(v + spin.cross(x), turned.conjugate() * spin))?)
+                Ok(sim.spawn_body(body.moving(v + spin.cross(x)).spinning(turned.conjugate() * spin))?)
             };
             let pair = [spawn(0)?, spawn(1)?];
             sim.spawn_joint(pair[0], Some(pair[1]), place(middle))?;
@@ -83,7 +83,7 @@ fn joined(dice: &mut Dice) -> Fallible<Joined> {
             let spin = wall.vector(DVec3::Y) * turn / h;
             let turned = DQuat::from_axis_angle(dice.direction(), dice.between(0.0, 3.0));
             let body = Body::new(shapes[0].clone()).mass(1.0).at(place(pivot + x)).turned(turned);
-            let body = sim.spawn_body(body.moving(spin.cross(wall.vector(x)), turned.conjugate() * spin))?;
+            let body = sim.spawn_body(body.moving(spin.cross(wall.vector(x))).spinning(turned.conjugate() * spin))?;
             sim.spawn_joint(body, None, place(pivot))?;
             (arm, bodies, steps) = (length, vec![body], (1.5 * angle / turn) as usize + 6);
         }
@@ -99,7 +99,7 @@ fn joined(dice: &mut Dice) -> Fallible<Joined> {
             let aim = DVec3::new(dice.between(0.0, 0.08), dice.between(-0.08, 0.08), above + r);
             let back = 2.5 * radii[1] / way.z.abs() + dice.between(0.0, 1.0) * stride;
             let bullet = Body::new(shapes[1].clone()).mass(dice.magnitude(0.05, 1.0)).at(place(aim - back * way));
-            sim.spawn_body(bullet.moving(wall.vector(way) * stride / h, DVec3::ZERO))?;
+            sim.spawn_body(bullet.moving(wall.vector(way) * stride / h))?;
             (arm, bodies, steps) = (0.2, vec![body], (back / stride) as usize + 8);
         }
     }

@@ -197,7 +197,7 @@ pub(crate) fn shot(dice: &mut Dice) -> Fallible<(Simulation, Shot)> {
     let wall = sim.spawn_body(if solid { barrier.mass(mass) } else { barrier.fixed() })?;
     let round = kinds.0 == "ball";
     let orientation = dice.turn();
-    let bullet = Body::new(shape).mass(1.0).at(start).turned(orientation).moving(place.vector(way) * v, spin);
+    let bullet = Body::new(shape).mass(1.0).at(start).turned(orientation).moving(place.vector(way) * v).spinning(spin);
     let bullet = sim.spawn_body(bullet)?;
     let collider = sim.world().get::<Collider>(bullet).expect("alive");
     let middle = 0.5 * inner_radius(&collider.shape, collider.offset.local_point(DVec3::ZERO));

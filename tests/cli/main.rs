@@ -7,6 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 mod faults;
 mod problems;
+mod records;
 mod runs;
 
 fn drystone(arguments: &[&str]) -> Command {

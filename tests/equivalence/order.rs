@@ -101,7 +101,7 @@ fn thousand_balls(threads: usize) -> Fallible<Vec<u64>> {
             let cell = DVec3::new((k % 10) as f64, (k / 10 % 10) as f64, (k / 100) as f64);
             let ball = Shape::ball(0.05 * (1.0 + 0.05 * noise(k))).map_err(|e| e.to_string())?;
             let place = 0.06 + 0.106 * cell + 0.002 * noise3(k);
-            sim.spawn_body(Body::new(ball).at(place).moving(DVec3::new(-0.3, -0.2, -1.0), DVec3::ZERO)).map_err(|e| e.to_string())?;
+            sim.spawn_body(Body::new(ball).at(place).moving(DVec3::new(-0.3, -0.2, -1.0))).map_err(|e| e.to_string())?;
         }
         let mut contacts = 0;
         for _ in 0..60 {

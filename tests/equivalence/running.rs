@@ -121,7 +121,7 @@ fn drives_blows_and_states_that_are_not_numbers_are_named_too() -> Fallible {
 #[test]
 fn systems_with_any_coordinates_may_change_and_be_replaced_between_steps() -> Fallible {
     let mut sim = Simulation::default();
-    let falling = |force: f64| Lagrangian::new([2.0], [0.0], [0.0]).with_force([force]);
+    let falling = |force: f64| Lagrangian::new([2.0]).at([0.0]).with_force([force]);
     let speed = |sim: &Simulation, e: Entity| sim.world().get::<Lagrangian>(e).expect("alive").v[0];
     let scheme = Integrator::MOREAU_JEAN;
     let (first, second) = (sim.spawn_system(falling(-2.0), scheme)?, sim.spawn_system(falling(-4.0), scheme)?);
@@ -130,7 +130,7 @@ fn systems_with_any_coordinates_may_change_and_be_replaced_between_steps() -> Fa
     sim.run_until(1.0)?;
     assert!((speed(&sim, first) + 0.75).abs() < 1e-12, "{}", speed(&sim, first));
     sim.world_mut().despawn(first);
-    let third = sim.spawn_system(Lagrangian::new(Operator::Diagonal(vec![1.0, 1.0]), [0.0; 2], [0.0; 2]).with_force([3.0, 5.0]), scheme)?;
+    let third = sim.spawn_system(Lagrangian::new(Operator::Diagonal(vec![1.0, 1.0])).at([0.0; 2]).with_force([3.0, 5.0]), scheme)?;
     sim.run_until(2.0)?;
     assert!((speed(&sim, second) + 4.0).abs() < 1e-12 && (speed(&sim, third) - 3.0).abs() < 1e-12);
     Ok(())

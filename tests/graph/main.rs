@@ -1,6 +1,9 @@
 //! One graph: bodies with shapes, Lagrangian systems and relations of the user in one problem.
 
+mod forces;
 mod mechanisms;
+
+mod signals;
 mod springs;
 mod ties;
 mod transmissions;

@@ -121,16 +121,16 @@ fn the_law_of_a_spring_is_the_stiffness_of_a_system() -> Fallible {
         for theta in [0.5, 1.0] {
             let treatment = if theta == 0.5 { MIDPOINT } else { Treatment::GapAware { beta: 0.1 } };
             let mut sim = weightless(treatment, 1e-3)?;
-            let cart = || Lagrangian::new([2.0], [0.2], [1.0]);
+            let cart = || Lagrangian::new([2.0]).at([0.2]).moving([1.0]);
             let own = sim.spawn_system(cart().with_stiffness([500.0]).with_damping([4.0]), moreau_jean(theta))?;
             let tied = sim.spawn_system(cart(), moreau_jean(theta))?;
             let law = Law::Spring { stiffness: 500.0, damping: 4.0, limit: f64::INFINITY };
             let tie = if with_ball {
                 let wall = sim.spawn_body(Body::new(Shape::ball(0.1)?).fixed())?;
                 let h = LagrangianLinear::new([1.0, -1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], [0.0]);
-                sim.spawn_interaction(Interaction::new([tied, wall], h, law))
+                sim.spawn_interaction(Interaction::new([tied, wall], h, law))?
             } else {
-                sim.spawn_interaction(Interaction::new([tied], LagrangianLinear::new([1.0], [0.0]), law))
+                sim.spawn_interaction(Interaction::new([tied], LagrangianLinear::new([1.0], [0.0]), law))?
             };
             for _ in 0..800 {
                 sim.step()?;

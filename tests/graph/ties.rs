@@ -31,14 +31,14 @@ fn carried_ball(treatment: Treatment, cart: Lagrangian) -> Fallible<(Simulation,
     let cart = sim.spawn_system(cart, moreau_jean(treatment.theta()))?;
     let ball = sim.spawn_body(Body::new(Shape::ball(0.1)?).mass(3.0).at(DVec3::X * q))?;
     let relation = LagrangianLinear::new([-1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], [0.0]);
-    let tie = sim.spawn_interaction(Interaction::new([cart, ball], relation, Law::Equality));
+    let tie = sim.spawn_interaction(Interaction::new([cart, ball], relation, Law::Equality))?;
     Ok((sim, [cart, ball, tie]))
 }
 
 #[test]
 fn a_cart_with_a_ball_oscillates_as_one_mass() -> Fallible {
     for treatment in [Treatment::Forecast { theta: 0.5 }, Treatment::GapAware { beta: 0.1 }] {
-        let cart = || Lagrangian::new([2.0], [0.5], [0.0]).with_stiffness([400.0]).with_damping([3.0]);
+        let cart = || Lagrangian::new([2.0]).at([0.5]).with_stiffness([400.0]).with_damping([3.0]);
         let (mut sim, [cart_entity, ball, tie]) = carried_ball(treatment, cart())?;
         let mut alone = weightless(treatment, 1e-3)?;
         let one = Lagrangian { mass: Operator::from([5.0]), ..cart() };
@@ -72,14 +72,15 @@ fn arm_world(threads: usize, stop: Option<u64>) -> Fallible<(u64, f64, bool)> {
         let block = sim.spawn_body(Body::new(Shape::cuboid(DVec3::splat(0.1))?).at(DVec3::new(0.45, 0.0, 0.1)))?;
         let fist = sim.spawn_body(Body::new(Shape::ball(0.05)?).mass(1.0).at(DVec3::new(0.25, 0.0, 0.12)))?;
         // a ram on a soft spring, driven by a force, with the fist on its end by three rows of which one is compliant
-        let ram = Lagrangian::new([3.0], [0.25], [0.0])
+        let ram = Lagrangian::new([3.0])
+            .at([0.25])
             .with_internal(Operator::function(|at, f| f[0] = 200.0 * (at.q[0] - 0.25) + 40.0 * at.v[0]))
             .with_force(Operator::function(|at, f| f[0] = 150.0 * (6.0 * at.t).sin()));
         let ram = sim.spawn_system(ram, moreau_jean(1.0))?;
         let rod = LagrangianNonlinear::new(3, Operator::function(|at, y| y.copy_from_slice(&[at.q[1] - at.q[0], at.q[2], at.q[3] - 0.12])));
-        sim.spawn_interaction(Interaction::new([ram, fist], rod, Law::Equality));
+        sim.spawn_interaction(Interaction::new([ram, fist], rod, Law::Equality))?;
         // the ram has a stop of its own, and a circuit lives beside
-        sim.spawn_interaction(Interaction::new([ram], LagrangianLinear::new([-1.0], [0.6]), Law::NewtonImpact { e: 0.5 }));
+        sim.spawn_interaction(Interaction::new([ram], LagrangianLinear::new([-1.0], [0.6]), Law::NewtonImpact { e: 0.5 }))?;
         sim.spawn_system(FirstOrder::linear([0.0, -1.0, 1.0, 0.0], [1.0, 0.0]), Integrator::EULER_MOREAU)?;
         Ok((sim, vec![floor, block, fist]))
     };
@@ -116,11 +117,11 @@ fn a_system_bounces_off_a_body_as_off_a_wall() -> Fallible {
     for (treatment, e) in [(Treatment::Forecast { theta: 0.5 }, 0.7), (Treatment::GapAware { beta: 0.1 }, 0.7)] {
         for fixed in [true, false] {
             let mut sim = weightless(treatment, 1e-3)?;
-            let carriage = sim.spawn_system(Lagrangian::new([2.0], [1.0], [-3.0]), moreau_jean(treatment.theta()))?;
+            let carriage = sim.spawn_system(Lagrangian::new([2.0]).at([1.0]).moving([-3.0]), moreau_jean(treatment.theta()))?;
             let ball = Body::new(Shape::ball(0.1)?).mass(2.0);
             let ball = sim.spawn_body(if fixed { ball.fixed() } else { ball })?;
             let gap = LagrangianLinear::new([1.0, -1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], [0.0]);
-            let gap = sim.spawn_interaction(Interaction::new([carriage, ball], gap, Law::NewtonImpact { e }));
+            let gap = sim.spawn_interaction(Interaction::new([carriage, ball], gap, Law::NewtonImpact { e }))?;
             for _ in 0..600 {
                 assert!(sim.step()?.converged);
                 let y = sim.world().get::<Interaction>(gap).ok_or("gone")?.y[0];
@@ -143,11 +144,11 @@ fn a_compliant_tie_holds_a_weight_by_its_stretch() -> Fallible {
     // y = z_ball − q + D λ = 0: at rest the ball hangs m g D below the ceiling's carriage, which is driven up
     let mut sim = Simulation::with_time_step(1e-3)?;
     let rise = Prescribed::Harmonic { a: 0.2, b: 0.0, omega: 0.0, phi: 0.0 };
-    let lift = Lagrangian::new([5.0], [1.0], [0.2]).with_prescribed(0, rise);
+    let lift = Lagrangian::new([5.0]).at([1.0]).moving([0.2]).with_prescribed(0, rise);
     let lift = sim.spawn_system(lift, moreau_jean(1.0))?;
-    let ball = sim.spawn_body(Body::new(Shape::ball(0.1)?).mass(3.0).at(DVec3::Z).moving(DVec3::Z * 0.2, DVec3::ZERO))?;
+    let ball = sim.spawn_body(Body::new(Shape::ball(0.1)?).mass(3.0).at(DVec3::Z).moving(DVec3::Z * 0.2))?;
     let tie = LagrangianLinear::new([-1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0], [0.0]).with_d([1e-4]);
-    let tie = sim.spawn_interaction(Interaction::new([lift, ball], tie, Law::Equality));
+    let tie = sim.spawn_interaction(Interaction::new([lift, ball], tie, Law::Equality))?;
     for _ in 0..6000 {
         assert!(sim.step()?.converged);
     }
@@ -165,11 +166,14 @@ fn a_compliant_tie_holds_a_weight_by_its_stretch() -> Fallible {
 #[test]
 fn what_cannot_meet_a_body_is_refused_by_name() -> Fallible {
     let row = || LagrangianLinear::new([1.0, -1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], [0.0]);
-    let system = || Lagrangian::new([1.0], [0.0], [0.0]);
+    let system = || Lagrangian::new([1.0]).at([0.0]);
     let refusal = |make: &dyn Fn(&mut Simulation, Entity) -> Fallible<Entity>| -> Fallible<String> {
         let mut sim = Simulation::with_time_step(1e-3)?;
         let ball = sim.spawn_body(Body::new(Shape::ball(0.1)?))?;
-        let tie = make(&mut sim, ball)?;
+        let tie = match make(&mut sim, ball) {
+            Ok(tie) => tie,
+            Err(error) => return Ok(error.to_string()),
+        };
         sim.set_name(tie, "rod");
         let error = sim.step().err().ok_or("it went through")?.to_string();
         assert!(sim.time() == 0.0, "nothing has moved");
@@ -178,30 +182,30 @@ fn what_cannot_meet_a_body_is_refused_by_name() -> Fallible {
     let theta = refusal(&|sim, ball| {
         let cart = sim.spawn_system(system(), moreau_jean(0.5))?;
         sim.set_name(cart, "cart");
-        Ok(sim.spawn_interaction(Interaction::new([cart, ball], row(), Law::Equality)))
+        Ok(sim.spawn_interaction(Interaction::new([cart, ball], row(), Law::Equality))?)
     })?;
     assert!(theta.contains("\"cart\"") && theta.contains("theta = 1"), "{theta}");
     let cone = refusal(&|sim, ball| {
         let cart = sim.spawn_system(system(), moreau_jean(1.0))?;
-        Ok(sim.spawn_interaction(Interaction::new([cart, ball], row(), Law::NormalCone { h: vec![1.0], k: vec![0.0] })))
+        Ok(sim.spawn_interaction(Interaction::new([cart, ball], row(), Law::NormalCone { h: vec![1.0], k: vec![0.0] }))?)
     })?;
     assert!(cone.contains("\"rod\"") && cone.contains("normal cone"), "{cone}");
     let circuit = refusal(&|sim, ball| {
         let circuit = sim.spawn_system(FirstOrder::linear([-1.0], [1.0]), Integrator::EULER_MOREAU)?;
-        Ok(sim.spawn_interaction(Interaction::new([circuit, ball], row(), Law::Equality)))
+        Ok(sim.spawn_interaction(Interaction::new([circuit, ball], row(), Law::Equality))?)
     })?;
-    assert!(circuit.contains("\"rod\"") && circuit.contains("inputs z"), "{circuit}");
+    assert!(circuit.contains("inputs z"), "{circuit}");
     let sizes = refusal(&|sim, ball| {
         let cart = sim.spawn_system(system(), moreau_jean(1.0))?;
-        Ok(sim.spawn_interaction(Interaction::new([cart, ball], LagrangianLinear::new([1.0, -1.0], [0.0]), Law::Equality)))
+        Ok(sim.spawn_interaction(Interaction::new([cart, ball], LagrangianLinear::new([1.0, -1.0], [0.0]), Law::Equality))?)
     })?;
-    assert!(sizes.contains("\"rod\"") && sizes.contains("H holds 2 values"), "{sizes}");
+    assert!(sizes.contains("H holds 2 values"), "{sizes}");
     Ok(())
 }
 
 #[test]
 fn a_system_goes_back_to_its_own_when_its_body_dies() -> Fallible {
-    let cart = || Lagrangian::new([2.0], [0.5], [0.0]).with_stiffness([400.0]);
+    let cart = || Lagrangian::new([2.0]).at([0.5]).with_stiffness([400.0]);
     let (mut sim, [cart_entity, ball, _]) = carried_ball(Treatment::Forecast { theta: 0.5 }, cart())?;
     for _ in 0..100 {
         sim.step()?;

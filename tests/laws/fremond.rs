@@ -20,7 +20,7 @@ fn rod(h: f64, treatment: Treatment, law: CoulombImpact, angle: f64) -> Fallible
     sim.spawn_body(Body::new(Shape::half_space(DVec3::Z)?).fixed())?;
     let height = 0.5 * angle.to_radians().cos() + 0.02;
     let rod = Body::new(Shape::capsule(0.5, 0.005)?).mass(1.0).at(DVec3::Z * height);
-    let rod = rod.turned(DQuat::from_rotation_y(angle.to_radians())).moving(DVec3::new(3.0, 0.0, -10.0), DVec3::ZERO);
+    let rod = rod.turned(DQuat::from_rotation_y(angle.to_radians())).moving(DVec3::new(3.0, 0.0, -10.0));
     sim.spawn_body(rod)?;
     Ok(sim)
 }
@@ -104,7 +104,7 @@ fn both_treatments_part_a_rod_alike() -> Fallible {
 fn a_ball_that_grips_comes_back_with_its_sliding_reversed() -> Fallible {
     for treatment in [FORECAST, GAP_AWARE] {
         let mut sim = scene(1e-3, treatment, law(10.0, 0.5, Impact::Fremond), 1e-13)?;
-        let ball = Body::new(Shape::ball(0.1)?).at(DVec3::Z * (0.1 - 1e-9)).moving(DVec3::new(0.7, 0.0, -2.0), DVec3::ZERO);
+        let ball = Body::new(Shape::ball(0.1)?).at(DVec3::Z * (0.1 - 1e-9)).moving(DVec3::new(0.7, 0.0, -2.0));
         let ball = sim.spawn_body(ball)?;
         sim.step()?;
         if treatment == GAP_AWARE {
@@ -180,7 +180,7 @@ fn bodies_come_to_rest_under_fremonds_law_too() -> Fallible {
     for treatment in [FORECAST, GAP_AWARE] {
         let mut sim = scene(1e-3, treatment, law(0.6, 0.5, Impact::Fremond), 1e-10)?;
         let start = Body::new(Shape::cuboid(DVec3::new(0.1, 0.07, 0.05))?).at(DVec3::Z * 0.2);
-        let body = sim.spawn_body(start.turned(DQuat::from_rotation_y(0.3)).moving(DVec3::X, DVec3::ZERO))?;
+        let body = sim.spawn_body(start.turned(DQuat::from_rotation_y(0.3)).moving(DVec3::X))?;
         sim.run_until(3.0)?;
         let v = velocity(&sim, body);
         assert!(v.linear.length() < 1e-6 && v.angular.length() < 1e-5, "{treatment:?}: {v:?}");

@@ -64,7 +64,7 @@ impl Setup {
         let (edge, spin) = (turn * DVec3::Y, start.sqrt());
         let (centre, pivot) = (place + DVec3::Z * t, place + turn * (DVec3::X * b));
         let stone = Body::new(Shape::cuboid(DVec3::new(b, depth, t))?).named("stone").at(centre).turned(turn);
-        let stone = stone.mass(self.mass).moving((edge * spin).cross(centre - pivot), DVec3::Y * spin);
+        let stone = stone.mass(self.mass).moving((edge * spin).cross(centre - pivot)).spinning(DVec3::Y * spin);
         let stone = sim.spawn_body(stone)?;
         sim.spawn_joint(stone, None, pivot)?;
         let (mut worst, mut across) = (0f64, 0f64);

@@ -95,7 +95,7 @@ fn cradle(n: usize, e: f64) -> Fallible<(Vec<f64>, f64)> {
     for i in 0..n {
         let place = DVec3::X * (2.0 * RADIUS - 1e-9) * i as f64;
         let speed = if i == 0 { DVec3::X } else { DVec3::ZERO };
-        balls.push(sim.spawn_body(Body::new(Shape::ball(RADIUS)?).mass(1.0).at(place).moving(speed, DVec3::ZERO))?);
+        balls.push(sim.spawn_body(Body::new(Shape::ball(RADIUS)?).mass(1.0).at(place).moving(speed))?);
     }
     let report = sim.step()?;
     assert!(report.converged && report.contacts == n - 1, "{report:?}");
@@ -148,7 +148,7 @@ fn without_friction_nothing_slows_or_turns_a_sliding_ball() -> Fallible {
     for treatment in [FORECAST, GAP_AWARE] {
         let mut sim = scene(1e-3, treatment, restitution(0.0), 1e-13)?;
         let along = DVec3::new(1.2, -0.7, 0.0);
-        let ball = sim.spawn_body(Body::new(Shape::ball(RADIUS)?).at(DVec3::Z * (RADIUS - 1e-9)).moving(along, DVec3::ZERO))?;
+        let ball = sim.spawn_body(Body::new(Shape::ball(RADIUS)?).at(DVec3::Z * (RADIUS - 1e-9)).moving(along))?;
         sim.run_until(1.0)?;
         let v = velocity(&sim, ball);
         assert!((v.linear - along).length() < 1e-9 && v.angular.length() < 1e-12, "{v:?}");
@@ -163,7 +163,7 @@ fn tangential_restitution_turns_the_sliding_of_a_gripping_ball_round() -> Fallib
         for e_t in [-0.5, 0.0, 0.6] {
             let mut sim = scene(1e-3, treatment, CoulombImpact { mu: 10.0, e_n, e_t, ..CoulombImpact::default() }, 1e-13)?;
             let start = Body::new(Shape::ball(RADIUS)?).at(DVec3::Z * (RADIUS - 1e-9));
-            let ball = sim.spawn_body(start.moving(DVec3::new(0.7, 0.0, -2.0), DVec3::ZERO))?;
+            let ball = sim.spawn_body(start.moving(DVec3::new(0.7, 0.0, -2.0)))?;
             assert!(sim.step()?.converged);
             let v = velocity(&sim, ball);
             let exact = 0.7 * (1.0 - 2.0 / 7.0 * (1.0 + e_t));

@@ -19,7 +19,7 @@ fn lagged(h: f64, gravity: DVec3, tolerance: f64) -> Fallible<Simulation> {
 
 fn stone(sim: &mut Simulation, speed: f64) -> Fallible<Entity> {
     let body = Body::new(Shape::cuboid(DVec3::new(0.1, 0.08, 0.05))?).density(2000.0).at(DVec3::Z * 0.05);
-    Ok(sim.spawn_body(body.moving(DVec3::X * speed, DVec3::ZERO))?)
+    Ok(sim.spawn_body(body.moving(DVec3::X * speed))?)
 }
 
 #[test]

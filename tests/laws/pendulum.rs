@@ -17,7 +17,7 @@ fn top(h: f64, tilt: f64, spin: f64, precession: f64) -> Fallible<(Simulation, E
     let omega = precession * DVec3::Z + (spin - precession * tilt.cos()) * axis;
     let linear = omega.cross(LENGTH * axis);
     // 0.012 about the pivot is 0.002 about the centre
-    let body = Body::point(1.0, DVec3::splat(0.002)).at(LENGTH * axis).turned(turn).moving(linear, turn.conjugate() * omega);
+    let body = Body::point(1.0, DVec3::splat(0.002)).at(LENGTH * axis).turned(turn).moving(linear).spinning(turn.conjugate() * omega);
     let body = sim.spawn_body(body)?;
     sim.spawn_joint(body, None, DVec3::ZERO)?;
     Ok((sim, body))

@@ -63,7 +63,7 @@ fn a_bouncing_body_loses_energy_alone_and_comes_to_rest_touching() -> Fallible {
         for (mu, e) in [(0.0, 0.9), (0.7, 0.9), (0.4, 0.5), (1.5, 1.0)] {
             let mut sim = scene(1e-3, GAP_AWARE, CoulombImpact { mu, e_n: e, ..CoulombImpact::default() }, 1e-10)?;
             let turned = DQuat::from_rotation_y(0.4) * DQuat::from_rotation_x(0.3);
-            let start = Body::new(shape.clone()).at(DVec3::Z * 0.3).turned(turned).moving(DVec3::X * 0.5, DVec3::ZERO);
+            let start = Body::new(shape.clone()).at(DVec3::Z * 0.3).turned(turned).moving(DVec3::X * 0.5);
             let body = sim.spawn_body(start)?;
             let mut ledger = Ledger::default();
             for _ in 0..6000 {
@@ -84,7 +84,7 @@ fn row(n: usize, e: f64, space_between: f64) -> Fallible<(Simulation, Vec<Entity
     for i in 0..n {
         let place = DVec3::X * (0.2 + space_between) * i as f64;
         let speed = if i == 0 { DVec3::X } else { DVec3::ZERO };
-        balls.push(sim.spawn_body(Body::new(Shape::ball(0.1)?).mass(1.0).at(place).moving(speed, DVec3::ZERO))?);
+        balls.push(sim.spawn_body(Body::new(Shape::ball(0.1)?).mass(1.0).at(place).moving(speed))?);
     }
     Ok((sim, balls))
 }
@@ -137,9 +137,9 @@ fn impacts_that_a_step_cannot_tell_apart_gain_no_energy() -> Fallible {
 fn a_rebound_gives_back_no_more_than_the_impact_took() -> Fallible {
     for clearance in [1e-6, 1e-3, 5e-3] {
         let mut sim = scene(1e-3, GAP_AWARE, restitution(0.9), 1e-10)?;
-        sim.spawn_body(Body::new(Shape::ball(0.05)?).mass(1e-2).at(DVec3::Z * 0.055).moving(-10.0 * DVec3::Z, DVec3::ZERO))?;
+        sim.spawn_body(Body::new(Shape::ball(0.05)?).mass(1e-2).at(DVec3::Z * 0.055).moving(-10.0 * DVec3::Z))?;
         let block = Body::new(Shape::cuboid(DVec3::splat(0.2))?).mass(1e4).at(DVec3::Z * (0.305 + clearance));
-        let block = sim.spawn_body(block.moving(-1e-3 * DVec3::Z, DVec3::ZERO))?;
+        let block = sim.spawn_body(block.moving(-1e-3 * DVec3::Z))?;
         let start = 1e4 * G * position(&sim, block).z;
         let mut most = f64::NEG_INFINITY;
         for _ in 0..200 {
@@ -195,7 +195,7 @@ fn elastic_impacts_keep_their_energy_whatever_the_step() -> Fallible {
                 for i in 0..n {
                     let (place, speed) = (DVec3::X * (0.1 + gap) * f64::from(i), if i == 0 { v } else { 0.0 });
                     let mass = masses[i as usize % 2];
-                    sim.spawn_body(Body::new(Shape::ball(0.05)?).mass(mass).at(place).moving(DVec3::X * speed, DVec3::ZERO))?;
+                    sim.spawn_body(Body::new(Shape::ball(0.05)?).mass(mass).at(place).moving(DVec3::X * speed))?;
                 }
                 let (start, mut most) = (0.5 * masses[0] * v * v, 0f64);
                 while sim.time() < 0.02 {

@@ -10,7 +10,7 @@ use glam::{DQuat, DVec3};
 /// Times at which ω₂ changes its sign, and the worst relative drift of energy, |L| and the vector L.
 fn flips(i: DVec3, omega: DVec3, treatment: Treatment) -> Fallible<(Vec<f64>, [f64; 3])> {
     let mut sim = space(1e-3, treatment, 0.0, 1e-12)?;
-    let body = sim.spawn_body(Body::point(1.0, i).moving(DVec3::ZERO, omega))?;
+    let body = sim.spawn_body(Body::point(1.0, i).spinning(omega))?;
     let energy = |w: DVec3| 0.5 * w.dot(i * w);
     let (e0, l0) = (energy(omega), i * omega);
     let (mut times, mut drift, mut before) = (Vec::new(), [0f64; 3], omega.y);
@@ -53,7 +53,7 @@ fn a_body_that_spins_about_its_middle_axis_flips_at_the_elliptic_period() -> Fal
 #[test]
 fn a_small_disturbance_of_the_middle_axis_grows_at_its_rate() -> Fallible {
     let mut sim = space(1e-3, FORECAST, 0.0, 1e-12)?;
-    let body = sim.spawn_body(Body::point(1.0, DVec3::new(1.0, 2.0, 3.0)).moving(DVec3::ZERO, DVec3::new(1e-6, 5.0, 0.0)))?;
+    let body = sim.spawn_body(Body::point(1.0, DVec3::new(1.0, 2.0, 3.0)).spinning(DVec3::new(1e-6, 5.0, 0.0)))?;
     // from ω₃ = 0, ω₁ = 1e-6 cosh(σ t)
     let mut at = |t: f64| -> Fallible<f64> {
         sim.run_until(t)?;
@@ -73,7 +73,7 @@ fn energy_and_momentum_stay_however_fast_a_body_turns() -> Fallible {
         for (i, omega) in bodies.iter().flat_map(|i| speeds.map(|w| (DVec3::from_array(*i), DVec3::from_array(w)))) {
             let mut sim = space(1e-3, treatment, 9.81, 1e-12)?;
             let turned = DQuat::from_rotation_x(0.4);
-            let body = sim.spawn_body(Body::point(2.0, i).turned(turned).moving(DVec3::X, omega))?;
+            let body = sim.spawn_body(Body::point(2.0, i).turned(turned).moving(DVec3::X).spinning(omega))?;
             let report = sim.run_until(1.0)?;
             let w = velocity(&sim, body).angular;
             let (l, l0) = (pose(&sim, body).rotation * (i * w), turned * (i * omega));
@@ -91,7 +91,7 @@ fn torques_and_blows_change_the_momentum_by_what_they_are() -> Fallible {
     let (i, blow, torque) = (DVec3::new(1.0, 10.0, 11.0), DVec3::new(30.0, -2e3, 700.0), DVec3::new(400.0, 3e3, -2e3));
     for (treatment, omega) in [(GAP_AWARE, DVec3::new(3.0, 40.0, 1.0)), (GAP_AWARE, 900.0 * DVec3::ONE), (FORECAST, 900.0 * DVec3::ONE)] {
         let mut sim = space(1e-3, treatment, 0.0, 1e-12)?;
-        let body = sim.spawn_body(Body::point(2.0, i).moving(DVec3::ZERO, omega))?;
+        let body = sim.spawn_body(Body::point(2.0, i).spinning(omega))?;
         sim.add_force(body, move |_, _, _| AppliedForce { force: DVec3::ZERO, torque })?;
         sim.at(0.02, Event::Blow(body, AppliedForce { force: DVec3::ZERO, torque: blow }))?;
         let report = sim.run_until(0.05)?;
@@ -108,7 +108,7 @@ fn a_brick_that_tumbles_onto_a_floor_gains_no_energy_at_any_speed() -> Fallible 
     for (treatment, speed) in [(GAP_AWARE, 100.0), (GAP_AWARE, 1000.0), (GAP_AWARE, 5000.0), (FORECAST, 1000.0), (FORECAST, 5000.0)] {
         let mut sim = scene(1e-3, treatment, friction(0.4), 1e-10)?;
         let brick = Body::new(Shape::cuboid(DVec3::new(0.2, 0.1, 0.05))?).at(0.25 * DVec3::Z);
-        sim.spawn_body(brick.moving(DVec3::ZERO, speed * DVec3::new(0.3, 0.9, -0.4)))?;
+        sim.spawn_body(brick.spinning(speed * DVec3::new(0.3, 0.9, -0.4)))?;
         let first = sim.step()?;
         let (mut touched, first) = (first.contacts > 0, first.balance);
         let start = first.energy.total() - first.kinetic_change - first.potential_change;
@@ -128,7 +128,7 @@ fn a_brick_that_tumbles_onto_a_floor_gains_no_energy_at_any_speed() -> Fallible 
 fn a_step_in_which_a_body_turns_too_far_is_refused_with_the_one_that_would_do() -> Fallible {
     let spinning = |scheme: Scheme, speed: f64| -> Fallible<(Simulation, _)> {
         let mut sim = Simulation::new(Scheme { gravity: DVec3::ZERO, ..scheme })?;
-        let body = Body::point(1.0, DVec3::new(1.0, 10.0, 11.0)).named("handle").moving(DVec3::ZERO, speed * DVec3::new(3.0, 4.0, 0.1));
+        let body = Body::point(1.0, DVec3::new(1.0, 10.0, 11.0)).named("handle").spinning(speed * DVec3::new(3.0, 4.0, 0.1));
         let body = sim.spawn_body(body)?;
         Ok((sim, body))
     };

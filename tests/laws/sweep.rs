@@ -15,7 +15,7 @@ fn shot(h: f64, v: f64, r: f64, offset: f64, e: f64, start: f64) -> Fallible<(Si
     let mut sim = space(h, GAP_AWARE, 0.0, 1e-9)?;
     sim.set_laws(ContactLaws::uniform(restitution(e)))?;
     let target = sim.spawn_body(Body::new(Shape::ball(r)?).at(DVec3::X))?;
-    let bullet = Body::new(Shape::ball(RADIUS)?).at(DVec3::new(start, 0.0, offset)).moving(DVec3::X * v, DVec3::ZERO);
+    let bullet = Body::new(Shape::ball(RADIUS)?).at(DVec3::new(start, 0.0, offset)).moving(DVec3::X * v);
     let bullet = sim.spawn_body(bullet)?;
     for _ in 0..(1.6 / v / h) as usize + 4 {
         assert!(sim.step()?.converged);
@@ -75,7 +75,7 @@ fn no_ball_passes_a_wall_wherever_it_starts() -> Fallible {
                 sim.set_laws(ContactLaws::uniform(restitution(e)))?;
                 sim.spawn_body(Body::new(wall.clone()).at(DVec3::X).fixed())?;
                 let bullet = Body::new(Shape::ball(RADIUS)?).at(DVec3::new(start, 0.013, 0.0));
-                let bullet = sim.spawn_body(bullet.moving(DVec3::new(v, aslant, 0.0), DVec3::ZERO))?;
+                let bullet = sim.spawn_body(bullet.moving(DVec3::new(v, aslant, 0.0)))?;
                 for _ in 0..(1.5 / v / h) as usize + 4 {
                     sim.step()?;
                 }
@@ -93,7 +93,7 @@ fn a_thrown_ball_does_not_end_within_the_next() -> Fallible {
     for gap in [0.002, 0.005, 0.009] {
         let mut sim = space(1e-3, GAP_AWARE, 9.81, 1e-6)?;
         let ball = |x: f64, mass: f64| -> Fallible<Body> { Ok(Body::new(Shape::ball(0.05)?).mass(mass).at(DVec3::X * x)) };
-        sim.spawn_body(ball(-0.1, 100.0)?.moving(DVec3::X * 10.0, DVec3::ZERO))?;
+        sim.spawn_body(ball(-0.1, 100.0)?.moving(DVec3::X * 10.0))?;
         sim.spawn_body(ball(0.0, 1.0)?)?;
         sim.spawn_body(ball(0.1 + gap, 1.0)?)?;
         let mut deepest = 0f64;

@@ -10,6 +10,7 @@ use drystone::model::law::{CoulombImpact, Law};
 use drystone::model::operator::Operator;
 use drystone::model::relation::{LagrangianLinear, LagrangianNonlinear};
 use drystone::simulation::Simulation;
+use glam::DVec3;
 
 pub(crate) fn cases() -> Vec<Case> {
     let sp = [
@@ -75,7 +76,7 @@ pub(crate) fn cases() -> Vec<Case> {
 /// A ball of 1 kg as q = (height, y, angle).
 pub(crate) fn ball(sim: &mut Simulation, g: f64, integrator: Integrator) -> Fallible<Entity> {
     let inertia = 0.4 * 0.1f64.powi(2);
-    let ball = Lagrangian::new(Operator::Diagonal(vec![1.0, 1.0, inertia]), [1.0, 0.0, 0.0], [0.0; 3]).with_force([-g, 0.0, 0.0]);
+    let ball = Lagrangian::new(Operator::Diagonal(vec![1.0, 1.0, inertia])).at([1.0, 0.0, 0.0]).with_force([-g, 0.0, 0.0]);
     Ok(sim.spawn_system(ball, integrator)?)
 }
 
@@ -83,7 +84,7 @@ fn on_floor(h: f64, integrator: Integrator) -> Fallible<(Simulation, Entity, Ent
     let mut sim = Simulation::with_time_step(h)?;
     let ball = ball(&mut sim, 9.81, integrator)?;
     let floor = Interaction::new([ball], LagrangianLinear::new([1.0, 0.0, 0.0], [0.0]), Law::NewtonImpact { e: 0.9 });
-    let floor = sim.spawn_interaction(floor);
+    let floor = sim.spawn_interaction(floor)?;
     Ok((sim, ball, floor))
 }
 
@@ -120,7 +121,7 @@ fn scleronomous() -> Fallible<Table> {
     let b = ball(&mut sim, 10.0, Integrator::MOREAU_JEAN)?;
     let relation = LagrangianNonlinear::new(1, Operator::function(|at, y| y[0] = at.q[0] + ALPHA * at.q[1]));
     let relation = relation.with_jacobian(Operator::function(|_, g| g.copy_from_slice(&[1.0, ALPHA, 0.0])));
-    let f = sim.spawn_interaction(Interaction::new([b], relation, Law::NewtonImpact { e: 0.9 }));
+    let f = sim.spawn_interaction(Interaction::new([b], relation, Law::NewtonImpact { e: 0.9 }))?;
     let state = [("t", Time), ("z", State(b, 0)), ("y", State(b, 1)), ("vz", Velocity(b, 0)), ("vy", Velocity(b, 1))];
     let impulses = [("p1_z", Input(b, 0)), ("lambda1", Multiplier(f, 0))];
     Table::run(&mut sim, &[&state[..], &impulses].concat(), 400)
@@ -129,11 +130,11 @@ fn scleronomous() -> Fallible<Table> {
 fn moving_plane() -> Fallible<Table> {
     let mut sim = Simulation::with_time_step(0.005)?;
     let b = ball(&mut sim, 9.81, Integrator::MOREAU_JEAN)?;
-    let plane = Lagrangian::new(Operator::Diagonal(vec![1.0, 1.0, 0.4 * 0.01]), [0.0; 3], [0.0; 3]).with_force([-9.81, 0.0, 0.0]);
+    let plane = Lagrangian::new(Operator::Diagonal(vec![1.0, 1.0, 0.4 * 0.01])).at([0.0; 3]).with_force([-9.81, 0.0, 0.0]);
     let velocity = Prescribed::Harmonic { a: 2.0, b: 1.0, omega: std::f64::consts::FRAC_PI_2, phi: 0.0 };
     let p = sim.spawn_system(plane.with_prescribed(0, velocity), Integrator::MOREAU_JEAN)?;
     let relation = LagrangianLinear::new([1.0, 0.0, 0.0, -1.0, 0.0, 0.0], [0.0]);
-    let f = sim.spawn_interaction(Interaction::new([b, p], relation, Law::NewtonImpact { e: 0.9 }));
+    let f = sim.spawn_interaction(Interaction::new([b, p], relation, Law::NewtonImpact { e: 0.9 }))?;
     let ball = [("t", Time), ("z", State(b, 0)), ("vz", Velocity(b, 0)), ("p1_z", Input(b, 0)), ("lambda1", Multiplier(f, 0))];
     let plane = [("z_plane", State(p, 0)), ("v_plane", Velocity(p, 0)), ("y_plane", State(p, 1)), ("vy_plane", Velocity(p, 1))];
     let side = [("y", State(b, 1)), ("vy", Velocity(b, 1))];
@@ -142,7 +143,7 @@ fn moving_plane() -> Fallible<Table> {
 
 fn rigid_ball() -> Fallible<Table> {
     let mut sim = Simulation::with_time_step(0.005)?;
-    let body = NewtonEuler::new(1.0, [1.0; 3]).at([1.0, 0.0, 0.0]).moving([1.0, 0.0, 0.0, 0.0], [2.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    let body = NewtonEuler::new(1.0, DVec3::ONE).at(DVec3::X).moving(DVec3::X * 2.0);
     let projection = Projection::Direct { tolerance: 1e-8 };
     let integrator = Integrator::MoreauJean { theta: 0.5, gamma: 0.5, projection };
     let b = sim.spawn_system(body.with_force([-9.81, 0.0, 0.0], Frame::Inertial), integrator)?;
@@ -155,7 +156,7 @@ fn rigid_ball() -> Fallible<Table> {
         0.0, 0.0, 1.0, 0.0, 0.1, 0.0,
     ];
     let law = Law::CoulombImpact(CoulombImpact { mu: 0.6, e_n: 0.9, e_t: 0.9, ..CoulombImpact::default() });
-    let f = sim.spawn_interaction(Interaction::new([b], relation.with_jacobian(rows), law));
+    let f = sim.spawn_interaction(Interaction::new([b], relation.with_jacobian(rows), law))?;
     let state = [("t", Time), ("x", State(b, 0)), ("vx", Velocity(b, 0)), ("p1_x", Input(b, 0)), ("lambda1_n", Multiplier(f, 0))];
     let rest = [("x_bis", State(b, 0)), ("y", State(b, 1)), ("z", State(b, 2)), ("vy", Velocity(b, 1)), ("vz", Velocity(b, 2))];
     let turn = [("quat0", State(b, 3)), ("quat1", State(b, 4)), ("quat2", State(b, 5)), ("quat3", State(b, 6))];

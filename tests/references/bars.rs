@@ -61,13 +61,13 @@ fn beads() -> Fallible<Table> {
     let mut columns = vec![("t", Time)];
     let mut below = None;
     for (i, [z, v]) in NAMES.into_iter().enumerate() {
-        let bead = Lagrangian::new([1.0], [1.0 + 0.25 * i as f64], [0.0]).with_force([-9.81]);
+        let bead = Lagrangian::new([1.0]).at([1.0 + 0.25 * i as f64]).with_force([-9.81]);
         let bead = sim.spawn_system(bead, Integrator::MOREAU_JEAN)?;
         let law = Law::NewtonImpact { e: 0.9 };
         sim.spawn_interaction(match below {
             None => Interaction::new([bead], LagrangianLinear::new([1.0], [-0.1]), law),
             Some(below) => Interaction::new([below, bead], LagrangianLinear::new([-1.0, 1.0], [-0.2]), law),
-        });
+        })?;
         below = Some(bead);
         columns.extend([(z, State(bead, 0)), (v, Velocity(bead, 0))]);
     }
@@ -86,11 +86,12 @@ fn bar() -> Fallible<Table> {
     let mass = tridiagonal(N, rho * s * l, 1.0 / 6.0, 2.0 / 3.0, 1.0 / 3.0);
     let stiffness = tridiagonal(N, e * s / l, -1.0, 2.0, 1.0);
     let mut sim = Simulation::with_time_step(h)?;
-    let bar = Lagrangian::new(Operator::Sparse(mass.clone()), vec![5e-5; N], vec![-0.1; N]).with_stiffness(Operator::Sparse(stiffness));
+    let bar =
+        Lagrangian::new(Operator::Sparse(mass.clone())).at(vec![5e-5; N]).moving(vec![-0.1; N]).with_stiffness(Operator::Sparse(stiffness));
     let bar = sim.spawn_system(bar, Integrator::MoreauJean { theta: 1.0, gamma: 0.5, projection: Projection::None })?;
     let mut first = vec![0.0; N];
     first[0] = 1.0;
-    let wall = sim.spawn_interaction(Interaction::new([bar], LagrangianLinear::new(first, [0.0]), Law::NewtonImpact { e: 0.0 }));
+    let wall = sim.spawn_interaction(Interaction::new([bar], LagrangianLinear::new(first, [0.0]), Law::NewtonImpact { e: 0.0 }))?;
     let mut columns = vec![("t", Time), ("p", Input(bar, 0)), ("lambda", Multiplier(wall, 0))];
     columns.extend((0..N).map(|i| ("q", State(bar, i))));
     columns.extend((0..N).map(|i| ("v", Velocity(bar, i))));
@@ -118,7 +119,8 @@ fn pendulum() -> Fallible<Table> {
         let c = (at.q[0] - at.q[1]).cos();
         m.copy_from_slice(&[2.0, c, c, 1.0]);
     });
-    let pendulum = Lagrangian::new(mass, [0.1, 0.2], [0.0; 2])
+    let pendulum = Lagrangian::new(mass)
+        .at([0.1, 0.2])
         .with_gyroscopic(Operator::function(|at, f| {
             let s = (at.q[0] - at.q[1]).sin();
             f.copy_from_slice(&[at.v[1] * at.v[1] * s, -at.v[0] * at.v[0] * s]);
@@ -127,8 +129,8 @@ fn pendulum() -> Fallible<Table> {
     let p = sim.spawn_system(pendulum, Integrator::MoreauJean { theta: 0.500001, gamma: 0.5, projection: Projection::None })?;
     let upper = LagrangianNonlinear::new(1, Operator::function(|at, y| y[0] = at.q[0].sin()));
     let lower = LagrangianNonlinear::new(1, Operator::function(|at, y| y[0] = at.q[0].sin() + at.q[1].sin()));
-    let upper = sim.spawn_interaction(Interaction::new([p], upper, Law::NewtonImpact { e: 1.0 }));
-    let lower = sim.spawn_interaction(Interaction::new([p], lower, Law::NewtonImpact { e: 0.0 }));
+    let upper = sim.spawn_interaction(Interaction::new([p], upper, Law::NewtonImpact { e: 1.0 }))?;
+    let lower = sim.spawn_interaction(Interaction::new([p], lower, Law::NewtonImpact { e: 0.0 }))?;
     let columns: [(&str, Signal); 7] = [
         ("t", Time),
         ("q0", State(p, 0)),

@@ -67,7 +67,7 @@ fn rlcd() -> Fallible<Table> {
     let mut sim = Simulation::with_time_step(1e-5)?;
     let x = sim.spawn_system(lc(), Integrator::EulerMoreau { theta: 0.5000000000001, gamma: 1.0 })?;
     let diode = FirstOrderLinear::new(1, [-1.0, 0.0], [-1.0 / C, 0.0]).with_d([R]);
-    let d = sim.spawn_interaction(Interaction::new([x], diode, Law::Complementarity));
+    let d = sim.spawn_interaction(Interaction::new([x], diode, Law::Complementarity))?;
     let columns: [(&str, Signal); 5] =
         [("t", Time), ("v_L", State(x, 0)), ("i_L", State(x, 1)), ("y", Output(d, 0)), ("i_D", Multiplier(d, 0))];
     Ok(Table::run(&mut sim, &columns, 499)?.with("v_D", |row| -row[3]))
@@ -85,7 +85,7 @@ fn bridge() -> Fallible<Table> {
         1.0, 0.0, 0.0, 0.0,
         0.0, 1.0, 0.0, 0.0,
     ]);
-    let d = sim.spawn_interaction(Interaction::new([x], diodes, Law::Complementarity));
+    let d = sim.spawn_interaction(Interaction::new([x], diodes, Law::Complementarity))?;
     let columns: [(&str, Signal); 5] =
         [("t", Time), ("v_L", State(x, 0)), ("i_L", State(x, 1)), ("y0_vDF1", Output(d, 0)), ("lambda2_iDF1", Multiplier(d, 2))];
     Ok(Table::run(&mut sim, &columns, 4999)?.with("y0_plus_lambda2", |row| row[3] + row[4]))
@@ -168,7 +168,7 @@ fn buck() -> Fallible<Table> {
     let c = Operator::Sparse(vec![(0, 4, 1.0), (1, 4, 1.0), (11, 1, 1.0)]);
     let b = Operator::Sparse(vec![(1, 11, 1.0 / l)]);
     let relation = FirstOrderLinear::new(M, c, b).with_d(d).with_e(e);
-    let s = sim.spawn_interaction(Interaction::new([x], relation, Law::Complementarity));
+    let s = sim.spawn_interaction(Interaction::new([x], relation, Law::Complementarity))?;
     let columns: [(&str, Signal); 5] =
         [("t", Time), ("v_out", State(x, 0)), ("i_L", State(x, 1)), ("v_amp", State(x, 4)), ("lambda11", Multiplier(s, 11))];
     Ok(Table::run(&mut sim, &columns, 400_000)?.with("v_ramp", |row| ramp(row[0])).with("v_switch", |row| row[4] - THRESHOLD))
@@ -193,7 +193,7 @@ fn relays() -> Fallible<Table> {
     let mut sim = Simulation::with_time_step(1e-3)?;
     let x = sim.spawn_system(FirstOrder::linear([0.0; 4], [1.0, -1.0]), Integrator::EULER_MOREAU)?;
     let relation = FirstOrderLinear::new(2, Operator::Diagonal(vec![1.0; 2]), Operator::Diagonal(vec![2.0; 2]));
-    let r = sim.spawn_interaction(Interaction::new([x], relation, Law::Relay { lower: -1.0, upper: 1.0 }));
+    let r = sim.spawn_interaction(Interaction::new([x], relation, Law::Relay { lower: -1.0, upper: 1.0 }))?;
     let columns: [(&str, Signal); 7] = [
         ("t", Time),
         ("x0", State(x, 0)),
@@ -212,7 +212,7 @@ fn oscillator() -> Fallible<Table> {
     let x = FirstOrder::linear([0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, -3.0, -2.0], [0.0, start, 0.0]);
     let x = sim.spawn_system(x, Integrator::EULER_MOREAU)?;
     let relation = FirstOrderLinear::new(1, [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]);
-    let r = sim.spawn_interaction(Interaction::new([x], relation, Law::Relay { lower: -1.0, upper: 1.0 }));
+    let r = sim.spawn_interaction(Interaction::new([x], relation, Law::Relay { lower: -1.0, upper: 1.0 }))?;
     let columns: [(&str, Signal); 6] =
         [("t", Time), ("x0", State(x, 0)), ("x1", State(x, 1)), ("x2", State(x, 2)), ("lambda", Multiplier(r, 0)), ("y", Output(r, 0))];
     Table::run(&mut sim, &columns, 9999)
@@ -241,7 +241,7 @@ fn genes() -> Fallible<Table> {
         }),
         ..FirstOrderNonlinear::new(4, thresholds, production)
     };
-    let g = sim.spawn_interaction(Interaction::new([x], relation, Law::Relay { lower: 0.0, upper: 1.0 }));
+    let g = sim.spawn_interaction(Interaction::new([x], relation, Law::Relay { lower: 0.0, upper: 1.0 }))?;
     let columns: [(&str, Signal); 9] = [
         ("t", Time),
         ("x0", State(x, 0)),

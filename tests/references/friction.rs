@@ -59,13 +59,13 @@ pub(crate) fn cases() -> Vec<Case> {
 fn ball2d(law: Law, rows: usize) -> Fallible<Table> {
     const R: f64 = 0.5;
     let mut sim = Simulation::with_time_step(0.005)?;
-    let ball = Lagrangian::new(Operator::Diagonal(vec![1.0, 1.0, 0.4 * R * R]), [1.0, 0.0, 0.0], [0.0, 0.0, 2.0]);
+    let ball = Lagrangian::new(Operator::Diagonal(vec![1.0, 1.0, 0.4 * R * R])).at([1.0, 0.0, 0.0]).moving([0.0, 0.0, 2.0]);
     let integrator = Integrator::MoreauJean { theta: 0.5, gamma: 0.0, projection: Projection::None };
     let b = sim.spawn_system(ball.with_force([-G, 0.0, 0.0]), integrator)?;
     let jacobian = [[1.0, 0.0, 0.0], [0.0, 1.0, -R], [0.0, 0.0, 1.0]];
     let mut offset = vec![0.0; rows];
     offset[0] = -R;
-    let f = sim.spawn_interaction(Interaction::new([b], LagrangianLinear::new(jacobian[..rows].concat(), offset), law));
+    let f = sim.spawn_interaction(Interaction::new([b], LagrangianLinear::new(jacobian[..rows].concat(), offset), law))?;
     let columns: [(&str, Signal); 9] = [
         ("t", Time),
         ("x", State(b, 0)),
@@ -85,10 +85,10 @@ fn incline() -> Fallible<Table> {
     let mut all = Table::default();
     for mu in [0.6, 0.3] {
         let mut sim = Simulation::with_time_step(1e-3)?;
-        let block = Lagrangian::new(Operator::Diagonal(vec![2.0, 2.0]), [0.0, 0.0], [1.2, 0.0]);
+        let block = Lagrangian::new(Operator::Diagonal(vec![2.0, 2.0])).at([0.0, 0.0]).moving([1.2, 0.0]);
         let b = sim.spawn_system(block.with_force([2.0 * G * slope.sin(), -2.0 * G * slope.cos()]), Integrator::MOREAU_JEAN)?;
         let law = Law::CoulombImpact(CoulombImpact { mu, e_n: 0.0, ..CoulombImpact::default() });
-        let f = sim.spawn_interaction(Interaction::new([b], LagrangianLinear::new([0.0, 1.0, 1.0, 0.0], [0.0, 0.0]), law));
+        let f = sim.spawn_interaction(Interaction::new([b], LagrangianLinear::new([0.0, 1.0, 1.0, 0.0], [0.0, 0.0]), law))?;
         let columns: [(&str, Signal); 7] = [
             ("t", Time),
             ("s", State(b, 0)),
@@ -114,8 +114,9 @@ fn spinning_sphere(h: f64) -> Fallible<(Simulation, Entity, Entity)> {
     let (m, r) = (MASS, RADIUS);
     let i = 0.4 * m * r * r;
     let mut sim = Simulation::with_time_step(h)?;
-    let sphere =
-        Lagrangian::new(Operator::Diagonal(vec![m, m, m, i, i, i]), [0.0, 0.0, 0.8, 0.0, 0.0, 0.0], [2.0, -0.5, 0.0, 3.0, -10.0, 4.0]);
+    let sphere = Lagrangian::new(Operator::Diagonal(vec![m, m, m, i, i, i]))
+        .at([0.0, 0.0, 0.8, 0.0, 0.0, 0.0])
+        .moving([2.0, -0.5, 0.0, 3.0, -10.0, 4.0]);
     let b = sim.spawn_system(sphere.with_force([0.0, 0.0, -m * G, 0.0, 0.0, 0.0]), Integrator::MOREAU_JEAN)?;
     #[rustfmt::skip]
     let rows = [
@@ -124,7 +125,7 @@ fn spinning_sphere(h: f64) -> Fallible<(Simulation, Entity, Entity)> {
         0.0, 1.0, 0.0, r, 0.0, 0.0,
     ];
     let f = Interaction::new([b], LagrangianLinear::new(rows, [-r, 0.0, 0.0]), Law::CoulombImpact(ROUGH));
-    let f = sim.spawn_interaction(f);
+    let f = sim.spawn_interaction(f)?;
     Ok((sim, b, f))
 }
 
@@ -147,7 +148,9 @@ fn woodpecker() -> Fallible<Table> {
         m_s * l_m, j_m + m_s * l_m * l_m, m_s * l_m * l_g,
         m_s * l_g, m_s * l_m * l_g, j_s + m_s * l_g * l_g,
     ];
-    let toy = Lagrangian::new(mass, [0.0, -0.1036, -0.2788], [-0.3411, 4.8572e-15, -7.4583])
+    let toy = Lagrangian::new(mass)
+        .at([0.0, -0.1036, -0.2788])
+        .moving([-0.3411, 4.8572e-15, -7.4583])
         .with_stiffness([0.0, 0.0, 0.0, 0.0, c_phi, -c_phi, 0.0, -c_phi, c_phi])
         .with_force([-G * (m_s + m_m), -G * m_s * l_m, -G * m_s * l_g]);
     let mut sim = Simulation::with_time_step(2e-5)?;
@@ -163,7 +166,7 @@ fn woodpecker() -> Fallible<Table> {
             [w],
             relation,
             Law::CoulombImpact(CoulombImpact { mu: 0.3, e_n, ..CoulombImpact::default() }),
-        ));
+        ))?;
     }
     let columns: [(&str, Signal); 7] = [
         ("t", Time),

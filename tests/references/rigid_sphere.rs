@@ -16,7 +16,7 @@ fn rigid_sphere(h: f64, steps: usize, every: usize) -> Fallible<Vec<[DVec3; 2]>>
     sim.set_laws(ContactLaws::uniform(ROUGH))?;
     sim.spawn_body(Body::new(Shape::half_space(DVec3::Z)?).fixed())?;
     let ball = Body::new(Shape::ball(RADIUS)?).mass(MASS).at(DVec3::Z * 0.8);
-    let ball = sim.spawn_body(ball.moving(DVec3::new(2.0, -0.5, 0.0), DVec3::new(3.0, -10.0, 4.0)))?;
+    let ball = sim.spawn_body(ball.moving(DVec3::new(2.0, -0.5, 0.0)).spinning(DVec3::new(3.0, -10.0, 4.0)))?;
     let mut states = Vec::new();
     for step in 1..=steps {
         assert!(sim.step()?.converged);

@@ -16,6 +16,7 @@
 
 mod rows;
 
+use super::body::{RigidBody, coordinates, speeds};
 use super::link::{Joined, Level, Link};
 use super::node::{Node, System as Kind, buffer, finite, same_lagrangian};
 use super::second_order::Implicit;
@@ -23,8 +24,8 @@ use super::systems::{called, put};
 use super::{ClusterError, RowsAt, State, examine};
 use crate::algebra::dense::{cholesky, cholesky_solve, dot};
 use crate::algebra::spatial::Pose;
-use crate::model::dynamical_system::{Lagrangian, NewtonEuler};
-use crate::model::integrator::Integrator;
+use crate::model::dynamical_system::Lagrangian;
+use crate::model::integrator::{Integrator, Projection};
 use crate::model::interaction::Interaction;
 use crate::model::law::Law;
 use crate::model::newton_euler::Velocity;
@@ -33,6 +34,7 @@ use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::mixed::{MixedProblem, Velocities};
 use bevy_ecs::name::Name;
 use bevy_ecs::prelude::Entity;
+use glam::DVec3;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -117,7 +119,7 @@ impl Adopted {
             let fail = |reason: String| ClusterError::Setup(format!("{name}: {reason}"));
             system.validate().and(integrator.validate()).and(integrator.fits(false)).map_err(fail)?;
             let system = Kind::Lagrangian(Box::new(system.clone()));
-            nodes.push(Node { entity, name, system, integrator: *integrator, q0: 0, nq: 0, v0: 0, nv: 0 });
+            nodes.push(Node { entity, name, system, integrator: *integrator, gravity: scheme.gravity, q0: 0, nq: 0, v0: 0, nv: 0 });
         }
         let bodies: BTreeSet<Entity> = bodies.iter().copied().collect();
         let mut links = Vec::new();
@@ -127,7 +129,7 @@ impl Adopted {
             let mut ends = Vec::new();
             for &system in &tie.systems {
                 let needed = "its systems have to be bodies and Lagrangian systems, since it meets a body, directly or through others; \
-                     first-order systems take inputs z instead, and a NewtonEuler system is spawned as a body";
+                     first-order systems take inputs z instead";
                 let known = places.get(&system).copied();
                 if known.is_none() && !bodies.contains(&system) {
                     return Err(fail(needed));
@@ -193,9 +195,10 @@ impl Adopted {
     }
 
     /// Takes up states, parameters and multipliers at the start of a step.
-    pub(crate) fn take_up(&mut self, systems: &[Guest], ties: &[Tie]) {
+    pub(crate) fn take_up(&mut self, systems: &[Guest], ties: &[Tie], gravity: DVec3) {
         for (node, &(_, system, ..)) in self.nodes.iter_mut().zip(systems) {
             let Kind::Lagrangian(mine) = &mut node.system else { continue };
+            node.gravity = gravity;
             mine.z.copy_from_slice(&system.z);
             self.state.q[node.q0..node.q0 + node.nq].copy_from_slice(&system.q);
             self.state.v[node.v0..node.v0 + node.nv].copy_from_slice(&system.v);
@@ -215,8 +218,8 @@ impl Adopted {
             if let Kind::Lagrangian(s) = &node.system {
                 (node.nq, node.nv) = (s.q.len(), s.v.len());
                 own += 1;
-                let fits = matches!(node.integrator, Integrator::MoreauJean { .. } | Integrator::Midpoint { .. });
-                if !fits || node.theta() != theta {
+                let projects = matches!(node.integrator, Integrator::MoreauJean { projection, .. } if projection != Projection::None);
+                if !projects && !fits(&node.integrator, theta) {
                     return Err(ClusterError::Setup(format!(
                         "{} interacts with a body; in this scene that takes Moreau–Jean with theta = {theta}, but it has {:?}",
                         node.name, node.integrator
@@ -247,7 +250,7 @@ impl Adopted {
         };
         let rows = links.iter().map(of).collect();
         let motion = Implicit::new(&nodes[..own], &[], scheme.time_step, RowsAt::End)?;
-        if motion.projection != crate::model::integrator::Projection::None {
+        if motion.projection != Projection::None {
             return Err(ClusterError::Setup(format!("{} interacts with a body; projection is not offered there", nodes[0].name)));
         }
         let (zeros_q, zeros_v) = (vec![0.0; nq], vec![0.0; nv]);
@@ -280,8 +283,8 @@ impl Adopted {
     pub(crate) fn begin(&mut self, t: f64, scheme: &Scheme, bodies: &[Place]) -> Result<(), ClusterError> {
         let Self { nodes, own, links, rows, motion, q, state, v0, guess, missed, examined, .. } = self;
         for (node, body) in nodes[*own..].iter().zip(bodies) {
-            write_pose(&body.poses[0], &mut state.q[node.q0..]);
-            write_velocity(&body.velocities[0], &mut state.v[node.v0..]);
+            state.q[node.q0..node.q0 + 7].copy_from_slice(&coordinates(&body.poses[0]));
+            state.v[node.v0..node.v0 + 6].copy_from_slice(&speeds(&body.velocities[0]));
         }
         if !*examined {
             examine::all(nodes, links, state, t)?;
@@ -363,9 +366,9 @@ impl Adopted {
         places.clear();
         places.extend(nodes[*own..].iter().map(|n| place(n.entity)));
         for (node, body) in nodes[*own..].iter().zip(&*places) {
-            write_pose(&body.poses[1], &mut q[1][node.q0..]);
-            write_pose(&body.poses[2], &mut q[2][node.q0..]);
-            write_velocity(&body.velocities[1], &mut state.v[node.v0..]);
+            q[1][node.q0..node.q0 + 7].copy_from_slice(&coordinates(&body.poses[1]));
+            q[2][node.q0..node.q0 + 7].copy_from_slice(&coordinates(&body.poses[2]));
+            state.v[node.v0..node.v0 + 6].copy_from_slice(&speeds(&body.velocities[1]));
         }
         for (node, x) in nodes[..*own].iter().zip(&motion.nodes) {
             let here = node.q0..node.q0 + node.nq;
@@ -412,8 +415,8 @@ impl Adopted {
         let Self { nodes, own, links, rows, motion, q, state, v0, acted, bodies, .. } = self;
         acted.fill(0.0);
         for (node, body) in nodes[*own..].iter().zip(&*bodies) {
-            write_pose(&body.poses[2], &mut state.q[node.q0..]);
-            write_velocity(&body.velocities[1], &mut state.v[node.v0..]);
+            state.q[node.q0..node.q0 + 7].copy_from_slice(&coordinates(&body.poses[2]));
+            state.v[node.v0..node.v0 + 6].copy_from_slice(&speeds(&body.velocities[1]));
         }
         for (link, x) in links.iter_mut().zip(rows) {
             let impulse = if link.level == Level::Output { h } else { 1.0 };
@@ -491,10 +494,19 @@ impl Adopted {
     }
 }
 
+/// Whether a system with this integrator may stand among bodies.
+pub(crate) fn fits(integrator: &Integrator, theta: f64) -> bool {
+    match *integrator {
+        Integrator::MoreauJean { theta: own, projection, .. } => own == theta && projection == Projection::None,
+        Integrator::Midpoint { .. } => theta == 0.5,
+        _ => false,
+    }
+}
+
 /// A body as a node: only its numbers of coordinates and velocities count.
 fn body_node(entity: Entity) -> Node {
-    let system = Kind::NewtonEuler(NewtonEuler::new(1.0, [1.0; 3]));
-    Node { entity, name: String::new(), system, integrator: Integrator::MOREAU_JEAN, q0: 0, nq: 7, v0: 0, nv: 6 }
+    let system = Kind::Body(Box::new(RigidBody::stand_in()));
+    Node { entity, name: String::new(), system, integrator: Integrator::MOREAU_JEAN, gravity: DVec3::ZERO, q0: 0, nq: 7, v0: 0, nv: 6 }
 }
 
 /// Replaces Ŵ by its symmetric part, with rows and columns of the identity for what is given.
@@ -523,15 +535,4 @@ fn hold(node: &Node, t1: f64, v: &[f64], change: &mut [f64]) -> Result<(), Clust
         change[p.index] = given[0] - v[p.index];
     }
     Ok(())
-}
-
-fn write_pose(pose: &Pose, q: &mut [f64]) {
-    q[..3].copy_from_slice(&pose.position.to_array());
-    let r = pose.rotation;
-    q[3..7].copy_from_slice(&[r.w, r.x, r.y, r.z]);
-}
-
-fn write_velocity(velocity: &Velocity, v: &mut [f64]) {
-    v[..3].copy_from_slice(&velocity.linear.to_array());
-    v[3..6].copy_from_slice(&velocity.angular.to_array());
 }

@@ -3,8 +3,9 @@
 use super::{Adopted, Rows};
 use crate::algebra::dense::{cholesky, dot};
 use crate::cluster::ClusterError;
+use crate::cluster::body::rotation;
 use crate::cluster::link::{Level, Link};
-use crate::cluster::node::{System as Kind, buffer, rotation};
+use crate::cluster::node::{System as Kind, buffer};
 use crate::model::law::{Law, least_impact};
 use crate::model::scheme::{Scheme, Treatment};
 use crate::numerics::admissible::AdmissibleSet;

@@ -4,6 +4,7 @@
 //! overlap: gap < −1e-6 L        step: ‖v‖ h ≤ L/2,  ‖ω‖ h ≤ ½,  h ≤ ½ √(L/g)        L: smallest length of the body
 //! ```
 
+mod joints;
 mod meshes;
 mod start;
 mod support;
@@ -84,6 +85,8 @@ struct Bodies<'s> {
     masses: Vec<Option<f64>>,
     listed: usize,
     out: Vec<Finding>,
+    /// joints that hold what is held already, or stand at a dead point: no matter for the result of a run
+    redundant: Vec<(usize, String, String)>,
 }
 
 /// Everything that is wrong with the start of `scene`, faults first.
@@ -97,23 +100,27 @@ struct Bodies<'s> {
 /// assert!(check(&scene)[0].to_string().starts_with("fault: ball: overlaps floor by 0.1 m"));
 /// ```
 pub fn check(scene: &Scene) -> Vec<Finding> {
-    findings(scene, LISTED)
+    let mut all = looked_at(scene, LISTED);
+    let redundant = std::mem::take(&mut all.redundant);
+    all.say_all(Severity::Hint, redundant);
+    all.out
 }
 
 /// The same for the end of a run, as one line each, fewer of a kind.
 pub(super) fn repeated(scene: &Scene) -> Vec<String> {
-    findings(scene, REPEATED).iter().map(Finding::line).collect()
+    looked_at(scene, REPEATED).out.iter().map(Finding::line).collect()
 }
 
-fn findings(scene: &Scene, listed: usize) -> Vec<Finding> {
-    let mut all = Bodies { scene, shapes: Vec::new(), masses: Vec::new(), listed, out: Vec::new() };
+fn looked_at(scene: &Scene, listed: usize) -> Bodies<'_> {
+    let mut all = Bodies { scene, shapes: Vec::new(), masses: Vec::new(), listed, out: Vec::new(), redundant: Vec::new() };
     all.shapes_and_masses();
     all.units();
     all.contacts();
     all.support();
     all.time_step();
+    all.joints();
     all.out.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
-    all.out
+    all
 }
 
 impl Bodies<'_> {

@@ -273,3 +273,77 @@ fn a_small_overlap_has_a_cure_that_moves_the_body() {
     let found = check(&Scene::from_toml(&text, "t").unwrap_or_else(|e| panic!("{e}")));
     assert!(found[0].cure.contains("1.000e-8]"), "{found:?}");
 }
+
+/// What `check` says of joints in a scene of one bar and one ball.
+fn of_joints(text: &str) -> Vec<Finding> {
+    let head = "gravity = [0, 0, 0]\n[time]\nstep = \"5 ms\"\nend = 1.0\n";
+    let bodies = "[[bodies]]\nname = \"bar\"\nshape = { kind = \"cuboid\", size = [0.4, 0.1, 0.1] }\nmass = 1\n\
+                  [[bodies]]\nname = \"ball\"\nshape = { kind = \"ball\", radius = 0.1 }\nposition = [2, 0, 0]\nmass = 1\n";
+    check(&Scene::from_toml(&format!("{head}{bodies}{text}"), "t").unwrap_or_else(|e| panic!("{e}")))
+}
+
+#[test]
+fn impossible_redundant_and_locked_joints_are_named() {
+    let weld = "[[joints]]\nname = \"weld\"\nkind = \"fixed\"\nbody1 = \"bar\"\nanchor = [0, 0, 0]\n";
+    let hinge = "[[joints]]\nname = \"hinge\"\nkind = \"revolute\"\nbody1 = \"bar\"\nanchor = [0.1, 0, 0]\n";
+    let rod = |length: &str| {
+        format!("[[joints]]\nname = \"rod\"\nkind = \"distance\"\nbody1 = \"bar\"\nanchor = [0, 0, 0]\nanchor2 = [1, 0, 0]\n{length}\n")
+    };
+    let rail =
+        "[[joints]]\nname = \"rail\"\nkind = \"prismatic\"\nbody1 = \"ball\"\nbody2 = \"bar\"\nanchor = [2, 0, 0]\naxis = [1, 0, 0]\n";
+    let cases: [(String, &[(Severity, &str)]); 6] = [
+        (weld.to_owned(), &[]),
+        (format!("{hinge}{rail}"), &[]),
+        (format!("{weld}{}", rod("")), &[(Severity::Hint, "1 of the 1 rows of its joint \"rod\" follow")]),
+        (format!("{weld}{}", rod("length = 0.9")), &[(Severity::Fault, "its joint \"rod\" is impossible")]),
+        (
+            format!("{weld}{hinge}"),
+            &[(Severity::Hint, "its joint \"hinge\" is locked"), (Severity::Hint, "5 of the 5 rows of its joint \"hinge\" follow")],
+        ),
+        // the rod alone is too short: it can still become right
+        (rod("length = 0.9"), &[(Severity::Hint, "its joint \"rod\" is open by 1.000e-1")]),
+    ];
+    for (text, expected) in cases {
+        let found = of_joints(&text);
+        assert_eq!(found.len(), expected.len(), "{text}: {found:?}");
+        for (severity, words) in expected {
+            assert!(found.iter().any(|f| f.severity == *severity && f.message.contains(words)), "{words}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn the_damping_of_springs_by_the_scheme_is_what_check_says() {
+    let coil = |k: f64| {
+        let rest = "body1 = \"ball\"\nanchor = [2, 0, 0]\naxis = [0, 0, 1]\n";
+        format!("[[joints]]\nname = \"coil\"\nkind = \"prismatic\"\n{rest}spring = {{ stiffness = {k} }}\n")
+    };
+    for (stiffness, percent) in [(2500.0, 79.0), (625.0, 54.0)] {
+        let found = of_joints(&coil(stiffness));
+        let [only] = &found[..] else { panic!("{found:?}") };
+        let said = only.message.split("takes ").nth(1).and_then(|s| s.split(' ').next()).and_then(|s| s.parse::<f64>().ok());
+        assert_eq!(said, Some(percent), "{}", only.message);
+        // what it does: half a swing from the middle to the middle, twice
+        let text = "gravity = [0, 0, 0]\n[time]\nstep = \"5 ms\"\nend = 1.0\n[[bodies]]\nname = \"ball\"\n\
+                    shape = { kind = \"ball\", radius = 0.1 }\nposition = [2, 0, 0]\nmass = 1\nvelocity = [0, 0, 1]\n";
+        let scene = Scene::from_toml(&format!("{text}{}", coil(stiffness)), "t").unwrap_or_else(|e| panic!("{e}"));
+        let mut built = crate::scenes::build(&scene).unwrap_or_else(|e| panic!("{e}"));
+        let energy = |z: f64, v: f64| 0.5 * v * v + 0.5 * stiffness * z * z;
+        let (mut rises, mut last, mut at) = (0, 0.0, Vec::new());
+        while rises < 2 {
+            built.simulation.step().unwrap_or_else(|e| panic!("{e}"));
+            let world = built.simulation.world();
+            let z = world.get::<crate::model::newton_euler::BodyPose>(built.entities[0]).map_or(f64::NAN, |p| p.0.position.z);
+            let v = world.get::<crate::model::newton_euler::Velocity>(built.entities[0]).map_or(f64::NAN, |v| v.linear.z);
+            at.push(energy(z, v));
+            rises += u32::from(last < 0.0 && z >= 0.0);
+            last = z;
+        }
+        // per swing, from all steps of the two of them
+        let x = stiffness.sqrt() * 5e-3;
+        let turns = std::f64::consts::TAU / x.atan();
+        let kept = (at[at.len() - 1] / at[0]).powf(turns / (at.len() - 1) as f64);
+        assert!((100.0 * (1.0 - kept) - percent).abs() < 1.0, "{stiffness}: {kept}");
+    }
+    assert_eq!(of_joints(&coil(100.0)), [], "slow enough");
+}

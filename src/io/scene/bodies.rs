@@ -47,6 +47,16 @@ impl Names {
         self.bodies.get(name).copied().ok_or_else(|| field.error(message(), did_you_mean(name, known())))
     }
 
+    /// The bodies that a name of a body or generator means.
+    pub(super) fn meant(&self, name: &str) -> Option<Range<usize>> {
+        self.groups.get(name).cloned().or_else(|| self.bodies.get(name).map(|&i| i..i + 1))
+    }
+
+    /// All names of bodies and generators.
+    pub(super) fn all(&self) -> impl Iterator<Item = &str> {
+        self.groups.keys().chain(self.bodies.keys()).map(String::as_str)
+    }
+
     /// The bodies that a list of body and generator names means, each once and in the order of the scene.
     pub(super) fn bodies(&self, field: &Field<'_>) -> Result<Vec<usize>, SceneError> {
         let mut found = Vec::new();

@@ -31,13 +31,16 @@
 
 mod bodies;
 mod build;
+pub mod builtin;
 mod document;
 pub(crate) mod error;
 mod fields;
 mod generate;
+mod links;
 pub mod loads;
 pub mod model;
 mod motion;
+mod records;
 mod resources;
 mod sections;
 mod shapes;
@@ -67,7 +70,7 @@ use resources::Resources;
 pub enum SceneSource {
     /// A TOML file.
     File(PathBuf),
-    /// A scene of [`crate::scenes`].
+    /// A scene of [`builtin`].
     BuiltIn(String),
 }
 
@@ -102,7 +105,7 @@ impl Scene {
                 sections::read(&document, &name, &Resources::beside(path))
             }
             SceneSource::BuiltIn(name) => {
-                let scene = crate::scenes::find(name)?;
+                let scene = builtin::find(name)?;
                 let mut document = Document::parse(scene.toml, scene.name)?;
                 for (key, value) in overrides {
                     for (path, toml) in scene.edits(key, value)? {

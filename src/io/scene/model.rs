@@ -21,9 +21,10 @@ use serde::{Deserialize, Serialize};
 use super::loads::{BaseMotion, WaterPressure};
 pub use super::study::{DamStudy, InclineStudy, Study};
 use crate::algebra::spatial::Pose;
-use crate::model::joint::{JointSpec, TransmissionSpec};
+use crate::model::joint::{Freedom, JointKind, JointSpec, TieSpec, TransmissionSpec};
 use crate::model::law::Impact;
-pub use crate::model::scheme::{Friction, Gyroscopic, Treatment};
+pub use crate::model::scheme::{Drift, Friction, Gyroscopic, Treatment};
+use crate::model::signal::{BodyQuantity, JointQuantity, TotalQuantity};
 
 /// Everything that a run needs to know; see the [module](self) for an example.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,8 +55,12 @@ pub struct Scene {
     pub water: Vec<WaterPressure>,
     /// Acceleration of the ground.
     pub base: Option<BaseMotion>,
+    /// Relations of other kinds between bodies.
+    pub ties: Vec<Tie>,
     /// What to write, and how often.
     pub recorders: Vec<Recorder>,
+    /// Tables of signals.
+    pub records: Vec<Record>,
     /// Extra figures that this kind of scene reports.
     pub study: Study,
 }
@@ -75,9 +80,11 @@ impl Scene {
             bodies: Vec::new(),
             joints: Vec::new(),
             transmissions: Vec::new(),
+            ties: Vec::new(),
             water: Vec::new(),
             base: None,
             recorders: Vec::new(),
+            records: Vec::new(),
             study: Study::None,
         }
     }
@@ -451,6 +458,13 @@ pub struct Joint {
     pub spec: JointSpec,
 }
 
+impl Joint {
+    /// Whether it has one coordinate: an angle, a way, or the length of a rod, a rope or a spring.
+    pub fn has_coordinate(&self) -> bool {
+        self.spec.freedom().is_some() || matches!(self.spec.kind, JointKind::Distance(_))
+    }
+}
+
 /// Bodies that move together.
 ///
 /// ```
@@ -469,6 +483,28 @@ pub struct Transmission {
     pub body2: Option<usize>,
     /// What moves with what.
     pub spec: TransmissionSpec,
+}
+
+/// A relation between bodies with a law.
+///
+/// ```
+/// use drystone::io::scene::model::Tie;
+/// use drystone::model::joint::{TieLaw, TieRelation, TieSpec};
+/// use glam::DVec3;
+/// let spec = TieSpec::new(TieRelation::Linear { factors: [DVec3::Z; 2] }, TieLaw::Equality);
+/// let pulley = Tie { name: "pulley".into(), body1: 0, body2: Some(1), spec };
+/// assert!(pulley.spec.validate().is_ok());
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tie {
+    /// Unique.
+    pub name: String,
+    /// Index of a body.
+    pub body1: usize,
+    /// Index of another body; `None` for the world.
+    pub body2: Option<usize>,
+    /// What holds between them.
+    pub spec: TieSpec,
 }
 
 /// Gravity from an instant on.
@@ -505,12 +541,14 @@ pub struct TimeStepping {
     pub theta: f64,
     /// How the gyroscopic term is integrated.
     pub gyroscopic: Gyroscopic,
+    /// What closes the gaps of joints again.
+    pub drift: Drift,
 }
 
 impl Default for TimeStepping {
     fn default() -> Self {
         let treatment = Treatment::GapAware { beta: 0.1 };
-        Self { step: 1e-3, accuracy: None, end: 1.0, treatment, theta: 0.5, gyroscopic: Gyroscopic::Midpoint }
+        Self { step: 1e-3, accuracy: None, end: 1.0, treatment, theta: 0.5, gyroscopic: Gyroscopic::Midpoint, drift: Drift::default() }
     }
 }
 
@@ -565,4 +603,102 @@ pub enum Recorded {
     Contacts,
     /// One line of figures (energy, residual, penetration, …).
     Steps,
+}
+
+/// A table of signals, one row every so often.
+///
+/// ```
+/// use drystone::io::scene::model::{Record, Recordable};
+/// use drystone::model::signal::TotalQuantity;
+/// let table = Record { name: "energy".into(), every: 0.01, signals: vec![Recordable::Total(TotalQuantity::Kinetic)] };
+/// assert_eq!(table.signals.len(), 1);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Name of its file, without `.csv`.
+    pub name: String,
+    /// Interval (s); 0 means every step.
+    pub every: f64,
+    /// Its columns after the time.
+    pub signals: Vec<Recordable>,
+}
+
+/// A number that a scene can record.
+///
+/// ```
+/// use drystone::io::scene::model::{BodySpec, Recordable, Scene, ShapeSpec};
+/// use drystone::model::signal::BodyQuantity;
+/// let mut scene = Scene::new("one ball");
+/// scene.bodies.push(BodySpec::new("ball", ShapeSpec::Ball { radius: 0.1 }));
+/// assert_eq!(scene.column(&Recordable::Body(0, BodyQuantity::Vz)), "ball.vz [m/s]");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Recordable {
+    /// Of a body.
+    Body(usize, BodyQuantity),
+    /// Of a joint.
+    Joint(usize, JointQuantity),
+    /// Of a transmission: y, its rate, its multiplier.
+    Transmission(usize, LinkQuantity),
+    /// Of a tie, by row.
+    Tie(usize, LinkQuantity, usize),
+    /// Of all together.
+    Total(TotalQuantity),
+}
+
+/// A number of an interaction.
+///
+/// ```
+/// use drystone::io::scene::model::LinkQuantity;
+/// assert_eq!(LinkQuantity::ALL[LinkQuantity::Rate as usize].0, "rate");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum LinkQuantity {
+    /// y
+    Output,
+    /// ẏ
+    Rate,
+    /// λ, an impulse over a step.
+    Multiplier,
+}
+
+impl LinkQuantity {
+    /// Names, with the units of ways and of angles.
+    pub const ALL: [(&'static str, [&'static str; 2]); 3] =
+        [("output", ["m", "rad"]), ("rate", ["m/s", "rad/s"]), ("multiplier", ["N s", "N m s"])];
+}
+
+impl Scene {
+    /// Head of the column of a signal: `name.quantity [unit]`.
+    pub fn column(&self, signal: &Recordable) -> String {
+        let with = |name: &str, unit: &str| if unit.is_empty() { name.to_owned() } else { format!("{name} [{unit}]") };
+        let (name, unit) = self.signal_name(signal);
+        with(&name, unit)
+    }
+
+    /// What a scene file calls a signal, and its unit.
+    pub(super) fn signal_name(&self, signal: &Recordable) -> (String, &'static str) {
+        match *signal {
+            Recordable::Body(i, q) => {
+                let q = &BodyQuantity::ALL[q as usize];
+                (format!("{}.{}", self.bodies[i].name, q.name), q.unit)
+            }
+            Recordable::Joint(i, q) => {
+                let (joint, q) = (&self.joints[i], &JointQuantity::ALL[q as usize]);
+                (format!("{}.{}", joint.name, q.name), if joint.spec.freedom() == Some(Freedom::Angle) { q.unit } else { q.linear })
+            }
+            Recordable::Transmission(i, q) => {
+                let (name, units) = LinkQuantity::ALL[q as usize];
+                let turns = matches!(self.transmissions[i].spec, TransmissionSpec::Gear { .. });
+                (format!("{}.{name}", self.transmissions[i].name), units[usize::from(turns)])
+            }
+            Recordable::Tie(i, q, row) => {
+                let (name, units) = LinkQuantity::ALL[q as usize];
+                let tie = &self.ties[i];
+                let number = if tie.spec.rows() > 1 { format!(".{row}") } else { String::new() };
+                (format!("{}.{name}{number}", tie.name), units[usize::from(tie.spec.turns())])
+            }
+            Recordable::Total(q) => (TotalQuantity::ALL[q as usize].name.to_owned(), TotalQuantity::ALL[q as usize].unit),
+        }
+    }
 }

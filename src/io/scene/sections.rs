@@ -9,14 +9,14 @@ use super::fields::{Field, Fields};
 use super::generate::{self, MadeDam};
 use super::loads::{BaseMotion, Uplift, WaterPressure};
 use super::model::{
-    ContactLaw, DamStudy, Friction, GravityFrom, Gyroscopic, InclineStudy, Joint, Material, Motion, PairLaw, Recorded, Recorder, Scene,
-    SolverSettings, Study, TimeStepping, Transmission, Treatment,
+    ContactLaw, DamStudy, Drift, Friction, GravityFrom, Gyroscopic, InclineStudy, Material, PairLaw, Recorded, Recorder, Scene,
+    SolverSettings, Study, TimeStepping, Treatment,
 };
 use super::motion::samples;
 use super::resources::Resources;
 use super::units::{Quantity, short};
+use super::{links, records};
 use crate::geometry::shapes::UNBOUNDED;
-use crate::model::joint::{Freedom, JointKind, JointSpec, Motor, Spring, TransmissionSpec};
 use crate::model::law::Impact;
 use crate::numerics::admissible::MU_MAX;
 use crate::simulation::AutoStep;
@@ -47,12 +47,14 @@ pub(super) fn read(document: &Document, name: &str, resources: &Resources) -> Re
     for field in f.list("impulses")? {
         impulse(&field, &mut scene, &names)?;
     }
-    scene.joints = f.list("joints")?.iter().map(|j| joint(j, &scene, &names)).collect::<Result<_, _>>()?;
-    scene.transmissions =
-        f.list("transmissions")?.iter().enumerate().map(|(k, t)| transmission(t, k, &scene, &names)).collect::<Result<_, _>>()?;
+    links::read(&mut f, &mut scene, &names)?;
     scene.water = f.list("water")?.iter().map(|w| water(w, &scene, &names)).collect::<Result<_, _>>()?;
     scene.base = f.maybe("base", |b| base(&b, resources))?;
     scene.recorders = f.list("recorders")?.iter().map(recorder).collect::<Result<_, _>>()?;
+    for (k, field) in f.list("record")?.iter().enumerate() {
+        let table = records::record(field, k, &scene, &names)?;
+        scene.records.push(table);
+    }
     if let Some(field) = f.optional("study") {
         study(&field, &mut scene, &names, &dams)?;
     }
@@ -88,8 +90,9 @@ fn time(field: &Field<'_>) -> Result<TimeStepping, SceneError> {
     };
     let schemes = [("midpoint", Gyroscopic::Midpoint), ("theta_rule", Gyroscopic::ThetaRule)];
     let gyroscopic = f.or("gyroscopic", default.gyroscopic, |g| g.choice(&schemes))?;
+    let drift = f.or("drift", default.drift, |d| d.choice(&[("velocity", Drift::Velocity), ("projection", Drift::Projection)]))?;
     f.finish()?;
-    Ok(TimeStepping { step, accuracy, end, treatment, theta, gyroscopic })
+    Ok(TimeStepping { step, accuracy, end, treatment, theta, gyroscopic, drift })
 }
 
 fn solver(field: &Field<'_>) -> Result<SolverSettings, SceneError> {
@@ -191,134 +194,6 @@ fn impulse(field: &Field<'_>, scene: &mut Scene, names: &Names) -> Result<(), Sc
     impulses.push(blow);
     impulses.sort_by(|a, b| a.time.total_cmp(&b.time));
     Ok(())
-}
-
-/// Names of the kinds of joints.
-pub(super) const JOINTS: [(&str, JointKind); 9] = [
-    ("spherical", JointKind::Spherical),
-    ("fixed", JointKind::Fixed),
-    ("revolute", JointKind::Revolute),
-    ("prismatic", JointKind::Prismatic),
-    ("cylindrical", JointKind::Cylindrical),
-    ("universal", JointKind::Universal),
-    ("planar", JointKind::Planar),
-    ("distance", JointKind::Distance(0.0)),
-    // a distance that may be less
-    ("rope", JointKind::Distance(1.0)),
-];
-
-/// Stiffness and damping of a spring or servo.
-fn spring(f: &mut Fields<'_>, freedom: Freedom) -> Result<Spring, SceneError> {
-    let [stiffness, damping] = match freedom {
-        Freedom::Angle => [Quantity::TorsionStiffness, Quantity::TorsionDamping],
-        _ => [Quantity::Stiffness, Quantity::Damping],
-    };
-    let stiffness = f.or("stiffness", 0.0, |x| x.non_negative(stiffness))?;
-    let damping = f.or("damping", 0.0, |x| x.non_negative(damping))?;
-    Ok(Spring { stiffness, damping, ..Spring::default() })
-}
-
-fn joint(field: &Field<'_>, scene: &Scene, names: &Names) -> Result<Joint, SceneError> {
-    let mut f = field.fields()?;
-    let name = f.or("name", format!("joint{}", scene.joints.len()), |n| bodies::name(&n))?;
-    if scene.joints.iter().any(|j| j.name == name) {
-        return Err(field.error(format!("found a second joint named {name:?}"), "give each joint a name of its own"));
-    }
-    let kind = f.or("kind", JointKind::Spherical, |k| k.choice(&JOINTS))?;
-    let body1 = names.body(&f.required("body1")?)?;
-    let body2 = f.maybe("body2", |b| if b.text()? == "world" { Ok(None) } else { names.body(&b).map(Some) })?.flatten();
-    let anchor = f.required("anchor")?.vector(Quantity::Length)?;
-    let mut spec = JointSpec::new(kind).at(anchor);
-    match kind {
-        JointKind::Spherical | JointKind::Fixed => {}
-        JointKind::Distance(slack) => {
-            spec.anchor2 = f.required("anchor2")?.vector(Quantity::Length)?;
-            spec.slack = slack > 0.0;
-            let length = f.or("length", anchor.distance(spec.anchor2), |l| l.positive(Quantity::Length))?;
-            spec.kind = JointKind::Distance(length);
-        }
-        JointKind::Universal => {
-            spec.axis = f.required("axis")?.direction()?;
-            spec.across = Some(f.required("across")?.direction()?);
-        }
-        _ => spec.axis = f.or("axis", DVec3::Z, |a| a.direction())?,
-    }
-    if let Some(freedom) = spec.freedom() {
-        let [way, speed, effort] = match freedom {
-            Freedom::Angle => [Quantity::Angle, Quantity::AngularVelocity, Quantity::Torque],
-            _ => [Quantity::Length, Quantity::Velocity, Quantity::Force],
-        };
-        spec.limits = f.maybe("limits", |l| l.numbers(way))?;
-        spec.friction = f.or("friction", 0.0, |x| x.non_negative(effort))?;
-        spec.motor = f.maybe("motor", |m| {
-            let mut m = m.fields()?;
-            let motor = Motor { speed: m.required("speed")?.number(speed)?, limit: m.required("limit")?.non_negative(effort)? };
-            m.finish()?;
-            Ok(motor)
-        })?;
-        spec.servo = f.maybe("servo", |s| {
-            let mut s = s.fields()?;
-            let (rest, limit) = (s.required("position")?.number(way)?, s.required("limit")?.positive(effort)?);
-            let servo = Spring { rest, limit, ..spring(&mut s, freedom)? };
-            s.finish()?;
-            Ok(servo)
-        })?;
-        spec.spring = f.maybe("spring", |s| {
-            let mut s = s.fields()?;
-            let rest = s.or("rest", 0.0, |r| r.number(way))?;
-            let spring = Spring { rest, ..spring(&mut s, freedom)? };
-            s.finish()?;
-            Ok(spring)
-        })?;
-    }
-    if let (JointKind::Distance(_), false) = (kind, spec.slack) {
-        spec.spring = f.maybe("spring", |s| {
-            let mut s = s.fields()?;
-            let spring = spring(&mut s, Freedom::Distance)?;
-            s.finish()?;
-            Ok(spring)
-        })?;
-    }
-    if spec.limits.is_some() || spec.slack {
-        spec.restitution = f.or("restitution", 0.0, |e| e.between(0.0, 1.0))?;
-    }
-    f.finish()?;
-    let moves = |i: usize| scene.bodies[i].motion == Motion::Dynamic;
-    if body2 == Some(body1) || !(moves(body1) || body2.is_some_and(moves)) {
-        return Err(field
-            .error("found a joint that holds no two bodies of which one is dynamic", "join a dynamic body with another one or the world"));
-    }
-    spec.validate().map_err(|reason| field.error(format!("found a joint that cannot be: {reason}"), "correct it"))?;
-    Ok(Joint { name, body1, body2, spec })
-}
-
-fn transmission(field: &Field<'_>, number: usize, scene: &Scene, names: &Names) -> Result<Transmission, SceneError> {
-    let mut f = field.fields()?;
-    let name = f.or("name", format!("transmission{number}"), |n| bodies::name(&n))?;
-    let kind = f.required("kind")?.choice(&[("gear", 0), ("rack", 1), ("screw", 2)])?;
-    let body1 = names.body(&f.required("body1")?)?;
-    let body2 = f.maybe("body2", |b| if b.text()? == "world" { Ok(None) } else { names.body(&b).map(Some) })?.flatten();
-    let axis = f.or("axis", DVec3::Z, |a| a.direction())?;
-    let spec = match kind {
-        0 => {
-            let other = f.or("axis2", axis, |a| a.direction())?;
-            TransmissionSpec::Gear { axes: [axis, other], ratio: f.required("ratio")?.number(Quantity::Number)? }
-        }
-        1 => TransmissionSpec::Rack {
-            axis,
-            direction: f.required("direction")?.direction()?,
-            radius: f.required("radius")?.number(Quantity::Length)?,
-        },
-        _ => TransmissionSpec::Screw { axis, lead: f.required("lead")?.number(Quantity::Length)? },
-    };
-    f.finish()?;
-    let moves = |i: usize| scene.bodies[i].motion == Motion::Dynamic;
-    if body2 == Some(body1) || !(moves(body1) || body2.is_some_and(moves)) {
-        let cure = "let a dynamic body go with another one";
-        return Err(field.error("found a transmission without two bodies of which one is dynamic", cure));
-    }
-    spec.validate(body2.is_some()).map_err(|reason| field.error(format!("found a transmission that cannot be: {reason}"), "correct it"))?;
-    Ok(Transmission { name, body1, body2, spec })
 }
 
 fn water(field: &Field<'_>, scene: &Scene, names: &Names) -> Result<WaterPressure, SceneError> {

@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use glam::DVec3;
 
+use super::links::{JOINTS, RELATIONS};
 use super::loads::Uplift;
-use super::model::{Body, ContactLaw, Drive, Friction, Gyroscopic, Motion, Recorded, Scene, ShapeSpec, Treatment};
-use super::sections::JOINTS;
+use super::model::{Body, ContactLaw, Drift, Drive, Friction, Gyroscopic, Motion, Recorded, Scene, ShapeSpec, Treatment};
 use crate::algebra::spatial::Pose;
-use crate::model::joint::{JointKind, JointSpec, TransmissionSpec};
+use crate::model::joint::{JointKind, JointSpec, TieLaw, TieRelation, TieSpec, TransmissionSpec};
 use crate::model::law::Impact;
 
 impl Scene {
@@ -42,6 +42,9 @@ impl Scene {
         }
         let gyroscopic = if time.gyroscopic == Gyroscopic::Midpoint { "midpoint" } else { "theta_rule" };
         writeln!(t, "gyroscopic = \"{gyroscopic}\"")?;
+        if time.drift == Drift::Projection {
+            writeln!(t, "drift = \"projection\"")?;
+        }
         let solver = &self.solver;
         writeln!(
             t,
@@ -83,6 +86,11 @@ impl Scene {
             }
             joint_text(t, &joint.spec)?;
         }
+        for tie in &self.ties {
+            let (one, two) = (&self.bodies[tie.body1].name, tie.body2.map_or("world", |k| &self.bodies[k].name));
+            writeln!(t, "\n[[interactions]]\nname = {}\nbody1 = {}\nbody2 = {}", text(&tie.name), text(one), text(two))?;
+            tie_text(t, &tie.spec)?;
+        }
         for water in &self.water {
             let names = water.bodies.iter().map(|&i| text(&self.bodies[i].name));
             let levels = water.times.iter().zip(&water.levels).map(|(t, z)| format!("[{t:?}, {z:?}]"));
@@ -101,6 +109,10 @@ impl Scene {
                 Recorded::Steps => "steps",
             };
             writeln!(t, "\n[[recorders]]\nwhat = \"{what}\"\nevery = {:?}", recorder.every)?;
+        }
+        for table in &self.records {
+            let signals = table.signals.iter().map(|signal| text(&self.signal_name(signal).0));
+            writeln!(t, "\n[[record]]\nname = {}\nevery = {:?}\nsignals = {}", text(&table.name), table.every, list(signals))?;
         }
         Ok(())
     }
@@ -223,6 +235,28 @@ fn shape(spec: &ShapeSpec) -> String {
     format!("{{ kind = \"{kind}\", {rest} }}")
 }
 
+/// All keys of an interaction but its bodies.
+fn tie_text(t: &mut String, spec: &TieSpec) -> std::fmt::Result {
+    let (kind, keys) = match &spec.relation {
+        TieRelation::Points { anchors: [a, b] } => (0, format!("anchor = {}\nanchor2 = {}", vector(*a), vector(*b))),
+        TieRelation::Distance { anchors: [a, b] } => (1, format!("anchor = {}\nanchor2 = {}", vector(*a), vector(*b))),
+        TieRelation::Displacement { anchor, axis } => (2, format!("anchor = {}\naxis = {}", vector(*anchor), vector(*axis))),
+        TieRelation::Angle { anchor, axis } => (3, format!("anchor = {}\naxis = {}", vector(*anchor), vector(*axis))),
+        TieRelation::Linear { factors: [a, b] } => (4, format!("factor1 = {}\nfactor2 = {}", vector(*a), vector(*b))),
+    };
+    let law = match &spec.law {
+        TieLaw::Equality => "\"equality\"".to_owned(),
+        TieLaw::Impact { restitution } => format!("{{ kind = \"impact\", restitution = {restitution:?} }}"),
+        TieLaw::Relay { bounds: [lower, upper] } => format!("{{ kind = \"relay\", lower = {lower:?}, upper = {upper:?} }}"),
+        TieLaw::Spring { stiffness, damping, limit } => {
+            let limit = if limit.is_finite() { format!(", limit = {limit:?}") } else { String::new() };
+            format!("{{ kind = \"spring\", stiffness = {stiffness:?}, damping = {damping:?}{limit} }}")
+        }
+    };
+    let place = if spec.reversed { "at_most" } else { "offset" };
+    writeln!(t, "relation = \"{}\"\n{keys}\nlaw = {law}\n{place} = {:?}\nspeed = {:?}", RELATIONS[kind], spec.offset, spec.speed)
+}
+
 /// All keys of a joint but its bodies.
 fn joint_text(t: &mut String, spec: &JointSpec) -> std::fmt::Result {
     let kind = match spec.kind {
@@ -289,7 +323,7 @@ mod tests {
             name = "all \u00e9"
             title = "a \\ title"
             gravity = [{ from = 0, acceleration = [0, 0, -9.81] }, { from = 0.5, acceleration = [1, 0, -9.81] }]
-            time = { step = "1 ms", end = 1.0, treatment = "forecast", theta = 0.75, gyroscopic = "theta_rule" }
+            time = { step = "1 ms", end = 1.0, treatment = "forecast", theta = 0.75, gyroscopic = "theta_rule", drift = "projection" }
             solver = { tolerance = 1e-7, max_sweeps = 17, warm_start = false, friction = "lagged" }
             base = { samples = [[0, 0.1, 0, 0], [1, 0, 0, 0]] }
             [[materials]]
@@ -327,9 +361,62 @@ mod tests {
             impulses = [{ time = 0.1, linear = [1, 0, 0] }]
             birth = 0.01
             death = 0.9
+            [[bodies]]
+            name = "bob"
+            shape = { kind = "ball", radius = 0.1 }
+            [[joints]]
+            name = "hinge"
+            kind = "revolute"
+            body1 = "bob"
+            anchor = [0, 0, 1]
+            [[motors]]
+            joint = "hinge"
+            position = "10 deg"
+            stiffness = 5
+            limit = 7
+            [[interactions]]
+            body1 = "bob"
+            body2 = "both"
+            relation = "points"
+            anchor = [0, 0, 2]
+            anchor2 = [0, 0, 3]
+            law = "equality"
+            [[interactions]]
+            name = "rope"
+            body1 = "bob"
+            relation = "distance"
+            anchor = [0, 0, 0]
+            anchor2 = [0, 0, 1]
+            at_most = 1.1
+            law = { kind = "impact", restitution = 0.5 }
+            [[interactions]]
+            body1 = "bob"
+            relation = "displacement"
+            anchor = [0, 0, 0]
+            axis = [1, 0, 0]
+            offset = "2 mm"
+            speed = 0.1
+            law = { kind = "relay", limit = 4 }
+            [[interactions]]
+            body1 = "bob"
+            relation = "angle"
+            anchor = [0, 0, 0]
+            law = { kind = "spring", stiffness = 4, damping = 1 }
+            [[interactions]]
+            name = "pulley"
+            body1 = "bob"
+            body2 = "both"
+            relation = "linear"
+            factor1 = [0, 0, 1]
+            factor2 = [0, 0, 2]
+            law = "equality"
             [[recorders]]
             what = "contacts"
             every = 0.1
+            [[record]]
+            name = "table"
+            every = 0.1
+            signals = ["bob.z", "hinge.motor", "interaction0.output", "rope.rate", "load_work"]
         "#;
         let scene = Scene::from_toml(text, "t").unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(Scene::from_toml(&scene.to_toml(), "t").unwrap_or_else(|e| panic!("{e}")), scene);

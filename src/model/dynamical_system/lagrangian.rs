@@ -4,23 +4,23 @@ use crate::model::operator::Operator;
 use bevy_ecs::prelude::Component;
 use std::sync::Arc;
 
-/// `M(q) q̈ + F_gyr(q, q̇) + F_int(t, q, q̇) + C q̇ + K q = F_ext(t, z) + p`
+/// `M(q) q̈ + F_gyr(q, q̇) + F_int(t, q, q̇) + C q̇ + K q = F_ext(t, z) + w(q) g + p`
 /// (Siconos: `LagrangianDS`, `LagrangianLinearTIDS`, `LagrangianLinearDiagonalDS`).
 ///
-/// Every term but M may be missing; with constant M and neither F_gyr nor F_int the system is linear.
+/// Every term but M may be missing; with constant M and w and neither F_gyr nor F_int the system is linear.
 ///
 /// ```
 /// use drystone::model::{dynamical_system::{Lagrangian, Prescribed}, operator::Operator};
-/// let ball = Lagrangian::new([1.0], [1.0], [0.0]).with_force([-9.81]);
+/// let ball = Lagrangian::new([1.0]).at([1.0]).with_force([-9.81]);
 /// assert!(ball.validate().is_ok() && ball.is_linear_invariant());
-/// let oscillator = Lagrangian::new([1.0], [0.1], [0.0]).with_stiffness([100.0]).with_damping([0.1]);
+/// let oscillator = Lagrangian::new([1.0]).at([0.1]).with_stiffness([100.0]).with_damping([0.1]);
 /// assert!(oscillator.validate().is_ok());
-/// let pendulum = Lagrangian::new([1.0], [0.3], [0.0])
+/// let pendulum = Lagrangian::new([1.0]).at([0.3])
 ///     .with_internal(Operator::function(|at, f| f[0] = 9.81 * at.q[0].sin()));
 /// assert!(!pendulum.is_linear_invariant());
-/// let plane = Lagrangian::new([1.0], [0.0], [0.0]).with_prescribed(0, Prescribed::Harmonic { a: 2.0, b: 1.0, omega: 1.5, phi: 0.0 });
+/// let plane = Lagrangian::new([1.0]).at([0.0]).with_prescribed(0, Prescribed::Harmonic { a: 2.0, b: 1.0, omega: 1.5, phi: 0.0 });
 /// assert_eq!(plane.prescribed.len(), 1);
-/// let singular = Lagrangian::new([1.0, 1.0, 1.0, 1.0], [0.0, 0.0], [0.0, 0.0]);
+/// let singular = Lagrangian::new([1.0, 1.0, 1.0, 1.0]).at([0.0, 0.0]);
 /// assert!(singular.validate().unwrap_err().contains("singular"));
 /// ```
 #[derive(Component, Clone, Debug, Default, PartialEq)]
@@ -49,6 +49,8 @@ pub struct Lagrangian {
     pub internal_v: Operator,
     /// F_ext(t, z), n values; what depends on the state belongs to F_int, whose Jacobians count.
     pub external: Operator,
+    /// w(q) = Σ m ∂x/∂q over its masses at x(q), n × 3: gravity g of the scene is the force w g. Missing: gravity does not act.
+    pub weight: Operator,
     /// Components of the velocity that are given.
     pub prescribed: Vec<PrescribedVelocity>,
     /// Parameters and inputs z.
@@ -139,14 +141,44 @@ pub struct PrescribedVelocity {
 }
 
 impl Lagrangian {
-    /// A free system: `M q̈ = p`.
-    pub fn new(mass: impl Into<Operator>, q: impl Into<Vec<f64>>, v: impl Into<Vec<f64>>) -> Self {
-        Self { mass: mass.into(), q: q.into(), v: v.into(), ..Self::default() }
+    /// A free system, `M q̈ = p`; its coordinates are to follow ([`at`](Self::at)).
+    pub fn new(mass: impl Into<Operator>) -> Self {
+        Self { mass: mass.into(), ..Self::default() }
+    }
+
+    /// At these coordinates q; at rest, unless it [moves](Self::moving).
+    pub fn at(mut self, q: impl Into<Vec<f64>>) -> Self {
+        self.q = q.into();
+        if self.v.is_empty() {
+            self.v = vec![0.0; self.q.len()];
+        }
+        self
+    }
+
+    /// With velocities q̇.
+    pub fn moving(self, v: impl Into<Vec<f64>>) -> Self {
+        Self { v: v.into(), ..self }
     }
 
     /// With F_ext.
     pub fn with_force(self, external: impl Into<Operator>) -> Self {
         Self { external: external.into(), ..self }
+    }
+
+    /// With gravity: w(q) = Σ m ∂x/∂q, n × 3, row by row, so that the generalised force is w g.
+    ///
+    /// ```
+    /// use drystone::prelude::*;
+    /// let mut sim = Simulation::default();
+    /// // a point mass of 2 kg in the plane x–z
+    /// let stone = Lagrangian::new([2.0, 0.0, 0.0, 2.0]).at([0.0, 0.0]).with_gravity([2.0, 0.0, 0.0, 0.0, 0.0, 2.0]);
+    /// let stone = sim.spawn_system(stone, Integrator::MOREAU_JEAN)?;
+    /// sim.run_until(1.0)?;
+    /// assert!(sim.world().get::<Lagrangian>(stone).is_some_and(|s| (s.v[1] + 9.81).abs() < 1e-9));
+    /// # Ok::<(), SimulationError>(())
+    /// ```
+    pub fn with_gravity(self, weight: impl Into<Operator>) -> Self {
+        Self { weight: weight.into(), ..self }
     }
 
     /// With C.
@@ -192,7 +224,7 @@ impl Lagrangian {
 
     /// True where M is constant and there is neither F_gyr nor F_int: one linear problem a step.
     pub fn is_linear_invariant(&self) -> bool {
-        self.mass.is_constant() && self.gyroscopic.is_zero() && self.internal.is_zero()
+        self.mass.is_constant() && self.gyroscopic.is_zero() && self.internal.is_zero() && self.weight.is_constant()
     }
 
     /// Checks sizes, that the constants are finite and a constant M is symmetric and positive definite; the message names the operator.
@@ -218,6 +250,7 @@ impl Lagrangian {
         for (name, operator) in [("F_gyr", &self.gyroscopic), ("F_int", &self.internal), ("F_ext", &self.external)] {
             operator.validate(name, n, 1)?;
         }
+        self.weight.validate("w", n, 3)?;
         for (name, operator) in [("C", &self.damping), ("K", &self.stiffness)] {
             if !operator.is_constant() {
                 return Err(format!("{name} is a function; it has to be constant (F_int takes what depends on the state)"));

@@ -4,10 +4,11 @@ mod first_order;
 mod lagrangian;
 mod newton_euler;
 
+pub use crate::model::newton_euler::Frame;
 pub use first_order::FirstOrder;
 pub(crate) use lagrangian::check_mass;
 pub use lagrangian::{Lagrangian, Prescribed, PrescribedVelocity};
-pub use newton_euler::{Frame, NewtonEuler};
+pub use newton_euler::{NewtonEuler, NewtonEulerParts};
 
 /// A system of any kind.
 ///
@@ -23,7 +24,7 @@ pub enum DynamicalSystem {
     /// `M q̈ + F_gyr + F_int + C q̇ + K q = F_ext + p`
     Lagrangian(Box<Lagrangian>),
     /// A rigid body without a shape.
-    NewtonEuler(NewtonEuler),
+    NewtonEuler(Box<NewtonEuler>),
 }
 
 impl DynamicalSystem {
@@ -56,6 +57,6 @@ impl From<Lagrangian> for DynamicalSystem {
 
 impl From<NewtonEuler> for DynamicalSystem {
     fn from(system: NewtonEuler) -> Self {
-        Self::NewtonEuler(system)
+        Self::NewtonEuler(Box::new(system))
     }
 }

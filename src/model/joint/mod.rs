@@ -12,12 +12,15 @@
 //! `PivotJointR`, `PrismaticJointR`, `CylindricalJointR`, `FixedJointR`; the six lower pairs of Reuleaux but the screw, and three more.)
 
 use crate::algebra::spatial::Pose;
+use bevy_ecs::prelude::{Component, Entity};
 use glam::{DMat3, DQuat, DVec3};
 use serde::{Deserialize, Serialize};
 pub use spec::{JointSpec, Motor, Spring};
+pub use tie::{TieLaw, TieRelation, TieSpec};
 pub use transmission::{Of, Transmission, TransmissionSpec};
 
 mod spec;
+mod tie;
 mod transmission;
 
 /// What a joint leaves free. The axis is z of its frames.
@@ -47,6 +50,21 @@ pub enum JointKind {
     /// All but the distance of the two origins, which stays as given (m).
     Distance(f64),
 }
+
+/// All interactions of a joint, in order; on the first of them.
+///
+/// ```
+/// use drystone::model::joint::{JointKind, JointParts, JointSpec};
+/// use drystone::simulation::{Body, Simulation};
+/// use glam::DVec3;
+/// let mut sim = Simulation::default();
+/// let door = sim.spawn_body(Body::point(20.0, DVec3::ONE))?;
+/// let hinge = sim.add_joint(door, None, &JointSpec::new(JointKind::Revolute).friction(0.5))?;
+/// assert_eq!(sim.world().get::<JointParts>(hinge[0]).map(|parts| &parts.0), Some(&hinge));
+/// # Ok::<(), drystone::simulation::SimulationError>(())
+/// ```
+#[derive(Component, Clone, Debug, Default, PartialEq, Eq)]
+pub struct JointParts(pub Vec<Entity>);
 
 /// Rows that a joint has at most.
 pub const MAX_JOINT_ROWS: usize = 6;
@@ -107,6 +125,15 @@ impl JointKind {
     /// Rows of translations, which come first.
     pub fn translations(self) -> usize {
         self.counts().0
+    }
+
+    /// Its coordinate; none where nothing is free, or more than one thing of a kind.
+    pub fn freedom(self) -> Option<Freedom> {
+        match self {
+            Self::Revolute => Some(Freedom::Angle),
+            Self::Prismatic | Self::Cylindrical => Some(Freedom::Displacement),
+            Self::Fixed | Self::Spherical | Self::Universal | Self::Planar | Self::Distance(_) => None,
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use super::{Coordinate, Freedom, Joint, JointKind};
 use crate::algebra::spatial::Pose;
 use crate::model::interaction::Interaction;
 use crate::model::law::Law;
+use crate::model::relation::Relation;
 use bevy_ecs::prelude::Entity;
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
@@ -37,17 +38,25 @@ pub struct Spring {
     /// Coordinate at which it gives nothing (rad or m).
     pub rest: f64,
     /// Largest torque (N m) or force (N).
-    #[serde(default = "endless", skip_serializing_if = "is_endless")]
+    #[serde(default = "endless", with = "limit")]
     pub limit: f64,
 }
 
-fn endless() -> f64 {
+pub(super) fn endless() -> f64 {
     f64::INFINITY
 }
 
-/// JSON has no infinity.
-fn is_endless(limit: &f64) -> bool {
-    limit.is_infinite()
+/// An endless limit is none: JSON has no infinity, and formats without names of fields can leave nothing out.
+pub(super) mod limit {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(limit: &f64, to: S) -> Result<S::Ok, S::Error> {
+        Some(*limit).filter(|l| l.is_finite()).serialize(to)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+        Ok(Option::<f64>::deserialize(from)?.unwrap_or(f64::INFINITY))
+    }
 }
 
 impl Default for Spring {
@@ -176,11 +185,7 @@ impl JointSpec {
 
     /// What stops, friction, springs and motors act on; none of a joint that leaves nothing free, or more than one thing of a kind.
     pub fn freedom(&self) -> Option<Freedom> {
-        match self.kind {
-            JointKind::Revolute => Some(Freedom::Angle),
-            JointKind::Prismatic | JointKind::Cylindrical => Some(Freedom::Displacement),
-            JointKind::Fixed | JointKind::Spherical | JointKind::Universal | JointKind::Planar | JointKind::Distance(_) => None,
-        }
+        self.kind.freedom()
     }
 
     /// Checks the numbers, and that what acts on a coordinate finds one.
@@ -254,7 +259,15 @@ impl JointSpec {
             kind => Joint::at(kind, [&pose1, &pose2], self.anchor, self.axis, self.across),
         };
         let mut made = Vec::new();
-        let mut add = |relation: crate::model::relation::Relation, law: Law| made.push(Interaction::new(systems.clone(), relation, law));
+        let mut add = |relation: Relation, law: Law| {
+            let mut part = Interaction::new(systems.clone(), relation, law);
+            match &part.relation {
+                Relation::Joint(joint) => joint.gap(&[pose1, pose2], &mut part.y),
+                Relation::Coordinate(q) if q.freedom == Freedom::Distance => part.y[0] = q.output(&[pose1, pose2], 0.0),
+                _ => {}
+            }
+            made.push(part);
+        };
         if let (JointKind::Distance(length), true) = (self.kind, self.slack) {
             let far = Coordinate::new(Freedom::Distance, joint.frames).at_most(length);
             add(far.into(), Law::NewtonImpact { e: self.restitution });

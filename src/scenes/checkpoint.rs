@@ -1,7 +1,7 @@
 //! Checkpoints: a run as one file from which it goes on as if it had never stopped.
 //!
 //! ```text
-//! "drystone checkpoint 7\n"   hash of the rest (u64, little-endian)   postcard: scene, state, meter
+//! "drystone checkpoint 8\n"   hash of the rest (u64, little-endian)   postcard: scene, state, meter
 //! ```
 
 use crate::diagnostics::summary::{Meter, Record};
@@ -14,12 +14,12 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// Name and version of the format.
-const HEADER: &[u8] = b"drystone checkpoint 7\n";
+const HEADER: &[u8] = b"drystone checkpoint 8\n";
 
 /// A run between two steps.
 ///
 /// ```
-/// use drystone::{diagnostics::summary::Meter, io::{checkpoint::Checkpoint, scene::{Scene, SceneSource}}, scenes};
+/// use drystone::{diagnostics::summary::Meter, io::scene::{Scene, SceneSource}, scenes::{self, checkpoint::Checkpoint}};
 /// let scene = Scene::load(&SceneSource::new("bouncing_ball"), &[])?;
 /// let mut built = scenes::build(&scene)?;
 /// let meter = Meter::new(&scene, &built.entities, &built.simulation);
@@ -153,6 +153,44 @@ mod tests {
         for stop in [0.1, 0.25, 0.37, 0.7] {
             resumed_equals_straight(&scene, stop, 1.0);
         }
+    }
+
+    #[test]
+    fn plain_springs_ties_and_projection_survive_a_stop() {
+        let scene = Scene::from_toml(
+            r#"
+            time = { step = "2 ms", end = 1.0, drift = "projection" }
+            [[bodies]]
+            name = "bob"
+            shape = { kind = "ball", radius = 0.1 }
+            [[bodies]]
+            name = "arm"
+            shape = { kind = "cuboid", size = [1, 0.1, 0.1] }
+            position = [2.5, 0, 0]
+            [[joints]]
+            kind = "distance"
+            body1 = "bob"
+            anchor = [0, 0, 0]
+            anchor2 = [0, 0, 1]
+            spring = { stiffness = 100 }
+            [[joints]]
+            kind = "revolute"
+            body1 = "arm"
+            anchor = [2, 0, 0]
+            axis = [0, 1, 0]
+            [[interactions]]
+            body1 = "arm"
+            relation = "angle"
+            anchor = [2, 0, 0]
+            axis = [0, 1, 0]
+            law = { kind = "spring", stiffness = 20 }
+            [[record]]
+            signals = ["bob.z", "interaction0.output"]
+            "#,
+            "test",
+        )
+        .unwrap();
+        resumed_equals_straight(&scene, 0.37, 1.0);
     }
 
     #[test]

@@ -1,0 +1,220 @@
+//! Scenes inside the program: a TOML text in `assets/scenes` each, and the parameters that edit it.
+
+use super::error::{SceneError, did_you_mean};
+
+/// A scene of the program.
+///
+/// ```
+/// let names: Vec<_> = drystone::scenes::all().iter().map(|s| s.name).collect();
+/// assert!(names.contains(&"bead_stack"));
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct BuiltIn {
+    /// What `drystone run` calls it.
+    pub name: &'static str,
+    /// One line for people.
+    pub about: &'static str,
+    /// What `--set` may change.
+    pub parameters: &'static [Parameter],
+    /// The scene file.
+    pub toml: &'static str,
+}
+
+/// One thing that `--set name=value` changes in a built-in scene.
+///
+/// ```
+/// let n = &drystone::scenes::find("bead_pour")?.parameters[0];
+/// assert_eq!((n.name, n.default), ("n", "10"));
+/// # Ok::<(), drystone::io::scene::SceneError>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// Its name.
+    pub name: &'static str,
+    /// Its value in the scene as it stands.
+    pub default: &'static str,
+    /// Unit of a plain number; empty for pure numbers.
+    pub unit: &'static str,
+    /// One line for people.
+    pub help: &'static str,
+    /// Dotted path in the TOML text.
+    path: &'static str,
+    /// How the value is written there.
+    form: Form,
+}
+
+/// How a parameter becomes TOML.
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    /// As it is.
+    Same,
+    /// `[v, v, v]`.
+    Cube,
+    /// A plain number gets this unit.
+    Unit(&'static str),
+    /// A number times this factor.
+    Times(f64),
+}
+
+impl Parameter {
+    const fn new(name: &'static str, default: &'static str, unit: &'static str, help: &'static str, path: &'static str) -> Self {
+        Self { name, default, unit, help, path, form: Form::Same }
+    }
+
+    const fn form(mut self, form: Form) -> Self {
+        self.form = form;
+        self
+    }
+
+    /// The TOML text of `value`.
+    fn toml(&self, value: &str) -> Option<String> {
+        let number = value.trim().parse::<f64>().ok();
+        match self.form {
+            Form::Same => Some(value.to_owned()),
+            Form::Cube => number.map(|_| format!("[{value}, {value}, {value}]")),
+            Form::Unit(unit) => Some(number.map_or_else(|| value.to_owned(), |_| format!("\"{} {unit}\"", value.trim()))),
+            // {:?} writes every digit and always a form that TOML knows
+            Form::Times(factor) => number.map(|x| format!("{:?}", if x == 0.0 { 0.0 } else { x * factor })),
+        }
+    }
+}
+
+impl BuiltIn {
+    /// The edits (dotted path, TOML value) that `--set key=value` means.
+    pub(super) fn edits(&self, key: &str, value: &str) -> Result<Vec<(String, String)>, SceneError> {
+        let origin = format!("{} with --set {key}={value}", self.name);
+        let known: Vec<&str> = self.parameters.iter().map(|p| p.name).collect();
+        let Some(parameter) = self.parameters.iter().find(|p| p.name == key) else {
+            return Err(SceneError::whole(origin, format!("found no parameter `{key}`"), did_you_mean(key, known)));
+        };
+        let toml = parameter.toml(value).ok_or_else(|| {
+            let cure = format!("write a plain number, such as {key}={}", parameter.default);
+            SceneError::whole(&origin, format!("{key}: found \"{value}\", expected a number"), cure)
+        })?;
+        Ok(vec![(parameter.path.to_owned(), toml)])
+    }
+}
+
+/// The built-in scene called `name`.
+///
+/// ```
+/// let e = drystone::scenes::find("bead_por").unwrap_err();
+/// assert!(e.cure.contains("did you mean `bead_pour`?"));
+/// ```
+pub fn find(name: &str) -> Result<&'static BuiltIn, SceneError> {
+    let names: Vec<&str> = SCENES.iter().map(|s| s.name).collect();
+    SCENES.iter().find(|s| s.name == name).ok_or_else(|| {
+        let cure = format!("{}; the name of a file ends in .toml or holds a separator", did_you_mean(name, names));
+        SceneError::whole(name, "found no built-in scene of this name", cure)
+    })
+}
+
+/// Every built-in scene.
+///
+/// ```
+/// assert!(drystone::scenes::all().iter().all(|s| !s.about.is_empty()));
+/// ```
+pub fn all() -> &'static [BuiltIn] {
+    SCENES
+}
+
+macro_rules! toml {
+    ($name:literal) => {
+        include_str!(concat!("../../../assets/scenes/", $name, ".toml"))
+    };
+}
+
+/// Standard gravity of the scenes (m/s²), in which `base_acceleration_g` is measured.
+const G: f64 = 9.81;
+
+const SCENES: &[BuiltIn] = &[
+    BuiltIn {
+        name: "bead_stack",
+        about: "a pyramid of 55 beads on a tray rests, is struck at 0.3 s and scatters",
+        parameters: &[Parameter::new("kick", "0.6", "N s", "impulse on the struck bead along x", "impulses.0.linear.0")],
+        toml: toml!("bead_stack"),
+    },
+    BuiltIn {
+        name: "bead_pour",
+        about: "n × n × n spheres poured into a box (benchmark S1)",
+        parameters: &[Parameter::new("n", "10", "", "spheres along each edge of the lattice", "generate.lattice.0.count").form(Form::Cube)],
+        toml: toml!("bead_pour"),
+    },
+    BuiltIn {
+        name: "block_wall",
+        about: "a dry wall in running bond stands for 2 s (benchmark S3)",
+        parameters: &[
+            Parameter::new("columns", "10", "", "blocks in an even row", "generate.wall.0.columns"),
+            Parameter::new("rows", "10", "", "rows", "generate.wall.0.rows"),
+            Parameter::new("kick", "0", "N s", "impulse along y on the top middle block at t = 0", "generate.wall.0.kick"),
+        ],
+        toml: toml!("block_wall"),
+    },
+    BuiltIn {
+        name: "arch",
+        about: "a semicircular arch of 17 voussoirs; it needs thickness/radius 0.1055 to stand (benchmark S4)",
+        parameters: &[Parameter::new("thickness_ratio", "0.11", "", "thickness over mean radius", "generate.arch.0.thickness_ratio")],
+        toml: toml!("arch"),
+    },
+    BuiltIn {
+        name: "incline",
+        about: "a box on a plane whose gravity tilts near the angle of friction at 0.5 s (benchmark S5)",
+        parameters: &[
+            Parameter::new("mu", "0.3", "", "coefficient of friction", "contact.mu"),
+            Parameter::new("angle_offset_deg", "2", "deg", "tilt beyond atan(mu)", "study.offset").form(Form::Unit("deg")),
+            Parameter::new("heading_deg", "0", "deg", "direction of the tilt about the plane's normal, from x", "study.heading")
+                .form(Form::Unit("deg")),
+        ],
+        toml: toml!("incline"),
+    },
+    BuiltIn {
+        name: "block_dam",
+        about: "a dam of rectangular courses under water, uplift and base shaking",
+        parameters: &[
+            Parameter::new("width", "3", "m", "from the water face to the dry face", "generate.dam.0.width"),
+            Parameter::new("height", "6", "m", "height of the dam", "generate.dam.0.height"),
+            Parameter::new("courses", "6", "", "number of courses", "generate.dam.0.courses"),
+            Parameter::new("water_level", "top", "m", "depth of the water, or top", "water.0.level"),
+            Parameter::new("uplift", "none", "", "water pressure in the base joint: none or linear", "water.0.uplift"),
+            Parameter::new(
+                "base_acceleration_g",
+                "0",
+                "g",
+                "acceleration of the ground towards the water, in 9.81 m/s2",
+                "base.acceleration.0",
+            )
+            .form(Form::Times(-G)),
+        ],
+        toml: toml!("block_dam"),
+    },
+    BuiltIn {
+        name: "spinning_top",
+        about: "a heavy top on a spherical joint in steady precession",
+        parameters: &[],
+        toml: toml!("spinning_top"),
+    },
+    BuiltIn {
+        name: "door",
+        about: "a motor opens a door on a hinge, whose knob pushes a row of blocks over",
+        parameters: &[Parameter::new("torque", "80", "N m", "most that the motor gives", "joints.0.motor.limit")],
+        toml: toml!("door"),
+    },
+    BuiltIn {
+        name: "terrain_mesh",
+        about: "balls and blocks fall on hilly ground, a triangle mesh",
+        parameters: &[Parameter::new("balls", "60", "", "number of balls", "generate.pour.0.count")],
+        toml: toml!("terrain_mesh"),
+    },
+    BuiltIn {
+        name: "bouncing_ball",
+        about: "a ball falls 1 m and bounces until it rests",
+        parameters: &[Parameter::new("restitution", "0.9", "", "ratio of the speeds after and before a bounce", "contact.e_n")],
+        toml: toml!("bouncing_ball"),
+    },
+    BuiltIn {
+        name: "dzhanibekov",
+        about: "a free body that spins about its middle axis turns over and over",
+        parameters: &[],
+        toml: toml!("dzhanibekov"),
+    },
+];

@@ -1,0 +1,128 @@
+//! `[[record]]`: tables of signals by name.
+
+use super::bodies::Names;
+use super::error::{SceneError, did_you_mean};
+use super::fields::Field;
+use super::model::{LinkQuantity, Record, Recordable, Scene};
+use super::units::{Quantity, short};
+use crate::model::signal::{BodyQuantity, JointQuantity, TotalQuantity};
+
+/// Files of a run that a table may not overwrite, without `.csv`.
+const TAKEN: [&str; 4] = ["steps", "joints", "bodies_start", "bodies_end"];
+/// Columns of a table at most.
+const COLUMNS: usize = 10_000;
+
+/// Reads one table; the scene has its bodies, joints, transmissions and ties.
+pub(super) fn record(field: &Field<'_>, number: usize, scene: &Scene, names: &Names) -> Result<Record, SceneError> {
+    let mut f = field.fields()?;
+    let default = format!("record{number}");
+    let name = match f.optional("name") {
+        None => default,
+        Some(name) => {
+            let text = name.text()?;
+            let plain = !text.is_empty() && text.len() <= 100 && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
+            if !plain || TAKEN.contains(&text) {
+                let message = format!("found the name \"{}\", which cannot be that of its file", short(text));
+                return Err(name.error(message, format!("use letters, digits, - and _, and none of {}", TAKEN.join(", "))));
+            }
+            text.to_owned()
+        }
+    };
+    if scene.records.iter().any(|r| r.name == name) {
+        return Err(field.error(format!("found a second table named {name:?}"), "give each table a name of its own"));
+    }
+    let every = f.or("every", 0.0, |t| t.non_negative(Quantity::Time))?;
+    let list = f.required("signals")?;
+    let mut signals = Vec::new();
+    for item in list.items()? {
+        signal(&item, scene, names, &mut signals)?;
+    }
+    if signals.is_empty() || signals.len() > COLUMNS {
+        let message = format!("found {} signals", signals.len());
+        return Err(list.error(message, format!("name 1 to {COLUMNS}, such as \"name of a body.z\" or \"kinetic\"")));
+    }
+    let double = signals.iter().enumerate().find(|(k, s)| signals[..*k].contains(s));
+    if let Some((_, twice)) = double {
+        return Err(list.error(format!("found the signal {:?} twice", scene.signal_name(twice).0), "name each signal once"));
+    }
+    f.finish()?;
+    Ok(Record { name, every, signals })
+}
+
+/// Which of a list is called so.
+fn among<T: Copy>(
+    all: impl Iterator<Item = (&'static str, T)> + Clone,
+    name: &str,
+    field: &Field<'_>,
+    what: &str,
+) -> Result<T, SceneError> {
+    let found = all.clone().find(|(known, _)| *known == name).map(|(_, q)| q);
+    found.ok_or_else(|| {
+        let message = format!("found no quantity \"{}\" of {what}", short(name));
+        field.error(message, did_you_mean(name, all.map(|(known, _)| known)))
+    })
+}
+
+/// The signals that one text means: `"body.z"`, `"generator.z"` (of all its bodies), `"joint.coordinate"`, `"tie.output"`, `"kinetic"`.
+fn signal(field: &Field<'_>, scene: &Scene, names: &Names, signals: &mut Vec<Recordable>) -> Result<(), SceneError> {
+    let text = field.text()?;
+    let totals = TotalQuantity::ALL.iter().map(|q| (q.name, q.what));
+    let Some((name, quantity)) = text.rsplit_once('.') else {
+        signals.push(Recordable::Total(among(totals, text, field, "the whole (those of bodies and joints are written name.quantity)")?));
+        return Ok(());
+    };
+    // rows are numbered: points.output.2
+    let numbered = quantity.parse::<usize>().ok().zip(name.rsplit_once('.'));
+    if let Some((row, (name, quantity))) = numbered
+        && let Some(i) = scene.ties.iter().position(|t| t.name == name)
+    {
+        return tie(field, scene, (i, Some(row)), quantity, signals);
+    }
+    if let Some(i) = scene.joints.iter().position(|j| j.name == name) {
+        let q = among(JointQuantity::ALL.iter().map(|q| (q.name, q.what)), quantity, field, &format!("the joint {name:?}"))?;
+        if q.is_of_coordinate() && !scene.joints[i].has_coordinate() {
+            let message = format!("found \"{quantity}\" of the joint {name:?}, which leaves more than one thing free, or nothing");
+            return Err(field.error(message, "revolute, prismatic and cylindrical joints, rods and ropes have a coordinate"));
+        }
+        signals.push(Recordable::Joint(i, q));
+    } else if let Some(i) = scene.ties.iter().position(|t| t.name == name) {
+        tie(field, scene, (i, None), quantity, signals)?;
+    } else if let Some(i) = scene.transmissions.iter().position(|t| t.name == name) {
+        signals.push(Recordable::Transmission(i, link(field, quantity, name)?));
+    } else {
+        let bodies = names.meant(name).ok_or_else(|| {
+            let others = scene.joints.iter().map(|j| &j.name).chain(scene.ties.iter().map(|t| &t.name));
+            let known = names.all().chain(others.chain(scene.transmissions.iter().map(|t| &t.name)).map(String::as_str));
+            let message = format!("found no body, joint or interaction named \"{}\"", short(name));
+            field.error(message, did_you_mean(name, known.take(2000).collect::<Vec<_>>()))
+        })?;
+        let q = among(BodyQuantity::ALL.iter().map(|q| (q.name, q.what)), quantity, field, &format!("the body {name:?}"))?;
+        signals.extend(bodies.map(|i| Recordable::Body(i, q)));
+    }
+    Ok(())
+}
+
+fn link(field: &Field<'_>, quantity: &str, name: &str) -> Result<LinkQuantity, SceneError> {
+    let all = [LinkQuantity::Output, LinkQuantity::Rate, LinkQuantity::Multiplier];
+    among(all.into_iter().map(|q| (LinkQuantity::ALL[q as usize].0, q)), quantity, field, &format!("the interaction {name:?}"))
+}
+
+fn tie(
+    field: &Field<'_>,
+    scene: &Scene,
+    (i, row): (usize, Option<usize>),
+    quantity: &str,
+    signals: &mut Vec<Recordable>,
+) -> Result<(), SceneError> {
+    let tie = &scene.ties[i];
+    let (q, rows) = (link(field, quantity, &tie.name)?, tie.spec.rows());
+    match row {
+        Some(row) if row >= rows => {
+            let message = format!("found row {row} of the interaction {:?}, which has {rows}", tie.name);
+            return Err(field.error(message, "rows count from 0"));
+        }
+        Some(row) => signals.push(Recordable::Tie(i, q, row)),
+        None => signals.extend((0..rows).map(|row| Recordable::Tie(i, q, row))),
+    }
+    Ok(())
+}
