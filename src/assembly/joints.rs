@@ -28,7 +28,7 @@ use crate::model::law::{Law, least_impact};
 use crate::model::relation::Relation;
 use crate::model::scheme::{Clock, Drift, Scheme, Treatment};
 use crate::numerics::admissible::AdmissibleSet;
-use crate::numerics::mixed::{IMMOBILE, MixedProblem, System, Velocities};
+use crate::numerics::mixed::{IMMOBILE, MixedProblem, System};
 use crate::numerics::residual::contact_scale;
 use crate::topology::bodies::{Bodies, Body, Slot};
 use bevy_ecs::name::Name;
@@ -111,20 +111,25 @@ pub fn assemble_blocks(
     }
     forces.push(&bodies, &scheme, &mut step);
     let refused = refused.or(forces.error.take());
-    let StepProblem { problem, before, error, .. } = &mut *step;
+    let StepProblem { problem, error, .. } = &mut *step;
     if scheme.gravity == DVec3::ZERO {
-        scale_the_still(problem, before);
+        scale_the_still(problem, &bodies);
     }
     *error = refused.or(problem.prepare().err().map(|e| e.to_string()));
 }
 
-/// Without gravity, rows between bodies that stand still know no speed: what is rounding there is judged by the fastest body, as it is or as
-/// loads make it.
-fn scale_the_still(problem: &mut MixedProblem, before: &Velocities) {
-    let fastest = before.rigid.iter().chain(&problem.free.rigid).map(|t| t.linear.abs().max_element()).fold(0.0, f64::max);
-    let own = SUM * fastest;
-    problem.contacts.iter_mut().filter(|c| c.scale == 0.0).for_each(|c| c.scale = own);
-    problem.blocks.iter_mut().filter(|b| b.scale == 0.0).for_each(|b| b.scale = own);
+/// Part of the speed of the fastest body below which the scale of a row is rounding.
+const NEXT_TO_NOTHING: f64 = 1e-8;
+
+/// Without gravity, rows between bodies that stand still know no speed: what is rounding there is judged by the fastest body, as it is, as the
+/// last pass has found it, or as loads make it.
+fn scale_the_still(problem: &mut MixedProblem, bodies: &Bodies) {
+    let mobile = bodies.rows.iter().filter(|row| row.row != IMMOBILE).flat_map(|row| [row.velocity.linear, row.new_velocity.linear]);
+    let free = problem.free.rigid.iter().map(|t| t.linear);
+    let fastest = mobile.chain(free).map(|v| v.abs().max_element()).fold(0.0, f64::max);
+    let (own, least) = (SUM * fastest, NEXT_TO_NOTHING * fastest);
+    problem.contacts.iter_mut().filter(|c| c.scale <= least).for_each(|c| c.scale = own);
+    problem.blocks.iter_mut().filter(|b| b.scale <= least).for_each(|b| b.scale = own);
 }
 
 /// What rigid bodies can have between them; the error says what was found and what would do.

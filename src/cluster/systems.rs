@@ -27,8 +27,8 @@ use glam::DVec3;
 #[derive(Resource, Debug, Default)]
 pub struct Clusters {
     clusters: Vec<Cluster>,
-    /// entities as they were at the last build
-    known: usize,
+    /// entities as they were at the last build, as a sum
+    known: u64,
     h: f64,
     newton: Option<NewtonLoop>,
     /// of the scene (m/s²), where it acts on a system
@@ -57,6 +57,13 @@ pub(crate) fn birth(entity: Entity) -> (u32, u32) {
     (entity.index_u32(), entity.generation().to_bits())
 }
 
+/// A number that sums of few others give by chance alone (splitmix64).
+fn mixed(x: u64) -> u64 {
+    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
 /// What messages call the n-th of a kind.
 pub(crate) fn called(name: Option<&Name>, kind: &str, number: usize) -> String {
     name.map_or_else(|| format!("{kind} {number}"), |n| format!("{kind} {:?}", n.as_str()))
@@ -65,7 +72,7 @@ pub(crate) fn called(name: Option<&Name>, kind: &str, number: usize) -> String {
 impl Clusters {
     /// Builds anew before the next batch.
     pub(crate) fn rebuild(&mut self) {
-        self.known = usize::MAX;
+        self.known = u64::MAX;
     }
 
     /// Jacobians of users beside differences, at the present state.
@@ -197,7 +204,9 @@ pub fn refresh(
         let (probe, name) = probes.get(entity).ok()?;
         Some((probe.clone(), name.map_or_else(|| format!("the probe {entity}"), |n| format!("{:?}", n.as_str()))))
     };
-    let known = first.iter().len() + lagrangian.iter().len() + bodies.iter().len() + interactions.iter().len();
+    // one that goes and one that comes leave their number as it was
+    let entities = first.iter().map(|f| f.0).chain(lagrangian.iter().map(|l| l.0)).chain(bodies.iter().map(|b| b.entity));
+    let known = entities.chain(interactions.iter().map(|i| i.0)).fold(0u64, |sum, e| sum.wrapping_add(mixed(e.to_bits())));
     let h = scheme.time_step;
     let weightless = clusters.gravity.is_none_or(|g| g == scheme.gravity);
     let same_frame = known == clusters.known && clusters.h == h && clusters.newton == Some(*newton) && weightless;
@@ -255,7 +264,7 @@ pub fn refresh(
             clusters.find_signals(&mut traces, &probe);
         }
         Err(error) => {
-            clusters.known = usize::MAX;
+            clusters.known = u64::MAX;
             clusters.error = Some(error);
         }
     }
@@ -516,7 +525,7 @@ impl Clusters {
                 problem.r[link.rows.clone()].copy_from_slice(&i.lambda);
             }
             if let Err(error) = cluster.resume(t) {
-                self.known = usize::MAX;
+                self.known = u64::MAX;
                 self.error = Some(error);
             }
         }

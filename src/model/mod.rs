@@ -6,8 +6,9 @@
 //! 0 ≤ y ⟂ λ ≥ 0,   y = 0,   −y ∈ sgn λ,   0 ≤ ẏ⁺ + e ẏ⁻ ⟂ λ ≥ 0,   Coulomb's cone, …                                       laws
 //! ```
 //!
-//! A rigid body is an entity with the components of [`newton_euler`]; what is no body is one of [`dynamical_system`] with an
-//! [`integrator`]. An [`interaction`] holds one or two of them: a [`relation`] says what they share (a [`joint`] is one between bodies), a
+//! A rigid body is an entity with the components of [`newton_euler`], which hold its state; what is no body is one of [`dynamical_system`] with
+//! an [`integrator`]. A rigid body may have an integrator too ([`dynamical_system::NewtonEuler`] makes the components): then it moves by itself,
+//! or with systems alone, until something ties it to a body that has none. An [`interaction`] holds one or two of them: a [`relation`] says what they share (a [`joint`] is one between bodies), a
 //! [`law`] what holds for it, and λ is what the step works out. Contacts are found, not declared: [`contact`] has their pairs and points,
 //! their law comes from the table of materials ([`law::ContactLaws`]). An [`operator`] is a constant or a function of the user.
 //! [`scheme`] says how a step is made.

@@ -279,8 +279,9 @@ impl Simulation {
         handle
     }
 
-    /// Adds a force and a moment on one body, in world axes, as a function of time (s), pose and velocity at the start of the step. It ends
-    /// with the body, or when its handle is [removed](Self::remove). A body that is [reserved](Self::reserve) may have forces already.
+    /// Adds a force and a moment on one body, in world axes, as a function of time (s), pose and velocity at the start of the step: it is
+    /// constant over the step, so one that is stiff against it belongs to
+    /// [`BodyForces`](crate::model::newton_euler::BodyForces), which the passes work out anew. It ends with the body, or when its handle is [removed](Self::remove). A body that is [reserved](Self::reserve) may have forces already.
     pub fn add_force(
         &mut self,
         body: Entity,

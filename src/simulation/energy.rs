@@ -10,7 +10,8 @@
 //! scheme   = Σ h γ·(ω⁺ + ω)/2 + m g·(h (v⁺ + v)/2 − Δx)       and what waiting bodies give back
 //! ```
 //!
-//! By `½ (v⁺ + v)ᵀ M (v⁺ − v) = ΔT` and `M (v⁺ − v) = h F + Hᵀ r` the sum of these is ΔE exactly; what is left over is rounding,
+//! Loads hold the forces of the user on bodies, with what their rows still give where the passes have ended, and gravity on Lagrangian
+//! systems. By `½ (v⁺ + v)ᵀ M (v⁺ − v) = ΔT` and `M (v⁺ − v) = h F + Hᵀ r` the sum of these is ΔE exactly; what is left over is rounding,
 //! or a defect.
 
 use crate::assembly::problem::StepProblem;

@@ -22,7 +22,7 @@ use glam::DVec3;
 /// let hinge = sim.add_joint(bob, None, &JointSpec::new(JointKind::Revolute).axis(DVec3::Y))?;
 /// sim.run_until(0.5)?;
 /// let now = JointState::of(sim.world(), hinge[0]).expect("a joint");
-/// assert!(now.coordinate > 0.5 && now.force > 9.81 && now.gap < 1e-4);
+/// assert!(now.coordinate.is_some_and(|q| q > 0.5) && now.force > 9.81 && now.gap < 1e-4);
 /// # Ok::<(), drystone::simulation::SimulationError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -73,7 +73,10 @@ fn rate(q: &Coordinate, poses: &[Pose; 2], twists: &[[DVec3; 2]; 2]) -> f64 {
 /// The coordinate that an interaction of a joint is about.
 fn coordinate(part: &Interaction) -> Option<Coordinate> {
     match &part.relation {
-        Relation::Joint(joint) => joint.kind.freedom().map(|freedom| Coordinate::new(freedom, joint.frames)),
+        Relation::Joint(joint) => {
+            let freedom = if matches!(joint.kind, JointKind::Distance(_)) { Some(Freedom::Distance) } else { joint.kind.freedom() };
+            freedom.map(|freedom| Coordinate::new(freedom, joint.frames))
+        }
         Relation::Coordinate(q) => Some(*q),
         _ => None,
     }
@@ -105,28 +108,29 @@ impl JointState {
             match (&part.relation, &part.law) {
                 (Relation::Joint(joint), _) => {
                     let translations = joint.kind.translations();
-                    let (force, moment) = part.lambda.split_at(translations);
+                    let Some((force, moment)) = part.lambda.split_at_checked(translations) else { continue };
                     (s.force, s.moment) = (norm(force) / h, norm(moment) / h);
                     let mut rows = [TwistRow::default(); MAX_JOINT_ROWS];
                     joint.rows(&poses, &mut rows);
-                    let (along, about) = rows[..part.lambda.len()].split_at(translations);
+                    let (along, about) = rows.split_at(translations);
                     s.force_vector = along.iter().zip(force).map(|(row, l)| row.linear * (l / h)).sum();
                     s.moment_vector = about.iter().zip(moment).map(|(row, l)| row.angular[0] * (l / h)).sum();
                     let near = part.z.first().copied().unwrap_or(0.0);
                     s.coordinate = match joint.kind {
-                        JointKind::Distance(length) => Some(length + part.y[0]),
+                        JointKind::Distance(length) => part.y.first().map(|y| length + y),
                         _ => coordinate(part).map(|q| q.value(&poses, near)),
                     };
                 }
                 (Relation::Coordinate(q), law) => {
-                    s.coordinate.get_or_insert(q.from_output(part.y[0]));
-                    let effort = q.sign * part.lambda[0] / h;
+                    let (Some(y), Some(lambda)) = (part.y.first(), part.lambda.first()) else { continue };
+                    s.coordinate.get_or_insert(q.from_output(*y));
+                    let effort = q.sign * lambda / h;
                     match law {
                         Law::Relay { .. } if q.speed != 0.0 || driven => s.motor = effort,
                         Law::Relay { .. } => s.friction = effort,
                         Law::Spring { limit, .. } if limit.is_finite() => s.motor += effort,
                         Law::Spring { .. } => s.spring += effort,
-                        _ if q.freedom == Freedom::Distance => s.stop = part.lambda[0] / h,
+                        _ if q.freedom == Freedom::Distance => s.stop = lambda / h,
                         _ => s.stop += effort,
                     }
                     driven |= matches!(law, Law::Relay { .. });

@@ -22,8 +22,10 @@
 //! | shape, material | insert, change or remove `Collider` |
 //! | friction, restitution | the resource `ContactLaws`; of a single pair in a system of [`StepSet::NarrowPhase`] |
 //! | lasting force | `AppliedForce` |
+//! | forces and moments that depend on time and state, in either frame | `BodyForces`, worked out in the passes: implicit |
+//! | how much gravity acts on it | `GravityScale` |
 //! | joints, stops, motors, gears | change or despawn their `Interaction`s; bodies that share one do not touch, until the last is gone |
-//! | systems without shapes | `FirstOrder`, `Lagrangian`, `NewtonEuler`, `Integrator`, `Interaction`; change detection finds what is new |
+//! | systems without shapes | `FirstOrder`, `Lagrangian`, or the components of a body, with `Integrator`; `Interaction`; change detection finds what is new |
 //!
 //! What is no number or makes no body is refused at the next step by an error that names the body, and the state is kept.
 //! `Changed<BodyPose>`, `Changed<Velocity>`, `Changed<Interaction>` and those of systems fire for what a step has changed, and for nothing

@@ -390,12 +390,14 @@ impl Simulation {
         }
         self.schedules.loads.run(&mut self.world);
         self.hear_guests(1)?;
+        let struck: Vec<(Slot, AppliedForce)> =
+            blows.iter().filter_map(|(body, blow)| Some((*self.world.get::<Slot>(*body)?, *blow))).collect();
         let bodies = self.world.resource_mut::<Bodies>().into_inner();
         for row in &mut bodies.rows {
             row.blow = AppliedForce::default();
         }
-        for (entity, blow) in blows {
-            for row in bodies.rows.iter_mut().filter(|row| row.entity == Some(*entity)) {
+        for (slot, blow) in struck {
+            if let Some(row) = bodies.rows.get_mut(slot.0 as usize).filter(|row| row.alive) {
                 row.blow.force += blow.force;
                 row.blow.torque += blow.torque;
             }

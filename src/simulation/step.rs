@@ -53,7 +53,7 @@ use glam::DVec3;
 /// - in `Observe` and `After` components at the end, with the reactions of contacts and joints.
 ///
 /// Rows of contacts are evaluated at the poses of the start of the part, those of joints, and of contacts of bodies in joints, at its
-/// middle; forces at its start; gyroscopic torques within the passes. Systems without shapes advance as a whole step between the last
+/// middle; loads at its start; forces of the user (`BodyForces`) and gyroscopic torques within the passes, by the θ-rule. Systems without shapes advance as a whole step between the last
 /// `Apply` and the last `Observe`.
 ///
 /// Commands take effect in `Before` and `After` at once, from `Begin` to `Observe` at the end of the part that stands (also those of tries

@@ -34,7 +34,8 @@ fn a_spring_of_the_user_is_that_of_a_joint_and_of_a_cluster_at_any_stiffness() -
         for k in [50.0, 5e4, 5e6, 5e9] {
             let mut sim = weightless(treatment, 1e-3)?;
             sim.set_newton(drystone::cluster::NewtonLoop { tolerance: 1e-13, ..Default::default() });
-            sim.solver_mut().tolerance = 1e-12;
+            // rows across the slide, and its spring, are solved to the tolerance, at speeds of up to 15 km/s
+            sim.solver_mut().tolerance = 1e-11;
             let ball = |y: f64| Ok::<_, drystone::geometry::ShapeError>(Body::new(Shape::ball(0.1)?).mass(2.0).at(DVec3::new(0.3, y, 0.0)));
             // the force knows nothing of y, where the bodies lie side by side
             let along = move || Operator::function(move |at, f| f[0] = -k * at.q[0]);
@@ -55,9 +56,14 @@ fn a_spring_of_the_user_is_that_of_a_joint_and_of_a_cluster_at_any_stiffness() -
                 assert!(report.converged && report.systems.unconverged == 0, "k = {k}: {report:?}");
                 let x = [differences, given, jointed, system].map(|e| sim.world().get::<BodyPose>(e).map_or(f64::NAN, |p| p.0.position.x));
                 worst.iter_mut().zip(&x[1..]).for_each(|(w, other)| *w = w.max((x[0] - other).abs()));
+                // θ = 1 has brought them to rest
+                if x.iter().all(|x| x.abs() < 1e-12) {
+                    break;
+                }
             }
             println!("{treatment:?}, k = {k}: {worst:?}, balance {:e}", sim.balance().error());
-            assert!(worst.iter().all(|w| *w < 1e-9), "{treatment:?}, k = {k} N/m: {worst:?} m");
+            let bounds = [1e-12, 1e-8, 1e-9];
+            assert!(worst.iter().zip(bounds).all(|(w, bound)| *w < bound), "{treatment:?}, k = {k} N/m: {worst:?} m");
             assert!(sim.balance().error() < 1e-10, "{treatment:?}, k = {k} N/m: {}", sim.balance().error());
         }
     }
