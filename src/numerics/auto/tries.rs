@@ -4,6 +4,7 @@
 //! proximal Newton          where sweeps promise to stall: a pile that sticks
 //! proximal point           Newton with the derivative of the shift: where bodies slip
 //! lagged law               the slip at hand as a known shift: a convex problem, solved for sure where it has a solution
+//! proximal point again     from there: no contact stands at the wrong edge of its cone
 //! contradiction            no velocities at all? then the least violation, proved and named
 //! the solvers of `global`  small islands
 //! jam                      bodies that friction lets go nowhere, proved and named
@@ -22,8 +23,6 @@ use super::rest::{at_rest, is_pile};
 use super::{Auto, Workspace, newton_cost};
 use glam::DVec3;
 
-/// Factorisations of Newton that follows the shift where bodies move: what it solves there it solves in few.
-const NEWTON: usize = 5;
 /// Effort of the proximal point in sweeps, and on a pile under its loads; cost of its factorisation over that of Newton, and factorisations
 /// it has in any case.
 const POINT_SWEEPS: [f64; 2] = [60_000.0, 100_000.0];
@@ -94,14 +93,21 @@ impl<'a> Tries<'a> {
         // what a lagged answer misses opens gaps, which the next step closes: a pile would be shaken by it for ever
         let pile = is_pile(self.p, self.answer, &mut self.work.rows);
         let pauses = self.work.memory.pauses(rows) && !pile;
-        let mut lagged = if pauses { self.lagged(CLOSE) } else { None };
+        let mut lagged = if pauses { self.lagged().filter(|known| self.admits(known, CLOSE)) } else { None };
         let tried = lagged.is_none();
         if tried {
             if self.exact() {
                 self.work.memory.succeeded(rows);
                 return self.best;
             }
-            lagged = self.lagged(APART);
+            lagged = self.lagged();
+            if let Some((start, _)) = &lagged
+                && self.point(Some(start))
+            {
+                self.work.memory.succeeded(rows);
+                return self.best;
+            }
+            lagged = lagged.filter(|known| self.admits(known, APART));
         }
         let misfit = lagged.as_ref().map_or(f64::INFINITY, |(_, found)| found.misfit);
         if misfit > if tried { 0.0 } else { DRIVEN } && (self.no_solution(misfit) || self.library() || self.jammed(misfit)) {
@@ -127,23 +133,27 @@ impl<'a> Tries<'a> {
     /// Newton with the shift of each iterate, for what has none, and for a pile that sticks, which it solves far beyond the tolerance; then Newton with the
     /// derivative of the shift.
     fn exact(&mut self) -> bool {
-        let auto = *self.auto;
-        let whole = is_convex(self.p) || at_rest(self.p, self.answer, &mut self.work.rows);
-        let few = if whole { auto.max_newton } else { auto.max_newton.min(NEWTON) };
-        let newton = newton::ProximalNewton { max_iterations: few, ..auto.newton() };
-        self.attempt(Method::Newton, |p, answer, work| Some(newton.solve(p, answer, &mut work.newton)))
+        let newton = self.auto.newton();
+        (is_convex(self.p) || at_rest(self.p, self.answer, &mut self.work.rows))
+            && self.attempt(Method::Newton, |p, answer, work| Some(newton.solve(p, answer, &mut work.newton)))
             || self.best.error() <= ROUNDING
-            || self.point()
+            || self.point(None)
     }
 
-    fn point(&mut self) -> bool {
+    /// From `start`, or the answer at hand.
+    fn point(&mut self, start: Option<&Answer>) -> bool {
         let price = LU_COST * newton_cost(self.p);
         let pile = is_pile(self.p, self.answer, &mut self.work.rows);
         let max_iterations =
             ((POINT_SWEEPS[usize::from(pile)] / price) as usize).clamp(POINT_LEAST, 10 * self.auto.max_newton.max(POINT_LEAST));
         let shake = if pile { SHAKE * price } else { 0.0 };
         let point = newton::ProximalPoint { tolerance: self.auto.tolerance, max_iterations, price, shake };
-        self.attempt(Method::Point, |p, answer, work| Some(point.solve(p, answer, &mut work.newton, &mut work.sweep)))
+        self.attempt(Method::Point, |p, answer, work| {
+            if let Some(start) = start {
+                answer.reactions.clone_from(&start.reactions);
+            }
+            Some(point.solve(p, answer, &mut work.newton, &mut work.sweep))
+        })
     }
 
     fn plain(&mut self) -> bool {
@@ -164,8 +174,8 @@ impl<'a> Tries<'a> {
     }
 
     /// The lagged law with the slip at hand as the known shift. Where that lets bodies approach, as they slip less than was taken, it is
-    /// solved again with less. `None` where Coulomb's law is missed by much more than in the answer, or by more than `most`.
-    fn lagged(&mut self, most: f64) -> Option<(Answer, Residual)> {
+    /// solved again with less. `None` where the convex problem is not solved.
+    fn lagged(&mut self) -> Option<(Answer, Residual)> {
         let slip = |p: &MixedProblem, answer: &Answer, k: usize| {
             let c = &p.contacts[k];
             c.shift(p.contact_velocity(c, &answer.velocities.rigid))
@@ -200,8 +210,12 @@ impl<'a> Tries<'a> {
             shifts.iter_mut().enumerate().for_each(|(k, s)| *s = s.min(slip(self.p, &own, k)));
         }
         self.p.lagged.clear();
-        let most = (LAGGED_PRICE * self.best.error()).clamp(ADMITTED, most);
-        found.filter(|(_, missed)| missed.error() <= most)
+        found
+    }
+
+    /// Whether it misses Coulomb's law by not much more than the answer does, and by no more than `most`.
+    fn admits(&self, (_, missed): &(Answer, Residual), most: f64) -> bool {
+        missed.error() <= (LAGGED_PRICE * self.best.error()).clamp(ADMITTED, most)
     }
 
     /// True where some velocities let every contact part as fast as friction asks, `u_n ≥ μ‖u_t‖`: then Coulomb's law has a solution

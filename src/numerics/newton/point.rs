@@ -62,8 +62,9 @@ const EASE: [f64; 3] = [0.5, 0.7, 0.9];
 const TIGHTEN: (f64, f64) = (8.0, 2.0);
 /// Part of the last α that failed which is remembered at every success: between it and the present α lies the next.
 const FORGET: f64 = 0.7;
-/// Share of the starting |F| at which an inner solve ends, and counts as a success.
-const INNER: (f64, f64) = (0.1, 0.25);
+/// Share of the starting |F| at which an inner solve ends, and counts as a success: a small gain will do. Next comes a smaller α, and what is
+/// left of this one is solved there; to a tenth costs a quarter more.
+const INNER: f64 = 0.85;
 /// Newton iterations of an inner problem, all at full length: contacts change their state at once, |F| grows a hundredfold and then falls. A
 /// line search on |F| would crawl; where they do not converge, a larger α does more.
 const MAX_INNER: usize = 20;
@@ -174,7 +175,7 @@ impl Buffers {
         let mut best = start;
         self.best.clone_from(&answer.reactions);
         let (mut least, mut stale, mut iterations) = (f64::INFINITY, 0, 0);
-        while iterations < budget && best > INNER.0 * start && self.newton(p, space, alpha, &answer.reactions) {
+        while iterations < budget && best > INNER * start && self.newton(p, space, alpha, &answer.reactions) {
             iterations += 1;
             let r = &mut answer.reactions;
             r.contacts.iter_mut().zip(&self.direction.contacts).for_each(|(r, d)| *r += *d);
@@ -190,7 +191,7 @@ impl Buffers {
             }
         }
         answer.reactions.clone_from(&self.best);
-        (iterations, best <= INNER.1 * start)
+        (iterations, best <= INNER * start)
     }
 
     /// Sets u and F at the reactions of `answer`, and its velocities; returns `|D^½ F|`.

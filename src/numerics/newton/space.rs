@@ -235,6 +235,11 @@ impl BodySpace {
                 k.clear();
                 k.resize(height * height, 0.0);
                 if height > 0 && stiffness(a, k) {
+                    if height == 3 && own.iter().all(|piece| size(piece) == 6) {
+                        a += 1;
+                        add_contact(T::BOTH, k, own, values, products);
+                        continue;
+                    }
                     let mut end = 0;
                     for (j, right) in own.iter().enumerate() {
                         let n = size(right);
@@ -263,6 +268,31 @@ impl BodySpace {
                     let Some((product, after)) = rest.split_at_checked(size(left) * size(right)) else { break };
                     matrix.add(left.0 as usize, right.0 as usize, product);
                     rest = after;
+                }
+            }
+        }
+    }
+}
+
+/// Adds `Hᵀ K H` of three rows on bodies.
+fn add_contact(both: bool, k: &[f64], own: &[(u32, usize)], values: &[f64], products: &mut Vec<f64>) {
+    let mut end = 0;
+    for (j, right) in own.iter().enumerate() {
+        let right = &values[right.1..right.1 + 18].as_chunks::<6>().0;
+        let mut image = [[0.0; 6]; 3];
+        for (image, k) in image.iter_mut().zip(k.as_chunks::<3>().0) {
+            for i in 0..6 {
+                image[i] = k[0] * right[0][i] + k[1] * right[1][i] + k[2] * right[2][i];
+            }
+        }
+        for left in if both { own } else { &own[j..] } {
+            let left = &values[left.1..left.1 + 18].as_chunks::<6>().0;
+            let start = end;
+            end += 36;
+            products.resize(end.max(products.len()), 0.0);
+            for (i, out) in products[start..end].as_chunks_mut::<6>().0.iter_mut().enumerate() {
+                for c in 0..6 {
+                    out[c] = out[c] + left[0][i] * image[0][c] + left[1][i] * image[1][c] + left[2][i] * image[2][c];
                 }
             }
         }
