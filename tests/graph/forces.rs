@@ -305,7 +305,7 @@ fn world(threads: usize, stop: Option<u64>) -> Fallible<(u64, f64)> {
         Ok((sim, vec![floor, gone, block, thrust]))
     };
     let drive = |sim: &mut Simulation, bodies: &[Entity], step: u64| {
-        if step % 50 == 0
+        if step.is_multiple_of(50)
             && let Some(mut forces) = sim.world_mut().get_mut::<BodyForces>(bodies[3])
         {
             forces.z[0] += 1.0;
