@@ -36,6 +36,8 @@ pub mod prelude;
 #[cfg(feature = "simulation")]
 pub mod scenes;
 #[cfg(feature = "simulation")]
+mod setup;
+#[cfg(feature = "simulation")]
 pub mod simulation;
 #[cfg(feature = "simulation")]
 pub mod topology;

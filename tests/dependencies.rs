@@ -54,7 +54,7 @@ const ROOMS: &[Room] = &[
     // windows and doors
     Room {
         name: "diagnostics",
-        rooms: &["algebra", "numerics", "model", "geometry", "topology", "assembly", "simulation", "io::scene", "scenes"],
+        rooms: &["algebra", "numerics", "model", "geometry", "topology", "assembly", "simulation", "io::scene", "setup"],
         crates: &["bevy_ecs"],
     },
     Room {
@@ -62,11 +62,8 @@ const ROOMS: &[Room] = &[
         rooms: &["algebra", "numerics", "model", "geometry", "topology", "simulation", "masonry", "granular"],
         crates: &["bevy_ecs", "rayon", "csv", "toml", "flate2", "plotters", "hdf5_pure", "sprs"],
     },
-    Room {
-        name: "scenes",
-        rooms: &["algebra", "model", "geometry", "simulation", "diagnostics", "io", "masonry"],
-        crates: &["bevy_ecs"],
-    },
+    Room { name: "setup", rooms: &["algebra", "model", "geometry", "simulation", "io::scene", "masonry"], crates: &["bevy_ecs"] },
+    Room { name: "scenes", rooms: &["simulation", "diagnostics", "io", "setup"], crates: &[] },
     Room {
         name: "cli",
         rooms: &["algebra", "numerics", "model", "geometry", "topology", "simulation", "diagnostics", "io", "scenes", "assembly"],
@@ -245,6 +242,9 @@ fn a_forbidden_edge_is_seen() {
         ("numerics/auto/mod.rs", "use super::super::model::law::Law;"),
         ("numerics/auto/tries.rs", "use super::super::super::model::law::Law;"),
         ("io/table.rs", "use crate::diagnostics::summary::Meter;"),
+        ("diagnostics/postmortem.rs", "fn f() { crate::scenes::build(scene); }"),
+        ("setup.rs", "use crate::diagnostics::summary::Meter;"),
+        ("setup.rs", "use crate::{io::table::Table, io::scene::Scene};"),
         ("io/scene/mod.rs", "fn f() { crate::scenes::find(name); }"),
         ("basement/x.rs", ""),
     ] {

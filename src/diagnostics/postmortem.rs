@@ -75,7 +75,7 @@ pub fn last_step(scene: &Scene, entities: &[Entity], simulation: &Simulation) ->
     };
     (alone.time.step, alone.time.end) = (simulation.time_step(), simulation.time_step());
     // from the frame of the shape, which a scene states, to that of the body, which the step knows
-    let built = crate::scenes::build(&alone).ok()?;
+    let built = crate::setup::build(&alone).ok()?;
     for (k, &(slot, _)) in involved.iter().enumerate() {
         let row = &bodies.rows[slot as usize];
         let first = built.simulation.world().get::<BodyPose>(built.entities[k])?.0;

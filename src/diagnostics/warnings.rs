@@ -132,7 +132,7 @@ mod tests {
     /// The warnings after so many steps that end so, each of which may move contacts by a part of a body.
     fn after(steps: usize, status: Status, part: f64) -> Result<Vec<String>, Box<dyn std::error::Error>> {
         let scene = Scene::load(&SceneSource::new("bouncing_ball"), &[])?;
-        let mut built = crate::scenes::build(&scene)?;
+        let mut built = crate::setup::build(&scene)?;
         let mut meter = Meter::new(&scene, &built.entities, &built.simulation);
         let report = Report { status, e_s: 1e-4, violation: 2e-3, ..Report::default() };
         let lagged = (status == Status::Lagged).then_some(1e-4);

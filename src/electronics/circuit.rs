@@ -1,11 +1,8 @@
 //! The netlist: named elements between named nodes.
 
 use super::bjt::BjtModel;
-use super::equations::Equations;
-use super::error::CircuitError;
 use super::mos::MosModel;
 use super::waveform::Waveform;
-use super::{check, derive};
 use std::sync::Arc;
 
 /// When a switch is closed.
@@ -263,12 +260,6 @@ impl Circuit {
         for (end, other) in [emitter, collector].into_iter().enumerate() {
             self.add(&format!("{name}.{}", JUNCTIONS[end]), base, other, Kind::Junction { of, end });
         }
-    }
-
-    /// The first-order system of the circuit with its relation and law.
-    pub fn equations(&self) -> Result<Equations, CircuitError> {
-        check::check(self)?;
-        derive::derive(self)
     }
 
     pub(super) fn names(&self, elements: impl IntoIterator<Item = usize>) -> Vec<String> {

@@ -1,8 +1,9 @@
-//! Circuits in a simulation.
+//! From a netlist to its equations, and to a circuit in a simulation.
 
 use super::circuit::Circuit;
 use super::equations::{Equations, Output};
 use super::error::{CircuitError, list};
+use super::{check, derive};
 use crate::cluster::{Probe, Signal};
 use crate::model::dynamical_system::FirstOrder;
 use crate::model::integrator::Integrator;
@@ -37,6 +38,12 @@ pub struct CircuitHandle {
 }
 
 impl Circuit {
+    /// The first-order system of the circuit with its relation and law.
+    pub fn equations(&self) -> Result<Equations, CircuitError> {
+        check::check(self)?;
+        derive::derive(self)
+    }
+
     /// Adds the circuit to a simulation, with Euler–Moreau of θ = ½.
     pub fn spawn(&self, sim: &mut Simulation) -> Result<CircuitHandle, CircuitError> {
         self.spawn_with(sim, Integrator::EULER_MOREAU)

@@ -7,7 +7,7 @@
 use crate::diagnostics::summary::{Meter, Record};
 use crate::io::error::{OutputError, replace_file};
 use crate::io::scene::Scene;
-use crate::scenes::{BuildError, Built, build};
+use crate::setup::{BuildError, Built, build};
 use crate::simulation::SavedState;
 use crate::simulation::state::Fnv;
 use serde::{Deserialize, Serialize};

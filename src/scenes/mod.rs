@@ -7,12 +7,12 @@
 //! # Ok::<(), drystone::io::scene::SceneError>(())
 //! ```
 
-pub mod build;
 pub mod checkpoint;
-
-pub use build::{BuildError, Built, build, run};
+mod run;
 
 pub use crate::io::scene::builtin::{BuiltIn, Parameter, all, find};
+pub use crate::setup::{BuildError, Built, build};
+pub use run::run;
 
 use crate::io::scene::error::SceneError;
 use crate::io::scene::{Scene, SceneSource};

@@ -14,7 +14,7 @@ use crate::model::joint::{Coordinate, MAX_JOINT_ROWS};
 use crate::model::law::Law;
 use crate::model::newton_euler::{BodyPose, Inertia, Locks, Motion, Velocity};
 use crate::model::relation::Relation;
-use crate::scenes::{Built, build};
+use crate::setup::{Built, build};
 use bevy_ecs::prelude::{Entity, World};
 use glam::DVec3;
 

@@ -13,7 +13,7 @@ const TETRAHEDRON: &str = "vertices = [[0,0,1],[1,0,1],[0,1,1],[0,0,2]]";
 
 #[test]
 fn built_in_scenes_have_no_faults() {
-    for scene in crate::scenes::all() {
+    for scene in crate::io::scene::builtin::all() {
         let scene = Scene::load(&crate::io::scene::SceneSource::new(scene.name), &[]).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(check(&scene), [], "{}", scene.name);
     }
@@ -327,7 +327,7 @@ fn the_damping_of_springs_by_the_scheme_is_what_check_says() {
         let text = "gravity = [0, 0, 0]\n[time]\nstep = \"5 ms\"\nend = 1.0\n[[bodies]]\nname = \"ball\"\n\
                     shape = { kind = \"ball\", radius = 0.1 }\nposition = [2, 0, 0]\nmass = 1\nvelocity = [0, 0, 1]\n";
         let scene = Scene::from_toml(&format!("{text}{}", coil(stiffness)), "t").unwrap_or_else(|e| panic!("{e}"));
-        let mut built = crate::scenes::build(&scene).unwrap_or_else(|e| panic!("{e}"));
+        let mut built = crate::setup::build(&scene).unwrap_or_else(|e| panic!("{e}"));
         let energy = |z: f64, v: f64| 0.5 * v * v + 0.5 * stiffness * z * z;
         let (mut rises, mut last, mut at) = (0, 0.0, Vec::new());
         while rises < 2 {

@@ -1,7 +1,6 @@
 //! From a scene to a simulation: bodies, laws, joints, loads and the events of its script.
 
 use crate::algebra::spatial::Pose;
-use crate::diagnostics::summary::{Meter, Summary};
 use crate::geometry::{DecompositionSettings, Shape, ShapeError};
 use crate::io::scene::loads::{Uplift, WaterPressure};
 use crate::io::scene::model::{self, LinkQuantity, Motion, Recordable, Scene, ShapeSpec, Study};
@@ -181,25 +180,6 @@ pub fn build(scene: &Scene) -> Result<Built, BuildError> {
     Ok(Built { simulation, entities, joints, transmissions, ties })
 }
 
-/// Builds a scene and steps it to its end; the summary is that of the whole run.
-///
-/// ```
-/// let scene = drystone::scenes::load("bouncing_ball", &[])?;
-/// let (_, summary) = drystone::scenes::run(&scene)?;
-/// assert_eq!(summary.unconverged_steps, 0);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn run(scene: &Scene) -> Result<(Built, Summary), BuildError> {
-    let mut built = build(scene)?;
-    let mut meter = Meter::new(scene, &built.entities, &built.simulation);
-    while built.simulation.time() < scene.time.end - 1e-9 * scene.time.step {
-        let report = built.simulation.step()?;
-        meter.observe(&report, &built.simulation);
-    }
-    let summary = meter.summary(&mut built.simulation);
-    Ok((built, summary))
-}
-
 /// Steps that meet what is recorded, what a study looks at, and the end.
 fn auto_step(scene: &Scene, accuracy: f64) -> AutoStep {
     let periods = scene.recorders.iter().map(|r| r.every).chain(scene.records.iter().map(|r| r.every));
@@ -328,6 +308,7 @@ fn add_water(simulation: &mut Simulation, scene: &Scene, water: &WaterPressure, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::io::scene::SceneSource;
     use crate::model::newton_euler::{Inertia, Velocity};
     use glam::DQuat;
 
@@ -365,18 +346,8 @@ mod tests {
     }
 
     #[test]
-    fn a_shaken_base_pushes_bodies_the_other_way() {
-        let scene = crate::scenes::load("block_dam", &[("base_acceleration_g", "0.1"), ("water_level", "0")]).unwrap();
-        let (_, summary) = run(&Scene { time: model::TimeStepping { end: 0.1, ..scene.time }, ..scene }).unwrap();
-        let dam = summary.dam.unwrap();
-        // towards the water is −x, so the blocks are pushed downstream with 0.1 W
-        let shear = 0.1 * 2400.0 * 9.81 * 18.0;
-        assert!((dam.base_shear_N.unwrap() / shear - 1.0).abs() < 1e-6, "{dam:?}");
-    }
-
-    #[test]
     fn a_joint_with_an_unborn_body_is_an_error() {
-        let mut scene = crate::scenes::load("spinning_top", &[]).unwrap();
+        let mut scene = Scene::load(&SceneSource::new("spinning_top"), &[]).unwrap();
         scene.bodies[0].birth = 0.5;
         assert!(build(&scene).unwrap_err().to_string().contains("set birth to 0"));
     }
