@@ -6,7 +6,7 @@ use super::narrow::{ContactPoint, contact_points};
 use super::shapes::Shape;
 use super::sweep::SAME_WAY;
 use super::systems::{Cached, FAR, FAST, Proximity};
-use super::ways::{Limits, Met, Way, first_overlap, turn_between};
+use super::ways::{Crossing, Limits, Met, Way, first_overlap, turn_between};
 use crate::algebra::spatial::{Pose, rotate_exp};
 use crate::model::contact::{ContactPair, Foreseen, Foresight, Manifold, Swept, Touch};
 use crate::model::interaction::{Interaction, OfBodies};
@@ -32,18 +32,6 @@ const PATCH: f64 = 0.5;
 const SLOWER: f64 = 0.25;
 /// Rounds in which bodies are stopped; each shortens a way, so that nothing is left to stop at last.
 const STOPS: usize = 256;
-
-/// A fast pair that overlaps on its way.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Crossing {
-    slots: [u32; 2],
-    /// Part of the step.
-    at: f64,
-    /// Gap that may be left (m, ≤ 0).
-    allowed: f64,
-    /// Its points among those of all crossings.
-    points: [usize; 2],
-}
 
 /// How a body turns in the step (rad, body axes).
 fn turn_of(body: &Body, h: f64) -> DVec3 {

@@ -11,7 +11,7 @@ use glam::DVec3;
 
 use super::cores::{closest_on_segments, vertex_key};
 use super::cylinder::{Cylinder, RIM_POINTS};
-use super::narrow::Sink;
+use super::points::Sink;
 use super::shapes::Shape;
 use crate::algebra::spatial::{Pose, tangents};
 

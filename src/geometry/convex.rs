@@ -7,7 +7,7 @@ use glam::DVec3;
 
 use super::clip::Polygon;
 use super::cores::{Core, closest_on_segments, edge_key, vertex_key};
-use super::narrow::Sink;
+use super::points::Sink;
 use super::sat::{Axes, Candidate};
 
 /// Two directions are one when their cosine is above this: 0.005 rad. A face that rests on another is tilted against it by rounding and

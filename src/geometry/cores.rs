@@ -9,8 +9,7 @@
 
 use glam::{DMat3, DVec3};
 
-use super::cylinder::Cylinder;
-use super::polyhedron::Polyhedron;
+use super::polyhedron::{Polyhedron, bounds};
 use super::shapes::Shape;
 
 /// A corner of a core as half of a feature key.
@@ -78,27 +77,6 @@ impl Coordinates {
         self.core(Polyhedron::point(), 0.0)
     }
 
-    /// An octagonal prism in a cylinder of the frame `rotation`, `position`; along `n` (in the kernel's frame) it reaches as far as the cylinder.
-    pub(super) fn place_cylinder(&mut self, cylinder: &Cylinder, rotation: &DMat3, position: DVec3, n: DVec3) -> Core<'_> {
-        let local_n = rotation.transpose() * n;
-        let cap = cylinder.cap(local_n.with_z(1.0));
-        let topology = Polyhedron::octagonal_prism();
-        self.vertices.clear();
-        for z in [-cylinder.half_height, cylinder.half_height] {
-            self.vertices.extend(cap.iter().map(|p| *rotation * p.with_z(z) + position));
-        }
-        self.normals.clear();
-        self.offsets.clear();
-        for f in 0..topology.faces.len() {
-            let corner = |k: usize| self.vertices[topology.face_sides(f)[k].vertex as usize];
-            // no two corners coincide: the moved rim point stays within half a step of its old place
-            let normal = (corner(1) - corner(0)).cross(corner(2) - corner(1)).normalize_or_zero();
-            self.offsets.push(normal.dot(corner(0)));
-            self.normals.push(normal);
-        }
-        self.core(topology, 0.0)
-    }
-
     /// Places a single triangle.
     pub(super) fn place_triangle(&mut self, corners: [DVec3; 3], normal: DVec3) -> Core<'_> {
         self.vertices.clear();
@@ -111,8 +89,9 @@ impl Coordinates {
         self.core(Polyhedron::triangle(), 0.0)
     }
 
-    fn core<'a>(&'a self, topology: &'a Polyhedron, radius: f64) -> Core<'a> {
-        let (low, high) = super::shapes::bounds(self.vertices.iter().copied());
+    /// What was placed, as a core.
+    pub(super) fn core<'a>(&'a self, topology: &'a Polyhedron, radius: f64) -> Core<'a> {
+        let (low, high) = bounds(self.vertices.iter().copied());
         Core {
             topology,
             vertices: &self.vertices,

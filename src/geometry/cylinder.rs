@@ -8,12 +8,13 @@
 //! Each is judged by the exact s(n), so that a poor member of the list does no harm. The features that lie across the best direction then
 //! meet: a face of B is always the reference, as for polyhedra.
 
-use glam::DVec3;
+use glam::{DMat3, DVec3};
 
 use super::clip::Polygon;
 use super::convex::{SAME_DIRECTION, Tolerance};
 use super::cores::{Coordinates, Core, closest_on_segments, edge_key, face_key, vertex_key};
-use super::narrow::Sink;
+use super::points::Sink;
+use super::polyhedron::Polyhedron;
 
 /// Number of fixed points on a rim.
 pub(super) const RIM_POINTS: usize = 8;
@@ -39,6 +40,29 @@ fn rim_direction(k: usize) -> DVec3 {
 fn horizontal(n: DVec3) -> Option<DVec3> {
     let across = libm::hypot(n.x, n.y);
     (across > 1e-12).then(|| DVec3::new(n.x / across, n.y / across, 0.0))
+}
+
+impl Coordinates {
+    /// An octagonal prism in a cylinder of the frame `rotation`, `position`; along `n` (in the kernel's frame) it reaches as far as the cylinder.
+    pub(super) fn place_cylinder(&mut self, cylinder: &Cylinder, rotation: &DMat3, position: DVec3, n: DVec3) -> Core<'_> {
+        let local_n = rotation.transpose() * n;
+        let cap = cylinder.cap(local_n.with_z(1.0));
+        let topology = Polyhedron::octagonal_prism();
+        self.vertices.clear();
+        for z in [-cylinder.half_height, cylinder.half_height] {
+            self.vertices.extend(cap.iter().map(|p| *rotation * p.with_z(z) + position));
+        }
+        self.normals.clear();
+        self.offsets.clear();
+        for f in 0..topology.faces.len() {
+            let corner = |k: usize| self.vertices[topology.face_sides(f)[k].vertex as usize];
+            // no two corners coincide: the moved rim point stays within half a step of its old place
+            let normal = (corner(1) - corner(0)).cross(corner(2) - corner(1)).normalize_or_zero();
+            self.offsets.push(normal.dot(corner(0)));
+            self.normals.push(normal);
+        }
+        self.core(topology, 0.0)
+    }
 }
 
 impl Cylinder {

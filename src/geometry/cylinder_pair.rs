@@ -13,7 +13,7 @@ use super::clip::{Corner, Polygon};
 use super::convex::SAME_DIRECTION;
 use super::cores::{closest_on_segments, edge_key, face_key, vertex_key};
 use super::cylinder::{Cylinder, LEANING, RIM_POINTS, chord};
-use super::narrow::Sink;
+use super::points::Sink;
 
 /// Two cylinders in the frame of the first.
 struct Pair<'a> {

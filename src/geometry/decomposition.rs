@@ -8,8 +8,9 @@ use std::sync::Arc;
 use glam::DVec3;
 use parry3d::transformation::vhacd::{VHACD, VHACDParameters};
 
-use super::polyhedron::Polyhedron;
-use super::shapes::{Shape, ShapeError};
+use super::error::ShapeError;
+use super::polyhedron::{Polyhedron, bounds};
+use super::shapes::Shape;
 use super::trimesh::TriangleMesh;
 use crate::algebra::spatial::Pose;
 
@@ -87,7 +88,7 @@ fn decompose_mesh(mesh: &TriangleMesh, settings: &DecompositionSettings) -> Resu
         ..VHACDParameters::default()
     };
     // In units of its own size around its own middle: the thresholds of the voxels and of the hulls are then relative.
-    let (low, high) = super::shapes::bounds(mesh.vertices.iter().copied());
+    let (low, high) = bounds(mesh.vertices.iter().copied());
     let (middle, size) = (0.5 * (low + high), (high - low).max_element());
     let vertices: Vec<DVec3> = mesh.vertices.iter().map(|&v| (v - middle) / size).collect();
     let pieces = VHACD::decompose(&parameters, &vertices, &mesh.triangles, true);

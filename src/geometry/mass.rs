@@ -10,7 +10,8 @@
 use crate::algebra::spatial::diagonalize;
 use glam::{DMat3, DQuat, DVec3};
 
-use super::shapes::{Shape, ShapeError};
+use super::error::ShapeError;
+use super::shapes::Shape;
 
 /// Mass of a body and how it is spread.
 ///

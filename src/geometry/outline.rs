@@ -5,7 +5,7 @@
 
 use glam::{DVec2, DVec3};
 
-use super::narrow::ContactPoint;
+use super::points::ContactPoint;
 use crate::algebra::spatial::tangents;
 
 /// Most corners of a patch, as for a single pair of faces.

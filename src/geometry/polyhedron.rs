@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use glam::DVec3;
 use parry3d::transformation::try_convex_hull;
 
-use super::shapes::ShapeError;
+use super::error::ShapeError;
 use crate::algebra::spatial::Pose;
 
 /// A polygonal face.
@@ -87,7 +87,7 @@ impl Polyhedron {
         if points.len() < 4 {
             return Err(flat());
         }
-        let (low, high) = super::shapes::bounds(points.iter().copied());
+        let (low, high) = bounds(points.iter().copied());
         let (centre, size) = (0.5 * (low + high), (high - low).max_element());
         if size <= 0.0 {
             return Err(flat());
@@ -390,6 +390,11 @@ fn chain(sides: &[(usize, usize)]) -> Option<Vec<usize>> {
             return None;
         }
     }
+}
+
+/// Box of a set of points.
+pub(super) fn bounds(points: impl Iterator<Item = DVec3>) -> (DVec3, DVec3) {
+    points.fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), p| (low.min(p), high.max(p)))
 }
 
 #[cfg(test)]

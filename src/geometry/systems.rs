@@ -1,12 +1,12 @@
 //! Broad phase and narrow phase: from colliders to contact pairs and their points.
 
-use super::ahead_systems::Crossing;
 use super::broad::BroadPhase;
 use super::deep::one_way_out;
 use super::linked::Link;
 use super::narrow::{ContactPoint, Scratch, contact_points};
 use super::shapes::Shape;
 use super::sweep::{Met, Moving, SAME_WAY, sweep};
+use super::ways::Crossing;
 use crate::algebra::spatial::Pose;
 use crate::model::contact::{ContactPair, Manifold, Swept, Touch, inherit};
 use crate::model::interaction::Interaction;

@@ -11,7 +11,7 @@ use super::clip::Polygon;
 use super::convex::{ConvexScratch, SAME_DIRECTION, Tolerance};
 use super::cores::{Coordinates, Core, closest_on_segments, edge_key, face_key, vertex_key};
 use super::cylinder::Cylinder;
-use super::narrow::Sink;
+use super::points::Sink;
 use super::sat::{self, Axes};
 use super::trimesh::{Beyond, TriangleMesh};
 use crate::algebra::spatial::tangents;

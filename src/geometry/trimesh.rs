@@ -7,7 +7,7 @@ use glam::DVec3;
 use parry3d::bounding_volume::Aabb;
 use parry3d::partitioning::{Bvh, BvhBuildStrategy};
 
-use super::shapes::ShapeError;
+use super::error::ShapeError;
 use crate::algebra::spatial::Pose;
 
 /// Two triangles are of one plane when the sine of the angle between them is below this.

@@ -54,6 +54,18 @@ impl Way<'_> {
     }
 }
 
+/// A fast pair that overlaps on its way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Crossing {
+    pub(super) slots: [u32; 2],
+    /// Part of the step.
+    pub(super) at: f64,
+    /// Gap that may be left (m, ≤ 0).
+    pub(super) allowed: f64,
+    /// Its points among those of all crossings.
+    pub(super) points: [usize; 2],
+}
+
 /// The rotation vector of the turn from one orientation to another, of all that lead there the one nearest to `guess` (rad, body axes).
 pub(super) fn turn_between(from: DQuat, to: DQuat, guess: DVec3) -> DVec3 {
     let q = from.conjugate() * to;

@@ -1,0 +1,64 @@
+//! Points of contact, and where the kernels put them.
+
+use glam::{DMat3, DVec3};
+
+use super::cores::Core;
+
+/// One point of contact, or near contact, between two bodies.
+///
+/// ```
+/// use drystone::algebra::spatial::Pose;
+/// use drystone::geometry::{ContactPoint, Scratch, Shape, contact_points};
+/// use glam::DVec3;
+/// let block = Shape::cuboid(DVec3::splat(0.5))?;
+/// let mut points: Vec<ContactPoint> = Vec::new();
+/// contact_points(&block, &Pose::at(DVec3::new(0.3, 0.0, 1.0)), &block, &Pose::IDENTITY, 0.01, &mut Scratch::default(), &mut points);
+/// assert_eq!(points.len(), 4);
+/// assert!(points.iter().all(|p| p.normal == DVec3::Z && p.gap == 0.0));
+/// # Ok::<(), drystone::geometry::ShapeError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ContactPoint {
+    /// Which features of body 1 (upper 32 bits) and body 2 (lower 32 bits) meet; the same point of a lasting contact keeps it from step to step.
+    pub feature: u64,
+    /// Unit normal in the world, from body 2 to body 1.
+    pub normal: DVec3,
+    /// Signed distance (m): positive apart, negative overlapping.
+    pub gap: f64,
+    /// Point on body 1 (m, world); `point1 − point2 = gap · normal`.
+    pub point1: DVec3,
+    /// Point on body 2 (m, world).
+    pub point2: DVec3,
+}
+
+/// Takes points of the ordered pair (A, B) in the frame of a kernel, and hands them out for (1, 2) in the world.
+pub(super) struct Sink<'a> {
+    pub(super) out: &'a mut Vec<ContactPoint>,
+    /// World coordinates of the kernel's frame; `None` when the kernel works in the world.
+    pub(super) frame: Option<(DMat3, DVec3)>,
+    /// Body 1 is B.
+    pub(super) exchanged: bool,
+    /// Which parts of compounds A and B are.
+    pub(super) parts: (u32, u32),
+}
+
+impl Sink<'_> {
+    /// A point with its normal from B to A.
+    pub(super) fn push(&mut self, (key_a, key_b): (u32, u32), normal: DVec3, gap: f64, on_a: DVec3, on_b: DVec3) {
+        let (normal, on_a, on_b) = match &self.frame {
+            None => (normal, on_a, on_b),
+            Some((r, t)) => (*r * normal, *r * on_a + *t, *r * on_b + *t),
+        };
+        let (key_a, key_b) = (u64::from(key_a ^ self.parts.0), u64::from(key_b ^ self.parts.1));
+        self.out.push(if self.exchanged {
+            ContactPoint { feature: key_b << 32 | key_a, normal: -normal, gap, point1: on_b, point2: on_a }
+        } else {
+            ContactPoint { feature: key_a << 32 | key_b, normal, gap, point1: on_a, point2: on_b }
+        });
+    }
+
+    /// A point of two cores with `n` from A to B and the distance of the cores; adds their rounding.
+    pub(super) fn rounded(&mut self, a: &Core, b: &Core, keys: (u32, u32), n: DVec3, distance: f64, on_a: DVec3, on_b: DVec3) {
+        self.push(keys, -n, distance - a.radius - b.radius, on_a + n * a.radius, on_b - n * b.radius);
+    }
+}
