@@ -77,7 +77,7 @@ impl Simulation {
     /// let mut sim = Simulation::default();
     /// let mass = sim.spawn_system(Lagrangian::new([1.0]).at([0.5]), Integrator::MOREAU_JEAN)?;
     /// let two = Interaction::new([mass], LagrangianLinear::new([1.0, 1.0], [0.0]), Law::Equality);
-    /// assert!(sim.spawn_interaction(two).is_err_and(|e| e.to_string().contains("G")));
+    /// assert!(sim.spawn_interaction(two).is_err_and(|e| e.to_string().contains("H holds 2 values, but 1 are needed")));
     /// # Ok::<(), SimulationError>(())
     /// ```
     pub fn spawn_interaction(&mut self, interaction: Interaction) -> Result<Entity, SimulationError> {
