@@ -3,8 +3,6 @@
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
-use super::model::interpolate;
-
 /// Still water against bodies: `p = ρ g (level − z)` below the level, on the faces that look against `direction`.
 ///
 /// The pressure follows the face: which faces are loaded is decided in the starting position, and the force then turns
@@ -76,5 +74,21 @@ impl BaseMotion {
     /// Acceleration of the ground (m/s²) at time `t` (s).
     pub fn acceleration(&self, t: f64) -> DVec3 {
         interpolate(&self.times, &self.accelerations, t)
+    }
+}
+
+/// Piecewise-linear value at `t`, constant outside; zero for an empty table.
+pub(super) fn interpolate<T>(times: &[f64], values: &[T], t: f64) -> T
+where
+    T: Copy + Default + std::ops::Mul<f64, Output = T> + std::ops::Add<Output = T>,
+{
+    let after = times.partition_point(|&x| x <= t);
+    match (after.checked_sub(1), values.get(after)) {
+        (None, Some(&first)) => first,
+        (Some(i), Some(&next)) => {
+            let s = (t - times[i]) / (times[after] - times[i]);
+            values[i] * (1.0 - s) + next * s
+        }
+        (_, None) => values.last().copied().unwrap_or_default(),
     }
 }

@@ -18,7 +18,7 @@
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
-use super::loads::{BaseMotion, WaterPressure};
+use super::loads::{BaseMotion, WaterPressure, interpolate};
 pub use super::study::{DamStudy, InclineStudy, Study};
 use crate::algebra::spatial::Pose;
 use crate::model::joint::{Freedom, JointKind, JointSpec, TieSpec, TransmissionSpec};
@@ -362,22 +362,6 @@ impl Drive {
             }
             Self::Table { times, linear, angular } => (interpolate(times, linear, t), interpolate(times, angular, t)),
         }
-    }
-}
-
-/// Piecewise-linear value at `t`, constant outside; zero for an empty table.
-pub(super) fn interpolate<T>(times: &[f64], values: &[T], t: f64) -> T
-where
-    T: Copy + Default + std::ops::Mul<f64, Output = T> + std::ops::Add<Output = T>,
-{
-    let after = times.partition_point(|&x| x <= t);
-    match (after.checked_sub(1), values.get(after)) {
-        (None, Some(&first)) => first,
-        (Some(i), Some(&next)) => {
-            let s = (t - times[i]) / (times[after] - times[i]);
-            values[i] * (1.0 - s) + next * s
-        }
-        (_, None) => values.last().copied().unwrap_or_default(),
     }
 }
 
