@@ -441,16 +441,18 @@ impl Cluster {
     }
 
     /// One step from t to t1.
-    fn step(&mut self, t: f64, t1: f64) -> Result<Outcome, ClusterError> {
+    fn step(&mut self, t: f64, t1: f64, total: &mut SystemsReport) -> Result<(), ClusterError> {
         let Self { nodes, links, problem, state, machine, h, newton, .. } = self;
         let (h, newton) = (*h, *newton);
-        match machine {
+        let outcome = match machine {
             Machine::Linear(m) => m.step(nodes, links, problem, state, t1, h),
             Machine::FirstOrder(m) => m.step(nodes, links, problem, state, (t, t1, h), newton),
             Machine::SecondOrder(m) => m.step(nodes, links, problem, state, (t, t1, h), newton),
             Machine::SchatzmanPaoli(m) => m.step(nodes, links, problem, state, (t, t1, h), newton),
             Machine::D1Minus(m) => m.step(nodes, links, problem, state, (t, t1, h)),
-        }
+        }?;
+        total.add(&outcome);
+        Ok(())
     }
 
     /// y and ẏ of all rows.

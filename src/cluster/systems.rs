@@ -555,12 +555,9 @@ pub fn advance(clock: Res<Clock>, mut clusters: ResMut<Clusters>, mut traces: Re
             clusters.clusters.iter_mut().for_each(Cluster::keep);
         }
         for cluster in &mut clusters.clusters {
-            match cluster.step(t, clock.time) {
-                Ok(outcome) => clusters.report.add(&outcome),
-                Err(error) => {
-                    clusters.error = Some(error);
-                    break;
-                }
+            if let Err(error) = cluster.step(t, clock.time, &mut clusters.report) {
+                clusters.error = Some(error);
+                break;
             }
         }
         if clusters.error.is_some() {
