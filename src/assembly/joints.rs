@@ -184,8 +184,8 @@ pub(crate) fn check(interaction: &Interaction) -> Result<(), String> {
 }
 
 /// Why a bearing cannot be.
-const NO_JOINT: &str = "the law of a bearing follows the force in a joint, and none of the same bodies and frames comes before it; spawn that \
-                        joint first (Law::Equality), or give a Law::Relay with bounds";
+const NO_JOINT: &str = "the law of a bearing follows the force in a joint, and none of the same bodies and frames comes before it; \
+                        spawn that joint first (Law::Equality), or give a Law::Relay with bounds";
 
 /// The joint whose coordinate this is, with its place among those that have their rows: the last that was made before.
 fn held_by<'a>(
