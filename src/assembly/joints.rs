@@ -9,6 +9,7 @@
 //! c = max(y, 0)/h + β min(y, 0)/h         stops, `0 ≤ ẏ⁺ + c ⟂ r ≥ 0`; e ẏ⁻ where the coordinate gets there within the step and bounces
 //! c = −speed                              motors and friction, r within h times the bounds
 //! c, D of [`Law::spring_row`]             springs and servos
+//! c = 0, |r| ≤ μ R |N⁽ⁱ⁾|                 bearings: N what the pass before has found in the joint, across its axis
 //! ```
 //!
 //! Rows about angles are multiplied by a length of the lighter body, so that all rows of a joint are velocities (m/s) and one residual can
@@ -23,7 +24,7 @@ use crate::algebra::spatial::Pose;
 use crate::cluster::systems::{birth, called};
 use crate::integrator::systems::Pass;
 use crate::model::interaction::{Interaction, OfBodies};
-use crate::model::joint::{Coordinate, MAX_JOINT_ROWS, TwistRow};
+use crate::model::joint::{Coordinate, Freedom, MAX_JOINT_ROWS, TwistRow};
 use crate::model::law::{Law, least_impact};
 use crate::model::relation::Relation;
 use crate::model::scheme::{Clock, Drift, Scheme, Treatment};
@@ -42,12 +43,27 @@ pub struct JointRows {
     pub entity: Entity,
     /// The block; none where it has no rows.
     block: Option<u32>,
+    /// Its first reaction.
+    first: usize,
     /// Which of its rows the block has: locked axes may leave some empty, or make them follow from the others.
     pub kept: [bool; MAX_JOINT_ROWS],
     /// Unit of each row (1, or m/rad).
     units: [f64; MAX_JOINT_ROWS],
     /// What the rate of y has beside H v: driven bodies, the end of the step.
     given: [f64; MAX_JOINT_ROWS],
+}
+
+impl JointRows {
+    /// Its impulses (N s, N m s) from the reactions of all blocks; 0 in rows that its block has not.
+    fn impulses(&self, reactions: &[f64], to: &mut [f64; MAX_JOINT_ROWS]) {
+        if self.block.is_none() {
+            return;
+        }
+        let kept = (0..MAX_JOINT_ROWS).filter(|&i| self.kept[i]);
+        for (i, r) in kept.zip(reactions.get(self.first..).unwrap_or_default()) {
+            to[i] = r * self.units[i];
+        }
+    }
 }
 
 /// Gap of a joint, in parts of the lengths that it is worked out from, that is rounding. Two joints of one body would contradict each other
@@ -64,13 +80,14 @@ pub fn assemble_blocks(
     mut step: ResMut<StepProblem>,
     interactions: Query<(Entity, &Interaction, Option<&Name>), With<OfBodies>>,
 ) {
-    let StepProblem { problem, answer, joints, left_out, carried, .. } = &mut *step;
+    let StepProblem { problem, answer, joints, last_joints, left_out, carried, .. } = &mut *step;
     let AdoptedSystems { adopted, error: not_adopted } = &mut *adopted;
     left_out.clear();
     carried.clear();
     problem.blocks.clear();
     problem.jacobians.clear();
     problem.block_b.clear();
+    std::mem::swap(joints, last_joints);
     joints.clear();
     let first_pass = pass.number == 0;
     if first_pass {
@@ -100,13 +117,28 @@ pub fn assemble_blocks(
             [Some(Some(one)), Some(Some(two))] => [Some(one), Some(two)],
             _ => continue, // one of its bodies has died
         };
+        let mut bound = 0.0;
+        if let (Law::Bearing { mu, radius }, Relation::Coordinate(q)) = (&interaction.law, &interaction.relation) {
+            let Some((k, joint)) = held_by(interaction, q, joints, &interactions) else {
+                refused.get_or_insert(format!("{}: {NO_JOINT}", called(name, "interaction", number)));
+                continue;
+            };
+            let mut found = [0.0; MAX_JOINT_ROWS];
+            match last_joints.get(k).filter(|last| !first_pass && last.entity == joints[k].entity) {
+                Some(last) => last.impulses(&answer.reactions.blocks, &mut found),
+                None => found.iter_mut().zip(&joint.lambda).for_each(|(to, from)| *to = *from),
+            }
+            let arm = if q.freedom == Freedom::Angle { *radius } else { 1.0 };
+            bound = mu * arm * across(&joint.relation, q, &ends.map(|e| e.map_or(Pose::default(), |b| b.frame)), &found);
+        }
         let before = problem.blocks.len();
-        let mut rows = push(&scheme, problem, entity, interaction, ends, (left_out, carried));
+        let mut rows = push(&scheme, problem, entity, interaction, ends, bound, (left_out, carried));
         if first_pass {
             let guess = interaction.lambda.iter().zip(&rows.units).map(|(l, unit)| if scheme.warm_start { l / unit } else { 0.0 });
             answer.reactions.blocks.extend(guess.zip(rows.kept).filter_map(|(x, kept)| kept.then_some(x)));
         }
         rows.block = (problem.blocks.len() > before).then_some(before as u32);
+        rows.first = problem.blocks.get(before).map_or(0, |block| block.first);
         joints.push(rows);
     }
     forces.push(&bodies, &scheme, &mut step);
@@ -141,10 +173,42 @@ pub(crate) fn check(interaction: &Interaction) -> Result<(), String> {
     match (&interaction.relation, &interaction.law) {
         (Relation::Joint(_), Law::Equality)
         | (Relation::Coordinate(_), Law::NewtonImpact { .. } | Law::Relay { .. } | Law::Spring { .. }) => {}
-        _ => return Err("a joint takes the law Equality, its coordinate NewtonImpact, Relay or Spring".into()),
+        (Relation::Coordinate(q), Law::Bearing { .. }) if q.freedom != Freedom::Distance => {}
+        (Relation::Coordinate(_), Law::Bearing { .. }) => {
+            return Err("the law of a bearing needs a coordinate with an axis; an angle or a displacement is one, a distance is not".into());
+        }
+        _ => return Err("a joint takes the law Equality, its coordinate NewtonImpact, Relay, Spring or Bearing".into()),
     }
     interaction.relation.validate(7 * bodies, 6 * bodies, interaction.z.len())?;
     interaction.law.validate(interaction.relation.rows())
+}
+
+/// Why a bearing cannot be.
+const NO_JOINT: &str = "the law of a bearing follows the force in a joint, and none of the same bodies and frames comes before it; \
+                        spawn that joint first (Law::Equality), or give a Law::Relay with bounds";
+
+/// The joint whose coordinate this is, with its place among those that have their rows: the last that was made before.
+fn held_by<'a>(
+    bearing: &Interaction,
+    q: &Coordinate,
+    joints: &[JointRows],
+    interactions: &'a Query<(Entity, &Interaction, Option<&Name>), With<OfBodies>>,
+) -> Option<(usize, &'a Interaction)> {
+    joints.iter().enumerate().rev().find_map(|(k, rows)| {
+        let (_, one, _) = interactions.get(rows.entity).ok()?;
+        let Relation::Joint(joint) = &one.relation else { return None };
+        (joint.frames == q.frames && one.systems == bearing.systems).then_some((k, one))
+    })
+}
+
+/// Size of the impulse of a joint at right angles to the axis of its coordinate (N s).
+fn across(joint: &Relation, q: &Coordinate, poses: &[Pose; 2], impulses: &[f64; MAX_JOINT_ROWS]) -> f64 {
+    let Relation::Joint(own) = joint else { return 0.0 };
+    let along = q.row(poses);
+    let axis = if q.freedom == Freedom::Angle { along.angular[0] } else { along.linear };
+    let rows = rows_at(joint, poses);
+    let force: DVec3 = rows.iter().zip(impulses).take(own.kind.translations()).map(|(row, r)| *r * row.linear).sum();
+    force.reject_from(axis).length()
 }
 
 /// The rows of a relation at poses of its bodies.
@@ -181,13 +245,14 @@ pub(super) fn length_of(ends: [Option<&Body>; 2]) -> f64 {
     lighter.map_or(1.0, |i| (i.principal.max_element() / i.mass).sqrt())
 }
 
-/// Appends the rows of one interaction.
+/// Appends the rows of one interaction; `bound` is that of a bearing (N s, or N m s).
 fn push(
     scheme: &Scheme,
     problem: &mut MixedProblem,
     entity: Entity,
     interaction: &Interaction,
     ends: [Option<&Body>; 2],
+    bound: f64,
     (left_out, carried): (&mut Vec<LeftOut>, &mut Vec<f64>),
 ) -> JointRows {
     let h = scheme.time_step;
@@ -196,7 +261,7 @@ fn push(
     let n = relation.rows().min(MAX_JOINT_ROWS);
     let (frames, turns) = match relation {
         Relation::Joint(joint) => (joint.frames, joint.kind.translations()),
-        Relation::Coordinate(q) => (q.frames, usize::from(q.freedom != crate::model::joint::Freedom::Angle)),
+        Relation::Coordinate(q) => (q.frames, usize::from(q.freedom != Freedom::Angle)),
         _ => ([Pose::default(); 2], 0),
     };
     let (start, middle) = (poses(|b| b.pose), poses(|b| b.frame));
@@ -252,6 +317,10 @@ fn push(
             set = AdmissibleSet::Interval { lower: h * lower / units[0], upper: h * upper / units[0] };
             given[0] -= units[0] * q.sign * q.speed;
             b[0] = given[0];
+            kept[0] = true;
+        }
+        (Law::Bearing { .. }, Relation::Coordinate(_)) => {
+            set = AdmissibleSet::Interval { lower: -bound / units[0], upper: bound / units[0] };
             kept[0] = true;
         }
         (Law::Spring { stiffness, damping, limit }, Relation::Coordinate(q)) => {
@@ -321,7 +390,7 @@ fn push(
             block.scale = own.max(SUM * fastest);
         }
     }
-    JointRows { entity, block: None, kept, units, given }
+    JointRows { entity, block: None, first: 0, kept, units, given }
 }
 
 /// Impulses, outputs and their rates back to the interactions.
@@ -330,11 +399,11 @@ pub fn store_joints(step: Res<StepProblem>, bodies: Res<Bodies>, slots: Query<&S
         let (mut lambda, mut rates) = ([0.0; MAX_JOINT_ROWS], [0.0; MAX_JOINT_ROWS]);
         let block = joint.block.and_then(|k| step.problem.blocks.get(k as usize));
         if let Some(block) = block {
+            joint.impulses(&step.answer.reactions.blocks, &mut lambda);
             let mut u = [0.0; MAX_JOINT_ROWS];
             step.problem.block_rate(block, &step.answer.velocities, &mut u[..block.rows]);
             let kept = (0..MAX_JOINT_ROWS).filter(|&i| joint.kept[i]);
             for (row, i) in kept.enumerate() {
-                lambda[i] = step.answer.reactions.blocks[block.first + row] * joint.units[i];
                 rates[i] = (u[row] + joint.given[i]) / joint.units[i];
             }
         }

@@ -101,6 +101,8 @@ pub struct StepProblem {
     pub last: (Vec<[u32; 3]>, Vec<DVec3>),
     /// Interaction of each block, and which of its rows the block has.
     pub joints: Vec<JointRows>,
+    /// Those of the pass before.
+    pub(crate) last_joints: Vec<JointRows>,
     /// Places where locked axes hold what would have to move.
     pub held: Vec<Held>,
     /// Rows of joints that locked axes leave empty.

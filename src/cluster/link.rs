@@ -96,6 +96,8 @@ impl Link {
             Law::Spring { .. } => scalar(AdmissibleSet::Free, m),
             Law::Relay { lower, upper } => scalar(AdmissibleSet::Interval { lower: *lower, upper: *upper }, m),
             Law::Rows(sets) => sets.iter().map(|&set| (set, 1)).collect(),
+            // clusters refuse it
+            Law::Bearing { .. } => scalar(AdmissibleSet::Interval { lower: 0.0, upper: 0.0 }, m),
             Law::CoulombImpact(law) => vec![(AdmissibleSet::Coulomb { mu: law.mu }, m)],
             Law::RollingImpact { contact, mu_r } => vec![(AdmissibleSet::Rolling { mu: contact.mu, mu_r: *mu_r }, m)],
             Law::FremondImpact { mu, .. } if m > 1 => vec![(AdmissibleSet::Coulomb { mu: *mu }, m)],

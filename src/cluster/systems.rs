@@ -408,6 +408,9 @@ pub(crate) fn fits(interaction: &Interaction, systems: &[Option<Party>]) -> Resu
     if matches!(law, crate::model::law::Law::Spring { .. }) && !relation.is_second_order() {
         return Err("the law of a spring needs systems of second order".into());
     }
+    if matches!(law, crate::model::law::Law::Bearing { .. }) && !matches!(relation, crate::model::relation::Relation::Coordinate(_)) {
+        return Err("the law of a bearing is about the coordinate of a joint; a relay has bounds of its own".into());
+    }
     if law.is_impact() && !relation.is_second_order() {
         return Err("a law of impact needs systems of second order; first order takes complementarity or a relay".into());
     }
@@ -421,6 +424,10 @@ pub(crate) fn fits(interaction: &Interaction, systems: &[Option<Party>]) -> Resu
 /// Sizes, orders and laws of an interaction of a cluster.
 fn check(name: &str, interaction: &Interaction, places: &[usize], nodes: &[Node]) -> Result<(), ClusterError> {
     let fail = |reason: String| Err(ClusterError::Setup(format!("{name}: {reason}")));
+    if let crate::model::law::Law::Bearing { .. } = interaction.law {
+        let needed = "dry friction of a given size does; or link a body without an integrator, which moves with the bodies of the step";
+        return fail(format!("friction under the force of the joint itself (a bearing) does not go with systems of a cluster; {needed}"));
+    }
     let party = |&p: &usize| {
         let Node { name, system, .. } = &nodes[p];
         Some(Party { name: name.clone(), first_order: matches!(system, System::FirstOrder(_)), sizes: sizes(system) })

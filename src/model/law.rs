@@ -201,6 +201,24 @@ pub enum Law {
         /// Largest |λ|; infinite for a plain spring.
         limit: f64,
     },
+    /// `−ẏ ∈ N_[−f, f](λ)`: Coulomb's friction of a joint on its own coordinate, under what the joint itself carries.
+    ///
+    /// ```text
+    /// f = μ R |N|     on an angle, R the radius of the bearing         f = μ |N|     on a way
+    /// ```
+    ///
+    /// N is the reaction of the joint at right angles to its axis; f and N are of the same step, which the passes of the step find. Thrust
+    /// along the axis of a bearing and moments across it, which a guide or a bearing carries over its length, rub on nothing. Where the
+    /// reactions of a mechanism are not unique, N is what the solver finds. It goes with [`Relation::Coordinate`], after an interaction of
+    /// the same bodies that is the joint with the same frames.
+    ///
+    /// [`Relation::Coordinate`]: super::relation::Relation::Coordinate
+    Bearing {
+        /// μ.
+        mu: f64,
+        /// R (m); not looked at on a way.
+        radius: f64,
+    },
     /// `0 ≤ u⁺ + e u⁻ ⟂ r ≥ 0` on one row (Siconos: `NewtonImpactNSL`).
     NewtonImpact {
         /// Restitution.
@@ -295,6 +313,15 @@ impl Law {
                     Ok(())
                 } else {
                     Err("the normal cone holds a value that is not finite".into())
+                }
+            }
+            Self::Bearing { mu, radius } => {
+                fits(&[1], "1 row")?;
+                CoulombImpact { mu: *mu, ..CoulombImpact::default() }.validate()?;
+                if *radius >= 0.0 && radius.is_finite() {
+                    Ok(())
+                } else {
+                    Err(format!("the radius of the bearing is {radius} m; a number not below 0 is needed"))
                 }
             }
             Self::NewtonImpact { e } => {

@@ -41,7 +41,7 @@ pub struct JointState {
     pub moment: f64,
     /// What the stops give, positive where they raise the coordinate (N m or N); of a rope its pull.
     pub stop: f64,
-    /// What dry friction gives; a motor that holds still is friction.
+    /// What dry friction and that of bearings give; a motor that holds still is friction.
     pub friction: f64,
     /// What motors and servos give.
     pub motor: f64,
@@ -127,7 +127,7 @@ impl JointState {
                     let effort = q.sign * lambda / h;
                     match law {
                         Law::Relay { .. } if q.speed != 0.0 || driven => s.motor = effort,
-                        Law::Relay { .. } => s.friction = effort,
+                        Law::Relay { .. } | Law::Bearing { .. } => s.friction += effort,
                         Law::Spring { limit, .. } if limit.is_finite() => s.motor += effort,
                         Law::Spring { .. } => s.spring += effort,
                         _ if q.freedom == Freedom::Distance => s.stop = lambda / h,

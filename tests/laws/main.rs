@@ -1,5 +1,6 @@
 //! Laws of mechanics that a scene of a few lines must obey.
 
+mod bearings;
 mod common;
 mod fremond;
 mod hinge;

@@ -7,7 +7,7 @@ use super::error::{SceneError, did_you_mean};
 use super::fields::{Field, Fields};
 use super::model::{Joint, Motion, Scene, Tie, Transmission};
 use super::units::{Quantity, short};
-use crate::model::joint::{Freedom, JointKind, JointSpec, Motor, Spring, TieLaw, TieRelation, TieSpec, TransmissionSpec};
+use crate::model::joint::{Bearing, Freedom, JointKind, JointSpec, Motor, Spring, TieLaw, TieRelation, TieSpec, TransmissionSpec};
 
 /// Names of the kinds of joints.
 pub(super) const JOINTS: [(&str, JointKind); 9] = [
@@ -104,6 +104,13 @@ fn joint(field: &Field<'_>, number: usize, scene: &Scene, names: &Names) -> Resu
         let [way, _, effort] = units(freedom);
         spec.limits = f.maybe("limits", |l| l.numbers(way))?;
         spec.friction = f.or("friction", 0.0, |x| x.non_negative(effort))?;
+        spec.bearing = f.maybe("bearing", |b| {
+            let mut b = b.fields()?;
+            let mu = b.required("mu")?.non_negative(Quantity::Number)?;
+            let radius = if freedom == Freedom::Angle { b.required("radius")?.positive(Quantity::Length)? } else { 0.0 };
+            b.finish()?;
+            Ok(Bearing { mu, radius })
+        })?;
         spec.motor = f.maybe("motor", |m| {
             let mut m = m.fields()?;
             let motor = velocity_motor(&mut m, freedom)?;

@@ -282,6 +282,11 @@ fn joint_text(t: &mut String, spec: &JointSpec) -> std::fmt::Result {
     if spec.freedom().is_some() {
         writeln!(t, "friction = {:?}", spec.friction)?;
     }
+    match spec.bearing {
+        Some(b) if b.radius > 0.0 => writeln!(t, "bearing = {{ mu = {:?}, radius = {:?} }}", b.mu, b.radius)?,
+        Some(b) => writeln!(t, "bearing = {{ mu = {:?} }}", b.mu)?,
+        None => {}
+    }
     let elastic = |s: &crate::model::joint::Spring| format!("stiffness = {:?}, damping = {:?}", s.stiffness, s.damping);
     match (&spec.spring, spec.kind) {
         (Some(s), JointKind::Distance(_)) => writeln!(t, "spring = {{ {} }}", elastic(s))?,

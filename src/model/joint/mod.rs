@@ -15,7 +15,7 @@ use crate::algebra::spatial::Pose;
 use bevy_ecs::prelude::{Component, Entity};
 use glam::{DMat3, DQuat, DVec3};
 use serde::{Deserialize, Serialize};
-pub use spec::{JointSpec, Motor, Spring};
+pub use spec::{Bearing, JointSpec, Motor, Spring};
 pub use tie::{TieLaw, TieRelation, TieSpec};
 pub use transmission::{Of, Transmission, TransmissionSpec};
 

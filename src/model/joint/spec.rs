@@ -23,6 +23,21 @@ pub struct Motor {
     pub limit: f64,
 }
 
+/// Coulomb's friction under the force that the joint itself carries across its axis, see [`Law::Bearing`].
+///
+/// ```
+/// let shaft = drystone::model::joint::Bearing { mu: 0.1, radius: 0.01 };
+/// // 50 N on it are held by up to 0.05 N m
+/// assert!((shaft.mu * shaft.radius * 50.0 - 0.05_f64).abs() < 1e-15);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Bearing {
+    /// Coefficient of friction.
+    pub mu: f64,
+    /// Where it rubs on what turns, from the axis (m); 0 for a way, which has none.
+    pub radius: f64,
+}
+
 /// A spring with a damper on the coordinate of a joint; with a limit a servo, which pulls to a position.
 ///
 /// ```
@@ -94,6 +109,9 @@ pub struct JointSpec {
     pub restitution: f64,
     /// Torque (N m) or force (N) of dry friction.
     pub friction: f64,
+    /// Friction under the force in the joint.
+    #[serde(default)]
+    pub bearing: Option<Bearing>,
     /// What drives it.
     pub motor: Option<Motor>,
     /// What holds it elastically; a distance with a spring is a spring of that length and no rod.
@@ -115,6 +133,7 @@ impl JointSpec {
             limits: None,
             restitution: 0.0,
             friction: 0.0,
+            bearing: None,
             motor: None,
             spring: None,
             servo: None,
@@ -159,6 +178,19 @@ impl JointSpec {
     /// With dry friction.
     pub fn friction(self, friction: f64) -> Self {
         Self { friction, ..self }
+    }
+
+    /// With friction of a coefficient μ under the force N that the joint carries across its axis: up to μ R N about the axis of a revolute
+    /// joint (R in m), up to μ N along that of a prismatic or cylindrical one, whose radius is 0.
+    ///
+    /// ```
+    /// use drystone::model::joint::{JointKind, JointSpec};
+    /// assert!(JointSpec::new(JointKind::Revolute).bearing(0.1, 0.02).validate().is_ok());
+    /// assert!(JointSpec::new(JointKind::Prismatic).bearing(0.1, 0.0).validate().is_ok());
+    /// assert!(JointSpec::new(JointKind::Revolute).bearing(0.1, 0.0).validate().is_err());
+    /// ```
+    pub fn bearing(self, mu: f64, radius: f64) -> Self {
+        Self { bearing: Some(Bearing { mu, radius }), ..self }
     }
 
     /// With a motor.
@@ -207,7 +239,12 @@ impl JointSpec {
         {
             return Err(format!("the distance is {length} m; a positive number is needed"));
         }
-        let acts = [("limits", self.limits.is_some()), ("friction", self.friction != 0.0), ("a motor", self.motor.is_some())];
+        let acts = [
+            ("limits", self.limits.is_some()),
+            ("friction", self.friction != 0.0),
+            ("a bearing", self.bearing.is_some()),
+            ("a motor", self.motor.is_some()),
+        ];
         if let (None, Some((name, _))) = (self.freedom(), acts.into_iter().find(|(_, there)| *there)) {
             return Err(format!("{name} of a joint needs one coordinate; revolute, prismatic and cylindrical joints have one"));
         }
@@ -236,6 +273,16 @@ impl JointSpec {
         if !(self.friction >= 0.0 && self.friction.is_finite()) {
             return Err(format!("friction is {}; a number not below 0 is needed", self.friction));
         }
+        if let Some(Bearing { mu, radius }) = self.bearing {
+            Law::Bearing { mu, radius }.validate(1).map_err(|reason| format!("the bearing: {reason}"))?;
+            match self.freedom() {
+                Some(Freedom::Angle) if radius == 0.0 => return Err("the radius of the bearing is 0 m; a positive number is needed".into()),
+                Some(Freedom::Displacement) if radius != 0.0 => {
+                    return Err(format!("the bearing has radius {radius} m, but its joint slides; leave it out (0): μ alone counts"));
+                }
+                _ => {}
+            }
+        }
         match self.motor {
             Some(Motor { speed, limit }) if !(speed.is_finite() && limit >= 0.0) => {
                 Err(format!("the motor has speed {speed} and limit {limit}; a finite speed and a limit not below 0 are needed"))
@@ -245,7 +292,7 @@ impl JointSpec {
     }
 
     /// The interactions that make the joint between a body and another one, or the world, at the poses they have: the joint itself first
-    /// (but for a rope or a spring between two points), then stops, friction, motor, spring, servo.
+    /// (but for a rope or a spring between two points), then stops, friction, bearing, motor, spring, servo.
     pub fn interactions(&self, body: (Entity, Pose), other: Option<(Entity, Pose)>) -> Result<Vec<Interaction>, String> {
         self.validate()?;
         let (one, pose1) = body;
@@ -289,6 +336,9 @@ impl JointSpec {
         }
         if self.friction > 0.0 {
             add(q.into(), Law::Relay { lower: -self.friction, upper: self.friction });
+        }
+        if let Some(Bearing { mu, radius }) = self.bearing.filter(|b| b.mu > 0.0) {
+            add(q.into(), Law::Bearing { mu, radius });
         }
         if let Some(Motor { speed, limit }) = self.motor {
             add(q.with_speed(speed).into(), Law::Relay { lower: -limit, upper: limit });
