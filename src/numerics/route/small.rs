@@ -333,8 +333,8 @@ impl Bases {
         self.velocity(q, r, u);
     }
 
-    /// Looks at every active row, and puts r inside its bounds.
-    #[inline(always)]
+    /// Looks at every active row, and puts r inside its bounds. A function of its own: within `pivot` a diode bridge takes 15 % longer.
+    #[inline(never)]
     fn judge(&self, plan: &Plan, k: usize, tolerance: f64, q: &[f64], r: &mut [f64], u: &mut [f64]) -> Verdict {
         let (n, key) = (self.n, self.keys[k]);
         let largest = |x: &[f64]| x.iter().fold(0.0f64, |m, x| m.max(x.abs()));
