@@ -2,18 +2,18 @@
 //!
 //! ```text
 //! q_a = q + Σ_{b≠a} W_ab r_b        r_a ← the exact solution of  u_a = W_aa r_a + q_a,  −(u_a + g(u_a)) ∈ N_K(r_a)
-//! NNCG      d_k = sweep(r_k) − r_k,   β = |d_k|² / |d_{k−1}|²;   β > 1: p = d_k, else r ← sweep(r) + β p, p ← β p + d_k
 //! Anderson  the sweep as a fixed-point map, window m
 //! ```
 //!
 //! A sweep costs one product with W. Wins on grains and small problems at any tolerance and at scale at a loose one; a stuck,
-//! redundant stack needs 10⁴ to 10⁶ sweeps at 1e-8, as the rate then tends to one. The change of a sweep is no residual: it only
-//! says when the true one is worth its product with W. (Jean 1999; NNCG: Silcowitz, Niebe, Erleben 2010.)
+//! redundant stack needs 10⁴ to 10⁶ sweeps at 1e-8, as the rate then tends to one. Looks, best point, forecast and NNCG are those of all
+//! [`passes`](crate::numerics::passes). (Jean 1999.)
 
 use super::{LocalProblem, LocalSolver, kernel::Kernel};
 use crate::algebra::{blocks::BlockRows, lanes::Lanes};
 use crate::numerics::acceptance::Scales;
-use crate::numerics::{Measure, Progress, Report, Status, Watch, acceleration::Anderson, forecast::Forecast, residual::Residual};
+use crate::numerics::passes::{Conjugate, Driver, Forecast, Look, Passes, conjugate_step};
+use crate::numerics::{Measure, Progress, Report, Status, Watch, acceleration::Anderson, residual::Residual};
 
 /// What is made of the sequence of sweeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,104 +98,162 @@ const BEYOND_MEASURE: f64 = 1e8;
 impl Nsgs {
     /// Sweeps with what was prepared for the problem.
     pub(super) fn run(&self, sweeper: &Sweeper, r: &mut [f64], u: &mut [f64], watch: &mut Watch) -> Report {
-        let p = sweeper.p;
-        let mut report = Report { status: Status::BudgetSpent, ..Report::default() };
-        let n = r.len();
         if r.iter().any(|x| !x.is_finite()) {
             r.fill(0.0);
         }
-        let (mut change, mut direction, mut best_r) = (vec![0.0; n], Vec::new(), r.to_vec());
-        let mut memory = None;
-        let (mut still, mut order) = (vec![0u32; p.sets.len()], sweeper.order(self.order));
-        let mut seed = if let Order::Shuffled(seed) = self.order { seed } else { 0 };
-        let mut latest = sweeper.residual(r, u);
-        let (mut best, mut kept, mut fresh) = (latest, true, true);
-        let mut done = self.measure.of(&best) <= self.tolerance;
-        let mut forecast = Forecast::new(self.foresight, FIRST_FORECAST, 2);
-        let (mut last_norm, mut last_check, mut factor) = (f64::INFINITY, 0, 0.5);
-        let mut k = 0;
-        while !done && k < self.max_sweeps {
-            k += 1;
-            if matches!(self.order, Order::Shuffled(_)) {
-                shuffle(&mut order, &mut seed);
-            }
-            if let Acceleration::Anderson(window) = self.acceleration {
-                let (_, before) = memory.get_or_insert_with(|| (Anderson::new(n, window), vec![0.0; n]));
-                before.copy_from_slice(r);
-            }
-            let rest = if self.freezing > 0 && k % FULL_EVERY != 0 { self.freezing as u32 } else { u32::MAX };
-            let (moved, size) = sweeper.sweep(&order, self.relaxation, r, &mut change, &mut still, rest);
-            let estimate = (moved / size.max(f64::MIN_POSITIVE)).sqrt();
-            let promising = factor * estimate <= self.tolerance && k >= last_check + PAUSE;
-            if promising || k == PAUSE || k >= last_check + (k / 3).clamp(4, 20) || k == self.max_sweeps {
-                last_check = k;
-                latest = sweeper.residual(r, u);
-                fresh = true;
-                let error = self.measure.of(&latest);
-                factor = (self.measure.distance(&latest, self.tolerance) / estimate.max(f64::MIN_POSITIVE)).clamp(0.01, 1e6);
-                kept = error < self.measure.of(&best);
-                if kept {
-                    best = latest;
-                    best_r.copy_from_slice(r);
-                } else if !error.is_finite() {
-                    report.status = Status::Stalled;
-                    break;
-                }
-                done = error <= self.tolerance;
-                if !done && forecast.is_hopeless(k, self.measure.of(&best), self.tolerance) {
-                    report.status = Status::Stalled;
-                    break;
-                }
-                if !kept && beyond_measure(p, r, &sweeper.weights) {
-                    report.status = runaway(p);
-                    break;
-                }
-            }
-            if !watch(Progress { iteration: k, error: factor * estimate }) {
-                break;
-            }
-            if done {
-                break;
-            }
-            fresh = false;
-            match (&mut memory, self.acceleration) {
-                (Some((memory, before)), _) => {
-                    // r holds g(x): the memory wants x and g
-                    std::mem::swap(before, &mut change);
-                    let worse = moved > 4.0 * last_norm;
-                    if worse {
-                        memory.restart();
-                    }
-                    memory.step(&mut change, r);
-                    r.copy_from_slice(&change);
-                }
-                (None, Acceleration::Conjugate) => {
-                    let beta = moved / last_norm;
-                    if direction.is_empty() || beta > 1.0 {
-                        direction.clone_from(&change);
-                    } else {
-                        for ((p, d), r) in direction.iter_mut().zip(&change).zip(r.iter_mut()) {
-                            *r += beta * *p;
-                            *p = beta * *p + d;
-                        }
-                    }
-                }
-                _ => {}
-            }
-            last_norm = moved;
+        let latest = sweeper.residual(r, u);
+        let best = self.measure.of(&latest);
+        if best <= self.tolerance {
+            return Report { status: Status::Converged, ..Report::default() }.with(&latest);
         }
-        if done {
-            report.status = Status::Converged;
-        } else if !(kept && fresh) {
-            latest = sweeper.residual(r, u);
-            let error = self.measure.of(&latest);
-            if error.is_nan() || error > self.measure.of(&best) {
-                r.copy_from_slice(&best_r);
-                latest = sweeper.residual(r, u);
+        let driver = Driver {
+            tolerance: self.tolerance,
+            max_passes: self.max_sweeps,
+            best,
+            first: PAUSE,
+            pause: (PAUSE, PAUSE),
+            factor: (0.5, 0.01, 1e6),
+            forecast: Forecast::new(self.foresight, FIRST_FORECAST, 2),
+        };
+        let zeros = || vec![0.0; r.len()];
+        let mut passes = Sweeps {
+            solver: self,
+            sweeper,
+            change: zeros(),
+            best_r: r.to_vec(),
+            still: vec![0; sweeper.p.sets.len()],
+            order: sweeper.order(self.order),
+            seed: if let Order::Shuffled(seed) = self.order { seed } else { 0 },
+            state: match self.acceleration {
+                Acceleration::None => State::Plain,
+                Acceleration::Conjugate => State::Conjugate(Conjugate::default(), zeros()),
+                Acceleration::Anderson(window) => State::Anderson(Anderson::new(r.len(), window), zeros()),
+            },
+            moved: f64::INFINITY,
+            last_moved: f64::INFINITY,
+            best,
+            latest,
+            fresh: true,
+            r,
+            u,
+            watch,
+        };
+        let (status, iterations) = driver.run(&mut passes);
+        passes.finish(Report { status, iterations, ..Report::default() })
+    }
+}
+
+/// Sweeps of a problem.
+struct Sweeps<'a, 'b> {
+    solver: &'a Nsgs,
+    sweeper: &'a Sweeper<'a>,
+    r: &'a mut [f64],
+    u: &'a mut [f64],
+    watch: &'a mut Watch<'b>,
+    change: Vec<f64>,
+    best_r: Vec<f64>,
+    /// sweeps that each block stood still
+    still: Vec<u32>,
+    order: Vec<u32>,
+    seed: u64,
+    state: State,
+    /// |D^½ Δr|² of the last two sweeps
+    moved: f64,
+    last_moved: f64,
+    /// error of the best point
+    best: f64,
+    /// of the last look, and whether r is still that point
+    latest: Residual,
+    fresh: bool,
+}
+
+/// What an acceleration remembers.
+enum State {
+    Plain,
+    /// and the direction
+    Conjugate(Conjugate, Vec<f64>),
+    /// and r before the sweep
+    Anderson(Anderson, Vec<f64>),
+}
+
+impl Passes for Sweeps<'_, '_> {
+    fn gap(&self, k: usize) -> usize {
+        ((k - 1) / 2).clamp(4, 20)
+    }
+
+    fn pass(&mut self, k: usize) -> f64 {
+        if matches!(self.solver.order, Order::Shuffled(_)) {
+            shuffle(&mut self.order, &mut self.seed);
+        }
+        if let State::Anderson(_, before) = &mut self.state {
+            before.copy_from_slice(self.r);
+        }
+        let freezing = self.solver.freezing as u32;
+        let rest = if freezing > 0 && k % FULL_EVERY != 0 { freezing } else { u32::MAX };
+        self.fresh = false;
+        self.last_moved = self.moved;
+        let size;
+        (self.moved, size) = self.sweeper.sweep(&self.order, self.solver.relaxation, self.r, &mut self.change, &mut self.still, rest);
+        (self.moved / size.max(f64::MIN_POSITIVE)).sqrt()
+    }
+
+    fn look(&mut self, _: usize) -> Look {
+        let Nsgs { measure, tolerance, .. } = *self.solver;
+        self.latest = self.sweeper.residual(self.r, self.u);
+        let error = measure.of(&self.latest);
+        let end = if error <= tolerance {
+            Some(Status::Converged)
+        } else {
+            let worse = error.is_finite() && error >= self.best;
+            (worse && beyond_measure(self.sweeper.p, self.r, &self.sweeper.weights)).then(|| runaway(self.sweeper.p))
+        };
+        Look { error, distance: measure.distance(&self.latest, tolerance), end }
+    }
+
+    fn keep(&mut self, _: usize) {
+        self.fresh = true;
+        self.best = self.solver.measure.of(&self.latest);
+        self.best_r.copy_from_slice(self.r);
+    }
+
+    fn tell(&mut self, k: usize, error: f64) -> bool {
+        (self.watch)(Progress { iteration: k, error })
+    }
+
+    fn accelerate(&mut self) {
+        self.fresh = false;
+        match &mut self.state {
+            State::Plain => {}
+            State::Conjugate(conjugate, direction) => {
+                let beta = conjugate.beta(self.moved);
+                for ((p, d), r) in direction.iter_mut().zip(&self.change).zip(self.r.iter_mut()) {
+                    conjugate_step(r, *d, p, beta);
+                }
+            }
+            State::Anderson(memory, before) => {
+                if self.moved > 4.0 * self.last_moved {
+                    memory.restart();
+                }
+                // r holds g(x): the memory wants x and g
+                memory.step(before, self.r);
+                self.r.copy_from_slice(before);
             }
         }
-        let found = latest;
-        Report { iterations: k, ..report }.with(&found)
+    }
+}
+
+impl Sweeps<'_, '_> {
+    /// Leaves the best point in r.
+    fn finish(mut self, report: Report) -> Report {
+        if !self.fresh {
+            self.latest = self.sweeper.residual(self.r, self.u);
+            let error = self.solver.measure.of(&self.latest);
+            if error.is_nan() || error > self.best {
+                self.r.copy_from_slice(&self.best_r);
+                self.latest = self.sweeper.residual(self.r, self.u);
+            }
+        }
+        report.with(&self.latest)
     }
 }
 
@@ -429,16 +487,9 @@ impl<'a> Sweeper<'a> {
             }
             before.clear();
             before.extend_from_slice(&r[range.clone()]);
-            // the own block is left out of the product
-            r[range.clone()].fill(0.0);
-            q.clear();
-            q.extend_from_slice(&self.p.q[range.clone()]);
-            self.p.w.add_row_product(i, r, &mut q);
-            new.clone_from(&before);
-            self.kernels[i].solve(&q, &mut new);
-            let (dr, norm) = visit.finish(self.p, i, &before, &mut new, &mut change[range.clone()]);
+            self.kernels[i].visit(self.p, i, r, &mut q, &mut new);
+            let (dr, norm) = visit.finish(self.p, i, &before, &mut r[range.clone()], &mut change[range]);
             still[i] = if dr <= 1e-20 * norm { still[i].saturating_add(1) } else { 0 };
-            r[range].copy_from_slice(&new);
             moved += self.weights[i] * dr;
             size += self.weights[i] * norm;
         }
