@@ -139,6 +139,10 @@ impl Auto {
         let (cost_of_newton, numbers) = newton.cost(r);
         let cost = cost_of_newton / (DENSE_SPEED * sweeper.cost());
         let affordable = numbers <= self.max_factor;
+        if !work.go_on() {
+            work.report.status = Status::BudgetSpent;
+            return work.report;
+        }
         let mut splitting = None;
         let mut split = |max_iterations, rho, r: &mut [f64], u: &mut [f64], w: &mut Watch| {
             admm(max_iterations, rho).run(splitting.get_or_insert_with(|| Splitting::new(&sweeper)), r, u, w)
@@ -223,7 +227,8 @@ impl Auto {
                 }
             }
             if round == 1 && !loose && affordable {
-                search = Search::new(p);
+                let error = work.error;
+                search = work.aside(|w| Search::new(p, &mut || w(Progress { iteration: 0, error })));
                 let before = work.report;
                 if let Some(search) = &mut search
                     && work.solve(None, r, u, |r, u, w| search.run(self.tolerance, self.measure, DESCENTS.0, r, u, w))

@@ -119,14 +119,13 @@ impl Nsgs {
         let mut passes = Sweeps {
             solver: self,
             sweeper,
-            change: zeros(),
             best_r: r.to_vec(),
-            still: vec![0; sweeper.p.sets.len()],
+            still: vec![0; if self.freezing > 0 { sweeper.p.sets.len() } else { 0 }],
             order: sweeper.order(self.order),
             seed: if let Order::Shuffled(seed) = self.order { seed } else { 0 },
             state: match self.acceleration {
                 Acceleration::None => State::Plain,
-                Acceleration::Conjugate => State::Conjugate(Conjugate::default(), zeros()),
+                Acceleration::Conjugate => State::Conjugate(Conjugate::default(), [zeros(), zeros()]),
                 Acceleration::Anderson(window) => State::Anderson(Anderson::new(r.len(), window), zeros()),
             },
             moved: f64::INFINITY,
@@ -150,10 +149,10 @@ struct Sweeps<'a, 'b> {
     r: &'a mut [f64],
     u: &'a mut [f64],
     watch: &'a mut Watch<'b>,
-    change: Vec<f64>,
     best_r: Vec<f64>,
-    /// sweeps that each block stood still
+    /// sweeps that each block stood still, where that counts
     still: Vec<u32>,
+    /// of the blocks, where it is not that of their numbers
     order: Vec<u32>,
     seed: u64,
     state: State,
@@ -170,8 +169,8 @@ struct Sweeps<'a, 'b> {
 /// What an acceleration remembers.
 enum State {
     Plain,
-    /// and the direction
-    Conjugate(Conjugate, Vec<f64>),
+    /// and r before the sweep, and the direction
+    Conjugate(Conjugate, [Vec<f64>; 2]),
     /// and r before the sweep
     Anderson(Anderson, Vec<f64>),
 }
@@ -185,7 +184,7 @@ impl Passes for Sweeps<'_, '_> {
         if matches!(self.solver.order, Order::Shuffled(_)) {
             shuffle(&mut self.order, &mut self.seed);
         }
-        if let State::Anderson(_, before) = &mut self.state {
+        if let State::Anderson(_, before) | State::Conjugate(_, [before, _]) = &mut self.state {
             before.copy_from_slice(self.r);
         }
         let freezing = self.solver.freezing as u32;
@@ -193,7 +192,7 @@ impl Passes for Sweeps<'_, '_> {
         self.fresh = false;
         self.last_moved = self.moved;
         let size;
-        (self.moved, size) = self.sweeper.sweep(&self.order, self.solver.relaxation, self.r, &mut self.change, &mut self.still, rest);
+        (self.moved, size) = self.sweeper.sweep(&self.order, self.solver.relaxation, self.r, &mut self.still, rest);
         (self.moved / size.max(f64::MIN_POSITIVE)).sqrt()
     }
 
@@ -205,7 +204,7 @@ impl Passes for Sweeps<'_, '_> {
             Some(Status::Converged)
         } else {
             let worse = error.is_finite() && error >= self.best;
-            (worse && beyond_measure(self.sweeper.p, self.r, &self.sweeper.weights)).then(|| runaway(self.sweeper.p))
+            (worse && beyond_measure(self.sweeper.p, self.r, self.sweeper.weights())).then(|| runaway(self.sweeper.p))
         };
         Look { error, distance: measure.distance(&self.latest, tolerance), end }
     }
@@ -224,10 +223,11 @@ impl Passes for Sweeps<'_, '_> {
         self.fresh = false;
         match &mut self.state {
             State::Plain => {}
-            State::Conjugate(conjugate, direction) => {
+            State::Conjugate(conjugate, [before, direction]) => {
                 let beta = conjugate.beta(self.moved);
-                for ((p, d), r) in direction.iter_mut().zip(&self.change).zip(self.r.iter_mut()) {
-                    conjugate_step(r, *d, p, beta);
+                for ((p, before), r) in direction.iter_mut().zip(before).zip(self.r.iter_mut()) {
+                    let d = *r - *before;
+                    conjugate_step(r, d, p, beta);
                 }
             }
             State::Anderson(memory, before) => {
@@ -273,7 +273,6 @@ pub(super) fn runaway(p: &LocalProblem) -> Status {
 /// A problem made ready for sweeps: kernels, weights, and W laid out for the products of its rows.
 pub(super) struct Sweeper<'a> {
     pub(super) p: &'a LocalProblem,
-    pub(super) weights: Vec<f64>,
     pub(super) scales: Scales,
     kernels: Vec<Kernel>,
     rows: Rows,
@@ -359,8 +358,7 @@ impl<'a> Sweeper<'a> {
             Some(5) => Rows::Five(Packed::new(&p.w)),
             _ => Rows::Mixed,
         };
-        let scales = p.scales();
-        Self { p, weights: scales.weights.clone(), scales, kernels: (0..p.sets.len()).map(|i| Kernel::of(p, i)).collect(), rows }
+        Self { p, scales: p.scales(), kernels: (0..p.sets.len()).map(|i| Kernel::of(p, i)).collect(), rows }
     }
 
     /// `u = W r + q`
@@ -388,6 +386,11 @@ impl<'a> Sweeper<'a> {
         self.p.w.values().len() as f64 + (0..self.kernels.len()).map(|i| 60.0 + 30.0 * rows(i)).sum::<f64>()
     }
 
+    /// Scale D of each block.
+    pub(super) fn weights(&self) -> &[f64] {
+        &self.scales.weights
+    }
+
     /// The errors of `r`; sets `u`.
     pub(super) fn residual(&self, r: &[f64], u: &mut [f64]) -> Residual {
         if r.iter().all(|r| *r == 0.0) {
@@ -399,9 +402,9 @@ impl<'a> Sweeper<'a> {
     }
 
     fn order(&self, order: Order) -> Vec<u32> {
-        let n = self.kernels.len() as u32;
         match order {
-            Order::Natural | Order::Shuffled(_) => (0..n).collect(),
+            Order::Natural => Vec::new(),
+            Order::Shuffled(_) => (0..self.kernels.len() as u32).collect(),
             Order::Coloured => self.colours(),
         }
     }
@@ -424,99 +427,108 @@ impl<'a> Sweeper<'a> {
     }
 
     /// Visits the blocks in `order`; returns `(|D^½ Δr|², |D^½ r|²)`. Blocks that stood still `rest` times are passed over.
-    fn sweep(&self, order: &[u32], relaxation: f64, r: &mut [f64], change: &mut [f64], still: &mut [u32], rest: u32) -> (f64, f64) {
-        let visit = Visit { relaxation, rest };
+    fn sweep(&self, order: &[u32], relaxation: f64, r: &mut [f64], still: &mut [u32], rest: u32) -> (f64, f64) {
+        let visit = Visit { order, relaxation, rest };
         let lanes = Lanes::best();
         match &self.rows {
-            Rows::One(w) => self.sweep_uniform(order, w, &visit, r, change, still),
-            Rows::Two(w) => self.sweep_uniform(order, w, &visit, r, change, still),
+            Rows::One(w) => self.sweep_uniform(w, &visit, r, still),
+            Rows::Two(w) => self.sweep_uniform(w, &visit, r, still),
             Rows::Three(w) => lanes.run(
                 #[inline(always)]
-                || self.sweep_uniform(order, w, &visit, r, change, still),
+                || self.sweep_uniform(w, &visit, r, still),
             ),
             Rows::Five(w) => lanes.run(
                 #[inline(always)]
-                || self.sweep_uniform(order, w, &visit, r, change, still),
+                || self.sweep_uniform(w, &visit, r, still),
             ),
-            Rows::Mixed => self.sweep_mixed(order, &visit, r, change, still),
+            Rows::Mixed => self.sweep_mixed(&visit, r, still),
         }
     }
 
     #[inline(always)]
     fn sweep_uniform<const D: usize, const L: usize>(
         &self,
-        order: &[u32],
         w: &Packed<D, L>,
         visit: &Visit,
         r: &mut [f64],
-        change: &mut [f64],
         still: &mut [u32],
     ) -> (f64, f64) {
         let (r, _) = r.as_chunks_mut::<D>();
-        let (change, _) = change.as_chunks_mut::<D>();
         let (given, _) = self.p.q.as_chunks::<D>();
-        let (mut moved, mut size) = (0.0, 0.0);
-        for &i in order {
-            let i = i as usize;
-            if still[i] >= visit.rest {
-                change[i] = [0.0; D];
+        let mut sums = (0.0, 0.0);
+        for k in 0..r.len() {
+            let i = visit.block(k);
+            if visit.rests(i, still) {
                 continue;
             }
             let q = w.product(i, false, &given[i], r);
             let before = r[i];
             let mut new = before;
             self.kernels[i].solve(&q, &mut new);
-            let (dr, norm) = visit.finish(self.p, i, &before, &mut new, &mut change[i]);
-            still[i] = if dr <= 1e-20 * norm { still[i].saturating_add(1) } else { 0 };
+            visit.finish(self, i, &before, &mut new, still, &mut sums);
             r[i] = new;
-            moved += self.weights[i] * dr;
-            size += self.weights[i] * norm;
         }
-        (moved, size)
+        sums
     }
 
-    fn sweep_mixed(&self, order: &[u32], visit: &Visit, r: &mut [f64], change: &mut [f64], still: &mut [u32]) -> (f64, f64) {
+    fn sweep_mixed(&self, visit: &Visit, r: &mut [f64], still: &mut [u32]) -> (f64, f64) {
         let (mut q, mut new, mut before) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut moved, mut size) = (0.0, 0.0);
-        for &i in order {
-            let i = i as usize;
-            let range = self.p.w.range(i);
-            if still[i] >= visit.rest {
-                change[range].fill(0.0);
+        let mut sums = (0.0, 0.0);
+        for k in 0..self.kernels.len() {
+            let i = visit.block(k);
+            if visit.rests(i, still) {
                 continue;
             }
+            let range = self.p.w.range(i);
             before.clear();
             before.extend_from_slice(&r[range.clone()]);
             self.kernels[i].visit(self.p, i, r, &mut q, &mut new);
-            let (dr, norm) = visit.finish(self.p, i, &before, &mut r[range.clone()], &mut change[range]);
-            still[i] = if dr <= 1e-20 * norm { still[i].saturating_add(1) } else { 0 };
-            moved += self.weights[i] * dr;
-            size += self.weights[i] * norm;
+            visit.finish(self, i, &before, &mut r[range], still, &mut sums);
         }
-        (moved, size)
+        sums
     }
 }
 
-struct Visit {
+/// How a sweep visits.
+struct Visit<'a> {
+    /// empty: as the blocks are numbered
+    order: &'a [u32],
     relaxation: f64,
     rest: u32,
 }
 
-impl Visit {
-    /// Relaxes, notes the change, and returns its square and that of the reaction.
-    #[inline]
-    fn finish(&self, p: &LocalProblem, i: usize, before: &[f64], new: &mut [f64], change: &mut [f64]) -> (f64, f64) {
+impl Visit<'_> {
+    /// The k-th block.
+    #[inline(always)]
+    fn block(&self, k: usize) -> usize {
+        self.order.get(k).map_or(k, |&i| i as usize)
+    }
+
+    /// Whether block i is passed over.
+    #[inline(always)]
+    fn rests(&self, i: usize, still: &[u32]) -> bool {
+        still.get(i).is_some_and(|still| *still >= self.rest)
+    }
+
+    /// Relaxes, and adds the squares of the change and of the reaction.
+    #[inline(always)]
+    fn finish(&self, sweeper: &Sweeper, i: usize, before: &[f64], new: &mut [f64], still: &mut [u32], sums: &mut (f64, f64)) {
         if self.relaxation != 1.0 {
             new.iter_mut().zip(before).for_each(|(new, old)| *new = old + self.relaxation * (*new - old));
-            p.sets[i].project(new);
+            sweeper.p.sets[i].project(new);
         }
-        let (mut dr, mut norm) = (0.0, 0.0);
-        for ((new, old), change) in new.iter().zip(before).zip(change) {
-            *change = new - old;
-            dr += *change * *change;
-            norm += new * new;
+        let (mut moved, mut size) = (0.0, 0.0);
+        for (new, old) in new.iter().zip(before) {
+            let change = new - old;
+            moved += change * change;
+            size += new * new;
         }
-        (dr, norm)
+        if let Some(still) = still.get_mut(i) {
+            *still = if moved <= 1e-20 * size { still.saturating_add(1) } else { 0 };
+        }
+        let weight = sweeper.scales.weights[i];
+        sums.0 += weight * moved;
+        sums.1 += weight * size;
     }
 }
 
