@@ -50,6 +50,8 @@ impl Default for Auto {
 
 /// Sweeps before anything else is thought of.
 const FIRST: usize = 60;
+/// Further sweeps that the first may promise.
+const FORESIGHT: usize = 2 * FIRST;
 /// Error over the tolerance after the first sweeps from which they are worth as many again.
 const CLOSE: f64 = 10.0;
 /// Tolerances from here on count as loose: sweeps go on while they promise to get there soon, then splitting has its first try.
@@ -59,6 +61,9 @@ const WINDOW: usize = 10;
 const LOOSE_WINDOW: usize = 5;
 const LOOSE_SPLITTING: usize = 450;
 const LOOSE_RHO: f64 = 0.3;
+/// Iterations of splitting before the many sweeps that go before a dear Newton method, and their ρ.
+const FEW_SPLITTING: usize = 60;
+const SPLITTING_RHO: f64 = 0.1;
 /// Iterations of the first Newton method on all rows; where it works it needs 8 to 20.
 const FIRST_NEWTON: usize = 40;
 /// First α of the proximal steps, in turn.
@@ -128,7 +133,7 @@ impl Auto {
             alpha,
             ..ProximalPoint::default()
         };
-        let first = if loose { sweeps(5 * FIRST, 5 * FIRST / 2) } else { sweeps(FIRST, 0) };
+        let first = if loose { sweeps(5 * FIRST, 5 * FIRST / 2) } else { sweeps(FIRST, FORESIGHT) };
         if work.solve(None, r, u, |r, u, w| first.run(&sweeper, r, u, w)) {
             return work.report;
         }
@@ -160,6 +165,11 @@ impl Auto {
             }
         }
         let patience = (PATIENCE * cost) as usize;
+        // one factorisation is worth a try where Newton's many are dear
+        let few = if loose || patience <= FIRST || !affordable { 0 } else { FEW_SPLITTING };
+        if few > 0 && work.solve(Some(&guess), r, u, |r, u, w| split(few, SPLITTING_RHO, r, u, w)) {
+            return work.report;
+        }
         if patience > FIRST && work.solve(None, r, u, |r, u, w| sweeps(patience, 0).run(&sweeper, r, u, w)) {
             return work.report;
         }

@@ -87,7 +87,7 @@ impl LocalSolver for Nsgs {
 }
 
 /// Sweeps before the first forecast of the rate; half as many again from there.
-const FIRST_FORECAST: usize = 20;
+const FIRST_FORECAST: usize = 14;
 /// Sweeps between two residuals, at least.
 const PAUSE: usize = 2;
 /// Sweeps from one full sweep to the next, where blocks may rest.
