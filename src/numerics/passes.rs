@@ -157,7 +157,58 @@ impl Forecast {
 
 #[cfg(test)]
 mod tests {
-    use super::Forecast;
+    use super::*;
+
+    /// x ← rate · x, but for one pass that spoils it.
+    struct Shrinking {
+        x: f64,
+        rate: f64,
+        spoiled: usize,
+        looks: Vec<usize>,
+        kept: f64,
+        most: usize,
+    }
+
+    impl Passes for Shrinking {
+        fn gap(&self, _: usize) -> usize {
+            5
+        }
+        fn pass(&mut self, k: usize) -> f64 {
+            self.x = if k == self.spoiled { 10.0 } else { self.rate * self.x };
+            // a hint that is off by a factor of ten
+            0.1 * self.x
+        }
+        fn look(&mut self, k: usize) -> Look {
+            self.looks.push(k);
+            Look { error: self.x, distance: self.x, end: (self.x <= 1e-6).then_some(Status::Converged) }
+        }
+        fn keep(&mut self, _: usize) {
+            self.kept = self.x;
+        }
+        fn tell(&mut self, k: usize, _: f64) -> bool {
+            k < self.most
+        }
+    }
+
+    #[test]
+    fn a_driver_looks_where_hints_promise_and_now_and_then_and_keeps_the_best() {
+        let run = |rate, spoiled, most, foresight| {
+            let mut passes = Shrinking { x: 1.0, rate, spoiled, looks: Vec::new(), kept: f64::INFINITY, most };
+            let forecast = Forecast::new(foresight, 5, 1);
+            let driver = Driver { tolerance: 1e-6, max_passes: 60, best: 1.0, first: 3, pause: (2, 2), factor: (1.0, 0.1, 1e3), forecast };
+            (driver.run(&mut passes), passes)
+        };
+        // after the first look the hints are known to be a tenth of the error, so the first that promises is right
+        let ((status, k), passes) = run(0.5, 0, 100, 0);
+        assert_eq!((status, k, passes.looks), (Status::Converged, 20, vec![3, 8, 13, 18, 20]));
+        let ((status, k), passes) = run(0.9, 14, 16, 0);
+        assert_eq!((status, k), (Status::BudgetSpent, 16));
+        assert!((passes.kept - libm::pow(0.9, 13.0)).abs() < 1e-12, "{}", passes.kept);
+        let ((status, k), _) = run(0.99, 0, 100, 50);
+        assert!(status == Status::Stalled && k < 20, "{status:?} {k}");
+        let ((status, _), passes) = run(f64::NAN, 0, 100, 0);
+        assert!(status == Status::Stalled && passes.kept == f64::INFINITY);
+    }
 
     #[test]
     fn a_rate_that_leads_there_in_time_goes_on_and_one_that_does_not_ends() {

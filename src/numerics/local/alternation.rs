@@ -422,6 +422,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_inverse_is_not_made_where_the_watch_says_stop() {
+        let p = assembly(Law::Space, 60, 200, 1);
+        let mut asked = 0;
+        assert!(
+            Alternation::new(&p, p.weights(), &mut || {
+                asked += 1;
+                asked < 3
+            })
+            .is_none()
+                && asked == 3
+        );
+    }
+
+    #[test]
     fn the_gap_falls_from_round_to_round_to_nothing_at_a_solution() {
         for law in [Law::Plane, Law::Space, Law::Rolling] {
             let p = assembly(law, 4, 10, 1);

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! 1  NSGS + Anderson(10)        until the next Newton step is cheaper than what the sweeps still need
+//!    ADMM                       a few iterations from the guess, where Newton is dear
 //!    Newton                     from the guess; a few proximal steps from the best point
 //!    lagged                     Newton from convex problems with the slip of the sweeps as a known shift (`lagged`)
 //! 2  proximal Newton            from the best point, as long as it pays; first where a factorisation is cheap
