@@ -4,7 +4,7 @@
 //! sweep   for every contact:  q_a = u_a − W_aa r_a,   r_a ← solve(W_aa, q_a, μ_a),   v += Ŵ⁻¹ H_aᵀ Δr_a
 //! ```
 //!
-//! When to look at the true error, which point to keep and when to give up, [`passes`](super::passes) knows. Velocities are linear in the
+//! When to look at the true error, which point to keep and when to give up, `numerics::passes` knows. Velocities are linear in the
 //! reactions, so the conjugate step moves both by the same formula.
 
 use super::central::{Balls, Piece, stand_in};

@@ -7,7 +7,7 @@
 //!
 //! A sweep costs one product with W. Wins on grains and small problems at any tolerance and at scale at a loose one; a stuck,
 //! redundant stack needs 10⁴ to 10⁶ sweeps at 1e-8, as the rate then tends to one. Looks, best point, forecast and NNCG are those of all
-//! [`passes`](crate::numerics::passes). (Jean 1999.)
+//! `numerics::passes`. (Jean 1999.)
 
 use super::{LocalProblem, LocalSolver, kernel::Kernel};
 use crate::algebra::{blocks::BlockRows, lanes::Lanes};
@@ -188,7 +188,7 @@ impl Passes for Sweeps<'_, '_> {
             before.copy_from_slice(self.r);
         }
         let freezing = self.solver.freezing as u32;
-        let rest = if freezing > 0 && k % FULL_EVERY != 0 { freezing } else { u32::MAX };
+        let rest = if freezing > 0 && !k.is_multiple_of(FULL_EVERY) { freezing } else { u32::MAX };
         self.fresh = false;
         self.last_moved = self.moved;
         let size;
