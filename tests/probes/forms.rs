@@ -215,3 +215,29 @@ fn a_rod_that_scrapes_over_a_rough_floor_gains_no_energy() {
         }
     });
 }
+
+/// Two levers on a pin that a motor of bounded torque closes on a ball: friction above tan α holds the ball, and all of it is at rest.
+#[test]
+fn a_nut_that_a_cracker_cannot_break_rests_in_it_without_a_word() {
+    let (alpha, r, l, thick) = (12f64.to_radians(), 0.03, 0.4, 0.02);
+    let (s, c) = alpha.sin_cos();
+    for (h, tolerance, limit) in [(1e-3, 1e-3, 5.0), (1e-3, 1e-5, 5.0), (0.25e-3, 1e-8, 5.0), (1e-3, 1e-3, 500.0), (1e-3, 1e-8, 500.0)] {
+        let mut text = "gravity = [0, 0, 0]\n".to_owned() + &head([h, tolerance], 0.1, 0.8);
+        for (name, side) in [("upper", 1.0), ("lower", -1.0)] {
+            let turned = format!("name = \"{name}\"\nrotation = {{ axis = [0, 1, 0], angle = {} }}", -side * alpha);
+            text += &cuboid([l, 0.05, thick], [0.5 * l * c, 0.0, 0.5 * side * l * s], 1.0, &turned);
+        }
+        let motor = format!("motor = {{ speed = 2, limit = {limit} }}");
+        writeln!(text, "[[bodies]]\nshape = {{ kind = \"ball\", radius = {r} }}\nmass = 0.1\nposition = [{}, 0, 0]", (r + 0.5 * thick) / s)
+            .expect("text");
+        writeln!(
+            text,
+            "[[joints]]\nkind = \"revolute\"\nbody1 = \"upper\"\nbody2 = \"lower\"\nanchor = [0, 0, 0]\naxis = [0, 1, 0]\n{motor}"
+        )
+        .expect("text");
+        let (built, summary) = run_text(&text);
+        assert_eq!((summary.unconverged_steps, summary.infeasible_steps), (0, 0), "h = {h} s at {tolerance:e}, {limit} N m: {summary}");
+        assert_eq!(summary.warnings, [""; 0], "{summary}");
+        assert!(velocity(&built, 2).length() < 1e-6 && summary.displacement_max_m < 1e-6, "{summary}");
+    }
+}
