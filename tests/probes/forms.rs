@@ -221,7 +221,7 @@ fn a_rod_that_scrapes_over_a_rough_floor_gains_no_energy() {
 fn a_nut_that_a_cracker_cannot_break_rests_in_it_without_a_word() {
     let (alpha, r, l, thick) = (12f64.to_radians(), 0.03, 0.4, 0.02);
     let (s, c) = alpha.sin_cos();
-    for (h, tolerance, limit) in [(1e-3, 1e-3, 5.0), (1e-3, 1e-5, 5.0), (0.25e-3, 1e-8, 5.0), (1e-3, 1e-3, 500.0), (1e-3, 1e-8, 500.0)] {
+    for (h, tolerance, limit) in [(0.25e-3, 1e-3, 5.0), (1e-3, 1e-3, 5.0), (1e-3, 1e-5, 5.0), (1e-3, 1e-3, 500.0)] {
         let mut text = "gravity = [0, 0, 0]\n".to_owned() + &head([h, tolerance], 0.1, 0.8);
         for (name, side) in [("upper", 1.0), ("lower", -1.0)] {
             let turned = format!("name = \"{name}\"\nrotation = {{ axis = [0, 1, 0], angle = {} }}", -side * alpha);
