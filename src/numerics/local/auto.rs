@@ -12,6 +12,8 @@
 //! 6  again (2 to 4), with doubled budgets, other α and ρ, until the operations of all are spent; then once more 5
 //! ```
 //!
+//! A loose tolerance has a way of its own through the first of these. What it does not reach is tried once more by that of a tight one.
+//!
 //! All decisions count operations, none reads a clock: the same problem takes the same path everywhere. The cost of a factorisation is
 //! counted on the elimination tree of the active blocks before any number is eliminated.
 
@@ -57,6 +59,8 @@ const FORESIGHT: usize = 2 * FIRST;
 const CLOSE: f64 = 10.0;
 /// Tolerances from here on count as loose: sweeps go on while they promise to get there soon, then splitting has its first try.
 const LOOSE: f64 = 1e-6;
+/// Part of that limit which stands for a tight one.
+const TIGHT: f64 = 0.1;
 /// Windows of the accelerated sweeps: a short one is cheaper and as good for a few digits.
 const WINDOW: usize = 10;
 const LOOSE_WINDOW: usize = 5;
@@ -92,11 +96,11 @@ const DENSE_SPEED: f64 = 4.0;
 
 impl LocalSolver for Auto {
     fn solve_watched(&self, p: &LocalProblem, r: &mut [f64], u: &mut [f64], watch: &mut Watch) -> Report {
-        let Some((unit_problem, unit)) = p.normalised() else { return self.run(p, r, u, watch) };
+        let Some((unit_problem, unit)) = p.normalised() else { return self.either_way(p, r, u, watch) };
         let scales = p.scales();
         asked_again(self.tolerance, self.measure, |tolerance| {
             r.iter_mut().for_each(|r| *r *= unit);
-            let report = Self { tolerance, ..*self }.run(&unit_problem, r, u, watch);
+            let report = Self { tolerance, ..*self }.either_way(&unit_problem, r, u, watch);
             r.iter_mut().for_each(|r| *r /= unit);
             p.velocity(r, u);
             report.with(&p.residual_at(r, u, &scales))
@@ -105,6 +109,30 @@ impl LocalSolver for Auto {
 }
 
 impl Auto {
+    /// [`run`](Self::run), and where that stalls at a loose tolerance as at a tight one, which has searches that often pay.
+    fn either_way(&self, p: &LocalProblem, r: &mut [f64], u: &mut [f64], watch: &mut Watch) -> Report {
+        let guess = r.to_vec();
+        let report = self.run(p, r, u, watch);
+        if report.status != Status::Stalled || self.tolerance < LOOSE {
+            return report;
+        }
+        let (best, best_u) = (r.to_vec(), u.to_vec());
+        r.copy_from_slice(&guess);
+        let before = report.iterations;
+        let again = &mut |look: Progress| watch(Progress { iteration: before + look.iteration, ..look });
+        let second = Self { tolerance: TIGHT * LOOSE, ..*self }.run(p, r, u, again).after(&report);
+        let [first_error, error] = [report, second].map(|report| self.measure.of(&report.errors()));
+        if error <= self.tolerance {
+            return Report { status: Status::Converged, ..second };
+        }
+        if second.status == Status::Inconsistent || error < first_error {
+            return second;
+        }
+        r.copy_from_slice(&best);
+        u.copy_from_slice(&best_u);
+        Report { status: second.status, ..report.with_effort(&second) }
+    }
+
     /// The strategy, on a problem whose numbers are near one.
     fn run(&self, p: &LocalProblem, r: &mut [f64], u: &mut [f64], watch: &mut Watch) -> Report {
         let sweeper = Sweeper::new(p);

@@ -242,4 +242,5 @@ const REFUSED: Report = Report {
     violation: f64::INFINITY,
     misfit: f64::INFINITY,
     parts: f64::INFINITY,
+    blocks: 0,
 };
