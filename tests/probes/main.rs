@@ -12,6 +12,7 @@ use std::path::Path;
 
 mod hard;
 mod jam;
+mod walls;
 
 fn text(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/probes/scenes").join(name).with_extension("toml");
