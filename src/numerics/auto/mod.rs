@@ -67,9 +67,10 @@ const POLISH_SHARE: f64 = 0.1;
 const STEP_COST: f64 = 20.0;
 /// Factorisations that polishing needs at least.
 const POLISH_START: f64 = 3.0;
-/// Factorisations of the method of multipliers for a pile at rest, before an interior point is tried; its largest penalty, which slow
+/// Factorisations of the method of multipliers for a pile at rest, before an interior point is tried, fewer where they are dear; its largest penalty, which slow
 /// modes of slender structures need; and its error: reactions that are wrong in such a mode push it on at every step, until it sways.
 const REST_ITERATIONS: usize = 60;
+const DEAR_ITERATIONS: usize = 40;
 const REST_PENALTY: f64 = 1e9;
 const REST_ERROR: f64 = 1e-11;
 /// Part of the velocity that counts as creeping where the step before was polished: what stopped the bodies throws them back.
@@ -80,10 +81,9 @@ const CALM_SWEEPS: usize = 5;
 const ENOUGH: f64 = 1e-7;
 /// Part of the tolerance that polishing aims at.
 const POLISHED: f64 = 1e-6;
-/// Cost of the assembly for a factorisation, in sweeps, and its multiplications that take as long as a sweep takes for a contact, for
-/// one of balls.
+/// Cost of the assembly for a factorisation, in sweeps, and its multiplications that take as long as a sweep takes for a contact.
 const ASSEMBLY: f64 = 5.0;
-const PRODUCTS: [f64; 2] = [600.0, 150.0];
+const PRODUCTS: f64 = 600.0;
 /// Change of the number of rows from which the cost of a factorisation is looked up again.
 const OTHER: f64 = 1.2;
 /// Rough cost of a factorisation in sweeps: assembly, and the fill of a three-dimensional pile of n bodies, 36 n² entries.
@@ -123,9 +123,11 @@ impl Workspace {
     fn appraise(&mut self, p: &MixedProblem, answer: &Answer) {
         let rows = p.contacts.len() + p.blocks.len();
         let (known, now) = (self.memory.price.0 as f64, rows as f64);
-        if known * OTHER < now || now * OTHER < known {
-            let products = self.newton.operations(p, answer) / (now * PRODUCTS[usize::from(self.sweep.is_of_balls())]);
-            self.memory.price = (rows, ASSEMBLY + products);
+        if self.sweep.is_of_balls() {
+            // theirs are piles
+            self.memory.price = (0, 0.0);
+        } else if known * OTHER < now || now * OTHER < known {
+            self.memory.price = (rows, ASSEMBLY + self.newton.operations(p, answer) / (now * PRODUCTS));
         }
     }
 
@@ -229,7 +231,8 @@ impl Auto {
         // errors of slow modes hardly show in e_s
         let creep = REST * if work.memory.stopped { THROWN } else { 1.0 };
         let rough = report.error() > ENOUGH;
-        let polish = left <= AT_REST * AT_REST * taken && (rough || left > creep * creep * taken);
+        let creeps = left > creep * creep * taken && work.polish_cost(p) <= CHEAP;
+        let polish = left <= AT_REST * AT_REST * taken && (rough || creeps);
         if !(polish || begins_to_move(p, answer, &mut work.rows)) {
             return None;
         }
@@ -272,13 +275,15 @@ impl Auto {
     fn rest(&self, p: &mut MixedProblem, answer: &mut Answer, found: &Report, starts: bool, work: &mut Workspace) -> (bool, Report) {
         let before = answer.clone();
         let known = std::mem::replace(&mut p.lagged, vec![0.0; p.contacts.len()]);
-        let tolerance = self.tolerance.min(ENOUGH);
-        let overshoot = (REST_ERROR / tolerance).clamp(POLISHED, 1.0);
-        let solver = ProximalNewton { tolerance, max_iterations: REST_ITERATIONS, overshoot, largest: REST_PENALTY, ..self.newton() };
+        let mut solver = ProximalNewton { max_iterations: DEAR_ITERATIONS, ..self.newton() };
+        if starts || work.polish_cost(p) <= CHEAP {
+            (solver.tolerance, solver.max_iterations) = (self.tolerance.min(ENOUGH), REST_ITERATIONS);
+            (solver.overshoot, solver.largest) = ((REST_ERROR / solver.tolerance).clamp(POLISHED, 1.0), REST_PENALTY);
+        }
         let mut rest = solver.solve(p, answer, &mut work.newton);
         let mut near = true;
         // what moves even so was struck
-        if rest.error() > ENOUGH && rest.factorisations >= REST_ITERATIONS && at_rest(p, answer, &mut work.rows) {
+        if rest.error() > ENOUGH && rest.factorisations >= solver.max_iterations && at_rest(p, answer, &mut work.rows) {
             let mut own = answer.clone();
             if let Some(convex) = newton::convex(p, &mut own, &mut work.newton, ENOUGH) {
                 let better = convex.error() < rest.error();
@@ -311,7 +316,7 @@ impl Auto {
             work.pay(&whole, p);
             rest = Report { ended_by: Method::Newton, ..whole.after(&rest) };
         }
-        work.memory.stopped = true;
+        work.memory.stopped = work.polish_cost(p) <= CHEAP;
         if rest.error() <= ENOUGH && rests(p, answer, &mut work.rows) {
             work.refill(p);
         }
