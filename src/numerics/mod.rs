@@ -37,7 +37,6 @@ pub(crate) mod complementarity;
 pub mod contact;
 mod disjoint;
 mod feasibility;
-mod forecast;
 pub mod global;
 #[cfg(feature = "lens")]
 pub mod hyperstatic;
@@ -50,6 +49,7 @@ pub mod mixed;
 pub mod mlcp;
 pub mod newton;
 pub mod operator;
+mod passes;
 mod projection;
 pub mod qp;
 pub mod relay;

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! 1  NSGS + Anderson(10)        until the next Newton step is cheaper than what the sweeps still need
+//!    ADMM                       a few iterations from the guess, where Newton is dear
 //!    Newton                     from the guess; a few proximal steps from the best point
 //!    lagged                     Newton from convex problems with the slip of the sweeps as a known shift (`lagged`)
 //! 2  proximal Newton            from the best point, as long as it pays; first where a factorisation is cheap
@@ -50,6 +51,8 @@ impl Default for Auto {
 
 /// Sweeps before anything else is thought of.
 const FIRST: usize = 60;
+/// Further sweeps that the first may promise.
+const FORESIGHT: usize = 2 * FIRST;
 /// Error over the tolerance after the first sweeps from which they are worth as many again.
 const CLOSE: f64 = 10.0;
 /// Tolerances from here on count as loose: sweeps go on while they promise to get there soon, then splitting has its first try.
@@ -59,6 +62,9 @@ const WINDOW: usize = 10;
 const LOOSE_WINDOW: usize = 5;
 const LOOSE_SPLITTING: usize = 450;
 const LOOSE_RHO: f64 = 0.3;
+/// Iterations of splitting before the many sweeps that go before a dear Newton method, and their ρ.
+const FEW_SPLITTING: usize = 60;
+const SPLITTING_RHO: f64 = 0.1;
 /// Iterations of the first Newton method on all rows; where it works it needs 8 to 20.
 const FIRST_NEWTON: usize = 40;
 /// First α of the proximal steps, in turn.
@@ -128,7 +134,7 @@ impl Auto {
             alpha,
             ..ProximalPoint::default()
         };
-        let first = if loose { sweeps(5 * FIRST, 5 * FIRST / 2) } else { sweeps(FIRST, 0) };
+        let first = if loose { sweeps(5 * FIRST, 5 * FIRST / 2) } else { sweeps(FIRST, FORESIGHT) };
         if work.solve(None, r, u, |r, u, w| first.run(&sweeper, r, u, w)) {
             return work.report;
         }
@@ -139,6 +145,10 @@ impl Auto {
         let (cost_of_newton, numbers) = newton.cost(r);
         let cost = cost_of_newton / (DENSE_SPEED * sweeper.cost());
         let affordable = numbers <= self.max_factor;
+        if !work.go_on() {
+            work.report.status = Status::BudgetSpent;
+            return work.report;
+        }
         let mut splitting = None;
         let mut split = |max_iterations, rho, r: &mut [f64], u: &mut [f64], w: &mut Watch| {
             admm(max_iterations, rho).run(splitting.get_or_insert_with(|| Splitting::new(&sweeper)), r, u, w)
@@ -156,6 +166,11 @@ impl Auto {
             }
         }
         let patience = (PATIENCE * cost) as usize;
+        // one factorisation is worth a try where Newton's many are dear
+        let few = if loose || patience <= FIRST || !affordable { 0 } else { FEW_SPLITTING };
+        if few > 0 && work.solve(Some(&guess), r, u, |r, u, w| split(few, SPLITTING_RHO, r, u, w)) {
+            return work.report;
+        }
         if patience > FIRST && work.solve(None, r, u, |r, u, w| sweeps(patience, 0).run(&sweeper, r, u, w)) {
             return work.report;
         }
@@ -223,7 +238,8 @@ impl Auto {
                 }
             }
             if round == 1 && !loose && affordable {
-                search = Search::new(p);
+                let error = work.error;
+                search = work.aside(|w| Search::new(p, &mut || w(Progress { iteration: 0, error })));
                 let before = work.report;
                 if let Some(search) = &mut search
                     && work.solve(None, r, u, |r, u, w| search.run(self.tolerance, self.measure, DESCENTS.0, r, u, w))
