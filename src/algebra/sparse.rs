@@ -112,6 +112,19 @@ impl BlockSymmetric {
         self.first[node]
     }
 
+    /// Multiplications of one factorisation.
+    pub fn operations(&self) -> f64 {
+        let columns = |pivots: usize, updates: usize| {
+            let (p, u) = (pivots as f64, updates as f64);
+            p * (p * p / 6.0 + 0.5 * p * u + 0.5 * u * u)
+        };
+        match &self.storage {
+            Storage::Empty => 0.0,
+            Storage::Dense(_) => columns(self.order(), 0),
+            Storage::Sparse(f) => f.fronts.iter().map(|front| columns(front.pivots, front.updates)).sum(),
+        }
+    }
+
     /// Declares nodes and coupled pairs (`row > column`, sorted, unique), and sets all numbers to zero.
     pub fn set_pattern(&mut self, sizes: &[u32], pairs: &[(u32, u32)]) {
         if self.sizes != sizes || self.pairs != pairs {

@@ -62,6 +62,8 @@ pub struct Workspace {
     /// D of each contact
     weights: Vec<f64>,
     balls: Balls,
+    /// the last problem was one of balls
+    lanes: bool,
     parallel_sweeps: u64,
 }
 
@@ -90,6 +92,7 @@ impl GaussSeidel {
             return report;
         }
         let balls = work.prepare(p, answer);
+        work.lanes = balls;
         let driver = Driver {
             tolerance: self.tolerance,
             max_passes: self.max_sweeps,
@@ -185,6 +188,11 @@ impl Workspace {
     /// Sweeps so far that several threads shared: what a test of "the same bits on any number of threads" has to see grow.
     pub fn parallel_sweeps(&self) -> u64 {
         self.parallel_sweeps
+    }
+
+    /// True where the last problem was one of balls, whose sweeps cost a quarter.
+    pub(super) fn is_of_balls(&self) -> bool {
+        self.lanes
     }
 
     /// Buffers, and the contacts as those of balls if every one is; says whether it is.

@@ -14,6 +14,7 @@ mod forms;
 mod hard;
 mod heavy;
 mod jam;
+mod walls;
 
 fn text(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/probes/scenes").join(name).with_extension("toml");

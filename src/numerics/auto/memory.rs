@@ -12,6 +12,12 @@ use serde::{Deserialize, Serialize};
 pub struct Memory {
     /// Sweeps' worth of effort that polishing may spend. None before the first pile at rest.
     pub(super) credit: Option<f64>,
+    /// The last step polished a pile at rest: what stopped its creeping is still in the reactions.
+    #[serde(default)]
+    pub(super) stopped: bool,
+    /// Rows for which the cost of a factorisation was looked up last, and that cost, in sweeps.
+    #[serde(default)]
+    pub(super) price: (usize, f64),
     /// For islands of 2ᵏ to 2ᵏ⁺¹ rows each.
     setbacks: Vec<Setback>,
     /// What steps that do not reach the tolerance have left of late, see [`Memory::accuracy`].

@@ -12,7 +12,7 @@ use super::mixed::{Answer, Block, MixedProblem, Reactions};
 use super::residual::{Residual, certify, residual};
 use super::{Method, Report, Status, newton, newton::ProximalNewton, sweep, sweep::GaussSeidel};
 pub use memory::Memory;
-use rest::{at_rest, begins_to_move};
+use rest::{AT_REST, REST, at_rest, begins_to_move, left_and_taken, rests};
 use tries::Tries;
 
 mod memory;
@@ -67,14 +67,25 @@ const POLISH_SHARE: f64 = 0.1;
 const STEP_COST: f64 = 20.0;
 /// Factorisations that polishing needs at least.
 const POLISH_START: f64 = 3.0;
-/// Factorisations of the method of multipliers for a pile at rest, before an interior point is tried.
-const REST_ITERATIONS: usize = 40;
+/// Factorisations of the method of multipliers for a pile at rest, before an interior point is tried, fewer where they are dear; its largest penalty, which slow
+/// modes of slender structures need; and its error: reactions that are wrong in such a mode push it on at every step, until it sways.
+const REST_ITERATIONS: usize = 60;
+const DEAR_ITERATIONS: usize = 40;
+const REST_PENALTY: f64 = 1e9;
+const REST_ERROR: f64 = 1e-11;
+/// Part of the velocity that counts as creeping where the step before was polished: what stopped the bodies throws them back.
+const THROWN: f64 = 0.01;
 /// Sweeps of a step that calm a pile at rest.
 const CALM_SWEEPS: usize = 5;
 /// Error within which a pile at rest is polished enough.
 const ENOUGH: f64 = 1e-7;
 /// Part of the tolerance that polishing aims at.
 const POLISHED: f64 = 1e-6;
+/// Cost of the assembly for a factorisation, in sweeps, and its multiplications that take as long as a sweep takes for a contact.
+const ASSEMBLY: f64 = 5.0;
+const PRODUCTS: f64 = 600.0;
+/// Change of the number of rows from which the cost of a factorisation is looked up again.
+const OTHER: f64 = 1.2;
 /// Rough cost of a factorisation in sweeps: assembly, and the fill of a three-dimensional pile of n bodies, 36 n² entries.
 fn newton_cost(p: &MixedProblem) -> f64 {
     let bodies = (p.rigid.len() + p.general.len()) as f64;
@@ -102,14 +113,33 @@ pub struct Workspace {
 impl Workspace {
     /// Takes the price of a solve from the credit.
     fn pay(&mut self, report: &Report, p: &MixedProblem) {
+        let cost = self.polish_cost(p);
         if let Some(credit) = &mut self.memory.credit {
-            *credit -= report.factorisations as f64 * newton_cost(p);
+            *credit -= report.factorisations as f64 * cost;
         }
+    }
+
+    /// Looks up what a factorisation costs, where that is not known; walls and towers fill in less than a pile.
+    fn appraise(&mut self, p: &MixedProblem, answer: &Answer) {
+        let rows = p.contacts.len() + p.blocks.len();
+        let (known, now) = (self.memory.price.0 as f64, rows as f64);
+        if self.sweep.is_of_balls() {
+            // theirs are piles
+            self.memory.price = (0, 0.0);
+        } else if known * OTHER < now || now * OTHER < known {
+            self.memory.price = (rows, ASSEMBLY + self.newton.operations(p, answer) / (now * PRODUCTS));
+        }
+    }
+
+    /// Cost of a factorisation in sweeps.
+    fn polish_cost(&self, p: &MixedProblem) -> f64 {
+        let (rows, price) = self.memory.price;
+        if rows > 0 { price.min(newton_cost(p)) } else { newton_cost(p) }
     }
 
     /// A pile that is solved well makes the next steps cheap: the next one that needs it is polished at once.
     fn refill(&mut self, p: &MixedProblem) {
-        let cost = newton_cost(p);
+        let cost = self.polish_cost(p);
         if let Some(credit) = self.memory.credit.as_mut().filter(|_| cost <= CHEAP) {
             *credit = credit.max(BANK * cost);
         }
@@ -144,7 +174,9 @@ impl Auto {
     pub fn solve_with(&self, p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Report {
         answer.slack.clear();
         let report = self.sweeps(p, self.max_sweeps).solve(p, answer, &mut work.sweep);
-        let Some(task) = self.task(p, answer, &report, work) else { return report };
+        let task = self.task(p, answer, &report, work);
+        let stopped = std::mem::take(&mut work.memory.stopped);
+        let Some(task) = task else { return report };
         if task == Task::Calm {
             return self.calm(p, answer, report, work);
         }
@@ -166,6 +198,7 @@ impl Auto {
             ended_by = ended_by.max(r.ended_by);
             part.insert(p, &own, answer);
         }
+        work.memory.stopped &= !stopped;
         let iterations = report.iterations + (iterations / (p.contacts.len() + p.blocks.len()).max(1) as f64).ceil() as usize;
         let found = certify(p, answer);
         let report = found.report(Report { status, ended_by, iterations, factorisations, ..Report::default() });
@@ -194,18 +227,28 @@ impl Auto {
         if !report.converged() || report.iterations as f64 > self.patience * cost {
             return Some(Task::Solve);
         }
-        let polish = report.error() > ENOUGH && at_rest(p, answer, &mut work.rows);
+        let (left, taken) = left_and_taken(p, answer, &mut work.rows, |_| true);
+        // errors of slow modes hardly show in e_s
+        let creep = REST * if work.memory.stopped { THROWN } else { 1.0 };
+        let rough = report.error() > ENOUGH;
+        let creeps = left > creep * creep * taken && work.polish_cost(p) <= CHEAP;
+        let polish = left <= AT_REST * AT_REST * taken && (rough || creeps);
         if !(polish || begins_to_move(p, answer, &mut work.rows)) {
             return None;
         }
+        work.appraise(p, answer);
+        let cost = work.polish_cost(p);
         let start = POLISH_START * cost;
         let credit = work.memory.credit.get_or_insert(if cost <= CHEAP { BANK * cost } else { 0.0 });
         *credit = credit.max((*credit + POLISH_SHARE * (STEP_COST + report.iterations as f64)).min(start));
+        if polish && work.memory.stopped {
+            return Some(Task::Polish);
+        }
         let kept = cost > CHEAP && report.error() <= KEPT * self.tolerance;
         if *credit >= start && !(polish && kept) {
             return Some(if polish { Task::Polish } else { Task::Rest });
         }
-        polish.then_some(Task::Calm)
+        (polish && rough).then_some(Task::Calm)
     }
 
     /// Improves the answer of one island.
@@ -232,14 +275,21 @@ impl Auto {
     fn rest(&self, p: &mut MixedProblem, answer: &mut Answer, found: &Report, starts: bool, work: &mut Workspace) -> (bool, Report) {
         let before = answer.clone();
         let known = std::mem::replace(&mut p.lagged, vec![0.0; p.contacts.len()]);
-        let mut rest = ProximalNewton { max_iterations: REST_ITERATIONS, ..self.newton() }.solve(p, answer, &mut work.newton);
+        let mut solver = ProximalNewton { max_iterations: DEAR_ITERATIONS, ..self.newton() };
+        if starts || work.polish_cost(p) <= CHEAP {
+            (solver.tolerance, solver.max_iterations) = (self.tolerance.min(ENOUGH), REST_ITERATIONS);
+            (solver.overshoot, solver.largest) = ((REST_ERROR / solver.tolerance).clamp(POLISHED, 1.0), REST_PENALTY);
+        }
+        let mut rest = solver.solve(p, answer, &mut work.newton);
+        let mut near = true;
         // what moves even so was struck
-        if rest.error() > ENOUGH && rest.factorisations >= REST_ITERATIONS && at_rest(p, answer, &mut work.rows) {
+        if rest.error() > ENOUGH && rest.factorisations >= solver.max_iterations && at_rest(p, answer, &mut work.rows) {
             let mut own = answer.clone();
             if let Some(convex) = newton::convex(p, &mut own, &mut work.newton, ENOUGH) {
                 let better = convex.error() < rest.error();
                 rest = if better { convex.after(&rest) } else { rest.with_effort(&convex.after(&rest)) };
                 if better {
+                    near = false;
                     answer.clone_from(&own);
                 }
             }
@@ -248,10 +298,11 @@ impl Auto {
         let left = residual(p, answer, &answer.velocities);
         rest = left.report(Report { status: self.status(&left), ended_by: Method::Rest, ..rest });
         work.pay(&rest, p);
-        let bounded = carried(p, &answer.reactions) <= SELF_STRESS * carried(p, &before.reactions).max(p.q_scaled);
+        // the nearest reactions at rest have no stress that the guess had not; a moving guess may carry far less than they
+        let bounded = starts && near || carried(p, &answer.reactions) <= SELF_STRESS * carried(p, &before.reactions).max(p.q_scaled);
         // where it is dear, what is half polished only moves reactions from contact to contact
-        let done = newton_cost(p) <= CHEAP || starts || rest.error() <= ENOUGH;
-        let better = bounded && done && if starts { !begins_to_move(p, answer, &mut work.rows) } else { rest.error() < found.error() };
+        let done = work.polish_cost(p) <= CHEAP || starts || rest.error() <= ENOUGH;
+        let better = bounded && done && if starts { rests(p, answer, &mut work.rows) } else { rest.error() < found.error() };
         if !(rest.converged() && better) {
             if starts && better && rest.error() <= found.error() && at_rest(p, answer, &mut work.rows) {
                 return (false, rest);
@@ -265,7 +316,8 @@ impl Auto {
             work.pay(&whole, p);
             rest = Report { ended_by: Method::Newton, ..whole.after(&rest) };
         }
-        if rest.error() <= ENOUGH {
+        work.memory.stopped = work.polish_cost(p) <= CHEAP;
+        if rest.error() <= ENOUGH && rests(p, answer, &mut work.rows) {
             work.refill(p);
         }
         (true, rest)

@@ -3,10 +3,14 @@
 use super::super::mixed::{Answer, IMMOBILE, MixedProblem, Twist};
 
 /// Part of the velocity that reactions take away which bodies at rest may keep.
-const REST: f64 = 1e-3;
+pub(super) const REST: f64 = 1e-3;
+
+/// Multiple of the velocity that reactions take away from which bodies fall rather than rest: sweeps that have not got far carry but a part
+/// of a tall structure.
+const FALLS: f64 = 10.0;
 
 /// `(|v|², |v − v_free|²)` in the norm of the mean inertia of each rigid body that has rows.
-fn left_and_taken(p: &MixedProblem, answer: &Answer, rows: &mut Vec<bool>, counts: impl Fn(usize) -> bool) -> (f64, f64) {
+pub(super) fn left_and_taken(p: &MixedProblem, answer: &Answer, rows: &mut Vec<bool>, counts: impl Fn(usize) -> bool) -> (f64, f64) {
     rows.clear();
     rows.resize(p.rigid.len(), false);
     let ends = p.contacts.iter().flat_map(|c| [c.body1, c.body2]).filter(|&b| b != IMMOBILE);
@@ -23,14 +27,20 @@ fn left_and_taken(p: &MixedProblem, answer: &Answer, rows: &mut Vec<bool>, count
     (left, taken)
 }
 
-/// True where bodies that were at rest move now, though reactions take most of their weight.
+/// True where bodies that were at rest move now, though reactions take part of their weight.
 pub(super) fn begins_to_move(p: &MixedProblem, answer: &Answer, rows: &mut Vec<bool>) -> bool {
     let (left, taken) = left_and_taken(p, answer, rows, |i| p.resting.get(i).copied().unwrap_or(false));
-    left > REST * REST * taken && left <= taken
+    left > REST * REST * taken && left <= FALLS * FALLS * taken
+}
+
+/// True where reactions take away all velocities but for a small part.
+pub(super) fn rests(p: &MixedProblem, answer: &Answer, rows: &mut Vec<bool>) -> bool {
+    let (left, taken) = left_and_taken(p, answer, rows, |_| true);
+    left <= REST * REST * taken
 }
 
 /// Part of the velocity that reactions take away which the errors of a solver leave in a pile at rest.
-const AT_REST: f64 = 0.2;
+pub(super) const AT_REST: f64 = 0.2;
 
 /// True where reactions take away what there is but for the errors of a solver: a pile under its loads, not a flow.
 pub(super) fn at_rest(p: &MixedProblem, answer: &Answer, rows: &mut Vec<bool>) -> bool {

@@ -11,7 +11,7 @@
 use super::bodies::Bodies;
 use super::{GlobalProblem, GlobalSolver, Motion, Prepared};
 use crate::algebra::multifrontal::BlockGeneral;
-use crate::numerics::newton::multipliers::{Multipliers, Point, Posed};
+use crate::numerics::newton::multipliers::{MAX_PENALTY, Multipliers, Point, Posed};
 use crate::numerics::newton::space::BodySpace;
 use crate::numerics::{Measure, ProblemError, Report, Status, Watch};
 
@@ -52,7 +52,7 @@ impl BodyNewton {
         let mut found = prepared.residual(r, v, u);
         let mut report = Report::default();
         if measure.of(&found) > tolerance {
-            let outer = Multipliers { tolerance, max_factorisations: max_iterations, overshoot: ROUNDING, penalty };
+            let outer = Multipliers { tolerance, max_factorisations: max_iterations, overshoot: ROUNDING, penalty, largest: MAX_PENALTY };
             let velocities = [bodies.gather(&prepared.free), bodies.gather(v)];
             let p = prepared.problem;
             let mut point: Point<BlockGeneral> = Point::new(&p.sets, [&prepared.weights, &p.w, r], velocities);

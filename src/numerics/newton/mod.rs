@@ -10,7 +10,7 @@ use super::{Report, Status, admissible::AdmissibleSet, residual};
 use crate::algebra::{dense::dot, sparse::BlockSymmetric};
 use bodies::Bodies;
 use glam::DVec3;
-use multipliers::{Multipliers, Point, Posed};
+use multipliers::{MAX_PENALTY, Multipliers, Point, Posed};
 pub(super) use point::ProximalPoint;
 use space::BodySpace;
 
@@ -37,13 +37,16 @@ pub struct ProximalNewton {
     /// Where the systems come to rest, go on to this share of the tolerance. A pile that is solved well stays solved: the next
     /// steps of a simulation then start within the tolerance.
     pub overshoot: f64,
-    /// First penalty κ (per D⁻¹); grows tenfold an outer step up to 10⁶.
+    /// First penalty κ (per D⁻¹); grows tenfold an outer step.
     pub penalty: f64,
+    /// Largest penalty: 10⁶ where bodies may move, as rounding of velocities costs reactions so many times their digits. At rest more
+    /// is safe, and slow modes of slender structures need it.
+    pub largest: f64,
 }
 
 impl Default for ProximalNewton {
     fn default() -> Self {
-        Self { tolerance: 1e-8, max_iterations: 100, overshoot: 1.0, penalty: 10.0 }
+        Self { tolerance: 1e-8, max_iterations: 100, overshoot: 1.0, penalty: 10.0, largest: MAX_PENALTY }
     }
 }
 
@@ -70,8 +73,8 @@ impl ProximalNewton {
         if found.error() > self.overshoot * self.tolerance {
             report.status = Status::Stalled;
             if work.prepare(p, answer) {
-                let Self { tolerance, max_iterations, overshoot, penalty } = *self;
-                let outer = Multipliers { tolerance, max_factorisations: max_iterations, overshoot, penalty };
+                let Self { tolerance, max_iterations, overshoot, penalty, largest } = *self;
+                let outer = Multipliers { tolerance, max_factorisations: max_iterations, overshoot, penalty, largest };
                 let Workspace { space, bodies, iterate, .. } = work;
                 report = outer.run(space, iterate, &mut Step { p, answer, bodies }, [found.error(), found.e_s], &mut |_| true);
                 spread(&work.iterate.best, &mut answer.reactions);
@@ -191,6 +194,15 @@ pub(super) fn kinetic(p: &MixedProblem, v: &Velocities) -> f64 {
 }
 
 impl Workspace {
+    /// Multiplications of a factorisation of the method of multipliers.
+    pub(super) fn operations(&mut self, p: &MixedProblem, answer: &Answer) -> f64 {
+        if !self.prepare(p, answer) {
+            return f64::INFINITY;
+        }
+        self.space.assemble(&mut self.iterate.matrix, |_, _| false);
+        self.iterate.matrix.operations()
+    }
+
     /// Lists bodies, masses, rows and laws, and takes over the answer; false when a mass matrix is not invertible.
     fn prepare(&mut self, p: &MixedProblem, answer: &Answer) -> bool {
         let Self { space, bodies, iterate: at, .. } = self;

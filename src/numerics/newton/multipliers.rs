@@ -198,9 +198,11 @@ pub(in crate::numerics) struct Multipliers {
     pub(in crate::numerics) max_factorisations: usize,
     pub(in crate::numerics) overshoot: f64,
     pub(in crate::numerics) penalty: f64,
+    pub(in crate::numerics) largest: f64,
 }
 
-const MAX_PENALTY: f64 = 1e6;
+/// Largest penalty where bodies may move: by so much the rounding of velocities is magnified in reactions.
+pub(in crate::numerics) const MAX_PENALTY: f64 = 1e6;
 /// Outer steps without progress that end the solve.
 const IDLE: usize = 6;
 /// Times a step of Newton is halved.
@@ -209,6 +211,8 @@ const HALVINGS: usize = 12;
 const INNER: usize = 25;
 /// Gain of an outer step whose inner problem was not solved, from which on another is worth its price.
 const PAYS: f64 = 0.3;
+/// Iterations of an inner problem up to which a penalty beyond the usual ones grows further.
+const EASY: usize = 8;
 /// Iterations beyond the tolerance.
 const EXTRA: usize = 40;
 
@@ -225,7 +229,7 @@ impl Multipliers {
         let mut report = Report { status: Status::BudgetSpent, ..Report::default() };
         let mut best = error;
         point.best.clone_from(&point.r);
-        let mut kappa = (self.penalty * 0.01 / error).clamp(self.penalty, MAX_PENALTY);
+        let mut kappa = (self.penalty * 0.01 / error).clamp(self.penalty, self.largest);
         let mut idle = 0;
         let mut reached = (error <= self.tolerance).then_some(0);
         if reached.is_some() {
@@ -268,7 +272,14 @@ impl Multipliers {
             if !error.is_finite() {
                 idle = IDLE;
             }
-            kappa = (10.0 * kappa).min(MAX_PENALTY);
+            if self.largest > MAX_PENALTY && kappa >= MAX_PENALTY && iterations > EASY {
+                if gain >= 1.0 {
+                    point.r.clone_from(&point.best);
+                    kappa = (0.1 * kappa).max(MAX_PENALTY);
+                }
+            } else {
+                kappa = (10.0 * kappa).min(self.largest);
+            }
         }
         if idle >= IDLE && report.status != Status::Converged {
             report.status = Status::Stalled;
