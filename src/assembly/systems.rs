@@ -2,7 +2,7 @@
 
 use super::locked::{Held, any_locks, judge, normal_is_held};
 use super::problem::{Place, Rebound, Solver, StepProblem};
-use crate::algebra::spatial::tangents;
+use crate::algebra::spatial::{rotate_exp, tangents};
 use crate::integrator::moreau_jean::rigid_mass;
 use crate::integrator::systems::{Pass, free_momentum, new_state, spin};
 use crate::model::contact::{ContactPair, Foreseen, Foresight, Manifold, Touch, Turned, TurnedArms};
@@ -313,7 +313,11 @@ impl Rows<'_> {
                     ends[k] = twist.at(arms[k]);
                     fastest += twist.linear.abs().max_element();
                 }
-                None => given[k] = world_twist(&self.bodies[pair.slots[k] as usize]).at(row_arms[k]),
+                None => {
+                    let twist = world_twist(&self.bodies[pair.slots[k] as usize]);
+                    let aside = chord(scheme, twist.angular, places[1 - k].position - places[k].position);
+                    given[k] = twist.at(row_arms[k]) + aside.reject_from_normalized(touch.normal);
+                }
             }
         }
         let wall = contact.to_local(given[0] - given[1]);
@@ -358,6 +362,17 @@ impl Rows<'_> {
         };
         contact.to_local(change(0) - change(1))
     }
+}
+
+/// What the chord that a place at `d` from a driven body's centre goes with it in the step differs by from its tangent (m/s):
+/// `(exp(h ω) − 1) d/h − ω × d`. Velocities of the end of the step are those of the whole step where θ = 1: a body that sticks to a
+/// turntable would else leave its circle by `½ h ω² r` in every second.
+fn chord(scheme: &Scheme, spin: DVec3, d: DVec3) -> DVec3 {
+    if spin == DVec3::ZERO || scheme.treatment.theta() != 1.0 {
+        return DVec3::ZERO;
+    }
+    let h = scheme.time_step;
+    (rotate_exp(DQuat::IDENTITY, h * spin) * d - d) / h - spin.cross(d)
 }
 
 /// The constant part of a row in the step after an impact, if the bodies part.

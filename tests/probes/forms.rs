@@ -241,3 +241,21 @@ fn a_nut_that_a_cracker_cannot_break_rests_in_it_without_a_word() {
         assert!(velocity(&built, 2).length() < 1e-6 && summary.displacement_max_m < 1e-6, "{summary}");
     }
 }
+
+/// A block that sticks to a turntable stays on its circle, whatever the step; by the tangent it would gain `½ h ω² r` every second.
+#[test]
+fn a_block_on_a_turntable_stays_on_its_circle() {
+    let (spin, radius) = (3.96, 0.3);
+    for step in [1e-3, 4e-3, 1e-2] {
+        let table = format!(
+            "[[bodies]]\nshape = {{ kind = \"cylinder\", half_height = 0.05, radius = 0.9 }}\nposition = [0.0, 0.0, -0.05]\n\
+             motion = {{ kind = \"constant\", angular_velocity = [0.0, 0.0, {spin}] }}\n"
+        );
+        let turning = format!("velocity = [0.0, {}, 0.0]\nangular_velocity = [0.0, 0.0, {spin}]", spin * radius);
+        let block = cuboid([0.03, 0.03, 0.015], [radius, 0.0, 0.0075], 0.1, &turning);
+        let (built, s) = run_text(&(head([step, 1e-6], 2.0, 0.5) + &table + &block));
+        assert_eq!((s.unconverged_steps, s.infeasible_steps), (0, 0), "{s}");
+        let off = position(&built, 1).with_z(0.0).length() - radius;
+        assert!(off.abs() < 1e-4 * radius, "{off} m off its circle at a step of {step} s");
+    }
+}
