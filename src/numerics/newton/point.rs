@@ -58,9 +58,9 @@ const FIRST_RANGE: (f64, f64) = (1e-3, 1.0);
 const RANGE: (f64, f64) = (1e-8, 10.0);
 /// Change of α after an inner problem that took at most 4 iterations, at most 8, more; after one that failed.
 const EASE: [f64; 3] = [0.5, 0.7, 0.9];
-const TIGHTEN: f64 = 8.0;
+const TIGHTEN: f64 = 4.0;
 /// Part of the last α that failed which is remembered at every success: between it and the present α lies the next.
-const FORGET: f64 = 0.8;
+const FORGET: f64 = 0.7;
 /// Share of the starting |F| at which an inner solve ends, and counts as a success: a small gain will do. Next comes a smaller α, and what is
 /// left of this one is solved there; to a tenth costs a quarter more.
 const INNER: f64 = 0.85;
@@ -73,8 +73,9 @@ const STALE: (usize, f64) = (6, 0.9);
 /// change there and back, as the path of the problem folds: at this α there is nothing to come.
 const CYCLE: f64 = 0.1;
 /// Sweeps after a failure: at least, and in prices of a factorisation; outer steps without progress that count for more of them. Contacts go
-/// to and fro between stick and slip, the outer steps go round in circles, and hundreds of sweeps, not ten, lead out of them.
-const SHAKE: (usize, f64, usize) = (10, 4.0, 20);
+/// to and fro between stick and slip, the outer steps go round in circles, and hundreds of sweeps, not ten, lead out of them (pours of 216
+/// balls: half of the cost).
+const SHAKE: (usize, f64, usize) = (10, 3.0, 20);
 /// Gain of an outer step that counts as progress, and steps without it that end the solve.
 const PROGRESS: f64 = 0.7;
 const IDLE: usize = 40;
@@ -359,6 +360,22 @@ mod tests {
             stalled += usize::from(!follows.solve(&p, &mut other, &mut work).converged());
         }
         assert!(stalled > 0, "the derivative of the shift is worth its price nowhere");
+    }
+
+    #[test]
+    fn norms_that_repeat_are_a_cycle_and_norms_that_fall_or_jump_about_are_not() {
+        let fed = |norms: &[f64]| {
+            let mut last = [f64::INFINITY; 5];
+            norms.iter().position(|norm| {
+                last.rotate_right(1);
+                last[0] = *norm;
+                is_cycle(&last)
+            })
+        };
+        assert_eq!(fed(&[6.32, 0.94, 0.88, 0.90, 0.884, 0.9]), Some(3), "0.94 and 0.90 are within a tenth");
+        assert_eq!(fed(&[60.0, 1.3, 590.0, 343.0, 1.35, 590.0, 343.0]), Some(5));
+        assert_eq!(fed(&[104.0, 49.0, 20.0, 9.0, 3.0, 0.7, 0.1]), None);
+        assert_eq!(fed(&[2e3, 14.0, 5e3, 1e3, 3.7e2, 64.0, 52.0]), None);
     }
 
     #[test]
