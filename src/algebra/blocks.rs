@@ -166,10 +166,18 @@ impl BlockRows {
 
     /// Pairs of different blocks that are coupled one way or the other: `row > column`, sorted, each once.
     pub fn couplings(&self) -> Vec<(u32, u32)> {
-        let row = |i: u32| self.columns(i as usize).iter().filter(move |&&j| j != i).map(move |&j| (i.max(j), i.min(j)));
-        let mut pairs: Vec<(u32, u32)> = (0..self.block_count() as u32).flat_map(row).collect();
-        pairs.sort_unstable();
-        pairs.dedup();
+        let (mut pairs, mut alone) = (Vec::with_capacity(self.columns.len() / 2), Vec::new());
+        for i in 0..self.block_count() as u32 {
+            let columns = self.columns(i as usize);
+            let below = columns.partition_point(|&j| j < i);
+            pairs.extend(columns[..below].iter().map(|&j| (i, j)));
+            let upper = columns[below..].iter().filter(|&&j| j > i && self.columns(j as usize).binary_search(&i).is_err());
+            alone.extend(upper.map(|&j| (j, i)));
+        }
+        if !alone.is_empty() {
+            pairs.append(&mut alone);
+            pairs.sort_unstable();
+        }
         pairs
     }
 
@@ -278,6 +286,10 @@ impl BlockRows {
             for (j, block) in self.row(i) {
                 let (rows, columns) = (self.rows(i), self.rows(j));
                 let mirror = self.block(j, i);
+                if j < i && mirror.is_some() {
+                    // seen from the other side
+                    continue;
+                }
                 for r in 0..rows {
                     for c in 0..columns {
                         let other = mirror.map_or(0.0, |m| m[c * rows + r]);

@@ -48,6 +48,11 @@ impl Envelope {
         self.n + 2 * self.starts.last().copied().unwrap_or(0)
     }
 
+    /// Multiplications of a factorisation, about.
+    pub fn operations(&self) -> f64 {
+        self.first.iter().enumerate().map(|(i, first)| ((i - first) as f64).powi(2)).sum::<f64>() + self.len() as f64
+    }
+
     /// True for a matrix without rows.
     pub fn is_empty(&self) -> bool {
         self.n == 0

@@ -259,6 +259,9 @@ impl WorstJoint {
     }
 }
 
+/// Turn in a step (rad) of bodies that as good as stand.
+const STILL: f64 = 1e-6;
+
 /// What the meter remembers; a checkpoint keeps it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Record {
@@ -467,7 +470,11 @@ impl Meter {
             Study::Incline(study) => summary.incline = Some(record.incline(study)),
             Study::Dam(study) => summary.dam = Some(record.dam(study, &self.entities, simulation, &forces)),
         }
-        summary.warnings = record.warnings.iter().cloned().chain(warnings(&summary, record)).collect();
+        // bodies that turn by a millionth in a step
+        let world = simulation.world();
+        let largest = |e: &Entity| world.get::<Inertia>(*e).map_or(0.0, |inertia| inertia.principal.max_element());
+        let trifle = 0.5 * self.entities.iter().map(largest).sum::<f64>() * (STILL / simulation.time_step()).powi(2);
+        summary.warnings = record.warnings.iter().cloned().chain(warnings(&summary, record, trifle)).collect();
         summary
     }
 

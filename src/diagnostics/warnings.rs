@@ -15,8 +15,8 @@ const ENERGY: [f64; 2] = [1e-6, 0.05];
 /// Names that are listed.
 const NAMES: usize = 6;
 
-/// The warnings of a run that has come to this summary.
-pub(super) fn warnings(s: &Summary, record: &Record) -> Vec<String> {
+/// The warnings of a run that has come to this summary; energies below the `trifle` (J) are rounding.
+pub(super) fn warnings(s: &Summary, record: &Record, trifle: f64) -> Vec<String> {
     let mut found = Vec::new();
     if let Some(squeeze) = &record.first_infeasible {
         let names = match &squeeze.bodies[..] {
@@ -83,7 +83,7 @@ pub(super) fn warnings(s: &Summary, record: &Record) -> Vec<String> {
     }
     let e = &s.energy;
     // where nothing moves both sides of the balance are rounding
-    let moved = record.balance_scale().max(1e-5 * e.potential_J.abs());
+    let moved = record.balance_scale().max(1e-5 * e.potential_J.abs()).max(trifle);
     let defect = e.balance_error * record.balance_scale().max(1e-9 * e.potential_J.abs());
     if defect > ENERGY[0] * moved {
         found.push(format!(

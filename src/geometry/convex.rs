@@ -8,7 +8,7 @@ use glam::DVec3;
 use super::clip::Polygon;
 use super::cores::{Core, closest_on_segments, edge_key, vertex_key};
 use super::points::Sink;
-use super::sat::{Axes, Candidate};
+use super::sat::{Axes, Candidate, steady};
 
 /// Two directions are one when their cosine is above this: 0.005 rad. A face that rests on another is tilted against it by rounding and
 /// by the solver's residual; within this angle it still counts as resting, so that neither its corners nor its normal flicker.
@@ -51,14 +51,15 @@ pub(super) fn contact(a: &Core, b: &Core, axes: &Axes, reach: f64, scratch: &mut
     let faces = sa.max(sb);
     let facing = sa.is_finite() && sb.is_finite() && a.normals[axes.face_a.1].dot(b.normals[axes.face_b.1]) < -SAME_DIRECTION;
     // of two faces in contact the first is the reference, always; a flat pair must not change its normal from step to step
-    let reference_is_a = facing || sa >= sb;
+    let steady = steady(a.size, b.size);
+    let reference_is_a = facing || sa + steady >= sb;
     // from A to B
     let face_normal = match (faces.is_finite(), reference_is_a) {
         (false, _) => DVec3::ZERO,
         (_, true) => a.normals[axes.face_a.1],
         (_, false) => -b.normals[axes.face_b.1],
     };
-    let edges_win = axes.edges.0 > faces + tolerance.snap && axes.edge_normal.dot(face_normal) < SAME_DIRECTION;
+    let edges_win = axes.edges.0 > faces + steady.max(tolerance.snap) && axes.edge_normal.dot(face_normal) < SAME_DIRECTION;
     let separated = faces.max(axes.edges.0) > 0.0;
     let (mut patch, mut lowest) = (false, f64::INFINITY);
     if faces.is_finite() && (!edges_win || separated) {
@@ -73,7 +74,7 @@ pub(super) fn contact(a: &Core, b: &Core, axes: &Axes, reach: f64, scratch: &mut
         patch = !scratch.polygon.corners.is_empty() && !edges_win && direct;
     }
     if !patch && separated {
-        let normal = if axes.edges.0 > faces { axes.edge_normal } else { face_normal };
+        let normal = if axes.edges.0 > faces + steady { axes.edge_normal } else { face_normal };
         let Some(closest) = closest_edges(a, b, normal, faces.max(axes.edges.0), reach, tolerance, &mut scratch.near) else {
             return;
         };

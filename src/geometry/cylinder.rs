@@ -15,6 +15,7 @@ use super::convex::{SAME_DIRECTION, Tolerance};
 use super::cores::{Coordinates, Core, closest_on_segments, edge_key, face_key, vertex_key};
 use super::points::Sink;
 use super::polyhedron::Polyhedron;
+use super::sat::steady;
 
 /// Number of fixed points on a rim.
 pub(super) const RIM_POINTS: usize = 8;
@@ -143,10 +144,12 @@ impl Cylinder {
     /// The best separating direction towards a core, and its separation; `None` beyond `reach`.
     fn best_axis(&self, b: &Core, reach: f64) -> Option<(DVec3, f64)> {
         let mut best = (DVec3::Z, f64::NEG_INFINITY);
+        let own = self.radius.min(self.half_height);
+        let steady = steady(own, if b.size > 0.0 { b.size } else { own });
         let consider = |n: DVec3, best: &mut (DVec3, f64)| {
             let s = self.separation(b, n);
             // the ones that come first are exact directions; a later one must really be better
-            if s > best.1 + 1e-12 * (self.radius + self.half_height) {
+            if s > best.1 + steady {
                 *best = (n, s);
             }
         };

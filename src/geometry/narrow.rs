@@ -99,6 +99,15 @@ fn rank(shape: &Shape) -> u8 {
     }
 }
 
+/// Where a shape is: points of a hull may be given in any frame, as those of a whole vault in that of the vault.
+fn middle(shape: &Shape, pose: &Pose) -> DVec3 {
+    match shape {
+        Shape::Hull(hull) => pose.point(hull.vertices.iter().sum::<DVec3>() / hull.vertices.len() as f64),
+        Shape::Compound(parts) => parts.first().map_or(pose.position, |(inner, part)| middle(part, &pose.compose(inner))),
+        _ => pose.position,
+    }
+}
+
 /// An order of placed shapes that knows nothing of who is first in the argument list: by kind, then along a direction that no scene
 /// is likely to be symmetric about, then by the numbers themselves.
 fn order(shape1: &Shape, pose1: &Pose, shape2: &Shape, pose2: &Pose) -> Ordering {
@@ -106,7 +115,7 @@ fn order(shape1: &Shape, pose1: &Pose, shape2: &Shape, pose2: &Pose) -> Ordering
     let numbers = |p: &Pose| [p.position.x, p.position.y, p.position.z, p.rotation.x, p.rotation.y, p.rotation.z, p.rotation.w];
     rank(shape1)
         .cmp(&rank(shape2))
-        .then_with(|| GENERIC.dot(pose1.position).total_cmp(&GENERIC.dot(pose2.position)))
+        .then_with(|| GENERIC.dot(middle(shape1, pose1)).total_cmp(&GENERIC.dot(middle(shape2, pose2))))
         .then_with(|| {
             let pairs = numbers(pose1).into_iter().zip(numbers(pose2));
             pairs.map(|(x, y)| x.total_cmp(&y)).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)

@@ -37,33 +37,43 @@ pub(super) struct Candidate {
 /// Edges that are parallel to within this sine have no usable cross product.
 const PARALLEL: f64 = 1e-6;
 
+/// Part of the smaller core by which an axis must separate better than the one before it. Blocks that share an edge are separated as well
+/// by several axes; rounding must not choose another one at every step, as the reaction along the old one would be none along the new.
+const STEADY: f64 = 1e-7;
+
+/// That length for two cores of these sizes (m).
+pub(super) fn steady(a: f64, b: f64) -> f64 {
+    STEADY * a.min(b)
+}
+
 /// Depth of overlap, in parts of the smaller core, from which on all edges are asked whether they separate the two after all.
 const UNSURE: f64 = 1e-4;
 
 /// The axes of two cores, or `None` as soon as one of them separates by more than `reach`.
 pub(super) fn axes(a: &Core, b: &Core, reach: f64, candidates: &mut [Vec<Candidate>; 2]) -> Option<Axes> {
     let mut axes = Axes::NONE;
-    axes.face_a = best_face(a, b, reach)?;
-    axes.face_b = best_face(b, a, reach)?;
+    let steady = steady(a.size, b.size);
+    axes.face_a = best_face(a, b, reach, steady)?;
+    axes.face_b = best_face(b, a, reach, steady)?;
     let best_face = axes.face_a.0.max(axes.face_b.0);
     // The edges that matter lie within the overlap, or within reach.
     let margin = DVec3::splat(if best_face.is_finite() { reach.max(-best_face) } else { f64::MAX });
     let all = a.topology.edges.len() + b.topology.edges.len();
     gather(a, b.low - margin, b.high + margin, &mut candidates[0]);
     gather(b, a.low - margin, a.high + margin, &mut candidates[1]);
-    best_edges(candidates, &mut axes);
+    best_edges(candidates, steady, &mut axes);
     // edges that lie farther apart than that may still separate what no face does
     let depth = -best_face.max(axes.edges.0);
     if depth > UNSURE * a.size.min(b.size) && candidates[0].len() + candidates[1].len() < all {
         gather(a, DVec3::NEG_INFINITY, DVec3::INFINITY, &mut candidates[0]);
         gather(b, DVec3::NEG_INFINITY, DVec3::INFINITY, &mut candidates[1]);
-        best_edges(candidates, &mut axes);
+        best_edges(candidates, steady, &mut axes);
     }
     (axes.edges.0 <= reach).then_some(axes)
 }
 
 /// The pair of edges that separates best, if better than the one in `axes`.
-fn best_edges([near_a, near_b]: &[Vec<Candidate>; 2], axes: &mut Axes) {
+fn best_edges([near_a, near_b]: &[Vec<Candidate>; 2], steady: f64, axes: &mut Axes) {
     for ea in near_a.iter() {
         for eb in near_b.iter() {
             let cross = ea.along.cross(eb.along);
@@ -84,7 +94,7 @@ fn best_edges([near_a, near_b]: &[Vec<Candidate>; 2], axes: &mut Axes) {
             if if outward && reversed { separation < 0.0 } else { reversed } {
                 (n, separation) = (-n, -separation);
             }
-            if separation > axes.edges.0 {
+            if separation > axes.edges.0 + steady {
                 axes.edges = (separation, ea.index, eb.index);
                 axes.edge_normal = n;
             }
@@ -93,16 +103,16 @@ fn best_edges([near_a, near_b]: &[Vec<Candidate>; 2], axes: &mut Axes) {
 }
 
 /// Face of `a` that separates `b` best.
-fn best_face(a: &Core, b: &Core, reach: f64) -> Option<(f64, usize)> {
+fn best_face(a: &Core, b: &Core, reach: f64, steady: f64) -> Option<(f64, usize)> {
     let mut best = (f64::NEG_INFINITY, 0);
     for (f, n) in a.normals.iter().enumerate() {
         let lowest = b.vertices.iter().map(|v| n.dot(*v)).fold(f64::INFINITY, f64::min);
         let separation = lowest - a.offsets[f];
-        if separation > best.0 {
+        if separation > reach {
+            return None;
+        }
+        if separation > best.0 + steady {
             best = (separation, f);
-            if separation > reach {
-                return None;
-            }
         }
     }
     Some(best)
@@ -122,8 +132,9 @@ fn gather(core: &Core, low: DVec3, high: DVec3, out: &mut Vec<Candidate>) {
 pub(super) fn cuboid_axes(ha: DVec3, hb: DVec3, r: &DMat3, t: DVec3, reach: f64) -> Option<Axes> {
     let mut axes = Axes::NONE;
     let cols = [r.x_axis, r.y_axis, r.z_axis];
+    let steady = steady(ha.max_element(), hb.max_element());
     let consider = |slot: &mut (f64, usize), separation: f64, face: usize| {
-        if separation > slot.0 {
+        if separation > slot.0 + steady {
             *slot = (separation, face);
         }
         separation <= reach
@@ -153,12 +164,12 @@ pub(super) fn cuboid_axes(ha: DVec3, hb: DVec3, r: &DMat3, t: DVec3, reach: f64)
             let n = if cross.dot(t) < 0.0 { cross / -length } else { cross / length };
             let m = DVec3::new(n.dot(cols[0]), n.dot(cols[1]), n.dot(cols[2]));
             let separation = n.dot(t) - n.abs().dot(ha) - m.abs().dot(hb);
-            if separation > axes.edges.0 {
+            if separation > reach {
+                return None;
+            }
+            if separation > axes.edges.0 + steady {
                 axes.edges = (separation, cuboid_edge(i, n), cuboid_edge(j, -m));
                 axes.edge_normal = n;
-                if separation > reach {
-                    return None;
-                }
             }
         }
     }

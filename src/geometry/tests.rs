@@ -2,6 +2,7 @@
 
 mod compounds;
 mod cylinders;
+mod steady;
 mod surfaces;
 mod swap;
 

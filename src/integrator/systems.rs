@@ -155,6 +155,8 @@ pub fn set_frames(scheme: Res<Scheme>, pass: Res<Pass>, mut bodies: ResMut<Bodie
 const ROUNDING: f64 = 1e-10;
 /// Velocity that a contact at rest may miss, in falls of one step, per [`Pass::accuracy`].
 const MISSED: f64 = 200.0;
+/// The same without gravity, in radii of gyration of the smallest body a second.
+const SLOW: f64 = 0.1;
 
 /// Passes after which those that do not settle by themselves start from less than the last one has found.
 const EAGER: usize = 8;
@@ -170,6 +172,7 @@ pub fn new_state(bodies: &mut Bodies, scheme: &Scheme, free: &[Twist], solution:
     // a system at rest still sums velocities of this size, and rounds there
     let fall = h * scheme.gravity.length();
     let (mut change, mut size) = (0f64, fall);
+    let mut least = f64::INFINITY;
     let mut turned = pass.systems.1;
     for (slot, body) in bodies.rows.iter_mut().enumerate().filter(|(_, b)| b.alive) {
         let mut turn = None;
@@ -199,6 +202,7 @@ pub fn new_state(bodies: &mut Bodies, scheme: &Scheme, free: &[Twist], solution:
             let measure = |linear: DVec3, angular: DVec3| linear.abs().max_element().max(arm * angular.abs().max_element());
             change = change.max(measure(new.linear - body.new_velocity.linear, new.angular - body.new_velocity.angular));
             size = size.max(measure(new.linear, new.angular));
+            least = if pass.nonlinear { least.min(arm) } else { 0.0 };
             if pass.nonlinear {
                 note_miss(body, &new, &mut turned);
             }
@@ -222,7 +226,8 @@ pub fn new_state(bodies: &mut Bodies, scheme: &Scheme, free: &[Twist], solution:
     }
     let last = std::mem::replace(&mut pass.change, if size > 0.0 { change / size } else { 0.0 }.max(pass.systems.0));
     // at rest a contact may miss by more than that, see `residual::contact_scale`
-    pass.left = if size > 0.0 { pass.accuracy.max(MISSED * pass.accuracy * fall / size) } else { pass.accuracy };
+    let still = (MISSED * fall).max(if least.is_finite() { SLOW * least } else { 0.0 });
+    pass.left = if size > 0.0 { pass.accuracy.max(pass.accuracy * still / size) } else { pass.accuracy };
     let rounding = pass.change <= ROUNDING && pass.change > 0.5 * last;
     let unsolved = pass.change <= pass.left && pass.change > 0.5 * last;
     if pass.number > 0 && (rounding || unsolved) {

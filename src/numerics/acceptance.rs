@@ -4,14 +4,14 @@
 //! n_c = r_c − P_K(r_c − û_c/w_c)        ε_c = w_c |n_c|          w_c: mean of the diagonal of W_cc
 //! s_c = max(|q_c|, |q_b| of the blocks that c is coupled with, a tenth of the largest demand of its component)
 //! violation = max ε_c        misfit = max ε_c / s_c
-//! error = max(rel | rel_q | e_s,  misfit / 1000,  or misfit itself above 5 %)
+//! error = max(rel | rel_q | e_s,  misfit / share,  or misfit itself above 5 %)          share = 10 √n, at most 1000; n blocks
 //! ```
 //!
 //! ε_c is the velocity by which block c misses its law: |u_n| where bodies approach whatever r is, |u_t| where they should stick,
 //! the velocity that its own error of impulse gives its bodies where they slip. It holds no |r| and no other block's mass, so neither
 //! reactions that grow without bound nor a heavy neighbour hide it, and it scales with q alone. The scale s_c is made of velocities
-//! without reactions; opening ones count for the block itself only, since they ask nothing of others. The thousandth is what a norm
-//! over all blocks leaves to the worst of them in piles of some hundred to some thousand contacts: √n, times q_c beside the mean.
+//! without reactions; opening ones count for the block itself only, since they ask nothing of others. The share is what a norm
+//! over all blocks leaves to the worst of them: √n, times q_c beside the mean.
 
 use super::admissible::AdmissibleSet;
 use super::disjoint::DisjointSets;
@@ -19,8 +19,9 @@ use super::residual::Residual;
 use super::{Measure, Report, Status};
 use crate::algebra::blocks::BlockRows;
 
-/// Misfit that counts as one of the tolerance.
+/// Misfit that counts as one of the tolerance: the least in any problem, and that of a single block.
 const SHARE: f64 = 1e-3;
+const ALONE: f64 = 0.1;
 /// Misfit beyond which a block is not solved, however loose the tolerance.
 const UNSOLVED: f64 = 0.05;
 /// Share of the largest demand of a component that is the scale of all its blocks.
@@ -29,16 +30,20 @@ const COMMON: f64 = 0.1;
 /// Share of the largest demand of all below which that of a component is what rounding left of none.
 const NOISE: f64 = 1e-12;
 
+fn share(found: &Residual) -> f64 {
+    if found.blocks > 0 { (ALONE / (found.blocks as f64).sqrt()).max(SHARE) } else { SHARE }
+}
+
 /// What a solver stops on: `global`, or what the worst block makes of it.
 pub(super) fn error(global: f64, found: &Residual) -> f64 {
-    let worst = if found.misfit > UNSOLVED { found.misfit } else { SHARE * found.misfit };
+    let worst = if found.misfit > UNSOLVED { found.misfit } else { share(found) * found.misfit };
     // not `max`, which would lose NaN
     if worst > global { worst } else { global }
 }
 
 /// The same as one number that falls without jumps: at most the tolerance where [`error`] is, in proportion above. For forecasts.
 pub(super) fn distance(global: f64, found: &Residual, tolerance: f64) -> f64 {
-    let worst = SHARE.max((tolerance / UNSOLVED).min(1.0)) * found.misfit;
+    let worst = share(found).max((tolerance / UNSOLVED).min(1.0)) * found.misfit;
     if worst > global { worst } else { global }
 }
 
@@ -189,6 +194,13 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_worst_of_few_blocks_counts_for_more_than_that_of_many() {
+        let at = |blocks| error(0.0, &Residual { misfit: 0.04, blocks, ..Residual::default() });
+        assert_eq!((at(1), at(100)), (0.004, 0.0004));
+        assert_eq!((at(1_000_000), at(0)), (4e-5, 4e-5));
     }
 
     #[test]

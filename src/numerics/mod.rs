@@ -37,7 +37,6 @@ pub(crate) mod complementarity;
 pub mod contact;
 mod disjoint;
 mod feasibility;
-mod forecast;
 pub mod global;
 #[cfg(feature = "lens")]
 pub mod hyperstatic;
@@ -50,6 +49,7 @@ pub mod mixed;
 pub mod mlcp;
 pub mod newton;
 pub mod operator;
+mod passes;
 mod projection;
 pub mod qp;
 pub mod relay;
@@ -168,6 +168,9 @@ pub struct Report {
     pub misfit: f64,
     /// Largest such velocity over the smallest length of the smaller body (1/s), where the problem knows it.
     pub parts: f64,
+    /// Blocks of rows, where the worst of them is judged by their number, see [`acceptance`].
+    #[serde(skip)]
+    pub blocks: usize,
 }
 
 impl Default for Report {
@@ -183,6 +186,7 @@ impl Default for Report {
             violation: 0.0,
             misfit: 0.0,
             parts: 0.0,
+            blocks: 0,
         }
     }
 }
@@ -200,8 +204,8 @@ impl Report {
 
     /// The errors that it holds.
     pub(crate) fn errors(&self) -> residual::Residual {
-        let Self { rel, rel_q, e_s, violation, misfit, parts, .. } = *self;
-        residual::Residual { rel, rel_q, e_s, violation, misfit, parts, carried: f64::INFINITY }
+        let Self { rel, rel_q, e_s, violation, misfit, parts, blocks, .. } = *self;
+        residual::Residual { rel, rel_q, e_s, violation, misfit, parts, blocks, carried: f64::INFINITY }
     }
 }
 

@@ -15,6 +15,10 @@
 //! error = max(e_s, max_a ε_a / s_a)                                 what the solvers of a step stop on
 //! ```
 //!
+//! Where reactions carry far more than the velocities at hand ask for, e_s and ε may both be small and a heavy body on light ones fall
+//! half freely: what is a thousandth of its reactions is the whole weight of those that carry it. So the natural map may not exceed a
+//! hundred tolerances of the norm of q either; a hundredth of that ratio counts as a misfit.
+//!
 //! ε is |u_n| where bodies approach, |u_t| where they should stick, and where they slip the velocity that the error of its own impulse gives
 //! its bodies. It holds no |r|. s_a is a speed of the contact's own, [`super::mixed::Contact::scale`].
 
@@ -44,13 +48,15 @@ pub struct Residual {
     pub carried: f64,
     /// Largest `ε_a / ℓ_a` of those that have a size (1/s): times the time step, what is moved by mistake in parts of a body.
     pub parts: f64,
+    /// Blocks of rows, for the share of the worst ([`acceptance`](super::acceptance)); 0 where that is not judged so.
+    pub blocks: usize,
 }
 
 impl Residual {
     /// Of reactions that are no numbers, or beyond them. Largest values do not tell: `max` passes over NaN.
     const NOTHING: Self = {
         let x = f64::INFINITY;
-        Self { rel: x, rel_q: x, e_s: x, violation: x, misfit: x, carried: x, parts: x }
+        Self { rel: x, rel_q: x, e_s: x, violation: x, misfit: x, carried: x, parts: x, blocks: 0 }
     };
 
     /// What the solvers of a step stop on: the global figure, or the worst contact on its own scale.
@@ -60,9 +66,9 @@ impl Residual {
 
     /// These errors in a report; where e_s is a ratio of roundings, the misfit stands for it.
     pub(super) fn report(&self, report: super::Report) -> super::Report {
-        let Self { rel, rel_q, violation, misfit, parts, .. } = *self;
+        let Self { rel, rel_q, violation, misfit, parts, blocks, .. } = *self;
         let e_s = if is_rounding(misfit, self.carried) { misfit } else { self.e_s };
-        super::Report { rel, rel_q, e_s, violation, misfit, parts, ..report }
+        super::Report { rel, rel_q, e_s, violation, misfit, parts, blocks, ..report }
     }
 }
 
@@ -80,6 +86,14 @@ impl Residual {
 pub fn contact_scale(h: f64, gravity: f64, approach: f64, size: f64) -> f64 {
     let speed = (2.0 * h * gravity).max(0.05 * approach);
     if size.is_finite() && size > 0.0 { (1e3 * speed.max(1e-3 * size)).min(4.0 * size / h) } else { 1e3 * speed }
+}
+
+/// Tolerances that the natural map may have of what the velocities ask for; piles up to a hundred bodies high never notice.
+const OVERLOADED: f64 = 100.0;
+
+/// What the natural map, `|D^½ F|²`, is of what q asks for, as a misfit.
+pub(super) fn overload(p: &MixedProblem, scaled: f64) -> f64 {
+    if p.asked > 0.0 { scaled.sqrt() / (OVERLOADED * p.asked) } else { 0.0 }
 }
 
 /// Rounding of a velocity as a sum of shares, relative to the share of its own reaction.
@@ -225,8 +239,9 @@ pub fn residual(p: &MixedProblem, answer: &Answer, v: &Velocities) -> Residual {
         e_s: ratio(total.scaled.sqrt(), total.r_scaled.sqrt().max(p.q_scaled)),
         carried: total.carried.sqrt(),
         violation: total.violation.sqrt(),
-        misfit: total.misfit.sqrt(),
+        misfit: total.misfit.sqrt().max(overload(p, total.scaled)),
         parts: total.parts.sqrt(),
+        blocks: 0,
     }
 }
 

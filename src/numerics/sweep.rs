@@ -2,17 +2,15 @@
 //!
 //! ```text
 //! sweep   for every contact:  q_a = u_a − W_aa r_a,   r_a ← solve(W_aa, q_a, μ_a),   v += Ŵ⁻¹ H_aᵀ Δr_a
-//! NNCG    d_k = sweep(r) − r,   β = |D^½ d_k|² / |D^½ d_{k−1}|²
-//!         β > 1: p = d_k (restart),   else  r += β p,  p = β p + d_k        (Silcowitz, Niebe, Erleben 2010)
 //! ```
 //!
-//! Velocities are linear in the reactions, so the conjugate step moves both by the same formula. `|d_k|` costs nothing
-//! but is no residual: it only says when the true one is worth computing.
+//! When to look at the true error, which point to keep and when to give up, `numerics::passes` knows. Velocities are linear in the
+//! reactions, so the conjugate step moves both by the same formula.
 
 use super::central::{Balls, Piece, stand_in};
-use super::forecast::Forecast;
 use super::local::kernel::solve_once;
 use super::mixed::{Answer, Contact, IMMOBILE, MAX_ROWS, MixedProblem, Reactions, RigidMass, Twist, Velocities};
+use super::passes::{Conjugate, Driver, Forecast, Look, Passes, conjugate_step};
 use super::{Report, Status, residual, residual::Residual};
 use glam::DVec3;
 use std::cell::Cell;
@@ -92,55 +90,23 @@ impl GaussSeidel {
             return report;
         }
         let balls = work.prepare(p, answer);
-        let mut best = f64::INFINITY;
-        let mut forecast = Forecast::new(self.foresight, FIRST_FORECAST.max(self.foresight / EARLY), 1);
-        let mut last_norm = f64::INFINITY;
-        let mut next_check = FIRST_FORECAST;
-        let mut last_check = 0;
-        let mut factor = 0.5;
-        let mut kept = false;
-        let mut beta = None;
-        for k in 1..=self.max_sweeps {
-            if self.accelerate {
-                work.extrapolate_velocities(answer, beta);
-            }
-            let Norms { change, size } = work.sweep(p, answer, balls, beta);
-            report.iterations = k;
-            // a residual costs a sweep: the change, times what it was last off by, says when one may be worth it
-            let estimate = (change.sqrt() / size.sqrt().max(p.q_scaled)).max(f64::MIN_POSITIVE);
-            let promising = factor * estimate <= self.tolerance && (last_check == 0 || k >= last_check + PAUSE);
-            if k >= next_check || promising || k == self.max_sweeps {
-                last_check = k;
-                next_check = k + (k / 2).clamp(8, 25);
-                let (error, found) = work.judge(p, answer, balls, self.tolerance, k >= KEEP_BEST);
-                factor = (error / estimate).max(0.1);
-                if let Some(found) = found {
-                    return found.report(Report { status: Status::Converged, ..report });
-                }
-                if !error.is_finite() {
-                    report.status = Status::Stalled;
-                    break;
-                }
-                if error < best {
-                    best = error;
-                    if k >= KEEP_BEST {
-                        work.best.clone_from(answer);
-                        if balls {
-                            work.balls.store(p, &mut work.best.reactions);
-                        }
-                        kept = true;
-                    }
-                }
-                if forecast.is_hopeless(k, best, self.tolerance) {
-                    report.status = Status::Stalled;
-                    break;
-                }
-            }
-            if self.accelerate {
-                let ratio = change / last_norm;
-                beta = Some(if k > 1 && ratio <= 1.0 { ratio } else { 0.0 });
-                last_norm = change;
-            }
+        let driver = Driver {
+            tolerance: self.tolerance,
+            max_passes: self.max_sweeps,
+            best: f64::INFINITY,
+            first: FIRST_FORECAST,
+            pause: (0, PAUSE),
+            factor: (0.5, 0.1, f64::INFINITY),
+            forecast: Forecast::new(self.foresight, FIRST_FORECAST.max(self.foresight / EARLY), 1),
+        };
+        let conjugate = self.accelerate.then(Conjugate::default);
+        let mut passes =
+            Coloured { p, answer, work, balls, tolerance: self.tolerance, conjugate, change: 0.0, beta: None, found: None, kept: false };
+        let (status, iterations) = driver.run(&mut passes);
+        report = Report { status, iterations, ..report };
+        let Coloured { answer, work, found, kept, .. } = passes;
+        if let Some(found) = found {
+            return found.report(report);
         }
         if kept {
             std::mem::swap(answer, &mut work.best);
@@ -148,6 +114,59 @@ impl GaussSeidel {
             work.balls.store(p, &mut answer.reactions);
         }
         residual::certify(p, answer).report(report)
+    }
+}
+
+/// Coloured sweeps of a problem.
+struct Coloured<'a> {
+    p: &'a MixedProblem,
+    answer: &'a mut Answer,
+    work: &'a mut Workspace,
+    balls: bool,
+    tolerance: f64,
+    conjugate: Option<Conjugate>,
+    /// |D^½ d|² of the last sweep, and the conjugate step that it asks for
+    change: f64,
+    beta: Option<f64>,
+    /// the certificate of a point within the tolerance
+    found: Option<Residual>,
+    kept: bool,
+}
+
+impl Passes for Coloured<'_> {
+    fn gap(&self, k: usize) -> usize {
+        (k / 2).clamp(8, 25)
+    }
+
+    fn pass(&mut self, _: usize) -> f64 {
+        if self.conjugate.is_some() {
+            self.work.extrapolate_velocities(self.answer, self.beta);
+        }
+        let Norms { change, size } = self.work.sweep(self.p, self.answer, self.balls, self.beta);
+        self.change = change;
+        change.sqrt() / size.sqrt().max(self.p.q_scaled)
+    }
+
+    fn look(&mut self, k: usize) -> Look {
+        let (error, found) = self.work.judge(self.p, self.answer, self.balls, self.tolerance, k >= KEEP_BEST);
+        self.found = found;
+        Look { error, distance: error, end: found.map(|_| Status::Converged) }
+    }
+
+    fn keep(&mut self, k: usize) {
+        if k >= KEEP_BEST && self.found.is_none() {
+            self.work.best.clone_from(self.answer);
+            if self.balls {
+                self.work.balls.store(self.p, &mut self.work.best.reactions);
+            }
+            self.kept = true;
+        }
+    }
+
+    fn accelerate(&mut self) {
+        if let Some(conjugate) = &mut self.conjugate {
+            self.beta = Some(conjugate.beta(self.change));
+        }
     }
 }
 
@@ -161,17 +180,6 @@ const KEEP_BEST: usize = 30;
 const EARLY: usize = 16;
 /// Sweeps before the first forecast: transients of a cold start are over.
 const FIRST_FORECAST: usize = 8;
-
-/// `x ← x + β p, p ← β p + d`; with β = 0 a restart.
-#[inline]
-fn conjugate_step<T>(x: &mut T, d: T, p: &mut T, beta: f64)
-where
-    T: Copy + std::ops::Mul<f64, Output = T> + std::ops::Add<Output = T>,
-{
-    let step = *p * beta;
-    *x = *x + step;
-    *p = step + d;
-}
 
 impl Workspace {
     /// Sweeps so far that several threads shared: what a test of "the same bits on any number of threads" has to see grow.
@@ -272,7 +280,7 @@ impl Workspace {
         if balls && p.blocks.is_empty() {
             let s = self.balls.residual(&answer.velocities.rigid);
             let e_s = if s.error == 0.0 { 0.0 } else { s.error.sqrt() / s.size.sqrt().max(p.q_scaled).max(f64::MIN_POSITIVE) };
-            let error = residual::error(e_s, s.misfit.sqrt(), s.carried.sqrt());
+            let error = residual::error(e_s, s.misfit.sqrt().max(residual::overload(p, s.error)), s.carried.sqrt());
             if error.is_nan() || error > tolerance {
                 return (error, None);
             }

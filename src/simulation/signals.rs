@@ -3,6 +3,7 @@
 //! Where all signals of a table are of systems that stand alone, batches fill it. Any other table is read from components at the end of a
 //! step, and a batch ends where a row is due.
 
+use super::energy::Energy;
 use super::joints::JointState;
 use super::run::{Simulation, SimulationError};
 use crate::assembly::problem::StepProblem;
@@ -10,7 +11,7 @@ use crate::cluster::systems::{Clusters, Traces};
 use crate::cluster::{ClusterError, Probe, Signal, Trace};
 use crate::model::dynamical_system::{FirstOrder, Lagrangian};
 use crate::model::interaction::{Interaction, OfBodies};
-use crate::model::newton_euler::{BodyForces, BodyName, BodyPose, Inertia, Velocity};
+use crate::model::newton_euler::{BodyForces, BodyName, BodyPose, GravityScale, Inertia, Velocity};
 use crate::model::scheme::{Clock, Scheme};
 use crate::model::signal::{BodyQuantity, JointQuantity, Quantity, TotalQuantity};
 use crate::topology::bodies::Slot;
@@ -69,6 +70,10 @@ fn body_state(world: &World, body: Entity) -> Option<[f64; 7]> {
 fn body_velocity(world: &World, body: Entity) -> Option<[f64; 6]> {
     let Velocity { linear: v, angular: w } = *world.get::<Velocity>(body)?;
     Some([v.x, v.y, v.z, w.x, w.y, w.z])
+}
+
+fn gravity_on(world: &World, body: Entity) -> DVec3 {
+    world.get::<GravityScale>(body).map_or(1.0, |scale| scale.0) * world.resource::<Scheme>().gravity
 }
 
 impl Simulation {
@@ -228,15 +233,13 @@ impl Simulation {
             ContactY => force.y,
             ContactZ => force.z,
             Kinetic => inertia.map_or(0.0, |i| 0.5 * (i.mass * v.length_squared() + (i.principal * w).dot(w))),
-            Potential => {
-                inertia.map_or(0.0, |i| -i.mass * world.resource::<Scheme>().gravity.dot(DVec3::new(state[0], state[1], state[2])))
-            }
+            Potential => inertia.map_or(0.0, |i| -i.mass * gravity_on(world, body).dot(DVec3::new(state[0], state[1], state[2]))),
         })
     }
 
     fn of_all(&self, q: TotalQuantity, gauge: &Gauge) -> f64 {
         use TotalQuantity::*;
-        let (energy, work) = (&self.balance.energy, &self.balance.work);
+        let (energy, work) = (&if self.steps() == 0 { self.energy_at_start() } else { self.balance.energy }, &self.balance.work);
         match q {
             Kinetic => energy.kinetic,
             Potential => energy.potential,
@@ -253,6 +256,19 @@ impl Simulation {
             SupportY => gauge.support.y,
             SupportZ => gauge.support.z,
         }
+    }
+
+    /// Energy before the first step, from components; not known where Lagrangian systems stand with bodies, whose mass may be a function.
+    fn energy_at_start(&self) -> Energy {
+        let (world, mut energy) = (&self.world, Energy::default());
+        let Some(mut bodies) = world.try_query::<(Entity, &Slot, &BodyPose, &Velocity, &Inertia)>() else { return energy };
+        for (body, _, pose, Velocity { linear: v, angular: w }, inertia) in bodies.iter(world) {
+            energy.kinetic += 0.5 * (inertia.mass * v.length_squared() + w.dot(inertia.principal * w));
+            energy.potential -= inertia.mass * gravity_on(world, body).dot(pose.0.position);
+        }
+        let beside = |tie: &Interaction| tie.systems.iter().any(|e| world.get::<Lagrangian>(*e).is_some());
+        let ties = world.try_query_filtered::<&Interaction, With<OfBodies>>();
+        if ties.is_some_and(|mut ties| ties.iter(world).any(beside)) { Energy { kinetic: f64::NAN, ..energy } } else { energy }
     }
 
     /// Before a step: says which tables batches fill, and takes the rows of the start of the others.

@@ -7,7 +7,7 @@ use drystone::model::dynamical_system::Lagrangian;
 use drystone::model::interaction::Interaction;
 use drystone::model::joint::{JointKind, JointSpec, TieLaw, TieRelation, TieSpec};
 use drystone::model::law::Law;
-use drystone::model::newton_euler::{BodyPose, Velocity};
+use drystone::model::newton_euler::{BodyPose, GravityScale, Velocity};
 use drystone::model::relation::LagrangianLinear;
 use drystone::model::scheme::{Drift, Scheme, Treatment};
 use drystone::model::signal::{BodyQuantity, JointQuantity, TotalQuantity};
@@ -52,6 +52,29 @@ fn turns_of_a_joint_are_counted_and_its_force_holds_the_weight() -> Fallible {
         assert!((row[5] - 0.5 * 0.2 * 100.0).abs() < 1e-7 && (row[8] + 19.62).abs() < 1e-6, "{row:?}");
         assert!((row[6] - (5.0 * t).sin()).abs() < 1e-6 || (row[6] + (5.0 * t).sin()).abs() < 1e-6, "{row:?}");
         assert!((row[7] - 10.0).abs() < 1e-9);
+    }
+    Ok(())
+}
+
+#[test]
+fn energies_stand_in_the_first_row_too_and_know_the_gravity_of_each_body() -> Fallible {
+    let mut sim = Simulation::new(Scheme { time_step: 1e-3, ..Scheme::default() })?;
+    let spawn = |sim: &mut Simulation, x: f64| {
+        sim.spawn_body(Body::point(2.0, DVec3::splat(0.1)).at(DVec3::new(x, 0.0, 3.0)).moving(DVec3::X).spinning(DVec3::Y * 10.0))
+    };
+    let (plain, light) = (spawn(&mut sim, 0.0)?, spawn(&mut sim, 5.0)?);
+    sim.world_mut().entity_mut(light).insert(GravityScale(0.5));
+    let of = |body, q| Signal::Body(body, q);
+    let (kinetic, potential) = (BodyQuantity::Kinetic, BodyQuantity::Potential);
+    let own = [of(plain, kinetic), of(light, kinetic), of(plain, potential), of(light, potential)];
+    let whole = [TotalQuantity::Kinetic, TotalQuantity::Potential].map(Signal::Total);
+    let table = sim.record(1, own.into_iter().chain(whole).collect::<Vec<_>>());
+    sim.run_until(0.01)?;
+    let rows: Vec<Vec<f64>> = sim.trace(table).ok_or("no table")?.rows().map(<[f64]>::to_vec).collect();
+    assert_eq!(rows.len(), 11);
+    assert!((rows[0][0] - 6.0).abs() < 1e-12 && (rows[0][2] - 58.86).abs() < 1e-12 && (rows[0][3] - 29.43).abs() < 1e-12, "{:?}", rows[0]);
+    for row in rows {
+        assert!((row[0] + row[1] - row[4]).abs() < 1e-9 && (row[2] + row[3] - row[5]).abs() < 1e-9, "{row:?}");
     }
     Ok(())
 }

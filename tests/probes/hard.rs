@@ -3,6 +3,7 @@
 use super::{run_text, with};
 use drystone::diagnostics::summary::Summary;
 use drystone::numerics::Method;
+use std::path::Path;
 
 /// What a step may cost on the average, in sweeps and in factorisations, and the error in Coulomb's law of those that fall back.
 fn assert_affordable(s: &Summary, sweeps: f64, factorisations: f64, defect: f64) {
@@ -28,4 +29,16 @@ fn grains_with_a_friction_of_five_miss_no_step() {
     let (_, s) = run_text(&with("mu5", &[("end=2.0", "end=0.16")]));
     assert_affordable(&s, 400.0, 4.0, 1e-2);
     assert!(s.penetration_size_max < 0.02, "{s}");
+}
+
+#[test]
+fn a_dome_at_rest_takes_the_sweep_that_finds_it_solved() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/corpus/dome.toml");
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    for tolerance in ["1e-3", "1e-5", "1e-8"] {
+        let larger = [("rings = 4", "rings = 8"), ("voussoirs = 10", "voussoirs = 16"), ("1 s", "0.2 s"), ("1e-5", tolerance)];
+        let (_, s) = run_text(&larger.iter().fold(text.clone(), |text, (from, to)| text.replace(from, to)));
+        assert_affordable(&s, 2.0, 2.0, 0.0);
+        assert!(s.displacement_max_m < 1e-9, "{s}");
+    }
 }

@@ -93,6 +93,42 @@ fn solutions_that_newton_does_not_find_alone_are_found_along_the_gap() {
     }
 }
 
+/// Two solvable problems with large friction at every tolerance: one whose reactions run away where the worst contact does not count for
+/// what it is in a problem of eight, one that a loose tolerance gave up while a tight one reached it.
+#[cfg(feature = "hdf5")]
+#[test]
+fn a_loose_tolerance_finds_what_a_tight_one_finds() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/probes/problems");
+    for (name, planted) in [("runaway", 2.0), ("large_friction", 10.0)] {
+        let problem = drystone::io::problem::read(&folder.join(name).with_extension("hdf5"), None).expect("a problem");
+        let Problem::Local(p) = &problem else { panic!("of another kind") };
+        for tolerance in [1e-4, 1e-5, 1e-6, 1e-7, 1e-8] {
+            let answer = problem.solve(&Settings { tolerance, ..Settings::default() }).expect("a legal problem");
+            let (found, r) = (worst(p, &answer.solution.r), answer.solution.r.iter().fold(0.0f64, |m, r| m.max(r.abs())));
+            assert!(answer.converged(), "{name} at {tolerance:e}: {:?}", answer.report);
+            assert!(found < 100.0 * tolerance && r < 100.0 * planted, "{name} at {tolerance:e}: misses by {found:e} of q, |r| {r:e}");
+        }
+    }
+}
+
+/// What is called solved misses no law by more than its tolerance times what a norm over all blocks leaves to one of them.
+#[test]
+fn loose_tolerances_call_nothing_solved_that_is_not() {
+    for seed in 0..60 {
+        let (assembly, mut random) = draw(seed);
+        let (p, _) = assembly.planted(&mut random);
+        if p.sets.len() > 40 {
+            continue;
+        }
+        for tolerance in [1e-3, 1e-4, 1e-6] {
+            let answer = p.solve(&Settings { tolerance, ..Settings::default() }).expect("a legal problem");
+            let (found, most) = (worst(&p, &answer.solution.r), 20.0 * (p.sets.len() as f64).sqrt() * tolerance);
+            assert!(answer.status() != Status::Inconsistent, "{seed} has a solution");
+            assert!(!answer.converged() || found <= most.min(0.1), "{seed} at {tolerance:e}: {:?}, misses by {found:e}", answer.report);
+        }
+    }
+}
+
 #[test]
 fn squeezed_assemblies_are_proved_impossible_and_the_proof_stands_on_its_own() {
     for seed in 0..60 {

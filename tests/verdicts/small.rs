@@ -309,3 +309,30 @@ fn sparse_lcps_between_the_sizes_are_solved_without_a_dense_matrix() {
         assert!(solution.r.iter().zip(&solution.u).all(|(z, w)| z.min(*w).abs() < 1e-4), "{n}");
     }
 }
+
+/// Loads of any sign on a string: the condition is 10¹⁰, contact comes in fronts that one active set moves by a single row.
+#[test]
+fn a_string_under_random_loads_is_solved_within_its_time() {
+    let n = 100_000;
+    let mut state = 5u64;
+    let mut random = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    };
+    let q: Vec<f64> = (0..n).map(|_| 2.0 * random() - 1.0).collect();
+    for (below, above) in [(-1.0, -1.0), (-1.5, -0.4)] {
+        let mut m = sprs::TriMat::new((n, n));
+        for i in 0..n {
+            m.add_triplet(i, i, 2.0);
+            if i > 0 {
+                m.add_triplet(i, i - 1, below);
+                m.add_triplet(i - 1, i, above);
+            }
+        }
+        let p = Problem::Lcp(Lcp { m: Matrix::Sparse(m.to_csr()), q: q.clone() });
+        let answer = p.solve(&Settings { time_limit: Some(20.0), ..Settings::default() }).expect("an answer");
+        let (report, solution) = (answer.report, answer.solution);
+        assert!(report.converged(), "{report:?}");
+        assert!(solution.r.iter().zip(&solution.u).all(|(z, w)| z.min(*w).abs() < 1e-4));
+    }
+}

@@ -22,7 +22,8 @@ impl Bodies<'_> {
     pub(super) fn contacts(&mut self) {
         let down = self.scene.gravity_at(0.0).normalize_or_zero();
         let (mut scratch, mut points) = (Scratch::default(), Vec::new());
-        let (mut overlaps, mut ratios, mut hard) = (Found::new(), Found::new(), Found::new());
+        let mut overlaps: Vec<(usize, String, DVec3)> = Vec::new();
+        let (mut ratios, mut hard) = (Found::new(), Found::new());
         // the smallest gap below each body, and to whom; 0 for one that touches anything
         let mut below: Vec<Option<(f64, usize)>> = vec![None; self.scene.bodies.len()];
         for (a, b) in self.near() {
@@ -51,8 +52,7 @@ impl Bodies<'_> {
                 // name the one that can be moved
                 let (body, other, way) = if moving[1] { (b, a, -deepest.normal) } else { (a, b, deepest.normal) };
                 let depth = -deepest.gap;
-                let cure = format!("move it by {} m, or make it smaller", Way(way * depth));
-                overlaps.push((body, format!("overlaps {} by {:.4} m at the start", self.name(other), Short(depth)), cure));
+                overlaps.push((body, format!("overlaps {} by {:.4} m at the start", self.name(other), Short(depth)), way * depth));
             }
             let ([true, true], Some(m1), Some(m2)) = (moving, self.masses[a], self.masses[b]) else { continue };
             let ratio = m1.max(m2) / m1.min(m2);
@@ -69,6 +69,15 @@ impl Bodies<'_> {
                 }
             }
         }
+        // out of one and into the other is no way out
+        let squeezed = |body: usize, way: DVec3| {
+            overlaps.iter().any(|(b, _, other)| *b == body && way.dot(*other) < -0.5 * way.length() * other.length())
+        };
+        let cure = |body: usize, way: DVec3| match squeezed(body, way) {
+            true => "make it smaller, or move apart what it overlaps: it is too large for the room between".to_owned(),
+            false => format!("move it by {} m, or make it smaller", Way(way)),
+        };
+        let overlaps = overlaps.iter().map(|(body, message, way)| (*body, message.clone(), cure(*body, *way))).collect();
         self.say_some(overlaps);
         self.say_some(ratios);
         self.say_all(Severity::Hint, hard);

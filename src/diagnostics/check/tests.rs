@@ -165,6 +165,20 @@ fn corner() -> (Vec<DVec3>, Vec<[u32; 3]>) {
 }
 
 #[test]
+fn what_is_squeezed_from_both_sides_is_not_told_to_move_into_one_of_them() {
+    let wall = |name: &str, x: f64, n: f64| {
+        let shape = format!("shape = {{ kind = \"half_space\", normal = [{n}, 0, 0] }}");
+        format!("[[bodies]]\nname = \"{name}\"\nmotion = \"static\"\n{shape}\nposition = [{x}, 0, 0]\n")
+    };
+    let ball = "[[bodies]]\nname = \"ball\"\nshape = { kind = \"ball\", radius = 0.1 }\nposition = [0, 0, 0.1]\n";
+    let found = faults(&format!("{FLOOR}{ball}{}{}", wall("left", -0.09, 1.0), wall("right", 0.095, -1.0)));
+    assert!(found.len() == 2 && found.iter().all(|f| f.cure.contains("too large for the room")), "{found:?}");
+    // one wall alone, or two at right angles: there is a way out
+    let found = faults(&format!("{FLOOR}{ball}{}", wall("left", -0.09, 1.0)).replace("0, 0, 0.1]", "0, 0, 0.09]"));
+    assert!(found.len() == 2 && found.iter().all(|f| f.cure.contains("move it by")), "{found:?}");
+}
+
+#[test]
 fn moving_meshes_overlap_like_other_bodies() {
     let (v, t) = corner();
     let two = |x: f64| {

@@ -53,7 +53,9 @@ pub(crate) use newton::{Newton, NewtonFunction};
 pub(crate) use sweep::Pgs;
 pub(in crate::numerics) use verdict::judge;
 
-use super::{Progress, Report, Status, Watch, residual::Residual};
+use super::local::{finite, size};
+use super::{ProblemError, Progress, Report, Status, Watch, residual::Residual};
+use crate::algebra::matrix::Matrix;
 use basis::Basis;
 use form::Scaling;
 
@@ -78,6 +80,14 @@ pub(crate) trait Complementarity {
     fn beyond_square(&self, _tolerance: f64, _z: &mut [f64], _w: &mut [f64]) -> Option<Status> {
         None
     }
+}
+
+/// Checks that M is square, that q fits it, and that every number is finite.
+pub(in crate::numerics) fn validate_square(m: &Matrix, q: &[f64]) -> Result<(), ProblemError> {
+    size("M's columns", m.columns(), m.rows(), "M is square")?;
+    size("q", q.len(), m.rows(), "one per row of M")?;
+    finite("M", m.values())?;
+    finite("q", q)
 }
 
 /// What a solver found; the residuals come later and from elsewhere.
@@ -218,7 +228,6 @@ fn proceed(watch: &mut Watch, iteration: usize, error: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algebra::matrix::Matrix;
     use crate::numerics::lcp::Lcp;
 
     #[test]

@@ -14,6 +14,7 @@
 use super::form::{Form, ratio};
 use super::{ComplementaritySolver, Outcome, Scratch, Status, Watch, proceed};
 use crate::algebra::dense::{dot, norm};
+use crate::numerics::passes::{Driver, Forecast, Look, Passes};
 
 /// Projected relaxation (Siconos: `SICONOS_LCP_PGS`, `SICONOS_LCP_PSOR`, `SICONOS_LCP_RPGS`, `SICONOS_MLCP_PGS`, `SICONOS_RELAY_PGS`).
 #[derive(Clone, Debug, PartialEq)]
@@ -61,45 +62,72 @@ impl ComplementaritySolver for Pgs {
     }
 }
 
+/// |z| of a run that leads nowhere.
+const BEYOND: f64 = 1e100;
 /// Sweeps between two looks at the true residual, where the hints promise nothing.
 const LOOK: usize = 50;
 
 /// Sweeps to the tolerance, at most so many; `sweep` improves z and returns a hint of `rel` and its factorisations. The best point is kept.
 pub(super) fn sweeps(
-    (tolerance, max_sweeps): (f64, usize),
+    (tolerance, max_passes): (f64, usize),
     form: &Form,
     z: &mut [f64],
     w: &mut [f64],
     scratch: &mut Scratch,
     watch: &mut Watch,
-    mut sweep: impl FnMut(&mut [f64], &mut [f64]) -> (f64, usize),
+    sweep: impl FnMut(&mut [f64], &mut [f64]) -> (f64, usize),
 ) -> Outcome {
     let [best_z] = super::buffers(&mut scratch.vectors, form.order());
     form.output(z, w);
-    let mut best = form.rel(z, w);
     best_z.copy_from_slice(z);
-    let mut outcome = Outcome { status: Status::BudgetSpent, iterations: 0, factorisations: 0 };
-    while best > tolerance && outcome.iterations < max_sweeps {
-        outcome.iterations += 1;
-        let (hint, factorisations) = sweep(z, w);
-        outcome.factorisations += factorisations;
-        if !z.iter().all(|z| z.is_finite()) || norm(z) > 1e100 {
-            outcome.status = Status::Stalled;
-            break;
-        }
-        if hint <= tolerance || outcome.iterations.is_multiple_of(LOOK) {
-            form.output(z, w);
-            let rel = form.rel(z, w);
-            if rel < best {
-                best = rel;
-                best_z.copy_from_slice(z);
-            }
-        }
-        if !proceed(watch, outcome.iterations, hint) {
-            break;
-        }
+    let (best, forecast) = (form.rel(z, w), Forecast::new(0, 0, 1));
+    if best <= tolerance {
+        return Outcome { status: Status::BudgetSpent, iterations: 0, factorisations: 0 };
     }
+    let driver = Driver { tolerance, max_passes, best, first: LOOK, pause: (0, 0), factor: (1.0, 1.0, 1.0), forecast };
+    let mut passes = Rows { form, tolerance, sweep, z, w, best_z, watch, factorisations: 0 };
+    let (status, iterations) = driver.run(&mut passes);
+    let Rows { z, w, best_z, factorisations, .. } = passes;
     z.copy_from_slice(best_z);
     form.output(z, w);
-    outcome
+    Outcome { status, iterations, factorisations }
+}
+
+/// Sweeps over the unknowns.
+struct Rows<'a, 'b, F> {
+    form: &'a Form,
+    tolerance: f64,
+    sweep: F,
+    z: &'a mut [f64],
+    w: &'a mut [f64],
+    best_z: &'a mut [f64],
+    watch: &'a mut Watch<'b>,
+    factorisations: usize,
+}
+
+impl<F: FnMut(&mut [f64], &mut [f64]) -> (f64, usize)> Passes for Rows<'_, '_, F> {
+    fn gap(&self, _: usize) -> usize {
+        LOOK
+    }
+
+    fn pass(&mut self, _: usize) -> f64 {
+        let (hint, factorisations) = (self.sweep)(self.z, self.w);
+        self.factorisations += factorisations;
+        // what runs away is looked at, and found out, at once
+        if norm(self.z) < BEYOND { hint } else { 0.0 }
+    }
+
+    fn look(&mut self, _: usize) -> Look {
+        self.form.output(self.z, self.w);
+        let error = if norm(self.z) < BEYOND { self.form.rel(self.z, self.w) } else { f64::NAN };
+        Look { error, distance: error, end: (error <= self.tolerance).then_some(Status::Converged) }
+    }
+
+    fn keep(&mut self, _: usize) {
+        self.best_z.copy_from_slice(self.z);
+    }
+
+    fn tell(&mut self, k: usize, error: f64) -> bool {
+        proceed(self.watch, k, error)
+    }
 }

@@ -1,7 +1,6 @@
 //! Linear complementarity: `w = M z + q`, `0 ≤ z ⟂ w ≥ 0`. Its solvers: [`super::solvers`].
 
 use super::complementarity::{Complementarity, Form};
-use super::local::{finite, size};
 use super::{ProblemError, residual::Residual};
 use crate::algebra::matrix::Matrix;
 
@@ -26,10 +25,7 @@ pub struct Lcp {
 impl Lcp {
     /// Checks sizes and that every number is finite.
     pub fn validate(&self) -> Result<(), ProblemError> {
-        size("M's columns", self.m.columns(), self.m.rows(), "M is square")?;
-        size("q", self.q.len(), self.m.rows(), "one per row of M")?;
-        finite("M", self.m.values())?;
-        finite("q", &self.q)
+        super::complementarity::validate_square(&self.m, &self.q)
     }
 }
 

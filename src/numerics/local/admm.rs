@@ -262,7 +262,7 @@ impl<'a> Splitting<'a> {
 
 impl Split for Splitting<'_> {
     fn blocks(&self) -> (&[AdmissibleSet], &[usize], &[f64]) {
-        (&self.sweeper.p.sets, self.sweeper.p.w.offsets(), &self.sweeper.weights)
+        (&self.sweeper.p.sets, self.sweeper.p.w.offsets(), self.sweeper.weights())
     }
 
     fn given(&self) -> &[f64] {

@@ -46,6 +46,8 @@ const FALL: f64 = 0.8;
 const BEHIND: f64 = 3.0;
 /// Gap over `|D^½ r|²` from which on Newton is tried.
 const NEAR: f64 = 1e-3;
+/// Columns of the inverse from one look of the watch to the next.
+const COLUMNS: usize = 64;
 /// Newton steps of an attempt; functions and first regularisations.
 const STEPS: usize = 30;
 const ATTEMPTS: [(Function, f64); 3] = [(Function::AlartCurnier, 0.01), (Function::FischerBurmeister, 1.0), (Function::NaturalMap, 1.0)];
@@ -63,8 +65,8 @@ pub(super) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// None where the problem is too large, has no friction, or `W + ρ D` is singular.
-    pub(super) fn new(p: &'a LocalProblem) -> Option<Self> {
+    /// None where the problem is too large, has no friction, or `W + ρ D` is singular, and where the watch says stop.
+    pub(super) fn new(p: &'a LocalProblem, go_on: &mut dyn FnMut() -> bool) -> Option<Self> {
         if !p.sets.iter().any(|set| has_bound(*set)) {
             return None;
         }
@@ -73,7 +75,7 @@ impl<'a> Search<'a> {
         let typical = largest(&p.q) / (weights.iter().sum::<f64>() / weights.len() as f64);
         let sizes = (0..p.sets.len()).map(|i| (largest(&p.q[p.w.range(i)]) / weights[i]).max(0.1 * typical)).collect();
         let best = (f64::INFINITY, vec![[0.0; 2]; p.sets.len()], vec![0.0; p.sets.len()]);
-        Alternation::new(p, weights).map(|halves| Self {
+        Alternation::new(p, weights, go_on).map(|halves| Self {
             halves,
             sizes,
             random: Draw(0),
@@ -233,8 +235,8 @@ struct Half {
 }
 
 impl<'a> Alternation<'a> {
-    /// None where the problem is too large or `W + ρ D` singular.
-    fn new(p: &'a LocalProblem, weights: Vec<f64>) -> Option<Self> {
+    /// None where the problem is too large or `W + ρ D` singular, and where the watch says stop.
+    fn new(p: &'a LocalProblem, weights: Vec<f64>, go_on: &mut dyn FnMut() -> bool) -> Option<Self> {
         let n = p.order();
         if n > LARGEST || (0..p.sets.len()).any(|i| p.w.rows(i) > ROWS) {
             return None;
@@ -244,12 +246,15 @@ impl<'a> Alternation<'a> {
             p.w.range(i).for_each(|k| dense[k * n + k] += RHO * weight);
         }
         let mut lu = Lu::default();
-        if n == 0 || !lu.factor(n, |i, row| row.copy_from_slice(&dense[i * n..(i + 1) * n])) {
+        if n == 0 || !lu.factor_while(n, |i, row| row.copy_from_slice(&dense[i * n..(i + 1) * n]), go_on) {
             return None;
         }
         let mut inverse = dense;
         inverse.fill(0.0);
         for (k, column) in inverse.chunks_exact_mut(n).enumerate() {
+            if k % COLUMNS == COLUMNS - 1 && !go_on() {
+                return None;
+            }
             column[k] = 1.0;
             lu.solve(column);
         }
@@ -417,10 +422,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_inverse_is_not_made_where_the_watch_says_stop() {
+        let p = assembly(Law::Space, 60, 200, 1);
+        let mut asked = 0;
+        assert!(
+            Alternation::new(&p, p.weights(), &mut || {
+                asked += 1;
+                asked < 3
+            })
+            .is_none()
+                && asked == 3
+        );
+    }
+
+    #[test]
     fn the_gap_falls_from_round_to_round_to_nothing_at_a_solution() {
         for law in [Law::Plane, Law::Space, Law::Rolling] {
             let p = assembly(law, 4, 10, 1);
-            let mut halves = Alternation::new(&p, p.weights()).expect("a small problem");
+            let mut halves = Alternation::new(&p, p.weights(), &mut || true).expect("a small problem");
             halves.start(|_| [0.5; 2]);
             let gaps: Vec<f64> = (0..60).map(|_| halves.step(20_000).1 / halves.carried()).collect();
             assert!(gaps.iter().all(|gap| *gap > -1e-8), "{law:?} {gaps:?}");

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! 1  NSGS + Anderson(10)        until the next Newton step is cheaper than what the sweeps still need
+//!    ADMM                       a few iterations from the guess, where Newton is dear
 //!    Newton                     from the guess; a few proximal steps from the best point
 //!    lagged                     Newton from convex problems with the slip of the sweeps as a known shift (`lagged`)
 //! 2  proximal Newton            from the best point, as long as it pays; first where a factorisation is cheap
@@ -10,6 +11,8 @@
 //! 5  descents of the gap between motion and reactions, with Newton from their points (`alternation`)
 //! 6  again (2 to 4), with doubled budgets, other α and ρ, until the operations of all are spent; then once more 5
 //! ```
+//!
+//! A loose tolerance has a way of its own through the first of these. What it does not reach is tried once more by that of a tight one.
 //!
 //! All decisions count operations, none reads a clock: the same problem takes the same path everywhere. The cost of a factorisation is
 //! counted on the elimination tree of the active blocks before any number is eliminated.
@@ -50,16 +53,22 @@ impl Default for Auto {
 
 /// Sweeps before anything else is thought of.
 const FIRST: usize = 60;
+/// Further sweeps that the first may promise.
+const FORESIGHT: usize = 2 * FIRST;
 /// Error over the tolerance after the first sweeps from which they are worth as many again.
 const CLOSE: f64 = 10.0;
-/// Tolerances from here on count as loose: sweeps go on while they promise to get there soon, then splitting has its first try. At 1e-6 that
-/// way costs twice as much on poured grains and capsules.
-const LOOSE: f64 = 2e-6;
+/// Tolerances from here on count as loose: sweeps go on while they promise to get there soon, then splitting has its first try.
+const LOOSE: f64 = 1e-6;
+/// Part of that limit which stands for a tight one.
+const TIGHT: f64 = 0.1;
 /// Windows of the accelerated sweeps: a short one is cheaper and as good for a few digits.
 const WINDOW: usize = 10;
 const LOOSE_WINDOW: usize = 5;
 const LOOSE_SPLITTING: usize = 450;
 const LOOSE_RHO: f64 = 0.3;
+/// Iterations of splitting before the many sweeps that go before a dear Newton method, and their ρ.
+const FEW_SPLITTING: usize = 60;
+const SPLITTING_RHO: f64 = 0.1;
 /// Iterations of the first Newton method on all rows; where it works it needs 8 to 20.
 const FIRST_NEWTON: usize = 40;
 /// First α of the proximal steps, in turn.
@@ -87,11 +96,11 @@ const DENSE_SPEED: f64 = 4.0;
 
 impl LocalSolver for Auto {
     fn solve_watched(&self, p: &LocalProblem, r: &mut [f64], u: &mut [f64], watch: &mut Watch) -> Report {
-        let Some((unit_problem, unit)) = p.normalised() else { return self.run(p, r, u, watch) };
+        let Some((unit_problem, unit)) = p.normalised() else { return self.either_way(p, r, u, watch) };
         let scales = p.scales();
         asked_again(self.tolerance, self.measure, |tolerance| {
             r.iter_mut().for_each(|r| *r *= unit);
-            let report = Self { tolerance, ..*self }.run(&unit_problem, r, u, watch);
+            let report = Self { tolerance, ..*self }.either_way(&unit_problem, r, u, watch);
             r.iter_mut().for_each(|r| *r /= unit);
             p.velocity(r, u);
             report.with(&p.residual_at(r, u, &scales))
@@ -100,6 +109,30 @@ impl LocalSolver for Auto {
 }
 
 impl Auto {
+    /// [`run`](Self::run), and where that stalls at a loose tolerance as at a tight one, which has searches that often pay.
+    fn either_way(&self, p: &LocalProblem, r: &mut [f64], u: &mut [f64], watch: &mut Watch) -> Report {
+        let guess = r.to_vec();
+        let report = self.run(p, r, u, watch);
+        if report.status != Status::Stalled || self.tolerance < LOOSE {
+            return report;
+        }
+        let (best, best_u) = (r.to_vec(), u.to_vec());
+        r.copy_from_slice(&guess);
+        let before = report.iterations;
+        let again = &mut |look: Progress| watch(Progress { iteration: before + look.iteration, ..look });
+        let second = Self { tolerance: TIGHT * LOOSE, ..*self }.run(p, r, u, again).after(&report);
+        let [first_error, error] = [report, second].map(|report| self.measure.of(&report.errors()));
+        if error <= self.tolerance {
+            return Report { status: Status::Converged, ..second };
+        }
+        if second.status == Status::Inconsistent || error < first_error {
+            return second;
+        }
+        r.copy_from_slice(&best);
+        u.copy_from_slice(&best_u);
+        Report { status: second.status, ..report.with_effort(&second) }
+    }
+
     /// The strategy, on a problem whose numbers are near one.
     fn run(&self, p: &LocalProblem, r: &mut [f64], u: &mut [f64], watch: &mut Watch) -> Report {
         let sweeper = Sweeper::new(p);
@@ -129,7 +162,7 @@ impl Auto {
             alpha,
             ..ProximalPoint::default()
         };
-        let first = if loose { sweeps(5 * FIRST, 5 * FIRST / 2) } else { sweeps(FIRST, 0) };
+        let first = if loose { sweeps(5 * FIRST, 5 * FIRST / 2) } else { sweeps(FIRST, FORESIGHT) };
         if work.solve(None, r, u, |r, u, w| first.run(&sweeper, r, u, w)) {
             return work.report;
         }
@@ -140,6 +173,10 @@ impl Auto {
         let (cost_of_newton, numbers) = newton.cost(r);
         let cost = cost_of_newton / (DENSE_SPEED * sweeper.cost());
         let affordable = numbers <= self.max_factor;
+        if !work.go_on() {
+            work.report.status = Status::BudgetSpent;
+            return work.report;
+        }
         let mut splitting = None;
         let mut split = |max_iterations, rho, r: &mut [f64], u: &mut [f64], w: &mut Watch| {
             admm(max_iterations, rho).run(splitting.get_or_insert_with(|| Splitting::new(&sweeper)), r, u, w)
@@ -157,6 +194,11 @@ impl Auto {
             }
         }
         let patience = (PATIENCE * cost) as usize;
+        // one factorisation is worth a try where Newton's many are dear
+        let few = if loose || patience <= FIRST || !affordable { 0 } else { FEW_SPLITTING };
+        if few > 0 && work.solve(Some(&guess), r, u, |r, u, w| split(few, SPLITTING_RHO, r, u, w)) {
+            return work.report;
+        }
         if patience > FIRST && work.solve(None, r, u, |r, u, w| sweeps(patience, 0).run(&sweeper, r, u, w)) {
             return work.report;
         }
@@ -224,7 +266,8 @@ impl Auto {
                 }
             }
             if round == 1 && !loose && affordable {
-                search = Search::new(p);
+                let error = work.error;
+                search = work.aside(|w| Search::new(p, &mut || w(Progress { iteration: 0, error })));
                 let before = work.report;
                 if let Some(search) = &mut search
                     && work.solve(None, r, u, |r, u, w| search.run(self.tolerance, self.measure, DESCENTS.0, r, u, w))

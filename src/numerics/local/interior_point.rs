@@ -21,7 +21,7 @@
 use super::cones::{self, Cone};
 use super::{LocalProblem, LocalSolver, trial::Trial};
 use crate::algebra::multifrontal::BlockGeneral;
-use crate::numerics::{Measure, Report, Status, Watch, admissible::AdmissibleSet};
+use crate::numerics::{Measure, Progress, Report, Status, Watch, admissible::AdmissibleSet};
 
 /// Settings of the interior point method (Siconos: `SICONOS_GLOBAL_FRICTION_3D_IPM`, there without the shift).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,8 +59,11 @@ impl LocalSolver for InteriorPoint {
             return trial.finish(Status::Converged, 0, 0, r, u);
         }
         let mut path = Path::new(p, cones, &trial.weights);
+        // the order of elimination of a large matrix takes as long as a step
+        path.matrix.set_pattern(&path.sizes, &path.pairs);
+        let go_on = watch(Progress { iteration: 0, error: trial.latest });
         let (mut status, mut k) = (Status::BudgetSpent, 0);
-        while k < self.max_iterations {
+        while go_on && k < self.max_iterations {
             k += 1;
             if !path.step(p, self.step_share) {
                 status = Status::Stalled;

@@ -74,6 +74,20 @@ impl Kernel {
         }
     }
 
+    /// Replaces the reaction of block i of `p` by the solution for the velocity that the others give it; `q` and `new` are to work with.
+    pub(in crate::numerics) fn visit(&self, p: &LocalProblem, i: usize, r: &mut [f64], q: &mut Vec<f64>, new: &mut Vec<f64>) {
+        let range = p.w.range(i);
+        new.clear();
+        new.extend_from_slice(&r[range.clone()]);
+        // the own block is left out of the product
+        r[range.clone()].fill(0.0);
+        q.clear();
+        q.extend_from_slice(&p.q[range.clone()]);
+        p.w.add_row_product(i, r, q);
+        self.solve(q, new);
+        r[range].copy_from_slice(new);
+    }
+
     /// Replaces `r` by the solution for the velocity `q` without it.
     #[inline]
     pub(in crate::numerics) fn solve(&self, q: &[f64], r: &mut [f64]) {

@@ -232,6 +232,7 @@ struct Squares {
     sums: [f64; 7],
     violation: f64,
     misfit: f64,
+    blocks: usize,
 }
 
 impl Squares {
@@ -244,6 +245,7 @@ impl Squares {
             e_s: ratio(scaled, r_scaled.max(q_scaled)),
             violation: unit * self.violation,
             misfit: self.misfit,
+            blocks: self.blocks,
             ..Residual::default()
         }
     }
@@ -311,7 +313,7 @@ fn squares(sets: &[AdmissibleSet], offsets: &[usize], scales: &Scales, r: &[f64]
         misfit = if missed <= misfit { misfit } else { missed };
     }
     let [r, u, q] = sums;
-    Squares { sums: [plain, scaled, r_scaled, q_scaled, r, u, q], violation, misfit }
+    Squares { sums: [plain, scaled, r_scaled, q_scaled, r, u, q], violation, misfit, blocks: sets.len() }
 }
 
 pub(super) fn size(what: &str, found: usize, needed: usize, why: &str) -> Result<(), ProblemError> {

@@ -2,18 +2,18 @@
 //!
 //! ```text
 //! q_a = q + Σ_{b≠a} W_ab r_b        r_a ← the exact solution of  u_a = W_aa r_a + q_a,  −(u_a + g(u_a)) ∈ N_K(r_a)
-//! NNCG      d_k = sweep(r_k) − r_k,   β = |d_k|² / |d_{k−1}|²;   β > 1: p = d_k, else r ← sweep(r) + β p, p ← β p + d_k
 //! Anderson  the sweep as a fixed-point map, window m
 //! ```
 //!
 //! A sweep costs one product with W. Wins on grains and small problems at any tolerance and at scale at a loose one; a stuck,
-//! redundant stack needs 10⁴ to 10⁶ sweeps at 1e-8, as the rate then tends to one. The change of a sweep is no residual: it only
-//! says when the true one is worth its product with W. (Jean 1999; NNCG: Silcowitz, Niebe, Erleben 2010.)
+//! redundant stack needs 10⁴ to 10⁶ sweeps at 1e-8, as the rate then tends to one. Looks, best point, forecast and NNCG are those of all
+//! `numerics::passes`. (Jean 1999.)
 
 use super::{LocalProblem, LocalSolver, kernel::Kernel};
 use crate::algebra::{blocks::BlockRows, lanes::Lanes};
 use crate::numerics::acceptance::Scales;
-use crate::numerics::{Measure, Progress, Report, Status, Watch, acceleration::Anderson, forecast::Forecast, residual::Residual};
+use crate::numerics::passes::{Conjugate, Driver, Forecast, Look, Passes, conjugate_step};
+use crate::numerics::{Measure, Progress, Report, Status, Watch, acceleration::Anderson, residual::Residual};
 
 /// What is made of the sequence of sweeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,7 +87,7 @@ impl LocalSolver for Nsgs {
 }
 
 /// Sweeps before the first forecast of the rate; half as many again from there.
-const FIRST_FORECAST: usize = 20;
+const FIRST_FORECAST: usize = 14;
 /// Sweeps between two residuals, at least.
 const PAUSE: usize = 2;
 /// Sweeps from one full sweep to the next, where blocks may rest.
@@ -98,104 +98,162 @@ const BEYOND_MEASURE: f64 = 1e8;
 impl Nsgs {
     /// Sweeps with what was prepared for the problem.
     pub(super) fn run(&self, sweeper: &Sweeper, r: &mut [f64], u: &mut [f64], watch: &mut Watch) -> Report {
-        let p = sweeper.p;
-        let mut report = Report { status: Status::BudgetSpent, ..Report::default() };
-        let n = r.len();
         if r.iter().any(|x| !x.is_finite()) {
             r.fill(0.0);
         }
-        let (mut change, mut direction, mut best_r) = (vec![0.0; n], Vec::new(), r.to_vec());
-        let mut memory = None;
-        let (mut still, mut order) = (vec![0u32; p.sets.len()], sweeper.order(self.order));
-        let mut seed = if let Order::Shuffled(seed) = self.order { seed } else { 0 };
-        let mut latest = sweeper.residual(r, u);
-        let (mut best, mut kept, mut fresh) = (latest, true, true);
-        let mut done = self.measure.of(&best) <= self.tolerance;
-        let mut forecast = Forecast::new(self.foresight, FIRST_FORECAST, 2);
-        let (mut last_norm, mut last_check, mut factor) = (f64::INFINITY, 0, 0.5);
-        let mut k = 0;
-        while !done && k < self.max_sweeps {
-            k += 1;
-            if matches!(self.order, Order::Shuffled(_)) {
-                shuffle(&mut order, &mut seed);
-            }
-            if let Acceleration::Anderson(window) = self.acceleration {
-                let (_, before) = memory.get_or_insert_with(|| (Anderson::new(n, window), vec![0.0; n]));
-                before.copy_from_slice(r);
-            }
-            let rest = if self.freezing > 0 && k % FULL_EVERY != 0 { self.freezing as u32 } else { u32::MAX };
-            let (moved, size) = sweeper.sweep(&order, self.relaxation, r, &mut change, &mut still, rest);
-            let estimate = (moved / size.max(f64::MIN_POSITIVE)).sqrt();
-            let promising = factor * estimate <= self.tolerance && k >= last_check + PAUSE;
-            if promising || k == PAUSE || k >= last_check + (k / 3).clamp(4, 20) || k == self.max_sweeps {
-                last_check = k;
-                latest = sweeper.residual(r, u);
-                fresh = true;
-                let error = self.measure.of(&latest);
-                factor = (self.measure.distance(&latest, self.tolerance) / estimate.max(f64::MIN_POSITIVE)).clamp(0.01, 1e6);
-                kept = error < self.measure.of(&best);
-                if kept {
-                    best = latest;
-                    best_r.copy_from_slice(r);
-                } else if !error.is_finite() {
-                    report.status = Status::Stalled;
-                    break;
-                }
-                done = error <= self.tolerance;
-                if !done && forecast.is_hopeless(k, self.measure.of(&best), self.tolerance) {
-                    report.status = Status::Stalled;
-                    break;
-                }
-                if !kept && beyond_measure(p, r, &sweeper.weights) {
-                    report.status = runaway(p);
-                    break;
-                }
-            }
-            if !watch(Progress { iteration: k, error: factor * estimate }) {
-                break;
-            }
-            if done {
-                break;
-            }
-            fresh = false;
-            match (&mut memory, self.acceleration) {
-                (Some((memory, before)), _) => {
-                    // r holds g(x): the memory wants x and g
-                    std::mem::swap(before, &mut change);
-                    let worse = moved > 4.0 * last_norm;
-                    if worse {
-                        memory.restart();
-                    }
-                    memory.step(&mut change, r);
-                    r.copy_from_slice(&change);
-                }
-                (None, Acceleration::Conjugate) => {
-                    let beta = moved / last_norm;
-                    if direction.is_empty() || beta > 1.0 {
-                        direction.clone_from(&change);
-                    } else {
-                        for ((p, d), r) in direction.iter_mut().zip(&change).zip(r.iter_mut()) {
-                            *r += beta * *p;
-                            *p = beta * *p + d;
-                        }
-                    }
-                }
-                _ => {}
-            }
-            last_norm = moved;
+        let latest = sweeper.residual(r, u);
+        let best = self.measure.of(&latest);
+        if best <= self.tolerance {
+            return Report { status: Status::Converged, ..Report::default() }.with(&latest);
         }
-        if done {
-            report.status = Status::Converged;
-        } else if !(kept && fresh) {
-            latest = sweeper.residual(r, u);
-            let error = self.measure.of(&latest);
-            if error.is_nan() || error > self.measure.of(&best) {
-                r.copy_from_slice(&best_r);
-                latest = sweeper.residual(r, u);
+        let driver = Driver {
+            tolerance: self.tolerance,
+            max_passes: self.max_sweeps,
+            best,
+            first: PAUSE,
+            pause: (PAUSE, PAUSE),
+            factor: (0.5, 0.01, 1e6),
+            forecast: Forecast::new(self.foresight, FIRST_FORECAST, 2),
+        };
+        let zeros = || vec![0.0; r.len()];
+        let mut passes = Sweeps {
+            solver: self,
+            sweeper,
+            best_r: r.to_vec(),
+            still: vec![0; if self.freezing > 0 { sweeper.p.sets.len() } else { 0 }],
+            order: sweeper.order(self.order),
+            seed: if let Order::Shuffled(seed) = self.order { seed } else { 0 },
+            state: match self.acceleration {
+                Acceleration::None => State::Plain,
+                Acceleration::Conjugate => State::Conjugate(Conjugate::default(), [zeros(), zeros()]),
+                Acceleration::Anderson(window) => State::Anderson(Anderson::new(r.len(), window), zeros()),
+            },
+            moved: f64::INFINITY,
+            last_moved: f64::INFINITY,
+            best,
+            latest,
+            fresh: true,
+            r,
+            u,
+            watch,
+        };
+        let (status, iterations) = driver.run(&mut passes);
+        passes.finish(Report { status, iterations, ..Report::default() })
+    }
+}
+
+/// Sweeps of a problem.
+struct Sweeps<'a, 'b> {
+    solver: &'a Nsgs,
+    sweeper: &'a Sweeper<'a>,
+    r: &'a mut [f64],
+    u: &'a mut [f64],
+    watch: &'a mut Watch<'b>,
+    best_r: Vec<f64>,
+    /// sweeps that each block stood still, where that counts
+    still: Vec<u32>,
+    /// of the blocks, where it is not that of their numbers
+    order: Vec<u32>,
+    seed: u64,
+    state: State,
+    /// |D^½ Δr|² of the last two sweeps
+    moved: f64,
+    last_moved: f64,
+    /// error of the best point
+    best: f64,
+    /// of the last look, and whether r is still that point
+    latest: Residual,
+    fresh: bool,
+}
+
+/// What an acceleration remembers.
+enum State {
+    Plain,
+    /// and r before the sweep, and the direction
+    Conjugate(Conjugate, [Vec<f64>; 2]),
+    /// and r before the sweep
+    Anderson(Anderson, Vec<f64>),
+}
+
+impl Passes for Sweeps<'_, '_> {
+    fn gap(&self, k: usize) -> usize {
+        ((k - 1) / 2).clamp(4, 20)
+    }
+
+    fn pass(&mut self, k: usize) -> f64 {
+        if matches!(self.solver.order, Order::Shuffled(_)) {
+            shuffle(&mut self.order, &mut self.seed);
+        }
+        if let State::Anderson(_, before) | State::Conjugate(_, [before, _]) = &mut self.state {
+            before.copy_from_slice(self.r);
+        }
+        let freezing = self.solver.freezing as u32;
+        let rest = if freezing > 0 && !k.is_multiple_of(FULL_EVERY) { freezing } else { u32::MAX };
+        self.fresh = false;
+        self.last_moved = self.moved;
+        let size;
+        (self.moved, size) = self.sweeper.sweep(&self.order, self.solver.relaxation, self.r, &mut self.still, rest);
+        (self.moved / size.max(f64::MIN_POSITIVE)).sqrt()
+    }
+
+    fn look(&mut self, _: usize) -> Look {
+        let Nsgs { measure, tolerance, .. } = *self.solver;
+        self.latest = self.sweeper.residual(self.r, self.u);
+        let error = measure.of(&self.latest);
+        let end = if error <= tolerance {
+            Some(Status::Converged)
+        } else {
+            let worse = error.is_finite() && error >= self.best;
+            (worse && beyond_measure(self.sweeper.p, self.r, self.sweeper.weights())).then(|| runaway(self.sweeper.p))
+        };
+        Look { error, distance: measure.distance(&self.latest, tolerance), end }
+    }
+
+    fn keep(&mut self, _: usize) {
+        self.fresh = true;
+        self.best = self.solver.measure.of(&self.latest);
+        self.best_r.copy_from_slice(self.r);
+    }
+
+    fn tell(&mut self, k: usize, error: f64) -> bool {
+        (self.watch)(Progress { iteration: k, error })
+    }
+
+    fn accelerate(&mut self) {
+        self.fresh = false;
+        match &mut self.state {
+            State::Plain => {}
+            State::Conjugate(conjugate, [before, direction]) => {
+                let beta = conjugate.beta(self.moved);
+                for ((p, before), r) in direction.iter_mut().zip(before).zip(self.r.iter_mut()) {
+                    let d = *r - *before;
+                    conjugate_step(r, d, p, beta);
+                }
+            }
+            State::Anderson(memory, before) => {
+                if self.moved > 4.0 * self.last_moved {
+                    memory.restart();
+                }
+                // r holds g(x): the memory wants x and g
+                memory.step(before, self.r);
+                self.r.copy_from_slice(before);
             }
         }
-        let found = latest;
-        Report { iterations: k, ..report }.with(&found)
+    }
+}
+
+impl Sweeps<'_, '_> {
+    /// Leaves the best point in r.
+    fn finish(mut self, report: Report) -> Report {
+        if !self.fresh {
+            self.latest = self.sweeper.residual(self.r, self.u);
+            let error = self.solver.measure.of(&self.latest);
+            if error.is_nan() || error > self.best {
+                self.r.copy_from_slice(&self.best_r);
+                self.latest = self.sweeper.residual(self.r, self.u);
+            }
+        }
+        report.with(&self.latest)
     }
 }
 
@@ -215,7 +273,6 @@ pub(super) fn runaway(p: &LocalProblem) -> Status {
 /// A problem made ready for sweeps: kernels, weights, and W laid out for the products of its rows.
 pub(super) struct Sweeper<'a> {
     pub(super) p: &'a LocalProblem,
-    pub(super) weights: Vec<f64>,
     pub(super) scales: Scales,
     kernels: Vec<Kernel>,
     rows: Rows,
@@ -301,8 +358,7 @@ impl<'a> Sweeper<'a> {
             Some(5) => Rows::Five(Packed::new(&p.w)),
             _ => Rows::Mixed,
         };
-        let scales = p.scales();
-        Self { p, weights: scales.weights.clone(), scales, kernels: (0..p.sets.len()).map(|i| Kernel::of(p, i)).collect(), rows }
+        Self { p, scales: p.scales(), kernels: (0..p.sets.len()).map(|i| Kernel::of(p, i)).collect(), rows }
     }
 
     /// `u = W r + q`
@@ -330,6 +386,11 @@ impl<'a> Sweeper<'a> {
         self.p.w.values().len() as f64 + (0..self.kernels.len()).map(|i| 60.0 + 30.0 * rows(i)).sum::<f64>()
     }
 
+    /// Scale D of each block.
+    pub(super) fn weights(&self) -> &[f64] {
+        &self.scales.weights
+    }
+
     /// The errors of `r`; sets `u`.
     pub(super) fn residual(&self, r: &[f64], u: &mut [f64]) -> Residual {
         if r.iter().all(|r| *r == 0.0) {
@@ -341,9 +402,9 @@ impl<'a> Sweeper<'a> {
     }
 
     fn order(&self, order: Order) -> Vec<u32> {
-        let n = self.kernels.len() as u32;
         match order {
-            Order::Natural | Order::Shuffled(_) => (0..n).collect(),
+            Order::Natural => Vec::new(),
+            Order::Shuffled(_) => (0..self.kernels.len() as u32).collect(),
             Order::Coloured => self.colours(),
         }
     }
@@ -366,106 +427,108 @@ impl<'a> Sweeper<'a> {
     }
 
     /// Visits the blocks in `order`; returns `(|D^½ Δr|², |D^½ r|²)`. Blocks that stood still `rest` times are passed over.
-    fn sweep(&self, order: &[u32], relaxation: f64, r: &mut [f64], change: &mut [f64], still: &mut [u32], rest: u32) -> (f64, f64) {
-        let visit = Visit { relaxation, rest };
+    fn sweep(&self, order: &[u32], relaxation: f64, r: &mut [f64], still: &mut [u32], rest: u32) -> (f64, f64) {
+        let visit = Visit { order, relaxation, rest };
         let lanes = Lanes::best();
         match &self.rows {
-            Rows::One(w) => self.sweep_uniform(order, w, &visit, r, change, still),
-            Rows::Two(w) => self.sweep_uniform(order, w, &visit, r, change, still),
+            Rows::One(w) => self.sweep_uniform(w, &visit, r, still),
+            Rows::Two(w) => self.sweep_uniform(w, &visit, r, still),
             Rows::Three(w) => lanes.run(
                 #[inline(always)]
-                || self.sweep_uniform(order, w, &visit, r, change, still),
+                || self.sweep_uniform(w, &visit, r, still),
             ),
             Rows::Five(w) => lanes.run(
                 #[inline(always)]
-                || self.sweep_uniform(order, w, &visit, r, change, still),
+                || self.sweep_uniform(w, &visit, r, still),
             ),
-            Rows::Mixed => self.sweep_mixed(order, &visit, r, change, still),
+            Rows::Mixed => self.sweep_mixed(&visit, r, still),
         }
     }
 
     #[inline(always)]
     fn sweep_uniform<const D: usize, const L: usize>(
         &self,
-        order: &[u32],
         w: &Packed<D, L>,
         visit: &Visit,
         r: &mut [f64],
-        change: &mut [f64],
         still: &mut [u32],
     ) -> (f64, f64) {
         let (r, _) = r.as_chunks_mut::<D>();
-        let (change, _) = change.as_chunks_mut::<D>();
         let (given, _) = self.p.q.as_chunks::<D>();
-        let (mut moved, mut size) = (0.0, 0.0);
-        for &i in order {
-            let i = i as usize;
-            if still[i] >= visit.rest {
-                change[i] = [0.0; D];
+        let mut sums = (0.0, 0.0);
+        for k in 0..r.len() {
+            let i = visit.block(k);
+            if visit.rests(i, still) {
                 continue;
             }
             let q = w.product(i, false, &given[i], r);
             let before = r[i];
             let mut new = before;
             self.kernels[i].solve(&q, &mut new);
-            let (dr, norm) = visit.finish(self.p, i, &before, &mut new, &mut change[i]);
-            still[i] = if dr <= 1e-20 * norm { still[i].saturating_add(1) } else { 0 };
+            visit.finish(self, i, &before, &mut new, still, &mut sums);
             r[i] = new;
-            moved += self.weights[i] * dr;
-            size += self.weights[i] * norm;
         }
-        (moved, size)
+        sums
     }
 
-    fn sweep_mixed(&self, order: &[u32], visit: &Visit, r: &mut [f64], change: &mut [f64], still: &mut [u32]) -> (f64, f64) {
+    fn sweep_mixed(&self, visit: &Visit, r: &mut [f64], still: &mut [u32]) -> (f64, f64) {
         let (mut q, mut new, mut before) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut moved, mut size) = (0.0, 0.0);
-        for &i in order {
-            let i = i as usize;
-            let range = self.p.w.range(i);
-            if still[i] >= visit.rest {
-                change[range].fill(0.0);
+        let mut sums = (0.0, 0.0);
+        for k in 0..self.kernels.len() {
+            let i = visit.block(k);
+            if visit.rests(i, still) {
                 continue;
             }
+            let range = self.p.w.range(i);
             before.clear();
             before.extend_from_slice(&r[range.clone()]);
-            // the own block is left out of the product
-            r[range.clone()].fill(0.0);
-            q.clear();
-            q.extend_from_slice(&self.p.q[range.clone()]);
-            self.p.w.add_row_product(i, r, &mut q);
-            new.clone_from(&before);
-            self.kernels[i].solve(&q, &mut new);
-            let (dr, norm) = visit.finish(self.p, i, &before, &mut new, &mut change[range.clone()]);
-            still[i] = if dr <= 1e-20 * norm { still[i].saturating_add(1) } else { 0 };
-            r[range].copy_from_slice(&new);
-            moved += self.weights[i] * dr;
-            size += self.weights[i] * norm;
+            self.kernels[i].visit(self.p, i, r, &mut q, &mut new);
+            visit.finish(self, i, &before, &mut r[range], still, &mut sums);
         }
-        (moved, size)
+        sums
     }
 }
 
-struct Visit {
+/// How a sweep visits.
+struct Visit<'a> {
+    /// empty: as the blocks are numbered
+    order: &'a [u32],
     relaxation: f64,
     rest: u32,
 }
 
-impl Visit {
-    /// Relaxes, notes the change, and returns its square and that of the reaction.
-    #[inline]
-    fn finish(&self, p: &LocalProblem, i: usize, before: &[f64], new: &mut [f64], change: &mut [f64]) -> (f64, f64) {
+impl Visit<'_> {
+    /// The k-th block.
+    #[inline(always)]
+    fn block(&self, k: usize) -> usize {
+        self.order.get(k).map_or(k, |&i| i as usize)
+    }
+
+    /// Whether block i is passed over.
+    #[inline(always)]
+    fn rests(&self, i: usize, still: &[u32]) -> bool {
+        still.get(i).is_some_and(|still| *still >= self.rest)
+    }
+
+    /// Relaxes, and adds the squares of the change and of the reaction.
+    #[inline(always)]
+    fn finish(&self, sweeper: &Sweeper, i: usize, before: &[f64], new: &mut [f64], still: &mut [u32], sums: &mut (f64, f64)) {
         if self.relaxation != 1.0 {
             new.iter_mut().zip(before).for_each(|(new, old)| *new = old + self.relaxation * (*new - old));
-            p.sets[i].project(new);
+            sweeper.p.sets[i].project(new);
         }
-        let (mut dr, mut norm) = (0.0, 0.0);
-        for ((new, old), change) in new.iter().zip(before).zip(change) {
-            *change = new - old;
-            dr += *change * *change;
-            norm += new * new;
+        let (mut moved, mut size) = (0.0, 0.0);
+        for (new, old) in new.iter().zip(before) {
+            let change = new - old;
+            moved += change * change;
+            size += new * new;
         }
-        (dr, norm)
+        if let Some(still) = still.get_mut(i) {
+            *still = if moved <= 1e-20 * size { still.saturating_add(1) } else { 0 };
+        }
+        let weight = sweeper.scales.weights[i];
+        sums.0 += weight * moved;
+        sums.1 += weight * size;
     }
 }
 

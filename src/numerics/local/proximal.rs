@@ -206,7 +206,7 @@ impl<'a> Newton<'a> {
     pub(super) fn new(sweeper: &'a Sweeper<'a>) -> Self {
         let p = sweeper.p;
         let [centre, from, u, f, direction] = std::array::from_fn(|_| vec![0.0; p.order()]);
-        let (steps, active) = (Steps::of_all(p, &sweeper.weights), vec![false; p.sets.len()]);
+        let (steps, active) = (Steps::of_all(p, sweeper.weights()), vec![false; p.sets.len()]);
         Self { sweeper, steps, jacobian: Jacobian::new(p), active, centre, from, u, f, direction }
     }
 
@@ -217,7 +217,7 @@ impl<'a> Newton<'a> {
         let mut sum = 0.0;
         for i in 0..p.sets.len() {
             let range = p.w.range(i);
-            let weight = self.sweeper.weights[i];
+            let weight = self.sweeper.scales.weights[i];
             let u = &mut self.u[range.clone()];
             for (k, u) in range.clone().zip(u.iter_mut()) {
                 *u += p.q[k] + alpha * weight * (r[k] - self.centre[k]);
@@ -245,6 +245,6 @@ impl<'a> Newton<'a> {
             let range = p.w.range(i);
             derivative(p.sets[i], self.steps[i].with_proximal(alpha), &r[range.clone()], &self.u[range], a, b);
         };
-        self.jacobian.direction([&self.sweeper.weights, &self.f, r], alpha, derivative, &mut self.direction)
+        self.jacobian.direction([self.sweeper.weights(), &self.f, r], alpha, derivative, &mut self.direction)
     }
 }

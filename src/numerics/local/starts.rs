@@ -18,7 +18,7 @@ use super::path::Paths;
 use super::{LocalProblem, LocalSolver};
 use crate::algebra::matrix::Matrix;
 use crate::numerics::admissible::AdmissibleSet;
-use crate::numerics::complementarity::{ComplementaritySolver, Lemke};
+use crate::numerics::complementarity::{ComplementaritySolver, Lemke, Workspace};
 use crate::numerics::relay::Relay;
 use crate::numerics::{Measure, Report, Watch};
 
@@ -59,7 +59,7 @@ impl Starts {
         };
         let (mut over, mut start) = (false, r.to_vec());
         for k in 0..self.facets {
-            if over || !faceted(p, (self.seed + k) as u64, &mut start) {
+            if over || !work.aside(|w| faceted(p, (self.seed + k) as u64, &mut start, w)) {
                 break;
             }
             for (function, regularisation) in
@@ -109,7 +109,7 @@ pub(super) const PATH: f64 = 2e8;
 const FINE: usize = 400;
 
 /// Sets `r` to a solution of the problem with faceted cones; false where that is too large, or has sets that cannot be faceted.
-fn faceted(p: &LocalProblem, seed: u64, r: &mut [f64]) -> bool {
+fn faceted(p: &LocalProblem, seed: u64, r: &mut [f64], watch: &mut Watch) -> bool {
     let count = |edges: usize| -> usize {
         let unknowns = |i: usize| match p.sets[i] {
             AdmissibleSet::Coulomb { .. } if p.w.rows(i) == 3 => edges + 2,
@@ -194,7 +194,7 @@ fn faceted(p: &LocalProblem, seed: u64, r: &mut [f64]) -> bool {
     let statement = Relay { m: Matrix::dense(n, n, m), q, lower, upper };
     let (mut z, mut w) = (vec![0.0; n], vec![0.0; n]);
     let lemke = Lemke { coverings: 2, proximal_steps: 0, max_pivots: (20 * n).min((PATH / (n * n) as f64) as usize), ..Lemke::default() };
-    lemke.solve(&statement, &mut z, &mut w);
+    lemke.solve_with(&statement, &mut z, &mut w, &mut Workspace::default(), watch);
     for (r, image) in r.iter_mut().zip(&images) {
         *r = image.iter().map(|&(k, share)| share * z[k]).sum();
     }

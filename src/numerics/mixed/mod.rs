@@ -364,6 +364,8 @@ pub struct MixedProblem {
     pub q_scaled: f64,
     /// `|q|`
     pub q_norm: f64,
+    /// What reactions have to do at least: `q_scaled`, or a hundredth of the speeds on which contacts are judged at a tolerance of 1e-3.
+    pub asked: f64,
 }
 
 /// A solution in the making: the first guess of `reactions` comes in, the answer goes out.

@@ -4,6 +4,9 @@ use super::{Block, Contact, IMMOBILE, MAX_DOFS, MAX_ROWS, MixedProblem, Reaction
 use crate::numerics::{ProblemError, contact::LocalOperator};
 use glam::{DMat3, DVec3};
 
+/// Part of the scale of a contact that stands for what its reaction has to do: a hundredth of what it may miss by at a tolerance of 1e-3.
+const JUDGED: f64 = 1e-5;
+
 impl MixedProblem {
     /// The systems of a block with their parts of H, row by row.
     pub(in crate::numerics) fn block_rows(&self, block: &Block) -> [(System, &[f64]); SYSTEMS] {
@@ -22,7 +25,7 @@ impl MixedProblem {
     /// Computes the own Delassus blocks and the scale of the residual.
     pub fn prepare(&mut self) -> Result<(), ProblemError> {
         let Self { contacts, rigid, free, .. } = self;
-        let (mut scaled, mut plain) = (0.0, 0.0);
+        let (mut scaled, mut plain, mut judged) = (0.0, 0.0, 0.0);
         for (k, c) in contacts.iter_mut().enumerate() {
             let mut m = DMat3::ZERO;
             for (body, arm) in [(c.body1, c.arm1), (c.body2, c.arm2)] {
@@ -36,6 +39,7 @@ impl MixedProblem {
             let nn = n.dot(mn);
             c.local = LocalOperator::new(nn, [t1.dot(mn), t2.dot(mn)], [t1.dot(m1), t1.dot(m2), t2.dot(m2)])
                 .ok_or_else(|| ProblemError::SingularBlock { block: format!("contact {k}"), found: nn })?;
+            judged += c.scale * c.scale / c.local.mean_diagonal();
             let q = c.velocity(&free.rigid);
             if q.x >= 0.0 {
                 continue; // open without any reaction: a far neighbour must not make the residual look small
@@ -53,6 +57,7 @@ impl MixedProblem {
             plain += q2;
         }
         (self.q_scaled, self.q_norm) = (scaled.sqrt(), plain.sqrt());
+        self.asked = self.q_scaled.max(JUDGED * judged.sqrt());
         if !self.q_scaled.is_finite() {
             return Err(ProblemError::NotFinite { what: "the free velocity or the constant part of a row".into() });
         }

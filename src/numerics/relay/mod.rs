@@ -1,7 +1,7 @@
 //! Relays: an affine variational inequality on a box. Its solvers: [`super::solvers`].
 
 use super::complementarity::{Complementarity, Form};
-use super::local::{finite, size};
+use super::local::size;
 use super::{ProblemError, residual::Residual};
 use crate::algebra::matrix::Matrix;
 
@@ -28,12 +28,9 @@ pub struct Relay {
 impl Relay {
     /// Checks sizes, bounds and that every number is finite.
     pub fn validate(&self) -> Result<(), ProblemError> {
-        size("M's columns", self.m.columns(), self.m.rows(), "M is square")?;
-        size("q", self.q.len(), self.m.rows(), "one per row of M")?;
+        super::complementarity::validate_square(&self.m, &self.q)?;
         size("lower", self.lower.len(), self.m.rows(), "one per row of M")?;
         size("upper", self.upper.len(), self.m.rows(), "one per row of M")?;
-        finite("M", self.m.values())?;
-        finite("q", &self.q)?;
         for (i, (&lower, &upper)) in self.lower.iter().zip(&self.upper).enumerate() {
             if lower.is_nan() || upper.is_nan() || lower > upper || lower == f64::INFINITY || upper == f64::NEG_INFINITY {
                 let what = format!("lower bound {i} (the upper one is {upper:e})");

@@ -6,12 +6,13 @@
 //! ```
 
 use super::bounds::Fallback;
+use super::front::Front;
 use super::plan::{Plan, Sums};
 use super::{Ask, RoutedProblem, cones};
 use crate::algebra::envelope::Envelope;
 use crate::algebra::factor::Lu;
 use crate::numerics::complementarity::State;
-use crate::numerics::{Report, Status};
+use crate::numerics::{Progress, Report, Status, Watch};
 
 /// Active sets in which the wrong rows may fail to become fewer, before they are exchanged one at a time.
 const PATIENCE: usize = 30;
@@ -19,6 +20,8 @@ const PATIENCE: usize = 30;
 const FRONT: usize = 8;
 /// Active sets in all.
 const MOST: usize = 300;
+/// Multiplications of a factorisation, in numbers of rows, up to which active sets are searched for before anything else.
+const NARROW: usize = 200;
 /// Numbers that the envelope may hold.
 const MEMORY: usize = 20_000_000;
 /// Share of its terms up to which what is left of a row's u is rounding.
@@ -30,9 +33,9 @@ const DENSE: usize = 400;
 #[derive(Debug, Default)]
 pub(super) struct Chain {
     known: bool,
-    starts: Vec<usize>,
-    columns: Vec<u32>,
-    values: Vec<f64>,
+    pub(super) starts: Vec<usize>,
+    pub(super) columns: Vec<u32>,
+    pub(super) values: Vec<f64>,
     places: Vec<u32>,
     diagonal: Vec<u32>,
     /// the envelope is small enough
@@ -41,14 +44,15 @@ pub(super) struct Chain {
     /// the factors are those of `lu`
     dense: bool,
     lu: Lu,
-    active: Vec<bool>,
-    states: Vec<State>,
+    pub(super) active: Vec<bool>,
+    pub(super) states: Vec<State>,
     /// the states whose matrix is factorised
     factored: Vec<bool>,
     before: Vec<State>,
     usable: bool,
     step: Vec<f64>,
     guess: Vec<f64>,
+    pub(super) front: Front,
 }
 
 impl Chain {
@@ -110,11 +114,29 @@ impl Chain {
 
     /// `u = W r + q`
     fn velocity(&self, q: &[f64], r: &[f64], u: &mut [f64]) {
-        for (i, (u, q)) in u.iter_mut().zip(q).enumerate() {
-            let row = self.starts[i]..self.starts[i + 1];
-            let sum: f64 = self.columns[row.clone()].iter().zip(&self.values[row]).map(|(&j, w)| w * r[j as usize]).sum();
-            *u = q + sum;
+        u.iter_mut().enumerate().for_each(|(i, u)| *u = self.row_velocity(i, q, r));
+    }
+
+    /// The same of one row.
+    #[inline(always)]
+    pub(super) fn row_velocity(&self, i: usize, q: &[f64], r: &[f64]) -> f64 {
+        let row = self.starts[i]..self.starts[i + 1];
+        q[i] + self.columns[row.clone()].iter().zip(&self.values[row]).map(|(&j, w)| w * r[j as usize]).sum::<f64>()
+    }
+
+    /// Active sets alone, under a watch, for a problem without a past whose W is narrow; sets, and factorisations. `None` where they end
+    /// nowhere; r is not a solution then.
+    pub(super) fn search(&mut self, ask: Ask, r: &mut [f64], u: &mut [f64], watch: &mut Watch) -> Option<(usize, usize)> {
+        let Ask { plan, p, tolerance } = ask;
+        self.take(p);
+        if !self.narrow || self.envelope.operations() > (NARROW * r.len()) as f64 {
+            return None;
         }
+        plan.admit(p, r);
+        self.velocity(&p.problem.q, r, u);
+        self.start(plan, p, r);
+        let mut factorisations = 0;
+        self.iterate(plan, &p.problem.q, tolerance, r, u, &mut factorisations, Some(watch)).map(|sets| (sets, factorisations))
     }
 
     /// Improves r and sets u; every active block has bounds.
@@ -136,7 +158,7 @@ impl Chain {
         }
         let mut factorisations = 0;
         if self.narrow
-            && let Some(iterations) = self.iterate(plan, &p.problem.q, tolerance, r, u, &mut factorisations)
+            && let Some(iterations) = self.iterate(plan, &p.problem.q, tolerance, r, u, &mut factorisations, None)
         {
             let report = self.report(plan, &p.problem.q, r, u, tolerance);
             if report.converged() {
@@ -244,10 +266,20 @@ impl Chain {
         r: &mut [f64],
         u: &mut [f64],
         factorisations: &mut usize,
+        mut watch: Option<&mut Watch>,
     ) -> Option<usize> {
         let n = r.len();
         let (mut fewest, mut patience) = (usize::MAX, PATIENCE);
+        let (fronts, mut moving) = (watch.is_some(), Vec::new());
         for iteration in 1..=MOST {
+            if let Some(watch) = &mut watch
+                && !watch(Progress {
+                    iteration,
+                    error: if iteration == 1 { f64::INFINITY } else { self.report(plan, q, r, u, tolerance).rel },
+                })
+            {
+                return None;
+            }
             if iteration == FRONT {
                 // a front of closing contacts moves by one row a set; from all rows it shrinks by many
                 self.before.clone_from(&self.states);
@@ -308,7 +340,11 @@ impl Chain {
                     last = Some((i, next));
                 }
             }
-            if wrong > 0 && patience > 0 {
+            if fronts && wrong > 0 && iteration > FRONT {
+                moving.clear();
+                moving.extend((0..n as u32).filter(|&i| (self.states[i as usize] == State::Basic) != self.factored[i as usize]));
+                self.move_fronts(plan, q, tolerance, &mut moving, r, u);
+            } else if wrong > 0 && patience > 0 {
                 self.close_touching(plan, tolerance, largest, q, u);
             }
             if wrong == 0 {
@@ -329,7 +365,8 @@ impl Chain {
             if wrong < fewest {
                 (fewest, patience) = (wrong, PATIENCE);
             } else {
-                patience = patience.saturating_sub(1);
+                // among many rows an exchange of one at a time leads nowhere
+                patience = if fronts { patience } else { patience.saturating_sub(1) };
             }
         }
         None
@@ -345,7 +382,7 @@ impl Chain {
     }
 
     /// The state to exchange to, where row i stands on the wrong side.
-    fn next_state(&self, plan: &Plan, i: usize, tolerance: f64, largest: f64, q: f64, r: f64, u: f64) -> Option<State> {
+    pub(super) fn next_state(&self, plan: &Plan, i: usize, tolerance: f64, largest: f64, q: f64, r: f64, u: f64) -> Option<State> {
         let slack = tolerance * (q.abs() + plan.w_max[i] * largest);
         let held = plan.lower[i] >= plan.upper[i];
         match self.states[i] {

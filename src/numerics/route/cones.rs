@@ -13,11 +13,12 @@
 
 use super::bounds::Fallback;
 use super::plan::{RUNAWAY, Sums};
-use super::{Ask, Auto, LocalProblem, RoutedProblem};
+use super::{Ask, Auto, LocalProblem};
 use crate::algebra::matrix::Matrix;
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::local::LocalSolver as _;
 use crate::numerics::local::kernel::Kernel;
+use crate::numerics::passes::{Driver, Forecast, Look, Passes};
 use crate::numerics::relay::Relay;
 use crate::numerics::{Report, Status};
 
@@ -65,48 +66,25 @@ impl Sweeps {
         }
         plan.admit(p, r);
         self.best.copy_from_slice(r);
-        let alone = p.active.iter().filter(|a| **a).count() == 1;
-        let mut best = Report { rel: f64::INFINITY, ..super::REFUSED };
-        let mut sweeps = 0;
-        while sweeps < max_sweeps {
-            let pause = if alone { 1 } else { PAUSE };
-            for _ in 0..pause {
-                self.sweep(p, r);
-            }
-            sweeps += pause;
-            let report = self.errors(ask, r, u);
-            let better = report.rel < best.rel;
-            let done = report.rel <= SHARE * tolerance || best.converged() && report.rel > 0.5 * best.rel;
-            if better {
-                best = report;
-                self.best.copy_from_slice(r);
-            }
-            if done || alone || !report.rel.is_finite() {
-                break;
-            }
-        }
-        r.copy_from_slice(&self.best);
-        best = self.errors(ask, r, u);
+        let pause = if p.active.iter().filter(|a| **a).count() == 1 { 1 } else { PAUSE };
+        let driver = Driver {
+            tolerance,
+            max_passes: if pause == 1 { max_sweeps.min(1) } else { max_sweeps },
+            best: f64::INFINITY,
+            first: pause,
+            pause: (0, 0),
+            factor: (1.0, 1.0, 1.0),
+            forecast: Forecast::new(0, 0, 1),
+        };
+        let mut passes = Active { ask, sweeps: self, best: Report { rel: f64::INFINITY, ..super::REFUSED }, latest: super::REFUSED, r, u };
+        let (_, sweeps) = driver.run(&mut passes);
+        let Active { sweeps: own, r, u, .. } = passes;
+        r.copy_from_slice(&own.best);
+        let mut best = own.errors(ask, r, u);
         if !best.converged() {
-            best = self.give_up(ask, bounds, best, r, u);
+            best = own.give_up(ask, bounds, best, r, u);
         }
         Report { iterations: sweeps, ..best }
-    }
-
-    fn sweep(&mut self, p: &RoutedProblem, r: &mut [f64]) {
-        let w = &p.problem.w;
-        for i in (0..self.kernels.len()).filter(|&i| p.active[i]) {
-            let range = w.range(i);
-            let new = &mut self.new[..range.len()];
-            new.copy_from_slice(&r[range.clone()]);
-            // the own block is left out of the product
-            r[range.clone()].fill(0.0);
-            self.q.clear();
-            self.q.extend_from_slice(&p.problem.q[range.clone()]);
-            w.add_row_product(i, r, &mut self.q);
-            self.kernels[i].solve(&self.q, new);
-            r[range].copy_from_slice(new);
-        }
     }
 
     /// The errors of r over the active blocks; sets u.
@@ -144,6 +122,43 @@ impl Sweeps {
         r.copy_from_slice(&self.best);
         let again = self.errors(ask, r, u);
         Report { status: report.status, ..again }
+    }
+}
+
+/// Sweeps over the active blocks.
+struct Active<'a> {
+    ask: Ask<'a>,
+    sweeps: &'a mut Sweeps,
+    best: Report,
+    latest: Report,
+    r: &'a mut [f64],
+    u: &'a mut [f64],
+}
+
+impl Passes for Active<'_> {
+    fn gap(&self, _: usize) -> usize {
+        PAUSE
+    }
+
+    fn pass(&mut self, _: usize) -> f64 {
+        let Self { ask: Ask { p, .. }, sweeps: Sweeps { kernels, q, new, .. }, r, .. } = self;
+        for (i, kernel) in kernels.iter().enumerate().filter(|(i, _)| p.active[*i]) {
+            kernel.visit(&p.problem, i, r, q, new);
+        }
+        f64::INFINITY
+    }
+
+    fn look(&mut self, _: usize) -> Look {
+        self.latest = self.sweeps.errors(self.ask, self.r, self.u);
+        let Report { rel, .. } = self.latest;
+        // a little more than is asked for, as long as that costs little
+        let done = rel <= SHARE * self.ask.tolerance || self.best.converged() && rel > 0.5 * self.best.rel;
+        Look { error: rel, distance: rel, end: done.then_some(Status::Converged) }
+    }
+
+    fn keep(&mut self, _: usize) {
+        self.best = self.latest;
+        self.sweeps.best.copy_from_slice(self.r);
     }
 }
 

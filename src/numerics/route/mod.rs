@@ -18,11 +18,12 @@ mod bounds;
 mod chain;
 mod columns;
 mod cones;
+mod front;
 mod plan;
 mod small;
 
 use super::local::{LocalProblem, auto::Auto};
-use super::{ProblemError, Report, Status};
+use super::{ProblemError, Report, Status, Watch};
 use plan::Plan;
 
 /// A local problem of which some blocks may be off: `u = W r + q`, `−(u + g(u)) ∈ N_K(r)` on the active blocks, `r = 0` on the others; W of
@@ -200,6 +201,17 @@ impl Router {
         }
     }
 
+    /// Solves a problem of bounds alone whose W is narrow by active sets, under a watch; their number, and that of the factorisations.
+    /// `None` where W is not of that kind or no set is found; r is of no use then.
+    pub(super) fn search(&mut self, p: &RoutedProblem, r: &mut [f64], u: &mut [f64], watch: &mut Watch) -> Option<(usize, usize)> {
+        self.take(p);
+        if !self.plan.valid || self.plan.active_traits(p).has_cones() {
+            return None;
+        }
+        self.route = self.plan.active_traits(p).route();
+        self.chain.search(Ask { plan: &self.plan, p, tolerance: self.tolerance }, r, u, watch)
+    }
+
     /// A new revision: nothing that was factorised holds any more.
     #[cold]
     fn take(&mut self, p: &RoutedProblem) {
@@ -230,4 +242,5 @@ const REFUSED: Report = Report {
     violation: f64::INFINITY,
     misfit: f64::INFINITY,
     parts: f64::INFINITY,
+    blocks: 0,
 };

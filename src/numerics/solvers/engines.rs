@@ -4,7 +4,8 @@ use super::statement::Stated;
 use super::{Answer, Settings, Solution};
 use crate::numerics::complementarity::{ComplementaritySolver, LARGEST_DENSE, Workspace};
 use crate::numerics::global::{GlobalProblem, GlobalSolver, Reduced};
-use crate::numerics::local::{LocalSolver, auto::Auto};
+use crate::numerics::local::{LocalProblem, LocalSolver, auto::Auto};
+use crate::numerics::route::{RoutedProblem, Router};
 use crate::numerics::{ProblemError, Progress, Report, Status, Watch};
 
 type Solved = Result<Answer, ProblemError>;
@@ -52,7 +53,14 @@ pub(super) fn complementarity<S: ComplementaritySolver>(p: Stated, ask: &Setting
     let mut s = start(p, ask);
     let n = p.sizes()[0];
     // a sparse M stays so as far as that leads
-    let blocks = if n > SMALL_DENSE && solver.exhaustive() { p.as_blocks() } else { None };
+    let mut blocks = if n > SMALL_DENSE && solver.exhaustive() { p.as_blocks() } else { None };
+    if let Some(local) = blocks.take() {
+        let (local, found) = narrow(local, ask, &mut s, watch);
+        if let Some(report) = found {
+            return Ok(answer(s, report));
+        }
+        (s, blocks) = (start(p, ask), Some(local));
+    }
     if let (Some(local), true) = (&blocks, n <= LARGEST_DENSE) {
         let solver = Auto { tolerance: ask.tolerance, measure: ask.measure, max_rounds: 1, ..Auto::default() };
         let mut stopped = false;
@@ -79,6 +87,17 @@ pub(super) fn complementarity<S: ComplementaritySolver>(p: Stated, ask: &Setting
         report.status = Status::Stalled;
     }
     Ok(proved(p, s, report, watch))
+}
+
+/// Active sets where W is narrow; the problem, and the report on an answer within the tolerance.
+fn narrow(p: LocalProblem, ask: &Settings, s: &mut Solution, watch: &mut Watch) -> (LocalProblem, Option<Report>) {
+    let routed = RoutedProblem::from(p);
+    let found = Router::default().search(&routed, &mut s.r, &mut s.u, watch);
+    let p = routed.problem;
+    let Some((iterations, factorisations)) = found else { return (p, None) };
+    let errors = p.residual(&s.r, &mut s.u);
+    let report = Report { iterations, factorisations, ..Report::default() }.with(&errors);
+    (p, (ask.measure.of(&errors) <= ask.tolerance).then_some(report))
 }
 
 /// An answer that is none, with the proof that there is no other where one is found; `Inconsistent` without certificate: every
