@@ -56,10 +56,9 @@ pub(super) struct Buffers {
 const FIRST: f64 = 10.0;
 const FIRST_RANGE: (f64, f64) = (1e-3, 1.0);
 const RANGE: (f64, f64) = (1e-8, 10.0);
-/// Change of α after an inner problem that took at most 4 iterations, at most 8, more; after one that failed before any was solved, and
-/// after others.
+/// Change of α after an inner problem that took at most 4 iterations, at most 8, more; after one that failed.
 const EASE: [f64; 3] = [0.5, 0.7, 0.9];
-const TIGHTEN: (f64, f64) = (8.0, 2.0);
+const TIGHTEN: f64 = 4.0;
 /// Part of the last α that failed which is remembered at every success: between it and the present α lies the next.
 const FORGET: f64 = 0.7;
 /// Share of the starting |F| at which an inner solve ends, and counts as a success: a small gain will do. Next comes a smaller α, and what is
@@ -70,9 +69,13 @@ const INNER: f64 = 0.85;
 const MAX_INNER: usize = 20;
 /// Iterations after which the least |F| since the first has to be less by this factor.
 const STALE: (usize, f64) = (6, 0.9);
-/// Sweeps after a failure at least; outer steps without progress that count for more of them. On piles contacts change to and fro between stick
-/// and slip, the outer steps go round in circles, and hundreds of sweeps, not ten, lead out of them.
-const SHAKE: (usize, usize) = (10, 20);
+/// A cycle: |F| is within this part of what it was two iterations before, or twice of what it was three before. The few contacts at the edges of their cones
+/// change there and back, as the path of the problem folds: at this α there is nothing to come.
+const CYCLE: f64 = 0.1;
+/// Sweeps after a failure: at least, and in prices of a factorisation; outer steps without progress that count for more of them. Contacts go
+/// to and fro between stick and slip, the outer steps go round in circles, and hundreds of sweeps, not ten, lead out of them (pours of 216
+/// balls: half of the cost).
+const SHAKE: (usize, f64, usize) = (10, 3.0, 20);
 /// Gain of an outer step that counts as progress, and steps without it that end the solve.
 const PROGRESS: f64 = 0.7;
 const IDLE: usize = 40;
@@ -96,7 +99,7 @@ impl ProximalPoint {
         buffers.prepare(p);
         buffers.kept.clone_from(&answer.reactions);
         let mut alpha = (FIRST * best).clamp(FIRST_RANGE.0, FIRST_RANGE.1);
-        let (mut failed, mut succeeded, mut idle) = (0.0f64, false, 0);
+        let (mut failed, mut idle) = (0.0f64, 0);
         loop {
             let spent = report.factorisations + (report.iterations as f64 / self.price) as usize;
             if best <= self.tolerance || idle >= IDLE || spent >= self.max_iterations {
@@ -109,20 +112,19 @@ impl ProximalPoint {
             let mut error = residual::certify(p, answer).error();
             idle = if error < PROGRESS * best { 0 } else { idle + 1 };
             if success {
-                succeeded = true;
                 let less = EASE[if iterations <= 4 { 0 } else { 1 + usize::from(iterations > 8) }] * alpha;
                 alpha = if less < 1.5 * failed { (failed * alpha).sqrt().min(alpha) } else { less }.max(RANGE.0);
                 failed *= FORGET;
             } else {
                 failed = alpha;
-                alpha = (if succeeded { TIGHTEN.1 } else { TIGHTEN.0 } * alpha).min(RANGE.1);
+                alpha = (TIGHTEN * alpha).min(RANGE.1);
                 if error < best {
                     best = error;
                     buffers.kept.clone_from(&answer.reactions);
                 } else if error.is_nan() || error > 2.0 * best {
                     answer.reactions.clone_from(&buffers.kept);
                 }
-                let most = SHAKE.0.max((idle.min(SHAKE.1) as f64 * self.shake) as usize);
+                let most = SHAKE.0.max((SHAKE.1 * self.price).max(idle.min(SHAKE.2) as f64 * self.shake) as usize);
                 let shake = GaussSeidel { tolerance: self.tolerance, max_sweeps: most, accelerate: true, foresight: 0 };
                 report.iterations += shake.solve(p, answer, sweeps).iterations;
                 error = residual::certify(p, answer).error();
@@ -144,6 +146,12 @@ impl ProximalPoint {
         };
         found.report(report)
     }
+}
+
+/// Whether |F| repeats itself after two iterations, or twice after three.
+fn is_cycle(last: &[f64; 5]) -> bool {
+    let again = |k: usize, period: usize| (last[k] / last[k + period] - 1.0).abs() < CYCLE;
+    again(0, 2) || again(0, 3) && again(1, 3)
 }
 
 impl Buffers {
@@ -175,6 +183,8 @@ impl Buffers {
         let mut best = start;
         self.best.clone_from(&answer.reactions);
         let (mut least, mut stale, mut iterations) = (f64::INFINITY, 0, 0);
+        // |F| of the last five iterations, the last one first
+        let mut last = [f64::INFINITY; 5];
         while iterations < budget && best > INNER * start && self.newton(p, space, alpha, &answer.reactions) {
             iterations += 1;
             let r = &mut answer.reactions;
@@ -182,7 +192,9 @@ impl Buffers {
             r.blocks.iter_mut().zip(&self.direction.blocks).for_each(|(r, d)| *r += d);
             let merit = self.evaluate(p, alpha, answer);
             (least, stale) = if merit < STALE.1 * least { (merit, 0) } else { (least, stale + 1) };
-            if !merit.is_finite() || stale >= STALE.0 {
+            last.rotate_right(1);
+            last[0] = merit;
+            if !merit.is_finite() || stale >= STALE.0 || is_cycle(&last) {
                 break;
             }
             if merit < best {
@@ -348,6 +360,22 @@ mod tests {
             stalled += usize::from(!follows.solve(&p, &mut other, &mut work).converged());
         }
         assert!(stalled > 0, "the derivative of the shift is worth its price nowhere");
+    }
+
+    #[test]
+    fn norms_that_repeat_are_a_cycle_and_norms_that_fall_or_jump_about_are_not() {
+        let fed = |norms: &[f64]| {
+            let mut last = [f64::INFINITY; 5];
+            norms.iter().position(|norm| {
+                last.rotate_right(1);
+                last[0] = *norm;
+                is_cycle(&last)
+            })
+        };
+        assert_eq!(fed(&[6.32, 0.94, 0.88, 0.90, 0.884, 0.9]), Some(3), "0.94 and 0.90 are within a tenth");
+        assert_eq!(fed(&[60.0, 1.3, 590.0, 343.0, 1.35, 590.0, 343.0]), Some(5));
+        assert_eq!(fed(&[104.0, 49.0, 20.0, 9.0, 3.0, 0.7, 0.1]), None);
+        assert_eq!(fed(&[2e3, 14.0, 5e3, 1e3, 3.7e2, 64.0, 52.0]), None);
     }
 
     #[test]
