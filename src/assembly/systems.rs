@@ -315,8 +315,11 @@ impl Rows<'_> {
                 }
                 None => {
                     let twist = world_twist(&self.bodies[pair.slots[k] as usize]);
-                    let aside = chord(scheme, twist.angular, places[1 - k].position - places[k].position);
-                    given[k] = twist.at(row_arms[k]) + aside.reject_from_normalized(touch.normal);
+                    given[k] = twist.at(row_arms[k]);
+                    if twist.angular != DVec3::ZERO && scheme.treatment.theta() == 1.0 {
+                        let aside = chord(scheme.time_step, twist.angular, places[1 - k].position - places[k].position);
+                        given[k] += aside.reject_from_normalized(touch.normal);
+                    }
                 }
             }
         }
@@ -367,11 +370,8 @@ impl Rows<'_> {
 /// What the chord that a place at `d` from a driven body's centre goes with it in the step differs by from its tangent (m/s):
 /// `(exp(h ω) − 1) d/h − ω × d`. Velocities of the end of the step are those of the whole step where θ = 1: a body that sticks to a
 /// turntable would else leave its circle by `½ h ω² r` in every second.
-fn chord(scheme: &Scheme, spin: DVec3, d: DVec3) -> DVec3 {
-    if spin == DVec3::ZERO || scheme.treatment.theta() != 1.0 {
-        return DVec3::ZERO;
-    }
-    let h = scheme.time_step;
+#[inline(never)]
+fn chord(h: f64, spin: DVec3, d: DVec3) -> DVec3 {
     (rotate_exp(DQuat::IDENTITY, h * spin) * d - d) / h - spin.cross(d)
 }
 
