@@ -91,9 +91,16 @@ pub fn contact_scale(h: f64, gravity: f64, approach: f64, size: f64) -> f64 {
 /// Tolerances that the natural map may have of what the velocities ask for; piles up to a hundred bodies high never notice.
 const OVERLOADED: f64 = 100.0;
 
-/// What the natural map, `|D^½ F|²`, is of what q asks for, as a misfit.
-pub(super) fn overload(p: &MixedProblem, scaled: f64) -> f64 {
-    if p.asked > 0.0 { scaled.sqrt() / (OVERLOADED * p.asked) } else { 0.0 }
+/// Part of `|D^½ r|` up to which the natural map is rounding.
+const MAP_ROUNDING: f64 = 1e-14;
+
+/// The misfit of a point whose worst contact has this one: the natural map (`scaled`, |D^½ F|²) may not exceed what q asks for either,
+/// beyond its rounding in reactions of |D^½ r|² = `carrying`; nor does it say anything where both are traces.
+pub(super) fn with_overload(p: &MixedProblem, misfit: f64, carried: f64, [scaled, carrying]: [f64; 2]) -> f64 {
+    if is_rounding(misfit, carried) || p.asked <= 0.0 || scaled.sqrt() <= MAP_ROUNDING * carrying.sqrt() {
+        return misfit;
+    }
+    misfit.max(scaled.sqrt() / (OVERLOADED * p.asked))
 }
 
 /// Rounding of a velocity as a sum of shares, relative to the share of its own reaction.
@@ -239,7 +246,7 @@ pub fn residual(p: &MixedProblem, answer: &Answer, v: &Velocities) -> Residual {
         e_s: ratio(total.scaled.sqrt(), total.r_scaled.sqrt().max(p.q_scaled)),
         carried: total.carried.sqrt(),
         violation: total.violation.sqrt(),
-        misfit: total.misfit.sqrt().max(overload(p, total.scaled)),
+        misfit: with_overload(p, total.misfit.sqrt(), total.carried.sqrt(), [total.scaled, total.r_scaled]),
         parts: total.parts.sqrt(),
         blocks: 0,
     }

@@ -288,7 +288,8 @@ impl Workspace {
         if balls && p.blocks.is_empty() {
             let s = self.balls.residual(&answer.velocities.rigid);
             let e_s = if s.error == 0.0 { 0.0 } else { s.error.sqrt() / s.size.sqrt().max(p.q_scaled).max(f64::MIN_POSITIVE) };
-            let error = residual::error(e_s, s.misfit.sqrt().max(residual::overload(p, s.error)), s.carried.sqrt());
+            let carried = s.carried.sqrt();
+            let error = residual::error(e_s, residual::with_overload(p, s.misfit.sqrt(), carried, [s.error, s.size]), carried);
             if error.is_nan() || error > tolerance {
                 return (error, None);
             }

@@ -150,7 +150,8 @@ fn systems_that_bodies_hold_are_recorded_as_components_show_them_and_tables_go_o
         let parts = [(&first, begun), (&second, gone_on)].map(|(sim, n)| sim.trace(n).map(|t| t.rows().map(<[f64]>::to_vec).collect()));
         let [Some(mut whole), Some(rest)]: [Option<Vec<Vec<f64>>>; 2] = parts else { return Err("no tables".into()) };
         whole.extend(rest);
-        assert_eq!(whole, rows, "stopped after {stop} steps");
+        // as text, as the energy before the first step is not known and so NaN
+        assert_eq!(format!("{whole:?}"), format!("{rows:?}"), "stopped after {stop} steps");
     }
     Ok(())
 }

@@ -57,9 +57,8 @@ const FIRST: usize = 60;
 const FORESIGHT: usize = 2 * FIRST;
 /// Error over the tolerance after the first sweeps from which they are worth as many again.
 const CLOSE: f64 = 10.0;
-/// Tolerances from here on count as loose: sweeps go on while they promise to get there soon, then splitting has its first try. At 1e-6 dense
-/// steps of grains are solved in half the time by the ways of a tight one.
-const LOOSE: f64 = 2e-6;
+/// Tolerances from here on count as loose: sweeps go on while they promise to get there soon, then splitting has its first try.
+const LOOSE: f64 = 1e-6;
 /// Part of that limit which stands for a tight one.
 const TIGHT: f64 = 0.1;
 /// Windows of the accelerated sweeps: a short one is cheaper and as good for a few digits.
