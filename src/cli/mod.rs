@@ -1,4 +1,4 @@
-//! The command line: `drystone run`, `check`, `converge`, `scenes`, `picture`, `solve`, `solvers`, `inspect`, `profile`,
+//! The command line: `drystone run`, `sweep`, `check`, `converge`, `scenes`, `picture`, `solve`, `solvers`, `inspect`, `profile`,
 //! `corpus`.
 //!
 //! ```text
@@ -10,6 +10,7 @@ mod converge;
 mod corpus;
 mod export;
 mod inspect;
+mod interrupt;
 mod output;
 mod picture;
 mod postmortem;
@@ -18,6 +19,7 @@ mod progress;
 mod run;
 mod solve;
 mod source;
+mod sweep;
 
 use clap::{Parser, Subcommand};
 use std::io::Write;
@@ -73,6 +75,7 @@ Examples:
   drystone run arch --set thickness_ratio=0.104       does this arch stand?
   drystone run block_dam --set uplift=linear --json   one line of JSON for scripts
   drystone run my_wall.toml --out results             tables, VTK files for ParaView, a plot
+  drystone sweep arch --set thickness_ratio=0.10..0.12:5 --out arches
   drystone check my_wall.toml                         faults of a scene before the run
   drystone converge bouncing_ball --measure height_mean_m
   drystone picture bead_stack --at 0.6 --out beads.png
@@ -85,6 +88,8 @@ not finite, 130 interrupted";
 enum Command {
     /// Simulate a scene and print its certificate
     Run(run::Arguments),
+    /// Run a scene over a grid of values, into one table of results
+    Sweep(sweep::Arguments),
     /// Look for faults in a scene without running it
     Check(check::Arguments),
     /// Halve the time step and tell whether a figure of the run converges
@@ -116,6 +121,7 @@ pub fn main() -> u8 {
     };
     let result = catch_unwind(AssertUnwindSafe(|| match cli.command {
         Command::Run(arguments) => run::run(&arguments),
+        Command::Sweep(arguments) => sweep::sweep(&arguments),
         Command::Check(arguments) => check::check(&arguments),
         Command::Converge(arguments) => converge::converge(&arguments),
         Command::Scenes => Ok(list_scenes()),

@@ -1,6 +1,7 @@
 //! `drystone run`.
 
 use super::export;
+use super::interrupt;
 use super::output::{Output, due};
 use super::postmortem::PostMortem;
 use super::progress::Progress;
@@ -13,7 +14,6 @@ use crate::scenes::checkpoint::Checkpoint;
 use crate::scenes::{Built, build};
 use crate::simulation::SimulationError;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 /// Name of the checkpoint under `--out`.
@@ -75,19 +75,6 @@ fn interval(text: &str) -> Result<Interval, String> {
         Some(seconds) => positive(seconds).map(Interval::Time).map_err(|_| hint()),
         None => value.parse().ok().filter(|&n| n > 0).map(Interval::Steps).ok_or_else(hint),
     }
-}
-
-/// Set by the first Ctrl-C.
-static STOP: AtomicBool = AtomicBool::new(false);
-
-/// The first Ctrl-C ends the run after its step, the second at once.
-fn listen() -> Result<(), Failure> {
-    let handler = || {
-        if STOP.swap(true, Ordering::SeqCst) {
-            std::process::exit(i32::from(INTERRUPTED));
-        }
-    };
-    ctrlc::set_handler(handler).map_err(|error| Failure::new(INPUT, format!("Ctrl-C cannot be watched: {error}")))
 }
 
 /// The run at its start, or where it was saved.
@@ -163,7 +150,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
         return Err(Failure::new(USAGE, "--export-problems needs a directory to write into; add --out DIR"));
     }
     use_threads(arguments.threads.map(usize::from))?;
-    listen()?;
+    interrupt::listen()?;
     let mut run = Start::of(arguments)?;
     let (end, step) = (run.scene.time.end, run.scene.time.step);
     let mut output = match directory {
@@ -180,7 +167,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
     let mut wrong = directory.map(|d| PostMortem::new(d, run.resumed)).transpose()?;
     let mut progress = Progress::new((end / step).round() as u64, run.built.simulation.steps());
     let mut stopped: Option<SimulationError> = None;
-    while run.built.simulation.time() < end - 1e-9 * step && !STOP.load(Ordering::SeqCst) {
+    while run.built.simulation.time() < end - 1e-9 * step && !interrupt::asked() {
         let report = match run.built.simulation.step() {
             Ok(report) => report,
             Err(error) => {

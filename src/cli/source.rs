@@ -20,6 +20,11 @@ pub(super) struct Changes {
 }
 
 impl Changes {
+    /// These values, one `KEY=VALUE` each, and what the scene keeps otherwise.
+    pub(super) fn new(set: Vec<String>, step: Option<StepSize>, tol: Option<f64>) -> Self {
+        Self { set, step, tol }
+    }
+
     /// True when nothing is changed.
     pub(super) fn is_empty(&self) -> bool {
         self.set.is_empty() && self.step.is_none() && self.tol.is_none()
@@ -60,16 +65,25 @@ pub(super) fn unbuilt(scene: Option<&str>, error: &BuildError) -> Failure {
 
 /// What `--step` asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum StepSize {
+pub(super) enum StepSize {
     Auto,
     Fixed(f64),
 }
 
-fn step_size(text: &str) -> Result<StepSize, String> {
+pub(super) fn step_size(text: &str) -> Result<StepSize, String> {
     if text.trim() == "auto" {
         return Ok(StepSize::Auto);
     }
     positive(text).map(StepSize::Fixed).map_err(|hint| format!("{hint}, or auto"))
+}
+
+impl std::fmt::Display for StepSize {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Auto => write!(f, "auto"),
+            Self::Fixed(h) => write!(f, "{h}"),
+        }
+    }
 }
 
 /// A number above zero.

@@ -3,10 +3,12 @@
 //! ```text
 //! i = (kz·ny + ky)·nx + kx        centre_a = corner_a + (k_a + ½) pitch_a r + (2 u(3i + a) − 1) jitter r
 //! ```
+//!
+//! u is the sequence of the seed.
 
 use glam::DVec3;
 
-use super::random::uniform;
+use super::random::Sequence;
 
 /// Rows, spacing and jitter of a lattice of balls.
 ///
@@ -28,6 +30,8 @@ pub struct Lattice {
     pub layer: f64,
     /// Largest displacement along each axis, in radii.
     pub jitter: f64,
+    /// Another seed gives another jitter.
+    pub seed: u64,
     /// Lower corner (m).
     pub corner: DVec3,
 }
@@ -35,7 +39,7 @@ pub struct Lattice {
 impl Lattice {
     /// `n³` balls above z = 0 and about the z axis: pitch 2.2 r, layers 3 r apart, jitter 0.08 r.
     pub fn pour(n: usize, radius: f64) -> Self {
-        Self { count: [n; 3], radius, pitch: 2.2, layer: 3.0, jitter: 0.08, corner: DVec3::ZERO }.centred()
+        Self { count: [n; 3], radius, pitch: 2.2, layer: 3.0, jitter: 0.08, seed: 0, corner: DVec3::ZERO }.centred()
     }
 
     /// The same lattice with the z axis in the middle.
@@ -56,14 +60,15 @@ impl Lattice {
         let [nx, ny, nz] = self.count;
         let pitch = [self.pitch, self.pitch, self.layer];
         let corner = self.corner.to_array();
-        let centre = |i: usize| {
+        let mut random = Sequence::new(self.seed);
+        let mut centre = |i: usize| {
             let k = [i % nx, i / nx % ny, i / (nx * ny)];
             DVec3::from_array(std::array::from_fn(|a| {
-                let jitter = (2.0 * uniform((3 * i + a) as u64) - 1.0) * self.jitter * self.radius;
+                let jitter = (2.0 * random.next_uniform() - 1.0) * self.jitter * self.radius;
                 corner[a] + (k[a] as f64 + 0.5) * pitch[a] * self.radius + jitter
             }))
         };
-        (0..nx * ny * nz).map(centre).collect()
+        (0..nx * ny * nz).map(&mut centre).collect()
     }
 }
 
@@ -78,6 +83,13 @@ mod tests {
         for (i, expected) in S1 {
             assert_eq!(centres[i].to_array(), expected, "ball {i}");
         }
+    }
+
+    #[test]
+    fn another_seed_is_another_pour_of_the_same_lattice() {
+        let (one, two) = (Lattice { seed: 1, ..Lattice::pour(4, 0.01) }.centres(), Lattice { seed: 2, ..Lattice::pour(4, 0.01) }.centres());
+        assert!(one.iter().zip(&two).all(|(a, b)| a != b && (a - b).abs().max_element() <= 2.0 * 0.08 * 0.01));
+        assert_eq!(one, Lattice { seed: 1, ..Lattice::pour(4, 0.01) }.centres());
     }
 
     const S1: [(usize, [f64; 3]); 4] = [

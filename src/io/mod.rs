@@ -13,6 +13,7 @@ pub mod problem;
 pub mod profile;
 pub mod scene;
 pub mod snapshot;
+pub mod sweep;
 pub mod table;
 pub mod view;
 pub mod vtk;

@@ -83,6 +83,21 @@ impl Checkpoint {
     }
 }
 
+/// A number that differs, but by chance, between scenes that differ anywhere: shapes, values, settings.
+///
+/// ```
+/// use drystone::scenes::{checkpoint::fingerprint, load};
+/// let flat = fingerprint(&load("incline", &[("mu", "0.5")])?);
+/// assert_ne!(flat, fingerprint(&load("incline", &[("mu", "0.6")])?));
+/// # Ok::<(), drystone::io::scene::SceneError>(())
+/// ```
+pub fn fingerprint(scene: &Scene) -> u64 {
+    let mut hash = Fnv::START;
+    // a scene is plain data, which postcard never refuses
+    hash.add(&postcard::to_stdvec(scene).unwrap_or_default());
+    hash.0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,6 +9,7 @@ mod faults;
 mod problems;
 mod records;
 mod runs;
+mod sweep;
 
 fn drystone(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_drystone"));

@@ -83,6 +83,9 @@ impl BuiltIn {
     /// The edits (dotted path, TOML value) that `--set key=value` means.
     pub(super) fn edits(&self, key: &str, value: &str) -> Result<Vec<(String, String)>, SceneError> {
         let origin = format!("{} with --set {key}={value}", self.name);
+        if key.contains('.') {
+            return Ok(vec![(key.to_owned(), value.to_owned())]);
+        }
         let known: Vec<&str> = self.parameters.iter().map(|p| p.name).collect();
         let Some(parameter) = self.parameters.iter().find(|p| p.name == key) else {
             return Err(SceneError::whole(origin, format!("found no parameter `{key}`"), did_you_mean(key, known)));
@@ -137,7 +140,11 @@ const SCENES: &[BuiltIn] = &[
     BuiltIn {
         name: "bead_pour",
         about: "n × n × n spheres poured into a box (benchmark S1)",
-        parameters: &[Parameter::new("n", "10", "", "spheres along each edge of the lattice", "generate.lattice.0.count").form(Form::Cube)],
+        parameters: &[
+            Parameter::new("n", "10", "", "spheres along each edge of the lattice", "generate.lattice.0.count").form(Form::Cube),
+            Parameter::new("mu", "0.5", "", "coefficient of friction", "contact.mu"),
+            Parameter::new("seed", "0", "", "of the jitter of the lattice", "generate.lattice.0.seed"),
+        ],
         toml: toml!("bead_pour"),
     },
     BuiltIn {
@@ -146,6 +153,7 @@ const SCENES: &[BuiltIn] = &[
         parameters: &[
             Parameter::new("columns", "10", "", "blocks in an even row", "generate.wall.0.columns"),
             Parameter::new("rows", "10", "", "rows", "generate.wall.0.rows"),
+            Parameter::new("mu", "0.6", "", "coefficient of friction", "contact.mu"),
             Parameter::new("kick", "0", "N s", "impulse along y on the top middle block at t = 0", "generate.wall.0.kick"),
         ],
         toml: toml!("block_wall"),
@@ -153,7 +161,11 @@ const SCENES: &[BuiltIn] = &[
     BuiltIn {
         name: "arch",
         about: "a semicircular arch of 17 voussoirs; it needs thickness/radius 0.1055 to stand (benchmark S4)",
-        parameters: &[Parameter::new("thickness_ratio", "0.11", "", "thickness over mean radius", "generate.arch.0.thickness_ratio")],
+        parameters: &[
+            Parameter::new("thickness_ratio", "0.11", "", "thickness over mean radius", "generate.arch.0.thickness_ratio"),
+            Parameter::new("voussoirs", "17", "", "number of voussoirs", "generate.arch.0.voussoirs"),
+            Parameter::new("mu", "0.7", "", "coefficient of friction", "contact.mu"),
+        ],
         toml: toml!("arch"),
     },
     BuiltIn {

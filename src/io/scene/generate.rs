@@ -137,7 +137,8 @@ fn lattice(f: &mut Fields<'_>) -> Result<Made, SceneError> {
     let pitch = f.or("pitch", 2.2, |p| p.between(2.0, 1e3))?;
     let layer = f.or("layer", 3.0, |p| p.between(2.0, 1e3))?;
     let jitter = f.or("jitter", 0.08, |j| j.between(0.0, 1e3))?;
-    let lattice = Lattice { count, radius, pitch, layer, jitter, corner: DVec3::ZERO }.centred();
+    let seed = f.or("seed", 0, |s| s.whole(0, usize::MAX))? as u64;
+    let lattice = Lattice { count, radius, pitch, layer, jitter, seed, corner: DVec3::ZERO }.centred();
     let fixed = tank(f, lattice.width())?;
     let moving = lattice.centres().into_iter().map(|c| (ShapeSpec::Ball { radius }, c)).collect();
     Ok(Made { fixed, moving, ..Made::default() })

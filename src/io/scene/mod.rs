@@ -85,7 +85,7 @@ impl SceneSource {
 impl Scene {
     /// Reads a scene after writing each `(key, value)` of `overrides` into it.
     ///
-    /// A key is a dotted TOML path for a file (`bodies.0.mass`) and a listed parameter for a built-in scene.
+    /// A key is a dotted TOML path (`bodies.0.mass`), or a listed parameter of a built-in scene.
     ///
     /// ```
     /// use drystone::io::scene::{Scene, SceneSource};
