@@ -1,11 +1,15 @@
-//! The command line: `drystone run`, `sweep`, `check`, `converge`, `scenes`, `picture`, `solve`, `solvers`, `inspect`, `profile`,
+//! The command line: `drystone run`, `sweep`, `check`, `balance`, `collapse`, `converge`, `scenes`, `picture`, `solve`, `solvers`, `inspect`, `profile`,
 //! `corpus`.
 //!
 //! ```text
 //! exit codes   0 done   1 check found faults   2 usage   3 input or scene   4 state not finite   130 interrupted
 //! ```
 
+#[cfg(feature = "lens")]
+mod balance;
 mod check;
+#[cfg(feature = "lens")]
+mod collapse;
 mod converge;
 mod corpus;
 mod export;
@@ -77,6 +81,8 @@ Examples:
   drystone run my_wall.toml --out results             tables, VTK files for ParaView, a plot
   drystone sweep arch --set thickness_ratio=0.10..0.12:5 --out arches
   drystone check my_wall.toml                         faults of a scene before the run
+  drystone balance arch --intervals                   joint forces of a vault, and how far statics leaves them open
+  drystone collapse arch --vary thickness --between 0.09 0.12
   drystone converge bouncing_ball --measure height_mean_m
   drystone picture bead_stack --at 0.6 --out beads.png
   drystone solve tower.hdf5 --json                    a friction problem of one step from a file
@@ -92,6 +98,12 @@ enum Command {
     Sweep(sweep::Arguments),
     /// Look for faults in a scene without running it
     Check(check::Arguments),
+    /// Can forces in the joints carry the loads? Statics, without time
+    #[cfg(feature = "lens")]
+    Balance(balance::Arguments),
+    /// Find the value at which a structure falls, by dynamics and by statics
+    #[cfg(feature = "lens")]
+    Collapse(collapse::Arguments),
     /// Halve the time step and tell whether a figure of the run converges
     Converge(converge::Arguments),
     /// List the built-in scenes and their parameters
@@ -123,6 +135,10 @@ pub fn main() -> u8 {
         Command::Run(arguments) => run::run(&arguments),
         Command::Sweep(arguments) => sweep::sweep(&arguments),
         Command::Check(arguments) => check::check(&arguments),
+        #[cfg(feature = "lens")]
+        Command::Balance(arguments) => balance::balance(&arguments),
+        #[cfg(feature = "lens")]
+        Command::Collapse(arguments) => collapse::collapse(&arguments),
         Command::Converge(arguments) => converge::converge(&arguments),
         Command::Scenes => Ok(list_scenes()),
         Command::Picture(arguments) => picture::picture(&arguments),

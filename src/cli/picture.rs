@@ -59,7 +59,7 @@ fn size(text: &str) -> Result<[u32; 2], String> {
     parts.filter(|size| size.iter().all(|n| (16..=16384).contains(n))).ok_or_else(|| "write WIDTHxHEIGHT, such as 1280x800".to_owned())
 }
 
-fn direction(text: &str) -> Result<DVec3, String> {
+pub(super) fn direction(text: &str) -> Result<DVec3, String> {
     let numbers: Vec<f64> = text.split(',').filter_map(|x| x.trim().parse().ok()).collect();
     let found = <[f64; 3]>::try_from(numbers).map(DVec3::from_array).ok().filter(|d| d.is_finite() && *d != DVec3::ZERO);
     found.ok_or_else(|| "write three numbers, such as 1,-2,0.8".to_owned())

@@ -2,7 +2,11 @@
 
 mod certificate;
 pub mod check;
+#[cfg(feature = "lens")]
+pub mod collapse;
 pub mod convergence;
+#[cfg(feature = "lens")]
+pub mod equilibrium;
 pub mod postmortem;
 pub mod problem;
 mod studies;

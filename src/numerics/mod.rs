@@ -56,6 +56,8 @@ pub mod relay;
 pub mod residual;
 pub mod route;
 pub mod solvers;
+#[cfg(feature = "lens")]
+pub mod statics;
 pub mod sweep;
 pub mod vi;
 

@@ -6,6 +6,8 @@ use serde_json::Value;
 use std::process::{Command, Output, Stdio};
 
 mod faults;
+#[cfg(feature = "lens")]
+mod masonry;
 mod problems;
 mod records;
 mod runs;

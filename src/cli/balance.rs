@@ -1,0 +1,144 @@
+//! `drystone balance`.
+
+use super::source::{Changes, positive};
+use super::{DONE, Failure, say};
+use crate::diagnostics::equilibrium::{Moved, StaticsError, Structure};
+use crate::numerics::hyperstatic::Interval;
+use crate::numerics::statics::Verdict;
+use rayon::prelude::*;
+use serde_json::{Value, json};
+
+/// Arguments of `drystone balance`.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = HELP)]
+pub(super) struct Arguments {
+    /// Name of a built-in scene, or path of a scene file (with a separator or ending in .toml)
+    scene: String,
+    #[command(flatten)]
+    changes: Changes,
+    /// Instant of the loads in seconds [default: the end of the scene]
+    #[arg(long, allow_hyphen_values = true, value_name = "T", value_parser = instant)]
+    at: Option<f64>,
+    /// Also tell how far equilibrium leaves each normal force open: two more programs a joint
+    #[arg(long)]
+    intervals: bool,
+    /// Print one line of JSON: admissible, error, joints, mechanism
+    #[arg(long)]
+    json: bool,
+}
+
+const HELP: &str = "\
+Bodies stand where the scene puts them, at rest; what touches is a joint. Either there are
+forces in the joints that obey Coulomb's law and carry the loads (admissible: the least of them are
+listed), or there is a mechanism along which the loads do work; each answer is checked by itself,
+and `error` is what is left. Where blocks slide, Coulomb's law is not associated: admissible then
+means that a state of rest exists, not that nothing else can happen; `drystone collapse` compares.
+
+A line for each joint:
+  normal, shear   resultant on the joint (N)
+  point           where the normal forces act together: the thrust line (m)
+  least, most     of the normal force over all forces in equilibrium, with --intervals
+
+Examples:
+  drystone balance arch --set thickness_ratio=0.106
+  drystone balance block_dam --set water_level=5 --intervals
+  drystone balance my_vault.toml --at 10 --json";
+
+pub(super) fn instant(text: &str) -> Result<f64, String> {
+    if text.trim().parse() == Ok(0.0) { Ok(0.0) } else { positive(text) }
+}
+
+/// A scene whose statics cannot be looked at.
+pub(super) fn unknown(scene: &str, error: &StaticsError) -> Failure {
+    match error {
+        StaticsError::Scene(error) => super::source::unbuilt(Some(scene), error),
+        error => Failure::input(format!("{scene}: {error}")),
+    }
+}
+
+pub(super) fn balance(arguments: &Arguments) -> Result<u8, Failure> {
+    let scene = arguments.changes.load(&arguments.scene)?;
+    let at = arguments.at.unwrap_or(scene.time.end);
+    let structure = Structure::of(&scene, at).map_err(|e| unknown(&arguments.scene, &e))?;
+    let answer = structure.solve();
+    let forces = structure.forces(&answer);
+    let admissible = answer.verdict == Verdict::Admissible;
+    let wanted = admissible && arguments.intervals;
+    let interval = |k: usize| wanted.then(|| structure.interval(k)).flatten();
+    let intervals: Vec<Option<Interval>> = (0..structure.joints.len()).into_par_iter().map(interval).collect();
+    let mechanism = if answer.verdict == Verdict::Mechanism { structure.mechanism(&answer) } else { Vec::new() };
+    if arguments.json {
+        let joints: Vec<Value> = structure
+            .joints
+            .iter()
+            .zip(&forces)
+            .zip(&intervals)
+            .filter(|_| admissible)
+            .map(|((joint, force), interval)| {
+                let mut line = json!({
+                    "bodies": joint.bodies, "points": joint.points.len(), "normal_N": force.normal_N, "shear_N": force.shear_N,
+                    "force_N": force.force_N.to_array(), "point": force.point.to_array(),
+                });
+                if let Some(i) = interval {
+                    line["normal_min_N"] = json!(i.min);
+                    line["normal_max_N"] = json!(i.max);
+                    line["interval_gap_N"] = json!(i.gap);
+                }
+                line
+            })
+            .collect();
+        let verdict = match answer.verdict {
+            Verdict::Admissible => Value::Bool(true),
+            Verdict::Mechanism => Value::Bool(false),
+            Verdict::Undecided => Value::Null,
+        };
+        let line = json!({
+            "scene": scene.name, "at": at, "admissible": verdict, "error": answer.error, "bodies": structure.bodies,
+            "joints": joints, "mechanism": mechanism,
+        });
+        say(&line.to_string());
+        return Ok(DONE);
+    }
+    let contacts: usize = structure.joints.iter().map(|j| j.points.len()).sum();
+    let mut lines = vec![format!(
+        "{} with its loads at {at} s: {} bodies, {} joints, {contacts} contact points",
+        scene.name,
+        structure.bodies,
+        structure.joints.len()
+    )];
+    match answer.verdict {
+        Verdict::Admissible => {
+            lines.push(format!("  admissible: forces in the joints can carry the loads (equilibrium to {:.1e} of them)", answer.error));
+            let heads = if wanted { format!("{:>14}{:>14}", "least N", "most N") } else { String::new() };
+            lines.push(format!("  {:<34}{:>14}{:>14}  {:<27}{heads}", "joint", "normal N", "shear N", "point m"));
+            for ((joint, force), interval) in structure.joints.iter().zip(&forces).zip(&intervals) {
+                let p = force.point;
+                let range = interval.map_or(String::new(), |i| format!("{:>14.6e}{:>14.6e}", i.min, i.max));
+                let point = format!("{:.4} {:.4} {:.4}", p.x, p.y, p.z);
+                lines.push(format!("  {:<34}{:>14.6e}{:>14.6e}  {point:<27}{range}", joint.name(), force.normal_N, force.shear_N));
+            }
+        }
+        Verdict::Mechanism => {
+            lines.push(format!("  not admissible: the loads do work along this mechanism (it misses its law by {:.1e})", answer.error));
+            lines.extend(table(&mechanism));
+        }
+        Verdict::Undecided => lines.push("  undecided: the loads are within rounding of what the structure can carry".to_owned()),
+    }
+    say(&lines.join("\n"));
+    Ok(DONE)
+}
+
+/// The joints that move, a line each.
+pub(super) fn table(mechanism: &[Moved]) -> Vec<String> {
+    let mut lines = vec![format!("  {:<4}{:<34}{:<8}{:>9}{:>9}  point m", "", "joint", "", "opening", "sliding")];
+    let mut hinges = 0;
+    for m in mechanism {
+        let hinge = m.kind == crate::diagnostics::equilibrium::Kind::Hinge;
+        hinges += usize::from(hinge);
+        let number = if hinge { format!("{hinges}") } else { String::new() };
+        let kind = format!("{:?}", m.kind).to_lowercase();
+        let (name, p) = (m.bodies.join(" | "), m.point);
+        lines.push(format!("  {number:<4}{name:<34}{kind:<8}{:>9.4}{:>9.4}  {:.4} {:.4} {:.4}", m.opening, m.sliding, p.x, p.y, p.z));
+    }
+    lines
+}

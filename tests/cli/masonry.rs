@@ -1,0 +1,91 @@
+//! `drystone balance` and `drystone collapse`.
+
+use super::{GOOD, json_of, output, text};
+use serde_json::Value;
+
+fn collapse(arguments: &[&str]) -> Value {
+    json_of(&output(&[&["collapse"][..], arguments, &["--json"]].concat()), 0)
+}
+
+fn number(found: &Value, key: &str) -> f64 {
+    found[key].as_f64().unwrap_or_else(|| panic!("{key} in {found}"))
+}
+
+fn kinds(found: &Value) -> Vec<&str> {
+    found["mechanism"].as_array().unwrap().iter().map(|m| m["kind"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn an_arch_falls_below_its_least_thickness_by_hinges_at_the_crown_the_haunches_and_the_feet() {
+    // limit analysis of 17 straight voussoirs: 0.1055
+    let found = collapse(&["arch", "--vary", "thickness", "--between", "0.10", "0.12"]);
+    let (lower, upper, statics) = (number(&found, "lower"), number(&found, "upper"), number(&found, "statics"));
+    assert!(lower < upper && (upper - lower) / upper <= 1e-3 && found["stands"] == "above", "{lower} {upper}");
+    assert!((0.5 * (lower + upper) / 0.1055 - 1.0).abs() < 1e-3 && (statics / 0.1055 - 1.0).abs() < 1e-3, "{lower} {upper} {statics}");
+    assert_eq!(kinds(&found), ["hinge"; 6], "N is odd, so both joints beside the keystone open");
+    assert!(found["same_at_half_step"] == true && found["same_at_tenth_tolerance"] == true);
+    // any number of jobs gives the same
+    let again = collapse(&["arch", "--vary", "thickness", "--between", "0.12", "0.10", "--jobs", "1"]);
+    assert_eq!((&again["lower"], &again["upper"]), (&found["lower"], &found["upper"]));
+}
+
+#[test]
+fn a_dam_slides_or_tips_as_by_hand() {
+    // V14: base acceleration to slide μ − F/W, to overturn (W B/2 − F h/3)/(W H/2)
+    let slides = collapse(&["block_dam", "--set", "water_level=5", "--vary", "acceleration", "--between", "0.2", "0.5", "--until", "3"]);
+    assert!((number(&slides, "statics") / 0.31065 - 1.0).abs() < 1e-3 && (number(&slides, "lower") / 0.31065 - 1.0).abs() < 0.01);
+    assert_eq!(kinds(&slides), ["slides"]);
+    let set =
+        ["block_dam", "--set", "width=2", "--set", "water_level=4", "--vary", "acceleration", "--between", "0.1", "0.4", "--until", "3"];
+    let tips = collapse(&set);
+    assert!((number(&tips, "statics") / 0.20988 - 1.0).abs() < 1e-3 && (number(&tips, "upper") / 0.20988 - 1.0).abs() < 0.01);
+    assert_eq!(kinds(&tips)[0], "hinge");
+}
+
+#[test]
+fn forces_of_a_block_are_those_of_its_weight_and_intervals_hold_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let scene = folder.path().join("block.toml");
+    let block = "[time]\nstep = \"2 ms\"\nend = 0.02\n[contact]\nmu = 0.5\n[[bodies]]\nname = \"floor\"\nshape = { kind = \"half_space\" }\n\
+                 motion = \"static\"\n[[bodies]]\nname = \"block\"\nshape = { kind = \"cuboid\", size = [1, 1, 2] }\nposition = [0, 0, 1]\n\
+                 mass = 100\nforce = [400, 0, 0]\n";
+    std::fs::write(&scene, block).unwrap();
+    let path = scene.to_str().unwrap();
+    let found = json_of(&output(&["balance", path, "--intervals", "--json"]), 0);
+    assert_eq!((&found["admissible"], found["joints"].as_array().unwrap().len()), (&Value::Bool(true), 1));
+    let joint = &found["joints"][0];
+    assert!((number(joint, "normal_N") / 981.0 - 1.0).abs() < 1e-6 && (number(joint, "shear_N") / 400.0 - 1.0).abs() < 1e-6, "{joint}");
+    // the push at 1 m moves the thrust by 400/981 m
+    assert!((joint["point"][0].as_f64().unwrap().abs() - 400.0 / 981.0).abs() < 1e-6);
+    assert!((number(joint, "normal_min_N") / 981.0 - 1.0).abs() < 1e-5 && (number(joint, "normal_max_N") / 981.0 - 1.0).abs() < 1e-5);
+    let factor = collapse(&[path, "--vary", "load", "--between", "0.5", "2", "--until", "2"]);
+    // it slides and tips at 490.5 N alike
+    assert!((number(&factor, "statics") / 1.22625 - 1.0).abs() < 1e-3, "{factor}");
+    let tilt = collapse(&[path, "--set", "bodies.1.force=[0,0,0]", "--vary", "tilt", "--between", "10", "40", "--until", "2"]);
+    let limit = 0.5f64.atan().to_degrees();
+    assert!((number(&tilt, "statics") / limit - 1.0).abs() < 1e-3 && (number(&tilt, "lower") / limit - 1.0).abs() < 0.01, "{tilt}");
+    let pushed = json_of(&output(&["balance", path, "--set", "bodies.1.force=[500,0,0]", "--json"]), 0);
+    assert_eq!((&pushed["admissible"], pushed["mechanism"].as_array().unwrap().len()), (&Value::Bool(false), 1));
+}
+
+#[test]
+fn what_cannot_be_varied_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let scene = folder.path().join("ball.toml");
+    std::fs::write(&scene, GOOD).unwrap();
+    let path = scene.to_str().unwrap();
+    for (arguments, code, cure) in [
+        (&["collapse", path, "--vary", "water", "--between", "1", "2"][..], 2, "no [[water]]"),
+        (&["collapse", path, "--vary", "thickness", "--between", "1", "2"], 2, "no arch"),
+        (&["collapse", path, "--vary", "load", "--between", "1", "2"], 2, "no body of the scene has a force"),
+        (&["collapse", path, "--vary", "friction", "--between", "-1", "2"], 2, "not negative"),
+        (&["collapse", path, "--vary", "friction", "--between", "1", "1"], 2, "the same"),
+        (&["collapse", "arch", "--vary", "thickness", "--between", "0.11", "0.12"], 3, "stands at both"),
+        (&["collapse", "arch", "--vary", "thicknes", "--between", "0.11", "0.12"], 3, "did you mean"),
+        (&["balance", "no.toml"], 3, "no.toml"),
+    ] {
+        let wrong = output(arguments);
+        assert_eq!(wrong.status.code(), Some(code), "{arguments:?}: {}", text(&wrong.stderr));
+        assert!(text(&wrong.stderr).contains(cure), "{arguments:?}: {}", text(&wrong.stderr));
+    }
+}
