@@ -31,7 +31,7 @@ const GUARDED: &[&str] = &[
 #[rustfmt::skip]
 const ROOMS: &[Room] = &[
     // ground floor: no entity, no shape, no file
-    Room { name: "algebra", rooms: &[], crates: &["sprs", "faer"] },
+    Room { name: "algebra", rooms: &[], crates: &["rayon", "sprs", "faer"] },
     Room { name: "numerics", rooms: &["algebra"], crates: &["rayon", "faer", "sprs", "clarabel"] },
     // first floor: what exists
     Room { name: "model", rooms: &["algebra", "numerics::admissible"], crates: &["bevy_ecs"] },

@@ -10,6 +10,7 @@ pub mod lanes;
 pub mod matrix;
 pub mod multifrontal;
 mod panels;
+pub mod pieces;
 pub mod rows;
 pub mod sparse;
 pub mod spatial;

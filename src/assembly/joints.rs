@@ -19,7 +19,7 @@ use super::adopted::{AdoptedSystems, is_joint};
 use super::forces::UserForces;
 use super::locked::{LeftOut, independent_rows};
 use super::problem::StepProblem;
-use super::systems::SUM;
+use super::rows::SUM;
 use crate::algebra::spatial::Pose;
 use crate::cluster::systems::{birth, called};
 use crate::integrator::systems::Pass;

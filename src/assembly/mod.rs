@@ -7,4 +7,5 @@ pub mod joints;
 pub mod locked;
 pub mod problem;
 pub mod projection;
+mod rows;
 pub mod systems;

@@ -95,6 +95,8 @@ pub struct StepProblem {
     pub(crate) locked: bool,
     /// Contact pairs with rows, in the order of the query.
     pub groups: Vec<Group>,
+    /// Those that each of several threads has found.
+    pub(crate) pieces: Vec<Vec<Group>>,
     /// First contact of each group of `groups`.
     pub first_contact: Vec<u32>,
     /// Source, first contact and number of points of the groups of the pass before, and its reactions.

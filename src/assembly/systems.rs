@@ -1,23 +1,26 @@
 //! Activate, assemble, solve, and hand the reactions back.
 
 use super::locked::{Held, any_locks, judge, normal_is_held};
-use super::problem::{Place, Rebound, Solver, StepProblem};
-use crate::algebra::spatial::{rotate_exp, tangents};
+use super::problem::{Place, Solver, StepProblem};
+use super::rows::{Job, Out, Pairs, Row, Rows, fall};
+use crate::algebra::pieces::{Part, each_piece, length, share};
+use crate::algebra::spatial::tangents;
 use crate::integrator::moreau_jean::rigid_mass;
 use crate::integrator::systems::{Pass, free_momentum, new_state, spin};
-use crate::model::contact::{ContactPair, Foreseen, Foresight, Manifold, Touch, Turned, TurnedArms};
-use crate::model::law::{Impact, beyond_touch, least_impact};
+use crate::model::contact::{ContactPair, Foreseen, Foresight, Manifold, Touch, TurnedArms};
+use crate::model::law::{beyond_touch, least_impact};
 use crate::model::scheme::{Friction, Scheme, Treatment};
 use crate::numerics::Status;
 use crate::numerics::mixed::{Contact, IMMOBILE, MixedProblem, Twist};
-use crate::numerics::residual::contact_scale;
 use crate::topology::bodies::{Bodies, Body};
 use crate::topology::graph::Group;
 use bevy_ecs::prelude::*;
-use glam::{DQuat, DVec3};
+use glam::DVec3;
+use rayon::prelude::*;
+use smallvec::SmallVec;
 
 /// Velocity of a body at the start of the step, in world axes; after its free turn, where that is worked out in substeps.
-fn world_twist(body: &Body) -> Twist {
+pub(super) fn world_twist(body: &Body) -> Twist {
     let angular = body.turn.map_or(body.velocity.angular, |turn| turn.angular);
     Twist { linear: body.velocity.linear, angular: body.frame.rotation * angular }
 }
@@ -41,31 +44,52 @@ pub fn activate(
     groups.clear();
     held.clear();
     let forecast = matches!(scheme.treatment, Treatment::Forecast { .. });
-    let mut sources = 0;
-    for (source, (pair, mut manifold)) in pairs.iter_mut().enumerate() {
-        sources = source as u32 + 1;
-        if manifold.points.is_empty() {
-            continue;
-        }
+    let StepProblem { groups, pieces, held, places, locked, .. } = &mut *step;
+    let moves = |pair: &ContactPair, touch: &Touch| {
         let rows = pair.slots.map(|s| &bodies.rows[s as usize]);
+        let middle = 0.5 * (touch.point1 + touch.point2);
+        let velocity = |body: &Body| world_twist(body).at(middle - body.pose.position);
+        let u = DVec3::X * touch.normal.dot(velocity(rows[0]) - velocity(rows[1]));
+        pair.law.constant_part(scheme.treatment, touch.gap, 0.0, u, h, 0.0).is_some()
+    };
+    let of = |source: usize, pair: &ContactPair, manifold: &mut Manifold, held: Option<&mut Vec<Held>>, groups: &mut Vec<Group>| {
         let mut points = 0;
         for touch in &mut manifold.points {
-            touch.active = !forecast || {
-                let middle = 0.5 * (touch.point1 + touch.point2);
-                let velocity = |body: &Body| world_twist(body).at(middle - body.pose.position);
-                let u = DVec3::X * touch.normal.dot(velocity(rows[0]) - velocity(rows[1]));
-                pair.law.constant_part(scheme.treatment, touch.gap, 0.0, u, h, 0.0).is_some()
-            };
-            if touch.active && step.locked && held_normal(&scheme, pair, rows, touch, &mut step.held) {
-                touch.active = false;
-            }
+            touch.active = !forecast || moves(pair, touch);
             points += u32::from(touch.active);
         }
-        if points > 0 {
-            let rows = pair.slots.map(|s| step.places[s as usize].row);
-            step.groups.push(Group { slots: pair.slots, rows, points, source: source as u32 });
+        if let Some(held) = held {
+            for touch in manifold.points.iter_mut().filter(|t| t.active) {
+                touch.active = !held_normal(&scheme, pair, pair.slots.map(|s| &bodies.rows[s as usize]), touch, held);
+                points -= u32::from(!touch.active);
+            }
         }
+        if points > 0 {
+            let rows = pair.slots.map(|s| places[s as usize].row);
+            groups.push(Group { slots: pair.slots, rows, points, source: source as u32 });
+        }
+    };
+    let mut sources = 0;
+    // both components live in tables, so there are slices of them; what detection wrote is marked as changed
+    for (pairs, mut manifolds) in pairs.contiguous_iter_mut().into_iter().flatten() {
+        let manifolds = manifolds.bypass_change_detection();
+        if !*locked && share(Part::Activate, pairs.len(), SHARED) {
+            let length = length(pairs.len());
+            each_piece(manifolds, length, pieces, |first, manifolds, groups: &mut Vec<Group>| {
+                groups.clear();
+                for (k, (pair, manifold)) in (first..).zip(pairs[first..].iter().zip(manifolds)) {
+                    of(sources + k, pair, manifold, None, groups);
+                }
+            });
+            pieces.iter().take(pairs.len().div_ceil(length)).for_each(|piece| groups.extend_from_slice(piece));
+        } else {
+            for (k, (pair, manifold)) in pairs.iter().zip(manifolds).enumerate() {
+                of(sources + k, pair, manifold, locked.then_some(&mut *held), groups);
+            }
+        }
+        sources += pairs.len();
     }
+    let sources = sources as u32;
     if step.locked {
         let Foresight { rows, held, .. } = &mut *foresight;
         let is_held = |f: &Foreseen, places: &mut Vec<Held>| {
@@ -182,14 +206,27 @@ pub fn assemble_contacts(
     mut step: ResMut<StepProblem>,
     pairs: Query<(&ContactPair, &Manifold)>,
 ) {
-    let gap_aware = matches!(scheme.treatment, Treatment::GapAware { .. });
     // an overlap that the last steps have left would shake bodies which the next ones solve no better
     let tolerance = solver.workspace.memory.accuracy(solver.settings.tolerance);
     let noise = (NOISE[0] * tolerance).min(NOISE[1] * tolerance * tolerance);
-    let StepProblem { problem, answer, groups, first_contact, last, feedback, rebounds, taken, lively, driven, before, places, .. } =
-        &mut *step;
+    let StepProblem {
+        problem,
+        answer,
+        groups,
+        colouring,
+        first_contact,
+        last,
+        feedback,
+        rebounds,
+        taken,
+        lively,
+        driven,
+        before,
+        places,
+        ..
+    } = &mut *step;
     let total = problem.groups.last().map_or(0, |&n| n as usize);
-    let MixedProblem { contacts, free, .. } = problem;
+    let MixedProblem { contacts, free, groups: starts, .. } = problem;
     let gravity = scheme.gravity.length();
     let least = least_impact(scheme.time_step, scheme.gravity);
     let jointed = &turned.jointed;
@@ -201,49 +238,40 @@ pub fn assemble_contacts(
     *lively = false;
     taken.resize(total, 0.0);
     answer.reactions.contacts.resize(total, DVec3::ZERO);
-    let mut groups = groups.iter().zip(first_contact.iter()).peekable();
-    let mut last_groups = last.0.iter().peekable();
-    let mut arms = turned.rows.iter().peekable();
-    for (source, (pair, manifold)) in pairs.iter().enumerate() {
-        let Some((group, first)) = groups.next_if(|(g, _)| g.source == source as u32) else { continue };
-        if pass.number > 0 {
-            // places may have moved; a group that has changed starts anew
-            let before = last_groups.next_if(|l| l[0] == source as u32).filter(|l| l[2] == group.points);
-            for k in 0..group.points as usize {
-                answer.reactions.contacts[*first as usize + k] = before.map_or(DVec3::ZERO, |l| last.1[l[1] as usize + k]);
-            }
+    let all: SmallVec<[Pairs<'_>; 2]> = pairs.contiguous_iter().into_iter().flatten().collect();
+    let sources: usize = all.iter().map(|table| table.0.len()).sum();
+    let job = Job {
+        rows: &rows,
+        scheme: &scheme,
+        pass: &pass,
+        groups,
+        last: (&last.0, &last.1),
+        turned: &turned.rows,
+        free: &free.rigid,
+        all: &all,
+    };
+    let mut rest = Out { contacts, reactions: &mut answer.reactions.contacts, feedback, driven, taken };
+    if share(Part::Assemble, total, SHARED) {
+        let places = length(colouring.order.len());
+        let mut pieces: Vec<_> = (0..colouring.order.len())
+            .step_by(places)
+            .map(|from| {
+                let to = (from + places).min(colouring.order.len());
+                let out = rest.split_off((starts[to] - starts[from]) as usize);
+                (&colouring.order[from..to], starts[from], out, Vec::new(), false)
+            })
+            .collect();
+        pieces.par_iter_mut().for_each(|(order, first, out, rebounds, lively)| *lively = job.assemble(order, *first, out, rebounds));
+        for (.., more, bounces) in pieces {
+            rebounds.extend(more);
+            *lively |= bounces;
         }
-        *lively |= pair.law.bounces();
-        let active = manifold.points.iter().enumerate().filter(|(_, t)| t.active);
-        for (k, (point, touch)) in (*first as usize..).zip(active) {
-            let contact = &mut contacts[k];
-            let place = (source as u32, point as u32);
-            while arms.next_if(|t| (t.source, t.point) < place).is_some() {}
-            let turned = arms.next_if(|t| (t.source, t.point) == place);
-            let Row { mut share, wall, closing, restitution, turned } = rows.state(pair, touch, turned, contact);
-            let closing = [closing, share];
-            let (contact_number, source) = (k as u32, source as u32);
-            let mut rebound = Rebound { contact: contact_number, source, part: restitution, closing, turned, ..Rebound::default() };
-            rebound.limited = pair.law.impact == Impact::Fremond;
-            if touch.approach != DVec3::ZERO && gap_aware {
-                let ending = ending_part(&scheme, pair, contact, touch, &before.rigid, &free.rigid);
-                if let Some(ending) = ending.filter(|e| e.x < closing[0] || rebound.limited) {
-                    let parts = ending.x < closing[0].min(0.0);
-                    (rebound.part, rebound.ends, rebound.limited) = (ending, true, true);
-                    contact.b = if parts { ending } else { ending.with_x(closing[0]) } + wall + turned;
-                    share = if parts { 0.0 } else { share };
-                }
-            }
-            if rebound.part != DVec3::ZERO {
-                rebounds.push(rebound);
-            }
-            if pass.number == 0 {
-                let guess = if scheme.warm_start { contact.to_local(touch.reaction) } else { DVec3::ZERO };
-                answer.reactions.contacts[k] = guess;
-            }
-            (feedback[k], driven[k], taken[k]) = (share, wall, touch.taken);
-        }
+    } else {
+        *lively = job.assemble(&colouring.order, 0, &mut rest, rebounds);
     }
+    // in the order of the pairs, from that of the colours
+    rebounds.sort_unstable_by_key(|r| (r.source, r.contact));
+    let mut groups = groups.iter().zip(first_contact.iter()).skip_while(|(g, _)| (g.source as usize) < sources);
     let mut k = 0;
     for (i, row) in foresight.rows.iter().enumerate() {
         if i == 0 || foresight.rows[i - 1].pair.slots != row.pair.slots {
@@ -260,136 +288,8 @@ pub fn assemble_contacts(
     }
 }
 
-/// What a contact point is stated from.
-struct Rows<'a> {
-    scheme: &'a Scheme,
-    bodies: &'a [Body],
-    /// Whether the body of each slot has a joint; empty where none has.
-    jointed: &'a [bool],
-    places: &'a [Place],
-    before: &'a [Twist],
-    /// Overlap of a contact that was a row before and is noise, in parts of a body.
-    noise: f64,
-    gravity: f64,
-    /// Smallest speed of an impact (m/s).
-    least: f64,
-}
-
-/// Part of the speeds of its bodies below which the scale of a contact is too close to their rounding: without gravity nothing else bounds it.
-pub(super) const SUM: f64 = 0.02;
-
-/// What belongs to a row beside its contact.
-struct Row {
-    /// Its overlap feedback (m/s).
-    share: f64,
-    /// Share of immobile bodies in `u`.
-    wall: DVec3,
-    /// Constant part of the normal row that closes the gap, and what restitution adds to that of all rows.
-    closing: f64,
-    restitution: DVec3,
-    /// What matches velocities at the end of the step where arms are those of its middle (m/s).
-    turned: DVec3,
-}
-
-impl Rows<'_> {
-    /// States a contact point as a row, all but its own operator. Bodies in joints have `turned` arms, as their joints have, see
-    /// [`push_joint`].
-    fn state(&self, pair: &ContactPair, touch: &Touch, turned: Option<&Turned>, contact: &mut Contact) -> Row {
-        let Self { scheme, before, .. } = *self;
-        let (law, h) = (pair.law, scheme.time_step);
-        let places = pair.slots.map(|s| self.places[s as usize]);
-        let [place1, place2] = touch.places();
-        let arms = [place1 - places[0].position, place2 - places[1].position];
-        let row_arms = turned.map_or(arms, |t| t.middle);
-        (contact.normal, contact.tangent) = (touch.normal, tangents(touch.normal).0);
-        [contact.arm1, contact.arm2] = row_arms;
-        (contact.mu, contact.body1, contact.body2, contact.size) = (law.mu, places[0].row, places[1].row, pair.size);
-        let mut ends = [DVec3::ZERO; 2];
-        let mut given = [DVec3::ZERO; 2];
-        let mut fastest = 0.0;
-        for k in 0..2 {
-            match before.get(places[k].row as usize) {
-                Some(twist) => {
-                    ends[k] = twist.at(arms[k]);
-                    fastest += twist.linear.abs().max_element();
-                }
-                None => {
-                    let twist = world_twist(&self.bodies[pair.slots[k] as usize]);
-                    given[k] = twist.at(row_arms[k]);
-                    if twist.angular != DVec3::ZERO && scheme.treatment.theta() == 1.0 {
-                        let aside = chord(scheme.time_step, twist.angular, places[1 - k].position - places[k].position);
-                        given[k] += aside.reject_from_normalized(touch.normal);
-                    }
-                }
-            }
-        }
-        let wall = contact.to_local(given[0] - given[1]);
-        let u = contact.to_local(ends[0] - ends[1]) + wall;
-        // a contact that begins closes its gap to the last digit; one that lasts is not shaken by it
-        let lasts = touch.reaction != DVec3::ZERO;
-        let band = if lasts { scheme.touch * pair.size } else { 0.0 };
-        // forces in a pile wander: beyond the band an overlap is noise whether or not it has carried in the last step
-        let known = lasts || self.noise > scheme.touch && touch.velocity != DVec3::ZERO;
-        let gap = if known && touch.gap < 0.0 { (touch.gap + self.noise * pair.size).min(0.0) } else { touch.gap };
-        // joints close the gap that they have left: rows that call it closed would contradict theirs
-        let jointed = pair.slots.iter().any(|&s| self.jointed.get(s as usize) == Some(&true));
-        let band = if jointed && gap > 0.0 { 0.0 } else { band };
-        // a deep overlap is parted at a bounded speed
-        let gap = match scheme.treatment {
-            Treatment::GapAware { beta } if beta > 0.0 && gap < -band => gap.max(-band - scheme.push_out(pair.size) * h / beta),
-            _ => gap,
-        };
-        let closing = law.closing(scheme.treatment, gap, band, h);
-        let restitution = law.restitution(scheme.treatment, u, self.least);
-        let part = law.constant_part(scheme.treatment, gap, band, u, h, self.least);
-        let turned = turned.map_or(DVec3::ZERO, |t| self.turned_part(pair, t, contact));
-        contact.b = part.unwrap_or_default() + wall + turned;
-        contact.scale = contact_scale(h, self.gravity, -u.x, pair.size).max(SUM * fastest);
-        let share = match scheme.treatment {
-            Treatment::GapAware { beta } => beta * beyond_touch(gap, band).min(0.0) / h,
-            Treatment::Forecast { .. } => 0.0,
-        };
-        Row { share, wall, closing, restitution, turned }
-    }
-
-    /// `(H₁ − H_m) v⁽ⁱ⁾` where velocities are matched at the end of the step.
-    fn turned_part(&self, pair: &ContactPair, turned: &Turned, contact: &Contact) -> DVec3 {
-        if self.scheme.treatment.theta() == 1.0 {
-            return DVec3::ZERO;
-        }
-        let change = |k: usize| {
-            let body = &self.bodies[pair.slots[k] as usize];
-            let spin = |rotation: DQuat| rotation * body.new_velocity.angular;
-            let mobile = if body.row == IMMOBILE { 0.0 } else { 1.0 };
-            mobile * (spin(body.new_pose.rotation).cross(turned.end[k]) - spin(body.frame.rotation).cross(turned.middle[k]))
-        };
-        contact.to_local(change(0) - change(1))
-    }
-}
-
-/// What the chord that a place at `d` from a driven body's centre goes with it in the step differs by from its tangent (m/s):
-/// `(exp(h ω) − 1) d/h − ω × d`. Velocities of the end of the step are those of the whole step where θ = 1: a body that sticks to a
-/// turntable would else leave its circle by `½ h ω² r` in every second.
-#[inline(never)]
-fn chord(h: f64, spin: DVec3, d: DVec3) -> DVec3 {
-    (rotate_exp(DQuat::IDENTITY, h * spin) * d - d) / h - spin.cross(d)
-}
-
-/// The constant part of a row in the step after an impact, if the bodies part.
-fn ending_part(scheme: &Scheme, pair: &ContactPair, c: &Contact, touch: &Touch, before: &[Twist], free: &[Twist]) -> Option<DVec3> {
-    // what carries the lower body does not show in free velocities: the whole of gravity counts
-    let weight = scheme.time_step * c.normal.dot(scheme.gravity).abs();
-    pair.law.rebound(c.to_local(touch.approach), weight.max(fall(c, before, free)))
-}
-
-/// By how much loads speed the approach of a contact up within the step (m/s).
-fn fall(c: &Contact, before: &[Twist], free: &[Twist]) -> f64 {
-    let gain = |body: u32, arm| match (free.get(body as usize), before.get(body as usize)) {
-        (Some(free), Some(before)) => free.at(arm) - before.at(arm),
-        _ => DVec3::ZERO,
-    };
-    -c.normal.dot(gain(c.body1, c.arm1) - gain(c.body2, c.arm2))
-}
+/// Contacts or pairs from which on threads share them.
+const SHARED: usize = 1024;
 
 /// Hands the problem to the solver.
 pub fn solve(scheme: Res<Scheme>, mut step: ResMut<StepProblem>, mut solver: ResMut<Solver>) {
@@ -469,44 +369,38 @@ pub fn store_reactions(
         step.throw();
     }
     let StepProblem { problem, answer, after, .. } = &mut *step;
-    after.clear();
-    after.extend(problem.contacts.iter().map(|c| problem.contact_velocity(c, &answer.velocities.rigid) - c.b));
+    after.resize(problem.contacts.len(), DVec3::ZERO);
+    let velocity = |(u, c): (&mut DVec3, &Contact)| *u = problem.contact_velocity(c, &answer.velocities.rigid) - c.b;
+    if share(Part::Store, problem.contacts.len(), SHARED) {
+        after.par_iter_mut().zip(&problem.contacts).with_min_len(SHARED / 4).for_each(velocity);
+    } else {
+        after.iter_mut().zip(&problem.contacts).for_each(velocity);
+    }
     let lively = step.lively && step.two_steps;
-    let step = &*step;
-    let mut rebounds = step.rebounds.iter().filter(|r| r.ends).peekable();
-    let (problem, answer) = (&step.problem, &step.answer);
-    let mut groups = step.groups.iter().zip(&step.first_contact).peekable();
-    for (source, (pair, mut manifold)) in pairs.iter_mut().enumerate() {
-        let mut k = match groups.next_if(|(g, _)| g.source == source as u32) {
-            Some((_, first)) => *first as usize,
-            None if manifold.points.is_empty() => continue,
-            None => usize::MAX,
-        };
-        for touch in &mut manifold.points {
-            if touch.active && k != usize::MAX {
-                let begins = touch.reaction == DVec3::ZERO && touch.gap > scheme.touch * pair.size;
-                // the frame of the row, without its record
-                let frame = Contact { normal: touch.normal, tangent: tangents(touch.normal).0, ..Contact::default() };
-                touch.reaction = frame.to_world(answer.reactions.contacts[k]);
-                touch.velocity = frame.to_world(step.after[k] + step.driven[k]);
-                (touch.approach, touch.taken) = (DVec3::ZERO, 0.0);
-                let ended = rebounds.next_if(|r| r.contact == k as u32).is_some();
-                if lively && touch.reaction != DVec3::ZERO {
-                    touch.taken = step.taken[k];
-                    let c = &problem.contacts[k];
-                    let mut before = if begins { step.velocity_of_arrival(k) } else { step.velocity_before(k) };
-                    if before.x < -least && !ended {
-                        // at the place of touch the bodies are faster by what they fall through the gap: w² + 2 a gap
-                        let gained = 2.0 * fall(c, &step.before.rigid, &problem.free.rigid) / scheme.time_step * touch.gap.max(0.0);
-                        before.x = -(before.x * before.x + gained.max(0.0)).sqrt();
-                        touch.approach = c.to_world(before);
-                    }
-                }
-                k += 1;
-            } else {
-                (touch.reaction, touch.approach, touch.taken) = (DVec3::ZERO, DVec3::ZERO, 0.0);
-            }
+    let (step, problem) = (&*step, &step.problem);
+    let store = |first: usize, pairs: &[ContactPair], manifolds: &mut [Manifold]| {
+        let from = step.groups.partition_point(|g| (g.source as usize) < first);
+        let mut groups = step.groups[from..].iter().zip(&step.first_contact[from..]).peekable();
+        let from = step.rebounds.partition_point(|r| (r.source as usize) < first);
+        let mut rebounds = step.rebounds[from..].iter().filter(|r| r.ends).peekable();
+        for (source, (pair, manifold)) in (first as u32..).zip(pairs.iter().zip(manifolds)) {
+            let first = groups.next_if(|(g, _)| g.source == source).map(|(_, &first)| first as usize);
+            store_pair(&scheme, step, (least, lively), pair, &mut manifold.points, first, |k| {
+                rebounds.next_if(|r| r.contact == k as u32).is_some()
+            });
         }
+    };
+    let mut first = 0;
+    for (pairs, mut manifolds) in pairs.contiguous_iter_mut().into_iter().flatten() {
+        let manifolds = manifolds.bypass_change_detection();
+        if share(Part::Store, pairs.len(), SHARED) {
+            let length = length(pairs.len());
+            let all = pairs.par_chunks(length).zip(manifolds.par_chunks_mut(length)).enumerate();
+            all.for_each(|(k, (pairs, manifolds))| store(first + k * length, pairs, manifolds));
+        } else {
+            store(first, pairs, manifolds);
+        }
+        first += pairs.len();
     }
     if !foresight.rows.is_empty() {
         for (pair, mut manifold) in &mut pairs {
@@ -524,6 +418,45 @@ pub fn store_reactions(
                 touch
             });
             manifold.points.extend(points);
+        }
+    }
+}
+
+/// Reactions and velocities of the rows of a pair, which begin at contact `first` where it has some; `ended` says whether the rebound of a
+/// contact has ended an impact. `least` is the smallest speed of an impact (m/s); `lively`: a pair of the step has restitution.
+fn store_pair(
+    scheme: &Scheme,
+    step: &StepProblem,
+    (least, lively): (f64, bool),
+    pair: &ContactPair,
+    points: &mut [Touch],
+    first: Option<usize>,
+    mut ended: impl FnMut(usize) -> bool,
+) {
+    let (problem, mut next) = (&step.problem, first);
+    for touch in points {
+        let Some(k) = next.filter(|_| touch.active) else {
+            (touch.reaction, touch.approach, touch.taken) = (DVec3::ZERO, DVec3::ZERO, 0.0);
+            continue;
+        };
+        next = Some(k + 1);
+        let begins = touch.reaction == DVec3::ZERO && touch.gap > scheme.touch * pair.size;
+        // the frame of the row, without its record
+        let frame = Contact { normal: touch.normal, tangent: tangents(touch.normal).0, ..Contact::default() };
+        touch.reaction = frame.to_world(step.answer.reactions.contacts[k]);
+        touch.velocity = frame.to_world(step.after[k] + step.driven[k]);
+        (touch.approach, touch.taken) = (DVec3::ZERO, 0.0);
+        let ended = ended(k);
+        if lively && touch.reaction != DVec3::ZERO {
+            touch.taken = step.taken[k];
+            let c = &problem.contacts[k];
+            let mut before = if begins { step.velocity_of_arrival(k) } else { step.velocity_before(k) };
+            if before.x < -least && !ended {
+                // at the place of touch the bodies are faster by what they fall through the gap: w² + 2 a gap
+                let gained = 2.0 * fall(c, &step.before.rigid, &problem.free.rigid) / scheme.time_step * touch.gap.max(0.0);
+                before.x = -(before.x * before.x + gained.max(0.0)).sqrt();
+                touch.approach = c.to_world(before);
+            }
         }
     }
 }

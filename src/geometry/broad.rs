@@ -7,6 +7,7 @@
 //! The tree holds boxes with a skin. Its candidates stand as long as every box stays within its own (Verlet), so that bodies at rest
 //! cost the exact test alone.
 
+use crate::algebra::pieces::{Part, each_piece, length, share};
 use glam::DVec3;
 use parry3d::bounding_volume::Aabb;
 use parry3d::partitioning::{Bvh, BvhBuildStrategy, BvhWorkspace};
@@ -27,6 +28,8 @@ enum Entry {
     },
 }
 
+/// Candidates that are worth a second thread.
+const MANY: usize = 4096;
 /// Thickness of a skin, in parts of its box.
 const SKIN: f64 = 0.05;
 
@@ -67,6 +70,8 @@ pub struct BroadPhase {
     candidates: Vec<(u32, u32)>,
     starts: Vec<u32>,
     sorted: Vec<(u32, u32)>,
+    /// What each of several threads has found.
+    pieces: Vec<Vec<(u32, u32)>>,
 }
 
 impl std::fmt::Debug for BroadPhase {
@@ -140,14 +145,22 @@ impl BroadPhase {
             self.seek();
         }
         out.clear();
-        let entries = &self.entries;
+        let Self { entries, candidates, pieces, .. } = self;
         let meet = |i: u32, j: u32| match (&entries[i as usize], &entries[j as usize]) {
             (Entry::Box { exact: a, .. }, Entry::Box { exact: b, .. }) => overlap(a, b),
             (Entry::HalfSpace { normal, offset }, Entry::Box { exact, .. })
             | (Entry::Box { exact, .. }, Entry::HalfSpace { normal, offset }) => reaches(exact, *normal, *offset),
             _ => false,
         };
-        out.extend(self.candidates.iter().filter(|&&(i, j)| meet(i, j)));
+        if !share(Part::Broad, candidates.len(), MANY) {
+            return out.extend(candidates.iter().filter(|&&(i, j)| meet(i, j)));
+        }
+        let length = length(candidates.len());
+        each_piece(candidates, length, pieces, |_, candidates, found| {
+            found.clear();
+            found.extend(candidates.iter().filter(|&&(i, j)| meet(i, j)));
+        });
+        pieces.iter().take(candidates.len().div_ceil(length)).for_each(|found| out.extend_from_slice(found));
     }
 
     /// The pairs whose skins overlap or touch, in ascending order.

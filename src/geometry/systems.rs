@@ -7,6 +7,7 @@ use super::narrow::{ContactPoint, Scratch, contact_points};
 use super::shapes::Shape;
 use super::sweep::{Met, Moving, SAME_WAY, sweep};
 use super::ways::Crossing;
+use crate::algebra::pieces::{self, Part, share};
 use crate::algebra::spatial::Pose;
 use crate::model::contact::{ContactPair, Manifold, Swept, Touch, inherit};
 use crate::model::interaction::Interaction;
@@ -16,6 +17,7 @@ use crate::model::scheme::{Clock, Scheme, Treatment};
 use crate::topology::bodies::{Bodies, Body, Slot};
 use bevy_ecs::prelude::*;
 use glam::DVec3;
+use rayon::prelude::*;
 
 /// The solid of a body.
 ///
@@ -98,9 +100,10 @@ pub struct Proximity {
     pub(super) excluded: Vec<(u32, u32)>,
     pub(super) scratch: Scratch,
     pub(super) points: Vec<ContactPoint>,
-    met: Vec<Met>,
-    touches: Vec<Touch>,
-    completed: Vec<Touch>,
+    /// What those need who work on pairs at the same time.
+    hands: Vec<Hand>,
+    bounds: Vec<Bound>,
+    near: Vec<bool>,
     /// Pairs that overlap on their way, and the first part of a way that does so, by slot.
     pub(super) crossings: Vec<Crossing>,
     pub(super) crossed: Vec<ContactPoint>,
@@ -108,6 +111,29 @@ pub struct Proximity {
     /// Joints between bodies, and by how much these leave their straight ways for their sake, by slot.
     pub(super) links: Vec<Link>,
     pub(super) bulges: Vec<DVec3>,
+}
+
+/// Memory for the narrow phase of one pair after the other.
+#[derive(Debug, Default)]
+struct Hand {
+    scratch: Scratch,
+    points: Vec<ContactPoint>,
+    met: Vec<Met>,
+    touches: Vec<Touch>,
+    completed: Vec<Touch>,
+    /// Pairs whose law has changed.
+    changed: Vec<usize>,
+}
+
+/// What the broad phase holds of a collider.
+#[derive(Clone, Copy, Debug, Default)]
+enum Bound {
+    #[default]
+    Nothing,
+    /// Lower and upper corner.
+    Box(DVec3, DVec3),
+    /// `x · normal ≤ offset`
+    HalfSpace(DVec3, f64),
 }
 
 impl Proximity {
@@ -144,10 +170,6 @@ impl Proximity {
             *cached = None;
         }
         ended
-    }
-
-    fn is_excluded(&self, pair: (u32, u32)) -> bool {
-        self.excluded.binary_search(&pair).is_ok()
     }
 }
 
@@ -251,39 +273,53 @@ pub fn broad_phase(
     mut commands: Commands,
 ) {
     let p = &mut *proximity;
-    p.movers.clear();
-    for (slot, (row, cached)) in bodies.rows.iter().zip(&p.cached).enumerate() {
-        let slot = slot as u32;
-        let Some(c) = cached.as_ref().filter(|_| row.alive) else {
-            p.broad.remove(slot);
-            p.movers.push(Mover::default());
-            continue;
-        };
-        let mover = Mover::new(row, c);
-        p.movers.push(mover);
-        let reach = mover.reach(&scheme);
-        let pose = c.place(&row.pose);
-        if let Shape::HalfSpace { normal } = c.collider.shape {
+    let Proximity { broad, cached, movers, bounds, near, found, .. } = p;
+    let count = bodies.rows.len();
+    movers.resize(count, Mover::default());
+    bounds.resize(count, Bound::default());
+    let of = |((row, cached), (mover, bound)): ((&Body, &Option<Cached>), (&mut Mover, &mut Bound))| {
+        (*mover, *bound) = (Mover::default(), Bound::Nothing);
+        let Some(c) = cached.as_ref().filter(|_| row.alive) else { return };
+        *mover = Mover::new(row, c);
+        let (reach, pose) = (mover.reach(&scheme), c.place(&row.pose));
+        *bound = if let Shape::HalfSpace { normal } = c.collider.shape {
             let normal = pose.vector(normal);
-            p.broad.set_half_space(slot, normal, normal.dot(pose.position) + reach);
+            Bound::HalfSpace(normal, normal.dot(pose.position) + reach)
         } else {
             let (low, high) = c.collider.shape.aabb(&pose);
-            p.broad.set_box(slot, low - reach, high + reach);
+            Bound::Box(low - reach, high + reach)
+        };
+    };
+    if share(Part::Broad, count, MANY) {
+        let all = bodies.rows.par_iter().zip(&*cached).zip(movers.par_iter_mut().zip(&mut *bounds));
+        all.with_min_len(MANY / 4).for_each(of);
+    } else {
+        bodies.rows.iter().zip(&*cached).zip(movers.iter_mut().zip(&mut *bounds)).for_each(of);
+    }
+    for (slot, bound) in bounds.iter().enumerate() {
+        match *bound {
+            Bound::Nothing => broad.remove(slot as u32),
+            Bound::Box(low, high) => broad.set_box(slot as u32, low, high),
+            Bound::HalfSpace(normal, offset) => broad.set_half_space(slot as u32, normal, offset),
         }
     }
-    let mut found = std::mem::take(&mut p.found);
-    p.broad.pairs(&mut found);
+    broad.pairs(found);
+    near.resize(found.len(), false);
+    let excluded = &p.excluded;
+    let meet = |(&(i, j), near): (&(u32, u32), &mut bool)| {
+        let (a, b) = (&movers[i as usize], &movers[j as usize]);
+        let within = a.radius + b.radius + a.pair_reach(b, &scheme);
+        let meet = a.position.distance_squared(b.position) <= within * within;
+        *near = meet && (a.mobile || b.mobile) && excluded.binary_search(&(i, j)).is_err();
+    };
+    if share(Part::Broad, found.len(), MANY) {
+        found.par_iter().zip(&mut *near).with_min_len(MANY / 4).for_each(meet);
+    } else {
+        found.iter().zip(&mut *near).for_each(meet);
+    }
     p.next.clear();
     let mut old = p.table.iter().peekable();
-    for &(i, j) in &found {
-        let (a, b) = (&p.movers[i as usize], &p.movers[j as usize]);
-        if !(a.mobile || b.mobile) || p.is_excluded((i, j)) {
-            continue;
-        }
-        let near = a.radius + b.radius + a.pair_reach(b, &scheme);
-        if a.position.distance_squared(b.position) > near * near {
-            continue;
-        }
+    for (&(i, j), _) in p.found.iter().zip(&p.near).filter(|(_, near)| **near) {
         while let Some((_, _, gone)) = old.next_if(|&&(oi, oj, _)| (oi, oj) < (i, j)) {
             commands.entity(*gone).despawn();
         }
@@ -300,9 +336,13 @@ pub fn broad_phase(
         p.next.push((i, j, entity));
     }
     old.for_each(|(_, _, gone)| commands.entity(*gone).despawn());
-    p.found = found;
     std::mem::swap(&mut p.table, &mut p.next);
 }
+
+/// Bodies or candidates of the broad phase that are worth a second thread.
+const MANY: usize = 4096;
+/// The same of pairs.
+const PAIRS: usize = 512;
 
 /// Gaps, normals and points of every pair; impulses are inherited from the points before.
 pub fn narrow_phase(
@@ -312,28 +352,69 @@ pub fn narrow_phase(
     mut proximity: ResMut<Proximity>,
     mut pairs: Query<(&mut ContactPair, &mut Manifold)>,
 ) {
-    let Proximity { cached, movers, scratch, points, met, touches, completed, .. } = &mut *proximity;
-    for (mut pair, mut manifold) in &mut pairs {
+    let Proximity { cached, movers, hands, .. } = &mut *proximity;
+    let detection = Detection { scheme: &scheme, last: clock.last, laws: &laws, bodies: &bodies.rows, cached, movers };
+    // both components live in tables, so there are slices of them
+    let Ok(tables) = pairs.contiguous_iter_mut() else { return };
+    for (mut pairs, mut manifolds) in tables {
+        manifolds.mark_all_as_changed();
+        let (all, points) = (pairs.bypass_change_detection(), manifolds.bypass_change_detection());
+        let shared = share(Part::Narrow, all.len(), PAIRS);
+        let length = if shared { pieces::length(all.len()) } else { all.len().max(1) };
+        hands.resize_with(all.len().div_ceil(length).max(hands.len()), Hand::default);
+        let find = |(k, ((pairs, manifolds), hand)): (usize, ((&mut [ContactPair], &mut [Manifold]), &mut Hand))| {
+            hand.changed.clear();
+            for (number, (pair, manifold)) in (k * length..).zip(pairs.iter_mut().zip(manifolds)) {
+                detection.find(number, pair, manifold, hand);
+            }
+        };
+        if shared {
+            all.par_chunks_mut(length).zip(points.par_chunks_mut(length)).zip(&mut *hands).enumerate().for_each(find);
+        } else {
+            all.chunks_mut(length).zip(points.chunks_mut(length)).zip(&mut *hands).enumerate().for_each(find);
+        }
+        let (now, changed) = (pairs.this_run_tick(), pairs.changed_ticks_slice_mut());
+        hands.iter_mut().flat_map(|hand| hand.changed.drain(..)).for_each(|number| changed[number] = now);
+    }
+}
+
+/// What the narrow phase reads.
+struct Detection<'a> {
+    scheme: &'a Scheme,
+    /// Length of the step before (s).
+    last: f64,
+    laws: &'a ContactLaws,
+    bodies: &'a [Body],
+    cached: &'a [Option<Cached>],
+    movers: &'a [Mover],
+}
+
+impl Detection<'_> {
+    /// The points of a pair.
+    fn find(&self, number: usize, pair: &mut ContactPair, manifold: &mut Manifold, hand: &mut Hand) {
+        let Self { scheme, last, laws, bodies, cached, movers } = *self;
+        let Hand { scratch, points, met, touches, completed, changed } = hand;
         let [i, j] = pair.slots.map(|s| s as usize);
-        let (Some(a), Some(b)) = (&cached[i], &cached[j]) else { continue };
+        let (Some(a), Some(b)) = (&cached[i], &cached[j]) else { return };
         // at every step: laws and materials may have changed since the pair was born
         let law = laws.get(a.collider.material, b.collider.material);
         if pair.law != law {
             pair.law = law;
+            changed.push(number);
         }
-        let rows = (&bodies.rows[i], &bodies.rows[j]);
-        let reach = movers[i].pair_reach(&movers[j], &scheme);
+        let rows = (&bodies[i], &bodies[j]);
+        let reach = movers[i].pair_reach(&movers[j], scheme);
         // what an impact of the step before still owes
         completed.clear();
-        let ways = [rows.0, rows.1].map(|b| b.velocity.linear * clock.last);
+        let ways = [rows.0, rows.1].map(|b| b.velocity.linear * last);
         completed.extend(manifold.points.iter().filter_map(|t| t.completion(ways)));
         touches.clear();
         // the reach exceeds the way of the step, so few pairs are looked at twice
         let swept = reach > FAST * pair.size && {
             let pending = |t: &Touch| t.approach != DVec3::ZERO || t.swept == Swept::Impact && t.reaction != DVec3::ZERO;
             let at_start = if manifold.points.iter().any(pending) { LANDED } else { 0.0 };
-            let moving = [moving(a, rows.0, &scheme), moving(b, rows.1, &scheme)];
-            is_fast(&moving, pair.size, &scheme) && sweep(moving, scheme.time_step, pair.size, at_start, scratch, points, met)
+            let moving = [moving(a, rows.0, scheme), moving(b, rows.1, scheme)];
+            is_fast(&moving, pair.size, scheme) && sweep(moving, scheme.time_step, pair.size, at_start, scratch, points, met)
         };
         if swept {
             touches.extend(met.iter().map(|m| Touch { swept: if m.later { Swept::Impact } else { Swept::No }, ..touch(&m.point) }));
@@ -345,12 +426,11 @@ pub fn narrow_phase(
             touches.extend(points.iter().map(touch));
         }
         if touches.is_empty() && manifold.points.is_empty() {
-            continue;
+            return;
         }
         // bodies have just moved at the velocities they have now
         let carried = |x: DVec3| {
-            [rows.0, rows.1]
-                .map(|b| x + (b.velocity.linear + (b.pose.rotation * b.velocity.angular).cross(x - b.pose.position)) * clock.last)
+            [rows.0, rows.1].map(|b| x + (b.velocity.linear + (b.pose.rotation * b.velocity.angular).cross(x - b.pose.position)) * last)
         };
         inherit(&mut manifold.points, touches, pair.size, carried);
         for new in touches.iter_mut().filter(|t| t.swept == Swept::Impact) {

@@ -8,10 +8,13 @@
 //! The same solution as [`super::contact`], without tangents and secular equation. Contacts of a colour share no body, so they are visited
 //! [`LANES`] at a time, each in its own lane of the vector registers: what a contact computes, and in which order, does not change by that.
 
+use super::colours::{Halves, TwistCell};
 use super::mixed::{Answer, Contact, IMMOBILE, MixedProblem, Reactions, RigidMass, Twist};
-use super::sweep::{Norms, TwistCell};
+use super::sweep::Norms;
 use crate::algebra::lanes::{LANES, Row, Simd, Wide, Wide3, WithSimd};
+use crate::algebra::pieces::{self, Part, share};
 use glam::DVec3;
+use rayon::prelude::*;
 
 /// Contacts that are visited together; reactions are world vectors here.
 ///
@@ -96,6 +99,8 @@ pub(super) struct Balls {
     states: Vec<State>,
     /// contact of each lane
     places: Vec<[u32; LANES]>,
+    /// lane of each contact
+    lanes: Vec<u32>,
     /// first block of each colour, and the end; where a pair has several contacts, one colour for the first of each, and so on
     colours: Vec<u32>,
 }
@@ -105,78 +110,105 @@ impl Balls {
     ///
     /// The twist after those of all bodies stands for immobile ones: [`stand_in`].
     pub(super) fn prepare(&mut self, p: &MixedProblem) -> bool {
-        let Self { blocks, states, places, colours } = self;
-        blocks.clear();
+        let Self { blocks, states, places, lanes, colours } = self;
+        let nobody = p.free.rigid.len() as u32;
+        // most problems that are none of balls say so at once
+        if p.contacts.first().is_some_and(|c| !Block::empty(nobody).set(0, p, c)) {
+            return false;
+        }
         places.clear();
+        lanes.clear();
+        lanes.resize(p.contacts.len(), 0);
         colours.clear();
         colours.push(0);
-        let nobody = p.free.rigid.len() as u32;
         for colour in p.colours.windows(2) {
             let groups = &p.groups[colour[0] as usize..=colour[1] as usize];
             for layer in 0.. {
                 let mut lane = LANES;
                 for group in groups.windows(2).filter(|g| g[0] + layer < g[1]) {
                     if lane == LANES {
-                        blocks.push(Block::empty(nobody));
                         places.push([NONE; LANES]);
                         lane = 0;
                     }
-                    let (k, last) = (group[0] + layer, blocks.len() - 1);
-                    if !blocks[last].set(lane, p, &p.contacts[k as usize]) {
-                        return false;
-                    }
+                    let (k, last) = (group[0] + layer, places.len() - 1);
                     places[last][lane] = k;
+                    lanes[k as usize] = (last * LANES + lane) as u32;
                     lane += 1;
                 }
-                if colours.last() == Some(&(blocks.len() as u32)) {
+                if colours.last() == Some(&(places.len() as u32)) {
                     break;
                 }
-                colours.push(blocks.len() as u32);
+                colours.push(places.len() as u32);
             }
         }
-        states.clear();
-        states.resize(blocks.len(), State::default());
-        true
+        blocks.resize(places.len(), Block::default());
+        states.resize(places.len(), State::default());
+        let state = |(place, (block, state)): (&[u32; LANES], (&mut Block, &mut State))| {
+            (*block, *state) = (Block::empty(nobody), State::default());
+            place.iter().enumerate().all(|(l, &k)| k == NONE || block.set(l, p, &p.contacts[k as usize]))
+        };
+        if share(Part::Prepare, places.len(), SHARED) {
+            places.par_iter().zip(blocks.par_iter_mut().zip(states)).with_min_len(SHARED / 4).all(state)
+        } else {
+            places.iter().zip(blocks.iter_mut().zip(states)).all(state)
+        }
     }
 
     /// Takes over the reactions of an answer.
     pub(super) fn load(&mut self, p: &MixedProblem, answer: &Answer) {
-        for (state, places) in self.states.iter_mut().zip(&self.places) {
+        let load = |(state, places): (&mut State, &[u32; LANES])| {
             for (l, &k) in places.iter().enumerate().filter(|(_, k)| **k != NONE) {
                 let r = p.contacts[k as usize].to_world(answer.reactions.contacts[k as usize]);
                 (0..3).for_each(|i| state.r[i][l] = r[i]);
             }
+        };
+        if share(Part::Prepare, self.places.len(), SHARED) {
+            self.states.par_iter_mut().zip(&self.places).with_min_len(SHARED / 4).for_each(load);
+        } else {
+            self.states.iter_mut().zip(&self.places).for_each(load);
         }
     }
 
     /// Writes the reactions in the frames of their contacts.
     pub(super) fn store(&self, p: &MixedProblem, reactions: &mut Reactions) {
-        for (state, places) in self.states.iter().zip(&self.places) {
-            for (l, &k) in places.iter().enumerate().filter(|(_, k)| **k != NONE) {
-                let r = DVec3::new(state.r[0][l], state.r[1][l], state.r[2][l]);
-                reactions.contacts[k as usize] = p.contacts[k as usize].to_local(r);
-            }
+        let reaction = |(r, (c, &lane)): (&mut DVec3, (&Contact, &u32))| {
+            let (state, l) = (&self.states[lane as usize / LANES], lane as usize % LANES);
+            *r = c.to_local(DVec3::new(state.r[0][l], state.r[1][l], state.r[2][l]));
+        };
+        if share(Part::Prepare, self.places.len(), SHARED) {
+            let all = reactions.contacts.par_iter_mut().zip(p.contacts.par_iter().zip(&self.lanes));
+            all.with_min_len(SHARED).for_each(reaction);
+        } else {
+            reactions.contacts.iter_mut().zip(p.contacts.iter().zip(&self.lanes)).for_each(reaction);
         }
     }
 
-    /// Visits all contacts, colour by colour; `visit` is handed the pieces of one colour.
-    pub(super) fn sweep<'a>(&'a mut self, beta: Option<f64>, mut visit: impl FnMut(Piece<'a>) -> Norms) -> Norms {
+    /// The colours, with the conjugate step that each reaction takes before it is visited.
+    pub(super) fn colours(&mut self, beta: Option<f64>) -> impl Iterator<Item = Piece<'_>> {
         let (mut blocks, mut states) = (self.blocks.as_slice(), self.states.as_mut_slice());
-        let mut norms = Norms::default();
-        for colour in self.colours.windows(2) {
+        self.colours.windows(2).map(move |colour| {
             let n = (colour[1] - colour[0]) as usize;
-            let (here, rest) = states.split_at_mut(n);
-            norms = norms.add(visit(Piece { blocks: &blocks[..n], states: here, beta }));
+            let (here, rest) = std::mem::take(&mut states).split_at_mut(n);
+            let piece = Piece { blocks: &blocks[..n], states: here, beta };
             (blocks, states) = (&blocks[n..], rest);
-        }
-        norms
+            piece
+        })
     }
 
     /// Squares of the natural map, of the reactions, of the worst misfit and of the largest share that a contact carries of its scale.
     pub(super) fn residual(&self, v: &[Twist]) -> Squares {
-        crate::algebra::lanes::Lanes::best().run_wide(Judge { blocks: &self.blocks, states: &self.states, v })
+        let shared = share(Part::Residual, self.blocks.len(), JUDGED + 1);
+        let piece = |from: usize, to: usize| {
+            crate::algebra::lanes::Lanes::best().run_wide(Judge { blocks: &self.blocks[from..to], states: &self.states[from..to], v })
+        };
+        pieces::sum(self.blocks.len(), JUDGED, shared, piece, Squares::add).unwrap_or_default()
     }
 }
+
+/// Blocks from which on threads share what is done once a solve.
+const SHARED: usize = 1024;
+/// Blocks per piece of a sum: fixed, so that any number of threads adds in the same order.
+const JUDGED: usize = 1024;
 
 /// Appends the twist that stands for all immobile bodies: zero, and nothing kicks it.
 pub(super) fn stand_in(p: &MixedProblem, v: &mut Vec<Twist>) {
@@ -194,9 +226,8 @@ pub(super) struct Piece<'a> {
 /// Blocks above which a piece is worth another thread.
 const WORTH: usize = 128;
 
-impl<'a> Piece<'a> {
-    /// Its halves, or itself where it is small.
-    pub(super) fn halve(self) -> Result<[Self; 2], Self> {
+impl Halves for Piece<'_> {
+    fn halve(self) -> Result<[Self; 2], Self> {
         if self.blocks.len() <= WORTH {
             return Err(self);
         }
@@ -206,7 +237,7 @@ impl<'a> Piece<'a> {
     }
 
     /// Visits its contacts; `v` are the twists of all bodies and the one that [`stand_in`] adds.
-    pub(super) fn visit<C: TwistCell>(self, v: &[C]) -> Norms {
+    fn visit<C: TwistCell>(self, v: &[C]) -> Norms {
         crate::algebra::lanes::Lanes::best().run_wide(Visit { piece: self, v })
     }
 }
@@ -219,7 +250,8 @@ struct Visit<'a, C> {
 /// The twists of the bodies at one end, number by number.
 #[inline(always)]
 fn gather(bodies: &[u32; LANES], load: impl Fn(u32) -> Twist) -> [Row; 6] {
-    let t = bodies.map(load);
+    // not `map`, which is no part of the kernel
+    let t = [load(bodies[0]), load(bodies[1]), load(bodies[2]), load(bodies[3])];
     let row = |x: fn(&Twist) -> f64| [x(&t[0]), x(&t[1]), x(&t[2]), x(&t[3])];
     [row(|t| t.linear.x), row(|t| t.linear.y), row(|t| t.linear.z), row(|t| t.angular.x), row(|t| t.angular.y), row(|t| t.angular.z)]
 }
@@ -324,6 +356,17 @@ pub(super) struct Squares {
     pub(super) carried: f64,
 }
 
+impl Squares {
+    fn add(self, o: Self) -> Self {
+        Self {
+            error: self.error + o.error,
+            size: self.size + o.size,
+            misfit: self.misfit.max(o.misfit),
+            carried: self.carried.max(o.carried),
+        }
+    }
+}
+
 struct Judge<'a> {
     blocks: &'a [Block],
     states: &'a [State],
@@ -423,7 +466,8 @@ mod tests {
             let expected = residual::residual(&p, &answer, &answer.velocities);
             let misfit = residual::with_overload(&p, found.misfit.sqrt(), found.carried.sqrt(), [found.error, found.size]);
             prop_assert!((misfit - expected.misfit).abs() < 1e-13 * misfit.max(1.0), "{misfit} {}", expected.misfit);
-            let norms = balls.sweep(None, |piece| piece.visit(Cell::from_mut(twists.as_mut_slice()).as_slice_of_cells()));
+            let cells = Cell::from_mut(twists.as_mut_slice()).as_slice_of_cells();
+            let norms = balls.colours(None).map(|piece| piece.visit(cells)).fold(Norms::default(), Norms::add);
             prop_assert!(twists[5] == Twist::default());
             let mut changed = 0.0;
             // the same by the general contact, in the order of the array

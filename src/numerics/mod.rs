@@ -33,6 +33,7 @@ pub mod acceptance;
 pub mod admissible;
 pub mod auto;
 mod central;
+mod colours;
 pub(crate) mod complementarity;
 pub mod contact;
 mod disjoint;

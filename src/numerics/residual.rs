@@ -23,6 +23,7 @@
 //! its bodies. It holds no |r|. s_a is a speed of the contact's own, [`super::mixed::Contact::scale`].
 
 use super::mixed::{Answer, MAX_ROWS, MixedProblem, Velocities};
+use crate::algebra::pieces::{Part, share};
 use glam::DVec3;
 use rayon::prelude::*;
 
@@ -227,7 +228,7 @@ pub fn residual(p: &MixedProblem, answer: &Answer, v: &Velocities) -> Residual {
         s
     };
     let pieces = p.contacts.chunks(PIECE).zip(answer.reactions.contacts.chunks(PIECE)).enumerate();
-    let total = if is_parallel(p) {
+    let total = if share(Part::Residual, p.contacts.len(), 4 * PIECE + 1) {
         let parts: Vec<Sums> =
             p.contacts.par_chunks(PIECE).zip(answer.reactions.contacts.par_chunks(PIECE)).enumerate().map(piece).collect();
         parts.into_iter().fold(Sums::default(), Sums::add)

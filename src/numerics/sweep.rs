@@ -7,14 +7,14 @@
 //! When to look at the true error, which point to keep and when to give up, `numerics::passes` knows. Velocities are linear in the
 //! reactions, so the conjugate step moves both by the same formula.
 
-use super::central::{Balls, Piece, stand_in};
+use super::central::{Balls, stand_in};
+use super::colours::{Halves, Leaves, Shared, TwistCell, each_twist, lend, take_back, velocities, visit_serial};
 use super::local::kernel::solve_once;
 use super::mixed::{Answer, Contact, IMMOBILE, MAX_ROWS, MixedProblem, Reactions, RigidMass, Twist, Velocities};
 use super::passes::{Conjugate, Driver, Forecast, Look, Passes, conjugate_step};
 use super::{Report, Status, residual, residual::Residual};
 use glam::DVec3;
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Settings of the coloured Gauss–Seidel solver (what Siconos calls NSGS).
 ///
@@ -58,7 +58,9 @@ pub struct Workspace {
     best: Answer,
     /// velocities from scratch
     fresh: Velocities,
-    shared: Vec<[AtomicU64; 6]>,
+    shared: Vec<Shared>,
+    /// the twists of the answer are in `shared`
+    away: bool,
     /// D of each contact
     weights: Vec<f64>,
     balls: Balls,
@@ -85,7 +87,8 @@ impl GaussSeidel {
     }
 
     fn run(&self, p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Report {
-        p.velocities(&answer.reactions, &mut answer.velocities);
+        work.away = false;
+        velocities(p, &answer.reactions, &mut answer.velocities, &mut work.shared);
         let mut report = Report { status: Status::BudgetSpent, ..Report::default() };
         if p.contacts.is_empty() && p.blocks.is_empty() {
             report.status = Status::Converged;
@@ -108,6 +111,7 @@ impl GaussSeidel {
         let (status, iterations) = driver.run(&mut passes);
         report = Report { status, iterations, ..report };
         let Coloured { answer, work, found, kept, .. } = passes;
+        work.fetch(&mut answer.velocities);
         if let Some(found) = found {
             return found.report(report);
         }
@@ -142,6 +146,7 @@ impl Passes for Coloured<'_> {
     }
 
     fn pass(&mut self, _: usize) -> f64 {
+        self.work.share(self.p, &self.answer.velocities);
         if self.conjugate.is_some() {
             self.work.extrapolate_velocities(self.answer, self.beta);
         }
@@ -217,33 +222,50 @@ impl Workspace {
         balls
     }
 
+    /// Where several threads share the sweeps, their twists are where all can reach them until someone looks.
+    fn share(&mut self, p: &MixedProblem, v: &Velocities) {
+        if !self.away && is_parallel(p) {
+            lend(&v.rigid, &mut self.shared);
+            self.away = true;
+        }
+    }
+
+    /// Takes the twists back into the answer.
+    fn fetch(&mut self, v: &mut Velocities) {
+        if std::mem::take(&mut self.away) {
+            take_back(&self.shared, &mut v.rigid);
+        }
+    }
+
     /// One pass over all contacts, colour by colour, then over all blocks; the reactions take their conjugate step on the way.
     fn sweep(&mut self, p: &MixedProblem, answer: &mut Answer, balls: bool, beta: Option<f64>) -> Norms {
         let Answer { reactions, velocities, .. } = answer;
-        let parallel = is_parallel(p);
-        if parallel {
-            self.parallel_sweeps += 1;
-            self.shared.resize_with(velocities.rigid.len(), Default::default);
-            for (cell, twist) in self.shared.iter().zip(&velocities.rigid) {
-                cell.store(*twist);
+        self.parallel_sweeps += u64::from(self.away);
+        let rows = Rows { p, weights: &self.weights, beta };
+        let pieces = Pieces { r: &mut reactions.contacts, change: &mut self.change.contacts, direction: &mut self.direction.r.contacts };
+        let mut norms = Norms::default();
+        match (balls, self.away) {
+            (true, true) => {
+                let mut leaves = Leaves::new();
+                self.balls.colours(beta).for_each(|colour| leaves.push(colour));
+                norms = leaves.visit(&self.shared);
+            }
+            (false, true) => {
+                let mut leaves = Leaves::new();
+                colours(&rows, pieces).for_each(|colour| leaves.push(colour));
+                norms = leaves.visit(&self.shared);
+            }
+            (true, false) => {
+                let cells = Cell::from_mut(velocities.rigid.as_mut_slice()).as_slice_of_cells();
+                self.balls.colours(beta).for_each(|colour| norms = norms.add(visit_serial(colour, cells)));
+            }
+            (false, false) => {
+                let cells = Cell::from_mut(velocities.rigid.as_mut_slice()).as_slice_of_cells();
+                colours(&rows, pieces).for_each(|colour| norms = norms.add(visit_serial(colour, cells)));
             }
         }
-        let shared = self.shared.as_slice();
-        let cells = Cell::from_mut(velocities.rigid.as_mut_slice()).as_slice_of_cells();
-        let mut norms = if balls {
-            self.balls.sweep(beta, |piece| if parallel { balls_parallel(piece, shared) } else { balls_serial(piece, cells) })
-        } else {
-            let rows = Rows { p, weights: &self.weights, beta };
-            let pieces =
-                Pieces { r: &mut reactions.contacts, change: &mut self.change.contacts, direction: &mut self.direction.r.contacts };
-            sweep_colours(p, pieces, |groups, pieces| {
-                if parallel { visit_parallel(&rows, groups, pieces, shared) } else { visit_serial(&rows, groups, pieces, cells) }
-            })
-        };
-        if parallel {
-            for (cell, twist) in self.shared.iter().zip(&mut velocities.rigid) {
-                *twist = cell.load();
-            }
+        if !p.blocks.is_empty() {
+            self.fetch(velocities);
         }
         for block in &p.blocks {
             let range = block.first..block.first + block.rows;
@@ -264,19 +286,36 @@ impl Workspace {
     /// Moves the velocities as the conjugate step will move the reactions, and keeps them for the next change.
     fn extrapolate_velocities(&mut self, answer: &mut Answer, beta: Option<f64>) {
         let v = &mut answer.velocities;
+        let (before, direction) = (&mut self.before, &mut self.direction.v);
+        let step = |x: &mut Twist, x0: &Twist, p: &mut Twist, beta: f64| {
+            let (d, w) = (x.linear - x0.linear, x.angular - x0.angular);
+            conjugate_step(&mut x.linear, d, &mut p.linear, beta);
+            conjugate_step(&mut x.angular, w, &mut p.angular, beta);
+        };
+        if self.away {
+            before.rigid.resize(self.shared.len(), Twist::default());
+            each_twist(&self.shared, &mut before.rigid, &mut direction.rigid, |cell, x0, p| {
+                let mut x = cell.load();
+                if let Some(beta) = beta {
+                    step(&mut x, x0, p, beta);
+                    cell.store(x);
+                }
+                *x0 = x;
+            });
+        } else if let Some(beta) = beta {
+            let all = v.rigid.iter_mut().zip(&before.rigid).zip(&mut direction.rigid);
+            all.for_each(|((x, x0), p)| step(x, x0, p, beta));
+        }
         if let Some(beta) = beta {
-            let direction = &mut self.direction.v;
-            for ((x, x0), p) in v.rigid.iter_mut().zip(&self.before.rigid).zip(&mut direction.rigid) {
-                let (d, w) = (x.linear - x0.linear, x.angular - x0.angular);
-                conjugate_step(&mut x.linear, d, &mut p.linear, beta);
-                conjugate_step(&mut x.angular, w, &mut p.angular, beta);
-            }
-            for ((x, x0), p) in v.general.iter_mut().zip(&self.before.general).zip(&mut direction.general) {
+            for ((x, x0), p) in v.general.iter_mut().zip(&before.general).zip(&mut direction.general) {
                 let d = *x - x0;
                 conjugate_step(x, d, p, beta);
             }
         }
-        self.before.clone_from(v);
+        before.general.clone_from(&v.general);
+        if !self.away {
+            before.rigid.clone_from(&v.rigid);
+        }
     }
 
     /// The error of the point at hand, and its certificate if that is within the tolerance; the answer is complete then.
@@ -284,6 +323,7 @@ impl Workspace {
     /// Sweeps update v by differences; a certificate counts only with v from scratch, from which the sweeps go on too if `renew` says so.
     /// Contacts of balls have a shorter way to the error.
     fn judge(&mut self, p: &MixedProblem, answer: &mut Answer, balls: bool, tolerance: f64, renew: bool) -> (f64, Option<Residual>) {
+        self.fetch(&mut answer.velocities);
         let mut quick = None;
         if balls && p.blocks.is_empty() {
             let s = self.balls.residual(&answer.velocities.rigid);
@@ -298,7 +338,7 @@ impl Workspace {
         if balls {
             self.balls.store(p, &mut answer.reactions);
         }
-        p.velocities(&answer.reactions, &mut self.fresh);
+        velocities(p, &answer.reactions, &mut self.fresh, &mut self.shared);
         let found = residual::residual(p, answer, &self.fresh);
         let solved = found.error() <= tolerance;
         let renew = renew || quick.is_some();
@@ -351,96 +391,50 @@ impl<'a> Pieces<'a> {
     }
 }
 
-/// Calls `visit(groups of one colour, their pieces)` for each colour in turn.
-fn sweep_colours<'a>(p: &MixedProblem, mut rest: Pieces<'a>, mut visit: impl FnMut(&[u32], Pieces<'a>) -> Norms) -> Norms {
-    let mut norms = Norms::default();
-    for colour in p.colours.windows(2) {
-        let groups = &p.groups[colour[0] as usize..=colour[1] as usize];
-        let (here, after) = rest.split((groups[groups.len() - 1] - groups[0]) as usize);
-        norms = norms.add(visit(groups, here));
-        rest = after;
+/// The colours of a problem, with what a sweep writes there.
+fn colours<'a>(rows: &'a Rows<'a>, pieces: Pieces<'a>) -> impl Iterator<Item = Colour<'a>> {
+    let mut rest = Some(pieces);
+    rows.p.colours.windows(2).filter_map(move |colour| {
+        let groups = &rows.p.groups[colour[0] as usize..=colour[1] as usize];
+        let (pieces, after) = rest.take()?.split((groups[groups.len() - 1] - groups[0]) as usize);
+        rest = Some(after);
+        Some(Colour { rows, groups, pieces })
+    })
+}
+
+/// Some groups of a colour.
+struct Colour<'a> {
+    rows: &'a Rows<'a>,
+    groups: &'a [u32],
+    pieces: Pieces<'a>,
+}
+
+impl Halves for Colour<'_> {
+    fn halve(self) -> Result<[Self; 2], Self> {
+        let Self { rows, groups, .. } = self;
+        let Some(middle) = middle(groups) else { return Err(self) };
+        let (left, right) = self.pieces.split((groups[middle] - groups[0]) as usize);
+        Ok([Colour { rows, groups: &groups[..=middle], pieces: left }, Colour { rows, groups: &groups[middle..], pieces: right }])
     }
-    norms
+
+    fn visit<C: TwistCell>(self, v: &[C]) -> Norms {
+        self.rows.visit(self.groups, self.pieces, v)
+    }
 }
 
 /// Contacts below which a piece of a colour is not worth another thread.
 const PARALLEL: usize = 512;
 
-/// Whether several threads share the sweeps.
+/// Whether several threads share the sweeps: colours are not of one size, the first are in several pieces before the last are in one.
 fn is_parallel(p: &MixedProblem) -> bool {
-    let colours = p.colours.len().saturating_sub(1).max(1);
-    p.contacts.len() >= 2 * PARALLEL * colours && rayon::current_num_threads() > 1
+    let colours = p.colours.len().saturating_sub(1).max(3);
+    p.contacts.len() >= PARALLEL * (colours + 1) && rayon::current_num_threads() > 1
 }
 
 /// The group at which a piece of a colour is halved, or `None` for one that is small.
 fn middle(groups: &[u32]) -> Option<usize> {
     let contacts = (groups[groups.len() - 1] - groups[0]) as usize;
     (contacts > PARALLEL && groups.len() > 2).then_some((groups.len() - 1) / 2)
-}
-
-/// Visits the halves of a colour one after the other: the sums are then those of [`visit_parallel`] to the bit.
-fn visit_serial<C: TwistCell>(rows: &Rows<'_>, groups: &[u32], pieces: Pieces<'_>, v: &[C]) -> Norms {
-    let Some(middle) = middle(groups) else { return rows.visit(groups, pieces, v) };
-    let (left, right) = pieces.split((groups[middle] - groups[0]) as usize);
-    visit_serial(rows, &groups[..=middle], left, v).add(visit_serial(rows, &groups[middle..], right, v))
-}
-
-/// Halves a colour until pieces are small; the pieces share no body, so their order does not matter.
-fn visit_parallel(rows: &Rows<'_>, groups: &[u32], pieces: Pieces<'_>, v: &[[AtomicU64; 6]]) -> Norms {
-    let Some(middle) = middle(groups) else { return rows.visit(groups, pieces, v) };
-    let (left, right) = pieces.split((groups[middle] - groups[0]) as usize);
-    let (left, right) =
-        rayon::join(|| visit_parallel(rows, &groups[..=middle], left, v), || visit_parallel(rows, &groups[middle..], right, v));
-    left.add(right)
-}
-
-/// Visits the halves of a colour of balls one after the other: the sums are then those of [`balls_parallel`] to the bit.
-fn balls_serial(piece: Piece<'_>, v: &[Cell<Twist>]) -> Norms {
-    match piece.halve() {
-        Ok([left, right]) => balls_serial(left, v).add(balls_serial(right, v)),
-        Err(small) => small.visit(v),
-    }
-}
-
-/// As [`visit_parallel`].
-fn balls_parallel(piece: Piece<'_>, v: &[[AtomicU64; 6]]) -> Norms {
-    match piece.halve() {
-        Ok([left, right]) => {
-            let (left, right) = rayon::join(|| balls_parallel(left, v), || balls_parallel(right, v));
-            left.add(right)
-        }
-        Err(small) => small.visit(v),
-    }
-}
-
-/// A twist that is read and written in place; plain cells in series, relaxed atomics in parallel: the same bits.
-pub(super) trait TwistCell {
-    fn load(&self) -> Twist;
-    fn store(&self, twist: Twist);
-}
-
-impl TwistCell for Cell<Twist> {
-    #[inline(always)]
-    fn load(&self) -> Twist {
-        self.get()
-    }
-    #[inline(always)]
-    fn store(&self, twist: Twist) {
-        self.set(twist);
-    }
-}
-
-impl TwistCell for [AtomicU64; 6] {
-    #[inline(always)]
-    fn load(&self) -> Twist {
-        let x = |i: usize| f64::from_bits(self[i].load(Ordering::Relaxed));
-        Twist { linear: DVec3::new(x(0), x(1), x(2)), angular: DVec3::new(x(3), x(4), x(5)) }
-    }
-    #[inline(always)]
-    fn store(&self, t: Twist) {
-        let x = [t.linear.x, t.linear.y, t.linear.z, t.angular.x, t.angular.y, t.angular.z];
-        self.iter().zip(x).for_each(|(c, x)| c.store(x.to_bits(), Ordering::Relaxed));
-    }
 }
 
 /// The contacts of a problem.

@@ -51,6 +51,7 @@ impl Simulation {
         world.init_resource::<Positions>();
         world.init_resource::<Solver>();
         world.init_resource::<Loads>();
+        world.init_resource::<super::phases::Phases>();
         world.init_resource::<Clusters>();
         world.init_resource::<Islands>();
         world.init_resource::<AdoptedSystems>();

@@ -14,11 +14,12 @@
 //! systems. By `½ (v⁺ + v)ᵀ M (v⁺ − v) = ΔT` and `M (v⁺ − v) = h F + Hᵀ r` the sum of these is ΔE exactly; what is left over is rounding,
 //! or a defect.
 
+use crate::algebra::pieces::{Part, share, sum};
 use crate::assembly::problem::StepProblem;
 use crate::model::scheme::Scheme;
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::mixed::{IMMOBILE, MAX_ROWS, System};
-use crate::topology::bodies::Bodies;
+use crate::topology::bodies::{Bodies, Body};
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
@@ -85,6 +86,10 @@ impl Energy {
     pub fn total(&self) -> f64 {
         self.kinetic + self.potential
     }
+
+    fn with(&self, o: &Self) -> Self {
+        Self { kinetic: self.kinetic + o.kinetic, potential: self.potential + o.potential }
+    }
 }
 
 /// Energy at the start and at the end of the step that the rows hold, and the work of the step.
@@ -97,8 +102,26 @@ pub fn step_energy(bodies: &Bodies, scheme: &Scheme, step: &StepProblem) -> ([En
     w.loads += systems.loads;
     w.scheme += systems.scheme;
     w.drives += systems.drives;
-    let h = scheme.time_step;
-    for body in bodies.rows.iter().filter(|body| body.alive) {
+    let shared = share(Part::Certificate, bodies.rows.len(), 2 * PIECE);
+    let piece = |from: usize, to: usize| body_energy(&bodies.rows[from..to], scheme);
+    let own = sum(bodies.rows.len(), PIECE, shared, piece, |(e, mut w), (e2, w2)| {
+        w.add(&w2);
+        ([e[0].with(&e2[0]), e[1].with(&e2[1])], w)
+    });
+    if let Some((own, work)) = own {
+        e = [e[0].with(&own[0]), e[1].with(&own[1])];
+        w.add(&work);
+    }
+    (e, w)
+}
+
+/// Bodies or contacts per piece of a sum: fixed, so that any number of threads adds in the same order.
+const PIECE: usize = 1024;
+
+/// The share of some bodies.
+fn body_energy(bodies: &[Body], scheme: &Scheme) -> ([Energy; 2], Work) {
+    let (mut e, mut w, h) = ([Energy::default(); 2], Work::default(), scheme.time_step);
+    for body in bodies.iter().filter(|body| body.alive) {
         let Some(inertia) = body.inertia else { continue };
         for (e, (v, x)) in e.iter_mut().zip([(body.velocity, body.pose.position), (body.new_velocity, body.new_pose.position)]) {
             e.kinetic += 0.5 * (inertia.mass * v.linear.length_squared() + v.angular.dot(inertia.principal * v.angular));
@@ -124,8 +147,25 @@ pub fn step_energy(bodies: &Bodies, scheme: &Scheme, step: &StepProblem) -> ([En
 }
 
 fn contact_work(step: &StepProblem, w: &mut Work) {
-    let p = &step.problem;
-    for (k, c) in p.contacts.iter().enumerate() {
+    let contacts = step.problem.contacts.len();
+    let shared = share(Part::Certificate, contacts, 4 * PIECE);
+    let work = sum(
+        contacts,
+        PIECE,
+        shared,
+        |from, to| work_of_contacts(step, from, to),
+        |mut a, b| {
+            a.add(&b);
+            a
+        },
+    );
+    w.add(&work.unwrap_or_default());
+}
+
+/// The work of contacts `from` to `to`.
+fn work_of_contacts(step: &StepProblem, from: usize, to: usize) -> Work {
+    let (p, mut w) = (&step.problem, Work::default());
+    for (k, c) in (from..to).zip(&p.contacts[from..to]) {
         let r = step.answer.reactions.contacts[k];
         if r == DVec3::ZERO {
             continue;
@@ -138,6 +178,7 @@ fn contact_work(step: &StepProblem, w: &mut Work) {
         w.friction += r.y * relative.y + r.z * relative.z;
         w.drives -= r.dot(step.driven[k]);
     }
+    w
 }
 
 fn block_work(step: &StepProblem, w: &mut Work) {

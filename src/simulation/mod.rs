@@ -53,6 +53,7 @@ mod guests;
 mod joints;
 mod lifecycle;
 mod parts;
+mod phases;
 mod run;
 mod signals;
 pub mod state;

@@ -3,8 +3,10 @@
 use super::body::{Body, BodyError};
 use super::energy::{Energy, Work, step_energy, support_impulse};
 use super::guests::{Handle, run_guests};
+use super::phases::{Phase, Phases};
 use super::step::{Schedules, StepSet};
 use super::systems::Periodic;
+use crate::algebra::pieces::{Part, first, share, sum};
 use crate::assembly::problem::{Solver, StepProblem};
 use crate::cluster::systems::Clusters;
 use crate::cluster::{ClusterError, SystemsReport};
@@ -15,7 +17,7 @@ use crate::model::law::ContactLaws;
 use crate::model::newton_euler::{AppliedForce, BodyName, Velocity};
 use crate::model::scheme::{Clock, Invalid, Scheme};
 use crate::numerics::{Report, Status};
-use crate::topology::bodies::{Bodies, Slot, Slots};
+use crate::topology::bodies::{Bodies, BodyRow, Slot, Slots};
 use bevy_ecs::name::Name;
 use bevy_ecs::prelude::*;
 use glam::DVec3;
@@ -382,6 +384,7 @@ impl Simulation {
 
     /// Looks for the end of a step, or of a part of one: whether the passes have settled.
     pub(super) fn try_step(&mut self, blows: &[(Entity, AppliedForce)], nonlinear: bool) -> Result<bool, SimulationError> {
+        self.world.resource_mut::<Phases>().start();
         self.schedules.begin.run(&mut self.world);
         self.hear_guests(1)?;
         if let Some((entity, reason)) = self.world.resource_mut::<Bodies>().fault.take() {
@@ -403,6 +406,7 @@ impl Simulation {
             }
         }
         self.check_finite(false)?;
+        self.world.resource_mut::<Phases>().mark(Phase::Checks);
         let max_passes = self.scheme().max_passes;
         let accuracy = FOLLOWED * self.world.resource::<Solver>().settings.tolerance;
         self.world.insert_resource(Pass { nonlinear, accuracy, ..Pass::default() });
@@ -451,6 +455,7 @@ impl Simulation {
             self.world.resource_mut::<Pass>().start_round();
         }
         self.check_finite(true)?;
+        self.world.resource_mut::<Phases>().mark(Phase::Checks);
         Ok(settled)
     }
 
@@ -470,7 +475,11 @@ impl Simulation {
             return Err(SimulationError::Problem { step: self.steps() + 1, time: self.time(), reason });
         }
         self.world.resource_mut::<Clock>().last = self.time_step();
-        Ok(self.certify(settled))
+        let report = self.certify(settled);
+        let mut phases = self.world.resource_mut::<Phases>();
+        phases.mark(Phase::Certificate);
+        phases.stop();
+        Ok(report)
     }
 
     fn set_clock(&mut self, time: f64, h: f64) {
@@ -495,6 +504,7 @@ impl Simulation {
             return false;
         }
         self.schedules.ahead.run(&mut self.world);
+        self.world.resource_mut::<Phases>().mark(Phase::Ahead);
         self.world.resource::<Foresight>().missed
     }
 
@@ -538,24 +548,21 @@ impl Simulation {
         // max_element passes over NaN
         let good = |x: DVec3| x.is_finite() && x.abs().max_element() < OVERFLOW;
         let bodies = self.world.resource::<Bodies>();
-        for (slot, row) in bodies.rows.iter().enumerate().filter(|(_, row)| row.alive) {
-            let what = if !after {
-                if !(good(row.load.force) && good(row.load.torque) && good(row.blow.force) && good(row.blow.torque)) {
-                    "load"
-                } else if !(good(row.velocity.linear) && good(row.velocity.angular)) {
-                    "velocity"
-                } else if !(good(row.pose.position) && row.pose.rotation.is_finite()) {
-                    "position"
-                } else {
-                    continue;
-                }
-            } else if !(good(row.new_velocity.linear) && good(row.new_velocity.angular)) {
-                "velocity"
-            } else if !(good(row.new_pose.position) && row.new_pose.rotation.is_finite()) {
-                "position"
+        let what = |row: &BodyRow| {
+            if !row.alive {
+                None
+            } else if !(after || good(row.load.force) && good(row.load.torque) && good(row.blow.force) && good(row.blow.torque)) {
+                Some("load")
             } else {
-                continue;
-            };
+                let (v, pose) = if after { (&row.new_velocity, &row.new_pose) } else { (&row.velocity, &row.pose) };
+                let wrong =
+                    [("velocity", !(good(v.linear) && good(v.angular))), ("position", !(good(pose.position) && pose.rotation.is_finite()))];
+                wrong.iter().find(|(_, wrong)| *wrong).map(|(what, _)| *what)
+            }
+        };
+        if let Some(slot) = first(Part::Certificate, &bodies.rows, |row| what(row).is_some())
+            && let Some(what) = what(&bodies.rows[slot])
+        {
             return Err(SimulationError::NotFinite { step: self.steps() + 1, time: self.time(), what, body: self.name_of(slot) });
         }
         Ok(())
@@ -621,10 +628,16 @@ impl Simulation {
         report.violation = step.report.violation;
         report.violation_size = h * step.report.parts;
         let mut pairs = self.world.query::<(&ContactPair, &Manifold)>();
-        for (pair, manifold) in pairs.iter(&self.world) {
-            let overlap = manifold.points.iter().fold(0.0, |worst: f64, touch| worst.max(-touch.gap));
-            report.penetration = report.penetration.max(overlap);
-            report.penetration_size = report.penetration_size.max(overlap / pair.size);
+        let deeper = |a: [f64; 2], b: [f64; 2]| [a[0].max(b[0]), a[1].max(b[1])];
+        for (pairs, manifolds) in pairs.query(&self.world).contiguous_iter().into_iter().flatten() {
+            let deepest = |from: usize, to: usize| {
+                let overlap = |m: &Manifold| m.points.iter().fold(0.0, |worst: f64, touch| worst.max(-touch.gap));
+                let overlaps = pairs[from..to].iter().zip(&manifolds[from..to]).map(|(pair, m)| (overlap(m), pair.size));
+                overlaps.fold([0.0; 2], |worst, (overlap, size)| deeper(worst, [overlap, overlap / size]))
+            };
+            let shared = share(Part::Certificate, pairs.len(), 2048);
+            let found = sum(pairs.len(), 1024, shared, deepest, deeper).unwrap_or_default();
+            [report.penetration, report.penetration_size] = deeper([report.penetration, report.penetration_size], found);
         }
         report.stride = self.world.resource::<Proximity>().stride(h);
         report

@@ -1,6 +1,7 @@
 //! The time step as a table of contents.
 
 use super::guests::{Handle, run_guests};
+use super::phases::mark as end_phase;
 use crate::algebra::spatial::Pose;
 use crate::assembly::adopted::{adopt, apply_systems, free_systems, store_systems};
 use crate::assembly::forces::read_forces;
@@ -137,9 +138,12 @@ fn apply_loads(mut loads: ResMut<Loads>, clock: Res<Clock>, mut bodies: ResMut<B
     }
 }
 
-/// The place for systems of users after those of a set.
+/// The place for systems of users after those of a set; with them ends its time.
 fn guests(set: StepSet) -> impl FnMut(&mut World) + Send + Sync + 'static {
-    move |world| run_guests(world, set)
+    move |world| {
+        run_guests(world, set);
+        end_phase(world, set);
+    }
 }
 
 /// The schedules of a step: which systems stand with bodies, the step of these, a batch of steps of all others, and its first part alone.

@@ -1,11 +1,53 @@
 //! H, Ŵ⁻¹ and W of a problem, applied.
 
-use super::{Block, Contact, IMMOBILE, MAX_DOFS, MAX_ROWS, MixedProblem, Reactions, SYSTEMS, System, Twist, Velocities};
+use super::{Block, Contact, IMMOBILE, MAX_DOFS, MAX_ROWS, MixedProblem, Reactions, RigidMass, SYSTEMS, System, Twist, Velocities};
+use crate::algebra::pieces::{Part, share};
 use crate::numerics::{ProblemError, contact::LocalOperator};
 use glam::{DMat3, DVec3};
+use rayon::prelude::*;
 
 /// Part of the scale of a contact that stands for what its reaction has to do: a hundredth of what it may miss by at a tolerance of 1e-3.
 const JUDGED: f64 = 1e-5;
+
+/// Contacts per piece of a sum: fixed, so that any number of threads adds in the same order.
+const PIECE: usize = 4096;
+
+/// The own operators of some contacts, the first of which is number `first`; `|D^{-½} q|²` and `|q|²` over those that close, and the squares
+/// of the speeds on which they are judged, as impulses.
+fn prepare_contacts(contacts: &mut [Contact], first: usize, rigid: &[RigidMass], free: &[Twist]) -> Result<[f64; 3], ProblemError> {
+    let (mut scaled, mut plain, mut judged) = (0.0, 0.0, 0.0);
+    for (k, c) in contacts.iter_mut().enumerate() {
+        let mut m = DMat3::ZERO;
+        for (body, arm) in [(c.body1, c.arm1), (c.body2, c.arm2)] {
+            if body != IMMOBILE {
+                m += rigid[body as usize].mobility(arm);
+            }
+        }
+        let (n, t1) = (c.normal, c.tangent);
+        let t2 = n.cross(t1);
+        let (mn, m1, m2) = (m * n, m * t1, m * t2);
+        let nn = n.dot(mn);
+        c.local = LocalOperator::new(nn, [t1.dot(mn), t2.dot(mn)], [t1.dot(m1), t1.dot(m2), t2.dot(m2)])
+            .ok_or_else(|| ProblemError::SingularBlock { block: format!("contact {}", first + k), found: nn })?;
+        judged += c.scale * c.scale / c.local.mean_diagonal();
+        let q = c.velocity(free);
+        if q.x >= 0.0 {
+            continue; // open without any reaction: a far neighbour must not make the residual look small
+        }
+        scaled += q.length_squared() / c.local.mean_diagonal();
+        plain += q.length_squared();
+    }
+    Ok([scaled, plain, judged])
+}
+
+/// Sums of the pieces, in their order; the first error.
+fn add(pieces: impl Iterator<Item = Result<[f64; 3], ProblemError>>) -> Result<[f64; 3], ProblemError> {
+    let mut sums = [0.0; 3];
+    for piece in pieces {
+        sums.iter_mut().zip(piece?).for_each(|(sum, x)| *sum += x);
+    }
+    Ok(sums)
+}
 
 impl MixedProblem {
     /// The systems of a block with their parts of H, row by row.
@@ -25,28 +67,14 @@ impl MixedProblem {
     /// Computes the own Delassus blocks and the scale of the residual.
     pub fn prepare(&mut self) -> Result<(), ProblemError> {
         let Self { contacts, rigid, free, .. } = self;
-        let (mut scaled, mut plain, mut judged) = (0.0, 0.0, 0.0);
-        for (k, c) in contacts.iter_mut().enumerate() {
-            let mut m = DMat3::ZERO;
-            for (body, arm) in [(c.body1, c.arm1), (c.body2, c.arm2)] {
-                if body != IMMOBILE {
-                    m += rigid[body as usize].mobility(arm);
-                }
-            }
-            let (n, t1) = (c.normal, c.tangent);
-            let t2 = n.cross(t1);
-            let (mn, m1, m2) = (m * n, m * t1, m * t2);
-            let nn = n.dot(mn);
-            c.local = LocalOperator::new(nn, [t1.dot(mn), t2.dot(mn)], [t1.dot(m1), t1.dot(m2), t2.dot(m2)])
-                .ok_or_else(|| ProblemError::SingularBlock { block: format!("contact {k}"), found: nn })?;
-            judged += c.scale * c.scale / c.local.mean_diagonal();
-            let q = c.velocity(&free.rigid);
-            if q.x >= 0.0 {
-                continue; // open without any reaction: a far neighbour must not make the residual look small
-            }
-            scaled += q.length_squared() / c.local.mean_diagonal();
-            plain += q.length_squared();
-        }
+        let shared = share(Part::Prepare, contacts.len(), PIECE + 1);
+        let piece = |(k, contacts): (usize, &mut [Contact])| prepare_contacts(contacts, k * PIECE, rigid, &free.rigid);
+        let [mut scaled, mut plain, judged] = if shared {
+            let parts: Vec<_> = contacts.par_chunks_mut(PIECE).enumerate().map(piece).collect();
+            add(parts.into_iter())?
+        } else {
+            add(contacts.chunks_mut(PIECE).enumerate().map(piece))?
+        };
         self.prepare_blocks()?;
         let mut u = [0.0; MAX_ROWS];
         for block in &self.blocks {

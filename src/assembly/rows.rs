@@ -1,0 +1,266 @@
+//! Contact rows, made from pairs and their points.
+//!
+//! Rows lie in the order of the colours, pairs in that of their table. Threads take groups in the order of the colours: what they write is
+//! then one slice each.
+
+use super::problem::{Place, Rebound};
+use super::systems::world_twist;
+use crate::algebra::spatial::{rotate_exp, tangents};
+use crate::integrator::systems::Pass;
+use crate::model::contact::{ContactPair, Manifold, Touch, Turned};
+use crate::model::law::{Impact, beyond_touch};
+use crate::model::scheme::{Scheme, Treatment};
+use crate::numerics::mixed::{Contact, IMMOBILE, Twist};
+use crate::numerics::residual::contact_scale;
+use crate::topology::bodies::Body;
+use crate::topology::graph::Group;
+use glam::{DQuat, DVec3};
+
+/// The pairs of a table and their points.
+pub(super) type Pairs<'a> = (&'a [ContactPair], &'a [Manifold]);
+
+/// Rows of some groups that follow each other in the order of the colours.
+pub(super) struct Out<'a> {
+    pub(super) contacts: &'a mut [Contact],
+    pub(super) reactions: &'a mut [DVec3],
+    pub(super) feedback: &'a mut [f64],
+    pub(super) driven: &'a mut [DVec3],
+    pub(super) taken: &'a mut [f64],
+}
+
+impl<'a> Out<'a> {
+    /// Takes the first `n` rows away.
+    pub(super) fn split_off(&mut self, n: usize) -> Self {
+        fn cut<'a, T>(all: &mut &'a mut [T], n: usize) -> &'a mut [T] {
+            let (first, rest) = std::mem::take(all).split_at_mut(n);
+            *all = rest;
+            first
+        }
+        Self {
+            contacts: cut(&mut self.contacts, n),
+            reactions: cut(&mut self.reactions, n),
+            feedback: cut(&mut self.feedback, n),
+            driven: cut(&mut self.driven, n),
+            taken: cut(&mut self.taken, n),
+        }
+    }
+}
+
+/// What all rows of the step are made from.
+pub(super) struct Job<'a> {
+    pub(super) rows: &'a Rows<'a>,
+    pub(super) scheme: &'a Scheme,
+    pub(super) pass: &'a Pass,
+    pub(super) groups: &'a [Group],
+    /// Groups of the pass before, and their reactions.
+    pub(super) last: (&'a [[u32; 3]], &'a [DVec3]),
+    pub(super) turned: &'a [Turned],
+    pub(super) free: &'a [Twist],
+    pub(super) all: &'a [Pairs<'a>],
+}
+
+impl Job<'_> {
+    fn pair(&self, source: u32) -> Option<(&ContactPair, &Manifold)> {
+        let mut source = source as usize;
+        for (pairs, manifolds) in self.all {
+            if let Some(pair) = pairs.get(source) {
+                return Some((pair, &manifolds[source]));
+            }
+            source -= pairs.len();
+        }
+        None
+    }
+
+    /// The rows of some groups, the first of which begin at contact `first`; whether a pair bounces. Points that detection has foreseen
+    /// have no pair.
+    pub(super) fn assemble(&self, order: &[u32], first: u32, out: &mut Out<'_>, rebounds: &mut Vec<Rebound>) -> bool {
+        let (mut lively, mut k) = (false, 0);
+        for group in order.iter().map(|&g| &self.groups[g as usize]) {
+            let from = k;
+            k += group.points as usize;
+            let Some((pair, manifold)) = self.pair(group.source) else { continue };
+            lively |= pair.law.bounces();
+            if self.pass.number > 0 {
+                // places may have moved; a group that has changed starts anew
+                let before = self.last.0.binary_search_by_key(&group.source, |l| l[0]).ok().map(|at| self.last.0[at]);
+                let before = before.filter(|l| l[2] == group.points);
+                for (i, r) in out.reactions[from..k].iter_mut().enumerate() {
+                    *r = before.map_or(DVec3::ZERO, |l| self.last.1[l[1] as usize + i]);
+                }
+            }
+            let start = self.turned.partition_point(|t| t.source < group.source);
+            let arms = self.turned[start..].iter().take_while(|t| t.source == group.source);
+            let active = manifold.points.iter().enumerate().filter(|(_, t)| t.active);
+            for (k, (point, touch)) in (from..k).zip(active) {
+                let turned = arms.clone().find(|t| t.point == point as u32);
+                self.point(k, first, group.source, (pair, touch, turned), out, rebounds);
+            }
+        }
+        lively
+    }
+
+    /// The row of a point, number k of `out`.
+    fn point(
+        &self,
+        k: usize,
+        first: u32,
+        source: u32,
+        (pair, touch, turned): (&ContactPair, &Touch, Option<&Turned>),
+        out: &mut Out<'_>,
+        rebounds: &mut Vec<Rebound>,
+    ) {
+        let Self { scheme, rows, .. } = *self;
+        let contact = &mut out.contacts[k];
+        let Row { mut share, wall, closing, restitution, turned } = rows.state(pair, touch, turned, contact);
+        let closing = [closing, share];
+        let mut rebound = Rebound { contact: first + k as u32, source, part: restitution, closing, turned, ..Rebound::default() };
+        rebound.limited = pair.law.impact == Impact::Fremond;
+        if touch.approach != DVec3::ZERO && matches!(scheme.treatment, Treatment::GapAware { .. }) {
+            let ending = ending_part(scheme, pair, contact, touch, rows.before, self.free);
+            if let Some(ending) = ending.filter(|e| e.x < closing[0] || rebound.limited) {
+                let parts = ending.x < closing[0].min(0.0);
+                (rebound.part, rebound.ends, rebound.limited) = (ending, true, true);
+                contact.b = if parts { ending } else { ending.with_x(closing[0]) } + wall + turned;
+                share = if parts { 0.0 } else { share };
+            }
+        }
+        if rebound.part != DVec3::ZERO {
+            rebounds.push(rebound);
+        }
+        if self.pass.number == 0 {
+            out.reactions[k] = if scheme.warm_start { contact.to_local(touch.reaction) } else { DVec3::ZERO };
+        }
+        (out.feedback[k], out.driven[k], out.taken[k]) = (share, wall, touch.taken);
+    }
+}
+
+/// What a contact point is stated from.
+pub(super) struct Rows<'a> {
+    pub(super) scheme: &'a Scheme,
+    pub(super) bodies: &'a [Body],
+    /// Whether the body of each slot has a joint; empty where none has.
+    pub(super) jointed: &'a [bool],
+    pub(super) places: &'a [Place],
+    pub(super) before: &'a [Twist],
+    /// Overlap of a contact that was a row before and is noise, in parts of a body.
+    pub(super) noise: f64,
+    pub(super) gravity: f64,
+    /// Smallest speed of an impact (m/s).
+    pub(super) least: f64,
+}
+
+/// Part of the speeds of its bodies below which the scale of a contact is too close to their rounding: without gravity nothing else bounds it.
+pub(super) const SUM: f64 = 0.02;
+
+/// What belongs to a row beside its contact.
+pub(super) struct Row {
+    /// Its overlap feedback (m/s).
+    pub(super) share: f64,
+    /// Share of immobile bodies in `u`.
+    pub(super) wall: DVec3,
+    /// Constant part of the normal row that closes the gap, and what restitution adds to that of all rows.
+    pub(super) closing: f64,
+    pub(super) restitution: DVec3,
+    /// What matches velocities at the end of the step where arms are those of its middle (m/s).
+    pub(super) turned: DVec3,
+}
+
+impl Rows<'_> {
+    /// States a contact point as a row, all but its own operator. Bodies in joints have `turned` arms, as their joints have, see
+    /// [`push_joint`].
+    pub(super) fn state(&self, pair: &ContactPair, touch: &Touch, turned: Option<&Turned>, contact: &mut Contact) -> Row {
+        let Self { scheme, before, .. } = *self;
+        let (law, h) = (pair.law, scheme.time_step);
+        let places = pair.slots.map(|s| self.places[s as usize]);
+        let [place1, place2] = touch.places();
+        let arms = [place1 - places[0].position, place2 - places[1].position];
+        let row_arms = turned.map_or(arms, |t| t.middle);
+        (contact.normal, contact.tangent) = (touch.normal, tangents(touch.normal).0);
+        [contact.arm1, contact.arm2] = row_arms;
+        (contact.mu, contact.body1, contact.body2, contact.size) = (law.mu, places[0].row, places[1].row, pair.size);
+        let mut ends = [DVec3::ZERO; 2];
+        let mut given = [DVec3::ZERO; 2];
+        let mut fastest = 0.0;
+        for k in 0..2 {
+            match before.get(places[k].row as usize) {
+                Some(twist) => {
+                    ends[k] = twist.at(arms[k]);
+                    fastest += twist.linear.abs().max_element();
+                }
+                None => {
+                    let twist = world_twist(&self.bodies[pair.slots[k] as usize]);
+                    given[k] = twist.at(row_arms[k]);
+                    if twist.angular != DVec3::ZERO && scheme.treatment.theta() == 1.0 {
+                        let aside = chord(scheme.time_step, twist.angular, places[1 - k].position - places[k].position);
+                        given[k] += aside.reject_from_normalized(touch.normal);
+                    }
+                }
+            }
+        }
+        let wall = contact.to_local(given[0] - given[1]);
+        let u = contact.to_local(ends[0] - ends[1]) + wall;
+        // a contact that begins closes its gap to the last digit; one that lasts is not shaken by it
+        let lasts = touch.reaction != DVec3::ZERO;
+        let band = if lasts { scheme.touch * pair.size } else { 0.0 };
+        // forces in a pile wander: beyond the band an overlap is noise whether or not it has carried in the last step
+        let known = lasts || self.noise > scheme.touch && touch.velocity != DVec3::ZERO;
+        let gap = if known && touch.gap < 0.0 { (touch.gap + self.noise * pair.size).min(0.0) } else { touch.gap };
+        // joints close the gap that they have left: rows that call it closed would contradict theirs
+        let jointed = pair.slots.iter().any(|&s| self.jointed.get(s as usize) == Some(&true));
+        let band = if jointed && gap > 0.0 { 0.0 } else { band };
+        // a deep overlap is parted at a bounded speed
+        let gap = match scheme.treatment {
+            Treatment::GapAware { beta } if beta > 0.0 && gap < -band => gap.max(-band - scheme.push_out(pair.size) * h / beta),
+            _ => gap,
+        };
+        let closing = law.closing(scheme.treatment, gap, band, h);
+        let restitution = law.restitution(scheme.treatment, u, self.least);
+        let part = law.constant_part(scheme.treatment, gap, band, u, h, self.least);
+        let turned = turned.map_or(DVec3::ZERO, |t| self.turned_part(pair, t, contact));
+        contact.b = part.unwrap_or_default() + wall + turned;
+        contact.scale = contact_scale(h, self.gravity, -u.x, pair.size).max(SUM * fastest);
+        let share = match scheme.treatment {
+            Treatment::GapAware { beta } => beta * beyond_touch(gap, band).min(0.0) / h,
+            Treatment::Forecast { .. } => 0.0,
+        };
+        Row { share, wall, closing, restitution, turned }
+    }
+
+    /// `(H₁ − H_m) v⁽ⁱ⁾` where velocities are matched at the end of the step.
+    fn turned_part(&self, pair: &ContactPair, turned: &Turned, contact: &Contact) -> DVec3 {
+        if self.scheme.treatment.theta() == 1.0 {
+            return DVec3::ZERO;
+        }
+        let change = |k: usize| {
+            let body = &self.bodies[pair.slots[k] as usize];
+            let spin = |rotation: DQuat| rotation * body.new_velocity.angular;
+            let mobile = if body.row == IMMOBILE { 0.0 } else { 1.0 };
+            mobile * (spin(body.new_pose.rotation).cross(turned.end[k]) - spin(body.frame.rotation).cross(turned.middle[k]))
+        };
+        contact.to_local(change(0) - change(1))
+    }
+}
+
+/// What the chord that a place at `d` from a driven body's centre goes with it in the step differs by from its tangent (m/s):
+/// `(exp(h ω) − 1) d/h − ω × d`. Velocities of the end of the step are those of the whole step where θ = 1: a body that sticks to a
+/// turntable would else leave its circle by `½ h ω² r` in every second.
+#[inline(never)]
+fn chord(h: f64, spin: DVec3, d: DVec3) -> DVec3 {
+    (rotate_exp(DQuat::IDENTITY, h * spin) * d - d) / h - spin.cross(d)
+}
+
+/// The constant part of a row in the step after an impact, if the bodies part.
+fn ending_part(scheme: &Scheme, pair: &ContactPair, c: &Contact, touch: &Touch, before: &[Twist], free: &[Twist]) -> Option<DVec3> {
+    // what carries the lower body does not show in free velocities: the whole of gravity counts
+    let weight = scheme.time_step * c.normal.dot(scheme.gravity).abs();
+    pair.law.rebound(c.to_local(touch.approach), weight.max(fall(c, before, free)))
+}
+
+/// By how much loads speed the approach of a contact up within the step (m/s).
+pub(super) fn fall(c: &Contact, before: &[Twist], free: &[Twist]) -> f64 {
+    let gain = |body: u32, arm| match (free.get(body as usize), before.get(body as usize)) {
+        (Some(free), Some(before)) => free.at(arm) - before.at(arm),
+        _ => DVec3::ZERO,
+    };
+    -c.normal.dot(gain(c.body1, c.arm1) - gain(c.body2, c.arm2))
+}
