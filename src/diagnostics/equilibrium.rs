@@ -8,7 +8,6 @@ use crate::assembly::problem::StepProblem;
 use crate::io::scene::loads::BaseMotion;
 use crate::io::scene::model::{Body, GravityFrom, Motion, Scene};
 use crate::model::scheme::Friction;
-use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::hyperstatic::Interval;
 use crate::numerics::mixed::IMMOBILE;
 use crate::numerics::statics::{Answer, Statics, Verdict};
@@ -218,22 +217,7 @@ impl Structure {
             });
             kept.extend(points);
         }
-        let contacts = step.problem.contacts.len();
-        let rows: Vec<usize> = kept.iter().flat_map(|&k| 3 * k..3 * k + 3).chain(3 * contacts..global.h.rows()).collect();
-        let mut h = sprs::TriMat::new((rows.len(), global.h.cols()));
-        let all = global.h.to_csr();
-        for (new, &old) in rows.iter().enumerate() {
-            all.outer_view(old).iter().flat_map(|row| row.iter()).for_each(|(j, x)| h.add_triplet(new, j, *x));
-        }
-        let (mut offsets, mut sets) = (vec![0], Vec::new());
-        let friction = kept.iter().map(|&k| (AdmissibleSet::Coulomb { mu: global.mu[k] }, 3));
-        for (set, rows) in friction.chain(global.blocks.iter().copied()) {
-            offsets.push(offsets[offsets.len() - 1] + rows);
-            sets.push(per_second(set));
-        }
-        let mass = global.mass.diag().to_dense();
-        let force = global.f.iter().map(|f| f / INSTANT).collect();
-        let statics = Statics::new(h.to_csr(), offsets, sets, mass.to_vec(), force)?;
+        let statics = Statics::of_step(&global, &kept, INSTANT)?;
         Ok(Self { joints, bodies: names.len(), statics, names })
     }
 
@@ -259,7 +243,7 @@ impl Structure {
     pub fn mechanism(&self, answer: &Answer) -> Vec<Moved> {
         let rates = self.statics.rates(&answer.velocities);
         let motions = self.joints.iter().map(|joint| {
-            let of = |k: usize| [rates[joint.row + 3 * k], rates[joint.row + 3 * k + 1].hypot(rates[joint.row + 3 * k + 2])];
+            let of = |k: usize| [rates[joint.row + 3 * k], libm::hypot(rates[joint.row + 3 * k + 1], rates[joint.row + 3 * k + 2])];
             (0..joint.points.len()).map(of).collect::<Vec<_>>()
         });
         moved(&self.joints, &motions.collect::<Vec<_>>())
@@ -304,14 +288,6 @@ impl Joint {
             [opening, (way - opening * *n).length()]
         };
         self.points.iter().zip(&self.frames).map(of).collect()
-    }
-}
-
-/// Bounds on impulses of a step become bounds on forces.
-fn per_second(set: AdmissibleSet) -> AdmissibleSet {
-    match set {
-        AdmissibleSet::Interval { lower, upper } => AdmissibleSet::Interval { lower: lower / INSTANT, upper: upper / INSTANT },
-        set => set,
     }
 }
 

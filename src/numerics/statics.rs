@@ -15,10 +15,11 @@ use super::ProblemError;
 use super::admissible::AdmissibleSet;
 use super::global::GlobalProblem;
 use super::hyperstatic::Interval;
+use super::matrices::Global;
 use crate::algebra::dense::{dot, norm};
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SolverStatus, SupportedConeT};
-use sprs::CsMat;
+use sprs::{CsMat, TriMat};
 
 /// Largest error of a proof that counts as one: of equilibrium in parts of the load, of a mechanism in parts of its velocities.
 pub const PROOF: f64 = 1e-6;
@@ -134,6 +135,31 @@ impl Statics {
         let weight = weight.collect();
         let size = norm(&force.iter().zip(&scale).map(|(f, s)| f * s).collect::<Vec<_>>());
         Ok(Self { h, offsets, sets, force, scale, weight, size })
+    }
+
+    /// The structure of a step from rest: these of its contacts, all of its joints, and its impulses over the time step as forces.
+    ///
+    /// # Errors
+    /// As [`Statics::new`].
+    pub fn of_step(global: &Global, contacts: &[usize], time_step: f64) -> Result<Self, ProblemError> {
+        let all = global.h.to_csr();
+        let rows = contacts.iter().flat_map(|&k| 3 * k..3 * k + 3).chain(3 * global.mu.len()..all.rows());
+        let mut h = TriMat::new((3 * contacts.len() + all.rows() - 3 * global.mu.len(), all.cols()));
+        for (new, old) in rows.enumerate() {
+            all.outer_view(old).iter().flat_map(|row| row.iter()).for_each(|(j, x)| h.add_triplet(new, j, *x));
+        }
+        let per_second = |set: AdmissibleSet| match set {
+            AdmissibleSet::Interval { lower, upper } => AdmissibleSet::Interval { lower: lower / time_step, upper: upper / time_step },
+            set => set,
+        };
+        let (mut offsets, mut sets) = (vec![0], Vec::new());
+        let friction = contacts.iter().map(|&k| (AdmissibleSet::Coulomb { mu: global.mu[k] }, 3));
+        for (set, rows) in friction.chain(global.blocks.iter().copied()) {
+            offsets.push(offsets[offsets.len() - 1] + rows);
+            sets.push(per_second(set));
+        }
+        let force = global.f.iter().map(|f| f / time_step).collect();
+        Self::new(h.to_csr(), offsets, sets, global.mass.diag().to_dense().to_vec(), force)
     }
 
     /// Which of the two theorems holds, with its proof.
@@ -311,7 +337,6 @@ impl Statics {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sprs::TriMat;
 
     /// A block b wide and h high on two feet in a plane, its weight 1, pushed at its centre by `push`.
     fn block(b: f64, h: f64, mu: f64, push: f64) -> Answer {
