@@ -67,8 +67,8 @@ const FORBIDDEN: &[&str] = &[
 
 /// Crates whose kernels choose their arithmetic at run time, and the files that may name them.
 const DISPATCHED: &[(&str, &[&str])] = &[
-    // integers alone: the order of elimination; singular values for `inspect`; the lens, which no simulation calls
-    ("faer", &["algebra/elimination.rs", "algebra/spectrum.rs", "numerics/hyperstatic/mod.rs"]),
+    // singular values for `inspect`; the lens, which no simulation calls
+    ("faer", &["algebra/spectrum.rs", "numerics/hyperstatic/mod.rs"]),
     ("pulp", &["algebra/lanes.rs"]),
     ("std::arch", &[]),
     ("core::arch", &[]),

@@ -3,10 +3,6 @@
 //! Approximate minimum degree on the graph of the nodes (Amestoy, Davis, Duff 1996), postorder of the elimination tree, supernodes
 //! with some zeros where that makes them wider. Integers alone decide.
 
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::sparse::SymbolicSparseColMatRef;
-use faer::sparse::linalg::amd;
-
 /// A child joins its parent's front where that stores at most this many more zeros, or this share of the merged front.
 const MERGE_ZEROS: usize = 600;
 const MERGE_SHARE: f64 = 0.15;
@@ -16,18 +12,16 @@ const FRONT_SHARE: f64 = 0.5;
 
 /// Order of elimination of the nodes.
 pub(super) fn minimum_degree(nodes: usize, pairs: &[(u32, u32)]) -> Vec<u32> {
-    let mut starts = vec![0usize; nodes + 1];
+    // signed, as the algorithm marks what it has eliminated by negative numbers
+    let mut starts = vec![0isize; nodes + 1];
     pairs.iter().for_each(|&(i, _)| starts[i as usize + 1] += 1);
     (0..nodes).for_each(|i| starts[i + 1] += starts[i]);
     // strictly upper part by columns: pairs are sorted by their larger index
-    let rows: Vec<usize> = pairs.iter().map(|&(_, j)| j as usize).collect();
-    let (mut order, mut inverse) = (vec![0usize; nodes], vec![0usize; nodes]);
-    let graph = SymbolicSparseColMatRef::new_checked(nodes, nodes, &starts, None, &rows);
-    let mut memory = MemBuffer::new(amd::order_scratch::<usize>(nodes, rows.len()));
-    if amd::order(&mut order, &mut inverse, graph, Default::default(), MemStack::new(&mut memory)).is_err() {
-        return (0..nodes as u32).collect();
+    let rows: Vec<isize> = pairs.iter().map(|&(_, j)| j as isize).collect();
+    match amd::order(nodes as isize, &starts, &rows, &amd::Control::default()) {
+        Ok((order, _, _)) => order.into_iter().map(|x| x as u32).collect(),
+        Err(_) => (0..nodes as u32).collect(),
     }
-    order.into_iter().map(|x| x as u32).collect()
 }
 
 /// Supernodes in an order in which children come before parents.

@@ -14,4 +14,5 @@ pub mod pieces;
 pub mod rows;
 pub mod sparse;
 pub mod spatial;
+#[cfg(feature = "simulation")]
 pub mod spectrum;
