@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn the_bracket_is_the_same_on_any_number_of_jobs_and_holds_the_limit() {
         let of = |jobs: usize, limit: f64| bisect([0.0, 1.0], 1e-3, jobs, |x| Ok::<_, ()>(Some(x < limit))).unwrap_or(Err(None));
-        for limit in [0.3, 0.7071, 1e-3] {
+        for limit in [0.3, 0.72, 1e-3] {
             let one = of(1, limit).unwrap_or_else(|e| panic!("{e:?}"));
             assert!(one.lower < limit && limit <= one.upper && one.width() <= 1e-3 && one.stands_below, "{one:?}");
             (2..7).for_each(|jobs| assert_eq!(of(jobs, limit), Ok(one)));
