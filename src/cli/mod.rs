@@ -1,5 +1,5 @@
-//! The command line: `drystone run`, `sweep`, `check`, `balance`, `collapse`, `converge`, `scenes`, `picture`, `solve`, `solvers`, `inspect`, `profile`,
-//! `corpus`.
+//! The command line: `drystone run`, `sweep`, `check`, `balance`, `collapse`, `converge`, `scenes`, `picture`, `solve`, `solvers`, `inspect`,
+//! `profile`, `corpus`, `bench`.
 //!
 //! ```text
 //! exit codes   0 done   1 check found faults   2 usage   3 input or scene   4 state not finite   130 interrupted
@@ -7,6 +7,7 @@
 
 #[cfg(feature = "lens")]
 mod balance;
+mod bench;
 mod check;
 #[cfg(feature = "lens")]
 mod collapse;
@@ -15,6 +16,7 @@ mod corpus;
 mod export;
 mod inspect;
 mod interrupt;
+mod machine;
 mod output;
 mod picture;
 mod postmortem;
@@ -118,6 +120,8 @@ enum Command {
     Corpus(corpus::Arguments),
     /// Run solvers on a folder of problems and draw performance profiles
     Profile(profile::Arguments),
+    /// Time the phases of a step on benchmark scenes
+    Bench(bench::Arguments),
     /// List the solvers and what each is good for, or the parameters of one
     Solvers(solve::ListArguments),
 }
@@ -146,6 +150,7 @@ pub fn main() -> u8 {
         Command::Inspect(arguments) => inspect::inspect(&arguments),
         Command::Corpus(arguments) => corpus::corpus(&arguments),
         Command::Profile(arguments) => profile::profile(&arguments),
+        Command::Bench(arguments) => bench::bench(&arguments),
         Command::Solvers(arguments) => Ok(solve::list(&arguments)),
     }));
     match result {

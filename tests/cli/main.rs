@@ -5,6 +5,7 @@
 use serde_json::Value;
 use std::process::{Command, Output, Stdio};
 
+mod bench;
 mod faults;
 #[cfg(feature = "lens")]
 mod masonry;

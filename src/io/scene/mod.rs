@@ -137,7 +137,15 @@ impl Scene {
 
     /// Reads a scene from text; `origin` names it in messages. Files that it names are looked for in the working directory.
     pub fn from_toml(text: &str, origin: &str) -> Result<Self, SceneError> {
-        let document = Document::parse(text, origin)?;
+        Self::from_toml_with(text, origin, &[])
+    }
+
+    /// The same after writing each `(path, value)` of `overrides` into it.
+    pub(crate) fn from_toml_with(text: &str, origin: &str, overrides: &[(String, String)]) -> Result<Self, SceneError> {
+        let mut document = Document::parse(text, origin)?;
+        for (key, value) in overrides {
+            document.set(key, value, &format!("{key}={value}"))?;
+        }
         sections::read(&document, "scene", &Resources::beside(Path::new("scene.toml")))
     }
 }
