@@ -77,6 +77,7 @@ fn shortened(command: &str) -> Vec<String> {
         }
         "run" if words.iter().any(|w| w == "n=20") => words.extend(until("0.01")),
         "run" => words.extend(until("0.2")),
+        "bench" => words.extend(until("0.01")),
         "profile" => words.extend(["--time-limit", "0.05", "--repeat", "1"].map(str::to_owned)),
         _ => {}
     }
