@@ -77,8 +77,8 @@ mod tests {
     #[test]
     fn only_long_runs_are_forecast() {
         assert_eq!(forecast(Duration::from_millis(20), 20, 9_000), None);
-        let text = forecast(Duration::from_secs(2), 20, 36_000).expect("an hour");
-        assert!(text.contains("36000 steps") && text.contains("1 hour"), "{text}");
+        let text = forecast(Duration::from_secs(2), 20, 72_000).expect("two hours");
+        assert!(text.contains("72000 steps") && text.contains("2 hours"), "{text}");
         assert_eq!(forecast(Duration::from_secs(2), 20, 0), None);
     }
 }
