@@ -5,9 +5,10 @@ use super::locked::{Held, LeftOut};
 use crate::cluster::adopted::SystemsWork;
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::auto::{Auto, Workspace};
+use crate::numerics::disjoint::DisjointSets;
 use crate::numerics::impacts::{Ledger, mobile_body, share};
-use crate::numerics::mixed::{Answer, IMMOBILE, MAX_ROWS, MixedProblem, System, Twist, Velocities};
-use crate::numerics::residual::residual;
+use crate::numerics::mixed::{Answer, IMMOBILE, MAX_ROWS, MixedProblem, SYSTEMS, System, Twist, Velocities};
+use crate::numerics::residual::{contact_misfit, residual};
 use crate::numerics::{Report, Status};
 use crate::topology::graph::{Colouring, Group};
 use bevy_ecs::prelude::*;
@@ -36,6 +37,9 @@ pub struct Rebound {
     /// Whether it is held to the energy that was taken.
     pub limited: bool,
 }
+
+/// Misfit of a contact in a missed step that no rounding explains, however small the tolerance.
+const GROSS: f64 = 1e-4;
 
 /// Where a body is, and its index among the mobile ones or [`IMMOBILE`](crate::numerics::mixed::IMMOBILE).
 #[derive(Clone, Copy, Debug)]
@@ -111,6 +115,8 @@ pub struct StepProblem {
     pub(crate) left_out: Vec<LeftOut>,
     /// What the solver said.
     pub report: Report,
+    /// Whether rebounds were dropped that left the step without a solution.
+    pub dropped: bool,
     /// By how much Coulomb's law is missed (e_s) where its shift was taken as known.
     pub lagged: Option<f64>,
     /// Colours of the contact graph.
@@ -226,7 +232,7 @@ impl StepProblem {
                     let rest = if self.two_steps { rest } else { 0.0 };
                     let floor = if all { f64::NEG_INFINITY } else { taken };
                     let allowed = if self.two_steps { floor.max(given - eager * ledger.excess(body)) } else { taken };
-                    self.scale_rebounds(first..end, if last { 0.0 } else { share(given, allowed, rest) });
+                    self.scale_rebounds(first..end, if last { 0.0 } else { share(given, allowed, rest) }, |r| r.limited);
                     if !all {
                         ledger.mark(body);
                     }
@@ -238,8 +244,45 @@ impl StepProblem {
         cut
     }
 
-    fn scale_rebounds(&mut self, range: std::ops::Range<usize>, share: f64) {
-        for rebound in self.rebounds[range].iter_mut().filter(|r| r.limited) {
+    /// Asks for no rebound where bodies that hang together by contacts and joints cannot keep out of each other, or miss their law by what
+    /// no rounding explains: friction may hold bodies so that they cannot part as fast as restitution asks, although nothing
+    /// drives them together. True where one was dropped.
+    pub fn drop_rebounds(&mut self, tolerance: f64) -> bool {
+        let (p, slack) = (&self.problem, &self.answer.slack);
+        let mut islands = DisjointSets::new(p.rigid.len());
+        let joints = p.blocks.iter().map(|block| rigid_ends(&block.systems));
+        for [a, b] in joints.chain(p.contacts.iter().map(|c| [c.body1, c.body2])).filter(|ends| !ends.contains(&IMMOBILE)) {
+            islands.join(a, b);
+        }
+        let mut squeezed = vec![false; p.rigid.len()];
+        for (k, c) in p.contacts.iter().enumerate() {
+            let wrong = slack.get(k).is_some_and(|&s| s > 0.0) || contact_misfit(p, &self.answer, k) > GROSS.max(tolerance);
+            if let Some(body) = mobile_body(c).filter(|_| wrong) {
+                squeezed[islands.root(body) as usize] = true;
+            }
+        }
+        let mut dropped = false;
+        for i in 0..self.rebounds.len() {
+            let rebound = &self.rebounds[i];
+            let body = mobile_body(&self.problem.contacts[rebound.contact as usize]).filter(|_| rebound.part != DVec3::ZERO);
+            if body.is_some_and(|body| squeezed[islands.root(body) as usize]) {
+                self.scale_rebounds(i..i + 1, 0.0, |_| true);
+                dropped = true;
+            }
+        }
+        if dropped {
+            // reactions of bodies that give way are no guess
+            for (r, c) in self.answer.reactions.contacts.iter_mut().zip(&self.problem.contacts) {
+                if mobile_body(c).is_some_and(|body| squeezed[islands.root(body) as usize]) {
+                    *r = DVec3::ZERO;
+                }
+            }
+        }
+        dropped
+    }
+
+    fn scale_rebounds(&mut self, range: std::ops::Range<usize>, share: f64, of: impl Fn(&Rebound) -> bool) {
+        for rebound in self.rebounds[range].iter_mut().filter(|r| of(r)) {
             let k = rebound.contact as usize;
             rebound.part *= share;
             let [closing, fed_back] = rebound.closing;
@@ -326,9 +369,7 @@ impl StepProblem {
             p.block_rate(block, &self.answer.velocities, &mut after[..n]);
             p.block_rate(block, &self.spun, &mut before[..n]);
             let row = |i: usize| self.answer.reactions.blocks[first + i] * (0.5 * (after[i] + before[i]) + self.carried[first + i]);
-            let body = |system: System| if let System::Rigid(i) = system { i } else { IMMOBILE };
-            let [one, two, _] = block.systems.map(body);
-            self.joint_work.push(([one, two], (0..n).map(row).sum()));
+            self.joint_work.push((rigid_ends(&block.systems), (0..n).map(row).sum()));
         }
     }
 
@@ -351,6 +392,11 @@ impl StepProblem {
             self.ledger.lift(&p.rigid, &self.before.rigid, &answer.velocities.rigid, 0.5 * self.weight);
         }
     }
+}
+
+/// The bodies that a block acts on, [`IMMOBILE`] where that is no body.
+fn rigid_ends(&[one, two, _]: &[System; SYSTEMS]) -> [u32; 2] {
+    [one, two].map(|system| if let System::Rigid(i) = system { i } else { IMMOBILE })
 }
 
 /// The solver and its buffers.

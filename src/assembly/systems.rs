@@ -308,6 +308,12 @@ pub fn solve(scheme: Res<Scheme>, mut step: ResMut<StepProblem>, mut solver: Res
         sweeps += report.iterations;
         *report = settings.solve_with(problem, answer, workspace);
     }
+    step.dropped = step.report.status != Status::Converged && !step.rebounds.is_empty() && step.drop_rebounds(settings.tolerance);
+    if step.dropped {
+        sweeps += step.report.iterations;
+        let StepProblem { problem, answer, report, .. } = &mut *step;
+        *report = settings.solve_with(problem, answer, workspace);
+    }
     step.forget_unless_ending();
     for round in 1..=MOST_ROUNDS {
         // bodies that are thrown at others give part of a cut back: the first may fall short, the next must not

@@ -5,6 +5,7 @@ use crate::assembly::problem::StepProblem;
 use crate::diagnostics::postmortem::last_step;
 use crate::io::error::replace_file;
 use crate::io::scene::Scene;
+use crate::numerics::Status;
 use crate::scenes::Built;
 use crate::simulation::StepReport;
 use std::path::{Path, PathBuf};
@@ -12,10 +13,17 @@ use std::path::{Path, PathBuf};
 /// Steps of a run that are kept.
 const KEPT: usize = 3;
 
-/// The first steps that were missed or infeasible, each as a problem and as a scene.
+/// Which of the steps that are kept gives way to the next one, or their number where there is room: one that was missed or has no solution
+/// takes the place of the last with lagged friction, which has an answer.
+fn place(kept: &[(u64, bool)], lagged: bool) -> Option<usize> {
+    if kept.len() < KEPT { Some(kept.len()) } else { kept.iter().rposition(|&(_, old)| old && !lagged) }
+}
+
+/// The first steps that were missed, infeasible or solved with lagged friction, each as a problem and as a scene.
 pub(super) struct PostMortem {
     folder: PathBuf,
-    steps: Vec<u64>,
+    /// Number of each step that is kept, and whether it was solved with lagged friction.
+    steps: Vec<(u64, bool)>,
 }
 
 impl PostMortem {
@@ -37,9 +45,8 @@ impl PostMortem {
 
     /// Keeps the step that has just ended, if it is one of the first that went wrong.
     pub(super) fn step(&mut self, report: &StepReport, scene: &Scene, built: &Built) -> Result<(), Failure> {
-        if (report.converged && !report.infeasible) || self.steps.len() == KEPT {
-            return Ok(());
-        }
+        let lagged = report.report.status == Status::Lagged && !report.infeasible;
+        let Some(place) = place(&self.steps, lagged).filter(|_| !report.converged || report.infeasible) else { return Ok(()) };
         let simulation = &built.simulation;
         let problem = simulation.world().resource::<StepProblem>();
         let rows = !(problem.problem.contacts.is_empty() && problem.problem.blocks.is_empty());
@@ -53,22 +60,57 @@ impl PostMortem {
         let wrong = |e: std::io::Error| Failure::input(format!("{}: cannot be created: {e}", self.folder.display()));
         std::fs::create_dir_all(&self.folder).map_err(wrong)?;
         if let Some(alone) = last_step(scene, &built.entities, simulation) {
-            let what = if report.infeasible { "has no solution" } else { "missed its tolerance" };
-            let head = format!("# step {} of {}, which {what}, alone: `drystone run` repeats it\n", report.step, scene.name);
+            let what = match report.infeasible {
+                true => "has no solution",
+                false if lagged => "was solved with lagged friction",
+                false => "missed its tolerance",
+            };
+            let bounces = if problem.rebounds.is_empty() {
+                "`drystone run` repeats it"
+            } else {
+                "what began to bounce in the step before it does not know: the .hdf5 file beside it does"
+            };
+            let head = format!("# step {} of {}, which {what}, alone: {bounces}\n", report.step, scene.name);
             let path = self.folder.join(format!("step_{:06}.toml", report.step));
             replace_file(&path, (head + &alone.to_toml()).as_bytes()).map_err(Failure::input)?;
         }
-        self.steps.push(report.step);
+        if place < self.steps.len() {
+            let (old, _) = self.steps.remove(place);
+            for ending in ["toml", "hdf5", "json"] {
+                match std::fs::remove_file(self.folder.join(format!("step_{old:06}.{ending}"))) {
+                    Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(wrong(e)),
+                    _ => {}
+                }
+            }
+        }
+        self.steps.push((report.step, lagged));
         Ok(())
     }
 
     /// Where to look, if there is something.
     pub(super) fn note(&self) -> Option<String> {
-        let first = self.steps.first()?;
-        let steps: Vec<String> = self.steps.iter().map(u64::to_string).collect();
+        let (first, _) = self.steps.first()?;
+        let steps: Vec<String> = self.steps.iter().map(|(step, _)| step.to_string()).collect();
         let (folder, steps) = (self.folder.display(), steps.join(", "));
         Some(format!(
-            "{folder} holds what went wrong in step {steps}; `drystone solve` and `drystone run {folder}/step_{first:06}.toml` repeat it alone"
+            "{folder} holds what went wrong in step {steps}; `drystone solve` takes each as a problem, `drystone run \
+             {folder}/step_{first:06}.toml` as a scene of its own"
         ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::place;
+
+    #[test]
+    fn steps_with_an_answer_give_way_to_those_without() {
+        let mut kept = Vec::new();
+        for (step, lagged) in [(1, true), (2, true), (3, false), (4, true), (5, true), (6, false), (7, false), (8, false)] {
+            let Some(place) = place(&kept, lagged) else { continue };
+            kept.splice(place.min(kept.len())..kept.len().min(place + 1), []);
+            kept.push((step, lagged));
+        }
+        assert_eq!(kept, [(3, false), (6, false), (7, false)]);
     }
 }

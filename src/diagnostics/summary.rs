@@ -111,6 +111,8 @@ pub struct Summary {
     pub lagged_defect_max: f64,
     /// Steps whose constraints contradict each other: bodies squeezed between others that do not give way.
     pub infeasible_steps: u64,
+    /// Steps in which rebounds were dropped, as with them there was no solution: friction holds bodies that restitution would part.
+    pub rebounds_dropped_steps: u64,
     /// Largest velocity by which a contact missed its law in any step (m/s), see [`crate::numerics::residual`].
     pub violation_max: f64,
     /// What that moves in a step at most, in parts of the smaller body's smallest length: the largest `h ε/ℓ` of the run.
@@ -198,6 +200,9 @@ pub(super) struct Squeeze {
     pub(super) time: f64,
     pub(super) bodies: Vec<String>,
     pub(super) speed: f64,
+    /// Whether a body that is driven is among them.
+    #[serde(default)]
+    pub(super) driven: bool,
 }
 
 impl Squeeze {
@@ -210,13 +215,15 @@ impl Squeeze {
         let rows = &world.resource::<Bodies>().rows;
         // what drives them together is what one can change
         let moves = |row: &Body| row.inertia.is_none() && [row.velocity, row.new_velocity].iter().any(|v| *v != Velocity::default());
-        slots.sort_by_key(|&slot| !rows.get(slot as usize).is_some_and(moves));
+        let driven = |slot: &u32| rows.get(*slot as usize).is_some_and(moves);
+        slots.sort_by_key(|slot| !driven(slot));
+        let any = slots.first().is_some_and(driven);
         let name = |slot: u32| {
             let entity = rows.get(slot as usize).and_then(|row| row.entity);
             let name = entity.and_then(|e| world.get::<BodyName>(e)).map(|n| n.0.clone());
             name.filter(|n| !n.is_empty()).unwrap_or_else(|| format!("body {slot}"))
         };
-        Self { time, bodies: slots.into_iter().map(name).collect(), speed }
+        Self { time, bodies: slots.into_iter().map(name).collect(), speed, driven: any }
     }
 }
 
@@ -272,6 +279,8 @@ pub(crate) struct Record {
     infeasible: u64,
     lagged: u64,
     lagged_defect: f64,
+    #[serde(default)]
+    rebounds_dropped: u64,
     #[serde(default)]
     pub(super) unreached: Unreached,
     violation: f64,
@@ -345,6 +354,7 @@ impl Meter {
             record.warnings.push(text);
             record.held = true;
         }
+        record.rebounds_dropped += u64::from(report.rebounds_dropped);
         if let Some(defect) = report.lagged {
             record.lagged += 1;
             record.lagged_defect = record.lagged_defect.max(defect);
@@ -447,6 +457,7 @@ impl Meter {
             lagged_steps: record.lagged,
             lagged_defect_max: record.lagged_defect,
             infeasible_steps: record.infeasible,
+            rebounds_dropped_steps: record.rebounds_dropped,
             violation_max: record.violation,
             violation_size_max: record.violation_size,
             penetration_size_max: record.penetration_size,

@@ -23,9 +23,10 @@ pub(super) fn warnings(s: &Summary, record: &Record, trifle: f64) -> Vec<String>
             bodies if bodies.len() > NAMES => format!("{} and {} more", bodies[..NAMES].join(", "), bodies.len() - NAMES),
             bodies => bodies.join(", "),
         };
+        let cure = if squeeze.driven { "slow or stop what drives them together" } else { "use a smaller time step" };
         found.push(format!(
             "{} steps have no solution, the first at t = {} s: {names} cannot keep out of each other (they give way by up to {:.2e} m/s); \
-             move them apart at the start, give them room, or slow or stop what drives them together",
+             move them apart at the start, give them room, or {cure}",
             s.infeasible_steps, squeeze.time, squeeze.speed
         ));
     }
@@ -44,16 +45,16 @@ pub(super) fn warnings(s: &Summary, record: &Record, trifle: f64) -> Vec<String>
         ));
     } else if record.unreached.way > CREPT {
         let lost = &record.unreached;
+        let looser = (100.0 * s.tolerance).min(1e-3);
+        let looser = if looser > s.tolerance { format!(" or use a tolerance of {looser:.0e}") } else { String::new() };
         found.push(format!(
             "{} of {} steps do not reach Coulomb's law at the tolerance of {:.0e}: their contacts slip or part by up to {:.1e} m/s too much, \
-             over the run by up to {:.1} % of a body, and a pile may creep or not come to rest; halve the time step or use a tolerance of {:.0e}, \
-             and compare",
+             over the run by up to {:.1} % of a body, and a pile may creep or not come to rest; halve the time step{looser}, and compare",
             lost.steps,
             s.steps,
             s.tolerance,
             lost.violation,
-            100.0 * lost.way,
-            (100.0 * s.tolerance).min(1e-3)
+            100.0 * lost.way
         ));
     }
     if s.violation_size_max > VIOLATION && s.infeasible_steps == 0 {

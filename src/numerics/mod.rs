@@ -36,7 +36,7 @@ mod central;
 mod colours;
 pub(crate) mod complementarity;
 pub mod contact;
-mod disjoint;
+pub(crate) mod disjoint;
 mod feasibility;
 pub mod global;
 #[cfg(feature = "lens")]

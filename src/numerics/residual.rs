@@ -22,7 +22,8 @@
 //! ε is |u_n| where bodies approach, |u_t| where they should stick, and where they slip the velocity that the error of its own impulse gives
 //! its bodies. It holds no |r|. s_a is a speed of the contact's own, [`super::mixed::Contact::scale`].
 
-use super::mixed::{Answer, MAX_ROWS, MixedProblem, Velocities};
+use super::admissible::project_coulomb;
+use super::mixed::{Answer, Contact, MAX_ROWS, MixedProblem, Velocities};
 use crate::algebra::pieces::{Part, share};
 use glam::DVec3;
 use rayon::prelude::*;
@@ -113,11 +114,11 @@ const RUNAWAY: f64 = 1e8;
 
 /// ε² of a contact whose |r| has run away: `r − P_K(x)` as `û/D + x − P_K(x)` with `x = r − û/D`, where û is not lost in r.
 #[cold]
-fn lost_in_reaction(c: &super::mixed::Contact, r: DVec3, shifted: DVec3) -> f64 {
+fn lost_in_reaction(c: &Contact, r: DVec3, shifted: DVec3) -> f64 {
     let d = c.local.mean_diagonal();
     let x = r - shifted / d;
     let mut nearest = x;
-    super::admissible::project_coulomb(c.mu, &mut nearest);
+    project_coulomb(c.mu, &mut nearest);
     (shifted + d * (x - nearest)).length_squared()
 }
 
@@ -158,6 +159,26 @@ struct Sums {
 }
 
 impl Sums {
+    /// Takes in a contact with reaction `r` and velocity `u`, and shift μ‖u_t‖.
+    #[inline]
+    fn contact(&mut self, c: &Contact, r: DVec3, u: DVec3, shift: f64) {
+        let shifted = DVec3::new(u.x + shift, u.y, u.z);
+        let d = c.local.mean_diagonal();
+        let mut x = r - shifted / d;
+        project_coulomb(c.mu, &mut x);
+        let miss = d * (r - x).length_squared();
+        self.scaled += miss;
+        let own = d * r.length_squared();
+        let runaway = d * own > RUNAWAY * RUNAWAY * c.scale * c.scale;
+        self.miss(if runaway { lost_in_reaction(c, r, shifted) } else { d * miss }, d * own, c.scale, c.size);
+        self.r_scaled += own;
+        let mut x = r - shifted;
+        project_coulomb(c.mu, &mut x);
+        self.plain += (r - x).length_squared();
+        self.r += r.length_squared();
+        self.u += u.length_squared();
+    }
+
     fn add(self, o: Self) -> Self {
         Self {
             scaled: self.scaled + o.scaled,
@@ -201,29 +222,23 @@ pub fn certify(p: &MixedProblem, answer: &mut Answer) -> Residual {
     residual(p, answer, &answer.velocities)
 }
 
+/// `ε_a/s_a` of contact k alone.
+pub fn contact_misfit(p: &MixedProblem, answer: &Answer, k: usize) -> f64 {
+    let (c, mut s) = (&p.contacts[k], Sums::default());
+    let u = p.contact_velocity(c, &answer.velocities.rigid);
+    s.contact(c, answer.reactions.contacts[k], u, p.lagged.get(k).copied().unwrap_or_else(|| c.shift(u)));
+    s.misfit.sqrt()
+}
+
 /// The errors of `answer.reactions` when the velocities are `v`.
 pub fn residual(p: &MixedProblem, answer: &Answer, v: &Velocities) -> Residual {
-    let piece = |(at, (contacts, reactions)): (usize, (&[super::mixed::Contact], &[DVec3]))| {
+    let piece = |(at, (contacts, reactions)): (usize, (&[Contact], &[DVec3]))| {
         let mut s = Sums::default();
         let known = p.lagged.get(PIECE * at..).filter(|known| !known.is_empty());
         for (k, (c, &r)) in contacts.iter().zip(reactions).enumerate() {
             let u = p.contact_velocity(c, &v.rigid);
             let shift = known.map_or_else(|| c.shift(u), |known| known[k]);
-            let shifted = DVec3::new(u.x + shift, u.y, u.z);
-            let d = c.local.mean_diagonal();
-            let mut x = r - shifted / d;
-            super::admissible::project_coulomb(c.mu, &mut x);
-            let miss = d * (r - x).length_squared();
-            s.scaled += miss;
-            let own = d * r.length_squared();
-            let runaway = d * own > RUNAWAY * RUNAWAY * c.scale * c.scale;
-            s.miss(if runaway { lost_in_reaction(c, r, shifted) } else { d * miss }, d * own, c.scale, c.size);
-            s.r_scaled += own;
-            let mut x = r - shifted;
-            super::admissible::project_coulomb(c.mu, &mut x);
-            s.plain += (r - x).length_squared();
-            s.r += r.length_squared();
-            s.u += u.length_squared();
+            s.contact(c, r, u, shift);
         }
         s
     };
@@ -275,7 +290,7 @@ fn block_sums(p: &MixedProblem, block: &super::mixed::Block, answer: &Answer, v:
 
 #[cfg(test)]
 mod tests {
-    use super::super::mixed::{Contact, IMMOBILE, RigidMass, Twist};
+    use super::super::mixed::{IMMOBILE, RigidMass, Twist};
     use super::*;
 
     #[test]

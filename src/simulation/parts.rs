@@ -176,6 +176,7 @@ impl StepReport {
             converged: self.converged && next.converged,
             lagged: self.lagged.into_iter().chain(next.lagged).reduce(f64::max),
             infeasible: self.infeasible || next.infeasible,
+            rebounds_dropped: self.rebounds_dropped || next.rebounds_dropped,
             violation: self.violation.max(next.violation),
             violation_size: self.violation_size.max(next.violation_size),
             report,

@@ -238,6 +238,8 @@ pub struct StepReport {
     pub lagged: Option<f64>,
     /// Whether the constraints of the step contradict each other; the answer is then the one of least violation.
     pub infeasible: bool,
+    /// Whether rebounds were dropped, as with them the step has no solution: friction holds bodies that restitution would part.
+    pub rebounds_dropped: bool,
     /// Largest velocity by which a contact misses its law (m/s).
     pub violation: f64,
     /// What that moves in the step at most, in parts of the smaller body's smallest length.
@@ -618,6 +620,7 @@ impl Simulation {
             infeasible: step.report.status == Status::Inconsistent || !step.held.is_empty(),
             report: step.report,
             lagged: step.lagged,
+            rebounds_dropped: step.dropped,
             passes: self.world.resource::<Pass>().number,
             balance: self.balance,
             support_force: support_impulse(step) / scheme.time_step,

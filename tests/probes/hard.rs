@@ -31,6 +31,22 @@ fn grains_with_a_friction_of_five_miss_no_step() {
     assert!(s.penetration_size_max < 0.02, "{s}");
 }
 
+/// Hulls with a friction of two that bounce: friction holds some so that they cannot part as fast as restitution asks.
+#[test]
+fn rebounds_that_friction_does_not_let_go_are_dropped_and_not_called_infeasible() {
+    for tolerance in [1e-3, 1e-5] {
+        let text = format!(
+            "gravity = [0, 0, -9.81]\ntime = {{ step = 0.004, end = 0.4 }}\nsolver = {{ tolerance = {tolerance:e} }}\n\
+             contact = {{ mu = 2, e_n = 0.5 }}\n[[generate.pour]]\nname = \"g\"\ncount = 30\nradius = [0.02, 0.035]\n\
+             width = [0.2, 0.2]\nseed = 5\ncorners = 9\n"
+        );
+        let (_, s) = run_text(&text);
+        assert_eq!((s.unconverged_steps, s.infeasible_steps), (0, 0), "{s}");
+        assert!((1..10).contains(&s.rebounds_dropped_steps), "{s}");
+        assert!(s.to_string().contains("rebounds dropped"), "{s}");
+    }
+}
+
 #[test]
 fn a_dome_at_rest_takes_the_sweep_that_finds_it_solved() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/corpus/dome.toml");

@@ -31,6 +31,11 @@ impl Bodies<'_> {
         self.say_some(found);
     }
 
+    /// Whether one of two bodies is hollow, so that the other may hang in it.
+    fn may_hook(&self, a: usize, b: usize) -> bool {
+        [a, b].iter().any(|&i| matches!(self.shapes[i], Some(Shape::Compound(_) | Shape::Mesh(_))))
+    }
+
     /// The moving bodies that nothing is below of where `down` is.
     fn lost(&self, down: DVec3) -> Vec<usize> {
         let upright = DQuat::from_rotation_arc(down, DVec3::NEG_Z);
@@ -60,8 +65,10 @@ impl Bodies<'_> {
         let mut supported = vec![false; boxes.len()];
         for (a, b) in pairs.into_iter().map(|(a, b)| (a as usize, b as usize)) {
             if let (Some(first), Some(second)) = (&boxes[a], &boxes[b]) {
-                supported[a] |= second.0.z < first.0.z;
-                supported[b] |= first.0.z < second.0.z;
+                // a link may hang in another one, a lamp on a hook
+                let hangs = self.may_hook(a, b) && first.0.cmple(second.1).all() && second.0.cmple(first.1).all();
+                supported[a] |= hangs || second.0.z < first.0.z;
+                supported[b] |= hangs || first.0.z < second.0.z;
             }
         }
         for joint in &self.scene.joints {

@@ -144,6 +144,22 @@ fn other_units_and_gravity_upwards_are_named() {
 }
 
 #[test]
+fn a_chain_that_hangs_from_a_hook_falls_nowhere() {
+    let bar = |x: f64, z: f64, size: &str| format!("{{ shape = {{ kind = \"cuboid\", size = {size} }}, position = [{x}, 0, {z}] }}");
+    let sides = [bar(-0.09, 0.0, "[0.02, 0.02, 0.2]"), bar(0.09, 0.0, "[0.02, 0.02, 0.2]")];
+    let ends = [bar(0.0, -0.09, "[0.16, 0.02, 0.02]"), bar(0.0, 0.09, "[0.16, 0.02, 0.02]")];
+    let link = |name: &str, z: f64, rest: &str| {
+        let parts = [&sides[..], &ends[..]].concat().join(", ");
+        format!("[[bodies]]\nname = \"{name}\"\nshape = {{ kind = \"compound\", parts = [{parts}] }}\nposition = [0, 0, {z}]\n{rest}\n")
+    };
+    let across = "rotation = { axis = [0, 0, 1], angle = \"90 deg\" }";
+    let hangs = [link("hook", 0.0, "motion = \"static\""), link("first", -0.16, across), link("second", -0.32, "")].concat();
+    assert_eq!(all(&hangs), []);
+    let apart = link("hook", 0.0, "motion = \"static\"") + &link("first", -0.26, across);
+    only(&apart, Severity::Fault, None, "takes every body away", "turn it round");
+}
+
+#[test]
 fn masses_far_apart_are_hints_where_the_heavy_one_lies_above() {
     let light = format!("{FLOOR}{}mass = 1\n", block("light", "[0.2, 0.2, 0.2]", "[0, 0, 0.1]"));
     let on = |mass: &str| format!("{light}{}mass = {mass}\n", block("heavy", "[0.2, 0.2, 0.2]", "[0, 0, 0.3]"));
