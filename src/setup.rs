@@ -5,6 +5,7 @@ use crate::geometry::{DecompositionSettings, Shape, ShapeError};
 use crate::io::scene::loads::{Uplift, WaterPressure};
 use crate::io::scene::model::{self, LinkQuantity, Motion, Recordable, Scene, ShapeSpec, Study};
 use crate::masonry::water::Face;
+use crate::model::flow::Outlet;
 use crate::model::law::{ContactLaws, CoulombImpact};
 use crate::model::newton_euler::{AppliedForce, BodyPose, Locks};
 use crate::model::scheme::Scheme;
@@ -77,6 +78,8 @@ pub struct Built {
     pub transmissions: Vec<Entity>,
     /// The interaction of each tie.
     pub ties: Vec<Entity>,
+    /// Each outlet.
+    pub outlets: Vec<Entity>,
 }
 
 impl Built {
@@ -92,6 +95,7 @@ impl Built {
             Recordable::Joint(i, q) => Signal::Joint(self.joints[i][0], q),
             Recordable::Transmission(i, q) => link(self.transmissions[i], q, 0),
             Recordable::Tie(i, q, row) => link(self.ties[i], q, row),
+            Recordable::Outlet(i, q) => Signal::Flow(self.outlets[i], q),
             Recordable::Total(q) => Signal::Total(q),
         }
     }
@@ -165,6 +169,12 @@ pub fn build(scene: &Scene) -> Result<Built, BuildError> {
     for (&tie, name) in ties.iter().zip(scene.ties.iter().map(|t| &t.name)) {
         simulation.set_name(tie, name);
     }
+    let mut outlets = Vec::new();
+    for gate in &scene.outlets {
+        let outlet = simulation.add_outlet(Outlet { region: gate.region })?;
+        simulation.set_name(outlet, &gate.name);
+        outlets.push(outlet);
+    }
     for water in &scene.water {
         add_water(&mut simulation, scene, water, &entities)?;
     }
@@ -177,7 +187,7 @@ pub fn build(scene: &Scene) -> Result<Built, BuildError> {
             }
         });
     }
-    Ok(Built { simulation, entities, joints, transmissions, ties })
+    Ok(Built { simulation, entities, joints, transmissions, ties, outlets })
 }
 
 /// Steps that meet what is recorded, what a study looks at, and the end.

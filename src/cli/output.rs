@@ -3,11 +3,11 @@
 use crate::diagnostics::summary::Summary;
 use crate::io::error::{OutputError, replace_file};
 use crate::io::plot::{Curve, History, write_history};
-use crate::io::scene::model::{Joint, Recorded, Scene};
+use crate::io::scene::model::{Joint, Recordable, Recorded, Scene};
 use crate::io::table::{StepTable, read_table, write_bodies};
 use crate::io::view::Window;
 use crate::io::vtk::VtkSeries;
-use crate::model::signal::{JointQuantity, Quantity};
+use crate::model::signal::{FlowQuantity, JointQuantity, Quantity};
 use crate::scenes::Built;
 use crate::simulation::{Signal, Simulation, StepReport};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 const FILM: f64 = 0.04;
 
 /// Columns of steps.csv.
-const COLUMNS: [&str; 29] = [
+const COLUMNS: [&str; 31] = [
     "time",
     "step",
     "contacts",
@@ -38,6 +38,8 @@ const COLUMNS: [&str; 29] = [
     "drive_work",
     "load_work",
     "scheme_work",
+    "outlet_energy",
+    "inlet_energy",
     "balance_error",
     "support_x",
     "support_y",
@@ -123,6 +125,14 @@ impl Output {
             let signals = std::iter::once(Signal::Time).chain(signals).collect();
             let every = if steps_every.is_finite() { steps_every } else { 0.0 };
             tables.push(Signals::open(&directory.join("joints.csv"), &names, signals, every, resumed, false)?);
+        }
+        if !scene.outlets.is_empty() {
+            let signals = (0..scene.outlets.len()).flat_map(|i| FlowQuantity::ALL.iter().map(move |q| Recordable::Outlet(i, q.what)));
+            let signals: Vec<Recordable> = signals.collect();
+            let names: Vec<String> = std::iter::once("time [s]".to_owned()).chain(signals.iter().map(|s| scene.column(s))).collect();
+            let signals = std::iter::once(Signal::Time).chain(signals.iter().map(|s| built.signal(s))).collect();
+            let every = if steps_every.is_finite() { steps_every } else { 0.0 };
+            tables.push(Signals::open(&directory.join("flow.csv"), &names, signals, every, resumed, true)?);
         }
         for record in &scene.records {
             let names: Vec<String> = std::iter::once("time [s]".to_owned()).chain(record.signals.iter().map(|s| scene.column(s))).collect();
@@ -237,6 +247,8 @@ fn row(report: &StepReport) -> [f64; COLUMNS.len()] {
         work.drives,
         work.loads,
         work.scheme,
+        balance.outlets.total(),
+        balance.inlets.total(),
         balance.error(),
         force.x,
         force.y,

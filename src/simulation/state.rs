@@ -12,6 +12,7 @@ use crate::cluster::systems::Traces;
 use crate::geometry::systems::Proximity;
 use crate::model::contact::{Manifold, Touch};
 use crate::model::dynamical_system::{FirstOrder, Lagrangian};
+use crate::model::flow::Flow;
 use crate::model::integrator::Integrator;
 use crate::model::interaction::{Engaged, Interaction, Lodger, OfBodies};
 use crate::model::newton_euler::{BodyForces, BodyPose, Velocity};
@@ -87,6 +88,8 @@ pub struct SavedState {
     /// In order of birth.
     systems: Vec<SavedSystem>,
     interactions: Vec<SavedInteraction>,
+    /// What has gone through each outlet and inlet, in order of birth.
+    flows: Vec<Flow>,
     /// Sorted by slots.
     pairs: Vec<SavedPair>,
     pending_events: usize,
@@ -178,6 +181,7 @@ impl Simulation {
             .filter_map(|&e| world.get::<Interaction>(e))
             .map(|i| SavedInteraction { values: [i.z.clone(), i.y.clone(), i.y_dot.clone(), i.lambda.clone()], active: i.active })
             .collect();
+        let flows = sorted::<Flow>(world).iter().filter_map(|&e| world.get::<Flow>(e).copied()).collect();
         let pair = |&(i, j, entity): &(u32, u32, Entity)| {
             let points = world.get::<Manifold>(entity).map_or(Vec::new(), |m| m.points.to_vec());
             SavedPair { slots: (i, j), points }
@@ -194,6 +198,7 @@ impl Simulation {
             bodies,
             systems,
             interactions,
+            flows,
             pairs,
             pending_events: self.events.len(),
             solver,
@@ -318,6 +323,11 @@ fn restore_relations(world: &mut World, state: &SavedState) -> Result<(), (&'sta
         let here = saved_system(world, entity);
         same("states of a system", saved.values[0].len(), here.values[0].len())?;
         restore_system(world, entity, saved);
+    }
+    let flows = sorted::<Flow>(world);
+    same("outlets and inlets", state.flows.len(), flows.len())?;
+    for (entity, saved) in flows.into_iter().zip(&state.flows) {
+        world.entity_mut(entity).insert(*saved);
     }
     let interactions = sorted::<Interaction>(world);
     same("interactions", state.interactions.len(), interactions.len())?;

@@ -35,6 +35,7 @@ pub mod builtin;
 mod document;
 pub(crate) mod error;
 mod fields;
+mod flow;
 mod generate;
 mod links;
 pub mod loads;

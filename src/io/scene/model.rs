@@ -21,10 +21,11 @@ use serde::{Deserialize, Serialize};
 use super::loads::{BaseMotion, WaterPressure, interpolate};
 pub use super::study::{DamStudy, InclineStudy, Study};
 use crate::algebra::spatial::Pose;
+use crate::model::flow::Region;
 use crate::model::joint::{Freedom, JointKind, JointSpec, TieSpec, TransmissionSpec};
 use crate::model::law::Impact;
 pub use crate::model::scheme::{Drift, Friction, Gyroscopic, Treatment};
-use crate::model::signal::{BodyQuantity, JointQuantity, TotalQuantity};
+use crate::model::signal::{BodyQuantity, FlowQuantity, JointQuantity, TotalQuantity};
 
 /// Everything that a run needs to know; see the [module](self) for an example.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -57,6 +58,8 @@ pub struct Scene {
     pub base: Option<BaseMotion>,
     /// Relations of other kinds between bodies.
     pub ties: Vec<Tie>,
+    /// Where bodies leave.
+    pub outlets: Vec<Outlet>,
     /// What to write, and how often.
     pub recorders: Vec<Recorder>,
     /// Tables of signals.
@@ -83,6 +86,7 @@ impl Scene {
             ties: Vec::new(),
             water: Vec::new(),
             base: None,
+            outlets: Vec::new(),
             recorders: Vec::new(),
             records: Vec::new(),
             study: Study::None,
@@ -559,6 +563,21 @@ impl Default for SolverSettings {
     }
 }
 
+/// A region in which bodies end.
+///
+/// ```
+/// use drystone::{io::scene::model::Outlet, model::flow::Region};
+/// let region = Region::Beyond { point: glam::DVec3::ZERO, normal: glam::DVec3::NEG_Z };
+/// assert_eq!(Outlet { name: "drain".into(), region }.name, "drain");
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outlet {
+    /// Unique among bodies, joints, interactions, outlets and inlets.
+    pub name: String,
+    /// Where.
+    pub region: Region,
+}
+
 /// One stream of output files.
 ///
 /// ```
@@ -626,6 +645,8 @@ pub enum Recordable {
     Transmission(usize, LinkQuantity),
     /// Of a tie, by row.
     Tie(usize, LinkQuantity, usize),
+    /// Of an outlet.
+    Outlet(usize, FlowQuantity),
     /// Of all together.
     Total(TotalQuantity),
 }
@@ -681,6 +702,10 @@ impl Scene {
                 let tie = &self.ties[i];
                 let number = if tie.spec.rows() > 1 { format!(".{row}") } else { String::new() };
                 (format!("{}.{name}{number}", tie.name), units[usize::from(tie.spec.turns())])
+            }
+            Recordable::Outlet(i, q) => {
+                let q = &FlowQuantity::ALL[q as usize];
+                (format!("{}.{}", self.outlets[i].name, q.name), q.unit)
             }
             Recordable::Total(q) => (TotalQuantity::ALL[q as usize].name.to_owned(), TotalQuantity::ALL[q as usize].unit),
         }

@@ -5,10 +5,10 @@ use super::error::{SceneError, did_you_mean};
 use super::fields::Field;
 use super::model::{LinkQuantity, Record, Recordable, Scene};
 use super::units::{Quantity, short};
-use crate::model::signal::{BodyQuantity, JointQuantity, TotalQuantity};
+use crate::model::signal::{BodyQuantity, FlowQuantity, JointQuantity, TotalQuantity};
 
 /// Files of a run that a table may not overwrite, without `.csv`.
-const TAKEN: [&str; 4] = ["steps", "joints", "bodies_start", "bodies_end"];
+const TAKEN: [&str; 5] = ["steps", "joints", "flow", "bodies_start", "bodies_end"];
 /// Columns of a table at most.
 const COLUMNS: usize = 10_000;
 
@@ -89,11 +89,16 @@ fn signal(field: &Field<'_>, scene: &Scene, names: &Names, signals: &mut Vec<Rec
         tie(field, scene, (i, None), quantity, signals)?;
     } else if let Some(i) = scene.transmissions.iter().position(|t| t.name == name) {
         signals.push(Recordable::Transmission(i, link(field, quantity, name)?));
+    } else if let Some(i) = scene.outlets.iter().position(|o| o.name == name) {
+        let q = among(FlowQuantity::ALL.iter().map(|q| (q.name, q.what)), quantity, field, &format!("the outlet {name:?}"))?;
+        signals.push(Recordable::Outlet(i, q));
     } else {
         let bodies = names.meant(name).ok_or_else(|| {
             let others = scene.joints.iter().map(|j| &j.name).chain(scene.ties.iter().map(|t| &t.name));
-            let known = names.all().chain(others.chain(scene.transmissions.iter().map(|t| &t.name)).map(String::as_str));
-            let message = format!("found no body, joint or interaction named \"{}\"", short(name));
+            let gates = scene.outlets.iter().map(|o| &o.name);
+            let others = others.chain(scene.transmissions.iter().map(|t| &t.name)).chain(gates);
+            let known = names.all().chain(others.map(String::as_str));
+            let message = format!("found no body, joint, interaction or outlet named \"{}\"", short(name));
             field.error(message, did_you_mean(name, known.take(2000).collect::<Vec<_>>()))
         })?;
         let q = among(BodyQuantity::ALL.iter().map(|q| (q.name, q.what)), quantity, field, &format!("the body {name:?}"))?;

@@ -8,6 +8,7 @@ use super::links::{JOINTS, RELATIONS};
 use super::loads::Uplift;
 use super::model::{Body, ContactLaw, Drift, Drive, Friction, Gyroscopic, Motion, Recorded, Scene, ShapeSpec, Treatment};
 use crate::algebra::spatial::Pose;
+use crate::model::flow::Region;
 use crate::model::joint::{JointKind, JointSpec, TieLaw, TieRelation, TieSpec, TransmissionSpec};
 use crate::model::law::Impact;
 
@@ -102,6 +103,9 @@ impl Scene {
             let rows = base.times.iter().zip(&base.accelerations);
             writeln!(t, "\n[base]\nsamples = {}", list(rows.map(|(t, a)| format!("[{t:?}, {:?}, {:?}, {:?}]", a.x, a.y, a.z))))?;
         }
+        for outlet in &self.outlets {
+            writeln!(t, "\n[[outlet]]\nname = {}\n{}", text(&outlet.name), region(&outlet.region))?;
+        }
         for recorder in &self.recorders {
             let what = match recorder.what {
                 Recorded::Bodies => "bodies",
@@ -180,6 +184,16 @@ fn list(items: impl IntoIterator<Item = String>) -> String {
 
 fn vector(v: DVec3) -> String {
     format!("[{:?}, {:?}, {:?}]", v.x, v.y, v.z)
+}
+
+fn region(region: &Region) -> String {
+    // open sides are texts
+    let bound = |x: f64| if x.is_finite() { format!("{x:?}") } else { format!("\"{x}\"") };
+    let corner = |v: &DVec3| list(v.to_array().map(bound));
+    match region {
+        Region::Beyond { point, normal } => format!("plane = {{ point = {}, normal = {} }}", vector(*point), vector(*normal)),
+        Region::Box { low, high } => format!("box = [{}, {}]", corner(low), corner(high)),
+    }
 }
 
 fn law(law: &ContactLaw, between: &str) -> String {
@@ -415,13 +429,18 @@ mod tests {
             factor1 = [0, 0, 1]
             factor2 = [0, 0, 2]
             law = "equality"
+            [[outlet]]
+            name = "drain"
+            plane = { point = [0, 0, -5], normal = [0, 0, -1] }
+            [[outlet]]
+            box = [[-1, "-inf", 0], [1, "inf", "2 cm"]]
             [[recorders]]
             what = "contacts"
             every = 0.1
             [[record]]
             name = "table"
             every = 0.1
-            signals = ["bob.z", "hinge.motor", "interaction0.output", "rope.rate", "load_work"]
+            signals = ["bob.z", "hinge.motor", "interaction0.output", "rope.rate", "load_work", "drain.mass", "outlet1.count", "outlet_energy"]
         "#;
         let scene = Scene::from_toml(text, "t").unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(Scene::from_toml(&scene.to_toml(), "t").unwrap_or_else(|e| panic!("{e}")), scene);

@@ -1,0 +1,120 @@
+//! What leaves a simulation: regions in which bodies end, and how much has gone there.
+//!
+//! An outlet is an entity with an [`Outlet`] and its [`Flow`]. At the start of every step the dynamic bodies whose centre of mass lies in the
+//! region are removed, in slot order, with their joints; what has left is mass, number and energy since the start.
+
+use super::signal::FlowQuantity;
+use bevy_ecs::prelude::Component;
+use glam::DVec3;
+use serde::{Deserialize, Serialize};
+
+/// A part of space.
+///
+/// ```
+/// use drystone::model::flow::Region;
+/// use glam::DVec3;
+/// let below = Region::Beyond { point: DVec3::ZERO, normal: DVec3::NEG_Z };
+/// assert!(below.holds(-DVec3::Z) && !below.holds(DVec3::ZERO) && !below.holds(DVec3::Z));
+/// let lidless = Region::Box { low: DVec3::splat(-1.0), high: DVec3::new(1.0, 1.0, f64::INFINITY) };
+/// assert!(lidless.holds(DVec3::Z * 9.0) && !lidless.holds(DVec3::X * 9.0));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Region {
+    /// Points x with `(x − point)·normal > 0`.
+    Beyond {
+        /// On the plane (m).
+        point: DVec3,
+        /// Unit vector to the far side.
+        normal: DVec3,
+    },
+    /// A box along the axes of the world, its faces included; corners may be infinite.
+    Box {
+        /// Lower corner (m).
+        low: DVec3,
+        /// Upper corner (m).
+        high: DVec3,
+    },
+}
+
+impl Region {
+    /// Whether a point (m) lies in it.
+    pub fn holds(&self, x: DVec3) -> bool {
+        match *self {
+            Self::Beyond { point, normal } => (x - point).dot(normal) > 0.0,
+            Self::Box { low, high } => x.cmpge(low).all() && x.cmple(high).all(),
+        }
+    }
+
+    /// What is wrong with its numbers and what would do.
+    pub fn validate(&self) -> Result<(), String> {
+        match *self {
+            Self::Beyond { point, normal } if !point.is_finite() || (normal.length_squared() - 1.0).abs() > 1e-6 || normal.is_nan() => {
+                Err(format!("a plane through {point} with the normal {normal}; a finite point and a unit vector are needed"))
+            }
+            Self::Box { low, high } if !low.cmplt(high).all() => {
+                Err(format!("a box from {low} to {high}; its lower corner has to be smaller on every axis"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Where bodies end: see the [module](self).
+///
+/// ```
+/// use drystone::model::flow::{Outlet, Region};
+/// use drystone::prelude::*;
+/// let mut sim = Simulation::default();
+/// let drain = sim.add_outlet(Outlet { region: Region::Beyond { point: DVec3::ZERO, normal: DVec3::NEG_Z } })?;
+/// let stone = sim.spawn_body(Body::point(3.0, DVec3::ONE).at(DVec3::Z * 0.1))?;
+/// sim.run_until(1.0)?;
+/// let gone = sim.flow(drain).expect("an outlet");
+/// assert_eq!((gone.count, gone.mass), (1, 3.0));
+/// assert!(sim.world().get_entity(stone).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Component, Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[require(Flow)]
+pub struct Outlet {
+    /// Bodies whose centre of mass lies there at the start of a step are removed.
+    pub region: Region,
+}
+
+/// How much has gone through an outlet or an inlet since the start.
+///
+/// ```
+/// let mut flow = drystone::model::flow::Flow::default();
+/// flow.add(2.0, 0.5, -1.0);
+/// assert_eq!((flow.count, flow.mass, flow.kinetic + flow.potential), (1, 2.0, -0.5));
+/// ```
+#[derive(Component, Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Flow {
+    /// Bodies.
+    pub count: u64,
+    /// Their mass (kg).
+    pub mass: f64,
+    /// Their kinetic energy at that moment (J).
+    pub kinetic: f64,
+    /// Their potential energy −m g·x at that moment (J).
+    pub potential: f64,
+}
+
+impl Flow {
+    /// Counts a body of this mass (kg) and these energies (J).
+    pub fn add(&mut self, mass: f64, kinetic: f64, potential: f64) {
+        self.count += 1;
+        self.mass += mass;
+        self.kinetic += kinetic;
+        self.potential += potential;
+    }
+
+    /// The value of a quantity.
+    pub fn value(&self, quantity: FlowQuantity) -> f64 {
+        match quantity {
+            FlowQuantity::Count => self.count as f64,
+            FlowQuantity::Mass => self.mass,
+            FlowQuantity::Kinetic => self.kinetic,
+            FlowQuantity::Potential => self.potential,
+        }
+    }
+}
