@@ -60,6 +60,9 @@ fn table(s: &Summary) -> String {
     for (name, flow) in &s.outlets {
         line("left", format!("{} bodies, {} kg, by {name}", flow.count, exact(flow.mass_kg)));
     }
+    for (name, flow) in &s.inlets {
+        line("came in", format!("{} bodies, {} kg, by {name}", flow.count, exact(flow.mass_kg)));
+    }
     line("state hash", s.state_hash.clone());
     lines.extend(s.warnings.iter().map(|w| format!("  WARNING  {w}")));
     lines.join("\n")

@@ -9,7 +9,7 @@ use crate::assembly::problem::StepProblem;
 use crate::geometry::systems::Proximity;
 use crate::io::scene::model::{Scene, Study};
 use crate::model::contact::Manifold;
-use crate::model::flow::{Flow, Outlet};
+use crate::model::flow::{Flow, Inlet, Outlet};
 use crate::model::interaction::Interaction;
 use crate::model::newton_euler::{BodyName, BodyPose, Inertia, Velocity};
 use crate::numerics::{Method, Status};
@@ -173,6 +173,9 @@ pub struct Summary {
     /// What has gone through each outlet.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub outlets: BTreeMap<String, FlowFigures>,
+    /// What has come in through each inlet.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub inlets: BTreeMap<String, FlowFigures>,
     /// FNV-1a hash of the state, 16 hexadecimal digits.
     pub state_hash: String,
     /// True when the run was stopped before its end.
@@ -481,6 +484,7 @@ impl Meter {
             support_force_N: forces.support,
             energy: energies(simulation),
             outlets: flows::<Outlet>(simulation),
+            inlets: flows::<Inlet>(simulation),
             state_hash: format!("{:016x}", simulation.state_hash()),
             ..Summary::default()
         };

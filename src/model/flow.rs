@@ -1,7 +1,11 @@
-//! What leaves a simulation: regions in which bodies end, and how much has gone there.
+//! What leaves a simulation and what comes in: regions in which bodies end or begin, and how much has gone through them.
 //!
 //! An outlet is an entity with an [`Outlet`] and its [`Flow`]. At the start of every step the dynamic bodies whose centre of mass lies in the
 //! region are removed, in slot order, with their joints; what has left is mass, number and energy since the start.
+//!
+//! An inlet is an entity with an [`Inlet`] and its [`Flow`]; the simulation keeps the bodies that wait behind it. At the start of a step those
+//! appear that are due, `mass so far ≤ rate (t − start)`, one after the other at random places of the box where they touch nothing. Where
+//! none is found the inlet waits for the next step, so it never makes an overlap, and falls behind where it is blocked.
 
 use super::signal::FlowQuantity;
 use bevy_ecs::prelude::Component;
@@ -78,6 +82,45 @@ impl Region {
 pub struct Outlet {
     /// Bodies whose centre of mass lies there at the start of a step are removed.
     pub region: Region,
+}
+
+/// Where bodies begin: see the [module](self) and [`Simulation::add_inlet`](crate::simulation::Simulation::add_inlet).
+///
+/// ```
+/// use drystone::model::flow::Inlet;
+/// use glam::DVec3;
+/// let tap = Inlet { low: DVec3::ZERO, high: DVec3::ONE, rate: 0.5, start: 0.0, seed: 1 };
+/// assert!(tap.validate().is_ok() && Inlet { rate: -1.0, ..tap }.validate().is_err());
+/// ```
+#[derive(Component, Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[require(Flow)]
+pub struct Inlet {
+    /// Lower corner of the box that holds the whole of each body (m).
+    pub low: DVec3,
+    /// Upper corner (m).
+    pub high: DVec3,
+    /// kg/s
+    pub rate: f64,
+    /// When the first body comes (s).
+    pub start: f64,
+    /// Another seed gives other places.
+    pub seed: u64,
+}
+
+impl Inlet {
+    /// What is wrong with its numbers and what would do.
+    pub fn validate(&self) -> Result<(), String> {
+        if !(self.low.is_finite() && self.high.is_finite() && self.low.cmplt(self.high).all()) {
+            return Err(format!(
+                "a box from {} to {}; finite corners are needed, the lower one smaller on every axis",
+                self.low, self.high
+            ));
+        }
+        if !(self.rate > 0.0 && self.rate.is_finite() && self.start.is_finite()) {
+            return Err(format!("a rate of {} kg/s from {} s on; a positive and a finite number are needed", self.rate, self.start));
+        }
+        Ok(())
+    }
 }
 
 /// How much has gone through an outlet or an inlet since the start.

@@ -160,8 +160,12 @@ pub enum FlowQuantity {
 
 impl FlowQuantity {
     /// All of them: bodies that have gone through, their mass, and the energies that they took or brought.
-    pub const ALL: &'static [Quantity<Self>] =
-        &[of(Self::Count, "count", ""), of(Self::Mass, "mass", "kg"), of(Self::Kinetic, "kinetic", "J"), of(Self::Potential, "potential", "J")];
+    pub const ALL: &'static [Quantity<Self>] = &[
+        of(Self::Count, "count", ""),
+        of(Self::Mass, "mass", "kg"),
+        of(Self::Kinetic, "kinetic", "J"),
+        of(Self::Potential, "potential", "J"),
+    ];
 }
 
 /// A number of the whole simulation, since its start.

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// Name and version of the format.
-const HEADER: &[u8] = b"drystone checkpoint 9\n";
+const HEADER: &[u8] = b"drystone checkpoint 10\n";
 
 /// A run between two steps.
 ///
@@ -187,6 +187,12 @@ mod tests {
             position = [0, 0, 0.1]
             ground = false
             walls = false
+            [[inlet]]
+            name = "tap"
+            box = [[-0.1, -0.1, 0.5], [0.1, 0.1, 0.6]]
+            radius = ["1 cm", "2 cm"]
+            rate = "0.3 kg/s"
+            count = 100
             [[outlet]]
             name = "right"
             box = [[0.1, "-inf", "-inf"], ["inf", "inf", "inf"]]
@@ -205,7 +211,8 @@ mod tests {
         let (built, summary) = crate::scenes::run(&scene).unwrap();
         assert!(summary.outlets["right"].count > 5, "{:?}", summary.outlets);
         let left = built.outlets.iter().map(|&o| built.simulation.flow(o).unwrap().count).sum::<u64>();
-        assert_eq!(left as usize + summary.bodies, 28);
+        assert!(summary.inlets["tap"].count > 5, "{:?}", summary.inlets);
+        assert_eq!(left as usize + summary.bodies, 28 + summary.inlets["tap"].count as usize);
     }
 
     #[test]

@@ -295,6 +295,7 @@ pub struct Simulation {
     pub(super) auto_step: Option<super::auto_step::Auto>,
     pub(super) kept: super::parts::Kept,
     pub(super) gauge: super::signals::Gauge,
+    pub(super) inlets: Vec<super::flow::Queue>,
 }
 
 impl std::fmt::Debug for Simulation {
@@ -357,6 +358,7 @@ impl Simulation {
         self.visit(StepSet::Before)?;
         let blows = self.fire_events()?;
         self.drain();
+        self.feed()?;
         self.act();
         self.check_settings()?;
         self.schedules.graph.run(&mut self.world);

@@ -1,9 +1,10 @@
 //! The state of a simulation: its hash, and everything that decides how it goes on.
 
 use super::auto_step::Plan;
+use super::flow::Queue;
 use super::run::Scheduled;
 use super::step::is_engaged;
-use super::{Balance, Event, Simulation, SimulationError};
+use super::{Balance, Body, Event, Simulation, SimulationError};
 use crate::algebra::spatial::Pose;
 use crate::assembly::problem::Solver;
 use crate::cluster::Trace;
@@ -21,6 +22,7 @@ use crate::numerics::auto::Memory;
 use crate::topology::bodies::{Slot, Slots};
 use bevy_ecs::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// A body as [`Simulation::save`] keeps it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -217,6 +219,8 @@ impl Simulation {
             return differs("pending events", state.pending_events, events);
         }
         let past: Vec<Scheduled> = self.events.drain(..events - state.pending_events).collect();
+        let waiting: BTreeMap<Entity, Body> =
+            self.inlets.iter().flat_map(Queue::bodies).map(|(entity, body)| (entity, body.clone())).collect();
         for (saved, &entity) in state.bodies.iter().zip(bodies) {
             let present = self.world().get::<Slot>(entity).is_some();
             if saved.is_none() && present {
@@ -227,7 +231,7 @@ impl Simulation {
                     Event::Appear(e, body) if *e == entity => Some(body),
                     _ => None,
                 });
-                let Some(body) = birth else { return differs("births", 1, 0) };
+                let Some(body) = birth.map(|body| &**body).or_else(|| waiting.get(&entity)) else { return differs("births", 1, 0) };
                 self.fill(entity, body)?;
             }
             let Some(saved) = saved else { continue };

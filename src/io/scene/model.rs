@@ -18,10 +18,10 @@
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
+pub use super::gates::{Inlet, Measure, Outlet};
 use super::loads::{BaseMotion, WaterPressure, interpolate};
 pub use super::study::{DamStudy, InclineStudy, Study};
 use crate::algebra::spatial::Pose;
-use crate::model::flow::Region;
 use crate::model::joint::{Freedom, JointKind, JointSpec, TieSpec, TransmissionSpec};
 use crate::model::law::Impact;
 pub use crate::model::scheme::{Drift, Friction, Gyroscopic, Treatment};
@@ -60,10 +60,14 @@ pub struct Scene {
     pub ties: Vec<Tie>,
     /// Where bodies leave.
     pub outlets: Vec<Outlet>,
+    /// Where grains come in.
+    pub inlets: Vec<Inlet>,
     /// What to write, and how often.
     pub recorders: Vec<Recorder>,
     /// Tables of signals.
     pub records: Vec<Record>,
+    /// Tables of measures of grains.
+    pub measures: Vec<Measure>,
     /// Extra figures that this kind of scene reports.
     pub study: Study,
 }
@@ -87,8 +91,10 @@ impl Scene {
             water: Vec::new(),
             base: None,
             outlets: Vec::new(),
+            inlets: Vec::new(),
             recorders: Vec::new(),
             records: Vec::new(),
+            measures: Vec::new(),
             study: Study::None,
         }
     }
@@ -103,6 +109,22 @@ impl Scene {
     pub fn law(&self, a: usize, b: usize) -> ContactLaw {
         let same = |p: &&PairLaw| p.materials == [a, b] || p.materials == [b, a];
         self.pair_laws.iter().find(same).map_or(self.default_law, |p| p.law)
+    }
+
+    /// The body of this number: those of the scene first, then the grains of each inlet, in their order and without a place.
+    pub fn numbered_body(&self, number: usize) -> Option<BodySpec> {
+        let mut behind = match self.bodies.get(number) {
+            Some(body) => return Some(body.clone()),
+            None => number - self.bodies.len(),
+        };
+        for inlet in &self.inlets {
+            if behind < inlet.count {
+                let radius = *inlet.sizes.radii(behind + 1, inlet.seed).last()?;
+                return Some(inlet.grain(behind, radius));
+            }
+            behind -= inlet.count;
+        }
+        None
     }
 
     /// Index of the body called `name`.
@@ -276,6 +298,13 @@ pub enum ShapeSpec {
         /// Height (m) of sample (i, j) at `heights[j * samples[0] + i]`, i along x and j along y.
         heights: Vec<f64>,
     },
+    /// A round vessel about the z axis, see [`crate::geometry::vessel`]; static or driven bodies only.
+    Vessel {
+        /// Inner profile (radius, height; m), from the bottom to the top.
+        profile: Vec<[f64; 2]>,
+        /// Of the wall (m).
+        thickness: f64,
+    },
     /// Several shapes that move as one.
     Compound {
         /// Each part and its pose in the shape frame.
@@ -295,6 +324,7 @@ impl ShapeSpec {
             Self::Hull { .. } => "hull",
             Self::Mesh { .. } => "mesh",
             Self::HeightField { .. } => "height_field",
+            Self::Vessel { .. } => "vessel",
             Self::Compound { .. } => "compound",
         }
     }
@@ -563,21 +593,6 @@ impl Default for SolverSettings {
     }
 }
 
-/// A region in which bodies end.
-///
-/// ```
-/// use drystone::{io::scene::model::Outlet, model::flow::Region};
-/// let region = Region::Beyond { point: glam::DVec3::ZERO, normal: glam::DVec3::NEG_Z };
-/// assert_eq!(Outlet { name: "drain".into(), region }.name, "drain");
-/// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Outlet {
-    /// Unique among bodies, joints, interactions, outlets and inlets.
-    pub name: String,
-    /// Where.
-    pub region: Region,
-}
-
 /// One stream of output files.
 ///
 /// ```
@@ -647,6 +662,8 @@ pub enum Recordable {
     Tie(usize, LinkQuantity, usize),
     /// Of an outlet.
     Outlet(usize, FlowQuantity),
+    /// Of an inlet.
+    Inlet(usize, FlowQuantity),
     /// Of all together.
     Total(TotalQuantity),
 }
@@ -706,6 +723,10 @@ impl Scene {
             Recordable::Outlet(i, q) => {
                 let q = &FlowQuantity::ALL[q as usize];
                 (format!("{}.{}", self.outlets[i].name, q.name), q.unit)
+            }
+            Recordable::Inlet(i, q) => {
+                let q = &FlowQuantity::ALL[q as usize];
+                (format!("{}.{}", self.inlets[i].name, q.name), q.unit)
             }
             Recordable::Total(q) => (TotalQuantity::ALL[q as usize].name.to_owned(), TotalQuantity::ALL[q as usize].unit),
         }

@@ -56,6 +56,10 @@ pub(super) fn read(document: &Document, name: &str, resources: &Resources) -> Re
         let table = records::record(field, k, &scene, &names)?;
         scene.records.push(table);
     }
+    for (k, field) in f.list("measure")?.iter().enumerate() {
+        let table = records::measure(field, k, &scene)?;
+        scene.measures.push(table);
+    }
     if let Some(field) = f.optional("study") {
         study(&field, &mut scene, &names, &dams)?;
     }
