@@ -5,6 +5,7 @@ use crate::geometry::{DecompositionSettings, Shape, ShapeError};
 use crate::io::scene::loads::{Uplift, WaterPressure};
 use crate::io::scene::model::{self, LinkQuantity, Motion, Recordable, Scene, ShapeSpec, Study};
 use crate::masonry::water::Face;
+use crate::model::flow::Outlet;
 use crate::model::law::{ContactLaws, CoulombImpact};
 use crate::model::newton_euler::{AppliedForce, BodyPose, Locks};
 use crate::model::scheme::Scheme;
@@ -69,7 +70,8 @@ impl BuildError {
 pub struct Built {
     /// Ready to step.
     pub simulation: Simulation,
-    /// Entity of each body, by its index in the scene; a body that is born later has one already.
+    /// Entity of each body, by its index in the scene, then of the grains of each inlet ([`Scene::numbered_body`]); a body that is born later
+    /// has one already.
     pub entities: Vec<Entity>,
     /// Interactions of each joint, by its index in the scene: see [`Simulation::add_joint`].
     pub joints: Vec<Vec<Entity>>,
@@ -77,6 +79,10 @@ pub struct Built {
     pub transmissions: Vec<Entity>,
     /// The interaction of each tie.
     pub ties: Vec<Entity>,
+    /// Each outlet.
+    pub outlets: Vec<Entity>,
+    /// Each inlet.
+    pub inlets: Vec<Entity>,
 }
 
 impl Built {
@@ -92,6 +98,8 @@ impl Built {
             Recordable::Joint(i, q) => Signal::Joint(self.joints[i][0], q),
             Recordable::Transmission(i, q) => link(self.transmissions[i], q, 0),
             Recordable::Tie(i, q, row) => link(self.ties[i], q, row),
+            Recordable::Outlet(i, q) => Signal::Flow(self.outlets[i], q),
+            Recordable::Inlet(i, q) => Signal::Flow(self.inlets[i], q),
             Recordable::Total(q) => Signal::Total(q),
         }
     }
@@ -165,6 +173,20 @@ pub fn build(scene: &Scene) -> Result<Built, BuildError> {
     for (&tie, name) in ties.iter().zip(scene.ties.iter().map(|t| &t.name)) {
         simulation.set_name(tie, name);
     }
+    let mut outlets = Vec::new();
+    for gate in &scene.outlets {
+        let outlet = simulation.add_outlet(Outlet { region: gate.region })?;
+        simulation.set_name(outlet, &gate.name);
+        outlets.push(outlet);
+    }
+    let mut inlets = Vec::new();
+    for tap in &scene.inlets {
+        let grains = tap.grains().map(|grain| rigid_body(scene, &grain)).collect::<Result<_, _>>()?;
+        let (inlet, grains) = simulation.add_inlet(tap.gate, grains)?;
+        simulation.set_name(inlet, &tap.name);
+        inlets.push(inlet);
+        entities.extend(grains);
+    }
     for water in &scene.water {
         add_water(&mut simulation, scene, water, &entities)?;
     }
@@ -177,12 +199,13 @@ pub fn build(scene: &Scene) -> Result<Built, BuildError> {
             }
         });
     }
-    Ok(Built { simulation, entities, joints, transmissions, ties })
+    Ok(Built { simulation, entities, joints, transmissions, ties, outlets, inlets })
 }
 
 /// Steps that meet what is recorded, what a study looks at, and the end.
 fn auto_step(scene: &Scene, accuracy: f64) -> AutoStep {
     let periods = scene.recorders.iter().map(|r| r.every).chain(scene.records.iter().map(|r| r.every));
+    let periods = periods.chain(scene.measures.iter().map(|m| m.every));
     let every: Vec<f64> = periods.filter(|&every| every > 0.0).collect();
     let shortest = every.iter().copied().fold(f64::INFINITY, f64::min);
     // a grid that divides the shortest period, so that steps need not change from one record to the next

@@ -11,6 +11,7 @@ pub mod matrix;
 pub mod multifrontal;
 mod panels;
 pub mod pieces;
+pub mod random;
 pub mod rows;
 pub mod sparse;
 pub mod spatial;

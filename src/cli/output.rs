@@ -1,13 +1,13 @@
 //! The files of a run under `--out`.
 
-use crate::diagnostics::summary::Summary;
+use crate::diagnostics::{grains, summary::Summary};
 use crate::io::error::{OutputError, replace_file};
 use crate::io::plot::{Curve, History, write_history};
-use crate::io::scene::model::{Joint, Recorded, Scene};
+use crate::io::scene::model::{Joint, Measure, Recordable, Recorded, Scene};
 use crate::io::table::{StepTable, read_table, write_bodies};
 use crate::io::view::Window;
 use crate::io::vtk::VtkSeries;
-use crate::model::signal::{JointQuantity, Quantity};
+use crate::model::signal::{FlowQuantity, JointQuantity, Quantity};
 use crate::scenes::Built;
 use crate::simulation::{Signal, Simulation, StepReport};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 const FILM: f64 = 0.04;
 
 /// Columns of steps.csv.
-const COLUMNS: [&str; 29] = [
+const COLUMNS: [&str; 31] = [
     "time",
     "step",
     "contacts",
@@ -38,6 +38,8 @@ const COLUMNS: [&str; 29] = [
     "drive_work",
     "load_work",
     "scheme_work",
+    "outlet_energy",
+    "inlet_energy",
     "balance_error",
     "support_x",
     "support_y",
@@ -97,6 +99,7 @@ pub(super) struct Output {
     series: VtkSeries,
     steps: StepTable,
     tables: Vec<Signals>,
+    measures: Vec<(Measure, StepTable)>,
     film_every: f64,
     steps_every: f64,
     title: String,
@@ -124,12 +127,30 @@ impl Output {
             let every = if steps_every.is_finite() { steps_every } else { 0.0 };
             tables.push(Signals::open(&directory.join("joints.csv"), &names, signals, every, resumed, false)?);
         }
+        if scene.outlets.len() + scene.inlets.len() > 0 {
+            let out = (0..scene.outlets.len()).flat_map(|i| FlowQuantity::ALL.iter().map(move |q| Recordable::Outlet(i, q.what)));
+            let into = (0..scene.inlets.len()).flat_map(|i| FlowQuantity::ALL.iter().map(move |q| Recordable::Inlet(i, q.what)));
+            let signals: Vec<Recordable> = out.chain(into).collect();
+            let names: Vec<String> = std::iter::once("time [s]".to_owned()).chain(signals.iter().map(|s| scene.column(s))).collect();
+            let signals = std::iter::once(Signal::Time).chain(signals.iter().map(|s| built.signal(s))).collect();
+            let every = if steps_every.is_finite() { steps_every } else { 0.0 };
+            tables.push(Signals::open(&directory.join("flow.csv"), &names, signals, every, resumed, true)?);
+        }
         for record in &scene.records {
             let names: Vec<String> = std::iter::once("time [s]".to_owned()).chain(record.signals.iter().map(|s| scene.column(s))).collect();
             let signals = std::iter::once(Signal::Time).chain(record.signals.iter().map(|s| built.signal(s))).collect();
             let path = directory.join(format!("{}.csv", record.name));
             tables.push(Signals::open(&path, &names, signals, record.every, resumed, true)?);
         }
+        let measure = |m: &Measure| {
+            let path = directory.join(format!("{}.csv", m.name));
+            let table = match resumed {
+                None => StepTable::create(&path, &grains::COLUMNS)?,
+                Some((_, time)) => StepTable::resume(&path, &grains::COLUMNS, time)?,
+            };
+            Ok((m.clone(), table))
+        };
+        let measures = scene.measures.iter().map(measure).collect::<Result<_, OutputError>>()?;
         let (series, steps) = match resumed {
             None => (VtkSeries::create(directory)?, StepTable::create(&table, &COLUMNS)?),
             Some((step, time)) => (VtkSeries::resume(directory, step)?, StepTable::resume(&table, &COLUMNS, time)?),
@@ -140,6 +161,7 @@ impl Output {
             series,
             steps,
             tables,
+            measures,
             film_every: if film_every.is_finite() { film_every } else { FILM },
             steps_every: if steps_every.is_finite() { steps_every } else { 0.0 },
             title: if scene.title.is_empty() { scene.name.clone() } else { scene.title.clone() },
@@ -162,6 +184,9 @@ impl Output {
         }
         for table in self.tables.iter_mut().filter(|t| due(report.time, report.step_size, t.every)) {
             table.write(simulation)?;
+        }
+        for (measure, table) in self.measures.iter_mut().filter(|(m, _)| due(report.time, report.step_size, m.every)) {
+            table.row(&grains::row(simulation, measure.bounds))?;
         }
         if due(report.time, report.step_size, self.film_every) {
             self.series.write(&self.window.look(simulation))?;
@@ -237,6 +262,8 @@ fn row(report: &StepReport) -> [f64; COLUMNS.len()] {
         work.drives,
         work.loads,
         work.scheme,
+        balance.outlets.total(),
+        balance.inlets.total(),
         balance.error(),
         force.x,
         force.y,

@@ -61,6 +61,12 @@ fn table(s: &Summary) -> String {
     if s.energy.impact_gain_J > 0.0 {
         line("made by impacts", format!("{} J", short(s.energy.impact_gain_J)));
     }
+    for (name, flow) in &s.outlets {
+        line("left", format!("{} bodies, {} kg, by {name}", flow.count, exact(flow.mass_kg)));
+    }
+    for (name, flow) in &s.inlets {
+        line("came in", format!("{} bodies, {} kg, by {name}", flow.count, exact(flow.mass_kg)));
+    }
     line("state hash", s.state_hash.clone());
     lines.extend(s.warnings.iter().map(|w| format!("  WARNING  {w}")));
     lines.join("\n")

@@ -62,7 +62,9 @@ pub fn last_step(scene: &Scene, entities: &[Entity], simulation: &Simulation) ->
         name: format!("{}_step_{}", scene.name, simulation.steps()),
         title: format!("step {} of {}, alone", simulation.steps(), scene.name),
         gravity: vec![GravityFrom { time: 0.0, acceleration: simulation.scheme().gravity }],
-        bodies: involved.iter().map(|&(_, i)| at_the_start(&scene.bodies[i])).collect(),
+        bodies: involved.iter().filter_map(|&(_, i)| Some(at_the_start(&scene.numbered_body(i)?))).collect(),
+        outlets: Vec::new(),
+        inlets: Vec::new(),
         joints: Vec::new(),
         transmissions: Vec::new(),
         ties: Vec::new(),
@@ -70,6 +72,7 @@ pub fn last_step(scene: &Scene, entities: &[Entity], simulation: &Simulation) ->
         base: None,
         recorders: Vec::new(),
         records: Vec::new(),
+        measures: Vec::new(),
         study: Study::None,
         ..scene.clone()
     };

@@ -9,13 +9,14 @@ use crate::assembly::problem::StepProblem;
 use crate::geometry::systems::Proximity;
 use crate::io::scene::model::{Scene, Study};
 use crate::model::contact::Manifold;
+use crate::model::flow::{Flow, Inlet, Outlet};
 use crate::model::interaction::Interaction;
 use crate::model::newton_euler::{BodyName, BodyPose, Inertia, Velocity};
 use crate::numerics::{Method, Status};
 use crate::simulation::{Simulation, StepReport};
 use crate::topology::bodies::{Bodies, Body};
 use bevy_ecs::name::Name;
-use bevy_ecs::prelude::Entity;
+use bevy_ecs::prelude::{Component, Entity, With};
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -55,8 +56,25 @@ pub struct EnergySummary {
     pub scheme_work_J: f64,
     /// What impacts made from nothing, part of the work of normal reactions and friction: Newton's law of impact with friction may.
     pub impact_gain_J: f64,
+    /// Energy of the bodies that outlets have removed.
+    pub outlet_J: f64,
+    /// Energy of the bodies that inlets have brought.
+    pub inlet_J: f64,
     /// `|ΔE − Σ work| / max(|ΔE_pot|, max E_kin)`.
     pub balance_error: f64,
+}
+
+/// What has gone through an outlet or inlet.
+///
+/// ```
+/// assert_eq!(drystone::diagnostics::summary::FlowFigures::default().count, 0);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct FlowFigures {
+    /// Bodies.
+    pub count: u64,
+    /// Their mass.
+    pub mass_kg: f64,
 }
 
 /// The summary of a run; serialized, it is the line that `drystone run --json` prints, displayed, a certificate for people.
@@ -154,6 +172,12 @@ pub struct Summary {
     pub support_force_N: f64,
     /// Energies and works.
     pub energy: EnergySummary,
+    /// What has gone through each outlet.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub outlets: BTreeMap<String, FlowFigures>,
+    /// What has come in through each inlet.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub inlets: BTreeMap<String, FlowFigures>,
     /// FNV-1a hash of the state, 16 hexadecimal digits.
     pub state_hash: String,
     /// True when the run was stopped before its end.
@@ -470,6 +494,8 @@ impl Meter {
             ended_by: record.ended_by.clone(),
             support_force_N: forces.support,
             energy: energies(simulation),
+            outlets: flows::<Outlet>(simulation),
+            inlets: flows::<Inlet>(simulation),
             state_hash: format!("{:016x}", simulation.state_hash()),
             ..Summary::default()
         };
@@ -555,8 +581,21 @@ fn energies(simulation: &Simulation) -> EnergySummary {
         load_work_J: work.loads,
         scheme_work_J: work.scheme,
         impact_gain_J: balance.impact_gain,
+        outlet_J: balance.outlets.total(),
+        inlet_J: balance.inlets.total(),
         balance_error: balance.error(),
     }
+}
+
+/// Gates of a kind by name; their entities where they have none.
+fn flows<T: Component>(simulation: &mut Simulation) -> BTreeMap<String, FlowFigures> {
+    let world = simulation.world_mut();
+    let mut gates = world.query_filtered::<(Entity, &Flow, Option<&Name>), With<T>>();
+    let named = |(entity, flow, name): (Entity, &Flow, Option<&Name>)| {
+        let name = name.map_or_else(|| entity.to_string(), |name| name.as_str().to_owned());
+        (name, FlowFigures { count: flow.count, mass_kg: flow.mass })
+    };
+    gates.iter(world).map(named).collect()
 }
 
 fn median(values: &[f64]) -> f64 {

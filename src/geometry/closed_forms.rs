@@ -231,6 +231,6 @@ pub(super) fn on_plane(shape: &Shape, pose: &Pose, plane: (DVec3, DVec3), reach:
         }
         Shape::Hull(hull) => corners_plane(hull.vertices.iter().copied(), pose, origin, n, reach, low, sink),
         // two surfaces without thickness: nothing that moves
-        Shape::HalfSpace { .. } | Shape::Mesh(_) | Shape::HeightField(_) | Shape::Compound(_) => {}
+        Shape::HalfSpace { .. } | Shape::Mesh(_) | Shape::HeightField(_) | Shape::Vessel(_) | Shape::Compound(_) => {}
     }
 }

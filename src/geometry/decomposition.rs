@@ -65,7 +65,7 @@ impl Shape {
         settings.validate()?;
         match self {
             Self::Mesh(mesh) => decompose_mesh(mesh, settings),
-            Self::HeightField(_) => Err(ShapeError::NoMass { shape: self.kind() }),
+            Self::HeightField(_) | Self::Vessel(_) => Err(ShapeError::NoMass { shape: self.kind() }),
             Self::Compound(parts) => {
                 let parts: Result<Vec<_>, _> = parts.iter().map(|(pose, part)| Ok((*pose, part.decompose(settings)?))).collect();
                 Self::compound(parts?)

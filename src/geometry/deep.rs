@@ -21,7 +21,7 @@ const AGREE: f64 = 0.05;
 
 /// Gives all overlapping points of two solids one normal, if their deep ones contradict each other.
 pub(super) fn one_way_out(solids: [(&Shape, Pose); 2], size: f64, scratch: &mut Scratch, points: &mut Vec<ContactPoint>) {
-    let surface = |s: &Shape| matches!(s, Shape::HalfSpace { .. } | Shape::Mesh(_) | Shape::HeightField(_));
+    let surface = |s: &Shape| matches!(s, Shape::HalfSpace { .. } | Shape::Mesh(_) | Shape::HeightField(_) | Shape::Vessel(_));
     let compound = |s: &Shape| matches!(s, Shape::Compound(_));
     let [(one, _), (two, _)] = solids;
     if !(compound(one) || compound(two)) || surface(one) || surface(two) {

@@ -79,6 +79,12 @@ pub enum ShapeError {
         /// Number of heights per row given.
         columns: usize,
     },
+    /// A profile that bounds no vessel.
+    #[error("vessel: {reason}")]
+    BadProfile {
+        /// What is wrong and what would do.
+        reason: String,
+    },
     /// A compound without parts, or with a part that cannot be one.
     #[error("compound: {reason}")]
     BadPart {

@@ -54,6 +54,7 @@ mod terrain;
 mod tests;
 pub mod trimesh;
 pub mod turned_systems;
+pub mod vessel;
 mod ways;
 
 pub use broad::BroadPhase;

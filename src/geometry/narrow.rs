@@ -22,6 +22,7 @@ use super::sat;
 use super::shapes::Shape;
 use super::terrain::{self, Partner};
 use super::trimesh::TriangleMesh;
+use super::vessel;
 use crate::algebra::spatial::Pose;
 
 pub use super::points::ContactPoint;
@@ -51,7 +52,7 @@ pub struct Scratch {
 /// Appends every contact point of two shapes with `gap ≤ reach` (m) to `out`.
 ///
 /// A face on a face gives the corners of the polygon in which they overlap (at most 8). Surfaces without thickness (half-space, mesh,
-/// height field) give nothing among themselves.
+/// height field, vessel) give nothing among themselves.
 pub fn contact_points(
     shape1: &Shape,
     pose1: &Pose,
@@ -95,7 +96,8 @@ fn rank(shape: &Shape) -> u8 {
         Shape::HalfSpace { .. } => 5,
         Shape::Mesh(_) => 6,
         Shape::HeightField(_) => 7,
-        Shape::Compound(_) => 8,
+        Shape::Vessel(_) => 8,
+        Shape::Compound(_) => 9,
     }
 }
 
@@ -133,6 +135,8 @@ fn kernel(a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose, reach: f64, scratc
             closed_forms::on_plane(a, pose_a, plane, reach, &mut scratch.low, &mut sink);
         }
         (_, Shape::Mesh(mesh)) => surface(a, pose_a, mesh, pose_b, reach, scratch, sink),
+        (Shape::Ball { radius }, Shape::Vessel(found)) => vessel::ball(pose_a.position, *radius, found, pose_b, reach, &mut sink),
+        (_, Shape::Vessel(vessel)) => surface(a, pose_a, &vessel.mesh, pose_b, reach, scratch, sink),
         (_, Shape::HeightField(field)) => surface(a, pose_a, &field.mesh, pose_b, reach, scratch, sink),
         (Shape::Ball { radius }, Shape::Cuboid { half_extents }) => {
             closed_forms::ball_cuboid(pose_a.position, *radius, *half_extents, pose_b, reach, &mut sink);

@@ -4,10 +4,11 @@
 
 use std::sync::Arc;
 
-use glam::{DMat3, DVec3};
+use glam::{DMat3, DVec2, DVec3};
 
 use super::polyhedron::{Polyhedron, bounds};
 use super::trimesh::{HeightField, TriangleMesh};
+use super::vessel::Vessel;
 use crate::algebra::spatial::Pose;
 
 pub use super::error::ShapeError;
@@ -61,8 +62,15 @@ pub enum Shape {
     Mesh(Arc<TriangleMesh>),
     /// A triangulated terrain over a regular grid, solid below.
     HeightField(Arc<HeightField>),
+    /// A round vessel about the z axis: tube, cone, hopper, silo.
+    Vessel(Arc<Vessel>),
     /// Several shapes, each with its pose in the frame of the whole.
     Compound(Arc<Vec<(Pose, Shape)>>),
+}
+
+/// How far a disc of radius 1 about this axis reaches along x, y and z: √(1 − a_i²).
+fn disc(axis: DVec3) -> DVec3 {
+    DVec3::new(libm::hypot(axis.y, axis.z), libm::hypot(axis.x, axis.z), libm::hypot(axis.x, axis.y))
 }
 
 fn positive(shape: &'static str, what: &'static str, found: f64) -> Result<f64, ShapeError> {
@@ -120,6 +128,12 @@ impl Shape {
         Ok(Self::HeightField(Arc::new(HeightField::new(heights, columns, spacing_x, spacing_y)?)))
     }
 
+    /// A round vessel with an inner profile of (radius, height) from the bottom to the top, and walls of this thickness (m); see
+    /// [`super::vessel`].
+    pub fn vessel(profile: &[DVec2], thickness: f64) -> Result<Self, ShapeError> {
+        Ok(Self::Vessel(Arc::new(Vessel::new(profile, thickness)?)))
+    }
+
     /// Several shapes as one; compounds among the parts are unfolded.
     pub fn compound(parts: Vec<(Pose, Self)>) -> Result<Self, ShapeError> {
         let mut flat = Vec::with_capacity(parts.len());
@@ -158,7 +172,7 @@ impl Shape {
             Self::HalfSpace { normal } => Err(ShapeError::ZeroNormal { found: *normal }),
             Self::Compound(parts) if parts.is_empty() => Self::compound(Vec::new()).map(drop),
             Self::Compound(parts) => parts.iter().try_for_each(|(_, part)| part.validate()),
-            Self::Hull(_) | Self::Mesh(_) | Self::HeightField(_) => Ok(()),
+            Self::Hull(_) | Self::Mesh(_) | Self::HeightField(_) | Self::Vessel(_) => Ok(()),
         }
     }
 
@@ -173,13 +187,14 @@ impl Shape {
             Self::Hull(_) => "hull",
             Self::Mesh(_) => "mesh",
             Self::HeightField(_) => "height field",
+            Self::Vessel(_) => "vessel",
             Self::Compound(_) => "compound",
         }
     }
 
     /// True for shapes that hold every segment between two of their points.
     pub fn is_convex(&self) -> bool {
-        !matches!(self, Self::Mesh(_) | Self::HeightField(_) | Self::Compound(_))
+        !matches!(self, Self::Mesh(_) | Self::HeightField(_) | Self::Vessel(_) | Self::Compound(_))
     }
 
     /// The same solid after a motion of its frame: `x_new = motion.point(x_old)`.
@@ -217,9 +232,14 @@ impl Shape {
             Self::Capsule { half_height, radius } => centred((pose.rotation * DVec3::Z).abs() * *half_height + DVec3::splat(*radius)),
             Self::Cylinder { half_height, radius } => {
                 let axis = pose.rotation * DVec3::Z;
-                // the disc of unit radius reaches √(1 − a_i²) along axis i
-                let disc = DVec3::new(libm::hypot(axis.y, axis.z), libm::hypot(axis.x, axis.z), libm::hypot(axis.x, axis.y));
-                centred(axis.abs() * *half_height + disc * *radius)
+                centred(axis.abs() * *half_height + disc(axis) * *radius)
+            }
+            Self::Vessel(vessel) => {
+                let axis = pose.rotation * DVec3::Z;
+                let (radius, low, high) = vessel.extent();
+                let (middle, reach) =
+                    (pose.position + axis * (0.5 * (low + high)), axis.abs() * (0.5 * (high - low)) + disc(axis) * radius);
+                (middle - reach, middle + reach)
             }
             Self::Hull(hull) => bounds(hull.vertices.iter().map(|&v| pose.point(v))),
             Self::Mesh(mesh) => bounds(mesh.vertices.iter().map(|&v| pose.point(v))),
@@ -243,19 +263,23 @@ impl Shape {
             Self::Hull(hull) => farthest(&hull.vertices),
             Self::Mesh(mesh) => farthest(&mesh.vertices),
             Self::HeightField(field) => farthest(&field.mesh.vertices),
+            Self::Vessel(vessel) => {
+                let (radius, low, high) = vessel.extent();
+                libm::hypot(radius, low.abs().max(high.abs()))
+            }
             Self::Compound(parts) => parts.iter().map(|(pose, part)| pose.position.length() + part.bounding_radius()).fold(0.0, f64::max),
         }
     }
 
     /// The thinnest extent (m): the side, diameter or width that a fast body must not cross within one step. Infinite for a half-space,
-    /// a mesh and a height field, which are solid behind their surface.
+    /// a mesh, a height field and a vessel, which are solid behind their surface.
     pub fn smallest_length(&self) -> f64 {
         match self {
             Self::Ball { radius } | Self::Capsule { radius, .. } => 2.0 * radius,
             Self::Cuboid { half_extents } => 2.0 * half_extents.min_element(),
             Self::Cylinder { half_height, radius } => 2.0 * half_height.min(*radius),
             Self::Hull(hull) => hull.width(),
-            Self::HalfSpace { .. } | Self::Mesh(_) | Self::HeightField(_) => f64::INFINITY,
+            Self::HalfSpace { .. } | Self::Mesh(_) | Self::HeightField(_) | Self::Vessel(_) => f64::INFINITY,
             Self::Compound(parts) => parts.iter().map(|(_, part)| part.smallest_length()).fold(f64::INFINITY, f64::min),
         }
     }

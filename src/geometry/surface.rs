@@ -90,6 +90,7 @@ impl Shape {
             Self::Hull(hull) => Surface { vertices: hull.vertices.clone(), triangles: hull.triangles() },
             Self::Mesh(mesh) => Surface { vertices: mesh.vertices.clone(), triangles: mesh.triangles.clone() },
             Self::HeightField(field) => Surface { vertices: field.mesh.vertices.clone(), triangles: field.mesh.triangles.clone() },
+            Self::Vessel(vessel) => vessel.inner_surface(n.max(48)),
             Self::Compound(parts) => {
                 let mut whole = Surface::default();
                 for (pose, part) in parts.iter() {

@@ -248,7 +248,7 @@ pub fn cache_colliders(
     }
     for (entity, slot, collider) in &query {
         let Some(entry) = proximity.cached.get_mut(slot.0 as usize) else { continue };
-        let unbounded = matches!(collider.shape, Shape::HalfSpace { .. } | Shape::HeightField(_));
+        let unbounded = matches!(collider.shape, Shape::HalfSpace { .. } | Shape::HeightField(_) | Shape::Vessel(_));
         if unbounded && bodies.rows[slot.0 as usize].inertia.is_some() {
             bodies.refuse(entity, format!("a {} can only be static or driven", collider.shape.kind()));
         }
@@ -309,7 +309,17 @@ pub fn broad_phase(
     let meet = |(&(i, j), near): (&(u32, u32), &mut bool)| {
         let (a, b) = (&movers[i as usize], &movers[j as usize]);
         let within = a.radius + b.radius + a.pair_reach(b, &scheme);
-        let meet = a.position.distance_squared(b.position) <= within * within;
+        let mut meet = a.position.distance_squared(b.position) <= within * within;
+        if let [Some(one), Some(two)] = [&cached[i as usize], &cached[j as usize]] {
+            let inside = |vessel: &Cached, at: u32, other: &Cached, x: DVec3| match &vessel.collider.shape {
+                Shape::Vessel(v) => {
+                    v.distance(vessel.place(&bodies.rows[at as usize].pose).local_point(x)) > other.radius + a.pair_reach(b, &scheme)
+                }
+                _ => false,
+            };
+            // most of what a vessel holds is far from its walls
+            meet &= !inside(one, i, two, b.position) && !inside(two, j, one, a.position);
+        }
         *near = meet && (a.mobile || b.mobile) && excluded.binary_search(&(i, j)).is_err();
     };
     if share(Part::Broad, found.len(), MANY) {

@@ -8,7 +8,7 @@
 
 use glam::DVec3;
 
-use super::random::Sequence;
+use crate::algebra::random::Sequence;
 
 /// Rows, spacing and jitter of a lattice of balls.
 ///

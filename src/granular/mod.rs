@@ -3,5 +3,5 @@
 pub mod lattice;
 pub mod pour;
 pub mod pyramid;
-pub mod random;
+pub mod sizes;
 pub mod terrain;

@@ -2,21 +2,24 @@
 
 use glam::DVec3;
 
-use super::random::Sequence;
+use super::sizes::Sizes;
+use crate::algebra::random::Sequence;
 
 /// A seeded heap of separate balls above a rectangle, ready to be poured.
 ///
 /// ```
-/// use drystone::granular::pour::Pour;
-/// let pour = Pour { count: 50, radius: [0.01, 0.02], width: [0.2, 0.2], bottom: 0.0, seed: 3 };
+/// use drystone::granular::{pour::Pour, sizes::{By, Sizes}};
+/// let sizes = Sizes::uniform(0.01, 0.02, By::Number)?;
+/// let pour = Pour { count: 50, sizes, width: [0.2, 0.2], bottom: 0.0, seed: 3 };
 /// assert_eq!(pour.balls(), pour.balls());
+/// # Ok::<(), String>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pour {
     /// Number of balls.
     pub count: usize,
-    /// Smallest and largest radius (m), uniform between.
-    pub radius: [f64; 2],
+    /// Radii.
+    pub sizes: Sizes,
     /// Extent (m) along x and y of the rectangle, centred on the z axis; at least 2.2 largest radii.
     pub width: [f64; 2],
     /// Height (m) below which no ball reaches.
@@ -29,12 +32,12 @@ impl Pour {
     /// Centre and radius (m) of every ball, layer by layer.
     pub fn balls(&self) -> Vec<(DVec3, f64)> {
         // a cell of 2.2 r_max holds one ball with room to wander, so that no two can touch
-        let cell = 2.2 * self.radius[1];
+        let cell = 2.2 * self.sizes.largest();
         let columns = self.width.map(|w| ((w / cell) as usize).max(1));
         let pitch = [self.width[0] / columns[0] as f64, self.width[1] / columns[1] as f64, cell];
         let mut random = Sequence::new(self.seed);
         let ball = |i: usize| {
-            let r = random.next_between(self.radius[0], self.radius[1]);
+            let r = self.sizes.quantile(random.next_uniform());
             let k = [i % columns[0], i / columns[0] % columns[1], i / (columns[0] * columns[1])];
             let mut coordinate = |a: usize| {
                 let wander = (pitch[a] / 2.0 - r) * 0.99;
@@ -64,10 +67,12 @@ impl Pour {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::granular::sizes::By;
 
     #[test]
     fn polyhedra_lie_in_their_balls() {
-        let pour = Pour { count: 30, radius: [0.01, 0.02], width: [0.2, 0.2], bottom: 0.0, seed: 4 };
+        let sizes = Sizes::uniform(0.01, 0.02, By::Number).unwrap();
+        let pour = Pour { count: 30, sizes, width: [0.2, 0.2], bottom: 0.0, seed: 4 };
         let (balls, grains) = (pour.balls(), pour.polyhedra(12));
         for ((at, radius), (centre, corners)) in balls.iter().zip(&grains) {
             assert!(at == centre && corners.len() == 12);
@@ -78,7 +83,8 @@ mod tests {
 
     #[test]
     fn balls_stay_apart_and_inside() {
-        let pour = Pour { count: 200, radius: [0.005, 0.01], width: [0.1, 0.07], bottom: 0.3, seed: 11 };
+        let sizes = Sizes::uniform(0.005, 0.01, By::Number).unwrap();
+        let pour = Pour { count: 200, sizes, width: [0.1, 0.07], bottom: 0.3, seed: 11 };
         let balls = pour.balls();
         for (i, (p, r)) in balls.iter().enumerate() {
             assert!(p.x.abs() + r < 0.05 && p.y.abs() + r < 0.035 && p.z - r > 0.3);

@@ -88,13 +88,15 @@ pub struct BodyView {
     pub angular: DVec3,
     /// Its boundary in the body frame; bodies of one shape share it.
     pub surface: Arc<Surface>,
+    /// Of a ball: its centre in the body frame, and its radius (m). Files then have a point instead of the surface.
+    pub ball: Option<(DVec3, f64)>,
 }
 
 impl BodyView {
     /// A dynamic body at rest, of material 0.
     pub fn new(id: u32, name: &str, shape: &str, pose: Pose, surface: Arc<Surface>) -> Self {
         let (name, shape) = (name.to_owned(), shape.to_owned());
-        Self { id, name, shape, material: 0, dynamic: true, pose, linear: DVec3::ZERO, angular: DVec3::ZERO, surface }
+        Self { id, name, shape, material: 0, dynamic: true, pose, linear: DVec3::ZERO, angular: DVec3::ZERO, surface, ball: None }
     }
 
     /// Velocity (m/s, world) of the body's point that is at `point` (world): `v + R ω × (p − x)`.

@@ -70,6 +70,7 @@ impl Window {
                 linear: velocity.linear,
                 angular: velocity.angular,
                 surface,
+                ball: collider.and_then(|c| if let Shape::Ball { radius } = c.shape { Some((c.offset.position, radius)) } else { None }),
             });
         }
         if simulation.steps() > 0 {

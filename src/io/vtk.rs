@@ -41,15 +41,18 @@ pub struct VtkSeries {
 }
 
 impl VtkSeries {
-    /// Starts an empty series; the directory is made where it is missing.
+    /// Starts an empty series; the directory is made where it is missing, frames of a run before are removed.
     pub fn create(directory: &Path) -> Result<Self, OutputError> {
         std::fs::create_dir_all(directory).map_err(OutputError::file(directory, "created"))?;
+        remove_frames(directory, None)?;
         Ok(Self { directory: directory.to_owned(), frames: Vec::new() })
     }
 
     /// Continues the series of an interrupted run, keeping the frames up to step `last`.
     pub fn resume(directory: &Path, last: u64) -> Result<Self, OutputError> {
-        let mut series = Self::create(directory)?;
+        std::fs::create_dir_all(directory).map_err(OutputError::file(directory, "created"))?;
+        remove_frames(directory, Some(last))?;
+        let mut series = Self { directory: directory.to_owned(), frames: Vec::new() };
         let path = directory.join("bodies.pvd");
         if !path.exists() {
             return Ok(series);
@@ -95,6 +98,20 @@ impl VtkSeries {
     }
 }
 
+/// Removes the frames after step `last`, or all of them: files of the names that a series gives, and no others.
+fn remove_frames(directory: &Path, last: Option<u64>) -> Result<(), OutputError> {
+    let files = std::fs::read_dir(directory).map_err(OutputError::file(directory, "listed"))?;
+    for path in files.filter_map(|file| Some(file.ok()?.path())) {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let number = ["bodies_", "contacts_"].iter().find_map(|kind| name.strip_prefix(kind)?.strip_suffix(".vtp"));
+        let step = number.filter(|n| n.len() >= 8 && n.bytes().all(|c| c.is_ascii_digit())).and_then(|n| n.parse::<u64>().ok());
+        if step.is_some_and(|step| last.is_none_or(|last| step > last)) {
+            std::fs::remove_file(&path).map_err(OutputError::file(&path, "removed"))?;
+        }
+    }
+    Ok(())
+}
+
 fn frame_name(kind: &str, step: u64) -> String {
     format!("{kind}_{step:08}.vtp")
 }
@@ -107,32 +124,42 @@ fn attribute<'a>(tag: &'a str, name: &str) -> Option<&'a str> {
 
 /// Writes the surfaces of all bodies where they are now.
 ///
-/// Points carry `velocity` (m/s, `v + ω × r`); triangles carry `id`, `material`, `dynamic` (0 or 1), `speed` of the
+/// A ball is one vertex with its `radius` (m) at the centre; other points have the radius 0. Points carry `velocity` (m/s, `v + ω × r`);
+/// vertices and triangles carry `id`, `material`, `dynamic` (0 or 1), `speed` of the
 /// body's centre (m/s) and `angular_velocity` (rad/s, world).
 pub fn write_bodies(path: &Path, snapshot: &Snapshot) -> Result<(), OutputError> {
-    let vertices = || snapshot.bodies.iter().flat_map(|body| body.surface.vertices.iter().map(move |&x| (body, body.pose.point(x))));
-    let per_triangle = || snapshot.bodies.iter().flat_map(|body| body.surface.triangles.iter().map(move |_| body));
-    let mut first = 0;
+    let balls = || snapshot.bodies.iter().filter_map(|body| Some((body, body.ball?)));
+    let others = || snapshot.bodies.iter().filter(|body| body.ball.is_none());
+    let corners = || others().flat_map(|body| body.surface.vertices.iter().map(move |&x| (body, x, 0.0)));
+    // centres of balls first, as cells of vertices come before those of triangles
+    let points =
+        || balls().map(|(body, (x, radius))| (body, x, radius)).chain(corners()).map(|(b, x, radius)| (b, b.pose.point(x), radius));
+    let cells = || balls().map(|(body, _)| body).chain(others().flat_map(|body| body.surface.triangles.iter().map(move |_| body)));
+    let round = balls().count() as i64;
+    let mut first = round;
     let mut connectivity = Vec::new();
-    for body in snapshot.bodies {
+    for body in others() {
         let Surface { vertices, triangles } = &*body.surface;
         connectivity.extend(triangles.iter().flatten().map(|&corner| first + i64::from(corner)));
         first += vertices.len() as i64;
     }
     let offsets: Vec<i64> = (1..=connectivity.len() as i64 / 3).map(|k| 3 * k).collect();
-    let velocity: Vec<DVec3> = vertices().map(|(body, x)| body.velocity_at(x)).collect();
 
-    let mut file = PolyData::new(snapshot.time, velocity.len(), 0, 0, offsets.len());
-    file.section("PointData", "Vectors=\"velocity\"");
-    file.vectors32("velocity", velocity.iter().copied());
+    let mut file = PolyData::new(snapshot.time, first as usize, round as usize, 0, offsets.len());
+    file.section("PointData", "Scalars=\"radius\" Vectors=\"velocity\"");
+    file.array("radius", "Float32", 1, points().map(|(.., radius)| (radius as f32).to_le_bytes()));
+    file.vectors32("velocity", points().map(|(body, x, _)| body.velocity_at(x)));
     file.section("CellData", "Scalars=\"speed\"");
-    file.array("id", "UInt32", 1, per_triangle().map(|body| body.id.to_le_bytes()));
-    file.array("material", "UInt32", 1, per_triangle().map(|body| body.material.to_le_bytes()));
-    file.array("dynamic", "UInt8", 1, per_triangle().map(|body| [u8::from(body.dynamic)]));
-    file.array("speed", "Float32", 1, per_triangle().map(|body| (body.linear.length() as f32).to_le_bytes()));
-    file.vectors32("angular_velocity", per_triangle().map(|body| body.pose.vector(body.angular)));
+    file.array("id", "UInt32", 1, cells().map(|body| body.id.to_le_bytes()));
+    file.array("material", "UInt32", 1, cells().map(|body| body.material.to_le_bytes()));
+    file.array("dynamic", "UInt8", 1, cells().map(|body| [u8::from(body.dynamic)]));
+    file.array("speed", "Float32", 1, cells().map(|body| (body.linear.length() as f32).to_le_bytes()));
+    file.vectors32("angular_velocity", cells().map(|body| body.pose.vector(body.angular)));
     file.section("Points", "");
-    file.vectors32("points", vertices().map(|(_, x)| x));
+    file.vectors32("points", points().map(|(_, x, _)| x));
+    file.section("Verts", "");
+    file.integers("connectivity", &(0..round).collect::<Vec<_>>());
+    file.integers("offsets", &(1..=round).collect::<Vec<_>>());
     file.section("Polys", "");
     file.integers("connectivity", &connectivity);
     file.integers("offsets", &offsets);
@@ -365,6 +392,43 @@ mod tests {
         assert!(triangles[..36].iter().all(|&i| i < 8) && triangles[36..].iter().all(|&i| (8..16).contains(&i)));
         assert_eq!(i64s(&decode(&file, "Polys", "offsets")).last(), Some(&72));
         assert_eq!(decode(&file, "CellData", "dynamic"), [[0; 12], [1; 12]].concat());
+    }
+
+    #[test]
+    fn a_ball_is_a_vertex_with_its_radius() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("b.vtp");
+        let ([ground, cube], contacts) = scene();
+        let mut ball = BodyView::new(2, "ball", "ball", Pose::at(DVec3::Z * 5.0), Surface::ball(0.25, 8).into());
+        (ball.ball, ball.linear) = (Some((DVec3::ZERO, 0.25)), DVec3::Y);
+        write_bodies(&path, &Snapshot { step: 1, time: 0.1, bodies: &[ground, ball, cube], contacts: &contacts }).unwrap();
+        let file = std::fs::read(&path).unwrap();
+        let (points, radius) = (f32s(&decode(&file, "Points", "points")), f32s(&decode(&file, "PointData", "radius")));
+        assert_eq!((points.len(), &points[..3], radius[0]), (51, &[0.0, 0.0, 5.0][..], 0.25));
+        assert!(radius[1..].iter().all(|r| *r == 0.0));
+        assert_eq!(i64s(&decode(&file, "Verts", "connectivity")), [0]);
+        assert!(i64s(&decode(&file, "Polys", "connectivity")).iter().all(|i| (1..17).contains(i)));
+        // cells of vertices come first
+        assert_eq!(decode(&file, "CellData", "dynamic"), [vec![1], vec![0; 12], vec![1; 12]].concat());
+        assert_eq!(f32s(&decode(&file, "PointData", "velocity"))[..3], [0.0, 1.0, 0.0]);
+    }
+
+    #[test]
+    fn a_rerun_leaves_no_frame_of_the_run_before() {
+        let dir = tempfile::tempdir().unwrap();
+        let frame = |step: u64| Snapshot { step, time: step as f64 * 0.1, bodies: &[], contacts: &[] };
+        let there = |step: u64| dir.path().join(frame_name("contacts", step)).exists();
+        let mut long = VtkSeries::create(dir.path()).unwrap();
+        [0, 10, 20, 30].into_iter().for_each(|step| long.write(&frame(step)).unwrap());
+        for other in ["bodies_mine.vtp", "bodies.vtp", "notes_00000010.vtp"] {
+            std::fs::write(dir.path().join(other), "kept").unwrap();
+        }
+        VtkSeries::resume(dir.path(), 20).unwrap();
+        assert!(there(20) && !there(30));
+        let mut short = VtkSeries::create(dir.path()).unwrap();
+        short.write(&frame(0)).unwrap();
+        assert!(there(0) && !there(10) && !there(20));
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 4 + 3);
     }
 
     #[test]

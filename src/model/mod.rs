@@ -33,6 +33,7 @@
 
 pub mod contact;
 pub mod dynamical_system;
+pub mod flow;
 pub mod integrator;
 pub mod interaction;
 pub mod joint;

@@ -142,6 +142,32 @@ impl JointQuantity {
     }
 }
 
+/// A number of an outlet or an inlet, since the start.
+///
+/// ```
+/// use drystone::model::signal::FlowQuantity;
+/// assert_eq!(FlowQuantity::ALL[FlowQuantity::Mass as usize].unit, "kg");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the table below says what they are")]
+#[non_exhaustive]
+pub enum FlowQuantity {
+    Count,
+    Mass,
+    Kinetic,
+    Potential,
+}
+
+impl FlowQuantity {
+    /// All of them: bodies that have gone through, their mass, and the energies that they took or brought.
+    pub const ALL: &'static [Quantity<Self>] = &[
+        of(Self::Count, "count", ""),
+        of(Self::Mass, "mass", "kg"),
+        of(Self::Kinetic, "kinetic", "J"),
+        of(Self::Potential, "potential", "J"),
+    ];
+}
+
 /// A number of the whole simulation, since its start.
 ///
 /// ```
@@ -162,6 +188,8 @@ pub enum TotalQuantity {
     DriveWork,
     LoadWork,
     SchemeWork,
+    OutletEnergy,
+    InletEnergy,
     BalanceError,
     SupportX,
     SupportY,
@@ -169,7 +197,8 @@ pub enum TotalQuantity {
 }
 
 impl TotalQuantity {
-    /// All of them: energies, works by cause (`simulation::energy`), what of the energy is not accounted for, force on supports.
+    /// All of them: energies, works by cause (`simulation::energy`), what bodies took with them
+    /// through outlets and brought through inlets, what of the energy is not accounted for, force on supports.
     pub const ALL: &'static [Quantity<Self>] = &[
         of(Self::Kinetic, "kinetic", "J"),
         of(Self::Potential, "potential", "J"),
@@ -181,6 +210,8 @@ impl TotalQuantity {
         of(Self::DriveWork, "drive_work", "J"),
         of(Self::LoadWork, "load_work", "J"),
         of(Self::SchemeWork, "scheme_work", "J"),
+        of(Self::OutletEnergy, "outlet_energy", "J"),
+        of(Self::InletEnergy, "inlet_energy", "J"),
         of(Self::BalanceError, "balance_error", ""),
         of(Self::SupportX, "support_x", "N"),
         of(Self::SupportY, "support_y", "N"),
@@ -197,6 +228,7 @@ mod tests {
         assert!(BodyQuantity::ALL.iter().enumerate().all(|(k, q)| q.what as usize == k));
         assert!(JointQuantity::ALL.iter().enumerate().all(|(k, q)| q.what as usize == k));
         assert!(TotalQuantity::ALL.iter().enumerate().all(|(k, q)| q.what as usize == k));
+        assert!(FlowQuantity::ALL.iter().enumerate().all(|(k, q)| q.what as usize == k));
         assert_eq!(JointQuantity::ALL.len(), JointQuantity::MomentZ as usize + 1);
     }
 }

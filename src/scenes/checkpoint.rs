@@ -1,7 +1,7 @@
 //! Checkpoints: a run as one file from which it goes on as if it had never stopped.
 //!
 //! ```text
-//! "drystone checkpoint 9\n"   hash of the rest (u64, little-endian)   postcard: scene, state, meter
+//! "drystone checkpoint 10\n"   hash of the rest (u64, little-endian)   postcard: scene, state, meter
 //! ```
 
 use crate::diagnostics::summary::{Meter, Record};
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// Name and version of the format.
-const HEADER: &[u8] = b"drystone checkpoint 9\n";
+const HEADER: &[u8] = b"drystone checkpoint 10\n";
 
 /// A run between two steps.
 ///
@@ -168,6 +168,51 @@ mod tests {
         for stop in [0.1, 0.25, 0.37, 0.7] {
             resumed_equals_straight(&scene, stop, 1.0);
         }
+    }
+
+    #[test]
+    fn what_has_left_stays_away_after_a_stop() {
+        let scene = Scene::from_toml(
+            r#"
+            time = { step = "2 ms", end = 0.5 }
+            [[bodies]]
+            name = "ramp"
+            motion = "static"
+            shape = { kind = "cuboid", size = [0.3, 0.3, 0.1] }
+            position = [0, 0, -0.05]
+            rotation = { axis = [0, 1, 0], angle = "30 deg" }
+            [[generate.lattice]]
+            count = [3, 3, 3]
+            radius = "2 cm"
+            position = [0, 0, 0.1]
+            ground = false
+            walls = false
+            [[inlet]]
+            name = "tap"
+            box = [[-0.1, -0.1, 0.5], [0.1, 0.1, 0.6]]
+            radius = ["1 cm", "2 cm"]
+            rate = "0.3 kg/s"
+            count = 100
+            [[outlet]]
+            name = "right"
+            box = [[0.1, "-inf", "-inf"], ["inf", "inf", "inf"]]
+            [[outlet]]
+            name = "below"
+            plane = { point = [0, 0, -0.1], normal = [0, 0, -1] }
+            [[record]]
+            signals = ["right.mass", "lattice.z"]
+            "#,
+            "test",
+        )
+        .unwrap();
+        for stop in [0.1, 0.25, 0.35] {
+            resumed_equals_straight(&scene, stop, 0.5);
+        }
+        let (built, summary) = crate::scenes::run(&scene).unwrap();
+        assert!(summary.outlets["right"].count > 5, "{:?}", summary.outlets);
+        let left = built.outlets.iter().map(|&o| built.simulation.flow(o).unwrap().count).sum::<u64>();
+        assert!(summary.inlets["tap"].count > 5, "{:?}", summary.inlets);
+        assert_eq!(left as usize + summary.bodies, 28 + summary.inlets["tap"].count as usize);
     }
 
     #[test]

@@ -214,7 +214,9 @@ impl Body {
         }
         let (inertia, frame) = match self.motion {
             Motion::Dynamic => {
-                if let Some(shape) = self.shape.as_ref().filter(|s| matches!(s, Shape::HalfSpace { .. } | Shape::HeightField(_))) {
+                if let Some(shape) =
+                    self.shape.as_ref().filter(|s| matches!(s, Shape::HalfSpace { .. } | Shape::HeightField(_) | Shape::Vessel(_)))
+                {
                     return Err(self.number(format!("a {} can only be static or driven", shape.kind())));
                 }
                 let (inertia, frame) = self.inertia()?;

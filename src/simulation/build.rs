@@ -69,6 +69,7 @@ impl Simulation {
             auto_step: None,
             kept: super::parts::Kept::default(),
             gauge: super::signals::Gauge::default(),
+            inlets: Vec::new(),
         }
     }
 

@@ -49,6 +49,7 @@ mod auto_step;
 pub mod body;
 mod build;
 pub mod energy;
+mod flow;
 mod guests;
 mod joints;
 mod lifecycle;

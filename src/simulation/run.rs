@@ -201,6 +201,11 @@ pub struct Balance {
     /// Energy that impacts have made from nothing (J), by islands of bodies that press on each other: see [`crate::numerics::impacts`].
     /// It is part of the work of normal reactions and friction.
     pub impact_gain: f64,
+    /// Energy of the bodies that outlets have removed, when they left: E now is E at the start, plus the works, less this, plus `inlets`.
+    /// Bodies that events make or end are not in it.
+    pub outlets: Energy,
+    /// Energy of the bodies that inlets have brought.
+    pub inlets: Energy,
 }
 
 impl Balance {
@@ -292,6 +297,7 @@ pub struct Simulation {
     pub(super) auto_step: Option<super::auto_step::Auto>,
     pub(super) kept: super::parts::Kept,
     pub(super) gauge: super::signals::Gauge,
+    pub(super) inlets: Vec<super::flow::Queue>,
 }
 
 impl std::fmt::Debug for Simulation {
@@ -353,6 +359,8 @@ impl Simulation {
         }
         self.visit(StepSet::Before)?;
         let blows = self.fire_events()?;
+        self.drain();
+        self.feed()?;
         self.act();
         self.check_settings()?;
         self.schedules.graph.run(&mut self.world);

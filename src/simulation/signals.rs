@@ -10,10 +10,11 @@ use crate::assembly::problem::StepProblem;
 use crate::cluster::systems::{Clusters, Traces};
 use crate::cluster::{ClusterError, Probe, Signal, Trace};
 use crate::model::dynamical_system::{FirstOrder, Lagrangian};
+use crate::model::flow::Flow;
 use crate::model::interaction::{Interaction, OfBodies};
 use crate::model::newton_euler::{BodyForces, BodyName, BodyPose, GravityScale, Inertia, Velocity};
 use crate::model::scheme::{Clock, Scheme};
-use crate::model::signal::{BodyQuantity, JointQuantity, Quantity, TotalQuantity};
+use crate::model::signal::{BodyQuantity, FlowQuantity, JointQuantity, Quantity, TotalQuantity};
 use crate::topology::bodies::Slot;
 use bevy_ecs::name::Name;
 use bevy_ecs::prelude::*;
@@ -144,6 +145,10 @@ impl Simulation {
                 let turns = JointState::turns(&self.world, e);
                 with(format!("{}.{name}", called(e)), if turns { unit } else { linear })
             }
+            Signal::Flow(e, q) => {
+                let Quantity { name, unit, .. } = FlowQuantity::ALL[q as usize];
+                with(format!("{}.{name}", called(e)), unit)
+            }
             Signal::Total(q) => with(TotalQuantity::ALL[q as usize].name.into(), TotalQuantity::ALL[q as usize].unit),
         }
     }
@@ -206,6 +211,7 @@ impl Simulation {
             Signal::Probe(e, i) => world.get::<Probe>(e).and_then(|p| at(&p.values, i)),
             Signal::Body(e, q) => self.of_body(e, q, gauge),
             Signal::Joint(e, q) => return JointState::value(world, e, q),
+            Signal::Flow(e, q) => world.get::<Flow>(e).map(|flow| flow.value(q)),
             Signal::Total(q) => Some(self.of_all(q, gauge)),
         };
         found.ok_or(NOTHING)
@@ -251,6 +257,8 @@ impl Simulation {
             DriveWork => work.drives,
             LoadWork => work.loads,
             SchemeWork => work.scheme,
+            OutletEnergy => self.balance.outlets.total(),
+            InletEnergy => self.balance.inlets.total(),
             BalanceError => self.balance.error(),
             SupportX => gauge.support.x,
             SupportY => gauge.support.y,

@@ -1,9 +1,10 @@
 //! The state of a simulation: its hash, and everything that decides how it goes on.
 
 use super::auto_step::Plan;
+use super::flow::Queue;
 use super::run::Scheduled;
 use super::step::is_engaged;
-use super::{Balance, Event, Simulation, SimulationError};
+use super::{Balance, Body, Event, Simulation, SimulationError};
 use crate::algebra::spatial::Pose;
 use crate::assembly::problem::Solver;
 use crate::cluster::Trace;
@@ -12,6 +13,7 @@ use crate::cluster::systems::Traces;
 use crate::geometry::systems::Proximity;
 use crate::model::contact::{Manifold, Touch};
 use crate::model::dynamical_system::{FirstOrder, Lagrangian};
+use crate::model::flow::Flow;
 use crate::model::integrator::Integrator;
 use crate::model::interaction::{Engaged, Interaction, Lodger, OfBodies};
 use crate::model::newton_euler::{BodyForces, BodyPose, Velocity};
@@ -20,6 +22,7 @@ use crate::numerics::auto::Memory;
 use crate::topology::bodies::{Slot, Slots};
 use bevy_ecs::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// A body as [`Simulation::save`] keeps it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -87,6 +90,8 @@ pub struct SavedState {
     /// In order of birth.
     systems: Vec<SavedSystem>,
     interactions: Vec<SavedInteraction>,
+    /// What has gone through each outlet and inlet, in order of birth.
+    flows: Vec<Flow>,
     /// Sorted by slots.
     pairs: Vec<SavedPair>,
     pending_events: usize,
@@ -178,6 +183,7 @@ impl Simulation {
             .filter_map(|&e| world.get::<Interaction>(e))
             .map(|i| SavedInteraction { values: [i.z.clone(), i.y.clone(), i.y_dot.clone(), i.lambda.clone()], active: i.active })
             .collect();
+        let flows = sorted::<Flow>(world).iter().filter_map(|&e| world.get::<Flow>(e).copied()).collect();
         let pair = |&(i, j, entity): &(u32, u32, Entity)| {
             let points = world.get::<Manifold>(entity).map_or(Vec::new(), |m| m.points.to_vec());
             SavedPair { slots: (i, j), points }
@@ -194,6 +200,7 @@ impl Simulation {
             bodies,
             systems,
             interactions,
+            flows,
             pairs,
             pending_events: self.events.len(),
             solver,
@@ -212,6 +219,8 @@ impl Simulation {
             return differs("pending events", state.pending_events, events);
         }
         let past: Vec<Scheduled> = self.events.drain(..events - state.pending_events).collect();
+        let waiting: BTreeMap<Entity, Body> =
+            self.inlets.iter().flat_map(Queue::bodies).map(|(entity, body)| (entity, body.clone())).collect();
         for (saved, &entity) in state.bodies.iter().zip(bodies) {
             let present = self.world().get::<Slot>(entity).is_some();
             if saved.is_none() && present {
@@ -222,7 +231,7 @@ impl Simulation {
                     Event::Appear(e, body) if *e == entity => Some(body),
                     _ => None,
                 });
-                let Some(body) = birth else { return differs("births", 1, 0) };
+                let Some(body) = birth.map(|body| &**body).or_else(|| waiting.get(&entity)) else { return differs("births", 1, 0) };
                 self.fill(entity, body)?;
             }
             let Some(saved) = saved else { continue };
@@ -318,6 +327,11 @@ fn restore_relations(world: &mut World, state: &SavedState) -> Result<(), (&'sta
         let here = saved_system(world, entity);
         same("states of a system", saved.values[0].len(), here.values[0].len())?;
         restore_system(world, entity, saved);
+    }
+    let flows = sorted::<Flow>(world);
+    same("outlets and inlets", state.flows.len(), flows.len())?;
+    for (entity, saved) in flows.into_iter().zip(&state.flows) {
+        world.entity_mut(entity).insert(*saved);
     }
     let interactions = sorted::<Interaction>(world);
     same("interactions", state.interactions.len(), interactions.len())?;

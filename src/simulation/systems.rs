@@ -209,9 +209,9 @@ impl Simulation {
         self.is_bare() && self.events.first().is_none_or(|scheduled| scheduled.time > due)
     }
 
-    /// No body, no system of a user.
+    /// No body and none that waits at an inlet, no system of a user.
     pub(super) fn is_bare(&self) -> bool {
-        self.world.resource::<Slots>().taken() == 0 && self.world.resource::<Guests>().is_empty()
+        self.inlets.is_empty() && self.world.resource::<Slots>().taken() == 0 && self.world.resource::<Guests>().is_empty()
     }
 
     /// One batch of a world without bodies, at most up to step `end`.

@@ -117,7 +117,7 @@ pub(super) fn body(field: &Field<'_>, index: usize, materials: &[Material], reso
         );
     }
     f.finish()?;
-    let surface_only = matches!(body.shape, ShapeSpec::HalfSpace { .. } | ShapeSpec::HeightField { .. });
+    let surface_only = matches!(body.shape, ShapeSpec::HalfSpace { .. } | ShapeSpec::HeightField { .. } | ShapeSpec::Vessel { .. });
     if surface_only && body.motion == Motion::Dynamic {
         let message = format!("found a dynamic body with the shape {}, which has no volume", body.shape.kind());
         return Err(shape_field.error(message, "add motion = \"static\", or choose another shape"));

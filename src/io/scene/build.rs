@@ -25,6 +25,9 @@ impl ShapeSpec {
                 let spacing = |extent: f64, n: usize| extent / n.saturating_sub(1).max(1) as f64;
                 Shape::height_field(heights, *nx, spacing(size[0], *nx), spacing(size[1], *ny))
             }
+            Self::Vessel { profile, thickness } => {
+                Shape::vessel(&profile.iter().map(|&p| glam::DVec2::from(p)).collect::<Vec<_>>(), *thickness)
+            }
             Self::Compound { parts } => {
                 let built: Result<Vec<_>, ShapeError> = parts.iter().map(|(pose, part)| Ok((*pose, part.build()?))).collect();
                 Shape::compound(built?)

@@ -218,6 +218,21 @@ const SCENES: &[BuiltIn] = &[
         toml: toml!("terrain_mesh"),
     },
     BuiltIn {
+        name: "hopper",
+        about: "grains settle in a hopper and run out when its gate opens; flow.csv is the discharge curve",
+        parameters: &[
+            Parameter::new("n", "2000", "", "number of grains, up to 22000", "generate.pour.0.count"),
+            Parameter::new("orifice", "0.024", "m", "radius of the orifice", "bodies.0.shape.orifice"),
+            Parameter::new("angle", "30 deg", "deg", "half angle of the cone; 90 is a flat bottom", "bodies.0.shape.angle")
+                .form(Form::Unit("deg")),
+            Parameter::new("mu", "0.4", "", "coefficient of friction", "contact.mu"),
+            Parameter::new("open", "0.5", "s", "when the gate opens", "bodies.1.death"),
+            Parameter::new("end", "1.5", "s", "duration", "time.end"),
+            Parameter::new("seed", "1", "", "sizes and places", "generate.pour.0.seed"),
+        ],
+        toml: toml!("hopper"),
+    },
+    BuiltIn {
         name: "bouncing_ball",
         about: "a ball falls 1 m and bounces until it rests",
         parameters: &[Parameter::new("restitution", "0.9", "", "ratio of the speeds after and before a bounce", "contact.e_n")],

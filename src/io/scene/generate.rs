@@ -9,6 +9,7 @@ use super::bodies::{self, Names};
 use super::error::SceneError;
 use super::fields::{Field, Fields};
 use super::model::{Body, Impulse, Scene, ShapeSpec};
+use super::sizes;
 use super::units::Quantity;
 use crate::granular::{lattice::Lattice, pour::Pour, pyramid};
 use crate::masonry::{Block, arch::Arch, dam::Dam, dome::Dome, wall::Wall};
@@ -133,38 +134,36 @@ fn lattice(f: &mut Fields<'_>) -> Result<Made, SceneError> {
         other => return Err(counts.error(format!("found {} numbers, expected 3", other.len()), "write `count = [nx, ny, nz]`")),
     };
     limited(f, count.iter().try_fold(1usize, |product, n| product.checked_mul(*n)))?;
-    let radius = f.required("radius")?.positive(Quantity::Length)?;
+    let sizes = sizes::sizes(&f.required("radius")?)?;
+    let radius = sizes.largest();
     let pitch = f.or("pitch", 2.2, |p| p.between(2.0, 1e3))?;
     let layer = f.or("layer", 3.0, |p| p.between(2.0, 1e3))?;
     let jitter = f.or("jitter", 0.08, |j| j.between(0.0, 1e3))?;
     let seed = f.or("seed", 0, |s| s.whole(0, usize::MAX))? as u64;
     let lattice = Lattice { count, radius, pitch, layer, jitter, seed, corner: DVec3::ZERO }.centred();
     let fixed = tank(f, lattice.width())?;
-    let moving = lattice.centres().into_iter().map(|c| (ShapeSpec::Ball { radius }, c)).collect();
+    let centres = lattice.centres();
+    let radii = sizes.radii(centres.len(), seed);
+    let moving = centres.into_iter().zip(radii).map(|(c, radius)| (ShapeSpec::Ball { radius }, c)).collect();
     Ok(Made { fixed, moving, ..Made::default() })
 }
 
 fn pour(f: &mut Fields<'_>) -> Result<Made, SceneError> {
     let count = count(f, "count")?;
-    let radii = f.required("radius")?;
-    let radius = if radii.is_list() { radii.numbers::<2>(Quantity::Length)? } else { [radii.positive(Quantity::Length)?; 2] };
-    if !(radius[0] > 0.0 && radius[0] <= radius[1]) {
-        return Err(radii.error(format!("found the radii {radius:?}"), "write `radius = [smallest, largest]`, both positive"));
-    }
+    let sizes = sizes::sizes(&f.required("radius")?)?;
+    let largest = sizes.largest();
     let widths = f.required("width")?;
     let width = widths.numbers::<2>(Quantity::Length)?;
-    if width.iter().any(|w| *w < 2.2 * radius[1]) {
-        return Err(widths.error(
-            format!("found the width {width:?}, too narrow for balls of radius {}", radius[1]),
-            "make it 2.2 largest radii or more",
-        ));
+    if width.iter().any(|w| *w < 2.2 * largest) {
+        return Err(widths
+            .error(format!("found the width {width:?}, too narrow for balls of radius {largest}"), "make it 2.2 largest radii or more"));
     }
     let bottom = f.or("bottom", 0.0, |b| b.number(Quantity::Length))?;
     let seed = f.or("seed", 0, |s| s.whole(0, usize::MAX))? as u64;
     let fixed = tank(f, width)?;
     // few corners may all lie in one half of the ball
     let corners = f.or("corners", 0, |c| c.whole(8, 200))?;
-    let pour = Pour { count, radius, width, bottom, seed };
+    let pour = Pour { count, sizes, width, bottom, seed };
     let moving = match corners {
         0 => pour.balls().into_iter().map(|(c, radius)| (ShapeSpec::Ball { radius }, c)).collect(),
         _ => pour.polyhedra(corners).into_iter().map(|(c, points)| (ShapeSpec::Hull { points }, c)).collect(),

@@ -35,6 +35,8 @@ pub mod builtin;
 mod document;
 pub(crate) mod error;
 mod fields;
+mod flow;
+mod gates;
 mod generate;
 mod links;
 pub mod loads;
@@ -44,10 +46,12 @@ mod records;
 mod resources;
 mod sections;
 mod shapes;
+mod sizes;
 pub mod study;
 #[cfg(test)]
 mod tests;
 mod units;
+mod vessels;
 mod write;
 
 use std::path::{Path, PathBuf};

@@ -18,13 +18,14 @@
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
+pub use super::gates::{Inlet, Measure, Outlet};
 use super::loads::{BaseMotion, WaterPressure, interpolate};
 pub use super::study::{DamStudy, InclineStudy, Study};
 use crate::algebra::spatial::Pose;
 use crate::model::joint::{Freedom, JointKind, JointSpec, TieSpec, TransmissionSpec};
 use crate::model::law::Impact;
 pub use crate::model::scheme::{Drift, Friction, Gyroscopic, Treatment};
-use crate::model::signal::{BodyQuantity, JointQuantity, TotalQuantity};
+use crate::model::signal::{BodyQuantity, FlowQuantity, JointQuantity, TotalQuantity};
 
 /// Everything that a run needs to know; see the [module](self) for an example.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -57,10 +58,16 @@ pub struct Scene {
     pub base: Option<BaseMotion>,
     /// Relations of other kinds between bodies.
     pub ties: Vec<Tie>,
+    /// Where bodies leave.
+    pub outlets: Vec<Outlet>,
+    /// Where grains come in.
+    pub inlets: Vec<Inlet>,
     /// What to write, and how often.
     pub recorders: Vec<Recorder>,
     /// Tables of signals.
     pub records: Vec<Record>,
+    /// Tables of measures of grains.
+    pub measures: Vec<Measure>,
     /// Extra figures that this kind of scene reports.
     pub study: Study,
 }
@@ -83,8 +90,11 @@ impl Scene {
             ties: Vec::new(),
             water: Vec::new(),
             base: None,
+            outlets: Vec::new(),
+            inlets: Vec::new(),
             recorders: Vec::new(),
             records: Vec::new(),
+            measures: Vec::new(),
             study: Study::None,
         }
     }
@@ -99,6 +109,22 @@ impl Scene {
     pub fn law(&self, a: usize, b: usize) -> ContactLaw {
         let same = |p: &&PairLaw| p.materials == [a, b] || p.materials == [b, a];
         self.pair_laws.iter().find(same).map_or(self.default_law, |p| p.law)
+    }
+
+    /// The body of this number: those of the scene first, then the grains of each inlet, in their order and without a place.
+    pub fn numbered_body(&self, number: usize) -> Option<BodySpec> {
+        let mut behind = match self.bodies.get(number) {
+            Some(body) => return Some(body.clone()),
+            None => number - self.bodies.len(),
+        };
+        for inlet in &self.inlets {
+            if behind < inlet.count {
+                let radius = *inlet.sizes.radii(behind + 1, inlet.seed).last()?;
+                return Some(inlet.grain(behind, radius));
+            }
+            behind -= inlet.count;
+        }
+        None
     }
 
     /// Index of the body called `name`.
@@ -272,6 +298,13 @@ pub enum ShapeSpec {
         /// Height (m) of sample (i, j) at `heights[j * samples[0] + i]`, i along x and j along y.
         heights: Vec<f64>,
     },
+    /// A round vessel about the z axis, see [`crate::geometry::vessel`]; static or driven bodies only.
+    Vessel {
+        /// Inner profile (radius, height; m), from the bottom to the top.
+        profile: Vec<[f64; 2]>,
+        /// Of the wall (m).
+        thickness: f64,
+    },
     /// Several shapes that move as one.
     Compound {
         /// Each part and its pose in the shape frame.
@@ -291,6 +324,7 @@ impl ShapeSpec {
             Self::Hull { .. } => "hull",
             Self::Mesh { .. } => "mesh",
             Self::HeightField { .. } => "height_field",
+            Self::Vessel { .. } => "vessel",
             Self::Compound { .. } => "compound",
         }
     }
@@ -626,6 +660,10 @@ pub enum Recordable {
     Transmission(usize, LinkQuantity),
     /// Of a tie, by row.
     Tie(usize, LinkQuantity, usize),
+    /// Of an outlet.
+    Outlet(usize, FlowQuantity),
+    /// Of an inlet.
+    Inlet(usize, FlowQuantity),
     /// Of all together.
     Total(TotalQuantity),
 }
@@ -681,6 +719,14 @@ impl Scene {
                 let tie = &self.ties[i];
                 let number = if tie.spec.rows() > 1 { format!(".{row}") } else { String::new() };
                 (format!("{}.{name}{number}", tie.name), units[usize::from(tie.spec.turns())])
+            }
+            Recordable::Outlet(i, q) => {
+                let q = &FlowQuantity::ALL[q as usize];
+                (format!("{}.{}", self.outlets[i].name, q.name), q.unit)
+            }
+            Recordable::Inlet(i, q) => {
+                let q = &FlowQuantity::ALL[q as usize];
+                (format!("{}.{}", self.inlets[i].name, q.name), q.unit)
             }
             Recordable::Total(q) => (TotalQuantity::ALL[q as usize].name.to_owned(), TotalQuantity::ALL[q as usize].unit),
         }

@@ -2,35 +2,20 @@
 
 use super::bodies::Names;
 use super::error::{SceneError, did_you_mean};
-use super::fields::Field;
-use super::model::{LinkQuantity, Record, Recordable, Scene};
+use super::fields::{Field, Fields};
+use super::model::{LinkQuantity, Measure, Record, Recordable, Scene};
 use super::units::{Quantity, short};
-use crate::model::signal::{BodyQuantity, JointQuantity, TotalQuantity};
+use crate::model::signal::{BodyQuantity, FlowQuantity, JointQuantity, TotalQuantity};
 
 /// Files of a run that a table may not overwrite, without `.csv`.
-const TAKEN: [&str; 4] = ["steps", "joints", "bodies_start", "bodies_end"];
+const TAKEN: [&str; 5] = ["steps", "joints", "flow", "bodies_start", "bodies_end"];
 /// Columns of a table at most.
 const COLUMNS: usize = 10_000;
 
 /// Reads one table; the scene has its bodies, joints, transmissions and ties.
 pub(super) fn record(field: &Field<'_>, number: usize, scene: &Scene, names: &Names) -> Result<Record, SceneError> {
     let mut f = field.fields()?;
-    let default = format!("record{number}");
-    let name = match f.optional("name") {
-        None => default,
-        Some(name) => {
-            let text = name.text()?;
-            let plain = !text.is_empty() && text.len() <= 100 && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
-            if !plain || TAKEN.contains(&text) {
-                let message = format!("found the name \"{}\", which cannot be that of its file", short(text));
-                return Err(name.error(message, format!("use letters, digits, - and _, and none of {}", TAKEN.join(", "))));
-            }
-            text.to_owned()
-        }
-    };
-    if scene.records.iter().any(|r| r.name == name) {
-        return Err(field.error(format!("found a second table named {name:?}"), "give each table a name of its own"));
-    }
+    let name = file_name(&mut f, format!("record{number}"), field, scene)?;
     let every = f.or("every", 0.0, |t| t.non_negative(Quantity::Time))?;
     let list = f.required("signals")?;
     let mut signals = Vec::new();
@@ -47,6 +32,44 @@ pub(super) fn record(field: &Field<'_>, number: usize, scene: &Scene, names: &Na
     }
     f.finish()?;
     Ok(Record { name, every, signals })
+}
+
+/// The name of a table that no other has.
+fn file_name(f: &mut Fields<'_>, default: String, field: &Field<'_>, scene: &Scene) -> Result<String, SceneError> {
+    let name = match f.optional("name") {
+        None => default,
+        Some(name) => {
+            let text = name.text()?;
+            let plain = !text.is_empty() && text.len() <= 100 && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
+            if !plain || TAKEN.contains(&text) {
+                let message = format!("found the name \"{}\", which cannot be that of its file", short(text));
+                return Err(name.error(message, format!("use letters, digits, - and _, and none of {}", TAKEN.join(", "))));
+            }
+            text.to_owned()
+        }
+    };
+    if scene.records.iter().map(|r| &r.name).chain(scene.measures.iter().map(|m| &m.name)).any(|other| *other == name) {
+        return Err(field.error(format!("found a second table named {name:?}"), "give each table a name of its own"));
+    }
+    Ok(name)
+}
+
+/// Reads a table of measures; the scene has its records.
+pub(super) fn measure(field: &Field<'_>, number: usize, scene: &Scene) -> Result<Measure, SceneError> {
+    let mut f = field.fields()?;
+    let name = file_name(&mut f, if number == 0 { "measure".to_owned() } else { format!("measure{number}") }, field, scene)?;
+    let every = f.or("every", 0.0, |t| t.non_negative(Quantity::Time))?;
+    let bounds = f.maybe("box", |b| {
+        let (low, high) = super::flow::corners(&b)?;
+        let finite = low.is_finite() && high.is_finite();
+        if finite {
+            Ok([low, high])
+        } else {
+            Err(b.error("found a box that is open", "a solid fraction needs a volume; write finite corners"))
+        }
+    })?;
+    f.finish()?;
+    Ok(Measure { name, every, bounds })
 }
 
 /// Which of a list is called so.
@@ -89,11 +112,19 @@ fn signal(field: &Field<'_>, scene: &Scene, names: &Names, signals: &mut Vec<Rec
         tie(field, scene, (i, None), quantity, signals)?;
     } else if let Some(i) = scene.transmissions.iter().position(|t| t.name == name) {
         signals.push(Recordable::Transmission(i, link(field, quantity, name)?));
+    } else if let Some(i) = scene.outlets.iter().position(|o| o.name == name) {
+        let q = among(FlowQuantity::ALL.iter().map(|q| (q.name, q.what)), quantity, field, &format!("the outlet {name:?}"))?;
+        signals.push(Recordable::Outlet(i, q));
+    } else if let Some(i) = scene.inlets.iter().position(|o| o.name == name) {
+        let q = among(FlowQuantity::ALL.iter().map(|q| (q.name, q.what)), quantity, field, &format!("the inlet {name:?}"))?;
+        signals.push(Recordable::Inlet(i, q));
     } else {
         let bodies = names.meant(name).ok_or_else(|| {
             let others = scene.joints.iter().map(|j| &j.name).chain(scene.ties.iter().map(|t| &t.name));
-            let known = names.all().chain(others.chain(scene.transmissions.iter().map(|t| &t.name)).map(String::as_str));
-            let message = format!("found no body, joint or interaction named \"{}\"", short(name));
+            let gates = scene.outlets.iter().map(|o| &o.name).chain(scene.inlets.iter().map(|i| &i.name));
+            let others = others.chain(scene.transmissions.iter().map(|t| &t.name)).chain(gates);
+            let known = names.all().chain(others.map(String::as_str));
+            let message = format!("found no body, joint, interaction, outlet or inlet named \"{}\"", short(name));
             field.error(message, did_you_mean(name, known.take(2000).collect::<Vec<_>>()))
         })?;
         let q = among(BodyQuantity::ALL.iter().map(|q| (q.name, q.what)), quantity, field, &format!("the body {name:?}"))?;

@@ -15,7 +15,7 @@ use super::model::{
 use super::motion::samples;
 use super::resources::Resources;
 use super::units::{Quantity, short};
-use super::{links, records};
+use super::{flow, links, records};
 use crate::geometry::shapes::UNBOUNDED;
 use crate::model::law::Impact;
 use crate::numerics::admissible::MU_MAX;
@@ -50,10 +50,15 @@ pub(super) fn read(document: &Document, name: &str, resources: &Resources) -> Re
     links::read(&mut f, &mut scene, &names)?;
     scene.water = f.list("water")?.iter().map(|w| water(w, &scene, &names)).collect::<Result<_, _>>()?;
     scene.base = f.maybe("base", |b| base(&b, resources))?;
+    flow::read(&mut f, &mut scene, &names)?;
     scene.recorders = f.list("recorders")?.iter().map(recorder).collect::<Result<_, _>>()?;
     for (k, field) in f.list("record")?.iter().enumerate() {
         let table = records::record(field, k, &scene, &names)?;
         scene.records.push(table);
+    }
+    for (k, field) in f.list("measure")?.iter().enumerate() {
+        let table = records::measure(field, k, &scene)?;
+        scene.measures.push(table);
     }
     if let Some(field) = f.optional("study") {
         study(&field, &mut scene, &names, &dams)?;

@@ -7,9 +7,25 @@ use super::fields::{Field, Fields};
 use super::model::ShapeSpec;
 use super::resources::Resources;
 use super::units::Quantity;
+use super::vessels;
 use crate::algebra::spatial::{Pose, axis_angle};
 
-const KINDS: [&str; 9] = ["ball", "cuboid", "half_space", "capsule", "cylinder", "hull", "mesh", "height_field", "compound"];
+const KINDS: [&str; 14] = [
+    "ball",
+    "cuboid",
+    "half_space",
+    "capsule",
+    "cylinder",
+    "hull",
+    "mesh",
+    "height_field",
+    "compound",
+    "vessel",
+    "tube",
+    "cone",
+    "hopper",
+    "wedge_hopper",
+];
 
 /// Reads a shape.
 pub(super) fn shape(field: &Field<'_>, resources: &Resources) -> Result<ShapeSpec, SceneError> {
@@ -26,6 +42,11 @@ pub(super) fn shape(field: &Field<'_>, resources: &Resources) -> Result<ShapeSpe
         "mesh" => mesh(&mut f, resources)?,
         "height_field" => height_field(&mut f)?,
         "compound" => compound(&mut f, resources)?,
+        "vessel" => vessels::vessel(&mut f)?,
+        "tube" => vessels::tube(&mut f)?,
+        "cone" => vessels::cone(&mut f)?,
+        "hopper" => vessels::hopper(&mut f)?,
+        "wedge_hopper" => vessels::wedge_hopper(&mut f)?,
         other => return Err(kind.error(format!("found the unknown shape \"{}\"", super::units::short(other)), did_you_mean(other, KINDS))),
     };
     f.finish()?;

@@ -17,6 +17,7 @@ pub(super) enum Quantity {
     Number,
     Length,
     Mass,
+    MassRate,
     Time,
     Angle,
     Velocity,
@@ -41,10 +42,11 @@ pub(super) enum Quantity {
 use Quantity::*;
 
 /// Every quantity with its exponents, name and SI unit. Torque shares its exponents with energy.
-const QUANTITIES: [(Quantity, Exponents, &str, &str); 22] = [
+const QUANTITIES: [(Quantity, Exponents, &str, &str); 23] = [
     (Number, [0, 0, 0, 0], "a pure number", ""),
     (Length, [1, 0, 0, 0], "a length", "m"),
     (Mass, [0, 1, 0, 0], "a mass", "kg"),
+    (MassRate, [0, 1, -1, 0], "a mass rate", "kg/s"),
     (Time, [0, 0, 1, 0], "a time", "s"),
     (Angle, [0, 0, 0, 1], "an angle", "rad"),
     (Velocity, [1, 0, -1, 0], "a velocity", "m/s"),

@@ -8,6 +8,8 @@ use super::links::{JOINTS, RELATIONS};
 use super::loads::Uplift;
 use super::model::{Body, ContactLaw, Drift, Drive, Friction, Gyroscopic, Motion, Recorded, Scene, ShapeSpec, Treatment};
 use crate::algebra::spatial::Pose;
+use crate::granular::sizes::{Given, Sizes};
+use crate::model::flow::Region;
 use crate::model::joint::{JointKind, JointSpec, TieLaw, TieRelation, TieSpec, TransmissionSpec};
 use crate::model::law::Impact;
 
@@ -102,6 +104,16 @@ impl Scene {
             let rows = base.times.iter().zip(&base.accelerations);
             writeln!(t, "\n[base]\nsamples = {}", list(rows.map(|(t, a)| format!("[{t:?}, {:?}, {:?}, {:?}]", a.x, a.y, a.z))))?;
         }
+        for outlet in &self.outlets {
+            writeln!(t, "\n[[outlet]]\nname = {}\n{}", text(&outlet.name), region(&outlet.region))?;
+        }
+        for inlet in &self.inlets {
+            let gate = &inlet.gate;
+            let corners = region(&Region::Box { low: gate.low, high: gate.high });
+            writeln!(t, "\n[[inlet]]\nname = {}\n{corners}\nradius = {}", text(&inlet.name), sizes(&inlet.sizes))?;
+            writeln!(t, "rate = {:?}\nstart = {:?}\nseed = {}\ncount = {}", gate.rate, gate.start, gate.seed, inlet.count)?;
+            writeln!(t, "material = {}\nvelocity = {}", text(&self.materials[inlet.material].name), vector(inlet.velocity))?;
+        }
         for recorder in &self.recorders {
             let what = match recorder.what {
                 Recorded::Bodies => "bodies",
@@ -113,6 +125,12 @@ impl Scene {
         for table in &self.records {
             let signals = table.signals.iter().map(|signal| text(&self.signal_name(signal).0));
             writeln!(t, "\n[[record]]\nname = {}\nevery = {:?}\nsignals = {}", text(&table.name), table.every, list(signals))?;
+        }
+        for table in &self.measures {
+            writeln!(t, "\n[[measure]]\nname = {}\nevery = {:?}", text(&table.name), table.every)?;
+            if let Some([low, high]) = table.bounds {
+                writeln!(t, "box = [{}, {}]", vector(low), vector(high))?;
+            }
         }
         Ok(())
     }
@@ -182,6 +200,28 @@ fn vector(v: DVec3) -> String {
     format!("[{:?}, {:?}, {:?}]", v.x, v.y, v.z)
 }
 
+fn sizes(sizes: &Sizes) -> String {
+    match sizes.given() {
+        Given::Table { points, by } => format!("{{ kind = \"table\", by = \"{}\", points = {points:?} }}", by.name()),
+        Given::LogNormal { median, sigma, bounds: [low, high], by } => {
+            format!(
+                "{{ kind = \"log_normal\", by = \"{}\", median = {median:?}, sigma = {sigma:?}, min = {low:?}, max = {high:?} }}",
+                by.name()
+            )
+        }
+    }
+}
+
+fn region(region: &Region) -> String {
+    // open sides are texts
+    let bound = |x: f64| if x.is_finite() { format!("{x:?}") } else { format!("\"{x}\"") };
+    let corner = |v: &DVec3| list(v.to_array().map(bound));
+    match region {
+        Region::Beyond { point, normal } => format!("plane = {{ point = {}, normal = {} }}", vector(*point), vector(*normal)),
+        Region::Box { low, high } => format!("box = [{}, {}]", corner(low), corner(high)),
+    }
+}
+
 fn law(law: &ContactLaw, between: &str) -> String {
     let impact = match law.impact {
         Impact::Newton => "newton",
@@ -227,6 +267,7 @@ fn shape(spec: &ShapeSpec) -> String {
             format!("vertices = {}, triangles = {triangles:?}", list(vertices.iter().map(|&p| vector(p))))
         }
         ShapeSpec::HeightField { size, samples, heights } => format!("size = {size:?}, samples = {samples:?}, heights = {heights:?}"),
+        ShapeSpec::Vessel { profile, thickness } => format!("profile = {profile:?}, thickness = {thickness:?}"),
         ShapeSpec::Compound { parts } => {
             let parts = parts.iter().map(|(at, part)| format!("{{ shape = {}, {} }}", shape(part), pose(at, ", ")));
             format!("parts = {}", list(parts))
@@ -415,13 +456,37 @@ mod tests {
             factor1 = [0, 0, 1]
             factor2 = [0, 0, 2]
             law = "equality"
+            [[outlet]]
+            name = "drain"
+            plane = { point = [0, 0, -5], normal = [0, 0, -1] }
+            [[outlet]]
+            box = [[-1, "-inf", 0], [1, "inf", "2 cm"]]
+            [[inlet]]
+            name = "tap"
+            box = [[-1, 0, 0], [1, 0.5, 3]]
+            rate = "3 g/s"
+            count = 7
+            radius = { kind = "two", small = "1 mm", large = "2 mm", share = 0.3, by = "mass" }
+            velocity = [0, 0, -1]
+            start = 0.1
+            seed = 4
+            [[inlet]]
+            box = [[-1, 0, 0], [1, 0.5, 3]]
+            rate = 1
+            count = 3
+            radius = { kind = "log_normal", median = "1 mm", sigma = 0.2, by = "mass" }
             [[recorders]]
             what = "contacts"
             every = 0.1
+            [[measure]]
+            every = 0.2
+            [[measure]]
+            name = "core"
+            box = [[0, 0, 0], [1, 1, "2 cm"]]
             [[record]]
             name = "table"
             every = 0.1
-            signals = ["bob.z", "hinge.motor", "interaction0.output", "rope.rate", "load_work"]
+            signals = ["bob.z", "hinge.motor", "interaction0.output", "rope.rate", "load_work", "drain.mass", "outlet1.count", "tap.mass", "outlet_energy"]
         "#;
         let scene = Scene::from_toml(text, "t").unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(Scene::from_toml(&scene.to_toml(), "t").unwrap_or_else(|e| panic!("{e}")), scene);

@@ -6,7 +6,7 @@
 /// Steele, Lea, Flood, *Fast splittable pseudorandom number generators*, OOPSLA 2014.
 ///
 /// ```
-/// use drystone::granular::random::uniform;
+/// use drystone::algebra::random::uniform;
 /// assert_eq!(uniform(0), 0.883_310_808_213_642_6);
 /// ```
 pub fn uniform(k: u64) -> f64 {
@@ -21,7 +21,7 @@ pub fn uniform(k: u64) -> f64 {
 /// An independent sequence per seed: [`uniform`] from a start that the seed picks.
 ///
 /// ```
-/// use drystone::granular::random::Sequence;
+/// use drystone::algebra::random::Sequence;
 /// let (mut a, mut b) = (Sequence::new(7), Sequence::new(7));
 /// assert_eq!(a.next_uniform(), b.next_uniform());
 /// ```

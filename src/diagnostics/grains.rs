@@ -1,0 +1,361 @@
+//! Measures of granular matter: functions over plain lists of grains and of the forces between them.
+//!
+//! ```text
+//! coordination            Z = Σ neighbours / N               mechanical (Thornton 2000): Z_m = (2C − N₁)/(N − N₀ − N₁)
+//! fabric                  F = Σ n ⊗ n / C
+//! Love–Weber stress       σ = Σ_grains Σ_contacts f ⊗ (x − p) / V          compression positive, wall contacts as any other
+//! granular temperature    T = Σ |v − v̄|² / 3N
+//! unbalanced force        U = mean |Σ f + m g| / mean |f|
+//! solid fraction          φ = Σ |ball ∩ box| / |box|
+//! ```
+//!
+//! N grains have C neighbours in sum (a neighbour that is a wall counts as one); N₀ and N₁ of them have none and one. Contacts are those that
+//! press, forces are means over the last step, p is where a force acts. By ½ Σ over pairs the stress is Σ f ⊗ (x₁ − x₂)/V.
+
+use crate::geometry::Shape;
+use crate::geometry::systems::{Collider, Proximity};
+use crate::model::contact::{ContactPair, Manifold};
+use crate::model::flow::Region;
+use crate::model::newton_euler::{BodyPose, Inertia, Velocity};
+use crate::model::scheme::{Clock, Scheme};
+use crate::simulation::Simulation;
+use bevy_ecs::prelude::Entity;
+use glam::{DMat3, DVec3};
+use std::collections::BTreeMap;
+
+/// A body that takes part.
+///
+/// ```
+/// assert_eq!(drystone::diagnostics::grains::Grain::default().mass, 0.0);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Grain {
+    /// Centre of mass (m).
+    pub position: DVec3,
+    /// Of the centre (m/s).
+    pub velocity: DVec3,
+    /// kg
+    pub mass: f64,
+    /// m³
+    pub volume: f64,
+    /// Of a ball (m).
+    pub radius: Option<f64>,
+}
+
+/// A force between a grain and a neighbour.
+///
+/// ```
+/// use drystone::diagnostics::grains::Link;
+/// use glam::DVec3;
+/// let on_the_floor = Link { grains: [Some(0), None], point: DVec3::ZERO, normal: DVec3::Z, force: DVec3::Z };
+/// assert_eq!(on_the_floor.grains[1], None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Link {
+    /// Numbers of the grains; none for a wall, or for a grain outside the region.
+    pub grains: [Option<usize>; 2],
+    /// Where it acts (m).
+    pub point: DVec3,
+    /// From the second to the first, unit.
+    pub normal: DVec3,
+    /// On the first (N).
+    pub force: DVec3,
+}
+
+/// Grains, and the forces that act on them.
+///
+/// ```
+/// use drystone::{diagnostics::grains::Packing, prelude::*};
+/// let mut sim = Simulation::default();
+/// sim.spawn_body(Body::new(Shape::half_space(DVec3::Z)?).fixed())?;
+/// sim.spawn_body(Body::new(Shape::ball(0.1)?).mass(2.0).at(DVec3::Z * 0.1))?;
+/// sim.run_until(0.1)?;
+/// let packing = Packing::of(&sim, None);
+/// assert_eq!((packing.grains.len(), packing.coordination().mean), (1, 1.0));
+/// assert!((packing.stress(1.0).z_axis.z - 2.0 * 9.81 * 0.1).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Packing {
+    /// In slot order.
+    pub grains: Vec<Grain>,
+    /// One per contact point, those of one pair one after the other.
+    pub links: Vec<Link>,
+    /// m/s²
+    pub gravity: DVec3,
+}
+
+/// How many neighbours grains have.
+///
+/// ```
+/// assert_eq!(drystone::diagnostics::grains::Coordination::default().rattlers, 0);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Coordination {
+    /// Over all grains; not a number without any.
+    pub mean: f64,
+    /// Without grains that have one neighbour or none, and without their contacts.
+    pub mechanical: f64,
+    /// Grains with one neighbour or none.
+    pub rattlers: usize,
+}
+
+impl Packing {
+    /// Dynamic bodies whose centre lies in the region, and the contacts of the last step on them.
+    pub fn of(simulation: &Simulation, region: Option<&Region>) -> Self {
+        let world = simulation.world();
+        let mut packing = Self { gravity: world.resource::<Scheme>().gravity, ..Self::default() };
+        let mut numbers: BTreeMap<Entity, usize> = BTreeMap::new();
+        let rows = &world.resource::<crate::topology::bodies::Bodies>().rows;
+        for entity in rows.iter().filter(|row| row.alive).filter_map(|row| row.entity) {
+            let parts = (world.get::<BodyPose>(entity), world.get::<Velocity>(entity), world.get::<Inertia>(entity));
+            let (Some(pose), Some(velocity), Some(inertia)) = parts else { continue };
+            let position = pose.0.position;
+            if region.is_some_and(|region| !region.holds(position)) {
+                continue;
+            }
+            let shape = world.get::<Collider>(entity).map(|c| &c.shape);
+            let radius = shape.and_then(|shape| if let Shape::Ball { radius } = shape { Some(*radius) } else { None });
+            let volume = shape.and_then(|shape| shape.mass_properties(1.0).ok()).map_or(0.0, |p| p.mass);
+            numbers.insert(entity, packing.grains.len());
+            packing.grains.push(Grain { position, velocity: velocity.linear, mass: inertia.mass, volume, radius });
+        }
+        let h = world.resource::<Clock>().last;
+        if h <= 0.0 {
+            return packing;
+        }
+        for &(.., entity) in world.resource::<Proximity>().pairs() {
+            let (Some(pair), Some(manifold)) = (world.get::<ContactPair>(entity), world.get::<Manifold>(entity)) else { continue };
+            let grains = pair.bodies.map(|body| numbers.get(&body).copied());
+            if grains == [None; 2] {
+                continue;
+            }
+            let press = manifold.points.iter().filter(|touch| touch.active && touch.reaction.dot(touch.normal) > 0.0);
+            packing.links.extend(press.map(|touch| {
+                let [one, two] = touch.places();
+                Link { grains, point: 0.5 * (one + two), normal: touch.normal, force: touch.reaction / h }
+            }));
+        }
+        packing
+    }
+
+    /// Neighbours of each grain, a pair that touches at several points counted once.
+    fn neighbours(&self) -> Vec<u32> {
+        let mut count = vec![0; self.grains.len()];
+        let mut last = None;
+        for (k, link) in self.links.iter().enumerate() {
+            // walls have no number: points of one grain with walls are told apart by their normals
+            let same = last.is_some_and(|l: usize| {
+                let before = &self.links[l];
+                before.grains == link.grains && (link.grains.iter().all(Option::is_some) || before.normal.dot(link.normal) > 0.999)
+            });
+            last = Some(k);
+            if !same {
+                link.grains.iter().flatten().for_each(|&grain| count[grain] += 1);
+            }
+        }
+        count
+    }
+
+    /// Mean number of neighbours, with rattlers and without.
+    pub fn coordination(&self) -> Coordination {
+        let count = self.neighbours();
+        let (n, all) = (count.len() as f64, f64::from(count.iter().sum::<u32>()));
+        let of = |k: u32| count.iter().filter(|c| **c == k).count();
+        let (none, one) = (of(0), of(1));
+        let mechanical = (all - one as f64) / (n - (none + one) as f64);
+        Coordination { mean: all / n, mechanical, rattlers: none + one }
+    }
+
+    /// Fabric tensor of the contact normals: symmetric, of trace 1; not a number without contacts.
+    pub fn fabric(&self) -> DMat3 {
+        let sum = self.links.iter().fold(DMat3::ZERO, |sum, link| sum + outer(link.normal, link.normal));
+        sum * (1.0 / self.links.len() as f64)
+    }
+
+    /// Love–Weber stress (Pa) over a volume (m³), rows by force and columns by branch; compression is positive. In rest it is symmetric.
+    pub fn stress(&self, volume: f64) -> DMat3 {
+        let mut sum = DMat3::ZERO;
+        for link in &self.links {
+            for (grain, force) in link.grains.iter().zip([link.force, -link.force]) {
+                if let Some(grain) = *grain {
+                    sum += outer(force, self.grains[grain].position - link.point);
+                }
+            }
+        }
+        sum * (1.0 / volume)
+    }
+
+    /// Granular temperature (m²/s²): a third of the mean square of the velocities about their mean.
+    pub fn temperature(&self) -> f64 {
+        let n = self.grains.len() as f64;
+        let mean = self.grains.iter().map(|g| g.velocity).sum::<DVec3>() / n;
+        self.grains.iter().map(|g| (g.velocity - mean).length_squared()).sum::<f64>() / (3.0 * n)
+    }
+
+    /// Mean resultant of contacts and weight on a grain over the mean contact force: 0 in rest, not a number without contacts.
+    pub fn unbalanced(&self) -> f64 {
+        let mut resultant: Vec<DVec3> = self.grains.iter().map(|g| g.mass * self.gravity).collect();
+        for link in &self.links {
+            for (grain, force) in link.grains.iter().zip([link.force, -link.force]) {
+                if let Some(grain) = *grain {
+                    resultant[grain] += force;
+                }
+            }
+        }
+        let mean = |sum: f64, n: usize| sum / n as f64;
+        let forces = mean(self.links.iter().map(|l| l.force.length()).sum(), self.links.len());
+        mean(resultant.iter().map(|f| f.length()).sum(), self.grains.len()) / forces
+    }
+
+    /// Part of a box that is solid: balls count with what of them lies in it, other shapes as a whole where their centre does.
+    pub fn solid_fraction(&self, low: DVec3, high: DVec3) -> f64 {
+        let inside = Region::Box { low, high };
+        let of = |grain: &Grain| match grain.radius {
+            Some(radius) => ball_in_box(grain.position, radius, low, high),
+            None if inside.holds(grain.position) => grain.volume,
+            None => 0.0,
+        };
+        self.grains.iter().map(of).sum::<f64>() / (high - low).element_product()
+    }
+
+    /// The smallest box along the axes that holds all grains, those that are no balls by their centres alone (m).
+    pub fn bounds(&self) -> (DVec3, DVec3) {
+        let reach = |g: &Grain| DVec3::splat(g.radius.unwrap_or(0.0));
+        let low = self.grains.iter().fold(DVec3::INFINITY, |low, g| low.min(g.position - reach(g)));
+        (low, self.grains.iter().fold(DVec3::NEG_INFINITY, |high, g| high.max(g.position + reach(g))))
+    }
+}
+
+/// Columns of a table of measures, after the time: counts, Z and Z_m, rattlers, φ, T, U, fabric, stress.
+pub const COLUMNS: [&str; 24] = [
+    "time [s]",
+    "grains",
+    "contacts",
+    "coordination",
+    "coordination_mechanical",
+    "rattlers",
+    "solid_fraction",
+    "temperature [m2/s2]",
+    "unbalanced",
+    "fabric_xx",
+    "fabric_yy",
+    "fabric_zz",
+    "fabric_xy",
+    "fabric_yz",
+    "fabric_zx",
+    "stress_xx [Pa]",
+    "stress_xy [Pa]",
+    "stress_xz [Pa]",
+    "stress_yx [Pa]",
+    "stress_yy [Pa]",
+    "stress_yz [Pa]",
+    "stress_zx [Pa]",
+    "stress_zy [Pa]",
+    "stress_zz [Pa]",
+];
+
+/// A row of such a table: of the grains whose centres lie in a box, or of all of them in the smallest box that holds them.
+///
+/// ```
+/// use drystone::{diagnostics::grains::{COLUMNS, row}, prelude::Simulation};
+/// assert_eq!(row(&Simulation::default(), None)[COLUMNS.iter().position(|c| *c == "grains").unwrap_or(0)], 0.0);
+/// ```
+pub fn row(simulation: &Simulation, bounds: Option<[DVec3; 2]>) -> [f64; COLUMNS.len()] {
+    let region = bounds.map(|[low, high]| Region::Box { low, high });
+    let packing = Packing::of(simulation, region.as_ref());
+    let (low, high) = bounds.map_or_else(|| packing.bounds(), |[low, high]| (low, high));
+    // balls that reach into the box from outside are solid, too
+    let solid = if bounds.is_some() { Packing::of(simulation, None).solid_fraction(low, high) } else { packing.solid_fraction(low, high) };
+    let (z, fabric) = (packing.coordination(), packing.fabric());
+    let stress = packing.stress((high - low).element_product());
+    let mut row = [0.0; COLUMNS.len()];
+    let counts = [simulation.time(), packing.grains.len() as f64, packing.links.len() as f64, z.mean, z.mechanical, z.rattlers as f64];
+    let [fx, fy, fz] = [fabric.x_axis, fabric.y_axis, fabric.z_axis];
+    let values = counts
+        .into_iter()
+        .chain([solid, packing.temperature(), packing.unbalanced()])
+        .chain([fx.x, fy.y, fz.z, fy.x, fz.y, fx.z])
+        .chain((0..3).flat_map(|i| [stress.x_axis[i], stress.y_axis[i], stress.z_axis[i]]));
+    row.iter_mut().zip(values).for_each(|(cell, value)| *cell = value);
+    row
+}
+
+fn outer(a: DVec3, b: DVec3) -> DMat3 {
+    DMat3::from_cols(a * b.x, a * b.y, a * b.z)
+}
+
+/// Nodes and weights of the rule of 16 points on [−1, 1], those on one side.
+const GAUSS: [[f64; 2]; 8] = [
+    [0.095_012_509_837_637_44, 0.189_450_610_455_068_5],
+    [0.281_603_550_779_258_9, 0.182_603_415_044_923_6],
+    [0.458_016_777_657_227_4, 0.169_156_519_395_002_54],
+    [0.617_876_244_402_643_7, 0.149_595_988_816_576_74],
+    [0.755_404_408_355_003, 0.124_628_971_255_533_87],
+    [0.865_631_202_387_831_7, 0.095_158_511_682_492_78],
+    [0.944_575_023_073_232_6, 0.062_253_523_938_647_89],
+    [0.989_400_934_991_649_9, 0.027_152_459_411_754_095],
+];
+
+/// Volume (m³) of a ball within a box, to 1e-9 of the ball: areas of circles within rectangles, summed over the height.
+///
+/// ```
+/// use drystone::diagnostics::grains::ball_in_box;
+/// use glam::DVec3;
+/// let whole = 4.0 / 3.0 * std::f64::consts::PI;
+/// assert_eq!(ball_in_box(DVec3::ZERO, 1.0, DVec3::splat(-2.0), DVec3::splat(2.0)), whole);
+/// let octant = ball_in_box(DVec3::ZERO, 1.0, DVec3::ZERO, DVec3::splat(2.0));
+/// assert!((octant - whole / 8.0).abs() < 1e-9);
+/// ```
+pub fn ball_in_box(centre: DVec3, radius: f64, low: DVec3, high: DVec3) -> f64 {
+    let (low, high) = (low - centre, high - centre);
+    if low.max_element() <= -radius && high.min_element() >= radius {
+        return 4.0 / 3.0 * std::f64::consts::PI * radius * radius * radius;
+    }
+    let (from, to) = (low.z.max(-radius), high.z.min(radius));
+    if from >= to || low.max_element() >= radius || high.min_element() <= -radius {
+        return 0.0;
+    }
+    // heights at which the circle begins to meet a side or a corner: the area is smooth between them
+    let mut cuts = vec![from, to];
+    let sides = [low.x, high.x, low.y, high.y];
+    let corners = [[low.x, low.y], [low.x, high.y], [high.x, low.y], [high.x, high.y]].map(|[x, y]| libm::hypot(x, y));
+    for distance in sides.into_iter().chain(corners) {
+        let square = radius * radius - distance * distance;
+        if square > 0.0 {
+            cuts.extend([-square.sqrt(), square.sqrt()].iter().filter(|z| (from..to).contains(*z)));
+        }
+    }
+    cuts.sort_by(f64::total_cmp);
+    let area = |z: f64| {
+        let r = (radius * radius - z * z).max(0.0).sqrt();
+        let below = |x: f64, y: f64| circle_below(r, x.clamp(-r, r), y.clamp(-r, r));
+        below(high.x, high.y) - below(low.x, high.y) - below(high.x, low.y) + below(low.x, low.y)
+    };
+    // Gauss and Legendre's rule in s with z = a + (b − a) s²(3 − 2s), which takes the roots at the ends away
+    let piece = |a: f64, b: f64| {
+        let value = |s: f64| area(a + (b - a) * s * s * (3.0 - 2.0 * s)) * 6.0 * s * (1.0 - s);
+        let pair = |[x, weight]: [f64; 2]| 0.5 * weight * (value(0.5 * (1.0 - x)) + value(0.5 * (1.0 + x)));
+        (b - a) * GAUSS.into_iter().map(pair).sum::<f64>()
+    };
+    cuts.windows(2).filter(|c| c[1] > c[0]).map(|c| piece(c[0], c[1])).sum()
+}
+
+/// Area of the circle of radius r about the origin with X ≤ x and Y ≤ y, both within it (m²).
+fn circle_below(r: f64, x: f64, y: f64) -> f64 {
+    if r <= 0.0 {
+        return 0.0;
+    }
+    let quarter = std::f64::consts::FRAC_PI_2;
+    let root = |t: f64| t * (r * r - t * t).max(0.0).sqrt();
+    let segment = |t: f64| r * r * (quarter + libm::asin(t / r)) + root(t);
+    if x * x + y * y < r * r {
+        return x * y + 0.5 * (root(x) + root(y)) + 0.5 * r * r * (quarter + libm::asin(x / r) + libm::asin(y / r));
+    }
+    match (x > 0.0, y > 0.0) {
+        (true, true) => segment(x) + segment(y) - 2.0 * quarter * r * r,
+        (false, true) => segment(x),
+        (true, false) => segment(y),
+        (false, false) => 0.0,
+    }
+}

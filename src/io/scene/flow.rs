@@ -1,0 +1,129 @@
+//! `[[outlet]]` and `[[inlet]]`: where bodies leave and come in.
+
+use glam::{BVec3, DVec3};
+
+use super::bodies::{self, Names};
+use super::error::SceneError;
+use super::fields::{Field, Fields};
+use super::model::{Body, Inlet, Outlet, Scene, ShapeSpec};
+use super::sizes::sizes;
+use super::units::{Quantity, short};
+use crate::geometry::Shape;
+use crate::model::flow::{self, Region};
+
+/// Reads them into the scene, which has its bodies, joints and interactions.
+pub(super) fn read(f: &mut Fields<'_>, scene: &mut Scene, names: &Names) -> Result<(), SceneError> {
+    for (k, field) in f.list("outlet")?.iter().enumerate() {
+        let mut g = field.fields()?;
+        let name = name(&mut g, if k == 0 { "outlet".to_owned() } else { format!("outlet{k}") }, field, scene, names)?;
+        let region = match (g.optional("plane"), g.optional("box")) {
+            (Some(plane), None) => beyond(&plane)?,
+            (None, Some(sides)) => {
+                let (low, high) = corners(&sides)?;
+                Region::Box { low, high }
+            }
+            _ => {
+                let cure = "write `plane = { point = [x, y, z], normal = [x, y, z] }`, the normal to the side where bodies leave";
+                return Err(g.error("an outlet needs exactly one of `plane` and `box`", cure));
+            }
+        };
+        g.finish()?;
+        scene.outlets.push(Outlet { name, region });
+    }
+    for (k, field) in f.list("inlet")?.iter().enumerate() {
+        let inlet = inlet(field, k, scene, names)?;
+        scene.inlets.push(inlet);
+    }
+    Ok(())
+}
+
+fn inlet(field: &Field<'_>, number: usize, scene: &Scene, names: &Names) -> Result<Inlet, SceneError> {
+    let mut f = field.fields()?;
+    let name = name(&mut f, if number == 0 { "inlet".to_owned() } else { format!("inlet{number}") }, field, scene, names)?;
+    let sides = f.required("box")?;
+    let (low, high) = corners(&sides)?;
+    let radius = f.required("radius")?;
+    let sizes = sizes(&radius)?;
+    let width = high - low;
+    if !width.is_finite() || width.min_element() < 2.0 * sizes.largest() {
+        let message = format!("found a box of {width} m for grains of up to {} m radius", sizes.largest());
+        return Err(sides.error(message, "an inlet holds each grain as a whole; make its box wider than they are, and finite"));
+    }
+    if let Some(pipe) = pierced(scene, low, high) {
+        let message = format!("found a box that reaches through the wall of {pipe:?}, where grains would come in outside");
+        return Err(sides.error(message, "make the box narrower than the vessel"));
+    }
+    let seed = f.or("seed", 0, |s| s.whole(0, usize::MAX))? as u64;
+    let gate = flow::Inlet {
+        low,
+        high,
+        rate: f.required("rate")?.positive(Quantity::MassRate)?,
+        start: f.or("start", 0.0, |t| t.non_negative(Quantity::Time))?,
+        seed,
+    };
+    let count = f.required("count")?.whole(1, 10_000_000)?;
+    let material = bodies::material(&mut f, &scene.materials)?;
+    let velocity = f.or("velocity", DVec3::ZERO, |v| v.vector(Quantity::Velocity))?;
+    f.finish()?;
+    Ok(Inlet { name, gate, count, sizes, seed, material, velocity })
+}
+
+/// Name of a vessel which some corners of a box are in, and some beside.
+fn pierced(scene: &Scene, low: DVec3, high: DVec3) -> Option<&str> {
+    let corner = |k: u32| DVec3::select(BVec3::new(k & 1 > 0, k & 2 > 0, k & 4 > 0), high, low);
+    let pierces = |body: &&Body| {
+        let Ok(Shape::Vessel(vessel)) = body.shape.build() else { return false };
+        let beside = |k| vessel.surrounds(body.pose.local_point(corner(k)));
+        // a narrow vessel in a wide box has no corner in it
+        let through = vessel.surrounds(body.pose.local_point(0.5 * (low + high))) == Some(true);
+        (0..8).any(|k| beside(k) == Some(false)) && (through || (0..8).any(|k| beside(k) == Some(true)))
+    };
+    let vessels = scene.bodies.iter().filter(|b| matches!(b.shape, ShapeSpec::Vessel { .. }));
+    vessels.into_iter().find(pierces).map(|body| body.name.as_str())
+}
+
+/// A name that nothing else has which can be recorded.
+fn name(f: &mut Fields<'_>, default: String, field: &Field<'_>, scene: &Scene, names: &Names) -> Result<String, SceneError> {
+    let name = f.or("name", default, |n| bodies::name(&n))?;
+    let links = scene.joints.iter().map(|j| &j.name).chain(scene.ties.iter().map(|t| &t.name));
+    let gates = scene.outlets.iter().map(|o| &o.name).chain(scene.inlets.iter().map(|i| &i.name));
+    let mut others = links.chain(scene.transmissions.iter().map(|t| &t.name)).chain(gates);
+    if names.meant(&name).is_some() || others.any(|other| *other == name) {
+        let message = format!("found the name \"{}\" a second time", short(&name));
+        return Err(field.error(message, "give every body, generator, joint, interaction, outlet and inlet a name of its own"));
+    }
+    Ok(name)
+}
+
+fn beyond(field: &Field<'_>) -> Result<Region, SceneError> {
+    let mut f = field.fields()?;
+    let point = f.or("point", DVec3::ZERO, |p| p.vector(Quantity::Length))?;
+    let normal = f.or("normal", DVec3::NEG_Z, |n| n.direction())?;
+    f.finish()?;
+    Ok(Region::Beyond { point, normal })
+}
+
+/// Two corners; a side that is `"inf"` or `"-inf"` is open.
+pub(super) fn corners(field: &Field<'_>) -> Result<(DVec3, DVec3), SceneError> {
+    let cure = "write `box = [[x, y, z], [x, y, z]]`, the lower and the upper corner; \"-inf\" and \"inf\" leave a side open";
+    let corner = |field: &Field<'_>| match field.items()?.as_slice() {
+        [x, y, z] => Ok(DVec3::new(bound(x)?, bound(y)?, bound(z)?)),
+        other => Err(field.error(format!("found {} numbers, expected 3", other.len()), cure)),
+    };
+    let (low, high) = match field.items()?.as_slice() {
+        [low, high] => (corner(low)?, corner(high)?),
+        other => return Err(field.error(format!("found {} corners, expected 2", other.len()), cure)),
+    };
+    if !low.cmplt(high).all() {
+        return Err(field.error(format!("found a box from {low} to {high}, which holds nothing"), cure));
+    }
+    Ok((low, high))
+}
+
+fn bound(field: &Field<'_>) -> Result<f64, SceneError> {
+    match field.word().as_deref() {
+        Some("inf") => Ok(f64::INFINITY),
+        Some("-inf") => Ok(f64::NEG_INFINITY),
+        _ => field.number(Quantity::Length),
+    }
+}

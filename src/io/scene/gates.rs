@@ -1,0 +1,80 @@
+//! Outlets, inlets and tables of measures of a scene, as plain data.
+
+use glam::DVec3;
+use serde::{Deserialize, Serialize};
+
+use super::model::{BodySpec, ShapeSpec};
+use crate::granular::sizes::Sizes;
+use crate::model::flow::{self, Region};
+
+/// A region in which bodies end.
+///
+/// ```
+/// use drystone::{io::scene::model::Outlet, model::flow::Region};
+/// let region = Region::Beyond { point: glam::DVec3::ZERO, normal: glam::DVec3::NEG_Z };
+/// assert_eq!(Outlet { name: "drain".into(), region }.name, "drain");
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outlet {
+    /// Unique among bodies, joints, interactions, outlets and inlets.
+    pub name: String,
+    /// Where.
+    pub region: Region,
+}
+
+/// A box in which balls appear at a rate, see [`crate::model::flow`].
+///
+/// ```
+/// use drystone::{granular::sizes::Sizes, io::scene::model::Inlet, model::flow};
+/// use glam::DVec3;
+/// let gate = flow::Inlet { low: DVec3::ZERO, high: DVec3::ONE, rate: 0.5, start: 0.0, seed: 1 };
+/// let sizes = Sizes::one(0.01)?;
+/// let tap = Inlet { name: "tap".into(), gate, count: 9, sizes, seed: 1, material: 0, velocity: DVec3::ZERO };
+/// assert_eq!(tap.grains().last().map(|grain| grain.name), Some("tap.8".into()));
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Inlet {
+    /// Unique among bodies, joints, interactions, outlets and inlets; grains are `name.0`, `name.1`, ….
+    pub name: String,
+    /// Box, rate, start and seed.
+    pub gate: flow::Inlet,
+    /// Grains that come in at most.
+    pub count: usize,
+    /// Their radii.
+    pub sizes: Sizes,
+    /// Of their radii.
+    pub seed: u64,
+    /// Index into [`Scene::materials`].
+    pub material: usize,
+    /// At birth (m/s).
+    pub velocity: DVec3,
+}
+
+impl Inlet {
+    pub(super) fn grain(&self, number: usize, radius: f64) -> BodySpec {
+        let made = BodySpec::new(format!("{}.{number}", self.name), ShapeSpec::Ball { radius });
+        BodySpec { material: self.material, linear_velocity: self.velocity, ..made }
+    }
+
+    /// Its grains, without a place.
+    pub fn grains(&self) -> impl Iterator<Item = BodySpec> {
+        self.sizes.radii(self.count, self.seed).into_iter().enumerate().map(|(k, radius)| self.grain(k, radius))
+    }
+}
+
+/// A table of measures of the grains in a box, see `diagnostics::grains`.
+///
+/// ```
+/// let all = drystone::io::scene::model::Measure { name: "bed".into(), every: 0.01, bounds: None };
+/// assert_eq!(all.bounds, None);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measure {
+    /// Name of its file, without `.csv`.
+    pub name: String,
+    /// Interval (s); 0 means every step.
+    pub every: f64,
+    /// Lower and upper corner (m); none for all grains, in the smallest box that holds them.
+    pub bounds: Option<[DVec3; 2]>,
+}

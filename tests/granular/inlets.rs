@@ -1,0 +1,115 @@
+//! Grains come in at their rate, touch nothing, and bring their energy.
+
+use drystone::geometry::systems::Proximity;
+use drystone::io::scene::Scene;
+use drystone::model::contact::{ContactPair, Manifold};
+use drystone::model::flow::Inlet;
+use drystone::model::newton_euler::BodyPose;
+use drystone::prelude::*;
+use drystone::scenes::{build, run};
+
+const SCENE: &str = r#"
+time = { step = "1 ms", end = 0.8 }
+solver = { tolerance = 1e-5 }
+[[bodies]]
+name = "floor"
+motion = "static"
+shape = { kind = "half_space" }
+[[bodies]]
+name = "wall"
+motion = "static"
+shape = { kind = "tube", radius = 0.1, height = 0.6 }
+[[inlet]]
+box = [[-0.07, -0.07, 0.3], [0.07, 0.07, 0.4]]
+rate = "0.2 kg/s"
+count = 400
+radius = { kind = "uniform", min = "5 mm", max = "1 cm" }
+velocity = [0, 0, -1]
+seed = 3
+[[outlet]]
+plane = { point = [0, 0, -1] }
+"#;
+
+#[test]
+fn the_mass_follows_the_rate_and_nothing_overlaps_at_birth() {
+    let scene = Scene::from_toml(SCENE, "t").expect("a scene");
+    let mut built = build(&scene).expect("builds");
+    let (mut came, mut worst, mut heaviest) = (0, 0.0f64, 0.0f64);
+    for step in 0..600 {
+        let before = built.simulation.flow(built.inlets[0]).map_or(0.0, |f| f.mass);
+        built.simulation.step().expect("a step");
+        let flow = *built.simulation.flow(built.inlets[0]).expect("an inlet");
+        heaviest = heaviest.max(flow.mass - before);
+        // a grain comes when those before it have had their time
+        let due = 0.2 * f64::from(step) * 1e-3;
+        assert!(flow.mass > due - 1e-12 && flow.mass - due < 0.01, "step {step}: {} of {due}", flow.mass);
+        if flow.count > came {
+            let new = &built.entities[2 + came as usize..2 + flow.count as usize];
+            came = flow.count;
+            let world = built.simulation.world();
+            // the contacts of this step were found where its grains were born
+            for &(.., pair) in world.resource::<Proximity>().pairs() {
+                let (Some(bodies), Some(manifold)) = (world.get::<ContactPair>(pair), world.get::<Manifold>(pair)) else { continue };
+                if bodies.bodies.iter().any(|body| new.contains(body)) {
+                    worst = manifold.points.iter().fold(worst, |w, t| w.max(-t.gap));
+                }
+            }
+        }
+        for grain in &built.entities[2..] {
+            if let Some(pose) = built.simulation.world().get::<BodyPose>(*grain) {
+                let x = pose.0.position;
+                assert!(x.x.hypot(x.y) < 0.1 - 0.005 + 1e-4 && x.z > 0.0, "{x}");
+            }
+        }
+    }
+    assert!(came > 40 && heaviest > 0.0);
+    assert!(worst < 1e-9, "{worst}");
+}
+
+#[test]
+fn energy_is_accounted_for_while_grains_come() {
+    let scene = Scene::from_toml(SCENE, "t").expect("a scene");
+    let (built, _) = run(&scene).expect("runs");
+    let balance = built.simulation.balance();
+    let flow = built.simulation.flow(built.inlets[0]).expect("an inlet");
+    assert!(flow.count > 50 && flow.kinetic > 0.49 * flow.mass);
+    assert_eq!(balance.inlets.total(), flow.kinetic + flow.potential);
+    let missing = balance.energy.total() - balance.work.total() - balance.inlets.total();
+    assert!(missing.abs() < 1e-10 * balance.kinetic_max.max(1.0), "{missing}");
+}
+
+#[test]
+fn an_inlet_that_is_blocked_waits() {
+    let mut sim = Simulation::default();
+    let block = sim.spawn_body(Body::new(Shape::cuboid(DVec3::splat(0.2)).expect("a block")).fixed()).expect("a block");
+    let tap = Inlet { low: DVec3::splat(-0.1), high: DVec3::splat(0.1), rate: 1.0, start: 0.0, seed: 0 };
+    let grain = Body::new(Shape::ball(0.02).expect("r")).mass(0.01);
+    let (tap, _) = sim.add_inlet(tap, vec![grain; 3]).expect("an inlet");
+    sim.run_until(0.1).expect("waits");
+    assert_eq!(sim.flow(tap).map(|f| f.count), Some(0));
+    sim.despawn_body(block);
+    sim.run_until(0.2).expect("goes on");
+    assert_eq!(sim.flow(tap).map(|f| f.count), Some(3));
+}
+
+#[test]
+fn inlets_that_cannot_be_are_named() {
+    let mut sim = Simulation::default();
+    let tap = Inlet { low: DVec3::splat(-0.1), high: DVec3::splat(0.1), rate: 1.0, start: 0.0, seed: 0 };
+    let error = sim.add_inlet(tap, vec![Body::new(Shape::ball(0.2).expect("r"))]).expect_err("too large");
+    assert!(error.to_string().contains("room for each"), "{error}");
+    let wide = SCENE.replace("[[-0.07, -0.07, 0.3]", "[[-0.08, -0.08, 0.3]");
+    let error = Scene::from_toml(&wide, "t.toml").expect_err("wider than the pipe").to_string();
+    assert!(error.contains("through the wall of \"wall\"") && error.contains("t.toml"), "{error}");
+    let head = "time = { step = 1e-3, end = 1 }\n[[bodies]]\nshape = { kind = \"ball\", radius = 1 }\n[[inlet]]\ncount = 3\n";
+    for (text, found) in [
+        ("radius = 0.2\nrate = 1\nbox = [[0, 0, 0], [1, 1, 0.3]]", "box wider than they are"),
+        ("radius = 0.2\nrate = 1\nbox = [[0, 0, 0], [1, 1, \"inf\"]]", "and finite"),
+        ("radius = 0.2\nrate = 0\nbox = [[0, 0, 0], [1, 1, 1]]", "greater than 0"),
+        ("radius = 0.2\nrate = \"3 m\"\nbox = [[0, 0, 0], [1, 1, 1]]", "a mass rate"),
+        ("rate = 1\nbox = [[0, 0, 0], [1, 1, 1]]", "radius"),
+    ] {
+        let error = Scene::from_toml(&format!("{head}{text}"), "t.toml").expect_err(text).to_string();
+        assert!(error.contains(found) && error.contains("t.toml"), "{text}: {error}");
+    }
+}

@@ -1,0 +1,8 @@
+//! Granular studies: what leaves and comes in, containers, sizes of grains, measures.
+
+mod containers;
+mod hopper;
+mod inlets;
+mod measures;
+mod outlets;
+mod sizes;
