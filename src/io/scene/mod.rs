@@ -36,6 +36,8 @@ mod document;
 pub(crate) mod error;
 mod fields;
 mod generate;
+pub mod ground;
+mod ground_records;
 mod links;
 pub mod loads;
 pub mod model;
