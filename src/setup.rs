@@ -191,8 +191,8 @@ pub fn build(scene: &Scene) -> Result<Built, BuildError> {
         add_water(&mut simulation, scene, water, &entities)?;
     }
     if let Some(base) = scene.base.clone() {
-        simulation.add_load(move |time, rows| {
-            let acceleration = base.acceleration(time);
+        simulation.add_mean_load(move |[from, to], rows| {
+            let acceleration = base.mean(from, to);
             for row in rows.iter_mut() {
                 let mass = row.inertia.map_or(0.0, |inertia| inertia.mass);
                 row.load.force -= mass * acceleration;

@@ -153,13 +153,11 @@ impl Arguments {
             }
             Vary::Water => scene.water.iter_mut().for_each(|water| (water.levels, water.times) = (vec![value], vec![0.0])),
             Vary::Acceleration => match &mut scene.base {
-                Some(base) if base.accelerations.iter().any(|a| *a != DVec3::ZERO) => {
-                    base.accelerations.iter_mut().for_each(|a| *a *= value);
-                }
+                Some(base) if !base.is_still() => base.scale(value),
                 base => {
                     let g = scene.gravity.first().map_or(9.81, |g| g.acceleration.length());
                     // bodies feel the opposite of what the ground does
-                    *base = Some(BaseMotion { times: vec![0.0], accelerations: vec![-value * g * self.towards.normalize_or_zero()] });
+                    *base = Some(BaseMotion::of_accelerations(vec![0.0], vec![-value * g * self.towards.normalize_or_zero()]));
                 }
             },
             Vary::Key(_) => {}

@@ -325,7 +325,7 @@ pub fn moved(joints: &[Joint], motions: &[Vec<[f64; 2]>]) -> Vec<Moved> {
 pub fn freeze(scene: &Scene, at: f64) -> Scene {
     let mut frozen = scene.clone();
     frozen.gravity = vec![GravityFrom { time: 0.0, acceleration: scene.gravity_at(at) }];
-    frozen.base = scene.base.as_ref().map(|b| BaseMotion { times: vec![0.0], accelerations: vec![b.acceleration(at)] });
+    frozen.base = scene.base.as_ref().map(|b| BaseMotion::of_accelerations(vec![0.0], vec![b.acceleration(at)]));
     for water in &mut frozen.water {
         (water.levels, water.times) = (vec![water.level(at)], vec![0.0]);
     }
@@ -348,7 +348,7 @@ pub fn is_steady(scene: &Scene) -> bool {
     let driven = scene.bodies.iter().any(|b| matches!(b.motion, Motion::Kinematic(_)) || !b.impulses.is_empty());
     !driven
         && scene.gravity.len() == 1
-        && scene.base.as_ref().is_none_or(|b| b.accelerations.windows(2).all(|w| w[0] == w[1]))
+        && scene.base.as_ref().is_none_or(BaseMotion::is_steady)
         && scene.water.iter().all(|w| w.levels.windows(2).all(|l| l[0] == l[1]))
 }
 

@@ -275,6 +275,26 @@ impl Simulation {
         self.keep_load(Load::All(Box::new(load)))
     }
 
+    /// Adds a load that is known as a mean over a time: a function of the start and the end (s) of each step, or of a part of it that is
+    /// solved for itself, and the rows of all bodies. What is integrated exactly acts so at any step.
+    ///
+    /// ```
+    /// use drystone::simulation::{Body, Simulation};
+    /// use glam::DVec3;
+    /// let mut sim = Simulation::default();
+    /// sim.spawn_body(Body::point(2.0, DVec3::ONE))?;
+    /// // F = 3 t² along x: its mean over a step, and so v = t³/m at its end
+    /// let cube = |t: f64| t * t * t;
+    /// sim.add_mean_load(move |[from, to], rows| rows[0].load.force.x += (cube(to) - cube(from)) / (to - from));
+    /// sim.run_until(1.0)?;
+    /// let v = sim.world_mut().query::<&drystone::model::newton_euler::Velocity>().single(sim.world()).map(|v| v.linear.x);
+    /// assert!(v.is_ok_and(|v| (v - 0.5).abs() < 1e-12));
+    /// # Ok::<(), drystone::simulation::SimulationError>(())
+    /// ```
+    pub fn add_mean_load(&mut self, load: impl Fn([f64; 2], &mut [crate::topology::bodies::BodyRow]) + Send + Sync + 'static) -> Handle {
+        self.keep_load(Load::Mean(Box::new(load)))
+    }
+
     fn keep_load(&mut self, load: Load) -> Handle {
         let handle = self.new_handle();
         self.world.resource_mut::<Loads>().0.push((handle, load));

@@ -15,7 +15,7 @@ use crate::geometry::turned_systems::turn_arms;
 use crate::integrator::systems::{set_frames, wait};
 use crate::model::interaction::{Engaged, Interaction, OfBodies};
 use crate::model::newton_euler::{AppliedForce, Frame, Velocity};
-use crate::model::scheme::Clock;
+use crate::model::scheme::{Clock, Scheme};
 use crate::topology::bodies::{Bodies, Body, Slot};
 use crate::topology::islands::mark_islands;
 use crate::topology::systems::{gather_bodies, scatter};
@@ -95,12 +95,15 @@ pub enum StepSet {
 
 /// Adds forces to the rows of all bodies at a given time.
 pub(super) type LoadOnAll = Box<dyn Fn(f64, &mut [Body]) + Send + Sync>;
+/// The same as means over a step, from its start to its end (s).
+pub(super) type MeanLoad = Box<dyn Fn([f64; 2], &mut [Body]) + Send + Sync>;
 /// Force and moment on one body.
 pub(super) type LoadOnOne = Box<dyn Fn(f64, &Pose, &Velocity) -> AppliedForce + Send + Sync>;
 
 /// What a user adds to the forces.
 pub(super) enum Load {
     All(LoadOnAll),
+    Mean(MeanLoad),
     One(Entity, Frame, LoadOnOne),
 }
 
@@ -115,11 +118,18 @@ impl Loads {
 }
 
 /// Every force reads the row of its body; those of bodies that are no more end.
-fn apply_loads(mut loads: ResMut<Loads>, clock: Res<Clock>, mut bodies: ResMut<Bodies>, slots: Query<&Slot>, entities: &Entities) {
+fn apply_loads(
+    mut loads: ResMut<Loads>,
+    (clock, scheme): (Res<Clock>, Res<Scheme>),
+    mut bodies: ResMut<Bodies>,
+    slots: Query<&Slot>,
+    entities: &Entities,
+) {
     let mut ended = false;
     for (_, load) in &loads.0 {
         match load {
             Load::All(load) => load(clock.time, &mut bodies.rows),
+            Load::Mean(load) => load([clock.time, clock.time + scheme.time_step], &mut bodies.rows),
             Load::One(body, frame, force) => {
                 let Ok(slot) = slots.get(*body) else {
                     ended |= !entities.contains_spawned(*body);

@@ -7,6 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 mod bench;
 mod faults;
+mod ground;
 #[cfg(feature = "lens")]
 mod masonry;
 mod problems;

@@ -78,6 +78,11 @@ impl Finding {
     }
 }
 
+/// Samples from which a motion of the ground counts as a record.
+const RECORD: usize = 20;
+/// Parts of the largest velocity and displacement of the ground that may be left at the end of a record.
+const LEFT: [f64; 2] = [0.01, 0.1];
+
 /// Bodies with what the checks need of them; `shape` is `None` where it cannot be built.
 struct Bodies<'s> {
     scene: &'s Scene,
@@ -239,10 +244,21 @@ impl Bodies<'_> {
     /// Shaking of the ground beyond what any ground does.
     fn base(&mut self) {
         let Some(base) = &self.scene.base else { return };
-        let peak = base.accelerations.iter().map(|a| a.length()).fold(0.0, f64::max);
+        let peak = base.peak();
         if peak > TEN_G {
             let message = format!("the base is accelerated by up to {peak} m/s2, {:.3} g", peak / 9.81);
             self.say(Severity::Fault, None, message, "write it in m/s2, such as [0.981, 0, 0] for 0.1 g; 981 cm/s2 are 9.81 m/s2");
+        }
+        let left = base.left();
+        let (v, d) = (left.velocity.length(), left.displacement.length());
+        if base.times.len() >= RECORD && (v > LEFT[0] * left.peak_velocity || d > LEFT[1] * left.peak_displacement) {
+            let message = format!(
+                "its record leaves the ground at {v:.3e} m/s (at most {:.3e}) and {d:.3e} m from where it was (at most {:.3e})",
+                left.peak_velocity, left.peak_displacement
+            );
+            let cure =
+                "add baseline = \"constant\" to [base] to end at rest, or \"linear\" to end where it began; leave it if that is meant";
+            self.say(Severity::Hint, None, message, cure);
         }
     }
 

@@ -3,6 +3,8 @@
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
+use super::ground::Pulse;
+
 /// Still water against bodies: `p = ρ g (level − z)` below the level, on the faces that look against `direction`.
 ///
 /// The pressure follows the face: which faces are loaded is decided in the starting position, and the force then turns
@@ -58,22 +60,24 @@ pub enum Uplift {
 /// ```
 /// use drystone::io::scene::loads::BaseMotion;
 /// use glam::DVec3;
-/// let quake = BaseMotion { times: vec![0.0, 1.0], accelerations: vec![DVec3::ZERO, DVec3::X] };
+/// let quake = BaseMotion::of_accelerations(vec![0.0, 1.0], vec![DVec3::ZERO, DVec3::X]);
 /// assert_eq!(quake.acceleration(0.5), 0.5 * DVec3::X);
 /// assert_eq!(quake.acceleration(9.0), DVec3::X);
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BaseMotion {
-    /// Increasing times (s); never empty.
+    /// Times (s) that do not fall; two equal ones are a jump.
     pub times: Vec<f64>,
     /// Acceleration at these times (m/s²); straight lines between, constant outside.
     pub accelerations: Vec<DVec3>,
+    /// Pulses beside it.
+    pub pulses: Vec<Pulse>,
 }
 
 impl BaseMotion {
     /// Acceleration of the ground (m/s²) at time `t` (s).
     pub fn acceleration(&self, t: f64) -> DVec3 {
-        interpolate(&self.times, &self.accelerations, t)
+        self.pulses.iter().fold(interpolate(&self.times, &self.accelerations, t), |sum, pulse| sum + pulse.acceleration(t))
     }
 }
 

@@ -38,6 +38,8 @@ mod fields;
 mod flow;
 mod gates;
 mod generate;
+pub mod ground;
+mod ground_records;
 mod links;
 pub mod loads;
 pub mod model;

@@ -4,6 +4,7 @@ use glam::DVec3;
 
 use super::error::SceneError;
 use super::fields::{Field, Fields};
+use super::ground_records;
 use super::model::{Drive, Motion};
 use super::resources::Resources;
 use super::units::Quantity;
@@ -44,7 +45,7 @@ fn angular(f: &mut Fields<'_>) -> Result<DVec3, SceneError> {
 fn table(f: &mut Fields<'_>, resources: &Resources) -> Result<Drive, SceneError> {
     if let Some(file) = f.optional("file") {
         let direction = f.or("direction", DVec3::X, |d| d.direction())?;
-        let (times, linear) = resources.table(&file, direction)?;
+        let (times, linear) = ground_records::table(f, &file, direction, Quantity::Velocity, resources)?;
         let angular = vec![DVec3::ZERO; times.len()];
         return Ok(Drive::Table { times, linear, angular });
     }
@@ -78,8 +79,8 @@ pub(super) fn rising(list: &Field<'_>) -> Result<Vec<f64>, SceneError> {
     }
 }
 
-/// Rows `[time, value, …]` with rising times, `N` numbers each after the time.
-pub(super) fn samples<const N: usize>(list: &Field<'_>, quantity: Quantity) -> Result<(Vec<f64>, Vec<[f64; N]>), SceneError> {
+/// Rows `[time, value, …]` with rising times, `N` numbers each after the time; with `jumps` two rows may have the same time.
+pub(super) fn samples<const N: usize>(list: &Field<'_>, quantity: Quantity, jumps: bool) -> Result<(Vec<f64>, Vec<[f64; N]>), SceneError> {
     let (mut times, mut values) = (Vec::new(), Vec::new());
     for item in list.items()? {
         let row = item.items()?;
@@ -89,7 +90,7 @@ pub(super) fn samples<const N: usize>(list: &Field<'_>, quantity: Quantity) -> R
             );
         }
         let t = row[0].number(Quantity::Time)?;
-        if times.last().is_some_and(|last| t <= *last) {
+        if times.last().is_some_and(|last| t < *last || t == *last && !jumps) {
             return Err(item.error(format!("found the time {t}, which does not rise"), "let the times rise"));
         }
         let mut value = [0.0; N];

@@ -7,7 +7,7 @@ use super::document::Document;
 use super::error::SceneError;
 use super::fields::{Field, Fields};
 use super::generate::{self, MadeDam};
-use super::loads::{BaseMotion, Uplift, WaterPressure};
+use super::loads::{Uplift, WaterPressure};
 use super::model::{
     ContactLaw, DamStudy, Drift, Friction, GravityFrom, Gyroscopic, InclineStudy, Material, PairLaw, Recorded, Recorder, Scene,
     SolverSettings, Study, TimeStepping, Treatment,
@@ -15,7 +15,7 @@ use super::model::{
 use super::motion::samples;
 use super::resources::Resources;
 use super::units::{Quantity, short};
-use super::{flow, links, records};
+use super::{flow, ground_records, links, records};
 use crate::geometry::shapes::UNBOUNDED;
 use crate::model::law::Impact;
 use crate::numerics::admissible::MU_MAX;
@@ -49,7 +49,7 @@ pub(super) fn read(document: &Document, name: &str, resources: &Resources) -> Re
     }
     links::read(&mut f, &mut scene, &names)?;
     scene.water = f.list("water")?.iter().map(|w| water(w, &scene, &names)).collect::<Result<_, _>>()?;
-    scene.base = f.maybe("base", |b| base(&b, resources))?;
+    scene.base = f.maybe("base", |b| ground_records::base(&b, resources))?;
     flow::read(&mut f, &mut scene, &names)?;
     scene.recorders = f.list("recorders")?.iter().map(recorder).collect::<Result<_, _>>()?;
     for (k, field) in f.list("record")?.iter().enumerate() {
@@ -208,7 +208,7 @@ fn water(field: &Field<'_>, scene: &Scene, names: &Names) -> Result<WaterPressur
     let density = f.or("density", 1000.0, |d| d.positive(Quantity::Density))?;
     let level = f.required("level")?;
     let (times, levels) = if level.is_list() {
-        let (times, rows) = samples::<1>(&level, Quantity::Length)?;
+        let (times, rows) = samples::<1>(&level, Quantity::Length, false)?;
         (times, rows.into_iter().map(|[z]| z).collect())
     } else if level.word().as_deref() == Some("top") {
         (vec![0.0], vec![top(&level, scene, &bodies)?])
@@ -237,28 +237,6 @@ fn uplift(field: &Field<'_>) -> Result<Uplift, SceneError> {
         Some("linear" | "true" | "1" | "on" | "yes") => Ok(Uplift::Linear),
         other => Err(field.error(format!("found `{}`", short(other.unwrap_or("a list or table"))), "write \"none\" or \"linear\"")),
     }
-}
-
-fn base(field: &Field<'_>, resources: &Resources) -> Result<BaseMotion, SceneError> {
-    let mut f = field.fields()?;
-    let direction = f.or("direction", DVec3::X, |d| d.direction())?;
-    let scale = f.or("scale", 1.0, |s| s.number(Quantity::Number))?;
-    let (times, mut accelerations) = match (f.optional("acceleration"), f.optional("samples"), f.optional("file")) {
-        (Some(a), None, None) => (vec![0.0], vec![a.vector(Quantity::Acceleration)?]),
-        (None, Some(list), None) => {
-            let (times, rows) = samples::<3>(&list, Quantity::Acceleration)?;
-            (times, rows.into_iter().map(DVec3::from_array).collect())
-        }
-        (None, None, Some(file)) => resources.table(&file, direction)?,
-        _ => {
-            return Err(
-                f.error("the base needs exactly one of `acceleration`, `samples` and `file`", "write `acceleration = [x, y, z]` in m/s2")
-            );
-        }
-    };
-    accelerations.iter_mut().for_each(|a| *a *= scale);
-    f.finish()?;
-    Ok(BaseMotion { times, accelerations })
 }
 
 fn recorder(field: &Field<'_>) -> Result<Recorder, SceneError> {

@@ -132,9 +132,13 @@ fn a_base_motion_comes_from_csv_beside_the_scene() {
     };
     let base = load("t,a\n0,0\n1,2\n").expect("valid").base.expect("a base");
     assert_eq!(base.acceleration(0.25), DVec3::Y * 0.5);
-    for (csv, found) in
-        [("", "no rows"), ("t,a\n", "no rows"), ("0,1\n0,2\n", "does not rise"), ("0,1\nx,2\n", "row 2: found `x,2`"), ("0,1,2\n", "row 1")]
-    {
+    for (csv, found) in [
+        ("", "no rows"),
+        ("t,a\n", "no rows"),
+        ("0,1\n0,2\n", "does not rise"),
+        ("0,1\nx,2\n", "line 2: found `x,2`"),
+        ("0,1,2\n", "line 1"),
+    ] {
         let e = load(csv).expect_err(csv);
         assert!(e.message.contains(found) && e.line == Some(8), "{e}");
     }

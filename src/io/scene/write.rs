@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use glam::DVec3;
 
+use super::ground::{Pulse, PulseForm};
 use super::links::{JOINTS, RELATIONS};
 use super::loads::Uplift;
 use super::model::{Body, ContactLaw, Drift, Drive, Friction, Gyroscopic, Motion, Recorded, Scene, ShapeSpec, Treatment};
@@ -102,7 +103,16 @@ impl Scene {
         }
         if let Some(base) = &self.base {
             let rows = base.times.iter().zip(&base.accelerations);
-            writeln!(t, "\n[base]\nsamples = {}", list(rows.map(|(t, a)| format!("[{t:?}, {:?}, {:?}, {:?}]", a.x, a.y, a.z))))?;
+            writeln!(t, "\n[base]")?;
+            if !base.times.is_empty() {
+                writeln!(t, "samples = {}", list(rows.map(|(t, a)| format!("[{t:?}, {:?}, {:?}, {:?}]", a.x, a.y, a.z))))?;
+            }
+            let pulse = |p: &Pulse| {
+                let form = PulseForm::ALL.iter().find(|f| f.1 == p.form).map_or("", |f| f.0);
+                let (a, start, duration) = (vector(p.amplitude), p.start, p.duration);
+                format!("{{ kind = \"{form}\", acceleration = {a}, start = {start:?}, duration = {duration:?} }}")
+            };
+            writeln!(t, "pulses = {}", list(base.pulses.iter().map(pulse)))?;
         }
         for outlet in &self.outlets {
             writeln!(t, "\n[[outlet]]\nname = {}\n{}", text(&outlet.name), region(&outlet.region))?;
