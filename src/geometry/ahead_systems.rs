@@ -127,7 +127,8 @@ fn limits(scheme: &Scheme, beta: f64, size: f64) -> Limits {
 
 /// Looks for overlaps at the end of the step that its rows do not hold, and on the way of fast pairs: rows are linear in the velocities,
 /// but corners swing round, and slide off one face onto the next; and what an impact deflects, turns or throws may meet something else.
-/// Only pairs that move are looked at; slow balls and planes only where an impact has thrown one of them beyond what the rows looked at.
+/// Only pairs that move are looked at; slow balls and planes only where an impact has thrown or stopped one of them, so that they go beyond
+/// what the rows looked at.
 pub fn foresee(
     scheme: Res<Scheme>,
     bodies: Res<Bodies>,
@@ -150,7 +151,8 @@ pub fn foresee(
     let smallest = placed().map(|(_, _, c)| c.smallest).fold(f64::INFINITY, f64::min);
     let moves = |(i, b, c): (usize, &Body, &Cached)| {
         let still = if c.is_simple() { movers[i].reach(&scheme) + THROWN * c.smallest } else { STILL * c.smallest };
-        travel(b, c) > still || travel(b, c).max(h * b.velocity.linear.length()) > 0.5 * FAST * smallest
+        let struck = c.is_simple() && h * b.new_velocity.linear.distance(b.velocity.linear) > THROWN * smallest;
+        struck || travel(b, c) > still || travel(b, c).max(h * b.velocity.linear.length()) > 0.5 * FAST * smallest
     };
     if !placed().any(moves) {
         return;
@@ -197,7 +199,11 @@ pub fn foresee(
         // rows of balls and planes hold, where there are rows
         let simple = a.is_simple() && b.is_simple();
         let beyond = |slot: u32, body: &Body, c: &Cached| travel(body, c) > movers[slot as usize].reach(&scheme) + THROWN * c.smallest;
-        if simple && !(thrown && (beyond(i, body1, a) || beyond(j, body2, b))) {
+        // two that fell side by side come together where one of them is stopped
+        let meet = || {
+            h * body1.new_velocity.linear.distance(body2.new_velocity.linear) > movers[i as usize].pair_reach(&movers[j as usize], &scheme)
+        };
+        if simple && !(meet() || thrown && (beyond(i, body1, a) || beyond(j, body2, b))) {
             continue;
         }
         let missed = if simple { THROWN } else { MISSED };

@@ -225,6 +225,20 @@ fn poured_cylinders_and_discs_overlap_by_less_than_a_hundredth() {
     }
 }
 
+/// Balls that fall side by side have no relative speed; where the floor stops one, the next comes 1.7 mm nearer in the step.
+#[test]
+fn balls_that_fall_side_by_side_do_not_enter_each_other_where_the_first_is_stopped() {
+    for (step, law) in [(0.001, "mu = 0.5"), (0.002, "mu = 0.5"), (0.001, "mu = 0.5, e_n = 0.3")] {
+        let text = format!(
+            "time = {{ step = {step}, end = 0.2 }}\nsolver = {{ tolerance = 1e-3 }}\ncontact = {{ {law} }}\n[[generate.pour]]\nname = \"g\"\n\
+             count = 250\nradius = [0.003, 0.003]\nwidth = [0.06, 0.06]\nbottom = 0.14\nseed = 1\n"
+        );
+        let (_, s) = run_text(&text);
+        assert_eq!(s.unconverged_steps, 0, "{s}");
+        assert!(s.penetration_size_max < 0.01, "{step} s, {law}: {s}");
+    }
+}
+
 /// An arch of 21 voussoirs, t/R = 0.15, with this part of the lateral load at which limit analysis says that it falls (0.14832 g).
 fn arch_moves(part: f64, tolerance: &str) -> f64 {
     let scene = drystone::scenes::all().iter().find(|s| s.name == "arch").expect("built in").toml;
