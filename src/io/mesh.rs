@@ -46,7 +46,7 @@ pub struct MeshError {
     pub cure: String,
 }
 
-fn error(file: &str, message: impl Into<String>, cure: &str) -> MeshError {
+pub(super) fn error(file: &str, message: impl Into<String>, cure: &str) -> MeshError {
     MeshError { file: file.to_owned(), message: message.into(), cure: cure.to_owned() }
 }
 
@@ -57,6 +57,11 @@ fn error(file: &str, message: impl Into<String>, cure: &str) -> MeshError {
 /// assert!(e.to_string().starts_with("no/such/file.stl: "));
 /// ```
 pub fn load(path: &Path) -> Result<MeshData, MeshError> {
+    parse(&path.display().to_string(), &bytes(path)?)
+}
+
+/// What the file holds, if it is not too large.
+pub(super) fn bytes(path: &Path) -> Result<Vec<u8>, MeshError> {
     let name = path.display().to_string();
     let unreadable =
         |e: std::io::Error| error(&name, format!("the mesh file cannot be read: {e}"), "check the path; it counts from the scene file");
@@ -65,7 +70,7 @@ pub fn load(path: &Path) -> Result<MeshData, MeshError> {
         let message = format!("found {size} bytes, more than the {MAX_BYTES} that are read");
         return Err(error(&name, message, "simplify the mesh"));
     }
-    parse(&name, &std::fs::read(path).map_err(unreadable)?)
+    std::fs::read(path).map_err(unreadable)
 }
 
 /// The mesh in `bytes`; the ending of `name` decides the format.
@@ -76,13 +81,28 @@ pub fn load(path: &Path) -> Result<MeshData, MeshError> {
 /// # Ok::<(), drystone::io::mesh::MeshError>(())
 /// ```
 pub fn parse(name: &str, bytes: &[u8]) -> Result<MeshData, MeshError> {
+    Ok(weld(&soup(name, bytes)?))
+}
+
+/// The mesh with the vertices that the file lists.
+pub(super) fn soup(name: &str, bytes: &[u8]) -> Result<MeshData, MeshError> {
     let ending = Path::new(name).extension().and_then(|e| e.to_str()).unwrap_or_default().to_lowercase();
     let soup = match ending.as_str() {
         "stl" => parse_stl(name, bytes)?,
-        "obj" => parse_obj(name, bytes)?,
+        "obj" => {
+            let mut all = MeshData::default();
+            obj_groups(name, bytes)?.into_iter().for_each(|(_, group)| append(&mut all, &group));
+            all
+        }
         "ply" => parse_ply(name, bytes)?,
         other => return Err(error(name, format!("found the file ending `{other}`"), "use a mesh in a .stl, .obj or .ply file")),
     };
+    examine(name, &soup)?;
+    Ok(soup)
+}
+
+/// A mesh has triangles, finite vertices, and no other ones in its triangles.
+fn examine(name: &str, soup: &MeshData) -> Result<(), MeshError> {
     if soup.triangles.is_empty() {
         return Err(error(name, "found no triangle", "export the mesh again with its faces"));
     }
@@ -97,11 +117,17 @@ pub fn parse(name: &str, bytes: &[u8]) -> Result<MeshData, MeshError> {
     if let Some(i) = soup.triangles.iter().position(|t| t.iter().any(|&v| v as usize >= count)) {
         return Err(error(name, format!("found a vertex number in triangle {i} beyond the {count} vertices"), "export the mesh again"));
     }
-    Ok(weld(&soup))
+    Ok(())
+}
+
+fn append(all: &mut MeshData, more: &MeshData) {
+    let base = all.vertices.len() as u32;
+    all.vertices.extend(&more.vertices);
+    all.triangles.extend(more.triangles.iter().map(|t| t.map(|i| i + base)));
 }
 
 /// Merges vertices with equal coordinates and drops triangles that lose a corner by it.
-fn weld(soup: &MeshData) -> MeshData {
+pub(super) fn weld(soup: &MeshData) -> MeshData {
     let mut seen: BTreeMap<[u64; 3], u32> = BTreeMap::new();
     let mut out = MeshData::default();
     let mut index = Vec::with_capacity(soup.vertices.len());
@@ -139,18 +165,33 @@ fn parse_stl(name: &str, bytes: &[u8]) -> Result<MeshData, MeshError> {
     Ok(MeshData { vertices, triangles })
 }
 
-fn parse_obj(name: &str, bytes: &[u8]) -> Result<MeshData, MeshError> {
+/// The mesh of each group or object, by name in the order of the file; lines and points are left out.
+pub(super) fn obj_groups(name: &str, bytes: &[u8]) -> Result<Vec<(String, MeshData)>, MeshError> {
     let options = tobj::LoadOptions { triangulate: true, single_index: true, ignore_lines: true, ignore_points: true };
     // materials are not needed: whatever file the mesh names, it gets an empty one
     let (models, _) = tobj::load_obj_buf(&mut Cursor::new(bytes), &options, |_| tobj::load_mtl_buf(&mut Cursor::new(b"")))
         .map_err(|e| error(name, format!("the OBJ data are broken: {e}"), "export the mesh again as OBJ"))?;
-    let mut out = MeshData::default();
-    for model in &models {
-        let base = out.vertices.len() as u32;
-        out.vertices.extend(model.mesh.positions.chunks_exact(3).map(DVec3::from_slice));
-        out.triangles.extend(model.mesh.indices.chunks_exact(3).map(|t| [t[0] + base, t[1] + base, t[2] + base]));
+    let mut groups: Vec<(String, MeshData)> = Vec::new();
+    let mut known: BTreeMap<String, usize> = BTreeMap::new();
+    for model in models {
+        let group = MeshData {
+            vertices: model.mesh.positions.chunks_exact(3).map(DVec3::from_slice).collect(),
+            triangles: model.mesh.indices.chunks_exact(3).map(|t| [t[0], t[1], t[2]]).collect(),
+        };
+        if group.triangles.is_empty() {
+            continue;
+        }
+        examine(name, &group)?;
+        // a change of material begins a new model of the same group
+        match known.get(&model.name) {
+            Some(&at) => append(&mut groups[at].1, &group),
+            None => {
+                known.insert(model.name.clone(), groups.len());
+                groups.push((model.name, group));
+            }
+        }
     }
-    Ok(out)
+    Ok(groups)
 }
 
 /// A row of a PLY file: position of a vertex, corners of a face, or something to skip.

@@ -2,6 +2,7 @@
 //!
 //! Outputs take plain data (a [`snapshot::Snapshot`], a table row, a [`plot::History`]), so any program can use them.
 
+pub mod blocks;
 pub mod chart;
 pub mod error;
 #[cfg(feature = "hdf5")]

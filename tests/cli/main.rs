@@ -8,6 +8,7 @@ use std::process::{Command, Output, Stdio};
 mod bench;
 mod faults;
 mod ground;
+mod imports;
 #[cfg(feature = "lens")]
 mod masonry;
 mod problems;

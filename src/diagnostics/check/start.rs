@@ -24,8 +24,9 @@ impl Bodies<'_> {
         let (mut scratch, mut points) = (Scratch::default(), Vec::new());
         let mut overlaps: Vec<(usize, String, DVec3)> = Vec::new();
         let (mut ratios, mut hard) = (Found::new(), Found::new());
-        // the smallest gap below each body, and to whom; 0 for one that touches anything
+        // the smallest gap below each body, and to whom
         let mut below: Vec<Option<(f64, usize)>> = vec![None; self.scene.bodies.len()];
+        let mut touched = vec![None; self.scene.bodies.len()];
         for (a, b) in self.near() {
             let (first, second) = (&self.scene.bodies[a], &self.scene.bodies[b]);
             let (Some(shape1), Some(shape2)) = (&self.shapes[a], &self.shapes[b]) else { continue };
@@ -40,7 +41,7 @@ impl Bodies<'_> {
             let Some(deepest) = points.iter().min_by(|p, q| p.gap.total_cmp(&q.gap)) else { continue };
             lowest(&mut below, [a, b], &points, down);
             if deepest.gap <= OVERLAP * size {
-                (below[a], below[b]) = (Some((0.0, b)), Some((0.0, a)));
+                (touched[a], touched[b]) = (Some((0.0, b)), Some((0.0, a)));
             }
             if joined {
                 continue;
@@ -81,6 +82,8 @@ impl Bodies<'_> {
         self.say_some(overlaps);
         self.say_some(ratios);
         self.say_all(Severity::Hint, hard);
+        // what has nothing below may be held by what it touches; a course that is too high touches its own blocks alone
+        below.iter_mut().zip(touched).for_each(|(below, touched)| *below = below.or(touched));
         self.in_the_air(&below, down);
     }
 

@@ -40,6 +40,7 @@ mod gates;
 mod generate;
 pub mod ground;
 mod ground_records;
+mod imports;
 mod links;
 pub mod loads;
 pub mod model;

@@ -40,9 +40,14 @@ impl Resources {
         result.map_err(|e| field.error(format!("{}: {}", e.file, e.message), e.cure))
     }
 
+    /// The path that `field` names.
+    pub(super) fn path(&self, field: &Field<'_>) -> Result<PathBuf, SceneError> {
+        Ok(self.directory.as_deref().unwrap_or(Path::new("")).join(field.text()?))
+    }
+
     /// Path and text of the table that `field` names.
     pub(super) fn text(&self, field: &Field<'_>) -> Result<(PathBuf, String), SceneError> {
-        let path = self.directory.as_deref().unwrap_or(Path::new("")).join(field.text()?);
+        let path = self.path(field)?;
         let name = path.display();
         let cure = "check the path; it counts from the scene file";
         let unreadable = |e: std::io::Error| field.error(format!("the table {name} cannot be read: {e}"), cure);

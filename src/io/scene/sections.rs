@@ -15,7 +15,7 @@ use super::model::{
 use super::motion::samples;
 use super::resources::Resources;
 use super::units::{Quantity, short};
-use super::{flow, ground_records, links, records};
+use super::{flow, ground_records, imports, links, records};
 use crate::geometry::shapes::UNBOUNDED;
 use crate::model::law::Impact;
 use crate::numerics::admissible::MU_MAX;
@@ -41,8 +41,11 @@ pub(super) fn read(document: &Document, name: &str, resources: &Resources) -> Re
         scene.bodies.push(body);
     }
     let dams = f.or("generate", Vec::new(), |g| generate::all(&g, &mut scene, &mut names))?;
+    for (i, field) in f.list("import")?.iter().enumerate() {
+        imports::import(field, i, &mut scene, &mut names, resources)?;
+    }
     if scene.bodies.is_empty() {
-        return Err(f.error("the scene has no bodies", "add [[bodies]] or a [[generate.…]] table"));
+        return Err(f.error("the scene has no bodies", "add [[bodies]], a [[generate.…]] table or an [[import]]"));
     }
     for field in f.list("impulses")? {
         impulse(&field, &mut scene, &names)?;

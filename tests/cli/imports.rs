@@ -1,0 +1,142 @@
+//! The same wall from every format of block models, and models that are none.
+
+use super::{json, output, text};
+use std::path::Path;
+
+/// Corners (mm, y up) of a wall of three courses in running bond, each block with its name.
+fn wall() -> Vec<(String, [[f64; 3]; 8])> {
+    let mut blocks = Vec::new();
+    for course in 0..3 {
+        for i in 0..3 {
+            let (x, y) = (500.0 * f64::from(i) + if course % 2 == 1 { 250.0 } else { 0.0 }, 250.0 * f64::from(course));
+            let corner = |k: u32| [x + 500.0 * f64::from(k & 1), y + 250.0 * f64::from(k >> 1 & 1), -240.0 * f64::from(k >> 2)];
+            blocks.push((format!("b{course}{i}"), std::array::from_fn(|k| corner(k as u32))));
+        }
+    }
+    blocks
+}
+
+/// Faces of a box by corners, outwards in axes where z looks back.
+const FACES: [[usize; 4]; 6] = [[0, 1, 3, 2], [5, 4, 6, 7], [4, 0, 2, 6], [1, 5, 7, 3], [4, 5, 1, 0], [2, 3, 7, 6]];
+
+fn triangles() -> impl Iterator<Item = [usize; 3]> {
+    FACES.iter().flat_map(|f| [[f[0], f[1], f[2]], [f[0], f[2], f[3]]])
+}
+
+fn write(folder: &Path) {
+    let put = |name: &str, text: String| std::fs::write(folder.join(name), text).unwrap();
+    let (mut obj, mut table, mut nodes, mut ply) = (String::new(), "block,x,y,z\n".to_owned(), Vec::new(), [String::new(), String::new()]);
+    std::fs::create_dir(folder.join("stl")).unwrap();
+    for (n, (name, corners)) in wall().iter().enumerate() {
+        obj += &format!("o {name}\n");
+        for [x, y, z] in corners {
+            obj += &format!("v {x} {y} {z}\n");
+            table += &format!("{name},{x},{y},{z}\n");
+            ply[0] += &format!("{x} {y} {z}\n");
+        }
+        for f in FACES {
+            let [a, b, c, d] = f.map(|i| 8 * n + i);
+            obj += &format!("f {} {} {} {}\n", a + 1, b + 1, c + 1, d + 1);
+            ply[1] += &format!("4 {a} {b} {c} {d}\n");
+        }
+        let vertices: Vec<String> =
+            corners.iter().enumerate().map(|(i, [x, y, z])| format!("\"{i}\": {{\"x\": {x}, \"y\": {y}, \"z\": {z}}}")).collect();
+        let faces: Vec<String> = FACES.iter().enumerate().map(|(i, f)| format!("\"{i}\": {f:?}")).collect();
+        nodes.push(format!(
+            "\"{n}\": {{\"block\": {{\"value\": {{\"data\": {{\"vertex\": {{{}}}, \"face\": {{{}}}}}}}}}}}",
+            vertices.join(", "),
+            faces.join(", ")
+        ));
+        let facets = triangles().map(|t| {
+            let corner = |i: usize| format!("vertex {} {} {}\n", corners[i][0], corners[i][1], corners[i][2]);
+            format!("facet normal 0 0 0\nouter loop\n{}{}{}endloop\nendfacet\n", corner(t[0]), corner(t[1]), corner(t[2]))
+        });
+        put(&format!("stl/{name}.stl"), format!("solid a\n{}endsolid a\n", facets.collect::<String>()));
+    }
+    put("wall.obj", obj);
+    put("wall.csv", table);
+    put(
+        "wall.json",
+        format!(
+            "{{\"dtype\": \"compas_assembly.datastructures/Assembly\", \"value\": {{\"data\": {{\"node\": {{{}}}}}}}}}",
+            nodes.join(", ")
+        ),
+    );
+    let head = "ply\nformat ascii 1.0\nelement vertex 72\nproperty double x\nproperty double y\nproperty double z\nelement face 54\n\
+                property list uchar int vertex_indices\nend_header\n";
+    put("wall.ply", format!("{head}{}{}", ply[0], ply[1]));
+}
+
+fn scene(folder: &Path, import: &str) -> String {
+    let path = folder.join("scene.toml");
+    let text = format!(
+        "[time]\nstep = \"2 ms\"\nend = 0.2\n[[bodies]]\nname = \"floor\"\nshape = {{ kind = \"half_space\" }}\nmotion = \"static\"\n\
+         [[import]]\n{import}\n[base]\npulses = [{{ kind = \"square\", acceleration = 7, duration = 0.1 }}]\n"
+    );
+    std::fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_wall_is_the_same_from_every_format() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path());
+    let states: Vec<(String, u64, f64)> = ["wall.obj", "wall.csv", "stl"]
+        .iter()
+        .map(|file| {
+            let scene = scene(folder.path(), &format!("file = \"{file}\"\nname = \"wall\"\nunit = \"mm\"\nup = \"y\""));
+            let run = json(&[&scene]);
+            let moved = run["displacement_max_m"].as_f64().unwrap_or_else(|| panic!("{run}"));
+            (run["state_hash"].as_str().unwrap().to_owned(), run["bodies"].as_u64().unwrap(), moved)
+        })
+        .collect();
+    assert!(states.iter().all(|s| s == &states[0]), "{states:?}");
+    assert!(states[0].1 == 10 && states[0].2 > 0.01, "nine blocks that move: {states:?}");
+    // where blocks have numbers instead of names
+    for file in ["wall.json", "wall.ply"] {
+        let scene = scene(folder.path(), &format!("file = \"{file}\"\nname = \"wall\"\nunit = \"mm\"\nup = \"y\""));
+        assert_eq!(json(&[&scene])["state_hash"].as_str(), Some(states[0].0.as_str()), "{file}");
+    }
+    let fixed = scene(folder.path(), "file = \"wall.obj\"\nunit = \"mm\"\nup = \"y\"\nfixed = [\"b00\", \"b01\", \"b02\"]");
+    assert!(json(&[&fixed])["state_hash"].as_str() != Some(states[0].0.as_str()));
+}
+
+#[test]
+fn models_that_cannot_be_meant_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path());
+    let obj = std::fs::read_to_string(folder.path().join("wall.obj")).unwrap();
+    let open: Vec<&str> = obj.lines().take(14).collect();
+    std::fs::write(folder.path().join("open.obj"), open.join("\n")).unwrap();
+    for (import, wanted) in [
+        ("file = \"none.obj\"", &["none.obj", "cannot be read"][..]),
+        ("file = \"open.obj\"", &["open.obj: the block `b00` is not closed", "belongs to 1 triangles"]),
+        ("file = \"wall.obj\"\nunit = \"kg\"", &["import.0.unit", "a length"]),
+        ("file = \"wall.obj\"\nfixed = [\"b0\"]", &["found no block `b0`", "did you mean"]),
+        ("file = \"wall.obj\"\nup = \"w\"", &["import.0.up"]),
+    ] {
+        let run = output(&["run", &scene(folder.path(), import)]);
+        let said = text(&run.stderr);
+        assert!(run.status.code() != Some(0) && wanted.iter().all(|w| said.contains(w)), "{import}: {said}");
+    }
+    // a block that floats, one that overlaps another
+    let table = |shift: f64| {
+        let text = std::fs::read_to_string(folder.path().join("wall.csv")).unwrap();
+        let moved = text.lines().map(|line| {
+            let mut parts: Vec<String> = line.split(',').map(str::to_owned).collect();
+            if parts[0].starts_with("b2") {
+                parts[2] = (parts[2].parse::<f64>().unwrap() + shift).to_string();
+            }
+            parts.join(",") + "\n"
+        });
+        std::fs::write(folder.path().join("moved.csv"), moved.collect::<String>()).unwrap();
+        text_of_check(folder.path())
+    };
+    let (gap, overlap) = (table(5.0), table(-5.0));
+    assert!(gap.contains("moved.b20: starts 0.005 m above moved.b10"), "{gap}");
+    assert!(overlap.contains("overlaps moved.b1") && overlap.contains("0.005"), "{overlap}");
+}
+
+fn text_of_check(folder: &Path) -> String {
+    text(&output(&["check", &scene(folder, "file = \"moved.csv\"\nunit = \"mm\"\nup = \"y\"")]).stdout)
+}
