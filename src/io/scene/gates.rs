@@ -45,7 +45,7 @@ pub struct Inlet {
     pub sizes: Sizes,
     /// Of their radii.
     pub seed: u64,
-    /// Index into [`Scene::materials`].
+    /// Index into the materials of the scene.
     pub material: usize,
     /// At birth (m/s).
     pub velocity: DVec3,
