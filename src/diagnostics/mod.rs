@@ -10,6 +10,7 @@ pub mod equilibrium;
 pub mod grains;
 pub mod postmortem;
 pub mod problem;
+mod shaken;
 mod studies;
 pub mod summary;
 mod warnings;

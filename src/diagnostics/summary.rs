@@ -1,6 +1,7 @@
 //! What a run comes to: a meter that looks at every step, and the summary it gives at the end.
 
 use super::check::repeated;
+use super::shaken::LastPart;
 pub use super::studies::{DamFigures, InclineFigures};
 use super::studies::{Forces, Momentum, momentum};
 use super::warnings::warnings;
@@ -306,6 +307,8 @@ pub(crate) struct Record {
     #[serde(default)]
     rebounds_dropped: u64,
     #[serde(default)]
+    pub(super) last_part: LastPart,
+    #[serde(default)]
     pub(super) unreached: Unreached,
     violation: f64,
     violation_size: f64,
@@ -400,6 +403,7 @@ impl Meter {
         record.penetration_size = record.penetration_size.max(report.penetration_size);
         record.stride = record.stride.max(report.stride);
         record.moved = report.balance.kinetic_max.max(report.balance.potential_change.abs());
+        record.last_part.observe(report.time, &report.balance);
         record.violation = record.violation.max(report.violation);
         record.violation_size = record.violation_size.max(report.violation_size);
         let h = report.step_size;

@@ -110,6 +110,16 @@ pub(super) fn warnings(s: &Summary, record: &Record, trifle: f64) -> Vec<String>
             100.0 * net / moved
         ));
     }
+    if let Some(shaken) = record.last_part.shaken(moved).filter(|_| s.infeasible_steps == 0) {
+        found.push(format!(
+            "bodies are shaken: in the last {:.2} s the correction of overlaps put in {:.1e} J, more than all that moves ({:.1e} J), so what should \
+             rest does not; use a tolerance of {:.0e}",
+            shaken.time,
+            shaken.put_in,
+            shaken.kinetic,
+            0.01 * s.tolerance
+        ));
+    }
     // what a joint holds does not move against it
     let joints = e.joint_work_J.abs();
     if joints > ENERGY[1] * moved && moved > 0.0 {
