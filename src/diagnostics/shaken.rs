@@ -70,7 +70,7 @@ impl LastPart {
         let kinetic = (to.kinetic - from.kinetic) / steps.max(1) as f64;
         let put_in = to.overlap - from.overlap + (to.normal - from.normal).min(0.0);
         let found = steps >= LEAST && kinetic > VISIBLE * moved && put_in > kinetic;
-        found.then(|| Shaken { time: to.time - from.time, put_in, kinetic })
+        found.then_some(Shaken { time: to.time - from.time, put_in, kinetic })
     }
 }
 
