@@ -141,7 +141,22 @@ pub fn foresee(
     (foresight.missed, foresight.thrown) = (false, false);
     let Treatment::GapAware { beta } = scheme.treatment else { return };
     let Proximity {
-        broad, cached, movers, found, ahead, table, excluded, scratch, points, crossings, first, crossed, links, bulges, ..
+        broad,
+        cached,
+        movers,
+        found,
+        ahead,
+        table,
+        excluded,
+        scratch,
+        points,
+        crossings,
+        first,
+        crossed,
+        links,
+        bulges,
+        struck,
+        ..
     } = &mut *proximity;
     let h = scheme.time_step;
     let spin = |body: &Body, c: &Cached| if c.radius.is_finite() { body.new_velocity.angular.length() * c.radius } else { 0.0 };
@@ -151,10 +166,18 @@ pub fn foresee(
     let smallest = placed().map(|(_, _, c)| c.smallest).fold(f64::INFINITY, f64::min);
     let moves = |(i, b, c): (usize, &Body, &Cached)| {
         let still = if c.is_simple() { movers[i].reach(&scheme) + THROWN * c.smallest } else { STILL * c.smallest };
-        let struck = c.is_simple() && h * b.new_velocity.linear.distance(b.velocity.linear) > THROWN * smallest;
-        struck || travel(b, c) > still || travel(b, c).max(h * b.velocity.linear.length()) > 0.5 * FAST * smallest
+        travel(b, c) > still || travel(b, c).max(h * b.velocity.linear.length()) > 0.5 * FAST * smallest
     };
-    if !placed().any(moves) {
+    let moving = placed().any(moves);
+    // two that fell side by side come together where one of them is stopped
+    struck.clear();
+    struck.resize(bodies.rows.len(), false);
+    let mut some = moving;
+    for (i, b, _) in placed().filter(|(_, _, c)| c.is_simple()) {
+        struck[i] = h * b.new_velocity.linear.distance(b.velocity.linear) > 0.5 * THROWN * smallest;
+        some |= struck[i];
+    }
+    if !some {
         return;
     }
     // bodies that were thrown farther than the broad phase looked
@@ -176,6 +199,9 @@ pub fn foresee(
     crossed.clear();
     link(&joints, &slots_of, &bodies, h, (links, bulges));
     for &(i, j) in if thrown { &*ahead } else { &*found } {
+        if !moving && !struck[i as usize] && !struck[j as usize] {
+            continue;
+        }
         let (body1, body2) = (&bodies.rows[i as usize], &bodies.rows[j as usize]);
         let (Some(a), Some(b)) = (&cached[i as usize], &cached[j as usize]) else { continue };
         if body1.inertia.is_none() && body2.inertia.is_none() {
@@ -199,7 +225,6 @@ pub fn foresee(
         // rows of balls and planes hold, where there are rows
         let simple = a.is_simple() && b.is_simple();
         let beyond = |slot: u32, body: &Body, c: &Cached| travel(body, c) > movers[slot as usize].reach(&scheme) + THROWN * c.smallest;
-        // two that fell side by side come together where one of them is stopped
         let meet = || {
             h * body1.new_velocity.linear.distance(body2.new_velocity.linear) > movers[i as usize].pair_reach(&movers[j as usize], &scheme)
         };

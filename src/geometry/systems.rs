@@ -108,6 +108,8 @@ pub struct Proximity {
     pub(super) crossings: Vec<Crossing>,
     pub(super) crossed: Vec<ContactPoint>,
     pub(super) first: Vec<f64>,
+    /// Whether an impact has changed the way of the ball or plane in a slot.
+    pub(super) struck: Vec<bool>,
     /// Joints between bodies, and by how much these leave their straight ways for their sake, by slot.
     pub(super) links: Vec<Link>,
     pub(super) bulges: Vec<DVec3>,
@@ -183,6 +185,7 @@ pub(super) struct Mover {
     radius: f64,
     smallest: f64,
     mobile: bool,
+    vessel: bool,
 }
 
 impl Mover {
@@ -195,6 +198,7 @@ impl Mover {
             radius: cached.radius,
             smallest: cached.smallest,
             mobile: body.inertia.is_some(),
+            vessel: matches!(cached.collider.shape, Shape::Vessel(_)),
         }
     }
 
@@ -310,7 +314,9 @@ pub fn broad_phase(
         let (a, b) = (&movers[i as usize], &movers[j as usize]);
         let within = a.radius + b.radius + a.pair_reach(b, &scheme);
         let mut meet = a.position.distance_squared(b.position) <= within * within;
-        if let [Some(one), Some(two)] = [&cached[i as usize], &cached[j as usize]] {
+        if (a.vessel || b.vessel)
+            && let [Some(one), Some(two)] = [&cached[i as usize], &cached[j as usize]]
+        {
             let inside = |vessel: &Cached, at: u32, other: &Cached, x: DVec3| match &vessel.collider.shape {
                 Shape::Vessel(v) => {
                     v.distance(vessel.place(&bodies.rows[at as usize].pose).local_point(x)) > other.radius + a.pair_reach(b, &scheme)
