@@ -41,6 +41,9 @@ const PARALLEL: f64 = 1e-6;
 /// by several axes; rounding must not choose another one at every step, as the reaction along the old one would be none along the new.
 const STEADY: f64 = 1e-7;
 
+/// Part of that length within which a corner lies on a face.
+const LEVEL: f64 = 0.125;
+
 /// That length for two cores of these sizes (m).
 pub(super) fn steady(a: f64, b: f64) -> f64 {
     STEADY * a.min(b)
@@ -56,6 +59,11 @@ pub(super) fn axes(a: &Core, b: &Core, reach: f64, candidates: &mut [Vec<Candida
     axes.face_a = best_face(a, b, reach, steady)?;
     axes.face_b = best_face(b, a, reach, steady)?;
     let best_face = axes.face_a.0.max(axes.face_b.0);
+    let lies =
+        |on: &Core, face: (f64, usize), other: &Core| face.0 >= best_face - LEVEL * steady && lies_on(on, face, other, LEVEL * steady);
+    if lies(a, axes.face_a, b) || lies(b, axes.face_b, a) {
+        return Some(axes);
+    }
     // The edges that matter lie within the overlap, or within reach.
     let margin = DVec3::splat(if best_face.is_finite() { reach.max(-best_face) } else { f64::MAX });
     let all = a.topology.edges.len() + b.topology.edges.len();
@@ -70,6 +78,24 @@ pub(super) fn axes(a: &Core, b: &Core, reach: f64, candidates: &mut [Vec<Candida
         best_edges(candidates, steady, &mut axes);
     }
     (axes.edges.0 <= reach).then_some(axes)
+}
+
+/// Whether a corner of `other` that is as near to this face as any lies above the face itself, by `slack` at most beside it. The two are then
+/// no farther apart than that, and no axis separates them better.
+///
+/// ```text
+/// p on the face, v = p + g n:        s(m) ≤ m·(v − p) = g m·n ≤ |g|
+/// ```
+fn lies_on(core: &Core, (separation, face): (f64, usize), other: &Core, slack: f64) -> bool {
+    let (n, offset) = (core.normals[face], core.offsets[face]);
+    // a lone triangle has no sides
+    core.normals.len() > 2
+        && separation >= -slack
+        && other.vertices.iter().any(|v| {
+            let gap = n.dot(*v) - offset;
+            let p = *v - n * gap;
+            gap <= separation + slack && core.normals.iter().zip(core.offsets).all(|(m, o)| m.dot(p) <= o + slack)
+        })
 }
 
 /// The pair of edges that separates best, if better than the one in `axes`.
@@ -153,6 +179,17 @@ pub(super) fn cuboid_axes(ha: DVec3, hb: DVec3, r: &DMat3, t: DVec3, reach: f64)
             return None;
         }
     }
+    let best_face = axes.face_a.0.max(axes.face_b.0);
+    let slack = LEVEL * steady;
+    // corners of the other in the frame of the one whose face it is: centre, and half sides
+    let on_a = (ha, t, [cols[0] * hb.x, cols[1] * hb.y, cols[2] * hb.z]);
+    let rows = r.transpose();
+    let on_b = (hb, -(rows * t), [rows.x_axis * ha.x, rows.y_axis * ha.y, rows.z_axis * ha.z]);
+    for ((separation, face), on) in [(axes.face_a, on_a), (axes.face_b, on_b)] {
+        if separation >= best_face - slack && separation >= -slack && corner_lies_on(on, face, separation, slack) {
+            return Some(axes);
+        }
+    }
     let units = [DVec3::X, DVec3::Y, DVec3::Z];
     for (i, unit) in units.iter().enumerate() {
         for (j, col) in cols.iter().enumerate() {
@@ -176,10 +213,80 @@ pub(super) fn cuboid_axes(ha: DVec3, hb: DVec3, r: &DMat3, t: DVec3, reach: f64)
     Some(axes)
 }
 
+/// [`lies_on`] for a face of a cuboid with half sides `half`, and the corners `centre ± sides`.
+fn corner_lies_on((half, centre, sides): (DVec3, DVec3, [DVec3; 3]), face: usize, separation: f64, slack: f64) -> bool {
+    let (axis, sign) = (face / 2, if face % 2 == 0 { 1.0 } else { -1.0 });
+    (0..8).any(|corner| {
+        let v = (0..3).fold(centre, |v, k| if corner >> k & 1 == 0 { v - sides[k] } else { v + sides[k] });
+        sign * v[axis] - half[axis] <= separation + slack && (0..3).all(|k| k == axis || v[k].abs() <= half[k] + slack)
+    })
+}
+
 /// The edge along `axis` of a cuboid that lies farthest in direction `n` (in its own frame).
 fn cuboid_edge(axis: usize, n: DVec3) -> usize {
     let bits: u32 = (0..3).filter(|&k| k != axis && n[k] > 0.0).map(|k| 1 << k).sum();
     let ends = [bits, bits | 1 << axis];
     // every such pair of corners is an edge
     Polyhedron::unit_cuboid().edges.iter().position(|e| e.vertices == ends).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cores::Coordinates;
+    use super::super::shapes::Shape;
+    use super::super::tests::Dice;
+    use super::*;
+    use glam::DQuat;
+    use std::sync::Arc;
+
+    /// What the edges of two cores separate at best, all of them asked.
+    fn all_edges(a: &Core, b: &Core) -> f64 {
+        let (mut lists, mut axes) = ([Vec::new(), Vec::new()], Axes::NONE);
+        gather(a, DVec3::NEG_INFINITY, DVec3::INFINITY, &mut lists[0]);
+        gather(b, DVec3::NEG_INFINITY, DVec3::INFINITY, &mut lists[1]);
+        best_edges(&lists, 0.0, &mut axes);
+        axes.edges.0
+    }
+
+    #[test]
+    fn where_a_corner_lies_on_a_face_no_pair_of_edges_separates_better() {
+        let mut dice = Dice(7);
+        // asked and not asked, for hulls and for cuboids
+        let mut counts = [[0; 2]; 2];
+        for round in 0..4000 {
+            let boxes = round % 2 == 0;
+            let mut shape = |size: f64| {
+                if boxes {
+                    let half = DVec3::new(0.5 + dice.unit(), 0.5 + dice.unit(), 0.5 + dice.unit()) * size;
+                    return (half, Shape::Cuboid { half_extents: half });
+                }
+                let points: Vec<DVec3> = (0..12).map(|_| dice.vector().normalize() * size).collect();
+                (DVec3::ZERO, Shape::Hull(Arc::new(Polyhedron::hull(&points).unwrap())))
+            };
+            let (ha, a) = shape(1.0);
+            let (hb, b) = shape(if round % 3 == 0 { 0.1 } else { 1.0 });
+            let mut memory = [Coordinates::default(), Coordinates::default()];
+            let [first, second] = &mut memory;
+            let a = first.place(&a, &DMat3::IDENTITY, DVec3::ZERO).unwrap();
+            // flush, tilted by rounding, and any way round
+            let turn = match round % 5 {
+                0 => DQuat::IDENTITY,
+                1 => DQuat::from_rotation_z(dice.unit()) * DQuat::from_rotation_x(1e-12 * dice.unit()),
+                _ => dice.rotation(),
+            };
+            let turn = DMat3::from_quat(turn);
+            let face = (dice.unit() * a.normals.len() as f64) as usize;
+            let (n, centre) = (a.normals[face], a.topology.face_vertices(face).next().unwrap() * dice.unit());
+            let gap = [0.0, 1e-3, 0.3, -1e-9, -1e-2][round % 7 % 5] * if round % 3 == 0 { 0.1 } else { 1.0 };
+            let lowest = second.place(&b, &turn, DVec3::ZERO).unwrap().support(-n).0;
+            let t = centre + n * (a.offsets[face] - n.dot(centre) + gap + lowest);
+            let b = second.place(&b, &turn, t).unwrap();
+            let found = if boxes { cuboid_axes(ha, hb, &turn, t, 10.0) } else { axes(&a, &b, 10.0, &mut Default::default()) }.unwrap();
+            let skipped = found.edges.0 == f64::NEG_INFINITY;
+            let (best, edges) = (found.face_a.0.max(found.face_b.0), all_edges(&a, &b));
+            counts[usize::from(boxes)][usize::from(skipped)] += 1;
+            assert!(!skipped || edges <= best + steady(a.size, b.size), "round {round}: {edges:e} {best:e}");
+        }
+        assert!(counts.as_flattened().iter().all(|n| *n > 200), "{counts:?}");
+    }
 }
