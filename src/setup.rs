@@ -83,6 +83,8 @@ pub struct Built {
     pub outlets: Vec<Entity>,
     /// Each inlet.
     pub inlets: Vec<Entity>,
+    /// Pose of each body of the scene at the start; none for those that are born later.
+    pub starts: Vec<Option<Pose>>,
 }
 
 impl Built {
@@ -199,7 +201,9 @@ pub fn build(scene: &Scene) -> Result<Built, BuildError> {
             }
         });
     }
-    Ok(Built { simulation, entities, joints, transmissions, ties, outlets, inlets })
+    let pose = |e: &Entity| simulation.world().get::<BodyPose>(*e).map(|pose| pose.0);
+    let starts = entities.iter().map(pose).collect();
+    Ok(Built { simulation, entities, joints, transmissions, ties, outlets, inlets, starts })
 }
 
 /// Steps that meet what is recorded, what a study looks at, and the end.

@@ -1,5 +1,5 @@
-//! The command line: `drystone run`, `sweep`, `check`, `balance`, `collapse`, `converge`, `scenes`, `picture`, `solve`, `solvers`, `inspect`,
-//! `profile`, `corpus`, `bench`.
+//! The command line: `drystone run`, `sweep`, `check`, `balance`, `collapse`, `converge`, `scenes`, `picture`, `plot`, `solve`,
+//! `solvers`, `inspect`, `profile`, `corpus`, `bench`.
 //!
 //! ```text
 //! exit codes   0 done   1 check found faults   2 usage   3 input or scene   4 state not finite   130 interrupted
@@ -16,9 +16,11 @@ mod corpus;
 mod export;
 mod inspect;
 mod interrupt;
+mod joints;
 mod machine;
 mod output;
 mod picture;
+mod plot;
 mod postmortem;
 mod profile;
 mod progress;
@@ -87,6 +89,7 @@ Examples:
   drystone collapse arch --vary thickness --between 0.09 0.12
   drystone converge bouncing_ball --measure height_mean_m
   drystone picture bead_stack --at 0.6 --out beads.png
+  drystone plot results energy rose --out plot.svg    curves of what a run has written
   drystone solve tower.hdf5 --json                    a friction problem of one step from a file
 
 Exit codes: 0 done, 1 check found faults, 2 usage, 3 input or scene, 4 stopped on a state that is
@@ -112,6 +115,8 @@ enum Command {
     Scenes,
     /// Render a scene at some instant as a PNG picture
     Picture(picture::Arguments),
+    /// Draw tables of a run or a sweep as an SVG plot
+    Plot(plot::Arguments),
     /// Solve complementarity and friction problems from files
     Solve(solve::Arguments),
     /// Tell size, rank, condition, symmetry and friction of problems from files
@@ -146,6 +151,7 @@ pub fn main() -> u8 {
         Command::Converge(arguments) => converge::converge(&arguments),
         Command::Scenes => Ok(list_scenes()),
         Command::Picture(arguments) => picture::picture(&arguments),
+        Command::Plot(arguments) => plot::plot(&arguments),
         Command::Solve(arguments) => solve::solve(&arguments),
         Command::Inspect(arguments) => inspect::inspect(&arguments),
         Command::Corpus(arguments) => corpus::corpus(&arguments),

@@ -1,12 +1,14 @@
 //! The files of a run under `--out`.
 
+use super::joints::Joints;
 use crate::diagnostics::{grains, summary::Summary};
 use crate::io::error::{OutputError, replace_file};
 use crate::io::plot::{Curve, History, write_history};
 use crate::io::scene::model::{Joint, Measure, Recordable, Recorded, Scene};
-use crate::io::table::{StepTable, read_table, write_bodies};
+use crate::io::table::{StepTable, read_table, write_bodies, write_contacts};
 use crate::io::view::Window;
 use crate::io::vtk::VtkSeries;
+use crate::model::scheme::Clock;
 use crate::model::signal::{FlowQuantity, JointQuantity, Quantity};
 use crate::scenes::Built;
 use crate::simulation::{Signal, Simulation, StepReport};
@@ -100,6 +102,7 @@ pub(super) struct Output {
     steps: StepTable,
     tables: Vec<Signals>,
     measures: Vec<(Measure, StepTable)>,
+    joints: Option<Joints>,
     film_every: f64,
     steps_every: f64,
     title: String,
@@ -151,6 +154,9 @@ impl Output {
             Ok((m.clone(), table))
         };
         let measures = scene.measures.iter().map(measure).collect::<Result<_, OutputError>>()?;
+        let joints_every = every(&[Recorded::Joints]);
+        let joints =
+            joints_every.is_finite().then(|| Joints::open(directory, scene, built, joints_every, resumed.map(|r| r.1))).transpose()?;
         let (series, steps) = match resumed {
             None => (VtkSeries::create(directory)?, StepTable::create(&table, &COLUMNS)?),
             Some((step, time)) => (VtkSeries::resume(directory, step)?, StepTable::resume(&table, &COLUMNS, time)?),
@@ -162,6 +168,7 @@ impl Output {
             steps,
             tables,
             measures,
+            joints,
             film_every: if film_every.is_finite() { film_every } else { FILM },
             steps_every: if steps_every.is_finite() { steps_every } else { 0.0 },
             title: if scene.title.is_empty() { scene.name.clone() } else { scene.title.clone() },
@@ -188,8 +195,14 @@ impl Output {
         for (measure, table) in self.measures.iter_mut().filter(|(m, _)| due(report.time, report.step_size, m.every)) {
             table.row(&grains::row(simulation, measure.bounds))?;
         }
+        if let Some(joints) = self.joints.as_mut().filter(|j| due(report.time, report.step_size, j.every)) {
+            joints.write(simulation)?;
+        }
         if due(report.time, report.step_size, self.film_every) {
             self.series.write(&self.window.look(simulation))?;
+            if let Some(joints) = &self.joints {
+                self.series.write_joints(&joints.polygons(simulation))?;
+            }
         }
         Ok(())
     }
@@ -198,6 +211,7 @@ impl Output {
     pub(super) fn finish(&mut self, simulation: &Simulation, summary: &Summary) -> Result<(), OutputError> {
         let snapshot = self.window.look(simulation);
         write_bodies(&self.directory.join("bodies_end.csv"), snapshot.bodies)?;
+        write_contacts(&self.directory.join("contacts_end.csv"), &snapshot, simulation.world().resource::<Clock>().last)?;
         let path = self.directory.join("summary.json");
         let mut text = serde_json::to_string_pretty(summary).map_err(|e| OutputError::data(&path, e.to_string()))?;
         text.push('\n');

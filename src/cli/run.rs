@@ -167,7 +167,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
     let mut wrong = directory.map(|d| PostMortem::new(d, run.resumed)).transpose()?;
     let mut progress = Progress::new((end / step).round() as u64, run.built.simulation.steps());
     let mut stopped: Option<SimulationError> = None;
-    while run.built.simulation.time() < end - 1e-9 * step && !interrupt::asked() {
+    let ended = |run: &Start| run.meter.ended(&run.built.simulation).is_some();
+    while run.built.simulation.time() < end - 1e-9 * step && !interrupt::asked() && !ended(&run) {
         let report = match run.built.simulation.step() {
             Ok(report) => report,
             Err(error) => {
@@ -198,7 +199,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
         }
     }
     progress.finish();
-    let interrupted = stopped.is_none() && run.built.simulation.time() < end - 1e-9 * step;
+    let interrupted = stopped.is_none() && run.built.simulation.time() < end - 1e-9 * step && !ended(&run);
     // also at the end, so that a later --until can go on from here
     if let Some(directory) = directory.filter(|_| stopped.is_none() && arguments.checkpoint.is_some()) {
         run.save(directory)?;

@@ -1,6 +1,7 @@
 //! The summary of a run for people: what an engineer wants to read first.
 
 use super::summary::Summary;
+use super::verdict::{Outcome, Verdict};
 use crate::numerics::Method;
 use std::fmt;
 
@@ -18,6 +19,12 @@ fn table(s: &Summary) -> String {
     line("simulated", format!("{:.6} s in {} steps of {sizes} s{stopped}", s.time, s.steps));
     if s.threads > 0 {
         line("computed", format!("{:.2} s on {} threads ({:.2} s of processor time)", s.wall_s, s.threads, s.cpu_s));
+    }
+    if let Some(rule) = &s.ended_early {
+        line("ended early", rule.clone());
+    }
+    if let Some(verdict) = &s.verdict {
+        line("verdict", words(verdict));
     }
     line("bodies, contacts", format!("{}, {}", s.bodies, s.contacts));
     line("largest displacement", length(s.displacement_max_m));
@@ -70,6 +77,19 @@ fn table(s: &Summary) -> String {
     line("state hash", s.state_hash.clone());
     lines.extend(s.warnings.iter().map(|w| format!("  WARNING  {w}")));
     lines.join("\n")
+}
+
+/// A verdict in words.
+fn words(v: &Verdict) -> String {
+    let began = match (&v.began_with, v.began_s) {
+        (Some(name), Some(t)) => format!("{name} left its place first, at {} s", short(t)),
+        _ => "nothing left its place".to_owned(),
+    };
+    match (v.outcome, v.collapsed_s) {
+        (Outcome::Stands, _) => format!("stands ({began}; largest way {} of a body)", short(v.way)),
+        (Outcome::Displaced, _) => format!("displaced by up to {} of a body ({began})", short(v.way)),
+        (Outcome::Collapsed, t) => format!("COLLAPSED at {} s ({began})", t.map_or_else(String::new, short)),
+    }
 }
 
 /// Few digits.

@@ -1,24 +1,17 @@
 //! Does it stand, and where is the limit between standing and falling?
 //!
-//! A run *collapses* when a body has gone farther than its own smallest length, or ends more than [`MOVED`] of it away from its start or
-//! on its way there ([`MOVING`]). Between a value at which a scene stands and one at which it falls the limit is found by bisection; trials
+//! What stands and what does not, [`super::verdict`] says. Between a value at which a scene stands and one at which it falls the limit is found by bisection; trials
 //! that the next rounds may ask for run beside the ones that are asked for, so the bracket is the same on any number of threads.
 
-use super::equilibrium::{Joint, Moved, Structure, moved};
+use super::equilibrium::{Joint, Moved, StaticsError, Structure, moved};
+use super::verdict::{ONSET, Outcome, Watch};
 use crate::algebra::spatial::Pose;
 use crate::io::scene::model::Scene;
-use crate::model::newton_euler::{BodyPose, Velocity};
-use crate::setup::{BuildError, build};
+use crate::model::newton_euler::BodyPose;
+use crate::setup::{BuildError, Built, build};
 use glam::DVec3;
 use serde::Serialize;
 use std::collections::BTreeMap;
-
-/// A body that ends farther from its start than this part of its smallest length has moved.
-pub const MOVED: f64 = 0.1;
-/// A body that would move by this part of its smallest length in a second is on its way.
-pub const MOVING: f64 = 0.01;
-/// Part of a body's smallest length by which it has to have gone for the mechanism to be read.
-const ONSET: f64 = 0.01;
 
 /// What only settles while others fall, in parts of the largest motion of a joint, is no part of the mechanism.
 const SMALL: f64 = 0.05;
@@ -54,44 +47,38 @@ pub struct Trial {
 /// Runs a scene to its end, or until a body has gone by its own smallest length.
 ///
 /// # Errors
-/// The scene cannot be built or stepped.
+/// The scene cannot be built or stepped. Where its joints are not known, because springs hold them, the mechanism is left out.
 pub fn trial(scene: &Scene, value: f64) -> Result<Trial, BuildError> {
-    let joints = Structure::of(scene, 0.0).map(|s| s.joints).unwrap_or_default();
+    let joints = match Structure::of(scene, 0.0) {
+        Ok(structure) => structure.joints,
+        Err(StaticsError::Scene(error)) => return Err(error),
+        Err(StaticsError::Springs | StaticsError::Rows(_) | StaticsError::Nothing { .. }) => Vec::new(),
+    };
     let mut built = build(scene)?;
-    let lengths = scene.dynamic_bodies().map(|(i, b)| (i, b.shape.build().map_or(f64::INFINITY, |s| s.smallest_length())));
-    let bodies: Vec<(usize, f64)> = lengths.collect();
-    let pose = |built: &crate::setup::Built, i: usize| built.simulation.world().get::<BodyPose>(built.entities[i]).map(|p| p.0);
-    let mut starts: Vec<Option<Pose>> = (0..scene.bodies.len()).map(|i| pose(&built, i)).collect();
+    let mut watch = Watch::over(scene);
+    let pose = |built: &Built, i: usize| built.simulation.world().get::<BodyPose>(built.entities[i]).map(|p| p.0);
+    let mut starts: Vec<Option<Pose>> = vec![None; scene.bodies.len()];
     let mut found = Trial { value, stands: true, time: None, body: None, way: 0.0, missed: 0, mechanism: Vec::new() };
-    let mut last = vec![0.0; scene.bodies.len()];
-    while built.simulation.time() < scene.time.end - 1e-9 * scene.time.step {
-        let report = built.simulation.step().map_err(BuildError::from)?;
-        found.missed += u64::from(!report.converged);
-        let mut farthest = (0.0, 0);
-        for &(i, length) in &bodies {
-            let Some(now) = pose(&built, i) else { continue };
-            // a body that is born later starts where it is seen first
-            let start = *starts[i].get_or_insert(now);
-            last[i] = now.position.distance(start.position) / length;
-            if last[i] > farthest.0 {
-                farthest = (last[i], i);
-            }
+    loop {
+        starts.iter_mut().enumerate().filter(|(_, start)| start.is_none()).for_each(|(i, start)| *start = pose(&built, i));
+        let (_, way) = watch.look(&built.simulation, &built.entities);
+        if way > ONSET && found.mechanism.is_empty() {
+            found.mechanism = mechanism(&joints, |i| motion(starts[i], pose(&built, i)));
         }
-        found.way = found.way.max(farthest.0);
-        if farthest.0 > ONSET && found.time.is_none() {
-            found.went(report.time, farthest.1, &joints, scene, |i| motion(starts[i], pose(&built, i)));
-        }
-        if farthest.0 > 1.0 {
+        if way > 1.0 || built.simulation.time() >= scene.time.end - 1e-9 * scene.time.step {
             break;
         }
+        let report = built.simulation.step().map_err(BuildError::from)?;
+        found.missed += u64::from(!report.converged);
     }
-    let world = built.simulation.world();
-    let speed = |i: usize| world.get::<Velocity>(built.entities[i]).map_or(0.0, |v| v.linear.length());
-    found.stands = bodies.iter().all(|&(i, length)| last[i] <= MOVED && speed(i) <= MOVING * length);
-    if !found.stands && found.time.is_none() {
-        // it has hardly begun: the fastest shows the way
-        let fastest = bodies.iter().map(|b| b.0).reduce(|a, b| if speed(b) > speed(a) { b } else { a }).unwrap_or(0);
-        found.went(built.simulation.time(), fastest, &joints, scene, |i| motion(starts[i], pose(&built, i)));
+    found.way = watch.farthest();
+    if let Some(verdict) = watch.verdict(&built.simulation, &built.entities) {
+        found.stands = verdict.outcome == Outcome::Stands;
+        (found.time, found.body) = (verdict.began_s, verdict.began_with);
+    }
+    if !found.stands && found.mechanism.is_empty() {
+        // it has hardly begun
+        found.mechanism = mechanism(&joints, |i| motion(starts[i], pose(&built, i)));
     }
     Ok(found)
 }
@@ -101,13 +88,6 @@ fn motion(start: Option<Pose>, now: Option<Pose>) -> Pose {
     match (start, now) {
         (Some(start), Some(now)) => now.compose(&start.relative(&Pose::IDENTITY)),
         _ => Pose::IDENTITY,
-    }
-}
-
-impl Trial {
-    fn went(&mut self, time: f64, body: usize, joints: &[Joint], scene: &Scene, motion: impl Fn(usize) -> Pose) {
-        (self.time, self.body) = (Some(time), Some(scene.bodies[body].name.clone()));
-        self.mechanism = mechanism(joints, motion);
     }
 }
 

@@ -8,11 +8,13 @@ pub mod convergence;
 #[cfg(feature = "lens")]
 pub mod equilibrium;
 pub mod grains;
+pub mod joints;
 pub mod postmortem;
 pub mod problem;
 mod shaken;
 mod studies;
 pub mod summary;
+pub mod verdict;
 mod warnings;
 
 pub use crate::simulation::energy;

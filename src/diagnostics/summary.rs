@@ -4,6 +4,7 @@ use super::check::repeated;
 use super::shaken::LastPart;
 pub use super::studies::{DamFigures, InclineFigures};
 use super::studies::{Forces, Momentum, momentum};
+use super::verdict::{Course, Verdict, Watch};
 use super::warnings::warnings;
 use crate::assembly::joints::JointRows;
 use crate::assembly::problem::StepProblem;
@@ -186,6 +187,12 @@ pub struct Summary {
     /// Why the run stopped on its own, if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
+    /// Which rule of `[stop]` ended the run, if one did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended_early: Option<String>,
+    /// Whether what should stand does, see [`super::verdict`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
     /// Figures of a slope.
     #[serde(flatten)]
     pub incline: Option<InclineFigures>,
@@ -216,6 +223,7 @@ pub struct Meter {
     tolerance: f64,
     auto: bool,
     entities: Vec<Entity>,
+    watch: Option<Watch>,
     record: Record,
 }
 
@@ -335,6 +343,8 @@ pub(crate) struct Record {
     pub(super) creep: [Option<DVec3>; 2],
     /// of the courses of a dam after the last step
     pub(super) momentum: Momentum,
+    /// of what should stand
+    course: Option<Course>,
     /// whether the dam has left its place
     pub(super) gone: bool,
     /// what was wrong before the run, and what locked axes held in it
@@ -360,6 +370,7 @@ impl Meter {
             tolerance: scene.solver.tolerance,
             auto: scene.time.accuracy.is_some(),
             entities: entities.to_vec(),
+            watch: Watch::of(scene),
             record,
         };
         meter.look(simulation);
@@ -434,6 +445,9 @@ impl Meter {
                 *origin = world.get::<BodyPose>(entity).map(|pose| pose.0.position);
             }
         }
+        if let Some(watch) = &mut self.watch {
+            watch.look(simulation, &self.entities);
+        }
         let Study::Incline(study) = &self.study else { return };
         let (time, close) = (simulation.time(), 0.5 * simulation.time_step());
         let Some(&entity) = self.entities.get(study.body) else { return };
@@ -450,11 +464,19 @@ impl Meter {
         }
     }
 
-    pub(crate) fn record(&self) -> &Record {
-        &self.record
+    /// Which rule of `[stop]` ends the run here, if one does.
+    pub fn ended(&self, simulation: &Simulation) -> Option<String> {
+        self.watch.as_ref()?.ended(simulation.time())
     }
 
-    pub(crate) fn restore(&mut self, record: Record) {
+    pub(crate) fn record(&self) -> Record {
+        Record { course: self.watch.as_ref().map(|w| w.course().clone()), ..self.record.clone() }
+    }
+
+    pub(crate) fn restore(&mut self, mut record: Record) {
+        if let (Some(watch), Some(course)) = (&mut self.watch, record.course.take()) {
+            watch.restore(course);
+        }
         self.record = record;
     }
 
@@ -501,6 +523,8 @@ impl Meter {
             outlets: flows::<Outlet>(simulation),
             inlets: flows::<Inlet>(simulation),
             state_hash: format!("{:016x}", simulation.state_hash()),
+            ended_early: self.ended(simulation),
+            verdict: self.watch.as_ref().and_then(|w| w.verdict(simulation, &self.entities)),
             ..Summary::default()
         };
         penetrations(simulation, &mut summary);

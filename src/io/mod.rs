@@ -12,6 +12,7 @@ pub mod picture;
 pub mod plot;
 pub mod problem;
 pub mod profile;
+pub mod run_plots;
 pub mod scene;
 pub mod snapshot;
 pub mod sweep;

@@ -3,7 +3,8 @@
 //! Numbers are printed as by C's `%.17g`: 17 significant digits, which read back to the same bits.
 
 use crate::io::error::{OutputError, replace_file};
-use crate::io::snapshot::BodyView;
+use crate::io::snapshot::{BodyView, Snapshot};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -57,6 +58,51 @@ pub fn write_bodies(path: &Path, bodies: &[BodyView]) -> Result<(), OutputError>
         let (x, q, v, w) = (body.pose.position, body.pose.rotation, body.linear, body.angular);
         let numbers = [x.x, x.y, x.z, q.w, q.x, q.y, q.z, v.x, v.y, v.z, w.x, w.y, w.z].map(format_number);
         table.write_record([&body.name, &body.shape].into_iter().chain(&numbers)).map_err(failed)?;
+    }
+    let text = table.into_inner().map_err(|error| OutputError::data(path, error.to_string()))?;
+    replace_file(path, &text)
+}
+
+/// Columns of a table of contacts: place (m), unit normal from body 2 to body 1, normal force and friction on body 1 (N), gap (m), status
+/// (0 open, 1 stick, 2 slip).
+pub const CONTACT_COLUMNS: [&str; 14] = [
+    "body1",
+    "body2",
+    "x [m]",
+    "y [m]",
+    "z [m]",
+    "normal_x",
+    "normal_y",
+    "normal_z",
+    "normal_force [N]",
+    "friction_x [N]",
+    "friction_y [N]",
+    "friction_z [N]",
+    "gap [m]",
+    "status",
+];
+
+/// Writes one row per contact point of the last step, which was `h` (s) long, under the header [`CONTACT_COLUMNS`].
+///
+/// ```no_run
+/// # use drystone::io::{snapshot::Snapshot, table};
+/// # fn save(now: &Snapshot) -> Result<(), drystone::io::error::OutputError> {
+/// table::write_contacts("results/contacts_end.csv".as_ref(), now, 1e-3)
+/// # }
+/// ```
+pub fn write_contacts(path: &Path, snapshot: &Snapshot, h: f64) -> Result<(), OutputError> {
+    let mut table = csv::Writer::from_writer(Vec::new());
+    let failed = |error| table_error(path, error);
+    table.write_record(CONTACT_COLUMNS).map_err(failed)?;
+    let names: BTreeMap<u32, &str> = snapshot.bodies.iter().map(|b| (b.id, b.name.as_str())).collect();
+    // before the first step nothing presses
+    let per_step = if h > 0.0 { 1.0 / h } else { 0.0 };
+    for c in snapshot.contacts {
+        let (x, n, f) = (c.middle(), c.normal, c.friction_impulse * per_step);
+        let numbers = [x.x, x.y, x.z, n.x, n.y, n.z, c.normal_impulse * per_step, f.x, f.y, f.z, c.gap, f64::from(c.status.code())];
+        let name = |id: u32| names.get(&id).copied().unwrap_or_default();
+        let numbers = numbers.map(format_number);
+        table.write_record([name(c.body1), name(c.body2)].into_iter().chain(numbers.iter().map(String::as_str))).map_err(failed)?;
     }
     let text = table.into_inner().map_err(|error| OutputError::data(path, error.to_string()))?;
     replace_file(path, &text)
@@ -153,7 +199,68 @@ impl StepTable {
 
     fn record<T: AsRef<[u8]>>(&mut self, fields: &[T]) -> Result<(), OutputError> {
         self.table.write_record(fields).map_err(|error| table_error(&self.path, error))?;
+        self.flush()
+    }
+
+    fn flush(&mut self) -> Result<(), OutputError> {
         self.table.flush().map_err(OutputError::file(&self.path, "written"))
+    }
+}
+
+/// A table that grows by rows of a time, names and numbers: what joints carry, stresses of blocks.
+///
+/// ```
+/// use drystone::io::table::NamedTable;
+/// # let dir = tempfile::tempdir().unwrap();
+/// let path = dir.path().join("loads.csv");
+/// let mut loads = NamedTable::create(&path, &["time [s]", "body", "force [N]"])?;
+/// loads.rows(0.5, [(vec!["key stone"], vec![120.0])])?;
+/// assert!(std::fs::read_to_string(&path).unwrap_or_default().ends_with("0.5,key stone,120\n"));
+/// # Ok::<(), drystone::io::error::OutputError>(())
+/// ```
+#[derive(Debug)]
+pub struct NamedTable(StepTable);
+
+impl NamedTable {
+    /// Starts an empty table; an existing file is overwritten. The first column is the time.
+    pub fn create(path: &Path, header: &[&str]) -> Result<Self, OutputError> {
+        StepTable::create(path, header).map(Self)
+    }
+
+    /// Continues a table after an interruption: rows later than `last` are dropped, the others kept.
+    pub fn resume(path: &Path, header: &[&str], last: f64) -> Result<Self, OutputError> {
+        if !path.exists() {
+            return Self::create(path, header);
+        }
+        let mut reader = csv::Reader::from_path(path).map_err(|error| table_error(path, error))?;
+        let found = reader.headers().map_err(|error| table_error(path, error))?;
+        if found != header {
+            return Err(content(path, 1, found.iter().collect::<Vec<_>>().join(","), header.join(",")));
+        }
+        let mut kept = Vec::new();
+        for record in reader.records() {
+            let record = record.map_err(|error| table_error(path, error))?;
+            if parse(path, &record, header[0], &record[0])? <= last {
+                kept.push(record);
+            }
+        }
+        let mut table = Self::create(path, header)?;
+        for record in &kept {
+            table.0.table.write_record(record).map_err(|error| table_error(path, error))?;
+        }
+        table.0.flush()?;
+        Ok(table)
+    }
+
+    /// Appends the rows of one instant, each of names and numbers.
+    pub fn rows<'a>(&mut self, time: f64, rows: impl IntoIterator<Item = (Vec<&'a str>, Vec<f64>)>) -> Result<(), OutputError> {
+        let time = format_number(time);
+        for (names, values) in rows {
+            let numbers: Vec<String> = values.iter().map(|&x| if x.is_nan() { String::new() } else { format_number(x) }).collect();
+            let fields = std::iter::once(time.as_str()).chain(names).chain(numbers.iter().map(String::as_str));
+            self.0.table.write_record(fields).map_err(|error| table_error(&self.0.path, error))?;
+        }
+        self.0.flush()
     }
 }
 
@@ -290,6 +397,22 @@ mod tests {
         assert!(table.row(&[1.0]).unwrap_err().to_string().ends_with("a row of 1 values for 2 columns"));
         let error = StepTable::resume(&cut, &["time"], 0.0).unwrap_err().to_string();
         assert!(error.ends_with("line 1: found time,e_s, expected time"), "{error}");
+    }
+
+    #[test]
+    fn a_table_with_names_goes_on_where_it_was_cut() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("named.csv");
+        let header = ["time [s]", "body", "force [N]"];
+        let mut table = NamedTable::create(&path, &header).unwrap();
+        let rows = || [(vec!["a, b"], vec![1.5]), (vec!["c"], vec![f64::NAN])];
+        (1..4).for_each(|k| table.rows(f64::from(k), rows()).unwrap());
+        let whole = std::fs::read(&path).unwrap();
+        let mut table = NamedTable::resume(&path, &header, 2.0).unwrap();
+        table.rows(3.0, rows()).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), whole);
+        assert!(String::from_utf8(whole).unwrap().ends_with("3,\"a, b\",1.5\n3,c,\n"));
+        assert!(NamedTable::resume(&path, &["time [s]"], 0.0).is_err());
     }
 
     #[test]

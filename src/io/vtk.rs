@@ -19,9 +19,9 @@ use std::path::{Path, PathBuf};
 /// Bytes before compression in one block.
 const BLOCK: usize = 1 << 20;
 
-/// A directory that receives `bodies.pvd` and `contacts.pvd` and the frames they list.
+/// A directory that receives `bodies.pvd`, `contacts.pvd` and `branches.pvd`, and the frames they list.
 ///
-/// Both collections are rewritten after every frame, so a run that was stopped can still be opened.
+/// The collections are rewritten after every frame, so a run that was stopped can still be opened.
 ///
 /// ```
 /// use drystone::{algebra::spatial::Pose, io::{snapshot::*, vtk::VtkSeries}};
@@ -75,14 +75,22 @@ impl VtkSeries {
         Ok(series)
     }
 
-    /// Writes one frame and brings both collections up to date; a step that is written again replaces its frame.
+    /// Writes one frame and brings the collections up to date; a step that is written again replaces its frame.
     pub fn write(&mut self, snapshot: &Snapshot) -> Result<(), OutputError> {
         let step = snapshot.step;
         write_bodies(&self.directory.join(frame_name("bodies", step)), snapshot)?;
         write_contacts(&self.directory.join(frame_name("contacts", step)), snapshot)?;
+        write_branches(&self.directory.join(frame_name("branches", step)), snapshot)?;
         self.frames.retain(|frame| frame.0 != step);
         self.frames.push((step, snapshot.time));
-        ["bodies", "contacts"].into_iter().try_for_each(|kind| self.write_collection(kind))
+        ["bodies", "contacts", "branches"].into_iter().try_for_each(|kind| self.write_collection(kind))
+    }
+
+    /// Adds joints to the frame that was just written, in a collection of their own.
+    pub fn write_joints(&mut self, joints: &Polygons) -> Result<(), OutputError> {
+        let Some(&(step, time)) = self.frames.last() else { return Ok(()) };
+        write_polygons(&self.directory.join(frame_name("joints", step)), time, joints)?;
+        self.write_collection("joints")
     }
 
     fn write_collection(&self, kind: &str) -> Result<(), OutputError> {
@@ -103,7 +111,7 @@ fn remove_frames(directory: &Path, last: Option<u64>) -> Result<(), OutputError>
     let files = std::fs::read_dir(directory).map_err(OutputError::file(directory, "listed"))?;
     for path in files.filter_map(|file| Some(file.ok()?.path())) {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let number = ["bodies_", "contacts_"].iter().find_map(|kind| name.strip_prefix(kind)?.strip_suffix(".vtp"));
+        let number = ["bodies_", "contacts_", "branches_", "joints_"].iter().find_map(|kind| name.strip_prefix(kind)?.strip_suffix(".vtp"));
         let step = number.filter(|n| n.len() >= 8 && n.bytes().all(|c| c.is_ascii_digit())).and_then(|n| n.parse::<u64>().ok());
         if step.is_some_and(|step| last.is_none_or(|last| step > last)) {
             std::fs::remove_file(&path).map_err(OutputError::file(&path, "removed"))?;
@@ -166,46 +174,79 @@ pub fn write_bodies(path: &Path, snapshot: &Snapshot) -> Result<(), OutputError>
     file.save(path)
 }
 
-/// Writes the contact points (as vertices) and, for each, its branch: centre of body 1, contact, centre of body 2.
+/// Writes the contact points, as vertices.
 ///
-/// Point `i` is contact `i`; the ends of the branches follow. Cells, first all vertices and then all branches, and
-/// points carry `normal_impulse`, `friction_impulse` (N·s), `normal`, `gap` (m), `sliding_speed` (m/s), `status`
-/// (0 open, 1 stick, 2 slip), `body1` and `body2`. At the ends of branches numbers and vectors are zero: glyphs show at contacts only.
+/// Points carry `normal_impulse`, `friction_impulse` (N·s), `normal`, `gap` (m), `sliding_speed` (m/s), `status`
+/// (0 open, 1 stick, 2 slip), `body1` and `body2`.
 pub fn write_contacts(path: &Path, snapshot: &Snapshot) -> Result<(), OutputError> {
     let contacts = snapshot.contacts;
-    let mut points: Vec<DVec3> = contacts.iter().map(ContactView::middle).collect();
-    let mut owner: Vec<usize> = (0..contacts.len()).collect();
-    let (mut branches, mut branch_ends) = (Vec::new(), Vec::new());
-    for (i, contact) in contacts.iter().enumerate() {
-        for point in snapshot.branch(contact) {
-            if point == points[i] {
-                branches.push(i as i64);
-            } else {
-                branches.push(points.len() as i64);
-                points.push(point);
-                owner.push(i);
-            }
-        }
-        branch_ends.push(branches.len() as i64);
-    }
     let count = contacts.len() as i64;
-    let vertices: Vec<i64> = (0..count).collect();
-    let vertex_ends: Vec<i64> = (1..=count).collect();
+    let mut file = PolyData::new(snapshot.time, contacts.len(), contacts.len(), 0, 0);
+    file.section("PointData", "Scalars=\"normal_impulse\" Vectors=\"friction_impulse\"");
+    file.contacts(contacts);
+    file.section("Points", "");
+    file.vectors64("points", contacts.iter().map(ContactView::middle));
+    file.section("Verts", "");
+    file.integers("connectivity", &(0..count).collect::<Vec<_>>());
+    file.integers("offsets", &(1..=count).collect::<Vec<_>>());
+    file.save(path)
+}
 
-    let mut file = PolyData::new(snapshot.time, points.len(), contacts.len(), contacts.len(), 0);
-    let attributes = "Scalars=\"normal_impulse\" Vectors=\"friction_impulse\"";
-    file.section("PointData", attributes);
-    file.contacts(owner.iter().enumerate().map(|(point, &i)| (&contacts[i], point == i)));
-    file.section("CellData", attributes);
-    file.contacts(contacts.iter().chain(contacts).map(|contact| (contact, true)));
+/// Writes the branch of each contact as a line: centre of body 1, contact, centre of body 2, without the centres of bodies that do not
+/// move. Lines carry what points of [`write_contacts`] do, in the same order.
+pub fn write_branches(path: &Path, snapshot: &Snapshot) -> Result<(), OutputError> {
+    let (mut points, mut ends) = (Vec::new(), Vec::new());
+    for contact in snapshot.contacts {
+        points.extend(snapshot.branch(contact));
+        ends.push(points.len() as i64);
+    }
+    let mut file = PolyData::new(snapshot.time, points.len(), 0, ends.len(), 0);
+    file.section("CellData", "Scalars=\"normal_impulse\"");
+    file.contacts(snapshot.contacts);
     file.section("Points", "");
     file.vectors64("points", points.iter().copied());
-    file.section("Verts", "");
-    file.integers("connectivity", &vertices);
-    file.integers("offsets", &vertex_ends);
     file.section("Lines", "");
-    file.integers("connectivity", &branches);
-    file.integers("offsets", &branch_ends);
+    file.integers("connectivity", &(0..points.len() as i64).collect::<Vec<_>>());
+    file.integers("offsets", &ends);
+    file.save(path)
+}
+
+/// Polygons with a number of each kind for every polygon: joints of masonry.
+///
+/// ```
+/// use drystone::io::vtk::{Polygons, write_polygons};
+/// # let dir = tempfile::tempdir().unwrap();
+/// let corners = vec![glam::DVec3::ZERO, glam::DVec3::X, glam::DVec3::Y];
+/// let joints = Polygons { corners: vec![corners], fields: vec![("normal_force", vec![3.0])] };
+/// write_polygons(&dir.path().join("joints.vtp"), 0.0, &joints)?;
+/// # Ok::<(), drystone::io::error::OutputError>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Polygons {
+    /// Corners of each, in order (m, world).
+    pub corners: Vec<Vec<DVec3>>,
+    /// Name, and one value for each polygon.
+    pub fields: Vec<(&'static str, Vec<f64>)>,
+}
+
+/// Writes polygons as faces.
+pub fn write_polygons(path: &Path, time: f64, polygons: &Polygons) -> Result<(), OutputError> {
+    let points = || polygons.corners.iter().flatten().copied();
+    let count = points().count();
+    let ends = polygons.corners.iter().scan(0, |end, corners| {
+        *end += corners.len() as i64;
+        Some(*end)
+    });
+    let mut file = PolyData::new(time, count, 0, 0, polygons.corners.len());
+    file.section("CellData", "");
+    for (name, values) in &polygons.fields {
+        file.array(name, "Float64", 1, values.iter().map(|x| x.to_le_bytes()));
+    }
+    file.section("Points", "");
+    file.vectors64("points", points());
+    file.section("Polys", "");
+    file.integers("connectivity", &(0..count as i64).collect::<Vec<_>>());
+    file.integers("offsets", &ends.collect::<Vec<_>>());
     file.save(path)
 }
 
@@ -263,23 +304,20 @@ impl PolyData {
         self.array(name, "Float64", 3, values.flat_map(|v| v.to_array()).map(f64::to_le_bytes));
     }
 
-    /// One array per fact; the flag says whether numbers and vectors are shown there.
-    fn contacts<'a>(&mut self, contacts: impl Iterator<Item = (&'a ContactView, bool)> + Clone) {
-        let all = || contacts.clone();
+    /// One array per fact.
+    fn contacts(&mut self, contacts: &[ContactView]) {
         let scalar = |file: &mut Self, name, value: fn(&ContactView) -> f64| {
-            file.array(name, "Float64", 1, all().map(|(contact, shown)| if shown { value(contact) } else { 0.0 }.to_le_bytes()));
+            file.array(name, "Float64", 1, contacts.iter().map(|contact| value(contact).to_le_bytes()));
         };
-        let vector = |file: &mut Self, name, value: fn(&ContactView) -> DVec3| {
-            file.vectors64(name, all().map(|(contact, shown)| if shown { value(contact) } else { DVec3::ZERO }));
-        };
+        let vector = |file: &mut Self, name, value: fn(&ContactView) -> DVec3| file.vectors64(name, contacts.iter().map(value));
         scalar(self, "normal_impulse", |contact| contact.normal_impulse);
         vector(self, "friction_impulse", |contact| contact.friction_impulse);
         vector(self, "normal", |contact| contact.normal);
         scalar(self, "gap", |contact| contact.gap);
         scalar(self, "sliding_speed", |contact| contact.sliding_speed);
-        self.array("status", "UInt8", 1, all().map(|(contact, _)| [contact.status.code()]));
-        self.array("body1", "UInt32", 1, all().map(|(contact, _)| contact.body1.to_le_bytes()));
-        self.array("body2", "UInt32", 1, all().map(|(contact, _)| contact.body2.to_le_bytes()));
+        self.array("status", "UInt8", 1, contacts.iter().map(|contact| [contact.status.code()]));
+        self.array("body1", "UInt32", 1, contacts.iter().map(|contact| contact.body1.to_le_bytes()));
+        self.array("body2", "UInt32", 1, contacts.iter().map(|contact| contact.body2.to_le_bytes()));
     }
 
     fn save(mut self, path: &Path) -> Result<(), OutputError> {
@@ -428,26 +466,42 @@ mod tests {
         let mut short = VtkSeries::create(dir.path()).unwrap();
         short.write(&frame(0)).unwrap();
         assert!(there(0) && !there(10) && !there(20));
-        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 4 + 3);
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 6 + 3);
     }
 
     #[test]
-    fn a_contact_is_a_vertex_and_a_branch_from_the_moving_centre() {
+    fn a_contact_is_one_vertex_and_its_branch_a_line_elsewhere() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("c.vtp");
         let (bodies, contacts) = scene();
-        write_contacts(&path, &Snapshot { step: 1, time: 0.1, bodies: &bodies, contacts: &contacts }).unwrap();
+        let snapshot = Snapshot { step: 1, time: 0.1, bodies: &bodies, contacts: &contacts };
+        write_contacts(&path, &snapshot).unwrap();
         let file = std::fs::read(&path).unwrap();
-        assert_eq!(f64s(&decode(&file, "Points", "points")), [0.1, 0.0, 1e-3, 0.0, 0.0, 1.0]);
-        assert_eq!(i64s(&decode(&file, "Lines", "connectivity")), [1, 0]);
-        assert_eq!(i64s(&decode(&file, "Lines", "offsets")), [2]);
-        assert_eq!(f64s(&decode(&file, "PointData", "friction_impulse")), [0.0, 0.2, 0.0, 0.0, 0.0, 0.0]);
-        // one arrow for the one contact, none at the end of its branch, also where glyphs take scalars
+        // a glyph draws one arrow
+        assert_eq!(f64s(&decode(&file, "Points", "points")), [0.1, 0.0, 1e-3]);
+        assert_eq!(f64s(&decode(&file, "PointData", "friction_impulse")), [0.0, 0.2, 0.0]);
         for (name, value) in [("normal_impulse", 0.7), ("gap", -2e-3), ("sliding_speed", 0.05)] {
-            assert_eq!(f64s(&decode(&file, "PointData", name)), [value, 0.0], "{name}");
+            assert_eq!(f64s(&decode(&file, "PointData", name)), [value], "{name}");
         }
-        assert_eq!(f64s(&decode(&file, "CellData", "gap")), [-2e-3, -2e-3]);
-        assert_eq!(decode(&file, "CellData", "status"), [2, 2]);
+        assert_eq!(decode(&file, "PointData", "status"), [2]);
+        write_branches(&path, &snapshot).unwrap();
+        let file = std::fs::read(&path).unwrap();
+        assert_eq!(f64s(&decode(&file, "Points", "points")), [0.0, 0.0, 1.0, 0.1, 0.0, 1e-3]);
+        assert_eq!(i64s(&decode(&file, "Lines", "connectivity")), [0, 1]);
+        assert_eq!(i64s(&decode(&file, "Lines", "offsets")), [2]);
+        assert_eq!(f64s(&decode(&file, "CellData", "normal_impulse")), [0.7]);
+    }
+
+    #[test]
+    fn a_joint_is_a_face_with_its_figures() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("j.vtp");
+        let corners = vec![vec![DVec3::ZERO, DVec3::X, DVec3::Y], vec![DVec3::ZERO, DVec3::X, DVec3::ONE, DVec3::Y]];
+        write_polygons(&path, 0.1, &Polygons { corners, fields: vec![("shear", vec![1.0, 2.5])] }).unwrap();
+        let file = std::fs::read(&path).unwrap();
+        assert_eq!(i64s(&decode(&file, "Polys", "offsets")), [3, 7]);
+        assert_eq!(i64s(&decode(&file, "Polys", "connectivity")), [0, 1, 2, 3, 4, 5, 6]);
+        assert_eq!(f64s(&decode(&file, "CellData", "shear")), [1.0, 2.5]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::diagnostics::summary::{Meter, Summary};
 use crate::io::scene::Scene;
 use crate::setup::{BuildError, Built, build};
 
-/// Builds a scene and steps it to its end; the summary is that of the whole run.
+/// Builds a scene and steps it to its end, or to where a rule of its `[stop]` ends it; the summary is that of the whole run.
 ///
 /// ```
 /// let scene = drystone::scenes::load("bouncing_ball", &[])?;
@@ -15,7 +15,7 @@ use crate::setup::{BuildError, Built, build};
 pub fn run(scene: &Scene) -> Result<(Built, Summary), BuildError> {
     let mut built = build(scene)?;
     let mut meter = Meter::new(scene, &built.entities, &built.simulation);
-    while built.simulation.time() < scene.time.end - 1e-9 * scene.time.step {
+    while built.simulation.time() < scene.time.end - 1e-9 * scene.time.step && meter.ended(&built.simulation).is_none() {
         let report = built.simulation.step()?;
         meter.observe(&report, &built.simulation);
     }

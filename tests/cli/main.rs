@@ -9,6 +9,7 @@ mod bench;
 mod faults;
 mod ground;
 mod imports;
+mod joints;
 #[cfg(feature = "lens")]
 mod masonry;
 mod problems;

@@ -50,6 +50,7 @@ mod resources;
 mod sections;
 mod shapes;
 mod sizes;
+pub mod stop;
 pub mod study;
 #[cfg(test)]
 mod tests;

@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 pub use super::gates::{Inlet, Measure, Outlet};
 use super::loads::{BaseMotion, WaterPressure, interpolate};
+use super::stop::StopRules;
 pub use super::study::{DamStudy, InclineStudy, Study};
 use crate::algebra::spatial::Pose;
 use crate::model::joint::{Freedom, JointKind, JointSpec, TieSpec, TransmissionSpec};
@@ -68,6 +69,8 @@ pub struct Scene {
     pub records: Vec<Record>,
     /// Tables of measures of grains.
     pub measures: Vec<Measure>,
+    /// What ends a run before its time.
+    pub stop: Option<StopRules>,
     /// Extra figures that this kind of scene reports.
     pub study: Study,
 }
@@ -95,6 +98,7 @@ impl Scene {
             recorders: Vec::new(),
             records: Vec::new(),
             measures: Vec::new(),
+            stop: None,
             study: Study::None,
         }
     }
@@ -617,10 +621,12 @@ pub struct Recorder {
 pub enum Recorded {
     /// Bodies with their geometry.
     Bodies,
-    /// Contact points and branch lines.
+    /// Contact points, and the lines between centres that go through them.
     Contacts,
     /// One line of figures (energy, residual, penetration, …).
     Steps,
+    /// What the joints between blocks carry, see `diagnostics::joints`.
+    Joints,
 }
 
 /// A table of signals, one row every so often.

@@ -8,7 +8,7 @@ use super::units::{Quantity, short};
 use crate::model::signal::{BodyQuantity, FlowQuantity, JointQuantity, TotalQuantity};
 
 /// Files of a run that a table may not overwrite, without `.csv`.
-const TAKEN: [&str; 5] = ["steps", "joints", "flow", "bodies_start", "bodies_end"];
+const TAKEN: [&str; 8] = ["steps", "joints", "joint_forces", "block_stress", "flow", "bodies_start", "bodies_end", "contacts_end"];
 /// Columns of a table at most.
 const COLUMNS: usize = 10_000;
 

@@ -15,7 +15,7 @@ use super::model::{
 use super::motion::samples;
 use super::resources::Resources;
 use super::units::{Quantity, short};
-use super::{flow, ground_records, imports, links, records};
+use super::{flow, ground_records, imports, links, records, stop};
 use crate::geometry::shapes::UNBOUNDED;
 use crate::model::law::Impact;
 use crate::numerics::admissible::MU_MAX;
@@ -63,6 +63,7 @@ pub(super) fn read(document: &Document, name: &str, resources: &Resources) -> Re
         let table = records::measure(field, k, &scene)?;
         scene.measures.push(table);
     }
+    scene.stop = f.maybe("stop", |s| stop::read(&s))?;
     if let Some(field) = f.optional("study") {
         study(&field, &mut scene, &names, &dams)?;
     }
@@ -244,7 +245,7 @@ fn uplift(field: &Field<'_>) -> Result<Uplift, SceneError> {
 
 fn recorder(field: &Field<'_>) -> Result<Recorder, SceneError> {
     let mut f = field.fields()?;
-    let kinds = [("bodies", Recorded::Bodies), ("contacts", Recorded::Contacts), ("steps", Recorded::Steps)];
+    let kinds = [("bodies", Recorded::Bodies), ("contacts", Recorded::Contacts), ("steps", Recorded::Steps), ("joints", Recorded::Joints)];
     let recorder = Recorder { what: f.required("what")?.choice(&kinds)?, every: f.or("every", 0.0, |t| t.non_negative(Quantity::Time))? };
     f.finish()?;
     Ok(recorder)

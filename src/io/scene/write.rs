@@ -129,6 +129,7 @@ impl Scene {
                 Recorded::Bodies => "bodies",
                 Recorded::Contacts => "contacts",
                 Recorded::Steps => "steps",
+                Recorded::Joints => "joints",
             };
             writeln!(t, "\n[[recorders]]\nwhat = \"{what}\"\nevery = {:?}", recorder.every)?;
         }
@@ -140,6 +141,15 @@ impl Scene {
             writeln!(t, "\n[[measure]]\nname = {}\nevery = {:?}", text(&table.name), table.every)?;
             if let Some([low, high]) = table.bounds {
                 writeln!(t, "box = [{}, {}]", vector(low), vector(high))?;
+            }
+        }
+        if let Some(stop) = &self.stop {
+            writeln!(t, "\n[stop]\ncollapse = {}", stop.collapse)?;
+            if let Some(way) = stop.displacement {
+                writeln!(t, "displacement = {way:?}")?;
+            }
+            if let Some(ratio) = stop.unbalanced {
+                writeln!(t, "unbalanced = {ratio:?}\nhold = {:?}", stop.hold)?;
             }
         }
         Ok(())
@@ -488,6 +498,13 @@ mod tests {
             [[recorders]]
             what = "contacts"
             every = 0.1
+            [[recorders]]
+            what = "joints"
+            [stop]
+            collapse = true
+            displacement = "5 mm"
+            unbalanced = 1e-3
+            hold = 0.2
             [[measure]]
             every = 0.2
             [[measure]]

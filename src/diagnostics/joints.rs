@@ -1,0 +1,337 @@
+//! What the joints between blocks carry, and the mean stress of each block.
+//!
+//! ```text
+//! force             F = Σ r / h          on the first body, over the contact points of a face
+//! point of action   p = Σ r_n x / Σ r_n
+//! edge stress       σ(x) = N/A (1 + A (x − c)ᵀ J⁻¹ (p − c))      linear over the polygon of the points, at its corners; J = ∫ (x−c)(x−c)ᵀ dA
+//! opening, sliding  how far the two bodies have gone from each other since the start: along the normal where that is most, across it at p
+//! block stress      σ = Σ f ⊗ (c − x) / V                        Love–Weber over its joints; the weight acts at c and adds nothing
+//! ```
+//!
+//! Compression is positive. The resultant lies in the kernel of a joint where no edge stress is negative. Forces are means over the last
+//! step. Points of one pair whose normals differ are joints of their own.
+
+use crate::algebra::spatial::Pose;
+use crate::geometry::systems::{Collider, Proximity};
+use crate::model::contact::{ContactPair, Manifold, Touch};
+use crate::model::newton_euler::{BodyPose, Inertia};
+use crate::model::scheme::Clock;
+use crate::simulation::Simulation;
+use bevy_ecs::prelude::Entity;
+use glam::{DMat3, DVec2, DVec3};
+use std::collections::BTreeMap;
+
+/// Largest gap of a joint that carries nothing, in parts of the smaller body's smallest length.
+const NEAR: f64 = 0.1;
+/// Cosine between normals of one joint.
+const ONE_FACE: f64 = 0.999;
+
+/// A joint after a step.
+///
+/// ```no_run
+/// # fn show(joint: &drystone::diagnostics::joints::JointState) {
+/// println!("{} N, {} Pa at the most pressed edge", joint.normal, joint.edge_stress[1]);
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct JointState {
+    /// Numbers of the two bodies; the normal points from the second to the first.
+    pub bodies: [usize; 2],
+    /// Unit normal (world).
+    pub normal_axis: DVec3,
+    /// Resultant on the first body (N, world).
+    pub force: DVec3,
+    /// Its part along the normal (N).
+    pub normal: f64,
+    /// Its part in the joint (N).
+    pub shear: f64,
+    /// Point of action (m, world), the middle of the points where nothing presses.
+    pub point: DVec3,
+    /// Convex polygon of the contact points, in order (m, world).
+    pub polygon: Vec<DVec3>,
+    /// Its area (m²).
+    pub area: f64,
+    /// Distance of the point of action from its centroid (m).
+    pub eccentricity: f64,
+    /// Least and largest stress at its corners (Pa), by a linear course; not numbers where it has no area.
+    pub edge_stress: [f64; 2],
+    /// How far the bodies have gone apart since the start, at the contact point where that is most (m).
+    pub opening: f64,
+    /// How far one has slid over the other there since the start (m).
+    pub sliding: f64,
+}
+
+impl JointState {
+    /// Whether the resultant lies in the kernel; none where nothing presses or the joint has no area.
+    pub fn in_kernel(&self) -> Option<bool> {
+        (self.normal > 0.0 && self.edge_stress[0].is_finite()).then_some(self.edge_stress[0] >= 0.0)
+    }
+}
+
+/// All joints after a step, in the order of their bodies. `entities` are the bodies and `starts` their poses at the start; pairs with a
+/// body that is not among them are left out.
+///
+/// ```
+/// use drystone::{diagnostics::joints::joints, simulation::Simulation};
+/// assert!(joints(&Simulation::default(), &[], &[]).is_empty());
+/// ```
+pub fn joints(simulation: &Simulation, entities: &[Entity], starts: &[Option<Pose>]) -> Vec<JointState> {
+    let world = simulation.world();
+    let h = world.resource::<Clock>().last;
+    if h <= 0.0 {
+        return Vec::new();
+    }
+    let numbers: BTreeMap<Entity, usize> = entities.iter().enumerate().map(|(k, &e)| (e, k)).collect();
+    let mut found = Vec::new();
+    for &(.., entity) in world.resource::<Proximity>().pairs() {
+        let (Some(pair), Some(manifold)) = (world.get::<ContactPair>(entity), world.get::<Manifold>(entity)) else { continue };
+        let [Some(&one), Some(&two)] = pair.bodies.map(|body| numbers.get(&body)) else { continue };
+        let since_start = |k: usize| {
+            let now = entities.get(k).and_then(|e| world.get::<BodyPose>(*e)).map(|p| p.0);
+            now.zip(starts.get(k).copied().flatten())
+        };
+        let mut left: Vec<&Touch> = manifold.points.iter().filter(|t| carries(t) || t.gap <= NEAR * pair.size).collect();
+        while let Some(first) = left.first() {
+            let normal = first.normal;
+            let (face, rest): (Vec<&Touch>, Vec<&Touch>) = left.iter().partition(|t| t.normal.dot(normal) > ONE_FACE);
+            left = rest;
+            found.push(joint([one, two], normal, &face, h, [since_start(one), since_start(two)]));
+        }
+    }
+    found.sort_by_key(|joint| joint.bodies);
+    found
+}
+
+fn carries(touch: &Touch) -> bool {
+    touch.active && touch.reaction.dot(touch.normal) > 0.0
+}
+
+fn joint(bodies: [usize; 2], normal: DVec3, face: &[&Touch], h: f64, ways: [Option<(Pose, Pose)>; 2]) -> JointState {
+    let place = |t: &Touch| {
+        let [one, two] = t.places();
+        0.5 * (one + two)
+    };
+    let (mut force, mut pressed, mut moment) = (DVec3::ZERO, 0.0, DVec3::ZERO);
+    for touch in face.iter().filter(|t| carries(t)) {
+        let press = touch.reaction.dot(normal) / h;
+        force += touch.reaction / h;
+        pressed += press;
+        moment += press * place(touch);
+    }
+    let points: Vec<DVec3> = face.iter().map(|t| place(t)).collect();
+    let middle = points.iter().sum::<DVec3>() / points.len() as f64;
+    let point = if pressed > 0.0 { moment / pressed } else { middle };
+    let outline = Outline::of(&points, normal);
+    let along = force.dot(normal);
+    // from where the point of the first body that is at p now was at the start to that of the second
+    let apart = |p: DVec3| {
+        let [one, two] = ways.map(|way| way.map_or(p, |(now, start)| start.point(now.local_point(p))));
+        two - one
+    };
+    let axis = ways[0].map_or(normal, |(now, start)| start.vector(now.local_vector(normal)));
+    let slid = apart(point);
+    let opening = points.iter().map(|p| apart(*p).dot(axis)).fold(f64::NEG_INFINITY, f64::max);
+    JointState {
+        bodies,
+        normal_axis: normal,
+        force,
+        normal: along,
+        shear: (force - along * normal).length(),
+        point,
+        area: outline.area,
+        eccentricity: outline.local(point).distance(outline.centroid),
+        edge_stress: outline.stress(along, point),
+        polygon: outline.corners(),
+        opening,
+        sliding: (slid - slid.dot(axis) * axis).length(),
+    }
+}
+
+/// A convex polygon in its plane.
+struct Outline {
+    origin: DVec3,
+    axes: [DVec3; 2],
+    /// counter-clockwise
+    hull: Vec<DVec2>,
+    area: f64,
+    centroid: DVec2,
+    /// ∫ x², ∫ xy, ∫ y² about the centroid (m⁴)
+    moments: [f64; 3],
+}
+
+impl Outline {
+    fn of(points: &[DVec3], normal: DVec3) -> Self {
+        let (u, v) = crate::algebra::spatial::tangents(normal);
+        let origin = points.first().copied().unwrap_or_default();
+        let mut outline = Self { origin, axes: [u, v], hull: Vec::new(), area: 0.0, centroid: DVec2::ZERO, moments: [0.0; 3] };
+        let flat: Vec<DVec2> = points.iter().map(|p| outline.local(*p)).collect();
+        outline.hull = hull(&flat);
+        outline.centroid = flat.iter().sum::<DVec2>() / flat.len().max(1) as f64;
+        if outline.hull.len() > 2 {
+            outline.measure();
+        }
+        outline
+    }
+
+    fn local(&self, p: DVec3) -> DVec2 {
+        DVec2::new((p - self.origin).dot(self.axes[0]), (p - self.origin).dot(self.axes[1]))
+    }
+
+    fn corners(&self) -> Vec<DVec3> {
+        self.hull.iter().map(|p| self.origin + p.x * self.axes[0] + p.y * self.axes[1]).collect()
+    }
+
+    /// Area, centroid and moments by triangles from the first corner.
+    fn measure(&mut self) {
+        let base = self.hull[0];
+        let triangles = || self.hull.windows(2).skip(1).map(|w| (w[0] - base, w[1] - base));
+        let area = triangles().map(|(a, b)| 0.5 * a.perp_dot(b)).sum::<f64>();
+        if area <= 0.0 {
+            return;
+        }
+        let first = triangles().map(|(a, b)| 0.5 * a.perp_dot(b) * (a + b) / 3.0).sum::<DVec2>() / area;
+        // ∫ over a triangle with a corner at 0: A/6 (aᵢaⱼ + bᵢbⱼ) + A/12 (aᵢbⱼ + bᵢaⱼ)
+        let second = |i: usize, j: usize| {
+            let part =
+                |(a, b): (DVec2, DVec2)| 0.5 * a.perp_dot(b) * ((a[i] * a[j] + b[i] * b[j]) / 6.0 + (a[i] * b[j] + b[i] * a[j]) / 12.0);
+            triangles().map(part).sum::<f64>() - area * first[i] * first[j]
+        };
+        self.moments = [second(0, 0), second(0, 1), second(1, 1)];
+        (self.area, self.centroid) = (area, base + first);
+    }
+
+    /// Least and largest stress at the corners under a normal force at a point.
+    fn stress(&self, force: f64, point: DVec3) -> [f64; 2] {
+        let [xx, xy, yy] = self.moments;
+        let determinant = xx * yy - xy * xy;
+        if self.area <= 0.0 || determinant <= 0.0 {
+            return [f64::NAN; 2];
+        }
+        let e = self.local(point) - self.centroid;
+        let slope = DVec2::new(yy * e.x - xy * e.y, xx * e.y - xy * e.x) / determinant;
+        let at = |corner: &DVec2| force / self.area + force * slope.dot(*corner - self.centroid);
+        self.hull.iter().map(at).fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], s| [low.min(s), high.max(s)])
+    }
+}
+
+/// The convex hull of points in a plane, counter-clockwise (Andrew's monotone chain).
+fn hull(points: &[DVec2]) -> Vec<DVec2> {
+    let mut sorted = points.to_vec();
+    sorted.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)));
+    sorted.dedup();
+    if sorted.len() < 3 {
+        return sorted;
+    }
+    let half = |points: &mut dyn Iterator<Item = &DVec2>| {
+        let mut chain: Vec<DVec2> = Vec::new();
+        for &p in points {
+            while let [.., a, b] = chain[..]
+                && (b - a).perp_dot(p - b) <= 0.0
+            {
+                chain.pop();
+            }
+            chain.push(p);
+        }
+        chain.pop();
+        chain
+    };
+    let mut hull = half(&mut sorted.iter());
+    hull.extend(half(&mut sorted.iter().rev()));
+    hull
+}
+
+/// Mean stress of a block after a step (Pa), rows by force and columns by arm: number of the body, and the stress. Bodies without a volume
+/// and those on which nothing presses are left out.
+///
+/// ```
+/// use drystone::{diagnostics::joints::block_stresses, simulation::Simulation};
+/// assert!(block_stresses(&Simulation::default(), &[]).is_empty());
+/// ```
+pub fn block_stresses(simulation: &Simulation, entities: &[Entity]) -> Vec<(usize, DMat3)> {
+    let world = simulation.world();
+    let h = world.resource::<Clock>().last;
+    let mut sums: BTreeMap<Entity, DMat3> = BTreeMap::new();
+    for &(.., entity) in world.resource::<Proximity>().pairs() {
+        let (Some(pair), Some(manifold)) = (world.get::<ContactPair>(entity), world.get::<Manifold>(entity)) else { continue };
+        for (body, sign) in pair.bodies.into_iter().zip([1.0, -1.0]) {
+            let Some(pose) = world.get::<BodyPose>(body).filter(|_| world.get::<Inertia>(body).is_some()) else { continue };
+            for touch in manifold.points.iter().filter(|t| carries(t)) {
+                let [one, two] = touch.places();
+                let (force, arm) = (sign * touch.reaction / h, pose.0.position - 0.5 * (one + two));
+                *sums.entry(body).or_default() += DMat3::from_cols(force * arm.x, force * arm.y, force * arm.z);
+            }
+        }
+    }
+    let volume = |e: &Entity| world.get::<Collider>(*e).and_then(|c| c.shape.mass_properties(1.0).ok()).map(|p| p.mass);
+    let of = |(k, e): (usize, &Entity)| Some((k, *sums.get(e)? * (1.0 / volume(e).filter(|v| *v > 0.0)?)));
+    entities.iter().enumerate().filter_map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::scene::Scene;
+    use crate::setup::build;
+
+    fn rectangle(sides: DVec2) -> Vec<DVec3> {
+        let corner = |x: f64, y: f64| DVec3::new(x * sides.x, y * sides.y, 0.3);
+        vec![corner(0.0, 0.0), corner(1.0, 1.0), corner(0.0, 1.0), corner(0.5, 0.5), corner(1.0, 0.0)]
+    }
+
+    #[test]
+    fn a_rectangle_has_the_stress_of_the_formula_and_its_kernel_is_a_sixth() {
+        let (sides, force) = (DVec2::new(0.4, 0.2), 300.0);
+        let outline = Outline::of(&rectangle(sides), DVec3::Z);
+        let area = 0.08;
+        assert!((outline.area - area).abs() < 1e-15 && outline.corners().len() == 4);
+        for (e, factor) in [(0.0, 0.0), (0.4 / 6.0, 1.0), (0.1, 1.5)] {
+            let [low, high] = outline.stress(force, DVec3::new(0.2 + e, 0.1, 0.3));
+            let mean = force / area;
+            assert!(
+                (low - mean * (1.0 - factor)).abs() < 1e-9 * mean && (high - mean * (1.0 + factor)).abs() < 1e-9 * mean,
+                "{low} {high}"
+            );
+        }
+        // across a corner of the rectangle both parts add
+        let [low, _] = outline.stress(force, DVec3::new(0.2 + 0.02, 0.1 - 0.01, 0.3));
+        assert!((low - force / area * (1.0 - 0.3 - 0.3)).abs() < 1e-6, "{low}");
+        assert!(Outline::of(&rectangle(sides)[..1], DVec3::Z).stress(force, DVec3::ZERO)[0].is_nan());
+    }
+
+    #[test]
+    fn a_tower_has_the_forces_and_stresses_of_statics() {
+        let (n, side, density, shift) = (6, 0.5, 2000.0, 0.01);
+        let mut text = "[time]\nstep = 0.002\nend = 0.1\n[solver]\ntolerance = 1e-12\n[[materials]]\nname = \"stone\"\ndensity = 2000\n\
+            [[bodies]]\nname = \"ground\"\nshape = { kind = \"half_space\" }\nmotion = \"static\"\n"
+            .to_owned();
+        for k in 0..n {
+            let (x, z) = (shift * f64::from(k), side * (f64::from(k) + 0.5));
+            text += &format!("[[bodies]]\nname = \"b{k}\"\nshape = {{ kind = \"cuboid\", size = [{side}, {side}, {side}] }}\n");
+            text += &format!("position = [{x}, 0, {z}]\n");
+        }
+        let scene = Scene::from_toml(&text, "tower").unwrap_or_else(|e| panic!("{e}"));
+        let mut built = build(&scene).unwrap_or_else(|e| panic!("{e}"));
+        let starts: Vec<Option<Pose>> = built.entities.iter().map(|e| built.simulation.world().get::<BodyPose>(*e).map(|p| p.0)).collect();
+        (0..50).for_each(|_| drop(built.simulation.step().unwrap_or_else(|e| panic!("{e}"))));
+        let joints = joints(&built.simulation, &built.entities, &starts);
+        assert_eq!(joints.len(), n as usize);
+        let weight = density * side.powi(3) * 9.81;
+        for joint in &joints {
+            // blocks above the joint
+            let lower = joint.bodies[0].min(joint.bodies[1]);
+            let above = f64::from(n) - lower as f64;
+            let load = above * weight;
+            assert!((joint.normal / load - 1.0).abs() < 1e-9 && joint.shear < 1e-6, "{joint:?}");
+            // the resultant stands under the middle of what is above
+            let x = shift * (lower as f64 + 0.5 * (above - 1.0));
+            assert!((joint.point.x - x).abs() < 1e-6 && joint.point.y.abs() < 1e-6, "{joint:?}");
+            assert!(joint.opening.abs() < 1e-9 && joint.sliding < 1e-9 && joint.in_kernel() == Some(true), "{joint:?}");
+        }
+        let blocks = block_stresses(&built.simulation, &built.entities);
+        assert_eq!(blocks.len(), n as usize);
+        for (k, stress) in blocks {
+            let expected = (f64::from(n) - k as f64 + 0.5) * weight / side.powi(2);
+            assert!((stress.z_axis.z / expected - 1.0).abs() < 1e-9, "{k} {stress}");
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Does it stand, and what left its place first?
+//!
+//! ```text
+//! way       displacement of a body's centre in parts of its smallest length
+//! began     the first body whose way exceeds ONSET, and when
+//! stands    no way exceeds MOVED at the end, and nothing is faster than MOVING lengths a second
+//! collapsed a way has exceeded 1
+//! displaced neither
+//! ```
+//!
+//! Runs of scenes with a `[stop]` table have a verdict, and those of structures: two or more blocks, all of them polyhedra that start at
+//! rest and touch something then, without joints, motors and inlets.
+
+use crate::geometry::systems::Proximity;
+use crate::io::scene::model::{Scene, ShapeSpec};
+use crate::io::scene::stop::StopRules;
+use crate::model::contact::{ContactPair, Manifold};
+use crate::model::newton_euler::{BodyPose, Velocity};
+use crate::simulation::Simulation;
+use bevy_ecs::prelude::Entity;
+use glam::DVec3;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+use super::grains::Packing;
+
+/// A body that ends farther from its start than this part of its smallest length has moved.
+pub const MOVED: f64 = 0.1;
+/// A body that would move by this part of its smallest length in a second is on its way.
+pub const MOVING: f64 = 0.01;
+/// Way of a body that has left its place.
+pub const ONSET: f64 = 0.01;
+/// Largest gap, in parts of the smaller body's smallest length, at which blocks touch at the start.
+const TOUCHING: f64 = 1e-3;
+
+/// How a run ends for what should stand.
+///
+/// ```
+/// use drystone::diagnostics::verdict::Outcome;
+/// assert_eq!(serde_json::to_string(&Outcome::Stands).ok().as_deref(), Some("\"stands\""));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// Everything is in its place and at rest.
+    Stands,
+    /// Something has left its place or is on its way, by less than its smallest length.
+    Displaced,
+    /// Something has gone farther than its smallest length.
+    Collapsed,
+}
+
+/// The verdict on a run.
+///
+/// ```
+/// // an arch that is too thin
+/// let arch = drystone::scenes::load("arch", &[("thickness_ratio", "0.10")])?;
+/// let (_, summary) = drystone::scenes::run(&arch)?;
+/// let verdict = summary.verdict.ok_or("a structure has a verdict")?;
+/// assert_eq!(verdict.outcome, drystone::diagnostics::verdict::Outcome::Collapsed);
+/// assert!(verdict.began_s < verdict.collapsed_s);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Verdict {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// When the first body had left its place (s).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub began_s: Option<f64>,
+    /// Which body that was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub began_with: Option<String>,
+    /// When a body had gone by its smallest length (s).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub collapsed_s: Option<f64>,
+    /// Largest way at the end, in parts of the body's smallest length.
+    pub way: f64,
+}
+
+/// What a watch remembers; a checkpoint keeps it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Course {
+    starts: Vec<Option<DVec3>>,
+    began: Option<(f64, usize)>,
+    collapsed: Option<f64>,
+    /// Largest way at any time.
+    farthest: f64,
+    /// Displacement that ended the run (m).
+    gone_by: Option<f64>,
+    /// Since when forces are balanced (s).
+    balanced: Option<f64>,
+    /// Whether blocks have been seen to touch at the start.
+    seen: bool,
+    /// Blocks that touched nothing then: this is no structure.
+    loose: bool,
+}
+
+/// Watches the bodies of a run.
+///
+/// ```
+/// use drystone::diagnostics::verdict::Watch;
+/// let wall = drystone::scenes::load("block_wall", &[])?;
+/// assert!(Watch::of(&wall).is_some());
+/// assert!(Watch::of(&drystone::scenes::load("bead_pour", &[])?).is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Watch {
+    /// Dynamic bodies of the scene, with their smallest lengths (m).
+    bodies: Vec<(usize, f64)>,
+    names: Vec<String>,
+    rules: Option<StopRules>,
+    course: Course,
+}
+
+impl Watch {
+    /// A watch on a scene whose runs have a verdict.
+    pub fn of(scene: &Scene) -> Option<Self> {
+        let block = |shape: &ShapeSpec| matches!(shape, ShapeSpec::Cuboid { .. } | ShapeSpec::Hull { .. });
+        let mut blocks = scene.dynamic_bodies().map(|(_, b)| b);
+        let structure = blocks.all(|b| block(&b.shape) && b.linear_velocity == DVec3::ZERO && b.angular_velocity == DVec3::ZERO)
+            && scene.dynamic_bodies().nth(1).is_some()
+            && scene.joints.is_empty()
+            && scene.ties.is_empty()
+            && scene.inlets.is_empty();
+        (structure || scene.stop.is_some()).then(|| {
+            let mut watch = Self::over(scene);
+            watch.course.seen = scene.stop.is_some();
+            watch
+        })
+    }
+
+    /// A watch on any scene.
+    pub fn over(scene: &Scene) -> Self {
+        let length = |shape: &ShapeSpec| shape.build().map_or(f64::INFINITY, |s| s.smallest_length());
+        let bodies = scene.dynamic_bodies().map(|(i, b)| (i, length(&b.shape))).collect();
+        let names = scene.bodies.iter().map(|b| b.name.clone()).collect();
+        let course = Course { starts: vec![None; scene.bodies.len()], seen: true, ..Course::default() };
+        Self { bodies, names, rules: scene.stop, course }
+    }
+
+    pub(crate) fn course(&self) -> &Course {
+        &self.course
+    }
+
+    pub(crate) fn restore(&mut self, course: Course) {
+        self.course = course;
+    }
+
+    /// Takes in the state; `entities` are those of the scene's bodies. Gives the body with the largest way, and that way.
+    pub fn look(&mut self, simulation: &Simulation, entities: &[Entity]) -> (usize, f64) {
+        let (world, time) = (simulation.world(), simulation.time());
+        let course = &mut self.course;
+        let (mut farthest, mut displacement) = ((0, 0.0), 0.0f64);
+        for &(i, length) in &self.bodies {
+            let Some(pose) = entities.get(i).and_then(|e| world.get::<BodyPose>(*e)) else { continue };
+            // a body that is born later starts where it is seen first
+            let way = pose.0.position.distance(*course.starts[i].get_or_insert(pose.0.position));
+            displacement = displacement.max(way);
+            if way / length > farthest.1 {
+                farthest = (i, way / length);
+            }
+        }
+        course.farthest = course.farthest.max(farthest.1);
+        if farthest.1 > ONSET {
+            course.began.get_or_insert((time, farthest.0));
+        }
+        if farthest.1 > 1.0 {
+            course.collapsed.get_or_insert(time);
+        }
+        if simulation.steps() > 0 && !std::mem::replace(&mut course.seen, true) {
+            let touching = touching(simulation);
+            course.loose = self.bodies.iter().any(|b| entities.get(b.0).is_none_or(|e| !touching.contains(e)));
+        }
+        if let Some(limit) = self.rules.and_then(|r| r.unbalanced) {
+            // nothing is balanced before the first step, and not a number without contacts
+            let balanced = simulation.steps() > 0 && Packing::of(simulation, None).unbalanced() <= limit;
+            self.course.balanced = balanced.then(|| self.course.balanced.unwrap_or(time));
+        }
+        if self.rules.and_then(|r| r.displacement).is_some_and(|limit| displacement > limit) {
+            self.course.gone_by = Some(displacement);
+        }
+        farthest
+    }
+
+    /// Why the run ends here, if it does.
+    pub fn ended(&self, time: f64) -> Option<String> {
+        let (rules, course) = (self.rules?, &self.course);
+        let past = |since: f64| time - since >= rules.hold * (1.0 - 1e-9);
+        if rules.collapse && course.collapsed.is_some() {
+            return Some("collapse".to_owned());
+        }
+        if let (Some(limit), Some(way)) = (rules.displacement, course.gone_by) {
+            return Some(format!("displacement of {way:.3e} m, more than {limit} m"));
+        }
+        let limit = rules.unbalanced.filter(|_| course.balanced.is_some_and(past))?;
+        Some(format!("unbalanced force below {limit} for {} s", rules.hold))
+    }
+
+    /// The verdict on the state; none for blocks that touched nothing at the start.
+    pub fn verdict(&self, simulation: &Simulation, entities: &[Entity]) -> Option<Verdict> {
+        let (course, world) = (&self.course, simulation.world());
+        if course.loose {
+            return None;
+        }
+        let speed = |i: usize| entities.get(i).and_then(|e| world.get::<Velocity>(*e)).map_or(0.0, |v| v.linear.length());
+        let way = |i: usize, length: f64| {
+            let now = entities.get(i).and_then(|e| world.get::<BodyPose>(*e)).map(|pose| pose.0.position);
+            now.zip(course.starts[i]).map_or(0.0, |(now, start)| now.distance(start) / length)
+        };
+        let largest = self.bodies.iter().map(|&(i, length)| way(i, length)).fold(0.0, f64::max);
+        let moving = self.bodies.iter().any(|&(i, length)| speed(i) > MOVING * length);
+        let outcome = match (course.collapsed, largest > MOVED || moving) {
+            (Some(_), _) => Outcome::Collapsed,
+            (None, true) => Outcome::Displaced,
+            (None, false) => Outcome::Stands,
+        };
+        // what has hardly begun is shown by the fastest
+        let fastest = || self.bodies.iter().map(|b| b.0).reduce(|a, b| if speed(b) > speed(a) { b } else { a });
+        let began = course.began.or_else(|| if outcome == Outcome::Stands { None } else { Some((simulation.time(), fastest()?)) });
+        Some(Verdict {
+            outcome,
+            began_s: began.map(|b| b.0),
+            began_with: began.and_then(|b| self.names.get(b.1).cloned()),
+            collapsed_s: course.collapsed,
+            way: largest,
+        })
+    }
+
+    /// Largest way that any body has had at any time.
+    pub fn farthest(&self) -> f64 {
+        self.course.farthest
+    }
+}
+
+/// Bodies that touch another one.
+fn touching(simulation: &Simulation) -> BTreeSet<Entity> {
+    let world = simulation.world();
+    let pairs = world.resource::<Proximity>().pairs().iter().filter_map(|&(.., entity)| {
+        let (pair, manifold) = (world.get::<ContactPair>(entity)?, world.get::<Manifold>(entity)?);
+        manifold.points.iter().any(|touch| touch.gap <= TOUCHING * pair.size).then_some(pair.bodies)
+    });
+    pairs.flatten().collect()
+}

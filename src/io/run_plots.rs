@@ -1,0 +1,325 @@
+//! Panels of what a run or a sweep has left in its directory.
+//!
+//! ```text
+//! TABLE, TABLE.COLUMN   columns of TABLE.csv against time, one panel for each unit; rows with names give a line for each name
+//! energy, residual      of steps.csv
+//! forces                distribution of the normal forces of contacts_end.csv: log₁₀ P(F/⟨F⟩)
+//! rose                  directions of the normals in a vertical plane, by number and by force: n and −n count as one
+//! ```
+
+use super::chart::{Line, Panel};
+use super::error::OutputError;
+use super::scene::error::did_you_mean;
+use std::collections::BTreeMap;
+use std::f64::consts::{PI, TAU};
+use std::path::Path;
+
+/// Most lines of a panel; of more, those with the largest values are shown.
+const LINES: usize = 12;
+/// Width of a bin of forces, in mean forces.
+const BIN: f64 = 0.25;
+/// Bins of half a turn.
+const ROSE: usize = 18;
+
+/// Why there is nothing to draw.
+///
+/// ```
+/// let error = drystone::io::run_plots::panels("no such directory".as_ref(), &["energy".to_owned()]).err();
+/// assert!(error.is_some_and(|e| e.to_string().contains("steps.csv")));
+/// ```
+#[derive(Debug, thiserror::Error)]
+pub enum PlotError {
+    /// A table cannot be read.
+    #[error(transparent)]
+    Table(#[from] OutputError),
+    /// It has nothing of that name, or nothing to show.
+    #[error("{0}")]
+    Nothing(String),
+}
+
+/// A table with names in some of its columns.
+struct Named {
+    path: String,
+    /// Header, unit and values of each column of numbers; an empty field is not a number.
+    columns: Vec<(String, String, Vec<f64>)>,
+    /// Names of each row, joined.
+    labels: Vec<String>,
+}
+
+impl Named {
+    fn read(path: &Path) -> Result<Self, PlotError> {
+        let failed = |e: csv::Error| OutputError::data(path, e.to_string());
+        let mut reader = csv::Reader::from_path(path).map_err(failed)?;
+        let header: Vec<String> = reader.headers().map_err(failed)?.iter().map(str::to_owned).collect();
+        let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().map_err(failed)?;
+        let number = |text: &str| if text.is_empty() { Some(f64::NAN) } else { text.trim().parse::<f64>().ok() };
+        let (mut columns, mut labels) = (Vec::new(), vec![String::new(); rows.len()]);
+        for (k, head) in header.iter().enumerate() {
+            let values: Option<Vec<f64>> = rows.iter().map(|row| number(row.get(k).unwrap_or_default())).collect();
+            match values {
+                Some(values) => {
+                    let (name, unit) = head.split_once(" [").map_or((head.as_str(), ""), |(name, unit)| (name, unit.trim_end_matches(']')));
+                    columns.push((name.to_owned(), unit.to_owned(), values));
+                }
+                None => labels.iter_mut().zip(&rows).for_each(|(label, row)| {
+                    let joint = if label.is_empty() { "" } else { " – " };
+                    *label += &format!("{joint}{}", row.get(k).unwrap_or_default());
+                }),
+            }
+        }
+        Ok(Self { path: path.display().to_string(), columns, labels })
+    }
+
+    fn column(&self, name: &str) -> Result<&(String, String, Vec<f64>), PlotError> {
+        self.columns.iter().find(|c| c.0 == name).ok_or_else(|| {
+            let known = did_you_mean(name, self.columns.iter().map(|c| c.0.as_str()));
+            PlotError::Nothing(format!("{}: found no column \"{name}\"\n  {known}", self.path))
+        })
+    }
+
+    /// Lines of a column against another, one for each label.
+    fn lines(&self, x: &[f64], (name, _, y): &(String, String, Vec<f64>), single: bool) -> Vec<Line> {
+        let mut by_label: BTreeMap<&str, Vec<(f64, f64)>> = BTreeMap::new();
+        for ((label, x), y) in self.labels.iter().zip(x).zip(y) {
+            by_label.entry(label).or_default().push((*x, *y));
+        }
+        let name = |label: &str| match (label.is_empty(), single) {
+            (true, _) => name.clone(),
+            (false, true) => label.to_owned(),
+            (false, false) => format!("{label} {name}"),
+        };
+        by_label.into_iter().map(|(label, points)| Line::new(&name(label), points)).collect()
+    }
+}
+
+/// The panels of what is named; `what` is not empty.
+///
+/// # Errors
+/// A table is missing or spoilt, or has no such column.
+pub fn panels(directory: &Path, what: &[String]) -> Result<Vec<Panel>, PlotError> {
+    let mut panels = Vec::new();
+    for what in what {
+        match what.as_str() {
+            "energy" => panels.extend(series(directory, "steps", Some(&["kinetic", "potential", "normal_work", "friction_work"]), "J")?),
+            "residual" => panels.push(residual(directory)?),
+            "forces" => panels.push(forces(directory)?),
+            "rose" => panels.push(rose(directory)?),
+            other => match other.split_once('.') {
+                Some((table, column)) => panels.extend(series(directory, table, Some(&[column]), "")?),
+                None => panels.extend(series(directory, other, None, "")?),
+            },
+        }
+    }
+    Ok(panels)
+}
+
+/// Columns of a table against time, grouped by unit; `unit` is that of columns without one.
+fn series(directory: &Path, table: &str, columns: Option<&[&str]>, unit: &str) -> Result<Vec<Panel>, PlotError> {
+    let table = Named::read(&directory.join(format!("{table}.csv")))?;
+    let time = &table.column("time")?.2;
+    let wanted: Vec<&(String, String, Vec<f64>)> = match columns {
+        Some(names) => names.iter().map(|name| table.column(name)).collect::<Result<_, _>>()?,
+        None => table.columns.iter().filter(|c| c.0 != "time").collect(),
+    };
+    let mut panels: Vec<Panel> = Vec::new();
+    for column in &wanted {
+        let unit = if column.1.is_empty() { unit } else { &column.1 };
+        // one column names its axis, several share their unit
+        let axis = match (wanted.len(), unit) {
+            (1, "") => column.0.clone(),
+            (1, unit) => format!("{} ({unit})", column.0),
+            (_, "") => "–".to_owned(),
+            (_, unit) => unit.to_owned(),
+        };
+        let lines = table.lines(time, column, wanted.len() == 1);
+        match panels.iter_mut().find(|p| p.y == axis) {
+            Some(panel) => panel.lines.extend(lines),
+            None => panels.push(Panel::new("time (s)", &axis, lines)),
+        }
+    }
+    panels.iter_mut().for_each(largest);
+    Ok(panels)
+}
+
+/// Leaves the lines with the largest values, in their order, where there are too many.
+fn largest(panel: &mut Panel) {
+    let size = |line: &Line| line.points.iter().map(|p| p.1.abs()).filter(|y| y.is_finite()).fold(0.0, f64::max);
+    let mut sizes: Vec<f64> = panel.lines.iter().map(size).collect();
+    if sizes.len() > LINES {
+        sizes.sort_by(|a, b| b.total_cmp(a));
+        let least = sizes[LINES - 1];
+        let all = panel.lines.len();
+        panel.lines.retain(|line| size(line) >= least);
+        panel.lines.truncate(LINES);
+        panel.title = format!("the {LINES} largest of {all}");
+    }
+}
+
+fn residual(directory: &Path) -> Result<Panel, PlotError> {
+    let steps = Named::read(&directory.join("steps.csv"))?;
+    let (time, e_s) = (&steps.column("time")?.2, &steps.column("e_s")?.2);
+    let points = time.iter().zip(e_s).map(|(t, e)| (*t, if *e > 0.0 { e.log10() } else { f64::NAN }));
+    Ok(Panel::new("time (s)", "log10 of the residual e_s", vec![Line::new("e_s", points)]))
+}
+
+/// Normals and forces of the contacts that press.
+fn pressing(directory: &Path) -> Result<Vec<([f64; 3], f64)>, PlotError> {
+    let path = directory.join("contacts_end.csv");
+    let table = Named::read(&path)?;
+    let column = |name: &str| table.column(name).map(|c| &c.2);
+    let (x, y, z, force) = (column("normal_x")?, column("normal_y")?, column("normal_z")?, column("normal_force")?);
+    let all = (0..force.len()).filter(|&k| force[k] > 0.0);
+    let found: Vec<_> = all.map(|k| ([x[k], y[k], z[k]], force[k])).collect();
+    if found.is_empty() {
+        return Err(PlotError::Nothing(format!("{}: no contact presses at the end of this run", path.display())));
+    }
+    Ok(found)
+}
+
+/// Probability density of forces over their mean.
+fn forces(directory: &Path) -> Result<Panel, PlotError> {
+    let forces: Vec<f64> = pressing(directory)?.into_iter().map(|c| c.1).collect();
+    let mean = forces.iter().sum::<f64>() / forces.len() as f64;
+    let mut counts: Vec<f64> = Vec::new();
+    for force in &forces {
+        let bin = (force / (mean * BIN)) as usize;
+        counts.resize(counts.len().max(bin + 1), 0.0);
+        counts[bin] += 1.0;
+    }
+    let points = counts.iter().enumerate().filter(|(_, n)| **n > 0.0);
+    let points = points.map(|(k, n)| ((k as f64 + 0.5) * BIN, (n / (forces.len() as f64 * BIN)).log10()));
+    let line = Line::new(&format!("{} contacts", forces.len()), points).with_points();
+    Ok(Panel::new("F/⟨F⟩", "log10 of the density", vec![line]).titled(&format!("mean normal force {mean:.4} N")))
+}
+
+/// Directions of normals in the plane of x and z.
+fn rose(directory: &Path) -> Result<Panel, PlotError> {
+    let contacts = pressing(directory)?;
+    let sum: f64 = contacts.iter().map(|c| c.1).sum();
+    let mut bins = [[0.0; ROSE]; 2];
+    for ([x, _, z], force) in &contacts {
+        let angle = libm::atan2(*z, *x).rem_euclid(PI);
+        let bin = ((angle / PI * ROSE as f64) as usize).min(ROSE - 1);
+        bins[0][bin] += 1.0 / contacts.len() as f64;
+        bins[1][bin] += force / sum;
+    }
+    let outline = |bins: &[f64; ROSE]| {
+        let point = |k: usize, at: usize| {
+            let (s, c) = libm::sincos(TAU * at as f64 / (2 * ROSE) as f64);
+            // an even rose has the radius 1
+            let radius = bins[k % ROSE] * ROSE as f64;
+            (radius * c, radius * s)
+        };
+        let mut points: Vec<(f64, f64)> = (0..2 * ROSE).flat_map(|k| [point(k, k), point(k, k + 1)]).collect();
+        points.extend(points.first().copied());
+        points
+    };
+    let lines = vec![Line::new("by number", outline(&bins[0])), Line::new("by force", outline(&bins[1]))];
+    Ok(Panel::new("x", "z", lines).titled("directions of contact normals"))
+}
+
+/// Figures of a sweep against one of its keys, a line for each combination of the others; without `x` against the first.
+///
+/// # Errors
+/// `results.csv` is missing or spoilt, or has no such column.
+pub fn sweep_panels(directory: &Path, what: &[String], x: Option<&str>) -> Result<Vec<Panel>, PlotError> {
+    let path = directory.join("results.csv");
+    let table = Named::read(&path)?;
+    // the varied keys stand before what a run tells
+    let header: Vec<&str> = table.columns.iter().map(|c| c.0.as_str()).collect();
+    let told = header.iter().position(|h| *h == "time").unwrap_or(header.len());
+    let first = header[..told].first().copied();
+    let x = x.or(first).ok_or_else(|| PlotError::Nothing(format!("{}: no key with numbers; name a column with --x", path.display())))?;
+    let (_, unit, places) = table.column(x)?;
+    let others: Vec<&(String, String, Vec<f64>)> = table.columns[..told].iter().filter(|c| c.0 != x).collect();
+    let mut panels = Vec::new();
+    for what in what {
+        let (name, _, values) = table.column(what)?;
+        let mut lines: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
+        for k in 0..values.len() {
+            let label = others.iter().map(|c| format!("{} = {}", c.0, c.2[k])).collect::<Vec<_>>().join(", ");
+            lines.entry(label).or_default().push((places[k], values[k]));
+        }
+        let line = |(label, mut points): (String, Vec<(f64, f64)>)| {
+            points.retain(|p| p.0.is_finite() && p.1.is_finite());
+            points.sort_by(|a, b| a.0.total_cmp(&b.0));
+            Line::new(if label.is_empty() { name } else { &label }, points).with_points()
+        };
+        let x = if unit.is_empty() { x.to_owned() } else { format!("{x} ({unit})") };
+        panels.push(Panel::new(&x, name, lines.into_iter().map(line).collect()));
+    }
+    Ok(panels)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        files.iter().for_each(|(name, text)| std::fs::write(dir.path().join(name), text).unwrap());
+        dir
+    }
+
+    fn draw(dir: &tempfile::TempDir, what: &[&str]) -> Result<Vec<Panel>, PlotError> {
+        panels(dir.path(), &what.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn columns_of_one_unit_share_a_panel_and_names_give_lines() {
+        let flow = "time [s],drain.mass [kg],drain.count,tap.mass [kg]\n0,0,0,1\n1,2,5,3\n";
+        let loads = "time [s],body1,body2,normal [N]\n0,a,b,1\n0,b,c,2\n1,a,b,3\n1,b,c,\n";
+        let dir = folder(&[("flow.csv", flow), ("joint_forces.csv", loads)]);
+        let found = draw(&dir, &["flow"]).unwrap();
+        let names = |p: &Panel| p.lines.iter().map(|l| l.name.clone()).collect::<Vec<_>>();
+        assert_eq!((found.len(), names(&found[0])), (2, vec!["drain.mass".to_owned(), "tap.mass".to_owned()]));
+        assert_eq!(found[0].lines[0].points, [(0.0, 0.0), (1.0, 2.0)]);
+        let joints = draw(&dir, &["joint_forces.normal"]).unwrap();
+        assert_eq!((joints[0].y.as_str(), names(&joints[0])), ("normal (N)", vec!["a – b".to_owned(), "b – c".to_owned()]));
+        assert_eq!(joints[0].lines[0].points, [(0.0, 1.0), (1.0, 3.0)]);
+        let error = draw(&dir, &["flow.drain.mas"]).unwrap_err().to_string();
+        assert!(error.contains("flow.csv") && error.contains("drain.mass"), "{error}");
+        assert!(draw(&dir, &["energy"]).unwrap_err().to_string().contains("steps.csv"));
+    }
+
+    #[test]
+    fn densities_of_forces_and_directions_sum_to_one() {
+        let mut text = "body1,body2,normal_x,normal_y,normal_z,normal_force [N]\n".to_owned();
+        for k in 0..400 {
+            let (s, c) = (f64::from(k) * 0.37).sin_cos();
+            text += &format!("a,b,{c},0,{s},{}\n", 1.0 + f64::from(k % 7));
+        }
+        let dir = folder(&[("contacts_end.csv", &text)]);
+        let found = draw(&dir, &["forces", "rose"]).unwrap();
+        let total: f64 = found[0].lines[0].points.iter().map(|p| 10f64.powf(p.1) * BIN).sum();
+        assert!((total - 1.0).abs() < 1e-12, "{total}");
+        for line in &found[1].lines {
+            // every bin stands there twice, each with two corners
+            let radii: f64 = line.points[..4 * ROSE].iter().map(|p| p.0.hypot(p.1)).sum();
+            assert!((radii / (4.0 * ROSE as f64) - 1.0).abs() < 1e-12, "{radii}");
+        }
+        let none = folder(&[("contacts_end.csv", "body1,body2,normal_x,normal_y,normal_z,normal_force [N]\n")]);
+        assert!(draw(&none, &["rose"]).unwrap_err().to_string().contains("no contact presses"));
+    }
+
+    #[test]
+    fn a_sweep_has_a_line_for_each_value_of_the_other_keys() {
+        let text = "mu,seed,scene,time,way,failure\n0.3,1,a,1,5,\n0.1,1,a,1,4,\n0.1,2,a,1,6,\n0.3,2,a,,,broken\n";
+        let dir = folder(&[("results.csv", text)]);
+        let found = sweep_panels(dir.path(), &["way".to_owned()], None).unwrap();
+        assert_eq!(found[0].x, "mu");
+        let lines: Vec<_> = found[0].lines.iter().map(|l| (l.name.as_str(), l.points.clone())).collect();
+        assert_eq!(lines, [("seed = 1", vec![(0.1, 4.0), (0.3, 5.0)]), ("seed = 2", vec![(0.1, 6.0)])]);
+        assert!(sweep_panels(dir.path(), &["weigh".to_owned()], None).unwrap_err().to_string().contains("results.csv"));
+    }
+
+    #[test]
+    fn of_many_lines_the_largest_are_shown() {
+        let head: Vec<String> = (0..30).map(|k| format!("c{k} [m]")).collect();
+        let row: Vec<String> = (0..30).map(|k| format!("{}", (k * 7) % 30)).collect();
+        let dir = folder(&[("t.csv", &format!("time,{}\n0,{}\n", head.join(","), row.join(",")))]);
+        let found = draw(&dir, &["t"]).unwrap();
+        assert_eq!((found[0].lines.len(), found[0].title.as_str()), (LINES, "the 12 largest of 30"));
+        assert!(found[0].lines.iter().all(|l| l.points[0].1 >= 18.0));
+    }
+}

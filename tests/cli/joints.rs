@@ -1,0 +1,112 @@
+//! Verdicts, rules that stop a run, joints of blocks, and plots of what a run has left.
+
+use super::{json, json_of, output, text};
+use std::path::{Path, PathBuf};
+
+/// A tower of eight blocks on which a push of `push` m/s² acts from 0.1 s on.
+fn tower(folder: &Path, push: f64, more: &str) -> PathBuf {
+    let mut scene = format!(
+        "gravity = [{{ from = 0, acceleration = [0, 0, -9.81] }}, {{ from = 0.1, acceleration = [{push}, 0, -9.81] }}]\n\
+         [time]\nstep = \"2 ms\"\nend = 2\n[contact]\nmu = 0.7\n{more}\n\
+         [[bodies]]\nname = \"ground\"\nshape = {{ kind = \"half_space\" }}\nmotion = \"static\"\n"
+    );
+    for k in 0..8 {
+        let z = 0.125 + 0.25 * f64::from(k);
+        scene +=
+            &format!("[[bodies]]\nname = \"b{k}\"\nshape = {{ kind = \"cuboid\", size = [0.5, 0.5, 0.25] }}\nposition = [0, 0, {z}]\n");
+    }
+    let path = folder.join("tower.toml");
+    std::fs::write(&path, scene).unwrap();
+    path
+}
+
+#[test]
+fn a_structure_has_a_verdict_and_stops_where_it_is_told_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |push: f64, more: &str| json(&[tower(folder.path(), push, more).to_str().unwrap()]);
+    // it tips about its edge at 0.25 g
+    let stands = run(0.2 * 9.81, "");
+    assert_eq!((&stands["verdict"]["outcome"], &stands["verdict"]["began_with"]), (&"stands".into(), &serde_json::Value::Null), "{stands}");
+    assert!(stands["verdict"]["way"].as_f64().unwrap() < 1e-6 && stands["ended_early"].is_null());
+    let falls = run(0.35 * 9.81, "");
+    let verdict = &falls["verdict"];
+    assert_eq!((verdict["outcome"].as_str(), verdict["began_with"].as_str()), (Some("collapsed"), Some("b7")), "{verdict}");
+    assert!(verdict["began_s"].as_f64().unwrap() > 0.1 && verdict["began_s"].as_f64() < verdict["collapsed_s"].as_f64());
+    let stopped = run(0.35 * 9.81, "[stop]\ncollapse = true");
+    assert_eq!((stopped["ended_early"].as_str(), &stopped["interrupted"]), (Some("collapse"), &false.into()));
+    assert_eq!(stopped["time"], verdict["collapsed_s"]);
+    let moved = run(0.35 * 9.81, "[stop]\ndisplacement = \"10 mm\"");
+    assert!(moved["ended_early"].as_str().unwrap().contains("more than 0.01 m") && moved["verdict"]["outcome"] == "displaced", "{moved}");
+    assert!((0.01..0.02).contains(&moved["displacement_max_m"].as_f64().unwrap()));
+    let calm = run(0.0, "[stop]\nunbalanced = 1e-6\nhold = \"50 ms\"");
+    assert!((calm["time"].as_f64().unwrap() - 0.052).abs() < 1e-9 && calm["verdict"]["outcome"] == "stands", "{calm}");
+    // what falls from the air, and grains, are no structures
+    let loose = tower(folder.path(), 0.0, "");
+    std::fs::write(&loose, std::fs::read_to_string(&loose).unwrap().replace("0, 1.875]", "0, 1.9]")).unwrap();
+    assert!(json(&[loose.to_str().unwrap(), "--until", "0.3"])["verdict"].is_null());
+    assert!(json(&["bead_stack", "--until", "0.05"])["verdict"].is_null());
+}
+
+#[test]
+fn rules_that_cannot_be_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    for (rule, message) in
+        [("", "no rule"), ("hold = 1", "`hold` without"), ("displacement = 0", "greater than 0"), ("colapse = true", "did you mean")]
+    {
+        let scene = tower(folder.path(), 0.0, &format!("[stop]\n{rule}"));
+        let run = output(&["run", scene.to_str().unwrap()]);
+        assert_eq!(run.status.code(), Some(3));
+        assert!(text(&run.stderr).contains("stop") && text(&run.stderr).contains(message), "{}", text(&run.stderr));
+    }
+}
+
+#[test]
+fn joints_are_written_and_go_on_after_a_resumption_and_can_be_plotted() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let scene = tower(folder.path(), 1.0, "[[recorders]]\nwhat = \"joints\"\nevery = 0.02\n[[recorders]]\nwhat = \"bodies\"\nevery = 0.1");
+    let run = |arguments: &[&str], out: &Path| {
+        let all: Vec<&str> = ["run"].iter().chain(arguments).chain(&["--out", out.to_str().unwrap(), "--json"]).copied().collect();
+        json_of(&output(&all), 0)
+    };
+    let (whole, cut) = (at("whole"), at("cut"));
+    run(&[scene.to_str().unwrap(), "--until", "0.4"], &whole);
+    run(&[scene.to_str().unwrap(), "--until", "0.2", "--checkpoint", "every=10"], &cut);
+    let resumed = output(&["run", "--resume", cut.to_str().unwrap(), "--until", "0.4", "--json"]);
+    assert!(json_of(&resumed, 0)["verdict"]["outcome"] == "stands");
+    for name in ["joint_forces.csv", "block_stress.csv", "contacts_end.csv", "joints.pvd", "branches.pvd"] {
+        assert_eq!(std::fs::read(whole.join(name)).unwrap(), std::fs::read(cut.join(name)).unwrap(), "{name}");
+    }
+    // half a g/10 of push: the resultant leans, and the base carries the weight of all
+    let table = std::fs::read_to_string(whole.join("joint_forces.csv")).unwrap();
+    assert_eq!(table.lines().count(), 1 + 20 * 8);
+    let base: Vec<f64> = table
+        .lines()
+        .last()
+        .map(|_| table.lines().nth(1 + 19 * 8).unwrap())
+        .unwrap()
+        .split(',')
+        .skip(3)
+        .map(|x| x.parse().unwrap())
+        .collect();
+    let (weight, shear) = (8.0 * 0.0625 * 1000.0 * 9.81, 8.0 * 0.0625 * 1000.0);
+    assert!((base[3] / weight - 1.0).abs() < 1e-6 && (base[4] / shear - 1.0).abs() < 1e-6, "{base:?}");
+    // the middle of the tower stands 1 m high: e = 1/9.81
+    assert!((base[9] - 1.0 / 9.81).abs() < 1e-6 && base[10] == 0.0, "{base:?}");
+    let figure = at("figure.svg");
+    for what in [&["energy", "residual"][..], &["joint_forces.stress_max", "steps.contacts"], &["rose", "forces"]] {
+        let plotted = output(&[&["plot", whole.to_str().unwrap(), "--out", figure.to_str().unwrap()], what].concat());
+        assert_eq!(plotted.status.code(), Some(0), "{}", text(&plotted.stderr));
+        assert!(std::fs::read_to_string(&figure).unwrap().trim_end().ends_with("</svg>"));
+        std::fs::remove_file(&figure).unwrap();
+    }
+    let refused = |arguments: &[&str], code: i32, message: &str| {
+        let run = output(&[&["plot", whole.to_str().unwrap()], arguments].concat());
+        assert!(run.status.code() == Some(code) && text(&run.stderr).contains(message), "{}", text(&run.stderr));
+    };
+    refused(&[], 2, "block_stress, bodies_end");
+    refused(&["energy", "--out", "x.png"], 2, ".svg");
+    refused(&["flow"], 3, "flow.csv");
+    refused(&["steps.kintic"], 3, "did you mean `kinetic`");
+    refused(&["energy", "--x", "mu"], 2, "--x is for sweeps");
+}
