@@ -223,7 +223,14 @@ fn auto_step(scene: &Scene, accuracy: f64) -> AutoStep {
 }
 
 fn laws(scene: &Scene) -> ContactLaws {
-    let law = |l: model::ContactLaw| CoulombImpact { mu: l.mu, e_n: l.e_n, e_t: l.e_t, impact: l.impact };
+    let law = |l: model::ContactLaw| CoulombImpact {
+        mu: l.mu,
+        e_n: l.e_n,
+        e_t: l.e_t,
+        impact: l.impact,
+        adhesion: l.adhesion,
+        adhesion_range: l.adhesion_range,
+    };
     let mut laws = ContactLaws::uniform(law(scene.default_law));
     for pair in &scene.pair_laws {
         let [a, b] = pair.materials.map(|m| m as u32);

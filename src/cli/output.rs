@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 const FILM: f64 = 0.04;
 
 /// Columns of steps.csv.
-const COLUMNS: [&str; 31] = [
+const COLUMNS: [&str; 32] = [
     "time",
     "step",
     "contacts",
@@ -39,6 +39,7 @@ const COLUMNS: [&str; 31] = [
     "motor_work",
     "drive_work",
     "load_work",
+    "adhesion_work",
     "scheme_work",
     "outlet_energy",
     "inlet_energy",
@@ -275,6 +276,7 @@ fn row(report: &StepReport) -> [f64; COLUMNS.len()] {
         work.motors,
         work.drives,
         work.loads,
+        work.adhesion,
         work.scheme,
         balance.outlets.total(),
         balance.inlets.total(),

@@ -130,10 +130,9 @@ impl Packing {
             if grains == [None; 2] {
                 continue;
             }
-            let press = manifold.points.iter().filter(|touch| touch.active && touch.reaction.dot(touch.normal) > 0.0);
-            packing.links.extend(press.map(|touch| {
+            packing.links.extend(pair.forces(&manifold.points, h).map(|(touch, force)| {
                 let [one, two] = touch.places();
-                Link { grains, point: 0.5 * (one + two), normal: touch.normal, force: touch.reaction / h }
+                Link { grains, point: 0.5 * (one + two), normal: touch.normal, force }
             }));
         }
         packing

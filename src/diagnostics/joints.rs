@@ -1,8 +1,8 @@
 //! What the joints between blocks carry, and the mean stress of each block.
 //!
 //! ```text
-//! force             F = Σ r / h          on the first body, over the contact points of a face
-//! point of action   p = Σ r_n x / Σ r_n
+//! force             F = Σ f              on the first body, over the contact points of a face: what pushes less what pulls
+//! point of action   p = Σ f_n x / Σ f_n
 //! edge stress       σ(x) = N/A (1 + A (x − c)ᵀ J⁻¹ (p − c))      linear over the polygon of the points, at its corners; J = ∫ (x−c)(x−c)ᵀ dA
 //! opening, sliding  how far the two bodies have gone from each other since the start: along the normal where that is most, across it at p
 //! block stress      σ = Σ f ⊗ (c − x) / V                        Love–Weber over its joints; the weight acts at c and adds nothing
@@ -95,7 +95,13 @@ pub fn joints(simulation: &Simulation, entities: &[Entity], starts: &[Option<Pos
             let normal = first.normal;
             let (face, rest): (Vec<&Touch>, Vec<&Touch>) = left.iter().partition(|t| t.normal.dot(normal) > ONE_FACE);
             left = rest;
-            found.push(joint([one, two], normal, &face, h, [since_start(one), since_start(two)]));
+            let pull = pair.pull(&manifold.points);
+            let force = |touch: &Touch| {
+                let push = if carries(touch) { touch.reaction / h } else { DVec3::ZERO };
+                if pair.pulls(touch) { push - pull * touch.normal } else { push }
+            };
+            let loaded: Vec<(&Touch, DVec3)> = face.into_iter().map(|t| (t, force(t))).collect();
+            found.push(joint([one, two], normal, &loaded, [since_start(one), since_start(two)]));
         }
     }
     found.sort_by_key(|joint| joint.bodies);
@@ -106,19 +112,20 @@ fn carries(touch: &Touch) -> bool {
     touch.active && touch.reaction.dot(touch.normal) > 0.0
 }
 
-fn joint(bodies: [usize; 2], normal: DVec3, face: &[&Touch], h: f64, ways: [Option<(Pose, Pose)>; 2]) -> JointState {
+/// `face` are the points of the joint and the forces on the first body there (N).
+fn joint(bodies: [usize; 2], normal: DVec3, face: &[(&Touch, DVec3)], ways: [Option<(Pose, Pose)>; 2]) -> JointState {
     let place = |t: &Touch| {
         let [one, two] = t.places();
         0.5 * (one + two)
     };
     let (mut force, mut pressed, mut moment) = (DVec3::ZERO, 0.0, DVec3::ZERO);
-    for touch in face.iter().filter(|t| carries(t)) {
-        let press = touch.reaction.dot(normal) / h;
-        force += touch.reaction / h;
+    for (touch, on_first) in face {
+        let press = on_first.dot(normal);
+        force += *on_first;
         pressed += press;
         moment += press * place(touch);
     }
-    let points: Vec<DVec3> = face.iter().map(|t| place(t)).collect();
+    let points: Vec<DVec3> = face.iter().map(|(t, _)| place(t)).collect();
     let middle = points.iter().sum::<DVec3>() / points.len() as f64;
     let point = if pressed > 0.0 { moment / pressed } else { middle };
     let outline = Outline::of(&points, normal);
@@ -255,10 +262,10 @@ pub fn block_stresses(simulation: &Simulation, entities: &[Entity]) -> Vec<(usiz
         let (Some(pair), Some(manifold)) = (world.get::<ContactPair>(entity), world.get::<Manifold>(entity)) else { continue };
         for (body, sign) in pair.bodies.into_iter().zip([1.0, -1.0]) {
             let Some(pose) = world.get::<BodyPose>(body).filter(|_| world.get::<Inertia>(body).is_some()) else { continue };
-            for touch in manifold.points.iter().filter(|t| carries(t)) {
+            for (touch, force) in pair.forces(&manifold.points, h) {
                 let [one, two] = touch.places();
-                let (force, arm) = (sign * touch.reaction / h, pose.0.position - 0.5 * (one + two));
-                *sums.entry(body).or_default() += DMat3::from_cols(force * arm.x, force * arm.y, force * arm.z);
+                let (force, arm) = (sign * force, pose.0.position - 0.5 * (one + two));
+                *sums.entry(body).or_insert(DMat3::ZERO) += DMat3::from_cols(force * arm.x, force * arm.y, force * arm.z);
             }
         }
     }
@@ -312,7 +319,9 @@ mod tests {
         let scene = Scene::from_toml(&text, "tower").unwrap_or_else(|e| panic!("{e}"));
         let mut built = build(&scene).unwrap_or_else(|e| panic!("{e}"));
         let starts: Vec<Option<Pose>> = built.entities.iter().map(|e| built.simulation.world().get::<BodyPose>(*e).map(|p| p.0)).collect();
-        (0..50).for_each(|_| drop(built.simulation.step().unwrap_or_else(|e| panic!("{e}"))));
+        for _ in 0..50 {
+            built.simulation.step().unwrap_or_else(|e| panic!("{e}"));
+        }
         let joints = joints(&built.simulation, &built.entities, &starts);
         assert_eq!(joints.len(), n as usize);
         let weight = density * side.powi(3) * 9.81;

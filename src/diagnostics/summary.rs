@@ -54,6 +54,8 @@ pub struct EnergySummary {
     pub drive_work_J: f64,
     /// Work of loads other than gravity.
     pub load_work_J: f64,
+    /// Work of the attraction between bodies that touch.
+    pub adhesion_work_J: f64,
     /// What the scheme itself adds or takes.
     pub scheme_work_J: f64,
     /// What impacts made from nothing, part of the work of normal reactions and friction: Newton's law of impact with friction may.
@@ -607,6 +609,7 @@ fn energies(simulation: &Simulation) -> EnergySummary {
         motor_work_J: work.motors,
         drive_work_J: work.drives,
         load_work_J: work.loads,
+        adhesion_work_J: work.adhesion,
         scheme_work_J: work.scheme,
         impact_gain_J: balance.impact_gain,
         outlet_J: balance.outlets.total(),

@@ -215,7 +215,7 @@ pub(super) fn cuboid_axes(ha: DVec3, hb: DVec3, r: &DMat3, t: DVec3, reach: f64)
 
 /// [`lies_on`] for a face of a cuboid with half sides `half`, and the corners `centre ± sides`.
 fn corner_lies_on((half, centre, sides): (DVec3, DVec3, [DVec3; 3]), face: usize, separation: f64, slack: f64) -> bool {
-    let (axis, sign) = (face / 2, if face % 2 == 0 { 1.0 } else { -1.0 });
+    let (axis, sign) = (face / 2, if face.is_multiple_of(2) { 1.0 } else { -1.0 });
     (0..8).any(|corner| {
         let v = (0..3).fold(centre, |v, k| if corner >> k & 1 == 0 { v - sides[k] } else { v + sides[k] });
         sign * v[axis] - half[axis] <= separation + slack && (0..3).all(|k| k == axis || v[k].abs() <= half[k] + slack)

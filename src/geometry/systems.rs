@@ -186,6 +186,8 @@ pub(super) struct Mover {
     smallest: f64,
     mobile: bool,
     vessel: bool,
+    /// Gap up to which others attract it (m).
+    range: f64,
 }
 
 impl Mover {
@@ -199,20 +201,25 @@ impl Mover {
             smallest: cached.smallest,
             mobile: body.inertia.is_some(),
             vessel: matches!(cached.collider.shape, Shape::Vessel(_)),
+            range: 0.0,
         }
     }
 
     /// How far a body can come within the reach of a step (m): its share of the gap that is looked into.
     pub(super) fn reach(&self, scheme: &Scheme) -> f64 {
         let fall = if self.mobile { scheme.gravity.length() * scheme.time_step } else { 0.0 };
-        scheme.reach_steps * scheme.time_step * (self.velocity.length() + self.spin + fall) + scheme.reach_share * self.smallest
+        scheme.reach_steps * scheme.time_step * (self.velocity.length() + self.spin + fall)
+            + scheme.reach_share * self.smallest
+            + self.range
     }
 
     /// Largest gap at which a pair of bodies gets contact points (m).
     pub(super) fn pair_reach(&self, other: &Self, scheme: &Scheme) -> f64 {
         let closing = (self.velocity - other.velocity).length() + self.spin + other.spin;
         let fall = scheme.gravity.length() * scheme.time_step;
-        scheme.reach_steps * scheme.time_step * (closing + fall) + scheme.reach_share * self.smallest.min(other.smallest)
+        scheme.reach_steps * scheme.time_step * (closing + fall)
+            + scheme.reach_share * self.smallest.min(other.smallest)
+            + self.range.min(other.range)
     }
 }
 
@@ -278,13 +285,16 @@ pub fn broad_phase(
 ) {
     let p = &mut *proximity;
     let Proximity { broad, cached, movers, bounds, near, found, .. } = p;
-    let count = bodies.rows.len();
+    let (count, adhere) = (bodies.rows.len(), laws.adhere());
     movers.resize(count, Mover::default());
     bounds.resize(count, Bound::default());
     let of = |((row, cached), (mover, bound)): ((&Body, &Option<Cached>), (&mut Mover, &mut Bound))| {
         (*mover, *bound) = (Mover::default(), Bound::Nothing);
         let Some(c) = cached.as_ref().filter(|_| row.alive) else { return };
         *mover = Mover::new(row, c);
+        if adhere {
+            mover.range = laws.adhesion_range(c.collider.material);
+        }
         let (reach, pose) = (mover.reach(&scheme), c.place(&row.pose));
         *bound = if let Shape::HalfSpace { normal } = c.collider.shape {
             let normal = pose.vector(normal);

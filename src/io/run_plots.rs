@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 use std::f64::consts::{PI, TAU};
 use std::path::Path;
 
-/// Most lines of a panel; of more, those with the largest values are shown.
-const LINES: usize = 12;
+/// Most lines of a panel, as many as there are colours; of more, those with the largest values are shown.
+const LINES: usize = 7;
 /// Width of a bin of forces, in mean forces.
 const BIN: f64 = 0.25;
 /// Bins of half a turn.
@@ -137,7 +137,14 @@ fn series(directory: &Path, table: &str, columns: Option<&[&str]>, unit: &str) -
             None => panels.push(Panel::new("time (s)", &axis, lines)),
         }
     }
-    panels.iter_mut().for_each(largest);
+    for panel in &mut panels {
+        if let [line] = &panel.lines[..]
+            && wanted.len() > 1
+        {
+            panel.y = if panel.y == "–" { line.name.clone() } else { format!("{} ({})", line.name, panel.y) };
+        }
+        largest(panel);
+    }
     Ok(panels)
 }
 
@@ -198,14 +205,15 @@ fn rose(directory: &Path) -> Result<Panel, PlotError> {
     let sum: f64 = contacts.iter().map(|c| c.1).sum();
     let mut bins = [[0.0; ROSE]; 2];
     for ([x, _, z], force) in &contacts {
-        let angle = libm::atan2(*z, *x).rem_euclid(PI);
+        // the axes, along which walls press, are the middles of bins
+        let angle = (libm::atan2(*z, *x) + 0.5 * PI / ROSE as f64).rem_euclid(PI);
         let bin = ((angle / PI * ROSE as f64) as usize).min(ROSE - 1);
         bins[0][bin] += 1.0 / contacts.len() as f64;
         bins[1][bin] += force / sum;
     }
     let outline = |bins: &[f64; ROSE]| {
         let point = |k: usize, at: usize| {
-            let (s, c) = libm::sincos(TAU * at as f64 / (2 * ROSE) as f64);
+            let (s, c) = libm::sincos(TAU * (at as f64 - 0.5) / (2 * ROSE) as f64);
             // an even rose has the radius 1
             let radius = bins[k % ROSE] * ROSE as f64;
             (radius * c, radius * s)
@@ -319,7 +327,7 @@ mod tests {
         let row: Vec<String> = (0..30).map(|k| format!("{}", (k * 7) % 30)).collect();
         let dir = folder(&[("t.csv", &format!("time,{}\n0,{}\n", head.join(","), row.join(",")))]);
         let found = draw(&dir, &["t"]).unwrap();
-        assert_eq!((found[0].lines.len(), found[0].title.as_str()), (LINES, "the 12 largest of 30"));
-        assert!(found[0].lines.iter().all(|l| l.points[0].1 >= 18.0));
+        assert_eq!((found[0].lines.len(), found[0].title.as_str()), (LINES, "the 7 largest of 30"));
+        assert!(found[0].lines.iter().all(|l| l.points[0].1 >= 23.0));
     }
 }

@@ -6,6 +6,7 @@ use crate::geometry::systems::{Collider, Proximity};
 use crate::io::snapshot::{BodyView, ContactStatus, ContactView, Snapshot, Surface};
 use crate::model::contact::{ContactPair, Manifold, Touch};
 use crate::model::newton_euler::{BodyName, BodyPose, Inertia, Velocity};
+use crate::model::scheme::Clock;
 use crate::simulation::Simulation;
 use bevy_ecs::prelude::Entity;
 use glam::DVec3;
@@ -74,10 +75,14 @@ impl Window {
             });
         }
         if simulation.steps() > 0 {
+            let h = world.resource::<Clock>().last;
             for &(.., entity) in world.resource::<Proximity>().pairs() {
                 let (Some(pair), Some(manifold)) = (world.get::<ContactPair>(entity), world.get::<Manifold>(entity)) else { continue };
                 let [Some(&body1), Some(&body2)] = pair.bodies.map(|body| self.numbers.get(&body)) else { continue };
-                let views = manifold.points.iter().filter(|touch| touch.active).map(|touch| contact([body1, body2], pair.law.mu, touch));
+                let pull = h * pair.pull(&manifold.points);
+                let pulled = |touch: &Touch| if pair.pulls(touch) { pull } else { 0.0 };
+                let active = manifold.points.iter().filter(|touch| touch.active);
+                let views = active.map(|touch| contact([body1, body2], pair.law.mu, touch, pulled(touch)));
                 self.contacts.extend(views);
             }
         }
@@ -121,13 +126,14 @@ impl Window {
     }
 }
 
-fn contact(bodies: [u32; 2], mu: f64, touch: &Touch) -> ContactView {
-    let normal_impulse = touch.reaction.dot(touch.normal);
-    let friction_impulse = touch.reaction - normal_impulse * touch.normal;
+/// `pull` is the impulse of attraction in the last step (N s).
+fn contact(bodies: [u32; 2], mu: f64, touch: &Touch, pull: f64) -> ContactView {
+    let pushed = touch.reaction.dot(touch.normal);
+    let friction_impulse = touch.reaction - pushed * touch.normal;
     let sliding_speed = (touch.velocity - touch.velocity.dot(touch.normal) * touch.normal).length();
-    let status = if normal_impulse <= 0.0 {
+    let status = if pushed <= 0.0 {
         ContactStatus::Open
-    } else if sliding_speed > 0.0 && friction_impulse.length() >= LIMIT * mu * normal_impulse {
+    } else if sliding_speed > 0.0 && friction_impulse.length() >= LIMIT * mu * pushed {
         ContactStatus::Slip
     } else {
         ContactStatus::Stick
@@ -139,7 +145,7 @@ fn contact(bodies: [u32; 2], mu: f64, touch: &Touch) -> ContactView {
         point2: touch.point2,
         normal: touch.normal,
         gap: touch.gap,
-        normal_impulse,
+        normal_impulse: pushed - pull,
         friction_impulse,
         sliding_speed,
         status,

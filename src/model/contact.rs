@@ -29,6 +29,46 @@ pub struct ContactPair {
     pub size: f64,
 }
 
+/// Gap, in parts of the smaller body's smallest length, at which bodies touch for their attraction, whatever its range.
+const TOUCHES: f64 = 1e-6;
+
+impl ContactPair {
+    /// Whether the attraction of the law acts at a point in this step.
+    pub fn pulls(&self, touch: &Touch) -> bool {
+        self.law.adhesion > 0.0 && touch.gap <= self.law.adhesion_range.max(TOUCHES * self.size)
+    }
+
+    /// Attraction (N) at each of the points at which it acts: equal parts of that of the law.
+    ///
+    /// ```
+    /// use drystone::model::{contact::{ContactPair, Touch}, law::CoulombImpact};
+    /// # let mut world = bevy_ecs::prelude::World::new();
+    /// # let bodies = [world.spawn_empty().id(), world.spawn_empty().id()];
+    /// let law = CoulombImpact { adhesion: 3.0, adhesion_range: 1e-4, ..Default::default() };
+    /// let pair = ContactPair { bodies, slots: [0, 1], law, size: 0.1 };
+    /// let at = |gap| Touch { gap, ..Default::default() };
+    /// assert_eq!(pair.pull(&[at(0.0), at(5e-5), at(2e-4)]), 1.5);
+    /// assert_eq!(pair.pull(&[at(2e-4)]), 0.0);
+    /// ```
+    pub fn pull(&self, points: &[Touch]) -> f64 {
+        let count = points.iter().filter(|touch| self.pulls(touch)).count();
+        if count == 0 { 0.0 } else { self.law.adhesion / count as f64 }
+    }
+
+    /// Forces (N, world) on body 1 at each point in the last step, which was `h` (s) long: what pushes less what pulls. Points that carry
+    /// nothing are left out.
+    pub fn forces<'a>(&'a self, points: &'a [Touch], h: f64) -> impl Iterator<Item = (&'a Touch, DVec3)> {
+        let pull = self.pull(points);
+        let force = move |touch: &'a Touch| {
+            let pushes = touch.active && touch.reaction.dot(touch.normal) > 0.0;
+            let push = if pushes && h > 0.0 { touch.reaction / h } else { DVec3::ZERO };
+            let pull = if pull > 0.0 && self.pulls(touch) { pull } else { 0.0 };
+            (pushes || pull > 0.0).then(|| (touch, if pull > 0.0 { push - pull * touch.normal } else { push }))
+        };
+        points.iter().filter_map(force)
+    }
+}
+
 /// Whether a point was found on the way of a fast pair, within the step.
 ///
 /// ```

@@ -55,6 +55,11 @@ pub struct CoulombImpact {
     pub e_t: f64,
     /// Whose law of impact.
     pub impact: Impact,
+    /// Attraction c between two bodies that touch (N), in equal parts at their contact points. What pushes obeys the law, `r' = r + h c n`;
+    /// what pulls is a load. So friction grips with μ (N + c), and a ball hangs under a ceiling up to a weight of c.
+    pub adhesion: f64,
+    /// Gap up to which it acts (m).
+    pub adhesion_range: f64,
 }
 
 impl CoulombImpact {
@@ -66,6 +71,8 @@ impl CoulombImpact {
         inside("mu", self.mu, 0.0, MU_MAX)?;
         inside("e_n", self.e_n, 0.0, 1.0)?;
         inside("e_t", self.e_t, -1.0, 1.0)?;
+        inside("adhesion", self.adhesion, 0.0, f64::MAX)?;
+        inside("adhesion_range", self.adhesion_range, 0.0, f64::MAX)?;
         if self.impact == Impact::Fremond && self.e_t != 0.0 {
             return Err(format!("e_t is {}; Fremond's law of impact has no tangential restitution, 0 is needed", self.e_t));
         }
@@ -398,6 +405,18 @@ impl ContactLaws {
     pub fn validate(&self) -> Result<(), String> {
         self.default.validate().map_err(|e| format!("the law of all other materials: {e}"))?;
         self.pairs.iter().try_for_each(|(a, b, law)| law.validate().map_err(|e| format!("the law of materials {a} and {b}: {e}")))
+    }
+
+    /// Whether any of them attracts.
+    pub fn adhere(&self) -> bool {
+        self.default.adhesion > 0.0 || self.pairs.iter().any(|(.., law)| law.adhesion > 0.0)
+    }
+
+    /// Largest gap (m) at which a body of this material is attracted by any other.
+    pub fn adhesion_range(&self, material: u32) -> f64 {
+        let own = self.pairs.iter().filter(|(a, b, _)| *a == material || *b == material).map(|(.., law)| law);
+        let range = |law: &CoulombImpact| if law.adhesion > 0.0 { law.adhesion_range } else { 0.0 };
+        own.map(range).fold(range(&self.default), f64::max)
     }
 
     /// The law of a pair.

@@ -187,6 +187,8 @@ pub enum TotalQuantity {
     MotorWork,
     DriveWork,
     LoadWork,
+    /// Work of the attraction between bodies that touch.
+    AdhesionWork,
     SchemeWork,
     OutletEnergy,
     InletEnergy,
@@ -209,6 +211,7 @@ impl TotalQuantity {
         of(Self::MotorWork, "motor_work", "J"),
         of(Self::DriveWork, "drive_work", "J"),
         of(Self::LoadWork, "load_work", "J"),
+        of(Self::AdhesionWork, "adhesion_work", "J"),
         of(Self::SchemeWork, "scheme_work", "J"),
         of(Self::OutletEnergy, "outlet_energy", "J"),
         of(Self::InletEnergy, "inlet_energy", "J"),

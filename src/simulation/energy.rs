@@ -7,6 +7,7 @@
 //! motors   = Σ rᵀ (u⁺ + u⁻)/2              motors, stops, friction and springs of joints, other relations
 //! drives   = Σ r · (velocity of driven bodies), with the sign of the work done on the others
 //! loads    = Σ (h F + J)·(v⁺ + v)/2 + (h m + J_m)·(ω⁺ + ω)/2
+//! adhesion = Σ (h F + J)·(v⁺ + v)/2 of the attraction between bodies that touch, which loads leave out
 //! scheme   = Σ h γ·(ω⁺ + ω)/2 + m g·(h (v⁺ + v)/2 − Δx)       and what waiting bodies give back
 //! ```
 //!
@@ -45,6 +46,8 @@ pub struct Work {
     pub drives: f64,
     /// Forces, torques and blows other than gravity.
     pub loads: f64,
+    /// Attraction between bodies that touch.
+    pub adhesion: f64,
     /// What the scheme itself adds or takes: gyroscopic term, position rule.
     pub scheme: f64,
 }
@@ -52,7 +55,7 @@ pub struct Work {
 impl Work {
     /// Sum of all terms.
     pub fn total(&self) -> f64 {
-        self.normal + self.friction + self.overlap + self.joints + self.motors + self.drives + self.loads + self.scheme
+        self.normal + self.friction + self.overlap + self.joints + self.motors + self.drives + self.loads + self.adhesion + self.scheme
     }
 
     /// Adds another step's work.
@@ -64,6 +67,7 @@ impl Work {
         self.motors += o.motors;
         self.drives += o.drives;
         self.loads += o.loads;
+        self.adhesion += o.adhesion;
         self.scheme += o.scheme;
     }
 }
@@ -137,7 +141,9 @@ fn body_energy(bodies: &[Body], scheme: &Scheme) -> ([Energy; 2], Work) {
         let end = body.turn.map_or(solved[1], |turn| turn.angular);
         let angular = 0.5 * (body.velocity.angular + end);
         let spin = body.frame.rotation * angular;
-        w.loads += (h * body.load.force + body.blow.force).dot(linear) + (h * body.load.torque + body.blow.torque).dot(spin);
+        let pulled = h * (body.pull.force.dot(linear) + body.pull.torque.dot(spin));
+        w.adhesion += pulled;
+        w.loads += (h * body.load.force + body.blow.force).dot(linear) + (h * body.load.torque + body.blow.torque).dot(spin) - pulled;
         w.scheme += h * body.gyroscopic.dot(angular);
         // along a locked axis gravity is carried by the lock and nothing moves
         let moved = body.new_pose.position - body.pose.position;
@@ -203,9 +209,10 @@ fn block_work(step: &StepProblem, w: &mut Work) {
     }
 }
 
-/// Resultant of the reactions of contacts, joints and relations on immobile bodies and the world (N s, world).
-pub fn support_impulse(step: &StepProblem) -> DVec3 {
-    let mut sum = DVec3::ZERO;
+/// Resultant of the reactions of contacts, joints and relations on immobile bodies and the world, with what attracts them (N s, world).
+pub fn support_impulse(step: &StepProblem, bodies: &Bodies, h: f64) -> DVec3 {
+    let held = bodies.rows.iter().filter(|row| row.alive && row.inertia.is_none());
+    let mut sum = held.map(|row| h * row.pull.force).sum::<DVec3>();
     for (c, &r) in step.problem.contacts.iter().zip(&step.answer.reactions.contacts) {
         if c.body1 != IMMOBILE && c.body2 != IMMOBILE {
             continue;

@@ -45,6 +45,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod adhesion;
 mod auto_step;
 pub mod body;
 mod build;

@@ -631,7 +631,7 @@ impl Simulation {
             rebounds_dropped: step.dropped,
             passes: self.world.resource::<Pass>().number,
             balance: self.balance,
-            support_force: support_impulse(step) / scheme.time_step,
+            support_force: support_impulse(step, bodies, scheme.time_step) / scheme.time_step,
             step_size: scheme.time_step,
             ..StepReport::default()
         };

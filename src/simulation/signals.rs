@@ -256,6 +256,7 @@ impl Simulation {
             MotorWork => work.motors,
             DriveWork => work.drives,
             LoadWork => work.loads,
+            AdhesionWork => work.adhesion,
             SchemeWork => work.scheme,
             OutletEnergy => self.balance.outlets.total(),
             InletEnergy => self.balance.inlets.total(),

@@ -1,5 +1,6 @@
 //! The time step as a table of contents.
 
+use super::adhesion::adhere;
 use super::guests::{Handle, run_guests};
 use super::phases::mark as end_phase;
 use crate::algebra::spatial::Pose;
@@ -191,7 +192,7 @@ impl Schedules {
             (broad_phase, guests(StepSet::BroadPhase)).chain().in_set(StepSet::BroadPhase),
             (narrow_phase, guests(StepSet::NarrowPhase)).chain().in_set(StepSet::NarrowPhase),
         ));
-        loads.add_systems((apply_loads, guests(StepSet::Loads)).chain().in_set(StepSet::Loads));
+        loads.add_systems((apply_loads, adhere, guests(StepSet::Loads)).chain().in_set(StepSet::Loads));
         inner.configure_sets((StepSet::FreeMotion, StepSet::Activate, StepSet::Assemble, StepSet::Solve, StepSet::Apply).chain());
         inner.add_systems((
             (set_frames, read_forces, turn_arms, assemble_systems, free_systems, guests(StepSet::FreeMotion))

@@ -113,6 +113,8 @@ pub struct BodyRow {
     pub load: AppliedForce,
     /// Impulse given in this step (N s, N m s; world).
     pub blow: AppliedForce,
+    /// Part of the loads that is attraction between bodies that touch.
+    pub pull: AppliedForce,
     /// Gyroscopic torque of the step (N m, body axes).
     pub gyroscopic: DVec3,
     /// Free rotation of the step, where it is worked out in substeps.
@@ -161,6 +163,15 @@ impl Bodies {
         if let Some(row) = self.rows.get_mut(slot.0 as usize).filter(|row| row.alive) {
             row.load.force += load.force;
             row.load.torque += load.torque;
+        }
+    }
+
+    /// Adds an attraction to the loads of a body; on bodies that do not move it counts for what holds them.
+    pub fn pull(&mut self, slot: Slot, pull: AppliedForce) {
+        self.push(slot, pull);
+        if let Some(row) = self.rows.get_mut(slot.0 as usize).filter(|row| row.alive) {
+            row.pull.force += pull.force;
+            row.pull.torque += pull.torque;
         }
     }
 

@@ -64,6 +64,7 @@ pub fn gather_bodies(clock: Res<Clock>, mut bodies: ResMut<Bodies>, mut query: Q
         row.inertia = inertia.copied().filter(|_| motion.is_dynamic());
         row.locks = locks.copied().unwrap_or_default();
         row.load = load.copied().unwrap_or_default();
+        row.pull = AppliedForce::default();
         row.gravity = gravity.copied().unwrap_or_default();
         row.forced = false;
     }

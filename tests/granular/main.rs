@@ -1,5 +1,6 @@
 //! Granular studies: what leaves and comes in, containers, sizes of grains, measures.
 
+mod adhesion;
 mod containers;
 mod hopper;
 mod inlets;

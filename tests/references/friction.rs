@@ -108,7 +108,8 @@ fn incline() -> Fallible<Table> {
 
 pub(crate) const RADIUS: f64 = 0.3;
 pub(crate) const MASS: f64 = 1.7;
-pub(crate) const ROUGH: CoulombImpact = CoulombImpact { mu: 0.25, e_n: 0.6, e_t: 0.0, impact: Impact::Newton };
+pub(crate) const ROUGH: CoulombImpact =
+    CoulombImpact { mu: 0.25, e_n: 0.6, e_t: 0.0, impact: Impact::Newton, adhesion: 0.0, adhesion_range: 0.0 };
 
 fn spinning_sphere(h: f64) -> Fallible<(Simulation, Entity, Entity)> {
     let (m, r) = (MASS, RADIUS);

@@ -13,6 +13,11 @@ impl Bodies<'_> {
     pub(super) fn support(&mut self) {
         let gravity = self.scene.gravity_at(0.0);
         let Some(down) = gravity.try_normalize() else { return };
+        let laws = std::iter::once(&self.scene.default_law).chain(self.scene.pair_laws.iter().map(|p| &p.law));
+        if laws.into_iter().any(|law| law.adhesion > 0.0) {
+            // they may cling to what is above or beside them
+            return;
+        }
         let lost = self.lost(down);
         if lost.is_empty() {
             return;

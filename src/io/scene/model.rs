@@ -437,11 +437,15 @@ pub struct ContactLaw {
     pub e_t: f64,
     /// Whose law of impact.
     pub impact: Impact,
+    /// Attraction of two bodies that touch (N).
+    pub adhesion: f64,
+    /// Gap up to which it acts (m).
+    pub adhesion_range: f64,
 }
 
 impl Default for ContactLaw {
     fn default() -> Self {
-        Self { mu: 0.5, e_n: 0.0, e_t: 0.0, impact: Impact::Newton }
+        Self { mu: 0.5, e_n: 0.0, e_t: 0.0, impact: Impact::Newton, adhesion: 0.0, adhesion_range: 0.0 }
     }
 }
 

@@ -169,7 +169,13 @@ fn law(f: &mut Fields<'_>, impact: Impact) -> Result<ContactLaw, SceneError> {
     if let Some(field) = tangential.filter(|_| impact == Impact::Fremond && e_t != 0.0) {
         return Err(field.error(format!("found `e_t = {e_t}` with impact = \"fremond\", which has no tangential restitution"), "remove it"));
     }
-    Ok(ContactLaw { mu, e_n, e_t, impact })
+    let adhesion = f.or("adhesion", 0.0, |x| x.non_negative(Quantity::Force))?;
+    let range = f.optional("adhesion_range");
+    if let Some(field) = range.as_ref().filter(|_| adhesion == 0.0) {
+        return Err(field.error("found `adhesion_range` without `adhesion`", "add adhesion = \"1 N\", or remove it"));
+    }
+    let adhesion_range = range.map_or(Ok(0.0), |r| r.non_negative(Quantity::Length))?;
+    Ok(ContactLaw { mu, e_n, e_t, impact, adhesion, adhesion_range })
 }
 
 fn laws(field: &Field<'_>, materials: &[Material]) -> Result<(ContactLaw, Vec<PairLaw>), SceneError> {

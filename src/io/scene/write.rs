@@ -247,7 +247,12 @@ fn law(law: &ContactLaw, between: &str) -> String {
         Impact::Newton => "newton",
         Impact::Fremond => "fremond",
     };
-    format!("mu = {:?}{between}e_n = {:?}{between}e_t = {:?}{between}impact = \"{impact}\"", law.mu, law.e_n, law.e_t)
+    let pull = if law.adhesion > 0.0 {
+        format!("{between}adhesion = {:?}{between}adhesion_range = {:?}", law.adhesion, law.adhesion_range)
+    } else {
+        String::new()
+    };
+    format!("mu = {:?}{between}e_n = {:?}{between}e_t = {:?}{between}impact = \"{impact}\"{pull}", law.mu, law.e_n, law.e_t)
 }
 
 fn pose(pose: &Pose, between: &str) -> String {

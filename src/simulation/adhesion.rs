@@ -1,0 +1,59 @@
+//! Attraction between bodies that touch.
+//!
+//! ```text
+//! r' = r + h c n ∈ K        −(u + g(u)) ∈ N_K(r')        c: attraction of the law, n from body 2 to body 1
+//! ```
+//!
+//! The contact law holds for what pushes, r'; what pulls is a load, −c n on body 1 and c n on body 2. So friction grips with μ (N + c), a
+//! ball hangs under a ceiling up to m g = c, and the one-step problem is that without attraction.
+
+use crate::geometry::systems::Proximity;
+use crate::model::contact::{ContactPair, Manifold, Touch};
+use crate::model::law::ContactLaws;
+use crate::model::newton_euler::AppliedForce;
+use crate::topology::bodies::{Bodies, Slot};
+use bevy_ecs::prelude::*;
+use glam::DVec3;
+
+/// Forces and torques (N, N m) of an attraction `pull` (N) at one contact point, on bodies with these centres.
+fn attraction(touch: &Touch, pull: f64, centres: [DVec3; 2]) -> [AppliedForce; 2] {
+    let places = touch.places();
+    let on = |k: usize, force: DVec3| AppliedForce { force, torque: (places[k] - centres[k]).cross(force) };
+    [on(0, -pull * touch.normal), on(1, pull * touch.normal)]
+}
+
+/// Adds the attraction of all pairs to the loads of their bodies, in the order of their slots.
+pub fn adhere(laws: Res<ContactLaws>, proximity: Res<Proximity>, pairs: Query<(&ContactPair, &Manifold)>, mut bodies: ResMut<Bodies>) {
+    if !laws.adhere() {
+        return;
+    }
+    for &(.., entity) in proximity.pairs() {
+        let Ok((pair, manifold)) = pairs.get(entity) else { continue };
+        let pull = pair.pull(&manifold.points);
+        if pull == 0.0 {
+            continue;
+        }
+        let centres = pair.slots.map(|s| bodies.rows.get(s as usize).map_or(DVec3::ZERO, |row| row.pose.position));
+        for touch in manifold.points.iter().filter(|touch| pair.pulls(touch)) {
+            for (slot, force) in pair.slots.into_iter().zip(attraction(touch, pull, centres)) {
+                bodies.pull(Slot(slot), force);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attraction_is_action_and_reaction_about_the_point() {
+        let point = DVec3::new(0.3, -0.2, 0.5);
+        let touch = Touch { point1: point, point2: point, normal: DVec3::Z, ..Touch::default() };
+        let centres = [DVec3::new(0.1, 0.0, 1.0), DVec3::ZERO];
+        let [one, two] = attraction(&touch, 2.0, centres);
+        assert_eq!((one.force, two.force), (DVec3::NEG_Z * 2.0, DVec3::Z * 2.0));
+        let moment = |f: AppliedForce, centre: DVec3| f.torque + centre.cross(f.force);
+        assert!((moment(one, centres[0]) + moment(two, centres[1])).length() < 1e-15);
+    }
+}

@@ -1,0 +1,117 @@
+//! Attraction between bodies that touch, against closed forms.
+
+use drystone::diagnostics::summary::Summary;
+use drystone::io::scene::Scene;
+use drystone::scenes::Built;
+
+const G: f64 = 9.81;
+/// Mass of a ball of r = 1 cm and 2500 kg/m³.
+const MASS: f64 = 2500.0 * 4.0 / 3.0 * std::f64::consts::PI * 1e-6;
+
+fn run(step: f64, end: f64, law: &str, bodies: &str) -> (Built, Summary) {
+    under(G, step, end, law, bodies)
+}
+
+fn under(gravity: f64, step: f64, end: f64, law: &str, bodies: &str) -> (Built, Summary) {
+    let text = format!(
+        "gravity = [0, 0, {}]\n[time]\nstep = {step}\nend = {end}\n[solver]\ntolerance = 1e-10\n[[materials]]\nname = \"m\"\ndensity = 2500\n[contact]\n{law}\n{bodies}",
+        -gravity
+    );
+    let scene = Scene::from_toml(&text, "adhesion").unwrap_or_else(|e| panic!("{e}"));
+    let (built, summary) = drystone::scenes::run(&scene).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!((summary.unconverged_steps, summary.infeasible_steps), (0, 0));
+    // what stands moves no energy to hold the balance against
+    assert!(summary.energy.balance_error < 1e-10 || summary.displacement_max_m < 1e-9, "{}", summary.energy.balance_error);
+    (built, summary)
+}
+
+fn ball(position: [f64; 3], more: &str) -> String {
+    format!("[[bodies]]\nname = \"ball\"\nshape = {{ kind = \"ball\", radius = \"1 cm\" }}\nposition = {position:?}\n{more}\n")
+}
+
+const FLOOR: &str = "[[bodies]]\nname = \"floor\"\nshape = { kind = \"half_space\" }\nmotion = \"static\"\n";
+const CEILING: &str = "[[bodies]]\nname = \"ceiling\"\nshape = { kind = \"half_space\", normal = [0, 0, -1] }\nmotion = \"static\"\n";
+
+#[test]
+fn a_ball_hangs_under_a_ceiling_as_long_as_the_attraction_carries_it() {
+    for step in [5e-4, 1e-3, 4e-3] {
+        for (factor, hangs) in [(1.001, true), (0.999, false)] {
+            let law = format!("adhesion = {}", factor * MASS * G);
+            let (_, s) = run(step, 0.4, &law, &format!("{CEILING}{}", ball([0.0, 0.0, -0.01], "")));
+            if hangs {
+                assert!(s.displacement_max_m < 1e-9 && (s.support_force_N / (MASS * G) - 1.0).abs() < 1e-9, "{step}: {s}");
+            } else {
+                // free once it is a step away
+                let fallen = 0.5 * G * 0.4f64.powi(2);
+                assert!((s.displacement_max_m / fallen - 1.0).abs() < 0.03 && s.support_force_N.abs() < 1e-12, "{step}: {s}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_ball_is_torn_off_the_floor_by_its_weight_and_the_attraction() {
+    let (pull, weight) = (0.3, MASS * G);
+    for (factor, stays) in [(0.999, true), (1.001, false)] {
+        let force = format!("force = [0, 0, {}]", factor * (weight + pull));
+        let (_, s) = run(1e-3, 0.2, &format!("adhesion = {pull}"), &format!("{FLOOR}{}", ball([0.0, 0.0, 0.01], &force)));
+        assert_eq!(s.displacement_max_m < 1e-9, stays, "{factor}: {s}");
+    }
+}
+
+#[test]
+fn friction_grips_with_what_attraction_presses() {
+    // a block of 10 cm, eight corners of which stand on the floor
+    let (mass, pull, mu) = (2.5, 40.0, 0.4);
+    for (factor, slips) in [(0.999, false), (1.01, true)] {
+        let push = factor * mu * (mass * G + pull);
+        let block = format!(
+            "[[bodies]]\nname = \"block\"\nshape = {{ kind = \"cuboid\", size = [0.1, 0.1, 0.1] }}\nposition = [0, 0, 0.05]\n\
+             force = [{push}, 0, 0]\ntorque = [0, {}, 0]\n",
+            -0.05 * push
+        );
+        let (_, s) = run(1e-3, 0.3, &format!("mu = {mu}\nadhesion = {pull}"), &format!("{FLOOR}{block}"));
+        if slips {
+            let slid = 0.5 * (factor - 1.0) * mu * (mass * G + pull) / mass * 0.3f64.powi(2);
+            assert!((s.displacement_max_m / slid - 1.0).abs() < 0.01, "{s}");
+        } else {
+            assert!(s.displacement_max_m < 1e-9, "{s}");
+        }
+    }
+}
+
+#[test]
+fn a_ball_leaves_what_attracts_it_if_it_is_fast_enough_and_pays_the_work() {
+    let (pull, range) = (0.5, 2e-3);
+    let needed = (2.0 * pull * range / MASS).sqrt();
+    for (factor, leaves) in [(0.97, false), (1.03, true)] {
+        let body = ball([0.0, 0.0, 0.01], &format!("velocity = [0, 0, {}]", factor * needed));
+        let law = format!("adhesion = {pull}\nadhesion_range = {range}");
+        let (_, s) = under(0.0, 1e-5, 0.05, &law, &format!("{FLOOR}{body}"));
+        assert_eq!(s.speed_max > 1e-3, leaves, "{factor}: {s}");
+        if leaves {
+            assert!((s.energy.adhesion_work_J / (-pull * range) - 1.0).abs() < 0.01, "{}", s.energy.adhesion_work_J);
+        }
+    }
+}
+
+#[test]
+fn balls_that_cling_stay_together_whatever_the_step() {
+    for step in [2.5e-4, 1e-3, 4e-3] {
+        let pair = "[[bodies]]\nname = \"a\"\nshape = { kind = \"ball\", radius = \"1 cm\" }\nposition = [0, 0, 0]\nvelocity = [0.05, 0, 0]\n\
+                    angular_velocity = [0, 0, 3]\n[[bodies]]\nname = \"b\"\nshape = { kind = \"ball\", radius = \"1 cm\" }\nposition = [0.05, 0, 0]\n";
+        let (built, s) = under(0.0, step, 3.0, "adhesion = 0.01\nadhesion_range = \"0.1 mm\"", pair);
+        let world = built.simulation.world();
+        let [a, b] = [0, 1].map(|i| world.get::<drystone::model::newton_euler::BodyPose>(built.entities[i]).unwrap().0.position);
+        assert!((a.distance(b) - 0.02).abs() < 1e-4 + 1e-9, "{step}: {} {s}", a.distance(b));
+    }
+}
+
+#[test]
+fn attraction_that_cannot_be_is_named() {
+    for (law, message) in [("adhesion = -1", "adhesion"), ("adhesion_range = 1", "without `adhesion`"), ("adhesion = \"1 m\"", "force")] {
+        let text = format!("[time]\nstep = 0.001\nend = 1\n[contact]\n{law}\n{FLOOR}");
+        let error = Scene::from_toml(&text, "t").map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains(message) && error.contains("t:"), "{error}");
+    }
+}
