@@ -1,4 +1,4 @@
-//! The command line: `drystone run`, `sweep`, `check`, `balance`, `collapse`, `converge`, `scenes`, `picture`, `plot`, `solve`,
+//! The command line: `drystone run`, `sweep`, `check`, `balance`, `collapse`, `converge`, `scenes`, `picture`, `film`, `plot`, `report`, `solve`,
 //! `solvers`, `inspect`, `profile`, `corpus`, `bench`.
 //!
 //! ```text
@@ -14,6 +14,7 @@ mod collapse;
 mod converge;
 mod corpus;
 mod export;
+mod film;
 mod inspect;
 mod interrupt;
 mod joints;
@@ -24,6 +25,7 @@ mod plot;
 mod postmortem;
 mod profile;
 mod progress;
+mod report;
 mod run;
 mod solve;
 mod source;
@@ -115,6 +117,10 @@ enum Command {
     Scenes,
     /// Render a scene at some instant as a PNG picture
     Picture(picture::Arguments),
+    /// Render a scene as numbered frames of a film
+    Film(film::Arguments),
+    /// Write a run that has been saved into a directory as one page
+    Report(report::Arguments),
     /// Draw tables of a run or a sweep as an SVG plot
     Plot(plot::Arguments),
     /// Solve complementarity and friction problems from files
@@ -151,6 +157,8 @@ pub fn main() -> u8 {
         Command::Converge(arguments) => converge::converge(&arguments),
         Command::Scenes => Ok(list_scenes()),
         Command::Picture(arguments) => picture::picture(&arguments),
+        Command::Film(arguments) => film::film(&arguments),
+        Command::Report(arguments) => report::report(&arguments),
         Command::Plot(arguments) => plot::plot(&arguments),
         Command::Solve(arguments) => solve::solve(&arguments),
         Command::Inspect(arguments) => inspect::inspect(&arguments),

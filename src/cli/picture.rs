@@ -4,6 +4,7 @@ use super::progress::Progress;
 use super::source::{Changes, check_length, positive, use_threads};
 use super::{DONE, Failure, NOT_FINITE, USAGE};
 use crate::io::picture::{ColourBy, Picture};
+use crate::io::snapshot::BodyView;
 use crate::io::view::Window;
 use crate::scenes::build;
 use glam::DVec3;
@@ -20,6 +21,41 @@ enum Colour {
     Speed,
 }
 
+/// How bodies are looked at.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Look {
+    /// Width and height in pixels
+    #[arg(long, allow_hyphen_values = true, value_name = "WIDTHxHEIGHT", default_value = "1280x800", value_parser = size)]
+    size: [u32; 2],
+    /// From the bodies to the eye, as x,y,z with z up
+    #[arg(long, value_name = "X,Y,Z", value_parser = direction, allow_hyphen_values = true)]
+    from: Option<DVec3>,
+    /// What colours tell
+    #[arg(long, value_enum, default_value = "material")]
+    colour: Colour,
+    /// Draw the chains of force
+    #[arg(long)]
+    pub(super) forces: bool,
+}
+
+impl Look {
+    /// The picture of bodies the fastest of which has this speed (m/s).
+    pub(super) fn picture(&self, fastest: f64) -> Picture {
+        let colour = match self.colour {
+            Colour::Material => ColourBy::Material,
+            Colour::Body => ColourBy::Body,
+            Colour::Speed => ColourBy::Speed { top: fastest.max(1e-9) },
+        };
+        let default = Picture::default();
+        Picture { size: self.size, direction: self.from.unwrap_or(default.direction), colour, forces: self.forces, ..default }
+    }
+}
+
+/// Largest speed of a dynamic body (m/s).
+pub(super) fn fastest(bodies: &[BodyView]) -> f64 {
+    bodies.iter().filter(|b| b.dynamic).map(|b| b.linear.length()).fold(0.0, f64::max)
+}
+
 /// Arguments of `drystone picture`.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -33,18 +69,8 @@ pub(super) struct Arguments {
     /// Instant in seconds; 0 is the start, without it the end of the scene
     #[arg(long, allow_hyphen_values = true, value_name = "T", value_parser = instant)]
     at: Option<f64>,
-    /// Width and height in pixels
-    #[arg(long, allow_hyphen_values = true, value_name = "WIDTHxHEIGHT", default_value = "1280x800", value_parser = size)]
-    size: [u32; 2],
-    /// From the bodies to the eye, as x,y,z with z up
-    #[arg(long, value_name = "X,Y,Z", value_parser = direction, allow_hyphen_values = true)]
-    from: Option<DVec3>,
-    /// What colours tell
-    #[arg(long, value_enum, default_value = "material")]
-    colour: Colour,
-    /// Draw the chains of force
-    #[arg(long)]
-    forces: bool,
+    #[command(flatten)]
+    look: Look,
     /// Number of threads
     #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
@@ -84,15 +110,7 @@ pub(super) fn picture(arguments: &Arguments) -> Result<u8, Failure> {
     progress.finish();
     let mut window = Window::new(built.entities);
     let snapshot = window.look(&built.simulation);
-    let fastest = snapshot.bodies.iter().filter(|b| b.dynamic).map(|b| b.linear.length()).fold(0.0, f64::max);
-    let colour = match arguments.colour {
-        Colour::Material => ColourBy::Material,
-        Colour::Body => ColourBy::Body,
-        Colour::Speed => ColourBy::Speed { top: fastest.max(1e-9) },
-    };
-    let default = Picture::default();
-    let direction = arguments.from.unwrap_or(default.direction);
-    let picture = Picture { size: arguments.size, direction, colour, forces: arguments.forces, ..default };
+    let picture = arguments.look.picture(fastest(snapshot.bodies));
     picture
         .write(&arguments.out, &snapshot)
         .map_err(|error| Failure::new(if arguments.out.is_dir() { USAGE } else { super::INPUT }, error))?;

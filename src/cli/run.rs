@@ -214,6 +214,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
     if let Some(output) = &mut output {
         output.finish(&run.built.simulation, &summary).map_err(Failure::input)?;
     }
+    if let Some(directory) = directory {
+        super::report::keep(directory, &summary)?;
+    }
     if arguments.json {
         say(&serde_json::to_string(&summary).map_err(Failure::input)?);
     } else {

@@ -23,7 +23,12 @@ fn attraction(touch: &Touch, pull: f64, centres: [DVec3; 2]) -> [AppliedForce; 2
 }
 
 /// Adds the attraction of all pairs to the loads of their bodies, in the order of their slots.
-pub fn adhere(laws: Res<ContactLaws>, proximity: Res<Proximity>, pairs: Query<(&ContactPair, &Manifold)>, mut bodies: ResMut<Bodies>) {
+pub(super) fn adhere(
+    laws: Res<ContactLaws>,
+    proximity: Res<Proximity>,
+    pairs: Query<(&ContactPair, &Manifold)>,
+    mut bodies: ResMut<Bodies>,
+) {
     if !laws.adhere() {
         return;
     }

@@ -110,3 +110,51 @@ fn joints_are_written_and_go_on_after_a_resumption_and_can_be_plotted() {
     refused(&["steps.kintic"], 3, "did you mean `kinetic`");
     refused(&["energy", "--x", "mu"], 2, "--x is for sweeps");
 }
+
+#[test]
+fn a_film_has_numbered_frames_and_leaves_none_of_the_film_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("film");
+    let film = |until: &str, size: &str| {
+        let arguments = ["film", "bead_stack", "--every", "0.02", "--until", until, "--size", size, "--colour", "speed", "--out"];
+        let run = output(&[&arguments[..], &[out.to_str().unwrap()]].concat());
+        assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+        let mut names: Vec<String> = std::fs::read_dir(&out).unwrap().map(|f| f.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(film("0.06", "64x48").len(), 4);
+    std::fs::write(out.join("frame_mine.png"), "kept").unwrap();
+    assert_eq!(film("0.02", "64x48"), ["frame_00000.png", "frame_00001.png", "frame_mine.png"]);
+    let refused = output(&["film", "bead_stack", "--every", "0", "--out", out.to_str().unwrap()]);
+    assert_eq!(refused.status.code(), Some(2));
+}
+
+#[test]
+fn a_report_is_one_page_with_the_certificate_the_command_and_the_joints() {
+    let folder = tempfile::tempdir().unwrap();
+    let scene = tower(folder.path(), 1.0, "[[recorders]]\nwhat = \"joints\"\nevery = 0.1\n[[recorders]]\nwhat = \"bodies\"\nevery = 1");
+    let out = folder.path().join("a run");
+    let run = output(&["run", scene.to_str().unwrap(), "--until", "0.2", "--out", out.to_str().unwrap()]);
+    assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+    let made = output(&["report", out.to_str().unwrap()]);
+    assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
+    let page = std::fs::read_to_string(out.join("report.html")).unwrap();
+    for part in [
+        "<!DOCTYPE html>",
+        "Certificate of tower",
+        "stands (nothing left its place",
+        "a run&#39;",
+        "<svg",
+        "Joints at the end",
+        "<td>b6</td>",
+    ] {
+        let part = part.replace("&#39;", "'");
+        assert!(page.contains(&part), "{part}");
+    }
+    // nothing is fetched from elsewhere
+    assert!(!page.contains("src=\"http") && !page.contains("href="));
+    assert_eq!(page.matches("<svg").count(), page.matches("</svg>").count());
+    let refused = output(&["report", folder.path().to_str().unwrap()]);
+    assert!(refused.status.code() == Some(3) && text(&refused.stderr).contains("certificate.txt"));
+}

@@ -69,12 +69,14 @@ pub struct Picture {
     pub forces: bool,
     /// Samples per pixel in each direction, 1 to 8.
     pub samples: u32,
+    /// Lower and upper corner (m) of the box that fills the picture, as the frames of a film need; without it what moves fills it.
+    pub frame: Option<[DVec3; 2]>,
 }
 
 impl Default for Picture {
     fn default() -> Self {
         let (size, direction) = ([1280, 800], DVec3::new(0.55, -1.0, 0.42));
-        Self { size, direction, colour: ColourBy::Material, forces: false, samples: 3 }
+        Self { size, direction, colour: ColourBy::Material, forces: false, samples: 3, frame: None }
     }
 }
 
@@ -102,10 +104,15 @@ impl Picture {
     /// The picture as rows of sRGB bytes, three per pixel; the error says what cannot be drawn.
     pub fn render(&self, snapshot: &Snapshot) -> Result<Vec<u8>, String> {
         self.validate()?;
-        let mut subject = subject(snapshot)?;
+        let mut subject = match self.frame {
+            None => subject(snapshot)?,
+            Some([low, high]) => {
+                let corner = |k: usize| DVec3::from_array([0, 1, 2].map(|axis| if k >> axis & 1 == 0 { low[axis] } else { high[axis] }));
+                (0..8).map(|k| (corner(k), 0.0)).collect()
+            }
+        };
         let size = self.size.map(|n| n as usize * self.samples as usize);
-        let low = subject.iter().fold(DVec3::INFINITY, |m, &(x, r)| m.min(x - r));
-        let high = subject.iter().fold(DVec3::NEG_INFINITY, |m, &(x, r)| m.max(x + r));
+        let [low, high] = corners(&subject);
         let (middle, radius) = (0.5 * (low + high), 0.5 * (high - low).length());
 
         let stage = Stage::new(self, snapshot, [low, high]);
@@ -178,6 +185,11 @@ impl Picture {
         if !(1..=8).contains(&self.samples) {
             return Err(format!("{} samples per pixel each way; 1 to 8 would do", self.samples));
         }
+        if let Some([low, high]) = self.frame
+            && !(low.is_finite() && high.is_finite() && low.cmplt(high).all())
+        {
+            return Err(format!("the frame goes from {low} to {high}; two finite corners, the first one lower, would do"));
+        }
         if !self.direction.is_finite() || self.direction.length() < 1e-9 {
             return Err(format!("the direction of view is {}; any vector longer than 1e-9 would do", self.direction));
         }
@@ -197,6 +209,27 @@ impl Picture {
         };
         pressing().filter(|contact| contact.normal_impulse >= mean).flat_map(branch).collect()
     }
+}
+
+/// The box that a picture of this snapshot would show, as lower and upper corner (m).
+///
+/// # Errors
+/// There is no body to look at.
+///
+/// ```
+/// use drystone::{algebra::spatial::Pose, io::{picture::bounds, snapshot::*}};
+/// let cube = BodyView::new(0, "cube", "cuboid", Pose::IDENTITY, Surface::cuboid(glam::DVec3::ONE).into());
+/// let snapshot = Snapshot { step: 0, time: 0.0, bodies: &[cube], contacts: &[] };
+/// assert_eq!(bounds(&snapshot)?, [-glam::DVec3::ONE, glam::DVec3::ONE]);
+/// # Ok::<(), String>(())
+/// ```
+pub fn bounds(snapshot: &Snapshot) -> Result<[DVec3; 2], String> {
+    Ok(corners(&subject(snapshot)?))
+}
+
+fn corners(spheres: &[(DVec3, f64)]) -> [DVec3; 2] {
+    let low = spheres.iter().fold(DVec3::INFINITY, |m, &(x, r)| m.min(x - r));
+    [low, spheres.iter().fold(DVec3::NEG_INFINITY, |m, &(x, r)| m.max(x + r))]
 }
 
 /// Paper white, a little blue towards the top.

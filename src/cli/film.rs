@@ -1,0 +1,124 @@
+//! `drystone film`.
+
+use super::output::due;
+use super::picture::{Look, fastest};
+use super::progress::Progress;
+use super::source::{Changes, check_length, positive, use_threads};
+use super::{DONE, Failure, NOT_FINITE, USAGE, tell};
+use crate::io::picture::{Picture, bounds};
+use crate::io::snapshot::{BodyView, ContactView, Snapshot};
+use crate::io::view::Window;
+use crate::scenes::build;
+use std::path::{Path, PathBuf};
+
+/// Bodies in all frames together, beyond which memory would run short.
+const MOST: usize = 20_000_000;
+
+const EXAMPLES: &str = "\
+Examples:
+  drystone film bead_stack --every 0.02 --out film
+  drystone film hopper --colour speed --every 0.04 --size 800x600 --out film
+A program such as ffmpeg joins the frames: ffmpeg -framerate 25 -i film/frame_%05d.png film.mp4";
+
+/// Arguments of `drystone film`.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// Name of a built-in scene, or path of a scene file (with a separator or ending in .toml)
+    scene: String,
+    #[command(flatten)]
+    changes: Changes,
+    /// Directory that receives frame_00000.png, frame_00001.png, …; those of a film before are removed
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Time from one frame to the next in seconds
+    #[arg(long, allow_hyphen_values = true, value_name = "T", default_value = "0.04", value_parser = positive)]
+    every: f64,
+    /// End of the film in seconds instead of the scene's
+    #[arg(long, allow_hyphen_values = true, value_name = "T", value_parser = positive)]
+    until: Option<f64>,
+    #[command(flatten)]
+    look: Look,
+    /// Number of threads
+    #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+}
+
+/// What a frame shows.
+struct Frame {
+    step: u64,
+    time: f64,
+    bodies: Vec<BodyView>,
+    contacts: Vec<ContactView>,
+}
+
+impl Frame {
+    fn snapshot(&self) -> Snapshot<'_> {
+        Snapshot { step: self.step, time: self.time, bodies: &self.bodies, contacts: &self.contacts }
+    }
+}
+
+/// The frames of a run, every so often and at its start.
+fn frames(arguments: &Arguments) -> Result<Vec<Frame>, Failure> {
+    let mut scene = arguments.changes.load(&arguments.scene)?;
+    scene.time.end = arguments.until.unwrap_or(scene.time.end);
+    check_length(&scene)?;
+    let count = (scene.time.end / arguments.every) as usize + 1;
+    if count.saturating_mul(scene.bodies.len()) > MOST {
+        let message = format!("{count} frames of {} bodies; take a larger --every or an earlier --until", scene.bodies.len());
+        return Err(Failure::new(USAGE, message));
+    }
+    let mut built = build(&scene).map_err(Failure::input)?;
+    let mut window = Window::new(built.entities);
+    let mut take = |simulation: &crate::simulation::Simulation| {
+        let Snapshot { step, time, bodies, contacts } = window.look(simulation);
+        let contacts = if arguments.look.forces { contacts.to_vec() } else { Vec::new() };
+        Frame { step, time, bodies: bodies.to_vec(), contacts }
+    };
+    let mut found = vec![take(&built.simulation)];
+    let mut progress = Progress::new((scene.time.end / scene.time.step).ceil() as u64, 0);
+    while built.simulation.time() < scene.time.end - 1e-9 * scene.time.step {
+        let report = built.simulation.step().map_err(|error| Failure::new(NOT_FINITE, error))?;
+        progress.step(&report);
+        if due(report.time, report.step_size, arguments.every) {
+            found.push(take(&built.simulation));
+        }
+    }
+    progress.finish();
+    Ok(found)
+}
+
+/// Removes the frames of a film before, and no other files.
+fn clear(directory: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(directory)?;
+    for file in std::fs::read_dir(directory)? {
+        let path = file?.path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let number = name.strip_prefix("frame_").and_then(|rest| rest.strip_suffix(".png"));
+        if number.is_some_and(|n| n.len() >= 5 && n.bytes().all(|c| c.is_ascii_digit())) {
+            std::fs::remove_file(&path)?;
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn film(arguments: &Arguments) -> Result<u8, Failure> {
+    use_threads(arguments.threads.map(usize::from))?;
+    clear(&arguments.out).map_err(|e| Failure::input(format!("{}: cannot be prepared: {e}", arguments.out.display())))?;
+    let frames = frames(arguments)?;
+    // one box and one scale of speeds for all
+    let boxes = frames.iter().map(|f| bounds(&f.snapshot())).collect::<Result<Vec<_>, _>>().map_err(Failure::input)?;
+    let frame = boxes.into_iter().reduce(|[a, b], [low, high]| [a.min(low), b.max(high)]);
+    let top = frames.iter().map(|f| fastest(&f.bodies)).fold(0.0, f64::max);
+    let picture = Picture { frame, ..arguments.look.picture(top) };
+    for (k, frame) in frames.iter().enumerate() {
+        picture.write(&arguments.out.join(format!("frame_{k:05}.png")), &frame.snapshot()).map_err(Failure::input)?;
+    }
+    tell(&format!(
+        "written: {} frames, {} s apart, in {}; largest speed {top:.3} m/s",
+        frames.len(),
+        arguments.every,
+        arguments.out.display()
+    ));
+    Ok(DONE)
+}

@@ -1,0 +1,149 @@
+//! `drystone report`: a run as one page that needs nothing else.
+
+use super::{DONE, Failure, tell};
+use crate::diagnostics::summary::Summary;
+use crate::io::error::replace_file;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// What was printed at the end of the run, and the command that made it.
+const CERTIFICATE: &str = "certificate.txt";
+const COMMAND: &str = "command.txt";
+/// Rows of a table that a page shows.
+const ROWS: usize = 200;
+
+const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem;color:#22282e}\
+    pre{background:#f3f5f7;padding:1rem;overflow:auto;font-size:14px}h1{font-size:1.7rem}h2{font-size:1.2rem;margin-top:2rem}\
+    table{border-collapse:collapse;font-size:13px}td,th{padding:.15rem .6rem;border-bottom:1px solid #dfe4e8;text-align:right}\
+    td:first-child,th:first-child{text-align:left}.warning{color:#9a1b2f}figure{margin:1rem 0}svg,img{max-width:100%;height:auto}";
+
+/// Arguments of `drystone report`.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// What `drystone run --out DIR` has written; pictures (.png) and plots (.svg) that lie there come onto the page
+    directory: PathBuf,
+    /// The HTML file to write instead of DIR/report.html
+    #[arg(long, value_name = "FILE.html")]
+    out: Option<PathBuf>,
+}
+
+/// Keeps what a report of the run needs beside its tables.
+pub(super) fn keep(directory: &Path, summary: &Summary) -> Result<(), Failure> {
+    let words: Vec<String> = std::env::args().skip(1).map(|word| quoted(&word)).collect();
+    for (name, text) in [(CERTIFICATE, format!("{summary}\n")), (COMMAND, format!("drystone {}\n", words.join(" ")))] {
+        replace_file(&directory.join(name), text.as_bytes()).map_err(Failure::input)?;
+    }
+    Ok(())
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c));
+    if plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// The rows of the last instant of a table whose first column is the time, or all rows, as HTML.
+fn table(path: &Path, last: bool) -> Result<String, Failure> {
+    let failed = |e: csv::Error| Failure::input(format!("{}: {e}", path.display()));
+    let mut reader = csv::Reader::from_path(path).map_err(failed)?;
+    let header = reader.headers().map_err(failed)?.clone();
+    let mut rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().map_err(failed)?;
+    if let Some(time) = rows.last().and_then(|row| row.get(0)).map(str::to_owned).filter(|_| last) {
+        rows.retain(|row| row.get(0) == Some(time.as_str()));
+    }
+    let cell = |tag: &str, text: &str| format!("<{tag}>{}</{tag}>", escaped(text));
+    let number = |x: f64| match x.abs() {
+        0.0 => "0".to_owned(),
+        size if (1e-3..1e6).contains(&size) => format!("{x:.5}").trim_end_matches('0').trim_end_matches('.').to_owned(),
+        _ => format!("{x:.3e}"),
+    };
+    let short = |text: &str| text.parse::<f64>().map_or_else(|_| text.to_owned(), number);
+    let line = |cells: String| format!("<tr>{cells}</tr>\n");
+    let mut html = format!("<table>\n{}", line(header.iter().map(|h| cell("th", h)).collect()));
+    for row in rows.iter().take(ROWS) {
+        html += &line(row.iter().map(|text| cell("td", &short(text))).collect());
+    }
+    html += "</table>\n";
+    if rows.len() > ROWS {
+        let _ = writeln!(html, "<p>{ROWS} of {} rows; all of them are in {}.</p>", rows.len(), escaped(&path.display().to_string()));
+    }
+    Ok(html)
+}
+
+pub(super) fn report(arguments: &Arguments) -> Result<u8, Failure> {
+    let directory = &arguments.directory;
+    let read = |name: &str| {
+        let path = directory.join(name);
+        std::fs::read_to_string(&path).map_err(|e| {
+            let cure = "give a directory that `drystone run --out` has written to its end";
+            Failure::input(format!("{}: cannot be read: {e}\n  {cure}", path.display()))
+        })
+    };
+    let (certificate, command, summary) = (read(CERTIFICATE)?, read(COMMAND)?, read("summary.json")?);
+    let path = directory.join("summary.json");
+    let summary: serde_json::Value = serde_json::from_str(&summary).map_err(|e| Failure::input(format!("{}: {e}", path.display())))?;
+    let name = escaped(summary["scene"].as_str().unwrap_or("run"));
+    let mut html = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{name}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{name}</h1>\n"
+    );
+    for warning in summary["warnings"].as_array().into_iter().flatten().filter_map(|w| w.as_str()) {
+        let _ = writeln!(html, "<p class=\"warning\">{}</p>", escaped(warning));
+    }
+    let _ = writeln!(html, "<h2>Certificate</h2>\n<pre>{}</pre>", escaped(certificate.trim_end()));
+    let _ = writeln!(html, "<h2>Repeat it</h2>\n<pre>{}</pre>\n<p>drystone {}</p>", escaped(command.trim_end()), env!("CARGO_PKG_VERSION"));
+    let files = std::fs::read_dir(directory).map_err(|e| Failure::input(format!("{}: cannot be listed: {e}", directory.display())))?;
+    let mut files: Vec<PathBuf> = files.filter_map(|f| Some(f.ok()?.path())).collect();
+    files.sort();
+    let mut figures = String::new();
+    for path in &files {
+        let caption = path.file_name().map(|n| escaped(&n.to_string_lossy())).unwrap_or_default();
+        let failed = |e: std::io::Error| Failure::input(format!("{}: cannot be read: {e}", path.display()));
+        let figure = match path.extension().and_then(|e| e.to_str()) {
+            Some("svg") => {
+                let text = std::fs::read_to_string(path).map_err(failed)?;
+                text.find("<svg").map(|start| text[start..].to_owned()).unwrap_or_default()
+            }
+            Some("png") => {
+                let bytes = std::fs::read(path).map_err(failed)?;
+                format!("<img alt=\"{caption}\" src=\"data:image/png;base64,{}\">", STANDARD.encode(bytes))
+            }
+            _ => continue,
+        };
+        let _ = writeln!(figures, "<figure>\n{figure}\n<figcaption>{caption}</figcaption>\n</figure>");
+    }
+    if !figures.is_empty() {
+        let _ = writeln!(html, "<h2>Figures</h2>\n{figures}");
+    }
+    for (name, title, last) in [
+        ("joint_forces.csv", "Joints at the end", true),
+        ("block_stress.csv", "Mean stress of blocks at the end", true),
+        ("flow.csv", "What has gone through", true),
+    ] {
+        let path = directory.join(name);
+        if path.exists() {
+            let _ = writeln!(html, "<h2>{title}</h2>\n{}", table(&path, last)?);
+        }
+    }
+    html += "</body>\n</html>\n";
+    let out = arguments.out.clone().unwrap_or_else(|| directory.join("report.html"));
+    replace_file(&out, html.as_bytes()).map_err(Failure::input)?;
+    tell(&format!("written: {}", out.display()));
+    Ok(DONE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_as_a_shell_takes_them() {
+        assert_eq!(["run", "a b", "it's", "mu=0.3", ""].map(quoted), ["run", "'a b'", "'it'\\''s'", "mu=0.3", "''"]);
+        assert_eq!(escaped("a<b & \"c\""), "a&lt;b &amp; &quot;c&quot;");
+    }
+}
