@@ -77,6 +77,7 @@ fn shortened(command: &str) -> Vec<String> {
         }
         "run" if words.iter().any(|w| w == "n=20") => words.extend(until("0.01")),
         "run" => words.extend(until("0.2")),
+        "film" => words.extend(until("0.04")),
         "bench" => words.extend(until("0.01")),
         "profile" => words.extend(["--time-limit", "0.05", "--repeat", "1"].map(str::to_owned)),
         _ => {}
@@ -129,7 +130,16 @@ fn every_command_of_the_readme_works() {
             assert_eq!(out.lines().find(bad), None, "drystone {command}");
         }
     }
-    for made in ["assets/pictures/bead_stack.png", "answer.hdf5", "profile/profile.svg", "wall/steps.csv", "results/summary.json"] {
+    for made in [
+        "assets/pictures/bead_stack.png",
+        "answer.hdf5",
+        "profile/profile.svg",
+        "wall/steps.csv",
+        "results/summary.json",
+        "curves.svg",
+        "film/frame_00002.png",
+        "results/report.html",
+    ] {
         assert!(at(made).exists(), "{made}");
     }
 }
