@@ -1,6 +1,6 @@
 //! `drystone balance`.
 
-use super::source::{Changes, positive};
+use super::source::{Changes, instant};
 use super::{DONE, Failure, say};
 use crate::diagnostics::equilibrium::{Moved, StaticsError, Structure};
 use crate::numerics::hyperstatic::Interval;
@@ -43,10 +43,6 @@ Examples:
   drystone balance arch --set thickness_ratio=0.106
   drystone balance block_dam --set water_level=5 --intervals
   drystone balance my_vault.toml --at 10 --json";
-
-pub(super) fn instant(text: &str) -> Result<f64, String> {
-    if text.trim().parse() == Ok(0.0) { Ok(0.0) } else { positive(text) }
-}
 
 /// A scene whose statics cannot be looked at.
 pub(super) fn unknown(scene: &str, error: &StaticsError) -> Failure {

@@ -1,7 +1,7 @@
 //! `drystone picture`.
 
 use super::progress::Progress;
-use super::source::{Changes, check_length, positive, use_threads};
+use super::source::{Changes, check_length, instant, use_threads};
 use super::{DONE, Failure, NOT_FINITE, USAGE};
 use crate::io::picture::{ColourBy, Picture};
 use crate::io::snapshot::BodyView;
@@ -74,10 +74,6 @@ pub(super) struct Arguments {
     /// Number of threads
     #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-}
-
-fn instant(text: &str) -> Result<f64, String> {
-    if text.trim().parse() == Ok(0.0) { Ok(0.0) } else { positive(text) }
 }
 
 fn size(text: &str) -> Result<[u32; 2], String> {

@@ -86,6 +86,11 @@ impl std::fmt::Display for StepSize {
     }
 }
 
+/// An instant (s): 0 or later.
+pub(super) fn instant(text: &str) -> Result<f64, String> {
+    if text.trim().parse() == Ok(0.0) { Ok(0.0) } else { positive(text) }
+}
+
 /// A number above zero.
 pub(super) fn positive(text: &str) -> Result<f64, String> {
     let found = text.trim().parse::<f64>().map_err(|_| "write a number, such as 0.002".to_owned())?;

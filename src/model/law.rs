@@ -338,11 +338,13 @@ impl Law {
             Self::CoulombImpact(law) => {
                 fits(&[2, 3], "2 or 3 rows, the normal first")?;
                 newton(law)?;
+                without_adhesion(law)?;
                 law.validate()
             }
             Self::RollingImpact { contact, mu_r } => {
                 fits(&[3, 5], "3 or 5 rows, the normal first")?;
                 newton(contact)?;
+                without_adhesion(contact)?;
                 contact.validate()?;
                 CoulombImpact { mu: *mu_r, ..CoulombImpact::default() }.validate().map_err(|e| e.replace("mu", "mu_r"))
             }
@@ -352,6 +354,14 @@ impl Law {
             }
         }
     }
+}
+
+/// Attraction is a load on bodies that have shapes; systems without them would not feel it.
+fn without_adhesion(law: &CoulombImpact) -> Result<(), String> {
+    if law.adhesion == 0.0 {
+        return Ok(());
+    }
+    Err(format!("adhesion is {} N; only bodies with shapes attract each other, others need a force of their own", law.adhesion))
 }
 
 /// Systems without shapes have a law of their own for each rule.

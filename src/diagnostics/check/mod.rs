@@ -19,6 +19,8 @@ use crate::geometry::{Shape, ShapeError};
 use crate::io::scene::model::{Body, Scene};
 
 /// Most findings of one kind that are listed one by one, before a run and at its end.
+/// Part of a body with corners that attraction may move it by in a step.
+const PULLED: f64 = 2e-3;
 const LISTED: usize = 10;
 const REPEATED: usize = 3;
 /// Bodies above this size (m) are rather in mm.
@@ -262,6 +264,25 @@ impl Bodies<'_> {
         }
     }
 
+    /// Steps in which attraction moves a body with corners so far that it acts on one corner in one step and on another in the next:
+    /// such a pile boils, at a cost to the normal reactions that closes the balance.
+    fn attraction(&mut self, h: f64) {
+        let mut found = Vec::new();
+        for (i, body) in self.dynamic() {
+            let pairs = self.scene.pair_laws.iter().filter(|p| p.materials.contains(&body.material)).map(|p| &p.law);
+            let pull = pairs.chain([&self.scene.default_law]).map(|law| law.adhesion).fold(0.0, f64::max);
+            let (Some(shape), Some(mass)) = (&self.shapes[i], self.masses[i]) else { continue };
+            let (way, length) = (h * h * pull / mass, shape.smallest_length());
+            if !matches!(shape, Shape::Ball { .. }) && way > PULLED * length {
+                let message =
+                    format!("an attraction of {pull} N moves it by {way:.1e} m a step, {:.1} % of its size", 100.0 * way / length);
+                let limit = (PULLED * length * mass / pull).sqrt();
+                found.push((i, message, format!("use a time step of at most {limit:.1e} s instead of {h:e} s, or less adhesion")));
+            }
+        }
+        self.say_some(found);
+    }
+
     /// Steps in which a body would pass through another, turn too far or fall too far.
     fn time_step(&mut self) {
         if self.scene.time.accuracy.is_some() {
@@ -288,6 +309,7 @@ impl Bodies<'_> {
             }
         }
         self.say_some(found);
+        self.attraction(h);
         let (end, steps) = (self.scene.time.end, self.scene.time.end / h);
         if steps < 1.0 - 1e-9 {
             let message = format!("the run ends at {end} s, before its first step of {h} s is over");

@@ -33,6 +33,13 @@ fn each_fault_names_the_body_and_the_cure() {
         (ball("position = [0, 0, 0.1]\nangular_velocity = [1000, 0, 0]"), "ball", "turns 1.000 rad", "at most 5.0e-4 s"),
         (ball(two), "ball", "touches anvil", "below 1e6"),
         (
+            ball("position = [0, 0, 0.1]\n[contact]\nadhesion = 5000")
+                .replace("kind = \"ball\", radius = 0.1", "kind = \"cuboid\", size = [0.2, 0.2, 0.2]"),
+            "ball",
+            "an attraction of 5000 N",
+            "at most 8.0e-4 s",
+        ),
+        (
             ball("position = [0, 0, 9]").replace("radius = 0.1", "radius = 2000").replace("0, 0, 9", "0, 0, 2000"),
             "ball",
             "4.000e3 m large",
