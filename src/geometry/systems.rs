@@ -186,8 +186,9 @@ pub(super) struct Mover {
     smallest: f64,
     mobile: bool,
     vessel: bool,
-    /// Gap up to which others attract it (m).
+    /// Gap up to which others attract it (m), and the speed that one of them gives it in a step (m/s).
     range: f64,
+    pulled: f64,
 }
 
 impl Mover {
@@ -202,13 +203,14 @@ impl Mover {
             mobile: body.inertia.is_some(),
             vessel: matches!(cached.collider.shape, Shape::Vessel(_)),
             range: 0.0,
+            pulled: 0.0,
         }
     }
 
     /// How far a body can come within the reach of a step (m): its share of the gap that is looked into.
     pub(super) fn reach(&self, scheme: &Scheme) -> f64 {
         let fall = if self.mobile { scheme.gravity.length() * scheme.time_step } else { 0.0 };
-        scheme.reach_steps * scheme.time_step * (self.velocity.length() + self.spin + fall)
+        scheme.reach_steps * scheme.time_step * (self.velocity.length() + self.spin + fall + self.pulled)
             + scheme.reach_share * self.smallest
             + self.range
     }
@@ -217,7 +219,7 @@ impl Mover {
     pub(super) fn pair_reach(&self, other: &Self, scheme: &Scheme) -> f64 {
         let closing = (self.velocity - other.velocity).length() + self.spin + other.spin;
         let fall = scheme.gravity.length() * scheme.time_step;
-        scheme.reach_steps * scheme.time_step * (closing + fall)
+        scheme.reach_steps * scheme.time_step * (closing + fall + self.pulled + other.pulled)
             + scheme.reach_share * self.smallest.min(other.smallest)
             + self.range.min(other.range)
     }
@@ -293,7 +295,11 @@ pub fn broad_phase(
         let Some(c) = cached.as_ref().filter(|_| row.alive) else { return };
         *mover = Mover::new(row, c);
         if adhere {
-            mover.range = laws.adhesion_range(c.collider.material);
+            let [force, range] = laws.attraction(c.collider.material);
+            let pulled = row.inertia.map_or(0.0, |inertia| scheme.time_step * force / inertia.mass);
+            // a step that is far too long for the attraction would make a row of every pair
+            let pulled = pulled.min(PULLED * c.smallest / scheme.time_step);
+            (mover.range, mover.pulled) = (range, pulled);
         }
         let (reach, pose) = (mover.reach(&scheme), c.place(&row.pose));
         *bound = if let Shape::HalfSpace { normal } = c.collider.shape {
@@ -365,6 +371,8 @@ pub fn broad_phase(
     std::mem::swap(&mut p.table, &mut p.next);
 }
 
+/// Part of a body that attraction may move it by in a step, for the reach of its contacts.
+const PULLED: f64 = 0.05;
 /// Bodies or candidates of the broad phase that are worth a second thread.
 const MANY: usize = 4096;
 /// The same of pairs.

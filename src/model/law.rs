@@ -422,11 +422,11 @@ impl ContactLaws {
         self.default.adhesion > 0.0 || self.pairs.iter().any(|(.., law)| law.adhesion > 0.0)
     }
 
-    /// Largest gap (m) at which a body of this material is attracted by any other.
-    pub fn adhesion_range(&self, material: u32) -> f64 {
+    /// Strongest attraction (N) of a body of this material by another, and the largest gap (m) at which one acts.
+    pub fn attraction(&self, material: u32) -> [f64; 2] {
         let own = self.pairs.iter().filter(|(a, b, _)| *a == material || *b == material).map(|(.., law)| law);
-        let range = |law: &CoulombImpact| if law.adhesion > 0.0 { law.adhesion_range } else { 0.0 };
-        own.map(range).fold(range(&self.default), f64::max)
+        let attracting = own.chain([&self.default]).filter(|law| law.adhesion > 0.0);
+        attracting.fold([0.0; 2], |[force, range], law| [law.adhesion.max(force), law.adhesion_range.max(range)])
     }
 
     /// The law of a pair.

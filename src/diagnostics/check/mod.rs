@@ -19,8 +19,9 @@ use crate::geometry::{Shape, ShapeError};
 use crate::io::scene::model::{Body, Scene};
 
 /// Most findings of one kind that are listed one by one, before a run and at its end.
-/// Part of a body with corners that attraction may move it by in a step.
+/// Part of a body with corners that attraction may move it by in a step, and of a ball: it has one point alone.
 const PULLED: f64 = 2e-3;
+const PULLED_BALL: f64 = 0.05;
 const LISTED: usize = 10;
 const REPEATED: usize = 3;
 /// Bodies above this size (m) are rather in mm.
@@ -273,10 +274,11 @@ impl Bodies<'_> {
             let pull = pairs.chain([&self.scene.default_law]).map(|law| law.adhesion).fold(0.0, f64::max);
             let (Some(shape), Some(mass)) = (&self.shapes[i], self.masses[i]) else { continue };
             let (way, length) = (h * h * pull / mass, shape.smallest_length());
-            if !matches!(shape, Shape::Ball { .. }) && way > PULLED * length {
+            let most = if matches!(shape, Shape::Ball { .. }) { PULLED_BALL } else { PULLED };
+            if way > most * length {
                 let message =
                     format!("an attraction of {pull} N moves it by {way:.1e} m a step, {:.1} % of its size", 100.0 * way / length);
-                let limit = (PULLED * length * mass / pull).sqrt();
+                let limit = (most * length * mass / pull).sqrt();
                 found.push((i, message, format!("use a time step of at most {limit:.1e} s instead of {h:e} s, or less adhesion")));
             }
         }
