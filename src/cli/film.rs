@@ -104,12 +104,13 @@ fn clear(directory: &Path) -> std::io::Result<()> {
 
 pub(super) fn film(arguments: &Arguments) -> Result<u8, Failure> {
     use_threads(arguments.threads.map(usize::from))?;
-    clear(&arguments.out).map_err(|e| Failure::input(format!("{}: cannot be prepared: {e}", arguments.out.display())))?;
     let frames = frames(arguments)?;
     // one box and one scale of speeds for all
     let boxes = frames.iter().map(|f| bounds(&f.snapshot())).collect::<Result<Vec<_>, _>>().map_err(Failure::input)?;
     let frame = boxes.into_iter().reduce(|[a, b], [low, high]| [a.min(low), b.max(high)]);
     let top = frames.iter().map(|f| fastest(&f.bodies)).fold(0.0, f64::max);
+    // the film before is kept until there is another
+    clear(&arguments.out).map_err(|e| Failure::input(format!("{}: cannot be prepared: {e}", arguments.out.display())))?;
     let picture = Picture { frame, ..arguments.look.picture(top) };
     for (k, frame) in frames.iter().enumerate() {
         picture.write(&arguments.out.join(format!("frame_{k:05}.png")), &frame.snapshot()).map_err(Failure::input)?;

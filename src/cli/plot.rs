@@ -70,7 +70,7 @@ pub(super) fn plot(arguments: &Arguments) -> Result<u8, Failure> {
         return Err(Failure::new(USAGE, format!("--x is for sweeps; {} holds a run, whose curves are against time", directory.display())));
     }
     let found = if sweep { sweep_panels(directory, what, x.as_deref()) } else { panels(directory, what) }.map_err(Failure::input)?;
-    // a rose wants equal axes, as good as a panel that is not wide gives them
+    // a rose is round, and a wide panel is not
     let result = if !sweep && what.iter().any(|w| w == "rose") {
         write_planes(out, &found, 2)
     } else {

@@ -3,6 +3,7 @@
 use super::{DONE, Failure, tell};
 use crate::diagnostics::summary::Summary;
 use crate::io::error::replace_file;
+use crate::io::table::read_text;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use std::fmt::Write as _;
@@ -50,12 +51,9 @@ fn escaped(text: &str) -> String {
 
 /// The rows of the last instant of a table whose first column is the time, or all rows, as HTML.
 fn table(path: &Path, last: bool) -> Result<String, Failure> {
-    let failed = |e: csv::Error| Failure::input(format!("{}: {e}", path.display()));
-    let mut reader = csv::Reader::from_path(path).map_err(failed)?;
-    let header = reader.headers().map_err(failed)?.clone();
-    let mut rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().map_err(failed)?;
-    if let Some(time) = rows.last().and_then(|row| row.get(0)).map(str::to_owned).filter(|_| last) {
-        rows.retain(|row| row.get(0) == Some(time.as_str()));
+    let (header, mut rows) = read_text(path).map_err(Failure::input)?;
+    if let Some(time) = rows.last().and_then(|row| row.first()).cloned().filter(|_| last) {
+        rows.retain(|row| row.first() == Some(&time));
     }
     let cell = |tag: &str, text: &str| format!("<{tag}>{}</{tag}>", escaped(text));
     let number = |x: f64| match x.abs() {

@@ -59,12 +59,19 @@ pub struct Panel {
     pub y: String,
     /// The order gives the colours.
     pub lines: Vec<Line>,
+    /// Whether a unit is as long along x as along y.
+    pub equal: bool,
 }
 
 impl Panel {
     /// A panel with these names of its axes.
     pub fn new(x: &str, y: &str, lines: Vec<Line>) -> Self {
-        Self { title: String::new(), x: x.to_owned(), y: y.to_owned(), lines }
+        Self { title: String::new(), x: x.to_owned(), y: y.to_owned(), lines, equal: false }
+    }
+
+    /// With a unit as long along x as along y.
+    pub fn equal(self) -> Self {
+        Self { equal: true, ..self }
     }
 
     /// With a heading.
@@ -138,6 +145,7 @@ fn draw_planes(svg: &mut String, panels: &[Panel], columns: usize) -> DrawResult
 fn draw_panel(area: &DrawingArea<SVGBackend, plotters::coord::Shift>, panel: &Panel, wide: bool) -> DrawResult {
     let points = || panel.lines.iter().flat_map(|line| &line.points).filter(|(x, y)| x.is_finite() && y.is_finite());
     let (x_range, y_range) = (range(points().map(|p| p.0), if wide { 0.0 } else { 0.05 }), range(points().map(|p| p.1), 0.05));
+    let (x_range, y_range) = if panel.equal { equal_axes(x_range, y_range, wide) } else { (x_range, y_range) };
     let pixel = ((x_range.1 - x_range.0) / f64::from(SIZE.0), (y_range.1 - y_range.0) / f64::from(SIZE.1));
     let text = ("sans-serif", 14).into_font().color(&INK);
     let mut chart = ChartBuilder::on(area)
@@ -184,6 +192,15 @@ fn draw_panel(area: &DrawingArea<SVGBackend, plotters::coord::Shift>, panel: &Pa
         area.draw(&Text::new(line.name.clone(), (x + 34, y), legend.clone()))?;
     }
     Ok(())
+}
+
+/// Both ranges about their middles, so that a unit is as long along x as along y on the area that a panel leaves its curves.
+fn equal_axes(x: (f64, f64), y: (f64, f64), wide: bool) -> ((f64, f64), (f64, f64)) {
+    let (size, sides, above) = if wide { (SIZE, LEGEND as f64 + 86.0, 56.0) } else { (PLANE, 104.0, 102.0) };
+    let (width, height) = (f64::from(size.0) - sides, f64::from(size.1) - above);
+    let unit = ((x.1 - x.0) / width).max((y.1 - y.0) / height);
+    let about = |(low, high): (f64, f64), pixels: f64| (0.5 * (low + high - unit * pixels), 0.5 * (low + high + unit * pixels));
+    (about(x, width), about(y, height))
 }
 
 /// The points that are at least a `pixel` from the one before, and those that a jump leaves from; what is still too long is cut
@@ -266,6 +283,15 @@ mod tests {
                 write_planes(&path, &panels, columns).expect("drawn");
                 check();
             }
+        }
+    }
+
+    #[test]
+    fn equal_axes_have_units_of_one_length_and_hold_both_ranges() {
+        for (x, y) in [((-10.0, 10.0), (-4.0, 4.0)), ((0.0, 1.0), (0.0, 7.0))] {
+            let (a, b) = equal_axes(x, y, false);
+            assert!(a.0 <= x.0 && a.1 >= x.1 && b.0 <= y.0 && b.1 >= y.1);
+            assert!(((a.1 - a.0) / 456.0 / ((b.1 - b.0) / 318.0) - 1.0).abs() < 1e-12, "{a:?} {b:?}");
         }
     }
 

@@ -165,7 +165,7 @@ fn largest(panel: &mut Panel) {
 fn residual(directory: &Path) -> Result<Panel, PlotError> {
     let steps = Named::read(&directory.join("steps.csv"))?;
     let (time, e_s) = (&steps.column("time")?.2, &steps.column("e_s")?.2);
-    let points = time.iter().zip(e_s).map(|(t, e)| (*t, if *e > 0.0 { e.log10() } else { f64::NAN }));
+    let points = time.iter().zip(e_s).map(|(t, e)| (*t, if *e > 0.0 { libm::log10(*e) } else { f64::NAN }));
     Ok(Panel::new("time (s)", "log10 of the residual e_s", vec![Line::new("e_s", points)]))
 }
 
@@ -194,7 +194,7 @@ fn forces(directory: &Path) -> Result<Panel, PlotError> {
         counts[bin] += 1.0;
     }
     let points = counts.iter().enumerate().filter(|(_, n)| **n > 0.0);
-    let points = points.map(|(k, n)| ((k as f64 + 0.5) * BIN, (n / (forces.len() as f64 * BIN)).log10()));
+    let points = points.map(|(k, n)| ((k as f64 + 0.5) * BIN, libm::log10(n / (forces.len() as f64 * BIN))));
     let line = Line::new(&format!("{} contacts", forces.len()), points).with_points();
     Ok(Panel::new("F/⟨F⟩", "log10 of the density", vec![line]).titled(&format!("mean normal force {mean:.4} N")))
 }
@@ -202,14 +202,21 @@ fn forces(directory: &Path) -> Result<Panel, PlotError> {
 /// Directions of normals in the plane of x and z.
 fn rose(directory: &Path) -> Result<Panel, PlotError> {
     let contacts = pressing(directory)?;
-    let sum: f64 = contacts.iter().map(|c| c.1).sum();
+    // what points out of the plane counts by its part in it
+    let part = |n: &[f64; 3]| n[0].hypot(n[2]);
+    let all: f64 = contacts.iter().map(|c| part(&c.0)).sum();
+    let sum: f64 = contacts.iter().map(|c| part(&c.0) * c.1).sum();
+    if sum <= 0.0 {
+        let path = directory.join("contacts_end.csv");
+        return Err(PlotError::Nothing(format!("{}: all contacts press along y, across the plane of the rose", path.display())));
+    }
     let mut bins = [[0.0; ROSE]; 2];
-    for ([x, _, z], force) in &contacts {
+    for (normal @ [x, _, z], force) in &contacts {
         // the axes, along which walls press, are the middles of bins
         let angle = (libm::atan2(*z, *x) + 0.5 * PI / ROSE as f64).rem_euclid(PI);
         let bin = ((angle / PI * ROSE as f64) as usize).min(ROSE - 1);
-        bins[0][bin] += 1.0 / contacts.len() as f64;
-        bins[1][bin] += force / sum;
+        bins[0][bin] += part(normal) / all;
+        bins[1][bin] += part(normal) * force / sum;
     }
     let outline = |bins: &[f64; ROSE]| {
         let point = |k: usize, at: usize| {
@@ -223,7 +230,7 @@ fn rose(directory: &Path) -> Result<Panel, PlotError> {
         points
     };
     let lines = vec![Line::new("by number", outline(&bins[0])), Line::new("by force", outline(&bins[1]))];
-    Ok(Panel::new("x", "z", lines).titled("directions of contact normals"))
+    Ok(Panel::new("x", "z", lines).titled("directions of contact normals").equal())
 }
 
 /// Figures of a sweep against one of its keys, a line for each combination of the others; without `x` against the first.

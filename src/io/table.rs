@@ -287,6 +287,25 @@ impl Table {
     }
 }
 
+/// A table as text: its header, and its rows.
+///
+/// ```
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("t.csv");
+/// # std::fs::write(&path, "body,x\n\"a, b\",1\n").unwrap();
+/// let (header, rows) = drystone::io::table::read_text(&path)?;
+/// assert_eq!((header[1].as_str(), rows[0][0].as_str()), ("x", "a, b"));
+/// # Ok::<(), drystone::io::error::OutputError>(())
+/// ```
+pub fn read_text(path: &Path) -> Result<(Vec<String>, Vec<Vec<String>>), OutputError> {
+    let failed = |error| table_error(path, error);
+    let mut reader = csv::Reader::from_path(path).map_err(failed)?;
+    let owned = |record: &csv::StringRecord| record.iter().map(str::to_owned).collect::<Vec<_>>();
+    let header = owned(reader.headers().map_err(failed)?);
+    let rows = reader.records().map(|record| record.map(|r| owned(&r)).map_err(failed)).collect::<Result<_, _>>()?;
+    Ok((header, rows))
+}
+
 /// Reads a table whose fields below the header are all numbers.
 pub fn read_table(path: &Path) -> Result<Table, OutputError> {
     let mut reader = csv::Reader::from_path(path).map_err(|error| table_error(path, error))?;

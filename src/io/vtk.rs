@@ -193,7 +193,7 @@ pub fn write_contacts(path: &Path, snapshot: &Snapshot) -> Result<(), OutputErro
 }
 
 /// Writes the branch of each contact as a line: centre of body 1, contact, centre of body 2, without the centres of bodies that do not
-/// move. Lines carry what points of [`write_contacts`] do, in the same order.
+/// move. Lines carry `normal_impulse` (N·s) and stand in the order of the points of [`write_contacts`], which carry the rest.
 pub fn write_branches(path: &Path, snapshot: &Snapshot) -> Result<(), OutputError> {
     let (mut points, mut ends) = (Vec::new(), Vec::new());
     for contact in snapshot.contacts {
@@ -202,7 +202,7 @@ pub fn write_branches(path: &Path, snapshot: &Snapshot) -> Result<(), OutputErro
     }
     let mut file = PolyData::new(snapshot.time, points.len(), 0, ends.len(), 0);
     file.section("CellData", "Scalars=\"normal_impulse\"");
-    file.contacts(snapshot.contacts);
+    file.array("normal_impulse", "Float64", 1, snapshot.contacts.iter().map(|contact| contact.normal_impulse.to_le_bytes()));
     file.section("Points", "");
     file.vectors64("points", points.iter().copied());
     file.section("Lines", "");

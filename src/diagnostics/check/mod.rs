@@ -21,7 +21,7 @@ use crate::io::scene::model::{Body, Scene};
 /// Most findings of one kind that are listed one by one, before a run and at its end.
 /// Part of a body with corners that attraction may move it by in a step, and of a ball: it has one point alone.
 const PULLED: f64 = 2e-3;
-const PULLED_BALL: f64 = 0.05;
+const PULLED_BALL: f64 = 0.2;
 const LISTED: usize = 10;
 const REPEATED: usize = 3;
 /// Bodies above this size (m) are rather in mm.

@@ -223,7 +223,7 @@ const SCENES: &[BuiltIn] = &[
         parameters: &[
             Parameter::new("n", "2000", "", "number of grains, up to 22000", "generate.pour.0.count"),
             Parameter::new("orifice", "0.024", "m", "radius of the orifice", "bodies.0.shape.orifice"),
-            Parameter::new("angle", "30 deg", "deg", "half angle of the cone; 90 is a flat bottom", "bodies.0.shape.angle")
+            Parameter::new("angle", "30", "deg", "half angle of the cone; 90 is a flat bottom", "bodies.0.shape.angle")
                 .form(Form::Unit("deg")),
             Parameter::new("mu", "0.4", "", "coefficient of friction", "contact.mu"),
             Parameter::new("open", "0.5", "s", "when the gate opens", "bodies.1.death"),
