@@ -290,7 +290,8 @@ mod tests {
     fn equal_axes_have_units_of_one_length_and_hold_both_ranges() {
         for (x, y) in [((-10.0, 10.0), (-4.0, 4.0)), ((0.0, 1.0), (0.0, 7.0))] {
             let (a, b) = equal_axes(x, y, false);
-            assert!(a.0 <= x.0 && a.1 >= x.1 && b.0 <= y.0 && b.1 >= y.1);
+            let holds = |(low, high): (f64, f64), (from, to): (f64, f64)| low <= from + 1e-12 && high >= to - 1e-12;
+            assert!(holds(a, x) && holds(b, y), "{a:?} {b:?}");
             assert!(((a.1 - a.0) / 456.0 / ((b.1 - b.0) / 318.0) - 1.0).abs() < 1e-12, "{a:?} {b:?}");
         }
     }

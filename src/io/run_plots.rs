@@ -203,7 +203,7 @@ fn forces(directory: &Path) -> Result<Panel, PlotError> {
 fn rose(directory: &Path) -> Result<Panel, PlotError> {
     let contacts = pressing(directory)?;
     // what points out of the plane counts by its part in it
-    let part = |n: &[f64; 3]| n[0].hypot(n[2]);
+    let part = |n: &[f64; 3]| libm::hypot(n[0], n[2]);
     let all: f64 = contacts.iter().map(|c| part(&c.0)).sum();
     let sum: f64 = contacts.iter().map(|c| part(&c.0) * c.1).sum();
     if sum <= 0.0 {
