@@ -230,6 +230,8 @@ fn laws(scene: &Scene) -> ContactLaws {
         impact: l.impact,
         adhesion: l.adhesion,
         adhesion_range: l.adhesion_range,
+        mu_r: l.mu_r,
+        mu_t: l.mu_t,
     };
     let mut laws = ContactLaws::uniform(law(scene.default_law));
     for pair in &scene.pair_laws {

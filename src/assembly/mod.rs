@@ -8,4 +8,5 @@ pub mod locked;
 pub mod problem;
 pub mod projection;
 mod rows;
+mod spins;
 pub mod systems;

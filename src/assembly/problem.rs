@@ -197,7 +197,25 @@ impl StepProblem {
     fn work_from(&self, start: &[Twist], k: usize) -> f64 {
         let c = &self.problem.contacts[k];
         let mean = 0.5 * (self.problem.contact_velocity(c, &self.answer.velocities.rigid) + self.problem.contact_velocity(c, start));
-        self.answer.reactions.contacts[k].dot(mean - c.b + self.driven[k])
+        let work = self.answer.reactions.contacts[k].dot(mean - c.b + self.driven[k]);
+        work + self.turning_work(start, k).map_or(0.0, |[work, _]| work)
+    }
+
+    /// Moment on body 1 at contact k (N m s, world).
+    pub fn moment(&self, k: usize) -> DVec3 {
+        match (self.problem.spins.get(k), self.answer.reactions.spins.get(k)) {
+            (Some(spin), Some(&p)) if p != DVec3::ZERO => spin.lever * self.problem.contacts[k].to_world(p),
+            _ => DVec3::ZERO,
+        }
+    }
+
+    /// Work that the moment of contact k does on its bodies from these velocities on, driven ones included, and the share of the driven ones
+    /// (J).
+    pub fn turning_work(&self, start: &[Twist], k: usize) -> Option<[f64; 2]> {
+        let (spin, &p) = (self.problem.spins.get(k)?, self.answer.reactions.spins.get(k)?);
+        let c = &self.problem.contacts[k];
+        let mean = 0.5 * (spin.velocity(c, &self.answer.velocities.rigid) + spin.velocity(c, start));
+        Some([p.dot(mean), p.dot(spin.b)])
     }
 
     /// Asks less of the rebounds in islands that would get more energy back than their impacts took: what is too much, times `eager`, or

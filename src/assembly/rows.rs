@@ -59,18 +59,19 @@ pub(super) struct Job<'a> {
     pub(super) all: &'a [Pairs<'a>],
 }
 
-impl Job<'_> {
-    fn pair(&self, source: u32) -> Option<(&ContactPair, &Manifold)> {
-        let mut source = source as usize;
-        for (pairs, manifolds) in self.all {
-            if let Some(pair) = pairs.get(source) {
-                return Some((pair, &manifolds[source]));
-            }
-            source -= pairs.len();
+/// The pair of this number over all tables.
+pub(super) fn find_pair<'a>(all: &[Pairs<'a>], source: u32) -> Option<(&'a ContactPair, &'a Manifold)> {
+    let mut source = source as usize;
+    for (pairs, manifolds) in all {
+        if let Some(pair) = pairs.get(source) {
+            return Some((pair, &manifolds[source]));
         }
-        None
+        source -= pairs.len();
     }
+    None
+}
 
+impl Job<'_> {
     /// The rows of some groups, the first of which begin at contact `first`; whether a pair bounces. Points that detection has foreseen
     /// have no pair.
     pub(super) fn assemble(&self, order: &[u32], first: u32, out: &mut Out<'_>, rebounds: &mut Vec<Rebound>) -> bool {
@@ -78,7 +79,7 @@ impl Job<'_> {
         for group in order.iter().map(|&g| &self.groups[g as usize]) {
             let from = k;
             k += group.points as usize;
-            let Some((pair, manifold)) = self.pair(group.source) else { continue };
+            let Some((pair, manifold)) = find_pair(self.all, group.source) else { continue };
             lively |= pair.law.bounces();
             if self.pass.number > 0 {
                 // places may have moved; a group that has changed starts anew

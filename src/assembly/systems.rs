@@ -2,13 +2,13 @@
 
 use super::locked::{Held, any_locks, judge, normal_is_held};
 use super::problem::{Place, Solver, StepProblem};
-use super::rows::{Job, Out, Pairs, Row, Rows, fall};
+use super::rows::{Job, Out, Pairs, Row, Rows, fall, find_pair};
 use crate::algebra::pieces::{Part, each_piece, length, share};
 use crate::algebra::spatial::tangents;
 use crate::integrator::moreau_jean::rigid_mass;
 use crate::integrator::systems::{Pass, free_momentum, new_state, spin};
 use crate::model::contact::{ContactPair, Foreseen, Foresight, Manifold, Touch, TurnedArms};
-use crate::model::law::{beyond_touch, least_impact};
+use crate::model::law::{ContactLaws, beyond_touch, least_impact};
 use crate::model::scheme::{Friction, Scheme, Treatment};
 use crate::numerics::Status;
 use crate::numerics::mixed::{Contact, IMMOBILE, MixedProblem, Twist};
@@ -202,7 +202,7 @@ pub fn assemble_contacts(
     pass: Res<Pass>,
     bodies: Res<Bodies>,
     solver: Res<Solver>,
-    (foresight, turned): (Res<Foresight>, Res<TurnedArms>),
+    (foresight, turned, laws): (Res<Foresight>, Res<TurnedArms>, Res<ContactLaws>),
     mut step: ResMut<StepProblem>,
     pairs: Query<(&ContactPair, &Manifold)>,
 ) {
@@ -286,6 +286,8 @@ pub fn assemble_contacts(
         (feedback[k], driven[k], taken[k]) = (normal.min(0.0), wall, 0.0);
         k += 1;
     }
+    let find = |source: u32| find_pair(&all, source).map(|(pair, manifold)| (pair, &manifold.points[..]));
+    step.assemble_spins([laws.resist(), pass.number == 0, scheme.warm_start], &bodies.rows, find, &foresight.rows);
 }
 
 /// Contacts or pairs from which on threads share them.
@@ -355,6 +357,7 @@ pub fn apply(
             let c = &step.problem.contacts[k];
             row.contact = k as u32;
             row.touch.reaction = c.to_world(step.answer.reactions.contacts[k]);
+            row.touch.moment = step.moment(k);
             row.touch.velocity = c.to_world(step.problem.contact_velocity(c, &step.answer.velocities.rigid) - c.b + step.driven[k]);
         }
     }
@@ -442,7 +445,7 @@ fn store_pair(
     let (problem, mut next) = (&step.problem, first);
     for touch in points {
         let Some(k) = next.filter(|_| touch.active) else {
-            (touch.reaction, touch.approach, touch.taken) = (DVec3::ZERO, DVec3::ZERO, 0.0);
+            (touch.reaction, touch.moment, touch.approach, touch.taken) = (DVec3::ZERO, DVec3::ZERO, DVec3::ZERO, 0.0);
             continue;
         };
         next = Some(k + 1);
@@ -450,6 +453,7 @@ fn store_pair(
         // the frame of the row, without its record
         let frame = Contact { normal: touch.normal, tangent: tangents(touch.normal).0, ..Contact::default() };
         touch.reaction = frame.to_world(step.answer.reactions.contacts[k]);
+        touch.moment = step.moment(k);
         touch.velocity = frame.to_world(step.after[k] + step.driven[k]);
         (touch.approach, touch.taken) = (DVec3::ZERO, 0.0);
         let ended = ended(k);

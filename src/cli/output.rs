@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 const FILM: f64 = 0.04;
 
 /// Columns of steps.csv.
-const COLUMNS: [&str; 32] = [
+const COLUMNS: [&str; 33] = [
     "time",
     "step",
     "contacts",
@@ -34,6 +34,7 @@ const COLUMNS: [&str; 32] = [
     "potential",
     "normal_work",
     "friction_work",
+    "rolling_work",
     "overlap_work",
     "joint_work",
     "motor_work",
@@ -271,6 +272,7 @@ fn row(report: &StepReport) -> [f64; COLUMNS.len()] {
         balance.energy.potential,
         work.normal,
         work.friction,
+        work.rolling,
         work.overlap,
         work.joints,
         work.motors,

@@ -176,7 +176,7 @@ impl Facts {
 fn coefficients(set: AdmissibleSet) -> (Option<f64>, Option<f64>) {
     match set {
         AdmissibleSet::Coulomb { mu } | AdmissibleSet::SecondOrder { mu } => (Some(mu), None),
-        AdmissibleSet::Rolling { mu, mu_r } => (Some(mu), Some(mu_r)),
+        AdmissibleSet::Rolling { mu, mu_r } | AdmissibleSet::Twisting { mu, mu_r, .. } => (Some(mu), Some(mu_r)),
         AdmissibleSet::Free | AdmissibleSet::NonNegative | AdmissibleSet::Interval { .. } => (None, None),
     }
 }

@@ -46,6 +46,8 @@ pub struct EnergySummary {
     pub friction_work_J: f64,
     /// Work of the correction of overlaps.
     pub overlap_work_J: f64,
+    /// Work of moments that resist rolling and twisting.
+    pub rolling_work_J: f64,
     /// Work of joints.
     pub joint_work_J: f64,
     /// Work of motors, stops and friction of joints.
@@ -604,6 +606,7 @@ fn energies(simulation: &Simulation) -> EnergySummary {
         potential_J: balance.energy.potential,
         normal_work_J: work.normal,
         friction_work_J: work.friction,
+        rolling_work_J: work.rolling,
         overlap_work_J: work.overlap,
         joint_work_J: work.joints,
         motor_work_J: work.motors,

@@ -252,7 +252,7 @@ pub fn foresee(
         if deepest >= allowed - missed * size || before < -DEEP * size {
             continue;
         }
-        let law = laws.get(a.collider.material, b.collider.material);
+        let law = a.law(b, &laws);
         let ([Some(e1), Some(e2)], slots) = ([body1, body2].map(|b| b.entity), [i, j]) else { continue };
         for p in points.iter().filter(|p| p.gap < allowed) {
             let [point1, point2] = [(body1, p.point1), (body2, p.point2)].map(|(b, x)| b.pose.position + (x - b.new_pose.position));
@@ -279,7 +279,7 @@ pub fn foresee(
         let (Some(a), Some(b)) = (&cached[i], &cached[j]) else { continue };
         let rows = [&bodies.rows[i], &bodies.rows[j]];
         let [Some(e1), Some(e2)] = rows.map(|b| b.entity) else { continue };
-        let law = laws.get(a.collider.material, b.collider.material);
+        let law = a.law(b, &laws);
         let pair = ContactPair { bodies: [e1, e2], slots: c.slots, law, size: a.smallest.min(b.smallest) };
         let ways = [way(a, rows[0], i, bulges, h, 1.0), way(b, rows[1], j, bulges, h, 1.0)];
         meeting(&pair, &ways, c, &crossed[c.points[0]..c.points[1]], &mut foresight);

@@ -11,7 +11,7 @@ use crate::algebra::pieces::{self, Part, share};
 use crate::algebra::spatial::Pose;
 use crate::model::contact::{ContactPair, Manifold, Swept, Touch, inherit};
 use crate::model::interaction::Interaction;
-use crate::model::law::ContactLaws;
+use crate::model::law::{ContactLaws, CoulombImpact};
 use crate::model::relation::Relation;
 use crate::model::scheme::{Clock, Scheme, Treatment};
 use crate::topology::bodies::{Bodies, Body, Slot};
@@ -73,6 +73,21 @@ impl Cached {
     /// The shape frame in the world.
     pub(super) fn place(&self, body: &Pose) -> Pose {
         if self.collider.offset == Pose::IDENTITY { *body } else { body.compose(&self.collider.offset) }
+    }
+
+    /// Radius of its contacts with another (m), see [`Arm::Radius`](crate::model::law::Arm::Radius).
+    fn contact_radius(&self, other: &Self) -> f64 {
+        let ball = |c: &Self| matches!(c.collider.shape, Shape::Ball { .. }).then_some(0.5 * c.smallest);
+        match (ball(self), ball(other)) {
+            (Some(a), Some(b)) => a * b / (a + b),
+            (Some(r), None) | (None, Some(r)) => r,
+            (None, None) => 0.5 * self.smallest.min(other.smallest),
+        }
+    }
+
+    /// The law of its contacts with another.
+    pub(super) fn law(&self, other: &Self, laws: &ContactLaws) -> CoulombImpact {
+        laws.get(self.collider.material, other.collider.material).at_radius(|| self.contact_radius(other))
     }
 
     /// Whether its contacts are the same wherever the step ends: balls and planes.
@@ -360,7 +375,7 @@ pub fn broad_phase(
             None => {
                 let rows = [i, j].map(|s| bodies.rows[s as usize].entity);
                 let ([Some(ea), Some(eb)], Some(ca), Some(cb)) = (rows, &p.cached[i as usize], &p.cached[j as usize]) else { continue };
-                let law = laws.get(ca.collider.material, cb.collider.material);
+                let law = ca.law(cb, &laws);
                 let size = ca.smallest.min(cb.smallest);
                 commands.spawn((ContactPair { bodies: [ea, eb], slots: [i, j], law, size }, Manifold::default())).id()
             }
@@ -431,7 +446,7 @@ impl Detection<'_> {
         let [i, j] = pair.slots.map(|s| s as usize);
         let (Some(a), Some(b)) = (&cached[i], &cached[j]) else { return };
         // at every step: laws and materials may have changed since the pair was born
-        let law = laws.get(a.collider.material, b.collider.material);
+        let law = a.law(b, laws);
         if pair.law != law {
             pair.law = law;
             changed.push(number);

@@ -105,6 +105,8 @@ pub struct Touch {
     pub point2: DVec3,
     /// Impulse on body 1 in the last step (N s, world); the guess for the next.
     pub reaction: DVec3,
+    /// Moment on body 1 in the last step (N m s, world), where the law resists rolling or twisting; the guess for the next.
+    pub moment: DVec3,
     /// Relative velocity after the last step (m/s, world).
     pub velocity: DVec3,
     /// Relative velocity at which the bodies came to touch here in the last step (m/s, world); zero where there was no impact.
@@ -136,7 +138,7 @@ impl Touch {
 
     /// Takes over what the same point of the step before knows.
     fn continues(&mut self, old: &Self) {
-        (self.reaction, self.velocity) = (old.reaction, old.velocity);
+        (self.reaction, self.moment, self.velocity) = (old.reaction, old.moment, old.velocity);
         (self.approach, self.taken) = (old.approach, old.taken);
     }
 }
@@ -207,7 +209,7 @@ impl Foresight {
         let way = |at: &usize| self.rows[*at].touch.point1.distance_squared(row.touch.point1);
         let limit = if row.touch.swept == Swept::No { (SAME_PATCH * row.pair.size).powi(2) } else { f64::INFINITY };
         match (from..to).filter(|at| way(at) <= limit).min_by(|a, b| way(a).total_cmp(&way(b))) {
-            Some(at) => self.rows[at] = Foreseen { touch: Touch { reaction: self.rows[at].touch.reaction, ..row.touch }, ..row },
+            Some(at) => self.rows[at] = Foreseen { touch: Touch { reaction: self.rows[at].touch.reaction, moment: self.rows[at].touch.moment, ..row.touch }, ..row },
             None => self.rows.insert(to, row),
         }
         true

@@ -21,6 +21,44 @@ pub enum Impact {
     Fremond,
 }
 
+/// The arm of the largest moment that resists rolling or twisting: that moment is the arm times the normal force.
+///
+/// ```
+/// use drystone::model::law::Arm;
+/// assert_eq!((Arm::Radius(0.1).of(0.02), Arm::Length(1e-3).of(0.02)), (0.002, 1e-3));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Arm {
+    /// A length (m).
+    Length(f64),
+    /// A part of the radius of the contact: of two balls `R₁R₂/(R₁ + R₂)`, of a ball and another shape the ball's, of other shapes half of
+    /// the smaller one's smallest length.
+    Radius(f64),
+}
+
+impl Default for Arm {
+    fn default() -> Self {
+        Self::Length(0.0)
+    }
+}
+
+impl Arm {
+    /// The length (m) at a contact of this radius (m).
+    pub fn of(self, radius: f64) -> f64 {
+        match self {
+            Self::Length(length) => length,
+            Self::Radius(part) => part * radius,
+        }
+    }
+
+    /// The number, whatever it counts.
+    pub fn number(self) -> f64 {
+        match self {
+            Self::Length(x) | Self::Radius(x) => x,
+        }
+    }
+}
+
 /// Coulomb friction with restitution by Newton (Siconos: `NewtonImpactFrictionNSL`) or by Frémond (`FremondImpactFrictionNSL`, θ = ½).
 ///
 /// ```text
@@ -60,6 +98,10 @@ pub struct CoulombImpact {
     pub adhesion: f64,
     /// Gap up to which it acts (m).
     pub adhesion_range: f64,
+    /// Resistance to rolling: `‖m_t‖ ≤ μ_r r_n`, and where the bodies roll on each other the moment acts against it with that bound.
+    pub mu_r: Arm,
+    /// Resistance to twisting about the normal, alike.
+    pub mu_t: Arm,
 }
 
 impl CoulombImpact {
@@ -73,10 +115,26 @@ impl CoulombImpact {
         inside("e_t", self.e_t, -1.0, 1.0)?;
         inside("adhesion", self.adhesion, 0.0, f64::MAX)?;
         inside("adhesion_range", self.adhesion_range, 0.0, f64::MAX)?;
+        inside("mu_r", self.mu_r.number(), 0.0, MU_MAX)?;
+        inside("mu_t", self.mu_t.number(), 0.0, MU_MAX)?;
         if self.impact == Impact::Fremond && self.e_t != 0.0 {
             return Err(format!("e_t is {}; Fremond's law of impact has no tangential restitution, 0 is needed", self.e_t));
         }
         Ok(())
+    }
+
+    /// Whether it resists rolling or twisting.
+    pub fn resists(&self) -> bool {
+        self.mu_r.number() > 0.0 || self.mu_t.number() > 0.0
+    }
+
+    /// The same law at a contact of this radius (m): its arms are lengths.
+    pub fn at_radius(self, radius: impl FnOnce() -> f64) -> Self {
+        if !self.resists() {
+            return self;
+        }
+        let radius = radius();
+        Self { mu_r: Arm::Length(self.mu_r.of(radius)), mu_t: Arm::Length(self.mu_t.of(radius)), ..self }
     }
 
     /// Whether impacts matter to it: bodies may bounce, or friction knows the velocity before.
@@ -356,8 +414,11 @@ impl Law {
     }
 }
 
-/// Attraction is a load on bodies that have shapes; systems without them would not feel it.
+/// Attraction and moments act on bodies that have shapes; systems without them would not feel them.
 fn without_adhesion(law: &CoulombImpact) -> Result<(), String> {
+    if law.resists() {
+        return Err("an interaction of systems takes resistance to rolling as Law::RollingImpact".into());
+    }
     if law.adhesion == 0.0 {
         return Ok(());
     }
@@ -420,6 +481,11 @@ impl ContactLaws {
     /// Whether any of them attracts.
     pub fn adhere(&self) -> bool {
         self.default.adhesion > 0.0 || self.pairs.iter().any(|(.., law)| law.adhesion > 0.0)
+    }
+
+    /// Whether any of them resists rolling or twisting.
+    pub fn resist(&self) -> bool {
+        self.default.resists() || self.pairs.iter().any(|(.., law)| law.resists())
     }
 
     /// Strongest attraction (N) of a body of this material by another, and the largest gap (m) at which one acts.

@@ -182,6 +182,8 @@ pub enum TotalQuantity {
     Potential,
     NormalWork,
     FrictionWork,
+    /// Work of moments that resist rolling and twisting (J).
+    RollingWork,
     OverlapWork,
     JointWork,
     MotorWork,
@@ -206,6 +208,7 @@ impl TotalQuantity {
         of(Self::Potential, "potential", "J"),
         of(Self::NormalWork, "normal_work", "J"),
         of(Self::FrictionWork, "friction_work", "J"),
+        of(Self::RollingWork, "rolling_work", "J"),
         of(Self::OverlapWork, "overlap_work", "J"),
         of(Self::JointWork, "joint_work", "J"),
         of(Self::MotorWork, "motor_work", "J"),

@@ -131,7 +131,10 @@ pub(super) fn demand(set: AdmissibleSet, q: &[f64]) -> f64 {
     match set {
         _ if q.is_empty() => 0.0,
         AdmissibleSet::NonNegative => q.iter().fold(0.0, |m, q| m.max(-q)),
-        AdmissibleSet::Coulomb { .. } | AdmissibleSet::SecondOrder { .. } | AdmissibleSet::Rolling { .. } => (-q[0]).max(largest(&q[1..])),
+        AdmissibleSet::Coulomb { .. }
+        | AdmissibleSet::SecondOrder { .. }
+        | AdmissibleSet::Rolling { .. }
+        | AdmissibleSet::Twisting { .. } => (-q[0]).max(largest(&q[1..])),
         AdmissibleSet::Interval { lower, upper } => {
             let asks = |q: &f64| if *q > 0.0 && lower == 0.0 || *q < 0.0 && upper == 0.0 { 0.0 } else { q.abs() };
             q.iter().map(asks).fold(0.0, f64::max)

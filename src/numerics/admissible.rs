@@ -7,10 +7,14 @@
 //! Coulomb    K = {‖r_t‖ ≤ μ r_n}   contact            r ⟂ u + μ‖u_t‖n   (2 or 3 rows, normal first)
 //! SecondOrder K = {‖r_t‖ ≤ μ r_n}  convex cone        r ⟂ u             (the same cone without the shift)
 //! Rolling    K = {‖r_t‖ ≤ μ r_n, ‖m‖ ≤ μ_r r_n}       r ⟂ u + (μ‖u_t‖ + μ_r‖ω‖)n   (3 rows n,t,m or 5 rows n,t1,t2,m1,m2)
+//! Twisting   K = {‖r_t‖ ≤ μ r_n, ‖m‖ ≤ μ_r r_n, |m_n| ≤ μ_t r_n}                       (6 rows n,t1,t2,m1,m2,m_n; shift μ_t|ω_n| more)
 //! ```
 
 use crate::algebra::dense::norm;
 use glam::DVec3;
+use smallvec::SmallVec;
+use std::array::from_fn;
+use std::ops::Range;
 
 /// Largest coefficient of friction that is taken, in scenes, models and problems alike: more is a slip of the pen.
 pub const MU_MAX: f64 = 1e6;
@@ -53,7 +57,19 @@ pub enum AdmissibleSet {
         /// Rolling friction, a length.
         mu_r: f64,
     },
+    /// Coulomb friction with resistance to rolling and to twisting: rows `(n, t1, t2, m1, m2, m_n)`.
+    Twisting {
+        /// Friction coefficient.
+        mu: f64,
+        /// Rolling friction, a length.
+        mu_r: f64,
+        /// Twisting friction, a length.
+        mu_t: f64,
+    },
 }
+
+/// The discs of a set: radius per normal reaction, and rows; those that it has not are empty.
+pub(super) type Discs = [(f64, Range<usize>); 3];
 
 impl AdmissibleSet {
     /// Moves `x` to the nearest admissible point.
@@ -68,30 +84,39 @@ impl AdmissibleSet {
                 x[0] = n;
                 x[1..].iter_mut().for_each(|x| *x *= scale);
             }
-            Self::Rolling { mu, mu_r } => {
-                let half = x.len() / 2;
-                let (t, m) = (norm(&x[1..=half]), norm(&x[half + 1..]));
-                let (n, scale_t, scale_m) = rolling_projection([mu, mu_r], x[0], [t, m]).0;
+            Self::Rolling { .. } | Self::Twisting { .. } => {
+                let discs = self.discs(x.len());
+                let [mu, sizes] = [discs.each_ref().map(|d| d.0), discs.each_ref().map(|d| norm(&x[d.1.clone()]))];
+                let (n, scales) = discs_projection(mu, x[0], sizes).0;
                 x[0] = n;
-                x[1..=half].iter_mut().for_each(|x| *x *= scale_t);
-                x[half + 1..].iter_mut().for_each(|x| *x *= scale_m);
+                for ((_, rows), scale) in discs.into_iter().zip(scales) {
+                    x[rows].iter_mut().for_each(|x| *x *= scale);
+                }
             }
+        }
+    }
+
+    /// The discs `‖x_rows‖ ≤ μ x_n` that bound its other rows, of `n` rows in all.
+    pub(super) fn discs(self, n: usize) -> Discs {
+        let none = || (0.0, n..n);
+        match self {
+            Self::Coulomb { mu } | Self::SecondOrder { mu } => [(mu, 1.min(n)..n), none(), none()],
+            Self::Rolling { mu, mu_r } => [(mu, 1..n / 2 + 1), (mu_r, n / 2 + 1..n), none()],
+            Self::Twisting { mu, mu_r, mu_t } => [(mu, 1..3), (mu_r, 3..5), (mu_t, 5..n)],
+            Self::Free | Self::NonNegative | Self::Interval { .. } => [none(), none(), none()],
         }
     }
 
     /// True for the sets whose law has a De Saxcé shift.
     pub fn shifted(self) -> bool {
-        matches!(self, Self::Coulomb { .. } | Self::Rolling { .. })
+        matches!(self, Self::Coulomb { .. } | Self::Rolling { .. } | Self::Twisting { .. })
     }
 
-    /// The De Saxcé shift `g(u)` of the first row: `μ‖u_t‖` for friction, 0 elsewhere.
+    /// The De Saxcé shift `g(u)` of the first row: `μ‖u_t‖` for friction and alike for moments, 0 elsewhere.
     pub fn shift(self, u: &[f64]) -> f64 {
         match self {
             Self::Coulomb { mu } => mu * norm(&u[1..]),
-            Self::Rolling { mu, mu_r } => {
-                let half = u.len() / 2;
-                mu * norm(&u[1..=half]) + mu_r * norm(&u[half + 1..])
-            }
+            Self::Rolling { .. } | Self::Twisting { .. } => self.discs(u.len()).into_iter().map(|(mu, rows)| mu * norm(&u[rows])).sum(),
             _ => 0.0,
         }
     }
@@ -118,22 +143,19 @@ impl AdmissibleSet {
                 let s = (x[0] + mu * t) / (1.0 + mu * mu);
                 cone_derivative(&[(mu, 1..n, t)], s, x, d);
             }
-            Self::Rolling { mu, mu_r } => {
-                let half = n / 2;
-                let (t, m) = (norm(&x[1..=half]), norm(&x[half + 1..]));
-                let ((s, ..), active) = rolling_projection([mu, mu_r], x[0], [t, m]);
-                match active {
-                    None => {}
-                    Some([false, false]) => (0..n).for_each(|i| d[i * n + i] = 1.0),
-                    Some([true, false]) => {
-                        cone_derivative(&[(mu, 1..half + 1, t)], s, x, d);
-                        (half + 1..n).for_each(|i| d[i * n + i] = 1.0);
-                    }
-                    Some([false, true]) => {
-                        cone_derivative(&[(mu_r, half + 1..n, m)], s, x, d);
-                        (1..=half).for_each(|i| d[i * n + i] = 1.0);
-                    }
-                    Some([true, true]) => cone_derivative(&[(mu, 1..half + 1, t), (mu_r, half + 1..n, m)], s, x, d),
+            Self::Rolling { .. } | Self::Twisting { .. } => {
+                let discs = self.discs(n);
+                let [mu, sizes] = [discs.each_ref().map(|d| d.0), discs.each_ref().map(|d| norm(&x[d.1.clone()]))];
+                let ((s, _), Some(binds)) = discs_projection(mu, x[0], sizes) else { return };
+                let part = |k: usize| (mu[k], discs[k].1.clone(), sizes[k]);
+                let binding: SmallVec<[_; 3]> = (0..3).filter(|&k| binds[k]).map(part).collect();
+                if binding.is_empty() {
+                    d[0] = 1.0;
+                } else {
+                    cone_derivative(&binding, s, x, d);
+                }
+                for (_, (_, rows)) in discs.into_iter().enumerate().filter(|(k, _)| !binds[*k]) {
+                    rows.for_each(|i| d[i * n + i] = 1.0);
                 }
             }
         }
@@ -162,27 +184,27 @@ fn cone_derivative(discs: &[(f64, std::ops::Range<usize>, f64)], s: f64, x: &[f6
     }
 }
 
-/// `(projected normal, factor on the tangent, factor on the moment)` and which discs bind (`None`: the apex).
+/// `(projected normal, factors on the other parts)` and which discs bind (`None`: the apex).
 ///
 /// Each choice of binding discs gives a height s; the one whose discs bind at that height is the projection. Where rounding at a
 /// border leaves none, the radii cut to `μ s` make each a point of the set, and the nearest is taken (distances alone would tell
 /// points apart to half of the digits only).
-fn rolling_projection(mu: [f64; 2], n: f64, t: [f64; 2]) -> ((f64, f64, f64), Option<[bool; 2]>) {
-    let mut nearest = ((0.0, 0.0, 0.0), None, n * n + t[0] * t[0] + t[1] * t[1]);
-    for choice in [[false, false], [true, false], [false, true], [true, true]] {
+fn discs_projection(mu: [f64; 3], n: f64, t: [f64; 3]) -> ((f64, [f64; 3]), Option<[bool; 3]>) {
+    let mut nearest = ((0.0, [0.0; 3]), None, n * n + t.iter().map(|t| t * t).sum::<f64>());
+    for choice in 0..8_u8 {
+        let choice: [bool; 3] = from_fn(|k| choice >> k & 1 == 1);
         let on = choice.map(|on| f64::from(u8::from(on)));
-        let s = (n + on[0] * mu[0] * t[0] + on[1] * mu[1] * t[1]) / (1.0 + on[0] * mu[0] * mu[0] + on[1] * mu[1] * mu[1]);
+        let s = (0..3).fold(n, |sum, k| sum + on[k] * mu[k] * t[k]) / (0..3).fold(1.0, |sum, k| sum + on[k] * mu[k] * mu[k]);
         if s <= 0.0 {
             continue;
         }
-        let active = [t[0] > mu[0] * s, t[1] > mu[1] * s];
-        let radius = [0, 1].map(|i| if active[i] { mu[i] * s } else { t[i] });
-        let scale = |i: usize| if active[i] { radius[i] / t[i] } else { 1.0 };
-        let point = (s, scale(0), scale(1));
+        let active: [bool; 3] = from_fn(|k| t[k] > mu[k] * s);
+        let radius: [f64; 3] = from_fn(|k| if active[k] { mu[k] * s } else { t[k] });
+        let point = (s, from_fn(|k| if active[k] { radius[k] / t[k] } else { 1.0 }));
         if active == choice {
             return (point, Some(active));
         }
-        let distance = (s - n).powi(2) + (radius[0] - t[0]).powi(2) + (radius[1] - t[1]).powi(2);
+        let distance = (0..3).fold((s - n).powi(2), |sum, k| sum + (radius[k] - t[k]).powi(2));
         if distance < nearest.2 {
             nearest = (point, Some(active), distance);
         }
@@ -216,7 +238,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn sets() -> [AdmissibleSet; 8] {
+    fn sets() -> [AdmissibleSet; 9] {
         use AdmissibleSet::*;
         let rolling = Rolling { mu: 0.7, mu_r: 0.2 };
         let interval = Interval { lower: -0.5, upper: 1.0 };
@@ -229,6 +251,7 @@ mod tests {
             SecondOrder { mu: 2.0 },
             rolling,
             Rolling { mu: 0.5, mu_r: 0.0 },
+            Twisting { mu: 0.6, mu_r: 0.3, mu_t: 0.2 },
         ]
     }
 

@@ -210,6 +210,7 @@ pub(super) fn velocities(p: &MixedProblem, r: &Reactions, v: &mut Velocities, ce
     v.rigid.resize(p.free.rigid.len(), Twist::default());
     take_back(cells, &mut v.rigid);
     v.general.clone_from(&p.free.general);
+    p.kick_spins(&r.spins, v);
     for block in &p.blocks {
         p.kick_block(block, &r.blocks[block.first..][..block.rows], v);
     }

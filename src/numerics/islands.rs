@@ -118,9 +118,11 @@ impl Islands {
             }
         }
         q.lagged.extend(part.contacts.iter().filter_map(|&k| p.lagged.get(k as usize)));
+        q.spins.extend(part.contacts.iter().filter_map(|&k| p.spins.get(k as usize)));
         q.prepare().ok()?;
         let mut a = Answer::for_problem(&q);
         a.reactions.contacts = part.contacts.iter().map(|&k| answer.reactions.contacts[k as usize]).collect();
+        a.reactions.spins = part.contacts.iter().filter_map(|&k| answer.reactions.spins.get(k as usize).copied()).collect();
         a.reactions.blocks = part.block_rows(p).map(|row| answer.reactions.blocks[row]).collect();
         q.velocities(&a.reactions, &mut a.velocities);
         Some((q, a))
@@ -132,6 +134,9 @@ impl Island {
     pub(super) fn insert(&self, p: &MixedProblem, own: &Answer, answer: &mut Answer) {
         for (&k, &r) in self.contacts.iter().zip(&own.reactions.contacts) {
             answer.reactions.contacts[k as usize] = r;
+        }
+        for (&k, &r) in self.contacts.iter().zip(&own.reactions.spins) {
+            answer.reactions.spins[k as usize] = r;
         }
         for (row, &r) in self.block_rows(p).zip(&own.reactions.blocks) {
             answer.reactions.blocks[row] = r;

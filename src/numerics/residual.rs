@@ -23,7 +23,7 @@
 //! its bodies. It holds no |r|. s_a is a speed of the contact's own, [`super::mixed::Contact::scale`].
 
 use super::admissible::project_coulomb;
-use super::mixed::{Answer, Contact, MAX_ROWS, MixedProblem, Velocities};
+use super::mixed::{Answer, Contact, MAX_ROWS, MixedProblem, Spin, Velocities, six};
 use crate::algebra::pieces::{Part, share};
 use glam::DVec3;
 use rayon::prelude::*;
@@ -179,6 +179,28 @@ impl Sums {
         self.u += u.length_squared();
     }
 
+    /// Takes in a contact that resists rolling, with its moments; `known` is the shift of its friction if that is given.
+    fn spinning(&mut self, (c, spin): (&Contact, &Spin), [r, p]: [DVec3; 2], v: &Velocities, known: Option<f64>) {
+        let (u, s) = (c.rate(&v.rigid) + c.b, spin.velocity(c, &v.rigid));
+        let (set, d) = (spin.set(c), spin.mean_diagonal(c));
+        let rows = if spin.twist > 0.0 { 6 } else { 5 };
+        let (r, mut shifted) = (six(r, p), six(u, s));
+        shifted[0] += set.shift(&shifted[..rows]) + known.map_or(0.0, |known| known - c.shift(u));
+        let square = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>();
+        let missed = |scale: f64| {
+            let mut x: [f64; 6] = std::array::from_fn(|i| r[i] - scale * shifted[i]);
+            set.project(&mut x[..rows]);
+            (0..rows).map(|i| (r[i] - x[i]).powi(2)).sum::<f64>()
+        };
+        let (miss, own) = (d * missed(1.0 / d), d * square(&r));
+        self.scaled += miss;
+        self.miss(d * miss, d * own, c.scale, c.size);
+        self.r_scaled += own;
+        self.plain += missed(1.0);
+        self.r += square(&r);
+        self.u += u.length_squared() + square(&six(u, s)[3..rows]);
+    }
+
     fn add(self, o: Self) -> Self {
         Self {
             scaled: self.scaled + o.scaled,
@@ -225,6 +247,10 @@ pub fn certify(p: &MixedProblem, answer: &mut Answer) -> Residual {
 /// `ε_a/s_a` of contact k alone.
 pub fn contact_misfit(p: &MixedProblem, answer: &Answer, k: usize) -> f64 {
     let (c, mut s) = (&p.contacts[k], Sums::default());
+    if let (Some(spin), Some(&moment)) = (p.spins.get(k), answer.reactions.spins.get(k)) {
+        s.spinning((c, spin), [answer.reactions.contacts[k], moment], &answer.velocities, p.lagged.get(k).copied());
+        return s.misfit.sqrt();
+    }
     let u = p.contact_velocity(c, &answer.velocities.rigid);
     s.contact(c, answer.reactions.contacts[k], u, p.lagged.get(k).copied().unwrap_or_else(|| c.shift(u)));
     s.misfit.sqrt()
@@ -235,6 +261,13 @@ pub fn residual(p: &MixedProblem, answer: &Answer, v: &Velocities) -> Residual {
     let piece = |(at, (contacts, reactions)): (usize, (&[Contact], &[DVec3]))| {
         let mut s = Sums::default();
         let known = p.lagged.get(PIECE * at..).filter(|known| !known.is_empty());
+        if !p.spins.is_empty() {
+            let moments = p.spins[PIECE * at..].iter().zip(&answer.reactions.spins[PIECE * at..]);
+            for (k, ((c, &r), (spin, &m))) in contacts.iter().zip(reactions).zip(moments).enumerate() {
+                s.spinning((c, spin), [r, m], v, known.map(|known| known[k]));
+            }
+            return s;
+        }
         for (k, (c, &r)) in contacts.iter().zip(reactions).enumerate() {
             let u = p.contact_velocity(c, &v.rigid);
             let shift = known.map_or_else(|| c.shift(u), |known| known[k]);

@@ -303,7 +303,10 @@ impl Statics {
                         }
                     }
                 }
-                AdmissibleSet::Coulomb { .. } | AdmissibleSet::SecondOrder { .. } | AdmissibleSet::Rolling { .. } => {
+                AdmissibleSet::Coulomb { .. }
+                | AdmissibleSet::SecondOrder { .. }
+                | AdmissibleSet::Rolling { .. }
+                | AdmissibleSet::Twisting { .. } => {
                     bound(&mut columns, range.start, 1.0, 0.0);
                     bounds += 1;
                 }
@@ -311,12 +314,7 @@ impl Statics {
         }
         cones.push(SupportedConeT::NonnegativeConeT(bounds));
         for ((range, set), _) in blocks() {
-            let middle = range.start + range.len() / 2 + 1;
-            let discs: &[(f64, std::ops::Range<usize>)] = match *set {
-                AdmissibleSet::Coulomb { mu } | AdmissibleSet::SecondOrder { mu } => &[(mu, range.start + 1..range.end)],
-                AdmissibleSet::Rolling { mu, mu_r } => &[(mu, range.start + 1..middle), (mu_r, middle..range.end)],
-                _ => &[],
-            };
+            let discs = set.discs(range.len()).map(|(mu, rows)| (mu, range.start + rows.start..range.start + rows.end));
             for (slope, tangents) in discs.iter().filter(|(_, tangents)| !tangents.is_empty()) {
                 cones.push(SupportedConeT::SecondOrderConeT(1 + tangents.len()));
                 bound(&mut columns, range.start, *slope, 0.0);

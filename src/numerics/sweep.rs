@@ -10,7 +10,7 @@
 use super::central::{Balls, stand_in};
 use super::colours::{Halves, Leaves, Shared, TwistCell, each_twist, lend, take_back, velocities, visit_serial};
 use super::local::kernel::solve_once;
-use super::mixed::{Answer, Contact, IMMOBILE, MAX_ROWS, MixedProblem, Reactions, RigidMass, Twist, Velocities};
+use super::mixed::{Answer, Contact, IMMOBILE, MAX_ROWS, MixedProblem, Reactions, RigidMass, Spin, Twist, Velocities};
 use super::passes::{Conjugate, Driver, Forecast, Look, Passes, conjugate_step};
 use super::{Report, Status, residual, residual::Residual};
 use glam::DVec3;
@@ -203,7 +203,7 @@ impl Workspace {
     /// Buffers, and the contacts as those of balls if every one is; says whether it is.
     fn prepare(&mut self, p: &MixedProblem, answer: &mut Answer) -> bool {
         // the lagged law has no lanes of its own
-        let balls = p.lagged.is_empty() && self.balls.prepare(p);
+        let balls = p.lagged.is_empty() && p.spins.is_empty() && self.balls.prepare(p);
         let bodies = p.free.rigid.len() + usize::from(balls);
         self.change.blocks.resize(p.block_b.len(), 0.0);
         let State { r, v } = &mut self.direction;
@@ -216,6 +216,9 @@ impl Workspace {
         } else {
             self.weights.clear();
             self.weights.extend(p.contacts.iter().map(|c| c.local.mean_diagonal()));
+            self.weights.iter_mut().zip(p.spins.iter().zip(&p.contacts)).for_each(|(d, (spin, c))| *d = spin.mean_diagonal(c));
+            self.change.spins.resize(p.spins.len(), DVec3::ZERO);
+            r.spins.resize(p.spins.len(), DVec3::ZERO);
             self.change.contacts.resize(p.contacts.len(), DVec3::ZERO);
             r.contacts.resize(p.contacts.len(), DVec3::ZERO);
         }
@@ -242,7 +245,9 @@ impl Workspace {
         let Answer { reactions, velocities, .. } = answer;
         self.parallel_sweeps += u64::from(self.away);
         let rows = Rows { p, weights: &self.weights, beta };
-        let pieces = Pieces { r: &mut reactions.contacts, change: &mut self.change.contacts, direction: &mut self.direction.r.contacts };
+        let spins = [&mut reactions.spins, &mut self.change.spins, &mut self.direction.r.spins].map(Vec::as_mut_slice);
+        let (change, direction) = (&mut self.change.contacts, &mut self.direction.r.contacts);
+        let pieces = Pieces { r: &mut reactions.contacts, change, direction, spins };
         let mut norms = Norms::default();
         match (balls, self.away) {
             (true, true) => {
@@ -380,6 +385,8 @@ struct Pieces<'a> {
     r: &'a mut [DVec3],
     change: &'a mut [DVec3],
     direction: &'a mut [DVec3],
+    /// The same of the moments; empty where there are none.
+    spins: [&'a mut [DVec3]; 3],
 }
 
 impl<'a> Pieces<'a> {
@@ -387,7 +394,13 @@ impl<'a> Pieces<'a> {
         let (r, r2) = self.r.split_at_mut(at);
         let (change, change2) = self.change.split_at_mut(at);
         let (direction, direction2) = self.direction.split_at_mut(at);
-        (Pieces { r, change, direction }, Pieces { r: r2, change: change2, direction: direction2 })
+        let (spins, spins2) = if self.spins[0].is_empty() {
+            (self.spins, Default::default())
+        } else {
+            let [[a, a2], [b, b2], [c, c2]] = self.spins.map(|all| all.split_at_mut(at).into());
+            ([a, b, c], [a2, b2, c2])
+        };
+        (Pieces { r, change, direction, spins }, Pieces { r: r2, change: change2, direction: direction2, spins: spins2 })
     }
 }
 
@@ -449,13 +462,28 @@ impl Rows<'_> {
     /// Visits the contacts of some groups in order.
     fn visit<C: TwistCell>(&self, groups: &[u32], pieces: Pieces<'_>, v: &[C]) -> Norms {
         let first = groups[0] as usize;
-        let Pieces { r, change, direction } = pieces;
+        let Pieces { r, change, direction, spins: [moments, turned, turns] } = pieces;
         if let Some(beta) = self.beta {
             for ((r, d), p) in r.iter_mut().zip(change.iter()).zip(direction) {
                 conjugate_step(r, *d, p, beta);
             }
+            for ((r, d), p) in moments.iter_mut().zip(turned.iter()).zip(turns) {
+                conjugate_step(r, *d, p, beta);
+            }
         }
         let mut norms = Norms::default();
+        if !moments.is_empty() {
+            for group in groups.windows(2) {
+                let range = group[0] as usize..group[1] as usize;
+                let own = range.start - first..range.end - first;
+                self.visit_spins(range.clone(), [&mut r[own.clone()], &mut moments[own.clone()]], [&mut change[own.clone()], &mut turned[own.clone()]], v);
+                for (k, d) in own.zip(&self.weights[range]) {
+                    norms.count(*d, change[k], r[k]);
+                    norms.count(*d, turned[k], moments[k]);
+                }
+            }
+            return norms;
+        }
         for group in groups.windows(2) {
             let range = group[0] as usize..group[1] as usize;
             let own = range.start - first..range.end - first;
@@ -466,6 +494,44 @@ impl Rows<'_> {
             }
         }
         norms
+    }
+}
+
+impl Rows<'_> {
+    /// Visits contacts between one pair of bodies that resist rolling and twisting.
+    #[inline(never)]
+    fn visit_spins<C: TwistCell>(&self, range: std::ops::Range<usize>, [r, moments]: [&mut [DVec3]; 2], changes: [&mut [DVec3]; 2], v: &[C]) {
+        let contacts = &self.p.contacts[range.clone()];
+        let Some(head) = contacts.first() else { return };
+        let mass = |body: u32| if body == IMMOBILE { RigidMass::default() } else { self.p.rigid[body as usize] };
+        let (m1, m2) = (mass(head.body1), mass(head.body2));
+        let load = |body: u32| if body == IMMOBILE { Twist::default() } else { v[body as usize].load() };
+        let (mut v1, mut v2) = (load(head.body1), load(head.body2));
+        let shifts = self.p.lagged.get(range.clone()).unwrap_or_default();
+        let spins: &[Spin] = &self.p.spins[range];
+        for (k, (c, spin)) in contacts.iter().zip(spins).enumerate() {
+            let u = c.to_local(v1.at(c.arm1) - v2.at(c.arm2)) + c.b;
+            let s = spin.lever * c.to_local(v1.angular - v2.angular) + spin.b;
+            let (force, moment) = spin.local.apply(&c.local, r[k], moments[k]);
+            let near = (r[k], moments[k]);
+            let (new, turned) = spin.local.solve(&c.local, (u - force, s - moment), spin.bounds(c), near, shifts.get(k).copied());
+            let (dr, dp) = (new - r[k], turned - moments[k]);
+            (changes[0][k], r[k], changes[1][k], moments[k]) = (dr, new, dp, turned);
+            if dr == DVec3::ZERO && dp == DVec3::ZERO {
+                continue;
+            }
+            let (impulse, turn) = (c.to_world(dr), spin.lever * c.to_world(dp));
+            m1.kick(&mut v1, c.arm1, impulse);
+            m2.kick(&mut v2, c.arm2, -impulse);
+            v1.angular += m1.inertia_times(turn);
+            v2.angular -= m2.inertia_times(turn);
+        }
+        if head.body1 != IMMOBILE {
+            v[head.body1 as usize].store(v1);
+        }
+        if head.body2 != IMMOBILE {
+            v[head.body2 as usize].store(v2);
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 //! contacts = Σ rᵀ (u⁺ + u⁻)/2              normal, friction, and overlap = r_n c/2 with c the velocity that β asks for
 //! joints   = Σ rᵀ (u⁺ + u⁻)/2              rows that hold
 //! motors   = Σ rᵀ (u⁺ + u⁻)/2              motors, stops, friction and springs of joints, other relations
+//! rolling  = Σ m·(ω⁺ + ω)/2               moments that resist rolling and twisting
 //! drives   = Σ r · (velocity of driven bodies), with the sign of the work done on the others
 //! loads    = Σ (h F + J)·(v⁺ + v)/2 + (h m + J_m)·(ω⁺ + ω)/2
 //! adhesion = Σ (h F + J)·(v⁺ + v)/2 of the attraction between bodies that touch, which loads leave out
@@ -36,6 +37,8 @@ pub struct Work {
     pub normal: f64,
     /// Tangential reactions.
     pub friction: f64,
+    /// Moments that resist rolling and twisting.
+    pub rolling: f64,
     /// Overlap correction (β).
     pub overlap: f64,
     /// Joints and equality rows.
@@ -55,13 +58,14 @@ pub struct Work {
 impl Work {
     /// Sum of all terms.
     pub fn total(&self) -> f64 {
-        self.normal + self.friction + self.overlap + self.joints + self.motors + self.drives + self.loads + self.adhesion + self.scheme
+        self.normal + self.friction + self.rolling + self.overlap + self.joints + self.motors + self.drives + self.loads + self.adhesion + self.scheme
     }
 
     /// Adds another step's work.
     pub fn add(&mut self, o: &Self) {
         self.normal += o.normal;
         self.friction += o.friction;
+        self.rolling += o.rolling;
         self.overlap += o.overlap;
         self.joints += o.joints;
         self.motors += o.motors;
@@ -183,6 +187,10 @@ fn work_of_contacts(step: &StepProblem, from: usize, to: usize) -> Work {
         w.normal += r.x * relative.x - overlap;
         w.friction += r.y * relative.y + r.z * relative.z;
         w.drives -= r.dot(step.driven[k]);
+        if let Some([turning, drives]) = step.turning_work(&step.before.rigid, k) {
+            w.rolling += turning;
+            w.drives -= drives;
+        }
     }
     w
 }

@@ -251,6 +251,7 @@ impl Simulation {
             Potential => energy.potential,
             NormalWork => work.normal,
             FrictionWork => work.friction,
+            RollingWork => work.rolling,
             OverlapWork => work.overlap,
             JointWork => work.joints,
             MotorWork => work.motors,

@@ -87,6 +87,8 @@ struct Block {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     mu_r: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    mu_t: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     lower: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     upper: Option<f64>,
@@ -243,7 +245,7 @@ fn laws(
 
 impl Block {
     fn of(set: AdmissibleSet, rows: usize) -> Self {
-        let plain = |name: &str| Self { set: name.to_owned(), rows, mu: None, mu_r: None, lower: None, upper: None };
+        let plain = |name: &str| Self { set: name.to_owned(), rows, mu: None, mu_r: None, mu_t: None, lower: None, upper: None };
         let finite = |x: f64| Some(x).filter(|x| x.is_finite());
         match set {
             AdmissibleSet::Free => plain("free"),
@@ -252,6 +254,7 @@ impl Block {
             AdmissibleSet::Coulomb { mu } => Self { mu: Some(mu), ..plain("coulomb") },
             AdmissibleSet::SecondOrder { mu } => Self { mu: Some(mu), ..plain("second_order") },
             AdmissibleSet::Rolling { mu, mu_r } => Self { mu: Some(mu), mu_r: Some(mu_r), ..plain("rolling") },
+            AdmissibleSet::Twisting { mu, mu_r, mu_t } => Self { mu: Some(mu), mu_r: Some(mu_r), mu_t: Some(mu_t), ..plain("twisting") },
         }
     }
 
@@ -266,8 +269,9 @@ impl Block {
             "coulomb" => AdmissibleSet::Coulomb { mu: mu(self.mu, "mu")? },
             "second_order" => AdmissibleSet::SecondOrder { mu: mu(self.mu, "mu")? },
             "rolling" => AdmissibleSet::Rolling { mu: mu(self.mu, "mu")?, mu_r: mu(self.mu_r, "mu_r")? },
+            "twisting" => AdmissibleSet::Twisting { mu: mu(self.mu, "mu")?, mu_r: mu(self.mu_r, "mu_r")?, mu_t: mu(self.mu_t, "mu_t")? },
             other => {
-                let known = "free, non_negative, interval, coulomb, second_order, rolling";
+                let known = "free, non_negative, interval, coulomb, second_order, rolling, twisting";
                 return Err((format!("set of block {i}"), format!("is {other:?}; it has to be one of {known}")));
             }
         })

@@ -7,6 +7,8 @@ use glam::DVec3;
 use super::document::{Node, Place, Source, Table, Value};
 use super::error::{SceneError, did_you_mean, suggestion};
 use super::units::{self, Quantity, short};
+use crate::model::law::Arm;
+use crate::numerics::admissible::MU_MAX;
 
 /// A table that is being read.
 pub(super) struct Fields<'d> {
@@ -125,6 +127,14 @@ impl<'d> Field<'d> {
     /// A pure number from `low` to `high`.
     pub(super) fn between(&self, low: f64, high: f64) -> Result<f64, SceneError> {
         self.ranged(Quantity::Number, &format!("from {low} to {high}"), |x| (low..=high).contains(&x))
+    }
+
+    /// The arm of a resisting moment: a length with its unit, or a number of radii.
+    pub(super) fn arm(&self) -> Result<Arm, SceneError> {
+        match &self.node.value {
+            Value::Text(_) => Ok(Arm::Length(self.non_negative(Quantity::Length)?)),
+            _ => Ok(Arm::Radius(self.between(0.0, MU_MAX)?)),
+        }
     }
 
     fn ranged(&self, quantity: Quantity, range: &str, holds: impl Fn(f64) -> bool) -> Result<f64, SceneError> {

@@ -24,7 +24,7 @@ use super::stop::StopRules;
 pub use super::study::{DamStudy, InclineStudy, Study};
 use crate::algebra::spatial::Pose;
 use crate::model::joint::{Freedom, JointKind, JointSpec, TieSpec, TransmissionSpec};
-use crate::model::law::Impact;
+use crate::model::law::{Arm, Impact};
 pub use crate::model::scheme::{Drift, Friction, Gyroscopic, Treatment};
 use crate::model::signal::{BodyQuantity, FlowQuantity, JointQuantity, TotalQuantity};
 
@@ -441,11 +441,15 @@ pub struct ContactLaw {
     pub adhesion: f64,
     /// Gap up to which it acts (m).
     pub adhesion_range: f64,
+    /// Resistance to rolling.
+    pub mu_r: Arm,
+    /// Resistance to twisting about the normal.
+    pub mu_t: Arm,
 }
 
 impl Default for ContactLaw {
     fn default() -> Self {
-        Self { mu: 0.5, e_n: 0.0, e_t: 0.0, impact: Impact::Newton, adhesion: 0.0, adhesion_range: 0.0 }
+        Self { mu: 0.5, e_n: 0.0, e_t: 0.0, impact: Impact::Newton, adhesion: 0.0, adhesion_range: 0.0, mu_r: Arm::default(), mu_t: Arm::default() }
     }
 }
 

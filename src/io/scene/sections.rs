@@ -33,6 +33,11 @@ pub(super) fn read(document: &Document, name: &str, resources: &Resources) -> Re
     scene.materials = materials(&f.list("materials")?)?;
     if let Some(contact) = f.optional("contact") {
         (scene.default_law, scene.pair_laws) = laws(&contact, &scene.materials)?;
+        let resists = scene.pair_laws.iter().map(|p| &p.law).chain([&scene.default_law]).any(|l| l.mu_r.number() + l.mu_t.number() > 0.0);
+        if resists && scene.solver.friction == Friction::Lagged {
+            let cure = "remove mu_r and mu_t, or solver.friction";
+            return Err(contact.error("found resistance to rolling or twisting with friction = \"lagged\", which does not know it", cure));
+        }
     }
     let mut names = Names::default();
     for (i, field) in f.list("bodies")?.iter().enumerate() {
@@ -175,7 +180,8 @@ fn law(f: &mut Fields<'_>, impact: Impact) -> Result<ContactLaw, SceneError> {
         return Err(field.error("found `adhesion_range` without `adhesion`", "add adhesion = \"1 N\", or remove it"));
     }
     let adhesion_range = range.map_or(Ok(0.0), |r| r.non_negative(Quantity::Length))?;
-    Ok(ContactLaw { mu, e_n, e_t, impact, adhesion, adhesion_range })
+    let (mu_r, mu_t) = (f.or("mu_r", default.mu_r, |x| x.arm())?, f.or("mu_t", default.mu_t, |x| x.arm())?);
+    Ok(ContactLaw { mu, e_n, e_t, impact, adhesion, adhesion_range, mu_r, mu_t })
 }
 
 fn laws(field: &Field<'_>, materials: &[Material]) -> Result<(ContactLaw, Vec<PairLaw>), SceneError> {

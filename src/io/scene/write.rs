@@ -12,7 +12,7 @@ use crate::algebra::spatial::Pose;
 use crate::granular::sizes::{Given, Sizes};
 use crate::model::flow::Region;
 use crate::model::joint::{JointKind, JointSpec, TieLaw, TieRelation, TieSpec, TransmissionSpec};
-use crate::model::law::Impact;
+use crate::model::law::{Arm, Impact};
 
 impl Scene {
     /// The scene as TOML, with every body written out; its study, which names generators, is left out.
@@ -252,7 +252,13 @@ fn law(law: &ContactLaw, between: &str) -> String {
     } else {
         String::new()
     };
-    format!("mu = {:?}{between}e_n = {:?}{between}e_t = {:?}{between}impact = \"{impact}\"{pull}", law.mu, law.e_n, law.e_t)
+    let arm = |name: &str, arm: Arm| match arm {
+        Arm::Length(0.0) => String::new(),
+        Arm::Length(x) => format!("{between}{name} = \"{x:?} m\""),
+        Arm::Radius(x) => format!("{between}{name} = {x:?}"),
+    };
+    let turn = arm("mu_r", law.mu_r) + &arm("mu_t", law.mu_t);
+    format!("mu = {:?}{between}e_n = {:?}{between}e_t = {:?}{between}impact = \"{impact}\"{pull}{turn}", law.mu, law.e_n, law.e_t)
 }
 
 fn pose(pose: &Pose, between: &str) -> String {

@@ -347,7 +347,9 @@ impl Auto {
 
 /// `|D^½ r|`: what reactions carry.
 fn carried(p: &MixedProblem, r: &Reactions) -> f64 {
-    let contacts = p.contacts.iter().zip(&r.contacts).map(|(c, r)| c.local.mean_diagonal() * r.length_squared()).sum::<f64>();
+    let mut contacts = p.contacts.iter().zip(&r.contacts).map(|(c, r)| c.local.mean_diagonal() * r.length_squared()).sum::<f64>();
+    let spins = p.contacts.iter().zip(&p.spins).zip(&r.spins);
+    contacts += spins.map(|((c, spin), p)| spin.mean_diagonal(c) * p.length_squared()).sum::<f64>();
     let block = |b: &Block| p.block_weight(b) * r.blocks[b.first..][..b.rows].iter().map(|x| x * x).sum::<f64>();
     (contacts + p.blocks.iter().map(block).sum::<f64>()).sqrt()
 }

@@ -286,7 +286,7 @@ impl<'a> Tries<'a> {
     /// The strategy for problems from files, on problems that are small enough, from zero: the point at hand is where the others got
     /// stuck.
     fn library(&mut self) -> bool {
-        if self.rows() > GLOBAL_ROWS {
+        if self.rows() > GLOBAL_ROWS || !self.p.spins.is_empty() {
             return false;
         }
         let g = self.p.matrices().problem();

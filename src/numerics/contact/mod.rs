@@ -22,11 +22,13 @@ use glam::DVec3;
 
 mod general;
 mod rolling;
+mod spin;
 #[cfg(test)]
 pub(super) mod tests;
 
 pub use general::{ContactOperator2, ContactOperator3};
 pub use rolling::RollingOperator;
+pub use spin::SpinOperator;
 
 /// Most evaluations of the slip equation; bisection alone would need 60 for full precision.
 const MAX_SECULAR: usize = 80;

@@ -37,6 +37,7 @@ impl Steps {
             AdmissibleSet::Rolling { .. } => {
                 Self { normal: bound(0, 1), tangent: bound(1, rows / 2 + 1), moment: bound(rows / 2 + 1, rows) }
             }
+            AdmissibleSet::Twisting { .. } => Self { normal: bound(0, 1), tangent: bound(1, 3), moment: bound(3, rows) },
             _ => {
                 let all = bound(0, rows);
                 Self { normal: all, tangent: all, moment: all }
@@ -136,12 +137,9 @@ pub(in crate::numerics) fn derivative(set: AdmissibleSet, rho: Steps, r: &[f64],
 }
 
 /// The friction discs of a set with their rows and steps; `None` for sets without.
-fn discs(set: AdmissibleSet, n: usize, rho: Steps) -> Option<[(f64, std::ops::Range<usize>, f64); 2]> {
-    match set {
-        AdmissibleSet::Coulomb { mu } => Some([(mu, 1..n, rho.tangent), (0.0, n..n, 0.0)]),
-        AdmissibleSet::Rolling { mu, mu_r } => Some([(mu, 1..n / 2 + 1, rho.tangent), (mu_r, n / 2 + 1..n, rho.moment)]),
-        _ => None,
-    }
+fn discs(set: AdmissibleSet, n: usize, rho: Steps) -> Option<[(f64, std::ops::Range<usize>, f64); 3]> {
+    let step = |rows: &std::ops::Range<usize>| if rows.start > 1 { rho.moment } else { rho.tangent };
+    set.shifted().then(|| set.discs(n).map(|(mu, rows)| (mu, rows.clone(), step(&rows))))
 }
 
 #[cfg(test)]

@@ -59,7 +59,7 @@ pub(super) struct Search<'a> {
     random: Draw,
     descents: usize,
     /// of the best descent: its gap, the bounds of its last round, the share of each block in the gap
-    best: (f64, Vec<[f64; 2]>, Vec<f64>),
+    best: (f64, Vec<[f64; 3]>, Vec<f64>),
     iterations: usize,
     factorisations: usize,
 }
@@ -74,7 +74,7 @@ impl<'a> Search<'a> {
         let largest = |x: &[f64]| x.iter().fold(0.0f64, |m, x| m.max(x.abs()));
         let typical = largest(&p.q) / (weights.iter().sum::<f64>() / weights.len() as f64);
         let sizes = (0..p.sets.len()).map(|i| (largest(&p.q[p.w.range(i)]) / weights[i]).max(0.1 * typical)).collect();
-        let best = (f64::INFINITY, vec![[0.0; 2]; p.sets.len()], vec![0.0; p.sets.len()]);
+        let best = (f64::INFINITY, vec![[0.0; 3]; p.sets.len()], vec![0.0; p.sets.len()]);
         Alternation::new(p, weights, go_on).map(|halves| Self {
             halves,
             sizes,
@@ -127,7 +127,7 @@ impl<'a> Search<'a> {
         self.halves.start(|i| {
             let mut spread = |width: f64| libm::exp(width * (2.0 * random.next() - 1.0));
             if afresh {
-                return [if t < FIRST.len() { level } else { level * spread(0.7) } * self.sizes[i]; 2];
+                return [if t < FIRST.len() { level } else { level * spread(0.7) } * self.sizes[i]; 3];
             }
             if random.next() >= 0.05 + shares[i] {
                 return best[i];
@@ -136,7 +136,7 @@ impl<'a> Search<'a> {
             if best[i][0] > 0.0 && random.next() < 0.7 {
                 return best[i].map(|b| b * factor);
             }
-            [0.3 * self.sizes[i] * random.next(); 2]
+            [0.3 * self.sizes[i] * random.next(); 3]
         });
     }
 
@@ -223,7 +223,7 @@ struct Alternation<'a> {
     x: Vec<f64>,
     u: Vec<f64>,
     /// bounds on |r_t| (and on moments), or the shift of each block
-    known: Vec<[f64; 2]>,
+    known: Vec<[f64; 3]>,
     /// r' and r with their multipliers
     halves: [Half; 2],
 }
@@ -260,18 +260,18 @@ impl<'a> Alternation<'a> {
         }
         let vector = || vec![0.0; n];
         let half = || Half { z: vector(), y: vector() };
-        let known = vec![[0.0; 2]; p.sets.len()];
+        let known = vec![[0.0; 3]; p.sets.len()];
         Some(Self { p, weights, inverse, b: vector(), x: vector(), u: vector(), known, halves: [half(), half()] })
     }
 
     /// Starts a descent with these bounds of each block.
-    fn start(&mut self, mut bounds: impl FnMut(usize) -> [f64; 2]) {
+    fn start(&mut self, mut bounds: impl FnMut(usize) -> [f64; 3]) {
         for half in &mut self.halves {
             half.z.fill(0.0);
             half.y.fill(0.0);
         }
         for (i, known) in self.known.iter_mut().enumerate() {
-            *known = if has_bound(self.p.sets[i]) { bounds(i) } else { [0.0; 2] };
+            *known = if has_bound(self.p.sets[i]) { bounds(i) } else { [0.0; 3] };
         }
     }
 
@@ -283,7 +283,7 @@ impl<'a> Alternation<'a> {
         p.velocity(&bounded.z, &mut self.u);
         let fresh = coned.z.iter().all(|z| *z == 0.0);
         for (i, known) in self.known.iter_mut().enumerate() {
-            *known = [p.sets[i].shift(&self.u[p.w.range(i)]), 0.0];
+            *known = [p.sets[i].shift(&self.u[p.w.range(i)]), 0.0, 0.0];
         }
         if fresh {
             self.halves[1].z = self.halves[0].z.clone();
@@ -295,11 +295,7 @@ impl<'a> Alternation<'a> {
             let range = p.w.range(i);
             if let Some(&normal) = r[range].first() {
                 gap += known[0] * normal;
-                *known = match p.sets[i] {
-                    AdmissibleSet::Coulomb { mu } => [mu * normal, 0.0],
-                    AdmissibleSet::Rolling { mu, mu_r } => [mu * normal, mu_r * normal],
-                    _ => [0.0; 2],
-                };
+                *known = if has_bound(p.sets[i]) { p.sets[i].discs(1).map(|(mu, _)| mu * normal) } else { [0.0; 3] };
             }
         }
         (spent, gap)
@@ -376,16 +372,15 @@ impl<'a> Alternation<'a> {
 }
 
 fn has_bound(set: AdmissibleSet) -> bool {
-    matches!(set, AdmissibleSet::Coulomb { .. } | AdmissibleSet::Rolling { .. })
+    set.shifted()
 }
 
 /// The nearest point with a normal part that does not pull and tangents within their bounds; other sets as they are.
-fn bound(set: AdmissibleSet, bounds: [f64; 2], x: &mut [f64]) {
-    let discs = match set {
-        AdmissibleSet::Coulomb { .. } => [1..x.len(), 0..0],
-        AdmissibleSet::Rolling { .. } => [1..x.len() / 2 + 1, x.len() / 2 + 1..x.len()],
-        _ => return set.project(x),
-    };
+fn bound(set: AdmissibleSet, bounds: [f64; 3], x: &mut [f64]) {
+    if !has_bound(set) {
+        return set.project(x);
+    }
+    let discs = set.discs(x.len()).map(|(_, rows)| rows);
     if let Some(normal) = x.first_mut() {
         *normal = normal.max(0.0);
     }

@@ -12,7 +12,7 @@
 
 use super::alart_curnier::{self, Steps};
 use crate::numerics::admissible::AdmissibleSet;
-use AdmissibleSet::{Coulomb, NonNegative, Rolling, SecondOrder};
+use AdmissibleSet::{Coulomb, NonNegative, SecondOrder};
 
 /// Which equations stand for the law.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl Function {
                 (0..r.len()).for_each(|i| f[i] = pair.x[i] + pair.y[i] - pair.z[i]);
                 f[0] /= mu;
             }
-            (Self::NaturalMap, Coulomb { .. } | Rolling { .. }) => {
+            (Self::NaturalMap, _) if set.shifted() => {
                 (0..r.len()).for_each(|i| f[i] = r[i] - rho * u[i]);
                 f[0] -= rho * set.shift(u);
                 set.project(f);
@@ -72,7 +72,7 @@ impl Function {
             (Self::FischerBurmeister, Coulomb { mu } | SecondOrder { mu }) if mu > 0.0 && n <= SMALL => {
                 Pair::new(mu, rho, set.shift(u), r, u).derivative(mu, rho, set.shifted(), u, a, b);
             }
-            (Self::NaturalMap, Coulomb { .. } | Rolling { .. }) if n <= SMALL => {
+            (Self::NaturalMap, _) if set.shifted() && n <= SMALL => {
                 let mut x = [0.0; SMALL];
                 (0..n).for_each(|i| x[i] = r[i] - rho * u[i]);
                 x[0] -= rho * set.shift(u);
@@ -91,12 +91,10 @@ impl Function {
 /// `B ← B (I + e_n ∇gᵀ)`: from the derivative by û to that by u.
 fn shift_columns(set: AdmissibleSet, u: &[f64], b: &mut [f64]) {
     let n = u.len();
-    let parts = match set {
-        Coulomb { mu } => [(mu, 1..n), (0.0, 0..0)],
-        Rolling { mu, mu_r } => [(mu, 1..n / 2 + 1), (mu_r, n / 2 + 1..n)],
-        _ => return,
-    };
-    for (mu, rows) in parts {
+    if !set.shifted() {
+        return;
+    }
+    for (mu, rows) in set.discs(n) {
         let size = u[rows.clone()].iter().map(|x| x * x).sum::<f64>().sqrt();
         for j in rows.filter(|_| size > 0.0) {
             (0..n).for_each(|i| b[i * n + j] += b[i * n] * mu * u[j] / size);

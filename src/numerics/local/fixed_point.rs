@@ -18,7 +18,7 @@
 //! pile of 463 rocks with μ = 1 and a nonsymmetric W stops at 3e-3 with Tresca and at 6e-4 with ACLM.
 
 use super::{LocalProblem, LocalSolver, trial::Trial};
-use crate::numerics::{Measure, Progress, Report, Status, Watch, admissible::AdmissibleSet};
+use crate::numerics::{Measure, Progress, Report, Status, Watch};
 
 /// What an outer step freezes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -89,7 +89,7 @@ impl LocalSolver for FixedPoint {
 struct Inner {
     kind: Frozen,
     /// s of each block, or its discs' radii
-    frozen: Vec<[f64; 2]>,
+    frozen: Vec<[f64; 3]>,
     /// length of a step in units of D⁻¹
     step: f64,
     theta: f64,
@@ -105,7 +105,7 @@ impl Inner {
         let vector = || vec![0.0; n];
         Self {
             kind,
-            frozen: vec![[0.0; 2]; trial.p.sets.len()],
+            frozen: vec![[0.0; 3]; trial.p.sets.len()],
             step: 1.0,
             theta: 1.0,
             y: vector(),
@@ -119,11 +119,10 @@ impl Inner {
         for (i, frozen) in self.frozen.iter_mut().enumerate() {
             let (set, range) = (trial.p.sets[i], trial.p.w.range(i));
             *frozen = match (self.kind, set) {
-                _ if range.is_empty() => [0.0; 2],
-                (Frozen::Shift, _) => [set.shift(&u[range]), 0.0],
-                (Frozen::Bound, AdmissibleSet::Coulomb { mu }) => [mu * r[range.start].max(0.0), 0.0],
-                (Frozen::Bound, AdmissibleSet::Rolling { mu, mu_r }) => [mu, mu_r].map(|m| m * r[range.start].max(0.0)),
-                (Frozen::Bound, _) => [0.0; 2],
+                _ if range.is_empty() => [0.0; 3],
+                (Frozen::Shift, _) => [set.shift(&u[range]), 0.0, 0.0],
+                (Frozen::Bound, _) if set.shifted() => set.discs(1).map(|(mu, _)| mu * r[range.start].max(0.0)),
+                (Frozen::Bound, _) => [0.0; 3],
             };
         }
     }
@@ -131,12 +130,10 @@ impl Inner {
     /// `x ← P_C(x)` for block i.
     fn project(&self, trial: &Trial, i: usize, x: &mut [f64]) {
         let set = trial.p.sets[i];
-        let half = x.len() / 2;
-        let discs = match (self.kind, set) {
-            (Frozen::Bound, AdmissibleSet::Coulomb { .. }) => [1..x.len(), 0..0],
-            (Frozen::Bound, AdmissibleSet::Rolling { .. }) => [1..half + 1, half + 1..x.len()],
-            _ => return set.project(x),
-        };
+        if self.kind != Frozen::Bound || !set.shifted() {
+            return set.project(x);
+        }
+        let discs = set.discs(x.len()).map(|(_, rows)| rows);
         x[0] = x[0].max(0.0);
         for (rows, radius) in discs.into_iter().zip(self.frozen[i]) {
             let size = x[rows.clone()].iter().map(|x| x * x).sum::<f64>().sqrt();

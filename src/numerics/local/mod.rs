@@ -365,6 +365,14 @@ pub(super) fn validate_sets(sets: &[AdmissibleSet], offsets: &[usize]) -> Result
                     return size(&format!("block {i}"), rows, 5, "a normal, its tangents and as many moments");
                 }
             }
+            AdmissibleSet::Twisting { mu, mu_r, mu_t } => {
+                coefficient(i, "mu", mu)?;
+                coefficient(i, "mu_r", mu_r)?;
+                coefficient(i, "mu_t", mu_t)?;
+                if rows != 6 {
+                    return size(&format!("block {i}"), rows, 6, "a normal, two tangents, two moments of rolling and one of twisting");
+                }
+            }
         }
     }
     Ok(())

@@ -13,9 +13,12 @@
 //! a body, so that a colour can be visited in parallel with the same bits as in series.
 
 mod operators;
+mod spins;
 
 use super::{admissible::AdmissibleSet, contact::LocalOperator};
 use glam::{DMat3, DVec3};
+pub use spins::Spin;
+pub(in crate::numerics) use spins::six;
 
 /// Stands for a body whose velocity is given: static or driven. Its share of `u` is part of `b`.
 pub const IMMOBILE: u32 = u32::MAX;
@@ -310,6 +313,8 @@ impl Default for Block {
 pub struct Reactions {
     /// `(r_n, r_t1, r_t2)` per contact.
     pub contacts: Vec<DVec3>,
+    /// `(p_n, p_t1, p_t2)` per contact of a problem with [`Spin`]s: its moment over their length; empty in others.
+    pub spins: Vec<DVec3>,
     /// Rows of the blocks, one after the other.
     pub blocks: Vec<f64>,
 }
@@ -348,6 +353,8 @@ pub struct MixedProblem {
     pub lagged: Vec<f64>,
     /// Contacts, colour by colour, group by group.
     pub contacts: Vec<Contact>,
+    /// What resists rolling and twisting at each contact; empty where nothing does.
+    pub spins: Vec<Spin>,
     /// Start of each group in `contacts`, and the end.
     pub groups: Vec<u32>,
     /// Start of each colour in `groups`, and the end.
@@ -387,7 +394,8 @@ pub struct Answer {
 impl Answer {
     /// Zero reactions and the free velocities.
     pub fn for_problem(p: &MixedProblem) -> Self {
-        let reactions = Reactions { contacts: vec![DVec3::ZERO; p.contacts.len()], blocks: vec![0.0; p.block_b.len()] };
+        let [contacts, spins] = [p.contacts.len(), p.spins.len()].map(|n| vec![DVec3::ZERO; n]);
+        let reactions = Reactions { contacts, spins, blocks: vec![0.0; p.block_b.len()] };
         Self { reactions, velocities: p.free.clone(), slack: Vec::new() }
     }
 }
@@ -422,6 +430,7 @@ impl MixedProblem {
     pub fn clear_rows(&mut self) {
         self.lagged.clear();
         self.contacts.clear();
+        self.spins.clear();
         self.groups.clear();
         self.colours.clear();
         self.blocks.clear();

@@ -75,6 +75,10 @@ impl MixedProblem {
         } else {
             add(contacts.chunks_mut(PIECE).enumerate().map(piece))?
         };
+        self.prepare_spins()?;
+        if !self.spins.is_empty() {
+            [scaled, plain] = self.spin_scales();
+        }
         self.prepare_blocks()?;
         let mut u = [0.0; MAX_ROWS];
         for block in &self.blocks {
@@ -244,6 +248,7 @@ impl MixedProblem {
                 self.rigid[i].kick(&mut v.rigid[i], c.arm2, -impulse);
             }
         }
+        self.kick_spins(&r.spins, v);
         for block in &self.blocks {
             self.kick_block(block, &r.blocks[block.first..][..block.rows], v);
         }

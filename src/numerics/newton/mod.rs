@@ -68,6 +68,9 @@ pub struct Workspace {
 impl ProximalNewton {
     /// Improves `answer` until its error is at most the tolerance; its reactions are the first proximal centre.
     pub fn solve(&self, p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Report {
+        if !p.spins.is_empty() {
+            return with_blocks(p, answer, |p, answer| self.solve(p, answer, work));
+        }
         let found = residual::certify(p, answer);
         let mut report = Report::default();
         if found.error() > self.overshoot * self.tolerance {
@@ -82,6 +85,16 @@ impl ProximalNewton {
         }
         residual::certify(p, answer).report(report)
     }
+}
+
+/// Solves a problem whose contacts resist rolling as one of blocks.
+fn with_blocks(p: &MixedProblem, answer: &mut Answer, solve: impl FnOnce(&MixedProblem, &mut Answer) -> Report) -> Report {
+    let mut report = Report { status: Status::Stalled, ..Report::default() };
+    if let Some((blocks, mut own)) = p.with_spin_blocks(answer) {
+        report = solve(&blocks, &mut own);
+        p.take_spin_blocks(&own.reactions, answer);
+    }
+    residual::certify(p, answer).report(report)
 }
 
 /// A step and what it is to be answered.
@@ -153,6 +166,9 @@ pub(super) fn least(p: &MixedProblem, answer: &mut Answer, work: &mut Workspace,
 
 /// The convex problem of the known shifts in `p.lagged`: interior point from nothing, then the method of multipliers from its answer.
 pub(super) fn convex(p: &MixedProblem, answer: &mut Answer, work: &mut Workspace, tolerance: f64) -> Option<Report> {
+    if !p.spins.is_empty() {
+        return None;
+    }
     let first = interior::solve(p, answer, work, tolerance.max(ROUGH))?;
     if first.error() <= tolerance {
         return Some(first);

@@ -89,6 +89,9 @@ impl ProximalPoint {
         work: &mut Workspace,
         sweeps: &mut sweep::Workspace,
     ) -> Report {
+        if !p.spins.is_empty() {
+            return super::with_blocks(p, answer, |p, answer| self.solve(p, answer, work, sweeps));
+        }
         let mut found = residual::certify(p, answer);
         let mut report = Report { status: Status::BudgetSpent, ..Report::default() };
         let mut best = found.error();

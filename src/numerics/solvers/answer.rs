@@ -186,9 +186,10 @@ fn state(set: AdmissibleSet, r: &[f64], u: &[f64], w: f64) -> State {
                 State::Stick
             }
         }
-        AdmissibleSet::Rolling { mu, mu_r } => {
-            let half = r.len() / 2 + 1;
-            match (cone(mu, 1..half), cone(mu_r, half..r.len())) {
+        AdmissibleSet::Rolling { .. } | AdmissibleSet::Twisting { .. } => {
+            let [(mu, tangents), rolls, twists] = set.discs(r.len());
+            let turns = [rolls, twists].into_iter().any(|(mu, rows)| !rows.is_empty() && cone(mu, rows));
+            match (cone(mu, tangents), turns) {
                 (false, false) => State::Stick,
                 (true, false) => State::Slip,
                 (false, true) => State::Roll,
@@ -215,6 +216,7 @@ fn states(sets: &[AdmissibleSet], offsets: &[usize], scales: &Scales, r: &[f64],
         let tangents = match set {
             AdmissibleSet::Coulomb { .. } | AdmissibleSet::SecondOrder { .. } => 1..r.len(),
             AdmissibleSet::Rolling { .. } => 1..r.len() / 2 + 1,
+            AdmissibleSet::Twisting { .. } => 1..3,
             _ => 0..0,
         };
         let first =

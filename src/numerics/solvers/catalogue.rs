@@ -192,7 +192,7 @@ pub fn all() -> &'static [Entry] {
             [Lcp, Mlcp, Relay] => complementarity Newton { max_iterations, function: NewtonFunction::Minimum }
         ),
         Entry {
-            sets: |set| !matches!(set, AdmissibleSet::Interval { .. } | AdmissibleSet::Rolling { .. }),
+            sets: |set| !matches!(set, AdmissibleSet::Interval { .. } | AdmissibleSet::Rolling { .. } | AdmissibleSet::Twisting { .. }),
             ..entry!(
                 "interior_point",
                 "predictor–corrector on the central path: few iterations of one factorisation each, M or W positive semidefinite",

@@ -242,7 +242,7 @@ impl Problem {
         let refused =
             |what: &str| ProblemError::Setting { what: "lagged friction".into(), cause: format!("needs Coulomb friction; {what}") };
         let (sets, offsets) = self.blocks();
-        if sets.iter().any(|set| matches!(set, AdmissibleSet::Rolling { .. })) {
+        if sets.iter().any(|set| matches!(set, AdmissibleSet::Rolling { .. } | AdmissibleSet::Twisting { .. })) {
             return Err(refused("resistance to rolling has two shifts"));
         }
         if !sets.iter().any(|set| matches!(set, AdmissibleSet::Coulomb { .. })) {

@@ -58,7 +58,7 @@ impl<'a> Stated<'a> {
     /// Number of contacts with friction.
     pub(in crate::numerics) fn contacts(self) -> usize {
         let frictional = |s: &&AdmissibleSet| {
-            matches!(s, AdmissibleSet::Coulomb { .. } | AdmissibleSet::SecondOrder { .. } | AdmissibleSet::Rolling { .. })
+            s.shifted() || matches!(s, AdmissibleSet::SecondOrder { .. })
         };
         self.blocks().0.iter().filter(frictional).count()
     }

@@ -1,0 +1,128 @@
+//! One contact that resists rolling and twisting.
+
+use super::LocalOperator;
+use glam::{DMat3, DVec3};
+
+/// Alternations between the force and the moment of a contact: what is left goes into the next sweep.
+const ROUNDS: usize = 12;
+/// Change, in parts of the reaction, at which they end.
+const SETTLED: f64 = 1e-4;
+/// Part of its trace that is added to the operator of the moments: an axis about which neither body turns is left alone.
+const REGULAR: f64 = 1e-12;
+
+/// The operator of a contact with moments, in velocities and impulses alike (a moment is a length times `p`, its velocity that length
+/// times the relative angular velocity), axes `(n, t1, t2)` for both:
+///
+/// ```text
+/// u = W r + C p + q        s = Cᵀ r + A p + q_s        r obeys Coulomb's law with u
+/// ‖(p₁, p₂)‖ ≤ μ_r r_n ⟂ rolling,   |p_n| ≤ μ_t r_n ⟂ twisting:   −s is normal to the two discs at p
+/// ```
+///
+/// Where the moments hold, p follows r, and the contact is one with the operator `W − C A⁻¹ Cᵀ`: most contacts of a pile are, and are solved
+/// at once. Else force and moments are solved in turn.
+///
+/// ```
+/// use drystone::numerics::contact::{LocalOperator, SpinOperator};
+/// use glam::{DMat3, DVec3};
+/// // a ball of 1 kg and radius 1 m on the floor, rolling along t1: moments about t2 are as far away as the floor
+/// let w = LocalOperator::new(1.0, [0.0, 0.0], [3.5, 0.0, 3.5]).expect("positive");
+/// let cross = DMat3::from_cols(DVec3::ZERO, DVec3::Z * 2.5, DVec3::Y * -2.5);
+/// let spin = SpinOperator::new(&w, cross, DMat3::from_diagonal(DVec3::splat(2.5))).expect("finite");
+/// // u_t1 = v + ω_t2 = 0 before, pressed by 1 N s: it goes on rolling, more slowly
+/// let (r, p) = spin.solve(&w, (DVec3::new(-1.0, 0.0, 0.0), DVec3::new(0.0, 0.0, -2.0)), [0.5, 0.1, 0.0], (DVec3::ZERO, DVec3::ZERO), None);
+/// assert!((r.x - 1.0).abs() < 1e-12 && (p.z - 0.1).abs() < 1e-12 && r.y != 0.0);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SpinOperator {
+    /// C: velocity of the point per moment.
+    pub cross: DMat3,
+    /// A: turning per moment, symmetric.
+    pub own: DMat3,
+    inverse: DMat3,
+    /// largest eigenvalue of A over the two axes of rolling
+    roll: f64,
+    stuck: Option<LocalOperator>,
+}
+
+impl SpinOperator {
+    /// Splits the operator; `None` where a number is not finite.
+    pub fn new(w: &LocalOperator, cross: DMat3, own: DMat3) -> Option<Self> {
+        let trace = own.x_axis.x + own.y_axis.y + own.z_axis.z;
+        let inverse = if trace > 0.0 { (own + DMat3::from_diagonal(DVec3::splat(REGULAR * trace))).inverse() } else { DMat3::ZERO };
+        let bent = cross * inverse * cross.transpose();
+        let nt = [w.nt[0] - 0.5 * (bent.x_axis.y + bent.y_axis.x), w.nt[1] - 0.5 * (bent.x_axis.z + bent.z_axis.x)];
+        let tt = [w.tt[0] - bent.y_axis.y, w.tt[1] - 0.5 * (bent.y_axis.z + bent.z_axis.y), w.tt[2] - bent.z_axis.z];
+        let stuck = LocalOperator::new(w.nn - bent.x_axis.x, nt, tt).filter(|_| trace > 0.0);
+        let (mean, half, off) = (0.5 * (own.y_axis.y + own.z_axis.z), 0.5 * (own.y_axis.y - own.z_axis.z), own.y_axis.z);
+        let roll = mean + (half * half + off * off).sqrt();
+        (cross.is_finite() && own.is_finite() && inverse.is_finite()).then_some(Self { cross, own, inverse, roll, stuck })
+    }
+
+    /// `(W r + C p, Cᵀ r + A p)`
+    #[inline]
+    pub fn apply(&self, w: &LocalOperator, r: DVec3, p: DVec3) -> (DVec3, DVec3) {
+        (w.apply(r) + self.cross * p, self.turning(r) + self.own * p)
+    }
+
+    /// `Cᵀ r`
+    #[inline]
+    fn turning(&self, r: DVec3) -> DVec3 {
+        DVec3::new(self.cross.x_axis.dot(r), self.cross.y_axis.dot(r), self.cross.z_axis.dot(r))
+    }
+
+    /// Reaction and moment, `(q, q_s)` being the velocities without them and `(r, p)` a guess; `bounds` are μ, μ_r and μ_t. With a known De Saxcé
+    /// `shift` the force obeys the convex law.
+    pub fn solve(
+        &self,
+        w: &LocalOperator,
+        (q, turn): (DVec3, DVec3),
+        bounds: [f64; 3],
+        (mut r, mut p): (DVec3, DVec3),
+        shift: Option<f64>,
+    ) -> (DVec3, DVec3) {
+        let [mu, roll, twist] = bounds;
+        let force = |w: &LocalOperator, q: DVec3, near: DVec3| match shift {
+            None => w.solve_near(q, mu, near),
+            Some(shift) => w.solve_convex(q + shift * DVec3::X, mu),
+        };
+        if let Some(stuck) = &self.stuck {
+            let held = force(stuck, q - self.cross * (self.inverse * turn), r);
+            let moment = -(self.inverse * (turn + self.turning(held)));
+            let rolled = moment.y * moment.y + moment.z * moment.z;
+            if rolled <= (roll * held.x).powi(2) && moment.x.abs() <= twist * held.x {
+                return (held, moment);
+            }
+        }
+        for _ in 0..ROUNDS {
+            let new = force(w, q + self.cross * p, r);
+            let moment = self.moment(turn + self.turning(new), [roll * new.x, twist * new.x], p);
+            let change = (new - r).abs().max_element().max((moment - p).abs().max_element());
+            (r, p) = (new, moment);
+            if change <= SETTLED * r.x {
+                break;
+            }
+        }
+        (r, p)
+    }
+
+    /// The moment within discs of fixed size, `turn` being the turning without it: twist and roll in turn, the latter by a projected step.
+    fn moment(&self, turn: DVec3, [roll, twist]: [f64; 2], mut p: DVec3) -> DVec3 {
+        if roll <= 0.0 && twist <= 0.0 {
+            return DVec3::ZERO;
+        }
+        let own = &self.own;
+        for _ in 0..2 {
+            let about_n = turn.x + own.y_axis.x * p.y + own.z_axis.x * p.z;
+            p.x = if own.x_axis.x > 0.0 { (-about_n / own.x_axis.x).max(-twist).min(twist) } else { 0.0 };
+            if self.roll <= 0.0 {
+                continue;
+            }
+            let s = turn + *own * p;
+            let (y, z) = (p.y - s.y / self.roll, p.z - s.z / self.roll);
+            let size = (y * y + z * z).sqrt();
+            let scale = if size > roll { roll / size } else { 1.0 };
+            (p.y, p.z) = (y * scale, z * scale);
+        }
+        p
+    }
+}

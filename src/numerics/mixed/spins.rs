@@ -1,0 +1,194 @@
+//! Contacts that resist rolling and twisting: three more rows each, about the relative angular velocity of their bodies.
+//!
+//! ```text
+//! s = ℓ (ω₁ − ω₂) + b         moment = ℓ p         ‖(p₁, p₂)‖ ≤ μ_r r_n,  |p_n| ≤ μ_t r_n,  −s normal to the two discs at p
+//! ```
+//!
+//! With the length ℓ all rows are velocities and all reactions impulses. The law is that of [`AdmissibleSet::Twisting`] on the six rows, of
+//! [`AdmissibleSet::Rolling`] on five where twisting is free: [`MixedProblem::with_spin_blocks`] states it so for solvers that know blocks.
+
+use super::{Answer, Contact, IMMOBILE, MixedProblem, Reactions, System, Twist, Velocities};
+use crate::numerics::ProblemError;
+use crate::numerics::admissible::AdmissibleSet;
+use crate::numerics::contact::SpinOperator;
+use glam::{DMat3, DVec3};
+
+/// What resists rolling and twisting at a contact.
+///
+/// ```
+/// use drystone::numerics::mixed::{Contact, Spin};
+/// let spin = Spin { roll: 0.02, ..Spin::default() };
+/// assert_eq!(spin.bounds(&Contact { mu: 0.5, ..Contact::default() }), [0.5, 0.02, 0.0]);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spin {
+    /// Length ℓ (m) between moments and the impulses that stand for them.
+    pub lever: f64,
+    /// Largest rolling moment per normal impulse, over ℓ.
+    pub roll: f64,
+    /// Largest twisting moment per normal impulse, over ℓ.
+    pub twist: f64,
+    /// Constant part of s: what immobile bodies turn by, in the contact frame (m/s).
+    pub b: DVec3,
+    /// Own operator; set by [`MixedProblem::prepare`].
+    pub local: SpinOperator,
+}
+
+impl Spin {
+    /// μ, μ_r and μ_t of the contact.
+    pub fn bounds(&self, contact: &Contact) -> [f64; 3] {
+        [contact.mu, self.roll, self.twist]
+    }
+
+    /// `s = ℓ (ω₁ − ω₂) + b` in the contact frame (m/s).
+    #[inline]
+    pub fn velocity(&self, c: &Contact, v: &[Twist]) -> DVec3 {
+        let turn = |body: u32| if body == IMMOBILE { DVec3::ZERO } else { v[body as usize].angular };
+        self.lever * c.to_local(turn(c.body1) - turn(c.body2)) + self.b
+    }
+
+    /// The scalar that weighs the six rows in e_s: the mean of their diagonal.
+    #[inline]
+    pub(in crate::numerics) fn mean_diagonal(&self, c: &Contact) -> f64 {
+        let own = &self.local.own;
+        0.5 * (c.local.mean_diagonal() + (own.x_axis.x + own.y_axis.y + own.z_axis.z) / 3.0)
+    }
+
+    /// The set of its rows.
+    pub(in crate::numerics) fn set(&self, c: &Contact) -> AdmissibleSet {
+        let [mu, mu_r, mu_t] = self.bounds(c);
+        if mu_t > 0.0 { AdmissibleSet::Twisting { mu, mu_r, mu_t } } else { AdmissibleSet::Rolling { mu, mu_r } }
+    }
+}
+
+/// `(n, t1, t2)` and `(p_n, p_t1, p_t2)` as the rows of a set: forces, rolling, twisting.
+pub(in crate::numerics) fn six(u: DVec3, s: DVec3) -> [f64; 6] {
+    [u.x, u.y, u.z, s.y, s.z, s.x]
+}
+
+impl MixedProblem {
+    /// The own operators of the contacts with moments.
+    pub(super) fn prepare_spins(&mut self) -> Result<(), ProblemError> {
+        for (k, (c, spin)) in self.contacts.iter().zip(&mut self.spins).enumerate() {
+            let axes = DMat3::from_cols(c.normal, c.tangent, c.normal.cross(c.tangent));
+            let (mut cross, mut own) = (DMat3::ZERO, DMat3::ZERO);
+            for (body, arm) in [(c.body1, c.arm1), (c.body2, c.arm2)] {
+                if body == IMMOBILE {
+                    continue;
+                }
+                let inverse = super::RigidMass::unpack(self.rigid[body as usize].inverse_inertia);
+                // u = ω × a, whose matrix is the transpose of that of a ×
+                cross += crate::algebra::spatial::skew(arm).transpose() * inverse;
+                own += inverse;
+            }
+            let (frame, lever) = (axes.transpose(), spin.lever);
+            let local = SpinOperator::new(&c.local, frame * cross * axes * lever, frame * own * axes * (lever * lever));
+            spin.local = local.ok_or_else(|| ProblemError::NotFinite { what: format!("the moment of contact {k}") })?;
+        }
+        Ok(())
+    }
+
+    /// `|D^{-½} q|²` and `|q|²` over the contacts that close, moments among their rows.
+    pub(super) fn spin_scales(&self) -> [f64; 2] {
+        let (mut scaled, mut plain) = (0.0, 0.0);
+        for (c, spin) in self.contacts.iter().zip(&self.spins) {
+            let q = self.contact_velocity(c, &self.free.rigid);
+            if q.x < 0.0 {
+                let square = q.length_squared() + spin.velocity(c, &self.free.rigid).length_squared();
+                scaled += square / spin.mean_diagonal(c);
+                plain += square;
+            }
+        }
+        [scaled, plain]
+    }
+
+    /// Adds what moments give to velocities.
+    pub(in crate::numerics) fn kick_spins(&self, moments: &[DVec3], v: &mut Velocities) {
+        for ((c, spin), &p) in self.contacts.iter().zip(&self.spins).zip(moments).filter(|(_, p)| **p != DVec3::ZERO) {
+            let moment = spin.lever * c.to_world(p);
+            for (body, moment) in [(c.body1, moment), (c.body2, -moment)] {
+                if body != IMMOBILE {
+                    v.rigid[body as usize].angular += self.rigid[body as usize].inertia_times(moment);
+                }
+            }
+        }
+    }
+
+    /// The same problem with a block of rows for each contact that resists rolling, and its answer; the contacts that do not stay.
+    pub(crate) fn with_spin_blocks(&self, answer: &Answer) -> Option<(Self, Answer)> {
+        let mut p = Self {
+            rigid: self.rigid.clone(),
+            general: self.general.clone(),
+            general_inverse: self.general_inverse.clone(),
+            free: self.free.clone(),
+            resting: self.resting.clone(),
+            ..Self::default()
+        };
+        let own = &answer.reactions;
+        let mut reactions = Reactions::default();
+        for colour in self.colours.windows(2) {
+            for group in self.groups[colour[0] as usize..=colour[1] as usize].windows(2) {
+                let plain = (group[0] as usize..group[1] as usize).filter(|&k| !self.spins[k].resists());
+                p.push_group(plain.clone().map(|k| self.contacts[k]));
+                p.lagged.extend(plain.clone().filter_map(|k| self.lagged.get(k)));
+                reactions.contacts.extend(plain.map(|k| own.contacts[k]));
+            }
+            p.close_colour();
+        }
+        for block in &self.blocks {
+            p.push_rows(block.set, self.block_rows(block), &self.block_b[block.first..][..block.rows]);
+            if let Some(last) = p.blocks.last_mut() {
+                last.scale = block.scale;
+            }
+        }
+        reactions.blocks.clone_from(&own.blocks);
+        for (k, (c, spin)) in self.contacts.iter().zip(&self.spins).enumerate().filter(|(_, (_, spin))| spin.resists()) {
+            let set = spin.set(c);
+            let rows = if matches!(set, AdmissibleSet::Rolling { .. }) { 5 } else { 6 };
+            let axes = [c.tangent, c.normal.cross(c.tangent), c.normal];
+            let [one, two] = c.rows();
+            let jacobian = |(system, force): (System, [[f64; 6]; 3]), lever: f64| -> Vec<f64> {
+                let moments = axes.map(|a| lever * a).map(|a| [0.0, 0.0, 0.0, a.x, a.y, a.z]);
+                let all = force.into_iter().chain(moments).take(rows).flatten();
+                all.take(if system == System::Fixed { 0 } else { 6 * rows }).collect()
+            };
+            let jacobians = [jacobian(one, spin.lever), jacobian(two, -spin.lever)];
+            p.push_block(set, [one.0, two.0], [&jacobians[0], &jacobians[1]], &six(c.b, spin.b)[..rows]);
+            if let Some(last) = p.blocks.last_mut() {
+                last.scale = c.scale;
+            }
+            reactions.blocks.extend_from_slice(&six(own.contacts[k], own.spins[k])[..rows]);
+        }
+        p.prepare().ok()?;
+        let mut a = Answer { reactions, velocities: Velocities::default(), slack: Vec::new() };
+        p.velocities(&a.reactions, &mut a.velocities);
+        Some((p, a))
+    }
+
+    /// Takes the reactions of [`with_spin_blocks`](Self::with_spin_blocks) back.
+    pub(in crate::numerics) fn take_spin_blocks(&self, blocks: &Reactions, answer: &mut Answer) {
+        let out = &mut answer.reactions;
+        let (plain, moments) = blocks.blocks.split_at(out.blocks.len());
+        out.blocks.copy_from_slice(plain);
+        let (mut contacts, mut moments) = (blocks.contacts.iter(), moments);
+        for (k, (c, spin)) in self.contacts.iter().zip(&self.spins).enumerate() {
+            if spin.resists() {
+                let rows = if matches!(spin.set(c), AdmissibleSet::Rolling { .. }) { 5 } else { 6 };
+                let (own, rest) = moments.split_at(rows);
+                moments = rest;
+                out.contacts[k] = DVec3::from_slice(own);
+                out.spins[k] = DVec3::new(own.get(5).copied().unwrap_or(0.0), own[3], own[4]);
+            } else if let Some(r) = contacts.next() {
+                (out.contacts[k], out.spins[k]) = (*r, DVec3::ZERO);
+            }
+        }
+        self.velocities(&answer.reactions, &mut answer.velocities);
+    }
+}
+
+impl Spin {
+    /// Whether it resists anything.
+    pub fn resists(&self) -> bool {
+        self.roll > 0.0 || self.twist > 0.0
+    }
+}
