@@ -58,6 +58,17 @@ impl SpinOperator {
         (cross.is_finite() && own.is_finite() && inverse.is_finite()).then_some(Self { cross, own, inverse, roll, stuck })
     }
 
+    /// The operators of a symmetric row-major matrix whose rows are `(n, t1, t2, m1, m2, m_n)`.
+    pub(in crate::numerics) fn of_rows(w: &[f64; 36]) -> Option<(LocalOperator, Self)> {
+        let at = |i: usize, j: usize| w[6 * i + j];
+        let local = LocalOperator::new(at(0, 0), [at(0, 1), at(0, 2)], [at(1, 1), at(1, 2), at(2, 2)])?;
+        let moments = [5, 3, 4];
+        let cross = moments.map(|j| DVec3::new(at(0, j), at(1, j), at(2, j)));
+        let own = moments.map(|j| DVec3::new(at(5, j), at(3, j), at(4, j)));
+        let matrix = |[x, y, z]: [DVec3; 3]| DMat3::from_cols(x, y, z);
+        Some((local, Self::new(&local, matrix(cross), matrix(own))?))
+    }
+
     /// `(W r + C p, Cᵀ r + A p)`
     #[inline]
     pub fn apply(&self, w: &LocalOperator, r: DVec3, p: DVec3) -> (DVec3, DVec3) {

@@ -5,8 +5,9 @@
 use super::LocalProblem;
 use crate::algebra::dense;
 use crate::numerics::admissible::AdmissibleSet;
-use crate::numerics::contact::{ContactOperator2, ContactOperator3, RollingOperator};
+use crate::numerics::contact::{ContactOperator2, ContactOperator3, RollingOperator, SpinOperator};
 use crate::numerics::mixed::MAX_ROWS;
+use glam::DVec3;
 
 /// How one block is solved.
 #[derive(Clone, Debug)]
@@ -142,6 +143,14 @@ pub(in crate::numerics) fn solve_once(set: AdmissibleSet, w: &[f64], q: &[f64], 
         AdmissibleSet::Rolling { mu, mu_r } => {
             if let Some(local) = RollingOperator::new(w, n) {
                 return local.solve(q, mu, mu_r, r);
+            }
+        }
+        AdmissibleSet::Twisting { mu, mu_r, mu_t } if n == 6 => {
+            if let Some((local, spin)) = w.try_into().ok().and_then(SpinOperator::of_rows) {
+                let vector = |x: &[f64]| (DVec3::from_slice(x), DVec3::new(x[5], x[3], x[4]));
+                let (force, moment) = spin.solve(&local, vector(q), [mu, mu_r, mu_t], vector(r), None);
+                r.copy_from_slice(&[force.x, force.y, force.z, moment.y, moment.z, moment.x]);
+                return;
             }
         }
         AdmissibleSet::SecondOrder { .. } if n > 1 => return projected(w, q, step(w, n), set, r),
