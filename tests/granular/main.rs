@@ -6,4 +6,5 @@ mod hopper;
 mod inlets;
 mod measures;
 mod outlets;
+mod rolling;
 mod sizes;

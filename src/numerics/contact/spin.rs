@@ -137,3 +137,68 @@ impl SpinOperator {
         p
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numerics::admissible::AdmissibleSet;
+
+    /// Contacts of two bodies with any mass, inertia and arms: the natural map of the law vanishes where visits settle, and at once where
+    /// the moments hold.
+    #[test]
+    fn visits_settle_on_the_law() {
+        let mut state = 9_u64;
+        let mut noise = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
+        };
+        let (mut worst, mut held) = (0.0_f64, 0);
+        for case in 0..2000 {
+            // H of six rows on two bodies, at least one of which moves in all of its axes
+            let mut h = [[0.0; 12]; 6];
+            let arms = [0, 1].map(|_| DVec3::new(noise(), noise(), noise()));
+            for k in 0..2 {
+                let (sign, scale) = if k == 0 { (1.0, 1.0) } else { (-1.0, libm::exp(4.0 * noise())) };
+                for (row, axis) in [DVec3::X, DVec3::Y, DVec3::Z].into_iter().enumerate() {
+                    let turn = arms[k].cross(axis);
+                    for i in 0..3 {
+                        h[row][6 * k + i] = sign * scale * axis[i];
+                        h[row][6 * k + 3 + i] = sign * scale * 2.0 * turn[i];
+                    }
+                }
+                for (row, axis) in [(3, 1), (4, 2), (5, 0)] {
+                    h[row][6 * k + 3 + axis] = sign * scale;
+                }
+            }
+            let mut w = [0.0; 36];
+            for i in 0..6 {
+                for j in 0..6 {
+                    w[6 * i + j] = (0..12).map(|k| h[i][k] * h[j][k]).sum();
+                }
+            }
+            let (local, spin) = SpinOperator::of_rows(&w).expect("positive");
+            let bounds = [1.0 + noise(), 0.5 + noise(), if case % 3 == 0 { 0.0 } else { 0.5 + noise() }];
+            let q = (DVec3::new(-noise().abs(), noise(), noise()), DVec3::new(noise(), noise(), noise()) * 0.6);
+            let mut at = (DVec3::ZERO, DVec3::ZERO);
+            let once = spin.solve(&local, q, bounds, at, None);
+            for _ in 0..400 {
+                at = spin.solve(&local, q, bounds, at, None);
+            }
+            let (u, s) = spin.apply(&local, at.0, at.1);
+            let (u, s) = (u + q.0, s + q.1);
+            let mut r = [at.0.x, at.0.y, at.0.z, at.1.y, at.1.z, at.1.x];
+            let mut x = [u.x, u.y, u.z, s.y, s.z, s.x];
+            let set = AdmissibleSet::Twisting { mu: bounds[0], mu_r: bounds[1], mu_t: bounds[2] };
+            x[0] += set.shift(&x);
+            (0..6).for_each(|i| x[i] = r[i] - x[i]);
+            set.project(&mut x);
+            (0..6).for_each(|i| r[i] -= x[i]);
+            worst = worst.max(r.iter().fold(0.0, |m, x| x.abs().max(m)));
+            if s.length() < 1e-9 && at.0.x > 0.0 {
+                held += 1;
+                assert!((once.0 - at.0).length() + (once.1 - at.1).length() < 1e-9, "case {case}");
+            }
+        }
+        assert!(worst < 1e-7 && held > 100, "{worst:e} {held}");
+    }
+}
