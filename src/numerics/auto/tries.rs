@@ -89,6 +89,9 @@ impl<'a> Tries<'a> {
         if !self.p.lagged.is_empty() {
             return self.known_shifts();
         }
+        if !self.p.spins.is_empty() {
+            return self.moments();
+        }
         let rows = self.rows();
         // what a lagged answer misses opens gaps, which the next step closes: a pile would be shaken by it for ever
         let pile = is_pile(self.p, self.answer, &mut self.work.rows);
@@ -160,6 +163,21 @@ impl<'a> Tries<'a> {
         let sweeps = self.auto.sweeps(self.p, self.auto.max_sweeps.min(PLAIN_SWEEPS));
         let plain = GaussSeidel { accelerate: false, foresight: PLAIN_SWEEPS, ..sweeps };
         self.attempt(Method::PlainSweeps, |p, answer, work| Some(plain.solve(p, answer, &mut work.sweep)))
+    }
+
+    /// Contacts that resist rolling: their sweeps are cheap and crawl to the end where Newton, on blocks of five or six rows, may circle.
+    fn moments(mut self) -> Report {
+        let sweeps = self.auto.sweeps(self.p, self.auto.max_sweeps.min(PLAIN_SWEEPS));
+        let patient = GaussSeidel { foresight: PLAIN_SWEEPS, ..sweeps };
+        let swept = self.attempt(Method::Sweeps, |p, answer, work| Some(patient.solve(p, answer, &mut work.sweep)));
+        if swept || self.exact() || self.plain() {
+            return self.best;
+        }
+        let misfit = self.best.misfit;
+        if self.no_solution(misfit) {
+            return self.best;
+        }
+        self.last_resort()
     }
 
     /// A scene whose shifts are known: one convex problem.
