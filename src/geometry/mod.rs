@@ -31,6 +31,7 @@ pub mod ahead_systems;
 pub mod broad;
 mod clip;
 mod closed_forms;
+mod clump;
 mod convex;
 mod cores;
 mod cylinder;

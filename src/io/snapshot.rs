@@ -88,15 +88,26 @@ pub struct BodyView {
     pub angular: DVec3,
     /// Its boundary in the body frame; bodies of one shape share it.
     pub surface: Arc<Surface>,
-    /// Of a ball: its centre in the body frame, and its radius (m). Files then have a point instead of the surface.
-    pub ball: Option<(DVec3, f64)>,
+    /// Of a ball or a clump of balls: centres in the body frame and radii (m). Files then have points instead of the surface.
+    pub balls: Arc<[(DVec3, f64)]>,
 }
 
 impl BodyView {
     /// A dynamic body at rest, of material 0.
     pub fn new(id: u32, name: &str, shape: &str, pose: Pose, surface: Arc<Surface>) -> Self {
         let (name, shape) = (name.to_owned(), shape.to_owned());
-        Self { id, name, shape, material: 0, dynamic: true, pose, linear: DVec3::ZERO, angular: DVec3::ZERO, surface, ball: None }
+        Self {
+            id,
+            name,
+            shape,
+            material: 0,
+            dynamic: true,
+            pose,
+            linear: DVec3::ZERO,
+            angular: DVec3::ZERO,
+            surface,
+            balls: Arc::default(),
+        }
     }
 
     /// Velocity (m/s, world) of the body's point that is at `point` (world): `v + R ω × (p − x)`.
@@ -177,7 +188,7 @@ impl ContactView {
 /// One instant of a run.
 ///
 /// ```
-/// let nothing = drystone::io::snapshot::Snapshot { step: 0, time: 0.0, bodies: &[], contacts: &[] };
+/// let nothing = drystone::io::snapshot::Snapshot { step: 0, time: 0.0, step_size: 0.0, bodies: &[], contacts: &[] };
 /// assert!(nothing.body(7).is_none());
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -186,6 +197,8 @@ pub struct Snapshot<'a> {
     pub step: u64,
     /// Time reached (s).
     pub time: f64,
+    /// Length of the last step (s), over which impulses were given; 0 before the first.
+    pub step_size: f64,
     /// All bodies, by ascending `id`.
     pub bodies: &'a [BodyView],
     /// All contact points.
@@ -193,9 +206,19 @@ pub struct Snapshot<'a> {
 }
 
 impl<'a> Snapshot<'a> {
+    /// Where the body of that number stands in the list.
+    pub fn place(&self, id: u32) -> Option<usize> {
+        self.bodies.binary_search_by_key(&id, |body| body.id).ok()
+    }
+
     /// The body of that number.
     pub fn body(&self, id: u32) -> Option<&'a BodyView> {
-        self.bodies.binary_search_by_key(&id, |body| body.id).ok().map(|k| &self.bodies[k])
+        self.place(id).map(|k| &self.bodies[k])
+    }
+
+    /// What makes a mean force (N) of an impulse (N s) of the last step; 0 before the first, when nothing presses.
+    pub fn per_step(&self) -> f64 {
+        if self.step_size > 0.0 { 1.0 / self.step_size } else { 0.0 }
     }
 
     /// The branch of a contact: centre of body 1, contact, centre of body 2, without the centres of bodies
@@ -240,7 +263,7 @@ mod tests {
             sliding_speed: 0.0,
             status: ContactStatus::Stick,
         };
-        let snapshot = Snapshot { step: 0, time: 0.0, bodies: &[ground, ball], contacts: &[contact] };
+        let snapshot = Snapshot { step: 0, time: 0.0, step_size: 0.0, bodies: &[ground, ball], contacts: &[contact] };
         assert_eq!(snapshot.branch(&contact).collect::<Vec<_>>(), [DVec3::Z, DVec3::ZERO]);
     }
 }

@@ -35,6 +35,7 @@ pub struct Window {
     entities: Vec<Entity>,
     numbers: BTreeMap<Entity, u32>,
     surfaces: Vec<Option<Arc<Surface>>>,
+    balls: Vec<Option<Arc<[(DVec3, f64)]>>>,
     /// Surfaces made so far, with what they were made from.
     made: Vec<(Shape, Pose, Arc<Surface>)>,
     bodies: Vec<BodyView>,
@@ -45,8 +46,8 @@ impl Window {
     /// A window on these bodies; in views a body's number is its place in the list.
     pub fn new(entities: Vec<Entity>) -> Self {
         let numbers = (0..).zip(&entities).map(|(k, &entity)| (entity, k)).collect();
-        let surfaces = vec![None; entities.len()];
-        Self { entities, numbers, surfaces, made: Vec::new(), bodies: Vec::new(), contacts: Vec::new() }
+        let (surfaces, balls) = (vec![None; entities.len()], vec![None; entities.len()]);
+        Self { entities, numbers, surfaces, balls, made: Vec::new(), bodies: Vec::new(), contacts: Vec::new() }
     }
 
     /// What there is to see now: bodies that are alive, and the contact points of the last step.
@@ -60,6 +61,7 @@ impl Window {
             let (Some(pose), Some(velocity)) = (world.get::<BodyPose>(entity), world.get::<Velocity>(entity)) else { continue };
             let collider = world.get::<Collider>(entity);
             let surface = self.surface(k, collider, extent);
+            let balls = self.balls[k].get_or_insert_with(|| collider.map_or_else(Arc::default, balls)).clone();
             let name = world.get::<BodyName>(entity).map_or_else(String::new, |name| name.0.clone());
             self.bodies.push(BodyView {
                 id: k as u32,
@@ -71,7 +73,7 @@ impl Window {
                 linear: velocity.linear,
                 angular: velocity.angular,
                 surface,
-                ball: collider.and_then(|c| if let Shape::Ball { radius } = c.shape { Some((c.offset.position, radius)) } else { None }),
+                balls,
             });
         }
         if simulation.steps() > 0 {
@@ -86,7 +88,8 @@ impl Window {
                 self.contacts.extend(views);
             }
         }
-        Snapshot { step: simulation.steps(), time: simulation.time(), bodies: &self.bodies, contacts: &self.contacts }
+        let step_size = if simulation.steps() > 0 { world.resource::<Clock>().last } else { 0.0 };
+        Snapshot { step: simulation.steps(), time: simulation.time(), step_size, bodies: &self.bodies, contacts: &self.contacts }
     }
 
     /// Half side (m) at which a half-space is drawn: what moves fits on it well.
@@ -123,6 +126,19 @@ impl Window {
         }
         self.surfaces[k] = Some(surface.clone());
         surface
+    }
+}
+
+/// The balls that a shape consists of, in the frame of the body; none where it has other parts.
+fn balls(collider: &Collider) -> Arc<[(DVec3, f64)]> {
+    let place = |pose: &Pose| collider.offset.point(pose.position);
+    match &collider.shape {
+        Shape::Ball { radius } => Arc::new([(collider.offset.position, *radius)]),
+        Shape::Compound(parts) => {
+            let ball = |(pose, part): &(Pose, Shape)| if let Shape::Ball { radius } = part { Some((place(pose), *radius)) } else { None };
+            parts.iter().map(ball).collect::<Option<Vec<_>>>().unwrap_or_default().into()
+        }
+        _ => Arc::default(),
     }
 }
 

@@ -19,7 +19,7 @@ fn picture() -> Picture {
 }
 
 fn snapshot(bodies: &[BodyView]) -> Snapshot<'_> {
-    Snapshot { step: 0, time: 0.0, bodies, contacts: &[] }
+    Snapshot { step: 0, time: 0.0, step_size: 0.0, bodies, contacts: &[] }
 }
 
 fn pixel(pixels: &[u8], x: usize, y: usize) -> [i32; 3] {

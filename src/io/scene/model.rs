@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 pub use super::gates::{Inlet, Measure, Outlet};
 use super::loads::{BaseMotion, WaterPressure, interpolate};
+pub use super::output::OutputSettings;
 use super::stop::StopRules;
 pub use super::study::{DamStudy, InclineStudy, Study};
 use crate::algebra::spatial::Pose;
@@ -63,6 +64,8 @@ pub struct Scene {
     pub outlets: Vec<Outlet>,
     /// Where grains come in.
     pub inlets: Vec<Inlet>,
+    /// What files hold.
+    pub output: OutputSettings,
     /// What to write, and how often.
     pub recorders: Vec<Recorder>,
     /// Tables of signals.
@@ -95,6 +98,7 @@ impl Scene {
             base: None,
             outlets: Vec::new(),
             inlets: Vec::new(),
+            output: OutputSettings::default(),
             recorders: Vec::new(),
             records: Vec::new(),
             measures: Vec::new(),

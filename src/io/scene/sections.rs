@@ -15,7 +15,7 @@ use super::model::{
 use super::motion::samples;
 use super::resources::Resources;
 use super::units::{Quantity, short};
-use super::{flow, ground_records, imports, links, records, stop};
+use super::{flow, ground_records, imports, links, output, records, stop};
 use crate::geometry::shapes::UNBOUNDED;
 use crate::model::law::Impact;
 use crate::numerics::admissible::MU_MAX;
@@ -40,7 +40,7 @@ pub(super) fn read(document: &Document, name: &str, resources: &Resources) -> Re
         names.add(&body.name, i, field)?;
         scene.bodies.push(body);
     }
-    let dams = f.or("generate", Vec::new(), |g| generate::all(&g, &mut scene, &mut names))?;
+    let dams = f.or("generate", Vec::new(), |g| generate::all(&g, &mut scene, &mut names, resources))?;
     for (i, field) in f.list("import")?.iter().enumerate() {
         imports::import(field, i, &mut scene, &mut names, resources)?;
     }
@@ -53,7 +53,8 @@ pub(super) fn read(document: &Document, name: &str, resources: &Resources) -> Re
     links::read(&mut f, &mut scene, &names)?;
     scene.water = f.list("water")?.iter().map(|w| water(w, &scene, &names)).collect::<Result<_, _>>()?;
     scene.base = f.maybe("base", |b| ground_records::base(&b, resources))?;
-    flow::read(&mut f, &mut scene, &names)?;
+    flow::read(&mut f, &mut scene, &names, resources)?;
+    scene.output = f.or("output", scene.output, |o| output::read(&o))?;
     scene.recorders = f.list("recorders")?.iter().map(recorder).collect::<Result<_, _>>()?;
     for (k, field) in f.list("record")?.iter().enumerate() {
         let table = records::record(field, k, &scene, &names)?;

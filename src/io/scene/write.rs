@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use glam::DVec3;
 
+use super::grains;
 use super::ground::{Pulse, PulseForm};
 use super::links::{JOINTS, RELATIONS};
 use super::loads::Uplift;
@@ -121,9 +122,13 @@ impl Scene {
             let gate = &inlet.gate;
             let corners = region(&Region::Box { low: gate.low, high: gate.high });
             writeln!(t, "\n[[inlet]]\nname = {}\n{corners}\nradius = {}", text(&inlet.name), sizes(&inlet.sizes))?;
+            if let Some(grain) = grains::text(&inlet.grain) {
+                writeln!(t, "grain = {grain}")?;
+            }
             writeln!(t, "rate = {:?}\nstart = {:?}\nseed = {}\ncount = {}", gate.rate, gate.start, gate.seed, inlet.count)?;
             writeln!(t, "material = {}\nvelocity = {}", text(&self.materials[inlet.material].name), vector(inlet.velocity))?;
         }
+        self.output.write(t)?;
         for recorder in &self.recorders {
             let what = match recorder.what {
                 Recorded::Bodies => "bodies",
