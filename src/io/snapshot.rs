@@ -1,7 +1,7 @@
 //! One instant of a run as plain data: what tables, VTK files and pictures are made from.
 
 use crate::algebra::spatial::Pose;
-use glam::DVec3;
+use glam::{DVec3, IVec3};
 use std::sync::Arc;
 
 /// A triangulated surface; seen from outside the corners of a triangle run counter-clockwise.
@@ -80,8 +80,12 @@ pub struct BodyView {
     pub material: u32,
     /// False for what stands still or moves as told.
     pub dynamic: bool,
-    /// Where its frame is.
+    /// Where its frame is; in periodic cells, of the image that is drawn.
     pub pose: Pose,
+    /// In which image of the cell the body is: 0 outside of periodic cells.
+    pub image: IVec3,
+    /// Where its frame is, through whatever faces the body has gone (m).
+    pub position: DVec3,
     /// Velocity of the frame's origin (m/s, world).
     pub linear: DVec3,
     /// Angular velocity (rad/s, body frame).
@@ -102,6 +106,8 @@ impl BodyView {
             shape,
             material: 0,
             dynamic: true,
+            position: pose.position,
+            image: IVec3::ZERO,
             pose,
             linear: DVec3::ZERO,
             angular: DVec3::ZERO,
@@ -149,7 +155,7 @@ impl ContactStatus {
 /// use drystone::io::snapshot::{ContactStatus, ContactView};
 /// use glam::DVec3;
 /// let contact = ContactView {
-///     body1: 1, body2: 0, point1: DVec3::Z * 1e-6, point2: DVec3::ZERO, normal: DVec3::Z, gap: 1e-6,
+///     body1: 1, body2: 0, point1: DVec3::Z * 1e-6, point2: DVec3::ZERO, shift: DVec3::ZERO, normal: DVec3::Z, gap: 1e-6,
 ///     normal_impulse: 0.02, friction_impulse: DVec3::ZERO, sliding_speed: 0.0, status: ContactStatus::Stick,
 /// };
 /// assert_eq!(contact.middle(), DVec3::Z * 5e-7);
@@ -162,8 +168,10 @@ pub struct ContactView {
     pub body2: u32,
     /// Point on body 1 (m, world).
     pub point1: DVec3,
-    /// Point on body 2 (m, world).
+    /// Point on body 2, or on the image of it that touches body 1 (m, world).
     pub point2: DVec3,
+    /// Where that image stands, from body 2 as it is drawn (m): zero but through the faces of periodic cells.
+    pub shift: DVec3,
     /// Unit normal from body 2 to body 1 (world).
     pub normal: DVec3,
     /// Signed distance (m), positive when apart.
@@ -224,8 +232,8 @@ impl<'a> Snapshot<'a> {
     /// The branch of a contact: centre of body 1, contact, centre of body 2, without the centres of bodies
     /// that are not dynamic (the centre of the ground means nothing).
     pub fn branch(&self, contact: &ContactView) -> impl Iterator<Item = DVec3> + use<'a> {
-        let centre = |id| self.body(id).filter(|body| body.dynamic).map(|body| body.pose.position);
-        [centre(contact.body1), Some(contact.middle()), centre(contact.body2)].into_iter().flatten()
+        let centre = |id, shift| self.body(id).filter(|body| body.dynamic).map(|body| body.pose.position + shift);
+        [centre(contact.body1, DVec3::ZERO), Some(contact.middle()), centre(contact.body2, contact.shift)].into_iter().flatten()
     }
 }
 
@@ -256,6 +264,7 @@ mod tests {
             body2: 3,
             point1: DVec3::ZERO,
             point2: DVec3::ZERO,
+            shift: DVec3::ZERO,
             normal: DVec3::Z,
             gap: 0.0,
             normal_impulse: 1.0,

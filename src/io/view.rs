@@ -6,7 +6,7 @@ use crate::geometry::systems::{Collider, Proximity};
 use crate::io::snapshot::{BodyView, ContactStatus, ContactView, Snapshot, Surface};
 use crate::model::contact::{ContactPair, Manifold, Touch};
 use crate::model::newton_euler::{BodyName, BodyPose, Inertia, Velocity};
-use crate::model::scheme::Clock;
+use crate::model::scheme::{Clock, Scheme};
 use crate::simulation::Simulation;
 use bevy_ecs::prelude::Entity;
 use glam::DVec3;
@@ -56,6 +56,9 @@ impl Window {
         self.bodies.clear();
         self.contacts.clear();
         let extent = self.extent(simulation);
+        let cell = world.resource::<Scheme>().cell;
+        // what fills the cell is drawn where it stands
+        let fills = |entity| !cell.is_open() && world.get::<Collider>(entity).is_some_and(|c| cell.too_long(c.shape.bounding_radius()));
         for k in 0..self.entities.len() {
             let entity = self.entities[k];
             let (Some(pose), Some(velocity)) = (world.get::<BodyPose>(entity), world.get::<Velocity>(entity)) else { continue };
@@ -63,13 +66,16 @@ impl Window {
             let surface = self.surface(k, collider, extent);
             let balls = self.balls[k].get_or_insert_with(|| collider.map_or_else(Arc::default, balls)).clone();
             let name = world.get::<BodyName>(entity).map_or_else(String::new, |name| name.0.clone());
+            let (home, image) = if fills(entity) { Default::default() } else { cell.home(pose.0.position) };
             self.bodies.push(BodyView {
                 id: k as u32,
                 name,
                 shape: collider.map_or("point", |c| c.shape.kind()).to_owned(),
                 material: collider.map_or(0, |c| c.material),
                 dynamic: world.get::<Inertia>(entity).is_some(),
-                pose: pose.0,
+                pose: pose.0.shifted(home),
+                image,
+                position: pose.0.position,
                 linear: velocity.linear,
                 angular: velocity.angular,
                 surface,
@@ -84,7 +90,17 @@ impl Window {
                 let pull = h * pair.pull(&manifold.points);
                 let pulled = |touch: &Touch| if pair.pulls(touch) { pull } else { 0.0 };
                 let active = manifold.points.iter().filter(|touch| touch.active);
-                let views = active.map(|touch| contact([body1, body2], pair.law.mu, touch, pulled(touch)));
+                let home = |entity| match world.get::<BodyPose>(entity) {
+                    Some(pose) if !fills(entity) => cell.home(pose.0.position).0,
+                    _ => DVec3::ZERO,
+                };
+                // places near body 1 as it is drawn
+                let homes = if cell.is_open() { [DVec3::ZERO; 2] } else { pair.bodies.map(home) };
+                let views = active.map(|touch| {
+                    let view = contact([body1, body2], pair.law.mu, touch, pulled(touch));
+                    let [point1, point2] = [view.point1 + homes[0], view.point2 + homes[0]];
+                    ContactView { point1, point2, shift: pair.shift + homes[0] - homes[1], ..view }
+                });
                 self.contacts.extend(views);
             }
         }
@@ -159,6 +175,7 @@ fn contact(bodies: [u32; 2], mu: f64, touch: &Touch, pull: f64) -> ContactView {
         body2: bodies[1],
         point1: touch.point1,
         point2: touch.point2,
+        shift: DVec3::ZERO,
         normal: touch.normal,
         gap: touch.gap,
         normal_impulse: pushed - pull,

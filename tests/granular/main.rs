@@ -7,4 +7,6 @@ mod hopper;
 mod inlets;
 mod measures;
 mod outlets;
+mod periodic;
+mod servo;
 mod sizes;

@@ -62,6 +62,7 @@ fn force_chains_are_seen_through_the_bodies() {
         body2: 2,
         point1: DVec3::Z,
         point2: DVec3::Z,
+        shift: DVec3::ZERO,
         normal: -DVec3::X,
         gap: 0.0,
         normal_impulse: 2.0,

@@ -50,6 +50,7 @@ pub mod output;
 mod records;
 mod resources;
 mod sections;
+mod servo;
 mod shapes;
 mod sizes;
 pub mod stop;

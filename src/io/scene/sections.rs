@@ -18,6 +18,7 @@ use super::units::{Quantity, short};
 use super::{flow, ground_records, imports, links, output, records, stop};
 use crate::geometry::shapes::UNBOUNDED;
 use crate::model::law::Impact;
+use crate::model::periodic::Cell;
 use crate::numerics::admissible::MU_MAX;
 use crate::simulation::AutoStep;
 
@@ -29,6 +30,7 @@ pub(super) fn read(document: &Document, name: &str, resources: &Resources) -> Re
     scene.title = f.or("title", String::new(), |t| t.text().map(str::to_owned))?;
     scene.time = time(&f.required("time")?)?;
     scene.solver = f.or("solver", SolverSettings::default(), |s| solver(&s))?;
+    scene.periodic = f.or("periodic", scene.periodic, |p| periodic(&p))?;
     scene.gravity = f.or("gravity", scene.gravity, |g| gravity(&g))?;
     scene.materials = materials(&f.list("materials")?)?;
     if let Some(contact) = f.optional("contact") {
@@ -116,6 +118,20 @@ fn solver(field: &Field<'_>) -> Result<SolverSettings, SceneError> {
     };
     f.finish()?;
     Ok(settings)
+}
+
+/// The faces along the axes that are named: `x = [from, to]`.
+fn periodic(field: &Field<'_>) -> Result<Cell, SceneError> {
+    let mut f = field.fields()?;
+    let faces = ["x", "y", "z"].map(|axis| f.maybe(axis, |faces| faces.numbers::<2>(Quantity::Length)));
+    let [x, y, z] = faces;
+    let cell =
+        Cell::new([x?, y?, z?]).map_err(|e| field.error(format!("found {} for {}", e.found, e.name), "write two rising places in m"))?;
+    if cell.is_open() {
+        return Err(field.error("found no axis", "write x = [from, to], or leave the section out"));
+    }
+    f.finish()?;
+    Ok(cell)
 }
 
 /// One vector, or a list of `{ from, acceleration }`.

@@ -49,6 +49,12 @@ impl Scene {
         if time.drift == Drift::Projection {
             writeln!(t, "drift = \"projection\"")?;
         }
+        if !self.periodic.is_open() {
+            writeln!(t, "\n[periodic]")?;
+            for (a, axis) in ["x", "y", "z"].into_iter().enumerate().filter(|(a, _)| self.periodic.periodic(*a)) {
+                writeln!(t, "{axis} = [{:?}, {:?}]", self.periodic.low[a], self.periodic.high[a])?;
+            }
+        }
         let solver = &self.solver;
         writeln!(
             t,
@@ -188,6 +194,9 @@ impl Scene {
                 let axes = ["\"x\"", "\"y\"", "\"z\""].into_iter().zip(locks).filter(|(_, locked)| *locked);
                 writeln!(t, "{key} = {}", list(axes.map(|(axis, _)| axis.to_owned())))?;
             }
+        }
+        if let Some(servo) = &body.servo {
+            writeln!(t, "servo = {}", servo.text())?;
         }
         match &body.motion {
             Motion::Dynamic => {}

@@ -51,11 +51,14 @@ pub enum BodyArray {
     AngularVelocity,
     /// 1 for what forces move, 0 for what stands still or moves as told.
     Dynamic,
+    /// In which image of the periodic cell the body is, along x, y and z: its place is where it is drawn and as many edges of the cell.
+    Image,
 }
 
 impl BodyArray {
     /// Every one.
-    pub const ALL: [Self; 7] = [Self::Id, Self::Material, Self::Radius, Self::Velocity, Self::Speed, Self::AngularVelocity, Self::Dynamic];
+    pub const ALL: [Self; 8] =
+        [Self::Id, Self::Material, Self::Radius, Self::Velocity, Self::Speed, Self::AngularVelocity, Self::Dynamic, Self::Image];
 
     /// Its name in files.
     pub fn name(self) -> &'static str {
@@ -67,6 +70,7 @@ impl BodyArray {
             Self::Speed => "speed",
             Self::AngularVelocity => "angular_velocity",
             Self::Dynamic => "dynamic",
+            Self::Image => "image",
         }
     }
 
@@ -76,7 +80,7 @@ impl BodyArray {
             Self::Radius => "m",
             Self::Velocity | Self::Speed => "m/s",
             Self::AngularVelocity => "rad/s",
-            Self::Id | Self::Material | Self::Dynamic => "",
+            Self::Id | Self::Material | Self::Dynamic | Self::Image => "",
         }
     }
 }

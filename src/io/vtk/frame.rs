@@ -35,6 +35,7 @@ pub fn write_bodies(path: &Path, snapshot: &Snapshot, frames: &Frames) -> Result
             BodyArray::Id => file.numbers(named.0, points().map(|p| p.0.id)),
             BodyArray::Material => file.numbers(named.0, points().map(|p| p.0.material)),
             BodyArray::Dynamic => file.bytes(named.0, points().map(|p| u8::from(p.0.dynamic))),
+            BodyArray::Image => file.triples(named.0, points().map(|p| p.0.image.to_array())),
             BodyArray::Radius => file.scalars(named, points().map(|p| p.2)),
             BodyArray::Speed => file.scalars(named, points().map(|p| p.0.linear.length())),
             BodyArray::Velocity => file.vectors(named, points().map(|(body, x, _)| body.velocity_at(x))),
@@ -84,15 +85,16 @@ pub fn write_contacts(path: &Path, snapshot: &Snapshot, frames: &Frames) -> Resu
 ///
 /// Lines carry `normal_force` (N) and stand in the order of the points of [`write_contacts`], which carry the rest.
 pub fn write_branches(path: &Path, snapshot: &Snapshot, frames: &Frames) -> Result<(), OutputError> {
-    // a centre is one point, however many lines end there
+    // a centre is one point, however many lines end there; those of images stand apart
     let mut points: Vec<DVec3> = snapshot.bodies.iter().map(|body| body.pose.position).collect();
     let mut connectivity = Vec::with_capacity(2 * snapshot.contacts.len());
     for contact in snapshot.contacts {
-        for id in [contact.body2, contact.body1] {
+        for (id, shift) in [(contact.body2, contact.shift), (contact.body1, DVec3::ZERO)] {
             let centre = snapshot.place(id).filter(|&k| snapshot.bodies[k].dynamic);
-            connectivity.push(centre.unwrap_or(points.len()) as i64);
-            if centre.is_none() {
-                points.push(contact.middle());
+            let known = centre.filter(|_| shift == DVec3::ZERO);
+            connectivity.push(known.unwrap_or(points.len()) as i64);
+            if known.is_none() {
+                points.push(centre.map_or(contact.middle(), |k| snapshot.bodies[k].pose.position + shift));
             }
         }
     }

@@ -76,6 +76,11 @@ impl PolyData {
         self.array((name, ""), "UInt32", 1, values.map(u32::to_le_bytes));
     }
 
+    /// Three whole numbers each.
+    pub(super) fn triples(&mut self, name: &str, values: impl Iterator<Item = [i32; 3]>) {
+        self.array((name, ""), "Int32", 3, values.flatten().map(i32::to_le_bytes));
+    }
+
     /// Small numbers.
     pub(super) fn bytes(&mut self, name: &str, values: impl Iterator<Item = u8>) {
         self.array((name, ""), "UInt8", 1, values.map(|x| [x]));

@@ -53,6 +53,7 @@ fn scene() -> ([BodyView; 2], [ContactView; 1]) {
         body2: 0,
         point1: DVec3::new(0.1, 0.0, 0.0),
         point2: DVec3::new(0.1, 0.0, 2e-3),
+        shift: DVec3::ZERO,
         normal: DVec3::Z,
         gap: -2e-3,
         normal_impulse: 0.7,
@@ -206,6 +207,7 @@ fn a_frame_of_many_grains_stays_small_and_tells_units() {
         body2: k % 2000,
         point1: at,
         point2: at,
+        shift: DVec3::ZERO,
         normal_impulse: f.x,
         ..scene().1[0]
     };
