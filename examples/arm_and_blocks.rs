@@ -127,7 +127,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     let path = std::env::args().nth(1).unwrap_or("target/arm_and_blocks.png".into());
-    let snapshot = Snapshot { step: 1250, time: 1.25, bodies: &views, contacts: &[] };
+    let snapshot = Snapshot { step: 1250, time: 1.25, step_size: 1e-3, bodies: &views, contacts: &[] };
     Picture::default().write(path.as_ref(), &snapshot)?;
     println!("picture: {path}");
 

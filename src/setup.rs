@@ -1,13 +1,14 @@
 //! From a scene to a simulation: bodies, laws, joints, loads and the events of its script.
 
 use crate::algebra::spatial::Pose;
-use crate::geometry::{DecompositionSettings, Shape, ShapeError};
+use crate::geometry::{DecompositionSettings, Shape, ShapeError, fits_cell, wanders};
 use crate::io::scene::loads::{Uplift, WaterPressure};
-use crate::io::scene::model::{self, LinkQuantity, Motion, Recordable, Scene, ShapeSpec, Study};
+use crate::io::scene::model::{self, LinkQuantity, Motion, Recordable, Scene, Servo, ShapeSpec, Study};
 use crate::masonry::water::Face;
 use crate::model::flow::Outlet;
 use crate::model::law::{ContactLaws, CoulombImpact};
-use crate::model::newton_euler::{AppliedForce, BodyPose, Locks};
+use crate::model::newton_euler::{AppliedForce, BodyForces, BodyPose, Frame, GravityScale, Locks, Wrench};
+use crate::model::operator::Operator;
 use crate::model::scheme::Scheme;
 use crate::simulation::{AutoStep, Body, BodyError, Event, Signal, Simulation, SimulationError};
 use bevy_ecs::prelude::Entity;
@@ -117,6 +118,7 @@ pub fn build(scene: &Scene) -> Result<Built, BuildError> {
         gravity: scene.gravity_at(0.0),
         drift: scene.time.drift,
         warm_start: scene.solver.warm_start,
+        cell: scene.periodic,
         ..Scheme::default()
     })?;
     let solver = simulation.solver_mut();
@@ -136,6 +138,9 @@ pub fn build(scene: &Scene) -> Result<Built, BuildError> {
         } else {
             simulation.spawn_body(made)?
         };
+        if let Some(servo) = &body.servo {
+            simulation.world_mut().entity_mut(entity).insert((GravityScale(0.0), servo_force(servo)));
+        }
         for blow in &body.impulses {
             simulation.at(blow.time.max(body.birth), Event::Blow(entity, AppliedForce { force: blow.linear, torque: blow.angular }))?;
         }
@@ -241,10 +246,30 @@ fn laws(scene: &Scene) -> ContactLaws {
     laws
 }
 
+/// The force of a servo, less its damping: implicit, as it may be stiff against the mass.
+fn servo_force(servo: &Servo) -> BodyForces {
+    let &Servo { axis, force, damping } = servo;
+    if damping == 0.0 {
+        let mut value = [0.0; 3];
+        value[axis] = force;
+        return BodyForces::default().with_force(value, Frame::Inertial);
+    }
+    let value = Operator::function(move |at, f| {
+        f.fill(0.0);
+        f[axis] = force - damping * at.v[axis];
+    });
+    let mut on_v = [0.0; 18];
+    on_v[7 * axis] = -damping;
+    BodyForces { force: Wrench::new(value, Frame::Inertial).with_tangents([0.0; 21], on_v), ..BodyForces::default() }
+}
+
 /// What the simulation makes the body from.
 fn rigid_body(scene: &Scene, body: &model::Body) -> Result<Body, BuildError> {
     let failed = |source| BuildError::Shape { body: body.name.clone(), source };
     let shape = body.shape.build().map_err(failed)?;
+    let locks = Locks { translation: body.locked_translation, rotation: body.locked_rotation };
+    let moves = wanders(&scene.periodic, body.motion == Motion::Dynamic, &locks);
+    fits_cell(&scene.periodic, &shape, &body.pose, moves).map_err(|reason| BuildError::Body { body: body.name.clone(), reason })?;
     let motion = match &body.motion {
         Motion::Dynamic => crate::model::newton_euler::Motion::Dynamic,
         Motion::Static => crate::model::newton_euler::Motion::Static,
@@ -263,7 +288,7 @@ fn rigid_body(scene: &Scene, body: &model::Body) -> Result<Body, BuildError> {
         linear: body.linear_velocity,
         angular: body.angular_velocity,
         motion,
-        locks: Locks { translation: body.locked_translation, rotation: body.locked_rotation },
+        locks,
         load: AppliedForce { force: body.force, torque: body.torque },
         material: body.material as u32,
         ..Body::new(shape.clone())

@@ -30,6 +30,11 @@ impl Default for Pose {
 }
 
 impl Pose {
+    /// The same orientation elsewhere: moved by this (m, world).
+    pub fn shifted(&self, by: DVec3) -> Self {
+        Self { position: self.position + by, rotation: self.rotation }
+    }
+
     /// The world frame itself.
     pub const IDENTITY: Self = Self { position: DVec3::ZERO, rotation: DQuat::IDENTITY };
 

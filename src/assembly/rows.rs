@@ -173,7 +173,7 @@ impl Rows<'_> {
         let Self { scheme, before, .. } = *self;
         let (law, h) = (pair.law, scheme.time_step);
         let places = pair.slots.map(|s| self.places[s as usize]);
-        let [place1, place2] = touch.places();
+        let [place1, place2] = pair.places(touch);
         let arms = [place1 - places[0].position, place2 - places[1].position];
         let row_arms = turned.map_or(arms, |t| t.middle);
         (contact.normal, contact.tangent) = (touch.normal, tangents(touch.normal).0);
@@ -192,7 +192,8 @@ impl Rows<'_> {
                     let twist = world_twist(&self.bodies[pair.slots[k] as usize]);
                     given[k] = twist.at(row_arms[k]);
                     if twist.angular != DVec3::ZERO && scheme.treatment.theta() == 1.0 {
-                        let aside = chord(scheme.time_step, twist.angular, places[1 - k].position - places[k].position);
+                        let image = if k == 0 { pair.shift } else { -pair.shift };
+                        let aside = chord(scheme.time_step, twist.angular, places[1 - k].position + image - places[k].position);
                         given[k] += aside.reject_from_normalized(touch.normal);
                     }
                 }

@@ -48,8 +48,8 @@ pub fn activate(
     let moves = |pair: &ContactPair, touch: &Touch| {
         let rows = pair.slots.map(|s| &bodies.rows[s as usize]);
         let middle = 0.5 * (touch.point1 + touch.point2);
-        let velocity = |body: &Body| world_twist(body).at(middle - body.pose.position);
-        let u = DVec3::X * touch.normal.dot(velocity(rows[0]) - velocity(rows[1]));
+        let velocity = |body: &Body, place: DVec3| world_twist(body).at(place - body.pose.position);
+        let u = DVec3::X * touch.normal.dot(velocity(rows[0], middle) - velocity(rows[1], middle - pair.shift));
         pair.law.constant_part(scheme.treatment, touch.gap, 0.0, u, h, 0.0).is_some()
     };
     let of = |source: usize, pair: &ContactPair, manifold: &mut Manifold, held: Option<&mut Vec<Held>>, groups: &mut Vec<Group>| {
@@ -130,7 +130,7 @@ fn held_normal(scheme: &Scheme, pair: &ContactPair, rows: [&Body; 2], touch: &To
     if !any_locks(rows.map(Some)) {
         return false;
     }
-    let [place1, place2] = touch.places();
+    let [place1, place2] = pair.places(touch);
     let arms = [place1 - rows[0].pose.position, place2 - rows[1].pose.position];
     if !normal_is_held(rows, arms, touch.normal) {
         return false;

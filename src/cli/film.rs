@@ -48,13 +48,14 @@ pub(super) struct Arguments {
 struct Frame {
     step: u64,
     time: f64,
+    step_size: f64,
     bodies: Vec<BodyView>,
     contacts: Vec<ContactView>,
 }
 
 impl Frame {
     fn snapshot(&self) -> Snapshot<'_> {
-        Snapshot { step: self.step, time: self.time, bodies: &self.bodies, contacts: &self.contacts }
+        Snapshot { step: self.step, time: self.time, step_size: self.step_size, bodies: &self.bodies, contacts: &self.contacts }
     }
 }
 
@@ -71,9 +72,9 @@ fn frames(arguments: &Arguments) -> Result<Vec<Frame>, Failure> {
     let mut built = build(&scene).map_err(Failure::input)?;
     let mut window = Window::new(built.entities);
     let mut take = |simulation: &crate::simulation::Simulation| {
-        let Snapshot { step, time, bodies, contacts } = window.look(simulation);
+        let Snapshot { step, time, step_size, bodies, contacts } = window.look(simulation);
         let contacts = if arguments.look.forces { contacts.to_vec() } else { Vec::new() };
-        Frame { step, time, bodies: bodies.to_vec(), contacts }
+        Frame { step, time, step_size, bodies: bodies.to_vec(), contacts }
     };
     let mut found = vec![take(&built.simulation)];
     let mut progress = Progress::new((scene.time.end / scene.time.step).ceil() as u64, 0);

@@ -5,10 +5,10 @@ use crate::diagnostics::{grains, summary::Summary};
 use crate::io::error::{OutputError, replace_file};
 use crate::io::plot::{Curve, History, write_history};
 use crate::io::scene::model::{Joint, Measure, Recordable, Recorded, Scene};
+use crate::io::scene::output::EndTable;
 use crate::io::table::{StepTable, read_table, write_bodies, write_contacts};
 use crate::io::view::Window;
 use crate::io::vtk::VtkSeries;
-use crate::model::scheme::Clock;
 use crate::model::signal::{FlowQuantity, JointQuantity, Quantity};
 use crate::scenes::Built;
 use crate::simulation::{Signal, Simulation, StepReport};
@@ -101,6 +101,7 @@ pub(super) struct Output {
     directory: PathBuf,
     window: Window,
     series: VtkSeries,
+    ends: Vec<EndTable>,
     steps: StepTable,
     tables: Vec<Signals>,
     measures: Vec<(Measure, StepTable)>,
@@ -159,14 +160,16 @@ impl Output {
         let joints_every = every(&[Recorded::Joints]);
         let joints =
             joints_every.is_finite().then(|| Joints::open(directory, scene, built, joints_every, resumed.map(|r| r.1))).transpose()?;
+        let frames = scene.output.frames.clone();
         let (series, steps) = match resumed {
-            None => (VtkSeries::create(directory)?, StepTable::create(&table, &COLUMNS)?),
-            Some((step, time)) => (VtkSeries::resume(directory, step)?, StepTable::resume(&table, &COLUMNS, time)?),
+            None => (VtkSeries::create(directory, frames)?, StepTable::create(&table, &COLUMNS)?),
+            Some((step, time)) => (VtkSeries::resume(directory, step, frames)?, StepTable::resume(&table, &COLUMNS, time)?),
         };
         Ok(Self {
             directory: directory.to_owned(),
             window: Window::new(built.entities.clone()),
             series,
+            ends: scene.output.tables.clone(),
             steps,
             tables,
             measures,
@@ -181,7 +184,9 @@ impl Output {
     /// The state before the first step.
     pub(super) fn start(&mut self, simulation: &Simulation) -> Result<(), OutputError> {
         let snapshot = self.window.look(simulation);
-        write_bodies(&self.directory.join("bodies_start.csv"), snapshot.bodies)?;
+        if self.ends.contains(&EndTable::BodiesStart) {
+            write_bodies(&self.directory.join("bodies_start.csv"), snapshot.bodies)?;
+        }
         self.series.write(&snapshot)?;
         self.tables.iter_mut().filter(|t| t.starts).try_for_each(|table| table.write(simulation))
     }
@@ -212,8 +217,12 @@ impl Output {
     /// The state reached, the summary and the plot.
     pub(super) fn finish(&mut self, simulation: &Simulation, summary: &Summary) -> Result<(), OutputError> {
         let snapshot = self.window.look(simulation);
-        write_bodies(&self.directory.join("bodies_end.csv"), snapshot.bodies)?;
-        write_contacts(&self.directory.join("contacts_end.csv"), &snapshot, simulation.world().resource::<Clock>().last)?;
+        if self.ends.contains(&EndTable::BodiesEnd) {
+            write_bodies(&self.directory.join("bodies_end.csv"), snapshot.bodies)?;
+        }
+        if self.ends.contains(&EndTable::ContactsEnd) {
+            write_contacts(&self.directory.join("contacts_end.csv"), &snapshot)?;
+        }
         let path = self.directory.join("summary.json");
         let mut text = serde_json::to_string_pretty(summary).map_err(|e| OutputError::data(&path, e.to_string()))?;
         text.push('\n');

@@ -16,11 +16,12 @@ use crate::geometry::Shape;
 use crate::geometry::systems::{Collider, Proximity};
 use crate::model::contact::{ContactPair, Manifold};
 use crate::model::flow::Region;
-use crate::model::newton_euler::{BodyPose, Inertia, Velocity};
+use crate::model::newton_euler::{BodyPose, Inertia, Locks, Velocity};
+use crate::model::periodic::Cell;
 use crate::model::scheme::{Clock, Scheme};
 use crate::simulation::Simulation;
 use bevy_ecs::prelude::Entity;
-use glam::{DMat3, DVec3};
+use glam::{BVec3, DMat3, DVec3};
 use std::collections::BTreeMap;
 
 /// A body that takes part.
@@ -47,7 +48,7 @@ pub struct Grain {
 /// ```
 /// use drystone::diagnostics::grains::Link;
 /// use glam::DVec3;
-/// let on_the_floor = Link { grains: [Some(0), None], point: DVec3::ZERO, normal: DVec3::Z, force: DVec3::Z };
+/// let on_the_floor = Link { grains: [Some(0), None], point: DVec3::ZERO, shift: DVec3::ZERO, normal: DVec3::Z, force: DVec3::Z };
 /// assert_eq!(on_the_floor.grains[1], None);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,6 +57,8 @@ pub struct Link {
     pub grains: [Option<usize>; 2],
     /// Where it acts (m).
     pub point: DVec3,
+    /// Where the image of the second stands that the first touches, from the second (m): zero but through faces of periodic cells.
+    pub shift: DVec3,
     /// From the second to the first, unit.
     pub normal: DVec3,
     /// On the first (N).
@@ -83,6 +86,8 @@ pub struct Packing {
     pub links: Vec<Link>,
     /// m/s²
     pub gravity: DVec3,
+    /// In which grains stand.
+    pub cell: Cell,
 }
 
 /// How many neighbours grains have.
@@ -100,17 +105,26 @@ pub struct Coordination {
     pub rattlers: usize,
 }
 
+/// Whether a body moves along one axis alone, as servo walls and pistons do.
+fn is_wall(locks: &Locks) -> bool {
+    locks.rotation == [true; 3] && locks.translation.iter().filter(|locked| **locked).count() >= 2
+}
+
 impl Packing {
-    /// Dynamic bodies whose centre lies in the region, and the contacts of the last step on them.
+    /// Dynamic bodies but walls that a servo moves along an axis, whose centre lies in the region, and the contacts of the last step on them.
     pub fn of(simulation: &Simulation, region: Option<&Region>) -> Self {
         let world = simulation.world();
-        let mut packing = Self { gravity: world.resource::<Scheme>().gravity, ..Self::default() };
+        let &Scheme { gravity, cell, .. } = world.resource::<Scheme>();
+        let mut packing = Self { gravity, cell, ..Self::default() };
         let mut numbers: BTreeMap<Entity, usize> = BTreeMap::new();
         let rows = &world.resource::<crate::topology::bodies::Bodies>().rows;
         for entity in rows.iter().filter(|row| row.alive).filter_map(|row| row.entity) {
             let parts = (world.get::<BodyPose>(entity), world.get::<Velocity>(entity), world.get::<Inertia>(entity));
             let (Some(pose), Some(velocity), Some(inertia)) = parts else { continue };
-            let position = pose.0.position;
+            if world.get::<Locks>(entity).is_some_and(is_wall) {
+                continue;
+            }
+            let position = pose.0.position + packing.cell.home(pose.0.position).0;
             if region.is_some_and(|region| !region.holds(position)) {
                 continue;
             }
@@ -130,9 +144,12 @@ impl Packing {
             if grains == [None; 2] {
                 continue;
             }
+            let home = |body: Entity| world.get::<BodyPose>(body).map_or(DVec3::ZERO, |pose| cell.home(pose.0.position).0);
+            let homes = if cell.is_open() { [DVec3::ZERO; 2] } else { pair.bodies.map(home) };
+            let shift = pair.shift + homes[0] - homes[1];
             packing.links.extend(pair.forces(&manifold.points, h).map(|(touch, force)| {
                 let [one, two] = touch.places();
-                Link { grains, point: 0.5 * (one + two), normal: touch.normal, force }
+                Link { grains, point: 0.5 * (one + two) + homes[0], shift, normal: touch.normal, force }
             }));
         }
         packing
@@ -176,9 +193,10 @@ impl Packing {
     pub fn stress(&self, volume: f64) -> DMat3 {
         let mut sum = DMat3::ZERO;
         for link in &self.links {
-            for (grain, force) in link.grains.iter().zip([link.force, -link.force]) {
+            let ends = [(link.force, link.point), (-link.force, link.point - link.shift)];
+            for (grain, (force, point)) in link.grains.iter().zip(ends) {
                 if let Some(grain) = *grain {
-                    sum += outer(force, self.grains[grain].position - link.point);
+                    sum += outer(force, self.grains[grain].position - point);
                 }
             }
         }
@@ -207,22 +225,26 @@ impl Packing {
         mean(resultant.iter().map(|f| f.length()).sum(), self.grains.len()) / forces
     }
 
-    /// Part of a box that is solid: balls count with what of them lies in it, other shapes as a whole where their centre does.
+    /// Part of a box that is solid: balls count with what of them and of their images lies in it, other shapes as a whole where their centre
+    /// does.
     pub fn solid_fraction(&self, low: DVec3, high: DVec3) -> f64 {
         let inside = Region::Box { low, high };
         let of = |grain: &Grain| match grain.radius {
-            Some(radius) => ball_in_box(grain.position, radius, low, high),
+            Some(radius) => self.cell.neighbours().map(|s| ball_in_box(grain.position + s, radius, low, high)).sum(),
             None if inside.holds(grain.position) => grain.volume,
             None => 0.0,
         };
         self.grains.iter().map(of).sum::<f64>() / (high - low).element_product()
     }
 
-    /// The smallest box along the axes that holds all grains, those that are no balls by their centres alone (m).
+    /// The smallest box along the axes that holds all grains, those that are no balls by their centres alone; along periodic axes the whole
+    /// cell (m).
     pub fn bounds(&self) -> (DVec3, DVec3) {
         let reach = |g: &Grain| DVec3::splat(g.radius.unwrap_or(0.0));
         let low = self.grains.iter().fold(DVec3::INFINITY, |low, g| low.min(g.position - reach(g)));
-        (low, self.grains.iter().fold(DVec3::NEG_INFINITY, |high, g| high.max(g.position + reach(g))))
+        let high = self.grains.iter().fold(DVec3::NEG_INFINITY, |high, g| high.max(g.position + reach(g)));
+        let periodic = BVec3::from_array([0, 1, 2].map(|a| self.cell.periodic(a)));
+        (DVec3::select(periodic, self.cell.low, low), DVec3::select(periodic, self.cell.high, high))
     }
 }
 

@@ -5,7 +5,7 @@ use super::linked::{Link, WORLD, wait_together};
 use super::narrow::{ContactPoint, contact_points};
 use super::shapes::Shape;
 use super::sweep::SAME_WAY;
-use super::systems::{Cached, FAR, FAST, Proximity};
+use super::systems::{Cached, FAR, FAST, Proximity, image_shift};
 use super::ways::{Crossing, Limits, Met, Way, first_overlap, turn_between};
 use crate::algebra::spatial::{Pose, rotate_exp};
 use crate::model::contact::{ContactPair, Foreseen, Foresight, Manifold, Swept, Touch};
@@ -112,10 +112,10 @@ fn is_fast(bodies: [&Body; 2], shapes: [&Cached; 2], size: f64, h: f64) -> bool 
     !(simple && plane) && before.max((shift1 - shift2).length() + swing) > FAST * size
 }
 
-/// Whether two bodies come near each other at all on their ways.
-fn come_near(bodies: [&Body; 2], near: f64) -> bool {
+/// Whether two bodies come near each other at all on their ways; `image` is where that of the second stands which the first meets, from it.
+fn come_near(bodies: [&Body; 2], image: DVec3, near: f64) -> bool {
     let [shift1, shift2] = bodies.map(|b| b.new_pose.position - b.pose.position);
-    let (x, d) = (bodies[0].pose.position - bodies[1].pose.position, shift1 - shift2);
+    let (x, d) = (bodies[0].pose.position - (bodies[1].pose.position + image), shift1 - shift2);
     let s = if d == DVec3::ZERO { 0.0 } else { (-x.dot(d) / d.length_squared()).clamp(0.0, 1.0) };
     (x + s * d).length_squared() <= near * near
 }
@@ -142,6 +142,7 @@ pub fn foresee(
     let Treatment::GapAware { beta } = scheme.treatment else { return };
     let Proximity {
         broad,
+        images,
         cached,
         movers,
         found,
@@ -187,13 +188,13 @@ pub fn foresee(
         if travel(body, c) > reach && !matches!(c.collider.shape, Shape::HalfSpace { .. }) {
             let (low, high) = c.collider.shape.aabb(&c.place(&body.pose));
             let (low_end, high_end) = c.collider.shape.aabb(&c.place(&body.new_pose));
-            broad.set_box(slot as u32, (low - reach).min(low_end), (high + reach).max(high_end));
+            images.set_box(broad, slot as u32, (low - reach).min(low_end), (high + reach).max(high_end));
             thrown = true;
         }
     }
     foresight.thrown = thrown;
     if thrown {
-        broad.pairs(ahead);
+        images.pairs(broad, ahead);
     }
     crossings.clear();
     crossed.clear();
@@ -209,12 +210,13 @@ pub fn foresee(
         }
         let size = a.smallest.min(b.smallest);
         let near = a.radius + b.radius;
+        let shift = image_shift(&scheme.cell, [&movers[i as usize], &movers[j as usize]]);
         let is_excluded = || excluded.binary_search(&(i, j)).is_ok();
         if is_fast([body1, body2], [a, b], size, h) {
-            if !come_near([body1, body2], near) || is_excluded() {
+            if !come_near([body1, body2], shift, near) || is_excluded() {
                 continue;
             }
-            let ways = [way(a, body1, i as usize, bulges, h, 1.0), way(b, body2, j as usize, bulges, h, 1.0)];
+            let ways = [way(a, body1, i as usize, bulges, h, 1.0), way(b, body2, j as usize, bulges, h, 1.0).shifted(shift)];
             if let Some(Met { at, allowed }) = first_overlap(&ways, &limits(&scheme, beta, size), PATCH * size, scratch, points) {
                 let from = crossed.len();
                 crossed.extend_from_slice(points);
@@ -233,12 +235,12 @@ pub fn foresee(
         }
         let missed = if simple { THROWN } else { MISSED };
         let closing = (body1.new_velocity.linear - body2.new_velocity.linear).length() + spin(body1, a) + spin(body2, b);
-        let apart = body1.new_pose.position.distance_squared(body2.new_pose.position) > near * near;
+        let apart = body1.new_pose.position.distance_squared(body2.new_pose.position + shift) > near * near;
         if h * closing <= 2.0 * STILL * size || apart || is_excluded() {
             continue;
         }
         points.clear();
-        let poses = (a.place(&body1.new_pose), b.place(&body2.new_pose));
+        let poses = (a.place(&body1.new_pose), b.place(&body2.new_pose.shifted(shift)));
         contact_points(&a.collider.shape, &poses.0, &b.collider.shape, &poses.1, 0.0, scratch, points);
         let deepest = points.iter().map(|p| p.gap).fold(0.0, f64::min);
         if deepest >= -missed * size {
@@ -257,10 +259,11 @@ pub fn foresee(
         for p in points.iter().filter(|p| p.gap < allowed) {
             let [point1, point2] = [(body1, p.point1), (body2, p.point2)].map(|(b, x)| b.pose.position + (x - b.new_pose.position));
             let middle = 0.5 * (point1 + point2);
-            let velocity = |b: &Body| b.new_velocity.linear + (b.frame.rotation * b.new_velocity.angular).cross(middle - b.pose.position);
-            let gap = p.gap - allowed - h * p.normal.dot(velocity(body1) - velocity(body2));
+            let velocity =
+                |b: &Body, place: DVec3| b.new_velocity.linear + (b.frame.rotation * b.new_velocity.angular).cross(place - b.pose.position);
+            let gap = p.gap - allowed - h * p.normal.dot(velocity(body1, middle) - velocity(body2, middle - shift));
             let touch = Touch { feature: p.feature, normal: p.normal, gap, point1, point2, active: true, ..Touch::default() };
-            let put = foresight.put(Foreseen { pair: ContactPair { bodies: [e1, e2], slots, law, size }, touch, contact: 0 });
+            let put = foresight.put(Foreseen { pair: ContactPair { bodies: [e1, e2], slots, law, size, shift }, touch, contact: 0 });
             foresight.missed |= put;
         }
     }
@@ -280,8 +283,9 @@ pub fn foresee(
         let rows = [&bodies.rows[i], &bodies.rows[j]];
         let [Some(e1), Some(e2)] = rows.map(|b| b.entity) else { continue };
         let law = a.law(b, &laws);
-        let pair = ContactPair { bodies: [e1, e2], slots: c.slots, law, size: a.smallest.min(b.smallest) };
-        let ways = [way(a, rows[0], i, bulges, h, 1.0), way(b, rows[1], j, bulges, h, 1.0)];
+        let shift = image_shift(&scheme.cell, [&movers[i], &movers[j]]);
+        let pair = ContactPair { bodies: [e1, e2], slots: c.slots, law, size: a.smallest.min(b.smallest), shift };
+        let ways = [way(a, rows[0], i, bulges, h, 1.0), way(b, rows[1], j, bulges, h, 1.0).shifted(shift)];
         meeting(&pair, &ways, c, &crossed[c.points[0]..c.points[1]], &mut foresight);
     }
 }
@@ -318,7 +322,7 @@ pub fn stop(
     (joints, slots_of): (Query<&Interaction, With<OfBodies>>, Query<&Slot>),
 ) {
     let Treatment::GapAware { beta } = scheme.treatment else { return };
-    let Proximity { cached, found, ahead, excluded, scratch, points, first, links, bulges, .. } = &mut *proximity;
+    let Proximity { cached, movers, found, ahead, excluded, scratch, points, first, links, bulges, .. } = &mut *proximity;
     let h = scheme.time_step;
     link(&joints, &slots_of, &bodies, h, (links, bulges));
     first.clear();
@@ -332,7 +336,8 @@ pub fn stop(
             let rows = slots.map(|k| &bodies.rows[k]);
             let (Some(a), Some(b)) = (&cached[slots[0]], &cached[slots[1]]) else { continue };
             let size = a.smallest.min(b.smallest);
-            let apart = || !come_near(rows, a.radius + b.radius) && slots.iter().all(|&k| first[k] == 1.0);
+            let shift = image_shift(&scheme.cell, slots.map(|k| &movers[k]));
+            let apart = || !come_near(rows, shift, a.radius + b.radius) && slots.iter().all(|&k| first[k] == 1.0);
             if rows.iter().all(|b| b.inertia.is_none())
                 || !is_fast(rows, [a, b], size, h)
                 || apart()
@@ -341,7 +346,7 @@ pub fn stop(
                 continue;
             }
             let [a, b] = [(a, 0), (b, 1)].map(|(c, k): (_, usize)| way(c, rows[k], slots[k], bulges, h, first[slots[k]]));
-            let ways = [a, b];
+            let ways = [a, b.shifted(shift)];
             let Some(Met { at, .. }) = first_overlap(&ways, &limits(&scheme, beta, size), 0.0, scratch, points) else { continue };
             let own = [0, 1].map(|k| if ways[k].until > at { ways[k].shift.length() + ways[k].swing() } else { 0.0 });
             let can = |k: usize| rows[k].inertia.is_some() && own[k] > 0.0;

@@ -7,9 +7,10 @@
 //! For a closed surface each triangle (a, b, c) adds the tetrahedron (o, a, b, c), whose integrals are exact:
 //! `V = a·(b×c)/6`, `∫ x dV = V (a+b+c)/4`, `∫ x xᵀ dV = V/20 (s sᵀ + a aᵀ + b bᵀ + c cᵀ)` with `s = a+b+c`.
 
-use crate::algebra::spatial::diagonalize;
+use crate::algebra::spatial::{Pose, diagonalize};
 use glam::{DMat3, DQuat, DVec3};
 
+use super::clump;
 use super::error::ShapeError;
 use super::shapes::Shape;
 
@@ -72,8 +73,8 @@ fn outer(a: DVec3, b: DVec3) -> DMat3 {
 impl Shape {
     /// Mass, centre and principal inertia for a constant `density` (kg/m³).
     ///
-    /// A half-space and a height field have none; a mesh must be closed and turn outwards. Parts of a compound count fully even where
-    /// they overlap.
+    /// A half-space and a height field have none; a mesh must be closed and turn outwards. What balls of a compound of balls share counts
+    /// once; other parts count fully even where they overlap.
     pub fn mass_properties(&self, density: f64) -> Result<MassProperties, ShapeError> {
         if !(density > 0.0 && density.is_finite()) {
             return Err(ShapeError::BadDensity { found: density });
@@ -125,6 +126,10 @@ impl Shape {
                 if moments.mass > 0.0 { Ok(moments) } else { Err(ShapeError::InvertedMesh { volume: moments.mass / density }) }
             }
             Self::Compound(parts) => {
+                if let Some(balls) = overlapping_balls(parts) {
+                    let (volume, first, second) = clump::moments(&balls);
+                    return Ok(Moments { mass: density * volume, first: density * first, second: density * second });
+                }
                 let mut sum = Moments::ZERO;
                 for (pose, part) in parts.iter() {
                     let inner = part.moments(density)?;
@@ -142,6 +147,14 @@ impl Shape {
             _ => self.closed_form(density).map(|(mass, inertia)| Moments::centred(mass, inertia)),
         }
     }
+}
+
+/// The balls of a clump of which some overlap; of others the moments add up.
+fn overlapping_balls(parts: &[(Pose, Shape)]) -> Option<Vec<(DVec3, f64)>> {
+    let ball = |(pose, part): &(Pose, Shape)| if let Shape::Ball { radius } = part { Some((pose.position, *radius)) } else { None };
+    let balls: Vec<(DVec3, f64)> = parts.iter().map(ball).collect::<Option<_>>()?;
+    let overlap = |(i, (p, r)): (usize, &(DVec3, f64))| balls[..i].iter().any(|(q, s)| p.distance(*q) < r + s);
+    balls.iter().enumerate().any(overlap).then_some(balls)
 }
 
 /// Moments of the solid inside a closed surface. The tetrahedra hang on the mean vertex, so that a solid far from the origin loses no digits.
@@ -169,7 +182,6 @@ fn surface_moments(density: f64, vertices: &[DVec3], triangles: &[[u32; 3]]) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algebra::spatial::Pose;
     use crate::geometry::polyhedron::Polyhedron;
 
     fn assert_same(a: &MassProperties, b: &MassProperties, tolerance: f64) {

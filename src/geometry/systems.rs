@@ -2,6 +2,7 @@
 
 use super::broad::BroadPhase;
 use super::deep::one_way_out;
+use super::images::{Images, fits_cell, wanders};
 use super::linked::Link;
 use super::narrow::{ContactPoint, Scratch, contact_points};
 use super::shapes::Shape;
@@ -12,6 +13,7 @@ use crate::algebra::spatial::Pose;
 use crate::model::contact::{ContactPair, Manifold, Swept, Touch, inherit};
 use crate::model::interaction::Interaction;
 use crate::model::law::{ContactLaws, CoulombImpact};
+use crate::model::periodic::Cell;
 use crate::model::relation::Relation;
 use crate::model::scheme::{Clock, Scheme, Treatment};
 use crate::topology::bodies::{Bodies, Body, Slot};
@@ -104,6 +106,7 @@ impl Cached {
 #[derive(Resource, Debug, Default)]
 pub struct Proximity {
     pub(super) broad: BroadPhase,
+    pub(super) images: Images,
     pub(super) cached: Vec<Option<Cached>>,
     pub(super) movers: Vec<Mover>,
     pub(super) found: Vec<(u32, u32)>,
@@ -201,6 +204,8 @@ pub(super) struct Mover {
     smallest: f64,
     mobile: bool,
     vessel: bool,
+    /// Whether it is too long for the periodic cell to hold two of it.
+    fills: bool,
     /// Gap up to which others attract it (m), and the speed that one of them gives it in a step (m/s).
     range: f64,
     pulled: f64,
@@ -217,6 +222,7 @@ impl Mover {
             smallest: cached.smallest,
             mobile: body.inertia.is_some(),
             vessel: matches!(cached.collider.shape, Shape::Vessel(_)),
+            fills: false,
             range: 0.0,
             pulled: 0.0,
         }
@@ -260,6 +266,7 @@ pub fn exclude_joined(mut proximity: ResMut<Proximity>, slots: Query<&Slot>, joi
 pub fn cache_colliders(
     mut proximity: ResMut<Proximity>,
     mut bodies: ResMut<Bodies>,
+    scheme: Res<Scheme>,
     query: Query<(Entity, &Slot, Ref<Collider>)>,
     bare: Query<&Slot, Without<Collider>>,
 ) {
@@ -286,6 +293,13 @@ pub fn cache_colliders(
                 *entry = None;
                 continue;
             }
+            let row = &bodies.rows[slot.0 as usize];
+            let (pose, moves) = (row.pose.compose(&collider.offset), wanders(&scheme.cell, row.inertia.is_some(), &row.locks));
+            if let Err(reason) = fits_cell(&scheme.cell, &collider.shape, &pose, moves) {
+                bodies.refuse(entity, reason);
+                *entry = None;
+                continue;
+            }
             let (radius, smallest) = (collider.radius(), collider.shape.smallest_length());
             *entry = Some(Cached { collider: Collider::clone(&collider), radius, smallest });
         }
@@ -301,7 +315,7 @@ pub fn broad_phase(
     mut commands: Commands,
 ) {
     let p = &mut *proximity;
-    let Proximity { broad, cached, movers, bounds, near, found, .. } = p;
+    let Proximity { broad, images, cached, movers, bounds, near, found, .. } = p;
     let (count, adhere) = (bodies.rows.len(), laws.adhere());
     movers.resize(count, Mover::default());
     bounds.resize(count, Bound::default());
@@ -309,6 +323,7 @@ pub fn broad_phase(
         (*mover, *bound) = (Mover::default(), Bound::Nothing);
         let Some(c) = cached.as_ref().filter(|_| row.alive) else { return };
         *mover = Mover::new(row, c);
+        mover.fills = scheme.cell.too_long(mover.radius) && !wanders(&scheme.cell, mover.mobile, &row.locks);
         if adhere {
             let [force, range] = laws.attraction(c.collider.material);
             let pulled = row.inertia.map_or(0.0, |inertia| scheme.time_step * force / inertia.mass);
@@ -331,20 +346,21 @@ pub fn broad_phase(
     } else {
         bodies.rows.iter().zip(&*cached).zip(movers.iter_mut().zip(&mut *bounds)).for_each(of);
     }
+    images.prepare(scheme.cell, count, broad);
     for (slot, bound) in bounds.iter().enumerate() {
         match *bound {
-            Bound::Nothing => broad.remove(slot as u32),
-            Bound::Box(low, high) => broad.set_box(slot as u32, low, high),
+            Bound::Nothing => images.remove(broad, slot as u32),
+            Bound::Box(low, high) => images.set_box(broad, slot as u32, low, high),
             Bound::HalfSpace(normal, offset) => broad.set_half_space(slot as u32, normal, offset),
         }
     }
-    broad.pairs(found);
+    images.pairs(broad, found);
     near.resize(found.len(), false);
     let excluded = &p.excluded;
     let meet = |(&(i, j), near): (&(u32, u32), &mut bool)| {
         let (a, b) = (&movers[i as usize], &movers[j as usize]);
         let within = a.radius + b.radius + a.pair_reach(b, &scheme);
-        let mut meet = a.position.distance_squared(b.position) <= within * within;
+        let mut meet = a.position.distance_squared(b.position + image_shift(&scheme.cell, [a, b])) <= within * within;
         if (a.vessel || b.vessel)
             && let [Some(one), Some(two)] = [&cached[i as usize], &cached[j as usize]]
         {
@@ -377,13 +393,28 @@ pub fn broad_phase(
                 let ([Some(ea), Some(eb)], Some(ca), Some(cb)) = (rows, &p.cached[i as usize], &p.cached[j as usize]) else { continue };
                 let law = ca.law(cb, &laws);
                 let size = ca.smallest.min(cb.smallest);
-                commands.spawn((ContactPair { bodies: [ea, eb], slots: [i, j], law, size }, Manifold::default())).id()
+                let pair = ContactPair { bodies: [ea, eb], slots: [i, j], law, size, shift: DVec3::ZERO };
+                commands.spawn((pair, Manifold::default())).id()
             }
         };
         p.next.push((i, j, entity));
     }
     old.for_each(|(_, _, gone)| commands.entity(*gone).despawn());
     std::mem::swap(&mut p.table, &mut p.next);
+}
+
+/// Where the image of the second body stands that meets the first, from the second (m). Bodies that fill the cell are met where they
+/// stand, by the image of the other one in the cell.
+pub(super) fn image_shift(cell: &Cell, [a, b]: [&Mover; 2]) -> DVec3 {
+    // a half-space is the same everywhere along the cell
+    if cell.is_open() || a.radius.is_infinite() || b.radius.is_infinite() {
+        return DVec3::ZERO;
+    }
+    match (a.fills, b.fills) {
+        (false, false) => cell.nearest(b.position - a.position),
+        (false, true) => -cell.home(a.position).0,
+        _ => cell.home(b.position).0,
+    }
 }
 
 /// Part of a body that attraction may move it by in a step, for the reach of its contacts.
@@ -452,6 +483,7 @@ impl Detection<'_> {
             changed.push(number);
         }
         let rows = (&bodies[i], &bodies[j]);
+        pair.shift = image_shift(&scheme.cell, [&movers[i], &movers[j]]);
         let reach = movers[i].pair_reach(&movers[j], scheme);
         // what an impact of the step before still owes
         completed.clear();
@@ -462,14 +494,15 @@ impl Detection<'_> {
         let swept = reach > FAST * pair.size && {
             let pending = |t: &Touch| t.approach != DVec3::ZERO || t.swept == Swept::Impact && t.reaction != DVec3::ZERO;
             let at_start = if manifold.points.iter().any(pending) { LANDED } else { 0.0 };
-            let moving = [moving(a, rows.0, scheme), moving(b, rows.1, scheme)];
+            let mut moving = [moving(a, rows.0, scheme), moving(b, rows.1, scheme)];
+            moving[1].pose.position += pair.shift;
             is_fast(&moving, pair.size, scheme) && sweep(moving, scheme.time_step, pair.size, at_start, scratch, points, met)
         };
         if swept {
             touches.extend(met.iter().map(|m| Touch { swept: if m.later { Swept::Impact } else { Swept::No }, ..touch(&m.point) }));
         } else {
             points.clear();
-            let (pose1, pose2) = (a.place(&rows.0.pose), b.place(&rows.1.pose));
+            let (pose1, pose2) = (a.place(&rows.0.pose), b.place(&rows.1.pose.shifted(pair.shift)));
             contact_points(&a.collider.shape, &pose1, &b.collider.shape, &pose2, reach, scratch, points);
             one_way_out([(&a.collider.shape, pose1), (&b.collider.shape, pose2)], pair.size, scratch, points);
             touches.extend(points.iter().map(touch));
@@ -478,8 +511,10 @@ impl Detection<'_> {
             return;
         }
         // bodies have just moved at the velocities they have now
+        let centres = [rows.0.pose.position, rows.1.pose.position + pair.shift];
         let carried = |x: DVec3| {
-            [rows.0, rows.1].map(|b| x + (b.velocity.linear + (b.pose.rotation * b.velocity.angular).cross(x - b.pose.position)) * last)
+            [(rows.0, centres[0]), (rows.1, centres[1])]
+                .map(|(b, centre)| x + (b.velocity.linear + (b.pose.rotation * b.velocity.angular).cross(x - centre)) * last)
         };
         inherit(&mut manifold.points, touches, pair.size, carried);
         for new in touches.iter_mut().filter(|t| t.swept == Swept::Impact) {

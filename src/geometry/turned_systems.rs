@@ -62,18 +62,20 @@ pub fn turn_arms(
         }
         // a point may have gone as far as it could come
         let reach = 2.0 * movers[i].pair_reach(&movers[j], &scheme);
-        let mut detect = |poses: [&Pose; 2], points: &mut Vec<ContactPoint>| {
-            let places = (a.place(poses[0]), b.place(poses[1]));
+        let mut detect = |poses: [Pose; 2], points: &mut Vec<ContactPoint>| {
+            let places = (a.place(&poses[0]), b.place(&poses[1]));
             contact_points(&a.collider.shape, &places.0, &b.collider.shape, &places.1, reach, scratch, points);
         };
+        let image = |poses: [Pose; 2]| [poses[0], poses[1].shifted(pair.shift)];
+        let (frames, last) = (image(ends.map(|b| b.frame)), image(ends.map(|b| b.new_pose)));
         points.clear();
-        detect(ends.map(|b| &b.frame), points);
+        detect(frames, points);
         let middle = points.len();
         if scheme.treatment.theta() < 1.0 {
-            detect(ends.map(|b| &b.new_pose), points);
+            detect(last, points);
         }
         for (k, touch) in manifold.points.iter().enumerate().filter(|(_, t)| t.swept == Swept::No) {
-            let [middle, end] = [(&points[..middle], ends.map(|b| &b.frame)), (&points[middle..], ends.map(|b| &b.new_pose))]
+            let [middle, end] = [(&points[..middle], &frames), (&points[middle..], &last)]
                 .map(|(found, poses)| Some(arms_of(same_point(found, touch, reach)?, poses)));
             let Some((arms, own)) = middle else { continue };
             let end = end.map_or(arms, |(arms, _)| arms);
@@ -90,9 +92,10 @@ fn same_point<'a>(found: &'a [ContactPoint], touch: &Touch, reach: f64) -> Optio
 }
 
 /// Arms of a point about either body, in the world and in the axes of the bodies.
-fn arms_of(p: &ContactPoint, poses: [&Pose; 2]) -> ([DVec3; 2], [DVec3; 2]) {
+fn arms_of(p: &ContactPoint, poses: &[Pose; 2]) -> ([DVec3; 2], [DVec3; 2]) {
     let place = 0.5 * (p.point1 + p.point2);
-    (poses.map(|pose| place - pose.position), poses.map(|pose| pose.rotation.conjugate() * (place - pose.position)))
+    let arms = poses.map(|pose| place - pose.position);
+    (arms, [0, 1].map(|k| poses[k].rotation.conjugate() * arms[k]))
 }
 
 /// Turns the arms of a point with its bodies.

@@ -36,6 +36,12 @@ pub(super) struct Way<'a> {
 }
 
 impl Way<'_> {
+    /// The same way of an image that stands elsewhere (m).
+    pub(super) fn shifted(mut self, by: DVec3) -> Self {
+        self.pose.position += by;
+        self
+    }
+
     /// The body after this part of the step.
     pub(super) fn at(&self, s: f64) -> Pose {
         let s = s.min(self.until);

@@ -1,7 +1,9 @@
 //! Arrangements of grains, as pure functions: positions and radii, no bodies.
 
+pub mod grain;
 pub mod lattice;
 pub mod pour;
 pub mod pyramid;
 pub mod sizes;
 pub mod terrain;
+pub mod voronoi;

@@ -48,38 +48,12 @@ impl Pour {
         };
         (0..self.count).map(ball).collect()
     }
-
-    /// Corners (m) of a polyhedron for each ball, from its centre: random directions, at 0.75 to 1 of its radius.
-    pub fn polyhedra(&self, corners: usize) -> Vec<(DVec3, Vec<DVec3>)> {
-        let mut random = Sequence::new(self.seed ^ 0x9E37_79B9_7F4A_7C15);
-        let mut corner = |radius: f64| loop {
-            let [x, y, z] = std::array::from_fn(|_| random.next_between(-1.0, 1.0));
-            let direction = DVec3::new(x, y, z);
-            // every direction alike: points of the ball, not of the cube around it
-            if (0.01..1.0).contains(&direction.length_squared()) {
-                return direction.normalize() * radius * random.next_between(0.75, 1.0);
-            }
-        };
-        self.balls().into_iter().map(|(centre, radius)| (centre, (0..corners).map(|_| corner(radius)).collect())).collect()
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::granular::sizes::By;
-
-    #[test]
-    fn polyhedra_lie_in_their_balls() {
-        let sizes = Sizes::uniform(0.01, 0.02, By::Number).unwrap();
-        let pour = Pour { count: 30, sizes, width: [0.2, 0.2], bottom: 0.0, seed: 4 };
-        let (balls, grains) = (pour.balls(), pour.polyhedra(12));
-        for ((at, radius), (centre, corners)) in balls.iter().zip(&grains) {
-            assert!(at == centre && corners.len() == 12);
-            assert!(corners.iter().all(|c| (0.74 * radius..=1.0 * radius + 1e-15).contains(&c.length())));
-        }
-        assert_ne!(grains[0].1, grains[1].1);
-    }
 
     #[test]
     fn balls_stay_apart_and_inside() {

@@ -1,7 +1,7 @@
 //! One instant of a run as plain data: what tables, VTK files and pictures are made from.
 
 use crate::algebra::spatial::Pose;
-use glam::DVec3;
+use glam::{DVec3, IVec3};
 use std::sync::Arc;
 
 /// A triangulated surface; seen from outside the corners of a triangle run counter-clockwise.
@@ -80,23 +80,40 @@ pub struct BodyView {
     pub material: u32,
     /// False for what stands still or moves as told.
     pub dynamic: bool,
-    /// Where its frame is.
+    /// Where its frame is; in periodic cells, of the image that is drawn.
     pub pose: Pose,
+    /// In which image of the cell the body is: 0 outside of periodic cells.
+    pub image: IVec3,
+    /// Where its frame is, through whatever faces the body has gone (m).
+    pub position: DVec3,
     /// Velocity of the frame's origin (m/s, world).
     pub linear: DVec3,
     /// Angular velocity (rad/s, body frame).
     pub angular: DVec3,
     /// Its boundary in the body frame; bodies of one shape share it.
     pub surface: Arc<Surface>,
-    /// Of a ball: its centre in the body frame, and its radius (m). Files then have a point instead of the surface.
-    pub ball: Option<(DVec3, f64)>,
+    /// Of a ball or a clump of balls: centres in the body frame and radii (m). Files then have points instead of the surface.
+    pub balls: Arc<[(DVec3, f64)]>,
 }
 
 impl BodyView {
     /// A dynamic body at rest, of material 0.
     pub fn new(id: u32, name: &str, shape: &str, pose: Pose, surface: Arc<Surface>) -> Self {
         let (name, shape) = (name.to_owned(), shape.to_owned());
-        Self { id, name, shape, material: 0, dynamic: true, pose, linear: DVec3::ZERO, angular: DVec3::ZERO, surface, ball: None }
+        Self {
+            id,
+            name,
+            shape,
+            material: 0,
+            dynamic: true,
+            position: pose.position,
+            image: IVec3::ZERO,
+            pose,
+            linear: DVec3::ZERO,
+            angular: DVec3::ZERO,
+            surface,
+            balls: Arc::default(),
+        }
     }
 
     /// Velocity (m/s, world) of the body's point that is at `point` (world): `v + R ω × (p − x)`.
@@ -138,7 +155,7 @@ impl ContactStatus {
 /// use drystone::io::snapshot::{ContactStatus, ContactView};
 /// use glam::DVec3;
 /// let contact = ContactView {
-///     body1: 1, body2: 0, point1: DVec3::Z * 1e-6, point2: DVec3::ZERO, normal: DVec3::Z, gap: 1e-6,
+///     body1: 1, body2: 0, point1: DVec3::Z * 1e-6, point2: DVec3::ZERO, shift: DVec3::ZERO, normal: DVec3::Z, gap: 1e-6,
 ///     normal_impulse: 0.02, friction_impulse: DVec3::ZERO, sliding_speed: 0.0, status: ContactStatus::Stick,
 /// };
 /// assert_eq!(contact.middle(), DVec3::Z * 5e-7);
@@ -151,8 +168,10 @@ pub struct ContactView {
     pub body2: u32,
     /// Point on body 1 (m, world).
     pub point1: DVec3,
-    /// Point on body 2 (m, world).
+    /// Point on body 2, or on the image of it that touches body 1 (m, world).
     pub point2: DVec3,
+    /// Where that image stands, from body 2 as it is drawn (m): zero but through the faces of periodic cells.
+    pub shift: DVec3,
     /// Unit normal from body 2 to body 1 (world).
     pub normal: DVec3,
     /// Signed distance (m), positive when apart.
@@ -177,7 +196,7 @@ impl ContactView {
 /// One instant of a run.
 ///
 /// ```
-/// let nothing = drystone::io::snapshot::Snapshot { step: 0, time: 0.0, bodies: &[], contacts: &[] };
+/// let nothing = drystone::io::snapshot::Snapshot { step: 0, time: 0.0, step_size: 0.0, bodies: &[], contacts: &[] };
 /// assert!(nothing.body(7).is_none());
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -186,6 +205,8 @@ pub struct Snapshot<'a> {
     pub step: u64,
     /// Time reached (s).
     pub time: f64,
+    /// Length of the last step (s), over which impulses were given; 0 before the first.
+    pub step_size: f64,
     /// All bodies, by ascending `id`.
     pub bodies: &'a [BodyView],
     /// All contact points.
@@ -193,16 +214,26 @@ pub struct Snapshot<'a> {
 }
 
 impl<'a> Snapshot<'a> {
+    /// Where the body of that number stands in the list.
+    pub fn place(&self, id: u32) -> Option<usize> {
+        self.bodies.binary_search_by_key(&id, |body| body.id).ok()
+    }
+
     /// The body of that number.
     pub fn body(&self, id: u32) -> Option<&'a BodyView> {
-        self.bodies.binary_search_by_key(&id, |body| body.id).ok().map(|k| &self.bodies[k])
+        self.place(id).map(|k| &self.bodies[k])
+    }
+
+    /// What makes a mean force (N) of an impulse (N s) of the last step; 0 before the first, when nothing presses.
+    pub fn per_step(&self) -> f64 {
+        if self.step_size > 0.0 { 1.0 / self.step_size } else { 0.0 }
     }
 
     /// The branch of a contact: centre of body 1, contact, centre of body 2, without the centres of bodies
     /// that are not dynamic (the centre of the ground means nothing).
     pub fn branch(&self, contact: &ContactView) -> impl Iterator<Item = DVec3> + use<'a> {
-        let centre = |id| self.body(id).filter(|body| body.dynamic).map(|body| body.pose.position);
-        [centre(contact.body1), Some(contact.middle()), centre(contact.body2)].into_iter().flatten()
+        let centre = |id, shift| self.body(id).filter(|body| body.dynamic).map(|body| body.pose.position + shift);
+        [centre(contact.body1, DVec3::ZERO), Some(contact.middle()), centre(contact.body2, contact.shift)].into_iter().flatten()
     }
 }
 
@@ -233,6 +264,7 @@ mod tests {
             body2: 3,
             point1: DVec3::ZERO,
             point2: DVec3::ZERO,
+            shift: DVec3::ZERO,
             normal: DVec3::Z,
             gap: 0.0,
             normal_impulse: 1.0,
@@ -240,7 +272,7 @@ mod tests {
             sliding_speed: 0.0,
             status: ContactStatus::Stick,
         };
-        let snapshot = Snapshot { step: 0, time: 0.0, bodies: &[ground, ball], contacts: &[contact] };
+        let snapshot = Snapshot { step: 0, time: 0.0, step_size: 0.0, bodies: &[ground, ball], contacts: &[contact] };
         assert_eq!(snapshot.branch(&contact).collect::<Vec<_>>(), [DVec3::Z, DVec3::ZERO]);
     }
 }

@@ -55,7 +55,7 @@ pub fn write_bodies(path: &Path, bodies: &[BodyView]) -> Result<(), OutputError>
     let failed = |error| table_error(path, error);
     table.write_record(BODY_COLUMNS).map_err(failed)?;
     for body in bodies {
-        let (x, q, v, w) = (body.pose.position, body.pose.rotation, body.linear, body.angular);
+        let (x, q, v, w) = (body.position, body.pose.rotation, body.linear, body.angular);
         let numbers = [x.x, x.y, x.z, q.w, q.x, q.y, q.z, v.x, v.y, v.z, w.x, w.y, w.z].map(format_number);
         table.write_record([&body.name, &body.shape].into_iter().chain(&numbers)).map_err(failed)?;
     }
@@ -82,21 +82,20 @@ pub const CONTACT_COLUMNS: [&str; 14] = [
     "status",
 ];
 
-/// Writes one row per contact point of the last step, which was `h` (s) long, under the header [`CONTACT_COLUMNS`].
+/// Writes one row per contact point of the last step under the header [`CONTACT_COLUMNS`].
 ///
 /// ```no_run
 /// # use drystone::io::{snapshot::Snapshot, table};
 /// # fn save(now: &Snapshot) -> Result<(), drystone::io::error::OutputError> {
-/// table::write_contacts("results/contacts_end.csv".as_ref(), now, 1e-3)
+/// table::write_contacts("results/contacts_end.csv".as_ref(), now)
 /// # }
 /// ```
-pub fn write_contacts(path: &Path, snapshot: &Snapshot, h: f64) -> Result<(), OutputError> {
+pub fn write_contacts(path: &Path, snapshot: &Snapshot) -> Result<(), OutputError> {
     let mut table = csv::Writer::from_writer(Vec::new());
     let failed = |error| table_error(path, error);
     table.write_record(CONTACT_COLUMNS).map_err(failed)?;
     let names: BTreeMap<u32, &str> = snapshot.bodies.iter().map(|b| (b.id, b.name.as_str())).collect();
-    // before the first step nothing presses
-    let per_step = if h > 0.0 { 1.0 / h } else { 0.0 };
+    let per_step = snapshot.per_step();
     for c in snapshot.contacts {
         let (x, n, f) = (c.middle(), c.normal, c.friction_impulse * per_step);
         let numbers = [x.x, x.y, x.z, n.x, n.y, n.z, c.normal_impulse * per_step, f.x, f.y, f.z, c.gap, f64::from(c.status.code())];

@@ -6,7 +6,7 @@ use crate::geometry::systems::{Collider, Proximity};
 use crate::io::snapshot::{BodyView, ContactStatus, ContactView, Snapshot, Surface};
 use crate::model::contact::{ContactPair, Manifold, Touch};
 use crate::model::newton_euler::{BodyName, BodyPose, Inertia, Velocity};
-use crate::model::scheme::Clock;
+use crate::model::scheme::{Clock, Scheme};
 use crate::simulation::Simulation;
 use bevy_ecs::prelude::Entity;
 use glam::DVec3;
@@ -35,6 +35,7 @@ pub struct Window {
     entities: Vec<Entity>,
     numbers: BTreeMap<Entity, u32>,
     surfaces: Vec<Option<Arc<Surface>>>,
+    balls: Vec<Option<Arc<[(DVec3, f64)]>>>,
     /// Surfaces made so far, with what they were made from.
     made: Vec<(Shape, Pose, Arc<Surface>)>,
     bodies: Vec<BodyView>,
@@ -45,8 +46,8 @@ impl Window {
     /// A window on these bodies; in views a body's number is its place in the list.
     pub fn new(entities: Vec<Entity>) -> Self {
         let numbers = (0..).zip(&entities).map(|(k, &entity)| (entity, k)).collect();
-        let surfaces = vec![None; entities.len()];
-        Self { entities, numbers, surfaces, made: Vec::new(), bodies: Vec::new(), contacts: Vec::new() }
+        let (surfaces, balls) = (vec![None; entities.len()], vec![None; entities.len()]);
+        Self { entities, numbers, surfaces, balls, made: Vec::new(), bodies: Vec::new(), contacts: Vec::new() }
     }
 
     /// What there is to see now: bodies that are alive, and the contact points of the last step.
@@ -55,23 +56,30 @@ impl Window {
         self.bodies.clear();
         self.contacts.clear();
         let extent = self.extent(simulation);
+        let cell = world.resource::<Scheme>().cell;
+        // what fills the cell is drawn where it stands
+        let fills = |entity| !cell.is_open() && world.get::<Collider>(entity).is_some_and(|c| cell.too_long(c.shape.bounding_radius()));
         for k in 0..self.entities.len() {
             let entity = self.entities[k];
             let (Some(pose), Some(velocity)) = (world.get::<BodyPose>(entity), world.get::<Velocity>(entity)) else { continue };
             let collider = world.get::<Collider>(entity);
             let surface = self.surface(k, collider, extent);
+            let balls = self.balls[k].get_or_insert_with(|| collider.map_or_else(Arc::default, balls)).clone();
             let name = world.get::<BodyName>(entity).map_or_else(String::new, |name| name.0.clone());
+            let (home, image) = if fills(entity) { Default::default() } else { cell.home(pose.0.position) };
             self.bodies.push(BodyView {
                 id: k as u32,
                 name,
                 shape: collider.map_or("point", |c| c.shape.kind()).to_owned(),
                 material: collider.map_or(0, |c| c.material),
                 dynamic: world.get::<Inertia>(entity).is_some(),
-                pose: pose.0,
+                pose: pose.0.shifted(home),
+                image,
+                position: pose.0.position,
                 linear: velocity.linear,
                 angular: velocity.angular,
                 surface,
-                ball: collider.and_then(|c| if let Shape::Ball { radius } = c.shape { Some((c.offset.position, radius)) } else { None }),
+                balls,
             });
         }
         if simulation.steps() > 0 {
@@ -82,11 +90,22 @@ impl Window {
                 let pull = h * pair.pull(&manifold.points);
                 let pulled = |touch: &Touch| if pair.pulls(touch) { pull } else { 0.0 };
                 let active = manifold.points.iter().filter(|touch| touch.active);
-                let views = active.map(|touch| contact([body1, body2], pair.law.mu, touch, pulled(touch)));
+                let home = |entity| match world.get::<BodyPose>(entity) {
+                    Some(pose) if !fills(entity) => cell.home(pose.0.position).0,
+                    _ => DVec3::ZERO,
+                };
+                // places near body 1 as it is drawn
+                let homes = if cell.is_open() { [DVec3::ZERO; 2] } else { pair.bodies.map(home) };
+                let views = active.map(|touch| {
+                    let view = contact([body1, body2], pair.law.mu, touch, pulled(touch));
+                    let [point1, point2] = [view.point1 + homes[0], view.point2 + homes[0]];
+                    ContactView { point1, point2, shift: pair.shift + homes[0] - homes[1], ..view }
+                });
                 self.contacts.extend(views);
             }
         }
-        Snapshot { step: simulation.steps(), time: simulation.time(), bodies: &self.bodies, contacts: &self.contacts }
+        let step_size = if simulation.steps() > 0 { world.resource::<Clock>().last } else { 0.0 };
+        Snapshot { step: simulation.steps(), time: simulation.time(), step_size, bodies: &self.bodies, contacts: &self.contacts }
     }
 
     /// Half side (m) at which a half-space is drawn: what moves fits on it well.
@@ -126,6 +145,19 @@ impl Window {
     }
 }
 
+/// The balls that a shape consists of, in the frame of the body; none where it has other parts.
+fn balls(collider: &Collider) -> Arc<[(DVec3, f64)]> {
+    let place = |pose: &Pose| collider.offset.point(pose.position);
+    match &collider.shape {
+        Shape::Ball { radius } => Arc::new([(collider.offset.position, *radius)]),
+        Shape::Compound(parts) => {
+            let ball = |(pose, part): &(Pose, Shape)| if let Shape::Ball { radius } = part { Some((place(pose), *radius)) } else { None };
+            parts.iter().map(ball).collect::<Option<Vec<_>>>().unwrap_or_default().into()
+        }
+        _ => Arc::default(),
+    }
+}
+
 /// `pull` is the impulse of attraction in the last step (N s).
 fn contact(bodies: [u32; 2], mu: f64, touch: &Touch, pull: f64) -> ContactView {
     let pushed = touch.reaction.dot(touch.normal);
@@ -143,6 +175,7 @@ fn contact(bodies: [u32; 2], mu: f64, touch: &Touch, pull: f64) -> ContactView {
         body2: bodies[1],
         point1: touch.point1,
         point2: touch.point2,
+        shift: DVec3::ZERO,
         normal: touch.normal,
         gap: touch.gap,
         normal_impulse: pushed - pull,

@@ -14,7 +14,7 @@ use std::cmp::Ordering;
 /// # use bevy_ecs::prelude::*;
 /// # let mut world = World::new();
 /// # let (a, b) = (world.spawn_empty().id(), world.spawn_empty().id());
-/// let pair = ContactPair { bodies: [a, b], slots: [0, 1], law: Default::default(), size: 0.1 };
+/// let pair = ContactPair { bodies: [a, b], slots: [0, 1], law: Default::default(), size: 0.1, shift: glam::DVec3::ZERO };
 /// assert!(pair.slots[0] < pair.slots[1]);
 /// ```
 #[derive(Component, Clone, Copy, Debug, PartialEq)]
@@ -27,12 +27,21 @@ pub struct ContactPair {
     pub law: CoulombImpact,
     /// The smaller body's smallest length (m).
     pub size: f64,
+    /// Where the image of body 2 that meets body 1 stands, from body 2 (m): zero outside of periodic cells. Contact points are those of
+    /// body 1 and this image.
+    pub shift: DVec3,
 }
 
 /// Gap, in parts of the smaller body's smallest length, at which bodies touch for their attraction, whatever its range.
 const TOUCHES: f64 = 1e-6;
 
 impl ContactPair {
+    /// Where a reaction acts on either body (m, world): see [`Touch::places`], that of body 2 on itself instead of its image.
+    pub fn places(&self, touch: &Touch) -> [DVec3; 2] {
+        let [one, two] = touch.places();
+        [one, two - self.shift]
+    }
+
     /// Whether the attraction of the law acts at a point in this step.
     pub fn pulls(&self, touch: &Touch) -> bool {
         self.law.adhesion > 0.0 && touch.gap <= self.law.adhesion_range.max(TOUCHES * self.size)
@@ -45,7 +54,7 @@ impl ContactPair {
     /// # let mut world = bevy_ecs::prelude::World::new();
     /// # let bodies = [world.spawn_empty().id(), world.spawn_empty().id()];
     /// let law = CoulombImpact { adhesion: 3.0, adhesion_range: 1e-4, ..Default::default() };
-    /// let pair = ContactPair { bodies, slots: [0, 1], law, size: 0.1 };
+    /// let pair = ContactPair { bodies, slots: [0, 1], law, size: 0.1, shift: glam::DVec3::ZERO };
     /// let at = |gap| Touch { gap, ..Default::default() };
     /// assert_eq!(pair.pull(&[at(0.0), at(5e-5), at(2e-4)]), 1.5);
     /// assert_eq!(pair.pull(&[at(2e-4)]), 0.0);
@@ -321,7 +330,7 @@ mod tests {
     #[test]
     fn a_point_that_locked_axes_hold_is_put_no_more() {
         let ends = [Entity::from_raw_u32(0), Entity::from_raw_u32(1)].map(|e| e.expect("valid"));
-        let pair = ContactPair { bodies: ends, slots: [0, 1], law: CoulombImpact::default(), size: 1.0 };
+        let pair = ContactPair { bodies: ends, slots: [0, 1], law: CoulombImpact::default(), size: 1.0, shift: DVec3::ZERO };
         let row = |feature, normal| Foreseen { pair, touch: Touch { normal, ..touch(feature, 0.0, 0.0) }, contact: 0 };
         let mut foresight = Foresight { held: vec![row(1, DVec3::Z)], ..Foresight::default() };
         assert!(!foresight.put(row(1, DVec3::Z)) && foresight.put(row(2, DVec3::Z)) && foresight.put(row(1, DVec3::X)));

@@ -40,6 +40,7 @@ pub mod joint;
 pub mod law;
 pub mod newton_euler;
 pub mod operator;
+pub mod periodic;
 pub mod relation;
 pub mod scheme;
 pub mod signal;

@@ -1,5 +1,6 @@
 //! Clock and settings of the time stepping.
 
+use super::periodic::Cell;
 use bevy_ecs::prelude::Resource;
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
@@ -123,6 +124,9 @@ pub struct Scheme {
     pub max_passes: usize,
     /// Start the contact solver from the impulses of the step before.
     pub warm_start: bool,
+    /// Periodic cell; open by default.
+    #[serde(default)]
+    pub cell: Cell,
 }
 
 impl Default for Scheme {
@@ -140,6 +144,7 @@ impl Default for Scheme {
             drift: Drift::Velocity,
             max_passes: 40,
             warm_start: true,
+            cell: Cell::default(),
         }
     }
 }

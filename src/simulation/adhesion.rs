@@ -16,8 +16,7 @@ use bevy_ecs::prelude::*;
 use glam::DVec3;
 
 /// Forces and torques (N, N m) of an attraction `pull` (N) at one contact point, on bodies with these centres.
-fn attraction(touch: &Touch, pull: f64, centres: [DVec3; 2]) -> [AppliedForce; 2] {
-    let places = touch.places();
+fn attraction(touch: &Touch, places: [DVec3; 2], pull: f64, centres: [DVec3; 2]) -> [AppliedForce; 2] {
     let on = |k: usize, force: DVec3| AppliedForce { force, torque: (places[k] - centres[k]).cross(force) };
     [on(0, -pull * touch.normal), on(1, pull * touch.normal)]
 }
@@ -40,7 +39,7 @@ pub(super) fn adhere(
         }
         let centres = pair.slots.map(|s| bodies.rows.get(s as usize).map_or(DVec3::ZERO, |row| row.pose.position));
         for touch in manifold.points.iter().filter(|touch| pair.pulls(touch)) {
-            for (slot, force) in pair.slots.into_iter().zip(attraction(touch, pull, centres)) {
+            for (slot, force) in pair.slots.into_iter().zip(attraction(touch, pair.places(touch), pull, centres)) {
                 bodies.pull(Slot(slot), force);
             }
         }
@@ -56,7 +55,7 @@ mod tests {
         let point = DVec3::new(0.3, -0.2, 0.5);
         let touch = Touch { point1: point, point2: point, normal: DVec3::Z, ..Touch::default() };
         let centres = [DVec3::new(0.1, 0.0, 1.0), DVec3::ZERO];
-        let [one, two] = attraction(&touch, 2.0, centres);
+        let [one, two] = attraction(&touch, [point; 2], 2.0, centres);
         assert_eq!((one.force, two.force), (DVec3::NEG_Z * 2.0, DVec3::Z * 2.0));
         let moment = |f: AppliedForce, centre: DVec3| f.torque + centre.cross(f.force);
         assert!((moment(one, centres[0]) + moment(two, centres[1])).length() < 1e-15);

@@ -125,8 +125,17 @@ impl Simulation {
                 Some(near) => near,
                 none => {
                     let mut colliders = self.world.query_filtered::<(&BodyPose, &Collider), With<Slot>>();
-                    let all = colliders.iter(&self.world).map(|(pose, collider)| Neighbour::new(collider, &pose.0));
-                    none.insert(all.filter(|n| n.meets(inlet.low, inlet.high)).collect())
+                    let cell = self.world.resource::<Scheme>().cell;
+                    let images = |(pose, collider): (&BodyPose, &Collider)| {
+                        // bodies that fill the cell have no images
+                        let home = if cell.too_long(collider.shape.bounding_radius()) { None } else { Some(cell.home(pose.0.position).0) };
+                        let shifts = cell.neighbours().take(if home.is_some() { 27 } else { 1 }).map(move |s| s + home.unwrap_or_default());
+                        shifts
+                            .map(|s| Neighbour::new(collider, &pose.0.shifted(s)))
+                            .filter(|n| n.meets(inlet.low, inlet.high))
+                            .collect::<Vec<_>>()
+                    };
+                    none.insert(colliders.iter(&self.world).flat_map(images).collect())
                 }
             };
             // a place depends on seed, body and step alone, so that a resumed run finds the same
@@ -186,12 +195,13 @@ impl Simulation {
             return;
         }
         let regions: Vec<_> = gates.iter().filter_map(|&gate| self.world.get::<Outlet>(gate)).map(|outlet| outlet.region).collect();
-        let gravity = self.world.resource::<Scheme>().gravity;
+        let Scheme { gravity, cell, .. } = *self.world.resource::<Scheme>();
         let mut leavers: Vec<Leaver> = Vec::new();
         let mut bodies = self.world.query::<(Entity, &Slot, &BodyPose, &Velocity, &Inertia, &Motion, Option<&GravityScale>)>();
         for (entity, slot, pose, v, inertia, motion, scale) in bodies.iter(&self.world) {
             let x = pose.0.position;
-            let Some(gate) = regions.iter().position(|region| region.holds(x)).filter(|_| matches!(motion, Motion::Dynamic)) else {
+            let there = x + cell.home(x).0;
+            let Some(gate) = regions.iter().position(|region| region.holds(there)).filter(|_| matches!(motion, Motion::Dynamic)) else {
                 continue;
             };
             let kinetic = 0.5 * (inertia.mass * v.linear.length_squared() + v.angular.dot(inertia.principal * v.angular));

@@ -64,7 +64,11 @@ fn rules_that_cannot_be_are_named() {
 fn joints_are_written_and_go_on_after_a_resumption_and_can_be_plotted() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
-    let scene = tower(folder.path(), 1.0, "[[recorders]]\nwhat = \"joints\"\nevery = 0.02\n[[recorders]]\nwhat = \"bodies\"\nevery = 0.1");
+    let scene = tower(
+        folder.path(),
+        1.0,
+        "[[recorders]]\nwhat = \"joints\"\nevery = 0.02\n[[recorders]]\nwhat = \"bodies\"\nevery = 0.1\n[output]\nbranches = true",
+    );
     let run = |arguments: &[&str], out: &Path| {
         let all: Vec<&str> = ["run"].iter().chain(arguments).chain(&["--out", out.to_str().unwrap(), "--json"]).copied().collect();
         json_of(&output(&all), 0)

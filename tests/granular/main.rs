@@ -2,9 +2,12 @@
 
 mod adhesion;
 mod containers;
+mod forms;
 mod hopper;
 mod inlets;
 mod measures;
 mod outlets;
+mod periodic;
 mod rolling;
+mod servo;
 mod sizes;

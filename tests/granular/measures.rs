@@ -62,7 +62,13 @@ fn temperature_fabric_and_coordination_are_those_of_brute_force() {
     let pairs: f64 = v.iter().flat_map(|a| v.iter().map(move |b| (*a - *b).length_squared())).sum();
     assert!((packing.temperature() - pairs / (6.0 * 1600.0)).abs() < 1e-14);
     // grains 0–1–2 in a triangle, 3 hangs on 0, 4 is alone; 0 also touches a wall, the pair 1–2 at two points
-    let link = |a: usize, b: Option<usize>, normal: DVec3| Link { grains: [Some(a), b], point: DVec3::ZERO, normal, force: normal };
+    let link = |a: usize, b: Option<usize>, normal: DVec3| Link {
+        grains: [Some(a), b],
+        point: DVec3::ZERO,
+        shift: DVec3::ZERO,
+        normal,
+        force: normal,
+    };
     let links = vec![
         link(0, Some(1), DVec3::X),
         link(0, Some(2), DVec3::Y),
@@ -71,7 +77,7 @@ fn temperature_fabric_and_coordination_are_those_of_brute_force() {
         link(0, Some(3), DVec3::X),
         link(0, None, DVec3::Z),
     ];
-    let packing = Packing { grains: grains(5, 3), links, gravity: DVec3::ZERO };
+    let packing = Packing { grains: grains(5, 3), links, ..Packing::default() };
     let z = packing.coordination();
     // neighbours 4, 2, 2, 1, 0
     assert_eq!((z.mean, z.rattlers), (9.0 / 5.0, 2));

@@ -53,7 +53,7 @@ pub enum ColourBy {
 /// # let dir = tempfile::tempdir().unwrap();
 /// # let path = dir.path().join("cube.png");
 /// let cube = BodyView::new(0, "cube", "cuboid", Pose::IDENTITY, Surface::cuboid(glam::DVec3::ONE).into());
-/// let snapshot = Snapshot { step: 0, time: 0.0, bodies: &[cube], contacts: &[] };
+/// let snapshot = Snapshot { step: 0, time: 0.0, step_size: 0.0, bodies: &[cube], contacts: &[] };
 /// Picture { size: [160, 100], ..Picture::default() }.write(&path, &snapshot)?;
 /// # Ok::<(), drystone::io::error::OutputError>(())
 /// ```
@@ -219,7 +219,7 @@ impl Picture {
 /// ```
 /// use drystone::{algebra::spatial::Pose, io::{picture::bounds, snapshot::*}};
 /// let cube = BodyView::new(0, "cube", "cuboid", Pose::IDENTITY, Surface::cuboid(glam::DVec3::ONE).into());
-/// let snapshot = Snapshot { step: 0, time: 0.0, bodies: &[cube], contacts: &[] };
+/// let snapshot = Snapshot { step: 0, time: 0.0, step_size: 0.0, bodies: &[cube], contacts: &[] };
 /// assert_eq!(bounds(&snapshot)?, [-glam::DVec3::ONE, glam::DVec3::ONE]);
 /// # Ok::<(), String>(())
 /// ```

@@ -19,7 +19,7 @@ fn picture() -> Picture {
 }
 
 fn snapshot(bodies: &[BodyView]) -> Snapshot<'_> {
-    Snapshot { step: 0, time: 0.0, bodies, contacts: &[] }
+    Snapshot { step: 0, time: 0.0, step_size: 0.0, bodies, contacts: &[] }
 }
 
 fn pixel(pixels: &[u8], x: usize, y: usize) -> [i32; 3] {
@@ -62,6 +62,7 @@ fn force_chains_are_seen_through_the_bodies() {
         body2: 2,
         point1: DVec3::Z,
         point2: DVec3::Z,
+        shift: DVec3::ZERO,
         normal: -DVec3::X,
         gap: 0.0,
         normal_impulse: 2.0,

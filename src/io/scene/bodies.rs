@@ -10,7 +10,7 @@ use super::fields::{Field, Fields};
 use super::model::{Body, Impulse, Material, Motion, ShapeSpec};
 use super::resources::Resources;
 use super::units::{Quantity, short};
-use super::{motion, shapes};
+use super::{motion, servo, shapes};
 
 /// What names mean.
 #[derive(Default)]
@@ -103,6 +103,9 @@ pub(super) fn body(field: &Field<'_>, index: usize, materials: &[Material], reso
     body.locked_rotation = f.or("locked_rotation", [false; 3], |l| axes(&l))?;
     body.force = f.or("force", DVec3::ZERO, |v| v.vector(Quantity::Force))?;
     body.torque = f.or("torque", DVec3::ZERO, |v| v.vector(Quantity::Torque))?;
+    if let Some(servo) = f.optional("servo") {
+        servo::read(&servo, &mut body)?;
+    }
     for blow in f.list("impulses")? {
         let mut blow = blow.fields()?;
         body.impulses.push(impulse(&mut blow)?);
@@ -115,6 +118,9 @@ pub(super) fn body(field: &Field<'_>, index: usize, materials: &[Material], reso
         return Err(
             f.error(format!("found a death that does not follow the birth at {} s", body.birth), "let the body die after its birth")
         );
+    }
+    if body.servo.is_some() && body.birth > 0.0 {
+        return Err(f.error(format!("found a servo on a body that is born at {} s", body.birth), "let it be there from the start"));
     }
     f.finish()?;
     let surface_only = matches!(body.shape, ShapeSpec::HalfSpace { .. } | ShapeSpec::HeightField { .. } | ShapeSpec::Vessel { .. });

@@ -233,6 +233,50 @@ const SCENES: &[BuiltIn] = &[
         toml: toml!("hopper"),
     },
     BuiltIn {
+        name: "drum",
+        about: "a drum with six lifters turns and tumbles 550 grains",
+        parameters: &[
+            Parameter::new("mu", "0.5", "", "coefficient of friction", "contact.mu"),
+            Parameter::new("end", "2", "s", "duration", "time.end"),
+            Parameter::new("seed", "1", "", "sizes and jitter", "generate.lattice.0.seed"),
+        ],
+        toml: toml!("drum"),
+    },
+    BuiltIn {
+        name: "column_collapse",
+        about: "a column of grains in a channel runs out when its gate opens at 0.4 s",
+        parameters: &[
+            Parameter::new("n", "900", "", "number of grains", "generate.pour.0.count"),
+            Parameter::new("mu", "0.5", "", "coefficient of friction", "contact.mu"),
+            Parameter::new("open", "0.4", "s", "when the gate opens", "bodies.4.death"),
+            Parameter::new("end", "1.2", "s", "duration", "time.end"),
+            Parameter::new("seed", "1", "", "sizes and places", "generate.pour.0.seed"),
+        ],
+        toml: toml!("column_collapse"),
+    },
+    BuiltIn {
+        name: "angle_of_repose",
+        about: "rocks trickle onto a disc until the heap on it is full",
+        parameters: &[
+            Parameter::new("n", "240", "", "number of rocks", "inlet.0.count"),
+            Parameter::new("mu", "0.5", "", "coefficient of friction", "contact.mu"),
+            Parameter::new("end", "2", "s", "duration", "time.end"),
+            Parameter::new("seed", "1", "", "sizes, forms and places", "inlet.0.seed"),
+        ],
+        toml: toml!("angle_of_repose"),
+    },
+    BuiltIn {
+        name: "shear_cell",
+        about: "grains in a periodic cell under a lid that presses with 1 kPa; the floor moves from 0.25 s on",
+        parameters: &[
+            Parameter::new("pressure", "-1000", "Pa", "on the lid, negative downwards", "bodies.1.servo.pressure"),
+            Parameter::new("mu", "0.4", "", "coefficient of friction between grains", "contact.mu"),
+            Parameter::new("end", "0.5", "s", "duration", "time.end"),
+            Parameter::new("seed", "1", "", "sizes and jitter", "generate.lattice.0.seed"),
+        ],
+        toml: toml!("shear_cell"),
+    },
+    BuiltIn {
         name: "bouncing_ball",
         about: "a ball falls 1 m and bounces until it rests",
         parameters: &[Parameter::new("restitution", "0.9", "", "ratio of the speeds after and before a bounce", "contact.e_n")],

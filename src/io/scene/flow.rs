@@ -5,14 +5,17 @@ use glam::{BVec3, DVec3};
 use super::bodies::{self, Names};
 use super::error::SceneError;
 use super::fields::{Field, Fields};
+use super::grains;
 use super::model::{Body, Inlet, Outlet, Scene, ShapeSpec};
+use super::resources::Resources;
 use super::sizes::sizes;
 use super::units::{Quantity, short};
 use crate::geometry::Shape;
+use crate::granular::grain::Grain;
 use crate::model::flow::{self, Region};
 
 /// Reads them into the scene, which has its bodies, joints and interactions.
-pub(super) fn read(f: &mut Fields<'_>, scene: &mut Scene, names: &Names) -> Result<(), SceneError> {
+pub(super) fn read(f: &mut Fields<'_>, scene: &mut Scene, names: &Names, resources: &Resources) -> Result<(), SceneError> {
     for (k, field) in f.list("outlet")?.iter().enumerate() {
         let mut g = field.fields()?;
         let name = name(&mut g, if k == 0 { "outlet".to_owned() } else { format!("outlet{k}") }, field, scene, names)?;
@@ -31,13 +34,13 @@ pub(super) fn read(f: &mut Fields<'_>, scene: &mut Scene, names: &Names) -> Resu
         scene.outlets.push(Outlet { name, region });
     }
     for (k, field) in f.list("inlet")?.iter().enumerate() {
-        let inlet = inlet(field, k, scene, names)?;
+        let inlet = inlet(field, k, scene, names, resources)?;
         scene.inlets.push(inlet);
     }
     Ok(())
 }
 
-fn inlet(field: &Field<'_>, number: usize, scene: &Scene, names: &Names) -> Result<Inlet, SceneError> {
+fn inlet(field: &Field<'_>, number: usize, scene: &Scene, names: &Names, resources: &Resources) -> Result<Inlet, SceneError> {
     let mut f = field.fields()?;
     let name = name(&mut f, if number == 0 { "inlet".to_owned() } else { format!("inlet{number}") }, field, scene, names)?;
     let sides = f.required("box")?;
@@ -53,6 +56,7 @@ fn inlet(field: &Field<'_>, number: usize, scene: &Scene, names: &Names) -> Resu
         let message = format!("found a box that reaches through the wall of {pipe:?}, where grains would come in outside");
         return Err(sides.error(message, "make the box narrower than the vessel"));
     }
+    let grain = f.or("grain", Grain::Ball, |g| grains::grain(&g, resources))?;
     let seed = f.or("seed", 0, |s| s.whole(0, usize::MAX))? as u64;
     let gate = flow::Inlet {
         low,
@@ -65,7 +69,7 @@ fn inlet(field: &Field<'_>, number: usize, scene: &Scene, names: &Names) -> Resu
     let material = bodies::material(&mut f, &scene.materials)?;
     let velocity = f.or("velocity", DVec3::ZERO, |v| v.vector(Quantity::Velocity))?;
     f.finish()?;
-    Ok(Inlet { name, gate, count, sizes, seed, material, velocity })
+    Ok(Inlet { name, gate, count, grain, sizes, seed, material, velocity })
 }
 
 /// Name of a vessel which some corners of a box are in, and some beside.

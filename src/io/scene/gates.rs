@@ -3,7 +3,9 @@
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
-use super::model::{BodySpec, ShapeSpec};
+use super::grains;
+use super::model::BodySpec;
+use crate::granular::grain::Grain;
 use crate::granular::sizes::Sizes;
 use crate::model::flow::{self, Region};
 
@@ -22,14 +24,14 @@ pub struct Outlet {
     pub region: Region,
 }
 
-/// A box in which balls appear at a rate, see [`crate::model::flow`].
+/// A box in which grains appear at a rate, see [`crate::model::flow`].
 ///
 /// ```
-/// use drystone::{granular::sizes::Sizes, io::scene::model::Inlet, model::flow};
+/// use drystone::{granular::{grain::Grain, sizes::Sizes}, io::scene::model::Inlet, model::flow};
 /// use glam::DVec3;
 /// let gate = flow::Inlet { low: DVec3::ZERO, high: DVec3::ONE, rate: 0.5, start: 0.0, seed: 1 };
 /// let sizes = Sizes::one(0.01)?;
-/// let tap = Inlet { name: "tap".into(), gate, count: 9, sizes, seed: 1, material: 0, velocity: DVec3::ZERO };
+/// let tap = Inlet { name: "tap".into(), gate, count: 9, grain: Grain::Ball, sizes, seed: 1, material: 0, velocity: DVec3::ZERO };
 /// assert_eq!(tap.grains().last().map(|grain| grain.name), Some("tap.8".into()));
 /// # Ok::<(), String>(())
 /// ```
@@ -41,9 +43,11 @@ pub struct Inlet {
     pub gate: flow::Inlet,
     /// Grains that come in at most.
     pub count: usize,
+    /// What they look like.
+    pub grain: Grain,
     /// Their radii.
     pub sizes: Sizes,
-    /// Of their radii.
+    /// Of their radii and forms.
     pub seed: u64,
     /// Index into the materials of the scene.
     pub material: usize,
@@ -53,7 +57,9 @@ pub struct Inlet {
 
 impl Inlet {
     pub(super) fn grain(&self, number: usize, radius: f64) -> BodySpec {
-        let made = BodySpec::new(format!("{}.{number}", self.name), ShapeSpec::Ball { radius });
+        let (shape, turn) = grains::shape(&self.grain, radius, self.seed, number);
+        let mut made = BodySpec::new(format!("{}.{number}", self.name), shape);
+        made.pose.rotation = turn;
         BodySpec { material: self.material, linear_velocity: self.velocity, ..made }
     }
 

@@ -8,10 +8,13 @@ use glam::DVec3;
 use super::bodies::{self, Names};
 use super::error::SceneError;
 use super::fields::{Field, Fields};
+use super::grains;
 use super::model::{Body, Impulse, Scene, ShapeSpec};
+use super::resources::Resources;
 use super::sizes;
 use super::units::Quantity;
-use crate::granular::{lattice::Lattice, pour::Pour, pyramid};
+use crate::algebra::spatial::Pose;
+use crate::granular::{grain::Grain, lattice::Lattice, pour::Pour, pyramid, voronoi::Voronoi};
 use crate::masonry::{Block, arch::Arch, dam::Dam, dome::Dome, wall::Wall};
 
 /// Most bodies that one generator may make.
@@ -30,28 +33,36 @@ pub(super) struct MadeDam {
 struct Made {
     /// Static bodies and the endings of their names.
     fixed: Vec<(&'static str, ShapeSpec, DVec3)>,
-    /// Shapes and places of the dynamic bodies.
-    moving: Vec<(ShapeSpec, DVec3)>,
+    /// Shapes of the dynamic bodies, and where they stand.
+    moving: Vec<(ShapeSpec, Pose)>,
     /// Blow at t = 0 on one of the dynamic bodies.
     kick: Option<(usize, DVec3)>,
     dam: Option<Dam>,
 }
 
-type Generator = fn(&mut Fields<'_>) -> Result<Made, SceneError>;
+type Generator = fn(&mut Fields<'_>, &Resources) -> Result<Made, SceneError>;
 
 /// Every generator, in the order in which their bodies are numbered.
-const GENERATORS: [(&str, Generator); 7] =
-    [("lattice", lattice), ("pour", pour), ("pyramid", pyramid), ("wall", wall), ("arch", arch), ("dam", dam), ("dome", dome)];
+const GENERATORS: [(&str, Generator); 8] = [
+    ("lattice", lattice),
+    ("pour", pour),
+    ("pyramid", pyramid),
+    ("voronoi", voronoi),
+    ("wall", wall),
+    ("arch", arch),
+    ("dam", dam),
+    ("dome", dome),
+];
 
 /// Adds the bodies of all generators to the scene.
-pub(super) fn all(field: &Field<'_>, scene: &mut Scene, names: &mut Names) -> Result<Vec<MadeDam>, SceneError> {
+pub(super) fn all(field: &Field<'_>, scene: &mut Scene, names: &mut Names, resources: &Resources) -> Result<Vec<MadeDam>, SceneError> {
     let mut f = field.fields()?;
     let mut dams = Vec::new();
     for (kind, generator) in GENERATORS {
         let tables = f.list(kind)?;
         for (i, table) in tables.iter().enumerate() {
             let default = if i == 0 { kind.to_owned() } else { format!("{kind}{i}") };
-            dams.extend(one(table, &default, generator, scene, names)?);
+            dams.extend(one(table, &default, generator, (scene, names), resources)?);
         }
     }
     f.finish()?;
@@ -62,25 +73,26 @@ fn one(
     table: &Field<'_>,
     default: &str,
     generator: Generator,
-    scene: &mut Scene,
-    names: &mut Names,
+    (scene, names): (&mut Scene, &mut Names),
+    resources: &Resources,
 ) -> Result<Option<MadeDam>, SceneError> {
     let mut f = table.fields()?;
     let name = f.or("name", default.to_owned(), |n| bodies::name(&n))?;
     let material = bodies::material(&mut f, &scene.materials)?;
     let origin = f.or("position", DVec3::ZERO, |p| p.vector(Quantity::Length))?;
-    let made = generator(&mut f)?;
+    let made = generator(&mut f, resources)?;
     f.finish()?;
     let (start, fixed) = (scene.bodies.len(), made.fixed.len());
-    let mut add = |name: String, shape, at: DVec3, fixed| {
-        let mut body = Body::new(name, shape).at(at + origin);
+    let mut add = |name: String, shape, pose: Pose, fixed| {
+        let mut body = Body::new(name, shape).at(pose.position + origin);
+        body.pose.rotation = pose.rotation;
         body.material = material;
         names.add(&body.name, scene.bodies.len(), table)?;
         scene.bodies.push(if fixed { body.fixed() } else { body });
         Ok(())
     };
     for (ending, shape, at) in made.fixed {
-        add(format!("{name}.{ending}"), shape, at, true)?;
+        add(format!("{name}.{ending}"), shape, Pose::at(at), true)?;
     }
     for (i, (shape, at)) in made.moving.into_iter().enumerate() {
         add(format!("{name}.{i}"), shape, at, false)?;
@@ -127,7 +139,7 @@ fn tank(f: &mut Fields<'_>, [wx, wy]: [f64; 2]) -> Result<Vec<(&'static str, Sha
     Ok(fixed)
 }
 
-fn lattice(f: &mut Fields<'_>) -> Result<Made, SceneError> {
+fn lattice(f: &mut Fields<'_>, resources: &Resources) -> Result<Made, SceneError> {
     let counts = f.required("count")?;
     let count = match counts.items()?.as_slice() {
         [x, y, z] => [x.whole(1, MAX_BODIES)?, y.whole(1, MAX_BODIES)?, z.whole(1, MAX_BODIES)?],
@@ -144,11 +156,36 @@ fn lattice(f: &mut Fields<'_>) -> Result<Made, SceneError> {
     let fixed = tank(f, lattice.width())?;
     let centres = lattice.centres();
     let radii = sizes.radii(centres.len(), seed);
-    let moving = centres.into_iter().zip(radii).map(|(c, radius)| (ShapeSpec::Ball { radius }, c)).collect();
+    let grain = f.or("grain", Grain::Ball, |g| grains::grain(&g, resources))?;
+    Ok(Made { fixed, moving: grown(&grain, centres.into_iter().zip(radii), seed), ..Made::default() })
+}
+
+/// Grains of these radii in these places.
+fn grown(grain: &Grain, places: impl Iterator<Item = (DVec3, f64)>, seed: u64) -> Vec<(ShapeSpec, Pose)> {
+    let one = |(number, (at, radius)): (usize, (DVec3, f64))| {
+        let (shape, turn) = grains::shape(grain, radius, seed, number);
+        (shape, Pose::new(at, turn))
+    };
+    places.enumerate().map(one).collect()
+}
+
+/// A box that stands on the ground, in pieces without gaps.
+fn voronoi(f: &mut Fields<'_>, _: &Resources) -> Result<Made, SceneError> {
+    let edges = f.required("size")?;
+    let size = edges.vector(Quantity::Length)?;
+    if size.min_element() <= 0.0 {
+        return Err(edges.error(format!("found the edges {size}"), "write three positive lengths in m"));
+    }
+    let cells = f.required("cells")?.whole(1, 1_000_000)?;
+    let seed = f.or("seed", 0, |s| s.whole(0, usize::MAX))? as u64;
+    let relax = f.or("relax", 0, |n| n.whole(0, 1000))?;
+    let fixed = ground(f)?;
+    let cells = Voronoi { size, cells, relax, seed }.cells();
+    let moving = cells.into_iter().map(|cell| (ShapeSpec::Hull { points: cell.corners }, Pose::at(cell.centre))).collect();
     Ok(Made { fixed, moving, ..Made::default() })
 }
 
-fn pour(f: &mut Fields<'_>) -> Result<Made, SceneError> {
+fn pour(f: &mut Fields<'_>, resources: &Resources) -> Result<Made, SceneError> {
     let count = count(f, "count")?;
     let sizes = sizes::sizes(&f.required("radius")?)?;
     let largest = sizes.largest();
@@ -161,29 +198,24 @@ fn pour(f: &mut Fields<'_>) -> Result<Made, SceneError> {
     let bottom = f.or("bottom", 0.0, |b| b.number(Quantity::Length))?;
     let seed = f.or("seed", 0, |s| s.whole(0, usize::MAX))? as u64;
     let fixed = tank(f, width)?;
-    // few corners may all lie in one half of the ball
-    let corners = f.or("corners", 0, |c| c.whole(8, 200))?;
-    let pour = Pour { count, sizes, width, bottom, seed };
-    let moving = match corners {
-        0 => pour.balls().into_iter().map(|(c, radius)| (ShapeSpec::Ball { radius }, c)).collect(),
-        _ => pour.polyhedra(corners).into_iter().map(|(c, points)| (ShapeSpec::Hull { points }, c)).collect(),
-    };
-    Ok(Made { fixed, moving, ..Made::default() })
+    let grain = f.or("grain", Grain::Ball, |g| grains::grain(&g, resources))?;
+    let balls = Pour { count, sizes, width, bottom, seed }.balls();
+    Ok(Made { fixed, moving: grown(&grain, balls.into_iter(), seed), ..Made::default() })
 }
 
-fn pyramid(f: &mut Fields<'_>) -> Result<Made, SceneError> {
+fn pyramid(f: &mut Fields<'_>, _: &Resources) -> Result<Made, SceneError> {
     let base = f.required("base")?.whole(1, 200)?;
     let radius = f.required("radius")?.positive(Quantity::Length)?;
     let fixed = ground(f)?;
-    let moving = pyramid::centres(base, radius).into_iter().map(|c| (ShapeSpec::Ball { radius }, c)).collect();
+    let moving = pyramid::centres(base, radius).into_iter().map(|c| (ShapeSpec::Ball { radius }, Pose::at(c))).collect();
     Ok(Made { fixed, moving, ..Made::default() })
 }
 
-fn cuboids(blocks: Vec<Block>) -> Vec<(ShapeSpec, DVec3)> {
-    blocks.into_iter().map(|b| (ShapeSpec::Cuboid { half_extents: b.half_extents }, b.centre)).collect()
+fn cuboids(blocks: Vec<Block>) -> Vec<(ShapeSpec, Pose)> {
+    blocks.into_iter().map(|b| (ShapeSpec::Cuboid { half_extents: b.half_extents }, Pose::at(b.centre))).collect()
 }
 
-fn wall(f: &mut Fields<'_>) -> Result<Made, SceneError> {
+fn wall(f: &mut Fields<'_>, _: &Resources) -> Result<Made, SceneError> {
     let (columns, rows) = (count(f, "columns")?, count(f, "rows")?);
     limited(f, columns.checked_add(1).and_then(|c| c.checked_mul(rows)))?;
     let block = DVec3::new(length(f, "length", 0.4)?, length(f, "width", 0.2)?, length(f, "height", 0.2)?);
@@ -197,7 +229,7 @@ fn wall(f: &mut Fields<'_>) -> Result<Made, SceneError> {
     Ok(Made { fixed: ground(f)?, moving: cuboids(wall.blocks()), kick, dam: None })
 }
 
-fn arch(f: &mut Fields<'_>) -> Result<Made, SceneError> {
+fn arch(f: &mut Fields<'_>, _: &Resources) -> Result<Made, SceneError> {
     // two blocks would be half rings, whose chords pass through the axis
     let voussoirs = f.or("voussoirs", 17, |v| v.whole(3, 100_000))?;
     let radius = length(f, "radius", 1.0)?;
@@ -208,11 +240,11 @@ fn arch(f: &mut Fields<'_>) -> Result<Made, SceneError> {
     }
     let depth = length(f, "depth", 0.4)?;
     let arch = Arch { voussoirs, radius, thickness: thickness_ratio * radius, depth };
-    let hull = |corners: [DVec3; 8]| (ShapeSpec::Hull { points: corners.to_vec() }, DVec3::ZERO);
+    let hull = |corners: [DVec3; 8]| (ShapeSpec::Hull { points: corners.to_vec() }, Pose::IDENTITY);
     Ok(Made { fixed: ground(f)?, moving: arch.hulls().into_iter().map(hull).collect(), ..Made::default() })
 }
 
-fn dome(f: &mut Fields<'_>) -> Result<Made, SceneError> {
+fn dome(f: &mut Fields<'_>, _: &Resources) -> Result<Made, SceneError> {
     let (rings, voussoirs) = (count(f, "rings")?, f.required("voussoirs")?.whole(3, 100_000)?);
     limited(f, rings.checked_mul(voussoirs))?;
     let radius = length(f, "radius", 1.0)?;
@@ -226,11 +258,11 @@ fn dome(f: &mut Fields<'_>) -> Result<Made, SceneError> {
         return Err(f.error(format!("found the latitude {:.1}° of the crown", crown.to_degrees()), "make `crown` smaller than 88 deg"));
     }
     let dome = Dome { rings, voussoirs, radius, thickness: thickness_ratio * radius, crown };
-    let hull = |corners: [DVec3; 8]| (ShapeSpec::Hull { points: corners.to_vec() }, DVec3::ZERO);
+    let hull = |corners: [DVec3; 8]| (ShapeSpec::Hull { points: corners.to_vec() }, Pose::IDENTITY);
     Ok(Made { fixed: ground(f)?, moving: dome.hulls().into_iter().map(hull).collect(), ..Made::default() })
 }
 
-fn dam(f: &mut Fields<'_>) -> Result<Made, SceneError> {
+fn dam(f: &mut Fields<'_>, _: &Resources) -> Result<Made, SceneError> {
     let courses = f.required("courses")?.whole(1, 100_000)?;
     let width = f.required("width")?.positive(Quantity::Length)?;
     let height = f.required("height")?.positive(Quantity::Length)?;

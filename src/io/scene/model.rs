@@ -20,11 +20,14 @@ use serde::{Deserialize, Serialize};
 
 pub use super::gates::{Inlet, Measure, Outlet};
 use super::loads::{BaseMotion, WaterPressure, interpolate};
+pub use super::output::OutputSettings;
+pub use super::servo::Servo;
 use super::stop::StopRules;
 pub use super::study::{DamStudy, InclineStudy, Study};
 use crate::algebra::spatial::Pose;
 use crate::model::joint::{Freedom, JointKind, JointSpec, TieSpec, TransmissionSpec};
 use crate::model::law::{Arm, Impact};
+use crate::model::periodic::Cell;
 pub use crate::model::scheme::{Drift, Friction, Gyroscopic, Treatment};
 use crate::model::signal::{BodyQuantity, FlowQuantity, JointQuantity, TotalQuantity};
 
@@ -39,6 +42,8 @@ pub struct Scene {
     pub time: TimeStepping,
     /// When the contact solver may stop.
     pub solver: SolverSettings,
+    /// Periodic cell; open along all axes by default.
+    pub periodic: Cell,
     /// Gravity from each instant on, in order of time; the first instant is 0.
     pub gravity: Vec<GravityFrom>,
     /// Never empty: material 0 is the one of bodies that name none.
@@ -63,6 +68,8 @@ pub struct Scene {
     pub outlets: Vec<Outlet>,
     /// Where grains come in.
     pub inlets: Vec<Inlet>,
+    /// What files hold.
+    pub output: OutputSettings,
     /// What to write, and how often.
     pub recorders: Vec<Recorder>,
     /// Tables of signals.
@@ -83,6 +90,7 @@ impl Scene {
             title: String::new(),
             time: TimeStepping::default(),
             solver: SolverSettings::default(),
+            periodic: Cell::default(),
             gravity: vec![GravityFrom { time: 0.0, acceleration: DVec3::new(0.0, 0.0, -9.81) }],
             materials: vec![Material::default()],
             default_law: ContactLaw::default(),
@@ -95,6 +103,7 @@ impl Scene {
             base: None,
             outlets: Vec::new(),
             inlets: Vec::new(),
+            output: OutputSettings::default(),
             recorders: Vec::new(),
             records: Vec::new(),
             measures: Vec::new(),
@@ -176,6 +185,8 @@ pub struct BodySpec {
     pub locked_translation: [bool; 3],
     /// World axes about which the body may not turn.
     pub locked_rotation: [bool; 3],
+    /// What presses it along an axis until the reactions hold it.
+    pub servo: Option<Servo>,
     /// Constant force (N, world) at the centre of mass.
     pub force: DVec3,
     /// Constant torque (N m, world).
@@ -207,6 +218,7 @@ impl BodySpec {
             centre_of_mass: None,
             locked_translation: [false; 3],
             locked_rotation: [false; 3],
+            servo: None,
             force: DVec3::ZERO,
             torque: DVec3::ZERO,
             impulses: Vec::new(),

@@ -15,9 +15,10 @@ use super::model::{
 use super::motion::samples;
 use super::resources::Resources;
 use super::units::{Quantity, short};
-use super::{flow, ground_records, imports, links, records, stop};
+use super::{flow, ground_records, imports, links, output, records, stop};
 use crate::geometry::shapes::UNBOUNDED;
 use crate::model::law::Impact;
+use crate::model::periodic::Cell;
 use crate::numerics::admissible::MU_MAX;
 use crate::simulation::AutoStep;
 
@@ -29,6 +30,7 @@ pub(super) fn read(document: &Document, name: &str, resources: &Resources) -> Re
     scene.title = f.or("title", String::new(), |t| t.text().map(str::to_owned))?;
     scene.time = time(&f.required("time")?)?;
     scene.solver = f.or("solver", SolverSettings::default(), |s| solver(&s))?;
+    scene.periodic = f.or("periodic", scene.periodic, |p| periodic(&p))?;
     scene.gravity = f.or("gravity", scene.gravity, |g| gravity(&g))?;
     scene.materials = materials(&f.list("materials")?)?;
     if let Some(contact) = f.optional("contact") {
@@ -45,7 +47,7 @@ pub(super) fn read(document: &Document, name: &str, resources: &Resources) -> Re
         names.add(&body.name, i, field)?;
         scene.bodies.push(body);
     }
-    let dams = f.or("generate", Vec::new(), |g| generate::all(&g, &mut scene, &mut names))?;
+    let dams = f.or("generate", Vec::new(), |g| generate::all(&g, &mut scene, &mut names, resources))?;
     for (i, field) in f.list("import")?.iter().enumerate() {
         imports::import(field, i, &mut scene, &mut names, resources)?;
     }
@@ -58,7 +60,8 @@ pub(super) fn read(document: &Document, name: &str, resources: &Resources) -> Re
     links::read(&mut f, &mut scene, &names)?;
     scene.water = f.list("water")?.iter().map(|w| water(w, &scene, &names)).collect::<Result<_, _>>()?;
     scene.base = f.maybe("base", |b| ground_records::base(&b, resources))?;
-    flow::read(&mut f, &mut scene, &names)?;
+    flow::read(&mut f, &mut scene, &names, resources)?;
+    scene.output = f.or("output", scene.output, |o| output::read(&o))?;
     scene.recorders = f.list("recorders")?.iter().map(recorder).collect::<Result<_, _>>()?;
     for (k, field) in f.list("record")?.iter().enumerate() {
         let table = records::record(field, k, &scene, &names)?;
@@ -120,6 +123,20 @@ fn solver(field: &Field<'_>) -> Result<SolverSettings, SceneError> {
     };
     f.finish()?;
     Ok(settings)
+}
+
+/// The faces along the axes that are named: `x = [from, to]`.
+fn periodic(field: &Field<'_>) -> Result<Cell, SceneError> {
+    let mut f = field.fields()?;
+    let faces = ["x", "y", "z"].map(|axis| f.maybe(axis, |faces| faces.numbers::<2>(Quantity::Length)));
+    let [x, y, z] = faces;
+    let cell =
+        Cell::new([x?, y?, z?]).map_err(|e| field.error(format!("found {} for {}", e.found, e.name), "write two rising places in m"))?;
+    if cell.is_open() {
+        return Err(field.error("found no axis", "write x = [from, to], or leave the section out"));
+    }
+    f.finish()?;
+    Ok(cell)
 }
 
 /// One vector, or a list of `{ from, acceleration }`.

@@ -317,3 +317,22 @@ fn cut_and_twisted_scenes_never_panic() {
         }
     }
 }
+
+#[test]
+fn an_output_section_names_what_files_hold() {
+    use super::output::EndTable;
+    use crate::io::vtk::{BodyArray, Precision};
+    let scene =
+        with("[output]\nprecision = \"double\"\nbodies = [\"id\", \"speed\"]\ncontacts = []\nbranches = true\ntables = [\"bodies_end\"]\n");
+    let (frames, tables) = (&scene.output.frames, &scene.output.tables);
+    assert_eq!((frames.precision, frames.branches, frames.contacts.len()), (Precision::Double, true, 0));
+    assert_eq!((&frames.bodies[..], &tables[..]), (&[BodyArray::Id, BodyArray::Speed][..], &[EndTable::BodiesEnd][..]));
+    assert_eq!(read(&scene.to_toml()).unwrap(), scene);
+    assert_eq!(with("[output]\nbodies = \"all\"\n").output.frames.bodies.len(), BodyArray::ALL.len());
+    for (text, word) in
+        [("bodies = [\"sped\"]", "`speed`"), ("bodies = [\"id\", \"id\"]", "second time"), ("precision = \"half\"", "single")]
+    {
+        let error = read(&format!("{TIME}{BALL}[output]\n{text}\n")).unwrap_err().to_string();
+        assert!(error.contains(word), "{error}");
+    }
+}

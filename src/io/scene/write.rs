@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use glam::DVec3;
 
+use super::grains;
 use super::ground::{Pulse, PulseForm};
 use super::links::{JOINTS, RELATIONS};
 use super::loads::Uplift;
@@ -47,6 +48,12 @@ impl Scene {
         writeln!(t, "gyroscopic = \"{gyroscopic}\"")?;
         if time.drift == Drift::Projection {
             writeln!(t, "drift = \"projection\"")?;
+        }
+        if !self.periodic.is_open() {
+            writeln!(t, "\n[periodic]")?;
+            for (a, axis) in ["x", "y", "z"].into_iter().enumerate().filter(|(a, _)| self.periodic.periodic(*a)) {
+                writeln!(t, "{axis} = [{:?}, {:?}]", self.periodic.low[a], self.periodic.high[a])?;
+            }
         }
         let solver = &self.solver;
         writeln!(
@@ -121,9 +128,13 @@ impl Scene {
             let gate = &inlet.gate;
             let corners = region(&Region::Box { low: gate.low, high: gate.high });
             writeln!(t, "\n[[inlet]]\nname = {}\n{corners}\nradius = {}", text(&inlet.name), sizes(&inlet.sizes))?;
+            if let Some(grain) = grains::text(&inlet.grain) {
+                writeln!(t, "grain = {grain}")?;
+            }
             writeln!(t, "rate = {:?}\nstart = {:?}\nseed = {}\ncount = {}", gate.rate, gate.start, gate.seed, inlet.count)?;
             writeln!(t, "material = {}\nvelocity = {}", text(&self.materials[inlet.material].name), vector(inlet.velocity))?;
         }
+        self.output.write(t)?;
         for recorder in &self.recorders {
             let what = match recorder.what {
                 Recorded::Bodies => "bodies",
@@ -183,6 +194,9 @@ impl Scene {
                 let axes = ["\"x\"", "\"y\"", "\"z\""].into_iter().zip(locks).filter(|(_, locked)| *locked);
                 writeln!(t, "{key} = {}", list(axes.map(|(axis, _)| axis.to_owned())))?;
             }
+        }
+        if let Some(servo) = &body.servo {
+            writeln!(t, "servo = {}", servo.text())?;
         }
         match &body.motion {
             Motion::Dynamic => {}

@@ -47,11 +47,12 @@ impl Spin {
         self.lever * c.to_local(turn(c.body1) - turn(c.body2)) + self.b
     }
 
-    /// The scalar that weighs the six rows in e_s: the mean of their diagonal.
+    /// The scalar that weighs its rows in e_s: the mean of their diagonal.
     #[inline]
     pub(in crate::numerics) fn mean_diagonal(&self, c: &Contact) -> f64 {
-        let own = &self.local.own;
-        0.5 * (c.local.mean_diagonal() + (own.x_axis.x + own.y_axis.y + own.z_axis.z) / 3.0)
+        let (own, forces) = (&self.local.own, 3.0 * c.local.mean_diagonal());
+        let rolling = forces + own.y_axis.y + own.z_axis.z;
+        if self.twist > 0.0 { (rolling + own.x_axis.x) / 6.0 } else { rolling / 5.0 }
     }
 
     /// The set of its rows.
@@ -94,7 +95,8 @@ impl MixedProblem {
         for (c, spin) in self.contacts.iter().zip(&self.spins) {
             let q = self.contact_velocity(c, &self.free.rigid);
             if q.x < 0.0 {
-                let square = q.length_squared() + spin.velocity(c, &self.free.rigid).length_squared();
+                let turns = spin.velocity(c, &self.free.rigid);
+                let square = q.length_squared() + (if spin.twist > 0.0 { turns } else { turns.with_x(0.0) }).length_squared();
                 scaled += square / spin.mean_diagonal(c);
                 plain += square;
             }
@@ -160,6 +162,8 @@ impl MixedProblem {
             reactions.blocks.extend_from_slice(&six(own.contacts[k], own.spins[k])[..rows]);
         }
         p.prepare().ok()?;
+        // contacts that open make no residual look small
+        (p.q_scaled, p.q_norm, p.asked) = (self.q_scaled, self.q_norm, self.asked);
         let mut a = Answer { reactions, velocities: Velocities::default(), slack: Vec::new() };
         p.velocities(&a.reactions, &mut a.velocities);
         Some((p, a))

@@ -1,0 +1,199 @@
+//! The broad phase of a periodic cell.
+//!
+//! Each box is moved by whole cells until its lower corner lies in the cell; where it reaches beyond upper faces, it stands beyond the lower
+//! ones as well, as a ghost: up to 7 of them in a corner. Boxes that meet by any two images then meet somewhere in this picture, and a
+//! pair that is found more than once counts once.
+
+use super::broad::BroadPhase;
+use super::shapes::Shape;
+use crate::algebra::spatial::Pose;
+use crate::model::newton_euler::Locks;
+use crate::model::periodic::Cell;
+use glam::DVec3;
+
+/// Whether a body may leave its place in the cell: a plate whose locks leave it the open axes alone keeps it.
+pub(crate) fn wanders(cell: &Cell, mobile: bool, locks: &Locks) -> bool {
+    let held = locks.rotation == [true; 3] && (0..3).all(|a| !cell.periodic(a) || locks.translation[a]);
+    mobile && !held
+}
+
+/// Whether a body can stand in a periodic cell; the error says why it cannot and what would do.
+///
+/// # Errors
+/// A body that forces move is longer than half of the cell: two of its images could meet the same grain. A longer one that stands still or
+/// moves as told has to reach through both faces, and a half-space must not face along a periodic axis.
+///
+/// ```
+/// use drystone::geometry::{Shape, fits_cell};
+/// use drystone::{algebra::spatial::Pose, model::periodic::Cell};
+/// let cell = Cell::new([Some([0.0, 1.0]), None, None])?;
+/// assert!(fits_cell(&cell, &Shape::ball(0.2)?, &Pose::IDENTITY, true).is_ok());
+/// assert!(fits_cell(&cell, &Shape::ball(0.3)?, &Pose::IDENTITY, true).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn fits_cell(cell: &Cell, shape: &Shape, pose: &Pose, moves: bool) -> Result<(), String> {
+    if cell.is_open() {
+        return Ok(());
+    }
+    let axis = |a: usize| ["x", "y", "z"][a];
+    if let Shape::HalfSpace { normal } = shape {
+        let normal = pose.vector(*normal);
+        let across = (0..3).find(|&a| cell.periodic(a) && normal[a].abs() > 1e-12);
+        return across.map_or(Ok(()), |a| Err(format!("its plane stands across the axis {}, along which the cell is periodic", axis(a))));
+    }
+    let radius = shape.bounding_radius();
+    if !cell.too_long(radius) {
+        return Ok(());
+    }
+    if moves {
+        let shortest = (0..3).filter(|&a| cell.periodic(a)).map(|a| cell.size[a]).fold(f64::INFINITY, f64::min);
+        return Err(format!("it is {} m long, more than half of the periodic cell of {shortest} m; make the cell larger", 2.0 * radius));
+    }
+    let (low, high) = shape.aabb(pose);
+    let short = (0..3).find(|&a| cell.periodic(a) && (low[a] > cell.low[a] || high[a] < cell.high[a]));
+    short.map_or(Ok(()), |a| {
+        let [from, to] = [cell.low[a], cell.high[a]];
+        let found = format!("it is longer than half of the periodic cell and reaches from {} to {} m along {}", low[a], high[a], axis(a));
+        Err(format!("{found}; let it reach through both faces, {from} and {to} m, or make it shorter"))
+    })
+}
+
+/// Ghosts of the boxes in a cell, and whose they are.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Images {
+    cell: Cell,
+    /// Leaves of bodies are below, those of ghosts from here on.
+    bodies: u32,
+    /// By body: which ghosts it has, a bit for each combination of axes, and the leaf of each.
+    ghosts: Vec<(u8, [u32; 8])>,
+    /// Body of each ghost.
+    owners: Vec<u32>,
+    free: Vec<u32>,
+}
+
+impl Images {
+    /// States the cell and how many bodies there are; where either has changed all begins anew.
+    pub(super) fn prepare(&mut self, cell: Cell, bodies: usize, broad: &mut BroadPhase) {
+        if cell == self.cell && (cell.is_open() || self.bodies as usize == bodies) {
+            return;
+        }
+        (self.bodies..self.bodies + self.owners.len() as u32).for_each(|leaf| broad.remove(leaf));
+        (self.cell, self.bodies) = (cell, bodies as u32);
+        self.ghosts.clear();
+        self.ghosts.resize(if cell.is_open() { 0 } else { bodies }, (0, [0; 8]));
+        self.owners.clear();
+        self.free.clear();
+    }
+
+    /// Adds the box of a body, or moves it.
+    pub(super) fn set_box(&mut self, broad: &mut BroadPhase, body: u32, mut low: DVec3, mut high: DVec3) {
+        if self.cell.is_open() {
+            return broad.set_box(body, low, high);
+        }
+        let mut beyond = 0;
+        for a in (0..3).filter(|&a| self.cell.periodic(a)) {
+            let (floor, length) = (self.cell.low[a], self.cell.size[a]);
+            if high[a] - low[a] >= length {
+                // it meets everything along this axis
+                (low[a], high[a]) = (floor, floor + length);
+                continue;
+            }
+            let shift = length * ((low[a] - floor) / length).floor();
+            (low[a], high[a]) = (low[a] - shift, high[a] - shift);
+            beyond |= u8::from(high[a] >= floor + length) << a;
+        }
+        broad.set_box(body, low, high);
+        let Some((had, leaves)) = self.ghosts.get_mut(body as usize) else { return };
+        for mask in 1..8u8 {
+            let (has, had) = (mask & beyond == mask, *had >> mask & 1 == 1);
+            let leaf = &mut leaves[mask as usize];
+            if has {
+                if !had {
+                    *leaf = self.free.pop().unwrap_or_else(|| {
+                        self.owners.push(0);
+                        self.bodies + self.owners.len() as u32 - 1
+                    });
+                    self.owners[(*leaf - self.bodies) as usize] = body;
+                }
+                let away = DVec3::from_array(std::array::from_fn(|a| if mask >> a & 1 == 1 { self.cell.size[a] } else { 0.0 }));
+                broad.set_box(*leaf, low - away, high - away);
+            } else if had {
+                broad.remove(*leaf);
+                self.free.push(*leaf);
+            }
+        }
+        *had = (1..8u8).filter(|mask| mask & beyond == *mask).fold(0, |all, mask| all | 1 << mask);
+    }
+
+    /// Forgets a body.
+    pub(super) fn remove(&mut self, broad: &mut BroadPhase, body: u32) {
+        broad.remove(body);
+        let Some((had, leaves)) = self.ghosts.get_mut(body as usize) else { return };
+        for mask in (1..8).filter(|mask| *had >> mask & 1 == 1) {
+            broad.remove(leaves[mask]);
+            self.free.push(leaves[mask]);
+        }
+        *had = 0;
+    }
+
+    /// All pairs of bodies whose boxes overlap or touch by any of their images, in ascending order.
+    pub(super) fn pairs(&self, broad: &mut BroadPhase, out: &mut Vec<(u32, u32)>) {
+        broad.pairs(out);
+        if self.owners.is_empty() {
+            return;
+        }
+        let body = |leaf: u32| if leaf < self.bodies { leaf } else { self.owners[(leaf - self.bodies) as usize] };
+        for pair in out.iter_mut() {
+            let (i, j) = (body(pair.0), body(pair.1));
+            *pair = (i.min(j), i.max(j));
+        }
+        out.retain(|(i, j)| i != j);
+        out.sort_unstable();
+        out.dedup();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::tests::Dice;
+
+    #[test]
+    fn pairs_are_those_of_all_images_wherever_boxes_have_gone() {
+        let faces = [Some([0.0, 1.0]), Some([-0.5, 0.5]), Some([2.0, 2.8])];
+        for open in 0..8u32 {
+            let cell = Cell::new([0, 1, 2].map(|a| faces[a].filter(|_| open >> a & 1 == 0))).unwrap();
+            let (mut images, mut broad, mut dice) = (Images::default(), BroadPhase::default(), Dice(5));
+            let n = 60;
+            images.prepare(cell, n, &mut broad);
+            let mut boxes = vec![(DVec3::ZERO, DVec3::ZERO); n];
+            for round in 0..30 {
+                for (k, (centre, half)) in boxes.iter_mut().enumerate() {
+                    if round == 0 {
+                        (*centre, *half) = (dice.vector() * 1.5, DVec3::splat(0.02 + 0.1 * dice.unit()));
+                    }
+                    *centre += dice.vector() * 0.1;
+                    images.set_box(&mut broad, k as u32, *centre - *half, *centre + *half);
+                }
+                let mut found = Vec::new();
+                images.pairs(&mut broad, &mut found);
+                let mut expected = Vec::new();
+                for i in 0..n {
+                    for j in i + 1..n {
+                        let d = boxes[i].0 - boxes[j].0;
+                        let d = d + cell.nearest(d);
+                        if d.abs().cmple(boxes[i].1 + boxes[j].1).all() {
+                            expected.push((i as u32, j as u32));
+                        }
+                    }
+                }
+                assert_eq!(found, expected, "open {open:b}, round {round}");
+            }
+            // what is taken away leaves no ghost
+            (0..n as u32).for_each(|k| images.remove(&mut broad, k));
+            let mut found = vec![(0, 1)];
+            images.pairs(&mut broad, &mut found);
+            assert!(found.is_empty());
+        }
+    }
+}
