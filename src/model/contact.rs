@@ -218,7 +218,12 @@ impl Foresight {
         let way = |at: &usize| self.rows[*at].touch.point1.distance_squared(row.touch.point1);
         let limit = if row.touch.swept == Swept::No { (SAME_PATCH * row.pair.size).powi(2) } else { f64::INFINITY };
         match (from..to).filter(|at| way(at) <= limit).min_by(|a, b| way(a).total_cmp(&way(b))) {
-            Some(at) => self.rows[at] = Foreseen { touch: Touch { reaction: self.rows[at].touch.reaction, moment: self.rows[at].touch.moment, ..row.touch }, ..row },
+            Some(at) => {
+                self.rows[at] = Foreseen {
+                    touch: Touch { reaction: self.rows[at].touch.reaction, moment: self.rows[at].touch.moment, ..row.touch },
+                    ..row
+                }
+            }
             None => self.rows.insert(to, row),
         }
         true

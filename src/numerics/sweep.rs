@@ -476,7 +476,12 @@ impl Rows<'_> {
             for group in groups.windows(2) {
                 let range = group[0] as usize..group[1] as usize;
                 let own = range.start - first..range.end - first;
-                self.visit_spins(range.clone(), [&mut r[own.clone()], &mut moments[own.clone()]], [&mut change[own.clone()], &mut turned[own.clone()]], v);
+                self.visit_spins(
+                    range.clone(),
+                    [&mut r[own.clone()], &mut moments[own.clone()]],
+                    [&mut change[own.clone()], &mut turned[own.clone()]],
+                    v,
+                );
                 for (k, d) in own.zip(&self.weights[range]) {
                     norms.count(*d, change[k], r[k]);
                     norms.count(*d, turned[k], moments[k]);
@@ -500,7 +505,13 @@ impl Rows<'_> {
 impl Rows<'_> {
     /// Visits contacts between one pair of bodies that resist rolling and twisting.
     #[inline(never)]
-    fn visit_spins<C: TwistCell>(&self, range: std::ops::Range<usize>, [r, moments]: [&mut [DVec3]; 2], changes: [&mut [DVec3]; 2], v: &[C]) {
+    fn visit_spins<C: TwistCell>(
+        &self,
+        range: std::ops::Range<usize>,
+        [r, moments]: [&mut [DVec3]; 2],
+        changes: [&mut [DVec3]; 2],
+        v: &[C],
+    ) {
         let contacts = &self.p.contacts[range.clone()];
         let Some(head) = contacts.first() else { return };
         let mass = |body: u32| if body == IMMOBILE { RigidMass::default() } else { self.p.rigid[body as usize] };

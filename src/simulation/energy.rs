@@ -58,7 +58,16 @@ pub struct Work {
 impl Work {
     /// Sum of all terms.
     pub fn total(&self) -> f64 {
-        self.normal + self.friction + self.rolling + self.overlap + self.joints + self.motors + self.drives + self.loads + self.adhesion + self.scheme
+        self.normal
+            + self.friction
+            + self.rolling
+            + self.overlap
+            + self.joints
+            + self.motors
+            + self.drives
+            + self.loads
+            + self.adhesion
+            + self.scheme
     }
 
     /// Adds another step's work.

@@ -461,7 +461,16 @@ pub struct ContactLaw {
 
 impl Default for ContactLaw {
     fn default() -> Self {
-        Self { mu: 0.5, e_n: 0.0, e_t: 0.0, impact: Impact::Newton, adhesion: 0.0, adhesion_range: 0.0, mu_r: Arm::default(), mu_t: Arm::default() }
+        Self {
+            mu: 0.5,
+            e_n: 0.0,
+            e_t: 0.0,
+            impact: Impact::Newton,
+            adhesion: 0.0,
+            adhesion_range: 0.0,
+            mu_r: Arm::default(),
+            mu_t: Arm::default(),
+        }
     }
 }
 

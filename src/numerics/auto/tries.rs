@@ -165,12 +165,12 @@ impl<'a> Tries<'a> {
         self.attempt(Method::PlainSweeps, |p, answer, work| Some(plain.solve(p, answer, &mut work.sweep)))
     }
 
-    /// Contacts that resist rolling: their sweeps are cheap and crawl to the end where Newton, on blocks of five or six rows, may circle.
+    /// Contacts that resist rolling, as blocks of five or six rows for Newton; sweeps crawl to the end where it circles.
     fn moments(mut self) -> Report {
         let sweeps = self.auto.sweeps(self.p, self.auto.max_sweeps.min(PLAIN_SWEEPS));
         let patient = GaussSeidel { foresight: PLAIN_SWEEPS, ..sweeps };
-        let swept = self.attempt(Method::Sweeps, |p, answer, work| Some(patient.solve(p, answer, &mut work.sweep)));
-        if swept || self.exact() || self.plain() {
+        let swept = self.exact() || self.attempt(Method::Sweeps, |p, answer, work| Some(patient.solve(p, answer, &mut work.sweep)));
+        if swept || self.plain() {
             return self.best;
         }
         let misfit = self.best.misfit;

@@ -57,9 +57,7 @@ impl<'a> Stated<'a> {
 
     /// Number of contacts with friction.
     pub(in crate::numerics) fn contacts(self) -> usize {
-        let frictional = |s: &&AdmissibleSet| {
-            s.shifted() || matches!(s, AdmissibleSet::SecondOrder { .. })
-        };
+        let frictional = |s: &&AdmissibleSet| s.shifted() || matches!(s, AdmissibleSet::SecondOrder { .. });
         self.blocks().0.iter().filter(frictional).count()
     }
 
