@@ -5,14 +5,16 @@
 use super::machine::{Machine, peak_memory, triad};
 use super::source::{check_length, positive, unbuilt, use_threads};
 use super::{DONE, Failure, INPUT, say};
+use crate::diagnostics::forecast::{Effort, Spread, StepCost};
 use crate::diagnostics::summary::Meter;
+use crate::geometry::systems::Proximity;
 use crate::io::scene::{Scene, SceneSource};
 use crate::numerics::mixed::{Contact, Twist};
 use crate::scenes::build;
 use glam::DVec3;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::io::IsTerminal;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -54,11 +56,15 @@ Examples:
 Benchmark scenes: pour1000, pour8000 (spheres poured into a box), wall105, wall615, arch, dome288 (blocks), lintel, pyramid10, mu5,
 dominoes, settled288 (structures and piles that are hard to solve).
 
-Columns: bodies; contacts, the mean over the steps; milliseconds of a step, and of its phases: broad and narrow phase, assembly (which
+Columns: bodies; pairs of bodies whose boxes overlap, and contacts, the mean over the steps; milliseconds of a step, and of its phases: broad and narrow phase, assembly (which
 contacts are active, their rows), solve, apply (new velocities and places), rest (all else); sweeps of the solver a step; nanoseconds of
 the solve per contact and sweep; largest residual e_s and overlap (m); bytes of memory per body and contact (of a small scene mostly
 buffers that every run has); share of the bandwidth of memory that the solve needs if nothing stays in caches (more than 1: it does), that of a triad measured in the same process being 1;
 hash of the last state, the same as that of `drystone run` to the same end.
+
+After several scenes comes a model of what a step costs, time = a·bodies + b·pairs + c·contacts·sweeps: c from the solver, b from broad and narrow
+phase, a from all else, the median of the scenes and the smallest and largest, and how well the medians tell the time of each scene. In --json
+a scene has its own a, b, c as `cost`, and the model is a last line (`cost_model`), one for each number of threads.
 
 Steps that missed the tolerance are counted in --json (unconverged_steps): such a time is not worth comparing. On a machine that others
 use too, compare two versions by runs in turn.";
@@ -101,7 +107,8 @@ struct Row {
     scene: String,
     threads: usize,
     bodies: usize,
-    /// Mean over the steps.
+    /// Mean over the steps, as that of the contacts.
+    pairs: f64,
     contacts: f64,
     steps: u64,
     time: f64,
@@ -117,6 +124,8 @@ struct Row {
     apply_ms: f64,
     rest_ms: f64,
     sweeps_mean: f64,
+    /// Coefficients of the time of a step.
+    cost: StepCost,
     /// Nanoseconds of the solve per contact and sweep; absent without sweeps.
     sweep_ns: Option<f64>,
     residual_max: f64,
@@ -172,13 +181,14 @@ fn measure(name: &str, scene: &Scene, bandwidth: f64) -> Result<Row, Failure> {
     let mut built = build(scene).map_err(|error| unbuilt(Some(name), &error))?;
     let mut meter = Meter::new(scene, &built.entities, &built.simulation);
     let (end, h) = (scene.time.end, scene.time.step);
-    let (mut wall, mut contacts, mut visits) = (Duration::ZERO, 0, 0.0);
+    let (mut wall, mut contacts, mut pairs, mut visits) = (Duration::ZERO, 0, 0, 0.0);
     built.simulation.time_phases(true);
     while built.simulation.time() < end - 1e-9 * h {
         let clock = Instant::now();
         let report = built.simulation.step().map_err(Failure::input)?;
         wall += clock.elapsed();
         contacts += report.contacts;
+        pairs += built.simulation.world().resource::<Proximity>().pairs().len();
         visits += (report.contacts * report.report.iterations) as f64;
         meter.observe(&report, &built.simulation);
     }
@@ -193,7 +203,9 @@ fn measure(name: &str, scene: &Scene, bandwidth: f64) -> Result<Row, Failure> {
     let (broad_ms, narrow_ms, solve_ms) = (milliseconds(&["BroadPhase"]), milliseconds(&["NarrowPhase"]), milliseconds(&["Solve"]));
     let (assemble_ms, apply_ms) = (milliseconds(&["Activate", "Assemble"]), milliseconds(&["Apply"]));
     let step_ms = wall * 1e3 / steps;
-    let contacts = contacts as f64 / steps;
+    let (contacts, pairs) = (contacts as f64 / steps, pairs as f64 / steps);
+    let sweeps = if contacts > 0.0 { visits / steps / contacts } else { 0.0 };
+    let effort = Effort { bodies: summary.bodies as f64, pairs, contacts, sweeps };
     let memory_bytes = peak_memory().zip(before).map(|(after, before)| after.saturating_sub(before));
     let swept = visits > 0.0;
     let solve_s = solve_ms * 1e-3 * steps;
@@ -201,6 +213,7 @@ fn measure(name: &str, scene: &Scene, bandwidth: f64) -> Result<Row, Failure> {
         scene: name.to_owned(),
         threads: rayon::current_num_threads(),
         bodies: summary.bodies,
+        pairs,
         contacts,
         steps: summary.steps,
         time: summary.time,
@@ -214,6 +227,7 @@ fn measure(name: &str, scene: &Scene, bandwidth: f64) -> Result<Row, Failure> {
         apply_ms,
         rest_ms: (step_ms - broad_ms - narrow_ms - assemble_ms - solve_ms - apply_ms).max(0.0),
         sweeps_mean: summary.iterations_mean,
+        cost: StepCost::measured(&effort, step_ms * 1e-3, (broad_ms + narrow_ms) * 1e-3, solve_ms * 1e-3),
         sweep_ns: swept.then(|| solve_s * 1e9 / visits),
         residual_max: summary.residual_max,
         tolerance: summary.tolerance,
@@ -276,9 +290,10 @@ fn apart(name: &str, threads: u16, arguments: &Arguments) -> Result<Value, Failu
 }
 
 /// Columns of the table: head, key of the row, decimals (negative: powers of ten).
-const COLUMNS: [(&str, &str, i32); 17] = [
+const COLUMNS: [(&str, &str, i32); 18] = [
     ("threads", "threads", 0),
     ("bodies", "bodies", 0),
+    ("pairs", "pairs", 0),
     ("contacts", "contacts", 0),
     ("s per s", "wall_per_s", 3),
     ("step ms", "step_ms", 3),
@@ -316,6 +331,45 @@ fn line(row: &Value) -> String {
     format!("{:<14}{columns}  {}{remark}", text("scene"), text("state_hash"))
 }
 
+/// The model of the time of a step over the scenes measured on so many threads.
+fn model(rows: &[Value]) -> Option<Value> {
+    let coefficient = |name: &str| Spread::of(rows.iter().filter_map(|row| row["cost"][name].as_f64()));
+    let names = ["body_s", "pair_s", "contact_sweep_s"];
+    let [a, b, c] = names.map(coefficient);
+    let median = |spread: Option<Spread>| spread.map(|spread| spread.median);
+    let medians = StepCost { body_s: median(a), pair_s: median(b), contact_sweep_s: median(c) };
+    let ratio = |row: &Value| {
+        let get = |key: &str| row[key].as_f64();
+        let (bodies, pairs, contacts) = (get("bodies")?, get("pairs")?, get("contacts")?);
+        // the mean of contacts times sweeps, which is what the coefficient was measured by
+        let visits = row["cost"]["contact_sweep_s"].as_f64().map_or(Some(0.0), |c| Some(get("solve_ms")? * 1e-3 / c))?;
+        let effort = Effort { bodies, pairs, contacts, sweeps: if contacts > 0.0 { visits / contacts } else { 0.0 } };
+        Some(medians.of(&effort) / (get("step_ms")? * 1e-3))
+    };
+    let told = Spread::of(rows.iter().filter_map(ratio))?;
+    Some(json!({
+        "threads": rows.first()?["threads"], "scenes": rows.len(), "body_s": a, "pair_s": b, "contact_sweep_s": c,
+        "predicted_over_measured": told,
+    }))
+}
+
+fn model_text(model: &Value) -> String {
+    let spread = |key: &str, unit: f64| {
+        let get = |which: &str| model[key][which].as_f64().map_or_else(|| "–".to_owned(), |x| format!("{:.3}", x / unit));
+        format!("{} ({} to {})", get("median"), get("low"), get("high"))
+    };
+    format!(
+        "\nstep on {} threads = a·bodies + b·pairs + c·contacts·sweeps:  a {} µs  b {} µs  c {} ns\nmedian (smallest to largest) of {} scenes; the \
+         medians tell {} of the time that a step takes",
+        model["threads"],
+        spread("body_s", 1e-6),
+        spread("pair_s", 1e-6),
+        spread("contact_sweep_s", 1e-9),
+        model["scenes"],
+        spread("predicted_over_measured", 1.0)
+    )
+}
+
 pub(super) fn bench(arguments: &Arguments) -> Result<u8, Failure> {
     if let (true, [name]) = (arguments.alone, arguments.scenes.as_slice()) {
         return alone(name, arguments).map(|()| DONE);
@@ -337,14 +391,19 @@ pub(super) fn bench(arguments: &Arguments) -> Result<u8, Failure> {
         say(&Machine::read().to_string());
         say(&heading());
     }
+    let mut rows = vec![Vec::new(); arguments.threads.len()];
     for name in names {
-        for &threads in &arguments.threads {
+        for (&threads, rows) in arguments.threads.iter().zip(&mut rows) {
             bar.set_message(name.clone());
             let row = apart(name, threads, arguments)?;
             bar.suspend(|| say(&if arguments.json { row.to_string() } else { line(&row) }));
             bar.inc(1);
+            rows.push(row);
         }
     }
     bar.finish_and_clear();
+    for model in rows.iter().filter(|rows| rows.len() > 1).filter_map(|rows| model(rows)) {
+        say(&if arguments.json { json!({ "cost_model": model }).to_string() } else { model_text(&model) });
+    }
     Ok(DONE)
 }

@@ -48,6 +48,11 @@ pub(super) struct Joints {
 }
 
 impl Joints {
+    /// Cells of the rows of an instant, at most: a joint for each of `pairs`, a stress for each of `bodies`.
+    pub(super) fn numbers(&self, pairs: f64, bodies: f64) -> f64 {
+        COLUMNS.len() as f64 * pairs + STRESSES.len() as f64 * bodies
+    }
+
     pub(super) fn open(directory: &Path, scene: &Scene, built: &Built, every: f64, resumed: Option<f64>) -> Result<Self, OutputError> {
         let open = |name: &str, header: &[&str]| {
             let path = directory.join(name);

@@ -15,6 +15,7 @@ mod converge;
 mod corpus;
 mod export;
 mod film;
+mod forecast;
 mod inspect;
 mod interrupt;
 mod joints;

@@ -1,12 +1,13 @@
 //! The files of a run under `--out`.
 
 use super::joints::Joints;
+use crate::diagnostics::forecast::{DiskForecast, Forecast};
 use crate::diagnostics::{grains, summary::Summary};
 use crate::io::error::{OutputError, replace_file};
 use crate::io::plot::{Curve, History, write_history};
 use crate::io::scene::model::{Joint, Measure, Recordable, Recorded, Scene};
 use crate::io::scene::output::EndTable;
-use crate::io::table::{StepTable, read_table, write_bodies, write_contacts};
+use crate::io::table::{BODY_COLUMNS, CONTACT_COLUMNS, StepTable, read_table, write_bodies, write_contacts};
 use crate::io::view::Window;
 use crate::io::vtk::VtkSeries;
 use crate::model::signal::{FlowQuantity, JointQuantity, Quantity};
@@ -16,6 +17,12 @@ use std::path::{Path, PathBuf};
 
 /// Interval of films where the scene sets none (s).
 const FILM: f64 = 0.04;
+
+/// Bytes of a number in a table, and of a contact in a frame where none was written yet: measured on pours and walls.
+const NUMBER: f64 = 16.0;
+const CONTACT: f64 = 18.0;
+/// Bodies that move take up so many times what bodies in a pattern take, as frames are compressed.
+const SCATTERED: f64 = 2.3;
 
 /// Columns of steps.csv.
 const COLUMNS: [&str; 33] = [
@@ -110,6 +117,8 @@ pub(super) struct Output {
     steps_every: f64,
     title: String,
     tolerance: f64,
+    /// Step and contacts of the last frame.
+    frame: (u64, usize),
 }
 
 impl Output {
@@ -178,6 +187,55 @@ impl Output {
             steps_every: if steps_every.is_finite() { steps_every } else { 0.0 },
             title: if scene.title.is_empty() { scene.name.clone() } else { scene.title.clone() },
             tolerance: scene.solver.tolerance,
+            frame: (resumed.map_or(0, |(step, _)| step), 0),
+        })
+    }
+
+    pub(super) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// What is to come onto the disk in the `left` seconds, or steps, of the run, from what the first frames took. Checkpoints and
+    /// problem files are not counted. None where the directory cannot be listed.
+    pub(super) fn forecast(&self, left: f64, steps: u64, report: &StepReport, foreseen: &Forecast) -> Option<DiskForecast> {
+        let number = format!("_{:08}", self.frame.0);
+        let (mut bodies, mut contacts) = (0.0, 0.0);
+        for file in std::fs::read_dir(&self.directory).ok()?.filter_map(Result::ok) {
+            let path = file.path();
+            let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+            let bytes = file.metadata().map_or(0.0, |about| about.len() as f64);
+            match stem.strip_suffix(&number) {
+                Some("bodies") => bodies += bytes,
+                Some(_) => contacts += bytes,
+                None => {}
+            }
+        }
+        let times = |every: f64| if every > 0.0 { (left / every).floor().min(steps as f64) } else { steps as f64 };
+        let frames = times(self.film_every);
+        let frame = bodies + contacts;
+        let coming = foreseen.effort_assumed;
+        let dense = if foreseen.assumes() {
+            frame.max(SCATTERED * bodies + contacts + CONTACT * (coming.contacts - self.frame.1 as f64).max(0.0))
+        } else {
+            frame
+        };
+        let rows = |every: f64, columns: usize| times(every) * columns as f64;
+        let mut numbers = rows(self.steps_every, COLUMNS.len());
+        numbers += self.tables.iter().map(|t| rows(t.every, t.signals.len())).sum::<f64>();
+        numbers += self.measures.iter().map(|(m, _)| rows(m.every, grains::COLUMNS.len())).sum::<f64>();
+        if let Some(joints) = &self.joints {
+            numbers += times(joints.every) * joints.numbers(coming.pairs, coming.bodies);
+        }
+        // the tables of the end
+        numbers += BODY_COLUMNS.len() as f64 * coming.bodies + CONTACT_COLUMNS.len() as f64 * coming.contacts.max(report.contacts as f64);
+        let table_bytes = NUMBER * numbers;
+        Some(DiskForecast {
+            bytes: frames * dense + table_bytes,
+            frames: frames as u64,
+            frame_bytes: frame,
+            frame_bytes_assumed: dense,
+            table_bytes,
+            free_bytes: fs4::available_space(&self.directory).ok(),
         })
     }
 
@@ -206,7 +264,9 @@ impl Output {
             joints.write(simulation)?;
         }
         if due(report.time, report.step_size, self.film_every) {
-            self.series.write(&self.window.look(simulation))?;
+            let snapshot = self.window.look(simulation);
+            self.frame = (snapshot.step, snapshot.contacts.len());
+            self.series.write(&snapshot)?;
             if let Some(joints) = &self.joints {
                 self.series.write_joints(&joints.polygons(simulation))?;
             }

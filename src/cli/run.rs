@@ -1,6 +1,7 @@
 //! `drystone run`.
 
 use super::export;
+use super::forecast::Forecaster;
 use super::interrupt;
 use super::output::{Output, due};
 use super::postmortem::PostMortem;
@@ -166,6 +167,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
     };
     let mut wrong = directory.map(|d| PostMortem::new(d, run.resumed)).transpose()?;
     let mut progress = Progress::new((end / step).round() as u64, run.built.simulation.steps());
+    let mut forecaster = Forecaster::new(&run.scene);
     let mut stopped: Option<SimulationError> = None;
     let ended = |run: &Start| run.meter.ended(&run.built.simulation).is_some();
     while run.built.simulation.time() < end - 1e-9 * step && !interrupt::asked() && !ended(&run) {
@@ -182,7 +184,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
             wrong.step(&report, &run.scene, &run.built)?;
         }
         if let Some(output) = &mut output {
+            let clock = Instant::now();
             output.step(&report, &run.built.simulation).map_err(Failure::input)?;
+            forecaster.wrote(clock.elapsed());
+        }
+        for text in forecaster.step(&report, &mut run.built.simulation, output.as_ref()) {
+            progress.tell(&text);
         }
         let now = |interval: Option<Interval>| match interval {
             Some(Interval::Steps(n)) => report.step.is_multiple_of(n),
@@ -208,6 +215,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
     summary.interrupted = interrupted;
     summary.warnings.extend(wrong.as_ref().and_then(PostMortem::note));
     summary.stopped = stopped.as_ref().map(ToString::to_string);
+    summary.forecast = forecaster.forecast;
     summary.threads = rayon::current_num_threads();
     summary.wall_s = clock.elapsed().as_secs_f64();
     summary.cpu_s = cpu_time::ProcessTime::now().as_duration().as_secs_f64();

@@ -1,6 +1,7 @@
 //! What a run comes to: a meter that looks at every step, and the summary it gives at the end.
 
 use super::check::repeated;
+use super::forecast::Forecast;
 use super::shaken::LastPart;
 pub use super::studies::{DamFigures, InclineFigures};
 use super::studies::{Forces, Momentum, momentum};
@@ -191,6 +192,9 @@ pub struct Summary {
     /// Why the run stopped on its own, if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
+    /// What was foreseen after the first steps of a run that has more; set by the caller.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forecast: Option<Forecast>,
     /// Which rule of `[stop]` ended the run, if one did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_early: Option<String>,

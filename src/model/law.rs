@@ -105,6 +105,18 @@ pub struct CoulombImpact {
 }
 
 impl CoulombImpact {
+    /// The law of a smooth contact without restitution, for constants: `default()` is no constant.
+    pub const FRICTIONLESS: Self = Self {
+        mu: 0.0,
+        e_n: 0.0,
+        e_t: 0.0,
+        impact: Impact::Newton,
+        adhesion: 0.0,
+        adhesion_range: 0.0,
+        mu_r: Arm::Length(0.0),
+        mu_t: Arm::Length(0.0),
+    };
+
     /// Checks the ranges.
     pub fn validate(&self) -> Result<(), String> {
         let inside = |name: &str, x: f64, low: f64, high: f64| {

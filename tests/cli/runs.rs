@@ -74,6 +74,37 @@ fn a_state_that_blows_up_stops_the_run_with_its_last_good_state() {
     assert!(out.join("summary.json").exists() && out.join("history.svg").exists());
 }
 
+#[test]
+fn a_run_says_after_its_first_steps_what_is_left() {
+    let directory = tempfile::tempdir().unwrap();
+    let run = |name: &str, rest: &[&str]| {
+        let out = directory.path().join(name);
+        let base = ["run", name, "--json", "--out", out.to_str().unwrap()];
+        let found = json_of(&output(&base.iter().chain(rest).copied().collect::<Vec<_>>()), 0);
+        let files = std::fs::read_dir(&out).unwrap().map(|file| file.unwrap().metadata().unwrap().len() as f64);
+        (found["forecast"].clone(), files.sum::<f64>())
+    };
+    // balls that fall: no contact has been seen, those of a pile are assumed
+    let (pour, written) = run("bead_pour", &["--set", "n=7", "--until", "0.6"]);
+    assert_eq!((pour["after_steps"].as_u64(), pour["steps_left"].as_u64()), (Some(20), Some(280)));
+    assert_eq!(pour["effort_assumed"]["contacts"].as_f64(), Some(3.0 * 343.0));
+    assert!(pour["effort"]["contacts"].as_f64().unwrap() < 300.0 && pour["wall_s"].as_f64() >= pour["wall_at_pace_s"].as_f64(), "{pour}");
+    assert_eq!(pour["disk"]["frames"].as_u64(), Some(28));
+    let told = pour["disk"]["bytes"].as_f64().unwrap();
+    assert!((0.6..1.6).contains(&(told / written)), "{told} bytes told, {written} written");
+    assert!(pour["disk"]["free_bytes"].as_u64().unwrap() > 0);
+    // a wall that stands goes on at its pace
+    let (wall, written) = run("block_wall", &["--until", "0.5"]);
+    assert_eq!(wall["wall_s"], wall["wall_at_pace_s"]);
+    let cost = |name: &str| wall["cost"][name].as_f64().unwrap();
+    assert!(cost("body_s") > 0.0 && cost("pair_s") > 0.0 && cost("contact_sweep_s") > 0.0, "{wall}");
+    let told = wall["disk"]["bytes"].as_f64().unwrap();
+    assert!((0.6..1.6).contains(&(told / written)), "{told} bytes told, {written} written");
+    // too short to foretell, and without a folder nothing is written
+    assert!(run("arch", &["--until", "0.03"]).0.is_null());
+    assert!(json(&["arch", "--until", "0.1"])["forecast"]["disk"].is_null());
+}
+
 /// Waits until `path` holds something, at most half a minute.
 fn wait_for(path: &Path, child: &mut Child) {
     let start = Instant::now();

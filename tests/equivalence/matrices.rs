@@ -57,6 +57,7 @@ fn the_rows_of_the_sweep_are_those_of_the_sparse_matrices() -> Fallible {
             close("v_free", &free, &flat(&p.free));
             let q: Vec<f64> = times(&h, &free).iter().zip(&global.w).map(|(a, b)| a + b).collect();
             let arbitrary = Reactions {
+                spins: Vec::new(),
                 contacts: (0..p.contacts.len()).map(noise3).collect(),
                 blocks: (0..p.block_b.len()).map(|k| noise(k + 7)).collect(),
             };

@@ -6,7 +6,7 @@ use drystone::cluster::Signal::{self, Input, Multiplier, State, Time, Velocity};
 use drystone::model::dynamical_system::Lagrangian;
 use drystone::model::integrator::{Integrator, Projection};
 use drystone::model::interaction::Interaction;
-use drystone::model::law::{CoulombImpact, Impact, Law};
+use drystone::model::law::{CoulombImpact, Law};
 use drystone::model::operator::Operator;
 use drystone::model::relation::LagrangianLinear;
 use drystone::simulation::Simulation;
@@ -108,8 +108,7 @@ fn incline() -> Fallible<Table> {
 
 pub(crate) const RADIUS: f64 = 0.3;
 pub(crate) const MASS: f64 = 1.7;
-pub(crate) const ROUGH: CoulombImpact =
-    CoulombImpact { mu: 0.25, e_n: 0.6, e_t: 0.0, impact: Impact::Newton, adhesion: 0.0, adhesion_range: 0.0 };
+pub(crate) const ROUGH: CoulombImpact = CoulombImpact { mu: 0.25, e_n: 0.6, ..CoulombImpact::FRICTIONLESS };
 
 fn spinning_sphere(h: f64) -> Fallible<(Simulation, Entity, Entity)> {
     let (m, r) = (MASS, RADIUS);

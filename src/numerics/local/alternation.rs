@@ -435,7 +435,7 @@ mod tests {
         for law in [Law::Plane, Law::Space, Law::Rolling] {
             let p = assembly(law, 4, 10, 1);
             let mut halves = Alternation::new(&p, p.weights(), &mut || true).expect("a small problem");
-            halves.start(|_| [0.5; 2]);
+            halves.start(|_| [0.5; 3]);
             let gaps: Vec<f64> = (0..60).map(|_| halves.step(20_000).1 / halves.carried()).collect();
             assert!(gaps.iter().all(|gap| *gap > -1e-8), "{law:?} {gaps:?}");
             assert!(gaps.windows(2).all(|pair| pair[1] <= pair[0] + 1e-8), "{law:?} {gaps:?}");

@@ -231,7 +231,7 @@ mod tests {
                     0 => (Coulomb { mu: 0.6 }, 2),
                     1 => (Coulomb { mu: 0.3 }, 3),
                     2 => (SecondOrder { mu: 1.7 }, 3),
-                    3 => (Rolling { mu: 0.4, mu_r: 0.2 }, 5),
+                    3 => (AdmissibleSet::Rolling { mu: 0.4, mu_r: 0.2 }, 5),
                     _ => (NonNegative, 2),
                 };
                 let w: Vec<f64> = (0..n * n).map(|k| f64::from(u8::from(k % (n + 1) == 0)) + 0.1 * random.next()).collect();
