@@ -256,12 +256,13 @@ const SCENES: &[BuiltIn] = &[
     },
     BuiltIn {
         name: "angle_of_repose",
-        about: "rocks trickle onto a disc until the heap on it is full",
+        about: "balls that resist rolling trickle onto a disc until the heap on it is full",
         parameters: &[
-            Parameter::new("n", "240", "", "number of rocks", "inlet.0.count"),
+            Parameter::new("n", "340", "", "number of balls", "inlet.0.count"),
+            Parameter::new("mu_r", "0.2", "", "resistance to rolling, in radii of the contact", "contact.mu_r"),
             Parameter::new("mu", "0.5", "", "coefficient of friction", "contact.mu"),
             Parameter::new("end", "2", "s", "duration", "time.end"),
-            Parameter::new("seed", "1", "", "sizes, forms and places", "inlet.0.seed"),
+            Parameter::new("seed", "1", "", "sizes and places", "inlet.0.seed"),
         ],
         toml: toml!("angle_of_repose"),
     },
