@@ -109,7 +109,7 @@ fn shapes() -> Result<Vec<(&'static str, Shape, Shape, Way)>, ShapeError> {
     let square = |k: u32| [[k, k + 1, k + 42], [k, k + 42, k + 41]];
     let triangles: Vec<[u32; 3]> = (0..40u32).flat_map(|j| (0..40).flat_map(move |i| square(41 * j + i))).collect();
     let mesh = Shape::mesh(&vertices, &triangles)?;
-    let bowl = Shape::vessel(&[DVec2::new(2.0, 0.0), DVec2::new(4.0, 3.0)], 0.2)?;
+    let bowl = Shape::vessel(&[DVec2::new(0.2, 0.0), DVec2::new(4.0, 3.0)], 0.2)?;
     let angle =
         Shape::compound(vec![(Pose::at(DVec3::Z * 0.4), cuboid.clone()), (Pose::at(DVec3::X * 0.8 - DVec3::Z * 0.4), cuboid.clone())])?;
     use Way::*;

@@ -1,7 +1,7 @@
 //! What a run will take and write, said after its first steps.
 
 use super::output::Output;
-use crate::diagnostics::forecast::{CONTACTS_OF_BALL, CONTACTS_OF_BLOCK, DiskForecast, Effort, Forecast, StepCost, size};
+use crate::diagnostics::forecast::{DiskForecast, Effort, Expected, Forecast, StepCost, size};
 use crate::geometry::systems::Proximity;
 use crate::io::scene::model::{Scene, ShapeSpec};
 use crate::simulation::{Simulation, StepReport};
@@ -17,14 +17,13 @@ const WARM: u64 = 5;
 const LONG: f64 = 10.0;
 const LARGE: f64 = 100e6;
 
-/// A forecast that was wrong by this factor is said anew.
+/// A run that takes so many times what was foretold says so.
 const WRONG: f64 = 2.0;
 
 /// Looks at the steps of a run and tells what is left.
 pub(super) struct Forecaster {
     end: f64,
-    /// Contacts that carry all bodies once they lie on each other.
-    expected: f64,
+    expected: Expected,
     more_to_come: bool,
     done: u64,
     since: Instant,
@@ -40,10 +39,11 @@ pub(super) struct Forecaster {
 
 impl Forecaster {
     pub(super) fn new(scene: &Scene) -> Self {
-        let each = |shape: &ShapeSpec| if matches!(shape, ShapeSpec::Ball { .. }) { CONTACTS_OF_BALL } else { CONTACTS_OF_BLOCK };
+        let all = scene.dynamic_bodies().count();
+        let balls = scene.dynamic_bodies().filter(|(_, body)| matches!(body.shape, ShapeSpec::Ball { .. })).count();
         Self {
             end: scene.time.end,
-            expected: scene.dynamic_bodies().map(|(_, body)| each(&body.shape)).sum(),
+            expected: Expected::of(balls, all - balls),
             more_to_come: !scene.inlets.is_empty(),
             done: 0,
             since: Instant::now(),
@@ -131,14 +131,15 @@ impl Forecaster {
         text
     }
 
-    /// The pace of the steps since the last look, where it makes the forecast wrong.
+    /// The pace of the steps since the last look, where the run takes longer than was told.
     fn again(&mut self, report: &StepReport) -> Option<String> {
         let steps = self.done - self.last.0;
         let length = (report.time - self.last.1) / steps as f64;
         let steps_left = ((self.end - report.time).max(0.0) / length).round();
         let left = self.since.elapsed().as_secs_f64() / steps as f64 * steps_left;
         let told = self.told?.saturating_duration_since(Instant::now()).as_secs_f64();
-        if left.max(told) < LONG || (left < WRONG * told && told < WRONG * left) {
+        // less than was told may still become what was told
+        if left < LONG || left < WRONG * told {
             return None;
         }
         self.told = duration(left).and_then(|left| Instant::now().checked_add(left));
@@ -194,12 +195,12 @@ mod tests {
     fn a_pour_says_what_it_assumes_and_a_wall_its_pace() {
         let falling = Effort { bodies: 8000.0, ..Effort::default() };
         let cost = StepCost::measured(&falling, 0.01, 0.0, 0.0);
-        let text = time_text(&Forecast::new(20, 72_000, 0.1, falling, 24_000.0, cost), true);
+        let text = time_text(&Forecast::new(20, 72_000, 0.1, falling, Expected::of(8000, 0), cost), true);
         for word in ["72000 steps", "2 hours at the pace of the first 20", "24000 contacts, now 0", "20 sweeps", "inlets"] {
             assert!(text.contains(word), "{text}");
         }
         let wall = Effort { contacts: 1140.0, sweeps: 1.0, ..falling };
-        let text = time_text(&Forecast::new(20, 72_000, 0.1, wall, 840.0, cost), false);
+        let text = time_text(&Forecast::new(20, 72_000, 0.1, wall, Expected::of(0, 105), cost), false);
         assert_eq!(text, "72000 steps to go: 2 hours at the pace of the first 20");
     }
 

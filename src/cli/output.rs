@@ -210,7 +210,7 @@ impl Output {
                 None => {}
             }
         }
-        let times = |every: f64| if every > 0.0 { (left / every).floor().min(steps as f64) } else { steps as f64 };
+        let times = |every: f64| if every > 0.0 { (left / every + 1e-6).floor().min(steps as f64) } else { steps as f64 };
         let frames = times(self.film_every);
         let frame = bodies + contacts;
         let coming = foreseen.effort_assumed;

@@ -103,10 +103,36 @@ impl Spread {
     }
 }
 
-/// Contacts that come to rest on a body, half of those that it has: of a ball, and of anything with faces.
-pub const CONTACTS_OF_BALL: f64 = 3.0;
-/// The same of blocks and hulls.
-pub const CONTACTS_OF_BLOCK: f64 = 8.0;
+/// What is to be expected of bodies that have come to lie on each other.
+///
+/// ```
+/// use drystone::diagnostics::forecast::Expected;
+/// let (balls, mixed) = (Expected::of(1000, 0), Expected::of(1000, 10));
+/// assert_eq!((balls.contacts, mixed.contacts), (3000.0, 3080.0));
+/// assert!(balls.sweep_s < mixed.sweep_s);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Expected {
+    /// Contacts that carry all of them.
+    pub contacts: f64,
+    /// Time of one more sweep, per contact (s).
+    pub sweep_s: f64,
+}
+
+/// Contacts that a body brings, half of those that it has: a ball, and anything with faces.
+const CONTACTS_OF_BALL: f64 = 3.0;
+const CONTACTS_OF_BLOCK: f64 = 8.0;
+
+/// One more sweep of a contact that is none between balls (s).
+const GENERAL_SWEEP: f64 = 1.5e-7;
+
+impl Expected {
+    /// Of so many balls and other bodies that move.
+    pub fn of(balls: usize, others: usize) -> Self {
+        let contacts = CONTACTS_OF_BALL * balls as f64 + CONTACTS_OF_BLOCK * others as f64;
+        Self { contacts, sweep_s: if others == 0 { CONTACT_SWEEP } else { GENERAL_SWEEP } }
+    }
+}
 
 /// Pairs of boxes for each contact of a dense packing.
 const PAIRS_OF_BALL_CONTACT: f64 = 2.0;
@@ -140,26 +166,29 @@ pub struct Forecast {
 }
 
 impl Forecast {
-    /// The forecast after `done` steps of `pace` seconds each, with `left` to come, of a scene in which about `expected` contacts carry all
-    /// bodies once they lie on each other.
+    /// The forecast after `done` steps of `pace` seconds each, with `left` to come, of a scene in which so much is to be
+    /// `expected` once bodies lie on each other. Contacts cost what those few cost that have been seen, and sweeps beyond theirs
+    /// [`Expected::sweep_s`] each: the coefficient c of few sweeps holds what a contact costs before the first.
     ///
     /// ```
-    /// use drystone::diagnostics::forecast::{Effort, Forecast, StepCost};
+    /// use drystone::diagnostics::forecast::{Effort, Expected, Forecast, StepCost};
     /// // 1000 balls that still fall: the pace of their first steps is not that of the run
     /// let falling = Effort { bodies: 1000.0, ..Effort::default() };
-    /// let forecast = Forecast::new(20, 980, 1e-3, falling, 3000.0, StepCost::measured(&falling, 1e-3, 0.0, 0.0));
+    /// let forecast = Forecast::new(20, 980, 1e-3, falling, Expected::of(1000, 0), StepCost::measured(&falling, 1e-3, 0.0, 0.0));
     /// assert!(forecast.assumes() && forecast.effort_assumed.contacts == 3000.0);
     /// assert!((forecast.wall_at_pace_s - 0.98).abs() < 1e-12 && forecast.wall_s > 3.0);
     /// ```
-    pub fn new(done: u64, left: u64, pace: f64, effort: Effort, expected: f64, cost: StepCost) -> Self {
+    pub fn new(done: u64, left: u64, pace: f64, effort: Effort, expected: Expected, cost: StepCost) -> Self {
         let at_pace = pace * left as f64;
         let mut assumed = effort;
         let mut wall = at_pace;
-        if effort.contacts < DENSE * expected {
-            assumed.contacts = expected;
-            assumed.pairs = effort.pairs.max(PAIRS_OF_BALL_CONTACT * expected);
+        if effort.contacts < DENSE * expected.contacts {
+            assumed.contacts = expected.contacts;
+            assumed.pairs = effort.pairs.max(PAIRS_OF_BALL_CONTACT * expected.contacts);
+            let seen = cost.of(&assumed);
             assumed.sweeps = effort.sweeps.max(SWEEPS);
-            wall = (cost.of(&assumed) * left as f64).max(at_pace);
+            let further = (assumed.visits() - Effort { sweeps: effort.sweeps, ..assumed }.visits()) * expected.sweep_s;
+            wall = ((seen + further) * left as f64).max(at_pace);
         }
         Self {
             after_steps: done,
@@ -244,8 +273,17 @@ mod tests {
     #[test]
     fn bodies_that_lie_already_go_on_at_their_pace() {
         let wall = Effort { bodies: 106.0, pairs: 300.0, contacts: 1140.0, sweeps: 1.1 };
-        let forecast = Forecast::new(20, 780, 1e-3, wall, 840.0, StepCost::measured(&wall, 1e-3, 0.4e-3, 0.3e-3));
+        let forecast = Forecast::new(20, 780, 1e-3, wall, Expected::of(0, 105), StepCost::measured(&wall, 1e-3, 0.4e-3, 0.3e-3));
         assert!(!forecast.assumes() && forecast.wall_s == forecast.wall_at_pace_s && (forecast.wall_s - 0.78).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_contacts_cost_before_the_first_sweep_is_not_paid_for_every_sweep() {
+        // the first steps of a pour of 1000 balls, of which a second took 3.2 s
+        let falling = Effort { bodies: 1005.0, pairs: 5000.0, contacts: 200.0, sweeps: 1.5 };
+        let cost = StepCost { body_s: Some(0.98e-6), pair_s: Some(0.265e-6), contact_sweep_s: Some(0.264e-6) };
+        let forecast = Forecast::new(20, 480, cost.of(&falling), falling, Expected::of(1000, 0), cost);
+        assert!((2.0..5.0).contains(&forecast.wall_s), "{forecast:?}");
     }
 
     #[test]
