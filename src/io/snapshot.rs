@@ -180,6 +180,8 @@ pub struct ContactView {
     pub normal_impulse: f64,
     /// Impulse in the tangent plane over the step (N·s, world).
     pub friction_impulse: DVec3,
+    /// Moment against rolling and twisting over the step, on body 1 (N·m·s, world).
+    pub moment_impulse: DVec3,
     /// Relative tangential speed (m/s).
     pub sliding_speed: f64,
     /// Open, sticking or sliding.
@@ -269,6 +271,7 @@ mod tests {
             gap: 0.0,
             normal_impulse: 1.0,
             friction_impulse: DVec3::ZERO,
+            moment_impulse: DVec3::ZERO,
             sliding_speed: 0.0,
             status: ContactStatus::Stick,
         };

@@ -180,6 +180,7 @@ fn contact(bodies: [u32; 2], mu: f64, touch: &Touch, pull: f64) -> ContactView {
         gap: touch.gap,
         normal_impulse: pushed - pull,
         friction_impulse,
+        moment_impulse: touch.moment,
         sliding_speed,
         status,
     }

@@ -67,6 +67,7 @@ fn force_chains_are_seen_through_the_bodies() {
         gap: 0.0,
         normal_impulse: 2.0,
         friction_impulse: DVec3::ZERO,
+        moment_impulse: DVec3::ZERO,
         sliding_speed: 0.0,
         status: ContactStatus::Stick,
     };

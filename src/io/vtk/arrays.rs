@@ -97,6 +97,8 @@ pub enum ContactArray {
     NormalForce,
     /// Mean force in the tangent plane in the step, on body 1 (N).
     FrictionForce,
+    /// Mean moment against rolling and twisting in the step, on body 1 (N m).
+    Moment,
     /// Unit normal from body 2 to body 1.
     Normal,
     /// Signed distance (m), positive when apart.
@@ -113,14 +115,24 @@ pub enum ContactArray {
 
 impl ContactArray {
     /// Every one.
-    pub const ALL: [Self; 8] =
-        [Self::NormalForce, Self::FrictionForce, Self::Normal, Self::Gap, Self::SlidingSpeed, Self::Status, Self::Body1, Self::Body2];
+    pub const ALL: [Self; 9] = [
+        Self::NormalForce,
+        Self::FrictionForce,
+        Self::Moment,
+        Self::Normal,
+        Self::Gap,
+        Self::SlidingSpeed,
+        Self::Status,
+        Self::Body1,
+        Self::Body2,
+    ];
 
     /// Its name in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::NormalForce => "normal_force",
             Self::FrictionForce => "friction_force",
+            Self::Moment => "moment",
             Self::Normal => "normal",
             Self::Gap => "gap",
             Self::SlidingSpeed => "sliding_speed",
@@ -134,6 +146,7 @@ impl ContactArray {
     pub fn unit(self) -> &'static str {
         match self {
             Self::NormalForce | Self::FrictionForce => "N",
+            Self::Moment => "N m",
             Self::Gap => "m",
             Self::SlidingSpeed => "m/s",
             Self::Normal | Self::Status | Self::Body1 | Self::Body2 => "",

@@ -64,6 +64,7 @@ pub fn write_contacts(path: &Path, snapshot: &Snapshot, frames: &Frames) -> Resu
         match array {
             ContactArray::NormalForce => file.scalars(named, all.map(|c| c.normal_impulse * per_step)),
             ContactArray::FrictionForce => file.vectors(named, all.map(|c| c.friction_impulse * per_step)),
+            ContactArray::Moment => file.vectors(named, all.map(|c| c.moment_impulse * per_step)),
             ContactArray::Normal => file.vectors(named, all.map(|c| c.normal)),
             ContactArray::Gap => file.scalars(named, all.map(|c| c.gap)),
             ContactArray::SlidingSpeed => file.scalars(named, all.map(|c| c.sliding_speed)),

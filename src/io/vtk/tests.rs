@@ -58,6 +58,7 @@ fn scene() -> ([BodyView; 2], [ContactView; 1]) {
         gap: -2e-3,
         normal_impulse: 0.7,
         friction_impulse: DVec3::new(0.0, 0.2, 0.0),
+        moment_impulse: DVec3::ZERO,
         sliding_speed: 0.05,
         status: ContactStatus::Slip,
     };

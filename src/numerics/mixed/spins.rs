@@ -196,3 +196,85 @@ impl Spin {
         self.roll > 0.0 || self.twist > 0.0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numerics::auto::Auto;
+    use crate::numerics::mixed::RigidMass;
+    use crate::numerics::residual::certify;
+
+    /// Balls and blocks in a column, pushed and turned, the lowest on a floor that turns.
+    fn column(n: u32, twist: f64) -> MixedProblem {
+        let mut p = MixedProblem::default();
+        for k in 0..n {
+            let (mass, inertia) = (1.0 + 0.3 * f64::from(k), DMat3::from_diagonal(DVec3::new(0.02, 0.03, 0.025)));
+            p.rigid.push(RigidMass { inverse_mass: DVec3::splat(1.0 / mass), inverse_inertia: RigidMass::pack(inertia.inverse()) });
+            let turn = DVec3::new(1.0, -0.7, 2.0) * (0.4 * f64::from(k) - 0.5);
+            p.free.rigid.push(Twist { linear: DVec3::new(0.02 * f64::from(k), 0.01, -0.1), angular: turn });
+        }
+        for k in 0..n {
+            let (body2, arms) = if k == 0 { (IMMOBILE, 1) } else { (k - 1, 1 + (k % 2) * 2) };
+            p.push_group((0..arms).map(|a| {
+                let side = DVec3::new(0.05 * f64::from(a), 0.02 * f64::from(a * a), 0.0);
+                let arms = [side - 0.1 * DVec3::Z, side + 0.1 * DVec3::Z];
+                Contact {
+                    normal: DVec3::Z,
+                    tangent: DVec3::X,
+                    arm1: arms[0],
+                    arm2: arms[1],
+                    mu: 0.4,
+                    body1: k,
+                    body2,
+                    scale: 1.0,
+                    ..Contact::default()
+                }
+            }));
+            p.close_colour();
+        }
+        let floor = |c: &Contact| if c.body2 == IMMOBILE { DVec3::new(0.1, 0.0, 0.0) } else { DVec3::ZERO };
+        // one contact in three resists nothing
+        let spin = |(k, c): (usize, &Contact)| {
+            if k % 3 == 2 {
+                Spin { lever: 0.1, ..Spin::default() }
+            } else {
+                Spin { lever: 0.1, roll: 0.1, twist, b: floor(c), ..Spin::default() }
+            }
+        };
+        p.spins = p.contacts.iter().enumerate().map(spin).collect();
+        p.prepare().expect("legal");
+        p
+    }
+
+    #[test]
+    fn rows_beside_contacts_and_blocks_are_the_same_law() {
+        for (n, twist) in [(1, 0.2), (4, 0.0), (7, 0.05), (12, 0.2)] {
+            let p = column(n, twist);
+            let mut answer = Answer::for_problem(&p);
+            let report = Auto { tolerance: 1e-11, ..Auto::default() }.solve(&p, &mut answer);
+            assert!(report.converged() && report.e_s <= 1e-11, "{n} {twist}: {report:?}");
+            let moments: Vec<bool> = answer.reactions.spins.iter().map(|p| *p != DVec3::ZERO).collect();
+            assert!(moments.iter().any(|m| *m) && p.spins.iter().zip(&moments).all(|(s, m)| s.resists() || !m));
+            let (blocks, mut own) = p.with_spin_blocks(&answer).expect("legal");
+            let (here, there) = (certify(&p, &mut answer), certify(&blocks, &mut own));
+            assert!(there.e_s <= 1e-10 && own.velocities.rigid.len() == answer.velocities.rigid.len(), "{here:?} {there:?}");
+            for (a, b) in own.velocities.rigid.iter().zip(&answer.velocities.rigid) {
+                assert!((a.linear - b.linear).length() + (a.angular - b.angular).length() < 1e-12);
+            }
+            // a moment beyond its disc is seen by both
+            let k = p.spins.iter().position(Spin::resists).expect("one does");
+            answer.reactions.spins[k].y += 1.0;
+            let (blocks, mut own) = p.with_spin_blocks(&answer).expect("legal");
+            let wrong = [certify(&p, &mut answer).e_s, certify(&blocks, &mut own).e_s];
+            assert!(wrong[0] > 1e-2 && (wrong[0] / wrong[1] - 1.0).abs() < 0.1, "{wrong:?}");
+            let mut back = Answer::for_problem(&p);
+            p.take_spin_blocks(&own.reactions, &mut back);
+            answer.reactions.spins.iter_mut().zip(&p.spins).for_each(|(m, s)| {
+                if !s.resists() {
+                    *m = DVec3::ZERO
+                }
+            });
+            assert_eq!(back.reactions, answer.reactions);
+        }
+    }
+}
