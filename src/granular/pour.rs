@@ -48,6 +48,20 @@ impl Pour {
         };
         (0..self.count).map(ball).collect()
     }
+
+    /// Corners (m) of a polyhedron for each ball, from its centre: random directions, at 0.75 to 1 of its radius.
+    pub fn polyhedra(&self, corners: usize) -> Vec<(DVec3, Vec<DVec3>)> {
+        let mut random = Sequence::new(self.seed ^ 0x9E37_79B9_7F4A_7C15);
+        let mut corner = |radius: f64| loop {
+            let [x, y, z] = std::array::from_fn(|_| random.next_between(-1.0, 1.0));
+            let direction = DVec3::new(x, y, z);
+            // every direction alike: points of the ball, not of the cube around it
+            if (0.01..1.0).contains(&direction.length_squared()) {
+                return direction.normalize() * radius * random.next_between(0.75, 1.0);
+            }
+        };
+        self.balls().into_iter().map(|(centre, radius)| (centre, (0..corners).map(|_| corner(radius)).collect())).collect()
+    }
 }
 
 #[cfg(test)]

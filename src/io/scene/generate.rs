@@ -199,8 +199,17 @@ fn pour(f: &mut Fields<'_>, resources: &Resources) -> Result<Made, SceneError> {
     let seed = f.or("seed", 0, |s| s.whole(0, usize::MAX))? as u64;
     let fixed = tank(f, width)?;
     let grain = f.or("grain", Grain::Ball, |g| grains::grain(&g, resources))?;
-    let balls = Pour { count, sizes, width, bottom, seed }.balls();
-    Ok(Made { fixed, moving: grown(&grain, balls.into_iter(), seed), ..Made::default() })
+    let pour = Pour { count, sizes, width, bottom, seed };
+    if let Some(field) = f.optional("corners") {
+        if grain != Grain::Ball {
+            return Err(field.error("found `corners` beside `grain`", "give the corners of rocks in `grain`"));
+        }
+        // few corners may all lie in one half of the ball
+        let hulls = pour.polyhedra(field.whole(8, 200)?);
+        let moving = hulls.into_iter().map(|(at, points)| (ShapeSpec::Hull { points }, Pose::at(at))).collect();
+        return Ok(Made { fixed, moving, ..Made::default() });
+    }
+    Ok(Made { fixed, moving: grown(&grain, pour.balls().into_iter(), seed), ..Made::default() })
 }
 
 fn pyramid(f: &mut Fields<'_>, _: &Resources) -> Result<Made, SceneError> {
