@@ -105,6 +105,8 @@ pub struct StepProblem {
     pub first_contact: Vec<u32>,
     /// Source, first contact and number of points of the groups of the pass before, and its reactions.
     pub last: (Vec<[u32; 3]>, Vec<DVec3>),
+    /// Its moments.
+    pub(super) last_spins: Vec<DVec3>,
     /// Interaction of each block, and which of its rows the block has.
     pub joints: Vec<JointRows>,
     /// Those of the pass before.

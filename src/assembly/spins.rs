@@ -1,8 +1,9 @@
 //! Rows of the moments of contacts that resist rolling and twisting, beside the rows of their forces.
 
 use super::problem::StepProblem;
+use super::systems::world_twist;
 use crate::model::contact::{ContactPair, Foreseen, Touch};
-use crate::numerics::mixed::{IMMOBILE, Spin};
+use crate::numerics::mixed::{IMMOBILE, MixedProblem, Spin};
 use crate::topology::bodies::Body;
 use glam::DVec3;
 
@@ -17,8 +18,9 @@ impl StepProblem {
         touch: impl Fn(u32) -> Option<(&'a ContactPair, &'a [Touch])>,
         foreseen: &[Foreseen],
     ) {
-        let last = std::mem::take(&mut self.answer.reactions.spins);
-        let Self { problem, answer, groups, first_contact, last: (places, _), .. } = self;
+        let Self { problem, answer, groups, first_contact, last: (places, _), last_spins: last, .. } = self;
+        std::mem::swap(last, &mut answer.reactions.spins);
+        answer.reactions.spins.clear();
         problem.spins.clear();
         if !resists {
             return;
@@ -51,11 +53,11 @@ impl StepProblem {
 }
 
 /// The rows of contact k.
-fn spin(pair: &ContactPair, bodies: &[Body], k: usize, problem: &crate::numerics::mixed::MixedProblem) -> Spin {
+fn spin(pair: &ContactPair, bodies: &[Body], k: usize, problem: &MixedProblem) -> Spin {
     let lever = if pair.size.is_finite() && pair.size > 0.0 { 0.5 * pair.size } else { 1.0 };
     let given = |slot: u32| {
         let body = &bodies[slot as usize];
-        if body.row == IMMOBILE { body.frame.rotation * body.velocity.angular } else { DVec3::ZERO }
+        if body.row == IMMOBILE { world_twist(body).angular } else { DVec3::ZERO }
     };
     let turn = given(pair.slots[0]) - given(pair.slots[1]);
     let b = if turn == DVec3::ZERO { turn } else { lever * problem.contacts[k].to_local(turn) };
@@ -64,6 +66,6 @@ fn spin(pair: &ContactPair, bodies: &[Body], k: usize, problem: &crate::numerics
 }
 
 /// A moment (N m s, world) as the impulses that stand for it.
-fn over(moment: DVec3, k: usize, problem: &crate::numerics::mixed::MixedProblem) -> DVec3 {
+fn over(moment: DVec3, k: usize, problem: &MixedProblem) -> DVec3 {
     problem.contacts[k].to_local(moment) / problem.spins[k].lever
 }

@@ -1,6 +1,7 @@
 //! One-step problems of a run as files, for `drystone solve` and other solvers.
 
 use super::Failure;
+use crate::assembly::global::Global;
 use crate::assembly::problem::StepProblem;
 use crate::io::problem::json;
 use crate::numerics::admissible::AdmissibleSet;
@@ -9,13 +10,14 @@ use crate::numerics::solvers::{Kind, Problem};
 use std::path::{Path, PathBuf};
 
 /// Writes the problem of the last step into `folder`, as `name.hdf5` (fclib_global with the reactions as solution), or as `.json` where
-/// joints or other relations have rows, which FCLIB has no place for. Gives the path.
+/// joints, moments or other relations have rows, which FCLIB has no place for. Gives the path.
 pub(super) fn write(folder: &Path, name: &str, step: &StepProblem, title: &str) -> Result<PathBuf, Failure> {
     std::fs::create_dir_all(folder).map_err(|e| Failure::input(format!("{}: cannot be created: {e}", folder.display())))?;
-    let problem = Problem::Global(stated(step));
+    let (global, r) = step.global_with_moments();
+    let problem = Problem::Global(stated(global));
     if problem.kind() == Kind::GlobalFriction && cfg!(feature = "hdf5") {
         let path = folder.join(format!("{name}.hdf5"));
-        return hdf5(&path, problem, reactions(step), title.to_owned()).map(|()| path);
+        return hdf5(&path, problem, r, title.to_owned()).map(|()| path);
     }
     let path = folder.join(format!("{name}.json"));
     std::fs::write(&path, json::text(&problem)).map_err(|e| Failure::input(format!("{}: cannot be written: {e}", path.display())))?;
@@ -44,8 +46,7 @@ fn hdf5(_: &Path, _: Problem, _: Vec<f64>, _: String) -> Result<(), Failure> {
 }
 
 /// (M, H, f, w, μ) of the step, with H turned round to dof × rows as files have it.
-fn stated(step: &StepProblem) -> GlobalProblem {
-    let global = step.global();
+fn stated(global: Global) -> GlobalProblem {
     let contacts = global.mu.len();
     let mut offsets: Vec<usize> = (0..=contacts).map(|i| 3 * i).collect();
     let mut sets: Vec<AdmissibleSet> = global.mu.iter().map(|&mu| AdmissibleSet::Coulomb { mu }).collect();
@@ -54,9 +55,4 @@ fn stated(step: &StepProblem) -> GlobalProblem {
         sets.push(set);
     }
     GlobalProblem { mass: global.mass.to_csc(), h: global.h.transpose_into().to_csc(), f: global.f, w: global.w, offsets, sets }
-}
-
-fn reactions(step: &StepProblem) -> Vec<f64> {
-    let reactions = &step.answer.reactions;
-    reactions.contacts.iter().flat_map(|r| r.to_array()).chain(reactions.blocks.iter().copied()).collect()
 }

@@ -156,7 +156,8 @@ impl ContactStatus {
 /// use glam::DVec3;
 /// let contact = ContactView {
 ///     body1: 1, body2: 0, point1: DVec3::Z * 1e-6, point2: DVec3::ZERO, shift: DVec3::ZERO, normal: DVec3::Z, gap: 1e-6,
-///     normal_impulse: 0.02, friction_impulse: DVec3::ZERO, sliding_speed: 0.0, status: ContactStatus::Stick,
+///     normal_impulse: 0.02, friction_impulse: DVec3::ZERO, moment_impulse: DVec3::ZERO, sliding_speed: 0.0,
+///     status: ContactStatus::Stick,
 /// };
 /// assert_eq!(contact.middle(), DVec3::Z * 5e-7);
 /// ```

@@ -182,8 +182,7 @@ impl Sums {
     /// Takes in a contact that resists rolling, with its moments; `known` is the shift of its friction if that is given.
     fn spinning(&mut self, (c, spin): (&Contact, &Spin), [r, p]: [DVec3; 2], v: &Velocities, known: Option<f64>) {
         let (u, s) = (c.rate(&v.rigid) + c.b, spin.velocity(c, &v.rigid));
-        let (set, d) = (spin.set(c), spin.mean_diagonal(c));
-        let rows = if spin.twist > 0.0 { 6 } else { 5 };
+        let (set, rows, d) = (spin.set(c), spin.rows(), spin.mean_diagonal(c));
         let (r, mut shifted) = (six(r, p), six(u, s));
         shifted[0] += set.shift(&shifted[..rows]) + known.map_or(0.0, |known| known - c.shift(u));
         let square = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>();

@@ -154,6 +154,25 @@ fn problems_of_a_run_are_exported_with_their_reactions() {
     assert_eq!(output(&["run", "block_wall", "--export-problems", "every=10"]).status.code(), Some(2));
 }
 
+#[test]
+fn exported_problems_hold_the_moments_of_contacts() {
+    for (twist, kind, rows) in [("0.05", "twisting", 6), ("0", "grfc", 5)] {
+        let directory = tempfile::tempdir().unwrap();
+        let out = directory.path().to_str().unwrap();
+        let law = ["--set", "contact.mu_r=0.1", "--set", &format!("contact.mu_t={twist}")].map(str::to_owned);
+        let call = ["run", "bead_pour", "--set", "n=4", "--until", "0.3", "--tol", "1e-6", "--out", out, "--export-problems", "every=150"];
+        let call: Vec<&str> = call.into_iter().chain(law.iter().map(String::as_str)).collect();
+        assert_eq!(output(&call).status.code(), Some(0));
+        let path = directory.path().join("problems/step_000150.json");
+        let file = std::fs::read_to_string(&path).unwrap();
+        assert!(file.contains(&format!("\"{kind}\"")), "{}", &file[..file.len().min(400)]);
+        let line = json_of(&output(&["solve", path.to_str().unwrap(), "--json", "--tol", "1e-6"]), 0);
+        assert_eq!(line["status"], "Converged", "{line}");
+        assert_eq!(line["rows"].as_u64().unwrap(), rows * line["contacts"].as_u64().unwrap(), "{line}");
+        assert!(line["contacts"].as_u64().unwrap() > 20, "{line}");
+    }
+}
+
 /// A problem of five rows, a rolling contact, beside those of three.
 #[test]
 fn profile_holds_a_line_for_every_solver_also_for_problems_that_it_does_not_take() {

@@ -8,7 +8,7 @@
 //! {"kind": "mlcp", "m": MATRIX, "q": [], "equality": [true, false], "free": [true, false]}
 //! {"kind": "relay", "m": MATRIX, "q": [], "lower": [-1, null], "upper": [1, null]}        null: unbounded
 //! {"kind": "gmp" | "ggmp", …, "blocks": [{"set": "coulomb", "rows": 3, "mu": 0.5}, {"set": "free", "rows": 2}, …]}
-//!     sets: free, non_negative, interval (lower, upper), coulomb (mu), second_order (mu), rolling (mu, mu_r)
+//!     sets: free, non_negative, interval (lower, upper), coulomb (mu), second_order (mu), rolling (mu, mu_r), twisting (mu, mu_r, mu_t)
 //! MATRIX: {"dense": [[row], …]}, or {"rows": 3, "columns": 3, "triplets": [[0, 0, 1.0], …]}; entries of one place add
 //! ```
 

@@ -222,7 +222,12 @@ const FAULTS: &[Fault] = &[
     ("@[[materials]]\nname = \"m\"\ndensity = \"2.4 m\"", 6, "found a length", "kg/m3"),
     ("@[[materials]]\nname = \"m\"\ndensity = 0", 6, "the number 0", "greater than 0"),
     ("@[contact]\nmu = -0.1", 5, "the number -0.1", "from 0"),
-    ("@[contact]\nfriction = 1", 5, "unknown key `friction`", "known here: mu, e_n, e_t, impact, adhesion, adhesion_range, pairs"),
+    (
+        "@[contact]\nfriction = 1",
+        5,
+        "unknown key `friction`",
+        "known here: mu, e_n, e_t, impact, adhesion, adhesion_range, mu_r, mu_t, pairs",
+    ),
     ("@[[generate.lattice]]\ncount = [10, 10]\nradius = 1", 5, "found 2 numbers, expected 3", "count"),
     ("@[[generate.lattice]]\ncount = [10000, 10000, 10000]\nradius = 1", 4, "more than 10000000", "smaller"),
     ("@[[generate.latice]]\ncount = [1, 1, 1]\nradius = 1", 4, "unknown key `latice`", "did you mean `lattice`"),

@@ -5,8 +5,13 @@ use glam::{DMat3, DVec3};
 
 /// Alternations between the force and the moment of a contact: what is left goes into the next sweep.
 const ROUNDS: usize = 12;
-/// Change, in parts of the reaction, at which they end.
+/// Change, in parts of the reaction, at which they end where changes shrink.
 const SETTLED: f64 = 1e-4;
+/// The same for any change.
+const FINE: f64 = 1e-9;
+/// Part of the change before from which on it does not shrink: half of it is taken then. A force whose moment lifts the contact off, and that
+/// comes back without the moment, would go to and fro for ever.
+const SHRINKS: f64 = 0.5;
 /// Part of its trace that is added to the operator of the moments: an axis about which neither body turns is left alone.
 const REGULAR: f64 = 1e-12;
 
@@ -104,14 +109,20 @@ impl SpinOperator {
                 return (held, moment);
             }
         }
+        let (mut taken, mut before) = (1.0, 0.0);
         for _ in 0..ROUNDS {
-            let new = force(w, q + self.cross * p, r);
+            let new = r + taken * (force(w, q + self.cross * p, r) - r);
             let moment = self.moment(turn + self.turning(new), [roll * new.x, twist * new.x], p);
             let change = (new - r).abs().max_element().max((moment - p).abs().max_element());
             (r, p) = (new, moment);
-            if change <= SETTLED * r.x {
+            let shrinks = change <= SHRINKS * before;
+            if change <= FINE * r.x || (shrinks && change <= SETTLED * r.x) {
                 break;
             }
+            if before > 0.0 && !shrinks {
+                taken = f64::max(0.5 * taken, 0.25);
+            }
+            before = change;
         }
         (r, p)
     }
@@ -141,17 +152,15 @@ impl SpinOperator {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::algebra::random::Sequence;
     use crate::numerics::admissible::AdmissibleSet;
 
     /// Contacts of two bodies with any mass, inertia and arms: the natural map of the law vanishes where visits settle, and at once where
     /// the moments hold.
     #[test]
     fn visits_settle_on_the_law() {
-        let mut state = 9_u64;
-        let mut noise = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
-        };
+        let mut random = Sequence::new(9);
+        let mut noise = || random.next_between(-0.5, 0.5);
         let (mut worst, mut held) = (0.0_f64, 0);
         for case in 0..2000 {
             // H of six rows on two bodies, at least one of which moves in all of its axes
@@ -199,6 +208,6 @@ mod tests {
                 assert!((once.0 - at.0).length() + (once.1 - at.1).length() < 1e-9, "case {case}");
             }
         }
-        assert!(worst < 1e-7 && held > 100, "{worst:e} {held}");
+        assert!(worst < 1e-9 && held > 30, "{worst:e} {held}");
     }
 }

@@ -40,6 +40,11 @@ impl Spin {
         [contact.mu, self.roll, self.twist]
     }
 
+    /// Whether it resists anything.
+    pub fn resists(&self) -> bool {
+        self.roll > 0.0 || self.twist > 0.0
+    }
+
     /// `s = ℓ (ω₁ − ω₂) + b` in the contact frame (m/s).
     #[inline]
     pub fn velocity(&self, c: &Contact, v: &[Twist]) -> DVec3 {
@@ -53,6 +58,12 @@ impl Spin {
         let (own, forces) = (&self.local.own, 3.0 * c.local.mean_diagonal());
         let rolling = forces + own.y_axis.y + own.z_axis.z;
         if self.twist > 0.0 { (rolling + own.x_axis.x) / 6.0 } else { rolling / 5.0 }
+    }
+
+    /// Number of rows of the contact with its moments: without resistance to twisting there is no row of it.
+    #[inline]
+    pub(in crate::numerics) fn rows(&self) -> usize {
+        if self.twist > 0.0 { 6 } else { 5 }
     }
 
     /// The set of its rows.
@@ -145,8 +156,7 @@ impl MixedProblem {
         }
         reactions.blocks.clone_from(&own.blocks);
         for (k, (c, spin)) in self.contacts.iter().zip(&self.spins).enumerate().filter(|(_, (_, spin))| spin.resists()) {
-            let set = spin.set(c);
-            let rows = if matches!(set, AdmissibleSet::Rolling { .. }) { 5 } else { 6 };
+            let (set, rows) = (spin.set(c), spin.rows());
             let axes = [c.tangent, c.normal.cross(c.tangent), c.normal];
             let [one, two] = c.rows();
             let jacobian = |(system, force): (System, [[f64; 6]; 3]), lever: f64| -> Vec<f64> {
@@ -175,10 +185,9 @@ impl MixedProblem {
         let (plain, moments) = blocks.blocks.split_at(out.blocks.len());
         out.blocks.copy_from_slice(plain);
         let (mut contacts, mut moments) = (blocks.contacts.iter(), moments);
-        for (k, (c, spin)) in self.contacts.iter().zip(&self.spins).enumerate() {
+        for (k, spin) in self.spins.iter().enumerate() {
             if spin.resists() {
-                let rows = if matches!(spin.set(c), AdmissibleSet::Rolling { .. }) { 5 } else { 6 };
-                let (own, rest) = moments.split_at(rows);
+                let (own, rest) = moments.split_at(spin.rows());
                 moments = rest;
                 out.contacts[k] = DVec3::from_slice(own);
                 out.spins[k] = DVec3::new(own.get(5).copied().unwrap_or(0.0), own[3], own[4]);
@@ -187,13 +196,6 @@ impl MixedProblem {
             }
         }
         self.velocities(&answer.reactions, &mut answer.velocities);
-    }
-}
-
-impl Spin {
-    /// Whether it resists anything.
-    pub fn resists(&self) -> bool {
-        self.roll > 0.0 || self.twist > 0.0
     }
 }
 
