@@ -7,6 +7,7 @@ use crate::diagnostics::collapse::{Bracket, Trial, bisect, tilted, trial};
 use crate::diagnostics::equilibrium::{Structure, admissible, is_steady};
 use crate::io::scene::Scene;
 use crate::io::scene::loads::BaseMotion;
+use crate::io::scene::model::Motion;
 use glam::DVec3;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use std::io::IsTerminal;
@@ -20,7 +21,7 @@ pub(super) struct Arguments {
     scene: String,
     #[command(flatten)]
     changes: SetAndStep,
-    /// What is varied: friction, load, tilt, thickness, water, acceleration, or any key that --set takes
+    /// What is varied: friction, load, tilt, thickness, water, acceleration, settlement, or any key that --set takes
     #[arg(long, value_name = "WHAT")]
     vary: String,
     /// Two values, at one of which it stands
@@ -58,11 +59,13 @@ const HELP: &str = "\
   friction       coefficient of friction of all contacts
   load           factor on the forces and torques of bodies and on the water
   tilt           degrees by which gravity leans --towards
-  thickness      thickness_ratio of an arch or a dome, width of a dam or a wall
+  thickness      thickness_ratio (or thickness) of an arch, a vault, a bridge or a dome, width of a dam or a wall
   water          level of the water (m)
   acceleration   factor on [base]; without one, horizontal push --towards in g
+  settlement     factor on the motion of supports ([[support]]) and other driven bodies
 A run falls when a body has gone by its own smallest length, or has gone by a tenth of it or is still
-moving at the end. The limit is bisected twice: by runs (lower, upper), and by statics, as
+moving at the end; what a driven support carries with it has not gone, and beside one the tenth does not
+count. The limit is bisected twice: by runs (lower, upper), and by statics, as
 `drystone balance` does, where the loads are steady. Where blocks slide, Coulomb's law is not
 associated, and the two may differ: the gap is printed. The two ends of the bracket are run again
 with half the step and with a tenth of the tolerance; what then changes is said.
@@ -78,8 +81,20 @@ fn number(text: &str) -> Result<f64, String> {
 }
 
 /// Where the generators keep what people call thickness.
-const THICKNESS: [&str; 4] =
-    ["generate.arch.0.thickness_ratio", "generate.dome.0.thickness_ratio", "generate.dam.0.width", "generate.wall.0.width"];
+const THICKNESS: [&str; 12] = [
+    "generate.arch.0.thickness_ratio",
+    "generate.arch.0.thickness",
+    "generate.barrel.0.thickness_ratio",
+    "generate.barrel.0.thickness",
+    "generate.cross_vault.0.thickness_ratio",
+    "generate.cross_vault.0.thickness",
+    "generate.bridge.0.thickness_ratio",
+    "generate.bridge.0.thickness",
+    "generate.dome.0.thickness_ratio",
+    "generate.dome.0.thickness",
+    "generate.dam.0.width",
+    "generate.wall.0.width",
+];
 
 /// What is varied.
 enum Vary {
@@ -88,6 +103,7 @@ enum Vary {
     Tilt,
     Water,
     Acceleration,
+    Settlement,
     Key(String),
 }
 
@@ -112,11 +128,14 @@ impl Arguments {
                 return wrong("no body of the scene has a force or a torque, and there is no water");
             }
             "load" => Vary::Load,
-            "settlement" => return wrong("supports are moved by `motion` in the scene file; vary a number of it by its key"),
+            "settlement" if scene.bodies.iter().all(|b| !matches!(b.motion, Motion::Kinematic(_))) => {
+                return wrong("nothing of the scene is moved; add a [[support]]");
+            }
+            "settlement" => Vary::Settlement,
             "thickness" => {
                 let value = self.between[0].max(self.between[1]);
                 let Some(key) = THICKNESS.iter().find(|key| self.scene(Some(format!("{key}={value}"))).is_ok()) else {
-                    return wrong("the scene has no arch, dome, dam or wall of a generator; vary a number of it by its key");
+                    return wrong("the scene has no arch, vault, bridge, dome, dam or wall of a generator; vary a number of it by its key");
                 };
                 Vary::Key((*key).to_owned())
             }
@@ -160,6 +179,11 @@ impl Arguments {
                     *base = Some(BaseMotion::of_accelerations(vec![0.0], vec![-value * g * self.towards.normalize_or_zero()]));
                 }
             },
+            Vary::Settlement => scene.bodies.iter_mut().for_each(|body| {
+                if let Motion::Kinematic(drive) = &mut body.motion {
+                    drive.scale(value);
+                }
+            }),
             Vary::Key(_) => {}
         }
         Ok(scene)

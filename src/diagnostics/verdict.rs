@@ -1,9 +1,11 @@
 //! Does it stand, and what left its place first?
 //!
 //! ```text
-//! way       displacement of a body's centre in parts of its smallest length
+//! way       displacement of a body's centre, against the ground or the driven body against which it is least, in parts of its smallest
+//!           length
 //! began     the first body whose way exceeds ONSET, and when
-//! stands    no way exceeds MOVED at the end, and nothing is faster than MOVING lengths a second
+//! stands    no way exceeds MOVED at the end (1 where supports are driven: blocks between them follow), and nothing is faster than
+//!           MOVING lengths a second
 //! collapsed a way has exceeded 1
 //! displaced neither
 //! ```
@@ -11,8 +13,9 @@
 //! Runs of scenes with a `[stop]` table have a verdict, and those of structures: two or more blocks, all of them polyhedra that start at
 //! rest and touch something then, without joints, motors and inlets.
 
+use crate::algebra::spatial::Pose;
 use crate::geometry::systems::Proximity;
-use crate::io::scene::model::{Scene, ShapeSpec};
+use crate::io::scene::model::{Motion, Scene, ShapeSpec};
 use crate::io::scene::stop::StopRules;
 use crate::model::contact::{ContactPair, Manifold};
 use crate::model::newton_euler::{BodyPose, Velocity};
@@ -81,7 +84,7 @@ pub struct Verdict {
 /// What a watch remembers; a checkpoint keeps it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Course {
-    starts: Vec<Option<DVec3>>,
+    starts: Vec<Option<Pose>>,
     began: Option<(f64, usize)>,
     collapsed: Option<f64>,
     /// Largest way at any time.
@@ -109,6 +112,8 @@ pub(crate) struct Course {
 pub struct Watch {
     /// Dynamic bodies of the scene, with their smallest lengths (m).
     bodies: Vec<(usize, f64)>,
+    /// Bodies with a motion of their own.
+    driven: Vec<usize>,
     names: Vec<String>,
     rules: Option<StopRules>,
     course: Course,
@@ -117,7 +122,13 @@ pub struct Watch {
 impl Watch {
     /// A watch on a scene whose runs have a verdict.
     pub fn of(scene: &Scene) -> Option<Self> {
-        let block = |shape: &ShapeSpec| matches!(shape, ShapeSpec::Cuboid { .. } | ShapeSpec::Hull { .. });
+        fn block(shape: &ShapeSpec) -> bool {
+            match shape {
+                ShapeSpec::Cuboid { .. } | ShapeSpec::Hull { .. } => true,
+                ShapeSpec::Compound { parts } => parts.iter().all(|(_, part)| block(part)),
+                _ => false,
+            }
+        }
         let mut blocks = scene.dynamic_bodies().map(|(_, b)| b);
         let structure = blocks.all(|b| block(&b.shape) && b.linear_velocity == DVec3::ZERO && b.angular_velocity == DVec3::ZERO)
             && scene.dynamic_bodies().nth(1).is_some()
@@ -136,8 +147,9 @@ impl Watch {
         let length = |shape: &ShapeSpec| shape.build().map_or(f64::INFINITY, |s| s.smallest_length());
         let bodies = scene.dynamic_bodies().map(|(i, b)| (i, length(&b.shape))).collect();
         let names = scene.bodies.iter().map(|b| b.name.clone()).collect();
+        let driven = (0..scene.bodies.len()).filter(|&i| matches!(scene.bodies[i].motion, Motion::Kinematic(_))).collect();
         let course = Course { starts: vec![None; scene.bodies.len()], seen: true, ..Course::default() };
-        Self { bodies, names, rules: scene.stop, course }
+        Self { bodies, driven, names, rules: scene.stop, course }
     }
 
     pub(crate) fn course(&self) -> &Course {
@@ -152,12 +164,17 @@ impl Watch {
     pub fn look(&mut self, simulation: &Simulation, entities: &[Entity]) -> (usize, f64) {
         let (world, time) = (simulation.world(), simulation.time());
         let course = &mut self.course;
+        let pose = |i: usize| entities.get(i).and_then(|e| world.get::<BodyPose>(*e)).map(|p| p.0);
+        // a body that is born later starts where it is seen first
+        for i in self.bodies.iter().map(|b| b.0).chain(self.driven.iter().copied()) {
+            course.starts[i] = course.starts[i].or_else(|| pose(i));
+        }
         let (mut farthest, mut displacement) = ((0, 0.0), 0.0f64);
+        let motions = motions(&self.driven, &course.starts, pose);
         for &(i, length) in &self.bodies {
-            let Some(pose) = entities.get(i).and_then(|e| world.get::<BodyPose>(*e)) else { continue };
-            // a body that is born later starts where it is seen first
-            let way = pose.0.position.distance(*course.starts[i].get_or_insert(pose.0.position));
-            displacement = displacement.max(way);
+            let Some((start, now)) = course.starts[i].zip(pose(i)) else { continue };
+            displacement = displacement.max(now.position.distance(start.position));
+            let way = way(&start, &now, &motions);
             if way / length > farthest.1 {
                 farthest = (i, way / length);
             }
@@ -205,13 +222,13 @@ impl Watch {
             return None;
         }
         let speed = |i: usize| entities.get(i).and_then(|e| world.get::<Velocity>(*e)).map_or(0.0, |v| v.linear.length());
-        let way = |i: usize, length: f64| {
-            let now = entities.get(i).and_then(|e| world.get::<BodyPose>(*e)).map(|pose| pose.0.position);
-            now.zip(course.starts[i]).map_or(0.0, |(now, start)| now.distance(start) / length)
-        };
-        let largest = self.bodies.iter().map(|&(i, length)| way(i, length)).fold(0.0, f64::max);
+        let pose = |i: usize| entities.get(i).and_then(|e| world.get::<BodyPose>(*e)).map(|p| p.0);
+        let motions = motions(&self.driven, &course.starts, pose);
+        let gone = |i: usize| course.starts[i].zip(pose(i)).map_or(0.0, |(start, now)| way(&start, &now, &motions));
+        let largest = self.bodies.iter().map(|&(i, length)| gone(i) / length).fold(0.0, f64::max);
+        let moved = if self.driven.is_empty() { MOVED } else { 1.0 };
         let moving = self.bodies.iter().any(|&(i, length)| speed(i) > MOVING * length);
-        let outcome = match (course.collapsed, largest > MOVED || moving) {
+        let outcome = match (course.collapsed, largest > moved || moving) {
             (Some(_), _) => Outcome::Collapsed,
             (None, true) => Outcome::Displaced,
             (None, false) => Outcome::Stands,
@@ -232,6 +249,19 @@ impl Watch {
     pub fn farthest(&self) -> f64 {
         self.course.farthest
     }
+}
+
+/// How driven bodies have moved: rigid motions of the space.
+fn motions(driven: &[usize], starts: &[Option<Pose>], pose: impl Fn(usize) -> Option<Pose>) -> Vec<Pose> {
+    let motion =
+        |&i: &usize| starts.get(i).copied().flatten().zip(pose(i)).map(|(start, now)| now.compose(&start.relative(&Pose::IDENTITY)));
+    driven.iter().filter_map(motion).collect()
+}
+
+/// How far a body has gone (m) against the ground or a driven body, whichever is least.
+fn way(start: &Pose, now: &Pose, motions: &[Pose]) -> f64 {
+    let carried = motions.iter().map(|m| now.position.distance(m.point(start.position)));
+    carried.fold(now.position.distance(start.position), f64::min)
 }
 
 /// Bodies that touch another one.

@@ -45,12 +45,6 @@ impl Wall {
         let last = at(self.columns as f64 * pitch - self.gap / 2.0 - half, half);
         std::iter::once(first).chain(inner).chain([last]).collect()
     }
-
-    /// Index of the middle block of the top row among [`Wall::blocks`].
-    pub fn top_middle(&self) -> usize {
-        let below = (0..self.rows - 1).map(|row| self.columns + row % 2).sum::<usize>();
-        below + (self.columns + (self.rows - 1) % 2) / 2
-    }
 }
 
 #[cfg(test)]
@@ -86,7 +80,7 @@ mod tests {
         for (columns, rows) in [(10, 10), (20, 30), (3, 1), (4, 5)] {
             let wall = Wall { columns, rows, ..ten_by_ten() };
             let blocks = wall.blocks();
-            let middle = blocks[wall.top_middle()].centre;
+            let middle = blocks[crate::masonry::top_middle(&blocks)].centre;
             assert_eq!(middle.z, blocks[blocks.len() - 1].centre.z);
             assert!((middle.x - columns as f64 * 0.401 / 2.0).abs() <= 0.21);
         }

@@ -7,6 +7,8 @@
 mod arch;
 mod dam;
 mod incline;
+mod limits;
+mod masonry;
 mod outside;
 mod pour;
 mod wall;

@@ -200,6 +200,120 @@ const SCENES: &[BuiltIn] = &[
         toml: toml!("block_dam"),
     },
     BuiltIn {
+        name: "wall_with_opening",
+        about: "a dry wall with a door and a window under lintels stands",
+        parameters: &[
+            Parameter::new("bond", "running", "", "running, stretcher, english or flemish", "generate.wall.0.bond"),
+            Parameter::new("leaves", "1", "", "leaves of the wall", "generate.wall.0.leaves"),
+            Parameter::new("width", "1.2", "m", "of the window", "generate.wall.0.openings.1.width"),
+            Parameter::new("rows", "15", "", "courses of 0.2 m", "generate.wall.0.rows"),
+            Parameter::new("mu", "0.6", "", "coefficient of friction", "contact.mu"),
+        ],
+        toml: toml!("wall_with_opening"),
+    },
+    BuiltIn {
+        name: "lintel",
+        about: "a lintel carries eight courses; without it what lies below their corbels falls",
+        parameters: &[
+            Parameter::new("lintel", "true", "", "false leaves it out", "generate.wall.0.openings.0.lintel"),
+            Parameter::new("width", "2", "m", "of the opening, which begins at 1 m of 4", "generate.wall.0.openings.0.width"),
+            Parameter::new("bearing", "0.4", "m", "of the lintel at each side", "generate.wall.0.openings.0.bearing"),
+            Parameter::new("mu", "0.6", "", "coefficient of friction", "contact.mu"),
+        ],
+        toml: toml!("lintel"),
+    },
+    BuiltIn {
+        name: "arch_spreading",
+        about: "a segmental arch hinges as its left abutment moves away",
+        parameters: &[
+            Parameter::new("spread", "-0.03", "m", "way of the left abutment along x", "support.0.displacement.0"),
+            Parameter::new("voussoirs", "15", "", "number of voussoirs", "generate.arch.0.voussoirs"),
+            Parameter::new("thickness_ratio", "0.15", "", "thickness over mean radius", "generate.arch.0.thickness_ratio"),
+            Parameter::new("angle", "120", "deg", "angle of embrace", "generate.arch.0.angle").form(Form::Unit("deg")),
+            Parameter::new("mu", "0.7", "", "coefficient of friction", "contact.mu"),
+        ],
+        toml: toml!("arch_spreading"),
+    },
+    BuiltIn {
+        name: "arch_tilt",
+        about: "a semicircular arch on a slab that is tilted slowly",
+        parameters: &[
+            Parameter::new("angle", "8", "deg", "to which the slab is tilted", "support.0.rotation.angle").form(Form::Unit("deg")),
+            Parameter::new("voussoirs", "17", "", "number of voussoirs", "generate.arch.0.voussoirs"),
+            Parameter::new("thickness_ratio", "0.2", "", "thickness over mean radius", "generate.arch.0.thickness_ratio"),
+            Parameter::new("mu", "0.7", "", "coefficient of friction", "contact.mu"),
+        ],
+        toml: toml!("arch_tilt"),
+    },
+    BuiltIn {
+        name: "dome",
+        about: "a dome of six rings with an oculus stands",
+        parameters: &[
+            Parameter::new("thickness_ratio", "0.12", "", "thickness over mean radius", "generate.dome.0.thickness_ratio"),
+            Parameter::new("rings", "6", "", "rings", "generate.dome.0.rings"),
+            Parameter::new("voussoirs", "16", "", "voussoirs in a ring", "generate.dome.0.voussoirs"),
+            Parameter::new("crown", "72", "deg", "latitude of the oculus", "generate.dome.0.crown").form(Form::Unit("deg")),
+            Parameter::new("mu", "0.7", "", "coefficient of friction", "contact.mu"),
+        ],
+        toml: toml!("dome"),
+    },
+    BuiltIn {
+        name: "cross_vault",
+        about: "a groin vault over a square bay stands on its four feet",
+        parameters: &[
+            Parameter::new("thickness_ratio", "0.25", "", "thickness over mean radius", "generate.cross_vault.0.thickness_ratio"),
+            Parameter::new("voussoirs", "9", "", "courses of each barrel, an odd number", "generate.cross_vault.0.voussoirs"),
+            Parameter::new("stone", "1", "m", "length of the stones of the webs", "generate.cross_vault.0.stone"),
+            Parameter::new("mu", "0.8", "", "coefficient of friction", "contact.mu"),
+        ],
+        toml: toml!("cross_vault"),
+    },
+    BuiltIn {
+        name: "tower",
+        about: "a hollow tower with two openings is shaken by a pulse",
+        parameters: &[
+            Parameter::new("rows", "14", "", "courses of 0.2 m", "generate.tower.0.rows"),
+            Parameter::new("acceleration", "0.05", "g", "peak of the pulse, in 9.81 m/s2", "base.pulses.0.acceleration.0")
+                .form(Form::Times(G)),
+            Parameter::new("mu", "0.6", "", "coefficient of friction", "contact.mu"),
+        ],
+        toml: toml!("tower"),
+    },
+    BuiltIn {
+        name: "bridge",
+        about: "arches with backfill between abutments and over piers stand",
+        parameters: &[
+            Parameter::new("spans", "2", "", "number of arches", "generate.bridge.0.spans"),
+            Parameter::new("thickness", "0.4", "m", "of the arches", "generate.bridge.0.thickness"),
+            Parameter::new("pier", "1.4", "m", "thickness of a pier", "generate.bridge.0.pier"),
+            Parameter::new("height", "3", "m", "of the springings", "generate.bridge.0.height"),
+            Parameter::new("mu", "0.7", "", "coefficient of friction", "contact.mu"),
+        ],
+        toml: toml!("bridge"),
+    },
+    BuiltIn {
+        name: "facade",
+        about: "a facade with three openings is shaken out of its plane",
+        parameters: &[
+            Parameter::new("bond", "running", "", "running, stretcher, english or flemish", "generate.wall.0.bond"),
+            Parameter::new("acceleration", "0.15", "g", "peak of the pulse, in 9.81 m/s2", "base.pulses.0.acceleration.1")
+                .form(Form::Times(G)),
+            Parameter::new("mu", "0.6", "", "coefficient of friction", "contact.mu"),
+        ],
+        toml: toml!("facade"),
+    },
+    BuiltIn {
+        name: "column",
+        about: "a column of drums rocks under a pulse",
+        parameters: &[
+            Parameter::new("drums", "7", "", "number of drums", "generate.column.0.drums"),
+            Parameter::new("acceleration", "0.25", "g", "peak of the pulse, in 9.81 m/s2", "base.pulses.0.acceleration.0")
+                .form(Form::Times(G)),
+            Parameter::new("mu", "0.7", "", "coefficient of friction", "contact.mu"),
+        ],
+        toml: toml!("column"),
+    },
+    BuiltIn {
         name: "spinning_top",
         about: "a heavy top on a spherical joint in steady precession",
         parameters: &[],

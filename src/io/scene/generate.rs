@@ -9,16 +9,17 @@ use super::bodies::{self, Names};
 use super::error::SceneError;
 use super::fields::{Field, Fields};
 use super::grains;
+use super::masonry;
 use super::model::{Body, Impulse, Scene, ShapeSpec};
 use super::resources::Resources;
 use super::sizes;
 use super::units::Quantity;
 use crate::algebra::spatial::Pose;
 use crate::granular::{grain::Grain, lattice::Lattice, pour::Pour, pyramid, voronoi::Voronoi};
-use crate::masonry::{Block, arch::Arch, dam::Dam, dome::Dome, wall::Wall};
+use crate::masonry::dam::Dam;
 
 /// Most bodies that one generator may make.
-const MAX_BODIES: usize = 10_000_000;
+pub(super) const MAX_BODIES: usize = 10_000_000;
 
 /// A dam that a study may refer to.
 pub(super) struct MadeDam {
@@ -30,28 +31,35 @@ pub(super) struct MadeDam {
 
 /// What one table makes.
 #[derive(Default)]
-struct Made {
+pub(super) struct Made {
     /// Static bodies and the endings of their names.
-    fixed: Vec<(&'static str, ShapeSpec, DVec3)>,
+    pub(super) fixed: Vec<(&'static str, ShapeSpec, DVec3)>,
     /// Shapes of the dynamic bodies, and where they stand.
-    moving: Vec<(ShapeSpec, Pose)>,
+    pub(super) moving: Vec<(ShapeSpec, Pose)>,
     /// Blow at t = 0 on one of the dynamic bodies.
-    kick: Option<(usize, DVec3)>,
-    dam: Option<Dam>,
+    pub(super) kick: Option<(usize, DVec3)>,
+    pub(super) dam: Option<Dam>,
 }
 
 type Generator = fn(&mut Fields<'_>, &Resources) -> Result<Made, SceneError>;
 
 /// Every generator, in the order in which their bodies are numbered.
-const GENERATORS: [(&str, Generator); 8] = [
+const GENERATORS: [(&str, Generator); 15] = [
     ("lattice", lattice),
     ("pour", pour),
     ("pyramid", pyramid),
     ("voronoi", voronoi),
-    ("wall", wall),
-    ("arch", arch),
-    ("dam", dam),
-    ("dome", dome),
+    ("wall", masonry::wall),
+    ("arch", masonry::arch),
+    ("dam", masonry::dam),
+    ("dome", masonry::dome),
+    ("tower", masonry::tower),
+    ("barrel", masonry::barrel),
+    ("cross_vault", masonry::cross_vault),
+    ("bridge", masonry::bridge),
+    ("column", masonry::column),
+    ("pier", masonry::pier),
+    ("buttress", masonry::buttress),
 ];
 
 /// Adds the bodies of all generators to the scene.
@@ -105,15 +113,15 @@ fn one(
     Ok(made.dam.map(|dam| MadeDam { name, dam, ground: start, courses: moving.collect() }))
 }
 
-fn length(f: &mut Fields<'_>, key: &'static str, default: f64) -> Result<f64, SceneError> {
+pub(super) fn length(f: &mut Fields<'_>, key: &'static str, default: f64) -> Result<f64, SceneError> {
     f.or(key, default, |x| x.positive(Quantity::Length))
 }
 
-fn count(f: &mut Fields<'_>, key: &'static str) -> Result<usize, SceneError> {
+pub(super) fn count(f: &mut Fields<'_>, key: &'static str) -> Result<usize, SceneError> {
     f.required(key)?.whole(1, MAX_BODIES)
 }
 
-fn limited(f: &Fields<'_>, number: Option<usize>) -> Result<(), SceneError> {
+pub(super) fn limited(f: &Fields<'_>, number: Option<usize>) -> Result<(), SceneError> {
     match number {
         Some(n) if n <= MAX_BODIES => Ok(()),
         _ => Err(f.error(format!("found more than {MAX_BODIES} bodies in one generator"), "use smaller counts")),
@@ -121,7 +129,7 @@ fn limited(f: &Fields<'_>, number: Option<usize>) -> Result<(), SceneError> {
 }
 
 /// The half-space z ≤ 0, unless `ground = false`.
-fn ground(f: &mut Fields<'_>) -> Result<Vec<(&'static str, ShapeSpec, DVec3)>, SceneError> {
+pub(super) fn ground(f: &mut Fields<'_>) -> Result<Vec<(&'static str, ShapeSpec, DVec3)>, SceneError> {
     let wanted = f.or("ground", true, |g| g.boolean())?;
     Ok(if wanted { vec![("ground", ShapeSpec::HalfSpace { normal: DVec3::Z }, DVec3::ZERO)] } else { Vec::new() })
 }
@@ -218,64 +226,4 @@ fn pyramid(f: &mut Fields<'_>, _: &Resources) -> Result<Made, SceneError> {
     let fixed = ground(f)?;
     let moving = pyramid::centres(base, radius).into_iter().map(|c| (ShapeSpec::Ball { radius }, Pose::at(c))).collect();
     Ok(Made { fixed, moving, ..Made::default() })
-}
-
-fn cuboids(blocks: Vec<Block>) -> Vec<(ShapeSpec, Pose)> {
-    blocks.into_iter().map(|b| (ShapeSpec::Cuboid { half_extents: b.half_extents }, Pose::at(b.centre))).collect()
-}
-
-fn wall(f: &mut Fields<'_>, _: &Resources) -> Result<Made, SceneError> {
-    let (columns, rows) = (count(f, "columns")?, count(f, "rows")?);
-    limited(f, columns.checked_add(1).and_then(|c| c.checked_mul(rows)))?;
-    let block = DVec3::new(length(f, "length", 0.4)?, length(f, "width", 0.2)?, length(f, "height", 0.2)?);
-    let gap = f.or("gap", 0.001, |g| g.non_negative(Quantity::Length))?;
-    if gap >= block.x {
-        return Err(f.error(format!("found head joints of {gap} m between blocks of {} m", block.x), "make `gap` smaller than `length`"));
-    }
-    let kick = f.or("kick", 0.0, |k| k.number(Quantity::Impulse))?;
-    let wall = Wall { columns, rows, block, gap };
-    let kick = (kick != 0.0).then(|| (wall.top_middle(), DVec3::Y * kick));
-    Ok(Made { fixed: ground(f)?, moving: cuboids(wall.blocks()), kick, dam: None })
-}
-
-fn arch(f: &mut Fields<'_>, _: &Resources) -> Result<Made, SceneError> {
-    // two blocks would be half rings, whose chords pass through the axis
-    let voussoirs = f.or("voussoirs", 17, |v| v.whole(3, 100_000))?;
-    let radius = length(f, "radius", 1.0)?;
-    let ratio = f.required("thickness_ratio")?;
-    let thickness_ratio = ratio.positive(Quantity::Number)?;
-    if thickness_ratio >= 2.0 {
-        return Err(ratio.error(format!("found {thickness_ratio}, but the inner radius would not be positive"), "use a ratio below 2"));
-    }
-    let depth = length(f, "depth", 0.4)?;
-    let arch = Arch { voussoirs, radius, thickness: thickness_ratio * radius, depth };
-    let hull = |corners: [DVec3; 8]| (ShapeSpec::Hull { points: corners.to_vec() }, Pose::IDENTITY);
-    Ok(Made { fixed: ground(f)?, moving: arch.hulls().into_iter().map(hull).collect(), ..Made::default() })
-}
-
-fn dome(f: &mut Fields<'_>, _: &Resources) -> Result<Made, SceneError> {
-    let (rings, voussoirs) = (count(f, "rings")?, f.required("voussoirs")?.whole(3, 100_000)?);
-    limited(f, rings.checked_mul(voussoirs))?;
-    let radius = length(f, "radius", 1.0)?;
-    let ratio = f.required("thickness_ratio")?;
-    let thickness_ratio = ratio.positive(Quantity::Number)?;
-    if thickness_ratio >= 2.0 {
-        return Err(ratio.error(format!("found {thickness_ratio}, but the inner radius would not be positive"), "use a ratio below 2"));
-    }
-    let crown = f.or("crown", 75f64.to_radians(), |a| a.positive(Quantity::Angle))?;
-    if crown >= 0.49 * std::f64::consts::PI {
-        return Err(f.error(format!("found the latitude {:.1}° of the crown", crown.to_degrees()), "make `crown` smaller than 88 deg"));
-    }
-    let dome = Dome { rings, voussoirs, radius, thickness: thickness_ratio * radius, crown };
-    let hull = |corners: [DVec3; 8]| (ShapeSpec::Hull { points: corners.to_vec() }, Pose::IDENTITY);
-    Ok(Made { fixed: ground(f)?, moving: dome.hulls().into_iter().map(hull).collect(), ..Made::default() })
-}
-
-fn dam(f: &mut Fields<'_>, _: &Resources) -> Result<Made, SceneError> {
-    let courses = f.required("courses")?.whole(1, 100_000)?;
-    let width = f.required("width")?.positive(Quantity::Length)?;
-    let height = f.required("height")?.positive(Quantity::Length)?;
-    let dam = Dam { width, height, courses, thickness: length(f, "thickness", 1.0)? };
-    let fixed = vec![("ground", ShapeSpec::HalfSpace { normal: DVec3::Z }, DVec3::ZERO)];
-    Ok(Made { fixed, moving: cuboids(dam.blocks()), kick: None, dam: Some(dam) })
 }

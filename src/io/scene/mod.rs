@@ -44,6 +44,7 @@ mod ground_records;
 mod imports;
 mod links;
 pub mod loads;
+mod masonry;
 pub mod model;
 mod motion;
 pub mod output;
@@ -55,6 +56,7 @@ mod shapes;
 mod sizes;
 pub mod stop;
 pub mod study;
+mod supports;
 #[cfg(test)]
 mod tests;
 mod units;

@@ -402,6 +402,17 @@ pub enum Drive {
 }
 
 impl Drive {
+    /// The same motion with all velocities times `factor`.
+    pub fn scale(&mut self, factor: f64) {
+        let velocities: [&mut [DVec3]; 2] = match self {
+            Self::Constant { linear, angular } | Self::Sinusoid { linear, angular, .. } => {
+                [std::slice::from_mut(linear), std::slice::from_mut(angular)]
+            }
+            Self::Table { linear, angular, .. } => [linear, angular],
+        };
+        velocities.into_iter().flatten().for_each(|v| *v *= factor);
+    }
+
     /// Linear and angular velocity at time `t` (s).
     pub fn velocity(&self, t: f64) -> (DVec3, DVec3) {
         match self {

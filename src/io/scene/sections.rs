@@ -15,7 +15,7 @@ use super::model::{
 use super::motion::samples;
 use super::resources::Resources;
 use super::units::{Quantity, short};
-use super::{flow, ground_records, imports, links, output, records, stop};
+use super::{flow, ground_records, imports, links, output, records, stop, supports};
 use crate::geometry::shapes::UNBOUNDED;
 use crate::model::law::Impact;
 use crate::model::periodic::Cell;
@@ -50,6 +50,9 @@ pub(super) fn read(document: &Document, name: &str, resources: &Resources) -> Re
     let dams = f.or("generate", Vec::new(), |g| generate::all(&g, &mut scene, &mut names, resources))?;
     for (i, field) in f.list("import")?.iter().enumerate() {
         imports::import(field, i, &mut scene, &mut names, resources)?;
+    }
+    for field in f.list("support")? {
+        supports::support(&field, &mut scene, &names)?;
     }
     if scene.bodies.is_empty() {
         return Err(f.error("the scene has no bodies", "add [[bodies]], a [[generate.…]] table or an [[import]]"));
