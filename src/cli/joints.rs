@@ -11,7 +11,7 @@ use crate::simulation::Simulation;
 use bevy_ecs::prelude::Entity;
 use std::path::Path;
 
-const COLUMNS: [&str; 18] = [
+const COLUMNS: [&str; 19] = [
     "time [s]",
     "body1",
     "body2",
@@ -30,6 +30,7 @@ const COLUMNS: [&str; 18] = [
     "stress_max [Pa]",
     "opening [m]",
     "sliding [m]",
+    "turning [rad]",
 ];
 
 const STRESSES: [&str; 8] =
@@ -74,8 +75,24 @@ impl Joints {
         let row = |j: &JointState| {
             let kernel = j.in_kernel().map_or(f64::NAN, |inside| f64::from(u8::from(inside)));
             let (f, p, [low, high]) = (j.force, j.point, j.edge_stress);
-            let values =
-                vec![f.x, f.y, f.z, j.normal, j.shear, p.x, p.y, p.z, j.area, j.eccentricity, kernel, low, high, j.opening, j.sliding];
+            let values = vec![
+                f.x,
+                f.y,
+                f.z,
+                j.normal,
+                j.shear,
+                p.x,
+                p.y,
+                p.z,
+                j.area,
+                j.eccentricity,
+                kernel,
+                low,
+                high,
+                j.opening,
+                j.sliding,
+                j.turning,
+            ];
             (j.bodies.map(name).to_vec(), values)
         };
         self.forces.rows(simulation.time(), found.iter().map(row))?;
@@ -101,6 +118,7 @@ impl Joints {
             ("stress_max", field(|j| j.edge_stress[1])),
             ("opening", field(|j| j.opening)),
             ("sliding", field(|j| j.sliding)),
+            ("turning", field(|j| j.turning)),
         ];
         Polygons { corners: found.into_iter().map(|j| j.polygon).collect(), fields }
     }

@@ -3,12 +3,15 @@
 use super::progress::Progress;
 use super::source::{Changes, check_length, instant, use_threads};
 use super::{DONE, Failure, NOT_FINITE, USAGE};
+use crate::diagnostics::joints::{JointState, joints};
+use crate::io::elevation::{Elevation, JointMark, JointView};
+use crate::io::error::OutputError;
 use crate::io::picture::{ColourBy, Picture};
 use crate::io::snapshot::BodyView;
 use crate::io::view::Window;
 use crate::scenes::build;
 use glam::DVec3;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What colours tell.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -49,6 +52,10 @@ impl Look {
         let default = Picture::default();
         Picture { size: self.size, direction: self.from.unwrap_or(default.direction), colour, forces: self.forces, ..default }
     }
+
+    fn elevation(&self) -> Elevation {
+        Elevation { size: self.size, direction: self.from.unwrap_or(Elevation::default().direction), forces: self.forces }
+    }
 }
 
 /// Largest speed of a dynamic body (m/s).
@@ -56,15 +63,28 @@ pub(super) fn fastest(bodies: &[BodyView]) -> f64 {
     bodies.iter().filter(|b| b.dynamic).map(|b| b.linear.length()).fold(0.0, f64::max)
 }
 
+const HELP: &str = "\
+An SVG is an elevation: blocks seen along straight lines (from -y, or --from), each joint in the colour
+of its state, a dot where its resultant acts (--forces: and its direction and size), hinges numbered.
+
+Examples:
+  drystone picture bead_stack --at 0.5 --out stack.png
+  drystone picture arch --set thickness_ratio=0.10 --at 0.3 --out hinges.svg
+  drystone picture block_dam --from 0,-1,0 --forces --out dam.svg";
+
+/// Opening or sliding, in parts of the smaller body's least extent, and turning (rad), from which on a joint has moved.
+const MOVED: f64 = 1e-3;
+
 /// Arguments of `drystone picture`.
 #[derive(Clone, Debug, clap::Args)]
+#[command(after_help = HELP)]
 pub(super) struct Arguments {
     /// Name of a built-in scene, or path of a scene file (with a separator or ending in .toml)
     scene: String,
     #[command(flatten)]
     changes: Changes,
-    /// The PNG file to write
-    #[arg(long, value_name = "FILE.png")]
+    /// The file to write: a PNG as a camera sees it, or an SVG as a draughtsman draws it
+    #[arg(long, value_name = "FILE.png|FILE.svg")]
     out: PathBuf,
     /// Instant in seconds; 0 is the start, without it the end of the scene
     #[arg(long, allow_hyphen_values = true, value_name = "T", value_parser = instant)]
@@ -88,9 +108,13 @@ pub(super) fn direction(text: &str) -> Result<DVec3, String> {
 }
 
 pub(super) fn picture(arguments: &Arguments) -> Result<u8, Failure> {
-    if !arguments.out.extension().is_some_and(|e| e.eq_ignore_ascii_case("png")) {
-        let message = format!("--out {}: pictures are written as PNG; give a name that ends in .png", arguments.out.display());
+    let ends = |end: &str| arguments.out.extension().is_some_and(|e| e.eq_ignore_ascii_case(end));
+    if !ends("png") && !ends("svg") {
+        let message = format!("--out {}: pictures are PNG or SVG; give a name that ends in .png or .svg", arguments.out.display());
         return Err(Failure::new(USAGE, message));
+    }
+    if ends("svg") && !matches!(arguments.look.colour, Colour::Material) {
+        return Err(Failure::new(USAGE, "--colour: the colours of an SVG tell the states of joints; leave it out, or write a PNG"));
     }
     let mut scene = arguments.changes.load(&arguments.scene)?;
     scene.time.end = arguments.at.unwrap_or(scene.time.end);
@@ -104,11 +128,43 @@ pub(super) fn picture(arguments: &Arguments) -> Result<u8, Failure> {
         progress.step(&report);
     }
     progress.finish();
+    let states = joints(&built.simulation, &built.entities, &built.starts);
     let mut window = Window::new(built.entities);
     let snapshot = window.look(&built.simulation);
+    if ends("svg") {
+        let views: Vec<JointView> = states.iter().map(|state| drawn(state, snapshot.bodies)).collect();
+        let drawing = arguments.look.elevation();
+        return drawing.write(&arguments.out, &snapshot, &views).map(|()| DONE).map_err(|error| at_fault(&arguments.out, error));
+    }
     let picture = arguments.look.picture(fastest(snapshot.bodies));
-    picture
-        .write(&arguments.out, &snapshot)
-        .map_err(|error| Failure::new(if arguments.out.is_dir() { USAGE } else { super::INPUT }, error))?;
+    picture.write(&arguments.out, &snapshot).map_err(|error| at_fault(&arguments.out, error))?;
     Ok(DONE)
+}
+
+fn at_fault(out: &Path, error: OutputError) -> Failure {
+    Failure::new(if out.is_dir() { USAGE } else { super::INPUT }, error)
+}
+
+/// A joint with what it does.
+fn drawn(state: &JointState, bodies: &[BodyView]) -> JointView {
+    let size = state.bodies.iter().filter_map(|&k| bodies.get(k)).map(least_extent).fold(f64::INFINITY, f64::min);
+    let (opened, slid) = (state.opening > MOVED * size, state.sliding > MOVED * size);
+    let mark = match (state.normal > 0.0, opened, slid) {
+        (true, _, true) if state.sliding > size * state.turning => JointMark::Slides,
+        (true, ..) if state.turning > MOVED => JointMark::Hinge,
+        (true, ..) if state.in_kernel() == Some(true) => JointMark::Pressed,
+        (true, ..) => JointMark::Eccentric,
+        (false, true, _) => JointMark::Opens,
+        (false, false, _) => JointMark::Unloaded,
+    };
+    JointView { polygon: state.polygon.clone(), normal: state.normal_axis, point: state.point, force: state.force, mark }
+}
+
+/// Least extent of a body along the axes of its frame (m); infinite for a half-space.
+fn least_extent(body: &BodyView) -> f64 {
+    if body.shape == "half-space" {
+        return f64::INFINITY;
+    }
+    let ends = body.surface.vertices.iter().fold([DVec3::INFINITY, DVec3::NEG_INFINITY], |[low, high], x| [low.min(*x), high.max(*x)]);
+    (ends[1] - ends[0]).min_element()
 }

@@ -5,6 +5,7 @@
 //! point of action   p = Σ f_n x / Σ f_n
 //! edge stress       σ(x) = N/A (1 + A (x − c)ᵀ J⁻¹ (p − c))      linear over the polygon of the points, at its corners; J = ∫ (x−c)(x−c)ᵀ dA
 //! opening, sliding  how far the two bodies have gone from each other since the start: along the normal where that is most, across it at p
+//! turning           their angle against each other since the start, about axes in the joint
 //! block stress      σ = Σ f ⊗ (c − x) / V                        Love–Weber over its joints; the weight acts at c and adds nothing
 //! ```
 //!
@@ -18,7 +19,7 @@ use crate::model::newton_euler::{BodyPose, Inertia};
 use crate::model::scheme::Clock;
 use crate::simulation::Simulation;
 use bevy_ecs::prelude::Entity;
-use glam::{DMat3, DVec2, DVec3};
+use glam::{DMat3, DQuat, DVec2, DVec3};
 use std::collections::BTreeMap;
 
 /// Largest gap of a joint that carries nothing, in parts of the smaller body's smallest length.
@@ -59,6 +60,9 @@ pub struct JointState {
     pub opening: f64,
     /// How far one has slid over the other there since the start (m).
     pub sliding: f64,
+    /// Angle by which the two bodies have turned against each other since the start, about axes in the joint (rad): a hinge opens so, also
+    /// where the points that have come apart are out of reach.
+    pub turning: f64,
 }
 
 impl JointState {
@@ -137,6 +141,8 @@ fn joint(bodies: [usize; 2], normal: DVec3, face: &[(&Touch, DVec3)], ways: [Opt
     };
     let axis = ways[0].map_or(normal, |(now, start)| start.vector(now.local_vector(normal)));
     let slid = apart(point);
+    let turned = ways.map(|way| way.map_or(DQuat::IDENTITY, |(now, start)| now.rotation * start.rotation.inverse()));
+    let turn = rotation_vector(turned[0].inverse() * turned[1]);
     let opening = points.iter().map(|p| apart(*p).dot(axis)).fold(f64::NEG_INFINITY, f64::max);
     JointState {
         bodies,
@@ -151,7 +157,15 @@ fn joint(bodies: [usize; 2], normal: DVec3, face: &[(&Touch, DVec3)], ways: [Opt
         polygon: outline.corners(),
         opening,
         sliding: (slid - slid.dot(axis) * axis).length(),
+        turning: (turn - turn.dot(axis) * axis).length(),
     }
+}
+
+/// Axis times angle (rad), the shorter way round.
+fn rotation_vector(q: DQuat) -> DVec3 {
+    let (v, w) = if q.w < 0.0 { (-q.xyz(), -q.w) } else { (q.xyz(), q.w) };
+    let sine = v.length();
+    if sine > 0.0 { v * (2.0 * libm::atan2(sine, w) / sine) } else { DVec3::ZERO }
 }
 
 /// A convex polygon in its plane.
@@ -306,6 +320,19 @@ mod tests {
     }
 
     #[test]
+    fn a_hinge_has_turned_by_its_angle_and_a_twist_about_the_normal_is_none() {
+        let touch = Touch { normal: DVec3::Z, active: true, reaction: DVec3::Z, ..Touch::default() };
+        let at = |axis: DVec3, angle: f64| {
+            let now = Pose { rotation: DQuat::from_axis_angle(axis, angle), ..Pose::IDENTITY };
+            let start = Pose { rotation: DQuat::from_axis_angle(DVec3::X, 0.4), ..Pose::IDENTITY };
+            let turned = Pose { rotation: now.rotation * start.rotation, ..start };
+            joint([0, 1], DVec3::Z, &[(&touch, DVec3::Z)], [Some((turned, start)), None]).turning
+        };
+        assert!((at(DVec3::Y, 0.02) - 0.02).abs() < 1e-12 && (at(DVec3::X, 0.3) - 0.3).abs() < 1e-12);
+        assert!(at(DVec3::Z, 0.3) < 1e-12);
+    }
+
+    #[test]
     fn a_tower_has_the_forces_and_stresses_of_statics() {
         let (n, side, density, shift) = (6, 0.5, 2000.0, 0.01);
         let mut text = "[time]\nstep = 0.002\nend = 0.1\n[solver]\ntolerance = 1e-12\n[[materials]]\nname = \"stone\"\ndensity = 2000\n\
@@ -335,6 +362,7 @@ mod tests {
             let x = shift * (lower as f64 + 0.5 * (above - 1.0));
             assert!((joint.point.x - x).abs() < 1e-6 && joint.point.y.abs() < 1e-6, "{joint:?}");
             assert!(joint.opening.abs() < 1e-9 && joint.sliding < 1e-9 && joint.in_kernel() == Some(true), "{joint:?}");
+            assert!(joint.turning < 1e-9, "{joint:?}");
         }
         let blocks = block_stresses(&built.simulation, &built.entities);
         assert_eq!(blocks.len(), n as usize);

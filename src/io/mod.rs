@@ -4,6 +4,7 @@
 
 pub mod blocks;
 pub mod chart;
+pub mod elevation;
 pub mod error;
 #[cfg(feature = "hdf5")]
 pub mod fclib;

@@ -76,13 +76,13 @@ fn a_device_is_never_replaced_by_a_file() {
 }
 
 #[test]
-fn pictures_are_named_png() {
+fn pictures_are_named_png_or_svg() {
     let directory = tempfile::tempdir().unwrap();
     for name in ["x.jpg", "x", "png"] {
         let path = directory.path().join(name);
         let drawn = output(&["picture", "arch", "--at", "0", "--size", "64x64", "--out", path.to_str().unwrap()]);
         assert_eq!(drawn.status.code(), Some(2), "{name}");
-        assert!(text(&drawn.stderr).contains("ends in .png") && !path.exists(), "{}", text(&drawn.stderr));
+        assert!(text(&drawn.stderr).contains("ends in .png or .svg") && !path.exists(), "{}", text(&drawn.stderr));
     }
 }
 

@@ -176,6 +176,32 @@ fn a_picture_is_a_png_of_the_size_asked() {
     assert!(bytes.starts_with(b"\x89PNG") && bytes[16..24] == [0, 0, 1, 64, 0, 0, 0, 200]);
 }
 
+/// The arch of Milankovitch's limit falls with hinges below it; above it no joint has moved.
+#[test]
+fn an_elevation_numbers_the_hinges_of_an_arch() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("arch.svg");
+    let drawn = |ratio: &str, at: &str| {
+        let set = format!("thickness_ratio={ratio}");
+        let output = output(&["picture", "arch", "--set", &set, "--at", at, "--forces", "--out", file.to_str().unwrap()]);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        std::fs::read_to_string(&file).unwrap()
+    };
+    let falls = drawn("0.10", "0.3");
+    assert!(falls.starts_with("<svg width=\"1280\" height=\"800\" viewBox=\"0 0 10240 6400\""), "{}", &falls[..80]);
+    for number in 1..=5 {
+        assert!(falls.lines().any(|line| line.trim() == number.to_string()), "hinge {number}");
+    }
+    assert!(falls.contains("hinge") && falls.contains("outside of the kernel") && falls.contains("0.2 m"));
+    let stands = drawn("0.12", "0.3");
+    assert!(!stands.contains("hinge") && stands.contains("pressed"), "{stands}");
+    let start = drawn("0.12", "0");
+    assert!(!start.contains("pressed") && start.contains("0.2 m"));
+    let coloured = output(&["picture", "arch", "--at", "0", "--colour", "speed", "--out", "x.svg"]);
+    assert_eq!(coloured.status.code(), Some(2));
+    assert!(text(&coloured.stderr).contains("states of joints"), "{}", text(&coloured.stderr));
+}
+
 #[test]
 fn a_run_repeats_what_check_finds() {
     let directory = tempfile::tempdir().unwrap();

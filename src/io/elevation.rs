@@ -1,0 +1,411 @@
+//! Elevations: blocks as lines, with the state of their joints, as one SVG.
+
+use super::error::{OutputError, make_folder_of, replace_file};
+use super::plot::{COLOURS, DrawResult, INK};
+use super::snapshot::{BodyView, Snapshot};
+use glam::{DVec2, DVec3};
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Units of the drawing per pixel: places are whole numbers of them.
+const FINE: f64 = 8.0;
+/// Share of the page that the bodies fill, and the pixels below them for the legend.
+const FILLED: f64 = 0.9;
+const FOOT: f64 = 64.0;
+/// Longest line of a force, in parts of the width of the page.
+const LONGEST: f64 = 0.08;
+/// Largest cosine between the view and the normal of a joint that is drawn: others are seen as faces, not as lines.
+const EDGE_ON: f64 = 0.5;
+/// Angle (cosine) between triangles from which on their common edge is one of the body.
+const FLAT: f64 = 0.9999;
+type Page<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
+
+const STONE: RGBColor = RGBColor(236, 232, 224);
+const SUPPORT: RGBColor = RGBColor(205, 208, 211);
+
+/// What a joint does.
+///
+/// ```
+/// use drystone::io::elevation::JointMark;
+/// assert!(JointMark::ALL.iter().all(|mark| !mark.text().is_empty()));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum JointMark {
+    /// The resultant lies in its kernel: all of it is pressed.
+    Pressed,
+    /// The resultant lies outside of its kernel: part of it is not pressed.
+    Eccentric,
+    /// It has opened and turns about an edge that still presses.
+    Hinge,
+    /// It has slid.
+    Slides,
+    /// It has opened and carries nothing.
+    Opens,
+    /// It carries nothing.
+    Unloaded,
+}
+
+impl JointMark {
+    /// All of them, in the order of the legend.
+    pub const ALL: [Self; 6] = [Self::Pressed, Self::Eccentric, Self::Hinge, Self::Slides, Self::Opens, Self::Unloaded];
+
+    /// What the legend calls it.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Pressed => "pressed",
+            Self::Eccentric => "outside of the kernel",
+            Self::Hinge => "hinge",
+            Self::Slides => "slides",
+            Self::Opens => "open",
+            Self::Unloaded => "carries nothing",
+        }
+    }
+
+    fn style(self) -> ShapeStyle {
+        let (colour, width) = match self {
+            Self::Pressed => (INK, 1.5),
+            Self::Eccentric => (COLOURS[5], 3.0),
+            Self::Hinge => (COLOURS[1], 4.0),
+            Self::Slides => (COLOURS[0], 4.0),
+            Self::Opens => (COLOURS[3], 3.0),
+            Self::Unloaded => (RGBColor(178, 182, 186), 1.5),
+        };
+        colour.stroke_width((FINE * width) as u32)
+    }
+}
+
+/// A joint to draw.
+///
+/// ```
+/// use drystone::io::elevation::{JointMark, JointView};
+/// use glam::DVec3;
+/// let bed = JointView {
+///     polygon: vec![DVec3::ZERO, DVec3::X], normal: DVec3::Z, point: DVec3::X * 0.5, force: DVec3::Z * 100.0, mark: JointMark::Pressed,
+/// };
+/// assert_eq!(bed.polygon.len(), 2);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct JointView {
+    /// Contact points, or the corners of their polygon (m, world).
+    pub polygon: Vec<DVec3>,
+    /// Unit normal (world).
+    pub normal: DVec3,
+    /// Where the resultant acts (m, world).
+    pub point: DVec3,
+    /// The resultant on one of the bodies (N, world).
+    pub force: DVec3,
+    /// What it does.
+    pub mark: JointMark,
+}
+
+/// A drawing of bodies seen along straight lines, z up: their edges from behind to the front, the ground, the joints that are seen edge-on in
+/// the colours of their states, hinges with numbers in the order of the joints, where resultants act, and a scale.
+///
+/// ```
+/// use drystone::{algebra::spatial::Pose, io::{elevation::Elevation, snapshot::{BodyView, Snapshot, Surface}}};
+/// use glam::DVec3;
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("brick.svg");
+/// let brick = BodyView::new(0, "brick", "cuboid", Pose::IDENTITY, Surface::cuboid(DVec3::new(0.2, 0.1, 0.1)).into());
+/// let snapshot = Snapshot { bodies: &[brick], ..Snapshot::default() };
+/// Elevation::default().write(&path, &snapshot, &[])?;
+/// assert!(std::fs::read_to_string(&path).unwrap().contains("0.1 m"));
+/// # Ok::<(), drystone::io::error::OutputError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Elevation {
+    /// Width and height in pixels.
+    pub size: [u32; 2],
+    /// From the bodies to the eye.
+    pub direction: DVec3,
+    /// Whether resultants are drawn as lines, the largest one as long as a twelfth of the page.
+    pub forces: bool,
+}
+
+impl Default for Elevation {
+    fn default() -> Self {
+        Self { size: [1280, 800], direction: DVec3::NEG_Y, forces: false }
+    }
+}
+
+/// Parallel projection: `page = origin + scale (right·x, −up·x)` in units of the drawing.
+struct Sheet {
+    right: DVec3,
+    up: DVec3,
+    ahead: DVec3,
+    scale: f64,
+    origin: DVec2,
+}
+
+impl Sheet {
+    fn at(&self, x: DVec3) -> (i32, i32) {
+        let p = self.origin + self.scale * DVec2::new(self.right.dot(x), -self.up.dot(x));
+        (p.x.round() as i32, p.y.round() as i32)
+    }
+}
+
+/// Bodies that have a place on the page, and of these the bounded ones.
+fn drawable<'a>(snapshot: &'a Snapshot<'_>) -> impl Iterator<Item = &'a BodyView> {
+    snapshot.bodies.iter().filter(|body| body.pose.is_finite() && !body.surface.vertices.is_empty())
+}
+
+fn shown<'a>(snapshot: &'a Snapshot<'_>) -> impl Iterator<Item = &'a BodyView> {
+    drawable(snapshot).filter(|body| body.shape != "half-space")
+}
+
+impl Elevation {
+    /// Writes the drawing; makes the folder where there is none.
+    ///
+    /// # Errors
+    /// There is no body to look at, or the file cannot be written.
+    pub fn write(&self, path: &Path, snapshot: &Snapshot, joints: &[JointView]) -> Result<(), OutputError> {
+        let wrong = |error: String| OutputError::data(path, format!("the elevation cannot be drawn: {error}"));
+        if shown(snapshot).next().is_none() {
+            return Err(wrong("it needs a body with a surface and a finite pose that is not a half-space".to_owned()));
+        }
+        let mut svg = String::new();
+        self.draw(&mut svg, snapshot, joints).map_err(|error| wrong(error.to_string()))?;
+        make_folder_of(path)?;
+        // the page in pixels, its units finer
+        let [w, h] = self.size;
+        let fine = |n: u32| f64::from(n) * FINE;
+        let head = format!("width=\"{}\" height=\"{}\"", fine(w), fine(h));
+        replace_file(path, svg.replacen(&head, &format!("width=\"{w}\" height=\"{h}\""), 1).as_bytes())
+    }
+
+    /// Where the bodies that the drawing has to show lie on the page.
+    fn sheet(&self, bodies: &[&BodyView]) -> Sheet {
+        let ahead = -self.direction.normalize();
+        let right = if ahead.z.abs() > 0.999 { DVec3::X } else { ahead.cross(DVec3::Z).normalize() };
+        let up = right.cross(ahead);
+        let (mut low, mut high) = (DVec2::INFINITY, DVec2::NEG_INFINITY);
+        for body in bodies {
+            for &x in &body.surface.vertices {
+                let x = body.pose.point(x);
+                let p = DVec2::new(right.dot(x), up.dot(x));
+                (low, high) = (low.min(p), high.max(p));
+            }
+        }
+        let page = FINE * DVec2::new(f64::from(self.size[0]), (f64::from(self.size[1]) - FOOT).max(1.0));
+        let extent = (high - low).max(DVec2::splat(1e-9));
+        let scale = FILLED * (page / extent).min_element();
+        let middle = 0.5 * (low + high);
+        Sheet { right, up, ahead, scale, origin: 0.5 * page - scale * DVec2::new(middle.x, -middle.y) }
+    }
+
+    fn draw(&self, svg: &mut String, snapshot: &Snapshot, joints: &[JointView]) -> DrawResult {
+        let mut shown: Vec<&BodyView> = shown(snapshot).collect();
+        let sheet = self.sheet(&shown);
+        let units = self.size.map(|n| (f64::from(n) * FINE) as u32);
+        let page = SVGBackend::with_string(svg, (units[0], units[1])).into_drawing_area();
+        page.fill(&WHITE)?;
+        for ground in drawable(snapshot).filter(|body| body.shape == "half-space") {
+            if let Some(line) = sheet.trace(ground, f64::from(units[0])) {
+                page.draw(&PathElement::new(line.to_vec(), INK.stroke_width((2.0 * FINE) as u32)))?;
+            }
+        }
+        let depth = |body: &BodyView| sheet.ahead.dot(body.pose.position);
+        shown.sort_by(|a, b| depth(b).total_cmp(&depth(a)).then(a.id.cmp(&b.id)));
+        for body in shown {
+            let fill = if body.dynamic { STONE } else { SUPPORT };
+            for triangle in sheet.front(body) {
+                // the line hides the seams between triangles
+                page.draw(&Polygon::new(triangle.to_vec(), fill.filled()))?;
+                page.draw(&PathElement::new([triangle, triangle].concat()[..4].to_vec(), fill.stroke_width((0.5 * FINE) as u32)))?;
+            }
+            for edge in sheet.edges(body) {
+                page.draw(&PathElement::new(edge.to_vec(), INK.mix(0.55).stroke_width((0.8 * FINE) as u32)))?;
+            }
+        }
+        let seen: Vec<&JointView> = joints.iter().filter(|j| j.normal.dot(sheet.ahead).abs() < EDGE_ON && !j.polygon.is_empty()).collect();
+        for mark in JointMark::ALL.iter().rev() {
+            for joint in seen.iter().filter(|j| j.mark == *mark) {
+                page.draw(&PathElement::new(sheet.line(joint).to_vec(), mark.style()))?;
+            }
+        }
+        self.resultants(&page, &sheet, &seen)?;
+        self.foot(&page, &sheet, &seen)?;
+        page.present()?;
+        Ok(())
+    }
+
+    /// Where resultants act, and the numbers of hinges.
+    fn resultants(&self, page: &Page<'_>, sheet: &Sheet, seen: &[&JointView]) -> DrawResult {
+        let largest = seen.iter().map(|j| j.force.length()).fold(0.0, f64::max);
+        let mut hinges = 0;
+        for joint in seen.iter().filter(|j| largest > 0.0 && j.force.length() > 1e-6 * largest) {
+            let (x, y) = sheet.at(joint.point);
+            if self.forces {
+                let half = 0.5 * LONGEST * FINE * f64::from(self.size[0]) / largest;
+                let way = half * DVec2::new(sheet.right.dot(joint.force), -sheet.up.dot(joint.force));
+                let (dx, dy) = (way.x.round() as i32, way.y.round() as i32);
+                page.draw(&PathElement::new(vec![(x - dx, y - dy), (x + dx, y + dy)], COLOURS[2].stroke_width((2.0 * FINE) as u32)))?;
+            }
+            if joint.mark == JointMark::Hinge {
+                hinges += 1;
+                let radius = 9.0 * FINE;
+                page.draw(&Circle::new((x, y), radius as i32, WHITE.filled()))?;
+                page.draw(&Circle::new((x, y), radius as i32, COLOURS[1].stroke_width((2.0 * FINE) as u32)))?;
+                let style = ("sans-serif", 12.0 * FINE).into_font().color(&INK).pos(Pos::new(HPos::Center, VPos::Center));
+                page.draw(&Text::new(hinges.to_string(), (x, y), style))?;
+            } else {
+                page.draw(&Circle::new((x, y), (2.5 * FINE) as i32, COLOURS[2].filled()))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The scale, and the marks that the drawing has.
+    fn foot(&self, page: &Page<'_>, sheet: &Sheet, seen: &[&JointView]) -> DrawResult {
+        let unit = |x: f64| (FINE * x).round() as i32;
+        let y = f64::from(self.size[1]) - 0.5 * FOOT;
+        let text = ("sans-serif", 15.0 * FINE).into_font().color(&INK).pos(Pos::new(HPos::Left, VPos::Center));
+        let length = round(0.2 * FINE * f64::from(self.size[0]) / sheet.scale);
+        let bar = sheet.scale * length / FINE;
+        let ends = [(24.0, y - 5.0), (24.0, y + 5.0), (24.0, y), (24.0 + bar, y), (24.0 + bar, y - 5.0), (24.0 + bar, y + 5.0)];
+        let corners: Vec<(i32, i32)> = ends.iter().map(|(x, y)| (unit(*x), unit(*y))).collect();
+        page.draw(&PathElement::new(corners, INK.stroke_width((1.5 * FINE) as u32)))?;
+        page.draw(&Text::new(format!("{length} m"), (unit(32.0 + bar), unit(y)), text.clone()))?;
+        let mut x = 110.0 + bar;
+        for mark in JointMark::ALL.iter().filter(|mark| seen.iter().any(|j| j.mark == **mark)) {
+            page.draw(&PathElement::new(vec![(unit(x), unit(y)), (unit(x + 26.0), unit(y))], mark.style()))?;
+            page.draw(&Text::new(mark.text(), (unit(x + 32.0), unit(y)), text.clone()))?;
+            x += 56.0 + 8.0 * mark.text().len() as f64;
+        }
+        Ok(())
+    }
+}
+
+impl Sheet {
+    /// The line in which the eye sees a half-space from its side.
+    fn trace(&self, ground: &BodyView, width: f64) -> Option<[(i32, i32); 2]> {
+        let &[a, b, c] = ground.surface.triangles.first()?;
+        let corner = |vertex: u32| Some(ground.pose.point(*ground.surface.vertices.get(vertex as usize)?));
+        let (a, b, c) = (corner(a)?, corner(b)?, corner(c)?);
+        let normal = (b - a).cross(c - a).try_normalize()?;
+        let along = normal.cross(self.ahead).try_normalize().filter(|_| normal.dot(self.ahead).abs() < EDGE_ON)?;
+        // the point of the line in the middle of the page
+        let reach = width / self.scale;
+        let flat = |x: DVec3| DVec2::new(self.right.dot(x), self.up.dot(x));
+        let middle = DVec2::new((0.5 * width - self.origin.x) / self.scale, 0.0);
+        let direction = flat(along).try_normalize()?;
+        let foot = flat(a) + direction * (middle - flat(a)).dot(direction);
+        let at = |p: DVec2| {
+            let q = self.origin + self.scale * DVec2::new(p.x, -p.y);
+            (q.x.round() as i32, q.y.round() as i32)
+        };
+        Some([at(foot - reach * direction), at(foot + reach * direction)])
+    }
+
+    /// Outward normal of each triangle of a body (world).
+    fn normals(body: &BodyView) -> Vec<DVec3> {
+        let corner = |k: u32| body.surface.vertices.get(k as usize).copied().unwrap_or_default();
+        let one = |&[a, b, c]: &[u32; 3]| body.pose.vector((corner(b) - corner(a)).cross(corner(c) - corner(a)).normalize_or_zero());
+        body.surface.triangles.iter().map(one).collect()
+    }
+
+    fn corner(&self, body: &BodyView, vertex: u32) -> (i32, i32) {
+        self.at(body.surface.vertices.get(vertex as usize).map_or(body.pose.position, |&x| body.pose.point(x)))
+    }
+
+    /// The triangles that look at the eye.
+    fn front(&self, body: &BodyView) -> Vec<[(i32, i32); 3]> {
+        let seen = Self::normals(body).into_iter().zip(&body.surface.triangles).filter(|(n, _)| n.dot(self.ahead) < 0.0);
+        seen.map(|(_, triangle)| triangle.map(|k| self.corner(body, k))).collect()
+    }
+
+    /// The edges of the faces that look at the eye; triangles of one face have none between them.
+    fn edges(&self, body: &BodyView) -> Vec<[(i32, i32); 2]> {
+        // vertices at one place are one, whatever their numbers
+        let key = |k: u32| body.surface.vertices.get(k as usize).map(|x| x.to_array().map(f64::to_bits));
+        let normals = Self::normals(body);
+        let mut sides: BTreeMap<_, Vec<(usize, [u32; 2])>> = BTreeMap::new();
+        for (number, &[a, b, c]) in body.surface.triangles.iter().enumerate() {
+            for side in [[a, b], [b, c], [c, a]] {
+                let mut name = side.map(key);
+                name.sort_unstable();
+                sides.entry(name).or_default().push((number, side));
+            }
+        }
+        let front = |n: usize| normals[n].dot(self.ahead) < -1e-9;
+        let edge = |found: &Vec<(usize, [u32; 2])>| {
+            let flat = matches!(found[..], [(a, _), (b, _)] if normals[a].dot(normals[b]) > FLAT);
+            let seen = found.iter().any(|(n, _)| front(*n));
+            (seen && !flat).then(|| found.first().map(|(_, side)| side.map(|k| self.corner(body, k)))).flatten()
+        };
+        sides.values().filter_map(edge).collect()
+    }
+
+    /// A joint as the line in which its points are seen.
+    fn line(&self, joint: &JointView) -> [(i32, i32); 2] {
+        let flat = |x: DVec3| DVec2::new(self.right.dot(x), self.up.dot(x));
+        let normal = flat(joint.normal);
+        let along = DVec2::new(-normal.y, normal.x);
+        let key = |x: &DVec3| flat(*x).dot(along);
+        let mut ends = [joint.polygon[0]; 2];
+        for x in &joint.polygon {
+            if key(x) < key(&ends[0]) {
+                ends[0] = *x;
+            }
+            if key(x) > key(&ends[1]) {
+                ends[1] = *x;
+            }
+        }
+        ends.map(|x| self.at(x))
+    }
+}
+
+/// The largest of 1, 2 and 5 times a power of ten that is not larger.
+fn round(length: f64) -> f64 {
+    let power = libm::pow(10.0, libm::log10(length).floor());
+    let part = length / power;
+    let step = if part >= 5.0 {
+        5.0
+    } else if part >= 2.0 {
+        2.0
+    } else {
+        1.0
+    };
+    // 5 × 0.1 is not 0.5 with all of its digits
+    format!("{:.3e}", step * power).parse().unwrap_or(length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algebra::spatial::Pose;
+    use crate::io::snapshot::Surface;
+
+    #[test]
+    fn scales_are_round() {
+        for (length, expected) in [(0.37, 0.2), (0.99, 0.5), (1.0, 1.0), (45.0, 20.0), (7e-4, 5e-4)] {
+            assert_eq!(round(length), expected, "{length}");
+        }
+    }
+
+    #[test]
+    fn a_cube_has_the_four_edges_that_the_eye_sees_and_two_triangles() {
+        let cube = BodyView::new(0, "cube", "cuboid", Pose::IDENTITY, Surface::cuboid(DVec3::splat(0.5)).into());
+        let sheet = Elevation::default().sheet(&[&cube]);
+        assert_eq!((sheet.front(&cube).len(), sheet.edges(&cube).len()), (2, 4));
+        // seen from a corner: three faces, nine edges
+        let corner = Elevation { direction: DVec3::new(1.0, -1.0, 1.0), ..Elevation::default() };
+        let sheet = corner.sheet(&[&cube]);
+        assert_eq!((sheet.front(&cube).len(), sheet.edges(&cube).len()), (6, 9));
+    }
+
+    #[test]
+    fn a_joint_is_the_line_across_its_normal_and_z_is_up() {
+        let brick = BodyView::new(0, "brick", "cuboid", Pose::IDENTITY, Surface::cuboid(DVec3::new(1.0, 0.1, 0.2)).into());
+        let sheet = Elevation::default().sheet(&[&brick]);
+        let polygon = vec![DVec3::new(0.3, 0.1, 0.2), DVec3::new(1.0, -0.1, 0.2), DVec3::new(-1.0, 0.0, 0.2)];
+        let joint = JointView { polygon, normal: DVec3::Z, point: DVec3::ZERO, force: DVec3::Z, mark: JointMark::Pressed };
+        let [a, b] = sheet.line(&joint);
+        assert!(a.1 == b.1 && (a.0 - b.0).abs() == (2.0 * sheet.scale).round() as i32, "{a:?} {b:?}");
+        assert!(a.1 < sheet.at(DVec3::ZERO).1);
+        // from x = −∞ to +∞ to the right
+        assert!(sheet.at(DVec3::X).0 > sheet.at(DVec3::NEG_X).0);
+    }
+}
