@@ -11,6 +11,7 @@ use crate::io::scene::model::Motion;
 use glam::DVec3;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use std::io::IsTerminal;
+use std::path::PathBuf;
 use std::sync::Mutex;
 
 /// Arguments of `drystone collapse`.
@@ -39,6 +40,9 @@ pub(super) struct Arguments {
     /// How many runs at a time; the result is the same on any number [default: as many as there are processors]
     #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
+    /// Draw how it begins to fall: an elevation with its hinges as SVG, or a PNG
+    #[arg(long, value_name = "FILE.svg|FILE.png")]
+    picture: Option<PathBuf>,
     /// Print one line of JSON: lower, upper, statics, mechanism and more
     #[arg(long)]
     json: bool,
@@ -71,7 +75,7 @@ associated, and the two may differ: the gap is printed. The two ends of the brac
 with half the step and with a tenth of the tolerance; what then changes is said.
 
 Examples:
-  drystone collapse arch --vary thickness --between 0.09 0.12
+  drystone collapse arch --vary thickness --between 0.09 0.12 --picture hinges.svg
   drystone collapse arch --vary acceleration --between 0 0.5 --set thickness_ratio=0.15
   drystone collapse block_dam --vary water --between 4 9 --set width=2 --until 5
   drystone collapse wall.toml --vary generate.wall.0.height --between 0.1 0.4 --json";
@@ -198,6 +202,7 @@ pub(super) fn collapse(arguments: &Arguments) -> Result<u8, Failure> {
     if a == b {
         return Err(Failure::new(USAGE, format!("--between {a} {b}: the two are the same")));
     }
+    arguments.picture.as_deref().map_or(Ok(()), super::picture::named)?;
     let vary = arguments.vary()?;
     check_length(&arguments.at(&vary, b)?)?;
     let jobs = arguments.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
@@ -232,6 +237,11 @@ pub(super) fn collapse(arguments: &Arguments) -> Result<u8, Failure> {
     let fallen = trials.iter().find(|t| t.value == bracket.falling()).cloned();
     let checks = recheck(arguments, &vary, &bracket, jobs, &failed)?;
     bar.finish_and_clear();
+    if let Some(out) = &arguments.picture {
+        let mut scene = arguments.at(&vary, bracket.falling())?;
+        scene.time.end = fallen.as_ref().and_then(|t| t.time).unwrap_or(scene.time.end);
+        super::picture::draw(&scene, &super::picture::Look::of_forces(), out)?;
+    }
     let report = Report { arguments, bracket, limit, fallen, checks, trials, steady };
     say(&if arguments.json { report.json() } else { report.text() });
     Ok(DONE)

@@ -7,6 +7,7 @@ use crate::diagnostics::joints::{JointState, joints};
 use crate::io::elevation::{Elevation, JointMark, JointView};
 use crate::io::error::OutputError;
 use crate::io::picture::{ColourBy, Picture};
+use crate::io::scene::Scene;
 use crate::io::snapshot::BodyView;
 use crate::io::view::Window;
 use crate::scenes::build;
@@ -42,6 +43,11 @@ pub(super) struct Look {
 }
 
 impl Look {
+    /// The usual view, with forces.
+    pub(super) fn of_forces() -> Self {
+        Self { size: Elevation::default().size, from: None, colour: Colour::Material, forces: true }
+    }
+
     /// The picture of bodies the fastest of which has this speed (m/s).
     pub(super) fn picture(&self, fastest: f64) -> Picture {
         let colour = match self.colour {
@@ -73,7 +79,7 @@ Examples:
   drystone picture block_dam --from 0,-1,0 --forces --out dam.svg";
 
 /// Opening or sliding, in parts of the smaller body's least extent, and turning (rad), from which on a joint has moved.
-const MOVED: f64 = 1e-3;
+const MOVED: f64 = 1e-4;
 
 /// Arguments of `drystone picture`.
 #[derive(Clone, Debug, clap::Args)]
@@ -108,19 +114,37 @@ pub(super) fn direction(text: &str) -> Result<DVec3, String> {
 }
 
 pub(super) fn picture(arguments: &Arguments) -> Result<u8, Failure> {
-    let ends = |end: &str| arguments.out.extension().is_some_and(|e| e.eq_ignore_ascii_case(end));
-    if !ends("png") && !ends("svg") {
-        let message = format!("--out {}: pictures are PNG or SVG; give a name that ends in .png or .svg", arguments.out.display());
-        return Err(Failure::new(USAGE, message));
-    }
-    if ends("svg") && !matches!(arguments.look.colour, Colour::Material) {
+    named(&arguments.out)?;
+    if is_drawing(&arguments.out) && !matches!(arguments.look.colour, Colour::Material) {
         return Err(Failure::new(USAGE, "--colour: the colours of an SVG tell the states of joints; leave it out, or write a PNG"));
     }
     let mut scene = arguments.changes.load(&arguments.scene)?;
     scene.time.end = arguments.at.unwrap_or(scene.time.end);
     check_length(&scene)?;
     use_threads(arguments.threads.map(usize::from))?;
-    let mut built = build(&scene).map_err(Failure::input)?;
+    draw(&scene, &arguments.look, &arguments.out).map(|()| DONE)
+}
+
+fn ends_in(out: &Path, end: &str) -> bool {
+    out.extension().is_some_and(|e| e.eq_ignore_ascii_case(end))
+}
+
+fn is_drawing(out: &Path) -> bool {
+    ends_in(out, "svg")
+}
+
+/// Refuses names of files that no picture has.
+pub(super) fn named(out: &Path) -> Result<(), Failure> {
+    if is_drawing(out) || ends_in(out, "png") {
+        return Ok(());
+    }
+    let message = format!("{}: pictures are PNG or SVG; give a name that ends in .png or .svg", out.display());
+    Err(Failure::new(USAGE, message))
+}
+
+/// Runs a scene to its end and writes the picture, or the elevation, of what is there then.
+pub(super) fn draw(scene: &Scene, look: &Look, out: &Path) -> Result<(), Failure> {
+    let mut built = build(scene).map_err(Failure::input)?;
     let steps = (scene.time.end / scene.time.step).ceil() as u64;
     let mut progress = Progress::new(steps, 0);
     while built.simulation.time() < scene.time.end - 1e-9 * scene.time.step {
@@ -131,14 +155,13 @@ pub(super) fn picture(arguments: &Arguments) -> Result<u8, Failure> {
     let states = joints(&built.simulation, &built.entities, &built.starts);
     let mut window = Window::new(built.entities);
     let snapshot = window.look(&built.simulation);
-    if ends("svg") {
+    let written = if is_drawing(out) {
         let views: Vec<JointView> = states.iter().map(|state| drawn(state, snapshot.bodies)).collect();
-        let drawing = arguments.look.elevation();
-        return drawing.write(&arguments.out, &snapshot, &views).map(|()| DONE).map_err(|error| at_fault(&arguments.out, error));
-    }
-    let picture = arguments.look.picture(fastest(snapshot.bodies));
-    picture.write(&arguments.out, &snapshot).map_err(|error| at_fault(&arguments.out, error))?;
-    Ok(DONE)
+        look.elevation().write(out, &snapshot, &views)
+    } else {
+        look.picture(fastest(snapshot.bodies)).write(out, &snapshot)
+    };
+    written.map_err(|error| at_fault(out, error))
 }
 
 fn at_fault(out: &Path, error: OutputError) -> Failure {

@@ -48,7 +48,7 @@ fn a_line_for_each_scene_and_number_of_threads_with_one_hash() {
 #[test]
 fn bad_input_is_named() {
     for (arguments, code, words) in [
-        (&["--scenes", "tower"][..], 3, &["tower", "pour1000"][..]),
+        (&["--scenes", "towers"][..], 3, &["towers", "pour1000"][..]),
         (&["--scenes", "none/such.toml"], 3, &["none/such.toml", "cannot be read"]),
         (&["--threads", "0"], 2, &["--threads", "0"]),
         (&["--repeat", "0"], 2, &["--repeat", "0"]),

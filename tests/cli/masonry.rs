@@ -18,7 +18,12 @@ fn kinds(found: &Value) -> Vec<&str> {
 #[test]
 fn an_arch_falls_below_its_least_thickness_by_hinges_at_the_crown_the_haunches_and_the_feet() {
     // limit analysis of 17 straight voussoirs: 0.1055
-    let found = collapse(&["arch", "--vary", "thickness", "--between", "0.10", "0.12"]);
+    let folder = tempfile::tempdir().unwrap();
+    let drawing = folder.path().join("hinges.svg");
+    let found = collapse(&["arch", "--vary", "thickness", "--between", "0.10", "0.12", "--picture", drawing.to_str().unwrap()]);
+    let drawing = std::fs::read_to_string(drawing).unwrap();
+    let numbered = |n: u32| drawing.lines().any(|line| line.trim() == n.to_string());
+    assert!((1..=6).all(numbered) && !numbered(7), "{drawing}");
     let (lower, upper, statics) = (number(&found, "lower"), number(&found, "upper"), number(&found, "statics"));
     assert!(lower < upper && (upper - lower) / upper <= 1e-3 && found["stands"] == "above", "{lower} {upper}");
     assert!((0.5 * (lower + upper) / 0.1055 - 1.0).abs() < 1e-3 && (statics / 0.1055 - 1.0).abs() < 1e-3, "{lower} {upper} {statics}");
@@ -82,6 +87,7 @@ fn what_cannot_be_varied_is_named() {
         (&["collapse", path, "--vary", "friction", "--between", "1", "1"], 2, "the same"),
         (&["collapse", "arch", "--vary", "thickness", "--between", "0.11", "0.12"], 3, "stands at both"),
         (&["collapse", "arch", "--vary", "thicknes", "--between", "0.11", "0.12"], 3, "did you mean"),
+        (&["collapse", "arch", "--vary", "thickness", "--between", "0.1", "0.12", "--picture", "x.jpg"], 2, ".svg"),
         (&["balance", "no.toml"], 3, "no.toml"),
     ] {
         let wrong = output(arguments);

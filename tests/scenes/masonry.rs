@@ -122,9 +122,8 @@ fn faulty_generators_are_named() {
         ("", "duration = 1", "found no body"),
     ] {
         let bodies = if name.is_empty() { "[]".to_owned() } else { format!("[\"{name}\"]") };
-        let text = format!(
-            "[time]\nstep = 1e-3\nend = 1\n[[generate.wall]]\ncolumns = 2\nrows = 2\n[[support]]\nbodies = {bodies}\n{support}\n"
-        );
+        let text =
+            format!("[time]\nstep = 1e-3\nend = 1\n[[generate.wall]]\ncolumns = 2\nrows = 2\n[[support]]\nbodies = {bodies}\n{support}\n");
         let error = Scene::from_toml(&text, "t.toml").map(|_| ()).unwrap_err().to_string();
         assert!(error.contains(words), "{error}");
     }

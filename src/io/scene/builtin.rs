@@ -273,8 +273,7 @@ const SCENES: &[BuiltIn] = &[
         about: "a hollow tower with two openings is shaken by a pulse",
         parameters: &[
             Parameter::new("rows", "14", "", "courses of 0.2 m", "generate.tower.0.rows"),
-            Parameter::new("acceleration", "0.05", "g", "peak of the pulse, in 9.81 m/s2", "base.pulses.0.acceleration.0")
-                .form(Form::Times(G)),
+            Parameter::new("acceleration", "0.5", "m/s2", "peak of the pulse", "base.pulses.0.acceleration.0"),
             Parameter::new("mu", "0.6", "", "coefficient of friction", "contact.mu"),
         ],
         toml: toml!("tower"),

@@ -232,7 +232,7 @@ const FAULTS: &[Fault] = &[
     ("@[[generate.lattice]]\ncount = [10000, 10000, 10000]\nradius = 1", 4, "more than 10000000", "smaller"),
     ("@[[generate.latice]]\ncount = [1, 1, 1]\nradius = 1", 4, "unknown key `latice`", "did you mean `lattice`"),
     ("@[[generate.arch]]\nthickness_ratio = 2", 5, "inner radius", "below 2"),
-    ("@[[generate.wall]]\ncolumns = 2\nrows = 2\ngap = 1", 4, "head joints", "smaller"),
+    ("@[[generate.wall]]\ncolumns = 2\nrows = 2\ngap = 1", 4, "head joints", "small part"),
     ("@gravity = 9.81", 4, "unknown key `gravity` in `time`", "known here"),
     ("gravity = 9.81\n@", 1, "found the number 9.81, expected a list of 3 numbers", "m/s2"),
     ("gravity = [{ from = 1, acceleration = [0, 0, 0] }]\n@", 1, "from = 1", "first entry at 0"),
