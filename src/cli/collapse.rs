@@ -4,7 +4,7 @@ use super::balance::{table, unknown};
 use super::source::{Changes, check_length, positive};
 use super::{DONE, Failure, USAGE, say};
 use crate::diagnostics::collapse::{Bracket, Trial, bisect, tilted, trial};
-use crate::diagnostics::equilibrium::{Structure, admissible, is_steady};
+use crate::diagnostics::equilibrium::{Kind, Structure, admissible, is_steady};
 use crate::io::scene::Scene;
 use crate::io::scene::loads::BaseMotion;
 use crate::io::scene::model::Motion;
@@ -40,7 +40,7 @@ pub(super) struct Arguments {
     /// How many runs at a time; the result is the same on any number [default: as many as there are processors]
     #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
-    /// Draw how it begins to fall: an elevation with its hinges as SVG, or a PNG
+    /// Draw how it begins to fall: an elevation with the hinges of the table as SVG, or a PNG
     #[arg(long, value_name = "FILE.svg|FILE.png")]
     picture: Option<PathBuf>,
     /// Print one line of JSON: lower, upper, statics, mechanism and more
@@ -240,7 +240,8 @@ pub(super) fn collapse(arguments: &Arguments) -> Result<u8, Failure> {
     if let Some(out) = &arguments.picture {
         let mut scene = arguments.at(&vary, bracket.falling())?;
         scene.time.end = fallen.as_ref().and_then(|t| t.time).unwrap_or(scene.time.end);
-        super::picture::draw(&scene, &super::picture::Look::of_forces(), out)?;
+        let hinges = fallen.iter().flat_map(|t| &t.mechanism).filter(|m| m.kind == Kind::Hinge).map(|m| m.bodies.clone());
+        super::picture::draw(&scene, &super::picture::Look::of_forces(), out, &hinges.collect::<Vec<_>>())?;
     }
     let report = Report { arguments, bracket, limit, fallen, checks, trials, steady };
     say(&if arguments.json { report.json() } else { report.text() });

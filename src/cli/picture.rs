@@ -122,7 +122,7 @@ pub(super) fn picture(arguments: &Arguments) -> Result<u8, Failure> {
     scene.time.end = arguments.at.unwrap_or(scene.time.end);
     check_length(&scene)?;
     use_threads(arguments.threads.map(usize::from))?;
-    draw(&scene, &arguments.look, &arguments.out).map(|()| DONE)
+    draw(&scene, &arguments.look, &arguments.out, &[]).map(|()| DONE)
 }
 
 fn ends_in(out: &Path, end: &str) -> bool {
@@ -142,8 +142,9 @@ pub(super) fn named(out: &Path) -> Result<(), Failure> {
     Err(Failure::new(USAGE, message))
 }
 
-/// Runs a scene to its end and writes the picture, or the elevation, of what is there then.
-pub(super) fn draw(scene: &Scene, look: &Look, out: &Path) -> Result<(), Failure> {
+/// Runs a scene to its end and writes the picture, or the elevation, of what is there then. Hinges of an elevation are numbered as these pairs
+/// of bodies are, or, where there are none, in the order of the joints.
+pub(super) fn draw(scene: &Scene, look: &Look, out: &Path, numbers: &[[String; 2]]) -> Result<(), Failure> {
     let mut built = build(scene).map_err(Failure::input)?;
     let steps = (scene.time.end / scene.time.step).ceil() as u64;
     let mut progress = Progress::new(steps, 0);
@@ -156,7 +157,14 @@ pub(super) fn draw(scene: &Scene, look: &Look, out: &Path) -> Result<(), Failure
     let mut window = Window::new(built.entities);
     let snapshot = window.look(&built.simulation);
     let written = if is_drawing(out) {
-        let views: Vec<JointView> = states.iter().map(|state| drawn(state, snapshot.bodies)).collect();
+        let mut views: Vec<JointView> = states.iter().map(|state| drawn(state, snapshot.bodies)).collect();
+        let names = |state: &JointState| state.bodies.map(|k| scene.bodies.get(k).map_or("", |b| b.name.as_str()));
+        let hinges = views.iter_mut().zip(&states).filter(|(view, _)| view.mark == JointMark::Hinge);
+        for (k, (view, state)) in hinges.enumerate() {
+            let [a, b] = names(state);
+            let known = numbers.iter().position(|[one, two]| (one == a && two == b) || (one == b && two == a));
+            view.number = if numbers.is_empty() { k + 1 } else { known.map_or(0, |k| k + 1) };
+        }
         look.elevation().write(out, &snapshot, &views)
     } else {
         look.picture(fastest(snapshot.bodies)).write(out, &snapshot)
@@ -180,7 +188,7 @@ fn drawn(state: &JointState, bodies: &[BodyView]) -> JointView {
         (false, true, _) => JointMark::Opens,
         (false, false, _) => JointMark::Unloaded,
     };
-    JointView { polygon: state.polygon.clone(), normal: state.normal_axis, point: state.point, force: state.force, mark }
+    JointView { polygon: state.polygon.clone(), normal: state.normal_axis, point: state.point, force: state.force, mark, number: 0 }
 }
 
 /// Least extent of a body along the axes of its frame (m); infinite for a half-space.

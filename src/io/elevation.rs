@@ -22,6 +22,9 @@ const EDGE_ON: f64 = 0.5;
 const FLAT: f64 = 0.9999;
 type Page<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 
+/// How much darker the farthest body is drawn where bodies reach back by this part of the width of the page or more; less otherwise.
+const DARKEST: f64 = 0.3;
+const SHALLOW: f64 = 0.1;
 const STONE: RGBColor = RGBColor(236, 232, 224);
 const SUPPORT: RGBColor = RGBColor(205, 208, 211);
 
@@ -31,7 +34,7 @@ const SUPPORT: RGBColor = RGBColor(205, 208, 211);
 /// use drystone::io::elevation::JointMark;
 /// assert!(JointMark::ALL.iter().all(|mark| !mark.text().is_empty()));
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JointMark {
     /// The resultant lies in its kernel: all of it is pressed.
     Pressed,
@@ -83,6 +86,7 @@ impl JointMark {
 /// use glam::DVec3;
 /// let bed = JointView {
 ///     polygon: vec![DVec3::ZERO, DVec3::X], normal: DVec3::Z, point: DVec3::X * 0.5, force: DVec3::Z * 100.0, mark: JointMark::Pressed,
+///     number: 0,
 /// };
 /// assert_eq!(bed.polygon.len(), 2);
 /// ```
@@ -98,10 +102,13 @@ pub struct JointView {
     pub force: DVec3,
     /// What it does.
     pub mark: JointMark,
+    /// Number that a hinge is given; 0 for none.
+    pub number: usize,
 }
 
-/// A drawing of bodies seen along straight lines, z up: their edges from behind to the front, the ground, the joints that are seen edge-on in
-/// the colours of their states, hinges with numbers in the order of the joints, where resultants act, and a scale.
+/// A drawing of bodies seen along straight lines, z up: their edges from behind to the front, darker behind, the ground, the joints that are
+/// seen edge-on in the colours of their states, hinges with their numbers, where resultants act, and a scale. What stands in front covers
+/// what is behind it.
 ///
 /// ```
 /// use drystone::{algebra::spatial::Pose, io::{elevation::Elevation, snapshot::{BodyView, Snapshot, Surface}}};
@@ -128,6 +135,48 @@ impl Default for Elevation {
     fn default() -> Self {
         Self { size: [1280, 800], direction: DVec3::NEG_Y, forces: false }
     }
+}
+
+/// What the drawing is made of.
+enum Part<'a> {
+    Body(&'a BodyView),
+    Joint(&'a JointView),
+    Resultant(&'a JointView),
+}
+
+impl Part<'_> {
+    /// Bodies before joints, of these those that have moved last, and numbers on top.
+    fn order(&self) -> (u8, u8, u32) {
+        let moved = |mark: JointMark| match mark {
+            JointMark::Unloaded => 0,
+            JointMark::Pressed => 1,
+            JointMark::Eccentric => 2,
+            JointMark::Opens => 3,
+            JointMark::Slides => 4,
+            JointMark::Hinge => 5,
+        };
+        match self {
+            Self::Body(body) => (0, 0, body.id),
+            Self::Joint(joint) => (1, moved(joint.mark), 0),
+            Self::Resultant(joint) => (2, moved(joint.mark), 0),
+        }
+    }
+}
+
+/// Faces and edges of a body; `shade` darkens it, from 0 to 1.
+fn draw_body(page: &Page<'_>, sheet: &Sheet, body: &BodyView, shade: f64) -> DrawResult {
+    let RGBColor(r, g, b) = if body.dynamic { STONE } else { SUPPORT };
+    let [r, g, b] = [r, g, b].map(|c| (f64::from(c) * (1.0 - shade)).round() as u8);
+    let fill = RGBColor(r, g, b);
+    for triangle in sheet.front(body) {
+        // the line hides the seams between triangles
+        page.draw(&Polygon::new(triangle.to_vec(), fill.filled()))?;
+        page.draw(&PathElement::new([triangle, triangle].concat()[..4].to_vec(), fill.stroke_width((0.5 * FINE) as u32)))?;
+    }
+    for edge in sheet.edges(body) {
+        page.draw(&PathElement::new(edge.to_vec(), INK.mix(0.55).stroke_width((0.8 * FINE) as u32)))?;
+    }
+    Ok(())
 }
 
 /// Parallel projection: `page = origin + scale (right·x, −up·x)` in units of the drawing.
@@ -196,7 +245,7 @@ impl Elevation {
     }
 
     fn draw(&self, svg: &mut String, snapshot: &Snapshot, joints: &[JointView]) -> DrawResult {
-        let mut shown: Vec<&BodyView> = shown(snapshot).collect();
+        let shown: Vec<&BodyView> = shown(snapshot).collect();
         let sheet = self.sheet(&shown);
         let units = self.size.map(|n| (f64::from(n) * FINE) as u32);
         let page = SVGBackend::with_string(svg, (units[0], units[1])).into_drawing_area();
@@ -206,55 +255,53 @@ impl Elevation {
                 page.draw(&PathElement::new(line.to_vec(), INK.stroke_width((2.0 * FINE) as u32)))?;
             }
         }
-        let depth = |body: &BodyView| sheet.ahead.dot(body.pose.position);
-        shown.sort_by(|a, b| depth(b).total_cmp(&depth(a)).then(a.id.cmp(&b.id)));
-        for body in shown {
-            let fill = if body.dynamic { STONE } else { SUPPORT };
-            for triangle in sheet.front(body) {
-                // the line hides the seams between triangles
-                page.draw(&Polygon::new(triangle.to_vec(), fill.filled()))?;
-                page.draw(&PathElement::new([triangle, triangle].concat()[..4].to_vec(), fill.stroke_width((0.5 * FINE) as u32)))?;
-            }
-            for edge in sheet.edges(body) {
-                page.draw(&PathElement::new(edge.to_vec(), INK.mix(0.55).stroke_width((0.8 * FINE) as u32)))?;
-            }
-        }
+        let depth = |x: DVec3| sheet.ahead.dot(x);
+        let near = |joint: &JointView| joint.polygon.iter().map(|x| depth(*x)).fold(f64::INFINITY, f64::min);
+        let [front, back] =
+            shown.iter().map(|body| depth(body.pose.position)).fold([f64::INFINITY, f64::NEG_INFINITY], |[a, b], d| [a.min(d), b.max(d)]);
         let seen: Vec<&JointView> = joints.iter().filter(|j| j.normal.dot(sheet.ahead).abs() < EDGE_ON && !j.polygon.is_empty()).collect();
-        for mark in JointMark::ALL.iter().rev() {
-            for joint in seen.iter().filter(|j| j.mark == *mark) {
-                page.draw(&PathElement::new(sheet.line(joint).to_vec(), mark.style()))?;
+        let largest = seen.iter().map(|j| j.force.length()).fold(0.0, f64::max);
+        let mut parts: Vec<(f64, Part<'_>)> = shown.iter().map(|&body| (depth(body.pose.position), Part::Body(body))).collect();
+        parts.extend(seen.iter().map(|&joint| (near(joint), Part::Joint(joint))));
+        parts.extend(seen.iter().map(|&joint| (near(joint), Part::Resultant(joint))));
+        // from behind; what is as deep in the order of the parts, and joints by their marks
+        parts.sort_by(|(a, one), (b, two)| b.total_cmp(a).then(one.order().cmp(&two.order())));
+        for (deep, part) in parts {
+            match part {
+                Part::Body(body) => {
+                    let behind = (deep - front) / (back - front).max(SHALLOW * f64::from(units[0]) / sheet.scale);
+                    draw_body(&page, &sheet, body, DARKEST * behind)?;
+                }
+                Part::Joint(joint) => page.draw(&PathElement::new(sheet.line(joint).to_vec(), joint.mark.style()))?,
+                Part::Resultant(joint) if largest > 0.0 => self.resultant(&page, &sheet, joint, largest)?,
+                Part::Resultant(_) => {}
             }
         }
-        self.resultants(&page, &sheet, &seen)?;
         self.foot(&page, &sheet, &seen)?;
         page.present()?;
         Ok(())
     }
 
-    /// Where resultants act, and the numbers of hinges.
-    fn resultants(&self, page: &Page<'_>, sheet: &Sheet, seen: &[&JointView]) -> DrawResult {
-        let largest = seen.iter().map(|j| j.force.length()).fold(0.0, f64::max);
-        let mut hinges = 0;
-        for joint in seen.iter().filter(|j| largest > 0.0 && j.force.length() > 1e-6 * largest) {
-            let (x, y) = sheet.at(joint.point);
-            if self.forces {
-                let half = 0.5 * LONGEST * FINE * f64::from(self.size[0]) / largest;
-                let way = half * DVec2::new(sheet.right.dot(joint.force), -sheet.up.dot(joint.force));
-                let (dx, dy) = (way.x.round() as i32, way.y.round() as i32);
-                page.draw(&PathElement::new(vec![(x - dx, y - dy), (x + dx, y + dy)], COLOURS[2].stroke_width((2.0 * FINE) as u32)))?;
-            }
-            if joint.mark == JointMark::Hinge {
-                hinges += 1;
-                let radius = 9.0 * FINE;
-                page.draw(&Circle::new((x, y), radius as i32, WHITE.filled()))?;
-                page.draw(&Circle::new((x, y), radius as i32, COLOURS[1].stroke_width((2.0 * FINE) as u32)))?;
-                let style = ("sans-serif", 12.0 * FINE).into_font().color(&INK).pos(Pos::new(HPos::Center, VPos::Center));
-                page.draw(&Text::new(hinges.to_string(), (x, y), style))?;
-            } else {
-                page.draw(&Circle::new((x, y), (2.5 * FINE) as i32, COLOURS[2].filled()))?;
-            }
+    /// Where a resultant acts, and the number of a hinge; `largest` is the largest force (N).
+    fn resultant(&self, page: &Page<'_>, sheet: &Sheet, joint: &JointView, largest: f64) -> DrawResult {
+        if joint.force.length() <= 1e-6 * largest {
+            return Ok(());
         }
-        Ok(())
+        let (x, y) = sheet.at(joint.point);
+        if self.forces {
+            let half = 0.5 * LONGEST * FINE * f64::from(self.size[0]) / largest;
+            let way = half * DVec2::new(sheet.right.dot(joint.force), -sheet.up.dot(joint.force));
+            let (dx, dy) = (way.x.round() as i32, way.y.round() as i32);
+            page.draw(&PathElement::new(vec![(x - dx, y - dy), (x + dx, y + dy)], COLOURS[2].stroke_width((2.0 * FINE) as u32)))?;
+        }
+        if joint.mark != JointMark::Hinge || joint.number == 0 {
+            return page.draw(&Circle::new((x, y), (2.5 * FINE) as i32, COLOURS[2].filled()));
+        }
+        let radius = (9.0 * FINE) as i32;
+        page.draw(&Circle::new((x, y), radius, WHITE.filled()))?;
+        page.draw(&Circle::new((x, y), radius, COLOURS[1].stroke_width((2.0 * FINE) as u32)))?;
+        let style = ("sans-serif", 12.0 * FINE).into_font().color(&INK).pos(Pos::new(HPos::Center, VPos::Center));
+        page.draw(&Text::new(joint.number.to_string(), (x, y), style))
     }
 
     /// The scale, and the marks that the drawing has.
@@ -401,7 +448,7 @@ mod tests {
         let brick = BodyView::new(0, "brick", "cuboid", Pose::IDENTITY, Surface::cuboid(DVec3::new(1.0, 0.1, 0.2)).into());
         let sheet = Elevation::default().sheet(&[&brick]);
         let polygon = vec![DVec3::new(0.3, 0.1, 0.2), DVec3::new(1.0, -0.1, 0.2), DVec3::new(-1.0, 0.0, 0.2)];
-        let joint = JointView { polygon, normal: DVec3::Z, point: DVec3::ZERO, force: DVec3::Z, mark: JointMark::Pressed };
+        let joint = JointView { polygon, normal: DVec3::Z, point: DVec3::ZERO, force: DVec3::Z, mark: JointMark::Pressed, number: 0 };
         let [a, b] = sheet.line(&joint);
         assert!(a.1 == b.1 && (a.0 - b.0).abs() == (2.0 * sheet.scale).round() as i32, "{a:?} {b:?}");
         assert!(a.1 < sheet.at(DVec3::ZERO).1);
