@@ -118,7 +118,7 @@ pub struct JointView {
 /// let brick = BodyView::new(0, "brick", "cuboid", Pose::IDENTITY, Surface::cuboid(DVec3::new(0.2, 0.1, 0.1)).into());
 /// let snapshot = Snapshot { bodies: &[brick], ..Snapshot::default() };
 /// Elevation::default().write(&path, &snapshot, &[])?;
-/// assert!(std::fs::read_to_string(&path).unwrap().contains("0.1 m"));
+/// assert!(std::fs::read_to_string(&path).unwrap().contains("0.05 m"));
 /// # Ok::<(), drystone::io::error::OutputError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
