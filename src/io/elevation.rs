@@ -116,7 +116,7 @@ pub struct JointView {
 /// # let dir = tempfile::tempdir().unwrap();
 /// # let path = dir.path().join("brick.svg");
 /// let brick = BodyView::new(0, "brick", "cuboid", Pose::IDENTITY, Surface::cuboid(DVec3::new(0.2, 0.1, 0.1)).into());
-/// let snapshot = Snapshot { bodies: &[brick], ..Snapshot::default() };
+/// let snapshot = Snapshot { step: 0, time: 0.0, step_size: 0.0, bodies: &[brick], contacts: &[] };
 /// Elevation::default().write(&path, &snapshot, &[])?;
 /// assert!(std::fs::read_to_string(&path).unwrap().contains("0.05 m"));
 /// # Ok::<(), drystone::io::error::OutputError>(())
