@@ -8,7 +8,7 @@ use crate::io::elevation::{Elevation, JointMark, JointView};
 use crate::io::error::OutputError;
 use crate::io::picture::{ColourBy, Picture};
 use crate::io::scene::Scene;
-use crate::io::snapshot::BodyView;
+use crate::io::snapshot::{BodyView, Snapshot};
 use crate::io::view::Window;
 use crate::scenes::build;
 use glam::DVec3;
@@ -157,7 +157,7 @@ pub(super) fn draw(scene: &Scene, look: &Look, out: &Path, numbers: &[[String; 2
     let mut window = Window::new(built.entities);
     let snapshot = window.look(&built.simulation);
     let written = if is_drawing(out) {
-        let mut views: Vec<JointView> = states.iter().map(|state| drawn(state, snapshot.bodies)).collect();
+        let mut views: Vec<JointView> = states.iter().map(|state| drawn(state, &snapshot)).collect();
         let names = |state: &JointState| state.bodies.map(|k| scene.bodies.get(k).map_or("", |b| b.name.as_str()));
         let hinges = views.iter_mut().zip(&states).filter(|(view, _)| view.mark == JointMark::Hinge);
         for (k, (view, state)) in hinges.enumerate() {
@@ -177,8 +177,8 @@ fn at_fault(out: &Path, error: OutputError) -> Failure {
 }
 
 /// A joint with what it does.
-fn drawn(state: &JointState, bodies: &[BodyView]) -> JointView {
-    let size = state.bodies.iter().filter_map(|&k| bodies.get(k)).map(least_extent).fold(f64::INFINITY, f64::min);
+fn drawn(state: &JointState, snapshot: &Snapshot) -> JointView {
+    let size = state.bodies.iter().filter_map(|&k| snapshot.body(k as u32)).map(least_extent).fold(f64::INFINITY, f64::min);
     let (opened, slid) = (state.opening > MOVED * size, state.sliding > MOVED * size);
     let mark = match (state.normal > 0.0, opened, slid) {
         (true, _, true) if state.sliding > size * state.turning => JointMark::Slides,

@@ -4,7 +4,7 @@
 //! that the next rounds may ask for run beside the ones that are asked for, so the bracket is the same on any number of threads.
 
 use super::equilibrium::{Joint, Moved, StaticsError, Structure, moved};
-use super::verdict::{ONSET, Outcome, Watch};
+use super::verdict::{ONSET, Outcome, Watch, motion};
 use crate::algebra::spatial::Pose;
 use crate::io::scene::model::Scene;
 use crate::model::newton_euler::BodyPose;
@@ -63,7 +63,7 @@ pub fn trial(scene: &Scene, value: f64) -> Result<Trial, BuildError> {
         starts.iter_mut().enumerate().filter(|(_, start)| start.is_none()).for_each(|(i, start)| *start = pose(&built, i));
         let (_, way) = watch.look(&built.simulation, &built.entities);
         if way > ONSET && found.mechanism.is_empty() {
-            found.mechanism = mechanism(&joints, |i| motion(starts[i], pose(&built, i)));
+            found.mechanism = mechanism(&joints, |i| motion(starts[i], pose(&built, i)).unwrap_or(Pose::IDENTITY));
         }
         if way > 1.0 || built.simulation.time() >= scene.time.end - 1e-9 * scene.time.step {
             break;
@@ -78,17 +78,9 @@ pub fn trial(scene: &Scene, value: f64) -> Result<Trial, BuildError> {
     }
     if !found.stands && found.mechanism.is_empty() {
         // it has hardly begun
-        found.mechanism = mechanism(&joints, |i| motion(starts[i], pose(&built, i)));
+        found.mechanism = mechanism(&joints, |i| motion(starts[i], pose(&built, i)).unwrap_or(Pose::IDENTITY));
     }
     Ok(found)
-}
-
-/// What has moved a body from one pose to another.
-fn motion(start: Option<Pose>, now: Option<Pose>) -> Pose {
-    match (start, now) {
-        (Some(start), Some(now)) => now.compose(&start.relative(&Pose::IDENTITY)),
-        _ => Pose::IDENTITY,
-    }
 }
 
 fn mechanism(joints: &[Joint], motion: impl Fn(usize) -> Pose) -> Vec<Moved> {

@@ -251,11 +251,14 @@ impl Watch {
     }
 }
 
-/// How driven bodies have moved: rigid motions of the space.
+/// The rigid motion of the space that has taken a body from one pose to another.
+pub(super) fn motion(start: Option<Pose>, now: Option<Pose>) -> Option<Pose> {
+    start.zip(now).map(|(start, now)| now.compose(&start.relative(&Pose::IDENTITY)))
+}
+
+/// How driven bodies have moved.
 fn motions(driven: &[usize], starts: &[Option<Pose>], pose: impl Fn(usize) -> Option<Pose>) -> Vec<Pose> {
-    let motion =
-        |&i: &usize| starts.get(i).copied().flatten().zip(pose(i)).map(|(start, now)| now.compose(&start.relative(&Pose::IDENTITY)));
-    driven.iter().filter_map(motion).collect()
+    driven.iter().filter_map(|&i| motion(starts.get(i).copied().flatten(), pose(i))).collect()
 }
 
 /// How far a body has gone (m) against the ground or a driven body, whichever is least.

@@ -127,7 +127,7 @@ pub struct Elevation {
     pub size: [u32; 2],
     /// From the bodies to the eye.
     pub direction: DVec3,
-    /// Whether resultants are drawn as lines, the largest one as long as a twelfth of the page.
+    /// Whether resultants are drawn as lines, the largest one as long as 8 % of the width.
     pub forces: bool,
 }
 
@@ -208,9 +208,12 @@ impl Elevation {
     /// Writes the drawing; makes the folder where there is none.
     ///
     /// # Errors
-    /// There is no body to look at, or the file cannot be written.
+    /// There is no body to look at or no direction, or the file cannot be written.
     pub fn write(&self, path: &Path, snapshot: &Snapshot, joints: &[JointView]) -> Result<(), OutputError> {
         let wrong = |error: String| OutputError::data(path, format!("the elevation cannot be drawn: {error}"));
+        if !self.direction.is_finite() || self.direction.length() < 1e-9 {
+            return Err(wrong(format!("the direction of view is {}; any vector longer than 1e-9 would do", self.direction)));
+        }
         if shown(snapshot).next().is_none() {
             return Err(wrong("it needs a body with a surface and a finite pose that is not a half-space".to_owned()));
         }
@@ -441,6 +444,16 @@ mod tests {
         let corner = Elevation { direction: DVec3::new(1.0, -1.0, 1.0), ..Elevation::default() };
         let sheet = corner.sheet(&[&cube]);
         assert_eq!((sheet.front(&cube).len(), sheet.edges(&cube).len()), (6, 9));
+    }
+
+    #[test]
+    fn a_view_from_nowhere_is_refused() {
+        let cube = BodyView::new(0, "cube", "cuboid", Pose::IDENTITY, Surface::cuboid(DVec3::splat(0.5)).into());
+        let snapshot = Snapshot { step: 0, time: 0.0, step_size: 0.0, bodies: &[cube], contacts: &[] };
+        for direction in [DVec3::ZERO, DVec3::NAN] {
+            let drawn = Elevation { direction, ..Elevation::default() }.write(Path::new("x.svg"), &snapshot, &[]);
+            assert!(drawn.is_err_and(|e| e.to_string().contains("direction of view")));
+        }
     }
 
     #[test]

@@ -64,25 +64,6 @@ impl Stone {
     }
 }
 
-/// Places of the joints of one course of `number` blocks over `length`: every second course, the `odd` ones, is shifted by half a block and
-/// ends in half blocks.
-fn staggered(length: f64, number: usize, odd: bool) -> Vec<f64> {
-    let pitch = length / number as f64;
-    let inner = |k: usize| if odd { (k as f64 - 0.5) * pitch } else { k as f64 * pitch };
-    let last = if odd { number + 1 } else { number };
-    (0..=last)
-        .map(|k| {
-            if k == 0 {
-                0.0
-            } else if k == last {
-                length
-            } else {
-                inner(k)
-            }
-        })
-        .collect()
-}
-
 /// The block of the top course in which the middle of a wall along x from 0 on lies, or which begins there.
 pub fn top_middle(blocks: &[Block]) -> usize {
     let top = blocks.iter().map(|b| b.centre.z).fold(f64::NEG_INFINITY, f64::max);

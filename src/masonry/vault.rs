@@ -2,7 +2,6 @@
 
 use super::Stone;
 use super::arch::{Arch, course};
-use super::staggered;
 
 /// The vault spans the x axis about x = 0 and is centred on y = 0; the intrados of its feet stands on z = 0.
 ///
@@ -30,4 +29,23 @@ impl Barrel {
         };
         self.arch.courses().iter().enumerate().flat_map(one).collect()
     }
+}
+
+/// Places of the joints of one course of `number` blocks over `length`: every second course, the `odd` ones, is shifted by half a block and
+/// ends in half blocks.
+fn staggered(length: f64, number: usize, odd: bool) -> Vec<f64> {
+    let pitch = length / number as f64;
+    let inner = |k: usize| if odd { (k as f64 - 0.5) * pitch } else { k as f64 * pitch };
+    let last = if odd { number + 1 } else { number };
+    (0..=last)
+        .map(|k| {
+            if k == 0 {
+                0.0
+            } else if k == last {
+                length
+            } else {
+                inner(k)
+            }
+        })
+        .collect()
 }
