@@ -39,7 +39,7 @@ impl Tolerance {
     pub(super) fn of(a: &Core, b: &Core) -> Self {
         let (small, large) = if a.size < b.size { (a.size, b.size) } else { (b.size, a.size) };
         let small = if small > 0.0 { small } else { a.radius.max(b.radius) };
-        let snap = 1e-10 * small + 1e-14 * large;
+        let snap = 1e-8 * small + 1e-14 * large;
         Self { snap, merge: 10.0 * snap }
     }
 }

@@ -74,7 +74,7 @@ const DEAR_ITERATIONS: usize = 40;
 const REST_PENALTY: f64 = 1e9;
 const REST_ERROR: f64 = 1e-11;
 /// Part of the velocity that counts as creeping where the step before was polished: what stopped the bodies throws them back.
-const THROWN: f64 = 0.01;
+const THROWN: f64 = 1e-6;
 /// Sweeps of a step that calm a pile at rest.
 const CALM_SWEEPS: usize = 5;
 /// Error within which a pile at rest is polished enough.
@@ -256,7 +256,7 @@ impl Auto {
         let found = residual(p, answer, &answer.velocities);
         let mut report = found.report(Report { status: self.status(&found), ..Report::default() });
         let starts = p.resting.len() == p.rigid.len() && p.resting.iter().all(|&r| r) && begins_to_move(p, answer, &mut work.rows);
-        if starts || task != Task::Solve && at_rest(p, answer, &mut work.rows) {
+        if starts || at_rest(p, answer, &mut work.rows) {
             let rest = self.rest(p, answer, &report, starts, work);
             report = rest.1;
             if rest.0 {
