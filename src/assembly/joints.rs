@@ -16,6 +16,7 @@
 //! judge them.
 
 use super::adopted::{AdoptedSystems, is_joint};
+use super::bonds::push as push_bonds;
 use super::forces::UserForces;
 use super::locked::{LeftOut, independent_rows};
 use super::problem::StepProblem;
@@ -23,6 +24,7 @@ use super::rows::SUM;
 use crate::algebra::spatial::Pose;
 use crate::cluster::systems::{birth, called};
 use crate::integrator::systems::Pass;
+use crate::model::bond::Bond;
 use crate::model::interaction::{Interaction, OfBodies};
 use crate::model::joint::{Coordinate, Freedom, MAX_JOINT_ROWS, TwistRow};
 use crate::model::law::{Law, least_impact};
@@ -79,6 +81,7 @@ pub fn assemble_blocks(
     (clock, mut adopted, mut forces): (Res<Clock>, ResMut<AdoptedSystems>, ResMut<UserForces>),
     mut step: ResMut<StepProblem>,
     interactions: Query<(Entity, &Interaction, Option<&Name>), With<OfBodies>>,
+    bonds: Query<(Entity, &Bond)>,
 ) {
     let StepProblem { problem, answer, joints, last_joints, left_out, carried, .. } = &mut *step;
     let AdoptedSystems { adopted, error: not_adopted } = &mut *adopted;
@@ -141,6 +144,9 @@ pub fn assemble_blocks(
         rows.first = problem.blocks.get(before).map_or(0, |block| block.first);
         joints.push(rows);
     }
+    let mut held: Vec<(Entity, &Bond)> = bonds.iter().collect();
+    held.sort_by_key(|bond| birth(bond.0));
+    push_bonds(&scheme, &bodies, &slots, &held, first_pass, &mut step);
     forces.push(&bodies, &scheme, &mut step);
     let refused = refused.or(forces.error.take());
     let StepProblem { problem, error, .. } = &mut *step;

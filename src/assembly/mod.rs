@@ -1,6 +1,7 @@
 //! From interactions to the flat one-step problem, and back.
 
 pub mod adopted;
+pub mod bonds;
 pub mod forces;
 pub mod global;
 pub mod joints;

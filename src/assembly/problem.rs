@@ -1,5 +1,6 @@
 //! The one-step problem of the running step, and which entity owns which rows.
 
+use super::bonds::BondRows;
 use super::joints::JointRows;
 use super::locked::{Held, LeftOut};
 use crate::cluster::adopted::SystemsWork;
@@ -89,6 +90,9 @@ pub struct StepProblem {
     pub driven: Vec<DVec3>,
     /// The same per row of the joints, as part of `b`.
     pub(crate) carried: Vec<f64>,
+    /// Blocks of bonds, and what each belongs to.
+    pub(crate) bonded: std::ops::Range<usize>,
+    pub(super) bonds: Vec<BondRows>,
     /// First block of the forces of the user; those after it are too.
     pub(crate) forced: usize,
     /// After the step: `H v⁺` of each contact (m/s).

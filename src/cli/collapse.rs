@@ -224,13 +224,14 @@ pub(super) fn collapse(arguments: &Arguments) -> Result<u8, Failure> {
         Ok(Some(stands))
     };
     let bracket = bisect([a, b], arguments.tol, jobs, runs)?.map_err(|both| same(arguments, [a, b], both, "runs"))?;
-    let steady = is_steady(&arguments.at(&vary, b)?);
+    let last = arguments.at(&vary, b)?;
+    let (steady, bound) = (is_steady(&last), last.bonds());
     let statics = |value: f64| -> Result<Option<bool>, Failure> {
         let scene = arguments.at(&vary, value)?;
         let structure = Structure::of(&scene, scene.time.end).map_err(|e| unknown(&arguments.scene, &e))?;
         Ok(admissible(&structure.solve()))
     };
-    let limit = if steady { bisect([a, b], arguments.tol.min(1e-4), jobs, statics)?.ok() } else { None };
+    let limit = if steady && !bound { bisect([a, b], arguments.tol.min(1e-4), jobs, statics)?.ok() } else { None };
     let mut trials = trials.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     trials.sort_by(|one, two| one.value.total_cmp(&two.value));
     // speculative runs lie outside the bracket or are its ends; the one that fell is one of them
@@ -243,7 +244,7 @@ pub(super) fn collapse(arguments: &Arguments) -> Result<u8, Failure> {
         let hinges = fallen.iter().flat_map(|t| &t.mechanism).filter(|m| m.kind == Kind::Hinge).map(|m| m.bodies.clone());
         super::picture::draw(&scene, &super::picture::Look::of_forces(), out, &hinges.collect::<Vec<_>>())?;
     }
-    let report = Report { arguments, bracket, limit, fallen, checks, trials, steady };
+    let report = Report { arguments, bracket, limit, fallen, checks, trials, steady, bound };
     say(&if arguments.json { report.json() } else { report.text() });
     Ok(DONE)
 }
@@ -289,6 +290,7 @@ struct Report<'a> {
     checks: [bool; 2],
     trials: Vec<Trial>,
     steady: bool,
+    bound: bool,
 }
 
 impl Report<'_> {
@@ -340,6 +342,7 @@ impl Report<'_> {
                     100.0 * gap
                 ));
             }
+            (None, _) if self.bound => lines.push("  no limit by statics: they know dry joints alone, and these are bound".to_owned()),
             (None, true) => lines.push("  statics have no limit in between (blocks that slide do not obey an associated law)".to_owned()),
             (None, false) => lines.push("  no limit by statics: the loads change in time".to_owned()),
         }

@@ -11,7 +11,7 @@ use crate::simulation::Simulation;
 use bevy_ecs::prelude::Entity;
 use std::path::Path;
 
-const COLUMNS: [&str; 19] = [
+const COLUMNS: [&str; 20] = [
     "time [s]",
     "body1",
     "body2",
@@ -31,6 +31,7 @@ const COLUMNS: [&str; 19] = [
     "opening [m]",
     "sliding [m]",
     "turning [rad]",
+    "damage",
 ];
 
 const STRESSES: [&str; 8] =
@@ -92,6 +93,7 @@ impl Joints {
                 j.opening,
                 j.sliding,
                 j.turning,
+                j.damage,
             ];
             (j.bodies.map(name).to_vec(), values)
         };
@@ -119,6 +121,7 @@ impl Joints {
             ("opening", field(|j| j.opening)),
             ("sliding", field(|j| j.sliding)),
             ("turning", field(|j| j.turning)),
+            ("damage", field(|j| j.damage)),
         ];
         Polygons { corners: found.into_iter().map(|j| j.polygon).collect(), fields }
     }

@@ -25,7 +25,7 @@ const CONTACT: f64 = 18.0;
 const SCATTERED: f64 = 2.3;
 
 /// Columns of steps.csv.
-const COLUMNS: [&str; 33] = [
+const COLUMNS: [&str; 34] = [
     "time",
     "step",
     "contacts",
@@ -45,6 +45,7 @@ const COLUMNS: [&str; 33] = [
     "overlap_work",
     "joint_work",
     "motor_work",
+    "bond_work",
     "drive_work",
     "load_work",
     "adhesion_work",
@@ -345,6 +346,7 @@ fn row(report: &StepReport) -> [f64; COLUMNS.len()] {
         work.overlap,
         work.joints,
         work.motors,
+        work.bonds,
         work.drives,
         work.loads,
         work.adhesion,

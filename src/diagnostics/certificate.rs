@@ -68,6 +68,11 @@ fn table(s: &Summary) -> String {
     if s.energy.impact_gain_J > 0.0 {
         line("made by impacts", format!("{} J", short(s.energy.impact_gain_J)));
     }
+    if let Some(b) = &s.bonds {
+        let part = if b.area_m2 > 0.0 { 100.0 * b.lost_m2 / b.area_m2 } else { 0.0 };
+        let lost = format!("{} damaged, {} broken, {} % of the area lost", b.damaged, b.broken, short(part));
+        line("bound joints", format!("{}: {lost}, {} J released", b.joints, short(b.released_J)));
+    }
     for (name, flow) in &s.outlets {
         line("left", format!("{} bodies, {} kg, by {name}", flow.count, exact(flow.mass_kg)));
     }

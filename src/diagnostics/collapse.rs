@@ -49,10 +49,10 @@ pub struct Trial {
 /// # Errors
 /// The scene cannot be built or stepped. Where its joints are not known, because springs hold them, the mechanism is left out.
 pub fn trial(scene: &Scene, value: f64) -> Result<Trial, BuildError> {
-    let joints = match Structure::of(scene, 0.0) {
+    let joints = match Structure::of(&scene.dry(), 0.0) {
         Ok(structure) => structure.joints,
         Err(StaticsError::Scene(error)) => return Err(error),
-        Err(StaticsError::Springs | StaticsError::Rows(_) | StaticsError::Nothing { .. }) => Vec::new(),
+        Err(StaticsError::Springs | StaticsError::Bonds | StaticsError::Rows(_) | StaticsError::Nothing { .. }) => Vec::new(),
     };
     let mut built = build(scene)?;
     let mut watch = Watch::over(scene);

@@ -38,6 +38,9 @@ pub enum StaticsError {
     /// Forces that depend on how far things have moved.
     #[error("found springs, dampers, servos or systems of one's own: their forces are not known without time; use `drystone run`")]
     Springs,
+    /// Joints that bear tension.
+    #[error("found joints that are bound: statics know dry joints alone; use `drystone run`, or `collapse`, which asks runs")]
+    Bonds,
     /// The rows are not those of a sound problem.
     #[error(transparent)]
     Rows(#[from] crate::numerics::ProblemError),
@@ -162,6 +165,9 @@ impl Structure {
     /// # Errors
     /// See [`StaticsError`].
     pub fn of(scene: &Scene, at: f64) -> Result<Self, StaticsError> {
+        if scene.bonds() {
+            return Err(StaticsError::Bonds);
+        }
         let frozen = freeze(scene, at);
         let mut built = build(&frozen)?;
         // the rows alone are wanted: the first sweep is enough

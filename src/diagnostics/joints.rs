@@ -1,7 +1,7 @@
 //! What the joints between blocks carry, and the mean stress of each block.
 //!
 //! ```text
-//! force             F = Σ f              on the first body, over the contact points of a face: what pushes less what pulls
+//! force             F = Σ f              on the first body, over the contact points of a face: what pushes less what pulls, bonds among it
 //! point of action   p = Σ f_n x / Σ f_n
 //! edge stress       σ(x) = N/A (1 + A (x − c)ᵀ J⁻¹ (p − c))      linear over the polygon of the points, at its corners; J = ∫ (x−c)(x−c)ᵀ dA
 //! opening, sliding  how far the two bodies have gone from each other since the start: along the normal where that is most, across it at p
@@ -14,6 +14,7 @@
 
 use crate::algebra::spatial::Pose;
 use crate::geometry::systems::{Collider, Proximity};
+use crate::model::bond::Bond;
 use crate::model::contact::{ContactPair, Manifold, Touch};
 use crate::model::newton_euler::{BodyPose, Inertia};
 use crate::model::scheme::Clock;
@@ -63,6 +64,8 @@ pub struct JointState {
     /// Angle by which the two bodies have turned against each other since the start, about axes in the joint (rad): a hinge opens so, also
     /// where the points that have come apart are out of reach.
     pub turning: f64,
+    /// Damage of what binds the two bodies there, the mean over its area; not a number where nothing ever did.
+    pub damage: f64,
 }
 
 impl JointState {
@@ -86,6 +89,10 @@ pub fn joints(simulation: &Simulation, entities: &[Entity], starts: &[Option<Pos
         return Vec::new();
     }
     let numbers: BTreeMap<Entity, usize> = entities.iter().enumerate().map(|(k, &e)| (e, k)).collect();
+    let mut bonds: BTreeMap<[Entity; 2], Vec<&Bond>> = BTreeMap::new();
+    if let Some(mut query) = world.try_query::<&Bond>() {
+        query.iter(world).for_each(|bond| bonds.entry(bond.bodies).or_default().push(bond));
+    }
     let mut found = Vec::new();
     for &(.., entity) in world.resource::<Proximity>().pairs() {
         let (Some(pair), Some(manifold)) = (world.get::<ContactPair>(entity), world.get::<Manifold>(entity)) else { continue };
@@ -104,8 +111,16 @@ pub fn joints(simulation: &Simulation, entities: &[Entity], starts: &[Option<Pos
                 let push = if carries(touch) { touch.reaction / h } else { DVec3::ZERO };
                 if pair.pulls(touch) { push - pull * touch.normal } else { push }
             };
-            let loaded: Vec<(&Touch, DVec3)> = face.into_iter().map(|t| (t, force(t))).collect();
-            found.push(joint([one, two], normal, &loaded, [since_start(one), since_start(two)]));
+            let loaded: Vec<(DVec3, DVec3)> = face.into_iter().map(|t| (place(t), force(t))).collect();
+            let pose = world.get::<BodyPose>(pair.bodies[0]).map(|p| p.0);
+            let bond = pose.and_then(|pose| {
+                let holds = |bond: &&&Bond| pose.vector(bond.normal).dot(normal) > ONE_FACE;
+                bonds.get(&pair.bodies)?.iter().find(holds).map(|bond| (pose, *bond))
+            });
+            let held: Vec<(DVec3, DVec3)> =
+                bond.iter().flat_map(|(pose, bond)| bond.points.iter().map(|p| (pose.point(p.places[0]), p.impulse / h))).collect();
+            let state = joint([one, two], normal, (&loaded, &held), [since_start(one), since_start(two)]);
+            found.push(JointState { damage: bond.map_or(f64::NAN, |(_, bond)| bond.damage()), ..state });
         }
     }
     found.sort_by_key(|joint| joint.bodies);
@@ -116,22 +131,28 @@ fn carries(touch: &Touch) -> bool {
     touch.active && touch.reaction.dot(touch.normal) > 0.0
 }
 
-/// `face` are the points of the joint and the forces on the first body there (N).
-fn joint(bodies: [usize; 2], normal: DVec3, face: &[(&Touch, DVec3)], ways: [Option<(Pose, Pose)>; 2]) -> JointState {
-    let place = |t: &Touch| {
-        let [one, two] = t.places();
-        0.5 * (one + two)
-    };
+fn place(t: &Touch) -> DVec3 {
+    let [one, two] = t.places();
+    0.5 * (one + two)
+}
+
+/// `face` are the points of the joint and `held` those of its bond, each with the force on the first body there (N).
+fn joint(
+    bodies: [usize; 2],
+    normal: DVec3,
+    (face, held): (&[(DVec3, DVec3)], &[(DVec3, DVec3)]),
+    ways: [Option<(Pose, Pose)>; 2],
+) -> JointState {
     let (mut force, mut pressed, mut moment) = (DVec3::ZERO, 0.0, DVec3::ZERO);
-    for (touch, on_first) in face {
+    for (place, on_first) in face.iter().chain(held) {
         let press = on_first.dot(normal);
         force += *on_first;
         pressed += press;
-        moment += press * place(touch);
+        moment += press * *place;
     }
-    let points: Vec<DVec3> = face.iter().map(|(t, _)| place(t)).collect();
+    let points: Vec<DVec3> = face.iter().map(|(place, _)| *place).collect();
     let middle = points.iter().sum::<DVec3>() / points.len() as f64;
-    let point = if pressed > 0.0 { moment / pressed } else { middle };
+    let point = if pressed > 0.0 || !held.is_empty() && pressed < 0.0 { moment / pressed } else { middle };
     let outline = Outline::of(&points, normal);
     let along = force.dot(normal);
     // from where the point of the first body that is at p now was at the start to that of the second
@@ -158,6 +179,7 @@ fn joint(bodies: [usize; 2], normal: DVec3, face: &[(&Touch, DVec3)], ways: [Opt
         opening,
         sliding: (slid - slid.dot(axis) * axis).length(),
         turning: (turn - turn.dot(axis) * axis).length(),
+        damage: f64::NAN,
     }
 }
 
@@ -321,12 +343,11 @@ mod tests {
 
     #[test]
     fn a_hinge_has_turned_by_its_angle_and_a_twist_about_the_normal_is_none() {
-        let touch = Touch { normal: DVec3::Z, active: true, reaction: DVec3::Z, ..Touch::default() };
         let at = |axis: DVec3, angle: f64| {
             let now = Pose { rotation: DQuat::from_axis_angle(axis, angle), ..Pose::IDENTITY };
             let start = Pose { rotation: DQuat::from_axis_angle(DVec3::X, 0.4), ..Pose::IDENTITY };
             let turned = Pose { rotation: now.rotation * start.rotation, ..start };
-            joint([0, 1], DVec3::Z, &[(&touch, DVec3::Z)], [Some((turned, start)), None]).turning
+            joint([0, 1], DVec3::Z, (&[(DVec3::ZERO, DVec3::Z)], &[]), [Some((turned, start)), None]).turning
         };
         assert!((at(DVec3::Y, 0.02) - 0.02).abs() < 1e-12 && (at(DVec3::X, 0.3) - 0.3).abs() < 1e-12);
         assert!(at(DVec3::Z, 0.3) < 1e-12);

@@ -16,7 +16,7 @@ use crate::model::flow::{Flow, Inlet, Outlet};
 use crate::model::interaction::Interaction;
 use crate::model::newton_euler::{BodyName, BodyPose, Inertia, Velocity};
 use crate::numerics::{Method, Status};
-use crate::simulation::{Simulation, StepReport};
+use crate::simulation::{BondState, Simulation, StepReport};
 use crate::topology::bodies::{Bodies, Body};
 use bevy_ecs::name::Name;
 use bevy_ecs::prelude::{Component, Entity, With};
@@ -53,6 +53,8 @@ pub struct EnergySummary {
     pub joint_work_J: f64,
     /// Work of motors, stops and friction of joints.
     pub motor_work_J: f64,
+    /// Work of bonds between faces: what they have released and store, negative.
+    pub bond_work_J: f64,
     /// Work of driven bodies on the others.
     pub drive_work_J: f64,
     /// Work of loads other than gravity.
@@ -82,6 +84,28 @@ pub struct FlowFigures {
     pub count: u64,
     /// Their mass.
     pub mass_kg: f64,
+}
+
+/// How the bonds between faces have fared, see [`BondState`](crate::simulation::BondState).
+///
+/// ```
+/// assert_eq!(drystone::diagnostics::summary::BondFigures::default().broken, 0);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[expect(non_snake_case, reason = "the names are those of the JSON output, which carry units")]
+pub struct BondFigures {
+    /// Joints that were bound at the start.
+    pub joints: usize,
+    /// Those that are damaged somewhere.
+    pub damaged: usize,
+    /// Those that hold nothing any more.
+    pub broken: usize,
+    /// Area that was bound.
+    pub area_m2: f64,
+    /// Area that is lost: that of each point times its damage.
+    pub lost_m2: f64,
+    /// Energy released by damage.
+    pub released_J: f64,
 }
 
 /// The summary of a run; serialized, it is the line that `drystone run --json` prints, displayed, a certificate for people.
@@ -179,6 +203,9 @@ pub struct Summary {
     pub support_force_N: f64,
     /// Energies and works.
     pub energy: EnergySummary,
+    /// What binds faces, if anything does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bonds: Option<BondFigures>,
     /// What has gone through each outlet.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub outlets: BTreeMap<String, FlowFigures>,
@@ -230,10 +257,16 @@ pub struct Meter {
     study: Study,
     tolerance: f64,
     auto: bool,
+    /// Whether faces are to be bound.
+    binds: bool,
     entities: Vec<Entity>,
     watch: Option<Watch>,
     record: Record,
 }
+
+/// Where mortar finds nothing to hold.
+const NOTHING_BOUND: &str =
+    "no joint is bound: no faces of materials with a `bond` touch at the start (balls and edges have no area); move them together";
 
 /// A step without a solution: when, who, and the largest speed by which a contact gives way.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -377,6 +410,7 @@ impl Meter {
             study: scene.study.clone(),
             tolerance: scene.solver.tolerance,
             auto: scene.time.accuracy.is_some(),
+            binds: scene.bonds(),
             entities: entities.to_vec(),
             watch: Watch::of(scene),
             record,
@@ -528,6 +562,7 @@ impl Meter {
             ended_by: record.ended_by.clone(),
             support_force_N: forces.support,
             energy: energies(simulation),
+            bonds: bonds(simulation),
             outlets: flows::<Outlet>(simulation),
             inlets: flows::<Inlet>(simulation),
             state_hash: format!("{:016x}", simulation.state_hash()),
@@ -547,7 +582,8 @@ impl Meter {
         let world = simulation.world();
         let largest = |e: &Entity| world.get::<Inertia>(*e).map_or(0.0, |inertia| inertia.principal.max_element());
         let trifle = 0.5 * self.entities.iter().map(largest).sum::<f64>() * (STILL / simulation.time_step()).powi(2);
-        summary.warnings = record.warnings.iter().cloned().chain(warnings(&summary, record, trifle)).collect();
+        let dry = (self.binds && summary.bonds.is_none()).then(|| NOTHING_BOUND.to_owned());
+        summary.warnings = dry.into_iter().chain(record.warnings.iter().cloned()).chain(warnings(&summary, record, trifle)).collect();
         summary
     }
 
@@ -614,6 +650,7 @@ fn energies(simulation: &Simulation) -> EnergySummary {
         overlap_work_J: work.overlap,
         joint_work_J: work.joints,
         motor_work_J: work.motors,
+        bond_work_J: work.bonds,
         drive_work_J: work.drives,
         load_work_J: work.loads,
         adhesion_work_J: work.adhesion,
@@ -623,6 +660,11 @@ fn energies(simulation: &Simulation) -> EnergySummary {
         inlet_J: balance.inlets.total(),
         balance_error: balance.error(),
     }
+}
+
+fn bonds(simulation: &mut Simulation) -> Option<BondFigures> {
+    let BondState { joints, damaged, broken, area, lost, released } = simulation.bond_state();
+    (joints > 0).then_some(BondFigures { joints, damaged, broken, area_m2: area, lost_m2: lost, released_J: released })
 }
 
 /// Gates of a kind by name; their entities where they have none.

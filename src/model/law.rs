@@ -1,5 +1,6 @@
 //! Nonsmooth laws and how each becomes the constant part `b` of `u = H v⁺ + b`.
 
+use super::bond::Cohesion;
 use super::scheme::Treatment;
 use crate::numerics::admissible::{AdmissibleSet, MU_MAX};
 use bevy_ecs::prelude::Resource;
@@ -467,12 +468,15 @@ pub struct ContactLaws {
     default: CoulombImpact,
     /// `(lower, higher, law)`, sorted
     pairs: Vec<(u32, u32, CoulombImpact)>,
+    /// what binds all others, and `(lower, higher, law)` in their order
+    bond: Option<Cohesion>,
+    bonds: Vec<(u32, u32, Option<Cohesion>)>,
 }
 
 impl ContactLaws {
     /// One law for all.
     pub fn uniform(default: CoulombImpact) -> Self {
-        Self { default, pairs: Vec::new() }
+        Self { default, ..Self::default() }
     }
 
     /// Sets the law of one pair, in either order.
@@ -484,10 +488,39 @@ impl ContactLaws {
         }
     }
 
+    /// Binds faces of two materials that touch at the start ([`Simulation::bond_touching`](crate::simulation::Simulation::bond_touching)), or leaves
+    /// them dry.
+    pub fn set_bond(&mut self, a: u32, b: u32, bond: Option<Cohesion>) {
+        let key = (a.min(b), a.max(b));
+        self.bonds.retain(|&(a, b, _)| (a, b) != key);
+        self.bonds.push((key.0, key.1, bond));
+    }
+
+    /// The same for all pairs that [`set_bond`](Self::set_bond) does not name.
+    pub fn set_default_bond(&mut self, bond: Option<Cohesion>) {
+        self.bond = bond;
+    }
+
+    /// What binds a pair.
+    pub fn bond(&self, a: u32, b: u32) -> Option<Cohesion> {
+        let key = (a.min(b), a.max(b));
+        self.bonds.iter().find(|&&(a, b, _)| (a, b) == key).map_or(self.bond, |found| found.2)
+    }
+
+    /// Whether any pair is bound.
+    pub fn bind(&self) -> bool {
+        self.bond.is_some() || self.bonds.iter().any(|found| found.2.is_some())
+    }
+
     /// Checks the ranges of all laws; names the materials of the first that will not do.
     pub fn validate(&self) -> Result<(), String> {
         self.default.validate().map_err(|e| format!("the law of all other materials: {e}"))?;
-        self.pairs.iter().try_for_each(|(a, b, law)| law.validate().map_err(|e| format!("the law of materials {a} and {b}: {e}")))
+        self.pairs.iter().try_for_each(|(a, b, law)| law.validate().map_err(|e| format!("the law of materials {a} and {b}: {e}")))?;
+        self.bond.map_or(Ok(()), |bond| bond.validate()).map_err(|e| format!("the bond of all other materials: {e}"))?;
+        let valid = |(a, b, bond): &(u32, u32, Option<Cohesion>)| {
+            bond.map_or(Ok(()), |bond| bond.validate()).map_err(|e| format!("the bond of materials {a} and {b}: {e}"))
+        };
+        self.bonds.iter().try_for_each(valid)
     }
 
     /// Whether any of them attracts.

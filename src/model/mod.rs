@@ -31,6 +31,7 @@
 //! # Ok::<(), drystone::simulation::SimulationError>(())
 //! ```
 
+pub mod bond;
 pub mod contact;
 pub mod dynamical_system;
 pub mod flow;

@@ -187,6 +187,7 @@ pub enum TotalQuantity {
     OverlapWork,
     JointWork,
     MotorWork,
+    BondWork,
     DriveWork,
     LoadWork,
     /// Work of the attraction between bodies that touch.
@@ -212,6 +213,7 @@ impl TotalQuantity {
         of(Self::OverlapWork, "overlap_work", "J"),
         of(Self::JointWork, "joint_work", "J"),
         of(Self::MotorWork, "motor_work", "J"),
+        of(Self::BondWork, "bond_work", "J"),
         of(Self::DriveWork, "drive_work", "J"),
         of(Self::LoadWork, "load_work", "J"),
         of(Self::AdhesionWork, "adhesion_work", "J"),

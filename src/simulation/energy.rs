@@ -5,6 +5,7 @@
 //! contacts = Σ rᵀ (u⁺ + u⁻)/2              normal, friction, and overlap = r_n c/2 with c the velocity that β asks for
 //! joints   = Σ rᵀ (u⁺ + u⁻)/2              rows that hold
 //! motors   = Σ rᵀ (u⁺ + u⁻)/2              motors, stops, friction and springs of joints, other relations
+//! bonds    = Σ rᵀ (u⁺ + u⁻)/2              what holds faces together: stored, given back, released
 //! rolling  = Σ m·(ω⁺ + ω)/2               moments that resist rolling and twisting
 //! drives   = Σ r · (velocity of driven bodies), with the sign of the work done on the others
 //! loads    = Σ (h F + J)·(v⁺ + v)/2 + (h m + J_m)·(ω⁺ + ω)/2
@@ -45,6 +46,9 @@ pub struct Work {
     pub joints: f64,
     /// Motors, stops and friction of joints.
     pub motors: f64,
+    /// Bonds between faces.
+    #[serde(default)]
+    pub bonds: f64,
     /// Driven bodies, through the contacts and joints they touch.
     pub drives: f64,
     /// Forces, torques and blows other than gravity.
@@ -64,6 +68,7 @@ impl Work {
             + self.overlap
             + self.joints
             + self.motors
+            + self.bonds
             + self.drives
             + self.loads
             + self.adhesion
@@ -78,6 +83,7 @@ impl Work {
         self.overlap += o.overlap;
         self.joints += o.joints;
         self.motors += o.motors;
+        self.bonds += o.bonds;
         self.drives += o.drives;
         self.loads += o.loads;
         self.adhesion += o.adhesion;
@@ -214,15 +220,24 @@ fn block_work(step: &StepProblem, w: &mut Work) {
         let holds = block.set == AdmissibleSet::Free && block.systems[2] == System::Fixed;
         let to = if k >= step.forced {
             &mut w.loads
+        } else if step.bonded.contains(&k) {
+            &mut w.bonds
         } else if holds {
             &mut w.joints
         } else {
             &mut w.motors
         };
+        let mut driven = 0.0;
         for i in 0..n {
             let r = step.answer.reactions.blocks[block.first + i];
             *to += r * 0.5 * (after[i] + before[i]);
+            if step.bonded.contains(&k) {
+                driven += r * step.carried[block.first + i];
+            }
         }
+        // a bond to a driven body takes what that body puts in
+        *to += driven;
+        w.drives -= driven;
     }
 }
 

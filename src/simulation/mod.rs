@@ -48,6 +48,7 @@
 mod adhesion;
 mod auto_step;
 pub mod body;
+mod bonds;
 mod build;
 pub mod energy;
 mod flow;
@@ -65,6 +66,7 @@ mod systems;
 pub use crate::cluster::{Signal, Trace};
 pub use auto_step::AutoStep;
 pub use body::{Body, BodyError};
+pub use bonds::BondState;
 pub use guests::Handle;
 pub use joints::JointState;
 pub use run::{Balance, Event, Simulation, SimulationError, StepReport};

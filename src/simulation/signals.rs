@@ -255,6 +255,7 @@ impl Simulation {
             OverlapWork => work.overlap,
             JointWork => work.joints,
             MotorWork => work.motors,
+            BondWork => work.bonds,
             DriveWork => work.drives,
             LoadWork => work.loads,
             AdhesionWork => work.adhesion,

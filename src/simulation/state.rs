@@ -11,6 +11,7 @@ use crate::cluster::Trace;
 use crate::cluster::body::{coordinates, pose_of, speeds, velocity_of};
 use crate::cluster::systems::Traces;
 use crate::geometry::systems::Proximity;
+use crate::model::bond::{Bond, BondPoint};
 use crate::model::contact::{Manifold, Touch};
 use crate::model::dynamical_system::{FirstOrder, Lagrangian};
 use crate::model::flow::Flow;
@@ -90,6 +91,9 @@ pub struct SavedState {
     /// In order of birth.
     systems: Vec<SavedSystem>,
     interactions: Vec<SavedInteraction>,
+    /// Points of the bonds, in order of birth.
+    #[serde(default)]
+    bonds: Vec<Vec<BondPoint>>,
     /// What has gone through each outlet and inlet, in order of birth.
     flows: Vec<Flow>,
     /// Sorted by slots.
@@ -183,6 +187,7 @@ impl Simulation {
             .filter_map(|&e| world.get::<Interaction>(e))
             .map(|i| SavedInteraction { values: [i.z.clone(), i.y.clone(), i.y_dot.clone(), i.lambda.clone()], active: i.active })
             .collect();
+        let bonds = sorted::<Bond>(world).iter().filter_map(|&e| world.get::<Bond>(e)).map(|bond| bond.points.clone()).collect();
         let flows = sorted::<Flow>(world).iter().filter_map(|&e| world.get::<Flow>(e).copied()).collect();
         let pair = |&(i, j, entity): &(u32, u32, Entity)| {
             let points = world.get::<Manifold>(entity).map_or(Vec::new(), |m| m.points.to_vec());
@@ -200,6 +205,7 @@ impl Simulation {
             bodies,
             systems,
             interactions,
+            bonds,
             flows,
             pairs,
             pending_events: self.events.len(),
@@ -323,6 +329,13 @@ fn restore_relations(world: &mut World, state: &SavedState) -> Result<(), (&'sta
     let same = |what, saved: usize, here: usize| if saved == here { Ok(()) } else { Err((what, saved, here)) };
     let systems = sorted::<Integrator>(world);
     same("systems", state.systems.len(), systems.len())?;
+    let bonds = sorted::<Bond>(world);
+    same("bonds", state.bonds.len(), bonds.len())?;
+    for (entity, saved) in bonds.into_iter().zip(&state.bonds) {
+        let Some(mut bond) = world.get_mut::<Bond>(entity) else { continue };
+        same("points of a bond", saved.len(), bond.points.len())?;
+        bond.points.clone_from(saved);
+    }
     for (entity, saved) in systems.into_iter().zip(&state.systems) {
         let here = saved_system(world, entity);
         same("states of a system", saved.values[0].len(), here.values[0].len())?;

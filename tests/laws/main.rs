@@ -1,6 +1,7 @@
 //! Laws of mechanics that a scene of a few lines must obey.
 
 mod bearings;
+mod bonds;
 mod common;
 mod fremond;
 mod hinge;

@@ -176,6 +176,7 @@ fn a_support_ends_where_it_should() {
 fn scenes_of_masonry_end_as_told() {
     for (name, set, falls) in [
         ("wall_with_opening", vec![], false),
+        ("cohesive_wall", vec![], false),
         ("lintel", vec![], false),
         ("lintel", vec![("lintel", "false")], true),
         ("arch_spreading", vec![], false),

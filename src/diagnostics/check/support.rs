@@ -14,7 +14,7 @@ impl Bodies<'_> {
         let gravity = self.scene.gravity_at(0.0);
         let Some(down) = gravity.try_normalize() else { return };
         let laws = std::iter::once(&self.scene.default_law).chain(self.scene.pair_laws.iter().map(|p| &p.law));
-        if laws.into_iter().any(|law| law.adhesion > 0.0) {
+        if laws.into_iter().any(|law| law.adhesion > 0.0 || law.bond.is_some()) {
             // they may cling to what is above or beside them
             return;
         }

@@ -212,6 +212,19 @@ const SCENES: &[BuiltIn] = &[
         toml: toml!("wall_with_opening"),
     },
     BuiltIn {
+        name: "cohesive_wall",
+        about: "a wall in mortar cracks where the right half of its foundation settles; a dry one follows it",
+        parameters: &[
+            Parameter::new("settlement", "-0.01", "m", "way of the right half of the foundation along z", "support.0.displacement.2"),
+            Parameter::new("tension", "5e4", "Pa", "strength of the mortar in tension", "contact.bond.tension"),
+            Parameter::new("cohesion", "1e5", "Pa", "strength of the mortar in shear without pressure", "contact.bond.cohesion"),
+            Parameter::new("softening", "linear", "", "linear or exponential", "contact.bond.softening"),
+            Parameter::new("rows", "8", "", "courses of 0.2 m", "generate.wall.0.rows"),
+            Parameter::new("mu", "0.6", "", "coefficient of friction", "contact.mu"),
+        ],
+        toml: toml!("cohesive_wall"),
+    },
+    BuiltIn {
         name: "lintel",
         about: "a lintel carries eight courses; without it what lies below their corbels falls",
         parameters: &[

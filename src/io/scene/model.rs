@@ -25,6 +25,7 @@ pub use super::servo::Servo;
 use super::stop::StopRules;
 pub use super::study::{DamStudy, InclineStudy, Study};
 use crate::algebra::spatial::Pose;
+use crate::model::bond::Cohesion;
 use crate::model::joint::{Freedom, JointKind, JointSpec, TieSpec, TransmissionSpec};
 use crate::model::law::{Arm, Impact};
 use crate::model::periodic::Cell;
@@ -122,6 +123,20 @@ impl Scene {
     pub fn law(&self, a: usize, b: usize) -> ContactLaw {
         let same = |p: &&PairLaw| p.materials == [a, b] || p.materials == [b, a];
         self.pair_laws.iter().find(same).map_or(self.default_law, |p| p.law)
+    }
+
+    /// Whether anything binds faces that touch at the start.
+    pub fn bonds(&self) -> bool {
+        self.default_law.bond.is_some() || self.pair_laws.iter().any(|pair| pair.law.bond.is_some())
+    }
+
+    /// The same scene with nothing that binds faces.
+    #[must_use]
+    pub fn dry(&self) -> Self {
+        let mut dry = self.clone();
+        dry.default_law.bond = None;
+        dry.pair_laws.iter_mut().for_each(|pair| pair.law.bond = None);
+        dry
     }
 
     /// The body of this number: those of the scene first, then the grains of each inlet, in their order and without a place.
@@ -468,6 +483,9 @@ pub struct ContactLaw {
     pub mu_r: Arm,
     /// Resistance to twisting about the normal.
     pub mu_t: Arm,
+    /// What binds faces that touch at the start.
+    #[serde(default)]
+    pub bond: Option<Cohesion>,
 }
 
 impl Default for ContactLaw {
@@ -481,6 +499,7 @@ impl Default for ContactLaw {
             adhesion_range: 0.0,
             mu_r: Arm::default(),
             mu_t: Arm::default(),
+            bond: None,
         }
     }
 }

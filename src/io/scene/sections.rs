@@ -17,6 +17,7 @@ use super::resources::Resources;
 use super::units::{Quantity, short};
 use super::{flow, ground_records, imports, links, output, records, stop, supports};
 use crate::geometry::shapes::UNBOUNDED;
+use crate::model::bond::{Cohesion, Softening};
 use crate::model::law::Impact;
 use crate::model::periodic::Cell;
 use crate::numerics::admissible::MU_MAX;
@@ -201,7 +202,39 @@ fn law(f: &mut Fields<'_>, impact: Impact) -> Result<ContactLaw, SceneError> {
     }
     let adhesion_range = range.map_or(Ok(0.0), |r| r.non_negative(Quantity::Length))?;
     let (mu_r, mu_t) = (f.or("mu_r", default.mu_r, |x| x.arm())?, f.or("mu_t", default.mu_t, |x| x.arm())?);
-    Ok(ContactLaw { mu, e_n, e_t, impact, adhesion, adhesion_range, mu_r, mu_t })
+    let bond = f.optional("bond").map(|field| bond(&field)).transpose()?;
+    Ok(ContactLaw { mu, e_n, e_t, impact, adhesion, adhesion_range, mu_r, mu_t, bond })
+}
+
+/// Stiffness of mortar where none is given: a strength is reached at this opening (m).
+const AT_STRENGTH: f64 = 1e-5;
+
+fn bond(field: &Field<'_>) -> Result<Cohesion, SceneError> {
+    let mut f = field.fields()?;
+    let both = |field: &Field<'_>, quantity: Quantity| match field.is_list() {
+        true => field.numbers::<2>(quantity),
+        false => field.positive(quantity).map(|x| [x; 2]),
+    };
+    let tension = f.required("tension")?.positive(Quantity::Pressure)?;
+    let cohesion = f.or("cohesion", tension, |x| x.positive(Quantity::Pressure))?;
+    let stiffness = f.or("stiffness", [tension / AT_STRENGTH, cohesion / AT_STRENGTH], |x| both(&x, Quantity::StiffnessPerArea))?;
+    let energy = f.optional("energy");
+    let soft = if energy.is_some() { Softening::Linear } else { Softening::Brittle };
+    let known = [("brittle", Softening::Brittle), ("linear", Softening::Linear), ("exponential", Softening::Exponential)];
+    let softening = f.or("softening", soft, |x| x.choice(&known))?;
+    if let Some(field) = energy.as_ref().filter(|_| softening == Softening::Brittle) {
+        return Err(field.error("found `energy` with softening = \"brittle\"", "remove it, or take \"linear\" or \"exponential\""));
+    }
+    if energy.is_none() && softening != Softening::Brittle {
+        return Err(
+            field.error("found softening without `energy`", "add energy = \"10 J/m2\", or one for tension and one for shear: [10, 50]")
+        );
+    }
+    let energy = energy.map_or(Ok([0.0; 2]), |x| both(&x, Quantity::SurfaceEnergy))?;
+    f.finish()?;
+    let bond = Cohesion { tension, cohesion, stiffness, energy, softening };
+    bond.validate().map_err(|e| field.error(e, "mend that number"))?;
+    Ok(bond)
 }
 
 fn laws(field: &Field<'_>, materials: &[Material]) -> Result<(ContactLaw, Vec<PairLaw>), SceneError> {

@@ -30,6 +30,8 @@ pub(super) enum Quantity {
     Density,
     Inertia,
     Stiffness,
+    SurfaceEnergy,
+    StiffnessPerArea,
     Damping,
     TorsionStiffness,
     TorsionDamping,
@@ -42,7 +44,7 @@ pub(super) enum Quantity {
 use Quantity::*;
 
 /// Every quantity with its exponents, name and SI unit. Torque shares its exponents with energy.
-const QUANTITIES: [(Quantity, Exponents, &str, &str); 23] = [
+const QUANTITIES: [(Quantity, Exponents, &str, &str); 25] = [
     (Number, [0, 0, 0, 0], "a pure number", ""),
     (Length, [1, 0, 0, 0], "a length", "m"),
     (Mass, [0, 1, 0, 0], "a mass", "kg"),
@@ -66,6 +68,8 @@ const QUANTITIES: [(Quantity, Exponents, &str, &str); 23] = [
     (Area, [2, 0, 0, 0], "an area", "m2"),
     (Volume, [3, 0, 0, 0], "a volume", "m3"),
     (Pressure, [-1, 1, -2, 0], "a pressure", "Pa"),
+    (SurfaceEnergy, [0, 1, -2, 0], "an energy per area", "J/m2"),
+    (StiffnessPerArea, [-2, 1, -2, 0], "a stiffness per area", "Pa/m"),
 ];
 
 impl Quantity {

@@ -11,6 +11,7 @@ use super::loads::Uplift;
 use super::model::{Body, ContactLaw, Drift, Drive, Friction, Gyroscopic, Motion, Recorded, Scene, ShapeSpec, Treatment};
 use crate::algebra::spatial::Pose;
 use crate::granular::sizes::{Given, Sizes};
+use crate::model::bond::{Cohesion, Softening};
 use crate::model::flow::Region;
 use crate::model::joint::{JointKind, JointSpec, TieLaw, TieRelation, TieSpec, TransmissionSpec};
 use crate::model::law::{Arm, Impact};
@@ -272,7 +273,18 @@ fn law(law: &ContactLaw, between: &str) -> String {
         Arm::Radius(x) => format!("{between}{name} = {x:?}"),
     };
     let turn = arm("mu_r", law.mu_r) + &arm("mu_t", law.mu_t);
-    format!("mu = {:?}{between}e_n = {:?}{between}e_t = {:?}{between}impact = \"{impact}\"{pull}{turn}", law.mu, law.e_n, law.e_t)
+    let bond = law.bond.map_or(String::new(), |bond| format!("{between}bond = {}", cohesion(&bond)));
+    format!("mu = {:?}{between}e_n = {:?}{between}e_t = {:?}{between}impact = \"{impact}\"{pull}{turn}{bond}", law.mu, law.e_n, law.e_t)
+}
+
+fn cohesion(bond: &Cohesion) -> String {
+    let Cohesion { tension, cohesion, stiffness, energy, softening } = bond;
+    let soft = match softening {
+        Softening::Brittle => String::new(),
+        Softening::Linear => format!(", energy = {energy:?}, softening = \"linear\""),
+        Softening::Exponential => format!(", energy = {energy:?}, softening = \"exponential\""),
+    };
+    format!("{{ tension = {tension:?}, cohesion = {cohesion:?}, stiffness = {stiffness:?}{soft} }}")
 }
 
 fn pose(pose: &Pose, between: &str) -> String {

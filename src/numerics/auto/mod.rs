@@ -8,7 +8,7 @@
 //! ```
 
 use super::islands::islands;
-use super::mixed::{Answer, Block, MixedProblem, Reactions};
+use super::mixed::{Answer, Block, MixedProblem, Reactions, System};
 use super::residual::{Residual, certify, residual};
 use super::{Method, Report, Status, newton, newton::ProximalNewton, sweep, sweep::GaussSeidel};
 pub use memory::Memory;
@@ -86,9 +86,11 @@ const ASSEMBLY: f64 = 5.0;
 const PRODUCTS: f64 = 600.0;
 /// Change of the number of rows from which the cost of a factorisation is looked up again.
 const OTHER: f64 = 1.2;
-/// Rough cost of a factorisation in sweeps: assembly, and the fill of a three-dimensional pile of n bodies, 36 n² entries.
+/// Rough cost of a factorisation in sweeps: assembly, and the fill of a three-dimensional pile of n bodies, 36 n² entries. Compliances hang on
+/// a block alone and fill in nothing.
 fn newton_cost(p: &MixedProblem) -> f64 {
-    let bodies = (p.rigid.len() + p.general.len()) as f64;
+    let compliances = p.blocks.iter().filter(|b| b.systems[2] != System::Fixed).count();
+    let bodies = (p.rigid.len() + p.general.len().saturating_sub(compliances)) as f64;
     let rows = (p.contacts.len() + p.blocks.len()).max(1) as f64;
     5.0 + 0.7 * bodies * bodies / rows
 }

@@ -1,0 +1,120 @@
+//! Bonds between faces that touch.
+
+use super::Simulation;
+use crate::algebra::spatial::tangents;
+use crate::geometry::systems::{Collider, Proximity};
+use crate::model::bond::{Bond, BondPoint, Cohesion, tributary};
+use crate::model::contact::{ContactPair, Manifold, Touch};
+use crate::model::law::ContactLaws;
+use crate::model::newton_euler::BodyPose;
+use bevy_ecs::prelude::*;
+use glam::{DVec2, DVec3};
+
+/// Gap up to which faces touch, in parts of the smaller body's smallest length.
+const TOUCHING: f64 = 1e-4;
+/// Cosine between normals of one face.
+const ONE_FACE: f64 = 0.999;
+
+/// State of all bonds.
+///
+/// ```
+/// assert_eq!(drystone::simulation::Simulation::default().bond_state(), Default::default());
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BondState {
+    /// Number of joints that were bound.
+    pub joints: usize,
+    /// Those with a point that is damaged, and those that hold nothing any more.
+    pub damaged: usize,
+    /// Joints that hold nothing any more.
+    pub broken: usize,
+    /// Area that was bound (m²).
+    pub area: f64,
+    /// Area in parts of D (m²).
+    pub lost: f64,
+    /// Energy released (J).
+    pub released: f64,
+}
+
+impl Simulation {
+    /// Binds all faces that touch and whose materials have a bond ([`ContactLaws::set_bond`]): once, before the first step, at the poses of
+    /// the start. Returns the number of joints. Contacts without an area, as those of balls and edges, are not bound.
+    ///
+    /// ```
+    /// use drystone::{geometry::Shape, model::{bond::{Cohesion, Softening}, law::ContactLaws}, simulation::{Body, Simulation}};
+    /// use glam::DVec3;
+    /// let mut simulation = Simulation::default();
+    /// let mut laws = ContactLaws::default();
+    /// let mortar = Cohesion { tension: 1e5, cohesion: 1e5, stiffness: [1e10; 2], energy: [0.0; 2], softening: Softening::Brittle };
+    /// laws.set_default_bond(Some(mortar));
+    /// simulation.set_laws(laws)?;
+    /// simulation.spawn_body(Body::new(Shape::cuboid(DVec3::ONE)?).fixed())?;
+    /// simulation.spawn_body(Body::new(Shape::cuboid(DVec3::ONE)?).at(2.0 * DVec3::NEG_Z))?;
+    /// assert_eq!(simulation.bond_touching(), 1);
+    /// simulation.run_until(0.1)?; // the lower block hangs by its mortar
+    /// assert_eq!(simulation.bond_state().broken, 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn bond_touching(&mut self) -> usize {
+        self.detect();
+        let world = self.world_mut();
+        let mut found = Vec::new();
+        for &(.., entity) in world.resource::<Proximity>().pairs() {
+            let (Some(pair), Some(manifold)) = (world.get::<ContactPair>(entity), world.get::<Manifold>(entity)) else { continue };
+            let material = |body: Entity| world.get::<Collider>(body).map(|c| c.material);
+            let [Some(a), Some(b)] = pair.bodies.map(material) else { continue };
+            let Some(law) = world.resource::<ContactLaws>().bond(a, b) else { continue };
+            let mut left: Vec<&Touch> = manifold.points.iter().filter(|t| t.gap.abs() <= TOUCHING * pair.size).collect();
+            while let Some(first) = left.first() {
+                let normal = first.normal;
+                let (face, rest): (Vec<&Touch>, Vec<&Touch>) = left.iter().partition(|t| t.normal.dot(normal) > ONE_FACE);
+                left = rest;
+                found.extend(bond(world, pair, normal, &face, law));
+            }
+        }
+        let count = found.len();
+        for bond in found {
+            world.spawn(bond);
+        }
+        count
+    }
+
+    /// How the bonds fare.
+    pub fn bond_state(&mut self) -> BondState {
+        let world = self.world_mut();
+        let mut bonds: Vec<(Entity, &Bond)> = world.query::<(Entity, &Bond)>().iter(world).collect();
+        bonds.sort_by_key(|(e, _)| (e.index_u32(), e.generation().to_bits()));
+        let mut state = BondState::default();
+        for (_, bond) in bonds {
+            state.joints += 1;
+            state.damaged += usize::from(bond.points.iter().any(|p| p.damage > 0.0));
+            state.broken += usize::from(bond.points.iter().all(BondPoint::broken));
+            for point in &bond.points {
+                state.area += point.area;
+                state.lost += point.damage * point.area;
+                state.released += point.released;
+            }
+        }
+        state
+    }
+}
+
+/// The bond of one face; none without an area.
+fn bond(world: &World, pair: &ContactPair, normal: DVec3, face: &[&Touch], law: Cohesion) -> Option<Bond> {
+    let [one, two] = [0, 1].map(|k| world.get::<BodyPose>(pair.bodies[k]).map(|p| p.0));
+    let (one, two) = (one?, two?);
+    let (u, v) = tangents(normal);
+    let places: Vec<DVec3> = face.iter().map(|t| 0.5 * (t.point1 + t.point2)).collect();
+    let middle = places.iter().sum::<DVec3>() / places.len() as f64;
+    let flat = |p: &DVec3| DVec2::new((*p - middle).dot(u), (*p - middle).dot(v));
+    let mut corners: Vec<(DVec2, DVec3)> = places.iter().map(|p| (flat(p), *p)).collect();
+    corners.sort_by(|a, b| libm::atan2(a.0.y, a.0.x).total_cmp(&libm::atan2(b.0.y, b.0.x)));
+    let polygon: Vec<DVec2> = corners.iter().map(|c| c.0).collect();
+    let points: Vec<BondPoint> = tributary(&polygon)
+        .into_iter()
+        .zip(&corners)
+        .filter(|(area, _)| *area > 0.0)
+        .map(|(area, (_, p))| BondPoint::new([one.local_point(*p), two.local_point(*p - pair.shift)], area))
+        .collect();
+    (!points.is_empty()).then(|| Bond { bodies: pair.bodies, normal: one.local_vector(normal), shift: pair.shift, law, points })
+}
