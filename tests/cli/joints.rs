@@ -91,7 +91,8 @@ fn joints_are_written_and_go_on_after_a_resumption_and_can_be_plotted() {
         .unwrap()
         .split(',')
         .skip(3)
-        .map(|x| x.parse().unwrap())
+        // what is not a number is empty: nothing binds these joints
+        .map(|x| if x.is_empty() { f64::NAN } else { x.parse().unwrap() })
         .collect();
     let (weight, shear) = (8.0 * 0.0625 * 1000.0 * 9.81, 8.0 * 0.0625 * 1000.0);
     assert!((base[3] / weight - 1.0).abs() < 1e-6 && (base[4] / shear - 1.0).abs() < 1e-6, "{base:?}");
