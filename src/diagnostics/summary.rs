@@ -86,7 +86,7 @@ pub struct FlowFigures {
     pub mass_kg: f64,
 }
 
-/// How the bonds between faces have fared, see [`BondState`](crate::simulation::BondState).
+/// How the bonds between faces have fared, see [`BondState`].
 ///
 /// ```
 /// assert_eq!(drystone::diagnostics::summary::BondFigures::default().broken, 0);
