@@ -54,7 +54,7 @@ const ROOMS: &[Room] = &[
     // windows and doors
     Room {
         name: "diagnostics",
-        rooms: &["algebra", "numerics", "model", "geometry", "topology", "assembly", "simulation", "io::scene", "setup"],
+        rooms: &["algebra", "numerics", "model", "geometry", "topology", "assembly", "simulation", "io::scene", "io::elevation", "setup"],
         crates: &["bevy_ecs"],
     },
     Room {

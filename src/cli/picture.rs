@@ -72,14 +72,12 @@ pub(super) fn fastest(bodies: &[BodyView]) -> f64 {
 const HELP: &str = "\
 An SVG is an elevation: blocks seen along straight lines (from -y, or --from), each joint in the colour
 of its state, a dot where its resultant acts (--forces: and its direction and size), hinges numbered.
+A resultant that acts outside of its joint, as mortar pulls, is not drawn.
 
 Examples:
   drystone picture bead_stack --at 0.5 --out stack.png
   drystone picture arch --set thickness_ratio=0.10 --at 0.3 --out hinges.svg
   drystone picture block_dam --from 0,-1,0 --forces --out dam.svg";
-
-/// Opening or sliding, in parts of the smaller body's least extent, and turning (rad), from which on a joint has moved.
-const MOVED: f64 = 1e-4;
 
 /// Arguments of `drystone picture`.
 #[derive(Clone, Debug, clap::Args)]
@@ -179,16 +177,14 @@ fn at_fault(out: &Path, error: OutputError) -> Failure {
 /// A joint with what it does.
 fn drawn(state: &JointState, snapshot: &Snapshot) -> JointView {
     let size = state.bodies.iter().filter_map(|&k| snapshot.body(k as u32)).map(least_extent).fold(f64::INFINITY, f64::min);
-    let (opened, slid) = (state.opening > MOVED * size, state.sliding > MOVED * size);
-    let mark = match (state.normal > 0.0, opened, slid) {
-        (true, _, true) if state.sliding > size * state.turning => JointMark::Slides,
-        (true, ..) if state.turning > MOVED => JointMark::Hinge,
-        (true, ..) if state.in_kernel() == Some(true) => JointMark::Pressed,
-        (true, ..) => JointMark::Eccentric,
-        (false, true, _) => JointMark::Opens,
-        (false, false, _) => JointMark::Unloaded,
-    };
-    JointView { polygon: state.polygon.clone(), normal: state.normal_axis, point: state.point, force: state.force, mark, number: 0 }
+    JointView {
+        polygon: state.polygon.clone(),
+        normal: state.normal_axis,
+        point: state.acts_within.then_some(state.point),
+        force: state.force,
+        mark: state.mark(size),
+        number: 0,
+    }
 }
 
 /// Least extent of a body along the axes of its frame (m); infinite for a half-space.

@@ -14,6 +14,7 @@
 
 use crate::algebra::spatial::Pose;
 use crate::geometry::systems::{Collider, Proximity};
+use crate::io::elevation::JointMark;
 use crate::model::bond::Bond;
 use crate::model::contact::{ContactPair, Manifold, Touch};
 use crate::model::newton_euler::{BodyPose, Inertia};
@@ -27,6 +28,10 @@ use std::collections::BTreeMap;
 const NEAR: f64 = 0.1;
 /// Cosine between normals of one joint.
 const ONE_FACE: f64 = 0.999;
+/// Opening or sliding, in parts of the smaller body's least extent, and turning (rad), from which on a joint has moved.
+const MOVED: f64 = 1e-4;
+/// Distance by which rounding may put a point of action out of its polygon, in parts of the distance between the contact points.
+const ROUNDING: f64 = 1e-6;
 
 /// A joint after a step.
 ///
@@ -49,6 +54,8 @@ pub struct JointState {
     pub shear: f64,
     /// Point of action (m, world), the middle of the points where nothing presses.
     pub point: DVec3,
+    /// Whether it lies in the polygon of the contact points: always where joints push alone, not where mortar pulls more than they do.
+    pub acts_within: bool,
     /// Convex polygon of the contact points, in order (m, world).
     pub polygon: Vec<DVec3>,
     /// Its area (m²).
@@ -72,6 +79,30 @@ impl JointState {
     /// Whether the resultant lies in the kernel; none where nothing presses or the joint has no area.
     pub fn in_kernel(&self) -> Option<bool> {
         (self.normal > 0.0 && self.edge_stress[0].is_finite()).then_some(self.edge_stress[0] >= 0.0)
+    }
+
+    /// What it does, between bodies of which the smaller one has this least extent (m): slides, or turns as a hinge, where it is pressed and
+    /// has moved by 1e-4 of that; open where nothing holds it any more; else damaged, if what binds it is; else whether the resultant lies
+    /// in the kernel. A sound bond that pulls counts as outside of the kernel.
+    pub fn mark(&self, size: f64) -> JointMark {
+        let pressed = self.normal > 0.0;
+        let carries = pressed || self.damage < 1.0 && self.force != DVec3::ZERO;
+        let slides = self.sliding > MOVED * size && self.sliding > size * self.turning;
+        if pressed && slides {
+            JointMark::Slides
+        } else if pressed && self.turning > MOVED {
+            JointMark::Hinge
+        } else if !carries && self.opening > MOVED * size {
+            JointMark::Opens
+        } else if self.damage > 0.0 {
+            JointMark::Cracked
+        } else if !carries {
+            JointMark::Unloaded
+        } else if self.in_kernel() == Some(true) {
+            JointMark::Pressed
+        } else {
+            JointMark::Eccentric
+        }
     }
 }
 
@@ -172,6 +203,7 @@ fn joint(
         normal: along,
         shear: (force - along * normal).length(),
         point,
+        acts_within: outline.holds(point),
         area: outline.area,
         eccentricity: outline.local(point).distance(outline.centroid),
         edge_stress: outline.stress(along, point),
@@ -222,6 +254,19 @@ impl Outline {
 
     fn corners(&self) -> Vec<DVec3> {
         self.hull.iter().map(|p| self.origin + p.x * self.axes[0] + p.y * self.axes[1]).collect()
+    }
+
+    /// Whether a point lies in it, but for rounding.
+    fn holds(&self, point: DVec3) -> bool {
+        let p = self.local(point);
+        let sides = || self.hull.iter().zip(self.hull.iter().cycle().skip(1));
+        let extent = self.hull.iter().map(|q| q.distance(self.hull[0])).fold(0.0, f64::max);
+        let from = |(a, b): (&DVec2, &DVec2)| {
+            let share = (p - *a).dot(*b - *a) / a.distance_squared(*b).max(f64::MIN_POSITIVE);
+            p.distance(a.lerp(*b, share.clamp(0.0, 1.0)))
+        };
+        let inside = self.hull.len() > 2 && sides().all(|(a, b)| (*b - *a).perp_dot(p - *a) >= 0.0);
+        inside || sides().any(|side| from(side) <= ROUNDING * extent)
     }
 
     /// Area, centroid and moments by triangles from the first corner.
@@ -339,6 +384,44 @@ mod tests {
         let [low, _] = outline.stress(force, DVec3::new(0.2 + 0.02, 0.1 - 0.01, 0.3));
         assert!((low - force / area * (1.0 - 0.3 - 0.3)).abs() < 1e-6, "{low}");
         assert!(Outline::of(&rectangle(sides)[..1], DVec3::Z).stress(force, DVec3::ZERO)[0].is_nan());
+    }
+
+    #[test]
+    fn points_outside_of_a_polygon_a_line_and_a_point_are_told() {
+        let square = Outline::of(&rectangle(DVec2::new(0.4, 0.2)), DVec3::Z);
+        let at = |x: f64, y: f64| DVec3::new(x, y, 0.3);
+        assert!([at(0.2, 0.1), at(0.4, 0.1), at(0.4 + 1e-8, 0.2)].iter().all(|p| square.holds(*p)));
+        assert!([at(0.41, 0.1), at(0.2, -0.01), at(-5.0, 0.1)].iter().all(|p| !square.holds(*p)));
+        let line = Outline::of(&[at(0.0, 0.0), at(0.4, 0.0)], DVec3::Z);
+        assert!(line.holds(at(0.3, 0.0)) && !line.holds(at(0.5, 0.0)) && !line.holds(at(0.3, 0.1)));
+        let corner = Outline::of(&[at(0.1, 0.1)], DVec3::Z);
+        assert!(corner.holds(at(0.1, 0.1)) && !corner.holds(at(0.1, 0.2)));
+    }
+
+    #[test]
+    fn a_joint_is_marked_by_what_it_does() {
+        let square = rectangle(DVec2::ONE).into_iter().map(|p| (p, DVec3::Z)).collect::<Vec<_>>();
+        let dry = joint([0, 1], DVec3::Z, (&square, &[]), [None, None]);
+        let pulled = JointState { normal: -1.0, force: DVec3::NEG_Z, damage: 0.0, ..dry.clone() };
+        let nothing = JointState { normal: 0.0, force: DVec3::ZERO, ..dry.clone() };
+        assert!(dry.acts_within && dry.damage.is_nan());
+        for (state, mark) in [
+            (dry.clone(), JointMark::Pressed),
+            (JointState { edge_stress: [-1.0, 2.0], ..dry.clone() }, JointMark::Eccentric),
+            (JointState { turning: 2e-4, ..dry.clone() }, JointMark::Hinge),
+            (JointState { sliding: 2e-4, turning: 1e-5, ..dry.clone() }, JointMark::Slides),
+            (nothing.clone(), JointMark::Unloaded),
+            (JointState { opening: 1.0, ..nothing.clone() }, JointMark::Opens),
+            // mortar: sound, damaged while it presses or pulls, broken and still closed; what has moved is told before the damage
+            (pulled.clone(), JointMark::Eccentric),
+            (JointState { damage: 0.1, ..dry.clone() }, JointMark::Cracked),
+            (JointState { damage: 0.1, opening: 1.0, ..pulled }, JointMark::Cracked),
+            (JointState { damage: 1.0, ..nothing.clone() }, JointMark::Cracked),
+            (JointState { damage: 1.0, opening: 1.0, ..nothing }, JointMark::Opens),
+            (JointState { damage: 0.1, turning: 2e-4, ..dry }, JointMark::Hinge),
+        ] {
+            assert_eq!(state.mark(1.0), mark, "{state:?}");
+        }
     }
 
     #[test]

@@ -27,6 +27,7 @@ const DARKEST: f64 = 0.3;
 const SHALLOW: f64 = 0.1;
 const STONE: RGBColor = RGBColor(236, 232, 224);
 const SUPPORT: RGBColor = RGBColor(205, 208, 211);
+const CRACK: RGBColor = RGBColor(170, 30, 45);
 
 /// What a joint does.
 ///
@@ -46,13 +47,15 @@ pub enum JointMark {
     Slides,
     /// It has opened and carries nothing.
     Opens,
+    /// What binds it is damaged or broken.
+    Cracked,
     /// It carries nothing.
     Unloaded,
 }
 
 impl JointMark {
     /// All of them, in the order of the legend.
-    pub const ALL: [Self; 6] = [Self::Pressed, Self::Eccentric, Self::Hinge, Self::Slides, Self::Opens, Self::Unloaded];
+    pub const ALL: [Self; 7] = [Self::Pressed, Self::Eccentric, Self::Hinge, Self::Slides, Self::Opens, Self::Cracked, Self::Unloaded];
 
     /// What the legend calls it.
     pub fn text(self) -> &'static str {
@@ -62,6 +65,7 @@ impl JointMark {
             Self::Hinge => "hinge",
             Self::Slides => "slides",
             Self::Opens => "open",
+            Self::Cracked => "damaged mortar",
             Self::Unloaded => "carries nothing",
         }
     }
@@ -73,6 +77,7 @@ impl JointMark {
             Self::Hinge => (COLOURS[1], 4.0),
             Self::Slides => (COLOURS[0], 4.0),
             Self::Opens => (COLOURS[3], 3.0),
+            Self::Cracked => (CRACK, 4.0),
             Self::Unloaded => (RGBColor(178, 182, 186), 1.5),
         };
         colour.stroke_width((FINE * width) as u32)
@@ -85,8 +90,8 @@ impl JointMark {
 /// use drystone::io::elevation::{JointMark, JointView};
 /// use glam::DVec3;
 /// let bed = JointView {
-///     polygon: vec![DVec3::ZERO, DVec3::X], normal: DVec3::Z, point: DVec3::X * 0.5, force: DVec3::Z * 100.0, mark: JointMark::Pressed,
-///     number: 0,
+///     polygon: vec![DVec3::ZERO, DVec3::X], normal: DVec3::Z, point: Some(DVec3::X * 0.5), force: DVec3::Z * 100.0,
+///     mark: JointMark::Pressed, number: 0,
 /// };
 /// assert_eq!(bed.polygon.len(), 2);
 /// ```
@@ -96,8 +101,8 @@ pub struct JointView {
     pub polygon: Vec<DVec3>,
     /// Unit normal (world).
     pub normal: DVec3,
-    /// Where the resultant acts (m, world).
-    pub point: DVec3,
+    /// Where the resultant acts (m, world); none where that is outside of the joint, as mortar pulls: it is not drawn then.
+    pub point: Option<DVec3>,
     /// The resultant on one of the bodies (N, world).
     pub force: DVec3,
     /// What it does.
@@ -151,9 +156,10 @@ impl Part<'_> {
             JointMark::Unloaded => 0,
             JointMark::Pressed => 1,
             JointMark::Eccentric => 2,
-            JointMark::Opens => 3,
-            JointMark::Slides => 4,
-            JointMark::Hinge => 5,
+            JointMark::Cracked => 3,
+            JointMark::Opens => 4,
+            JointMark::Slides => 5,
+            JointMark::Hinge => 6,
         };
         match self {
             Self::Body(body) => (0, 0, body.id),
@@ -287,17 +293,20 @@ impl Elevation {
 
     /// Where a resultant acts, and the number of a hinge; `largest` is the largest force (N).
     fn resultant(&self, page: &Page<'_>, sheet: &Sheet, joint: &JointView, largest: f64) -> DrawResult {
-        if joint.force.length() <= 1e-6 * largest {
+        let hinge = joint.mark == JointMark::Hinge && joint.number > 0;
+        // a hinge has its number wherever the resultant acts
+        let middle = || joint.polygon.iter().sum::<DVec3>() / joint.polygon.len() as f64;
+        let Some(point) = joint.point.or_else(|| hinge.then(middle)).filter(|_| joint.force.length() > 1e-6 * largest) else {
             return Ok(());
-        }
-        let (x, y) = sheet.at(joint.point);
-        if self.forces {
+        };
+        let (x, y) = sheet.at(point);
+        if self.forces && joint.point.is_some() {
             let half = 0.5 * LONGEST * FINE * f64::from(self.size[0]) / largest;
             let way = half * DVec2::new(sheet.right.dot(joint.force), -sheet.up.dot(joint.force));
             let (dx, dy) = (way.x.round() as i32, way.y.round() as i32);
             page.draw(&PathElement::new(vec![(x - dx, y - dy), (x + dx, y + dy)], COLOURS[2].stroke_width((2.0 * FINE) as u32)))?;
         }
-        if joint.mark != JointMark::Hinge || joint.number == 0 {
+        if !hinge {
             return page.draw(&Circle::new((x, y), (2.5 * FINE) as i32, COLOURS[2].filled()));
         }
         let radius = (9.0 * FINE) as i32;
@@ -447,6 +456,23 @@ mod tests {
     }
 
     #[test]
+    fn a_resultant_has_a_dot_where_it_acts_in_its_joint_and_none_elsewhere() {
+        let brick = BodyView::new(0, "brick", "cuboid", Pose::IDENTITY, Surface::cuboid(DVec3::new(1.0, 0.1, 0.2)).into());
+        let snapshot = Snapshot { step: 0, time: 0.0, step_size: 0.0, bodies: &[brick], contacts: &[] };
+        let polygon = vec![DVec3::new(-1.0, 0.0, 0.2), DVec3::new(1.0, 0.0, 0.2)];
+        let view = |point: Option<DVec3>, mark: JointMark, number: usize| {
+            let joint = JointView { polygon: polygon.clone(), normal: DVec3::Z, point, force: DVec3::Z, mark, number };
+            let mut svg = String::new();
+            Elevation { forces: true, ..Elevation::default() }.draw(&mut svg, &snapshot, &[joint]).unwrap_or_else(|e| panic!("{e}"));
+            svg
+        };
+        let (inside, outside) = (view(Some(DVec3::Z * 0.2), JointMark::Cracked, 0), view(None, JointMark::Cracked, 0));
+        assert!(inside.matches("<circle").count() == 1 && inside.matches("<polyline").count() > outside.matches("<polyline").count());
+        assert!(!outside.contains("<circle") && outside.contains("damaged mortar"));
+        assert_eq!(view(None, JointMark::Hinge, 3).matches("<circle").count(), 2, "the ring around the number of a hinge");
+    }
+
+    #[test]
     fn a_view_from_nowhere_is_refused() {
         let cube = BodyView::new(0, "cube", "cuboid", Pose::IDENTITY, Surface::cuboid(DVec3::splat(0.5)).into());
         let snapshot = Snapshot { step: 0, time: 0.0, step_size: 0.0, bodies: &[cube], contacts: &[] };
@@ -461,7 +487,7 @@ mod tests {
         let brick = BodyView::new(0, "brick", "cuboid", Pose::IDENTITY, Surface::cuboid(DVec3::new(1.0, 0.1, 0.2)).into());
         let sheet = Elevation::default().sheet(&[&brick]);
         let polygon = vec![DVec3::new(0.3, 0.1, 0.2), DVec3::new(1.0, -0.1, 0.2), DVec3::new(-1.0, 0.0, 0.2)];
-        let joint = JointView { polygon, normal: DVec3::Z, point: DVec3::ZERO, force: DVec3::Z, mark: JointMark::Pressed, number: 0 };
+        let joint = JointView { polygon, normal: DVec3::Z, point: None, force: DVec3::Z, mark: JointMark::Pressed, number: 0 };
         let [a, b] = sheet.line(&joint);
         assert!(a.1 == b.1 && (a.0 - b.0).abs() == (2.0 * sheet.scale).round() as i32, "{a:?} {b:?}");
         assert!(a.1 < sheet.at(DVec3::ZERO).1);
