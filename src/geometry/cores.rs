@@ -45,6 +45,8 @@ pub(super) struct Core<'a> {
     pub(super) radius: f64,
     /// Half the largest side of its box (m).
     pub(super) size: f64,
+    /// Smallest distance between a face and the corner farthest from it (m); 0 without a volume.
+    pub(super) width: f64,
     pub(super) low: DVec3,
     pub(super) high: DVec3,
 }
@@ -52,11 +54,11 @@ pub(super) struct Core<'a> {
 impl Coordinates {
     /// Places the core of `shape` at `x = rotation · x_shape + position`. `None` for shapes without a polyhedral core.
     pub(super) fn place<'a>(&'a mut self, shape: &'a Shape, rotation: &DMat3, position: DVec3) -> Option<Core<'a>> {
-        let (topology, scale, radius) = match shape {
-            Shape::Ball { radius } => (Polyhedron::point(), DVec3::ONE, *radius),
-            Shape::Capsule { half_height, radius } => (Polyhedron::segment(), DVec3::splat(*half_height), *radius),
-            Shape::Cuboid { half_extents } => (Polyhedron::unit_cuboid(), *half_extents, 0.0),
-            Shape::Hull(hull) => (&**hull, DVec3::ONE, 0.0),
+        let (topology, scale, radius, width) = match shape {
+            Shape::Ball { radius } => (Polyhedron::point(), DVec3::ONE, *radius, 0.0),
+            Shape::Capsule { half_height, radius } => (Polyhedron::segment(), DVec3::splat(*half_height), *radius, 0.0),
+            Shape::Cuboid { half_extents } => (Polyhedron::unit_cuboid(), *half_extents, 0.0, 2.0 * half_extents.min_element()),
+            Shape::Hull(hull) => (&**hull, DVec3::ONE, 0.0, hull.width()),
             _ => return None,
         };
         self.vertices.clear();
@@ -67,7 +69,7 @@ impl Coordinates {
         for (f, normal) in self.normals.iter().enumerate() {
             self.offsets.push(normal.dot(self.vertices[topology.face_sides(f)[0].vertex as usize]));
         }
-        Some(self.core(topology, radius))
+        Some(Core { width, ..self.core(topology, radius) })
     }
 
     /// The points in `vertices` as a polygon, segment or point without faces.
@@ -99,6 +101,7 @@ impl Coordinates {
             offsets: &self.offsets,
             radius,
             size: 0.5 * (high - low).max_element(),
+            width: 0.0,
             low,
             high,
         }

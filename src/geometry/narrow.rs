@@ -13,12 +13,12 @@ use glam::{DMat3, DVec3};
 
 use super::closed_forms;
 use super::convex::{self, ConvexScratch};
-use super::cores::Coordinates;
+use super::cores::{Coordinates, Core};
 use super::cylinder::{self, Cylinder};
 use super::cylinder_pair;
 use super::outline::{self, OutlineScratch};
 use super::points::Sink;
-use super::sat;
+use super::sat::{self, Axes};
 use super::shapes::Shape;
 use super::terrain::{self, Partner};
 use super::trimesh::TriangleMesh;
@@ -180,17 +180,29 @@ fn cores(a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose, reach: f64, scratch
     if let (Shape::Cuboid { half_extents: ha }, Shape::Cuboid { half_extents: hb }) = (a, b) {
         let Some(axes) = sat::cuboid_axes(*ha, *hb, &r, t, reach) else { return };
         if let (Some(a), Some(b)) = (scratch.a.place(a, &DMat3::IDENTITY, DVec3::ZERO), scratch.b.place(b, &r, t)) {
-            convex::contact(&a, &b, &axes, reach, &mut scratch.convex, &mut sink);
+            polyhedra(&a, &b, &axes, reach, &mut scratch.convex, &mut sink);
         }
         return;
     }
     if let (Some(a), Some(b)) = (scratch.a.place(a, &DMat3::IDENTITY, DVec3::ZERO), scratch.b.place(b, &r, t)) {
         let reach = reach + a.radius + b.radius;
         if let Some(axes) = sat::axes(&a, &b, reach, &mut scratch.convex.candidates) {
-            convex::contact(&a, &b, &axes, reach, &mut scratch.convex, &mut sink);
+            polyhedra(&a, &b, &axes, reach, &mut scratch.convex, &mut sink);
         }
     }
 }
+
+/// The points of two cores, marked where these share an edge or a corner alone.
+fn polyhedra(a: &Core, b: &Core, axes: &Axes, reach: f64, scratch: &mut ConvexScratch, sink: &mut Sink) {
+    let start = sink.out.len();
+    convex::contact(a, b, axes, reach, scratch, sink);
+    let corner = axes.corner();
+    sink.out[start..].iter_mut().for_each(|p| p.corner = corner);
+}
+
+/// Cosine (40°) from which on an edge of a part counts as one of a seam, which is no edge of the whole: the seams in the groins of a vault lie
+/// at 45° to its beds and more.
+const SEAM: f64 = 0.766;
 
 /// A shape and a compound: part by part, then one patch for all parts in one plane.
 fn compound(a: &Shape, pose_a: &Pose, parts: &[(Pose, Shape)], pose_b: &Pose, reach: f64, scratch: &mut Scratch, sink: Sink) {
@@ -205,6 +217,14 @@ fn compound(a: &Shape, pose_a: &Pose, parts: &[(Pose, Shape)], pose_b: &Pose, re
             let inner = Sink { out: &mut *sink.out, frame: None, exchanged: sink.exchanged, parts };
             ordered(a, pose_a, part, &pose, reach, scratch, inner);
         }
+    }
+    // where a part meets the other in an edge alone, the part beside it carries: its faces are those of the whole
+    if sink.out[start..].iter().any(|p| p.corner >= SEAM) {
+        let mut index = 0;
+        sink.out.retain(|p| {
+            index += 1;
+            index <= start || p.corner >= SEAM
+        });
     }
     outline::reduce(sink.out, start, &mut scratch.outline);
 }

@@ -75,6 +75,7 @@ pub struct Polyhedron {
     /// Edges, each once.
     pub edges: Vec<Edge>,
     sides: Vec<Side>,
+    width: f64,
 }
 
 impl Polyhedron {
@@ -126,7 +127,13 @@ impl Polyhedron {
             loops.push(vec![corner(0, 0, 0), corner(0, 0, 1), corner(0, 1, 1), corner(0, 1, 0)]);
         }
         // the loops above close by construction
-        Self::from_loops(&vertices, &loops).unwrap_or(Self { vertices, faces: Vec::new(), edges: Vec::new(), sides: Vec::new() })
+        Self::from_loops(&vertices, &loops).unwrap_or(Self {
+            vertices,
+            faces: Vec::new(),
+            edges: Vec::new(),
+            sides: Vec::new(),
+            width: 0.0,
+        })
     }
 
     /// Corners of a face, counter-clockwise seen from outside.
@@ -150,6 +157,10 @@ impl Polyhedron {
 
     /// Smallest distance between a face and the corner farthest from it (m).
     pub fn width(&self) -> f64 {
+        self.width
+    }
+
+    fn find_width(&self) -> f64 {
         let depth = |f: &Face| self.vertices.iter().map(|v| f.offset - f.normal.dot(*v)).fold(0.0, f64::max);
         self.faces.iter().map(depth).fold(f64::INFINITY, f64::min)
     }
@@ -158,6 +169,7 @@ impl Polyhedron {
     pub(super) fn scaled(mut self, factor: f64) -> Self {
         self.vertices.iter_mut().for_each(|v| *v *= factor);
         self.faces.iter_mut().for_each(|f| f.offset *= factor);
+        self.width *= factor.abs();
         self
     }
 
@@ -179,6 +191,7 @@ impl Polyhedron {
             faces: Vec::new(),
             edges: vec![lone_edge(0, 0)],
             sides: Vec::new(),
+            width: 0.0,
         });
         &POINT
     }
@@ -190,6 +203,7 @@ impl Polyhedron {
             faces: Vec::new(),
             edges: vec![lone_edge(0, 1)],
             sides: Vec::new(),
+            width: 0.0,
         });
         &SEGMENT
     }
@@ -225,6 +239,7 @@ impl Polyhedron {
                 faces: [(DVec3::Z, 0), (DVec3::NEG_Z, 3)].map(|(normal, first)| Face { normal, offset: 0.0, first, sides: 3 }).to_vec(),
                 edges: [[0, 1], [1, 2], [2, 0]].map(|vertices| Edge { vertices, faces: [0, 1] }).to_vec(),
                 sides: [sides([0, 0, 1, 1, 2, 2]), sides([0, 2, 2, 1, 1, 0])].concat(),
+                width: 0.0,
             }
         });
         &TRIANGLE
@@ -234,7 +249,7 @@ impl Polyhedron {
     fn from_loops(vertices: &[DVec3], loops: &[Vec<usize>]) -> Option<Self> {
         let mut renumber = vec![u32::MAX; vertices.len()];
         loops.iter().flatten().for_each(|&i| renumber[i] = 0);
-        let mut poly = Self { vertices: Vec::new(), faces: Vec::new(), edges: Vec::new(), sides: Vec::new() };
+        let mut poly = Self { vertices: Vec::new(), faces: Vec::new(), edges: Vec::new(), sides: Vec::new(), width: 0.0 };
         for i in 0..vertices.len() {
             if renumber[i] == 0 {
                 renumber[i] = poly.vertices.len() as u32;
@@ -251,6 +266,7 @@ impl Polyhedron {
             poly.faces[f].offset = poly.mean_offset(f);
         }
         poly.link_edges()?;
+        poly.width = poly.find_width();
         Some(poly)
     }
 

@@ -18,11 +18,52 @@ pub(super) struct Axes {
     pub(super) face_b: (f64, usize),
     pub(super) edges: (f64, usize, usize),
     pub(super) edge_normal: DVec3,
+    level: Level,
 }
 
 impl Axes {
-    const NONE: Self =
-        Self { face_a: (f64::NEG_INFINITY, 0), face_b: (f64::NEG_INFINITY, 0), edges: (f64::NEG_INFINITY, 0, 0), edge_normal: DVec3::ZERO };
+    const NONE: Self = Self {
+        face_a: (f64::NEG_INFINITY, 0),
+        face_b: (f64::NEG_INFINITY, 0),
+        edges: (f64::NEG_INFINITY, 0, 0),
+        edge_normal: DVec3::ZERO,
+        level: Level { slack: 0.0, ends: None, cosine: 1.0 },
+    };
+
+    /// Of two cores of these widths (m).
+    fn of(a: f64, b: f64) -> Self {
+        Self { level: Level { slack: FLUSH * a.min(b), ..Self::NONE.level }, ..Self::NONE }
+    }
+
+    /// Least cosine between the directions in which faces part the two, where they touch in a common edge or corner; else 1.
+    ///
+    /// ```text
+    /// free:  n₁ · u ≥ 0  or  n₂ · u ≥ 0        the cone of normals of such a corner that opens inwards is {0}
+    /// ```
+    pub(super) fn corner(&self) -> f64 {
+        if self.face_a.0.max(self.face_b.0).max(self.edges.0) <= self.level.slack { self.level.cosine } else { 1.0 }
+    }
+}
+
+/// The directions in which faces part two cores, or all but do.
+#[derive(Clone, Copy, Debug)]
+struct Level {
+    slack: f64,
+    /// The first of them, and the one that is farthest from it.
+    ends: Option<[DVec3; 2]>,
+    /// Least cosine between them.
+    cosine: f64,
+}
+
+impl Level {
+    /// A face with this normal, from A to B, separates the two so far.
+    fn see(&mut self, normal: DVec3, separation: f64) {
+        if separation >= -self.slack {
+            let [first, last] = self.ends.unwrap_or([normal; 2]);
+            self.cosine = self.cosine.min(first.dot(normal)).min(last.dot(normal));
+            self.ends = Some([first, if first.dot(normal) < first.dot(last) { normal } else { last }]);
+        }
+    }
 }
 
 /// An edge that may take part in the closest pair.
@@ -41,6 +82,10 @@ const PARALLEL: f64 = 1e-6;
 /// by several axes; rounding must not choose another one at every step, as the reaction along the old one would be none along the new.
 const STEADY: f64 = 1e-7;
 
+/// Part of the smaller core's width within which cores that share an edge or a corner count as flush: the overlap that looking ahead leaves
+/// ([`super::ahead_systems`]). A solver at a tolerance of 1e-3 leaves half of that between cubes under a million times their weight.
+const FLUSH: f64 = 3e-4;
+
 /// Part of that length within which a corner lies on a face.
 const LEVEL: f64 = 0.125;
 
@@ -54,10 +99,10 @@ const UNSURE: f64 = 1e-4;
 
 /// The axes of two cores, or `None` as soon as one of them separates by more than `reach`.
 pub(super) fn axes(a: &Core, b: &Core, reach: f64, candidates: &mut [Vec<Candidate>; 2]) -> Option<Axes> {
-    let mut axes = Axes::NONE;
+    let mut axes = Axes::of(a.width, b.width);
     let steady = steady(a.size, b.size);
-    axes.face_a = best_face(a, b, reach, steady)?;
-    axes.face_b = best_face(b, a, reach, steady)?;
+    axes.face_a = best_face(a, b, reach, steady, |n, separation| axes.level.see(n, separation))?;
+    axes.face_b = best_face(b, a, reach, steady, |n, separation| axes.level.see(-n, separation))?;
     let best_face = axes.face_a.0.max(axes.face_b.0);
     let lies =
         |on: &Core, face: (f64, usize), other: &Core| face.0 >= best_face - LEVEL * steady && lies_on(on, face, other, LEVEL * steady);
@@ -128,8 +173,8 @@ fn best_edges([near_a, near_b]: &[Vec<Candidate>; 2], steady: f64, axes: &mut Ax
     }
 }
 
-/// Face of `a` that separates `b` best.
-fn best_face(a: &Core, b: &Core, reach: f64, steady: f64) -> Option<(f64, usize)> {
+/// Face of `a` that separates `b` best; `see` is shown all of them.
+fn best_face(a: &Core, b: &Core, reach: f64, steady: f64, mut see: impl FnMut(DVec3, f64)) -> Option<(f64, usize)> {
     let mut best = (f64::NEG_INFINITY, 0);
     for (f, n) in a.normals.iter().enumerate() {
         let lowest = b.vertices.iter().map(|v| n.dot(*v)).fold(f64::INFINITY, f64::min);
@@ -137,6 +182,7 @@ fn best_face(a: &Core, b: &Core, reach: f64, steady: f64) -> Option<(f64, usize)
         if separation > reach {
             return None;
         }
+        see(*n, separation);
         if separation > best.0 + steady {
             best = (separation, f);
         }
@@ -156,7 +202,7 @@ fn gather(core: &Core, low: DVec3, high: DVec3, out: &mut Vec<Candidate>) {
 
 /// The axes of two cuboids with half sides `ha`, `hb`; B is turned by `r` and shifted by `t` in the frame of A.
 pub(super) fn cuboid_axes(ha: DVec3, hb: DVec3, r: &DMat3, t: DVec3, reach: f64) -> Option<Axes> {
-    let mut axes = Axes::NONE;
+    let mut axes = Axes::of(2.0 * ha.min_element(), 2.0 * hb.min_element());
     let cols = [r.x_axis, r.y_axis, r.z_axis];
     let steady = steady(ha.max_element(), hb.max_element());
     let consider = |slot: &mut (f64, usize), separation: f64, face: usize| {
@@ -171,13 +217,16 @@ pub(super) fn cuboid_axes(ha: DVec3, hb: DVec3, r: &DMat3, t: DVec3, reach: f64)
         if !consider(&mut axes.face_a, along_a[k], 2 * k + usize::from(t[k] < 0.0)) {
             return None;
         }
+        axes.level.see(DVec3::AXES[k] * t[k].signum(), along_a[k]);
     }
     for k in 0..3 {
         let offset = cols[k].dot(t);
+        let separation = offset.abs() - hb[k] - cols[k].abs().dot(ha);
         // the face of B that looks at A
-        if !consider(&mut axes.face_b, offset.abs() - hb[k] - cols[k].abs().dot(ha), 2 * k + usize::from(offset > 0.0)) {
+        if !consider(&mut axes.face_b, separation, 2 * k + usize::from(offset > 0.0)) {
             return None;
         }
+        axes.level.see(cols[k] * offset.signum(), separation);
     }
     let best_face = axes.face_a.0.max(axes.face_b.0);
     let slack = LEVEL * steady;

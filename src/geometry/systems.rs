@@ -505,7 +505,7 @@ impl Detection<'_> {
             let (pose1, pose2) = (a.place(&rows.0.pose), b.place(&rows.1.pose.shifted(pair.shift)));
             contact_points(&a.collider.shape, &pose1, &b.collider.shape, &pose2, reach, scratch, points);
             one_way_out([(&a.collider.shape, pose1), (&b.collider.shape, pose2)], pair.size, scratch, points);
-            touches.extend(points.iter().map(touch));
+            touches.extend(points.iter().filter(|p| !p.is_flush()).map(touch));
         }
         if touches.is_empty() && manifold.points.is_empty() {
             return;

@@ -52,6 +52,33 @@ fn cubes_that_start_half_inside_each_other_part_slowly_at_any_step() -> Fallible
 }
 
 #[test]
+fn blocks_that_share_an_edge_do_not_enter_each_other() -> Fallible {
+    let side = 0.2;
+    let cube = Shape::cuboid(DVec3::splat(0.5 * side))?;
+    for (gap, along) in [(0.0, 0.0), (1e-8, 0.05), (-1e-9, 0.1), (1e-3, 0.0)] {
+        for speed in [1e-3, 0.01, 0.1, 0.5, 2.0, 20.0] {
+            let mut sim = space(2e-3, GAP_AWARE, 0.0, 1e-8)?;
+            sim.set_laws(ContactLaws::uniform(friction(0.3)))?;
+            let one = sim.spawn_body(Body::new(cube.clone()).density(2000.0))?;
+            let start = DVec3::new(side + gap, along, side + gap);
+            let moving = Body::new(cube.clone()).density(2000.0).at(start).moving(speed * DVec3::new(-1.0, 0.0, -1.0));
+            let other = sim.spawn_body(moving)?;
+            let (mut deepest, mut points, mut scratch) = (0f64, Vec::new(), Scratch::default());
+            for _ in 0..100 {
+                sim.step()?;
+                points.clear();
+                contact_points(&cube, &pose(&sim, one), &cube, &pose(&sim, other), 0.0, &mut scratch, &mut points);
+                deepest = points.iter().map(|p| -p.gap).fold(deepest, f64::max);
+            }
+            // what counts as flush, and the way of one step as long as that is not looked ahead
+            let allowed = 3e-4 * side + (2e-3 * speed).min(5e-3 * side) + 1e-7;
+            assert!(deepest <= allowed, "{deepest} m deep at {speed} m/s, gap {gap}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
 fn angles_that_start_within_each_other_part_slowly() -> Fallible {
     let place = |x: DVec3, axis: DVec3, angle: f64| Pose { position: x, rotation: DQuat::from_axis_angle(axis.normalize(), angle) };
     let one = place(DVec3::new(-0.5, -0.3, 0.4), DVec3::new(-0.04, -0.93, 0.36), 0.2834);

@@ -38,6 +38,8 @@ impl Bodies<'_> {
             let size = length(shape1).min(length(shape2));
             points.clear();
             contact_points(shape1, &first.pose, shape2, &second.pose, SMALL_GAP * size, &mut scratch, &mut points);
+            // a common edge holds nothing up
+            points.retain(|p| !p.is_flush());
             let Some(deepest) = points.iter().min_by(|p, q| p.gap.total_cmp(&q.gap)) else { continue };
             lowest(&mut below, [a, b], &points, down);
             if deepest.gap <= OVERLAP * size {
