@@ -312,6 +312,18 @@ fn domes_need_the_thickness_of_limit_analysis_whatever_their_voussoirs() {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --release --test scenes -- --ignored runs_of_a_dome"]
+fn runs_of_a_dome_fall_within_two_per_cent_of_the_published_thickness() {
+    for (factor, stands) in [(0.98, false), (1.02, true)] {
+        let thickness = (0.042 * factor).to_string();
+        let mut scene = load("dome", &[("rings", "10"), ("voussoirs", "32"), ("crown", "85"), ("thickness_ratio", &thickness)]).unwrap();
+        scene.time.end = 0.15;
+        let found = trial(&scene, factor).unwrap();
+        assert_eq!((found.stands, found.missed), (stands, 0), "{found:?}");
+    }
+}
+
+#[test]
 fn a_groin_vault_that_falls_does_not_stand_when_it_is_thinner() {
     let scan = ["0.02", "0.04", "0.045", "0.05", "0.055", "0.06", "0.069", "0.072", "0.08", "0.1"];
     let found: Vec<Option<bool>> = scan.iter().map(|t| stands("cross_vault", &[("thickness_ratio", t)])).collect();
