@@ -101,6 +101,7 @@ fn a_break_takes_the_fracture_energy_to_the_first_order_of_the_step() -> Fallibl
     let [coarse, fine] = [spent(1e-3)?, spent(1.25e-4)?];
     assert!((coarse[1] / exact - 1.0).abs() < 1e-6 && (fine[1] / exact - 1.0).abs() < 1e-6, "released {coarse:?} {fine:?}");
     let [rough, near] = [coarse[0] / exact - 1.0, fine[0] / exact - 1.0];
+    println!("work of a break above the fracture energy: {rough:.3} at 1 ms, {near:.3} at 0.125 ms");
     assert!(near > 0.0 && near < 0.08 && rough > 4.0 * near, "work {coarse:?} {fine:?}");
     Ok(())
 }

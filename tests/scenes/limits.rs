@@ -312,7 +312,7 @@ fn domes_need_the_thickness_of_limit_analysis_whatever_their_voussoirs() {
 }
 
 #[test]
-#[ignore = "half a minute: cargo test --release --test scenes -- --ignored runs_of_a_dome"]
+#[ignore = "ten seconds: cargo test --release --test scenes -- --ignored runs_of_a_dome"]
 fn runs_of_a_dome_fall_within_two_per_cent_of_the_published_thickness() {
     for (factor, stands) in [(0.98, false), (1.02, true)] {
         let thickness = (0.042 * factor).to_string();
