@@ -192,11 +192,11 @@ fn cores(a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose, reach: f64, scratch
     }
 }
 
-/// The points of two cores, marked where these share an edge or a corner alone.
+/// The points of two cores, marked where these share an edge or a corner alone or are level beside a gap.
 fn polyhedra(a: &Core, b: &Core, axes: &Axes, reach: f64, scratch: &mut ConvexScratch, sink: &mut Sink) {
     let start = sink.out.len();
     convex::contact(a, b, axes, reach, scratch, sink);
-    let corner = axes.corner();
+    let corner = axes.corner(a, b);
     sink.out[start..].iter_mut().for_each(|p| p.corner = corner);
 }
 

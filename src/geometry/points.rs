@@ -30,7 +30,8 @@ pub struct ContactPoint {
     /// Point on body 2 (m, world).
     pub point2: DVec3,
     /// Where the two meet in an edge or a corner alone: the least cosine between the directions in which faces part them, within 0.03 % of the
-    /// width of the smaller one. 1 on a face and where edges cross.
+    /// width of the smaller one. Where they are level in a direction, within as much, beside a gap: its cosine with that of the gap. 1 on a face
+    /// and where edges cross.
     pub corner: f64,
 }
 
@@ -40,7 +41,7 @@ const FLUSH: f64 = 0.5;
 
 impl ContactPoint {
     /// Whether the two are flush there: they share an edge or a corner, and faces more than 60° apart part them as well. A motion is free that
-    /// leaves along any of these, so that such a touch holds nothing.
+    /// leaves along any of these, so that such a touch holds nothing; nor does a gap beside which they are level, as seams of a floor are.
     pub fn is_flush(&self) -> bool {
         self.corner < FLUSH
     }

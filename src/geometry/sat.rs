@@ -40,12 +40,24 @@ impl Axes {
     /// ```text
     /// free:  n₁ · u ≥ 0  or  n₂ · u ≥ 0        the cone of normals of such a corner that opens inwards is {0}
     /// ```
-    pub(super) fn corner(&self) -> f64 {
-        if self.face_a.0.max(self.face_b.0).max(self.edges.0) <= self.level.slack { self.level.cosine } else { 1.0 }
+    ///
+    /// Where a gap parts them in direction n₁ and they are level in n₂, as a block that comes to the next flagstone, it is the cosine between
+    /// those: what moves along and stays level passes.
+    pub(super) fn corner(&self, a: &Core, b: &Core) -> f64 {
+        let faces = self.face_a.0.max(self.face_b.0);
+        if faces.max(self.edges.0) <= self.level.slack {
+            return self.level.cosine;
+        }
+        let apart = match (self.edges.0 > faces, self.face_a.0 >= self.face_b.0) {
+            (true, _) => self.edge_normal,
+            (_, true) => a.normals[self.face_a.1],
+            (_, false) => -b.normals[self.face_b.1],
+        };
+        self.level.ends.map_or(1.0, |[first, last]| apart.dot(first).min(apart.dot(last)))
     }
 }
 
-/// The directions in which faces part two cores, or all but do.
+/// The directions in which faces look at each other on one level, neither a gap nor an overlap between them.
 #[derive(Clone, Copy, Debug)]
 struct Level {
     slack: f64,
@@ -58,7 +70,7 @@ struct Level {
 impl Level {
     /// A face with this normal, from A to B, separates the two so far.
     fn see(&mut self, normal: DVec3, separation: f64) {
-        if separation >= -self.slack {
+        if separation.abs() <= self.slack {
             let [first, last] = self.ends.unwrap_or([normal; 2]);
             self.cosine = self.cosine.min(first.dot(normal)).min(last.dot(normal));
             self.ends = Some([first, if first.dot(normal) < first.dot(last) { normal } else { last }]);

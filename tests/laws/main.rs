@@ -17,4 +17,5 @@ mod pours;
 mod rebound;
 mod rocking;
 mod rotation;
+mod seams;
 mod sweep;

@@ -53,7 +53,7 @@ fn blocks_that_meet_in_an_edge_or_a_corner_alone_are_flush() {
     let turn = DQuat::from_scaled_axis(DVec3::new(0.3, -0.2, 0.5));
     let [cuboid, hull] = [block(half.x, half.y, half.z), as_hull(&block(half.x, half.y, half.z))];
     let flush = |s1: &Shape, s2: &Shape, to: DVec3, rotation: DQuat| {
-        let found = points(s1, &Pose::new(DVec3::ZERO, turn), s2, &Pose::new(turn * to, turn * rotation), 1e-3);
+        let found = points(s1, &Pose::new(DVec3::ZERO, turn), s2, &Pose::new(turn * to, turn * rotation), 0.1);
         assert!(!found.is_empty() && found.iter().all(|p| p.is_flush() == found[0].is_flush()), "{found:?}");
         found[0].is_flush()
     };
@@ -69,11 +69,16 @@ fn blocks_that_meet_in_an_edge_or_a_corner_alone_are_flush() {
         (true, at(near, 1.3, far)),
         (true, at(near, -0.4, near)),
         (true, at(2.0, 2.0, 2.0)),
+        // level beside a gap
+        (true, at(2.0 + 1e-3, 0.3, 2.0)),
+        (true, at(-near, 0.3, 2.0 + 1e-3)),
+        (true, (DVec3::new(2.5, 0.3, 2.0) * half, DQuat::from_rotation_z(0.3))),
         // faces, strips of faces and gaps
         (false, at(2.0, 0.0, 0.0)),
         (false, at(2.0, 0.0, 2.0 - 1e-3)),
         (false, at(2.0 - 1e-3, 0.3, 2.0 - 1e-3)),
-        (false, at(2.0 + 1e-3, 0.3, 2.0)),
+        (false, at(2.0 + 1e-3, 0.3, 2.0 + 1e-3)),
+        (false, at(2.0 + 1e-3, 0.3, 0.0)),
         (false, rocking(1e-9)),
         (false, rocking(0.02)),
         (false, rocking(1.0)),
