@@ -296,9 +296,9 @@ impl<C: TwistCell> WithSimd for Visit<'_, C> {
                 let (v1, v2) = (parts(simd, &t1, k), parts(simd, &t2, k));
                 let mut r = Wide3::load(simd, &state.r, k);
                 if let Some(beta) = beta {
-                    let step = Wide3::load(simd, &state.direction, k).times(beta);
+                    let step = (Wide3::load(simd, &state.direction, k) + Wide3::load(simd, &state.change, k)).times(beta);
                     r = r + step;
-                    (step + Wide3::load(simd, &state.change, k)).store(&mut state.direction, k);
+                    step.store(&mut state.direction, k);
                 }
                 let n = Wide3::load(simd, &c.normal, k);
                 let u = velocity(simd, c, k, v1, v2);

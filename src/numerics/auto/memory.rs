@@ -20,15 +20,25 @@ pub struct Memory {
     pub(super) price: (usize, f64),
     /// For islands of 2ᵏ to 2ᵏ⁺¹ rows each.
     setbacks: Vec<Setback>,
+    /// Of long sweeps over what flows.
+    flow: Setback,
     /// What steps that do not reach the tolerance have left of late, see [`Memory::accuracy`].
     left: f64,
 }
 
-/// Failures since the last success, and how many islands still go without tries.
+/// Failures since the last success, and how many islands still go without what failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Setback {
     failures: u8,
     pause: u8,
+}
+
+impl Setback {
+    /// After `patient` failures in a row 1, 3, 7 go without, until there are `longest`.
+    fn fail(&mut self, patient: u8, longest: u8) {
+        self.failures = (self.failures + 1).min(longest);
+        self.pause = (1 << self.failures.saturating_sub(patient)) - 1;
+    }
 }
 
 /// Share of such an error that stands a step later, the least that does, and the largest that counts.
@@ -40,6 +50,9 @@ const PATIENT: u8 = 6;
 /// Failures from which pauses stay as long as they are: what a try costs in vain counts for little then, and a scene that has become
 /// easier is soon noticed.
 const LONGEST: u8 = PATIENT + 3;
+/// The same for long sweeps, which cost about what they save.
+const PATIENT_WITH_SWEEPS: u8 = 1;
+const LONGEST_OF_SWEEPS: u8 = 6;
 
 impl Memory {
     /// The error to which steps are solved of late: the tolerance, where they reach it.
@@ -76,9 +89,23 @@ impl Memory {
 
     /// Neither: after several times in a row, 1, 3, 7 go without.
     pub(super) fn failed(&mut self, rows: usize) {
-        let own = self.setback(rows);
-        own.failures = (own.failures + 1).min(LONGEST);
-        own.pause = (1 << own.failures.saturating_sub(PATIENT)) - 1;
+        self.setback(rows).fail(PATIENT, LONGEST);
+    }
+
+    /// Whether long sweeps over what flows are worth a trial.
+    pub(super) fn flows(&self) -> bool {
+        self.flow.pause == 0
+    }
+
+    /// A step that flows was hard: did sweeps solve it?
+    pub(super) fn swept(&mut self, solved: bool) {
+        if !self.flows() {
+            self.flow.pause -= 1;
+        } else if solved {
+            self.flow = Setback::default();
+        } else {
+            self.flow.fail(PATIENT_WITH_SWEEPS, LONGEST_OF_SWEEPS);
+        }
     }
 }
 
@@ -100,6 +127,24 @@ mod tests {
         assert!(!memory.pauses(1000), "islands of another size");
         memory.succeeded(100);
         assert!(!memory.pauses(100) && !memory.pauses(100));
+    }
+
+    #[test]
+    fn long_sweeps_that_fail_are_left_out_for_a_while() {
+        let mut memory = Memory::default();
+        let mut tries = Vec::new();
+        for step in 0..100 {
+            if memory.flows() {
+                tries.push(step);
+            }
+            memory.swept(false);
+        }
+        assert_eq!(tries, [0, 1, 3, 7, 15, 31, 63, 95]);
+        while !memory.flows() {
+            memory.swept(true);
+        }
+        memory.swept(true);
+        assert_eq!(memory, Memory::default());
     }
 
     #[test]

@@ -52,6 +52,9 @@ impl Default for Auto {
     }
 }
 
+/// [`Auto::patience`] where most bodies of a dear problem move: the tries on what slips cost as much as these sweeps, and leave reactions from
+/// which the next step starts no better.
+const FLOW: f64 = 50.0;
 /// Cost of a factorisation, in sweeps, up to which a pile at rest is polished whatever sweeps leave.
 const CHEAP: f64 = 60.0;
 /// Part of the tolerance that sweeps may leave in a pile whose factorisations cost more: below it they keep the pile at rest.
@@ -93,6 +96,12 @@ fn newton_cost(p: &MixedProblem) -> f64 {
     let bodies = (p.rigid.len() + p.general.len().saturating_sub(compliances)) as f64;
     let rows = (p.contacts.len() + p.blocks.len()).max(1) as f64;
     5.0 + 0.7 * bodies * bodies / rows
+}
+
+/// Whether factorisations are dear and most bodies move.
+fn is_flow(p: &MixedProblem) -> bool {
+    let moving = p.resting.iter().filter(|&&rests| !rests).count();
+    newton_cost(p) > CHEAP && 2 * moving > p.rigid.len()
 }
 
 /// Buffers of all solvers, and what they remember.
@@ -175,8 +184,12 @@ impl Auto {
     /// Solves from the reactions in `answer`.
     pub fn solve_with(&self, p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Report {
         answer.slack.clear();
-        let report = self.sweeps(p, self.max_sweeps).solve(p, answer, &mut work.sweep);
-        let task = self.task(p, answer, &report, work);
+        let patience = self.patience(p, &work.memory);
+        let report = self.patient(p, self.max_sweeps, patience).solve(p, answer, &mut work.sweep);
+        if is_flow(p) && (!report.converged() || report.iterations as f64 > self.hard(p)) {
+            work.memory.swept(report.converged());
+        }
+        let task = self.task(p, answer, &report, patience, work);
         let stopped = std::mem::take(&mut work.memory.stopped);
         let Some(task) = task else { return report };
         if task == Task::Calm {
@@ -212,8 +225,23 @@ impl Auto {
     }
 
     fn sweeps(&self, p: &MixedProblem, max_sweeps: usize) -> GaussSeidel {
-        let foresight = if self.goes_to_newton(p) { (2.0 * self.patience * newton_cost(p)) as usize } else { 0 };
+        self.patient(p, max_sweeps, self.hard(p))
+    }
+
+    /// Sweeps that end where they promise to need more than twice their patience.
+    fn patient(&self, p: &MixedProblem, max_sweeps: usize, patience: f64) -> GaussSeidel {
+        let foresight = if self.goes_to_newton(p) { (2.0 * patience) as usize } else { 0 };
         GaussSeidel { tolerance: self.tolerance, max_sweeps, accelerate: self.accelerate, foresight }
+    }
+
+    /// Sweeps after which a step counts as hard.
+    fn hard(&self, p: &MixedProblem) -> f64 {
+        self.patience * newton_cost(p)
+    }
+
+    /// Sweeps that a step may take: many where most bodies of a dear problem move, as long as that pays.
+    fn patience(&self, p: &MixedProblem, memory: &Memory) -> f64 {
+        if memory.flows() && is_flow(p) { self.hard(p).max(FLOW * newton_cost(p)) } else { self.hard(p) }
     }
 
     fn goes_to_newton(&self, p: &MixedProblem) -> bool {
@@ -221,12 +249,11 @@ impl Auto {
     }
 
     /// What is left to do after the sweeps.
-    fn task(&self, p: &MixedProblem, answer: &Answer, report: &Report, work: &mut Workspace) -> Option<Task> {
+    fn task(&self, p: &MixedProblem, answer: &Answer, report: &Report, patience: f64, work: &mut Workspace) -> Option<Task> {
         if !self.goes_to_newton(p) || p.contacts.is_empty() && p.blocks.is_empty() {
             return None;
         }
-        let cost = newton_cost(p);
-        if !report.converged() || report.iterations as f64 > self.patience * cost {
+        if !report.converged() || report.iterations as f64 > patience {
             return Some(Task::Solve);
         }
         let (left, taken) = left_and_taken(p, answer, &mut work.rows, |_| true);
