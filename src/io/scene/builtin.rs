@@ -450,7 +450,7 @@ const SCENES: &[BuiltIn] = &[
         parameters: &[
             Parameter::new("pressure", "-1000", "Pa", "on the lid, negative downwards", "bodies.1.servo.pressure"),
             Parameter::new("mu", "0", "", "coefficient of friction between grains", "contact.mu"),
-            Parameter::new("end", "1", "s", "duration", "time.end"),
+            Parameter::new("end", "0.6", "s", "duration", "time.end"),
             Parameter::new("seed", "1", "", "sizes, places and velocities", "generate.lattice.0.seed"),
         ],
         toml: toml!("compression"),
