@@ -1,5 +1,6 @@
 //! Arrangements of grains, as pure functions: positions and radii, no bodies.
 
+pub mod agitation;
 pub mod grain;
 pub mod lattice;
 pub mod pour;

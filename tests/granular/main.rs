@@ -3,6 +3,7 @@
 mod adhesion;
 mod containers;
 mod forms;
+mod generators;
 mod hopper;
 mod inlets;
 mod measures;

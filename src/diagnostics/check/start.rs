@@ -5,6 +5,7 @@ use glam::DVec3;
 use super::{Bodies, Severity, Short, Way};
 use crate::geometry::{BroadPhase, ContactPoint, Scratch, Shape, contact_points};
 use crate::io::scene::model::{Body, Motion, ShapeSpec};
+use crate::model::joint::TieRelation;
 
 /// Overlap (parts of the smaller length) that counts; of convex parts of a mesh, which follow it only so far.
 const OVERLAP: f64 = 1e-6;
@@ -18,6 +19,14 @@ const WRONG_RATIO: f64 = 0.999e6;
 type Found = Vec<(usize, String, String)>;
 
 impl Bodies<'_> {
+    /// Whether two bodies do not touch, as a joint, a transmission or an interaction stands between them.
+    fn joined(&self, a: usize, b: usize) -> bool {
+        let same = |body1, body2| (body1, body2) == (a, Some(b)) || (body1, body2) == (b, Some(a));
+        self.scene.joints.iter().any(|j| same(j.body1, j.body2))
+            || self.scene.transmissions.iter().any(|t| same(t.body1, t.body2))
+            || self.scene.ties.iter().any(|t| same(t.body1, t.body2) && !matches!(t.spec.relation, TieRelation::Linear { .. }))
+    }
+
     /// Overlaps at the start, blocks in the air, and touching bodies of very different mass.
     pub(super) fn contacts(&mut self) {
         let down = self.scene.gravity_at(0.0).normalize_or_zero();
@@ -31,7 +40,7 @@ impl Bodies<'_> {
             let (first, second) = (&self.scene.bodies[a], &self.scene.bodies[b]);
             let (Some(shape1), Some(shape2)) = (&self.shapes[a], &self.shapes[b]) else { continue };
             let moving = [first, second].map(|body| body.motion == Motion::Dynamic);
-            let joined = self.scene.joints.iter().any(|j| (j.body1, j.body2) == (a, Some(b)) || (j.body1, j.body2) == (b, Some(a)));
+            let joined = self.joined(a, b);
             if moving == [false; 2] {
                 continue;
             }

@@ -20,6 +20,17 @@ fn built_in_scenes_have_no_faults() {
 }
 
 #[test]
+fn bodies_that_share_an_interaction_do_not_overlap() {
+    let two = [block("s", "[0.2, 0.2, 0.2]", "[0, 0, 0.1]"), block("t", "[0.2, 0.2, 0.2]", "[0.1, 0, 0.1]")].concat();
+    assert!(faults(&format!("{FLOOR}{two}"))[0].message.contains("overlaps"));
+    let tie = |keys: &str| format!("{FLOOR}{two}[[interactions]]\nbody1 = \"s\"\nbody2 = \"t\"\n{keys}\nlaw = \"impact\"\n");
+    assert_eq!(faults(&tie("relation = \"displacement\"\nanchor = [0, 0, 0]\naxis = [1, 0, 0]\nat_least = -10")), []);
+    // these two still touch
+    let linear = tie("relation = \"linear\"\nfactor1 = [1, 0, 0]\nfactor2 = [1, 0, 0]\nat_least = -10");
+    assert!(faults(&linear)[0].message.contains("overlaps"));
+}
+
+#[test]
 fn each_fault_names_the_body_and_the_cure() {
     let ball = |rest: &str| format!("{FLOOR}[[bodies]]\nname = \"ball\"\nshape = {{ kind = \"ball\", radius = 0.1 }}\n{rest}\n");
     let closed = "triangles = [[0,2,1],[0,1,3],[1,2,3],[2,0,3]]";

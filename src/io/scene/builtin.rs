@@ -404,6 +404,58 @@ const SCENES: &[BuiltIn] = &[
         toml: toml!("shear_cell"),
     },
     BuiltIn {
+        name: "granular_gas",
+        about: "512 smooth balls in a periodic cell cool by their collisions (Haff's law)",
+        parameters: &[
+            Parameter::new("restitution", "0.9", "", "ratio of the speeds after and before a collision", "contact.e_n"),
+            Parameter::new(
+                "agitation",
+                "0.5",
+                "m/s",
+                "root mean square of each component of the velocities",
+                "generate.lattice.0.agitation",
+            ),
+            Parameter::new("accuracy", "0.02", "", "part of a ball that it goes in a step at most", "time.accuracy"),
+            Parameter::new("end", "2", "s", "duration", "time.end"),
+            Parameter::new("seed", "1", "", "places and velocities", "generate.lattice.0.seed"),
+        ],
+        toml: toml!("granular_gas"),
+    },
+    BuiltIn {
+        name: "silo",
+        about: "grains in a tube whose floor sinks by 2 mm, so that the wall carries what it can (Janssen)",
+        parameters: &[
+            Parameter::new("n", "2400", "", "number of grains, up to 6000", "generate.pour.0.count"),
+            Parameter::new("mu", "0.5", "", "coefficient of friction between grains", "contact.mu"),
+            Parameter::new("mu_wall", "0.3", "", "at the wall", "contact.pairs.0.mu"),
+            Parameter::new("end", "1", "s", "duration", "time.end"),
+            Parameter::new("seed", "1", "", "sizes and places", "generate.pour.0.seed"),
+        ],
+        toml: toml!("silo"),
+    },
+    BuiltIn {
+        name: "chute",
+        about: "grains flow down a rough base, periodic along and across the flow",
+        parameters: &[
+            Parameter::new("gravity", "[3.990087, 0, -8.961881]", "m/s2", "which leans by the angle of the chute", "gravity"),
+            Parameter::new("mu", "0.5", "", "coefficient of friction", "contact.mu"),
+            Parameter::new("end", "6", "s", "duration", "time.end"),
+            Parameter::new("seed", "1", "", "sizes and velocities", "generate.lattice.1.seed"),
+        ],
+        toml: toml!("chute"),
+    },
+    BuiltIn {
+        name: "compression",
+        about: "balls without weight under a lid, periodic along x and y, come to rest with as many contacts as equations",
+        parameters: &[
+            Parameter::new("pressure", "-1000", "Pa", "on the lid, negative downwards", "bodies.1.servo.pressure"),
+            Parameter::new("mu", "0", "", "coefficient of friction between grains", "contact.mu"),
+            Parameter::new("end", "0.6", "s", "duration", "time.end"),
+            Parameter::new("seed", "1", "", "sizes, places and velocities", "generate.lattice.0.seed"),
+        ],
+        toml: toml!("compression"),
+    },
+    BuiltIn {
         name: "bouncing_ball",
         about: "a ball falls 1 m and bounces until it rests",
         parameters: &[Parameter::new("restitution", "0.9", "", "ratio of the speeds after and before a bounce", "contact.e_n")],

@@ -10,12 +10,13 @@ use super::error::SceneError;
 use super::fields::{Field, Fields};
 use super::grains;
 use super::masonry;
-use super::model::{Body, Impulse, Scene, ShapeSpec};
+use super::model::{Body, Impulse, Motion, Scene, ShapeSpec};
+use super::motion;
 use super::resources::Resources;
 use super::sizes;
 use super::units::Quantity;
 use crate::algebra::spatial::Pose;
-use crate::granular::{grain::Grain, lattice::Lattice, pour::Pour, pyramid, voronoi::Voronoi};
+use crate::granular::{agitation::agitated, grain::Grain, lattice::Lattice, pour::Pour, pyramid, voronoi::Voronoi};
 use crate::masonry::dam::Dam;
 
 /// Most bodies that one generator may make.
@@ -36,6 +37,8 @@ pub(super) struct Made {
     pub(super) fixed: Vec<(&'static str, ShapeSpec, DVec3)>,
     /// Shapes of the dynamic bodies, and where they stand.
     pub(super) moving: Vec<(ShapeSpec, Pose)>,
+    /// Their velocities (m/s); empty where they start at rest.
+    pub(super) velocities: Vec<DVec3>,
     /// Blow at t = 0 on one of the dynamic bodies.
     pub(super) kick: Option<(usize, DVec3)>,
     pub(super) dam: Option<Dam>,
@@ -88,7 +91,13 @@ fn one(
     let name = f.or("name", default.to_owned(), |n| bodies::name(&n))?;
     let material = bodies::material(&mut f, &scene.materials)?;
     let origin = f.or("position", DVec3::ZERO, |p| p.vector(Quantity::Length))?;
+    let given = f.optional("motion");
+    let driven = given.as_ref().map_or(Ok(Motion::Dynamic), |m| motion::motion(m, resources))?;
     let made = generator(&mut f, resources)?;
+    if let Some(given) = given.filter(|_| driven != Motion::Dynamic && !(made.velocities.is_empty() && made.kick.is_none())) {
+        let cure = "leave out `motion`, or `agitation` and `kick`";
+        return Err(given.error("found a given motion beside velocities at the start", cure));
+    }
     f.finish()?;
     let (start, fixed) = (scene.bodies.len(), made.fixed.len());
     let mut add = |name: String, shape, pose: Pose, fixed| {
@@ -106,6 +115,10 @@ fn one(
         add(format!("{name}.{i}"), shape, at, false)?;
     }
     let moving = start + fixed..scene.bodies.len();
+    scene.bodies[moving.clone()].iter_mut().for_each(|body| body.motion = driven.clone());
+    for (body, velocity) in scene.bodies[moving.clone()].iter_mut().zip(made.velocities) {
+        body.linear_velocity = velocity;
+    }
     names.add_group(&name, moving.clone(), table)?;
     if let Some((i, linear)) = made.kick {
         scene.bodies[moving.start + i].impulses.push(Impulse { time: 0.0, linear, angular: DVec3::ZERO });
@@ -165,7 +178,18 @@ fn lattice(f: &mut Fields<'_>, resources: &Resources) -> Result<Made, SceneError
     let centres = lattice.centres();
     let radii = sizes.radii(centres.len(), seed);
     let grain = f.or("grain", Grain::Ball, |g| grains::grain(&g, resources))?;
-    Ok(Made { fixed, moving: grown(&grain, centres.into_iter().zip(radii), seed), ..Made::default() })
+    let velocities = agitation(f, &radii, seed)?;
+    Ok(Made { fixed, moving: grown(&grain, centres.into_iter().zip(radii), seed), velocities, ..Made::default() })
+}
+
+/// Random velocities of grains of these radii, where `agitation` asks for them.
+fn agitation(f: &mut Fields<'_>, radii: &[f64], seed: u64) -> Result<Vec<DVec3>, SceneError> {
+    let Some(field) = f.optional("agitation") else { return Ok(Vec::new()) };
+    let speed = field.non_negative(Quantity::Velocity)?;
+    if radii.len() < 2 {
+        return Err(field.error("found `agitation` of a single grain", "a mean velocity of zero needs two grains or more"));
+    }
+    Ok(agitated(radii, speed, seed))
 }
 
 /// Grains of these radii in these places.
@@ -217,7 +241,9 @@ fn pour(f: &mut Fields<'_>, resources: &Resources) -> Result<Made, SceneError> {
         let moving = hulls.into_iter().map(|(at, points)| (ShapeSpec::Hull { points }, Pose::at(at))).collect();
         return Ok(Made { fixed, moving, ..Made::default() });
     }
-    Ok(Made { fixed, moving: grown(&grain, pour.balls().into_iter(), seed), ..Made::default() })
+    let balls = pour.balls();
+    let velocities = agitation(f, &balls.iter().map(|ball| ball.1).collect::<Vec<_>>(), seed)?;
+    Ok(Made { fixed, moving: grown(&grain, balls.into_iter(), seed), velocities, ..Made::default() })
 }
 
 fn pyramid(f: &mut Fields<'_>, _: &Resources) -> Result<Made, SceneError> {

@@ -59,7 +59,7 @@ pub(super) fn wall(f: &mut Fields<'_>, _: &Resources) -> Result<Made, SceneError
         bonded(f, &BondedWall { plan, bond, block, leaves, courses: rows, gap, openings }, field.as_ref())?
     };
     let kick = (kick != 0.0).then(|| (top_middle(&blocks), DVec3::Y * kick));
-    Ok(Made { fixed: ground(f)?, moving: cuboids(blocks), kick, dam: None })
+    Ok(Made { fixed: ground(f)?, moving: cuboids(blocks), kick, ..Made::default() })
 }
 
 /// `bond` and `leaves`.
@@ -275,7 +275,7 @@ pub(super) fn dam(f: &mut Fields<'_>, _: &Resources) -> Result<Made, SceneError>
     let height = f.required("height")?.positive(Quantity::Length)?;
     let dam = Dam { width, height, courses, thickness: length(f, "thickness", 1.0)? };
     let fixed = vec![("ground", ShapeSpec::HalfSpace { normal: DVec3::Z }, DVec3::ZERO)];
-    Ok(Made { fixed, moving: cuboids(dam.blocks()), kick: None, dam: Some(dam) })
+    Ok(Made { fixed, moving: cuboids(dam.blocks()), dam: Some(dam), ..Made::default() })
 }
 
 pub(super) fn bridge(f: &mut Fields<'_>, _: &Resources) -> Result<Made, SceneError> {
