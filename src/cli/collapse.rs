@@ -231,7 +231,7 @@ pub(super) fn collapse(arguments: &Arguments) -> Result<u8, Failure> {
         let structure = Structure::of(&scene, scene.time.end).map_err(|e| unknown(&arguments.scene, &e))?;
         Ok(admissible(&structure.solve()))
     };
-    let limit = if steady && !bound { bisect([a, b], arguments.tol.min(1e-4), jobs, statics)?.ok() } else { None };
+    let limit = if steady { bisect([a, b], arguments.tol.min(1e-4), jobs, statics)?.ok() } else { None };
     let mut trials = trials.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     trials.sort_by(|one, two| one.value.total_cmp(&two.value));
     // speculative runs lie outside the bracket or are its ends; the one that fell is one of them
@@ -342,9 +342,13 @@ impl Report<'_> {
                     100.0 * gap
                 ));
             }
-            (None, _) if self.bound => lines.push("  no limit by statics: they know dry joints alone, and these are bound".to_owned()),
             (None, true) => lines.push("  statics have no limit in between (blocks that slide do not obey an associated law)".to_owned()),
             (None, false) => lines.push("  no limit by statics: the loads change in time".to_owned()),
+        }
+        if self.bound && self.limit.is_some() {
+            lines.push(
+                "  mortar: statics let all joints bear their whole strength at once; runs know that one breaks after another".to_owned(),
+            );
         }
         for (same, what) in self.checks.iter().zip(["half the time step", "a tenth of the tolerance"]) {
             let said = if *same { "the same with" } else { "NOT the same with" };

@@ -2,18 +2,32 @@
 //!
 //! The rows are those of a step from rest: contacts closed within [`CLOSED`] of the smaller body, joints, and the loads at one instant
 //! (gravity, forces, water, ground acceleration). See [`crate::numerics::statics`] for the two theorems.
+//!
+//! ```text
+//! −f a ≤ r_n,  ‖r_t‖ ≤ c a + μ r_n       a point of a bound joint, a its share of the area (Mohr and Coulomb with a cut-off)
+//! r = clamp(−k y)                         springs and servos: what they give as the scene stands is a load
+//! ```
+//!
+//! A run lets tension and shear add up on an ellipse (`model::bond`), which is a little less where a point bears both; it is not convex beside
+//! friction. Statics let every point bear its whole strength at once; where mortar is brittle and one joint breaks after another, a run falls before.
 
-use crate::algebra::spatial::Pose;
+use crate::algebra::spatial::{Pose, tangents};
 use crate::assembly::problem::StepProblem;
 use crate::io::scene::loads::BaseMotion;
 use crate::io::scene::model::{Body, GravityFrom, Motion, Scene};
+use crate::model::bond::Bond;
+use crate::model::newton_euler::BodyPose;
 use crate::model::scheme::Friction;
+use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::hyperstatic::Interval;
-use crate::numerics::mixed::IMMOBILE;
-use crate::numerics::statics::{Answer, Statics, Verdict};
+use crate::numerics::mixed::{IMMOBILE, System};
+use crate::numerics::statics::{Answer, Limits, Statics, StepRows, Verdict};
 use crate::setup::{BuildError, build};
+use crate::topology::bodies::Slot;
+use bevy_ecs::prelude::{Entity, World};
 use glam::DVec3;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Largest gap of a closed contact, in parts of the smaller body's smallest length.
 pub const CLOSED: f64 = 1e-6;
@@ -27,7 +41,7 @@ const STILL: f64 = 0.02;
 /// A scene whose equilibrium cannot be looked at.
 ///
 /// ```
-/// let error = drystone::diagnostics::equilibrium::StaticsError::Springs;
+/// let error = drystone::diagnostics::equilibrium::StaticsError::Systems;
 /// assert!(error.to_string().contains("drystone run"));
 /// ```
 #[derive(Debug, thiserror::Error)]
@@ -35,12 +49,12 @@ pub enum StaticsError {
     /// It cannot be simulated either.
     #[error(transparent)]
     Scene(#[from] BuildError),
-    /// Forces that depend on how far things have moved.
-    #[error("found springs, dampers, servos or systems of one's own: their forces are not known without time; use `drystone run`")]
-    Springs,
-    /// Joints that bear tension.
-    #[error("found joints that are bound: statics know dry joints alone; use `drystone run`, or `collapse`, which asks runs")]
-    Bonds,
+    /// Forces that depend on how things move.
+    #[error("found systems of one's own: their forces are not known without time; use `drystone run`")]
+    Systems,
+    /// Friction whose bound is a force in a joint.
+    #[error("joint {0} has a bearing, whose friction follows the force in it; give it dry `friction`, or use `drystone run`")]
+    Bearing(String),
     /// The rows are not those of a sound problem.
     #[error(transparent)]
     Rows(#[from] crate::numerics::ProblemError),
@@ -67,6 +81,9 @@ pub struct Joint {
     pub points: Vec<DVec3>,
     /// Unit normal of the first point.
     pub normal: DVec3,
+    /// Area that mortar binds (m²).
+    #[serde(rename = "bound_m2")]
+    pub bound: f64,
     /// Indices of the bodies in the scene.
     #[serde(skip)]
     pub indices: [usize; 2],
@@ -136,6 +153,67 @@ pub struct Moved {
     pub point: DVec3,
 }
 
+/// Distance of a bond's point from the contact point beside which it stands, in parts of the smaller body; cosine between their normals.
+const SAME_PLACE: f64 = 1e-6;
+const SAME_FACE: f64 = 0.999;
+
+/// A point of a joint that mortar binds.
+struct Mortar {
+    slots: [u32; 2],
+    at: DVec3,
+    axes: [DVec3; 2],
+    area: f64,
+    /// The first of its rows, after those of contacts.
+    first: usize,
+    limits: Limits,
+}
+
+impl Mortar {
+    /// A point of its own, which does not press.
+    fn alone(self, contacts: usize) -> Point {
+        let limits = Limits { crushing: 0.0, ..self.limits };
+        let first = contacts + self.first;
+        let rows = StepRows { rows: first..first + 3, set: AdmissibleSet::Coulomb { mu: 0.0 }, limits };
+        Point { at: self.at, frame: self.axes, rows, bound: self.area }
+    }
+}
+
+/// The points that mortar binds in a step.
+fn mortar(world: &World, step: &StepProblem) -> Vec<Mortar> {
+    let of = |(entity, point, first): (Entity, usize, usize)| {
+        let bond = world.get::<Bond>(entity)?;
+        let point = bond.points.get(point)?;
+        let [one, two] = bond.bodies.map(|body| Some((world.get::<Slot>(body)?.0, world.get::<BodyPose>(body)?.0)));
+        let (one, two) = (one?, two?);
+        let normal = one.1.rotation * bond.normal;
+        let at = 0.5 * (one.1.point(point.places[0]) + two.1.point(point.places[1]) + bond.shift);
+        let strength = |f: f64| f * point.left * point.area;
+        Some(Mortar {
+            slots: [one.0.min(two.0), one.0.max(two.0)],
+            at,
+            axes: [normal, tangents(normal).0],
+            area: point.area,
+            first,
+            limits: Limits { tension: strength(bond.law.tension), cohesion: strength(bond.law.cohesion), ..Limits::default() },
+        })
+    };
+    step.bonded_points().filter_map(of).collect()
+}
+
+/// A point of a joint before the joints are counted.
+struct Point {
+    at: DVec3,
+    frame: [DVec3; 2],
+    rows: StepRows,
+    bound: f64,
+}
+
+/// Points between two bodies, the normal from the second to the first.
+struct Face {
+    slots: [u32; 2],
+    points: Vec<Point>,
+}
+
 /// The joints of a scene and its loads at one instant.
 ///
 /// ```
@@ -165,8 +243,8 @@ impl Structure {
     /// # Errors
     /// See [`StaticsError`].
     pub fn of(scene: &Scene, at: f64) -> Result<Self, StaticsError> {
-        if scene.bonds() {
-            return Err(StaticsError::Bonds);
+        if let Some(joint) = scene.joints.iter().find(|joint| joint.spec.bearing.is_some()) {
+            return Err(StaticsError::Bearing(joint.name.clone()));
         }
         let frozen = freeze(scene, at);
         let mut built = build(&frozen)?;
@@ -175,55 +253,91 @@ impl Structure {
         (solver.tolerance, solver.max_sweeps) = (1.0, 1);
         built.simulation.step().map_err(BuildError::from)?;
         let step = built.simulation.world().resource::<StepProblem>();
-        if !step.problem.general.is_empty() {
-            return Err(StaticsError::Springs);
+        let springs = step.problem.blocks.iter().filter(|b| matches!(b.systems[2], System::General(_))).count();
+        let own = step.problem.blocks.iter().any(|b| b.systems[..2].iter().any(|s| matches!(s, System::General(_))));
+        if own || springs < step.problem.general.len() {
+            return Err(StaticsError::Systems);
         }
         if step.problem.rigid.is_empty() {
             return Err(StaticsError::Nothing { at });
         }
         // slots in the order of the bodies that are there
         let there: Vec<usize> = (0..frozen.bodies.len()).filter(|&i| frozen.bodies[i].birth == 0.0).collect();
-        Ok(Self::of_step(step, &frozen.bodies, &there)?)
+        Ok(Self::of_step(step, mortar(built.simulation.world(), step), &frozen.bodies, &there)?)
     }
 
-    fn of_step(step: &StepProblem, bodies: &[Body], there: &[usize]) -> Result<Self, crate::numerics::ProblemError> {
-        let global = step.global();
-        let closed = |k: usize| {
-            let c = &step.problem.contacts[k];
-            // the gap enters the rows as a velocity that closes it
-            c.b.x * INSTANT <= CLOSED * c.size
-        };
-        let mut names = vec![String::new(); step.problem.rigid.len()];
-        let (mut kept, mut joints) = (Vec::new(), Vec::new());
-        let mut order: Vec<usize> = (0..step.groups.len()).collect();
-        order.sort_by_key(|&g| step.groups[g].slots);
-        for g in order {
-            let (group, first) = (&step.groups[g], step.first_contact[g] as usize);
+    fn of_step(step: &StepProblem, mortar: Vec<Mortar>, bodies: &[Body], there: &[usize]) -> Result<Self, crate::numerics::ProblemError> {
+        let (global, p) = (step.global(), &step.problem);
+        let mut names = vec![String::new(); p.rigid.len()];
+        let mut faces: BTreeMap<[u32; 2], Face> = BTreeMap::new();
+        let mut mortars: BTreeMap<[u32; 2], Vec<Mortar>> = BTreeMap::new();
+        mortar.into_iter().for_each(|m| mortars.entry(m.slots).or_default().push(m));
+        for (group, &first) in step.groups.iter().zip(&step.first_contact) {
             for (&row, &slot) in group.rows.iter().zip(&group.slots) {
                 if row != IMMOBILE {
                     names[row as usize].clone_from(&bodies[there[slot as usize]].name);
                 }
             }
-            let points: Vec<usize> = (first..first + group.points as usize).filter(|&k| closed(k)).collect();
-            let Some(&one) = points.first() else { continue };
-            let contact = &step.problem.contacts[one];
-            let slots = if contact.body1 == group.rows[0] { group.slots } else { [group.slots[1], group.slots[0]] };
-            let place = |k: usize| {
-                let c = &step.problem.contacts[k];
+            let mut own = mortars.remove(&group.slots).unwrap_or_default();
+            let mut points = Vec::new();
+            let first = first as usize;
+            let turned = p.contacts.get(first).is_some_and(|c| c.body1 != group.rows[0]);
+            let slots = if turned { [group.slots[1], group.slots[0]] } else { group.slots };
+            for k in first..first + group.points as usize {
+                let c = &p.contacts[k];
                 let [one, two] = slots.map(|s| &step.places[s as usize]);
-                if one.row == IMMOBILE { two.position + c.arm2 } else { one.position + c.arm1 }
-            };
+                let at = if one.row == IMMOBILE { two.position + c.arm2 } else { one.position + c.arm1 };
+                let same = |m: &Mortar| m.at.distance(at) <= SAME_PLACE * c.size && m.axes[0].dot(c.normal).abs() > SAME_FACE;
+                let bound = own.iter().position(same).map(|i| own.swap_remove(i));
+                // the gap enters the rows as a velocity that closes it; mortar fills it
+                if bound.is_none() && c.b.x * INSTANT > CLOSED * c.size {
+                    continue;
+                }
+                let rows = StepRows {
+                    rows: 3 * k..3 * k + 3,
+                    set: AdmissibleSet::Coulomb { mu: c.mu },
+                    limits: bound.as_ref().map_or_else(Limits::default, |m| m.limits),
+                };
+                points.push(Point { at, frame: [c.normal, c.tangent], rows, bound: bound.map_or(0.0, |m| m.area) });
+            }
+            points.extend(own.into_iter().map(|m| m.alone(3 * p.contacts.len())));
+            if !points.is_empty() {
+                faces.insert(group.slots, Face { slots, points });
+            }
+        }
+        for (slots, own) in mortars {
+            faces.insert(slots, Face { slots, points: own.into_iter().map(|m| m.alone(3 * p.contacts.len())).collect() });
+        }
+        let (mut blocks, mut joints): (Vec<StepRows>, Vec<Joint>) = (Vec::new(), Vec::new());
+        for Face { slots, points } in faces.into_values() {
             joints.push(Joint {
                 bodies: slots.map(|s| bodies[there[s as usize]].name.clone()),
-                points: points.iter().map(|&k| place(k)).collect(),
-                normal: contact.normal,
+                points: points.iter().map(|p| p.at).collect(),
+                normal: points[0].frame[0],
+                bound: points.iter().map(|p| p.bound).sum(),
                 indices: slots.map(|s| there[s as usize]),
-                row: 3 * kept.len(),
-                frames: points.iter().map(|&k| [step.problem.contacts[k].normal, step.problem.contacts[k].tangent]).collect(),
+                row: 3 * blocks.len(),
+                frames: points.iter().map(|p| p.frame).collect(),
             });
-            kept.extend(points);
+            blocks.extend(points.into_iter().map(|p| p.rows));
         }
-        let statics = Statics::of_step(&global, &kept, INSTANT)?;
+        let mut given = Vec::new();
+        let first = 3 * p.contacts.len();
+        let loose = |k: &usize| !step.bonded.contains(k) && *k < step.forced;
+        for block in (0..p.blocks.len()).filter(loose).map(|k| &p.blocks[k]) {
+            let rows = first + block.first..first + block.first + block.rows;
+            if let System::General(i) = block.systems[2] {
+                // a spring gives what its rows ask for at rest: u = D r + b = 0
+                for (i, row) in rows.enumerate().map(|(r, row)| (p.general[i as usize].inverse + r * (block.rows + 1), row)) {
+                    let mut r = [-global.w[row] / p.general_inverse[i]];
+                    block.set.project(&mut r);
+                    given.push((row, r[0]));
+                }
+            } else {
+                blocks.push(StepRows { rows, set: block.set, limits: Limits::default() });
+            }
+        }
+        let statics = Statics::of_step(&global, &blocks, &given, 6 * p.rigid.len(), INSTANT)?;
         Ok(Self { joints, bodies: names.len(), statics, names })
     }
 
@@ -270,19 +384,20 @@ impl Joint {
 
     fn force(&self, reactions: &[f64]) -> JointForce {
         let middle = self.points.iter().sum::<DVec3>() / self.points.len() as f64;
-        let (mut force, mut weighted, mut total) = (DVec3::ZERO, DVec3::ZERO, 0.0);
+        let (mut force, mut weighted, mut total, mut most) = (DVec3::ZERO, DVec3::ZERO, 0.0, 0.0);
         for (k, (point, [n, t])) in self.points.iter().zip(&self.frames).enumerate() {
             let r = &reactions[self.row + 3 * k..][..3];
             force += r[0] * n + r[1] * t + r[2] * n.cross(*t);
             weighted += r[0] * point;
             total += r[0];
+            most += r[0].abs();
         }
         let normal = force.dot(self.normal);
         JointForce {
             force_N: force,
             normal_N: normal,
             shear_N: (force - normal * self.normal).length(),
-            point: if total > 0.0 { weighted / total } else { middle },
+            point: if total.abs() > 1e-9 * most { weighted / total } else { middle },
         }
     }
 

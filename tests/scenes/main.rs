@@ -9,6 +9,7 @@ mod dam;
 mod incline;
 mod limits;
 mod masonry;
+mod mortar;
 mod outside;
 mod pour;
 mod wall;

@@ -130,15 +130,6 @@ impl Scene {
         self.default_law.bond.is_some() || self.pair_laws.iter().any(|pair| pair.law.bond.is_some())
     }
 
-    /// The same scene with nothing that binds faces.
-    #[must_use]
-    pub fn dry(&self) -> Self {
-        let mut dry = self.clone();
-        dry.default_law.bond = None;
-        dry.pair_laws.iter_mut().for_each(|pair| pair.law.bond = None);
-        dry
-    }
-
     /// The body of this number: those of the scene first, then the grains of each inlet, in their order and without a place.
     pub fn numbered_body(&self, number: usize) -> Option<BodySpec> {
         let mut behind = match self.bodies.get(number) {
