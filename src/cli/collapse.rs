@@ -61,7 +61,7 @@ struct SetAndStep {
 
 const HELP: &str = "\
   friction       coefficient of friction of all contacts
-  load           factor on the forces and torques of bodies and on the water
+  load           factor on the forces and torques of bodies, on each [[load]] and on the water
   tilt           degrees by which gravity leans --towards
   thickness      thickness_ratio (or thickness) of an arch, a vault, a bridge or a dome, width of a dam or a wall
   water          level of the water (m)
@@ -128,8 +128,12 @@ impl Arguments {
             "acceleration" => Vary::Acceleration,
             "water" if scene.water.is_empty() => return wrong("the scene has no [[water]]"),
             "water" => Vary::Water,
-            "load" if scene.water.is_empty() && scene.bodies.iter().all(|b| b.force == DVec3::ZERO && b.torque == DVec3::ZERO) => {
-                return wrong("no body of the scene has a force or a torque, and there is no water");
+            "load"
+                if scene.water.is_empty()
+                    && scene.loads.is_empty()
+                    && scene.bodies.iter().all(|b| b.force == DVec3::ZERO && b.torque == DVec3::ZERO) =>
+            {
+                return wrong("no body of the scene has a force or a torque, and there is no [[load]] and no water");
             }
             "load" => Vary::Load,
             "settlement" if scene.bodies.iter().all(|b| !matches!(b.motion, Motion::Kinematic(_))) => {
@@ -163,6 +167,9 @@ impl Arguments {
             Vary::Load => {
                 for body in &mut scene.bodies {
                     (body.force, body.torque) = (value * body.force, value * body.torque);
+                }
+                for load in &mut scene.loads {
+                    load.factors.iter_mut().for_each(|f| *f *= value);
                 }
                 if value < 0.0 && !scene.water.is_empty() {
                     return wrong("water does not pull");

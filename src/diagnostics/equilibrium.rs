@@ -11,23 +11,19 @@
 //! A run lets tension and shear add up on an ellipse (`model::bond`), which is a little less where a point bears both; it is not convex beside
 //! friction. Statics let every point bear its whole strength at once; where mortar is brittle and one joint breaks after another, a run falls before.
 
-use crate::algebra::spatial::{Pose, tangents};
+use super::rows::{Instant, Rows};
+use crate::algebra::spatial::Pose;
 use crate::assembly::problem::StepProblem;
 use crate::io::scene::loads::BaseMotion;
-use crate::io::scene::model::{Body, GravityFrom, Motion, Scene};
-use crate::model::bond::Bond;
-use crate::model::newton_euler::BodyPose;
+use crate::io::scene::model::{GravityFrom, Motion, Scene};
 use crate::model::scheme::Friction;
-use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::hyperstatic::Interval;
-use crate::numerics::mixed::{IMMOBILE, System};
-use crate::numerics::statics::{Answer, Limits, Statics, StepRows, Verdict};
+use crate::numerics::mixed::System;
+use crate::numerics::statics::{Answer, Statics, Verdict};
 use crate::setup::{BuildError, build};
 use crate::topology::bodies::Slot;
-use bevy_ecs::prelude::{Entity, World};
 use glam::DVec3;
 use serde::Serialize;
-use std::collections::BTreeMap;
 
 /// Largest gap of a closed contact, in parts of the smaller body's smallest length.
 pub const CLOSED: f64 = 1e-6;
@@ -89,10 +85,10 @@ pub struct Joint {
     pub indices: [usize; 2],
     /// Row of the first of its normals; each point has three.
     #[serde(skip)]
-    row: usize,
+    pub(super) row: usize,
     /// Normal and first tangent of each point.
     #[serde(skip)]
-    frames: Vec<[DVec3; 2]>,
+    pub(super) frames: Vec<[DVec3; 2]>,
 }
 
 /// What a joint carries.
@@ -153,67 +149,6 @@ pub struct Moved {
     pub point: DVec3,
 }
 
-/// Distance of a bond's point from the contact point beside which it stands, in parts of the smaller body; cosine between their normals.
-const SAME_PLACE: f64 = 1e-6;
-const SAME_FACE: f64 = 0.999;
-
-/// A point of a joint that mortar binds.
-struct Mortar {
-    slots: [u32; 2],
-    at: DVec3,
-    axes: [DVec3; 2],
-    area: f64,
-    /// The first of its rows, after those of contacts.
-    first: usize,
-    limits: Limits,
-}
-
-impl Mortar {
-    /// A point of its own, which does not press.
-    fn alone(self, contacts: usize) -> Point {
-        let limits = Limits { crushing: 0.0, ..self.limits };
-        let first = contacts + self.first;
-        let rows = StepRows { rows: first..first + 3, set: AdmissibleSet::Coulomb { mu: 0.0 }, limits };
-        Point { at: self.at, frame: self.axes, rows, bound: self.area }
-    }
-}
-
-/// The points that mortar binds in a step.
-fn mortar(world: &World, step: &StepProblem) -> Vec<Mortar> {
-    let of = |(entity, point, first): (Entity, usize, usize)| {
-        let bond = world.get::<Bond>(entity)?;
-        let point = bond.points.get(point)?;
-        let [one, two] = bond.bodies.map(|body| Some((world.get::<Slot>(body)?.0, world.get::<BodyPose>(body)?.0)));
-        let (one, two) = (one?, two?);
-        let normal = one.1.rotation * bond.normal;
-        let at = 0.5 * (one.1.point(point.places[0]) + two.1.point(point.places[1]) + bond.shift);
-        let strength = |f: f64| f * point.left * point.area;
-        Some(Mortar {
-            slots: [one.0.min(two.0), one.0.max(two.0)],
-            at,
-            axes: [normal, tangents(normal).0],
-            area: point.area,
-            first,
-            limits: Limits { tension: strength(bond.law.tension), cohesion: strength(bond.law.cohesion), ..Limits::default() },
-        })
-    };
-    step.bonded_points().filter_map(of).collect()
-}
-
-/// A point of a joint before the joints are counted.
-struct Point {
-    at: DVec3,
-    frame: [DVec3; 2],
-    rows: StepRows,
-    bound: f64,
-}
-
-/// Points between two bodies, the normal from the second to the first.
-struct Face {
-    slots: [u32; 2],
-    points: Vec<Point>,
-}
-
 /// The joints of a scene and its loads at one instant.
 ///
 /// ```
@@ -232,9 +167,21 @@ pub struct Structure {
     pub joints: Vec<Joint>,
     /// Number of bodies that can move.
     pub bodies: usize,
-    statics: Statics,
+    pub(super) statics: Statics,
     /// Name of each body that can move, by its place among the velocities.
-    names: Vec<String>,
+    pub(super) names: Vec<String>,
+    /// Forces of a run in its rows; empty without one.
+    pub(super) simulated: Vec<f64>,
+}
+
+/// The rows of a step whose loads are known.
+fn known(step: &StepProblem, at: f64) -> Result<&StepProblem, StaticsError> {
+    let springs = step.problem.blocks.iter().filter(|b| matches!(b.systems[2], System::General(_))).count();
+    let own = step.problem.blocks.iter().any(|b| b.systems[..2].iter().any(|s| matches!(s, System::General(_))));
+    if own || springs < step.problem.general.len() {
+        return Err(StaticsError::Systems);
+    }
+    if step.problem.rigid.is_empty() { Err(StaticsError::Nothing { at }) } else { Ok(step) }
 }
 
 impl Structure {
@@ -252,93 +199,37 @@ impl Structure {
         let solver = built.simulation.solver_mut();
         (solver.tolerance, solver.max_sweeps) = (1.0, 1);
         built.simulation.step().map_err(BuildError::from)?;
-        let step = built.simulation.world().resource::<StepProblem>();
-        let springs = step.problem.blocks.iter().filter(|b| matches!(b.systems[2], System::General(_))).count();
-        let own = step.problem.blocks.iter().any(|b| b.systems[..2].iter().any(|s| matches!(s, System::General(_))));
-        if own || springs < step.problem.general.len() {
-            return Err(StaticsError::Systems);
-        }
-        if step.problem.rigid.is_empty() {
-            return Err(StaticsError::Nothing { at });
-        }
+        let world = built.simulation.world();
+        let step = known(world.resource::<StepProblem>(), at)?;
         // slots in the order of the bodies that are there
         let there: Vec<usize> = (0..frozen.bodies.len()).filter(|&i| frozen.bodies[i].birth == 0.0).collect();
-        Ok(Self::of_step(step, mortar(built.simulation.world(), step), &frozen.bodies, &there)?)
+        Rows::of(step, world, &frozen.bodies, &there, Instant { step: INSTANT, moved: false }).structure(step)
     }
 
-    fn of_step(step: &StepProblem, mortar: Vec<Mortar>, bodies: &[Body], there: &[usize]) -> Result<Self, crate::numerics::ProblemError> {
-        let (global, p) = (step.global(), &step.problem);
-        let mut names = vec![String::new(); p.rigid.len()];
-        let mut faces: BTreeMap<[u32; 2], Face> = BTreeMap::new();
-        let mut mortars: BTreeMap<[u32; 2], Vec<Mortar>> = BTreeMap::new();
-        mortar.into_iter().for_each(|m| mortars.entry(m.slots).or_default().push(m));
-        for (group, &first) in step.groups.iter().zip(&step.first_contact) {
-            for (&row, &slot) in group.rows.iter().zip(&group.slots) {
-                if row != IMMOBILE {
-                    names[row as usize].clone_from(&bodies[there[slot as usize]].name);
-                }
-            }
-            let mut own = mortars.remove(&group.slots).unwrap_or_default();
-            let mut points = Vec::new();
-            let first = first as usize;
-            let turned = p.contacts.get(first).is_some_and(|c| c.body1 != group.rows[0]);
-            let slots = if turned { [group.slots[1], group.slots[0]] } else { group.slots };
-            for k in first..first + group.points as usize {
-                let c = &p.contacts[k];
-                let [one, two] = slots.map(|s| &step.places[s as usize]);
-                let at = if one.row == IMMOBILE { two.position + c.arm2 } else { one.position + c.arm1 };
-                let same = |m: &Mortar| m.at.distance(at) <= SAME_PLACE * c.size && m.axes[0].dot(c.normal).abs() > SAME_FACE;
-                let bound = own.iter().position(same).map(|i| own.swap_remove(i));
-                // the gap enters the rows as a velocity that closes it; mortar fills it
-                if bound.is_none() && c.b.x * INSTANT > CLOSED * c.size {
-                    continue;
-                }
-                let rows = StepRows {
-                    rows: 3 * k..3 * k + 3,
-                    set: AdmissibleSet::Coulomb { mu: c.mu },
-                    limits: bound.as_ref().map_or_else(Limits::default, |m| m.limits),
-                };
-                points.push(Point { at, frame: [c.normal, c.tangent], rows, bound: bound.map_or(0.0, |m| m.area) });
-            }
-            points.extend(own.into_iter().map(|m| m.alone(3 * p.contacts.len())));
-            if !points.is_empty() {
-                faces.insert(group.slots, Face { slots, points });
+    /// The structure as a run of the scene has left it at `at` (s), with what its last step has moved: loads and changes of momentum are those of the
+    /// step, so the simulated forces are in equilibrium with them, and [`Structure::interval`] says how far they could have been others.
+    ///
+    /// # Errors
+    /// See [`StaticsError`].
+    pub fn of_run(scene: &Scene, at: f64) -> Result<Self, StaticsError> {
+        let mut built = build(scene)?;
+        let h = scene.time.step;
+        loop {
+            built.simulation.step().map_err(BuildError::from)?;
+            if built.simulation.time() >= at - 1e-6 * h {
+                break;
             }
         }
-        for (slots, own) in mortars {
-            faces.insert(slots, Face { slots, points: own.into_iter().map(|m| m.alone(3 * p.contacts.len())).collect() });
-        }
-        let (mut blocks, mut joints): (Vec<StepRows>, Vec<Joint>) = (Vec::new(), Vec::new());
-        for Face { slots, points } in faces.into_values() {
-            joints.push(Joint {
-                bodies: slots.map(|s| bodies[there[s as usize]].name.clone()),
-                points: points.iter().map(|p| p.at).collect(),
-                normal: points[0].frame[0],
-                bound: points.iter().map(|p| p.bound).sum(),
-                indices: slots.map(|s| there[s as usize]),
-                row: 3 * blocks.len(),
-                frames: points.iter().map(|p| p.frame).collect(),
-            });
-            blocks.extend(points.into_iter().map(|p| p.rows));
-        }
-        let mut given = Vec::new();
-        let first = 3 * p.contacts.len();
-        let loose = |k: &usize| !step.bonded.contains(k) && *k < step.forced;
-        for block in (0..p.blocks.len()).filter(loose).map(|k| &p.blocks[k]) {
-            let rows = first + block.first..first + block.first + block.rows;
-            if let System::General(i) = block.systems[2] {
-                // a spring gives what its rows ask for at rest: u = D r + b = 0
-                for (i, row) in rows.enumerate().map(|(r, row)| (p.general[i as usize].inverse + r * (block.rows + 1), row)) {
-                    let mut r = [-global.w[row] / p.general_inverse[i]];
-                    block.set.project(&mut r);
-                    given.push((row, r[0]));
-                }
-            } else {
-                blocks.push(StepRows { rows, set: block.set, limits: Limits::default() });
+        let world = built.simulation.world();
+        let step = known(world.resource::<StepProblem>(), at)?;
+        let mut there = vec![0; step.places.len()];
+        for (i, &entity) in built.entities.iter().enumerate().take(scene.bodies.len()) {
+            if let Some(place) = world.get::<Slot>(entity).and_then(|slot| there.get_mut(slot.0 as usize)) {
+                *place = i;
             }
         }
-        let statics = Statics::of_step(&global, &blocks, &given, 6 * p.rigid.len(), INSTANT)?;
-        Ok(Self { joints, bodies: names.len(), statics, names })
+        let rows = Rows::of(step, world, &scene.bodies, &there, Instant { step: built.simulation.time_step(), moved: true });
+        rows.structure(step)
     }
 
     /// Whether forces in the joints can carry the loads.
@@ -349,6 +240,11 @@ impl Structure {
     /// What each joint carries by the reactions of an answer.
     pub fn forces(&self, answer: &Answer) -> Vec<JointForce> {
         self.joints.iter().map(|joint| joint.force(&answer.reactions)).collect()
+    }
+
+    /// What each joint carries in the run; nothing of a scene that has not been run.
+    pub fn simulated(&self) -> Vec<JointForce> {
+        if self.simulated.is_empty() { Vec::new() } else { self.joints.iter().map(|joint| joint.force(&self.simulated)).collect() }
     }
 
     /// Least and largest normal force of a joint (N) over all admissible reactions in equilibrium; `None` where there are none.
@@ -447,6 +343,9 @@ pub fn freeze(scene: &Scene, at: f64) -> Scene {
     let mut frozen = scene.clone();
     frozen.gravity = vec![GravityFrom { time: 0.0, acceleration: scene.gravity_at(at) }];
     frozen.base = scene.base.as_ref().map(|b| BaseMotion::of_accelerations(vec![0.0], vec![b.acceleration(at)]));
+    for load in &mut frozen.loads {
+        (load.factors, load.times) = (vec![load.factor(at)], vec![0.0]);
+    }
     for water in &mut frozen.water {
         (water.levels, water.times) = (vec![water.level(at)], vec![0.0]);
     }
@@ -464,10 +363,14 @@ pub fn freeze(scene: &Scene, at: f64) -> Scene {
     frozen
 }
 
-/// Whether the loads of a scene are the same at all times, so that statics say what dynamics do.
+/// Whether the loads of a scene are the same at all times, or rise together to what they are at the end, so that statics say what dynamics do.
 pub fn is_steady(scene: &Scene) -> bool {
     let driven = scene.bodies.iter().any(|b| matches!(b.motion, Motion::Kinematic(_)) || !b.impulses.is_empty());
+    let changing = || scene.loads.iter().filter(|load| load.factors.windows(2).any(|f| f[0] != f[1]));
+    let together = changing().all(|load| load.is_ramp())
+        && changing().zip(changing().skip(1)).all(|(a, b)| a.factors == b.factors && a.times == b.times);
     !driven
+        && together
         && scene.gravity.len() == 1
         && scene.base.as_ref().is_none_or(BaseMotion::is_steady)
         && scene.water.iter().all(|w| w.levels.windows(2).all(|l| l[0] == l[1]))

@@ -8,6 +8,7 @@ mod arch;
 mod dam;
 mod incline;
 mod limits;
+mod loads;
 mod masonry;
 mod mortar;
 mod outside;
