@@ -1,10 +1,10 @@
 //! From a scene to a simulation: bodies, laws, joints, loads and the events of its script.
 
+mod loads;
+
 use crate::algebra::spatial::Pose;
 use crate::geometry::{DecompositionSettings, Shape, ShapeError, fits_cell, wanders};
-use crate::io::scene::loads::{Uplift, WaterPressure};
-use crate::io::scene::model::{self, LinkQuantity, Motion, Recordable, Scene, Servo, ShapeSpec, Study};
-use crate::masonry::water::Face;
+use crate::io::scene::model::{self, LinkQuantity, Motion, Recordable, Scene, Servo, Study};
 use crate::model::flow::Outlet;
 use crate::model::law::{ContactLaws, CoulombImpact};
 use crate::model::newton_euler::{AppliedForce, BodyForces, BodyPose, Frame, GravityScale, Locks, Wrench};
@@ -13,6 +13,7 @@ use crate::model::scheme::Scheme;
 use crate::simulation::{AutoStep, Body, BodyError, Event, Signal, Simulation, SimulationError};
 use bevy_ecs::prelude::Entity;
 use glam::DVec3;
+use loads::{add_loads, add_water};
 
 /// A scene that cannot be simulated.
 ///
@@ -194,6 +195,7 @@ pub fn build(scene: &Scene) -> Result<Built, BuildError> {
         inlets.push(inlet);
         entities.extend(grains);
     }
+    add_loads(&mut simulation, scene, &entities);
     for water in &scene.water {
         add_water(&mut simulation, scene, water, &entities)?;
     }
@@ -331,50 +333,11 @@ fn holds_mesh(shape: &Shape) -> bool {
     }
 }
 
-/// Presses on the wet faces of blocks, and under the lowest one, as long as the run lasts.
-fn add_water(simulation: &mut Simulation, scene: &Scene, water: &WaterPressure, entities: &[Entity]) -> Result<(), BuildError> {
-    let weight = water.density * scene.gravity_at(0.0).length();
-    let mut faces: Vec<(Entity, Face, Option<Face>)> = Vec::new();
-    let height = |i: usize| scene.bodies[i].pose.position.z;
-    let lowest = water.bodies.iter().copied().min_by(|&a, &b| height(a).total_cmp(&height(b)));
-    for &i in &water.bodies {
-        let body = &scene.bodies[i];
-        let ShapeSpec::Cuboid { half_extents } = body.shape else {
-            let reason = format!("water presses on cuboids, found a {}; build it from cuboids", body.shape.kind());
-            return Err(BuildError::Body { body: body.name.clone(), reason });
-        };
-        // from the frame of the shape to that of the body: they differ where a centre of mass is given
-        let frame = simulation.world().get::<BodyPose>(entities[i]).map_or(body.pose, |pose| pose.0);
-        let own = |outward: DVec3| {
-            let face = Face::of_cuboid(half_extents, body.pose.rotation.conjugate() * outward).moved(&body.pose);
-            face.moved(&frame.relative(&Pose::IDENTITY))
-        };
-        let below = (water.uplift == Uplift::Linear && lowest == Some(i)).then(|| own(DVec3::NEG_Z));
-        faces.push((entities[i], own(-water.direction), below));
-    }
-    faces.sort_by_key(|face| face.0);
-    let water = water.clone();
-    simulation.add_load(move |time, rows| {
-        let level = water.level(time);
-        for row in rows.iter_mut() {
-            let Some(entity) = row.entity else { continue };
-            let Ok(at) = faces.binary_search_by_key(&entity, |face| face.0) else { continue };
-            let (_, face, below) = &faces[at];
-            let mut loads = [Some(face.hydrostatic(&row.pose, level, weight)), None];
-            loads[1] = below.map(|face| face.uplift(&row.pose, water.direction, level, weight));
-            for load in loads.into_iter().flatten() {
-                row.load.force += load.force;
-                row.load.torque += load.torque;
-            }
-        }
-    });
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::io::scene::SceneSource;
+    use crate::io::scene::model::ShapeSpec;
     use crate::model::newton_euler::{Inertia, Velocity};
     use glam::DQuat;
 

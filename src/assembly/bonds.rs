@@ -32,6 +32,13 @@ pub(super) struct BondRows {
     axes: [DVec3; 3],
 }
 
+impl StepProblem {
+    /// Points of bonds that hold: bond, number of the point, and the first of its three rows among those of the blocks.
+    pub fn bonded_points(&self) -> impl Iterator<Item = (Entity, usize, usize)> + '_ {
+        self.bonds.iter().map(|rows| (rows.bond, rows.point as usize, rows.first))
+    }
+}
+
 /// Opening along `n` and the vector of slip of a point, its bodies at these poses.
 fn parted(point: &BondPoint, poses: [&Pose; 2], shift: DVec3, n: DVec3) -> (f64, DVec3) {
     let way = poses[0].point(point.places[0]) - poses[1].point(point.places[1]) - shift;

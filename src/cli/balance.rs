@@ -1,8 +1,9 @@
 //! `drystone balance`.
 
 use super::source::{Changes, instant};
-use super::{DONE, Failure, say};
+use super::{DONE, Failure, USAGE, say};
 use crate::diagnostics::equilibrium::{Moved, StaticsError, Structure};
+use crate::io::scene::error::did_you_mean;
 use crate::numerics::hyperstatic::Interval;
 use crate::numerics::statics::Verdict;
 use rayon::prelude::*;
@@ -22,6 +23,12 @@ pub(super) struct Arguments {
     /// Also tell how far equilibrium leaves each normal force open: two more programs a joint
     #[arg(long)]
     intervals: bool,
+    /// Run to the instant, and tell what the joints carry then instead of the least forces; intervals are of the same motion
+    #[arg(long)]
+    run: bool,
+    /// Only joints of this body; repeatable
+    #[arg(long = "joint", value_name = "BODY")]
+    joints: Vec<String>,
     /// Print one line of JSON: admissible, error, joints, mechanism
     #[arg(long)]
     json: bool,
@@ -39,8 +46,12 @@ A line for each joint:
   point           where the normal forces act together: the thrust line (m)
   least, most     of the normal force over all forces in equilibrium, with --intervals
 
+With --run the lines are those of the last step of a run: its forces, and with --intervals all forces by
+which its bodies would move as they do. What a wide interval shows is open in a structure of rigid blocks.
+
 Examples:
   drystone balance arch --set thickness_ratio=0.106
+  drystone balance wall_with_opening --run --intervals --joint wall.10
   drystone balance block_dam --set water_level=5 --intervals
   drystone balance my_vault.toml --at 10 --json";
 
@@ -55,12 +66,19 @@ pub(super) fn unknown(scene: &str, error: &StaticsError) -> Failure {
 pub(super) fn balance(arguments: &Arguments) -> Result<u8, Failure> {
     let scene = arguments.changes.load(&arguments.scene)?;
     let at = arguments.at.unwrap_or(scene.time.end);
-    let structure = Structure::of(&scene, at).map_err(|e| unknown(&arguments.scene, &e))?;
+    let made = if arguments.run { Structure::of_run(&scene, at) } else { Structure::of(&scene, at) };
+    let structure = made.map_err(|e| unknown(&arguments.scene, &e))?;
+    let known = |name: &str| scene.bodies.iter().any(|b| b.name == name);
+    if let Some(name) = arguments.joints.iter().find(|name| !known(name)) {
+        let cure = did_you_mean(name, scene.bodies.iter().map(|b| b.name.as_str()));
+        return Err(Failure::new(USAGE, format!("--joint {name}: found no such body\n  {cure}")));
+    }
+    let asked = |k: &usize| arguments.joints.is_empty() || structure.joints[*k].bodies.iter().any(|b| arguments.joints.contains(b));
     let answer = structure.solve();
-    let forces = structure.forces(&answer);
+    let forces = if arguments.run { structure.simulated() } else { structure.forces(&answer) };
     let admissible = answer.verdict == Verdict::Admissible;
     let wanted = admissible && arguments.intervals;
-    let interval = |k: usize| wanted.then(|| structure.interval(k)).flatten();
+    let interval = |k: usize| (wanted && asked(&k)).then(|| structure.interval(k)).flatten();
     let intervals: Vec<Option<Interval>> = (0..structure.joints.len()).into_par_iter().map(interval).collect();
     let mechanism = if answer.verdict == Verdict::Mechanism { structure.mechanism(&answer) } else { Vec::new() };
     if arguments.json {
@@ -69,8 +87,9 @@ pub(super) fn balance(arguments: &Arguments) -> Result<u8, Failure> {
             .iter()
             .zip(&forces)
             .zip(&intervals)
-            .filter(|_| admissible)
-            .map(|((joint, force), interval)| {
+            .enumerate()
+            .filter(|(k, _)| admissible && asked(k))
+            .map(|(_, ((joint, force), interval))| {
                 let mut line = json!({
                     "bodies": joint.bodies, "points": joint.points.len(), "normal_N": force.normal_N, "shear_N": force.shear_N,
                     "force_N": force.force_N.to_array(), "point": force.point.to_array(),
@@ -104,10 +123,17 @@ pub(super) fn balance(arguments: &Arguments) -> Result<u8, Failure> {
     )];
     match answer.verdict {
         Verdict::Admissible => {
-            lines.push(format!("  admissible: forces in the joints can carry the loads (equilibrium to {:.1e} of them)", answer.error));
+            let how = if arguments.run {
+                "the forces of the run carry its loads and its motion"
+            } else {
+                "forces in the joints can carry the loads"
+            };
+            lines.push(format!("  admissible: {how} (equilibrium to {:.1e} of them)", answer.error));
             let heads = if wanted { format!("{:>14}{:>14}", "least N", "most N") } else { String::new() };
             lines.push(format!("  {:<34}{:>14}{:>14}  {:<27}{heads}", "joint", "normal N", "shear N", "point m"));
-            for ((joint, force), interval) in structure.joints.iter().zip(&forces).zip(&intervals) {
+            for (_, ((joint, force), interval)) in
+                structure.joints.iter().zip(&forces).zip(&intervals).enumerate().filter(|(k, _)| asked(k))
+            {
                 let p = force.point;
                 let range = interval.map_or(String::new(), |i| format!("{:>14.6e}{:>14.6e}", i.min, i.max));
                 let point = format!("{:.4} {:.4} {:.4}", p.x, p.y, p.z);

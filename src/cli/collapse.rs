@@ -61,7 +61,7 @@ struct SetAndStep {
 
 const HELP: &str = "\
   friction       coefficient of friction of all contacts
-  load           factor on the forces and torques of bodies and on the water
+  load           factor on the forces and torques of bodies, on each [[load]] and on the water
   tilt           degrees by which gravity leans --towards
   thickness      thickness_ratio (or thickness) of an arch, a vault, a bridge or a dome, width of a dam or a wall
   water          level of the water (m)
@@ -128,8 +128,12 @@ impl Arguments {
             "acceleration" => Vary::Acceleration,
             "water" if scene.water.is_empty() => return wrong("the scene has no [[water]]"),
             "water" => Vary::Water,
-            "load" if scene.water.is_empty() && scene.bodies.iter().all(|b| b.force == DVec3::ZERO && b.torque == DVec3::ZERO) => {
-                return wrong("no body of the scene has a force or a torque, and there is no water");
+            "load"
+                if scene.water.is_empty()
+                    && scene.loads.is_empty()
+                    && scene.bodies.iter().all(|b| b.force == DVec3::ZERO && b.torque == DVec3::ZERO) =>
+            {
+                return wrong("no body of the scene has a force or a torque, and there is no [[load]] and no water");
             }
             "load" => Vary::Load,
             "settlement" if scene.bodies.iter().all(|b| !matches!(b.motion, Motion::Kinematic(_))) => {
@@ -163,6 +167,9 @@ impl Arguments {
             Vary::Load => {
                 for body in &mut scene.bodies {
                     (body.force, body.torque) = (value * body.force, value * body.torque);
+                }
+                for load in &mut scene.loads {
+                    load.factors.iter_mut().for_each(|f| *f *= value);
                 }
                 if value < 0.0 && !scene.water.is_empty() {
                     return wrong("water does not pull");
@@ -231,7 +238,7 @@ pub(super) fn collapse(arguments: &Arguments) -> Result<u8, Failure> {
         let structure = Structure::of(&scene, scene.time.end).map_err(|e| unknown(&arguments.scene, &e))?;
         Ok(admissible(&structure.solve()))
     };
-    let limit = if steady && !bound { bisect([a, b], arguments.tol.min(1e-4), jobs, statics)?.ok() } else { None };
+    let limit = if steady { bisect([a, b], arguments.tol.min(1e-4), jobs, statics)?.ok() } else { None };
     let mut trials = trials.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     trials.sort_by(|one, two| one.value.total_cmp(&two.value));
     // speculative runs lie outside the bracket or are its ends; the one that fell is one of them
@@ -342,9 +349,13 @@ impl Report<'_> {
                     100.0 * gap
                 ));
             }
-            (None, _) if self.bound => lines.push("  no limit by statics: they know dry joints alone, and these are bound".to_owned()),
             (None, true) => lines.push("  statics have no limit in between (blocks that slide do not obey an associated law)".to_owned()),
             (None, false) => lines.push("  no limit by statics: the loads change in time".to_owned()),
+        }
+        if self.bound && self.limit.is_some() {
+            lines.push(
+                "  mortar: statics let all joints bear their whole strength at once; runs know that one breaks after another".to_owned(),
+            );
         }
         for (same, what) in self.checks.iter().zip(["half the time step", "a tenth of the tolerance"]) {
             let said = if *same { "the same with" } else { "NOT the same with" };

@@ -2,8 +2,10 @@
 
 use crate::algebra::spatial::Pose;
 use crate::diagnostics::joints::{JointState, block_stresses, joints};
+use crate::io::elevation::Elevation;
 use crate::io::error::OutputError;
 use crate::io::scene::model::Scene;
+use crate::io::snapshot::Snapshot;
 use crate::io::table::NamedTable;
 use crate::io::vtk::Polygons;
 use crate::scenes::Built;
@@ -105,6 +107,17 @@ impl Joints {
             (vec![name(*k)], vec![s.x_axis.x, s.y_axis.y, s.z_axis.z, shear(0, 1), shear(1, 2), shear(2, 0)])
         };
         self.stresses.rows(simulation.time(), stresses.iter().map(row))
+    }
+
+    /// An elevation of the state with what the joints do, for the report.
+    pub(super) fn draw(&self, directory: &Path, simulation: &Simulation, snapshot: &Snapshot<'_>) -> Result<(), OutputError> {
+        let states = joints(simulation, &self.entities, &self.starts);
+        if states.is_empty() {
+            return Ok(());
+        }
+        let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
+        let views = super::picture::views(&states, snapshot, &names, &[], None);
+        Elevation { forces: true, ..Elevation::default() }.write(&directory.join("elevation.svg"), snapshot, &views)
     }
 
     /// The joints as faces, those with an area.

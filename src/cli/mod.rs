@@ -20,6 +20,7 @@ mod inspect;
 mod interrupt;
 mod joints;
 mod machine;
+mod model;
 mod output;
 mod picture;
 mod plot;
@@ -112,6 +113,8 @@ enum Command {
     /// Find the value at which a structure falls, by dynamics and by statics
     #[cfg(feature = "lens")]
     Collapse(collapse::Arguments),
+    /// Write the blocks of a scene as a model: OBJ or a table of corners
+    Export(model::Arguments),
     /// Halve the time step and tell whether a figure of the run converges
     Converge(converge::Arguments),
     /// List the built-in scenes and their parameters
@@ -151,6 +154,7 @@ pub fn main() -> u8 {
         Command::Run(arguments) => run::run(&arguments),
         Command::Sweep(arguments) => sweep::sweep(&arguments),
         Command::Check(arguments) => check::check(&arguments),
+        Command::Export(arguments) => model::export(&arguments),
         #[cfg(feature = "lens")]
         Command::Balance(arguments) => balance::balance(&arguments),
         #[cfg(feature = "lens")]

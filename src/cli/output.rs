@@ -284,6 +284,9 @@ impl Output {
         if self.ends.contains(&EndTable::ContactsEnd) {
             write_contacts(&self.directory.join("contacts_end.csv"), &snapshot)?;
         }
+        if let Some(joints) = &self.joints {
+            joints.draw(&self.directory, simulation, &snapshot)?;
+        }
         let path = self.directory.join("summary.json");
         let mut text = serde_json::to_string_pretty(summary).map_err(|e| OutputError::data(&path, e.to_string()))?;
         text.push('\n');

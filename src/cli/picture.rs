@@ -23,6 +23,21 @@ enum Colour {
     Body,
     /// How fast it moves
     Speed,
+    /// Normal force of each joint, in an SVG
+    Force,
+    /// Largest stress at an edge of each joint, in an SVG
+    Stress,
+}
+
+impl Colour {
+    /// Title of the colour bar of an elevation, and what a joint has of it.
+    fn bar(self) -> Option<(&'static str, fn(&JointState) -> f64)> {
+        match self {
+            Self::Force => Some(("kN normal force", |state| 1e-3 * state.normal)),
+            Self::Stress => Some(("MPa largest edge stress", |state| 1e-6 * state.edge_stress[1])),
+            Self::Material | Self::Body | Self::Speed => None,
+        }
+    }
 }
 
 /// How bodies are looked at.
@@ -51,7 +66,7 @@ impl Look {
     /// The picture of bodies the fastest of which has this speed (m/s).
     pub(super) fn picture(&self, fastest: f64) -> Picture {
         let colour = match self.colour {
-            Colour::Material => ColourBy::Material,
+            Colour::Material | Colour::Force | Colour::Stress => ColourBy::Material,
             Colour::Body => ColourBy::Body,
             Colour::Speed => ColourBy::Speed { top: fastest.max(1e-9) },
         };
@@ -60,7 +75,8 @@ impl Look {
     }
 
     fn elevation(&self) -> Elevation {
-        Elevation { size: self.size, direction: self.from.unwrap_or(Elevation::default().direction), forces: self.forces }
+        let direction = self.from.unwrap_or(Elevation::default().direction);
+        Elevation { size: self.size, direction, forces: self.forces, bar: self.colour.bar().map(|bar| bar.0) }
     }
 }
 
@@ -72,12 +88,14 @@ pub(super) fn fastest(bodies: &[BodyView]) -> f64 {
 const HELP: &str = "\
 An SVG is an elevation: blocks seen along straight lines (from -y, or --from), each joint in the colour
 of its state, a dot where its resultant acts (--forces: and its direction and size), hinges numbered.
-A resultant that acts outside of its joint, as mortar pulls, is not drawn.
+A resultant that acts outside of its joint, as mortar pulls, is not drawn. With --colour force or stress
+joints have the colours of a bar instead.
 
 Examples:
   drystone picture bead_stack --at 0.5 --out stack.png
   drystone picture arch --set thickness_ratio=0.10 --at 0.3 --out hinges.svg
-  drystone picture block_dam --from 0,-1,0 --forces --out dam.svg";
+  drystone picture block_dam --from 0,-1,0 --forces --out dam.svg
+  drystone picture tower --colour stress --out stresses.svg";
 
 /// Arguments of `drystone picture`.
 #[derive(Clone, Debug, clap::Args)]
@@ -113,8 +131,15 @@ pub(super) fn direction(text: &str) -> Result<DVec3, String> {
 
 pub(super) fn picture(arguments: &Arguments) -> Result<u8, Failure> {
     named(&arguments.out)?;
-    if is_drawing(&arguments.out) && !matches!(arguments.look.colour, Colour::Material) {
-        return Err(Failure::new(USAGE, "--colour: the colours of an SVG tell the states of joints; leave it out, or write a PNG"));
+    match (is_drawing(&arguments.out), arguments.look.colour) {
+        (true, Colour::Body | Colour::Speed) => {
+            let cure = "take force or stress, leave it out, or write a PNG";
+            return Err(Failure::new(USAGE, format!("--colour: the colours of an SVG tell of joints; {cure}")));
+        }
+        (false, Colour::Force | Colour::Stress) => {
+            return Err(Failure::new(USAGE, "--colour: force and stress are drawn in elevations; give --out a name that ends in .svg"));
+        }
+        _ => {}
     }
     let mut scene = arguments.changes.load(&arguments.scene)?;
     scene.time.end = arguments.at.unwrap_or(scene.time.end);
@@ -155,14 +180,8 @@ pub(super) fn draw(scene: &Scene, look: &Look, out: &Path, numbers: &[[String; 2
     let mut window = Window::new(built.entities);
     let snapshot = window.look(&built.simulation);
     let written = if is_drawing(out) {
-        let mut views: Vec<JointView> = states.iter().map(|state| drawn(state, &snapshot)).collect();
-        let names = |state: &JointState| state.bodies.map(|k| scene.bodies.get(k).map_or("", |b| b.name.as_str()));
-        let hinges = views.iter_mut().zip(&states).filter(|(view, _)| view.mark == JointMark::Hinge);
-        for (k, (view, state)) in hinges.enumerate() {
-            let [a, b] = names(state);
-            let known = numbers.iter().position(|[one, two]| (one == a && two == b) || (one == b && two == a));
-            view.number = if numbers.is_empty() { k + 1 } else { known.map_or(0, |k| k + 1) };
-        }
+        let names: Vec<&str> = scene.bodies.iter().map(|b| b.name.as_str()).collect();
+        let views = views(&states, &snapshot, &names, numbers, look.colour.bar().map(|bar| bar.1));
         look.elevation().write(out, &snapshot, &views)
     } else {
         look.picture(fastest(snapshot.bodies)).write(out, &snapshot)
@@ -170,12 +189,30 @@ pub(super) fn draw(scene: &Scene, look: &Look, out: &Path, numbers: &[[String; 2
     written.map_err(|error| at_fault(out, error))
 }
 
+/// Joints with what they do, the value of a colour bar, and the numbers of hinges.
+pub(super) fn views(
+    states: &[JointState],
+    snapshot: &Snapshot<'_>,
+    names: &[&str],
+    numbers: &[[String; 2]],
+    value: Option<fn(&JointState) -> f64>,
+) -> Vec<JointView> {
+    let mut views: Vec<JointView> = states.iter().map(|state| drawn(state, snapshot, value)).collect();
+    let hinges = views.iter_mut().zip(states).filter(|(view, _)| view.mark == JointMark::Hinge);
+    for (k, (view, state)) in hinges.enumerate() {
+        let [a, b] = state.bodies.map(|k| names.get(k).copied().unwrap_or_default());
+        let known = numbers.iter().position(|[one, two]| (one == a && two == b) || (one == b && two == a));
+        view.number = if numbers.is_empty() { k + 1 } else { known.map_or(0, |k| k + 1) };
+    }
+    views
+}
+
 fn at_fault(out: &Path, error: OutputError) -> Failure {
     Failure::new(if out.is_dir() { USAGE } else { super::INPUT }, error)
 }
 
 /// A joint with what it does.
-fn drawn(state: &JointState, snapshot: &Snapshot) -> JointView {
+fn drawn(state: &JointState, snapshot: &Snapshot<'_>, value: Option<fn(&JointState) -> f64>) -> JointView {
     let size = state.bodies.iter().filter_map(|&k| snapshot.body(k as u32)).map(least_extent).fold(f64::INFINITY, f64::min);
     JointView {
         polygon: state.polygon.clone(),
@@ -184,6 +221,7 @@ fn drawn(state: &JointState, snapshot: &Snapshot) -> JointView {
         force: state.force,
         mark: state.mark(size),
         number: 0,
+        value: value.map(|of| of(state)),
     }
 }
 

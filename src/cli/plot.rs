@@ -19,6 +19,7 @@ Examples:
   drystone plot hopper flow --out discharge.svg
   drystone plot pour rose forces --out contacts.svg
   drystone plot wall joint_forces.stress_max --out joints.svg
+  drystone plot pushed push_over.left.contact_x --x left.x --out curve.svg
   drystone plot arches displacement_max_m --out arches.svg";
 
 /// Arguments of `drystone plot`.
@@ -32,7 +33,7 @@ pub(super) struct Arguments {
     /// The SVG file to write
     #[arg(long, value_name = "FILE.svg", default_value = "plot.svg")]
     out: PathBuf,
-    /// Of a sweep: the column along x
+    /// The column along x: of a sweep a key that it varies, of a run any column of the table [time]
     #[arg(long, value_name = "COLUMN")]
     x: Option<String>,
 }
@@ -66,10 +67,8 @@ pub(super) fn plot(arguments: &Arguments) -> Result<u8, Failure> {
         );
         return Err(Failure::new(USAGE, message));
     }
-    if x.is_some() && !sweep {
-        return Err(Failure::new(USAGE, format!("--x is for sweeps; {} holds a run, whose curves are against time", directory.display())));
-    }
-    let found = if sweep { sweep_panels(directory, what, x.as_deref()) } else { panels(directory, what) }.map_err(Failure::input)?;
+    let found =
+        if sweep { sweep_panels(directory, what, x.as_deref()) } else { panels(directory, what, x.as_deref()) }.map_err(Failure::input)?;
     // a rose is round, and a wide panel is not
     let result = if !sweep && what.iter().any(|w| w == "rose") {
         write_planes(out, &found, 2)

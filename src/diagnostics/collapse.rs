@@ -47,12 +47,12 @@ pub struct Trial {
 /// Runs a scene to its end, or until a body has gone by its own smallest length.
 ///
 /// # Errors
-/// The scene cannot be built or stepped. Where its joints are not known, because springs hold them, the mechanism is left out.
+/// The scene cannot be built or stepped. Where its joints are not known, because systems of one's own hold them, the mechanism is left out.
 pub fn trial(scene: &Scene, value: f64) -> Result<Trial, BuildError> {
-    let joints = match Structure::of(&scene.dry(), 0.0) {
+    let joints = match Structure::of(scene, 0.0) {
         Ok(structure) => structure.joints,
         Err(StaticsError::Scene(error)) => return Err(error),
-        Err(StaticsError::Springs | StaticsError::Bonds | StaticsError::Rows(_) | StaticsError::Nothing { .. }) => Vec::new(),
+        Err(StaticsError::Systems | StaticsError::Bearing(_) | StaticsError::Rows(_) | StaticsError::Nothing { .. }) => Vec::new(),
     };
     let mut built = build(scene)?;
     let mut watch = Watch::over(scene);

@@ -2,16 +2,26 @@
 //!
 //! The rows are those of a step from rest: contacts closed within [`CLOSED`] of the smaller body, joints, and the loads at one instant
 //! (gravity, forces, water, ground acceleration). See [`crate::numerics::statics`] for the two theorems.
+//!
+//! ```text
+//! −f a ≤ r_n,  ‖r_t‖ ≤ c a + μ r_n       a point of a bound joint, a its share of the area (Mohr and Coulomb with a cut-off)
+//! r = clamp(−k y)                         springs and servos: what they give as the scene stands is a load
+//! ```
+//!
+//! A run lets tension and shear add up on an ellipse (`model::bond`), which is a little less where a point bears both; it is not convex beside
+//! friction. Statics let every point bear its whole strength at once; where mortar is brittle and one joint breaks after another, a run falls before.
 
+use super::rows::{Instant, Rows};
 use crate::algebra::spatial::Pose;
 use crate::assembly::problem::StepProblem;
 use crate::io::scene::loads::BaseMotion;
-use crate::io::scene::model::{Body, GravityFrom, Motion, Scene};
+use crate::io::scene::model::{GravityFrom, Motion, Scene};
 use crate::model::scheme::Friction;
 use crate::numerics::hyperstatic::Interval;
-use crate::numerics::mixed::IMMOBILE;
+use crate::numerics::mixed::System;
 use crate::numerics::statics::{Answer, Statics, Verdict};
 use crate::setup::{BuildError, build};
+use crate::topology::bodies::Slot;
 use glam::DVec3;
 use serde::Serialize;
 
@@ -27,7 +37,7 @@ const STILL: f64 = 0.02;
 /// A scene whose equilibrium cannot be looked at.
 ///
 /// ```
-/// let error = drystone::diagnostics::equilibrium::StaticsError::Springs;
+/// let error = drystone::diagnostics::equilibrium::StaticsError::Systems;
 /// assert!(error.to_string().contains("drystone run"));
 /// ```
 #[derive(Debug, thiserror::Error)]
@@ -35,12 +45,12 @@ pub enum StaticsError {
     /// It cannot be simulated either.
     #[error(transparent)]
     Scene(#[from] BuildError),
-    /// Forces that depend on how far things have moved.
-    #[error("found springs, dampers, servos or systems of one's own: their forces are not known without time; use `drystone run`")]
-    Springs,
-    /// Joints that bear tension.
-    #[error("found joints that are bound: statics know dry joints alone; use `drystone run`, or `collapse`, which asks runs")]
-    Bonds,
+    /// Forces that depend on how things move.
+    #[error("found systems of one's own: their forces are not known without time; use `drystone run`")]
+    Systems,
+    /// Friction whose bound is a force in a joint.
+    #[error("joint {0} has a bearing, whose friction follows the force in it; give it dry `friction`, or use `drystone run`")]
+    Bearing(String),
     /// The rows are not those of a sound problem.
     #[error(transparent)]
     Rows(#[from] crate::numerics::ProblemError),
@@ -67,15 +77,18 @@ pub struct Joint {
     pub points: Vec<DVec3>,
     /// Unit normal of the first point.
     pub normal: DVec3,
+    /// Area that mortar binds (m²).
+    #[serde(rename = "bound_m2")]
+    pub bound: f64,
     /// Indices of the bodies in the scene.
     #[serde(skip)]
     pub indices: [usize; 2],
     /// Row of the first of its normals; each point has three.
     #[serde(skip)]
-    row: usize,
+    pub(super) row: usize,
     /// Normal and first tangent of each point.
     #[serde(skip)]
-    frames: Vec<[DVec3; 2]>,
+    pub(super) frames: Vec<[DVec3; 2]>,
 }
 
 /// What a joint carries.
@@ -154,9 +167,21 @@ pub struct Structure {
     pub joints: Vec<Joint>,
     /// Number of bodies that can move.
     pub bodies: usize,
-    statics: Statics,
+    pub(super) statics: Statics,
     /// Name of each body that can move, by its place among the velocities.
-    names: Vec<String>,
+    pub(super) names: Vec<String>,
+    /// Forces of a run in its rows; empty without one.
+    pub(super) simulated: Vec<f64>,
+}
+
+/// The rows of a step whose loads are known.
+fn known(step: &StepProblem, at: f64) -> Result<&StepProblem, StaticsError> {
+    let springs = step.problem.blocks.iter().filter(|b| matches!(b.systems[2], System::General(_))).count();
+    let own = step.problem.blocks.iter().any(|b| b.systems[..2].iter().any(|s| matches!(s, System::General(_))));
+    if own || springs < step.problem.general.len() {
+        return Err(StaticsError::Systems);
+    }
+    if step.problem.rigid.is_empty() { Err(StaticsError::Nothing { at }) } else { Ok(step) }
 }
 
 impl Structure {
@@ -165,8 +190,8 @@ impl Structure {
     /// # Errors
     /// See [`StaticsError`].
     pub fn of(scene: &Scene, at: f64) -> Result<Self, StaticsError> {
-        if scene.bonds() {
-            return Err(StaticsError::Bonds);
+        if let Some(joint) = scene.joints.iter().find(|joint| joint.spec.bearing.is_some()) {
+            return Err(StaticsError::Bearing(joint.name.clone()));
         }
         let frozen = freeze(scene, at);
         let mut built = build(&frozen)?;
@@ -174,57 +199,37 @@ impl Structure {
         let solver = built.simulation.solver_mut();
         (solver.tolerance, solver.max_sweeps) = (1.0, 1);
         built.simulation.step().map_err(BuildError::from)?;
-        let step = built.simulation.world().resource::<StepProblem>();
-        if !step.problem.general.is_empty() {
-            return Err(StaticsError::Springs);
-        }
-        if step.problem.rigid.is_empty() {
-            return Err(StaticsError::Nothing { at });
-        }
+        let world = built.simulation.world();
+        let step = known(world.resource::<StepProblem>(), at)?;
         // slots in the order of the bodies that are there
         let there: Vec<usize> = (0..frozen.bodies.len()).filter(|&i| frozen.bodies[i].birth == 0.0).collect();
-        Ok(Self::of_step(step, &frozen.bodies, &there)?)
+        Rows::of(step, world, &frozen.bodies, &there, Instant { step: INSTANT, moved: false }).structure(step)
     }
 
-    fn of_step(step: &StepProblem, bodies: &[Body], there: &[usize]) -> Result<Self, crate::numerics::ProblemError> {
-        let global = step.global();
-        let closed = |k: usize| {
-            let c = &step.problem.contacts[k];
-            // the gap enters the rows as a velocity that closes it
-            c.b.x * INSTANT <= CLOSED * c.size
-        };
-        let mut names = vec![String::new(); step.problem.rigid.len()];
-        let (mut kept, mut joints) = (Vec::new(), Vec::new());
-        let mut order: Vec<usize> = (0..step.groups.len()).collect();
-        order.sort_by_key(|&g| step.groups[g].slots);
-        for g in order {
-            let (group, first) = (&step.groups[g], step.first_contact[g] as usize);
-            for (&row, &slot) in group.rows.iter().zip(&group.slots) {
-                if row != IMMOBILE {
-                    names[row as usize].clone_from(&bodies[there[slot as usize]].name);
-                }
+    /// The structure as a run of the scene has left it at `at` (s), with what its last step has moved: loads and changes of momentum are those of the
+    /// step, so the simulated forces are in equilibrium with them, and [`Structure::interval`] says how far they could have been others.
+    ///
+    /// # Errors
+    /// See [`StaticsError`].
+    pub fn of_run(scene: &Scene, at: f64) -> Result<Self, StaticsError> {
+        let mut built = build(scene)?;
+        let h = scene.time.step;
+        loop {
+            built.simulation.step().map_err(BuildError::from)?;
+            if built.simulation.time() >= at - 1e-6 * h {
+                break;
             }
-            let points: Vec<usize> = (first..first + group.points as usize).filter(|&k| closed(k)).collect();
-            let Some(&one) = points.first() else { continue };
-            let contact = &step.problem.contacts[one];
-            let slots = if contact.body1 == group.rows[0] { group.slots } else { [group.slots[1], group.slots[0]] };
-            let place = |k: usize| {
-                let c = &step.problem.contacts[k];
-                let [one, two] = slots.map(|s| &step.places[s as usize]);
-                if one.row == IMMOBILE { two.position + c.arm2 } else { one.position + c.arm1 }
-            };
-            joints.push(Joint {
-                bodies: slots.map(|s| bodies[there[s as usize]].name.clone()),
-                points: points.iter().map(|&k| place(k)).collect(),
-                normal: contact.normal,
-                indices: slots.map(|s| there[s as usize]),
-                row: 3 * kept.len(),
-                frames: points.iter().map(|&k| [step.problem.contacts[k].normal, step.problem.contacts[k].tangent]).collect(),
-            });
-            kept.extend(points);
         }
-        let statics = Statics::of_step(&global, &kept, INSTANT)?;
-        Ok(Self { joints, bodies: names.len(), statics, names })
+        let world = built.simulation.world();
+        let step = known(world.resource::<StepProblem>(), at)?;
+        let mut there = vec![0; step.places.len()];
+        for (i, &entity) in built.entities.iter().enumerate().take(scene.bodies.len()) {
+            if let Some(place) = world.get::<Slot>(entity).and_then(|slot| there.get_mut(slot.0 as usize)) {
+                *place = i;
+            }
+        }
+        let rows = Rows::of(step, world, &scene.bodies, &there, Instant { step: built.simulation.time_step(), moved: true });
+        rows.structure(step)
     }
 
     /// Whether forces in the joints can carry the loads.
@@ -235,6 +240,11 @@ impl Structure {
     /// What each joint carries by the reactions of an answer.
     pub fn forces(&self, answer: &Answer) -> Vec<JointForce> {
         self.joints.iter().map(|joint| joint.force(&answer.reactions)).collect()
+    }
+
+    /// What each joint carries in the run; nothing of a scene that has not been run.
+    pub fn simulated(&self) -> Vec<JointForce> {
+        if self.simulated.is_empty() { Vec::new() } else { self.joints.iter().map(|joint| joint.force(&self.simulated)).collect() }
     }
 
     /// Least and largest normal force of a joint (N) over all admissible reactions in equilibrium; `None` where there are none.
@@ -270,19 +280,20 @@ impl Joint {
 
     fn force(&self, reactions: &[f64]) -> JointForce {
         let middle = self.points.iter().sum::<DVec3>() / self.points.len() as f64;
-        let (mut force, mut weighted, mut total) = (DVec3::ZERO, DVec3::ZERO, 0.0);
+        let (mut force, mut weighted, mut total, mut most) = (DVec3::ZERO, DVec3::ZERO, 0.0, 0.0);
         for (k, (point, [n, t])) in self.points.iter().zip(&self.frames).enumerate() {
             let r = &reactions[self.row + 3 * k..][..3];
             force += r[0] * n + r[1] * t + r[2] * n.cross(*t);
             weighted += r[0] * point;
             total += r[0];
+            most += r[0].abs();
         }
         let normal = force.dot(self.normal);
         JointForce {
             force_N: force,
             normal_N: normal,
             shear_N: (force - normal * self.normal).length(),
-            point: if total > 0.0 { weighted / total } else { middle },
+            point: if total.abs() > 1e-9 * most { weighted / total } else { middle },
         }
     }
 
@@ -332,6 +343,9 @@ pub fn freeze(scene: &Scene, at: f64) -> Scene {
     let mut frozen = scene.clone();
     frozen.gravity = vec![GravityFrom { time: 0.0, acceleration: scene.gravity_at(at) }];
     frozen.base = scene.base.as_ref().map(|b| BaseMotion::of_accelerations(vec![0.0], vec![b.acceleration(at)]));
+    for load in &mut frozen.loads {
+        (load.factors, load.times) = (vec![load.factor(at)], vec![0.0]);
+    }
     for water in &mut frozen.water {
         (water.levels, water.times) = (vec![water.level(at)], vec![0.0]);
     }
@@ -349,10 +363,14 @@ pub fn freeze(scene: &Scene, at: f64) -> Scene {
     frozen
 }
 
-/// Whether the loads of a scene are the same at all times, so that statics say what dynamics do.
+/// Whether the loads of a scene are the same at all times, or rise together to what they are at the end, so that statics say what dynamics do.
 pub fn is_steady(scene: &Scene) -> bool {
     let driven = scene.bodies.iter().any(|b| matches!(b.motion, Motion::Kinematic(_)) || !b.impulses.is_empty());
+    let changing = || scene.loads.iter().filter(|load| load.factors.windows(2).any(|f| f[0] != f[1]));
+    let together = changing().all(|load| load.is_ramp())
+        && changing().zip(changing().skip(1)).all(|(a, b)| a.factors == b.factors && a.times == b.times);
     !driven
+        && together
         && scene.gravity.len() == 1
         && scene.base.as_ref().is_none_or(BaseMotion::is_steady)
         && scene.water.iter().all(|w| w.levels.windows(2).all(|l| l[0] == l[1]))

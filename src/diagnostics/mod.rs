@@ -12,6 +12,8 @@ pub mod grains;
 pub mod joints;
 pub mod postmortem;
 pub mod problem;
+#[cfg(feature = "lens")]
+mod rows;
 mod shaken;
 mod studies;
 pub mod summary;

@@ -35,11 +35,13 @@ pub struct BlockMesh {
     pub mesh: MeshData,
     /// Whether the file says that it is a support.
     pub support: bool,
+    /// Whether its faces looked inwards in the file.
+    pub turned: bool,
 }
 
 impl BlockMesh {
     fn new(name: impl Into<String>, mesh: MeshData) -> Self {
-        Self { name: name.into(), mesh, support: false }
+        Self { name: name.into(), mesh, support: false, turned: false }
     }
 }
 
@@ -66,8 +68,8 @@ pub fn load(path: &Path) -> Result<Vec<BlockMesh>, MeshError> {
     files.sort();
     let block = |file: &std::path::PathBuf| {
         let name = file.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned());
-        let surface = oriented(&file.display().to_string(), &name, mesh::load(file)?)?;
-        Ok(BlockMesh::new(name, surface))
+        let (mesh, turned) = oriented(&file.display().to_string(), &name, mesh::load(file)?)?;
+        Ok(BlockMesh { turned, ..BlockMesh::new(name, mesh) })
     };
     let blocks = files.iter().map(block).collect::<Result<Vec<_>, MeshError>>()?;
     if blocks.is_empty() {
@@ -103,13 +105,13 @@ pub fn parse(name: &str, bytes: &[u8]) -> Result<Vec<BlockMesh>, MeshError> {
         return Err(error(name, "found no block", "export the model again with its faces"));
     }
     for block in &mut blocks {
-        block.mesh = oriented(name, &block.name, std::mem::take(&mut block.mesh))?;
+        (block.mesh, block.turned) = oriented(name, &block.name, std::mem::take(&mut block.mesh))?;
     }
     Ok(blocks)
 }
 
-/// The surface with its faces outwards; an error where it is open, or its faces do not agree.
-fn oriented(file: &str, block: &str, mesh: MeshData) -> Result<MeshData, MeshError> {
+/// The surface with its faces outwards, and whether they looked inwards; an error where it is open, or its faces do not agree.
+fn oriented(file: &str, block: &str, mesh: MeshData) -> Result<(MeshData, bool), MeshError> {
     let mesh = mesh::weld(&mesh);
     let mut edges: BTreeMap<[u32; 2], [usize; 2]> = BTreeMap::new();
     for t in &mesh.triangles {
@@ -131,12 +133,12 @@ fn oriented(file: &str, block: &str, mesh: MeshData) -> Result<MeshData, MeshErr
         let message = format!("the faces of the block `{block}` do not agree which side is outside, at {}", place(edge));
         return Err(error(file, message, "unify its normals and export it again"));
     }
-    let volume = volume(&mesh);
+    let turned = volume(&mesh) < 0.0;
     let mut mesh = mesh;
-    if volume < 0.0 {
+    if turned {
         mesh.triangles.iter_mut().for_each(|t| t.swap(1, 2));
     }
-    Ok(mesh)
+    Ok((mesh, turned))
 }
 
 /// Signed volume, from the first vertex; positive where faces look outwards.

@@ -1,8 +1,11 @@
 //! Elevations: blocks as lines, with the state of their joints, as one SVG.
 
+mod bar;
+
 use super::error::{OutputError, make_folder_of, replace_file};
 use super::plot::{COLOURS, DrawResult, INK};
 use super::snapshot::{BodyView, Snapshot};
+use bar::Bar;
 use glam::{DVec2, DVec3};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -91,7 +94,7 @@ impl JointMark {
 /// use glam::DVec3;
 /// let bed = JointView {
 ///     polygon: vec![DVec3::ZERO, DVec3::X], normal: DVec3::Z, point: Some(DVec3::X * 0.5), force: DVec3::Z * 100.0,
-///     mark: JointMark::Pressed, number: 0,
+///     mark: JointMark::Pressed, number: 0, value: None,
 /// };
 /// assert_eq!(bed.polygon.len(), 2);
 /// ```
@@ -109,6 +112,8 @@ pub struct JointView {
     pub mark: JointMark,
     /// Number that a hinge is given; 0 for none.
     pub number: usize,
+    /// What the colour bar shows of it; none where there is nothing.
+    pub value: Option<f64>,
 }
 
 /// A drawing of bodies seen along straight lines, z up: their edges from behind to the front, darker behind, the ground, the joints that are
@@ -134,11 +139,13 @@ pub struct Elevation {
     pub direction: DVec3,
     /// Whether resultants are drawn as lines, the largest one as long as 8 % of the width.
     pub forces: bool,
+    /// Title of a colour bar, with its unit: joints then have the colours of their values instead of those of their states.
+    pub bar: Option<&'static str>,
 }
 
 impl Default for Elevation {
     fn default() -> Self {
-        Self { size: [1280, 800], direction: DVec3::NEG_Y, forces: false }
+        Self { size: [1280, 800], direction: DVec3::NEG_Y, forces: false, bar: None }
     }
 }
 
@@ -270,6 +277,7 @@ impl Elevation {
             shown.iter().map(|body| depth(body.pose.position)).fold([f64::INFINITY, f64::NEG_INFINITY], |[a, b], d| [a.min(d), b.max(d)]);
         let seen: Vec<&JointView> = joints.iter().filter(|j| j.normal.dot(sheet.ahead).abs() < EDGE_ON && !j.polygon.is_empty()).collect();
         let largest = seen.iter().map(|j| j.force.length()).fold(0.0, f64::max);
+        let bar = self.bar.and_then(|title| Bar::of(title, seen.iter().filter_map(|j| j.value)));
         let mut parts: Vec<(f64, Part<'_>)> = shown.iter().map(|&body| (depth(body.pose.position), Part::Body(body))).collect();
         parts.extend(seen.iter().map(|&joint| (near(joint), Part::Joint(joint))));
         parts.extend(seen.iter().map(|&joint| (near(joint), Part::Resultant(joint))));
@@ -281,12 +289,18 @@ impl Elevation {
                     let behind = (deep - front) / (back - front).max(SHALLOW * f64::from(units[0]) / sheet.scale);
                     draw_body(&page, &sheet, body, DARKEST * behind)?;
                 }
-                Part::Joint(joint) => page.draw(&PathElement::new(sheet.line(joint).to_vec(), joint.mark.style()))?,
+                Part::Joint(joint) => {
+                    let style = match &bar {
+                        Some(bar) => bar.style(joint.value),
+                        None => joint.mark.style(),
+                    };
+                    page.draw(&PathElement::new(sheet.line(joint).to_vec(), style))?;
+                }
                 Part::Resultant(joint) if largest > 0.0 => self.resultant(&page, &sheet, joint, largest)?,
                 Part::Resultant(_) => {}
             }
         }
-        self.foot(&page, &sheet, &seen)?;
+        self.foot(&page, &sheet, &seen, bar.as_ref())?;
         page.present()?;
         Ok(())
     }
@@ -317,7 +331,7 @@ impl Elevation {
     }
 
     /// The scale, and the marks that the drawing has.
-    fn foot(&self, page: &Page<'_>, sheet: &Sheet, seen: &[&JointView]) -> DrawResult {
+    fn foot(&self, page: &Page<'_>, sheet: &Sheet, seen: &[&JointView], colours: Option<&Bar>) -> DrawResult {
         let unit = |x: f64| (FINE * x).round() as i32;
         let y = f64::from(self.size[1]) - 0.5 * FOOT;
         let text = ("sans-serif", 15.0 * FINE).into_font().color(&INK).pos(Pos::new(HPos::Left, VPos::Center));
@@ -328,6 +342,9 @@ impl Elevation {
         page.draw(&PathElement::new(corners, INK.stroke_width((1.5 * FINE) as u32)))?;
         page.draw(&Text::new(format!("{length} m"), (unit(32.0 + bar), unit(y)), text.clone()))?;
         let mut x = 110.0 + bar;
+        if let Some(colours) = colours {
+            return colours.draw(page, [x, y], &text);
+        }
         for mark in JointMark::ALL.iter().filter(|mark| seen.iter().any(|j| j.mark == **mark)) {
             page.draw(&PathElement::new(vec![(unit(x), unit(y)), (unit(x + 26.0), unit(y))], mark.style()))?;
             page.draw(&Text::new(mark.text(), (unit(x + 32.0), unit(y)), text.clone()))?;
@@ -461,7 +478,7 @@ mod tests {
         let snapshot = Snapshot { step: 0, time: 0.0, step_size: 0.0, bodies: &[brick], contacts: &[] };
         let polygon = vec![DVec3::new(-1.0, 0.0, 0.2), DVec3::new(1.0, 0.0, 0.2)];
         let view = |point: Option<DVec3>, mark: JointMark, number: usize| {
-            let joint = JointView { polygon: polygon.clone(), normal: DVec3::Z, point, force: DVec3::Z, mark, number };
+            let joint = JointView { polygon: polygon.clone(), normal: DVec3::Z, point, force: DVec3::Z, mark, number, value: None };
             let mut svg = String::new();
             Elevation { forces: true, ..Elevation::default() }.draw(&mut svg, &snapshot, &[joint]).unwrap_or_else(|e| panic!("{e}"));
             svg
@@ -487,7 +504,7 @@ mod tests {
         let brick = BodyView::new(0, "brick", "cuboid", Pose::IDENTITY, Surface::cuboid(DVec3::new(1.0, 0.1, 0.2)).into());
         let sheet = Elevation::default().sheet(&[&brick]);
         let polygon = vec![DVec3::new(0.3, 0.1, 0.2), DVec3::new(1.0, -0.1, 0.2), DVec3::new(-1.0, 0.0, 0.2)];
-        let joint = JointView { polygon, normal: DVec3::Z, point: None, force: DVec3::Z, mark: JointMark::Pressed, number: 0 };
+        let joint = JointView { polygon, normal: DVec3::Z, point: None, force: DVec3::Z, mark: JointMark::Pressed, number: 0, value: None };
         let [a, b] = sheet.line(&joint);
         assert!(a.1 == b.1 && (a.0 - b.0).abs() == (2.0 * sheet.scale).round() as i32, "{a:?} {b:?}");
         assert!(a.1 < sheet.at(DVec3::ZERO).1);

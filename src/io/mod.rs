@@ -3,6 +3,7 @@
 //! Outputs take plain data (a [`snapshot::Snapshot`], a table row, a [`plot::History`]), so any program can use them.
 
 pub mod blocks;
+pub mod blocks_out;
 pub mod chart;
 pub mod elevation;
 pub mod error;

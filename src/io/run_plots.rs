@@ -24,7 +24,7 @@ const ROSE: usize = 18;
 /// Why there is nothing to draw.
 ///
 /// ```
-/// let error = drystone::io::run_plots::panels("no such directory".as_ref(), &["energy".to_owned()]).err();
+/// let error = drystone::io::run_plots::panels("no such directory".as_ref(), &["energy".to_owned()], None).err();
 /// assert!(error.is_some_and(|e| e.to_string().contains("steps.csv")));
 /// ```
 #[derive(Debug, thiserror::Error)]
@@ -92,34 +92,39 @@ impl Named {
     }
 }
 
-/// The panels of what is named; `what` is not empty.
+/// The panels of what is named; `what` is not empty. Tables are drawn against time, or against their column `x`.
 ///
 /// # Errors
 /// A table is missing or spoilt, or has no such column.
-pub fn panels(directory: &Path, what: &[String]) -> Result<Vec<Panel>, PlotError> {
+pub fn panels(directory: &Path, what: &[String], x: Option<&str>) -> Result<Vec<Panel>, PlotError> {
     let mut panels = Vec::new();
     for what in what {
         match what.as_str() {
-            "energy" => panels.extend(series(directory, "steps", Some(&["kinetic", "potential", "normal_work", "friction_work"]), "J")?),
+            "energy" => panels.extend(series(directory, "steps", Some(&["kinetic", "potential", "normal_work", "friction_work"]), "J", x)?),
             "residual" => panels.push(residual(directory)?),
             "forces" => panels.push(forces(directory)?),
             "rose" => panels.push(rose(directory)?),
             other => match other.split_once('.') {
-                Some((table, column)) => panels.extend(series(directory, table, Some(&[column]), "")?),
-                None => panels.extend(series(directory, other, None, "")?),
+                Some((table, column)) => panels.extend(series(directory, table, Some(&[column]), "", x)?),
+                None => panels.extend(series(directory, other, None, "", x)?),
             },
         }
     }
     Ok(panels)
 }
 
-/// Columns of a table against time, grouped by unit; `unit` is that of columns without one.
-fn series(directory: &Path, table: &str, columns: Option<&[&str]>, unit: &str) -> Result<Vec<Panel>, PlotError> {
+/// Columns of a table against time or another column, grouped by unit; `unit` is that of columns without one.
+fn series(directory: &Path, table: &str, columns: Option<&[&str]>, unit: &str, x: Option<&str>) -> Result<Vec<Panel>, PlotError> {
     let table = Named::read(&directory.join(format!("{table}.csv")))?;
-    let time = &table.column("time")?.2;
+    let along = table.column(x.unwrap_or("time"))?;
+    let below = match (x, along.1.as_str()) {
+        (None, _) => "time (s)".to_owned(),
+        (Some(x), "") => x.to_owned(),
+        (Some(x), unit) => format!("{x} ({unit})"),
+    };
     let wanted: Vec<&(String, String, Vec<f64>)> = match columns {
         Some(names) => names.iter().map(|name| table.column(name)).collect::<Result<_, _>>()?,
-        None => table.columns.iter().filter(|c| c.0 != "time").collect(),
+        None => table.columns.iter().filter(|c| c.0 != "time" && c.0 != along.0).collect(),
     };
     let mut panels: Vec<Panel> = Vec::new();
     for column in &wanted {
@@ -131,10 +136,10 @@ fn series(directory: &Path, table: &str, columns: Option<&[&str]>, unit: &str) -
             (_, "") => "–".to_owned(),
             (_, unit) => unit.to_owned(),
         };
-        let lines = table.lines(time, column, wanted.len() == 1);
+        let lines = table.lines(&along.2, column, wanted.len() == 1);
         match panels.iter_mut().find(|p| p.y == axis) {
             Some(panel) => panel.lines.extend(lines),
-            None => panels.push(Panel::new("time (s)", &axis, lines)),
+            None => panels.push(Panel::new(&below, &axis, lines)),
         }
     }
     for panel in &mut panels {
@@ -277,7 +282,7 @@ mod tests {
     }
 
     fn draw(dir: &tempfile::TempDir, what: &[&str]) -> Result<Vec<Panel>, PlotError> {
-        panels(dir.path(), &what.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>())
+        panels(dir.path(), &what.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>(), None)
     }
 
     #[test]

@@ -44,6 +44,8 @@ pub mod hyperstatic;
 pub mod impacts;
 mod islands;
 pub mod lcp;
+#[cfg(feature = "lens")]
+mod limits;
 pub mod local;
 pub mod matrices;
 pub mod mixed;

@@ -8,13 +8,21 @@
 //! Exactly one of the two holds (Farkas' lemma for closed cones, up to the edge between them), and either is a proof that can be checked by
 //! itself. For Coulomb's cone K* is that of associated sliding, `u_n ≥ μ‖u_t‖`: where blocks slide, a mechanism of the true law need not
 //! exist, and reactions that could carry the load need not come about (Drucker 1954); where they only rock, both theorems are exact. Bounded sets
-//! add their support function to the work. Second-order cone programs of Krabbenhøft, Lyamin and Sloan (2007), solved by
+//! add their support function to the work.
+//!
+//! ```text
+//! K = {−T ≤ r_n ≤ P, ‖r_t‖ ≤ C + μ r_n}        a point of a joint with [`Limits`]: Mohr and Coulomb's law with cut-offs
+//! ```
+//!
+//! A point that breaks holds nothing any more, but here each one bears all of its strength however far it has gone: softening is not seen. Where
+//! one joint after another breaks, structures fall below this limit. Second-order cone programs of Krabbenhøft, Lyamin and Sloan (2007), solved by
 //! Clarabel (Goulart & Chen 2024); one sparse factorisation an iteration, so thousands of blocks are fine.
 
 use super::ProblemError;
 use super::admissible::AdmissibleSet;
 use super::global::GlobalProblem;
 use super::hyperstatic::Interval;
+pub use super::limits::Limits;
 use super::matrices::Global;
 use crate::algebra::dense::{dot, norm};
 use clarabel::algebra::CscMatrix;
@@ -23,6 +31,23 @@ use sprs::{CsMat, TriMat};
 
 /// Largest error of a proof that counts as one: of equilibrium in parts of the load, of a mechanism in parts of its velocities.
 pub const PROOF: f64 = 1e-6;
+
+/// Rows of a step that belong together, and what they bear.
+///
+/// ```
+/// use drystone::numerics::{admissible::AdmissibleSet, statics::{Limits, StepRows}};
+/// let contact = StepRows { rows: 3..6, set: AdmissibleSet::Coulomb { mu: 0.7 }, limits: Limits::default() };
+/// assert_eq!(contact.rows.len(), 3);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepRows {
+    /// Which rows of the step.
+    pub rows: std::ops::Range<usize>,
+    /// Set of their impulses.
+    pub set: AdmissibleSet,
+    /// What a contact bears beside it, in forces.
+    pub limits: Limits,
+}
 
 /// Rows, sets and load of a structure.
 ///
@@ -54,6 +79,8 @@ pub struct Statics {
     h: CsMat<f64>,
     offsets: Vec<usize>,
     sets: Vec<AdmissibleSet>,
+    /// One per block.
+    limits: Vec<Limits>,
     force: Vec<f64>,
     /// One per velocity: what makes forces and moments comparable, `1/√M`.
     scale: Vec<f64>,
@@ -134,32 +161,67 @@ impl Statics {
             offsets.windows(2).map(|w| (w[0]..w[1]).map(length).fold(0.0, f64::max).sqrt()).map(|l| if l > 0.0 { 1.0 / l } else { 1.0 });
         let weight = weight.collect();
         let size = norm(&force.iter().zip(&scale).map(|(f, s)| f * s).collect::<Vec<_>>());
-        Ok(Self { h, offsets, sets, force, scale, weight, size })
+        let limits = vec![Limits::default(); sets.len()];
+        Ok(Self { h, offsets, sets, limits, force, scale, weight, size })
     }
 
-    /// The structure of a step from rest: these of its contacts, all of its joints, and its impulses over the time step as forces.
+    /// The same structure with limits, one of each block; those of blocks without friction are not looked at.
+    ///
+    /// ```
+    /// use drystone::numerics::{admissible::AdmissibleSet, statics::{Limits, Statics, Verdict}};
+    /// // a point that is pulled by 5 N, where it bears 6 N or 4 N in tension
+    /// let pulled = |tension: f64| {
+    ///     let point = Statics::new(sprs::CsMat::eye(3), vec![0, 3], vec![AdmissibleSet::Coulomb { mu: 0.5 }], vec![1.0; 3], vec![5.0, 0.0, 0.0])?;
+    ///     Ok::<_, drystone::numerics::ProblemError>(point.limited(vec![Limits { tension, cohesion: 4.0, ..Limits::default() }])?.solve())
+    /// };
+    /// assert_eq!((pulled(6.0)?.verdict, pulled(4.0)?.verdict), (Verdict::Admissible, Verdict::Mechanism));
+    /// assert!((pulled(4.0)?.work - 1.0).abs() < 1e-6, "of 5 N less 4 N");
+    /// # Ok::<(), drystone::numerics::ProblemError>(())
+    /// ```
     ///
     /// # Errors
-    /// As [`Statics::new`].
-    pub fn of_step(global: &Global, contacts: &[usize], time_step: f64) -> Result<Self, ProblemError> {
+    /// Not one per block, or numbers below 0 or without a value.
+    pub fn limited(mut self, limits: Vec<Limits>) -> Result<Self, ProblemError> {
+        super::local::size("limits", limits.len(), self.sets.len(), "one per block")?;
+        for Limits { tension, cohesion, crushing } in &limits {
+            for (what, found) in [("tension", *tension), ("cohesion", *cohesion), ("crushing", crushing.min(f64::MAX))] {
+                if !(found >= 0.0 && found.is_finite()) {
+                    return Err(ProblemError::OutOfRange { what: what.into(), found, needed: "a force that is not negative is needed" });
+                }
+            }
+        }
+        self.limits = limits;
+        Ok(self)
+    }
+
+    /// The structure of a step from rest: these of its rows on the first `dof` of its velocities, given impulses on other rows as loads,
+    /// and impulses over the time step as forces.
+    ///
+    /// # Errors
+    /// As [`Statics::new`] and [`Statics::limited`].
+    pub fn of_step(global: &Global, blocks: &[StepRows], given: &[(usize, f64)], dof: usize, time_step: f64) -> Result<Self, ProblemError> {
         let all = global.h.to_csr();
-        let rows = contacts.iter().flat_map(|&k| 3 * k..3 * k + 3).chain(3 * global.mu.len()..all.rows());
-        let mut h = TriMat::new((3 * contacts.len() + all.rows() - 3 * global.mu.len(), all.cols()));
-        for (new, old) in rows.enumerate() {
-            all.outer_view(old).iter().flat_map(|row| row.iter()).for_each(|(j, x)| h.add_triplet(new, j, *x));
+        let row = |row: usize| all.outer_view(row).into_iter().flat_map(|r| r.iter().map(|(j, x)| (j, *x)).collect::<Vec<_>>());
+        let (mut offsets, mut sets, mut limits) = (vec![0], Vec::new(), Vec::new());
+        let mut h = TriMat::new((blocks.iter().map(|b| b.rows.len()).sum(), dof));
+        for block in blocks {
+            let first = offsets[offsets.len() - 1];
+            for (k, old) in block.rows.clone().enumerate() {
+                row(old).filter(|(j, _)| *j < dof).for_each(|(j, x)| h.add_triplet(first + k, j, x));
+            }
+            offsets.push(first + block.rows.len());
+            sets.push(match block.set {
+                AdmissibleSet::Interval { lower, upper } => AdmissibleSet::Interval { lower: lower / time_step, upper: upper / time_step },
+                set => set,
+            });
+            limits.push(block.limits);
         }
-        let per_second = |set: AdmissibleSet| match set {
-            AdmissibleSet::Interval { lower, upper } => AdmissibleSet::Interval { lower: lower / time_step, upper: upper / time_step },
-            set => set,
-        };
-        let (mut offsets, mut sets) = (vec![0], Vec::new());
-        let friction = contacts.iter().map(|&k| (AdmissibleSet::Coulomb { mu: global.mu[k] }, 3));
-        for (set, rows) in friction.chain(global.blocks.iter().copied()) {
-            offsets.push(offsets[offsets.len() - 1] + rows);
-            sets.push(per_second(set));
+        let mut force: Vec<f64> = global.f.iter().take(dof).map(|f| f / time_step).collect();
+        for &(at, impulse) in given {
+            row(at).filter(|(j, _)| *j < dof).for_each(|(j, x)| force[j] += x * impulse / time_step);
         }
-        let force = global.f.iter().map(|f| f / time_step).collect();
-        Self::new(h.to_csr(), offsets, sets, global.mass.diag().to_dense().to_vec(), force)
+        let mass = global.mass.diag().to_dense().to_vec();
+        Self::new(h.to_csr(), offsets, sets, mass[..dof.min(mass.len())].to_vec(), force)?.limited(limits)
     }
 
     /// Which of the two theorems holds, with its proof.
@@ -232,12 +294,23 @@ impl Statics {
     /// Reactions of the unknowns of a program, moved into K.
     fn reactions(&self, x: &[f64]) -> Vec<f64> {
         let mut r = vec![0.0; self.h.rows()];
-        for ((range, set), weight) in self.offsets.windows(2).zip(&self.sets).zip(&self.weight) {
+        for (k, (range, weight)) in self.offsets.windows(2).zip(&self.weight).enumerate() {
             let own = &mut r[range[0]..range[1]];
             own.iter_mut().zip(&x[range[0]..range[1]]).for_each(|(r, x)| *r = self.size.max(f64::MIN_POSITIVE) * weight * x);
-            set.project(own);
+            match self.limited_friction(k) {
+                Some((mu, limits)) => limits.hold(mu, own),
+                None => self.sets[k].project(own),
+            }
         }
         r
+    }
+
+    /// Friction and limits of a block that has any.
+    fn limited_friction(&self, block: usize) -> Option<(f64, &Limits)> {
+        match self.sets[block] {
+            AdmissibleSet::Coulomb { mu } if !self.limits[block].none() => Some((mu, &self.limits[block])),
+            _ => None,
+        }
     }
 
     /// `|Hᵀr + f| / |f|`, scaled.
@@ -254,12 +327,18 @@ impl Statics {
     fn gain(&self, v: &[f64]) -> (f64, f64) {
         let u = self.rates(v);
         let (mut work, mut outside, mut all) = (dot(&self.force, v), 0.0, 0.0);
-        for ((range, set), weight) in self.offsets.windows(2).zip(&self.sets).zip(&self.weight) {
+        for (k, ((range, set), weight)) in self.offsets.windows(2).zip(&self.sets).zip(&self.weight).enumerate() {
             let mut against: Vec<f64> = u[range[0]..range[1]].iter().map(|u| -u * weight).collect();
             all += dot(&against, &against);
             if let AdmissibleSet::Interval { lower, upper } = *set {
                 work -= against.iter().map(|a| (a * lower / weight).max(a * upper / weight)).sum::<f64>();
                 continue;
+            }
+            if let Some((mu, limits)) = self.limited_friction(k) {
+                work -= limits.support(mu, &against) / weight;
+                if limits.crushing.is_finite() {
+                    continue;
+                }
             }
             // −u lies in the polar of K where its nearest point of K is the tip
             set.project(&mut against);
@@ -285,8 +364,9 @@ impl Statics {
             columns[row].push((offset.len(), -factor));
             offset.push(shift);
         };
-        let blocks = || self.offsets.windows(2).map(|w| w[0]..w[1]).zip(&self.sets).zip(&self.weight);
-        for ((range, set), weight) in blocks() {
+        let blocks = || self.offsets.windows(2).map(|w| w[0]..w[1]).zip(&self.sets).zip(self.weight.iter().zip(&self.limits));
+        for ((range, set), (weight, limits)) in blocks() {
+            let part = 1.0 / (weight * size);
             match *set {
                 AdmissibleSet::Free => {}
                 AdmissibleSet::NonNegative => range.for_each(|row| {
@@ -297,10 +377,18 @@ impl Statics {
                     for row in range {
                         for (sign, at) in [(1.0, lower), (-1.0, upper)] {
                             if at.is_finite() {
-                                bound(&mut columns, row, sign, -sign * at / (weight * size));
+                                bound(&mut columns, row, sign, -sign * at * part);
                                 bounds += 1;
                             }
                         }
+                    }
+                }
+                AdmissibleSet::Coulomb { .. } if !limits.none() => {
+                    bound(&mut columns, range.start, 1.0, limits.tension * part);
+                    bounds += 1;
+                    if limits.crushing.is_finite() {
+                        bound(&mut columns, range.start, -1.0, limits.crushing * part);
+                        bounds += 1;
                     }
                 }
                 AdmissibleSet::Coulomb { .. }
@@ -313,11 +401,12 @@ impl Statics {
             }
         }
         cones.push(SupportedConeT::NonnegativeConeT(bounds));
-        for ((range, set), _) in blocks() {
+        for ((range, set), (weight, limits)) in blocks() {
+            let head = if matches!(set, AdmissibleSet::Coulomb { .. }) { limits.cohesion / (weight * size) } else { 0.0 };
             let discs = set.discs(range.len()).map(|(mu, rows)| (mu, range.start + rows.start..range.start + rows.end));
             for (slope, tangents) in discs.iter().filter(|(_, tangents)| !tangents.is_empty()) {
                 cones.push(SupportedConeT::SecondOrderConeT(1 + tangents.len()));
-                bound(&mut columns, range.start, *slope, 0.0);
+                bound(&mut columns, range.start, *slope, head);
                 tangents.clone().for_each(|row| bound(&mut columns, row, 1.0, 0.0));
             }
         }

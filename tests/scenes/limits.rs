@@ -290,6 +290,36 @@ fn statics_and_dynamics_agree_on_random_walls() {
     }
 }
 
+/// Every `every`-th joint of a wall that is pushed: what the run carries lies within what equilibrium with its motion allows.
+fn intervals_hold(seed: u64, lambda: f64, every: usize) {
+    let scene = wall(seed, false, lambda);
+    let structure = Structure::of_run(&scene, 0.05).unwrap();
+    let found = structure.simulated();
+    let weight = found.iter().map(|f| f.normal_N).fold(0.0, f64::max);
+    let mut widest = 0.0f64;
+    for k in (0..found.len()).step_by(every) {
+        let interval = structure.interval(k).unwrap_or_else(|| panic!("wall {seed}, {}", structure.joints[k].name()));
+        let room = interval.gap + 1e-5 * weight;
+        let inside = (interval.min - room..=interval.max + room).contains(&found[k].normal_N);
+        assert!(inside, "wall {seed}, {}: {} N in {interval:?}", structure.joints[k].name(), found[k].normal_N);
+        widest = widest.max((interval.max - interval.min).min(weight));
+    }
+    assert!(widest > 0.05 * weight, "wall {seed}: rigid blocks leave forces open, {widest} of {weight} N");
+}
+
+#[test]
+fn intervals_contain_the_simulated_forces_of_a_random_wall_with_an_opening() {
+    intervals_hold(3, 0.05, 11);
+}
+
+#[test]
+#[ignore = "minutes: cargo test --release --test scenes -- --ignored limits"]
+fn intervals_contain_the_simulated_forces_of_random_walls_with_openings() {
+    for seed in 0..10 {
+        intervals_hold(seed, 0.03, 5);
+    }
+}
+
 /// What statics say of a built-in scene.
 fn stands(name: &str, set: &[(&str, &str)]) -> Option<bool> {
     admissible(&Structure::of(&load(name, set).unwrap(), 0.0).unwrap().solve())

@@ -4,6 +4,7 @@
 //! overlap: gap < −1e-6 L        step: ‖v‖ h ≤ L/2,  ‖ω‖ h ≤ ½,  h ≤ ½ √(L/g)        L: smallest length of the body
 //! ```
 
+mod faces;
 mod joints;
 mod meshes;
 mod start;
@@ -127,6 +128,15 @@ fn looked_at(scene: &Scene, listed: usize) -> Bodies<'_> {
     all.support();
     all.time_step();
     all.joints();
+    for note in &scene.notes {
+        all.out.push(Finding {
+            severity: Severity::Hint,
+            body: Some(note.about.clone()),
+            message: note.message.clone(),
+            cure: note.cure.clone(),
+        });
+    }
+    all.bent_faces();
     all.out.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     all
 }

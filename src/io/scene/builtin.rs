@@ -369,6 +369,17 @@ const SCENES: &[BuiltIn] = &[
         toml: toml!("drum"),
     },
     BuiltIn {
+        name: "push_over",
+        about: "a pier of blocks between two jacks that move to and fro: force against displacement",
+        parameters: &[
+            Parameter::new("displacement", "0.1", "m", "largest displacement of the jacks", "support.0.displacement.0"),
+            Parameter::new("courses", "4", "", "number of courses", "generate.pier.0.courses"),
+            Parameter::new("mu", "0.7", "", "coefficient of friction", "contact.mu"),
+            Parameter::new("end", "8", "s", "duration", "time.end"),
+        ],
+        toml: toml!("push_over"),
+    },
+    BuiltIn {
         name: "column_collapse",
         about: "a column of grains in a channel runs out when its gate opens at 0.4 s",
         parameters: &[

@@ -12,7 +12,7 @@ use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::{PI, TAU};
 
-use super::loads::{BaseMotion, interpolate};
+use super::loads::{BaseMotion, interpolate, mean, on_piece};
 
 /// A pulse of acceleration; nothing before and after.
 ///
@@ -177,35 +177,12 @@ impl BaseMotion {
         if h <= 0.0 {
             return self.acceleration(from);
         }
-        let first = self.times.partition_point(|&x| x <= from);
-        let breaks = self.times[first..].iter().take_while(|&&x| x < to).count();
-        let mut mean = DVec3::ZERO;
-        if breaks == 0 {
-            // on one line the mean is the value in the middle
-            mean = interpolate(&self.times, &self.accelerations, 0.5 * (from + to));
-        } else {
-            let mut t = from;
-            for i in first..=first + breaks {
-                let end = self.times.get(i).map_or(to, |&x| x.min(to));
-                mean += self.on_piece(i, 0.5 * (t + end)) * ((end - t) / h);
-                t = end;
-            }
-        }
+        let mean = mean(&self.times, &self.accelerations, [from, to]);
         self.pulses.iter().fold(mean, |sum, pulse| sum + (pulse.velocity(to) - pulse.velocity(from)) / h)
     }
 
-    /// The line that ends at sample `i`, continued to `t`.
     fn on_piece(&self, i: usize, t: f64) -> DVec3 {
-        let a = &self.accelerations;
-        match (i.checked_sub(1), a.get(i)) {
-            (None, Some(&first)) => first,
-            (Some(k), Some(&next)) if self.times[i] > self.times[k] => {
-                let s = (t - self.times[k]) / (self.times[i] - self.times[k]);
-                a[k] * (1.0 - s) + next * s
-            }
-            (Some(_), Some(&next)) => next,
-            (_, None) => a.last().copied().unwrap_or_default(),
-        }
+        on_piece(&self.times, &self.accelerations, i, t)
     }
 
     /// The two motions together.

@@ -55,6 +55,12 @@ pub(super) fn import(
             }
         }
     }
+    let turned: Vec<&str> = model.iter().filter(|block| block.turned).map(|block| block.name.as_str()).collect();
+    if let Some(first) = turned.first() {
+        let message =
+            format!("the faces of {} of {} blocks look inwards, the first is `{first}`; they were turned over", turned.len(), model.len());
+        resources.note(name.clone(), message, "unify the normals of the model, lest something else of it is inside out");
+    }
     model.sort_by_key(|block| !block.support);
     let supports = model.iter().filter(|block| block.support).count();
     let start = scene.bodies.len();

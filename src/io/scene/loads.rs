@@ -14,7 +14,7 @@ use super::ground::Pulse;
 /// use drystone::io::scene::loads::{Uplift, WaterPressure};
 /// let lake = WaterPressure {
 ///     bodies: vec![1], direction: glam::DVec3::X, density: 1000.0,
-///     times: vec![0.0, 10.0], levels: vec![0.0, 6.0], uplift: Uplift::None,
+///     times: vec![0.0, 10.0], levels: vec![0.0, 6.0], uplift: Uplift::None, added_mass: None,
 /// };
 /// assert_eq!(lake.level(5.0), 3.0);
 /// ```
@@ -32,6 +32,8 @@ pub struct WaterPressure {
     pub levels: Vec<f64>,
     /// Pressure below the lowest body.
     pub uplift: Uplift,
+    /// Height z of the bed of the reservoir (m) where the shaken water presses too, by Westergaard's added mass.
+    pub added_mass: Option<f64>,
 }
 
 impl WaterPressure {
@@ -95,4 +97,40 @@ where
         }
         (_, None) => values.last().copied().unwrap_or_default(),
     }
+}
+
+/// The line that ends at sample `i`, continued to `t`.
+pub(super) fn on_piece<T>(times: &[f64], values: &[T], i: usize, t: f64) -> T
+where
+    T: Copy + Default + std::ops::Mul<f64, Output = T> + std::ops::Add<Output = T>,
+{
+    match (i.checked_sub(1), values.get(i)) {
+        (None, Some(&first)) => first,
+        (Some(k), Some(&next)) if times[i] > times[k] => {
+            let s = (t - times[k]) / (times[i] - times[k]);
+            values[k] * (1.0 - s) + next * s
+        }
+        (Some(_), Some(&next)) => next,
+        (_, None) => values.last().copied().unwrap_or_default(),
+    }
+}
+
+/// Mean from time `from` to a later `to` of what [`interpolate`] gives; equal times are jumps.
+pub(super) fn mean<T>(times: &[f64], values: &[T], [from, to]: [f64; 2]) -> T
+where
+    T: Copy + Default + std::ops::Mul<f64, Output = T> + std::ops::Add<Output = T> + std::ops::AddAssign,
+{
+    let first = times.partition_point(|&x| x <= from);
+    let breaks = times[first..].iter().take_while(|&&x| x < to).count();
+    if breaks == 0 {
+        // on one line the mean is the value in the middle
+        return interpolate(times, values, 0.5 * (from + to));
+    }
+    let (mut mean, mut t) = (T::default(), from);
+    for i in first..=first + breaks {
+        let end = times.get(i).map_or(to, |&x| x.min(to));
+        mean += on_piece(times, values, i, 0.5 * (t + end)) * ((end - t) / (to - from));
+        t = end;
+    }
+    mean
 }

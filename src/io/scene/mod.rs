@@ -29,6 +29,7 @@
 //! # Ok::<(), drystone::io::scene::SceneError>(())
 //! ```
 
+pub mod applied;
 mod bodies;
 mod build;
 pub mod builtin;

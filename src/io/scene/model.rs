@@ -18,6 +18,7 @@
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
+use super::applied::AppliedLoad;
 pub use super::gates::{Inlet, Measure, Outlet};
 use super::loads::{BaseMotion, WaterPressure, interpolate};
 pub use super::output::OutputSettings;
@@ -59,6 +60,8 @@ pub struct Scene {
     pub joints: Vec<Joint>,
     /// Gears, racks and screws.
     pub transmissions: Vec<Transmission>,
+    /// Forces on bodies.
+    pub loads: Vec<AppliedLoad>,
     /// Still water against bodies.
     pub water: Vec<WaterPressure>,
     /// Acceleration of the ground.
@@ -81,6 +84,24 @@ pub struct Scene {
     pub stop: Option<StopRules>,
     /// Extra figures that this kind of scene reports.
     pub study: Study,
+    /// What the reader noticed in files of the scene; `check` tells it.
+    pub notes: Vec<Note>,
+}
+
+/// Something about a file that is no error.
+///
+/// ```
+/// let note = drystone::io::scene::model::Note { about: "wall.obj".into(), message: "it is turned over".into(), cure: "unify normals".into() };
+/// assert_eq!(note.about, "wall.obj");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    /// Which file or body.
+    pub about: String,
+    /// What was found.
+    pub message: String,
+    /// What would do.
+    pub cure: String,
 }
 
 impl Scene {
@@ -100,6 +121,7 @@ impl Scene {
             joints: Vec::new(),
             transmissions: Vec::new(),
             ties: Vec::new(),
+            loads: Vec::new(),
             water: Vec::new(),
             base: None,
             outlets: Vec::new(),
@@ -110,6 +132,7 @@ impl Scene {
             measures: Vec::new(),
             stop: None,
             study: Study::None,
+            notes: Vec::new(),
         }
     }
 
@@ -128,15 +151,6 @@ impl Scene {
     /// Whether anything binds faces that touch at the start.
     pub fn bonds(&self) -> bool {
         self.default_law.bond.is_some() || self.pair_laws.iter().any(|pair| pair.law.bond.is_some())
-    }
-
-    /// The same scene with nothing that binds faces.
-    #[must_use]
-    pub fn dry(&self) -> Self {
-        let mut dry = self.clone();
-        dry.default_law.bond = None;
-        dry.pair_laws.iter_mut().for_each(|pair| pair.law.bond = None);
-        dry
     }
 
     /// The body of this number: those of the scene first, then the grains of each inlet, in their order and without a place.

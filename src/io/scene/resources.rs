@@ -1,9 +1,11 @@
 //! Files that a scene names: beside the scene file, or embedded for built-in scenes.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 use super::error::SceneError;
 use super::fields::Field;
+use super::model::Note;
 use crate::io::mesh::{self, MeshData};
 
 /// Largest table that is read (bytes).
@@ -15,17 +17,29 @@ const EMBEDDED: [(&str, &[u8]); 1] = [("terrain.obj", include_bytes!("../../../a
 /// Where to look for files.
 pub(super) struct Resources {
     directory: Option<PathBuf>,
+    /// What was noticed on the way.
+    notes: RefCell<Vec<Note>>,
 }
 
 impl Resources {
     /// Paths count from the directory of `scene`.
     pub(super) fn beside(scene: &Path) -> Self {
-        Self { directory: Some(scene.parent().unwrap_or(Path::new("")).to_owned()) }
+        Self { directory: Some(scene.parent().unwrap_or(Path::new("")).to_owned()), notes: RefCell::default() }
     }
 
     /// Only the files inside the program.
     pub(super) fn embedded() -> Self {
-        Self { directory: None }
+        Self { directory: None, notes: RefCell::default() }
+    }
+
+    /// Keeps what `check` should tell.
+    pub(super) fn note(&self, about: String, message: String, cure: &str) {
+        self.notes.borrow_mut().push(Note { about, message, cure: cure.to_owned() });
+    }
+
+    /// All that was noticed.
+    pub(super) fn notes(&self) -> Vec<Note> {
+        self.notes.take()
     }
 
     /// The mesh that `field` names.
@@ -60,5 +74,21 @@ impl Resources {
         let bytes = std::fs::read(&path).map_err(unreadable)?;
         let text = String::from_utf8_lossy(&bytes);
         Ok((path, text.trim_start_matches('\u{feff}').to_owned()))
+    }
+
+    /// Notes that a file which becomes one hull names several blocks.
+    pub(super) fn note_blocks(&self, field: &Field<'_>) -> Result<(), SceneError> {
+        let file = field.text()?;
+        if self.directory.is_none() || !file.to_lowercase().ends_with(".obj") {
+            return Ok(());
+        }
+        let blocks = mesh::bytes(&self.path(field)?).and_then(|bytes| mesh::obj_groups(file, &bytes)).unwrap_or_default();
+        if blocks.len() > 1 {
+            let names: Vec<&str> = blocks.iter().take(4).map(|(name, _)| name.as_str()).collect();
+            let more = if blocks.len() > 4 { ", …" } else { "" };
+            let message = format!("{file} has {} groups ({}{more}), and one hull goes around all of them", blocks.len(), names.join(", "));
+            self.note(file.to_owned(), message, "write [[import]] file = … for a body of each group");
+        }
+        Ok(())
     }
 }

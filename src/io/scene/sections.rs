@@ -15,7 +15,7 @@ use super::model::{
 use super::motion::samples;
 use super::resources::Resources;
 use super::units::{Quantity, short};
-use super::{flow, ground_records, imports, links, output, records, stop, supports};
+use super::{applied, flow, ground_records, imports, links, output, records, stop, supports};
 use crate::geometry::shapes::UNBOUNDED;
 use crate::model::bond::{Cohesion, Softening};
 use crate::model::law::Impact;
@@ -62,6 +62,10 @@ pub(super) fn read(document: &Document, name: &str, resources: &Resources) -> Re
         impulse(&field, &mut scene, &names)?;
     }
     links::read(&mut f, &mut scene, &names)?;
+    for field in f.list("load")? {
+        let loads = applied::load(&field, &scene, &names)?;
+        scene.loads.extend(loads);
+    }
     scene.water = f.list("water")?.iter().map(|w| water(w, &scene, &names)).collect::<Result<_, _>>()?;
     scene.base = f.maybe("base", |b| ground_records::base(&b, resources))?;
     flow::read(&mut f, &mut scene, &names, resources)?;
@@ -80,6 +84,7 @@ pub(super) fn read(document: &Document, name: &str, resources: &Resources) -> Re
         study(&field, &mut scene, &names, &dams)?;
     }
     f.finish()?;
+    scene.notes = resources.notes();
     Ok(scene)
 }
 
@@ -280,23 +285,35 @@ fn water(field: &Field<'_>, scene: &Scene, names: &Names) -> Result<WaterPressur
         let (times, rows) = samples::<1>(&level, Quantity::Length, false)?;
         (times, rows.into_iter().map(|[z]| z).collect())
     } else if level.word().as_deref() == Some("top") {
-        (vec![0.0], vec![top(&level, scene, &bodies)?])
+        (vec![0.0], vec![end(&level, scene, &bodies, true)?])
     } else {
         (vec![0.0], vec![level.number(Quantity::Length)?])
     };
     let uplift = f.or("uplift", Uplift::None, |u| uplift(&u))?;
+    let added = f.or("added_mass", false, |a| a.choice(&[("none", false), ("westergaard", true)]))?;
+    let bed = f.optional("bed");
+    if let Some(bed) = bed.as_ref().filter(|_| !added) {
+        return Err(bed.error("found `bed` without added mass", "add added_mass = \"westergaard\", or remove it"));
+    }
+    let bed = bed.map_or_else(|| end(&level, scene, &bodies, false), |z| z.number(Quantity::Length));
+    let added_mass = added.then_some(bed).transpose()?;
     f.finish()?;
-    Ok(WaterPressure { bodies, direction, density, times, levels, uplift })
+    Ok(WaterPressure { bodies, direction, density, times, levels, uplift, added_mass })
 }
 
-/// Height (m) of the highest point of the bodies.
-fn top(field: &Field<'_>, scene: &Scene, bodies: &[usize]) -> Result<f64, SceneError> {
-    let mut top = f64::NEG_INFINITY;
+/// Height (m) of the highest point of the bodies, or of the lowest.
+fn end(field: &Field<'_>, scene: &Scene, bodies: &[usize], top: bool) -> Result<f64, SceneError> {
+    let mut found = if top { f64::NEG_INFINITY } else { f64::INFINITY };
     for body in bodies.iter().map(|&i| &scene.bodies[i]) {
         let shape = body.shape.build().map_err(|e| field.error(format!("{}: {e}", body.name), "mend the shape of this body"))?;
-        top = top.max(shape.aabb(&body.pose).1.z);
+        let (low, high) = shape.aabb(&body.pose);
+        found = if top { found.max(high.z) } else { found.min(low.z) };
     }
-    if top < UNBOUNDED { Ok(top) } else { Err(field.error("found \"top\" for a half-space, which has none", "write the level in m")) }
+    if found.abs() < UNBOUNDED {
+        Ok(found)
+    } else {
+        Err(field.error("found a half-space, which has no top or bottom", "write the level in m"))
+    }
 }
 
 /// `"none"` or `"linear"`; also false and true, 0 and 1.

@@ -82,7 +82,10 @@ fn hull(f: &mut Fields<'_>, resources: &Resources) -> Result<ShapeSpec, SceneErr
     let (list, file) = (f.optional("points"), f.optional("file"));
     let (field, points) = match (list, file) {
         (Some(list), None) => (list.clone(), points(&list)?),
-        (None, Some(file)) => (file.clone(), resources.mesh(&file)?.vertices),
+        (None, Some(file)) => {
+            resources.note_blocks(&file)?;
+            (file.clone(), resources.mesh(&file)?.vertices)
+        }
         _ => return Err(f.error("a hull needs exactly one of `points` and `file`", "write `points = [[x, y, z], …]` in m")),
     };
     if points.len() < 4 {

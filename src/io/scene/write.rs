@@ -102,12 +102,23 @@ impl Scene {
             writeln!(t, "\n[[interactions]]\nname = {}\nbody1 = {}\nbody2 = {}", text(&tie.name), text(one), text(two))?;
             tie_text(t, &tie.spec)?;
         }
+        for load in &self.loads {
+            writeln!(t, "\n[[load]]\nbodies = [{}]\nforce = {}", text(&self.bodies[load.body].name), vector(load.force))?;
+            writeln!(t, "torque = {}\nfollows = {}", vector(load.torque), load.follows)?;
+            if let Some(at) = load.at {
+                writeln!(t, "at = {}", vector(at))?;
+            }
+            writeln!(t, "factor = {}", list(load.times.iter().zip(&load.factors).map(|(t, f)| format!("[{t:?}, {f:?}]"))))?;
+        }
         for water in &self.water {
             let names = water.bodies.iter().map(|&i| text(&self.bodies[i].name));
             let levels = water.times.iter().zip(&water.levels).map(|(t, z)| format!("[{t:?}, {z:?}]"));
             let uplift = if water.uplift == Uplift::Linear { "linear" } else { "none" };
             writeln!(t, "\n[[water]]\nbodies = {}\ndirection = {}", list(names), vector(water.direction))?;
             writeln!(t, "density = {:?}\nlevel = {}\nuplift = \"{uplift}\"", water.density, list(levels))?;
+            if let Some(bed) = water.added_mass {
+                writeln!(t, "added_mass = \"westergaard\"\nbed = {bed:?}")?;
+            }
         }
         if let Some(base) = &self.base {
             let rows = base.times.iter().zip(&base.accelerations);
@@ -532,6 +543,17 @@ mod tests {
             rate = 1
             count = 3
             radius = { kind = "log_normal", median = "1 mm", sigma = 0.2, by = "mass" }
+            [[load]]
+            bodies = ["both"]
+            force = [0, "1 kN", 0]
+            at = [0, 0, 3.1]
+            follows = true
+            ramp = "0.5 s"
+            start = 0.1
+            [[load]]
+            bodies = ["both", "bob"]
+            torque = [0, 0, 1]
+            factor = [[0, 0], [1, 2], [1, -1]]
             [[recorders]]
             what = "contacts"
             every = 0.1

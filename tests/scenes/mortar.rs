@@ -1,0 +1,175 @@
+//! Bound joints in statics: strength by hand in tension, shear and bending, and runs beside them; springs as loads.
+
+use drystone::diagnostics::collapse::{bisect, trial};
+use drystone::diagnostics::equilibrium::{Structure, admissible};
+use drystone::io::scene::Scene;
+use drystone::io::scene::loads::BaseMotion;
+use drystone::numerics::statics::Verdict;
+use glam::DVec3;
+
+const G: f64 = 9.81;
+const MU: f64 = 0.6;
+const SIZE: DVec3 = DVec3::new(0.5, 0.4, 0.2);
+const AREA: f64 = 0.2;
+const WEIGHT: f64 = 0.04 * 2000.0 * G;
+const TENSION: f64 = 1e5;
+const COHESION: f64 = 1.5e5;
+
+fn scene(text: &str) -> Scene {
+    Scene::from_toml(text, "t.toml").unwrap_or_else(|e| panic!("{text}{e}"))
+}
+
+/// A block on a static one, bound by mortar that is brittle or of this kind.
+fn bound(more: &str) -> Scene {
+    scene(&format!(
+        "[time]\nstep = 1e-3\nend = 0.5\n[solver]\ntolerance = 1e-6\n[[materials]]\nname = \"stone\"\ndensity = 2000\n\
+         [contact]\nmu = {MU}\nbond = {{ tension = {TENSION}, cohesion = {COHESION}, stiffness = [1e10, 1e10]{more} }}\n\
+         [[bodies]]\nname = \"below\"\nshape = {{ kind = \"cuboid\", size = [0.5, 0.4, 0.2] }}\nposition = [0, 0, -0.1]\nmotion = \"static\"\n\
+         [[bodies]]\nname = \"block\"\nshape = {{ kind = \"cuboid\", size = [0.5, 0.4, 0.2] }}\nposition = [0, 0, 0.1]\n"
+    ))
+}
+
+/// A force on the block that acts at `arm` from its centre, beside a constant one.
+fn loaded(more: &str, force: DVec3, arm: DVec3, constant: DVec3) -> Scene {
+    let mut scene = bound(more);
+    scene.bodies[1].force = force + constant;
+    scene.bodies[1].torque = arm.cross(force);
+    scene
+}
+
+/// What statics say of the loads at the end.
+fn stands(scene: &Scene) -> Option<bool> {
+    let structure = Structure::of(scene, scene.time.end).unwrap();
+    let answer = structure.solve();
+    assert!(answer.verdict == Verdict::Undecided || answer.error < 1e-6, "{answer:?}");
+    admissible(&answer)
+}
+
+/// That statics end between 1e-4 below and 1e-4 above what is expected.
+fn ends_at(expected: f64, what: &str, scene: impl Fn(f64) -> Scene) {
+    let found = [0.9999, 1.0001].map(|factor| stands(&scene(factor * expected)));
+    assert_eq!(found, [Some(true), Some(false)], "{what}: {expected} N");
+}
+
+const DOWN: DVec3 = DVec3::new(0.0, 0.0, -5000.0);
+const FOOT: DVec3 = DVec3::new(0.0, 0.0, -0.1);
+
+#[test]
+fn a_bound_block_is_torn_off_sheared_off_and_bent_off_at_what_its_area_bears() {
+    let tension = TENSION * AREA + WEIGHT;
+    ends_at(tension, "tension", |f| loaded("", f * DVec3::Z, DVec3::ZERO, DVec3::ZERO));
+    let shear = COHESION * AREA + MU * (5000.0 + WEIGHT);
+    for direction in [DVec3::X, DVec3::Y, DVec3::new(0.6, 0.8, 0.0)] {
+        ends_at(shear, "shear", |f| loaded("", f * direction, FOOT, DOWN));
+    }
+    // pulled outside of the face, it turns about the edge that is pressed
+    let bending = (TENSION * AREA + WEIGHT) * 0.5 * SIZE.x / (0.4 + 0.5 * SIZE.x);
+    ends_at(bending, "bending", |f| loaded("", f * DVec3::Z, 0.4 * DVec3::X, DVec3::ZERO));
+    // a cantilever without weight, pushed across 0.9 m from its joint
+    let bends = TENSION * AREA * 0.5 * SIZE.x / 0.9;
+    ends_at(bends, "cantilever", |f| {
+        let mut scene = loaded("", f * DVec3::X, 0.8 * DVec3::Z, DVec3::ZERO);
+        scene.gravity[0].acceleration = DVec3::ZERO;
+        scene
+    });
+}
+
+#[test]
+fn cohesion_without_friction_and_pull_beyond_the_tip_of_the_cone_are_what_they_say() {
+    let with = |mu: f64, force: DVec3| {
+        let mut scene = loaded("", force, FOOT, DVec3::ZERO);
+        scene.default_law.mu = mu;
+        scene
+    };
+    ends_at(COHESION * AREA, "no friction", |f| with(0.0, f * DVec3::X));
+    // c/mu = 0.75e5 is less than the strength in tension
+    ends_at(COHESION / 2.0 * AREA + WEIGHT, "tip", |f| with(2.0, f * DVec3::Z));
+}
+
+#[test]
+fn runs_of_a_bound_block_end_where_statics_say() {
+    let tension = TENSION * AREA + WEIGHT;
+    let shear = COHESION * AREA + MU * (5000.0 + WEIGHT);
+    let bending = (TENSION * AREA + WEIGHT) * 0.5 * SIZE.x / (0.4 + 0.5 * SIZE.x);
+    let cases: [(&str, f64, DVec3, DVec3, DVec3); 3] = [
+        ("tension", tension, DVec3::Z, DVec3::ZERO, DVec3::ZERO),
+        ("shear", shear, DVec3::X, FOOT, DOWN),
+        ("bending", bending, DVec3::Z, 0.4 * DVec3::X, DVec3::ZERO),
+    ];
+    for (what, expected, direction, arm, constant) in cases {
+        // a load that comes at once meets the mortar as it would a spring: a step of a millisecond damps it
+        for (factor, stands) in [(0.9, true), (1.02, false)] {
+            let found = trial(&loaded("", factor * expected * direction, arm, constant), factor).unwrap();
+            assert_eq!(found.stands, stands, "{what} at {factor}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn a_hanging_course_is_held_by_mortar_that_no_contact_presses() {
+    // a lintel between two supports, bound at its ends alone: each bears half of the weight by cohesion
+    let beam = |density: f64| {
+        let mut beam = scene(&format!(
+            "[time]\nstep = 1e-3\nend = 0.2\n[[materials]]\nname = \"stone\"\ndensity = {density}\n\
+             [contact]\nmu = 0\nbond = {{ tension = 2e6, cohesion = 1e5 }}\n\
+             [[bodies]]\nname = \"left\"\nshape = {{ kind = \"cuboid\", size = [0.2, 0.2, 0.5] }}\nposition = [-0.6, 0, 0]\nmotion = \"static\"\n\
+             [[bodies]]\nname = \"right\"\nshape = {{ kind = \"cuboid\", size = [0.2, 0.2, 0.5] }}\nposition = [0.6, 0, 0]\nmotion = \"static\"\n\
+             [[bodies]]\nname = \"beam\"\nshape = {{ kind = \"cuboid\", size = [1, 0.2, 0.5] }}\n"
+        ));
+        // the weight comes slowly: at once it would swing on the mortar
+        beam.gravity[0].acceleration = DVec3::ZERO;
+        beam.base = Some(BaseMotion::of_accelerations(vec![0.0, 0.1], vec![DVec3::ZERO, G * DVec3::Z]));
+        beam
+    };
+    // both faces shear at once; with friction statics would wedge it between them
+    let limit = 2.0 * 1e5 * 0.1 / (0.1 * G);
+    ends_at(limit, "beam", beam);
+    for (factor, stands) in [(0.97, true), (1.03, false)] {
+        assert_eq!(trial(&beam(factor * limit), factor).unwrap().stands, stands, "{factor}");
+    }
+}
+
+#[test]
+fn a_wall_of_mortar_falls_out_of_plane_where_its_bed_joint_bends() {
+    // a wall 2 m high, 0.2 m thick, of courses: pushed out of plane it opens at its foot
+    let wall = |a: f64| {
+        let mut wall = scene(
+            "[time]\nstep = 1e-3\nend = 0.35\n[[materials]]\nname = \"stone\"\ndensity = 2000\n\
+             [contact]\nmu = 0.7\nbond = { tension = \"20 kPa\", cohesion = \"40 kPa\" }\n\
+             [[generate.wall]]\ncolumns = 3\nrows = 5\ngap = 0\n",
+        );
+        wall.base = Some(BaseMotion::of_accelerations(vec![0.0, 0.3], vec![DVec3::ZERO, -a * G * DVec3::Y]));
+        wall
+    };
+    // per area: γ a H²/2 = (f + γ H) b/2
+    let (height, thickness, gamma) = (1.0, 0.2, 2000.0 * G);
+    let limit = (2e4 + gamma * height) * thickness / (gamma * height * height);
+    let found = bisect([0.5 * limit, 2.0 * limit], 1e-3, 1, |x| Ok::<_, ()>(stands(&wall(x)))).unwrap().unwrap();
+    assert!((0.5 * (found.lower + found.upper) / limit - 1.0).abs() < 2e-3, "{found:?}, by hand {limit}");
+    for (factor, stands) in [(0.97, true), (1.03, false)] {
+        assert_eq!(trial(&wall(factor * limit), factor).unwrap().stands, stands, "{factor}");
+    }
+}
+
+#[test]
+fn springs_are_loads_of_what_they_give_as_the_scene_stands() {
+    // a block of 100 kg on a floor, pulled sideways by a spring that is stretched by y
+    let pulled = |y: f64| {
+        scene(&format!(
+            "[time]\nstep = 1e-3\nend = 0.5\n[contact]\nmu = 0.5\n\
+             [[bodies]]\nname = \"floor\"\nshape = {{ kind = \"half_space\" }}\nmotion = \"static\"\n\
+             [[bodies]]\nname = \"block\"\nshape = {{ kind = \"cuboid\", size = [1, 1, 0.5] }}\nposition = [0, 0, 0.25]\nmass = 100\n\
+             [[interactions]]\nname = \"spring\"\nbody1 = \"block\"\nrelation = \"displacement\"\nanchor = [0, 0, 0]\naxis = [1, 0, 0]\noffset = {y}\n\
+             law = {{ kind = \"spring\", stiffness = \"10 kN/m\", damping = \"100 N s/m\" }}\n"
+        ))
+    };
+    ends_at(0.5 * 100.0 * G / 1e4, "spring", pulled);
+    let limited = |y: f64| {
+        let mut scene = pulled(y);
+        if let drystone::model::joint::TieLaw::Spring { limit, .. } = &mut scene.ties[0].spec.law {
+            *limit = 400.0;
+        }
+        scene
+    };
+    assert_eq!(stands(&limited(10.0)), Some(true), "never more than 400 N");
+}
