@@ -2,6 +2,7 @@
 
 mod adhesion;
 mod containers;
+mod fields;
 mod forms;
 mod hopper;
 mod inlets;
