@@ -23,6 +23,10 @@ enum Colour {
     Body,
     /// How fast it moves
     Speed,
+    /// The mean stress of what presses on it
+    Stress,
+    /// How many bodies press on it
+    Coordination,
 }
 
 /// How bodies are looked at.
@@ -34,7 +38,7 @@ pub(super) struct Look {
     /// From the bodies to the eye, as x,y,z with z up
     #[arg(long, value_name = "X,Y,Z", value_parser = direction, allow_hyphen_values = true)]
     from: Option<DVec3>,
-    /// What colours tell
+    /// What colours tell; a bar says which number each stands for
     #[arg(long, value_enum, default_value = "material")]
     colour: Colour,
     /// Draw the chains of force
@@ -48,25 +52,31 @@ impl Look {
         Self { size: Elevation::default().size, from: None, colour: Colour::Material, forces: true }
     }
 
-    /// The picture of bodies the fastest of which has this speed (m/s).
-    pub(super) fn picture(&self, fastest: f64) -> Picture {
-        let colour = match self.colour {
+    /// What colours tell, with scales up to 1.
+    pub(super) fn colours(&self) -> ColourBy {
+        match self.colour {
             Colour::Material => ColourBy::Material,
             Colour::Body => ColourBy::Body,
-            Colour::Speed => ColourBy::Speed { top: fastest.max(1e-9) },
-        };
-        let default = Picture::default();
+            Colour::Speed => ColourBy::Speed { top: 1.0 },
+            Colour::Stress => ColourBy::Stress { top: 1.0 },
+            Colour::Coordination => ColourBy::Coordination { top: 1.0 },
+        }
+    }
+
+    /// Whether contacts are needed.
+    pub(super) fn shows_contacts(&self) -> bool {
+        self.forces || matches!(self.colour, Colour::Stress | Colour::Coordination)
+    }
+
+    /// The picture in which the lightest colour has this value.
+    pub(super) fn picture(&self, top: f64) -> Picture {
+        let (default, colour) = (Picture::default(), self.colours().up_to(top.max(1e-9)));
         Picture { size: self.size, direction: self.from.unwrap_or(default.direction), colour, forces: self.forces, ..default }
     }
 
     fn elevation(&self) -> Elevation {
         Elevation { size: self.size, direction: self.from.unwrap_or(Elevation::default().direction), forces: self.forces }
     }
-}
-
-/// Largest speed of a dynamic body (m/s).
-pub(super) fn fastest(bodies: &[BodyView]) -> f64 {
-    bodies.iter().filter(|b| b.dynamic).map(|b| b.linear.length()).fold(0.0, f64::max)
 }
 
 const HELP: &str = "\
@@ -76,6 +86,7 @@ A resultant that acts outside of its joint, as mortar pulls, is not drawn.
 
 Examples:
   drystone picture bead_stack --at 0.5 --out stack.png
+  drystone picture bead_pour --at 0.4 --colour stress --out stress.png
   drystone picture arch --set thickness_ratio=0.10 --at 0.3 --out hinges.svg
   drystone picture block_dam --from 0,-1,0 --forces --out dam.svg";
 
@@ -165,7 +176,7 @@ pub(super) fn draw(scene: &Scene, look: &Look, out: &Path, numbers: &[[String; 2
         }
         look.elevation().write(out, &snapshot, &views)
     } else {
-        look.picture(fastest(snapshot.bodies)).write(out, &snapshot)
+        look.picture(look.colours().largest(&snapshot)).write(out, &snapshot)
     };
     written.map_err(|error| at_fault(out, error))
 }

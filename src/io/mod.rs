@@ -3,11 +3,15 @@
 //! Outputs take plain data (a [`snapshot::Snapshot`], a table row, a [`plot::History`]), so any program can use them.
 
 pub mod blocks;
+mod canvas;
+mod chain_plots;
 pub mod chart;
 pub mod elevation;
 pub mod error;
 #[cfg(feature = "hdf5")]
 pub mod fclib;
+pub mod field_plots;
+pub mod map;
 pub mod mesh;
 pub mod picture;
 pub mod plot;
