@@ -11,4 +11,5 @@ mod outlets;
 mod periodic;
 mod rolling;
 mod servo;
+mod shaken;
 mod sizes;
