@@ -219,7 +219,7 @@ pub fn build(scene: &Scene) -> Result<Built, BuildError> {
 /// Steps that meet what is recorded, what a study looks at, and the end.
 fn auto_step(scene: &Scene, accuracy: f64) -> AutoStep {
     let periods = scene.recorders.iter().map(|r| r.every).chain(scene.records.iter().map(|r| r.every));
-    let periods = periods.chain(scene.measures.iter().map(|m| m.every));
+    let periods = periods.chain(scene.measures.iter().map(|m| m.every)).chain(scene.fields.iter().map(|f| f.every));
     let every: Vec<f64> = periods.filter(|&every| every > 0.0).collect();
     let shortest = every.iter().copied().fold(f64::INFINITY, f64::min);
     // a grid that divides the shortest period, so that steps need not change from one record to the next

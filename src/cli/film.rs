@@ -1,7 +1,7 @@
 //! `drystone film`.
 
 use super::output::due;
-use super::picture::{Look, fastest};
+use super::picture::Look;
 use super::progress::Progress;
 use super::source::{Changes, check_length, positive, use_threads};
 use super::{DONE, Failure, NOT_FINITE, USAGE, tell};
@@ -73,7 +73,7 @@ fn frames(arguments: &Arguments) -> Result<Vec<Frame>, Failure> {
     let mut window = Window::new(built.entities);
     let mut take = |simulation: &crate::simulation::Simulation| {
         let Snapshot { step, time, step_size, bodies, contacts } = window.look(simulation);
-        let contacts = if arguments.look.forces { contacts.to_vec() } else { Vec::new() };
+        let contacts = if arguments.look.shows_contacts() { contacts.to_vec() } else { Vec::new() };
         Frame { step, time, step_size, bodies: bodies.to_vec(), contacts }
     };
     let mut found = vec![take(&built.simulation)];
@@ -106,21 +106,18 @@ fn clear(directory: &Path) -> std::io::Result<()> {
 pub(super) fn film(arguments: &Arguments) -> Result<u8, Failure> {
     use_threads(arguments.threads.map(usize::from))?;
     let frames = frames(arguments)?;
-    // one box and one scale of speeds for all
+    // one box and one scale of colours for all
     let boxes = frames.iter().map(|f| bounds(&f.snapshot())).collect::<Result<Vec<_>, _>>().map_err(Failure::input)?;
     let frame = boxes.into_iter().reduce(|[a, b], [low, high]| [a.min(low), b.max(high)]);
-    let top = frames.iter().map(|f| fastest(&f.bodies)).fold(0.0, f64::max);
+    let colours = arguments.look.colours();
+    let top = frames.iter().map(|f| colours.largest(&f.snapshot())).fold(0.0, f64::max);
     // the film before is kept until there is another
     clear(&arguments.out).map_err(|e| Failure::input(format!("{}: cannot be prepared: {e}", arguments.out.display())))?;
     let picture = Picture { frame, ..arguments.look.picture(top) };
     for (k, frame) in frames.iter().enumerate() {
         picture.write(&arguments.out.join(format!("frame_{k:05}.png")), &frame.snapshot()).map_err(Failure::input)?;
     }
-    tell(&format!(
-        "written: {} frames, {} s apart, in {}; largest speed {top:.3} m/s",
-        frames.len(),
-        arguments.every,
-        arguments.out.display()
-    ));
+    let largest = colours.scale().map_or(String::new(), |(name, _)| format!("; largest {name}: {top:.4}"));
+    tell(&format!("written: {} frames, {} s apart, in {}{largest}", frames.len(), arguments.every, arguments.out.display()));
     Ok(DONE)
 }

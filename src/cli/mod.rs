@@ -14,6 +14,7 @@ mod collapse;
 mod converge;
 mod corpus;
 mod export;
+mod fields;
 mod film;
 mod forecast;
 mod inspect;

@@ -1,15 +1,16 @@
 //! The files of a run under `--out`.
 
+use super::fields::FieldFiles;
 use super::joints::Joints;
 use crate::diagnostics::forecast::{DiskForecast, Forecast};
-use crate::diagnostics::{grains, summary::Summary};
+use crate::diagnostics::{grains, grains::Packing, summary::Summary};
 use crate::io::error::{OutputError, replace_file};
 use crate::io::plot::{Curve, History, write_history};
 use crate::io::scene::model::{Joint, Measure, Recordable, Recorded, Scene};
 use crate::io::scene::output::EndTable;
 use crate::io::table::{BODY_COLUMNS, CONTACT_COLUMNS, StepTable, read_table, write_bodies, write_contacts};
 use crate::io::view::Window;
-use crate::io::vtk::VtkSeries;
+use crate::io::vtk::{VtkSeries, remove_grids};
 use crate::model::signal::{FlowQuantity, JointQuantity, Quantity};
 use crate::scenes::Built;
 use crate::simulation::{Signal, Simulation, StepReport};
@@ -113,6 +114,7 @@ pub(super) struct Output {
     steps: StepTable,
     tables: Vec<Signals>,
     measures: Vec<(Measure, StepTable)>,
+    fields: Vec<FieldFiles>,
     joints: Option<Joints>,
     film_every: f64,
     steps_every: f64,
@@ -167,10 +169,13 @@ impl Output {
             Ok((m.clone(), table))
         };
         let measures = scene.measures.iter().map(measure).collect::<Result<_, OutputError>>()?;
+        let frames = scene.output.frames.clone();
+        remove_grids(directory, resumed.map(|r| r.0))?;
+        let open = |field| FieldFiles::open(directory, field, frames.precision, resumed);
+        let fields = scene.fields.iter().map(open).collect::<Result<_, _>>()?;
         let joints_every = every(&[Recorded::Joints]);
         let joints =
             joints_every.is_finite().then(|| Joints::open(directory, scene, built, joints_every, resumed.map(|r| r.1))).transpose()?;
-        let frames = scene.output.frames.clone();
         let (series, steps) = match resumed {
             None => (VtkSeries::create(directory, frames)?, StepTable::create(&table, &COLUMNS)?),
             Some((step, time)) => (VtkSeries::resume(directory, step, frames)?, StepTable::resume(&table, &COLUMNS, time)?),
@@ -183,6 +188,7 @@ impl Output {
             steps,
             tables,
             measures,
+            fields,
             joints,
             film_every: if film_every.is_finite() { film_every } else { FILM },
             steps_every: if steps_every.is_finite() { steps_every } else { 0.0 },
@@ -224,6 +230,9 @@ impl Output {
         let mut numbers = rows(self.steps_every, COLUMNS.len());
         numbers += self.tables.iter().map(|t| rows(t.every, t.signals.len())).sum::<f64>();
         numbers += self.measures.iter().map(|(m, _)| rows(m.every, grains::COLUMNS.len())).sum::<f64>();
+        let instants = |f: &FieldFiles| (times(f.field.every), f.size());
+        numbers += self.fields.iter().map(instants).map(|(n, size)| n * size.0 as f64).sum::<f64>();
+        let grids = self.fields.iter().map(instants).map(|(n, size)| n * size.1 as f64).sum::<f64>();
         if let Some(joints) = &self.joints {
             numbers += times(joints.every) * joints.numbers(coming.pairs, coming.bodies);
         }
@@ -231,7 +240,7 @@ impl Output {
         numbers += BODY_COLUMNS.len() as f64 * coming.bodies + CONTACT_COLUMNS.len() as f64 * coming.contacts.max(report.contacts as f64);
         let table_bytes = NUMBER * numbers;
         Some(DiskForecast {
-            bytes: frames * dense + table_bytes,
+            bytes: frames * dense + grids + table_bytes,
             frames: frames as u64,
             frame_bytes: frame,
             frame_bytes_assumed: dense,
@@ -258,8 +267,13 @@ impl Output {
         for table in self.tables.iter_mut().filter(|t| due(report.time, report.step_size, t.every)) {
             table.write(simulation)?;
         }
-        for (measure, table) in self.measures.iter_mut().filter(|(m, _)| due(report.time, report.step_size, m.every)) {
-            table.row(&grains::row(simulation, measure.bounds))?;
+        let due_now = |every: f64| due(report.time, report.step_size, every);
+        let mut measures = self.measures.iter_mut().filter(|(m, _)| due_now(m.every)).peekable();
+        let mut fields = self.fields.iter_mut().filter(|f| due_now(f.field.every)).peekable();
+        if measures.peek().is_some() || fields.peek().is_some() {
+            let packing = Packing::of(simulation, None);
+            measures.try_for_each(|(measure, table)| table.row(&grains::row(report.time, &packing, measure.bounds)))?;
+            fields.try_for_each(|field| field.write(report.step, report.time, &packing))?;
         }
         if let Some(joints) = self.joints.as_mut().filter(|j| due(report.time, report.step_size, j.every)) {
             joints.write(simulation)?;

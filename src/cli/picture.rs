@@ -25,8 +25,10 @@ enum Colour {
     Speed,
     /// Normal force of each joint, in an SVG
     Force,
-    /// Largest stress at an edge of each joint, in an SVG
+    /// Mean stress of what presses on a body; in an SVG the largest stress at an edge of each joint
     Stress,
+    /// How many bodies press on it
+    Coordination,
 }
 
 impl Colour {
@@ -35,7 +37,7 @@ impl Colour {
         match self {
             Self::Force => Some(("kN normal force", |state| 1e-3 * state.normal)),
             Self::Stress => Some(("MPa largest edge stress", |state| 1e-6 * state.edge_stress[1])),
-            Self::Material | Self::Body | Self::Speed => None,
+            Self::Material | Self::Body | Self::Speed | Self::Coordination => None,
         }
     }
 }
@@ -49,7 +51,7 @@ pub(super) struct Look {
     /// From the bodies to the eye, as x,y,z with z up
     #[arg(long, value_name = "X,Y,Z", value_parser = direction, allow_hyphen_values = true)]
     from: Option<DVec3>,
-    /// What colours tell
+    /// What colours tell; a bar says which number each stands for
     #[arg(long, value_enum, default_value = "material")]
     colour: Colour,
     /// Draw the chains of force
@@ -63,14 +65,25 @@ impl Look {
         Self { size: Elevation::default().size, from: None, colour: Colour::Material, forces: true }
     }
 
-    /// The picture of bodies the fastest of which has this speed (m/s).
-    pub(super) fn picture(&self, fastest: f64) -> Picture {
-        let colour = match self.colour {
-            Colour::Material | Colour::Force | Colour::Stress => ColourBy::Material,
+    /// What colours tell, with scales up to 1.
+    pub(super) fn colours(&self) -> ColourBy {
+        match self.colour {
+            Colour::Material | Colour::Force => ColourBy::Material,
             Colour::Body => ColourBy::Body,
-            Colour::Speed => ColourBy::Speed { top: fastest.max(1e-9) },
-        };
-        let default = Picture::default();
+            Colour::Speed => ColourBy::Speed { top: 1.0 },
+            Colour::Stress => ColourBy::Stress { top: 1.0 },
+            Colour::Coordination => ColourBy::Coordination { top: 1.0 },
+        }
+    }
+
+    /// Whether contacts are needed.
+    pub(super) fn shows_contacts(&self) -> bool {
+        self.forces || matches!(self.colour, Colour::Stress | Colour::Coordination)
+    }
+
+    /// The picture in which the lightest colour has this value.
+    pub(super) fn picture(&self, top: f64) -> Picture {
+        let (default, colour) = (Picture::default(), self.colours().up_to(top.max(1e-9)));
         Picture { size: self.size, direction: self.from.unwrap_or(default.direction), colour, forces: self.forces, ..default }
     }
 
@@ -78,11 +91,6 @@ impl Look {
         let direction = self.from.unwrap_or(Elevation::default().direction);
         Elevation { size: self.size, direction, forces: self.forces, bar: self.colour.bar().map(|bar| bar.0) }
     }
-}
-
-/// Largest speed of a dynamic body (m/s).
-pub(super) fn fastest(bodies: &[BodyView]) -> f64 {
-    bodies.iter().filter(|b| b.dynamic).map(|b| b.linear.length()).fold(0.0, f64::max)
 }
 
 const HELP: &str = "\
@@ -93,6 +101,7 @@ joints have the colours of a bar instead.
 
 Examples:
   drystone picture bead_stack --at 0.5 --out stack.png
+  drystone picture bead_pour --at 0.4 --colour stress --out stress.png
   drystone picture arch --set thickness_ratio=0.10 --at 0.3 --out hinges.svg
   drystone picture block_dam --from 0,-1,0 --forces --out dam.svg
   drystone picture tower --colour stress --out stresses.svg";
@@ -184,7 +193,7 @@ pub(super) fn draw(scene: &Scene, look: &Look, out: &Path, numbers: &[[String; 2
         let views = views(&states, &snapshot, &names, numbers, look.colour.bar().map(|bar| bar.1));
         look.elevation().write(out, &snapshot, &views)
     } else {
-        look.picture(fastest(snapshot.bodies)).write(out, &snapshot)
+        look.picture(look.colours().largest(&snapshot)).write(out, &snapshot)
     };
     written.map_err(|error| at_fault(out, error))
 }

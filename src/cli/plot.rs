@@ -1,7 +1,9 @@
 //! `drystone plot`.
 
+use super::source::instant;
 use super::{DONE, Failure, USAGE, tell};
 use crate::io::chart::{write_chart, write_planes};
+use crate::io::field_plots::View;
 use crate::io::run_plots::{panels, sweep_panels};
 use std::path::{Path, PathBuf};
 
@@ -12,6 +14,10 @@ What can be drawn of a run:
   rose                  in which directions contacts press at the end, seen along y
   TABLE                 all columns of DIR/TABLE.csv against time: flow, joints, a [[record]], a [[measure]]
   TABLE.COLUMN          one of them, such as steps.contacts or joint_forces.normal
+  FIELD.COLUMN          of a [[field]]: a profile where the grid has one row of cells, else a map in colours, at the last
+                        instant, those of --at, or the mean --from one on; --along z makes a profile of any grid
+  chains                lines between the centres of what presses at the end, as wide as the force, in a layer of the middle
+                        seen along y, or in a --slice
 Of a sweep: any column of its results.csv, against the first key that it varies (or --x).
 
 Examples:
@@ -20,6 +26,9 @@ Examples:
   drystone plot pour rose forces --out contacts.svg
   drystone plot wall joint_forces.stress_max --out joints.svg
   drystone plot pushed push_over.left.contact_x --x left.x --out curve.svg
+  drystone plot shear bed.velocity_x bed.solid_fraction --from 2 --out profile.png
+  drystone plot hopper bed.stress_zz --at 0.5,1 --out maps.png
+  drystone plot pour chains --slice y=-0.02..0.02 --out chains.png
   drystone plot arches displacement_max_m --out arches.svg";
 
 /// Arguments of `drystone plot`.
@@ -30,12 +39,36 @@ pub(super) struct Arguments {
     directory: PathBuf,
     /// What to draw, each in a panel of its own; without any, what there is is listed
     what: Vec<String>,
-    /// The SVG file to write
-    #[arg(long, value_name = "FILE.svg", default_value = "plot.svg")]
+    /// The file to write, as its name ends
+    #[arg(long, value_name = "FILE.svg|FILE.png", default_value = "plot.svg")]
     out: PathBuf,
+    /// Of fields: the instants, each a line of a profile or a map
+    #[arg(long, value_name = "T,…", value_delimiter = ',', conflicts_with = "from", value_parser = instant)]
+    at: Vec<f64>,
+    /// Of fields: the mean over all instants from this one on
+    #[arg(long, value_name = "T", value_parser = instant)]
+    from: Option<f64>,
+    /// Of fields: a profile along this axis, mean over the others
+    #[arg(long, value_name = "x|y|z", value_parser = axis)]
+    along: Option<usize>,
+    /// Of chains: which contacts, and the axis along which they are seen
+    #[arg(long, value_name = "y=FROM..TO", value_parser = slice)]
+    slice: Option<(usize, [f64; 2])>,
     /// The column along x: of a sweep a key that it varies, of a run any column of the table [time]
     #[arg(long, value_name = "COLUMN")]
     x: Option<String>,
+}
+
+fn axis(text: &str) -> Result<usize, String> {
+    ["x", "y", "z"].iter().position(|axis| *axis == text).ok_or_else(|| "write x, y or z".to_owned())
+}
+
+fn slice(text: &str) -> Result<(usize, [f64; 2]), String> {
+    let parts = text.split_once('=').and_then(|(name, range)| {
+        let (low, high) = range.split_once("..")?;
+        Some((axis(name).ok()?, [low.parse::<f64>().ok()?, high.parse::<f64>().ok()?]))
+    });
+    parts.filter(|(_, [low, high])| low < high).ok_or_else(|| "write an axis and two rising places in m, such as y=-0.1..0.1".to_owned())
 }
 
 /// Names of the tables of a directory, without `.csv`.
@@ -48,11 +81,12 @@ fn tables(directory: &Path) -> Result<Vec<String>, Failure> {
 }
 
 pub(super) fn plot(arguments: &Arguments) -> Result<u8, Failure> {
-    let Arguments { directory, what, out, x } = arguments;
-    if !out.extension().is_some_and(|e| e.eq_ignore_ascii_case("svg")) {
-        let message = format!("--out {}: plots are written as SVG; give a name that ends in .svg", out.display());
+    let Arguments { directory, what, out, x, at, from, along, slice } = arguments;
+    if !out.extension().is_some_and(|e| ["svg", "png"].iter().any(|known| e.eq_ignore_ascii_case(known))) {
+        let message = format!("--out {}: plots are written as SVG or PNG; give a name that ends in .svg or .png", out.display());
         return Err(Failure::new(USAGE, message));
     }
+    let view = View { at: at.clone(), from: *from, along: *along, slice: *slice, x: x.clone() };
     let there = tables(directory)?;
     let sweep = there.iter().any(|name| name == "results");
     if what.is_empty() || there.is_empty() {
@@ -62,15 +96,14 @@ pub(super) fn plot(arguments: &Arguments) -> Result<u8, Failure> {
             match (there.is_empty(), sweep) {
                 (true, _) => "it holds no tables; give a directory that `drystone run --out` has written".to_owned(),
                 (_, true) => "a column of results.csv, such as displacement_max_m".to_owned(),
-                _ => format!("energy, residual, forces, rose, or one of its tables: {}", there.join(", ")),
+                _ => format!("energy, residual, forces, rose, chains, or one of its tables: {}", there.join(", ")),
             }
         );
         return Err(Failure::new(USAGE, message));
     }
-    let found =
-        if sweep { sweep_panels(directory, what, x.as_deref()) } else { panels(directory, what, x.as_deref()) }.map_err(Failure::input)?;
-    // a rose is round, and a wide panel is not
-    let result = if !sweep && what.iter().any(|w| w == "rose") {
+    let found = if sweep { sweep_panels(directory, what, x.as_deref()) } else { panels(directory, what, &view) }.map_err(Failure::input)?;
+    // what has one scale along both axes does not fill a wide panel
+    let result = if found.iter().any(|panel| panel.equal) {
         write_planes(out, &found, 2)
     } else {
         let title = directory.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();

@@ -65,6 +65,14 @@ pub struct Link {
     pub force: DVec3,
 }
 
+impl Link {
+    /// The grains that it acts on, with the force (N) on each and where it acts (m).
+    pub fn ends(&self) -> impl Iterator<Item = (usize, DVec3, DVec3)> + use<> {
+        let ends = [(self.force, self.point), (-self.force, self.point - self.shift)];
+        self.grains.into_iter().zip(ends).filter_map(|(grain, (force, point))| Some((grain?, force, point)))
+    }
+}
+
 /// Grains, and the forces that act on them.
 ///
 /// ```
@@ -113,6 +121,14 @@ fn is_wall(locks: &Locks) -> bool {
 impl Packing {
     /// Dynamic bodies but walls that a servo moves along an axis, whose centre lies in the region, and the contacts of the last step on them.
     pub fn of(simulation: &Simulation, region: Option<&Region>) -> Self {
+        let whole = Self::whole(simulation);
+        match region {
+            None => whole,
+            Some(region) => whole.within(region),
+        }
+    }
+
+    fn whole(simulation: &Simulation) -> Self {
         let world = simulation.world();
         let &Scheme { gravity, cell, .. } = world.resource::<Scheme>();
         let mut packing = Self { gravity, cell, ..Self::default() };
@@ -125,9 +141,6 @@ impl Packing {
                 continue;
             }
             let position = pose.0.position + packing.cell.home(pose.0.position).0;
-            if region.is_some_and(|region| !region.holds(position)) {
-                continue;
-            }
             let shape = world.get::<Collider>(entity).map(|c| &c.shape);
             let radius = shape.and_then(|shape| if let Shape::Ball { radius } = shape { Some(*radius) } else { None });
             let volume = shape.and_then(|shape| shape.mass_properties(1.0).ok()).map_or(0.0, |p| p.mass);
@@ -152,6 +165,19 @@ impl Packing {
                 Link { grains, point: 0.5 * (one + two) + homes[0], shift, normal: touch.normal, force }
             }));
         }
+        packing
+    }
+
+    /// The grains whose centre lies in the region, and the contacts on them.
+    pub fn within(&self, region: &Region) -> Self {
+        let (mut packing, mut numbers) = (Self { gravity: self.gravity, cell: self.cell, ..Self::default() }, Vec::new());
+        for grain in &self.grains {
+            let inside = region.holds(grain.position);
+            numbers.push(inside.then_some(packing.grains.len()));
+            packing.grains.extend(inside.then_some(*grain));
+        }
+        let links = self.links.iter().map(|link| Link { grains: link.grains.map(|grain| grain.and_then(|k| numbers[k])), ..*link });
+        packing.links.extend(links.filter(|link| link.grains != [None; 2]));
         packing
     }
 
@@ -191,15 +217,8 @@ impl Packing {
 
     /// Love–Weber stress (Pa) over a volume (m³), rows by force and columns by branch; compression is positive. In rest it is symmetric.
     pub fn stress(&self, volume: f64) -> DMat3 {
-        let mut sum = DMat3::ZERO;
-        for link in &self.links {
-            let ends = [(link.force, link.point), (-link.force, link.point - link.shift)];
-            for (grain, (force, point)) in link.grains.iter().zip(ends) {
-                if let Some(grain) = *grain {
-                    sum += outer(force, self.grains[grain].position - point);
-                }
-            }
-        }
+        let ends = self.links.iter().flat_map(Link::ends);
+        let sum = ends.fold(DMat3::ZERO, |sum, (grain, force, point)| sum + outer(force, self.grains[grain].position - point));
         sum * (1.0 / volume)
     }
 
@@ -213,12 +232,8 @@ impl Packing {
     /// Mean resultant of contacts and weight on a grain over the mean contact force: 0 in rest, not a number without contacts.
     pub fn unbalanced(&self) -> f64 {
         let mut resultant: Vec<DVec3> = self.grains.iter().map(|g| g.mass * self.gravity).collect();
-        for link in &self.links {
-            for (grain, force) in link.grains.iter().zip([link.force, -link.force]) {
-                if let Some(grain) = *grain {
-                    resultant[grain] += force;
-                }
-            }
+        for (grain, force, _) in self.links.iter().flat_map(Link::ends) {
+            resultant[grain] += force;
         }
         let mean = |sum: f64, n: usize| sum / n as f64;
         let forces = mean(self.links.iter().map(|l| l.force.length()).sum(), self.links.len());
@@ -279,19 +294,19 @@ pub const COLUMNS: [&str; 24] = [
 /// A row of such a table: of the grains whose centres lie in a box, or of all of them in the smallest box that holds them.
 ///
 /// ```
-/// use drystone::{diagnostics::grains::{COLUMNS, row}, prelude::Simulation};
-/// assert_eq!(row(&Simulation::default(), None)[COLUMNS.iter().position(|c| *c == "grains").unwrap_or(0)], 0.0);
+/// use drystone::diagnostics::grains::{COLUMNS, Packing, row};
+/// assert_eq!(row(0.0, &Packing::default(), None)[COLUMNS.iter().position(|c| *c == "grains").unwrap_or(0)], 0.0);
 /// ```
-pub fn row(simulation: &Simulation, bounds: Option<[DVec3; 2]>) -> [f64; COLUMNS.len()] {
-    let region = bounds.map(|[low, high]| Region::Box { low, high });
-    let packing = Packing::of(simulation, region.as_ref());
-    let (low, high) = bounds.map_or_else(|| packing.bounds(), |[low, high]| (low, high));
+pub fn row(time: f64, whole: &Packing, bounds: Option<[DVec3; 2]>) -> [f64; COLUMNS.len()] {
+    let part = bounds.map(|[low, high]| whole.within(&Region::Box { low, high }));
+    let packing = part.as_ref().unwrap_or(whole);
+    let (low, high) = bounds.map_or_else(|| whole.bounds(), |[low, high]| (low, high));
     // balls that reach into the box from outside are solid, too
-    let solid = if bounds.is_some() { Packing::of(simulation, None).solid_fraction(low, high) } else { packing.solid_fraction(low, high) };
+    let solid = whole.solid_fraction(low, high);
     let (z, fabric) = (packing.coordination(), packing.fabric());
     let stress = packing.stress((high - low).element_product());
     let mut row = [0.0; COLUMNS.len()];
-    let counts = [simulation.time(), packing.grains.len() as f64, packing.links.len() as f64, z.mean, z.mechanical, z.rattlers as f64];
+    let counts = [time, packing.grains.len() as f64, packing.links.len() as f64, z.mean, z.mechanical, z.rattlers as f64];
     let [fx, fy, fz] = [fabric.x_axis, fabric.y_axis, fabric.z_axis];
     let values = counts
         .into_iter()
@@ -302,7 +317,7 @@ pub fn row(simulation: &Simulation, bounds: Option<[DVec3; 2]>) -> [f64; COLUMNS
     row
 }
 
-fn outer(a: DVec3, b: DVec3) -> DMat3 {
+pub(super) fn outer(a: DVec3, b: DVec3) -> DMat3 {
     DMat3::from_cols(a * b.x, a * b.y, a * b.z)
 }
 

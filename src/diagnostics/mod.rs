@@ -7,6 +7,7 @@ pub mod collapse;
 pub mod convergence;
 #[cfg(feature = "lens")]
 pub mod equilibrium;
+pub mod fields;
 pub mod forecast;
 pub mod grains;
 pub mod joints;

@@ -1,7 +1,10 @@
-//! Curves of any two quantities as one SVG: courses in time, phase planes, errors against step sizes.
+//! Curves of any two quantities, maps and chains of force as one SVG or PNG: courses in time, phase planes, errors against step sizes.
 
+use super::canvas::{self, Drawing};
+use super::map::{Disc, Map, Stroke};
 use super::plot::{COLOURS, DrawResult, INK};
-use crate::io::error::{OutputError, make_folder_of, replace_file};
+use crate::io::error::OutputError;
+use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use std::path::Path;
@@ -49,7 +52,7 @@ impl Line {
 /// let panel = Panel::new("time (s)", "height (m)", vec![Line::new("ball", [(0.0, 1.0), (0.1, 0.95)])]);
 /// assert_eq!(panel.lines.len(), 1);
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Panel {
     /// Heading; may be empty.
     pub title: String,
@@ -61,17 +64,30 @@ pub struct Panel {
     pub lines: Vec<Line>,
     /// Whether a unit is as long along x as along y.
     pub equal: bool,
+    /// What is below the lines, in colours.
+    pub map: Option<Map>,
+    /// Grains, below strokes.
+    pub discs: Vec<Disc>,
+    /// Forces, as wide as they are large.
+    pub strokes: Vec<Stroke>,
 }
 
 impl Panel {
     /// A panel with these names of its axes.
     pub fn new(x: &str, y: &str, lines: Vec<Line>) -> Self {
-        Self { title: String::new(), x: x.to_owned(), y: y.to_owned(), lines, equal: false }
+        Self { x: x.to_owned(), y: y.to_owned(), lines, ..Self::default() }
     }
 
     /// With a unit as long along x as along y.
     pub fn equal(self) -> Self {
         Self { equal: true, ..self }
+    }
+
+    /// Corners of the map, and what discs and strokes reach to.
+    fn corners(&self) -> impl Iterator<Item = (f64, f64)> {
+        let map = self.map.iter().flat_map(|map| [(map.x[0], map.y[0]), (map.x[1], map.y[1])]);
+        let discs = self.discs.iter().flat_map(|d| [(d.x - d.radius, d.y - d.radius), (d.x + d.radius, d.y + d.radius)]);
+        map.chain(discs).chain(self.strokes.iter().flat_map(|stroke| stroke.ends))
     }
 
     /// With a heading.
@@ -80,7 +96,7 @@ impl Panel {
     }
 }
 
-/// Draws panels above each other as an SVG; makes the folder where there is none.
+/// Draws panels above each other, as a PNG where the name ends so and as an SVG otherwise; makes the folder where there is none.
 ///
 /// ```
 /// use drystone::io::chart::{Line, Panel, write_chart};
@@ -92,11 +108,10 @@ impl Panel {
 /// # Ok::<(), drystone::io::error::OutputError>(())
 /// ```
 pub fn write_chart(path: &Path, title: &str, panels: &[Panel]) -> Result<(), OutputError> {
-    let mut svg = String::new();
-    save(path, draw(&mut svg, title, panels), &svg)
+    canvas::write(path, (SIZE.0, HEAD + SIZE.1 * panels.len().max(1) as u32), &Chart { title, panels })
 }
 
-/// Draws panels beside each other, this many in a row: phase planes, characteristics.
+/// Draws panels beside each other, this many in a row: phase planes, characteristics, maps; a PNG or an SVG by its name.
 ///
 /// ```
 /// use drystone::io::chart::{Line, Panel, write_planes};
@@ -108,49 +123,56 @@ pub fn write_chart(path: &Path, title: &str, panels: &[Panel]) -> Result<(), Out
 /// # Ok::<(), drystone::io::error::OutputError>(())
 /// ```
 pub fn write_planes(path: &Path, panels: &[Panel], columns: usize) -> Result<(), OutputError> {
-    let mut svg = String::new();
-    save(path, draw_planes(&mut svg, panels, columns.max(1)), &svg)
-}
-
-fn save(path: &Path, drawn: DrawResult, svg: &str) -> Result<(), OutputError> {
-    drawn.map_err(|error| OutputError::data(path, format!("the plot cannot be drawn: {error}")))?;
-    make_folder_of(path)?;
-    replace_file(path, svg.as_bytes())
-}
-
-fn draw(svg: &mut String, title: &str, panels: &[Panel]) -> DrawResult {
-    let page = SVGBackend::with_string(svg, (SIZE.0, HEAD + SIZE.1 * panels.len().max(1) as u32)).into_drawing_area();
-    page.fill(&WHITE)?;
-    let (head, body) = page.split_vertically(HEAD);
-    let heading = ("sans-serif", 21).into_font().style(FontStyle::Bold).color(&INK);
-    head.draw(&Text::new(title.to_owned(), (72, 16), heading))?;
-    for (panel, area) in panels.iter().zip(&body.split_evenly((panels.len().max(1), 1))) {
-        draw_panel(area, panel, true)?;
-    }
-    page.present()
-}
-
-fn draw_planes(svg: &mut String, panels: &[Panel], columns: usize) -> DrawResult {
-    let columns = columns.min(panels.len().max(1));
+    let columns = columns.clamp(1, panels.len().max(1));
     let rows = panels.len().max(1).div_ceil(columns);
-    let page = SVGBackend::with_string(svg, (PLANE.0 * columns as u32, PLANE.1 * rows as u32)).into_drawing_area();
-    page.fill(&WHITE)?;
-    for (panel, area) in panels.iter().zip(&page.split_evenly((rows, columns))) {
-        draw_panel(area, panel, false)?;
+    canvas::write(path, (PLANE.0 * columns as u32, PLANE.1 * rows as u32), &Planes { panels, columns, rows })
+}
+
+/// Panels above each other.
+struct Chart<'a> {
+    title: &'a str,
+    panels: &'a [Panel],
+}
+
+impl Drawing for Chart<'_> {
+    fn draw<B: DrawingBackend<ErrorType = std::io::Error>>(&self, page: &DrawingArea<B, Shift>) -> DrawResult {
+        let (head, body) = page.split_vertically(HEAD);
+        let heading = ("sans-serif", 21).into_font().style(FontStyle::Bold).color(&INK);
+        head.draw(&Text::new(self.title.to_owned(), (72, 16), heading))?;
+        let areas = body.split_evenly((self.panels.len().max(1), 1));
+        self.panels.iter().zip(&areas).try_for_each(|(panel, area)| draw_panel(area, panel, true))
     }
-    page.present()
+}
+
+/// Panels beside each other.
+struct Planes<'a> {
+    panels: &'a [Panel],
+    columns: usize,
+    rows: usize,
+}
+
+impl Drawing for Planes<'_> {
+    fn draw<B: DrawingBackend<ErrorType = std::io::Error>>(&self, page: &DrawingArea<B, Shift>) -> DrawResult {
+        let areas = page.split_evenly((self.rows, self.columns));
+        self.panels.iter().zip(&areas).try_for_each(|(panel, area)| draw_panel(area, panel, false))
+    }
 }
 
 /// A wide panel has its legend on the right, the other above.
-fn draw_panel(area: &DrawingArea<SVGBackend, plotters::coord::Shift>, panel: &Panel, wide: bool) -> DrawResult {
-    let points = || panel.lines.iter().flat_map(|line| &line.points).filter(|(x, y)| x.is_finite() && y.is_finite());
-    let (x_range, y_range) = (range(points().map(|p| p.0), if wide { 0.0 } else { 0.05 }), range(points().map(|p| p.1), 0.05));
-    let (x_range, y_range) = if panel.equal { equal_axes(x_range, y_range, wide) } else { (x_range, y_range) };
+fn draw_panel<B: DrawingBackend<ErrorType = std::io::Error>>(area: &DrawingArea<B, Shift>, panel: &Panel, wide: bool) -> DrawResult {
+    let lines = panel.lines.iter().flat_map(|line| line.points.iter().copied());
+    let points: Vec<(f64, f64)> = lines.chain(panel.corners()).filter(|(x, y)| x.is_finite() && y.is_finite()).collect();
+    let margin = if panel.map.is_some() { 0.0 } else { 0.05 };
+    let x_range = range(points.iter().map(|p| p.0), if wide { 0.0 } else { margin });
+    let y_range = range(points.iter().map(|p| p.1), margin);
+    // beside a map stands its scale
+    let side = if wide { LEGEND } else if panel.map.is_some() { 118 } else { 18 };
+    let (x_range, y_range) = if panel.equal { equal_axes(x_range, y_range, wide, side) } else { (x_range, y_range) };
     let pixel = ((x_range.1 - x_range.0) / f64::from(SIZE.0), (y_range.1 - y_range.0) / f64::from(SIZE.1));
     let text = ("sans-serif", 14).into_font().color(&INK);
     let mut chart = ChartBuilder::on(area)
         .margin_top(if wide { 8 } else { 54 })
-        .margin_right(if wide { LEGEND } else { 18 })
+        .margin_right(side)
         .margin_left(14)
         .margin_bottom(4)
         .x_label_area_size(44)
@@ -169,6 +191,16 @@ fn draw_panel(area: &DrawingArea<SVGBackend, plotters::coord::Shift>, panel: &Pa
         .bold_line_style(INK.mix(0.13))
         .light_line_style(TRANSPARENT)
         .draw()?;
+    if let Some(map) = &panel.map {
+        map.draw(&chart.plotting_area().clone())?;
+        let right = area.dim_in_pixel().0 as i32 - side + 14;
+        let height = area.dim_in_pixel().1 as i32;
+        map.draw_scale(area, [right, if wide { 34 } else { 62 }], height - if wide { 100 } else { 120 })?;
+    }
+    let plane = chart.plotting_area().clone();
+    let unit = f64::from(plane.dim_in_pixel().0) / (x_range.1 - x_range.0);
+    panel.discs.iter().try_for_each(|disc| disc.draw(&plane, unit))?;
+    panel.strokes.iter().try_for_each(|stroke| stroke.draw(&plane))?;
     let heading = ("sans-serif", 17).into_font().style(FontStyle::Bold).color(&INK);
     area.draw(&Text::new(panel.title.clone(), (76, 8), heading))?;
     let legend = text.pos(Pos::new(HPos::Left, VPos::Center));
@@ -195,8 +227,9 @@ fn draw_panel(area: &DrawingArea<SVGBackend, plotters::coord::Shift>, panel: &Pa
 }
 
 /// Both ranges about their middles, so that a unit is as long along x as along y on the area that a panel leaves its curves.
-fn equal_axes(x: (f64, f64), y: (f64, f64), wide: bool) -> ((f64, f64), (f64, f64)) {
-    let (size, sides, above) = if wide { (SIZE, LEGEND as f64 + 86.0, 56.0) } else { (PLANE, 104.0, 102.0) };
+fn equal_axes(x: (f64, f64), y: (f64, f64), wide: bool, side: i32) -> ((f64, f64), (f64, f64)) {
+    let (size, above) = if wide { (SIZE, 56.0) } else { (PLANE, 102.0) };
+    let sides = f64::from(side) + 86.0;
     let (width, height) = (f64::from(size.0) - sides, f64::from(size.1) - above);
     let unit = ((x.1 - x.0) / width).max((y.1 - y.0) / height);
     let about = |(low, high): (f64, f64), pixels: f64| (0.5 * (low + high - unit * pixels), 0.5 * (low + high + unit * pixels));
@@ -250,7 +283,7 @@ fn range(values: impl Iterator<Item = f64>, margin: f64) -> (f64, f64) {
 }
 
 /// As many decimals as the range needs, without closing zeros.
-fn label(x: f64, (low, high): (f64, f64)) -> String {
+pub(super) fn label(x: f64, (low, high): (f64, f64)) -> String {
     let size = (high - low).abs();
     if !(1e-4..1e6).contains(&size) {
         return format!("{x:.1e}");
@@ -268,7 +301,7 @@ mod tests {
     #[test]
     fn every_chart_is_drawn_even_an_empty_or_spoilt_one() {
         let dir = tempfile::tempdir().expect("a folder");
-        let path = dir.path().join("c.svg");
+        let [path, pixels] = ["c.svg", "c.png"].map(|name| dir.path().join(name));
         let spoilt = Line::new("a <test>", [(0.0, 1.0), (f64::NAN, 2.0), (2.0, f64::INFINITY), (3.0, 1.0)]);
         let long = Line::new("long", (0..100_000).map(|k| (f64::from(k), f64::from(k).sin())));
         let panel = |line: Line| Panel::new("x", "y", vec![line]);
@@ -283,13 +316,17 @@ mod tests {
                 write_planes(&path, &panels, columns).expect("drawn");
                 check();
             }
+            write_planes(&pixels, &panels, 2).expect("painted");
+            let decoder = png::Decoder::new(std::io::BufReader::new(std::fs::File::open(&pixels).expect("there")));
+            let info = decoder.read_info().expect("a PNG").info().clone();
+            assert_eq!((info.width, info.height), (2 * PLANE.0 * panels.len().clamp(1, 2) as u32, 2 * PLANE.1));
         }
     }
 
     #[test]
     fn equal_axes_have_units_of_one_length_and_hold_both_ranges() {
         for (x, y) in [((-10.0, 10.0), (-4.0, 4.0)), ((0.0, 1.0), (0.0, 7.0))] {
-            let (a, b) = equal_axes(x, y, false);
+            let (a, b) = equal_axes(x, y, false, 18);
             let holds = |(low, high): (f64, f64), (from, to): (f64, f64)| low <= from + 1e-12 && high >= to - 1e-12;
             assert!(holds(a, x) && holds(b, y), "{a:?} {b:?}");
             assert!(((a.1 - a.0) / 456.0 / ((b.1 - b.0) / 318.0) - 1.0).abs() < 1e-12, "{a:?} {b:?}");

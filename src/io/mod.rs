@@ -4,11 +4,15 @@
 
 pub mod blocks;
 pub mod blocks_out;
+mod canvas;
+mod chain_plots;
 pub mod chart;
 pub mod elevation;
 pub mod error;
 #[cfg(feature = "hdf5")]
 pub mod fclib;
+pub mod field_plots;
+pub mod map;
 pub mod mesh;
 pub mod picture;
 pub mod plot;

@@ -3,12 +3,16 @@
 //! ```text
 //! TABLE, TABLE.COLUMN   columns of TABLE.csv against time, one panel for each unit; rows with names give a line for each name
 //! energy, residual      of steps.csv
+//! TABLE.COLUMN          of a [[field]]: a profile, or a map in colours
+//! chains                forces of a slice at the end, as lines between centres
 //! forces                distribution of the normal forces of contacts_end.csv: log₁₀ P(F/⟨F⟩)
 //! rose                  directions of the normals in a vertical plane, by number and by force: n and −n count as one
 //! ```
 
+use super::chain_plots::chains;
 use super::chart::{Line, Panel};
 use super::error::OutputError;
+use super::field_plots::{self, View};
 use super::scene::error::did_you_mean;
 use std::collections::BTreeMap;
 use std::f64::consts::{PI, TAU};
@@ -24,7 +28,7 @@ const ROSE: usize = 18;
 /// Why there is nothing to draw.
 ///
 /// ```
-/// let error = drystone::io::run_plots::panels("no such directory".as_ref(), &["energy".to_owned()], None).err();
+/// let error = drystone::io::run_plots::panels("no such directory".as_ref(), &["energy".to_owned()], &Default::default()).err();
 /// assert!(error.is_some_and(|e| e.to_string().contains("steps.csv")));
 /// ```
 #[derive(Debug, thiserror::Error)]
@@ -38,8 +42,8 @@ pub enum PlotError {
 }
 
 /// A table with names in some of its columns.
-struct Named {
-    path: String,
+pub(super) struct Named {
+    pub(super) path: String,
     /// Header, unit and values of each column of numbers; an empty field is not a number.
     columns: Vec<(String, String, Vec<f64>)>,
     /// Names of each row, joined.
@@ -70,11 +74,18 @@ impl Named {
         Ok(Self { path: path.display().to_string(), columns, labels })
     }
 
-    fn column(&self, name: &str) -> Result<&(String, String, Vec<f64>), PlotError> {
+    /// Name, unit and values of a column.
+    pub(super) fn column(&self, name: &str) -> Result<&(String, String, Vec<f64>), PlotError> {
         self.columns.iter().find(|c| c.0 == name).ok_or_else(|| {
             let known = did_you_mean(name, self.columns.iter().map(|c| c.0.as_str()));
             PlotError::Nothing(format!("{}: found no column \"{name}\"\n  {known}", self.path))
         })
+    }
+
+    /// Whether its rows are cells of a grid.
+    fn is_field(&self) -> bool {
+        let heads: Vec<&str> = self.columns.iter().take(4).map(|c| c.0.as_str()).collect();
+        heads == ["time", "x", "y", "z"]
     }
 
     /// Lines of a column against another, one for each label.
@@ -96,17 +107,36 @@ impl Named {
 ///
 /// # Errors
 /// A table is missing or spoilt, or has no such column.
-pub fn panels(directory: &Path, what: &[String], x: Option<&str>) -> Result<Vec<Panel>, PlotError> {
-    let mut panels = Vec::new();
+pub fn panels(directory: &Path, what: &[String], view: &View) -> Result<Vec<Panel>, PlotError> {
+    let (mut panels, x) = (Vec::new(), view.x.as_deref());
     for what in what {
         match what.as_str() {
-            "energy" => panels.extend(series(directory, "steps", Some(&["kinetic", "potential", "normal_work", "friction_work"]), "J", x)?),
+            "energy" => {
+                let steps = Named::read(&directory.join("steps.csv"))?;
+                panels.extend(series(&steps, Some(&["kinetic", "potential", "normal_work", "friction_work"]), "J", x)?);
+            }
             "residual" => panels.push(residual(directory)?),
             "forces" => panels.push(forces(directory)?),
             "rose" => panels.push(rose(directory)?),
+            "chains" => panels.push(chains(directory, view)?),
             other => match other.split_once('.') {
-                Some((table, column)) => panels.extend(series(directory, table, Some(&[column]), "", x)?),
-                None => panels.extend(series(directory, other, None, "", x)?),
+                Some((name, column)) => {
+                    let table = Named::read(&directory.join(format!("{name}.csv")))?;
+                    if table.is_field() {
+                        panels.extend(field_plots::field(&table, column, view)?);
+                    } else {
+                        panels.extend(series(&table, Some(&[column]), "", x)?);
+                    }
+                }
+                None => {
+                    let table = Named::read(&directory.join(format!("{other}.csv")))?;
+                    if table.is_field() {
+                        let columns = table.columns[4..].iter().map(|c| c.0.as_str()).collect::<Vec<_>>().join(", ");
+                        let message = format!("{}: a table of fields; name one as {other}.COLUMN, of {columns}", table.path);
+                        return Err(PlotError::Nothing(message));
+                    }
+                    panels.extend(series(&table, None, "", x)?);
+                }
             },
         }
     }
@@ -114,8 +144,7 @@ pub fn panels(directory: &Path, what: &[String], x: Option<&str>) -> Result<Vec<
 }
 
 /// Columns of a table against time or another column, grouped by unit; `unit` is that of columns without one.
-fn series(directory: &Path, table: &str, columns: Option<&[&str]>, unit: &str, x: Option<&str>) -> Result<Vec<Panel>, PlotError> {
-    let table = Named::read(&directory.join(format!("{table}.csv")))?;
+fn series(table: &Named, columns: Option<&[&str]>, unit: &str, x: Option<&str>) -> Result<Vec<Panel>, PlotError> {
     let along = table.column(x.unwrap_or("time"))?;
     let below = match (x, along.1.as_str()) {
         (None, _) => "time (s)".to_owned(),
@@ -201,7 +230,7 @@ fn forces(directory: &Path) -> Result<Panel, PlotError> {
     let points = counts.iter().enumerate().filter(|(_, n)| **n > 0.0);
     let points = points.map(|(k, n)| ((k as f64 + 0.5) * BIN, libm::log10(n / (forces.len() as f64 * BIN))));
     let line = Line::new(&format!("{} contacts", forces.len()), points).with_points();
-    Ok(Panel::new("F/⟨F⟩", "log10 of the density", vec![line]).titled(&format!("mean normal force {mean:.4} N")))
+    Ok(Panel::new("F / mean F", "log10 of the density", vec![line]).titled(&format!("mean normal force {mean:.4} N")))
 }
 
 /// Directions of normals in the plane of x and z.
@@ -282,7 +311,7 @@ mod tests {
     }
 
     fn draw(dir: &tempfile::TempDir, what: &[&str]) -> Result<Vec<Panel>, PlotError> {
-        panels(dir.path(), &what.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>(), None)
+        panels(dir.path(), &what.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>(), &View::default())
     }
 
     #[test]

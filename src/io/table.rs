@@ -181,19 +181,26 @@ impl StepTable {
             return Err(content(path, 1, old.header.join(","), header.join(",")));
         }
         let mut steps = Self::create(path, header)?;
-        for row in old.rows.iter().filter(|row| row[0] <= last) {
-            steps.row(row)?;
-        }
+        steps.rows(old.rows.iter().filter(|row| row[0] <= last))?;
         Ok(steps)
     }
 
     /// Appends one row; the number of values is that of the header.
     pub fn row(&mut self, values: &[f64]) -> Result<(), OutputError> {
-        if values.len() != self.columns {
-            return Err(OutputError::data(&self.path, format!("a row of {} values for {} columns", values.len(), self.columns)));
+        self.rows([values])
+    }
+
+    /// Appends several rows at once.
+    pub fn rows(&mut self, rows: impl IntoIterator<Item = impl AsRef<[f64]>>) -> Result<(), OutputError> {
+        for row in rows {
+            let values = row.as_ref();
+            if values.len() != self.columns {
+                return Err(OutputError::data(&self.path, format!("a row of {} values for {} columns", values.len(), self.columns)));
+            }
+            let text = values.iter().map(|&x| format_number(x));
+            self.table.write_record(text).map_err(|error| table_error(&self.path, error))?;
         }
-        let text: Vec<String> = values.iter().map(|&x| format_number(x)).collect();
-        self.record(&text)
+        self.flush()
     }
 
     fn record<T: AsRef<[u8]>>(&mut self, fields: &[T]) -> Result<(), OutputError> {

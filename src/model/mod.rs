@@ -35,6 +35,7 @@ pub mod bond;
 pub mod contact;
 pub mod dynamical_system;
 pub mod flow;
+pub mod grid;
 pub mod integrator;
 pub mod interaction;
 pub mod joint;

@@ -110,7 +110,7 @@ fn joints_are_written_and_go_on_after_a_resumption_and_can_be_plotted() {
         assert!(run.status.code() == Some(code) && text(&run.stderr).contains(message), "{}", text(&run.stderr));
     };
     refused(&[], 2, "block_stress, bodies_end");
-    refused(&["energy", "--out", "x.png"], 2, ".svg");
+    refused(&["energy", "--out", "x.jpg"], 2, ".svg");
     refused(&["flow"], 3, "flow.csv");
     refused(&["steps.kintic"], 3, "did you mean `kinetic`");
     refused(&["energy", "--x", "mu"], 2, "--x is for sweeps");

@@ -12,6 +12,7 @@ mod imports;
 mod joints;
 #[cfg(feature = "lens")]
 mod masonry;
+mod plots;
 mod problems;
 mod records;
 mod runs;

@@ -222,3 +222,50 @@ fn drift_is_projected_away_where_the_scene_says_so() {
     let (fed_back, projected) = (gap("velocity"), gap("projection"));
     assert!(fed_back > 1e-9 && projected < 1e-13, "{fed_back:e} {projected:e}");
 }
+
+const BED: &str = "[time]\nstep = \"2 ms\"\nend = 0.2\n[periodic]\nx = [0, 0.6]\n[[generate.lattice]]\ncount = [3, 2, 4]\nradius = 0.05\n\
+                   position = [0.3, 0, 0]\nwalls = false\n[[field]]\nname = \"bed\"\nevery = 0.05\n\
+                   box = [[\"-inf\", -0.3, 0], [\"inf\", 0.3, 1]]\ncells = [4, 1, 10]\nwidth = 0.2\n";
+
+#[test]
+fn fields_are_tables_and_grids_that_a_resumed_run_goes_on_with() {
+    let directory = tempfile::tempdir().unwrap();
+    let scene = written(directory.path(), BED);
+    let [straight, parts] = ["straight", "parts"].map(|name| directory.path().join(name).to_str().unwrap().to_owned());
+    json(&[&scene, "--out", &straight]);
+    json(&[&scene, "--out", &parts, "--until", "0.12", "--checkpoint", "every=0.06s"]);
+    json(&["--resume", &parts, "--until", "0.2"]);
+    let read = |name: &str| [&straight, &parts].map(|path| std::fs::read(Path::new(path).join(name)).unwrap());
+    for name in ["bed.csv", "bed.pvd", "bed_00000050.vti", "bed_00000100.vti"] {
+        let [one, other] = read(name);
+        assert!(one == other, "{name}");
+    }
+    let table = drystone::io::table::read_table(&Path::new(&straight).join("bed.csv")).unwrap();
+    assert_eq!((table.rows.len(), table.header.len()), (4 * 40, 25));
+    // all of it: grains of 1000 kg/m3, the lowest of which stand a quarter of the width above the floor of the box
+    let mass: f64 = table.column("density [kg/m3]").unwrap()[120..].iter().map(|d| d * 0.6 * 0.6 / 40.0).sum();
+    let all = 24.0 * 1000.0 * 4.0 / 3.0 * std::f64::consts::PI * 0.05f64.powi(3);
+    assert!(mass > 0.8 * all && mass < all, "{mass} {all}");
+}
+
+#[test]
+fn fields_that_make_no_sense_are_refused_by_line() {
+    let directory = tempfile::tempdir().unwrap();
+    for (from, to, words) in [
+        ("width = 0.2", "width = 0.05", ["0.05 m", "half of the diagonal"]),
+        ("[\"-inf\", -0.3, 0]", "[-0.1, -0.3, 0]", ["along x", "periodic cell"]),
+        ("[\"inf\", 0.3, 1]", "[\"inf\", \"inf\", 1]", ["open", "finite corners"]),
+        ("cells = [4, 1, 10]", "cells = [4, 10]", ["2 numbers", "x, y and z"]),
+        ("cells = [4, 1, 10]", "cells = [4000, 4000, 4000]", ["more cells", "10000000"]),
+        ("name = \"bed\"", "name = \"bodies\"", ["\"bodies\"", "cannot be"]),
+        ("width = 0.2", "kernel = \"gauss\"", ["gauss", "lucy"]),
+        ("width = 0.2", "files = [\"png\"]", ["png", "vtk"]),
+    ] {
+        let text = BED.replacen(from, to, 1);
+        assert_ne!(text, BED, "{from}");
+        let run = output(&["run", &written(directory.path(), &text)]);
+        let said = super::text(&run.stderr);
+        assert_eq!(run.status.code(), Some(3), "{to}: {said}");
+        assert!(words.iter().all(|w| said.contains(w)) && said.contains("scene.toml:"), "{to}: {said}");
+    }
+}

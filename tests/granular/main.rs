@@ -2,6 +2,7 @@
 
 mod adhesion;
 mod containers;
+mod fields;
 mod forms;
 mod generators;
 mod hopper;
@@ -11,4 +12,5 @@ mod outlets;
 mod periodic;
 mod rolling;
 mod servo;
+mod shaken;
 mod sizes;

@@ -153,7 +153,7 @@ fn a_table_of_measures_has_these_values() {
     .expect("a scene");
     assert_eq!(scene.measures[0].name, "measure");
     let (built, _) = run(&scene).expect("runs");
-    let row = row(&built.simulation, scene.measures[0].bounds);
+    let row = row(built.simulation.time(), &Packing::of(&built.simulation, None), scene.measures[0].bounds);
     let of = |name: &str| row[COLUMNS.iter().position(|c| *c == name).expect("a column")];
     assert_eq!((of("time [s]"), of("grains")), (built.simulation.time(), 27.0));
     assert!((of("solid_fraction") - 27.0 * 4.0 / 3.0 * std::f64::consts::PI * 1e-3 / 4.0).abs() < 1e-12);

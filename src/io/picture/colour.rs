@@ -12,7 +12,7 @@ pub(super) fn from_srgb(hex: u32) -> Vec3 {
 }
 
 /// The sRGB bytes of a linear colour.
-pub(super) fn to_srgb(colour: Vec3) -> [u8; 3] {
+pub(in crate::io) fn to_srgb(colour: Vec3) -> [u8; 3] {
     colour.to_array().map(|c| {
         let c = c.clamp(0.0, 1.0);
         let c = if c <= 0.003_130_8 { 12.92 * c } else { 1.055 * c.powf(1.0 / 2.4) - 0.055 };
@@ -45,7 +45,7 @@ pub(super) fn vary(colour: Vec3, id: u32) -> Vec3 {
 const VIRIDIS: [u32; 9] = [0x440154, 0x472d7b, 0x3b528b, 0x2c728e, 0x21918c, 0x28ae80, 0x5ec962, 0xaddc30, 0xfde725];
 
 /// Colour of `x` between 0 and 1.
-pub(super) fn viridis(x: f64) -> Vec3 {
+pub(in crate::io) fn viridis(x: f64) -> Vec3 {
     let x = if x.is_finite() { x.clamp(0.0, 1.0) * 8.0 } else { 8.0 };
     let k = (x as usize).min(7);
     from_srgb(VIRIDIS[k]).lerp(from_srgb(VIRIDIS[k + 1]), (x - k as f64) as f32)

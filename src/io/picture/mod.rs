@@ -3,13 +3,15 @@
 //! Every sample finds its solid in a depth buffer (`raster`), every pixel shades the few solids it sees once each
 //! (`light`), outlines and chains are laid over it (`lines`). The same snapshot gives the same bytes on any number of threads.
 
-mod colour;
+pub(super) mod colour;
+mod figures;
 mod light;
 mod lines;
 mod mesh;
 mod raster;
 mod view;
 
+use super::canvas::png;
 use crate::algebra::spatial::tangents;
 use crate::io::error::{OutputError, replace_file};
 use crate::io::snapshot::{BodyView, Snapshot};
@@ -39,6 +41,16 @@ pub enum ColourBy {
     /// How fast its centre moves, from dark to light.
     Speed {
         /// The speed (m/s) of the lightest colour.
+        top: f64,
+    },
+    /// Mean stress of what presses on it in the last step (Pa), compression positive.
+    Stress {
+        /// That of the lightest colour.
+        top: f64,
+    },
+    /// How many bodies press on it.
+    Coordination {
+        /// That of the lightest colour.
         top: f64,
     },
 }
@@ -87,17 +99,8 @@ impl Picture {
     /// Renders the snapshot, fitted to its dynamic bodies, into a PNG file.
     pub fn write(&self, path: &Path, snapshot: &Snapshot) -> Result<(), OutputError> {
         let pixels = self.render(snapshot).map_err(|cause| OutputError::data(path, cause))?;
-        let mut bytes = Vec::new();
-        let encode = |bytes: &mut Vec<u8>| {
-            let mut encoder = png::Encoder::new(bytes, self.size[0], self.size[1]);
-            encoder.set_color(png::ColorType::Rgb);
-            encoder.set_depth(png::BitDepth::Eight);
-            encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
-            let mut writer = encoder.write_header()?;
-            writer.write_image_data(&pixels)?;
-            writer.finish()
-        };
-        encode(&mut bytes).map_err(|error| OutputError::data(path, format!("the picture cannot be encoded: {error}")))?;
+        let encoded = png(self.size, &pixels);
+        let bytes = encoded.map_err(|error| OutputError::data(path, format!("the picture cannot be encoded: {error}")))?;
         replace_file(path, &bytes)
     }
 
@@ -174,6 +177,7 @@ impl Picture {
                 pixel.copy_from_slice(&colour::to_srgb(sum));
             }
         });
+        self.colour.draw_scale(&mut pixels, self.size).map_err(|error| format!("the scale of colours cannot be drawn: {error}"))?;
         Ok(pixels)
     }
 
@@ -294,11 +298,12 @@ enum Part {
 impl Stage {
     fn new(picture: &Picture, snapshot: &Snapshot, bounds: [DVec3; 2]) -> Self {
         let mut stage = Self { solids: Vec::new(), casting: 0, colours: Vec::new(), edges: Vec::new(), walls: Vec::new() };
-        let visible = || snapshot.bodies.iter().filter(|body| body.pose.is_finite());
+        let figures = picture.colour.figures(snapshot).unwrap_or_else(|| vec![0.0; snapshot.bodies.len()]);
+        let visible = || snapshot.bodies.iter().zip(&figures).filter(|(body, _)| body.pose.is_finite());
         // bodies of one shape share their surface, so it is prepared once
         let mut meshes: BTreeMap<*const _, ShadedMesh> = BTreeMap::new();
-        for body in visible().filter(|body| body.shape != "half-space") {
-            let colour = (body_colour(picture, body), Part::Body);
+        for (body, figure) in visible().filter(|(body, _)| body.shape != "half-space") {
+            let colour = (body_colour(picture, body, *figure), Part::Body);
             if body.shape == "ball" {
                 stage.add(Solid::Ball { centre: body.pose.position, radius: reach(body) }, colour);
                 continue;
@@ -311,7 +316,7 @@ impl Stage {
             stage.edges.extend(mesh.edges.iter().map(|edge| edge.map(corner)));
         }
         stage.casting = stage.solids.len();
-        for body in visible().filter(|body| body.shape == "half-space") {
+        for (body, _) in visible().filter(|(body, _)| body.shape == "half-space") {
             stage.add_half_space(body, bounds);
         }
         stage
@@ -349,9 +354,9 @@ impl Stage {
     }
 }
 
-fn body_colour(picture: &Picture, body: &BodyView) -> Vec3 {
+fn body_colour(picture: &Picture, body: &BodyView, figure: f64) -> Vec3 {
     let colour = match picture.colour {
-        ColourBy::Speed { top } if body.dynamic => colour::viridis(body.linear.length() / top),
+        ColourBy::Speed { top } | ColourBy::Stress { top } | ColourBy::Coordination { top } if body.dynamic => colour::viridis(figure / top),
         ColourBy::Body if body.dynamic => colour::vary(colour::palette(colour::scatter(body.id) >> 29), body.id),
         ColourBy::Material if body.dynamic => colour::vary(colour::palette(body.material), body.id),
         _ => colour::from_srgb(0xb9bcbf),

@@ -380,6 +380,52 @@ const SCENES: &[BuiltIn] = &[
         toml: toml!("push_over"),
     },
     BuiltIn {
+        name: "vibrated_bed",
+        about: "150 balls on a floor that vibrates fly above a peak acceleration of g and stay below",
+        parameters: &[
+            Parameter::new(
+                "speed",
+                "0.234",
+                "m/s",
+                "largest speed of the floor; 0.234 at 20 Hz is an acceleration of 3 g",
+                "bodies.0.motion.velocity.2",
+            ),
+            Parameter::new("frequency", "20", "Hz", "of the floor", "bodies.0.motion.frequency"),
+            Parameter::new("e_n", "0.6", "", "restitution", "contact.e_n"),
+            Parameter::new("mu", "0.3", "", "coefficient of friction", "contact.mu"),
+            Parameter::new("end", "1.5", "s", "duration", "time.end"),
+        ],
+        toml: toml!("vibrated_bed"),
+    },
+    BuiltIn {
+        name: "brazil_nut",
+        about: "a large ball rises through 360 small ones in a jar that is shaken",
+        parameters: &[
+            Parameter::new(
+                "speed",
+                "0.9",
+                "m/s",
+                "largest speed of the jar; 0.9 at 6 Hz is an acceleration of 3.5 g",
+                "bodies.0.motion.velocity.2",
+            ),
+            Parameter::new("frequency", "6", "Hz", "of the jar", "bodies.0.motion.frequency"),
+            Parameter::new("mu", "0.5", "", "coefficient of friction", "contact.mu"),
+            Parameter::new("end", "2.5", "s", "duration", "time.end"),
+            Parameter::new("seed", "1", "", "sizes and jitter", "generate.lattice.0.seed"),
+        ],
+        toml: toml!("brazil_nut"),
+    },
+    BuiltIn {
+        name: "draw_point",
+        about: "216 rocks above a draw bell flow out through its mouth",
+        parameters: &[
+            Parameter::new("mu", "0.5", "", "coefficient of friction", "contact.mu"),
+            Parameter::new("end", "1.5", "s", "duration", "time.end"),
+            Parameter::new("seed", "1", "", "sizes, forms and jitter", "generate.lattice.0.seed"),
+        ],
+        toml: toml!("draw_point"),
+    },
+    BuiltIn {
         name: "column_collapse",
         about: "a column of grains in a channel runs out when its gate opens at 0.4 s",
         parameters: &[

@@ -1,4 +1,4 @@
-//! Outlets, inlets and tables of measures of a scene, as plain data.
+//! Outlets, inlets, tables of measures and fields of a scene, as plain data.
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
@@ -8,6 +8,7 @@ use super::model::BodySpec;
 use crate::granular::grain::Grain;
 use crate::granular::sizes::Sizes;
 use crate::model::flow::{self, Region};
+use crate::model::grid::Grid;
 
 /// A region in which bodies end.
 ///
@@ -83,4 +84,47 @@ pub struct Measure {
     pub every: f64,
     /// Lower and upper corner (m); none for all grains, in the smallest box that holds them.
     pub bounds: Option<[DVec3; 2]>,
+}
+
+/// A file that fields are written to.
+///
+/// ```
+/// assert_eq!(drystone::io::scene::model::FieldFile::Vtk.name(), "vtk");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum FieldFile {
+    /// One table, a row for each cell and instant.
+    Csv,
+    /// A regular grid for each instant.
+    Vtk,
+}
+
+impl FieldFile {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Csv, Self::Vtk];
+
+    /// As scene files name it.
+    pub fn name(self) -> &'static str {
+        if self == Self::Csv { "csv" } else { "vtk" }
+    }
+}
+
+/// Coarse-grained fields of the grains on a grid, see `diagnostics::fields`.
+///
+/// ```
+/// use drystone::io::scene::model::{FieldFile, GridField};
+/// use drystone::model::grid::Grid;
+/// let bed = GridField { name: "bed".into(), every: 0.01, grid: Grid::default(), files: vec![FieldFile::Csv] };
+/// assert_eq!(bed.grid.count(), 1);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GridField {
+    /// Name of its files, without `.csv` and `.pvd`.
+    pub name: String,
+    /// Interval (s); 0 means every step.
+    pub every: f64,
+    /// Cells and kernel.
+    pub grid: Grid,
+    /// Which files it has.
+    pub files: Vec<FieldFile>,
 }

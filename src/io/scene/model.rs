@@ -19,7 +19,7 @@ use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
 use super::applied::AppliedLoad;
-pub use super::gates::{Inlet, Measure, Outlet};
+pub use super::gates::{FieldFile, GridField, Inlet, Measure, Outlet};
 use super::loads::{BaseMotion, WaterPressure, interpolate};
 pub use super::output::OutputSettings;
 pub use super::servo::Servo;
@@ -80,6 +80,8 @@ pub struct Scene {
     pub records: Vec<Record>,
     /// Tables of measures of grains.
     pub measures: Vec<Measure>,
+    /// Coarse-grained fields of grains.
+    pub fields: Vec<GridField>,
     /// What ends a run before its time.
     pub stop: Option<StopRules>,
     /// Extra figures that this kind of scene reports.
@@ -130,6 +132,7 @@ impl Scene {
             recorders: Vec::new(),
             records: Vec::new(),
             measures: Vec::new(),
+            fields: Vec::new(),
             stop: None,
             study: Study::None,
             notes: Vec::new(),

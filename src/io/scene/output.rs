@@ -56,7 +56,7 @@ impl Default for OutputSettings {
 }
 
 /// Some of the known words, each once; `"all"` is every one of them.
-fn some<T: Copy + PartialEq>(field: &Field<'_>, known: &[(&'static str, T)]) -> Result<Vec<T>, SceneError> {
+pub(super) fn some<T: Copy + PartialEq>(field: &Field<'_>, known: &[(&'static str, T)]) -> Result<Vec<T>, SceneError> {
     if field.word().as_deref() == Some("all") {
         return Ok(known.iter().map(|k| k.1).collect());
     }

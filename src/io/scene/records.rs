@@ -1,14 +1,28 @@
-//! `[[record]]`: tables of signals by name.
+//! `[[record]]`, `[[measure]]`, `[[field]]`: tables of signals by name, of measures of grains, of fields.
 
 use super::bodies::Names;
 use super::error::{SceneError, did_you_mean};
 use super::fields::{Field, Fields};
-use super::model::{LinkQuantity, Measure, Record, Recordable, Scene};
+use super::model::{FieldFile, GridField, LinkQuantity, Measure, Record, Recordable, Scene};
+use super::output::some;
 use super::units::{Quantity, short};
+use crate::model::grid::{Grid, Kernel};
 use crate::model::signal::{BodyQuantity, FlowQuantity, JointQuantity, TotalQuantity};
 
-/// Files of a run that a table may not overwrite, without `.csv`.
-const TAKEN: [&str; 8] = ["steps", "joints", "joint_forces", "block_stress", "flow", "bodies_start", "bodies_end", "contacts_end"];
+/// Files of a run that a table may not overwrite, without `.csv` and `.pvd`.
+const TAKEN: [&str; 11] = [
+    "steps",
+    "joints",
+    "joint_forces",
+    "block_stress",
+    "flow",
+    "bodies_start",
+    "bodies_end",
+    "contacts_end",
+    "bodies",
+    "contacts",
+    "branches",
+];
 /// Columns of a table at most.
 const COLUMNS: usize = 10_000;
 
@@ -48,7 +62,8 @@ fn file_name(f: &mut Fields<'_>, default: String, field: &Field<'_>, scene: &Sce
             text.to_owned()
         }
     };
-    if scene.records.iter().map(|r| &r.name).chain(scene.measures.iter().map(|m| &m.name)).any(|other| *other == name) {
+    let others = scene.records.iter().map(|r| &r.name).chain(scene.measures.iter().map(|m| &m.name));
+    if others.chain(scene.fields.iter().map(|f| &f.name)).any(|other| *other == name) {
         return Err(field.error(format!("found a second table named {name:?}"), "give each table a name of its own"));
     }
     Ok(name)
@@ -70,6 +85,54 @@ pub(super) fn measure(field: &Field<'_>, number: usize, scene: &Scene) -> Result
     })?;
     f.finish()?;
     Ok(Measure { name, every, bounds })
+}
+
+/// Reads a grid of fields; the scene has its records and measures.
+pub(super) fn grid_field(field: &Field<'_>, number: usize, scene: &Scene) -> Result<GridField, SceneError> {
+    let mut f = field.fields()?;
+    let name = file_name(&mut f, if number == 0 { "field".to_owned() } else { format!("field{number}") }, field, scene)?;
+    let every = f.or("every", 0.0, |t| t.non_negative(Quantity::Time))?;
+    let cell = &scene.periodic;
+    let mut grid = Grid::default();
+    let sides = f.required("box")?;
+    (grid.low, grid.high) = super::flow::corners(&sides)?;
+    for a in (0..3).filter(|&a| cell.periodic(a)) {
+        if grid.low[a] == f64::NEG_INFINITY && grid.high[a] == f64::INFINITY {
+            (grid.low[a], grid.high[a]) = (cell.low[a], cell.high[a]);
+        }
+        if grid.low[a] < cell.low[a] || grid.high[a] > cell.high[a] {
+            let message = format!("found {} to {} m along {}, beyond the periodic cell", grid.low[a], grid.high[a], ["x", "y", "z"][a]);
+            return Err(
+                sides.error(message, format!("stay between {} and {}; \"-inf\" and \"inf\" mean all of it", cell.low[a], cell.high[a]))
+            );
+        }
+        grid.wraps[a] = grid.low[a] == cell.low[a] && grid.high[a] == cell.high[a];
+    }
+    if !(grid.low.is_finite() && grid.high.is_finite()) {
+        return Err(sides.error("found a box that is open", "cells need a size; write finite corners (periodic axes may be open)"));
+    }
+    let cells = f.required("cells")?;
+    let items = cells.items()?;
+    if items.len() != 3 {
+        return Err(
+            cells.error(format!("found {} numbers, expected 3", items.len()), "write the number of cells along x, y and z, as [20, 1, 40]")
+        );
+    }
+    for (count, item) in grid.cells.iter_mut().zip(&items) {
+        *count = item.whole(1, Grid::MOST)?;
+    }
+    if grid.cells.iter().try_fold(1usize, |n, &k| n.checked_mul(k)).is_none_or(|n| n > Grid::MOST) {
+        return Err(cells.error("found more cells than memory is likely to hold", format!("take no more than {} in all", Grid::MOST)));
+    }
+    let edges = grid.size();
+    let longest = (0..3).filter(|&a| grid.cells[a] > 1).map(|a| edges[a]).fold(0.0, f64::max);
+    let width = f.optional("width");
+    grid.width = width.as_ref().map_or(Ok(if longest > 0.0 { longest } else { 1.0 }), |w| w.positive(Quantity::Length))?;
+    grid.kernel = f.or("kernel", grid.kernel, |k| k.choice(&Kernel::ALL.map(|k| (k.name(), k))))?;
+    let files = f.or("files", FieldFile::ALL.to_vec(), |list| some(&list, &FieldFile::ALL.map(|k| (k.name(), k))))?;
+    grid.validate().map_err(|e| width.as_ref().unwrap_or(&cells).error(format!("found {} as {}", e.found, e.name), e.needed))?;
+    f.finish()?;
+    Ok(GridField { name, every, grid, files })
 }
 
 /// Which of a list is called so.

@@ -79,6 +79,10 @@ pub(super) fn read(document: &Document, name: &str, resources: &Resources) -> Re
         let table = records::measure(field, k, &scene)?;
         scene.measures.push(table);
     }
+    for (k, field) in f.list("field")?.iter().enumerate() {
+        let table = records::grid_field(field, k, &scene)?;
+        scene.fields.push(table);
+    }
     scene.stop = f.maybe("stop", |s| stop::read(&s))?;
     if let Some(field) = f.optional("study") {
         study(&field, &mut scene, &names, &dams)?;

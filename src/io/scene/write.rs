@@ -13,6 +13,7 @@ use crate::algebra::spatial::Pose;
 use crate::granular::sizes::{Given, Sizes};
 use crate::model::bond::{Cohesion, Softening};
 use crate::model::flow::Region;
+use crate::model::grid::Grid;
 use crate::model::joint::{JointKind, JointSpec, TieLaw, TieRelation, TieSpec, TransmissionSpec};
 use crate::model::law::{Arm, Impact};
 
@@ -165,6 +166,13 @@ impl Scene {
             if let Some([low, high]) = table.bounds {
                 writeln!(t, "box = [{}, {}]", vector(low), vector(high))?;
             }
+        }
+        for table in &self.fields {
+            let Grid { low, high, cells, width, kernel, .. } = &table.grid;
+            let files = list(table.files.iter().map(|f| text(f.name())));
+            writeln!(t, "\n[[field]]\nname = {}\nevery = {:?}\nfiles = {files}", text(&table.name), table.every)?;
+            let sides = [vector(*low), vector(*high)];
+            writeln!(t, "box = [{}, {}]\ncells = {cells:?}\nwidth = {width:?}\nkernel = \"{}\"", sides[0], sides[1], kernel.name())?;
         }
         if let Some(stop) = &self.stop {
             writeln!(t, "\n[stop]\ncollapse = {}", stop.collapse)?;
@@ -569,6 +577,13 @@ mod tests {
             [[measure]]
             name = "core"
             box = [[0, 0, 0], [1, 1, "2 cm"]]
+            [[field]]
+            every = 0.1
+            box = [[0, 0, 0], [1, 2, "3 m"]]
+            cells = [4, 1, 20]
+            kernel = "heaviside"
+            width = 0.3
+            files = ["vtk"]
             [[record]]
             name = "table"
             every = 0.1

@@ -1,7 +1,7 @@
 //! The files of one instant.
 
 use super::arrays::{BodyArray, ContactArray, Frames, Precision};
-use super::poly_data::{Counts, PolyData};
+use super::data_set::{Counts, DataSet};
 use crate::io::error::OutputError;
 use crate::io::snapshot::{ContactView, Snapshot, Surface};
 use glam::DVec3;
@@ -27,7 +27,7 @@ pub fn write_bodies(path: &Path, snapshot: &Snapshot, frames: &Frames) -> Result
     let offsets: Vec<i64> = (1..=connectivity.len() as i64 / 3).map(|k| 3 * k).collect();
 
     let counts = Counts { points: first as usize, vertices: vertices as usize, polygons: offsets.len(), ..Counts::default() };
-    let mut file = PolyData::new(snapshot.time, frames.precision, counts);
+    let mut file = DataSet::poly_data(snapshot.time, frames.precision, counts);
     file.section("PointData", "");
     for &array in &frames.bodies {
         let named = (array.name(), array.unit());
@@ -56,7 +56,7 @@ pub fn write_bodies(path: &Path, snapshot: &Snapshot, frames: &Frames) -> Result
 pub fn write_contacts(path: &Path, snapshot: &Snapshot, frames: &Frames) -> Result<(), OutputError> {
     let contacts = snapshot.contacts;
     let counts = Counts { points: contacts.len(), vertices: contacts.len(), ..Counts::default() };
-    let mut file = PolyData::new(snapshot.time, frames.precision, counts);
+    let mut file = DataSet::poly_data(snapshot.time, frames.precision, counts);
     file.section("PointData", "");
     let per_step = snapshot.per_step();
     for &array in &frames.contacts {
@@ -100,7 +100,8 @@ pub fn write_branches(path: &Path, snapshot: &Snapshot, frames: &Frames) -> Resu
         }
     }
     let ends: Vec<i64> = (1..=snapshot.contacts.len() as i64).map(|k| 2 * k).collect();
-    let mut file = PolyData::new(snapshot.time, frames.precision, Counts { points: points.len(), lines: ends.len(), ..Counts::default() });
+    let mut file =
+        DataSet::poly_data(snapshot.time, frames.precision, Counts { points: points.len(), lines: ends.len(), ..Counts::default() });
     file.section("CellData", "Scalars=\"normal_force\"");
     let per_step = snapshot.per_step();
     file.scalars(("normal_force", "N"), snapshot.contacts.iter().map(|contact| contact.normal_impulse * per_step));
@@ -137,7 +138,8 @@ pub fn write_polygons(path: &Path, time: f64, polygons: &Polygons) -> Result<(),
         *end += corners.len() as i64;
         Some(*end)
     });
-    let mut file = PolyData::new(time, Precision::Double, Counts { points: count, polygons: polygons.corners.len(), ..Counts::default() });
+    let mut file =
+        DataSet::poly_data(time, Precision::Double, Counts { points: count, polygons: polygons.corners.len(), ..Counts::default() });
     file.section("CellData", "");
     for (name, values) in &polygons.fields {
         file.scalars((name, ""), values.iter().copied());

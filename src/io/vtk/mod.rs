@@ -1,4 +1,4 @@
-//! Bodies and contacts for ParaView: one `.vtp` file (PolyData) per instant, gathered in a `.pvd` collection.
+//! Bodies, contacts and fields for ParaView: one `.vtp` file (PolyData) or `.vti` file (ImageData) per instant, gathered in a `.pvd` collection.
 //!
 //! Arrays stand behind the XML as raw little-endian bytes, compressed block by block:
 //!
@@ -9,15 +9,18 @@
 //! [`Frames`] says which arrays there are and in what precision; each has its unit beside it (`UNITS_LABEL`).
 
 mod arrays;
+mod collection;
+mod data_set;
 mod frame;
-mod poly_data;
+mod grid;
 #[cfg(test)]
 mod tests;
 
 pub use arrays::{BodyArray, ContactArray, Frames, Precision};
 pub use frame::{Polygons, write_bodies, write_branches, write_contacts, write_polygons};
+pub use grid::{GridArray, GridFrame, GridSeries, remove_grids};
 
-use crate::io::error::{OutputError, replace_file};
+use crate::io::error::OutputError;
 use crate::io::snapshot::Snapshot;
 use std::path::{Path, PathBuf};
 
@@ -64,24 +67,7 @@ impl VtkSeries {
         std::fs::create_dir_all(directory).map_err(OutputError::file(directory, "created"))?;
         remove_frames(directory, Some(last))?;
         let mut series = Self { directory: directory.to_owned(), holds, frames: Vec::new() };
-        let path = directory.join("bodies.pvd");
-        if !path.exists() {
-            return Ok(series);
-        }
-        let text = std::fs::read_to_string(&path).map_err(OutputError::file(&path, "read"))?;
-        for (line, data_set) in (1..).zip(text.lines()).filter(|(_, line)| line.starts_with("<DataSet")) {
-            let frame = attribute(data_set, "file").zip(attribute(data_set, "timestep")).and_then(|(file, time)| {
-                let step = file.strip_prefix("bodies_")?.strip_suffix(".vtp")?;
-                Some((step.parse().ok()?, time.parse().ok()?))
-            });
-            let unknown = || OutputError::Content {
-                path: path.clone(),
-                line,
-                found: data_set.to_owned(),
-                expected: "a timestep and a file bodies_STEP.vtp".to_owned(),
-            };
-            series.frames.push(frame.ok_or_else(unknown)?);
-        }
+        series.frames = collection::read(directory, "bodies", "vtp")?;
         series.frames.retain(|&(step, _)| step <= last);
         Ok(series)
     }
@@ -113,26 +99,14 @@ impl VtkSeries {
     }
 
     fn write_collection(&self, kind: &str) -> Result<(), OutputError> {
-        let mut xml = String::from(
-            "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\" byte_order=\"LittleEndian\">\n<Collection>\n",
-        );
-        for &(step, time) in &self.frames {
-            let file = frame_name(kind, step);
-            xml += &format!("<DataSet timestep=\"{time}\" group=\"\" part=\"0\" file=\"{file}\"/>\n");
-        }
-        xml += "</Collection>\n</VTKFile>\n";
-        replace_file(&self.directory.join(format!("{kind}.pvd")), xml.as_bytes())
+        collection::write(&self.directory, kind, "vtp", &self.frames)
     }
 }
 
 /// Removes the frames after step `last`, or all of them: files of the names that a series gives, and no others.
 fn remove_frames(directory: &Path, last: Option<u64>) -> Result<(), OutputError> {
-    let files = std::fs::read_dir(directory).map_err(OutputError::file(directory, "listed"))?;
-    for path in files.filter_map(|file| Some(file.ok()?.path())) {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let number = KINDS.iter().find_map(|kind| name.strip_prefix(kind)?.strip_prefix('_')?.strip_suffix(".vtp"));
-        let step = number.filter(|n| n.len() >= 8 && n.bytes().all(|c| c.is_ascii_digit())).and_then(|n| n.parse::<u64>().ok());
-        if step.is_some_and(|step| last.is_none_or(|last| step > last)) {
+    for (path, kind, step) in collection::frames(directory, "vtp")? {
+        if KINDS.contains(&kind.as_str()) && last.is_none_or(|last| step > last) {
             std::fs::remove_file(&path).map_err(OutputError::file(&path, "removed"))?;
         }
     }
@@ -140,11 +114,8 @@ fn remove_frames(directory: &Path, last: Option<u64>) -> Result<(), OutputError>
 }
 
 fn frame_name(kind: &str, step: u64) -> String {
-    format!("{kind}_{step:08}.vtp")
+    collection::frame(kind, step, "vtp")
 }
 
-/// The value of `name="…"` in an XML tag.
-fn attribute<'a>(tag: &'a str, name: &str) -> Option<&'a str> {
-    let (_, rest) = tag.split_once(&format!(" {name}=\""))?;
-    rest.split_once('"').map(|(value, _)| value)
-}
+#[cfg(test)]
+use collection::attribute;

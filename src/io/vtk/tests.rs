@@ -1,4 +1,4 @@
-use super::poly_data::{BLOCK, compress};
+use super::data_set::{BLOCK, compress};
 use super::*;
 use crate::algebra::spatial::Pose;
 use crate::io::snapshot::{BodyView, ContactStatus, ContactView, Surface};
@@ -162,6 +162,33 @@ fn a_joint_is_a_face_with_its_figures() {
     assert_eq!(i32s(&decode(&file, "Polys", "offsets")), [3, 7]);
     assert_eq!(i32s(&decode(&file, "Polys", "connectivity")), [0, 1, 2, 3, 4, 5, 6]);
     assert_eq!(f64s(&decode(&file, "CellData", "shear")), [1.0, 2.5]);
+}
+
+#[test]
+fn fields_read_back_cell_by_cell_and_a_rerun_leaves_none_of_the_run_before() {
+    let dir = tempfile::tempdir().unwrap();
+    let frame = || {
+        let array = |name, components, values| GridArray { name, unit: "Pa", components, values };
+        let arrays = vec![array("p", 1, vec![1.0, f64::NAN]), array("s", 9, (0..18).map(f64::from).collect())];
+        GridFrame { low: DVec3::X, size: DVec3::new(0.5, 1.0, 2.0), cells: [2, 1, 1], arrays }
+    };
+    let mut whole = GridSeries::create(dir.path(), "bed", Precision::Double).unwrap();
+    [10, 20, 30].into_iter().for_each(|step| whole.write(step, step as f64, &frame()).unwrap());
+    let file = std::fs::read(dir.path().join("bed_00000020.vti")).unwrap();
+    let p = f64s(&decode(&file, "CellData", "p"));
+    assert!(p[0] == 1.0 && p[1].is_nan());
+    assert_eq!(f64s(&decode(&file, "CellData", "s"))[9..], (9..18).map(f64::from).collect::<Vec<_>>());
+    assert!(String::from_utf8_lossy(&file).contains("WholeExtent=\"0 2 0 1 0 1\" Origin=\"1 0 0\" Spacing=\"0.5 1 2\""));
+    let list = dir.path().join("bed.pvd");
+    let expected = std::fs::read(&list).unwrap();
+    std::fs::write(dir.path().join("mine_00000020.vti"), "kept").unwrap();
+    remove_grids(dir.path(), Some(10)).unwrap();
+    let mut resumed = GridSeries::resume(dir.path(), "bed", 10, Precision::Double).unwrap();
+    assert!(!dir.path().join("bed_00000020.vti").exists());
+    [20, 30].into_iter().for_each(|step| resumed.write(step, step as f64, &frame()).unwrap());
+    assert_eq!(std::fs::read(&list).unwrap(), expected);
+    remove_grids(dir.path(), None).unwrap();
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "what is mine");
 }
 
 #[test]

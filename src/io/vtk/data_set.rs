@@ -1,4 +1,4 @@
-//! One file of VTK's PolyData: XML in front, compressed arrays behind it.
+//! One file of VTK's PolyData or ImageData: XML in front, compressed arrays behind it.
 
 use super::arrays::Precision;
 use crate::io::error::{OutputError, replace_file};
@@ -11,8 +11,9 @@ use std::path::Path;
 /// Bytes before compression in one block.
 pub(super) const BLOCK: usize = 1 << 20;
 
-/// A `.vtp` file in the making: the XML so far and the compressed arrays it points to.
-pub(super) struct PolyData {
+/// A `.vtp` or `.vti` file in the making: the XML so far and the compressed arrays it points to.
+pub(super) struct DataSet {
+    kind: &'static str,
     precision: Precision,
     xml: String,
     open: Option<&'static str>,
@@ -28,16 +29,31 @@ pub(super) struct Counts {
     pub(super) polygons: usize,
 }
 
-impl PolyData {
-    pub(super) fn new(time: f64, precision: Precision, counts: Counts) -> Self {
+impl DataSet {
+    /// Points, lines and faces.
+    pub(super) fn poly_data(time: f64, precision: Precision, counts: Counts) -> Self {
         let Counts { points, vertices, lines, polygons } = counts;
-        let xml = format!(
-            "<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\" byte_order=\"LittleEndian\" header_type=\"UInt64\" \
-             compressor=\"vtkZLibDataCompressor\">\n<PolyData>\n<FieldData>\n<DataArray type=\"Float64\" Name=\"TimeValue\" \
-             NumberOfTuples=\"1\" format=\"ascii\">{time}</DataArray>\n</FieldData>\n<Piece NumberOfPoints=\"{points}\" \
-             NumberOfVerts=\"{vertices}\" NumberOfLines=\"{lines}\" NumberOfStrips=\"0\" NumberOfPolys=\"{polygons}\">\n"
+        let piece = format!(
+            "NumberOfPoints=\"{points}\" NumberOfVerts=\"{vertices}\" NumberOfLines=\"{lines}\" NumberOfStrips=\"0\" NumberOfPolys=\"{polygons}\""
         );
-        Self { precision, xml, open: None, data: Vec::new() }
+        Self::new("PolyData", "", time, &piece, precision)
+    }
+
+    /// Equal cells along the axes, x fastest.
+    pub(super) fn image_data(time: f64, precision: Precision, low: DVec3, size: DVec3, cells: [usize; 3]) -> Self {
+        let extent = format!("0 {} 0 {} 0 {}", cells[0], cells[1], cells[2]);
+        let place = |v: DVec3| format!("{} {} {}", v.x, v.y, v.z);
+        let whole = format!(" WholeExtent=\"{extent}\" Origin=\"{}\" Spacing=\"{}\"", place(low), place(size));
+        Self::new("ImageData", &whole, time, &format!("Extent=\"{extent}\""), precision)
+    }
+
+    fn new(kind: &'static str, attributes: &str, time: f64, piece: &str, precision: Precision) -> Self {
+        let xml = format!(
+            "<?xml version=\"1.0\"?>\n<VTKFile type=\"{kind}\" version=\"1.0\" byte_order=\"LittleEndian\" header_type=\"UInt64\" \
+             compressor=\"vtkZLibDataCompressor\">\n<{kind}{attributes}>\n<FieldData>\n<DataArray type=\"Float64\" Name=\"TimeValue\" \
+             NumberOfTuples=\"1\" format=\"ascii\">{time}</DataArray>\n</FieldData>\n<Piece {piece}>\n"
+        );
+        Self { kind, precision, xml, open: None, data: Vec::new() }
     }
 
     /// Closes the section that is open and opens another.
@@ -113,9 +129,17 @@ impl PolyData {
         }
     }
 
+    /// As many numbers for each point or cell as are said.
+    pub(super) fn tensors(&mut self, named: (&str, &str), components: usize, values: &[f64]) {
+        match self.precision {
+            Precision::Single => self.array(named, "Float32", components, values.iter().map(|x| (*x as f32).to_le_bytes())),
+            Precision::Double => self.array(named, "Float64", components, values.iter().map(|x| x.to_le_bytes())),
+        }
+    }
+
     pub(super) fn save(mut self, path: &Path) -> Result<(), OutputError> {
         self.close();
-        let mut bytes = (self.xml + "</Piece>\n</PolyData>\n<AppendedData encoding=\"raw\">\n_").into_bytes();
+        let mut bytes = (self.xml + &format!("</Piece>\n</{}>\n<AppendedData encoding=\"raw\">\n_", self.kind)).into_bytes();
         bytes.append(&mut self.data);
         bytes.extend(b"\n</AppendedData>\n</VTKFile>\n");
         replace_file(path, &bytes)

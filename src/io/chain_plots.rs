@@ -1,0 +1,114 @@
+//! Chains of force in a slice, from the tables of the end of a run.
+//!
+//! A contact that presses is a line on either side of its point, to the centres of its bodies, as wide as its normal force; lines to walls and
+//! floors end at the point. A ball's centre lies on the normal, a radius away, which also holds through the faces of periodic cells.
+
+use super::chart::Panel;
+use super::field_plots::View;
+use super::map::{Disc, Stroke};
+use super::run_plots::PlotError;
+use super::table::{read_bodies, read_text};
+use glam::DVec3;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Pixels of the largest force.
+const WIDEST: f64 = 11.0;
+/// Centres are no farther from their contacts than so many usual distances; what is farther is a wall, or an image.
+const FAR: f64 = 4.0;
+
+struct Contact<'a> {
+    bodies: [&'a str; 2],
+    point: DVec3,
+    normal: DVec3,
+    force: f64,
+}
+
+/// Draws the contacts of a slice.
+pub(super) fn chains(directory: &Path, view: &View) -> Result<Panel, PlotError> {
+    let path = directory.join("contacts_end.csv");
+    let (header, rows) = read_text(&path)?;
+    let column = |name: &str| {
+        let found = header.iter().position(|head| head.split(' ').next() == Some(name));
+        found.ok_or_else(|| PlotError::Nothing(format!("{}: found no column \"{name}\"", path.display())))
+    };
+    let vector = |names: [&str; 3]| Ok::<_, PlotError>([column(names[0])?, column(names[1])?, column(names[2])?]);
+    let (names, at, normal) = ([column("body1")?, column("body2")?], vector(["x", "y", "z"])?, vector(["normal_x", "normal_y", "normal_z"])?);
+    let force = column("normal_force")?;
+    let number = |row: &[String], k: usize| row[k].trim().parse::<f64>().unwrap_or(f64::NAN);
+    let read = |row: &'_ Vec<String>| (at.map(|k| number(row, k)).into(), normal.map(|k| number(row, k)).into(), number(row, force));
+    let all = rows.iter().map(|row| {
+        let (point, normal, force) = read(row);
+        Contact { bodies: names.map(|k| row[k].as_str()), point, normal, force }
+    });
+    let contacts: Vec<Contact> = all.filter(|c| c.force > 0.0).collect();
+    let bodies = read_bodies(&directory.join("bodies_end.csv"))?;
+    let bodies: BTreeMap<&str, (bool, DVec3)> = bodies
+        .iter()
+        .filter(|b| b.shape != "half-space")
+        .map(|b| (b.name.as_str(), (b.shape == "ball", DVec3::new(b.numbers[0], b.numbers[1], b.numbers[2]))))
+        .collect();
+
+    // distances from points to centres: the usual one, and the least of each ball, which is its radius
+    let mut radii: BTreeMap<&str, f64> = BTreeMap::new();
+    for (contact, body) in contacts.iter().flat_map(|c| c.bodies.map(|b| (c, b))) {
+        if let Some((_, centre)) = bodies.get(body) {
+            let least = radii.entry(body).or_insert(f64::INFINITY);
+            *least = least.min(centre.distance(contact.point));
+        }
+    }
+    let mut sorted: Vec<f64> = radii.values().copied().filter(|r| r.is_finite()).collect();
+    sorted.sort_by(f64::total_cmp);
+    let Some(&usual) = sorted.get(sorted.len() / 4) else {
+        return Err(PlotError::Nothing(format!("{}: no contact presses at the end of this run", path.display())));
+    };
+    let centre = |contact: &Contact, side: usize| -> Option<(DVec3, Option<f64>)> {
+        let &(ball, centre) = bodies.get(contact.bodies[side])?;
+        let reach = radii.get(contact.bodies[side]).copied()?;
+        let sign = [1.0, -1.0][side];
+        match (ball, reach <= FAR * usual) {
+            (true, true) => Some((contact.point + sign * reach * contact.normal, Some(reach))),
+            (true, false) => Some((contact.point + sign * usual * contact.normal, Some(usual))),
+            (false, true) if centre.distance(contact.point) <= FAR * usual => Some((centre, None)),
+            _ => None,
+        }
+    };
+
+    let axis = view.slice.map_or(1, |s| s.0);
+    let [low, high] = view.slice.map_or_else(|| layer(&contacts, axis, usual), |s| s.1);
+    let (across, up) = [(1, 2), (0, 2), (0, 1)][axis];
+    let flat = |x: DVec3| (x[across], x[up]);
+    let mut shown: Vec<&Contact> = contacts.iter().filter(|c| (low..=high).contains(&c.point[axis])).collect();
+    shown.sort_by(|a, b| a.force.total_cmp(&b.force));
+    let Some(largest) = shown.last().map(|c| c.force) else {
+        let axis = ["x", "y", "z"][axis];
+        return Err(PlotError::Nothing(format!("{}: no contact presses where {low} <= {axis} <= {high}", path.display())));
+    };
+    let (mut discs, mut strokes) = (BTreeMap::new(), Vec::new());
+    for contact in shown {
+        let width = (WIDEST * contact.force / largest).round() as u32;
+        for side in [0, 1] {
+            let Some((end, radius)) = centre(contact, side) else { continue };
+            let (x, y) = flat(end);
+            if let Some(radius) = radius {
+                discs.insert(contact.bodies[side], Disc { x, y, radius });
+            }
+            if width > 0 {
+                strokes.push(Stroke { ends: [flat(contact.point), (x, y)], width });
+            }
+        }
+    }
+    let named = |a: usize| format!("{} (m)", ["x", "y", "z"][a]);
+    let title = format!("{} from {low:.4} to {high:.4} m; the widest line is {largest:.4} N", ["x", "y", "z"][axis]);
+    let panel = Panel::new(&named(across), &named(up), Vec::new()).titled(&title).equal();
+    Ok(Panel { discs: discs.into_values().collect(), strokes, ..panel })
+}
+
+/// All contacts where they lie in one layer, otherwise those of a layer of the middle that is as thick as a grain.
+fn layer(contacts: &[Contact], axis: usize, usual: f64) -> [f64; 2] {
+    let mut places: Vec<f64> = contacts.iter().map(|c| c.point[axis]).filter(|x| x.is_finite()).collect();
+    places.sort_by(f64::total_cmp);
+    let (Some(&low), Some(&high)) = (places.first(), places.last()) else { return [0.0, 0.0] };
+    let middle = places[places.len() / 2];
+    if high - low <= 2.5 * usual { [low, high] } else { [middle - usual, middle + usual] }
+}

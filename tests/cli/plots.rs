@@ -1,0 +1,127 @@
+//! Plots of what a run has left: fields, chains of force, files by their ending.
+
+use super::*;
+use drystone::io::field_plots::View;
+use drystone::io::run_plots::panels;
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// A grid of 3 × 2 × 4 cells at two instants: v = t (1 + 10 i + 100 k), not a number where j = 1 and k = 3.
+fn field() -> String {
+    let mut table = "time [s],x [m],y [m],z [m],density [kg/m3],velocity_x [m/s]\n".to_owned();
+    for t in [1.0, 2.0] {
+        for (k, j, i) in (0..4).flat_map(|k| (0..2).flat_map(move |j| (0..3).map(move |i| (k, j, i)))) {
+            let v = if j == 1 && k == 3 { f64::NAN } else { t * f64::from(1 + 10 * i + 100 * k) };
+            let [x, y, z] = [i, j, k].map(|n| 0.5 + f64::from(n));
+            writeln!(table, "{t},{x},{y},{z},2,{v}").unwrap();
+        }
+    }
+    table
+}
+
+fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    files.iter().for_each(|(name, text)| std::fs::write(directory.path().join(name), text).unwrap());
+    directory
+}
+
+fn draw(directory: &Path, what: &str, view: &View) -> Result<Vec<drystone::io::chart::Panel>, String> {
+    panels(directory, &[what.to_owned()], view).map_err(|e| e.to_string())
+}
+
+#[test]
+fn a_field_is_a_map_of_its_plane_or_a_profile_of_its_means() {
+    let directory = folder(&[("bed.csv", &field())]);
+    let draw = |view: &View| draw(directory.path(), "bed.velocity_x", view).unwrap();
+    // y has the fewest cells: the map is of x and z
+    let found = draw(&View::default());
+    let map = found[0].map.as_ref().unwrap();
+    assert_eq!((found.len(), map.x, map.y, map.columns, map.name.as_str()), (1, [0.0, 3.0], [0.0, 4.0], 3, "velocity_x (m/s)"));
+    assert_eq!(map.values[..4], [2.0, 22.0, 42.0, 202.0]);
+    assert_eq!(map.values[11], 2.0 * 321.0, "the mean of what is a number");
+    assert_eq!((found[0].x.as_str(), found[0].y.as_str()), ("x (m)", "z (m)"));
+    // two instants are two maps, and two lines of a profile; heights stand upright
+    assert_eq!(draw(&View { at: vec![0.9, 2.2], ..View::default() }).len(), 2);
+    let found = draw(&View { at: vec![1.0, 2.0], along: Some(2), ..View::default() });
+    let line = |k: usize| found[0].lines[k].points.clone();
+    assert_eq!((found[0].lines.len(), found[0].y.as_str()), (2, "z (m)"));
+    assert_eq!(line(0), [(11.0, 0.5), (111.0, 1.5), (211.0, 2.5), (311.0, 3.5)]);
+    let mean = draw(&View { from: Some(0.5), along: Some(0), ..View::default() });
+    assert_eq!(mean[0].lines[0].points[0].0, 0.5);
+    assert_eq!(mean[0].lines[0].points[1].1 - mean[0].lines[0].points[0].1, 15.0);
+}
+
+#[test]
+fn what_a_field_cannot_show_is_said() {
+    let directory = folder(&[("bed.csv", &field()), ("cut.csv", field().rsplit_once("2,0.5").unwrap().0)]);
+    let draw = |what: &str, view: &View| draw(directory.path(), what, view).unwrap_err();
+    let late = draw("bed.density", &View { from: Some(3.0), ..View::default() });
+    assert!(late.contains("no instant from 3 s on; the last is 2 s"), "{late}");
+    let bare = draw("bed", &View::default());
+    assert!(bare.contains("bed.COLUMN") && bare.contains("velocity_x"), "{bare}");
+    assert!(draw("bed.speed", &View::default()).contains("found no column \"speed\""));
+    assert!(draw("cut.density", &View::default()).contains("cut.csv"));
+}
+
+#[test]
+fn chains_are_lines_from_centre_to_centre_as_wide_as_the_force() {
+    let bodies = "name,shape,x,y,z,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz\nfloor,half-space,0,0,0,1,0,0,0,0,0,0,0,0,0\n\
+                  a,ball,0,0,1,1,0,0,0,0,0,0,0,0,0\nb,ball,0,0,3,1,0,0,0,0,0,0,0,0,0\nc,ball,40,0,3,1,0,0,0,0,0,0,0,0,0\n";
+    let head = "body1,body2,x [m],y [m],z [m],normal_x,normal_y,normal_z,normal_force [N]\n";
+    // the last one through the face of a periodic cell: c touches b from its other side
+    let contacts = format!("{head}a,floor,0,0,0,0,0,1,20\nb,a,0,0,2,0,0,1,10\nb,c,-1,0,3,1,0,0,5\nb,c,9,0,9,1,0,0,0\n");
+    let directory = folder(&[("bodies_end.csv", bodies), ("contacts_end.csv", &contacts)]);
+    let found = &draw(directory.path(), "chains", &View::default()).unwrap()[0];
+    assert!(found.title.contains("20.0000 N"), "{}", found.title);
+    let strokes: Vec<_> = found.strokes.iter().map(|s| (s.ends, s.width)).collect();
+    let expected = [
+        ([(-1.0, 3.0), (0.0, 3.0)], 3),
+        ([(-1.0, 3.0), (-2.0, 3.0)], 3),
+        ([(0.0, 2.0), (0.0, 3.0)], 6),
+        ([(0.0, 2.0), (0.0, 1.0)], 6),
+        ([(0.0, 0.0), (0.0, 1.0)], 11),
+    ];
+    assert_eq!(strokes, expected);
+    assert_eq!(found.discs.len(), 3);
+    let none = draw(directory.path(), "chains", &View { slice: Some((1, [5.0, 6.0])), ..View::default() }).unwrap_err();
+    assert!(none.contains("where 5 <= y <= 6"), "{none}");
+}
+
+#[test]
+fn plots_are_svg_or_png_as_their_names_end() {
+    let directory = folder(&[("bed.csv", &field()), ("drop.csv", "time [s],z [m]\n0,1\n1,0.5\n2,0.2\n")]);
+    let path = directory.path().to_str().unwrap();
+    let file = |name: &str| directory.path().join(name);
+    let plot = |what: &[&str], name: &str| {
+        let out = file(name).to_str().unwrap().to_owned();
+        output(&[&["plot", path], what, &["--out", &out]].concat())
+    };
+    for (what, name) in [(&["drop"][..], "d.png"), (&["bed.velocity_x"], "m.png"), (&["bed.velocity_x", "--at", "1,2"], "m.svg")] {
+        let run = plot(what, name);
+        assert_eq!(run.status.code(), Some(0), "{name}: {}", text(&run.stderr));
+    }
+    let bytes = std::fs::read(file("d.png")).unwrap();
+    assert_eq!(bytes[..8], *b"\x89PNG\r\n\x1a\n");
+    let number = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
+    assert_eq!((number(16), number(20)), (2000, 2 * 364));
+    assert!(std::fs::read_to_string(file("m.svg")).unwrap().contains("velocity_x (m/s)"));
+    let run = plot(&["drop"], "d.jpg");
+    assert!(run.status.code() == Some(2) && text(&run.stderr).contains("SVG or PNG"), "{}", text(&run.stderr));
+    let run = plot(&["chains", "--slice", "y=3..1"], "c.svg");
+    assert!(run.status.code() == Some(2) && text(&run.stderr).contains("rising"), "{}", text(&run.stderr));
+}
+
+#[test]
+fn pictures_have_a_bar_where_colours_stand_for_numbers() {
+    let directory = tempfile::tempdir().unwrap();
+    let picture = |colour: &str| {
+        let out = directory.path().join(format!("{colour}.png")).to_str().unwrap().to_owned();
+        let run = output(&["picture", "bead_stack", "--at", "0.02", "--size", "640x480", "--colour", colour, "--out", &out]);
+        assert_eq!(run.status.code(), Some(0), "{colour}: {}", text(&run.stderr));
+        std::fs::read(out).unwrap()
+    };
+    let all = ["material", "speed", "stress", "coordination"].map(picture);
+    for (k, one) in all.iter().enumerate() {
+        assert!(all[k + 1..].iter().all(|other| one != other));
+    }
+}
