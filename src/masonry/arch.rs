@@ -140,6 +140,28 @@ impl Arch {
         self.courses().iter().map(|joints| course(joints, y)).collect()
     }
 
+    /// The voussoirs of so many rings of equal thickness, one upon the other, ring by ring from the intrados; radial joints go through all rings.
+    ///
+    /// ```
+    /// use drystone::masonry::arch::{Arch, Form};
+    /// let arch = Arch { form: Form::SEMICIRCLE, voussoirs: 17, thickness: 0.3, faces: 1, depth: 0.4 };
+    /// assert_eq!((arch.rings(3).len(), arch.rings(1)), (51, arch.stones()));
+    /// ```
+    pub fn rings(&self, rings: usize) -> Vec<Stone> {
+        let y = [-self.depth / 2.0, self.depth / 2.0];
+        let at = |j: &Joint, k: usize| match k {
+            0 => j.inner,
+            k if k == rings => j.outer,
+            k => j.inner + (j.outer - j.inner) * (k as f64 / rings as f64),
+        };
+        let courses = self.courses();
+        let ring = |k: usize| {
+            let part = |joints: &Vec<Joint>| joints.iter().map(|j| Joint { inner: at(j, k), outer: at(j, k + 1) }).collect::<Vec<_>>();
+            courses.iter().map(|joints| course(&part(joints), y)).collect::<Vec<_>>()
+        };
+        (0..rings).flat_map(ring).collect()
+    }
+
     /// The joints of each voussoir.
     pub(super) fn courses(&self) -> Vec<Vec<Joint>> {
         let joints = self.joints();

@@ -1,4 +1,4 @@
-//! A dome of rings of equal voussoirs with straight chords, open at its crown.
+//! A dome of rings of equal voussoirs with straight chords, open at its crown, on radial or horizontal beds.
 
 use glam::DVec3;
 
@@ -24,6 +24,24 @@ pub struct Dome {
 }
 
 impl Dome {
+    /// The eight corners (m) of each voussoir with horizontal beds, as in a corbelled dome, at the heights that `crown` divided by the rings gives on
+    /// the intrados; in the order of [`Dome::hulls`].
+    ///
+    /// ```
+    /// use drystone::masonry::dome::Dome;
+    /// let dome = Dome { rings: 4, voussoirs: 10, radius: 2.0, thickness: 0.4, crown: 1.0 };
+    /// let first = dome.corbelled()[0];
+    /// assert!(first[4..].iter().all(|p| p.z == first[4].z));
+    /// ```
+    pub fn corbelled(&self) -> Vec<[DVec3; 8]> {
+        let half = self.thickness / 2.0;
+        let radii = [self.radius - half, self.radius + half];
+        self.rings_of(|latitude, outer| {
+            let z = radii[0] * libm::sin(latitude);
+            [(radii[outer] * radii[outer] - z * z).max(0.0).sqrt(), z]
+        })
+    }
+
     /// The eight corners (m) of each voussoir, ring by ring from the foot.
     ///
     /// Order of the corners: latitude, then radius, then longitude, each rising, the last fastest. The four corners on one latitude
@@ -31,14 +49,19 @@ impl Dome {
     pub fn hulls(&self) -> Vec<[DVec3; 8]> {
         let half = self.thickness / 2.0;
         let radii = [self.radius - half, self.radius + half];
+        self.rings_of(|a, outer| [radii[outer] * libm::cos(a), radii[outer] * libm::sin(a)])
+    }
+
+    /// Voussoirs between corners at a distance from the axis and a height that follow from latitude and side (1: outside).
+    fn rings_of(&self, at: impl Fn(f64, usize) -> [f64; 2]) -> Vec<[DVec3; 8]> {
         let latitude = |k: usize| self.crown * k as f64 / self.rings as f64;
         // the last joint is the first one
         let longitude = |k: usize| 2.0 * std::f64::consts::PI * (k % self.voussoirs) as f64 / self.voussoirs as f64;
         let voussoir = |k: usize| {
             let (ring, place) = (k / self.voussoirs, k % self.voussoirs);
             std::array::from_fn(|c| {
-                let (a, r, b) = (latitude(ring + c / 4), radii[c / 2 % 2], longitude(place + c % 2));
-                DVec3::new(r * libm::cos(a) * libm::cos(b), r * libm::cos(a) * libm::sin(b), r * libm::sin(a))
+                let ([r, z], b) = (at(latitude(ring + c / 4), c / 2 % 2), longitude(place + c % 2));
+                DVec3::new(r * libm::cos(b), r * libm::sin(b), z)
             })
         };
         (0..self.rings * self.voussoirs).map(voussoir).collect()
@@ -52,7 +75,10 @@ mod tests {
     #[test]
     fn neighbours_share_plane_faces() {
         let dome = Dome { rings: 3, voussoirs: 7, radius: 1.0, thickness: 0.3, crown: 1.2 };
-        let hulls = dome.hulls();
+        [dome.hulls(), dome.corbelled()].into_iter().for_each(neighbours_share);
+    }
+
+    fn neighbours_share(hulls: Vec<[DVec3; 8]>) {
         for ring in 0..3 {
             for k in 0..7 {
                 let (here, next) = (hulls[7 * ring + k], hulls[7 * ring + (k + 1) % 7]);

@@ -53,12 +53,12 @@ impl Stone {
     }
 
     /// The stone after a map of the space that keeps its parts convex.
-    fn mapped(&self, map: impl Fn(DVec3) -> DVec3) -> Self {
+    pub(crate) fn mapped(&self, map: impl Fn(DVec3) -> DVec3) -> Self {
         Self { parts: self.parts.iter().map(|part| part.iter().map(|&p| map(p)).collect()).collect() }
     }
 
     /// Two stones as one.
-    fn with(mut self, other: Self) -> Self {
+    pub(crate) fn with(mut self, other: Self) -> Self {
         self.parts.extend(other.parts);
         self
     }

@@ -99,12 +99,25 @@ fn joints_are_written_and_go_on_after_a_resumption_and_can_be_plotted() {
     // the middle of the tower stands 1 m high: e = 1/9.81
     assert!((base[9] - 1.0 / 9.81).abs() < 1e-6 && base[10] == 0.0, "{base:?}");
     let figure = at("figure.svg");
-    for what in [&["energy", "residual"][..], &["joint_forces.stress_max", "steps.contacts"], &["rose", "forces"]] {
+    for what in [&["energy", "residual"][..], &["joint_forces.stress_max", "steps.contacts"], &["rose", "forces"], &["steps", "--x", "kinetic"]] {
         let plotted = output(&[&["plot", whole.to_str().unwrap(), "--out", figure.to_str().unwrap()], what].concat());
         assert_eq!(plotted.status.code(), Some(0), "{}", text(&plotted.stderr));
         assert!(std::fs::read_to_string(&figure).unwrap().trim_end().ends_with("</svg>"));
         std::fs::remove_file(&figure).unwrap();
     }
+    // the report holds an elevation with the state of the joints, which a colour bar may take the place of
+    let told = output(&["report", whole.to_str().unwrap()]);
+    assert_eq!(told.status.code(), Some(0), "{}", text(&told.stderr));
+    let page = std::fs::read_to_string(whole.join("report.html")).unwrap();
+    assert!(page.contains("elevation.svg") && page.contains("outside of the kernel"));
+    for (colour, title) in [("force", "kN normal force"), ("stress", "MPa largest edge stress")] {
+        let drawn = output(&["picture", scene.to_str().unwrap(), "--at", "0.1", "--colour", colour, "--out", figure.to_str().unwrap()]);
+        assert_eq!(drawn.status.code(), Some(0), "{}", text(&drawn.stderr));
+        let drawing = std::fs::read_to_string(&figure).unwrap();
+        assert!(drawing.contains(title) && !drawing.contains("outside of the kernel"), "{colour}");
+    }
+    let wrong = output(&["picture", scene.to_str().unwrap(), "--colour", "stress", "--out", "x.png"]);
+    assert!(wrong.status.code() == Some(2) && text(&wrong.stderr).contains(".svg"));
     let refused = |arguments: &[&str], code: i32, message: &str| {
         let run = output(&[&["plot", whole.to_str().unwrap()], arguments].concat());
         assert!(run.status.code() == Some(code) && text(&run.stderr).contains(message), "{}", text(&run.stderr));
@@ -113,7 +126,7 @@ fn joints_are_written_and_go_on_after_a_resumption_and_can_be_plotted() {
     refused(&["energy", "--out", "x.jpg"], 2, ".svg");
     refused(&["flow"], 3, "flow.csv");
     refused(&["steps.kintic"], 3, "did you mean `kinetic`");
-    refused(&["energy", "--x", "mu"], 2, "--x is for sweeps");
+    refused(&["steps.kinetic", "--x", "mu"], 3, "found no column \"mu\"");
 }
 
 #[test]

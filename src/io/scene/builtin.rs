@@ -369,6 +369,19 @@ const SCENES: &[BuiltIn] = &[
         toml: toml!("drum"),
     },
     BuiltIn {
+        name: "aqueduct",
+        about: "two tiers of arches on slender piers",
+        parameters: &[
+            Parameter::new("tiers", "2", "", "number of tiers", "generate.bridge.0.tiers"),
+            Parameter::new("spans", "3", "", "number of spans", "generate.bridge.0.spans"),
+            Parameter::new("thickness", "0.4", "m", "of the arches", "generate.bridge.0.thickness"),
+            Parameter::new("pier", "1.4", "m", "thickness of the piers", "generate.bridge.0.pier"),
+            Parameter::new("mu", "0.7", "", "coefficient of friction", "contact.mu"),
+            Parameter::new("end", "1", "s", "duration", "time.end"),
+        ],
+        toml: toml!("aqueduct"),
+    },
+    BuiltIn {
         name: "push_over",
         about: "a pier of blocks between two jacks that move to and fro: force against displacement",
         parameters: &[

@@ -207,7 +207,9 @@ fn pointed(f: &mut Fields<'_>, radius: f64, thickness: f64) -> Result<Form, Scen
 pub(super) fn arch(f: &mut Fields<'_>, _: &Resources) -> Result<Made, SceneError> {
     let depth = length(f, "depth", 0.4)?;
     let arch = section(f, depth)?;
-    let moving = stones(arch.stones());
+    let rings = f.or("rings", 1, |n| n.whole(1, 1000))?;
+    limited(f, arch.voussoirs.checked_mul(rings * arch.faces))?;
+    let moving = stones(arch.rings(rings));
     supported(f, &arch, moving)
 }
 
@@ -265,8 +267,12 @@ pub(super) fn dome(f: &mut Fields<'_>, _: &Resources) -> Result<Made, SceneError
         return Err(f.error(format!("found the latitude {:.1}° of the crown", crown.to_degrees()), "make `crown` smaller than 88 deg"));
     }
     let dome = Dome { rings, voussoirs, radius, thickness, crown };
+    let hulls = match f.or("beds", false, |b| b.choice(&[("radial", false), ("horizontal", true)]))? {
+        true => dome.corbelled(),
+        false => dome.hulls(),
+    };
     let hull = |corners: [DVec3; 8]| (ShapeSpec::Hull { points: corners.to_vec() }, Pose::IDENTITY);
-    Ok(Made { fixed: ground(f)?, moving: dome.hulls().into_iter().map(hull).collect(), ..Made::default() })
+    Ok(Made { fixed: ground(f)?, moving: hulls.into_iter().map(hull).collect(), ..Made::default() })
 }
 
 pub(super) fn dam(f: &mut Fields<'_>, _: &Resources) -> Result<Made, SceneError> {
@@ -308,10 +314,16 @@ pub(super) fn bridge(f: &mut Fields<'_>, _: &Resources) -> Result<Made, SceneErr
             format!("make `pier` more than {least} m"),
         ));
     }
-    let [right, left] = bridge.abutments();
+    let tiers = f.or("tiers", 1, |n| n.whole(1, 10))?;
+    limited(f, bridge.stones().len().checked_mul(tiers))?;
+    // one upon the road of the other
+    let up = |stone: Stone, tier: usize| stone.mapped(|p| p + tier as f64 * bridge.road() * DVec3::Z);
+    let moving: Vec<Stone> =
+        (0..tiers).flat_map(|tier| bridge.stones().into_iter().map(move |s| (s, tier))).map(|(s, t)| up(s, t)).collect();
+    let [right, left] = bridge.abutments().map(|one| (1..tiers).fold(one.clone(), |all, tier| all.with(up(one.clone(), tier))));
     let mut fixed = vec![("right", shape(right), DVec3::ZERO), ("left", shape(left), DVec3::ZERO)];
     fixed.extend(ground(f)?);
-    Ok(Made { fixed, moving: stones(bridge.stones()), ..Made::default() })
+    Ok(Made { fixed, moving: stones(moving), ..Made::default() })
 }
 
 pub(super) fn column(f: &mut Fields<'_>, _: &Resources) -> Result<Made, SceneError> {
