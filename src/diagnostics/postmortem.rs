@@ -77,6 +77,8 @@ pub fn last_step(scene: &Scene, entities: &[Entity], simulation: &Simulation) ->
         ..scene.clone()
     };
     (alone.time.step, alone.time.end) = (simulation.time_step(), simulation.time_step());
+    // this step, whatever has chosen it
+    alone.time.accuracy = None;
     // from the frame of the shape, which a scene states, to that of the body, which the step knows
     let built = crate::setup::build(&alone).ok()?;
     for (k, &(slot, _)) in involved.iter().enumerate() {

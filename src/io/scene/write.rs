@@ -41,7 +41,11 @@ impl Scene {
         let gravity = self.gravity.iter().map(|g| format!("{{ from = {:?}, acceleration = {} }}", g.time, vector(g.acceleration)));
         writeln!(t, "gravity = {}", list(gravity))?;
         let time = &self.time;
-        writeln!(t, "\n[time]\nstep = {:?}\nend = {:?}\ntheta = {:?}", time.step, time.end, time.theta)?;
+        match time.accuracy {
+            None => writeln!(t, "\n[time]\nstep = {:?}", time.step)?,
+            Some(accuracy) => writeln!(t, "\n[time]\nstep = \"auto\"\naccuracy = {accuracy:?}\nstep_max = {:?}", time.step)?,
+        }
+        writeln!(t, "end = {:?}\ntheta = {:?}", time.end, time.theta)?;
         match time.treatment {
             Treatment::GapAware { beta } => writeln!(t, "treatment = \"gap_aware\"\nbeta = {beta:?}")?,
             Treatment::Forecast { .. } => writeln!(t, "treatment = \"forecast\"")?,
