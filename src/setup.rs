@@ -240,6 +240,7 @@ fn laws(scene: &Scene) -> ContactLaws {
         impact: l.impact,
         adhesion: l.adhesion,
         adhesion_range: l.adhesion_range,
+        rupture: l.rupture,
         mu_r: l.mu_r,
         mu_t: l.mu_t,
     };

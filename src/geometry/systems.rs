@@ -522,6 +522,9 @@ impl Detection<'_> {
             (new.approach, new.taken) = (DVec3::ZERO, 0.0);
         }
         complete(completed, touches, LANDED * pair.size);
+        if pair.law.rupture > 0.0 {
+            pair.bridge(&manifold.points, touches);
+        }
         manifold.points.clear();
         manifold.points.extend_from_slice(touches);
     }

@@ -33,7 +33,8 @@ pub(super) fn chains(directory: &Path, view: &View) -> Result<Panel, PlotError> 
         found.ok_or_else(|| PlotError::Nothing(format!("{}: found no column \"{name}\"", path.display())))
     };
     let vector = |names: [&str; 3]| Ok::<_, PlotError>([column(names[0])?, column(names[1])?, column(names[2])?]);
-    let (names, at, normal) = ([column("body1")?, column("body2")?], vector(["x", "y", "z"])?, vector(["normal_x", "normal_y", "normal_z"])?);
+    let (names, at, normal) =
+        ([column("body1")?, column("body2")?], vector(["x", "y", "z"])?, vector(["normal_x", "normal_y", "normal_z"])?);
     let force = column("normal_force")?;
     let number = |row: &[String], k: usize| row[k].trim().parse::<f64>().unwrap_or(f64::NAN);
     let read = |row: &'_ Vec<String>| (at.map(|k| number(row, k)).into(), normal.map(|k| number(row, k)).into(), number(row, force));

@@ -166,7 +166,13 @@ fn draw_panel<B: DrawingBackend<ErrorType = std::io::Error>>(area: &DrawingArea<
     let x_range = range(points.iter().map(|p| p.0), if wide { 0.0 } else { margin });
     let y_range = range(points.iter().map(|p| p.1), margin);
     // beside a map stands its scale
-    let side = if wide { LEGEND } else if panel.map.is_some() { 118 } else { 18 };
+    let side = if wide {
+        LEGEND
+    } else if panel.map.is_some() {
+        118
+    } else {
+        18
+    };
     let (x_range, y_range) = if panel.equal { equal_axes(x_range, y_range, wide, side) } else { (x_range, y_range) };
     let pixel = ((x_range.1 - x_range.0) / f64::from(SIZE.0), (y_range.1 - y_range.0) / f64::from(SIZE.1));
     let text = ("sans-serif", 14).into_font().color(&INK);

@@ -42,7 +42,7 @@ const SPENT: f64 = 1e-8;
 ///
 /// ```
 /// use drystone::model::bond::{Cohesion, Softening};
-/// let mortar = Cohesion { tension: 2e5, cohesion: 3e5, stiffness: [1e10, 5e9], energy: [10.0, 50.0], softening: Softening::Linear };
+/// let mortar = Cohesion { tension: 2e5, cohesion: 3e5, stiffness: [1e10, 5e9], energy: [10.0, 50.0], softening: Softening::Linear, neck: 0.0 };
 /// assert!(mortar.validate().is_ok());
 /// let [ultimate, strength] = [2.0 * 10.0 / 2e5, mortar.tension / 1e10];
 /// assert!((mortar.damage([ultimate, 0.0]) - 1.0).abs() < 1e-12 && mortar.damage([strength, 0.0]) < 1e-12);
@@ -59,6 +59,9 @@ pub struct Cohesion {
     pub energy: [f64; 2],
     /// How the traction falls.
     pub softening: Softening,
+    /// Radius of the neck by which bodies are bound that touch in a point, as balls do, in parts of half of the smaller one's smallest length;
+    /// 0: they are not bound.
+    pub neck: f64,
 }
 
 impl Cohesion {
@@ -67,6 +70,9 @@ impl Cohesion {
         let positive = |what: &str, x: f64| if x > 0.0 && x.is_finite() { Ok(()) } else { Err(format!("{what} is {x}, not above 0")) };
         positive("tension", self.tension)?;
         positive("cohesion", self.cohesion)?;
+        if !(0.0..=1.0).contains(&self.neck) {
+            return Err(format!("neck is {}, not from 0 to 1", self.neck));
+        }
         let strength = [self.tension, self.cohesion];
         for (k, what) in ["normal", "tangential"].into_iter().enumerate() {
             positive(&format!("{what} stiffness"), self.stiffness[k])?;
@@ -214,7 +220,7 @@ impl BondPoint {
 /// ```
 /// use drystone::model::bond::{Bond, Cohesion, Softening};
 /// use bevy_ecs::prelude::*;
-/// let law = Cohesion { tension: 1e5, cohesion: 1e5, stiffness: [1e10; 2], energy: [0.0; 2], softening: Softening::Brittle };
+/// let law = Cohesion { tension: 1e5, cohesion: 1e5, stiffness: [1e10; 2], energy: [0.0; 2], softening: Softening::Brittle, neck: 0.0 };
 /// let bond = Bond { bodies: [Entity::PLACEHOLDER; 2], normal: glam::DVec3::Z, shift: glam::DVec3::ZERO, law, points: Vec::new() };
 /// assert_eq!(bond.damage(), 0.0);
 /// ```
@@ -268,7 +274,7 @@ mod tests {
     use glam::DVec2;
 
     fn mortar(softening: Softening) -> Cohesion {
-        Cohesion { tension: 2e5, cohesion: 3e5, stiffness: [1e10, 4e9], energy: [12.0, 40.0], softening }
+        Cohesion { tension: 2e5, cohesion: 3e5, stiffness: [1e10, 4e9], energy: [12.0, 40.0], softening, neck: 0.0 }
     }
 
     /// Work of the tractions along a path of δ by small steps.

@@ -44,7 +44,32 @@ impl ContactPair {
 
     /// Whether the attraction of the law acts at a point in this step.
     pub fn pulls(&self, touch: &Touch) -> bool {
-        self.law.adhesion > 0.0 && touch.gap <= self.law.adhesion_range.max(TOUCHES * self.size)
+        self.law.adhesion > 0.0 && (touch.bridged || touch.gap <= self.law.adhesion_range.max(TOUCHES * self.size))
+    }
+
+    /// Marks the points that a liquid bridge holds: it forms where bodies touch, by their gap or because they pressed on each other in the
+    /// step before, and lasts until the gap exceeds the rupture distance of the law.
+    ///
+    /// ```
+    /// use drystone::model::{contact::{ContactPair, Touch}, law::CoulombImpact};
+    /// # let mut world = bevy_ecs::prelude::World::new();
+    /// # let bodies = [world.spawn_empty().id(), world.spawn_empty().id()];
+    /// let law = CoulombImpact { adhesion: 3.0, rupture: 1e-4, ..Default::default() };
+    /// let pair = ContactPair { bodies, slots: [0, 1], law, size: 0.1, shift: glam::DVec3::ZERO };
+    /// let mut bridged = |old: Option<Touch>, gap: f64| {
+    ///     let mut new = [Touch { gap, ..Default::default() }];
+    ///     pair.bridge(old.as_slice(), &mut new);
+    ///     new[0]
+    /// };
+    /// assert!(!bridged(None, 5e-5).bridged, "not before they touch");
+    /// let touched = bridged(None, 0.0);
+    /// let apart = bridged(Some(touched), 5e-5);
+    /// assert!(touched.bridged && apart.bridged && !bridged(Some(apart), 2e-4).bridged);
+    /// ```
+    pub fn bridge(&self, old: &[Touch], new: &mut [Touch]) {
+        let held = old.iter().any(|t| t.bridged || t.reaction.dot(t.normal) > 0.0);
+        let touches = held || new.iter().any(|t| t.gap <= TOUCHES * self.size);
+        new.iter_mut().for_each(|t| t.bridged = touches && t.gap <= self.law.rupture);
     }
 
     /// Attraction (N) at each of the points at which it acts: equal parts of that of the law.
@@ -127,6 +152,8 @@ pub struct Touch {
     pub active: bool,
     /// Whether it was found on the way of a fast pair.
     pub swept: Swept,
+    /// Whether a liquid bridge holds the bodies here.
+    pub bridged: bool,
 }
 
 impl Touch {

@@ -227,18 +227,14 @@ impl Grid {
     }
 
     /// The number of a cell of the lattice, if it is one of the grid.
-    fn index(&self, mut at: [i64; 3]) -> Option<usize> {
-        for a in 0..3 {
+    fn index(&self, at: [i64; 3]) -> Option<usize> {
+        let mut found = [0; 3];
+        for (a, k) in at.into_iter().enumerate() {
             let count = self.cells[a] as i64;
-            if self.wraps[a] {
-                at[a] = at[a].rem_euclid(count);
-            }
-            if !(0..count).contains(&at[a]) {
-                return None;
-            }
+            let k = if self.wraps[a] { k.rem_euclid(count) } else { k };
+            found[a] = usize::try_from(k).ok().filter(|_| k < count)?;
         }
-        let [i, j, k] = at.map(|k| k as usize);
-        Some(i + self.cells[0] * (j + self.cells[1] * k))
+        Some(found[0] + self.cells[0] * (found[1] + self.cells[1] * found[2]))
     }
 }
 

@@ -99,6 +99,8 @@ pub struct CoulombImpact {
     pub adhesion: f64,
     /// Gap up to which it acts (m).
     pub adhesion_range: f64,
+    /// Gap at which a liquid bridge breaks (m): the attraction acts from the touch of two bodies until they are so far apart.
+    pub rupture: f64,
     /// Resistance to rolling: `‖m_t‖ ≤ μ_r r_n`, and where the bodies roll on each other the moment acts against it with that bound.
     pub mu_r: Arm,
     /// Resistance to twisting about the normal, alike.
@@ -114,6 +116,7 @@ impl CoulombImpact {
         impact: Impact::Newton,
         adhesion: 0.0,
         adhesion_range: 0.0,
+        rupture: 0.0,
         mu_r: Arm::Length(0.0),
         mu_t: Arm::Length(0.0),
     };
@@ -128,6 +131,7 @@ impl CoulombImpact {
         inside("e_t", self.e_t, -1.0, 1.0)?;
         inside("adhesion", self.adhesion, 0.0, f64::MAX)?;
         inside("adhesion_range", self.adhesion_range, 0.0, f64::MAX)?;
+        inside("rupture", self.rupture, 0.0, f64::MAX)?;
         inside("mu_r", self.mu_r.number(), 0.0, MU_MAX)?;
         inside("mu_t", self.mu_t.number(), 0.0, MU_MAX)?;
         if self.impact == Impact::Fremond && self.e_t != 0.0 {
@@ -537,7 +541,7 @@ impl ContactLaws {
     pub fn attraction(&self, material: u32) -> [f64; 2] {
         let own = self.pairs.iter().filter(|(a, b, _)| *a == material || *b == material).map(|(.., law)| law);
         let attracting = own.chain([&self.default]).filter(|law| law.adhesion > 0.0);
-        attracting.fold([0.0; 2], |[force, range], law| [law.adhesion.max(force), law.adhesion_range.max(range)])
+        attracting.fold([0.0; 2], |[force, range], law| [law.adhesion.max(force), law.adhesion_range.max(law.rupture).max(range)])
     }
 
     /// The law of a pair.

@@ -188,6 +188,10 @@ pub enum TotalQuantity {
     JointWork,
     MotorWork,
     BondWork,
+    /// Joints bound at the start with a point that is damaged.
+    BondsDamaged,
+    /// Those that hold nothing any more.
+    BondsBroken,
     DriveWork,
     LoadWork,
     /// Work of the attraction between bodies that touch.
@@ -214,6 +218,8 @@ impl TotalQuantity {
         of(Self::JointWork, "joint_work", "J"),
         of(Self::MotorWork, "motor_work", "J"),
         of(Self::BondWork, "bond_work", "J"),
+        of(Self::BondsDamaged, "bonds_damaged", ""),
+        of(Self::BondsBroken, "bonds_broken", ""),
         of(Self::DriveWork, "drive_work", "J"),
         of(Self::LoadWork, "load_work", "J"),
         of(Self::AdhesionWork, "adhesion_work", "J"),

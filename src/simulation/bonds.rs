@@ -38,14 +38,15 @@ pub struct BondState {
 
 impl Simulation {
     /// Binds all faces that touch and whose materials have a bond ([`ContactLaws::set_bond`]): once, before the first step, at the poses of
-    /// the start. Returns the number of joints. Contacts without an area, as those of balls and edges, are not bound.
+    /// the start. Returns the number of joints. Contacts without an area, as those of balls, are
+    /// bound by a neck where the law has one.
     ///
     /// ```
     /// use drystone::{geometry::Shape, model::{bond::{Cohesion, Softening}, law::ContactLaws}, simulation::{Body, Simulation}};
     /// use glam::DVec3;
     /// let mut simulation = Simulation::default();
     /// let mut laws = ContactLaws::default();
-    /// let mortar = Cohesion { tension: 1e5, cohesion: 1e5, stiffness: [1e10; 2], energy: [0.0; 2], softening: Softening::Brittle };
+    /// let mortar = Cohesion { tension: 1e5, cohesion: 1e5, stiffness: [1e10; 2], energy: [0.0; 2], softening: Softening::Brittle, neck: 0.0 };
     /// laws.set_default_bond(Some(mortar));
     /// simulation.set_laws(laws)?;
     /// simulation.spawn_body(Body::new(Shape::cuboid(DVec3::ONE)?).fixed())?;
@@ -110,11 +111,14 @@ fn bond(world: &World, pair: &ContactPair, normal: DVec3, face: &[&Touch], law: 
     let mut corners: Vec<(DVec2, DVec3)> = places.iter().map(|p| (flat(p), *p)).collect();
     corners.sort_by(|a, b| libm::atan2(a.0.y, a.0.x).total_cmp(&libm::atan2(b.0.y, b.0.x)));
     let polygon: Vec<DVec2> = corners.iter().map(|c| c.0).collect();
-    let points: Vec<BondPoint> = tributary(&polygon)
-        .into_iter()
-        .zip(&corners)
-        .filter(|(area, _)| *area > 0.0)
-        .map(|(area, (_, p))| BondPoint::new([one.local_point(*p), two.local_point(*p - pair.shift)], area))
-        .collect();
+    let point = |(area, p): (f64, DVec3)| BondPoint::new([one.local_point(p), two.local_point(p - pair.shift)], area);
+    let shares = tributary(&polygon).into_iter().zip(corners.iter().map(|c| c.1));
+    let mut points: Vec<BondPoint> = shares.filter(|(area, _)| *area > 0.0).map(point).collect();
+    if points.is_empty() && law.neck > 0.0 {
+        // four points have the area of the neck, and its second moments A r²/4
+        let radius = 0.5 * law.neck * pair.size;
+        let (area, arm) = (std::f64::consts::PI * radius * radius, radius * std::f64::consts::FRAC_1_SQRT_2);
+        points.extend([u, -u, v, -v].map(|axis| point((0.25 * area, middle + arm * axis))));
+    }
     (!points.is_empty()).then(|| Bond { bodies: pair.bodies, normal: one.local_vector(normal), shift: pair.shift, law, points })
 }

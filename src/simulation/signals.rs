@@ -9,6 +9,7 @@ use super::run::{Simulation, SimulationError};
 use crate::assembly::problem::StepProblem;
 use crate::cluster::systems::{Clusters, Traces};
 use crate::cluster::{ClusterError, Probe, Signal, Trace};
+use crate::model::bond::{Bond, BondPoint};
 use crate::model::dynamical_system::{FirstOrder, Lagrangian};
 use crate::model::flow::Flow;
 use crate::model::interaction::{Interaction, OfBodies};
@@ -256,6 +257,8 @@ impl Simulation {
             JointWork => work.joints,
             MotorWork => work.motors,
             BondWork => work.bonds,
+            BondsDamaged => self.count_bonds(|bond| bond.points.iter().any(|p| p.damage > 0.0)),
+            BondsBroken => self.count_bonds(|bond| bond.points.iter().all(BondPoint::broken)),
             DriveWork => work.drives,
             LoadWork => work.loads,
             AdhesionWork => work.adhesion,
@@ -267,6 +270,11 @@ impl Simulation {
             SupportY => gauge.support.y,
             SupportZ => gauge.support.z,
         }
+    }
+
+    fn count_bonds(&self, of: impl Fn(&Bond) -> bool) -> f64 {
+        let bonds = self.world.try_query::<&Bond>();
+        bonds.map_or(0.0, |mut bonds| bonds.iter(&self.world).filter(|bond| of(bond)).count() as f64)
     }
 
     /// Energy before the first step, from components; not known where Lagrangian systems stand with bodies, whose mass may be a function.

@@ -125,3 +125,35 @@ fn pictures_have_a_bar_where_colours_stand_for_numbers() {
         assert!(all[k + 1..].iter().all(|other| one != other));
     }
 }
+
+#[test]
+fn stress_and_neighbours_of_a_ball_on_the_ground_are_those_of_its_weight() {
+    use drystone::algebra::spatial::Pose;
+    use drystone::io::picture::ColourBy;
+    use drystone::io::snapshot::{BodyView, ContactStatus, ContactView, Snapshot, Surface};
+    use glam::DVec3;
+    let mut ground = BodyView::new(0, "ground", "half-space", Pose::IDENTITY, Surface::cuboid(DVec3::ONE).into());
+    ground.dynamic = false;
+    let ball = BodyView::new(4, "ball", "ball", Pose::at(DVec3::Z * 2.0), Surface::ball(2.0, 32).into());
+    let contact = ContactView {
+        body1: 4,
+        body2: 0,
+        point1: DVec3::ZERO,
+        point2: DVec3::ZERO,
+        shift: DVec3::ZERO,
+        normal: DVec3::Z,
+        gap: 0.0,
+        normal_impulse: 0.7,
+        friction_impulse: DVec3::ZERO,
+        moment_impulse: DVec3::ZERO,
+        sliding_speed: 0.0,
+        status: ContactStatus::Stick,
+    };
+    let snapshot = Snapshot { step: 1, time: 0.1, step_size: 0.1, bodies: &[ground, ball], contacts: &[contact, contact] };
+    // two points of one pair: 14 N at 2 m from the centre, over three times the volume; one neighbour
+    let exact = 14.0 * 2.0 / (4.0 * std::f64::consts::PI * 8.0);
+    let found = ColourBy::Stress { top: 1.0 };
+    assert!((found.largest(&snapshot) / exact - 1.0).abs() < 1e-12, "{}", found.largest(&snapshot));
+    assert_eq!(ColourBy::Coordination { top: 1.0 }.figures(&snapshot), Some(vec![1.0, 1.0]));
+    assert_eq!(found.up_to(5.0).scale(), Some(("stress (Pa)", 5.0)));
+}

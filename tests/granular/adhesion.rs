@@ -96,6 +96,30 @@ fn a_ball_leaves_what_attracts_it_if_it_is_fast_enough_and_pays_the_work() {
 }
 
 #[test]
+fn a_liquid_bridge_forms_on_touch_and_its_rupture_costs_the_force_times_the_distance() {
+    // an elastic ball comes to a floor: nothing pulls before they touch, what pulls afterwards is paid at each rebound
+    let (pull, rupture, v) = (0.5, 1e-3, 0.5);
+    let after = (v * v - 2.0 * pull * rupture / MASS).sqrt();
+    for step in [2e-5, 1e-5] {
+        let body = ball([0.0, 0.0, 0.015], &format!("velocity = [0, 0, {}]", -v));
+        let law = format!("e_n = 1\nadhesion = {pull}\nrupture = {rupture}");
+        let (_, s) = under(0.0, step, 0.03, &law, &format!("{FLOOR}{body}"));
+        assert!((s.energy.adhesion_work_J / (-pull * rupture) - 1.0).abs() < 0.03, "{step}: {}", s.energy.adhesion_work_J);
+        assert!((s.speed_max / after - 1.0).abs() < 0.01, "{step}: {} {after}", s.speed_max);
+    }
+    // too slow to break it: it comes back to the floor and stays
+    let slow = ball([0.0, 0.0, 0.015], "velocity = [0, 0, -0.25]");
+    let law = format!("e_n = 0.9\nadhesion = {pull}\nrupture = {rupture}");
+    let (built, s) = under(0.0, 2e-5, 0.3, &law, &format!("{FLOOR}{slow}"));
+    let z = built.simulation.world().get::<drystone::model::newton_euler::BodyPose>(built.entities[1]).unwrap().0.position.z;
+    assert!((z - 0.01).abs() < 1e-6 && s.speed_max < 1e-6, "{z} {s}");
+    // within the distance but never touched
+    let near = ball([0.0, 0.0, 0.0105], "");
+    let (_, s) = under(0.0, 1e-4, 0.05, &law, &format!("{FLOOR}{near}"));
+    assert!(s.displacement_max_m == 0.0, "{s}");
+}
+
+#[test]
 fn balls_that_cling_stay_together_whatever_the_step() {
     for step in [2.5e-4, 1e-3, 4e-3] {
         let pair = "[[bodies]]\nname = \"a\"\nshape = { kind = \"ball\", radius = \"1 cm\" }\nposition = [0, 0, 0]\nvelocity = [0.05, 0, 0]\n\
@@ -109,7 +133,13 @@ fn balls_that_cling_stay_together_whatever_the_step() {
 
 #[test]
 fn attraction_that_cannot_be_is_named() {
-    for (law, message) in [("adhesion = -1", "adhesion"), ("adhesion_range = 1", "without `adhesion`"), ("adhesion = \"1 m\"", "force")] {
+    for (law, message) in [
+        ("adhesion = -1", "adhesion"),
+        ("adhesion_range = 1", "without `adhesion`"),
+        ("rupture = 1", "needs `adhesion`"),
+        ("adhesion = 1\nadhesion_range = 1\nrupture = 1", "excludes"),
+        ("adhesion = \"1 m\"", "force"),
+    ] {
         let text = format!("[time]\nstep = 0.001\nend = 1\n[contact]\n{law}\n{FLOOR}");
         let error = Scene::from_toml(&text, "t").map(|_| ()).unwrap_err().to_string();
         assert!(error.contains(message) && error.contains("t:"), "{error}");

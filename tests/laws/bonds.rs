@@ -13,7 +13,7 @@ const SIZE: DVec3 = DVec3::new(0.5, 0.4, 0.2);
 const AREA: f64 = 0.2;
 const WEIGHT: f64 = 80.0 * G;
 const MORTAR: Cohesion =
-    Cohesion { tension: 1e5, cohesion: 1.5e5, stiffness: [1e10, 1e10], energy: [5.0, 20.0], softening: Softening::Linear };
+    Cohesion { tension: 1e5, cohesion: 1.5e5, stiffness: [1e10, 1e10], energy: [5.0, 20.0], softening: Softening::Linear, neck: 0.0 };
 
 /// A block of 80 kg on `pieces`² static ones that make up its face, bound to them.
 fn bound(h: f64, pieces: u32, law: Cohesion) -> Fallible<(Simulation, Entity)> {
@@ -135,5 +135,28 @@ fn a_run_that_is_saved_goes_on_with_its_damage_and_the_same_bits() -> Fallible {
     }
     assert_eq!(second.state_hash(), first.state_hash());
     assert!(first.bond_state().broken > 0);
+    Ok(())
+}
+
+#[test]
+fn balls_bound_by_a_neck_break_at_its_strength_in_tension_and_in_shear() -> Fallible {
+    let (radius, neck) = (0.1, 0.5);
+    let area = std::f64::consts::PI * (neck * radius) * (neck * radius);
+    let law = Cohesion { neck, softening: Softening::Brittle, stiffness: [1e11; 2], ..MORTAR };
+    for (direction, strength) in [(DVec3::Z, law.tension), (DVec3::X, law.cohesion)] {
+        let mut sim = space(2e-4, GAP_AWARE, 0.0, 1e-9)?;
+        let mut laws = ContactLaws::uniform(CoulombImpact { mu: 0.0, ..Default::default() });
+        laws.set_default_bond(Some(law));
+        sim.set_laws(laws)?;
+        sim.spawn_body(Body::new(Shape::ball(radius)?).fixed())?;
+        let ball = sim.spawn_body(Body::new(Shape::ball(radius)?).at(DVec3::Z * 2.0 * radius).density(2000.0))?;
+        // one that touches nothing is not bound
+        sim.spawn_body(Body::new(Shape::ball(radius)?).at(DVec3::X).density(2000.0))?;
+        assert_eq!(sim.bond_touching(), 1);
+        assert!((sim.bond_state().area / area - 1.0).abs() < 1e-12);
+        // through the neck, so that nothing bends it
+        let found = breaks_at(sim, ball, (DVec3::ZERO, direction, DVec3::NEG_Z * radius), strength * area)?;
+        assert!((found / (strength * area) - 1.0).abs() < 0.02, "{direction}: {found} {}", strength * area);
+    }
     Ok(())
 }

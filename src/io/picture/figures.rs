@@ -11,7 +11,7 @@ use plotters::prelude::{Color, DrawingArea, DrawingBackend, Rectangle, WHITE};
 use std::collections::BTreeSet;
 
 /// Size of the bar with its numbers, in units of a plot, which are two pixels, and its distance from the sides of the picture (pixels).
-const SIZE: (u32, u32) = (112, 196);
+const SIZE: (u32, u32) = (98, 148);
 const MARGIN: usize = 16;
 
 impl ColourBy {
@@ -88,7 +88,7 @@ impl Drawing for Bar {
     fn draw<B: DrawingBackend<ErrorType = std::io::Error>>(&self, page: &DrawingArea<B, Shift>) -> DrawResult {
         let corner = (SIZE.0 as i32, SIZE.1 as i32);
         page.draw(&Rectangle::new([(0, 0), corner], WHITE.mix(0.6).filled()))?;
-        self.0.draw_scale(page, [14, 34], 146)
+        self.0.draw_scale(page, [12, 30], 104)
     }
 }
 

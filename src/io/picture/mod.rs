@@ -356,7 +356,9 @@ impl Stage {
 
 fn body_colour(picture: &Picture, body: &BodyView, figure: f64) -> Vec3 {
     let colour = match picture.colour {
-        ColourBy::Speed { top } | ColourBy::Stress { top } | ColourBy::Coordination { top } if body.dynamic => colour::viridis(figure / top),
+        ColourBy::Speed { top } | ColourBy::Stress { top } | ColourBy::Coordination { top } if body.dynamic => {
+            colour::viridis(figure / top)
+        }
         ColourBy::Body if body.dynamic => colour::vary(colour::palette(colour::scatter(body.id) >> 29), body.id),
         ColourBy::Material if body.dynamic => colour::vary(colour::palette(body.material), body.id),
         _ => colour::from_srgb(0xb9bcbf),

@@ -496,6 +496,9 @@ pub struct ContactLaw {
     pub adhesion: f64,
     /// Gap up to which it acts (m).
     pub adhesion_range: f64,
+    /// Gap at which a liquid bridge breaks (m), see `model::law::CoulombImpact::rupture`.
+    #[serde(default)]
+    pub rupture: f64,
     /// Resistance to rolling.
     pub mu_r: Arm,
     /// Resistance to twisting about the normal.
@@ -514,6 +517,7 @@ impl Default for ContactLaw {
             impact: Impact::Newton,
             adhesion: 0.0,
             adhesion_range: 0.0,
+            rupture: 0.0,
             mu_r: Arm::default(),
             mu_t: Arm::default(),
             bond: None,

@@ -209,10 +209,16 @@ fn law(f: &mut Fields<'_>, impact: Impact) -> Result<ContactLaw, SceneError> {
     if let Some(field) = range.as_ref().filter(|_| adhesion == 0.0) {
         return Err(field.error("found `adhesion_range` without `adhesion`", "add adhesion = \"1 N\", or remove it"));
     }
-    let adhesion_range = range.map_or(Ok(0.0), |r| r.non_negative(Quantity::Length))?;
+    let adhesion_range = range.as_ref().map_or(Ok(0.0), |r| r.non_negative(Quantity::Length))?;
+    let bridge = f.optional("rupture");
+    if let Some(field) = bridge.as_ref().filter(|_| adhesion == 0.0 || range.is_some()) {
+        let message = "found `rupture`, which needs `adhesion` and excludes `adhesion_range`";
+        return Err(field.error(message, "write adhesion = \"1 mN\" and rupture = \"0.1 mm\" for a liquid bridge from touch to rupture"));
+    }
+    let rupture = bridge.map_or(Ok(0.0), |r| r.positive(Quantity::Length))?;
     let (mu_r, mu_t) = (f.or("mu_r", default.mu_r, |x| x.arm())?, f.or("mu_t", default.mu_t, |x| x.arm())?);
     let bond = f.optional("bond").map(|field| bond(&field)).transpose()?;
-    Ok(ContactLaw { mu, e_n, e_t, impact, adhesion, adhesion_range, mu_r, mu_t, bond })
+    Ok(ContactLaw { mu, e_n, e_t, impact, adhesion, adhesion_range, rupture, mu_r, mu_t, bond })
 }
 
 /// Stiffness of mortar where none is given: a strength is reached at this opening (m).
@@ -240,8 +246,9 @@ fn bond(field: &Field<'_>) -> Result<Cohesion, SceneError> {
         );
     }
     let energy = energy.map_or(Ok([0.0; 2]), |x| both(&x, Quantity::SurfaceEnergy))?;
+    let neck = f.or("neck", 0.0, |x| x.between(0.0, 1.0))?;
     f.finish()?;
-    let bond = Cohesion { tension, cohesion, stiffness, energy, softening };
+    let bond = Cohesion { tension, cohesion, stiffness, energy, softening, neck };
     bond.validate().map_err(|e| field.error(e, "mend that number"))?;
     Ok(bond)
 }

@@ -285,7 +285,9 @@ fn law(law: &ContactLaw, between: &str) -> String {
         Impact::Newton => "newton",
         Impact::Fremond => "fremond",
     };
-    let pull = if law.adhesion > 0.0 {
+    let pull = if law.rupture > 0.0 {
+        format!("{between}adhesion = {:?}{between}rupture = {:?}", law.adhesion, law.rupture)
+    } else if law.adhesion > 0.0 {
         format!("{between}adhesion = {:?}{between}adhesion_range = {:?}", law.adhesion, law.adhesion_range)
     } else {
         String::new()
@@ -301,13 +303,14 @@ fn law(law: &ContactLaw, between: &str) -> String {
 }
 
 fn cohesion(bond: &Cohesion) -> String {
-    let Cohesion { tension, cohesion, stiffness, energy, softening } = bond;
+    let Cohesion { tension, cohesion, stiffness, energy, softening, neck } = bond;
     let soft = match softening {
         Softening::Brittle => String::new(),
         Softening::Linear => format!(", energy = {energy:?}, softening = \"linear\""),
         Softening::Exponential => format!(", energy = {energy:?}, softening = \"exponential\""),
     };
-    format!("{{ tension = {tension:?}, cohesion = {cohesion:?}, stiffness = {stiffness:?}{soft} }}")
+    let joined = if *neck > 0.0 { format!(", neck = {neck:?}") } else { String::new() };
+    format!("{{ tension = {tension:?}, cohesion = {cohesion:?}, stiffness = {stiffness:?}{soft}{joined} }}")
 }
 
 fn pose(pose: &Pose, between: &str) -> String {
