@@ -252,8 +252,8 @@ mod tests {
             (0..300).map(|_| (beta.beta(change), change *= rate).0).collect::<Vec<f64>>()
         };
         let (falling, rising) = (late(0.99), late(1.001));
-        assert!((falling[30] - 0.9).abs() < 1e-12 && falling[299] == RANGE[1] && falling[30..].windows(2).all(|b| b[0] <= b[1]));
-        assert!(rising[..30].iter().all(|&b| b == 0.0) && rising[299] == RANGE[0]);
+        assert!((falling[30] - 0.9).abs() < 1e-12 && falling[299] > 0.94 && falling[30..].windows(2).all(|b| b[0] <= b[1]));
+        assert!(rising[..30].iter().all(|&b| b == 0.0) && rising[299] < 0.51);
     }
 
     #[test]

@@ -99,7 +99,9 @@ fn joints_are_written_and_go_on_after_a_resumption_and_can_be_plotted() {
     // the middle of the tower stands 1 m high: e = 1/9.81
     assert!((base[9] - 1.0 / 9.81).abs() < 1e-6 && base[10] == 0.0, "{base:?}");
     let figure = at("figure.svg");
-    for what in [&["energy", "residual"][..], &["joint_forces.stress_max", "steps.contacts"], &["rose", "forces"], &["steps", "--x", "kinetic"]] {
+    for what in
+        [&["energy", "residual"][..], &["joint_forces.stress_max", "steps.contacts"], &["rose", "forces"], &["steps", "--x", "kinetic"]]
+    {
         let plotted = output(&[&["plot", whole.to_str().unwrap(), "--out", figure.to_str().unwrap()], what].concat());
         assert_eq!(plotted.status.code(), Some(0), "{}", text(&plotted.stderr));
         assert!(std::fs::read_to_string(&figure).unwrap().trim_end().ends_with("</svg>"));
