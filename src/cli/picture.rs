@@ -141,12 +141,12 @@ pub(super) fn direction(text: &str) -> Result<DVec3, String> {
 pub(super) fn picture(arguments: &Arguments) -> Result<u8, Failure> {
     named(&arguments.out)?;
     match (is_drawing(&arguments.out), arguments.look.colour) {
-        (true, Colour::Body | Colour::Speed) => {
+        (true, Colour::Body | Colour::Speed | Colour::Coordination) => {
             let cure = "take force or stress, leave it out, or write a PNG";
-            return Err(Failure::new(USAGE, format!("--colour: the colours of an SVG tell of joints; {cure}")));
+            return Err(Failure::new(USAGE, format!("--colour: the colours of an SVG are those of the states of joints; {cure}")));
         }
-        (false, Colour::Force | Colour::Stress) => {
-            return Err(Failure::new(USAGE, "--colour: force and stress are drawn in elevations; give --out a name that ends in .svg"));
+        (false, Colour::Force) => {
+            return Err(Failure::new(USAGE, "--colour: forces of joints are drawn in elevations; give --out a name that ends in .svg"));
         }
         _ => {}
     }

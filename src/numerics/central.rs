@@ -3,6 +3,9 @@
 //! ```text
 //! W_aa = diag(w_n, w_t, w_t)          u = v₁ − v₂ + b + (c₁ ω₁ − c₂ ω₂) × n
 //! r_n ← max(0, r_n − u_n/w_n)         r_t ← min(1, μ r_n/‖x_t‖) x_t,   x_t = r_t − u_t/w_t
+//!
+//! with a known shift s the nearest point of the cone, in the norm of W_aa, to x = (r_n − (u_n + s)/w_n, x_t): x where that lies inside,
+//! r_n = (w_n x_n + μ w_t ‖x_t‖)/(w_n + μ² w_t), r_t along x_t on its surface, 0 where this is not positive
 //! ```
 //!
 //! The same solution as [`super::contact`], without tangents and secular equation. Contacts of a colour share no body, so they are visited
@@ -10,6 +13,7 @@
 
 use super::colours::{Halves, TwistCell};
 use super::mixed::{Answer, Contact, IMMOBILE, MixedProblem, Reactions, RigidMass, Twist};
+use super::passes::Momentum;
 use super::sweep::Norms;
 use crate::algebra::lanes::{LANES, Row, Simd, Wide, Wide3, WithSimd};
 use crate::algebra::pieces::{self, Part, share};
@@ -97,6 +101,8 @@ const NONE: u32 = u32::MAX;
 pub(super) struct Balls {
     blocks: Vec<Block>,
     states: Vec<State>,
+    /// known shift of each lane; none where the law is Coulomb's
+    shifts: Vec<Row>,
     /// contact of each lane
     places: Vec<[u32; LANES]>,
     /// lane of each contact
@@ -110,7 +116,7 @@ impl Balls {
     ///
     /// The twist after those of all bodies stands for immobile ones: [`stand_in`].
     pub(super) fn prepare(&mut self, p: &MixedProblem) -> bool {
-        let Self { blocks, states, places, lanes, colours } = self;
+        let Self { blocks, states, shifts, places, lanes, colours } = self;
         let nobody = p.free.rigid.len() as u32;
         // most problems that are none of balls say so at once
         if p.contacts.first().is_some_and(|c| !Block::empty(nobody).set(0, p, c)) {
@@ -140,6 +146,10 @@ impl Balls {
                 }
                 colours.push(places.len() as u32);
             }
+        }
+        shifts.clear();
+        if !p.lagged.is_empty() {
+            shifts.extend(places.iter().map(|place| place.map(|k| if k == NONE { 0.0 } else { p.lagged[k as usize] })));
         }
         blocks.resize(places.len(), Block::default());
         states.resize(places.len(), State::default());
@@ -184,13 +194,14 @@ impl Balls {
     }
 
     /// The colours, with the conjugate step that each reaction takes before it is visited.
-    pub(super) fn colours(&mut self, beta: Option<f64>) -> impl Iterator<Item = Piece<'_>> {
-        let (mut blocks, mut states) = (self.blocks.as_slice(), self.states.as_mut_slice());
+    pub(super) fn colours(&mut self, momentum: Option<Momentum>) -> impl Iterator<Item = Piece<'_>> {
+        let (mut blocks, mut states, mut shifts) = (self.blocks.as_slice(), self.states.as_mut_slice(), self.shifts.as_slice());
         self.colours.windows(2).map(move |colour| {
             let n = (colour[1] - colour[0]) as usize;
             let (here, rest) = std::mem::take(&mut states).split_at_mut(n);
-            let piece = Piece { blocks: &blocks[..n], states: here, beta };
-            (blocks, states) = (&blocks[n..], rest);
+            let (known, unknown) = shifts.split_at(n.min(shifts.len()));
+            let piece = Piece { blocks: &blocks[..n], states: here, shifts: known, momentum };
+            (blocks, states, shifts) = (&blocks[n..], rest, unknown);
             piece
         })
     }
@@ -199,7 +210,13 @@ impl Balls {
     pub(super) fn residual(&self, v: &[Twist]) -> Squares {
         let shared = share(Part::Residual, self.blocks.len(), JUDGED + 1);
         let piece = |from: usize, to: usize| {
-            crate::algebra::lanes::Lanes::best().run_wide(Judge { blocks: &self.blocks[from..to], states: &self.states[from..to], v })
+            let shifts = self.shifts.get(from..to).unwrap_or_default();
+            crate::algebra::lanes::Lanes::best().run_wide(Judge {
+                blocks: &self.blocks[from..to],
+                states: &self.states[from..to],
+                shifts,
+                v,
+            })
         };
         pieces::sum(self.blocks.len(), JUDGED, shared, piece, Squares::add).unwrap_or_default()
     }
@@ -220,7 +237,8 @@ pub(super) fn stand_in(p: &MixedProblem, v: &mut Vec<Twist>) {
 pub(super) struct Piece<'a> {
     blocks: &'a [Block],
     states: &'a mut [State],
-    beta: Option<f64>,
+    shifts: &'a [Row],
+    momentum: Option<Momentum>,
 }
 
 /// Blocks above which a piece is worth another thread.
@@ -233,7 +251,11 @@ impl Halves for Piece<'_> {
         }
         let middle = self.blocks.len() / 2;
         let (blocks, states) = (self.blocks.split_at(middle), self.states.split_at_mut(middle));
-        Ok([Piece { blocks: blocks.0, states: states.0, ..self }, Piece { blocks: blocks.1, states: states.1, ..self }])
+        let shifts = self.shifts.split_at(middle.min(self.shifts.len()));
+        Ok([
+            Piece { blocks: blocks.0, states: states.0, shifts: shifts.0, ..self },
+            Piece { blocks: blocks.1, states: states.1, shifts: shifts.1, ..self },
+        ])
     }
 
     /// Visits its contacts; `v` are the twists of all bodies and the one that [`stand_in`] adds.
@@ -278,36 +300,54 @@ fn velocity<S: Simd>(simd: S, c: &Block, k: usize, v1: [Wide3<S>; 2], v2: [Wide3
     v1[0] - v2[0] + Wide3::load(simd, &c.b, k) + (v1[1].times(arms[0]) - v2[1].times(arms[1])).cross(n)
 }
 
+/// The point of the cone nearest to (x_n, x_t), t = ‖x_t‖, in the norm of diag(w_n, w_t, w_t): its normal part, and what x_t is multiplied with.
+#[inline(always)]
+fn nearest<S: Simd>(simd: S, mu: Wide<S>, [xn, t]: [Wide<S>; 2], [wn_inv, wt_inv]: [Wide<S>; 2]) -> [Wide<S>; 2] {
+    let (zero, one) = (Wide::splat(simd, 0.0), Wide::splat(simd, 1.0));
+    let height = wt_inv * xn + mu * wn_inv * t;
+    let (apex, inside) = (height.at_most(zero), t.at_most(mu * xn));
+    let on = height.over(wt_inv + mu * mu * wn_inv);
+    [inside.pick(xn, apex.pick(zero, on)), inside.pick(one, apex.pick(zero, (mu * on).over(t)))]
+}
+
 impl<C: TwistCell> WithSimd for Visit<'_, C> {
     type Output = Norms;
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Norms {
-        let Self { piece: Piece { blocks, states, beta }, v } = self;
+        let Self { piece: Piece { blocks, states, shifts, momentum }, v } = self;
         let mut norms = Norms::default();
         let (zero, one) = (Wide::splat(simd, 0.0), Wide::splat(simd, 1.0));
         let none = Wide3(zero, zero, zero);
-        let beta = beta.map(|beta| Wide::splat(simd, beta));
-        for (c, state) in blocks.iter().zip(states) {
+        let momentum = momentum.map(|m| (Wide::splat(simd, m.beta), m.whole));
+        for (at, (c, state)) in blocks.iter().zip(states).enumerate() {
             let load = |body: u32| v[body as usize].load();
             let (mut t1, mut t2) = (gather(&c.bodies[0], load), gather(&c.bodies[1], load));
             let mut sums = [[0.0; LANES]; 2];
             for k in 0..Wide::<S>::PARTS {
                 let (v1, v2) = (parts(simd, &t1, k), parts(simd, &t2, k));
                 let mut r = Wide3::load(simd, &state.r, k);
-                if let Some(beta) = beta {
-                    let step = (Wide3::load(simd, &state.direction, k) + Wide3::load(simd, &state.change, k)).times(beta);
+                if let Some((beta, whole)) = momentum {
+                    let (p, d) = (Wide3::load(simd, &state.direction, k), Wide3::load(simd, &state.change, k));
+                    let step = if whole { p + d } else { p }.times(beta);
                     r = r + step;
-                    step.store(&mut state.direction, k);
+                    if whole { step } else { step + d }.store(&mut state.direction, k);
                 }
                 let n = Wide3::load(simd, &c.normal, k);
                 let u = velocity(simd, c, k, v1, v2);
                 let (rn, un) = (n.dot(r), n.dot(u));
-                let new_n = rn - un * Wide::load(simd, &c.wn_inv, k);
-                let x = (r - n.times(rn)) - (u - n.times(un)).times(Wide::load(simd, &c.wt_inv, k));
-                let (limit, size) = (Wide::load(simd, &c.mu, k) * new_n, x.dot(x));
-                let scale = size.at_most(limit * limit).pick(one, limit.over(size.sqrt()));
-                let new = new_n.at_most(zero).pick3(none, n.times(new_n) + x.times(scale));
+                let (wn_inv, wt_inv) = (Wide::load(simd, &c.wn_inv, k), Wide::load(simd, &c.wt_inv, k));
+                let (mu, x) = (Wide::load(simd, &c.mu, k), (r - n.times(rn)) - (u - n.times(un)).times(wt_inv));
+                let new = if let Some(shift) = shifts.get(at) {
+                    let xn = rn - (un + Wide::load(simd, shift, k)) * wn_inv;
+                    let [height, scale] = nearest(simd, mu, [xn, x.dot(x).sqrt()], [wn_inv, wt_inv]);
+                    n.times(height) + x.times(scale)
+                } else {
+                    let new_n = rn - un * wn_inv;
+                    let (limit, size) = (mu * new_n, x.dot(x));
+                    let scale = size.at_most(limit * limit).pick(one, limit.over(size.sqrt()));
+                    new_n.at_most(zero).pick3(none, n.times(new_n) + x.times(scale))
+                };
                 let dr = new - r;
                 new.store(&mut state.r, k);
                 dr.store(&mut state.change, k);
@@ -370,6 +410,7 @@ impl Squares {
 struct Judge<'a> {
     blocks: &'a [Block],
     states: &'a [State],
+    shifts: &'a [Row],
     v: &'a [Twist],
 }
 
@@ -379,8 +420,8 @@ impl WithSimd for Judge<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Squares {
         let mut found = Squares::default();
-        let (zero, one) = (Wide::splat(simd, 0.0), Wide::splat(simd, 1.0));
-        for (c, state) in self.blocks.iter().zip(self.states) {
+        let one = Wide::splat(simd, 1.0);
+        for (at, (c, state)) in self.blocks.iter().zip(self.states).enumerate() {
             let load = |body: u32| self.v[body as usize];
             let (t1, t2) = (gather(&c.bodies[0], load), gather(&c.bodies[1], load));
             let (mut errors, mut sizes) = ([0.0; LANES], [0.0; LANES]);
@@ -391,14 +432,10 @@ impl WithSimd for Judge<'_> {
                 let d_inv = one.over(d);
                 let (rn, un) = (n.dot(r), n.dot(u));
                 let (rt, ut) = (r - n.times(rn), u - n.times(un));
-                let xn = rn - (un + mu * ut.dot(ut).sqrt()) * d_inv;
-                let xt = rt - ut.times(d_inv);
-                let t = xt.dot(xt).sqrt();
+                let shift = self.shifts.get(at).map_or_else(|| mu * ut.dot(ut).sqrt(), |shift| Wide::load(simd, shift, k));
+                let (xn, xt) = (rn - (un + shift) * d_inv, rt - ut.times(d_inv));
                 // the projection of `admissible::cone_projection`
-                let (apex, inside) = ((mu * t).at_most(zero - xn), t.at_most(mu * xn));
-                let s = (xn + mu * t).over(one + mu * mu);
-                let height = apex.pick(zero, inside.pick(xn, s));
-                let scale = apex.pick(zero, inside.pick(one, (mu * s).over(t)));
+                let [height, scale] = nearest(simd, mu, [xn, xt.dot(xt).sqrt()], [one, one]);
                 let (en, et) = (rn - height, rt - xt.times(scale));
                 (d * (en * en + et.dot(et))).store(&mut errors, k);
                 (d * r.dot(r)).store(&mut sizes, k);
@@ -451,8 +488,10 @@ mod tests {
         #[test]
         fn the_short_form_gives_the_answer_of_the_general_contact(
             v in prop::array::uniform6(-1.0..1.0f64), r in prop::array::uniform3(-1.0..1.0f64), mu in 0.0..1.5f64,
+            known in prop::option::of(prop::array::uniform4(0.0..1.0f64)),
         ) {
-            let p = pairs(v, mu);
+            let mut p = pairs(v, mu);
+            p.lagged.extend(known.iter().flatten());
             let mut answer = Answer::for_problem(&p);
             let guess = DVec3::new(r[0].abs(), 0.3 * mu * r[1], 0.3 * mu * r[2]);
             answer.reactions.contacts.fill(guess);
@@ -473,7 +512,8 @@ mod tests {
             // the same by the general contact, in the order of the array
             for (k, c) in p.contacts.iter().enumerate() {
                 let u = p.contact_velocity(c, &answer.velocities.rigid);
-                let exact = c.local.solve(u - c.local.apply(guess), mu);
+                let q = u - c.local.apply(guess);
+                let exact = p.lagged.get(k).map_or_else(|| c.local.solve(q, mu), |&s| c.local.solve_convex(q + s * DVec3::X, mu));
                 let dr = exact - guess;
                 answer.reactions.contacts[k] = exact;
                 p.velocities(&answer.reactions.clone(), &mut answer.velocities);

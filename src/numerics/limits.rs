@@ -62,3 +62,35 @@ impl Limits {
         self.cohesion * shear + normal
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algebra::dense::dot;
+
+    #[test]
+    fn the_support_function_is_the_largest_work_of_points_that_are_held() {
+        for (mu, limits) in [
+            (0.6, Limits { tension: 2.0, cohesion: 3.0, crushing: 7.0 }),
+            (0.0, Limits { tension: 2.0, cohesion: 3.0, crushing: 0.0 }),
+            // the tip of the cone comes before the cut-off
+            (2.0, Limits { tension: 2.0, cohesion: 3.0, crushing: 5.0 }),
+        ] {
+            for k in 0..40 {
+                let (turn, tilt) = (0.7 * f64::from(k), 0.31 * f64::from(k));
+                let a = [libm::cos(tilt), libm::sin(tilt) * libm::cos(turn), libm::sin(tilt) * libm::sin(turn)];
+                let mut most = f64::NEG_INFINITY;
+                for i in 0..=400 {
+                    // the border: each normal force with the shear along a
+                    let n = -2.5 + 10.0 * f64::from(i) / 400.0;
+                    let mut r = [n, 1e3 * a[1], 1e3 * a[2]];
+                    limits.hold(mu, &mut r);
+                    let shear = norm(&r[1..]);
+                    assert!(shear <= limits.cohesion + mu * r[0] + 1e-12 && r[0] >= -limits.tension && r[0] <= limits.crushing, "{r:?}");
+                    most = most.max(dot(&a, &r));
+                }
+                assert!((limits.support(mu, &a) - most).abs() < 1e-9, "{mu} {limits:?} {a:?}: {} {most}", limits.support(mu, &a));
+            }
+        }
+    }
+}

@@ -38,8 +38,7 @@ pub struct BondState {
 
 impl Simulation {
     /// Binds all faces that touch and whose materials have a bond ([`ContactLaws::set_bond`]): once, before the first step, at the poses of
-    /// the start. Returns the number of joints. Contacts without an area, as those of balls, are
-    /// bound by a neck where the law has one.
+    /// the start. Returns the number of joints. Contacts without an area, as those of balls, are bound by a neck where the law has one.
     ///
     /// ```
     /// use drystone::{geometry::Shape, model::{bond::{Cohesion, Softening}, law::ContactLaws}, simulation::{Body, Simulation}};

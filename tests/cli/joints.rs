@@ -118,7 +118,7 @@ fn joints_are_written_and_go_on_after_a_resumption_and_can_be_plotted() {
         let drawing = std::fs::read_to_string(&figure).unwrap();
         assert!(drawing.contains(title) && !drawing.contains("outside of the kernel"), "{colour}");
     }
-    let wrong = output(&["picture", scene.to_str().unwrap(), "--colour", "stress", "--out", "x.png"]);
+    let wrong = output(&["picture", scene.to_str().unwrap(), "--colour", "force", "--out", "x.png"]);
     assert!(wrong.status.code() == Some(2) && text(&wrong.stderr).contains(".svg"));
     let refused = |arguments: &[&str], code: i32, message: &str| {
         let run = output(&[&["plot", whole.to_str().unwrap()], arguments].concat());

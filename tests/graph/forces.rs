@@ -120,7 +120,8 @@ fn a_spring_at_a_corner_turns_a_body_as_it_turns_a_system() -> Fallible {
 fn a_stiff_force_presses_a_body_on_a_floor_that_carries_it() -> Fallible {
     for (k, x) in [(50.0, 0.0), (5e5, 0.02), (5e9, 0.02)] {
         let mut sim = Simulation::with_time_step(1e-3)?;
-        sim.solver_mut().tolerance = 1e-8;
+        // passes settle within ten tolerances of the largest velocity, and so does the balance
+        sim.solver_mut().tolerance = 1e-10;
         sim.spawn_body(Body::new(Shape::half_space(DVec3::Z)?).fixed())?;
         let block = sim.spawn_body(Body::new(Shape::cuboid(DVec3::splat(0.1))?).mass(3.0).at(DVec3::new(x, 0.0, 0.1)))?;
         // towards a place 1 mm below the centre at rest: it slides there, and θ = 1 takes what a stiff spring would shake with

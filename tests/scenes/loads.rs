@@ -59,6 +59,15 @@ fn a_following_load_turns_with_its_body_and_a_dead_one_does_the_work_of_its_poin
     let inertia = 2.0 * 1.01 / 12.0;
     let following = only::<Velocity>(&mut pushed("force = [0, 4, 0]\nat = [3.5, 0, 0]\nfollows = true", 1e-3));
     assert!((following.angular.z - 4.0 * 0.5 / inertia * 0.6).abs() < 1e-9, "{following:?}");
+    // the same of a rod that is turned at the start
+    let rolled = "force = [0, 4, 0]\nat = [3.5, 0, 0]\nfollows = true\n[[bodies]]\nname = \"other\"\nmass = 2\nrotation = { axis = [0, 0, 1], angle = 1.1 }\n\
+                  shape = { kind = \"cuboid\", size = [1, 0.1, 0.1] }\nposition = [30, 0, 0]\n[[load]]\nbodies = [\"other\"]\nforce = [0.5, 4, 0]\n\
+                  at = [30.2, 0.1, 0]\nfollows = true";
+    let mut sim = pushed(rolled, 1e-3);
+    let world = sim.world_mut();
+    let spins: Vec<f64> = world.query::<&Velocity>().iter(world).map(|v| v.angular.z).collect();
+    // s × F = 0.2 · 4 − 0.1 · 0.5
+    assert!(spins.iter().any(|w| (w - 0.75 / inertia * 0.6).abs() < 1e-9), "{spins:?}");
     let mut sim = pushed("force = [0, 4, 0]\nat = [3.5, 0, 0]", 1e-4);
     let (v, pose) = (only::<Velocity>(&mut sim), only::<BodyPose>(&mut sim).0);
     let kinetic = v.linear.length_squared() + 0.5 * inertia * v.angular.z * v.angular.z;

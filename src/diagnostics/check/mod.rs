@@ -4,7 +4,6 @@
 //! overlap: gap < −1e-6 L        step: ‖v‖ h ≤ L/2,  ‖ω‖ h ≤ ½,  h ≤ ½ √(L/g)        L: smallest length of the body
 //! ```
 
-mod faces;
 mod joints;
 mod meshes;
 mod start;
@@ -136,7 +135,6 @@ fn looked_at(scene: &Scene, listed: usize) -> Bodies<'_> {
             cure: note.cure.clone(),
         });
     }
-    all.bent_faces();
     all.out.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     all
 }

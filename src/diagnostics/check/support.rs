@@ -80,6 +80,8 @@ impl Bodies<'_> {
             supported[joint.body1] = true;
             joint.body2.iter().for_each(|&i| supported[i] = true);
         }
+        // a load may hold it up
+        self.scene.loads.iter().for_each(|load| supported[load.body] = true);
         let lost = |(i, b): &(usize, &Body)| !supported[*i] && b.force == DVec3::ZERO && b.locked_translation == [false; 3];
         self.dynamic().filter(lost).map(|(i, _)| i).collect()
     }

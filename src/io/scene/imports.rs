@@ -4,6 +4,7 @@ use std::path::Path;
 
 use glam::DVec3;
 
+use super::bent::bent;
 use super::bodies::{self, Names};
 use super::error::SceneError;
 use super::fields::Field;
@@ -66,10 +67,18 @@ pub(super) fn import(
     let start = scene.bodies.len();
     for block in &model {
         let place = |p: DVec3| origin + unit * if up { DVec3::new(p.x, -p.z, p.y) } else { p };
-        let (shape, at) = shape(block, place).map_err(|found| {
+        let (shape, at, bent) = shape(block, place).map_err(|found| {
             file.error(format!("the block `{}`: {found}", block.name), "mend it in the model: blocks are solids of some volume")
         })?;
         let mut body = Body::new(format!("{name}.{}", block.name.replace([',', '"', '\''], "_")), shape).at(at);
+        if let Some((off, place)) = bent {
+            let message = format!("a face is not plane: a corner lies {off:.2e} m beside it, at {:.4} m", at + place);
+            resources.note(
+                body.name.clone(),
+                message,
+                "draw its corners in one plane, or cut the face into two: neighbours touch it in points alone",
+            );
+        }
         body.material = material;
         names.add(&body.name, scene.bodies.len(), field)?;
         scene.bodies.push(if block.support { body.fixed() } else { body });
@@ -77,9 +86,9 @@ pub(super) fn import(
     names.add_group(&name, start + supports..scene.bodies.len(), field)
 }
 
-/// The shape of a block about the middle of its bounding box, and where that is. Corners are sorted, so that every format that has the same
+/// The shape of a block about the middle of its bounding box, where that is, and a corner beside its face. Corners are sorted, so that every format that has the same
 /// corners gives the same bits.
-fn shape(block: &BlockMesh, place: impl Fn(DVec3) -> DVec3) -> Result<(ShapeSpec, DVec3), String> {
+fn shape(block: &BlockMesh, place: impl Fn(DVec3) -> DVec3) -> Result<(ShapeSpec, DVec3, Option<(f64, DVec3)>), String> {
     let vertices: Vec<DVec3> = block.mesh.vertices.iter().map(|&p| place(p)).collect();
     let low = vertices.iter().fold(DVec3::INFINITY, |a, &b| a.min(b));
     let high = vertices.iter().fold(DVec3::NEG_INFINITY, |a, &b| a.max(b));
@@ -89,8 +98,10 @@ fn shape(block: &BlockMesh, place: impl Fn(DVec3) -> DVec3) -> Result<(ShapeSpec
     points.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)).then(a.z.total_cmp(&b.z)));
     points.dedup();
     let mesh = crate::io::mesh::MeshData { vertices: own, triangles: block.mesh.triangles.clone() };
-    let hull = Shape::hull(&points).and_then(|s| s.mass_properties(1.0)).map_err(|e| e.to_string())?;
-    let convex = mesh.triangles.is_empty() || (blocks::volume(&mesh) - hull.mass).abs() <= CONVEX * hull.mass;
+    let hull = Shape::hull(&points).map_err(|e| e.to_string())?;
+    let volume = hull.mass_properties(1.0).map_err(|e| e.to_string())?.mass;
+    let convex = mesh.triangles.is_empty() || (blocks::volume(&mesh) - volume).abs() <= CONVEX * volume;
+    let bent = if convex { bent(&hull) } else { None };
     let shape = if convex { ShapeSpec::Hull { points } } else { ShapeSpec::Mesh { vertices: mesh.vertices, triangles: mesh.triangles } };
-    Ok((shape, middle.position))
+    Ok((shape, middle.position, bent))
 }

@@ -30,6 +30,7 @@
 //! ```
 
 pub mod applied;
+mod bent;
 mod bodies;
 mod build;
 pub mod builtin;

@@ -12,6 +12,7 @@ use super::mixed::{Answer, Block, MixedProblem, Reactions, System};
 use super::residual::{Residual, certify, residual};
 use super::{Method, Report, Status, newton, newton::ProximalNewton, sweep, sweep::GaussSeidel};
 pub use memory::Memory;
+pub(super) use rest::is_pile;
 use rest::{AT_REST, REST, at_rest, begins_to_move, left_and_taken, rests};
 use tries::Tries;
 
@@ -52,7 +53,7 @@ impl Default for Auto {
     }
 }
 
-/// [`Auto::patience`] where most bodies of a dear problem move: the tries on what slips cost as much as these sweeps, and leave reactions from
+/// [`Auto::patience`] where grains of a dear problem flow: the tries on what slips cost as much as these sweeps, and leave reactions from
 /// which the next step starts no better.
 const FLOW: f64 = 50.0;
 /// Cost of a factorisation, in sweeps, up to which a pile at rest is polished whatever sweeps leave.
@@ -98,10 +99,13 @@ fn newton_cost(p: &MixedProblem) -> f64 {
     5.0 + 0.7 * bodies * bodies / rows
 }
 
-/// Whether factorisations are dear and most bodies move.
-fn is_flow(p: &MixedProblem) -> bool {
-    let moving = p.resting.iter().filter(|&&rests| !rests).count();
-    newton_cost(p) > CHEAP && 2 * moving > p.rigid.len()
+/// Whether factorisations are dear and grains flow from this guess.
+fn is_flow(p: &MixedProblem, answer: &mut Answer, rows: &mut Vec<bool>) -> bool {
+    if newton_cost(p) <= CHEAP {
+        return false;
+    }
+    p.velocities(&answer.reactions, &mut answer.velocities);
+    sweep::flows(p, answer, rows)
 }
 
 /// Buffers of all solvers, and what they remember.
@@ -184,9 +188,10 @@ impl Auto {
     /// Solves from the reactions in `answer`.
     pub fn solve_with(&self, p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Report {
         answer.slack.clear();
-        let patience = self.patience(p, &work.memory);
+        let flow = work.memory.flows() && is_flow(p, answer, &mut work.rows);
+        let patience = self.hard(p).max(if flow { FLOW * newton_cost(p) } else { 0.0 });
         let report = self.patient(p, self.max_sweeps, patience).solve(p, answer, &mut work.sweep);
-        if is_flow(p) && (!report.converged() || report.iterations as f64 > self.hard(p)) {
+        if (flow || !work.memory.flows()) && (!report.converged() || report.iterations as f64 > self.hard(p)) {
             work.memory.swept(report.converged());
         }
         let task = self.task(p, answer, &report, patience, work);
@@ -237,11 +242,6 @@ impl Auto {
     /// Sweeps after which a step counts as hard.
     fn hard(&self, p: &MixedProblem) -> f64 {
         self.patience * newton_cost(p)
-    }
-
-    /// Sweeps that a step may take: many where most bodies of a dear problem move, as long as that pays.
-    fn patience(&self, p: &MixedProblem, memory: &Memory) -> f64 {
-        if memory.flows() && is_flow(p) { self.hard(p).max(FLOW * newton_cost(p)) } else { self.hard(p) }
     }
 
     fn goes_to_newton(&self, p: &MixedProblem) -> bool {

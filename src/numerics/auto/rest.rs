@@ -49,7 +49,7 @@ pub(super) fn at_rest(p: &MixedProblem, answer: &Answer, rows: &mut Vec<bool>) -
 }
 
 /// True where reactions take away more than is left, for all that falls or slides in it: a pile under its loads, not a flow.
-pub(super) fn is_pile(p: &MixedProblem, answer: &Answer, rows: &mut Vec<bool>) -> bool {
+pub(in crate::numerics) fn is_pile(p: &MixedProblem, answer: &Answer, rows: &mut Vec<bool>) -> bool {
     let (left, taken) = left_and_taken(p, answer, rows, |_| true);
     left <= taken
 }

@@ -125,7 +125,7 @@ impl Nsgs {
             seed: if let Order::Shuffled(seed) = self.order { seed } else { 0 },
             state: match self.acceleration {
                 Acceleration::None => State::Plain,
-                Acceleration::Conjugate => State::Conjugate(Conjugate::default(), [zeros(), zeros()]),
+                Acceleration::Conjugate => State::Conjugate(Conjugate::new(true), [zeros(), zeros()]),
                 Acceleration::Anderson(window) => State::Anderson(Anderson::new(r.len(), window), zeros()),
             },
             moved: f64::INFINITY,
@@ -224,10 +224,10 @@ impl Passes for Sweeps<'_, '_> {
         match &mut self.state {
             State::Plain => {}
             State::Conjugate(conjugate, [before, direction]) => {
-                let beta = conjugate.beta(self.moved);
+                let momentum = conjugate.momentum(self.moved);
                 for ((p, before), r) in direction.iter_mut().zip(before).zip(self.r.iter_mut()) {
                     let d = *r - *before;
-                    conjugate_step(r, d, p, beta);
+                    conjugate_step(r, d, p, momentum);
                 }
             }
             State::Anderson(memory, before) => {

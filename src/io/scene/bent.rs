@@ -4,32 +4,15 @@
 //! 1e-5 < angle between two triangles at their common edge < 0.02        a corner beside its plane by d: the block rocks on it
 //! ```
 
-use super::{Bodies, Severity};
 use crate::geometry::Shape;
-use crate::io::scene::model::ShapeSpec;
 use glam::DVec3;
 use std::collections::BTreeMap;
 
 /// Angles (rad) of what is neither one plane nor an edge; STL files round to about 1e-6.
 const BENT: [f64; 2] = [1e-5, 0.02];
 
-impl Bodies<'_> {
-    /// Hulls, as those of imported blocks, in which four corners of one face do not lie in a plane.
-    pub(super) fn bent_faces(&mut self) {
-        let hull = |i: &usize| matches!(self.scene.bodies[*i].shape, ShapeSpec::Hull { .. });
-        let found = (0..self.scene.bodies.len()).filter(hull).filter_map(|i| {
-            let (off, at) = bent(self.shapes[i].as_ref()?)?;
-            let place = self.scene.bodies[i].pose.point(at);
-            let message = format!("a face is not plane: a corner lies {off:.2e} m beside it, at {place:.4} m");
-            Some((i, message, "draw its corners in one plane, or cut the face into two: neighbours touch it in points alone".to_owned()))
-        });
-        let found: Vec<_> = found.collect();
-        self.say_all(Severity::Hint, found);
-    }
-}
-
 /// By how much (m) a corner misses the plane of its face, at most, and where.
-fn bent(shape: &Shape) -> Option<(f64, DVec3)> {
+pub(super) fn bent(shape: &Shape) -> Option<(f64, DVec3)> {
     let surface = shape.surface(3, 0.0);
     let corner = |i: u32| surface.vertices[i as usize];
     // vertices at one place are one, whatever their numbers
