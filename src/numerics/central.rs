@@ -101,8 +101,10 @@ const NONE: u32 = u32::MAX;
 pub(super) struct Balls {
     blocks: Vec<Block>,
     states: Vec<State>,
-    /// known shift of each lane; none where the law is Coulomb's
+    /// shift of each lane while it is visited; none where that solves Coulomb's law
     shifts: Vec<Row>,
+    /// whether the shifts are known ones, which the law has too
+    known: bool,
     /// contact of each lane
     places: Vec<[u32; LANES]>,
     /// lane of each contact
@@ -116,7 +118,7 @@ impl Balls {
     ///
     /// The twist after those of all bodies stands for immobile ones: [`stand_in`].
     pub(super) fn prepare(&mut self, p: &MixedProblem) -> bool {
-        let Self { blocks, states, shifts, places, lanes, colours } = self;
+        let Self { blocks, states, places, lanes, colours, .. } = self;
         let nobody = p.free.rigid.len() as u32;
         // most problems that are none of balls say so at once
         if p.contacts.first().is_some_and(|c| !Block::empty(nobody).set(0, p, c)) {
@@ -147,20 +149,27 @@ impl Balls {
                 colours.push(places.len() as u32);
             }
         }
-        shifts.clear();
-        if !p.lagged.is_empty() {
-            shifts.extend(places.iter().map(|place| place.map(|k| if k == NONE { 0.0 } else { p.lagged[k as usize] })));
-        }
         blocks.resize(places.len(), Block::default());
         states.resize(places.len(), State::default());
         let state = |(place, (block, state)): (&[u32; LANES], (&mut Block, &mut State))| {
             (*block, *state) = (Block::empty(nobody), State::default());
             place.iter().enumerate().all(|(l, &k)| k == NONE || block.set(l, p, &p.contacts[k as usize]))
         };
-        if share(Part::Prepare, places.len(), SHARED) {
+        let all = if share(Part::Prepare, places.len(), SHARED) {
             places.par_iter().zip(blocks.par_iter_mut().zip(states)).with_min_len(SHARED / 4).all(state)
         } else {
             places.iter().zip(blocks.iter_mut().zip(states)).all(state)
+        };
+        self.known = !p.lagged.is_empty();
+        self.take_shifts(&p.lagged);
+        all
+    }
+
+    /// The shifts with which contacts are visited from now on; none for Coulomb's law.
+    pub(super) fn take_shifts(&mut self, shifts: &[f64]) {
+        self.shifts.clear();
+        if !shifts.is_empty() {
+            self.shifts.extend(self.places.iter().map(|place| place.map(|k| if k == NONE { 0.0 } else { shifts[k as usize] })));
         }
     }
 
@@ -210,7 +219,7 @@ impl Balls {
     pub(super) fn residual(&self, v: &[Twist]) -> Squares {
         let shared = share(Part::Residual, self.blocks.len(), JUDGED + 1);
         let piece = |from: usize, to: usize| {
-            let shifts = self.shifts.get(from..to).unwrap_or_default();
+            let shifts = self.shifts.get(from..to).filter(|_| self.known).unwrap_or_default();
             crate::algebra::lanes::Lanes::best().run_wide(Judge {
                 blocks: &self.blocks[from..to],
                 states: &self.states[from..to],
@@ -307,7 +316,8 @@ fn nearest<S: Simd>(simd: S, mu: Wide<S>, [xn, t]: [Wide<S>; 2], [wn_inv, wt_inv
     let height = wt_inv * xn + mu * wn_inv * t;
     let (apex, inside) = (height.at_most(zero), t.at_most(mu * xn));
     let on = height.over(wt_inv + mu * mu * wn_inv);
-    [inside.pick(xn, apex.pick(zero, on)), inside.pick(one, apex.pick(zero, (mu * on).over(t)))]
+    // without friction and slip, t = μ x_n = 0 on both sides of the apex
+    [apex.pick(zero, inside.pick(xn, on)), apex.pick(zero, inside.pick(one, (mu * on).over(t)))]
 }
 
 impl<C: TwistCell> WithSimd for Visit<'_, C> {
@@ -323,7 +333,7 @@ impl<C: TwistCell> WithSimd for Visit<'_, C> {
         for (at, (c, state)) in blocks.iter().zip(states).enumerate() {
             let load = |body: u32| v[body as usize].load();
             let (mut t1, mut t2) = (gather(&c.bodies[0], load), gather(&c.bodies[1], load));
-            let mut sums = [[0.0; LANES]; 2];
+            let mut sums = [[0.0; LANES]; 3];
             for k in 0..Wide::<S>::PARTS {
                 let (v1, v2) = (parts(simd, &t1, k), parts(simd, &t2, k));
                 let mut r = Wide3::load(simd, &state.r, k);
@@ -354,6 +364,7 @@ impl<C: TwistCell> WithSimd for Visit<'_, C> {
                 let weight = Wide::load(simd, &c.weight, k);
                 (weight * dr.dot(dr)).store(&mut sums[0], k);
                 (weight * new.dot(new)).store(&mut sums[1], k);
+                (weight * dr.dot(Wide3::load(simd, &state.direction, k))).store(&mut sums[2], k);
                 // mostly neighbours that stay apart
                 let still = dr.0.equals(zero).and(dr.1.equals(zero)).and(dr.2.equals(zero));
                 let turn = n.cross(dr);
@@ -373,10 +384,11 @@ impl<C: TwistCell> WithSimd for Visit<'_, C> {
             }
             scatter(&c.bodies[0], &t1, v);
             scatter(&c.bodies[1], &t2, v);
-            let [change, size] = sums;
-            for (change, size) in change.into_iter().zip(size) {
-                norms.change += change;
-                norms.size += size;
+            let [change, size, along] = sums;
+            for l in 0..LANES {
+                norms.change += change[l];
+                norms.size += size[l];
+                norms.along += along[l];
             }
         }
         norms
@@ -528,6 +540,24 @@ mod tests {
                 prop_assert!((a.linear - b.linear).length() + (a.angular - b.angular).length() < 1e-12);
             }
             prop_assert!((norms.change - changed).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn smooth_balls_that_part_along_the_line_of_their_centres_need_nothing() {
+        let mut p = pairs([0.0; 6], 0.0);
+        p.free.rigid.fill(Twist::default());
+        p.contacts.iter_mut().for_each(|c| c.b = 0.2 * DVec3::X);
+        p.prepare().expect("legal");
+        for known in [0.0, 0.1] {
+            p.lagged = vec![known; if known > 0.0 { p.contacts.len() } else { 0 }];
+            let (mut balls, mut twists) = (Balls::default(), p.free.rigid.clone());
+            assert!(balls.prepare(&p));
+            stand_in(&p, &mut twists);
+            assert_eq!(balls.residual(&twists).error, 0.0);
+            let cells = Cell::from_mut(twists.as_mut_slice()).as_slice_of_cells();
+            let moved = balls.colours(None).map(|piece| piece.visit(cells)).fold(Norms::default(), Norms::add);
+            assert_eq!((moved.change, moved.size), (0.0, 0.0));
         }
     }
 

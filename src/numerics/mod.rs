@@ -38,6 +38,7 @@ pub(crate) mod complementarity;
 pub mod contact;
 pub(crate) mod disjoint;
 mod feasibility;
+mod following;
 pub mod global;
 #[cfg(feature = "lens")]
 pub mod hyperstatic;

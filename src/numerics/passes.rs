@@ -111,10 +111,23 @@ impl Driver {
 ///
 /// Where nothing flows, steps are those of NNCG, which leave out the pass at hand: what is taken once more beyond a solution that is all but
 /// found goes into slow modes, which the error does not show, and a wall sways (two leaves of bricks at 1e-5, a dome, a settled pile).
+///
+/// Where the shifts are known, passes descend to the least value of a convex function, and β may follow Nesterov's ramp, back to zero where a
+/// pass goes against the step that led to it (O'Donoghue, Candès 2015, the gradient scheme):
+///
+/// ```text
+/// ramp        β_k = (t_k − 1)/t_{k+1},   t_{k+1} = (1 + √(1 + 4 t_k²))/2;   t = 1, β = 0 where ⟨d_k, d_k + p_{k−1}⟩ < 0
+/// ```
+///
+/// The same steps of `bead_pour` with the shift known, from nothing, to 1e-6: 410 to 510 passes, more than 5000 with the β above; with passes
+/// that take all contacts from the same velocities (accelerated projected gradients in the norm of the W_aa) 820 to 1120. Under Coulomb's law
+/// the ramp circles at 1e-3.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Conjugate {
-    flows: bool,
+    steps: Steps,
     last: f64,
+    /// t of the ramp
+    ramp: f64,
     bounded: bool,
     /// Length of the stretch with restarts, and passes of the stretch at hand that are still to come.
     stretch: usize,
@@ -133,21 +146,47 @@ const RANGE: [f64; 2] = [0.5, 0.95];
 const BOLDER: f64 = 0.9;
 const CALMER: f64 = 2.0;
 
+/// Which steps a method takes between its passes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Steps {
+    /// NNCG: for what sticks.
+    Conjugate,
+    /// Restarts and bounds in turn: for grains that flow.
+    Turns,
+    /// Nesterov's ramp: where passes descend.
+    Ramp,
+}
+
 impl Conjugate {
-    /// For grains that flow, or for what does not.
-    pub(super) fn new(flows: bool) -> Self {
-        Self { flows, last: f64::INFINITY, bounded: false, stretch: FIRST, left: FIRST, most: MOMENTUM, moved: [0.0, f64::INFINITY] }
+    /// Before the first pass.
+    pub(super) fn new(steps: Steps) -> Self {
+        let moved = [0.0, f64::INFINITY];
+        Self { steps, last: f64::INFINITY, ramp: 1.0, bounded: false, stretch: FIRST, left: FIRST, most: MOMENTUM, moved }
     }
 
-    /// The step after a pass, given its |d|².
-    pub(super) fn momentum(&mut self, change: f64) -> Momentum {
-        Momentum { beta: self.beta(change), whole: self.flows }
+    /// The step after a pass, given its |d|² and ⟨d, p⟩ with the step p before it.
+    pub(super) fn momentum(&mut self, change: f64, along: f64) -> Momentum {
+        let beta = match self.steps {
+            Steps::Ramp => self.ramped(change + along < 0.0),
+            _ => self.beta(change),
+        };
+        Momentum { beta, whole: self.steps != Steps::Conjugate }
+    }
+
+    fn ramped(&mut self, against: bool) -> f64 {
+        if against {
+            self.ramp = 1.0;
+            return 0.0;
+        }
+        let t = self.ramp;
+        self.ramp = 0.5 * (1.0 + (1.0 + 4.0 * t * t).sqrt());
+        (t - 1.0) / self.ramp
     }
 
     /// 0 is a restart.
     fn beta(&mut self, change: f64) -> f64 {
         let ratio = change / std::mem::replace(&mut self.last, change);
-        if !self.flows {
+        if self.steps == Steps::Conjugate {
             return if ratio <= 1.0 { ratio } else { 0.0 };
         }
         if self.left == 0 {
@@ -274,12 +313,12 @@ mod tests {
 
     #[test]
     fn momentum_restarts_and_is_bounded_in_turn_and_the_bound_follows_what_passes_move() {
-        let mut early = Conjugate::new(true);
+        let mut early = Conjugate::new(Steps::Turns);
         assert_eq!([4.0, 2.0, 3.0, 3.0].map(|change| early.beta(change)), [0.0, 0.5, 0.0, 1.0]);
-        let mut resting = Conjugate::new(false);
-        assert!((0..400).all(|k| resting.momentum(libm::pow(0.5, f64::from(k))).beta == if k == 0 { 0.0 } else { 0.5 }));
+        let mut resting = Conjugate::new(Steps::Conjugate);
+        assert!((0..400).all(|k| resting.momentum(libm::pow(0.5, f64::from(k)), 0.0).beta == if k == 0 { 0.0 } else { 0.5 }));
         let betas = |rate: f64| {
-            let (mut beta, mut change) = (Conjugate::new(true), 1.0);
+            let (mut beta, mut change) = (Conjugate::new(Steps::Turns), 1.0);
             (0..400).map(|_| (beta.beta(change), change *= rate).0).collect::<Vec<f64>>()
         };
         let (falling, rising) = (betas(0.99), betas(1.001));
@@ -293,11 +332,20 @@ mod tests {
     }
 
     #[test]
+    fn the_ramp_follows_nesterov_and_begins_again_where_a_pass_goes_against_its_step() {
+        let mut ramp = Conjugate::new(Steps::Ramp);
+        let betas: Vec<f64> = (0..4).map(|_| ramp.momentum(1.0, -0.9).beta).collect();
+        assert!(betas[0] == 0.0 && (betas[1] - 0.2817).abs() < 1e-4 && (betas[2] - 0.4340).abs() < 1e-4, "{betas:?}");
+        assert_eq!([ramp.momentum(1.0, -1.1).beta, ramp.momentum(1.0, 0.0).beta], [0.0, 0.0]);
+        assert!(ramp.momentum(1.0, 0.0).beta > 0.28);
+    }
+
+    #[test]
     fn momentum_solves_a_chain_in_a_tenth_of_the_passes() {
         // Gauss–Seidel on 2 x_i − x_{i−1} − x_{i+1} = 1
-        let passes = |momentum: bool| {
+        let passes = |momentum: Option<Steps>| {
             let (mut x, mut p) = ([0.0f64; 40], [0.0f64; 40]);
-            let mut beta = Conjugate::new(true);
+            let mut beta = Conjugate::new(momentum.unwrap_or(Steps::Turns));
             (1..10_000).find(|_| {
                 let before = x;
                 (0..40).for_each(|i| {
@@ -310,15 +358,16 @@ mod tests {
                 if left.fold(0.0, f64::max) < 1e-8 {
                     return true;
                 }
-                if momentum {
-                    let momentum = beta.momentum(d.iter().map(|d| d * d).sum());
+                if momentum.is_some() {
+                    let along = d.iter().zip(&p).map(|(d, p)| d * p).sum();
+                    let momentum = beta.momentum(d.iter().map(|d| d * d).sum(), along);
                     (0..40).for_each(|i| conjugate_step(&mut x[i], d[i], &mut p[i], momentum));
                 }
                 false
             })
         };
-        let (plain, fast) = (passes(false), passes(true));
-        assert!(plain > Some(2000) && fast < Some(300), "{plain:?} {fast:?}");
+        let [plain, turns, ramp] = [None, Some(Steps::Turns), Some(Steps::Ramp)].map(passes);
+        assert!(plain > Some(2000) && turns < Some(300) && ramp < Some(300), "{plain:?} {turns:?} {ramp:?}");
     }
 
     #[test]

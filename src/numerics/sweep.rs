@@ -10,9 +10,10 @@
 use super::auto::is_pile;
 use super::central::{Balls, stand_in};
 use super::colours::{Halves, Leaves, Shared, TwistCell, each_twist, lend, take_back, velocities, visit_serial};
+use super::following::{EVERY, Following};
 use super::local::kernel::solve_once;
 use super::mixed::{Answer, Contact, IMMOBILE, MAX_ROWS, MixedProblem, Reactions, RigidMass, Spin, Twist, Velocities};
-use super::passes::{Conjugate, Driver, Forecast, Look, Momentum, Passes, conjugate_step};
+use super::passes::{Conjugate, Driver, Forecast, Look, Momentum, Passes, Steps, conjugate_step};
 use super::{Report, Status, residual, residual::Residual};
 use glam::DVec3;
 use std::cell::Cell;
@@ -33,6 +34,8 @@ pub struct GaussSeidel {
     pub max_sweeps: usize,
     /// Conjugate acceleration (NNCG).
     pub accelerate: bool,
+    /// Where grains flow and friction is high, shifts that follow the slip instead of Coulomb's law as it is.
+    pub follow: bool,
     /// Give up early (with [`Status::Stalled`]) when the rate of the last half of the sweeps promises more than this many
     /// further ones; 0: never.
     pub foresight: usize,
@@ -40,7 +43,7 @@ pub struct GaussSeidel {
 
 impl Default for GaussSeidel {
     fn default() -> Self {
-        Self { tolerance: 1e-8, max_sweeps: 1000, accelerate: true, foresight: 0 }
+        Self { tolerance: 1e-8, max_sweeps: 1000, accelerate: true, follow: false, foresight: 0 }
     }
 }
 
@@ -65,6 +68,8 @@ pub struct Workspace {
     /// D of each contact
     weights: Vec<f64>,
     balls: Balls,
+    /// shifts of the visits; none where they solve the law of the problem
+    following: Following,
     /// the last problem was one of balls
     lanes: bool,
     parallel_sweeps: u64,
@@ -108,15 +113,24 @@ impl GaussSeidel {
             factor: (0.5, 0.1, f64::INFINITY),
             forecast: Forecast::new(self.foresight, FIRST_FORECAST.max(self.foresight / EARLY), 1),
         };
-        let conjugate = self.accelerate.then(|| Conjugate::new(flows(p, answer, &mut work.rows)));
+        let (steps, follows) = self.steps(p, answer, &mut work.rows);
+        let follows = follows && self.accelerate;
+        if follows {
+            work.following.begin(p, &answer.velocities);
+            work.balls.take_shifts(if balls { &work.following.shifts } else { &[] });
+        } else {
+            work.following.shifts.clear();
+        }
+        let conjugate = self.accelerate.then(|| Conjugate::new(steps));
         let mut passes = Coloured {
             p,
             answer,
             work,
             balls,
+            follows,
             tolerance: self.tolerance,
             conjugate,
-            change: 0.0,
+            norms: Norms::default(),
             momentum: None,
             found: None,
             kept: false,
@@ -137,15 +151,28 @@ impl GaussSeidel {
     }
 }
 
-/// Friction up to which flows gain by the bounded momentum: 640 balls of μ = 5 took 651 sweeps a step instead of 313 with it and long sweeps.
+/// Friction from which shifts that follow the slip are better than Coulomb's law as it is.
 const ROUGH: f64 = 1.0;
 
-/// Whether grains flow from this guess, whose velocities the answer holds: contacts alone, of a friction that is not extreme, most bodies
-/// moved before, and more velocity is left than taken away.
+/// Whether grains flow from this guess, whose velocities the answer holds: contacts alone, most bodies moved before, and more velocity is
+/// left than taken away.
 pub(super) fn flows(p: &MixedProblem, answer: &Answer, rows: &mut Vec<bool>) -> bool {
     let resting = p.resting.iter().filter(|&&rests| rests).count();
-    let may = p.blocks.is_empty() && 2 * resting <= p.rigid.len() && p.contacts.iter().all(|c| c.mu <= ROUGH);
-    may && !is_pile(p, answer, rows)
+    p.blocks.is_empty() && 2 * resting <= p.rigid.len() && !is_pile(p, answer, rows)
+}
+
+impl GaussSeidel {
+    /// How sweeps go on, and whether shifts follow the slip.
+    fn steps(&self, p: &MixedProblem, answer: &Answer, rows: &mut Vec<bool>) -> (Steps, bool) {
+        let friction = p.contacts.iter().fold(0.0f64, |most, c| most.max(c.mu));
+        let follows = self.follow && p.spins.is_empty() && friction > ROUGH;
+        match flows(p, answer, rows) {
+            false => (Steps::Conjugate, false),
+            true if !p.lagged.is_empty() || friction == 0.0 => (Steps::Ramp, false),
+            true if friction <= ROUGH => (Steps::Turns, false),
+            true => (if follows { Steps::Ramp } else { Steps::Conjugate }, follows),
+        }
+    }
 }
 
 /// Coloured sweeps of a problem.
@@ -154,10 +181,11 @@ struct Coloured<'a> {
     answer: &'a mut Answer,
     work: &'a mut Workspace,
     balls: bool,
+    follows: bool,
     tolerance: f64,
     conjugate: Option<Conjugate>,
-    /// |D^½ d|² of the last sweep, and the conjugate step that it asks for
-    change: f64,
+    /// of the last sweep, and the conjugate step that they ask for
+    norms: Norms,
     momentum: Option<Momentum>,
     /// the certificate of a point within the tolerance
     found: Option<Residual>,
@@ -169,14 +197,16 @@ impl Passes for Coloured<'_> {
         (k / 2).clamp(8, 25)
     }
 
-    fn pass(&mut self, _: usize) -> f64 {
+    fn pass(&mut self, k: usize) -> f64 {
+        if self.follows && k.is_multiple_of(EVERY) {
+            self.work.follow(self.p, self.answer, self.balls);
+        }
         self.work.share(self.p, &self.answer.velocities);
         if self.conjugate.is_some() {
             self.work.extrapolate_velocities(self.answer, self.momentum);
         }
-        let Norms { change, size } = self.work.sweep(self.p, self.answer, self.balls, self.momentum);
-        self.change = change;
-        change.sqrt() / size.sqrt().max(self.p.q_scaled)
+        self.norms = self.work.sweep(self.p, self.answer, self.balls, self.momentum);
+        self.norms.change.sqrt() / self.norms.size.sqrt().max(self.p.q_scaled)
     }
 
     fn look(&mut self, k: usize) -> Look {
@@ -197,7 +227,9 @@ impl Passes for Coloured<'_> {
 
     fn accelerate(&mut self) {
         if let Some(conjugate) = &mut self.conjugate {
-            self.momentum = Some(conjugate.momentum(self.change));
+            // before the first step the direction is none
+            let along = if self.momentum.is_some() { self.norms.along } else { 0.0 };
+            self.momentum = Some(conjugate.momentum(self.norms.change, along));
         }
     }
 }
@@ -248,6 +280,15 @@ impl Workspace {
         balls
     }
 
+    /// The shifts follow the slip at hand.
+    fn follow(&mut self, p: &MixedProblem, answer: &mut Answer, balls: bool) {
+        self.fetch(&mut answer.velocities);
+        self.following.follow(p, &answer.velocities);
+        if balls {
+            self.balls.take_shifts(&self.following.shifts);
+        }
+    }
+
     /// Where several threads share the sweeps, their twists are where all can reach them until someone looks.
     fn share(&mut self, p: &MixedProblem, v: &Velocities) {
         if !self.away && is_parallel(p) {
@@ -267,7 +308,8 @@ impl Workspace {
     fn sweep(&mut self, p: &MixedProblem, answer: &mut Answer, balls: bool, momentum: Option<Momentum>) -> Norms {
         let Answer { reactions, velocities, .. } = answer;
         self.parallel_sweeps += u64::from(self.away);
-        let rows = Rows { p, weights: &self.weights, momentum };
+        let shifts = if self.following.shifts.is_empty() { &p.lagged } else { &self.following.shifts };
+        let rows = Rows { p, shifts, weights: &self.weights, momentum };
         let spins = [&mut reactions.spins, &mut self.change.spins, &mut self.direction.r.spins].map(Vec::as_mut_slice);
         let (change, direction) = (&mut self.change.contacts, &mut self.direction.r.contacts);
         let pieces = Pieces { r: &mut reactions.contacts, change, direction, spins };
@@ -299,13 +341,14 @@ impl Workspace {
             let range = block.first..block.first + block.rows;
             let (r, change) = (&mut reactions.blocks[range.clone()], &mut self.change.blocks[range.clone()]);
             if let Some(momentum) = momentum {
-                for ((r, d), p) in r.iter_mut().zip(change.iter()).zip(&mut self.direction.r.blocks[range]) {
+                for ((r, d), p) in r.iter_mut().zip(change.iter()).zip(&mut self.direction.r.blocks[range.clone()]) {
                     conjugate_step(r, *d, p, momentum);
                 }
             }
             visit_block(p, block, r, change, velocities);
             let d = p.block_weight(block);
             norms.change += d * change.iter().map(|x| x * x).sum::<f64>();
+            norms.along += d * change.iter().zip(&self.direction.r.blocks[range]).map(|(x, p)| x * p).sum::<f64>();
             norms.size += d * r.iter().map(|x| x * x).sum::<f64>();
         }
         norms
@@ -384,21 +427,23 @@ impl Workspace {
     }
 }
 
-/// `|D^½ d|²` of the change and `|D^½ r|²`, over a piece of the rows.
+/// `|D^½ d|²` of the change, `⟨d, D p⟩` with the conjugate step p before it and `|D^½ r|²`, over a piece of the rows.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Norms {
     pub(super) change: f64,
+    pub(super) along: f64,
     pub(super) size: f64,
 }
 
 impl Norms {
     pub(super) fn add(self, o: Self) -> Self {
-        Self { change: self.change + o.change, size: self.size + o.size }
+        Self { change: self.change + o.change, along: self.along + o.along, size: self.size + o.size }
     }
 
     #[inline]
-    fn count(&mut self, weight: f64, change: DVec3, r: DVec3) {
+    fn count(&mut self, weight: f64, [change, step, r]: [DVec3; 3]) {
         self.change += weight * change.length_squared();
+        self.along += weight * change.dot(step);
         self.size += weight * r.length_squared();
     }
 }
@@ -476,6 +521,8 @@ fn middle(groups: &[u32]) -> Option<usize> {
 /// The contacts of a problem.
 struct Rows<'a> {
     p: &'a MixedProblem,
+    /// Known or followed; none for Coulomb's law.
+    shifts: &'a [f64],
     weights: &'a [f64],
     /// Conjugate step that each reaction takes before it is visited.
     momentum: Option<Momentum>,
@@ -487,10 +534,10 @@ impl Rows<'_> {
         let first = groups[0] as usize;
         let Pieces { r, change, direction, spins: [moments, turned, turns] } = pieces;
         if let Some(momentum) = self.momentum {
-            for ((r, d), p) in r.iter_mut().zip(change.iter()).zip(direction) {
+            for ((r, d), p) in r.iter_mut().zip(change.iter()).zip(direction.iter_mut()) {
                 conjugate_step(r, *d, p, momentum);
             }
-            for ((r, d), p) in moments.iter_mut().zip(turned.iter()).zip(turns) {
+            for ((r, d), p) in moments.iter_mut().zip(turned.iter()).zip(turns.iter_mut()) {
                 conjugate_step(r, *d, p, momentum);
             }
         }
@@ -506,8 +553,8 @@ impl Rows<'_> {
                     v,
                 );
                 for (k, d) in own.zip(&self.weights[range]) {
-                    norms.count(*d, change[k], r[k]);
-                    norms.count(*d, turned[k], moments[k]);
+                    norms.count(*d, [change[k], direction[k], r[k]]);
+                    norms.count(*d, [turned[k], turns[k], moments[k]]);
                 }
             }
             return norms;
@@ -515,10 +562,10 @@ impl Rows<'_> {
         for group in groups.windows(2) {
             let range = group[0] as usize..group[1] as usize;
             let own = range.start - first..range.end - first;
-            let shifts = self.p.lagged.get(range.clone()).unwrap_or_default();
+            let shifts = self.shifts.get(range.clone()).unwrap_or_default();
             visit_group(&self.p.rigid, &self.p.contacts[range.clone()], shifts, &mut r[own.clone()], &mut change[own.clone()], v);
-            for ((d, r), change) in self.weights[range].iter().zip(&r[own.clone()]).zip(&change[own]) {
-                norms.count(*d, *change, *r);
+            for (k, d) in own.zip(&self.weights[range]) {
+                norms.count(*d, [change[k], direction[k], r[k]]);
             }
         }
         norms
@@ -541,7 +588,7 @@ impl Rows<'_> {
         let (m1, m2) = (mass(head.body1), mass(head.body2));
         let load = |body: u32| if body == IMMOBILE { Twist::default() } else { v[body as usize].load() };
         let (mut v1, mut v2) = (load(head.body1), load(head.body2));
-        let shifts = self.p.lagged.get(range.clone()).unwrap_or_default();
+        let shifts = self.shifts.get(range.clone()).unwrap_or_default();
         let spins: &[Spin] = &self.p.spins[range];
         for (k, (c, spin)) in contacts.iter().zip(spins).enumerate() {
             let u = c.to_local(v1.at(c.arm1) - v2.at(c.arm2)) + c.b;

@@ -236,7 +236,9 @@ impl Auto {
     /// Sweeps that end where they promise to need more than twice their patience.
     fn patient(&self, p: &MixedProblem, max_sweeps: usize, patience: f64) -> GaussSeidel {
         let foresight = if self.goes_to_newton(p) { (2.0 * patience) as usize } else { 0 };
-        GaussSeidel { tolerance: self.tolerance, max_sweeps, accelerate: self.accelerate, foresight }
+        // where factorisations are cheap, they do what sweeps of Coulomb's law as it is leave
+        let follow = newton_cost(p) > CHEAP;
+        GaussSeidel { tolerance: self.tolerance, max_sweeps, accelerate: self.accelerate, follow, foresight }
     }
 
     /// Sweeps after which a step counts as hard.

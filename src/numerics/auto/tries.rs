@@ -332,7 +332,7 @@ impl<'a> Tries<'a> {
 
     /// All sweeps that the budget allows; where reactions run away, those of contacts that give way.
     fn last_resort(mut self) -> Report {
-        let sweeps = GaussSeidel { foresight: 0, ..self.auto.sweeps(self.p, self.auto.max_sweeps) };
+        let sweeps = GaussSeidel { foresight: 0, follow: false, ..self.auto.sweeps(self.p, self.auto.max_sweeps) };
         if self.attempt(Method::LastResort, |p, answer, work| Some(sweeps.solve(p, answer, &mut work.sweep))) {
             return self.best;
         }

@@ -12,7 +12,7 @@
 use super::{LocalProblem, LocalSolver, kernel::Kernel};
 use crate::algebra::{blocks::BlockRows, lanes::Lanes};
 use crate::numerics::acceptance::Scales;
-use crate::numerics::passes::{Conjugate, Driver, Forecast, Look, Passes, conjugate_step};
+use crate::numerics::passes::{Conjugate, Driver, Forecast, Look, Passes, Steps, conjugate_step};
 use crate::numerics::{Measure, Progress, Report, Status, Watch, acceleration::Anderson, residual::Residual};
 
 /// What is made of the sequence of sweeps.
@@ -125,7 +125,7 @@ impl Nsgs {
             seed: if let Order::Shuffled(seed) = self.order { seed } else { 0 },
             state: match self.acceleration {
                 Acceleration::None => State::Plain,
-                Acceleration::Conjugate => State::Conjugate(Conjugate::new(true), [zeros(), zeros()]),
+                Acceleration::Conjugate => State::Conjugate(Conjugate::new(Steps::Turns), [zeros(), zeros()]),
                 Acceleration::Anderson(window) => State::Anderson(Anderson::new(r.len(), window), zeros()),
             },
             moved: f64::INFINITY,
@@ -224,7 +224,7 @@ impl Passes for Sweeps<'_, '_> {
         match &mut self.state {
             State::Plain => {}
             State::Conjugate(conjugate, [before, direction]) => {
-                let momentum = conjugate.momentum(self.moved);
+                let momentum = conjugate.momentum(self.moved, 0.0);
                 for ((p, before), r) in direction.iter_mut().zip(before).zip(self.r.iter_mut()) {
                     let d = *r - *before;
                     conjugate_step(r, d, p, momentum);

@@ -128,7 +128,7 @@ impl ProximalPoint {
                     answer.reactions.clone_from(&buffers.kept);
                 }
                 let most = SHAKE.0.max((SHAKE.1 * self.price).max(idle.min(SHAKE.2) as f64 * self.shake) as usize);
-                let shake = GaussSeidel { tolerance: self.tolerance, max_sweeps: most, accelerate: true, foresight: 0 };
+                let shake = GaussSeidel { tolerance: self.tolerance, max_sweeps: most, ..GaussSeidel::default() };
                 report.iterations += shake.solve(p, answer, sweeps).iterations;
                 error = residual::certify(p, answer).error();
             }
