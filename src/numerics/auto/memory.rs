@@ -20,6 +20,8 @@ pub struct Memory {
     pub(super) price: (usize, f64),
     /// For islands of 2ᵏ to 2ᵏ⁺¹ rows each.
     setbacks: Vec<Setback>,
+    /// The same for the solution at rest of what seems to be at rest.
+    rests: Vec<Setback>,
     /// Of long sweeps over what flows.
     flow: Setback,
     /// What steps that do not reach the tolerance have left of late, see [`Memory::accuracy`].
@@ -34,11 +36,27 @@ struct Setback {
 }
 
 impl Setback {
+    /// Whether this one goes without.
+    fn goes_without(&mut self) -> bool {
+        let pauses = self.pause > 0;
+        self.pause = self.pause.saturating_sub(1);
+        pauses
+    }
+
     /// After `patient` failures in a row 1, 3, 7 go without, until there are `longest`.
     fn fail(&mut self, patient: u8, longest: u8) {
         self.failures = (self.failures + 1).min(longest);
         self.pause = (1 << self.failures.saturating_sub(patient)) - 1;
     }
+}
+
+/// The setback of islands of this many rows.
+fn of_size(all: &mut Vec<Setback>, rows: usize) -> &mut Setback {
+    let k = rows.max(1).ilog2() as usize;
+    if all.len() <= k {
+        all.resize(k + 1, Setback::default());
+    }
+    &mut all[k]
 }
 
 /// Share of such an error that stands a step later, the least that does, and the largest that counts.
@@ -50,6 +68,9 @@ const PATIENT: u8 = 6;
 /// Failures from which pauses stay as long as they are: what a try costs in vain counts for little then, and a scene that has become
 /// easier is soon noticed.
 const LONGEST: u8 = PATIENT + 3;
+/// The same for the solution at rest: a pile in which one ball goes on rolling has none for hundreds of steps.
+const PATIENT_WITH_REST: u8 = 1;
+const LONGEST_OF_REST: u8 = 6;
 /// The same for long sweeps, which cost about what they save.
 const PATIENT_WITH_SWEEPS: u8 = 1;
 const LONGEST_OF_SWEEPS: u8 = 6;
@@ -66,30 +87,34 @@ impl Memory {
         self.left = missed.min(WORST).max(if fades < FADED { 0.0 } else { fades });
     }
 
-    fn setback(&mut self, rows: usize) -> &mut Setback {
-        let k = rows.max(1).ilog2() as usize;
-        if self.setbacks.len() <= k {
-            self.setbacks.resize(k + 1, Setback::default());
-        }
-        &mut self.setbacks[k]
-    }
-
     /// True where tries on islands of this size have failed so often that this one is left out.
     pub(super) fn pauses(&mut self, rows: usize) -> bool {
-        let own = self.setback(rows);
-        let pauses = own.pause > 0;
-        own.pause = own.pause.saturating_sub(1);
-        pauses
+        of_size(&mut self.setbacks, rows).goes_without()
     }
 
     /// Coulomb's law was reached, or proved to have no solution.
     pub(super) fn succeeded(&mut self, rows: usize) {
-        *self.setback(rows) = Setback::default();
+        *of_size(&mut self.setbacks, rows) = Setback::default();
     }
 
     /// Neither: after several times in a row, 1, 3, 7 go without.
     pub(super) fn failed(&mut self, rows: usize) {
-        self.setback(rows).fail(PATIENT, LONGEST);
+        of_size(&mut self.setbacks, rows).fail(PATIENT, LONGEST);
+    }
+
+    /// True where islands of this size had no solution at rest so often that this one is not asked for it.
+    pub(super) fn keeps_moving(&mut self, rows: usize) -> bool {
+        of_size(&mut self.rests, rows).goes_without()
+    }
+
+    /// Whether an island that seemed to be at rest had a solution there.
+    pub(super) fn rested(&mut self, rows: usize, did: bool) {
+        let own = of_size(&mut self.rests, rows);
+        if did {
+            *own = Setback::default();
+        } else {
+            own.fail(PATIENT_WITH_REST, LONGEST_OF_REST);
+        }
     }
 
     /// Whether long sweeps over what flows are worth a trial.
@@ -112,6 +137,22 @@ impl Memory {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_keeps_moving_is_asked_for_rest_less_and_less_often_until_it_rests() {
+        let mut memory = Memory::default();
+        let mut asked = Vec::new();
+        for step in 0..140 {
+            if !memory.keeps_moving(100) {
+                asked.push(step);
+                memory.rested(100, false);
+            }
+        }
+        assert_eq!(asked, [0, 1, 3, 7, 15, 31, 63, 95, 127]);
+        assert!(!memory.keeps_moving(1000), "islands of another size");
+        memory.rested(100, true);
+        assert!(!memory.keeps_moving(100) && !memory.keeps_moving(100));
+    }
 
     #[test]
     fn pauses_grow_with_failures_up_to_a_bound_and_end_with_a_success() {

@@ -287,9 +287,12 @@ impl Auto {
         let found = residual(p, answer, &answer.velocities);
         let mut report = found.report(Report { status: self.status(&found), ..Report::default() });
         let starts = p.resting.len() == p.rigid.len() && p.resting.iter().all(|&r| r) && begins_to_move(p, answer, &mut work.rows);
-        if starts || at_rest(p, answer, &mut work.rows) {
+        let rows = 3 * p.contacts.len() + p.block_b.len();
+        let moves = task == Task::Solve && !starts && work.memory.keeps_moving(rows);
+        if starts || !moves && at_rest(p, answer, &mut work.rows) {
             let rest = self.rest(p, answer, &report, starts, work);
             report = rest.1;
+            work.memory.rested(rows, rest.0);
             if rest.0 {
                 return report;
             }
@@ -297,7 +300,7 @@ impl Auto {
         if report.converged() && task != Task::Solve {
             return report;
         }
-        Tries::new(self, p, answer, work, report).run()
+        Tries::new(self, p, answer, work, report, moves).run()
     }
 
     /// A pile that may be at rest: the convex problem without shifts, whose solution there is one of Coulomb's law, and Newton from there

@@ -73,15 +73,24 @@ pub(super) struct Tries<'a> {
     answer: &'a mut Answer,
     work: &'a mut Workspace,
     best: Report,
+    /// some of it is known to slip
+    moves: bool,
     solvable: Option<bool>,
     /// an answer with bounded reactions
     soft: Option<Answer>,
 }
 
 impl<'a> Tries<'a> {
-    /// On an answer with this report.
-    pub(super) fn new(auto: &'a Auto, p: &'a mut MixedProblem, answer: &'a mut Answer, work: &'a mut Workspace, best: Report) -> Self {
-        Self { auto, p, answer, work, best, solvable: None, soft: None }
+    /// On an answer with this report; `moves` where some of it is known to slip.
+    pub(super) fn new(
+        auto: &'a Auto,
+        p: &'a mut MixedProblem,
+        answer: &'a mut Answer,
+        work: &'a mut Workspace,
+        best: Report,
+        moves: bool,
+    ) -> Self {
+        Self { auto, p, answer, work, best, moves, solvable: None, soft: None }
     }
 
     /// Until one of them ends it.
@@ -137,7 +146,7 @@ impl<'a> Tries<'a> {
     /// derivative of the shift.
     fn exact(&mut self) -> bool {
         let newton = self.auto.newton();
-        (is_convex(self.p) || at_rest(self.p, self.answer, &mut self.work.rows))
+        (is_convex(self.p) || !self.moves && at_rest(self.p, self.answer, &mut self.work.rows))
             && self.attempt(Method::Newton, |p, answer, work| Some(newton.solve(p, answer, &mut work.newton)))
             || self.best.error() <= ROUNDING
             || self.point(None)
