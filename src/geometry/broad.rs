@@ -11,10 +11,11 @@ use crate::algebra::pieces::{Part, each_piece, length, share};
 use glam::DVec3;
 use parry3d::bounding_volume::Aabb;
 use parry3d::partitioning::{Bvh, BvhBuildStrategy, BvhWorkspace};
+use rayon::prelude::*;
 
 /// One entry, under its leaf number.
 #[derive(Clone, Copy)]
-enum Entry {
+pub(super) enum Entry {
     Vacant,
     Box {
         exact: Aabb,
@@ -26,6 +27,19 @@ enum Entry {
         normal: DVec3,
         offset: f64,
     },
+}
+
+impl Entry {
+    /// Takes over a box that stays within its skin; false for any other.
+    pub(super) fn keep(&mut self, low: DVec3, high: DVec3) -> bool {
+        match self {
+            Self::Box { exact, skin } if skin.mins.cmple(low).all() && high.cmple(skin.maxs).all() => {
+                *exact = Aabb { mins: low, maxs: high };
+                true
+            }
+            _ => false,
+        }
+    }
 }
 
 /// Candidates that are worth a second thread.
@@ -41,6 +55,12 @@ fn overlap(a: &Aabb, b: &Aabb) -> bool {
 fn reaches(a: &Aabb, normal: DVec3, offset: f64) -> bool {
     let (centre, half) = (0.5 * (a.mins + a.maxs), 0.5 * (a.maxs - a.mins));
     normal.dot(centre) - normal.abs().dot(half) <= offset
+}
+
+/// Whether the skin of a box reaches into a half-space. By rounding, a box on the border of its skin may reach a little farther.
+fn beside(entry: &Entry, plane: &Entry) -> bool {
+    let (Entry::Box { skin, .. }, Entry::HalfSpace { normal, offset }) = (entry, plane) else { return false };
+    reaches(skin, *normal, offset + 8.0 * f64::EPSILON * (skin.mins.length() + skin.maxs.length()))
 }
 
 /// Boxes and half-spaces that may overlap.
@@ -88,11 +108,7 @@ impl BroadPhase {
         }
         let exact = Aabb { mins: low, maxs: high };
         let entry = &mut self.entries[leaf as usize];
-        if let Entry::Box { exact: old, skin } = entry
-            && skin.mins.cmple(low).all()
-            && high.cmple(skin.maxs).all()
-        {
-            *old = exact;
+        if entry.keep(low, high) {
             return;
         }
         self.new_leaves += u32::from(matches!(entry, Entry::Vacant));
@@ -101,6 +117,12 @@ impl BroadPhase {
         *entry = Entry::Box { exact, skin };
         self.tree.insert_or_update_partially(skin, leaf, 0.0);
         (self.changed, self.stale) = (true, true);
+    }
+
+    /// The first `count` entries.
+    pub(super) fn entries(&mut self, count: usize) -> &mut [Entry] {
+        self.entries.resize(count.max(self.entries.len()), Entry::Vacant);
+        &mut self.entries[..count]
     }
 
     /// Sets the boxes of many leaves: (leaf, lower corner, upper corner).
@@ -142,6 +164,7 @@ impl BroadPhase {
     /// touches, and with no other half-space. The previous content of `out` is replaced.
     pub fn pairs(&mut self, out: &mut Vec<(u32, u32)>) {
         if std::mem::take(&mut self.stale) {
+            self.flush();
             self.seek();
         }
         out.clear();
@@ -165,48 +188,58 @@ impl BroadPhase {
 
     /// The pairs whose skins overlap or touch, in ascending order.
     fn seek(&mut self) {
-        self.flush();
-        let mut found = std::mem::take(&mut self.candidates);
-        found.clear();
-        let entries = &self.entries;
-        self.tree.traverse_bvtt_single_tree::<false>(&mut self.workspace, &mut |i, j| {
-            if let (Entry::Box { skin: a, .. }, Entry::Box { skin: b, .. }) = (&entries[i as usize], &entries[j as usize])
-                && overlap(a, b)
-            {
-                found.push((i.min(j), i.max(j)));
+        let Self { entries, half_spaces, tree, workspace, candidates, pieces, .. } = self;
+        let entries = entries.as_slice();
+        let near = |i: u32, j: u32| match (&entries[i as usize], &entries[j as usize]) {
+            (Entry::Box { skin: a, .. }, Entry::Box { skin: b, .. }) => overlap(a, b).then_some((i.min(j), i.max(j))),
+            _ => None,
+        };
+        let near_planes = |first: usize, some: &[Entry], found: &mut Vec<(u32, u32)>| {
+            for &plane in half_spaces.iter() {
+                let reached = (first as u32..).zip(some).filter(|(_, entry)| beside(entry, &entries[plane as usize]));
+                found.extend(reached.map(|(leaf, _)| (plane.min(leaf), plane.max(leaf))));
             }
-        });
-        for &plane in &self.half_spaces {
-            let Entry::HalfSpace { normal, offset } = entries[plane as usize] else { continue };
-            for (leaf, entry) in entries.iter().enumerate() {
-                // by rounding, a box on the border of its skin may reach a little farther
-                if let Entry::Box { skin, .. } = entry
-                    && reaches(skin, normal, offset + 8.0 * f64::EPSILON * (skin.mins.length() + skin.maxs.length()))
-                {
-                    found.push((plane.min(leaf as u32), plane.max(leaf as u32)));
-                }
-            }
+        };
+        candidates.clear();
+        if share(Part::Broad, entries.len(), MANY) {
+            let mut reached = tree.traverse_bvtt_single_tree_parallel::<false>();
+            let some = length(reached.len());
+            each_piece(&mut reached, some, pieces, |_, reached, found| {
+                found.clear();
+                found.extend(reached.iter().filter_map(|&(i, j)| near(i, j)));
+            });
+            pieces.iter().take(reached.len().div_ceil(some)).for_each(|found| candidates.extend_from_slice(found));
+            let some = length(entries.len());
+            let of_planes = |(k, entries): (usize, &[Entry])| {
+                let mut found = Vec::new();
+                near_planes(k * some, entries, &mut found);
+                found
+            };
+            let found: Vec<_> = entries.par_chunks(some).enumerate().map(of_planes).collect();
+            found.iter().for_each(|found| candidates.extend_from_slice(found));
+        } else {
+            tree.traverse_bvtt_single_tree::<false>(workspace, &mut |i, j| candidates.extend(near(i, j)));
+            near_planes(0, entries, candidates);
         }
-        self.sort(&mut found);
-        self.candidates = found;
+        self.sort();
     }
 
-    /// Ascending order: counted by first leaf, then sorted within each.
-    fn sort(&mut self, out: &mut Vec<(u32, u32)>) {
-        let Self { entries, starts, sorted, .. } = self;
+    /// Candidates in ascending order: counted by first leaf, then sorted within each.
+    fn sort(&mut self) {
+        let Self { entries, starts, sorted, candidates, .. } = self;
         starts.clear();
         starts.resize(entries.len() + 1, 0);
-        out.iter().for_each(|pair| starts[pair.0 as usize + 1] += 1);
+        candidates.iter().for_each(|pair| starts[pair.0 as usize + 1] += 1);
         (1..starts.len()).for_each(|i| starts[i] += starts[i - 1]);
         sorted.clear();
-        sorted.resize(out.len(), (0, 0));
-        for pair in out.iter() {
+        sorted.resize(candidates.len(), (0, 0));
+        for pair in candidates.iter() {
             let place = &mut starts[pair.0 as usize];
             sorted[*place as usize] = *pair;
             *place += 1;
         }
         sorted.chunk_by_mut(|a, b| a.0 == b.0).for_each(<[_]>::sort_unstable);
-        std::mem::swap(out, sorted);
+        std::mem::swap(candidates, sorted);
     }
 
     fn entry(&mut self, leaf: u32) -> Entry {
@@ -219,7 +252,11 @@ impl BroadPhase {
     /// Brings the tree up to date with its leaves.
     fn flush(&mut self) {
         if self.changed {
-            self.tree.refit(&mut self.workspace);
+            if share(Part::Broad, self.entries.len(), MANY) {
+                self.tree.refit_parallel(&mut self.workspace);
+            } else {
+                self.tree.refit(&mut self.workspace);
+            }
             // a tree grown leaf by leaf is a poor one
             if 4 * self.new_leaves > self.tree.leaf_count() {
                 self.tree.rebuild(&mut self.workspace, BvhBuildStrategy::Binned);

@@ -9,7 +9,7 @@
 
 use super::auto::is_pile;
 use super::central::{Balls, stand_in};
-use super::colours::{Halves, Leaves, Shared, TwistCell, each_twist, lend, take_back, velocities, visit_serial};
+use super::colours::{Halves, Leaves, Shared, TwistCell, lend, take_back, velocities, visit_serial};
 use super::local::kernel::solve_once;
 use super::mixed::{Answer, Contact, IMMOBILE, MAX_ROWS, MixedProblem, Reactions, RigidMass, Spin, Twist, Velocities};
 use super::passes::{Conjugate, Driver, Forecast, Look, Momentum, Passes, conjugate_step};
@@ -171,10 +171,11 @@ impl Passes for Coloured<'_> {
 
     fn pass(&mut self, _: usize) -> f64 {
         self.work.share(self.p, &self.answer.velocities);
-        if self.conjugate.is_some() {
+        let accelerated = self.conjugate.is_some();
+        if accelerated {
             self.work.extrapolate_velocities(self.answer, self.momentum);
         }
-        let Norms { change, size } = self.work.sweep(self.p, self.answer, self.balls, self.momentum);
+        let Norms { change, size } = self.work.sweep(self.p, self.answer, self.balls, accelerated, self.momentum);
         self.change = change;
         change.sqrt() / size.sqrt().max(self.p.q_scaled)
     }
@@ -263,8 +264,9 @@ impl Workspace {
         }
     }
 
-    /// One pass over all contacts, colour by colour, then over all blocks; the reactions take their conjugate step on the way.
-    fn sweep(&mut self, p: &MixedProblem, answer: &mut Answer, balls: bool, momentum: Option<Momentum>) -> Norms {
+    /// One pass over all contacts, colour by colour, then over all blocks; the reactions take their conjugate step on the way, and where several
+    /// threads share the twists, these do too.
+    fn sweep(&mut self, p: &MixedProblem, answer: &mut Answer, balls: bool, accelerated: bool, momentum: Option<Momentum>) -> Norms {
         let Answer { reactions, velocities, .. } = answer;
         self.parallel_sweeps += u64::from(self.away);
         let rows = Rows { p, weights: &self.weights, momentum };
@@ -272,16 +274,32 @@ impl Workspace {
         let (change, direction) = (&mut self.change.contacts, &mut self.direction.r.contacts);
         let pieces = Pieces { r: &mut reactions.contacts, change, direction, spins };
         let mut norms = Norms::default();
+        let (cells, before, moved) = (&self.shared, &mut self.before.rigid, &mut self.direction.v.rigid);
+        before.resize(velocities.rigid.len(), Twist::default());
+        let follow = |cell: &Shared, before: &mut Twist, direction: &mut Twist| {
+            let mut x = cell.load();
+            if let Some(momentum) = momentum {
+                extrapolate(&mut x, before, direction, momentum);
+                cell.store(x);
+            }
+            *before = x;
+        };
         match (balls, self.away) {
             (true, true) => {
                 let mut leaves = Leaves::new();
+                if accelerated {
+                    leaves.push_twists(cells, before, moved);
+                }
                 self.balls.colours(momentum).for_each(|colour| leaves.push(colour));
-                norms = leaves.visit(&self.shared);
+                norms = leaves.visit(cells, follow);
             }
             (false, true) => {
                 let mut leaves = Leaves::new();
+                if accelerated {
+                    leaves.push_twists(cells, before, moved);
+                }
                 colours(&rows, pieces).for_each(|colour| leaves.push(colour));
-                norms = leaves.visit(&self.shared);
+                norms = leaves.visit(cells, follow);
             }
             (true, false) => {
                 let cells = Cell::from_mut(velocities.rigid.as_mut_slice()).as_slice_of_cells();
@@ -311,28 +329,14 @@ impl Workspace {
         norms
     }
 
-    /// Moves the velocities as the conjugate step will move the reactions, and keeps them for the next change.
+    /// Moves the velocities as the conjugate step will move the reactions, and keeps them for the next change; twists that several threads share
+    /// wait for the sweep.
     fn extrapolate_velocities(&mut self, answer: &mut Answer, momentum: Option<Momentum>) {
         let v = &mut answer.velocities;
         let (before, direction) = (&mut self.before, &mut self.direction.v);
-        let step = |x: &mut Twist, x0: &Twist, p: &mut Twist, momentum: Momentum| {
-            let (d, w) = (x.linear - x0.linear, x.angular - x0.angular);
-            conjugate_step(&mut x.linear, d, &mut p.linear, momentum);
-            conjugate_step(&mut x.angular, w, &mut p.angular, momentum);
-        };
-        if self.away {
-            before.rigid.resize(self.shared.len(), Twist::default());
-            each_twist(&self.shared, &mut before.rigid, &mut direction.rigid, |cell, x0, p| {
-                let mut x = cell.load();
-                if let Some(momentum) = momentum {
-                    step(&mut x, x0, p, momentum);
-                    cell.store(x);
-                }
-                *x0 = x;
-            });
-        } else if let Some(momentum) = momentum {
+        if let Some(momentum) = momentum.filter(|_| !self.away) {
             let all = v.rigid.iter_mut().zip(&before.rigid).zip(&mut direction.rigid);
-            all.for_each(|((x, x0), p)| step(x, x0, p, momentum));
+            all.for_each(|((x, x0), p)| extrapolate(x, x0, p, momentum));
         }
         if let Some(momentum) = momentum {
             for ((x, x0), p) in v.general.iter_mut().zip(&before.general).zip(&mut direction.general) {
@@ -382,6 +386,13 @@ impl Workspace {
         }
         (quick.unwrap_or(found.error()), None)
     }
+}
+
+/// The conjugate step of a twist, which has changed from x₀.
+fn extrapolate(x: &mut Twist, x0: &Twist, p: &mut Twist, momentum: Momentum) {
+    let (d, w) = (x.linear - x0.linear, x.angular - x0.angular);
+    conjugate_step(&mut x.linear, d, &mut p.linear, momentum);
+    conjugate_step(&mut x.angular, w, &mut p.angular, momentum);
 }
 
 /// `|D^½ d|²` of the change and `|D^½ r|²`, over a piece of the rows.
