@@ -44,6 +44,8 @@ impl Entry {
 
 /// Candidates that are worth a second thread.
 const MANY: usize = 4096;
+/// Candidates are sought for boxes one by one where at most one in so many has left its skin.
+const FEW: usize = 16;
 /// Thickness of a skin, in parts of its box.
 const SKIN: f64 = 0.05;
 
@@ -84,8 +86,16 @@ pub struct BroadPhase {
     workspace: BvhWorkspace,
     /// Whether the tree has yet to be brought up to date with its leaves.
     changed: bool,
-    /// Whether the candidates have yet to be sought anew.
+    /// Whether candidates have yet to be sought: all of them, or those of boxes that have left their skins.
     stale: bool,
+    anew: bool,
+    moved: Vec<u32>,
+    /// By leaf: whether it is one of these.
+    has_moved: Vec<bool>,
+    fresh: Vec<(u32, u32)>,
+    /// How often the latter was enough.
+    #[cfg(test)]
+    renewals: usize,
     new_leaves: u32,
     candidates: Vec<(u32, u32)>,
     starts: Vec<u32>,
@@ -111,12 +121,18 @@ impl BroadPhase {
         if entry.keep(low, high) {
             return;
         }
-        self.new_leaves += u32::from(matches!(entry, Entry::Vacant));
+        let new = matches!(entry, Entry::Vacant);
+        self.new_leaves += u32::from(new);
         let margin = SKIN * (high - low).max_element();
         let skin = Aabb { mins: low - margin, maxs: high + margin };
         *entry = Entry::Box { exact, skin };
         self.tree.insert_or_update_partially(skin, leaf, 0.0);
         (self.changed, self.stale) = (true, true);
+        self.anew |= new;
+        self.has_moved.resize(self.entries.len(), false);
+        if !std::mem::replace(&mut self.has_moved[leaf as usize], true) {
+            self.moved.push(leaf);
+        }
     }
 
     /// The first `count` entries.
@@ -143,7 +159,7 @@ impl BroadPhase {
             }
         }
         self.entries[leaf as usize] = Entry::HalfSpace { normal, offset };
-        self.stale = true;
+        (self.stale, self.anew) = (true, true);
     }
 
     /// Forgets `leaf`; nothing happens when it is not there.
@@ -157,7 +173,7 @@ impl BroadPhase {
             Entry::HalfSpace { .. } => self.half_spaces.retain(|&other| other != leaf),
         }
         self.entries[leaf as usize] = Entry::Vacant;
-        self.stale = true;
+        (self.stale, self.anew) = (true, true);
     }
 
     /// All pairs `(i, j)` with `i < j` whose boxes overlap or touch, in ascending order; a half-space pairs with every box that it
@@ -165,7 +181,14 @@ impl BroadPhase {
     pub fn pairs(&mut self, out: &mut Vec<(u32, u32)>) {
         if std::mem::take(&mut self.stale) {
             self.flush();
-            self.seek();
+            if !std::mem::take(&mut self.anew) && FEW * self.moved.len() <= self.entries.len() {
+                self.renew();
+            } else {
+                self.seek();
+            }
+            for leaf in self.moved.drain(..) {
+                self.has_moved[leaf as usize] = false;
+            }
         }
         out.clear();
         let Self { entries, candidates, pieces, .. } = self;
@@ -222,6 +245,47 @@ impl BroadPhase {
             near_planes(0, entries, candidates);
         }
         self.sort();
+    }
+
+    /// The same where few boxes have left their skins: what is known of all others stands.
+    fn renew(&mut self) {
+        let Self { entries, half_spaces, tree, candidates, pieces, moved, has_moved, fresh, sorted, .. } = self;
+        let (entries, has_moved) = (entries.as_slice(), has_moved.as_slice());
+        candidates.retain(|&(i, j)| !has_moved[i as usize] && !has_moved[j as usize]);
+        let some = if share(Part::Broad, moved.len(), MANY / 16) { length(moved.len()) } else { moved.len().max(1) };
+        each_piece(moved, some, pieces, |_, moved, found| {
+            found.clear();
+            for &mut leaf in moved {
+                let entry = &entries[leaf as usize];
+                let Entry::Box { skin, .. } = entry else { continue };
+                for other in tree.intersect_aabb(skin) {
+                    // two that have moved would find each other twice
+                    let twice = has_moved[other as usize] && other <= leaf;
+                    if !twice && matches!(&entries[other as usize], Entry::Box { skin: near, .. } if overlap(skin, near)) {
+                        found.push((leaf.min(other), leaf.max(other)));
+                    }
+                }
+                let planes = half_spaces.iter().filter(|&&plane| beside(entry, &entries[plane as usize]));
+                found.extend(planes.map(|&plane| (plane.min(leaf), plane.max(leaf))));
+            }
+        });
+        fresh.clear();
+        pieces.iter().take(moved.len().div_ceil(some)).for_each(|found| fresh.extend_from_slice(found));
+        fresh.sort_unstable();
+        sorted.clear();
+        let mut new = fresh.iter().copied().peekable();
+        for &old in candidates.iter() {
+            while let Some(pair) = new.next_if(|&pair| pair < old) {
+                sorted.push(pair);
+            }
+            sorted.push(old);
+        }
+        sorted.extend(new);
+        std::mem::swap(candidates, sorted);
+        #[cfg(test)]
+        {
+            self.renewals += 1;
+        }
     }
 
     /// Candidates in ascending order: counted by first leaf, then sorted within each.
@@ -326,7 +390,19 @@ mod tests {
                 }
                 broad.pairs(&mut pairs);
                 assert_eq!(pairs, by_brute_force(&boxes), "{leaves} leaves, round {round}");
+                // a few go far
+                for _ in 0..leaves / 20 {
+                    let leaf = (dice.unit() * leaves as f64) as usize % leaves;
+                    if boxes[leaf].is_some() {
+                        let (low, high) = random_box(&mut dice);
+                        boxes[leaf] = Some((low, high));
+                        broad.set_box(leaf as u32, low, high);
+                    }
+                }
+                broad.pairs(&mut pairs);
+                assert_eq!(pairs, by_brute_force(&boxes), "{leaves} leaves, round {round}, a few moved");
             }
+            assert!(leaves < 20 || broad.renewals > rounds / 2, "{leaves} leaves: sought one by one {} times", broad.renewals);
         }
     }
 

@@ -334,9 +334,13 @@ impl Workspace {
     fn extrapolate_velocities(&mut self, answer: &mut Answer, momentum: Option<Momentum>) {
         let v = &mut answer.velocities;
         let (before, direction) = (&mut self.before, &mut self.direction.v);
-        if let Some(momentum) = momentum.filter(|_| !self.away) {
-            let all = v.rigid.iter_mut().zip(&before.rigid).zip(&mut direction.rigid);
-            all.for_each(|((x, x0), p)| extrapolate(x, x0, p, momentum));
+        if let (Some(momentum), false) = (momentum, self.away) {
+            for ((x, x0), p) in v.rigid.iter_mut().zip(&mut before.rigid).zip(&mut direction.rigid) {
+                extrapolate(x, x0, p, momentum);
+                *x0 = *x;
+            }
+        } else if !self.away {
+            before.rigid.clone_from(&v.rigid);
         }
         if let Some(momentum) = momentum {
             for ((x, x0), p) in v.general.iter_mut().zip(&before.general).zip(&mut direction.general) {
@@ -345,9 +349,6 @@ impl Workspace {
             }
         }
         before.general.clone_from(&v.general);
-        if !self.away {
-            before.rigid.clone_from(&v.rigid);
-        }
     }
 
     /// The error of the point at hand, and its certificate if that is within the tolerance; the answer is complete then.
