@@ -20,6 +20,8 @@ pub enum Part {
     Broad,
     /// Points of pairs.
     Narrow,
+    /// Masses and free velocities.
+    FreeMotion,
     /// Which points are rows.
     Activate,
     /// Contact rows.
@@ -30,6 +32,10 @@ pub enum Part {
     Velocities,
     /// Errors of an answer.
     Residual,
+    /// New velocities and places.
+    Apply,
+    /// What may overlap at the end of a step.
+    Ahead,
     /// Reactions back to their pairs.
     Store,
     /// Energies, overlaps, numbers that are none.
@@ -38,14 +44,17 @@ pub enum Part {
 
 impl Part {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 12] = [
         Self::Broad,
         Self::Narrow,
+        Self::FreeMotion,
         Self::Activate,
         Self::Assemble,
         Self::Prepare,
         Self::Velocities,
         Self::Residual,
+        Self::Apply,
+        Self::Ahead,
         Self::Store,
         Self::Certificate,
     ];
@@ -69,6 +78,16 @@ pub(crate) fn share(part: Part, things: usize, least: usize) -> bool {
         SHARES.set(counts);
     }
     yes
+}
+
+/// Whether this thread would have to hand shared work over to those of the pool, and wait.
+pub(crate) fn is_outside_pool() -> bool {
+    rayon::current_thread_index().is_none() && rayon::current_num_threads() > 1
+}
+
+/// Hands work over to the pool as a whole.
+pub(crate) fn within_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+    rayon::scope(|_| work())
 }
 
 /// Length of pieces of which each thread gets some, for work whose pieces may be of any length.

@@ -31,11 +31,6 @@ pub(super) struct Out<'a> {
 impl<'a> Out<'a> {
     /// Takes the first `n` rows away.
     pub(super) fn split_off(&mut self, n: usize) -> Self {
-        fn cut<'a, T>(all: &mut &'a mut [T], n: usize) -> &'a mut [T] {
-            let (first, rest) = std::mem::take(all).split_at_mut(n);
-            *all = rest;
-            first
-        }
         Self {
             contacts: cut(&mut self.contacts, n),
             reactions: cut(&mut self.reactions, n),
@@ -44,6 +39,13 @@ impl<'a> Out<'a> {
             taken: cut(&mut self.taken, n),
         }
     }
+}
+
+/// Takes the first n away.
+pub(super) fn cut<'a, T>(all: &mut &'a mut [T], n: usize) -> &'a mut [T] {
+    let (first, rest) = std::mem::take(all).split_at_mut(n);
+    *all = rest;
+    first
 }
 
 /// What all rows of the step are made from.

@@ -2,7 +2,7 @@
 
 use super::locked::{Held, any_locks, judge, normal_is_held};
 use super::problem::{Place, Solver, StepProblem};
-use super::rows::{Job, Out, Pairs, Row, Rows, fall, find_pair};
+use super::rows::{Job, Out, Pairs, Row, Rows, cut, fall, find_pair};
 use crate::algebra::pieces::{Part, each_piece, length, share};
 use crate::algebra::spatial::tangents;
 use crate::integrator::moreau_jean::rigid_mass;
@@ -11,7 +11,7 @@ use crate::model::contact::{ContactPair, Foreseen, Foresight, Manifold, Touch, T
 use crate::model::law::{ContactLaws, beyond_touch, least_impact};
 use crate::model::scheme::{Friction, Scheme, Treatment};
 use crate::numerics::Status;
-use crate::numerics::mixed::{Contact, IMMOBILE, MixedProblem, Twist};
+use crate::numerics::mixed::{Contact, IMMOBILE, MixedProblem, RigidMass, Twist};
 use crate::topology::bodies::{Bodies, Body};
 use crate::topology::graph::Group;
 use bevy_ecs::prelude::*;
@@ -157,38 +157,95 @@ pub fn assemble_systems(scheme: Res<Scheme>, mut pass: ResMut<Pass>, mut bodies:
     step.weight = scheme.time_step * scheme.gravity;
     step.two_steps = matches!(scheme.treatment, Treatment::GapAware { .. });
     let StepProblem { problem, before, spun, places, locked, .. } = &mut *step;
-    places.clear();
-    spun.rigid.clear();
-    places.extend(bodies.rows.iter().map(|body| Place { position: body.pose.position, row: body.row }));
-    *locked = false;
-    problem.rigid.clear();
-    problem.free.rigid.clear();
-    problem.resting.clear();
-    before.rigid.clear();
-    let still = (RESTING * scheme.time_step * scheme.gravity.length()).powi(2);
-    for (slot, body) in bodies.rows.iter_mut().enumerate() {
-        let Some(inertia) = body.inertia.filter(|_| body.row != IMMOBILE) else { continue };
-        *locked |= any_locks([Some(&*body), None]);
-        if let Err(needed) = spin(body, &scheme, &pass) {
-            pass.refused = Some((slot as u32, needed));
+    let Bodies { rows, mobile, .. } = &mut *bodies;
+    let nowhere = Place { position: DVec3::ZERO, row: IMMOBILE };
+    places.resize(rows.len(), nowhere);
+    let MixedProblem { rigid, free, resting, .. } = problem;
+    rigid.resize(mobile.len(), RigidMass::default());
+    resting.resize(mobile.len(), false);
+    for twists in [&mut free.rigid, &mut before.rigid, &mut spun.rigid] {
+        twists.resize(mobile.len(), Twist::default());
+    }
+    let mut rest =
+        Systems { bodies: rows, places, rigid, resting, free: &mut free.rigid, before: &mut before.rigid, spun: &mut spun.rigid };
+    let (scheme, now) = (&*scheme, *pass);
+    let found: Vec<(bool, Option<(u32, f64)>)> = if share(Part::FreeMotion, rest.bodies.len(), SHARED) {
+        let length = length(rest.bodies.len());
+        let pieces: Vec<_> = (0..rest.bodies.len())
+            .step_by(length)
+            .map(|from| {
+                let to = (from + length).min(from + rest.bodies.len());
+                let [first, end] = [from, to].map(|slot| mobile.partition_point(|&m| (m as usize) < slot));
+                (from, first, rest.split_off(to - from, end - first))
+            })
+            .collect();
+        pieces.into_par_iter().map(|(slot, row, systems)| systems.assemble(slot, row, scheme, &now)).collect()
+    } else {
+        vec![rest.assemble(0, 0, scheme, &now)]
+    };
+    *locked = found.iter().any(|(locked, _)| *locked);
+    if let Some(refused) = found.iter().rev().find_map(|(_, refused)| *refused) {
+        pass.refused = Some(refused);
+    }
+}
+
+/// Some bodies, and the rows of those that move.
+struct Systems<'a> {
+    bodies: &'a mut [Body],
+    places: &'a mut [Place],
+    rigid: &'a mut [RigidMass],
+    resting: &'a mut [bool],
+    free: &'a mut [Twist],
+    before: &'a mut [Twist],
+    spun: &'a mut [Twist],
+}
+
+impl Systems<'_> {
+    /// Takes the first bodies away, so many of which move.
+    fn split_off(&mut self, bodies: usize, mobile: usize) -> Self {
+        Self {
+            bodies: cut(&mut self.bodies, bodies),
+            places: cut(&mut self.places, bodies),
+            rigid: cut(&mut self.rigid, mobile),
+            resting: cut(&mut self.resting, mobile),
+            free: cut(&mut self.free, mobile),
+            before: cut(&mut self.before, mobile),
+            spun: cut(&mut self.spun, mobile),
         }
-        let mass = rigid_mass(&inertia, body.frame.rotation, &body.locks);
-        let momentum = free_momentum(body, &scheme);
-        let start = world_twist(body);
-        before.rigid.push(start);
-        // a turn that is worked out is in the start already; in passes the torque is that of the mean velocity, on which it does no work
-        let mean = pass.nonlinear && pass.number > 0;
-        let turns = body.gyroscopic != DVec3::ZERO && body.turn.is_none() && !mean;
-        let gained = || mass.inertia_times(scheme.time_step * (body.frame.rotation * body.gyroscopic));
-        spun.rigid.push(if turns { Twist { angular: start.angular + gained(), ..start } } else { start });
-        let (v, w) = (body.velocity.linear, body.velocity.angular);
-        problem.resting.push(v.length_squared() + w.dot(inertia.principal * w) / inertia.mass <= still);
-        problem.free.rigid.push(Twist {
-            linear: start.linear + mass.inverse_mass * momentum.linear,
-            // a turn that is worked out holds torque and blow already
-            angular: if body.turn.is_some() { start.angular } else { start.angular + mass.inertia_times(momentum.angular) },
-        });
-        problem.rigid.push(mass);
+    }
+
+    /// Works out the rows of the bodies from `slot` on, the first of which is number `first`; whether one has locked axes, and the last that
+    /// turns too far.
+    fn assemble(self, slot: usize, first: usize, scheme: &Scheme, pass: &Pass) -> (bool, Option<(u32, f64)>) {
+        let (mut locked, mut refused) = (false, None);
+        let still = (RESTING * scheme.time_step * scheme.gravity.length()).powi(2);
+        for (slot, (body, place)) in (slot..).zip(self.bodies.iter_mut().zip(self.places)) {
+            *place = Place { position: body.pose.position, row: body.row };
+            let Some(inertia) = body.inertia.filter(|_| body.row != IMMOBILE) else { continue };
+            let k = body.row as usize - first;
+            locked |= any_locks([Some(&*body), None]);
+            if let Err(needed) = spin(body, scheme, pass) {
+                refused = Some((slot as u32, needed));
+            }
+            let mass = rigid_mass(&inertia, body.frame.rotation, &body.locks);
+            let momentum = free_momentum(body, scheme);
+            let start = world_twist(body);
+            self.before[k] = start;
+            // a turn that is worked out is in the start already; in passes the torque is that of the mean velocity, on which it does no work
+            let mean = pass.nonlinear && pass.number > 0;
+            let turns = body.gyroscopic != DVec3::ZERO && body.turn.is_none() && !mean;
+            let gained = || mass.inertia_times(scheme.time_step * (body.frame.rotation * body.gyroscopic));
+            self.spun[k] = if turns { Twist { angular: start.angular + gained(), ..start } } else { start };
+            let (v, w) = (body.velocity.linear, body.velocity.angular);
+            self.resting[k] = v.length_squared() + w.dot(inertia.principal * w) / inertia.mass <= still;
+            self.free[k] = Twist {
+                linear: start.linear + mass.inverse_mass * momentum.linear,
+                // a turn that is worked out holds torque and blow already
+                angular: if body.turn.is_some() { start.angular } else { start.angular + mass.inertia_times(momentum.angular) },
+            };
+            self.rigid[k] = mass;
+        }
+        (locked, refused)
     }
 }
 

@@ -15,6 +15,7 @@ use glam::DVec3;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -64,7 +65,8 @@ hash of the last state, the same as that of `drystone run` to the same end.
 
 After several scenes comes a model of what a step costs, time = a·bodies + b·pairs + c·contacts·sweeps: c from the solver, b from broad and narrow
 phase, a from all else, the median of the scenes and the smallest and largest, and how well the medians tell the time of each scene. In --json
-a scene has its own a, b, c as `cost`, and the model is a last line (`cost_model`), one for each number of threads.
+a scene has its own a, b, c as `cost`, all phases by their names as `phases_ms`, and the model is a last line (`cost_model`), one for each
+number of threads.
 
 Steps that missed the tolerance are counted in --json (unconverged_steps): such a time is not worth comparing. On a machine that others
 use too, compare two versions by runs in turn.";
@@ -123,6 +125,8 @@ struct Row {
     solve_ms: f64,
     apply_ms: f64,
     rest_ms: f64,
+    /// The same of each phase by its name.
+    phases_ms: BTreeMap<&'static str, f64>,
     sweeps_mean: f64,
     /// Coefficients of the time of a step.
     cost: StepCost,
@@ -225,6 +229,7 @@ fn measure(name: &str, scene: &Scene, bandwidth: f64) -> Result<Row, Failure> {
         assemble_ms,
         solve_ms,
         apply_ms,
+        phases_ms: phases.iter().map(|(name, spent)| (*name, spent.as_secs_f64() * 1e3 / steps)).collect(),
         rest_ms: (step_ms - broad_ms - narrow_ms - assemble_ms - solve_ms - apply_ms).max(0.0),
         sweeps_mean: summary.iterations_mean,
         cost: StepCost::measured(&effort, step_ms * 1e-3, (broad_ms + narrow_ms) * 1e-3, solve_ms * 1e-3),

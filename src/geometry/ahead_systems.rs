@@ -5,8 +5,9 @@ use super::linked::{Link, WORLD, wait_together};
 use super::narrow::{ContactPoint, contact_points};
 use super::shapes::Shape;
 use super::sweep::SAME_WAY;
-use super::systems::{Cached, FAR, FAST, Proximity, image_shift};
+use super::systems::{Cached, FAR, FAST, MANY, Mover, Proximity, image_shift};
 use super::ways::{Crossing, Limits, Met, Way, first_overlap, turn_between};
+use crate::algebra::pieces::{self, Part, each_piece, share};
 use crate::algebra::spatial::{Pose, rotate_exp};
 use crate::model::contact::{ContactPair, Foreseen, Foresight, Manifold, Swept, Touch};
 use crate::model::interaction::{Interaction, OfBodies};
@@ -16,6 +17,7 @@ use crate::model::scheme::{Scheme, Treatment};
 use crate::topology::bodies::{Bodies, Body, Slot};
 use bevy_ecs::prelude::*;
 use glam::DVec3;
+use rayon::prelude::*;
 
 /// Steps in which a body moves by less than this share of its smallest length leave contacts as they were found.
 const STILL: f64 = 2.5e-3;
@@ -54,6 +56,13 @@ fn way<'a>(c: &'a Cached, body: &Body, slot: usize, bulges: &[DVec3], h: f64, un
         radius: if round || !c.radius.is_finite() { 0.0 } else { c.radius },
         until,
     }
+}
+
+/// What most pairs are judged by: the velocity of a body at the end of the step (m/s), and its way (m).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Course {
+    velocity: DVec3,
+    shift: DVec3,
 }
 
 /// Lists the joints, and by how much their bodies leave the straight way.
@@ -147,6 +156,7 @@ pub fn foresee(
         movers,
         found,
         ahead,
+        sought,
         table,
         excluded,
         scratch,
@@ -157,40 +167,47 @@ pub fn foresee(
         links,
         bulges,
         struck,
+        courses,
         ..
     } = &mut *proximity;
-    let h = scheme.time_step;
-    let spin = |body: &Body, c: &Cached| if c.radius.is_finite() { body.new_velocity.angular.length() * c.radius } else { 0.0 };
-    let travel = |body: &Body, c: &Cached| h * (body.new_velocity.linear.length() + spin(body, c));
-    let placed =
-        || bodies.rows.iter().zip(cached.iter()).enumerate().filter_map(|(i, (b, c))| Some((i, b, c.as_ref().filter(|_| b.alive)?)));
-    let smallest = placed().map(|(_, _, c)| c.smallest).fold(f64::INFINITY, f64::min);
-    let moves = |(i, b, c): (usize, &Body, &Cached)| {
-        let still = if c.is_simple() { movers[i].reach(&scheme) + THROWN * c.smallest } else { STILL * c.smallest };
-        travel(b, c) > still || travel(b, c).max(h * b.velocity.linear.length()) > 0.5 * FAST * smallest
-    };
-    let moving = placed().any(moves);
-    // two that fell side by side come together where one of them is stopped
+    let (h, rows) = (scheme.time_step, bodies.rows.as_slice());
+    let spin = |body: &Body, radius: f64| if radius.is_finite() { body.new_velocity.angular.length() * radius } else { 0.0 };
+    let travel = |body: &Body, m: &Mover| h * (body.new_velocity.linear.length() + spin(body, m.radius));
+    let smallest = movers.iter().map(|m| m.smallest).filter(|&length| length > 0.0).fold(f64::INFINITY, f64::min);
     struck.clear();
-    struck.resize(bodies.rows.len(), false);
-    let mut some = moving;
-    for (i, b, _) in placed().filter(|(_, _, c)| c.is_simple()) {
-        struck[i] = h * b.new_velocity.linear.distance(b.velocity.linear) > 0.5 * THROWN * smallest;
-        some |= struck[i];
-    }
-    if !some {
+    struck.resize(rows.len(), false);
+    courses.resize(rows.len(), Course::default());
+    // whether it moves; whether it was thrown farther than the broad phase looked; and whether it was struck: two that fell side by side
+    // come together where one of them is stopped
+    let look = |((body, m), (struck, course)): ((&Body, &Mover), (&mut bool, &mut Course))| {
+        if m.smallest <= 0.0 {
+            return [false; 3];
+        }
+        *course = Course { velocity: body.new_velocity.linear, shift: body.new_pose.position - body.pose.position };
+        let (way, reach) = (travel(body, m), m.reach(&scheme));
+        let still = if m.simple { reach + THROWN * m.smallest } else { STILL * m.smallest };
+        let moves = way > still || way.max(h * m.velocity.length()) > 0.5 * FAST * smallest;
+        *struck = m.simple && h * body.new_velocity.linear.distance(m.velocity) > 0.5 * THROWN * smallest;
+        [moves, way > reach && m.radius.is_finite(), *struck]
+    };
+    let any = |a: [bool; 3], b: [bool; 3]| [a[0] | b[0], a[1] | b[1], a[2] | b[2]];
+    let [moving, thrown, some] = if share(Part::Ahead, rows.len(), MANY) {
+        let all = rows.par_iter().zip(&*movers).zip(struck.par_iter_mut().zip(&mut *courses));
+        all.with_min_len(MANY / 4).map(look).reduce(|| [false; 3], any)
+    } else {
+        rows.iter().zip(&*movers).zip(struck.iter_mut().zip(&mut *courses)).map(look).fold([false; 3], any)
+    };
+    if !(moving || some) {
         return;
     }
-    // bodies that were thrown farther than the broad phase looked
-    let mut thrown = false;
-    for (slot, body, c) in placed() {
-        let reach = movers[slot].reach(&scheme);
-        if travel(body, c) > reach && !matches!(c.collider.shape, Shape::HalfSpace { .. }) {
-            let (low, high) = c.collider.shape.aabb(&c.place(&body.pose));
-            let (low_end, high_end) = c.collider.shape.aabb(&c.place(&body.new_pose));
-            images.set_box(broad, slot as u32, (low - reach).min(low_end), (high + reach).max(high_end));
-            thrown = true;
-        }
+    for (slot, (body, m)) in rows.iter().zip(&*movers).enumerate().filter(|_| thrown) {
+        let reach = m.reach(&scheme);
+        let Some(c) = cached[slot].as_ref().filter(|_| m.smallest > 0.0 && m.radius.is_finite() && travel(body, m) > reach) else {
+            continue;
+        };
+        let (low, high) = c.collider.shape.aabb(&c.place(&body.pose));
+        let (low_end, high_end) = c.collider.shape.aabb(&c.place(&body.new_pose));
+        images.set_box(broad, slot as u32, (low - reach).min(low_end), (high + reach).max(high_end));
     }
     foresight.thrown = thrown;
     if thrown {
@@ -199,23 +216,57 @@ pub fn foresee(
     crossings.clear();
     crossed.clear();
     link(&joints, &slots_of, &bodies, h, (links, bulges));
-    for &(i, j) in if thrown { &*ahead } else { &*found } {
-        if !moving && !struck[i as usize] && !struck[j as usize] {
-            continue;
+    // most pairs need no look: these are left out first, by all threads
+    let near = |&(i, j): &(u32, u32)| {
+        let slots = [i as usize, j as usize];
+        if !moving && !slots.iter().any(|&k| struck[k]) {
+            return false;
         }
-        let (body1, body2) = (&bodies.rows[i as usize], &bodies.rows[j as usize]);
-        let (Some(a), Some(b)) = (&cached[i as usize], &cached[j as usize]) else { continue };
-        if body1.inertia.is_none() && body2.inertia.is_none() {
-            continue;
+        let [m1, m2] = slots.map(|k| &movers[k]);
+        let (size, simple) = (m1.smallest.min(m2.smallest), m1.simple && m2.simple);
+        if size <= 0.0 || !(m1.mobile || m2.mobile) {
+            return false;
         }
-        let size = a.smallest.min(b.smallest);
-        let near = a.radius + b.radius;
-        let shift = image_shift(&scheme.cell, [&movers[i as usize], &movers[j as usize]]);
-        let is_excluded = || excluded.binary_search(&(i, j)).is_ok();
-        if is_fast([body1, body2], [a, b], size, h) {
-            if !come_near([body1, body2], shift, near) || is_excluded() {
-                continue;
+        let [one, two] = slots.map(|k| &courses[k]);
+        let meet = || h * one.velocity.distance(two.velocity) > m1.pair_reach(m2, &scheme);
+        if simple && !thrown {
+            // nothing more is asked of most pairs of a pour
+            let plane = m1.radius.is_infinite() || m2.radius.is_infinite();
+            let fast = (h * m1.velocity.distance(m2.velocity)).max(one.shift.distance(two.shift)) > FAST * size;
+            if (plane || !fast) && !meet() {
+                return false;
             }
+        }
+        let pair = slots.map(|k| &rows[k]);
+        let [Some(a), Some(b)] = slots.map(|k| cached[k].as_ref()) else { return false };
+        let near = a.radius + b.radius;
+        let shift = image_shift(&scheme.cell, [m1, m2]);
+        let is_excluded = || excluded.binary_search(&(i, j)).is_ok();
+        if is_fast(pair, [a, b], size, h) {
+            return come_near(pair, shift, near) && !is_excluded();
+        }
+        // rows of balls and planes hold, where there are rows
+        let [body1, body2] = pair;
+        let beyond = |body: &Body, m: &Mover| travel(body, m) > m.reach(&scheme) + THROWN * m.smallest;
+        if simple && !(meet() || thrown && (beyond(body1, m1) || beyond(body2, m2))) {
+            return false;
+        }
+        let closing = (body1.new_velocity.linear - body2.new_velocity.linear).length() + spin(body1, a.radius) + spin(body2, b.radius);
+        let apart = body1.new_pose.position.distance_squared(body2.new_pose.position + shift) > near * near;
+        h * closing > 2.0 * STILL * size && !apart && !is_excluded()
+    };
+    let all = if thrown { ahead } else { found };
+    let pieces = if share(Part::Ahead, all.len(), MANY) { pieces::length(all.len()) } else { all.len().max(1) };
+    each_piece(all, pieces, sought, |_, pairs, sought: &mut Vec<(u32, u32)>| {
+        sought.clear();
+        sought.extend(pairs.iter().filter(|pair| near(pair)));
+    });
+    for &(i, j) in sought.iter().take(all.len().div_ceil(pieces)).flatten() {
+        let (body1, body2) = (&rows[i as usize], &rows[j as usize]);
+        let (Some(a), Some(b)) = (&cached[i as usize], &cached[j as usize]) else { continue };
+        let size = a.smallest.min(b.smallest);
+        let shift = image_shift(&scheme.cell, [&movers[i as usize], &movers[j as usize]]);
+        if is_fast([body1, body2], [a, b], size, h) {
             let ways = [way(a, body1, i as usize, bulges, h, 1.0), way(b, body2, j as usize, bulges, h, 1.0).shifted(shift)];
             if let Some(Met { at, allowed }) = first_overlap(&ways, &limits(&scheme, beta, size), PATCH * size, scratch, points) {
                 let from = crossed.len();
@@ -224,21 +275,7 @@ pub fn foresee(
             }
             continue;
         }
-        // rows of balls and planes hold, where there are rows
-        let simple = a.is_simple() && b.is_simple();
-        let beyond = |slot: u32, body: &Body, c: &Cached| travel(body, c) > movers[slot as usize].reach(&scheme) + THROWN * c.smallest;
-        let meet = || {
-            h * body1.new_velocity.linear.distance(body2.new_velocity.linear) > movers[i as usize].pair_reach(&movers[j as usize], &scheme)
-        };
-        if simple && !(meet() || thrown && (beyond(i, body1, a) || beyond(j, body2, b))) {
-            continue;
-        }
-        let missed = if simple { THROWN } else { MISSED };
-        let closing = (body1.new_velocity.linear - body2.new_velocity.linear).length() + spin(body1, a) + spin(body2, b);
-        let apart = body1.new_pose.position.distance_squared(body2.new_pose.position + shift) > near * near;
-        if h * closing <= 2.0 * STILL * size || apart || is_excluded() {
-            continue;
-        }
+        let missed = if a.is_simple() && b.is_simple() { THROWN } else { MISSED };
         points.clear();
         let poses = (a.place(&body1.new_pose), b.place(&body2.new_pose.shifted(shift)));
         contact_points(&a.collider.shape, &poses.0, &b.collider.shape, &poses.1, 0.0, scratch, points);

@@ -11,10 +11,11 @@ use crate::algebra::pieces::{Part, each_piece, length, share};
 use glam::DVec3;
 use parry3d::bounding_volume::Aabb;
 use parry3d::partitioning::{Bvh, BvhBuildStrategy, BvhWorkspace};
+use rayon::prelude::*;
 
 /// One entry, under its leaf number.
 #[derive(Clone, Copy)]
-enum Entry {
+pub(super) enum Entry {
     Vacant,
     Box {
         exact: Aabb,
@@ -28,8 +29,23 @@ enum Entry {
     },
 }
 
+impl Entry {
+    /// Takes over a box that stays within its skin; false for any other.
+    pub(super) fn keep(&mut self, low: DVec3, high: DVec3) -> bool {
+        match self {
+            Self::Box { exact, skin } if skin.mins.cmple(low).all() && high.cmple(skin.maxs).all() => {
+                *exact = Aabb { mins: low, maxs: high };
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
 /// Candidates that are worth a second thread.
 const MANY: usize = 4096;
+/// Candidates are sought for boxes one by one where at most one in so many has left its skin.
+const FEW: usize = 16;
 /// Thickness of a skin, in parts of its box.
 const SKIN: f64 = 0.05;
 
@@ -41,6 +57,12 @@ fn overlap(a: &Aabb, b: &Aabb) -> bool {
 fn reaches(a: &Aabb, normal: DVec3, offset: f64) -> bool {
     let (centre, half) = (0.5 * (a.mins + a.maxs), 0.5 * (a.maxs - a.mins));
     normal.dot(centre) - normal.abs().dot(half) <= offset
+}
+
+/// Whether the skin of a box reaches into a half-space. By rounding, a box on the border of its skin may reach a little farther.
+fn beside(entry: &Entry, plane: &Entry) -> bool {
+    let (Entry::Box { skin, .. }, Entry::HalfSpace { normal, offset }) = (entry, plane) else { return false };
+    reaches(skin, *normal, offset + 8.0 * f64::EPSILON * (skin.mins.length() + skin.maxs.length()))
 }
 
 /// Boxes and half-spaces that may overlap.
@@ -64,8 +86,16 @@ pub struct BroadPhase {
     workspace: BvhWorkspace,
     /// Whether the tree has yet to be brought up to date with its leaves.
     changed: bool,
-    /// Whether the candidates have yet to be sought anew.
+    /// Whether candidates have yet to be sought: all of them, or those of boxes that have left their skins.
     stale: bool,
+    anew: bool,
+    moved: Vec<u32>,
+    /// By leaf: whether it is one of these.
+    has_moved: Vec<bool>,
+    fresh: Vec<(u32, u32)>,
+    /// How often the latter was enough.
+    #[cfg(test)]
+    renewals: usize,
     new_leaves: u32,
     candidates: Vec<(u32, u32)>,
     starts: Vec<u32>,
@@ -88,19 +118,27 @@ impl BroadPhase {
         }
         let exact = Aabb { mins: low, maxs: high };
         let entry = &mut self.entries[leaf as usize];
-        if let Entry::Box { exact: old, skin } = entry
-            && skin.mins.cmple(low).all()
-            && high.cmple(skin.maxs).all()
-        {
-            *old = exact;
+        if entry.keep(low, high) {
             return;
         }
-        self.new_leaves += u32::from(matches!(entry, Entry::Vacant));
+        let new = matches!(entry, Entry::Vacant);
+        self.new_leaves += u32::from(new);
         let margin = SKIN * (high - low).max_element();
         let skin = Aabb { mins: low - margin, maxs: high + margin };
         *entry = Entry::Box { exact, skin };
         self.tree.insert_or_update_partially(skin, leaf, 0.0);
         (self.changed, self.stale) = (true, true);
+        self.anew |= new;
+        self.has_moved.resize(self.entries.len(), false);
+        if !std::mem::replace(&mut self.has_moved[leaf as usize], true) {
+            self.moved.push(leaf);
+        }
+    }
+
+    /// The first `count` entries.
+    pub(super) fn entries(&mut self, count: usize) -> &mut [Entry] {
+        self.entries.resize(count.max(self.entries.len()), Entry::Vacant);
+        &mut self.entries[..count]
     }
 
     /// Sets the boxes of many leaves: (leaf, lower corner, upper corner).
@@ -121,7 +159,7 @@ impl BroadPhase {
             }
         }
         self.entries[leaf as usize] = Entry::HalfSpace { normal, offset };
-        self.stale = true;
+        (self.stale, self.anew) = (true, true);
     }
 
     /// Forgets `leaf`; nothing happens when it is not there.
@@ -135,14 +173,22 @@ impl BroadPhase {
             Entry::HalfSpace { .. } => self.half_spaces.retain(|&other| other != leaf),
         }
         self.entries[leaf as usize] = Entry::Vacant;
-        self.stale = true;
+        (self.stale, self.anew) = (true, true);
     }
 
     /// All pairs `(i, j)` with `i < j` whose boxes overlap or touch, in ascending order; a half-space pairs with every box that it
     /// touches, and with no other half-space. The previous content of `out` is replaced.
     pub fn pairs(&mut self, out: &mut Vec<(u32, u32)>) {
         if std::mem::take(&mut self.stale) {
-            self.seek();
+            self.flush();
+            if !std::mem::take(&mut self.anew) && FEW * self.moved.len() <= self.entries.len() {
+                self.renew();
+            } else {
+                self.seek();
+            }
+            for leaf in self.moved.drain(..) {
+                self.has_moved[leaf as usize] = false;
+            }
         }
         out.clear();
         let Self { entries, candidates, pieces, .. } = self;
@@ -165,48 +211,99 @@ impl BroadPhase {
 
     /// The pairs whose skins overlap or touch, in ascending order.
     fn seek(&mut self) {
-        self.flush();
-        let mut found = std::mem::take(&mut self.candidates);
-        found.clear();
-        let entries = &self.entries;
-        self.tree.traverse_bvtt_single_tree::<false>(&mut self.workspace, &mut |i, j| {
-            if let (Entry::Box { skin: a, .. }, Entry::Box { skin: b, .. }) = (&entries[i as usize], &entries[j as usize])
-                && overlap(a, b)
-            {
-                found.push((i.min(j), i.max(j)));
+        let Self { entries, half_spaces, tree, workspace, candidates, pieces, .. } = self;
+        let entries = entries.as_slice();
+        let near = |i: u32, j: u32| match (&entries[i as usize], &entries[j as usize]) {
+            (Entry::Box { skin: a, .. }, Entry::Box { skin: b, .. }) => overlap(a, b).then_some((i.min(j), i.max(j))),
+            _ => None,
+        };
+        let near_planes = |first: usize, some: &[Entry], found: &mut Vec<(u32, u32)>| {
+            for &plane in half_spaces.iter() {
+                let reached = (first as u32..).zip(some).filter(|(_, entry)| beside(entry, &entries[plane as usize]));
+                found.extend(reached.map(|(leaf, _)| (plane.min(leaf), plane.max(leaf))));
             }
-        });
-        for &plane in &self.half_spaces {
-            let Entry::HalfSpace { normal, offset } = entries[plane as usize] else { continue };
-            for (leaf, entry) in entries.iter().enumerate() {
-                // by rounding, a box on the border of its skin may reach a little farther
-                if let Entry::Box { skin, .. } = entry
-                    && reaches(skin, normal, offset + 8.0 * f64::EPSILON * (skin.mins.length() + skin.maxs.length()))
-                {
-                    found.push((plane.min(leaf as u32), plane.max(leaf as u32)));
-                }
-            }
+        };
+        candidates.clear();
+        if share(Part::Broad, entries.len(), MANY) {
+            let mut reached = tree.traverse_bvtt_single_tree_parallel::<false>();
+            let some = length(reached.len());
+            each_piece(&mut reached, some, pieces, |_, reached, found| {
+                found.clear();
+                found.extend(reached.iter().filter_map(|&(i, j)| near(i, j)));
+            });
+            pieces.iter().take(reached.len().div_ceil(some)).for_each(|found| candidates.extend_from_slice(found));
+            let some = length(entries.len());
+            let of_planes = |(k, entries): (usize, &[Entry])| {
+                let mut found = Vec::new();
+                near_planes(k * some, entries, &mut found);
+                found
+            };
+            let found: Vec<_> = entries.par_chunks(some).enumerate().map(of_planes).collect();
+            found.iter().for_each(|found| candidates.extend_from_slice(found));
+        } else {
+            tree.traverse_bvtt_single_tree::<false>(workspace, &mut |i, j| candidates.extend(near(i, j)));
+            near_planes(0, entries, candidates);
         }
-        self.sort(&mut found);
-        self.candidates = found;
+        self.sort();
     }
 
-    /// Ascending order: counted by first leaf, then sorted within each.
-    fn sort(&mut self, out: &mut Vec<(u32, u32)>) {
-        let Self { entries, starts, sorted, .. } = self;
+    /// The same where few boxes have left their skins: what is known of all others stands.
+    fn renew(&mut self) {
+        let Self { entries, half_spaces, tree, candidates, pieces, moved, has_moved, fresh, sorted, .. } = self;
+        let (entries, has_moved) = (entries.as_slice(), has_moved.as_slice());
+        candidates.retain(|&(i, j)| !has_moved[i as usize] && !has_moved[j as usize]);
+        let some = if share(Part::Broad, moved.len(), MANY / 16) { length(moved.len()) } else { moved.len().max(1) };
+        each_piece(moved, some, pieces, |_, moved, found| {
+            found.clear();
+            for &mut leaf in moved {
+                let entry = &entries[leaf as usize];
+                let Entry::Box { skin, .. } = entry else { continue };
+                for other in tree.intersect_aabb(skin) {
+                    // two that have moved would find each other twice
+                    let twice = has_moved[other as usize] && other <= leaf;
+                    if !twice && matches!(&entries[other as usize], Entry::Box { skin: near, .. } if overlap(skin, near)) {
+                        found.push((leaf.min(other), leaf.max(other)));
+                    }
+                }
+                let planes = half_spaces.iter().filter(|&&plane| beside(entry, &entries[plane as usize]));
+                found.extend(planes.map(|&plane| (plane.min(leaf), plane.max(leaf))));
+            }
+        });
+        fresh.clear();
+        pieces.iter().take(moved.len().div_ceil(some)).for_each(|found| fresh.extend_from_slice(found));
+        fresh.sort_unstable();
+        sorted.clear();
+        let mut new = fresh.iter().copied().peekable();
+        for &old in candidates.iter() {
+            while let Some(pair) = new.next_if(|&pair| pair < old) {
+                sorted.push(pair);
+            }
+            sorted.push(old);
+        }
+        sorted.extend(new);
+        std::mem::swap(candidates, sorted);
+        #[cfg(test)]
+        {
+            self.renewals += 1;
+        }
+    }
+
+    /// Candidates in ascending order: counted by first leaf, then sorted within each.
+    fn sort(&mut self) {
+        let Self { entries, starts, sorted, candidates, .. } = self;
         starts.clear();
         starts.resize(entries.len() + 1, 0);
-        out.iter().for_each(|pair| starts[pair.0 as usize + 1] += 1);
+        candidates.iter().for_each(|pair| starts[pair.0 as usize + 1] += 1);
         (1..starts.len()).for_each(|i| starts[i] += starts[i - 1]);
         sorted.clear();
-        sorted.resize(out.len(), (0, 0));
-        for pair in out.iter() {
+        sorted.resize(candidates.len(), (0, 0));
+        for pair in candidates.iter() {
             let place = &mut starts[pair.0 as usize];
             sorted[*place as usize] = *pair;
             *place += 1;
         }
         sorted.chunk_by_mut(|a, b| a.0 == b.0).for_each(<[_]>::sort_unstable);
-        std::mem::swap(out, sorted);
+        std::mem::swap(candidates, sorted);
     }
 
     fn entry(&mut self, leaf: u32) -> Entry {
@@ -219,7 +316,11 @@ impl BroadPhase {
     /// Brings the tree up to date with its leaves.
     fn flush(&mut self) {
         if self.changed {
-            self.tree.refit(&mut self.workspace);
+            if share(Part::Broad, self.entries.len(), MANY) {
+                self.tree.refit_parallel(&mut self.workspace);
+            } else {
+                self.tree.refit(&mut self.workspace);
+            }
             // a tree grown leaf by leaf is a poor one
             if 4 * self.new_leaves > self.tree.leaf_count() {
                 self.tree.rebuild(&mut self.workspace, BvhBuildStrategy::Binned);
@@ -289,7 +390,19 @@ mod tests {
                 }
                 broad.pairs(&mut pairs);
                 assert_eq!(pairs, by_brute_force(&boxes), "{leaves} leaves, round {round}");
+                // a few go far
+                for _ in 0..leaves / 20 {
+                    let leaf = (dice.unit() * leaves as f64) as usize % leaves;
+                    if boxes[leaf].is_some() {
+                        let (low, high) = random_box(&mut dice);
+                        boxes[leaf] = Some((low, high));
+                        broad.set_box(leaf as u32, low, high);
+                    }
+                }
+                broad.pairs(&mut pairs);
+                assert_eq!(pairs, by_brute_force(&boxes), "{leaves} leaves, round {round}, a few moved");
             }
+            assert!(leaves < 20 || broad.renewals > rounds / 2, "{leaves} leaves: sought one by one {} times", broad.renewals);
         }
     }
 

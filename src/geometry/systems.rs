@@ -1,6 +1,7 @@
 //! Broad phase and narrow phase: from colliders to contact pairs and their points.
 
-use super::broad::BroadPhase;
+use super::ahead_systems::Course;
+use super::broad::{BroadPhase, Entry};
 use super::deep::one_way_out;
 use super::images::{Images, fits_cell, wanders};
 use super::linked::Link;
@@ -112,6 +113,8 @@ pub struct Proximity {
     pub(super) found: Vec<(u32, u32)>,
     /// The same at the end of the step.
     pub(super) ahead: Vec<(u32, u32)>,
+    /// Those that have to be looked at there, as each of several threads has found them.
+    pub(super) sought: Vec<Vec<(u32, u32)>>,
     pub(super) table: Vec<(u32, u32, Entity)>,
     next: Vec<(u32, u32, Entity)>,
     /// Sorted pairs of slots that never touch (bodies of one joint).
@@ -128,6 +131,7 @@ pub struct Proximity {
     pub(super) first: Vec<f64>,
     /// Whether an impact has changed the way of the ball or plane in a slot.
     pub(super) struck: Vec<bool>,
+    pub(super) courses: Vec<Course>,
     /// Joints between bodies, and by how much these leave their straight ways for their sake, by slot.
     pub(super) links: Vec<Link>,
     pub(super) bulges: Vec<DVec3>,
@@ -150,6 +154,8 @@ struct Hand {
 enum Bound {
     #[default]
     Nothing,
+    /// A box that has its place already.
+    Kept,
     /// Lower and upper corner.
     Box(DVec3, DVec3),
     /// `x · normal ≤ offset`
@@ -197,13 +203,16 @@ impl Proximity {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Mover {
     position: DVec3,
-    velocity: DVec3,
+    pub(super) velocity: DVec3,
     /// Speed of its farthest point in its own turning (m/s).
     spin: f64,
-    radius: f64,
-    smallest: f64,
-    mobile: bool,
+    pub(super) radius: f64,
+    /// Smallest length (m); 0 where there is no collider.
+    pub(super) smallest: f64,
+    pub(super) mobile: bool,
     vessel: bool,
+    /// Whether it is a ball or a plane.
+    pub(super) simple: bool,
     /// Whether it is too long for the periodic cell to hold two of it.
     fills: bool,
     /// Gap up to which others attract it (m), and the speed that one of them gives it in a step (m/s).
@@ -222,18 +231,19 @@ impl Mover {
             smallest: cached.smallest,
             mobile: body.inertia.is_some(),
             vessel: matches!(cached.collider.shape, Shape::Vessel(_)),
+            simple: cached.is_simple(),
             fills: false,
             range: 0.0,
             pulled: 0.0,
         }
     }
 
-    /// How far a body can come within the reach of a step (m): its share of the gap that is looked into.
+    /// How far a body can come within the reach of a step (m): its share of the gap that is looked into. One that is solid behind its surface has
+    /// no smallest length; the smaller body of each of its pairs brings that share.
     pub(super) fn reach(&self, scheme: &Scheme) -> f64 {
         let fall = if self.mobile { scheme.gravity.length() * scheme.time_step } else { 0.0 };
-        scheme.reach_steps * scheme.time_step * (self.velocity.length() + self.spin + fall + self.pulled)
-            + scheme.reach_share * self.smallest
-            + self.range
+        let share = if self.smallest.is_finite() { scheme.reach_share * self.smallest } else { 0.0 };
+        scheme.reach_steps * scheme.time_step * (self.velocity.length() + self.spin + fall + self.pulled) + share + self.range
     }
 
     /// Largest gap at which a pair of bodies gets contact points (m).
@@ -319,7 +329,9 @@ pub fn broad_phase(
     let (count, adhere) = (bodies.rows.len(), laws.adhere());
     movers.resize(count, Mover::default());
     bounds.resize(count, Bound::default());
-    let of = |((row, cached), (mover, bound)): ((&Body, &Option<Cached>), (&mut Mover, &mut Bound))| {
+    images.prepare(scheme.cell, count, broad);
+    let open = scheme.cell.is_open();
+    let of = |(((row, cached), (mover, bound)), entry): (((&Body, &Option<Cached>), (&mut Mover, &mut Bound)), &mut Entry)| {
         (*mover, *bound) = (Mover::default(), Bound::Nothing);
         let Some(c) = cached.as_ref().filter(|_| row.alive) else { return };
         *mover = Mover::new(row, c);
@@ -337,19 +349,20 @@ pub fn broad_phase(
             Bound::HalfSpace(normal, normal.dot(pose.position) + reach)
         } else {
             let (low, high) = c.collider.shape.aabb(&pose);
-            Bound::Box(low - reach, high + reach)
+            let (low, high) = (low - reach, high + reach);
+            if open && entry.keep(low, high) { Bound::Kept } else { Bound::Box(low, high) }
         };
     };
     if share(Part::Broad, count, MANY) {
         let all = bodies.rows.par_iter().zip(&*cached).zip(movers.par_iter_mut().zip(&mut *bounds));
-        all.with_min_len(MANY / 4).for_each(of);
+        all.zip(broad.entries(count)).with_min_len(MANY / 4).for_each(of);
     } else {
-        bodies.rows.iter().zip(&*cached).zip(movers.iter_mut().zip(&mut *bounds)).for_each(of);
+        bodies.rows.iter().zip(&*cached).zip(movers.iter_mut().zip(&mut *bounds)).zip(broad.entries(count)).for_each(of);
     }
-    images.prepare(scheme.cell, count, broad);
     for (slot, bound) in bounds.iter().enumerate() {
         match *bound {
             Bound::Nothing => images.remove(broad, slot as u32),
+            Bound::Kept => {}
             Bound::Box(low, high) => images.set_box(broad, slot as u32, low, high),
             Bound::HalfSpace(normal, offset) => broad.set_half_space(slot as u32, normal, offset),
         }
@@ -420,7 +433,7 @@ pub(super) fn image_shift(cell: &Cell, [a, b]: [&Mover; 2]) -> DVec3 {
 /// Part of a body that attraction may move it by in a step, for the reach of its contacts.
 const PULLED: f64 = 0.05;
 /// Bodies or candidates of the broad phase that are worth a second thread.
-const MANY: usize = 4096;
+pub(super) const MANY: usize = 4096;
 /// The same of pairs.
 const PAIRS: usize = 512;
 

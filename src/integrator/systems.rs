@@ -2,6 +2,7 @@
 
 use super::free_rotation::{ONE_STEP, free_rotation, sufficient_step, wobble};
 use super::moreau_jean::{advance, free_gyroscopic, gyroscopic_torque, rigid_mass, theta_velocity, uses_cayley};
+use crate::algebra::pieces::{Part, length, share};
 use crate::algebra::spatial::rotate_exp;
 use crate::model::newton_euler::Velocity;
 use crate::model::scheme::{Gyroscopic, Scheme};
@@ -9,6 +10,7 @@ use crate::numerics::mixed::Twist;
 use crate::topology::bodies::{Bodies, Body, Turn};
 use bevy_ecs::prelude::*;
 use glam::DVec3;
+use rayon::prelude::*;
 
 /// Whether joints make the step nonlinear, and which pass of its inner loop runs.
 ///
@@ -165,22 +167,86 @@ const SHARES: [f64; 2] = [0.05, 1.0];
 
 /// New velocities from the solution; new poses by the θ-rule, or by the free rotation where no reaction turns it.
 pub fn new_state(bodies: &mut Bodies, scheme: &Scheme, free: &[Twist], solution: &[Twist], pass: &mut Pass) {
-    let h = scheme.time_step;
-    let cayley = uses_cayley(scheme.treatment, scheme.gyroscopic);
-    // beyond θ = ½ the θ-rule would lose the direction of R I ω
-    let follow = scheme.treatment.theta() > 0.5 && scheme.gyroscopic == Gyroscopic::Midpoint;
     // a system at rest still sums velocities of this size, and rounds there
-    let fall = h * scheme.gravity.length();
-    let (mut change, mut size) = (0f64, fall);
-    let mut least = f64::INFINITY;
-    let mut turned = pass.systems.1;
-    for (slot, body) in bodies.rows.iter_mut().enumerate().filter(|(_, b)| b.alive) {
+    let fall = scheme.time_step * scheme.gravity.length();
+    let nonlinear = pass.nonlinear;
+    // sums of passes are in the order of the bodies
+    let shared = !nonlinear && share(Part::Apply, bodies.rows.len(), SHARED);
+    let length = if shared { length(bodies.rows.len()) } else { bodies.rows.len().max(1) };
+    let begun = pass.systems.1;
+    let piece = |(k, bodies): (usize, &mut [Body])| {
+        let mut moved = Moved { turned: begun, ..Moved::default() };
+        for (slot, body) in (k * length..).zip(bodies).filter(|(_, b)| b.alive) {
+            moved.advance(slot, body, scheme, (free, solution), nonlinear);
+        }
+        moved
+    };
+    let pieces: Vec<Moved> = if shared {
+        bodies.rows.par_chunks_mut(length).enumerate().map(piece).collect()
+    } else {
+        bodies.rows.chunks_mut(length).enumerate().map(piece).collect()
+    };
+    let Moved { change, size, least, turned, refused } = pieces.into_iter().reduce(Moved::with).unwrap_or_default();
+    let size = size.max(fall);
+    pass.refused = refused.or(pass.refused);
+    if nonlinear && pass.round + 1 >= EAGER && turned[1] > 0.0 {
+        pass.share = (-pass.share * turned[0] / turned[1]).clamp(SHARES[0], SHARES[1]);
+    }
+    let last = std::mem::replace(&mut pass.change, if size > 0.0 { change / size } else { 0.0 }.max(pass.systems.0));
+    // at rest a contact may miss by more than that, see `residual::contact_scale`
+    let still = (MISSED * fall).max(if least.is_finite() { SLOW * least } else { 0.0 });
+    pass.left = if size > 0.0 { pass.accuracy.max(pass.accuracy * still / size) } else { pass.accuracy };
+    let rounding = pass.change <= ROUNDING && pass.change > 0.5 * last;
+    let unsolved = pass.change <= pass.left && pass.change > 0.5 * last;
+    if pass.number > 0 && (rounding || unsolved) {
+        pass.change = 0.0;
+    }
+}
+
+/// Bodies from which on threads share them.
+const SHARED: usize = 1024;
+
+/// What the new states of some bodies say of the pass.
+#[derive(Clone, Copy)]
+struct Moved {
+    /// Largest change of a velocity, largest velocity, and smallest radius of gyration.
+    change: f64,
+    size: f64,
+    least: f64,
+    /// See [`note_miss`]; of use where one piece holds all bodies.
+    turned: [f64; 2],
+    refused: Option<(u32, f64)>,
+}
+
+impl Default for Moved {
+    fn default() -> Self {
+        Self { change: 0.0, size: 0.0, least: f64::INFINITY, turned: [0.0; 2], refused: None }
+    }
+}
+
+impl Moved {
+    fn with(self, next: Self) -> Self {
+        Self {
+            change: self.change.max(next.change),
+            size: self.size.max(next.size),
+            least: self.least.min(next.least),
+            turned: next.turned,
+            refused: next.refused.or(self.refused),
+        }
+    }
+
+    /// The new state of a body.
+    fn advance(&mut self, slot: usize, body: &mut Body, scheme: &Scheme, (free, solution): (&[Twist], &[Twist]), nonlinear: bool) {
+        let h = scheme.time_step;
+        let cayley = uses_cayley(scheme.treatment, scheme.gyroscopic);
+        // beyond θ = ½ the θ-rule would lose the direction of R I ω
+        let follow = scheme.treatment.theta() > 0.5 && scheme.gyroscopic == Gyroscopic::Midpoint;
         let mut turn = None;
         (body.waits, body.returned) = (0.0, Velocity::default());
         if let Some(twist) = solution.get(body.row as usize) {
             let mut new = Velocity { linear: twist.linear, angular: body.frame.rotation.conjugate() * twist.angular };
             body.reacted = free.get(body.row as usize) != Some(twist);
-            if body.reacted && pass.nonlinear {
+            if body.reacted && nonlinear {
                 // joints see the scheme's average: the passes find it
                 body.turn = None;
             }
@@ -189,7 +255,7 @@ pub fn new_state(bodies: &mut Bodies, scheme: &Scheme, free: &[Twist], solution:
                 if turn.is_none() && follow && turns_freely(body) {
                     match free_turn(body, h) {
                         Ok(found) => turn = Some(found),
-                        Err(needed) => pass.refused = Some((slot as u32, needed)),
+                        Err(needed) => self.refused = Some((slot as u32, needed)),
                     }
                 }
             }
@@ -198,13 +264,14 @@ pub fn new_state(bodies: &mut Bodies, scheme: &Scheme, free: &[Twist], solution:
                 body.gyroscopic = inertia.principal * (turn.angular - body.velocity.angular) / h - own_torque(body, h);
             }
             // turning counts by what it moves the mass
-            let arm = body.inertia.filter(|_| pass.nonlinear).map_or(1.0, |i| (i.principal.max_element() / i.mass).sqrt());
+            let arm = body.inertia.filter(|_| nonlinear).map_or(1.0, |i| (i.principal.max_element() / i.mass).sqrt());
             let measure = |linear: DVec3, angular: DVec3| linear.abs().max_element().max(arm * angular.abs().max_element());
-            change = change.max(measure(new.linear - body.new_velocity.linear, new.angular - body.new_velocity.angular));
-            size = size.max(measure(new.linear, new.angular));
-            least = if pass.nonlinear { least.min(arm) } else { 0.0 };
-            if pass.nonlinear {
-                note_miss(body, &new, &mut turned);
+            let change = measure(new.linear - body.new_velocity.linear, new.angular - body.new_velocity.angular);
+            self.change = self.change.max(change);
+            self.size = self.size.max(measure(new.linear, new.angular));
+            self.least = if nonlinear { self.least.min(arm) } else { 0.0 };
+            if nonlinear {
+                note_miss(body, &new, &mut self.turned);
             }
             body.new_velocity = new;
         }
@@ -220,18 +287,6 @@ pub fn new_state(bodies: &mut Bodies, scheme: &Scheme, free: &[Twist], solution:
                 body.new_pose.rotation = rotate_exp(turned, h * theta * (body.new_velocity.angular - turn.angular));
             }
         }
-    }
-    if pass.nonlinear && pass.round + 1 >= EAGER && turned[1] > 0.0 {
-        pass.share = (-pass.share * turned[0] / turned[1]).clamp(SHARES[0], SHARES[1]);
-    }
-    let last = std::mem::replace(&mut pass.change, if size > 0.0 { change / size } else { 0.0 }.max(pass.systems.0));
-    // at rest a contact may miss by more than that, see `residual::contact_scale`
-    let still = (MISSED * fall).max(if least.is_finite() { SLOW * least } else { 0.0 });
-    pass.left = if size > 0.0 { pass.accuracy.max(pass.accuracy * still / size) } else { pass.accuracy };
-    let rounding = pass.change <= ROUNDING && pass.change > 0.5 * last;
-    let unsolved = pass.change <= pass.left && pass.change > 0.5 * last;
-    if pass.number > 0 && (rounding || unsolved) {
-        pass.change = 0.0;
     }
 }
 

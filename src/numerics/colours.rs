@@ -67,19 +67,6 @@ pub(super) fn take_back(cells: &[Shared], twists: &mut [Twist]) {
     each_piece(pieces, |(cells, twists)| twists.iter_mut().zip(*cells).for_each(|(twist, cell)| *twist = cell.load()));
 }
 
-/// Calls `f` for each twist and what belongs to it.
-pub(super) fn each_twist(
-    cells: &[Shared],
-    before: &mut [Twist],
-    direction: &mut [Twist],
-    f: impl Fn(&Shared, &mut Twist, &mut Twist) + Sync,
-) {
-    let pieces = cells.chunks(TWISTS).zip(before.chunks_mut(TWISTS)).zip(direction.chunks_mut(TWISTS));
-    each_piece(pieces, |((cells, before), direction)| {
-        cells.iter().zip(before.iter_mut()).zip(direction.iter_mut()).for_each(|((cell, before), direction)| f(cell, before, direction));
-    });
-}
-
 /// Part of a colour.
 pub(super) trait Halves: Sized + Send {
     /// Its halves, or itself where it is small.
@@ -103,15 +90,29 @@ struct Leaf<P> {
     norms: Norms,
 }
 
+/// What a thread takes at a time.
+enum Task<'a, P> {
+    /// Twists, and what belongs to them.
+    Move(&'a [Shared], &'a mut [Twist], &'a mut [Twist]),
+    Visit(Leaf<P>),
+}
+
 /// The small pieces of all colours.
-pub(super) struct Leaves<P> {
-    all: Vec<Mutex<Leaf<P>>>,
+pub(super) struct Leaves<'a, P> {
+    all: Vec<Mutex<Task<'a, P>>>,
     starts: Vec<usize>,
 }
 
-impl<P: Halves> Leaves<P> {
+impl<'a, P: Halves> Leaves<'a, P> {
     pub(super) fn new() -> Self {
         Self { all: Vec::new(), starts: vec![0] }
+    }
+
+    /// Begins with all twists and what belongs to them; one hand-over to the other threads is enough for both.
+    pub(super) fn push_twists(&mut self, cells: &'a [Shared], before: &'a mut [Twist], direction: &'a mut [Twist]) {
+        let pieces = cells.chunks(TWISTS).zip(before.chunks_mut(TWISTS)).zip(direction.chunks_mut(TWISTS));
+        self.all.extend(pieces.map(|((cells, before), direction)| Mutex::new(Task::Move(cells, before, direction))));
+        self.starts.push(self.all.len());
     }
 
     /// Adds a colour.
@@ -123,22 +124,29 @@ impl<P: Halves> Leaves<P> {
     fn grow(&mut self, piece: P, depth: u32) {
         match piece.halve() {
             Ok(halves) => halves.into_iter().for_each(|half| self.grow(half, depth + 1)),
-            Err(small) => self.all.push(Mutex::new(Leaf { piece: Some(small), depth, norms: Norms::default() })),
+            Err(small) => self.all.push(Mutex::new(Task::Visit(Leaf { piece: Some(small), depth, norms: Norms::default() }))),
         }
     }
 
-    /// Visits colour by colour, each by all threads; the norms are those of [`visit_serial`] to the bit.
-    pub(super) fn visit(self, v: &[Shared]) -> Norms {
-        rounds(&self.all, &self.starts, |leaf| {
-            if let Some(piece) = leaf.piece.take() {
-                leaf.norms = piece.visit(v);
+    /// Calls `step` for each twist and what belongs to it, then visits colour by colour, each by all threads; the norms are those of
+    /// [`visit_serial`] to the bit.
+    pub(super) fn visit(self, v: &[Shared], step: impl Fn(&Shared, &mut Twist, &mut Twist) + Sync) -> Norms {
+        rounds(&self.all, &self.starts, |task| match task {
+            Task::Move(cells, before, direction) => {
+                cells.iter().zip(before.iter_mut()).zip(direction.iter_mut()).for_each(|((cell, before), p)| step(cell, before, p));
+            }
+            Task::Visit(leaf) => {
+                if let Some(piece) = leaf.piece.take() {
+                    leaf.norms = piece.visit(v);
+                }
             }
         });
-        let mut leaves = self.all.into_iter().map(|leaf| leaf.into_inner().unwrap_or_else(PoisonError::into_inner));
+        let mut tasks = self.all.into_iter().map(|task| task.into_inner().unwrap_or_else(PoisonError::into_inner));
         let (mut total, mut open) = (Norms::default(), Vec::<(u32, Norms)>::new());
         for colour in self.starts.windows(2) {
             open.clear();
-            for Leaf { mut depth, mut norms, .. } in leaves.by_ref().take(colour[1] - colour[0]) {
+            for task in tasks.by_ref().take(colour[1] - colour[0]) {
+                let Task::Visit(Leaf { mut depth, mut norms, .. }) = task else { continue };
                 // the right half of a pair closes it
                 while let Some((_, left)) = open.pop_if(|left| left.0 == depth) {
                     (norms, depth) = (left.add(norms), depth.saturating_sub(1));
@@ -197,7 +205,7 @@ impl Halves for Kicks<'_> {
 /// `v = v_free + Ŵ⁻¹ Hᵀ r` from scratch, as [`MixedProblem::velocities`]: each body is kicked in the same order.
 pub(super) fn velocities(p: &MixedProblem, r: &Reactions, v: &mut Velocities, cells: &mut Vec<Shared>) {
     let known = p.colours.last().is_some_and(|&last| p.groups.get(last as usize).is_some_and(|&n| n as usize == p.contacts.len()));
-    if !(known && share(Part::Velocities, p.contacts.len(), 8 * KICKS)) {
+    if !(known && share(Part::Velocities, p.contacts.len(), 4 * KICKS)) {
         return p.velocities(r, v);
     }
     lend(&p.free.rigid, cells);
@@ -206,7 +214,7 @@ pub(super) fn velocities(p: &MixedProblem, r: &Reactions, v: &mut Velocities, ce
         let range = [colour[0], colour[1]].map(|g| p.groups[g as usize] as usize);
         leaves.push(Kicks { p, r: &r.contacts, range });
     }
-    leaves.visit(cells);
+    leaves.visit(cells, |_, _, _| {});
     v.rigid.resize(p.free.rigid.len(), Twist::default());
     take_back(cells, &mut v.rigid);
     v.general.clone_from(&p.free.general);

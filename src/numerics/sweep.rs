@@ -9,7 +9,7 @@
 
 use super::auto::is_pile;
 use super::central::{Balls, stand_in};
-use super::colours::{Halves, Leaves, Shared, TwistCell, each_twist, lend, take_back, velocities, visit_serial};
+use super::colours::{Halves, Leaves, Shared, TwistCell, lend, take_back, velocities, visit_serial};
 use super::following::{EVERY, Following};
 use super::local::kernel::solve_once;
 use super::mixed::{Answer, Contact, IMMOBILE, MAX_ROWS, MixedProblem, Reactions, RigidMass, Spin, Twist, Velocities};
@@ -202,10 +202,11 @@ impl Passes for Coloured<'_> {
             self.work.follow(self.p, self.answer, self.balls);
         }
         self.work.share(self.p, &self.answer.velocities);
-        if self.conjugate.is_some() {
+        let accelerated = self.conjugate.is_some();
+        if accelerated {
             self.work.extrapolate_velocities(self.answer, self.momentum);
         }
-        self.norms = self.work.sweep(self.p, self.answer, self.balls, self.momentum);
+        self.norms = self.work.sweep(self.p, self.answer, self.balls, accelerated, self.momentum);
         self.norms.change.sqrt() / self.norms.size.sqrt().max(self.p.q_scaled)
     }
 
@@ -304,8 +305,9 @@ impl Workspace {
         }
     }
 
-    /// One pass over all contacts, colour by colour, then over all blocks; the reactions take their conjugate step on the way.
-    fn sweep(&mut self, p: &MixedProblem, answer: &mut Answer, balls: bool, momentum: Option<Momentum>) -> Norms {
+    /// One pass over all contacts, colour by colour, then over all blocks; the reactions take their conjugate step on the way, and where several
+    /// threads share the twists, these do too.
+    fn sweep(&mut self, p: &MixedProblem, answer: &mut Answer, balls: bool, accelerated: bool, momentum: Option<Momentum>) -> Norms {
         let Answer { reactions, velocities, .. } = answer;
         self.parallel_sweeps += u64::from(self.away);
         let shifts = if self.following.shifts.is_empty() { &p.lagged } else { &self.following.shifts };
@@ -314,16 +316,32 @@ impl Workspace {
         let (change, direction) = (&mut self.change.contacts, &mut self.direction.r.contacts);
         let pieces = Pieces { r: &mut reactions.contacts, change, direction, spins };
         let mut norms = Norms::default();
+        let (cells, before, moved) = (&self.shared, &mut self.before.rigid, &mut self.direction.v.rigid);
+        before.resize(velocities.rigid.len(), Twist::default());
+        let follow = |cell: &Shared, before: &mut Twist, direction: &mut Twist| {
+            let mut x = cell.load();
+            if let Some(momentum) = momentum {
+                extrapolate(&mut x, before, direction, momentum);
+                cell.store(x);
+            }
+            *before = x;
+        };
         match (balls, self.away) {
             (true, true) => {
                 let mut leaves = Leaves::new();
+                if accelerated {
+                    leaves.push_twists(cells, before, moved);
+                }
                 self.balls.colours(momentum).for_each(|colour| leaves.push(colour));
-                norms = leaves.visit(&self.shared);
+                norms = leaves.visit(cells, follow);
             }
             (false, true) => {
                 let mut leaves = Leaves::new();
+                if accelerated {
+                    leaves.push_twists(cells, before, moved);
+                }
                 colours(&rows, pieces).for_each(|colour| leaves.push(colour));
-                norms = leaves.visit(&self.shared);
+                norms = leaves.visit(cells, follow);
             }
             (true, false) => {
                 let cells = Cell::from_mut(velocities.rigid.as_mut_slice()).as_slice_of_cells();
@@ -354,28 +372,18 @@ impl Workspace {
         norms
     }
 
-    /// Moves the velocities as the conjugate step will move the reactions, and keeps them for the next change.
+    /// Moves the velocities as the conjugate step will move the reactions, and keeps them for the next change; twists that several threads share
+    /// wait for the sweep.
     fn extrapolate_velocities(&mut self, answer: &mut Answer, momentum: Option<Momentum>) {
         let v = &mut answer.velocities;
         let (before, direction) = (&mut self.before, &mut self.direction.v);
-        let step = |x: &mut Twist, x0: &Twist, p: &mut Twist, momentum: Momentum| {
-            let (d, w) = (x.linear - x0.linear, x.angular - x0.angular);
-            conjugate_step(&mut x.linear, d, &mut p.linear, momentum);
-            conjugate_step(&mut x.angular, w, &mut p.angular, momentum);
-        };
-        if self.away {
-            before.rigid.resize(self.shared.len(), Twist::default());
-            each_twist(&self.shared, &mut before.rigid, &mut direction.rigid, |cell, x0, p| {
-                let mut x = cell.load();
-                if let Some(momentum) = momentum {
-                    step(&mut x, x0, p, momentum);
-                    cell.store(x);
-                }
-                *x0 = x;
-            });
-        } else if let Some(momentum) = momentum {
-            let all = v.rigid.iter_mut().zip(&before.rigid).zip(&mut direction.rigid);
-            all.for_each(|((x, x0), p)| step(x, x0, p, momentum));
+        if let (Some(momentum), false) = (momentum, self.away) {
+            for ((x, x0), p) in v.rigid.iter_mut().zip(&mut before.rigid).zip(&mut direction.rigid) {
+                extrapolate(x, x0, p, momentum);
+                *x0 = *x;
+            }
+        } else if !self.away {
+            before.rigid.clone_from(&v.rigid);
         }
         if let Some(momentum) = momentum {
             for ((x, x0), p) in v.general.iter_mut().zip(&before.general).zip(&mut direction.general) {
@@ -384,9 +392,6 @@ impl Workspace {
             }
         }
         before.general.clone_from(&v.general);
-        if !self.away {
-            before.rigid.clone_from(&v.rigid);
-        }
     }
 
     /// The error of the point at hand, and its certificate if that is within the tolerance; the answer is complete then.
@@ -425,6 +430,13 @@ impl Workspace {
         }
         (quick.unwrap_or(found.error()), None)
     }
+}
+
+/// The conjugate step of a twist, which has changed from x₀.
+fn extrapolate(x: &mut Twist, x0: &Twist, p: &mut Twist, momentum: Momentum) {
+    let (d, w) = (x.linear - x0.linear, x.angular - x0.angular);
+    conjugate_step(&mut x.linear, d, &mut p.linear, momentum);
+    conjugate_step(&mut x.angular, w, &mut p.angular, momentum);
 }
 
 /// `|D^½ d|²` of the change, `⟨d, D p⟩` with the conjugate step p before it and `|D^½ r|²`, over a piece of the rows.

@@ -2,11 +2,11 @@
 
 use super::body::{Body, BodyError};
 use super::energy::{Energy, Work, step_energy, support_impulse};
-use super::guests::{Handle, run_guests};
+use super::guests::{Guests, Handle, run_guests};
 use super::phases::{Phase, Phases};
 use super::step::{Schedules, StepSet};
 use super::systems::Periodic;
-use crate::algebra::pieces::{Part, first, share, sum};
+use crate::algebra::pieces::{Part, first, is_outside_pool, share, sum, within_pool};
 use crate::assembly::problem::{Solver, StepProblem};
 use crate::cluster::systems::Clusters;
 use crate::cluster::{ClusterError, SystemsReport};
@@ -319,6 +319,8 @@ pub(super) type Abort = Box<dyn FnMut(&StepReport) -> bool + Send + Sync>;
 const OVERFLOW: f64 = 1e100;
 /// The inner loop has settled when no velocity changes by more than this, relative to the largest.
 const SETTLED: f64 = 1e-13;
+/// Bodies from which on threads share much of a step.
+const LONG: usize = 256;
 /// Looks at the end of a step for overlaps that its rows miss.
 const LOOKS: usize = 8;
 /// Nor can it settle below what the solver leaves: so many times the tolerance is the change of velocities it may make from a pass to
@@ -354,6 +356,20 @@ impl Simulation {
 
     /// One time step.
     pub fn step(&mut self) -> Result<StepReport, SimulationError> {
+        if self.is_long() {
+            return within_pool(|| self.step_here());
+        }
+        self.step_here()
+    }
+
+    /// Whether the step is handed over to the pool as a whole: to hand over each of its parts takes as long as a short part. Systems and actions
+    /// of the host program may look for what belongs to its thread.
+    fn is_long(&self) -> bool {
+        let bare = self.periodic.is_empty() && self.world.resource::<Guests>().is_empty();
+        bare && is_outside_pool() && self.world.resource::<Slots>().taken() >= LONG
+    }
+
+    fn step_here(&mut self) -> Result<StepReport, SimulationError> {
         if self.alone() && self.auto_step.is_none() {
             return self.batch(self.steps() + 1);
         }
@@ -406,9 +422,6 @@ impl Simulation {
         let struck: Vec<(Slot, AppliedForce)> =
             blows.iter().filter_map(|(body, blow)| Some((*self.world.get::<Slot>(*body)?, *blow))).collect();
         let bodies = self.world.resource_mut::<Bodies>().into_inner();
-        for row in &mut bodies.rows {
-            row.blow = AppliedForce::default();
-        }
         for (slot, blow) in struck {
             if let Some(row) = bodies.rows.get_mut(slot.0 as usize).filter(|row| row.alive) {
                 row.blow.force += blow.force;

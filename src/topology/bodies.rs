@@ -149,6 +149,8 @@ pub struct Bodies {
     pub mobile: Vec<u32>,
     /// The first body whose components do not make one, and why.
     pub fault: Option<(Entity, String)>,
+    /// Slots that were found when the bodies were gathered.
+    pub(super) seen: Vec<bool>,
 }
 
 impl Bodies {

@@ -87,7 +87,8 @@ impl Colouring {
         }
     }
 
-    /// Counting sort by the first slot, insertion sort by the second.
+    /// Counting sort by the first slot, then by the second. Two groups of one pair, the second of which was foreseen, stay as they come: wherever
+    /// the pair stands in its table, which depends on what came and went before.
     fn sort(&mut self, groups: &[Group], slots: usize) {
         self.starts.clear();
         self.starts.resize(slots + 1, 0);
@@ -107,7 +108,7 @@ impl Colouring {
         }
         self.colour = next;
         for bucket in self.starts.windows(2) {
-            self.sorted[bucket[0] as usize..bucket[1] as usize].sort_unstable_by_key(|&g| groups[g as usize].slots[1]);
+            self.sorted[bucket[0] as usize..bucket[1] as usize].sort_unstable_by_key(|&g| (groups[g as usize].slots[1], g));
         }
     }
 }
@@ -140,6 +141,19 @@ mod tests {
         let reversed: Vec<[u32; 2]> = b.order.iter().map(|&g| groups[g as usize].slots).collect();
         assert_eq!(in_order, reversed);
         assert_eq!(a.colours, b.colours);
+    }
+
+    #[test]
+    fn two_groups_of_a_pair_keep_their_order_wherever_others_stand() {
+        let pair = |i: u32, points| Group { slots: [0, i], rows: [IMMOBILE, i - 1], points, source: 0 };
+        for start in 1..40 {
+            let turned = |points| (0..100).map(move |k| pair((start + 37 * k) % 100 + 1, points));
+            let groups: Vec<Group> = turned(1).chain(turned(2)).collect();
+            let mut c = Colouring::default();
+            c.arrange(&groups, 101, 100);
+            let first = |i: u32| c.order.iter().map(|&g| groups[g as usize]).find(|g| g.slots[1] == i).map(|g| g.points);
+            assert!((1..=100).all(|i| first(i) == Some(1)), "from {start} on");
+        }
     }
 
     #[test]

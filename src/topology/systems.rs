@@ -27,15 +27,17 @@ const UNIT: f64 = 1e-6;
 /// Reads the bodies into their rows; a driven body gets its velocity from its drive. What is no body is noted by name.
 pub fn gather_bodies(clock: Res<Clock>, mut bodies: ResMut<Bodies>, mut query: Query<BodyParts>, incomplete: Query<Entity, Incomplete>) {
     bodies.fault = None;
-    for row in &mut bodies.rows {
-        row.alive = false;
-        row.entity = None;
-    }
+    let mut seen = std::mem::take(&mut bodies.seen);
+    seen.clear();
+    seen.resize(bodies.rows.len(), false);
+    let mut renumber = false;
     for (entity, slot, pose, mut velocity, inertia, motion, locks, load, gravity) in &mut query {
         let slot = slot.0 as usize;
         if slot >= bodies.rows.len() {
             bodies.rows.resize(slot + 1, super::bodies::Body::default());
+            seen.resize(slot + 1, false);
         }
+        seen[slot] = true;
         let given = match motion {
             Motion::Dynamic => None,
             Motion::Static => Some(Velocity::default()),
@@ -58,12 +60,15 @@ pub fn gather_bodies(clock: Res<Clock>, mut bodies: ResMut<Bodies>, mut query: Q
             bodies.refuse(entity, format!("its rotation has length {}; a unit quaternion is needed", pose.0.rotation.length()));
         }
         let row = &mut bodies.rows[slot];
+        let inertia = inertia.copied().filter(|_| motion.is_dynamic());
+        renumber |= !row.alive || row.inertia.is_some() != inertia.is_some();
         (row.entity, row.alive) = (Some(entity), true);
         (row.pose, row.velocity) = (pose.0, *velocity);
         (row.new_pose, row.new_velocity, row.frame) = (row.pose, row.velocity, row.pose);
-        row.inertia = inertia.copied().filter(|_| motion.is_dynamic());
+        row.inertia = inertia;
         row.locks = locks.copied().unwrap_or_default();
         row.load = load.copied().unwrap_or_default();
+        row.blow = AppliedForce::default();
         row.pull = AppliedForce::default();
         row.gravity = gravity.copied().unwrap_or_default();
         row.forced = false;
@@ -71,7 +76,14 @@ pub fn gather_bodies(clock: Res<Clock>, mut bodies: ResMut<Bodies>, mut query: Q
     if let Some(entity) = incomplete.iter().min_by_key(|e| (e.index_u32(), e.generation().to_bits())) {
         bodies.refuse(entity, "a body needs BodyPose, Velocity and Motion; insert what was removed, or remove its Slot too");
     }
-    bodies.number();
+    for (row, _) in bodies.rows.iter_mut().zip(&seen).filter(|(_, seen)| !**seen) {
+        renumber |= row.alive;
+        (row.alive, row.entity) = (false, None);
+    }
+    bodies.seen = seen;
+    if renumber {
+        bodies.number();
+    }
 }
 
 /// Writes the new state of every row back to its entity; marked as changed is what differs from before.

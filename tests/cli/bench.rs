@@ -20,6 +20,8 @@ fn a_line_of_a_scene_has_finite_figures_and_the_hash_of_its_run() {
     let sum: f64 = phases.iter().map(|name| found[name].as_f64().unwrap()).sum();
     let step = found["step_ms"].as_f64().unwrap();
     assert!((sum - step).abs() <= 1e-9 * step && found["solve_ms"].as_f64().unwrap() > 0.0, "phases make up the step: {found}");
+    let named: f64 = found["phases_ms"].as_object().unwrap().values().map(|ms| ms.as_f64().unwrap()).sum();
+    assert!(named > 0.0 && named <= step && found["phases_ms"]["Solve"] == found["solve_ms"], "{found}");
     assert!(found["bandwidth"].as_f64().unwrap() > 0.0 && found["machine"]["cores"].as_u64().unwrap() > 0);
     assert_eq!(found["state_hash"], run["state_hash"]);
     assert_eq!(found["steps"], run["steps"]);

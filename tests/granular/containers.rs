@@ -220,3 +220,27 @@ fn vessels_that_cannot_be_are_named() {
         .expect_err("static");
     assert!(error.to_string().contains("motion = \"static\""), "{error}");
 }
+
+#[test]
+fn a_ball_pairs_with_a_wall_that_is_near_and_with_no_other() -> Result<(), Box<dyn std::error::Error>> {
+    let corners = [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]].map(|[x, y]| DVec3::new(x, y, 0.0));
+    let walls = [
+        Shape::half_space(DVec3::Z)?,
+        Shape::mesh(&corners, &[[0, 1, 2], [0, 2, 3]])?,
+        Shape::height_field(&[0.0; 9], 3, 1.0, 1.0)?,
+        vessel(&[[1.0, 0.0], [1.0, 0.5]], 0.02),
+    ];
+    for wall in walls {
+        let kind = wall.kind();
+        let beside = if kind == "vessel" { DVec3::X * 0.95 } else { DVec3::ZERO };
+        for (height, pairs) in [(0.05, 1), (3.0, 0)] {
+            let mut sim = Simulation::default();
+            sim.spawn_body(Body::new(wall.clone()).fixed())?;
+            sim.spawn_body(Body::new(Shape::ball(0.05)?).at(beside + DVec3::Z * height))?;
+            sim.step()?;
+            let found = sim.world().resource::<drystone::geometry::systems::Proximity>().pair_count();
+            assert_eq!(found, pairs, "{kind}, a ball at {height} m");
+        }
+    }
+    Ok(())
+}

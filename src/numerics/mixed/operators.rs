@@ -10,7 +10,7 @@ use rayon::prelude::*;
 const JUDGED: f64 = 1e-5;
 
 /// Contacts per piece of a sum: fixed, so that any number of threads adds in the same order.
-const PIECE: usize = 4096;
+const PIECE: usize = 1024;
 
 /// The own operators of some contacts, the first of which is number `first`; `|D^{-½} q|²` and `|q|²` over those that close, and the squares
 /// of the speeds on which they are judged, as impulses.
@@ -67,7 +67,7 @@ impl MixedProblem {
     /// Computes the own Delassus blocks and the scale of the residual.
     pub fn prepare(&mut self) -> Result<(), ProblemError> {
         let Self { contacts, rigid, free, .. } = self;
-        let shared = share(Part::Prepare, contacts.len(), PIECE + 1);
+        let shared = share(Part::Prepare, contacts.len(), 2 * PIECE);
         let piece = |(k, contacts): (usize, &mut [Contact])| prepare_contacts(contacts, k * PIECE, rigid, &free.rigid);
         let [mut scaled, mut plain, judged] = if shared {
             let parts: Vec<_> = contacts.par_chunks_mut(PIECE).enumerate().map(piece).collect();
