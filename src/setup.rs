@@ -243,6 +243,7 @@ fn laws(scene: &Scene) -> ContactLaws {
         rupture: l.rupture,
         mu_r: l.mu_r,
         mu_t: l.mu_t,
+        patch: l.patch,
     };
     let mut laws = ContactLaws::uniform(law(scene.default_law));
     laws.set_default_bond(scene.default_law.bond);

@@ -15,7 +15,7 @@ use crate::integrator::systems::{Pass, unsettled};
 use crate::model::contact::{ContactPair, Foresight, Manifold, TurnedArms};
 use crate::model::law::ContactLaws;
 use crate::model::newton_euler::{AppliedForce, BodyName, Velocity};
-use crate::model::scheme::{Clock, Invalid, Scheme};
+use crate::model::scheme::{Clock, Friction, Invalid, Scheme};
 use crate::numerics::{Report, Status};
 use crate::topology::bodies::{Bodies, BodyRow, Slot, Slots};
 use bevy_ecs::name::Name;
@@ -388,6 +388,11 @@ impl Simulation {
         }
         if self.world.is_resource_changed::<Scheme>() {
             self.scheme().validate()?;
+        }
+        if self.scheme().friction == Friction::Lagged && self.world.resource::<ContactLaws>().drill() {
+            let message =
+                "a patch resists drilling, which lagged friction does not know; let patch be 0 or the friction of the scheme be exact";
+            return Err(SimulationError::Law(message.into()));
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 mod adhesion;
 mod containers;
+mod drilling;
 mod fields;
 mod forms;
 mod generators;

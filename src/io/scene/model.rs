@@ -503,6 +503,9 @@ pub struct ContactLaw {
     pub mu_r: Arm,
     /// Resistance to twisting about the normal.
     pub mu_t: Arm,
+    /// Radius of the patch in which bodies touch, see `model::law::CoulombImpact::patch`.
+    #[serde(default)]
+    pub patch: Arm,
     /// What binds faces that touch at the start.
     #[serde(default)]
     pub bond: Option<Cohesion>,
@@ -520,6 +523,7 @@ impl Default for ContactLaw {
             rupture: 0.0,
             mu_r: Arm::default(),
             mu_t: Arm::default(),
+            patch: Arm::default(),
             bond: None,
         }
     }

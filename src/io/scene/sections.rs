@@ -36,10 +36,17 @@ pub(super) fn read(document: &Document, name: &str, resources: &Resources) -> Re
     scene.materials = materials(&f.list("materials")?)?;
     if let Some(contact) = f.optional("contact") {
         (scene.default_law, scene.pair_laws) = laws(&contact, &scene.materials)?;
-        let resists = scene.pair_laws.iter().map(|p| &p.law).chain([&scene.default_law]).any(|l| l.mu_r.number() + l.mu_t.number() > 0.0);
+        let resists = scene
+            .pair_laws
+            .iter()
+            .map(|p| &p.law)
+            .chain([&scene.default_law])
+            .any(|l| l.mu_r.number() + l.mu_t.number() + l.patch.number() > 0.0);
         if resists && scene.solver.friction == Friction::Lagged {
-            let cure = "remove mu_r and mu_t, or solver.friction";
-            return Err(contact.error("found resistance to rolling or twisting with friction = \"lagged\", which does not know it", cure));
+            let cure = "remove mu_r, mu_t and patch, or solver.friction";
+            return Err(
+                contact.error("found resistance to rolling, twisting or drilling with friction = \"lagged\", which does not know it", cure)
+            );
         }
     }
     let mut names = Names::default();
@@ -217,8 +224,13 @@ fn law(f: &mut Fields<'_>, impact: Impact) -> Result<ContactLaw, SceneError> {
     }
     let rupture = bridge.map_or(Ok(0.0), |r| r.positive(Quantity::Length))?;
     let (mu_r, mu_t) = (f.or("mu_r", default.mu_r, |x| x.arm())?, f.or("mu_t", default.mu_t, |x| x.arm())?);
+    let drilling = f.optional("patch");
+    let patch = drilling.as_ref().map_or(Ok(default.patch), |x| x.arm())?;
+    if let Some(field) = drilling.filter(|_| patch.number() > 0.0 && mu_t.number() > 0.0) {
+        return Err(field.error("found `patch` beside `mu_t`; either of them resists twisting", "remove one of them"));
+    }
     let bond = f.optional("bond").map(|field| bond(&field)).transpose()?;
-    Ok(ContactLaw { mu, e_n, e_t, impact, adhesion, adhesion_range, rupture, mu_r, mu_t, bond })
+    Ok(ContactLaw { mu, e_n, e_t, impact, adhesion, adhesion_range, rupture, mu_r, mu_t, patch, bond })
 }
 
 /// Stiffness of mortar where none is given: a strength is reached at this opening (m).

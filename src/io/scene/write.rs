@@ -297,7 +297,7 @@ fn law(law: &ContactLaw, between: &str) -> String {
         Arm::Length(x) => format!("{between}{name} = \"{x:?} m\""),
         Arm::Radius(x) => format!("{between}{name} = {x:?}"),
     };
-    let turn = arm("mu_r", law.mu_r) + &arm("mu_t", law.mu_t);
+    let turn = arm("mu_r", law.mu_r) + &arm("mu_t", law.mu_t) + &arm("patch", law.patch);
     let bond = law.bond.map_or(String::new(), |bond| format!("{between}bond = {}", cohesion(&bond)));
     format!("mu = {:?}{between}e_n = {:?}{between}e_t = {:?}{between}impact = \"{impact}\"{pull}{turn}{bond}", law.mu, law.e_n, law.e_t)
 }
