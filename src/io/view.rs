@@ -67,6 +67,7 @@ impl Window {
             let balls = self.balls[k].get_or_insert_with(|| collider.map_or_else(Arc::default, balls)).clone();
             let name = world.get::<BodyName>(entity).map_or_else(String::new, |name| name.0.clone());
             let (home, image) = if fills(entity) { Default::default() } else { cell.home(pose.0.position) };
+            let drift = cell.drift(home);
             self.bodies.push(BodyView {
                 id: k as u32,
                 name,
@@ -76,7 +77,8 @@ impl Window {
                 pose: pose.0.shifted(home),
                 image,
                 position: pose.0.position,
-                linear: velocity.linear,
+                linear: velocity.linear + drift,
+                drift,
                 angular: velocity.angular,
                 surface,
                 balls,

@@ -371,6 +371,7 @@ impl Simulation {
         let clock = self.world.resource_mut::<Clock>().into_inner();
         clock.tick(h);
         report.step = clock.step;
+        self.displace_images();
         self.land();
         report.time = self.time();
         self.gauge.support = report.support_force;
@@ -397,9 +398,19 @@ impl Simulation {
         Ok(())
     }
 
+    /// Moves the images of a sheared cell to where they are by now.
+    pub(super) fn displace_images(&mut self) {
+        let time = self.time();
+        if self.scheme().cell.shear.is_some() {
+            let scheme = self.world.resource_mut::<Scheme>().into_inner();
+            scheme.cell = scheme.cell.at(time);
+        }
+    }
+
     /// Looks for the end of a step, or of a part of one: whether the passes have settled.
     pub(super) fn try_step(&mut self, blows: &[(Entity, AppliedForce)], nonlinear: bool) -> Result<bool, SimulationError> {
         self.world.resource_mut::<Phases>().start();
+        self.displace_images();
         self.schedules.begin.run(&mut self.world);
         self.hear_guests(1)?;
         if let Some((entity, reason)) = self.world.resource_mut::<Bodies>().fault.take() {

@@ -14,4 +14,6 @@ mod periodic;
 mod rolling;
 mod servo;
 mod shaken;
+mod sheared;
 mod sizes;
+mod triaxial;

@@ -46,6 +46,9 @@ pub struct Scene {
     pub solver: SolverSettings,
     /// Periodic cell; open along all axes by default.
     pub periodic: Cell,
+    /// Whether bodies of a sheared cell begin with the velocity of the uniform shear at their place beside their own.
+    #[serde(default)]
+    pub flows: bool,
     /// Gravity from each instant on, in order of time; the first instant is 0.
     pub gravity: Vec<GravityFrom>,
     /// Never empty: material 0 is the one of bodies that name none.
@@ -115,6 +118,7 @@ impl Scene {
             time: TimeStepping::default(),
             solver: SolverSettings::default(),
             periodic: Cell::default(),
+            flows: false,
             gravity: vec![GravityFrom { time: 0.0, acceleration: DVec3::new(0.0, 0.0, -9.81) }],
             materials: vec![Material::default()],
             default_law: ContactLaw::default(),
