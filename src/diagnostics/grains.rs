@@ -166,7 +166,8 @@ impl Packing {
             }
             let home = |body: Entity| world.get::<BodyPose>(body).map_or(DVec3::ZERO, |pose| cell.home(pose.0.position).0);
             let homes = if cell.is_open() { [DVec3::ZERO; 2] } else { pair.bodies.map(home) };
-            let shift = pair.shift + homes[0] - homes[1];
+            // images of a sheared cell have gone on since the step began
+            let shift = pair.shift + h * cell.drift(pair.shift) + homes[0] - homes[1];
             packing.links.extend(pair.forces(&manifold.points, h).map(|(touch, force)| {
                 let [one, two] = touch.places();
                 Link { grains, point: 0.5 * (one + two) + homes[0], shift, normal: touch.normal, force }

@@ -98,10 +98,11 @@ impl Window {
                 };
                 // places near body 1 as it is drawn
                 let homes = if cell.is_open() { [DVec3::ZERO; 2] } else { pair.bodies.map(home) };
+                let shift = pair.shift + h * cell.drift(pair.shift) + homes[0] - homes[1];
                 let views = active.map(|touch| {
                     let view = contact([body1, body2], pair.law.mu, touch, pulled(touch));
                     let [point1, point2] = [view.point1 + homes[0], view.point2 + homes[0]];
-                    ContactView { point1, point2, shift: pair.shift + homes[0] - homes[1], ..view }
+                    ContactView { point1, point2, shift, ..view }
                 });
                 self.contacts.extend(views);
             }

@@ -52,7 +52,7 @@ fn spin_weakens_friction_and_sliding_weakens_drilling() {
     }
     // without a patch spin is nothing to friction
     let (v, _) = puck("", spin, [1e-3, 0.1]);
-    assert!((v.linear.x - (1.0 - 0.3 * G * 0.1)).abs() < 1e-9 && (v.angular.z - spin).abs() < 1e-12, "{v:?}");
+    assert!((v.linear.x - (1.0 - 0.3 * G * 0.1)).abs() < 1e-9 && (v.angular.z - spin).abs() < 1e-10, "{v:?}");
 }
 
 #[test]
@@ -103,24 +103,27 @@ fn the_ellipsoid_meets_the_limit_surface_of_hertz_at_its_ends_and_stays_within_s
     assert!(worst > 0.05 && worst < 0.061, "{worst}");
 }
 
-/// Where the axis of a tippe top points in the end (the cosine of its tilt), and the energy that its parts of friction took.
-fn tippe_top(step: f64, patch: f64) -> (f64, Summary) {
+/// Where the axis of a tippe top points after 3 s (the cosine of its tilt), and how the run was.
+fn tippe_top(step: f64, patch: &str) -> (f64, Summary) {
     let text = drystone::io::scene::builtin::find("tippe_top").expect("a scene").toml;
-    let text = text.replace("step = \"0.2 ms\"", &format!("step = {step}")).replace("patch = \"0.3 mm\"", &format!("patch = {patch}"));
-    assert!(patch == 3e-4 || !text.contains("0.3 mm"), "{text}");
-    let (built, summary) = run(&text);
+    let given = text.replace("step = \"0.2 ms\"", &format!("step = {step}")).replace("patch = \"0.3 mm\"", patch);
+    assert!(given.contains(patch) && given.contains(&format!("step = {step}")), "{given}");
+    let (built, summary) = run(&given);
     let pose = built.simulation.world().get::<BodyPose>(built.entities[1]).expect("alive").0;
     ((pose.rotation * DVec3::Z).z, summary)
 }
 
 #[test]
 fn a_tippe_top_inverts_by_drilling_friction_at_every_step() {
-    for step in [4e-4, 2e-4, 1e-4, 5e-5] {
-        let (with, summary) = tippe_top(step, 3e-4);
-        let (without, _) = tippe_top(step, 0.0);
+    let mut last = None;
+    for step in [4e-4, 2e-4, 1e-4] {
+        let (with, summary) = tippe_top(step, "patch = \"0.3 mm\"");
+        let (without, plain) = tippe_top(step, "patch = 0");
         println!("{step}: {with} {without} {}", summary.energy.rolling_work_J);
-        assert!(with < -0.95, "{step}: {with}");
-        assert!(without > 0.5, "{step}: {without}");
-        assert!(summary.energy.rolling_work_J < -1e-6, "{summary}");
+        assert!(with < -0.95 && without > 0.95, "{step}: {with} {without}");
+        assert!(summary.energy.rolling_work_J < -1e-6 && plain.energy.rolling_work_J == 0.0, "{summary}");
+        // of first order in the step
+        assert!(last.is_none_or(|last: f64| (with - last).abs() < 0.02), "{step}: {last:?} {with}");
+        last = Some(with);
     }
 }

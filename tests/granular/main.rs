@@ -16,4 +16,3 @@ mod servo;
 mod shaken;
 mod sheared;
 mod sizes;
-mod triaxial;

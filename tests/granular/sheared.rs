@@ -38,7 +38,7 @@ fn momentum_is_kept_and_the_energy_that_comes_in_is_the_work_of_the_images() {
     let scale: f64 = of_bodies(&built, |_, v, m| m * v.length()).into_iter().sum();
     let start = momentum(&built);
     let (mut last, mut through) = (StepReport::default(), 0);
-    for _ in 0..200 {
+    for _ in 0..100 {
         last = built.simulation.step().expect("a step");
         assert!(last.converged && last.balance.error() < 1e-10, "{}", last.balance.error());
         assert!((momentum(&built) - start).length() < 1e-12 * scale, "{}", (momentum(&built) - start).length() / scale);
@@ -49,7 +49,7 @@ fn momentum_is_kept_and_the_energy_that_comes_in_is_the_work_of_the_images() {
         };
         through += world.resource::<Proximity>().pairs().iter().filter(|pair| crossing(pair)).count();
     }
-    assert!(through > 500, "{through} contacts through the moving faces");
+    assert!(through > 250, "{through} contacts through the moving faces");
     let work = last.balance.work;
     // no other source: what the images put in has been dissipated or is in the motion
     assert!(work.drives > 0.0 && work.normal < 0.0 && work.friction < 0.0 && work.loads == 0.0, "{work:?}");

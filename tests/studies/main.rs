@@ -13,7 +13,6 @@ mod gas;
 mod packing;
 mod pier;
 mod rocking;
-mod shear;
 mod silo;
 
 use drystone::io::scene::{Scene, SceneSource};

@@ -485,17 +485,6 @@ const SCENES: &[BuiltIn] = &[
         toml: toml!("shear_cell"),
     },
     BuiltIn {
-        name: "triaxial",
-        about: "grains between walls that press with 10 kPa; from 0.3 s on a ram pushes the lid down",
-        parameters: &[
-            Parameter::new("mu", "0.5", "", "coefficient of friction between grains", "contact.mu"),
-            Parameter::new("fraction", "0.55", "", "solid fraction at the start", "generate.pack.0.solid_fraction"),
-            Parameter::new("end", "0.6", "s", "duration", "time.end"),
-            Parameter::new("seed", "1", "", "sizes and places", "generate.pack.0.seed"),
-        ],
-        toml: toml!("triaxial"),
-    },
-    BuiltIn {
         name: "simple_shear",
         about: "grains in a periodic cell whose images move past each other: a uniform shear without walls",
         parameters: &[
