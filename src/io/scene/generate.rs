@@ -280,7 +280,7 @@ fn pack(f: &mut Fields<'_>, cell: &Cell) -> Result<Made, SceneError> {
     let balls = growth.balls().map_err(|found| {
         let cure =
             "take a smaller fraction (random packings of equal balls end at 0.64, between walls below), a larger box or smaller balls";
-        fraction.error(format!("found the solid fraction {solid_fraction}, at which there is {found}"), cure)
+        fraction.error(format!("found the solid fraction {solid_fraction}: {found}"), cure)
     })?;
     let velocities = agitation(f, &balls.iter().map(|ball| ball.1).collect::<Vec<_>>(), seed)?;
     Ok(Made { moving: grown(&Grain::Ball, balls.into_iter(), seed), velocities, ..Made::default() })
