@@ -3,6 +3,7 @@
 mod loads;
 
 use crate::algebra::spatial::Pose;
+use crate::geometry::systems::Wall;
 use crate::geometry::{DecompositionSettings, Shape, ShapeError, fits_cell, wanders};
 use crate::io::scene::model::{self, LinkQuantity, Motion, Recordable, Scene, Servo, Study};
 use crate::model::flow::Outlet;
@@ -130,7 +131,10 @@ pub fn build(scene: &Scene) -> Result<Built, BuildError> {
     }
     let mut entities = Vec::with_capacity(scene.bodies.len());
     for body in &scene.bodies {
-        let made = rigid_body(scene, body)?;
+        let mut made = rigid_body(scene, body)?;
+        if scene.flows && body.motion == Motion::Dynamic {
+            made.linear += scene.periodic.flow(body.pose.position);
+        }
         let entity = if body.birth > 0.0 {
             made.validate().map_err(SimulationError::from)?;
             let entity = simulation.reserve();
@@ -140,7 +144,7 @@ pub fn build(scene: &Scene) -> Result<Built, BuildError> {
             simulation.spawn_body(made)?
         };
         if let Some(servo) = &body.servo {
-            simulation.world_mut().entity_mut(entity).insert((GravityScale(0.0), servo_force(servo)));
+            simulation.world_mut().entity_mut(entity).insert((GravityScale(0.0), Wall, servo_force(servo)));
         }
         for blow in &body.impulses {
             simulation.at(blow.time.max(body.birth), Event::Blow(entity, AppliedForce { force: blow.linear, torque: blow.angular }))?;
@@ -243,6 +247,7 @@ fn laws(scene: &Scene) -> ContactLaws {
         rupture: l.rupture,
         mu_r: l.mu_r,
         mu_t: l.mu_t,
+        patch: l.patch,
     };
     let mut laws = ContactLaws::uniform(law(scene.default_law));
     laws.set_default_bond(scene.default_law.bond);

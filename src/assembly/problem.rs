@@ -210,7 +210,7 @@ impl StepProblem {
     /// Moment on body 1 at contact k (N m s, world).
     pub fn moment(&self, k: usize) -> DVec3 {
         match (self.problem.spins.get(k), self.answer.reactions.spins.get(k)) {
-            (Some(spin), Some(&p)) if p != DVec3::ZERO => spin.lever * self.problem.contacts[k].to_world(p),
+            (Some(spin), Some(&p)) if p != DVec3::ZERO => self.problem.contacts[k].to_world(spin.levers() * p),
             _ => DVec3::ZERO,
         }
     }

@@ -159,7 +159,7 @@ pub(super) const SUM: f64 = 0.02;
 pub(super) struct Row {
     /// Its overlap feedback (m/s).
     pub(super) share: f64,
-    /// Share of immobile bodies in `u`.
+    /// Share of immobile bodies, and of the velocity of an image, in `u`.
     pub(super) wall: DVec3,
     /// Constant part of the normal row that closes the gap, and what restitution adds to that of all rows.
     pub(super) closing: f64,
@@ -201,7 +201,7 @@ impl Rows<'_> {
                 }
             }
         }
-        let wall = contact.to_local(given[0] - given[1]);
+        let wall = contact.to_local(given[0] - given[1] - scheme.cell.drift(pair.shift));
         let u = contact.to_local(ends[0] - ends[1]) + wall;
         // a contact that begins closes its gap to the last digit; one that lasts is not shaken by it
         let lasts = touch.reaction != DVec3::ZERO;

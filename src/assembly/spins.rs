@@ -60,12 +60,16 @@ fn spin(pair: &ContactPair, bodies: &[Body], k: usize, problem: &MixedProblem) -
         if body.row == IMMOBILE { world_twist(body).angular } else { DVec3::ZERO }
     };
     let turn = given(pair.slots[0]) - given(pair.slots[1]);
-    let b = if turn == DVec3::ZERO { turn } else { lever * problem.contacts[k].to_local(turn) };
     // a pair knows its arms as lengths
-    Spin { lever, roll: pair.law.mu_r.of(0.0) / lever, twist: pair.law.mu_t.of(0.0) / lever, b, ..Spin::default() }
+    let [roll, twist] = [pair.law.mu_r, pair.law.mu_t].map(|arm| arm.of(0.0) / lever);
+    let mut spin = Spin { lever, roll, twist, drill: pair.law.drill(), ..Spin::default() };
+    if turn != DVec3::ZERO {
+        spin.b = spin.levers() * problem.contacts[k].to_local(turn);
+    }
+    spin
 }
 
 /// A moment (N m s, world) as the impulses that stand for it.
 fn over(moment: DVec3, k: usize, problem: &MixedProblem) -> DVec3 {
-    problem.contacts[k].to_local(moment) / problem.spins[k].lever
+    problem.contacts[k].to_local(moment) / problem.spins[k].levers()
 }

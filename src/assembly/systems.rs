@@ -49,7 +49,8 @@ pub fn activate(
         let rows = pair.slots.map(|s| &bodies.rows[s as usize]);
         let middle = 0.5 * (touch.point1 + touch.point2);
         let velocity = |body: &Body, place: DVec3| world_twist(body).at(place - body.pose.position);
-        let u = DVec3::X * touch.normal.dot(velocity(rows[0], middle) - velocity(rows[1], middle - pair.shift));
+        let u =
+            DVec3::X * touch.normal.dot(velocity(rows[0], middle) - velocity(rows[1], middle - pair.shift) - scheme.cell.drift(pair.shift));
         pair.law.constant_part(scheme.treatment, touch.gap, 0.0, u, h, 0.0).is_some()
     };
     let of = |source: usize, pair: &ContactPair, manifold: &mut Manifold, held: Option<&mut Vec<Held>>, groups: &mut Vec<Group>| {

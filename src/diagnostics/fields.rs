@@ -16,7 +16,7 @@
 //! Where the mean velocity changes within the width, T has a part of that: γ̇² times a third of the kernel's second moment, 2c²/21 for Lucy's
 //! in one dimension. The mean rotation of grains is not counted.
 
-use super::grains::{Packing, outer};
+use super::grains::{Grain, Packing, outer};
 use crate::model::grid::Grid;
 use glam::{DMat3, DVec3};
 
@@ -128,7 +128,10 @@ impl Field {
 pub fn coarse_grain(grid: &Grid, packing: &Packing) -> Vec<Field> {
     let mut fields = vec![Field::default(); grid.count()];
     // where the grid is part of a periodic cell, images may reach into it
-    let shifts: Vec<DVec3> = packing.cell.neighbours().filter(|s| (0..3).all(|a| s[a] == 0.0 || !grid.wraps[a])).collect();
+    let inside = |m: &[f64; 3]| (0..3).all(|a| m[a] == 0.0 || !grid.wraps[a]);
+    let shifts: Vec<DVec3> = packing.cell.images().filter(|(m, _)| inside(m)).map(|(_, shift)| shift).collect();
+    // against the flow of a sheared cell velocities are the same in all images
+    let own = |grain: &Grain| grain.velocity - packing.cell.flow(grain.position);
     let mut shares: Vec<(usize, usize, f64)> = Vec::new();
     let mut found = Vec::new();
     for (number, grain) in packing.grains.iter().enumerate() {
@@ -141,14 +144,14 @@ pub fn coarse_grain(grid: &Grid, packing: &Packing) -> Vec<Field> {
         let (grain, field) = (&packing.grains[number], &mut fields[cell]);
         field.density += share * grain.mass;
         field.solid_fraction += share * grain.volume;
-        field.velocity += share * grain.mass * grain.velocity;
+        field.velocity += share * grain.mass * own(grain);
     }
     for field in &mut fields {
         field.velocity /= field.density;
     }
     for &(number, cell, share) in &shares {
         let (grain, field) = (&packing.grains[number], &mut fields[cell]);
-        let v = grain.velocity - field.velocity;
+        let v = own(grain) - field.velocity;
         field.kinetic_stress += share * grain.mass * outer(v, v);
     }
     for (grain, force, point) in packing.links.iter().flat_map(|link| link.ends()) {
@@ -158,6 +161,9 @@ pub fn coarse_grain(grid: &Grid, packing: &Packing) -> Vec<Field> {
             grid.share_line([centre + shift, point + shift], &mut found);
             found.iter().for_each(|&(cell, share)| fields[cell].stress += share * moment);
         }
+    }
+    for (cell, field) in fields.iter_mut().enumerate() {
+        field.velocity += packing.cell.flow(grid.centre(cell));
     }
     let per_volume = 1.0 / grid.volume();
     for field in &mut fields {

@@ -140,12 +140,19 @@ impl Packing {
             if world.get::<Locks>(entity).is_some_and(is_wall) {
                 continue;
             }
-            let position = pose.0.position + packing.cell.home(pose.0.position).0;
+            let home = packing.cell.home(pose.0.position).0;
+            let position = pose.0.position + home;
             let shape = world.get::<Collider>(entity).map(|c| &c.shape);
             let radius = shape.and_then(|shape| if let Shape::Ball { radius } = shape { Some(*radius) } else { None });
             let volume = shape.and_then(|shape| shape.mass_properties(1.0).ok()).map_or(0.0, |p| p.mass);
             numbers.insert(entity, packing.grains.len());
-            packing.grains.push(Grain { position, velocity: velocity.linear, mass: inertia.mass, volume, radius });
+            packing.grains.push(Grain {
+                position,
+                velocity: velocity.linear + packing.cell.drift(home),
+                mass: inertia.mass,
+                volume,
+                radius,
+            });
         }
         let h = world.resource::<Clock>().last;
         if h <= 0.0 {
@@ -159,7 +166,8 @@ impl Packing {
             }
             let home = |body: Entity| world.get::<BodyPose>(body).map_or(DVec3::ZERO, |pose| cell.home(pose.0.position).0);
             let homes = if cell.is_open() { [DVec3::ZERO; 2] } else { pair.bodies.map(home) };
-            let shift = pair.shift + homes[0] - homes[1];
+            // images of a sheared cell have gone on since the step began
+            let shift = pair.shift + h * cell.drift(pair.shift) + homes[0] - homes[1];
             packing.links.extend(pair.forces(&manifold.points, h).map(|(touch, force)| {
                 let [one, two] = touch.places();
                 Link { grains, point: 0.5 * (one + two) + homes[0], shift, normal: touch.normal, force }

@@ -109,7 +109,7 @@ fn link(
 }
 
 /// Whether the rows of a pair cannot be trusted because it moves too far within the step, before or after its impacts.
-fn is_fast(bodies: [&Body; 2], shapes: [&Cached; 2], size: f64, h: f64) -> bool {
+fn is_fast(bodies: [&Body; 2], shapes: [&Cached; 2], gone: DVec3, size: f64, h: f64) -> bool {
     let simple = shapes.iter().all(|c| c.is_simple());
     let plane = shapes.iter().any(|c| matches!(c.collider.shape, Shape::HalfSpace { .. }));
     let spin = |k: usize| if shapes[k].radius.is_finite() { bodies[k].new_velocity.angular.length() * shapes[k].radius } else { 0.0 };
@@ -117,14 +117,15 @@ fn is_fast(bodies: [&Body; 2], shapes: [&Cached; 2], size: f64, h: f64) -> bool 
     let angle = h * (bodies[0].new_velocity.angular.length() + bodies[1].new_velocity.angular.length());
     let swing = if simple || angle < FAR { 0.0 } else { h * (spin(0) + spin(1)) };
     let [shift1, shift2] = bodies.map(|b| b.new_pose.position - b.pose.position);
-    let before = h * (bodies[0].velocity.linear - bodies[1].velocity.linear).length();
-    !(simple && plane) && before.max((shift1 - shift2).length() + swing) > FAST * size
+    let before = (h * (bodies[0].velocity.linear - bodies[1].velocity.linear) - gone).length();
+    !(simple && plane) && before.max((shift1 - shift2 - gone).length() + swing) > FAST * size
 }
 
-/// Whether two bodies come near each other at all on their ways; `image` is where that of the second stands which the first meets, from it.
-fn come_near(bodies: [&Body; 2], image: DVec3, near: f64) -> bool {
+/// Whether two bodies come near each other at all on their ways; `image` is where that of the second stands which the first meets, from it, and
+/// how much farther that goes.
+fn come_near(bodies: [&Body; 2], [image, gone]: [DVec3; 2], near: f64) -> bool {
     let [shift1, shift2] = bodies.map(|b| b.new_pose.position - b.pose.position);
-    let (x, d) = (bodies[0].pose.position - (bodies[1].pose.position + image), shift1 - shift2);
+    let (x, d) = (bodies[0].pose.position - (bodies[1].pose.position + image), shift1 - shift2 - gone);
     let s = if d == DVec3::ZERO { 0.0 } else { (-x.dot(d) / d.length_squared()).clamp(0.0, 1.0) };
     (x + s * d).length_squared() <= near * near
 }
@@ -172,7 +173,9 @@ pub fn foresee(
     } = &mut *proximity;
     let (h, rows) = (scheme.time_step, bodies.rows.as_slice());
     let spin = |body: &Body, radius: f64| if radius.is_finite() { body.new_velocity.angular.length() * radius } else { 0.0 };
-    let travel = |body: &Body, m: &Mover| h * (body.new_velocity.linear.length() + spin(body, m.radius));
+    // in a sheared cell against the flow, with which all go
+    let own = |body: &Body| body.new_velocity.linear - scheme.cell.flow(body.pose.position);
+    let travel = |body: &Body, m: &Mover| h * (own(body).length() + spin(body, m.radius));
     let smallest = movers.iter().map(|m| m.smallest).filter(|&length| length > 0.0).fold(f64::INFINITY, f64::min);
     struck.clear();
     struck.resize(rows.len(), false);
@@ -228,11 +231,15 @@ pub fn foresee(
             return false;
         }
         let [one, two] = slots.map(|k| &courses[k]);
-        let meet = || h * one.velocity.distance(two.velocity) > m1.pair_reach(m2, &scheme);
+        let shift = image_shift(&scheme.cell, [m1, m2]);
+        let drift = scheme.cell.drift(shift);
+        let gone = h * drift;
+        let meet = || h * one.velocity.distance(two.velocity + drift) > m1.pair_reach(m2, shift, &scheme);
         if simple && !thrown {
             // nothing more is asked of most pairs of a pour
             let plane = m1.radius.is_infinite() || m2.radius.is_infinite();
-            let fast = (h * m1.velocity.distance(m2.velocity)).max(one.shift.distance(two.shift)) > FAST * size;
+            let before = (h * (m1.velocity - m2.velocity) - gone).length();
+            let fast = before.max((one.shift - two.shift - gone).length()) > FAST * size;
             if (plane || !fast) && !meet() {
                 return false;
             }
@@ -240,10 +247,9 @@ pub fn foresee(
         let pair = slots.map(|k| &rows[k]);
         let [Some(a), Some(b)] = slots.map(|k| cached[k].as_ref()) else { return false };
         let near = a.radius + b.radius;
-        let shift = image_shift(&scheme.cell, [m1, m2]);
         let is_excluded = || excluded.binary_search(&(i, j)).is_ok();
-        if is_fast(pair, [a, b], size, h) {
-            return come_near(pair, shift, near) && !is_excluded();
+        if is_fast(pair, [a, b], gone, size, h) {
+            return come_near(pair, [shift, gone], near) && !is_excluded();
         }
         // rows of balls and planes hold, where there are rows
         let [body1, body2] = pair;
@@ -251,8 +257,8 @@ pub fn foresee(
         if simple && !(meet() || thrown && (beyond(body1, m1) || beyond(body2, m2))) {
             return false;
         }
-        let closing = (body1.new_velocity.linear - body2.new_velocity.linear).length() + spin(body1, a.radius) + spin(body2, b.radius);
-        let apart = body1.new_pose.position.distance_squared(body2.new_pose.position + shift) > near * near;
+        let closing = (body1.new_velocity.linear - body2.new_velocity.linear - drift).length() + spin(body1, a.radius) + spin(body2, b.radius);
+        let apart = body1.new_pose.position.distance_squared(body2.new_pose.position + (shift + gone)) > near * near;
         h * closing > 2.0 * STILL * size && !apart && !is_excluded()
     };
     let all = if thrown { ahead } else { found };
@@ -266,8 +272,10 @@ pub fn foresee(
         let (Some(a), Some(b)) = (&cached[i as usize], &cached[j as usize]) else { continue };
         let size = a.smallest.min(b.smallest);
         let shift = image_shift(&scheme.cell, [&movers[i as usize], &movers[j as usize]]);
-        if is_fast([body1, body2], [a, b], size, h) {
-            let ways = [way(a, body1, i as usize, bulges, h, 1.0), way(b, body2, j as usize, bulges, h, 1.0).shifted(shift)];
+        let drift = scheme.cell.drift(shift);
+        let image = [shift, h * drift];
+        if is_fast([body1, body2], [a, b], image[1], size, h) {
+            let ways = [way(a, body1, i as usize, bulges, h, 1.0), way(b, body2, j as usize, bulges, h, 1.0).of_image(image)];
             if let Some(Met { at, allowed }) = first_overlap(&ways, &limits(&scheme, beta, size), PATCH * size, scratch, points) {
                 let from = crossed.len();
                 crossed.extend_from_slice(points);
@@ -277,7 +285,7 @@ pub fn foresee(
         }
         let missed = if a.is_simple() && b.is_simple() { THROWN } else { MISSED };
         points.clear();
-        let poses = (a.place(&body1.new_pose), b.place(&body2.new_pose.shifted(shift)));
+        let poses = (a.place(&body1.new_pose), b.place(&body2.new_pose.shifted(image[0] + image[1])));
         contact_points(&a.collider.shape, &poses.0, &b.collider.shape, &poses.1, 0.0, scratch, points);
         let deepest = points.iter().map(|p| p.gap).fold(0.0, f64::min);
         if deepest >= -missed * size {
@@ -294,11 +302,12 @@ pub fn foresee(
         let law = a.law(b, &laws);
         let ([Some(e1), Some(e2)], slots) = ([body1, body2].map(|b| b.entity), [i, j]) else { continue };
         for p in points.iter().filter(|p| p.gap < allowed) {
-            let [point1, point2] = [(body1, p.point1), (body2, p.point2)].map(|(b, x)| b.pose.position + (x - b.new_pose.position));
+            let [point1, point2] =
+                [(body1, p.point1), (body2, p.point2 - image[1])].map(|(b, x)| b.pose.position + (x - b.new_pose.position));
             let middle = 0.5 * (point1 + point2);
             let velocity =
                 |b: &Body, place: DVec3| b.new_velocity.linear + (b.frame.rotation * b.new_velocity.angular).cross(place - b.pose.position);
-            let gap = p.gap - allowed - h * p.normal.dot(velocity(body1, middle) - velocity(body2, middle - shift));
+            let gap = p.gap - allowed - h * p.normal.dot(velocity(body1, middle) - velocity(body2, middle - shift) - drift);
             let touch = Touch { feature: p.feature, normal: p.normal, gap, point1, point2, active: true, ..Touch::default() };
             let put = foresight.put(Foreseen { pair: ContactPair { bodies: [e1, e2], slots, law, size, shift }, touch, contact: 0 });
             foresight.missed |= put;
@@ -322,7 +331,8 @@ pub fn foresee(
         let law = a.law(b, &laws);
         let shift = image_shift(&scheme.cell, [&movers[i], &movers[j]]);
         let pair = ContactPair { bodies: [e1, e2], slots: c.slots, law, size: a.smallest.min(b.smallest), shift };
-        let ways = [way(a, rows[0], i, bulges, h, 1.0), way(b, rows[1], j, bulges, h, 1.0).shifted(shift)];
+        let image = [shift, h * scheme.cell.drift(shift)];
+        let ways = [way(a, rows[0], i, bulges, h, 1.0), way(b, rows[1], j, bulges, h, 1.0).of_image(image)];
         meeting(&pair, &ways, c, &crossed[c.points[0]..c.points[1]], &mut foresight);
     }
 }
@@ -374,16 +384,17 @@ pub fn stop(
             let (Some(a), Some(b)) = (&cached[slots[0]], &cached[slots[1]]) else { continue };
             let size = a.smallest.min(b.smallest);
             let shift = image_shift(&scheme.cell, slots.map(|k| &movers[k]));
-            let apart = || !come_near(rows, shift, a.radius + b.radius) && slots.iter().all(|&k| first[k] == 1.0);
+            let image = [shift, h * scheme.cell.drift(shift)];
+            let apart = || !come_near(rows, image, a.radius + b.radius) && slots.iter().all(|&k| first[k] == 1.0);
             if rows.iter().all(|b| b.inertia.is_none())
-                || !is_fast(rows, [a, b], size, h)
+                || !is_fast(rows, [a, b], image[1], size, h)
                 || apart()
                 || excluded.binary_search(&(i, j)).is_ok()
             {
                 continue;
             }
             let [a, b] = [(a, 0), (b, 1)].map(|(c, k): (_, usize)| way(c, rows[k], slots[k], bulges, h, first[slots[k]]));
-            let ways = [a, b.shifted(shift)];
+            let ways = [a, b.of_image(image)];
             let Some(Met { at, .. }) = first_overlap(&ways, &limits(&scheme, beta, size), 0.0, scratch, points) else { continue };
             let own = [0, 1].map(|k| if ways[k].until > at { ways[k].shift.length() + ways[k].swing() } else { 0.0 });
             let can = |k: usize| rows[k].inertia.is_some() && own[k] > 0.0;

@@ -2,7 +2,7 @@
 //!
 //! Each box is moved by whole cells until its lower corner lies in the cell; where it reaches beyond upper faces, it stands beyond the lower
 //! ones as well, as a ghost: up to 7 of them in a corner. Boxes that meet by any two images then meet somewhere in this picture, and a
-//! pair that is found more than once counts once.
+//! pair that is found more than once counts once. Ghosts across a shear stand where the images are by now, and have ghosts of their own.
 
 use super::broad::BroadPhase;
 use super::shapes::Shape;
@@ -36,6 +36,9 @@ pub fn fits_cell(cell: &Cell, shape: &Shape, pose: &Pose, moves: bool) -> Result
         return Ok(());
     }
     let axis = |a: usize| ["x", "y", "z"][a];
+    if cell.shear.is_some() && (matches!(shape, Shape::HalfSpace { .. }) || !moves && cell.too_long(shape.bounding_radius())) {
+        return Err("it reaches through the faces of a periodic cell whose images move; a sheared cell holds grains alone, no walls".into());
+    }
     if let Shape::HalfSpace { normal } = shape {
         let normal = pose.vector(*normal);
         let across = (0..3).find(|&a| cell.periodic(a) && normal[a].abs() > 1e-12);
@@ -74,7 +77,8 @@ pub(super) struct Images {
 impl Images {
     /// States the cell and how many bodies there are; where either has changed all begins anew.
     pub(super) fn prepare(&mut self, cell: Cell, bodies: usize, broad: &mut BroadPhase) {
-        if cell == self.cell && (cell.is_open() || self.bodies as usize == bodies) {
+        if cell.is_like(&self.cell) && (cell.is_open() || self.bodies as usize == bodies) {
+            self.cell = cell;
             return;
         }
         (self.bodies..self.bodies + self.owners.len() as u32).for_each(|leaf| broad.remove(leaf));
@@ -90,24 +94,29 @@ impl Images {
         if self.cell.is_open() {
             return broad.set_box(body, low, high);
         }
+        let cell = self.cell;
         let mut beyond = 0;
-        for a in (0..3).filter(|&a| self.cell.periodic(a)) {
-            let (floor, length) = (self.cell.low[a], self.cell.size[a]);
-            if high[a] - low[a] >= length {
-                // it meets everything along this axis
-                (low[a], high[a]) = (floor, floor + length);
-                continue;
-            }
-            let shift = length * ((low[a] - floor) / length).floor();
-            (low[a], high[a]) = (low[a] - shift, high[a] - shift);
-            beyond |= u8::from(high[a] >= floor + length) << a;
+        for a in cell.axes().into_iter().filter(|&a| cell.periodic(a)) {
+            beyond |= bring_back(&cell, a, &mut low, &mut high);
         }
         broad.set_box(body, low, high);
+        // the one below a face of the shear stands elsewhere along it, and may reach beyond that face or not
+        let across = cell.shear.filter(|shear| beyond >> shear.across & 1 == 1);
+        let (mut below, mut beyond_below) = ((low, high), beyond);
+        if let Some(shear) = across {
+            let by = cell.edges(shear.across, -1.0);
+            below = (low + by, high + by);
+            beyond_below = beyond & !(1 << shear.along) | bring_back(&cell, shear.along, &mut below.0, &mut below.1);
+        }
         let Some((had, leaves)) = self.ghosts.get_mut(body as usize) else { return };
+        let mut now = 0;
         for mask in 1..8u8 {
+            let moved = across.filter(|shear| mask >> shear.across & 1 == 1);
+            let ((low, high), beyond) = if moved.is_some() { (below, beyond_below) } else { ((low, high), beyond) };
             let (has, had) = (mask & beyond == mask, *had >> mask & 1 == 1);
             let leaf = &mut leaves[mask as usize];
             if has {
+                now |= 1 << mask;
                 if !had {
                     *leaf = self.free.pop().unwrap_or_else(|| {
                         self.owners.push(0);
@@ -115,14 +124,15 @@ impl Images {
                     });
                     self.owners[(*leaf - self.bodies) as usize] = body;
                 }
-                let away = DVec3::from_array(std::array::from_fn(|a| if mask >> a & 1 == 1 { self.cell.size[a] } else { 0.0 }));
+                let counts = |a: usize| mask >> a & 1 == 1 && moved.is_none_or(|shear| shear.across != a);
+                let away = DVec3::from_array(std::array::from_fn(|a| if counts(a) { cell.size[a] } else { 0.0 }));
                 broad.set_box(*leaf, low - away, high - away);
             } else if had {
                 broad.remove(*leaf);
                 self.free.push(*leaf);
             }
         }
-        *had = (1..8u8).filter(|mask| mask & beyond == *mask).fold(0, |all, mask| all | 1 << mask);
+        *had = now;
     }
 
     /// Forgets a body.
@@ -153,21 +163,42 @@ impl Images {
     }
 }
 
+/// Moves a box by whole edges until its lower corner lies in the cell along this axis; the bit of the axis where it reaches beyond the upper
+/// face.
+fn bring_back(cell: &Cell, a: usize, low: &mut DVec3, high: &mut DVec3) -> u8 {
+    let (floor, length) = (cell.low[a], cell.size[a]);
+    if high[a] - low[a] >= length {
+        // it meets everything along this axis
+        (low[a], high[a]) = (floor, floor + length);
+        return 0;
+    }
+    let by = cell.edges(a, -((low[a] - floor) / length).floor());
+    (*low, *high) = (*low + by, *high + by);
+    u8::from(high[a] >= floor + length) << a
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::geometry::tests::Dice;
+    use crate::model::periodic::Shear;
 
     #[test]
     fn pairs_are_those_of_all_images_wherever_boxes_have_gone() {
         let faces = [Some([0.0, 1.0]), Some([-0.5, 0.5]), Some([2.0, 2.8])];
-        for open in 0..8u32 {
-            let cell = Cell::new([0, 1, 2].map(|a| faces[a].filter(|_| open >> a & 1 == 0))).unwrap();
+        let shears = [None, Some((1, 0)), Some((2, 1)), Some((0, 2))];
+        for (open, shear) in (0..8u32).map(|open| (open, None)).chain(shears.map(|shear| (0, shear))) {
+            let mut cell = Cell::new([0, 1, 2].map(|a| faces[a].filter(|_| open >> a & 1 == 0))).unwrap();
+            if let Some((across, along)) = shear {
+                cell = cell.sheared(Shear { across, along, rate: 1.3 }).unwrap();
+            }
             let (mut images, mut broad, mut dice) = (Images::default(), BroadPhase::default(), Dice(5));
             let n = 60;
             images.prepare(cell, n, &mut broad);
             let mut boxes = vec![(DVec3::ZERO, DVec3::ZERO); n];
             for round in 0..30 {
+                cell = cell.at(0.17 * f64::from(round));
+                images.prepare(cell, n, &mut broad);
                 for (k, (centre, half)) in boxes.iter_mut().enumerate() {
                     if round == 0 {
                         (*centre, *half) = (dice.vector() * 1.5, DVec3::splat(0.02 + 0.1 * dice.unit()));
@@ -187,7 +218,7 @@ mod tests {
                         }
                     }
                 }
-                assert_eq!(found, expected, "open {open:b}, round {round}");
+                assert_eq!(found, expected, "open {open:b}, {shear:?}, round {round}");
             }
             // what is taken away leaves no ghost
             (0..n as u32).for_each(|k| images.remove(&mut broad, k));

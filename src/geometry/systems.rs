@@ -204,6 +204,8 @@ impl Proximity {
 pub(super) struct Mover {
     position: DVec3,
     pub(super) velocity: DVec3,
+    /// Its speed, in a sheared cell against the flow there and with what that differs by over its length (m/s).
+    speed: f64,
     /// Speed of its farthest point in its own turning (m/s).
     spin: f64,
     pub(super) radius: f64,
@@ -221,11 +223,16 @@ pub(super) struct Mover {
 }
 
 impl Mover {
-    fn new(body: &Body, cached: &Cached) -> Self {
+    fn new(body: &Body, cached: &Cached, cell: &Cell) -> Self {
         let turns = if cached.radius.is_finite() { cached.radius } else { 0.0 };
+        let mut speed = body.velocity.linear.length();
+        if let Some(shear) = cell.shear {
+            speed = (body.velocity.linear - cell.flow(body.pose.position)).length() + 2.0 * shear.rate.abs() * turns;
+        }
         Self {
             position: body.pose.position,
             velocity: body.velocity.linear,
+            speed,
             spin: body.velocity.angular.length() * turns,
             radius: cached.radius,
             smallest: cached.smallest,
@@ -243,12 +250,12 @@ impl Mover {
     pub(super) fn reach(&self, scheme: &Scheme) -> f64 {
         let fall = if self.mobile { scheme.gravity.length() * scheme.time_step } else { 0.0 };
         let share = if self.smallest.is_finite() { scheme.reach_share * self.smallest } else { 0.0 };
-        scheme.reach_steps * scheme.time_step * (self.velocity.length() + self.spin + fall + self.pulled) + share + self.range
+        scheme.reach_steps * scheme.time_step * (self.speed + self.spin + fall + self.pulled) + share + self.range
     }
 
-    /// Largest gap at which a pair of bodies gets contact points (m).
-    pub(super) fn pair_reach(&self, other: &Self, scheme: &Scheme) -> f64 {
-        let closing = (self.velocity - other.velocity).length() + self.spin + other.spin;
+    /// Largest gap at which a pair of bodies gets contact points (m), the image of the other one standing so far from it (m).
+    pub(super) fn pair_reach(&self, other: &Self, shift: DVec3, scheme: &Scheme) -> f64 {
+        let closing = (self.velocity - (other.velocity + scheme.cell.drift(shift))).length() + self.spin + other.spin;
         let fall = scheme.gravity.length() * scheme.time_step;
         scheme.reach_steps * scheme.time_step * (closing + fall + self.pulled + other.pulled)
             + scheme.reach_share * self.smallest.min(other.smallest)
@@ -256,10 +263,27 @@ impl Mover {
     }
 }
 
-/// Pairs of bodies that interact by a joint, a stop, a motor, gears … do not touch; those that have a relation of the user do.
-pub fn exclude_joined(mut proximity: ResMut<Proximity>, slots: Query<&Slot>, joints: Query<&Interaction>) {
+/// One of the walls around a sample: they go through each other at its edges, where they would hold what only the grains should hold.
+///
+/// ```
+/// use drystone::geometry::{Shape, systems::Wall};
+/// use drystone::simulation::{Body, Simulation};
+/// let mut sim = Simulation::default();
+/// let plate = sim.spawn_body(Body::new(Shape::cuboid(glam::DVec3::new(1.0, 1.0, 0.1))?))?;
+/// sim.world_mut().entity_mut(plate).insert(Wall);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Component, Clone, Copy, Debug)]
+pub struct Wall;
+
+/// Pairs of bodies that interact by a joint, a stop, a motor, gears … do not touch; those that have a relation of the user do. Walls do not
+/// touch each other.
+pub fn exclude_joined(mut proximity: ResMut<Proximity>, slots: Query<&Slot>, joints: Query<&Interaction>, walls: Query<&Slot, With<Wall>>) {
     let excluded = &mut proximity.excluded;
     excluded.clear();
+    for wall in &walls {
+        excluded.extend(walls.iter().filter(|other| other.0 > wall.0).map(|other| (wall.0, other.0)));
+    }
     for joint in &joints {
         if !matches!(joint.relation, Relation::Joint(_) | Relation::Coordinate(_) | Relation::Transmission(_)) {
             continue;
@@ -334,7 +358,7 @@ pub fn broad_phase(
     let of = |(((row, cached), (mover, bound)), entry): (((&Body, &Option<Cached>), (&mut Mover, &mut Bound)), &mut Entry)| {
         (*mover, *bound) = (Mover::default(), Bound::Nothing);
         let Some(c) = cached.as_ref().filter(|_| row.alive) else { return };
-        *mover = Mover::new(row, c);
+        *mover = Mover::new(row, c, &scheme.cell);
         mover.fills = scheme.cell.too_long(mover.radius) && !wanders(&scheme.cell, mover.mobile, &row.locks);
         if adhere {
             let [force, range] = laws.attraction(c.collider.material);
@@ -372,14 +396,15 @@ pub fn broad_phase(
     let excluded = &p.excluded;
     let meet = |(&(i, j), near): (&(u32, u32), &mut bool)| {
         let (a, b) = (&movers[i as usize], &movers[j as usize]);
-        let within = a.radius + b.radius + a.pair_reach(b, &scheme);
-        let mut meet = a.position.distance_squared(b.position + image_shift(&scheme.cell, [a, b])) <= within * within;
+        let shift = image_shift(&scheme.cell, [a, b]);
+        let within = a.radius + b.radius + a.pair_reach(b, shift, &scheme);
+        let mut meet = a.position.distance_squared(b.position + shift) <= within * within;
         if (a.vessel || b.vessel)
             && let [Some(one), Some(two)] = [&cached[i as usize], &cached[j as usize]]
         {
             let inside = |vessel: &Cached, at: u32, other: &Cached, x: DVec3| match &vessel.collider.shape {
                 Shape::Vessel(v) => {
-                    v.distance(vessel.place(&bodies.rows[at as usize].pose).local_point(x)) > other.radius + a.pair_reach(b, &scheme)
+                    v.distance(vessel.place(&bodies.rows[at as usize].pose).local_point(x)) > other.radius + a.pair_reach(b, shift, &scheme)
                 }
                 _ => false,
             };
@@ -497,10 +522,11 @@ impl Detection<'_> {
         }
         let rows = (&bodies[i], &bodies[j]);
         pair.shift = image_shift(&scheme.cell, [&movers[i], &movers[j]]);
-        let reach = movers[i].pair_reach(&movers[j], scheme);
+        let reach = movers[i].pair_reach(&movers[j], pair.shift, scheme);
+        let drift = scheme.cell.drift(pair.shift);
         // what an impact of the step before still owes
         completed.clear();
-        let ways = [rows.0, rows.1].map(|b| b.velocity.linear * last);
+        let ways = [rows.0.velocity.linear * last, (rows.1.velocity.linear + drift) * last];
         completed.extend(manifold.points.iter().filter_map(|t| t.completion(ways)));
         touches.clear();
         // the reach exceeds the way of the step, so few pairs are looked at twice
@@ -509,6 +535,7 @@ impl Detection<'_> {
             let at_start = if manifold.points.iter().any(pending) { LANDED } else { 0.0 };
             let mut moving = [moving(a, rows.0, scheme), moving(b, rows.1, scheme)];
             moving[1].pose.position += pair.shift;
+            moving[1].linear += drift;
             is_fast(&moving, pair.size, scheme) && sweep(moving, scheme.time_step, pair.size, at_start, scratch, points, met)
         };
         if swept {
@@ -526,8 +553,8 @@ impl Detection<'_> {
         // bodies have just moved at the velocities they have now
         let centres = [rows.0.pose.position, rows.1.pose.position + pair.shift];
         let carried = |x: DVec3| {
-            [(rows.0, centres[0]), (rows.1, centres[1])]
-                .map(|(b, centre)| x + (b.velocity.linear + (b.pose.rotation * b.velocity.angular).cross(x - centre)) * last)
+            [(rows.0, centres[0], DVec3::ZERO), (rows.1, centres[1], drift)]
+                .map(|(b, centre, drift)| x + (b.velocity.linear + drift + (b.pose.rotation * b.velocity.angular).cross(x - centre)) * last)
         };
         inherit(&mut manifold.points, touches, pair.size, carried);
         for new in touches.iter_mut().filter(|t| t.swept == Swept::Impact) {

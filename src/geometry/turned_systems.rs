@@ -61,13 +61,14 @@ pub fn turn_arms(
             continue;
         }
         // a point may have gone as far as it could come
-        let reach = 2.0 * movers[i].pair_reach(&movers[j], &scheme);
+        let reach = 2.0 * movers[i].pair_reach(&movers[j], pair.shift, &scheme);
         let mut detect = |poses: [Pose; 2], points: &mut Vec<ContactPoint>| {
             let places = (a.place(&poses[0]), b.place(&poses[1]));
             contact_points(&a.collider.shape, &places.0, &b.collider.shape, &places.1, reach, scratch, points);
         };
-        let image = |poses: [Pose; 2]| [poses[0], poses[1].shifted(pair.shift)];
-        let (frames, last) = (image(ends.map(|b| b.frame)), image(ends.map(|b| b.new_pose)));
+        let gone = scheme.time_step * scheme.cell.drift(pair.shift);
+        let image = |poses: [Pose; 2], part: f64| [poses[0], poses[1].shifted(pair.shift + part * gone)];
+        let (frames, last) = (image(ends.map(|b| b.frame), 0.5), image(ends.map(|b| b.new_pose), 1.0));
         points.clear();
         detect(frames, points);
         let middle = points.len();

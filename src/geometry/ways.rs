@@ -36,9 +36,10 @@ pub(super) struct Way<'a> {
 }
 
 impl Way<'_> {
-    /// The same way of an image that stands elsewhere (m).
-    pub(super) fn shifted(mut self, by: DVec3) -> Self {
+    /// The same way of an image that stands elsewhere, and goes by so much farther (m).
+    pub(super) fn of_image(mut self, [by, farther]: [DVec3; 2]) -> Self {
         self.pose.position += by;
+        self.shift += farther;
         self
     }
 

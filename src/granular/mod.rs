@@ -2,6 +2,7 @@
 
 pub mod agitation;
 pub mod grain;
+pub mod growth;
 pub mod lattice;
 pub mod pour;
 pub mod pyramid;

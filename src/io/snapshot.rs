@@ -86,8 +86,10 @@ pub struct BodyView {
     pub image: IVec3,
     /// Where its frame is, through whatever faces the body has gone (m).
     pub position: DVec3,
-    /// Velocity of the frame's origin (m/s, world).
+    /// Velocity of the frame's origin (m/s, world); in sheared cells that of the image that is drawn.
     pub linear: DVec3,
+    /// What that image is faster by than the body itself (m/s).
+    pub drift: DVec3,
     /// Angular velocity (rad/s, body frame).
     pub angular: DVec3,
     /// Its boundary in the body frame; bodies of one shape share it.
@@ -110,6 +112,7 @@ impl BodyView {
             image: IVec3::ZERO,
             pose,
             linear: DVec3::ZERO,
+            drift: DVec3::ZERO,
             angular: DVec3::ZERO,
             surface,
             balls: Arc::default(),

@@ -55,7 +55,7 @@ pub fn write_bodies(path: &Path, bodies: &[BodyView]) -> Result<(), OutputError>
     let failed = |error| table_error(path, error);
     table.write_record(BODY_COLUMNS).map_err(failed)?;
     for body in bodies {
-        let (x, q, v, w) = (body.position, body.pose.rotation, body.linear, body.angular);
+        let (x, q, v, w) = (body.position, body.pose.rotation, body.linear - body.drift, body.angular);
         let numbers = [x.x, x.y, x.z, q.w, q.x, q.y, q.z, v.x, v.y, v.z, w.x, w.y, w.z].map(format_number);
         table.write_record([&body.name, &body.shape].into_iter().chain(&numbers)).map_err(failed)?;
     }

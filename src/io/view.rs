@@ -67,6 +67,7 @@ impl Window {
             let balls = self.balls[k].get_or_insert_with(|| collider.map_or_else(Arc::default, balls)).clone();
             let name = world.get::<BodyName>(entity).map_or_else(String::new, |name| name.0.clone());
             let (home, image) = if fills(entity) { Default::default() } else { cell.home(pose.0.position) };
+            let drift = cell.drift(home);
             self.bodies.push(BodyView {
                 id: k as u32,
                 name,
@@ -76,7 +77,8 @@ impl Window {
                 pose: pose.0.shifted(home),
                 image,
                 position: pose.0.position,
-                linear: velocity.linear,
+                linear: velocity.linear + drift,
+                drift,
                 angular: velocity.angular,
                 surface,
                 balls,
@@ -96,10 +98,11 @@ impl Window {
                 };
                 // places near body 1 as it is drawn
                 let homes = if cell.is_open() { [DVec3::ZERO; 2] } else { pair.bodies.map(home) };
+                let shift = pair.shift + h * cell.drift(pair.shift) + homes[0] - homes[1];
                 let views = active.map(|touch| {
                     let view = contact([body1, body2], pair.law.mu, touch, pulled(touch));
                     let [point1, point2] = [view.point1 + homes[0], view.point2 + homes[0]];
-                    ContactView { point1, point2, shift: pair.shift + homes[0] - homes[1], ..view }
+                    ContactView { point1, point2, shift, ..view }
                 });
                 self.contacts.extend(views);
             }

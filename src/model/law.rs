@@ -105,7 +105,20 @@ pub struct CoulombImpact {
     pub mu_r: Arm,
     /// Resistance to twisting about the normal, alike.
     pub mu_t: Arm,
+    /// Radius a of the patch in which the bodies touch: friction there resists sliding and drilling, spin about the normal, together,
+    ///
+    /// ```text
+    /// ‖r_t‖² + (m_n/ℓ)² ≤ (μ r_n)²        ℓ = 3π/16 a        −(u_t, ω_n) is normal to this ellipsoid at (r_t, m_n)
+    /// ```
+    ///
+    /// so that spin weakens friction (Contensou). It is the law of largest dissipation over the ellipsoid that stands for the limit surface
+    /// of the patch (Howe and Cutkosky, Int. J. Robotics Research 15, 1996), and meets that of Hertz's pressure where the body only
+    /// slides or only spins; the set itself has no closed form (Leine and Glocker, European J. of Mechanics A 22, 2003).
+    pub patch: Arm,
 }
+
+/// Largest moment of drilling of a patch with Hertz's pressure, over μ r_n and its radius: `∫ p ρ dA / (a ∫ p dA)`.
+const HERTZ: f64 = 3.0 * std::f64::consts::PI / 16.0;
 
 impl CoulombImpact {
     /// The law of a smooth contact without restitution, for constants: `default()` is no constant.
@@ -119,6 +132,7 @@ impl CoulombImpact {
         rupture: 0.0,
         mu_r: Arm::Length(0.0),
         mu_t: Arm::Length(0.0),
+        patch: Arm::Length(0.0),
     };
 
     /// Checks the ranges.
@@ -134,15 +148,30 @@ impl CoulombImpact {
         inside("rupture", self.rupture, 0.0, f64::MAX)?;
         inside("mu_r", self.mu_r.number(), 0.0, MU_MAX)?;
         inside("mu_t", self.mu_t.number(), 0.0, MU_MAX)?;
+        inside("patch", self.patch.number(), 0.0, MU_MAX)?;
+        if self.patch.number() > 0.0 && self.mu_t.number() > 0.0 {
+            return Err("mu_t and patch are both given; either of them resists twisting, one has to be 0".into());
+        }
         if self.impact == Impact::Fremond && self.e_t != 0.0 {
             return Err(format!("e_t is {}; Fremond's law of impact has no tangential restitution, 0 is needed", self.e_t));
         }
         Ok(())
     }
 
-    /// Whether it resists rolling or twisting.
+    /// Whether it resists rolling, twisting or drilling.
     pub fn resists(&self) -> bool {
-        self.mu_r.number() > 0.0 || self.mu_t.number() > 0.0
+        self.mu_r.number() > 0.0 || self.mu_t.number() > 0.0 || self.drill() > 0.0
+    }
+
+    /// The length ℓ (m) of a patch whose radius is a length: without sliding its moment is up to ℓ μ r_n. 0 where there is no friction.
+    ///
+    /// ```
+    /// use drystone::model::law::{Arm, CoulombImpact};
+    /// let law = CoulombImpact { mu: 0.3, patch: Arm::Length(1e-3), ..CoulombImpact::default() };
+    /// assert!((law.drill() - 0.589e-3).abs() < 1e-6);
+    /// ```
+    pub fn drill(&self) -> f64 {
+        if self.mu > 0.0 { HERTZ * self.patch.number() } else { 0.0 }
     }
 
     /// The same law at a contact of this radius (m): its arms are lengths.
@@ -151,7 +180,8 @@ impl CoulombImpact {
             return self;
         }
         let radius = radius();
-        Self { mu_r: Arm::Length(self.mu_r.of(radius)), mu_t: Arm::Length(self.mu_t.of(radius)), ..self }
+        let [mu_r, mu_t, patch] = [self.mu_r, self.mu_t, self.patch].map(|arm| Arm::Length(arm.of(radius)));
+        Self { mu_r, mu_t, patch, ..self }
     }
 
     /// Whether impacts matter to it: bodies may bounce, or friction knows the velocity before.
@@ -434,7 +464,7 @@ impl Law {
 /// Attraction and moments act on bodies that have shapes; systems without them would not feel them.
 fn without_adhesion(law: &CoulombImpact) -> Result<(), String> {
     if law.resists() {
-        return Err("an interaction of systems takes resistance to rolling as Law::RollingImpact".into());
+        return Err("an interaction of systems takes resistance to rolling as Law::RollingImpact, and none to twisting or drilling".into());
     }
     if law.adhesion == 0.0 {
         return Ok(());
@@ -532,7 +562,12 @@ impl ContactLaws {
         self.default.adhesion > 0.0 || self.pairs.iter().any(|(.., law)| law.adhesion > 0.0)
     }
 
-    /// Whether any of them resists rolling or twisting.
+    /// Whether friction of any of them resists drilling.
+    pub fn drill(&self) -> bool {
+        self.default.drill() > 0.0 || self.pairs.iter().any(|(.., law)| law.drill() > 0.0)
+    }
+
+    /// Whether any of them resists rolling, twisting or drilling.
     pub fn resist(&self) -> bool {
         self.default.resists() || self.pairs.iter().any(|(.., law)| law.resists())
     }

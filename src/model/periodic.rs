@@ -4,12 +4,41 @@
 //! body 2 as body 1 sees it:  x₂ + s        s = −Σ L_a round((x₂ − x₁)_a / L_a) e_a        a: periodic axes
 //! ```
 //!
+//! With a shear (Lees and Edwards, J. Physics C 5, 1972, 1921) the images across one pair of faces move past each other,
+//!
+//! ```text
+//! s = −Σ m_a L_a e_a − m_c d e_b,   d = γ̇ L_c t        c: across, b: along        velocity of the image: v₂ + γ̇ s_c e_b
+//! ```
+//!
+//! which is a shear of the whole without walls: velocities are those of an unbounded flow, and no place is a boundary.
+//!
 //! Positions of bodies are never wrapped: they go on through the faces, so that velocities, works and joints know nothing of the cell. A pair
 //! of bodies meets by its nearest image, and only that shift s enters gaps and arms; outputs draw bodies in the cell.
 
 use super::scheme::Invalid;
 use glam::{DVec3, IVec3};
 use serde::{Deserialize, Serialize};
+
+/// A shear of the images of a periodic cell.
+///
+/// ```
+/// use drystone::model::periodic::{Cell, Shear};
+/// use glam::DVec3;
+/// let cell = Cell::new([Some([0.0, 2.0]), Some([0.0, 1.0]), None])?.sheared(Shear { across: 1, along: 0, rate: 3.0 })?.at(0.1);
+/// let shift = cell.nearest(DVec3::new(0.3, 0.9, 0.0));
+/// assert!((shift - DVec3::new(-0.3, -1.0, 0.0)).length() < 1e-15);
+/// assert_eq!(cell.drift(shift), DVec3::X * -3.0);
+/// # Ok::<(), drystone::model::scheme::Invalid>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Shear {
+    /// Axis across whose faces the images are displaced.
+    pub across: usize,
+    /// Axis along which they move.
+    pub along: usize,
+    /// γ̇ (1/s): the velocity along this axis rises by so much per metre of the other.
+    pub rate: f64,
+}
 
 /// Lengths of a periodic cell along the axes of the world; open along all of them by default.
 ///
@@ -29,6 +58,12 @@ pub struct Cell {
     pub high: DVec3,
     /// Edges (m); 0 along open axes.
     pub size: DVec3,
+    /// How its images move.
+    #[serde(default)]
+    pub shear: Option<Shear>,
+    /// Way (m) of the next image across the shear by now, within half of the cell.
+    #[serde(default)]
+    way: f64,
 }
 
 impl Cell {
@@ -44,6 +79,69 @@ impl Cell {
             (cell.low[a], cell.high[a], cell.size[a]) = (low, high, high - low);
         }
         Ok(cell)
+    }
+
+    /// The same cell with images that move.
+    pub fn sheared(self, shear: Shear) -> Result<Self, Invalid> {
+        let Shear { across, along, rate } = shear;
+        if across > 2 || along > 2 || across == along || !self.periodic(across) || !self.periodic(along) {
+            return Err(Invalid::new(
+                "the shear",
+                format!("across {across}, along {along}"),
+                "two different axes along which the cell is periodic",
+            ));
+        }
+        if !rate.is_finite() {
+            return Err(Invalid::new("the rate of shear", format!("{rate} 1/s"), "a finite number"));
+        }
+        Ok(Self { shear: Some(shear), way: 0.0, ..self })
+    }
+
+    /// The cell at this time (s).
+    pub fn at(self, time: f64) -> Self {
+        let Some(Shear { across, along, rate }) = self.shear else { return self };
+        let (way, length) = (rate * self.size[across] * time, self.size[along]);
+        Self { way: way - length * (way / length).round(), ..self }
+    }
+
+    /// Whether faces and shear are those of another cell, wherever the images are by now.
+    pub fn is_like(&self, other: &Self) -> bool {
+        Self { way: 0.0, ..*self } == Self { way: 0.0, ..*other }
+    }
+
+    /// Axes in the order in which places are brought back: first that across the shear.
+    pub fn axes(&self) -> [usize; 3] {
+        match self.shear {
+            Some(Shear { across: 1, .. }) => [1, 0, 2],
+            Some(Shear { across: 2, .. }) => [2, 0, 1],
+            _ => [0, 1, 2],
+        }
+    }
+
+    /// From the cell to its image so many edges along an axis (m).
+    pub fn edges(&self, axis: usize, count: f64) -> DVec3 {
+        let mut shift = DVec3::ZERO;
+        shift[axis] = count * self.size[axis];
+        if let Some(Shear { across, along, .. }) = self.shear
+            && across == axis
+        {
+            shift[along] = count * self.way;
+        }
+        shift
+    }
+
+    /// Velocity (m/s) of an image that stands so far away from its body (m).
+    pub fn drift(&self, shift: DVec3) -> DVec3 {
+        let mut drift = DVec3::ZERO;
+        if let Some(Shear { across, along, rate }) = self.shear {
+            drift[along] = rate * shift[across];
+        }
+        drift
+    }
+
+    /// Velocity (m/s) of the uniform shear at a place, 0 in the middle of the cell.
+    pub fn flow(&self, x: DVec3) -> DVec3 {
+        self.drift(x - 0.5 * (self.low + self.high))
     }
 
     /// Whether no axis is periodic.
@@ -63,28 +161,36 @@ impl Cell {
 
     /// The shift (m) that makes a difference of places the shortest of its images.
     pub fn nearest(&self, difference: DVec3) -> DVec3 {
-        let along = |a: usize| if self.periodic(a) { -self.size[a] * (difference[a] / self.size[a]).round() } else { 0.0 };
-        DVec3::from_array(std::array::from_fn(along))
+        let mut shift = DVec3::ZERO;
+        for a in self.axes().into_iter().filter(|&a| self.periodic(a)) {
+            shift += self.edges(a, -((difference[a] + shift[a]) / self.size[a]).round());
+        }
+        shift
     }
 
     /// The shift (m) that brings a place into the cell, and in which image of the cell it is.
     pub fn home(&self, x: DVec3) -> (DVec3, IVec3) {
         let (mut shift, mut image) = (DVec3::ZERO, IVec3::ZERO);
-        for a in 0..3 {
-            if self.periodic(a) {
-                let count = ((x[a] - self.low[a]) / self.size[a]).floor();
-                // a place that is not a number is in no image
-                (shift[a], image[a]) = (-self.size[a] * count, count as i32);
-            }
+        for a in self.axes().into_iter().filter(|&a| self.periodic(a)) {
+            let count = ((x[a] + shift[a] - self.low[a]) / self.size[a]).floor();
+            // a place that is not a number is in no image
+            shift += self.edges(a, -count);
+            image[a] = count as i32;
         }
         (shift, image)
     }
 
     /// Shifts to the images of the cell that touch it, itself first.
     pub fn neighbours(&self) -> impl Iterator<Item = DVec3> + use<> {
-        let Self { size, .. } = *self;
+        self.images().map(|(_, shift)| shift)
+    }
+
+    /// The same with how many edges along each axis they are away.
+    pub fn images(&self) -> impl Iterator<Item = ([f64; 3], DVec3)> + use<> {
+        let cell = *self;
         let all = (0..27u32).map(|k| [k % 3, k / 3 % 3, k / 9].map(|m| [0.0, -1.0, 1.0][m as usize]));
-        all.filter(move |m| (0..3).all(|a| m[a] == 0.0 || size[a] > 0.0)).map(move |m| DVec3::from_array(m) * size)
+        all.filter(move |m| (0..3).all(|a| m[a] == 0.0 || cell.size[a] > 0.0))
+            .map(move |m| (m, cell.edges(0, m[0]) + cell.edges(1, m[1]) + cell.edges(2, m[2])))
     }
 }
 
@@ -107,5 +213,35 @@ mod tests {
         assert_eq!(cell.neighbours().count(), 9);
         assert_eq!(Cell::default().neighbours().collect::<Vec<_>>(), [DVec3::ZERO]);
         assert!(Cell::new([Some([1.0, 1.0]), None, None]).unwrap_err().to_string().contains("along x"));
+    }
+
+    #[test]
+    fn images_of_a_sheared_cell_lie_on_its_lattice() {
+        let faces = [Some([-1.0, 2.0]), Some([0.25, 1.25]), Some([0.5, 0.75])];
+        for (across, along) in [(1, 0), (0, 2), (2, 1)] {
+            let rate = 1.7;
+            let cell = Cell::new(faces).unwrap().sheared(Shear { across, along, rate }).unwrap();
+            for k in -40..40 {
+                let time = 0.37 * f64::from(k).abs();
+                let cell = cell.at(time);
+                let x = DVec3::new(0.37, 0.9, 0.11) * f64::from(k);
+                let (shift, image) = cell.home(x);
+                let there = x + shift;
+                assert!((0..3).all(|a| there[a] >= cell.low[a] - 1e-12 && there[a] < cell.high[a] + 1e-12), "{there}");
+                assert_eq!(cell.drift(shift)[along], -rate * f64::from(image[across]) * cell.size[across]);
+                // the same image by the whole way that it has gone
+                let mut whole = -image.as_dvec3() * cell.size;
+                whole[along] -= f64::from(image[across]) * rate * cell.size[across] * time;
+                let turns = (shift - whole) / cell.size;
+                assert!((turns - turns.round()).length() < 1e-9 && (shift - whole)[across].abs() < 1e-12);
+                // two that stand near each other by some image do so by the nearest one
+                let near = DVec3::new(0.2, -0.1, 0.05) - shift;
+                assert!((near + cell.nearest(near) - DVec3::new(0.2, -0.1, 0.05)).length() < 1e-12);
+            }
+            assert_eq!(cell.at(7.3).neighbours().next(), Some(DVec3::ZERO));
+        }
+        let cell = Cell::new([faces[0], faces[1], None]).unwrap();
+        let wrong = |across, along, rate| cell.sheared(Shear { across, along, rate }).unwrap_err().to_string();
+        assert!(wrong(2, 0, 1.0).contains("periodic") && wrong(1, 1, 1.0).contains("different") && wrong(1, 0, f64::NAN).contains("rate"));
     }
 }

@@ -7,6 +7,7 @@
 //! Coulomb    K = {‖r_t‖ ≤ μ r_n}   contact            r ⟂ u + μ‖u_t‖n   (2 or 3 rows, normal first)
 //! SecondOrder K = {‖r_t‖ ≤ μ r_n}  convex cone        r ⟂ u             (the same cone without the shift)
 //! Rolling    K = {‖r_t‖ ≤ μ r_n, ‖m‖ ≤ μ_r r_n}       r ⟂ u + (μ‖u_t‖ + μ_r‖ω‖)n   (3 rows n,t,m or 5 rows n,t1,t2,m1,m2)
+//!            K = {‖(r_t, d)‖ ≤ μ r_n, ‖m‖ ≤ μ_r r_n}                               (6 rows n,t1,t2,d,m1,m2, d: drilling)
 //! Twisting   K = {‖r_t‖ ≤ μ r_n, ‖m‖ ≤ μ_r r_n, |m_n| ≤ μ_t r_n}                       (6 rows n,t1,t2,m1,m2,m_n; shift μ_t|ω_n| more)
 //! ```
 
@@ -50,7 +51,8 @@ pub enum AdmissibleSet {
         /// Slope of the cone.
         mu: f64,
     },
-    /// Coulomb friction with resistance to rolling: rows `(n, t, m)` or `(n, t1, t2, m1, m2)`.
+    /// Coulomb friction with resistance to rolling: rows `(n, t, m)` or `(n, t1, t2, m1, m2)`; or friction of a patch that resists sliding and
+    /// drilling together, rows `(n, t1, t2, d, m1, m2)`.
     Rolling {
         /// Friction coefficient.
         mu: f64,
@@ -101,6 +103,7 @@ impl AdmissibleSet {
         let none = || (0.0, n..n);
         match self {
             Self::Coulomb { mu } | Self::SecondOrder { mu } => [(mu, 1.min(n)..n), none(), none()],
+            // 2 and 2 rows of 5, 3 and 2 of 6
             Self::Rolling { mu, mu_r } => [(mu, 1..n / 2 + 1), (mu_r, n / 2 + 1..n), none()],
             Self::Twisting { mu, mu_r, mu_t } => [(mu, 1..3), (mu_r, 3..5), (mu_t, 5..n)],
             Self::Free | Self::NonNegative | Self::Interval { .. } => [none(), none(), none()],

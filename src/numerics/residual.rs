@@ -23,7 +23,7 @@
 //! its bodies. It holds no |r|. s_a is a speed of the contact's own, [`super::mixed::Contact::scale`].
 
 use super::admissible::project_coulomb;
-use super::mixed::{Answer, Contact, MAX_ROWS, MixedProblem, Spin, Velocities, six};
+use super::mixed::{Answer, Contact, MAX_ROWS, MixedProblem, Spin, Velocities};
 use crate::algebra::pieces::{Part, share};
 use glam::DVec3;
 use rayon::prelude::*;
@@ -183,7 +183,7 @@ impl Sums {
     fn spinning(&mut self, (c, spin): (&Contact, &Spin), [r, p]: [DVec3; 2], v: &Velocities, known: Option<f64>) {
         let (u, s) = (c.rate(&v.rigid) + c.b, spin.velocity(c, &v.rigid));
         let (set, rows, d) = (spin.set(c), spin.rows(), spin.mean_diagonal(c));
-        let (r, mut shifted) = (six(r, p), six(u, s));
+        let (r, mut shifted) = (spin.six(r, p), spin.six(u, s));
         shifted[0] += set.shift(&shifted[..rows]) + known.map_or(0.0, |known| known - c.shift(u));
         let square = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>();
         let missed = |scale: f64| {
@@ -197,7 +197,7 @@ impl Sums {
         self.r_scaled += own;
         self.plain += missed(1.0);
         self.r += square(&r);
-        self.u += u.length_squared() + square(&six(u, s)[3..rows]);
+        self.u += u.length_squared() + square(&spin.six(u, s)[3..rows]);
     }
 
     fn add(self, o: Self) -> Self {

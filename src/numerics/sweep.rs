@@ -604,16 +604,21 @@ impl Rows<'_> {
         let spins: &[Spin] = &self.p.spins[range];
         for (k, (c, spin)) in contacts.iter().zip(spins).enumerate() {
             let u = c.to_local(v1.at(c.arm1) - v2.at(c.arm2)) + c.b;
-            let s = spin.lever * c.to_local(v1.angular - v2.angular) + spin.b;
+            let s = spin.levers() * c.to_local(v1.angular - v2.angular) + spin.b;
             let (force, moment) = spin.local.apply(&c.local, r[k], moments[k]);
             let near = (r[k], moments[k]);
-            let (new, turned) = spin.local.solve(&c.local, (u - force, s - moment), spin.bounds(c), near, shifts.get(k).copied());
+            let q = (u - force, s - moment);
+            let (new, turned) = if spin.drill > 0.0 {
+                spin.local.solve_drilling(&c.local, q, [c.mu, spin.roll])
+            } else {
+                spin.local.solve(&c.local, q, spin.bounds(c), near, shifts.get(k).copied())
+            };
             let (dr, dp) = (new - r[k], turned - moments[k]);
             (changes[0][k], r[k], changes[1][k], moments[k]) = (dr, new, dp, turned);
             if dr == DVec3::ZERO && dp == DVec3::ZERO {
                 continue;
             }
-            let (impulse, turn) = (c.to_world(dr), spin.lever * c.to_world(dp));
+            let (impulse, turn) = (c.to_world(dr), c.to_world(spin.levers() * dp));
             m1.kick(&mut v1, c.arm1, impulse);
             m2.kick(&mut v2, c.arm2, -impulse);
             v1.angular += m1.inertia_times(turn);

@@ -15,7 +15,7 @@
 
 use super::run::{Simulation, SimulationError};
 use crate::geometry::systems::{Collider, Proximity};
-use crate::model::contact::Manifold;
+use crate::model::contact::{ContactPair, Manifold};
 use crate::model::interaction::{Interaction, OfBodies};
 use crate::model::newton_euler::{AppliedForce, Inertia, Motion, Velocity};
 use crate::model::scheme::{Clock, Invalid, Scheme};
@@ -242,9 +242,11 @@ impl Simulation {
                 allowed = allowed.min(longest((linear.length() + mover.spin) / smallest, acceleration / smallest, accuracy));
             }
         }
-        for &(i, j, _) in self.world.resource::<Proximity>().pairs() {
+        let cell = self.world.resource::<Scheme>().cell;
+        for &(i, j, pair) in self.world.resource::<Proximity>().pairs() {
             let (Some(a), Some(b)) = (auto.sizes.get(i as usize), auto.sizes.get(j as usize)) else { continue };
-            let closing = (a.velocity - b.velocity).length() + a.spin + b.spin;
+            let drift = self.world.get::<ContactPair>(pair).map_or(DVec3::ZERO, |pair| cell.drift(pair.shift));
+            let closing = (a.velocity - b.velocity - drift).length() + a.spin + b.spin;
             allowed = allowed.min(longest(closing / a.smallest.min(b.smallest), 0.0, accuracy));
         }
         allowed

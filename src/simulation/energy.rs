@@ -7,7 +7,7 @@
 //! motors   = Σ rᵀ (u⁺ + u⁻)/2              motors, stops, friction and springs of joints, other relations
 //! bonds    = Σ rᵀ (u⁺ + u⁻)/2              what holds faces together: stored, given back, released
 //! rolling  = Σ m·(ω⁺ + ω)/2               moments that resist rolling and twisting
-//! drives   = Σ r · (velocity of driven bodies), with the sign of the work done on the others
+//! drives   = Σ r · (velocity of driven bodies, and of images of a sheared cell), with the sign of the work done on the others
 //! loads    = Σ (h F + J)·(v⁺ + v)/2 + (h m + J_m)·(ω⁺ + ω)/2
 //! adhesion = Σ (h F + J)·(v⁺ + v)/2 of the attraction between bodies that touch, which loads leave out
 //! scheme   = Σ h γ·(ω⁺ + ω)/2 + m g·(h (v⁺ + v)/2 − Δx)       and what waiting bodies give back
@@ -49,7 +49,7 @@ pub struct Work {
     /// Bonds between faces.
     #[serde(default)]
     pub bonds: f64,
-    /// Driven bodies, through the contacts and joints they touch.
+    /// Driven bodies, through the contacts and joints they touch, and the images of a sheared cell.
     pub drives: f64,
     /// Forces, torques and blows other than gravity.
     pub loads: f64,

@@ -15,7 +15,7 @@ use crate::integrator::systems::{Pass, unsettled};
 use crate::model::contact::{ContactPair, Foresight, Manifold, TurnedArms};
 use crate::model::law::ContactLaws;
 use crate::model::newton_euler::{AppliedForce, BodyName, Velocity};
-use crate::model::scheme::{Clock, Invalid, Scheme};
+use crate::model::scheme::{Clock, Friction, Invalid, Scheme};
 use crate::numerics::{Report, Status};
 use crate::topology::bodies::{Bodies, BodyRow, Slot, Slots};
 use bevy_ecs::name::Name;
@@ -387,6 +387,7 @@ impl Simulation {
         let clock = self.world.resource_mut::<Clock>().into_inner();
         clock.tick(h);
         report.step = clock.step;
+        self.displace_images();
         self.land();
         report.time = self.time();
         self.gauge.support = report.support_force;
@@ -405,12 +406,27 @@ impl Simulation {
         if self.world.is_resource_changed::<Scheme>() {
             self.scheme().validate()?;
         }
+        if self.scheme().friction == Friction::Lagged && self.world.resource::<ContactLaws>().drill() {
+            let message =
+                "a patch resists drilling, which lagged friction does not know; let patch be 0 or the friction of the scheme be exact";
+            return Err(SimulationError::Law(message.into()));
+        }
         Ok(())
+    }
+
+    /// Moves the images of a sheared cell to where they are by now.
+    pub(super) fn displace_images(&mut self) {
+        let time = self.time();
+        if self.scheme().cell.shear.is_some() {
+            let scheme = self.world.resource_mut::<Scheme>().into_inner();
+            scheme.cell = scheme.cell.at(time);
+        }
     }
 
     /// Looks for the end of a step, or of a part of one: whether the passes have settled.
     pub(super) fn try_step(&mut self, blows: &[(Entity, AppliedForce)], nonlinear: bool) -> Result<bool, SimulationError> {
         self.world.resource_mut::<Phases>().start();
+        self.displace_images();
         self.schedules.begin.run(&mut self.world);
         self.hear_guests(1)?;
         if let Some((entity, reason)) = self.world.resource_mut::<Bodies>().fault.take() {

@@ -54,7 +54,7 @@ fn an_agitated_generator_begins_as_a_gas_and_says_what_does_not_go_together() {
 
 #[test]
 fn scenes_with_automatic_steps_and_generators_read_back_as_they_were() {
-    for name in ["granular_gas", "silo", "chute", "compression"] {
+    for name in ["granular_gas", "silo", "chute", "compression", "simple_shear"] {
         let scene = drystone::scenes::load(name, &[]).unwrap_or_else(|e| panic!("{e}"));
         let again = Scene::from_toml(&scene.to_toml(), "t").unwrap_or_else(|e| panic!("{name}: {e}"));
         assert_eq!((again.time, again.bodies.len()), (scene.time, scene.bodies.len()), "{name}");

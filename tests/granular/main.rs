@@ -2,6 +2,7 @@
 
 mod adhesion;
 mod containers;
+mod drilling;
 mod fields;
 mod forms;
 mod generators;
@@ -13,4 +14,5 @@ mod periodic;
 mod rolling;
 mod servo;
 mod shaken;
+mod sheared;
 mod sizes;

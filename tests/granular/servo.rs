@@ -51,3 +51,27 @@ fn servos_that_make_no_sense_are_refused() {
     let error = Scene::from_toml(&press("{ axis = \"z\", force = 1 }\nmotion = \"static\"", "1 ms"), "t").expect_err("static").to_string();
     assert!(error.contains("stands still"), "{error}");
 }
+
+#[test]
+fn servo_walls_at_right_angles_go_through_each_other() {
+    let wall = |name: &str, axis: &str, size: &str, position: &str, extra: &str| {
+        format!("[[bodies]]\nname = \"{name}\"\nshape = {{ kind = \"cuboid\", size = {size} }}\nposition = {position}\nmass = 0.5\n{extra}")
+            .replace("AXIS", axis)
+    };
+    let servo = "servo = { axis = \"AXIS\", force = -1 }\n";
+    let text = |extra: &str| {
+        format!(
+            "gravity = [0, 0, 0]\ntime = {{ step = \"1 ms\", end = 0.1 }}\n{}{}",
+            wall("lid", "z", "[0.2, 0.2, 0.01]", "[0, 0, 0.05]", servo),
+            wall("side", "x", "[0.01, 0.2, 0.2]", "[0.09, 0, 0.05]", extra)
+        )
+    };
+    let scene = Scene::from_toml(&text(servo), "t").expect("a scene");
+    assert!(drystone::diagnostics::check::check(&scene).iter().all(|finding| !finding.message.contains("overlaps")));
+    let (_, summary) = drystone::scenes::run(&scene).expect("runs");
+    // each by F t²/2m alone
+    assert!((summary.displacement_max_m - 0.01).abs() < 2e-4, "{summary}");
+    // what has no servo is met
+    let scene = Scene::from_toml(&text(""), "t").expect("a scene");
+    assert!(drystone::diagnostics::check::check(&scene).iter().any(|finding| finding.message.contains("overlaps")));
+}

@@ -117,7 +117,9 @@ impl Bodies<'_> {
         }
         let mut pairs = Vec::new();
         broad.pairs(&mut pairs);
-        pairs.into_iter().map(|(a, b)| (a as usize, b as usize)).collect()
+        // walls of servos go through each other
+        let walls = |a: usize, b: usize| [a, b].iter().all(|&i| self.scene.bodies[i].servo.is_some());
+        pairs.into_iter().map(|(a, b)| (a as usize, b as usize)).filter(|&(a, b)| !walls(a, b)).collect()
     }
 
     /// Blocks at rest that touch nothing below: just above it, or the odd one out among blocks that stand.

@@ -332,6 +332,17 @@ const SCENES: &[BuiltIn] = &[
         toml: toml!("spinning_top"),
     },
     BuiltIn {
+        name: "tippe_top",
+        about: "a ball with its centre of mass below its centre turns over by drilling friction",
+        parameters: &[
+            Parameter::new("patch", "0.3 mm", "", "radius of the patch in which it touches; 0 is a point", "contact.patch"),
+            Parameter::new("mu", "0.3", "", "coefficient of friction", "contact.mu"),
+            Parameter::new("spin", "180", "rad/s", "about its axis at the start", "bodies.1.angular_velocity.2"),
+            Parameter::new("tilt", "0.1", "rad", "of its axis at the start", "bodies.1.rotation.angle"),
+        ],
+        toml: toml!("tippe_top"),
+    },
+    BuiltIn {
         name: "door",
         about: "a motor opens a door on a hinge, whose knob pushes a row of blocks over",
         parameters: &[Parameter::new("torque", "80", "N m", "most that the motor gives", "joints.0.motor.limit")],
@@ -472,6 +483,18 @@ const SCENES: &[BuiltIn] = &[
             Parameter::new("seed", "1", "", "sizes and jitter", "generate.lattice.0.seed"),
         ],
         toml: toml!("shear_cell"),
+    },
+    BuiltIn {
+        name: "simple_shear",
+        about: "grains in a periodic cell whose images move past each other: a uniform shear without walls",
+        parameters: &[
+            Parameter::new("fraction", "0.572", "", "solid fraction", "generate.pack.0.solid_fraction"),
+            Parameter::new("rate", "20", "1/s", "of the shear", "periodic.shear.rate"),
+            Parameter::new("mu", "0.5", "", "coefficient of friction", "contact.mu"),
+            Parameter::new("end", "0.4", "s", "duration", "time.end"),
+            Parameter::new("seed", "1", "", "sizes and places", "generate.pack.0.seed"),
+        ],
+        toml: toml!("simple_shear"),
     },
     BuiltIn {
         name: "granular_gas",

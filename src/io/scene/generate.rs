@@ -16,8 +16,9 @@ use super::resources::Resources;
 use super::sizes;
 use super::units::Quantity;
 use crate::algebra::spatial::Pose;
-use crate::granular::{agitation::agitated, grain::Grain, lattice::Lattice, pour::Pour, pyramid, voronoi::Voronoi};
+use crate::granular::{agitation::agitated, grain::Grain, growth::Growth, lattice::Lattice, pour::Pour, pyramid, voronoi::Voronoi};
 use crate::masonry::dam::Dam;
+use crate::model::periodic::Cell;
 
 /// Most bodies that one generator may make.
 pub(super) const MAX_BODIES: usize = 10_000_000;
@@ -46,7 +47,7 @@ pub(super) struct Made {
 
 type Generator = fn(&mut Fields<'_>, &Resources) -> Result<Made, SceneError>;
 
-/// Every generator, in the order in which their bodies are numbered.
+/// Every generator, in the order in which their bodies are numbered; [`pack`], which knows the periodic cell, comes last.
 const GENERATORS: [(&str, Generator); 15] = [
     ("lattice", lattice),
     ("pour", pour),
@@ -76,6 +77,11 @@ pub(super) fn all(field: &Field<'_>, scene: &mut Scene, names: &mut Names, resou
             dams.extend(one(table, &default, generator, (scene, names), resources)?);
         }
     }
+    let cell = scene.periodic;
+    for (i, table) in f.list("pack")?.iter().enumerate() {
+        let default = if i == 0 { "pack".to_owned() } else { format!("pack{i}") };
+        dams.extend(one(table, &default, |f, _| pack(f, &cell), (scene, names), resources)?);
+    }
     f.finish()?;
     Ok(dams)
 }
@@ -83,7 +89,7 @@ pub(super) fn all(field: &Field<'_>, scene: &mut Scene, names: &mut Names, resou
 fn one(
     table: &Field<'_>,
     default: &str,
-    generator: Generator,
+    generator: impl Fn(&mut Fields<'_>, &Resources) -> Result<Made, SceneError>,
     (scene, names): (&mut Scene, &mut Names),
     resources: &Resources,
 ) -> Result<Option<MadeDam>, SceneError> {
@@ -244,6 +250,40 @@ fn pour(f: &mut Fields<'_>, resources: &Resources) -> Result<Made, SceneError> {
     let balls = pour.balls();
     let velocities = agitation(f, &balls.iter().map(|ball| ball.1).collect::<Vec<_>>(), seed)?;
     Ok(Made { fixed, moving: grown(&grain, balls.into_iter(), seed), velocities, ..Made::default() })
+}
+
+/// Balls that grow to a solid fraction; along axes that the box goes through from face to face of the cell it meets itself.
+fn pack(f: &mut Fields<'_>, cell: &Cell) -> Result<Made, SceneError> {
+    let sizes = sizes::sizes(&f.required("radius")?)?;
+    let fraction = f.required("solid_fraction")?;
+    let solid_fraction = fraction.between(1e-6, 0.74)?;
+    let seed = f.or("seed", 0, |s| s.whole(0, usize::MAX))? as u64;
+    let given = f.optional("box");
+    let (mut low, mut high) = (cell.low, cell.high);
+    match given.as_ref().map(|b| b.items()).transpose()?.as_deref() {
+        Some([from, to]) => (low, high) = (from.vector(Quantity::Length)?, to.vector(Quantity::Length)?),
+        Some(_) => return Err(given.unwrap_or(fraction).error("found a box without two corners", "write `box = [[x, y, z], [x, y, z]]`")),
+        None if (0..3).all(|a| cell.periodic(a)) => {}
+        None => {
+            return Err(f.error("found no `box`, and no cell that is periodic along x, y and z", "write `box = [[x, y, z], [x, y, z]]`"));
+        }
+    }
+    if !low.cmplt(high).all() {
+        let found = format!("found the box {low} to {high}");
+        return Err(given.unwrap_or(fraction).error(found, "let the second corner be larger along each axis"));
+    }
+    let periodic = std::array::from_fn(|a| cell.periodic(a) && low[a] <= cell.low[a] && high[a] >= cell.high[a]);
+    for a in (0..3).filter(|&a| periodic[a]) {
+        (low[a], high[a]) = (cell.low[a], cell.high[a]);
+    }
+    let growth = Growth { low, high, periodic, sizes, solid_fraction, seed };
+    let balls = growth.balls().map_err(|found| {
+        let cure =
+            "take a smaller fraction (random packings of equal balls end at 0.64, between walls below), a larger box or smaller balls";
+        fraction.error(format!("found the solid fraction {solid_fraction}: {found}"), cure)
+    })?;
+    let velocities = agitation(f, &balls.iter().map(|ball| ball.1).collect::<Vec<_>>(), seed)?;
+    Ok(Made { moving: grown(&Grain::Ball, balls.into_iter(), seed), velocities, ..Made::default() })
 }
 
 fn pyramid(f: &mut Fields<'_>, _: &Resources) -> Result<Made, SceneError> {

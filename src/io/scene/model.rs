@@ -46,6 +46,9 @@ pub struct Scene {
     pub solver: SolverSettings,
     /// Periodic cell; open along all axes by default.
     pub periodic: Cell,
+    /// Whether bodies of a sheared cell begin with the velocity of the uniform shear at their place beside their own.
+    #[serde(default)]
+    pub flows: bool,
     /// Gravity from each instant on, in order of time; the first instant is 0.
     pub gravity: Vec<GravityFrom>,
     /// Never empty: material 0 is the one of bodies that name none.
@@ -115,6 +118,7 @@ impl Scene {
             time: TimeStepping::default(),
             solver: SolverSettings::default(),
             periodic: Cell::default(),
+            flows: false,
             gravity: vec![GravityFrom { time: 0.0, acceleration: DVec3::new(0.0, 0.0, -9.81) }],
             materials: vec![Material::default()],
             default_law: ContactLaw::default(),
@@ -503,6 +507,9 @@ pub struct ContactLaw {
     pub mu_r: Arm,
     /// Resistance to twisting about the normal.
     pub mu_t: Arm,
+    /// Radius of the patch in which bodies touch, see `model::law::CoulombImpact::patch`.
+    #[serde(default)]
+    pub patch: Arm,
     /// What binds faces that touch at the start.
     #[serde(default)]
     pub bond: Option<Cohesion>,
@@ -520,6 +527,7 @@ impl Default for ContactLaw {
             rupture: 0.0,
             mu_r: Arm::default(),
             mu_t: Arm::default(),
+            patch: Arm::default(),
             bond: None,
         }
     }

@@ -124,6 +124,11 @@ pub(super) fn grid_field(field: &Field<'_>, number: usize, scene: &Scene) -> Res
     if grid.cells.iter().try_fold(1usize, |n, &k| n.checked_mul(k)).is_none_or(|n| n > Grid::MOST) {
         return Err(cells.error("found more cells than memory is likely to hold", format!("take no more than {} in all", Grid::MOST)));
     }
+    if let Some(shear) = cell.shear.filter(|shear| grid.cells[shear.along] > 1 || !grid.wraps[shear.along]) {
+        let along = ["x", "y", "z"][shear.along];
+        let message = format!("found a field that is not the mean over the whole of {along}, along which the images of the cell move");
+        return Err(cells.error(message, format!("take a single cell along {along} and leave the box open there: \"-inf\", \"inf\"")));
+    }
     let edges = grid.size();
     let longest = (0..3).filter(|&a| grid.cells[a] > 1).map(|a| edges[a]).fold(0.0, f64::max);
     let width = f.optional("width");

@@ -19,7 +19,7 @@ use super::{applied, flow, ground_records, imports, links, output, records, stop
 use crate::geometry::shapes::UNBOUNDED;
 use crate::model::bond::{Cohesion, Softening};
 use crate::model::law::Impact;
-use crate::model::periodic::Cell;
+use crate::model::periodic::{Cell, Shear};
 use crate::numerics::admissible::MU_MAX;
 use crate::simulation::AutoStep;
 
@@ -31,15 +31,22 @@ pub(super) fn read(document: &Document, name: &str, resources: &Resources) -> Re
     scene.title = f.or("title", String::new(), |t| t.text().map(str::to_owned))?;
     scene.time = time(&f.required("time")?)?;
     scene.solver = f.or("solver", SolverSettings::default(), |s| solver(&s))?;
-    scene.periodic = f.or("periodic", scene.periodic, |p| periodic(&p))?;
+    (scene.periodic, scene.flows) = f.or("periodic", (scene.periodic, scene.flows), |p| periodic(&p))?;
     scene.gravity = f.or("gravity", scene.gravity, |g| gravity(&g))?;
     scene.materials = materials(&f.list("materials")?)?;
     if let Some(contact) = f.optional("contact") {
         (scene.default_law, scene.pair_laws) = laws(&contact, &scene.materials)?;
-        let resists = scene.pair_laws.iter().map(|p| &p.law).chain([&scene.default_law]).any(|l| l.mu_r.number() + l.mu_t.number() > 0.0);
+        let any = |has: fn(&ContactLaw) -> bool| scene.pair_laws.iter().map(|p| &p.law).chain([&scene.default_law]).any(has);
+        let resists = any(|l| l.mu_r.number() + l.mu_t.number() + l.patch.number() > 0.0);
+        if any(|l| l.bond.is_some()) && scene.periodic.shear.is_some() {
+            let message = "found `bond` in a periodic cell whose images move; bonds do not follow them";
+            return Err(contact.error(message, "remove `bond`, or `shear` of [periodic]"));
+        }
         if resists && scene.solver.friction == Friction::Lagged {
-            let cure = "remove mu_r and mu_t, or solver.friction";
-            return Err(contact.error("found resistance to rolling or twisting with friction = \"lagged\", which does not know it", cure));
+            let cure = "remove mu_r, mu_t and patch, or solver.friction";
+            return Err(
+                contact.error("found resistance to rolling, twisting or drilling with friction = \"lagged\", which does not know it", cure)
+            );
         }
     }
     let mut names = Names::default();
@@ -138,8 +145,8 @@ fn solver(field: &Field<'_>) -> Result<SolverSettings, SceneError> {
     Ok(settings)
 }
 
-/// The faces along the axes that are named: `x = [from, to]`.
-fn periodic(field: &Field<'_>) -> Result<Cell, SceneError> {
+/// The faces along the axes that are named, `x = [from, to]`, the shear of their images, and whether bodies begin with its flow.
+fn periodic(field: &Field<'_>) -> Result<(Cell, bool), SceneError> {
     let mut f = field.fields()?;
     let faces = ["x", "y", "z"].map(|axis| f.maybe(axis, |faces| faces.numbers::<2>(Quantity::Length)));
     let [x, y, z] = faces;
@@ -148,8 +155,18 @@ fn periodic(field: &Field<'_>) -> Result<Cell, SceneError> {
     if cell.is_open() {
         return Err(field.error("found no axis", "write x = [from, to], or leave the section out"));
     }
+    let shear = f.optional("shear");
     f.finish()?;
-    Ok(cell)
+    let Some(shear) = shear else { return Ok((cell, false)) };
+    let axes = [("x", 0), ("y", 1), ("z", 2)];
+    let mut g = shear.fields()?;
+    let (across, along) = (g.or("across", 2, |a| a.choice(&axes))?, g.or("along", 0, |a| a.choice(&axes))?);
+    let rate = g.required("rate")?.number(Quantity::Frequency)?;
+    let flow = g.or("flow", true, |x| x.boolean())?;
+    g.finish()?;
+    let sheared = cell.sheared(Shear { across, along, rate });
+    let cell = sheared.map_err(|e| shear.error(format!("found {} for {}", e.found, e.name), format!("write {}", e.needed)))?;
+    Ok((cell, flow))
 }
 
 /// One vector, or a list of `{ from, acceleration }`.
@@ -217,8 +234,13 @@ fn law(f: &mut Fields<'_>, impact: Impact) -> Result<ContactLaw, SceneError> {
     }
     let rupture = bridge.map_or(Ok(0.0), |r| r.positive(Quantity::Length))?;
     let (mu_r, mu_t) = (f.or("mu_r", default.mu_r, |x| x.arm())?, f.or("mu_t", default.mu_t, |x| x.arm())?);
+    let drilling = f.optional("patch");
+    let patch = drilling.as_ref().map_or(Ok(default.patch), |x| x.arm())?;
+    if let Some(field) = drilling.filter(|_| patch.number() > 0.0 && mu_t.number() > 0.0) {
+        return Err(field.error("found `patch` beside `mu_t`; either of them resists twisting", "remove one of them"));
+    }
     let bond = f.optional("bond").map(|field| bond(&field)).transpose()?;
-    Ok(ContactLaw { mu, e_n, e_t, impact, adhesion, adhesion_range, rupture, mu_r, mu_t, bond })
+    Ok(ContactLaw { mu, e_n, e_t, impact, adhesion, adhesion_range, rupture, mu_r, mu_t, patch, bond })
 }
 
 /// Stiffness of mortar where none is given: a strength is reached at this opening (m).

@@ -16,6 +16,7 @@ use crate::model::flow::Region;
 use crate::model::grid::Grid;
 use crate::model::joint::{JointKind, JointSpec, TieLaw, TieRelation, TieSpec, TransmissionSpec};
 use crate::model::law::{Arm, Impact};
+use crate::model::periodic::Shear;
 
 impl Scene {
     /// The scene as TOML, with every body written out; its study, which names generators, is left out.
@@ -59,6 +60,10 @@ impl Scene {
             writeln!(t, "\n[periodic]")?;
             for (a, axis) in ["x", "y", "z"].into_iter().enumerate().filter(|(a, _)| self.periodic.periodic(*a)) {
                 writeln!(t, "{axis} = [{:?}, {:?}]", self.periodic.low[a], self.periodic.high[a])?;
+            }
+            if let Some(Shear { across, along, rate }) = self.periodic.shear {
+                let [across, along] = [across, along].map(|a| ["x", "y", "z"][a]);
+                writeln!(t, "shear = {{ across = \"{across}\", along = \"{along}\", rate = {rate:?}, flow = {} }}", self.flows)?;
             }
         }
         let solver = &self.solver;
@@ -297,7 +302,7 @@ fn law(law: &ContactLaw, between: &str) -> String {
         Arm::Length(x) => format!("{between}{name} = \"{x:?} m\""),
         Arm::Radius(x) => format!("{between}{name} = {x:?}"),
     };
-    let turn = arm("mu_r", law.mu_r) + &arm("mu_t", law.mu_t);
+    let turn = arm("mu_r", law.mu_r) + &arm("mu_t", law.mu_t) + &arm("patch", law.patch);
     let bond = law.bond.map_or(String::new(), |bond| format!("{between}bond = {}", cohesion(&bond)));
     format!("mu = {:?}{between}e_n = {:?}{between}e_t = {:?}{between}impact = \"{impact}\"{pull}{turn}{bond}", law.mu, law.e_n, law.e_t)
 }

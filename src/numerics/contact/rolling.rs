@@ -3,7 +3,8 @@
 use crate::algebra::dense::norm;
 use std::array::from_fn;
 
-/// Friction with resistance to rolling, rows `(n, t, m)` or `(n, t1, t2, m1, m2)`; `w` is row-major of that order.
+/// Friction with resistance to rolling, rows `(n, t, m)` or `(n, t1, t2, m1, m2)`, or `(n, t1, t2, d, m1, m2)` where friction resists drilling
+/// too, `‖(r_t, d)‖ ≤ μ r_n`; `w` is row-major of that order.
 ///
 /// Two multipliers, `u_t = −λ r_t` and `ω = −κ m`, solve
 ///
@@ -25,41 +26,42 @@ use std::array::from_fn;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RollingOperator {
-    half: usize,
+    /// rows of friction, and of all
+    parts: [usize; 2],
     nn_inv: f64,
-    nt: [f64; 4],
-    tn: [f64; 4],
-    s: [[f64; 4]; 4],
+    nt: [f64; 5],
+    tn: [f64; 5],
+    s: [[f64; 5]; 5],
     /// largest diagonal of W in each disc
     scale: [f64; 2],
 }
 
 /// `r_n = free − nt · x` and `(A + diag(λ, κ)) x = −c`.
 struct Pressed {
-    a: [[f64; 4]; 4],
-    nt: [f64; 4],
+    a: [[f64; 5]; 5],
+    nt: [f64; 5],
     free: f64,
-    minus_c: [f64; 4],
+    minus_c: [f64; 5],
 }
 
 /// `r_n`, `x = (r_t, m)` and the lengths of its parts at one pair of multipliers.
 #[derive(Clone, Copy)]
 struct RollingPoint {
     rn: f64,
-    x: [f64; 4],
+    x: [f64; 5],
     size: [f64; 2],
     /// sum of what r_n is made of: its rounding
     rn_parts: f64,
 }
 
 impl RollingOperator {
-    /// Splits the row-major `w` of 3 or 5 rows; `None` unless `W_nn` is positive and everything finite.
+    /// Splits the row-major `w` of 3, 5 or 6 rows; `None` unless `W_nn` is positive and everything finite.
     pub fn new(w: &[f64], rows: usize) -> Option<Self> {
-        if !matches!(rows, 3 | 5) || w.len() != rows * rows {
+        if !matches!(rows, 3 | 5 | 6) || w.len() != rows * rows {
             return None;
         }
         let (nn_inv, tangent) = (1.0 / w[0], rows - 1);
-        let mut o = Self { half: tangent / 2, nn_inv, ..Self::default() };
+        let mut o = Self { parts: [rows / 2, tangent], nn_inv, ..Self::default() };
         for i in 0..tangent {
             o.nt[i] = w[i + 1] * nn_inv;
             o.tn[i] = w[(i + 1) * rows] * nn_inv;
@@ -68,7 +70,7 @@ impl RollingOperator {
             for j in 0..tangent {
                 o.s[i][j] = w[(i + 1) * rows + j + 1] - w[(i + 1) * rows] * o.nt[j];
             }
-            let scale = &mut o.scale[i / o.half];
+            let scale = &mut o.scale[usize::from(i >= o.parts[0])];
             *scale = scale.max(w[(i + 1) * rows + i + 1].abs());
         }
         let good = w[0] > 0.0 && nn_inv.is_finite() && o.s.iter().flatten().all(|x| x.is_finite());
@@ -76,12 +78,12 @@ impl RollingOperator {
     }
 
     fn disc(&self, k: usize) -> std::ops::Range<usize> {
-        k * self.half..(k + 1) * self.half
+        if k == 0 { 0..self.parts[0] } else { self.parts[0]..self.parts[1] }
     }
 
     /// Solves `(A + diag(λ, κ)) x = b`; an infinite multiplier holds its part at 0.
-    fn invert(&self, mut a: [[f64; 4]; 4], multiplier: [f64; 2], mut b: [f64; 4]) -> [f64; 4] {
-        let n = 2 * self.half;
+    fn invert(&self, mut a: [[f64; 5]; 5], multiplier: [f64; 2], mut b: [f64; 5]) -> [f64; 5] {
+        let n = self.parts[1];
         for (k, &multiplier) in multiplier.iter().enumerate() {
             for i in self.disc(k) {
                 if multiplier.is_infinite() {
@@ -115,7 +117,7 @@ impl RollingOperator {
     fn point(&self, f: &Pressed, multiplier: [f64; 2]) -> RollingPoint {
         let x = self.invert(f.a, multiplier, f.minus_c);
         let pull = |i: usize| f.nt[i] * x[i];
-        let tangents = 0..2 * self.half;
+        let tangents = 0..self.parts[1];
         RollingPoint {
             rn: f.free - tangents.clone().map(pull).sum::<f64>(),
             x,
@@ -131,7 +133,7 @@ impl RollingOperator {
             return;
         }
         let bound = [mu, mu_r];
-        let minus_c = from_fn(|i| if i < 2 * self.half { self.tn[i] * q[0] - q[i + 1] } else { 0.0 });
+        let minus_c = from_fn(|i| if i < self.parts[1] { self.tn[i] * q[0] - q[i + 1] } else { 0.0 });
         let f = Pressed { a: self.s, nt: self.nt, free: -q[0] * self.nn_inv, minus_c };
         let (multiplier, at) = self.newton(&f, bound).unwrap_or_else(|| self.nested(q, bound));
         r[0] = at.rn.max(0.0);
@@ -189,7 +191,7 @@ impl RollingOperator {
             for l in (0..2).filter(|&l| on[l]) {
                 let rhs = from_fn(|i| if self.disc(l).contains(&i) { -at.x[i] } else { 0.0 });
                 let dx = self.invert(f.a, multiplier, rhs);
-                let drn = -(0..2 * self.half).map(|i| f.nt[i] * dx[i]).sum::<f64>();
+                let drn = -(0..self.parts[1]).map(|i| f.nt[i] * dx[i]).sum::<f64>();
                 for k in (0..2).filter(|&k| on[k]) {
                     let ds = self.disc(k).map(|i| at.x[i] * dx[i]).sum::<f64>() / at.size[k];
                     jac[k][l] = ds / at.size[k].powi(2) - drn / (bound[k] * at.rn * at.rn);
@@ -208,11 +210,11 @@ impl RollingOperator {
     /// Bracketing on r_n; at each r_n the discs are of fixed size and Newton, or bracketing on λ and κ, finds the rest.
     #[cold]
     fn nested(&self, q: &[f64], bound: [f64; 2]) -> ([f64; 2], RollingPoint) {
-        let (n, nn) = (2 * self.half, 1.0 / self.nn_inv);
+        let (n, nn) = (self.parts[1], 1.0 / self.nn_inv);
         let a = from_fn(|i| from_fn(|j| self.s[i][j] + nn * self.tn[i] * self.nt[j]));
         let tresca = |rn: f64| {
             let minus_c = from_fn(|i| if i < n { -q[i + 1] - nn * self.tn[i] * rn } else { 0.0 });
-            let f = Pressed { a, nt: [0.0; 4], free: rn, minus_c };
+            let f = Pressed { a, nt: [0.0; 5], free: rn, minus_c };
             self.newton(&f, bound).unwrap_or_else(|| self.bracket(&f, bound))
         };
         let minus_u_n = |rn: f64| {

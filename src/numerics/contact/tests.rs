@@ -128,8 +128,8 @@ fn contacts_in_the_plane_are_solved_to_rounding() {
 }
 
 #[test]
-fn rolling_contacts_are_solved_to_rounding() {
-    for n in [3, 5] {
+fn rolling_and_drilling_contacts_are_solved_to_rounding() {
+    for n in [3, 5, 6] {
         let mut random = Random(3);
         let (mut bad, mut worst) = (0, 0.0f64);
         for k in 0..20_000 {

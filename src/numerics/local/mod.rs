@@ -361,8 +361,8 @@ pub(super) fn validate_sets(sets: &[AdmissibleSet], offsets: &[usize]) -> Result
             AdmissibleSet::Rolling { mu, mu_r } => {
                 coefficient(i, "mu", mu)?;
                 coefficient(i, "mu_r", mu_r)?;
-                if rows.is_multiple_of(2) {
-                    return size(&format!("block {i}"), rows, 5, "a normal, its tangents and as many moments");
+                if rows.is_multiple_of(2) && rows != 6 {
+                    return size(&format!("block {i}"), rows, 5, "a normal, its tangents and as many moments, or 6 with one of drilling");
                 }
             }
             AdmissibleSet::Twisting { mu, mu_r, mu_t } => {

@@ -18,7 +18,6 @@ mod spins;
 use super::{admissible::AdmissibleSet, contact::LocalOperator};
 use glam::{DMat3, DVec3};
 pub use spins::Spin;
-pub(in crate::numerics) use spins::six;
 
 /// Stands for a body whose velocity is given: static or driven. Its share of `u` is part of `b`.
 pub const IMMOBILE: u32 = u32::MAX;

@@ -6,6 +6,9 @@
 //!
 //! With the length ℓ all rows are velocities and all reactions impulses. The law is that of [`AdmissibleSet::Twisting`] on the six rows, of
 //! [`AdmissibleSet::Rolling`] on five where twisting is free: [`MixedProblem::with_spin_blocks`] states it so for solvers that know blocks.
+//!
+//! A contact that drills resists sliding and spin about its normal with one friction, `‖(r_t, p_n)‖ ≤ μ r_n`, where the length of p_n is that of
+//! its patch: Coulomb's cone in one dimension more, the first six rows of [`AdmissibleSet::Rolling`].
 
 use super::{Answer, Contact, IMMOBILE, MixedProblem, Reactions, System, Twist, Velocities};
 use crate::numerics::ProblemError;
@@ -24,6 +27,9 @@ use glam::{DMat3, DVec3};
 pub struct Spin {
     /// Length ℓ (m) between moments and the impulses that stand for them.
     pub lever: f64,
+    /// The same of the moment about the normal where friction resists drilling: that moment without sliding is this length times μ r_n; 0 where
+    /// it does not.
+    pub drill: f64,
     /// Largest rolling moment per normal impulse, over ℓ.
     pub roll: f64,
     /// Largest twisting moment per normal impulse, over ℓ.
@@ -42,14 +48,20 @@ impl Spin {
 
     /// Whether it resists anything.
     pub fn resists(&self) -> bool {
-        self.roll > 0.0 || self.twist > 0.0
+        self.roll > 0.0 || self.twist > 0.0 || self.drill > 0.0
+    }
+
+    /// The lengths (m) of the three moments `(p_n, p_t1, p_t2)`.
+    #[inline]
+    pub fn levers(&self) -> DVec3 {
+        DVec3::new(if self.drill > 0.0 { self.drill } else { self.lever }, self.lever, self.lever)
     }
 
     /// `s = ℓ (ω₁ − ω₂) + b` in the contact frame (m/s).
     #[inline]
     pub fn velocity(&self, c: &Contact, v: &[Twist]) -> DVec3 {
         let turn = |body: u32| if body == IMMOBILE { DVec3::ZERO } else { v[body as usize].angular };
-        self.lever * c.to_local(turn(c.body1) - turn(c.body2)) + self.b
+        self.levers() * c.to_local(turn(c.body1) - turn(c.body2)) + self.b
     }
 
     /// The scalar that weighs its rows in e_s: the mean of their diagonal.
@@ -57,25 +69,40 @@ impl Spin {
     pub(in crate::numerics) fn mean_diagonal(&self, c: &Contact) -> f64 {
         let (own, forces) = (&self.local.own, 3.0 * c.local.mean_diagonal());
         let rolling = forces + own.y_axis.y + own.z_axis.z;
-        if self.twist > 0.0 { (rolling + own.x_axis.x) / 6.0 } else { rolling / 5.0 }
+        if self.spins() { (rolling + own.x_axis.x) / 6.0 } else { rolling / 5.0 }
+    }
+
+    /// Whether there is a row of the moment about the normal.
+    #[inline]
+    fn spins(&self) -> bool {
+        self.twist > 0.0 || self.drill > 0.0
     }
 
     /// Number of rows of the contact with its moments: without resistance to twisting there is no row of it.
     #[inline]
     pub(in crate::numerics) fn rows(&self) -> usize {
-        if self.twist > 0.0 { 6 } else { 5 }
+        if self.spins() { 6 } else { 5 }
+    }
+
+    /// `(n, t1, t2)` and `(p_n, p_t1, p_t2)` as the rows of its set.
+    #[inline]
+    pub(in crate::numerics) fn six(&self, u: DVec3, s: DVec3) -> [f64; 6] {
+        let [n, t1, t2] = s.to_array();
+        let moments = if self.drill > 0.0 { [n, t1, t2] } else { [t1, t2, n] };
+        [u.x, u.y, u.z, moments[0], moments[1], moments[2]]
+    }
+
+    /// The moments of [`six`](Self::six), or of the five rows without twisting.
+    fn moments(&self, rows: &[f64]) -> DVec3 {
+        let last = rows.get(5).copied().unwrap_or(0.0);
+        if self.drill > 0.0 { DVec3::new(rows[3], rows[4], last) } else { DVec3::new(last, rows[3], rows[4]) }
     }
 
     /// The set of its rows.
     pub(in crate::numerics) fn set(&self, c: &Contact) -> AdmissibleSet {
         let [mu, mu_r, mu_t] = self.bounds(c);
-        if mu_t > 0.0 { AdmissibleSet::Twisting { mu, mu_r, mu_t } } else { AdmissibleSet::Rolling { mu, mu_r } }
+        if mu_t > 0.0 && self.drill == 0.0 { AdmissibleSet::Twisting { mu, mu_r, mu_t } } else { AdmissibleSet::Rolling { mu, mu_r } }
     }
-}
-
-/// `(n, t1, t2)` and `(p_n, p_t1, p_t2)` as the rows of a set: forces, rolling, twisting.
-pub(in crate::numerics) fn six(u: DVec3, s: DVec3) -> [f64; 6] {
-    [u.x, u.y, u.z, s.y, s.z, s.x]
 }
 
 impl MixedProblem {
@@ -93,8 +120,8 @@ impl MixedProblem {
                 cross += crate::algebra::spatial::skew(arm).transpose() * inverse;
                 own += inverse;
             }
-            let (frame, lever) = (axes.transpose(), spin.lever);
-            let local = SpinOperator::new(&c.local, frame * cross * axes * lever, frame * own * axes * (lever * lever));
+            let (frame, levers) = (axes.transpose(), DMat3::from_diagonal(spin.levers()));
+            let local = SpinOperator::new(&c.local, frame * cross * axes * levers, levers * frame * own * axes * levers);
             spin.local = local.ok_or_else(|| ProblemError::NotFinite { what: format!("the moment of contact {k}") })?;
         }
         Ok(())
@@ -107,7 +134,7 @@ impl MixedProblem {
             let q = self.contact_velocity(c, &self.free.rigid);
             if q.x < 0.0 {
                 let turns = spin.velocity(c, &self.free.rigid);
-                let square = q.length_squared() + (if spin.twist > 0.0 { turns } else { turns.with_x(0.0) }).length_squared();
+                let square = q.length_squared() + (if spin.spins() { turns } else { turns.with_x(0.0) }).length_squared();
                 scaled += square / spin.mean_diagonal(c);
                 plain += square;
             }
@@ -118,7 +145,7 @@ impl MixedProblem {
     /// Adds what moments give to velocities.
     pub(in crate::numerics) fn kick_spins(&self, moments: &[DVec3], v: &mut Velocities) {
         for ((c, spin), &p) in self.contacts.iter().zip(&self.spins).zip(moments).filter(|(_, p)| **p != DVec3::ZERO) {
-            let moment = spin.lever * c.to_world(p);
+            let moment = c.to_world(spin.levers() * p);
             for (body, moment) in [(c.body1, moment), (c.body2, -moment)] {
                 if body != IMMOBILE {
                     v.rigid[body as usize].angular += self.rigid[body as usize].inertia_times(moment);
@@ -157,19 +184,23 @@ impl MixedProblem {
         reactions.blocks.clone_from(&own.blocks);
         for (k, (c, spin)) in self.contacts.iter().zip(&self.spins).enumerate().filter(|(_, (_, spin))| spin.resists()) {
             let (set, rows) = (spin.set(c), spin.rows());
-            let axes = [c.tangent, c.normal.cross(c.tangent), c.normal];
+            let levers = spin.levers();
+            let mut axes = [levers.y * c.tangent, levers.z * c.normal.cross(c.tangent), levers.x * c.normal];
+            if spin.drill > 0.0 {
+                axes.rotate_right(1);
+            }
             let [one, two] = c.rows();
-            let jacobian = |(system, force): (System, [[f64; 6]; 3]), lever: f64| -> Vec<f64> {
-                let moments = axes.map(|a| lever * a).map(|a| [0.0, 0.0, 0.0, a.x, a.y, a.z]);
+            let jacobian = |(system, force): (System, [[f64; 6]; 3]), sign: f64| -> Vec<f64> {
+                let moments = axes.map(|a| sign * a).map(|a| [0.0, 0.0, 0.0, a.x, a.y, a.z]);
                 let all = force.into_iter().chain(moments).take(rows).flatten();
                 all.take(if system == System::Fixed { 0 } else { 6 * rows }).collect()
             };
-            let jacobians = [jacobian(one, spin.lever), jacobian(two, -spin.lever)];
-            p.push_block(set, [one.0, two.0], [&jacobians[0], &jacobians[1]], &six(c.b, spin.b)[..rows]);
+            let jacobians = [jacobian(one, 1.0), jacobian(two, -1.0)];
+            p.push_block(set, [one.0, two.0], [&jacobians[0], &jacobians[1]], &spin.six(c.b, spin.b)[..rows]);
             if let Some(last) = p.blocks.last_mut() {
                 last.scale = c.scale;
             }
-            reactions.blocks.extend_from_slice(&six(own.contacts[k], own.spins[k])[..rows]);
+            reactions.blocks.extend_from_slice(&spin.six(own.contacts[k], own.spins[k])[..rows]);
         }
         p.prepare().ok()?;
         // contacts that open make no residual look small
@@ -190,7 +221,7 @@ impl MixedProblem {
                 let (own, rest) = moments.split_at(spin.rows());
                 moments = rest;
                 out.contacts[k] = DVec3::from_slice(own);
-                out.spins[k] = DVec3::new(own.get(5).copied().unwrap_or(0.0), own[3], own[4]);
+                out.spins[k] = spin.moments(own);
             } else if let Some(r) = contacts.next() {
                 (out.contacts[k], out.spins[k]) = (*r, DVec3::ZERO);
             }
@@ -207,7 +238,7 @@ mod tests {
     use crate::numerics::residual::certify;
 
     /// Balls and blocks in a column, pushed and turned, the lowest on a floor that turns.
-    fn column(n: u32, twist: f64) -> MixedProblem {
+    fn column(n: u32, twist: f64, drill: f64) -> MixedProblem {
         let mut p = MixedProblem::default();
         for k in 0..n {
             let (mass, inertia) = (1.0 + 0.3 * f64::from(k), DMat3::from_diagonal(DVec3::new(0.02, 0.03, 0.025)));
@@ -240,7 +271,7 @@ mod tests {
             if k % 3 == 2 {
                 Spin { lever: 0.1, ..Spin::default() }
             } else {
-                Spin { lever: 0.1, roll: 0.1, twist, b: floor(c), ..Spin::default() }
+                Spin { lever: 0.1, roll: 0.1, twist, drill, b: floor(c), ..Spin::default() }
             }
         };
         p.spins = p.contacts.iter().enumerate().map(spin).collect();
@@ -250,11 +281,13 @@ mod tests {
 
     #[test]
     fn rows_beside_contacts_and_blocks_are_the_same_law() {
-        for (n, twist) in [(1, 0.2), (4, 0.0), (7, 0.05), (12, 0.2)] {
-            let p = column(n, twist);
+        for (n, twist, drill) in
+            [(1, 0.2, 0.0), (4, 0.0, 0.0), (7, 0.05, 0.0), (12, 0.2, 0.0), (1, 0.0, 0.05), (7, 0.0, 0.02), (12, 0.0, 0.1)]
+        {
+            let p = column(n, twist, drill);
             let mut answer = Answer::for_problem(&p);
             let report = Auto { tolerance: 1e-11, ..Auto::default() }.solve(&p, &mut answer);
-            assert!(report.converged() && report.e_s <= 1e-11, "{n} {twist}: {report:?}");
+            assert!(report.converged() && report.e_s <= 1e-11, "{n} {twist} {drill}: {report:?}");
             let moments: Vec<bool> = answer.reactions.spins.iter().map(|p| *p != DVec3::ZERO).collect();
             assert!(moments.iter().any(|m| *m) && p.spins.iter().zip(&moments).all(|(s, m)| s.resists() || !m));
             let (blocks, mut own) = p.with_spin_blocks(&answer).expect("legal");
