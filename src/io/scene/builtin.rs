@@ -488,10 +488,10 @@ const SCENES: &[BuiltIn] = &[
         name: "simple_shear",
         about: "grains in a periodic cell whose images move past each other: a uniform shear without walls",
         parameters: &[
-            Parameter::new("fraction", "0.572", "", "solid fraction", "generate.pack.0.solid_fraction"),
+            Parameter::new("fraction", "0.55", "", "solid fraction; above 0.56 steps become dear", "generate.pack.0.solid_fraction"),
             Parameter::new("rate", "20", "1/s", "of the shear", "periodic.shear.rate"),
             Parameter::new("mu", "0.5", "", "coefficient of friction", "contact.mu"),
-            Parameter::new("end", "0.4", "s", "duration", "time.end"),
+            Parameter::new("end", "0.3", "s", "duration", "time.end"),
             Parameter::new("seed", "1", "", "sizes and places", "generate.pack.0.seed"),
         ],
         toml: toml!("simple_shear"),
