@@ -215,6 +215,9 @@ pub fn build(scene: &Scene) -> Result<Built, BuildError> {
     if scene.bonds() {
         simulation.bond_touching();
     }
+    if scene.crushes() {
+        simulation.crush_touching();
+    }
     let pose = |e: &Entity| simulation.world().get::<BodyPose>(*e).map(|pose| pose.0);
     let starts = entities.iter().map(pose).collect();
     Ok(Built { simulation, entities, joints, transmissions, ties, outlets, inlets, starts })
@@ -251,10 +254,12 @@ fn laws(scene: &Scene) -> ContactLaws {
     };
     let mut laws = ContactLaws::uniform(law(scene.default_law));
     laws.set_default_bond(scene.default_law.bond);
+    laws.set_default_crushing(scene.default_law.crushing);
     for pair in &scene.pair_laws {
         let [a, b] = pair.materials.map(|m| m as u32);
         laws.set(a, b, law(pair.law));
         laws.set_bond(a, b, pair.law.bond);
+        laws.set_crushing(a, b, pair.law.crushing);
     }
     laws
 }

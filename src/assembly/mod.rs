@@ -2,6 +2,7 @@
 
 pub mod adopted;
 pub mod bonds;
+pub mod crushing;
 pub mod forces;
 pub mod global;
 pub mod joints;

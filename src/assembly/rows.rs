@@ -181,6 +181,7 @@ impl Rows<'_> {
         (contact.normal, contact.tangent) = (touch.normal, tangents(touch.normal).0);
         [contact.arm1, contact.arm2] = row_arms;
         (contact.mu, contact.body1, contact.body2, contact.size) = (law.mu, places[0].row, places[1].row, pair.size);
+        contact.most = h * touch.bears;
         let mut ends = [DVec3::ZERO; 2];
         let mut given = [DVec3::ZERO; 2];
         let mut fastest = 0.0;

@@ -49,7 +49,7 @@ fn hdf5(_: &Path, _: Problem, _: Vec<f64>, _: String) -> Result<(), Failure> {
 fn stated(global: Global) -> GlobalProblem {
     let contacts = global.mu.len();
     let mut offsets: Vec<usize> = (0..=contacts).map(|i| 3 * i).collect();
-    let mut sets: Vec<AdmissibleSet> = global.mu.iter().map(|&mu| AdmissibleSet::Coulomb { mu }).collect();
+    let mut sets: Vec<AdmissibleSet> = global.contacts().collect();
     for (set, rows) in global.blocks {
         offsets.push(offsets[offsets.len() - 1] + rows);
         sets.push(set);

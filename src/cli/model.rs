@@ -20,7 +20,8 @@ pub(super) struct Arguments {
 }
 
 const HELP: &str = "\
-Cuboids, hulls and meshes are blocks, where the scene puts them, in m, z up; half-spaces stay behind.
+Cuboids, hulls, meshes and compounds of them are blocks, where the scene puts them, in m, z up; a
+compound is a group of several closed surfaces, in an .obj alone. Half-spaces stay behind.
 What reads the model again is printed: an [[import]] with the blocks that are fixed. Materials, laws
 and loads belong to the scene. A model that is imported and exported gives the same bits again.
 

@@ -26,7 +26,7 @@ const CONTACT: f64 = 18.0;
 const SCATTERED: f64 = 2.3;
 
 /// Columns of steps.csv.
-const COLUMNS: [&str; 34] = [
+const COLUMNS: [&str; 35] = [
     "time",
     "step",
     "contacts",
@@ -46,6 +46,7 @@ const COLUMNS: [&str; 34] = [
     "overlap_work",
     "joint_work",
     "motor_work",
+    "crushing_work",
     "bond_work",
     "drive_work",
     "load_work",
@@ -363,6 +364,7 @@ fn row(report: &StepReport) -> [f64; COLUMNS.len()] {
         work.overlap,
         work.joints,
         work.motors,
+        work.crushing,
         work.bonds,
         work.drives,
         work.loads,

@@ -73,6 +73,11 @@ fn table(s: &Summary) -> String {
         let lost = format!("{} damaged, {} broken, {} % of the area lost", b.damaged, b.broken, short(part));
         line("bound joints", format!("{}: {lost}, {} J released", b.joints, short(b.released_J)));
     }
+    if let Some(c) = &s.crushing {
+        let part = if c.area_m2 > 0.0 { 100.0 * c.lost_m2 / c.area_m2 } else { 0.0 };
+        let lost = format!("{} crushed, {} % of the area, by up to {}", c.crushed, short(part), length(c.deepest_m));
+        line("crushing joints", format!("{}: {lost}, {} J", c.joints, short(-s.energy.crushing_work_J)));
+    }
     for (name, flow) in &s.outlets {
         line("left", format!("{} bodies, {} kg, by {name}", flow.count, exact(flow.mass_kg)));
     }

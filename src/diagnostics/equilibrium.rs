@@ -5,6 +5,7 @@
 //!
 //! ```text
 //! −f a ≤ r_n,  ‖r_t‖ ≤ c a + μ r_n       a point of a bound joint, a its share of the area (Mohr and Coulomb with a cut-off)
+//! r_n ≤ f_c a                             a point of a joint that crushes (`model::crushing`): the block of stress
 //! r = clamp(−k y)                         springs and servos: what they give as the scene stands is a load
 //! ```
 //!
@@ -126,6 +127,8 @@ pub enum Kind {
     Opens,
     /// It stays closed and slides.
     Slides,
+    /// It gives way under the pressure that it bears, and opens nowhere.
+    Crushes,
 }
 
 /// A joint that moves in a mechanism.
@@ -310,7 +313,7 @@ impl Joint {
 
 /// The joints of which a point moves, from the opening and sliding of each of their points; the largest motion first.
 pub fn moved(joints: &[Joint], motions: &[Vec<[f64; 2]>]) -> Vec<Moved> {
-    let largest = motions.iter().flatten().fold(0.0f64, |m, [o, s]| m.max(*o).max(*s));
+    let largest = motions.iter().flatten().fold(0.0f64, |m, [o, s]| m.max(o.abs()).max(*s));
     let mut found = Vec::new();
     for (joint, motion) in joints.iter().zip(motions) {
         let extreme = |which: usize, f: fn(f64, f64) -> f64| motion.iter().map(|m| m[which]).reduce(f).unwrap_or(0.0) / largest;
@@ -318,6 +321,7 @@ pub fn moved(joints: &[Joint], motions: &[Vec<[f64; 2]>]) -> Vec<Moved> {
         let kind = match (opening > STILL, closed > STILL.max(0.2 * opening), sliding > STILL) {
             (true, false, _) if opening > 0.1 * sliding => Kind::Hinge,
             (true, true, _) => Kind::Opens,
+            (false, ..) if closed < -STILL.max(sliding) => Kind::Crushes,
             (_, _, true) => Kind::Slides,
             _ => continue,
         };

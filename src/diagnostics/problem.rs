@@ -175,7 +175,7 @@ impl Facts {
 
 fn coefficients(set: AdmissibleSet) -> (Option<f64>, Option<f64>) {
     match set {
-        AdmissibleSet::Coulomb { mu } | AdmissibleSet::SecondOrder { mu } => (Some(mu), None),
+        AdmissibleSet::Coulomb { mu } | AdmissibleSet::Crushing { mu, .. } | AdmissibleSet::SecondOrder { mu } => (Some(mu), None),
         AdmissibleSet::Rolling { mu, mu_r } | AdmissibleSet::Twisting { mu, mu_r, .. } => (Some(mu), Some(mu_r)),
         AdmissibleSet::Free | AdmissibleSet::NonNegative | AdmissibleSet::Interval { .. } => (None, None),
     }

@@ -34,7 +34,7 @@ pub(super) struct Rows {
 }
 
 /// Distance of a bond's point from the contact point beside which it stands, in parts of the smaller body; cosine between their normals.
-const SAME_PLACE: f64 = 1e-6;
+const SAME_PLACE: f64 = 1e-3;
 const SAME_FACE: f64 = 0.999;
 
 /// A point of a joint that mortar binds.
@@ -137,7 +137,10 @@ impl Rows {
                 let rows = StepRows {
                     rows: 3 * k..3 * k + 3,
                     set: AdmissibleSet::Coulomb { mu: c.mu },
-                    limits: bound.as_ref().map_or_else(Limits::default, |m| m.limits),
+                    limits: Limits {
+                        crushing: if c.most > 0.0 { c.most / instant.step } else { f64::INFINITY },
+                        ..bound.as_ref().map_or_else(Limits::default, |m| m.limits)
+                    },
                 };
                 let (frame, own) = ([c.normal, c.tangent], reactions.contacts[k].to_array());
                 let pull = bound.as_ref().map_or(DVec3::ZERO, |m| m.impulse * m.axes[0].dot(c.normal).signum());

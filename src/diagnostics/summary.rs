@@ -16,7 +16,7 @@ use crate::model::flow::{Flow, Inlet, Outlet};
 use crate::model::interaction::Interaction;
 use crate::model::newton_euler::{BodyName, BodyPose, Inertia, Velocity};
 use crate::numerics::{Method, Status};
-use crate::simulation::{BondState, Simulation, StepReport};
+use crate::simulation::{BondState, CrushingState, Simulation, StepReport};
 use crate::topology::bodies::{Bodies, Body};
 use bevy_ecs::name::Name;
 use bevy_ecs::prelude::{Component, Entity, With};
@@ -53,6 +53,8 @@ pub struct EnergySummary {
     pub joint_work_J: f64,
     /// Work of motors, stops and friction of joints.
     pub motor_work_J: f64,
+    /// Work of joints that crush: what crushing takes, negative.
+    pub crushing_work_J: f64,
     /// Work of bonds between faces: what they have released and store, negative.
     pub bond_work_J: f64,
     /// Work of driven bodies on the others.
@@ -84,6 +86,25 @@ pub struct FlowFigures {
     pub count: u64,
     /// Their mass.
     pub mass_kg: f64,
+}
+
+/// How joints that crush have fared, see [`CrushingState`].
+///
+/// ```
+/// assert_eq!(drystone::diagnostics::summary::CrushingFigures::default().crushed, 0);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct CrushingFigures {
+    /// Joints that may crush.
+    pub joints: usize,
+    /// Those that have given way somewhere.
+    pub crushed: usize,
+    /// Area of all.
+    pub area_m2: f64,
+    /// Area that has given way.
+    pub lost_m2: f64,
+    /// By how much at most.
+    pub deepest_m: f64,
 }
 
 /// How the bonds between faces have fared, see [`BondState`].
@@ -206,6 +227,9 @@ pub struct Summary {
     /// What binds faces, if anything does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bonds: Option<BondFigures>,
+    /// Joints that crush, if any do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub crushing: Option<CrushingFigures>,
     /// What has gone through each outlet.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub outlets: BTreeMap<String, FlowFigures>,
@@ -258,13 +282,16 @@ pub struct Meter {
     tolerance: f64,
     auto: bool,
     /// Whether faces are to be bound.
-    binds: bool,
+    /// Whether mortar binds, and whether joints crush.
+    binds: [bool; 2],
     entities: Vec<Entity>,
     watch: Option<Watch>,
     record: Record,
 }
 
-/// Where mortar finds nothing to hold.
+/// Where mortar finds nothing to hold, and where no joint crushes.
+const NOTHING_CRUSHES: &str =
+    "no joint crushes: no faces of materials with `crushing` touch at the start (balls and edges have no area); move them together";
 const NOTHING_BOUND: &str =
     "no joint is bound: no faces of materials with a `bond` touch at the start (balls and edges have no area); move them together";
 
@@ -410,7 +437,7 @@ impl Meter {
             study: scene.study.clone(),
             tolerance: scene.solver.tolerance,
             auto: scene.time.accuracy.is_some(),
-            binds: scene.bonds(),
+            binds: [scene.bonds(), scene.crushes()],
             entities: entities.to_vec(),
             watch: Watch::of(scene),
             record,
@@ -563,6 +590,7 @@ impl Meter {
             support_force_N: forces.support,
             energy: energies(simulation),
             bonds: bonds(simulation),
+            crushing: crushing(simulation),
             outlets: flows::<Outlet>(simulation),
             inlets: flows::<Inlet>(simulation),
             state_hash: format!("{:016x}", simulation.state_hash()),
@@ -582,8 +610,9 @@ impl Meter {
         let world = simulation.world();
         let largest = |e: &Entity| world.get::<Inertia>(*e).map_or(0.0, |inertia| inertia.principal.max_element());
         let trifle = 0.5 * self.entities.iter().map(largest).sum::<f64>() * (STILL / simulation.time_step()).powi(2);
-        let dry = (self.binds && summary.bonds.is_none()).then(|| NOTHING_BOUND.to_owned());
-        summary.warnings = dry.into_iter().chain(record.warnings.iter().cloned()).chain(warnings(&summary, record, trifle)).collect();
+        let missing = [summary.bonds.is_none(), summary.crushing.is_none()];
+        let dry = (0..2).filter(|&k| self.binds[k] && missing[k]).map(|k| [NOTHING_BOUND, NOTHING_CRUSHES][k].to_owned());
+        summary.warnings = dry.chain(record.warnings.iter().cloned()).chain(warnings(&summary, record, trifle)).collect();
         summary
     }
 
@@ -650,6 +679,7 @@ fn energies(simulation: &Simulation) -> EnergySummary {
         overlap_work_J: work.overlap,
         joint_work_J: work.joints,
         motor_work_J: work.motors,
+        crushing_work_J: work.crushing,
         bond_work_J: work.bonds,
         drive_work_J: work.drives,
         load_work_J: work.loads,
@@ -665,6 +695,11 @@ fn energies(simulation: &Simulation) -> EnergySummary {
 fn bonds(simulation: &mut Simulation) -> Option<BondFigures> {
     let BondState { joints, damaged, broken, area, lost, released } = simulation.bond_state();
     (joints > 0).then_some(BondFigures { joints, damaged, broken, area_m2: area, lost_m2: lost, released_J: released })
+}
+
+fn crushing(simulation: &Simulation) -> Option<CrushingFigures> {
+    let CrushingState { joints, crushed, area, lost, deepest } = simulation.crushing_state();
+    (joints > 0).then_some(CrushingFigures { joints, crushed, area_m2: area, lost_m2: lost, deepest_m: deepest })
 }
 
 /// Gates of a kind by name; their entities where they have none.

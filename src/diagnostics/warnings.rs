@@ -84,7 +84,7 @@ pub(super) fn warnings(s: &Summary, record: &Record, trifle: f64) -> Vec<String>
     }
     let e = &s.energy;
     // where nothing moves both sides of the balance are rounding
-    let moved = record.balance_scale().max(1e-5 * e.potential_J.abs()).max(trifle).max(e.bond_work_J.abs());
+    let moved = record.balance_scale().max(1e-5 * e.potential_J.abs()).max(trifle).max(e.bond_work_J.abs()).max(e.crushing_work_J.abs());
     let defect = e.balance_error * record.balance_scale().max(1e-9 * e.potential_J.abs());
     if defect > ENERGY[0] * moved {
         found.push(format!(

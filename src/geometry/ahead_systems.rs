@@ -10,6 +10,7 @@ use super::ways::{Crossing, Limits, Met, Way, first_overlap, turn_between};
 use crate::algebra::pieces::{self, Part, each_piece, share};
 use crate::algebra::spatial::{Pose, rotate_exp};
 use crate::model::contact::{ContactPair, Foreseen, Foresight, Manifold, Swept, Touch};
+use crate::model::crushing::CrushingJoints;
 use crate::model::interaction::{Interaction, OfBodies};
 use crate::model::law::ContactLaws;
 use crate::model::relation::Relation;
@@ -145,7 +146,7 @@ pub fn foresee(
     laws: Res<ContactLaws>,
     mut proximity: ResMut<Proximity>,
     mut foresight: ResMut<Foresight>,
-    manifolds: Query<&Manifold>,
+    (manifolds, crushing): (Query<&Manifold>, Res<CrushingJoints>),
     (joints, slots_of): (Query<&Interaction, With<OfBodies>>, Query<&Slot>),
 ) {
     (foresight.missed, foresight.thrown) = (false, false);
@@ -283,6 +284,13 @@ pub fn foresee(
             }
             continue;
         }
+        let ([Some(e1), Some(e2)], slots) = ([body1, body2].map(|b| b.entity), [i, j]) else { continue };
+        let pair = ContactPair { bodies: [e1, e2], slots, law: a.law(b, &laws), size, shift };
+        // what crushes overlaps
+        let poses = [&body1.new_pose, &body2.new_pose.shifted(image[0] + image[1])];
+        if crushing.of(&pair).iter().any(|joint| joint.deepest() > 0.0 || joint.lasts(poses)) {
+            continue;
+        }
         let missed = if a.is_simple() && b.is_simple() { THROWN } else { MISSED };
         points.clear();
         let poses = (a.place(&body1.new_pose), b.place(&body2.new_pose.shifted(image[0] + image[1])));
@@ -299,8 +307,6 @@ pub fn foresee(
         if deepest >= allowed - missed * size || before < -DEEP * size {
             continue;
         }
-        let law = a.law(b, &laws);
-        let ([Some(e1), Some(e2)], slots) = ([body1, body2].map(|b| b.entity), [i, j]) else { continue };
         for p in points.iter().filter(|p| p.gap < allowed) {
             let [point1, point2] =
                 [(body1, p.point1), (body2, p.point2 - image[1])].map(|(b, x)| b.pose.position + (x - b.new_pose.position));
@@ -309,7 +315,7 @@ pub fn foresee(
                 |b: &Body, place: DVec3| b.new_velocity.linear + (b.frame.rotation * b.new_velocity.angular).cross(place - b.pose.position);
             let gap = p.gap - allowed - h * p.normal.dot(velocity(body1, middle) - velocity(body2, middle - shift) - drift);
             let touch = Touch { feature: p.feature, normal: p.normal, gap, point1, point2, active: true, ..Touch::default() };
-            let put = foresight.put(Foreseen { pair: ContactPair { bodies: [e1, e2], slots, law, size, shift }, touch, contact: 0 });
+            let put = foresight.put(Foreseen { pair, touch, contact: 0 });
             foresight.missed |= put;
         }
     }

@@ -12,6 +12,7 @@ use super::ways::Crossing;
 use crate::algebra::pieces::{self, Part, share};
 use crate::algebra::spatial::Pose;
 use crate::model::contact::{ContactPair, Manifold, Swept, Touch, inherit};
+use crate::model::crushing::CrushingJoints;
 use crate::model::interaction::Interaction;
 use crate::model::law::{ContactLaws, CoulombImpact};
 use crate::model::periodic::Cell;
@@ -465,13 +466,13 @@ const PAIRS: usize = 512;
 /// Gaps, normals and points of every pair; impulses are inherited from the points before.
 pub fn narrow_phase(
     (scheme, clock): (Res<Scheme>, Res<Clock>),
-    laws: Res<ContactLaws>,
+    (laws, crushing): (Res<ContactLaws>, Res<CrushingJoints>),
     bodies: Res<Bodies>,
     mut proximity: ResMut<Proximity>,
     mut pairs: Query<(&mut ContactPair, &mut Manifold)>,
 ) {
     let Proximity { cached, movers, hands, .. } = &mut *proximity;
-    let detection = Detection { scheme: &scheme, last: clock.last, laws: &laws, bodies: &bodies.rows, cached, movers };
+    let detection = Detection { scheme: &scheme, last: clock.last, laws: &laws, crushing: &crushing, bodies: &bodies.rows, cached, movers };
     // both components live in tables, so there are slices of them
     let Ok(tables) = pairs.contiguous_iter_mut() else { return };
     for (mut pairs, mut manifolds) in tables {
@@ -502,6 +503,7 @@ struct Detection<'a> {
     /// Length of the step before (s).
     last: f64,
     laws: &'a ContactLaws,
+    crushing: &'a CrushingJoints,
     bodies: &'a [Body],
     cached: &'a [Option<Cached>],
     movers: &'a [Mover],
@@ -510,7 +512,7 @@ struct Detection<'a> {
 impl Detection<'_> {
     /// The points of a pair.
     fn find(&self, number: usize, pair: &mut ContactPair, manifold: &mut Manifold, hand: &mut Hand) {
-        let Self { scheme, last, laws, bodies, cached, movers } = *self;
+        let Self { scheme, last, laws, crushing, bodies, cached, movers } = *self;
         let Hand { scratch, points, met, touches, completed, changed } = hand;
         let [i, j] = pair.slots.map(|s| s as usize);
         let (Some(a), Some(b)) = (&cached[i], &cached[j]) else { return };
@@ -546,6 +548,14 @@ impl Detection<'_> {
             contact_points(&a.collider.shape, &pose1, &b.collider.shape, &pose2, reach, scratch, points);
             one_way_out([(&a.collider.shape, pose1), (&b.collider.shape, pose2)], pair.size, scratch, points);
             touches.extend(points.iter().filter(|p| !p.is_flush()).map(touch));
+            let poses = [&rows.0.pose, &rows.1.pose.shifted(pair.shift)];
+            for (number, joint) in crushing.of(pair).iter().enumerate() {
+                if joint.lasts(poses) {
+                    joint.put(number, poses, reach, touches);
+                } else {
+                    joint.forgive(touches);
+                }
+            }
         }
         if touches.is_empty() && manifold.points.is_empty() {
             return;

@@ -1,7 +1,7 @@
 //! Models of many blocks: one mesh for each.
 //!
 //! ```text
-//! .obj            each `o` or `g` is a block
+//! .obj            each `o` or `g` is a block; closed surfaces that share no vertex are its parts
 //! .stl .ply       each part that hangs together is a block
 //! folder          each mesh in it is a block, called as its file
 //! .json           COMPAS assembly: each node's mesh is a block; `is_support` makes it static
@@ -17,6 +17,7 @@ use glam::DVec3;
 use serde_json::{Map, Value};
 
 use super::mesh::{self, MeshData, MeshError, error};
+use crate::geometry::Shape;
 use crate::numerics::disjoint::DisjointSets;
 
 /// A block of a model.
@@ -33,6 +34,8 @@ pub struct BlockMesh {
     pub name: String,
     /// Its surface; no triangles where it is the hull of its vertices.
     pub mesh: MeshData,
+    /// Convex surfaces that its surface consists of and that look outwards each; empty where it is one.
+    pub parts: Vec<MeshData>,
     /// Whether the file says that it is a support.
     pub support: bool,
     /// Whether its faces looked inwards in the file.
@@ -41,7 +44,7 @@ pub struct BlockMesh {
 
 impl BlockMesh {
     fn new(name: impl Into<String>, mesh: MeshData) -> Self {
-        Self { name: name.into(), mesh, support: false, turned: false }
+        Self { name: name.into(), mesh, parts: Vec::new(), support: false, turned: false }
     }
 }
 
@@ -105,9 +108,25 @@ pub fn parse(name: &str, bytes: &[u8]) -> Result<Vec<BlockMesh>, MeshError> {
         return Err(error(name, "found no block", "export the model again with its faces"));
     }
     for block in &mut blocks {
+        block.parts = shells(name, block);
+        if !block.parts.is_empty() {
+            continue;
+        }
         (block.mesh, block.turned) = oriented(name, &block.name, std::mem::take(&mut block.mesh))?;
     }
     Ok(blocks)
+}
+
+/// The surfaces of a block that has several, if each of them is closed, convex and looks outwards: parts that touch would not be closed as one surface.
+fn shells(file: &str, block: &BlockMesh) -> Vec<MeshData> {
+    let apart = parts(&block.mesh);
+    if apart.len() < 2 {
+        return Vec::new();
+    }
+    let outwards = |part: BlockMesh| {
+        oriented(file, &block.name, part.mesh).ok().filter(|(mesh, turned)| !turned && is_convex(mesh)).map(|(mesh, _)| mesh)
+    };
+    apart.into_iter().map(outwards).collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
 /// The surface with its faces outwards, and whether they looked inwards; an error where it is open, or its faces do not agree.
@@ -139,6 +158,20 @@ fn oriented(file: &str, block: &str, mesh: MeshData) -> Result<(MeshData, bool),
         mesh.triangles.iter_mut().for_each(|t| t.swap(1, 2));
     }
     Ok((mesh, turned))
+}
+
+/// Difference between the volume of a block and that of its hull (parts of the latter) up to which it counts as convex. STL files round to 1e-7.
+const CONVEX: f64 = 1e-6;
+
+/// Whether a closed surface has the volume of its hull.
+fn is_convex(mesh: &MeshData) -> bool {
+    let hull = Shape::hull(&mesh.vertices).ok().and_then(|hull| hull.mass_properties(1.0).ok());
+    hull.is_some_and(|hull| is_hull(volume(mesh), hull.mass))
+}
+
+/// Whether a volume is that of the hull.
+pub(in crate::io) fn is_hull(volume: f64, hull: f64) -> bool {
+    (volume - hull).abs() <= CONVEX * hull
 }
 
 /// Signed volume, from the first vertex; positive where faces look outwards.

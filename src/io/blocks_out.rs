@@ -1,7 +1,7 @@
 //! Block models as files that [`super::blocks`] reads again.
 //!
 //! ```text
-//! .obj         an `o` group for each block, its faces as triangles
+//! .obj         an `o` group for each block, its faces as triangles; a compound is one group of several closed surfaces
 //! .csv .txt    rows `block, x, y, z`: the corners of convex blocks
 //! ```
 //!
@@ -20,6 +20,7 @@ struct Block<'a> {
     corners: Vec<DVec3>,
     triangles: Vec<[u32; 3]>,
     convex: bool,
+    kind: &'static str,
 }
 
 /// The text of a model of all blocks of a scene, and how many there are; `obj` or a table.
@@ -61,18 +62,30 @@ pub fn text(scene: &Scene, obj: bool) -> Result<(String, usize), String> {
                 let _ = writeln!(out, "{},{:?},{:?},{:?}", block.name, p.x, p.y, p.z);
             }
         } else {
-            return Err(format!("\"{}\" is a mesh, and a table holds the corners of convex blocks; write an .obj", block.name));
+            return Err(format!("\"{}\" is a {}, and a table holds the corners of convex blocks; write an .obj", block.name, block.kind));
         }
     }
     Ok((out, blocks.len()))
 }
 
-fn block(body: &Body) -> Result<Block<'_>, String> {
-    let (own, triangles) = match &body.shape {
+/// Corners (in the frame of the shape) and triangles of a shape; those of the parts of a compound one after the other, none of them shared.
+fn surface(name: &str, shape: &ShapeSpec) -> Result<(Vec<DVec3>, Vec<[u32; 3]>), String> {
+    Ok(match shape {
+        ShapeSpec::Compound { parts } => {
+            let (mut corners, mut triangles) = (Vec::new(), Vec::new());
+            for (pose, part) in parts {
+                let (own, faces) = surface(name, part)?;
+                let first = corners.len() as u32;
+                triangles.extend(faces.into_iter().map(|t: [u32; 3]| t.map(|i| i + first)));
+                let turned = pose.rotation != Pose::IDENTITY.rotation;
+                corners.extend(own.into_iter().map(|p| if turned { pose.point(p) } else { pose.position + p }));
+            }
+            (corners, triangles)
+        }
         ShapeSpec::Mesh { vertices, triangles } => (vertices.clone(), triangles.clone()),
         ShapeSpec::Cuboid { .. } | ShapeSpec::Hull { .. } => {
-            let surface = body.shape.build().map_err(|e| format!("\"{}\": {e}", body.name))?.surface(3, 0.0);
-            let mut corners = if let ShapeSpec::Hull { points } = &body.shape { points.clone() } else { Vec::new() };
+            let surface = shape.build().map_err(|e| format!("\"{name}\": {e}"))?.surface(3, 0.0);
+            let mut corners = if let ShapeSpec::Hull { points } = shape { points.clone() } else { Vec::new() };
             let key = |p: &DVec3| p.to_array().map(f64::to_bits);
             let mut number: BTreeMap<[u64; 3], u32> = corners.iter().enumerate().map(|(i, p)| (key(p), i as u32)).collect();
             let mut place = |p: &DVec3| {
@@ -85,9 +98,13 @@ fn block(body: &Body) -> Result<Block<'_>, String> {
             (corners, triangles)
         }
         other => {
-            return Err(format!("\"{}\" is a {}; models hold cuboids, hulls and meshes", body.name, other.kind()));
+            return Err(format!("\"{name}\" is a {}; models hold cuboids, hulls, meshes and compounds of them", other.kind()));
         }
-    };
+    })
+}
+
+fn block(body: &Body) -> Result<Block<'_>, String> {
+    let (own, triangles) = surface(&body.name, &body.shape)?;
     let corners = if body.pose.rotation == Pose::IDENTITY.rotation {
         let axis = |k: usize| about(body.pose.position[k], &own.iter().map(|p| p[k]).collect::<Vec<_>>());
         let [x, y, z] = [axis(0), axis(1), axis(2)];
@@ -95,7 +112,8 @@ fn block(body: &Body) -> Result<Block<'_>, String> {
     } else {
         own.iter().map(|p| body.pose.point(*p)).collect()
     };
-    Ok(Block { name: &body.name, corners, triangles, convex: !matches!(body.shape, ShapeSpec::Mesh { .. }) })
+    let convex = !matches!(body.shape, ShapeSpec::Mesh { .. } | ShapeSpec::Compound { .. });
+    Ok(Block { name: &body.name, corners, triangles, convex, kind: body.shape.kind() })
 }
 
 /// Numbers of floating point looked at on either side of a sum.

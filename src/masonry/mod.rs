@@ -8,6 +8,7 @@ pub mod bond;
 pub mod bridge;
 pub mod column;
 pub mod cross_vault;
+pub mod cut;
 pub mod dam;
 pub mod dome;
 pub mod vault;

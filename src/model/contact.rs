@@ -148,6 +148,9 @@ pub struct Touch {
     pub approach: DVec3,
     /// Energy that the contact took in the last step (J): rebounds give back no more.
     pub taken: f64,
+    /// Force that it bears at most (N), where the joint crushes; 0: any.
+    #[serde(default)]
+    pub bears: f64,
     /// Whether the point is a row of this step.
     pub active: bool,
     /// Whether it was found on the way of a fast pair.

@@ -1,6 +1,7 @@
 //! Nonsmooth laws and how each becomes the constant part `b` of `u = H v⁺ + b`.
 
 use super::bond::Cohesion;
+use super::crushing::Crushing;
 use super::scheme::Treatment;
 use crate::numerics::admissible::{AdmissibleSet, MU_MAX};
 use bevy_ecs::prelude::Resource;
@@ -505,6 +506,9 @@ pub struct ContactLaws {
     /// what binds all others, and `(lower, higher, law)` in their order
     bond: Option<Cohesion>,
     bonds: Vec<(u32, u32, Option<Cohesion>)>,
+    /// what joints bear, likewise
+    strength: Option<Crushing>,
+    strengths: Vec<(u32, u32, Option<Crushing>)>,
 }
 
 impl ContactLaws {
@@ -541,6 +545,25 @@ impl ContactLaws {
         self.bonds.iter().find(|&&(a, b, _)| (a, b) == key).map_or(self.bond, |found| found.2)
     }
 
+    /// Lets joints of two materials that touch at the start crush ([`Simulation::crush_touching`](crate::simulation::Simulation::crush_touching)),
+    /// or bear any pressure.
+    pub fn set_crushing(&mut self, a: u32, b: u32, law: Option<Crushing>) {
+        let key = (a.min(b), a.max(b));
+        self.strengths.retain(|&(a, b, _)| (a, b) != key);
+        self.strengths.push((key.0, key.1, law));
+    }
+
+    /// The same for all pairs that [`set_crushing`](Self::set_crushing) does not name.
+    pub fn set_default_crushing(&mut self, law: Option<Crushing>) {
+        self.strength = law;
+    }
+
+    /// What joints of a pair bear.
+    pub fn crushing(&self, a: u32, b: u32) -> Option<Crushing> {
+        let key = (a.min(b), a.max(b));
+        self.strengths.iter().find(|&&(a, b, _)| (a, b) == key).map_or(self.strength, |found| found.2)
+    }
+
     /// Whether any pair is bound.
     pub fn bind(&self) -> bool {
         self.bond.is_some() || self.bonds.iter().any(|found| found.2.is_some())
@@ -554,7 +577,8 @@ impl ContactLaws {
         let valid = |(a, b, bond): &(u32, u32, Option<Cohesion>)| {
             bond.map_or(Ok(()), |bond| bond.validate()).map_err(|e| format!("the bond of materials {a} and {b}: {e}"))
         };
-        self.bonds.iter().try_for_each(valid)
+        self.bonds.iter().try_for_each(valid)?;
+        self.strength.iter().chain(self.strengths.iter().filter_map(|found| found.2.as_ref())).try_for_each(Crushing::validate)
     }
 
     /// Whether any of them attracts.

@@ -33,6 +33,7 @@
 
 pub mod bond;
 pub mod contact;
+pub mod crushing;
 pub mod dynamical_system;
 pub mod flow;
 pub mod grid;

@@ -187,6 +187,7 @@ pub enum TotalQuantity {
     OverlapWork,
     JointWork,
     MotorWork,
+    CrushingWork,
     BondWork,
     /// Joints bound at the start with a point that is damaged.
     BondsDamaged,
@@ -217,6 +218,7 @@ impl TotalQuantity {
         of(Self::OverlapWork, "overlap_work", "J"),
         of(Self::JointWork, "joint_work", "J"),
         of(Self::MotorWork, "motor_work", "J"),
+        of(Self::CrushingWork, "crushing_work", "J"),
         of(Self::BondWork, "bond_work", "J"),
         of(Self::BondsDamaged, "bonds_damaged", ""),
         of(Self::BondsBroken, "bonds_broken", ""),

@@ -132,6 +132,7 @@ pub(super) fn demand(set: AdmissibleSet, q: &[f64]) -> f64 {
         _ if q.is_empty() => 0.0,
         AdmissibleSet::NonNegative => q.iter().fold(0.0, |m, q| m.max(-q)),
         AdmissibleSet::Coulomb { .. }
+        | AdmissibleSet::Crushing { .. }
         | AdmissibleSet::SecondOrder { .. }
         | AdmissibleSet::Rolling { .. }
         | AdmissibleSet::Twisting { .. } => (-q[0]).max(largest(&q[1..])),

@@ -6,6 +6,7 @@
 //! Interval   K = [a, b]ᵈ           relay, bounds      −u ∈ N_[a,b](r)
 //! Coulomb    K = {‖r_t‖ ≤ μ r_n}   contact            r ⟂ u + μ‖u_t‖n   (2 or 3 rows, normal first)
 //! SecondOrder K = {‖r_t‖ ≤ μ r_n}  convex cone        r ⟂ u             (the same cone without the shift)
+//! Crushing   K = {‖r_t‖ ≤ μ r_n, r_n ≤ P}             −(u + μ‖u_t‖n) ∈ N_K(r)   gives way (u_n < 0) under P alone
 //! Rolling    K = {‖r_t‖ ≤ μ r_n, ‖m‖ ≤ μ_r r_n}       r ⟂ u + (μ‖u_t‖ + μ_r‖ω‖)n   (3 rows n,t,m or 5 rows n,t1,t2,m1,m2)
 //!            K = {‖(r_t, d)‖ ≤ μ r_n, ‖m‖ ≤ μ_r r_n}                               (6 rows n,t1,t2,d,m1,m2, d: drilling)
 //! Twisting   K = {‖r_t‖ ≤ μ r_n, ‖m‖ ≤ μ_r r_n, |m_n| ≤ μ_t r_n}                       (6 rows n,t1,t2,m1,m2,m_n; shift μ_t|ω_n| more)
@@ -45,6 +46,13 @@ pub enum AdmissibleSet {
     Coulomb {
         /// Friction coefficient.
         mu: f64,
+    },
+    /// Coulomb's law of a contact that gives way under a pressure, rows `(n, t)` or `(n, t1, t2)`.
+    Crushing {
+        /// Friction coefficient.
+        mu: f64,
+        /// Largest normal reaction P, above 0.
+        most: f64,
     },
     /// The cone of Coulomb as a convex law (associated sliding): second-order cone complementarity.
     SecondOrder {
@@ -86,6 +94,11 @@ impl AdmissibleSet {
                 x[0] = n;
                 x[1..].iter_mut().for_each(|x| *x *= scale);
             }
+            Self::Crushing { mu, most } => {
+                let (n, scale) = bounded_projection(mu, most, x[0], norm(&x[1..]));
+                x[0] = n;
+                x[1..].iter_mut().for_each(|x| *x *= scale);
+            }
             Self::Rolling { .. } | Self::Twisting { .. } => {
                 let discs = self.discs(x.len());
                 let [mu, sizes] = [discs.each_ref().map(|d| d.0), discs.each_ref().map(|d| norm(&x[d.1.clone()]))];
@@ -102,7 +115,7 @@ impl AdmissibleSet {
     pub(super) fn discs(self, n: usize) -> Discs {
         let none = || (0.0, n..n);
         match self {
-            Self::Coulomb { mu } | Self::SecondOrder { mu } => [(mu, 1.min(n)..n), none(), none()],
+            Self::Coulomb { mu } | Self::SecondOrder { mu } | Self::Crushing { mu, .. } => [(mu, 1.min(n)..n), none(), none()],
             // 2 and 2 rows of 5, 3 and 2 of 6
             Self::Rolling { mu, mu_r } => [(mu, 1..n / 2 + 1), (mu_r, n / 2 + 1..n), none()],
             Self::Twisting { mu, mu_r, mu_t } => [(mu, 1..3), (mu_r, 3..5), (mu_t, 5..n)],
@@ -112,13 +125,13 @@ impl AdmissibleSet {
 
     /// True for the sets whose law has a De Saxcé shift.
     pub fn shifted(self) -> bool {
-        matches!(self, Self::Coulomb { .. } | Self::Rolling { .. } | Self::Twisting { .. })
+        matches!(self, Self::Coulomb { .. } | Self::Crushing { .. } | Self::Rolling { .. } | Self::Twisting { .. })
     }
 
     /// The De Saxcé shift `g(u)` of the first row: `μ‖u_t‖` for friction and alike for moments, 0 elsewhere.
     pub fn shift(self, u: &[f64]) -> f64 {
         match self {
-            Self::Coulomb { mu } => mu * norm(&u[1..]),
+            Self::Coulomb { mu } | Self::Crushing { mu, .. } => mu * norm(&u[1..]),
             Self::Rolling { .. } | Self::Twisting { .. } => self.discs(u.len()).into_iter().map(|(mu, rows)| mu * norm(&u[rows])).sum(),
             _ => 0.0,
         }
@@ -145,6 +158,19 @@ impl AdmissibleSet {
                 }
                 let s = (x[0] + mu * t) / (1.0 + mu * mu);
                 cone_derivative(&[(mu, 1..n, t)], s, x, d);
+            }
+            Self::Crushing { mu, most } => {
+                let t = norm(&x[1..]);
+                if cone_projection(mu, x[0], t).0 < most {
+                    return Self::Coulomb { mu }.derivative(x, d);
+                }
+                let part = if t <= mu * most { 1.0 } else { mu * most / t };
+                for i in 1..n {
+                    d[i * n + i] = part;
+                    if part < 1.0 {
+                        (1..n).for_each(|j| d[i * n + j] -= part * x[i] * x[j] / (t * t));
+                    }
+                }
             }
             Self::Rolling { .. } | Self::Twisting { .. } => {
                 let discs = self.discs(n);
@@ -228,6 +254,13 @@ pub(super) fn cone_projection(mu: f64, n: f64, t: f64) -> (f64, f64) {
     }
 }
 
+/// The same under a bound of the normal part: where the cone alone would leave more, the nearest point lies on the disc of the bound.
+#[inline]
+pub(super) fn bounded_projection(mu: f64, most: f64, n: f64, t: f64) -> (f64, f64) {
+    let (s, scale) = cone_projection(mu, n, t);
+    if s <= most { (s, scale) } else { (most, if t <= mu * most { 1.0 } else { mu * most / t }) }
+}
+
 /// Nearest point of `{‖x_t‖ ≤ μ x_n}`; `x = (n, t1, t2)`.
 #[inline]
 pub fn project_coulomb(mu: f64, x: &mut DVec3) {
@@ -241,7 +274,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn sets() -> [AdmissibleSet; 9] {
+    fn sets() -> [AdmissibleSet; 11] {
         use AdmissibleSet::*;
         let rolling = Rolling { mu: 0.7, mu_r: 0.2 };
         let interval = Interval { lower: -0.5, upper: 1.0 };
@@ -252,6 +285,8 @@ mod tests {
             Coulomb { mu: 0.7 },
             Coulomb { mu: 0.0 },
             SecondOrder { mu: 2.0 },
+            Crushing { mu: 0.7, most: 0.6 },
+            Crushing { mu: 0.0, most: 0.6 },
             rolling,
             Rolling { mu: 0.5, mu_r: 0.0 },
             Twisting { mu: 0.6, mu_r: 0.3, mu_t: 0.2 },

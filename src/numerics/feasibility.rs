@@ -18,7 +18,7 @@
 //! Such a y proves that no v lets every contact part as fast as friction asks, `u_n ≥ μ‖u_t‖`; the theorem that Coulomb's law has a
 //! solution (Acary, Cadoux, Lemaréchal, Malick 2011) needs one. Where in addition no solver finds a solution, the bodies are jammed.
 
-use super::admissible::{AdmissibleSet, project_coulomb};
+use super::admissible::AdmissibleSet;
 use super::mixed::{Answer, MixedProblem, Reactions};
 use super::newton::{self, giving_way, least};
 
@@ -122,7 +122,7 @@ fn proves(p: &MixedProblem, answer: &Answer, last: &Reactions, beyond: f64) -> b
     for (y, (r, r0)) in y.reactions.contacts.iter_mut().zip(answer.reactions.contacts.iter().zip(&last.contacts)) {
         *y = *r - *r0;
     }
-    y.reactions.contacts.iter_mut().zip(&p.contacts).for_each(|(y, c)| project_coulomb(c.mu, y));
+    y.reactions.contacts.iter_mut().zip(&p.contacts).for_each(|(y, c)| c.project(y));
     for block in &p.blocks {
         for row in block.first..block.first + block.rows {
             let growth = answer.reactions.blocks[row] - last.blocks[row];

@@ -24,14 +24,24 @@ pub struct Global {
     pub w: Vec<f64>,
     /// Friction coefficient per contact, in the order of their three rows; the rows of joints and relations follow them.
     pub mu: Vec<f64>,
+    /// Largest normal reaction per contact; empty where they bear any.
+    pub most: Vec<f64>,
     /// Admissible sets of the rows after the contacts, with their number of rows.
     pub blocks: Vec<(AdmissibleSet, usize)>,
 }
 
 impl Global {
+    /// Admissible sets of the contacts, in their order.
+    pub fn contacts(&self) -> impl Iterator<Item = AdmissibleSet> + '_ {
+        self.mu.iter().enumerate().map(|(k, &mu)| match self.most.get(k) {
+            Some(&most) if most > 0.0 => AdmissibleSet::Crushing { mu, most },
+            _ => AdmissibleSet::Coulomb { mu },
+        })
+    }
+
     /// The same problem as numerics state it, H turned round to dof × rows.
     pub fn problem(&self) -> GlobalProblem {
-        let contacts = self.mu.iter().map(|&mu| (AdmissibleSet::Coulomb { mu }, 3));
+        let contacts = self.contacts().map(|set| (set, 3));
         let (mut offsets, mut sets) = (vec![0], Vec::new());
         for (set, rows) in contacts.chain(self.blocks.iter().copied()) {
             offsets.push(offsets.last().copied().unwrap_or(0) + rows);
@@ -100,6 +110,7 @@ fn global(p: &MixedProblem) -> Global {
         f,
         w,
         mu: p.contacts.iter().map(|c| c.mu).collect(),
+        most: if p.gives_way() { p.contacts.iter().map(|c| c.most).collect() } else { Vec::new() },
         blocks: p.blocks.iter().map(|b| (b.set, b.rows)).collect(),
     }
 }

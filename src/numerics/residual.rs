@@ -22,7 +22,6 @@
 //! ε is |u_n| where bodies approach, |u_t| where they should stick, and where they slip the velocity that the error of its own impulse gives
 //! its bodies. It holds no |r|. s_a is a speed of the contact's own, [`super::mixed::Contact::scale`].
 
-use super::admissible::project_coulomb;
 use super::mixed::{Answer, Contact, MAX_ROWS, MixedProblem, Spin, Velocities};
 use crate::algebra::pieces::{Part, share};
 use glam::DVec3;
@@ -118,7 +117,7 @@ fn lost_in_reaction(c: &Contact, r: DVec3, shifted: DVec3) -> f64 {
     let d = c.local.mean_diagonal();
     let x = r - shifted / d;
     let mut nearest = x;
-    project_coulomb(c.mu, &mut nearest);
+    c.project(&mut nearest);
     (shifted + d * (x - nearest)).length_squared()
 }
 
@@ -165,7 +164,7 @@ impl Sums {
         let shifted = DVec3::new(u.x + shift, u.y, u.z);
         let d = c.local.mean_diagonal();
         let mut x = r - shifted / d;
-        project_coulomb(c.mu, &mut x);
+        c.project(&mut x);
         let miss = d * (r - x).length_squared();
         self.scaled += miss;
         let own = d * r.length_squared();
@@ -173,7 +172,7 @@ impl Sums {
         self.miss(if runaway { lost_in_reaction(c, r, shifted) } else { d * miss }, d * own, c.scale, c.size);
         self.r_scaled += own;
         let mut x = r - shifted;
-        project_coulomb(c.mu, &mut x);
+        c.project(&mut x);
         self.plain += (r - x).length_squared();
         self.r += r.length_squared();
         self.u += u.length_squared();

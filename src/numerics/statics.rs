@@ -392,6 +392,7 @@ impl Statics {
                     }
                 }
                 AdmissibleSet::Coulomb { .. }
+                | AdmissibleSet::Crushing { .. }
                 | AdmissibleSet::SecondOrder { .. }
                 | AdmissibleSet::Rolling { .. }
                 | AdmissibleSet::Twisting { .. } => {

@@ -648,6 +648,7 @@ fn visit_group<C: TwistCell>(masses: &[RigidMass], contacts: &[Contact], shifts:
             None => c.local.solve_near(q, c.mu, *r),
             Some(&shift) => c.local.solve_convex(q + shift * DVec3::X, c.mu),
         };
+        let new = if c.most > 0.0 && new.x > c.most { c.local.solve_under(q, c.mu, c.most, *r) } else { new };
         let dr = new - *r;
         (*change, *r) = (dr, new);
         if dr != DVec3::ZERO {

@@ -1,7 +1,7 @@
 //! Bonds between faces that touch.
 
 use super::Simulation;
-use crate::algebra::spatial::tangents;
+use crate::algebra::spatial::{Pose, tangents};
 use crate::geometry::systems::{Collider, Proximity};
 use crate::model::bond::{Bond, BondPoint, Cohesion, tributary};
 use crate::model::contact::{ContactPair, Manifold, Touch};
@@ -58,20 +58,7 @@ impl Simulation {
     pub fn bond_touching(&mut self) -> usize {
         self.detect();
         let world = self.world_mut();
-        let mut found = Vec::new();
-        for &(.., entity) in world.resource::<Proximity>().pairs() {
-            let (Some(pair), Some(manifold)) = (world.get::<ContactPair>(entity), world.get::<Manifold>(entity)) else { continue };
-            let material = |body: Entity| world.get::<Collider>(body).map(|c| c.material);
-            let [Some(a), Some(b)] = pair.bodies.map(material) else { continue };
-            let Some(law) = world.resource::<ContactLaws>().bond(a, b) else { continue };
-            let mut left: Vec<&Touch> = manifold.points.iter().filter(|t| t.gap.abs() <= TOUCHING * pair.size).collect();
-            while let Some(first) = left.first() {
-                let normal = first.normal;
-                let (face, rest): (Vec<&Touch>, Vec<&Touch>) = left.iter().partition(|t| t.normal.dot(normal) > ONE_FACE);
-                left = rest;
-                found.extend(bond(world, pair, normal, &face, law));
-            }
-        }
+        let found: Vec<Bond> = faces(world, ContactLaws::bond).into_iter().filter_map(|(face, law)| bond(&face, law)).collect();
         let count = found.len();
         for bond in found {
             world.spawn(bond);
@@ -99,16 +86,47 @@ impl Simulation {
     }
 }
 
+/// A face in which two bodies touch, or a point of them.
+pub(super) struct Face {
+    pub(super) pair: ContactPair,
+    pub(super) poses: [Pose; 2],
+    /// From the second body to the first.
+    pub(super) normal: DVec3,
+    pub(super) middle: DVec3,
+    /// Its corners in order, from the middle along its [`tangents`] and in the world (m).
+    pub(super) corners: Vec<(DVec2, DVec3)>,
+}
+
+/// The faces that touch and whose materials have such a law, as detection has found them last.
+pub(super) fn faces<L: Copy>(world: &World, law: impl Fn(&ContactLaws, u32, u32) -> Option<L>) -> Vec<(Face, L)> {
+    let mut found = Vec::new();
+    for &(.., entity) in world.resource::<Proximity>().pairs() {
+        let (Some(pair), Some(manifold)) = (world.get::<ContactPair>(entity), world.get::<Manifold>(entity)) else { continue };
+        let material = |body: Entity| world.get::<Collider>(body).map(|c| c.material);
+        let pose = |body: Entity| world.get::<BodyPose>(body).map(|p| p.0);
+        let ([Some(a), Some(b)], [Some(one), Some(two)]) = (pair.bodies.map(material), pair.bodies.map(pose)) else { continue };
+        let Some(law) = law(world.resource::<ContactLaws>(), a, b) else { continue };
+        let mut left: Vec<&Touch> = manifold.points.iter().filter(|t| t.gap.abs() <= TOUCHING * pair.size).collect();
+        while let Some(first) = left.first() {
+            let normal = first.normal;
+            let (face, rest): (Vec<&Touch>, Vec<&Touch>) = left.iter().partition(|t| t.normal.dot(normal) > ONE_FACE);
+            left = rest;
+            let (u, v) = tangents(normal);
+            let places: Vec<DVec3> = face.iter().map(|t| 0.5 * (t.point1 + t.point2)).collect();
+            let middle = places.iter().sum::<DVec3>() / places.len() as f64;
+            let flat = |p: &DVec3| DVec2::new((*p - middle).dot(u), (*p - middle).dot(v));
+            let mut corners: Vec<(DVec2, DVec3)> = places.iter().map(|p| (flat(p), *p)).collect();
+            corners.sort_by(|a, b| libm::atan2(a.0.y, a.0.x).total_cmp(&libm::atan2(b.0.y, b.0.x)));
+            found.push((Face { pair: *pair, poses: [one, two], normal, middle, corners }, law));
+        }
+    }
+    found
+}
+
 /// The bond of one face; none without an area.
-fn bond(world: &World, pair: &ContactPair, normal: DVec3, face: &[&Touch], law: Cohesion) -> Option<Bond> {
-    let [one, two] = [0, 1].map(|k| world.get::<BodyPose>(pair.bodies[k]).map(|p| p.0));
-    let (one, two) = (one?, two?);
-    let (u, v) = tangents(normal);
-    let places: Vec<DVec3> = face.iter().map(|t| 0.5 * (t.point1 + t.point2)).collect();
-    let middle = places.iter().sum::<DVec3>() / places.len() as f64;
-    let flat = |p: &DVec3| DVec2::new((*p - middle).dot(u), (*p - middle).dot(v));
-    let mut corners: Vec<(DVec2, DVec3)> = places.iter().map(|p| (flat(p), *p)).collect();
-    corners.sort_by(|a, b| libm::atan2(a.0.y, a.0.x).total_cmp(&libm::atan2(b.0.y, b.0.x)));
+fn bond(face: &Face, law: Cohesion) -> Option<Bond> {
+    let Face { pair, poses: [one, two], normal, middle, corners } = face;
+    let (u, v) = tangents(*normal);
     let polygon: Vec<DVec2> = corners.iter().map(|c| c.0).collect();
     let point = |(area, p): (f64, DVec3)| BondPoint::new([one.local_point(p), two.local_point(p - pair.shift)], area);
     let shares = tributary(&polygon).into_iter().zip(corners.iter().map(|c| c.1));
@@ -117,7 +135,7 @@ fn bond(world: &World, pair: &ContactPair, normal: DVec3, face: &[&Touch], law: 
         // four points have the area of the neck, and its second moments A r²/4
         let radius = 0.5 * law.neck * pair.size;
         let (area, arm) = (std::f64::consts::PI * radius * radius, radius * std::f64::consts::FRAC_1_SQRT_2);
-        points.extend([u, -u, v, -v].map(|axis| point((0.25 * area, middle + arm * axis))));
+        points.extend([u, -u, v, -v].map(|axis| point((0.25 * area, *middle + arm * axis))));
     }
-    (!points.is_empty()).then(|| Bond { bodies: pair.bodies, normal: one.local_vector(normal), shift: pair.shift, law, points })
+    (!points.is_empty()).then(|| Bond { bodies: pair.bodies, normal: one.local_vector(*normal), shift: pair.shift, law, points })
 }

@@ -14,6 +14,7 @@ use crate::cluster::systems::{Clusters, Traces};
 use crate::geometry::systems::Proximity;
 use crate::integrator::systems::Pass;
 use crate::model::contact::{Foresight, TurnedArms};
+use crate::model::crushing::CrushingJoints;
 use crate::model::joint::{JointKind, JointParts, JointSpec, TieSpec, TransmissionSpec};
 use crate::model::law::ContactLaws;
 use crate::model::newton_euler::{AppliedForce, BodyPose, Frame, Velocity};
@@ -46,6 +47,7 @@ impl Simulation {
         world.init_resource::<Foresight>();
         world.init_resource::<TurnedArms>();
         world.init_resource::<ContactLaws>();
+        world.init_resource::<CrushingJoints>();
         world.init_resource::<Pass>();
         world.init_resource::<StepProblem>();
         world.init_resource::<Positions>();

@@ -5,6 +5,7 @@
 //! contacts = Σ rᵀ (u⁺ + u⁻)/2              normal, friction, and overlap = r_n c/2 with c the velocity that β asks for
 //! joints   = Σ rᵀ (u⁺ + u⁻)/2              rows that hold
 //! motors   = Σ rᵀ (u⁺ + u⁻)/2              motors, stops, friction and springs of joints, other relations
+//! crushing = Σ r_n (u_n⁺ + u_n⁻)/2          joints that give way under their strength, in place of normal
 //! bonds    = Σ rᵀ (u⁺ + u⁻)/2              what holds faces together: stored, given back, released
 //! rolling  = Σ m·(ω⁺ + ω)/2               moments that resist rolling and twisting
 //! drives   = Σ r · (velocity of driven bodies, and of images of a sheared cell), with the sign of the work done on the others
@@ -36,6 +37,9 @@ use serde::{Deserialize, Serialize};
 pub struct Work {
     /// Normal reactions, without the overlap correction.
     pub normal: f64,
+    /// Normal reactions of joints that crush: negative, what crushing takes.
+    #[serde(default)]
+    pub crushing: f64,
     /// Tangential reactions.
     pub friction: f64,
     /// Moments that resist rolling and twisting.
@@ -63,6 +67,7 @@ impl Work {
     /// Sum of all terms.
     pub fn total(&self) -> f64 {
         self.normal
+            + self.crushing
             + self.friction
             + self.rolling
             + self.overlap
@@ -78,6 +83,7 @@ impl Work {
     /// Adds another step's work.
     pub fn add(&mut self, o: &Self) {
         self.normal += o.normal;
+        self.crushing += o.crushing;
         self.friction += o.friction;
         self.rolling += o.rolling;
         self.overlap += o.overlap;
@@ -199,7 +205,8 @@ fn work_of_contacts(step: &StepProblem, from: usize, to: usize) -> Work {
         let relative = mean + step.driven[k];
         let overlap = -0.5 * r.x * step.feedback[k];
         w.overlap += overlap;
-        w.normal += r.x * relative.x - overlap;
+        let normal = if c.most > 0.0 { &mut w.crushing } else { &mut w.normal };
+        *normal += r.x * relative.x - overlap;
         w.friction += r.y * relative.y + r.z * relative.z;
         w.drives -= r.dot(step.driven[k]);
         if let Some([turning, drives]) = step.turning_work(&step.before.rigid, k) {

@@ -256,6 +256,7 @@ impl Simulation {
             OverlapWork => work.overlap,
             JointWork => work.joints,
             MotorWork => work.motors,
+            CrushingWork => work.crushing,
             BondWork => work.bonds,
             BondsDamaged => self.count_bonds(|bond| bond.points.iter().any(|p| p.damage > 0.0)),
             BondsBroken => self.count_bonds(|bond| bond.points.iter().all(BondPoint::broken)),

@@ -13,6 +13,7 @@ use crate::cluster::systems::Traces;
 use crate::geometry::systems::Proximity;
 use crate::model::bond::{Bond, BondPoint};
 use crate::model::contact::{Manifold, Touch};
+use crate::model::crushing::{CrushingJoint, CrushingJoints};
 use crate::model::dynamical_system::{FirstOrder, Lagrangian};
 use crate::model::flow::Flow;
 use crate::model::integrator::Integrator;
@@ -94,6 +95,9 @@ pub struct SavedState {
     /// Points of the bonds, in order of birth.
     #[serde(default)]
     bonds: Vec<Vec<BondPoint>>,
+    /// Depths of the points of joints that crush, in their order.
+    #[serde(default)]
+    crushed: Vec<Vec<f64>>,
     /// What has gone through each outlet and inlet, in order of birth.
     flows: Vec<Flow>,
     /// Sorted by slots.
@@ -188,6 +192,8 @@ impl Simulation {
             .map(|i| SavedInteraction { values: [i.z.clone(), i.y.clone(), i.y_dot.clone(), i.lambda.clone()], active: i.active })
             .collect();
         let bonds = sorted::<Bond>(world).iter().filter_map(|&e| world.get::<Bond>(e)).map(|bond| bond.points.clone()).collect();
+        let depths = |joint: &CrushingJoint| joint.points.iter().map(|p| p.depth).collect();
+        let crushed = world.resource::<CrushingJoints>().0.iter().map(depths).collect();
         let flows = sorted::<Flow>(world).iter().filter_map(|&e| world.get::<Flow>(e).copied()).collect();
         let pair = |&(i, j, entity): &(u32, u32, Entity)| {
             let points = world.get::<Manifold>(entity).map_or(Vec::new(), |m| m.points.to_vec());
@@ -206,6 +212,7 @@ impl Simulation {
             systems,
             interactions,
             bonds,
+            crushed,
             flows,
             pairs,
             pending_events: self.events.len(),
@@ -335,6 +342,12 @@ fn restore_relations(world: &mut World, state: &SavedState) -> Result<(), (&'sta
         let Some(mut bond) = world.get_mut::<Bond>(entity) else { continue };
         same("points of a bond", saved.len(), bond.points.len())?;
         bond.points.clone_from(saved);
+    }
+    let joints = &mut world.resource_mut::<CrushingJoints>().0;
+    same("joints that crush", state.crushed.len(), joints.len())?;
+    for (joint, saved) in joints.iter_mut().zip(&state.crushed) {
+        same("points of a joint that crushes", saved.len(), joint.points.len())?;
+        joint.points.iter_mut().zip(saved).for_each(|(point, depth)| point.depth = *depth);
     }
     for (entity, saved) in systems.into_iter().zip(&state.systems) {
         let here = saved_system(world, entity);

@@ -6,6 +6,7 @@ use super::phases::mark as end_phase;
 use crate::algebra::spatial::Pose;
 use crate::assembly::adopted::{adopt, apply_systems, free_systems, store_systems};
 use crate::assembly::bonds::store_bonds;
+use crate::assembly::crushing::store_crushing;
 use crate::assembly::forces::read_forces;
 use crate::assembly::joints::{assemble_blocks, store_joints};
 use crate::assembly::projection::project_joints;
@@ -204,8 +205,17 @@ impl Schedules {
             (solve, guests(StepSet::Solve)).chain().in_set(StepSet::Solve),
             (apply_systems, apply, guests(StepSet::Apply)).chain().in_set(StepSet::Apply),
         ));
-        let observe =
-            (project_joints, store_reactions, store_joints, store_bonds, store_systems, scatter, engage, guests(StepSet::Observe));
+        let observe = (
+            project_joints,
+            store_reactions,
+            store_crushing,
+            store_joints,
+            store_bonds,
+            store_systems,
+            scatter,
+            engage,
+            guests(StepSet::Observe),
+        );
         end.add_systems(observe.chain().in_set(StepSet::Observe));
         Self { graph, systems, refresh: rebuild, begin, loads, inner, ahead, stop: halt, end }
     }

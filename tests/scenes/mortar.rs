@@ -173,3 +173,20 @@ fn springs_are_loads_of_what_they_give_as_the_scene_stands() {
     };
     assert_eq!(stands(&limited(10.0)), Some(true), "never more than 400 N");
 }
+
+#[test]
+fn a_triplet_shears_off_at_twice_its_area_times_cohesion_and_friction() {
+    // EN 1052-3: the line through the peaks at several presses has the cohesion and the friction of the joints
+    let area = 0.12 * 0.25;
+    let weight = 0.06 * area * 1800.0 * G;
+    let of = |press: f64, push: f64| {
+        drystone::scenes::load("triplet", &[("press", &format!("{}", -press * area)), ("push", &format!("{push}"))]).unwrap()
+    };
+    let exact = |press: f64| 2.0 * area * (3e5 + 0.75 * press) + weight;
+    for press in [0.0, 2e5, 1e6] {
+        for (factor, stands) in [(0.97, true), (1.03, false)] {
+            let found = trial(&of(press, factor * exact(press)), factor).unwrap();
+            assert_eq!(found.stands, stands, "{press} Pa, {factor}: {found:?}");
+        }
+    }
+}

@@ -121,7 +121,7 @@ pub fn vectors(path: &Path, named: &[(&str, &[f64])]) -> Result<Vec<u8>, Error> 
 
 fn coefficients(set: AdmissibleSet) -> (f64, f64) {
     match set {
-        AdmissibleSet::Coulomb { mu } | AdmissibleSet::SecondOrder { mu } => (mu, 0.0),
+        AdmissibleSet::Coulomb { mu } | AdmissibleSet::Crushing { mu, .. } | AdmissibleSet::SecondOrder { mu } => (mu, 0.0),
         AdmissibleSet::Rolling { mu, mu_r } | AdmissibleSet::Twisting { mu, mu_r, .. } => (mu, mu_r),
         AdmissibleSet::Free | AdmissibleSet::NonNegative | AdmissibleSet::Interval { .. } => (0.0, 0.0),
     }

@@ -252,6 +252,7 @@ impl Block {
             AdmissibleSet::NonNegative => plain("non_negative"),
             AdmissibleSet::Interval { lower, upper } => Self { lower: finite(lower), upper: finite(upper), ..plain("interval") },
             AdmissibleSet::Coulomb { mu } => Self { mu: Some(mu), ..plain("coulomb") },
+            AdmissibleSet::Crushing { mu, most } => Self { mu: Some(mu), upper: finite(most), ..plain("crushing") },
             AdmissibleSet::SecondOrder { mu } => Self { mu: Some(mu), ..plain("second_order") },
             AdmissibleSet::Rolling { mu, mu_r } => Self { mu: Some(mu), mu_r: Some(mu_r), ..plain("rolling") },
             AdmissibleSet::Twisting { mu, mu_r, mu_t } => Self { mu: Some(mu), mu_r: Some(mu_r), mu_t: Some(mu_t), ..plain("twisting") },
@@ -267,6 +268,7 @@ impl Block {
                 AdmissibleSet::Interval { lower: self.lower.unwrap_or(f64::NEG_INFINITY), upper: self.upper.unwrap_or(f64::INFINITY) }
             }
             "coulomb" => AdmissibleSet::Coulomb { mu: mu(self.mu, "mu")? },
+            "crushing" => AdmissibleSet::Crushing { mu: mu(self.mu, "mu")?, most: self.upper.unwrap_or(0.0) },
             "second_order" => AdmissibleSet::SecondOrder { mu: mu(self.mu, "mu")? },
             "rolling" => AdmissibleSet::Rolling { mu: mu(self.mu, "mu")?, mu_r: mu(self.mu_r, "mu_r")? },
             "twisting" => AdmissibleSet::Twisting { mu: mu(self.mu, "mu")?, mu_r: mu(self.mu_r, "mu_r")?, mu_t: mu(self.mu_t, "mu_t")? },

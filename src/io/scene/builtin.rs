@@ -225,6 +225,17 @@ const SCENES: &[BuiltIn] = &[
         toml: toml!("cohesive_wall"),
     },
     BuiltIn {
+        name: "triplet",
+        about: "a brick between two others is pushed out of its joints of mortar",
+        parameters: &[
+            Parameter::new("press", "-6000", "N", "force along x that presses the three together", "bodies.2.force.0"),
+            Parameter::new("push", "30000", "N", "force along z on the middle one after 1 s", "load.0.force.2"),
+            Parameter::new("cohesion", "3e5", "Pa", "strength of the mortar in shear without pressure", "contact.bond.cohesion"),
+            Parameter::new("mu", "0.75", "", "coefficient of friction", "contact.mu"),
+        ],
+        toml: toml!("triplet"),
+    },
+    BuiltIn {
         name: "lintel",
         about: "a lintel carries eight courses; without it what lies below their corbels falls",
         parameters: &[

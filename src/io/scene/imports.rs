@@ -15,10 +15,6 @@ use crate::algebra::spatial::Pose;
 use crate::geometry::Shape;
 use crate::io::blocks::{self, BlockMesh};
 
-/// Difference between the volume of a block and that of its hull (parts of the latter) up to which it counts as convex: beyond, it
-/// becomes convex parts. STL files round to 1e-7.
-const CONVEX: f64 = 1e-6;
-
 /// Adds the blocks of a model to the scene: static ones first, then the others, which the name of the import means.
 pub(super) fn import(
     field: &Field<'_>,
@@ -86,6 +82,22 @@ pub(super) fn import(
     names.add_group(&name, start + supports..scene.bodies.len(), field)
 }
 
+/// Sorted, each once.
+fn in_order(points: &mut Vec<DVec3>) {
+    points.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)).then(a.z.total_cmp(&b.z)));
+    points.dedup();
+}
+
+/// A block of several convex parts, about its middle; `None` where it has none.
+fn compound(block: &BlockMesh, place: &impl Fn(DVec3) -> DVec3, middle: DVec3) -> Option<ShapeSpec> {
+    let part = |mesh: &crate::io::mesh::MeshData| {
+        let mut points: Vec<DVec3> = mesh.vertices.iter().map(|&p| place(p) - middle).collect();
+        in_order(&mut points);
+        (Pose::IDENTITY, ShapeSpec::Hull { points })
+    };
+    (!block.parts.is_empty()).then(|| ShapeSpec::Compound { parts: block.parts.iter().map(part).collect() })
+}
+
 /// The shape of a block about the middle of its bounding box, where that is, and a corner beside its face. Corners are sorted, so that every format that has the same
 /// corners gives the same bits.
 fn shape(block: &BlockMesh, place: impl Fn(DVec3) -> DVec3) -> Result<(ShapeSpec, DVec3, Option<(f64, DVec3)>), String> {
@@ -95,12 +107,14 @@ fn shape(block: &BlockMesh, place: impl Fn(DVec3) -> DVec3) -> Result<(ShapeSpec
     let middle = Pose { position: 0.5 * (low + high), ..Pose::IDENTITY };
     let own: Vec<DVec3> = vertices.iter().map(|&p| p - middle.position).collect();
     let mut points = own.clone();
-    points.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)).then(a.z.total_cmp(&b.z)));
-    points.dedup();
+    in_order(&mut points);
+    if let Some(parts) = compound(block, &place, middle.position) {
+        return Ok((parts, middle.position, None));
+    }
     let mesh = crate::io::mesh::MeshData { vertices: own, triangles: block.mesh.triangles.clone() };
     let hull = Shape::hull(&points).map_err(|e| e.to_string())?;
     let volume = hull.mass_properties(1.0).map_err(|e| e.to_string())?.mass;
-    let convex = mesh.triangles.is_empty() || (blocks::volume(&mesh) - volume).abs() <= CONVEX * volume;
+    let convex = mesh.triangles.is_empty() || blocks::is_hull(blocks::volume(&mesh), volume);
     let bent = if convex { bent(&hull) } else { None };
     let shape = if convex { ShapeSpec::Hull { points } } else { ShapeSpec::Mesh { vertices: mesh.vertices, triangles: mesh.triangles } };
     Ok((shape, middle.position, bent))

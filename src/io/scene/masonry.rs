@@ -4,6 +4,7 @@ use glam::{DVec2, DVec3};
 
 use super::error::SceneError;
 use super::fields::{Field, Fields};
+use super::flow::corners;
 use super::generate::{MAX_BODIES, Made, count, ground, length, limited};
 use super::model::ShapeSpec;
 use super::resources::Resources;
@@ -14,6 +15,7 @@ use crate::masonry::bond::{Bond, BondedWall, Opening, Plan};
 use crate::masonry::bridge::Bridge;
 use crate::masonry::column::{Column, rectangle, regular};
 use crate::masonry::cross_vault::CrossVault;
+use crate::masonry::cut::cut;
 use crate::masonry::vault::Barrel;
 use crate::masonry::{Block, Stone, dam::Dam, dome::Dome, top_middle, wall::Wall};
 
@@ -33,8 +35,25 @@ fn shape(stone: Stone) -> ShapeSpec {
     }
 }
 
-fn stones(stones: Vec<Stone>) -> Vec<(ShapeSpec, Pose)> {
-    stones.into_iter().map(|stone| (shape(stone), Pose::IDENTITY)).collect()
+/// Stones as shapes, with `openings`: `{ box = [[x, y, z], [x, y, z]] }` in the axes of the generator.
+fn stones(f: &mut Fields<'_>, mut stones: Vec<Stone>) -> Result<Vec<(ShapeSpec, Pose)>, SceneError> {
+    if let Some(list) = f.optional("openings") {
+        for opening in list.items()? {
+            let mut f = opening.fields()?;
+            let (low, high) = corners(&f.required("box")?)?;
+            f.finish()?;
+            let left = cut(stones.clone(), low, high);
+            if left == stones {
+                let cure = "its corners are in the axes of the generator, before `position`";
+                return Err(opening.error(format!("found an opening from {low} to {high} m beside all stones"), cure));
+            }
+            if left.is_empty() {
+                return Err(opening.error("found an opening that leaves nothing", "make its box smaller"));
+            }
+            stones = left;
+        }
+    }
+    Ok(stones.into_iter().map(|stone| (shape(stone), Pose::IDENTITY)).collect())
 }
 
 pub(super) fn wall(f: &mut Fields<'_>, _: &Resources) -> Result<Made, SceneError> {
@@ -209,7 +228,7 @@ pub(super) fn arch(f: &mut Fields<'_>, _: &Resources) -> Result<Made, SceneError
     let arch = section(f, depth)?;
     let rings = f.or("rings", 1, |n| n.whole(1, 1000))?;
     limited(f, arch.voussoirs.checked_mul(rings * arch.faces))?;
-    let moving = stones(arch.rings(rings));
+    let moving = stones(f, arch.rings(rings))?;
     supported(f, &arch, moving)
 }
 
@@ -232,7 +251,7 @@ pub(super) fn barrel(f: &mut Fields<'_>, _: &Resources) -> Result<Made, SceneErr
     let arch = section(f, long)?;
     let along = f.or("stones", 4, |n| n.whole(1, 100_000))?;
     limited(f, arch.voussoirs.checked_mul(along + 1))?;
-    let moving = stones(Barrel { arch: arch.clone(), stones: along }.stones());
+    let moving = stones(f, Barrel { arch: arch.clone(), stones: along }.stones())?;
     supported(f, &arch, moving)
 }
 
@@ -254,7 +273,7 @@ pub(super) fn cross_vault(f: &mut Fields<'_>, _: &Resources) -> Result<Made, Sce
     let stone = length(f, "stone", 0.4 * size)?;
     limited(f, (size / stone < 1e5).then_some((size / stone) as usize + 2).and_then(|n| n.checked_mul(4 * arch.voussoirs)))?;
     let vault = CrossVault { arch, reach: 0.5 * size, stone };
-    Ok(Made { fixed: ground(f)?, moving: stones(vault.stones()), ..Made::default() })
+    Ok(Made { fixed: ground(f)?, moving: stones(f, vault.stones())?, ..Made::default() })
 }
 
 pub(super) fn dome(f: &mut Fields<'_>, _: &Resources) -> Result<Made, SceneError> {
@@ -271,8 +290,8 @@ pub(super) fn dome(f: &mut Fields<'_>, _: &Resources) -> Result<Made, SceneError
         true => dome.corbelled(),
         false => dome.hulls(),
     };
-    let hull = |corners: [DVec3; 8]| (ShapeSpec::Hull { points: corners.to_vec() }, Pose::IDENTITY);
-    Ok(Made { fixed: ground(f)?, moving: hulls.into_iter().map(hull).collect(), ..Made::default() })
+    let hull = |corners: [DVec3; 8]| Stone { parts: vec![corners.to_vec()] };
+    Ok(Made { fixed: ground(f)?, moving: stones(f, hulls.into_iter().map(hull).collect())?, ..Made::default() })
 }
 
 pub(super) fn dam(f: &mut Fields<'_>, _: &Resources) -> Result<Made, SceneError> {
@@ -323,7 +342,7 @@ pub(super) fn bridge(f: &mut Fields<'_>, _: &Resources) -> Result<Made, SceneErr
     let [right, left] = bridge.abutments().map(|one| (1..tiers).fold(one.clone(), |all, tier| all.with(up(one.clone(), tier))));
     let mut fixed = vec![("right", shape(right), DVec3::ZERO), ("left", shape(left), DVec3::ZERO)];
     fixed.extend(ground(f)?);
-    Ok(Made { fixed, moving: stones(moving), ..Made::default() })
+    Ok(Made { fixed, moving: stones(f, moving)?, ..Made::default() })
 }
 
 pub(super) fn column(f: &mut Fields<'_>, _: &Resources) -> Result<Made, SceneError> {
@@ -336,7 +355,7 @@ pub(super) fn column(f: &mut Fields<'_>, _: &Resources) -> Result<Made, SceneErr
     let height = f.required("height")?.positive(Quantity::Length)?;
     let sides = f.or("sides", 16, |n| n.whole(3, MAX_FACES))?;
     let column = Column { foot: regular(sides, below), top: regular(sides, above), height, courses: drums };
-    Ok(Made { fixed: ground(f)?, moving: stones(column.stones()), ..Made::default() })
+    Ok(Made { fixed: ground(f)?, moving: stones(f, column.stones())?, ..Made::default() })
 }
 
 /// `size`, `height`, `courses`, and `top` [as `size`].
@@ -353,7 +372,7 @@ fn courses(f: &mut Fields<'_>) -> Result<([f64; 2], [f64; 2], f64, usize), Scene
 pub(super) fn pier(f: &mut Fields<'_>, _: &Resources) -> Result<Made, SceneError> {
     let (size, top, height, courses) = courses(f)?;
     let column = Column { foot: rectangle(size), top: rectangle(top), height, courses };
-    Ok(Made { fixed: ground(f)?, moving: stones(column.stones()), ..Made::default() })
+    Ok(Made { fixed: ground(f)?, moving: stones(f, column.stones())?, ..Made::default() })
 }
 
 /// A pier whose face at x = 0 stands upright; the others lean.
@@ -361,5 +380,5 @@ pub(super) fn buttress(f: &mut Fields<'_>, _: &Resources) -> Result<Made, SceneE
     let (size, top, height, courses) = courses(f)?;
     let outline = |edges: [f64; 2]| rectangle(edges).into_iter().map(|p| p + DVec2::new(0.5 * edges[0], 0.0)).collect();
     let column = Column { foot: outline(size), top: outline(top), height, courses };
-    Ok(Made { fixed: ground(f)?, moving: stones(column.stones()), ..Made::default() })
+    Ok(Made { fixed: ground(f)?, moving: stones(f, column.stones())?, ..Made::default() })
 }

@@ -27,6 +27,7 @@ use super::stop::StopRules;
 pub use super::study::{DamStudy, InclineStudy, Study};
 use crate::algebra::spatial::Pose;
 use crate::model::bond::Cohesion;
+use crate::model::crushing::Crushing;
 use crate::model::joint::{Freedom, JointKind, JointSpec, TieSpec, TransmissionSpec};
 use crate::model::law::{Arm, Impact};
 use crate::model::periodic::Cell;
@@ -158,6 +159,11 @@ impl Scene {
     /// Whether anything binds faces that touch at the start.
     pub fn bonds(&self) -> bool {
         self.default_law.bond.is_some() || self.pair_laws.iter().any(|pair| pair.law.bond.is_some())
+    }
+
+    /// Whether any joint crushes.
+    pub fn crushes(&self) -> bool {
+        self.default_law.crushing.is_some() || self.pair_laws.iter().any(|pair| pair.law.crushing.is_some())
     }
 
     /// The body of this number: those of the scene first, then the grains of each inlet, in their order and without a place.
@@ -513,6 +519,9 @@ pub struct ContactLaw {
     /// What binds faces that touch at the start.
     #[serde(default)]
     pub bond: Option<Cohesion>,
+    /// What joints bear whose faces touch at the start.
+    #[serde(default)]
+    pub crushing: Option<Crushing>,
 }
 
 impl Default for ContactLaw {
@@ -529,6 +538,7 @@ impl Default for ContactLaw {
             mu_t: Arm::default(),
             patch: Arm::default(),
             bond: None,
+            crushing: None,
         }
     }
 }

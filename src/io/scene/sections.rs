@@ -18,6 +18,7 @@ use super::units::{Quantity, short};
 use super::{applied, flow, ground_records, imports, links, output, records, stop, supports};
 use crate::geometry::shapes::UNBOUNDED;
 use crate::model::bond::{Cohesion, Softening};
+use crate::model::crushing::{Crushing, DIVISIONS, MOST_DIVISIONS};
 use crate::model::law::Impact;
 use crate::model::periodic::{Cell, Shear};
 use crate::numerics::admissible::MU_MAX;
@@ -240,7 +241,20 @@ fn law(f: &mut Fields<'_>, impact: Impact) -> Result<ContactLaw, SceneError> {
         return Err(field.error("found `patch` beside `mu_t`; either of them resists twisting", "remove one of them"));
     }
     let bond = f.optional("bond").map(|field| bond(&field)).transpose()?;
-    Ok(ContactLaw { mu, e_n, e_t, impact, adhesion, adhesion_range, rupture, mu_r, mu_t, patch, bond })
+    let crushing = f.optional("crushing").map(|field| crushing(&field)).transpose()?;
+    Ok(ContactLaw { mu, e_n, e_t, impact, adhesion, adhesion_range, rupture, mu_r, mu_t, patch, bond, crushing })
+}
+
+/// A pressure, or a table of it and of the divisions of a joint.
+fn crushing(field: &Field<'_>) -> Result<Crushing, SceneError> {
+    if !field.is_table() {
+        return Ok(Crushing { strength: field.positive(Quantity::Pressure)?, divisions: DIVISIONS });
+    }
+    let mut f = field.fields()?;
+    let strength = f.required("strength")?.positive(Quantity::Pressure)?;
+    let divisions = f.or("divisions", DIVISIONS as usize, |x| x.whole(1, MOST_DIVISIONS as usize))? as u32;
+    f.finish()?;
+    Ok(Crushing { strength, divisions })
 }
 
 /// Stiffness of mortar where none is given: a strength is reached at this opening (m).

@@ -304,7 +304,13 @@ fn law(law: &ContactLaw, between: &str) -> String {
     };
     let turn = arm("mu_r", law.mu_r) + &arm("mu_t", law.mu_t) + &arm("patch", law.patch);
     let bond = law.bond.map_or(String::new(), |bond| format!("{between}bond = {}", cohesion(&bond)));
-    format!("mu = {:?}{between}e_n = {:?}{between}e_t = {:?}{between}impact = \"{impact}\"{pull}{turn}{bond}", law.mu, law.e_n, law.e_t)
+    let crushing = law
+        .crushing
+        .map_or(String::new(), |law| format!("{between}crushing = {{ strength = {:?}, divisions = {} }}", law.strength, law.divisions));
+    format!(
+        "mu = {:?}{between}e_n = {:?}{between}e_t = {:?}{between}impact = \"{impact}\"{pull}{turn}{bond}{crushing}",
+        law.mu, law.e_n, law.e_t
+    )
 }
 
 fn cohesion(bond: &Cohesion) -> String {

@@ -264,7 +264,7 @@ impl<'a> Tries<'a> {
     /// Whether no velocities at all keep the bodies out of each other; then the answer of least violation. A misfit that moves nothing
     /// needs no proof.
     fn no_solution(&mut self, misfit: f64) -> bool {
-        if misfit <= HARMLESS || self.has_a_solution() {
+        if misfit <= HARMLESS || self.p.gives_way() || self.has_a_solution() {
             return false;
         }
         let slack = contradiction(self.p, self.answer, self.auto.tolerance, &mut self.work.newton);
@@ -273,7 +273,7 @@ impl<'a> Tries<'a> {
 
     /// Whether friction jams bodies that are driven together; then the answer in which they give way.
     fn jammed(&mut self, misfit: f64) -> bool {
-        if misfit <= JAMMED || self.has_a_solution() {
+        if misfit <= JAMMED || self.p.gives_way() || self.has_a_solution() {
             return false;
         }
         let Some(mut jam) = jam(self.p, self.auto.tolerance, &mut self.work.newton) else { return false };

@@ -292,6 +292,25 @@ impl LocalOperator {
         tangents.solve(push, c, mu, [guess.y, guess.z]).into()
     }
 
+    /// The reaction where the contact gives way under the normal reaction `most`: it sticks, or slips on the disc `μ most`.
+    ///
+    /// ```
+    /// use drystone::numerics::contact::LocalOperator;
+    /// use glam::DVec3;
+    /// let w = LocalOperator::new(2.0, [0.5, 0.0], [7.0, 0.0, 7.0]).expect("positive");
+    /// let r = w.solve_under(DVec3::new(-4.0, 3.0, 4.0), 0.5, 1.0, DVec3::ZERO);
+    /// assert!(r.x == 1.0 && (r.y.hypot(r.z) - 0.5).abs() < 1e-15);
+    /// ```
+    #[inline(never)]
+    pub fn solve_under(&self, q: DVec3, mu: f64, most: f64, guess: DVec3) -> DVec3 {
+        let c = [q.y + self.nt[0] * most, q.z + self.nt[1] * most];
+        if mu <= 0.0 {
+            return DVec3::new(most, 0.0, 0.0);
+        }
+        let tangents = Tangents::new(1.0, [0.0; 2], [self.tt[0], self.tt[1], self.tt[1], self.tt[2]], self.tt[0] + self.tt[2]);
+        tangents.solve(most, c, mu, [guess.y, guess.z]).into()
+    }
+
     /// The reaction of the same contact under the convex law `K_μ ∋ r ⟂ u ∈ K_μ*`, with any known De Saxcé shift as part of `q.x`.
     ///
     /// On the cone `r = ρ (1, μ d)` with the d that makes `b²/a` largest, `a = (1, μ d)ᵀ W (1, μ d)` and `b = q·(1, μ d) < 0`, `ρ = −b/a`:

@@ -239,9 +239,10 @@ impl<'a> Prepared<'a> {
                 AdmissibleSet::Free | AdmissibleSet::Interval { .. } => -w.iter().fold(0.0f64, |m, x| m.max(x.abs())),
                 AdmissibleSet::NonNegative => w.iter().fold(0.0f64, |m, x| m.min(*x)),
                 AdmissibleSet::SecondOrder { mu } => w.first().copied().unwrap_or(0.0) - mu * norm(w.get(1..).unwrap_or(&[])),
-                AdmissibleSet::Coulomb { .. } | AdmissibleSet::Rolling { .. } | AdmissibleSet::Twisting { .. } => {
-                    w.first().copied().unwrap_or(0.0)
-                }
+                AdmissibleSet::Coulomb { .. }
+                | AdmissibleSet::Crushing { .. }
+                | AdmissibleSet::Rolling { .. }
+                | AdmissibleSet::Twisting { .. } => w.first().copied().unwrap_or(0.0),
             };
             if worst < -margin {
                 return Err(ProblemError::OutOfRange {

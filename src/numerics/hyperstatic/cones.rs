@@ -133,7 +133,10 @@ impl Block<'_> {
                 }
             }
             AdmissibleSet::SecondOrder { mu } => self.cone(&[(mu, 1, n)], self.u[0] - mu * norm(&self.u[1..]), all),
-            AdmissibleSet::Coulomb { .. } | AdmissibleSet::Rolling { .. } | AdmissibleSet::Twisting { .. } => {
+            AdmissibleSet::Coulomb { .. }
+            | AdmissibleSet::Crushing { .. }
+            | AdmissibleSet::Rolling { .. }
+            | AdmissibleSet::Twisting { .. } => {
                 let discs = set.discs(n).map(|(mu, rows)| (mu, rows.start, rows.end));
                 let some = discs.iter().filter(|d| d.1 < d.2).count();
                 self.cone(&discs[..some], self.u[0], all);

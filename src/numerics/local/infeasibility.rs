@@ -125,7 +125,7 @@ fn row(set: AdmissibleSet, k: usize) -> (Sign, (f64, f64)) {
         AdmissibleSet::NonNegative => (Sign::Positive, (0.0, f64::INFINITY)),
         AdmissibleSet::Interval { lower, upper } => (Sign::of_bounds(lower, upper), (lower, upper)),
         _ if k == 0 => (Sign::Positive, (0.0, f64::INFINITY)),
-        AdmissibleSet::Coulomb { mu } | AdmissibleSet::SecondOrder { mu } => tangent(mu),
+        AdmissibleSet::Coulomb { mu } | AdmissibleSet::Crushing { mu, .. } | AdmissibleSet::SecondOrder { mu } => tangent(mu),
         AdmissibleSet::Rolling { mu, mu_r } => tangent(mu.max(mu_r)),
         AdmissibleSet::Twisting { mu, mu_r, mu_t } => tangent(mu.max(mu_r).max(mu_t)),
     }

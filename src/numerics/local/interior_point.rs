@@ -88,7 +88,10 @@ fn cone_of(set: AdmissibleSet) -> Option<Cone> {
         AdmissibleSet::Coulomb { mu } | AdmissibleSet::SecondOrder { mu } if mu <= 0.0 => Some(Cone::Orthant),
         AdmissibleSet::Coulomb { .. } => Some(Cone::Lorentz(true)),
         AdmissibleSet::SecondOrder { .. } => Some(Cone::Lorentz(false)),
-        AdmissibleSet::Interval { .. } | AdmissibleSet::Rolling { .. } | AdmissibleSet::Twisting { .. } => None,
+        AdmissibleSet::Interval { .. }
+        | AdmissibleSet::Crushing { .. }
+        | AdmissibleSet::Rolling { .. }
+        | AdmissibleSet::Twisting { .. } => None,
     }
 }
 

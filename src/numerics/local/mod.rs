@@ -358,6 +358,11 @@ pub(super) fn validate_sets(sets: &[AdmissibleSet], offsets: &[usize]) -> Result
                     return size(&format!("block {i}"), rows, 3, "a normal and its tangents");
                 }
             }
+            AdmissibleSet::Crushing { most, .. } => {
+                let what = format!("the largest pressure of block {i}");
+                let needed = "contacts that give way under a pressure are known to running steps and to statics alone";
+                return Err(ProblemError::OutOfRange { what, found: most, needed });
+            }
             AdmissibleSet::Rolling { mu, mu_r } => {
                 coefficient(i, "mu", mu)?;
                 coefficient(i, "mu_r", mu_r)?;

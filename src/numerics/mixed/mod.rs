@@ -15,7 +15,8 @@
 mod operators;
 mod spins;
 
-use super::{admissible::AdmissibleSet, contact::LocalOperator};
+use super::admissible::{AdmissibleSet, bounded_projection, project_coulomb};
+use super::contact::LocalOperator;
 use glam::{DMat3, DVec3};
 pub use spins::Spin;
 
@@ -176,6 +177,8 @@ pub struct Contact {
     pub b: DVec3,
     /// Friction coefficient.
     pub mu: f64,
+    /// Largest normal reaction, under which the contact gives way; 0: it bears any.
+    pub most: f64,
     /// Rigid index of body 1, or [`IMMOBILE`].
     pub body1: u32,
     /// Rigid index of body 2, or [`IMMOBILE`].
@@ -194,6 +197,23 @@ impl Contact {
     #[inline]
     pub fn to_world(&self, r: DVec3) -> DVec3 {
         self.normal * r.x + self.tangent * r.y + self.normal.cross(self.tangent) * r.z
+    }
+
+    /// The set of its reaction.
+    pub fn set(&self) -> AdmissibleSet {
+        let Self { mu, most, .. } = *self;
+        if most > 0.0 { AdmissibleSet::Crushing { mu, most } } else { AdmissibleSet::Coulomb { mu } }
+    }
+
+    /// Moves a reaction to the nearest admissible one.
+    #[inline]
+    pub(in crate::numerics) fn project(&self, r: &mut DVec3) {
+        if self.most > 0.0 {
+            let (n, scale) = bounded_projection(self.mu, self.most, r.x, (r.y * r.y + r.z * r.z).sqrt());
+            *r = DVec3::new(n, r.y * scale, r.z * scale);
+        } else {
+            project_coulomb(self.mu, r);
+        }
     }
 
     /// The De Saxcé shift `μ‖u_t‖`.
@@ -436,6 +456,11 @@ impl MixedProblem {
         self.jacobians.clear();
         self.block_b.clear();
         self.block_w.clear();
+    }
+
+    /// Whether a contact gives way under a pressure.
+    pub fn gives_way(&self) -> bool {
+        self.contacts.iter().any(|c| c.most > 0.0)
     }
 
     /// Appends the contacts of one pair of bodies to the colour that is open.

@@ -60,7 +60,7 @@ pub(super) struct Interior {
 /// holds sets that it does not know, or a matrix breaks down at once.
 pub(super) fn solve(p: &MixedProblem, answer: &mut Answer, work: &mut Workspace, tolerance: f64) -> Option<Report> {
     let known = |set| matches!(set, AdmissibleSet::Free | AdmissibleSet::NonNegative);
-    if !p.blocks.iter().all(|b| known(b.set)) || !work.prepare(p, answer) {
+    if !p.blocks.iter().all(|b| known(b.set)) || p.gives_way() || !work.prepare(p, answer) {
         return None;
     }
     let Workspace { space, iterate, interior, .. } = work;

@@ -5,8 +5,8 @@
 //! multipliers: Rockafellar 1976; shift: De Saxcé & Feng 1998; Acary, Cadoux, Lemaréchal, Malick 2011). The matrix has
 //! the bodies as unknowns, so redundant contacts (rank of W far below its order) cost nothing.
 
-use super::mixed::{Answer, MAX_DOFS, MixedProblem, Reactions, Velocities};
-use super::{Report, Status, admissible::AdmissibleSet, residual};
+use super::mixed::{Answer, Contact, MAX_DOFS, MixedProblem, Reactions, Velocities};
+use super::{Report, Status, residual};
 use crate::algebra::{dense::dot, sparse::BlockSymmetric};
 use bodies::Bodies;
 use glam::DVec3;
@@ -226,7 +226,7 @@ impl Workspace {
             return false;
         }
         at.sets.clear();
-        at.sets.extend(p.contacts.iter().map(|c| AdmissibleSet::Coulomb { mu: c.mu }).chain(p.blocks.iter().map(|b| b.set)));
+        at.sets.extend(p.contacts.iter().map(Contact::set).chain(p.blocks.iter().map(|b| b.set)));
         at.weights.clear();
         at.weights.extend(p.contacts.iter().map(|c| c.local.mean_diagonal()).chain(p.blocks.iter().map(|b| p.block_weight(b))));
         at.known.clone_from(&p.lagged);

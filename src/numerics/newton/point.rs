@@ -13,7 +13,7 @@
 
 use super::super::local::alart_curnier::{self, Steps};
 use super::super::mixed::{Answer, MAX_ROWS, MixedProblem, Reactions};
-use super::super::{Report, Status, admissible::AdmissibleSet, residual};
+use super::super::{Report, Status, residual};
 use super::{Workspace, gather, space::BodySpace};
 use crate::algebra::{dense, multifrontal::BlockGeneral};
 use crate::numerics::sweep::{self, GaussSeidel};
@@ -163,7 +163,7 @@ impl Buffers {
         for c in &p.contacts {
             let w = &c.local;
             let own = [w.nn, w.nt[0], w.nt[1], w.nt[0], w.tt[0], w.tt[1], w.nt[1], w.tt[1], w.tt[2]];
-            self.steps.push(Steps::of(AdmissibleSet::Coulomb { mu: c.mu }, Some(&own), 3, w.mean_diagonal()));
+            self.steps.push(Steps::of(c.set(), Some(&own), 3, w.mean_diagonal()));
         }
         for b in &p.blocks {
             let own = &p.block_w[b.local..][..b.rows * b.rows];
@@ -218,7 +218,7 @@ impl Buffers {
             let d = c.local.mean_diagonal();
             let u = p.contact_velocity(c, &v.rigid) + alpha * d * (r.contacts[k] - self.centre.contacts[k]);
             let mut f = [0.0; 3];
-            let set = AdmissibleSet::Coulomb { mu: c.mu };
+            let set = c.set();
             alart_curnier::value(set, self.steps[k].with_proximal(alpha), &r.contacts[k].to_array(), &u.to_array(), &mut f);
             self.u.contacts[k] = u;
             self.f.contacts[k] = DVec3::from_array(f);
@@ -243,7 +243,7 @@ impl Buffers {
     fn newton(&mut self, p: &MixedProblem, space: &mut BodySpace, alpha: f64, r: &Reactions) -> bool {
         for (k, c) in p.contacts.iter().enumerate() {
             let (mut a, mut b) = ([0.0; 9], [0.0; 9]);
-            let set = AdmissibleSet::Coulomb { mu: c.mu };
+            let set = c.set();
             let steps = self.steps[k].with_proximal(alpha);
             alart_curnier::derivative(set, steps, &r.contacts[k].to_array(), &self.u.contacts[k].to_array(), &mut a, &mut b);
             let (a, b) = (DMat3::from_cols_array(&a).transpose(), DMat3::from_cols_array(&b).transpose());

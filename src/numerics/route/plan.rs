@@ -28,7 +28,7 @@ impl Traits {
             (_, 1) => Self::NON_NEGATIVE,
             (AdmissibleSet::Coulomb { .. }, 2) => Self::FRICTION2,
             (AdmissibleSet::Coulomb { .. }, _) => Self::FRICTION3,
-            (AdmissibleSet::Rolling { .. } | AdmissibleSet::Twisting { .. }, _) => Self::ROLLING,
+            (AdmissibleSet::Crushing { .. } | AdmissibleSet::Rolling { .. } | AdmissibleSet::Twisting { .. }, _) => Self::ROLLING,
             (AdmissibleSet::SecondOrder { .. }, _) => Self::SECOND_ORDER,
         })
     }

@@ -179,7 +179,7 @@ fn state(set: AdmissibleSet, r: &[f64], u: &[f64], w: f64) -> State {
         _ if open => State::Open,
         AdmissibleSet::Coulomb { .. } | AdmissibleSet::SecondOrder { .. } if r.len() == 1 => State::Closed,
         AdmissibleSet::Coulomb { mu: 0.0 } | AdmissibleSet::SecondOrder { mu: 0.0 } => State::Closed,
-        AdmissibleSet::Coulomb { mu } | AdmissibleSet::SecondOrder { mu } => {
+        AdmissibleSet::Coulomb { mu } | AdmissibleSet::SecondOrder { mu } | AdmissibleSet::Crushing { mu, .. } => {
             if cone(mu, 1..r.len()) {
                 State::Slip
             } else {
@@ -214,7 +214,7 @@ fn states(sets: &[AdmissibleSet], offsets: &[usize], scales: &Scales, r: &[f64],
         let rows = offsets[i]..offsets[i + 1];
         let (row, r, u, w) = (rows.start, &r[rows.clone()], &u[rows], scales.weights[i]);
         let tangents = match set {
-            AdmissibleSet::Coulomb { .. } | AdmissibleSet::SecondOrder { .. } => 1..r.len(),
+            AdmissibleSet::Coulomb { .. } | AdmissibleSet::Crushing { .. } | AdmissibleSet::SecondOrder { .. } => 1..r.len(),
             AdmissibleSet::Rolling { .. } => 1..r.len() / 2 + 1,
             AdmissibleSet::Twisting { .. } => 1..3,
             _ => 0..0,
