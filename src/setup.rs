@@ -243,6 +243,7 @@ fn laws(scene: &Scene) -> ContactLaws {
     let law = |l: model::ContactLaw| CoulombImpact {
         mu: l.mu,
         e_n: l.e_n,
+        e_n_speed: l.e_n_speed,
         e_t: l.e_t,
         impact: l.impact,
         adhesion: l.adhesion,

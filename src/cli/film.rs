@@ -5,7 +5,8 @@ use super::picture::Look;
 use super::progress::Progress;
 use super::source::{Changes, check_length, positive, use_threads};
 use super::{DONE, Failure, NOT_FINITE, USAGE, tell};
-use crate::io::picture::{Picture, bounds};
+use crate::io::picture::{Picture, bounds, strongest};
+use crate::io::scene::camera::Camera;
 use crate::io::snapshot::{BodyView, ContactView, Snapshot};
 use crate::io::view::Window;
 use crate::scenes::build;
@@ -60,7 +61,7 @@ impl Frame {
 }
 
 /// The frames of a run, every so often and at its start.
-fn frames(arguments: &Arguments) -> Result<Vec<Frame>, Failure> {
+fn frames(arguments: &Arguments) -> Result<(Vec<Frame>, Camera), Failure> {
     let mut scene = arguments.changes.load(&arguments.scene)?;
     scene.time.end = arguments.until.unwrap_or(scene.time.end);
     check_length(&scene)?;
@@ -86,7 +87,7 @@ fn frames(arguments: &Arguments) -> Result<Vec<Frame>, Failure> {
         }
     }
     progress.finish();
-    Ok(found)
+    Ok((found, scene.camera))
 }
 
 /// Removes the frames of a film before, and no other files.
@@ -105,7 +106,7 @@ fn clear(directory: &Path) -> std::io::Result<()> {
 
 pub(super) fn film(arguments: &Arguments) -> Result<u8, Failure> {
     use_threads(arguments.threads.map(usize::from))?;
-    let frames = frames(arguments)?;
+    let (frames, camera) = frames(arguments)?;
     // one box and one scale of colours for all
     let boxes = frames.iter().map(|f| bounds(&f.snapshot())).collect::<Result<Vec<_>, _>>().map_err(Failure::input)?;
     let frame = boxes.into_iter().reduce(|[a, b], [low, high]| [a.min(low), b.max(high)]);
@@ -113,7 +114,8 @@ pub(super) fn film(arguments: &Arguments) -> Result<u8, Failure> {
     let top = frames.iter().map(|f| colours.largest(&f.snapshot())).fold(0.0, f64::max);
     // the film before is kept until there is another
     clear(&arguments.out).map_err(|e| Failure::input(format!("{}: cannot be prepared: {e}", arguments.out.display())))?;
-    let picture = Picture { frame, ..arguments.look.picture(top) };
+    let strongest = Some(frames.iter().map(|f| strongest(&f.snapshot())).fold(0.0, f64::max)).filter(|f| *f > 0.0);
+    let picture = Picture { frame: camera.frame.or(frame), strongest, ..arguments.look.picture(top, &camera) };
     for (k, frame) in frames.iter().enumerate() {
         picture.write(&arguments.out.join(format!("frame_{k:05}.png")), &frame.snapshot()).map_err(Failure::input)?;
     }

@@ -115,7 +115,7 @@ impl Forecaster {
         let pace = self.since.elapsed().saturating_sub(self.writing).as_secs_f64() / steps;
         let cost = StepCost::measured(&mean, pace, phase(&["BroadPhase", "NarrowPhase"]), phase(&["Solve"]));
         let mut forecast = Forecast::new(TRIED, steps_left, pace, mean, self.expected, cost);
-        forecast.disk = output.and_then(|output| output.forecast(left, steps_left, report, &forecast));
+        forecast.disk = output.map(|output| output.forecast(left, steps_left, report, &forecast));
         let mut text = Vec::new();
         if forecast.wall_s > LONG {
             text.push(time_text(&forecast, self.more_to_come));

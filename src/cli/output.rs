@@ -10,7 +10,7 @@ use crate::io::scene::model::{Joint, Measure, Recordable, Recorded, Scene};
 use crate::io::scene::output::EndTable;
 use crate::io::table::{BODY_COLUMNS, CONTACT_COLUMNS, StepTable, read_table, write_bodies, write_contacts};
 use crate::io::view::Window;
-use crate::io::vtk::{VtkSeries, remove_grids};
+use crate::io::vtk::{Format, VtkSeries, remove_grids};
 use crate::model::signal::{FlowQuantity, JointQuantity, Quantity};
 use crate::scenes::Built;
 use crate::simulation::{Signal, Simulation, StepReport};
@@ -121,8 +121,10 @@ pub(super) struct Output {
     steps_every: f64,
     title: String,
     tolerance: f64,
-    /// Step and contacts of the last frame.
-    frame: (u64, usize),
+    /// Contacts of the last frame.
+    frame: usize,
+    /// Whether frames are compressed.
+    packed: bool,
 }
 
 impl Output {
@@ -195,7 +197,8 @@ impl Output {
             steps_every: if steps_every.is_finite() { steps_every } else { 0.0 },
             title: if scene.title.is_empty() { scene.name.clone() } else { scene.title.clone() },
             tolerance: scene.solver.tolerance,
-            frame: (resumed.map_or(0, |(step, _)| step), 0),
+            frame: 0,
+            packed: scene.output.frames.format == Format::Vtp,
         })
     }
 
@@ -204,26 +207,17 @@ impl Output {
     }
 
     /// What is to come onto the disk in the `left` seconds, or steps, of the run, from what the first frames took. Checkpoints and
-    /// problem files are not counted. None where the directory cannot be listed.
-    pub(super) fn forecast(&self, left: f64, steps: u64, report: &StepReport, foreseen: &Forecast) -> Option<DiskForecast> {
-        let number = format!("_{:08}", self.frame.0);
-        let (mut bodies, mut contacts) = (0.0, 0.0);
-        for file in std::fs::read_dir(&self.directory).ok()?.filter_map(Result::ok) {
-            let path = file.path();
-            let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-            let bytes = file.metadata().map_or(0.0, |about| about.len() as f64);
-            match stem.strip_suffix(&number) {
-                Some("bodies") => bodies += bytes,
-                Some(_) => contacts += bytes,
-                None => {}
-            }
-        }
+    /// problem files are not counted.
+    pub(super) fn forecast(&self, left: f64, steps: u64, report: &StepReport, foreseen: &Forecast) -> DiskForecast {
+        let [bodies, contacts] = self.series.frame_bytes().map(|n| n as f64);
         let times = |every: f64| if every > 0.0 { (left / every + 1e-6).floor().min(steps as f64) } else { steps as f64 };
         let frames = times(self.film_every);
         let frame = bodies + contacts;
         let coming = foreseen.effort_assumed;
         let dense = if foreseen.assumes() {
-            frame.max(SCATTERED * bodies + contacts + CONTACT * (coming.contacts - self.frame.1 as f64).max(0.0))
+            frame.max(
+                if self.packed { SCATTERED * bodies } else { bodies } + contacts + CONTACT * (coming.contacts - self.frame as f64).max(0.0),
+            )
         } else {
             frame
         };
@@ -240,14 +234,14 @@ impl Output {
         // the tables of the end
         numbers += BODY_COLUMNS.len() as f64 * coming.bodies + CONTACT_COLUMNS.len() as f64 * coming.contacts.max(report.contacts as f64);
         let table_bytes = NUMBER * numbers;
-        Some(DiskForecast {
+        DiskForecast {
             bytes: frames * dense + grids + table_bytes,
             frames: frames as u64,
             frame_bytes: frame,
             frame_bytes_assumed: dense,
             table_bytes,
             free_bytes: fs4::available_space(&self.directory).ok(),
-        })
+        }
     }
 
     /// The state before the first step.
@@ -281,7 +275,7 @@ impl Output {
         }
         if due(report.time, report.step_size, self.film_every) {
             let snapshot = self.window.look(simulation);
-            self.frame = (snapshot.step, snapshot.contacts.len());
+            self.frame = snapshot.contacts.len();
             self.series.write(&snapshot)?;
             if let Some(joints) = &self.joints {
                 self.series.write_joints(&joints.polygons(simulation))?;
@@ -290,8 +284,14 @@ impl Output {
         Ok(())
     }
 
+    /// Brings to the disk what readers do not see yet.
+    pub(super) fn flush(&mut self) -> Result<(), OutputError> {
+        self.series.flush()
+    }
+
     /// The state reached, the summary and the plot.
     pub(super) fn finish(&mut self, simulation: &Simulation, summary: &Summary) -> Result<(), OutputError> {
+        self.flush()?;
         let snapshot = self.window.look(simulation);
         if self.ends.contains(&EndTable::BodiesEnd) {
             write_bodies(&self.directory.join("bodies_end.csv"), snapshot.bodies)?;

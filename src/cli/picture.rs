@@ -8,6 +8,7 @@ use crate::io::elevation::{Elevation, JointMark, JointView};
 use crate::io::error::OutputError;
 use crate::io::picture::{ColourBy, Picture};
 use crate::io::scene::Scene;
+use crate::io::scene::camera::Camera;
 use crate::io::snapshot::{BodyView, Snapshot};
 use crate::io::view::Window;
 use crate::scenes::build;
@@ -48,7 +49,7 @@ pub(super) struct Look {
     /// Width and height in pixels
     #[arg(long, allow_hyphen_values = true, value_name = "WIDTHxHEIGHT", default_value = "1280x800", value_parser = size)]
     size: [u32; 2],
-    /// From the bodies to the eye, as x,y,z with z up
+    /// From the bodies to the eye, as x,y,z with z up, instead of what the scene's [camera] says
     #[arg(long, value_name = "X,Y,Z", value_parser = direction, allow_hyphen_values = true)]
     from: Option<DVec3>,
     /// What colours tell; a bar says which number each stands for
@@ -57,12 +58,15 @@ pub(super) struct Look {
     /// Draw the chains of force
     #[arg(long)]
     pub(super) forces: bool,
+    /// Leave out the scale and the legend of forces of a PNG
+    #[arg(long)]
+    plain: bool,
 }
 
 impl Look {
     /// The usual view, with forces.
     pub(super) fn of_forces() -> Self {
-        Self { size: Elevation::default().size, from: None, colour: Colour::Material, forces: true }
+        Self { size: Elevation::default().size, from: None, colour: Colour::Material, forces: true, plain: false }
     }
 
     /// What colours tell, with scales up to 1.
@@ -82,9 +86,10 @@ impl Look {
     }
 
     /// The picture in which the lightest colour has this value.
-    pub(super) fn picture(&self, top: f64) -> Picture {
+    pub(super) fn picture(&self, top: f64, camera: &Camera) -> Picture {
         let (default, colour) = (Picture::default(), self.colours().up_to(top.max(1e-9)));
-        Picture { size: self.size, direction: self.from.unwrap_or(default.direction), colour, forces: self.forces, ..default }
+        let direction = self.from.or(camera.from).unwrap_or(default.direction);
+        Picture { size: self.size, direction, colour, forces: self.forces, frame: camera.frame, legend: !self.plain, ..default }
     }
 
     fn elevation(&self) -> Elevation {
@@ -193,7 +198,7 @@ pub(super) fn draw(scene: &Scene, look: &Look, out: &Path, numbers: &[[String; 2
         let views = views(&states, &snapshot, &names, numbers, look.colour.bar().map(|bar| bar.1));
         look.elevation().write(out, &snapshot, &views)
     } else {
-        look.picture(look.colours().largest(&snapshot)).write(out, &snapshot)
+        look.picture(look.colours().largest(&snapshot), &scene.camera).write(out, &snapshot)
     };
     written.map_err(|error| at_fault(out, error))
 }

@@ -202,6 +202,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
             export::write(&directory.join("problems"), &format!("step_{:06}", report.step), problem, &title)?;
         }
         if let Some(directory) = directory.filter(|_| now(arguments.checkpoint)) {
+            // the run that goes on from here has the frames so far
+            output.as_mut().map_or(Ok(()), Output::flush).map_err(Failure::input)?;
             run.save(directory)?;
         }
     }

@@ -16,7 +16,7 @@
 //! Where the mean velocity changes within the width, T has a part of that: γ̇² times a third of the kernel's second moment, 2c²/21 for Lucy's
 //! in one dimension. The mean rotation of grains is not counted.
 
-use super::grains::{Grain, Packing, outer};
+use super::grains::{Grain, Link, Packing, outer};
 use crate::model::grid::Grid;
 use glam::{DMat3, DVec3};
 
@@ -124,6 +124,15 @@ impl Field {
     }
 }
 
+/// The line from centre to centre where the point of contact lies on it, as that of two balls does: both halves in one.
+fn straight(packing: &Packing, link: &Link) -> Option<[DVec3; 2]> {
+    let [one, two] = [link.grains[0]?, link.grains[1]?];
+    let (from, to) = (packing.grains[one].position, packing.grains[two].position + link.shift);
+    let (branch, half) = (to - from, link.point - from);
+    let along = half.dot(branch) / branch.length_squared();
+    ((0.0..=1.0).contains(&along) && (half - along * branch).length_squared() < 1e-18 * branch.length_squared()).then_some([from, to])
+}
+
 /// The fields of a packing in each cell of a grid, which is valid.
 pub fn coarse_grain(grid: &Grid, packing: &Packing) -> Vec<Field> {
     let mut fields = vec![Field::default(); grid.count()];
@@ -154,12 +163,17 @@ pub fn coarse_grain(grid: &Grid, packing: &Packing) -> Vec<Field> {
         let v = own(grain) - field.velocity;
         field.kinetic_stress += share * grain.mass * outer(v, v);
     }
-    for (grain, force, point) in packing.links.iter().flat_map(|link| link.ends()) {
-        let centre = packing.grains[grain].position;
-        let moment = outer(force, centre - point);
+    let mut add = |force: DVec3, [from, to]: [DVec3; 2]| {
+        let moment = outer(force, from - to);
         for &shift in &shifts {
-            grid.share_line([centre + shift, point + shift], &mut found);
+            grid.share_line([from + shift, to + shift], &mut found);
             found.iter().for_each(|&(cell, share)| fields[cell].stress += share * moment);
+        }
+    };
+    for link in &packing.links {
+        match straight(packing, link) {
+            Some(branch) => add(link.force, branch),
+            None => link.ends().for_each(|(grain, force, point)| add(force, [packing.grains[grain].position, point])),
         }
     }
     for (cell, field) in fields.iter_mut().enumerate() {

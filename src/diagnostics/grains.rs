@@ -22,7 +22,6 @@ use crate::model::scheme::{Clock, Scheme};
 use crate::simulation::Simulation;
 use bevy_ecs::prelude::Entity;
 use glam::{BVec3, DMat3, DVec3};
-use std::collections::BTreeMap;
 
 /// A body that takes part.
 ///
@@ -132,9 +131,11 @@ impl Packing {
         let world = simulation.world();
         let &Scheme { gravity, cell, .. } = world.resource::<Scheme>();
         let mut packing = Self { gravity, cell, ..Self::default() };
-        let mut numbers: BTreeMap<Entity, usize> = BTreeMap::new();
         let rows = &world.resource::<crate::topology::bodies::Bodies>().rows;
-        for entity in rows.iter().filter(|row| row.alive).filter_map(|row| row.entity) {
+        // of each slot
+        let mut numbers: Vec<Option<usize>> = vec![None; rows.len()];
+        let there = rows.iter().enumerate().filter(|(_, row)| row.alive).filter_map(|(slot, row)| Some((slot, row.entity?)));
+        for (slot, entity) in there {
             let parts = (world.get::<BodyPose>(entity), world.get::<Velocity>(entity), world.get::<Inertia>(entity));
             let (Some(pose), Some(velocity), Some(inertia)) = parts else { continue };
             if world.get::<Locks>(entity).is_some_and(is_wall) {
@@ -145,7 +146,7 @@ impl Packing {
             let shape = world.get::<Collider>(entity).map(|c| &c.shape);
             let radius = shape.and_then(|shape| if let Shape::Ball { radius } = shape { Some(*radius) } else { None });
             let volume = shape.and_then(|shape| shape.mass_properties(1.0).ok()).map_or(0.0, |p| p.mass);
-            numbers.insert(entity, packing.grains.len());
+            numbers[slot] = Some(packing.grains.len());
             packing.grains.push(Grain {
                 position,
                 velocity: velocity.linear + packing.cell.drift(home),
@@ -160,7 +161,7 @@ impl Packing {
         }
         for &(.., entity) in world.resource::<Proximity>().pairs() {
             let (Some(pair), Some(manifold)) = (world.get::<ContactPair>(entity), world.get::<Manifold>(entity)) else { continue };
-            let grains = pair.bodies.map(|body| numbers.get(&body).copied());
+            let grains = pair.slots.map(|slot| numbers.get(slot as usize).copied().flatten());
             if grains == [None; 2] {
                 continue;
             }

@@ -16,6 +16,7 @@ pub mod problem;
 #[cfg(feature = "lens")]
 mod rows;
 mod shaken;
+pub mod structure;
 mod studies;
 pub mod summary;
 pub mod verdict;

@@ -3,6 +3,7 @@
 mod bar;
 
 use super::error::{OutputError, make_folder_of, replace_file};
+use super::picture::legend::{digits, length_text, round};
 use super::plot::{COLOURS, DrawResult, INK};
 use super::snapshot::{BodyView, Snapshot};
 use bar::Bar;
@@ -128,7 +129,7 @@ pub struct JointView {
 /// let brick = BodyView::new(0, "brick", "cuboid", Pose::IDENTITY, Surface::cuboid(DVec3::new(0.2, 0.1, 0.1)).into());
 /// let snapshot = Snapshot { step: 0, time: 0.0, step_size: 0.0, bodies: &[brick], contacts: &[] };
 /// Elevation::default().write(&path, &snapshot, &[])?;
-/// assert!(std::fs::read_to_string(&path).unwrap().contains("0.05 m"));
+/// assert!(std::fs::read_to_string(&path).unwrap().contains("5 cm"));
 /// # Ok::<(), drystone::io::error::OutputError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -300,7 +301,7 @@ impl Elevation {
                 Part::Resultant(_) => {}
             }
         }
-        self.foot(&page, &sheet, &seen, bar.as_ref())?;
+        self.foot(&page, &sheet, &seen, bar.as_ref(), largest)?;
         page.present()?;
         Ok(())
     }
@@ -330,8 +331,8 @@ impl Elevation {
         page.draw(&Text::new(joint.number.to_string(), (x, y), style))
     }
 
-    /// The scale, and the marks that the drawing has.
-    fn foot(&self, page: &Page<'_>, sheet: &Sheet, seen: &[&JointView], colours: Option<&Bar>) -> DrawResult {
+    /// The scale, that of resultants up to the largest one (N), and the marks that the drawing has.
+    fn foot(&self, page: &Page<'_>, sheet: &Sheet, seen: &[&JointView], colours: Option<&Bar>, largest: f64) -> DrawResult {
         let unit = |x: f64| (FINE * x).round() as i32;
         let y = f64::from(self.size[1]) - 0.5 * FOOT;
         let text = ("sans-serif", 15.0 * FINE).into_font().color(&INK).pos(Pos::new(HPos::Left, VPos::Center));
@@ -340,8 +341,19 @@ impl Elevation {
         let ends = [(24.0, y - 5.0), (24.0, y + 5.0), (24.0, y), (24.0 + bar, y), (24.0 + bar, y - 5.0), (24.0 + bar, y + 5.0)];
         let corners: Vec<(i32, i32)> = ends.iter().map(|(x, y)| (unit(*x), unit(*y))).collect();
         page.draw(&PathElement::new(corners, INK.stroke_width((1.5 * FINE) as u32)))?;
-        page.draw(&Text::new(format!("{length} m"), (unit(32.0 + bar), unit(y)), text.clone()))?;
+        page.draw(&Text::new(length_text(length), (unit(32.0 + bar), unit(y)), text.clone()))?;
         let mut x = 110.0 + bar;
+        if self.forces && largest > 0.0 {
+            let force = round(largest);
+            let length = LONGEST * f64::from(self.size[0]) * force / largest;
+            page.draw(&PathElement::new(
+                vec![(unit(x), unit(y)), (unit(x + length), unit(y))],
+                COLOURS[2].stroke_width((2.0 * FINE) as u32),
+            ))?;
+            let name = if force < 1e3 { format!("{} N", digits(force)) } else { format!("{} kN", digits(1e-3 * force)) };
+            page.draw(&Text::new(name.clone(), (unit(x + length + 8.0), unit(y)), text.clone()))?;
+            x += length + 32.0 + 9.0 * name.len() as f64;
+        }
         if let Some(colours) = colours {
             return colours.draw(page, [x, y], &text);
         }
@@ -433,33 +445,11 @@ impl Sheet {
     }
 }
 
-/// The largest of 1, 2 and 5 times a power of ten that is not larger.
-fn round(length: f64) -> f64 {
-    let power = libm::pow(10.0, libm::log10(length).floor());
-    let part = length / power;
-    let step = if part >= 5.0 {
-        5.0
-    } else if part >= 2.0 {
-        2.0
-    } else {
-        1.0
-    };
-    // 5 × 0.1 is not 0.5 with all of its digits
-    format!("{:.3e}", step * power).parse().unwrap_or(length)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::algebra::spatial::Pose;
     use crate::io::snapshot::Surface;
-
-    #[test]
-    fn scales_are_round() {
-        for (length, expected) in [(0.37, 0.2), (0.99, 0.5), (1.0, 1.0), (45.0, 20.0), (7e-4, 5e-4)] {
-            assert_eq!(round(length), expected, "{length}");
-        }
-    }
 
     #[test]
     fn a_cube_has_the_four_edges_that_the_eye_sees_and_two_triangles() {

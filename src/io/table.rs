@@ -29,17 +29,35 @@ pub fn format_number(x: f64) -> String {
             "-inf".into()
         };
     }
-    let scientific = format!("{x:.16e}");
-    // `{:e}` always prints one digit, a point, 16 digits, `e` and the exponent
-    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    let without_zeros = |text: &str| text.trim_end_matches('0').trim_end_matches('.').to_owned();
-    if (-4..17).contains(&exponent) {
-        let fixed = format!("{x:.*}", usize::try_from(16 - exponent).unwrap_or(0));
-        return if fixed.contains('.') { without_zeros(&fixed) } else { fixed };
+    let mut text = String::with_capacity(24);
+    add_number(x, &mut text);
+    text
+}
+
+/// Adds a finite number: its 17 digits once, the point moved by hand, as tables hold many numbers.
+fn add_number(x: f64, text: &mut String) {
+    use std::fmt::Write as _;
+    let begin = text.len();
+    // `{:e}` always prints one digit, a point, 16 digits, `e` and the exponent; a String takes all of them
+    let _ = write!(text, "{x:.16e}");
+    let Some(mark) = text[begin..].find('e').map(|k| begin + k) else { return };
+    let exponent: i32 = text[mark + 1..].parse().unwrap_or(0);
+    text.truncate(mark);
+    let first = begin + usize::from(x.is_sign_negative());
+    if exponent != 0 && (-4..17).contains(&exponent) {
+        text.remove(first + 1);
+        match usize::try_from(exponent) {
+            Ok(whole) if whole < 16 => text.insert(first + 1 + whole, '.'),
+            Ok(_) => return,
+            Err(_) => text.insert_str(first, &"0.000"[..1 + exponent.unsigned_abs() as usize]),
+        }
     }
-    let sign = if exponent < 0 { '-' } else { '+' };
-    format!("{}e{sign}{:02}", without_zeros(mantissa), exponent.abs())
+    let kept = text[begin..].trim_end_matches('0').trim_end_matches('.').len();
+    text.truncate(begin + kept);
+    if !(-4..17).contains(&exponent) {
+        let sign = if exponent < 0 { '-' } else { '+' };
+        let _ = write!(text, "e{sign}{:02}", exponent.abs());
+    }
 }
 
 /// Writes one row per body under the header [`BODY_COLUMNS`].
@@ -158,13 +176,22 @@ pub struct StepTable {
     path: PathBuf,
     columns: usize,
     table: csv::Writer<File>,
+    /// Room for a number and a row.
+    text: String,
+    line: csv::StringRecord,
 }
 
 impl StepTable {
     /// Starts an empty table; an existing file is overwritten.
     pub fn create(path: &Path, header: &[&str]) -> Result<Self, OutputError> {
         let file = File::create(path).map_err(OutputError::file(path, "created"))?;
-        let mut steps = Self { path: path.to_owned(), columns: header.len(), table: csv::Writer::from_writer(file) };
+        let mut steps = Self {
+            path: path.to_owned(),
+            columns: header.len(),
+            table: csv::Writer::from_writer(file),
+            text: String::new(),
+            line: csv::StringRecord::new(),
+        };
         steps.record(header)?;
         Ok(steps)
     }
@@ -197,8 +224,17 @@ impl StepTable {
             if values.len() != self.columns {
                 return Err(OutputError::data(&self.path, format!("a row of {} values for {} columns", values.len(), self.columns)));
             }
-            let text = values.iter().map(|&x| format_number(x));
-            self.table.write_record(text).map_err(|error| table_error(&self.path, error))?;
+            self.line.clear();
+            for &x in values {
+                if x.is_finite() {
+                    self.text.clear();
+                    add_number(x, &mut self.text);
+                    self.line.push_field(&self.text);
+                } else {
+                    self.line.push_field(&format_number(x));
+                }
+            }
+            self.table.write_record(&self.line).map_err(|error| table_error(&self.path, error))?;
         }
         self.flush()
     }

@@ -12,6 +12,7 @@
 use super::scheme::Invalid;
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 /// How shares fall with the distance q from a point, in widths.
 ///
@@ -205,36 +206,35 @@ impl Grid {
                 return;
             }
         }
-        let (begin, mut sum, square_width) = (found.len(), 0.0, self.width * self.width);
-        let square =
-            |a: usize, k: i64| if self.cells[a] == 1 { 0.0 } else { ((place[a] - k as f64) * size[a]) * ((place[a] - k as f64) * size[a]) };
-        for k in first[2]..=last[2] {
-            for j in first[1]..=last[1] {
-                let across = square(1, j) + square(2, k);
+        // squares of distances along each axis, and the numbers of the cells there, where they are of the grid
+        let axis = |a: usize, step: usize| -> SmallVec<[(f64, Option<usize>); 16]> {
+            let count = self.cells[a] as i64;
+            let inside = |k: i64| if self.wraps[a] { Some(k.rem_euclid(count)) } else { Some(k).filter(|k| (0..count).contains(k)) };
+            let way = |k: i64| if count == 1 { 0.0 } else { (place[a] - k as f64) * size[a] };
+            (first[a]..=last[a]).map(|k| (way(k) * way(k), inside(k).map(|k| k as usize * step))).collect()
+        };
+        let [nx, ny, _] = self.cells;
+        let (along, rows, planes) = (axis(0, 1), axis(1, nx), axis(2, nx * ny));
+        let (begin, mut sum, square_width, per_width) = (found.len(), 0.0, self.width * self.width, 1.0 / self.width);
+        for (z, plane) in &planes {
+            for (y, row) in &rows {
+                let across = y + z;
                 if across >= square_width {
                     continue;
                 }
-                for i in first[0]..=last[0] {
-                    let share = self.kernel.at((square(0, i) + across).sqrt() / self.width);
-                    if share > 0.0 {
+                let start = plane.zip(*row).map(|(plane, row)| plane + row);
+                for (x, cell) in &along {
+                    let square = x + across;
+                    if square < square_width {
+                        let share = self.kernel.at(square.sqrt() * per_width);
                         sum += share;
-                        found.extend(self.index([i, j, k]).map(|cell| (cell, share)));
+                        found.extend(start.zip(*cell).map(|(start, cell)| (start + cell, share)));
                     }
                 }
             }
         }
-        found[begin..].iter_mut().for_each(|(_, share)| *share *= amount / sum);
-    }
-
-    /// The number of a cell of the lattice, if it is one of the grid.
-    fn index(&self, at: [i64; 3]) -> Option<usize> {
-        let mut found = [0; 3];
-        for (a, k) in at.into_iter().enumerate() {
-            let count = self.cells[a] as i64;
-            let k = if self.wraps[a] { k.rem_euclid(count) } else { k };
-            found[a] = usize::try_from(k).ok().filter(|_| k < count)?;
-        }
-        Some(found[0] + self.cells[0] * (found[1] + self.cells[1] * found[2]))
+        let scale = amount / sum;
+        found[begin..].iter_mut().for_each(|(_, share)| *share *= scale);
     }
 }
 

@@ -91,6 +91,8 @@ pub struct CoulombImpact {
     pub mu: f64,
     /// Normal restitution, 0 to 1.
     pub e_n: f64,
+    /// Speed of approach (m/s) from which on it is that; below it falls with the speed, to 0 at rest.
+    pub e_n_speed: f64,
     /// Tangential restitution, −1 to 1; Frémond's law has none.
     pub e_t: f64,
     /// Whose law of impact.
@@ -126,6 +128,7 @@ impl CoulombImpact {
     pub const FRICTIONLESS: Self = Self {
         mu: 0.0,
         e_n: 0.0,
+        e_n_speed: 0.0,
         e_t: 0.0,
         impact: Impact::Newton,
         adhesion: 0.0,
@@ -143,6 +146,7 @@ impl CoulombImpact {
         };
         inside("mu", self.mu, 0.0, MU_MAX)?;
         inside("e_n", self.e_n, 0.0, 1.0)?;
+        inside("e_n_speed", self.e_n_speed, 0.0, f64::MAX)?;
         inside("e_t", self.e_t, -1.0, 1.0)?;
         inside("adhesion", self.adhesion, 0.0, f64::MAX)?;
         inside("adhesion_range", self.adhesion_range, 0.0, f64::MAX)?;
@@ -157,6 +161,17 @@ impl CoulombImpact {
             return Err(format!("e_t is {}; Fremond's law of impact has no tangential restitution, 0 is needed", self.e_t));
         }
         Ok(())
+    }
+
+    /// Normal restitution at this speed of approach (m/s): `e_n min(1, w/w₀)`.
+    ///
+    /// ```
+    /// use drystone::model::law::CoulombImpact;
+    /// let law = CoulombImpact { e_n: 0.8, e_n_speed: 0.1, ..CoulombImpact::default() };
+    /// assert_eq!((law.restitution_at(0.05), law.restitution_at(3.0)), (0.4, 0.8));
+    /// ```
+    pub fn restitution_at(&self, speed: f64) -> f64 {
+        if speed < self.e_n_speed { self.e_n * speed / self.e_n_speed } else { self.e_n }
     }
 
     /// Whether it resists rolling, twisting or drilling.
@@ -224,7 +239,7 @@ impl CoulombImpact {
             Impact::Newton => (u.x, self.e_t),
             Impact::Fremond => (u.x.min(0.0), if self.strikes(u, least) { 1.0 } else { 0.0 }),
         };
-        let e_n = if matches!(treatment, Treatment::Forecast { .. }) { self.e_n } else { 0.0 };
+        let e_n = if matches!(treatment, Treatment::Forecast { .. }) { self.restitution_at(u.x.abs()) } else { 0.0 };
         DVec3::new(e_n * normal, tangential * u.y, tangential * u.z)
     }
 
@@ -238,7 +253,7 @@ impl CoulombImpact {
     /// step up would gain `m g h` times the speed; with it a bouncing ball loses `½ m g² h²` a step, as in flight. The mean velocity of
     /// Frémond's law is that of both steps.
     pub fn rebound(&self, approach: DVec3, fall: f64) -> Option<DVec3> {
-        let speed = (-self.e_n * approach.x - fall).max(0.0);
+        let speed = (-self.restitution_at(-approach.x) * approach.x - fall).max(0.0);
         let (ends, tangential) = match self.impact {
             Impact::Newton => (speed > 0.0, self.e_t),
             Impact::Fremond => (speed > 0.0 || self.strikes(approach, 0.0), if self.strikes(approach, 0.0) { 1.0 } else { 0.0 }),
@@ -466,6 +481,12 @@ impl Law {
 fn without_adhesion(law: &CoulombImpact) -> Result<(), String> {
     if law.resists() {
         return Err("an interaction of systems takes resistance to rolling as Law::RollingImpact, and none to twisting or drilling".into());
+    }
+    if law.e_n_speed > 0.0 {
+        return Err(format!(
+            "e_n_speed is {} m/s; restitution falls with the speed between bodies with shapes alone, 0 is needed",
+            law.e_n_speed
+        ));
     }
     if law.adhesion == 0.0 {
         return Ok(());

@@ -57,6 +57,31 @@ fn the_first_bounce_reaches_e_squared_of_the_height_to_first_order_in_the_step()
 }
 
 #[test]
+fn below_its_speed_restitution_falls_with_the_speed_of_approach() -> Fallible {
+    let law = CoulombImpact { e_n_speed: 2.0, ..restitution(0.8) };
+    let h = 1e-4;
+    let mut sim = scene(h, GAP_AWARE, law, 1e-12)?;
+    let ball = sim.spawn_body(Body::new(Shape::ball(0.01)?).at(DVec3::Z * 1.01))?;
+    let (mut tops, mut rising) = (vec![1.0], false);
+    while sim.time() < 4.0 {
+        sim.step()?;
+        let v = velocity(&sim, ball).linear.z;
+        if rising && v < 0.0 {
+            tops.push(position(&sim, ball).z - 0.01);
+        }
+        rising = v > 0.0;
+    }
+    let speeds: Vec<f64> = tops.iter().map(|top| (2.0 * G * top).sqrt()).collect();
+    let slow = speeds.iter().filter(|w| **w < 2.0).count();
+    assert!(speeds.len() > 6 && slow > 3 && speeds.len() - slow > 3, "{speeds:?}");
+    for pair in speeds.windows(2).filter(|pair| pair[0] > 0.05) {
+        let (e, expected) = (pair[1] / pair[0], 0.8 * (pair[0] / 2.0).min(1.0));
+        assert!((e - expected).abs() < 10.0 * h * G / pair[0], "{e} instead of {expected} at {} m/s", pair[0]);
+    }
+    Ok(())
+}
+
+#[test]
 fn a_bouncing_body_loses_energy_alone_and_comes_to_rest_touching() -> Fallible {
     let shapes = [Shape::ball(0.01)?, Shape::cuboid(DVec3::new(0.01, 0.02, 0.015))?, Shape::capsule(0.03, 0.01)?];
     for shape in shapes {

@@ -5,6 +5,7 @@
 
 pub(super) mod colour;
 mod figures;
+pub(super) mod legend;
 mod light;
 mod lines;
 mod mesh;
@@ -83,12 +84,17 @@ pub struct Picture {
     pub samples: u32,
     /// Lower and upper corner (m) of the box that fills the picture, as the frames of a film need; without it what moves fills it.
     pub frame: Option<[DVec3; 2]>,
+    /// Whether there is a scale, true at the distance of the middle of what is shown, and with forces how wide they are drawn; pictures
+    /// below 400 pixels have no room for it.
+    pub legend: bool,
+    /// Force (N) of the widest chain, as the frames of a film need; without it the largest one has that width.
+    pub strongest: Option<f64>,
 }
 
 impl Default for Picture {
     fn default() -> Self {
         let (size, direction) = ([1280, 800], DVec3::new(0.55, -1.0, 0.42));
-        Self { size, direction, colour: ColourBy::Material, forces: false, samples: 3, frame: None }
+        Self { size, direction, colour: ColourBy::Material, forces: false, samples: 3, frame: None, legend: true, strongest: None }
     }
 }
 
@@ -178,6 +184,10 @@ impl Picture {
             }
         });
         self.colour.draw_scale(&mut pixels, self.size).map_err(|error| format!("the scale of colours cannot be drawn: {error}"))?;
+        if self.legend {
+            let strongest = self.forces.then(|| self.strongest(snapshot));
+            self.draw_legend(&mut pixels, &view, middle, strongest).map_err(|error| format!("the legend cannot be drawn: {error}"))?;
+        }
         Ok(pixels)
     }
 
@@ -200,12 +210,25 @@ impl Picture {
         Ok(())
     }
 
+    /// Force (N) of the widest chain.
+    fn strongest(&self, snapshot: &Snapshot) -> f64 {
+        self.strongest.unwrap_or_else(|| strongest(snapshot))
+    }
+
+    /// Width of the widest chain (samples).
+    fn widest(&self) -> f64 {
+        f64::from(self.samples * self.size[0].min(self.size[1])) / 70.0
+    }
+
     /// The branches of the contacts that press more than the mean does, as wide as their impulse.
     fn chains(&self, snapshot: &Snapshot) -> Vec<Line> {
         let pressing = || snapshot.contacts.iter().filter(|contact| contact.normal_impulse > 0.0);
-        let largest = pressing().fold(0.0, |m: f64, contact| m.max(contact.normal_impulse));
+        let largest = match self.strongest {
+            Some(force) if snapshot.step_size > 0.0 => force * snapshot.step_size,
+            _ => pressing().fold(0.0, |m: f64, contact| m.max(contact.normal_impulse)),
+        };
         let mean = pressing().map(|contact| contact.normal_impulse).sum::<f64>() / pressing().count() as f64;
-        let widest = f64::from(self.samples * self.size[0].min(self.size[1])) / 70.0;
+        let widest = self.widest();
         let branch = |contact| {
             let points: Vec<DVec3> = snapshot.branch(contact).collect();
             let width = widest * contact.normal_impulse / largest;
@@ -213,6 +236,16 @@ impl Picture {
         };
         pressing().filter(|contact| contact.normal_impulse >= mean).flat_map(branch).collect()
     }
+}
+
+/// The largest normal force (N); 0 where nothing presses.
+///
+/// ```
+/// use drystone::io::{picture::strongest, snapshot::Snapshot};
+/// assert_eq!(strongest(&Snapshot { step: 0, time: 0.0, step_size: 0.1, bodies: &[], contacts: &[] }), 0.0);
+/// ```
+pub fn strongest(snapshot: &Snapshot) -> f64 {
+    snapshot.contacts.iter().fold(0.0, |m: f64, contact| m.max(contact.normal_impulse)) * snapshot.per_step()
 }
 
 /// The box that a picture of this snapshot would show, as lower and upper corner (m).

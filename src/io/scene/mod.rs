@@ -34,6 +34,7 @@ mod bent;
 mod bodies;
 mod build;
 pub mod builtin;
+pub mod camera;
 mod document;
 pub(crate) mod error;
 mod fields;

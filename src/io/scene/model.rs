@@ -19,6 +19,7 @@ use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
 use super::applied::AppliedLoad;
+use super::camera::Camera;
 pub use super::gates::{FieldFile, GridField, Inlet, Measure, Outlet};
 use super::loads::{BaseMotion, WaterPressure, interpolate};
 pub use super::output::OutputSettings;
@@ -76,6 +77,8 @@ pub struct Scene {
     pub outlets: Vec<Outlet>,
     /// Where grains come in.
     pub inlets: Vec<Inlet>,
+    /// How pictures look at it.
+    pub camera: Camera,
     /// What files hold.
     pub output: OutputSettings,
     /// What to write, and how often.
@@ -133,6 +136,7 @@ impl Scene {
             base: None,
             outlets: Vec::new(),
             inlets: Vec::new(),
+            camera: Camera::default(),
             output: OutputSettings::default(),
             recorders: Vec::new(),
             records: Vec::new(),
@@ -498,6 +502,8 @@ pub struct ContactLaw {
     pub mu: f64,
     /// Normal restitution, 0 to 1.
     pub e_n: f64,
+    /// Speed of approach (m/s) below which it falls.
+    pub e_n_speed: f64,
     /// Tangential restitution, −1 to 1.
     pub e_t: f64,
     /// Whose law of impact.
@@ -529,6 +535,7 @@ impl Default for ContactLaw {
         Self {
             mu: 0.5,
             e_n: 0.0,
+            e_n_speed: 0.0,
             e_t: 0.0,
             impact: Impact::Newton,
             adhesion: 0.0,

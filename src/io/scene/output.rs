@@ -2,7 +2,7 @@
 
 use super::error::SceneError;
 use super::fields::Field;
-use crate::io::vtk::{BodyArray, ContactArray, Frames, Precision};
+use crate::io::vtk::{BodyArray, ContactArray, Format, Frames, Precision};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 
@@ -76,6 +76,7 @@ pub(super) fn read(field: &Field<'_>) -> Result<OutputSettings, SceneError> {
     let mut f = field.fields()?;
     let OutputSettings { frames, tables } = OutputSettings::default();
     let frames = Frames {
+        format: f.or("format", frames.format, |p| p.choice(&Format::ALL.map(|p| (p.name(), p))))?,
         precision: f.or("precision", frames.precision, |p| p.choice(&Precision::ALL.map(|p| (p.name(), p))))?,
         bodies: f.or("bodies", frames.bodies, |list| some(&list, &BodyArray::ALL.map(|a| (a.name(), a))))?,
         contacts: f.or("contacts", frames.contacts, |list| some(&list, &ContactArray::ALL.map(|a| (a.name(), a))))?,
@@ -93,8 +94,8 @@ impl OutputSettings {
             return Ok(());
         }
         let list = |names: Vec<&str>| format!("{names:?}");
-        let Frames { precision, bodies, contacts, branches } = &self.frames;
-        writeln!(t, "\n[output]\nprecision = \"{}\"\nbranches = {branches}", precision.name())?;
+        let Frames { format, precision, bodies, contacts, branches } = &self.frames;
+        writeln!(t, "\n[output]\nformat = \"{}\"\nprecision = \"{}\"\nbranches = {branches}", format.name(), precision.name())?;
         writeln!(t, "bodies = {}", list(bodies.iter().map(|a| a.name()).collect()))?;
         writeln!(t, "contacts = {}", list(contacts.iter().map(|a| a.name()).collect()))?;
         writeln!(t, "tables = {}", list(self.tables.iter().map(|a| a.name()).collect()))

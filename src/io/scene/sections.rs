@@ -15,7 +15,7 @@ use super::model::{
 use super::motion::samples;
 use super::resources::Resources;
 use super::units::{Quantity, short};
-use super::{applied, flow, ground_records, imports, links, output, records, stop, supports};
+use super::{applied, camera, flow, ground_records, imports, links, output, records, stop, supports};
 use crate::geometry::shapes::UNBOUNDED;
 use crate::model::bond::{Cohesion, Softening};
 use crate::model::crushing::{Crushing, DIVISIONS, MOST_DIVISIONS};
@@ -77,6 +77,7 @@ pub(super) fn read(document: &Document, name: &str, resources: &Resources) -> Re
     scene.water = f.list("water")?.iter().map(|w| water(w, &scene, &names)).collect::<Result<_, _>>()?;
     scene.base = f.maybe("base", |b| ground_records::base(&b, resources))?;
     flow::read(&mut f, &mut scene, &names, resources)?;
+    scene.camera = f.or("camera", scene.camera, |c| camera::read(&c))?;
     scene.output = f.or("output", scene.output, |o| output::read(&o))?;
     scene.recorders = f.list("recorders")?.iter().map(recorder).collect::<Result<_, _>>()?;
     for (k, field) in f.list("record")?.iter().enumerate() {
@@ -216,6 +217,11 @@ fn law(f: &mut Fields<'_>, impact: Impact) -> Result<ContactLaw, SceneError> {
     let default = ContactLaw::default();
     let rules = [("newton", Impact::Newton), ("fremond", Impact::Fremond)];
     let (mu, e_n) = (f.or("mu", default.mu, |x| x.between(0.0, MU_MAX))?, f.or("e_n", default.e_n, |x| x.between(0.0, 1.0))?);
+    let threshold = f.optional("e_n_speed");
+    if let Some(field) = threshold.as_ref().filter(|_| e_n == 0.0) {
+        return Err(field.error("found `e_n_speed` without restitution", "add e_n = 0.8, or remove it"));
+    }
+    let e_n_speed = threshold.map_or(Ok(0.0), |v| v.non_negative(Quantity::Velocity))?;
     let tangential = f.optional("e_t");
     let e_t = tangential.as_ref().map_or(Ok(default.e_t), |x| x.between(-1.0, 1.0))?;
     let impact = f.or("impact", impact, |x| x.choice(&rules))?;
@@ -242,7 +248,7 @@ fn law(f: &mut Fields<'_>, impact: Impact) -> Result<ContactLaw, SceneError> {
     }
     let bond = f.optional("bond").map(|field| bond(&field)).transpose()?;
     let crushing = f.optional("crushing").map(|field| crushing(&field)).transpose()?;
-    Ok(ContactLaw { mu, e_n, e_t, impact, adhesion, adhesion_range, rupture, mu_r, mu_t, patch, bond, crushing })
+    Ok(ContactLaw { mu, e_n, e_n_speed, e_t, impact, adhesion, adhesion_range, rupture, mu_r, mu_t, patch, bond, crushing })
 }
 
 /// A pressure, or a table of it and of the divisions of a joint.

@@ -226,7 +226,7 @@ const FAULTS: &[Fault] = &[
         "@[contact]\nfriction = 1",
         5,
         "unknown key `friction`",
-        "known here: mu, e_n, e_t, impact, adhesion, adhesion_range, rupture, mu_r, mu_t, patch, bond, crushing, pairs",
+        "known here: mu, e_n, e_n_speed, e_t, impact, adhesion, adhesion_range, rupture, mu_r, mu_t, patch, bond, crushing, pairs",
     ),
     ("@[[generate.lattice]]\ncount = [10, 10]\nradius = 1", 5, "found 2 numbers, expected 3", "count"),
     ("@[[generate.lattice]]\ncount = [10000, 10000, 10000]\nradius = 1", 4, "more than 10000000", "smaller"),

@@ -156,6 +156,7 @@ impl Scene {
             writeln!(t, "rate = {:?}\nstart = {:?}\nseed = {}\ncount = {}", gate.rate, gate.start, gate.seed, inlet.count)?;
             writeln!(t, "material = {}\nvelocity = {}", text(&self.materials[inlet.material].name), vector(inlet.velocity))?;
         }
+        self.camera.write(t)?;
         self.output.write(t)?;
         for recorder in &self.recorders {
             let what = match recorder.what {
@@ -297,6 +298,7 @@ fn law(law: &ContactLaw, between: &str) -> String {
     } else {
         String::new()
     };
+    let falls = if law.e_n_speed > 0.0 { format!("{between}e_n_speed = {:?}", law.e_n_speed) } else { String::new() };
     let arm = |name: &str, arm: Arm| match arm {
         Arm::Length(0.0) => String::new(),
         Arm::Length(x) => format!("{between}{name} = \"{x:?} m\""),
@@ -308,7 +310,7 @@ fn law(law: &ContactLaw, between: &str) -> String {
         .crushing
         .map_or(String::new(), |law| format!("{between}crushing = {{ strength = {:?}, divisions = {} }}", law.strength, law.divisions));
     format!(
-        "mu = {:?}{between}e_n = {:?}{between}e_t = {:?}{between}impact = \"{impact}\"{pull}{turn}{bond}{crushing}",
+        "mu = {:?}{between}e_n = {:?}{between}e_t = {:?}{between}impact = \"{impact}\"{falls}{pull}{turn}{bond}{crushing}",
         law.mu, law.e_n, law.e_t
     )
 }
@@ -475,6 +477,7 @@ mod tests {
             [contact]
             mu = 0.4
             e_n = 0.1
+            e_n_speed = "2 mm/s"
             [[contact.pairs]]
             materials = ["stone", "wood"]
             mu = 0.2
@@ -585,6 +588,11 @@ mod tests {
             every = 0.1
             [[recorders]]
             what = "joints"
+            [camera]
+            from = [1, -2, 0.5]
+            box = [[-1, -1, 0], [1, 1, "2 cm"]]
+            [output]
+            format = "vtkhdf"
             [stop]
             collapse = true
             displacement = "5 mm"

@@ -29,6 +29,30 @@ impl Precision {
     }
 }
 
+/// Files that frames become.
+///
+/// ```
+/// assert_eq!(drystone::io::vtk::Format::default().name(), "vtp");
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Format {
+    /// A compressed file for each instant, and a list of them.
+    #[default]
+    Vtp,
+    /// One file for all instants: VTKHDF.
+    VtkHdf,
+}
+
+impl Format {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Vtp, Self::VtkHdf];
+
+    /// As scene files name it.
+    pub fn name(self) -> &'static str {
+        if self == Self::Vtp { "vtp" } else { "vtkhdf" }
+    }
+}
+
 /// A figure of each body.
 ///
 /// ```
@@ -163,6 +187,8 @@ impl ContactArray {
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Frames {
+    /// What files there are.
+    pub format: Format,
     /// Bits of a number.
     pub precision: Precision,
     /// Figures of bodies.
@@ -177,6 +203,7 @@ impl Default for Frames {
     /// What most pictures are made from, small enough for 10⁵ grains.
     fn default() -> Self {
         Self {
+            format: Format::Vtp,
             precision: Precision::Single,
             bodies: vec![BodyArray::Id, BodyArray::Material, BodyArray::Radius, BodyArray::Velocity],
             contacts: vec![ContactArray::NormalForce, ContactArray::Status],
@@ -189,6 +216,6 @@ impl Frames {
     /// Every array, in double precision, with branches.
     pub fn everything() -> Self {
         let (bodies, contacts) = (BodyArray::ALL.to_vec(), ContactArray::ALL.to_vec());
-        Self { precision: Precision::Double, bodies, contacts, branches: true }
+        Self { precision: Precision::Double, bodies, contacts, branches: true, ..Self::default() }
     }
 }

@@ -1,84 +1,166 @@
-//! The files of one instant.
+//! What one instant holds, as points, cells and arrays, and its file.
 
 use super::arrays::{BodyArray, ContactArray, Frames, Precision};
 use super::data_set::{Counts, DataSet};
+use super::values::Values;
 use crate::io::error::OutputError;
 use crate::io::snapshot::{ContactView, Snapshot, Surface};
 use glam::DVec3;
 use std::path::Path;
 
-/// Writes the surfaces of all bodies where they are now.
+/// Cells of one kind.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Cells {
+    /// Points of each cell, one after the other.
+    pub(super) points: Vec<i64>,
+    /// Where the points of each end.
+    pub(super) ends: Vec<i64>,
+}
+
+impl Cells {
+    /// Cells of `size` points each, of all points in turn.
+    pub(super) fn in_turn(count: usize, size: usize) -> Self {
+        Self { points: (0..(count * size) as i64).collect(), ends: (1..=count).map(|k| (k * size) as i64).collect() }
+    }
+}
+
+/// Points, lines and faces at one instant.
+#[derive(Clone, Debug)]
+pub(super) struct Frame {
+    pub(super) time: f64,
+    pub(super) points: Values,
+    pub(super) point_data: Vec<Values>,
+    pub(super) cell_data: Vec<Values>,
+    /// Vertices, lines and polygons.
+    pub(super) cells: [Cells; 3],
+}
+
+impl Frame {
+    /// Writes it as a `.vtp` file; returns how many bytes that has.
+    pub(super) fn save(&self, path: &Path) -> Result<u64, OutputError> {
+        let [vertices, lines, polygons] = [0, 1, 2].map(|k: usize| self.cells[k].ends.len());
+        let mut file = DataSet::poly_data(self.time, Counts { points: self.points.rows(), vertices, lines, polygons });
+        for (section, arrays) in [("PointData", &self.point_data), ("CellData", &self.cell_data)] {
+            if !arrays.is_empty() {
+                file.section(section, "");
+                arrays.iter().for_each(|array| file.push(array));
+            }
+        }
+        file.section("Points", "");
+        file.push(&self.points);
+        for (name, cells) in ["Verts", "Lines", "Polys"].into_iter().zip(&self.cells) {
+            file.section(name, "");
+            file.push(&Values::short("connectivity", &cells.points));
+            file.push(&Values::short("offsets", &cells.ends));
+        }
+        file.save(path)
+    }
+}
+
+/// The surfaces of all bodies where they are now.
 ///
 /// A ball is one vertex at its centre. All figures stand at points, where those who draw points look for them.
-pub fn write_bodies(path: &Path, snapshot: &Snapshot, frames: &Frames) -> Result<(), OutputError> {
+pub(super) fn bodies(snapshot: &Snapshot, frames: &Frames) -> Frame {
     let round = |balls: bool| snapshot.bodies.iter().filter(move |body| body.balls.is_empty() != balls);
     // centres of balls first
     let centres = || round(true).flat_map(|body| body.balls.iter().map(move |&(x, radius)| (body, x, radius)));
     let corners = || round(false).flat_map(|body| body.surface.vertices.iter().map(move |&x| (body, x, 0.0)));
     let points = || centres().chain(corners()).map(|(body, x, radius)| (body, body.pose.point(x), radius));
-    let vertices = centres().count() as i64;
-    let mut first = vertices;
-    let mut connectivity = Vec::new();
+    let vertices = centres().count();
+    let mut first = vertices as i64;
+    let mut polygons = Cells::default();
     for body in round(false) {
         let Surface { vertices, triangles } = &*body.surface;
-        connectivity.extend(triangles.iter().flatten().map(|&corner| first + i64::from(corner)));
+        polygons.points.extend(triangles.iter().flatten().map(|&corner| first + i64::from(corner)));
         first += vertices.len() as i64;
     }
-    let offsets: Vec<i64> = (1..=connectivity.len() as i64 / 3).map(|k| 3 * k).collect();
-
-    let counts = Counts { points: first as usize, vertices: vertices as usize, polygons: offsets.len(), ..Counts::default() };
-    let mut file = DataSet::poly_data(snapshot.time, frames.precision, counts);
-    file.section("PointData", "");
-    for &array in &frames.bodies {
+    polygons.ends = (1..=polygons.points.len() as i64 / 3).map(|k| 3 * k).collect();
+    let precision = frames.precision;
+    let array = |array: &BodyArray| {
         let named = (array.name(), array.unit());
         match array {
-            BodyArray::Id => file.numbers(named.0, points().map(|p| p.0.id)),
-            BodyArray::Material => file.numbers(named.0, points().map(|p| p.0.material)),
-            BodyArray::Dynamic => file.bytes(named.0, points().map(|p| u8::from(p.0.dynamic))),
-            BodyArray::Image => file.triples(named.0, points().map(|p| p.0.image.to_array())),
-            BodyArray::Radius => file.scalars(named, points().map(|p| p.2)),
-            BodyArray::Speed => file.scalars(named, points().map(|p| p.0.linear.length())),
-            BodyArray::Velocity => file.vectors(named, points().map(|(body, x, _)| body.velocity_at(x))),
-            BodyArray::AngularVelocity => file.vectors(named, points().map(|p| p.0.pose.vector(p.0.angular))),
+            BodyArray::Id => Values::numbers(named.0, points().map(|p| p.0.id)),
+            BodyArray::Material => Values::numbers(named.0, points().map(|p| p.0.material)),
+            BodyArray::Dynamic => Values::small(named.0, points().map(|p| u8::from(p.0.dynamic))),
+            BodyArray::Image => Values::triples(named.0, points().map(|p| p.0.image.to_array())),
+            BodyArray::Radius => Values::scalars(named, precision, points().map(|p| p.2)),
+            BodyArray::Speed => Values::scalars(named, precision, points().map(|p| p.0.linear.length())),
+            BodyArray::Velocity => Values::vectors(named, precision, points().map(|(body, x, _)| body.velocity_at(x))),
+            BodyArray::AngularVelocity => Values::vectors(named, precision, points().map(|p| p.0.pose.vector(p.0.angular))),
+        }
+    };
+    Frame {
+        time: snapshot.time,
+        points: Values::vectors(("points", "m"), precision, points().map(|(_, x, _)| x)),
+        point_data: frames.bodies.iter().map(array).collect(),
+        cell_data: Vec::new(),
+        cells: [Cells::in_turn(vertices, 1), Cells::default(), polygons],
+    }
+}
+
+/// The contact points, as vertices.
+pub(super) fn contacts(snapshot: &Snapshot, frames: &Frames) -> Frame {
+    let contacts = snapshot.contacts;
+    let (per_step, precision) = (snapshot.per_step(), frames.precision);
+    let array = |array: &ContactArray| {
+        let (named, all) = ((array.name(), array.unit()), contacts.iter());
+        match array {
+            ContactArray::NormalForce => Values::scalars(named, precision, all.map(|c| c.normal_impulse * per_step)),
+            ContactArray::FrictionForce => Values::vectors(named, precision, all.map(|c| c.friction_impulse * per_step)),
+            ContactArray::Moment => Values::vectors(named, precision, all.map(|c| c.moment_impulse * per_step)),
+            ContactArray::Normal => Values::vectors(named, precision, all.map(|c| c.normal)),
+            ContactArray::Gap => Values::scalars(named, precision, all.map(|c| c.gap)),
+            ContactArray::SlidingSpeed => Values::scalars(named, precision, all.map(|c| c.sliding_speed)),
+            ContactArray::Status => Values::small(named.0, all.map(|c| c.status.code())),
+            ContactArray::Body1 => Values::numbers(named.0, all.map(|c| c.body1)),
+            ContactArray::Body2 => Values::numbers(named.0, all.map(|c| c.body2)),
+        }
+    };
+    Frame {
+        time: snapshot.time,
+        points: Values::vectors(("points", "m"), precision, contacts.iter().map(ContactView::middle)),
+        point_data: frames.contacts.iter().map(array).collect(),
+        cell_data: Vec::new(),
+        cells: [Cells::in_turn(contacts.len(), 1), Cells::default(), Cells::default()],
+    }
+}
+
+/// The branch of each contact as a line from the centre of body 2 to that of body 1; from the contact point where a body does
+/// not move, as the centre of the ground means nothing. Lines `share` their centres, or have points of their own in turn.
+pub(super) fn branches(snapshot: &Snapshot, frames: &Frames, share: bool) -> Frame {
+    // a centre is one point, however many lines end there; those of images stand apart
+    let mut points: Vec<DVec3> = if share { snapshot.bodies.iter().map(|body| body.pose.position).collect() } else { Vec::new() };
+    let mut lines = Cells::default();
+    for contact in snapshot.contacts {
+        for (id, shift) in [(contact.body2, contact.shift), (contact.body1, DVec3::ZERO)] {
+            let centre = snapshot.place(id).filter(|&k| snapshot.bodies[k].dynamic);
+            let known = centre.filter(|_| share && shift == DVec3::ZERO);
+            lines.points.push(known.unwrap_or(points.len()) as i64);
+            if known.is_none() {
+                points.push(centre.map_or(contact.middle(), |k| snapshot.bodies[k].pose.position + shift));
+            }
         }
     }
-    file.section("Points", "");
-    file.vectors(("points", "m"), points().map(|(_, x, _)| x));
-    file.section("Verts", "");
-    let each: Vec<i64> = (0..=vertices).collect();
-    file.cells(&each[..vertices as usize], &each[1..]);
-    file.section("Polys", "");
-    file.cells(&connectivity, &offsets);
-    file.save(path)
+    lines.ends = (1..=snapshot.contacts.len() as i64).map(|k| 2 * k).collect();
+    let per_step = snapshot.per_step();
+    let forces = snapshot.contacts.iter().map(|contact| contact.normal_impulse * per_step);
+    Frame {
+        time: snapshot.time,
+        points: Values::vectors(("points", "m"), frames.precision, points.iter().copied()),
+        point_data: Vec::new(),
+        cell_data: vec![Values::scalars(("normal_force", "N"), frames.precision, forces)],
+        cells: [Cells::default(), lines, Cells::default()],
+    }
+}
+
+/// Writes the surfaces of all bodies where they are now, a ball as one vertex at its centre.
+pub fn write_bodies(path: &Path, snapshot: &Snapshot, frames: &Frames) -> Result<(), OutputError> {
+    bodies(snapshot, frames).save(path).map(drop)
 }
 
 /// Writes the contact points, as vertices.
 pub fn write_contacts(path: &Path, snapshot: &Snapshot, frames: &Frames) -> Result<(), OutputError> {
-    let contacts = snapshot.contacts;
-    let counts = Counts { points: contacts.len(), vertices: contacts.len(), ..Counts::default() };
-    let mut file = DataSet::poly_data(snapshot.time, frames.precision, counts);
-    file.section("PointData", "");
-    let per_step = snapshot.per_step();
-    for &array in &frames.contacts {
-        let (named, all) = ((array.name(), array.unit()), contacts.iter());
-        match array {
-            ContactArray::NormalForce => file.scalars(named, all.map(|c| c.normal_impulse * per_step)),
-            ContactArray::FrictionForce => file.vectors(named, all.map(|c| c.friction_impulse * per_step)),
-            ContactArray::Moment => file.vectors(named, all.map(|c| c.moment_impulse * per_step)),
-            ContactArray::Normal => file.vectors(named, all.map(|c| c.normal)),
-            ContactArray::Gap => file.scalars(named, all.map(|c| c.gap)),
-            ContactArray::SlidingSpeed => file.scalars(named, all.map(|c| c.sliding_speed)),
-            ContactArray::Status => file.bytes(named.0, all.map(|c| c.status.code())),
-            ContactArray::Body1 => file.numbers(named.0, all.map(|c| c.body1)),
-            ContactArray::Body2 => file.numbers(named.0, all.map(|c| c.body2)),
-        }
-    }
-    file.section("Points", "");
-    file.vectors(("points", "m"), contacts.iter().map(ContactView::middle));
-    file.section("Verts", "");
-    let each: Vec<i64> = (0..=contacts.len() as i64).collect();
-    file.cells(&each[..contacts.len()], &each[1..]);
-    file.save(path)
+    contacts(snapshot, frames).save(path).map(drop)
 }
 
 /// Writes the branch of each contact as a line from the centre of body 2 to that of body 1; from the contact point where a body does
@@ -86,30 +168,7 @@ pub fn write_contacts(path: &Path, snapshot: &Snapshot, frames: &Frames) -> Resu
 ///
 /// Lines carry `normal_force` (N) and stand in the order of the points of [`write_contacts`], which carry the rest.
 pub fn write_branches(path: &Path, snapshot: &Snapshot, frames: &Frames) -> Result<(), OutputError> {
-    // a centre is one point, however many lines end there; those of images stand apart
-    let mut points: Vec<DVec3> = snapshot.bodies.iter().map(|body| body.pose.position).collect();
-    let mut connectivity = Vec::with_capacity(2 * snapshot.contacts.len());
-    for contact in snapshot.contacts {
-        for (id, shift) in [(contact.body2, contact.shift), (contact.body1, DVec3::ZERO)] {
-            let centre = snapshot.place(id).filter(|&k| snapshot.bodies[k].dynamic);
-            let known = centre.filter(|_| shift == DVec3::ZERO);
-            connectivity.push(known.unwrap_or(points.len()) as i64);
-            if known.is_none() {
-                points.push(centre.map_or(contact.middle(), |k| snapshot.bodies[k].pose.position + shift));
-            }
-        }
-    }
-    let ends: Vec<i64> = (1..=snapshot.contacts.len() as i64).map(|k| 2 * k).collect();
-    let mut file =
-        DataSet::poly_data(snapshot.time, frames.precision, Counts { points: points.len(), lines: ends.len(), ..Counts::default() });
-    file.section("CellData", "Scalars=\"normal_force\"");
-    let per_step = snapshot.per_step();
-    file.scalars(("normal_force", "N"), snapshot.contacts.iter().map(|contact| contact.normal_impulse * per_step));
-    file.section("Points", "");
-    file.vectors(("points", "m"), points.iter().copied());
-    file.section("Lines", "");
-    file.cells(&connectivity, &ends);
-    file.save(path)
+    branches(snapshot, frames, true).save(path).map(drop)
 }
 
 /// Polygons with a number of each kind for every polygon: joints of masonry.
@@ -133,20 +192,18 @@ pub struct Polygons {
 /// Writes polygons as faces.
 pub fn write_polygons(path: &Path, time: f64, polygons: &Polygons) -> Result<(), OutputError> {
     let points = || polygons.corners.iter().flatten().copied();
-    let count = points().count();
     let ends = polygons.corners.iter().scan(0, |end, corners| {
         *end += corners.len() as i64;
         Some(*end)
     });
-    let mut file =
-        DataSet::poly_data(time, Precision::Double, Counts { points: count, polygons: polygons.corners.len(), ..Counts::default() });
-    file.section("CellData", "");
-    for (name, values) in &polygons.fields {
-        file.scalars((name, ""), values.iter().copied());
-    }
-    file.section("Points", "");
-    file.vectors(("points", "m"), points());
-    file.section("Polys", "");
-    file.cells(&(0..count as i64).collect::<Vec<_>>(), &ends.collect::<Vec<_>>());
-    file.save(path)
+    let faces = Cells { points: (0..points().count() as i64).collect(), ends: ends.collect() };
+    let field = |(name, values): &(&'static str, Vec<f64>)| Values::scalars((name, ""), Precision::Double, values.iter().copied());
+    let frame = Frame {
+        time,
+        points: Values::vectors(("points", "m"), Precision::Double, points()),
+        point_data: Vec::new(),
+        cell_data: polygons.fields.iter().map(field).collect(),
+        cells: [Cells::default(), Cells::default(), faces],
+    };
+    frame.save(path).map(drop)
 }

@@ -3,6 +3,7 @@
 use super::arrays::Precision;
 use super::collection;
 use super::data_set::DataSet;
+use super::values::Values;
 use crate::io::error::OutputError;
 use glam::DVec3;
 use std::path::{Path, PathBuf};
@@ -82,10 +83,10 @@ impl GridSeries {
 
     /// Writes one frame and brings the list up to date.
     pub fn write(&mut self, step: u64, time: f64, frame: &GridFrame) -> Result<(), OutputError> {
-        let mut file = DataSet::image_data(time, self.precision, frame.low, frame.size, frame.cells);
+        let mut file = DataSet::image_data(time, frame.low, frame.size, frame.cells);
         file.section("CellData", "");
         for array in &frame.arrays {
-            file.tensors((array.name, array.unit), array.components, &array.values);
+            file.push(&Values::tensors((array.name, array.unit), self.precision, array.components, &array.values));
         }
         file.save(&self.directory.join(collection::frame(&self.name, step, "vti")))?;
         self.frames.retain(|frame| frame.0 != step);
