@@ -258,7 +258,8 @@ pub fn foresee(
         if simple && !(meet() || thrown && (beyond(body1, m1) || beyond(body2, m2))) {
             return false;
         }
-        let closing = (body1.new_velocity.linear - body2.new_velocity.linear - drift).length() + spin(body1, a.radius) + spin(body2, b.radius);
+        let closing =
+            (body1.new_velocity.linear - body2.new_velocity.linear - drift).length() + spin(body1, a.radius) + spin(body2, b.radius);
         let apart = body1.new_pose.position.distance_squared(body2.new_pose.position + (shift + gone)) > near * near;
         h * closing > 2.0 * STILL * size && !apart && !is_excluded()
     };

@@ -168,10 +168,11 @@ impl CoulombImpact {
     /// ```
     /// use drystone::model::law::CoulombImpact;
     /// let law = CoulombImpact { e_n: 0.8, e_n_speed: 0.1, ..CoulombImpact::default() };
-    /// assert_eq!((law.restitution_at(0.05), law.restitution_at(3.0)), (0.4, 0.8));
+    /// assert_eq!([-0.1, 0.05, 3.0].map(|speed| law.restitution_at(speed)), [0.0, 0.4, 0.8]);
+    /// assert_eq!(CoulombImpact { e_n: 0.8, ..CoulombImpact::default() }.restitution_at(-0.1), 0.8);
     /// ```
     pub fn restitution_at(&self, speed: f64) -> f64 {
-        if speed < self.e_n_speed { self.e_n * speed / self.e_n_speed } else { self.e_n }
+        if self.e_n_speed > 0.0 && speed < self.e_n_speed { self.e_n * speed.max(0.0) / self.e_n_speed } else { self.e_n }
     }
 
     /// Whether it resists rolling, twisting or drilling.

@@ -192,11 +192,11 @@ fn an_elevation_numbers_the_hinges_of_an_arch() {
     for number in 1..=5 {
         assert!(falls.lines().any(|line| line.trim() == number.to_string()), "hinge {number}");
     }
-    assert!(falls.contains("hinge") && falls.contains("outside of the kernel") && falls.contains("0.2 m"));
+    assert!(falls.contains("hinge") && falls.contains("outside of the kernel") && falls.contains("20 cm"));
     let stands = drawn("0.12", "0.3");
     assert!(!stands.contains("hinge") && stands.contains("pressed"), "{stands}");
     let start = drawn("0.12", "0");
-    assert!(!start.contains("pressed") && start.contains("0.2 m"));
+    assert!(!start.contains("pressed") && start.contains("20 cm"));
     let coloured = output(&["picture", "arch", "--at", "0", "--colour", "speed", "--out", "x.svg"]);
     assert_eq!(coloured.status.code(), Some(2));
     assert!(text(&coloured.stderr).contains("states of joints"), "{}", text(&coloured.stderr));
