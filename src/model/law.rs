@@ -167,9 +167,9 @@ impl CoulombImpact {
     ///
     /// ```
     /// use drystone::model::law::CoulombImpact;
-    /// let law = CoulombImpact { e_n: 0.8, e_n_speed: 0.1, ..CoulombImpact::default() };
-    /// assert_eq!([-0.1, 0.05, 3.0].map(|speed| law.restitution_at(speed)), [0.0, 0.4, 0.8]);
-    /// assert_eq!(CoulombImpact { e_n: 0.8, ..CoulombImpact::default() }.restitution_at(-0.1), 0.8);
+    /// let law = CoulombImpact { e_n: 0.5, e_n_speed: 0.1, ..CoulombImpact::default() };
+    /// assert_eq!([-0.1, 0.05, 3.0].map(|speed| law.restitution_at(speed)), [0.0, 0.25, 0.5]);
+    /// assert_eq!(CoulombImpact { e_n_speed: 0.0, ..law }.restitution_at(-0.1), 0.5);
     /// ```
     pub fn restitution_at(&self, speed: f64) -> f64 {
         if self.e_n_speed > 0.0 && speed < self.e_n_speed { self.e_n * speed.max(0.0) / self.e_n_speed } else { self.e_n }

@@ -8,6 +8,9 @@ use crate::geometry::shapes::UNBOUNDED;
 use crate::geometry::{BroadPhase, Shape};
 use crate::io::scene::model::{Body, Motion};
 
+/// Growth of the way that bodies are followed down.
+const FURTHER: f64 = 4.0;
+
 impl Bodies<'_> {
     /// Bodies that nothing is below of, where gravity acts; where all would be well with gravity turned round, that is what is wrong.
     pub(super) fn support(&mut self) {
@@ -58,23 +61,37 @@ impl Bodies<'_> {
             boxes.push(self.shapes[i].as_ref().map(|s| s.aabb(&seen)).filter(|b| b.1.z < UNBOUNDED));
         }
         let floor = boxes.iter().flatten().map(|b| b.0.z).fold(0.0, f64::min) - 1.0;
-        let mut broad = BroadPhase::default();
-        for (i, bounds) in boxes.iter().enumerate() {
-            if let Some((low, high)) = bounds {
-                let falls = self.scene.bodies[i].motion == Motion::Dynamic;
-                broad.set_box(i as u32, DVec3::new(low.x, low.y, if falls { floor } else { low.z }), *high);
-            }
-        }
-        let mut pairs = Vec::new();
-        broad.pairs(&mut pairs);
         let mut supported = vec![false; boxes.len()];
-        for (a, b) in pairs.into_iter().map(|(a, b)| (a as usize, b as usize)) {
-            if let (Some(first), Some(second)) = (&boxes[a], &boxes[b]) {
-                // a link may hang in another one, a lamp on a hook
-                let hangs = self.may_hook(a, b) && first.0.cmple(second.1).all() && second.0.cmple(first.1).all();
-                supported[a] |= hangs || second.0.z < first.0.z;
-                supported[b] |= hangs || first.0.z < second.0.z;
+        let (mut broad, mut pairs) = (BroadPhase::default(), Vec::new());
+        let mut falling: Vec<usize> = self.dynamic().map(|(i, _)| i).filter(|&i| boxes[i].is_some()).collect();
+        // how far those that nothing was found below of are followed, in parts of their size: of a column of grains each meets the next
+        // one, where all the way down each would meet all others
+        let mut way = 1.0;
+        loop {
+            let mut down = vec![0.0; boxes.len()];
+            falling.iter().for_each(|&i| down[i] = way);
+            let mut ends = true;
+            for (i, bounds) in boxes.iter().enumerate() {
+                if let Some((low, high)) = bounds {
+                    let bottom = (low.z - down[i] * (*high - *low).max_element()).max(floor);
+                    ends &= down[i] == 0.0 || bottom <= floor;
+                    broad.set_box(i as u32, DVec3::new(low.x, low.y, bottom.min(low.z)), *high);
+                }
             }
+            broad.pairs(&mut pairs);
+            for (a, b) in pairs.iter().map(|&(a, b)| (a as usize, b as usize)) {
+                if let (Some(first), Some(second)) = (&boxes[a], &boxes[b]) {
+                    // a link may hang in another one, a lamp on a hook
+                    let hangs = self.may_hook(a, b) && first.0.cmple(second.1).all() && second.0.cmple(first.1).all();
+                    supported[a] |= hangs || second.0.z < first.0.z;
+                    supported[b] |= hangs || first.0.z < second.0.z;
+                }
+            }
+            falling.retain(|&i| !supported[i]);
+            if falling.is_empty() || ends {
+                break;
+            }
+            way *= FURTHER;
         }
         for joint in &self.scene.joints {
             supported[joint.body1] = true;
