@@ -152,7 +152,7 @@ impl GaussSeidel {
 }
 
 /// Friction from which shifts that follow the slip are better than Coulomb's law as it is.
-const ROUGH: f64 = 1.0;
+pub(super) const ROUGH: f64 = 1.0;
 
 /// Whether grains flow from this guess, whose velocities the answer holds: contacts alone, most bodies moved before, and more velocity is
 /// left than taken away.
