@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub enum Lanes {
     /// What every processor of the architecture has (SSE2 on x86-64, NEON on aarch64).
     Baseline,
-    /// The widest that this processor has and the kernels are compiled for (AVX2).
+    /// The widest that this processor has and the kernels are compiled for (AVX-512 or AVX2 on x86-64).
     Widest,
 }
 
@@ -69,7 +69,7 @@ impl Lanes {
 }
 
 /// Problems that a kernel in [`Wide`] numbers works on at a time, each in its own lane; at least as many as a register holds.
-pub(crate) const LANES: usize = 4;
+pub(crate) const LANES: usize = 8;
 
 /// One number for each lane, in memory.
 pub(crate) type Row = [f64; LANES];

@@ -10,7 +10,7 @@
 //! approximate minimum degree on the graph of the nodes (Amestoy, Davis, Duff 1996), fronts as in Duff & Reid 1983.
 
 use super::elimination::{Tree, minimum_degree};
-use super::lanes::Lanes;
+use super::lanes::{Lanes, Simd, WithSimd};
 use super::panels::{self, Extent, Factors};
 
 /// Numbers that the factors, or a front, may hold: 3.2 GB.
@@ -232,14 +232,11 @@ impl BlockGeneral {
         if !self.reserve() {
             return false;
         }
-        Lanes::best().run(
-            #[inline(always)]
-            || self.factorise_fronts(),
-        )
+        Lanes::best().run_wide(Fronts(self))
     }
 
     #[inline(always)]
-    fn factorise_fronts(&mut self) -> bool {
+    fn factorise_fronts<S: Simd>(&mut self, simd: S) -> bool {
         self.stack.clear();
         for f in &self.fronts {
             let (pivots, updates) = (f.pivots, f.updates);
@@ -276,7 +273,7 @@ impl BlockGeneral {
                 column.iter().enumerate().for_each(|(k, x)| pu[k * updates + c] = *x);
             }
             let swaps = &mut self.pivots[f.begin..f.begin + pivots];
-            if !panels::lu(pp, swaps) {
+            if !panels::lu(simd, pp, swaps) {
                 return false;
             }
             if updates == 0 {
@@ -286,8 +283,8 @@ impl BlockGeneral {
                 let (low, high) = pu.split_at_mut(other as usize * updates);
                 low[k * updates..][..updates].swap_with_slice(&mut high[..updates]);
             }
-            panels::solve_right(pu, updates, pivots, Factors { values: pp, column: 1, depth: pivots }, true);
-            panels::solve_right(up, updates, pivots, Factors { values: pp, column: pivots, depth: 1 }, false);
+            panels::solve_right(simd, pu, updates, pivots, Factors { values: pp, column: 1, depth: pivots }, true);
+            panels::solve_right(simd, up, updates, pivots, Factors { values: pp, column: pivots, depth: 1 }, false);
             let from = self.stack.len();
             self.stack.resize(from + updates * updates, 0.0);
             let schur = &mut self.stack[from..];
@@ -295,7 +292,7 @@ impl BlockGeneral {
                 column.copy_from_slice(&front[(pivots + c) * n + pivots..(pivots + c + 1) * n]);
             }
             let u = Factors { values: pu, column: 1, depth: updates };
-            panels::subtract(schur, Extent { stride: updates, rows: updates }, updates, false, up, updates, u, pivots);
+            panels::subtract(simd, schur, Extent { stride: updates, rows: updates }, updates, false, up, updates, u, pivots);
         }
         true
     }
@@ -358,6 +355,18 @@ impl BlockGeneral {
             *value = x[from as usize];
         }
         self.permuted = x;
+    }
+}
+
+/// What is factorised on the instructions at hand.
+struct Fronts<'a>(&'a mut BlockGeneral);
+
+impl WithSimd for Fronts<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> bool {
+        self.0.factorise_fronts(simd)
     }
 }
 

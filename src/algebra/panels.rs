@@ -7,6 +7,10 @@
 //! Tiles keep the elements of a few rows and columns in registers; since no element's chain depends on the tile it falls into, every
 //! shape of tile and every width of registers gives the same bits ([`super::lanes`]).
 
+use super::lanes::Simd;
+use pulp::Scalar;
+use std::ops::Range;
+
 /// Coefficients `b_jk` at `values[j · column + k · depth]`.
 #[derive(Clone, Copy)]
 pub(super) struct Factors<'a> {
@@ -22,107 +26,177 @@ pub(super) struct Extent {
     pub(super) rows: usize,
 }
 
+/// Columns of A that are subtracted before the elements of C go back to memory.
+const DEPTH: usize = 64;
+/// Columns of C that are visited together.
+const COLUMNS: usize = 8;
+
 /// `C −= A Bᵀ` over `depth` columns of A; with `lower`, elements above the diagonal of C are left undefined.
 #[inline(always)]
-pub(super) fn subtract(c: &mut [f64], on: Extent, columns: usize, lower: bool, a: &[f64], stride: usize, b: Factors<'_>, depth: usize) {
-    let mut j = 0;
-    while j < columns {
-        let first = if lower { j } else { 0 };
-        let here = Factors { values: b.values.get(j * b.column..).unwrap_or(&[]), ..b };
-        let c = &mut c[j * on.stride..];
-        match columns - j {
-            1 => strip::<1>(c, on, first, a, stride, here, depth),
-            2 => strip::<2>(c, on, first, a, stride, here, depth),
-            3 => strip::<3>(c, on, first, a, stride, here, depth),
-            _ => strip::<4>(c, on, first, a, stride, here, depth),
+pub(super) fn subtract<S: Simd>(
+    simd: S,
+    c: &mut [f64],
+    on: Extent,
+    columns: usize,
+    lower: bool,
+    a: &[f64],
+    stride: usize,
+    b: Factors<'_>,
+    depth: usize,
+) {
+    let mut aside = [0.0; DEPTH * COLUMNS];
+    let mut k = 0;
+    while k < depth {
+        let some = (depth - k).min(DEPTH);
+        let a = &a[k * stride..];
+        let here = |j: usize| b.values.get(j * b.column + k * b.depth..).unwrap_or(&[]);
+        let mut j = 0;
+        while j < columns {
+            let (first, c) = (if lower { j } else { 0 }, &mut c[j * on.stride..]);
+            j += match columns - j {
+                8.. if S::F64_LANES > 4 => strip(simd, c, on, first, a, stride, pack::<8>(&mut aside, here, j, b.depth, some)),
+                4.. => strip(simd, c, on, first, a, stride, pack::<4>(&mut aside, here, j, b.depth, some)),
+                2.. => strip(simd, c, on, first, a, stride, pack::<2>(&mut aside, here, j, b.depth, some)),
+                _ => strip(simd, c, on, first, a, stride, pack::<1>(&mut aside, here, j, b.depth, some)),
+            };
         }
-        j += 4;
+        k += some;
     }
 }
 
+/// Coefficients of C columns from j on, those of one column of A side by side.
 #[inline(always)]
-fn strip<const C: usize>(c: &mut [f64], on: Extent, first: usize, a: &[f64], stride: usize, b: Factors<'_>, depth: usize) {
-    let mut i = first;
-    while i + 8 <= on.rows {
-        tile::<8, C>(c, on.stride, i, a, stride, b, depth);
-        i += 8;
+fn pack<'a, 'b, const C: usize>(
+    aside: &'a mut [f64; DEPTH * COLUMNS],
+    column: impl Fn(usize) -> &'b [f64],
+    j: usize,
+    step: usize,
+    depth: usize,
+) -> &'a [[f64; C]] {
+    let (to, _) = aside[..depth * C].as_chunks_mut::<C>();
+    for c in 0..C {
+        let from = column(j + c);
+        if step == 1 {
+            to.iter_mut().zip(from).for_each(|(to, x)| to[c] = *x);
+        } else {
+            to.iter_mut().zip(from.iter().step_by(step)).for_each(|(to, x)| to[c] = *x);
+        }
     }
-    if i + 4 <= on.rows {
-        tile::<4, C>(c, on.stride, i, a, stride, b, depth);
-        i += 4;
-    }
-    if i + 2 <= on.rows {
-        tile::<2, C>(c, on.stride, i, a, stride, b, depth);
-        i += 2;
-    }
-    if i < on.rows {
-        tile::<1, C>(c, on.stride, i, a, stride, b, depth);
-    }
+    to
 }
 
 #[inline(always)]
-fn tile<const R: usize, const C: usize>(c: &mut [f64], to: usize, i: usize, a: &[f64], from: usize, b: Factors<'_>, depth: usize) {
-    let mut sums = [[0.0; R]; C];
-    for (j, sum) in sums.iter_mut().enumerate() {
-        sum.copy_from_slice(&c[j * to + i..][..R]);
+fn strip<S: Simd, const C: usize>(simd: S, c: &mut [f64], on: Extent, first: usize, a: &[f64], stride: usize, b: &[[f64; C]]) -> usize {
+    let (mut i, lanes) = (first, S::F64_LANES);
+    while i + 2 * lanes <= on.rows {
+        tile::<S, 2, C>(simd, c, on.stride, i, a, stride, b);
+        i += 2 * lanes;
     }
-    for k in 0..depth {
-        let a = &a[k * from + i..][..R];
-        for (j, sum) in sums.iter_mut().enumerate() {
-            let b = b.values[j * b.column + k * b.depth];
-            for r in 0..R {
-                sum[r] -= a[r] * b;
+    if i + lanes <= on.rows {
+        tile::<S, 1, C>(simd, c, on.stride, i, a, stride, b);
+        i += lanes;
+    }
+    while i < on.rows {
+        tile::<Scalar, 1, C>(Scalar, c, on.stride, i, a, stride, b);
+        i += 1;
+    }
+    C
+}
+
+#[inline(always)]
+fn tile<S: Simd, const P: usize, const C: usize>(simd: S, c: &mut [f64], to: usize, i: usize, a: &[f64], from: usize, b: &[[f64; C]]) {
+    let rows = P * S::F64_LANES;
+    let mut sums = [[simd.splat_f64s(0.0); P]; C];
+    for j in 0..C {
+        sums[j].copy_from_slice(S::as_simd_f64s(&c[j * to + i..][..rows]).0);
+    }
+    for (k, b) in b.iter().enumerate() {
+        let a = S::as_simd_f64s(&a[k * from + i..][..rows]).0;
+        for j in 0..C {
+            let b = simd.splat_f64s(b[j]);
+            for p in 0..P {
+                sums[j][p] = simd.sub_f64s(sums[j][p], simd.mul_f64s(a[p], b));
             }
         }
     }
-    for (j, sum) in sums.iter().enumerate() {
-        c[j * to + i..][..R].copy_from_slice(sum);
+    for j in 0..C {
+        S::as_mut_simd_f64s(&mut c[j * to + i..][..rows]).0.copy_from_slice(&sums[j]);
     }
 }
 
 /// `X ← X B⁻ᵀ` for a triangular B of `columns`; its diagonal counts as one where `unit`.
 #[inline(always)]
-pub(super) fn solve_right(x: &mut [f64], rows: usize, columns: usize, b: Factors<'_>, unit: bool) {
+pub(super) fn solve_right<S: Simd>(simd: S, x: &mut [f64], rows: usize, columns: usize, b: Factors<'_>, unit: bool) {
     let mut j = 0;
     while j < columns {
-        let width = (columns - j).min(4);
+        let width = (columns - j).min(COLUMNS);
         let (done, rest) = x.split_at_mut(j * rows);
         let here = Factors { values: b.values.get(j * b.column..).unwrap_or(&[]), ..b };
-        subtract(rest, Extent { stride: rows, rows }, width, false, done, rows, here, j);
-        for c in 0..width {
-            let (before, column) = rest.split_at_mut(c * rows);
-            let column = &mut column[..rows];
-            for (k, before) in before.chunks_exact(rows).enumerate() {
-                let factor = b.values[(j + c) * b.column + (j + k) * b.depth];
-                column.iter_mut().zip(before).for_each(|(x, y)| *x -= y * factor);
+        subtract(simd, rest, Extent { stride: rows, rows }, width, false, done, rows, here, j);
+        let mut triangle = Triangle::default();
+        for (c, row) in triangle.iter_mut().enumerate().take(width) {
+            for (k, x) in row.iter_mut().enumerate().take(c) {
+                *x = b.values[(j + c) * b.column + (j + k) * b.depth];
             }
-            if !unit {
-                let inverse = 1.0 / b.values[(j + c) * (b.column + b.depth)];
-                column.iter_mut().for_each(|x| *x *= inverse);
-            }
+            row[c] = if unit { 1.0 } else { 1.0 / b.values[(j + c) * (b.column + b.depth)] };
         }
+        triangular(simd, rest, Extent { stride: rows, rows }, 0, width, &triangle);
         j += width;
+    }
+}
+
+/// A small lower triangle by rows, with the inverses of its diagonal.
+type Triangle = [[f64; COLUMNS]; COLUMNS];
+
+/// `X ← X B⁻ᵀ` for the rows of X from `first` on and a triangle B of `columns`.
+#[inline(always)]
+fn triangular<S: Simd>(simd: S, x: &mut [f64], on: Extent, first: usize, columns: usize, b: &Triangle) {
+    let mut i = first;
+    if columns == COLUMNS {
+        while i + S::F64_LANES <= on.rows {
+            let mut solved = [simd.splat_f64s(0.0); COLUMNS];
+            for c in 0..COLUMNS {
+                let at = &mut S::as_mut_simd_f64s(&mut x[c * on.stride + i..][..S::F64_LANES]).0[0];
+                let mut sum = *at;
+                for k in 0..c {
+                    sum = simd.sub_f64s(sum, simd.mul_f64s(solved[k], simd.splat_f64s(b[c][k])));
+                }
+                solved[c] = simd.mul_f64s(sum, simd.splat_f64s(b[c][c]));
+                *at = solved[c];
+            }
+            i += S::F64_LANES;
+        }
+    }
+    for (c, row) in b.iter().enumerate().take(columns) {
+        let (before, column) = x.split_at_mut(c * on.stride);
+        let column = &mut column[i..on.rows];
+        for (before, factor) in before.chunks_exact(on.stride).zip(row) {
+            column.iter_mut().zip(&before[i..]).for_each(|(x, y)| *x -= y * factor);
+        }
+        column.iter_mut().for_each(|x| *x *= row[c]);
     }
 }
 
 /// Cholesky factor of the first `pivots` columns of a symmetric matrix of `rows`, of which only these columns are given, below and
 /// on the diagonal; false where a pivot is not positive.
 #[inline(always)]
-pub(super) fn cholesky(panel: &mut [f64], rows: usize, pivots: usize) -> bool {
+pub(super) fn cholesky<S: Simd>(simd: S, panel: &mut [f64], rows: usize, pivots: usize) -> bool {
     let mut j = 0;
     while j < pivots {
-        let width = (pivots - j).min(4);
+        let end = (j + COLUMNS).min(pivots);
         let (done, rest) = panel.split_at_mut(j * rows);
         if j > 0 {
             let b = Factors { values: &done[j..], column: 1, depth: rows };
-            subtract(&mut rest[j..], Extent { stride: rows, rows: rows - j }, width, true, &done[j..], rows, b, j);
+            subtract(simd, &mut rest[j..], Extent { stride: rows, rows: rows - j }, end - j, true, &done[j..], rows, b, j);
         }
-        for c in 0..width {
+        let mut triangle = Triangle::default();
+        for c in 0..end - j {
             let (before, column) = rest.split_at_mut(c * rows);
-            let column = &mut column[j + c..rows];
-            for before in before.chunks_exact(rows) {
+            let column = &mut column[j + c..end];
+            for (k, before) in before.chunks_exact(rows).enumerate() {
                 let factor = before[j + c];
-                column.iter_mut().zip(&before[j + c..]).for_each(|(x, y)| *x -= y * factor);
+                triangle[c][k] = factor;
+                column.iter_mut().zip(&before[j + c..end]).for_each(|(x, y)| *x -= y * factor);
             }
             let pivot = column[0];
             if pivot.is_nan() || pivot <= 0.0 || pivot.is_infinite() {
@@ -132,67 +206,146 @@ pub(super) fn cholesky(panel: &mut [f64], rows: usize, pivots: usize) -> bool {
             let inverse = 1.0 / root;
             column[0] = root;
             column[1..].iter_mut().for_each(|x| *x *= inverse);
+            triangle[c][c] = inverse;
         }
-        j += width;
+        triangular(simd, rest, Extent { stride: rows, rows }, end, end - j, &triangle);
+        j = end;
     }
     true
 }
 
 /// LU with row exchanges of a square matrix in place; `swaps[k]` took the place of row k. False where a pivot is zero or not finite.
 #[inline(always)]
-pub(super) fn lu(a: &mut [f64], swaps: &mut [u32]) -> bool {
+pub(super) fn lu<S: Simd>(simd: S, a: &mut [f64], swaps: &mut [u32]) -> bool {
     let n = swaps.len();
     let mut j = 0;
+    // blocks of blocks: the last ones of a wide block are updated within it, all columns to the right of it at once
     while j < n {
-        let width = (n - j).min(8);
-        for c in j..j + width {
-            let column = &a[c * n..(c + 1) * n];
-            let largest = (c..n).fold(c, |best, i| if column[i].abs() > column[best].abs() { i } else { best });
-            let pivot = column[largest];
-            if pivot == 0.0 || !pivot.is_finite() {
+        let end = (j + WIDE).min(n);
+        let mut from = j;
+        while from < end {
+            let to = (from + COLUMNS).min(end);
+            if !pivot(a, swaps, from, to) {
                 return false;
             }
-            swaps[c] = largest as u32;
-            if largest != c {
-                (0..n).for_each(|k| a.swap(k * n + c, k * n + largest));
-            }
-            let (done, rest) = a.split_at_mut((c + 1) * n);
-            let column = &mut done[c * n..];
-            let inverse = 1.0 / pivot;
-            column[c + 1..].iter_mut().for_each(|x| *x *= inverse);
-            for other in rest.chunks_exact_mut(n).take(j + width - c - 1) {
-                let factor = other[c];
-                other[c + 1..].iter_mut().zip(&column[c + 1..]).for_each(|(x, y)| *x -= y * factor);
-            }
+            exchange(&mut a[j * n..from * n], n, &swaps[from..to], from);
+            exchange(&mut a[to * n..end * n], n, &swaps[from..to], from);
+            eliminate(simd, a, n, from..to, to..end);
+            from = to;
         }
-        let end = j + width;
-        let (done, rest) = a.split_at_mut(end * n);
-        let panel = &done[j * n..];
-        // rows of U right of the block
-        for other in rest.chunks_exact_mut(n) {
-            for k in 0..width {
-                let factor = other[j + k];
-                let column = &panel[k * n + j + k + 1..k * n + end];
-                other[j + k + 1..end].iter_mut().zip(column).for_each(|(x, y)| *x -= y * factor);
-            }
-        }
-        if end < n {
-            // the rows of U are read while the rows below them are written: they are kept aside
-            let mut c = 0;
-            let mut aside = [0.0; 32];
-            while c < n - end {
-                let some = (n - end - c).min(4);
-                for (k, other) in rest[c * n..].chunks_exact(n).take(some).enumerate() {
-                    aside[8 * k..8 * k + width].copy_from_slice(&other[j..end]);
-                }
-                let b = Factors { values: &aside, column: 8, depth: 1 };
-                subtract(&mut rest[c * n + end..], Extent { stride: n, rows: n - end }, some, false, &panel[end..], n, b, width);
-                c += some;
-            }
-        }
+        exchange(&mut a[..j * n], n, &swaps[j..end], j);
+        exchange(&mut a[end * n..], n, &swaps[j..end], j);
+        eliminate(simd, a, n, j..end, end..n);
         j = end;
     }
     true
+}
+
+/// Columns whose pivots are found before those to the right of them follow.
+const WIDE: usize = DEPTH;
+
+/// Pivots of a few columns, found and exchanged in them.
+#[inline(always)]
+fn pivot(a: &mut [f64], swaps: &mut [u32], from: usize, to: usize) -> bool {
+    let n = swaps.len();
+    for c in from..to {
+        let column = &a[c * n + c..(c + 1) * n];
+        let most = largest(column);
+        let pivot = most.map_or(0.0, |k| column[k]);
+        if pivot == 0.0 || !pivot.is_finite() {
+            return false;
+        }
+        let other = c + most.unwrap_or(0);
+        swaps[c] = other as u32;
+        if other != c {
+            (from..to).for_each(|k| a.swap(k * n + c, k * n + other));
+        }
+        let (done, rest) = a.split_at_mut((c + 1) * n);
+        let column = &mut done[c * n + c + 1..];
+        let inverse = 1.0 / pivot;
+        column.iter_mut().for_each(|x| *x *= inverse);
+        for other in rest.chunks_exact_mut(n).take(to - c - 1) {
+            let factor = other[c];
+            other[c + 1..].iter_mut().zip(&*column).for_each(|(x, y)| *x -= y * factor);
+        }
+    }
+    true
+}
+
+/// Place of the first number of largest size; none where one is not a number.
+#[inline(always)]
+fn largest(x: &[f64]) -> Option<usize> {
+    let mut most = [0.0f64; 8];
+    let (all, rest) = x.as_chunks::<8>();
+    for x in all {
+        for k in 0..8 {
+            most[k] = if x[k].abs() > most[k] { x[k].abs() } else { most[k] };
+        }
+    }
+    let most = most.iter().chain(rest).fold(0.0f64, |most, x| if x.abs() > most { x.abs() } else { most });
+    x.iter().position(|x| x.abs() == most || x.is_nan()).filter(|k| !x[*k].is_nan())
+}
+
+/// Exchanges rows of whole columns, as the pivots from row `first` on were.
+#[inline(always)]
+fn exchange(columns: &mut [f64], n: usize, swaps: &[u32], first: usize) {
+    for column in columns.chunks_exact_mut(n) {
+        for (k, other) in swaps.iter().enumerate() {
+            column.swap(first + k, *other as usize);
+        }
+    }
+}
+
+/// `U = L⁻¹ A` in the rows of the pivots, `A −= L U` in those below, for some columns to the right.
+#[inline(always)]
+fn eliminate<S: Simd>(simd: S, a: &mut [f64], n: usize, pivots: Range<usize>, columns: Range<usize>) {
+    let (done, rest) = a.split_at_mut(columns.start * n);
+    let rest = &mut rest[..columns.len() * n];
+    let mut j = pivots.start;
+    while j < pivots.end {
+        let end = (j + COLUMNS).min(pivots.end);
+        for other in rest.chunks_exact_mut(n) {
+            for k in j..end - 1 {
+                let factor = other[k];
+                other[k + 1..end].iter_mut().zip(&done[k * n + k + 1..k * n + end]).for_each(|(x, y)| *x -= y * factor);
+            }
+        }
+        // rows of U that follow
+        subtract_own(simd, done, rest, n, j..end, end..pivots.end);
+        j = end;
+    }
+    subtract_own(simd, done, rest, n, pivots.clone(), pivots.end..n);
+}
+
+/// `C −= A C'` with rows `depth` of the same columns as C', and columns `depth` of A; at most [`DEPTH`] of them.
+#[inline(always)]
+fn subtract_own<S: Simd>(simd: S, a: &[f64], c: &mut [f64], n: usize, depth: Range<usize>, rows: Range<usize>) {
+    let mut aside = [0.0; DEPTH * COLUMNS];
+    let (on, first, some) = (Extent { stride: n, rows: rows.end }, rows.start, depth.len());
+    let a = &a[depth.start * n..];
+    let mut c = c;
+    while !c.is_empty() && !rows.is_empty() {
+        let here = |j: usize| &c[j * n..][depth.clone()];
+        let done = match c.len() / n {
+            8.. if S::F64_LANES > 4 => {
+                let b = pack::<8>(&mut aside, here, 0, 1, some);
+                strip(simd, c, on, first, a, n, b)
+            }
+            4.. => {
+                let b = pack::<4>(&mut aside, here, 0, 1, some);
+                strip(simd, c, on, first, a, n, b)
+            }
+            2.. => {
+                let b = pack::<2>(&mut aside, here, 0, 1, some);
+                strip(simd, c, on, first, a, n, b)
+            }
+            _ => {
+                let b = pack::<1>(&mut aside, here, 0, 1, some);
+                strip(simd, c, on, first, a, n, b)
+            }
+        };
+        c = &mut c[done * n..];
+    }
 }
 
 /// `Σ a_i b_i` in eight interleaved sums, halved in a fixed tree.
@@ -213,16 +366,34 @@ pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::lanes::Lanes;
+    use super::super::lanes::{Lanes, WithSimd};
     use super::*;
 
     fn noise(k: usize) -> f64 {
         (k as f64 * 0.618_033_988_749).fract() - 0.5
     }
 
+    struct Factorise<'a>(&'a mut [f64], usize);
+
+    impl WithSimd for Factorise<'_> {
+        type Output = bool;
+        fn with_simd<S: Simd>(self, simd: S) -> bool {
+            cholesky(simd, self.0, self.1, self.1)
+        }
+    }
+
+    struct Exchange<'a>(&'a mut [f64], &'a mut [u32]);
+
+    impl WithSimd for Exchange<'_> {
+        type Output = bool;
+        fn with_simd<S: Simd>(self, simd: S) -> bool {
+            lu(simd, self.0, self.1)
+        }
+    }
+
     #[test]
     fn factors_are_those_of_the_textbook_to_the_bit_on_all_instructions() {
-        for n in [1, 2, 3, 5, 8, 13, 30, 61] {
+        for n in [1, 2, 3, 5, 8, 13, 30, 61, 150] {
             let mut full: Vec<f64> = (0..n * n).map(|k| noise(k / n) * noise(k % n) + noise(k / n + k % n)).collect();
             (0..n).for_each(|i| full[i * (n + 1)] = n as f64 + 2.0);
             // k ascending, one product and one difference at a time
@@ -240,10 +411,7 @@ mod tests {
             }
             for lanes in Lanes::ALL {
                 let mut a = full.clone();
-                assert!(lanes.run(
-                    #[inline(always)]
-                    || cholesky(&mut a, n, n)
-                ));
+                assert!(lanes.run_wide(Factorise(&mut a, n)));
                 for j in 0..n {
                     for i in j..n {
                         assert_eq!(a[j * n + i].to_bits(), textbook[j * n + i].to_bits(), "{n} {i} {j} {}", lanes.name());
@@ -255,14 +423,11 @@ mod tests {
 
     #[test]
     fn lu_of_any_order_restores_the_matrix_and_has_the_same_bits_on_all_instructions() {
-        for n in [1, 2, 7, 8, 9, 16, 23, 50] {
+        for n in [1, 2, 7, 8, 9, 16, 23, 50, 150] {
             let full: Vec<f64> = (0..n * n).map(|k| noise(k * k + 3 * k)).collect();
             let run = |lanes: Lanes| {
                 let (mut a, mut swaps) = (full.clone(), vec![0; n]);
-                assert!(lanes.run(
-                    #[inline(always)]
-                    || lu(&mut a, &mut swaps)
-                ));
+                assert!(lanes.run_wide(Exchange(&mut a, &mut swaps)));
                 (a, swaps)
             };
             let (a, swaps) = run(Lanes::Widest);

@@ -10,7 +10,7 @@
 
 use super::dense;
 use super::elimination::{Tree, minimum_degree};
-use super::lanes::Lanes;
+use super::lanes::{Lanes, Simd, WithSimd};
 use super::panels::{self, Extent, Factors};
 
 /// Order up to which a dense factorisation beats the set-up of a sparse one.
@@ -187,10 +187,7 @@ impl BlockSymmetric {
         match &mut self.storage {
             Storage::Empty => order == 0,
             Storage::Dense(a) => dense::cholesky(a, order),
-            Storage::Sparse(f) => Lanes::best().run(
-                #[inline(always)]
-                || f.factorise(),
-            ),
+            Storage::Sparse(f) => Lanes::best().run_wide(Factorise(f)),
         }
     }
 
@@ -213,6 +210,18 @@ impl BlockSymmetric {
             self.solve_factorised(b);
             b.iter().all(|x| x.is_finite())
         }
+    }
+}
+
+/// What is factorised on the instructions at hand.
+struct Factorise<'a>(&'a mut Fronts);
+
+impl WithSimd for Factorise<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> bool {
+        self.0.factorise(simd)
     }
 }
 
@@ -277,7 +286,7 @@ impl Fronts {
     }
 
     #[inline(always)]
-    fn factorise(&mut self) -> bool {
+    fn factorise<S: Simd>(&mut self, simd: S) -> bool {
         self.stack.clear();
         for f in &self.fronts {
             let (pivots, updates) = (f.pivots, f.updates);
@@ -313,12 +322,22 @@ impl Fronts {
                 }
                 self.stack.truncate(from);
             }
-            if !panels::cholesky(panel, n, pivots) {
+            if !panels::cholesky(simd, panel, n, pivots) {
                 return false;
             }
             if updates > 0 {
                 let below = Factors { values: &panel[pivots..], column: 1, depth: n };
-                panels::subtract(update, Extent { stride: updates, rows: updates }, updates, true, &panel[pivots..], n, below, pivots);
+                panels::subtract(
+                    simd,
+                    update,
+                    Extent { stride: updates, rows: updates },
+                    updates,
+                    true,
+                    &panel[pivots..],
+                    n,
+                    below,
+                    pivots,
+                );
                 self.stack.extend_from_slice(update);
             }
         }

@@ -84,7 +84,7 @@ const ALIGNED: f64 = 1e-13;
 
 /// What a sweep changes in the lanes of a block.
 #[derive(Clone, Copy, Debug, Default)]
-#[repr(C, align(32))]
+#[repr(C, align(64))]
 struct State {
     r: [Row; 3],
     /// in the last sweep
@@ -232,9 +232,9 @@ impl Balls {
 }
 
 /// Blocks from which on threads share what is done once a solve.
-const SHARED: usize = 1024;
+const SHARED: usize = 512;
 /// Blocks per piece of a sum: fixed, so that any number of threads adds in the same order.
-const JUDGED: usize = 1024;
+const JUDGED: usize = 512;
 
 /// Appends the twist that stands for all immobile bodies: zero, and nothing kicks it.
 pub(super) fn stand_in(p: &MixedProblem, v: &mut Vec<Twist>) {
@@ -251,7 +251,7 @@ pub(super) struct Piece<'a> {
 }
 
 /// Blocks above which a piece is worth another thread.
-const WORTH: usize = 128;
+const WORTH: usize = 64;
 
 impl Halves for Piece<'_> {
     fn halve(self) -> Result<[Self; 2], Self> {
@@ -282,8 +282,17 @@ struct Visit<'a, C> {
 #[inline(always)]
 fn gather(bodies: &[u32; LANES], load: impl Fn(u32) -> Twist) -> [Row; 6] {
     // not `map`, which is no part of the kernel
-    let t = [load(bodies[0]), load(bodies[1]), load(bodies[2]), load(bodies[3])];
-    let row = |x: fn(&Twist) -> f64| [x(&t[0]), x(&t[1]), x(&t[2]), x(&t[3])];
+    let t = [
+        load(bodies[0]),
+        load(bodies[1]),
+        load(bodies[2]),
+        load(bodies[3]),
+        load(bodies[4]),
+        load(bodies[5]),
+        load(bodies[6]),
+        load(bodies[7]),
+    ];
+    let row = |x: fn(&Twist) -> f64| [x(&t[0]), x(&t[1]), x(&t[2]), x(&t[3]), x(&t[4]), x(&t[5]), x(&t[6]), x(&t[7])];
     [row(|t| t.linear.x), row(|t| t.linear.y), row(|t| t.linear.z), row(|t| t.angular.x), row(|t| t.angular.y), row(|t| t.angular.z)]
 }
 
@@ -326,14 +335,13 @@ impl<C: TwistCell> WithSimd for Visit<'_, C> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Norms {
         let Self { piece: Piece { blocks, states, shifts, momentum }, v } = self;
-        let mut norms = Norms::default();
+        let mut sums = [[0.0; LANES]; 3];
         let (zero, one) = (Wide::splat(simd, 0.0), Wide::splat(simd, 1.0));
         let none = Wide3(zero, zero, zero);
         let momentum = momentum.map(|m| (Wide::splat(simd, m.beta), m.whole));
         for (at, (c, state)) in blocks.iter().zip(states).enumerate() {
             let load = |body: u32| v[body as usize].load();
             let (mut t1, mut t2) = (gather(&c.bodies[0], load), gather(&c.bodies[1], load));
-            let mut sums = [[0.0; LANES]; 3];
             for k in 0..Wide::<S>::PARTS {
                 let (v1, v2) = (parts(simd, &t1, k), parts(simd, &t2, k));
                 let mut r = Wide3::load(simd, &state.r, k);
@@ -362,9 +370,10 @@ impl<C: TwistCell> WithSimd for Visit<'_, C> {
                 new.store(&mut state.r, k);
                 dr.store(&mut state.change, k);
                 let weight = Wide::load(simd, &c.weight, k);
-                (weight * dr.dot(dr)).store(&mut sums[0], k);
-                (weight * new.dot(new)).store(&mut sums[1], k);
-                (weight * dr.dot(Wide3::load(simd, &state.direction, k))).store(&mut sums[2], k);
+                let direction = Wide3::load(simd, &state.direction, k);
+                for (sum, square) in sums.iter_mut().zip([dr.dot(dr), new.dot(new), dr.dot(direction)]) {
+                    (Wide::load(simd, sum, k) + weight * square).store(sum, k);
+                }
                 // mostly neighbours that stay apart
                 let still = dr.0.equals(zero).and(dr.1.equals(zero)).and(dr.2.equals(zero));
                 let turn = n.cross(dr);
@@ -384,12 +393,13 @@ impl<C: TwistCell> WithSimd for Visit<'_, C> {
             }
             scatter(&c.bodies[0], &t1, v);
             scatter(&c.bodies[1], &t2, v);
-            let [change, size, along] = sums;
-            for l in 0..LANES {
-                norms.change += change[l];
-                norms.size += size[l];
-                norms.along += along[l];
-            }
+        }
+        let mut norms = Norms::default();
+        let [change, size, along] = sums;
+        for l in 0..LANES {
+            norms.change += change[l];
+            norms.size += size[l];
+            norms.along += along[l];
         }
         norms
     }
