@@ -104,15 +104,16 @@ impl<const N: usize> Stack<N> {
         (0..N).map(|k| (of(k), k)).reduce(|a, b| if b.0 < a.0 { b } else { a }).unwrap()
     }
 
-    /// The centre of block k from its foot is the sum over j ≤ k of R(φ_j) of these, rotated.
+    /// The centre of block k, from the edge about which the lowest block turns, is the sum of these: R(φ_j) d_kj.
     fn arms(&self, s: &State<N>, k: usize) -> [DVec2; N] {
-        let mut arms = [DVec2::ZERO; N];
-        for j in 0..=k {
+        std::array::from_fn(|j| {
+            if j > k {
+                return DVec2::ZERO;
+            }
             let from = DVec2::new(s.joints[j].side() * self.half(j), 0.0);
             let to = if j == k { DVec2::ZERO } else { DVec2::new(s.joints[j + 1].side() * self.half(j + 1), 0.5 * self.0[j][1]) };
-            arms[j] = DVec2::from_angle(s.angle[j]).rotate(to - from + DVec2::new(0.0, 0.5 * self.0[j][1]));
-        }
-        arms
+            DVec2::from_angle(s.angle[j]).rotate(to - from + DVec2::new(0.0, 0.5 * self.0[j][1]))
+        })
     }
 
     /// Rates x with `M x = Σ m Jᵀ drive + I spin` but for the moments of whole joints.
@@ -238,16 +239,14 @@ impl<const N: usize> Stack<N> {
     /// Kinetic and potential energy above that at rest.
     fn energy(&self, s: &State<N>) -> f64 {
         let (mut sum, mut foot) = (0.0, 0.0);
-        let mut base = DVec2::ZERO;
         for k in 0..N {
             let arms = self.arms(s, k);
             let speed: DVec2 = (0..=k).map(|j| s.rate[j] * arms[j].perp()).sum();
-            base = DVec2::new(s.joints[0].side() * self.half(0), 0.0) + arms[..=k].iter().sum::<DVec2>();
+            let centre = DVec2::new(s.joints[0].side() * self.half(0), 0.0) + arms[..=k].iter().sum::<DVec2>();
             sum += 0.5 * self.mass(k) * speed.length_squared() + 0.5 * self.inertia(k) * s.rate[k] * s.rate[k];
-            sum += self.mass(k) * G * (base.y - foot - 0.5 * self.0[k][1]);
+            sum += self.mass(k) * G * (centre.y - foot - 0.5 * self.0[k][1]);
             foot += self.0[k][1];
         }
-        debug_assert!(base.is_finite());
         sum
     }
 
@@ -329,7 +328,7 @@ impl<const N: usize> Stack<N> {
         let end = pulse.duration();
         while built.simulation.time() < end + 8.0 {
             let report = built.simulation.step().unwrap();
-            // one step in a hundred thousand stays above the 1e-9 that are asked
+            // now and then a step stays above the 1e-9 that are asked
             assert!(report.report.e_s < 1e-6, "t = {}: {}", report.time, report.report.e_s);
             let lean = |k: usize| {
                 let pose = built.simulation.world().get::<BodyPose>(built.entities[k + 1]).unwrap().0;
@@ -471,7 +470,7 @@ fn columns_under_half_sines() {
     for omega in [3.0, 5.0, 8.0, 12.0, 20.0] {
         println!("stepped {}", STEPPED.row(omega, [1.1, 10.0], &[4e-3, 2e-3, 1e-3]));
     }
-    for ratio in [3.0, 4.0, 6.0, 8.0] {
+    for ratio in [1.0, 2.0, 3.0, 4.0, 6.0, 8.0] {
         println!("{}", Stack::<2>::equal().row(omega(ratio), [1.0, 10.0], &[4e-3, 2e-3]));
         println!("{}", Stack::<4>::equal().row(omega(ratio), [1.0, 10.0], &[4e-3]));
     }
