@@ -32,6 +32,9 @@ pub const CLOSED: f64 = 1e-6;
 const INSTANT: f64 = 1e-5;
 /// Birth of a body that is not there (s).
 const NEVER: f64 = 1e9;
+/// Normal forces of a joint whose sum is a smaller part of the largest one are a couple, which acts at no point: mortar bends a face without
+/// pressing it, and what a solver leaves of the sum would put the point kilometres away.
+pub(super) const COUPLE: f64 = 1e-4;
 /// A motion below this share of the largest one is none: within it a mechanism is not unique near the limit.
 const STILL: f64 = 0.02;
 
@@ -63,7 +66,7 @@ pub enum StaticsError {
     },
 }
 
-/// A face in which two bodies touch.
+/// A face in which two bodies touch; two bodies that touch in several have as many.
 ///
 /// ```no_run
 /// # fn show(joint: &drystone::diagnostics::equilibrium::Joint) {
@@ -108,7 +111,8 @@ pub struct JointForce {
     pub normal_N: f64,
     /// Its part in the joint (N).
     pub shear_N: f64,
-    /// Where the normal forces act together (m, world): a point of the thrust line. The middle of the contact points where there are none.
+    /// Where the normal forces act together (m, world): a point of the thrust line. The middle of the contact points where there are none, and
+    /// where they are a couple.
     pub point: DVec3,
 }
 
@@ -296,7 +300,7 @@ impl Joint {
             force_N: force,
             normal_N: normal,
             shear_N: (force - normal * self.normal).length(),
-            point: if total.abs() > 1e-9 * most { weighted / total } else { middle },
+            point: if total.abs() > COUPLE * most { weighted / total } else { middle },
         }
     }
 

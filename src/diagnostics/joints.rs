@@ -12,6 +12,7 @@
 //! Compression is positive. The resultant lies in the kernel of a joint where no edge stress is negative. Forces are means over the last
 //! step. Points of one pair whose normals differ are joints of their own.
 
+use super::equilibrium::COUPLE;
 use crate::algebra::spatial::Pose;
 use crate::geometry::systems::{Collider, Proximity};
 use crate::io::elevation::JointMark;
@@ -52,7 +53,7 @@ pub struct JointState {
     pub normal: f64,
     /// Its part in the joint (N).
     pub shear: f64,
-    /// Point of action (m, world), the middle of the points where nothing presses.
+    /// Point of action (m, world), the middle of the points where nothing presses, or where mortar bears a couple alone.
     pub point: DVec3,
     /// Whether it lies in the polygon of the contact points: always where joints push alone, not where mortar pulls more than they do.
     pub acts_within: bool,
@@ -174,16 +175,18 @@ fn joint(
     (face, held): (&[(DVec3, DVec3)], &[(DVec3, DVec3)]),
     ways: [Option<(Pose, Pose)>; 2],
 ) -> JointState {
-    let (mut force, mut pressed, mut moment) = (DVec3::ZERO, 0.0, DVec3::ZERO);
+    let (mut force, mut pressed, mut most, mut moment) = (DVec3::ZERO, 0.0, 0.0f64, DVec3::ZERO);
     for (place, on_first) in face.iter().chain(held) {
         let press = on_first.dot(normal);
         force += *on_first;
         pressed += press;
+        most = most.max(press.abs());
         moment += press * *place;
     }
     let points: Vec<DVec3> = face.iter().map(|(place, _)| *place).collect();
     let middle = points.iter().sum::<DVec3>() / points.len() as f64;
-    let point = if pressed > 0.0 || !held.is_empty() && pressed < 0.0 { moment / pressed } else { middle };
+    let presses = pressed.abs() > COUPLE * most && (pressed > 0.0 || !held.is_empty());
+    let point = if presses { moment / pressed } else { middle };
     let outline = Outline::of(&points, normal);
     let along = force.dot(normal);
     // from where the point of the first body that is at p now was at the start to that of the second

@@ -97,10 +97,22 @@ struct Point {
     impulse: [f64; 3],
 }
 
-/// Points between two bodies, the normal from the second to the first.
+/// Points between two bodies, normals from the second to the first.
 struct Face {
     slots: [u32; 2],
     points: Vec<Point>,
+}
+
+/// Points with one normal together, in the order of their first ones.
+fn by_normal(points: Vec<Point>) -> Vec<Vec<Point>> {
+    let mut faces: Vec<Vec<Point>> = Vec::new();
+    for point in points {
+        match faces.iter_mut().find(|face| face[0].frame[0].dot(point.frame[0]) > SAME_FACE) {
+            Some(face) => face.push(point),
+            None => faces.push(vec![point]),
+        }
+    }
+    faces
 }
 
 impl Rows {
@@ -157,7 +169,10 @@ impl Rows {
             faces.insert(slots, Face { slots, points: own.into_iter().map(|m| m.alone(3 * p.contacts.len())).collect() });
         }
         let (mut blocks, mut joints, mut simulated): (Vec<StepRows>, Vec<Joint>, Vec<f64>) = (Vec::new(), Vec::new(), Vec::new());
-        for Face { slots, points } in faces.into_values() {
+        // two bodies may touch in several faces: each is a joint, as what presses in one may pull in the other
+        for (slots, points) in
+            faces.into_values().flat_map(|face| by_normal(face.points).into_iter().map(move |points| (face.slots, points)))
+        {
             joints.push(Joint {
                 bodies: slots.map(|s| bodies[there[s as usize]].name.clone()),
                 points: points.iter().map(|p| p.at).collect(),

@@ -1,7 +1,7 @@
 //! Bound joints in statics: strength by hand in tension, shear and bending, and runs beside them; springs as loads.
 
 use drystone::diagnostics::collapse::{bisect, trial};
-use drystone::diagnostics::equilibrium::{Structure, admissible};
+use drystone::diagnostics::equilibrium::{Joint, JointForce, Structure, admissible};
 use drystone::io::scene::Scene;
 use drystone::io::scene::loads::BaseMotion;
 use drystone::numerics::statics::Verdict;
@@ -189,4 +189,92 @@ fn a_triplet_shears_off_at_twice_its_area_times_cohesion_and_friction() {
             assert_eq!(found.stands, stands, "{press} Pa, {factor}: {found:?}");
         }
     }
+}
+
+/// A brick glued to what does not move, listed after it or before it: what the joint of each face carries, at rest and by a run.
+fn glued(fixed: &str, brick_at: &str, force: &str, brick_first: bool) -> Vec<(Vec<Joint>, Vec<JointForce>)> {
+    let fixed = format!("[[bodies]]\nname = \"fixed\"\nmotion = \"static\"\n{fixed}\n");
+    let brick = format!(
+        "[[bodies]]\nname = \"brick\"\nshape = {{ kind = \"cuboid\", size = [0.2, 0.12, 0.1] }}\nposition = {brick_at}\nforce = {force}\n"
+    );
+    let [one, two] = if brick_first { [brick, fixed] } else { [fixed, brick] };
+    let scene = scene(&format!(
+        "[time]\nstep = 1e-3\nend = 0.1\n[solver]\ntolerance = 1e-9\n[[materials]]\nname = \"brick\"\ndensity = 1800\n\
+         [contact]\nmu = 0.6\nbond = {{ tension = \"0.2 MPa\", cohesion = \"0.3 MPa\" }}\n{one}{two}"
+    ));
+    let rest = Structure::of(&scene, 0.1).unwrap();
+    let run = Structure::of_run(&scene, 0.1).unwrap();
+    let forces = [rest.forces(&rest.solve()), run.simulated()];
+    [rest.joints, run.joints].into_iter().zip(forces).collect()
+}
+
+#[test]
+fn resultants_of_a_glued_brick_balance_its_weight_whatever_the_side_and_the_order_of_the_bodies() {
+    let weight = 0.2 * 0.12 * 0.1 * 1800.0 * G;
+    let plate = "shape = { kind = \"cuboid\", size = [0.4, 0.4, 0.4] }";
+    // where the plate is, and the part of the weight along the normal: positive where it presses
+    let cases = [
+        ("[-0.2, 0, 0]", "[0.1, 0, 0.05]", 0.0),
+        ("[0.2, 0, 0]", "[-0.1, 0, 0.05]", 0.0),
+        ("[0, -0.2, 0]", "[0, 0.06, 0.02]", 0.0),
+        ("[0, 0.2, 0]", "[0, -0.06, 0.02]", 0.0),
+        ("[0, 0, 0.2]", "[0, 0, -0.05]", -1.0),
+        ("[0, 0, -0.2]", "[0, 0, 0.05]", 1.0),
+    ];
+    for (plate_at, brick_at, presses) in cases {
+        for brick_first in [false, true] {
+            for (joints, forces) in glued(&format!("{plate}\nposition = {plate_at}"), brick_at, "[0, 0, 0]", brick_first) {
+                let [force] = forces[..] else { panic!("{} joints at {plate_at}", forces.len()) };
+                let up = if joints[0].bodies[0] == "brick" { weight } else { -weight };
+                let what = format!("{plate_at}, {brick_first}: {force:?}");
+                assert!((force.force_N - up * DVec3::Z).length() < 1e-5 * weight, "{what}");
+                assert!((force.normal_N - presses * weight).abs() < 1e-5 * weight, "{what}");
+                // a joint that is bent and does not press has no point of action
+                assert!(force.point.length() < 0.3, "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_brick_between_two_walls_of_one_body_pulls_at_one_and_presses_the_other() {
+    let channel = "shape = { kind = \"compound\", parts = [\
+        { shape = { kind = \"cuboid\", size = [0.2, 0.4, 0.6] }, position = [-0.2, 0, 0] },\
+        { shape = { kind = \"cuboid\", size = [0.2, 0.4, 0.6] }, position = [0.2, 0, 0] }] }";
+    for brick_first in [false, true] {
+        for (k, (joints, forces)) in glued(channel, "[0, 0, 0]", "[1000, 0, 0]", brick_first).into_iter().enumerate() {
+            assert_eq!(joints.len(), 2, "each face is a joint");
+            let mut normals = [0.0; 2];
+            for (joint, force) in joints.iter().zip(&forces) {
+                let right = joint.points[0].x > 0.0;
+                normals[usize::from(right)] = force.normal_N;
+                // the normal looks at the first body
+                let towards_brick = if right { -1.0 } else { 1.0 };
+                let expected = if joint.bodies[0] == "brick" { towards_brick } else { -towards_brick };
+                assert!((joint.normal.x - expected).abs() < 1e-9, "{joint:?}");
+                assert!((force.force_N.dot(joint.normal) - force.normal_N).abs() < 1e-9 * 1e3, "{force:?}");
+            }
+            let [left, right] = normals;
+            assert!((right - left - 1000.0).abs() < 1e-2, "{left} and {right} N");
+            // the least forces share it; a run may wedge the brick beside that, as both walls are rigid
+            assert!(k == 1 || (left + 500.0).abs() < 1.0 && (right - 500.0).abs() < 1.0, "{left} and {right} N");
+        }
+    }
+}
+
+#[test]
+fn the_joints_of_a_triplet_hold_the_middle_brick_down_while_they_press_it() {
+    let scene = drystone::scenes::load("triplet", &[("press", "-6000"), ("push", "20000")]).unwrap();
+    let structure = Structure::of(&scene, scene.time.end).unwrap();
+    let middle: Vec<(DVec3, f64)> = structure
+        .joints
+        .iter()
+        .zip(structure.forces(&structure.solve()))
+        .map(|(j, f)| (if j.bodies[0] == "middle" { f.force_N } else { -f.force_N }, f.normal_N))
+        .collect();
+    assert_eq!(middle.len(), 2);
+    assert!(middle.iter().all(|(_, normal)| (normal - 6000.0).abs() < 1e-2), "{middle:?}");
+    let held: DVec3 = middle.iter().map(|(force, _)| *force).sum();
+    let weight = 0.06 * 0.12 * 0.25 * 1800.0 * G;
+    assert!((held - (weight - 20000.0) * DVec3::Z).length() < 0.1 && middle.iter().all(|(f, _)| f.z < 0.0), "{middle:?}");
 }

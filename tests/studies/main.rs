@@ -9,11 +9,13 @@
 
 mod chute;
 mod column;
+mod columns;
 mod gas;
 mod packing;
 mod pier;
 mod rocking;
 mod silo;
+mod wallet;
 
 use drystone::io::scene::{Scene, SceneSource};
 
