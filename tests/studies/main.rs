@@ -13,7 +13,9 @@ mod gas;
 mod packing;
 mod pier;
 mod rocking;
+mod shear;
 mod silo;
+mod triaxial;
 
 use drystone::io::scene::{Scene, SceneSource};
 
