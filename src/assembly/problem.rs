@@ -99,6 +99,10 @@ pub struct StepProblem {
     pub after: Vec<DVec3>,
     /// Centre and row of the body in each slot: all that most rows ask of it.
     pub(crate) places: Vec<Place>,
+    /// Without gravity: what the largest reaction of the step before gives the body in each slot (m/s²).
+    pub(super) pressed: Vec<f64>,
+    /// The speed by which contacts are judged, `h g`, or what stands for it without gravity (m/s).
+    pub(super) judged: f64,
     /// Whether a body has locked axes.
     pub(crate) locked: bool,
     /// Contact pairs with rows, in the order of the query.

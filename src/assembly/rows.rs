@@ -148,12 +148,22 @@ pub(super) struct Rows<'a> {
     /// Overlap of a contact that was a row before and is noise, in parts of a body.
     pub(super) noise: f64,
     pub(super) gravity: f64,
+    /// Without gravity: what the largest reaction of the step before gives each body (m/s²), by slots, and the most that loads give one.
+    pub(super) pressed: &'a [f64],
+    pub(super) loaded: f64,
     /// Smallest speed of an impact (m/s).
     pub(super) least: f64,
+    /// Part of the speeds of its bodies that is the rounding of a velocity of contact, over the tolerance.
+    pub(super) rounding: f64,
 }
 
-/// Part of the speeds of its bodies below which the scale of a contact is too close to their rounding: without gravity nothing else bounds it.
+/// Part of the speed of its bodies against each other below which no scale lies: without gravity nothing else bounds it.
 pub(super) const SUM: f64 = 0.02;
+/// Units in the last place by which a velocity of contact may be wrong as a sum of its bodies' own.
+pub(super) const SUM_ROUNDING: f64 = 64.0 * f64::EPSILON;
+/// Part of the largest reaction on a body that stands for its weight where there is no gravity: a pack under pressure is judged as a pile of a
+/// hundred bodies on each other is. At least that part of the largest load in the scene, for what nothing has pressed yet.
+pub(super) const PRESSED: f64 = 0.01;
 
 /// What belongs to a row beside its contact.
 pub(super) struct Row {
@@ -223,12 +233,24 @@ impl Rows<'_> {
         let part = law.constant_part(scheme.treatment, gap, band, u, h, self.least);
         let turned = turned.map_or(DVec3::ZERO, |t| self.turned_part(pair, t, contact));
         contact.b = part.unwrap_or_default() + wall + turned;
-        contact.scale = contact_scale(h, self.gravity, -u.x, pair.size).max(SUM * fastest);
+        // what nothing pulls down has no other measure than its own speed, in whatever direction
+        let approach = if self.gravity > 0.0 { -u.x } else { u.length() };
+        let own = contact_scale(h, self.load(pair), approach, pair.size).max(SUM * u.abs().max_element());
+        contact.scale = own.max(self.rounding * fastest);
         let share = match scheme.treatment {
             Treatment::GapAware { beta } => beta * beyond_touch(gap, band).min(0.0) / h,
             Treatment::Forecast { .. } => 0.0,
         };
         Row { share, wall, closing, restitution, turned }
+    }
+
+    /// The acceleration by which a contact is judged (m/s²): gravity, or a part of what presses its bodies where there is none.
+    fn load(&self, pair: &ContactPair) -> f64 {
+        if self.gravity > 0.0 {
+            return self.gravity;
+        }
+        let pressed = pair.slots.iter().filter_map(|&s| self.pressed.get(s as usize));
+        PRESSED * pressed.fold(self.loaded, |a, &b| a.max(b))
     }
 
     /// `(H₁ − H_m) v⁽ⁱ⁾` where velocities are matched at the end of the step.
@@ -252,6 +274,20 @@ impl Rows<'_> {
 #[inline(never)]
 fn chord(h: f64, spin: DVec3, d: DVec3) -> DVec3 {
     (rotate_exp(DQuat::IDENTITY, h * spin) * d - d) / h - spin.cross(d)
+}
+
+/// What the largest reaction of the step before gives each body in it (m/s²), by slots: largest values have no order.
+pub(super) fn press(pressed: &mut Vec<f64>, bodies: &[Body], h: f64, all: &[Pairs<'_>]) {
+    pressed.clear();
+    pressed.resize(bodies.len(), 0.0);
+    for (pair, manifold) in all.iter().flat_map(|(pairs, manifolds)| pairs.iter().zip(*manifolds)) {
+        let most = manifold.points.iter().map(|t| t.reaction.length_squared()).fold(0.0, f64::max).sqrt() / h;
+        for slot in pair.slots.map(|s| s as usize).into_iter().filter(|_| most > 0.0) {
+            if let Some(inertia) = bodies.get(slot).filter(|b| b.row != IMMOBILE).and_then(|b| b.inertia) {
+                pressed[slot] = pressed[slot].max(most / inertia.mass);
+            }
+        }
+    }
 }
 
 /// The constant part of a row in the step after an impact, if the bodies part.

@@ -2,7 +2,7 @@
 
 use super::locked::{Held, any_locks, judge, normal_is_held};
 use super::problem::{Place, Solver, StepProblem};
-use super::rows::{Job, Out, Pairs, Row, Rows, cut, fall, find_pair};
+use super::rows::{Job, Out, PRESSED, Pairs, Row, Rows, SUM_ROUNDING, cut, fall, find_pair, press};
 use crate::algebra::pieces::{Part, each_piece, length, share};
 use crate::algebra::spatial::tangents;
 use crate::integrator::moreau_jean::rigid_mass;
@@ -281,6 +281,8 @@ pub fn assemble_contacts(
         driven,
         before,
         places,
+        pressed,
+        judged,
         ..
     } = &mut *step;
     let total = problem.groups.last().map_or(0, |&n| n as usize);
@@ -288,7 +290,18 @@ pub fn assemble_contacts(
     let gravity = scheme.gravity.length();
     let least = least_impact(scheme.time_step, scheme.gravity);
     let jointed = &turned.jointed;
-    let rows = Rows { scheme: &scheme, bodies: &bodies.rows, jointed, places, before: &before.rigid, noise, gravity, least };
+    let all: SmallVec<[Pairs<'_>; 2]> = pairs.contiguous_iter().into_iter().flatten().collect();
+    let mut loaded = 0.0;
+    if gravity == 0.0 {
+        press(pressed, &bodies.rows, scheme.time_step, &all);
+        let gained = free.rigid.iter().zip(&before.rigid).map(|(free, before)| (free.linear - before.linear).length_squared());
+        loaded = gained.fold(0.0, f64::max).sqrt() / scheme.time_step;
+    }
+    let most = if gravity == 0.0 { PRESSED * pressed.iter().copied().fold(loaded, f64::max) } else { gravity };
+    *judged = scheme.time_step * most;
+    let rounding = SUM_ROUNDING / solver.settings.tolerance;
+    let (all_bodies, before) = (&bodies.rows, &before.rigid);
+    let rows = Rows { scheme: &scheme, bodies: all_bodies, jointed, places, before, noise, gravity, pressed, loaded, least, rounding };
     contacts.resize(total, Contact::default());
     feedback.resize(total, 0.0);
     driven.resize(total, DVec3::ZERO);
@@ -296,7 +309,6 @@ pub fn assemble_contacts(
     *lively = false;
     taken.resize(total, 0.0);
     answer.reactions.contacts.resize(total, DVec3::ZERO);
-    let all: SmallVec<[Pairs<'_>; 2]> = pairs.contiguous_iter().into_iter().flatten().collect();
     let sources: usize = all.iter().map(|table| table.0.len()).sum();
     let job = Job {
         rows: &rows,
@@ -419,7 +431,7 @@ pub fn apply(
             row.touch.velocity = c.to_world(step.problem.contact_velocity(c, &step.answer.velocities.rigid) - c.b + step.driven[k]);
         }
     }
-    new_state(&mut bodies, &scheme, &step.problem.free.rigid, &step.answer.velocities.rigid, &mut pass);
+    new_state(&mut bodies, &scheme, (&step.problem.free.rigid, &step.answer.velocities.rigid), step.judged, &mut pass);
 }
 
 /// Reactions and velocities back to the pairs that own the rows.

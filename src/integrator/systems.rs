@@ -165,8 +165,9 @@ const EAGER: usize = 8;
 /// Bounds of what they start from.
 const SHARES: [f64; 2] = [0.05, 1.0];
 
-/// New velocities from the solution; new poses by the θ-rule, or by the free rotation where no reaction turns it.
-pub fn new_state(bodies: &mut Bodies, scheme: &Scheme, free: &[Twist], solution: &[Twist], pass: &mut Pass) {
+/// New velocities from the solution; new poses by the θ-rule, or by the free rotation where no reaction turns it. Contacts are `judged` by
+/// this speed (m/s).
+pub fn new_state(bodies: &mut Bodies, scheme: &Scheme, (free, solution): (&[Twist], &[Twist]), judged: f64, pass: &mut Pass) {
     // a system at rest still sums velocities of this size, and rounds there
     let fall = scheme.time_step * scheme.gravity.length();
     let nonlinear = pass.nonlinear;
@@ -194,7 +195,7 @@ pub fn new_state(bodies: &mut Bodies, scheme: &Scheme, free: &[Twist], solution:
     }
     let last = std::mem::replace(&mut pass.change, if size > 0.0 { change / size } else { 0.0 }.max(pass.systems.0));
     // at rest a contact may miss by more than that, see `residual::contact_scale`
-    let still = (MISSED * fall).max(if least.is_finite() { SLOW * least } else { 0.0 });
+    let still = (MISSED * judged).max(if least.is_finite() { SLOW * least } else { 0.0 });
     pass.left = if size > 0.0 { pass.accuracy.max(pass.accuracy * still / size) } else { pass.accuracy };
     let rounding = pass.change <= ROUNDING && pass.change > 0.5 * last;
     let unsolved = pass.change <= pass.left && pass.change > 0.5 * last;

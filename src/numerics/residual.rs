@@ -76,6 +76,7 @@ impl Residual {
 /// The speed s_a on which the violation of a contact is judged (m/s): at a tolerance of 1e-3, the velocity of a fall of two steps, a
 /// twentieth of its own speed of approach, or what moves its smaller body (smallest length ℓ) by a thousandth of ℓ a second, whichever
 /// is largest; but never more than moves that body by four thousandths of ℓ in the step itself. In proportion at other tolerances.
+/// `gravity` is the acceleration by which loads are measured (m/s²): where nothing falls, that of a part of what presses on the bodies.
 ///
 /// ```
 /// use drystone::numerics::residual::contact_scale;

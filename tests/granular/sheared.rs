@@ -1,5 +1,6 @@
 //! Periodic cells whose images move past each other (Lees and Edwards): momentum, energy, the same physics wherever the cell is cut.
 
+use drystone::assembly::problem::StepProblem;
 use drystone::geometry::systems::Proximity;
 use drystone::io::scene::Scene;
 use drystone::model::contact::{ContactPair, Manifold};
@@ -122,6 +123,28 @@ fn physics_is_the_same_wherever_a_sheared_cell_is_cut() {
     let away = one[0] - two[0];
     for (a, b) in one.iter().zip(&two) {
         assert!((a - b - away).length() < 1e-6, "{a} {b} {away}");
+    }
+}
+
+#[test]
+fn contacts_of_grains_that_fly_together_are_judged_as_those_of_grains_at_rest() {
+    let run = |speed: DVec3| {
+        let mut built = built(&flow([0.0; 3], [-0.04; 3], "").replace("1e-9", "1e-3"));
+        for e in built.entities.clone() {
+            if let Some(mut v) = built.simulation.world_mut().get_mut::<Velocity>(e) {
+                v.linear += speed;
+            }
+        }
+        let steps: Vec<_> = (0..20).map(|_| built.simulation.step().expect("a step").report.iterations).collect();
+        let contacts = &built.simulation.world().resource::<StepProblem>().problem.contacts;
+        (steps, contacts.iter().map(|c| c.scale).collect::<Vec<_>>())
+    };
+    let (steps, rest) = run(DVec3::ZERO);
+    let (same, moved) = run(DVec3::new(0.0, 30.0, -20.0));
+    assert_eq!(steps, same);
+    assert!(rest.len() > 200 && rest.len() == moved.len(), "{} {}", rest.len(), moved.len());
+    for (a, b) in rest.iter().zip(&moved) {
+        assert!((a / b - 1.0).abs() < 1e-6, "{a} {b}");
     }
 }
 

@@ -14,7 +14,9 @@ mod gas;
 mod packing;
 mod pier;
 mod rocking;
+mod shear;
 mod silo;
+mod triaxial;
 mod wallet;
 
 use drystone::io::scene::{Scene, SceneSource};

@@ -496,6 +496,18 @@ const SCENES: &[BuiltIn] = &[
         toml: toml!("shear_cell"),
     },
     BuiltIn {
+        name: "triaxial",
+        about: "balls between six smooth walls: three press with 1 kPa while a ram pushes the lid down at a constant rate",
+        parameters: &[
+            Parameter::new("fraction", "0.57", "", "solid fraction at the start", "generate.pack.0.solid_fraction"),
+            Parameter::new("mu", "0.5", "", "coefficient of friction between grains", "contact.mu"),
+            Parameter::new("rate", "-0.008", "m/s", "velocity of the ram, negative downwards", "bodies.6.motion.velocity.2"),
+            Parameter::new("end", "3.5", "s", "duration", "time.end"),
+            Parameter::new("seed", "1", "", "sizes and places", "generate.pack.0.seed"),
+        ],
+        toml: toml!("triaxial"),
+    },
+    BuiltIn {
         name: "simple_shear",
         about: "grains in a periodic cell whose images move past each other: a uniform shear without walls",
         parameters: &[
