@@ -1,8 +1,8 @@
 //! A corpus of random walls with openings: statics and runs agree on each of them, 3 % below and above its multiplier.
 //!
-//! Statics speak of the wall as it is built. Above its multiplier it goes, but it may come to rest again: where it slides, head joints that stood open by a
-//! millimetre close, and carry from then on (wall 1 stops after 3.4 % of its thickness, after 7 % with gaps of 2 mm, and falls with gaps of half a
-//! millimetre). So what a run has to show there is that a body has gone by 1 % of its smallest length; below, that none has.
+//! Statics speak of the wall as it is built. Above its multiplier it goes, but it may come to rest again: where it slides, head joints that
+//! stood open by a millimetre close, and carry from then on (wall 1 stops after 3.4 % of its thickness, after 7 % with gaps of 2 mm, and falls
+//! with gaps of half a millimetre). So what a run has to show there is that a body has gone by 1 % of its smallest length; below, that none has.
 
 use drystone::diagnostics::collapse::{Bracket, bisect, tilted, trial};
 use drystone::diagnostics::equilibrium::{Structure, admissible};
