@@ -5,7 +5,7 @@ use super::{DONE, Failure, USAGE, say};
 use crate::diagnostics::equilibrium::{Moved, StaticsError, Structure};
 use crate::io::scene::error::did_you_mean;
 use crate::numerics::hyperstatic::Interval;
-use crate::numerics::statics::Verdict;
+use crate::numerics::statics::{PROOF, Verdict};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
@@ -144,7 +144,11 @@ pub(super) fn balance(arguments: &Arguments) -> Result<u8, Failure> {
             lines.push(format!("  not admissible: the loads do work along this mechanism (it misses its law by {:.1e})", answer.error));
             lines.extend(table(&mechanism));
         }
-        Verdict::Undecided => lines.push("  undecided: the loads are within rounding of what the structure can carry".to_owned()),
+        Verdict::Undecided => lines.push(format!(
+            "  undecided: at the limit. Forces in the joints carry the loads but for {:.1e} of them (a proof needs {PROOF:.0e}), and no mechanism\n  \
+             could be shown to gain work; change the loads by some of such parts to see either",
+            answer.error
+        )),
     }
     say(&lines.join("\n"));
     Ok(DONE)

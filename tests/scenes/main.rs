@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a scene that cannot be run has failed")]
 
 mod arch;
+mod corpus;
 mod crushing;
 mod dam;
 mod incline;

@@ -51,3 +51,23 @@ fn a_wall_of_two_leaves_stays_at_rest_once_it_is() {
         assert!(run.drift() < 1e-8, "{tolerance}: drift {} m", run.drift());
     }
 }
+
+#[test]
+fn a_wall_with_more_rows_than_piles_may_have_for_newton_is_at_rest_from_its_first_step_on() {
+    let run = Run::of("block", &["block_wall", "--set", "columns=40", "--set", "rows=50", "--until", "0.025"]);
+    assert!(3.0 * run.number("contacts") > 60_000.0, "the bound is beyond this wall");
+    run.certified(1e-8);
+    // sweeps alone take thousands for the first step, and leave it creeping
+    assert!(run.number("iterations_mean") < 30.0 && run.number("factorisations_mean") > 1.0, "it was not solved by factorisations");
+    assert!(run.drift() < 1e-8, "drift {} m", run.drift());
+}
+
+#[test]
+#[ignore = "five minutes; cargo test --release --test scenes -- --ignored a_wall_of_5000"]
+fn a_wall_of_5000_blocks_stands_for_ten_seconds() {
+    let run = Run::of("block", &["block_wall", "--set", "columns=100", "--set", "rows=50", "--until", "10"]);
+    run.certified(1e-4);
+    run.carries(weight(100.0, 50.0));
+    assert!(run.drift() <= 2e-4, "drift {} m", run.drift());
+    assert!(run.number("iterations_mean") < 2.0 && run.number("factorisations_mean") < 1.0, "steps at rest are not calm");
+}

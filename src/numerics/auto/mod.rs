@@ -38,7 +38,8 @@ pub struct Auto {
     pub max_sweeps: usize,
     /// Budget of factorisations of Newton; the proximal point after it has at most ten times as many (and at least 40).
     pub max_newton: usize,
-    /// Problems with more contacts and block rows than this never go to Newton (its fill grows faster than linearly).
+    /// Problems with more contacts and block rows than this never go to Newton (its fill grows faster than linearly), but for sheets of
+    /// stones at rest up to ten times as large.
     pub max_newton_rows: usize,
     /// Newton takes over when sweeps promise to need more than twice this many times the cost of a factorisation, and polishes
     /// an answer that took them more than this.
@@ -90,6 +91,9 @@ const ASSEMBLY: f64 = 5.0;
 const PRODUCTS: f64 = 600.0;
 /// Change of the number of rows from which the cost of a factorisation is looked up again.
 const OTHER: f64 = 1.2;
+/// How many times as many rows as any problem those of a sheet may have that go to Newton, and the part of its bodies that is at rest.
+const SHEET: usize = 10;
+const MOST_REST: f64 = 0.9;
 /// Rough cost of a factorisation in sweeps: assembly, and the fill of a three-dimensional pile of n bodies, 36 n² entries. Compliances hang on
 /// a block alone and fill in nothing.
 fn newton_cost(p: &MixedProblem) -> f64 {
@@ -135,15 +139,29 @@ impl Workspace {
     }
 
     /// Looks up what a factorisation costs, where that is not known; walls and towers fill in less than a pile.
-    fn appraise(&mut self, p: &MixedProblem, answer: &Answer) {
+    fn appraise(&mut self, p: &MixedProblem, answer: &mut Answer) {
         let rows = p.contacts.len() + p.blocks.len();
         let (known, now) = (self.memory.price.0 as f64, rows as f64);
         if self.sweep.is_of_balls() {
             // theirs are piles
             self.memory.price = (0, 0.0);
         } else if known * OTHER < now || now * OTHER < known {
+            if answer.velocities.rigid.len() != p.rigid.len() {
+                // of a first step, before its sweeps
+                p.velocities(&answer.reactions, &mut answer.velocities);
+            }
             self.memory.price = (rows, ASSEMBLY + self.newton.operations(p, answer) / (now * PRODUCTS));
         }
+    }
+
+    /// Whether most bodies are at rest and a factorisation is cheap all the same.
+    fn is_sheet(&mut self, p: &MixedProblem, answer: &mut Answer) -> bool {
+        let still = p.resting.iter().filter(|r| **r).count();
+        if p.resting.is_empty() || MOST_REST * p.resting.len() as f64 > still as f64 {
+            return false;
+        }
+        self.appraise(p, answer);
+        self.memory.price.0 > 0 && self.memory.price.1 <= CHEAP
     }
 
     /// Cost of a factorisation in sweeps.
@@ -188,6 +206,20 @@ impl Auto {
     /// Solves from the reactions in `answer`.
     pub fn solve_with(&self, p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Report {
         answer.slack.clear();
+        self.of_size(p, answer, work).step(p, answer, work)
+    }
+
+    /// Settings for a problem of many rows: walls at rest fill in little whatever their size, and sweeps get nowhere in their height.
+    fn of_size(&self, p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Self {
+        let rows = 3 * p.contacts.len() + p.block_b.len();
+        let most = self.max_newton_rows;
+        if rows <= most || rows > SHEET * most || self.max_newton == 0 || !work.is_sheet(p, answer) {
+            return *self;
+        }
+        Self { max_newton_rows: rows, patience: self.patience * work.polish_cost(p) / newton_cost(p), ..*self }
+    }
+
+    fn step(&self, p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Report {
         let flow = work.memory.flows() && is_flow(p, answer, &mut work.rows);
         let patience = self.hard(p).max(if flow { FLOW * newton_cost(p) } else { 0.0 });
         let report = self.patient(p, self.max_sweeps, patience).solve(p, answer, &mut work.sweep);
@@ -251,7 +283,7 @@ impl Auto {
     }
 
     /// What is left to do after the sweeps.
-    fn task(&self, p: &MixedProblem, answer: &Answer, report: &Report, patience: f64, work: &mut Workspace) -> Option<Task> {
+    fn task(&self, p: &MixedProblem, answer: &mut Answer, report: &Report, patience: f64, work: &mut Workspace) -> Option<Task> {
         if !self.goes_to_newton(p) || p.contacts.is_empty() && p.blocks.is_empty() {
             return None;
         }
