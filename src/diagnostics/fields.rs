@@ -142,10 +142,10 @@ pub fn coarse_grain(grid: &Grid, packing: &Packing) -> Vec<Field> {
     // against the flow of a sheared cell velocities are the same in all images
     let own = |grain: &Grain| grain.velocity - packing.cell.flow(grain.position);
     let mut shares: Vec<(usize, usize, f64)> = Vec::new();
-    let mut found = Vec::new();
+    let (mut sharing, mut found) = (grid.sharing(), Vec::new());
     for (number, grain) in packing.grains.iter().enumerate() {
         for &shift in &shifts {
-            grid.share(grain.position + shift, &mut found);
+            sharing.point(grain.position + shift, &mut found);
             shares.extend(found.iter().map(|&(cell, share)| (number, cell, share)));
         }
     }
@@ -166,7 +166,7 @@ pub fn coarse_grain(grid: &Grid, packing: &Packing) -> Vec<Field> {
     let mut add = |force: DVec3, [from, to]: [DVec3; 2]| {
         let moment = outer(force, from - to);
         for &shift in &shifts {
-            grid.share_line([from + shift, to + shift], &mut found);
+            sharing.line([from + shift, to + shift], &mut found);
             found.iter().for_each(|&(cell, share)| fields[cell].stress += share * moment);
         }
     };

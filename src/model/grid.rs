@@ -12,7 +12,6 @@
 use super::scheme::Invalid;
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
-use smallvec::SmallVec;
 
 /// How shares fall with the distance q from a point, in widths.
 ///
@@ -43,9 +42,11 @@ impl Kernel {
     /// Its value at q ≥ 0 widths from the point, not normalised.
     pub fn at(self, q: f64) -> f64 {
         match self {
-            _ if q >= 1.0 => 0.0,
-            Self::Lucy => (1.0 + 3.0 * q) * (1.0 - q) * (1.0 - q) * (1.0 - q),
-            Self::Heaviside => 1.0,
+            Self::Lucy => {
+                let p = (1.0 - q).max(0.0);
+                (1.0 + 3.0 * q) * p * (p * p)
+            }
+            Self::Heaviside => f64::from(u8::from(q < 1.0)),
         }
     }
 }
@@ -148,14 +149,13 @@ impl Grid {
 
     /// The cells that what is at a point (m) goes to, and the part of it that each gets; a cell may stand there more than once.
     pub fn share(&self, x: DVec3, found: &mut Shares) {
-        found.clear();
-        self.add(x, 1.0, found);
+        self.sharing().point(x, found);
     }
 
     /// The cells that what is spread evenly between two points (m) goes to, and the part of it that each gets.
     ///
-    /// Gauss' rule of two points on pieces of half a width (Heaviside: an eighth), cut exactly where the box ends along an axis with a
-    /// single cell. Shares of a line that is not cut sum to one.
+    /// Gauss' rule of four points on pieces of a width (Heaviside: of two on an eighth), cut exactly where the box ends along an axis with
+    /// a single cell. Shares of a line that is not cut sum to one.
     ///
     /// ```
     /// use drystone::model::grid::Grid;
@@ -164,82 +164,159 @@ impl Grid {
     /// Grid::default().share_line([DVec3::new(0.5, 0.5, 0.5), DVec3::new(0.5, 0.5, 2.5)], &mut shares);
     /// assert!((shares.iter().map(|s| s.1).sum::<f64>() - 0.25).abs() < 1e-15);
     /// ```
-    pub fn share_line(&self, [from, to]: [DVec3; 2], found: &mut Shares) {
+    pub fn share_line(&self, ends: [DVec3; 2], found: &mut Shares) {
+        self.sharing().line(ends, found);
+    }
+
+    /// For many points.
+    pub(crate) fn sharing(&self) -> Sharing<'_> {
+        let size = self.size();
+        Sharing {
+            grid: self,
+            size: size.to_array(),
+            per_size: size.recip().to_array(),
+            reach: (self.width / size).to_array(),
+            square_width: self.width * self.width,
+            per_width: 1.0 / self.width,
+            low: self.low.to_array(),
+            high: self.high.to_array(),
+            // along axes with a single cell these stay
+            axes: [(); 3].map(|()| vec![(0.0, 0)]),
+        }
+    }
+}
+
+/// A cell that is not of the grid.
+const OUTSIDE: usize = usize::MAX;
+
+/// What of a grid does not depend on the point, and room for what does.
+pub(crate) struct Sharing<'a> {
+    grid: &'a Grid,
+    low: [f64; 3],
+    high: [f64; 3],
+    size: [f64; 3],
+    per_size: [f64; 3],
+    /// Cells in a width.
+    reach: [f64; 3],
+    square_width: f64,
+    per_width: f64,
+    /// Along each axis the squares of distances, and the numbers of the cells there.
+    axes: [Vec<(f64, usize)>; 3],
+}
+
+impl Sharing<'_> {
+    /// [`Grid::share`].
+    pub(crate) fn point(&mut self, x: DVec3, found: &mut Shares) {
         found.clear();
-        let way = to - from;
+        self.add(x, 1.0, found);
+    }
+
+    /// [`Grid::share_line`].
+    pub(crate) fn line(&mut self, [from, to]: [DVec3; 2], found: &mut Shares) {
+        found.clear();
+        let (grid, way) = (self.grid, to - from);
         let (mut begin, mut end) = (0.0f64, 1.0f64);
-        for a in (0..3).filter(|&a| self.cells[a] == 1 && !self.wraps[a]) {
-            let cuts = [self.low[a], self.high[a]].map(|face| (face - from[a]) / way[a]);
+        for a in (0..3).filter(|&a| grid.cells[a] == 1 && !grid.wraps[a]) {
+            let cuts = [grid.low[a], grid.high[a]].map(|face| (face - from[a]) / way[a]);
             if cuts.iter().all(|c| c.is_finite()) {
                 (begin, end) = (begin.max(cuts[0].min(cuts[1])), end.min(cuts[0].max(cuts[1])));
-            } else if !(self.low[a]..self.high[a]).contains(&from[a]) {
+            } else if !(grid.low[a]..grid.high[a]).contains(&from[a]) {
                 return;
             }
         }
         if begin >= end {
             return;
         }
-        let piece = self.width * if self.kernel == Kernel::Lucy { 0.5 } else { 0.125 };
-        let count = ((end - begin) * self.seen(way).length() / piece).ceil().clamp(1.0, 1e4) as usize;
+        let (piece, rule) = if grid.kernel == Kernel::Lucy { (1.05, &GAUSS_4[..]) } else { (0.125, &GAUSS_2[..]) };
+        let count = ((end - begin) * grid.seen(way).length() * self.per_width / piece).ceil().clamp(1.0, 1e4) as usize;
         let part = (end - begin) / count as f64;
         for k in 0..count {
-            for node in [0.5 - GAUSS, 0.5 + GAUSS] {
-                self.add(from + (begin + (k as f64 + node) * part) * way, 0.5 * part, found);
+            for [node, weight] in rule {
+                self.add(from + (begin + (k as f64 + node) * part) * way, weight * part, found);
             }
         }
     }
 
-    fn add(&self, x: DVec3, amount: f64, found: &mut Shares) {
-        let size = self.size();
-        let (mut first, mut last, mut place) = ([0i64; 3], [0i64; 3], [0.0; 3]);
+    fn add(&mut self, x: DVec3, amount: f64, found: &mut Shares) {
+        let (grid, x) = (self.grid, x.to_array());
+        let (mut whole, mut step) = (true, 1);
         for a in 0..3 {
-            if self.cells[a] == 1 {
-                if !self.wraps[a] && !(self.low[a]..self.high[a]).contains(&x[a]) {
+            let (count, axis) = (grid.cells[a], &mut self.axes[a]);
+            if count == 1 {
+                if !grid.wraps[a] && !(self.low[a]..self.high[a]).contains(&x[a]) {
                     return;
                 }
                 continue;
             }
-            place[a] = (x[a] - self.low[a]) / size[a] - 0.5;
-            let reach = self.width / size[a];
-            (first[a], last[a]) = ((place[a] - reach).ceil() as i64, (place[a] + reach).floor() as i64);
-            if !self.wraps[a] && (last[a] < 0 || first[a] >= self.cells[a] as i64) {
+            axis.clear();
+            let (place, reach, count) = ((x[a] - self.low[a]) * self.per_size[a] - 0.5, self.reach[a], count as i64);
+            let (first, last) = (-floor(reach - place), floor(place + reach));
+            let within = first >= 0 && last < count;
+            if !within && !grid.wraps[a] && (last < 0 || first >= count) {
                 return;
             }
+            whole &= within || grid.wraps[a];
+            let size = self.size[a];
+            let square = |k: i64| ((place - k as f64) * size) * ((place - k as f64) * size);
+            if within {
+                axis.extend((first..=last).map(|k| (square(k), k as usize * step)));
+            } else if grid.wraps[a] {
+                axis.extend((first..=last).map(|k| (square(k), k.rem_euclid(count) as usize * step)));
+            } else {
+                axis.extend((first..=last).map(|k| (square(k), if (0..count).contains(&k) { k as usize * step } else { OUTSIDE })));
+            }
+            step *= grid.cells[a];
         }
-        // squares of distances along each axis, and the numbers of the cells there, where they are of the grid
-        let axis = |a: usize, step: usize| -> SmallVec<[(f64, Option<usize>); 16]> {
-            let count = self.cells[a] as i64;
-            let inside = |k: i64| if self.wraps[a] { Some(k.rem_euclid(count)) } else { Some(k).filter(|k| (0..count).contains(k)) };
-            let way = |k: i64| if count == 1 { 0.0 } else { (place[a] - k as f64) * size[a] };
-            (first[a]..=last[a]).map(|k| (way(k) * way(k), inside(k).map(|k| k as usize * step))).collect()
-        };
-        let [nx, ny, _] = self.cells;
-        let (along, rows, planes) = (axis(0, 1), axis(1, nx), axis(2, nx * ny));
-        let (begin, mut sum, square_width, per_width) = (found.len(), 0.0, self.width * self.width, 1.0 / self.width);
-        for (z, plane) in &planes {
-            for (y, row) in &rows {
+        let [along, rows, planes] = &self.axes;
+        let begin = found.len();
+        found.resize(begin + along.len() * rows.len() * planes.len(), (0, 0.0));
+        let mut next = begin;
+        for &(z, plane) in planes {
+            for &(y, row) in rows {
                 let across = y + z;
-                if across >= square_width {
+                if across >= self.square_width {
                     continue;
                 }
-                let start = plane.zip(*row).map(|(plane, row)| plane + row);
-                for (x, cell) in &along {
+                // what stands outside counts in the sum; its number is of no cell
+                let start = if whole || (plane != OUTSIDE && row != OUTSIDE) { plane.wrapping_add(row) } else { OUTSIDE };
+                for &(x, cell) in along {
                     let square = x + across;
-                    if square < square_width {
-                        let share = self.kernel.at(square.sqrt() * per_width);
-                        sum += share;
-                        found.extend(start.zip(*cell).map(|(start, cell)| (start + cell, share)));
-                    }
+                    let cell = if whole || (start != OUTSIDE && cell != OUTSIDE) { start + cell } else { OUTSIDE };
+                    found[next] = (cell, grid.kernel.at(square.sqrt() * self.per_width));
+                    next += usize::from(square < self.square_width);
                 }
             }
         }
-        let scale = amount / sum;
+        found.truncate(next);
+        let scale = amount / found[begin..].iter().map(|share| share.1).sum::<f64>();
         found[begin..].iter_mut().for_each(|(_, share)| *share *= scale);
+        if !whole {
+            let mut kept = begin;
+            for k in begin..found.len() {
+                if found[k].0 != OUTSIDE {
+                    found[kept] = found[k];
+                    kept += 1;
+                }
+            }
+            found.truncate(kept);
+        }
     }
 }
 
-/// Half of 1/√3.
-const GAUSS: f64 = 0.288_675_134_594_812_9;
+/// Nodes and weights on [0, 1].
+const GAUSS_2: [[f64; 2]; 2] = [[0.5 - 0.288_675_134_594_812_9, 0.5], [0.5 + 0.288_675_134_594_812_9, 0.5]];
+const GAUSS_4: [[f64; 2]; 4] = [
+    [0.5 - 0.430_568_155_797_026_3, 0.173_927_422_568_726_92],
+    [0.5 - 0.169_990_521_792_428_13, 0.326_072_577_431_273_05],
+    [0.5 + 0.169_990_521_792_428_13, 0.326_072_577_431_273_05],
+    [0.5 + 0.430_568_155_797_026_3, 0.173_927_422_568_726_92],
+];
+
+/// Without the function of the platform, which is slow on old processors.
+fn floor(x: f64) -> i64 {
+    let whole = x as i64;
+    whole - i64::from(whole as f64 > x)
+}
 
 #[cfg(test)]
 mod tests {

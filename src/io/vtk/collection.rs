@@ -1,7 +1,11 @@
 //! `.pvd` files, which list the files of all instants, and the names of these.
 
 use crate::io::error::{OutputError, replace_file};
+use std::io::{Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
+
+/// Behind the last entry.
+const TAIL: &str = "</Collection>\n</VTKFile>\n";
 
 /// The file of one step.
 pub(super) fn frame(kind: &str, step: u64, extension: &str) -> String {
@@ -27,11 +31,25 @@ pub(super) fn write(directory: &Path, kind: &str, extension: &str, frames: &[(u6
     let mut xml =
         String::from("<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\" byte_order=\"LittleEndian\">\n<Collection>\n");
     for &(step, time) in frames {
-        let file = frame(kind, step, extension);
-        xml += &format!("<DataSet timestep=\"{time}\" group=\"\" part=\"0\" file=\"{file}\"/>\n");
+        xml += &entry(kind, extension, step, time);
     }
-    xml += "</Collection>\n</VTKFile>\n";
+    xml += TAIL;
     replace_file(&directory.join(format!("{kind}.pvd")), xml.as_bytes())
+}
+
+fn entry(kind: &str, extension: &str, step: u64, time: f64) -> String {
+    format!("<DataSet timestep=\"{time}\" group=\"\" part=\"0\" file=\"{}\"/>\n", frame(kind, step, extension))
+}
+
+/// Adds one to a list that [`write`] has begun, without writing the others again.
+pub(super) fn append(directory: &Path, kind: &str, extension: &str, (step, time): (u64, f64)) -> Result<(), OutputError> {
+    let path = directory.join(format!("{kind}.pvd"));
+    let written = || -> std::io::Result<()> {
+        let mut file = std::fs::OpenOptions::new().write(true).open(&path)?;
+        file.seek(SeekFrom::End(-(TAIL.len() as i64)))?;
+        file.write_all((entry(kind, extension, step, time) + TAIL).as_bytes())
+    };
+    written().map_err(OutputError::file(&path, "written"))
 }
 
 /// The steps and times that are listed; none where there is no list.

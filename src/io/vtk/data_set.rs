@@ -1,4 +1,4 @@
-//! One file of VTK's PolyData or ImageData: XML in front, compressed arrays behind it.
+//! One file of VTK's PolyData or ImageData: XML in front, arrays behind it, those of PolyData compressed.
 
 use super::values::Values;
 use crate::io::error::{OutputError, replace_file};
@@ -11,9 +11,10 @@ use std::path::Path;
 /// Bytes before compression in one block.
 pub(super) const BLOCK: usize = 1 << 20;
 
-/// A `.vtp` or `.vti` file in the making: the XML so far and the compressed arrays it points to.
+/// A `.vtp` or `.vti` file in the making: the XML so far and the arrays it points to.
 pub(super) struct DataSet {
     kind: &'static str,
+    packed: bool,
     xml: String,
     open: Option<&'static str>,
     data: Vec<u8>,
@@ -35,24 +36,26 @@ impl DataSet {
         let piece = format!(
             "NumberOfPoints=\"{points}\" NumberOfVerts=\"{vertices}\" NumberOfLines=\"{lines}\" NumberOfStrips=\"0\" NumberOfPolys=\"{polygons}\""
         );
-        Self::new("PolyData", "", time, &piece)
+        Self::new("PolyData", true, "", time, &piece)
     }
 
-    /// Equal cells along the axes, x fastest.
+    /// Equal cells along the axes, x fastest. Not compressed: means over grains have no pattern, so that it took most of the time of a field
+    /// and saved little.
     pub(super) fn image_data(time: f64, low: DVec3, size: DVec3, cells: [usize; 3]) -> Self {
         let extent = format!("0 {} 0 {} 0 {}", cells[0], cells[1], cells[2]);
         let place = |v: DVec3| format!("{} {} {}", v.x, v.y, v.z);
         let whole = format!(" WholeExtent=\"{extent}\" Origin=\"{}\" Spacing=\"{}\"", place(low), place(size));
-        Self::new("ImageData", &whole, time, &format!("Extent=\"{extent}\""))
+        Self::new("ImageData", false, &whole, time, &format!("Extent=\"{extent}\""))
     }
 
-    fn new(kind: &'static str, attributes: &str, time: f64, piece: &str) -> Self {
+    fn new(kind: &'static str, packed: bool, attributes: &str, time: f64, piece: &str) -> Self {
+        let compressor = if packed { " compressor=\"vtkZLibDataCompressor\"" } else { "" };
         let xml = format!(
-            "<?xml version=\"1.0\"?>\n<VTKFile type=\"{kind}\" version=\"1.0\" byte_order=\"LittleEndian\" header_type=\"UInt64\" \
-             compressor=\"vtkZLibDataCompressor\">\n<{kind}{attributes}>\n<FieldData>\n<DataArray type=\"Float64\" Name=\"TimeValue\" \
+            "<?xml version=\"1.0\"?>\n<VTKFile type=\"{kind}\" version=\"1.0\" byte_order=\"LittleEndian\" header_type=\"UInt64\"\
+             {compressor}>\n<{kind}{attributes}>\n<FieldData>\n<DataArray type=\"Float64\" Name=\"TimeValue\" \
              NumberOfTuples=\"1\" format=\"ascii\">{time}</DataArray>\n</FieldData>\n<Piece {piece}>\n"
         );
-        Self { kind, xml, open: None, data: Vec::new() }
+        Self { kind, packed, xml, open: None, data: Vec::new() }
     }
 
     /// Closes the section that is open and opens another.
@@ -85,7 +88,12 @@ impl DataSet {
                 "{tag}>\n<InformationKey name=\"UNITS_LABEL\" location=\"vtkDataArray\">{unit}</InformationKey>\n</DataArray>"
             ),
         };
-        compress(bytes, &mut self.data);
+        if self.packed {
+            compress(bytes, &mut self.data);
+        } else {
+            self.data.extend((bytes.len() as u64).to_le_bytes());
+            self.data.extend_from_slice(bytes);
+        }
     }
 
     /// Writes the file; returns how many bytes it has.

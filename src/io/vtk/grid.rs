@@ -89,9 +89,13 @@ impl GridSeries {
             file.push(&Values::tensors((array.name, array.unit), self.precision, array.components, &array.values));
         }
         file.save(&self.directory.join(collection::frame(&self.name, step, "vti")))?;
+        let listed = self.frames.iter().any(|frame| frame.0 == step);
         self.frames.retain(|frame| frame.0 != step);
         self.frames.push((step, time));
-        collection::write(&self.directory, &self.name, "vti", &self.frames)
+        match listed {
+            true => collection::write(&self.directory, &self.name, "vti", &self.frames),
+            false => collection::append(&self.directory, &self.name, "vti", (step, time)),
+        }
     }
 }
 

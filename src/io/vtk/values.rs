@@ -55,7 +55,9 @@ type Named = (&'static str, &'static str);
 
 impl Values {
     fn new<const N: usize>((name, unit): Named, kind: Kind, components: usize, values: impl Iterator<Item = [u8; N]>) -> Self {
-        Self { name, unit, kind, components, bytes: values.flatten().collect() }
+        let mut bytes = Vec::with_capacity(N * values.size_hint().0);
+        values.for_each(|value| bytes.extend_from_slice(&value));
+        Self { name, unit, kind, components, bytes }
     }
 
     /// Numbers of bodies, materials.
