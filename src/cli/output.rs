@@ -3,10 +3,10 @@
 use super::fields::FieldFiles;
 use super::joints::Joints;
 use crate::diagnostics::forecast::{DiskForecast, Forecast};
-use crate::diagnostics::{grains, grains::Packing, summary::Summary};
+use crate::diagnostics::{grains, grains::Packing, piles, piles::Pile, summary::Summary};
 use crate::io::error::{OutputError, replace_file};
 use crate::io::plot::{Curve, History, write_history};
-use crate::io::scene::model::{Joint, Measure, Recordable, Recorded, Scene};
+use crate::io::scene::model::{Joint, Measure, PileTable, Recordable, Recorded, Scene};
 use crate::io::scene::output::EndTable;
 use crate::io::table::{BODY_COLUMNS, CONTACT_COLUMNS, StepTable, read_table, write_bodies, write_contacts};
 use crate::io::view::Window;
@@ -115,6 +115,7 @@ pub(super) struct Output {
     steps: StepTable,
     tables: Vec<Signals>,
     measures: Vec<(Measure, StepTable)>,
+    piles: Vec<(PileTable, StepTable)>,
     fields: Vec<FieldFiles>,
     joints: Option<Joints>,
     film_every: f64,
@@ -163,15 +164,17 @@ impl Output {
             let path = directory.join(format!("{}.csv", record.name));
             tables.push(Signals::open(&path, &names, signals, record.every, resumed, true)?);
         }
-        let measure = |m: &Measure| {
-            let path = directory.join(format!("{}.csv", m.name));
-            let table = match resumed {
-                None => StepTable::create(&path, &grains::COLUMNS)?,
-                Some((_, time)) => StepTable::resume(&path, &grains::COLUMNS, time)?,
-            };
-            Ok((m.clone(), table))
+        let table_of = |name: &str, columns: &[&str]| {
+            let path = directory.join(format!("{name}.csv"));
+            match resumed {
+                None => StepTable::create(&path, columns),
+                Some((_, time)) => StepTable::resume(&path, columns, time),
+            }
         };
+        let measure = |m: &Measure| Ok((m.clone(), table_of(&m.name, &grains::COLUMNS)?));
         let measures = scene.measures.iter().map(measure).collect::<Result<_, OutputError>>()?;
+        let pile = |p: &PileTable| Ok((p.clone(), table_of(&p.name, &piles::COLUMNS)?));
+        let piles = scene.piles.iter().map(pile).collect::<Result<_, OutputError>>()?;
         let frames = scene.output.frames.clone();
         remove_grids(directory, resumed.map(|r| r.0))?;
         let open = |field| FieldFiles::open(directory, field, frames.precision, resumed);
@@ -191,6 +194,7 @@ impl Output {
             steps,
             tables,
             measures,
+            piles,
             fields,
             joints,
             film_every: if film_every.is_finite() { film_every } else { FILM },
@@ -225,6 +229,7 @@ impl Output {
         let mut numbers = rows(self.steps_every, COLUMNS.len());
         numbers += self.tables.iter().map(|t| rows(t.every, t.signals.len())).sum::<f64>();
         numbers += self.measures.iter().map(|(m, _)| rows(m.every, grains::COLUMNS.len())).sum::<f64>();
+        numbers += self.piles.iter().map(|(p, _)| rows(p.every, piles::COLUMNS.len())).sum::<f64>();
         let instants = |f: &FieldFiles| (times(f.field.every), f.size());
         numbers += self.fields.iter().map(instants).map(|(n, size)| n * size.0 as f64).sum::<f64>();
         let grids = self.fields.iter().map(instants).map(|(n, size)| n * size.1 as f64).sum::<f64>();
@@ -264,10 +269,12 @@ impl Output {
         }
         let due_now = |every: f64| due(report.time, report.step_size, every);
         let mut measures = self.measures.iter_mut().filter(|(m, _)| due_now(m.every)).peekable();
+        let mut heaps = self.piles.iter_mut().filter(|(p, _)| due_now(p.every)).peekable();
         let mut fields = self.fields.iter_mut().filter(|f| due_now(f.field.every)).peekable();
-        if measures.peek().is_some() || fields.peek().is_some() {
+        if measures.peek().is_some() || heaps.peek().is_some() || fields.peek().is_some() {
             let packing = Packing::of(simulation, None);
             measures.try_for_each(|(measure, table)| table.row(&grains::row(report.time, &packing, measure.bounds)))?;
+            heaps.try_for_each(|(pile, table)| table.row(&Pile::of(&packing, &pile.rules).row(report.time)))?;
             fields.try_for_each(|field| field.write(report.step, report.time, &packing))?;
         }
         if let Some(joints) = self.joints.as_mut().filter(|j| due(report.time, report.step_size, j.every)) {

@@ -73,6 +73,8 @@ pub fn last_step(scene: &Scene, entities: &[Entity], simulation: &Simulation) ->
         recorders: Vec::new(),
         records: Vec::new(),
         measures: Vec::new(),
+        piles: Vec::new(),
+        fields: Vec::new(),
         study: Study::None,
         ..scene.clone()
     };

@@ -44,6 +44,7 @@ pub mod law;
 pub mod newton_euler;
 pub mod operator;
 pub mod periodic;
+pub mod pile;
 pub mod relation;
 pub mod scheme;
 pub mod signal;

@@ -225,7 +225,8 @@ fn drift_is_projected_away_where_the_scene_says_so() {
 
 const BED: &str = "[time]\nstep = \"2 ms\"\nend = 0.2\n[periodic]\nx = [0, 0.6]\n[[generate.lattice]]\ncount = [3, 2, 4]\nradius = 0.05\n\
                    position = [0.3, 0, 0]\nwalls = false\n[[field]]\nname = \"bed\"\nevery = 0.05\n\
-                   box = [[\"-inf\", -0.3, 0], [\"inf\", 0.3, 1]]\ncells = [4, 1, 10]\nwidth = 0.2\n";
+                   box = [[\"-inf\", -0.3, 0], [\"inf\", 0.3, 1]]\ncells = [4, 1, 10]\nwidth = 0.2\n\
+                   [[pile]]\nname = \"heap\"\nevery = 0.05\nalong = [0, 1, 0]\n";
 
 #[test]
 fn fields_are_tables_and_grids_that_a_resumed_run_goes_on_with() {
@@ -236,12 +237,16 @@ fn fields_are_tables_and_grids_that_a_resumed_run_goes_on_with() {
     json(&[&scene, "--out", &parts, "--until", "0.12", "--checkpoint", "every=0.06s"]);
     json(&["--resume", &parts, "--until", "0.2"]);
     let read = |name: &str| [&straight, &parts].map(|path| std::fs::read(Path::new(path).join(name)).unwrap());
-    for name in ["bed.csv", "bed.pvd", "bed_00000050.vti", "bed_00000100.vti"] {
+    for name in ["heap.csv", "bed.csv", "bed.pvd", "bed_00000050.vti", "bed_00000100.vti"] {
         let [one, other] = read(name);
         assert!(one == other, "{name}");
     }
     let table = drystone::io::table::read_table(&Path::new(&straight).join("bed.csv")).unwrap();
     assert_eq!((table.rows.len(), table.header.len()), (4 * 40, 25));
+    let heaps = drystone::io::table::read_table(&Path::new(&straight).join("heap.csv")).unwrap();
+    let column = |name: &str| heaps.column(name).unwrap();
+    assert_eq!((column("time [s]"), heaps.header.len()), (vec![0.05, 0.1, 0.15, 0.2], 5));
+    assert!(column("front [m]").iter().all(|y| (0.08..0.3).contains(y)) && column("height [m]").iter().all(|z| (0.1..0.6).contains(z)));
     // all of it: grains of 1000 kg/m3, the lowest of which stand a quarter of the width above the floor of the box
     let mass: f64 = table.column("density [kg/m3]").unwrap()[120..].iter().map(|d| d * 0.6 * 0.6 / 40.0).sum();
     let all = 24.0 * 1000.0 * 4.0 / 3.0 * std::f64::consts::PI * 0.05f64.powi(3);

@@ -9,6 +9,7 @@ use crate::granular::grain::Grain;
 use crate::granular::sizes::Sizes;
 use crate::model::flow::{self, Region};
 use crate::model::grid::Grid;
+use crate::model::pile::Rules;
 
 /// A region in which bodies end.
 ///
@@ -84,6 +85,23 @@ pub struct Measure {
     pub every: f64,
     /// Lower and upper corner (m); none for all grains, in the smallest box that holds them.
     pub bounds: Option<[DVec3; 2]>,
+}
+
+/// A table of the front, the height and the slope of a heap, see `diagnostics::piles`.
+///
+/// ```
+/// use drystone::{io::scene::model::PileTable, model::pile::Rules};
+/// let heap = PileTable { name: "heap".into(), every: 0.01, rules: Rules::default() };
+/// assert_eq!(heap.rules.quantile, 1.0);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PileTable {
+    /// Name of its file, without `.csv`.
+    pub name: String,
+    /// Interval (s); 0 means every step.
+    pub every: f64,
+    /// Axis, front and slope.
+    pub rules: Rules,
 }
 
 /// A file that fields are written to.

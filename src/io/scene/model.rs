@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::applied::AppliedLoad;
 use super::camera::Camera;
-pub use super::gates::{FieldFile, GridField, Inlet, Measure, Outlet};
+pub use super::gates::{FieldFile, GridField, Inlet, Measure, Outlet, PileTable};
 use super::loads::{BaseMotion, WaterPressure, interpolate};
 pub use super::output::OutputSettings;
 pub use super::servo::Servo;
@@ -87,6 +87,8 @@ pub struct Scene {
     pub records: Vec<Record>,
     /// Tables of measures of grains.
     pub measures: Vec<Measure>,
+    /// Tables of the shapes of heaps.
+    pub piles: Vec<PileTable>,
     /// Coarse-grained fields of grains.
     pub fields: Vec<GridField>,
     /// What ends a run before its time.
@@ -141,6 +143,7 @@ impl Scene {
             recorders: Vec::new(),
             records: Vec::new(),
             measures: Vec::new(),
+            piles: Vec::new(),
             fields: Vec::new(),
             stop: None,
             study: Study::None,

@@ -1,12 +1,13 @@
-//! `[[record]]`, `[[measure]]`, `[[field]]`: tables of signals by name, of measures of grains, of fields.
+//! `[[record]]`, `[[measure]]`, `[[pile]]`, `[[field]]`: tables of signals by name, of measures of grains, of heaps, of fields.
 
 use super::bodies::Names;
 use super::error::{SceneError, did_you_mean};
 use super::fields::{Field, Fields};
-use super::model::{FieldFile, GridField, LinkQuantity, Measure, Record, Recordable, Scene};
+use super::model::{FieldFile, GridField, LinkQuantity, Measure, PileTable, Record, Recordable, Scene};
 use super::output::some;
 use super::units::{Quantity, short};
 use crate::model::grid::{Grid, Kernel};
+use crate::model::pile::Rules;
 use crate::model::signal::{BodyQuantity, FlowQuantity, JointQuantity, TotalQuantity};
 
 /// Files of a run that a table may not overwrite, without `.csv` and `.pvd`.
@@ -63,6 +64,7 @@ fn file_name(f: &mut Fields<'_>, default: String, field: &Field<'_>, scene: &Sce
         }
     };
     let others = scene.records.iter().map(|r| &r.name).chain(scene.measures.iter().map(|m| &m.name));
+    let others = others.chain(scene.piles.iter().map(|p| &p.name));
     if others.chain(scene.fields.iter().map(|f| &f.name)).any(|other| *other == name) {
         return Err(field.error(format!("found a second table named {name:?}"), "give each table a name of its own"));
     }
@@ -85,6 +87,25 @@ pub(super) fn measure(field: &Field<'_>, number: usize, scene: &Scene) -> Result
     })?;
     f.finish()?;
     Ok(Measure { name, every, bounds })
+}
+
+/// Reads a table of a heap; the scene has its records and measures.
+pub(super) fn pile(field: &Field<'_>, number: usize, scene: &Scene) -> Result<PileTable, SceneError> {
+    let mut f = field.fields()?;
+    let name = file_name(&mut f, if number == 0 { "pile".to_owned() } else { format!("pile{number}") }, field, scene)?;
+    let every = f.or("every", 0.0, |t| t.non_negative(Quantity::Time))?;
+    let mut rules = Rules::default();
+    rules.origin = f.or("origin", rules.origin, |o| o.vector(Quantity::Length))?;
+    rules.along = f.maybe("along", |a| match a.direction()? {
+        level if level.z == 0.0 => Ok(level),
+        steep => Err(a.error(format!("found {steep}, which is not horizontal"), "write the way along the channel, such as [1, 0, 0]")),
+    })?;
+    rules.quantile = f.or("quantile", rules.quantile, |q| q.between(0.0, 1.0))?;
+    let between = f.optional("between");
+    rules.between = between.as_ref().map_or(Ok(rules.between), |b| b.numbers(Quantity::Number))?;
+    rules.validate().map_err(|e| between.as_ref().unwrap_or(field).error(format!("found {} as {}", e.found, e.name), e.needed))?;
+    f.finish()?;
+    Ok(PileTable { name, every, rules })
 }
 
 /// Reads a grid of fields; the scene has its records and measures.

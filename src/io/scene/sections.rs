@@ -88,6 +88,10 @@ pub(super) fn read(document: &Document, name: &str, resources: &Resources) -> Re
         let table = records::measure(field, k, &scene)?;
         scene.measures.push(table);
     }
+    for (k, field) in f.list("pile")?.iter().enumerate() {
+        let table = records::pile(field, k, &scene)?;
+        scene.piles.push(table);
+    }
     for (k, field) in f.list("field")?.iter().enumerate() {
         let table = records::grid_field(field, k, &scene)?;
         scene.fields.push(table);

@@ -17,6 +17,7 @@ use crate::model::grid::Grid;
 use crate::model::joint::{JointKind, JointSpec, TieLaw, TieRelation, TieSpec, TransmissionSpec};
 use crate::model::law::{Arm, Impact};
 use crate::model::periodic::Shear;
+use crate::model::pile::Rules;
 
 impl Scene {
     /// The scene as TOML, with every body written out; its study, which names generators, is left out.
@@ -175,6 +176,14 @@ impl Scene {
             writeln!(t, "\n[[measure]]\nname = {}\nevery = {:?}", text(&table.name), table.every)?;
             if let Some([low, high]) = table.bounds {
                 writeln!(t, "box = [{}, {}]", vector(low), vector(high))?;
+            }
+        }
+        for table in &self.piles {
+            let Rules { origin, along, quantile, between } = table.rules;
+            writeln!(t, "\n[[pile]]\nname = {}\nevery = {:?}\norigin = {}", text(&table.name), table.every, vector(origin))?;
+            writeln!(t, "quantile = {quantile:?}\nbetween = {between:?}")?;
+            if let Some(along) = along {
+                writeln!(t, "along = {}", vector(along))?;
             }
         }
         for table in &self.fields {
@@ -603,6 +612,12 @@ mod tests {
             [[measure]]
             name = "core"
             box = [[0, 0, 0], [1, 1, "2 cm"]]
+            [[pile]]
+            name = "heap"
+            along = [0, -1, 0]
+            origin = [0, "1 cm", 0.5]
+            quantile = 0.95
+            between = [0.1, 0.7]
             [[field]]
             every = 0.1
             box = [[0, 0, 0], [1, 2, "3 m"]]
