@@ -153,12 +153,16 @@ impl Images {
             return;
         }
         let body = |leaf: u32| if leaf < self.bodies { leaf } else { self.owners[(leaf - self.bodies) as usize] };
-        for pair in out.iter_mut() {
-            let (i, j) = (body(pair.0), body(pair.1));
-            *pair = (i.min(j), i.max(j));
-        }
-        out.retain(|(i, j)| i != j);
-        out.sort_unstable();
+        // leaves of ghosts are the higher ones; pairs without any stand in order already
+        let mut ghosts: Vec<(u32, u32)> =
+            out.iter().filter(|pair| pair.1 >= self.bodies).map(|pair| (body(pair.0), body(pair.1))).collect();
+        ghosts.iter_mut().for_each(|pair| *pair = (pair.0.min(pair.1), pair.0.max(pair.1)));
+        ghosts.retain(|(i, j)| i != j);
+        ghosts.sort_unstable();
+        out.retain(|pair| pair.1 < self.bodies);
+        out.append(&mut ghosts);
+        // two runs, which this sort only merges
+        out.sort();
         out.dedup();
     }
 }

@@ -238,18 +238,18 @@ impl Sharing<'_> {
     }
 
     fn add(&mut self, x: DVec3, amount: f64, found: &mut Shares) {
-        let (grid, x) = (self.grid, x.to_array());
+        let grid = self.grid;
         let (mut whole, mut step) = (true, 1);
-        for a in 0..3 {
+        for (a, x) in x.to_array().into_iter().enumerate() {
             let (count, axis) = (grid.cells[a], &mut self.axes[a]);
             if count == 1 {
-                if !grid.wraps[a] && !(self.low[a]..self.high[a]).contains(&x[a]) {
+                if !grid.wraps[a] && !(self.low[a]..self.high[a]).contains(&x) {
                     return;
                 }
                 continue;
             }
             axis.clear();
-            let (place, reach, count) = ((x[a] - self.low[a]) * self.per_size[a] - 0.5, self.reach[a], count as i64);
+            let (place, reach, count) = ((x - self.low[a]) * self.per_size[a] - 0.5, self.reach[a], count as i64);
             let (first, last) = (-floor(reach - place), floor(place + reach));
             let within = first >= 0 && last < count;
             if !within && !grid.wraps[a] && (last < 0 || first >= count) {

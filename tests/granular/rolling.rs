@@ -69,6 +69,26 @@ fn a_ball_holds_on_a_slope_up_to_its_arm_and_rolls_beyond_it() {
 }
 
 #[test]
+fn the_slope_on_which_a_ball_begins_to_roll_is_met_to_a_millionth() {
+    for tilt in [0.02_f64, 0.1, 0.4] {
+        for (share, holds) in [(1.0 + 1e-6, true), (1.0 - 1e-6, false)] {
+            let part = share * tilt.tan();
+            let head = format!(
+                "gravity = [{}, 0, {}]\n[time]\nstep = 1e-3\nend = 0.3\n[solver]\ntolerance = 1e-13\n",
+                G * tilt.sin(),
+                -G * tilt.cos()
+            );
+            let text = format!("{head}{}", scene(&format!("mu_r = {part}"), ""));
+            let scene = Scene::from_toml(&text, "slope").unwrap_or_else(|e| panic!("{e}"));
+            let (built, summary) = drystone::scenes::run(&scene).unwrap_or_else(|e| panic!("{e}"));
+            let expected = if holds { 0.0 } else { 5.0 / 7.0 * G * 0.3 * (tilt.sin() - part * tilt.cos()) };
+            assert!((velocity(&built, 1).linear.x - expected).abs() < 1e-12, "{tilt} {share} {expected:e}: {summary}");
+            assert!(holds || expected > 4e-8, "{expected:e}");
+        }
+    }
+}
+
+#[test]
 fn a_spinning_ball_comes_to_rest_on_its_spot() {
     // (2/5) m R² ω̇ = −a m g
     let (built, summary) = run(&scene("mu_t = \"8 mm\"", "angular_velocity = [0, 0, 30]"), 0.0, [1e-3, 0.5, 1e-8]);

@@ -125,6 +125,7 @@ fn looked_at(scene: &Scene, listed: usize) -> Bodies<'_> {
     all.units();
     all.contacts();
     all.support();
+    all.servos();
     all.time_step();
     all.joints();
     for note in &scene.notes {

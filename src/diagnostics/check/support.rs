@@ -39,6 +39,17 @@ impl Bodies<'_> {
         self.say_some(found);
     }
 
+    /// Servo walls in a scene without a grain that they could press: they would move for ever.
+    pub(super) fn servos(&mut self) {
+        let presses = |b: &Body| b.motion == Motion::Dynamic && b.servo.is_none();
+        if self.scene.inlets.is_empty() && !self.scene.bodies.iter().any(presses) {
+            let walls = self.dynamic().filter(|(_, body)| body.servo.is_some()).map(|(i, _)| i);
+            let cure = "add grains, such as a [[generate.pour]] or an [[inlet]], or take the servo away";
+            let found = walls.map(|i| (i, "its servo has nothing to press: no other body moves".to_owned(), cure.to_owned())).collect();
+            self.say_some(found);
+        }
+    }
+
     /// Whether one of two bodies is hollow, so that the other may hang in it.
     fn may_hook(&self, a: usize, b: usize) -> bool {
         [a, b].iter().any(|&i| matches!(self.shapes[i], Some(Shape::Compound(_) | Shape::Mesh(_))))

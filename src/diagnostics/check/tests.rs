@@ -395,3 +395,14 @@ fn the_damping_of_springs_by_the_scheme_is_what_check_says() {
     }
     assert_eq!(of_joints(&coil(100.0)), [], "slow enough");
 }
+
+#[test]
+fn a_servo_wall_without_grains_is_named() {
+    let lid = "[[bodies]]\nname = \"lid\"\nshape = { kind = \"cuboid\", size = [1, 1, 0.1] }\nposition = [0, 0, 1]\nservo = { axis = \"z\", force = -5 }\n";
+    let found = faults(&format!("{FLOOR}{lid}"));
+    assert!(found.len() == 1 && found[0].to_string().contains("lid: its servo has nothing to press"), "{found:?}");
+    let grains = "[[generate.lattice]]\ncount = [3, 3, 1]\nradius = 0.05\nground = false\nwalls = false\n";
+    assert_eq!(faults(&format!("{FLOOR}{lid}{grains}")), []);
+    let inlet = "[[inlet]]\nbox = [[-0.4, -0.4, 0.2], [0.4, 0.4, 0.6]]\nrate = 1\ncount = 9\nradius = 0.05\n";
+    assert_eq!(faults(&format!("{FLOOR}{lid}{inlet}")), []);
+}
