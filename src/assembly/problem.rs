@@ -180,7 +180,10 @@ impl StepProblem {
         }
         let mut thrown = std::mem::take(&mut self.thrown);
         thrown.extend_from_slice(&self.before.rigid);
-        for pair in self.rebounds.chunk_by(|a, b| a.source == b.source) {
+        // sums in the order of the colours: that of the pairs is another one after a resumption
+        let mut rebounds = self.rebounds.clone();
+        rebounds.sort_unstable_by_key(|r| r.contact);
+        for pair in rebounds.chunk_by(|a, b| a.source == b.source) {
             let ending = || pair.iter().filter(|r| r.ends && self.answer.reactions.contacts[r.contact as usize].x > 0.0);
             let share = 1.0 / ending().count().max(1) as f64;
             for rebound in ending() {
