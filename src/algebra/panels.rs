@@ -7,8 +7,7 @@
 //! Tiles keep the elements of a few rows and columns in registers; since no element's chain depends on the tile it falls into, every
 //! shape of tile and every width of registers gives the same bits ([`super::lanes`]).
 
-use super::lanes::Simd;
-use pulp::Scalar;
+use super::lanes::{Scalar, Simd};
 use std::ops::Range;
 
 /// Coefficients `b_jk` at `values[j · column + k · depth]`.

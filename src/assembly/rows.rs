@@ -10,7 +10,7 @@ use crate::integrator::systems::Pass;
 use crate::model::contact::{ContactPair, Manifold, Touch, Turned};
 use crate::model::law::{Impact, beyond_touch};
 use crate::model::scheme::{Scheme, Treatment};
-use crate::numerics::mixed::{Contact, IMMOBILE, Twist};
+use crate::numerics::mixed::{Contact, IMMOBILE, JUDGED, Twist};
 use crate::numerics::residual::contact_scale;
 use crate::topology::bodies::Body;
 use crate::topology::graph::Group;
@@ -159,8 +159,9 @@ pub(super) struct Rows<'a> {
 
 /// Part of the speed of its bodies against each other below which no scale lies: without gravity nothing else bounds it.
 pub(super) const SUM: f64 = 0.02;
-/// Units in the last place by which a velocity of contact may be wrong as a sum of its bodies' own.
-pub(super) const SUM_ROUNDING: f64 = 64.0 * f64::EPSILON;
+/// What a velocity of contact may be wrong by as a sum of its bodies' own, in parts of them, over the part of a scale that e_s sees: balls that
+/// fly on after an impact would else be asked for less than their rounding.
+pub(super) const SUM_ROUNDING: f64 = 64.0 * f64::EPSILON / JUDGED;
 /// Part of the largest reaction on a body that stands for its weight where there is no gravity: a pack under pressure is judged as a pile of a
 /// hundred bodies on each other is. At least that part of the largest load in the scene, for what nothing has pressed yet.
 pub(super) const PRESSED: f64 = 0.01;

@@ -18,6 +18,7 @@ mod spins;
 use super::admissible::{AdmissibleSet, bounded_projection, project_coulomb};
 use super::contact::LocalOperator;
 use glam::{DMat3, DVec3};
+pub(crate) use operators::JUDGED;
 pub use spins::Spin;
 
 /// Stands for a body whose velocity is given: static or driven. Its share of `u` is part of `b`.

@@ -7,7 +7,7 @@ use glam::{DMat3, DVec3};
 use rayon::prelude::*;
 
 /// Part of the scale of a contact that stands for what its reaction has to do: a hundredth of what it may miss by at a tolerance of 1e-3.
-const JUDGED: f64 = 1e-5;
+pub(crate) const JUDGED: f64 = 1e-5;
 
 /// Contacts per piece of a sum: fixed, so that any number of threads adds in the same order.
 const PIECE: usize = 1024;
