@@ -157,7 +157,8 @@ pub(super) struct Rows<'a> {
     pub(super) rounding: f64,
 }
 
-/// Part of the speed of its bodies against each other below which no scale lies: without gravity nothing else bounds it.
+/// Part of the speed of its bodies against each other below which no scale lies: without gravity nothing else bounds it. That part of their own
+/// speeds is also the most that stands for rounding.
 pub(super) const SUM: f64 = 0.02;
 /// What a velocity of contact may be wrong by as a sum of its bodies' own, in parts of them, over the part of a scale that e_s sees: balls that
 /// fly on after an impact would else be asked for less than their rounding.

@@ -2,7 +2,7 @@
 
 use super::locked::{Held, any_locks, judge, normal_is_held};
 use super::problem::{Place, Solver, StepProblem};
-use super::rows::{Job, Out, PRESSED, Pairs, Row, Rows, SUM_ROUNDING, cut, fall, find_pair, press};
+use super::rows::{Job, Out, PRESSED, Pairs, Row, Rows, SUM, SUM_ROUNDING, cut, fall, find_pair, press};
 use crate::algebra::pieces::{Part, each_piece, length, share};
 use crate::algebra::spatial::tangents;
 use crate::integrator::moreau_jean::rigid_mass;
@@ -299,7 +299,7 @@ pub fn assemble_contacts(
     }
     let most = if gravity == 0.0 { PRESSED * pressed.iter().copied().fold(loaded, f64::max) } else { gravity };
     *judged = scheme.time_step * most;
-    let rounding = SUM_ROUNDING / solver.settings.tolerance;
+    let rounding = (SUM_ROUNDING / solver.settings.tolerance).min(SUM);
     let (all_bodies, before) = (&bodies.rows, &before.rigid);
     let rows = Rows { scheme: &scheme, bodies: all_bodies, jointed, places, before, noise, gravity, pressed, loaded, least, rounding };
     contacts.resize(total, Contact::default());
