@@ -6,7 +6,7 @@
 
 pub(crate) use pulp::{Scalar, Simd, WithSimd};
 use std::ops::{Add, Mul, Sub};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Instruction sets that kernels can be run on.
 ///
@@ -18,25 +18,28 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub enum Lanes {
     /// What every processor of the architecture has (SSE2 on x86-64, NEON on aarch64).
     Baseline,
+    /// Registers of four numbers where there are wider ones (AVX2 on a processor with AVX-512), else the widest: what such a processor would
+    /// not be tested on.
+    Four,
     /// The widest that this processor has and the kernels are compiled for (AVX-512 or AVX2 on x86-64).
     Widest,
 }
 
-/// Set while a test holds all kernels to the baseline.
-static BASELINE: AtomicBool = AtomicBool::new(false);
+/// Place in [`Lanes::ALL`] of what a test holds all kernels to.
+static HELD: AtomicUsize = AtomicUsize::new(Lanes::ALL.len() - 1);
 
 impl Lanes {
     /// Every choice there is.
-    pub const ALL: [Self; 2] = [Self::Baseline, Self::Widest];
+    pub const ALL: [Self; 3] = [Self::Baseline, Self::Four, Self::Widest];
 
     /// The choice that all kernels use.
     pub fn best() -> Self {
-        if BASELINE.load(Ordering::Relaxed) { Self::Baseline } else { Self::Widest }
+        Self::ALL[HELD.load(Ordering::Relaxed)]
     }
 
     /// Makes all kernels of the process use these instructions from now on: to compare bits, or times.
     pub fn force(self) {
-        BASELINE.store(self == Self::Baseline, Ordering::Relaxed);
+        HELD.store(self as usize, Ordering::Relaxed);
     }
 
     /// Name of the instructions.
@@ -44,6 +47,7 @@ impl Lanes {
         match (self, self.arch()) {
             (Self::Baseline, _) => "baseline",
             (_, arch) if std::mem::discriminant(&arch) == std::mem::discriminant(&pulp::Arch::Scalar) => "baseline (nothing wider)",
+            (Self::Four, _) => "four numbers",
             _ => "widest",
         }
     }
@@ -51,6 +55,11 @@ impl Lanes {
     fn arch(self) -> pulp::Arch {
         match self {
             Self::Baseline => pulp::Arch::Scalar,
+            Self::Four => match pulp::Arch::new() {
+                #[cfg(target_arch = "x86_64")]
+                pulp::Arch::V4(wide) => pulp::Arch::V3(*wide),
+                arch => arch,
+            },
             Self::Widest => pulp::Arch::new(),
         }
     }

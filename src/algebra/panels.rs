@@ -430,7 +430,9 @@ mod tests {
                 (a, swaps)
             };
             let (a, swaps) = run(Lanes::Widest);
-            assert!(a.iter().zip(&run(Lanes::Baseline).0).all(|(x, y)| x.to_bits() == y.to_bits()));
+            for narrower in [Lanes::Baseline, Lanes::Four] {
+                assert!(a.iter().zip(&run(narrower).0).all(|(x, y)| x.to_bits() == y.to_bits()));
+            }
             for j in 0..n {
                 let mut column = full[j * n..(j + 1) * n].to_vec();
                 swaps.iter().enumerate().for_each(|(k, &other)| column.swap(k, other as usize));
