@@ -120,6 +120,18 @@ impl<S: Simd> Wide<S> {
         S::as_mut_simd_f64s(row).0[k] = self.x;
     }
 
+    /// The first numbers of a slice.
+    #[inline(always)]
+    pub(crate) fn of(simd: S, x: &[f64]) -> Self {
+        Self { simd, x: S::as_simd_f64s(x).0[0] }
+    }
+
+    /// Writes them there.
+    #[inline(always)]
+    pub(crate) fn put(self, x: &mut [f64]) {
+        S::as_mut_simd_f64s(x).0[0] = self.x;
+    }
+
     #[inline(always)]
     pub(crate) fn sqrt(self) -> Self {
         Self { x: self.simd.sqrt_f64s(self.x), ..self }

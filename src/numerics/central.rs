@@ -278,36 +278,49 @@ struct Visit<'a, C> {
     v: &'a [C],
 }
 
-/// The twists of the bodies at one end, number by number.
+/// Linear and angular part of the twists of the bodies at one end, as many as a register holds, from lane `from` on.
 #[inline(always)]
-fn gather(bodies: &[u32; LANES], load: impl Fn(u32) -> Twist) -> [Row; 6] {
-    // not `map`, which is no part of the kernel
-    let t = [
-        load(bodies[0]),
-        load(bodies[1]),
-        load(bodies[2]),
-        load(bodies[3]),
-        load(bodies[4]),
-        load(bodies[5]),
-        load(bodies[6]),
-        load(bodies[7]),
-    ];
-    let row = |x: fn(&Twist) -> f64| [x(&t[0]), x(&t[1]), x(&t[2]), x(&t[3]), x(&t[4]), x(&t[5]), x(&t[6]), x(&t[7])];
-    [row(|t| t.linear.x), row(|t| t.linear.y), row(|t| t.linear.z), row(|t| t.angular.x), row(|t| t.angular.y), row(|t| t.angular.z)]
-}
-
-#[inline(always)]
-fn scatter<C: TwistCell>(bodies: &[u32; LANES], t: &[Row; 6], v: &[C]) {
-    for (l, &body) in bodies.iter().enumerate() {
-        v[body as usize].store(Twist { linear: DVec3::new(t[0][l], t[1][l], t[2][l]), angular: DVec3::new(t[3][l], t[4][l], t[5][l]) });
+fn gather<S: Simd>(simd: S, bodies: &[u32; LANES], from: usize, load: impl Fn(u32) -> Twist) -> [Wide3<S>; 2] {
+    match S::F64_LANES {
+        8 => gathered::<S, 8>(simd, &bodies[from..], load),
+        4 => gathered::<S, 4>(simd, &bodies[from..], load),
+        2 => gathered::<S, 2>(simd, &bodies[from..], load),
+        _ => gathered::<S, 1>(simd, &bodies[from..], load),
     }
 }
 
-/// Linear and angular part of gathered twists.
 #[inline(always)]
-fn parts<S: Simd>(simd: S, rows: &[Row; 6], k: usize) -> [Wide3<S>; 2] {
-    let at = |i: usize| Wide::load(simd, &rows[i], k);
+fn gathered<S: Simd, const N: usize>(simd: S, bodies: &[u32], load: impl Fn(u32) -> Twist) -> [Wide3<S>; 2] {
+    let mut rows = [[0.0; N]; 6];
+    for l in 0..N {
+        let Twist { linear, angular } = load(bodies[l]);
+        (rows[0][l], rows[1][l], rows[2][l]) = (linear.x, linear.y, linear.z);
+        (rows[3][l], rows[4][l], rows[5][l]) = (angular.x, angular.y, angular.z);
+    }
+    let at = |i: usize| Wide::of(simd, &rows[i]);
     [Wide3(at(0), at(1), at(2)), Wide3(at(3), at(4), at(5))]
+}
+
+#[inline(always)]
+fn scatter<S: Simd, C: TwistCell>(bodies: &[u32; LANES], from: usize, t: [Wide3<S>; 2], v: &[C]) {
+    match S::F64_LANES {
+        8 => scattered::<S, C, 8>(&bodies[from..], t, v),
+        4 => scattered::<S, C, 4>(&bodies[from..], t, v),
+        2 => scattered::<S, C, 2>(&bodies[from..], t, v),
+        _ => scattered::<S, C, 1>(&bodies[from..], t, v),
+    }
+}
+
+#[inline(always)]
+fn scattered<S: Simd, C: TwistCell, const N: usize>(bodies: &[u32], [linear, angular]: [Wide3<S>; 2], v: &[C]) {
+    let mut t = [[0.0; N]; 6];
+    for (row, x) in t.iter_mut().zip([linear.0, linear.1, linear.2, angular.0, angular.1, angular.2]) {
+        x.put(row);
+    }
+    for l in 0..N {
+        let twist = Twist { linear: DVec3::new(t[0][l], t[1][l], t[2][l]), angular: DVec3::new(t[3][l], t[4][l], t[5][l]) };
+        v[bodies[l] as usize].store(twist);
+    }
 }
 
 /// `u`, in the world.
@@ -341,9 +354,9 @@ impl<C: TwistCell> WithSimd for Visit<'_, C> {
         let momentum = momentum.map(|m| (Wide::splat(simd, m.beta), m.whole));
         for (at, (c, state)) in blocks.iter().zip(states).enumerate() {
             let load = |body: u32| v[body as usize].load();
-            let (mut t1, mut t2) = (gather(&c.bodies[0], load), gather(&c.bodies[1], load));
             for k in 0..Wide::<S>::PARTS {
-                let (v1, v2) = (parts(simd, &t1, k), parts(simd, &t2, k));
+                let from = k * S::F64_LANES;
+                let (v1, v2) = (gather(simd, &c.bodies[0], from, load), gather(simd, &c.bodies[1], from, load));
                 let mut r = Wide3::load(simd, &state.r, k);
                 if let Some((beta, whole)) = momentum {
                     let (p, d) = (Wide3::load(simd, &state.direction, k), Wide3::load(simd, &state.change, k));
@@ -382,17 +395,10 @@ impl<C: TwistCell> WithSimd for Visit<'_, C> {
                     [v1[0] + dr.times(masses[0]), v1[1] + turn.times(spins[0])],
                     [v2[0] - dr.times(masses[1]), v2[1] - turn.times(spins[1])],
                 ];
-                for (t, (old, new)) in [&mut t1, &mut t2].into_iter().zip([v1, v2].into_iter().zip(kicked)) {
-                    for part in 0..2 {
-                        let Wide3(x, y, z) = still.pick3(old[part], new[part]);
-                        x.store(&mut t[3 * part], k);
-                        y.store(&mut t[3 * part + 1], k);
-                        z.store(&mut t[3 * part + 2], k);
-                    }
+                for (bodies, (old, new)) in c.bodies.iter().zip([v1, v2].into_iter().zip(kicked)) {
+                    scatter(bodies, from, [still.pick3(old[0], new[0]), still.pick3(old[1], new[1])], v);
                 }
             }
-            scatter(&c.bodies[0], &t1, v);
-            scatter(&c.bodies[1], &t2, v);
         }
         let mut norms = Norms::default();
         let [change, size, along] = sums;
@@ -445,11 +451,11 @@ impl WithSimd for Judge<'_> {
         let one = Wide::splat(simd, 1.0);
         for (at, (c, state)) in self.blocks.iter().zip(self.states).enumerate() {
             let load = |body: u32| self.v[body as usize];
-            let (t1, t2) = (gather(&c.bodies[0], load), gather(&c.bodies[1], load));
             let (mut errors, mut sizes) = ([0.0; LANES], [0.0; LANES]);
             for k in 0..Wide::<S>::PARTS {
                 let n = Wide3::load(simd, &c.normal, k);
-                let u = velocity(simd, c, k, parts(simd, &t1, k), parts(simd, &t2, k));
+                let from = k * S::F64_LANES;
+                let u = velocity(simd, c, k, gather(simd, &c.bodies[0], from, load), gather(simd, &c.bodies[1], from, load));
                 let (r, d, mu) = (Wide3::load(simd, &state.r, k), Wide::load(simd, &c.weight, k), Wide::load(simd, &c.mu, k));
                 let d_inv = one.over(d);
                 let (rn, un) = (n.dot(r), n.dot(u));
