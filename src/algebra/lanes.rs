@@ -4,7 +4,7 @@
 //! products and sums in an order that the source fixes; wider registers hold more chains, never another order, and a product and
 //! its sum are rounded one after the other (Rust contracts nothing by itself). So the choice changes the speed alone.
 
-pub(crate) use pulp::{Scalar, Simd, WithSimd};
+pub(crate) use pulp::{Simd, WithSimd};
 use std::ops::{Add, Mul, Sub};
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -237,6 +237,7 @@ impl BlockGeneral {
 
     #[inline(always)]
     fn factorise_fronts<S: Simd>(&mut self, simd: S) -> bool {
+        let mut aside = panels::ASIDE;
         self.stack.clear();
         for f in &self.fronts {
             let (pivots, updates) = (f.pivots, f.updates);
@@ -273,7 +274,7 @@ impl BlockGeneral {
                 column.iter().enumerate().for_each(|(k, x)| pu[k * updates + c] = *x);
             }
             let swaps = &mut self.pivots[f.begin..f.begin + pivots];
-            if !panels::lu(simd, pp, swaps) {
+            if !panels::lu(simd, &mut aside, pp, swaps) {
                 return false;
             }
             if updates == 0 {
@@ -283,8 +284,8 @@ impl BlockGeneral {
                 let (low, high) = pu.split_at_mut(other as usize * updates);
                 low[k * updates..][..updates].swap_with_slice(&mut high[..updates]);
             }
-            panels::solve_right(simd, pu, updates, pivots, Factors { values: pp, column: 1, depth: pivots }, true);
-            panels::solve_right(simd, up, updates, pivots, Factors { values: pp, column: pivots, depth: 1 }, false);
+            panels::solve_right(simd, &mut aside, pu, updates, pivots, Factors { values: pp, column: 1, depth: pivots }, true);
+            panels::solve_right(simd, &mut aside, up, updates, pivots, Factors { values: pp, column: pivots, depth: 1 }, false);
             let from = self.stack.len();
             self.stack.resize(from + updates * updates, 0.0);
             let schur = &mut self.stack[from..];
@@ -292,7 +293,7 @@ impl BlockGeneral {
                 column.copy_from_slice(&front[(pivots + c) * n + pivots..(pivots + c + 1) * n]);
             }
             let u = Factors { values: pu, column: 1, depth: updates };
-            panels::subtract(simd, schur, Extent { stride: updates, rows: updates }, updates, false, up, updates, u, pivots);
+            panels::subtract(simd, &mut aside, schur, Extent { stride: updates, rows: updates }, updates, false, up, updates, u, pivots);
         }
         true
     }

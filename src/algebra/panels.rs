@@ -7,7 +7,7 @@
 //! Tiles keep the elements of a few rows and columns in registers; since no element's chain depends on the tile it falls into, every
 //! shape of tile and every width of registers gives the same bits ([`super::lanes`]).
 
-use super::lanes::{Scalar, Simd};
+use super::lanes::Simd;
 use std::ops::Range;
 
 /// Coefficients `b_jk` at `values[j · column + k · depth]`.
@@ -29,11 +29,16 @@ pub(super) struct Extent {
 const DEPTH: usize = 64;
 /// Columns of C that are visited together.
 const COLUMNS: usize = 8;
+/// Room for their coefficients, which the caller keeps: small fronts would spend their time on its zeros.
+pub(super) type Aside = [f64; DEPTH * COLUMNS];
+/// The same, empty.
+pub(super) const ASIDE: Aside = [0.0; DEPTH * COLUMNS];
 
 /// `C −= A Bᵀ` over `depth` columns of A; with `lower`, elements above the diagonal of C are left undefined.
 #[inline(always)]
 pub(super) fn subtract<S: Simd>(
     simd: S,
+    aside: &mut Aside,
     c: &mut [f64],
     on: Extent,
     columns: usize,
@@ -43,7 +48,6 @@ pub(super) fn subtract<S: Simd>(
     b: Factors<'_>,
     depth: usize,
 ) {
-    let mut aside = [0.0; DEPTH * COLUMNS];
     let mut k = 0;
     while k < depth {
         let some = (depth - k).min(DEPTH);
@@ -53,10 +57,10 @@ pub(super) fn subtract<S: Simd>(
         while j < columns {
             let (first, c) = (if lower { j } else { 0 }, &mut c[j * on.stride..]);
             j += match columns - j {
-                8.. if S::F64_LANES > 4 => strip(simd, c, on, first, a, stride, pack::<8>(&mut aside, here, j, b.depth, some)),
-                4.. => strip(simd, c, on, first, a, stride, pack::<4>(&mut aside, here, j, b.depth, some)),
-                2.. => strip(simd, c, on, first, a, stride, pack::<2>(&mut aside, here, j, b.depth, some)),
-                _ => strip(simd, c, on, first, a, stride, pack::<1>(&mut aside, here, j, b.depth, some)),
+                8.. if S::F64_LANES > 4 => strip(simd, c, on, first, a, stride, pack::<8>(aside, here, j, b.depth, some)),
+                4.. => strip(simd, c, on, first, a, stride, pack::<4>(aside, here, j, b.depth, some)),
+                2.. => strip(simd, c, on, first, a, stride, pack::<2>(aside, here, j, b.depth, some)),
+                _ => strip(simd, c, on, first, a, stride, pack::<1>(aside, here, j, b.depth, some)),
             };
         }
         k += some;
@@ -66,7 +70,7 @@ pub(super) fn subtract<S: Simd>(
 /// Coefficients of C columns from j on, those of one column of A side by side.
 #[inline(always)]
 fn pack<'a, 'b, const C: usize>(
-    aside: &'a mut [f64; DEPTH * COLUMNS],
+    aside: &'a mut Aside,
     column: impl Fn(usize) -> &'b [f64],
     j: usize,
     step: usize,
@@ -95,11 +99,40 @@ fn strip<S: Simd, const C: usize>(simd: S, c: &mut [f64], on: Extent, first: usi
         tile::<S, 1, C>(simd, c, on.stride, i, a, stride, b);
         i += lanes;
     }
+    // what is left of a register: small fronts have little else
+    if S::F64_LANES > 4 && i + 4 <= on.rows {
+        rest::<4, C>(c, on.stride, i, a, stride, b);
+        i += 4;
+    }
+    if i + 2 <= on.rows {
+        rest::<2, C>(c, on.stride, i, a, stride, b);
+        i += 2;
+    }
     while i < on.rows {
-        tile::<Scalar, 1, C>(Scalar, c, on.stride, i, a, stride, b);
+        rest::<1, C>(c, on.stride, i, a, stride, b);
         i += 1;
     }
     C
+}
+
+/// The same as [`tile`] for R rows.
+#[inline(always)]
+fn rest<const R: usize, const C: usize>(c: &mut [f64], to: usize, i: usize, a: &[f64], from: usize, b: &[[f64; C]]) {
+    let mut sums = [[0.0; R]; C];
+    for (j, sum) in sums.iter_mut().enumerate() {
+        sum.copy_from_slice(&c[j * to + i..][..R]);
+    }
+    for (k, b) in b.iter().enumerate() {
+        let a = &a[k * from + i..][..R];
+        for (j, sum) in sums.iter_mut().enumerate() {
+            for r in 0..R {
+                sum[r] -= a[r] * b[j];
+            }
+        }
+    }
+    for (j, sum) in sums.iter().enumerate() {
+        c[j * to + i..][..R].copy_from_slice(sum);
+    }
 }
 
 #[inline(always)]
@@ -125,13 +158,13 @@ fn tile<S: Simd, const P: usize, const C: usize>(simd: S, c: &mut [f64], to: usi
 
 /// `X ← X B⁻ᵀ` for a triangular B of `columns`; its diagonal counts as one where `unit`.
 #[inline(always)]
-pub(super) fn solve_right<S: Simd>(simd: S, x: &mut [f64], rows: usize, columns: usize, b: Factors<'_>, unit: bool) {
+pub(super) fn solve_right<S: Simd>(simd: S, aside: &mut Aside, x: &mut [f64], rows: usize, columns: usize, b: Factors<'_>, unit: bool) {
     let mut j = 0;
     while j < columns {
         let width = (columns - j).min(COLUMNS);
         let (done, rest) = x.split_at_mut(j * rows);
         let here = Factors { values: b.values.get(j * b.column..).unwrap_or(&[]), ..b };
-        subtract(simd, rest, Extent { stride: rows, rows }, width, false, done, rows, here, j);
+        subtract(simd, aside, rest, Extent { stride: rows, rows }, width, false, done, rows, here, j);
         let mut triangle = Triangle::default();
         for (c, row) in triangle.iter_mut().enumerate().take(width) {
             for (k, x) in row.iter_mut().enumerate().take(c) {
@@ -179,14 +212,14 @@ fn triangular<S: Simd>(simd: S, x: &mut [f64], on: Extent, first: usize, columns
 /// Cholesky factor of the first `pivots` columns of a symmetric matrix of `rows`, of which only these columns are given, below and
 /// on the diagonal; false where a pivot is not positive.
 #[inline(always)]
-pub(super) fn cholesky<S: Simd>(simd: S, panel: &mut [f64], rows: usize, pivots: usize) -> bool {
+pub(super) fn cholesky<S: Simd>(simd: S, aside: &mut Aside, panel: &mut [f64], rows: usize, pivots: usize) -> bool {
     let mut j = 0;
     while j < pivots {
         let end = (j + COLUMNS).min(pivots);
         let (done, rest) = panel.split_at_mut(j * rows);
         if j > 0 {
             let b = Factors { values: &done[j..], column: 1, depth: rows };
-            subtract(simd, &mut rest[j..], Extent { stride: rows, rows: rows - j }, end - j, true, &done[j..], rows, b, j);
+            subtract(simd, aside, &mut rest[j..], Extent { stride: rows, rows: rows - j }, end - j, true, &done[j..], rows, b, j);
         }
         let mut triangle = Triangle::default();
         for c in 0..end - j {
@@ -215,7 +248,7 @@ pub(super) fn cholesky<S: Simd>(simd: S, panel: &mut [f64], rows: usize, pivots:
 
 /// LU with row exchanges of a square matrix in place; `swaps[k]` took the place of row k. False where a pivot is zero or not finite.
 #[inline(always)]
-pub(super) fn lu<S: Simd>(simd: S, a: &mut [f64], swaps: &mut [u32]) -> bool {
+pub(super) fn lu<S: Simd>(simd: S, aside: &mut Aside, a: &mut [f64], swaps: &mut [u32]) -> bool {
     let n = swaps.len();
     let mut j = 0;
     // blocks of blocks: the last ones of a wide block are updated within it, all columns to the right of it at once
@@ -229,12 +262,12 @@ pub(super) fn lu<S: Simd>(simd: S, a: &mut [f64], swaps: &mut [u32]) -> bool {
             }
             exchange(&mut a[j * n..from * n], n, &swaps[from..to], from);
             exchange(&mut a[to * n..end * n], n, &swaps[from..to], from);
-            eliminate(simd, a, n, from..to, to..end);
+            eliminate(simd, aside, a, n, from..to, to..end);
             from = to;
         }
         exchange(&mut a[..j * n], n, &swaps[j..end], j);
         exchange(&mut a[end * n..], n, &swaps[j..end], j);
-        eliminate(simd, a, n, j..end, end..n);
+        eliminate(simd, aside, a, n, j..end, end..n);
         j = end;
     }
     true
@@ -288,8 +321,9 @@ fn largest(x: &[f64]) -> Option<usize> {
 /// Exchanges rows of whole columns, as the pivots from row `first` on were.
 #[inline(always)]
 fn exchange(columns: &mut [f64], n: usize, swaps: &[u32], first: usize) {
+    let Some(one) = swaps.iter().enumerate().position(|(k, &other)| first + k != other as usize) else { return };
     for column in columns.chunks_exact_mut(n) {
-        for (k, other) in swaps.iter().enumerate() {
+        for (k, other) in swaps.iter().enumerate().skip(one) {
             column.swap(first + k, *other as usize);
         }
     }
@@ -297,7 +331,7 @@ fn exchange(columns: &mut [f64], n: usize, swaps: &[u32], first: usize) {
 
 /// `U = L⁻¹ A` in the rows of the pivots, `A −= L U` in those below, for some columns to the right.
 #[inline(always)]
-fn eliminate<S: Simd>(simd: S, a: &mut [f64], n: usize, pivots: Range<usize>, columns: Range<usize>) {
+fn eliminate<S: Simd>(simd: S, aside: &mut Aside, a: &mut [f64], n: usize, pivots: Range<usize>, columns: Range<usize>) {
     let (done, rest) = a.split_at_mut(columns.start * n);
     let rest = &mut rest[..columns.len() * n];
     let mut j = pivots.start;
@@ -310,16 +344,15 @@ fn eliminate<S: Simd>(simd: S, a: &mut [f64], n: usize, pivots: Range<usize>, co
             }
         }
         // rows of U that follow
-        subtract_own(simd, done, rest, n, j..end, end..pivots.end);
+        subtract_own(simd, aside, done, rest, n, j..end, end..pivots.end);
         j = end;
     }
-    subtract_own(simd, done, rest, n, pivots.clone(), pivots.end..n);
+    subtract_own(simd, aside, done, rest, n, pivots.clone(), pivots.end..n);
 }
 
 /// `C −= A C'` with rows `depth` of the same columns as C', and columns `depth` of A; at most [`DEPTH`] of them.
 #[inline(always)]
-fn subtract_own<S: Simd>(simd: S, a: &[f64], c: &mut [f64], n: usize, depth: Range<usize>, rows: Range<usize>) {
-    let mut aside = [0.0; DEPTH * COLUMNS];
+fn subtract_own<S: Simd>(simd: S, aside: &mut Aside, a: &[f64], c: &mut [f64], n: usize, depth: Range<usize>, rows: Range<usize>) {
     let (on, first, some) = (Extent { stride: n, rows: rows.end }, rows.start, depth.len());
     let a = &a[depth.start * n..];
     let mut c = c;
@@ -327,19 +360,19 @@ fn subtract_own<S: Simd>(simd: S, a: &[f64], c: &mut [f64], n: usize, depth: Ran
         let here = |j: usize| &c[j * n..][depth.clone()];
         let done = match c.len() / n {
             8.. if S::F64_LANES > 4 => {
-                let b = pack::<8>(&mut aside, here, 0, 1, some);
+                let b = pack::<8>(aside, here, 0, 1, some);
                 strip(simd, c, on, first, a, n, b)
             }
             4.. => {
-                let b = pack::<4>(&mut aside, here, 0, 1, some);
+                let b = pack::<4>(aside, here, 0, 1, some);
                 strip(simd, c, on, first, a, n, b)
             }
             2.. => {
-                let b = pack::<2>(&mut aside, here, 0, 1, some);
+                let b = pack::<2>(aside, here, 0, 1, some);
                 strip(simd, c, on, first, a, n, b)
             }
             _ => {
-                let b = pack::<1>(&mut aside, here, 0, 1, some);
+                let b = pack::<1>(aside, here, 0, 1, some);
                 strip(simd, c, on, first, a, n, b)
             }
         };
@@ -377,7 +410,7 @@ mod tests {
     impl WithSimd for Factorise<'_> {
         type Output = bool;
         fn with_simd<S: Simd>(self, simd: S) -> bool {
-            cholesky(simd, self.0, self.1, self.1)
+            cholesky(simd, &mut ASIDE.clone(), self.0, self.1, self.1)
         }
     }
 
@@ -386,7 +419,7 @@ mod tests {
     impl WithSimd for Exchange<'_> {
         type Output = bool;
         fn with_simd<S: Simd>(self, simd: S) -> bool {
-            lu(simd, self.0, self.1)
+            lu(simd, &mut ASIDE.clone(), self.0, self.1)
         }
     }
 

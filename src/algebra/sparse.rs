@@ -287,6 +287,7 @@ impl Fronts {
 
     #[inline(always)]
     fn factorise<S: Simd>(&mut self, simd: S) -> bool {
+        let mut aside = panels::ASIDE;
         self.stack.clear();
         for f in &self.fronts {
             let (pivots, updates) = (f.pivots, f.updates);
@@ -322,13 +323,14 @@ impl Fronts {
                 }
                 self.stack.truncate(from);
             }
-            if !panels::cholesky(simd, panel, n, pivots) {
+            if !panels::cholesky(simd, &mut aside, panel, n, pivots) {
                 return false;
             }
             if updates > 0 {
                 let below = Factors { values: &panel[pivots..], column: 1, depth: n };
                 panels::subtract(
                     simd,
+                    &mut aside,
                     update,
                     Extent { stride: updates, rows: updates },
                     updates,
