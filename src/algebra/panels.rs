@@ -57,10 +57,10 @@ pub(super) fn subtract<S: Simd>(
         while j < columns {
             let (first, c) = (if lower { j } else { 0 }, &mut c[j * on.stride..]);
             j += match columns - j {
-                8.. if S::F64_LANES > 4 => strip(simd, c, on, first, a, stride, pack::<8>(aside, here, j, b.depth, some)),
-                4.. => strip(simd, c, on, first, a, stride, pack::<4>(aside, here, j, b.depth, some)),
-                2.. => strip(simd, c, on, first, a, stride, pack::<2>(aside, here, j, b.depth, some)),
-                _ => strip(simd, c, on, first, a, stride, pack::<1>(aside, here, j, b.depth, some)),
+                8.. if S::F64_LANES > 4 => strip(simd, pack::<8>(aside, here, j, b.depth, some), c, on, first, a, stride),
+                4.. => strip(simd, pack::<4>(aside, here, j, b.depth, some), c, on, first, a, stride),
+                2.. => strip(simd, pack::<2>(aside, here, j, b.depth, some), c, on, first, a, stride),
+                _ => strip(simd, pack::<1>(aside, here, j, b.depth, some), c, on, first, a, stride),
             };
         }
         k += some;
@@ -89,7 +89,7 @@ fn pack<'a, 'b, const C: usize>(
 }
 
 #[inline(always)]
-fn strip<S: Simd, const C: usize>(simd: S, c: &mut [f64], on: Extent, first: usize, a: &[f64], stride: usize, b: &[[f64; C]]) -> usize {
+fn strip<S: Simd, const C: usize>(simd: S, b: &[[f64; C]], c: &mut [f64], on: Extent, first: usize, a: &[f64], stride: usize) -> usize {
     let (mut i, lanes) = (first, S::F64_LANES);
     while i + 2 * lanes <= on.rows {
         tile::<S, 2, C>(simd, c, on.stride, i, a, stride, b);
@@ -161,7 +161,7 @@ fn tile<S: Simd, const P: usize, const C: usize>(simd: S, c: &mut [f64], to: usi
 pub(super) fn solve_right<S: Simd>(simd: S, aside: &mut Aside, x: &mut [f64], rows: usize, columns: usize, b: Factors<'_>, unit: bool) {
     let mut j = 0;
     while j < columns {
-        let width = (columns - j).min(COLUMNS);
+        let width = width(columns - j);
         let (done, rest) = x.split_at_mut(j * rows);
         let here = Factors { values: b.values.get(j * b.column..).unwrap_or(&[]), ..b };
         subtract(simd, aside, rest, Extent { stride: rows, rows }, width, false, done, rows, here, j);
@@ -180,25 +180,24 @@ pub(super) fn solve_right<S: Simd>(simd: S, aside: &mut Aside, x: &mut [f64], ro
 /// A small lower triangle by rows, with the inverses of its diagonal.
 type Triangle = [[f64; COLUMNS]; COLUMNS];
 
+/// Columns of a triangle that are solved at once: as many as registers are kept for, where that many are left.
+#[inline(always)]
+fn width(left: usize) -> usize {
+    match left {
+        COLUMNS.. => COLUMNS,
+        4.. => 4,
+        _ => left,
+    }
+}
+
 /// `X ← X B⁻ᵀ` for the rows of X from `first` on and a triangle B of `columns`.
 #[inline(always)]
 fn triangular<S: Simd>(simd: S, x: &mut [f64], on: Extent, first: usize, columns: usize, b: &Triangle) {
-    let mut i = first;
-    if columns == COLUMNS {
-        while i + S::F64_LANES <= on.rows {
-            let mut solved = [simd.splat_f64s(0.0); COLUMNS];
-            for c in 0..COLUMNS {
-                let at = &mut S::as_mut_simd_f64s(&mut x[c * on.stride + i..][..S::F64_LANES]).0[0];
-                let mut sum = *at;
-                for k in 0..c {
-                    sum = simd.sub_f64s(sum, simd.mul_f64s(solved[k], simd.splat_f64s(b[c][k])));
-                }
-                solved[c] = simd.mul_f64s(sum, simd.splat_f64s(b[c][c]));
-                *at = solved[c];
-            }
-            i += S::F64_LANES;
-        }
-    }
+    let i = match columns {
+        COLUMNS => registers::<S, COLUMNS>(simd, x, on, first, b),
+        4 => registers::<S, 4>(simd, x, on, first, b),
+        _ => first,
+    };
     for (c, row) in b.iter().enumerate().take(columns) {
         let (before, column) = x.split_at_mut(c * on.stride);
         let column = &mut column[i..on.rows];
@@ -209,13 +208,33 @@ fn triangular<S: Simd>(simd: S, x: &mut [f64], on: Extent, first: usize, columns
     }
 }
 
+/// The same, a register of rows at a time; gives the first row that fills none.
+#[inline(always)]
+fn registers<S: Simd, const C: usize>(simd: S, x: &mut [f64], on: Extent, first: usize, b: &Triangle) -> usize {
+    let mut i = first;
+    while i + S::F64_LANES <= on.rows {
+        let mut solved = [simd.splat_f64s(0.0); C];
+        for c in 0..C {
+            let at = &mut S::as_mut_simd_f64s(&mut x[c * on.stride + i..][..S::F64_LANES]).0[0];
+            let mut sum = *at;
+            for k in 0..c {
+                sum = simd.sub_f64s(sum, simd.mul_f64s(solved[k], simd.splat_f64s(b[c][k])));
+            }
+            solved[c] = simd.mul_f64s(sum, simd.splat_f64s(b[c][c]));
+            *at = solved[c];
+        }
+        i += S::F64_LANES;
+    }
+    i
+}
+
 /// Cholesky factor of the first `pivots` columns of a symmetric matrix of `rows`, of which only these columns are given, below and
 /// on the diagonal; false where a pivot is not positive.
 #[inline(always)]
 pub(super) fn cholesky<S: Simd>(simd: S, aside: &mut Aside, panel: &mut [f64], rows: usize, pivots: usize) -> bool {
     let mut j = 0;
     while j < pivots {
-        let end = (j + COLUMNS).min(pivots);
+        let end = j + width(pivots - j);
         let (done, rest) = panel.split_at_mut(j * rows);
         if j > 0 {
             let b = Factors { values: &done[j..], column: 1, depth: rows };
@@ -359,22 +378,10 @@ fn subtract_own<S: Simd>(simd: S, aside: &mut Aside, a: &[f64], c: &mut [f64], n
     while !c.is_empty() && !rows.is_empty() {
         let here = |j: usize| &c[j * n..][depth.clone()];
         let done = match c.len() / n {
-            8.. if S::F64_LANES > 4 => {
-                let b = pack::<8>(aside, here, 0, 1, some);
-                strip(simd, c, on, first, a, n, b)
-            }
-            4.. => {
-                let b = pack::<4>(aside, here, 0, 1, some);
-                strip(simd, c, on, first, a, n, b)
-            }
-            2.. => {
-                let b = pack::<2>(aside, here, 0, 1, some);
-                strip(simd, c, on, first, a, n, b)
-            }
-            _ => {
-                let b = pack::<1>(aside, here, 0, 1, some);
-                strip(simd, c, on, first, a, n, b)
-            }
+            8.. if S::F64_LANES > 4 => strip(simd, pack::<8>(aside, here, 0, 1, some), c, on, first, a, n),
+            4.. => strip(simd, pack::<4>(aside, here, 0, 1, some), c, on, first, a, n),
+            2.. => strip(simd, pack::<2>(aside, here, 0, 1, some), c, on, first, a, n),
+            _ => strip(simd, pack::<1>(aside, here, 0, 1, some), c, on, first, a, n),
         };
         c = &mut c[done * n..];
     }

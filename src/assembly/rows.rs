@@ -162,10 +162,16 @@ pub(super) struct Rows<'a> {
 pub(super) const SUM: f64 = 0.02;
 /// What a velocity of contact may be wrong by as a sum of its bodies' own, in parts of them, over the part of a scale that e_s sees: balls that
 /// fly on after an impact would else be asked for less than their rounding.
-pub(super) const SUM_ROUNDING: f64 = 64.0 * f64::EPSILON / JUDGED;
+const SUM_ROUNDING: f64 = 64.0 * f64::EPSILON / JUDGED;
+
+/// [`Rows::rounding`] at a tolerance.
+pub(super) fn sum_rounding(tolerance: f64) -> f64 {
+    (SUM_ROUNDING / tolerance).min(SUM)
+}
+
 /// Part of the largest reaction on a body that stands for its weight where there is no gravity: a pack under pressure is judged as a pile of a
 /// hundred bodies on each other is. At least that part of the largest load in the scene, for what nothing has pressed yet.
-pub(super) const PRESSED: f64 = 0.01;
+const PRESSED: f64 = 0.01;
 
 /// What belongs to a row beside its contact.
 pub(super) struct Row {
@@ -278,8 +284,9 @@ fn chord(h: f64, spin: DVec3, d: DVec3) -> DVec3 {
     (rotate_exp(DQuat::IDENTITY, h * spin) * d - d) / h - spin.cross(d)
 }
 
-/// What the largest reaction of the step before gives each body in it (m/s²), by slots: largest values have no order.
-pub(super) fn press(pressed: &mut Vec<f64>, bodies: &[Body], h: f64, all: &[Pairs<'_>]) {
+/// What the largest reaction of the step before gives each body in it (m/s²), by slots: largest values have no order. Gives the most that loads
+/// give a body in this step, between the free velocities and those before, and the acceleration that stands for gravity.
+pub(super) fn press(pressed: &mut Vec<f64>, bodies: &[Body], h: f64, all: &[Pairs<'_>], [free, before]: [&[Twist]; 2]) -> (f64, f64) {
     pressed.clear();
     pressed.resize(bodies.len(), 0.0);
     for (pair, manifold) in all.iter().flat_map(|(pairs, manifolds)| pairs.iter().zip(*manifolds)) {
@@ -290,6 +297,9 @@ pub(super) fn press(pressed: &mut Vec<f64>, bodies: &[Body], h: f64, all: &[Pair
             }
         }
     }
+    let gained = free.iter().zip(before).map(|(free, before)| (free.linear - before.linear).length_squared());
+    let loaded = gained.fold(0.0, f64::max).sqrt() / h;
+    (loaded, PRESSED * pressed.iter().copied().fold(loaded, f64::max))
 }
 
 /// The constant part of a row in the step after an impact, if the bodies part.

@@ -2,7 +2,7 @@
 
 use super::locked::{Held, any_locks, judge, normal_is_held};
 use super::problem::{Place, Solver, StepProblem};
-use super::rows::{Job, Out, PRESSED, Pairs, Row, Rows, SUM, SUM_ROUNDING, cut, fall, find_pair, press};
+use super::rows::{Job, Out, Pairs, Row, Rows, cut, fall, find_pair, press, sum_rounding};
 use crate::algebra::pieces::{Part, each_piece, length, share};
 use crate::algebra::spatial::tangents;
 use crate::integrator::moreau_jean::rigid_mass;
@@ -291,15 +291,10 @@ pub fn assemble_contacts(
     let least = least_impact(scheme.time_step, scheme.gravity);
     let jointed = &turned.jointed;
     let all: SmallVec<[Pairs<'_>; 2]> = pairs.contiguous_iter().into_iter().flatten().collect();
-    let mut loaded = 0.0;
-    if gravity == 0.0 {
-        press(pressed, &bodies.rows, scheme.time_step, &all);
-        let gained = free.rigid.iter().zip(&before.rigid).map(|(free, before)| (free.linear - before.linear).length_squared());
-        loaded = gained.fold(0.0, f64::max).sqrt() / scheme.time_step;
-    }
-    let most = if gravity == 0.0 { PRESSED * pressed.iter().copied().fold(loaded, f64::max) } else { gravity };
+    let (loaded, most) =
+        if gravity == 0.0 { press(pressed, &bodies.rows, scheme.time_step, &all, [&free.rigid, &before.rigid]) } else { (0.0, gravity) };
     *judged = scheme.time_step * most;
-    let rounding = (SUM_ROUNDING / solver.settings.tolerance).min(SUM);
+    let rounding = sum_rounding(solver.settings.tolerance);
     let (all_bodies, before) = (&bodies.rows, &before.rigid);
     let rows = Rows { scheme: &scheme, bodies: all_bodies, jointed, places, before, noise, gravity, pressed, loaded, least, rounding };
     contacts.resize(total, Contact::default());

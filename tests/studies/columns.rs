@@ -492,15 +492,11 @@ fn columns_under_whole_sines() {
                 let [equation, run] = [column.falls_by_equation(pulse, 5e-4).0, column.falls(pulse, h)];
                 all += 1;
                 same += usize::from(equation == run);
-                row.push(match (equation, run) {
-                    (true, true) => '#',
-                    (false, false) => '.',
-                    (true, false) => 'e',
-                    (false, true) => 'd',
-                });
+                row.push(super::mark(equation, run));
             }
             println!("{omega:>4}  {row}");
         }
+        assert!(same * 100 >= 97 * all, "{same} of {all}");
         println!("{column:?}, h = {h}: {same} of {all} the same; # falls, . stands, e falls by the equations alone, d by drystone alone");
     }
     spectrum(&Stack::<2>::equal(), 2e-3);

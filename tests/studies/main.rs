@@ -46,3 +46,13 @@ fn line(points: impl Iterator<Item = (f64, f64)>) -> Line {
     let slope = xy / xx;
     Line { slope, at_zero: y - slope * x, r2: xy * xy / (xx * yy) }
 }
+
+/// A verdict of the equations beside that of a run: `#` falls, `.` stands, `e` falls by the equations alone, `d` by drystone alone.
+fn mark(equation: bool, run: bool) -> char {
+    match (equation, run) {
+        (true, true) => '#',
+        (false, false) => '.',
+        (true, false) => 'e',
+        (false, true) => 'd',
+    }
+}

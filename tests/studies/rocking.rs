@@ -209,12 +209,7 @@ fn rocking_spectrum_of_whole_sines() {
             let [equation, run] = [falls_by_equation(Pulse::Full, omega, scale), falls(Pulse::Full, omega, scale, 1e-3)];
             all += 1;
             same += usize::from(equation == run);
-            row.push(match (equation, run) {
-                (true, true) => '#',
-                (false, false) => '.',
-                (true, false) => 'e',
-                (false, true) => 'd',
-            });
+            row.push(super::mark(equation, run));
         }
         println!("{omega:>4}  {row}");
     }
