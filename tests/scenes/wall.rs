@@ -63,7 +63,7 @@ fn a_wall_with_more_rows_than_piles_may_have_for_newton_is_at_rest_from_its_firs
 }
 
 #[test]
-#[ignore = "five minutes; cargo test --release --test scenes -- --ignored a_wall_of_5000"]
+#[ignore = "more than half an hour, and not met yet: it sways from 1.4 s on; cargo test --release --test scenes -- --ignored a_wall_of_5000"]
 fn a_wall_of_5000_blocks_stands_for_ten_seconds() {
     let run = Run::of("block", &["block_wall", "--set", "columns=100", "--set", "rows=50", "--until", "10"]);
     run.certified(1e-4);
