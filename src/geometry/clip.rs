@@ -36,6 +36,7 @@ const CUT: u32 = 1 << 31;
 pub(super) struct Polygon {
     pub(super) corners: Vec<Corner>,
     other: Vec<Corner>,
+    worths: Vec<f64>,
 }
 
 impl Polygon {
@@ -145,12 +146,19 @@ impl Polygon {
 
     /// While there are at least `count` corners, drops the one of least `worth`, provided that it is not above `limit`.
     fn drop_while(&mut self, count: usize, limit: f64, worth: impl Fn(DVec3, DVec3, DVec3) -> f64) {
+        if self.corners.len() < count {
+            return;
+        }
+        let at = |corners: &[Corner], i: usize| {
+            let n = corners.len();
+            worth(corners[(i + n - 1) % n].point, corners[i].point, corners[(i + 1) % n].point)
+        };
+        self.worths.clear();
+        self.worths.extend((0..self.corners.len()).map(|i| at(&self.corners, i)));
         while self.corners.len() >= count {
             let n = self.corners.len();
-            let point = |i: usize| self.corners[i % n].point;
             let mut least = (f64::INFINITY, n);
-            for i in 0..n {
-                let w = worth(point(i + n - 1), point(i), point(i + 1));
+            for (i, &w) in self.worths.iter().enumerate() {
                 // of two that coincide the one with the lower key stays: corners of bodies before crossings of edges
                 let better = w < least.0 || w == least.0 && least.1 < n && self.corners[i].key() > self.corners[least.1].key();
                 if better {
@@ -161,6 +169,13 @@ impl Polygon {
                 return;
             }
             self.corners.remove(least.1);
+            self.worths.remove(least.1);
+            // those whose neighbour it was
+            if n > 1 {
+                for i in [(least.1 + n - 2) % (n - 1), least.1 % (n - 1)] {
+                    self.worths[i] = at(&self.corners, i);
+                }
+            }
         }
     }
 }

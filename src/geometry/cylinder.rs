@@ -24,6 +24,9 @@ pub(super) const RIM_POINTS: usize = 8;
 /// lowest point alone it would turn about that, sink with the other side, and stand on another point in the next step.
 pub(super) const LEANING: f64 = 0.94;
 
+/// Most steps towards the closest point of an edge; five do.
+const NEWTON: usize = 40;
+
 /// A cylinder about z, centre at the origin of the kernel's frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cylinder {
@@ -85,12 +88,12 @@ impl Cylinder {
     }
 
     pub(super) fn reach_along(&self, n: DVec3) -> f64 {
-        self.half_height * n.z.abs() + self.radius * libm::hypot(n.x, n.y)
+        self.half_height * n.z.abs() + self.radius * n.truncate().length()
     }
 
     /// Closest point of the solid to `p`.
     pub(super) fn closest(&self, p: DVec3) -> DVec3 {
-        let rho = libm::hypot(p.x, p.y);
+        let rho = p.truncate().length();
         let shrink = if rho > self.radius { self.radius / rho } else { 1.0 };
         DVec3::new(p.x * shrink, p.y * shrink, p.z.clamp(-self.half_height, self.half_height))
     }
@@ -120,25 +123,78 @@ impl Cylinder {
         -b.support(-n).0 - self.reach_along(n)
     }
 
-    /// Point of the segment that is closest to the solid: the root of a monotone derivative, by bisection.
+    /// Point of the segment that is closest to the solid: the first root of a derivative that never falls.
+    ///
+    /// ```text
+    /// f(t) = (p − closest(p)) · d,   p = q₀ + t d        x: place along d across z, ρ² = x² + const
+    /// outside the wall f'' has the sign of x, elsewhere it is 0
+    /// ```
+    ///
+    /// Between the places where p passes wall, caps and x = 0 the derivative is convex or concave, and Newton's method from the end where
+    /// `f f'' ≥ 0` goes to the root without turning.
     fn closest_on_edge(&self, q: [DVec3; 2]) -> f64 {
         let along = q[1] - q[0];
-        let slope = |t: f64| {
-            let p = q[0] + along * t;
-            (p - self.closest(p)).dot(along)
+        let (flat, foot) = (along.truncate(), q[0].truncate());
+        let at = |t: f64| (foot + flat * t, q[0].z + along.z * t);
+        let outside = |t: f64| at(t).0.length() > self.radius;
+        let beyond = |t: f64| at(t).1.abs() > self.half_height;
+        // f and its derivative, on this side of wall and caps
+        let slope = |t: f64, outside: bool, beyond: bool| {
+            let (p, z) = at(t);
+            let (mut first, mut second) = (0.0, 0.0);
+            if outside {
+                let (rho, x) = (p.length(), flat.dot(p));
+                let shrink = self.radius / rho;
+                first = x * (1.0 - shrink);
+                second = flat.length_squared() * (1.0 - shrink) + shrink * (x / rho).powi(2);
+            }
+            if beyond {
+                first += (z - self.half_height.copysign(z)) * along.z;
+                second += along.z * along.z;
+            }
+            (first, second)
         };
-        if along == DVec3::ZERO || slope(0.0) >= 0.0 {
+        let height = |t: f64| slope(t, outside(t), beyond(t)).0;
+        // what rounding leaves on the surface
+        let noise = 4.0 * f64::EPSILON * along.length() * (q[0].length() + along.length());
+        if along == DVec3::ZERO || height(0.0) >= -noise {
             return 0.0;
         }
-        if slope(1.0) <= 0.0 {
-            return 1.0;
+        let mut turns = [1.0; 6];
+        let mut count = 1;
+        let mut turn = |t: f64| {
+            if t > 0.0 && t < 1.0 {
+                let place = turns[..count].iter().position(|x| t < *x).unwrap_or(count);
+                turns.copy_within(place..count, place + 1);
+                turns[place] = t;
+                count += 1;
+            }
+        };
+        if let Some([enters, leaves]) = chord(q, self.radius) {
+            [enters, leaves].into_iter().for_each(&mut turn);
         }
-        let (mut low, mut high) = (0.0, 1.0);
-        for _ in 0..52 {
+        turn(-flat.dot(foot) / flat.length_squared());
+        [-self.half_height, self.half_height].into_iter().for_each(|cap| turn((cap - q[0].z) / along.z));
+        let mut low = 0.0;
+        for &high in &turns[..count] {
+            if height(high) < -noise {
+                low = high;
+                continue;
+            }
             let middle = 0.5 * (low + high);
-            if slope(middle) < 0.0 { low = middle } else { high = middle }
+            let (outside, beyond) = (outside(middle), beyond(middle));
+            let mut t = if flat.dot(at(middle).0) >= 0.0 { high } else { low };
+            for _ in 0..NEWTON {
+                let (first, second) = slope(t, outside, beyond);
+                let next = (t - first / second).clamp(low, high);
+                if first.abs() <= noise || !next.is_finite() || (next - t).abs() <= f64::EPSILON {
+                    break;
+                }
+                t = next;
+            }
+            return t;
         }
-        0.5 * (low + high)
+        1.0
     }
 
     /// The best separating direction towards a core, and its separation; `None` beyond `reach`.
@@ -304,4 +360,40 @@ pub(super) fn chord(q: [DVec3; 2], r: f64) -> Option<[f64; 2]> {
     let root = discriminant.sqrt();
     let ends = [((-b - root) / a).max(0.0), ((-b + root) / a).min(1.0)];
     (ends[0] < ends[1]).then_some(ends)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::Dice;
+    use super::*;
+
+    #[test]
+    fn no_point_of_an_edge_is_closer_than_the_one_found() {
+        let mut dice = Dice(5);
+        let (mut inside, mut outside) = (0, 0);
+        for round in 0..20_000 {
+            let cylinder = Cylinder { half_height: 0.2 + dice.unit(), radius: 0.2 + dice.unit() };
+            let q = match round % 4 {
+                // along an axis, and in a plane through it
+                0 => [dice.vector(), dice.vector()].map(|p| DVec3::new(p.x, 0.7 * cylinder.radius, 2.0 * p.z)),
+                1 => [dice.vector(), dice.vector()].map(|p| 2.0 * p.with_y(0.0)),
+                _ => [dice.vector() * 2.0, dice.vector() * 2.0],
+            };
+            let distance = |t: f64| {
+                let p = q[0].lerp(q[1], t);
+                (p - cylinder.closest(p)).length()
+            };
+            let t = cylinder.closest_on_edge(q);
+            let found = distance(t);
+            let (mut low, mut high) = (0.0, 1.0);
+            for _ in 0..200 {
+                let (a, b) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
+                if distance(a) <= distance(b) { high = b } else { low = a }
+            }
+            let least = distance(0.5 * (low + high)).min(distance(0.0)).min(distance(1.0));
+            assert!(found <= least + 1e-13, "{round}: {found:e} {least:e} at {t}, {q:?} {cylinder:?}");
+            *if least < 1e-12 { &mut inside } else { &mut outside } += 1;
+        }
+        assert!(inside > 2000 && outside > 2000, "{inside} {outside}");
+    }
 }

@@ -113,8 +113,9 @@ const UNSURE: f64 = 1e-4;
 pub(super) fn axes(a: &Core, b: &Core, reach: f64, candidates: &mut [Vec<Candidate>; 2]) -> Option<Axes> {
     let mut axes = Axes::of(a.width, b.width);
     let steady = steady(a.size, b.size);
-    axes.face_a = best_face(a, b, reach, steady, |n, separation| axes.level.see(n, separation))?;
-    axes.face_b = best_face(b, a, reach, steady, |n, separation| axes.level.see(-n, separation))?;
+    let slack = axes.level.slack;
+    axes.face_a = best_face(a, b, reach, steady, slack, |n, separation| axes.level.see(n, separation))?;
+    axes.face_b = best_face(b, a, reach, steady, slack, |n, separation| axes.level.see(-n, separation))?;
     let best_face = axes.face_a.0.max(axes.face_b.0);
     let lies =
         |on: &Core, face: (f64, usize), other: &Core| face.0 >= best_face - LEVEL * steady && lies_on(on, face, other, LEVEL * steady);
@@ -185,12 +186,19 @@ fn best_edges([near_a, near_b]: &[Vec<Candidate>; 2], steady: f64, axes: &mut Ax
     }
 }
 
-/// Face of `a` that separates `b` best; `see` is shown all of them.
-fn best_face(a: &Core, b: &Core, reach: f64, steady: f64, mut see: impl FnMut(DVec3, f64)) -> Option<(f64, usize)> {
+/// Face of `a` that separates `b` best; `see` is shown all that part the two to within `slack`.
+fn best_face(a: &Core, b: &Core, reach: f64, steady: f64, slack: f64, mut see: impl FnMut(DVec3, f64)) -> Option<(f64, usize)> {
     let mut best = (f64::NEG_INFINITY, 0);
+    let mut nearest = 0;
     for (f, n) in a.normals.iter().enumerate() {
-        let lowest = b.vertices.iter().map(|v| n.dot(*v)).fold(f64::INFINITY, f64::min);
-        let separation = lowest - a.offsets[f];
+        // no corner is below the nearest one: the last of those says of most faces that they cannot be the best
+        let bound = b.vertices.get(nearest).map_or(f64::INFINITY, |v| n.dot(*v)) - a.offsets[f];
+        if bound <= best.0 && bound < -slack {
+            continue;
+        }
+        let (height, vertex) = b.support(-*n);
+        nearest = vertex;
+        let separation = -height - a.offsets[f];
         if separation > reach {
             return None;
         }

@@ -113,8 +113,18 @@ impl Triangle<'_> {
         if height > reach {
             return;
         }
-        let Some(axes) = sat::axes(&self.core, core, reach, &mut convex.candidates) else { return };
         let tolerance = Tolerance::of(&self.core, core);
+        if let [point] = *core.vertices {
+            if self.is_below(point, tolerance.snap) {
+                let (region, triangle) = label;
+                let keys = (vertex_key(0), face_key(0));
+                found.push(Found { region, triangle, keys, normal: up, gap: height, on_core: point, flat: true });
+            } else {
+                self.meet_ridge(core, reach, height.max(0.0), tolerance, label, found);
+            }
+            return;
+        }
+        let Some(axes) = sat::axes(&self.core, core, reach, &mut convex.candidates) else { return };
         let (core_face, edges) = (axes.face_b.0, axes.edges.0);
         let facing = core_face.is_finite() && core.normals[axes.face_b.1].dot(up) < -SAME_DIRECTION;
         let polygon = &mut convex.polygon;
@@ -146,6 +156,16 @@ impl Triangle<'_> {
             let on_surface = if flat { face_key(0) } else { c.reference };
             found.push(Found { region, triangle, keys: (c.incident, on_surface), normal: up, gap: c.gap, on_core: c.point, flat });
         }
+    }
+
+    /// Whether the foot of `point` on the plane lies in the triangle, or within `snap` (m) of a side.
+    fn is_below(&self, point: DVec3, snap: f64) -> bool {
+        (0..3).all(|side| {
+            let [from, to] = self.core.edge(side);
+            let inward = self.core.normals[0].cross(to - from);
+            let d = inward.dot(point - from);
+            d >= 0.0 || d * d <= snap * snap * inward.length_squared()
+        })
     }
 
     /// A face of the core on ridges or borders of the triangle.
