@@ -196,20 +196,24 @@ fn closest_edges(
     let mut best: Option<ClosestEdges> = None;
     for &(behind_a, ea) in near_a.iter() {
         for &(behind_b, eb) in near_b.iter() {
-            if behind_a + behind_b > slack {
+            let farthest = best.as_ref().map_or(reach, |best| reach.min(best.distance + tolerance.snap));
+            if behind_a + behind_b > slack || separation + behind_a + behind_b > farthest + tolerance.snap {
                 continue;
             }
             let (p, q) = (a.edge(ea), b.edge(eb));
             let (s, t) = closest_on_segments(p, q);
             let difference = q[0].lerp(q[1], t) - p[0].lerp(p[1], s);
             let distance = difference.length();
+            if distance > farthest {
+                continue;
+            }
             let line = line_contact(p, q, tolerance.merge).is_some();
             // at equal distance a pair that touches along a line says more than the corner at its end
             let lead = if line { tolerance.snap } else { -tolerance.snap };
             let better = best.as_ref().is_none_or(|best| {
                 if line == best.line { distance < best.distance - 1e-2 * tolerance.snap } else { distance < best.distance + lead }
             });
-            if distance <= reach && better {
+            if better {
                 best = Some(ClosestEdges { edges: (ea, eb), s, t, normal: difference, distance, line });
             }
         }
