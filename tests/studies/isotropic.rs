@@ -144,3 +144,12 @@ fn discs_without_friction_have_four_contacts_each() {
     assert!(found.contacts > 0.98 && found.contacts <= 1.0, "{found:?}");
     assert!(found.stress < 1e-4 && (0.8..0.87).contains(&found.solid), "{found:?}");
 }
+
+#[test]
+#[ignore = "minutes: cargo test --release --test studies packings_of_balls -- --ignored --nocapture"]
+fn packings_of_balls_by_friction() {
+    for mu in ["0", "0.1", "0.3", "1"] {
+        let set = [("contact.mu", mu), ("time.step", "4 ms"), ("solver.tolerance", "1e-4"), ("stop.unbalanced", "2e-3")];
+        println!("mu = {mu}: {:?}", balls(0.09, 0.42, &set));
+    }
+}
