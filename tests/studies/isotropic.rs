@@ -113,11 +113,12 @@ fn balls_pressed_from_all_sides_have_as_many_contacts_as_equations() {
 
 #[test]
 fn friction_holds_a_packing_with_fewer_contacts() {
-    let found =
-        balls(0.08, 0.5, &[("contact.mu", "0.5"), ("time.step", "4 ms"), ("solver.tolerance", "1e-4"), ("stop.unbalanced", "3e-3")]);
+    let set = [("contact.mu", "0.5"), ("time.step", "4 ms"), ("solver.tolerance", "3e-4"), ("stop.unbalanced", "3e-3")];
+    let found = balls(0.06, 0.5, &set);
     println!("{found:?}");
-    assert!((3.9..5.2).contains(&found.z) && found.contacts < 0.95, "{found:?}");
-    assert!(found.stress < 0.01, "{found:?}");
+    // with infinite friction a grain needs four contacts in the mean, two thirds of the six without any
+    assert!((0.66..0.9).contains(&found.contacts), "{found:?}");
+    assert!(found.stress < 0.01 && found.unbalanced < 3e-3, "{found:?}");
 }
 
 #[test]
@@ -142,14 +143,6 @@ fn discs_without_friction_have_four_contacts_each() {
     let found = press("docs/studies/isotropic_discs.toml", &all);
     println!("{found:?}");
     assert!(found.contacts > 0.98 && found.contacts <= 1.0, "{found:?}");
+    assert!((found.z - 4.0).abs() < 0.2, "{found:?}");
     assert!(found.stress < 1e-4 && (0.8..0.87).contains(&found.solid), "{found:?}");
-}
-
-#[test]
-#[ignore = "minutes: cargo test --release --test studies packings_of_balls -- --ignored --nocapture"]
-fn packings_of_balls_by_friction() {
-    for mu in ["0", "0.1", "0.3", "1"] {
-        let set = [("contact.mu", mu), ("time.step", "4 ms"), ("solver.tolerance", "1e-4"), ("stop.unbalanced", "2e-3")];
-        println!("mu = {mu}: {:?}", balls(0.09, 0.42, &set));
-    }
 }
