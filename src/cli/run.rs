@@ -48,7 +48,7 @@ pub(super) struct Arguments {
     /// JSON where joints have rows
     #[arg(long, value_name = "every=…", value_parser = interval)]
     export_problems: Option<Interval>,
-    /// Go on with a run that was saved into this directory; outputs continue there
+    /// Go on with a run that was saved into this directory; outputs continue there. With --tol to another tolerance
     #[arg(long, value_name = "DIR")]
     resume: Option<PathBuf>,
 }
@@ -60,7 +60,8 @@ Examples:
   drystone run my_arch.toml --set generate.arch.0.thickness_ratio=0.105 --json
   drystone run bead_pour --out pour --checkpoint every=0.1s
   drystone run block_wall --out wall --export-problems every=50
-  drystone run --resume pour --until 2";
+  drystone run --resume pour --until 2
+  drystone run --resume pour --until 2.2 --tol 1e-6";
 
 /// How often a run is saved.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -90,9 +91,9 @@ impl Start {
     fn of(arguments: &Arguments) -> Result<Self, Failure> {
         let asked = match &arguments.scene {
             Some(name) => Some(arguments.changes.load(name)?),
-            None if arguments.changes.is_empty() => None,
+            None if arguments.changes.leave_the_scene() => None,
             None => {
-                let message = "--set, --step and --tol change a scene, but a resumed run keeps its own; name the scene, or leave them out";
+                let message = "--set and --step change a scene, but a resumed run keeps its own; name the scene, or leave them out";
                 return Err(Failure::new(USAGE, message));
             }
         };
@@ -104,7 +105,10 @@ impl Start {
                         format!("{}: not found\n  --resume needs a run that was saved with --out DIR --checkpoint every=…", path.display());
                     return Err(Failure::input(message));
                 }
-                let checkpoint = Checkpoint::read(&path).map_err(Failure::input)?;
+                let mut checkpoint = Checkpoint::read(&path).map_err(Failure::input)?;
+                if let Some(tolerance) = arguments.changes.tolerance() {
+                    checkpoint.scene.solver.tolerance = tolerance;
+                }
                 let same = |scene: &Scene| {
                     let mut scene = scene.clone();
                     scene.time.end = checkpoint.scene.time.end;

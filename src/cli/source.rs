@@ -25,9 +25,14 @@ impl Changes {
         Self { set, step, tol }
     }
 
-    /// True when nothing is changed.
-    pub(super) fn is_empty(&self) -> bool {
-        self.set.is_empty() && self.step.is_none() && self.tol.is_none()
+    /// True when nothing is changed, but the tolerance perhaps.
+    pub(super) fn leave_the_scene(&self) -> bool {
+        self.set.is_empty() && self.step.is_none()
+    }
+
+    /// The tolerance that is asked for.
+    pub(super) fn tolerance(&self) -> Option<f64> {
+        self.tol
     }
 
     /// Loads the scene and changes it.

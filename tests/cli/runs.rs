@@ -159,6 +159,24 @@ fn outputs_of_a_resumed_run_are_those_of_a_straight_one() {
 }
 
 #[test]
+fn a_resumed_run_goes_on_to_the_tolerance_that_is_asked_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("pour").to_str().unwrap().to_owned();
+    let start = ["run", "bead_pour", "--set", "n=4", "--until", "0.5", "--out", &out, "--checkpoint", "every=0.1s"];
+    assert_eq!(output(&start).status.code(), Some(0));
+    assert_eq!(output(&["run", "--resume", &out, "--tol", "1e-5", "--until", "0.7"]).status.code(), Some(0));
+    let mut reader = csv::Reader::from_path(Path::new(&out).join("steps.csv")).unwrap();
+    let column = |name: &str, reader: &mut csv::Reader<std::fs::File>| reader.headers().unwrap().iter().position(|h| h == name).unwrap();
+    let (time, residual) = (column("time", &mut reader), column("e_s", &mut reader));
+    let rows: Vec<(f64, f64)> =
+        reader.records().map(|r| r.unwrap()).map(|r| (r[time].parse().unwrap(), r[residual].parse().unwrap())).collect();
+    let largest = |late: bool| rows.iter().filter(|r| (r.0 > 0.5 + 1e-9) == late).fold(0f64, |most, r| most.max(r.1));
+    assert!(largest(false) > 1e-4 && largest(true) > 0.0 && largest(true) <= 1e-5, "{} {}", largest(false), largest(true));
+    let step = output(&["run", "--resume", &out, "--step", "1e-4"]);
+    assert_eq!(step.status.code(), Some(2), "{}", text(&step.stderr));
+}
+
+#[test]
 fn without_out_nothing_is_written() {
     let directory = tempfile::tempdir().unwrap();
     let status = drystone(&["run", "incline", "--until", "0.1"]).current_dir(&directory).output().unwrap().status;

@@ -1,4 +1,4 @@
-//! Keys that all generators share: `motion`; and `agitation` of lattices and pours.
+//! Keys that all generators share: `motion`, locked axes; and `agitation` of lattices and pours.
 
 use drystone::io::scene::Scene;
 use drystone::io::scene::model::Motion;
@@ -50,6 +50,26 @@ fn an_agitated_generator_begins_as_a_gas_and_says_what_does_not_go_together() {
     }
     let one = lattice("agitation = 1").replace("[3, 3, 2]", "[1, 1, 1]");
     assert!(Scene::from_toml(&one, "t").expect_err("one grain").to_string().contains("single grain"));
+}
+
+#[test]
+fn grains_of_a_plane_stay_in_it_and_do_not_begin_with_a_velocity_out_of_it() {
+    let keys = "agitation = 0.3\nlocked_translation = [\"y\"]\nlocked_rotation = [\"x\", \"z\"]\njitter = 0.0";
+    let text = lattice(keys).replace("[3, 3, 2]", "[4, 1, 4]");
+    let scene = Scene::from_toml(&text, "t").unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(Scene::from_toml(&scene.to_toml(), "t").expect("reads back"), scene);
+    for body in &scene.bodies {
+        assert_eq!((body.locked_translation, body.locked_rotation), ([false, true, false], [true, false, true]));
+        assert!(body.linear_velocity.y == 0.0 && body.linear_velocity.x != 0.0 && body.linear_velocity.z != 0.0);
+    }
+    let mut built = build(&scene).expect("builds");
+    built.simulation.run_until(0.3).expect("runs");
+    for (body, entity) in scene.bodies.iter().zip(&built.entities) {
+        let at = built.simulation.world().get::<drystone::model::newton_euler::BodyPose>(*entity).expect("a body").0.position;
+        assert!(at.y == body.pose.position.y && at.x != body.pose.position.x, "{at}");
+    }
+    let wrong = lattice("locked_translation = [\"w\"]");
+    assert!(Scene::from_toml(&wrong, "t").expect_err("no axis").to_string().contains("locked_translation"));
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod chute;
 mod column;
 mod columns;
 mod gas;
+mod isotropic;
 mod packing;
 mod pier;
 mod rocking;

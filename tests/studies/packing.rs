@@ -30,6 +30,47 @@ struct Packed {
     forces: Vec<f64>,
 }
 
+/// What carries: grains that `least` contacts or more hold, those with others of the kind alone counted.
+pub(super) struct Backbone {
+    /// Of each grain, whether it belongs to it.
+    pub(super) alive: Vec<bool>,
+    /// Contacts of each grain within it and with walls.
+    pub(super) count: Vec<usize>,
+    /// Pairs of grains within it.
+    pub(super) pairs: usize,
+    /// Normal forces of all contacts over their mean.
+    pub(super) forces: Vec<f64>,
+}
+
+impl Backbone {
+    pub(super) fn of(packing: &Packing, least: usize) -> Self {
+        // one force for each pair or grain and wall; what carries less than 1e-4 of the mean touches without pressing
+        let mut pairs: BTreeMap<([Option<usize>; 2], [i64; 3]), f64> = BTreeMap::new();
+        for link in &packing.links {
+            let wall =
+                if link.grains.iter().all(Option::is_some) { [0; 3] } else { link.normal.to_array().map(|x| (4.0 * x).round() as i64) };
+            *pairs.entry((link.grains, wall)).or_default() += link.force.dot(link.normal);
+        }
+        let mean = pairs.values().sum::<f64>() / pairs.len() as f64;
+        pairs.retain(|_, f| *f > 1e-4 * mean);
+        let mut alive = vec![true; packing.grains.len()];
+        loop {
+            let (mut count, mut within) = (vec![0usize; alive.len()], 0);
+            for (grains, _) in pairs.keys() {
+                if grains.iter().flatten().all(|&g| alive[g]) {
+                    grains.iter().flatten().for_each(|&g| count[g] += 1);
+                    within += usize::from(grains.iter().all(Option::is_some));
+                }
+            }
+            let loose: Vec<usize> = (0..alive.len()).filter(|&g| alive[g] && count[g] < least).collect();
+            if loose.is_empty() {
+                return Self { alive, count, pairs: within, forces: pairs.values().map(|f| f / mean).collect() };
+            }
+            loose.into_iter().for_each(|g| alive[g] = false);
+        }
+    }
+}
+
 /// `n` balls along x and y and `layers` along z at the start.
 fn press(n: usize, layers: usize, set: &[(&str, &str)]) -> Packed {
     let half = 1.175 * 0.00525 * n as f64;
@@ -53,48 +94,23 @@ fn press(n: usize, layers: usize, set: &[(&str, &str)]) -> Packed {
     let pressure = scene.bodies[1].servo.unwrap().force.abs() / (4.0 * half * half);
     let sigma = packing.stress((high - low).element_product());
     let lateral = 0.5 * (sigma.x_axis.x + sigma.y_axis.y) / sigma.z_axis.z;
-    // one force for each pair or grain and wall; what carries less than a millionth of the mean touches without pressing
-    let mut pairs: BTreeMap<([Option<usize>; 2], [i64; 3]), f64> = BTreeMap::new();
-    for link in &packing.links {
-        let wall = if link.grains.iter().all(Option::is_some) { [0; 3] } else { link.normal.to_array().map(|x| (4.0 * x).round() as i64) };
-        *pairs.entry((link.grains, wall)).or_default() += link.force.dot(link.normal);
-    }
-    let mean = pairs.values().sum::<f64>() / pairs.len() as f64;
-    pairs.retain(|_, f| *f > 1e-4 * mean);
-    // rattlers touch fewer than four; without them others may be loose too
-    let mut alive = vec![true; packing.grains.len()];
-    let frictionless = scene.default_law.mu == 0.0;
-    let least = if frictionless { 4 } else { 2 };
-    let mut count;
-    loop {
-        count = vec![0usize; alive.len()];
-        for (grains, _) in pairs.keys() {
-            if grains.iter().flatten().all(|&g| alive[g]) {
-                grains.iter().flatten().for_each(|&g| count[g] += 1);
-            }
-        }
-        let loose: Vec<usize> = (0..alive.len()).filter(|&g| alive[g] && count[g] < least).collect();
-        if loose.is_empty() {
-            break;
-        }
-        loose.into_iter().for_each(|g| alive[g] = false);
-    }
-    let kept = |g: &[Option<usize>; 2]| g.iter().flatten().all(|&g| alive[g]);
+    let least = if scene.default_law.mu == 0.0 { 4 } else { 2 };
+    let Backbone { alive, count, pairs, forces } = Backbone::of(&packing, least);
     let margin = glam::DVec3::Z * 0.015;
     let inside = |x: f64| (low.z + margin.z..high.z - margin.z).contains(&x);
     let core: Vec<usize> = (0..alive.len()).filter(|&g| alive[g] && inside(packing.grains[g].position.z)).collect();
     Packed {
         grains: alive.len(),
         backbone: alive.iter().filter(|a| **a).count(),
-        contacts: pairs.keys().filter(|(g, _)| kept(g) && g.iter().all(Option::is_some)).count(),
-        walls: pairs.keys().filter(|(g, _)| kept(g) && !g.iter().all(Option::is_some)).count(),
+        contacts: pairs,
+        walls: count.iter().sum::<usize>() - 2 * pairs,
         z_core: core.iter().map(|&g| count[g] as f64).sum::<f64>() / core.len() as f64,
         solid: packing.solid_fraction(low, high),
         solid_core: packing.solid_fraction(low + margin, high - margin),
         stress: (sigma.z_axis.z / pressure - 1.0).abs(),
         lateral,
         unbalanced: packing.unbalanced(),
-        forces: pairs.values().map(|f| f / mean).collect(),
+        forces,
     }
 }
 

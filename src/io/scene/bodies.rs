@@ -154,7 +154,7 @@ fn inertia(field: &Field<'_>) -> Result<DVec3, SceneError> {
 }
 
 /// A list of the words x, y and z.
-fn axes(field: &Field<'_>) -> Result<[bool; 3], SceneError> {
+pub(super) fn axes(field: &Field<'_>) -> Result<[bool; 3], SceneError> {
     let mut locked = [false; 3];
     for item in field.items()? {
         locked[item.choice(&[("x", 0), ("y", 1), ("z", 2)])?] = true;

@@ -99,6 +99,8 @@ fn one(
     let origin = f.or("position", DVec3::ZERO, |p| p.vector(Quantity::Length))?;
     let given = f.optional("motion");
     let driven = given.as_ref().map_or(Ok(Motion::Dynamic), |m| motion::motion(m, resources))?;
+    let locked_translation = f.or("locked_translation", [false; 3], |l| bodies::axes(&l))?;
+    let locked_rotation = f.or("locked_rotation", [false; 3], |l| bodies::axes(&l))?;
     let made = generator(&mut f, resources)?;
     if let Some(given) = given.filter(|_| driven != Motion::Dynamic && !(made.velocities.is_empty() && made.kick.is_none())) {
         let cure = "leave out `motion`, or `agitation` and `kick`";
@@ -121,9 +123,13 @@ fn one(
         add(format!("{name}.{i}"), shape, at, false)?;
     }
     let moving = start + fixed..scene.bodies.len();
-    scene.bodies[moving.clone()].iter_mut().for_each(|body| body.motion = driven.clone());
+    for body in &mut scene.bodies[moving.clone()] {
+        body.motion = driven.clone();
+        (body.locked_translation, body.locked_rotation) = (locked_translation, locked_rotation);
+    }
+    let free = DVec3::from_array(locked_translation.map(|locked| f64::from(u8::from(!locked))));
     for (body, velocity) in scene.bodies[moving.clone()].iter_mut().zip(made.velocities) {
-        body.linear_velocity = velocity;
+        body.linear_velocity = free * velocity;
     }
     names.add_group(&name, moving.clone(), table)?;
     if let Some((i, linear)) = made.kick {
