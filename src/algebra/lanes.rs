@@ -148,6 +148,12 @@ impl<S: Simd> Wide<S> {
         Mask { simd: self.simd, yes: self.simd.less_than_or_equal_f64s(self.x, o.x) }
     }
 
+    /// `self < o`; no where one is not a number.
+    #[inline(always)]
+    pub(crate) fn below(self, o: Self) -> Mask<S> {
+        Mask { simd: self.simd, yes: self.simd.less_than_f64s(self.x, o.x) }
+    }
+
     #[inline(always)]
     pub(crate) fn equals(self, o: Self) -> Mask<S> {
         Mask { simd: self.simd, yes: self.simd.equal_f64s(self.x, o.x) }
@@ -158,6 +164,23 @@ impl<S: Simd> Mask<S> {
     #[inline(always)]
     pub(crate) fn and(self, o: Self) -> Self {
         Self { yes: self.simd.and_m64s(self.yes, o.yes), ..self }
+    }
+
+    #[inline(always)]
+    pub(crate) fn or(self, o: Self) -> Self {
+        Self { yes: self.simd.or_m64s(self.yes, o.yes), ..self }
+    }
+
+    /// Yes where no, and no where yes.
+    #[inline(always)]
+    pub(crate) fn not(self) -> Self {
+        Self { yes: self.simd.not_m64s(self.yes), ..self }
+    }
+
+    /// Whether it is yes in some lane: what is left out where it is not may change no lane that says no.
+    #[inline(always)]
+    pub(crate) fn any(self) -> bool {
+        self.simd.first_true_m64s(self.yes) < S::F64_LANES
     }
 
     /// `a` where yes, `b` where no.

@@ -215,30 +215,23 @@ fn cone_derivative(discs: &[(f64, std::ops::Range<usize>, f64)], s: f64, x: &[f6
 
 /// `(projected normal, factors on the other parts)` and which discs bind (`None`: the apex).
 ///
-/// Each choice of binding discs gives a height s; the one whose discs bind at that height is the projection. Where rounding at a
-/// border leaves none, the radii cut to `μ s` make each a point of the set, and the nearest is taken (distances alone would tell
-/// points apart to half of the digits only).
+/// The height h is the root of the increasing, concave function `h − n − Σ μ_k max(0, t_k − μ_k h)`. Newton's method from where all discs bind
+/// stays below it and lets go of discs, one at least at a time, until those that bind are those of its line.
 fn discs_projection(mu: [f64; 3], n: f64, t: [f64; 3]) -> ((f64, [f64; 3]), Option<[bool; 3]>) {
-    let mut nearest = ((0.0, [0.0; 3]), None, n * n + t.iter().map(|t| t * t).sum::<f64>());
-    for choice in 0..8_u8 {
-        let choice: [bool; 3] = from_fn(|k| choice >> k & 1 == 1);
-        let on = choice.map(|on| f64::from(u8::from(on)));
-        let s = (0..3).fold(n, |sum, k| sum + on[k] * mu[k] * t[k]) / (0..3).fold(1.0, |sum, k| sum + on[k] * mu[k] * mu[k]);
-        if s <= 0.0 {
-            continue;
+    let (mut binds, mut height) = ([true; 3], 0.0);
+    for k in 0..4 {
+        let on = binds.map(|on| f64::from(u8::from(on)));
+        height = (0..3).fold(n, |sum, k| sum + on[k] * mu[k] * t[k]) / (0..3).fold(1.0, |sum, k| sum + on[k] * mu[k] * mu[k]);
+        if k == 0 && height <= 0.0 {
+            return ((0.0, [0.0; 3]), None);
         }
-        let active: [bool; 3] = from_fn(|k| t[k] > mu[k] * s);
-        let radius: [f64; 3] = from_fn(|k| if active[k] { mu[k] * s } else { t[k] });
-        let point = (s, from_fn(|k| if active[k] { radius[k] / t[k] } else { 1.0 }));
-        if active == choice {
-            return (point, Some(active));
+        let now = from_fn(|k| t[k] > mu[k] * height);
+        if now == binds {
+            break;
         }
-        let distance = (0..3).fold((s - n).powi(2), |sum, k| sum + (radius[k] - t[k]).powi(2));
-        if distance < nearest.2 {
-            nearest = (point, Some(active), distance);
-        }
+        binds = now;
     }
-    (nearest.0, nearest.1)
+    ((height, from_fn(|k| if binds[k] { mu[k] * height / t[k] } else { 1.0 })), Some(binds))
 }
 
 /// `(projected normal, factor on the tangential part)` for Coulomb's cone.

@@ -15,6 +15,7 @@ use super::local::kernel::solve_once;
 use super::mixed::{Answer, Contact, IMMOBILE, MAX_ROWS, MixedProblem, Reactions, RigidMass, Spin, Twist, Velocities};
 use super::passes::{Conjugate, Driver, Forecast, Look, Momentum, Passes, Steps, conjugate_step};
 use super::{Report, Status, residual, residual::Residual};
+use crate::algebra::lanes::Row;
 use glam::DVec3;
 use std::cell::Cell;
 
@@ -259,7 +260,7 @@ impl Workspace {
 
     /// Buffers, and the contacts as those of balls if every one is; says whether it is.
     fn prepare(&mut self, p: &MixedProblem, answer: &mut Answer) -> bool {
-        let balls = p.spins.is_empty() && self.balls.prepare(p);
+        let balls = self.balls.prepare(p);
         let bodies = p.free.rigid.len() + usize::from(balls);
         self.change.blocks.resize(p.block_b.len(), 0.0);
         let State { r, v } = &mut self.direction;
@@ -450,6 +451,12 @@ pub(super) struct Norms {
 impl Norms {
     pub(super) fn add(self, o: Self) -> Self {
         Self { change: self.change + o.change, along: self.along + o.along, size: self.size + o.size }
+    }
+
+    /// Sums of change, size and along, each lane of contacts apart.
+    pub(super) fn of_lanes([change, size, along]: [Row; 3]) -> Self {
+        let sum = |lanes: Row| lanes.into_iter().fold(0.0, |sum, x| sum + x);
+        Self { change: sum(change), along: sum(along), size: sum(size) }
     }
 
     #[inline]

@@ -1,0 +1,328 @@
+//! Contacts of balls: the arms lie along the normal and the inertia is a scalar, so the own operator is diagonal.
+//!
+//! ```text
+//! W_aa = diag(w_n, w_t, w_t)          u = v₁ − v₂ + b + (c₁ ω₁ − c₂ ω₂) × n
+//! r_n ← max(0, r_n − u_n/w_n)         r_t ← min(1, μ r_n/‖x_t‖) x_t,   x_t = r_t − u_t/w_t
+//!
+//! with a known shift s the nearest point of the cone, in the norm of W_aa, to x = (r_n − (u_n + s)/w_n, x_t): x where that lies inside,
+//! r_n = (w_n x_n + μ w_t ‖x_t‖)/(w_n + μ² w_t), r_t along x_t on its surface, 0 where this is not positive
+//! ```
+//!
+//! The same solution as [`super::contact`], without tangents and secular equation; [`moments`] has what resists rolling and twisting. Contacts of a colour share no body, so they are visited
+//! [`LANES`] at a time, each in its own lane of the vector registers: what a contact computes, and in which order, does not change by that.
+
+use super::colours::{Halves, TwistCell};
+use super::mixed::{Answer, Contact, IMMOBILE, MixedProblem, Reactions, RigidMass, Twist};
+use super::passes::Momentum;
+use super::sweep::Norms;
+use crate::algebra::lanes::{LANES, Lanes, Row};
+use crate::algebra::pieces::{self, Part, share};
+use glam::DVec3;
+use judge::{Judge, Squares};
+use moments::Moments;
+use rayon::prelude::*;
+
+mod judge;
+mod moments;
+#[cfg(test)]
+mod tests;
+mod visit;
+
+/// Contacts that are visited together; reactions are world vectors here.
+///
+/// A lane that is left over has neither normal nor mass, and the body that stands for all immobile ones at both ends.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(64))]
+struct Block {
+    normal: [Row; 3],
+    b: [Row; 3],
+    wn_inv: Row,
+    wt_inv: Row,
+    mu: Row,
+    /// signed lengths of the arms
+    arms: [Row; 2],
+    /// inverse masses
+    masses: [Row; 2],
+    /// inverse inertia × arm
+    spins: [Row; 2],
+    /// D
+    weight: Row,
+    /// 1/s², 0 where a contact is not judged for itself
+    limit: Row,
+    bodies: [[u32; LANES]; 2],
+}
+
+impl Block {
+    /// A block of lanes that are left over.
+    fn empty(nobody: u32) -> Self {
+        Self { weight: [1.0; LANES], limit: [1.0; LANES], bodies: [[nobody; LANES]; 2], ..Self::default() }
+    }
+
+    /// Makes a contact of balls the lane l; false if it is something else.
+    fn set(&mut self, l: usize, p: &MixedProblem, k: usize) -> bool {
+        let c = &p.contacts[k];
+        let (mut wn, mut wt) = (0.0, 0.0);
+        for (k, (body, arm)) in [(c.body1, c.arm1), (c.body2, c.arm2)].into_iter().enumerate() {
+            if body == IMMOBILE {
+                continue;
+            }
+            let RigidMass { inverse_mass: m, inverse_inertia: i } = p.rigid[body as usize];
+            let length = arm.dot(c.normal);
+            let scalar = m.x == m.y && m.y == m.z && i[0] == i[1] && i[1] == i[2] && i[3] == 0.0 && i[4] == 0.0 && i[5] == 0.0;
+            if !scalar || (arm - length * c.normal).length_squared() > (ALIGNED * length).powi(2) {
+                return false;
+            }
+            (self.arms[k][l], self.masses[k][l], self.spins[k][l]) = (length, m.x, i[0] * length);
+            self.bodies[k][l] = body;
+            wn += m.x;
+            wt += m.x + i[0] * length * length;
+        }
+        let b = c.to_world(c.b);
+        for i in 0..3 {
+            (self.normal[i][l], self.b[i][l]) = (c.normal[i], b[i]);
+        }
+        (self.wn_inv[l], self.wt_inv[l], self.mu[l]) = (1.0 / wn, 1.0 / wt, c.mu);
+        self.weight[l] = p.spins.get(k).map_or_else(|| c.local.mean_diagonal(), |spin| spin.mean_diagonal(c));
+        self.limit[l] = if c.scale > 0.0 { 1.0 / (c.scale * c.scale) } else { 0.0 };
+        true
+    }
+}
+
+/// Relative misalignment of an arm that counts as rounding.
+const ALIGNED: f64 = 1e-13;
+
+/// What a sweep changes in the lanes of a block.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(64))]
+struct State {
+    r: [Row; 3],
+    /// in the last sweep
+    change: [Row; 3],
+    /// of the conjugate step
+    direction: [Row; 3],
+}
+
+/// Place of a lane that is left over.
+const NONE: u32 = u32::MAX;
+
+/// The contacts of a problem in blocks, colour by colour.
+#[derive(Debug, Default)]
+pub(super) struct Balls {
+    blocks: Vec<Block>,
+    states: Vec<State>,
+    /// what resists rolling and twisting, and its impulses; none where nothing does
+    moments: Vec<Moments>,
+    turns: Vec<State>,
+    /// whether friction of a contact resists drilling
+    drilling: bool,
+    /// shift of each lane while it is visited; none where that solves Coulomb's law
+    shifts: Vec<Row>,
+    /// whether the shifts are known ones, which the law has too
+    known: bool,
+    /// contact of each lane
+    places: Vec<[u32; LANES]>,
+    /// lane of each contact
+    lanes: Vec<u32>,
+    /// first block of each colour, and the end; where a pair has several contacts, one colour for the first of each, and so on
+    colours: Vec<u32>,
+}
+
+impl Balls {
+    /// States the contacts anew; false if one of them is not of balls, or resists rolling under a known shift.
+    ///
+    /// The twist after those of all bodies stands for immobile ones: [`stand_in`].
+    pub(super) fn prepare(&mut self, p: &MixedProblem) -> bool {
+        let Self { blocks, states, moments, turns, places, lanes, colours, .. } = self;
+        let nobody = p.free.rigid.len() as u32;
+        if !(p.spins.is_empty() || p.lagged.is_empty()) {
+            return false;
+        }
+        // most problems that are none of balls say so at once
+        if !p.contacts.is_empty() && !Block::empty(nobody).set(0, p, 0) {
+            return false;
+        }
+        places.clear();
+        lanes.clear();
+        lanes.resize(p.contacts.len(), 0);
+        colours.clear();
+        colours.push(0);
+        for colour in p.colours.windows(2) {
+            let groups = &p.groups[colour[0] as usize..=colour[1] as usize];
+            for layer in 0.. {
+                let mut lane = LANES;
+                for group in groups.windows(2).filter(|g| g[0] + layer < g[1]) {
+                    if lane == LANES {
+                        places.push([NONE; LANES]);
+                        lane = 0;
+                    }
+                    let (k, last) = (group[0] + layer, places.len() - 1);
+                    places[last][lane] = k;
+                    lanes[k as usize] = (last * LANES + lane) as u32;
+                    lane += 1;
+                }
+                if colours.last() == Some(&(places.len() as u32)) {
+                    break;
+                }
+                colours.push(places.len() as u32);
+            }
+        }
+        blocks.resize(places.len(), Block::default());
+        states.resize(places.len(), State::default());
+        let state = |(place, (block, state)): (&[u32; LANES], (&mut Block, &mut State))| {
+            (*block, *state) = (Block::empty(nobody), State::default());
+            place.iter().enumerate().all(|(l, &k)| k == NONE || block.set(l, p, k as usize))
+        };
+        let shared = share(Part::Prepare, places.len(), SHARED);
+        let mut all = if shared {
+            places.par_iter().zip(blocks.par_iter_mut().zip(states)).with_min_len(SHARED / 4).all(state)
+        } else {
+            places.iter().zip(blocks.iter_mut().zip(states)).all(state)
+        };
+        let count = if p.spins.is_empty() { 0 } else { places.len() };
+        moments.resize(count, Moments::default());
+        turns.resize(count, State::default());
+        if all && count > 0 {
+            let resist = |((place, block), (moment, turn)): ((&[u32; LANES], &Block), (&mut Moments, &mut State))| {
+                (*moment, *turn) = (Moments::default(), State::default());
+                let mut known = place.iter().enumerate().filter(|(_, k)| **k != NONE);
+                known.all(|(l, &k)| moment.set(l, p, (&p.contacts[k as usize], &p.spins[k as usize]), block))
+            };
+            all = if shared {
+                places.par_iter().zip(&*blocks).zip(moments.par_iter_mut().zip(turns)).with_min_len(SHARED / 4).all(resist)
+            } else {
+                places.iter().zip(&*blocks).zip(moments.iter_mut().zip(turns)).all(resist)
+            };
+        }
+        self.drilling = p.spins.iter().any(|spin| spin.drill > 0.0);
+        self.known = !p.lagged.is_empty();
+        self.take_shifts(&p.lagged);
+        all
+    }
+
+    /// The shifts with which contacts are visited from now on; none for Coulomb's law.
+    pub(super) fn take_shifts(&mut self, shifts: &[f64]) {
+        self.shifts.clear();
+        if !shifts.is_empty() {
+            self.shifts.extend(self.places.iter().map(|place| place.map(|k| if k == NONE { 0.0 } else { shifts[k as usize] })));
+        }
+    }
+
+    /// Takes over the reactions of an answer.
+    pub(super) fn load(&mut self, p: &MixedProblem, answer: &Answer) {
+        for (states, all) in [(&mut self.states, &answer.reactions.contacts), (&mut self.turns, &answer.reactions.spins)] {
+            let load = |(state, places): (&mut State, &[u32; LANES])| {
+                for (l, &k) in places.iter().enumerate().filter(|(_, k)| **k != NONE) {
+                    let r = p.contacts[k as usize].to_world(all[k as usize]);
+                    (0..3).for_each(|i| state.r[i][l] = r[i]);
+                }
+            };
+            if share(Part::Prepare, states.len(), SHARED) {
+                states.par_iter_mut().zip(&self.places).with_min_len(SHARED / 4).for_each(load);
+            } else {
+                states.iter_mut().zip(&self.places).for_each(load);
+            }
+        }
+    }
+
+    /// Writes the reactions in the frames of their contacts.
+    pub(super) fn store(&self, p: &MixedProblem, reactions: &mut Reactions) {
+        for (states, all) in [(&self.states, &mut reactions.contacts), (&self.turns, &mut reactions.spins)] {
+            let reaction = |(r, (c, &lane)): (&mut DVec3, (&Contact, &u32))| {
+                let (state, l) = (&states[lane as usize / LANES], lane as usize % LANES);
+                *r = c.to_local(DVec3::new(state.r[0][l], state.r[1][l], state.r[2][l]));
+            };
+            if share(Part::Prepare, states.len(), SHARED) {
+                all.par_iter_mut().zip(p.contacts.par_iter().zip(&self.lanes)).with_min_len(SHARED).for_each(reaction);
+            } else {
+                all.iter_mut().zip(p.contacts.iter().zip(&self.lanes)).for_each(reaction);
+            }
+        }
+    }
+
+    /// The colours, with the conjugate step that each reaction takes before it is visited.
+    pub(super) fn colours(&mut self, momentum: Option<Momentum>) -> impl Iterator<Item = Piece<'_>> {
+        let Self { blocks, states, moments, turns, drilling, shifts, .. } = self;
+        let mut rest = Some(Piece { blocks, states, moments, turns, drilling: *drilling, shifts, momentum });
+        self.colours.windows(2).filter_map(move |colour| {
+            let [piece, after] = rest.take()?.split((colour[1] - colour[0]) as usize);
+            rest = Some(after);
+            Some(piece)
+        })
+    }
+
+    /// Squares of the natural map, of the reactions, of the worst misfit and of the largest share that a contact carries of its scale.
+    pub(super) fn residual(&self, v: &[Twist]) -> Squares {
+        let shared = share(Part::Residual, self.blocks.len(), JUDGED + 1);
+        let piece = |from: usize, to: usize| {
+            Lanes::best().run_wide(Judge {
+                blocks: &self.blocks[from..to],
+                states: &self.states[from..to],
+                moments: self.moments.get(from..to).unwrap_or_default(),
+                turns: self.turns.get(from..to).unwrap_or_default(),
+                shifts: self.shifts.get(from..to).filter(|_| self.known).unwrap_or_default(),
+                v,
+            })
+        };
+        pieces::sum(self.blocks.len(), JUDGED, shared, piece, Squares::add).unwrap_or_default()
+    }
+}
+
+/// Blocks from which on threads share what is done once a solve.
+const SHARED: usize = 512;
+/// Blocks per piece of a sum: fixed, so that any number of threads adds in the same order.
+const JUDGED: usize = 512;
+
+/// Appends the twist that stands for all immobile bodies: zero, and nothing kicks it.
+pub(super) fn stand_in(p: &MixedProblem, v: &mut Vec<Twist>) {
+    v.truncate(p.free.rigid.len());
+    v.push(Twist::default());
+}
+
+/// Part of a colour, with the conjugate step that each reaction takes before it is visited.
+pub(super) struct Piece<'a> {
+    blocks: &'a [Block],
+    states: &'a mut [State],
+    moments: &'a [Moments],
+    turns: &'a mut [State],
+    drilling: bool,
+    shifts: &'a [Row],
+    momentum: Option<Momentum>,
+}
+
+impl Piece<'_> {
+    /// The first blocks, and the others; what it has none of it stays without.
+    fn split(self, at: usize) -> [Self; 2] {
+        let (blocks, states) = (self.blocks.split_at(at), self.states.split_at_mut(at));
+        let moments = self.moments.split_at(at.min(self.moments.len()));
+        let turns = self.turns.split_at_mut(at.min(self.turns.len()));
+        let shifts = self.shifts.split_at(at.min(self.shifts.len()));
+        let Self { drilling, momentum, .. } = self;
+        [
+            Piece { blocks: blocks.0, states: states.0, moments: moments.0, turns: turns.0, drilling, shifts: shifts.0, momentum },
+            Piece { blocks: blocks.1, states: states.1, moments: moments.1, turns: turns.1, drilling, shifts: shifts.1, momentum },
+        ]
+    }
+}
+
+/// Blocks above which a piece is worth another thread.
+const WORTH: usize = 64;
+
+impl Halves for Piece<'_> {
+    fn halve(self) -> Result<[Self; 2], Self> {
+        if self.blocks.len() <= WORTH {
+            return Err(self);
+        }
+        let middle = self.blocks.len() / 2;
+        Ok(self.split(middle))
+    }
+
+    /// Visits its contacts; `v` are the twists of all bodies and the one that [`stand_in`] adds.
+    fn visit<C: TwistCell>(self, v: &[C]) -> Norms {
+        let Self { blocks, states, moments, turns, drilling, shifts, momentum } = self;
+        if moments.is_empty() {
+            Lanes::best().run_wide(visit::Visit { blocks, states, shifts, momentum, v })
+        } else {
+            Lanes::best().run_wide(moments::Visit { blocks, states, moments, turns, drilling, momentum, v })
+        }
+    }
+}
