@@ -86,6 +86,8 @@ pub struct Built {
     pub outlets: Vec<Entity>,
     /// Each inlet.
     pub inlets: Vec<Entity>,
+    /// Each surface.
+    pub surfaces: Vec<Entity>,
     /// Pose of each body of the scene at the start; none for those that are born later.
     pub starts: Vec<Option<Pose>>,
 }
@@ -105,6 +107,7 @@ impl Built {
             Recordable::Tie(i, q, row) => link(self.ties[i], q, row),
             Recordable::Outlet(i, q) => Signal::Flow(self.outlets[i], q),
             Recordable::Inlet(i, q) => Signal::Flow(self.inlets[i], q),
+            Recordable::Surface(i, q) => Signal::Surface(self.surfaces[i], q),
             Recordable::Total(q) => Signal::Total(q),
         }
     }
@@ -199,6 +202,12 @@ pub fn build(scene: &Scene) -> Result<Built, BuildError> {
         inlets.push(inlet);
         entities.extend(grains);
     }
+    let mut surfaces = Vec::new();
+    for named in &scene.surfaces {
+        let surface = simulation.add_surface(named.surface)?;
+        simulation.set_name(surface, &named.name);
+        surfaces.push(surface);
+    }
     add_loads(&mut simulation, scene, &entities);
     for water in &scene.water {
         add_water(&mut simulation, scene, water, &entities)?;
@@ -220,13 +229,14 @@ pub fn build(scene: &Scene) -> Result<Built, BuildError> {
     }
     let pose = |e: &Entity| simulation.world().get::<BodyPose>(*e).map(|pose| pose.0);
     let starts = entities.iter().map(pose).collect();
-    Ok(Built { simulation, entities, joints, transmissions, ties, outlets, inlets, starts })
+    Ok(Built { simulation, entities, joints, transmissions, ties, outlets, inlets, surfaces, starts })
 }
 
 /// Steps that meet what is recorded, what a study looks at, and the end.
 fn auto_step(scene: &Scene, accuracy: f64) -> AutoStep {
     let periods = scene.recorders.iter().map(|r| r.every).chain(scene.records.iter().map(|r| r.every));
     let periods = periods.chain(scene.measures.iter().map(|m| m.every)).chain(scene.fields.iter().map(|f| f.every));
+    let periods = periods.chain(scene.piles.iter().map(|p| p.every));
     let every: Vec<f64> = periods.filter(|&every| every > 0.0).collect();
     let shortest = every.iter().copied().fold(f64::INFINITY, f64::min);
     // a grid that divides the shortest period, so that steps need not change from one record to the next

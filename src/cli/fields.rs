@@ -1,22 +1,26 @@
 //! The files of coarse-grained fields.
 
-use crate::diagnostics::fields::{COLUMNS, Field, coarse_grain};
+use crate::diagnostics::fields::{COLUMNS, CoarseGrained, Field};
 use crate::diagnostics::grains::Packing;
 use crate::io::error::OutputError;
 use crate::io::scene::model::{FieldFile, GridField};
-use crate::io::table::StepTable;
+use crate::io::table::{StepTable, format_number};
 use crate::io::vtk::{GridArray, GridFrame, GridSeries, Precision};
 use std::path::Path;
 
 /// Numbers of a cell in a frame.
-const NUMBERS: usize = 24;
+const NUMBERS: usize = 27;
 
-/// Those of one `[[field]]`.
+/// Those of one `[[field]]`, with all that they need at an instant: nothing is asked of memory after the first.
 #[derive(Debug)]
 pub(super) struct FieldFiles {
     pub(super) field: GridField,
     table: Option<StepTable>,
     series: Option<GridSeries>,
+    grained: CoarseGrained,
+    frame: GridFrame,
+    /// Columns of the centres of cells, as text.
+    places: Vec<String>,
 }
 
 impl FieldFiles {
@@ -38,18 +42,23 @@ impl FieldFiles {
             Some((step, _)) => GridSeries::resume(directory, &field.name, step, precision),
         };
         let (table, series) = (has(FieldFile::Csv).then(table).transpose()?, has(FieldFile::Vtk).then(series).transpose()?);
-        Ok(Self { field: field.clone(), table, series })
+        let grid = &field.grid;
+        let place = |cell| grid.centre(cell).to_array().map(format_number).join(",");
+        let places = if table.is_some() { (0..grid.count()).map(place).collect() } else { Vec::new() };
+        let frame = GridFrame { low: grid.low, size: grid.size(), cells: grid.cells, arrays: arrays() };
+        Ok(Self { field: field.clone(), table, series, grained: CoarseGrained::new(grid), frame, places })
     }
 
     /// Adds an instant.
     pub(super) fn write(&mut self, step: u64, time: f64, packing: &Packing) -> Result<(), OutputError> {
-        let grid = &self.field.grid;
-        let cells = coarse_grain(grid, packing);
+        self.grained.update(packing);
+        let cells = self.grained.fields();
         if let Some(table) = &mut self.table {
-            table.rows(cells.iter().enumerate().map(|(k, cell)| cell.row(time, grid.centre(k))))?;
+            table.rows_of(time, &self.places, 3, cells.iter().map(Field::numbers))?;
         }
         if let Some(series) = &mut self.series {
-            series.write(step, time, &GridFrame { low: grid.low, size: grid.size(), cells: grid.cells, arrays: arrays(&cells) })?;
+            fill(&mut self.frame.arrays, cells);
+            series.write(step, time, &self.frame)?;
         }
         Ok(())
     }
@@ -62,18 +71,36 @@ impl FieldFiles {
     }
 }
 
-fn arrays(cells: &[Field]) -> Vec<GridArray> {
-    let array = |name, unit, components, of: &dyn Fn(&Field) -> Vec<f64>| {
-        let values = cells.iter().flat_map(of).collect();
-        GridArray { name, unit, components, values }
-    };
-    let tensor = |m: glam::DMat3| m.transpose().to_cols_array().to_vec();
-    vec![
-        array("density", "kg/m3", 1, &|c| vec![c.density]),
-        array("solid_fraction", "", 1, &|c| vec![c.solid_fraction]),
-        array("velocity", "m/s", 3, &|c| c.velocity.to_array().to_vec()),
-        array("temperature", "m2/s2", 1, &|c| vec![c.temperature]),
-        array("kinetic_stress", "Pa", 9, &|c| tensor(c.kinetic_stress)),
-        array("stress", "Pa", 9, &|c| tensor(c.stress)),
-    ]
+/// Name, unit and number of components of what a grid holds.
+const ARRAYS: [(&str, &str, usize); 9] = [
+    ("density", "kg/m3", 1),
+    ("solid_fraction", "", 1),
+    ("velocity", "m/s", 3),
+    ("temperature", "m2/s2", 1),
+    ("kinetic_stress", "Pa", 9),
+    ("stress", "Pa", 9),
+    ("diameter", "m", 1),
+    ("shear_rate", "1/s", 1),
+    ("inertial_number", "", 1),
+];
+
+fn arrays() -> Vec<GridArray> {
+    ARRAYS.iter().map(|&(name, unit, components)| GridArray { name, unit, components, values: Vec::new() }).collect()
+}
+
+fn fill(arrays: &mut [GridArray], cells: &[Field]) {
+    arrays.iter_mut().for_each(|array| array.values.clear());
+    let [density, solid, velocity, temperature, kinetic, stress, diameter, rate, inertial] = arrays else { return };
+    let tensor = |m: glam::DMat3| m.transpose().to_cols_array();
+    for c in cells {
+        density.values.push(c.density);
+        solid.values.push(c.solid_fraction);
+        velocity.values.extend(c.velocity.to_array());
+        temperature.values.push(c.temperature);
+        kinetic.values.extend(tensor(c.kinetic_stress));
+        stress.values.extend(tensor(c.stress));
+        diameter.values.push(c.diameter);
+        rate.values.push(c.shear_rate);
+        inertial.values.push(c.inertial_number);
+    }
 }

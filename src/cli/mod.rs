@@ -21,6 +21,7 @@ mod inspect;
 mod interrupt;
 mod joints;
 mod machine;
+mod measures;
 mod model;
 mod output;
 mod picture;

@@ -2,16 +2,17 @@
 
 use super::fields::FieldFiles;
 use super::joints::Joints;
+use super::measures::MeasureTables;
 use crate::diagnostics::forecast::{DiskForecast, Forecast};
-use crate::diagnostics::{grains, grains::Packing, piles, piles::Pile, summary::Summary};
+use crate::diagnostics::{grains::Packing, piles, piles::Pile, summary::Summary};
 use crate::io::error::{OutputError, replace_file};
 use crate::io::plot::{Curve, History, write_history};
-use crate::io::scene::model::{Joint, Measure, PileTable, Recordable, Recorded, Scene};
+use crate::io::scene::model::{Joint, PileTable, Recordable, Recorded, Scene};
 use crate::io::scene::output::EndTable;
 use crate::io::table::{BODY_COLUMNS, CONTACT_COLUMNS, StepTable, read_table, write_bodies, write_contacts};
 use crate::io::view::Window;
 use crate::io::vtk::{Format, VtkSeries, remove_grids};
-use crate::model::signal::{FlowQuantity, JointQuantity, Quantity};
+use crate::model::signal::{FlowQuantity, JointQuantity, Quantity, SurfaceQuantity};
 use crate::scenes::Built;
 use crate::simulation::{Signal, Simulation, StepReport};
 use std::path::{Path, PathBuf};
@@ -114,9 +115,11 @@ pub(super) struct Output {
     ends: Vec<EndTable>,
     steps: StepTable,
     tables: Vec<Signals>,
-    measures: Vec<(Measure, StepTable)>,
+    measures: Vec<MeasureTables>,
     piles: Vec<(PileTable, StepTable)>,
     fields: Vec<FieldFiles>,
+    /// Grains and their forces now.
+    packing: Packing,
     joints: Option<Joints>,
     film_every: f64,
     steps_every: f64,
@@ -149,10 +152,11 @@ impl Output {
             let every = if steps_every.is_finite() { steps_every } else { 0.0 };
             tables.push(Signals::open(&directory.join("joints.csv"), &names, signals, every, resumed, false)?);
         }
-        if scene.outlets.len() + scene.inlets.len() > 0 {
+        if scene.outlets.len() + scene.inlets.len() + scene.surfaces.len() > 0 {
             let out = (0..scene.outlets.len()).flat_map(|i| FlowQuantity::ALL.iter().map(move |q| Recordable::Outlet(i, q.what)));
             let into = (0..scene.inlets.len()).flat_map(|i| FlowQuantity::ALL.iter().map(move |q| Recordable::Inlet(i, q.what)));
-            let signals: Vec<Recordable> = out.chain(into).collect();
+            let across = (0..scene.surfaces.len()).flat_map(|i| SurfaceQuantity::ALL.iter().map(move |q| Recordable::Surface(i, q.what)));
+            let signals: Vec<Recordable> = out.chain(into).chain(across).collect();
             let names: Vec<String> = std::iter::once("time [s]".to_owned()).chain(signals.iter().map(|s| scene.column(s))).collect();
             let signals = std::iter::once(Signal::Time).chain(signals.iter().map(|s| built.signal(s))).collect();
             let every = if steps_every.is_finite() { steps_every } else { 0.0 };
@@ -171,8 +175,7 @@ impl Output {
                 Some((_, time)) => StepTable::resume(&path, columns, time),
             }
         };
-        let measure = |m: &Measure| Ok((m.clone(), table_of(&m.name, &grains::COLUMNS)?));
-        let measures = scene.measures.iter().map(measure).collect::<Result<_, OutputError>>()?;
+        let measures = scene.measures.iter().map(|m| MeasureTables::open(m, &table_of)).collect::<Result<_, OutputError>>()?;
         let pile = |p: &PileTable| Ok((p.clone(), table_of(&p.name, &piles::COLUMNS)?));
         let piles = scene.piles.iter().map(pile).collect::<Result<_, OutputError>>()?;
         let frames = scene.output.frames.clone();
@@ -196,6 +199,7 @@ impl Output {
             measures,
             piles,
             fields,
+            packing: Packing::default(),
             joints,
             film_every: if film_every.is_finite() { film_every } else { FILM },
             steps_every: if steps_every.is_finite() { steps_every } else { 0.0 },
@@ -228,7 +232,7 @@ impl Output {
         let rows = |every: f64, columns: usize| times(every) * columns as f64;
         let mut numbers = rows(self.steps_every, COLUMNS.len());
         numbers += self.tables.iter().map(|t| rows(t.every, t.signals.len())).sum::<f64>();
-        numbers += self.measures.iter().map(|(m, _)| rows(m.every, grains::COLUMNS.len())).sum::<f64>();
+        numbers += self.measures.iter().map(|m| rows(m.measure.every, m.numbers())).sum::<f64>();
         numbers += self.piles.iter().map(|(p, _)| rows(p.every, piles::COLUMNS.len())).sum::<f64>();
         let instants = |f: &FieldFiles| (times(f.field.every), f.size());
         numbers += self.fields.iter().map(instants).map(|(n, size)| n * size.0 as f64).sum::<f64>();
@@ -268,14 +272,15 @@ impl Output {
             table.write(simulation)?;
         }
         let due_now = |every: f64| due(report.time, report.step_size, every);
-        let mut measures = self.measures.iter_mut().filter(|(m, _)| due_now(m.every)).peekable();
+        let mut measures = self.measures.iter_mut().filter(|m| due_now(m.measure.every)).peekable();
         let mut heaps = self.piles.iter_mut().filter(|(p, _)| due_now(p.every)).peekable();
         let mut fields = self.fields.iter_mut().filter(|f| due_now(f.field.every)).peekable();
         if measures.peek().is_some() || heaps.peek().is_some() || fields.peek().is_some() {
-            let packing = Packing::of(simulation, None);
-            measures.try_for_each(|(measure, table)| table.row(&grains::row(report.time, &packing, measure.bounds)))?;
-            heaps.try_for_each(|(pile, table)| table.row(&Pile::of(&packing, &pile.rules).row(report.time)))?;
-            fields.try_for_each(|field| field.write(report.step, report.time, &packing))?;
+            self.packing.update(simulation);
+            let packing = &self.packing;
+            measures.try_for_each(|measure| measure.write(report.time, packing))?;
+            heaps.try_for_each(|(pile, table)| table.row(&Pile::of(packing, &pile.rules).row(report.time)))?;
+            fields.try_for_each(|field| field.write(report.step, report.time, packing))?;
         }
         if let Some(joints) = self.joints.as_mut().filter(|j| due(report.time, report.step_size, j.every)) {
             joints.write(simulation)?;

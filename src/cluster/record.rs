@@ -2,7 +2,7 @@
 
 use super::node::System;
 use super::{Cluster, Machine, Probe};
-use crate::model::signal::{BodyQuantity, FlowQuantity, JointQuantity, TotalQuantity};
+use crate::model::signal::{BodyQuantity, FlowQuantity, JointQuantity, SurfaceQuantity, TotalQuantity};
 use bevy_ecs::prelude::Entity;
 
 /// A number of a system, an interaction, a body, a joint or the whole.
@@ -47,6 +47,8 @@ pub enum Signal {
     Joint(Entity, JointQuantity),
     /// Of an outlet or inlet.
     Flow(Entity, FlowQuantity),
+    /// Of a surface.
+    Surface(Entity, SurfaceQuantity),
     /// Of all together.
     Total(TotalQuantity),
 }
@@ -58,13 +60,13 @@ impl Signal {
             Self::Time | Self::Total(_) => None,
             Self::State(e, _) | Self::Velocity(e, _) | Self::Input(e, _) | Self::Parameter(e, _) | Self::Reaction(e, _) => Some(e),
             Self::Output(e, _) | Self::Rate(e, _) | Self::Multiplier(e, _) | Self::Correction(e, _) | Self::Force(e, _) => Some(e),
-            Self::Probe(e, _) | Self::Body(e, _) | Self::Joint(e, _) | Self::Flow(e, _) => Some(e),
+            Self::Probe(e, _) | Self::Body(e, _) | Self::Joint(e, _) | Self::Flow(e, _) | Self::Surface(e, _) => Some(e),
         }
     }
 
     /// Whether clusters never have it.
     pub(crate) fn is_of_bodies(self) -> bool {
-        matches!(self, Self::Body(..) | Self::Joint(..) | Self::Flow(..) | Self::Total(_))
+        matches!(self, Self::Body(..) | Self::Joint(..) | Self::Flow(..) | Self::Surface(..) | Self::Total(_))
     }
 }
 
@@ -285,7 +287,15 @@ const NOTHING: &str = "there is no such system, interaction or component (they c
 /// A signal in words, where its system or interaction is known.
 fn named(clusters: &[Cluster], signal: Signal) -> Option<String> {
     let (kind, entity, i) = match signal {
-        Signal::Time | Signal::Probe(..) | Signal::Body(..) | Signal::Joint(..) | Signal::Flow(..) | Signal::Total(_) => return None,
+        Signal::Time
+        | Signal::Probe(..)
+        | Signal::Body(..)
+        | Signal::Joint(..)
+        | Signal::Flow(..)
+        | Signal::Surface(..)
+        | Signal::Total(_) => {
+            return None;
+        }
         Signal::State(e, i) => ("state", e, i),
         Signal::Velocity(e, i) => ("velocity", e, i),
         Signal::Input(e, i) => ("input", e, i),
@@ -317,7 +327,9 @@ fn find(clusters: &[Cluster], signal: Signal) -> Result<Place, &'static str> {
     match signal {
         Signal::Time => Ok(Place::Time),
         // found apart
-        Signal::Probe(..) | Signal::Body(..) | Signal::Joint(..) | Signal::Flow(..) | Signal::Total(_) => Err(NOTHING),
+        Signal::Probe(..) | Signal::Body(..) | Signal::Joint(..) | Signal::Flow(..) | Signal::Surface(..) | Signal::Total(_) => {
+            Err(NOTHING)
+        }
         Signal::State(e, i) => {
             let (c, n) = node(e)?;
             let node = &clusters[c].nodes[n];

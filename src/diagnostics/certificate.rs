@@ -1,6 +1,6 @@
 //! The summary of a run for people: what an engineer wants to read first.
 
-use super::summary::Summary;
+use super::summary::{FlowFigures, Summary};
 use super::verdict::{Outcome, Verdict};
 use crate::numerics::Method;
 use std::fmt;
@@ -83,6 +83,10 @@ fn table(s: &Summary) -> String {
     }
     for (name, flow) in &s.inlets {
         line("came in", format!("{} bodies, {} kg, by {name}", flow.count, exact(flow.mass_kg)));
+    }
+    for (name, passed) in &s.surfaces {
+        let told = |flow: &FlowFigures| format!("{} bodies, {} kg", flow.count, exact(flow.mass_kg));
+        line("passed", format!("{} forward and {} back, {name}", told(&passed.forward), told(&passed.back)));
     }
     line("state hash", s.state_hash.clone());
     lines.extend(s.warnings.iter().map(|w| format!("  WARNING  {w}")));

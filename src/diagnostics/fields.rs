@@ -5,6 +5,8 @@
 //! velocity           v̄ = Σ m v w / ρ
 //! kinetic stress     σᵏ = Σ m (v − v̄) ⊗ (v − v̄) w               granular temperature   T = tr σᵏ/3ρ
 //! contact stress     σ = Σ_grains Σ_contacts f ⊗ (x_i − p) ∫₀¹ w(x_i + s (p − x_i)) ds
+//! diameter           d = Σ 2R V w / Σ V w                        R: of the ball of volume V
+//! inertial number    I = |γ̇| d √(ρ_s/p)                          ρ_s = ρ/φ, p = tr (σ + σᵏ)/3, γ̇ from differences of v̄ between cells
 //! ```
 //!
 //! w is the part that a cell gets of what is at a point ([`Grid::share`]) over the volume of the cell; x_i are centres of mass, p points of
@@ -17,7 +19,9 @@
 //! in one dimension. The mean rotation of grains is not counted.
 
 use super::grains::{Grain, Link, Packing, outer};
-use crate::model::grid::Grid;
+use super::structure::{inertial_number, shear_rate};
+use crate::model::grid::{Grid, Sharing};
+use crate::model::periodic::Cell;
 use glam::{DMat3, DVec3};
 
 /// What stands in a cell.
@@ -44,18 +48,37 @@ pub struct Field {
     pub kinetic_stress: DMat3,
     /// Of contacts (Pa), rows by force and columns by branch.
     pub stress: DMat3,
+    /// Of the grains, mean by volume (m); not a number where no grain is near.
+    pub diameter: f64,
+    /// Of the mean velocity, [`shear_rate`] of central differences, to one side at the faces of the grid (1/s); not a number where a velocity is
+    /// missing. Along axes with a single cell nothing changes.
+    pub shear_rate: f64,
+    /// Of this shear rate, diameter and the stress of contacts and velocities; not a number, or infinite, where nothing presses.
+    pub inertial_number: f64,
 }
 
 impl Default for Field {
     /// An empty cell.
     fn default() -> Self {
         let (none, zero) = (DMat3::ZERO, DVec3::ZERO);
-        Self { density: 0.0, solid_fraction: 0.0, velocity: zero, temperature: 0.0, kinetic_stress: none, stress: none }
+        let (density, solid_fraction, temperature, diameter) = (0.0, 0.0, 0.0, 0.0);
+        let (shear_rate, inertial_number) = (0.0, 0.0);
+        Self {
+            density,
+            solid_fraction,
+            velocity: zero,
+            temperature,
+            kinetic_stress: none,
+            stress: none,
+            diameter,
+            shear_rate,
+            inertial_number,
+        }
     }
 }
 
 /// Columns of a table of fields: time, centre of the cell, and what stands in it.
-pub const COLUMNS: [&str; 25] = [
+pub const COLUMNS: [&str; 28] = [
     "time [s]",
     "x [m]",
     "y [m]",
@@ -81,6 +104,9 @@ pub const COLUMNS: [&str; 25] = [
     "stress_zx [Pa]",
     "stress_zy [Pa]",
     "stress_zz [Pa]",
+    "diameter [m]",
+    "shear_rate [1/s]",
+    "inertial_number",
 ];
 
 impl Field {
@@ -91,20 +117,28 @@ impl Field {
     /// assert_eq!(Field { density: 3.0, ..Field::default() }.row(0.5, glam::DVec3::X)[..5], [0.5, 1.0, 0.0, 0.0, 3.0]);
     /// ```
     pub fn row(&self, time: f64, x: DVec3) -> [f64; COLUMNS.len()] {
+        let (mut row, place) = ([0.0; COLUMNS.len()], [time, x.x, x.y, x.z]);
+        row[..4].copy_from_slice(&place);
+        row[4..].copy_from_slice(&self.numbers());
+        row
+    }
+
+    /// The columns behind time and place.
+    ///
+    /// ```
+    /// assert_eq!(drystone::diagnostics::fields::Field::default().numbers()[0], 0.0);
+    /// ```
+    pub fn numbers(&self) -> [f64; COLUMNS.len() - 4] {
         let (v, k, s) = (self.velocity, self.kinetic_stress, self.stress);
         let [sx, sy, sz] = [s.row(0), s.row(1), s.row(2)];
         let (kx, ky, kz) = (k.x_axis, k.y_axis, k.z_axis);
         [
-            time,
-            x.x,
-            x.y,
-            x.z,
             self.density,
             self.solid_fraction,
             v.x,
             v.y,
             v.z,
-            self.temperature, //
+            self.temperature,
             kx.x,
             ky.y,
             kz.z,
@@ -120,6 +154,9 @@ impl Field {
             sz.x,
             sz.y,
             sz.z,
+            self.diameter,
+            self.shear_rate,
+            self.inertial_number,
         ]
     }
 }
@@ -135,58 +172,209 @@ fn straight(packing: &Packing, link: &Link) -> Option<[DVec3; 2]> {
 
 /// The fields of a packing in each cell of a grid, which is valid.
 pub fn coarse_grain(grid: &Grid, packing: &Packing) -> Vec<Field> {
-    let mut fields = vec![Field::default(); grid.count()];
-    // where the grid is part of a periodic cell, images may reach into it
-    let inside = |m: &[f64; 3]| (0..3).all(|a| m[a] == 0.0 || !grid.wraps[a]);
-    let shifts: Vec<DVec3> = packing.cell.images().filter(|(m, _)| inside(m)).map(|(_, shift)| shift).collect();
-    // against the flow of a sheared cell velocities are the same in all images
-    let own = |grain: &Grain| grain.velocity - packing.cell.flow(grain.position);
-    let mut shares: Vec<(usize, usize, f64)> = Vec::new();
-    let (mut sharing, mut found) = (grid.sharing(), Vec::new());
-    for (number, grain) in packing.grains.iter().enumerate() {
-        for &shift in &shifts {
-            sharing.point(grain.position + shift, &mut found);
-            shares.extend(found.iter().map(|&(cell, share)| (number, cell, share)));
+    let mut grained = CoarseGrained::new(grid);
+    grained.update(packing);
+    grained.fields
+}
+
+/// Fields on a grid, with the room that they need: for many instants.
+///
+/// ```
+/// use drystone::{diagnostics::{fields::CoarseGrained, grains::{Grain, Packing}}, model::grid::Grid};
+/// use glam::DVec3;
+/// let mut fields = CoarseGrained::new(&Grid::default());
+/// for speed in [1.0, 3.0] {
+///     let grain = Grain { position: DVec3::splat(0.5), velocity: DVec3::X * speed, mass: 2.0, volume: 0.1, radius: None };
+///     fields.update(&Packing { grains: vec![grain], ..Packing::default() });
+///     assert_eq!(fields.fields()[0].velocity.x, speed);
+/// }
+/// ```
+#[derive(Debug)]
+pub struct CoarseGrained {
+    grid: Grid,
+    points: Sharing<1>,
+    lines: Sharing<4>,
+    fields: Vec<Field>,
+    /// Grain, cell, and the part of the grain that the cell gets.
+    shares: Vec<(usize, usize, f64)>,
+    found: Vec<(usize, f64)>,
+    shifts: Vec<DVec3>,
+}
+
+impl CoarseGrained {
+    /// On a grid that is valid.
+    pub fn new(grid: &Grid) -> Self {
+        Self {
+            grid: grid.clone(),
+            points: grid.sharing(),
+            lines: grid.sharing(),
+            fields: Vec::new(),
+            shares: Vec::new(),
+            found: Vec::new(),
+            shifts: Vec::new(),
         }
     }
-    for &(number, cell, share) in &shares {
-        let (grain, field) = (&packing.grains[number], &mut fields[cell]);
-        field.density += share * grain.mass;
-        field.solid_fraction += share * grain.volume;
-        field.velocity += share * grain.mass * own(grain);
+
+    /// Cell by cell, x fastest; none before the first [`update`](Self::update).
+    pub fn fields(&self) -> &[Field] {
+        &self.fields
     }
-    for field in &mut fields {
-        field.velocity /= field.density;
-    }
-    for &(number, cell, share) in &shares {
-        let (grain, field) = (&packing.grains[number], &mut fields[cell]);
-        let v = own(grain) - field.velocity;
-        field.kinetic_stress += share * grain.mass * outer(v, v);
-    }
-    let mut add = |force: DVec3, [from, to]: [DVec3; 2]| {
-        let moment = outer(force, from - to);
-        for &shift in &shifts {
-            sharing.line([from + shift, to + shift], &mut found);
-            found.iter().for_each(|&(cell, share)| fields[cell].stress += share * moment);
+
+    /// The fields of another packing.
+    pub fn update(&mut self, packing: &Packing) {
+        let Self { grid, points, lines, fields, shares, found, shifts } = self;
+        fields.clear();
+        fields.resize(grid.count(), Field::default());
+        // where the grid is part of a periodic cell, images may reach into it
+        let inside = |m: &[f64; 3]| (0..3).all(|a| m[a] == 0.0 || !grid.wraps[a]);
+        shifts.clear();
+        shifts.extend(packing.cell.images().filter(|(m, _)| inside(m)).map(|(_, shift)| shift));
+        // against the flow of a sheared cell velocities are the same in all images
+        let own = |grain: &Grain| grain.velocity - packing.cell.flow(grain.position);
+        shares.clear();
+        for (number, grain) in packing.grains.iter().enumerate() {
+            for &shift in &*shifts {
+                points.point(grain.position + shift, found);
+                shares.extend(found.iter().map(|&(cell, share)| (number, cell, share)));
+            }
         }
-    };
-    for link in &packing.links {
-        match straight(packing, link) {
-            Some(branch) => add(link.force, branch),
-            None => link.ends().for_each(|(grain, force, point)| add(force, [packing.grains[grain].position, point])),
+        for &(number, cell, share) in &*shares {
+            let (grain, field) = (&packing.grains[number], &mut fields[cell]);
+            field.density += share * grain.mass;
+            field.solid_fraction += share * grain.volume;
+            field.diameter += share * grain.volume * grain.diameter();
+            field.velocity += share * grain.mass * own(grain);
+        }
+        for field in &mut *fields {
+            field.velocity /= field.density;
+            field.diameter /= field.solid_fraction;
+        }
+        for &(number, cell, share) in &*shares {
+            let (grain, field) = (&packing.grains[number], &mut fields[cell]);
+            let v = own(grain) - field.velocity;
+            field.kinetic_stress += share * grain.mass * outer(v, v);
+        }
+        let mut add = |force: DVec3, [from, to]: [DVec3; 2]| {
+            let moment = outer(force, from - to);
+            for &shift in &*shifts {
+                lines.line([from + shift, to + shift], found);
+                found.iter().for_each(|&(cell, share)| fields[cell].stress += share * moment);
+            }
+        };
+        for link in &packing.links {
+            match straight(packing, link) {
+                Some(branch) => add(link.force, branch),
+                None => link.ends().for_each(|(grain, force, point)| add(force, [packing.grains[grain].position, point])),
+            }
+        }
+        for (cell, field) in fields.iter_mut().enumerate() {
+            field.velocity += packing.cell.flow(grid.centre(cell));
+        }
+        let per_volume = 1.0 / grid.volume();
+        for field in &mut *fields {
+            let k = &field.kinetic_stress;
+            field.temperature = (k.x_axis.x + k.y_axis.y + k.z_axis.z) / (3.0 * field.density);
+            field.density *= per_volume;
+            field.solid_fraction *= per_volume;
+            field.kinetic_stress *= per_volume;
+            field.stress *= per_volume;
+        }
+        for cell in 0..fields.len() {
+            let rate = shear_rate(gradient(grid, &packing.cell, fields, cell));
+            let field = &mut fields[cell];
+            field.shear_rate = rate;
+            let solid = field.density / field.solid_fraction;
+            field.inertial_number = inertial_number(rate, field.diameter, solid, field.stress + field.kinetic_stress);
         }
     }
-    for (cell, field) in fields.iter_mut().enumerate() {
-        field.velocity += packing.cell.flow(grid.centre(cell));
+}
+
+/// ∇v in a cell, columns by the axis of the derivative; what stands beyond a face through which the grid is periodic has the velocity of its image.
+fn gradient(grid: &Grid, periodic: &Cell, fields: &[Field], cell: usize) -> DMat3 {
+    let (size, mut stride) = (grid.size(), 1);
+    let mut columns = [DVec3::ZERO; 3];
+    for (a, column) in columns.iter_mut().enumerate() {
+        let count = grid.cells[a];
+        let at = cell / stride % count;
+        let velocity = |to: usize| fields[cell - at * stride + to * stride].velocity;
+        let drift = |edges: f64| periodic.drift(periodic.edges(a, edges));
+        let (last, wraps) = (count - 1, grid.wraps[a]);
+        let after = if at < last {
+            velocity(at + 1)
+        } else if wraps {
+            velocity(0) + drift(1.0)
+        } else {
+            velocity(last)
+        };
+        let before = if at > 0 {
+            velocity(at - 1)
+        } else if wraps {
+            velocity(last) + drift(-1.0)
+        } else {
+            velocity(0)
+        };
+        let ways = if wraps { 2.0 } else { (usize::from(at < last) + usize::from(at > 0)) as f64 };
+        if count > 1 {
+            *column = (after - before) / (ways * size[a]);
+        }
+        stride *= count;
     }
-    let per_volume = 1.0 / grid.volume();
-    for field in &mut fields {
-        let k = &field.kinetic_stress;
-        field.temperature = (k.x_axis.x + k.y_axis.y + k.z_axis.z) / (3.0 * field.density);
-        field.density *= per_volume;
-        field.solid_fraction *= per_volume;
-        field.kinetic_stress *= per_volume;
-        field.stress *= per_volume;
+    DMat3::from_cols(columns[0], columns[1], columns[2])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algebra::random::Sequence;
+    use crate::model::periodic::Shear;
+
+    #[test]
+    fn a_linear_flow_has_the_shear_rate_of_its_gradient() {
+        // ∇v with any entries
+        let linear = DMat3::from_cols(DVec3::new(0.3, -1.0, 0.2), DVec3::new(2.0, 0.1, 0.4), DVec3::new(-0.5, 0.7, -0.9));
+        let grid = Grid { cells: [3, 4, 5], high: DVec3::new(1.0, 2.0, 3.0), ..Grid::default() };
+        let fields: Vec<Field> = (0..60).map(|k| Field { velocity: linear * grid.centre(k), ..Field::default() }).collect();
+        let d = 0.5 * (linear + linear.transpose());
+        let trace = d.x_axis.x + d.y_axis.y + d.z_axis.z;
+        let square: f64 = (0..9).map(|k| d.to_cols_array()[k] - if k % 4 == 0 { trace / 3.0 } else { 0.0 }).map(|x| x * x).sum();
+        let rate = |cell| shear_rate(gradient(&grid, &Cell::default(), &fields, cell));
+        assert!((0..60).all(|cell| (rate(cell) - (2.0 * square).sqrt()).abs() < 1e-12));
     }
-    fields
+
+    #[test]
+    fn a_sheared_cell_has_its_rate_also_beside_its_faces_and_the_inertial_number_of_its_pressure() {
+        let rate = 3.0;
+        let cell =
+            Cell::new([Some([0.0, 1.0]); 3]).and_then(|c| c.sheared(Shear { across: 2, along: 0, rate })).unwrap_or_else(|e| panic!("{e}"));
+        let cell = cell.at(0.23);
+        let mut random = Sequence::new(8);
+        let (radius, density) = (0.02, 2500.0);
+        let volume = 4.0 / 3.0 * std::f64::consts::PI * radius * radius * radius;
+        let grain =
+            |position: DVec3| Grain { position, velocity: cell.flow(position), mass: density * volume, volume, radius: Some(radius) };
+        let grains: Vec<Grain> = (0..3000).map(|_| grain(DVec3::from_array([(); 3].map(|()| random.next_between(0.0, 1.0))))).collect();
+        // each grain with a neighbour of which it is pressed along one axis in turn: a pressure that is known
+        let (force, links) = (4.0, 0..grains.len());
+        let axis = |k: usize| [DVec3::X, DVec3::Y, DVec3::Z][k % 3];
+        let link = |k: usize| Link {
+            grains: [Some(k), None],
+            point: grains[k].position - radius * axis(k),
+            shift: DVec3::ZERO,
+            normal: axis(k),
+            force: force * axis(k),
+        };
+        let packing = Packing { links: links.map(link).collect(), grains: grains.clone(), cell, ..Packing::default() };
+        let grid = Grid { cells: [1, 1, 4], width: 0.5, wraps: [true; 3], ..Grid::default() };
+        let fields = coarse_grain(&grid, &packing);
+        let pressure: f64 = fields.iter().map(|f| (f.stress.x_axis.x + f.stress.y_axis.y + f.stress.z_axis.z) / 12.0).sum();
+        assert!((pressure - 3000.0 * force * radius / 3.0).abs() < 1e-9 * pressure, "{pressure}");
+        for (k, field) in fields.iter().enumerate() {
+            assert!((field.shear_rate - rate).abs() < 1e-9 * rate, "{k}: {}", field.shear_rate);
+            assert!((field.diameter - 2.0 * radius).abs() < 1e-12);
+            let s = field.stress + field.kinetic_stress;
+            let p = (s.x_axis.x + s.y_axis.y + s.z_axis.z) / 3.0;
+            let expected = field.shear_rate * 2.0 * radius * (density / p).sqrt();
+            assert!((field.inertial_number - expected).abs() < 1e-9 * expected, "{k}: {} {expected}", field.inertial_number);
+        }
+    }
 }

@@ -12,6 +12,7 @@
 //! N grains have C neighbours in sum (a neighbour that is a wall counts as one); N₀ and N₁ of them have none and one. Contacts are those that
 //! press, forces are means over the last step, p is where a force acts. By ½ Σ over pairs the stress is Σ f ⊗ (x₁ − x₂)/V.
 
+use super::structure::flow;
 use crate::geometry::Shape;
 use crate::geometry::systems::{Collider, Proximity};
 use crate::model::contact::{ContactPair, Manifold};
@@ -40,6 +41,13 @@ pub struct Grain {
     pub volume: f64,
     /// Of a ball (m).
     pub radius: Option<f64>,
+}
+
+impl Grain {
+    /// Of a grain that is no ball that of the ball of its volume (m).
+    pub fn diameter(&self) -> f64 {
+        2.0 * self.radius.unwrap_or_else(|| libm::cbrt(0.75 / std::f64::consts::PI * self.volume))
+    }
 }
 
 /// A force between a grain and a neighbour.
@@ -120,17 +128,22 @@ fn is_wall(locks: &Locks) -> bool {
 impl Packing {
     /// Dynamic bodies but walls that a servo moves along an axis, whose centre lies in the region, and the contacts of the last step on them.
     pub fn of(simulation: &Simulation, region: Option<&Region>) -> Self {
-        let whole = Self::whole(simulation);
+        let mut whole = Self::default();
+        whole.update(simulation);
         match region {
             None => whole,
             Some(region) => whole.within(region),
         }
     }
 
-    fn whole(simulation: &Simulation) -> Self {
+    /// All grains and contacts as they are now, in the room of those that it had.
+    pub fn update(&mut self, simulation: &Simulation) {
         let world = simulation.world();
         let &Scheme { gravity, cell, .. } = world.resource::<Scheme>();
-        let mut packing = Self { gravity, cell, ..Self::default() };
+        let Self { grains, links, .. } = self;
+        (self.gravity, self.cell) = (gravity, cell);
+        grains.clear();
+        links.clear();
         let rows = &world.resource::<crate::topology::bodies::Bodies>().rows;
         // of each slot
         let mut numbers: Vec<Option<usize>> = vec![None; rows.len()];
@@ -141,40 +154,33 @@ impl Packing {
             if world.get::<Locks>(entity).is_some_and(is_wall) {
                 continue;
             }
-            let home = packing.cell.home(pose.0.position).0;
+            let home = cell.home(pose.0.position).0;
             let position = pose.0.position + home;
             let shape = world.get::<Collider>(entity).map(|c| &c.shape);
             let radius = shape.and_then(|shape| if let Shape::Ball { radius } = shape { Some(*radius) } else { None });
             let volume = shape.and_then(|shape| shape.mass_properties(1.0).ok()).map_or(0.0, |p| p.mass);
-            numbers[slot] = Some(packing.grains.len());
-            packing.grains.push(Grain {
-                position,
-                velocity: velocity.linear + packing.cell.drift(home),
-                mass: inertia.mass,
-                volume,
-                radius,
-            });
+            numbers[slot] = Some(grains.len());
+            grains.push(Grain { position, velocity: velocity.linear + cell.drift(home), mass: inertia.mass, volume, radius });
         }
         let h = world.resource::<Clock>().last;
         if h <= 0.0 {
-            return packing;
+            return;
         }
         for &(.., entity) in world.resource::<Proximity>().pairs() {
             let (Some(pair), Some(manifold)) = (world.get::<ContactPair>(entity), world.get::<Manifold>(entity)) else { continue };
             let grains = pair.slots.map(|slot| numbers.get(slot as usize).copied().flatten());
-            if grains == [None; 2] {
+            if manifold.points.is_empty() || grains == [None; 2] {
                 continue;
             }
             let home = |body: Entity| world.get::<BodyPose>(body).map_or(DVec3::ZERO, |pose| cell.home(pose.0.position).0);
             let homes = if cell.is_open() { [DVec3::ZERO; 2] } else { pair.bodies.map(home) };
             // images of a sheared cell have gone on since the step began
             let shift = pair.shift + h * cell.drift(pair.shift) + homes[0] - homes[1];
-            packing.links.extend(pair.forces(&manifold.points, h).map(|(touch, force)| {
+            links.extend(pair.forces(&manifold.points, h).map(|(touch, force)| {
                 let [one, two] = touch.places();
                 Link { grains, point: 0.5 * (one + two) + homes[0], shift, normal: touch.normal, force }
             }));
         }
-        packing
     }
 
     /// The grains whose centre lies in the region, and the contacts on them.
@@ -272,8 +278,8 @@ impl Packing {
     }
 }
 
-/// Columns of a table of measures, after the time: counts, Z and Z_m, rattlers, φ, T, U, fabric, stress.
-pub const COLUMNS: [&str; 24] = [
+/// Columns of a table of measures, after the time: counts, Z and Z_m, rattlers, φ, T, U, fabric, stress, |γ̇|, I (`structure`).
+pub const COLUMNS: [&str; 26] = [
     "time [s]",
     "grains",
     "contacts",
@@ -298,6 +304,8 @@ pub const COLUMNS: [&str; 24] = [
     "stress_zx [Pa]",
     "stress_zy [Pa]",
     "stress_zz [Pa]",
+    "shear_rate [1/s]",
+    "inertial_number",
 ];
 
 /// A row of such a table: of the grains whose centres lie in a box, or of all of them in the smallest box that holds them.
@@ -313,7 +321,8 @@ pub fn row(time: f64, whole: &Packing, bounds: Option<[DVec3; 2]>) -> [f64; COLU
     // balls that reach into the box from outside are solid, too
     let solid = whole.solid_fraction(low, high);
     let (z, fabric) = (packing.coordination(), packing.fabric());
-    let stress = packing.stress((high - low).element_product());
+    let volume = (high - low).element_product();
+    let stress = packing.stress(volume);
     let mut row = [0.0; COLUMNS.len()];
     let counts = [time, packing.grains.len() as f64, packing.links.len() as f64, z.mean, z.mechanical, z.rattlers as f64];
     let [fx, fy, fz] = [fabric.x_axis, fabric.y_axis, fabric.z_axis];
@@ -321,7 +330,8 @@ pub fn row(time: f64, whole: &Packing, bounds: Option<[DVec3; 2]>) -> [f64; COLU
         .into_iter()
         .chain([solid, packing.temperature(), packing.unbalanced()])
         .chain([fx.x, fy.y, fz.z, fy.x, fz.y, fx.z])
-        .chain((0..3).flat_map(|i| [stress.x_axis[i], stress.y_axis[i], stress.z_axis[i]]));
+        .chain((0..3).flat_map(|i| [stress.x_axis[i], stress.y_axis[i], stress.z_axis[i]]))
+        .chain(flow(packing, volume));
     row.iter_mut().zip(values).for_each(|(cell, value)| *cell = value);
     row
 }

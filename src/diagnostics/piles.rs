@@ -69,17 +69,12 @@ impl Pile {
     }
 }
 
-/// Of a grain that is no ball that of a ball of its volume (m).
-fn radius(grain: &Grain) -> f64 {
-    grain.radius.unwrap_or_else(|| libm::cbrt(0.75 / std::f64::consts::PI * grain.volume))
-}
-
 /// A grain and its radius.
 type Sphere<'a> = (&'a Grain, f64);
 
 /// The largest set of grains that hang together, the first of equal ones.
 fn connected(grains: &[Grain]) -> Vec<Sphere<'_>> {
-    let radii: Vec<f64> = grains.iter().map(radius).collect();
+    let radii: Vec<f64> = grains.iter().map(|grain| 0.5 * grain.diameter()).collect();
     let reach = 2.0 * NEAR * radii.iter().copied().fold(0.0, f64::max);
     let cell = |x: DVec3| (x / reach).floor().as_i64vec3().to_array();
     let mut cells: BTreeMap<[i64; 3], Vec<usize>> = BTreeMap::new();

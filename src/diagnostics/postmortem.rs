@@ -65,6 +65,7 @@ pub fn last_step(scene: &Scene, entities: &[Entity], simulation: &Simulation) ->
         bodies: involved.iter().filter_map(|&(_, i)| Some(at_the_start(&scene.numbered_body(i)?))).collect(),
         outlets: Vec::new(),
         inlets: Vec::new(),
+        surfaces: Vec::new(),
         joints: Vec::new(),
         transmissions: Vec::new(),
         ties: Vec::new(),

@@ -6,15 +6,15 @@
 //! shear rate           |γ̇| = √(2 D:D)                             D: symmetric part of ∇v without its trace
 //! inertial number      I = |γ̇| d √(ρ/p)                           GDR MiDi, Eur. Phys. J. E 14 (2004) 341
 //! ```
+//!
+//! d is the mean by volume: with it mixtures of two sizes flow by the law of one (P. Rognon et al., Phys. Fluids 19, 2007, 058101).
 
-use super::fields::Field;
-use super::grains::Packing;
-use crate::model::grid::Grid;
+use super::grains::{Grain, Packing, outer};
 use glam::{DMat3, DVec3};
 use std::f64::consts::PI;
 
-/// Distances up to `largest` (m) in so many equal bins: the middle of each, and g there. Without a box, or along the periodic axes of the cell,
-/// every grain is looked from; else those in the box that are at least `largest` away from its faces. The density is that of the box.
+/// Distances up to `largest` (m) in so many equal bins: the middle of each, and g there. Along periodic axes over which the box is the whole of
+/// the cell every grain is looked from; else those in the box that are at least `largest` away from its faces. The density is that of the box.
 ///
 /// Not a number where no grain can be looked from. `largest` is at most half of a periodic cell, as images are looked at once.
 ///
@@ -28,7 +28,8 @@ use std::f64::consts::PI;
 /// ```
 pub fn pair_correlation(packing: &Packing, [low, high]: [DVec3; 2], largest: f64, bins: usize) -> Vec<[f64; 2]> {
     let cell = &packing.cell;
-    let inside = |x: DVec3, margin: f64| (0..3).all(|a| cell.periodic(a) || (low[a] + margin..=high[a] - margin).contains(&x[a]));
+    let round = [0, 1, 2].map(|a| cell.periodic(a) && low[a] <= cell.low[a] && high[a] >= cell.high[a]);
+    let inside = |x: DVec3, margin: f64| (0..3).all(|a| round[a] || (low[a] + margin..=high[a] - margin).contains(&x[a]));
     let mut there: Vec<DVec3> = packing.grains.iter().map(|g| g.position).filter(|x| inside(*x, 0.0)).collect();
     there.sort_by(|a, b| a.x.total_cmp(&b.x));
     let shifts: Vec<DVec3> = cell.neighbours().collect();
@@ -46,7 +47,7 @@ pub fn pair_correlation(packing: &Packing, [low, high]: [DVec3; 2], largest: f64
             }
         }
     }
-    let edge = |a: usize| if cell.periodic(a) { cell.high[a] - cell.low[a] } else { high[a] - low[a] };
+    let edge = |a: usize| if round[a] { cell.high[a] - cell.low[a] } else { high[a] - low[a] };
     let density = there.len() as f64 / (edge(0) * edge(1) * edge(2));
     let row = |(k, count): (usize, &u64)| {
         let (inner, outer) = (k as f64 * bin, (k + 1) as f64 * bin);
@@ -56,8 +57,8 @@ pub fn pair_correlation(packing: &Packing, [low, high]: [DVec3; 2], largest: f64
     counts.iter().enumerate().map(row).collect()
 }
 
-/// How far large balls have parted from small ones along an axis, means by volume, in parts of half of the way over which grains are spread;
-/// balls of at least `radius` (m) are large. Not a number where one kind is missing.
+/// How far large balls have parted from small ones along an axis, means by volume, in parts of half of the way over which grains are spread
+/// (m, along the axis: [`extent`]); balls of at least `radius` (m) are large. Not a number where one kind is missing.
 ///
 /// ```
 /// use drystone::diagnostics::{grains::{Grain, Packing}, structure::segregation};
@@ -77,67 +78,100 @@ pub fn segregation(packing: &Packing, axis: DVec3, radius: f64, [from, to]: [f64
     2.0 * (large - small) / (to - from)
 }
 
-/// Shear rate (1/s) in each cell of a field, by central differences of the mean velocity, to one side at the faces of the grid; not a number
-/// where a velocity is missing. Along axes with a single cell nothing changes.
+/// From where to where grains are spread along an axis, by the farthest points of balls and the centres of others (m).
 ///
 /// ```
-/// use drystone::{diagnostics::{fields::Field, structure::shear_rate}, model::grid::Grid};
+/// use drystone::diagnostics::{grains::{Grain, Packing}, structure::extent};
 /// use glam::DVec3;
-/// let grid = Grid { cells: [1, 1, 4], high: DVec3::new(1.0, 1.0, 4.0), ..Grid::default() };
-/// let fields: Vec<Field> = (0..4).map(|k| Field { velocity: DVec3::X * 3.0 * f64::from(k), ..Field::default() }).collect();
-/// assert!(shear_rate(&grid, &fields).iter().all(|rate| (rate - 3.0).abs() < 1e-15));
+/// let ball = |z: f64| Grain { position: DVec3::Z * z, radius: Some(0.5), ..Grain::default() };
+/// assert_eq!(extent(&Packing { grains: vec![ball(0.5), ball(3.0)], ..Packing::default() }, DVec3::Z), [0.0, 3.5]);
 /// ```
-pub fn shear_rate(grid: &Grid, fields: &[Field]) -> Vec<f64> {
-    let size = grid.size();
-    let strides = [1, grid.cells[0], grid.cells[0] * grid.cells[1]];
-    let rate = |cell: usize| {
-        let derivative = |a: usize| {
-            let (count, stride) = (grid.cells[a], strides[a]);
-            if count == 1 {
-                return DVec3::ZERO;
-            }
-            let at = cell / stride % count;
-            let (before, after) = match grid.wraps[a] {
-                true => ((at + count - 1) % count, (at + 1) % count),
-                false => (at.saturating_sub(1), (at + 1).min(count - 1)),
-            };
-            let cells = if grid.wraps[a] { 2.0 } else { (after - before) as f64 };
-            let velocity = |k: usize| fields[cell - at * stride + k * stride].velocity;
-            (velocity(after) - velocity(before)) / (cells * size[a])
-        };
-        let gradient = DMat3::from_cols(derivative(0), derivative(1), derivative(2));
-        let mut d = 0.5 * (gradient + gradient.transpose());
-        d -= DMat3::from_diagonal(DVec3::splat((d.x_axis.x + d.y_axis.y + d.z_axis.z) / 3.0));
-        (2.0 * [d.x_axis, d.y_axis, d.z_axis].iter().map(|c| c.length_squared()).sum::<f64>()).sqrt()
-    };
-    (0..fields.len()).map(rate).collect()
+pub fn extent(packing: &Packing, axis: DVec3) -> [f64; 2] {
+    let ends = packing.grains.iter().map(|g| (g.position.dot(axis), g.radius.unwrap_or(0.0)));
+    ends.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], (x, r)| [low.min(x - r), high.max(x + r)])
 }
 
-/// Inertial number in each cell, of grains of a diameter (m) and a density (kg/m³); p is the mean of the contact and the kinetic stress. Not a
-/// number, or infinite, where nothing presses.
+/// How the velocities of grains change with their place: the ∇v (1/s, columns by the axis of the derivative) of the linear flow that misses
+/// their velocities least, by squares and mass. Not a number where grains lie in a plane.
 ///
 /// ```
-/// use drystone::{diagnostics::{fields::Field, structure::inertial_number}, model::grid::Grid};
-/// use glam::{DMat3, DVec3};
-/// let grid = Grid { cells: [1, 1, 2], ..Grid::default() };
-/// let cell = |v: f64| Field { velocity: DVec3::X * v, stress: DMat3::IDENTITY * 250.0, ..Field::default() };
-/// // γ̇ = 10/s, d = 1 cm, √(ρ/p) = √10
-/// let found = inertial_number(&grid, &[cell(0.0), cell(5.0)], 0.01, 2500.0);
-/// assert!((found[0] - 0.1 * 10f64.sqrt()).abs() < 1e-15);
+/// use drystone::diagnostics::{grains::{Grain, Packing}, structure::velocity_gradient};
+/// use glam::DVec3;
+/// let grain = |position: DVec3| Grain { position, velocity: DVec3::X * 3.0 * position.z, mass: 1.0, ..Grain::default() };
+/// let packing = Packing { grains: [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z].map(grain).to_vec(), ..Packing::default() };
+/// assert!((velocity_gradient(&packing).z_axis - DVec3::X * 3.0).length() < 1e-13);
 /// ```
-pub fn inertial_number(grid: &Grid, fields: &[Field], diameter: f64, density: f64) -> Vec<f64> {
-    let pressure = |f: &Field| {
-        let s = f.stress + f.kinetic_stress;
-        (s.x_axis.x + s.y_axis.y + s.z_axis.z) / 3.0
-    };
-    shear_rate(grid, fields).iter().zip(fields).map(|(rate, f)| rate * diameter * (density / pressure(f)).sqrt()).collect()
+pub fn velocity_gradient(packing: &Packing) -> DMat3 {
+    let grains = &packing.grains;
+    let mass: f64 = grains.iter().map(|g| g.mass).sum();
+    let mean = |of: fn(&Grain) -> DVec3| grains.iter().map(|g| g.mass * of(g)).sum::<DVec3>() / mass;
+    let (middle, drift) = (mean(|g| g.position), mean(|g| g.velocity));
+    let (mut spread, mut flow) = (DMat3::ZERO, DMat3::ZERO);
+    for g in grains {
+        let (x, v) = (g.position - middle, g.velocity - drift);
+        spread += g.mass * outer(x, x);
+        flow += g.mass * outer(v, x);
+    }
+    // grains in a plane leave rounding alone
+    let (size, largest) = (spread.determinant(), (spread.x_axis.x + spread.y_axis.y + spread.z_axis.z) / 3.0);
+    if size > 1e-12 * largest * largest * largest { flow * spread.inverse() } else { DMat3::NAN }
+}
+
+/// Shear rate |γ̇| = √(2 D:D) (1/s) of a ∇v, D its symmetric part without its trace.
+///
+/// ```
+/// use glam::{DMat3, DVec3};
+/// let simple = DMat3::from_cols(DVec3::ZERO, DVec3::ZERO, DVec3::X * 3.0);
+/// assert!((drystone::diagnostics::structure::shear_rate(simple) - 3.0).abs() < 1e-15);
+/// ```
+pub fn shear_rate(gradient: DMat3) -> f64 {
+    let mut d = 0.5 * (gradient + gradient.transpose());
+    d -= DMat3::from_diagonal(DVec3::splat(trace(d) / 3.0));
+    (2.0 * [d.x_axis, d.y_axis, d.z_axis].iter().map(|c| c.length_squared()).sum::<f64>()).sqrt()
+}
+
+/// Inertial number at a shear rate (1/s) of grains of a diameter (m) and a density (kg/m³) under a stress (Pa), compression positive. Not a number
+/// or infinite where nothing presses.
+///
+/// ```
+/// use drystone::diagnostics::structure::inertial_number;
+/// // γ̇ = 10/s, d = 1 cm, √(ρ/p) = √10
+/// let found = inertial_number(10.0, 0.01, 2500.0, glam::DMat3::IDENTITY * 250.0);
+/// assert!((found - 0.1 * 10f64.sqrt()).abs() < 1e-15);
+/// ```
+pub fn inertial_number(rate: f64, diameter: f64, density: f64, stress: DMat3) -> f64 {
+    rate * diameter * (3.0 * density / trace(stress)).sqrt()
+}
+
+/// Shear rate (1/s) and inertial number of a packing in a volume (m³): of the linear flow of its grains ([`velocity_gradient`]), of their diameter,
+/// mean by volume, and of the pressure of contacts and of velocities about that flow.
+///
+/// ```
+/// use drystone::diagnostics::{grains::Packing, structure::flow};
+/// assert!(flow(&Packing::default(), 1.0).iter().all(|x| x.is_nan()));
+/// ```
+pub fn flow(packing: &Packing, volume: f64) -> [f64; 2] {
+    let grains = &packing.grains;
+    let sum = |of: &dyn Fn(&Grain) -> f64| grains.iter().map(of).sum::<f64>();
+    let (mass, solid) = (sum(&|g| g.mass), sum(&|g| g.volume));
+    let mean = |of: fn(&Grain) -> DVec3| grains.iter().map(|g| g.mass * of(g)).sum::<DVec3>() / mass;
+    let (middle, drift, gradient) = (mean(|g| g.position), mean(|g| g.velocity), velocity_gradient(packing));
+    let kinetic = grains.iter().fold(DMat3::ZERO, |sum, g| {
+        let v = g.velocity - drift - gradient * (g.position - middle);
+        sum + g.mass * outer(v, v)
+    });
+    let (rate, diameter) = (shear_rate(gradient), sum(&|g| g.volume * g.diameter()) / solid);
+    [rate, inertial_number(rate, diameter, mass / solid, packing.stress(volume) + kinetic * (1.0 / volume))]
+}
+
+fn trace(m: DMat3) -> f64 {
+    m.x_axis.x + m.y_axis.y + m.z_axis.z
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::algebra::random::Sequence;
-    use crate::diagnostics::grains::Grain;
     use crate::model::periodic::Cell;
 
     fn packing(places: impl Iterator<Item = DVec3>) -> Packing {
@@ -211,14 +245,60 @@ mod tests {
     }
 
     #[test]
-    fn a_linear_flow_has_the_shear_rate_of_its_gradient() {
-        // ∇v with any entries; a wrapped axis sees what comes back, so it is left out
-        let gradient = DMat3::from_cols(DVec3::new(0.3, -1.0, 0.2), DVec3::new(2.0, 0.1, 0.4), DVec3::new(-0.5, 0.7, -0.9));
-        let grid = Grid { cells: [3, 4, 5], high: DVec3::new(1.0, 2.0, 3.0), ..Grid::default() };
-        let fields: Vec<Field> = (0..60).map(|k| Field { velocity: gradient * grid.centre(k), ..Field::default() }).collect();
-        let d = 0.5 * (gradient + gradient.transpose());
-        let trace = d.x_axis.x + d.y_axis.y + d.z_axis.z;
-        let square: f64 = (0..9).map(|k| d.to_cols_array()[k] - if k % 4 == 0 { trace / 3.0 } else { 0.0 }).map(|x| x * x).sum();
-        assert!(shear_rate(&grid, &fields).iter().all(|rate| (rate - (2.0 * square).sqrt()).abs() < 1e-12));
+    fn a_sheared_cloud_has_its_rate_whatever_its_grains_do_about_the_flow() {
+        let mut random = Sequence::new(9);
+        let mut vector = |size: f64| DVec3::from_array(std::array::from_fn(|_| random.next_between(-size, size)));
+        let gradient = DMat3::from_cols(DVec3::new(0.2, 0.0, 1.0), DVec3::new(-3.0, 0.5, 0.0), DVec3::new(7.0, 0.0, -0.7));
+        let still: Vec<Grain> = (0..4000)
+            .map(|k| {
+                let position = vector(1.0) * DVec3::new(1.0, 0.3, 2.0) + 5.0;
+                let velocity = gradient * position + DVec3::Y * 9.0;
+                Grain { position, velocity, mass: 1.0 + f64::from(k % 3), volume: 0.001, radius: None }
+            })
+            .collect();
+        let packing = Packing { grains: still.clone(), ..Packing::default() };
+        let largest = |m: DMat3| m.to_cols_array().into_iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+        assert!(largest(velocity_gradient(&packing) - gradient) < 1e-11);
+        // noise changes the gradient by its size over the spread and √N, and makes the pressure
+        let noisy = still.iter().map(|g| Grain { velocity: g.velocity + vector(0.3), ..*g }).collect();
+        let packing = Packing { grains: noisy, ..Packing::default() };
+        assert!(largest(velocity_gradient(&packing) - gradient) < 0.06);
+        let [rate, number] = flow(&packing, 2.0);
+        assert!((rate - shear_rate(gradient)).abs() < 0.1);
+        // a component that is evenly spread over ±a has the mean square a²/3
+        let mass: f64 = packing.grains.iter().map(|g| g.mass).sum();
+        let pressure = mass * 0.03 / 2.0;
+        let expected = rate * packing.grains[0].diameter() * (mass / 4.0 / pressure).sqrt();
+        assert!((number / expected - 1.0).abs() < 0.02, "{number} {expected}");
+        // four in a plane
+        let flat = packing.grains.iter().take(4).map(|g| Grain { position: g.position.truncate().extend(1.0), ..*g }).collect();
+        assert!(flow(&Packing { grains: flat, ..Packing::default() }, 1.0).iter().all(|x| x.is_nan()));
+    }
+
+    #[test]
+    fn a_box_within_a_periodic_cell_counts_what_lies_in_it() {
+        let mut random = Sequence::new(15);
+        let points: Vec<DVec3> = (0..1500).map(|_| DVec3::from_array(std::array::from_fn(|_| random.next_between(0.0, 10.0)))).collect();
+        let packing = Packing { cell: cell(10.0), ..packing(points.iter().copied()) };
+        // round along x and y, from 2 to 9 along z
+        let (low, high, largest) = (DVec3::new(0.0, 0.0, 2.0), DVec3::new(10.0, 10.0, 9.0), 2.5);
+        let g = pair_correlation(&packing, [low, high], largest, 5);
+        let inside: Vec<DVec3> = points.iter().copied().filter(|x| (2.0..=9.0).contains(&x.z)).collect();
+        let from: Vec<DVec3> = inside.iter().copied().filter(|x| (4.5..=6.5).contains(&x.z)).collect();
+        for (k, row) in g.iter().enumerate() {
+            let distance = |a: DVec3, b: DVec3| {
+                let d = a - b;
+                let round = |x: f64| (x + 5.0).rem_euclid(10.0) - 5.0;
+                DVec3::new(round(d.x), round(d.y), d.z).length()
+            };
+            let count = from
+                .iter()
+                .flat_map(|a| inside.iter().map(move |b| distance(*a, *b)))
+                .filter(|d| *d > 0.0 && (*d / 0.5) as usize == k)
+                .count();
+            let shell = 4.0 / 3.0 * PI * 0.125 * (((k + 1) * (k + 1) * (k + 1)) as f64 - (k * k * k) as f64);
+            let expected = count as f64 / (from.len() as f64 * inside.len() as f64 / 700.0 * shell);
+            assert!((row[1] - expected).abs() < 1e-9, "{row:?} {expected}");
+        }
     }
 }

@@ -15,6 +15,7 @@ use crate::model::contact::Manifold;
 use crate::model::flow::{Flow, Inlet, Outlet};
 use crate::model::interaction::Interaction;
 use crate::model::newton_euler::{BodyName, BodyPose, Inertia, Velocity};
+use crate::model::surface::{Crossings, Passage};
 use crate::numerics::{Method, Status};
 use crate::simulation::{BondState, CrushingState, Simulation, StepReport};
 use crate::topology::bodies::{Bodies, Body};
@@ -86,6 +87,19 @@ pub struct FlowFigures {
     pub count: u64,
     /// Their mass.
     pub mass_kg: f64,
+}
+
+/// What has passed a surface.
+///
+/// ```
+/// assert_eq!(drystone::diagnostics::summary::SurfaceFigures::default().back.count, 0);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct SurfaceFigures {
+    /// To the side of its normal.
+    pub forward: FlowFigures,
+    /// The other way.
+    pub back: FlowFigures,
 }
 
 /// How joints that crush have fared, see [`CrushingState`].
@@ -236,6 +250,9 @@ pub struct Summary {
     /// What has come in through each inlet.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub inlets: BTreeMap<String, FlowFigures>,
+    /// What has passed each surface.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub surfaces: BTreeMap<String, SurfaceFigures>,
     /// FNV-1a hash of the state, 16 hexadecimal digits.
     pub state_hash: String,
     /// True when the run was stopped before its end.
@@ -593,6 +610,7 @@ impl Meter {
             crushing: crushing(simulation),
             outlets: flows::<Outlet>(simulation),
             inlets: flows::<Inlet>(simulation),
+            surfaces: surfaces(simulation),
             state_hash: format!("{:016x}", simulation.state_hash()),
             ended_early: self.ended(simulation),
             verdict: self.watch.as_ref().and_then(|w| w.verdict(simulation, &self.entities)),
@@ -711,6 +729,18 @@ fn flows<T: Component>(simulation: &mut Simulation) -> BTreeMap<String, FlowFigu
         (name, FlowFigures { count: flow.count, mass_kg: flow.mass })
     };
     gates.iter(world).map(named).collect()
+}
+
+/// Surfaces by name; their entities where they have none.
+fn surfaces(simulation: &mut Simulation) -> BTreeMap<String, SurfaceFigures> {
+    let world = simulation.world_mut();
+    let mut surfaces = world.query::<(Entity, &Crossings, Option<&Name>)>();
+    let figures = |passage: &Passage| FlowFigures { count: passage.count, mass_kg: passage.mass };
+    let named = |(entity, passed, name): (Entity, &Crossings, Option<&Name>)| {
+        let name = name.map_or_else(|| entity.to_string(), |name| name.as_str().to_owned());
+        (name, SurfaceFigures { forward: figures(&passed.forward), back: figures(&passed.back) })
+    };
+    surfaces.iter(world).map(named).collect()
 }
 
 fn median(values: &[f64]) -> f64 {

@@ -86,10 +86,12 @@ pub struct BroadPhase {
     workspace: BvhWorkspace,
     /// Whether the tree has yet to be brought up to date with its leaves.
     changed: bool,
-    /// Whether candidates have yet to be sought: all of them, or those of boxes that have left their skins.
+    /// Whether candidates have yet to be sought: all of them, or those of boxes that have left their skins, come or gone.
     stale: bool,
     anew: bool,
     moved: Vec<u32>,
+    /// Leaves that the tree still holds, but for those that have come back.
+    gone: Vec<u32>,
     /// By leaf: whether it is one of these.
     has_moved: Vec<bool>,
     fresh: Vec<(u32, u32)>,
@@ -127,8 +129,13 @@ impl BroadPhase {
         let skin = Aabb { mins: low - margin, maxs: high + margin };
         *entry = Entry::Box { exact, skin };
         self.tree.insert_or_update_partially(skin, leaf, 0.0);
-        (self.changed, self.stale) = (true, true);
-        self.anew |= new;
+        self.changed = true;
+        self.seek_for(leaf);
+    }
+
+    /// Candidates of this leaf have yet to be sought.
+    fn seek_for(&mut self, leaf: u32) {
+        self.stale = true;
         self.has_moved.resize(self.entries.len(), false);
         if !std::mem::replace(&mut self.has_moved[leaf as usize], true) {
             self.moved.push(leaf);
@@ -166,14 +173,15 @@ impl BroadPhase {
     pub fn remove(&mut self, leaf: u32) {
         match self.entry(leaf) {
             Entry::Vacant => return,
-            Entry::Box { .. } => {
-                self.flush();
-                self.tree.remove(leaf);
+            // by one refit for all that go
+            Entry::Box { .. } => self.gone.push(leaf),
+            Entry::HalfSpace { .. } => {
+                self.half_spaces.retain(|&other| other != leaf);
+                self.anew = true;
             }
-            Entry::HalfSpace { .. } => self.half_spaces.retain(|&other| other != leaf),
         }
         self.entries[leaf as usize] = Entry::Vacant;
-        (self.stale, self.anew) = (true, true);
+        self.seek_for(leaf);
     }
 
     /// All pairs `(i, j)` with `i < j` whose boxes overlap or touch, in ascending order; a half-space pairs with every box that it
@@ -328,6 +336,11 @@ impl BroadPhase {
             }
             self.tree.optimize_incremental(&mut self.workspace);
             self.changed = false;
+        }
+        for leaf in self.gone.drain(..) {
+            if !matches!(self.entries[leaf as usize], Entry::Box { .. }) {
+                self.tree.remove(leaf);
+            }
         }
     }
 }

@@ -61,6 +61,9 @@ pub fn fits_cell(cell: &Cell, shape: &Shape, pose: &Pose, moves: bool) -> Result
     })
 }
 
+/// How far from the face a box may be that has a ghost, in parts of itself: as thick as a skin of the broad phase.
+const KEPT: f64 = 0.05;
+
 /// Ghosts of the boxes in a cell, and whose they are.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Images {
@@ -72,6 +75,9 @@ pub(super) struct Images {
     /// Body of each ghost.
     owners: Vec<u32>,
     free: Vec<u32>,
+    /// Pairs of ghosts, by their bodies, and room for these among the others.
+    of_ghosts: Vec<(u32, u32)>,
+    merged: Vec<(u32, u32)>,
 }
 
 impl Images {
@@ -109,11 +115,17 @@ impl Images {
             beyond_below = beyond & !(1 << shear.along) | bring_back(&cell, shear.along, &mut below.0, &mut below.1);
         }
         let Some((had, leaves)) = self.ghosts.get_mut(body as usize) else { return };
+        if beyond | *had == 0 {
+            return;
+        }
         let mut now = 0;
         for mask in 1..8u8 {
             let moved = across.filter(|shear| mask >> shear.across & 1 == 1);
             let ((low, high), beyond) = if moved.is_some() { (below, beyond_below) } else { ((low, high), beyond) };
-            let (has, had) = (mask & beyond == mask, *had >> mask & 1 == 1);
+            let had = *had >> mask & 1 == 1;
+            // a box grows and shrinks with its speed: one that has a ghost keeps it while it is near the face
+            let near = |a: usize| mask >> a & 1 == 0 || high[a] + KEPT * (high[a] - low[a]) >= cell.low[a] + cell.size[a];
+            let has = mask & beyond == mask || had && cell.shear.is_none() && near(0) && near(1) && near(2);
             let leaf = &mut leaves[mask as usize];
             if has {
                 now |= 1 << mask;
@@ -147,23 +159,30 @@ impl Images {
     }
 
     /// All pairs of bodies whose boxes overlap or touch by any of their images, in ascending order.
-    pub(super) fn pairs(&self, broad: &mut BroadPhase, out: &mut Vec<(u32, u32)>) {
+    pub(super) fn pairs(&mut self, broad: &mut BroadPhase, out: &mut Vec<(u32, u32)>) {
         broad.pairs(out);
         if self.owners.is_empty() {
             return;
         }
-        let body = |leaf: u32| if leaf < self.bodies { leaf } else { self.owners[(leaf - self.bodies) as usize] };
+        let Self { bodies, owners, of_ghosts, merged, .. } = self;
+        let body = |leaf: u32| if leaf < *bodies { leaf } else { owners[(leaf - *bodies) as usize] };
         // leaves of ghosts are the higher ones; pairs without any stand in order already
-        let mut ghosts: Vec<(u32, u32)> =
-            out.iter().filter(|pair| pair.1 >= self.bodies).map(|pair| (body(pair.0), body(pair.1))).collect();
-        ghosts.iter_mut().for_each(|pair| *pair = (pair.0.min(pair.1), pair.0.max(pair.1)));
-        ghosts.retain(|(i, j)| i != j);
-        ghosts.sort_unstable();
-        out.retain(|pair| pair.1 < self.bodies);
-        out.append(&mut ghosts);
-        // two runs, which this sort only merges
-        out.sort();
-        out.dedup();
+        of_ghosts.clear();
+        let through = out.iter().filter(|pair| pair.1 >= *bodies).map(|pair| (body(pair.0), body(pair.1)));
+        of_ghosts.extend(through.filter(|(i, j)| i != j).map(|(i, j)| (i.min(j), i.max(j))));
+        of_ghosts.sort_unstable();
+        of_ghosts.dedup();
+        merged.clear();
+        let mut ghosts = of_ghosts.iter().copied().peekable();
+        for &pair in out.iter().filter(|pair| pair.1 < *bodies) {
+            while let Some(before) = ghosts.next_if(|&ghost| ghost < pair) {
+                merged.push(before);
+            }
+            ghosts.next_if_eq(&pair);
+            merged.push(pair);
+        }
+        merged.extend(ghosts);
+        std::mem::swap(out, merged);
     }
 }
 
@@ -176,8 +195,11 @@ fn bring_back(cell: &Cell, a: usize, low: &mut DVec3, high: &mut DVec3) -> u8 {
         (low[a], high[a]) = (floor, floor + length);
         return 0;
     }
-    let by = cell.edges(a, -((low[a] - floor) / length).floor());
-    (*low, *high) = (*low + by, *high + by);
+    let way = low[a] - floor;
+    if !(0.0..length).contains(&way) {
+        let by = cell.edges(a, -(way / length).floor());
+        (*low, *high) = (*low + by, *high + by);
+    }
     u8::from(high[a] >= floor + length) << a
 }
 

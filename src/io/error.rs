@@ -1,5 +1,6 @@
 //! What can go wrong while a result is written or read back.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// An output that could not be written or read: which file, and why.
@@ -65,13 +66,19 @@ pub(crate) fn make_folder_of(path: &Path) -> Result<(), OutputError> {
 /// Writes a whole file so that a reader sees the old content or the new one, never half of it. What is there and is no file (a device, a
 /// pipe, a folder) is left alone.
 pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
+    replace_file_by(path, &[bytes])
+}
+
+/// The same of what stands in several places.
+pub(crate) fn replace_file_by(path: &Path, parts: &[&[u8]]) -> Result<(), OutputError> {
     if std::fs::metadata(path).is_ok_and(|m| !m.is_file()) {
         return Err(OutputError::data(path, "is there and is no file, so it cannot be replaced; name a file"));
     }
     let mut partial = path.as_os_str().to_owned();
     partial.push(".part");
     let partial = PathBuf::from(partial);
-    std::fs::write(&partial, bytes).map_err(OutputError::file(&partial, "written"))?;
+    let written = || parts.iter().try_fold(std::fs::File::create(&partial)?, |mut file, part| file.write_all(part).map(|()| file));
+    written().map_err(OutputError::file(&partial, "written"))?;
     std::fs::rename(&partial, path).map_err(OutputError::file(path, "replaced"))
 }
 

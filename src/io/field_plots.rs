@@ -4,8 +4,6 @@ use super::chart::{Line, Panel};
 use super::map::Map;
 use super::run_plots::{Named, PlotError};
 
-const AXES: [&str; 3] = ["x", "y", "z"];
-
 /// Which part of a run is drawn, and from where.
 ///
 /// ```
@@ -30,7 +28,8 @@ pub struct View {
 struct Cells<'a> {
     values: &'a [f64],
     times: Vec<f64>,
-    /// Centres of the cells along each axis.
+    /// Names of the axes, and the centres of the cells along each of three.
+    names: &'static [&'static str],
     places: [Vec<f64>; 3],
 }
 
@@ -49,11 +48,15 @@ impl<'a> Cells<'a> {
             places.dedup();
             Ok(places)
         };
-        let places = [axis("x")?, axis("y")?, axis("z")?];
+        let names = table.axes().unwrap_or_default();
+        let mut places = [0, 1, 2].map(|_| vec![0.0]);
+        for (places, name) in places.iter_mut().zip(names) {
+            *places = axis(name)?;
+        }
         if places.iter().map(Vec::len).product::<usize>() != count {
             return Err(PlotError::Nothing(format!("{}: its rows are not those of whole grids", table.path)));
         }
-        Ok(Self { values, times, places })
+        Ok(Self { values, times, names, places })
     }
 
     fn count(&self) -> usize {
@@ -122,7 +125,10 @@ pub(super) fn field(table: &Named, column: &str, view: &View) -> Result<Vec<Pane
     }
     let along = view.along.or(if seen.len() == 1 { Some(seen[0]) } else { None });
     if let Some(axis) = along {
-        let place = format!("{} (m)", AXES[axis]);
+        let Some(name_of) = cells.names.get(axis) else {
+            return Err(PlotError::Nothing(format!("{}: has one axis, {}", table.path, cells.names.join(", "))));
+        };
+        let place = format!("{name_of} (m)");
         let line = |(label, values): (String, Vec<f64>)| {
             let points = cells.places[axis].iter().copied().zip(cells.over(&values, &[axis]));
             // heights stand upright
@@ -139,13 +145,13 @@ pub(super) fn field(table: &Named, column: &str, view: &View) -> Result<Vec<Pane
     if seen.len() == 3 {
         let few = (0..3).min_by_key(|&a| cells.places[a].len()).unwrap_or(1);
         seen.retain(|a| *a != few);
-        over = format!(", mean over {}", AXES[few]);
+        over = format!(", mean over {}", cells.names[few]);
     }
     let map = |(label, values): (String, Vec<f64>)| {
         let values = cells.over(&values, &seen);
         let [x, y] = [seen[0], seen[1]];
         let map = Map { x: cells.range(x), y: cells.range(y), columns: cells.places[x].len(), values, name: name.clone() };
-        let panel = Panel::new(&format!("{} (m)", AXES[x]), &format!("{} (m)", AXES[y]), Vec::new());
+        let panel = Panel::new(&format!("{} (m)", cells.names[x]), &format!("{} (m)", cells.names[y]), Vec::new());
         Panel { map: Some(map), ..panel.titled(&(label + &over)).equal() }
     };
     Ok(instants.into_iter().map(map).collect())

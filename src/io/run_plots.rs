@@ -3,7 +3,7 @@
 //! ```text
 //! TABLE, TABLE.COLUMN   columns of TABLE.csv against time, one panel for each unit; rows with names give a line for each name
 //! energy, residual      of steps.csv
-//! TABLE.COLUMN          of a [[field]]: a profile, or a map in colours
+//! TABLE.COLUMN          of a [[field]]: a profile, or a map in colours; of pair correlations: against the distance
 //! chains                forces of a slice at the end, as lines between centres
 //! forces                distribution of the normal forces of contacts_end.csv: log₁₀ P(F/⟨F⟩)
 //! rose                  directions of the normals in a vertical plane, by number and by force: n and −n count as one
@@ -22,6 +22,8 @@ use std::path::Path;
 const LINES: usize = 7;
 /// Width of a bin of forces, in mean forces.
 const BIN: f64 = 0.25;
+/// What the rows of a table are cells of: a grid, or a profile.
+const AXES: [&[&str]; 2] = [&["x", "y", "z"], &["distance"]];
 /// Bins of half a turn.
 const ROSE: usize = 18;
 
@@ -82,10 +84,11 @@ impl Named {
         })
     }
 
-    /// Whether its rows are cells of a grid.
-    fn is_field(&self) -> bool {
-        let heads: Vec<&str> = self.columns.iter().take(4).map(|c| c.0.as_str()).collect();
-        heads == ["time", "x", "y", "z"]
+    /// Axes of the grid whose cells its rows are, or the one of a profile; none for any other table.
+    pub(super) fn axes(&self) -> Option<&'static [&'static str]> {
+        let begins =
+            |axes: &[&str]| self.columns.iter().map(|c| c.0.as_str()).take(1 + axes.len()).eq(["time"].iter().chain(axes).copied());
+        AXES.into_iter().find(|axes| begins(axes))
     }
 
     /// Lines of a column against another, one for each label.
@@ -122,7 +125,7 @@ pub fn panels(directory: &Path, what: &[String], view: &View) -> Result<Vec<Pane
             other => match other.split_once('.') {
                 Some((name, column)) => {
                     let table = Named::read(&directory.join(format!("{name}.csv")))?;
-                    if table.is_field() {
+                    if table.axes().is_some() {
                         panels.extend(field_plots::field(&table, column, view)?);
                     } else {
                         panels.extend(series(&table, Some(&[column]), "", x)?);
@@ -130,12 +133,16 @@ pub fn panels(directory: &Path, what: &[String], view: &View) -> Result<Vec<Pane
                 }
                 None => {
                     let table = Named::read(&directory.join(format!("{other}.csv")))?;
-                    if table.is_field() {
-                        let columns = table.columns[4..].iter().map(|c| c.0.as_str()).collect::<Vec<_>>().join(", ");
-                        let message = format!("{}: a table of fields; name one as {other}.COLUMN, of {columns}", table.path);
-                        return Err(PlotError::Nothing(message));
+                    let own: Vec<&str> = table.columns.iter().map(|c| c.0.as_str()).skip(1 + table.axes().map_or(0, <[_]>::len)).collect();
+                    match (table.axes(), &own[..]) {
+                        (None, _) => panels.extend(series(&table, None, "", x)?),
+                        (Some(_), [only]) => panels.extend(field_plots::field(&table, only, view)?),
+                        (Some(_), several) => {
+                            let several = several.join(", ");
+                            let message = format!("{}: a table of fields; name one as {other}.COLUMN, of {several}", table.path);
+                            return Err(PlotError::Nothing(message));
+                        }
                     }
-                    panels.extend(series(&table, None, "", x)?);
                 }
             },
         }

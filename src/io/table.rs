@@ -143,7 +143,7 @@ pub fn read_bodies(path: &Path) -> Result<Vec<BodyRow>, OutputError> {
 }
 
 /// Bytes of rows that are written at once.
-const BUFFER: usize = 1 << 20;
+const BUFFER: usize = 1 << 16;
 
 /// A table that grows by a row of numbers per step; every row is in the file when [`StepTable::row`] returns.
 ///
@@ -200,21 +200,49 @@ impl StepTable {
         self.text.clear();
         for row in rows {
             let values = row.as_ref();
-            if values.len() != self.columns {
-                return Err(OutputError::data(&self.path, format!("a row of {} values for {} columns", values.len(), self.columns)));
-            }
+            self.counted(values.len())?;
             for (k, &x) in values.iter().enumerate() {
                 if k > 0 {
                     self.text.push(',');
                 }
                 add_number(x, &mut self.text);
             }
-            self.text.push('\n');
-            if self.text.len() > BUFFER {
-                self.write()?;
-            }
+            self.end_row()?;
         }
         self.write()
+    }
+
+    /// Appends the rows of one instant, of which what stands behind the time is known: `heads`, texts of `known` columns each with commas between.
+    pub fn rows_of(
+        &mut self,
+        time: f64,
+        heads: &[String],
+        known: usize,
+        rows: impl IntoIterator<Item = impl AsRef<[f64]>>,
+    ) -> Result<(), OutputError> {
+        let time = format_number(time);
+        self.text.clear();
+        for (head, row) in heads.iter().zip(rows) {
+            let values = row.as_ref();
+            self.counted(1 + known + values.len())?;
+            self.text.extend([&time, ",", head]);
+            for &x in values {
+                self.text.push(',');
+                add_number(x, &mut self.text);
+            }
+            self.end_row()?;
+        }
+        self.write()
+    }
+
+    fn counted(&self, values: usize) -> Result<(), OutputError> {
+        let wrong = || OutputError::data(&self.path, format!("a row of {values} values for {} columns", self.columns));
+        if values == self.columns { Ok(()) } else { Err(wrong()) }
+    }
+
+    fn end_row(&mut self) -> Result<(), OutputError> {
+        self.text.push('\n');
+        if self.text.len() > BUFFER { self.write() } else { Ok(()) }
     }
 
     /// Past the writer of texts, which holds nothing between calls: numbers need no quotes.
@@ -434,8 +462,10 @@ mod tests {
         table.row(&rows[0]).unwrap();
         table.row(&[0.2, 77.0]).unwrap();
         let mut table = StepTable::resume(&cut, &header, 0.1).unwrap();
-        rows[1..].iter().for_each(|row| table.row(row).unwrap());
+        table.rows_of(rows[1][0], &["nan".to_owned()], 1, [[0.0; 0]]).unwrap();
+        table.row(&rows[2]).unwrap();
         assert_eq!(std::fs::read(&whole).unwrap(), std::fs::read(&cut).unwrap());
+        assert!(table.rows_of(0.4, &["1".to_owned()], 1, [[2.0]]).unwrap_err().to_string().ends_with("a row of 3 values for 2 columns"));
         assert!(table.row(&[1.0]).unwrap_err().to_string().ends_with("a row of 1 values for 2 columns"));
         let error = StepTable::resume(&cut, &["time"], 0.0).unwrap_err().to_string();
         assert!(error.ends_with("line 1: found time,e_s, expected time"), "{error}");

@@ -149,7 +149,7 @@ impl Grid {
 
     /// The cells that what is at a point (m) goes to, and the part of it that each gets; a cell may stand there more than once.
     pub fn share(&self, x: DVec3, found: &mut Shares) {
-        self.sharing().point(x, found);
+        self.sharing::<1>().point(x, found);
     }
 
     /// The cells that what is spread evenly between two points (m) goes to, and the part of it that each gets.
@@ -165,14 +165,14 @@ impl Grid {
     /// assert!((shares.iter().map(|s| s.1).sum::<f64>() - 0.25).abs() < 1e-15);
     /// ```
     pub fn share_line(&self, ends: [DVec3; 2], found: &mut Shares) {
-        self.sharing().line(ends, found);
+        self.sharing::<4>().line(ends, found);
     }
 
-    /// For many points.
-    pub(crate) fn sharing(&self) -> Sharing<'_> {
+    /// For many points, `N` of them at a time.
+    pub(crate) fn sharing<const N: usize>(&self) -> Sharing<N> {
         let size = self.size();
         Sharing {
-            grid: self,
+            grid: self.clone(),
             size: size.to_array(),
             per_size: size.recip().to_array(),
             reach: (self.width / size).to_array(),
@@ -181,7 +181,8 @@ impl Grid {
             low: self.low.to_array(),
             high: self.high.to_array(),
             // along axes with a single cell these stay
-            axes: [(); 3].map(|()| vec![(0.0, 0)]),
+            axes: [(); 3].map(|()| vec![([0.0; N], 0)]),
+            weights: Vec::new(),
         }
     }
 }
@@ -189,9 +190,10 @@ impl Grid {
 /// A cell that is not of the grid.
 const OUTSIDE: usize = usize::MAX;
 
-/// What of a grid does not depend on the point, and room for what does.
-pub(crate) struct Sharing<'a> {
-    grid: &'a Grid,
+/// What of a grid does not depend on the point, and room for what does. Points of a line are worked on side by side, each in its own lane.
+#[derive(Debug)]
+pub(crate) struct Sharing<const N: usize> {
+    grid: Grid,
     low: [f64; 3],
     high: [f64; 3],
     size: [f64; 3],
@@ -201,20 +203,24 @@ pub(crate) struct Sharing<'a> {
     square_width: f64,
     per_width: f64,
     /// Along each axis the squares of distances, and the numbers of the cells there.
-    axes: [Vec<(f64, usize)>; 3],
+    axes: [Vec<([f64; N], usize)>; 3],
+    /// Of the cells around the points, not yet normalised.
+    weights: Vec<[f64; N]>,
 }
 
-impl Sharing<'_> {
+impl<const N: usize> Sharing<N> {
     /// [`Grid::share`].
     pub(crate) fn point(&mut self, x: DVec3, found: &mut Shares) {
         found.clear();
-        self.add(x, 1.0, found);
+        let mut amounts = [0.0; N];
+        amounts[0] = 1.0;
+        self.add([x; N], amounts, found);
     }
 
     /// [`Grid::share_line`].
     pub(crate) fn line(&mut self, [from, to]: [DVec3; 2], found: &mut Shares) {
         found.clear();
-        let (grid, way) = (self.grid, to - from);
+        let (grid, way) = (&self.grid, to - from);
         let (mut begin, mut end) = (0.0f64, 1.0f64);
         for a in (0..3).filter(|&a| grid.cells[a] == 1 && !grid.wraps[a]) {
             let cuts = [grid.low[a], grid.high[a]].map(|face| (face - from[a]) / way[a]);
@@ -230,75 +236,97 @@ impl Sharing<'_> {
         let (piece, rule) = if grid.kernel == Kernel::Lucy { (1.05, &GAUSS_4[..]) } else { (0.125, &GAUSS_2[..]) };
         let count = ((end - begin) * grid.seen(way).length() * self.per_width / piece).ceil().clamp(1.0, 1e4) as usize;
         let part = (end - begin) / count as f64;
+        let (mut points, mut amounts, mut filled) = ([from; N], [0.0; N], 0);
         for k in 0..count {
             for [node, weight] in rule {
-                self.add(from + (begin + (k as f64 + node) * part) * way, weight * part, found);
+                points[filled] = from + (begin + (k as f64 + node) * part) * way;
+                amounts[filled] = weight * part;
+                filled += 1;
+                if filled == N {
+                    self.add(points, amounts, found);
+                    filled = 0;
+                }
             }
+        }
+        if filled > 0 {
+            let last = points[filled - 1];
+            points[filled..].fill(last);
+            amounts[filled..].fill(0.0);
+            self.add(points, amounts, found);
         }
     }
 
-    fn add(&mut self, x: DVec3, amount: f64, found: &mut Shares) {
-        let grid = self.grid;
-        let (mut whole, mut step) = (true, 1);
-        for (a, x) in x.to_array().into_iter().enumerate() {
-            let (count, axis) = (grid.cells[a], &mut self.axes[a]);
+    /// What is at some points, near each other.
+    fn add(&mut self, points: [DVec3; N], mut amounts: [f64; N], found: &mut Shares) {
+        let (grid, mut whole, mut step) = (&self.grid, true, 1);
+        for (a, axis) in self.axes.iter_mut().enumerate() {
+            let count = grid.cells[a];
             if count == 1 {
-                if !grid.wraps[a] && !(self.low[a]..self.high[a]).contains(&x) {
-                    return;
+                if !grid.wraps[a] {
+                    let box_holds = |x: &DVec3| (self.low[a]..self.high[a]).contains(&x[a]);
+                    amounts.iter_mut().zip(&points).filter(|(_, x)| !box_holds(x)).for_each(|(amount, _)| *amount = 0.0);
                 }
                 continue;
             }
             axis.clear();
-            let (place, reach, count) = ((x - self.low[a]) * self.per_size[a] - 0.5, self.reach[a], count as i64);
-            let (first, last) = (-floor(reach - place), floor(place + reach));
+            let (reach, size) = (self.reach[a], self.size[a]);
+            let places = points.map(|x| (x[a] - self.low[a]) * self.per_size[a] - 0.5);
+            let (mut first, mut last) = (i64::MAX, i64::MIN);
+            for place in places {
+                first = first.min(-floor(reach - place));
+                last = last.max(floor(place + reach));
+            }
+            let count = count as i64;
             let within = first >= 0 && last < count;
             if !within && !grid.wraps[a] && (last < 0 || first >= count) {
                 return;
             }
             whole &= within || grid.wraps[a];
-            let size = self.size[a];
-            let square = |k: i64| ((place - k as f64) * size) * ((place - k as f64) * size);
-            if within {
-                axis.extend((first..=last).map(|k| (square(k), k as usize * step)));
-            } else if grid.wraps[a] {
-                axis.extend((first..=last).map(|k| (square(k), k.rem_euclid(count) as usize * step)));
-            } else {
-                axis.extend((first..=last).map(|k| (square(k), if (0..count).contains(&k) { k as usize * step } else { OUTSIDE })));
+            for k in first..last + 1 {
+                let cell = if within || (0..count).contains(&k) {
+                    k as usize * step
+                } else if grid.wraps[a] {
+                    k.rem_euclid(count) as usize * step
+                } else {
+                    OUTSIDE
+                };
+                let squares = places.map(|place| ((place - k as f64) * size) * ((place - k as f64) * size));
+                axis.push((squares, cell));
             }
             step *= grid.cells[a];
         }
         let [along, rows, planes] = &self.axes;
-        let begin = found.len();
-        found.resize(begin + along.len() * rows.len() * planes.len(), (0, 0.0));
-        let mut next = begin;
-        for &(z, plane) in planes {
-            for &(y, row) in rows {
-                let across = y + z;
-                if across >= self.square_width {
-                    continue;
-                }
-                // what stands outside counts in the sum; its number is of no cell
-                let start = if whole || (plane != OUTSIDE && row != OUTSIDE) { plane.wrapping_add(row) } else { OUTSIDE };
-                for &(x, cell) in along {
-                    let square = x + across;
-                    let cell = if whole || (start != OUTSIDE && cell != OUTSIDE) { start + cell } else { OUTSIDE };
-                    found[next] = (cell, grid.kernel.at(square.sqrt() * self.per_width));
-                    next += usize::from(square < self.square_width);
-                }
+        let cells = along.len() * rows.len() * planes.len();
+        if self.weights.len() < cells {
+            self.weights.resize(cells, [0.0; N]);
+        }
+        // what stands outside counts in the sums
+        let (kernel, square_width, per_width) = (grid.kernel, self.square_width, self.per_width);
+        let mut sums = [0.0; N];
+        let across = planes.iter().flat_map(|plane| rows.iter().map(move |row| (plane, row)));
+        for (((z, _), (y, _)), weights) in across.clone().zip(self.weights.chunks_exact_mut(along.len())) {
+            let across: [f64; N] = std::array::from_fn(|lane| y[lane] + z[lane]);
+            for ((x, _), weights) in along.iter().zip(weights) {
+                *weights = std::array::from_fn(|lane| {
+                    let square = x[lane] + across[lane];
+                    if square < square_width { kernel.at(square.sqrt() * per_width) } else { 0.0 }
+                });
+                sums.iter_mut().zip(&*weights).for_each(|(sum, weight)| *sum += weight);
             }
         }
-        found.truncate(next);
-        let scale = amount / found[begin..].iter().map(|share| share.1).sum::<f64>();
-        found[begin..].iter_mut().for_each(|(_, share)| *share *= scale);
-        if !whole {
-            let mut kept = begin;
-            for k in begin..found.len() {
-                if found[k].0 != OUTSIDE {
-                    found[kept] = found[k];
-                    kept += 1;
-                }
+        let scales: [f64; N] = std::array::from_fn(|lane| amounts[lane] / sums[lane]);
+        for (((_, plane), (_, row)), weights) in across.zip(self.weights.chunks_exact(along.len())) {
+            if !whole && (*plane == OUTSIDE || *row == OUTSIDE) {
+                continue;
             }
-            found.truncate(kept);
+            let shared = along.iter().zip(weights).map(|((_, cell), weights)| {
+                let rest = weights.iter().zip(&scales).skip(1);
+                (*cell, rest.fold(weights[0] * scales[0], |sum, (weight, scale)| sum + weight * scale))
+            });
+            // none where the kernel has ended, or the cell is none
+            found.extend(
+                shared.filter(|&(cell, share)| share != 0.0 && (whole || cell != OUTSIDE)).map(|(cell, share)| (plane + row + cell, share)),
+            );
         }
     }
 }

@@ -48,3 +48,4 @@ pub mod pile;
 pub mod relation;
 pub mod scheme;
 pub mod signal;
+pub mod surface;

@@ -168,6 +168,48 @@ impl FlowQuantity {
     ];
 }
 
+/// A number of a surface, since the start: of what has passed forward, and of what has passed back.
+///
+/// ```
+/// use drystone::model::signal::SurfaceQuantity;
+/// assert_eq!(SurfaceQuantity::ALL[SurfaceQuantity::BackMass as usize].name, "back_mass");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the table below says what they are")]
+#[non_exhaustive]
+pub enum SurfaceQuantity {
+    Count,
+    Mass,
+    MomentumX,
+    MomentumY,
+    MomentumZ,
+    Kinetic,
+    BackCount,
+    BackMass,
+    BackMomentumX,
+    BackMomentumY,
+    BackMomentumZ,
+    BackKinetic,
+}
+
+impl SurfaceQuantity {
+    /// All of them: bodies that have passed, their mass, momentum and kinetic energy.
+    pub const ALL: &'static [Quantity<Self>] = &[
+        of(Self::Count, "count", ""),
+        of(Self::Mass, "mass", "kg"),
+        of(Self::MomentumX, "momentum_x", "kg m/s"),
+        of(Self::MomentumY, "momentum_y", "kg m/s"),
+        of(Self::MomentumZ, "momentum_z", "kg m/s"),
+        of(Self::Kinetic, "kinetic", "J"),
+        of(Self::BackCount, "back_count", ""),
+        of(Self::BackMass, "back_mass", "kg"),
+        of(Self::BackMomentumX, "back_momentum_x", "kg m/s"),
+        of(Self::BackMomentumY, "back_momentum_y", "kg m/s"),
+        of(Self::BackMomentumZ, "back_momentum_z", "kg m/s"),
+        of(Self::BackKinetic, "back_kinetic", "J"),
+    ];
+}
+
 /// A number of the whole simulation, since its start.
 ///
 /// ```
@@ -245,6 +287,7 @@ mod tests {
         assert!(JointQuantity::ALL.iter().enumerate().all(|(k, q)| q.what as usize == k));
         assert!(TotalQuantity::ALL.iter().enumerate().all(|(k, q)| q.what as usize == k));
         assert!(FlowQuantity::ALL.iter().enumerate().all(|(k, q)| q.what as usize == k));
+        assert!(SurfaceQuantity::ALL.iter().enumerate().all(|(k, q)| q.what as usize == k));
         assert_eq!(JointQuantity::ALL.len(), JointQuantity::MomentZ as usize + 1);
     }
 }

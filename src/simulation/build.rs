@@ -72,6 +72,7 @@ impl Simulation {
             kept: super::parts::Kept::default(),
             gauge: super::signals::Gauge::default(),
             inlets: Vec::new(),
+            places: Default::default(),
         }
     }
 

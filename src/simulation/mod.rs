@@ -62,6 +62,7 @@ mod run;
 mod signals;
 pub mod state;
 mod step;
+mod surfaces;
 mod systems;
 
 pub use crate::cluster::{Signal, Trace};

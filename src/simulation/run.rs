@@ -298,6 +298,7 @@ pub struct Simulation {
     pub(super) kept: super::parts::Kept,
     pub(super) gauge: super::signals::Gauge,
     pub(super) inlets: Vec<super::flow::Queue>,
+    pub(super) places: super::surfaces::Places,
 }
 
 impl std::fmt::Debug for Simulation {
@@ -382,7 +383,9 @@ impl Simulation {
         self.schedules.graph.run(&mut self.world);
         self.start_tables()?;
         self.choose_step(&blows);
+        self.note_places();
         let mut report = self.move_bodies(&blows)?;
+        self.count_crossings();
         let h = self.time_step();
         let clock = self.world.resource_mut::<Clock>().into_inner();
         clock.tick(h);

@@ -15,7 +15,8 @@ use crate::model::flow::Flow;
 use crate::model::interaction::{Interaction, OfBodies};
 use crate::model::newton_euler::{BodyForces, BodyName, BodyPose, GravityScale, Inertia, Velocity};
 use crate::model::scheme::{Clock, Scheme};
-use crate::model::signal::{BodyQuantity, FlowQuantity, JointQuantity, Quantity, TotalQuantity};
+use crate::model::signal::{BodyQuantity, FlowQuantity, JointQuantity, Quantity, SurfaceQuantity, TotalQuantity};
+use crate::model::surface::Crossings;
 use crate::topology::bodies::Slot;
 use bevy_ecs::name::Name;
 use bevy_ecs::prelude::*;
@@ -150,6 +151,10 @@ impl Simulation {
                 let Quantity { name, unit, .. } = FlowQuantity::ALL[q as usize];
                 with(format!("{}.{name}", called(e)), unit)
             }
+            Signal::Surface(e, q) => {
+                let Quantity { name, unit, .. } = SurfaceQuantity::ALL[q as usize];
+                with(format!("{}.{name}", called(e)), unit)
+            }
             Signal::Total(q) => with(TotalQuantity::ALL[q as usize].name.into(), TotalQuantity::ALL[q as usize].unit),
         }
     }
@@ -213,6 +218,7 @@ impl Simulation {
             Signal::Body(e, q) => self.of_body(e, q, gauge),
             Signal::Joint(e, q) => return JointState::value(world, e, q),
             Signal::Flow(e, q) => world.get::<Flow>(e).map(|flow| flow.value(q)),
+            Signal::Surface(e, q) => world.get::<Crossings>(e).map(|crossings| crossings.value(q)),
             Signal::Total(q) => Some(self.of_all(q, gauge)),
         };
         found.ok_or(NOTHING)

@@ -20,6 +20,7 @@ use crate::model::integrator::Integrator;
 use crate::model::interaction::{Engaged, Interaction, Lodger, OfBodies};
 use crate::model::newton_euler::{BodyForces, BodyPose, Velocity};
 use crate::model::scheme::{Clock, Scheme};
+use crate::model::surface::Crossings;
 use crate::numerics::auto::Memory;
 use crate::topology::bodies::{Slot, Slots};
 use bevy_ecs::prelude::*;
@@ -100,6 +101,8 @@ pub struct SavedState {
     crushed: Vec<Vec<f64>>,
     /// What has gone through each outlet and inlet, in order of birth.
     flows: Vec<Flow>,
+    /// What has passed each surface, in order of birth.
+    crossings: Vec<Crossings>,
     /// Sorted by slots.
     pairs: Vec<SavedPair>,
     pending_events: usize,
@@ -195,6 +198,7 @@ impl Simulation {
         let depths = |joint: &CrushingJoint| joint.points.iter().map(|p| p.depth).collect();
         let crushed = world.resource::<CrushingJoints>().0.iter().map(depths).collect();
         let flows = sorted::<Flow>(world).iter().filter_map(|&e| world.get::<Flow>(e).copied()).collect();
+        let crossings = sorted::<Crossings>(world).iter().filter_map(|&e| world.get::<Crossings>(e).copied()).collect();
         let pair = |&(i, j, entity): &(u32, u32, Entity)| {
             let points = world.get::<Manifold>(entity).map_or(Vec::new(), |m| m.points.to_vec());
             SavedPair { slots: (i, j), points }
@@ -214,6 +218,7 @@ impl Simulation {
             bonds,
             crushed,
             flows,
+            crossings,
             pairs,
             pending_events: self.events.len(),
             solver,
@@ -357,6 +362,11 @@ fn restore_relations(world: &mut World, state: &SavedState) -> Result<(), (&'sta
     let flows = sorted::<Flow>(world);
     same("outlets and inlets", state.flows.len(), flows.len())?;
     for (entity, saved) in flows.into_iter().zip(&state.flows) {
+        world.entity_mut(entity).insert(*saved);
+    }
+    let surfaces = sorted::<Crossings>(world);
+    same("surfaces", state.crossings.len(), surfaces.len())?;
+    for (entity, saved) in surfaces.into_iter().zip(&state.crossings) {
         world.entity_mut(entity).insert(*saved);
     }
     let interactions = sorted::<Interaction>(world);

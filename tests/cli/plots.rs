@@ -52,6 +52,19 @@ fn a_field_is_a_map_of_its_plane_or_a_profile_of_its_means() {
 }
 
 #[test]
+fn pair_correlations_are_drawn_against_the_distance() {
+    let table = "time [s],distance [m],pair_correlation\n1,0.5,0\n1,1.5,3\n2,0.5,1\n2,1.5,2\n";
+    let directory = folder(&[("gas_pairs.csv", table)]);
+    let found = draw(directory.path(), "gas_pairs", &View::default()).unwrap();
+    assert_eq!((found.len(), found[0].x.as_str(), found[0].y.as_str()), (1, "distance (m)", "pair_correlation"));
+    assert_eq!(found[0].lines[0].points, [(0.5, 1.0), (1.5, 2.0)]);
+    let mean = draw(directory.path(), "gas_pairs.pair_correlation", &View { from: Some(0.0), ..View::default() }).unwrap();
+    assert_eq!(mean[0].lines[0].points, [(0.5, 0.5), (1.5, 2.5)]);
+    let other = draw(directory.path(), "gas_pairs", &View { along: Some(2), ..View::default() }).unwrap_err();
+    assert!(other.contains("one axis, distance"), "{other}");
+}
+
+#[test]
 fn what_a_field_cannot_show_is_said() {
     let directory = folder(&[("bed.csv", &field()), ("cut.csv", field().rsplit_once("2,0.5").unwrap().0)]);
     let draw = |what: &str, view: &View| draw(directory.path(), what, view).unwrap_err();

@@ -226,7 +226,10 @@ fn drift_is_projected_away_where_the_scene_says_so() {
 const BED: &str = "[time]\nstep = \"2 ms\"\nend = 0.2\n[periodic]\nx = [0, 0.6]\n[[generate.lattice]]\ncount = [3, 2, 4]\nradius = 0.05\n\
                    position = [0.3, 0, 0]\nwalls = false\n[[field]]\nname = \"bed\"\nevery = 0.05\n\
                    box = [[\"-inf\", -0.3, 0], [\"inf\", 0.3, 1]]\ncells = [4, 1, 10]\nwidth = 0.2\n\
-                   [[pile]]\nname = \"heap\"\nevery = 0.05\nalong = [0, 1, 0]\n";
+                   [[pile]]\nname = \"heap\"\nevery = 0.05\nalong = [0, 1, 0]\n\
+                   [[measure]]\nname = \"cut\"\nevery = 0.05\nbox = [[\"-inf\", -0.2, 0], [\"inf\", 0.2, 0.5]]\n\
+                   segregation = { radius = 0.04 }\npairs = { largest = 0.15, bins = 6 }\n\
+                   [[surface]]\nname = \"gate\"\nplane = { point = [0, 0, 0.3] }\n";
 
 #[test]
 fn fields_are_tables_and_grids_that_a_resumed_run_goes_on_with() {
@@ -237,12 +240,16 @@ fn fields_are_tables_and_grids_that_a_resumed_run_goes_on_with() {
     json(&[&scene, "--out", &parts, "--until", "0.12", "--checkpoint", "every=0.06s"]);
     json(&["--resume", &parts, "--until", "0.2"]);
     let read = |name: &str| [&straight, &parts].map(|path| std::fs::read(Path::new(path).join(name)).unwrap());
-    for name in ["heap.csv", "bed.csv", "bed.pvd", "bed_00000050.vti", "bed_00000100.vti"] {
+    for name in ["flow.csv", "cut.csv", "cut_pairs.csv", "heap.csv", "bed.csv", "bed.pvd", "bed_00000050.vti", "bed_00000100.vti"] {
         let [one, other] = read(name);
         assert!(one == other, "{name}");
     }
     let table = drystone::io::table::read_table(&Path::new(&straight).join("bed.csv")).unwrap();
-    assert_eq!((table.rows.len(), table.header.len()), (4 * 40, 25));
+    assert_eq!((table.rows.len(), table.header.len()), (4 * 40, 28));
+    let flow = drystone::io::table::read_table(&Path::new(&straight).join("flow.csv")).unwrap();
+    let gone = flow.column("gate.count").unwrap();
+    assert!(flow.rows.len() == 101 && gone[0] == 0.0 && gone[100] >= 6.0, "{gone:?}");
+    assert!(flow.column("gate.momentum_z [kg m/s]").unwrap()[100] < 0.0);
     let heaps = drystone::io::table::read_table(&Path::new(&straight).join("heap.csv")).unwrap();
     let column = |name: &str| heaps.column(name).unwrap();
     assert_eq!((column("time [s]"), heaps.header.len()), (vec![0.05, 0.1, 0.15, 0.2], 5));
@@ -265,6 +272,15 @@ fn fields_that_make_no_sense_are_refused_by_line() {
         ("name = \"bed\"", "name = \"bodies\"", ["\"bodies\"", "cannot be"]),
         ("width = 0.2", "kernel = \"gauss\"", ["gauss", "lucy"]),
         ("width = 0.2", "files = [\"png\"]", ["png", "vtk"]),
+        ("largest = 0.15", "largest = 0.4", ["0.4 m", "half of the cell"]),
+        ("largest = 0.15", "largest = 0.25", ["box of 0.4 m along y", "half of its edges"]),
+        ("largest = 0.15", "largest = 0", ["0", "greater than 0"]),
+        ("bins = 6", "bins = 0", ["whole number", "from 1"]),
+        ("radius = 0.04 }", "axis = [1, 0, 0] }", ["`radius` is missing", "segregation"]),
+        ("radius = 0.04 }", "radius = 0.04, between = [1, 0] }", ["1 to 0 m", "rise"]),
+        ("[[\"-inf\", -0.2, 0]", "[[-0.1, -0.2, 0]", ["along x", "beyond the periodic cell"]),
+        ("name = \"heap\"", "name = \"cut_pairs\"", ["second table", "cut_pairs"]),
+        ("point = [0, 0, 0.3]", "normal = [1, 0, 1]", ["leans", "along x"]),
     ] {
         let text = BED.replacen(from, to, 1);
         assert_ne!(text, BED, "{from}");
@@ -273,4 +289,49 @@ fn fields_that_make_no_sense_are_refused_by_line() {
         assert_eq!(run.status.code(), Some(3), "{to}: {said}");
         assert!(words.iter().all(|w| said.contains(w)) && said.contains("scene.toml:"), "{to}: {said}");
     }
+}
+
+#[test]
+fn tables_of_segregation_and_pair_correlation_are_those_of_brute_force() {
+    let scene = "[time]\nstep = \"2 ms\"\nend = 0.2\n[[generate.lattice]]\ncount = [4, 4, 4]\n\
+                 radius = { kind = \"two\", small = 0.03, large = 0.05, share = 0.4 }\n\
+                 [[measure]]\nname = \"cut\"\nevery = 0.1\nbox = [[-1, -1, -1], [1, 1, 2]]\n\
+                 segregation = { axis = [0, 0, 2], radius = 0.04 }\npairs = { largest = 0.2, bins = 5 }\n";
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    json(&[&written(directory.path(), scene), "--out", out.to_str().unwrap()]);
+    let read = |name: &str| drystone::io::table::read_table(&out.join(name)).unwrap();
+    let balls: Vec<(glam::DVec3, f64)> = {
+        let scene = drystone::io::scene::Scene::from_toml(scene, "t").unwrap();
+        let (built, _) = drystone::scenes::run(&scene).unwrap();
+        let packing = drystone::diagnostics::grains::Packing::of(&built.simulation, None);
+        packing.grains.iter().map(|g| (g.position, g.radius.unwrap())).collect()
+    };
+    assert_eq!(balls.len(), 64);
+    // by hand, from where they lie at the end
+    let height = |large: bool| {
+        let part = balls.iter().filter(|b| (b.1 > 0.04) == large).map(|(x, r)| (x.z, r.powi(3)));
+        let (sum, volume) = part.fold((0.0, 0.0), |(s, v), (z, volume)| (s + z * volume, v + volume));
+        sum / volume
+    };
+    let low = balls.iter().map(|(x, r)| x.z - r).fold(f64::INFINITY, f64::min);
+    let high = balls.iter().map(|(x, r)| x.z + r).fold(f64::NEG_INFINITY, f64::max);
+    let expected = 2.0 * (height(true) - height(false)) / (high - low);
+    let found = read("cut.csv").column("segregation").unwrap();
+    assert!(found.len() == 2 && (found[1] - expected).abs() < 1e-12 && expected.abs() > 1e-3, "{found:?} {expected}");
+    let pairs = read("cut_pairs.csv");
+    assert_eq!(pairs.header, ["time [s]", "distance [m]", "pair_correlation"]);
+    assert_eq!((pairs.rows.len(), pairs.rows[7][0], pairs.rows[7][1]), (10, 0.2, 0.1));
+    for (k, row) in pairs.rows[5..].iter().enumerate() {
+        let near = |a: glam::DVec3, b: glam::DVec3| a != b && (a.distance(b) / 0.04) as usize == k;
+        let count = balls.iter().flat_map(|a| balls.iter().map(move |b| (a.0, b.0))).filter(|(a, b)| near(*a, *b)).count();
+        let shell = 4.0 / 3.0 * std::f64::consts::PI * 0.04f64.powi(3) * (3 * k * k + 3 * k + 1) as f64;
+        let expected = count as f64 / (64.0 * 64.0 / 12.0 * shell);
+        assert!((row[2] - expected).abs() < 1e-9, "{row:?} {expected}");
+    }
+    assert!(pairs.rows[5..].iter().filter(|row| row[2] > 1.0).count() > 1);
+    let drawn = output(&["plot", out.to_str().unwrap(), "cut_pairs", "cut.inertial_number", "--out", out.join("g.svg").to_str().unwrap()]);
+    assert_eq!(drawn.status.code(), Some(0), "{}", super::text(&drawn.stderr));
+    let svg = std::fs::read_to_string(out.join("g.svg")).unwrap();
+    assert!(svg.contains("distance (m)") && svg.contains("pair_correlation"), "{}", svg.len());
 }

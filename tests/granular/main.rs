@@ -16,3 +16,4 @@ mod servo;
 mod shaken;
 mod sheared;
 mod sizes;
+mod surfaces;

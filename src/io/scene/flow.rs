@@ -1,4 +1,4 @@
-//! `[[outlet]]` and `[[inlet]]`: where bodies leave and come in.
+//! `[[outlet]]`, `[[inlet]]` and `[[surface]]`: where bodies leave, come in and are counted.
 
 use glam::{BVec3, DVec3};
 
@@ -6,13 +6,15 @@ use super::bodies::{self, Names};
 use super::error::SceneError;
 use super::fields::{Field, Fields};
 use super::grains;
-use super::model::{Body, Inlet, Outlet, Scene, ShapeSpec};
+use super::model::{Body, Inlet, Outlet, Scene, ShapeSpec, Surface};
 use super::resources::Resources;
 use super::sizes::sizes;
 use super::units::{Quantity, short};
 use crate::geometry::Shape;
 use crate::granular::grain::Grain;
 use crate::model::flow::{self, Region};
+use crate::model::periodic::Cell;
+use crate::model::surface::{self, Extent};
 
 /// Reads them into the scene, which has its bodies, joints and interactions.
 pub(super) fn read(f: &mut Fields<'_>, scene: &mut Scene, names: &Names, resources: &Resources) -> Result<(), SceneError> {
@@ -37,7 +39,59 @@ pub(super) fn read(f: &mut Fields<'_>, scene: &mut Scene, names: &Names, resourc
         let inlet = inlet(field, k, scene, names, resources)?;
         scene.inlets.push(inlet);
     }
+    for (k, field) in f.list("surface")?.iter().enumerate() {
+        let surface = surface(field, k, scene, names)?;
+        scene.surfaces.push(surface);
+    }
     Ok(())
+}
+
+fn surface(field: &Field<'_>, number: usize, scene: &Scene, names: &Names) -> Result<Surface, SceneError> {
+    let mut f = field.fields()?;
+    let name = name(&mut f, if number == 0 { "surface".to_owned() } else { format!("surface{number}") }, field, scene, names)?;
+    let (plane, disc, rectangle, sides) = (f.optional("plane"), f.optional("disc"), f.optional("rectangle"), f.optional("box"));
+    let surface = match (&plane, &disc, &rectangle) {
+        (Some(plane), None, None) => {
+            let (point, normal) = point_and_normal(plane)?;
+            let bounds = sides.as_ref().map_or(Ok((DVec3::NEG_INFINITY, DVec3::INFINITY)), corners)?;
+            surface::Surface { point, normal, extent: Extent::Box { low: bounds.0, high: bounds.1 } }
+        }
+        (None, Some(disc), None) => {
+            let mut d = disc.fields()?;
+            let point = d.required("centre")?.vector(Quantity::Length)?;
+            let normal = d.or("normal", DVec3::NEG_Z, |n| n.direction())?;
+            let radius = d.required("radius")?.positive(Quantity::Length)?;
+            d.finish()?;
+            surface::Surface { point, normal, extent: Extent::Disc { radius } }
+        }
+        (None, None, Some(rectangle)) => {
+            let mut r = rectangle.fields()?;
+            let point = r.required("centre")?.vector(Quantity::Length)?;
+            let edges = r.required("edges")?;
+            let halves = match edges.items()?.as_slice() {
+                [a, b] => [0.5 * a.vector(Quantity::Length)?, 0.5 * b.vector(Quantity::Length)?],
+                other => {
+                    let message = format!("found {} edges, expected 2", other.len());
+                    return Err(edges.error(message, "write `edges = [[x, y, z], [x, y, z]]`, at right angles"));
+                }
+            };
+            let Some(normal) = halves[0].cross(halves[1]).try_normalize() else {
+                return Err(edges.error("found edges that span no rectangle", "write `edges = [[x, y, z], [x, y, z]]`, at right angles"));
+            };
+            r.finish()?;
+            surface::Surface { point, normal, extent: Extent::Rectangle { halves } }
+        }
+        _ => {
+            let cure = "write `plane = { point, normal }`, `disc = { centre, normal, radius }` or `rectangle = { centre, edges }`";
+            return Err(f.error("a surface needs exactly one of `plane`, `disc` and `rectangle`", cure));
+        }
+    };
+    if let Some(sides) = sides.as_ref().filter(|_| plane.is_none()) {
+        return Err(sides.error("found `box` beside a surface that has an end", "bounds are those of a `plane`"));
+    }
+    surface.validate(&scene.periodic).map_err(|e| field.error(format!("found {} as {}", e.found, e.name), e.needed))?;
+    f.finish()?;
+    Ok(Surface { name, surface })
 }
 
 fn inlet(field: &Field<'_>, number: usize, scene: &Scene, names: &Names, resources: &Resources) -> Result<Inlet, SceneError> {
@@ -91,20 +145,26 @@ fn name(f: &mut Fields<'_>, default: String, field: &Field<'_>, scene: &Scene, n
     let name = f.or("name", default, |n| bodies::name(&n))?;
     let links = scene.joints.iter().map(|j| &j.name).chain(scene.ties.iter().map(|t| &t.name));
     let gates = scene.outlets.iter().map(|o| &o.name).chain(scene.inlets.iter().map(|i| &i.name));
+    let gates = gates.chain(scene.surfaces.iter().map(|s| &s.name));
     let mut others = links.chain(scene.transmissions.iter().map(|t| &t.name)).chain(gates);
     if names.meant(&name).is_some() || others.any(|other| *other == name) {
         let message = format!("found the name \"{}\" a second time", short(&name));
-        return Err(field.error(message, "give every body, generator, joint, interaction, outlet and inlet a name of its own"));
+        return Err(field.error(message, "give every body, generator, joint, interaction, outlet, inlet and surface a name of its own"));
     }
     Ok(name)
 }
 
 fn beyond(field: &Field<'_>) -> Result<Region, SceneError> {
+    let (point, normal) = point_and_normal(field)?;
+    Ok(Region::Beyond { point, normal })
+}
+
+fn point_and_normal(field: &Field<'_>) -> Result<(DVec3, DVec3), SceneError> {
     let mut f = field.fields()?;
     let point = f.or("point", DVec3::ZERO, |p| p.vector(Quantity::Length))?;
     let normal = f.or("normal", DVec3::NEG_Z, |n| n.direction())?;
     f.finish()?;
-    Ok(Region::Beyond { point, normal })
+    Ok((point, normal))
 }
 
 /// Two corners; a side that is `"inf"` or `"-inf"` is open.
@@ -120,6 +180,23 @@ pub(super) fn corners(field: &Field<'_>) -> Result<(DVec3, DVec3), SceneError> {
     };
     if !low.cmplt(high).all() {
         return Err(field.error(format!("found a box from {low} to {high}, which holds nothing"), cure));
+    }
+    Ok((low, high))
+}
+
+/// Two corners that stand within the periodic cell; a side that is open along one of its axes is that of the cell.
+pub(super) fn corners_in_cell(field: &Field<'_>, cell: &Cell) -> Result<(DVec3, DVec3), SceneError> {
+    let (mut low, mut high) = corners(field)?;
+    for a in (0..3).filter(|&a| cell.periodic(a)) {
+        if low[a] == f64::NEG_INFINITY && high[a] == f64::INFINITY {
+            (low[a], high[a]) = (cell.low[a], cell.high[a]);
+        }
+        if low[a] < cell.low[a] || high[a] > cell.high[a] {
+            let message = format!("found {} to {} m along {}, beyond the periodic cell", low[a], high[a], ["x", "y", "z"][a]);
+            return Err(
+                field.error(message, format!("stay between {} and {}; \"-inf\" and \"inf\" mean all of it", cell.low[a], cell.high[a]))
+            );
+        }
     }
     Ok((low, high))
 }

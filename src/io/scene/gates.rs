@@ -1,4 +1,4 @@
-//! Outlets, inlets, tables of measures and fields of a scene, as plain data.
+//! Outlets, inlets, surfaces, tables of measures and fields of a scene, as plain data.
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
@@ -10,6 +10,7 @@ use crate::granular::sizes::Sizes;
 use crate::model::flow::{self, Region};
 use crate::model::grid::Grid;
 use crate::model::pile::Rules;
+use crate::model::surface;
 
 /// A region in which bodies end.
 ///
@@ -20,7 +21,7 @@ use crate::model::pile::Rules;
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outlet {
-    /// Unique among bodies, joints, interactions, outlets and inlets.
+    /// Unique among bodies, joints, interactions, outlets, inlets and surfaces.
     pub name: String,
     /// Where.
     pub region: Region,
@@ -39,7 +40,7 @@ pub struct Outlet {
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Inlet {
-    /// Unique among bodies, joints, interactions, outlets and inlets; grains are `name.0`, `name.1`, ….
+    /// Unique among bodies, joints, interactions, outlets, inlets and surfaces; grains are `name.0`, `name.1`, ….
     pub name: String,
     /// Box, rate, start and seed.
     pub gate: flow::Inlet,
@@ -71,11 +72,56 @@ impl Inlet {
     }
 }
 
+/// A surface that counts what passes, see [`crate::model::surface`].
+///
+/// ```
+/// use drystone::{io::scene::model::Surface, model::surface};
+/// let plane = surface::Surface { point: glam::DVec3::ZERO, normal: glam::DVec3::NEG_Z, extent: surface::Extent::WHOLE };
+/// assert_eq!(Surface { name: "orifice".into(), surface: plane }.name, "orifice");
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Surface {
+    /// Unique among bodies, joints, interactions, outlets, inlets and surfaces.
+    pub name: String,
+    /// Where.
+    pub surface: surface::Surface,
+}
+
+/// How far large balls have parted from small ones, see `diagnostics::structure`.
+///
+/// ```
+/// let upwards = drystone::io::scene::model::Segregation { axis: glam::DVec3::Z, radius: 0.015, between: None };
+/// assert_eq!(upwards.between, None);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Segregation {
+    /// Unit vector along which they part.
+    pub axis: DVec3,
+    /// Balls of at least this radius are large (m).
+    pub radius: f64,
+    /// From where to where grains are spread along the axis (m); none: as they are.
+    pub between: Option<[f64; 2]>,
+}
+
+/// Distances whose pair correlation is written, see `diagnostics::structure`.
+///
+/// ```
+/// assert_eq!(drystone::io::scene::model::PairDistances { largest: 0.05, bins: 50 }.bins, 50);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PairDistances {
+    /// m
+    pub largest: f64,
+    /// Equal parts of it.
+    pub bins: usize,
+}
+
 /// A table of measures of the grains in a box, see `diagnostics::grains`.
 ///
 /// ```
-/// let all = drystone::io::scene::model::Measure { name: "bed".into(), every: 0.01, bounds: None };
-/// assert_eq!(all.bounds, None);
+/// use drystone::io::scene::model::Measure;
+/// let all = Measure { name: "bed".into(), every: 0.01, bounds: None, segregation: None, pairs: None };
+/// assert_eq!(all.pairs_name(), None);
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measure {
@@ -85,6 +131,17 @@ pub struct Measure {
     pub every: f64,
     /// Lower and upper corner (m); none for all grains, in the smallest box that holds them.
     pub bounds: Option<[DVec3; 2]>,
+    /// Whether there is a column of it.
+    pub segregation: Option<Segregation>,
+    /// Whether there is a table of pair correlations.
+    pub pairs: Option<PairDistances>,
+}
+
+impl Measure {
+    /// Name of the file of pair correlations, without `.csv`.
+    pub fn pairs_name(&self) -> Option<String> {
+        self.pairs.as_ref().map(|_| format!("{}_pairs", self.name))
+    }
 }
 
 /// A table of the front, the height and the slope of a heap, see `diagnostics::piles`.

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::applied::AppliedLoad;
 use super::camera::Camera;
-pub use super::gates::{FieldFile, GridField, Inlet, Measure, Outlet, PileTable};
+pub use super::gates::{FieldFile, GridField, Inlet, Measure, Outlet, PairDistances, PileTable, Segregation, Surface};
 use super::loads::{BaseMotion, WaterPressure, interpolate};
 pub use super::output::OutputSettings;
 pub use super::servo::Servo;
@@ -33,7 +33,7 @@ use crate::model::joint::{Freedom, JointKind, JointSpec, TieSpec, TransmissionSp
 use crate::model::law::{Arm, Impact};
 use crate::model::periodic::Cell;
 pub use crate::model::scheme::{Drift, Friction, Gyroscopic, Treatment};
-use crate::model::signal::{BodyQuantity, FlowQuantity, JointQuantity, TotalQuantity};
+use crate::model::signal::{BodyQuantity, FlowQuantity, JointQuantity, SurfaceQuantity, TotalQuantity};
 
 /// Everything that a run needs to know; see the [module](self) for an example.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -77,6 +77,8 @@ pub struct Scene {
     pub outlets: Vec<Outlet>,
     /// Where grains come in.
     pub inlets: Vec<Inlet>,
+    /// Where what passes is counted.
+    pub surfaces: Vec<Surface>,
     /// How pictures look at it.
     pub camera: Camera,
     /// What files hold.
@@ -138,6 +140,7 @@ impl Scene {
             base: None,
             outlets: Vec::new(),
             inlets: Vec::new(),
+            surfaces: Vec::new(),
             camera: Camera::default(),
             output: OutputSettings::default(),
             recorders: Vec::new(),
@@ -778,6 +781,8 @@ pub enum Recordable {
     Outlet(usize, FlowQuantity),
     /// Of an inlet.
     Inlet(usize, FlowQuantity),
+    /// Of a surface.
+    Surface(usize, SurfaceQuantity),
     /// Of all together.
     Total(TotalQuantity),
 }
@@ -841,6 +846,10 @@ impl Scene {
             Recordable::Inlet(i, q) => {
                 let q = &FlowQuantity::ALL[q as usize];
                 (format!("{}.{}", self.inlets[i].name, q.name), q.unit)
+            }
+            Recordable::Surface(i, q) => {
+                let q = &SurfaceQuantity::ALL[q as usize];
+                (format!("{}.{}", self.surfaces[i].name, q.name), q.unit)
             }
             Recordable::Total(q) => (TotalQuantity::ALL[q as usize].name.to_owned(), TotalQuantity::ALL[q as usize].unit),
         }

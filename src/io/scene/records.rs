@@ -3,12 +3,13 @@
 use super::bodies::Names;
 use super::error::{SceneError, did_you_mean};
 use super::fields::{Field, Fields};
-use super::model::{FieldFile, GridField, LinkQuantity, Measure, PileTable, Record, Recordable, Scene};
+use super::model::{FieldFile, GridField, LinkQuantity, Measure, PairDistances, PileTable, Record, Recordable, Scene, Segregation};
 use super::output::some;
 use super::units::{Quantity, short};
 use crate::model::grid::{Grid, Kernel};
 use crate::model::pile::Rules;
-use crate::model::signal::{BodyQuantity, FlowQuantity, JointQuantity, TotalQuantity};
+use crate::model::signal::{BodyQuantity, FlowQuantity, JointQuantity, SurfaceQuantity, TotalQuantity};
+use glam::DVec3;
 
 /// Files of a run that a table may not overwrite, without `.csv` and `.pvd`.
 const TAKEN: [&str; 11] = [
@@ -63,12 +64,18 @@ fn file_name(f: &mut Fields<'_>, default: String, field: &Field<'_>, scene: &Sce
             text.to_owned()
         }
     };
+    alone(&name, field, scene)?;
+    Ok(name)
+}
+
+fn alone(name: &str, field: &Field<'_>, scene: &Scene) -> Result<(), SceneError> {
     let others = scene.records.iter().map(|r| &r.name).chain(scene.measures.iter().map(|m| &m.name));
     let others = others.chain(scene.piles.iter().map(|p| &p.name));
-    if others.chain(scene.fields.iter().map(|f| &f.name)).any(|other| *other == name) {
+    let pairs = scene.measures.iter().filter_map(Measure::pairs_name);
+    if others.chain(scene.fields.iter().map(|f| &f.name)).any(|other| other == name) || pairs.into_iter().any(|other| other == name) {
         return Err(field.error(format!("found a second table named {name:?}"), "give each table a name of its own"));
     }
-    Ok(name)
+    Ok(())
 }
 
 /// Reads a table of measures; the scene has its records.
@@ -77,7 +84,7 @@ pub(super) fn measure(field: &Field<'_>, number: usize, scene: &Scene) -> Result
     let name = file_name(&mut f, if number == 0 { "measure".to_owned() } else { format!("measure{number}") }, field, scene)?;
     let every = f.or("every", 0.0, |t| t.non_negative(Quantity::Time))?;
     let bounds = f.maybe("box", |b| {
-        let (low, high) = super::flow::corners(&b)?;
+        let (low, high) = super::flow::corners_in_cell(&b, &scene.periodic)?;
         let finite = low.is_finite() && high.is_finite();
         if finite {
             Ok([low, high])
@@ -85,8 +92,48 @@ pub(super) fn measure(field: &Field<'_>, number: usize, scene: &Scene) -> Result
             Err(b.error("found a box that is open", "a solid fraction needs a volume; write finite corners"))
         }
     })?;
+    let segregation = f.maybe("segregation", |s| segregation(&s))?;
+    let pairs = f.maybe("pairs", |p| pairs(&p, bounds, scene))?;
     f.finish()?;
-    Ok(Measure { name, every, bounds })
+    let measure = Measure { name, every, bounds, segregation, pairs };
+    measure.pairs_name().map_or(Ok(()), |name| alone(&name, field, scene))?;
+    Ok(measure)
+}
+
+fn segregation(field: &Field<'_>) -> Result<Segregation, SceneError> {
+    let mut f = field.fields()?;
+    let axis = f.or("axis", DVec3::Z, |a| a.direction())?;
+    let radius = f.required("radius")?.positive(Quantity::Length)?;
+    let between = f.maybe("between", |b| match b.numbers::<2>(Quantity::Length)? {
+        [from, to] if from < to => Ok([from, to]),
+        [from, to] => Err(b.error(format!("found {from} to {to} m, over which nothing is spread"), "write two places that rise")),
+    })?;
+    f.finish()?;
+    Ok(Segregation { axis, radius, between })
+}
+
+/// Distances up to half of a periodic cell, and of a box: others have no pair to be counted.
+fn pairs(field: &Field<'_>, bounds: Option<[DVec3; 2]>, scene: &Scene) -> Result<PairDistances, SceneError> {
+    let mut f = field.fields()?;
+    let distance = f.required("largest")?;
+    let largest = distance.positive(Quantity::Length)?;
+    let bins = f.or("bins", 50, |b| b.whole(1, COLUMNS))?;
+    f.finish()?;
+    let cell = &scene.periodic;
+    for a in 0..3 {
+        let (axis, round) = (["x", "y", "z"][a], cell.size[a]);
+        if cell.periodic(a) && 2.0 * largest > round {
+            let message = format!("found distances up to {largest} m in a periodic cell of {round} m along {axis}");
+            return Err(distance.error(message, "a pair is looked at by one image; stay within half of the cell"));
+        }
+        let edge = bounds.map_or(f64::INFINITY, |[low, high]| high[a] - low[a]);
+        if edge < 2.0 * largest && !(cell.periodic(a) && edge == round) {
+            let message =
+                format!("found distances up to {largest} m in a box of {edge} m along {axis}, in which no grain is so far from all faces");
+            return Err(distance.error(message, "stay below half of its edges, or make the box larger"));
+        }
+    }
+    Ok(PairDistances { largest, bins })
 }
 
 /// Reads a table of a heap; the scene has its records and measures.
@@ -116,19 +163,8 @@ pub(super) fn grid_field(field: &Field<'_>, number: usize, scene: &Scene) -> Res
     let cell = &scene.periodic;
     let mut grid = Grid::default();
     let sides = f.required("box")?;
-    (grid.low, grid.high) = super::flow::corners(&sides)?;
-    for a in (0..3).filter(|&a| cell.periodic(a)) {
-        if grid.low[a] == f64::NEG_INFINITY && grid.high[a] == f64::INFINITY {
-            (grid.low[a], grid.high[a]) = (cell.low[a], cell.high[a]);
-        }
-        if grid.low[a] < cell.low[a] || grid.high[a] > cell.high[a] {
-            let message = format!("found {} to {} m along {}, beyond the periodic cell", grid.low[a], grid.high[a], ["x", "y", "z"][a]);
-            return Err(
-                sides.error(message, format!("stay between {} and {}; \"-inf\" and \"inf\" mean all of it", cell.low[a], cell.high[a]))
-            );
-        }
-        grid.wraps[a] = grid.low[a] == cell.low[a] && grid.high[a] == cell.high[a];
-    }
+    (grid.low, grid.high) = super::flow::corners_in_cell(&sides, cell)?;
+    grid.wraps = [0, 1, 2].map(|a| cell.periodic(a) && grid.low[a] == cell.low[a] && grid.high[a] == cell.high[a]);
     if !(grid.low.is_finite() && grid.high.is_finite()) {
         return Err(sides.error("found a box that is open", "cells need a size; write finite corners (periodic axes may be open)"));
     }
@@ -207,13 +243,17 @@ fn signal(field: &Field<'_>, scene: &Scene, names: &Names, signals: &mut Vec<Rec
     } else if let Some(i) = scene.inlets.iter().position(|o| o.name == name) {
         let q = among(FlowQuantity::ALL.iter().map(|q| (q.name, q.what)), quantity, field, &format!("the inlet {name:?}"))?;
         signals.push(Recordable::Inlet(i, q));
+    } else if let Some(i) = scene.surfaces.iter().position(|s| s.name == name) {
+        let q = among(SurfaceQuantity::ALL.iter().map(|q| (q.name, q.what)), quantity, field, &format!("the surface {name:?}"))?;
+        signals.push(Recordable::Surface(i, q));
     } else {
         let bodies = names.meant(name).ok_or_else(|| {
             let others = scene.joints.iter().map(|j| &j.name).chain(scene.ties.iter().map(|t| &t.name));
             let gates = scene.outlets.iter().map(|o| &o.name).chain(scene.inlets.iter().map(|i| &i.name));
+            let gates = gates.chain(scene.surfaces.iter().map(|s| &s.name));
             let others = others.chain(scene.transmissions.iter().map(|t| &t.name)).chain(gates);
             let known = names.all().chain(others.map(String::as_str));
-            let message = format!("found no body, joint, interaction, outlet or inlet named \"{}\"", short(name));
+            let message = format!("found no body, joint, interaction, outlet, inlet or surface named \"{}\"", short(name));
             field.error(message, did_you_mean(name, known.take(2000).collect::<Vec<_>>()))
         })?;
         let q = among(BodyQuantity::ALL.iter().map(|q| (q.name, q.what)), quantity, field, &format!("the body {name:?}"))?;

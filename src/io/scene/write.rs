@@ -8,7 +8,9 @@ use super::grains;
 use super::ground::{Pulse, PulseForm};
 use super::links::{JOINTS, RELATIONS};
 use super::loads::Uplift;
-use super::model::{Body, ContactLaw, Drift, Drive, Friction, Gyroscopic, Motion, Recorded, Scene, ShapeSpec, Treatment};
+use super::model::{
+    Body, ContactLaw, Drift, Drive, Friction, Gyroscopic, Motion, PairDistances, Recorded, Scene, Segregation, ShapeSpec, Treatment,
+};
 use crate::algebra::spatial::Pose;
 use crate::granular::sizes::{Given, Sizes};
 use crate::model::bond::{Cohesion, Softening};
@@ -18,6 +20,7 @@ use crate::model::joint::{JointKind, JointSpec, TieLaw, TieRelation, TieSpec, Tr
 use crate::model::law::{Arm, Impact};
 use crate::model::periodic::Shear;
 use crate::model::pile::Rules;
+use crate::model::surface::{Extent, Surface};
 
 impl Scene {
     /// The scene as TOML, with every body written out; its study, which names generators, is left out.
@@ -157,6 +160,9 @@ impl Scene {
             writeln!(t, "rate = {:?}\nstart = {:?}\nseed = {}\ncount = {}", gate.rate, gate.start, gate.seed, inlet.count)?;
             writeln!(t, "material = {}\nvelocity = {}", text(&self.materials[inlet.material].name), vector(inlet.velocity))?;
         }
+        for surface in &self.surfaces {
+            writeln!(t, "\n[[surface]]\nname = {}\n{}", text(&surface.name), extent(&surface.surface))?;
+        }
         self.camera.write(t)?;
         self.output.write(t)?;
         for recorder in &self.recorders {
@@ -176,6 +182,13 @@ impl Scene {
             writeln!(t, "\n[[measure]]\nname = {}\nevery = {:?}", text(&table.name), table.every)?;
             if let Some([low, high]) = table.bounds {
                 writeln!(t, "box = [{}, {}]", vector(low), vector(high))?;
+            }
+            if let Some(Segregation { axis, radius, between }) = &table.segregation {
+                let between = between.map_or(String::new(), |between| format!(", between = {between:?}"));
+                writeln!(t, "segregation = {{ axis = {}, radius = {radius:?}{between} }}", vector(*axis))?;
+            }
+            if let Some(PairDistances { largest, bins }) = &table.pairs {
+                writeln!(t, "pairs = {{ largest = {largest:?}, bins = {bins} }}")?;
             }
         }
         for table in &self.piles {
@@ -286,12 +299,31 @@ fn sizes(sizes: &Sizes) -> String {
 }
 
 fn region(region: &Region) -> String {
+    match *region {
+        Region::Beyond { point, normal } => plane(point, normal),
+        Region::Box { low, high } => corners(low, high),
+    }
+}
+
+fn plane(point: DVec3, normal: DVec3) -> String {
+    format!("plane = {{ point = {}, normal = {} }}", vector(point), vector(normal))
+}
+
+fn corners(low: DVec3, high: DVec3) -> String {
     // open sides are texts
     let bound = |x: f64| if x.is_finite() { format!("{x:?}") } else { format!("\"{x}\"") };
-    let corner = |v: &DVec3| list(v.to_array().map(bound));
-    match region {
-        Region::Beyond { point, normal } => format!("plane = {{ point = {}, normal = {} }}", vector(*point), vector(*normal)),
-        Region::Box { low, high } => format!("box = [{}, {}]", corner(low), corner(high)),
+    let corner = |v: DVec3| list(v.to_array().map(bound));
+    format!("box = [{}, {}]", corner(low), corner(high))
+}
+
+fn extent(surface: &Surface) -> String {
+    let Surface { point, normal, extent } = *surface;
+    match extent {
+        Extent::Box { low, high } => plane(point, normal) + "\n" + &corners(low, high),
+        Extent::Disc { radius } => format!("disc = {{ centre = {}, normal = {}, radius = {radius:?} }}", vector(point), vector(normal)),
+        Extent::Rectangle { halves: [a, b] } => {
+            format!("rectangle = {{ centre = {}, edges = [{}, {}] }}", vector(point), vector(2.0 * a), vector(2.0 * b))
+        }
     }
 }
 

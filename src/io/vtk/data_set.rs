@@ -1,7 +1,8 @@
 //! One file of VTK's PolyData or ImageData: XML in front, arrays behind it, those of PolyData compressed.
 
-use super::values::Values;
-use crate::io::error::{OutputError, replace_file};
+use super::arrays::Precision;
+use super::values::{Kind, Values};
+use crate::io::error::{OutputError, replace_file_by};
 use flate2::{Compression, write::ZlibEncoder};
 use glam::DVec3;
 use std::fmt::Write as _;
@@ -40,12 +41,12 @@ impl DataSet {
     }
 
     /// Equal cells along the axes, x fastest. Not compressed: means over grains have no pattern, so that it took most of the time of a field
-    /// and saved little.
-    pub(super) fn image_data(time: f64, low: DVec3, size: DVec3, cells: [usize; 3]) -> Self {
+    /// and saved little. `room` is empty.
+    pub(super) fn image_data(time: f64, low: DVec3, size: DVec3, cells: [usize; 3], room: Vec<u8>) -> Self {
         let extent = format!("0 {} 0 {} 0 {}", cells[0], cells[1], cells[2]);
         let place = |v: DVec3| format!("{} {} {}", v.x, v.y, v.z);
         let whole = format!(" WholeExtent=\"{extent}\" Origin=\"{}\" Spacing=\"{}\"", place(low), place(size));
-        Self::new("ImageData", false, &whole, time, &format!("Extent=\"{extent}\""))
+        Self { data: room, ..Self::new("ImageData", false, &whole, time, &format!("Extent=\"{extent}\"")) }
     }
 
     fn new(kind: &'static str, packed: bool, attributes: &str, time: f64, piece: &str) -> Self {
@@ -74,20 +75,8 @@ impl DataSet {
 
     /// Adds an array to the section that is open.
     pub(super) fn push(&mut self, values: &Values) {
-        let offset = self.data.len();
         let Values { name, unit, kind, components, bytes } = values;
-        let kind = kind.name();
-        let tag = format!(
-            "<DataArray type=\"{kind}\" Name=\"{name}\" NumberOfComponents=\"{components}\" format=\"appended\" offset=\"{offset}\""
-        );
-        // the key under which VTK keeps units
-        let _ = match *unit {
-            "" => writeln!(self.xml, "{tag}/>"),
-            _ => writeln!(
-                self.xml,
-                "{tag}>\n<InformationKey name=\"UNITS_LABEL\" location=\"vtkDataArray\">{unit}</InformationKey>\n</DataArray>"
-            ),
-        };
+        self.tag((*name, *unit), *kind, *components);
         if self.packed {
             compress(bytes, &mut self.data);
         } else {
@@ -96,14 +85,51 @@ impl DataSet {
         }
     }
 
+    /// Adds numbers, of which each cell has `components`, to the section that is open; nothing is compressed.
+    pub(super) fn push_plain(&mut self, named: (&str, &str), precision: Precision, components: usize, values: &[f64]) {
+        let kind = if precision == Precision::Single { Kind::F32 } else { Kind::F64 };
+        self.tag(named, kind, components);
+        self.data.extend(((values.len() * kind.size()) as u64).to_le_bytes());
+        self.data.reserve(values.len() * kind.size());
+        match precision {
+            Precision::Single => values.iter().for_each(|&x| self.data.extend_from_slice(&(x as f32).to_le_bytes())),
+            Precision::Double => values.iter().for_each(|&x| self.data.extend_from_slice(&x.to_le_bytes())),
+        }
+    }
+
+    fn tag(&mut self, (name, unit): (&str, &str), kind: Kind, components: usize) {
+        let (offset, kind) = (self.data.len(), kind.name());
+        let tag = format!(
+            "<DataArray type=\"{kind}\" Name=\"{name}\" NumberOfComponents=\"{components}\" format=\"appended\" offset=\"{offset}\""
+        );
+        // the key under which VTK keeps units
+        let _ = match unit {
+            "" => writeln!(self.xml, "{tag}/>"),
+            _ => writeln!(
+                self.xml,
+                "{tag}>\n<InformationKey name=\"UNITS_LABEL\" location=\"vtkDataArray\">{unit}</InformationKey>\n</DataArray>"
+            ),
+        };
+    }
+
     /// Writes the file; returns how many bytes it has.
     pub(super) fn save(mut self, path: &Path) -> Result<u64, OutputError> {
+        self.write(path)
+    }
+
+    /// The same; the room of the arrays is left to others.
+    pub(super) fn save_and_empty(mut self, path: &Path) -> Result<Vec<u8>, OutputError> {
+        self.write(path)?;
+        self.data.clear();
+        Ok(self.data)
+    }
+
+    fn write(&mut self, path: &Path) -> Result<u64, OutputError> {
         self.close();
-        let mut bytes = (self.xml + &format!("</Piece>\n</{}>\n<AppendedData encoding=\"raw\">\n_", self.kind)).into_bytes();
-        bytes.append(&mut self.data);
-        bytes.extend(b"\n</AppendedData>\n</VTKFile>\n");
-        replace_file(path, &bytes)?;
-        Ok(bytes.len() as u64)
+        let _ = write!(self.xml, "</Piece>\n</{}>\n<AppendedData encoding=\"raw\">\n_", self.kind);
+        let parts: [&[u8]; 3] = [self.xml.as_bytes(), &self.data, b"\n</AppendedData>\n</VTKFile>\n"];
+        replace_file_by(path, &parts)?;
+        Ok(parts.iter().map(|part| part.len() as u64).sum())
     }
 }
 

@@ -3,7 +3,6 @@
 use super::arrays::Precision;
 use super::collection;
 use super::data_set::DataSet;
-use super::values::Values;
 use crate::io::error::OutputError;
 use glam::DVec3;
 use std::path::{Path, PathBuf};
@@ -63,12 +62,14 @@ pub struct GridSeries {
     name: String,
     precision: Precision,
     frames: Vec<(u64, f64)>,
+    /// For the arrays of a frame.
+    room: Vec<u8>,
 }
 
 impl GridSeries {
     /// Starts an empty series in a directory that is there; [`remove_grids`] takes away those of a run before.
     pub fn create(directory: &Path, name: &str, precision: Precision) -> Result<Self, OutputError> {
-        let series = Self { directory: directory.to_owned(), name: name.to_owned(), precision, frames: Vec::new() };
+        let series = Self { directory: directory.to_owned(), name: name.to_owned(), precision, frames: Vec::new(), room: Vec::new() };
         collection::write(directory, name, "vti", &series.frames)?;
         Ok(series)
     }
@@ -78,17 +79,17 @@ impl GridSeries {
         let mut frames = collection::read(directory, name, "vti")?;
         frames.retain(|&(step, _)| step <= last);
         collection::write(directory, name, "vti", &frames)?;
-        Ok(Self { directory: directory.to_owned(), name: name.to_owned(), precision, frames })
+        Ok(Self { directory: directory.to_owned(), name: name.to_owned(), precision, frames, room: Vec::new() })
     }
 
     /// Writes one frame and brings the list up to date.
     pub fn write(&mut self, step: u64, time: f64, frame: &GridFrame) -> Result<(), OutputError> {
-        let mut file = DataSet::image_data(time, frame.low, frame.size, frame.cells);
+        let mut file = DataSet::image_data(time, frame.low, frame.size, frame.cells, std::mem::take(&mut self.room));
         file.section("CellData", "");
         for array in &frame.arrays {
-            file.push(&Values::tensors((array.name, array.unit), self.precision, array.components, &array.values));
+            file.push_plain((array.name, array.unit), self.precision, array.components, &array.values);
         }
-        file.save(&self.directory.join(collection::frame(&self.name, step, "vti")))?;
+        self.room = file.save_and_empty(&self.directory.join(collection::frame(&self.name, step, "vti")))?;
         let listed = self.frames.iter().any(|frame| frame.0 == step);
         self.frames.retain(|frame| frame.0 != step);
         self.frames.push((step, time));

@@ -101,11 +101,6 @@ impl Values {
         Self { components: 3, ..Self::scalars(named, precision, values.flat_map(|v| v.to_array())) }
     }
 
-    /// As many numbers for each point or cell as are said.
-    pub(super) fn tensors(named: Named, precision: Precision, components: usize, values: &[f64]) -> Self {
-        Self { components, ..Self::scalars(named, precision, values.iter().copied()) }
-    }
-
     /// Points or cells.
     pub(super) fn rows(&self) -> usize {
         self.bytes.len() / (self.kind.size() * self.components)
