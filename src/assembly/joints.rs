@@ -251,6 +251,19 @@ pub(super) fn length_of(ends: [Option<&Body>; 2]) -> f64 {
     lighter.map_or(1.0, |i| (i.principal.max_element() / i.mass).sqrt())
 }
 
+/// The length (m) by which gravity turns an angle at most as fast as it lets bodies fall: `√(k² + d²)` of a body with the radius of gyration k
+/// about the axis and its centre of mass d beside it, whose rate gravity changes by `g d/(k² + d²) ≤ g/√(k² + d²)`; the shorter of two.
+fn swing_length(ends: [Option<&Body>; 2], frames: [Pose; 2], row: &TwistRow) -> f64 {
+    let length = |k: usize| {
+        let body = ends[k]?;
+        let inertia = body.inertia?;
+        let axis = (body.frame.rotation.conjugate() * row.angular[k]).normalize_or_zero();
+        let gyration = (axis * axis).dot(inertia.principal) / inertia.mass;
+        Some((gyration + frames[k].position.cross(axis).length_squared()).sqrt())
+    };
+    (0..2).filter_map(length).min_by(f64::total_cmp).unwrap_or(1.0)
+}
+
 /// Appends the rows of one interaction; `bound` is that of a bearing (N s, or N m s).
 fn push(
     scheme: &Scheme,
@@ -340,9 +353,10 @@ fn push(
             soft = Some(units[0] * units[0] * d);
             kept[0] = true;
         }
-        (Law::NewtonImpact { e }, Relation::Coordinate(_)) => {
+        (Law::NewtonImpact { e }, Relation::Coordinate(q)) => {
             set = AdmissibleSet::NonNegative;
-            let (y, least) = (units[0] * gap[0], least_impact(h, scheme.gravity));
+            let swing = if q.freedom == Freedom::Angle { units[0] / swing_length(ends, frames, &rows[0]) } else { 1.0 };
+            let (y, least) = (units[0] * gap[0], swing * least_impact(h, scheme.gravity));
             before *= units[0];
             let closes = match scheme.treatment {
                 Treatment::GapAware { .. } => *e > 0.0 && before < -least && y + h * before <= 0.0,

@@ -6,7 +6,7 @@ use super::narrow::{ContactPoint, contact_points};
 use super::shapes::Shape;
 use super::sweep::SAME_WAY;
 use super::systems::{Cached, FAR, FAST, MANY, Mover, Proximity, image_shift};
-use super::ways::{Crossing, Limits, Met, Way, first_overlap, turn_between};
+use super::ways::{Crossing, Limits, Met, Way, first_overlap, own_way, turn_between};
 use crate::algebra::pieces::{self, Part, each_piece, share};
 use crate::algebra::spatial::{Pose, rotate_exp};
 use crate::model::contact::{ContactPair, Foreseen, Foresight, Manifold, Swept, Touch};
@@ -111,7 +111,8 @@ fn link(
 }
 
 /// Whether the rows of a pair cannot be trusted because it moves too far within the step, before or after its impacts.
-fn is_fast(bodies: [&Body; 2], shapes: [&Cached; 2], gone: DVec3, size: f64, h: f64) -> bool {
+/// `image` is where that of the second body stands which the first meets, from it, and how much farther that goes.
+fn is_fast(bodies: [&Body; 2], shapes: [&Cached; 2], [image, gone]: [DVec3; 2], size: f64, h: f64) -> bool {
     let simple = shapes.iter().all(|c| c.is_simple());
     let plane = shapes.iter().any(|c| matches!(c.collider.shape, Shape::HalfSpace { .. }));
     let spin = |k: usize| if shapes[k].radius.is_finite() { bodies[k].new_velocity.angular.length() * shapes[k].radius } else { 0.0 };
@@ -119,8 +120,18 @@ fn is_fast(bodies: [&Body; 2], shapes: [&Cached; 2], gone: DVec3, size: f64, h: 
     let angle = h * (bodies[0].new_velocity.angular.length() + bodies[1].new_velocity.angular.length());
     let swing = if simple || angle < FAR { 0.0 } else { h * (spin(0) + spin(1)) };
     let [shift1, shift2] = bodies.map(|b| b.new_pose.position - b.pose.position);
-    let before = (h * (bodies[0].velocity.linear - bodies[1].velocity.linear) - gone).length();
-    !(simple && plane) && before.max((shift1 - shift2 - gone).length() + swing) > FAST * size
+    let before = h * (bodies[0].velocity.linear - bodies[1].velocity.linear) - gone;
+    let (way, apart) = (shift1 - shift2 - gone, bodies[0].pose.position - (bodies[1].pose.position + image));
+    // balls look the same however they turn
+    let turns = |angular: fn(&Body) -> DVec3| {
+        [0, 1].map(|k| {
+            let rides = angle < FAR && !shapes[k].is_simple();
+            if rides { h * (bodies[k].pose.rotation * angular(bodies[k])) } else { DVec3::ZERO }
+        })
+    };
+    let before = own_way(before, turns(|b| b.velocity.angular), apart);
+    let after = own_way(way, turns(|b| b.new_velocity.angular), apart) + swing;
+    !(simple && plane) && before.max(after) > FAST * size
 }
 
 /// Whether two bodies come near each other at all on their ways; `image` is where that of the second stands which the first meets, from it, and
@@ -250,7 +261,7 @@ pub fn foresee(
         let [Some(a), Some(b)] = slots.map(|k| cached[k].as_ref()) else { return false };
         let near = a.radius + b.radius;
         let is_excluded = || excluded.binary_search(&(i, j)).is_ok();
-        if is_fast(pair, [a, b], gone, size, h) {
+        if is_fast(pair, [a, b], [shift, gone], size, h) {
             return come_near(pair, [shift, gone], near) && !is_excluded();
         }
         // rows of balls and planes hold, where there are rows
@@ -277,7 +288,7 @@ pub fn foresee(
         let shift = image_shift(&scheme.cell, [&movers[i as usize], &movers[j as usize]]);
         let drift = scheme.cell.drift(shift);
         let image = [shift, h * drift];
-        if is_fast([body1, body2], [a, b], image[1], size, h) {
+        if is_fast([body1, body2], [a, b], image, size, h) {
             let ways = [way(a, body1, i as usize, bulges, h, 1.0), way(b, body2, j as usize, bulges, h, 1.0).of_image(image)];
             if let Some(Met { at, allowed }) = first_overlap(&ways, &limits(&scheme, beta, size), PATCH * size, scratch, points) {
                 let from = crossed.len();
@@ -396,7 +407,7 @@ pub fn stop(
             let image = [shift, h * scheme.cell.drift(shift)];
             let apart = || !come_near(rows, image, a.radius + b.radius) && slots.iter().all(|&k| first[k] == 1.0);
             if rows.iter().all(|b| b.inertia.is_none())
-                || !is_fast(rows, [a, b], image[1], size, h)
+                || !is_fast(rows, [a, b], image, size, h)
                 || apart()
                 || excluded.binary_search(&(i, j)).is_ok()
             {

@@ -8,7 +8,7 @@ use super::linked::Link;
 use super::narrow::{ContactPoint, Scratch, contact_points};
 use super::shapes::Shape;
 use super::sweep::{Met, Moving, SAME_WAY, sweep};
-use super::ways::Crossing;
+use super::ways::{Crossing, own_way};
 use crate::algebra::pieces::{self, Part, share};
 use crate::algebra::spatial::Pose;
 use crate::model::contact::{ContactPair, Manifold, Swept, Touch, inherit};
@@ -614,8 +614,11 @@ fn is_fast(moving: &[Moving; 2], size: f64, scheme: &Scheme) -> bool {
     let plane = moving.iter().any(|m| matches!(m.shape, Shape::HalfSpace { .. }));
     let turns = scheme.time_step * (moving[0].angular.length() + moving[1].angular.length()) >= FAR;
     let swing = if turns { moving[0].swing + moving[1].swing } else { 0.0 };
-    let closing = (moving[0].linear - moving[1].linear).length() + swing;
-    !plane && matches!(scheme.treatment, Treatment::GapAware { .. }) && scheme.time_step * closing > FAST * size
+    let h = scheme.time_step;
+    let way = h * (moving[0].linear - moving[1].linear);
+    let turning = [0, 1].map(|k| if turns { DVec3::ZERO } else { h * (moving[k].pose.rotation * moving[k].angular) });
+    let closing = own_way(way, turning, moving[0].pose.position - moving[1].pose.position) + swing;
+    !plane && matches!(scheme.treatment, Treatment::GapAware { .. }) && closing > FAST * size
 }
 
 /// Completes the impacts of the step before: at the points where the bodies still touch, or else by rows of their own.

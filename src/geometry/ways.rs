@@ -88,6 +88,18 @@ pub(super) fn turn_between(from: DQuat, to: DQuat, guess: DVec3) -> DVec3 {
     axis * (angle + turns * std::f64::consts::TAU)
 }
 
+/// How far a body goes within a step against another one (m), as seen by the one of them that sees least of it: what rides on a turntable goes
+/// nowhere. `way` is that of its centre against the other's, `turns` the turns of both (rad, world), of which the arc from the centre of the
+/// other, `apart` away, departs from the tangent by `θ² d` at most.
+///
+/// ```text
+/// min(‖w‖, ‖w − θ₁ × d‖ + θ₁² ‖d‖, ‖w − θ₂ × d‖ + θ₂² ‖d‖)
+/// ```
+pub(super) fn own_way(way: DVec3, turns: [DVec3; 2], apart: DVec3) -> f64 {
+    let seen = |turn: DVec3| (way - turn.cross(apart)).length() + turn.length_squared() * apart.length();
+    turns.into_iter().filter(|&turn| turn != DVec3::ZERO).map(seen).fold(way.length(), f64::min)
+}
+
 /// Least stride in parts of the smaller body, and the longest against a shape of many parts.
 const STRIDE: f64 = 0.05;
 const LONGEST: f64 = 0.5;
@@ -231,6 +243,21 @@ mod tests {
         // its axis is z; after a quarter of a turn about x it is y
         let still = way(&ball, DVec3::NEG_Y * 0.9, DVec3::ZERO, DVec3::ZERO);
         assert!(meet(&[turns(1.0), still]).is_none() && meet(&[turns(3.0), still]).is_some_and(|s| s > 0.4 && s < 0.53));
+    }
+
+    #[test]
+    fn what_rides_along_goes_nowhere() {
+        let (turn, apart) = (DVec3::Z * 0.03, DVec3::new(0.5, 0.0, 0.03));
+        let rides = turn.cross(apart);
+        assert!(own_way(rides, [turn; 2], apart) < 0.04 * rides.length());
+        // either of the two may be the one that turns
+        assert!(own_way(rides, [DVec3::ZERO, turn], apart) < 0.04 * rides.length());
+        assert_eq!(own_way(rides, [DVec3::ZERO; 2], apart), rides.length());
+        assert!(own_way(-rides, [turn; 2], apart) == rides.length(), "against the turn");
+        assert!(own_way(rides + DVec3::X * 0.2, [turn; 2], apart) > 0.2, "and out of it");
+        // what turns far leaves the tangent
+        let far = DVec3::Z * 1.2;
+        assert_eq!(own_way(far.cross(apart), [far; 2], apart), far.cross(apart).length());
     }
 
     #[test]

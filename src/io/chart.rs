@@ -161,10 +161,11 @@ impl Drawing for Planes<'_> {
 /// A wide panel has its legend on the right, the other above.
 fn draw_panel<B: DrawingBackend<ErrorType = std::io::Error>>(area: &DrawingArea<B, Shift>, panel: &Panel, wide: bool) -> DrawResult {
     let lines = panel.lines.iter().flat_map(|line| line.points.iter().copied());
-    let points: Vec<(f64, f64)> = lines.chain(panel.corners()).filter(|(x, y)| x.is_finite() && y.is_finite()).collect();
+    let all: Vec<(f64, f64)> = lines.chain(panel.corners()).collect();
     let margin = if panel.map.is_some() { 0.0 } else { 0.05 };
-    let x_range = range(points.iter().map(|p| p.0), if wide { 0.0 } else { margin });
-    let y_range = range(points.iter().map(|p| p.1), margin);
+    // an axis goes on where a line has holes
+    let x_range = range(all.iter().map(|p| p.0).filter(|x| x.is_finite()), if wide { 0.0 } else { margin });
+    let y_range = range(all.iter().filter(|p| p.0.is_finite()).map(|p| p.1).filter(|y| y.is_finite()), margin);
     // beside a map stands its scale
     let side = if wide {
         LEGEND

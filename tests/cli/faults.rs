@@ -186,3 +186,76 @@ fn bad_scenes_are_named_and_cured() {
     let blocked = output(&["run", "arch", "--until", "0.01", "--out", file.to_str().unwrap()]);
     assert_eq!(blocked.status.code(), Some(3), "{}", text(&blocked.stderr));
 }
+
+/// What is contradictory, or says nothing, is refused with the place, what was found and what would do.
+#[test]
+fn what_has_no_effect_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.toml");
+    let hinge = "[[joints]]\nname = \"j\"\nkind = \"revolute\"\nbody1 = \"ball\"\nanchor = [0, 0, 0.1]\n";
+    let still = |line: &str| GOOD.replace("motion = \"static\"", &format!("motion = \"static\"\n{line}"));
+    let both = format!("{hinge}motor = {{ speed = 1, limit = 1 }}\nservo = {{ position = 1, stiffness = 1, limit = 1 }}\n");
+    let cases = [
+        (still("velocity = [1, 0, 0]"), "bodies.0.velocity", "stands still"),
+        (still("force = [1, 0, 0]"), "bodies.0.force", "stands still"),
+        (still("impulses = [{ linear = [1, 0, 0] }]"), "bodies.0.impulses", "stands still"),
+        (GOOD.replace("\"static\"", "{ kind = \"constant\" }"), "bodies.0.motion", "without velocity"),
+        (GOOD.replace("\"floor\"", "\"world\""), "bodies.0.name", "another name"),
+        (format!("{GOOD}[[impulses]]\nbody = \"ball\"\n"), "impulses.0", "add linear"),
+        (format!("{GOOD}[[impulses]]\nbody = \"floor\"\nlinear = [1, 0, 0]\n"), "impulses.0.body", "no blow can move"),
+        (format!("{GOOD}[[support]]\nbodies = [\"floor\"]\n"), "support.0", "add displacement"),
+        (format!("{GOOD}{both}"), "joints.0.servo", "one of them"),
+        (format!("{GOOD}[solver]\ntolerance = 2\n"), "solver.tolerance", "below 1"),
+    ];
+    for (scene, place, words) in cases {
+        std::fs::write(&path, scene).unwrap();
+        let output = output(&["run", path.to_str().unwrap()]);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{place}: {said}");
+        assert!(said.contains("s.toml:") && said.contains(place) && said.contains(words), "{place}: {said}");
+    }
+}
+
+/// Hints and faults of `check` on what is easily got wrong, and none on what is right.
+#[test]
+fn check_knows_ropes_limits_places_and_what_comes_too_late() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.toml");
+    let check = |scene: String| {
+        std::fs::write(&path, scene).unwrap();
+        text(&output(&["check", path.to_str().unwrap()]).stdout)
+    };
+    let hinge = "[[joints]]\nname = \"j\"\nkind = \"revolute\"\nbody1 = \"ball\"\nanchor = [0, 0, 0.1]\n";
+    let rope = "[[joints]]\nname = \"r\"\nkind = \"rope\"\nbody1 = \"ball\"\nanchor = [0, 0, 0.1]\nanchor2 = [0, 0, 1.1]\n";
+    let load = "[[load]]\nbodies = [\"ball\"]\nforce = [1, 0, 0]\n";
+    let cases = [
+        (format!("{GOOD}{hinge}limits = [-90, 90]\n"), "-90 deg"),
+        (format!("{GOOD}{rope}length = 0.5\n"), "1 m apart"),
+        (format!("{GOOD}birth = 3\n"), "appears at 3 s"),
+        (format!("{GOOD}impulses = [{{ time = 3, linear = [1, 0, 0] }}]\n"), "struck at 3 s"),
+        (format!("{GOOD}{load}start = 3\n"), "load begins at 3 s"),
+        (GOOD.replace("[0, 0, 0.1]", "[1e10, 0, 0.1]"), "from the origin"),
+    ];
+    for (scene, words) in cases {
+        let said = check(scene);
+        assert!(said.contains("hint: ball: ") && said.contains(words), "{words}: {said}");
+    }
+    let ball = GOOD.split_once("[[bodies]]\nname = \"ball\"").unwrap().1;
+    let ball = format!("[time]\nstep = \"2 ms\"\nend = 0.02\n[[bodies]]\nname = \"ball\"{ball}");
+    let spring = "[[interactions]]\nbody1 = \"ball\"\nrelation = \"displacement\"\nanchor = [0, 0, 0.1]\n\
+                  law = { kind = \"spring\", stiffness = 100, damping = 5 }\n";
+    let field = "[[bodies]]\nname = \"field\"\nmotion = \"static\"\nposition = [-1, -1, 0]\n\
+                 shape = { kind = \"height_field\", size = [2, 2], samples = [2, 2], heights = [0, 0, 0, 0] }\n";
+    let lying = ball.replace("kind = \"ball\", radius = 0.1", "kind = \"capsule\", radius = 0.1, half_height = 0.2")
+        + "rotation = { axis = [1, 0, 0], angle = \"90 deg\" }\n";
+    for right in [
+        format!("{GOOD}{hinge}limits = [-6, 6]\n"),
+        format!("{GOOD}{rope}"),
+        format!("{GOOD}{load}ramp = 3\n"),
+        format!("{ball}{spring}"),
+        format!("{lying}{field}"),
+    ] {
+        let said = check(right.clone());
+        assert!(said.contains("no faults, 0 hints"), "{said}\n{right}");
+    }
+}

@@ -159,6 +159,32 @@ fn stops_hold_and_throw_back_by_their_restitution() -> Fallible {
     Ok(())
 }
 
+/// A small ball on a long arm turns slowly, however fast it flies: its stop sees an impact all the same. At rest on the stop nothing bounces.
+#[test]
+fn a_stop_throws_back_a_small_ball_on_a_long_arm() -> Fallible {
+    for (radius, arm, h, e) in [(0.01, 1.0, 2e-3, 0.5), (0.01, 1.0, 5e-3, 0.5), (0.002, 0.3, 1e-3, 0.8), (0.05, 20.0, 5e-3, 0.7)] {
+        let mut sim = space(h, GAP_AWARE, G, 1e-9)?;
+        let ball = sim.spawn_body(Body::new(Shape::ball(radius)?).mass(1.0).at(DVec3::X * arm))?;
+        let spec = JointSpec::new(JointKind::Revolute).axis(DVec3::Y).between(-0.5, 0.5 * PI).restitution(e);
+        sim.add_joint(ball, None, &spec)?;
+        // a quarter of a turn takes 1.8541 √(l/g); half the way up again is enough to see how high it gets
+        let quarter = 1.8541 * (arm / G).sqrt();
+        sim.run_until(quarter - 20.0 * h)?;
+        let mut highest = -arm;
+        while sim.time() < 1.9 * quarter {
+            sim.step()?;
+            if sim.time() > quarter + 10.0 * h {
+                highest = f64::max(highest, position(&sim, ball).z);
+            }
+        }
+        let height = (highest + arm) / arm;
+        assert!((height / (e * e) - 1.0).abs() < 0.05, "{radius} {arm} {h}: {height} instead of {}", e * e);
+        sim.run_until(60.0 * quarter)?;
+        assert!(velocity(&sim, ball).linear.length() < 4.0 * h * G, "{radius} {arm} {h}: {}", velocity(&sim, ball).linear);
+    }
+    Ok(())
+}
+
 #[test]
 fn a_slider_falls_along_its_rail_and_stands_on_its_stop() -> Fallible {
     let rail = DVec3::new(0.6, 0.0, -0.8);

@@ -10,7 +10,7 @@
 use super::{Bodies, Severity};
 use crate::algebra::spatial::Pose;
 use crate::model::interaction::Interaction;
-use crate::model::joint::{Coordinate, MAX_JOINT_ROWS};
+use crate::model::joint::{Coordinate, Freedom, JointKind, MAX_JOINT_ROWS};
 use crate::model::law::Law;
 use crate::model::newton_euler::{BodyPose, Inertia, Locks, Motion, Velocity};
 use crate::model::relation::Relation;
@@ -24,6 +24,8 @@ const NOTHING: f64 = 1e-7;
 const OPEN: f64 = 1e-6;
 /// Rows of joints that hang together which are looked at: the work grows with the cube.
 const ROWS: usize = 400;
+/// Limits of an angle (rad) that are rather degrees.
+const MANY_TURNS: f64 = 20.0;
 /// ω h from which a spring is damped so much that one sees it.
 const FAST: f64 = 0.1;
 
@@ -186,6 +188,29 @@ impl Bodies<'_> {
         for island in islands(&built, &held) {
             self.island(&built, &island.into_iter().map(|k| &held[k]).collect::<Vec<_>>());
         }
+    }
+
+    /// Ropes that are too short for their points, and limits of angles that look like degrees.
+    pub(super) fn ropes_and_limits(&mut self) {
+        let mut found = Vec::new();
+        for joint in &self.scene.joints {
+            let spec = &joint.spec;
+            if let (JointKind::Distance(length), true) = (spec.kind, spec.slack) {
+                let apart = spec.anchor.distance(spec.anchor2);
+                if apart > length * (1.0 + OPEN) {
+                    let message = format!("its rope {:?} of {length} m joins points that are {apart} m apart", joint.name);
+                    let cure = "it is drawn together in the first steps, at great speed; give it that length, or move the bodies";
+                    found.push((joint.body1, message, cure.to_owned()));
+                }
+            }
+            let [low, high] = spec.limits.unwrap_or_default();
+            if spec.freedom() == Some(Freedom::Angle) && low.abs().max(high.abs()) >= MANY_TURNS && low.is_finite() && high.is_finite() {
+                let turns = (high - low) / std::f64::consts::TAU;
+                let message = format!("its joint {:?} turns from {low} to {high} rad, {turns:.1} turns", joint.name);
+                found.push((joint.body1, message, format!("if these are degrees, write limits = [\"{low} deg\", \"{high} deg\"]")));
+            }
+        }
+        self.say_all(Severity::Hint, found);
     }
 
     fn island(&mut self, built: &Built, held: &[&Held]) {

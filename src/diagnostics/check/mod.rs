@@ -18,10 +18,10 @@ use glam::DVec3;
 use crate::geometry::{Shape, ShapeError};
 use crate::io::scene::model::{Body, Scene};
 
-/// Most findings of one kind that are listed one by one, before a run and at its end.
 /// Part of a body with corners that attraction may move it by in a step, and of a ball: it has one point alone.
 const PULLED: f64 = 2e-3;
 const PULLED_BALL: f64 = 0.2;
+/// Most findings of one kind that are listed one by one, before a run and at its end.
 const LISTED: usize = 10;
 const REPEATED: usize = 3;
 /// Bodies above this size (m) are rather in mm.
@@ -29,6 +29,8 @@ const LARGE: f64 = 100.0;
 const MILLIMETRES: &str = "lengths are in m: if the file is in mm, write \"… mm\" or scale = 0.001";
 /// Accelerations above this (m/s²) are rather in another unit.
 const TEN_G: f64 = 100.0;
+/// Rounding of the place of a body, in parts of its smallest length, from which one sees it.
+const ROUNDING: f64 = 1e-8;
 /// A run of fewer steps shows hardly more than its start.
 const FEW_STEPS: f64 = 4.5;
 
@@ -128,6 +130,8 @@ fn looked_at(scene: &Scene, listed: usize) -> Bodies<'_> {
     all.servos();
     all.time_step();
     all.joints();
+    all.ropes_and_limits();
+    all.late();
     for note in &scene.notes {
         all.out.push(Finding {
             severity: Severity::Hint,
@@ -185,7 +189,7 @@ impl Bodies<'_> {
                 found.push((i, message, cure));
             }
         }
-        let mut large = Vec::new();
+        let (mut large, mut far) = (Vec::new(), Vec::new());
         for (i, body) in self.dynamic() {
             let size = self.shapes[i].as_ref().map_or(1.0, Shape::bounding_radius) * 2.0;
             let cure = if size > LARGE { MILLIMETRES } else { "lengths are in m" };
@@ -194,6 +198,11 @@ impl Bodies<'_> {
                 found.push(finding);
             } else if size > LARGE {
                 large.push(finding);
+            }
+            let (away, length) = (body.pose.position.length(), self.shapes[i].as_ref().map_or(size, Shape::smallest_length));
+            if away * f64::EPSILON > ROUNDING * length {
+                let message = format!("it is {away:.1e} m from the origin, where places have {:.0e} m of rounding", away * f64::EPSILON);
+                far.push((i, message, "put the scene near the origin".to_owned()));
             }
             let speed = body.linear_velocity.length();
             if speed > 1e4 {
@@ -206,6 +215,7 @@ impl Bodies<'_> {
         }
         self.say_some(found);
         self.say_all(Severity::Hint, large);
+        self.say_all(Severity::Hint, far);
         self.odd_sizes();
         self.base();
         for entry in &self.scene.gravity {

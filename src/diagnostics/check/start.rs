@@ -98,6 +98,26 @@ impl Bodies<'_> {
         self.in_the_air(&below, down);
     }
 
+    /// What would happen after the end of the run; no matter for its result.
+    pub(super) fn late(&mut self) {
+        let end = self.scene.time.end;
+        let cure = "let the run last longer, or let it happen earlier".to_owned();
+        let mut found = Found::new();
+        for (i, body) in self.scene.bodies.iter().enumerate() {
+            let blows = body.impulses.iter().map(|blow| ("is struck", blow.time));
+            let birth = (body.birth > 0.0).then_some(("appears", body.birth));
+            let late = birth.into_iter().chain(blows).filter(|&(_, time)| time >= end);
+            found.extend(late.map(|(what, time)| (i, format!("it {what} at {time} s, and the run ends at {end} s"), cure.clone())));
+        }
+        for load in &self.scene.loads {
+            let begins = load.times.iter().zip(&load.factors).position(|(_, f)| *f != 0.0).map(|k| load.times[k.saturating_sub(1)]);
+            if let Some(begins) = begins.filter(|&t| t >= end) {
+                found.push((load.body, format!("its load begins at {begins} s, and the run ends at {end} s"), cure.clone()));
+            }
+        }
+        self.redundant.append(&mut found);
+    }
+
     /// Pairs of bodies that are there at the start and whose boxes, widened by the gaps that count, overlap.
     fn near(&self) -> Vec<(usize, usize)> {
         let mut broad = BroadPhase::default();

@@ -8,6 +8,8 @@ use crate::geometry::shapes::UNBOUNDED;
 use crate::geometry::{BroadPhase, Shape};
 use crate::io::scene::model::{Body, Motion};
 
+/// Rounding of places, in parts of them (m), by which a body may begin below level ground.
+const LEVEL: f64 = 1e-9;
 /// Growth of the way that bodies are followed down.
 const FURTHER: f64 = 4.0;
 
@@ -94,8 +96,12 @@ impl Bodies<'_> {
                 if let (Some(first), Some(second)) = (&boxes[a], &boxes[b]) {
                     // a link may hang in another one, a lamp on a hook
                     let hangs = self.may_hook(a, b) && first.0.cmple(second.1).all() && second.0.cmple(first.1).all();
-                    supported[a] |= hangs || second.0.z < first.0.z;
-                    supported[b] |= hangs || first.0.z < second.0.z;
+                    // level ground has no height of its own: what stands on it begins as low as it does
+                    let level = |below: usize, low: f64, top: f64| {
+                        self.scene.bodies[below].motion != Motion::Dynamic && low <= top + LEVEL * top.abs().max(1.0)
+                    };
+                    supported[a] |= hangs || second.0.z < first.0.z || level(b, second.0.z, first.0.z);
+                    supported[b] |= hangs || first.0.z < second.0.z || level(a, first.0.z, second.0.z);
                 }
             }
             falling.retain(|&i| !supported[i]);
@@ -108,6 +114,10 @@ impl Bodies<'_> {
             supported[joint.body1] = true;
             joint.body2.iter().for_each(|&i| supported[i] = true);
         }
+        // what transmissions and interactions hold is not lost either
+        let ends = self.scene.transmissions.iter().map(|t| [Some(t.body1), t.body2]);
+        let ends = ends.chain(self.scene.ties.iter().map(|t| [Some(t.body1), t.body2]));
+        ends.flatten().flatten().for_each(|i| supported[i] = true);
         // a load may hold it up
         self.scene.loads.iter().for_each(|load| supported[load.body] = true);
         let lost = |(i, b): &(usize, &Body)| !supported[*i] && b.force == DVec3::ZERO && b.locked_translation == [false; 3];

@@ -88,11 +88,12 @@ pub(super) fn material_index(field: &Field<'_>, materials: &[Material]) -> Resul
 /// Reads one body; `index` numbers the nameless.
 pub(super) fn body(field: &Field<'_>, index: usize, materials: &[Material], resources: &Resources) -> Result<Body, SceneError> {
     let mut f = field.fields()?;
-    let name = f.or("name", format!("body{index}"), |n| name(&n))?;
+    let name = f.or("name", format!("body{index}"), |n| body_name(&n))?;
     let shape_field = f.required("shape")?;
     let mut body = Body::new(name, shapes::shape(&shape_field, resources)?);
     body.material = material(&mut f, materials)?;
     body.pose = shapes::pose(&mut f)?;
+    let moved = OF_DYNAMIC.iter().find_map(|&key| f.optional(key).map(|field| (key, field)));
     body.linear_velocity = f.or("velocity", DVec3::ZERO, |v| v.vector(Quantity::Velocity))?;
     body.angular_velocity = f.or("angular_velocity", DVec3::ZERO, |v| v.vector(Quantity::AngularVelocity))?;
     body.motion = f.or("motion", Motion::Dynamic, |m| motion::motion(&m, resources))?;
@@ -123,6 +124,11 @@ pub(super) fn body(field: &Field<'_>, index: usize, materials: &[Material], reso
         return Err(f.error(format!("found a servo on a body that is born at {} s", body.birth), "let it be there from the start"));
     }
     f.finish()?;
+    if let (true, Some((key, moved))) = (body.motion != Motion::Dynamic, moved) {
+        let message = format!("found `{key}` of a body that stands still or moves as told");
+        let cure = "remove it, remove `motion`, or write motion = { kind = \"constant\", velocity = [1, 0, 0] }";
+        return Err(moved.error(message, cure));
+    }
     let surface_only = matches!(body.shape, ShapeSpec::HalfSpace { .. } | ShapeSpec::HeightField { .. } | ShapeSpec::Vessel { .. });
     if surface_only && body.motion == Motion::Dynamic {
         let message = format!("found a dynamic body with the shape {}, which has no volume", body.shape.kind());
@@ -130,6 +136,18 @@ pub(super) fn body(field: &Field<'_>, index: usize, materials: &[Material], reso
     }
     Ok(body)
 }
+
+/// A name of a body, which is not that of the world.
+fn body_name(field: &Field<'_>) -> Result<String, SceneError> {
+    let name = name(field)?;
+    if name == "world" {
+        return Err(field.error("found a body named \"world\"", "in joints this means what holds still; give the body another name"));
+    }
+    Ok(name)
+}
+
+/// What nothing but a dynamic body obeys.
+const OF_DYNAMIC: [&str; 5] = ["velocity", "angular_velocity", "force", "torque", "impulses"];
 
 /// A name for people and CSV files: not empty, printable, no comma or quote.
 pub(super) fn name(field: &Field<'_>) -> Result<String, SceneError> {
@@ -164,9 +182,11 @@ pub(super) fn axes(field: &Field<'_>) -> Result<[bool; 3], SceneError> {
 
 /// `time`, `linear` and `angular` of a blow.
 pub(super) fn impulse(f: &mut Fields<'_>) -> Result<Impulse, SceneError> {
-    Ok(Impulse {
-        time: f.or("time", 0.0, |t| t.non_negative(Quantity::Time))?,
-        linear: f.or("linear", DVec3::ZERO, |v| v.vector(Quantity::Impulse))?,
-        angular: f.or("angular", DVec3::ZERO, |v| v.vector(Quantity::AngularImpulse))?,
-    })
+    let time = f.or("time", 0.0, |t| t.non_negative(Quantity::Time))?;
+    let linear = f.maybe("linear", |v| v.vector(Quantity::Impulse))?;
+    let angular = f.maybe("angular", |v| v.vector(Quantity::AngularImpulse))?;
+    if linear.is_none() && angular.is_none() {
+        return Err(f.error("found a blow without `linear` and `angular`", "add linear = [\"1 N s\", 0, 0]"));
+    }
+    Ok(Impulse { time, linear: linear.unwrap_or_default(), angular: angular.unwrap_or_default() })
 }

@@ -117,7 +117,11 @@ fn joint(field: &Field<'_>, number: usize, scene: &Scene, names: &Names) -> Resu
             m.finish()?;
             Ok(motor)
         })?;
+        let driven = spec.motor.is_some();
         spec.servo = f.maybe("servo", |s| {
+            if driven {
+                return Err(s.error("found `servo` beside `motor`", "a joint takes one of them: remove the other"));
+            }
             let mut s = s.fields()?;
             let servo = servo(&mut s, freedom)?;
             s.finish()?;

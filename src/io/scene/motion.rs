@@ -19,6 +19,9 @@ pub(super) fn motion(field: &Field<'_>, resources: &Resources) -> Result<Motion,
     }
     let mut f = field.fields()?;
     let kind = f.required("kind")?.choice(&[("constant", 0), ("sinusoid", 1), ("table", 2)])?;
+    if kind != 2 && ["velocity", "angular_velocity"].iter().all(|&key| f.optional(key).is_none()) {
+        return Err(f.error("found a motion without velocity", "add velocity = [1, 0, 0] or angular_velocity, or write \"static\""));
+    }
     let drive = match kind {
         0 => Drive::Constant { linear: velocity(&mut f)?, angular: angular(&mut f)? },
         1 => Drive::Sinusoid {

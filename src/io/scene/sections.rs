@@ -9,7 +9,7 @@ use super::fields::{Field, Fields};
 use super::generate::{self, MadeDam};
 use super::loads::{Uplift, WaterPressure};
 use super::model::{
-    ContactLaw, DamStudy, Drift, Friction, GravityFrom, Gyroscopic, InclineStudy, Material, PairLaw, Recorded, Recorder, Scene,
+    ContactLaw, DamStudy, Drift, Friction, GravityFrom, Gyroscopic, InclineStudy, Material, Motion, PairLaw, Recorded, Recorder, Scene,
     SolverSettings, Study, TimeStepping, Treatment,
 };
 use super::motion::samples;
@@ -147,8 +147,15 @@ fn solver(field: &Field<'_>) -> Result<SolverSettings, SceneError> {
         warm_start: f.or("warm_start", default.warm_start, |w| w.boolean())?,
         friction: f.or("friction", default.friction, |x| x.choice(&[("exact", Friction::Exact), ("lagged", Friction::Lagged)]))?,
     };
+    let tolerance = f.optional("tolerance").filter(|_| settings.tolerance >= 1.0);
     f.finish()?;
-    Ok(settings)
+    match tolerance {
+        Some(field) => {
+            let message = format!("found a tolerance of {}, which asks for nothing", settings.tolerance);
+            Err(field.error(message, "write a number below 1, such as 1e-6; 1e-3 is coarse"))
+        }
+        None => Ok(settings),
+    }
 }
 
 /// The faces along the axes that are named, `x = [from, to]`, the shear of their images, and whether bodies begin with its flow.
@@ -323,7 +330,12 @@ fn laws(field: &Field<'_>, materials: &[Material]) -> Result<(ContactLaw, Vec<Pa
 /// A blow on a body that a generator made.
 fn impulse(field: &Field<'_>, scene: &mut Scene, names: &Names) -> Result<(), SceneError> {
     let mut f = field.fields()?;
-    let body = names.body(&f.required("body")?)?;
+    let named = f.required("body")?;
+    let body = names.body(&named)?;
+    if scene.bodies[body].motion != Motion::Dynamic {
+        let message = format!("found {}, which no blow can move", scene.bodies[body].name);
+        return Err(named.error(message, "name a body whose motion is \"dynamic\""));
+    }
     let blow = bodies::impulse(&mut f)?;
     f.finish()?;
     let impulses = &mut scene.bodies[body].impulses;

@@ -18,7 +18,7 @@ use super::units::Quantity;
 pub(super) fn support(field: &Field<'_>, scene: &mut Scene, names: &Names) -> Result<(), SceneError> {
     let mut f = field.fields()?;
     let list = f.required("bodies")?;
-    let way = f.or("displacement", DVec3::ZERO, |d| d.vector(Quantity::Length))?;
+    let way = f.maybe("displacement", |d| d.vector(Quantity::Length))?;
     let turn = f.maybe("rotation", |r| {
         let mut turn = r.fields()?;
         let (axis, angle) = (turn.required("axis")?.direction()?, turn.required("angle")?.number(Quantity::Angle)?);
@@ -26,7 +26,11 @@ pub(super) fn support(field: &Field<'_>, scene: &mut Scene, names: &Names) -> Re
         Ok(axis * angle)
     })?;
     let (times, parts) = path(&mut f)?;
+    if way.is_none() && turn.is_none() {
+        return Err(f.error("found a support that goes nowhere", "add displacement = [0, 0, \"-1 cm\"], or rotation = { axis, angle }"));
+    }
     f.finish()?;
+    let way = way.unwrap_or_default();
     if list.items()?.is_empty() {
         return Err(list.error("found no body", "name the static bodies that move"));
     }

@@ -227,7 +227,7 @@ impl Scene {
             ("force", body.force),
             ("torque", body.torque),
         ] {
-            if value != DVec3::ZERO {
+            if value != DVec3::ZERO && body.motion == Motion::Dynamic {
                 writeln!(t, "{key} = {}", vector(value))?;
             }
         }
@@ -255,7 +255,7 @@ impl Scene {
             Motion::Static => writeln!(t, "motion = \"static\"")?,
             Motion::Kinematic(drive) => writeln!(t, "motion = {}", motion(drive))?,
         }
-        if !body.impulses.is_empty() {
+        if !body.impulses.is_empty() && body.motion == Motion::Dynamic {
             let blows = body.impulses.iter();
             let blows = blows.map(|b| format!("{{ time = {:?}, linear = {}, angular = {} }}", b.time, vector(b.linear), vector(b.angular)));
             writeln!(t, "impulses = {}", list(blows))?;
