@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 pub struct Memory {
     /// Sweeps' worth of effort that polishing may spend. None before the first pile at rest.
     pub(super) credit: Option<f64>,
-    /// The last step polished a pile at rest: what stopped its creeping is still in the reactions.
+    /// Steps in a row that polished a pile at rest, the last one among them: what stopped its creeping is still in the reactions.
     #[serde(default)]
-    pub(super) stopped: bool,
+    pub(super) stops: u8,
     /// Rows for which the cost of a factorisation was looked up last, and that cost, in sweeps.
     #[serde(default)]
     pub(super) price: (usize, f64),

@@ -80,6 +80,8 @@ const REST_PENALTY: f64 = 1e9;
 const REST_ERROR: f64 = 1e-11;
 /// Part of the velocity that counts as creeping where the step before was polished: what stopped the bodies throws them back.
 const THROWN: f64 = 1e-6;
+/// Steps after a polished one that are polished too, at most: to be stopped the bodies need other reactions than to stay where they are.
+const STOPS: u8 = 3;
 /// Sweeps of a step that calm a pile at rest.
 const CALM_SWEEPS: usize = 5;
 /// Error within which a pile at rest is polished enough.
@@ -125,6 +127,8 @@ pub struct Workspace {
     sweep: sweep::Workspace,
     newton: newton::Workspace,
     kept: Reactions,
+    /// an island of this step was polished
+    stopped: bool,
     /// which bodies have rows
     rows: Vec<bool>,
 }
@@ -227,11 +231,12 @@ impl Auto {
             work.memory.swept(report.converged());
         }
         let task = self.task(p, answer, &report, patience, work);
-        let stopped = std::mem::take(&mut work.memory.stopped);
-        let Some(task) = task else { return report };
-        if task == Task::Calm {
-            return self.calm(p, answer, report, work);
-        }
+        let stops = work.memory.stops;
+        let Some(task) = task.filter(|&task| task != Task::Calm) else {
+            work.memory.stops = 0;
+            return if task.is_some() { self.calm(p, answer, report, work) } else { report };
+        };
+        work.stopped = false;
         let islands = islands(p);
         let (mut iterations, mut factorisations, mut status, mut ended_by) = (0.0, 0, Status::Converged, Method::Sweeps);
         for part in &islands.parts {
@@ -250,7 +255,7 @@ impl Auto {
             ended_by = ended_by.max(r.ended_by);
             part.insert(p, &own, answer);
         }
-        work.memory.stopped &= !stopped;
+        work.memory.stops = if work.stopped && stops < STOPS { stops + 1 } else { 0 };
         let iterations = report.iterations + (iterations / (p.contacts.len() + p.blocks.len()).max(1) as f64).ceil() as usize;
         let found = certify(p, answer);
         let report = found.report(Report { status, ended_by, iterations, factorisations, ..Report::default() });
@@ -292,7 +297,7 @@ impl Auto {
         }
         let (left, taken) = left_and_taken(p, answer, &mut work.rows, |_| true);
         // errors of slow modes hardly show in e_s
-        let creep = REST * if work.memory.stopped { THROWN } else { 1.0 };
+        let creep = REST * if work.memory.stops > 0 { THROWN } else { 1.0 };
         let rough = report.error() > ENOUGH;
         let creeps = left > creep * creep * taken && work.polish_cost(p) <= CHEAP;
         let polish = left <= AT_REST * AT_REST * taken && (rough || creeps);
@@ -304,7 +309,7 @@ impl Auto {
         let start = POLISH_START * cost;
         let credit = work.memory.credit.get_or_insert(if cost <= CHEAP { BANK * cost } else { 0.0 });
         *credit = credit.max((*credit + POLISH_SHARE * (STEP_COST + report.iterations as f64)).min(start));
-        if polish && work.memory.stopped {
+        if polish && work.memory.stops > 0 {
             return Some(Task::Polish);
         }
         let kept = cost > CHEAP && report.error() <= KEPT * self.tolerance;
@@ -344,7 +349,8 @@ impl Auto {
         let mut solver = ProximalNewton { max_iterations: DEAR_ITERATIONS, ..self.newton() };
         if starts || work.polish_cost(p) <= CHEAP {
             (solver.tolerance, solver.max_iterations) = (self.tolerance.min(ENOUGH), REST_ITERATIONS);
-            (solver.overshoot, solver.largest) = ((REST_ERROR / solver.tolerance).clamp(POLISHED, 1.0), REST_PENALTY);
+            let share = if work.memory.stops > 0 { POLISHED } else { (REST_ERROR / solver.tolerance).clamp(POLISHED, 1.0) };
+            (solver.overshoot, solver.largest) = (share, REST_PENALTY);
         }
         let mut rest = solver.solve(p, answer, &mut work.newton);
         let mut near = true;
@@ -382,7 +388,7 @@ impl Auto {
             work.pay(&whole, p);
             rest = Report { ended_by: Method::Newton, ..whole.after(&rest) };
         }
-        work.memory.stopped = work.polish_cost(p) <= CHEAP;
+        work.stopped = work.polish_cost(p) <= CHEAP;
         if rest.error() <= ENOUGH && rests(p, answer, &mut work.rows) {
             work.refill(p);
         }
