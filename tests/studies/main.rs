@@ -13,6 +13,7 @@ mod columns;
 mod gas;
 mod packing;
 mod pier;
+mod repose;
 mod rocking;
 mod shear;
 mod silo;
