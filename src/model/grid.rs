@@ -40,6 +40,7 @@ impl Kernel {
     }
 
     /// Its value at q ≥ 0 widths from the point, not normalised.
+    #[inline]
     pub fn at(self, q: f64) -> f64 {
         match self {
             Self::Lucy => {
@@ -182,7 +183,7 @@ impl Grid {
             high: self.high.to_array(),
             // along axes with a single cell these stay
             axes: [(); 3].map(|()| vec![([0.0; N], 0)]),
-            weights: Vec::new(),
+            near: Vec::new(),
         }
     }
 }
@@ -204,8 +205,8 @@ pub(crate) struct Sharing<const N: usize> {
     per_width: f64,
     /// Along each axis the squares of distances, and the numbers of the cells there.
     axes: [Vec<([f64; N], usize)>; 3],
-    /// Of the cells around the points, not yet normalised.
-    weights: Vec<[f64; N]>,
+    /// Cells near the points: squares of distances, then weights that are not yet normalised.
+    near: Vec<(usize, [f64; N])>,
 }
 
 impl<const N: usize> Sharing<N> {
@@ -297,37 +298,50 @@ impl<const N: usize> Sharing<N> {
         }
         let [along, rows, planes] = &self.axes;
         let cells = along.len() * rows.len() * planes.len();
-        if self.weights.len() < cells {
-            self.weights.resize(cells, [0.0; N]);
+        if self.near.len() < cells {
+            self.near.resize(cells, (0, [0.0; N]));
         }
-        // what stands outside counts in the sums
-        let (kernel, square_width, per_width) = (grid.kernel, self.square_width, self.per_width);
+        let (square_width, per_width) = (self.square_width, self.per_width);
+        let mut count = 0;
+        for (z, plane) in planes {
+            for (y, row) in rows {
+                let across: [f64; N] = std::array::from_fn(|lane| y[lane] + z[lane]);
+                if across.iter().all(|square| *square >= square_width) {
+                    continue;
+                }
+                // what stands outside counts in the sums; its number is of no cell
+                let outside = !whole && (*plane == OUTSIDE || *row == OUTSIDE);
+                for (x, cell) in along {
+                    let squares: [f64; N] = std::array::from_fn(|lane| x[lane] + across[lane]);
+                    let number = if outside || !whole && *cell == OUTSIDE { OUTSIDE } else { plane + row + cell };
+                    self.near[count] = (number, squares);
+                    count += usize::from(squares.iter().any(|square| *square < square_width));
+                }
+            }
+        }
+        let near = &mut self.near[..count];
         let mut sums = [0.0; N];
-        let across = planes.iter().flat_map(|plane| rows.iter().map(move |row| (plane, row)));
-        for (((z, _), (y, _)), weights) in across.clone().zip(self.weights.chunks_exact_mut(along.len())) {
-            let across: [f64; N] = std::array::from_fn(|lane| y[lane] + z[lane]);
-            for ((x, _), weights) in along.iter().zip(weights) {
-                *weights = std::array::from_fn(|lane| {
-                    let square = x[lane] + across[lane];
-                    if square < square_width { kernel.at(square.sqrt() * per_width) } else { 0.0 }
+        // a loop for each kernel, without branches, so that lanes share registers
+        let mut weigh = |kernel: Kernel| {
+            for (_, weights) in &mut *near {
+                *weights = weights.map(|square| {
+                    let weight = kernel.at(square.sqrt() * per_width);
+                    if square < square_width { weight } else { 0.0 }
                 });
                 sums.iter_mut().zip(&*weights).for_each(|(sum, weight)| *sum += weight);
             }
+        };
+        match grid.kernel {
+            Kernel::Lucy => weigh(Kernel::Lucy),
+            Kernel::Heaviside => weigh(Kernel::Heaviside),
         }
         let scales: [f64; N] = std::array::from_fn(|lane| amounts[lane] / sums[lane]);
-        for (((_, plane), (_, row)), weights) in across.zip(self.weights.chunks_exact(along.len())) {
-            if !whole && (*plane == OUTSIDE || *row == OUTSIDE) {
-                continue;
-            }
-            let shared = along.iter().zip(weights).map(|((_, cell), weights)| {
-                let rest = weights.iter().zip(&scales).skip(1);
-                (*cell, rest.fold(weights[0] * scales[0], |sum, (weight, scale)| sum + weight * scale))
-            });
-            // none where the kernel has ended, or the cell is none
-            found.extend(
-                shared.filter(|&(cell, share)| share != 0.0 && (whole || cell != OUTSIDE)).map(|(cell, share)| (plane + row + cell, share)),
-            );
-        }
+        let shares = near.iter().filter(|(cell, _)| whole || *cell != OUTSIDE).map(|(cell, weights)| {
+            let rest = weights.iter().zip(&scales).skip(1);
+            (*cell, rest.fold(weights[0] * scales[0], |sum, (weight, scale)| sum + weight * scale))
+        });
+        // none where a point is beside the box of an axis with a single cell
+        found.extend(shares.filter(|(_, share)| *share != 0.0));
     }
 }
 

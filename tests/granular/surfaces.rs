@@ -109,13 +109,13 @@ fn what_passes_the_plane_of_an_outlet_is_what_leaves_a_step_later() {
         sim.spawn_body(ball).expect("a ball");
     }
     let mut before = Passage::default();
-    for _ in 0..500 {
+    for _ in 0..400 {
         sim.step().expect("falls");
         let (passed, left) = (sim.crossings(gate).expect("a surface").forward, *sim.flow(drain).expect("an outlet"));
         assert_eq!((left.count, left.mass, left.kinetic), (before.count, before.mass, before.kinetic));
         before = passed;
     }
-    assert!(before.count > 10 && before.count < 20, "{before:?}");
+    assert!(before.count > 5 && before.count < 20, "{before:?}");
 }
 
 #[test]

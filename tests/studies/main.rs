@@ -14,6 +14,7 @@ mod gas;
 mod isotropic;
 mod packing;
 mod pier;
+mod repose;
 mod rocking;
 mod shear;
 mod silo;
