@@ -172,6 +172,8 @@ const SCENES: &[(&str, &[(&str, &str)], f64)] = &[
     ("spinning_top", &[], 0.05),
     ("incline", &[], 0.1),
     ("terrain_mesh", &[], 0.02),
+    ("bead_pour", &[("n", "5"), ("contact.mu_r", "0.05"), ("contact.mu_t", "0.02")], 0.3),
+    ("bead_pour", &[("n", "5"), ("contact.mu_r", "0.05"), ("contact.patch", "0.2")], 0.3),
 ];
 
 #[test]
