@@ -18,6 +18,9 @@ pub struct Memory {
     /// Rows for which the cost of a factorisation was looked up last, and that cost, in sweeps.
     #[serde(default)]
     pub(super) price: (usize, f64),
+    /// Of polishing what creeps at rest.
+    #[serde(default)]
+    pub(super) creeping: Setback,
     /// For islands of 2ᵏ to 2ᵏ⁺¹ rows each.
     setbacks: Vec<Setback>,
     /// The same for the solution at rest of what seems to be at rest.
@@ -30,17 +33,26 @@ pub struct Memory {
 
 /// Failures since the last success, and how many islands still go without what failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Setback {
+pub(super) struct Setback {
     failures: u8,
     pause: u8,
 }
 
 impl Setback {
     /// Whether this one goes without.
-    fn goes_without(&mut self) -> bool {
+    pub(super) fn goes_without(&mut self) -> bool {
         let pauses = self.pause > 0;
         self.pause = self.pause.saturating_sub(1);
         pauses
+    }
+
+    /// Takes in a success or a failure of what counts on rest.
+    pub(super) fn judge(&mut self, did: bool) {
+        if did {
+            *self = Self::default();
+        } else {
+            self.fail(PATIENT_WITH_REST, LONGEST_OF_REST);
+        }
     }
 
     /// After `patient` failures in a row 1, 3, 7 go without, until there are `longest`.
@@ -109,12 +121,7 @@ impl Memory {
 
     /// Whether an island that seemed to be at rest had a solution there.
     pub(super) fn rested(&mut self, rows: usize, did: bool) {
-        let own = of_size(&mut self.rests, rows);
-        if did {
-            *own = Setback::default();
-        } else {
-            own.fail(PATIENT_WITH_REST, LONGEST_OF_REST);
-        }
+        of_size(&mut self.rests, rows).judge(did);
     }
 
     /// Whether long sweeps over what flows are worth a trial.

@@ -78,9 +78,14 @@ const REST_ITERATIONS: usize = 60;
 const DEAR_ITERATIONS: usize = 40;
 const REST_PENALTY: f64 = 1e9;
 const REST_ERROR: f64 = 1e-11;
+/// Part of the error at hand that polishing aims at, where that is small already.
+const BETTER: f64 = 1e-2;
 /// Part of the velocity that counts as creeping where the step before was polished: what stopped the bodies throws them back.
-const THROWN: f64 = 1e-6;
-/// Steps after a polished one that are polished too, at most: to be stopped the bodies need other reactions than to stay where they are.
+const THROWN: f64 = 1e-9;
+/// The same where all is at rest: reactions do not follow their bodies, so that what creeps by 3e-8 of it creeps by 3e-6 after 1000 steps in a
+/// wall of 50 courses, and has overlaps later on that push it to and fro.
+const CREEP: f64 = 1e-6;
+/// Steps after a polished one that are polished too, at most.
 const STOPS: u8 = 3;
 /// Sweeps of a step that calm a pile at rest.
 const CALM_SWEEPS: usize = 5;
@@ -237,6 +242,7 @@ impl Auto {
             return if task.is_some() { self.calm(p, answer, report, work) } else { report };
         };
         work.stopped = false;
+        let stops_creep = task == Task::Polish && stops == 0 && report.error() <= ENOUGH;
         let islands = islands(p);
         let (mut iterations, mut factorisations, mut status, mut ended_by) = (0.0, 0, Status::Converged, Method::Sweeps);
         for part in &islands.parts {
@@ -258,6 +264,10 @@ impl Auto {
         work.memory.stops = if work.stopped && stops < STOPS { stops + 1 } else { 0 };
         let iterations = report.iterations + (iterations / (p.contacts.len() + p.blocks.len()).max(1) as f64).ceil() as usize;
         let found = certify(p, answer);
+        if stops_creep {
+            let (left, taken) = left_and_taken(p, answer, &mut work.rows, |_| true);
+            work.memory.creeping.judge(left <= CREEP * CREEP * taken);
+        }
         let report = found.report(Report { status, ended_by, iterations, factorisations, ..Report::default() });
         if status == Status::Converged && found.error() > self.tolerance {
             // each island within the tolerance leaves e_s of the whole within √2 of it
@@ -297,7 +307,7 @@ impl Auto {
         }
         let (left, taken) = left_and_taken(p, answer, &mut work.rows, |_| true);
         // errors of slow modes hardly show in e_s
-        let creep = REST * if work.memory.stops > 0 { THROWN } else { 1.0 };
+        let creep = self.creep(p, left, taken, work);
         let rough = report.error() > ENOUGH;
         let creeps = left > creep * creep * taken && work.polish_cost(p) <= CHEAP;
         let polish = left <= AT_REST * AT_REST * taken && (rough || creeps);
@@ -317,6 +327,17 @@ impl Auto {
             return Some(if polish { Task::Polish } else { Task::Rest });
         }
         (polish && rough).then_some(Task::Calm)
+    }
+
+    /// Part of the velocity that counts as creeping. Where all is at rest, next to nothing: what creeps goes on by itself, as reactions do not
+    /// follow their bodies. But not where polishing has left it creeping, as on a floor that is driven.
+    fn creep(&self, p: &MixedProblem, left: f64, taken: f64, work: &mut Workspace) -> f64 {
+        if work.memory.stops > 0 {
+            return THROWN;
+        }
+        let all = p.resting.len() == p.rigid.len() && p.resting.iter().all(|&rests| rests);
+        let begins = all && left > CREEP * CREEP * taken && left <= REST * REST * taken;
+        if begins && !work.memory.creeping.goes_without() { CREEP } else { REST }
     }
 
     /// Improves the answer of one island.
@@ -349,8 +370,8 @@ impl Auto {
         let mut solver = ProximalNewton { max_iterations: DEAR_ITERATIONS, ..self.newton() };
         if starts || work.polish_cost(p) <= CHEAP {
             (solver.tolerance, solver.max_iterations) = (self.tolerance.min(ENOUGH), REST_ITERATIONS);
-            let share = if work.memory.stops > 0 { POLISHED } else { (REST_ERROR / solver.tolerance).clamp(POLISHED, 1.0) };
-            (solver.overshoot, solver.largest) = (share, REST_PENALTY);
+            let error = REST_ERROR.min(BETTER * found.error());
+            (solver.overshoot, solver.largest) = ((error / solver.tolerance).clamp(POLISHED, 1.0), REST_PENALTY);
         }
         let mut rest = solver.solve(p, answer, &mut work.newton);
         let mut near = true;
