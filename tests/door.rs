@@ -187,3 +187,12 @@ fn time_limits_are_held_within_a_fifth() {
         }
     }
 }
+
+/// A reaction of 1e130 swallows a tangential velocity of 5, and the residual is not a number: such an answer is none.
+#[test]
+fn an_answer_whose_residual_overflows_has_not_converged() {
+    let w = BlockRows::from_dense(&[0, 3], &[1e-300, 0.0, 0.0, 0.0, 1e-300, 0.0, 0.0, 0.0, 1e-300]);
+    let p = LocalProblem::friction(w, vec![-1e-170, 3.0, 4.0], &[0.5]).expect("legal");
+    let answer = p.solve(&Settings::default()).expect("an answer");
+    assert!(answer.report.e_s.is_finite() || !answer.converged(), "{:?} with e_s {}", answer.status(), answer.report.e_s);
+}

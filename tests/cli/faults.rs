@@ -228,6 +228,10 @@ fn check_knows_ropes_limits_places_and_what_comes_too_late() {
     let hinge = "[[joints]]\nname = \"j\"\nkind = \"revolute\"\nbody1 = \"ball\"\nanchor = [0, 0, 0.1]\n";
     let rope = "[[joints]]\nname = \"r\"\nkind = \"rope\"\nbody1 = \"ball\"\nanchor = [0, 0, 0.1]\nanchor2 = [0, 0, 1.1]\n";
     let load = "[[load]]\nbodies = [\"ball\"]\nforce = [1, 0, 0]\n";
+    let parts = |x: &str| {
+        let part = |x: &str| format!("{{ shape = {{ kind = \"cuboid\", size = [0.2, 0.2, 0.2] }}, position = [{x}, 0, 0] }}");
+        format!("{{ kind = \"compound\", parts = [{}, {}] }}", part("-0.1"), part(x))
+    };
     let cases = [
         (format!("{GOOD}{hinge}limits = [-90, 90]\n"), "-90 deg"),
         (format!("{GOOD}{rope}length = 0.5\n"), "1 m apart"),
@@ -235,6 +239,7 @@ fn check_knows_ropes_limits_places_and_what_comes_too_late() {
         (format!("{GOOD}impulses = [{{ time = 3, linear = [1, 0, 0] }}]\n"), "struck at 3 s"),
         (format!("{GOOD}{load}start = 3\n"), "load begins at 3 s"),
         (GOOD.replace("[0, 0, 0.1]", "[1e10, 0, 0.1]"), "from the origin"),
+        (GOOD.replace("{ kind = \"ball\", radius = 0.1 }", &parts("0.05")), "parts 0 and 1 overlap"),
     ];
     for (scene, words) in cases {
         let said = check(scene);
@@ -249,6 +254,7 @@ fn check_knows_ropes_limits_places_and_what_comes_too_late() {
     let lying = ball.replace("kind = \"ball\", radius = 0.1", "kind = \"capsule\", radius = 0.1, half_height = 0.2")
         + "rotation = { axis = [1, 0, 0], angle = \"90 deg\" }\n";
     for right in [
+        GOOD.replace("{ kind = \"ball\", radius = 0.1 }", &parts("0.1")),
         format!("{GOOD}{hinge}limits = [-6, 6]\n"),
         format!("{GOOD}{rope}"),
         format!("{GOOD}{load}ramp = 3\n"),

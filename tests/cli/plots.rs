@@ -170,3 +170,16 @@ fn stress_and_neighbours_of_a_ball_on_the_ground_are_those_of_its_weight() {
     assert_eq!(ColourBy::Coordination { top: 1.0 }.figures(&snapshot), Some(vec![1.0, 1.0]));
     assert_eq!(found.up_to(5.0).scale(), Some(("stress (Pa)", 5.0)));
 }
+
+/// Steps without contacts have no residual, and so no point on a logarithmic axis; the axis of time is that of the run all the same.
+#[test]
+fn the_axis_of_time_goes_on_where_residuals_are_zero() {
+    let rows: String = (10..=20).map(|t| format!("{t},{}\n", if t == 15 { "1e-8" } else { "0" })).collect();
+    let directory = folder(&[("steps.csv", &format!("time,e_s\n{rows}"))]);
+    let panels = draw(directory.path(), "residual", &View::default()).unwrap();
+    let path = directory.path().join("r.svg");
+    drystone::io::chart::write_chart(&path, "r", &panels).unwrap();
+    let svg = std::fs::read_to_string(&path).unwrap();
+    let labelled = |x: &str| svg.lines().any(|line| line.trim() == x);
+    assert!(labelled("10") && labelled("20") && !labelled("8") && !labelled("22"));
+}

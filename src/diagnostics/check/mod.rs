@@ -26,7 +26,7 @@ const LISTED: usize = 10;
 const REPEATED: usize = 3;
 /// Bodies above this size (m) are rather in mm.
 const LARGE: f64 = 100.0;
-const MILLIMETRES: &str = "lengths are in m: if the file is in mm, write \"… mm\" or scale = 0.001";
+const MILLIMETRES: &str = "lengths are in m: if the file is in mm, write \"… mm\", scale = 0.001, or unit = \"mm\" of an [[import]]";
 /// Accelerations above this (m/s²) are rather in another unit.
 const TEN_G: f64 = 100.0;
 /// Rounding of the place of a body, in parts of its smallest length, from which one sees it.
@@ -131,6 +131,7 @@ fn looked_at(scene: &Scene, listed: usize) -> Bodies<'_> {
     all.time_step();
     all.joints();
     all.ropes_and_limits();
+    all.shared_volumes();
     all.late();
     for note in &scene.notes {
         all.out.push(Finding {

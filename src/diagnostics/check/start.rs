@@ -10,6 +10,8 @@ use crate::model::joint::TieRelation;
 /// Overlap (parts of the smaller length) that counts; of convex parts of a mesh, which follow it only so far.
 const OVERLAP: f64 = 1e-6;
 const OVERLAP_OF_PARTS: f64 = 1e-2;
+/// Overlap of two parts of a body, of the smaller one's smallest length, from which their mass is wrong.
+const SHARED: f64 = 1e-2;
 /// Gaps below a block up to this part of its smallest length look like a mistake, larger ones like a fall.
 const SMALL_GAP: f64 = 0.05;
 /// Ratios of touching masses that make a step hard, and those that it cannot be relied on with.
@@ -96,6 +98,37 @@ impl Bodies<'_> {
         // what has nothing below may be held by what it touches; a course that is too high touches its own blocks alone
         below.iter_mut().zip(touched).for_each(|(below, touched)| *below = below.or(touched));
         self.in_the_air(&below, down);
+    }
+
+    /// Compounds whose parts overlap: what two of them share counts twice in mass and inertia, but for balls among themselves.
+    pub(super) fn shared_volumes(&mut self) {
+        let (mut scratch, mut points) = (Scratch::default(), Vec::new());
+        let mut found = Found::new();
+        for (i, body) in self.dynamic() {
+            let (ShapeSpec::Compound { .. }, Some(Shape::Compound(parts))) = (&body.shape, &self.shapes[i]) else { continue };
+            let balls = parts.iter().all(|(_, part)| matches!(part, Shape::Ball { .. }));
+            if balls || body.mass.is_some() && body.inertia.is_some() {
+                continue;
+            }
+            let boxes: Vec<_> = parts.iter().map(|(pose, part)| part.aabb(pose)).collect();
+            let mut overlaps = |a: usize, b: usize| {
+                let (first, second) = (&boxes[a], &boxes[b]);
+                if !(first.0.cmple(second.1).all() && second.0.cmple(first.1).all()) {
+                    return false;
+                }
+                points.clear();
+                contact_points(&parts[a].1, &parts[a].0, &parts[b].1, &parts[b].0, 0.0, &mut scratch, &mut points);
+                let size = length(&parts[a].1).min(length(&parts[b].1));
+                points.iter().any(|p| p.gap < -SHARED * size)
+            };
+            let pair = (0..parts.len()).find_map(|b| (0..b).find(|&a| overlaps(a, b)).map(|a| [a, b]));
+            if let Some([a, b]) = pair {
+                let message =
+                    format!("its parts {a} and {b} overlap (the first is 0): what they share counts twice in its mass and inertia");
+                found.push((i, message, "let parts touch instead, or give `mass` and `inertia`".to_owned()));
+            }
+        }
+        self.say_all(Severity::Hint, found);
     }
 
     /// What would happen after the end of the run; no matter for its result.

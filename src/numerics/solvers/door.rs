@@ -8,7 +8,7 @@ use crate::numerics::lcp::Lcp;
 use crate::numerics::local::LocalProblem;
 use crate::numerics::mlcp::Mlcp;
 use crate::numerics::relay::Relay;
-use crate::numerics::{ProblemError, Watch};
+use crate::numerics::{ProblemError, Status, Watch};
 
 impl Stated<'_> {
     /// Solves as the settings say.
@@ -20,7 +20,11 @@ impl Stated<'_> {
             Some(solver) => solver.entry(),
             None => default_for(self).ok_or_else(|| self.unclaimed("any solver"))?,
         };
-        let answer = settings.timed(watch, |watch| (entry.run)(self, settings, watch))?;
+        let mut answer = settings.timed(watch, |watch| (entry.run)(self, settings, watch))?;
+        // numbers that leave the range of f64 on the way certify nothing
+        if answer.report.status == Status::Converged && !answer.report.e_s.is_finite() {
+            answer.report.status = Status::Stalled;
+        }
         Ok(Answer { solver: entry.name, ..answer })
     }
 
