@@ -39,7 +39,8 @@ fn press(file: &str, set: &[(&str, &str)]) -> Pressed {
     while built.simulation.time() < scene.time.end - 1e-9 {
         let report = built.simulation.step().unwrap();
         assert!(report.converged, "at {} s", built.simulation.time());
-        if built.simulation.steps() % 10 == 0 && Packing::of(&built.simulation, None).unbalanced() < scene.stop.unwrap().unbalanced.unwrap()
+        if built.simulation.steps().is_multiple_of(10)
+            && Packing::of(&built.simulation, None).unbalanced() < scene.stop.unwrap().unbalanced.unwrap()
         {
             break;
         }
