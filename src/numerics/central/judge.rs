@@ -3,7 +3,7 @@
 use super::moments::Moments;
 use super::visit::{Ends, load_ends, nearest};
 use super::{Block, State};
-use crate::algebra::lanes::{LANES, Row, Simd, Wide, Wide3, WithSimd};
+use crate::algebra::lanes::{LANES, Mask, Row, Simd, Wide, Wide3, WithSimd};
 use crate::numerics::mixed::Twist;
 
 /// What [`Balls::residual`] finds.
@@ -89,6 +89,13 @@ fn plain<S: Simd>(simd: S, k: usize, (c, state): (&Block, &State), shift: Option
     [en * en + et.dot(et), r.dot(r)]
 }
 
+/// Lengths in the discs of friction, rolling and twisting: of (t, twist) or t, of m, and of the twist or 0.
+#[inline(always)]
+fn lengths<S: Simd>(drills: Mask<S>, zero: Wide<S>, [t, m]: [Wide3<S>; 2], twist: Wide<S>) -> [Wide<S>; 3] {
+    let (own, square) = (t.dot(t), twist * twist);
+    [drills.pick(own + square, own).sqrt(), m.dot(m).sqrt(), drills.pick(zero, square).sqrt()]
+}
+
 /// The same with moments, for the set of [`crate::numerics::mixed::Spin`].
 #[inline(always)]
 fn with_moments<S: Simd>(
@@ -101,41 +108,37 @@ fn with_moments<S: Simd>(
     let (zero, one) = (Wide::splat(simd, 0.0), Wide::splat(simd, 1.0));
     let n = Wide3::load(simd, &c.normal, k);
     let (u, turning) = (ends.velocity(simd, c, k, n), ends.turning());
-    let [lever_n, lever] = [&moments.levers[0], &moments.levers[1]].map(|row| Wide::load(simd, row, k));
+    let (lever_n, lever) = (Wide::load(simd, &moments.levers[0], k), Wide::load(simd, &moments.levers[1], k));
     let s = turning.times(lever) + n.times(n.dot(turning) * (lever_n - lever)) + Wide3::load(simd, &moments.b, k);
     let (r, p) = (Wide3::load(simd, &state.r, k), Wide3::load(simd, &turns.r, k));
     let d_inv = one.over(Wide::load(simd, &c.weight, k));
-    let [(rn, rt), (pn, pt), (un, ut), (sn, st)] = [r, p, u, s].map(|x| {
-        let along = n.dot(x);
-        (along, x - n.times(along))
-    });
+    let (rn, pn, un, sn) = (n.dot(r), n.dot(p), n.dot(u), n.dot(s));
+    let (rt, pt, ut, st) = (r - n.times(rn), p - n.times(pn), u - n.times(un), s - n.times(sn));
     let drills = Wide::load(simd, &moments.drills, k).equals(one);
-    let radii = [&c.mu, &moments.roll, &moments.twist].map(|row| Wide::load(simd, row, k));
-    // lengths in the discs of friction, rolling and twisting
-    let sizes = |t: Wide3<S>, m: Wide3<S>, twist: Wide<S>| {
-        let (own, square) = (t.dot(t), twist * twist);
-        let [one, other] = [drills.pick(own + square, own), drills.pick(zero, square)];
-        [one.sqrt(), m.dot(m).sqrt(), other.sqrt()]
-    };
-    let shift = sizes(ut, st, sn).into_iter().zip(radii).fold(un, |sum, (size, radius)| sum + radius * size);
+    let radii = [Wide::load(simd, &c.mu, k), Wide::load(simd, &moments.roll, k), Wide::load(simd, &moments.twist, k)];
+    let [a, b, c] = radii;
+    let [slide, roll, twist] = lengths(drills, zero, [ut, st], sn);
+    let shift = un + a * slide + b * roll + c * twist;
     let (xn, xt, xm, x) = (rn - shift * d_inv, rt - ut.times(d_inv), pt - st.times(d_inv), pn - sn * d_inv);
-    let sizes = sizes(xt, xm, x);
+    let sizes = lengths(drills, zero, [xt, xm], x);
     // as `admissible::discs_projection`: from all discs on to those that bind
-    let all = (0..3).fold([xn, one], |[sum, part], i| [sum + radii[i] * sizes[i], part + radii[i] * radii[i]]);
-    let mut height = all[0].over(all[1]);
+    let mut height = (xn + a * sizes[0] + b * sizes[1] + c * sizes[2]).over(one + a * a + b * b + c * c);
     let apex = height.at_most(zero);
     for _ in 0..3 {
-        let [sum, part] = (0..3).fold([xn, one], |[sum, part], i| {
+        let (mut sum, mut part) = (xn, one);
+        for i in 0..3 {
             let binds = (radii[i] * height).below(sizes[i]);
-            [sum + binds.pick(radii[i] * sizes[i], zero), part + binds.pick(radii[i] * radii[i], zero)]
-        });
+            sum = sum + binds.pick(radii[i] * sizes[i], zero);
+            part = part + binds.pick(radii[i] * radii[i], zero);
+        }
         height = sum.over(part);
     }
-    let scale = |i: usize| {
+    let mut scales = [one; 3];
+    for i in 0..3 {
         let limit = radii[i] * height;
-        apex.pick(zero, limit.below(sizes[i]).pick(limit.over(sizes[i]), one))
-    };
-    let [slide, roll, twist] = [scale(0), scale(1), scale(2)];
+        scales[i] = apex.pick(zero, limit.below(sizes[i]).pick(limit.over(sizes[i]), one));
+    }
+    let [slide, roll, twist] = scales;
     let (en, et, em) = (rn - apex.pick(zero, height), rt - xt.times(slide), pt - xm.times(roll));
     let e = pn - x * drills.pick(slide, twist);
     [en * en + et.dot(et) + em.dot(em) + e * e, r.dot(r) + p.dot(p)]

@@ -210,6 +210,12 @@ impl<S: Simd> Plane<S> {
     }
 }
 
+/// Part k of two rows.
+#[inline(always)]
+fn pair<S: Simd>(simd: S, k: usize, rows: &[Row; 2]) -> [Wide<S>; 2] {
+    [Wide::load(simd, &rows[0], k), Wide::load(simd, &rows[1], k)]
+}
+
 /// Visits some blocks of contacts with moments; as without, what a contact computes does not depend on its neighbours in the block.
 pub(super) struct Visit<'a, C> {
     pub(super) blocks: &'a [Block],
@@ -241,9 +247,8 @@ impl<C: TwistCell> WithSimd for Visit<'_, C> {
                 let new_n = rn - un * Wide::load(simd, &c.wn_inv, k);
                 let opens = new_n.at_most(zero);
                 let (mut new, mut turned) = (none, none);
-                let pair = |rows: &[Row; 2]| [Wide::load(simd, &rows[0], k), Wide::load(simd, &rows[1], k)];
-                let [masses, spins, arms] = [pair(&c.masses), pair(&c.spins), pair(&c.arms)];
-                let [inertia, [lever_n, lever]] = [pair(&moment.inertia), pair(&moment.levers)];
+                let [masses, spins, arms] = [pair(simd, k, &c.masses), pair(simd, k, &c.spins), pair(simd, k, &c.arms)];
+                let [inertia, [lever_n, lever]] = [pair(simd, k, &moment.inertia), pair(simd, k, &moment.levers)];
                 if opens.not().any() {
                     let inertia = inertia[0] + inertia[1];
                     let slide = masses[0] + spins[0] * arms[0] + (masses[1] + spins[1] * arms[1]);
@@ -259,7 +264,7 @@ impl<C: TwistCell> WithSimd for Visit<'_, C> {
                     let s = about_n - pn * about;
                     let drills = Wide::load(simd, &moment.drills, k);
                     let (along, square) = (ut.dot(rt) + drills * about_n * pn, rt.dot(rt) + drills * pn * pn);
-                    let [inverse, about_inverse] = pair(&moment.inverse);
+                    let [inverse, about_inverse] = pair(simd, k, &moment.inverse);
                     let plane = Plane {
                         simd,
                         own: [slide, own, about],
