@@ -1,7 +1,7 @@
 //! `drystone profile`.
 
 use super::solve::{Timed, csv_field, duration, kind, measure, solver, timed};
-use super::source::positive;
+use super::source::{positive, tolerance};
 use super::{DONE, Failure, say, tell};
 use crate::io::problem::read;
 use crate::io::profile::{Panel, write_profiles};
@@ -22,7 +22,7 @@ pub(super) struct Arguments {
     #[arg(value_name = "DIR")]
     folder: PathBuf,
     /// Tolerances, separated by commas
-    #[arg(long, allow_hyphen_values = true, value_name = "E,…", value_delimiter = ',', default_value = "1e-4,1e-8", value_parser = positive)]
+    #[arg(long, allow_hyphen_values = true, value_name = "E,…", value_delimiter = ',', default_value = "1e-4,1e-8", value_parser = tolerance)]
     tol: Vec<f64>,
     /// Solvers, separated by commas, instead of all
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = solver)]

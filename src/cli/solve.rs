@@ -1,6 +1,6 @@
 //! `drystone solve` and `drystone solvers`.
 
-use super::source::positive;
+use super::source::{positive, tolerance};
 use super::{DONE, Failure, INPUT, USAGE, say, tell};
 use crate::io::problem::{answer, read};
 use crate::numerics::solvers::{Answer, BlockState, Entry, Kind, Parameter, Problem, Settings, Solver, all, find};
@@ -23,7 +23,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "NAME", value_parser = solver)]
     solver: Option<&'static Entry>,
     /// Largest admissible error
-    #[arg(long, allow_hyphen_values = true, value_name = "E", default_value = "1e-8", value_parser = positive)]
+    #[arg(long, allow_hyphen_values = true, value_name = "E", default_value = "1e-8", value_parser = tolerance)]
     tol: f64,
     /// Which error: over max(|q|, |r|, |u|), over |q|, or unit-free
     #[arg(long, default_value = "rel", value_parser = measure)]

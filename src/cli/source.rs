@@ -2,6 +2,7 @@
 
 use super::{Failure, USAGE};
 use crate::io::scene::{Scene, SceneSource};
+use crate::numerics::residual::TOLERANCES;
 use crate::scenes::BuildError;
 use crate::simulation::AutoStep;
 
@@ -15,7 +16,7 @@ pub(super) struct Changes {
     #[arg(long, allow_hyphen_values = true, value_name = "H", value_parser = step_size)]
     step: Option<StepSize>,
     /// Largest admissible residual e_s of a step instead of the scene's
-    #[arg(long, allow_hyphen_values = true, value_name = "E_S", value_parser = positive)]
+    #[arg(long, allow_hyphen_values = true, value_name = "E_S", value_parser = tolerance)]
     tol: Option<f64>,
 }
 
@@ -100,6 +101,16 @@ pub(super) fn instant(text: &str) -> Result<f64, String> {
 pub(super) fn positive(text: &str) -> Result<f64, String> {
     let found = text.trim().parse::<f64>().map_err(|_| "write a number, such as 0.002".to_owned())?;
     if found > 0.0 && found.is_finite() { Ok(found) } else { Err("write a finite number above zero".to_owned()) }
+}
+
+/// An error that can be asked for: not all of it, and not less than rounding leaves.
+pub(super) fn tolerance(text: &str) -> Result<f64, String> {
+    let found = positive(text)?;
+    if TOLERANCES.contains(&found) {
+        return Ok(found);
+    }
+    let fault = if found >= 1.0 { "it asks for nothing" } else { "rounding leaves more" };
+    Err(format!("{fault}; write a number from {:e} to below 1, such as 1e-6", TOLERANCES.start))
 }
 
 /// Too many steps for a run that anyone waits for; the scene reader has the same limit.

@@ -1,7 +1,7 @@
 //! `drystone sweep`.
 
 use super::interrupt;
-use super::source::{Changes, StepSize, positive, step_size};
+use super::source::{Changes, StepSize, positive, step_size, tolerance};
 use super::{DONE, Failure, INPUT, INTERRUPTED, USAGE, say, tell};
 use crate::io::sweep::{Axis, MAX_POINTS, Outcome, Plan, place, write_results};
 use crate::scenes::checkpoint::fingerprint;
@@ -27,7 +27,7 @@ pub(super) struct Arguments {
     #[arg(long, allow_hyphen_values = true, value_name = "H", value_parser = step_size)]
     step: Option<StepSize>,
     /// Largest admissible residual e_s of a step instead of the scene's
-    #[arg(long, allow_hyphen_values = true, value_name = "E_S", value_parser = positive)]
+    #[arg(long, allow_hyphen_values = true, value_name = "E_S", value_parser = tolerance)]
     tol: Option<f64>,
     /// End of the runs in seconds instead of the scene's
     #[arg(long, allow_hyphen_values = true, value_name = "T", value_parser = positive)]
