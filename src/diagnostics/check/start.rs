@@ -10,7 +10,7 @@ use crate::model::joint::TieRelation;
 /// Overlap (parts of the smaller length) that counts; of convex parts of a mesh, which follow it only so far.
 const OVERLAP: f64 = 1e-6;
 const OVERLAP_OF_PARTS: f64 = 1e-2;
-/// Overlap of two parts of a body, of the smaller one's smallest length, from which their mass is wrong.
+/// From which overlap on, in parts of the smallest length of the smaller one and of the boxes of all parts, the mass of a body is wrong.
 const SHARED: f64 = 1e-2;
 /// Gaps below a block up to this part of its smallest length look like a mistake, larger ones like a fall.
 const SMALL_GAP: f64 = 0.05;
@@ -111,9 +111,11 @@ impl Bodies<'_> {
                 continue;
             }
             let boxes: Vec<_> = parts.iter().map(|(pose, part)| part.aabb(pose)).collect();
+            let whole: f64 = boxes.iter().map(|(low, high)| (*high - *low).element_product()).sum();
             let mut overlaps = |a: usize, b: usize| {
-                let (first, second) = (&boxes[a], &boxes[b]);
-                if !(first.0.cmple(second.1).all() && second.0.cmple(first.1).all()) {
+                let (low, high) = (boxes[a].0.max(boxes[b].0), boxes[a].1.min(boxes[b].1));
+                // a knob that is sunk into a door hardly weighs twice
+                if !low.cmplt(high).all() || (high - low).element_product() < SHARED * whole {
                     return false;
                 }
                 points.clear();

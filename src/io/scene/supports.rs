@@ -26,14 +26,12 @@ pub(super) fn support(field: &Field<'_>, scene: &mut Scene, names: &Names) -> Re
         Ok(axis * angle)
     })?;
     let (times, parts) = path(&mut f)?;
-    if way.is_none() && turn.is_none() {
-        return Err(f.error("found a support that goes nowhere", "add displacement = [0, 0, \"-1 cm\"], or rotation = { axis, angle }"));
-    }
     f.finish()?;
-    let way = way.unwrap_or_default();
     if list.items()?.is_empty() {
         return Err(list.error("found no body", "name the static bodies that move"));
     }
+    let goes = way.is_some() || turn.is_some();
+    let way = way.unwrap_or_default();
     for item in list.items()? {
         let body = &mut scene.bodies[names.body(&item)?];
         if body.motion != Motion::Static {
@@ -51,7 +49,11 @@ pub(super) fn support(field: &Field<'_>, scene: &mut Scene, names: &Names) -> Re
         }
         body.motion = Motion::Kinematic(Drive::Table { times: instants, linear, angular });
     }
-    Ok(())
+    if goes {
+        Ok(())
+    } else {
+        Err(field.error("found a support that goes nowhere", "add displacement = [0, 0, \"-1 cm\"], or rotation = { axis, angle }"))
+    }
 }
 
 /// Times and parts of the way: from 0 to 1 within `duration`, or those of a `path`, which begins at 0.

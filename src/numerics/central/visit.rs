@@ -60,7 +60,7 @@ pub(super) struct Ends<S: Simd>(pub(super) [[Wide3<S>; 2]; 2]);
 impl<S: Simd> Ends<S> {
     /// `u`, in the world; n is the normal.
     #[inline(always)]
-    pub(super) fn velocity(&self, simd: S, c: &Block, k: usize, n: Wide3<S>) -> Wide3<S> {
+    pub(super) fn velocity(self, simd: S, c: &Block, k: usize, n: Wide3<S>) -> Wide3<S> {
         let [v1, v2] = self.0;
         let arms = [Wide::load(simd, &c.arms[0], k), Wide::load(simd, &c.arms[1], k)];
         v1[0] - v2[0] + Wide3::load(simd, &c.b, k) + (v1[1].times(arms[0]) - v2[1].times(arms[1])).cross(n)
@@ -68,7 +68,7 @@ impl<S: Simd> Ends<S> {
 
     /// `ω₁ − ω₂`
     #[inline(always)]
-    pub(super) fn turning(&self) -> Wide3<S> {
+    pub(super) fn turning(self) -> Wide3<S> {
         self.0[0][1] - self.0[1][1]
     }
 }
@@ -76,15 +76,16 @@ impl<S: Simd> Ends<S> {
 /// Twists at the ends of part k of a block.
 #[inline(always)]
 pub(super) fn load_ends<S: Simd>(simd: S, c: &Block, k: usize, load: impl Fn(u32) -> Twist + Copy) -> Ends<S> {
-    Ends([&c.bodies[0], &c.bodies[1]].map(|bodies| gather(simd, bodies, k * S::F64_LANES, load)))
+    let from = k * S::F64_LANES;
+    Ends([gather(simd, &c.bodies[0], from, load), gather(simd, &c.bodies[1], from, load)])
 }
 
 /// Writes the new ones, the old ones where nothing has changed.
 #[inline(always)]
 pub(super) fn store_ends<S: Simd, C: TwistCell>(c: &Block, k: usize, still: Mask<S>, [old, new]: [Ends<S>; 2], v: &[C]) {
-    for (bodies, (old, new)) in c.bodies.iter().zip(old.0.into_iter().zip(new.0)) {
-        scatter(bodies, k * S::F64_LANES, [still.pick3(old[0], new[0]), still.pick3(old[1], new[1])], v);
-    }
+    let (Ends([old1, old2]), Ends([new1, new2]), from) = (old, new, k * S::F64_LANES);
+    scatter(&c.bodies[0], from, [still.pick3(old1[0], new1[0]), still.pick3(old1[1], new1[1])], v);
+    scatter(&c.bodies[1], from, [still.pick3(old2[0], new2[0]), still.pick3(old2[1], new2[1])], v);
 }
 
 /// The reactions of part k, after their conjugate step.
