@@ -78,13 +78,6 @@ impl Residual {
 /// is largest; but never more than moves that body by four thousandths of ℓ in the step itself. In proportion at other tolerances.
 /// `gravity` is the acceleration by which loads are measured (m/s²): where nothing falls, that of a part of what presses on the bodies.
 ///
-/// Errors that can be asked for: less than all of it, and no less than rounding leaves.
-///
-/// ```
-/// assert!(drystone::numerics::residual::TOLERANCES.contains(&1e-6));
-/// ```
-pub const TOLERANCES: std::ops::Range<f64> = 1e-15..1.0;
-
 /// ```
 /// use drystone::numerics::residual::contact_scale;
 /// // a bead of 2 cm at rest, h = 1 ms: at 1e-3 it may miss by 2 cm/s, 0.1 % of it a step

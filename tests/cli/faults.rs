@@ -14,7 +14,7 @@ fn wrong_calls_are_usage_errors() {
         &["run", "arch", "--step", "1e-300"],
         &["run", "arch", "--tol", "soft"],
         &["run", "arch", "--tol", "2"],
-        &["solve", "x.json", "--tol", "1e-20"],
+        &["solve", "x.json", "--tol", "2"],
         &["run", "arch", "--threads", "0"],
         &["run", "arch", "--set", "thickness_ratio"],
         &["run", "arch", "--checkpoint", "every=10"],
@@ -208,7 +208,6 @@ fn what_has_no_effect_is_refused() {
         (format!("{GOOD}[[support]]\nbodies = [\"floor\"]\n"), "support.0", "add displacement"),
         (format!("{GOOD}{both}"), "joints.0.servo", "one of them"),
         (format!("{GOOD}[solver]\ntolerance = 2\n"), "solver.tolerance", "below 1"),
-        (format!("{GOOD}[solver]\ntolerance = 1e-20\n"), "solver.tolerance", "rounding"),
     ];
     for (scene, place, words) in cases {
         std::fs::write(&path, scene).unwrap();
