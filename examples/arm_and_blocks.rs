@@ -128,8 +128,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let path = std::env::args().nth(1).unwrap_or("target/arm_and_blocks.png".into());
     let snapshot = Snapshot { step: 1250, time: 1.25, step_size: 1e-3, bodies: &views, contacts: &[] };
-    Picture::default().write(path.as_ref(), &snapshot)?;
-    println!("picture: {path}");
+    let path = std::path::Path::new(&path);
+    path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+    Picture::default().write(path, &snapshot)?;
+    println!("picture: {}", path.display());
 
     let place = |k: usize| sim.world().get::<BodyPose>(shown[k]).map(|p| p.0.position).ok_or("the block lives");
     let (below, top) = (place(2)?, place(3)?);
