@@ -229,8 +229,8 @@ impl Pair<'_> {
     }
 }
 
-/// Overlap, in parts of the smallest length, up to which directions that settle are one, or as good as each other: between any two of them
-/// s falls by no more than the overlap.
+/// Overlap, in parts of the smallest length, up to which the first direction that settles is taken: another one could part the two by no more
+/// than that overlap better.
 const HAIR: f64 = 1e-4;
 /// Square of a change of direction that is none.
 const SETTLED: f64 = 1e-30;

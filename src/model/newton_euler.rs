@@ -73,6 +73,18 @@ impl Inertia {
         }
         Ok(())
     }
+
+    /// Kinetic energy (J) at a velocity: `½ (m ‖v‖² + ωᵀ I ω)`.
+    ///
+    /// ```
+    /// use drystone::model::newton_euler::{Inertia, Velocity};
+    /// use glam::DVec3;
+    /// let wheel = Inertia { mass: 2.0, principal: DVec3::new(1.0, 1.0, 3.0) };
+    /// assert_eq!(wheel.kinetic_energy(&Velocity { linear: DVec3::X, angular: 2.0 * DVec3::Z }), 1.0 + 6.0);
+    /// ```
+    pub fn kinetic_energy(&self, v: &Velocity) -> f64 {
+        0.5 * (self.mass * v.linear.length_squared() + v.angular.dot(self.principal * v.angular))
+    }
 }
 
 impl Velocity {

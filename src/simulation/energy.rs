@@ -153,7 +153,7 @@ fn body_energy(bodies: &[Body], scheme: &Scheme) -> ([Energy; 2], Work) {
     for body in bodies.iter().filter(|body| body.alive) {
         let Some(inertia) = body.inertia else { continue };
         for (e, (v, x)) in e.iter_mut().zip([(body.velocity, body.pose.position), (body.new_velocity, body.new_pose.position)]) {
-            e.kinetic += 0.5 * (inertia.mass * v.linear.length_squared() + v.angular.dot(inertia.principal * v.angular));
+            e.kinetic += inertia.kinetic_energy(&v);
             e.potential -= inertia.mass * (body.gravity.0 * scheme.gravity).dot(x);
         }
         // a body that waits gives back what loads have given it, after the rest of its step

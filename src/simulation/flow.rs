@@ -165,7 +165,7 @@ impl Simulation {
             let gravity = self.world.resource::<Scheme>().gravity;
             let parts = (self.world.get::<BodyPose>(*entity), self.world.get::<Velocity>(*entity), self.world.get::<Inertia>(*entity));
             let (Some(at), Some(v), Some(inertia)) = parts else { return Ok(()) };
-            let kinetic = 0.5 * (inertia.mass * v.linear.length_squared() + v.angular.dot(inertia.principal * v.angular));
+            let kinetic = inertia.kinetic_energy(v);
             let (mass, potential) = (inertia.mass, -inertia.mass * gravity.dot(at.0.position));
             self.balance.inlets.kinetic += kinetic;
             self.balance.inlets.potential += potential;
@@ -204,7 +204,7 @@ impl Simulation {
             let Some(gate) = regions.iter().position(|region| region.holds(there)).filter(|_| matches!(motion, Motion::Dynamic)) else {
                 continue;
             };
-            let kinetic = 0.5 * (inertia.mass * v.linear.length_squared() + v.angular.dot(inertia.principal * v.angular));
+            let kinetic = inertia.kinetic_energy(v);
             let potential = -inertia.mass * scale.map_or(1.0, |scale| scale.0) * gravity.dot(x);
             leavers.push((*slot, gate, entity, [inertia.mass, kinetic, potential]));
         }

@@ -245,7 +245,7 @@ impl Simulation {
             ContactX => force.x,
             ContactY => force.y,
             ContactZ => force.z,
-            Kinetic => inertia.map_or(0.0, |i| 0.5 * (i.mass * v.length_squared() + (i.principal * w).dot(w))),
+            Kinetic => inertia.map_or(0.0, |i| i.kinetic_energy(&Velocity { linear: v, angular: w })),
             Potential => inertia.map_or(0.0, |i| -i.mass * gravity_on(world, body).dot(DVec3::new(state[0], state[1], state[2]))),
         })
     }
@@ -291,8 +291,8 @@ impl Simulation {
     fn energy_at_start(&self) -> Energy {
         let (world, mut energy) = (&self.world, Energy::default());
         let Some(mut bodies) = world.try_query::<(Entity, &Slot, &BodyPose, &Velocity, &Inertia)>() else { return energy };
-        for (body, _, pose, Velocity { linear: v, angular: w }, inertia) in bodies.iter(world) {
-            energy.kinetic += 0.5 * (inertia.mass * v.length_squared() + w.dot(inertia.principal * w));
+        for (body, _, pose, v, inertia) in bodies.iter(world) {
+            energy.kinetic += inertia.kinetic_energy(v);
             energy.potential -= inertia.mass * gravity_on(world, body).dot(pose.0.position);
         }
         let beside = |tie: &Interaction| tie.systems.iter().any(|e| world.get::<Lagrangian>(*e).is_some());

@@ -68,7 +68,7 @@ impl Simulation {
             let Some(&Some((_, from))) = before.get(slot.0 as usize).filter(|b| b.is_some_and(|b| b.0 == entity)) else { continue };
             for (number, (_, surface)) in surfaces.iter().enumerate() {
                 let mut note = |forward| {
-                    let kinetic = 0.5 * (inertia.mass * v.linear.length_squared() + v.angular.dot(inertia.principal * v.angular));
+                    let kinetic = inertia.kinetic_energy(v);
                     passed.push((*slot, number, forward, inertia.mass, inertia.mass * v.linear, kinetic));
                 };
                 if cell.is_open() {

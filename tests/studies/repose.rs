@@ -26,7 +26,7 @@ fn a_heap_of_balls_that_resist_rolling_lies_steeper() {
 }
 
 #[test]
-#[ignore = "the table of docs/studies/repose.md"]
+#[ignore = "the table of docs/studies/repose.md, minutes: cargo test --release --test studies repose -- --ignored --nocapture"]
 fn repose() {
     println!("| `mu_r` | slope, seeds 1 and 2 | from rim to top | speed at the end (m/s) |\n|---|---|---|---|");
     for mu_r in [0.0, 0.1, 0.3] {
