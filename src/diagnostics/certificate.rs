@@ -43,7 +43,7 @@ fn table(s: &Summary) -> String {
     }
     line("residual e_s", format!("max {}, median {} (asked {})", short(s.residual_max), short(s.residual_median), short(s.tolerance)));
     line("unconverged steps", format!("{} of {}, {:.1} sweeps a step", s.unconverged_steps, s.steps, s.iterations_mean));
-    if s.ended_by.keys().any(|&method| method > Method::Calm) {
+    if s.ended_by.keys().any(|&method| method > Method::Sweeps) {
         let counts = s.ended_by.iter().map(|(method, steps)| format!("{method} {steps}"));
         line("steps ended by", counts.collect::<Vec<_>>().join(", "));
     }

@@ -102,8 +102,6 @@ pub enum Method {
     /// Projected Gauss–Seidel; also what a solver that is called by itself reports.
     #[default]
     Sweeps,
-    /// A few more sweeps: a pile at rest that crept, and whose polish was too dear.
-    Calm,
     /// The convex problem without shifts: a pile at rest.
     Rest,
     /// Proximal Newton, where sweeps promised to stall.
@@ -130,7 +128,6 @@ impl std::fmt::Display for Method {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Sweeps => "sweeps",
-            Self::Calm => "sweeps that calm",
             Self::Rest => "rest",
             Self::Newton => "Newton",
             Self::Point => "proximal point",

@@ -7,7 +7,7 @@
 //! When to look at the true error, which point to keep and when to give up, `numerics::passes` knows. Velocities are linear in the
 //! reactions, so the conjugate step moves both by the same formula.
 
-use super::auto::is_pile;
+use super::auto::{ENOUGH, is_pile};
 use super::central::{Balls, stand_in};
 use super::colours::{Halves, Leaves, Shared, TwistCell, lend, take_back, velocities, visit_serial};
 use super::following::{EVERY, Following};
@@ -40,11 +40,14 @@ pub struct GaussSeidel {
     /// Give up early (with [`Status::Stalled`]) when the rate of the last half of the sweeps promises more than this many
     /// further ones; 0: never.
     pub foresight: usize,
+    /// Some sweeps more where bodies lie on each other and the first are within the tolerance: with what that asks alone, errors pass from step to step
+    /// and keep a pile creeping.
+    pub piles: bool,
 }
 
 impl Default for GaussSeidel {
     fn default() -> Self {
-        Self { tolerance: 1e-8, max_sweeps: 1000, accelerate: true, follow: false, foresight: 0 }
+        Self { tolerance: 1e-8, max_sweeps: 1000, accelerate: true, follow: false, foresight: 0, piles: false }
     }
 }
 
@@ -130,6 +133,7 @@ impl GaussSeidel {
             balls,
             follows,
             tolerance: self.tolerance,
+            least: if self.piles { LEAST.min(self.max_sweeps) } else { 0 },
             conjugate,
             norms: Norms::default(),
             momentum: None,
@@ -184,6 +188,8 @@ struct Coloured<'a> {
     balls: bool,
     follows: bool,
     tolerance: f64,
+    /// sweeps of a pile
+    least: usize,
     conjugate: Option<Conjugate>,
     /// of the last sweep, and the conjugate step that they ask for
     norms: Norms,
@@ -213,8 +219,12 @@ impl Passes for Coloured<'_> {
 
     fn look(&mut self, k: usize) -> Look {
         let (error, found) = self.work.judge(self.p, self.answer, self.balls, self.tolerance, k >= KEEP_BEST);
-        self.found = found;
-        Look { error, distance: error, end: found.map(|_| Status::Converged) }
+        let early = k < self.least && error > ENOUGH && found.is_some() && is_pile(self.p, self.answer, &mut self.work.rows);
+        if early && self.balls {
+            self.work.reload(self.p, self.answer);
+        }
+        self.found = found.filter(|_| !early);
+        Look { error, distance: error, end: self.found.map(|_| Status::Converged) }
     }
 
     fn keep(&mut self, k: usize) {
@@ -235,6 +245,10 @@ impl Passes for Coloured<'_> {
         }
     }
 }
+
+/// Sweeps that a step of a pile takes at least, unless its error is below [`ENOUGH`]: 8000 balls (`bead_pour`, 1e-3) settle to 1.9 mm/s (median)
+/// with what the tolerance asks, to 1.4 mm/s with three sweeps and to 4 µm/s with four.
+const LEAST: usize = 4;
 
 /// Sweeps between two residuals at least, once the first has been a disappointment.
 const PAUSE: usize = 3;
@@ -268,8 +282,7 @@ impl Workspace {
         v.rigid.resize(bodies, Twist::default());
         v.general.resize(p.free.general.len(), 0.0);
         if balls {
-            self.balls.load(p, answer);
-            stand_in(p, &mut answer.velocities.rigid);
+            self.reload(p, answer);
         } else {
             self.weights.clear();
             self.weights.extend(p.contacts.iter().map(|c| c.local.mean_diagonal()));
@@ -280,6 +293,12 @@ impl Workspace {
             r.contacts.resize(p.contacts.len(), DVec3::ZERO);
         }
         balls
+    }
+
+    /// The answer into the lanes.
+    fn reload(&mut self, p: &MixedProblem, answer: &mut Answer) {
+        self.balls.load(p, answer);
+        stand_in(p, &mut answer.velocities.rigid);
     }
 
     /// The shifts follow the slip at hand.
@@ -426,8 +445,7 @@ impl Workspace {
             return (found.error(), Some(found));
         }
         if balls && renew {
-            self.balls.load(p, answer);
-            stand_in(p, &mut answer.velocities.rigid);
+            self.reload(p, answer);
         }
         (quick.unwrap_or(found.error()), None)
     }

@@ -37,6 +37,17 @@ fn a_thousand_beads_come_to_lie_in_their_box() {
     pour(10, 0.0820..0.0840);
 }
 
+/// Errors of the tolerance must not pass from step to step: with the sweeps that the tolerance asks for alone, half of the beads move at 0.3 mm/s for ever.
+#[test]
+fn a_thousand_beads_at_a_loose_tolerance_come_to_rest() {
+    let run = Run::of("grain", &["bead_pour", "--until", "1.5"]);
+    assert!(run.number("tolerance") >= 1e-3);
+    let mut speeds: Vec<f64> = run.end.iter().map(|b| b.v.length()).collect();
+    speeds.sort_by(f64::total_cmp);
+    let median = speeds[speeds.len() / 2];
+    assert!(median < 5e-5, "half of the beads are faster than {median:e} m/s");
+}
+
 #[test]
 #[ignore = "about a minute; cargo test --release --test scenes -- --ignored"]
 fn eight_thousand_beads_come_to_lie_in_their_box() {

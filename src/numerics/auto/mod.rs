@@ -7,6 +7,7 @@
 //! tries                    what sweeps cannot do, see [`tries`]
 //! ```
 
+use super::central;
 use super::islands::islands;
 use super::mixed::{Answer, Block, MixedProblem, Reactions, System};
 use super::residual::{Residual, certify, residual};
@@ -68,7 +69,7 @@ const SELF_STRESS: f64 = 3.0;
 const BANK: f64 = 60.0;
 /// Share of the effort of steps at rest that may go into polishing them.
 const POLISH_SHARE: f64 = 0.1;
-/// Cost of a step beside its sweeps, in sweeps.
+/// Cost of a step beside its sweeps, in sweeps of general contacts.
 const STEP_COST: f64 = 20.0;
 /// Factorisations that polishing needs at least.
 const POLISH_START: f64 = 3.0;
@@ -87,10 +88,8 @@ const THROWN: f64 = 1e-9;
 const CREEP: f64 = 1e-6;
 /// Steps after a polished one that are polished too, at most.
 const STOPS: u8 = 3;
-/// Sweeps of a step that calm a pile at rest.
-const CALM_SWEEPS: usize = 5;
 /// Error within which a pile at rest is polished enough.
-const ENOUGH: f64 = 1e-7;
+pub(super) const ENOUGH: f64 = 1e-7;
 /// Part of the tolerance that polishing aims at.
 const POLISHED: f64 = 1e-6;
 /// Cost of the assembly for a factorisation, in sweeps, and its multiplications that take as long as a sweep takes for a contact.
@@ -101,7 +100,9 @@ const OTHER: f64 = 1.2;
 /// How many times as many rows as any problem those of a sheet may have that go to Newton, and the part of its bodies that is at rest.
 const SHEET: usize = 10;
 const MOST_REST: f64 = 0.9;
-/// Rough cost of a factorisation in sweeps: assembly, and the fill of a three-dimensional pile of n bodies, 36 n² entries. Compliances hang on
+/// How many sweeps of balls take as long as one of as many general contacts.
+const BALLS: f64 = 4.0;
+/// Rough cost of a factorisation in sweeps of general contacts: assembly, and the fill of a three-dimensional pile of n bodies, 36 n² entries. Compliances hang on
 /// a block alone and fill in nothing.
 fn newton_cost(p: &MixedProblem) -> f64 {
     let compliances = p.blocks.iter().filter(|b| b.systems[2] != System::Fixed).count();
@@ -131,11 +132,12 @@ pub struct Workspace {
     pub memory: Memory,
     sweep: sweep::Workspace,
     newton: newton::Workspace,
-    kept: Reactions,
     /// an island of this step was polished
     stopped: bool,
     /// which bodies have rows
     rows: Vec<bool>,
+    /// sweeps of the problem at hand that take as long as one of general contacts, where factorisations are dear
+    light: f64,
 }
 
 impl Workspace {
@@ -173,7 +175,7 @@ impl Workspace {
         self.memory.price.0 > 0 && self.memory.price.1 <= CHEAP
     }
 
-    /// Cost of a factorisation in sweeps.
+    /// Cost of a factorisation in sweeps of general contacts.
     fn polish_cost(&self, p: &MixedProblem) -> f64 {
         let (rows, price) = self.memory.price;
         if rows > 0 { price.min(newton_cost(p)) } else { newton_cost(p) }
@@ -202,8 +204,6 @@ enum Task {
     Polish,
     /// Bodies that were at rest begin to move.
     Rest,
-    /// The answer leaves a pile at rest creeping, and polishing is too dear for now.
-    Calm,
 }
 
 impl Auto {
@@ -215,6 +215,7 @@ impl Auto {
     /// Solves from the reactions in `answer`.
     pub fn solve_with(&self, p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Report {
         answer.slack.clear();
+        work.light = if newton_cost(p) > CHEAP && central::are_balls(p) { BALLS } else { 1.0 };
         self.of_size(p, answer, work).step(p, answer, work)
     }
 
@@ -230,16 +231,18 @@ impl Auto {
 
     fn step(&self, p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Report {
         let flow = work.memory.flows() && is_flow(p, answer, &mut work.rows);
-        let patience = self.hard(p).max(if flow { FLOW * newton_cost(p) } else { 0.0 });
-        let report = self.patient(p, self.max_sweeps, patience).solve(p, answer, &mut work.sweep);
-        if (flow || !work.memory.flows()) && (!report.converged() || report.iterations as f64 > self.hard(p)) {
+        let hard = self.hard(p, work);
+        let patience = hard.max(if flow { FLOW * newton_cost(p) * work.light } else { 0.0 });
+        let sweeps = GaussSeidel { piles: self.is_left_to_sweeps(p, work), ..self.patient(p, self.max_sweeps, patience) };
+        let report = sweeps.solve(p, answer, &mut work.sweep);
+        if (flow || !work.memory.flows()) && (!report.converged() || report.iterations as f64 > hard) {
             work.memory.swept(report.converged());
         }
         let task = self.task(p, answer, &report, patience, work);
         let stops = work.memory.stops;
-        let Some(task) = task.filter(|&task| task != Task::Calm) else {
+        let Some(task) = task else {
             work.memory.stops = 0;
-            return if task.is_some() { self.calm(p, answer, report, work) } else { report };
+            return report;
         };
         work.stopped = false;
         let stops_creep = task == Task::Polish && stops == 0 && report.error() <= ENOUGH;
@@ -271,13 +274,13 @@ impl Auto {
         let report = found.report(Report { status, ended_by, iterations, factorisations, ..Report::default() });
         if status == Status::Converged && found.error() > self.tolerance {
             // each island within the tolerance leaves e_s of the whole within √2 of it
-            return self.sweeps(p, self.max_sweeps).solve(p, answer, &mut work.sweep).after(&report);
+            return self.patient(p, self.max_sweeps, hard).solve(p, answer, &mut work.sweep).after(&report);
         }
         report
     }
 
-    fn sweeps(&self, p: &MixedProblem, max_sweeps: usize) -> GaussSeidel {
-        self.patient(p, max_sweeps, self.hard(p))
+    fn sweeps(&self, p: &MixedProblem, max_sweeps: usize, work: &Workspace) -> GaussSeidel {
+        self.patient(p, max_sweeps, self.hard(p, work))
     }
 
     /// Sweeps that end where they promise to need more than twice their patience.
@@ -285,12 +288,18 @@ impl Auto {
         let foresight = if self.goes_to_newton(p) { (2.0 * patience) as usize } else { 0 };
         // where factorisations are cheap, they do what sweeps of Coulomb's law as it is leave
         let follow = newton_cost(p) > CHEAP;
-        GaussSeidel { tolerance: self.tolerance, max_sweeps, accelerate: self.accelerate, follow, foresight }
+        GaussSeidel { tolerance: self.tolerance, max_sweeps, accelerate: self.accelerate, follow, foresight, piles: false }
+    }
+
+    /// Whether a pile that creeps is not polished, or not for now.
+    fn is_left_to_sweeps(&self, p: &MixedProblem, work: &Workspace) -> bool {
+        let cost = work.polish_cost(p);
+        !self.goes_to_newton(p) || cost > CHEAP || work.memory.credit.is_some_and(|credit| credit < POLISH_START * cost)
     }
 
     /// Sweeps after which a step counts as hard.
-    fn hard(&self, p: &MixedProblem) -> f64 {
-        self.patience * newton_cost(p)
+    fn hard(&self, p: &MixedProblem, work: &Workspace) -> f64 {
+        self.patience * newton_cost(p) * work.light
     }
 
     fn goes_to_newton(&self, p: &MixedProblem) -> bool {
@@ -318,15 +327,12 @@ impl Auto {
         let cost = work.polish_cost(p);
         let start = POLISH_START * cost;
         let credit = work.memory.credit.get_or_insert(if cost <= CHEAP { BANK * cost } else { 0.0 });
-        *credit = credit.max((*credit + POLISH_SHARE * (STEP_COST + report.iterations as f64)).min(start));
+        *credit = credit.max((*credit + POLISH_SHARE * (STEP_COST + report.iterations as f64 / work.light)).min(start));
         if polish && work.memory.stops > 0 {
             return Some(Task::Polish);
         }
         let kept = cost > CHEAP && report.error() <= KEPT * self.tolerance;
-        if *credit >= start && !(polish && kept) {
-            return Some(if polish { Task::Polish } else { Task::Rest });
-        }
-        (polish && rough).then_some(Task::Calm)
+        (*credit >= start && !(polish && kept)).then_some(if polish { Task::Polish } else { Task::Rest })
     }
 
     /// Part of the velocity that counts as creeping. Where all is at rest, next to nothing: what creeps goes on by itself, as reactions do not
@@ -414,18 +420,6 @@ impl Auto {
             work.refill(p);
         }
         (true, rest)
-    }
-
-    /// A few more sweeps: over the steps they bring a pile to rest that errors of the tolerance would keep moving.
-    fn calm(&self, p: &MixedProblem, answer: &mut Answer, report: Report, work: &mut Workspace) -> Report {
-        work.kept.clone_from(&answer.reactions);
-        let more = GaussSeidel { tolerance: ENOUGH, foresight: 0, ..self.sweeps(p, CALM_SWEEPS) };
-        let calmer = more.solve(p, answer, &mut work.sweep).after(&report);
-        if calmer.error() <= report.error() {
-            return Report { status: Status::Converged, ended_by: Method::Calm, ..calmer };
-        }
-        answer.reactions.clone_from(&work.kept);
-        certify(p, answer).report(report.with_effort(&calmer))
     }
 
     fn status(&self, found: &Residual) -> Status {

@@ -157,7 +157,7 @@ impl<'a> Tries<'a> {
 
     /// From `start`, or the answer at hand.
     fn point(&mut self, start: Option<&Answer>) -> bool {
-        let price = LU_COST * newton_cost(self.p);
+        let price = LU_COST * newton_cost(self.p) * self.work.light;
         let pile = is_pile(self.p, self.answer, &mut self.work.rows);
         let max_iterations =
             ((POINT_SWEEPS[usize::from(pile)] / price) as usize).clamp(POINT_LEAST, 10 * self.auto.max_newton.max(POINT_LEAST));
@@ -172,14 +172,14 @@ impl<'a> Tries<'a> {
     }
 
     fn plain(&mut self) -> bool {
-        let sweeps = self.auto.sweeps(self.p, self.auto.max_sweeps.min(PLAIN_SWEEPS));
+        let sweeps = self.auto.sweeps(self.p, self.auto.max_sweeps.min(PLAIN_SWEEPS), self.work);
         let plain = GaussSeidel { accelerate: false, foresight: PLAIN_SWEEPS, ..sweeps };
         self.attempt(Method::PlainSweeps, |p, answer, work| Some(plain.solve(p, answer, &mut work.sweep)))
     }
 
     /// Contacts that resist rolling, as blocks of five or six rows for Newton; sweeps crawl to the end where it circles.
     fn moments(mut self) -> Report {
-        let sweeps = self.auto.sweeps(self.p, self.auto.max_sweeps.min(PLAIN_SWEEPS));
+        let sweeps = self.auto.sweeps(self.p, self.auto.max_sweeps.min(PLAIN_SWEEPS), self.work);
         let patient = GaussSeidel { foresight: PLAIN_SWEEPS, ..sweeps };
         let swept = self.exact() || self.attempt(Method::Sweeps, |p, answer, work| Some(patient.solve(p, answer, &mut work.sweep)));
         if swept || self.plain() {
@@ -213,8 +213,8 @@ impl<'a> Tries<'a> {
         let mut shifts: Vec<f64> = (0..self.p.contacts.len()).map(|k| slip(self.p, self.answer, k)).collect();
         let mut own = self.answer.clone();
         let mut found: Option<(Answer, Residual)> = None;
-        let foresight = (LAGGED_COST * newton_cost(self.p)) as usize;
-        let sweeps = GaussSeidel { foresight, ..self.auto.sweeps(self.p, self.auto.max_sweeps) };
+        let foresight = (LAGGED_COST * newton_cost(self.p) * self.work.light) as usize;
+        let sweeps = GaussSeidel { foresight, ..self.auto.sweeps(self.p, self.auto.max_sweeps, self.work) };
         for _ in 0..LAGGED_ROUNDS {
             std::mem::swap(&mut self.p.lagged, &mut shifts);
             let mut convex = sweeps.solve(self.p, &mut own, &mut self.work.sweep);
@@ -296,7 +296,7 @@ impl<'a> Tries<'a> {
         q.contacts.iter_mut().zip(&slack).for_each(|(c, s)| c.b.x += MARGIN * s);
         let mut own = Answer::for_problem(&q);
         if q.prepare().is_ok() {
-            let sweeps = self.auto.sweeps(&q, self.auto.max_sweeps.min(PLAIN_SWEEPS));
+            let sweeps = self.auto.sweeps(&q, self.auto.max_sweeps.min(PLAIN_SWEEPS), self.work);
             let mut report = sweeps.solve(&q, &mut own, &mut self.work.sweep);
             if !report.converged() {
                 let second = self.auto.newton().solve(&q, &mut own, &mut self.work.newton);
@@ -344,7 +344,7 @@ impl<'a> Tries<'a> {
 
     /// All sweeps that the budget allows; where reactions run away, those of contacts that give way.
     fn last_resort(mut self) -> Report {
-        let sweeps = GaussSeidel { foresight: 0, follow: false, ..self.auto.sweeps(self.p, self.auto.max_sweeps) };
+        let sweeps = GaussSeidel { foresight: 0, follow: false, ..self.auto.sweeps(self.p, self.auto.max_sweeps, self.work) };
         if self.attempt(Method::LastResort, |p, answer, work| Some(sweeps.solve(p, answer, &mut work.sweep))) {
             return self.best;
         }

@@ -67,11 +67,7 @@ impl Block {
                 continue;
             }
             let RigidMass { inverse_mass: m, inverse_inertia: i } = p.rigid[body as usize];
-            let length = arm.dot(c.normal);
-            let scalar = m.x == m.y && m.y == m.z && i[0] == i[1] && i[1] == i[2] && i[3] == 0.0 && i[4] == 0.0 && i[5] == 0.0;
-            if !scalar || (arm - length * c.normal).length_squared() > (ALIGNED * length).powi(2) {
-                return false;
-            }
+            let Some(length) = is_of_ball(&p.rigid[body as usize], arm, c.normal) else { return false };
             (self.arms[k][l], self.masses[k][l], self.spins[k][l]) = (length, m.x, i[0] * length);
             self.bodies[k][l] = body;
             wn += m.x;
@@ -90,6 +86,21 @@ impl Block {
 
 /// Relative misalignment of an arm that counts as rounding.
 const ALIGNED: f64 = 1e-13;
+
+/// The length of the arm along the normal, where the body is a ball as far as this contact can tell.
+#[inline(always)]
+fn is_of_ball(body: &RigidMass, arm: DVec3, normal: DVec3) -> Option<f64> {
+    let RigidMass { inverse_mass: m, inverse_inertia: i } = body;
+    let length = arm.dot(normal);
+    let scalar = m.x == m.y && m.y == m.z && i[0] == i[1] && i[1] == i[2] && i[3] == 0.0 && i[4] == 0.0 && i[5] == 0.0;
+    (scalar && (arm - length * normal).length_squared() <= (ALIGNED * length).powi(2)).then_some(length)
+}
+
+/// Whether every contact is one of balls.
+pub(super) fn are_balls(p: &MixedProblem) -> bool {
+    let of_ball = |body, arm, normal| body == IMMOBILE || is_of_ball(&p.rigid[body as usize], arm, normal).is_some();
+    p.contacts.iter().all(|c| of_ball(c.body1, c.arm1, c.normal) && of_ball(c.body2, c.arm2, c.normal))
+}
 
 /// What a sweep changes in the lanes of a block.
 #[derive(Clone, Copy, Debug, Default)]
