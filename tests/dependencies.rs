@@ -11,28 +11,14 @@ struct Room {
 }
 
 /// Crates that only the listed rooms may name.
-const GUARDED: &[&str] = &[
-    "bevy_ecs",
-    "parry3d",
-    "rayon",
-    "sprs",
-    "faer",
-    "clap",
-    "indicatif",
-    "ctrlc",
-    "csv",
-    "toml",
-    "flate2",
-    "plotters",
-    "hdf5_pure",
-    "clarabel",
-];
+const GUARDED: &[&str] =
+    &["bevy_ecs", "parry3d", "rayon", "sprs", "clap", "indicatif", "ctrlc", "csv", "toml", "flate2", "plotters", "hdf5_pure", "clarabel"];
 
 #[rustfmt::skip]
 const ROOMS: &[Room] = &[
     // ground floor: no entity, no shape, no file
-    Room { name: "algebra", rooms: &[], crates: &["rayon", "sprs", "faer"] },
-    Room { name: "numerics", rooms: &["algebra"], crates: &["rayon", "faer", "sprs", "clarabel"] },
+    Room { name: "algebra", rooms: &[], crates: &["rayon", "sprs"] },
+    Room { name: "numerics", rooms: &["algebra"], crates: &["rayon", "sprs", "clarabel"] },
     // first floor: what exists
     Room { name: "model", rooms: &["algebra", "numerics::admissible"], crates: &["bevy_ecs"] },
     Room { name: "geometry", rooms: &["algebra", "model", "topology::bodies"], crates: &["bevy_ecs", "parry3d", "rayon"] },

@@ -15,5 +15,5 @@ pub mod random;
 pub mod rows;
 pub mod sparse;
 pub mod spatial;
-#[cfg(feature = "simulation")]
 pub mod spectrum;
+mod tridiagonal;

@@ -5,7 +5,6 @@
 //! ```
 
 use glam::{DMat3, DQuat, DVec3};
-use serde::{Deserialize, Serialize};
 
 /// Position of a frame in the world: `x_world = position + rotation · x_body`.
 ///
@@ -15,7 +14,8 @@ use serde::{Deserialize, Serialize};
 /// let pose = Pose::new(DVec3::Z, DQuat::from_rotation_z(std::f64::consts::FRAC_PI_2));
 /// assert!((pose.point(DVec3::X) - DVec3::new(0.0, 1.0, 1.0)).length() < 1e-15);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Pose {
     /// Origin of the frame in the world (m).
     pub position: DVec3,

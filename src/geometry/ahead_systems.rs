@@ -112,6 +112,7 @@ fn link(
 
 /// Whether the rows of a pair cannot be trusted because it moves too far within the step, before or after its impacts.
 /// `image` is where that of the second body stands which the first meets, from it, and how much farther that goes.
+#[inline]
 fn is_fast(bodies: [&Body; 2], shapes: [&Cached; 2], [image, gone]: [DVec3; 2], size: f64, h: f64) -> bool {
     let simple = shapes.iter().all(|c| c.is_simple());
     let plane = shapes.iter().any(|c| matches!(c.collider.shape, Shape::HalfSpace { .. }));
@@ -136,6 +137,7 @@ fn is_fast(bodies: [&Body; 2], shapes: [&Cached; 2], [image, gone]: [DVec3; 2], 
 
 /// Whether two bodies come near each other at all on their ways; `image` is where that of the second stands which the first meets, from it, and
 /// how much farther that goes.
+#[inline]
 fn come_near(bodies: [&Body; 2], [image, gone]: [DVec3; 2], near: f64) -> bool {
     let [shift1, shift2] = bodies.map(|b| b.new_pose.position - b.pose.position);
     let (x, d) = (bodies[0].pose.position - (bodies[1].pose.position + image), shift1 - shift2 - gone);

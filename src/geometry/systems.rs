@@ -248,6 +248,7 @@ impl Mover {
 
     /// How far a body can come within the reach of a step (m): its share of the gap that is looked into. One that is solid behind its surface has
     /// no smallest length; the smaller body of each of its pairs brings that share.
+    #[inline]
     pub(super) fn reach(&self, scheme: &Scheme) -> f64 {
         let fall = if self.mobile { scheme.gravity.length() * scheme.time_step } else { 0.0 };
         let share = if self.smallest.is_finite() { scheme.reach_share * self.smallest } else { 0.0 };
@@ -255,6 +256,7 @@ impl Mover {
     }
 
     /// Largest gap at which a pair of bodies gets contact points (m), the image of the other one standing so far from it (m).
+    #[inline]
     pub(super) fn pair_reach(&self, other: &Self, shift: DVec3, scheme: &Scheme) -> f64 {
         let closing = (self.velocity - (other.velocity + scheme.cell.drift(shift))).length() + self.spin + other.spin;
         let fall = scheme.gravity.length() * scheme.time_step;
@@ -444,6 +446,7 @@ pub fn broad_phase(
 
 /// Where the image of the second body stands that meets the first, from the second (m). Bodies that fill the cell are met where they
 /// stand, by the image of the other one in the cell.
+#[inline]
 pub(super) fn image_shift(cell: &Cell, [a, b]: [&Mover; 2]) -> DVec3 {
     // a half-space is the same everywhere along the cell
     if cell.is_open() || a.radius.is_infinite() || b.radius.is_infinite() {

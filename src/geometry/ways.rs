@@ -95,6 +95,7 @@ pub(super) fn turn_between(from: DQuat, to: DQuat, guess: DVec3) -> DVec3 {
 /// ```text
 /// min(‖w‖, ‖w − θ₁ × d‖ + θ₁² ‖d‖, ‖w − θ₂ × d‖ + θ₂² ‖d‖)
 /// ```
+#[inline]
 pub(super) fn own_way(way: DVec3, turns: [DVec3; 2], apart: DVec3) -> f64 {
     let seen = |turn: DVec3| (way - turn.cross(apart)).length() + turn.length_squared() * apart.length();
     turns.into_iter().filter(|&turn| turn != DVec3::ZERO).map(seen).fold(way.length(), f64::min)

@@ -315,6 +315,7 @@ const SAME_PLACE: f64 = 0.05;
 /// a distance: `carried` tells where a place of the step before is now on either body. Where a single point follows a single point
 /// there is no other that could be meant: the feature decides alone, or, as names change with the last digit where a rim or an edge
 /// touches, a place within 5 % of `size`, the smaller body's smallest length (m).
+#[inline]
 pub fn inherit(old: &mut [Touch], new: &mut [Touch], size: f64, carried: impl Fn(DVec3) -> [DVec3; 2]) {
     let (Some(first), Some(begin)) = (old.first().map(|t| t.point1), new.first().map(|t| t.point1)) else { return };
     let spread = |points: &[Touch], from: DVec3| points.iter().map(|t| t.point1.distance_squared(from)).fold(0.0, f64::max);

@@ -131,6 +131,7 @@ impl Cell {
     }
 
     /// Velocity (m/s) of an image that stands so far away from its body (m).
+    #[inline]
     pub fn drift(&self, shift: DVec3) -> DVec3 {
         let mut drift = DVec3::ZERO;
         if let Some(Shear { across, along, rate }) = self.shear {
@@ -145,6 +146,7 @@ impl Cell {
     }
 
     /// Whether no axis is periodic.
+    #[inline]
     pub fn is_open(&self) -> bool {
         self.size == DVec3::ZERO
     }

@@ -74,7 +74,8 @@ pub mod vi;
 /// assert_eq!(p.solve(&Settings::default())?.status(), Status::Inconsistent);
 /// # Ok::<(), drystone::numerics::ProblemError>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Status {
     /// The tolerance is met, by the error that was asked for and by every block on its own.
     Converged,
@@ -96,8 +97,9 @@ pub enum Status {
 /// assert!(Method::Sweeps < Method::Newton);
 /// assert_eq!(Method::Library.to_string(), "solvers for problems from files");
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Method {
     /// Projected Gauss–Seidel; also what a solver that is called by itself reports.
     #[default]
@@ -149,7 +151,8 @@ impl std::fmt::Display for Method {
 /// let report = Report { status: Status::Converged, ..Report::default() };
 /// assert!(report.converged());
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Report {
     /// How the solve ended.
     pub status: Status,
@@ -172,7 +175,7 @@ pub struct Report {
     /// Largest such velocity over the smallest length of the smaller body (1/s), where the problem knows it.
     pub parts: f64,
     /// Blocks of rows, where the worst of them is judged by their number, see [`acceptance`].
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub blocks: usize,
 }
 
@@ -236,7 +239,8 @@ impl Report {
 /// let look = drystone::numerics::Progress { iteration: 3, error: 1e-2 };
 /// assert!(look.error < 1.0);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Progress {
     /// Iterations so far.
     pub iteration: usize,
@@ -266,8 +270,9 @@ pub type Watch<'a> = dyn FnMut(Progress) -> bool + 'a;
 /// let found = Residual { rel: 1e-9, e_s: 1e-3, ..Residual::default() };
 /// assert_eq!((Measure::default().of(&found), Measure::Es.of(&found)), (1e-9, 1e-3));
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Measure {
     /// Natural map over `max(|q|, |r|, |u|)`, as the literature's tables have it.
     #[default]
@@ -307,10 +312,9 @@ impl Measure {
 /// let error = p.solve(&Settings::default()).unwrap_err();
 /// assert_eq!(error.to_string(), "q holds 2 values, but 1 are needed (one per row of M)");
 /// ```
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum ProblemError {
     /// A block whose local Delassus operator has a nonpositive or non-finite diagonal.
-    #[error("{block} has the local operator diagonal {found:e}; a positive finite number is needed (are both of its systems immobile?)")]
     SingularBlock {
         /// Which block.
         block: String,
@@ -318,7 +322,6 @@ pub enum ProblemError {
         found: f64,
     },
     /// Two data whose sizes do not fit.
-    #[error("{what} holds {found} values, but {needed} are needed ({why})")]
     Size {
         /// Which datum.
         what: String,
@@ -330,7 +333,6 @@ pub enum ProblemError {
         why: String,
     },
     /// A coefficient outside its range.
-    #[error("{what} is {found:e}; {needed}")]
     OutOfRange {
         /// Which coefficient.
         what: String,
@@ -340,7 +342,6 @@ pub enum ProblemError {
         needed: &'static str,
     },
     /// A solver or a setting that does not fit.
-    #[error("{what} {cause}")]
     Setting {
         /// Which one.
         what: String,
@@ -348,7 +349,6 @@ pub enum ProblemError {
         cause: String,
     },
     /// More memory than is allowed.
-    #[error("{what} needs {gigabytes:.3} GB, and {limit:.3} GB are allowed; raise the memory limit, or take a solver that does without")]
     Memory {
         /// What is too large.
         what: String,
@@ -358,9 +358,30 @@ pub enum ProblemError {
         limit: f64,
     },
     /// A number that is not finite.
-    #[error("{what} is not finite")]
     NotFinite {
         /// Which datum.
         what: String,
     },
 }
+
+// by hand: without bodies and files the crate needs no derive macros
+impl std::fmt::Display for ProblemError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::SingularBlock { block, found } => write!(
+                f,
+                "{block} has the local operator diagonal {found:e}; a positive finite number is needed (are both of its systems immobile?)"
+            ),
+            Self::Size { what, found, needed, why } => write!(f, "{what} holds {found} values, but {needed} are needed ({why})"),
+            Self::OutOfRange { what, found, needed } => write!(f, "{what} is {found:e}; {needed}"),
+            Self::Setting { what, cause } => write!(f, "{what} {cause}"),
+            Self::Memory { what, gigabytes, limit } => write!(
+                f,
+                "{what} needs {gigabytes:.3} GB, and {limit:.3} GB are allowed; raise the memory limit, or take a solver that does without"
+            ),
+            Self::NotFinite { what } => write!(f, "{what} is not finite"),
+        }
+    }
+}
+
+impl std::error::Error for ProblemError {}

@@ -1,25 +1,24 @@
 //! What the default solver remembers from step to step: part of the state of a simulation.
 
-use serde::{Deserialize, Serialize};
-
 /// What is left of the effort for polishing, and how often Coulomb's law was out of reach.
 ///
 /// ```
 /// use drystone::numerics::auto::{Memory, Workspace};
 /// assert_eq!(Workspace::default().memory, Memory::default());
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Memory {
     /// Sweeps' worth of effort that polishing may spend. None before the first pile at rest.
     pub(super) credit: Option<f64>,
     /// Steps in a row that polished a pile at rest, the last one among them: what stopped its creeping is still in the reactions.
-    #[serde(default)]
+    #[cfg_attr(feature = "serde", serde(default))]
     pub(super) stops: u8,
     /// Rows for which the cost of a factorisation was looked up last, and that cost, in sweeps.
-    #[serde(default)]
+    #[cfg_attr(feature = "serde", serde(default))]
     pub(super) price: (usize, f64),
     /// Of polishing what creeps at rest.
-    #[serde(default)]
+    #[cfg_attr(feature = "serde", serde(default))]
     pub(super) creeping: Setback,
     /// For islands of 2ᵏ to 2ᵏ⁺¹ rows each.
     setbacks: Vec<Setback>,
@@ -32,7 +31,8 @@ pub struct Memory {
 }
 
 /// Failures since the last success, and how many islands still go without what failed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Setback {
     failures: u8,
     pause: u8,

@@ -173,7 +173,7 @@ impl Block<'_> {
 /// Cone programs over `a = a* + |a*| d` with `E d = 0`.
 #[derive(Clone, Debug)]
 pub(super) struct Program {
-    /// what no open direction moves: an orthonormal basis of the others, column by column
+    /// the open directions, E d = 0: an orthonormal basis, one after the other
     basis: Vec<f64>,
     unknowns: usize,
     /// |a*|
@@ -275,31 +275,3 @@ impl Program {
 
 /// A component is determined where the open directions move it by less than this share of it.
 const DETERMINED: f64 = 1e-8;
-
-/// The first `count` pivots of a Cholesky factorisation of the positive semidefinite `a` (order n) with the largest diagonal first:
-/// as many independent rows.
-pub(super) fn independent_rows(a: &[f64], n: usize, count: usize) -> Vec<usize> {
-    let mut left: Vec<f64> = (0..n).map(|i| a[i * n + i]).collect();
-    let mut columns: Vec<Vec<f64>> = Vec::with_capacity(count);
-    let mut chosen = Vec::with_capacity(count);
-    for _ in 0..count {
-        let pivot = (0..n).fold(0, |best, i| if left[i] > left[best] { i } else { best });
-        if left[pivot] <= 0.0 {
-            break;
-        }
-        let scale = 1.0 / left[pivot].sqrt();
-        let mut column = a[pivot * n..(pivot + 1) * n].to_vec();
-        for l in &columns {
-            let factor = l[pivot];
-            column.iter_mut().zip(l).for_each(|(c, l)| *c -= factor * l);
-        }
-        column.iter_mut().zip(&mut left).for_each(|(c, left)| {
-            *c *= scale;
-            *left -= *c * *c;
-        });
-        left[pivot] = f64::NEG_INFINITY;
-        chosen.push(pivot);
-        columns.push(column);
-    }
-    chosen
-}

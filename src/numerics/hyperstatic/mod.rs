@@ -16,13 +16,15 @@
 //! dual: [`Interval::gap`] bounds how far the exact end can lie outside the quoted one. (Limit analysis as cone programming:
 //! Krabbenhøft, Lyamin, Sloan 2007; interior point method: Clarabel, Goulart & Chen 2024.)
 //!
-//! Not for hot paths: an eigenvalue decomposition, O(n³) in the rows of the contacts that are not open.
+//! Not for hot paths: eigenvalues and a dense factor, O(n³) in the rows of the contacts that are not open.
 
 use super::{ProblemError, global::GlobalProblem, local::LocalProblem};
-use cones::{Coordinates, Program, independent_rows};
-use faer::{Mat, Side};
+use crate::algebra::spectrum::symmetric_eigenvalues;
+use cones::{Coordinates, Program};
+use rows::IndependentRows;
 
 mod cones;
+mod rows;
 #[cfg(test)]
 mod tests;
 
@@ -117,15 +119,13 @@ impl Lens {
                 (a[i * n + j], a[j * n + i]) = (mean, mean);
             }
         }
-        let symmetric = Mat::from_fn(n, n, |i, j| a[i * n + j]);
-        let broken = || ProblemError::NotFinite { what: "the eigenvalue decomposition of W on the contacts that are not open".into() };
-        let eigen = symmetric.self_adjoint_eigen(Side::Lower).map_err(|_| broken())?;
-        let values = eigen.S().column_vector();
-        let largest = (0..n).fold(0.0f64, |m, k| m.max(values[k].abs()));
-        let open: Vec<usize> = (0..n).filter(|&k| values[k] <= RANK * largest).collect();
-        let basis: Vec<f64> = open.iter().flat_map(|&k| (0..n).map(move |i| (i, k))).map(|(i, k)| eigen.U()[(i, k)]).collect();
-        let nullity = open.len();
-        let equations: Vec<Vec<f64>> = independent_rows(&a, n, n - nullity).into_iter().map(|k| a[k * n..(k + 1) * n].to_vec()).collect();
+        let broken = || ProblemError::NotFinite { what: "the eigenvalues of W on the contacts that are not open".into() };
+        let values = symmetric_eigenvalues(&a, n).ok_or_else(broken)?;
+        let largest = values.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        let nullity = values.iter().filter(|x| **x <= RANK * largest).count();
+        let independent = IndependentRows::new(&a, n, n - nullity);
+        let basis = independent.complement();
+        let equations: Vec<Vec<f64>> = independent.chosen().iter().map(|&k| a[k * n..(k + 1) * n].to_vec()).collect();
         let program = Program::new(&coordinates, basis, &equations);
         let reactions = coordinates.expand(coordinates.start(), p.order());
         Ok(Self { rank: n - nullity, nullity, unknowns: n, coordinates, program, reactions })

@@ -74,8 +74,9 @@ impl Answer {
 /// use drystone::numerics::solvers::State;
 /// assert_eq!((State::Slip.name(), State::AtLower.name()), ("slip", "lower"));
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum State {
     /// Apart, or about to part: no reaction.
     Open,
@@ -130,7 +131,8 @@ impl State {
 /// assert!((contact.normal - 1.0).abs() < 1e-7 && (contact.tangent - 0.5).abs() < 1e-7 && (contact.slip - 4.0).abs() < 1e-6);
 /// # Ok::<(), drystone::numerics::ProblemError>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct BlockState {
     /// First row of the block.
     pub row: usize,

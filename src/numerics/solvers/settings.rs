@@ -144,7 +144,8 @@ impl From<&'static Entry> for Solver {
 /// assert!(log.len() > 3 && log.windows(2).all(|l| l[0].seconds <= l[1].seconds && l[0].error > l[1].error));
 /// # Ok::<(), drystone::numerics::ProblemError>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct LogLine {
     /// Iterations so far.
     pub iteration: usize,
