@@ -145,6 +145,7 @@ impl Polygon {
     }
 
     /// While there are at least `count` corners, drops the one of least `worth`, provided that it is not above `limit`.
+    #[inline]
     fn drop_while(&mut self, count: usize, limit: f64, worth: impl Fn(DVec3, DVec3, DVec3) -> f64) {
         if self.corners.len() < count {
             return;

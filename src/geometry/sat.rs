@@ -221,6 +221,7 @@ fn gather(core: &Core, low: DVec3, high: DVec3, out: &mut Vec<Candidate>) {
 }
 
 /// The axes of two cuboids with half sides `ha`, `hb`; B is turned by `r` and shifted by `t` in the frame of A.
+#[inline]
 pub(super) fn cuboid_axes(ha: DVec3, hb: DVec3, r: &DMat3, t: DVec3, reach: f64) -> Option<Axes> {
     let mut axes = Axes::of(2.0 * ha.min_element(), 2.0 * hb.min_element());
     let cols = [r.x_axis, r.y_axis, r.z_axis];

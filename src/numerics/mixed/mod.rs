@@ -224,6 +224,7 @@ impl Contact {
     }
 
     /// Both bodies with their parts of H, row by row.
+    #[inline]
     pub(in crate::numerics) fn rows(&self) -> [(System, [[f64; 6]; 3]); 2] {
         let axes = [self.normal, self.tangent, self.normal.cross(self.tangent)];
         [(self.body1, self.arm1, 1.0), (self.body2, self.arm2, -1.0)].map(|(body, arm, sign)| {
