@@ -89,18 +89,22 @@ fn arrays() -> Vec<GridArray> {
 }
 
 fn fill(arrays: &mut [GridArray], cells: &[Field]) {
-    arrays.iter_mut().for_each(|array| array.values.clear());
+    arrays.iter_mut().for_each(|array| array.values.resize(array.components * cells.len(), 0.0));
     let [density, solid, velocity, temperature, kinetic, stress, diameter, rate, inertial] = arrays else { return };
-    let tensor = |m: glam::DMat3| m.transpose().to_cols_array();
-    for c in cells {
-        density.values.push(c.density);
-        solid.values.push(c.solid_fraction);
-        velocity.values.extend(c.velocity.to_array());
-        temperature.values.push(c.temperature);
-        kinetic.values.extend(tensor(c.kinetic_stress));
-        stress.values.extend(tensor(c.stress));
-        diameter.values.push(c.diameter);
-        rate.values.push(c.shear_rate);
-        inertial.values.push(c.inertial_number);
+    let scalars: [(_, fn(&Field) -> f64); 6] = [
+        (density, |c| c.density),
+        (solid, |c| c.solid_fraction),
+        (temperature, |c| c.temperature),
+        (diameter, |c| c.diameter),
+        (rate, |c| c.shear_rate),
+        (inertial, |c| c.inertial_number),
+    ];
+    for (array, of) in scalars {
+        array.values.iter_mut().zip(cells).for_each(|(x, c)| *x = of(c));
+    }
+    velocity.values.chunks_exact_mut(3).zip(cells).for_each(|(v, c)| v.copy_from_slice(&c.velocity.to_array()));
+    let tensors: [(_, fn(&Field) -> glam::DMat3); 2] = [(kinetic, |c| c.kinetic_stress), (stress, |c| c.stress)];
+    for (array, of) in tensors {
+        array.values.chunks_exact_mut(9).zip(cells).for_each(|(m, c)| m.copy_from_slice(&of(c).transpose().to_cols_array()));
     }
 }

@@ -18,7 +18,7 @@
 //! Where the mean velocity changes within the width, T has a part of that: γ̇² times a third of the kernel's second moment, 2c²/21 for Lucy's
 //! in one dimension. The mean rotation of grains is not counted.
 
-use super::grains::{Grain, Link, Packing, outer};
+use super::grains::{Link, Packing, outer};
 use super::structure::{inertial_number, shear_rate};
 use crate::model::grid::{Grid, Sharing};
 use crate::model::periodic::Cell;
@@ -195,10 +195,26 @@ pub struct CoarseGrained {
     points: Sharing<1>,
     lines: Sharing<4>,
     fields: Vec<Field>,
-    /// Grain, cell, and the part of the grain that the cell gets.
+    sums: Vec<Sums>,
+    /// Grain, cell, and the mass that the cell gets of the grain.
     shares: Vec<(usize, usize, f64)>,
     found: Vec<(usize, f64)>,
     shifts: Vec<DVec3>,
+    /// Of the grains.
+    velocities: Vec<DVec3>,
+}
+
+/// What a cell gets from the grains: sums of shares.
+#[derive(Clone, Copy, Debug)]
+struct Sums {
+    mass: f64,
+    volume: f64,
+    diameter: f64,
+    /// Velocity by mass, then over the mass.
+    velocity: DVec3,
+    /// m v v: xx, yy, zz, xy, yz, zx.
+    kinetic: [f64; 6],
+    stress: DMat3,
 }
 
 impl CoarseGrained {
@@ -209,9 +225,11 @@ impl CoarseGrained {
             points: grid.sharing(),
             lines: grid.sharing(),
             fields: Vec::new(),
+            sums: Vec::new(),
             shares: Vec::new(),
             found: Vec::new(),
             shifts: Vec::new(),
+            velocities: Vec::new(),
         }
     }
 
@@ -222,43 +240,43 @@ impl CoarseGrained {
 
     /// The fields of another packing.
     pub fn update(&mut self, packing: &Packing) {
-        let Self { grid, points, lines, fields, shares, found, shifts } = self;
-        fields.clear();
-        fields.resize(grid.count(), Field::default());
+        let Self { grid, points, lines, fields, sums, shares, found, shifts, velocities } = self;
+        sums.clear();
+        sums.resize(grid.count(), Sums::NONE);
         // where the grid is part of a periodic cell, images may reach into it
         let inside = |m: &[f64; 3]| (0..3).all(|a| m[a] == 0.0 || !grid.wraps[a]);
         shifts.clear();
         shifts.extend(packing.cell.images().filter(|(m, _)| inside(m)).map(|(_, shift)| shift));
         // against the flow of a sheared cell velocities are the same in all images
-        let own = |grain: &Grain| grain.velocity - packing.cell.flow(grain.position);
+        velocities.clear();
+        velocities.extend(packing.grains.iter().map(|grain| grain.velocity - packing.cell.flow(grain.position)));
         shares.clear();
-        for (number, grain) in packing.grains.iter().enumerate() {
+        for (number, (grain, &v)) in packing.grains.iter().zip(&*velocities).enumerate() {
+            let diameter = grain.diameter();
             for &shift in &*shifts {
                 points.point(grain.position + shift, found);
-                shares.extend(found.iter().map(|&(cell, share)| (number, cell, share)));
+                for &(cell, share) in &*found {
+                    let (sum, mass, volume) = (&mut sums[cell], share * grain.mass, share * grain.volume);
+                    sum.mass += mass;
+                    sum.volume += volume;
+                    sum.diameter += volume * diameter;
+                    sum.velocity += mass * v;
+                    shares.push((number, cell, mass));
+                }
             }
         }
-        for &(number, cell, share) in &*shares {
-            let (grain, field) = (&packing.grains[number], &mut fields[cell]);
-            field.density += share * grain.mass;
-            field.solid_fraction += share * grain.volume;
-            field.diameter += share * grain.volume * grain.diameter();
-            field.velocity += share * grain.mass * own(grain);
-        }
-        for field in &mut *fields {
-            field.velocity /= field.density;
-            field.diameter /= field.solid_fraction;
-        }
-        for &(number, cell, share) in &*shares {
-            let (grain, field) = (&packing.grains[number], &mut fields[cell]);
-            let v = own(grain) - field.velocity;
-            field.kinetic_stress += share * grain.mass * outer(v, v);
+        sums.iter_mut().for_each(|sum| sum.velocity /= sum.mass);
+        for &(number, cell, mass) in &*shares {
+            let sum = &mut sums[cell];
+            let v = velocities[number] - sum.velocity;
+            let products = [v.x * v.x, v.y * v.y, v.z * v.z, v.x * v.y, v.y * v.z, v.z * v.x];
+            sum.kinetic.iter_mut().zip(products).for_each(|(k, product)| *k += mass * product);
         }
         let mut add = |force: DVec3, [from, to]: [DVec3; 2]| {
             let moment = outer(force, from - to);
             for &shift in &*shifts {
                 lines.line([from + shift, to + shift], found);
-                found.iter().for_each(|&(cell, share)| fields[cell].stress += share * moment);
+                found.iter().for_each(|&(cell, share)| sums[cell].stress += share * moment);
             }
         };
         for link in &packing.links {
@@ -267,35 +285,53 @@ impl CoarseGrained {
                 None => link.ends().for_each(|(grain, force, point)| add(force, [packing.grains[grain].position, point])),
             }
         }
-        for (cell, field) in fields.iter_mut().enumerate() {
-            field.velocity += packing.cell.flow(grid.centre(cell));
-        }
         let per_volume = 1.0 / grid.volume();
-        for field in &mut *fields {
-            let k = &field.kinetic_stress;
-            field.temperature = (k.x_axis.x + k.y_axis.y + k.z_axis.z) / (3.0 * field.density);
-            field.density *= per_volume;
-            field.solid_fraction *= per_volume;
-            field.kinetic_stress *= per_volume;
-            field.stress *= per_volume;
+        fields.clear();
+        fields.extend(sums.iter().map(|sum| sum.field(per_volume)));
+        if packing.cell.shear.is_some() {
+            fields.iter_mut().enumerate().for_each(|(cell, field)| field.velocity += packing.cell.flow(grid.centre(cell)));
         }
-        for cell in 0..fields.len() {
-            let rate = shear_rate(gradient(grid, &packing.cell, fields, cell));
+        let [nx, ny, nz] = grid.cells;
+        let mut cell = 0;
+        for at in (0..nz).flat_map(|z| (0..ny).flat_map(move |y| (0..nx).map(move |x| [x, y, z]))) {
+            let rate = shear_rate(gradient(grid, &packing.cell, fields, at, cell));
             let field = &mut fields[cell];
             field.shear_rate = rate;
             let solid = field.density / field.solid_fraction;
             field.inertial_number = inertial_number(rate, field.diameter, solid, field.stress + field.kinetic_stress);
+            cell += 1;
+        }
+    }
+}
+
+impl Sums {
+    /// Of no grain.
+    const NONE: Self = Self { mass: 0.0, volume: 0.0, diameter: 0.0, velocity: DVec3::ZERO, kinetic: [0.0; 6], stress: DMat3::ZERO };
+
+    /// All that does not ask for other cells.
+    fn field(&self, per_volume: f64) -> Field {
+        let Self { mass, volume, diameter, velocity, kinetic: [xx, yy, zz, xy, yz, zx], stress } = *self;
+        let kinetic = DMat3::from_cols(DVec3::new(xx, xy, zx), DVec3::new(xy, yy, yz), DVec3::new(zx, yz, zz));
+        Field {
+            density: mass * per_volume,
+            solid_fraction: volume * per_volume,
+            velocity,
+            temperature: (xx + yy + zz) / (3.0 * mass),
+            kinetic_stress: kinetic * per_volume,
+            stress: stress * per_volume,
+            diameter: diameter / volume,
+            ..Field::default()
         }
     }
 }
 
 /// ∇v in a cell, columns by the axis of the derivative; what stands beyond a face through which the grid is periodic has the velocity of its image.
-fn gradient(grid: &Grid, periodic: &Cell, fields: &[Field], cell: usize) -> DMat3 {
+/// `place` numbers the cell along the axes.
+fn gradient(grid: &Grid, periodic: &Cell, fields: &[Field], place: [usize; 3], cell: usize) -> DMat3 {
     let (size, mut stride) = (grid.size(), 1);
     let mut columns = [DVec3::ZERO; 3];
     for (a, column) in columns.iter_mut().enumerate() {
-        let count = grid.cells[a];
-        let at = cell / stride % count;
+        let (count, at) = (grid.cells[a], place[a]);
         let velocity = |to: usize| fields[cell - at * stride + to * stride].velocity;
         let drift = |edges: f64| periodic.drift(periodic.edges(a, edges));
         let (last, wraps) = (count - 1, grid.wraps[a]);
@@ -326,6 +362,7 @@ fn gradient(grid: &Grid, periodic: &Cell, fields: &[Field], cell: usize) -> DMat
 mod tests {
     use super::*;
     use crate::algebra::random::Sequence;
+    use crate::diagnostics::grains::Grain;
     use crate::model::periodic::Shear;
 
     #[test]
@@ -337,7 +374,7 @@ mod tests {
         let d = 0.5 * (linear + linear.transpose());
         let trace = d.x_axis.x + d.y_axis.y + d.z_axis.z;
         let square: f64 = (0..9).map(|k| d.to_cols_array()[k] - if k % 4 == 0 { trace / 3.0 } else { 0.0 }).map(|x| x * x).sum();
-        let rate = |cell| shear_rate(gradient(&grid, &Cell::default(), &fields, cell));
+        let rate = |cell| shear_rate(gradient(&grid, &Cell::default(), &fields, [cell % 3, cell / 3 % 4, cell / 12], cell));
         assert!((0..60).all(|cell| (rate(cell) - (2.0 * square).sqrt()).abs() < 1e-12));
     }
 

@@ -148,9 +148,10 @@ impl Packing {
         // of each slot
         let mut numbers: Vec<Option<usize>> = vec![None; rows.len()];
         let there = rows.iter().enumerate().filter(|(_, row)| row.alive).filter_map(|(slot, row)| Some((slot, row.entity?)));
+        // without such components there is nothing to look at
+        let Some(bodies) = world.try_query::<(&BodyPose, &Velocity, &Inertia)>() else { return };
         for (slot, entity) in there {
-            let parts = (world.get::<BodyPose>(entity), world.get::<Velocity>(entity), world.get::<Inertia>(entity));
-            let (Some(pose), Some(velocity), Some(inertia)) = parts else { continue };
+            let Ok((pose, velocity, inertia)) = bodies.get_manual(world, entity) else { continue };
             if world.get::<Locks>(entity).is_some_and(is_wall) {
                 continue;
             }
@@ -166,8 +167,9 @@ impl Packing {
         if h <= 0.0 {
             return;
         }
+        let Some(pairs) = world.try_query::<(&ContactPair, &Manifold)>() else { return };
         for &(.., entity) in world.resource::<Proximity>().pairs() {
-            let (Some(pair), Some(manifold)) = (world.get::<ContactPair>(entity), world.get::<Manifold>(entity)) else { continue };
+            let Ok((pair, manifold)) = pairs.get_manual(world, entity) else { continue };
             let grains = pair.slots.map(|slot| numbers.get(slot as usize).copied().flatten());
             if manifold.points.is_empty() || grains == [None; 2] {
                 continue;

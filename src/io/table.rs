@@ -27,7 +27,9 @@ pub fn format_number(x: f64) -> String {
 }
 
 fn add_number(x: f64, text: &mut String) {
-    if x.is_finite() {
+    if x.to_bits() == 0 {
+        text.push('0');
+    } else if x.is_finite() {
         let mut digits = zmij::Buffer::new();
         let digits = digits.format_finite(x);
         text.push_str(digits.strip_suffix(".0").unwrap_or(digits));
@@ -163,13 +165,16 @@ pub struct StepTable {
     table: csv::Writer<File>,
     /// Room for rows.
     text: String,
+    /// Room for the numbers of one row.
+    numbers: String,
 }
 
 impl StepTable {
     /// Starts an empty table; an existing file is overwritten.
     pub fn create(path: &Path, header: &[&str]) -> Result<Self, OutputError> {
         let file = File::create(path).map_err(OutputError::file(path, "created"))?;
-        let mut steps = Self { path: path.to_owned(), columns: header.len(), table: csv::Writer::from_writer(file), text: String::new() };
+        let (table, text, numbers) = (csv::Writer::from_writer(file), String::new(), String::new());
+        let mut steps = Self { path: path.to_owned(), columns: header.len(), table, text, numbers };
         steps.record(header)?;
         Ok(steps)
     }
@@ -213,22 +218,31 @@ impl StepTable {
     }
 
     /// Appends the rows of one instant, of which what stands behind the time is known: `heads`, texts of `known` columns each with commas between.
-    pub fn rows_of(
+    ///
+    /// A row with the bits of the one before, as those of empty cells are, has its text.
+    pub fn rows_of<const N: usize>(
         &mut self,
         time: f64,
         heads: &[String],
         known: usize,
-        rows: impl IntoIterator<Item = impl AsRef<[f64]>>,
+        rows: impl IntoIterator<Item = [f64; N]>,
     ) -> Result<(), OutputError> {
+        self.counted(1 + known + N)?;
         let time = format_number(time);
         self.text.clear();
+        let mut last = None;
         for (head, row) in heads.iter().zip(rows) {
-            let values = row.as_ref();
-            self.counted(1 + known + values.len())?;
-            self.text.extend([&time, ",", head]);
-            for &x in values {
-                self.text.push(',');
-                add_number(x, &mut self.text);
+            let bits = row.map(f64::to_bits);
+            if last != Some(bits) {
+                self.numbers.clear();
+                for x in row {
+                    self.numbers.push(',');
+                    add_number(x, &mut self.numbers);
+                }
+                last = Some(bits);
+            }
+            for part in [&time, ",", head, &self.numbers] {
+                self.text.push_str(part);
             }
             self.end_row()?;
         }

@@ -90,10 +90,12 @@ impl DataSet {
         let kind = if precision == Precision::Single { Kind::F32 } else { Kind::F64 };
         self.tag(named, kind, components);
         self.data.extend(((values.len() * kind.size()) as u64).to_le_bytes());
-        self.data.reserve(values.len() * kind.size());
+        let begin = self.data.len();
+        self.data.resize(begin + values.len() * kind.size(), 0);
+        let places = self.data[begin..].chunks_exact_mut(kind.size()).zip(values);
         match precision {
-            Precision::Single => values.iter().for_each(|&x| self.data.extend_from_slice(&(x as f32).to_le_bytes())),
-            Precision::Double => values.iter().for_each(|&x| self.data.extend_from_slice(&x.to_le_bytes())),
+            Precision::Single => places.for_each(|(place, &x)| place.copy_from_slice(&(x as f32).to_le_bytes())),
+            Precision::Double => places.for_each(|(place, &x)| place.copy_from_slice(&x.to_le_bytes())),
         }
     }
 
