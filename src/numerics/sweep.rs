@@ -247,7 +247,7 @@ impl Passes for Coloured<'_> {
 }
 
 /// Sweeps that a step of a pile takes at least, unless its error is below [`ENOUGH`]: 8000 balls (`bead_pour`, 1e-3) settle to 1.9 mm/s (median)
-/// with what the tolerance asks, to 1.4 mm/s with three sweeps and to 4 µm/s with four.
+/// with what the tolerance asks, to 1.4 mm/s with three sweeps and to 17 µm/s with four.
 const LEAST: usize = 4;
 
 /// Sweeps between two residuals at least, once the first has been a disappointment.
