@@ -12,6 +12,7 @@
 //! A run lets tension and shear add up on an ellipse (`model::bond`), which is a little less where a point bears both; it is not convex beside
 //! friction. Statics let every point bear its whole strength at once; where mortar is brittle and one joint breaks after another, a run falls before.
 
+use super::joints::COUPLE;
 use super::rows::{Instant, Rows};
 use crate::algebra::spatial::Pose;
 use crate::assembly::problem::StepProblem;
@@ -32,9 +33,6 @@ pub const CLOSED: f64 = 1e-6;
 const INSTANT: f64 = 1e-5;
 /// Birth of a body that is not there (s).
 const NEVER: f64 = 1e9;
-/// Normal forces of a joint whose sum is a smaller part of the largest one are a couple, which acts at no point: mortar bends a face without
-/// pressing it, and what a solver leaves of the sum would put the point kilometres away.
-pub(super) const COUPLE: f64 = 1e-4;
 /// A motion below this share of the largest one is none: within it a mechanism is not unique near the limit.
 const STILL: f64 = 0.02;
 

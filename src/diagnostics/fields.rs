@@ -292,14 +292,12 @@ impl CoarseGrained {
             fields.iter_mut().enumerate().for_each(|(cell, field)| field.velocity += packing.cell.flow(grid.centre(cell)));
         }
         let [nx, ny, nz] = grid.cells;
-        let mut cell = 0;
-        for at in (0..nz).flat_map(|z| (0..ny).flat_map(move |y| (0..nx).map(move |x| [x, y, z]))) {
+        for (cell, at) in (0..nz).flat_map(|z| (0..ny).flat_map(move |y| (0..nx).map(move |x| [x, y, z]))).enumerate() {
             let rate = shear_rate(gradient(grid, &packing.cell, fields, at, cell));
             let field = &mut fields[cell];
             field.shear_rate = rate;
             let solid = field.density / field.solid_fraction;
             field.inertial_number = inertial_number(rate, field.diameter, solid, field.stress + field.kinetic_stress);
-            cell += 1;
         }
     }
 }

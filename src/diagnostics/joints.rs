@@ -12,7 +12,6 @@
 //! Compression is positive. The resultant lies in the kernel of a joint where no edge stress is negative. Forces are means over the last
 //! step. Points of one pair whose normals differ are joints of their own.
 
-use super::equilibrium::COUPLE;
 use crate::algebra::spatial::Pose;
 use crate::geometry::systems::{Collider, Proximity};
 use crate::io::elevation::JointMark;
@@ -25,6 +24,9 @@ use bevy_ecs::prelude::Entity;
 use glam::{DMat3, DQuat, DVec2, DVec3};
 use std::collections::BTreeMap;
 
+/// Normal forces of a joint whose sum is a smaller part of the largest one are a couple, which acts at no point: mortar bends a face without
+/// pressing it, and what a solver leaves of the sum would put the point kilometres away.
+pub(super) const COUPLE: f64 = 1e-4;
 /// Largest gap of a joint that carries nothing, in parts of the smaller body's smallest length.
 const NEAR: f64 = 0.1;
 /// Cosine between normals of one joint.
