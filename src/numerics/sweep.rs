@@ -134,6 +134,7 @@ impl GaussSeidel {
             follows,
             tolerance: self.tolerance,
             least: if self.piles { LEAST.min(self.max_sweeps) } else { 0 },
+            early: None,
             conjugate,
             norms: Norms::default(),
             momentum: None,
@@ -142,10 +143,14 @@ impl GaussSeidel {
         };
         let (status, iterations) = driver.run(&mut passes);
         report = Report { status, iterations, ..report };
-        let Coloured { answer, work, found, kept, .. } = passes;
+        let Coloured { answer, work, found, early, kept, .. } = passes;
         work.fetch(&mut answer.velocities);
         if let Some(found) = found {
             return found.report(report);
+        }
+        if let Some(early) = early {
+            std::mem::swap(answer, &mut work.best);
+            return early.report(Report { status: Status::Converged, ..report });
         }
         if kept {
             std::mem::swap(answer, &mut work.best);
@@ -188,8 +193,9 @@ struct Coloured<'a> {
     balls: bool,
     follows: bool,
     tolerance: f64,
-    /// sweeps of a pile
+    /// sweeps of a pile, and the certificate of the first point within the tolerance before that, which `best` holds
     least: usize,
+    early: Option<Residual>,
     conjugate: Option<Conjugate>,
     /// of the last sweep, and the conjugate step that they ask for
     norms: Norms,
@@ -220,15 +226,24 @@ impl Passes for Coloured<'_> {
     fn look(&mut self, k: usize) -> Look {
         let (error, found) = self.work.judge(self.p, self.answer, self.balls, self.tolerance, k >= KEEP_BEST);
         let early = k < self.least && error > ENOUGH && found.is_some() && is_pile(self.p, self.answer, &mut self.work.rows);
-        if early && self.balls {
-            self.work.reload(self.p, self.answer);
+        if early {
+            if self.early.is_none() {
+                self.work.best.clone_from(self.answer);
+                self.early = found;
+            }
+            if self.balls {
+                self.work.reload(self.p, self.answer);
+            }
+            self.found = None;
+            // no best point of what follows: forecasts begin there
+            return Look { error: f64::MAX, distance: error, end: None };
         }
-        self.found = found.filter(|_| !early);
-        Look { error, distance: error, end: self.found.map(|_| Status::Converged) }
+        self.found = found;
+        Look { error, distance: error, end: found.map(|_| Status::Converged) }
     }
 
     fn keep(&mut self, k: usize) {
-        if k >= KEEP_BEST && self.found.is_none() {
+        if k >= KEEP_BEST && self.found.is_none() && self.early.is_none() {
             self.work.best.clone_from(self.answer);
             if self.balls {
                 self.work.balls.store(self.p, &mut self.work.best.reactions);
