@@ -363,10 +363,11 @@ pub fn solve(scheme: Res<Scheme>, mut step: ResMut<StepProblem>, mut solver: Res
     if scheme.friction == Friction::Lagged {
         step.lag_shifts();
     }
-    let StepProblem { problem, answer, report, error, .. } = &mut *step;
+    let StepProblem { problem, answer, report, error, before, .. } = &mut *step;
     if error.is_some() {
         return;
     }
+    problem.before.clone_from(&before.rigid);
     let Solver { settings, workspace } = &mut *solver;
     let mut sweeps = report.iterations;
     *report = settings.solve_with(problem, answer, workspace);

@@ -104,6 +104,8 @@ pub enum Method {
     /// Projected Gauss–Seidel; also what a solver that is called by itself reports.
     #[default]
     Sweeps,
+    /// Equilibria that were kept: a structure at rest under loads between theirs.
+    Equilibria,
     /// The convex problem without shifts: a pile at rest.
     Rest,
     /// Proximal Newton, where sweeps promised to stall.
@@ -130,6 +132,7 @@ impl std::fmt::Display for Method {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Sweeps => "sweeps",
+            Self::Equilibria => "equilibria",
             Self::Rest => "rest",
             Self::Newton => "Newton",
             Self::Point => "proximal point",

@@ -42,6 +42,11 @@ impl Run {
         self.json[name].as_f64().unwrap_or_else(|| panic!("{name} is {}", self.json[name]))
     }
 
+    /// How many steps this method ended.
+    pub(crate) fn ended_by(&self, method: &str) -> f64 {
+        self.json["ended_by"][method].as_f64().unwrap_or(0.0)
+    }
+
     /// Defect of the balance of energy.
     pub(crate) fn balance_error(&self) -> f64 {
         self.json["energy"]["balance_error"].as_f64().unwrap()

@@ -1,5 +1,7 @@
 //! What the default solver remembers from step to step: part of the state of a simulation.
 
+use super::equilibria::Equilibria;
+
 /// What is left of the effort for polishing, and how often Coulomb's law was out of reach.
 ///
 /// ```
@@ -20,6 +22,9 @@ pub struct Memory {
     /// Of polishing what creeps at rest.
     #[cfg_attr(feature = "serde", serde(default))]
     pub(super) creeping: Setback,
+    /// What holds loads between which those of later steps may lie.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub(super) equilibria: Equilibria,
     /// For islands of 2ᵏ to 2ᵏ⁺¹ rows each.
     setbacks: Vec<Setback>,
     /// The same for the solution at rest of what seems to be at rest.
@@ -46,6 +51,11 @@ impl Setback {
         pauses
     }
 
+    /// Failures since the last success.
+    pub(super) fn failures(&self) -> u8 {
+        self.failures
+    }
+
     /// Takes in a success or a failure of what counts on rest.
     pub(super) fn judge(&mut self, did: bool) {
         if did {
@@ -56,7 +66,7 @@ impl Setback {
     }
 
     /// After `patient` failures in a row 1, 3, 7 go without, until there are `longest`.
-    fn fail(&mut self, patient: u8, longest: u8) {
+    pub(super) fn fail(&mut self, patient: u8, longest: u8) {
         self.failures = (self.failures + 1).min(longest);
         self.pause = (1 << self.failures.saturating_sub(patient)) - 1;
     }

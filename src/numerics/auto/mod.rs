@@ -1,6 +1,7 @@
 //! The default strategy: sweeps over the whole problem, and island by island what they cannot do.
 //!
 //! ```text
+//! equilibria               kept from before: loads between theirs need no solver, see [`recall`]
 //! sweeps                   cheapest while they converge
 //! rest                     an island that was at rest before the step: the solution at rest, if there is one
 //! polish                   once in a while, a pile at rest: the same convex problem, solved far beyond the tolerance
@@ -12,12 +13,16 @@ use super::islands::islands;
 use super::mixed::{Answer, Block, MixedProblem, Reactions, System};
 use super::residual::{Residual, certify, residual};
 use super::{Method, Report, Status, newton, newton::ProximalNewton, sweep, sweep::GaussSeidel};
+use glam::DVec3;
 pub use memory::Memory;
+use recall::Recalled;
 pub(super) use rest::is_pile;
 use rest::{AT_REST, REST, at_rest, begins_to_move, left_and_taken, rests};
 use tries::Tries;
 
+mod equilibria;
 mod memory;
+mod recall;
 mod rest;
 mod tries;
 
@@ -138,6 +143,10 @@ pub struct Workspace {
     rows: Vec<bool>,
     /// sweeps of the problem at hand that take as long as one of general contacts, where factorisations are dear
     light: f64,
+    /// what the loads of a step give to the velocities of the bodies
+    loads: Vec<[DVec3; 2]>,
+    /// the reactions from which a step began
+    guess: Reactions,
 }
 
 impl Workspace {
@@ -216,7 +225,15 @@ impl Auto {
     pub fn solve_with(&self, p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Report {
         answer.slack.clear();
         work.light = if newton_cost(p) > CHEAP && central::are_balls(p) { BALLS } else { 1.0 };
-        self.of_size(p, answer, work).step(p, answer, work)
+        let auto = self.of_size(p, answer, work);
+        match auto.recall(p, answer, work) {
+            Recalled::Solved(report) => report,
+            Recalled::Open(effort) => {
+                let report = auto.step(p, answer, work);
+                let begin = auto.begin(p, &report, work);
+                report.after(&begin).after(&effort)
+            }
+        }
     }
 
     /// Settings for a problem of many rows: walls at rest fill in little whatever their size, and sweeps get nowhere in their height.

@@ -369,6 +369,8 @@ pub struct MixedProblem {
     pub free: Velocities,
     /// Rigid bodies that are at rest at the start of the step; empty where that is not known.
     pub resting: Vec<bool>,
+    /// Velocities of the rigid bodies at the start of the step, from which loads lead to `free`; empty where they are not known.
+    pub before: Vec<Twist>,
     /// De Saxcé shifts of the contacts that are known beforehand (m/s), for the lagged law `−(u + s n) ∈ N_K(r)`, a convex problem;
     /// empty for Coulomb's law, `s = μ‖u_t‖`. Blocks keep their own law.
     pub lagged: Vec<f64>,
@@ -426,6 +428,7 @@ impl MixedProblem {
     pub fn clear(&mut self) {
         self.rigid.clear();
         self.resting.clear();
+        self.before.clear();
         self.free.rigid.clear();
         self.clear_general();
         self.clear_rows();

@@ -177,6 +177,12 @@ pub(super) fn convex(p: &MixedProblem, answer: &mut Answer, work: &mut Workspace
     Some(solver.solve(p, answer, work).after(&first))
 }
 
+/// The same by an interior point alone, as far as `tolerance` asks: where bodies come to rest it loses no digits, as no reaction that is
+/// needed lies on the boundary of its cone.
+pub(super) fn interior_point(p: &MixedProblem, answer: &mut Answer, work: &mut Workspace, tolerance: f64) -> Option<Report> {
+    interior::solve(p, answer, work, tolerance)
+}
+
 /// The convex problem of the known shifts in `p.lagged` as far as it takes to see whether it has a solution.
 pub(super) fn feasible(p: &MixedProblem, answer: &mut Answer, work: &mut Workspace, tolerance: f64) -> Option<Report> {
     interior::solve(p, answer, work, tolerance.max(FEASIBLE))
