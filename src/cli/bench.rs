@@ -3,7 +3,7 @@
 //! Every measurement is a process of its own, so that memory is that of its scene and the pool has its threads.
 
 use super::machine::{Machine, peak_memory, triad};
-use super::source::{check_length, positive, unbuilt, use_threads};
+use super::source::{check_length, span, unbuilt, use_threads};
 use super::{DONE, Failure, INPUT, say};
 use crate::diagnostics::forecast::{Effort, Spread, StepCost};
 use crate::diagnostics::summary::Meter;
@@ -35,7 +35,7 @@ pub(super) struct Arguments {
     #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: u32,
     /// End of all runs in seconds instead of the short end of each
-    #[arg(long, allow_hyphen_values = true, value_name = "T", value_parser = positive, conflicts_with = "full")]
+    #[arg(long, allow_hyphen_values = true, value_name = "T", value_parser = span, conflicts_with = "full")]
     until: Option<f64>,
     /// Run every scene to its own end
     #[arg(long)]

@@ -1,7 +1,7 @@
 //! `drystone collapse`.
 
 use super::balance::{table, unknown};
-use super::source::{Changes, check_length, positive};
+use super::source::{Changes, check_length, positive, span};
 use super::{DONE, Failure, USAGE, say};
 use crate::diagnostics::collapse::{Bracket, Trial, bisect, tilted, trial};
 use crate::diagnostics::equilibrium::{Kind, Structure, admissible, is_steady};
@@ -35,7 +35,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "X,Y,Z", default_value = "1,0,0", allow_hyphen_values = true, value_parser = super::picture::direction)]
     towards: DVec3,
     /// End of the runs in seconds instead of the scene's
-    #[arg(long, allow_hyphen_values = true, value_name = "T", value_parser = positive)]
+    #[arg(long, allow_hyphen_values = true, value_name = "T", value_parser = span)]
     until: Option<f64>,
     /// How many runs at a time; the result is the same on any number [default: as many as there are processors]
     #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -54,7 +54,7 @@ struct SetAndStep {
     /// Change a parameter of a built-in scene, or a value of a file by its dotted TOML path; repeatable
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Time step in seconds instead of the scene's, or auto
+    /// Time step in seconds or with its unit (2ms) instead of the scene's, or auto
     #[arg(long, allow_hyphen_values = true, value_name = "H", value_parser = super::source::step_size)]
     step: Option<super::source::StepSize>,
 }

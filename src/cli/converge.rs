@@ -1,6 +1,6 @@
 //! `drystone converge`.
 
-use super::source::{Changes, check_length, positive, unbuilt, use_threads};
+use super::source::{Changes, check_length, span, unbuilt, use_threads};
 use super::{DONE, Failure, NOT_FINITE, USAGE, say};
 use crate::algebra::spatial::Pose;
 use crate::diagnostics::convergence::{Study, study};
@@ -31,7 +31,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(2..=20))]
     halvings: u32,
     /// End of the runs in seconds instead of the scene's
-    #[arg(long, value_name = "T", value_parser = positive)]
+    #[arg(long, value_name = "T", value_parser = span)]
     until: Option<f64>,
     /// Number of threads; the result is the same on any number
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]

@@ -3,7 +3,7 @@
 use super::output::due;
 use super::picture::Look;
 use super::progress::Progress;
-use super::source::{Changes, check_length, positive, use_threads};
+use super::source::{Changes, check_length, span, use_threads};
 use super::{DONE, Failure, NOT_FINITE, USAGE, tell};
 use crate::io::picture::{Picture, bounds, strongest};
 use crate::io::scene::camera::Camera;
@@ -33,10 +33,10 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// Time from one frame to the next in seconds
-    #[arg(long, allow_hyphen_values = true, value_name = "T", default_value = "0.04", value_parser = positive)]
+    #[arg(long, allow_hyphen_values = true, value_name = "T", default_value = "0.04", value_parser = span)]
     every: f64,
     /// End of the film in seconds instead of the scene's
-    #[arg(long, allow_hyphen_values = true, value_name = "T", value_parser = positive)]
+    #[arg(long, allow_hyphen_values = true, value_name = "T", value_parser = span)]
     until: Option<f64>,
     #[command(flatten)]
     look: Look,

@@ -1,7 +1,7 @@
 //! `drystone profile`.
 
 use super::solve::{Timed, csv_field, duration, kind, measure, solver, timed};
-use super::source::{positive, tolerance};
+use super::source::{span, tolerance};
 use super::{DONE, Failure, say, tell};
 use crate::io::problem::read;
 use crate::io::profile::{Panel, write_profiles};
@@ -34,7 +34,7 @@ pub(super) struct Arguments {
     #[arg(long, value_parser = kind)]
     kind: Option<Kind>,
     /// Longest time of one solve in seconds of the processor
-    #[arg(long, allow_hyphen_values = true, value_name = "S", default_value = "10", value_parser = positive)]
+    #[arg(long, allow_hyphen_values = true, value_name = "S", default_value = "10", value_parser = span)]
     time_limit: f64,
     /// Repeat short solves so many times; the best time counts
     #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100_000))]

@@ -6,7 +6,7 @@ use super::interrupt;
 use super::output::{Output, due};
 use super::postmortem::PostMortem;
 use super::progress::Progress;
-use super::source::{Changes, check_length, positive, unbuilt, use_threads};
+use super::source::{Changes, check_length, span, unbuilt, use_threads};
 use super::{DONE, Failure, INPUT, INTERRUPTED, NOT_FINITE, USAGE, say, tell};
 use crate::assembly::problem::StepProblem;
 use crate::diagnostics::summary::Meter;
@@ -29,8 +29,8 @@ pub(super) struct Arguments {
     scene: Option<String>,
     #[command(flatten)]
     changes: Changes,
-    /// End of the run in seconds instead of the scene's
-    #[arg(long, allow_hyphen_values = true, value_name = "T", value_parser = positive)]
+    /// End of the run in seconds or with its unit (500ms) instead of the scene's
+    #[arg(long, allow_hyphen_values = true, value_name = "T", value_parser = span)]
     until: Option<f64>,
     /// Number of threads; the result is the same on any number
     #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -73,9 +73,10 @@ enum Interval {
 fn interval(text: &str) -> Result<Interval, String> {
     let hint = || "write every=100 (steps) or every=0.5s (simulated time)".to_owned();
     let value = text.trim().strip_prefix("every=").ok_or_else(hint)?.trim();
-    match value.strip_suffix('s') {
-        Some(seconds) => positive(seconds).map(Interval::Time).map_err(|_| hint()),
-        None => value.parse().ok().filter(|&n| n > 0).map(Interval::Steps).ok_or_else(hint),
+    match value.parse() {
+        Ok(n) => Some(n).filter(|&n| n > 0).map(Interval::Steps).ok_or_else(hint),
+        Err(_) if value.ends_with(|last: char| last.is_alphabetic()) => span(value).map(Interval::Time).map_err(|_| hint()),
+        Err(_) => Err(hint()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `drystone solve` and `drystone solvers`.
 
-use super::source::{positive, tolerance};
+use super::source::{positive, span, tolerance};
 use super::{DONE, Failure, INPUT, USAGE, say, tell};
 use crate::io::problem::{answer, read};
 use crate::numerics::solvers::{Answer, BlockState, Entry, Kind, Parameter, Problem, Settings, Solver, all, find};
@@ -29,7 +29,7 @@ pub(super) struct Arguments {
     #[arg(long, default_value = "rel", value_parser = measure)]
     measure: Measure,
     /// Stop after so many seconds, with the best answer so far
-    #[arg(long, allow_hyphen_values = true, value_name = "S", value_parser = positive)]
+    #[arg(long, allow_hyphen_values = true, value_name = "S", value_parser = span)]
     time_limit: Option<f64>,
     /// Solve so many times and report the best time
     #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]

@@ -1,7 +1,7 @@
 //! Which scene a command works on, and how its numbers are read.
 
 use super::{Failure, USAGE};
-use crate::io::scene::{Scene, SceneSource};
+use crate::io::scene::{Scene, SceneSource, seconds};
 use crate::scenes::BuildError;
 use crate::simulation::AutoStep;
 
@@ -11,7 +11,7 @@ pub(super) struct Changes {
     /// Change a parameter of a built-in scene, or a value of a file by its dotted TOML path (lists count from 0); repeatable
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Time step in seconds instead of the scene's, or auto: each step chosen from speeds and sizes
+    /// Time step in seconds or with its unit (2ms) instead of the scene's, or auto: each step chosen from speeds and sizes
     #[arg(long, allow_hyphen_values = true, value_name = "H", value_parser = step_size)]
     step: Option<StepSize>,
     /// Largest admissible residual e_s of a step instead of the scene's
@@ -79,7 +79,7 @@ pub(super) fn step_size(text: &str) -> Result<StepSize, String> {
     if text.trim() == "auto" {
         return Ok(StepSize::Auto);
     }
-    positive(text).map(StepSize::Fixed).map_err(|hint| format!("{hint}, or auto"))
+    span(text).map(StepSize::Fixed).map_err(|hint| format!("{hint}, or auto"))
 }
 
 impl std::fmt::Display for StepSize {
@@ -91,9 +91,15 @@ impl std::fmt::Display for StepSize {
     }
 }
 
-/// An instant (s): 0 or later.
+/// An instant (s), with or without its unit: 0 or later.
 pub(super) fn instant(text: &str) -> Result<f64, String> {
-    if text.trim().parse() == Ok(0.0) { Ok(0.0) } else { positive(text) }
+    if seconds(text) == Ok(0.0) { Ok(0.0) } else { span(text) }
+}
+
+/// A time (s) above zero, with or without its unit.
+pub(super) fn span(text: &str) -> Result<f64, String> {
+    let found = seconds(text)?;
+    if found > 0.0 && found.is_finite() { Ok(found) } else { Err("write a finite time above zero, such as 0.002 or \"2 ms\"".to_owned()) }
 }
 
 /// A number above zero.
@@ -125,4 +131,20 @@ pub(super) fn use_threads(threads: Option<usize>) -> Result<(), Failure> {
     let Some(threads) = threads else { return Ok(()) };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
     pool.map_err(|error| Failure::new(USAGE, format!("--threads {threads}: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_with_and_without_their_units() {
+        assert_eq!([span("2ms"), span(" 2 ms "), span("0.002"), span("2e-3 s")], [Ok(0.002), Ok(0.002), Ok(0.002), Ok(0.002)]);
+        assert_eq!((instant("0"), instant("0 s"), instant("1 min")), (Ok(0.0), Ok(0.0), Ok(60.0)));
+        assert_eq!((step_size("auto"), step_size("500 us")), (Ok(StepSize::Auto), Ok(StepSize::Fixed(0.0005))));
+        for wrong in ["", "0", "-1 s", "inf", "nan", "3 kg", "2 parsec", "1 h 2 min"] {
+            assert!(span(wrong).is_err() && step_size(wrong).is_err(), "{wrong}");
+        }
+        assert!(instant("-0.1 s").is_err() && span("3 kg").expect_err("a mass").contains("found a mass"));
+    }
 }

@@ -1,7 +1,7 @@
 //! `drystone sweep`.
 
 use super::interrupt;
-use super::source::{Changes, StepSize, positive, step_size, tolerance};
+use super::source::{Changes, StepSize, span, step_size, tolerance};
 use super::{DONE, Failure, INPUT, INTERRUPTED, USAGE, say, tell};
 use crate::io::sweep::{Axis, MAX_POINTS, Outcome, Plan, place, write_results};
 use crate::scenes::checkpoint::fingerprint;
@@ -23,14 +23,14 @@ pub(super) struct Arguments {
     /// Values of a parameter: a,b,c or 1..5 (whole numbers) or 0..1:11 (eleven, evenly spaced); repeatable, all combinations are run
     #[arg(long = "set", value_name = "KEY=VALUES")]
     set: Vec<String>,
-    /// Time step in seconds instead of the scene's, or auto
+    /// Time step in seconds or with its unit (2ms) instead of the scene's, or auto
     #[arg(long, allow_hyphen_values = true, value_name = "H", value_parser = step_size)]
     step: Option<StepSize>,
     /// Largest admissible residual e_s of a step instead of the scene's
     #[arg(long, allow_hyphen_values = true, value_name = "E_S", value_parser = tolerance)]
     tol: Option<f64>,
     /// End of the runs in seconds instead of the scene's
-    #[arg(long, allow_hyphen_values = true, value_name = "T", value_parser = positive)]
+    #[arg(long, allow_hyphen_values = true, value_name = "T", value_parser = span)]
     until: Option<f64>,
     /// How many runs at a time [default: as many as there are processors]
     #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]

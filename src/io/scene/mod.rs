@@ -70,6 +70,7 @@ use std::path::{Path, PathBuf};
 
 pub use error::SceneError;
 pub use model::Scene;
+pub(crate) use units::seconds;
 
 use document::Document;
 use resources::Resources;

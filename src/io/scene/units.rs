@@ -170,6 +170,11 @@ pub(super) fn parse(text: &str, expected: Quantity) -> Result<f64, UnitError> {
     Err(UnitError { message, cure })
 }
 
+/// A time in seconds, with or without its unit.
+pub(crate) fn seconds(text: &str) -> Result<f64, String> {
+    parse(text, Time).map_err(|e| format!("{}; {}", e.message, e.cure))
+}
+
 /// Bytes of the decimal number that `text` starts with.
 fn number_length(text: &str) -> usize {
     let bytes = text.as_bytes();
