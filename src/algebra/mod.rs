@@ -1,6 +1,7 @@
 //! Small dense and sparse linear algebra, rotations and frames. Uses no other room.
 
 pub mod blocks;
+mod branches;
 pub mod dense;
 mod elimination;
 pub mod envelope;

@@ -8,13 +8,19 @@
 //!
 //! Fronts as in Duff & Reid 1983; every element is a chain of sums in a fixed order, so the factor has the same bits on any processor.
 
+use super::branches::branches;
 use super::dense;
 use super::elimination::{Tree, minimum_degree};
 use super::lanes::{Lanes, Simd, WithSimd};
 use super::panels::{self, Extent, Factors};
+use std::ops::Range;
 
 /// Order up to which a dense factorisation beats the set-up of a sparse one.
 const DENSE: usize = 48;
+/// Multiplications of a Schur complement from which threads share its columns.
+const SHARED: usize = 2_000_000;
+/// The branch of fronts that belong to none.
+const TOP: u32 = u32::MAX;
 
 /// `A = Aᵀ > 0` in blocks: node i owns `sizes[i]` consecutive unknowns; only the lower triangle is stored.
 ///
@@ -61,11 +67,22 @@ struct Fronts {
     position: Vec<u32>,
     /// columns of L of all fronts
     factor: Vec<f64>,
-    /// the update matrix that is being put together, and those that wait for their parents
-    update: Vec<f64>,
-    stack: Vec<f64>,
+    /// what threads eliminate at the same time, and what is left after them
+    branches: Vec<Branch>,
+    top: Branch,
     permuted: Vec<f64>,
     gathered: Vec<f64>,
+}
+
+/// Fronts that are eliminated one after the other.
+#[derive(Default)]
+struct Branch {
+    fronts: Range<usize>,
+    /// their part of `factor`
+    factor: Range<usize>,
+    /// the update matrix that is being put together, and those that wait for their parents: at last that of the branch
+    update: Vec<f64>,
+    stack: Vec<f64>,
 }
 
 #[derive(Default)]
@@ -82,6 +99,8 @@ struct Front {
     blocks: Vec<Piece>,
     /// start in `factor` of its columns, `pivots + updates` numbers each
     factor: usize,
+    /// the branch that holds it
+    branch: u32,
 }
 
 /// A stored block and where it stands in its front; `rows × columns` as stored, row-major.
@@ -114,14 +133,10 @@ impl BlockSymmetric {
 
     /// Multiplications of one factorisation.
     pub fn operations(&self) -> f64 {
-        let columns = |pivots: usize, updates: usize| {
-            let (p, u) = (pivots as f64, updates as f64);
-            p * (p * p / 6.0 + 0.5 * p * u + 0.5 * u * u)
-        };
         match &self.storage {
             Storage::Empty => 0.0,
-            Storage::Dense(_) => columns(self.order(), 0),
-            Storage::Sparse(f) => f.fronts.iter().map(|front| columns(front.pivots, front.updates)).sum(),
+            Storage::Dense(_) => multiplications(self.order(), 0),
+            Storage::Sparse(f) => f.fronts.iter().map(|front| multiplications(front.pivots, front.updates)).sum(),
         }
     }
 
@@ -187,7 +202,7 @@ impl BlockSymmetric {
         match &mut self.storage {
             Storage::Empty => order == 0,
             Storage::Dense(a) => dense::cholesky(a, order),
-            Storage::Sparse(f) => Lanes::best().run_wide(Factorise(f)),
+            Storage::Sparse(f) => f.factorise(),
         }
     }
 
@@ -213,15 +228,88 @@ impl BlockSymmetric {
     }
 }
 
-/// What is factorised on the instructions at hand.
-struct Factorise<'a>(&'a mut Fronts);
+/// Multiplications of the columns of a front.
+fn multiplications(pivots: usize, updates: usize) -> f64 {
+    let (p, u) = (pivots as f64, updates as f64);
+    p * (p * p / 6.0 + 0.5 * p * u + 0.5 * u * u)
+}
 
-impl WithSimd for Factorise<'_> {
+/// The elimination of a branch, or of the top after all branches.
+struct Elimination<'a> {
+    fronts: &'a [Front],
+    values: &'a [f64],
+    /// those before
+    branches: &'a [Branch],
+    own: &'a mut Branch,
+    id: u32,
+    factor: &'a mut [f64],
+}
+
+impl WithSimd for Elimination<'_> {
     type Output = bool;
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> bool {
-        self.0.factorise(simd)
+        self.run(simd)
+    }
+}
+
+/// `C −= A Aᵀ` below the diagonal, on columns from `first` on.
+struct Schur<'a> {
+    columns: &'a mut [f64],
+    first: usize,
+    rows: usize,
+    a: &'a [f64],
+    stride: usize,
+    depth: usize,
+}
+
+impl WithSimd for Schur<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { columns, first, rows, a, stride, depth } = self;
+        let (count, on) = (columns.len() / rows, Extent { stride: rows, rows: rows - first });
+        let below = Factors { values: &a[first..], column: 1, depth: stride };
+        let mut aside = panels::ASIDE;
+        panels::subtract(simd, &mut aside, &mut columns[first..], on, count, true, &a[first..], stride, below, depth);
+    }
+}
+
+impl Schur<'_> {
+    /// By as many threads as it is worth.
+    fn run(self) {
+        let Self { columns, first, rows, a, stride, depth } = self;
+        let count = columns.len() / rows;
+        if count < 16 || count * (rows - first) * depth < SHARED {
+            return Lanes::best().run_wide(Schur { columns, first, rows, a, stride, depth });
+        }
+        let half = count / 16 * 8;
+        let (left, right) = columns.split_at_mut(half * rows);
+        rayon::join(
+            || Schur { columns: left, first, rows, a, stride, depth }.run(),
+            || Schur { columns: right, first: first + half, rows, a, stride, depth }.run(),
+        );
+    }
+}
+
+/// Eliminates these branches, whose factors start at `from`; false where a pivot is not positive.
+fn eliminate(some: &mut [Branch], id: u32, factor: &mut [f64], from: usize, fronts: &[Front], values: &[f64]) -> bool {
+    match some {
+        [] => true,
+        [own] => {
+            let factor = &mut factor[own.factor.start - from..own.factor.end - from];
+            Lanes::best().run_wide(Elimination { fronts, values, branches: &[], own, id, factor })
+        }
+        _ => {
+            let (left, right) = some.split_at_mut(some.len() / 2);
+            let (at, next) = (right[0].factor.start, id + left.len() as u32);
+            let (first, rest) = factor.split_at_mut(at - from);
+            let run = || eliminate(left, id, first, from, fronts, values);
+            let (a, b) = rayon::join(run, || eliminate(right, next, rest, at, fronts, values));
+            a && b
+        }
     }
 }
 
@@ -259,7 +347,7 @@ impl Fronts {
             let rows: Vec<u32> = s.rows.iter().flat_map(|&p| start[p as usize]..start[p as usize + 1]).collect();
             let begin = start[s.begin] as usize;
             let (pivots, updates) = (start[s.end] as usize - begin, rows.len());
-            new.fronts.push(Front { begin, pivots, updates, rows, factor, ..Front::default() });
+            new.fronts.push(Front { begin, pivots, updates, rows, factor, branch: TOP, ..Front::default() });
             factor += pivots * (pivots + updates);
         }
         for (k, s) in tree.supernodes.iter().enumerate() {
@@ -280,70 +368,21 @@ impl Fronts {
         pairs.iter().zip(&new.pair_at).for_each(|(&(i, j), &at)| put(i as usize, j as usize, at));
         let updates = new.fronts.iter().map(|f| f.updates).max().unwrap_or(0);
         new.factor.resize(factor, 0.0);
-        new.update.resize(updates * updates, 0.0);
         new.gathered.resize(updates, 0.0);
+        let costs: Vec<f64> = new.fronts.iter().map(|f| multiplications(f.pivots, f.updates)).collect();
+        for (id, fronts) in branches(&costs, |k| &new.fronts[k].children).into_iter().enumerate() {
+            let end = new.fronts.get(fronts.end).map_or(factor, |next| next.factor);
+            new.fronts[fronts.clone()].iter_mut().for_each(|f| f.branch = id as u32);
+            new.branches.push(Branch { factor: new.fronts[fronts.start].factor..end, fronts, ..Branch::default() });
+        }
+        new.top.fronts = 0..new.fronts.len();
         new
     }
 
-    #[inline(always)]
-    fn factorise<S: Simd>(&mut self, simd: S) -> bool {
-        let mut aside = panels::ASIDE;
-        self.stack.clear();
-        for f in &self.fronts {
-            let (pivots, updates) = (f.pivots, f.updates);
-            let n = pivots + updates;
-            let panel = &mut self.factor[f.factor..f.factor + pivots * n];
-            let update = &mut self.update[..updates * updates];
-            panel.fill(0.0);
-            update.fill(0.0);
-            for b in &f.blocks {
-                let block = &self.values[b.at..b.at + (b.rows * b.columns) as usize];
-                for (r, line) in block.chunks_exact(b.columns as usize).enumerate() {
-                    if b.transposed {
-                        let column = &mut panel[(b.column as usize + r) * n + b.row as usize..];
-                        column.iter_mut().zip(line).for_each(|(x, value)| *x += value);
-                    } else {
-                        let start = b.column as usize * n + b.row as usize + r;
-                        panel[start..].iter_mut().step_by(n).zip(line).for_each(|(x, value)| *x += value);
-                    }
-                }
-            }
-            for &child in f.children.iter().rev() {
-                let into = &self.fronts[child as usize].into;
-                let m = into.len();
-                let from = self.stack.len() - m * m;
-                for (c, (column, &at)) in self.stack[from..].chunks_exact(m).zip(into).enumerate() {
-                    let at = at as usize;
-                    // rows of the parent before its updates are found in its own columns alone
-                    let (front, skip) = match at < pivots {
-                        true => (&mut panel[at * n..(at + 1) * n], 0),
-                        false => (&mut update[(at - pivots) * updates..(at - pivots + 1) * updates], pivots),
-                    };
-                    column[c..].iter().zip(&into[c..]).for_each(|(x, &r)| front[r as usize - skip] += x);
-                }
-                self.stack.truncate(from);
-            }
-            if !panels::cholesky(simd, &mut aside, panel, n, pivots) {
-                return false;
-            }
-            if updates > 0 {
-                let below = Factors { values: &panel[pivots..], column: 1, depth: n };
-                panels::subtract(
-                    simd,
-                    &mut aside,
-                    update,
-                    Extent { stride: updates, rows: updates },
-                    updates,
-                    true,
-                    &panel[pivots..],
-                    n,
-                    below,
-                    pivots,
-                );
-                self.stack.extend_from_slice(update);
-            }
-        }
-        true
+    fn factorise(&mut self) -> bool {
+        let Self { fronts, values, branches, top, factor, .. } = self;
+        eliminate(branches, 0, factor, 0, fronts, values)
+            && Lanes::best().run_wide(Elimination { fronts, values, branches, own: top, id: TOP, factor })
     }
 
     #[inline(always)]
@@ -380,6 +419,72 @@ impl Fronts {
         for (value, &from) in b.iter_mut().zip(&self.position) {
             *value = x[from as usize];
         }
+    }
+}
+
+impl Elimination<'_> {
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> bool {
+        let Self { fronts, values, branches, own, id, factor } = self;
+        let Branch { fronts: range, factor: Range { start, .. }, update, stack } = own;
+        let mut aside = panels::ASIDE;
+        stack.clear();
+        for f in fronts[range.clone()].iter().filter(|f| f.branch == id) {
+            let (pivots, updates) = (f.pivots, f.updates);
+            let n = pivots + updates;
+            let panel = &mut factor[f.factor - *start..][..pivots * n];
+            if update.len() < updates * updates {
+                update.resize(updates * updates, 0.0);
+            }
+            let update = &mut update[..updates * updates];
+            panel.fill(0.0);
+            update.fill(0.0);
+            for b in &f.blocks {
+                let block = &values[b.at..b.at + (b.rows * b.columns) as usize];
+                for (r, line) in block.chunks_exact(b.columns as usize).enumerate() {
+                    if b.transposed {
+                        let column = &mut panel[(b.column as usize + r) * n + b.row as usize..];
+                        column.iter_mut().zip(line).for_each(|(x, value)| *x += value);
+                    } else {
+                        let start = b.column as usize * n + b.row as usize + r;
+                        panel[start..].iter_mut().step_by(n).zip(line).for_each(|(x, value)| *x += value);
+                    }
+                }
+            }
+            for &child in f.children.iter().rev() {
+                let child = &fronts[child as usize];
+                let into = &child.into;
+                let m = into.len();
+                let from = stack.len().saturating_sub(m * m);
+                let theirs = if child.branch == id { &stack[from..] } else { &branches[child.branch as usize].stack[..] };
+                for (c, (column, &at)) in theirs.chunks_exact(m).zip(into).enumerate() {
+                    let at = at as usize;
+                    // rows of the parent before its updates are found in its own columns alone
+                    let (front, skip) = match at < pivots {
+                        true => (&mut panel[at * n..(at + 1) * n], 0),
+                        false => (&mut update[(at - pivots) * updates..(at - pivots + 1) * updates], pivots),
+                    };
+                    column[c..].iter().zip(&into[c..]).for_each(|(x, &r)| front[r as usize - skip] += x);
+                }
+                if child.branch == id {
+                    stack.truncate(from);
+                }
+            }
+            if !panels::cholesky(simd, &mut aside, panel, n, pivots) {
+                return false;
+            }
+            if updates > 0 {
+                let a = &panel[pivots..];
+                if updates * updates * pivots < SHARED {
+                    let (below, on) = (Factors { values: a, column: 1, depth: n }, Extent { stride: updates, rows: updates });
+                    panels::subtract(simd, &mut aside, update, on, updates, true, a, n, below, pivots);
+                } else {
+                    Schur { columns: update, first: 0, rows: updates, a, stride: n, depth: pivots }.run();
+                }
+                stack.extend_from_slice(update);
+            }
+        }
+        true
     }
 }
 
@@ -438,6 +543,57 @@ mod tests {
                 assert!((product - b).abs() < 1e-12);
             }
         }
+    }
+
+    /// A grid of nodes of 6 unknowns, coupled to those beside and above them.
+    fn grid(width: usize, height: usize) -> BlockSymmetric {
+        let node = |x: usize, y: usize| (y * width + x) as u32;
+        let places = || (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
+        let mut pairs: Vec<(u32, u32)> = Vec::new();
+        for (x, y) in places() {
+            pairs.extend((x > 0).then(|| (node(x, y), node(x - 1, y))));
+            pairs.extend((y > 0).then(|| (node(x, y), node(x, y - 1))));
+        }
+        pairs.sort_unstable();
+        let mut a = BlockSymmetric::default();
+        a.set_pattern(&vec![6; width * height], &pairs);
+        for i in 0..width * height {
+            a.add(i, i, &std::array::from_fn::<f64, 36, _>(|k| if k % 7 == 0 { 5.0 + libm::sin(i as f64) } else { 0.1 }));
+        }
+        for &(i, j) in &pairs {
+            let block: [f64; 36] = std::array::from_fn(|k| libm::sin((7 * k + 3 * i as usize + j as usize) as f64) * 0.2);
+            a.add(i as usize, j as usize, &block);
+        }
+        a
+    }
+
+    #[test]
+    fn branches_and_threads_change_no_bit() {
+        let run = |threads: usize, cut: bool| {
+            let mut a = grid(60, 60);
+            let Storage::Sparse(f) = &mut a.storage else { panic!("a sparse matrix") };
+            assert!(f.branches.len() >= 8, "{} branches", f.branches.len());
+            if !cut {
+                f.branches.clear();
+                f.fronts.iter_mut().for_each(|front| front.branch = TOP);
+            }
+            let mut x: Vec<f64> = (0..a.order()).map(|i| libm::sin(i as f64)).collect();
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+            assert!(pool.install(|| a.solve(&mut x)));
+            x
+        };
+        let whole = run(1, false);
+        assert!(whole.iter().all(|x| x.is_finite()));
+        for threads in [1, 2, 7] {
+            assert_eq!(run(threads, true), whole, "{threads} threads");
+        }
+    }
+
+    #[test]
+    fn a_branch_that_is_not_positive_is_refused() {
+        let mut a = grid(60, 60);
+        a.add(1700, 1700, &[-1e3; 36]);
+        assert!(!a.factorise());
     }
 
     #[test]
