@@ -127,7 +127,7 @@ fn named(directory: &Path, name: &str) -> Result<Named, PlotError> {
     if !path.exists() {
         let there = tables(directory)?;
         let known = did_you_mean(name, WORDS.into_iter().chain(there.iter().map(String::as_str)));
-        return Err(PlotError::Nothing(format!("{}: found no table \"{name}\"\n  {known}", directory.display())));
+        return Err(PlotError::Nothing(format!("{}: found no table \"{name}\"\n  {known}", path.display())));
     }
     Named::read(&path)
 }

@@ -20,6 +20,7 @@ pub(super) struct StepStop {
     flag: Option<Stop>,
     memory: Memory,
     driven: Vec<(Entity, Velocity)>,
+    bodies: Option<QueryState<(Entity, &'static Motion, &'static Velocity)>>,
 }
 
 impl Simulation {
@@ -59,9 +60,13 @@ impl Simulation {
         let own = self.periodic.is_empty() && self.world.resource::<Guests>().is_empty() && self.auto_step.is_none();
         let may = quiet && own;
         if may {
-            self.stop.memory.clone_from(&self.world.resource::<Solver>().workspace.memory);
+            // a copy asks for memory, and most steps leave it as it was
+            let memory = &self.world.resource::<Solver>().workspace.memory;
+            if self.stop.memory != *memory {
+                self.stop.memory.clone_from(memory);
+            }
             self.stop.driven.clear();
-            let mut bodies = self.world.query::<(Entity, &Motion, &Velocity)>();
+            let bodies = self.stop.bodies.get_or_insert_with(|| self.world.query());
             let driven = bodies.iter(&self.world).filter(|(_, motion, _)| matches!(motion, Motion::Kinematic(_)));
             self.stop.driven.extend(driven.map(|(entity, _, velocity)| (entity, *velocity)));
         }
