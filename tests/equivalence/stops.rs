@@ -5,16 +5,18 @@ use drystone::scenes::{Built, build};
 use drystone::simulation::SimulationError;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-fn scene(name: &str, set: &[(&str, &str)], end: f64) -> Scene {
+type Fallible<T = ()> = Result<T, Box<dyn std::error::Error>>;
+
+fn scene(name: &str, set: &[(&str, &str)], end: f64) -> Fallible<Scene> {
     let set: Vec<_> = set.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    let mut scene = Scene::load(&SceneSource::new(name), &set).unwrap();
+    let mut scene = Scene::load(&SceneSource::new(name), &set)?;
     scene.time.end = end;
-    scene
+    Ok(scene)
 }
 
 /// Steps to the end; with a flag each step is tried with the flag set first. The hash, and how many steps were stopped.
-fn run(scene: &Scene, flag: Option<&'static AtomicBool>) -> (u64, u64) {
-    let Built { mut simulation, .. } = build(scene).unwrap();
+fn run(scene: &Scene, flag: Option<&'static AtomicBool>) -> Fallible<(u64, u64)> {
+    let Built { mut simulation, .. } = build(scene)?;
     let mut stopped = 0;
     if let Some(flag) = flag {
         simulation.set_stop(flag);
@@ -31,20 +33,20 @@ fn run(scene: &Scene, flag: Option<&'static AtomicBool>) -> (u64, u64) {
                     assert_eq!((simulation.state_hash(), simulation.steps()), (hash, steps), "{}", scene.name);
                 }
                 found => {
-                    found.unwrap();
+                    found?;
                     continue;
                 }
             }
         }
-        simulation.step().unwrap();
+        simulation.step()?;
     }
-    (simulation.state_hash(), stopped)
+    Ok((simulation.state_hash(), stopped))
 }
 
 /// Friction, restitution over two steps, rolling, walls that are polished, joints, driven bodies, bonds, servos, sheared cells: the run goes on
 /// with the same bits.
 #[test]
-fn a_step_that_is_stopped_leaves_no_trace() {
+fn a_step_that_is_stopped_leaves_no_trace() -> Fallible {
     static FLAG: AtomicBool = AtomicBool::new(false);
     for (name, set, end, least) in [
         ("bead_pour", &[("n", "5")][..], 0.3, 100),
@@ -58,10 +60,11 @@ fn a_step_that_is_stopped_leaves_no_trace() {
         ("triaxial", &[], 0.03, 10),
         ("simple_shear", &[], 0.03, 10),
     ] {
-        let scene = scene(name, set, end);
-        let (straight, _) = run(&scene, None);
-        let (broken, stopped) = run(&scene, Some(&FLAG));
+        let scene = scene(name, set, end)?;
+        let (straight, _) = run(&scene, None)?;
+        let (broken, stopped) = run(&scene, Some(&FLAG))?;
         assert!(stopped >= least, "{name}: {stopped} steps were stopped");
         assert_eq!(broken, straight, "{name} {set:?}, {stopped} steps stopped");
     }
+    Ok(())
 }
