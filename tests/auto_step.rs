@@ -148,3 +148,21 @@ fn settings_that_do_not_fit_are_named() -> Fallible {
     assert!(build(&fixed)?.simulation.set_auto_step(wrong).is_err_and(|e| e.to_string().contains("accuracy")));
     Ok(())
 }
+
+/// The steps that are chosen for the forecast treatment keep the overlap of what meets below what a run warns of.
+#[test]
+fn chosen_steps_of_a_forecast_scene_need_no_warning() -> Fallible {
+    for e_n in ["0", "0.5", "0.9"] {
+        let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/scenes/bouncing_ball.toml"))?;
+        let text = text.replace("step = \"5 ms\"", "step = \"auto\"").replace("e_n = 0.9", &format!("e_n = {e_n}"));
+        let summary = run(&Scene::from_toml(&text, "ball")?)?.1;
+        assert!(summary.step_size_min.is_some() && summary.penetration_size_max > 1e-3, "the ball meets the floor in the midst of a step");
+        assert!(summary.warnings.is_empty(), "e_n = {e_n}: {:?}", summary.warnings);
+        if e_n != "0.9" {
+            continue;
+        }
+        let coarse = run(&Scene::from_toml(&text.replace("step = \"auto\"", "step = \"auto\"\naccuracy = 0.05"), "ball")?)?.1;
+        assert!(coarse.warnings.iter().any(|w| w.contains("a smaller `accuracy`")), "{:?}", coarse.warnings);
+    }
+    Ok(())
+}

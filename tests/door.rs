@@ -196,3 +196,15 @@ fn an_answer_whose_residual_overflows_has_not_converged() {
     let answer = p.solve(&Settings::default()).expect("an answer");
     assert!(answer.report.e_s.is_finite() || !answer.converged(), "{:?} with e_s {}", answer.status(), answer.report.e_s);
 }
+
+/// No solver gets below the rounding of the numbers, and none tries for ever.
+#[test]
+fn a_tolerance_below_rounding_ends_soon() {
+    let w = BlockRows::from_dense(&[0, 3], &[1.3, 0.1, 0.2, 0.1, 2.0, 0.3, 0.2, 0.3, 1.7]);
+    let one = Problem::from(LocalProblem::friction(w, vec![-1.0, 3.0, 4.0], &[0.5]).expect("legal"));
+    for (p, what) in [(one, "one contact"), (Problem::from(bricks(3, 0.4)), "bricks")] {
+        let answer = p.solve(&Settings { tolerance: 1e-20, ..Settings::default() }).expect("legal");
+        let report = answer.report;
+        assert!(report.status == Status::Stalled && report.rel < 1e-14 && report.iterations < 1_000_000, "{what}: {report:?}");
+    }
+}

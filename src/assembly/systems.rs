@@ -376,6 +376,9 @@ pub fn solve(scheme: Res<Scheme>, mut step: ResMut<StepProblem>, mut solver: Res
         sweeps += report.iterations;
         *report = settings.solve_with(problem, answer, workspace);
     }
+    if step.problem.stop.asked() {
+        return;
+    }
     step.dropped = step.report.status != Status::Converged && !step.rebounds.is_empty() && step.drop_rebounds(settings.tolerance);
     if step.dropped {
         sweeps += step.report.iterations;
@@ -386,7 +389,7 @@ pub fn solve(scheme: Res<Scheme>, mut step: ResMut<StepProblem>, mut solver: Res
     for round in 1..=MOST_ROUNDS {
         // bodies that are thrown at others give part of a cut back: the first may fall short, the next must not
         let eager = if round == 1 { 1.0 } else { 1.5 };
-        if !step.rebounds.iter().any(|r| r.limited) || !step.cut_rebounds(eager, round >= REBOUND_ROUNDS) {
+        if step.problem.stop.asked() || !step.rebounds.iter().any(|r| r.limited) || !step.cut_rebounds(eager, round >= REBOUND_ROUNDS) {
             break;
         }
         let StepProblem { problem, answer, report, .. } = &mut *step;

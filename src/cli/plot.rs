@@ -4,8 +4,8 @@ use super::source::instant;
 use super::{DONE, Failure, USAGE, tell};
 use crate::io::chart::{write_chart, write_planes};
 use crate::io::field_plots::View;
-use crate::io::run_plots::{panels, sweep_panels};
-use std::path::{Path, PathBuf};
+use crate::io::run_plots::{panels, sweep_panels, tables};
+use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 What can be drawn of a run:
@@ -18,7 +18,8 @@ What can be drawn of a run:
                         instant, those of --at, or the mean --from one on; --along z makes a profile of any grid
   chains                lines between the centres of what presses at the end, as wide as the force, in a layer of the middle
                         seen along y, or in a --slice
-Of a sweep: any column of its results.csv, against the first key that it varies (or --x).
+Of a sweep: any column of its results.csv, against the first key that it varies (or --x), such as piles.heap.slope_deg or
+measures.bed.solid_fraction of a [[pile]] and a [[measure]] at the end of each run.
 
 Examples:
   drystone plot out energy --out energy.svg
@@ -29,7 +30,8 @@ Examples:
   drystone plot shear bed.velocity_x bed.solid_fraction --from 2 --out profile.png
   drystone plot hopper bed.stress_zz --at 0.5,1 --out maps.png
   drystone plot pour chains --slice y=-0.02..0.02 --out chains.png
-  drystone plot arches displacement_max_m --out arches.svg";
+  drystone plot arches displacement_max_m --out arches.svg
+  drystone plot repose piles.heap.slope_deg --out repose.svg";
 
 /// Arguments of `drystone plot`.
 #[derive(Clone, Debug, clap::Args)]
@@ -71,15 +73,6 @@ fn slice(text: &str) -> Result<(usize, [f64; 2]), String> {
     parts.filter(|(_, [low, high])| low < high).ok_or_else(|| "write an axis and two rising places in m, such as y=-0.1..0.1".to_owned())
 }
 
-/// Names of the tables of a directory, without `.csv`.
-fn tables(directory: &Path) -> Result<Vec<String>, Failure> {
-    let files = std::fs::read_dir(directory).map_err(|e| Failure::input(format!("{}: cannot be listed: {e}", directory.display())))?;
-    let name = |path: PathBuf| (path.extension()? == "csv").then(|| Some(path.file_stem()?.to_str()?.to_owned()))?;
-    let mut found: Vec<String> = files.filter_map(|file| name(file.ok()?.path())).collect();
-    found.sort_unstable();
-    Ok(found)
-}
-
 pub(super) fn plot(arguments: &Arguments) -> Result<u8, Failure> {
     let Arguments { directory, what, out, x, at, from, along, slice } = arguments;
     if !out.extension().is_some_and(|e| ["svg", "png"].iter().any(|known| e.eq_ignore_ascii_case(known))) {
@@ -87,7 +80,7 @@ pub(super) fn plot(arguments: &Arguments) -> Result<u8, Failure> {
         return Err(Failure::new(USAGE, message));
     }
     let view = View { at: at.clone(), from: *from, along: *along, slice: *slice, x: x.clone() };
-    let there = tables(directory)?;
+    let there = tables(directory).map_err(Failure::input)?;
     let sweep = there.iter().any(|name| name == "results");
     if what.is_empty() || there.is_empty() {
         let message = format!(

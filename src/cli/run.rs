@@ -158,6 +158,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
     use_threads(arguments.threads.map(usize::from))?;
     interrupt::listen()?;
     let mut run = Start::of(arguments)?;
+    run.built.simulation.set_stop(interrupt::flag());
     let (end, step) = (run.scene.time.end, run.scene.time.step);
     let mut output = match directory {
         None => None,
@@ -178,6 +179,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
     while run.built.simulation.time() < end - 1e-9 * step && !interrupt::asked() && !ended(&run) {
         let report = match run.built.simulation.step() {
             Ok(report) => report,
+            // the state is that of the end of the step before
+            Err(SimulationError::Stopped { .. }) => break,
             Err(error) => {
                 stopped = Some(error);
                 break;

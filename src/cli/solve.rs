@@ -152,6 +152,9 @@ pub(super) struct Timed {
     pub(super) seconds: f64,
 }
 
+/// Error that is rounding, where no iteration lowers it.
+const ROUNDING: f64 = 1e-13;
+
 /// Seconds of short solves from one look at the clock to the next.
 const SHARED: f64 = 5e-5;
 
@@ -302,6 +305,13 @@ fn one(arguments: &Arguments, path: &Path, several: bool, trace: &mut String) ->
         let _ = writeln!(trace, "{quoted},{},{:e},{:.6}", look.iteration, look.error, look.seconds);
     }
     let report = answer.report;
+    let error = settings.measure.of(&report.errors());
+    if report.status == Status::Stalled && error <= ROUNDING {
+        tell(&format!(
+            "note: {file}: an error of {error:.1e} is about the rounding of its numbers, and iterations no longer lower it; {:e} is too much to ask",
+            settings.tolerance
+        ));
+    }
     line.solver = Some(answer.solver);
     line.status = format!("{:?}", report.status);
     (line.iterations, line.factorisations) = (report.iterations, report.factorisations);

@@ -1,6 +1,7 @@
 //! Which scene a command works on, and how its numbers are read.
 
 use super::{Failure, USAGE};
+use crate::io::scene::model::TimeStepping;
 use crate::io::scene::{Scene, SceneSource, seconds};
 use crate::scenes::BuildError;
 use crate::simulation::AutoStep;
@@ -50,8 +51,8 @@ impl Changes {
             Some(StepSize::Fixed(h)) => (scene.time.step, scene.time.accuracy) = (h, None),
             Some(StepSize::Auto) if scene.time.accuracy.is_some() => {}
             Some(StepSize::Auto) => {
-                let usual = AutoStep::default();
-                (scene.time.step, scene.time.accuracy) = (usual.largest, Some(usual.accuracy));
+                let usual = TimeStepping::usual_accuracy(scene.time.treatment);
+                (scene.time.step, scene.time.accuracy) = (AutoStep::default().largest, Some(usual));
             }
         }
         scene.solver.tolerance = self.tol.unwrap_or(scene.solver.tolerance);

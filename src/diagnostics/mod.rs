@@ -11,6 +11,7 @@ pub mod fields;
 pub mod forecast;
 pub mod grains;
 pub mod joints;
+pub mod measured;
 pub mod piles;
 pub mod postmortem;
 pub mod problem;

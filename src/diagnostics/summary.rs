@@ -2,6 +2,8 @@
 
 use super::check::repeated;
 use super::forecast::Forecast;
+use super::grains::Packing;
+use super::measured::{Figures, of_measures, of_piles};
 use super::shaken::LastPart;
 pub use super::studies::{DamFigures, InclineFigures};
 use super::studies::{Forces, Momentum, momentum};
@@ -10,7 +12,7 @@ use super::warnings::warnings;
 use crate::assembly::joints::JointRows;
 use crate::assembly::problem::StepProblem;
 use crate::geometry::systems::Proximity;
-use crate::io::scene::model::{Scene, Study};
+use crate::io::scene::model::{Measure, PileTable, Scene, Study, Treatment};
 use crate::model::contact::Manifold;
 use crate::model::flow::{Flow, Inlet, Outlet};
 use crate::model::interaction::Interaction;
@@ -68,6 +70,9 @@ pub struct EnergySummary {
     pub scheme_work_J: f64,
     /// What impacts made from nothing, part of the work of normal reactions and friction: Newton's law of impact with friction may.
     pub impact_gain_J: f64,
+    /// Where no impact is to take energy (`e_n = 1` in all laws): what impacts took all the same, but for those that are not over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restitution_loss_J: Option<f64>,
     /// Energy of the bodies that outlets have removed.
     pub outlet_J: f64,
     /// Energy of the bodies that inlets have brought.
@@ -253,6 +258,12 @@ pub struct Summary {
     /// What has passed each surface.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub surfaces: BTreeMap<String, SurfaceFigures>,
+    /// What each `[[measure]]` finds at the end.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub measures: BTreeMap<String, Figures>,
+    /// The heap of each `[[pile]]` at the end.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub piles: BTreeMap<String, Figures>,
     /// FNV-1a hash of the state, 16 hexadecimal digits.
     pub state_hash: String,
     /// True when the run was stopped before its end.
@@ -301,7 +312,13 @@ pub struct Meter {
     /// Whether faces are to be bound.
     /// Whether mortar binds, and whether joints crush.
     binds: [bool; 2],
+    /// Whether contacts overlap before they close.
+    forecast: bool,
+    /// Whether all laws give back what impacts take.
+    elastic: bool,
     entities: Vec<Entity>,
+    measures: Vec<Measure>,
+    piles: Vec<PileTable>,
     watch: Option<Watch>,
     record: Record,
 }
@@ -448,6 +465,7 @@ impl Meter {
     /// A meter at the start of a run; `entities` are those of the bodies of the scene.
     pub fn new(scene: &Scene, entities: &[Entity], simulation: &Simulation) -> Self {
         let warnings = repeated(scene);
+        let mut laws = std::iter::once(&scene.default_law).chain(scene.pair_laws.iter().map(|pair| &pair.law));
         let record = Record { origins: vec![None; entities.len()], warnings, ..Record::default() };
         let mut meter = Self {
             scene: scene.name.clone(),
@@ -455,7 +473,11 @@ impl Meter {
             tolerance: scene.solver.tolerance,
             auto: scene.time.accuracy.is_some(),
             binds: [scene.bonds(), scene.crushes()],
+            forecast: matches!(scene.time.treatment, Treatment::Forecast { .. }),
+            elastic: laws.all(|law| law.e_n == 1.0 && law.e_n_speed == 0.0),
             entities: entities.to_vec(),
+            measures: scene.measures.clone(),
+            piles: scene.piles.clone(),
             watch: Watch::of(scene),
             record,
         };
@@ -616,6 +638,13 @@ impl Meter {
             verdict: self.watch.as_ref().and_then(|w| w.verdict(simulation, &self.entities)),
             ..Summary::default()
         };
+        summary.energy.restitution_loss_J = self.elastic.then(|| -summary.energy.normal_work_J - owed(simulation));
+        if self.measures.len() + self.piles.len() > 0 {
+            // before contacts are detected anew: forces are those of the last step
+            let packing = Packing::of(simulation, None);
+            summary.measures = of_measures(&packing, &self.measures);
+            summary.piles = of_piles(&packing, &self.piles);
+        }
         penetrations(simulation, &mut summary);
         summary.penetration_run_max_m = record.penetration.max(summary.penetration_max_m);
         self.motion(simulation, &mut summary);
@@ -630,7 +659,7 @@ impl Meter {
         let trifle = 0.5 * self.entities.iter().map(largest).sum::<f64>() * (STILL / simulation.time_step()).powi(2);
         let missing = [summary.bonds.is_none(), summary.crushing.is_none()];
         let dry = (0..2).filter(|&k| self.binds[k] && missing[k]).map(|k| [NOTHING_BOUND, NOTHING_CRUSHES][k].to_owned());
-        summary.warnings = dry.chain(record.warnings.iter().cloned()).chain(warnings(&summary, record, trifle)).collect();
+        summary.warnings = dry.chain(record.warnings.iter().cloned()).chain(warnings(&summary, record, trifle, self.forecast)).collect();
         summary
     }
 
@@ -686,6 +715,13 @@ fn penetrations(simulation: &mut Simulation, summary: &mut Summary) {
     summary.penetration_mean_m = if overlapping > 0 { sum / f64::from(overlapping) } else { 0.0 };
 }
 
+/// What impacts that are not over have still to give back (J).
+fn owed(simulation: &Simulation) -> f64 {
+    let world = simulation.world();
+    let points = world.resource::<Proximity>().pairs().iter().filter_map(|&(.., pair)| Some(&world.get::<Manifold>(pair)?.points));
+    points.flatten().filter(|touch| touch.approach != DVec3::ZERO).map(|touch| touch.taken).sum()
+}
+
 fn energies(simulation: &Simulation) -> EnergySummary {
     let (balance, work) = (simulation.balance(), simulation.balance().work);
     EnergySummary {
@@ -704,6 +740,7 @@ fn energies(simulation: &Simulation) -> EnergySummary {
         adhesion_work_J: work.adhesion,
         scheme_work_J: work.scheme,
         impact_gain_J: balance.impact_gain,
+        restitution_loss_J: None,
         outlet_J: balance.outlets.total(),
         inlet_J: balance.inlets.total(),
         balance_error: balance.error(),

@@ -12,11 +12,15 @@ const LAGGED: f64 = 1e-2;
 const CREPT: f64 = 1e-3;
 /// Part of the energy that moved which may be unaccounted for, or come from the correction of overlaps.
 const ENERGY: [f64; 2] = [1e-6, 0.05];
+/// Part of the energy that moved which impacts without loss may take.
+const ELASTIC: f64 = 5e-3;
 /// Names that are listed.
 const NAMES: usize = 6;
 
-/// The warnings of a run that has come to this summary; energies below the `trifle` (J) are rounding.
-pub(super) fn warnings(s: &Summary, record: &Record, trifle: f64) -> Vec<String> {
+/// The warnings of a run that has come to this summary; energies below the `trifle` (J) are rounding. `forecast`: contacts overlap before
+/// they close.
+pub(super) fn warnings(s: &Summary, record: &Record, trifle: f64, forecast: bool) -> Vec<String> {
+    let step = if s.step_size_min.is_some() { "a smaller `accuracy` of [time]" } else { "a smaller time step" };
     let mut found = Vec::new();
     if let Some(squeeze) = &record.first_infeasible {
         let names = match &squeeze.bodies[..] {
@@ -66,9 +70,13 @@ pub(super) fn warnings(s: &Summary, record: &Record, trifle: f64) -> Vec<String>
         ));
     }
     if s.penetration_size_max > OVERLAP && s.infeasible_steps == 0 {
+        let cure = if forecast {
+            format!("treatment = \"forecast\" closes contacts after up to a step of overlap; use {step}, or \"gap_aware\"")
+        } else {
+            format!("use {step} or tolerance, and see with `drystone check` that they do not overlap at the start")
+        };
         found.push(format!(
-            "bodies overlap by up to {:.1} % of their smallest length ({:.2e} m): use a smaller time step or tolerance, and see with \
-             `drystone check` that they do not overlap at the start",
+            "bodies overlap by up to {:.1} % of their smallest length ({:.2e} m): {cure}",
             100.0 * s.penetration_size_max,
             s.penetration_run_max_m
         ));
@@ -98,6 +106,13 @@ pub(super) fn warnings(s: &Summary, record: &Record, trifle: f64) -> Vec<String>
              use impact = \"fremond\" in [contact], which cannot, or e_n = 0",
             e.impact_gain_J,
             e.impact_gain_J / moved
+        ));
+    }
+    if let Some(lost) = e.restitution_loss_J.filter(|lost| *lost > ELASTIC * moved && moved > 0.0) {
+        found.push(format!(
+            "impacts took {lost:.2e} J, {:.1} % of the energy that moved, although e_n = 1 gives back all of it: bodies touch in one step and part \
+             in the next, and what meets a body in between, or pulls at it, has its share; use {step}",
+            100.0 * lost / moved
         ));
     }
     // where nothing moves, both are the rounding of the energy itself, as in the balance

@@ -21,6 +21,8 @@ pub(super) enum Entry {
         exact: Aabb,
         /// What the tree holds.
         skin: Aabb,
+        /// Along which axes it has been moved as an image; two that share one are no pair.
+        image: u8,
     },
     /// `x · normal ≤ offset`.
     HalfSpace {
@@ -33,7 +35,7 @@ impl Entry {
     /// Takes over a box that stays within its skin; false for any other.
     pub(super) fn keep(&mut self, low: DVec3, high: DVec3) -> bool {
         match self {
-            Self::Box { exact, skin } if skin.mins.cmple(low).all() && high.cmple(skin.maxs).all() => {
+            Self::Box { exact, skin, .. } if skin.mins.cmple(low).all() && high.cmple(skin.maxs).all() => {
                 *exact = Aabb { mins: low, maxs: high };
                 true
             }
@@ -48,6 +50,16 @@ const MANY: usize = 4096;
 const FEW: usize = 16;
 /// Thickness of a skin, in parts of its box.
 const SKIN: f64 = 0.05;
+
+/// The smaller leaf first, where skins overlap or touch, and no other images of both meet in their place.
+fn candidate(entries: &[Entry], i: u32, j: u32) -> Option<(u32, u32)> {
+    match (&entries[i as usize], &entries[j as usize]) {
+        (Entry::Box { skin: a, image: one, .. }, Entry::Box { skin: b, image: two, .. }) => {
+            (one & two == 0 && overlap(a, b)).then_some((i.min(j), i.max(j)))
+        }
+        _ => None,
+    }
+}
 
 fn overlap(a: &Aabb, b: &Aabb) -> bool {
     a.mins.cmple(b.maxs).all() && b.mins.cmple(a.maxs).all()
@@ -115,6 +127,11 @@ impl std::fmt::Debug for BroadPhase {
 impl BroadPhase {
     /// Adds the box of `leaf`, or moves it. Leaf numbers index an array: keep them small.
     pub fn set_box(&mut self, leaf: u32, low: DVec3, high: DVec3) {
+        self.set_image(leaf, 0, low, high);
+    }
+
+    /// The same of a box that has been moved along the axes of these bits: it meets none that has been moved along one of them.
+    pub(super) fn set_image(&mut self, leaf: u32, image: u8, low: DVec3, high: DVec3) {
         if let Entry::HalfSpace { .. } = self.entry(leaf) {
             self.remove(leaf);
         }
@@ -127,7 +144,12 @@ impl BroadPhase {
         self.new_leaves += u32::from(new);
         let margin = SKIN * (high - low).max_element();
         let skin = Aabb { mins: low - margin, maxs: high + margin };
-        *entry = Entry::Box { exact, skin };
+        let here = matches!(entry, Entry::Box { skin: old, .. } if overlap(old, &skin));
+        *entry = Entry::Box { exact, skin, image };
+        if !here {
+            // what goes far would keep its place in the tree, whose boxes would span the way
+            self.tree.remove(leaf);
+        }
         self.tree.insert_or_update_partially(skin, leaf, 0.0);
         self.changed = true;
         self.seek_for(leaf);
@@ -221,10 +243,7 @@ impl BroadPhase {
     fn seek(&mut self) {
         let Self { entries, half_spaces, tree, workspace, candidates, pieces, .. } = self;
         let entries = entries.as_slice();
-        let near = |i: u32, j: u32| match (&entries[i as usize], &entries[j as usize]) {
-            (Entry::Box { skin: a, .. }, Entry::Box { skin: b, .. }) => overlap(a, b).then_some((i.min(j), i.max(j))),
-            _ => None,
-        };
+        let near = |i: u32, j: u32| candidate(entries, i, j);
         let near_planes = |first: usize, some: &[Entry], found: &mut Vec<(u32, u32)>| {
             for &plane in half_spaces.iter() {
                 let reached = (first as u32..).zip(some).filter(|(_, entry)| beside(entry, &entries[plane as usize]));
@@ -269,8 +288,8 @@ impl BroadPhase {
                 for other in tree.intersect_aabb(skin) {
                     // two that have moved would find each other twice
                     let twice = has_moved[other as usize] && other <= leaf;
-                    if !twice && matches!(&entries[other as usize], Entry::Box { skin: near, .. } if overlap(skin, near)) {
-                        found.push((leaf.min(other), leaf.max(other)));
+                    if !twice {
+                        found.extend(candidate(entries, leaf, other));
                     }
                 }
                 let planes = half_spaces.iter().filter(|&&plane| beside(entry, &entries[plane as usize]));

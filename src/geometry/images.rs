@@ -138,7 +138,9 @@ impl Images {
                 }
                 let counts = |a: usize| mask >> a & 1 == 1 && moved.is_none_or(|shear| shear.across != a);
                 let away = DVec3::from_array(std::array::from_fn(|a| if counts(a) { cell.size[a] } else { 0.0 }));
-                broad.set_box(*leaf, low - away, high - away);
+                // two that have been moved alike meet where they were; across a shear they may be brought back by other edges
+                let moved = if cell.shear.is_none() { mask } else { 0 };
+                broad.set_image(*leaf, moved, low - away, high - away);
             } else if had {
                 broad.remove(*leaf);
                 self.free.push(*leaf);
@@ -208,6 +210,20 @@ mod tests {
     use super::*;
     use crate::geometry::tests::Dice;
     use crate::model::periodic::Shear;
+
+    #[test]
+    fn images_that_have_been_moved_alike_are_not_looked_at_twice() {
+        let mut broad = BroadPhase::default();
+        let (mut images, cell) = (Images::default(), Cell::new([Some([0.0, 1.0]), Some([0.0, 1.0]), None]).unwrap());
+        images.prepare(cell, 2, &mut broad);
+        for (body, x) in [(0, 0.9), (1, 0.95)] {
+            images.set_box(&mut broad, body, DVec3::new(x, 0.95, 0.0), DVec3::new(x + 0.1, 1.05, 0.1));
+        }
+        assert_eq!(images.owners.len(), 6, "ghosts along x, along y and along both of each");
+        let mut found = Vec::new();
+        broad.pairs(&mut found);
+        assert_eq!(found, [(0, 1)]);
+    }
 
     #[test]
     fn pairs_are_those_of_all_images_wherever_boxes_have_gone() {

@@ -16,7 +16,7 @@ use super::field_plots::{self, View};
 use super::scene::error::did_you_mean;
 use std::collections::BTreeMap;
 use std::f64::consts::{PI, TAU};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Most lines of a panel, as many as there are colours; of more, those with the largest values are shown.
 const LINES: usize = 7;
@@ -106,6 +106,32 @@ impl Named {
     }
 }
 
+/// What is drawn beside tables.
+const WORDS: [&str; 5] = ["energy", "residual", "forces", "rose", "chains"];
+
+/// Names of the tables of a directory, without `.csv`.
+///
+/// # Errors
+/// The directory cannot be listed.
+pub fn tables(directory: &Path) -> Result<Vec<String>, OutputError> {
+    let files = std::fs::read_dir(directory).map_err(OutputError::file(directory, "listed"))?;
+    let name = |path: PathBuf| (path.extension()? == "csv").then(|| Some(path.file_stem()?.to_str()?.to_owned()))?;
+    let mut found: Vec<String> = files.filter_map(|file| name(file.ok()?.path())).collect();
+    found.sort_unstable();
+    Ok(found)
+}
+
+/// The table of that name.
+fn named(directory: &Path, name: &str) -> Result<Named, PlotError> {
+    let path = directory.join(format!("{name}.csv"));
+    if !path.exists() {
+        let there = tables(directory)?;
+        let known = did_you_mean(name, WORDS.into_iter().chain(there.iter().map(String::as_str)));
+        return Err(PlotError::Nothing(format!("{}: found no table \"{name}\"\n  {known}", path.display())));
+    }
+    Named::read(&path)
+}
+
 /// The panels of what is named; `what` is not empty. Tables are drawn against time, or against their column `x`.
 ///
 /// # Errors
@@ -124,7 +150,7 @@ pub fn panels(directory: &Path, what: &[String], view: &View) -> Result<Vec<Pane
             "chains" => panels.push(chains(directory, view)?),
             other => match other.split_once('.') {
                 Some((name, column)) => {
-                    let table = Named::read(&directory.join(format!("{name}.csv")))?;
+                    let table = named(directory, name)?;
                     if table.axes().is_some() {
                         panels.extend(field_plots::field(&table, column, view)?);
                     } else {
@@ -132,7 +158,7 @@ pub fn panels(directory: &Path, what: &[String], view: &View) -> Result<Vec<Pane
                     }
                 }
                 None => {
-                    let table = Named::read(&directory.join(format!("{other}.csv")))?;
+                    let table = named(directory, other)?;
                     let own: Vec<&str> = table.columns.iter().map(|c| c.0.as_str()).skip(1 + table.axes().map_or(0, <[_]>::len)).collect();
                     match (table.axes(), &own[..]) {
                         (None, _) => panels.extend(series(&table, None, "", x)?),

@@ -92,7 +92,7 @@ pub(super) fn jam(p: &MixedProblem, tolerance: f64, work: &mut newton::Workspace
     let mut jam: Option<Jam> = None;
     let (mut before, mut last, mut steady) = (f64::INFINITY, answer.reactions.clone(), 0);
     for kappa in STIFFNESS {
-        if !giving_way(p, &mut answer, work, kappa) {
+        if p.stop.asked() || !giving_way(p, &mut answer, work, kappa) {
             break;
         }
         let jam = jam.get_or_insert_with(|| Jam { slack: None, soft: answer.clone() });

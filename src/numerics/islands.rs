@@ -78,7 +78,7 @@ pub(super) fn islands(p: &MixedProblem) -> Islands {
 impl Islands {
     /// One island as a problem of its own, ready to solve, with the guess that `answer` holds for it.
     pub(super) fn extract(&self, part: &Island, p: &MixedProblem, answer: &Answer) -> Option<(MixedProblem, Answer)> {
-        let mut q = MixedProblem::default();
+        let mut q = MixedProblem { stop: p.stop, ..MixedProblem::default() };
         for &old in &part.rigid {
             q.rigid.push(p.rigid[old as usize]);
             q.free.rigid.push(p.free.rigid[old as usize]);

@@ -65,6 +65,35 @@ pub mod statics;
 pub mod sweep;
 pub mod vi;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What a solve of a step looks at between sweeps and factorisations: a flag by which another thread may end it. A solve that it does not end
+/// is the same with it as without.
+///
+/// ```
+/// use drystone::numerics::Stop;
+/// use std::sync::atomic::{AtomicBool, Ordering};
+/// static FLAG: AtomicBool = AtomicBool::new(false);
+/// let stop = Stop::on(&FLAG);
+/// assert!(!stop.asked() && !Stop::default().asked());
+/// FLAG.store(true, Ordering::Relaxed);
+/// assert!(stop.asked());
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stop(Option<&'static AtomicBool>);
+
+impl Stop {
+    /// Asks where the flag is set.
+    pub fn on(flag: &'static AtomicBool) -> Self {
+        Self(Some(flag))
+    }
+
+    /// Whether the solve is to end.
+    pub fn asked(self) -> bool {
+        self.0.is_some_and(|flag| flag.load(Ordering::Relaxed))
+    }
+}
+
 /// How a solve ended.
 ///
 /// ```

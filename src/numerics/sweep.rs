@@ -252,6 +252,10 @@ impl Passes for Coloured<'_> {
         }
     }
 
+    fn tell(&mut self, _k: usize, _error: f64) -> bool {
+        !self.p.stop.asked()
+    }
+
     fn accelerate(&mut self) {
         if let Some(conjugate) = &mut self.conjugate {
             // before the first step the direction is none

@@ -73,6 +73,7 @@ impl Simulation {
             gauge: super::signals::Gauge::default(),
             inlets: Vec::new(),
             places: Default::default(),
+            stop: Default::default(),
         }
     }
 

@@ -62,6 +62,7 @@ mod run;
 mod signals;
 pub mod state;
 mod step;
+mod stop;
 mod surfaces;
 mod systems;
 

@@ -54,7 +54,16 @@ impl Simulation {
             if jointed {
                 self.keep_points();
             }
+            if index > 0 {
+                self.disarm();
+            }
             let tried = self.try_step(if index == 0 { blows } else { &[] }, jointed);
+            if let Err(stopped @ SimulationError::Stopped { .. }) = tried {
+                if jointed {
+                    self.put_points_back();
+                }
+                break Err(stopped);
+            }
             let hard = !matches!(tried, Ok(true)) && self.turned_far();
             if jointed && cut < MOST && (hard || self.largest_turn(new_angular) > FAR) {
                 self.put_points_back();

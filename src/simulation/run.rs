@@ -116,6 +116,14 @@ pub enum SimulationError {
         /// Name or slot of the body.
         body: String,
     },
+    /// The flag of [`Simulation::set_stop`]; the state is that of the end of the step before.
+    #[error("step {step} (t = {time} s) was stopped; the state at its start is kept")]
+    Stopped {
+        /// Step that was not done.
+        step: u64,
+        /// Its start (s).
+        time: f64,
+    },
     /// A body that turns so far within the step that its rotation cannot be worked out; the state at the start of the step is kept.
     #[error("step {step} (t = {time} s): {body} turns too far within a step of {found} s; a time step of at most {needed:.1e} s is needed")]
     TooFast {
@@ -299,6 +307,7 @@ pub struct Simulation {
     pub(super) gauge: super::signals::Gauge,
     pub(super) inlets: Vec<super::flow::Queue>,
     pub(super) places: super::surfaces::Places,
+    pub(super) stop: super::stop::StepStop,
 }
 
 impl std::fmt::Debug for Simulation {
@@ -375,10 +384,13 @@ impl Simulation {
             return self.batch(self.steps() + 1);
         }
         self.visit(StepSet::Before)?;
+        let before = self.population();
         let blows = self.fire_events()?;
         self.drain();
+        let left = self.population();
         self.feed()?;
         self.act();
+        self.arm(before == left && left == self.population());
         self.check_settings()?;
         self.schedules.graph.run(&mut self.world);
         self.start_tables()?;
@@ -469,6 +481,7 @@ impl Simulation {
                 let fastest = self.fastest().map_or(String::new(), |slot| format!(" (fastest: {})", self.name_of(slot)));
                 return Err(SimulationError::Problem { step: self.steps() + 1, time: self.time(), reason: reason + &fastest });
             }
+            self.hear_stop()?;
             if let Some(body) = self.world.resource::<Pass>().refused {
                 return Err(self.too_fast(body));
             }

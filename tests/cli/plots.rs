@@ -183,3 +183,18 @@ fn the_axis_of_time_goes_on_where_residuals_are_zero() {
     let labelled = |x: &str| svg.lines().any(|line| line.trim() == x);
     assert!(labelled("10") && labelled("20") && !labelled("8") && !labelled("22"));
 }
+
+#[test]
+fn an_unknown_table_names_the_one_that_is_meant() {
+    let directory = folder(&[("flow.csv", "time [s],drain.mass [kg]\n0,0\n1,2\n"), ("steps.csv", "time,e_s\n0,0\n")]);
+    let wrong = |what: &str| draw(directory.path(), what, &View::default()).unwrap_err();
+    for (what, cure) in [("flaw", "did you mean `flow`"), ("floww.mass", "did you mean `flow`"), ("energi", "did you mean `energy`")] {
+        assert!(wrong(what).contains(cure), "{what}: {}", wrong(what));
+    }
+    let listed = wrong("xyzzy");
+    assert!(
+        listed.contains("no table \"xyzzy\"") && listed.contains("chains, flow, steps") && !listed.contains("did you mean"),
+        "{listed}"
+    );
+    assert!(wrong("flow.drain").contains("did you mean `drain.mass`"), "{}", wrong("flow.drain"));
+}

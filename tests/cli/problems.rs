@@ -327,3 +327,14 @@ fn a_list_of_steps_becomes_a_folder_of_problems() {
     let wrong = output(&["corpus", list_text, "--out", out.to_str().unwrap()]);
     assert!(text(&wrong.stderr).contains("steps.txt:1: expected KEY=VALUE or `at`, found `rows`"), "{}", text(&wrong.stderr));
 }
+
+#[test]
+fn a_tolerance_below_rounding_ends_with_a_word() {
+    let directory = tempfile::tempdir().unwrap();
+    let text_of = r#"{"kind":"fc","w":{"dense":[[1.3,0.1,0.2],[0.1,2.0,0.3],[0.2,0.3,1.7]]},"q":[-1.0,3.0,4.0],"mu":[0.5]}"#;
+    let path = problem(directory.path(), "one.json", text_of);
+    let found = output(&["solve", &path, "--json", "--tol", "1e-20"]);
+    assert_eq!(json_of(&found, 0)["status"], "Stalled");
+    assert!(text(&found.stderr).contains("is about the rounding of its numbers"), "{}", text(&found.stderr));
+    assert!(text(&output(&["solve", &path, "--json", "--tol", "1e-12"]).stderr).is_empty());
+}

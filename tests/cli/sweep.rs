@@ -100,3 +100,53 @@ fn a_job_array_gives_what_the_sweep_gives() {
     sweep(&there, &["--emit", "parallel"]);
     assert_eq!(std::fs::read_to_string(there.join("sweep.jobs")).unwrap().lines().count(), 2);
 }
+
+#[test]
+fn measures_and_heaps_are_columns_of_the_table_and_can_be_plotted() {
+    let folder = tempfile::tempdir().unwrap();
+    let (scene, dir) = (folder.path().join("scene.toml"), folder.path().join("out"));
+    let made = "time = { step = 1e-3, end = 0.2 }\nsolver = { tolerance = 1e-4 }\n[[generate.lattice]]\ncount = [3, 3, 3]\nradius = 0.1\nlayer = 2.2\n\
+                seed = 1\n[[measure]]\nname = \"bed\"\nevery = \"50 ms\"\nsegregation = { axis = [0, 0, 1], radius = 0.1 }\n\
+                [[pile]]\nname = \"heap\"\nevery = \"50 ms\"\n";
+    std::fs::write(&scene, made).unwrap();
+    let (scene, out) = (scene.to_str().unwrap(), dir.to_str().unwrap());
+    let sweep = ["sweep", scene, "--set", "generate.lattice.0.seed=1,2", "--outputs", "--out", out, "--json"];
+    json_of(&output(&sweep), 0);
+    let whole = rows(&dir);
+    // what the tables of each run say at its end, column by column
+    let last = |point: &str, table: &str| {
+        let mut reader = csv::Reader::from_path(dir.join(format!("points/{point}/{table}.csv"))).unwrap();
+        let names: Vec<String> = reader.headers().unwrap().iter().skip(1).map(|n| n.split(" [").next().unwrap().to_owned()).collect();
+        let row = reader.records().last().unwrap().unwrap();
+        names.into_iter().zip(row.iter().skip(1).map(|x| x.parse::<f64>().unwrap()).collect::<Vec<_>>()).collect::<Vec<_>>()
+    };
+    for (k, point) in ["0000", "0001"].into_iter().enumerate() {
+        for (kind, table, columns) in [("measures", "bed", 26), ("piles", "heap", 4)] {
+            let expected = last(point, table);
+            assert_eq!(expected.len(), columns);
+            for (name, value) in expected {
+                let of = |head: &String| {
+                    head.strip_prefix(&format!("{kind}.{table}.{name}")).is_some_and(|u| u.is_empty() || UNITS.contains(&u))
+                };
+                let at: Vec<usize> = (0..whole[0].len()).filter(|&c| of(&whole[0][c])).collect();
+                let [at] = at[..] else { panic!("{kind}.{table}.{name}: {at:?} of {:?}", whole[0]) };
+                let found = &whole[k + 1][at];
+                assert!(if value.is_nan() { found.is_empty() } else { found.parse() == Ok(value) }, "{name}: {found} instead of {value}");
+            }
+        }
+    }
+    assert!(column(&whole, "piles.heap.height_m")[0].parse::<f64>().unwrap() > 0.4);
+    // the same from what came back, and in a run alone
+    std::fs::remove_file(dir.join("results.csv")).unwrap();
+    json_of(&output(&["sweep", "--collect", "--out", out, "--json"]), 0);
+    assert_eq!(rows(&dir), whole);
+    let alone = json_of(&output(&["run", scene, "--set", "generate.lattice.0.seed=2", "--json"]), 0);
+    assert_eq!(alone["measures"]["bed"]["solid_fraction"].to_string(), column(&whole, "measures.bed.solid_fraction")[1]);
+    let picture = folder.path().join("plot.svg");
+    let plot = output(&["plot", out, "measures.bed.stress_zz_Pa", "piles.heap.front_m", "--out", picture.to_str().unwrap()]);
+    assert_eq!(plot.status.code(), Some(0), "{}", text(&plot.stderr));
+    assert!(picture.exists());
+}
+
+/// Units as they stand at the ends of names.
+const UNITS: [&str; 5] = ["_m", "_Pa", "_deg", "_per_s", "_m2_per_s2"];

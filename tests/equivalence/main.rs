@@ -9,4 +9,5 @@ mod matrices;
 mod order;
 mod running;
 mod scene;
+mod stops;
 mod threads;

@@ -34,6 +34,7 @@ use crate::model::law::{Arm, Impact};
 use crate::model::periodic::Cell;
 pub use crate::model::scheme::{Drift, Friction, Gyroscopic, Treatment};
 use crate::model::signal::{BodyQuantity, FlowQuantity, JointQuantity, SurfaceQuantity, TotalQuantity};
+use crate::simulation::AutoStep;
 
 /// Everything that a run needs to know; see the [module](self) for an example.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -676,6 +677,22 @@ pub struct TimeStepping {
     pub gyroscopic: Gyroscopic,
     /// What closes the gaps of joints again.
     pub drift: Drift,
+}
+
+impl TimeStepping {
+    /// Accuracy of chosen steps where a scene gives none. With the forecast treatment a contact that closes overlaps by up to the way of the
+    /// step, which is to stay within what one may see.
+    ///
+    /// ```
+    /// use drystone::io::scene::model::{TimeStepping, Treatment};
+    /// assert_eq!(TimeStepping::usual_accuracy(Treatment::Forecast { theta: 0.5 }), 0.01);
+    /// ```
+    pub fn usual_accuracy(treatment: Treatment) -> f64 {
+        match treatment {
+            Treatment::GapAware { .. } => AutoStep::default().accuracy,
+            Treatment::Forecast { .. } => 0.01,
+        }
+    }
 }
 
 impl Default for TimeStepping {

@@ -110,12 +110,10 @@ fn time(field: &Field<'_>) -> Result<TimeStepping, SceneError> {
     let default = TimeStepping::default();
     let step_field = f.required("step")?;
     let auto = step_field.word().as_deref() == Some("auto");
-    let (step, accuracy) = if auto {
-        let usual = AutoStep::default();
-        let step = f.or("step_max", usual.largest, |s| s.positive(Quantity::Time))?;
-        (step, Some(f.or("accuracy", usual.accuracy, |a| a.between(1e-6, 1.0))?))
+    let step = if auto {
+        f.or("step_max", AutoStep::default().largest, |s| s.positive(Quantity::Time))?
     } else {
-        (step_field.positive(Quantity::Time)?, None)
+        step_field.positive(Quantity::Time)?
     };
     let end = f.required("end")?.positive(Quantity::Time)?;
     if end / step > 1e9 {
@@ -131,6 +129,8 @@ fn time(field: &Field<'_>) -> Result<TimeStepping, SceneError> {
         }
         (_, beta) => Treatment::GapAware { beta: beta.map_or(Ok(0.1), |b| b.between(0.0, 1.0))? },
     };
+    let usual = TimeStepping::usual_accuracy(treatment);
+    let accuracy = if auto { Some(f.or("accuracy", usual, |a| a.between(1e-6, 1.0))?) } else { None };
     let schemes = [("midpoint", Gyroscopic::Midpoint), ("theta_rule", Gyroscopic::ThetaRule)];
     let gyroscopic = f.or("gyroscopic", default.gyroscopic, |g| g.choice(&schemes))?;
     let drift = f.or("drift", default.drift, |d| d.choice(&[("velocity", Drift::Velocity), ("projection", Drift::Projection)]))?;

@@ -35,11 +35,11 @@ const LONGEST: u8 = 7;
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Equilibria {
+    /// Shares of the known ones in the loads of the step before: first, as they tell two states apart soonest.
+    shares: Vec<f64>,
     /// Bodies and first arm of each contact.
     contacts: Vec<([u32; 2], DVec3)>,
     known: Vec<Equilibrium>,
-    /// Shares of the known ones in the loads of the step before.
-    shares: Vec<f64>,
     /// Loads of the last step that was solved at rest while nothing was known.
     seen: Vec<[DVec3; 2]>,
     /// What was solved for it and did not help.

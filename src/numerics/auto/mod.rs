@@ -255,6 +255,9 @@ impl Auto {
         if (flow || !work.memory.flows()) && (!report.converged() || report.iterations as f64 > hard) {
             work.memory.swept(report.converged());
         }
+        if p.stop.asked() {
+            return report;
+        }
         let task = self.task(p, answer, &report, patience, work);
         let stops = work.memory.stops;
         let Some(task) = task else {
@@ -266,6 +269,9 @@ impl Auto {
         let islands = islands(p);
         let (mut iterations, mut factorisations, mut status, mut ended_by) = (0.0, 0, Status::Converged, Method::Sweeps);
         for part in &islands.parts {
+            if p.stop.asked() {
+                break;
+            }
             if task == Task::Rest && !part.rigid.iter().all(|&i| p.resting.get(i as usize) == Some(&true)) {
                 continue;
             }

@@ -216,6 +216,9 @@ impl<'a> Tries<'a> {
         let foresight = (LAGGED_COST * newton_cost(self.p) * self.work.light) as usize;
         let sweeps = GaussSeidel { foresight, ..self.auto.sweeps(self.p, self.auto.max_sweeps, self.work) };
         for _ in 0..LAGGED_ROUNDS {
+            if self.p.stop.asked() {
+                break;
+            }
             std::mem::swap(&mut self.p.lagged, &mut shifts);
             let mut convex = sweeps.solve(self.p, &mut own, &mut self.work.sweep);
             if !convex.converged()
@@ -267,7 +270,7 @@ impl<'a> Tries<'a> {
     /// Whether no velocities at all keep the bodies out of each other; then the answer of least violation. A misfit that moves nothing
     /// needs no proof.
     fn no_solution(&mut self, misfit: f64) -> bool {
-        if misfit <= HARMLESS || self.p.gives_way() || self.has_a_solution() {
+        if misfit <= HARMLESS || self.p.gives_way() || self.p.stop.asked() || self.has_a_solution() {
             return false;
         }
         let slack = contradiction(self.p, self.answer, self.auto.tolerance, &mut self.work.newton);
@@ -276,7 +279,7 @@ impl<'a> Tries<'a> {
 
     /// Whether friction jams bodies that are driven together; then the answer in which they give way.
     fn jammed(&mut self, misfit: f64) -> bool {
-        if misfit <= JAMMED || self.p.gives_way() || self.has_a_solution() {
+        if misfit <= JAMMED || self.p.gives_way() || self.p.stop.asked() || self.has_a_solution() {
             return false;
         }
         let Some(mut jam) = jam(self.p, self.auto.tolerance, &mut self.work.newton) else { return false };
@@ -316,7 +319,7 @@ impl<'a> Tries<'a> {
     /// The strategy for problems from files, on problems that are small enough, from zero: the point at hand is where the others got
     /// stuck.
     fn library(&mut self) -> bool {
-        if self.rows() > GLOBAL_ROWS || !self.p.spins.is_empty() {
+        if self.rows() > GLOBAL_ROWS || !self.p.spins.is_empty() || self.p.stop.asked() {
             return false;
         }
         let g = self.p.matrices().problem();
@@ -328,7 +331,9 @@ impl<'a> Tries<'a> {
             let solver = GlobalAuto { tolerance: share * auto.tolerance, measure: Measure::Es, ..GlobalAuto::default() };
             let mut went_on = false;
             let solved = self.attempt(Method::Library, |p, answer, _| {
-                let own = solver.solve_watched(&g, [&mut r, &mut v, &mut u], &mut |look| look.iteration < LIBRARY_ITERATIONS).ok()?;
+                let own = solver
+                    .solve_watched(&g, [&mut r, &mut v, &mut u], &mut |look| look.iteration < LIBRARY_ITERATIONS && !p.stop.asked())
+                    .ok()?;
                 went_on = own.converged();
                 answer.reactions.contacts.iter_mut().zip(r[..split].chunks_exact(3)).for_each(|(a, r)| *a = DVec3::from_slice(r));
                 answer.reactions.blocks.copy_from_slice(&r[split..]);
@@ -356,6 +361,9 @@ impl<'a> Tries<'a> {
 
     /// Keeps what `solve` makes of the answer where it is better; true where it meets the tolerance.
     fn attempt(&mut self, method: Method, solve: impl FnOnce(&MixedProblem, &mut Answer, &mut Workspace) -> Option<Report>) -> bool {
+        if self.p.stop.asked() {
+            return false;
+        }
         let before = self.answer.reactions.clone();
         let report = solve(self.p, self.answer, self.work);
         if let Some(report) = report {

@@ -15,6 +15,7 @@
 mod operators;
 mod spins;
 
+use super::Stop;
 use super::admissible::{AdmissibleSet, bounded_projection, project_coulomb};
 use super::contact::LocalOperator;
 use glam::{DMat3, DVec3};
@@ -396,6 +397,8 @@ pub struct MixedProblem {
     pub q_norm: f64,
     /// What reactions have to do at least: `q_scaled`, or a hundredth of the speeds on which contacts are judged at a tolerance of 1e-3.
     pub asked: f64,
+    /// What may end its solve.
+    pub stop: Stop,
 }
 
 /// A solution in the making: the first guess of `reactions` comes in, the answer goes out.

@@ -162,6 +162,7 @@ impl MixedProblem {
             general_inverse: self.general_inverse.clone(),
             free: self.free.clone(),
             resting: self.resting.clone(),
+            stop: self.stop,
             ..Self::default()
         };
         let own = &answer.reactions;

@@ -88,7 +88,7 @@ impl Interior {
                 best = error;
                 self.best.clone_from(&given.r);
             }
-            let over = best <= tolerance || idle >= IDLE || report.factorisations >= MAX_ITERATIONS;
+            let over = best <= tolerance || idle >= IDLE || report.factorisations >= MAX_ITERATIONS || p.stop.asked();
             if over || !self.advance(&given.weights, &mut given.matrix, space) {
                 break;
             }

@@ -79,7 +79,7 @@ impl ProximalNewton {
                 let Self { tolerance, max_iterations, overshoot, penalty, largest } = *self;
                 let outer = Multipliers { tolerance, max_factorisations: max_iterations, overshoot, penalty, largest };
                 let Workspace { space, bodies, iterate, .. } = work;
-                report = outer.run(space, iterate, &mut Step { p, answer, bodies }, [found.error(), found.e_s], &mut |_| true);
+                report = outer.run(space, iterate, &mut Step { p, answer, bodies }, [found.error(), found.e_s], &mut |_| !p.stop.asked());
                 spread(&work.iterate.best, &mut answer.reactions);
             }
         }
@@ -150,7 +150,7 @@ fn minimum(p: &MixedProblem, answer: &mut Answer, work: &mut Workspace, kappa: f
     }
     let Workspace { space, bodies, iterate, .. } = work;
     let step = Step { p, answer, bodies };
-    let good = iterate.minimise(space, &step, [kappa, 1e-10], budget, &mut |_| true).is_some();
+    let good = iterate.minimise(space, &step, [kappa, 1e-10], budget, &mut |_| !p.stop.asked()).is_some();
     if good {
         spread(&iterate.r, &mut answer.reactions);
     }

@@ -105,7 +105,7 @@ impl ProximalPoint {
         let (mut failed, mut idle) = (0.0f64, 0);
         loop {
             let spent = report.factorisations + (report.iterations as f64 / self.price) as usize;
-            if best <= self.tolerance || idle >= IDLE || spent >= self.max_iterations {
+            if best <= self.tolerance || idle >= IDLE || spent >= self.max_iterations || p.stop.asked() {
                 break;
             }
             buffers.centre.clone_from(&answer.reactions);
@@ -188,7 +188,7 @@ impl Buffers {
         let (mut least, mut stale, mut iterations) = (f64::INFINITY, 0, 0);
         // |F| of the last five iterations, the last one first
         let mut last = [f64::INFINITY; 5];
-        while iterations < budget && best > INNER * start && self.newton(p, space, alpha, &answer.reactions) {
+        while iterations < budget && best > INNER * start && !p.stop.asked() && self.newton(p, space, alpha, &answer.reactions) {
             iterations += 1;
             let r = &mut answer.reactions;
             r.contacts.iter_mut().zip(&self.direction.contacts).for_each(|(r, d)| *r += *d);

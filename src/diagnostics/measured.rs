@@ -1,0 +1,77 @@
+//! Rows of the tables of `[[measure]]`, and what measures and heaps of a scene come to at the end of a run.
+
+use super::grains::{self, Packing};
+use super::piles::{self, Pile};
+use super::structure::{extent, segregation};
+use crate::io::scene::model::{Measure, PileTable};
+use crate::model::flow::Region;
+use serde::{Serialize, Serializer};
+use std::collections::BTreeMap;
+
+/// Columns of the table of a measure.
+pub fn columns(measure: &Measure) -> Vec<&'static str> {
+    grains::COLUMNS.into_iter().chain(measure.segregation.as_ref().map(|_| "segregation")).collect()
+}
+
+/// A row of such a table.
+///
+/// ```
+/// use drystone::diagnostics::{grains::Packing, measured};
+/// use drystone::io::scene::model::Measure;
+/// let all = Measure { name: "bed".into(), every: 0.01, bounds: None, segregation: None, pairs: None };
+/// assert_eq!(measured::row(0.5, &Packing::default(), &all).len(), measured::columns(&all).len());
+/// ```
+pub fn row(time: f64, packing: &Packing, measure: &Measure) -> Vec<f64> {
+    let mut row = grains::row(time, packing, measure.bounds).to_vec();
+    row.extend(measure.segregation.as_ref().map(|parted| {
+        let part = measure.bounds.map(|[low, high]| packing.within(&Region::Box { low, high }));
+        let part = part.as_ref().unwrap_or(packing);
+        segregation(part, parted.axis, parted.radius, parted.between.unwrap_or_else(|| extent(part, parted.axis)))
+    }));
+    row
+}
+
+/// Numbers by name, in the order of the columns of their table: units stand at the end of a name, `height_m`, `stress_xx_Pa`,
+/// `shear_rate_per_s`. What is not a number has none.
+///
+/// ```
+/// use drystone::diagnostics::measured::Figures;
+/// let heap = Figures::new(&["time [s]", "front [m]", "speed [m/s]"], &[2.0, 0.5, f64::NAN]);
+/// assert_eq!(serde_json::to_string(&heap)?, r#"{"front_m":0.5,"speed_m_per_s":null}"#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Figures(Vec<(String, Option<f64>)>);
+
+impl Figures {
+    /// Of a row of a table whose first column is the time.
+    pub fn new(columns: &[&str], row: &[f64]) -> Self {
+        let name = |column: &str| match column.split_once(" [") {
+            None => column.to_owned(),
+            Some((name, unit)) => format!("{name}_{}", unit.trim_end_matches(']').replace("1/", "per_").replace('/', "_per_")),
+        };
+        let own = columns.iter().zip(row).skip(1);
+        Self(own.map(|(column, value)| (name(column), Some(*value).filter(|x| x.is_finite()))).collect())
+    }
+
+    /// A figure by name; none where there is none, or no number.
+    pub fn get(&self, name: &str) -> Option<f64> {
+        self.0.iter().find(|(known, _)| known == name)?.1
+    }
+}
+
+impl Serialize for Figures {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+/// What the measures find now, by their names.
+pub fn of_measures(packing: &Packing, measures: &[Measure]) -> BTreeMap<String, Figures> {
+    measures.iter().map(|m| (m.name.clone(), Figures::new(&columns(m), &row(0.0, packing, m)))).collect()
+}
+
+/// What the heaps are now, by their names.
+pub fn of_piles(packing: &Packing, heaps: &[PileTable]) -> BTreeMap<String, Figures> {
+    heaps.iter().map(|h| (h.name.clone(), Figures::new(&piles::COLUMNS, &Pile::of(packing, &h.rules).row(0.0)))).collect()
+}

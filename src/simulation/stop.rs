@@ -1,0 +1,94 @@
+//! Steps that may be ended while they are solved.
+//!
+//! Until its end is found a step writes nothing that a step to come would read, but for the memory of the solver, for the velocities of
+//! driven bodies, for events, and for bodies that come and go. So the first two are put back, and a step that has one of the others is finished, as is
+//! one of several parts once the first is done.
+
+use super::guests::Guests;
+use super::run::{Simulation, SimulationError};
+use crate::assembly::problem::{Solver, StepProblem};
+use crate::model::newton_euler::{Motion, Velocity};
+use crate::numerics::Stop;
+use crate::numerics::auto::Memory;
+use crate::topology::bodies::Slots;
+use bevy_ecs::prelude::*;
+use std::sync::atomic::AtomicBool;
+
+/// The flag, and what the solver remembered and driven bodies did at the start of the step.
+#[derive(Debug, Default)]
+pub(super) struct StepStop {
+    flag: Option<Stop>,
+    memory: Memory,
+    driven: Vec<(Entity, Velocity)>,
+    bodies: Option<QueryState<(Entity, &'static Motion, &'static Velocity)>>,
+}
+
+impl Simulation {
+    /// Lets another thread end a step while it is solved. Once the flag is set, [`Simulation::step`] returns [`SimulationError::Stopped`] after the
+    /// sweep or the factorisation at hand, and the state is that of the end of the step before: where the flag is taken back, the run goes on as
+    /// if nothing had been. Steps in which events are due or bodies come or go are finished, as are those that choose their length or run systems or
+    /// actions of the host program.
+    ///
+    /// ```
+    /// use drystone::simulation::{Body, Simulation, SimulationError};
+    /// use drystone::geometry::Shape;
+    /// use glam::DVec3;
+    /// use std::sync::atomic::{AtomicBool, Ordering};
+    /// static FLAG: AtomicBool = AtomicBool::new(false);
+    /// let mut sim = Simulation::default();
+    /// sim.spawn_body(Body::new(Shape::half_space(DVec3::Z)?).fixed())?;
+    /// sim.spawn_body(Body::new(Shape::ball(0.1)?).at(DVec3::Z * 0.1))?;
+    /// sim.set_stop(&FLAG);
+    /// sim.step()?;
+    /// FLAG.store(true, Ordering::Relaxed);
+    /// assert!(matches!(sim.step(), Err(SimulationError::Stopped { step: 2, .. })));
+    /// assert_eq!(sim.steps(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn set_stop(&mut self, flag: &'static AtomicBool) {
+        self.stop.flag = Some(Stop::on(flag));
+    }
+
+    /// Events to come, and bodies.
+    pub(super) fn population(&self) -> [usize; 2] {
+        [self.events.len(), self.world.resource::<Slots>().taken()]
+    }
+
+    /// Lets the step that begins be stopped, if it is `quiet`: if nothing has happened at its start.
+    pub(super) fn arm(&mut self, quiet: bool) {
+        let Some(stop) = self.stop.flag else { return };
+        let own = self.periodic.is_empty() && self.world.resource::<Guests>().is_empty() && self.auto_step.is_none();
+        let may = quiet && own;
+        if may {
+            // a copy asks for memory, and most steps leave it as it was
+            let memory = &self.world.resource::<Solver>().workspace.memory;
+            if self.stop.memory != *memory {
+                self.stop.memory.clone_from(memory);
+            }
+            self.stop.driven.clear();
+            let bodies = self.stop.bodies.get_or_insert_with(|| self.world.query());
+            let driven = bodies.iter(&self.world).filter(|(_, motion, _)| matches!(motion, Motion::Kinematic(_)));
+            self.stop.driven.extend(driven.map(|(entity, _, velocity)| (entity, *velocity)));
+        }
+        self.world.resource_mut::<StepProblem>().problem.stop = if may { stop } else { Stop::default() };
+    }
+
+    /// What has been done is not to be lost.
+    pub(super) fn disarm(&mut self) {
+        self.world.resource_mut::<StepProblem>().problem.stop = Stop::default();
+    }
+
+    /// Ends the step where the flag is set.
+    pub(super) fn hear_stop(&mut self) -> Result<(), SimulationError> {
+        if !self.world.resource::<StepProblem>().problem.stop.asked() {
+            return Ok(());
+        }
+        self.world.resource_mut::<Solver>().into_inner().workspace.memory.clone_from(&self.stop.memory);
+        for &(entity, velocity) in &self.stop.driven {
+            if let Some(mut now) = self.world.get_mut::<Velocity>(entity) {
+                *now = velocity;
+            }
+        }
+        Err(SimulationError::Stopped { step: self.steps() + 1, time: self.time() })
+    }
+}

@@ -1,0 +1,70 @@
+//! A step that is stopped while it is solved has not been.
+
+use drystone::io::scene::{Scene, SceneSource};
+use drystone::scenes::{Built, build};
+use drystone::simulation::SimulationError;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+type Fallible<T = ()> = Result<T, Box<dyn std::error::Error>>;
+
+fn scene(name: &str, set: &[(&str, &str)], end: f64) -> Fallible<Scene> {
+    let set: Vec<_> = set.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    let mut scene = Scene::load(&SceneSource::new(name), &set)?;
+    scene.time.end = end;
+    Ok(scene)
+}
+
+/// Steps to the end; with a flag each step is tried with the flag set first. The hash, and how many steps were stopped.
+fn run(scene: &Scene, flag: Option<&'static AtomicBool>) -> Fallible<(u64, u64)> {
+    let Built { mut simulation, .. } = build(scene)?;
+    let mut stopped = 0;
+    if let Some(flag) = flag {
+        simulation.set_stop(flag);
+    }
+    while simulation.time() < scene.time.end - 1e-9 {
+        if let Some(flag) = flag {
+            let (hash, steps) = (simulation.state_hash(), simulation.steps());
+            flag.store(true, Ordering::Relaxed);
+            let tried = simulation.step();
+            flag.store(false, Ordering::Relaxed);
+            match tried {
+                Err(SimulationError::Stopped { .. }) => {
+                    stopped += 1;
+                    assert_eq!((simulation.state_hash(), simulation.steps()), (hash, steps), "{}", scene.name);
+                }
+                found => {
+                    found?;
+                    continue;
+                }
+            }
+        }
+        simulation.step()?;
+    }
+    Ok((simulation.state_hash(), stopped))
+}
+
+/// Friction, restitution over two steps, rolling, walls that are polished, joints, driven bodies, bonds, servos, sheared cells: the run goes on
+/// with the same bits.
+#[test]
+fn a_step_that_is_stopped_leaves_no_trace() -> Fallible {
+    static FLAG: AtomicBool = AtomicBool::new(false);
+    for (name, set, end, least) in [
+        ("bead_pour", &[("n", "5")][..], 0.3, 100),
+        ("bead_pour", &[("n", "4"), ("contact.e_n", "0.5"), ("contact.mu_r", "0.1")], 0.3, 100),
+        ("block_wall", &[("columns", "4"), ("rows", "5")], 0.3, 100),
+        ("door", &[("torque", "60")], 0.5, 100),
+        ("granular_gas", &[], 0.05, 0),
+        ("drum", &[], 0.05, 10),
+        ("vibrated_bed", &[], 0.05, 10),
+        ("cohesive_wall", &[], 0.1, 10),
+        ("triaxial", &[], 0.03, 10),
+        ("simple_shear", &[], 0.03, 10),
+    ] {
+        let scene = scene(name, set, end)?;
+        let (straight, _) = run(&scene, None)?;
+        let (broken, stopped) = run(&scene, Some(&FLAG))?;
+        assert!(stopped >= least, "{name}: {stopped} steps were stopped");
+        assert_eq!(broken, straight, "{name} {set:?}, {stopped} steps stopped");
+    }
+    Ok(())
+}
