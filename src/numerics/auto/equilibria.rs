@@ -11,9 +11,10 @@
 use super::memory::Setback;
 use crate::numerics::mixed::{Contact, MixedProblem, Reactions, RigidMass};
 use glam::DVec3;
+use std::sync::Arc;
 
-/// Equilibria kept at most: twice as many as three directions and gravity need.
-const MOST: usize = 8;
+/// Equilibria kept at most: three times as many as three directions and gravity need.
+const MOST: usize = 12;
 /// Part of the loads that they may miss, and the part from which on loads are other ones.
 const FIT: f64 = 1e-7;
 const OTHER: f64 = 1e-5;
@@ -27,6 +28,8 @@ const SAME_PLACE: f64 = 1e-6;
 const FURTHER: f64 = 0.5;
 const LEAST: f64 = 0.05;
 const NEARER: f64 = 0.25;
+/// Part of loads beyond what is known that need not be one acceleration of all bodies.
+const UNIFORM: f64 = 1e-3;
 /// Equilibria in vain before the first pause, and those from which pauses stay as long as they are.
 const PATIENT: u8 = 1;
 const LONGEST: u8 = 7;
@@ -38,12 +41,31 @@ pub(super) struct Equilibria {
     /// Shares of the known ones in the loads of the step before: first, as they tell two states apart soonest.
     shares: Vec<f64>,
     /// Bodies and first arm of each contact.
-    contacts: Vec<([u32; 2], DVec3)>,
-    known: Vec<Equilibrium>,
+    contacts: Kept<Vec<([u32; 2], DVec3)>>,
+    known: Vec<Kept<Equilibrium>>,
     /// Loads of the last step that was solved at rest while nothing was known.
     seen: Vec<[DVec3; 2]>,
     /// What was solved for it and did not help.
     vain: Setback,
+}
+
+/// What copies of a state share: it is replaced, never changed, and the same place holds the same.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Kept<T>(Arc<T>);
+
+impl<T: PartialEq> PartialEq for Kept<T> {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0 == other.0
+    }
+}
+
+impl<T> std::ops::Deref for Kept<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
 }
 
 /// What holds which loads.
@@ -160,7 +182,7 @@ impl Equilibria {
     pub(super) fn forget(&mut self) {
         self.known.clear();
         self.shares.clear();
-        self.contacts.clear();
+        self.contacts = Kept::default();
     }
 
     /// Which of the known contacts this one is: points of a pair may change places by rounding. None where it is another one, or has moved.
@@ -273,7 +295,8 @@ impl Equilibria {
 
     /// Others that hold the same loads.
     pub(super) fn put(&mut self, i: usize, p: &MixedProblem, reactions: &[DVec3]) {
-        self.known[i].reactions = self.world(p, reactions);
+        let (loads, reactions) = (self.known[i].loads.clone(), self.world(p, reactions));
+        self.known[i] = Kept(Arc::new(Equilibrium { loads, reactions }));
     }
 
     /// Reactions in world axes, each at the place of its contact.
@@ -287,16 +310,34 @@ impl Equilibria {
         world
     }
 
-    /// Loads beyond these, away from the farthest that are known: the way there is long, so what rounding leaves in both does not grow.
+    /// Loads beyond these, away from what is known: at right angles to it where the way there is one acceleration of all bodies, as that of gravity or of a
+    /// base; else from the farthest, as rounding would grow on a way that starts with a small part of it.
     pub(super) fn further(&self, p: &MixedProblem, loads: &mut [[DVec3; 2]]) {
         let ways = self.known.iter().map(|e| (distance(p, &e.loads, loads), e));
         let Some((way, far)) = ways.reduce(|far, other| if other.0 > far.0 { other } else { far }) else { return };
         let part = libm::pow(NEARER, f64::from(self.vain.failures()));
-        let step = part * FURTHER.max(LEAST * (dot(p, loads, loads) / way).sqrt());
+        let length = part * (FURTHER * way.sqrt()).max(LEAST * dot(p, loads, loads).sqrt());
+        let uniform = self.uniform_miss(p, loads);
         for (own, far) in loads.iter_mut().zip(&far.loads) {
-            let away = minus(*own, *far);
-            *own = [own[0] + step * away[0], own[1] + step * away[1]];
+            let away = uniform.map_or_else(|| minus(*own, *far).map(|x| x / way.sqrt()), |unit| [unit, DVec3::ZERO]);
+            *own = [own[0] + length * away[0], own[1] + length * away[1]];
         }
+    }
+
+    /// What the combination that was found lacks of these loads, as one velocity of all bodies, of length 1 in their norm.
+    fn uniform_miss(&self, p: &MixedProblem, loads: &[[DVec3; 2]]) -> Option<DVec3> {
+        let combined = |k: usize, turn: usize| self.known.iter().zip(&self.shares).map(|(e, s)| *s * e.loads[k][turn]).sum::<DVec3>();
+        let (mut sum, mut squares, mut mass) = (DVec3::ZERO, 0.0, 0.0);
+        for (k, (m, own)) in p.rigid.iter().zip(loads).enumerate() {
+            let (weights, miss) = (weights(m), minus(*own, [combined(k, 0), combined(k, 1)]));
+            sum += weights[0] * miss[0];
+            squares += product(weights, miss, miss);
+            mass += weights[0];
+        }
+        let mean = sum / mass;
+        // |x − mean|² = |x|² − |mean|²
+        let is_uniform = squares > 0.0 && squares - mass * mean.length_squared() <= UNIFORM * UNIFORM * squares;
+        is_uniform.then(|| mean / (mass * mean.length_squared()).sqrt())
     }
 
     /// Keeps an equilibrium, in the place of the nearest one where that holds the same loads, or where there are many.
@@ -305,13 +346,12 @@ impl Equilibria {
             self.forget();
         }
         if self.known.is_empty() {
-            self.contacts.clear();
-            self.contacts.extend(p.contacts.iter().map(|c| ([c.body1, c.body2], c.arm1)));
+            self.contacts = Kept(Arc::new(p.contacts.iter().map(|c| ([c.body1, c.body2], c.arm1)).collect()));
         }
         let ways = self.known.iter().map(|e| distance(p, &e.loads, loads)).enumerate();
         let nearest = ways.fold((0, f64::INFINITY), |best, other| if other.1 < best.1 { other } else { best });
         let world = self.world(p, reactions);
-        let new = Equilibrium { loads: loads.to_vec(), reactions: world };
+        let new = Kept(Arc::new(Equilibrium { loads: loads.to_vec(), reactions: world }));
         let mut place = nearest.0;
         if nearest.1 <= FIT * FIT * dot(p, loads, loads) || self.known.len() >= MOST {
             self.known[place] = new;

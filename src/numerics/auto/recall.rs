@@ -42,12 +42,12 @@ impl Auto {
             return Recalled::Open(effort);
         }
         let mut found = work.memory.equilibria.find(p, &work.loads);
-        if found == Found::Beyond && self.holds(p, work) && work.memory.equilibria.goes_further() {
+        let goes = found == Found::Beyond && self.holds(p, work) && work.memory.equilibria.goes_further();
+        if goes {
             effort = self.further(p, work);
             found = work.memory.equilibria.find(p, &work.loads);
-            if found != Found::Between {
-                work.memory.equilibria.judge(false);
-            }
+            // it has to hold a step to come
+            work.memory.equilibria.judge(false);
         }
         if found != Found::Between {
             return Recalled::Open(effort);
@@ -64,7 +64,9 @@ impl Auto {
             }
             if own.error() <= ENOUGH.min(self.tolerance) && (ended_by == Method::Equilibria || is_still(p, answer, STILL, &mut work.rows)) {
                 work.memory.stops = 0;
-                work.memory.equilibria.judge(true);
+                if !goes {
+                    work.memory.equilibria.judge(true);
+                }
                 return Recalled::Solved(own.report(Report { status: Status::Converged, ended_by, ..effort }));
             }
         }
