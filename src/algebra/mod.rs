@@ -7,6 +7,7 @@ mod elimination;
 pub mod envelope;
 pub mod exponential;
 pub mod factor;
+mod fronts;
 pub mod lanes;
 pub mod matrix;
 pub mod multifrontal;

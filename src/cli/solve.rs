@@ -3,7 +3,7 @@
 use super::source::{positive, span, tolerance};
 use super::{DONE, Failure, INPUT, USAGE, say, tell};
 use crate::io::problem::{answer, read};
-use crate::numerics::solvers::{Answer, BlockState, Entry, Kind, Parameter, Problem, Settings, Solver, all, find};
+use crate::numerics::solvers::{Answer, BlockState, Entry, Kind, Parameter, Problem, ROUNDING, Settings, Solver, all, find};
 use crate::numerics::{Measure, ProblemError, Progress, Status};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -151,9 +151,6 @@ pub(super) struct Timed {
     pub(super) answer: Answer,
     pub(super) seconds: f64,
 }
-
-/// Error that is rounding, where no iteration lowers it.
-const ROUNDING: f64 = 1e-13;
 
 /// Seconds of short solves from one look at the clock to the next.
 const SHARED: f64 = 5e-5;

@@ -309,7 +309,6 @@ pub struct Meter {
     study: Study,
     tolerance: f64,
     auto: bool,
-    /// Whether faces are to be bound.
     /// Whether mortar binds, and whether joints crush.
     binds: [bool; 2],
     /// Whether contacts overlap before they close.

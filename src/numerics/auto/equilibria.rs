@@ -9,6 +9,7 @@
 //! of 5000 blocks under an accelerogram took 16 to 20 factorisations a step before. f is what loads add to the velocities in a step (m/s).
 
 use super::memory::Setback;
+use super::rest::weights;
 use crate::numerics::mixed::{Contact, MixedProblem, Reactions, RigidMass};
 use glam::DVec3;
 use std::sync::Arc;
@@ -103,13 +104,6 @@ pub(super) fn loads(p: &MixedProblem, loads: &mut Vec<[DVec3; 2]>) -> bool {
     }
     loads.extend(p.free.rigid.iter().zip(&p.before).map(|(f, v)| [f.linear - v.linear, f.angular - v.angular]));
     true
-}
-
-/// Mass and mean inertia of a body.
-fn weights(m: &RigidMass) -> [f64; 2] {
-    let weight = |x: f64| if x > 0.0 { 1.0 / x } else { 0.0 };
-    let inertia = m.inverse_inertia[..3].iter().copied().fold(0.0, f64::max);
-    [weight(m.inverse_mass.max_element()), weight(inertia)]
 }
 
 /// `⟨a, b⟩` of the velocities of a body, in the norm of these.

@@ -15,7 +15,8 @@ use glam::DVec3;
 /// Part of what reactions take away that bodies may keep in an equilibrium that is kept, as it holds them in a thousand steps.
 const STILL: f64 = 1e-10;
 /// The same in a step that is held by what is kept. Reactions do not follow their bodies, so what creeps grows tenfold in a dozen steps, and
-/// the sooner it is stopped the less that takes: 2.1 factorisations a step at 1e-8, 0.7 at 1e-9, 0.6 at 1e-10 (1200 blocks, 400 steps).
+/// the sooner it is stopped the less that takes: 2.1 factorisations a step at 1e-8, 0.7 at 1e-9, 0.6 at 1e-10 (1200 blocks, 400 steps, with
+/// up to six in use).
 const QUIET: f64 = 3e-10;
 /// The same where nothing is gained by solving again.
 const FINE: f64 = 3e-12;
@@ -58,7 +59,7 @@ impl Auto {
             let mut ended_by = Method::Equilibria;
             let (left, taken) = left_and_taken(p, answer, &mut work.rows, |_| true);
             if left > QUIET * QUIET * taken {
-                effort = self.stop(p, answer, work).after(&effort);
+                effort = self.end_creep(p, answer, work).after(&effort);
                 own = certify(p, answer);
                 ended_by = Method::Rest;
             }
@@ -76,9 +77,9 @@ impl Auto {
         Recalled::Open(effort)
     }
 
-    /// Stops what creeps, as bodies have moved by less than a nanometre since: the equilibria that hold the step are solved again, and the step
+    /// Ends creeping, as bodies have moved by less than a nanometre since: the equilibria that hold the step are solved again, and the step
     /// from there.
-    fn stop(&self, p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Report {
+    fn end_creep(&self, p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Report {
         let mut effort = Report::default();
         for i in 0..work.memory.equilibria.count() {
             let Some(q) = work.memory.equilibria.of_use(i).and_then(|loads| under(p, loads)) else { continue };

@@ -1,6 +1,6 @@
 //! Piles at rest: which islands are, and what makes them quieter than the tolerance asks.
 
-use super::super::mixed::{Answer, IMMOBILE, MixedProblem, Twist};
+use super::super::mixed::{Answer, IMMOBILE, MixedProblem, RigidMass, Twist};
 
 /// Part of the velocity that reactions take away which bodies at rest may keep.
 pub(super) const REST: f64 = 1e-3;
@@ -8,6 +8,13 @@ pub(super) const REST: f64 = 1e-3;
 /// Multiple of the velocity that reactions take away from which bodies fall rather than rest: sweeps that have not got far carry but a part
 /// of a tall structure.
 const FALLS: f64 = 10.0;
+
+/// Mass and mean inertia of a body.
+pub(super) fn weights(m: &RigidMass) -> [f64; 2] {
+    let weight = |x: f64| if x > 0.0 { 1.0 / x } else { 0.0 };
+    let inertia = m.inverse_inertia[..3].iter().copied().fold(0.0, f64::max);
+    [weight(m.inverse_mass.max_element()), weight(inertia)]
+}
 
 /// `(|v|², |v − v_free|²)` in the norm of the mean inertia of each rigid body that has rows.
 pub(super) fn left_and_taken(p: &MixedProblem, answer: &Answer, rows: &mut Vec<bool>, counts: impl Fn(usize) -> bool) -> (f64, f64) {
@@ -17,8 +24,7 @@ pub(super) fn left_and_taken(p: &MixedProblem, answer: &Answer, rows: &mut Vec<b
     ends.for_each(|b| rows[b as usize] = true);
     let (mut left, mut taken) = (0.0, 0.0);
     for (i, m) in p.rigid.iter().enumerate().filter(|(i, _)| rows[*i] && counts(*i)) {
-        let weight = |x: f64| if x > 0.0 { 1.0 / x } else { 0.0 };
-        let (mass, inertia) = (weight(m.inverse_mass.max_element()), weight(m.inverse_inertia[..3].iter().copied().fold(0.0, f64::max)));
+        let [mass, inertia] = weights(m);
         let norm = |t: Twist| mass * t.linear.length_squared() + inertia * t.angular.length_squared();
         let (v, free) = (answer.velocities.rigid[i], p.free.rigid[i]);
         left += norm(v);
