@@ -1,6 +1,7 @@
 //! From a scene to a simulation: bodies, laws, joints, loads and the events of its script.
 
 mod loads;
+mod water;
 
 use crate::algebra::spatial::Pose;
 use crate::geometry::systems::Wall;
@@ -14,7 +15,8 @@ use crate::model::scheme::Scheme;
 use crate::simulation::{AutoStep, Body, BodyError, Event, Signal, Simulation, SimulationError};
 use bevy_ecs::prelude::Entity;
 use glam::DVec3;
-use loads::{add_loads, add_water};
+use loads::add_loads;
+use water::add_water;
 
 /// A scene that cannot be simulated.
 ///

@@ -220,8 +220,9 @@ fn tell(text: &str) {
 }
 
 fn list_scenes() -> u8 {
+    let widest = crate::scenes::all().iter().map(|scene| scene.name.len()).max().unwrap_or_default();
     for scene in crate::scenes::all() {
-        say(&format!("{:<15}{}", scene.name, scene.about));
+        say(&format!("{:<width$}{}", scene.name, scene.about, width = widest + 2));
         for p in scene.parameters {
             let unit = if p.unit.is_empty() { String::new() } else { format!(" {}", p.unit) };
             say(&format!("    {:<23}{} [{}{unit}]", p.name, p.help, p.default));

@@ -301,8 +301,8 @@ impl Output {
         self.series.flush()
     }
 
-    /// The state reached, the summary and the plot.
-    pub(super) fn finish(&mut self, simulation: &Simulation, summary: &Summary) -> Result<(), OutputError> {
+    /// The tables of the end: places, and the contacts of the last step as it solved them, before anything detects them anew.
+    pub(super) fn end(&mut self, simulation: &Simulation) -> Result<(), OutputError> {
         self.flush()?;
         let snapshot = self.window.look(simulation);
         if self.ends.contains(&EndTable::BodiesEnd) {
@@ -314,6 +314,11 @@ impl Output {
         if let Some(joints) = &self.joints {
             joints.draw(&self.directory, simulation, &snapshot)?;
         }
+        Ok(())
+    }
+
+    /// The summary and the plot.
+    pub(super) fn finish(&mut self, summary: &Summary) -> Result<(), OutputError> {
         let path = self.directory.join("summary.json");
         let mut text = serde_json::to_string_pretty(summary).map_err(|e| OutputError::data(&path, e.to_string()))?;
         text.push('\n');

@@ -221,6 +221,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
     if let Some(directory) = directory.filter(|_| stopped.is_none() && arguments.checkpoint.is_some()) {
         run.save(directory)?;
     }
+    if let Some(output) = &mut output {
+        output.end(&run.built.simulation).map_err(Failure::input)?;
+    }
     let mut summary = run.meter.summary(&mut run.built.simulation);
     summary.interrupted = interrupted;
     summary.warnings.extend(wrong.as_ref().and_then(PostMortem::note));
@@ -230,7 +233,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
     summary.wall_s = clock.elapsed().as_secs_f64();
     summary.cpu_s = cpu_time::ProcessTime::now().as_duration().as_secs_f64();
     if let Some(output) = &mut output {
-        output.finish(&run.built.simulation, &summary).map_err(Failure::input)?;
+        output.finish(&summary).map_err(Failure::input)?;
     }
     if let Some(directory) = directory {
         super::report::keep(directory, &summary)?;

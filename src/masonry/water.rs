@@ -8,13 +8,15 @@
 //!
 //! The second is the parabola of Westergaard (*Transactions ASCE* 98, 1933) for a rigid upright face that the ground carries along: 7/12 ρ H² a per metre
 //! of its length, 0.4 H above the bed.
+//!
+//! A [`Face`] is what water presses on, a [`Seam`] a joint that it has crept into.
 
 use glam::DVec3;
 
 use crate::algebra::spatial::Pose;
 use crate::model::newton_euler::AppliedForce;
 
-/// A rectangular face of a block, in the frame of the block.
+/// A plane convex face of a block, in the frame of the block.
 ///
 /// ```
 /// use drystone::{algebra::spatial::Pose, masonry::water::Face};
@@ -24,10 +26,10 @@ use crate::model::newton_euler::AppliedForce;
 /// let water = face.hydrostatic(&Pose::at(DVec3::new(0.5, 0.0, 1.5)), 3.0, 9810.0);
 /// assert!((water.force.x - 0.5 * 9810.0 * 9.0 * 2.0).abs() < 1e-9);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Face {
     /// Corners (m), in order around the face.
-    pub corners: [DVec3; 4],
+    pub corners: Vec<DVec3>,
     /// Outward unit normal.
     pub normal: DVec3,
 }
@@ -46,20 +48,54 @@ impl Face {
         let unit = |k: usize| DVec3::from_array(std::array::from_fn(|i| if i == k % 3 { h[i] } else { 0.0 }));
         let (centre, u, v) = (sign * unit(axis), unit(axis + 1), unit(axis + 2));
         let normal = DVec3::from_array(std::array::from_fn(|i| if i == axis { sign } else { 0.0 }));
-        Self { corners: [centre - u - v, centre + u - v, centre + u + v, centre - u + v], normal }
+        Self { corners: vec![centre - u - v, centre + u - v, centre + u + v, centre - u + v], normal }
     }
 
     /// The same face after a motion of its frame.
     pub fn moved(&self, motion: &Pose) -> Self {
-        Self { corners: self.corners.map(|x| motion.point(x)), normal: motion.vector(self.normal) }
+        Self { corners: self.corners.iter().map(|&x| motion.point(x)).collect(), normal: motion.vector(self.normal) }
+    }
+
+    /// The part of this face that a face of another block covers, which looks the other way no farther off than `gap` (m).
+    ///
+    /// ```
+    /// use drystone::{algebra::spatial::Pose, masonry::water::Face};
+    /// use glam::DVec3;
+    /// let side = |way| Face::of_cuboid(DVec3::ONE, way);
+    /// let beside = side(DVec3::NEG_X).moved(&Pose::at(DVec3::new(2.0, 0.0, 0.5)));
+    /// let covered = side(DVec3::X).covered_by(&beside, 1e-3).expect("three quarters of it");
+    /// assert_eq!(covered.corners.iter().map(|x| x.z).fold(1.0, f64::min), -0.5);
+    /// assert!(side(DVec3::Y).covered_by(&beside, 1e-3).is_none());
+    /// ```
+    pub fn covered_by(&self, other: &Self, gap: f64) -> Option<Self> {
+        if self.normal.dot(other.normal) > -ALIKE || (other.corners[0] - self.corners[0]).dot(self.normal).abs() > gap {
+            return None;
+        }
+        let n = other.corners.len();
+        let middle = other.corners.iter().sum::<DVec3>() / n as f64;
+        let mut part = self.corners.clone();
+        for k in 0..n {
+            let (from, to) = (other.corners[k], other.corners[(k + 1) % n]);
+            let side = self.normal.cross(to - from);
+            let inward = if side.dot(middle - from) < 0.0 { -side } else { side };
+            part = cut(part.len(), |k| part[k], |x| (from - x).dot(inward));
+        }
+        let area = |corners: &[DVec3]| {
+            let fan = corners.windows(2).skip(1).map(|x| (x[0] - corners[0]).cross(x[1] - corners[0]).length());
+            fan.sum::<f64>()
+        };
+        (part.len() > 2 && area(&part) > SLIVER * area(&self.corners)).then_some(Self { corners: part, normal: self.normal })
     }
 
     /// Force (N) and torque (N m) about the origin of `pose` of water whose surface is at z = `level` (m); `weight` is ρ g (N/m³).
     pub fn hydrostatic(&self, pose: &Pose, level: f64, weight: f64) -> AppliedForce {
-        let face = self.moved(pose);
-        let wet = below(&face.corners, level);
-        let pressures: Vec<f64> = wet.iter().map(|x| weight * (level - x.z)).collect();
-        pressed(&wet, &pressures, face.normal, pose.position)
+        let wet = self.below(pose, level);
+        pressed(wet.len(), |k| (wet[k], weight * (level - wet[k].z)), pose.vector(self.normal), pose.position)
+    }
+
+    /// The part of the face below z = `level` where its block stands (world).
+    fn below(&self, pose: &Pose, level: f64) -> Vec<DVec3> {
+        cut(self.corners.len(), |k| pose.point(self.corners[k]), |x| x.z - level)
     }
 
     /// Force and torque about the origin of `pose` that water between a bed and its surface (z, m) adds where the ground shakes; `push` is ρ a
@@ -73,13 +109,11 @@ impl Face {
     /// assert!((water.force.x / (7.0 / 12.0 * 1000.0 * 2.0 * 9.0 * 2.0) - 1.0).abs() < 1e-12);
     /// ```
     pub fn westergaard(&self, pose: &Pose, [bed, level]: [f64; 2], push: f64) -> AppliedForce {
-        let face = self.moved(pose);
-        let wet = below(&face.corners, level);
+        let (wet, normal) = (self.below(pose, level), pose.vector(self.normal));
         let pressure = 0.875 * push * (level - bed).max(0.0).sqrt();
-        let slope = (1.0 - face.normal.z * face.normal.z).max(0.0).sqrt();
+        let slope = (1.0 - normal.z * normal.z).max(0.0).sqrt();
         if slope < 1e-9 {
-            let pressures: Vec<f64> = wet.iter().map(|x| pressure * (level - x.z).max(0.0).sqrt()).collect();
-            return pressed(&wet, &pressures, face.normal, pose.position);
+            return pressed(wet.len(), |k| (wet[k], pressure * (level - wet[k].z).max(0.0).sqrt()), normal, pose.position);
         }
         let mut heights: Vec<f64> = wet.iter().map(|x| x.z).collect();
         heights.sort_by(f64::total_cmp);
@@ -96,23 +130,61 @@ impl Face {
                 first += share * (0.5 * (a + b) - pose.position);
             }
         }
-        AppliedForce { force: -face.normal * total, torque: first.cross(-face.normal) }
-    }
-
-    /// Force and torque about the origin of `pose` of a pressure in the joint under this face: ρ g times the depth of water at
-    /// the edge farthest against `direction`, falling along a straight line to zero at the opposite edge.
-    pub fn uplift(&self, pose: &Pose, direction: DVec3, level: f64, weight: f64) -> AppliedForce {
-        let face = self.moved(pose);
-        let along = face.corners.map(|x| x.dot(direction));
-        let heel = along.iter().copied().fold(f64::INFINITY, f64::min);
-        let toe = along.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let at_heel = face.corners.iter().zip(along).filter(|(_, s)| s - heel <= 1e-9 * (toe - heel));
-        let foot = at_heel.map(|(x, _)| x.z).fold(f64::INFINITY, f64::min);
-        let head = weight * (level - foot).max(0.0);
-        let pressures = along.map(|s| head * (toe - s) / (toe - heel));
-        pressed(&face.corners, &pressures, face.normal, pose.position)
+        AppliedForce { force: -normal * total, torque: first.cross(-normal) }
     }
 }
+
+/// A joint that water has crept into, as one of its two blocks feels it: ρ g times the depth of water at the wet edge of the course, falling along a
+/// straight line to zero at its dry edge.
+///
+/// ```
+/// use drystone::{algebra::spatial::Pose, masonry::water::{Face, Seam}};
+/// use glam::DVec3;
+/// // a base of 3 m × 1 m under 6 m of water: a triangle, with its resultant a third from the wet edge
+/// let place = Pose::at(DVec3::new(1.5, 0.0, 0.5));
+/// let base = Face::of_cuboid(DVec3::new(1.5, 0.5, 0.5), DVec3::NEG_Z).moved(&place);
+/// let seam = Seam::new(base, DVec3::X, [0.0, 3.0], 0.0).moved(&Pose::at(-place.position));
+/// let lift = seam.uplift(&place, 6.0, 9810.0);
+/// assert!((lift.force.z - 0.5 * 9810.0 * 6.0 * 3.0).abs() < 1e-9 && (lift.torque.y - 0.5 * lift.force.z).abs() < 1e-9);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Seam {
+    face: Face,
+    /// Part of the pressure at the wet edge that each corner has.
+    shares: Vec<f64>,
+    /// The corner that the water reaches first, and how much higher than it the wet edge of the course lies (m).
+    first: (usize, f64),
+}
+
+impl Seam {
+    /// The `face` of a block in a course that reaches from `heel` to `toe` (m) along `direction`; the bed lies at z = `foot` (m) at its wet edge.
+    pub fn new(face: Face, direction: DVec3, [heel, toe]: [f64; 2], foot: f64) -> Self {
+        let shares: Vec<f64> = face.corners.iter().map(|x| (toe - x.dot(direction)) / (toe - heel)).collect();
+        let most = shares.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let reached = (0..shares.len()).filter(|&k| shares[k] >= most - 1e-9);
+        let first = reached.min_by(|&a, &b| face.corners[a].z.total_cmp(&face.corners[b].z)).unwrap_or(0);
+        let rise = foot - face.corners[first].z;
+        Self { face, shares, first: (first, rise) }
+    }
+
+    /// The same seam after a motion of its frame.
+    pub fn moved(&self, motion: &Pose) -> Self {
+        Self { face: self.face.moved(motion), ..self.clone() }
+    }
+
+    /// Force (N) and torque (N m) about the origin of `pose`, of water whose surface is at z = `level` (m); `weight` is ρ g (N/m³).
+    pub fn uplift(&self, pose: &Pose, level: f64, weight: f64) -> AppliedForce {
+        let (first, rise) = self.first;
+        let head = weight * (level - pose.point(self.face.corners[first]).z - rise).max(0.0);
+        let corner = |k: usize| (pose.point(self.face.corners[k]), head * self.shares[k]);
+        pressed(self.shares.len(), corner, pose.vector(self.face.normal), pose.position)
+    }
+}
+
+/// Cosine between two faces that lie on each other, at least.
+const ALIKE: f64 = 0.9999;
+/// Part of a face below which what is covered of it counts for nothing.
+const SLIVER: f64 = 1e-9;
 
 /// Points and weights on −1 … 1 (Gauss and Legendre).
 const GAUSS: [(f64, f64); 4] = [
@@ -134,26 +206,28 @@ fn chord(polygon: &[DVec3], z: f64) -> [DVec3; 2] {
     ends
 }
 
-/// The part of a convex polygon below z = `level`.
-fn below(polygon: &[DVec3], level: f64) -> Vec<DVec3> {
-    let mut part = Vec::with_capacity(polygon.len() + 1);
-    for (k, &a) in polygon.iter().enumerate() {
-        let b = polygon[(k + 1) % polygon.len()];
-        if a.z <= level {
+/// The part of a convex polygon of `n` corners where `height` is not above zero.
+fn cut(n: usize, corner: impl Fn(usize) -> DVec3, height: impl Fn(DVec3) -> f64) -> Vec<DVec3> {
+    let mut part = Vec::with_capacity(n + 1);
+    for k in 0..n {
+        let (a, b) = (corner(k), corner((k + 1) % n));
+        let (from, to) = (height(a), height(b));
+        if from <= 0.0 {
             part.push(a);
         }
-        if (a.z < level) != (b.z < level) && a.z != level && b.z != level {
-            part.push(a.lerp(b, (level - a.z) / (b.z - a.z)));
+        if (from < 0.0) != (to < 0.0) && from != 0.0 && to != 0.0 {
+            part.push(a.lerp(b, from / (from - to)));
         }
     }
     part
 }
 
-/// Resultant of a pressure that is linear over a convex polygon, about `centre`.
-fn pressed(polygon: &[DVec3], pressures: &[f64], normal: DVec3, centre: DVec3) -> AppliedForce {
+/// Resultant of a pressure that is linear over a convex polygon of `n` corners, about `centre`.
+fn pressed(n: usize, corner: impl Fn(usize) -> (DVec3, f64), normal: DVec3, centre: DVec3) -> AppliedForce {
     let (mut total, mut first) = (0.0, DVec3::ZERO);
-    for k in 2..polygon.len() {
-        let (x, p) = ([polygon[0], polygon[k - 1], polygon[k]].map(|x| x - centre), [pressures[0], pressures[k - 1], pressures[k]]);
+    for k in 2..n {
+        let [(a, p), (b, q), (c, r)] = [corner(0), corner(k - 1), corner(k)];
+        let (x, p) = ([a, b, c].map(|x| x - centre), [p, q, r]);
         let area = 0.5 * (x[1] - x[0]).cross(x[2] - x[0]).length();
         let sum: f64 = p.iter().sum();
         total += area * sum / 3.0;
@@ -195,14 +269,36 @@ mod tests {
     }
 
     #[test]
-    fn uplift_is_a_triangle_with_its_resultant_at_a_third_from_the_heel() {
-        let face = Face::of_cuboid(DVec3::new(1.5, 0.5, 0.5), DVec3::NEG_Z);
-        let pose = Pose::at(DVec3::new(1.5, 0.0, 0.5));
-        let load = face.uplift(&pose, DVec3::X, 6.0, WEIGHT);
-        let force = 0.5 * WEIGHT * 6.0 * 3.0;
-        assert!((load.force - DVec3::Z * force).length() < 1e-9 * force);
-        // resultant at x = 1, half a metre from the centre: torque about y is −(x − c) F
-        assert!((load.torque - DVec3::Y * 0.5 * force).length() < 1e-9 * force);
+    fn uplift_under_the_blocks_of_a_course_adds_up_to_one_triangle() {
+        let (level, force) = (6.0, 0.5 * WEIGHT * 5.0 * 3.0);
+        let mut sum = [DVec3::ZERO; 2];
+        // beds of 1.2, 0.8 and 1 m at z = 1, each in the frame of its own block
+        for [from, to] in [[0.0, 1.2], [1.2, 2.0], [2.0, 3.0]] {
+            let place = Pose::at(DVec3::new(0.5 * (from + to), 0.0, 1.5));
+            let base = Face::of_cuboid(DVec3::new(0.5 * (to - from), 0.5, 0.5), DVec3::NEG_Z);
+            let seam = Seam::new(base.moved(&place), DVec3::X, [0.0, 3.0], 1.0).moved(&Pose::at(-place.position));
+            let load = seam.uplift(&place, level, WEIGHT);
+            sum = [sum[0] + load.force, sum[1] + load.torque + place.position.cross(load.force)];
+            assert_eq!(seam.uplift(&place, 0.9, WEIGHT).force.length(), 0.0, "the water stands below it");
+        }
+        assert!((sum[0] - DVec3::Z * force).length() < 1e-9 * force);
+        // resultant a third of the course from its wet edge
+        assert!((sum[1].y + force * 1.0).abs() < 1e-9 * force, "{}", sum[1]);
+    }
+
+    #[test]
+    fn what_covers_a_face_piece_by_piece_takes_all_of_its_pressure() {
+        let wet = Face::of_cuboid(DVec3::new(0.5, 1.0, 1.0), DVec3::NEG_X);
+        let (pose, mut left) = (Pose::at(DVec3::new(0.5, 0.0, 1.0)), 0.0);
+        left += wet.hydrostatic(&pose, 1.7, WEIGHT).force.x;
+        let whole = left;
+        // two stones before it, the joint between them aslant of nothing; a third one, too far off, covers nothing
+        for (y, half, x) in [(-0.7, 0.3, -0.3), (0.3, 0.7, -0.3005), (0.0, 1.0, -0.4)] {
+            let stone = Face::of_cuboid(DVec3::new(0.3, half, 1.0), DVec3::X).moved(&Pose::at(DVec3::new(x, y, 1.0)));
+            let own = stone.moved(&Pose::at(-pose.position));
+            left -= wet.covered_by(&own, 1e-3).map_or(0.0, |part| part.hydrostatic(&pose, 1.7, WEIGHT).force.x);
+        }
+        assert!(left.abs() < 1e-9 * whole, "{left} of {whole}");
     }
 
     #[test]
@@ -223,7 +319,7 @@ mod tests {
         let turned = Pose { rotation: DQuat::from_rotation_x(0.4), ..pose };
         let whole = face.westergaard(&turned, [0.0, 5.0], 1000.0);
         let [low, high] = [DVec3::NEG_Z, DVec3::Z].map(|way| {
-            let corners = face.corners.map(|x| if x.z * way.z > 0.0 { x } else { DVec3::new(x.x, x.y, 0.0) });
+            let corners = face.corners.iter().map(|&x| if x.z * way.z > 0.0 { x } else { DVec3::new(x.x, x.y, 0.0) }).collect();
             Face { corners, ..face }.westergaard(&turned, [0.0, 5.0], 1000.0)
         });
         assert!((low.force + high.force - whole.force).length() < 1e-11 * whole.force.length());

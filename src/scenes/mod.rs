@@ -114,7 +114,7 @@ mod tests {
             ("arch", "thickness_ratio", "nan", "finite"),
             ("arch", "thickness_ratio", "3 mm", "leave the unit away"),
             ("block_dam", "base_acceleration_g", "strong", "a plain number"),
-            ("block_dam", "uplift", "some", "\"none\" or \"linear\""),
+            ("block_dam", "uplift", "some", "\"none\", \"linear\""),
         ] {
             let e = load(name, &[(key, value)]).expect_err(key);
             assert!(e.cure.contains(cure), "{e}");

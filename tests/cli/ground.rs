@@ -17,6 +17,17 @@ fn slid(folder: &Path, step: f64, base: &str) -> f64 {
     table.lines().last().unwrap().split(',').nth(1).unwrap().parse().unwrap()
 }
 
+#[test]
+fn an_acceleration_in_g_along_the_direction_is_the_vector_in_si() {
+    let folder = tempfile::tempdir().unwrap();
+    let vector = slid(folder.path(), 0.005, "acceleration = [-3.92266, 0, 0]");
+    assert!(vector > 0.1);
+    for base in ["acceleration = \"-0.4 g\"", "direction = [-2, 0, 0]\nacceleration = \"0.4 g\"", "acceleration = [\"-0.4 g\", 0, 0]"] {
+        assert!((slid(folder.path(), 0.005, base) - vector).abs() < 1e-12, "{base}");
+    }
+    assert!(refused(folder.path(), "acceleration = \"0.4 kg\"").contains("found a mass"));
+}
+
 /// The line of the error that `check` ends with.
 fn refused(folder: &Path, base: &str) -> String {
     let scene = folder.join("slide.toml");

@@ -203,6 +203,8 @@ fn check_tells_of_faces_that_are_not_plane_of_blocks_turned_over_and_of_hulls_ar
     let obj = std::fs::read_to_string(folder.path().join("wall.obj")).unwrap();
     // one corner of the first block is 2 mm out of its face; all faces of the second are turned
     let bent = obj.replacen("v 0 250 -0", "v 0 252 -0", 1);
+    // so far out of a face that it may pass for an edge
+    let warped = obj.replacen("v 0 250 -0", "v 0 240 -0", 1);
     let mut faces = 0;
     let turned = obj.lines().map(|line| {
         let mut words: Vec<&str> = line.split(' ').collect();
@@ -216,12 +218,15 @@ fn check_tells_of_faces_that_are_not_plane_of_blocks_turned_over_and_of_hulls_ar
     });
     let turned: String = turned.collect();
     std::fs::write(folder.path().join("bent.obj"), bent).unwrap();
+    std::fs::write(folder.path().join("warped.obj"), warped).unwrap();
     std::fs::write(folder.path().join("turned.obj"), turned).unwrap();
     let told = |import: &str| text(&output(&["check", &scene(folder.path(), import)]).stdout);
     let plain = told("file = \"wall.obj\"\nunit = \"mm\"\nup = \"y\"");
     assert!(plain.contains("no faults, 0 hints"), "{plain}");
     let found = told("file = \"bent.obj\"\nunit = \"mm\"\nup = \"y\"");
     assert!(found.contains("hint: bent.b00: a face is not plane: a corner lies 2.00e-3 m beside it"), "{found}");
+    let found = told("file = \"warped.obj\"\nunit = \"mm\"\nup = \"y\"");
+    assert!(found.contains("hint: warped.b00: a face is not plane: a corner lies "), "{found}");
     let found = told("file = \"turned.obj\"\nunit = \"mm\"\nup = \"y\"");
     assert!(found.contains("hint: turned: the faces of 1 of 9 blocks look inwards, the first is `b01`"), "{found}");
     let hull = "[time]\nstep = \"2 ms\"\nend = 0.02\ngravity = [0, 0, 0]\n[[bodies]]\nshape = { kind = \"hull\", file = \"wall.obj\", scale = 0.001 }\n";

@@ -110,6 +110,27 @@ impl Table {
     }
 }
 
+#[test]
+fn contacts_of_the_end_have_the_normals_that_their_forces_were_solved_with() {
+    let (folder, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let scene = folder.path().join("scene.toml");
+    let ball = |name: &str, place: &str, motion: &str| {
+        format!("[[bodies]]\nname = \"{name}\"\nshape = {{ kind = \"ball\", radius = 0.1 }}\nposition = {place}\nmotion = \"{motion}\"\n")
+    };
+    // a ball rolls down another one without friction: the normal turns in every step
+    let balls = ball("low", "[0, 0, 0.1]", "static") + &ball("high", "[0.08, 0, 0.283303]", "dynamic");
+    std::fs::write(&scene, format!("[time]\nstep = \"2 ms\"\nend = 0.1\n[contact]\nmu = 0\n{balls}")).unwrap();
+    let run = output(&["run", scene.to_str().unwrap(), "--out", out.path().to_str().unwrap()]);
+    assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+    let table = std::fs::read_to_string(out.path().join("contacts_end.csv")).unwrap();
+    let (head, row) = table.split_once('\n').unwrap();
+    let number = |name: &str| row.split(',').nth(head.split(',').position(|n| n.starts_with(name)).unwrap()).unwrap().trim().parse::<f64>();
+    assert!(number("normal_force").unwrap() > 1.0, "{table}");
+    for axis in ["friction_x", "friction_y", "friction_z"] {
+        assert!(number(axis).unwrap().abs() < 1e-9, "{table}");
+    }
+}
+
 fn written(directory: &Path, scene: &str) -> String {
     let path = directory.join("scene.toml");
     std::fs::write(&path, scene).unwrap();

@@ -85,17 +85,20 @@ fn resultant(built: &mut Built, upper: Entity, lower: Entity) -> [f64; 3] {
 
 #[test]
 fn every_joint_carries_what_lies_and_presses_above_it() {
-    for (width, depth) in [(3.0, 6.0), (3.0, 4.5), (2.0, 5.0)] {
-        let (mut built, _) = dam(&[("width", &f64::to_string(&width)), ("water_level", &f64::to_string(&depth))]);
+    for (width, depth, uplift) in [(3.0, 6.0, "none"), (3.0, 4.5, "none"), (2.0, 5.0, "none"), (3.0, 5.5, "joints"), (4.0, 3.4, "joints")] {
+        let settings = [("width", &*f64::to_string(&width)), ("water_level", &f64::to_string(&depth)), ("uplift", uplift)];
+        let (mut built, _) = dam(&settings);
         let bodies = built.entities.clone();
         for joint in 0..6 {
             let z = joint as f64;
             let (weight, above) = (2400.0 * G * width * (H - z), f64::max(depth - z, 0.0));
             let thrust = 0.5 * 1000.0 * G * above * above;
-            let expected = [weight, thrust, weight * width / 2.0 + thrust * above / 3.0];
+            let lift = if uplift == "joints" { 0.5 * 1000.0 * G * above * width } else { 0.0 };
+            let moment = weight * width / 2.0 + thrust * above / 3.0 - lift * width / 3.0;
+            let expected = [weight - lift, thrust, moment];
             let found = resultant(&mut built, bodies[joint + 1], bodies[joint]);
             for (found, expected) in found.iter().zip(expected) {
-                assert!((found - expected).abs() < 1e-6 * weight, "{width} m, joint {joint}: {found} of {expected}");
+                assert!((found - expected).abs() < 1e-6 * weight, "{width} m, {uplift}, joint {joint}: {found} of {expected}");
             }
         }
     }

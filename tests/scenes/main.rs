@@ -16,3 +16,4 @@ mod mortar;
 mod outside;
 mod pour;
 mod wall;
+mod water;

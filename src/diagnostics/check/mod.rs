@@ -219,6 +219,7 @@ impl Bodies<'_> {
         self.say_all(Severity::Hint, far);
         self.odd_sizes();
         self.base();
+        self.water();
         for entry in &self.scene.gravity {
             let g = entry.acceleration.length();
             if g > TEN_G || (g > 0.0 && g < 1e-3) {
@@ -264,12 +265,30 @@ impl Bodies<'_> {
         self.say_all(Severity::Hint, found);
     }
 
+    /// Water that wets nothing, or stands above everything that it presses on.
+    fn water(&mut self) {
+        for water in &self.scene.water {
+            let ends = water.bodies.iter().filter_map(|&i| Some(self.shapes[i].as_ref()?.aabb(&self.scene.bodies[i].pose)));
+            let (low, high) = ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), (low, high)| (a.min(low.z), b.max(high.z)));
+            let level = water.levels.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            if level <= low {
+                let message =
+                    format!("the water stands no higher than {level} m, below the bodies that it should press on, from {low} m up");
+                self.say(Severity::Hint, None, message, "`level` is the height z of its surface");
+            } else if level > high + 1e-9 * (high - low) {
+                let message = format!("the water stands up to {} m above the bodies that it presses on", Short(level - high));
+                let cure = "`level` is the height z of its surface; what flows over is not part of the scene, the pressure of the depth is";
+                self.say(Severity::Hint, None, message, cure);
+            }
+        }
+    }
+
     /// Shaking of the ground beyond what any ground does.
     fn base(&mut self) {
         let Some(base) = &self.scene.base else { return };
         let peak = base.peak();
         if peak > TEN_G {
-            let message = format!("the base is accelerated by up to {peak} m/s2, {:.3} g", peak / 9.81);
+            let message = format!("the base is accelerated by up to {} m/s2, {:.3} g", Short(peak), peak / 9.81);
             self.say(Severity::Fault, None, message, "write it in m/s2, such as [0.981, 0, 0] for 0.1 g; 981 cm/s2 are 9.81 m/s2");
         }
         let left = base.left();

@@ -177,6 +177,17 @@ impl Bodies<'_> {
         pairs.into_iter().map(|(a, b)| (a as usize, b as usize)).filter(|&(a, b)| !walls(a, b)).collect()
     }
 
+    /// Whether two bodies are stones of one kind: of one shape, or hulls of about one size, whose corners no two have alike.
+    fn alike(&self, a: usize, b: usize) -> bool {
+        let about = |a: f64, b: f64| a < 2.0 * b && b < 2.0 * a;
+        match (&self.shapes[a], &self.shapes[b]) {
+            (Some(one @ Shape::Hull(_)), Some(two @ Shape::Hull(_))) => {
+                about(one.smallest_length(), two.smallest_length()) && about(one.bounding_radius(), two.bounding_radius())
+            }
+            _ => self.scene.bodies[a].shape == self.scene.bodies[b].shape,
+        }
+    }
+
     /// Blocks at rest that touch nothing below: just above it, or the odd one out among blocks that stand.
     fn in_the_air(&mut self, below: &[Option<(f64, usize)>], down: DVec3) {
         if down == DVec3::ZERO {
@@ -193,7 +204,7 @@ impl Bodies<'_> {
         let flying = blocks.iter().filter(|&&i| below[i].is_none()).count();
         // something dropped on purpose is seldom one stone more of the same kind, or one among many that stand
         let odd = |i: usize| {
-            let alike = standing.iter().any(|&k| self.scene.bodies[k].shape == self.scene.bodies[i].shape);
+            let alike = standing.iter().any(|&k| self.alike(i, k));
             flying <= standing.len() && (alike || 10 * flying <= standing.len())
         };
         let mut found = Found::new();

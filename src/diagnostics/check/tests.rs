@@ -147,6 +147,26 @@ fn blocks_in_the_air_are_hints_and_falling_things_are_not() {
 }
 
 #[test]
+fn a_stone_of_an_imported_model_in_the_air_is_a_hint_though_no_two_stones_are_alike() {
+    let stone = |name: &str, size: f64, z: f64| {
+        let points: Vec<String> = (0..8).map(|k| format!("[{}, {}, {}]", f64::from(k / 4) * size, k / 2 % 2, k % 2)).collect();
+        format!("[[bodies]]\nname = \"{name}\"\nposition = [0, 0, {z}]\nshape = {{ kind = \"hull\", points = [{}] }}\n", points.join(", "))
+    };
+    let both = |z: f64| format!("{FLOOR}{}{}", stone("s1", 1.1, 0.0), stone("s2", 1.0, z));
+    only(&both(1.4), Severity::Hint, Some("s2"), "in the air", "onto what is below");
+    assert_eq!(all(&both(1.0)), [], "one on the other");
+    assert_eq!(all(&format!("{FLOOR}{}{}", stone("slab", 4.0, 0.0), stone("s2", 1.0, 1.4))), [], "one that is dropped on a slab");
+}
+
+#[test]
+fn water_below_or_above_its_dam_is_a_hint() {
+    let dam = |level: &str| format!("{FLOOR}{}[[water]]\nbodies = [\"dam\"]\nlevel = {level}\n", block("dam", "[3, 1, 4]", "[0, 0, 2]"));
+    only(&dam("-0.5"), Severity::Hint, None, "no higher than -0.5 m", "height z");
+    only(&dam("[[0, 1], [10, 4.5]]"), Severity::Hint, None, "up to 0.5 m above", "flows over");
+    assert_eq!(all(&dam("\"top\"")), []);
+}
+
+#[test]
 fn other_units_and_gravity_upwards_are_named() {
     let stone = block("s", "[0.4, 0.2, 0.2]", "[0, 0, 0.1]");
     only(&format!("{FLOOR}{}", block("s", "[400, 200, 200]", "[0, 0, 100]")), Severity::Hint, Some("s"), "4.899e2 m large", "in mm");

@@ -274,6 +274,12 @@ fn background(height: f32) -> Vec3 {
     colour::from_srgb(0xdfe7ee).lerp(colour::from_srgb(0xf7f8f8), (1.6 * height).min(1.0))
 }
 
+/// Distances from the middle of the scene, over that of nine bodies in ten, up to which a body is shown: one that moves, and one that stands.
+const FLOWN: f64 = 3.0;
+const APART: f64 = 10.0;
+/// What stands goes by less than its size in this time (s).
+const SECOND: f64 = 1.0;
+
 /// Spheres (corners have radius 0) that the picture has to show: the dynamic bodies, or all bounded ones where none is dynamic.
 fn subject(snapshot: &Snapshot) -> Result<Vec<(DVec3, f64)>, String> {
     let finite = |body: &&BodyView| body.pose.is_finite() && !body.surface.vertices.is_empty();
@@ -285,7 +291,7 @@ fn subject(snapshot: &Snapshot) -> Result<Vec<(DVec3, f64)>, String> {
     if shown.is_empty() {
         return Err("no body to look at: a picture needs one with a surface and a finite pose that is not a half-space".to_owned());
     }
-    // what has flown far away must not make the rest tiny
+    // what has flown far away must not make the rest tiny; a few bodies that stand apart belong to the scene
     let median = |axis: fn(DVec3) -> f64| {
         let mut values: Vec<f64> = shown.iter().map(|body| axis(body.pose.position)).collect();
         values.sort_by(f64::total_cmp);
@@ -295,8 +301,10 @@ fn subject(snapshot: &Snapshot) -> Result<Vec<(DVec3, f64)>, String> {
     let distance = |body: &BodyView| body.pose.position.distance(middle) + reach(body);
     let mut distances: Vec<f64> = shown.iter().map(|body| distance(body)).collect();
     distances.sort_by(f64::total_cmp);
-    let limit = 3.0 * distances[(distances.len() - 1) * 9 / 10];
-    let spheres = shown.iter().filter(|body| distance(body) <= limit).flat_map(|body| {
+    let most = distances[(distances.len() - 1) * 9 / 10];
+    let stands = |body: &BodyView| body.linear.length() * SECOND < reach(body);
+    let limit = |body: &BodyView| most * if stands(body) { APART } else { FLOWN };
+    let spheres = shown.iter().filter(|body| distance(body) <= limit(body)).flat_map(|body| {
         let ball = (body.shape == "ball").then(|| (body.pose.position, reach(body)));
         let corners = body.surface.vertices.iter().filter(|_| body.shape != "ball").map(|&x| (body.pose.point(x), 0.0));
         ball.into_iter().chain(corners)

@@ -55,6 +55,17 @@ fn a_straggler_does_not_shrink_the_others() {
 }
 
 #[test]
+fn a_column_that_stands_apart_from_a_tower_is_in_the_picture_and_what_flies_there_is_not() {
+    let stone = |k, at| BodyView::new(k, "stone", "cuboid", Pose::at(at), Surface::cuboid(DVec3::splat(0.5)).into());
+    let mut bodies: Vec<BodyView> = (0..60).map(|k| stone(k, DVec3::Z * f64::from(k % 6) + DVec3::X * f64::from(k / 20))).collect();
+    let before = subject(&snapshot(&bodies)).unwrap().len();
+    bodies.push(stone(60, DVec3::X * 20.0));
+    assert_eq!(subject(&snapshot(&bodies)).unwrap().len(), before + 8);
+    bodies[60].linear = DVec3::X * 5.0;
+    assert_eq!(subject(&snapshot(&bodies)).unwrap().len(), before);
+}
+
+#[test]
 fn force_chains_are_seen_through_the_bodies() {
     let bodies = scene();
     let contact = ContactView {

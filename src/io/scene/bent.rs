@@ -5,11 +5,29 @@
 //! ```
 
 use crate::geometry::Shape;
+use crate::io::mesh::MeshData;
 use glam::DVec3;
 use std::collections::BTreeMap;
 
 /// Angles (rad) of what is neither one plane nor an edge; STL files round to about 1e-6.
 const BENT: [f64; 2] = [1e-5, 0.02];
+
+/// Angle (rad) up to which two triangles that a polygon was cut into are meant to lie in one plane.
+const WARPED: f64 = 0.2;
+
+/// The same for the polygons of a model, which readers cut into fans: what is a corner too far out of its face to be told from an edge otherwise,
+/// and makes the block concave where the cut falls inwards.
+pub(super) fn warped(mesh: &MeshData) -> Option<(f64, DVec3)> {
+    let fans = mesh.triangles.windows(2).filter(|t| t[0][0] == t[1][0] && t[0][2] == t[1][1]);
+    let missed = fans.filter_map(|t| {
+        let [a, b, c, d] = [t[0][0], t[0][1], t[0][2], t[1][2]].map(|i| mesh.vertices[i as usize]);
+        let normal = |x: DVec3, y: DVec3| (x - a).cross(y - a).normalize_or_zero();
+        let (one, two) = (normal(b, c), normal(c, d));
+        let turned = one.dot(two) > 0.0 && (BENT[0]..WARPED).contains(&one.cross(two).length());
+        turned.then(|| (one.dot(d - a).abs(), d))
+    });
+    missed.max_by(|a, b| a.0.total_cmp(&b.0))
+}
 
 /// By how much (m) a corner misses the plane of its face, at most, and where.
 pub(super) fn bent(shape: &Shape) -> Option<(f64, DVec3)> {

@@ -187,7 +187,13 @@ const SCENES: &[BuiltIn] = &[
             Parameter::new("height", "6", "m", "height of the dam", "generate.dam.0.height"),
             Parameter::new("courses", "6", "", "number of courses", "generate.dam.0.courses"),
             Parameter::new("water_level", "top", "m", "depth of the water, or top", "water.0.level"),
-            Parameter::new("uplift", "none", "", "water pressure in the base joint: none or linear", "water.0.uplift"),
+            Parameter::new(
+                "uplift",
+                "none",
+                "",
+                "water pressure in the base joint (linear), in each bed joint (joints), or none",
+                "water.0.uplift",
+            ),
             Parameter::new(
                 "base_acceleration_g",
                 "0",

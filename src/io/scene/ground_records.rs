@@ -36,7 +36,7 @@ pub(super) fn base(field: &Field<'_>, resources: &Resources) -> Result<BaseMotio
     let baseline = f.or("baseline", None, |b| b.choice(&[("none", None), ("constant", Some(false)), ("linear", Some(true))]))?;
     let pulses: Vec<Pulse> = f.list("pulses")?.iter().map(|p| pulse(p, direction)).collect::<Result<_, _>>()?;
     let mut motion = match (f.optional("acceleration"), f.optional("samples"), f.optional("file"), f.optional("components")) {
-        (Some(a), None, None, None) => BaseMotion::of_accelerations(vec![0.0], vec![a.vector(Quantity::Acceleration)?]),
+        (Some(a), None, None, None) => BaseMotion::of_accelerations(vec![0.0], vec![along(&a, direction)?]),
         (None, Some(list), None, None) => in_place(&mut f, &list)?,
         (None, None, Some(file), None) => record(&mut f, &file, direction, resources)?,
         (None, None, None, Some(list)) => {
@@ -57,7 +57,7 @@ pub(super) fn base(field: &Field<'_>, resources: &Resources) -> Result<BaseMotio
         _ => {
             return Err(f.error(
                 "the base needs exactly one of `acceleration`, `samples`, `file` and `components`, or `pulses`",
-                "write `acceleration = [x, y, z]` in m/s2, or `file = \"record.at2\"`",
+                "write `acceleration = [x, y, z]` in m/s2, or `acceleration = \"0.2 g\"` along `direction`, or `file = \"record.at2\"`",
             ));
         }
     };
@@ -72,12 +72,17 @@ pub(super) fn base(field: &Field<'_>, resources: &Resources) -> Result<BaseMotio
     Ok(motion)
 }
 
-/// `{ kind, acceleration, duration, start }`; the acceleration as a vector, or as a number along `direction`.
+/// An acceleration as a vector, or as a number along `direction`.
+fn along(a: &Field<'_>, direction: DVec3) -> Result<DVec3, SceneError> {
+    if a.is_list() { a.vector(Quantity::Acceleration) } else { Ok(direction * a.number(Quantity::Acceleration)?) }
+}
+
+/// `{ kind, acceleration, duration, start }`.
 fn pulse(field: &Field<'_>, direction: DVec3) -> Result<Pulse, SceneError> {
     let mut f = field.fields()?;
     let form = f.required("kind")?.choice(&PulseForm::ALL)?;
     let a = f.required("acceleration")?;
-    let amplitude = if a.is_list() { a.vector(Quantity::Acceleration)? } else { direction * a.number(Quantity::Acceleration)? };
+    let amplitude = along(&a, direction)?;
     let duration = f.required("duration")?.positive(Quantity::Time)?;
     let start = f.or("start", 0.0, |t| t.number(Quantity::Time))?;
     f.finish()?;
@@ -183,9 +188,6 @@ fn read(
 /// The unit that a text names, in SI; `"g"` is the gravity of the earth where accelerations are meant.
 fn scale_of(field: &Field<'_>, quantity: Quantity) -> Result<f64, SceneError> {
     let unit = field.text()?;
-    if quantity == Quantity::Acceleration && unit == "g" {
-        return Ok(G);
-    }
     units::parse(&format!("1 {unit}"), quantity).map_err(|e| field.error(e.message, e.cure))
 }
 
@@ -233,6 +235,7 @@ fn rows(text: &str, without_time: bool) -> Result<Vec<Row>, Wrong> {
         let (time, values) = match (without_time, numbers.as_slice()) {
             (true, values @ ([_] | [_, _, _])) => (0.0, values.to_vec()),
             (false, [t, values @ ..]) if values.len() == 1 || values.len() == 3 => (*t, values.to_vec()),
+            (_, [_]) => return wrong(line, format!("found a single number, `{}`", short(content)), SHAPE),
             _ => return wrong(line, format!("found {} numbers, `{}`", numbers.len(), short(content)), SHAPE),
         };
         if let Some(first) = rows.first().filter(|first| first.values.len() != values.len()) {
@@ -269,8 +272,8 @@ fn plausible(rows: &[Row], unit_guessed: bool, gaps: bool) -> Result<(), Wrong> 
     let gap = steps.iter().position(|w| *w > 1.5 * median);
     match gap {
         Some(i) if !gaps && 10 * even >= 9 * widths.len() => {
-            let missing = (steps[i] / median).round() - 1.0;
-            let found = format!("found a gap from {} s to {} s, about {missing} samples of {median} s", rows[i].time, rows[i + 1].time);
+            let (missing, interval) = ((steps[i] / median).round() - 1.0, (median * 1e9).round() / 1e9);
+            let found = format!("found a gap from {} s to {} s, about {missing} samples of {interval} s", rows[i].time, rows[i + 1].time);
             wrong(rows[i + 1].line, found, "fill it, or write gaps = \"interpolate\" for a straight line there")
         }
         _ => Ok(()),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use glam::DVec3;
 
-use super::bent::bent;
+use super::bent::{bent, warped};
 use super::bodies::{self, Names};
 use super::error::SceneError;
 use super::fields::Field;
@@ -115,7 +115,7 @@ fn shape(block: &BlockMesh, place: impl Fn(DVec3) -> DVec3) -> Result<(ShapeSpec
     let hull = Shape::hull(&points).map_err(|e| e.to_string())?;
     let volume = hull.mass_properties(1.0).map_err(|e| e.to_string())?.mass;
     let convex = mesh.triangles.is_empty() || blocks::is_hull(blocks::volume(&mesh), volume);
-    let bent = if convex { bent(&hull) } else { None };
+    let bent = if convex { bent(&hull) } else { None }.or_else(|| warped(&mesh));
     let shape = if convex { ShapeSpec::Hull { points } } else { ShapeSpec::Mesh { vertices: mesh.vertices, triangles: mesh.triangles } };
     Ok((shape, middle.position, bent))
 }

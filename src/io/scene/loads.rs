@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use super::ground::Pulse;
 
-/// Still water against bodies: `p = ρ g (level − z)` below the level, on the faces that look against `direction`.
+/// Still water against bodies: `p = ρ g (level − z)` below the level, on the faces that look against `direction`, where no other block covers them.
 ///
 /// The pressure follows the face: which faces are loaded is decided in the starting position, and the force then turns
-/// with the body. Uplift is the pressure in the joint below the lowest body.
+/// with the body. Uplift is the pressure in the joints below.
 ///
 /// ```
 /// use drystone::io::scene::loads::{Uplift, WaterPressure};
@@ -30,7 +30,7 @@ pub struct WaterPressure {
     pub times: Vec<f64>,
     /// Height z of the surface (m) at these times; straight lines between, constant outside.
     pub levels: Vec<f64>,
-    /// Pressure below the lowest body.
+    /// Pressure in joints.
     pub uplift: Uplift,
     /// Height z of the bed of the reservoir (m) where the shaken water presses too, by Westergaard's added mass.
     pub added_mass: Option<f64>,
@@ -43,18 +43,20 @@ impl WaterPressure {
     }
 }
 
-/// Water pressure in the joint below the lowest loaded body.
+/// Water pressure in the bed joints of the loaded bodies.
 ///
 /// ```
 /// assert_eq!(drystone::io::scene::loads::Uplift::default(), drystone::io::scene::loads::Uplift::None);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Uplift {
-    /// The joint is dry.
+    /// The joints are dry.
     #[default]
     None,
-    /// Full pressure at the wet edge, falling along a straight line to zero at the dry edge.
+    /// In the joint below the lowest course: full pressure at the wet edge, falling along a straight line to zero at the dry edge.
     Linear,
+    /// The same in the joint below each course.
+    Joints,
 }
 
 /// Acceleration of the ground, applied in the frame of the ground: every dynamic body feels `−a(t)` per unit mass.

@@ -385,12 +385,16 @@ fn end(field: &Field<'_>, scene: &Scene, bodies: &[usize], top: bool) -> Result<
     }
 }
 
-/// `"none"` or `"linear"`; also false and true, 0 and 1.
+/// `"none"`, `"linear"` or `"joints"`; also false and true, 0 and 1.
 fn uplift(field: &Field<'_>) -> Result<Uplift, SceneError> {
     match field.word().as_deref() {
         Some("none" | "false" | "0" | "off" | "no") => Ok(Uplift::None),
         Some("linear" | "true" | "1" | "on" | "yes") => Ok(Uplift::Linear),
-        other => Err(field.error(format!("found `{}`", short(other.unwrap_or("a list or table"))), "write \"none\" or \"linear\"")),
+        Some("joints") => Ok(Uplift::Joints),
+        other => {
+            let found = format!("found `{}`", short(other.unwrap_or("a list or table")));
+            Err(field.error(found, "write \"none\", \"linear\" (in the base joint) or \"joints\" (in each bed joint)"))
+        }
     }
 }
 

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A unit is a scale and four exponents (m, kg, s, rad). The angle is counted as a dimension of its own, so that
-//! `"30 deg"` cannot pass for a pure number.
+//! `"30 deg"` cannot pass for a pure number. Where an acceleration is expected, `g` alone is that of the earth, 9.80665 m/s².
 
 /// Exponents of m, kg, s and rad.
 pub(super) type Exponents = [i32; 4];
@@ -138,6 +138,9 @@ const UNITS: [(&str, f64, Exponents); 45] = [
     ("1", 1.0, [0, 0, 0, 0]),
 ];
 
+/// What `g` means where an acceleration is expected (m/s²).
+const STANDARD_GRAVITY: f64 = 9.806_65;
+
 /// What is wrong with a text that should hold a number with a unit.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct UnitError {
@@ -157,6 +160,9 @@ pub(super) fn parse(text: &str, expected: Quantity) -> Result<f64, UnitError> {
     let unit = text[split..].trim();
     if unit.is_empty() {
         return Ok(number);
+    }
+    if expected == Acceleration && unit == "g" {
+        return Ok(number * STANDARD_GRAVITY);
     }
     let (scale, found) = parse_unit(unit)?;
     if found == expected.entry().0 {
@@ -281,6 +287,8 @@ mod tests {
             ("90 deg/s", AngularVelocity, std::f64::consts::FRAC_PI_2),
             ("9.81 m/s²", Acceleration, 9.81),
             ("9.81 m s^-2", Acceleration, 9.81),
+            ("0.2 g", Acceleration, 1.961_33),
+            ("0.2 g", Mass, 2e-4),
             ("36 km/h", Velocity, 10.0),
             ("3 N s", Impulse, 3.0),
             ("3 N·m", Torque, 3.0),

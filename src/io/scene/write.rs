@@ -127,7 +127,11 @@ impl Scene {
         for water in &self.water {
             let names = water.bodies.iter().map(|&i| text(&self.bodies[i].name));
             let levels = water.times.iter().zip(&water.levels).map(|(t, z)| format!("[{t:?}, {z:?}]"));
-            let uplift = if water.uplift == Uplift::Linear { "linear" } else { "none" };
+            let uplift = match water.uplift {
+                Uplift::None => "none",
+                Uplift::Linear => "linear",
+                Uplift::Joints => "joints",
+            };
             writeln!(t, "\n[[water]]\nbodies = {}\ndirection = {}", list(names), vector(water.direction))?;
             writeln!(t, "density = {:?}\nlevel = {}\nuplift = \"{uplift}\"", water.density, list(levels))?;
             if let Some(bed) = water.added_mass {
