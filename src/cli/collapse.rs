@@ -352,12 +352,11 @@ impl Report<'_> {
             (None, true) => lines.push("  statics have no limit in between (blocks that slide do not obey an associated law)".to_owned()),
             (None, false) => lines.push("  no limit by statics: the loads change in time".to_owned()),
         }
-        // loads are steady where statics have a limit, so nothing but the structure itself moved it
         let moved = self.trials.iter().find(|t| t.value == b.standing() && t.time.is_some());
         if let Some(t) = moved.filter(|_| self.limit.is_some()) {
             let body = t.body.as_deref().unwrap_or_default();
             lines.push(format!(
-                "  at {:.8} {body} moves by {:.2e} of its size and comes to rest: gaps that close hold it, which statics do not see",
+                "  at {:.8} {body} moves by {:.2e} of its size and comes to rest in another shape, as where gaps close; statics judge the one it has at the start",
                 t.value, t.way
             ));
         }
