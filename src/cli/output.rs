@@ -337,7 +337,7 @@ impl Output {
             curve("normal_work", "work of normal impulses"),
             curve("friction_work", "work of friction"),
             curve("load_work", "work of loads"),
-            curve("motor_work", "work of motors and springs"),
+            curve("motor_work", "work of motors, springs"),
         ];
         let history = History {
             title: self.title.clone(),

@@ -17,7 +17,8 @@ const ROWS: usize = 200;
 
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem;color:#22282e}\
     pre{background:#f3f5f7;padding:1rem;overflow:auto;font-size:14px}h1{font-size:1.7rem}h2{font-size:1.2rem;margin-top:2rem}\
-    table{border-collapse:collapse;font-size:13px}td,th{padding:.15rem .6rem;border-bottom:1px solid #dfe4e8;text-align:right}\
+    table{border-collapse:collapse;font-size:13px}td,th{padding:.15rem .6rem;border-bottom:1px solid #dfe4e8;text-align:right;white-space:nowrap}\
+    .wide{overflow-x:auto}\
     td:first-child,th:first-child{text-align:left}.warning{color:#9a1b2f}figure{margin:1rem 0}svg,img{max-width:100%;height:auto}";
 
 /// Arguments of `drystone report`.
@@ -63,11 +64,11 @@ fn table(path: &Path, last: bool) -> Result<String, Failure> {
     };
     let short = |text: &str| text.parse::<f64>().map_or_else(|_| text.to_owned(), number);
     let line = |cells: String| format!("<tr>{cells}</tr>\n");
-    let mut html = format!("<table>\n{}", line(header.iter().map(|h| cell("th", h)).collect()));
+    let mut html = format!("<div class=\"wide\"><table>\n{}", line(header.iter().map(|h| cell("th", h)).collect()));
     for row in rows.iter().take(ROWS) {
         html += &line(row.iter().map(|text| cell("td", &short(text))).collect());
     }
-    html += "</table>\n";
+    html += "</table></div>\n";
     if rows.len() > ROWS {
         let _ = writeln!(html, "<p>{ROWS} of {} rows; all of them are in {}.</p>", rows.len(), escaped(&path.display().to_string()));
     }
@@ -119,8 +120,8 @@ pub(super) fn report(arguments: &Arguments) -> Result<u8, Failure> {
         let _ = writeln!(html, "<h2>Figures</h2>\n{figures}");
     }
     for (name, title, last) in [
-        ("joint_forces.csv", "Joints at the end", true),
-        ("block_stress.csv", "Mean stress of blocks at the end", true),
+        ("joint_forces.csv", "Joints at the last instant of their table", true),
+        ("block_stress.csv", "Mean stress of blocks at the last instant of their table", true),
         ("flow.csv", "What has gone through", true),
     ] {
         let path = directory.join(name);

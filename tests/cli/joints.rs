@@ -169,7 +169,7 @@ fn a_report_is_one_page_with_the_certificate_the_command_and_the_joints() {
         "stands (nothing left its place",
         "a run&#39;",
         "<svg",
-        "Joints at the end",
+        "Joints at the last instant of their table",
         "<td>b6</td>",
     ] {
         let part = part.replace("&#39;", "'");
