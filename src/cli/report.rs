@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 /// What was printed at the end of the run, and the command that made it.
 const CERTIFICATE: &str = "certificate.txt";
 const COMMAND: &str = "command.txt";
+/// The scene as it was read, before the settings of the command; not a name that a scene of a user may have.
+const SCENE: &str = "scene_of_run.toml";
 /// Rows of a table that a page shows.
 const ROWS: usize = 200;
 
@@ -31,10 +33,11 @@ pub(super) struct Arguments {
     out: Option<PathBuf>,
 }
 
-/// Keeps what a report of the run needs beside its tables.
-pub(super) fn keep(directory: &Path, summary: &Summary) -> Result<(), Failure> {
+/// Keeps what a report of the run needs beside its tables; a run that goes on keeps its scene.
+pub(super) fn keep(directory: &Path, summary: &Summary, scene: Option<&str>) -> Result<(), Failure> {
     let words: Vec<String> = std::env::args().skip(1).map(|word| quoted(&word)).collect();
-    for (name, text) in [(CERTIFICATE, format!("{summary}\n")), (COMMAND, format!("drystone {}\n", words.join(" ")))] {
+    let texts = [(CERTIFICATE, format!("{summary}\n")), (COMMAND, format!("drystone {}\n", words.join(" ")))];
+    for (name, text) in texts.into_iter().chain(scene.map(|text| (SCENE, text.to_owned()))) {
         replace_file(&directory.join(name), text.as_bytes()).map_err(Failure::input)?;
     }
     Ok(())
@@ -96,6 +99,14 @@ pub(super) fn report(arguments: &Arguments) -> Result<u8, Failure> {
     }
     let _ = writeln!(html, "<h2>Certificate</h2>\n<pre>{}</pre>", escaped(certificate.trim_end()));
     let _ = writeln!(html, "<h2>Repeat it</h2>\n<pre>{}</pre>\n<p>drystone {}</p>", escaped(command.trim_end()), env!("CARGO_PKG_VERSION"));
+    if directory.join(SCENE).exists() {
+        let what = "the scene as it was read, before the settings of the command";
+        let _ = writeln!(
+            html,
+            "<h2>Parameters</h2>\n<details><summary>{what}</summary>\n<pre>{}</pre></details>",
+            escaped(read(SCENE)?.trim_end())
+        );
+    }
     let files = std::fs::read_dir(directory).map_err(|e| Failure::input(format!("{}: cannot be listed: {e}", directory.display())))?;
     let mut files: Vec<PathBuf> = files.filter_map(|f| Some(f.ok()?.path())).collect();
     files.sort();

@@ -10,7 +10,7 @@ use super::source::{Changes, check_length, span, unbuilt, use_threads};
 use super::{DONE, Failure, INPUT, INTERRUPTED, NOT_FINITE, USAGE, say, tell};
 use crate::assembly::problem::StepProblem;
 use crate::diagnostics::summary::Meter;
-use crate::io::scene::Scene;
+use crate::io::scene::{Scene, SceneSource};
 use crate::scenes::checkpoint::Checkpoint;
 use crate::scenes::{Built, build};
 use crate::simulation::SimulationError;
@@ -158,6 +158,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
     use_threads(arguments.threads.map(usize::from))?;
     interrupt::listen()?;
     let mut run = Start::of(arguments)?;
+    let text = arguments.scene.as_ref().map(|name| SceneSource::new(name).text()).transpose().map_err(Failure::input)?;
     run.built.simulation.set_stop(interrupt::flag());
     let (end, step) = (run.scene.time.end, run.scene.time.step);
     let mut output = match directory {
@@ -236,7 +237,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
         output.finish(&summary).map_err(Failure::input)?;
     }
     if let Some(directory) = directory {
-        super::report::keep(directory, &summary)?;
+        super::report::keep(directory, &summary, text.as_deref())?;
     }
     if arguments.json {
         say(&serde_json::to_string(&summary).map_err(Failure::input)?);

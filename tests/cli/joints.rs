@@ -168,6 +168,8 @@ fn a_report_is_one_page_with_the_certificate_the_command_and_the_joints() {
         "Certificate of tower",
         "stands (nothing left its place",
         "a run&#39;",
+        "<h2>Parameters</h2>",
+        "what = &quot;joints&quot;",
         "<svg",
         "Joints at the last instant of their table",
         "<td>b6</td>",

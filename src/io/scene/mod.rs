@@ -97,6 +97,23 @@ impl SceneSource {
         let file = text.contains(['/', std::path::MAIN_SEPARATOR]) || text.ends_with(".toml");
         if file { Self::File(PathBuf::from(text)) } else { Self::BuiltIn(text.to_owned()) }
     }
+
+    /// Its TOML as it stands, before any setting.
+    ///
+    /// ```
+    /// use drystone::io::scene::SceneSource;
+    /// assert!(SceneSource::new("incline").text()?.contains("[time]"));
+    /// # Ok::<(), drystone::io::scene::SceneError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A file that cannot be read, or no built-in scene of that name.
+    pub fn text(&self) -> Result<String, SceneError> {
+        match self {
+            Self::File(path) => read_text(path),
+            Self::BuiltIn(name) => Ok(builtin::find(name)?.toml.to_owned()),
+        }
+    }
 }
 
 impl Scene {
