@@ -14,6 +14,10 @@ const MOST_CORNERS: usize = 8;
 /// A corner whose distance from the line through its neighbours is below this fraction of the patch adds nothing to its outline.
 const COLLINEAR: f64 = 1e-5;
 
+/// Part by which worths of corners differ that are alike: which of the twelve corners of a drum go may not hang on the rounding of its place, as
+/// reactions that change their points are no guess for the next step.
+const ALIKE: f64 = 1e-6;
+
 /// A corner of the contact polygon.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Corner {
@@ -158,22 +162,18 @@ impl Polygon {
         self.worths.extend((0..self.corners.len()).map(|i| at(&self.corners, i)));
         while self.corners.len() >= count {
             let n = self.corners.len();
-            let mut least = (f64::INFINITY, n);
-            for (i, &w) in self.worths.iter().enumerate() {
-                // of two that coincide the one with the lower key stays: corners of bodies before crossings of edges
-                let better = w < least.0 || w == least.0 && least.1 < n && self.corners[i].key() > self.corners[least.1].key();
-                if better {
-                    least = (w, i);
-                }
-            }
-            if least.1 == n || least.0 > limit {
+            let least = self.worths.iter().copied().fold(f64::INFINITY, f64::min);
+            // of those that are alike the one with the lower key stays: corners of bodies before crossings of edges
+            let alike = (0..n).filter(|&i| self.worths[i] <= least * (1.0 + ALIKE));
+            let Some(worst) = alike.max_by_key(|&i| (self.corners[i].key(), std::cmp::Reverse(i))) else { return };
+            if least == f64::INFINITY || least > limit {
                 return;
             }
-            self.corners.remove(least.1);
-            self.worths.remove(least.1);
+            self.corners.remove(worst);
+            self.worths.remove(worst);
             // those whose neighbour it was
             if n > 1 {
-                for i in [(least.1 + n - 2) % (n - 1), least.1 % (n - 1)] {
+                for i in [(worst + n - 2) % (n - 1), worst % (n - 1)] {
                     self.worths[i] = at(&self.corners, i);
                 }
             }

@@ -156,12 +156,18 @@ pub(super) fn corners_plane(
     }
 }
 
+/// Part of the size of an outline within which points lie equally far out, or low.
+const LEVEL: f64 = 1e-9;
+
 /// Reduces points to at most eight corners of their convex outline seen along `n`: those that lie farthest out in eight fixed directions.
-/// The lowest point always stays.
+/// A lowest point always stays.
 fn outline(points: &mut Vec<(u32, DVec3, f64)>, n: DVec3) {
     let (t1, t2) = tangents(n);
+    let size = points.iter().map(|p| (p.1 - points[0].1).length()).fold(0.0, f64::max);
+    // the first of those that are alike but for rounding
     let farthest = |weight: &dyn Fn(&(u32, DVec3, f64)) -> f64| {
-        (0..points.len()).fold(0, |best, i| if weight(&points[i]) > weight(&points[best]) { i } else { best })
+        let most = points.iter().map(weight).fold(f64::NEG_INFINITY, f64::max);
+        points.iter().position(|p| weight(p) >= most - LEVEL * size).unwrap_or_default()
     };
     let mut keep: Vec<usize> = vec![farthest(&|p| -p.2)];
     for k in 0..7 {

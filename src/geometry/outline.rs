@@ -18,6 +18,9 @@ const SAME_NORMAL: f64 = 1e-9;
 const LEVEL: f64 = 1e-9;
 const COLLINEAR: f64 = 1e-5;
 
+/// Part by which triangles differ that are alike.
+const ALIKE: f64 = 1e-6;
+
 /// Working memory.
 #[derive(Debug, Default)]
 pub(super) struct OutlineScratch {
@@ -140,7 +143,9 @@ fn drop_to(flat: &[DVec2], most: usize, corners: &mut Vec<usize>) {
             let [a, b, c] = [k + n - 1, k, k + 1].map(|j| flat[corners[j % n]]);
             (b - a).perp_dot(c - b)
         };
-        let Some(least) = (0..n).min_by(|&i, &j| area(i).total_cmp(&area(j))) else { return };
-        corners.remove(least);
+        // the first of those that are alike but for rounding
+        let least = (0..n).map(area).fold(f64::INFINITY, f64::min);
+        let Some(worst) = (0..n).find(|&k| area(k) <= least * (1.0 + ALIKE)) else { return };
+        corners.remove(worst);
     }
 }
