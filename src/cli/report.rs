@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// What was printed at the end of the run, and the command that made it.
 const CERTIFICATE: &str = "certificate.txt";
 const COMMAND: &str = "command.txt";
-/// The scene as it was read, before the settings of the command; not a name that a scene of a user may have.
+/// The scene as it was read, before the settings of the command; a name that a user's own scene in that directory will hardly have.
 const SCENE: &str = "scene_of_run.toml";
 /// Rows of a table that a page shows.
 const ROWS: usize = 200;

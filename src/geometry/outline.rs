@@ -143,9 +143,10 @@ fn drop_to(flat: &[DVec2], most: usize, corners: &mut Vec<usize>) {
             let [a, b, c] = [k + n - 1, k, k + 1].map(|j| flat[corners[j % n]]);
             (b - a).perp_dot(c - b)
         };
-        // the first of those that are alike but for rounding
+        // of those that are alike but for rounding the first point; where the outline begins hangs on rounding too
         let least = (0..n).map(area).fold(f64::INFINITY, f64::min);
-        let Some(worst) = (0..n).find(|&k| area(k) <= least * (1.0 + ALIKE)) else { return };
+        let alike = (0..n).filter(|&k| area(k) <= least + ALIKE * least.abs());
+        let Some(worst) = alike.min_by_key(|&k| corners[k]) else { return };
         corners.remove(worst);
     }
 }
