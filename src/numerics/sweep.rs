@@ -162,7 +162,7 @@ impl GaussSeidel {
 }
 
 /// Friction from which shifts that follow the slip are better than Coulomb's law as it is.
-pub(super) const ROUGH: f64 = 1.0;
+const ROUGH: f64 = 1.0;
 
 /// Whether grains flow from this guess, whose velocities the answer holds: contacts alone, most bodies moved before, and more velocity is
 /// left than taken away.
@@ -171,15 +171,20 @@ pub(super) fn flows(p: &MixedProblem, answer: &Answer, rows: &mut Vec<bool>) -> 
     p.blocks.is_empty() && 2 * resting <= p.rigid.len() && !is_pile(p, answer, rows)
 }
 
+/// Whether some friction is that high.
+pub(super) fn is_rough(p: &MixedProblem) -> bool {
+    p.contacts.iter().any(|c| c.mu > ROUGH)
+}
+
 impl GaussSeidel {
     /// How sweeps go on, and whether shifts follow the slip.
     fn steps(&self, p: &MixedProblem, answer: &Answer, rows: &mut Vec<bool>) -> (Steps, bool) {
-        let friction = p.contacts.iter().fold(0.0f64, |most, c| most.max(c.mu));
-        let follows = self.follow && p.spins.is_empty() && friction > ROUGH;
+        let rough = is_rough(p);
+        let follows = self.follow && p.spins.is_empty() && rough;
         match flows(p, answer, rows) {
             false => (Steps::Conjugate, false),
-            true if !p.lagged.is_empty() || friction == 0.0 => (Steps::Ramp, false),
-            true if friction <= ROUGH => (Steps::Turns, false),
+            true if !p.lagged.is_empty() || p.contacts.iter().all(|c| c.mu == 0.0) => (Steps::Ramp, false),
+            true if !rough => (Steps::Turns, false),
             true => (if follows { Steps::Ramp } else { Steps::Conjugate }, follows),
         }
     }

@@ -42,7 +42,7 @@ pub struct Auto {
     pub tolerance: f64,
     /// Budget of sweeps, also of the last resort after Newton.
     pub max_sweeps: usize,
-    /// Budget of factorisations of Newton; the proximal point after it has at most ten times as many (and at least 40).
+    /// Budget of factorisations of Newton; the proximal point after it has at most ten times as many (and at least 24).
     pub max_newton: usize,
     /// Problems with more contacts and block rows than this never go to Newton (its fill grows faster than linearly), but for sheets of
     /// stones at rest up to ten times as large.
@@ -61,8 +61,8 @@ impl Default for Auto {
 }
 
 /// [`Auto::patience`] where grains of a dear problem flow: the tries on what slips cost as much as these sweeps, and leave reactions from
-/// which the next step starts no better.
-const FLOW: f64 = 50.0;
+/// which the next step starts no better. Where shifts follow the slip, sweeps go on descending: then five times as many.
+const FLOW: [f64; 2] = [10.0, 50.0];
 /// Cost of a factorisation, in sweeps, up to which a pile at rest is polished whatever sweeps leave.
 const CHEAP: f64 = 60.0;
 /// Part of the tolerance that sweeps may leave in a pile whose factorisations cost more: below it they keep the pile at rest.
@@ -249,7 +249,7 @@ impl Auto {
     fn step(&self, p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Report {
         let flow = work.memory.flows() && is_flow(p, answer, &mut work.rows);
         let hard = self.hard(p, work);
-        let patience = hard.max(if flow { FLOW * newton_cost(p) * work.light } else { 0.0 });
+        let patience = hard.max(if flow { FLOW[usize::from(sweep::is_rough(p))] * newton_cost(p) * work.light } else { 0.0 });
         let sweeps = GaussSeidel { piles: self.is_left_to_sweeps(p, work), ..self.patient(p, self.max_sweeps, patience) };
         let report = sweeps.solve(p, answer, &mut work.sweep);
         if (flow || !work.memory.flows()) && (!report.converged() || report.iterations as f64 > hard) {

@@ -18,7 +18,7 @@ use super::super::feasibility::{contradiction, jam, runs_away};
 use super::super::global::{GlobalSolver, auto::GlobalAuto};
 use super::super::mixed::{Answer, MixedProblem};
 use super::super::residual::{Residual, certify};
-use super::super::{Measure, Method, Report, Status, newton, sweep::GaussSeidel, sweep::ROUGH};
+use super::super::{Measure, Method, Report, Status, newton, sweep, sweep::GaussSeidel};
 use super::rest::{at_rest, is_pile};
 use super::{Auto, Workspace, carried, newton_cost};
 use glam::DVec3;
@@ -29,7 +29,7 @@ const POINT_SWEEPS: [f64; 2] = [60_000.0, 100_000.0];
 const LU_COST: f64 = 2.0;
 /// Sweeps with which the proximal point leads a pile out of its circles, in prices of a factorisation.
 const SHAKE: f64 = 0.5;
-const POINT_LEAST: usize = 40;
+const POINT_LEAST: usize = 24;
 /// Sweeps without acceleration before the last resort.
 const PLAIN_SWEEPS: usize = 3000;
 /// Times the lagged law is solved with shifts that shrink.
@@ -367,8 +367,8 @@ impl<'a> Tries<'a> {
         let before = self.answer.reactions.clone();
         let report = solve(self.p, self.answer, self.work);
         if let Some(report) = report {
-            let rough = self.p.contacts.iter().any(|c| c.mu > ROUGH);
-            let wedged = rough && carried(self.p, &self.answer.reactions) > WEDGED * carried(self.p, &before).max(self.p.q_scaled);
+            let wedged =
+                sweep::is_rough(self.p) && carried(self.p, &self.answer.reactions) > WEDGED * carried(self.p, &before).max(self.p.q_scaled);
             let better = !wedged && (report.converged() || report.error() < self.best.error());
             let report = Report { ended_by: method, ..report.after(&self.best) };
             self.best = if better { report } else { self.best.with_effort(&report) };
