@@ -10,7 +10,7 @@ use super::source::{Changes, check_length, span, unbuilt, use_threads};
 use super::{DONE, Failure, INPUT, INTERRUPTED, NOT_FINITE, USAGE, say, tell};
 use crate::assembly::problem::StepProblem;
 use crate::diagnostics::summary::Meter;
-use crate::io::scene::{Scene, SceneSource};
+use crate::io::scene::{Scene, SceneFile, SceneSource};
 use crate::scenes::checkpoint::Checkpoint;
 use crate::scenes::{Built, build};
 use crate::simulation::SimulationError;
@@ -63,6 +63,13 @@ Examples:
   drystone run --resume pour --until 2
   drystone run --resume pour --until 2.2 --tol 1e-6";
 
+impl Arguments {
+    /// Scene, changes and end.
+    pub(super) fn asked(self) -> (Option<String>, Changes, Option<f64>) {
+        (self.scene, self.changes, self.until)
+    }
+}
+
 /// How often a run is saved.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Interval {
@@ -86,13 +93,15 @@ struct Start {
     built: Built,
     meter: Meter,
     resumed: bool,
+    /// What the scene names; nothing where a run goes on without it.
+    files: Vec<SceneFile>,
 }
 
 impl Start {
     fn of(arguments: &Arguments) -> Result<Self, Failure> {
-        let asked = match &arguments.scene {
-            Some(name) => Some(arguments.changes.load(name)?),
-            None if arguments.changes.leave_the_scene() => None,
+        let (asked, files) = match &arguments.scene {
+            Some(name) => arguments.changes.load_with_files(name).map(|(scene, files)| (Some(scene), files))?,
+            None if arguments.changes.leave_the_scene() => (None, Vec::new()),
             None => {
                 let message = "--set and --step change a scene, but a resumed run keeps its own; name the scene, or leave them out";
                 return Err(Failure::new(USAGE, message));
@@ -137,7 +146,7 @@ impl Start {
                 (built, meter)
             }
         };
-        Ok(Self { scene, built, meter, resumed })
+        Ok(Self { scene, built, meter, resumed, files })
     }
 
     fn save(&mut self, directory: &Path) -> Result<(), Failure> {
@@ -169,6 +178,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
             if !run.resumed {
                 output.start(&run.built.simulation).map_err(Failure::input)?;
             }
+            super::report::keep_command(directory, text.as_deref(), &run.files)?;
             Some(output)
         }
     };
@@ -237,7 +247,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
         output.finish(&summary).map_err(Failure::input)?;
     }
     if let Some(directory) = directory {
-        super::report::keep(directory, &summary, text.as_deref())?;
+        super::report::keep_certificate(directory, &summary)?;
     }
     if arguments.json {
         say(&serde_json::to_string(&summary).map_err(Failure::input)?);

@@ -105,6 +105,9 @@ impl Sizes {
 
     /// Every radius from `low` to `high` alike.
     pub fn uniform(low: f64, high: f64, by: By) -> Result<Self, String> {
+        if low > high {
+            return Err(format!("radii from {low} to {high} m; the first one has to be the smaller one"));
+        }
         Self::table(&[[low, 0.0], [high, 1.0]], by)
     }
 
@@ -112,6 +115,9 @@ impl Sizes {
     pub fn two([small, second]: [f64; 2], large: f64, by: By) -> Result<Self, String> {
         if !(0.0..=1.0).contains(&large) {
             return Err(format!("the part {large} of large grains; a number from 0 to 1 is needed"));
+        }
+        if second < small {
+            return Err(format!("large grains of {second} m, and small ones of {small} m; exchange them"));
         }
         Self::table(&[[small, 0.0], [small, 1.0 - large], [second, 1.0 - large], [second, 1.0]], by)
     }

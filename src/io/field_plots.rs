@@ -12,7 +12,7 @@ use super::run_plots::{Named, PlotError};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct View {
-    /// Instants of fields (s), the nearest that are there; none: the last.
+    /// Instants of fields, forces, roses and chains (s), the nearest that are there; none: the last.
     pub at: Vec<f64>,
     /// Mean over all instants from this one on (s), in place of `at`.
     pub from: Option<f64>,
@@ -101,7 +101,7 @@ impl<'a> Cells<'a> {
 }
 
 /// As few digits as tell an instant.
-fn trim(t: f64) -> String {
+pub(super) fn trim(t: f64) -> String {
     let text = format!("{t:.6}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

@@ -92,7 +92,10 @@ fn mass_shares_are_those_asked_for() {
 #[test]
 fn distributions_that_are_none_are_named_with_their_place() {
     for (radius, found) in [
-        ("[0.02, 0.01]", "must not fall"),
+        ("[0.02, 0.01]", "radii from 0.02 to 0.01 m"),
+        ("{ kind = \"uniform\", min = 0.03, max = 0.01 }", "radii from 0.03 to 0.01 m"),
+        ("{ kind = \"two\", small = 0.03, large = 0.02, share = 0.2 }", "exchange them"),
+        ("{ kind = \"table\", points = [[0.02, 0], [0.01, 1]] }", "must not fall"),
         ("{ kind = \"table\", points = [] }", "empty distribution"),
         ("{ kind = \"uniform\", min = 0.01 }", "max"),
         ("{ kind = \"gauss\", min = 0.01 }", "unknown distribution"),

@@ -12,12 +12,13 @@ use crate::model::signal::{BodyQuantity, FlowQuantity, JointQuantity, SurfaceQua
 use glam::DVec3;
 
 /// Files of a run that a table may not overwrite, without `.csv` and `.pvd`.
-const TAKEN: [&str; 11] = [
+const TAKEN: [&str; 12] = [
     "steps",
     "joints",
     "joint_forces",
     "block_stress",
     "flow",
+    "breakages",
     "bodies_start",
     "bodies_end",
     "contacts_end",

@@ -18,6 +18,7 @@ mod hdf5;
 mod long;
 #[cfg(test)]
 mod long_tests;
+mod stored;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -25,6 +26,7 @@ mod values;
 pub use arrays::{BodyArray, ContactArray, Format, Frames, Precision};
 pub use frame::{Polygons, write_bodies, write_branches, write_contacts, write_polygons};
 pub use grid::{GridArray, GridFrame, GridSeries, remove_grids};
+pub use stored::StoredFrame;
 
 use crate::io::error::OutputError;
 use crate::io::snapshot::Snapshot;
