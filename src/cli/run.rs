@@ -6,11 +6,12 @@ use super::interrupt;
 use super::output::{Output, due};
 use super::postmortem::PostMortem;
 use super::progress::Progress;
-use super::source::{Changes, check_length, span, unbuilt, use_threads};
+use super::source::{Changes, StepSize, check_length, span, unbuilt, use_threads};
 use super::{DONE, Failure, INPUT, INTERRUPTED, NOT_FINITE, USAGE, say, tell};
 use crate::assembly::problem::StepProblem;
 use crate::diagnostics::summary::Meter;
 use crate::io::scene::{Scene, SceneFile, SceneSource};
+use crate::model::scheme::Scheme;
 use crate::scenes::checkpoint::Checkpoint;
 use crate::scenes::{Built, build};
 use crate::simulation::SimulationError;
@@ -48,7 +49,7 @@ pub(super) struct Arguments {
     /// JSON where joints have rows
     #[arg(long, value_name = "every=…", value_parser = interval)]
     export_problems: Option<Interval>,
-    /// Go on with a run that was saved into this directory; outputs continue there. With --tol to another tolerance
+    /// Go on with a run that was saved into this directory; outputs continue there. With --tol to another tolerance, with --step in other steps
     #[arg(long, value_name = "DIR")]
     resume: Option<PathBuf>,
 }
@@ -103,7 +104,7 @@ impl Start {
             Some(name) => arguments.changes.load_with_files(name).map(|(scene, files)| (Some(scene), files))?,
             None if arguments.changes.leave_the_scene() => (None, Vec::new()),
             None => {
-                let message = "--set and --step change a scene, but a resumed run keeps its own; name the scene, or leave them out";
+                let message = "--set changes a scene, but a resumed run keeps its own; name the scene, or leave it out";
                 return Err(Failure::new(USAGE, message));
             }
         };
@@ -118,6 +119,14 @@ impl Start {
                 let mut checkpoint = Checkpoint::read(&path).map_err(Failure::input)?;
                 if let Some(tolerance) = arguments.changes.tolerance() {
                     checkpoint.scene.solver.tolerance = tolerance;
+                }
+                match (arguments.changes.step(), checkpoint.scene.time.accuracy) {
+                    (None, _) | (Some(StepSize::Auto), Some(_)) => {}
+                    (Some(StepSize::Fixed(h)), None) => checkpoint.scene.time.step = h,
+                    (Some(_), _) => {
+                        let message = "--step: a run whose steps are given goes on with given ones, one that chooses them with auto";
+                        return Err(Failure::new(USAGE, message));
+                    }
                 }
                 let same = |scene: &Scene| {
                     let mut scene = scene.clone();
@@ -139,7 +148,15 @@ impl Start {
         check_length(&scene)?;
         let resumed = saved.is_some();
         let (built, meter) = match saved {
-            Some(checkpoint) => checkpoint.resume().map_err(Failure::input)?,
+            Some(checkpoint) => {
+                let (mut built, meter) = checkpoint.resume().map_err(Failure::input)?;
+                // the saved scheme is that of the steps so far
+                if scene.time.accuracy.is_none() && scene.time.step != built.simulation.time_step() {
+                    let scheme = Scheme { time_step: scene.time.step, ..built.simulation.scheme().clone() };
+                    built.simulation.set_scheme(scheme).map_err(Failure::input)?;
+                }
+                (built, meter)
+            }
             None => {
                 let built = build(&scene).map_err(|error| unbuilt(arguments.scene.as_deref(), &error))?;
                 let meter = Meter::new(&scene, &built.entities, &built.simulation);

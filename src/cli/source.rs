@@ -28,9 +28,14 @@ impl Changes {
         Self { set, step, tol }
     }
 
-    /// True when nothing is changed, but the tolerance perhaps.
+    /// True when nothing is changed, but step and tolerance perhaps.
     pub(super) fn leave_the_scene(&self) -> bool {
-        self.set.is_empty() && self.step.is_none()
+        self.set.is_empty()
+    }
+
+    /// The step that is asked for.
+    pub(super) fn step(&self) -> Option<StepSize> {
+        self.step
     }
 
     /// The tolerance that is asked for.

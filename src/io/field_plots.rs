@@ -128,7 +128,10 @@ pub(super) fn field(table: &Named, column: &str, view: &View) -> Result<Vec<Pane
         let Some(name_of) = cells.names.get(axis) else {
             return Err(PlotError::Nothing(format!("{}: has one axis, {}", table.path, cells.names.join(", "))));
         };
-        let place = format!("{name_of} (m)");
+        let place = match table.column(name_of)?.1.as_str() {
+            "" => (*name_of).to_owned(),
+            unit => format!("{name_of} ({unit})"),
+        };
         let line = |(label, values): (String, Vec<f64>)| {
             let points = cells.places[axis].iter().copied().zip(cells.over(&values, &[axis]));
             // heights stand upright

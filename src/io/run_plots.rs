@@ -17,7 +17,7 @@ use super::field_plots::{self, View};
 use super::scene::error::did_you_mean;
 use super::vtk::StoredFrame;
 use std::collections::BTreeMap;
-use std::f64::consts::{PI, TAU};
+use std::f64::consts::TAU;
 use std::path::{Path, PathBuf};
 
 /// Most lines of a panel, as many as there are colours; of more, those with the largest values are shown.
@@ -25,7 +25,7 @@ const LINES: usize = 7;
 /// Width of a bin of forces, in mean forces.
 const BIN: f64 = 0.25;
 /// What the rows of a table are cells of: a grid, or a profile.
-const AXES: [&[&str]; 2] = [&["x", "y", "z"], &["distance"]];
+const AXES: [&[&str]; 4] = [&["x", "y", "z"], &["distance"], &["force_over_mean"], &["angle"]];
 /// Bins of half a turn.
 const ROSE: usize = 18;
 
@@ -318,49 +318,31 @@ fn forces(directory: &Path, at: &[f64]) -> Result<Panel, PlotError> {
 
 fn density(pressing: &Pressing) -> (Line, f64) {
     let forces = &pressing.forces;
+    let found = crate::model::forces::density(forces, BIN);
+    let points = found.iter().filter(|bin| bin[1] > 0.0).map(|[force, density]| (*force, libm::log10(*density)));
     let mean = forces.iter().sum::<f64>() / forces.len() as f64;
-    let mut counts: Vec<f64> = Vec::new();
-    for force in forces {
-        let bin = (force / (mean * BIN)) as usize;
-        counts.resize(counts.len().max(bin + 1), 0.0);
-        counts[bin] += 1.0;
-    }
-    let points = counts.iter().enumerate().filter(|(_, n)| **n > 0.0);
-    let points = points.map(|(k, n)| ((k as f64 + 0.5) * BIN, libm::log10(n / (forces.len() as f64 * BIN))));
     (Line::new(&format!("{} contacts{}", forces.len(), instant(pressing.time)), points).with_points(), mean)
 }
 
 /// Directions of normals in the plane of x and z.
 fn rose(directory: &Path, at: Option<f64>) -> Result<Panel, PlotError> {
     let pressing = Pressing::of(directory, at, true)?;
-    let contacts: Vec<(&[f64; 3], f64)> = pressing.normals.iter().zip(pressing.forces.iter().copied()).collect();
-    // what points out of the plane counts by its part in it
-    let part = |n: &[f64; 3]| libm::hypot(n[0], n[2]);
-    let all: f64 = contacts.iter().map(|c| part(c.0)).sum();
-    let sum: f64 = contacts.iter().map(|c| part(c.0) * c.1).sum();
-    if sum <= 0.0 {
+    let contacts = pressing.normals.iter().zip(pressing.forces.iter().copied());
+    let Some(found) = crate::model::forces::rose(contacts, [0, 2], ROSE) else {
         return Err(PlotError::Nothing(format!("{}: all contacts press along y, across the plane of the rose", pressing.source)));
-    }
-    let mut bins = [[0.0; ROSE]; 2];
-    for (normal @ [x, _, z], force) in &contacts {
-        // the axes, along which walls press, are the middles of bins
-        let angle = (libm::atan2(*z, *x) + 0.5 * PI / ROSE as f64).rem_euclid(PI);
-        let bin = ((angle / PI * ROSE as f64) as usize).min(ROSE - 1);
-        bins[0][bin] += part(normal) / all;
-        bins[1][bin] += part(normal) * force / sum;
-    }
-    let outline = |bins: &[f64; ROSE]| {
+    };
+    let outline = |bins: &[f64]| {
         let point = |k: usize, at: usize| {
             let (s, c) = libm::sincos(TAU * (at as f64 - 0.5) / (2 * ROSE) as f64);
             // an even rose has the radius 1
-            let radius = bins[k % ROSE] * ROSE as f64;
+            let radius = bins[k % ROSE];
             (radius * c, radius * s)
         };
         let mut points: Vec<(f64, f64)> = (0..2 * ROSE).flat_map(|k| [point(k, k), point(k, k + 1)]).collect();
         points.extend(points.first().copied());
         points
     };
-    let lines = vec![Line::new("by number", outline(&bins[0])), Line::new("by force", outline(&bins[1]))];
+    let lines = vec![Line::new("by number", outline(&found[0])), Line::new("by force", outline(&found[1]))];
     Ok(Panel::new("x", "z", lines).titled(&format!("directions of contact normals{}", instant(pressing.time))).equal())
 }
 

@@ -52,7 +52,7 @@ impl StoredFrame {
         Self::read(&directory.join(frame(kind, step, "vtp")), time)
     }
 
-    fn read(path: &Path, time: f64) -> Result<Self, OutputError> {
+    pub(super) fn read(path: &Path, time: f64) -> Result<Self, OutputError> {
         let bytes = std::fs::read(path).map_err(OutputError::file(path, "read"))?;
         let Some(end) = bytes.windows(APPENDED.len()).position(|w| w == APPENDED) else {
             return Err(OutputError::data(path, "is no frame of drystone: it has no appended data"));
