@@ -26,7 +26,7 @@ enum Colour {
     Speed,
     /// Normal force of each joint, in an SVG
     Force,
-    /// Mean stress of what presses on a body; in an SVG the largest stress at an edge of each joint
+    /// Mean stress of what presses on a body, the lightest for the fiftieth that bear most; in an SVG the largest stress at an edge of each joint
     Stress,
     /// How many bodies press on it
     Coordination,

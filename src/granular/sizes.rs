@@ -285,7 +285,9 @@ mod tests {
         for (sizes, words) in [
             (Sizes::table(&[], By::Mass), "empty"),
             (Sizes::one(-1.0), "positive"),
-            (Sizes::uniform(2.0, 1.0, By::Number), "must not fall"),
+            (Sizes::uniform(2.0, 1.0, By::Number), "radii from 2 to 1"),
+            (Sizes::table(&[[2.0, 0.0], [1.0, 1.0]], By::Number), "must not fall"),
+            (Sizes::two([2.0, 1.0], 0.5, By::Number), "exchange them"),
             (Sizes::table(&[[1.0, 0.1], [2.0, 1.0]], By::Number), "begin at 0"),
             (Sizes::two([1.0, 2.0], 1.5, By::Number), "from 0 to 1"),
             (Sizes::log_normal(1.0, 0.2, Some([3.0, 2.0]), By::Number), "bounds"),

@@ -43,10 +43,15 @@ impl ColourBy {
         }
     }
 
-    /// The largest figure of a dynamic body.
+    /// The largest figure of a dynamic body; of stresses that which a fiftieth of them exceed, as a few grains that carry a chain would leave
+    /// all others dark.
     pub fn largest(&self, snapshot: &Snapshot) -> f64 {
         let figures = self.figures(snapshot).unwrap_or_default();
-        snapshot.bodies.iter().zip(figures).filter(|(b, x)| b.dynamic && x.is_finite()).map(|(_, x)| x).fold(0.0, f64::max)
+        let of_dynamic = snapshot.bodies.iter().zip(figures).filter(|(b, x)| b.dynamic && x.is_finite());
+        let mut figures: Vec<f64> = of_dynamic.map(|(_, x)| x.max(0.0)).collect();
+        figures.sort_by(f64::total_cmp);
+        let above = if matches!(self, Self::Stress { .. }) { figures.len() / 50 } else { 0 };
+        figures.len().checked_sub(1 + above).map_or(0.0, |k| figures[k])
     }
 
     /// The same with another value of the lightest colour.
