@@ -60,7 +60,7 @@ fn files_of_built_in_scenes_are_kept_too() {
 fn the_folder_of_a_run_is_drawn_as_its_scene_with_its_settings() {
     let folder = tempfile::tempdir().unwrap();
     let (path, out) = (scene(folder.path()), folder.path().join("it's out").to_str().unwrap().to_owned());
-    let settings = ["--set", "bodies.1.velocity=[0.5, 0, 0]", "--step", "1ms", "--until", "0.1"];
+    let settings = ["--set", "bodies.2.angular_velocity=[0, 9, 0]", "--step", "1ms", "--until", "0.1"];
     json(&[&[path.as_str(), "--out", &out], &settings[..]].concat());
     let picture = |name: &str, arguments: &[&str]| {
         let file = folder.path().join(name).to_str().unwrap().to_owned();
@@ -71,7 +71,7 @@ fn the_folder_of_a_run_is_drawn_as_its_scene_with_its_settings() {
     let of_run = picture("run.png", &[&out]);
     let of_scene = picture("scene.png", &[&path, "--set", settings[1], "--step", "1ms", "--at", "0.1"]);
     assert!(of_run == of_scene, "the end of the run");
-    assert!(of_run != picture("plain.png", &[&path, "--at", "0.1"]), "the settings can be seen");
+    assert!(of_run != picture("plain.png", &[&path, "--step", "1ms", "--at", "0.1"]), "the settings can be seen");
     assert!(of_run != picture("early.png", &[&out, "--at", "0.02"]));
     // a built-in scene goes before a folder of that name, and other commands say what is there
     let run = output(&["run", &out]);
