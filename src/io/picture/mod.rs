@@ -312,7 +312,8 @@ fn subject(snapshot: &Snapshot) -> Result<Vec<(DVec3, f64)>, String> {
     let distance = |body: &BodyView| body.pose.position.distance(middle) + reach(body);
     let mut distances: Vec<f64> = shown.iter().map(|body| distance(body)).collect();
     distances.sort_by(f64::total_cmp);
-    let most = distances[(distances.len() - 1) * 9 / 10];
+    // of a few bodies none is a straggler
+    let most = distances[if distances.len() < 5 { distances.len() - 1 } else { (distances.len() - 1) * 9 / 10 }];
     let stands = |body: &BodyView| body.linear.length() * SECOND < reach(body);
     let limit = |body: &BodyView| most * if stands(body) { APART } else { FLOWN };
     let spheres = shown.iter().filter(|body| distance(body) <= limit(body)).flat_map(|body| {

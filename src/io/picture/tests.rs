@@ -133,3 +133,13 @@ fn a_bar_beside_chains_of_force_has_the_colours_of_the_bodies() {
     }
     assert_ne!(of(true).quiet(), of(false).quiet());
 }
+
+#[test]
+fn two_bodies_that_part_are_both_in_the_picture() {
+    let ball = |k, x: f64| {
+        let mut ball = BodyView::new(k, "ball", "ball", Pose::at(DVec3::X * x), Surface::ball(0.5, 8).into());
+        ball.linear = DVec3::X * 9.0 * x;
+        ball
+    };
+    assert_eq!(subject(&snapshot(&[ball(0, -20.0), ball(1, 20.0)])).unwrap().len(), 2);
+}
