@@ -22,11 +22,19 @@ pub(super) fn check(arguments: &Arguments) -> Result<u8, Failure> {
     let faults = findings.iter().filter(|finding| finding.severity == Severity::Fault).count();
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let hints = count(findings.len() - faults, "hint");
+    let refused = crate::scenes::build(&scene).err();
     if faults > 0 {
-        say(&format!("{}: {}, {hints}", scene.name, count(faults, "fault")));
+        // what is not said yet
+        let other = refused.filter(|error| findings.iter().all(|finding| finding.body.as_deref() != error.body()));
+        if let Some(error) = &other {
+            say(&format!("fault: {}", unbuilt(Some(&arguments.scene), error).message));
+        }
+        say(&format!("{}: {}, {hints}", scene.name, count(faults + usize::from(other.is_some()), "fault")));
         return Ok(FAULTS);
     }
-    crate::scenes::build(&scene).map_err(|error| unbuilt(Some(&arguments.scene), &error))?;
+    if let Some(error) = refused {
+        return Err(unbuilt(Some(&arguments.scene), &error));
+    }
     say(&format!("{}: {} bodies, no faults, {hints}", scene.name, scene.bodies.len()));
     Ok(DONE)
 }

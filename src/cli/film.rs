@@ -25,7 +25,7 @@ A program such as ffmpeg joins the frames: ffmpeg -framerate 25 -i film/frame_%0
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// Name of a built-in scene, or path of a scene file (with a separator or ending in .toml)
+    /// Name of a built-in scene, path of a scene file (with a separator or ending in .toml), or folder of a run, which is made again
     scene: String,
     #[command(flatten)]
     changes: Changes,
@@ -62,7 +62,7 @@ impl Frame {
 
 /// The frames of a run, every so often and at its start.
 fn frames(arguments: &Arguments) -> Result<(Vec<Frame>, Camera), Failure> {
-    let mut scene = arguments.changes.load(&arguments.scene)?;
+    let mut scene = arguments.changes.load_or_repeat(&arguments.scene)?;
     scene.time.end = arguments.until.unwrap_or(scene.time.end);
     check_length(&scene)?;
     let count = (scene.time.end / arguments.every) as usize + 1;

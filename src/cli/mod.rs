@@ -8,6 +8,7 @@
 #[cfg(feature = "lens")]
 mod balance;
 mod bench;
+mod breakages;
 mod check;
 #[cfg(feature = "lens")]
 mod collapse;
@@ -141,6 +142,14 @@ enum Command {
     Bench(bench::Arguments),
     /// List the solvers and what each is good for, or the parameters of one
     Solvers(solve::ListArguments),
+}
+
+/// Scene, changes and end of the command of a run, given as its words; none of any other command.
+fn arguments_of_run(words: &[String]) -> Option<(Option<String>, source::Changes, Option<f64>)> {
+    match Cli::try_parse_from(words).ok()?.command {
+        Command::Run(arguments) => Some(arguments.asked()),
+        _ => None,
+    }
 }
 
 /// Runs the program with the arguments of the process; the result is its exit code.

@@ -1,8 +1,10 @@
 //! The files of a run under `--out`.
 
+use super::breakages::Breakages;
 use super::fields::FieldFiles;
 use super::joints::Joints;
 use super::measures::MeasureTables;
+use super::report::CERTIFICATE;
 use crate::diagnostics::forecast::{DiskForecast, Forecast};
 use crate::diagnostics::{grains::Packing, piles, piles::Pile, summary::Summary};
 use crate::io::error::{OutputError, replace_file};
@@ -121,6 +123,7 @@ pub(super) struct Output {
     /// Grains and their forces now.
     packing: Packing,
     joints: Option<Joints>,
+    breakages: Option<Breakages>,
     film_every: f64,
     steps_every: f64,
     title: String,
@@ -185,6 +188,16 @@ impl Output {
         let joints_every = every(&[Recorded::Joints]);
         let joints =
             joints_every.is_finite().then(|| Joints::open(directory, scene, built, joints_every, resumed.map(|r| r.1))).transpose()?;
+        let breakages = scene.bonds().then(|| Breakages::open(directory, scene, built, resumed.map(|r| r.1))).transpose()?;
+        if resumed.is_none() {
+            // until this run ends there are no figures of its end
+            for name in [CERTIFICATE, "summary.json", "bodies_end.csv", "contacts_end.csv", "history.svg"] {
+                let path = directory.join(name);
+                if path.exists() {
+                    std::fs::remove_file(&path).map_err(OutputError::file(&path, "removed"))?;
+                }
+            }
+        }
         let (series, steps) = match resumed {
             None => (VtkSeries::create(directory, frames)?, StepTable::create(&table, &COLUMNS)?),
             Some((step, time)) => (VtkSeries::resume(directory, step, frames)?, StepTable::resume(&table, &COLUMNS, time)?),
@@ -201,6 +214,7 @@ impl Output {
             fields,
             packing: Packing::default(),
             joints,
+            breakages,
             film_every: if film_every.is_finite() { film_every } else { FILM },
             steps_every: if steps_every.is_finite() { steps_every } else { 0.0 },
             title: if scene.title.is_empty() { scene.name.clone() } else { scene.title.clone() },
@@ -284,6 +298,9 @@ impl Output {
         }
         if let Some(joints) = self.joints.as_mut().filter(|j| due(report.time, report.step_size, j.every)) {
             joints.write(simulation)?;
+        }
+        if let Some(breakages) = &mut self.breakages {
+            breakages.write(report.time, simulation)?;
         }
         if due(report.time, report.step_size, self.film_every) {
             let snapshot = self.window.look(simulation);

@@ -26,7 +26,7 @@ enum Colour {
     Speed,
     /// Normal force of each joint, in an SVG
     Force,
-    /// Mean stress of what presses on a body; in an SVG the largest stress at an edge of each joint
+    /// Mean stress of what presses on a body, the lightest for the fiftieth that bear most; in an SVG the largest stress at an edge of each joint
     Stress,
     /// How many bodies press on it
     Coordination,
@@ -115,7 +115,7 @@ Examples:
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = HELP)]
 pub(super) struct Arguments {
-    /// Name of a built-in scene, or path of a scene file (with a separator or ending in .toml)
+    /// Name of a built-in scene, path of a scene file (with a separator or ending in .toml), or folder of a run, which is made again
     scene: String,
     #[command(flatten)]
     changes: Changes,
@@ -155,7 +155,7 @@ pub(super) fn picture(arguments: &Arguments) -> Result<u8, Failure> {
         }
         _ => {}
     }
-    let mut scene = arguments.changes.load(&arguments.scene)?;
+    let mut scene = arguments.changes.load_or_repeat(&arguments.scene)?;
     scene.time.end = arguments.at.unwrap_or(scene.time.end);
     check_length(&scene)?;
     use_threads(arguments.threads.map(usize::from))?;

@@ -10,14 +10,15 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "\
 What can be drawn of a run:
   energy, residual      from steps.csv
-  forces                how the normal forces at the end are distributed
-  rose                  in which directions contacts press at the end, seen along y
+  forces                how the normal forces at the end, or --at an instant, are distributed
+  rose                  in which directions contacts press at the end, seen along y; --at an instant where contacts of
+                        [output] hold normal
   TABLE                 all columns of DIR/TABLE.csv against time: flow, joints, a [[record]], a [[measure]]
   TABLE.COLUMN          one of them, such as steps.contacts or joint_forces.normal
   FIELD.COLUMN          of a [[field]]: a profile where the grid has one row of cells, else a map in colours, at the last
                         instant, those of --at, or the mean --from one on; --along z makes a profile of any grid
   chains                lines between the centres of what presses at the end, as wide as the force, in a layer of the middle
-                        seen along y, or in a --slice
+                        seen along y, or in a --slice; --at an instant where [output] has branches = true
 Of a sweep: any column of its results.csv, against the first key that it varies (or --x), such as piles.heap.slope_deg or
 measures.bed.solid_fraction of a [[pile]] and a [[measure]] at the end of each run.
 
@@ -30,6 +31,7 @@ Examples:
   drystone plot shear bed.velocity_x bed.solid_fraction --from 2 --out profile.png
   drystone plot hopper bed.stress_zz --at 0.5,1 --out maps.png
   drystone plot pour chains --slice y=-0.02..0.02 --out chains.png
+  drystone plot pour forces chains --at 0.2,0.5 --out chains.png
   drystone plot arches displacement_max_m --out arches.svg
   drystone plot repose piles.heap.slope_deg --out repose.svg";
 
@@ -44,7 +46,7 @@ pub(super) struct Arguments {
     /// The file to write, as its name ends
     #[arg(long, value_name = "FILE.svg|FILE.png", default_value = "plot.svg")]
     out: PathBuf,
-    /// Of fields: the instants, each a line of a profile or a map
+    /// Of fields, forces, rose and chains: the instants, each a line or a panel of its own
     #[arg(long, value_name = "T,…", value_delimiter = ',', conflicts_with = "from", value_parser = instant)]
     at: Vec<f64>,
     /// Of fields: the mean over all instants from this one on

@@ -3,17 +3,20 @@
 use super::{DONE, Failure, tell};
 use crate::diagnostics::summary::Summary;
 use crate::io::error::replace_file;
+use crate::io::scene::{Content, SceneFile};
 use crate::io::table::read_text;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// What was printed at the end of the run, and the command that made it.
-const CERTIFICATE: &str = "certificate.txt";
-const COMMAND: &str = "command.txt";
+pub(super) const CERTIFICATE: &str = "certificate.txt";
+pub(super) const COMMAND: &str = "command.txt";
 /// The scene as it was read, before the settings of the command; a name that a user's own scene in that directory will hardly have.
-const SCENE: &str = "scene_of_run.toml";
+pub(super) const SCENE_OF_RUN: &str = "scene_of_run.toml";
+/// Folder of copies of files that stand neither beside the scene nor below.
+const ELSEWHERE: &str = "files_of_run";
 /// Rows of a table that a page shows.
 const ROWS: usize = 200;
 
@@ -33,14 +36,83 @@ pub(super) struct Arguments {
     out: Option<PathBuf>,
 }
 
-/// Keeps what a report of the run needs beside its tables; a run that goes on keeps its scene.
-pub(super) fn keep(directory: &Path, summary: &Summary, scene: Option<&str>) -> Result<(), Failure> {
+/// Keeps how a run was started: command, scene, and copies of the files that the scene names, so that the folder can be taken elsewhere. A run
+/// that goes on keeps its scene.
+pub(super) fn keep_command(directory: &Path, scene: Option<&str>, files: &[SceneFile]) -> Result<(), Failure> {
     let words: Vec<String> = std::env::args().skip(1).map(|word| quoted(&word)).collect();
-    let texts = [(CERTIFICATE, format!("{summary}\n")), (COMMAND, format!("drystone {}\n", words.join(" ")))];
-    for (name, text) in texts.into_iter().chain(scene.map(|text| (SCENE, text.to_owned()))) {
-        replace_file(&directory.join(name), text.as_bytes()).map_err(Failure::input)?;
+    replace_file(&directory.join(COMMAND), format!("drystone {}\n", words.join(" ")).as_bytes()).map_err(Failure::input)?;
+    let Some(mut text) = scene.map(str::to_owned) else { return Ok(()) };
+    for (k, file) in files.iter().enumerate() {
+        let beside = Path::new(&file.named).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+        let place = if beside {
+            PathBuf::from(&file.named)
+        } else {
+            // other files may have the same name
+            let name = Path::new(&file.named).file_name().unwrap_or_default().to_string_lossy();
+            let taken = files[..k].iter().any(|other| Path::new(&other.named).file_name().is_some_and(|n| *n == *name));
+            let place = if taken { format!("{ELSEWHERE}/{k}_{name}") } else { format!("{ELSEWHERE}/{name}") };
+            for quote in ['"', '\''] {
+                text = text.replace(&format!("{quote}{}{quote}", file.named), &format!("{quote}{place}{quote}"));
+            }
+            PathBuf::from(place)
+        };
+        let to = directory.join(place);
+        copy(&file.content, &to).map_err(|e| Failure::input(format!("{}: cannot be written: {e}", to.display())))?;
+    }
+    replace_file(&directory.join(SCENE_OF_RUN), text.as_bytes()).map_err(Failure::input)
+}
+
+/// Copies a file, or the files of a folder, that may stand there already.
+fn copy(content: &Content, to: &Path) -> std::io::Result<()> {
+    if let Some(folder) = to.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let from = match content {
+        Content::Inside(bytes) => return std::fs::write(to, bytes),
+        Content::At(from) => from,
+    };
+    if from.canonicalize().ok() == to.canonicalize().ok() {
+        return Ok(());
+    }
+    if !from.is_dir() {
+        return std::fs::copy(from, to).map(drop);
+    }
+    std::fs::create_dir_all(to)?;
+    for entry in std::fs::read_dir(from)? {
+        let path = entry?.path();
+        if let (true, Some(name)) = (path.is_file(), path.file_name()) {
+            std::fs::copy(&path, to.join(name))?;
+        }
     }
     Ok(())
+}
+
+/// Keeps what is printed at the end of a run.
+pub(super) fn keep_certificate(directory: &Path, summary: &Summary) -> Result<(), Failure> {
+    replace_file(&directory.join(CERTIFICATE), format!("{summary}\n").as_bytes()).map_err(Failure::input)
+}
+
+/// The words of a line that [`quoted`] words make.
+pub(super) fn words(line: &str) -> Vec<String> {
+    let (mut words, mut word, mut within, mut begun) = (Vec::new(), String::new(), false, false);
+    let mut letters = line.trim_end().chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\'' => (within, begun) = (!within, true),
+            '\\' if !within => word.extend(letters.next()),
+            ' ' if !within => {
+                if begun || !word.is_empty() {
+                    words.push(std::mem::take(&mut word));
+                }
+                begun = false;
+            }
+            other => word.push(other),
+        }
+    }
+    if begun || !word.is_empty() {
+        words.push(word);
+    }
+    words
 }
 
 /// A word as a shell takes it.
@@ -99,12 +171,12 @@ pub(super) fn report(arguments: &Arguments) -> Result<u8, Failure> {
     }
     let _ = writeln!(html, "<h2>Certificate</h2>\n<pre>{}</pre>", escaped(certificate.trim_end()));
     let _ = writeln!(html, "<h2>Repeat it</h2>\n<pre>{}</pre>\n<p>drystone {}</p>", escaped(command.trim_end()), env!("CARGO_PKG_VERSION"));
-    if directory.join(SCENE).exists() {
+    if directory.join(SCENE_OF_RUN).exists() {
         let what = "the scene as it was read, before the settings of the command";
         let _ = writeln!(
             html,
             "<h2>Parameters</h2>\n<details><summary>{what}</summary>\n<pre>{}</pre></details>",
-            escaped(read(SCENE)?.trim_end())
+            escaped(read(SCENE_OF_RUN)?.trim_end())
         );
     }
     let files = std::fs::read_dir(directory).map_err(|e| Failure::input(format!("{}: cannot be listed: {e}", directory.display())))?;
@@ -154,6 +226,8 @@ mod tests {
     #[test]
     fn words_are_quoted_as_a_shell_takes_them() {
         assert_eq!(["run", "a b", "it's", "mu=0.3", ""].map(quoted), ["run", "'a b'", "'it'\\''s'", "mu=0.3", "''"]);
+        let line = ["run", "a b", "it's", "mu=0.3", "", "--set", "x=[1, 2]", "'"].map(str::to_owned);
+        assert_eq!(words(&(line.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ") + "\n")), line);
         assert_eq!(escaped("a<b & \"c\""), "a&lt;b &amp; &quot;c&quot;");
     }
 }

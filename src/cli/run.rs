@@ -6,11 +6,12 @@ use super::interrupt;
 use super::output::{Output, due};
 use super::postmortem::PostMortem;
 use super::progress::Progress;
-use super::source::{Changes, check_length, span, unbuilt, use_threads};
+use super::source::{Changes, StepSize, check_length, span, unbuilt, use_threads};
 use super::{DONE, Failure, INPUT, INTERRUPTED, NOT_FINITE, USAGE, say, tell};
 use crate::assembly::problem::StepProblem;
 use crate::diagnostics::summary::Meter;
-use crate::io::scene::{Scene, SceneSource};
+use crate::io::scene::{Scene, SceneFile, SceneSource};
+use crate::model::scheme::Scheme;
 use crate::scenes::checkpoint::Checkpoint;
 use crate::scenes::{Built, build};
 use crate::simulation::SimulationError;
@@ -48,7 +49,7 @@ pub(super) struct Arguments {
     /// JSON where joints have rows
     #[arg(long, value_name = "every=…", value_parser = interval)]
     export_problems: Option<Interval>,
-    /// Go on with a run that was saved into this directory; outputs continue there. With --tol to another tolerance
+    /// Go on with a run that was saved into this directory; outputs continue there. With --tol to another tolerance, with --step in other steps
     #[arg(long, value_name = "DIR")]
     resume: Option<PathBuf>,
 }
@@ -62,6 +63,13 @@ Examples:
   drystone run block_wall --out wall --export-problems every=50
   drystone run --resume pour --until 2
   drystone run --resume pour --until 2.2 --tol 1e-6";
+
+impl Arguments {
+    /// Scene, changes and end.
+    pub(super) fn asked(self) -> (Option<String>, Changes, Option<f64>) {
+        (self.scene, self.changes, self.until)
+    }
+}
 
 /// How often a run is saved.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,15 +94,17 @@ struct Start {
     built: Built,
     meter: Meter,
     resumed: bool,
+    /// What the scene names; nothing where a run goes on without it.
+    files: Vec<SceneFile>,
 }
 
 impl Start {
     fn of(arguments: &Arguments) -> Result<Self, Failure> {
-        let asked = match &arguments.scene {
-            Some(name) => Some(arguments.changes.load(name)?),
-            None if arguments.changes.leave_the_scene() => None,
+        let (asked, files) = match &arguments.scene {
+            Some(name) => arguments.changes.load_with_files(name).map(|(scene, files)| (Some(scene), files))?,
+            None if arguments.changes.leave_the_scene() => (None, Vec::new()),
             None => {
-                let message = "--set and --step change a scene, but a resumed run keeps its own; name the scene, or leave them out";
+                let message = "--set changes a scene, but a resumed run keeps its own; name the scene, or leave it out";
                 return Err(Failure::new(USAGE, message));
             }
         };
@@ -109,6 +119,14 @@ impl Start {
                 let mut checkpoint = Checkpoint::read(&path).map_err(Failure::input)?;
                 if let Some(tolerance) = arguments.changes.tolerance() {
                     checkpoint.scene.solver.tolerance = tolerance;
+                }
+                match (arguments.changes.step(), checkpoint.scene.time.accuracy) {
+                    (None, _) | (Some(StepSize::Auto), Some(_)) => {}
+                    (Some(StepSize::Fixed(h)), None) => checkpoint.scene.time.step = h,
+                    (Some(_), _) => {
+                        let message = "--step: a run whose steps are given goes on with given ones, one that chooses them with auto";
+                        return Err(Failure::new(USAGE, message));
+                    }
                 }
                 let same = |scene: &Scene| {
                     let mut scene = scene.clone();
@@ -130,14 +148,22 @@ impl Start {
         check_length(&scene)?;
         let resumed = saved.is_some();
         let (built, meter) = match saved {
-            Some(checkpoint) => checkpoint.resume().map_err(Failure::input)?,
+            Some(checkpoint) => {
+                let (mut built, meter) = checkpoint.resume().map_err(Failure::input)?;
+                // the saved scheme is that of the steps so far
+                if scene.time.accuracy.is_none() && scene.time.step != built.simulation.time_step() {
+                    let scheme = Scheme { time_step: scene.time.step, ..built.simulation.scheme().clone() };
+                    built.simulation.set_scheme(scheme).map_err(Failure::input)?;
+                }
+                (built, meter)
+            }
             None => {
                 let built = build(&scene).map_err(|error| unbuilt(arguments.scene.as_deref(), &error))?;
                 let meter = Meter::new(&scene, &built.entities, &built.simulation);
                 (built, meter)
             }
         };
-        Ok(Self { scene, built, meter, resumed })
+        Ok(Self { scene, built, meter, resumed, files })
     }
 
     fn save(&mut self, directory: &Path) -> Result<(), Failure> {
@@ -169,6 +195,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
             if !run.resumed {
                 output.start(&run.built.simulation).map_err(Failure::input)?;
             }
+            super::report::keep_command(directory, text.as_deref(), &run.files)?;
             Some(output)
         }
     };
@@ -237,7 +264,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
         output.finish(&summary).map_err(Failure::input)?;
     }
     if let Some(directory) = directory {
-        super::report::keep(directory, &summary, text.as_deref())?;
+        super::report::keep_certificate(directory, &summary)?;
     }
     if arguments.json {
         say(&serde_json::to_string(&summary).map_err(Failure::input)?);

@@ -1,10 +1,12 @@
 //! Which scene a command works on, and how its numbers are read.
 
+use super::report::{COMMAND, SCENE_OF_RUN, words};
 use super::{Failure, USAGE};
 use crate::io::scene::model::TimeStepping;
-use crate::io::scene::{Scene, SceneSource, seconds};
+use crate::io::scene::{Scene, SceneFile, SceneSource, builtin, seconds};
 use crate::scenes::BuildError;
 use crate::simulation::AutoStep;
+use std::path::Path;
 
 /// Changes of a scene that several commands take.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -26,9 +28,14 @@ impl Changes {
         Self { set, step, tol }
     }
 
-    /// True when nothing is changed, but the tolerance perhaps.
+    /// True when nothing is changed, but step and tolerance perhaps.
     pub(super) fn leave_the_scene(&self) -> bool {
-        self.set.is_empty() && self.step.is_none()
+        self.set.is_empty()
+    }
+
+    /// The step that is asked for.
+    pub(super) fn step(&self) -> Option<StepSize> {
+        self.step
     }
 
     /// The tolerance that is asked for.
@@ -38,6 +45,25 @@ impl Changes {
 
     /// Loads the scene and changes it.
     pub(super) fn load(&self, scene: &str) -> Result<Scene, Failure> {
+        self.load_with_files(scene).map(|(scene, _)| scene)
+    }
+
+    /// The same of a scene, or of the one that a run in this folder had, which ends where the run did.
+    pub(super) fn load_or_repeat(&self, scene: &str) -> Result<Scene, Failure> {
+        let Some(run) = PastRun::of(scene)? else { return self.load(scene) };
+        let set = run.changes.set.iter().chain(&self.set).cloned().collect();
+        let changes = Self { set, step: self.step.or(run.changes.step), tol: self.tol.or(run.changes.tol) };
+        let mut scene = changes.load(&run.scene)?;
+        scene.time.end = run.end.unwrap_or(scene.time.end);
+        Ok(scene)
+    }
+
+    /// The scene, changed, and the files that it names.
+    pub(super) fn load_with_files(&self, scene: &str) -> Result<(Scene, Vec<SceneFile>), Failure> {
+        if PastRun::is_in(scene) {
+            let message = format!("{scene}: holds a run; its scene is {scene}/{SCENE_OF_RUN}, its settings stand in {scene}/{COMMAND}");
+            return Err(Failure::input(message));
+        }
         let mut settings = Vec::new();
         for text in &self.set {
             let Some((key, value)) = text.split_once('=') else {
@@ -45,7 +71,7 @@ impl Changes {
             };
             settings.push((key.trim().to_owned(), value.trim().to_owned()));
         }
-        let mut scene = Scene::load(&SceneSource::new(scene), &settings).map_err(Failure::input)?;
+        let (mut scene, files) = Scene::load_with_files(&SceneSource::new(scene), &settings).map_err(Failure::input)?;
         match self.step {
             None => {}
             Some(StepSize::Fixed(h)) => (scene.time.step, scene.time.accuracy) = (h, None),
@@ -56,7 +82,40 @@ impl Changes {
             }
         }
         scene.solver.tolerance = self.tol.unwrap_or(scene.solver.tolerance);
-        Ok(scene)
+        Ok((scene, files))
+    }
+}
+
+/// What a run in a folder was started with.
+struct PastRun {
+    scene: String,
+    changes: Changes,
+    /// When it ended (s), if it did.
+    end: Option<f64>,
+}
+
+impl PastRun {
+    /// Whether this is a folder that holds a run, and no built-in scene.
+    fn is_in(scene: &str) -> bool {
+        let built_in = matches!(SceneSource::new(scene), SceneSource::BuiltIn(name) if builtin::find(&name).is_ok());
+        !built_in && Path::new(scene).join(COMMAND).is_file() && Path::new(scene).join(SCENE_OF_RUN).is_file()
+    }
+
+    fn of(folder: &str) -> Result<Option<Self>, Failure> {
+        if !Self::is_in(folder) {
+            return Ok(None);
+        }
+        let path = Path::new(folder).join(COMMAND);
+        let text = std::fs::read_to_string(&path).map_err(|e| Failure::input(format!("{}: cannot be read: {e}", path.display())))?;
+        let Some((Some(scene), changes, until)) = super::arguments_of_run(&words(&text)) else {
+            let cure = "name the scene instead of the folder";
+            return Err(Failure::input(format!("{}: found no scene in the command of a run\n  {cure}", path.display())));
+        };
+        let built_in = matches!(SceneSource::new(&scene), SceneSource::BuiltIn(_));
+        let scene = if built_in { scene } else { Path::new(folder).join(SCENE_OF_RUN).to_string_lossy().into_owned() };
+        let summary = std::fs::read_to_string(Path::new(folder).join("summary.json")).ok();
+        let ended = summary.and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok()?["time"].as_f64());
+        Ok(Some(Self { scene, changes, end: ended.or(until) }))
     }
 }
 

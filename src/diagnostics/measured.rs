@@ -3,8 +3,10 @@
 use super::grains::{self, Packing};
 use super::piles::{self, Pile};
 use super::structure::{extent, segregation};
-use crate::io::scene::model::{Measure, PileTable};
+use crate::io::scene::model::{ForceBins, Measure, PileTable, Rose};
 use crate::model::flow::Region;
+use crate::model::forces::{density, rose as directions};
+use glam::DVec3;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
@@ -18,7 +20,7 @@ pub fn columns(measure: &Measure) -> Vec<&'static str> {
 /// ```
 /// use drystone::diagnostics::{grains::Packing, measured};
 /// use drystone::io::scene::model::Measure;
-/// let all = Measure { name: "bed".into(), every: 0.01, bounds: None, segregation: None, pairs: None };
+/// let all = Measure { name: "bed".into(), every: 0.01, bounds: None, segregation: None, pairs: None, forces: None, rose: None };
 /// assert_eq!(measured::row(0.5, &Packing::default(), &all).len(), measured::columns(&all).len());
 /// ```
 pub fn row(time: f64, packing: &Packing, measure: &Measure) -> Vec<f64> {
@@ -29,6 +31,49 @@ pub fn row(time: f64, packing: &Packing, measure: &Measure) -> Vec<f64> {
         segregation(part, parted.axis, parted.radius, parted.between.unwrap_or_else(|| extent(part, parted.axis)))
     }));
     row
+}
+
+/// Normals and normal forces (N) of the contacts that press, of the grains in a box, or of all.
+fn pressing(packing: &Packing, bounds: Option<[DVec3; 2]>) -> (Vec<[f64; 3]>, Vec<f64>) {
+    let part = bounds.map(|[low, high]| packing.within(&Region::Box { low, high }));
+    let links = part.as_ref().unwrap_or(packing).links.iter();
+    links.map(|link| (link.normal.to_array(), link.force.dot(link.normal))).filter(|(_, force)| *force > 0.0).unzip()
+}
+
+/// How the normal forces of the grains in a box, or of all, are distributed: middles of bins in mean forces, and the density there. Not a
+/// number where nothing presses.
+///
+/// ```
+/// use drystone::diagnostics::{grains::{Link, Packing}, measured};
+/// use drystone::io::scene::model::ForceBins;
+/// use glam::DVec3;
+/// let link = |force: f64| Link { grains: [Some(0), None], point: DVec3::ZERO, shift: DVec3::ZERO, normal: DVec3::Z, force: DVec3::Z * force };
+/// let packing = Packing { links: vec![link(1.0), link(3.0), link(0.0)], ..Packing::default() };
+/// assert_eq!(measured::forces(&packing, None, &ForceBins { largest: 2.0, bins: 2 }), [[0.5, 0.5], [1.5, 0.5]]);
+/// ```
+pub fn forces(packing: &Packing, bounds: Option<[DVec3; 2]>, bins: &ForceBins) -> Vec<[f64; 2]> {
+    let (_, forces) = pressing(packing, bounds);
+    let found = density(&forces, bins.width());
+    let none = if forces.is_empty() { f64::NAN } else { 0.0 };
+    (0..bins.bins).map(|k| found.get(k).copied().unwrap_or([(k as f64 + 0.5) * bins.width(), none])).collect()
+}
+
+/// In which directions the grains in a box, or all, press: angles (degrees) in a plane, and the densities by number and by force there, 1 on
+/// average. Not a number where nothing presses along it.
+///
+/// ```
+/// use drystone::diagnostics::{grains::{Link, Packing}, measured};
+/// use drystone::io::scene::model::Rose;
+/// use glam::DVec3;
+/// let link = |n: DVec3| Link { grains: [Some(0), None], point: DVec3::ZERO, shift: DVec3::ZERO, normal: n, force: 2.0 * n };
+/// let packing = Packing { links: vec![link(DVec3::X), link(-DVec3::X), link(DVec3::Y)], ..Packing::default() };
+/// assert_eq!(measured::rose(&packing, None, &Rose { plane: [0, 2], bins: 2 }), [[0.0, 2.0, 2.0], [90.0, 0.0, 0.0]]);
+/// ```
+pub fn rose(packing: &Packing, bounds: Option<[DVec3; 2]>, rose: &Rose) -> Vec<[f64; 3]> {
+    let (normals, forces) = pressing(packing, bounds);
+    let [number, force] = directions(normals.iter().zip(forces), rose.plane, rose.bins)
+        .unwrap_or_else(|| [vec![f64::NAN; rose.bins], vec![f64::NAN; rose.bins]]);
+    (0..rose.bins).map(|k| [180.0 * k as f64 / rose.bins as f64, number[k], force[k]]).collect()
 }
 
 /// Numbers by name, in the order of the columns of their table: units stand at the end of a name, `height_m`, `stress_xx_Pa`,

@@ -105,6 +105,9 @@ impl Sizes {
 
     /// Every radius from `low` to `high` alike.
     pub fn uniform(low: f64, high: f64, by: By) -> Result<Self, String> {
+        if low > high {
+            return Err(format!("radii from {low} to {high} m; the first one has to be the smaller one"));
+        }
         Self::table(&[[low, 0.0], [high, 1.0]], by)
     }
 
@@ -112,6 +115,9 @@ impl Sizes {
     pub fn two([small, second]: [f64; 2], large: f64, by: By) -> Result<Self, String> {
         if !(0.0..=1.0).contains(&large) {
             return Err(format!("the part {large} of large grains; a number from 0 to 1 is needed"));
+        }
+        if second < small {
+            return Err(format!("large grains of {second} m, and small ones of {small} m; exchange them"));
         }
         Self::table(&[[small, 0.0], [small, 1.0 - large], [second, 1.0 - large], [second, 1.0]], by)
     }
@@ -279,7 +285,9 @@ mod tests {
         for (sizes, words) in [
             (Sizes::table(&[], By::Mass), "empty"),
             (Sizes::one(-1.0), "positive"),
-            (Sizes::uniform(2.0, 1.0, By::Number), "must not fall"),
+            (Sizes::uniform(2.0, 1.0, By::Number), "radii from 2 to 1"),
+            (Sizes::table(&[[2.0, 0.0], [1.0, 1.0]], By::Number), "must not fall"),
+            (Sizes::two([2.0, 1.0], 0.5, By::Number), "exchange them"),
             (Sizes::table(&[[1.0, 0.1], [2.0, 1.0]], By::Number), "begin at 0"),
             (Sizes::two([1.0, 2.0], 1.5, By::Number), "from 0 to 1"),
             (Sizes::log_normal(1.0, 0.2, Some([3.0, 2.0]), By::Number), "bounds"),

@@ -36,7 +36,7 @@ pub(super) fn write(path: &Path, size: (u32, u32), drawing: &impl Drawing) -> Re
     let bytes = if is_png(path) {
         let mut canvas = Canvas::new(size);
         paint((&mut canvas).into_drawing_area(), drawing).map_err(failed)?;
-        let (size, pixels) = canvas.pixels();
+        let (size, pixels) = canvas.pixels(SCALE);
         png(size, &pixels).map_err(|error| OutputError::data(path, format!("the plot cannot be encoded: {error}")))?
     } else {
         let mut svg = String::new();
@@ -79,10 +79,10 @@ impl Canvas {
         Self { size, fine: Fine { width, height, samples: vec![0; 3 * (width * height) as usize] } }
     }
 
-    /// Means of the samples of each pixel, row by row, and how many pixels there are.
-    pub(super) fn pixels(&self) -> ([u32; 2], Vec<u8>) {
-        let n = FINE / SCALE;
-        let size = [self.size.0 as i32 * SCALE, self.size.1 as i32 * SCALE];
+    /// Means of the samples of each pixel, row by row, and how many pixels there are; `unit` pixels, a divisor of `FINE`, are a unit of the plot.
+    pub(super) fn pixels(&self, unit: i32) -> ([u32; 2], Vec<u8>) {
+        let n = FINE / unit;
+        let size = [self.size.0 as i32 * unit, self.size.1 as i32 * unit];
         let mut pixels = Vec::with_capacity(3 * (size[0] * size[1]) as usize);
         for (y, x) in (0..size[1]).flat_map(|y| (0..size[0]).map(move |x| (y, x))) {
             for channel in 0..3 {
@@ -250,10 +250,25 @@ impl DrawingBackend for &mut Canvas {
     }
 }
 
-/// Draws on a part of a picture, given as rows of sRGB bytes of so many pixels: from its upper left corner on, in units of the plot.
-pub(super) fn overlay(pixels: &mut [u8], width: usize, [x, y]: [usize; 2], size: (u32, u32), drawing: &impl Drawing) -> DrawResult {
+/// Pixels of a unit of what is drawn on a picture of this size, so that letters keep their part of it.
+pub(super) fn unit_of(size: [u32; 2]) -> usize {
+    match (size[0], size[1]) {
+        (width, height) if width < 900 || height < 500 => 1,
+        (width, height) if width < 2400 || height < 1400 => 2,
+        _ => 4,
+    }
+}
+
+/// Draws on a part of a picture, given as rows of sRGB bytes of so many pixels: from its upper left corner on, in units of the plot, which are `unit` pixels.
+pub(super) fn overlay(
+    pixels: &mut [u8],
+    width: usize,
+    [x, y]: [usize; 2],
+    (size, unit): ((u32, u32), usize),
+    drawing: &impl Drawing,
+) -> DrawResult {
     let mut canvas = Canvas::new(size);
-    let n = FINE / SCALE;
+    let n = FINE / unit as i32;
     let place = |column: i32, row: i32| 3 * ((y + row as usize) * width + x + column as usize);
     for (j, i) in (0..canvas.fine.height).flat_map(|j| (0..canvas.fine.width).map(move |i| (j, i))) {
         let (at, from) = (canvas.fine.at(i, j), place(i / n, j / n));
@@ -263,7 +278,7 @@ pub(super) fn overlay(pixels: &mut [u8], width: usize, [x, y]: [usize; 2], size:
     drawing.draw(&page)?;
     page.present()?;
     drop(page);
-    let ([columns, _], painted) = canvas.pixels();
+    let ([columns, _], painted) = canvas.pixels(unit as i32);
     for (row, line) in painted.chunks_exact(3 * columns as usize).enumerate() {
         let to = place(0, row as i32);
         pixels[to..to + line.len()].copy_from_slice(line);

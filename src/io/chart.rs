@@ -202,7 +202,7 @@ fn draw_panel<B: DrawingBackend<ErrorType = std::io::Error>>(area: &DrawingArea<
         map.draw(&chart.plotting_area().clone())?;
         let right = area.dim_in_pixel().0 as i32 - side + 14;
         let height = area.dim_in_pixel().1 as i32;
-        map.draw_scale(area, [right, if wide { 34 } else { 62 }], height - if wide { 100 } else { 120 })?;
+        map.draw_scale(area, [right, if wide { 34 } else { 62 }], height - if wide { 100 } else { 120 }, 0.0)?;
     }
     let plane = chart.plotting_area().clone();
     let unit = f64::from(plane.dim_in_pixel().0) / (x_range.1 - x_range.0);

@@ -12,7 +12,7 @@ use super::run_plots::{Named, PlotError};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct View {
-    /// Instants of fields (s), the nearest that are there; none: the last.
+    /// Instants of fields, forces, roses and chains (s), the nearest that are there; none: the last.
     pub at: Vec<f64>,
     /// Mean over all instants from this one on (s), in place of `at`.
     pub from: Option<f64>,
@@ -101,7 +101,7 @@ impl<'a> Cells<'a> {
 }
 
 /// As few digits as tell an instant.
-fn trim(t: f64) -> String {
+pub(super) fn trim(t: f64) -> String {
     let text = format!("{t:.6}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
@@ -128,7 +128,10 @@ pub(super) fn field(table: &Named, column: &str, view: &View) -> Result<Vec<Pane
         let Some(name_of) = cells.names.get(axis) else {
             return Err(PlotError::Nothing(format!("{}: has one axis, {}", table.path, cells.names.join(", "))));
         };
-        let place = format!("{name_of} (m)");
+        let place = match table.column(name_of)?.1.as_str() {
+            "" => (*name_of).to_owned(),
+            unit => format!("{name_of} ({unit})"),
+        };
         let line = |(label, values): (String, Vec<f64>)| {
             let points = cells.places[axis].iter().copied().zip(cells.over(&values, &[axis]));
             // heights stand upright

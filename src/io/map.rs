@@ -51,23 +51,24 @@ impl Map {
         for (k, value) in self.values.iter().enumerate().filter(|(_, v)| v.is_finite()) {
             let (i, j) = (k % columns, k / columns);
             let corners = [0, 1].map(|d| (at(self.x, i + d, columns), at(self.y, j + d, rows)));
-            plane.draw(&Rectangle::new(corners, shade((value - low) / (high - low)).filled()))?;
+            plane.draw(&Rectangle::new(corners, shade((value - low) / (high - low), 0.0).filled()))?;
         }
         Ok(())
     }
 
-    /// The bar that says what colours mean, from its upper left corner on (pixels).
+    /// The bar that says what colours mean, from its upper left corner on (pixels); `quiet` is the part of grey in them.
     pub(super) fn draw_scale<B: DrawingBackend<ErrorType = std::io::Error>>(
         &self,
         area: &DrawingArea<B, Shift>,
         [x, y]: [i32; 2],
         height: i32,
+        quiet: f32,
     ) -> DrawResult {
         let (low, high) = self.range();
         let text = ("sans-serif", 14).into_font().color(&INK).pos(Pos::new(HPos::Left, VPos::Center));
         area.draw(&Text::new(self.name.clone(), (x - 6, y - 18), text.clone()))?;
         for k in 0..height {
-            let colour = shade(1.0 - f64::from(k) / f64::from(height - 1)).filled();
+            let colour = shade(1.0 - f64::from(k) / f64::from(height - 1), quiet).filled();
             area.draw(&Rectangle::new([(x, y + k), (x + 16, y + k + 1)], colour))?;
         }
         for k in 0..5 {
@@ -80,8 +81,8 @@ impl Map {
     }
 }
 
-fn shade(x: f64) -> RGBColor {
-    let [r, g, b] = colour::to_srgb(colour::viridis(x));
+fn shade(x: f64, quiet: f32) -> RGBColor {
+    let [r, g, b] = colour::to_srgb(colour::quiet(colour::viridis(x), quiet));
     RGBColor(r, g, b)
 }
 

@@ -4,9 +4,10 @@
 //! TABLE, TABLE.COLUMN   columns of TABLE.csv against time, one panel for each unit; rows with names give a line for each name
 //! energy, residual      of steps.csv
 //! TABLE.COLUMN          of a [[field]]: a profile, or a map in colours; of pair correlations: against the distance
-//! chains                forces of a slice at the end, as lines between centres
-//! forces                distribution of the normal forces of contacts_end.csv: log₁₀ P(F/⟨F⟩)
+//! chains                forces of a slice, as lines between centres
+//! forces                distribution of the normal forces: log₁₀ P(F/⟨F⟩)
 //! rose                  directions of the normals in a vertical plane, by number and by force: n and −n count as one
+//!                       all three at the end (contacts_end.csv), or at an instant, from its frames
 //! ```
 
 use super::chain_plots::chains;
@@ -14,8 +15,9 @@ use super::chart::{Line, Panel};
 use super::error::OutputError;
 use super::field_plots::{self, View};
 use super::scene::error::did_you_mean;
+use super::vtk::StoredFrame;
 use std::collections::BTreeMap;
-use std::f64::consts::{PI, TAU};
+use std::f64::consts::TAU;
 use std::path::{Path, PathBuf};
 
 /// Most lines of a panel, as many as there are colours; of more, those with the largest values are shown.
@@ -23,7 +25,7 @@ const LINES: usize = 7;
 /// Width of a bin of forces, in mean forces.
 const BIN: f64 = 0.25;
 /// What the rows of a table are cells of: a grid, or a profile.
-const AXES: [&[&str]; 2] = [&["x", "y", "z"], &["distance"]];
+const AXES: [&[&str]; 4] = [&["x", "y", "z"], &["distance"], &["force_over_mean"], &["angle"]];
 /// Bins of half a turn.
 const ROSE: usize = 18;
 
@@ -138,6 +140,8 @@ fn named(directory: &Path, name: &str) -> Result<Named, PlotError> {
 /// A table is missing or spoilt, or has no such column.
 pub fn panels(directory: &Path, what: &[String], view: &View) -> Result<Vec<Panel>, PlotError> {
     let (mut panels, x) = (Vec::new(), view.x.as_deref());
+    // what of the view has something to say
+    let (mut instants, mut slices) = (false, false);
     for what in what {
         match what.as_str() {
             "energy" => {
@@ -145,13 +149,23 @@ pub fn panels(directory: &Path, what: &[String], view: &View) -> Result<Vec<Pane
                 panels.extend(series(&steps, Some(&["kinetic", "potential", "normal_work", "friction_work"]), "J", x)?);
             }
             "residual" => panels.push(residual(directory)?),
-            "forces" => panels.push(forces(directory)?),
-            "rose" => panels.push(rose(directory)?),
-            "chains" => panels.push(chains(directory, view)?),
+            "forces" => {
+                panels.push(forces(directory, &view.at)?);
+                instants = true;
+            }
+            word @ ("rose" | "chains") => {
+                let draw = |at| if word == "rose" { rose(directory, at) } else { chains(directory, view, at) };
+                let at: Vec<Option<f64>> = if view.at.is_empty() { vec![None] } else { view.at.iter().copied().map(Some).collect() };
+                for at in at {
+                    panels.push(draw(at)?);
+                }
+                (instants, slices) = (true, slices || word == "chains");
+            }
             other => match other.split_once('.') {
                 Some((name, column)) => {
                     let table = named(directory, name)?;
                     if table.axes().is_some() {
+                        instants = true;
                         panels.extend(field_plots::field(&table, column, view)?);
                     } else {
                         panels.extend(series(&table, Some(&[column]), "", x)?);
@@ -162,7 +176,10 @@ pub fn panels(directory: &Path, what: &[String], view: &View) -> Result<Vec<Pane
                     let own: Vec<&str> = table.columns.iter().map(|c| c.0.as_str()).skip(1 + table.axes().map_or(0, <[_]>::len)).collect();
                     match (table.axes(), &own[..]) {
                         (None, _) => panels.extend(series(&table, None, "", x)?),
-                        (Some(_), [only]) => panels.extend(field_plots::field(&table, only, view)?),
+                        (Some(_), [only]) => {
+                            instants = true;
+                            panels.extend(field_plots::field(&table, only, view)?);
+                        }
                         (Some(_), several) => {
                             let several = several.join(", ");
                             let message = format!("{}: a table of fields; name one as {other}.COLUMN, of {several}", table.path);
@@ -173,7 +190,14 @@ pub fn panels(directory: &Path, what: &[String], view: &View) -> Result<Vec<Pane
             },
         }
     }
-    Ok(panels)
+    let unused = [
+        (!view.at.is_empty() && !instants, "--at: instants are those of fields, pair correlations, forces, rose and chains"),
+        (view.slice.is_some() && !slices, "--slice: a slice is one of chains"),
+    ];
+    match unused.into_iter().find(|(unused, _)| *unused) {
+        Some((_, why)) => Err(PlotError::Nothing(format!("{why}; none of them is drawn here"))),
+        None => Ok(panels),
+    }
 }
 
 /// Columns of a table against time or another column, grouped by unit; `unit` is that of columns without one.
@@ -237,67 +261,89 @@ fn residual(directory: &Path) -> Result<Panel, PlotError> {
 }
 
 /// Normals and forces of the contacts that press.
-fn pressing(directory: &Path) -> Result<Vec<([f64; 3], f64)>, PlotError> {
-    let path = directory.join("contacts_end.csv");
-    let table = Named::read(&path)?;
-    let column = |name: &str| table.column(name).map(|c| &c.2);
-    let (x, y, z, force) = (column("normal_x")?, column("normal_y")?, column("normal_z")?, column("normal_force")?);
-    let all = (0..force.len()).filter(|&k| force[k] > 0.0);
-    let found: Vec<_> = all.map(|k| ([x[k], y[k], z[k]], force[k])).collect();
-    if found.is_empty() {
-        return Err(PlotError::Nothing(format!("{}: no contact presses at the end of this run", path.display())));
-    }
-    Ok(found)
+struct Pressing {
+    /// Where they were found, and the instant (s) if it is not the end.
+    source: String,
+    time: Option<f64>,
+    normals: Vec<[f64; 3]>,
+    forces: Vec<f64>,
 }
 
-/// Probability density of forces over their mean.
-fn forces(directory: &Path) -> Result<Panel, PlotError> {
-    let forces: Vec<f64> = pressing(directory)?.into_iter().map(|c| c.1).collect();
-    let mean = forces.iter().sum::<f64>() / forces.len() as f64;
-    let mut counts: Vec<f64> = Vec::new();
-    for force in &forces {
-        let bin = (force / (mean * BIN)) as usize;
-        counts.resize(counts.len().max(bin + 1), 0.0);
-        counts[bin] += 1.0;
+impl Pressing {
+    /// At the end, or in the frame that is nearest to an instant; normals where they are `wanted`.
+    fn of(directory: &Path, at: Option<f64>, wanted: bool) -> Result<Self, PlotError> {
+        let (path, time, normals, forces) = match at {
+            None => {
+                let path = directory.join("contacts_end.csv");
+                let table = Named::read(&path)?;
+                let column = |name: &str| table.column(name).map(|c| c.2.clone());
+                let (x, y, z) = (column("normal_x")?, column("normal_y")?, column("normal_z")?);
+                let normals: Vec<[f64; 3]> = x.into_iter().zip(y).zip(z).map(|((x, y), z)| [x, y, z]).collect();
+                (path, None, normals, column("normal_force")?)
+            }
+            Some(time) => {
+                let frame = StoredFrame::nearest(directory, "contacts", time)?;
+                let normals = if wanted { frame.vectors("PointData", "normal")? } else { Vec::new() };
+                let normals = normals.iter().map(|n| n.to_array()).collect();
+                (directory.join("contacts.pvd"), Some(frame.time), normals, frame.array("PointData", "normal_force")?)
+            }
+        };
+        let kept: Vec<usize> = (0..forces.len()).filter(|&k| forces[k] > 0.0).collect();
+        if kept.is_empty() {
+            let when = time.map_or("at the end of this run".to_owned(), |t| format!("at {t} s"));
+            return Err(PlotError::Nothing(format!("{}: no contact presses {when}", path.display())));
+        }
+        let normals = kept.iter().filter_map(|&k| normals.get(k).copied()).collect();
+        Ok(Self { source: path.display().to_string(), time, normals, forces: kept.iter().map(|&k| forces[k]).collect() })
     }
-    let points = counts.iter().enumerate().filter(|(_, n)| **n > 0.0);
-    let points = points.map(|(k, n)| ((k as f64 + 0.5) * BIN, libm::log10(n / (forces.len() as f64 * BIN))));
-    let line = Line::new(&format!("{} contacts", forces.len()), points).with_points();
-    Ok(Panel::new("F / mean F", "log10 of the density", vec![line]).titled(&format!("mean normal force {mean:.4} N")))
+}
+
+/// ` at t s`; nothing at the end.
+pub(super) fn instant(time: Option<f64>) -> String {
+    time.map_or(String::new(), |t| format!(" at {} s", field_plots::trim(t)))
+}
+
+/// Probability density of forces over their mean, a line for each instant.
+fn forces(directory: &Path, at: &[f64]) -> Result<Panel, PlotError> {
+    let at: Vec<Option<f64>> = if at.is_empty() { vec![None] } else { at.iter().copied().map(Some).collect() };
+    let (mut lines, mut title) = (Vec::new(), Vec::new());
+    for at in at {
+        let pressing = Pressing::of(directory, at, false)?;
+        let (line, mean) = density(&pressing);
+        lines.push(line);
+        title.push(format!("{mean:.4} N{}", instant(pressing.time)));
+    }
+    Ok(Panel::new("F / mean F", "log10 of the density", lines).titled(&format!("mean normal force {}", title.join(", "))))
+}
+
+fn density(pressing: &Pressing) -> (Line, f64) {
+    let forces = &pressing.forces;
+    let found = crate::model::forces::density(forces, BIN);
+    let points = found.iter().filter(|bin| bin[1] > 0.0).map(|[force, density]| (*force, libm::log10(*density)));
+    let mean = forces.iter().sum::<f64>() / forces.len() as f64;
+    (Line::new(&format!("{} contacts{}", forces.len(), instant(pressing.time)), points).with_points(), mean)
 }
 
 /// Directions of normals in the plane of x and z.
-fn rose(directory: &Path) -> Result<Panel, PlotError> {
-    let contacts = pressing(directory)?;
-    // what points out of the plane counts by its part in it
-    let part = |n: &[f64; 3]| libm::hypot(n[0], n[2]);
-    let all: f64 = contacts.iter().map(|c| part(&c.0)).sum();
-    let sum: f64 = contacts.iter().map(|c| part(&c.0) * c.1).sum();
-    if sum <= 0.0 {
-        let path = directory.join("contacts_end.csv");
-        return Err(PlotError::Nothing(format!("{}: all contacts press along y, across the plane of the rose", path.display())));
-    }
-    let mut bins = [[0.0; ROSE]; 2];
-    for (normal @ [x, _, z], force) in &contacts {
-        // the axes, along which walls press, are the middles of bins
-        let angle = (libm::atan2(*z, *x) + 0.5 * PI / ROSE as f64).rem_euclid(PI);
-        let bin = ((angle / PI * ROSE as f64) as usize).min(ROSE - 1);
-        bins[0][bin] += part(normal) / all;
-        bins[1][bin] += part(normal) * force / sum;
-    }
-    let outline = |bins: &[f64; ROSE]| {
+fn rose(directory: &Path, at: Option<f64>) -> Result<Panel, PlotError> {
+    let pressing = Pressing::of(directory, at, true)?;
+    let contacts = pressing.normals.iter().zip(pressing.forces.iter().copied());
+    let Some(found) = crate::model::forces::rose(contacts, [0, 2], ROSE) else {
+        return Err(PlotError::Nothing(format!("{}: all contacts press along y, across the plane of the rose", pressing.source)));
+    };
+    let outline = |bins: &[f64]| {
         let point = |k: usize, at: usize| {
             let (s, c) = libm::sincos(TAU * (at as f64 - 0.5) / (2 * ROSE) as f64);
             // an even rose has the radius 1
-            let radius = bins[k % ROSE] * ROSE as f64;
+            let radius = bins[k % ROSE];
             (radius * c, radius * s)
         };
         let mut points: Vec<(f64, f64)> = (0..2 * ROSE).flat_map(|k| [point(k, k), point(k, k + 1)]).collect();
         points.extend(points.first().copied());
         points
     };
-    let lines = vec![Line::new("by number", outline(&bins[0])), Line::new("by force", outline(&bins[1]))];
-    Ok(Panel::new("x", "z", lines).titled("directions of contact normals").equal())
+    let lines = vec![Line::new("by number", outline(&found[0])), Line::new("by force", outline(&found[1]))];
+    Ok(Panel::new("x", "z", lines).titled(&format!("directions of contact normals{}", instant(pressing.time))).equal())
 }
 
 /// Figures of a sweep against one of its keys, a line for each combination of the others; without `x` against the first.

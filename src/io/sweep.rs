@@ -256,7 +256,9 @@ pub fn write_results(path: &Path, plan: &Plan, outcomes: &[(usize, Outcome)]) ->
         let values = plan.values(*point);
         let keys = varied.iter().map(|&k| values[k]);
         let found = names.iter().map(|name| row.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value));
-        table.write_record(keys.chain(found).chain([outcome.failure.as_deref().unwrap_or("")])).map_err(failed)?;
+        // a row is a line, also for what does not read quotes
+        let failure = outcome.failure.iter().flat_map(|text| text.lines()).map(str::trim).collect::<Vec<_>>().join("; ");
+        table.write_record(keys.chain(found).chain([failure.as_str()])).map_err(failed)?;
     }
     let bytes = table.into_inner().map_err(|error| OutputError::data(path, error.to_string()))?;
     replace_file(path, &bytes)
@@ -313,12 +315,12 @@ mod tests {
         let axes = ["mu=0.1,0.3", "n=4"].map(|a| Axis::parse(a).unwrap_or_else(|e| panic!("{e}"))).to_vec();
         let plan = Plan { scene: "s".into(), axes, options: vec![], outputs: false };
         let done = |text: &str| Outcome { summary: serde_json::from_str(text).ok(), ..Outcome::default() };
-        let failed = Outcome { failure: Some("no, nothing".into()), ..Outcome::default() };
+        let failed = Outcome { failure: Some("no, nothing\n  write a number".into()), ..Outcome::default() };
         let folder = tempfile::tempdir().unwrap_or_else(|e| panic!("{e}"));
         let path = folder.path().join("results.csv");
         let good = done(r#"{"zeta":1.5,"energy":{"kinetic_J":2.0},"warnings":["a","b"],"alpha":null}"#);
         write_results(&path, &plan, &[(0, good), (1, failed)]).unwrap_or_else(|e| panic!("{e}"));
         let text = std::fs::read_to_string(&path).unwrap_or_default();
-        assert_eq!(text, "mu,zeta,energy.kinetic_J,warnings,alpha,failure\n0.1,1.5,2.0,a; b,,\n0.3,,,,,\"no, nothing\"\n");
+        assert_eq!(text, "mu,zeta,energy.kinetic_J,warnings,alpha,failure\n0.1,1.5,2.0,a; b,,\n0.3,,,,,\"no, nothing; write a number\"\n");
     }
 }

@@ -239,6 +239,11 @@ pub struct Bond {
 }
 
 impl Bond {
+    /// Whether it holds nothing any more.
+    pub fn is_broken(&self) -> bool {
+        self.points.iter().all(BondPoint::broken)
+    }
+
     /// Mean damage over its area.
     pub fn damage(&self) -> f64 {
         let area: f64 = self.points.iter().map(|p| p.area).sum();

@@ -36,6 +36,7 @@ pub mod contact;
 pub mod crushing;
 pub mod dynamical_system;
 pub mod flow;
+pub mod forces;
 pub mod grid;
 pub mod integrator;
 pub mod interaction;

@@ -66,6 +66,18 @@ impl Simulation {
         count
     }
 
+    /// Each bond with its entity, in no order that means anything.
+    ///
+    /// ```
+    /// assert_eq!(drystone::simulation::Simulation::default().bonds().count(), 0);
+    /// ```
+    // by archetypes: a query would ask for memory at every call
+    pub fn bonds(&self) -> impl Iterator<Item = (Entity, &Bond)> {
+        let bound = self.world().component_id::<Bond>();
+        let tables = self.world().archetypes().iter().filter(move |table| bound.is_some_and(|bound| table.contains(bound)));
+        tables.flat_map(|table| table.entities()).filter_map(|one| Some((one.id(), self.world().get::<Bond>(one.id())?)))
+    }
+
     /// How the bonds fare.
     pub fn bond_state(&mut self) -> BondState {
         let world = self.world_mut();
@@ -75,7 +87,7 @@ impl Simulation {
         for (_, bond) in bonds {
             state.joints += 1;
             state.damaged += usize::from(bond.points.iter().any(|p| p.damage > 0.0));
-            state.broken += usize::from(bond.points.iter().all(BondPoint::broken));
+            state.broken += usize::from(bond.is_broken());
             for point in &bond.points {
                 state.area += point.area;
                 state.lost += point.damage * point.area;

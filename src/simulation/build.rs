@@ -112,7 +112,8 @@ impl Simulation {
         self.world.resource::<Scheme>()
     }
 
-    /// Changes the settings of the scheme between steps.
+    /// Changes the settings of the scheme between steps. With another step the impulses that the solver starts from change, as those of lasting
+    /// forces do.
     pub fn set_scheme(&mut self, scheme: Scheme) -> Result<(), SimulationError> {
         scheme.validate()?;
         let (old, new, now) = (self.time_step(), scheme.time_step, self.steps());
@@ -124,6 +125,7 @@ impl Simulation {
                 steps.push((multiple(p.period, new, "the period of a periodic action")?.max(1), now + wait));
             }
             self.periodic.iter_mut().zip(steps).for_each(|(p, (every, start))| (p.every, p.start) = (every, start));
+            self.change_step(new);
         }
         let mut clock = *self.world.resource::<Clock>();
         (clock.origin, clock.origin_step) = (clock.time, clock.step);

@@ -9,7 +9,7 @@ use super::run::{Simulation, SimulationError};
 use crate::assembly::problem::StepProblem;
 use crate::cluster::systems::{Clusters, Traces};
 use crate::cluster::{ClusterError, Probe, Signal, Trace};
-use crate::model::bond::{Bond, BondPoint};
+use crate::model::bond::Bond;
 use crate::model::dynamical_system::{FirstOrder, Lagrangian};
 use crate::model::flow::Flow;
 use crate::model::interaction::{Interaction, OfBodies};
@@ -265,7 +265,7 @@ impl Simulation {
             CrushingWork => work.crushing,
             BondWork => work.bonds,
             BondsDamaged => self.count_bonds(|bond| bond.points.iter().any(|p| p.damage > 0.0)),
-            BondsBroken => self.count_bonds(|bond| bond.points.iter().all(BondPoint::broken)),
+            BondsBroken => self.count_bonds(Bond::is_broken),
             DriveWork => work.drives,
             LoadWork => work.loads,
             AdhesionWork => work.adhesion,
@@ -279,12 +279,8 @@ impl Simulation {
         }
     }
 
-    /// By archetypes: a query would ask for memory at every row of a table.
     fn count_bonds(&self, of: impl Fn(&Bond) -> bool) -> f64 {
-        let bound = self.world.component_id::<Bond>();
-        let tables = self.world.archetypes().iter().filter(|table| bound.is_some_and(|bound| table.contains(bound)));
-        let bonds = tables.flat_map(|table| table.entities()).filter_map(|one| self.world.get::<Bond>(one.id()));
-        bonds.filter(|bond| of(bond)).count() as f64
+        self.bonds().filter(|(_, bond)| of(bond)).count() as f64
     }
 
     /// Energy before the first step, from components; not known where Lagrangian systems stand with bodies, whose mass may be a function.

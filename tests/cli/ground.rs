@@ -1,6 +1,6 @@
 //! A block that slides on shaking ground against Newmark's solution, and every form a record may have.
 
-use super::{output, text};
+use super::{json, output, text};
 use std::path::Path;
 
 const SLIDE: &str = "[contact]\nmu = 0.3\n[[bodies]]\nname = \"floor\"\nshape = { kind = \"half_space\" }\nmotion = \"static\"\n\
@@ -200,4 +200,22 @@ fn what_a_record_leaves_the_ground_with_is_told_and_taken_off() {
     assert!(said.contains("leaves the ground at 2.3") && said.contains("baseline = \"constant\""), "{said}");
     assert!(!check("baseline = \"linear\"").contains("leaves the ground"));
     assert!(!check("baseline = \"constant\"").contains("leaves the ground"));
+}
+
+/// Gravity that is turned by a motion of the ground, straight in time from upright to 30 degrees: tan = 4.905 s/(9.81 − 1.314 s), s = t/3 s.
+#[test]
+fn a_block_slides_where_gravity_that_leans_reaches_its_angle() {
+    let scene = "[time]\nstep = \"1 ms\"\nend = 1.8\n[contact]\nmu = 0.3\n[base]\nsamples = [[0, 0, 0, 0], [3, -4.905, 0, -1.314]]\n\
+        [[bodies]]\nname = \"floor\"\nshape = { kind = \"half_space\" }\nmotion = \"static\"\n\
+        [[bodies]]\nname = \"box\"\nshape = { kind = \"cuboid\", size = [0.2, 0.2, 0.1] }\nposition = [0, 0, 0.05]\n\
+        [[record]]\nname = \"box\"\nsignals = [\"box.vx\"]\n";
+    let directory = tempfile::tempdir().unwrap();
+    let (path, out) = (directory.path().join("lean.toml"), directory.path().join("out"));
+    std::fs::write(&path, scene).unwrap();
+    json(&[path.to_str().unwrap(), "--out", out.to_str().unwrap()]);
+    let table = drystone::io::table::read_table(&out.join("box.csv")).unwrap();
+    let begins = table.rows.iter().find(|row| row[1].abs() > 1e-5).unwrap()[0];
+    let exact = 3.0 * 0.3 * 9.81 / (4.905 + 0.3 * 1.314);
+    assert!((begins - exact).abs() < 4e-3, "{begins} {exact}");
+    assert!(table.rows.iter().filter(|row| row[0] < exact - 2e-3).all(|row| row[1].abs() < 1e-9));
 }

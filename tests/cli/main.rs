@@ -7,6 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 mod bench;
 mod faults;
+mod folders;
 mod ground;
 mod imports;
 mod joints;

@@ -167,6 +167,14 @@ fn stress_and_neighbours_of_a_ball_on_the_ground_are_those_of_its_weight() {
     let exact = 14.0 * 2.0 / (4.0 * std::f64::consts::PI * 8.0);
     let found = ColourBy::Stress { top: 1.0 };
     assert!((found.largest(&snapshot) / exact - 1.0).abs() < 1e-12, "{}", found.largest(&snapshot));
+    // of a hundred balls the two that bear most do not make the scale
+    let balls: Vec<BodyView> =
+        (0..100).map(|k| BodyView::new(k, "ball", "ball", Pose::at(DVec3::Z * 2.0), Surface::ball(2.0, 32).into())).collect();
+    let press = |k: u32| ContactView { body1: k, body2: 500, normal_impulse: 0.1 * f64::from(k + 1).powi(4), ..contact };
+    let contacts: Vec<ContactView> = (0..100).map(press).collect();
+    let pile = Snapshot { bodies: &balls, contacts: &contacts, ..snapshot };
+    let ratio = found.largest(&pile) / exact * 14.0;
+    assert!((ratio / 98f64.powi(4) - 1.0).abs() < 1e-12, "{ratio}");
     assert_eq!(ColourBy::Coordination { top: 1.0 }.figures(&snapshot), Some(vec![1.0, 1.0]));
     assert_eq!(found.up_to(5.0).scale(), Some(("stress (Pa)", 5.0)));
 }
@@ -197,4 +205,75 @@ fn an_unknown_table_names_the_one_that_is_meant() {
         "{listed}"
     );
     assert!(wrong("flow.drain").contains("did you mean `drain.mass`"), "{}", wrong("flow.drain"));
+}
+
+/// Forces, roses and chains of an instant come from its frames: at the end of a run they are those of its tables.
+#[test]
+fn forces_roses_and_chains_of_an_instant_are_those_of_its_frames() {
+    let scene = "time = { step = \"2 ms\", end = 0.2 }\n[solver]\ntolerance = 1e-3\n[output]\nbranches = true\ncontacts = [\"normal_force\", \"normal\"]\n\
+        [[generate.pour]]\ncount = 40\nradius = [0.008, 0.01]\nwidth = [0.05, 0.05]\n[[recorders]]\nwhat = \"bodies\"\nevery = 0.05\n";
+    let directory = tempfile::tempdir().unwrap();
+    let (path, out) = (directory.path().join("pour.toml"), directory.path().join("out"));
+    std::fs::write(&path, scene).unwrap();
+    json(&[path.to_str().unwrap(), "--out", out.to_str().unwrap()]);
+    let at = |t: f64| View { at: vec![t], ..View::default() };
+    let same = |a: f64, b: f64| (a - b).abs() <= 1e-5 * (1.0 + a.abs());
+    for what in ["forces", "rose"] {
+        let [end, now] = [View::default(), at(0.21)].map(|view| draw(&out, what, &view).unwrap().remove(0));
+        assert_eq!(end.lines.len(), now.lines.len());
+        for (a, b) in end.lines.iter().zip(&now.lines) {
+            assert!(
+                a.points.len() == b.points.len() && a.points.iter().zip(&b.points).all(|(a, b)| same(a.0, b.0) && same(a.1, b.1)),
+                "{what}"
+            );
+        }
+        assert!(now.title.contains("at 0.2 s"), "{}", now.title);
+    }
+    let slice = Some((1, [-0.01, 0.01]));
+    let [end, now] =
+        [View { slice, ..View::default() }, View { slice, ..at(0.2) }].map(|view| draw(&out, "chains", &view).unwrap().remove(0));
+    assert!(end.strokes.len() > 20 && end.strokes.len() == now.strokes.len(), "{} {}", end.strokes.len(), now.strokes.len());
+    assert_eq!(end.discs.len(), now.discs.len());
+    let sorted = |panel: &drystone::io::chart::Panel| {
+        let mut all: Vec<[f64; 5]> =
+            panel.strokes.iter().map(|s| [s.ends[0].0, s.ends[0].1, s.ends[1].0, s.ends[1].1, f64::from(s.width)]).collect();
+        all.sort_by(|a, b| a.partial_cmp(b).unwrap());
+        all.concat()
+    };
+    let ways = sorted(&end).into_iter().zip(sorted(&now)).map(|(a, b)| (a - b).abs());
+    assert!(ways.fold(0.0, f64::max) < 1e-4, "a hundredth of a ball");
+    // another instant, several of them, and what does not go
+    assert_ne!(draw(&out, "forces", &at(0.1)).unwrap()[0].lines[0].points, draw(&out, "forces", &at(0.2)).unwrap()[0].lines[0].points);
+    assert_eq!(draw(&out, "forces", &View { at: vec![0.15, 0.2], ..View::default() }).unwrap()[0].lines.len(), 2);
+    assert_eq!(draw(&out, "rose", &View { at: vec![0.15, 0.2], ..View::default() }).unwrap().len(), 2);
+    let unused = draw(&out, "steps.contacts", &at(0.1)).unwrap_err();
+    assert!(unused.contains("--at") && unused.contains("forces"), "{unused}");
+    assert!(draw(&out, "forces", &View { slice, ..View::default() }).unwrap_err().contains("--slice"));
+    let bare = directory.path().join("bare");
+    json(&[
+        path.to_str().unwrap(),
+        "--set",
+        "output.branches=false",
+        "--set",
+        "output.contacts=[\"normal_force\"]",
+        "--out",
+        bare.to_str().unwrap(),
+    ]);
+    let missing = |what: &str| draw(&bare, what, &at(0.2)).unwrap_err();
+    assert!(missing("chains").contains("branches = true"), "{}", missing("chains"));
+    assert!(missing("rose").contains("no array normal"), "{}", missing("rose"));
+}
+
+#[test]
+fn legend_and_bar_fit_small_pictures() {
+    let directory = tempfile::tempdir().unwrap();
+    let picture = |size: &str, more: &[&str]| {
+        let out = directory.path().join("p.png").to_str().unwrap().to_owned();
+        let run = output(&[&["picture", "bead_stack", "--at", "0.02", "--size", size, "--out", &out], more].concat());
+        assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+        std::fs::read(out).unwrap()
+    };
+    // there is a legend below 752 pixels, the first width that had the room for letters of two pixels a unit
+    assert_ne!(picture("640x400", &["--forces"]), picture("640x400", &["--forces", "--plain"]));
+    assert_ne!(picture("640x400", &[]), picture("640x400", &["--plain"]));
 }

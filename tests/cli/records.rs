@@ -249,7 +249,7 @@ const BED: &str = "[time]\nstep = \"2 ms\"\nend = 0.2\n[periodic]\nx = [0, 0.6]\
                    box = [[\"-inf\", -0.3, 0], [\"inf\", 0.3, 1]]\ncells = [4, 1, 10]\nwidth = 0.2\n\
                    [[pile]]\nname = \"heap\"\nevery = 0.05\nalong = [0, 1, 0]\n\
                    [[measure]]\nname = \"cut\"\nevery = 0.05\nbox = [[\"-inf\", -0.2, 0], [\"inf\", 0.2, 0.5]]\n\
-                   segregation = { radius = 0.04 }\npairs = { largest = 0.15, bins = 6 }\n\
+                   segregation = { radius = 0.04 }\npairs = { largest = 0.15, bins = 6 }\nforces = {}\nrose = { plane = \"yz\" }\n\
                    [[surface]]\nname = \"gate\"\nplane = { point = [0, 0, 0.3] }\n";
 
 #[test]
@@ -355,4 +355,83 @@ fn tables_of_segregation_and_pair_correlation_are_those_of_brute_force() {
     assert_eq!(drawn.status.code(), Some(0), "{}", super::text(&drawn.stderr));
     let svg = std::fs::read_to_string(out.join("g.svg")).unwrap();
     assert!(svg.contains("distance (m)") && svg.contains("pair_correlation"), "{}", svg.len());
+}
+
+#[test]
+fn tables_of_forces_and_directions_are_those_of_brute_force() {
+    let scene = "[time]\nstep = \"2 ms\"\nend = 0.3\n[[generate.pour]]\ncount = 80\nradius = [0.03, 0.05]\nwidth = [0.3, 0.3]\n\
+                 [[measure]]\nname = \"all\"\nevery = 0.15\nforces = { largest = 3, bins = 6 }\nrose = { plane = \"yz\", bins = 4 }\n";
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    json(&[&written(directory.path(), scene), "--out", out.to_str().unwrap()]);
+    let read = |name: &str| drystone::io::table::read_table(&out.join(name)).unwrap();
+    let (header, rows) = drystone::io::table::read_text(&out.join("contacts_end.csv")).unwrap();
+    let column = |name: &str| -> Vec<f64> {
+        let k = header.iter().position(|head| head == name).unwrap();
+        rows.iter().map(|row| row[k].parse().unwrap()).collect()
+    };
+    let (force, y, z) = (column("normal_force [N]"), column("normal_y"), column("normal_z"));
+    let kept: Vec<usize> = (0..force.len()).filter(|&k| force[k] > 0.0).collect();
+    let mean = kept.iter().map(|&k| force[k]).sum::<f64>() / kept.len() as f64;
+    let (forces, rose) = (read("all_forces.csv"), read("all_rose.csv"));
+    assert_eq!(
+        (forces.rows.len(), rose.rows.len(), &rose.header[1..]),
+        (12, 8, &["angle [deg]", "by_number", "by_force"].map(str::to_owned)[..])
+    );
+    for (k, row) in forces.rows[6..].iter().enumerate() {
+        let within = |f: f64| (0.5 * k as f64..0.5 * (k + 1) as f64).contains(&(f / mean));
+        let expected = kept.iter().filter(|&&c| within(force[c])).count() as f64 / (kept.len() as f64 * 0.5);
+        assert!((row[0], row[1]) == (0.3, 0.25 + 0.5 * k as f64) && (row[2] - expected).abs() < 1e-9, "{row:?} {expected}");
+    }
+    // four bins of 45 degrees about y, the diagonals and z: shares by number and by force, 1 where all are alike
+    let along = |k: usize| (z[k].atan2(y[k]).to_degrees() + 22.5).rem_euclid(180.0) / 45.0;
+    let part = |k: usize| z[k].hypot(y[k]);
+    for (bin, row) in rose.rows[4..].iter().enumerate() {
+        let share = |weight: &dyn Fn(usize) -> f64| {
+            let all: f64 = kept.iter().map(|&k| weight(k)).sum();
+            4.0 * kept.iter().filter(|&&k| along(k) as usize == bin).map(|&k| weight(k)).sum::<f64>() / all
+        };
+        let expected = [45.0 * bin as f64, share(&part), share(&|k| part(k) * force[k])];
+        assert!(row[1..].iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-9), "{row:?} {expected:?}");
+    }
+    assert!(
+        rose.rows[6][3] > 1.5 && rose.rows[4..].iter().map(|row| row[2]).sum::<f64>() - 4.0 < 1e-9,
+        "weights press down: {:?}",
+        rose.rows
+    );
+    for what in ["all_forces", "all_rose.by_force"] {
+        let drawn = output(&["plot", out.to_str().unwrap(), what, "--at", "0.15,0.3", "--out", out.join("g.svg").to_str().unwrap()]);
+        assert_eq!(drawn.status.code(), Some(0), "{}", super::text(&drawn.stderr));
+    }
+    assert!(std::fs::read_to_string(out.join("g.svg")).unwrap().contains("angle (deg)"));
+}
+
+/// Three balls that necks hold hang from the topmost, which stands; a blow on the lowest one tears its neck.
+const CHAIN: &str = "[time]\nstep = \"0.2 ms\"\nend = 0.1\n[contact]\nmu = 0\n\
+    bond = { tension = \"50 kPa\", cohesion = \"50 kPa\", stiffness = [\"1 GPa/m\", \"1 GPa/m\"], neck = 0.5 }\n\
+    [[bodies]]\nname = \"top\"\nshape = { kind = \"ball\", radius = 0.01 }\nmotion = \"static\"\nposition = [0, 0, 0.1]\n\
+    [[bodies]]\nname = \"middle\"\nshape = { kind = \"ball\", radius = 0.01 }\nposition = [0, 0, 0.08]\nforce = [0, 0, -0.5]\n\
+    [[bodies]]\nname = \"end\"\nshape = { kind = \"ball\", radius = 0.01 }\nposition = [0, 0, 0.06]\n\
+    impulses = [{ time = \"20 ms\", linear = [0, 0, -0.05] }, { time = \"60 ms\", linear = [0, 0, -0.05] }]\n";
+
+#[test]
+fn each_bond_that_breaks_is_an_event_of_its_time_and_place() {
+    let directory = tempfile::tempdir().unwrap();
+    let scene = written(directory.path(), CHAIN);
+    let [whole, parts] = ["whole", "parts"].map(|name| directory.path().join(name).to_str().unwrap().to_owned());
+    json(&[&scene, "--out", &whole]);
+    json(&[&scene, "--out", &parts, "--until", "0.05", "--checkpoint", "every=10ms"]);
+    json(&["--resume", &parts, "--until", "0.1"]);
+    let text = |folder: &str| std::fs::read_to_string(Path::new(folder).join("breakages.csv")).unwrap();
+    assert_eq!(text(&whole), text(&parts), "each event once, also where a run goes on");
+    let rows: Vec<Vec<String>> = text(&whole).lines().skip(1).map(|row| row.split(',').map(str::to_owned).collect()).collect();
+    let number = |row: usize, k: usize| rows[row][k].parse::<f64>().unwrap();
+    assert!(!rows.is_empty() && rows.len() <= 2, "{rows:?}");
+    // a neck of 5 mm bears 3.9 N; a blow of 0.05 N s is 60 times that in a step
+    assert!((number(0, 9) / (std::f64::consts::PI * 25e-6) - 1.0).abs() < 1e-9, "{rows:?}");
+    assert!((number(0, 0) - 0.02).abs() <= 0.5e-3, "{rows:?}");
+    let names = |row: usize| rows[row][1..3].to_vec();
+    assert!(names(0).contains(&"end".to_owned()) && names(0).contains(&"middle".to_owned()), "{rows:?}");
+    assert!((number(0, 5) - 0.07).abs() < 1e-3, "between the two: {rows:?}");
+    assert!(number(0, 8).abs() > 0.999 && number(0, 10) > 0.0 && number(0, 12) > 0.0, "{rows:?}");
 }

@@ -172,8 +172,35 @@ fn a_resumed_run_goes_on_to_the_tolerance_that_is_asked_for() {
         reader.records().map(|r| r.unwrap()).map(|r| (r[time].parse().unwrap(), r[residual].parse().unwrap())).collect();
     let largest = |late: bool| rows.iter().filter(|r| (r.0 > 0.5 + 1e-9) == late).fold(0f64, |most, r| most.max(r.1));
     assert!(largest(false) > 1e-4 && largest(true) > 0.0 && largest(true) <= 1e-5, "{} {}", largest(false), largest(true));
-    let step = output(&["run", "--resume", &out, "--step", "1e-4"]);
-    assert_eq!(step.status.code(), Some(2), "{}", text(&step.stderr));
+    let set = output(&["run", "--resume", &out, "--set", "n=5"]);
+    assert_eq!(set.status.code(), Some(2), "{}", text(&set.stderr));
+}
+
+/// At rest impulses are forces times the step: with other steps they are other ones from the first step on, and nothing begins to move.
+#[test]
+fn a_resumed_run_goes_on_in_the_steps_that_are_asked_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("stack").to_str().unwrap().to_owned();
+    let start = ["run", "block_wall", "--set", "rows=4", "--until", "0.2", "--out", &out, "--checkpoint", "every=0.1s"];
+    assert_eq!(output(&start).status.code(), Some(0));
+    let on = json(&["--resume", &out, "--step", "5ms", "--until", "0.3"]);
+    assert!(on["steps"] == 80 + 20 && (on["time"].as_f64().unwrap() - 0.3).abs() < 1e-12, "{} {}", on["steps"], on["time"]);
+    let table = std::fs::read_to_string(Path::new(&out).join("steps.csv")).unwrap();
+    let head: Vec<&str> = table.lines().next().unwrap().split(',').collect();
+    let column = |name: &str| head.iter().position(|h| *h == name).unwrap();
+    let rows = table.lines().skip(1).map(|row| row.split(',').map(|x| x.parse().unwrap()).collect::<Vec<f64>>());
+    let late: Vec<Vec<f64>> = rows.filter(|row| row[column("time")] > 0.2 + 1e-9).collect();
+    assert!(late.len() == 20 && late.iter().all(|row| (row[column("step_size")] - 5e-3).abs() < 1e-15), "{}", late.len());
+    let sweeps = late[0][column("sweeps")];
+    assert!(sweeps <= 2.0, "the reactions of the step before hold the wall: {sweeps} sweeps");
+    assert!(on["speed_max"].as_f64().unwrap() < 1e-6, "{}", on["speed_max"]);
+    // what was saved has the new step
+    let third = ["--resume", &out, "--until", "0.25", "--step", "1ms", "--checkpoint", "every=10ms"];
+    assert_eq!(json(&third)["steps"], 80 + 50);
+    let fourth = json(&["--resume", &out, "--until", "0.26"]);
+    assert!(fourth["steps"] == 80 + 60 && (fourth["time"].as_f64().unwrap() - 0.26).abs() < 1e-12, "{}", fourth["steps"]);
+    let auto = output(&["run", "--resume", &out, "--step", "auto"]);
+    assert!(auto.status.code() == Some(2) && text(&auto.stderr).contains("--step"), "{}", text(&auto.stderr));
 }
 
 #[test]

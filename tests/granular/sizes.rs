@@ -92,7 +92,10 @@ fn mass_shares_are_those_asked_for() {
 #[test]
 fn distributions_that_are_none_are_named_with_their_place() {
     for (radius, found) in [
-        ("[0.02, 0.01]", "must not fall"),
+        ("[0.02, 0.01]", "radii from 0.02 to 0.01 m"),
+        ("{ kind = \"uniform\", min = 0.03, max = 0.01 }", "radii from 0.03 to 0.01 m"),
+        ("{ kind = \"two\", small = 0.03, large = 0.02, share = 0.2 }", "exchange them"),
+        ("{ kind = \"table\", points = [[0.02, 0], [0.01, 1]] }", "must not fall"),
         ("{ kind = \"table\", points = [] }", "empty distribution"),
         ("{ kind = \"uniform\", min = 0.01 }", "max"),
         ("{ kind = \"gauss\", min = 0.01 }", "unknown distribution"),
@@ -102,5 +105,31 @@ fn distributions_that_are_none_are_named_with_their_place() {
         let text = format!("time = {{ step = 1e-3, end = 1 }}\n[[generate.lattice]]\ncount = [2, 2, 2]\nradius = {radius}");
         let error = Scene::from_toml(&text, "t.toml").expect_err(radius).to_string();
         assert!(error.contains(found) && error.contains("t.toml:4"), "{radius}: {error}");
+    }
+}
+
+/// A sieve curve of a file, in millimetres of diameter, is the table of its radii.
+#[test]
+fn a_sieve_curve_may_stand_in_a_file() {
+    let directory = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| std::fs::write(directory.path().join(name), text).expect("written");
+    let read = |radius: &str| {
+        write("s.toml", &format!("time = {{ step = 1e-3, end = 1 }}\n[[generate.lattice]]\ncount = [8, 8, 8]\nradius = {radius}"));
+        Scene::load(&drystone::io::scene::SceneSource::new(directory.path().join("s.toml").to_str().expect("a path")), &[])
+    };
+    write("sieve.csv", "size;passing\n# dry\n4;0\n10; 0.3\n\n20;1\n");
+    let of_file = read("{ kind = \"table\", by = \"mass\", file = \"sieve.csv\", unit = \"mm\", of = \"diameter\" }").expect("a scene");
+    let given = read("{ kind = \"table\", by = \"mass\", points = [[\"2 mm\", 0], [\"5 mm\", 0.3], [\"10 mm\", 1]] }").expect("a scene");
+    let close = radii(&of_file).into_iter().zip(radii(&given)).all(|(a, b)| (a - b).abs() < 1e-15);
+    assert!(close && radii(&of_file).len() == 512);
+    for (text, found) in [
+        ("4 0\n10 x\n", "sieve.csv:2: found \"10 x\""),
+        ("4 0\n10 0.5\n", "end at 1"),
+        ("", "empty distribution"),
+        ("4 0 1", "sieve.csv:1"),
+    ] {
+        write("sieve.csv", text);
+        let error = read("{ kind = \"table\", file = \"sieve.csv\" }").expect_err(text).to_string();
+        assert!(error.contains(found), "{text}: {error}");
     }
 }

@@ -4,6 +4,7 @@
 //! overlap: gap < −1e-6 L        step: ‖v‖ h ≤ L/2,  ‖ω‖ h ≤ ½,  h ≤ ½ √(L/g)        L: smallest length of the body
 //! ```
 
+mod gates;
 mod joints;
 mod meshes;
 mod start;
@@ -128,6 +129,7 @@ fn looked_at(scene: &Scene, listed: usize) -> Bodies<'_> {
     all.contacts();
     all.support();
     all.servos();
+    all.gates();
     all.time_step();
     all.joints();
     all.ropes_and_limits();

@@ -426,3 +426,25 @@ fn a_servo_wall_without_grains_is_named() {
     let inlet = "[[inlet]]\nbox = [[-0.4, -0.4, 0.2], [0.4, 0.4, 0.6]]\nrate = 1\ncount = 9\nradius = 0.05\n";
     assert_eq!(faults(&format!("{FLOOR}{lid}{inlet}")), []);
 }
+
+#[test]
+fn walls_in_the_box_of_an_inlet_and_outlets_that_take_the_scene_are_told() {
+    let hints = |text: &str| {
+        let scene = Scene::from_toml(&format!("[time]\nstep = 1e-3\nend = 1.0\n{text}"), "t").unwrap_or_else(|e| panic!("{e}"));
+        check(&scene).iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let hopper = "[[bodies]]\nname = \"bin\"\nmotion = \"static\"\nshape = { kind = \"wedge_hopper\", width = [0.2, 0.2], height = 0.4, slot = 0.04 }\n";
+    let inlet = |wide: f64| {
+        format!(
+            "{hopper}[[inlet]]\nname = \"tap\"\nbox = [[-{wide}, -0.05, 0.1], [{wide}, 0.05, 0.3]]\nrate = 1\ncount = 9\nradius = 0.01\n"
+        )
+    };
+    assert_eq!(hints(&inlet(0.09)), [""; 0]);
+    assert_eq!(hints(&inlet(0.1)), [""; 0], "as wide as the bin");
+    let found = hints(&inlet(0.15));
+    assert!(found.len() == 1 && found[0].contains("bin: stands in the box of the inlet tap"), "{found:?}");
+    let ball = format!("{FLOOR}[[bodies]]\nname = \"ball\"\nshape = {{ kind = \"ball\", radius = 0.1 }}\nposition = [0, 0, 0.1]\n");
+    let outlet = |way: i32| format!("{ball}[[outlet]]\nname = \"out\"\nplane = {{ point = [0, 0, -1], normal = [0, 0, {way}] }}\n");
+    assert_eq!(hints(&outlet(-1)), [""; 0]);
+    assert!(hints(&outlet(1))[0].contains("the outlet out takes 1 of 1 moving bodies at the start"), "{:?}", hints(&outlet(1)));
+}

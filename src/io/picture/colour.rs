@@ -28,6 +28,11 @@ pub(super) fn palette(k: u32) -> Vec3 {
     from_srgb(PALETTE[k as usize % PALETTE.len()])
 }
 
+/// A colour with a part of light grey in it, before which lines can be seen.
+pub(in crate::io) fn quiet(colour: Vec3, part: f32) -> Vec3 {
+    colour.lerp(Vec3::splat(0.85), part)
+}
+
 /// A multiplicative hash (Knuth) of a number: neighbours differ, most in the high bits.
 pub(super) fn scatter(k: u32) -> u32 {
     k.wrapping_add(1).wrapping_mul(2_654_435_761)

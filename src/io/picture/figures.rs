@@ -1,7 +1,7 @@
 //! Numbers of bodies that colours may stand for, and the bar that says how.
 
 use super::ColourBy;
-use crate::io::canvas::{Drawing, overlay};
+use crate::io::canvas::{Drawing, overlay, unit_of};
 use crate::io::map::Map;
 use crate::io::plot::DrawResult;
 use crate::io::snapshot::{BodyView, Snapshot};
@@ -10,7 +10,7 @@ use plotters::coord::Shift;
 use plotters::prelude::{Color, DrawingArea, DrawingBackend, Rectangle, WHITE};
 use std::collections::BTreeSet;
 
-/// Size of the bar with its numbers, in units of a plot, which are two pixels, and its distance from the sides of the picture (pixels).
+/// Size of the bar with its numbers, in units of a plot, and its distance from the sides of the picture (pixels).
 const SIZE: (u32, u32) = (98, 148);
 const MARGIN: usize = 16;
 
@@ -43,10 +43,15 @@ impl ColourBy {
         }
     }
 
-    /// The largest figure of a dynamic body.
+    /// The largest figure of a dynamic body; of stresses that which a fiftieth of them exceed, as a few grains that carry a chain would leave
+    /// all others dark.
     pub fn largest(&self, snapshot: &Snapshot) -> f64 {
         let figures = self.figures(snapshot).unwrap_or_default();
-        snapshot.bodies.iter().zip(figures).filter(|(b, x)| b.dynamic && x.is_finite()).map(|(_, x)| x).fold(0.0, f64::max)
+        let of_dynamic = snapshot.bodies.iter().zip(figures).filter(|(b, x)| b.dynamic && x.is_finite());
+        let mut figures: Vec<f64> = of_dynamic.map(|(_, x)| x.max(0.0)).collect();
+        figures.sort_by(f64::total_cmp);
+        let above = if matches!(self, Self::Stress { .. }) { figures.len() / 50 } else { 0 };
+        figures.len().checked_sub(1 + above).map_or(0.0, |k| figures[k])
     }
 
     /// The same with another value of the lightest colour.
@@ -69,26 +74,30 @@ impl ColourBy {
         }
     }
 
-    /// Draws the bar at the right side of a picture that has the room.
-    pub(super) fn draw_scale(&self, pixels: &mut [u8], size: [u32; 2]) -> DrawResult {
-        let room = [2 * SIZE.0 as usize + MARGIN, 2 * SIZE.1 as usize + MARGIN];
+    /// Draws the bar at the right side of a picture that has the room; `quiet` is the part of grey in its colours.
+    pub(super) fn draw_scale(&self, pixels: &mut [u8], size: [u32; 2], quiet: f32) -> DrawResult {
+        let unit = unit_of(size);
+        let room = [unit * SIZE.0 as usize + MARGIN, unit * SIZE.1 as usize + MARGIN];
         let Some((name, top)) = self.scale() else { return Ok(()) };
         let [width, height] = size.map(|n| n as usize);
         if width < 2 * room[0] || height < room[1] {
             return Ok(());
         }
         let map = Map { x: [0.0; 2], y: [0.0; 2], columns: 1, values: vec![0.0, top], name: name.to_owned() };
-        overlay(pixels, width, [width - room[0], height - room[1]], SIZE, &Bar(map))
+        overlay(pixels, width, [width - room[0], height - room[1]], (SIZE, unit), &Bar { map, quiet })
     }
 }
 
-struct Bar(Map);
+struct Bar {
+    map: Map,
+    quiet: f32,
+}
 
 impl Drawing for Bar {
     fn draw<B: DrawingBackend<ErrorType = std::io::Error>>(&self, page: &DrawingArea<B, Shift>) -> DrawResult {
         let corner = (SIZE.0 as i32, SIZE.1 as i32);
         page.draw(&Rectangle::new([(0, 0), corner], WHITE.mix(0.6).filled()))?;
-        self.0.draw_scale(page, [12, 30], 104)
+        self.map.draw_scale(page, [12, 30], 104, self.quiet)
     }
 }
 

@@ -2,16 +2,16 @@
 
 use super::Picture;
 use super::view::View;
-use crate::io::canvas::{Drawing, overlay};
+use crate::io::canvas::{Drawing, overlay, unit_of};
 use crate::io::plot::{DrawResult, INK};
 use glam::DVec3;
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-/// Pixels of a unit of the drawing, its width in units, and its distance from the corner of the picture (pixels).
-const UNIT: f64 = 2.0;
+/// Width of the drawing in units of a plot, with chains of force and without, and its distance from the corner of the picture (pixels).
 const WIDTH: u32 = 180;
+const NARROW: u32 = 150;
 const MARGIN: usize = 16;
 /// Longest scale, in units.
 const LONGEST: f64 = 90.0;
@@ -30,7 +30,7 @@ struct Legend {
 impl Drawing for Legend {
     fn draw<B: DrawingBackend<ErrorType = std::io::Error>>(&self, page: &DrawingArea<B, Shift>) -> DrawResult {
         let height = self.height() as i32;
-        page.draw(&Rectangle::new([(0, 0), (WIDTH as i32, height)], WHITE.mix(0.6).filled()))?;
+        page.draw(&Rectangle::new([(0, 0), (self.width() as i32, height)], WHITE.mix(0.6).filled()))?;
         let text = |size: u32| ("sans-serif", size).into_font().color(&INK).pos(Pos::new(HPos::Left, VPos::Center));
         let mut y = ROW as i32 / 2;
         for (width, force) in &self.chains {
@@ -53,6 +53,10 @@ impl Drawing for Legend {
 const CHAIN: RGBColor = RGBColor(0xa3, 0x12, 0x2b);
 
 impl Legend {
+    fn width(&self) -> u32 {
+        if self.chains.is_empty() { NARROW } else { WIDTH }
+    }
+
     fn height(&self) -> u32 {
         ROW * (1 + self.chains.len() as u32)
     }
@@ -91,20 +95,22 @@ impl Picture {
     /// lower left corner of a picture that has the room.
     pub(super) fn draw_legend(&self, pixels: &mut [u8], view: &View, middle: DVec3, strongest: Option<f64>) -> DrawResult {
         let [width, height] = self.size.map(|n| n as usize);
+        let pixels_of_unit = unit_of(self.size);
+        let unit = pixels_of_unit as f64;
         // pixels of a metre
         let metre = view.scale / view.local(middle).z / f64::from(self.samples);
-        let length = round(UNIT * LONGEST / metre);
+        let length = round(unit * LONGEST / metre);
         let chain = |part: f64, strongest: f64| {
             let force = format!("{} N{}", digits(part * strongest), if part == 1.0 { " normal force" } else { "" });
-            (part * self.widest() / f64::from(self.samples) / UNIT, force)
+            (part * self.widest() / f64::from(self.samples) / unit, force)
         };
         let chains = strongest.filter(|f| *f > 0.0).map_or(Vec::new(), |f| PARTS.map(|part| chain(part, f)).to_vec());
-        let legend = Legend { scale: (length * metre / UNIT, length_text(length)), chains };
-        let room = [(UNIT * f64::from(WIDTH)) as usize, (UNIT * f64::from(legend.height())) as usize];
+        let legend = Legend { scale: (length * metre / unit, length_text(length)), chains };
+        let room = [(unit * f64::from(legend.width())) as usize, (unit * f64::from(legend.height())) as usize];
         if width < 2 * (room[0] + MARGIN) || height < 2 * (room[1] + MARGIN) {
             return Ok(());
         }
-        overlay(pixels, width, [MARGIN, height - room[1] - MARGIN], (WIDTH, legend.height()), &legend)
+        overlay(pixels, width, [MARGIN, height - room[1] - MARGIN], ((legend.width(), legend.height()), pixels_of_unit), &legend)
     }
 }
 

@@ -29,7 +29,9 @@ struct Light {
     towards: DVec3,
     colour: Vec3,
     view: View,
-    map: Raster,
+    /// Nearness of what each sample of a square map of this width sees.
+    map: Vec<f32>,
+    width: usize,
     /// How far off its surface a point is looked up, so that nothing shades itself (m).
     lift: f64,
 }
@@ -54,7 +56,8 @@ impl Lights {
         let all: Vec<_> = suns.chain(skies).collect();
         let light = |&(towards, colour, size): &(DVec3, Vec3, usize)| {
             let view = View::parallel(-towards, middle, radius, size);
-            Light { towards, colour, map: Raster::new(&view, size, size, solids), view, lift: 1.6 / view.scale }
+            let map = Raster::new(&view, size, size, solids).nearest.iter().map(|sample| sample.0).collect();
+            Light { towards, colour, map, width: size, view, lift: 1.6 / view.scale }
         };
         Self(all.par_iter().map(light).collect())
     }
@@ -75,12 +78,12 @@ impl Light {
         let local = self.view.local(point);
         let at = self.view.screen(local) - 0.5;
         let (x, y) = (at.x as usize, at.y as usize);
-        let width = self.map.width;
+        let width = self.width;
         if at.x < 0.0 || at.y < 0.0 || x + 1 >= width || y + 1 >= width {
             return 1.0;
         }
         let nearness = self.view.nearness(local.z - 0.3 * self.lift) as f32;
-        let lit = |k: usize| if self.map.nearest[k].0 <= nearness { 1.0 } else { 0.0 };
+        let lit = |k: usize| if self.map[k] <= nearness { 1.0 } else { 0.0 };
         let (u, v) = ((at.x - x as f64) as f32, (at.y - y as f64) as f32);
         let row = |k: usize| (1.0 - u) * lit(k) + u * lit(k + 1);
         (1.0 - v) * row(y * width + x) + v * row((y + 1) * width + x)

@@ -183,7 +183,9 @@ impl Picture {
                 pixel.copy_from_slice(&colour::to_srgb(sum));
             }
         });
-        self.colour.draw_scale(&mut pixels, self.size).map_err(|error| format!("the scale of colours cannot be drawn: {error}"))?;
+        self.colour
+            .draw_scale(&mut pixels, self.size, self.quiet())
+            .map_err(|error| format!("the scale of colours cannot be drawn: {error}"))?;
         if self.legend {
             let strongest = self.forces.then(|| self.strongest(snapshot));
             self.draw_legend(&mut pixels, &view, middle, strongest).map_err(|error| format!("the legend cannot be drawn: {error}"))?;
@@ -208,6 +210,15 @@ impl Picture {
             return Err(format!("the direction of view is {}; any vector longer than 1e-9 would do", self.direction));
         }
         Ok(())
+    }
+
+    /// Part of grey in the colours of bodies: force chains need a quiet background, but colours that stand for numbers have to be told apart.
+    fn quiet(&self) -> f32 {
+        match (self.forces, self.colour.scale()) {
+            (false, _) => 0.0,
+            (true, None) => 0.6,
+            (true, Some(_)) => 0.35,
+        }
     }
 
     /// Force (N) of the widest chain.
@@ -301,7 +312,8 @@ fn subject(snapshot: &Snapshot) -> Result<Vec<(DVec3, f64)>, String> {
     let distance = |body: &BodyView| body.pose.position.distance(middle) + reach(body);
     let mut distances: Vec<f64> = shown.iter().map(|body| distance(body)).collect();
     distances.sort_by(f64::total_cmp);
-    let most = distances[(distances.len() - 1) * 9 / 10];
+    // of a few bodies none is a straggler
+    let most = distances[if distances.len() < 5 { distances.len() - 1 } else { (distances.len() - 1) * 9 / 10 }];
     let stands = |body: &BodyView| body.linear.length() * SECOND < reach(body);
     let limit = |body: &BodyView| most * if stands(body) { APART } else { FLOWN };
     let spheres = shown.iter().filter(|body| distance(body) <= limit(body)).flat_map(|body| {
@@ -404,8 +416,7 @@ fn body_colour(picture: &Picture, body: &BodyView, figure: f64) -> Vec3 {
         ColourBy::Material if body.dynamic => colour::vary(colour::palette(body.material), body.id),
         _ => colour::from_srgb(0xb9bcbf),
     };
-    // force chains need a quiet background
-    if picture.forces { colour.lerp(Vec3::splat(0.85), 0.6) } else { colour }
+    colour::quiet(colour, picture.quiet())
 }
 
 #[cfg(test)]

@@ -47,7 +47,6 @@ pub(super) const NOTHING: u32 = u32::MAX;
 /// Depth buffer: nearness and index of the nearest solid at the centre of each sample, row by row.
 #[derive(Debug)]
 pub(super) struct Raster {
-    pub(super) width: usize,
     pub(super) nearest: Vec<(f32, u32)>,
 }
 
@@ -84,7 +83,7 @@ impl Raster {
                 flat.draw(view, *k, first, width, samples);
             }
         });
-        Self { width, nearest }
+        Self { nearest }
     }
 }
 

@@ -115,3 +115,31 @@ fn any_view_of_any_turn_is_drawn() {
         assert_eq!(pixels.len(), 3 * 60 * 90);
     }
 }
+
+/// A colour stands for the same number in a body and in the bar, also where force chains make both of them paler.
+#[test]
+fn a_bar_beside_chains_of_force_has_the_colours_of_the_bodies() {
+    let mut bodies = scene();
+    bodies[2].linear = DVec3::X * 4.0;
+    let of = |forces: bool| Picture { size: [480, 320], colour: ColourBy::Speed { top: 4.0 }, forces, ..picture() };
+    for forces in [false, true] {
+        let (picture, bodies) = (of(forces), &bodies);
+        let pixels = picture.render(&snapshot(bodies)).unwrap();
+        let body = colour::to_srgb(body_colour(&picture, &bodies[2], 4.0)).map(i32::from);
+        // near the yellow end of the bar, 12 units from its left side and 30 from its upper one
+        let (x, y) = (480 - 98 - 16 + 20, 320 - 148 - 16 + 31);
+        let bar = [0, 1, 2].map(|k| i32::from(pixels[3 * (480 * y + x) + k]));
+        assert!((0..3).all(|k| (bar[k] - body[k]).abs() <= 6), "{forces}: {bar:?} {body:?}");
+    }
+    assert_ne!(of(true).quiet(), of(false).quiet());
+}
+
+#[test]
+fn two_bodies_that_part_are_both_in_the_picture() {
+    let ball = |k, x: f64| {
+        let mut ball = BodyView::new(k, "ball", "ball", Pose::at(DVec3::X * x), Surface::ball(0.5, 8).into());
+        ball.linear = DVec3::X * 9.0 * x;
+        ball
+    };
+    assert_eq!(subject(&snapshot(&[ball(0, -20.0), ball(1, 20.0)])).unwrap().len(), 2);
+}

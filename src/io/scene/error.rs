@@ -51,9 +51,22 @@ pub(crate) fn suggestion<'a>(found: &str, known: impl IntoIterator<Item = &'a st
     (best.0 <= 1 + best.1.len().min(found.len()) / 3).then_some(best.1)
 }
 
+/// Most words that a message lists.
+const LISTED: usize = 50;
+
 /// "did you mean `x`? Known: a, b, c".
 pub(crate) fn did_you_mean<'a>(found: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> String {
-    let list: Vec<&str> = known.clone().into_iter().take(30).collect();
+    let mut list: Vec<&str> = Vec::new();
+    for word in known.clone() {
+        match list.contains(&word) {
+            true => {}
+            false if list.len() < LISTED => list.push(word),
+            false => {
+                list.push("…");
+                break;
+            }
+        }
+    }
     let known_words = if list.is_empty() { "nothing is known here".to_owned() } else { format!("known here: {}", list.join(", ")) };
     match suggestion(found, known) {
         Some(word) => format!("did you mean `{word}`? ({known_words})"),

@@ -100,7 +100,7 @@ fn inlet(field: &Field<'_>, number: usize, scene: &Scene, names: &Names, resourc
     let sides = f.required("box")?;
     let (low, high) = corners(&sides)?;
     let radius = f.required("radius")?;
-    let sizes = sizes(&radius)?;
+    let sizes = sizes(&radius, resources)?;
     let width = high - low;
     if !width.is_finite() || width.min_element() < 2.0 * sizes.largest() {
         let message = format!("found a box of {width} m for grains of up to {} m radius", sizes.largest());

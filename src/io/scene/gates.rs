@@ -116,12 +116,55 @@ pub struct PairDistances {
     pub bins: usize,
 }
 
+/// Normal forces whose distribution is written, see [`crate::model::forces::density`].
+///
+/// ```
+/// assert_eq!(drystone::io::scene::model::ForceBins { largest: 8.0, bins: 32 }.width(), 0.25);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ForceBins {
+    /// In mean forces; what is larger stands in no bin.
+    pub largest: f64,
+    /// Equal parts of it.
+    pub bins: usize,
+}
+
+impl ForceBins {
+    /// Of a bin, in mean forces.
+    pub fn width(&self) -> f64 {
+        self.largest / self.bins as f64
+    }
+}
+
+/// Directions of normals that are written, see [`crate::model::forces::rose`].
+///
+/// ```
+/// assert_eq!(drystone::io::scene::model::Rose { plane: [0, 2], bins: 18 }.plane_name(), "xz");
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Rose {
+    /// Axes of the plane; angles count from the first to the second.
+    pub plane: [usize; 2],
+    /// Equal parts of half a turn.
+    pub bins: usize,
+}
+
+impl Rose {
+    /// Planes by name.
+    pub const PLANES: [(&'static str, [usize; 2]); 3] = [("xy", [0, 1]), ("xz", [0, 2]), ("yz", [1, 2])];
+
+    /// As scene files name it.
+    pub fn plane_name(&self) -> &'static str {
+        Self::PLANES.into_iter().find(|p| p.1 == self.plane).map_or("xz", |p| p.0)
+    }
+}
+
 /// A table of measures of the grains in a box, see `diagnostics::grains`.
 ///
 /// ```
 /// use drystone::io::scene::model::Measure;
-/// let all = Measure { name: "bed".into(), every: 0.01, bounds: None, segregation: None, pairs: None };
-/// assert_eq!(all.pairs_name(), None);
+/// let all = Measure { name: "bed".into(), every: 0.01, bounds: None, segregation: None, pairs: None, forces: None, rose: None };
+/// assert_eq!(all.part_names().next(), None);
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measure {
@@ -135,12 +178,18 @@ pub struct Measure {
     pub segregation: Option<Segregation>,
     /// Whether there is a table of pair correlations.
     pub pairs: Option<PairDistances>,
+    /// Whether there is a table of the distribution of normal forces.
+    pub forces: Option<ForceBins>,
+    /// Whether there is a table of the directions of normals.
+    pub rose: Option<Rose>,
 }
 
 impl Measure {
-    /// Name of the file of pair correlations, without `.csv`.
-    pub fn pairs_name(&self) -> Option<String> {
-        self.pairs.as_ref().map(|_| format!("{}_pairs", self.name))
+    /// Names of the files of pair correlations, forces and directions, without `.csv`.
+    pub fn part_names(&self) -> impl Iterator<Item = String> + use<> {
+        let parts = [("pairs", self.pairs.is_some()), ("forces", self.forces.is_some()), ("rose", self.rose.is_some())];
+        let name = self.name.clone();
+        parts.into_iter().filter(|part| part.1).map(move |(part, _)| format!("{name}_{part}"))
     }
 }
 

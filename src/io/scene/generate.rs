@@ -80,7 +80,7 @@ pub(super) fn all(field: &Field<'_>, scene: &mut Scene, names: &mut Names, resou
     let cell = scene.periodic;
     for (i, table) in f.list("pack")?.iter().enumerate() {
         let default = if i == 0 { "pack".to_owned() } else { format!("pack{i}") };
-        dams.extend(one(table, &default, |f, _| pack(f, &cell), (scene, names), resources)?);
+        dams.extend(one(table, &default, |f, resources| pack(f, &cell, resources), (scene, names), resources)?);
     }
     f.finish()?;
     Ok(dams)
@@ -179,7 +179,7 @@ fn lattice(f: &mut Fields<'_>, resources: &Resources) -> Result<Made, SceneError
         other => return Err(counts.error(format!("found {} numbers, expected 3", other.len()), "write `count = [nx, ny, nz]`")),
     };
     limited(f, count.iter().try_fold(1usize, |product, n| product.checked_mul(*n)))?;
-    let sizes = sizes::sizes(&f.required("radius")?)?;
+    let sizes = sizes::sizes(&f.required("radius")?, resources)?;
     let radius = sizes.largest();
     let pitch = f.or("pitch", 2.2, |p| p.between(2.0, 1e3))?;
     let layer = f.or("layer", 3.0, |p| p.between(2.0, 1e3))?;
@@ -231,7 +231,7 @@ fn voronoi(f: &mut Fields<'_>, _: &Resources) -> Result<Made, SceneError> {
 
 fn pour(f: &mut Fields<'_>, resources: &Resources) -> Result<Made, SceneError> {
     let count = count(f, "count")?;
-    let sizes = sizes::sizes(&f.required("radius")?)?;
+    let sizes = sizes::sizes(&f.required("radius")?, resources)?;
     let largest = sizes.largest();
     let widths = f.required("width")?;
     let width = widths.numbers::<2>(Quantity::Length)?;
@@ -259,8 +259,8 @@ fn pour(f: &mut Fields<'_>, resources: &Resources) -> Result<Made, SceneError> {
 }
 
 /// Balls that grow to a solid fraction; along axes that the box goes through from face to face of the cell it meets itself.
-fn pack(f: &mut Fields<'_>, cell: &Cell) -> Result<Made, SceneError> {
-    let sizes = sizes::sizes(&f.required("radius")?)?;
+fn pack(f: &mut Fields<'_>, cell: &Cell, resources: &Resources) -> Result<Made, SceneError> {
+    let sizes = sizes::sizes(&f.required("radius")?, resources)?;
     let fraction = f.required("solid_fraction")?;
     let solid_fraction = fraction.between(1e-6, 0.74)?;
     let seed = f.or("seed", 0, |s| s.whole(0, usize::MAX))? as u64;

@@ -70,6 +70,7 @@ use std::path::{Path, PathBuf};
 
 pub use error::SceneError;
 pub use model::Scene;
+pub use resources::{Content, SceneFile};
 pub(crate) use units::seconds;
 
 use document::Document;
@@ -128,7 +129,12 @@ impl Scene {
     /// # Ok::<(), drystone::io::scene::SceneError>(())
     /// ```
     pub fn load(source: &SceneSource, overrides: &[(String, String)]) -> Result<Self, SceneError> {
-        match source {
+        Self::load_with_files(source, overrides).map(|(scene, _)| scene)
+    }
+
+    /// The same, with the files that the scene names.
+    pub fn load_with_files(source: &SceneSource, overrides: &[(String, String)]) -> Result<(Self, Vec<SceneFile>), SceneError> {
+        let (document, name, resources) = match source {
             SceneSource::File(path) => {
                 let origin = path.display().to_string();
                 let mut document = Document::parse(&read_text(path)?, &origin)?;
@@ -136,7 +142,7 @@ impl Scene {
                     document.set(key, value, &format!("{key}={value}"))?;
                 }
                 let name = path.file_stem().map_or_else(|| "scene".to_owned(), |s| s.to_string_lossy().into_owned());
-                sections::read(&document, &name, &Resources::beside(path))
+                (document, name, Resources::beside(path))
             }
             SceneSource::BuiltIn(name) => {
                 let scene = builtin::find(name)?;
@@ -146,9 +152,11 @@ impl Scene {
                         document.set(&path, &toml, &format!("{key}={value}"))?;
                     }
                 }
-                sections::read(&document, scene.name, &Resources::embedded())
+                (document, scene.name.to_owned(), Resources::embedded())
             }
-        }
+        };
+        let scene = sections::read(&document, &name, &resources)?;
+        Ok((scene, resources.files()))
     }
 
     /// `file:line:column` of the table in `[[bodies]]` that makes the body of this name; none for built-in scenes and generators.

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::applied::AppliedLoad;
 use super::camera::Camera;
-pub use super::gates::{FieldFile, GridField, Inlet, Measure, Outlet, PairDistances, PileTable, Segregation, Surface};
+pub use super::gates::{FieldFile, ForceBins, GridField, Inlet, Measure, Outlet, PairDistances, PileTable, Rose, Segregation, Surface};
 use super::loads::{BaseMotion, WaterPressure, interpolate};
 pub use super::output::OutputSettings;
 pub use super::servo::Servo;

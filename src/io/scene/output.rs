@@ -2,7 +2,7 @@
 
 use super::error::SceneError;
 use super::fields::Field;
-use crate::io::vtk::{BodyArray, ContactArray, Format, Frames, Precision};
+use crate::io::vtk::{BodyArray, ContactArray, Format, Frames, Precision, Shapes};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 
@@ -78,6 +78,7 @@ pub(super) fn read(field: &Field<'_>) -> Result<OutputSettings, SceneError> {
     let frames = Frames {
         format: f.or("format", frames.format, |p| p.choice(&Format::ALL.map(|p| (p.name(), p))))?,
         precision: f.or("precision", frames.precision, |p| p.choice(&Precision::ALL.map(|p| (p.name(), p))))?,
+        shapes: f.or("shapes", frames.shapes, |p| p.choice(&Shapes::ALL.map(|p| (p.name(), p))))?,
         bodies: f.or("bodies", frames.bodies, |list| some(&list, &BodyArray::ALL.map(|a| (a.name(), a))))?,
         contacts: f.or("contacts", frames.contacts, |list| some(&list, &ContactArray::ALL.map(|a| (a.name(), a))))?,
         branches: f.or("branches", frames.branches, |b| b.boolean())?,
@@ -94,8 +95,9 @@ impl OutputSettings {
             return Ok(());
         }
         let list = |names: Vec<&str>| format!("{names:?}");
-        let Frames { format, precision, bodies, contacts, branches } = &self.frames;
+        let Frames { format, precision, shapes, bodies, contacts, branches } = &self.frames;
         writeln!(t, "\n[output]\nformat = \"{}\"\nprecision = \"{}\"\nbranches = {branches}", format.name(), precision.name())?;
+        writeln!(t, "shapes = \"{}\"", shapes.name())?;
         writeln!(t, "bodies = {}", list(bodies.iter().map(|a| a.name()).collect()))?;
         writeln!(t, "contacts = {}", list(contacts.iter().map(|a| a.name()).collect()))?;
         writeln!(t, "tables = {}", list(self.tables.iter().map(|a| a.name()).collect()))

@@ -3,7 +3,9 @@
 use super::bodies::Names;
 use super::error::{SceneError, did_you_mean};
 use super::fields::{Field, Fields};
-use super::model::{FieldFile, GridField, LinkQuantity, Measure, PairDistances, PileTable, Record, Recordable, Scene, Segregation};
+use super::model::{
+    FieldFile, ForceBins, GridField, LinkQuantity, Measure, PairDistances, PileTable, Record, Recordable, Rose, Scene, Segregation,
+};
 use super::output::some;
 use super::units::{Quantity, short};
 use crate::model::grid::{Grid, Kernel};
@@ -12,12 +14,13 @@ use crate::model::signal::{BodyQuantity, FlowQuantity, JointQuantity, SurfaceQua
 use glam::DVec3;
 
 /// Files of a run that a table may not overwrite, without `.csv` and `.pvd`.
-const TAKEN: [&str; 11] = [
+const TAKEN: [&str; 12] = [
     "steps",
     "joints",
     "joint_forces",
     "block_stress",
     "flow",
+    "breakages",
     "bodies_start",
     "bodies_end",
     "contacts_end",
@@ -71,8 +74,8 @@ fn file_name(f: &mut Fields<'_>, default: String, field: &Field<'_>, scene: &Sce
 fn alone(name: &str, field: &Field<'_>, scene: &Scene) -> Result<(), SceneError> {
     let others = scene.records.iter().map(|r| &r.name).chain(scene.measures.iter().map(|m| &m.name));
     let others = others.chain(scene.piles.iter().map(|p| &p.name));
-    let pairs = scene.measures.iter().filter_map(Measure::pairs_name);
-    if others.chain(scene.fields.iter().map(|f| &f.name)).any(|other| other == name) || pairs.into_iter().any(|other| other == name) {
+    let mut parts = scene.measures.iter().flat_map(Measure::part_names);
+    if others.chain(scene.fields.iter().map(|f| &f.name)).any(|other| other == name) || parts.any(|other| other == name) {
         return Err(field.error(format!("found a second table named {name:?}"), "give each table a name of its own"));
     }
     Ok(())
@@ -94,9 +97,23 @@ pub(super) fn measure(field: &Field<'_>, number: usize, scene: &Scene) -> Result
     })?;
     let segregation = f.maybe("segregation", |s| segregation(&s))?;
     let pairs = f.maybe("pairs", |p| pairs(&p, bounds, scene))?;
+    let forces = f.maybe("forces", |forces| {
+        let mut g = forces.fields()?;
+        let largest = g.or("largest", 8.0, |x| x.positive(Quantity::Number))?;
+        let bins = g.or("bins", 32, |b| b.whole(1, COLUMNS))?;
+        g.finish()?;
+        Ok(ForceBins { largest, bins })
+    })?;
+    let rose = f.maybe("rose", |rose| {
+        let mut g = rose.fields()?;
+        let plane = g.or("plane", [0, 2], |p| p.choice(&Rose::PLANES))?;
+        let bins = g.or("bins", 18, |b| b.whole(2, COLUMNS))?;
+        g.finish()?;
+        Ok(Rose { plane, bins })
+    })?;
     f.finish()?;
-    let measure = Measure { name, every, bounds, segregation, pairs };
-    measure.pairs_name().map_or(Ok(()), |name| alone(&name, field, scene))?;
+    let measure = Measure { name, every, bounds, segregation, pairs, forces, rose };
+    measure.part_names().try_for_each(|name| alone(&name, field, scene))?;
     Ok(measure)
 }
 

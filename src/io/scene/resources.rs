@@ -14,22 +14,54 @@ const MAX_CSV: u64 = 256 << 20;
 /// Meshes of the built-in scenes.
 const EMBEDDED: [(&str, &[u8]); 1] = [("terrain.obj", include_bytes!("../../../assets/meshes/terrain.obj"))];
 
+/// A file, or a folder, that a scene names.
+///
+/// ```
+/// use drystone::io::scene::{Content, Scene, SceneSource};
+/// let (_, files) = Scene::load_with_files(&SceneSource::new("terrain_mesh"), &[])?;
+/// assert!(files[0].named.ends_with("terrain.obj") && matches!(files[0].content, Content::Inside(_)));
+/// # Ok::<(), drystone::io::scene::SceneError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SceneFile {
+    /// As the scene has it.
+    pub named: String,
+    /// Where it is.
+    pub content: Content,
+}
+
+/// Where a file is that a scene names.
+///
+/// ```
+/// use drystone::io::scene::Content;
+/// assert_ne!(Content::Inside(b"v 0 0 0"), Content::At("rock.stl".into()));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// On the disk.
+    At(PathBuf),
+    /// In the program: of built-in scenes.
+    Inside(&'static [u8]),
+}
+
 /// Where to look for files.
 pub(super) struct Resources {
     directory: Option<PathBuf>,
     /// What was noticed on the way.
     notes: RefCell<Vec<Note>>,
+    /// What was asked for so far.
+    files: RefCell<Vec<SceneFile>>,
 }
 
 impl Resources {
     /// Paths count from the directory of `scene`.
     pub(super) fn beside(scene: &Path) -> Self {
-        Self { directory: Some(scene.parent().unwrap_or(Path::new("")).to_owned()), notes: RefCell::default() }
+        Self { directory: Some(scene.parent().unwrap_or(Path::new("")).to_owned()), ..Self::embedded() }
     }
 
     /// Only the files inside the program.
     pub(super) fn embedded() -> Self {
-        Self { directory: None, notes: RefCell::default() }
+        Self { directory: None, notes: RefCell::default(), files: RefCell::default() }
     }
 
     /// Keeps what `check` should tell.
@@ -42,21 +74,39 @@ impl Resources {
         self.notes.take()
     }
 
+    /// The files that were asked for, each once.
+    pub(super) fn files(&self) -> Vec<SceneFile> {
+        self.files.take()
+    }
+
+    fn asked(&self, named: &str, content: Content) {
+        let mut files = self.files.borrow_mut();
+        if files.iter().all(|file| file.named != named) {
+            files.push(SceneFile { named: named.to_owned(), content });
+        }
+    }
+
     /// The mesh that `field` names.
     pub(super) fn mesh(&self, field: &Field<'_>) -> Result<MeshData, SceneError> {
         let file = field.text()?;
         // built-in scenes name their meshes as their files would, relative to assets/scenes
         let embedded = file.strip_prefix("../meshes/").and_then(|f| EMBEDDED.iter().find(|e| e.0 == f));
         let result = match (&self.directory, embedded) {
-            (None, Some((name, bytes))) => mesh::parse(name, bytes),
-            (directory, _) => mesh::load(&directory.as_deref().unwrap_or(Path::new("")).join(file)),
+            (None, Some((name, bytes))) => {
+                self.asked(file, Content::Inside(bytes));
+                mesh::parse(name, bytes)
+            }
+            _ => mesh::load(&self.path(field)?),
         };
         result.map_err(|e| field.error(format!("{}: {}", e.file, e.message), e.cure))
     }
 
     /// The path that `field` names.
     pub(super) fn path(&self, field: &Field<'_>) -> Result<PathBuf, SceneError> {
-        Ok(self.directory.as_deref().unwrap_or(Path::new("")).join(field.text()?))
+        let named = field.text()?;
+        let path = self.directory.as_deref().unwrap_or(Path::new("")).join(named);
+        self.asked(named, Content::At(path.clone()));
+        Ok(path)
     }
 
     /// Path and text of the table that `field` names.

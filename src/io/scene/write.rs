@@ -9,7 +9,8 @@ use super::ground::{Pulse, PulseForm};
 use super::links::{JOINTS, RELATIONS};
 use super::loads::Uplift;
 use super::model::{
-    Body, ContactLaw, Drift, Drive, Friction, Gyroscopic, Motion, PairDistances, Recorded, Scene, Segregation, ShapeSpec, Treatment,
+    Body, ContactLaw, Drift, Drive, ForceBins, Friction, Gyroscopic, Motion, PairDistances, Recorded, Scene, Segregation, ShapeSpec,
+    Treatment,
 };
 use crate::algebra::spatial::Pose;
 use crate::granular::sizes::{Given, Sizes};
@@ -193,6 +194,12 @@ impl Scene {
             }
             if let Some(PairDistances { largest, bins }) = &table.pairs {
                 writeln!(t, "pairs = {{ largest = {largest:?}, bins = {bins} }}")?;
+            }
+            if let Some(ForceBins { largest, bins }) = &table.forces {
+                writeln!(t, "forces = {{ largest = {largest:?}, bins = {bins} }}")?;
+            }
+            if let Some(rose) = &table.rose {
+                writeln!(t, "rose = {{ plane = \"{}\", bins = {} }}", rose.plane_name(), rose.bins)?;
             }
         }
         for table in &self.piles {

@@ -53,6 +53,30 @@ impl Format {
     }
 }
 
+/// What frames show of bodies that are neither balls nor made of balls.
+///
+/// ```
+/// assert_eq!(drystone::io::vtk::Shapes::default().name(), "triangles");
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Shapes {
+    /// Their surfaces where they are, in each frame.
+    #[default]
+    Triangles,
+    /// A point with an orientation; their surfaces stand in `shapes_STEP.vtp` of the first frame that they are in.
+    Once,
+}
+
+impl Shapes {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Triangles, Self::Once];
+
+    /// As scene files name it.
+    pub fn name(self) -> &'static str {
+        if self == Self::Triangles { "triangles" } else { "once" }
+    }
+}
+
 /// A figure of each body.
 ///
 /// ```
@@ -191,6 +215,8 @@ pub struct Frames {
     pub format: Format,
     /// Bits of a number.
     pub precision: Precision,
+    /// What there is of bodies with faces.
+    pub shapes: Shapes,
     /// Figures of bodies.
     pub bodies: Vec<BodyArray>,
     /// Figures of contacts; without any there is no file of contacts.
@@ -205,6 +231,7 @@ impl Default for Frames {
         Self {
             format: Format::Vtp,
             precision: Precision::Single,
+            shapes: Shapes::Triangles,
             bodies: vec![BodyArray::Id, BodyArray::Material, BodyArray::Radius, BodyArray::Velocity],
             contacts: vec![ContactArray::NormalForce, ContactArray::Status],
             branches: false,

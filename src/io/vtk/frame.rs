@@ -1,10 +1,10 @@
 //! What one instant holds, as points, cells and arrays, and its file.
 
-use super::arrays::{BodyArray, ContactArray, Frames, Precision};
+use super::arrays::{BodyArray, ContactArray, Frames, Precision, Shapes};
 use super::data_set::{Counts, DataSet};
 use super::values::Values;
 use crate::io::error::OutputError;
-use crate::io::snapshot::{ContactView, Snapshot, Surface};
+use crate::io::snapshot::{BodyView, ContactView, Snapshot, Surface};
 use glam::DVec3;
 use std::path::Path;
 
@@ -57,24 +57,24 @@ impl Frame {
     }
 }
 
-/// The surfaces of all bodies where they are now.
+/// Whether a body is drawn as balls.
+fn round(body: &BodyView) -> bool {
+    !body.balls.is_empty()
+}
+
+/// The surfaces of all bodies where they are now, or a point for each of those that have a file of shapes.
 ///
 /// A ball is one vertex at its centre. All figures stand at points, where those who draw points look for them.
 pub(super) fn bodies(snapshot: &Snapshot, frames: &Frames) -> Frame {
-    let round = |balls: bool| snapshot.bodies.iter().filter(move |body| body.balls.is_empty() != balls);
+    let once = frames.shapes == Shapes::Once;
     // centres of balls first
-    let centres = || round(true).flat_map(|body| body.balls.iter().map(move |&(x, radius)| (body, x, radius)));
-    let corners = || round(false).flat_map(|body| body.surface.vertices.iter().map(move |&x| (body, x, 0.0)));
-    let points = || centres().chain(corners()).map(|(body, x, radius)| (body, body.pose.point(x), radius));
-    let vertices = centres().count();
-    let mut first = vertices as i64;
-    let mut polygons = Cells::default();
-    for body in round(false) {
-        let Surface { vertices, triangles } = &*body.surface;
-        polygons.points.extend(triangles.iter().flatten().map(|&corner| first + i64::from(corner)));
-        first += vertices.len() as i64;
-    }
-    polygons.ends = (1..=polygons.points.len() as i64 / 3).map(|k| 3 * k).collect();
+    let centres = || snapshot.bodies.iter().flat_map(|body| body.balls.iter().map(move |&(x, radius)| (body, x, radius)));
+    let others = || snapshot.bodies.iter().filter(|body| !round(body));
+    let middles = || others().filter(|_| once).map(|body| (body, DVec3::ZERO, 0.0));
+    let corners = || others().filter(|_| !once).flat_map(|body| body.surface.vertices.iter().map(move |&x| (body, x, 0.0)));
+    let points = || centres().chain(middles()).chain(corners()).map(|(body, x, radius)| (body, body.pose.point(x), radius));
+    let vertices = centres().count() + middles().count();
+    let polygons = if once { Cells::default() } else { faces(others(), vertices) };
     let precision = frames.precision;
     let array = |array: &BodyArray| {
         let named = (array.name(), array.unit());
@@ -89,13 +89,44 @@ pub(super) fn bodies(snapshot: &Snapshot, frames: &Frames) -> Frame {
             BodyArray::AngularVelocity => Values::vectors(named, precision, points().map(|p| p.0.pose.vector(p.0.angular))),
         }
     };
+    let turned = once.then(|| Values::rotations(("orientation", ""), precision, points().map(|p| p.0.pose.rotation)));
     Frame {
         time: snapshot.time,
         points: Values::vectors(("points", "m"), precision, points().map(|(_, x, _)| x)),
-        point_data: frames.bodies.iter().map(array).collect(),
+        point_data: frames.bodies.iter().map(array).chain(turned).collect(),
         cell_data: Vec::new(),
         cells: [Cells::in_turn(vertices, 1), Cells::default(), polygons],
     }
+}
+
+/// The triangles of surfaces whose corners follow each other from the point `first` on.
+fn faces<'a>(bodies: impl Iterator<Item = &'a BodyView>, first: usize) -> Cells {
+    let mut first = first as i64;
+    let mut polygons = Cells::default();
+    for body in bodies {
+        let Surface { vertices, triangles } = &*body.surface;
+        polygons.points.extend(triangles.iter().flatten().map(|&corner| first + i64::from(corner)));
+        first += vertices.len() as i64;
+    }
+    polygons.ends = (1..=polygons.points.len() as i64 / 3).map(|k| 3 * k).collect();
+    polygons
+}
+
+/// The surfaces, in their own axes, of the bodies that are `wanted` and not drawn as balls; none without any.
+pub(super) fn shapes(snapshot: &Snapshot, precision: Precision, wanted: impl Fn(u32) -> bool) -> Option<(Frame, Vec<u32>)> {
+    let some: Vec<&BodyView> = snapshot.bodies.iter().filter(|body| !round(body) && wanted(body.id)).collect();
+    let corners = || some.iter().flat_map(|body| body.surface.vertices.iter().map(move |&x| (body, x)));
+    let frame = Frame {
+        time: snapshot.time,
+        points: Values::vectors(("points", "m"), precision, corners().map(|(_, x)| x)),
+        point_data: vec![
+            Values::numbers("id", corners().map(|(body, _)| body.id)),
+            Values::numbers("material", corners().map(|(body, _)| body.material)),
+        ],
+        cell_data: Vec::new(),
+        cells: [Cells::default(), Cells::default(), faces(some.iter().copied(), 0)],
+    };
+    (!some.is_empty()).then(|| (frame, some.iter().map(|body| body.id).collect()))
 }
 
 /// The contact points, as vertices.

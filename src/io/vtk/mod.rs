@@ -18,21 +18,25 @@ mod hdf5;
 mod long;
 #[cfg(test)]
 mod long_tests;
+mod stored;
 #[cfg(test)]
 mod tests;
 mod values;
 
-pub use arrays::{BodyArray, ContactArray, Format, Frames, Precision};
+pub use arrays::{BodyArray, ContactArray, Format, Frames, Precision, Shapes};
 pub use frame::{Polygons, write_bodies, write_branches, write_contacts, write_polygons};
 pub use grid::{GridArray, GridFrame, GridSeries, remove_grids};
+pub use stored::StoredFrame;
 
 use crate::io::error::OutputError;
 use crate::io::snapshot::Snapshot;
 use long::LongSeries;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Kinds of frames.
-const KINDS: [&str; 4] = ["bodies", "contacts", "branches", "joints"];
+const KINDS: [&str; 5] = ["bodies", "contacts", "branches", "joints", SHAPES];
+const SHAPES: &str = "shapes";
 
 /// A directory that receives `bodies.pvd` and, where [`Frames`] ask for them, `contacts.pvd` and `branches.pvd`, and the frames they list;
 /// or `bodies.vtkhdf`, `contacts.vtkhdf` and `branches.vtkhdf`.
@@ -60,6 +64,8 @@ pub struct VtkSeries {
     long: Vec<LongSeries>,
     /// Bytes of the last frame: of bodies, and of what else there is.
     sizes: [u64; 2],
+    /// Bodies whose surfaces stand in a file of shapes.
+    shaped: BTreeSet<u32>,
 }
 
 impl VtkSeries {
@@ -82,7 +88,11 @@ impl VtkSeries {
         remove_frames(directory, Some(last))?;
         let mut frames = collection::read(directory, if holds.format == Format::Vtp { "bodies" } else { "joints" }, "vtp")?;
         frames.retain(|&(step, _)| step <= last);
-        Self::open(directory, holds, frames, |path| LongSeries::resume(path, last))
+        let mut series = Self::open(directory, holds, frames, |path| LongSeries::resume(path, last))?;
+        for (path, _, _) in collection::frames(directory, "vtp")?.iter().filter(|file| file.1 == SHAPES) {
+            series.shaped.extend(StoredFrame::read(path, 0.0)?.array("PointData", "id")?.into_iter().map(|id| id as u32));
+        }
+        Ok(series)
     }
 
     fn open(
@@ -93,7 +103,7 @@ impl VtkSeries {
     ) -> Result<Self, OutputError> {
         let kinds = if holds.format == Format::Vtp { Vec::new() } else { kinds(&holds) };
         let long = kinds.into_iter().map(|kind| open(&long_file(directory, kind))).collect::<Result<_, _>>()?;
-        Ok(Self { directory: directory.to_owned(), holds, frames, long, sizes: [0; 2] })
+        Ok(Self { directory: directory.to_owned(), holds, frames, long, sizes: [0; 2], shaped: BTreeSet::new() })
     }
 
     /// Writes one frame and brings the collections up to date; a step that is written again replaces its frame.
@@ -102,6 +112,12 @@ impl VtkSeries {
         self.frames.retain(|frame| frame.0 != step);
         self.frames.push((step, snapshot.time));
         self.sizes = [0; 2];
+        if self.holds.shapes == Shapes::Once
+            && let Some((shapes, ids)) = frame::shapes(snapshot, self.holds.precision, |id| !self.shaped.contains(&id))
+        {
+            shapes.save(&self.directory.join(frame_name(SHAPES, step)))?;
+            self.shaped.extend(ids);
+        }
         for (k, kind) in kinds(&self.holds).into_iter().enumerate() {
             let frame = match kind {
                 "bodies" => frame::bodies(snapshot, &self.holds),

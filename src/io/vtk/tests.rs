@@ -270,3 +270,53 @@ fn a_frame_of_many_grains_stays_small_and_tells_units() {
     size(Frames { contacts: Vec::new(), ..Frames::default() });
     assert!(!dir.path().join("contacts.pvd").exists(), "a collection of the run before is left");
 }
+
+/// Surfaces that are written once, turned and moved as the points of a frame say, are those that stand in its triangles otherwise.
+#[test]
+fn shapes_written_once_are_the_triangles_of_every_frame_by_their_poses() {
+    let ([ground, mut cube], contacts) = scene();
+    let mut ball = BodyView::new(2, "ball", "ball", Pose::at(DVec3::Y * 4.0), Surface::ball(0.5, 8).into());
+    ball.balls = [(DVec3::ZERO, 0.5)].into();
+    let late =
+        BodyView::new(5, "late", "cuboid", Pose::new(DVec3::X * 3.0, DQuat::from_rotation_y(1.0)), Surface::cuboid(DVec3::X + 0.5).into());
+    let [once, often] = [Shapes::Once, Shapes::Triangles].map(|shapes| Frames { shapes, ..Frames::everything() });
+    let [a, b] = [0, 1].map(|_| tempfile::tempdir().unwrap());
+    let mut series = [VtkSeries::create(a.path(), once.clone()).unwrap(), VtkSeries::create(b.path(), often).unwrap()];
+    let files = || {
+        let all = collection::frames(a.path(), "vtp").unwrap();
+        all.into_iter().filter(|file| file.1 == SHAPES).map(|file| file.2).collect::<Vec<_>>()
+    };
+    let read = |directory: &Path, kind: &str, step: u64| StoredFrame::read(&directory.join(frame_name(kind, step)), 0.0).unwrap();
+    for step in 0..4 {
+        cube.pose = Pose::new(DVec3::Z * (1.0 + step as f64), DQuat::from_rotation_x(0.5 + step as f64));
+        let bodies: Vec<BodyView> = [&ground, &cube, &ball].into_iter().chain((step >= 2).then_some(&late)).cloned().collect();
+        let snapshot = Snapshot { step, time: step as f64, step_size: 0.1, bodies: &bodies, contacts: &contacts };
+        for series in &mut series {
+            series.write(&snapshot).unwrap();
+        }
+        if step == 2 {
+            // a run that goes on knows what it has
+            series[0] = VtkSeries::resume(a.path(), 2, once.clone()).unwrap();
+        }
+        let (poses, whole) = (read(a.path(), "bodies", step), read(b.path(), "bodies", step));
+        let (ids, places) = (poses.array("PointData", "id").unwrap(), poses.vectors("Points", "points").unwrap());
+        assert_eq!(ids.len(), bodies.len(), "a point for each body");
+        let turns = poses.array("PointData", "orientation").unwrap();
+        let mut corners: Vec<(u64, DVec3)> = Vec::new();
+        for step in files() {
+            let shapes = read(a.path(), SHAPES, step);
+            for (id, corner) in shapes.array("PointData", "id").unwrap().into_iter().zip(shapes.vectors("Points", "points").unwrap()) {
+                let k = ids.iter().position(|known| *known == id).unwrap();
+                let q = DQuat::from_xyzw(turns[4 * k + 1], turns[4 * k + 2], turns[4 * k + 3], turns[4 * k]);
+                corners.push((id as u64, places[k] + q * corner));
+            }
+        }
+        let (ids, points) = (whole.array("PointData", "id").unwrap(), whole.vectors("Points", "points").unwrap());
+        let expected: Vec<(u64, DVec3)> = ids.iter().map(|id| *id as u64).zip(points).filter(|(id, _)| *id != 2).collect();
+        assert_eq!(corners.len(), expected.len());
+        assert!(corners.iter().zip(&expected).all(|(a, b)| a.0 == b.0 && a.1.distance(b.1) < 1e-12), "{step}");
+    }
+    assert_eq!(files(), [0, 2], "where bodies are first seen");
+    VtkSeries::create(a.path(), once).unwrap();
+    assert_eq!(files(), [0; 0], "a run leaves none of the run before");
+}

@@ -1,7 +1,7 @@
 //! Arrays as bytes, little endian: what both kinds of files hold.
 
 use super::arrays::Precision;
-use glam::DVec3;
+use glam::{DQuat, DVec3};
 use serde::{Deserialize, Serialize};
 
 /// What a number is.
@@ -99,6 +99,11 @@ impl Values {
     /// A vector for each point or cell.
     pub(super) fn vectors(named: Named, precision: Precision, values: impl Iterator<Item = DVec3>) -> Self {
         Self { components: 3, ..Self::scalars(named, precision, values.flat_map(|v| v.to_array())) }
+    }
+
+    /// A rotation for each point, w first.
+    pub(super) fn rotations(named: Named, precision: Precision, values: impl Iterator<Item = DQuat>) -> Self {
+        Self { components: 4, ..Self::scalars(named, precision, values.flat_map(|q| [q.w, q.x, q.y, q.z])) }
     }
 
     /// Points or cells.

@@ -1,0 +1,50 @@
+//! Inlets whose box a wall goes through, and outlets that take what the scene begins with.
+
+use super::{Bodies, Severity};
+use crate::algebra::spatial::Pose;
+use crate::geometry::{Scratch, Shape, contact_points};
+use crate::io::scene::model::Motion;
+
+impl Bodies<'_> {
+    /// A box that reaches through the wall of a round vessel is an error already where the scene is read.
+    pub(super) fn gates(&mut self) {
+        let (mut scratch, mut points) = (Scratch::default(), Vec::new());
+        let mut found = Vec::new();
+        for inlet in &self.scene.inlets {
+            let (low, high) = (inlet.gate.low, inlet.gate.high);
+            let Ok(room) = Shape::cuboid(0.5 * (high - low)) else { continue };
+            let place = Pose::at(0.5 * (low + high));
+            for (i, body) in self.scene.bodies.iter().enumerate().filter(|(_, body)| body.motion != Motion::Dynamic) {
+                let Some(shape) = &self.shapes[i] else { continue };
+                let (below, above) = shape.aabb(&body.pose);
+                if matches!(shape, Shape::HalfSpace { .. } | Shape::Vessel(_)) || !(below.cmplt(high) & above.cmpgt(low)).all() {
+                    continue;
+                }
+                points.clear();
+                contact_points(&room, &place, shape, &body.pose, 0.0, &mut scratch, &mut points);
+                // what leans on the box does not stand in it
+                if points.iter().any(|p| p.gap < -1e-6 * inlet.sizes.smallest()) {
+                    found.push((i, inlet.name.clone()));
+                }
+            }
+        }
+        for (i, inlet) in found {
+            let message = format!("stands in the box of the inlet {inlet}, where grains would come in on every side of it");
+            self.say(Severity::Hint, Some(i), message, "make the box narrower than the walls around it");
+        }
+        let taken: Vec<(usize, String)> = self
+            .scene
+            .outlets
+            .iter()
+            .filter_map(|outlet| {
+                let inside = |body: &crate::io::scene::model::Body| body.birth == 0.0 && outlet.region.holds(body.pose.position);
+                let count = self.dynamic().filter(|(_, body)| inside(body)).count();
+                (count > 0).then(|| (count, outlet.name.clone()))
+            })
+            .collect();
+        for (count, outlet) in taken {
+            let message = format!("the outlet {outlet} takes {count} of {} moving bodies at the start", self.dynamic().count());
+            self.say(Severity::Hint, None, message, "its normal points to the side where bodies leave; turn it round, or move the outlet");
+        }
+    }
+}
