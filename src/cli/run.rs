@@ -152,7 +152,7 @@ impl Start {
                 let (mut built, meter) = checkpoint.resume().map_err(Failure::input)?;
                 // the saved scheme is that of the steps so far
                 if scene.time.accuracy.is_none() && scene.time.step != built.simulation.time_step() {
-                    let scheme = Scheme { time_step: scene.time.step, ..built.simulation.scheme().clone() };
+                    let scheme = Scheme { time_step: scene.time.step, ..*built.simulation.scheme() };
                     built.simulation.set_scheme(scheme).map_err(Failure::input)?;
                 }
                 (built, meter)
