@@ -81,21 +81,25 @@ pub(crate) fn share(part: Part, things: usize, least: usize) -> bool {
 }
 
 /// Whether this thread would have to hand shared work over to those of the pool, and wait.
+#[cfg(feature = "simulation")]
 pub(crate) fn is_outside_pool() -> bool {
     rayon::current_thread_index().is_none() && rayon::current_num_threads() > 1
 }
 
 /// Hands work over to the pool as a whole.
+#[cfg(feature = "simulation")]
 pub(crate) fn within_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     rayon::scope(|_| work())
 }
 
 /// Length of pieces of which each thread gets some, for work whose pieces may be of any length.
+#[cfg(feature = "simulation")]
 pub(crate) fn length(things: usize) -> usize {
     things.div_ceil(4 * rayon::current_num_threads()).max(64)
 }
 
 /// Calls `f` for pieces of so many things, each with its own memory; `memory` grows to as many as there are pieces.
+#[cfg(feature = "simulation")]
 pub(crate) fn each_piece<T: Send, M: Send + Default>(
     things: &mut [T],
     length: usize,
@@ -111,6 +115,7 @@ pub(crate) fn each_piece<T: Send, M: Send + Default>(
 }
 
 /// The first of many things that is `wrong`.
+#[cfg(feature = "simulation")]
 pub(crate) fn first<T: Sync>(part: Part, things: &[T], wrong: impl Fn(&T) -> bool + Sync + Send) -> Option<usize> {
     if share(part, things.len(), 2048) { things.par_iter().position_first(wrong) } else { things.iter().position(wrong) }
 }

@@ -65,6 +65,7 @@ pub(super) struct Look {
 
 impl Look {
     /// The usual view, with forces.
+    #[cfg(feature = "lens")]
     pub(super) fn of_forces() -> Self {
         Self { size: Elevation::default().size, from: None, colour: Colour::Material, forces: true, plain: false }
     }

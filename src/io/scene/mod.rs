@@ -71,6 +71,7 @@ use std::path::{Path, PathBuf};
 pub use error::SceneError;
 pub use model::Scene;
 pub use resources::{Content, SceneFile};
+#[cfg(feature = "cli")]
 pub(crate) use units::seconds;
 
 use document::Document;

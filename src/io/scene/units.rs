@@ -177,6 +177,7 @@ pub(super) fn parse(text: &str, expected: Quantity) -> Result<f64, UnitError> {
 }
 
 /// A time in seconds, with or without its unit.
+#[cfg(feature = "cli")]
 pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     parse(text, Time).map_err(|e| format!("{}; {}", e.message, e.cure))
 }

@@ -163,6 +163,7 @@ pub(crate) trait ComplementaritySolver {
     }
 
     /// Improves `z`, the first guess, and sets `w = M z + q`.
+    #[cfg(feature = "simulation")]
     fn solve(&self, p: &dyn Complementarity, z: &mut [f64], w: &mut [f64]) -> Report {
         self.solve_with(p, z, w, &mut Workspace::default(), &mut |_| true)
     }

@@ -19,6 +19,7 @@ use super::Stop;
 use super::admissible::{AdmissibleSet, bounded_projection, project_coulomb};
 use super::contact::LocalOperator;
 use glam::{DMat3, DVec3};
+#[cfg(feature = "simulation")]
 pub(crate) use operators::JUDGED;
 pub use spins::Spin;
 

@@ -36,6 +36,7 @@ pub(in crate::numerics) mod statement;
 pub use super::complementarity::Infeasibility;
 pub use answer::{Answer, BlockState, Solution, State};
 pub use catalogue::{Entry, all, find};
+#[cfg(feature = "cli")]
 pub(crate) use clock::ROUNDING;
 pub use parameters::Parameter;
 pub use problem::{Family, Kind, Problem};
