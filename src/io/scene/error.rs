@@ -38,8 +38,51 @@ impl SceneError {
     }
 }
 
+/// Words of other programs, and ours.
+const OTHERS: &[(&[&str], &str)] = &[
+    (&["restitution", "coefficient_of_restitution", "cor", "e"], "e_n"),
+    (&["friction", "friction_coefficient", "coefficient_of_friction", "cof"], "mu"),
+    (&["rolling_friction", "rolling_resistance"], "mu_r"),
+    (&["twisting_resistance", "spinning_friction", "torsion_friction"], "mu_t"),
+    (&["cohesion"], "adhesion"),
+    (&["dt", "h", "timestep", "time_step"], "step"),
+    (&["duration", "t_end", "tend", "until", "t_max"], "end"),
+    (&["fixed", "static", "dynamic", "kinematic", "type"], "motion"),
+    (&["type", "shape"], "kind"),
+    (&["omega", "spin", "rotational_velocity"], "angular_velocity"),
+    (&["quaternion"], "orientation"),
+    (&["angle", "euler", "axis"], "rotation"),
+    (&["half_size", "extents", "dimensions"], "half_extents"),
+    (&["number", "n", "grains", "particles"], "count"),
+    (&["gap", "spacing", "distance"], "pitch"),
+    (&["com", "center_of_mass"], "centre_of_mass"),
+];
+
+/// Keys that stand at another place, and where.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("density", "a density is that of a material: [[materials]] with `name` and `density`, which a body names as its `material`"),
+    ("mu", "friction is that of pairs of materials: `mu` in [contact], or in [[contact.pairs]] with `materials`"),
+    ("friction", "friction is that of pairs of materials: `mu` in [contact], or in [[contact.pairs]] with `materials`"),
+    ("restitution", "restitution is that of pairs of materials: `e_n` in [contact], or in [[contact.pairs]] with `materials`"),
+    ("gravity", "`gravity = [x, y, z]` stands at the top of the file, before the first section"),
+    ("tolerance", "`tolerance` stands in [solver]"),
+    ("step", "`step` stands in [time]"),
+    ("end", "`end` stands in [time]"),
+];
+
+/// What to do about an unknown key where these are known.
+pub(crate) fn about_key<'a>(found: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> String {
+    let cure = did_you_mean(found, known.clone());
+    let elsewhere = ELSEWHERE.iter().find(|(word, _)| *word == found).filter(|_| suggestion(found, known).is_none());
+    elsewhere.map_or(cure.clone(), |(_, place)| format!("{place} ({cure})"))
+}
+
 /// The word of `known` that `found` was probably meant to be.
-pub(crate) fn suggestion<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn suggestion<'a>(found: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> Option<&'a str> {
+    let alike = |a: &str, b: &str| OTHERS.iter().any(|(words, ours)| *ours == a && words.contains(&b));
+    if let Some(word) = known.clone().into_iter().find(|word| alike(word, found) || alike(found, word)) {
+        return Some(word);
+    }
     let score = |word: &str| strsim::damerau_levenshtein(&word.to_lowercase(), &found.to_lowercase());
     // a very long key is no typing error, and the distance costs its length
     if found.len() > 64 {

@@ -5,7 +5,7 @@
 use glam::DVec3;
 
 use super::document::{Node, Place, Source, Table, Value};
-use super::error::{SceneError, did_you_mean, suggestion};
+use super::error::{SceneError, about_key, did_you_mean, suggestion};
 use super::units::{self, Quantity, short};
 use crate::model::law::Arm;
 use crate::numerics::admissible::MU_MAX;
@@ -81,7 +81,7 @@ impl<'d> Fields<'d> {
         unknown.map_or(Ok(()), |(key, (place, _))| {
             let inside = if self.path.is_empty() { String::new() } else { format!(" in `{}`", self.path) };
             let message = format!("found the unknown key `{}`{inside}", short(key));
-            Err(self.source.error(*place, message, did_you_mean(key, self.asked.iter().copied())))
+            Err(self.source.error(*place, message, about_key(key, self.asked.iter().copied())))
         })
     }
 

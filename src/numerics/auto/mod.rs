@@ -105,6 +105,12 @@ const OTHER: f64 = 1.2;
 /// How many times as many rows as any problem those of a sheet may have that go to Newton, and the part of its bodies that is at rest.
 const SHEET: usize = 10;
 const MOST_REST: f64 = 0.9;
+/// What a factorisation may cost there, in sweeps.
+const SHEET_COST: f64 = 200.0;
+/// Error of a start from rest from which its solution at rest is looked for from nothing rather than from there.
+const FAR: f64 = 1e-3;
+/// Part of the error of a guess that the solution at rest has to leave, to be the better start where it is not the solution itself.
+const NEARER: f64 = 0.5;
 /// How many sweeps of balls take as long as one of as many general contacts.
 const BALLS: f64 = 4.0;
 /// Rough cost of a factorisation in sweeps of general contacts: assembly, and the fill of a three-dimensional pile of n bodies, 36 n² entries. Compliances hang on
@@ -174,14 +180,14 @@ impl Workspace {
         }
     }
 
-    /// Whether most bodies are at rest and a factorisation is cheap all the same.
+    /// Whether most bodies are at rest and a factorisation is not too dear.
     fn is_sheet(&mut self, p: &MixedProblem, answer: &mut Answer) -> bool {
         let still = p.resting.iter().filter(|r| **r).count();
         if p.resting.is_empty() || MOST_REST * p.resting.len() as f64 > still as f64 {
             return false;
         }
         self.appraise(p, answer);
-        self.memory.price.0 > 0 && self.memory.price.1 <= CHEAP
+        self.memory.price.0 > 0 && self.memory.price.1 <= SHEET_COST
     }
 
     /// Cost of a factorisation in sweeps of general contacts.
@@ -402,10 +408,22 @@ impl Auto {
             let error = REST_ERROR.min(BETTER * found.error());
             (solver.overshoot, solver.largest) = ((error / solver.tolerance).clamp(POLISHED, 1.0), REST_PENALTY);
         }
-        let mut rest = solver.solve(p, answer, &mut work.newton);
+        // far from it an interior point needs half of the factorisations, and goes to rounding where all of it holds
+        let first = if starts && found.error() > FAR { newton::interior_point(p, answer, &mut work.newton, ENOUGH) } else { None };
+        let carries = SELF_STRESS * carried(p, &before.reactions).max(p.q_scaled);
         let mut near = true;
+        let mut rest = Report::default();
+        if let Some(first) = &first {
+            rest = solver.solve(p, answer, &mut work.newton).after(first);
+            near = carried(p, &answer.reactions) > carries;
+        }
+        if near {
+            answer.clone_from(&before);
+            rest = solver.solve(p, answer, &mut work.newton).after(&rest);
+        }
         // what moves even so was struck
-        if rest.error() > ENOUGH && rest.factorisations >= solver.max_iterations && at_rest(p, answer, &mut work.rows) {
+        let open = first.is_none() && rest.error() > ENOUGH && rest.factorisations >= solver.max_iterations;
+        if open && at_rest(p, answer, &mut work.rows) {
             let mut own = answer.clone();
             if let Some(convex) = newton::convex(p, &mut own, &mut work.newton, ENOUGH) {
                 let better = convex.error() < rest.error();
@@ -421,12 +439,14 @@ impl Auto {
         rest = left.report(Report { status: self.status(&left), ended_by: Method::Rest, ..rest });
         work.pay(&rest, p);
         // the nearest reactions at rest have no stress that the guess had not; a moving guess may carry far less than they
-        let bounded = starts && near || carried(p, &answer.reactions) <= SELF_STRESS * carried(p, &before.reactions).max(p.q_scaled);
+        let bounded = starts && near || carried(p, &answer.reactions) <= carries;
         // where it is dear, what is half polished only moves reactions from contact to contact
         let done = work.polish_cost(p) <= CHEAP || starts || rest.error() <= ENOUGH;
         let better = bounded && done && if starts { rests(p, answer, &mut work.rows) } else { rest.error() < found.error() };
         if !(rest.converged() && better) {
-            if starts && better && rest.error() <= found.error() && at_rest(p, answer, &mut work.rows) {
+            // what slips beside a pile at rest leaves the tries after it less to do from there
+            let share = if starts && better { 1.0 } else { NEARER * f64::from(u8::from(!found.converged())) };
+            if bounded && rest.error() <= share * found.error() && at_rest(p, answer, &mut work.rows) {
                 return (false, rest);
             }
             answer.clone_from(&before);

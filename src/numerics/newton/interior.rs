@@ -78,12 +78,13 @@ impl Interior {
     ) -> Option<Report> {
         self.start(given, space);
         let mut report = Report { status: Status::BudgetSpent, ..Report::default() };
-        let (mut best, mut idle) = (f64::INFINITY, 0);
+        // the error of the last progress
+        let (mut best, mut mark, mut idle) = (f64::INFINITY, f64::INFINITY, 0);
         loop {
             given.r.iter_mut().zip(&self.unit).zip(&self.z).for_each(|((r, unit), z)| *r = unit * z);
             spread(&given.r, &mut answer.reactions);
             let error = residual::certify(p, answer).error();
-            idle = if error < 0.7 * best { 0 } else { idle + 1 };
+            (mark, idle) = if error < 0.7 * mark { (error, 0) } else { (mark, idle + 1) };
             if error < best {
                 best = error;
                 self.best.clone_from(&given.r);

@@ -211,6 +211,10 @@ const HALVINGS: usize = 12;
 const INNER: usize = 25;
 /// Gain of an outer step whose inner problem was not solved, from which on another is worth its price.
 const PAYS: f64 = 0.3;
+/// What becomes of a penalty whose inner problem of a convex one took all its iterations and leads away, and its growth from there: tenfold
+/// steps meet the same wall again.
+const BACK: f64 = 0.1;
+const CAREFUL: f64 = 2.0;
 /// Iterations of an inner problem up to which a penalty beyond the usual ones grows further.
 const EASY: usize = 8;
 /// Iterations beyond the tolerance.
@@ -231,6 +235,8 @@ impl Multipliers {
         point.best.clone_from(&point.r);
         let mut kappa = (self.penalty * 0.01 / error).clamp(self.penalty, self.largest);
         let mut idle = 0;
+        // a tenth of a penalty whose inner problem was too much for its iterations
+        let mut hard = f64::INFINITY;
         let mut reached = (error <= self.tolerance).then_some(0);
         if reached.is_some() {
             report.status = Status::Converged;
@@ -272,7 +278,13 @@ impl Multipliers {
             if !error.is_finite() {
                 idle = IDLE;
             }
-            if self.largest > MAX_PENALTY && kappa >= MAX_PENALTY && iterations > EASY {
+            if !posed.is_hasty() && iterations >= INNER && gain > 1.0 {
+                point.r.clone_from(&point.best);
+                hard = BACK * kappa;
+                kappa = hard;
+            } else if kappa >= hard {
+                kappa *= CAREFUL;
+            } else if self.largest > MAX_PENALTY && kappa >= MAX_PENALTY && iterations > EASY {
                 if gain >= 1.0 {
                     point.r.clone_from(&point.best);
                     kappa = (0.1 * kappa).max(MAX_PENALTY);
