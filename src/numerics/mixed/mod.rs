@@ -482,6 +482,14 @@ impl MixedProblem {
         self.groups.push(self.contacts.len() as u32);
     }
 
+    /// A contact of each pair of bodies; where groups are not known, every contact.
+    pub(in crate::numerics) fn heads(&self) -> impl Iterator<Item = &Contact> {
+        let known = self.groups.last().is_some_and(|&end| end as usize == self.contacts.len());
+        let starts = if known { &self.groups[..self.groups.len() - 1] } else { &[] };
+        let others = if known { &[][..] } else { &self.contacts };
+        starts.iter().map(|&first| &self.contacts[first as usize]).chain(others)
+    }
+
     /// Ends a colour: the groups since the last call share no mobile body.
     pub fn close_colour(&mut self) {
         let groups = self.groups.len().saturating_sub(1) as u32;
