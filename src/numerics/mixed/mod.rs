@@ -166,8 +166,14 @@ pub struct Velocities {
 /// let resting = Contact { normal: DVec3::Z, tangent: DVec3::X, mu: 0.5, body2: IMMOBILE, ..Contact::default() };
 /// assert_eq!(resting.to_world(DVec3::new(1.0, 2.0, 3.0)), DVec3::new(2.0, 3.0, 1.0));
 /// ```
+// in the order of use: velocities and impulses are worked out from the first two lines of a cache
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C, align(64))]
 pub struct Contact {
+    /// Rigid index of body 1, or [`IMMOBILE`].
+    pub body1: u32,
+    /// Rigid index of body 2, or [`IMMOBILE`].
+    pub body2: u32,
     /// Unit normal from body 2 to body 1.
     pub normal: DVec3,
     /// First tangent; the second is `n × t1`.
@@ -182,10 +188,6 @@ pub struct Contact {
     pub mu: f64,
     /// Largest normal reaction, under which the contact gives way; 0: it bears any.
     pub most: f64,
-    /// Rigid index of body 1, or [`IMMOBILE`].
-    pub body1: u32,
-    /// Rigid index of body 2, or [`IMMOBILE`].
-    pub body2: u32,
     /// Speed on which the violation of this contact is judged: it has to stay below the tolerance times this (m/s). 0: not judged
     /// for itself.
     pub scale: f64,
