@@ -489,7 +489,7 @@ impl MixedProblem {
         let known = self.groups.last().is_some_and(|&end| end as usize == self.contacts.len());
         let starts = if known { &self.groups[..self.groups.len() - 1] } else { &[] };
         let others = if known { &[][..] } else { &self.contacts };
-        starts.iter().map(|&first| &self.contacts[first as usize]).chain(others)
+        starts.iter().filter_map(|&first| self.contacts.get(first as usize)).chain(others)
     }
 
     /// Ends a colour: the groups since the last call share no mobile body.
@@ -550,3 +550,24 @@ impl MixedProblem {
 pub const MAX_ROWS: usize = 8;
 /// Most velocities of one general system that a block may act on.
 pub const MAX_DOFS: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_contact_stands_for_its_pair_where_pairs_are_known() {
+        let pair = |body1, body2, points| (0..points).map(move |_| Contact { body1, body2, ..Contact::default() });
+        let mut p = MixedProblem::default();
+        let heads = |p: &MixedProblem| p.heads().map(|c| [c.body1, c.body2]).collect::<Vec<_>>();
+        assert!(heads(&p).is_empty());
+        p.push_group(pair(0, 1, 2));
+        p.push_group(pair(2, IMMOBILE, 3));
+        assert_eq!(heads(&p), [[0, 1], [2, IMMOBILE]]);
+        // one without contacts
+        p.push_group(pair(3, 4, 0));
+        assert_eq!(heads(&p), [[0, 1], [2, IMMOBILE]]);
+        p.contacts.extend(pair(5, 6, 1));
+        assert_eq!(heads(&p).len(), 6, "what stands in no group counts too");
+    }
+}
