@@ -107,7 +107,9 @@ impl Polygon {
         if self.values.iter().all(|d| *d >= 0.0) {
             return;
         }
+        // the buffers change places, so each is as large as the other: what comes again asks for no memory
         self.other.clear();
+        self.other.reserve_exact(self.corners.capacity());
         let count = self.corners.len();
         for (i, &here) in self.corners.iter().enumerate() {
             let after = if i + 1 == count { 0 } else { i + 1 };
@@ -132,6 +134,8 @@ impl Polygon {
                 self.other.push(Corner { point, gap: 0.0, reference, incident, next });
             }
         }
+        self.corners.clear();
+        self.corners.reserve_exact(self.other.capacity());
         std::mem::swap(&mut self.corners, &mut self.other);
     }
 
