@@ -8,7 +8,7 @@ use super::systems::world_twist;
 use crate::algebra::spatial::{rotate_exp, tangents};
 use crate::integrator::systems::Pass;
 use crate::model::contact::{ContactPair, Manifold, Touch, Turned};
-use crate::model::law::{Impact, beyond_touch};
+use crate::model::law::{Impact, beyond_touch, is_active};
 use crate::model::scheme::{Scheme, Treatment};
 use crate::numerics::mixed::{Contact, IMMOBILE, JUDGED, Twist};
 use crate::numerics::residual::contact_scale;
@@ -192,7 +192,8 @@ impl Rows<'_> {
     pub(super) fn state(&self, pair: &ContactPair, touch: &Touch, turned: Option<&Turned>, contact: &mut Contact) -> Row {
         let Self { scheme, before, .. } = *self;
         let (law, h) = (pair.law, scheme.time_step);
-        let places = pair.slots.map(|s| self.places[s as usize]);
+        // by reference: what is copied and read in other parts than it was written waits for its way through memory
+        let places = pair.slots.map(|s| &self.places[s as usize]);
         let [place1, place2] = pair.places(touch);
         let arms = [place1 - places[0].position, place2 - places[1].position];
         let row_arms = turned.map_or(arms, |t| t.middle);
@@ -200,28 +201,14 @@ impl Rows<'_> {
         [contact.arm1, contact.arm2] = row_arms;
         (contact.mu, contact.body1, contact.body2, contact.size) = (law.mu, places[0].row, places[1].row, pair.size);
         contact.most = h * touch.bears;
-        let mut ends = [DVec3::ZERO; 2];
-        let mut given = [DVec3::ZERO; 2];
-        let mut fastest = 0.0;
-        for k in 0..2 {
-            match before.get(places[k].row as usize) {
-                Some(twist) => {
-                    ends[k] = twist.at(arms[k]);
-                    fastest += twist.linear.abs().max_element();
-                }
-                None => {
-                    let twist = world_twist(&self.bodies[pair.slots[k] as usize]);
-                    given[k] = twist.at(row_arms[k]);
-                    if twist.angular != DVec3::ZERO && scheme.treatment.theta() == 1.0 {
-                        let image = if k == 0 { pair.shift } else { -pair.shift };
-                        let aside = chord(scheme.time_step, twist.angular, places[1 - k].position + image - places[k].position);
-                        given[k] += aside.reject_from_normalized(touch.normal);
-                    }
-                }
-            }
-        }
-        let wall = contact.to_local(given[0] - given[1] - scheme.cell.drift(pair.shift));
-        let u = contact.to_local(ends[0] - ends[1]) + wall;
+        // velocity of the contact point, what of it is given, and the speed of a body that moves
+        let end = |k: usize| match before.get(places[k].row as usize) {
+            Some(twist) => (twist.at(arms[k]), DVec3::ZERO, twist.linear.abs().max_element()),
+            None => (DVec3::ZERO, self.given(pair, touch, k, row_arms[k]), 0.0),
+        };
+        let ((end1, given1, speed1), (end2, given2, speed2)) = (end(0), end(1));
+        let wall = contact.to_local(given1 - given2 - scheme.cell.drift(pair.shift));
+        let u = contact.to_local(end1 - end2) + wall;
         // a contact that begins closes its gap to the last digit; one that lasts is not shaken by it
         let lasts = touch.reaction != DVec3::ZERO;
         let band = if lasts { scheme.touch * pair.size } else { 0.0 };
@@ -238,18 +225,31 @@ impl Rows<'_> {
         };
         let closing = law.closing(scheme.treatment, gap, band, h);
         let restitution = law.restitution(scheme.treatment, u, self.least);
-        let part = law.constant_part(scheme.treatment, gap, band, u, h, self.least);
+        let part = if is_active(scheme.treatment, gap, u.x, h) { restitution.with_x(closing + restitution.x) } else { DVec3::ZERO };
         let turned = turned.map_or(DVec3::ZERO, |t| self.turned_part(pair, t, contact));
-        contact.b = part.unwrap_or_default() + wall + turned;
+        contact.b = part + wall + turned;
         // what nothing pulls down has no other measure than its own speed, in whatever direction
         let approach = if self.gravity > 0.0 { -u.x } else { u.length() };
         let own = contact_scale(h, self.load(pair), approach, pair.size).max(SUM * u.abs().max_element());
-        contact.scale = own.max(self.rounding * fastest);
+        contact.scale = own.max(self.rounding * (speed1 + speed2));
         let share = match scheme.treatment {
             Treatment::GapAware { beta } => beta * beyond_touch(gap, band).min(0.0) / h,
             Treatment::Forecast { .. } => 0.0,
         };
         Row { share, wall, closing, restitution, turned }
+    }
+
+    /// Velocity of the point at `arm` of body k, which is driven or does not move (m/s).
+    #[inline(never)]
+    fn given(&self, pair: &ContactPair, touch: &Touch, k: usize, arm: DVec3) -> DVec3 {
+        let [own, other] = [k, 1 - k].map(|k| pair.slots[k] as usize);
+        let twist = world_twist(&self.bodies[own]);
+        if twist.angular == DVec3::ZERO || self.scheme.treatment.theta() != 1.0 {
+            return twist.at(arm);
+        }
+        let image = if k == 0 { pair.shift } else { -pair.shift };
+        let aside = chord(self.scheme.time_step, twist.angular, self.places[other].position + image - self.places[own].position);
+        twist.at(arm) + aside.reject_from_normalized(touch.normal)
     }
 
     /// The acceleration by which a contact is judged (m/s²): gravity, or a part of what presses its bodies where there is none.

@@ -8,7 +8,7 @@ use crate::algebra::spatial::tangents;
 use crate::integrator::moreau_jean::rigid_mass;
 use crate::integrator::systems::{Pass, free_momentum, new_state, spin};
 use crate::model::contact::{ContactPair, Foreseen, Foresight, Manifold, Touch, TurnedArms};
-use crate::model::law::{ContactLaws, beyond_touch, least_impact};
+use crate::model::law::{ContactLaws, beyond_touch, is_active, least_impact};
 use crate::model::scheme::{Friction, Scheme, Treatment};
 use crate::numerics::Status;
 use crate::numerics::mixed::{Contact, IMMOBILE, MixedProblem, RigidMass, Twist};
@@ -49,9 +49,8 @@ pub fn activate(
         let rows = pair.slots.map(|s| &bodies.rows[s as usize]);
         let middle = 0.5 * (touch.point1 + touch.point2);
         let velocity = |body: &Body, place: DVec3| world_twist(body).at(place - body.pose.position);
-        let u =
-            DVec3::X * touch.normal.dot(velocity(rows[0], middle) - velocity(rows[1], middle - pair.shift) - scheme.cell.drift(pair.shift));
-        pair.law.constant_part(scheme.treatment, touch.gap, 0.0, u, h, 0.0).is_some()
+        let u = velocity(rows[0], middle) - velocity(rows[1], middle - pair.shift) - scheme.cell.drift(pair.shift);
+        is_active(scheme.treatment, touch.gap, touch.normal.dot(u), h)
     };
     let of = |source: usize, pair: &ContactPair, manifold: &mut Manifold, held: Option<&mut Vec<Held>>, groups: &mut Vec<Group>| {
         let mut points = 0;

@@ -60,11 +60,13 @@ fn way<'a>(c: &'a Cached, body: &Body, slot: usize, bulges: &[DVec3], h: f64, un
     }
 }
 
-/// What most pairs are judged by: the velocity of a body at the end of the step (m/s), and its way (m).
+/// What most pairs are judged by: the velocity of a body at the end of the step (m/s), its way (m), and whether that goes beyond what its rows
+/// looked at.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Course {
     velocity: DVec3,
     shift: DVec3,
+    beyond: bool,
 }
 
 /// Lists the joints, and by how much their bodies leave the straight way.
@@ -201,8 +203,9 @@ pub fn foresee(
         if m.smallest <= 0.0 {
             return [false; 3];
         }
-        *course = Course { velocity: body.new_velocity.linear, shift: body.new_pose.position - body.pose.position };
         let (way, reach) = (travel(body, m), m.reach(&scheme));
+        let (velocity, shift) = (body.new_velocity.linear, body.new_pose.position - body.pose.position);
+        *course = Course { velocity, shift, beyond: way > reach + THROWN * m.smallest };
         let still = if m.simple { reach + THROWN * m.smallest } else { STILL * m.smallest };
         let moves = way > still || way.max(h * m.velocity.length()) > 0.5 * FAST * smallest;
         *struck = m.simple && h * body.new_velocity.linear.distance(m.velocity) > 0.5 * THROWN * smallest;
@@ -250,12 +253,12 @@ pub fn foresee(
         let drift = scheme.cell.drift(shift);
         let gone = h * drift;
         let meet = || h * one.velocity.distance(two.velocity + drift) > m1.pair_reach(m2, shift, &scheme);
-        if simple && !thrown {
-            // nothing more is asked of most pairs of a pour
+        if simple {
+            // nothing more is asked of most pairs of a pour: rows of balls and planes hold, where there are rows
             let plane = m1.radius.is_infinite() || m2.radius.is_infinite();
             let before = (h * (m1.velocity - m2.velocity) - gone).length();
-            let fast = before.max((one.shift - two.shift - gone).length()) > FAST * size;
-            if (plane || !fast) && !meet() {
+            let fast = !plane && before.max((one.shift - two.shift - gone).length()) > FAST * size;
+            if !(fast || thrown && (one.beyond || two.beyond) || meet()) {
                 return false;
             }
         }
@@ -266,12 +269,7 @@ pub fn foresee(
         if is_fast(pair, [a, b], [shift, gone], size, h) {
             return come_near(pair, [shift, gone], near) && !is_excluded();
         }
-        // rows of balls and planes hold, where there are rows
         let [body1, body2] = pair;
-        let beyond = |body: &Body, m: &Mover| travel(body, m) > m.reach(&scheme) + THROWN * m.smallest;
-        if simple && !(meet() || thrown && (beyond(body1, m1) || beyond(body2, m2))) {
-            return false;
-        }
         let closing =
             (body1.new_velocity.linear - body2.new_velocity.linear - drift).length() + spin(body1, a.radius) + spin(body2, b.radius);
         let apart = body1.new_pose.position.distance_squared(body2.new_pose.position + (shift + gone)) > near * near;

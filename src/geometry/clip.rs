@@ -40,7 +40,8 @@ const CUT: u32 = 1 << 31;
 pub(super) struct Polygon {
     pub(super) corners: Vec<Corner>,
     other: Vec<Corner>,
-    worths: Vec<f64>,
+    /// Of the corners: distances from the knife, or worths.
+    values: Vec<f64>,
 }
 
 impl Polygon {
@@ -101,11 +102,18 @@ impl Polygon {
             // a corner on the line stays the corner it is, whatever rounding says
             if d.abs() <= snap { 0.0 } else { d }
         };
+        self.values.clear();
+        self.values.extend(self.corners.iter().map(|c| inside(c.point)));
+        if self.values.iter().all(|d| *d >= 0.0) {
+            return;
+        }
+        // the buffers change places, so each is as large as the other: what comes again asks for no memory
         self.other.clear();
+        self.other.reserve_exact(self.corners.capacity());
         let count = self.corners.len();
-        for i in 0..count {
-            let (here, next) = (self.corners[i], self.corners[(i + 1) % count]);
-            let (d0, d1) = (inside(here.point), inside(next.point));
+        for (i, &here) in self.corners.iter().enumerate() {
+            let after = if i + 1 == count { 0 } else { i + 1 };
+            let (next, d0, d1) = (&self.corners[after], self.values[i], self.values[after]);
             if d0 >= 0.0 {
                 self.other.push(here);
                 if d0 == 0.0 && d1 < 0.0 {
@@ -126,6 +134,8 @@ impl Polygon {
                 self.other.push(Corner { point, gap: 0.0, reference, incident, next });
             }
         }
+        self.corners.clear();
+        self.corners.reserve_exact(self.other.capacity());
         std::mem::swap(&mut self.corners, &mut self.other);
     }
 
@@ -158,23 +168,23 @@ impl Polygon {
             let n = corners.len();
             worth(corners[(i + n - 1) % n].point, corners[i].point, corners[(i + 1) % n].point)
         };
-        self.worths.clear();
-        self.worths.extend((0..self.corners.len()).map(|i| at(&self.corners, i)));
+        self.values.clear();
+        self.values.extend((0..self.corners.len()).map(|i| at(&self.corners, i)));
         while self.corners.len() >= count {
             let n = self.corners.len();
-            let least = self.worths.iter().copied().fold(f64::INFINITY, f64::min);
+            let least = self.values.iter().copied().fold(f64::INFINITY, f64::min);
             // of those that are alike the one with the lower key stays: corners of bodies before crossings of edges
-            let alike = (0..n).filter(|&i| self.worths[i] <= least * (1.0 + ALIKE));
+            let alike = (0..n).filter(|&i| self.values[i] <= least * (1.0 + ALIKE));
             let Some(worst) = alike.max_by_key(|&i| (self.corners[i].key(), std::cmp::Reverse(i))) else { return };
             if least == f64::INFINITY || least > limit {
                 return;
             }
             self.corners.remove(worst);
-            self.worths.remove(worst);
+            self.values.remove(worst);
             // those whose neighbour it was
             if n > 1 {
                 for i in [(worst + n - 2) % (n - 1), worst % (n - 1)] {
-                    self.worths[i] = at(&self.corners, i);
+                    self.values[i] = at(&self.corners, i);
                 }
             }
         }

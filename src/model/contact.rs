@@ -169,10 +169,13 @@ impl Touch {
     }
 
     /// The row that completes the impact of a fast pair; `ways` is how far either body has moved since (m).
+    #[inline]
     pub fn completion(&self, ways: [DVec3; 2]) -> Option<Self> {
         let pending = self.swept == Swept::Impact && self.active && self.reaction != DVec3::ZERO;
-        let [point1, point2] = [self.point1 + ways[0], self.point2 + ways[1]];
-        pending.then_some(Self { gap: 0.0, point1, point2, swept: Swept::After, active: false, ..*self })
+        pending.then(|| {
+            let [point1, point2] = [self.point1 + ways[0], self.point2 + ways[1]];
+            Self { gap: 0.0, point1, point2, swept: Swept::After, active: false, ..*self }
+        })
     }
 
     /// Takes over what the same point of the step before knows.

@@ -206,19 +206,10 @@ impl CoulombImpact {
         self.e_n > 0.0 || self.impact == Impact::Fremond
     }
 
-    /// The constant part of the contact rows, or `None` where the contact is not active.
-    ///
-    /// `gap` is at the start of the step, `u` the relative velocity then, in the frame (n, t1, t2). In a gap-aware scene
-    /// bodies only come to touch in the step of an impact; [`rebound`](Self::rebound) throws them back in the next one.
-    /// A gap or overlap within `touch` (m) of zero counts as closed, and a larger one by what it exceeds it. What approaches by less
-    /// than `least` (m/s) is no impact.
-    pub fn constant_part(&self, treatment: Treatment, gap: f64, touch: f64, u: DVec3, h: f64, least: f64) -> Option<DVec3> {
-        let active = matches!(treatment, Treatment::GapAware { .. }) || forecast(gap, u.x, h);
-        let restitution = self.restitution(treatment, u, least);
-        active.then(|| restitution.with_x(self.closing(treatment, gap, touch, h) + restitution.x))
-    }
-
-    /// The part of the normal row that closes the gap or feeds overlap back (m/s).
+    /// The part of the normal row that closes the gap or feeds overlap back (m/s). In a gap-aware scene bodies only come to touch in the step of
+    /// an impact; [`rebound`](Self::rebound) throws them back in the next one. A gap or overlap within `touch` (m) of zero counts as closed, and
+    /// a larger one by what it exceeds it.
+    #[inline]
     pub fn closing(&self, treatment: Treatment, gap: f64, touch: f64, h: f64) -> f64 {
         match treatment {
             Treatment::GapAware { beta } => {
@@ -234,7 +225,9 @@ impl CoulombImpact {
         self.mu > 0.0 && u.x < -least.max(ROUNDING * u.length())
     }
 
-    /// What restitution adds to the rows (m/s); in gap-aware scenes the normal one has its part in the next step.
+    /// What restitution adds to the rows (m/s), `u` being the relative velocity at the start of the step in the frame (n, t1, t2); in gap-aware
+    /// scenes the normal one has its part in the next step. What approaches by less than `least` (m/s) is no impact.
+    #[inline]
     pub fn restitution(&self, treatment: Treatment, u: DVec3, least: f64) -> DVec3 {
         let (normal, tangential) = match self.impact {
             Impact::Newton => (u.x, self.e_t),
@@ -277,6 +270,11 @@ pub fn least_impact(h: f64, g: DVec3) -> f64 {
 /// What a gap exceeds the band of touch by.
 pub fn beyond_touch(gap: f64, touch: f64) -> f64 {
     gap - gap.clamp(-touch, touch)
+}
+
+/// Whether a contact is a row, and its law has a constant part, with this gap (m) and normal velocity (m/s) at the start of a step of h (s).
+pub fn is_active(treatment: Treatment, gap: f64, rate: f64, h: f64) -> bool {
+    matches!(treatment, Treatment::GapAware { .. }) || forecast(gap, rate, h)
 }
 
 /// Moreau–Jean's activation rule: the gap predicted for the middle of the step is closed.
@@ -641,14 +639,17 @@ mod tests {
         let gap_aware = Treatment::GapAware { beta: 0.1 };
         let u = DVec3::new(-1.0, 0.5, 0.0);
         let dead = CoulombImpact { mu: 0.3, ..CoulombImpact::default() };
-        assert_eq!(dead.constant_part(gap_aware, 2e-3, 0.0, u, 1e-3, 0.0), Some(DVec3::new(2.0, 0.0, 0.0)));
-        assert_eq!(dead.constant_part(gap_aware, -2e-3, 0.0, u, 1e-3, 0.0), Some(DVec3::new(-0.2, 0.0, 0.0)));
+        // what closes the gap, and what restitution adds
+        let parts = |law: CoulombImpact, treatment, gap| (law.closing(treatment, gap, 0.0, 1e-3), law.restitution(treatment, u, 0.0));
+        assert_eq!(parts(dead, gap_aware, 2e-3), (2.0, DVec3::ZERO));
+        assert_eq!(parts(dead, gap_aware, -2e-3), (-0.2, DVec3::ZERO));
         let lively = CoulombImpact { e_n: 0.5, ..dead };
-        assert_eq!(lively.constant_part(gap_aware, 2e-3, 0.0, u, 1e-3, 0.0), Some(DVec3::new(2.0, 0.0, 0.0)));
+        assert_eq!(parts(lively, gap_aware, 2e-3), (2.0, DVec3::ZERO));
         assert_eq!(lively.rebound(u, 0.01), Some(DVec3::new(-0.49, 0.0, 0.0)));
         assert_eq!(lively.rebound(u, 0.5), None);
         let forecast = Treatment::Forecast { theta: 0.5 };
-        assert_eq!(lively.constant_part(forecast, 2e-3, 0.0, u, 1e-3, 0.0), None);
-        assert_eq!(lively.constant_part(forecast, 4e-4, 0.0, u, 1e-3, 0.0), Some(DVec3::new(-0.5, 0.0, 0.0)));
+        assert_eq!(parts(lively, forecast, 4e-4), (0.0, DVec3::new(-0.5, 0.0, 0.0)));
+        assert_eq!([2e-3, 4e-4].map(|gap| is_active(forecast, gap, u.x, 1e-3)), [false, true]);
+        assert!(is_active(gap_aware, 2e-3, u.x, 1e-3));
     }
 }

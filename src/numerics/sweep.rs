@@ -69,8 +69,6 @@ pub struct Workspace {
     shared: Vec<Shared>,
     /// the twists of the answer are in `shared`
     away: bool,
-    /// D of each contact
-    weights: Vec<f64>,
     balls: Balls,
     /// shifts of the visits; none where they solve the law of the problem
     following: Following,
@@ -179,14 +177,17 @@ pub(super) fn is_rough(p: &MixedProblem) -> bool {
 impl GaussSeidel {
     /// How sweeps go on, and whether shifts follow the slip.
     fn steps(&self, p: &MixedProblem, answer: &Answer, rows: &mut Vec<bool>) -> (Steps, bool) {
-        let rough = is_rough(p);
-        let follows = self.follow && p.spins.is_empty() && rough;
-        match flows(p, answer, rows) {
-            false => (Steps::Conjugate, false),
-            true if !p.lagged.is_empty() || p.contacts.iter().all(|c| c.mu == 0.0) => (Steps::Ramp, false),
-            true if !rough => (Steps::Turns, false),
-            true => (if follows { Steps::Ramp } else { Steps::Conjugate }, follows),
+        if !flows(p, answer, rows) {
+            return (Steps::Conjugate, false);
         }
+        if !p.lagged.is_empty() || p.contacts.iter().all(|c| c.mu == 0.0) {
+            return (Steps::Ramp, false);
+        }
+        if !is_rough(p) {
+            return (Steps::Turns, false);
+        }
+        let follows = self.follow && p.spins.is_empty();
+        (if follows { Steps::Ramp } else { Steps::Conjugate }, follows)
     }
 }
 
@@ -308,9 +309,6 @@ impl Workspace {
         if balls {
             self.reload(p, answer);
         } else {
-            self.weights.clear();
-            self.weights.extend(p.contacts.iter().map(|c| c.local.mean_diagonal()));
-            self.weights.iter_mut().zip(p.spins.iter().zip(&p.contacts)).for_each(|(d, (spin, c))| *d = spin.mean_diagonal(c));
             self.change.spins.resize(p.spins.len(), DVec3::ZERO);
             r.spins.resize(p.spins.len(), DVec3::ZERO);
             self.change.contacts.resize(p.contacts.len(), DVec3::ZERO);
@@ -355,7 +353,7 @@ impl Workspace {
         let Answer { reactions, velocities, .. } = answer;
         self.parallel_sweeps += u64::from(self.away);
         let shifts = if self.following.shifts.is_empty() { &p.lagged } else { &self.following.shifts };
-        let rows = Rows { p, shifts, weights: &self.weights, momentum };
+        let rows = Rows { p, shifts, momentum };
         let spins = [&mut reactions.spins, &mut self.change.spins, &mut self.direction.r.spins].map(Vec::as_mut_slice);
         let (change, direction) = (&mut self.change.contacts, &mut self.direction.r.contacts);
         let pieces = Pieces { r: &mut reactions.contacts, change, direction, spins };
@@ -584,7 +582,6 @@ struct Rows<'a> {
     p: &'a MixedProblem,
     /// Known or followed; none for Coulomb's law.
     shifts: &'a [f64],
-    weights: &'a [f64],
     /// Conjugate step that each reaction takes before it is visited.
     momentum: Option<Momentum>,
 }
@@ -613,9 +610,10 @@ impl Rows<'_> {
                     [&mut change[own.clone()], &mut turned[own.clone()]],
                     v,
                 );
-                for (k, d) in own.zip(&self.weights[range]) {
-                    norms.count(*d, [change[k], direction[k], r[k]]);
-                    norms.count(*d, [turned[k], turns[k], moments[k]]);
+                for (k, (spin, c)) in own.zip(self.p.spins[range.clone()].iter().zip(&self.p.contacts[range])) {
+                    let d = spin.mean_diagonal(c);
+                    norms.count(d, [change[k], direction[k], r[k]]);
+                    norms.count(d, [turned[k], turns[k], moments[k]]);
                 }
             }
             return norms;
@@ -625,8 +623,8 @@ impl Rows<'_> {
             let own = range.start - first..range.end - first;
             let shifts = self.shifts.get(range.clone()).unwrap_or_default();
             visit_group(&self.p.rigid, &self.p.contacts[range.clone()], shifts, &mut r[own.clone()], &mut change[own.clone()], v);
-            for (k, d) in own.zip(&self.weights[range]) {
-                norms.count(*d, [change[k], direction[k], r[k]]);
+            for (k, c) in own.zip(&self.p.contacts[range]) {
+                norms.count(c.local.mean_diagonal(), [change[k], direction[k], r[k]]);
             }
         }
         norms

@@ -252,16 +252,17 @@ fn block_work(step: &StepProblem, w: &mut Work) {
 pub fn support_impulse(step: &StepProblem, bodies: &Bodies, h: f64) -> DVec3 {
     let held = bodies.rows.iter().filter(|row| row.alive && row.inertia.is_none());
     let mut sum = held.map(|row| h * row.pull.force).sum::<DVec3>();
-    for (c, &r) in step.problem.contacts.iter().zip(&step.answer.reactions.contacts) {
-        if c.body1 != IMMOBILE && c.body2 != IMMOBILE {
-            continue;
-        }
-        let impulse = c.to_world(r);
-        if c.body1 == IMMOBILE {
-            sum += impulse;
-        }
-        if c.body2 == IMMOBILE {
-            sum -= impulse;
+    for group in step.problem.groups.windows(2).map(|g| g[0] as usize..g[1] as usize) {
+        let contacts = &step.problem.contacts[group.clone()];
+        let Some(ends) = contacts.first().map(|c| [c.body1, c.body2]).filter(|ends| ends.contains(&IMMOBILE)) else { continue };
+        for (c, &r) in contacts.iter().zip(&step.answer.reactions.contacts[group]) {
+            let impulse = c.to_world(r);
+            if ends[0] == IMMOBILE {
+                sum += impulse;
+            }
+            if ends[1] == IMMOBILE {
+                sum -= impulse;
+            }
         }
     }
     for block in step.problem.blocks.iter().take(step.forced) {

@@ -84,53 +84,55 @@ pub struct Turn {
 /// ```
 /// assert!(!drystone::topology::bodies::BodyRow::default().alive);
 /// ```
+// in the order of use: most passes read the first lines of a cache alone
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C)]
 pub struct BodyRow {
     /// Its entity; `None` for a free slot.
     pub entity: Option<Entity>,
+    /// Index among the mobile bodies, or [`IMMOBILE`].
+    pub row: u32,
     /// False for a free slot.
     pub alive: bool,
-    /// Pose at the start of the step.
-    pub pose: Pose,
-    /// Velocity at the start of the step.
-    pub velocity: Velocity,
-    /// Pose at the end of the step.
-    pub new_pose: Pose,
-    /// Velocity at the end of the step.
-    pub new_velocity: Velocity,
-    /// Pose at which rows and world inertia are evaluated.
-    pub frame: Pose,
-    /// Velocity at the end of the step from which a pass of a nonlinear step works out its frames (angular in body axes), and by how much
-    /// what it found was another.
-    pub guess: Velocity,
-    /// See `guess`.
-    pub missed: Velocity,
-    /// Mass and inertia; none for an immobile body.
-    pub inertia: Option<Inertia>,
+    /// Whether forces of the user act on it, which the passes work out anew.
+    pub forced: bool,
+    /// Whether a reaction acts on it in this step.
+    pub reacted: bool,
     /// Locked axes.
     pub locks: Locks,
+    /// Velocity at the start of the step.
+    pub velocity: Velocity,
+    /// Pose at the start of the step.
+    pub pose: Pose,
+    /// Mass and inertia; none for an immobile body.
+    pub inertia: Option<Inertia>,
+    /// Velocity at the end of the step.
+    pub new_velocity: Velocity,
+    /// Pose at the end of the step.
+    pub new_pose: Pose,
+    /// Pose at which rows and world inertia are evaluated.
+    pub frame: Pose,
+    /// Gyroscopic torque of the step (N m, body axes).
+    pub gyroscopic: DVec3,
+    /// Part of the scene's gravity that acts on it.
+    pub gravity: GravityScale,
     /// All loads but gravity (N, N m; world).
     pub load: AppliedForce,
     /// Impulse given in this step (N s, N m s; world).
     pub blow: AppliedForce,
     /// Part of the loads that is attraction between bodies that touch.
     pub pull: AppliedForce,
-    /// Gyroscopic torque of the step (N m, body axes).
-    pub gyroscopic: DVec3,
-    /// Free rotation of the step, where it is worked out in substeps.
-    pub turn: Option<Turn>,
-    /// Part of the scene's gravity that acts on it.
-    pub gravity: GravityScale,
-    /// Whether forces of the user act on it, which the passes work out anew.
-    pub forced: bool,
-    /// Whether a reaction acts on it in this step.
-    pub reacted: bool,
+    /// Velocity (angular in body axes) that loads have given it for the part in which it waits, taken back.
+    pub returned: Velocity,
     /// Part of the step at whose end it waits for the next one, as something is in its way that no row holds.
     pub waits: f64,
-    /// Velocity (angular in body axes) that loads have given it for that part, taken back.
-    pub returned: Velocity,
-    /// Index among the mobile bodies, or [`IMMOBILE`].
-    pub row: u32,
+    /// Free rotation of the step, where it is worked out in substeps.
+    pub turn: Option<Turn>,
+    /// Velocity at the end of the step from which a pass of a nonlinear step works out its frames (angular in body axes), and by how much
+    /// what it found was another.
+    pub guess: Velocity,
+    /// See `guess`.
+    pub missed: Velocity,
 }
 
 /// What the crate calls it where nothing else is a body.

@@ -20,7 +20,7 @@ pub(super) fn weights(m: &RigidMass) -> [f64; 2] {
 pub(super) fn left_and_taken(p: &MixedProblem, answer: &Answer, rows: &mut Vec<bool>, counts: impl Fn(usize) -> bool) -> (f64, f64) {
     rows.clear();
     rows.resize(p.rigid.len(), false);
-    let ends = p.contacts.iter().flat_map(|c| [c.body1, c.body2]).filter(|&b| b != IMMOBILE);
+    let ends = p.heads().flat_map(|c| [c.body1, c.body2]).filter(|&b| b != IMMOBILE);
     ends.for_each(|b| rows[b as usize] = true);
     let (mut left, mut taken) = (0.0, 0.0);
     for (i, m) in p.rigid.iter().enumerate().filter(|(i, _)| rows[*i] && counts(*i)) {

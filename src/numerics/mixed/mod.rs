@@ -166,8 +166,14 @@ pub struct Velocities {
 /// let resting = Contact { normal: DVec3::Z, tangent: DVec3::X, mu: 0.5, body2: IMMOBILE, ..Contact::default() };
 /// assert_eq!(resting.to_world(DVec3::new(1.0, 2.0, 3.0)), DVec3::new(2.0, 3.0, 1.0));
 /// ```
+// in the order of use: velocities and impulses are worked out from the first two lines of a cache
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C, align(64))]
 pub struct Contact {
+    /// Rigid index of body 1, or [`IMMOBILE`].
+    pub body1: u32,
+    /// Rigid index of body 2, or [`IMMOBILE`].
+    pub body2: u32,
     /// Unit normal from body 2 to body 1.
     pub normal: DVec3,
     /// First tangent; the second is `n × t1`.
@@ -182,10 +188,6 @@ pub struct Contact {
     pub mu: f64,
     /// Largest normal reaction, under which the contact gives way; 0: it bears any.
     pub most: f64,
-    /// Rigid index of body 1, or [`IMMOBILE`].
-    pub body1: u32,
-    /// Rigid index of body 2, or [`IMMOBILE`].
-    pub body2: u32,
     /// Speed on which the violation of this contact is judged: it has to stay below the tolerance times this (m/s). 0: not judged
     /// for itself.
     pub scale: f64,
@@ -482,6 +484,14 @@ impl MixedProblem {
         self.groups.push(self.contacts.len() as u32);
     }
 
+    /// A contact of each pair of bodies; where groups are not known, every contact.
+    pub(in crate::numerics) fn heads(&self) -> impl Iterator<Item = &Contact> {
+        let known = self.groups.last().is_some_and(|&end| end as usize == self.contacts.len());
+        let starts = if known { &self.groups[..self.groups.len() - 1] } else { &[] };
+        let others = if known { &[][..] } else { &self.contacts };
+        starts.iter().filter_map(|&first| self.contacts.get(first as usize)).chain(others)
+    }
+
     /// Ends a colour: the groups since the last call share no mobile body.
     pub fn close_colour(&mut self) {
         let groups = self.groups.len().saturating_sub(1) as u32;
@@ -540,3 +550,24 @@ impl MixedProblem {
 pub const MAX_ROWS: usize = 8;
 /// Most velocities of one general system that a block may act on.
 pub const MAX_DOFS: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_contact_stands_for_its_pair_where_pairs_are_known() {
+        let pair = |body1, body2, points| (0..points).map(move |_| Contact { body1, body2, ..Contact::default() });
+        let mut p = MixedProblem::default();
+        let heads = |p: &MixedProblem| p.heads().map(|c| [c.body1, c.body2]).collect::<Vec<_>>();
+        assert!(heads(&p).is_empty());
+        p.push_group(pair(0, 1, 2));
+        p.push_group(pair(2, IMMOBILE, 3));
+        assert_eq!(heads(&p), [[0, 1], [2, IMMOBILE]]);
+        // one without contacts
+        p.push_group(pair(3, 4, 0));
+        assert_eq!(heads(&p), [[0, 1], [2, IMMOBILE]]);
+        p.contacts.extend(pair(5, 6, 1));
+        assert_eq!(heads(&p).len(), 6, "what stands in no group counts too");
+    }
+}
