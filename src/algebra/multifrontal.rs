@@ -287,11 +287,10 @@ impl BlockGeneral {
             panels::solve_right(simd, &mut aside, pu, updates, pivots, Factors { values: pp, column: 1, depth: pivots }, true);
             panels::solve_right(simd, &mut aside, up, updates, pivots, Factors { values: pp, column: pivots, depth: 1 }, false);
             let from = self.stack.len();
-            self.stack.resize(from + updates * updates, 0.0);
-            let schur = &mut self.stack[from..];
-            for (c, column) in schur.chunks_exact_mut(updates).enumerate() {
-                column.copy_from_slice(&front[(pivots + c) * n + pivots..(pivots + c + 1) * n]);
+            for column in front[pivots * n..].chunks_exact(n) {
+                self.stack.extend_from_slice(&column[pivots..]);
             }
+            let schur = &mut self.stack[from..];
             let u = Factors { values: pu, column: 1, depth: updates };
             panels::subtract(simd, &mut aside, schur, Extent { stride: updates, rows: updates }, updates, false, up, updates, u, pivots);
         }
