@@ -57,6 +57,8 @@ const HARMLESS: f64 = 1e-4;
 const LIBRARY_ITERATIONS: usize = 2000;
 /// Largest number of rows that is handed to the solvers of [`super::super::global`].
 const GLOBAL_ROWS: usize = 450;
+/// Rows up to which they take all of their rounds: beyond, the paths of the later ones cost seconds, and hardly ever find an answer.
+const PATIENT_ROWS: usize = 150;
 /// Parts of the tolerance that those are asked for, one after the other.
 const LIBRARY: [f64; 3] = [0.1, 1e-3, 1e-6];
 /// How much more than before reactions may carry in the answer of a try: beyond that bodies are wedged in each other by large friction without
@@ -326,9 +328,10 @@ impl<'a> Tries<'a> {
         let split = 3 * self.p.contacts.len();
         let (mut r, mut v, mut u) = (vec![0.0; self.rows()], vec![0.0; g.f.len()], vec![0.0; g.w.len()]);
         let auto = *self.auto;
+        let max_rounds = if self.rows() > PATIENT_ROWS { 1 } else { GlobalAuto::default().max_rounds };
         for share in LIBRARY {
             // its error does not know the scales of the contacts
-            let solver = GlobalAuto { tolerance: share * auto.tolerance, measure: Measure::Es, ..GlobalAuto::default() };
+            let solver = GlobalAuto { tolerance: share * auto.tolerance, measure: Measure::Es, max_rounds, ..GlobalAuto::default() };
             let mut went_on = false;
             let solved = self.attempt(Method::Library, |p, answer, _| {
                 let own = solver
