@@ -22,6 +22,8 @@ use crate::numerics::{Report, Status, residual};
 const MAX_ITERATIONS: usize = 40;
 /// Iterations without progress that end it.
 const IDLE: usize = 4;
+/// Share of the error that counts as progress, in as many iterations as it takes.
+const GAIN: f64 = 0.7;
 /// Share of the way to the boundary of the cones.
 const SHARE: f64 = 0.99;
 /// Compliance of the rows of a joint, per D: what it lets through goes into the multiplier of the next iteration.
@@ -56,6 +58,27 @@ pub(super) struct Interior {
     best: Vec<f64>,
 }
 
+/// The error of the last progress, and iterations since then.
+#[derive(Debug)]
+struct Progress {
+    mark: f64,
+    idle: usize,
+}
+
+impl Default for Progress {
+    fn default() -> Self {
+        Self { mark: f64::INFINITY, idle: 0 }
+    }
+}
+
+impl Progress {
+    /// Iterations in which the error has not fallen to 0.7 of what it was, this one among them.
+    fn idle(&mut self, error: f64) -> usize {
+        (self.mark, self.idle) = if error < GAIN * self.mark { (error, 0) } else { (self.mark, self.idle + 1) };
+        self.idle
+    }
+}
+
 /// Solves the problem of the known shifts in `p.lagged` to `tolerance` where it can; its guess plays no part. `None` where the problem
 /// holds sets that it does not know, or a matrix breaks down at once.
 pub(super) fn solve(p: &MixedProblem, answer: &mut Answer, work: &mut Workspace, tolerance: f64) -> Option<Report> {
@@ -78,13 +101,12 @@ impl Interior {
     ) -> Option<Report> {
         self.start(given, space);
         let mut report = Report { status: Status::BudgetSpent, ..Report::default() };
-        // the error of the last progress
-        let (mut best, mut mark, mut idle) = (f64::INFINITY, f64::INFINITY, 0);
+        let (mut best, mut progress) = (f64::INFINITY, Progress::default());
         loop {
             given.r.iter_mut().zip(&self.unit).zip(&self.z).for_each(|((r, unit), z)| *r = unit * z);
             spread(&given.r, &mut answer.reactions);
             let error = residual::certify(p, answer).error();
-            (mark, idle) = if error < 0.7 * mark { (error, 0) } else { (mark, idle + 1) };
+            let idle = progress.idle(error);
             if error < best {
                 best = error;
                 self.best.clone_from(&given.r);
@@ -101,7 +123,7 @@ impl Interior {
         spread(&self.best, &mut answer.reactions);
         if best <= tolerance {
             report.status = Status::Converged;
-        } else if idle >= IDLE {
+        } else if progress.idle >= IDLE {
             report.status = Status::Stalled;
         }
         Some(residual::certify(p, answer).report(report))
@@ -306,6 +328,14 @@ pub(super) mod tests {
         p.lagged = vec![shift; p.contacts.len()];
         p.prepare().expect("legal");
         p
+    }
+
+    #[test]
+    fn slow_and_steady_progress_is_none_of_a_standstill() {
+        let idle = |progress: &mut Progress, rate: f64| (0..30).map(|k| progress.idle(libm::pow(rate, f64::from(k)))).max();
+        assert_eq!(idle(&mut Progress::default(), 0.8), Some(1));
+        assert_eq!(idle(&mut Progress::default(), 0.9), Some(3), "a gain of a tenth each time");
+        assert!(idle(&mut Progress::default(), 0.99) > Some(IDLE));
     }
 
     #[test]
