@@ -283,7 +283,7 @@ impl Multipliers {
                 hard = BACK * kappa;
                 kappa = hard;
             } else if kappa >= hard {
-                kappa *= CAREFUL;
+                kappa = (CAREFUL * kappa).min(self.largest);
             } else if self.largest > MAX_PENALTY && kappa >= MAX_PENALTY && iterations > EASY {
                 if gain >= 1.0 {
                     point.r.clone_from(&point.best);
