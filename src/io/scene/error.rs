@@ -44,7 +44,6 @@ const OTHERS: &[(&[&str], &str)] = &[
     (&["friction", "friction_coefficient", "coefficient_of_friction", "cof"], "mu"),
     (&["rolling_friction", "rolling_resistance"], "mu_r"),
     (&["twisting_resistance", "spinning_friction", "torsion_friction"], "mu_t"),
-    (&["cohesion"], "adhesion"),
     (&["dt", "h", "timestep", "time_step"], "step"),
     (&["duration", "t_end", "tend", "until", "t_max"], "end"),
     (&["fixed", "static", "dynamic", "kinematic", "type"], "motion"),
@@ -59,22 +58,23 @@ const OTHERS: &[(&[&str], &str)] = &[
 ];
 
 /// Keys that stand at another place, and where.
-const ELSEWHERE: &[(&str, &str)] = &[
-    ("density", "a density is that of a material: [[materials]] with `name` and `density`, which a body names as its `material`"),
-    ("mu", "friction is that of pairs of materials: `mu` in [contact], or in [[contact.pairs]] with `materials`"),
-    ("friction", "friction is that of pairs of materials: `mu` in [contact], or in [[contact.pairs]] with `materials`"),
-    ("restitution", "restitution is that of pairs of materials: `e_n` in [contact], or in [[contact.pairs]] with `materials`"),
-    ("gravity", "`gravity = [x, y, z]` stands at the top of the file, before the first section"),
-    ("tolerance", "`tolerance` stands in [solver]"),
-    ("step", "`step` stands in [time]"),
-    ("end", "`end` stands in [time]"),
+const ELSEWHERE: &[(&[&str], &str)] = &[
+    (&["density"], "a density is that of a material: [[materials]] with `name` and `density`, which a body names as its `material`"),
+    (&["mu", "friction"], "friction is that of pairs of materials: `mu` in [contact], or in [[contact.pairs]] with `materials`"),
+    (&["e_n", "restitution"], "restitution is that of pairs of materials: `e_n` in [contact], or in [[contact.pairs]] with `materials`"),
+    (&["gravity"], "`gravity = [x, y, z]` stands at the top of the file, before the first section"),
+    (&["tolerance"], "`tolerance` stands in [solver]"),
+    (&["step", "end"], "`step` and `end` stand in [time]"),
 ];
 
 /// What to do about an unknown key where these are known.
 pub(crate) fn about_key<'a>(found: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> String {
-    let cure = did_you_mean(found, known.clone());
-    let elsewhere = ELSEWHERE.iter().find(|(word, _)| *word == found).filter(|_| suggestion(found, known).is_none());
-    elsewhere.map_or(cure.clone(), |(_, place)| format!("{place} ({cure})"))
+    let elsewhere = ELSEWHERE.iter().find(|(words, _)| words.contains(&found)).filter(|_| suggestion(found, known.clone()).is_none());
+    let cure = did_you_mean(found, known);
+    match elsewhere {
+        Some((_, place)) => format!("{place} ({cure})"),
+        None => cure,
+    }
 }
 
 /// The word of `known` that `found` was probably meant to be.
