@@ -147,6 +147,8 @@ pub(super) struct Rows<'a> {
     pub(super) before: &'a [Twist],
     /// Overlap of a contact that was a row before and is noise, in parts of a body.
     pub(super) noise: f64,
+    /// Overlap that is shallow, in parts of a body; 0 where factorisations see to slow motions.
+    pub(super) shallow: f64,
     pub(super) gravity: f64,
     /// Without gravity: what the largest reaction of the step before gives each body (m/s²), by slots, and the most that loads give one.
     pub(super) pressed: &'a [f64],
@@ -156,6 +158,10 @@ pub(super) struct Rows<'a> {
     /// Part of the speeds of its bodies that is the rounding of a velocity of contact, over the tolerance.
     pub(super) rounding: f64,
 }
+
+/// Speed of a contact below which it counts as at rest, in parts of the fall of a step, and the part of its feedback that is left then.
+const AT_REST: f64 = 0.2;
+const SLOWLY: f64 = 0.1;
 
 /// Part of the speed of its bodies against each other below which no scale lies: without gravity nothing else bounds it. That part of their own
 /// speeds is also the most that stands for rounding.
@@ -220,7 +226,10 @@ impl Rows<'_> {
         let band = if jointed && gap > 0.0 { 0.0 } else { band };
         // a deep overlap is parted at a bounded speed
         let gap = match scheme.treatment {
-            Treatment::GapAware { beta } if beta > 0.0 && gap < -band => gap.max(-band - scheme.push_out(pair.size) * h / beta),
+            Treatment::GapAware { beta } if beta > 0.0 && gap < -band => {
+                let calm = if lasts { self.left_alone(pair, touch, -band - gap) } else { 0.0 };
+                (gap + calm).max(-band - scheme.push_out(pair.size) * h / beta)
+            }
             _ => gap,
         };
         let closing = law.closing(scheme.treatment, gap, band, h);
@@ -250,6 +259,18 @@ impl Rows<'_> {
         let image = if k == 0 { pair.shift } else { -pair.shift };
         let aside = chord(self.scheme.time_step, twist.angular, self.places[other].position + image - self.places[own].position);
         twist.at(arm) + aside.reject_from_normalized(touch.normal)
+    }
+
+    /// What of an overlap of `depth` (m) is not fed back in this step since its contact is at rest: nearly all of it where it is shallow.
+    ///
+    /// Sweeps that end at a loose tolerance take only a part `ν` of a slow motion of a pile away in a step (all layers sink, the highest
+    /// fastest). Its reactions r then follow its velocity v as springs would, and where overlaps x are fed back, `v' = r`,
+    /// `r' = −ν (v + β x)`, `x' = v` a step, damped by ν: the motion swings for ever, and wider, if β > ν (Routh). Without gravity nothing
+    /// says what rest is.
+    fn left_alone(&self, pair: &ContactPair, touch: &Touch, depth: f64) -> f64 {
+        let (speed, fall) = (touch.velocity.length(), self.scheme.time_step * self.gravity);
+        let moving = if speed < AT_REST * fall { (speed / (AT_REST * fall)).max(SLOWLY) } else { 1.0 };
+        (1.0 - moving) * depth.min(self.shallow * pair.size)
     }
 
     /// The acceleration by which a contact is judged (m/s²): gravity, or a part of what presses its bodies where there is none.
@@ -316,4 +337,54 @@ pub(super) fn fall(c: &Contact, before: &[Twist], free: &[Twist]) -> f64 {
         _ => DVec3::ZERO,
     };
     -c.normal.dot(gain(c.body1, c.arm1) - gain(c.body2, c.arm2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIZE: f64 = 0.02;
+    const FALL: f64 = 9.81 * 2e-3;
+
+    /// Overlap feedback (m/s) of two balls that overlap by `depth` (m) and part at `speed`, in steps of 2 ms.
+    fn feedback(depth: f64, speed: f64, carries: bool) -> f64 {
+        let scheme = Scheme { time_step: 2e-3, touch: 0.0, ..Scheme::default() };
+        let at = |z: f64, row: u32| Place { position: DVec3::Z * z, row };
+        let places = [at(0.0, 0), at(SIZE - depth, 1)];
+        let rows = Rows {
+            scheme: &scheme,
+            bodies: &[],
+            jointed: &[],
+            places: &places,
+            before: &[Twist::default(); 2],
+            noise: 0.0,
+            shallow: 1e-3,
+            gravity: 9.81,
+            pressed: &[],
+            loaded: 0.0,
+            least: 0.0,
+            rounding: 0.0,
+        };
+        let body = bevy_ecs::prelude::Entity::PLACEHOLDER;
+        let pair = ContactPair { bodies: [body; 2], slots: [0, 1], law: Default::default(), size: SIZE, shift: DVec3::ZERO };
+        let reaction = if carries { -DVec3::Z } else { DVec3::ZERO };
+        let touch = Touch { normal: -DVec3::Z, gap: -depth, reaction, velocity: -DVec3::Z * speed, ..Touch::default() };
+        let mut contact = Contact::default();
+        let row = rows.state(&pair, &touch, None, &mut contact);
+        assert_eq!((row.closing, contact.b.x), (row.share, row.share));
+        -row.share
+    }
+
+    #[test]
+    fn shallow_overlaps_at_rest_are_given_back_slowly() {
+        let full = |depth: f64| 0.1 * depth / 2e-3;
+        let close = |found: f64, due: f64| assert!((found - due).abs() < 1e-12 * due, "{found} {due}");
+        // hardly any where the contact rests, all where it moves by a fifth of a fall or has just begun, in proportion between
+        close(feedback(1e-5, 0.0, true), SLOWLY * full(1e-5));
+        close(feedback(1e-5, 0.1 * FALL, true), 0.5 * full(1e-5));
+        close(feedback(1e-5, 0.2 * FALL, true), full(1e-5));
+        close(feedback(1e-5, 0.0, false), full(1e-5));
+        // of a deep one, what exceeds the thousandth of a body that is shallow at 1e-3
+        close(feedback(1e-4, 0.0, true), full(8e-5) + SLOWLY * full(2e-5));
+    }
 }

@@ -253,6 +253,9 @@ impl Systems<'_> {
 /// blurred, per its square. A tenth of a thousandth of a body at 1e-3, a millionth at 1e-4.
 const NOISE: [f64; 2] = [0.1, 100.0];
 
+/// Overlap that is shallow where sweeps alone solve the step, in parts of that noise.
+const SHALLOW: f64 = 10.0;
+
 /// Contact rows, each at its place in the colours.
 pub fn assemble_contacts(
     scheme: Res<Scheme>,
@@ -286,6 +289,7 @@ pub fn assemble_contacts(
     } = &mut *step;
     let total = problem.groups.last().map_or(0, |&n| n as usize);
     let MixedProblem { contacts, free, groups: starts, .. } = problem;
+    let shallow = if 3 * total > solver.settings.max_newton_rows { SHALLOW * noise } else { 0.0 };
     let gravity = scheme.gravity.length();
     let least = least_impact(scheme.time_step, scheme.gravity);
     let jointed = &turned.jointed;
@@ -295,7 +299,8 @@ pub fn assemble_contacts(
     *judged = scheme.time_step * most;
     let rounding = sum_rounding(solver.settings.tolerance);
     let (all_bodies, before) = (&bodies.rows, &before.rigid);
-    let rows = Rows { scheme: &scheme, bodies: all_bodies, jointed, places, before, noise, gravity, pressed, loaded, least, rounding };
+    let rows =
+        Rows { scheme: &scheme, bodies: all_bodies, jointed, places, before, noise, shallow, gravity, pressed, loaded, least, rounding };
     contacts.resize(total, Contact::default());
     feedback.resize(total, 0.0);
     driven.resize(total, DVec3::ZERO);
