@@ -161,7 +161,7 @@ pub(super) struct Rows<'a> {
 
 /// Speed of a contact below which it counts as at rest, in parts of the fall of a step, and the part of its feedback that is left then.
 const AT_REST: f64 = 0.2;
-const SLOWLY: f64 = 0.1;
+const SLOWLY: f64 = 0.02;
 
 /// Part of the speed of its bodies against each other below which no scale lies: without gravity nothing else bounds it. That part of their own
 /// speeds is also the most that stands for rounding.

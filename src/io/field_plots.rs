@@ -3,6 +3,7 @@
 use super::chart::{Line, Panel};
 use super::map::Map;
 use super::run_plots::{Named, PlotError};
+use super::vtk::nearest_instant;
 
 /// Which part of a run is drawn, and from where.
 ///
@@ -64,21 +65,21 @@ impl<'a> Cells<'a> {
     }
 
     /// What is to be drawn: a label and a value for each cell.
-    fn instants(&self, view: &View) -> Vec<(String, Vec<f64>)> {
+    fn instants(&self, view: &View) -> Result<Vec<(String, Vec<f64>)>, String> {
         let n = self.count();
         let of = |k: usize| &self.values[k * n..(k + 1) * n];
         if let Some(from) = view.from {
             let wanted: Vec<usize> = (0..self.times.len()).filter(|&k| self.times[k] >= from).collect();
             let cells = (0..n).map(|cell| mean(wanted.iter().map(|&k| of(k)[cell]))).collect();
-            return vec![(format!("mean of {} instants from {from} s", wanted.len()), cells)];
+            return Ok(vec![(format!("mean of {} instants from {from} s", wanted.len()), cells)]);
         }
         let last = self.times.last().copied();
         let wanted: Vec<f64> = if view.at.is_empty() { last.into_iter().collect() } else { view.at.clone() };
-        let nearest = |t: f64| {
-            let far = |k: &usize| (self.times[*k] - t).abs();
-            (0..self.times.len()).min_by(|a, b| far(a).total_cmp(&far(b))).unwrap_or(0)
+        let drawn = |t: f64| {
+            let k = nearest_instant(&self.times, t)?.unwrap_or(0);
+            Ok((format!("t = {} s", trim(self.times[k])), of(k).to_vec()))
         };
-        wanted.into_iter().map(nearest).map(|k| (format!("t = {} s", trim(self.times[k])), of(k).to_vec())).collect()
+        wanted.into_iter().map(drawn).collect()
     }
 
     /// Means over the cells that share their places along some axes, the first of these fastest.
@@ -118,7 +119,7 @@ pub(super) fn field(table: &Named, column: &str, view: &View) -> Result<Vec<Pane
     let cells = Cells::of(table, values)?;
     let name = if unit.is_empty() { name.clone() } else { format!("{name} ({unit})") };
     let mut seen: Vec<usize> = (0..3).filter(|&a| cells.places[a].len() > 1).collect();
-    let instants = cells.instants(view);
+    let instants = cells.instants(view).map_err(|cause| PlotError::Nothing(format!("{}: {cause}", table.path)))?;
     if let Some(from) = view.from.filter(|from| cells.times.iter().all(|t| t < from)) {
         let last = cells.times.last().copied().unwrap_or(0.0);
         return Err(PlotError::Nothing(format!("{}: no instant from {from} s on; the last is {last} s", table.path)));

@@ -246,6 +246,8 @@ fn forces_roses_and_chains_of_an_instant_are_those_of_its_frames() {
     assert_ne!(draw(&out, "forces", &at(0.1)).unwrap()[0].lines[0].points, draw(&out, "forces", &at(0.2)).unwrap()[0].lines[0].points);
     assert_eq!(draw(&out, "forces", &View { at: vec![0.15, 0.2], ..View::default() }).unwrap()[0].lines.len(), 2);
     assert_eq!(draw(&out, "rose", &View { at: vec![0.15, 0.2], ..View::default() }).unwrap().len(), 2);
+    let late = draw(&out, "forces", &at(99.0)).unwrap_err();
+    assert!(late.contains("last instant is 0.2 s, found 99 s"), "{late}");
     let unused = draw(&out, "steps.contacts", &at(0.1)).unwrap_err();
     assert!(unused.contains("--at") && unused.contains("forces"), "{unused}");
     assert!(draw(&out, "forces", &View { slice, ..View::default() }).unwrap_err().contains("--slice"));

@@ -27,6 +27,7 @@ pub use arrays::{BodyArray, ContactArray, Format, Frames, Precision, Shapes};
 pub use frame::{Polygons, write_bodies, write_branches, write_contacts, write_polygons};
 pub use grid::{GridArray, GridFrame, GridSeries, remove_grids};
 pub use stored::StoredFrame;
+pub(in crate::io) use stored::nearest_instant;
 
 use crate::io::error::OutputError;
 use crate::io::snapshot::Snapshot;

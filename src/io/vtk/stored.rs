@@ -29,6 +29,17 @@ pub struct StoredFrame {
     data: Vec<u8>,
 }
 
+/// The place of the instant (s) that is nearest among ascending ones; none where there is none. One beyond the last by more than two of them
+/// are apart is no instant of the run: the cause says so.
+pub(in crate::io) fn nearest_instant(times: &[f64], time: f64) -> Result<Option<usize>, String> {
+    let apart = times.windows(2).map(|t| t[1] - t[0]).fold(f64::NAN, f64::max);
+    if let Some(last) = times.last().filter(|last| time - *last > apart) {
+        return Err(format!("its last instant is {last} s, found {time} s; ask for one up to there"));
+    }
+    let far = |k: &usize| (times[*k] - time).abs();
+    Ok((0..times.len()).min_by(|a, b| far(a).total_cmp(&far(b))))
+}
+
 /// Where the arrays begin.
 const APPENDED: &[u8] = b"<AppendedData encoding=\"raw\">\n_";
 
@@ -36,12 +47,13 @@ impl StoredFrame {
     /// The frame of bodies, contacts or branches, which is nearest to an instant (s).
     ///
     /// # Errors
-    /// There is none, or it is spoilt.
+    /// There is none, or it is spoilt, or the instant lies beyond the last one by more than two of them are apart.
     pub fn nearest(directory: &Path, kind: &str, time: f64) -> Result<Self, OutputError> {
         let list = directory.join(format!("{kind}.pvd"));
         let frames = read(directory, kind, "vtp")?;
-        let far = |t: &f64| (t - time).abs();
-        let Some(&(step, time)) = frames.iter().min_by(|a, b| far(&a.1).total_cmp(&far(&b.1))) else {
+        let times: Vec<f64> = frames.iter().map(|frame| frame.1).collect();
+        let found = nearest_instant(&times, time).map_err(|cause| OutputError::data(&list, cause))?;
+        let Some((step, time)) = found.map(|k| frames[k]) else {
             let cure = match directory.join(format!("{kind}.vtkhdf")).exists() {
                 true => "its frames are in one VTKHDF file, which plots do not read; a run with format = \"vtp\" in [output] would do",
                 false if kind == "branches" => "lists no frame: write `branches = true` in [output] of the scene",
@@ -78,7 +90,11 @@ impl StoredFrame {
                 _ => {}
             }
         }
-        Err(OutputError::data(&self.path, format!("has no array {name}; name it in [output] of the scene")))
+        let kind = self.path.file_name().and_then(|name| name.to_str()?.split('_').next()).unwrap_or("contacts");
+        Err(OutputError::data(
+            &self.path,
+            format!("has no array {name}; name it in `{kind}` of [output], as in `--set output.{kind}=[\"{name}\", …]`"),
+        ))
     }
 
     fn numbers(&self, kind: &str, offset: &str) -> Option<Vec<f64>> {
