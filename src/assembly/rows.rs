@@ -10,6 +10,7 @@ use crate::integrator::systems::Pass;
 use crate::model::contact::{ContactPair, Manifold, Touch, Turned};
 use crate::model::law::{Impact, beyond_touch, is_active};
 use crate::model::scheme::{Scheme, Treatment};
+use crate::numerics::central::straightened;
 use crate::numerics::mixed::{Contact, IMMOBILE, JUDGED, Twist};
 use crate::numerics::residual::contact_scale;
 use crate::topology::bodies::Body;
@@ -201,7 +202,8 @@ impl Rows<'_> {
         // by reference: what is copied and read in other parts than it was written waits for its way through memory
         let places = pair.slots.map(|s| &self.places[s as usize]);
         let [place1, place2] = pair.places(touch);
-        let arms = [place1 - places[0].position, place2 - places[1].position];
+        let far = place1.abs().max(place2.abs()).max_element();
+        let arms = [place1 - places[0].position, place2 - places[1].position].map(|arm| straightened(arm, touch.normal, far));
         let row_arms = turned.map_or(arms, |t| t.middle);
         (contact.normal, contact.tangent) = (touch.normal, tangents(touch.normal).0);
         [contact.arm1, contact.arm2] = row_arms;

@@ -21,7 +21,11 @@ pub(super) struct FieldFiles {
     frame: GridFrame,
     /// Columns of the centres of cells, as text.
     places: Vec<String>,
+    precision: Precision,
 }
+
+/// Bytes of a number in a table, of single precision and of double: measured on pours.
+const NUMBER: [f64; 2] = [10.0, 17.0];
 
 impl FieldFiles {
     /// Starts the files, or continues them after the step and time that a checkpoint reached.
@@ -46,7 +50,7 @@ impl FieldFiles {
         let place = |cell| grid.centre(cell).to_array().map(format_number).join(",");
         let places = if table.is_some() { (0..grid.count()).map(place).collect() } else { Vec::new() };
         let frame = GridFrame { low: grid.low, size: grid.size(), cells: grid.cells, arrays: arrays() };
-        Ok(Self { field: field.clone(), table, series, grained: CoarseGrained::new(grid), frame, places })
+        Ok(Self { field: field.clone(), table, series, grained: CoarseGrained::new(grid), frame, places, precision })
     }
 
     /// Adds an instant.
@@ -54,7 +58,7 @@ impl FieldFiles {
         self.grained.update(packing);
         let cells = self.grained.fields();
         if let Some(table) = &mut self.table {
-            table.rows_of(time, &self.places, 3, cells.iter().map(Field::numbers))?;
+            table.rows_of((time, self.precision), &self.places, 3, cells.iter().map(Field::numbers))?;
         }
         if let Some(series) = &mut self.series {
             fill(&mut self.frame.arrays, cells);
@@ -63,11 +67,12 @@ impl FieldFiles {
         Ok(())
     }
 
-    /// How many numbers of tables, and bytes of frames before compression, an instant has.
-    pub(super) fn size(&self) -> (usize, usize) {
-        let cells = self.field.grid.count();
-        let part = |file, size: usize| if self.field.files.contains(&file) { cells * size } else { 0 };
-        (part(FieldFile::Csv, COLUMNS.len()), part(FieldFile::Vtk, 4 * NUMBERS))
+    /// How many bytes of tables, and of frames before compression, an instant has.
+    pub(super) fn size(&self) -> [f64; 2] {
+        let cells = self.field.grid.count() as f64;
+        let part = |file, size: f64| if self.field.files.contains(&file) { cells * size } else { 0.0 };
+        let number = NUMBER[usize::from(self.precision == Precision::Double)];
+        [part(FieldFile::Csv, number * COLUMNS.len() as f64), part(FieldFile::Vtk, 4.0 * NUMBERS as f64)]
     }
 }
 

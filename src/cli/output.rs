@@ -249,14 +249,13 @@ impl Output {
         numbers += self.measures.iter().map(|m| rows(m.measure.every, m.numbers())).sum::<f64>();
         numbers += self.piles.iter().map(|(p, _)| rows(p.every, piles::COLUMNS.len())).sum::<f64>();
         let instants = |f: &FieldFiles| (times(f.field.every), f.size());
-        numbers += self.fields.iter().map(instants).map(|(n, size)| n * size.0 as f64).sum::<f64>();
-        let grids = self.fields.iter().map(instants).map(|(n, size)| n * size.1 as f64).sum::<f64>();
+        let [cells, grids] = [0, 1].map(|k| self.fields.iter().map(instants).map(|(n, size)| n * size[k]).sum::<f64>());
         if let Some(joints) = &self.joints {
             numbers += times(joints.every) * joints.numbers(coming.pairs, coming.bodies);
         }
         // the tables of the end
         numbers += BODY_COLUMNS.len() as f64 * coming.bodies + CONTACT_COLUMNS.len() as f64 * coming.contacts.max(report.contacts as f64);
-        let table_bytes = NUMBER * numbers;
+        let table_bytes = NUMBER * numbers + cells;
         DiskForecast {
             bytes: frames * dense + grids + table_bytes,
             frames: frames as u64,

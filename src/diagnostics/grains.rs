@@ -239,6 +239,13 @@ impl Packing {
         sum * (1.0 / volume)
     }
 
+    /// Centre of mass of the grains (m); not a number without any, and along axes of a periodic cell, which has no middle.
+    pub fn centre(&self) -> DVec3 {
+        let mass: f64 = self.grains.iter().map(|g| g.mass).sum();
+        let mean = self.grains.iter().map(|g| g.mass * g.position).sum::<DVec3>() / mass;
+        DVec3::from_array([0, 1, 2].map(|a| if self.cell.periodic(a) { f64::NAN } else { mean[a] }))
+    }
+
     /// Granular temperature (m²/s²): a third of the mean square of the velocities about their mean.
     pub fn temperature(&self) -> f64 {
         let n = self.grains.len() as f64;
@@ -280,8 +287,8 @@ impl Packing {
     }
 }
 
-/// Columns of a table of measures, after the time: counts, Z and Z_m, rattlers, φ, T, U, fabric, stress, |γ̇|, I (`structure`).
-pub const COLUMNS: [&str; 26] = [
+/// Columns of a table of measures, after the time: counts, Z and Z_m, rattlers, φ, T, U, fabric, stress, |γ̇|, I (`structure`), centre.
+pub const COLUMNS: [&str; 29] = [
     "time [s]",
     "grains",
     "contacts",
@@ -308,6 +315,9 @@ pub const COLUMNS: [&str; 26] = [
     "stress_zz [Pa]",
     "shear_rate [1/s]",
     "inertial_number",
+    "centre_x [m]",
+    "centre_y [m]",
+    "centre_z [m]",
 ];
 
 /// A row of such a table: of the grains whose centres lie in a box, or of all of them in the smallest box that holds them.
@@ -333,7 +343,8 @@ pub fn row(time: f64, whole: &Packing, bounds: Option<[DVec3; 2]>) -> [f64; COLU
         .chain([solid, packing.temperature(), packing.unbalanced()])
         .chain([fx.x, fy.y, fz.z, fy.x, fz.y, fx.z])
         .chain((0..3).flat_map(|i| [stress.x_axis[i], stress.y_axis[i], stress.z_axis[i]]))
-        .chain(flow(packing, volume));
+        .chain(flow(packing, volume))
+        .chain(packing.centre().to_array());
     row.iter_mut().zip(values).for_each(|(cell, value)| *cell = value);
     row
 }

@@ -92,7 +92,7 @@ pub fn extent(packing: &Packing, axis: DVec3) -> [f64; 2] {
 }
 
 /// How the velocities of grains change with their place: the ∇v (1/s, columns by the axis of the derivative) of the linear flow that misses
-/// their velocities least, by squares and mass. Not a number where grains lie in a plane.
+/// their velocities least, by squares and mass. Across a plane that holds all grains nothing changes; not a number where they lie on a line.
 ///
 /// ```
 /// use drystone::diagnostics::{grains::{Grain, Packing}, structure::velocity_gradient};
@@ -112,10 +112,23 @@ pub fn velocity_gradient(packing: &Packing) -> DMat3 {
         spread += g.mass * outer(x, x);
         flow += g.mass * outer(v, x);
     }
-    // grains in a plane leave rounding alone
-    let (size, largest) = (spread.determinant(), (spread.x_axis.x + spread.y_axis.y + spread.z_axis.z) / 3.0);
-    if size > 1e-12 * largest * largest * largest { flow * spread.inverse() } else { DMat3::NAN }
+    let largest = trace(spread) / 3.0;
+    if spread.determinant() > FLAT * largest * largest * largest {
+        return flow * spread.inverse();
+    }
+    // grains in a plane: nothing changes across it
+    let [x, y, z] = [spread.x_axis, spread.y_axis, spread.z_axis];
+    let across = [y.cross(z), z.cross(x), x.cross(y)].into_iter().fold(DVec3::ZERO, |a, b| if b.length() > a.length() { b } else { a });
+    if across.length() > FLAT * largest * largest {
+        let n = across.normalize();
+        spread += largest * outer(n, n);
+        return (flow - outer(flow * n, n)) * spread.inverse();
+    }
+    DMat3::NAN
 }
+
+/// Spread across a plane, or a line, over that along it (as squares), below which it is rounding.
+const FLAT: f64 = 1e-12;
 
 /// Shear rate |γ̇| = √(2 D:D) (1/s) of a ∇v, D its symmetric part without its trace.
 ///
@@ -270,9 +283,30 @@ mod tests {
         let pressure = mass * 0.03 / 2.0;
         let expected = rate * packing.grains[0].diameter() * (mass / 4.0 / pressure).sqrt();
         assert!((number / expected - 1.0).abs() < 0.02, "{number} {expected}");
-        // four in a plane
-        let flat = packing.grains.iter().take(4).map(|g| Grain { position: g.position.truncate().extend(1.0), ..*g }).collect();
-        assert!(flow(&Packing { grains: flat, ..Packing::default() }, 1.0).iter().all(|x| x.is_nan()));
+    }
+
+    #[test]
+    fn grains_in_a_plane_have_the_rate_of_their_flow_and_those_on_a_line_none() {
+        let mut random = Sequence::new(10);
+        // along two axes at right angles that lean in the laboratory
+        let turn = glam::DQuat::from_axis_angle(DVec3::new(0.3, -0.5, 0.8).normalize(), 0.7);
+        for turn in [glam::DQuat::IDENTITY, turn] {
+            let mut grain = |flat: DVec3| {
+                let place = flat * DVec3::from_array(std::array::from_fn(|_| random.next_between(-0.1, 0.1)));
+                // 3/s along the first axis with the third, 2/s of turning in the plane
+                let velocity = DVec3::new(3.0 * place.z - 2.0 * place.z, 0.0, 2.0 * place.x);
+                Grain { position: turn * place + 4.0, velocity: turn * velocity + 1.0, mass: 1.0, volume: 1e-6, radius: None }
+            };
+            let mut packing = Packing { grains: (0..300).map(|_| grain(DVec3::new(1.0, 0.0, 1.0))).collect(), ..Packing::default() };
+            let gradient = velocity_gradient(&packing);
+            let expected = DMat3::from_cols(DVec3::Z * 2.0, DVec3::ZERO, DVec3::X);
+            let axes = DMat3::from_quat(turn);
+            let error = (axes.transpose() * gradient * axes - expected).to_cols_array();
+            assert!(error.iter().all(|x| x.abs() < 1e-9), "{error:?}");
+            assert!((flow(&packing, 1.0)[0] - 3.0).abs() < 1e-9, "{:?}", flow(&packing, 1.0));
+            packing.grains = (0..300).map(|_| grain(DVec3::X)).collect();
+            assert!(flow(&packing, 1.0).iter().all(|x| x.is_nan()));
+        }
     }
 
     #[test]

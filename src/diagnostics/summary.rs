@@ -81,6 +81,9 @@ pub struct EnergySummary {
     pub balance_error: f64,
 }
 
+/// Part of what is due that an inlet may lack.
+const LATE: f64 = 0.02;
+
 /// What has gone through an outlet or inlet.
 ///
 /// ```
@@ -658,7 +661,8 @@ impl Meter {
         let trifle = 0.5 * self.entities.iter().map(largest).sum::<f64>() * (STILL / simulation.time_step()).powi(2);
         let missing = [summary.bonds.is_none(), summary.crushing.is_none()];
         let dry = (0..2).filter(|&k| self.binds[k] && missing[k]).map(|k| [NOTHING_BOUND, NOTHING_CRUSHES][k].to_owned());
-        summary.warnings = dry.chain(record.warnings.iter().cloned()).chain(warnings(&summary, record, trifle, self.forecast)).collect();
+        let told = record.warnings.iter().cloned().chain(warnings(&summary, record, trifle, self.forecast));
+        summary.warnings = dry.chain(told).chain(late_inlets(simulation)).collect();
         summary
     }
 
@@ -765,6 +769,29 @@ fn flows<T: Component>(simulation: &mut Simulation) -> BTreeMap<String, FlowFigu
         (name, FlowFigures { count: flow.count, mass_kg: flow.mass })
     };
     gates.iter(world).map(named).collect()
+}
+
+/// Inlets that have given clearly less than their rate asks for, in order of their names.
+fn late_inlets(simulation: &mut Simulation) -> Vec<String> {
+    let world = simulation.world_mut();
+    let mut gates = world.query_filtered::<(Entity, &Flow, Option<&Name>), With<Inlet>>();
+    let named = |(entity, flow, name): (Entity, &Flow, Option<&Name>)| {
+        (name.map_or_else(|| entity.to_string(), |name| name.as_str().to_owned()), entity, *flow)
+    };
+    let mut gates: Vec<_> = gates.iter(world).map(named).collect();
+    gates.sort_by(|a, b| a.0.cmp(&b.0));
+    let late = |(name, entity, flow): (String, Entity, Flow)| {
+        let (behind, grain) = (simulation.inlet_behind(entity), flow.mass / flow.count.max(1) as f64);
+        let due = flow.mass + behind;
+        (behind > LATE * due && behind > 3.0 * grain).then(|| {
+            format!(
+                "the inlet {name} has given {:.3e} kg of the {due:.3e} kg that its rate asks for, as its box was not free: give it a larger box, \
+                 or its grains a velocity that takes them out of it",
+                flow.mass
+            )
+        })
+    };
+    gates.into_iter().filter_map(late).collect()
 }
 
 /// Surfaces by name; their entities where they have none.

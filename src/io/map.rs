@@ -1,7 +1,7 @@
 //! What a plane shows besides curves: cells in colours, grains, forces.
 
 use super::chart::label;
-use super::picture::colour;
+use super::picture::{colour, legend::round};
 use super::plot::{DrawResult, INK};
 use plotters::coord::Shift;
 use plotters::coord::types::RangedCoordf64;
@@ -71,14 +71,21 @@ impl Map {
             let colour = shade(1.0 - f64::from(k) / f64::from(height - 1), quiet).filled();
             area.draw(&Rectangle::new([(x, y + k), (x + 16, y + k + 1)], colour))?;
         }
-        for k in 0..5 {
-            let part = f64::from(k) / 4.0;
-            let at = y + (f64::from(height) * (1.0 - part)).round() as i32;
+        for value in marks(low, high) {
+            let at = y + (f64::from(height) * (1.0 - (value - low) / (high - low))).round() as i32;
             area.draw(&PathElement::new([(x + 16, at), (x + 20, at)], INK.mix(0.7)))?;
-            area.draw(&Text::new(label(low + part * (high - low), (low, high)), (x + 24, at), text.clone()))?;
+            area.draw(&Text::new(label(value, (low, high)), (x + 24, at), text.clone()))?;
         }
         Ok(())
     }
+}
+
+/// Multiples of 1, 2 or 5 times a power of ten between two numbers, three to eight of them.
+fn marks(low: f64, high: f64) -> Vec<f64> {
+    let step = round((high - low) / 3.0);
+    // what is a mark but for rounding is one
+    let (first, last) = ((low / step - 1e-9).ceil(), (high / step + 1e-9).floor());
+    (0..).map(|k| first + f64::from(k)).take_while(|k| *k <= last).map(|k| k * step).collect()
 }
 
 fn shade(x: f64, quiet: f32) -> RGBColor {
@@ -128,5 +135,23 @@ pub struct Stroke {
 impl Stroke {
     pub(super) fn draw<B: DrawingBackend<ErrorType = std::io::Error>>(&self, plane: &Plane<B>) -> DrawResult {
         plane.draw(&PathElement::new(self.ends, RGBColor(163, 18, 43).stroke_width(self.width)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_of_a_scale_are_round_and_three_to_eight() {
+        let told = |low, high| marks(low, high).into_iter().map(|x| label(x, (low, high))).collect::<Vec<_>>();
+        assert_eq!(told(0.0, 0.783), ["0", "0.2", "0.4", "0.6"]);
+        assert_eq!(told(-0.29, 0.35), ["-0.2", "0", "0.2"]);
+        assert_eq!(told(0.0, 1.0), ["0", "0.2", "0.4", "0.6", "0.8", "1"]);
+        for k in 1..200 {
+            let low = libm::sin(f64::from(k)) * libm::pow(10.0, f64::from(k % 9 - 4));
+            let found = marks(low, low + 1.03 * low.abs());
+            assert!((3..=8).contains(&found.len()), "{found:?} from {low}");
+        }
     }
 }

@@ -1,9 +1,10 @@
 //! Tables as CSV: the bodies at one instant, and one row of figures per step.
 //!
-//! Numbers have as few digits as read back to the same bits.
+//! Numbers have as few digits as read back to the same bits, in tables of single precision to those of 32.
 
 use crate::io::error::{OutputError, replace_file};
 use crate::io::snapshot::{BodyView, Snapshot};
+use crate::io::vtk::Precision;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write as _;
@@ -27,11 +28,16 @@ pub fn format_number(x: f64) -> String {
 }
 
 fn add_number(x: f64, text: &mut String) {
+    add(x, x, text);
+}
+
+/// `x` with the digits of `given`, which is `x`, or its nearest of 32 bits.
+fn add(x: f64, given: impl zmij::Float, text: &mut String) {
     if x.to_bits() == 0 {
         text.push('0');
     } else if x.is_finite() {
         let mut digits = zmij::Buffer::new();
-        let digits = digits.format_finite(x);
+        let digits = digits.format_finite(given);
         text.push_str(digits.strip_suffix(".0").unwrap_or(digits));
     } else {
         text.push_str(if x.is_nan() {
@@ -190,8 +196,13 @@ impl StepTable {
         if old.header != header {
             return Err(content(path, 1, old.header.join(","), header.join(",")));
         }
+        let text = std::fs::read_to_string(path).map_err(OutputError::file(path, "read"))?;
         let mut steps = Self::create(path, header)?;
-        steps.rows(old.rows.iter().filter(|row| row[0] <= last))?;
+        for (line, _) in text.lines().skip(1).zip(&old.rows).filter(|(_, row)| row[0] <= last) {
+            steps.text.push_str(line);
+            steps.end_row()?;
+        }
+        steps.write()?;
         Ok(steps)
     }
 
@@ -219,10 +230,10 @@ impl StepTable {
 
     /// Appends the rows of one instant, of which what stands behind the time is known: `heads`, texts of `known` columns each with commas between.
     ///
-    /// A row with the bits of the one before, as those of empty cells are, has its text.
+    /// A row with the bits of the one before, as those of empty cells are, has its text. Of single precision are all but the time.
     pub fn rows_of<const N: usize>(
         &mut self,
-        time: f64,
+        (time, precision): (f64, Precision),
         heads: &[String],
         known: usize,
         rows: impl IntoIterator<Item = [f64; N]>,
@@ -237,7 +248,10 @@ impl StepTable {
                 self.numbers.clear();
                 for x in row {
                     self.numbers.push(',');
-                    add_number(x, &mut self.numbers);
+                    match precision {
+                        Precision::Single => add(f64::from(x as f32), x as f32, &mut self.numbers),
+                        Precision::Double => add_number(x, &mut self.numbers),
+                    }
                 }
                 last = Some(bits);
             }
@@ -476,13 +490,35 @@ mod tests {
         table.row(&rows[0]).unwrap();
         table.row(&[0.2, 77.0]).unwrap();
         let mut table = StepTable::resume(&cut, &header, 0.1).unwrap();
-        table.rows_of(rows[1][0], &["nan".to_owned()], 1, [[0.0; 0]]).unwrap();
+        table.rows_of((rows[1][0], Precision::Double), &["nan".to_owned()], 1, [[0.0; 0]]).unwrap();
         table.row(&rows[2]).unwrap();
         assert_eq!(std::fs::read(&whole).unwrap(), std::fs::read(&cut).unwrap());
-        assert!(table.rows_of(0.4, &["1".to_owned()], 1, [[2.0]]).unwrap_err().to_string().ends_with("a row of 3 values for 2 columns"));
+        assert!(
+            table
+                .rows_of((0.4, Precision::Single), &["1".to_owned()], 1, [[2.0]])
+                .unwrap_err()
+                .to_string()
+                .ends_with("a row of 3 values for 2 columns")
+        );
         assert!(table.row(&[1.0]).unwrap_err().to_string().ends_with("a row of 1 values for 2 columns"));
         let error = StepTable::resume(&cut, &["time"], 0.0).unwrap_err().to_string();
         assert!(error.ends_with("line 1: found time,e_s, expected time"), "{error}");
+    }
+
+    #[test]
+    fn numbers_of_single_precision_read_back_to_their_32_bits_and_stay_as_they_are_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("single.csv");
+        let header = ["time", "x", "a", "b", "c", "d", "e"];
+        let row = [0.1, -1e14 / 3.0, 1e-60, 1e60, f64::NAN];
+        let mut table = StepTable::create(&path, &header).unwrap();
+        [0.1, 0.2].iter().for_each(|&t| table.rows_of((t, Precision::Single), &["7".to_owned()], 1, [row]).unwrap());
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.contains("\n0.1,7,0.1,-") && text.contains(",0,inf,nan\n"), "{text}");
+        assert_eq!(read_table(&path).unwrap().rows[0][3] as f32, row[1] as f32);
+        let first = text.lines().take(2).collect::<Vec<_>>().join("\n") + "\n";
+        StepTable::resume(&path, &header, 0.1).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), first);
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub mod acceleration;
 pub mod acceptance;
 pub mod admissible;
 pub mod auto;
-mod central;
+pub(crate) mod central;
 mod colours;
 pub(crate) mod complementarity;
 pub mod contact;

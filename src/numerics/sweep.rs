@@ -18,6 +18,7 @@ use super::{Report, Status, residual, residual::Residual};
 use crate::algebra::lanes::Row;
 use glam::DVec3;
 use std::cell::Cell;
+use std::ops::Range;
 
 /// Settings of the coloured Gauss–Seidel solver (what Siconos calls NSGS).
 ///
@@ -105,7 +106,7 @@ impl GaussSeidel {
             return report;
         }
         let balls = work.prepare(p, answer);
-        work.lanes = balls;
+        work.lanes = balls && !work.balls.has_others();
         let driver = Driver {
             tolerance: self.tolerance,
             max_passes: self.max_sweeps,
@@ -297,7 +298,7 @@ impl Workspace {
         self.lanes
     }
 
-    /// Buffers, and the contacts as those of balls if every one is; says whether it is.
+    /// Buffers, and the contacts as those of balls if most are; says whether they are.
     fn prepare(&mut self, p: &MixedProblem, answer: &mut Answer) -> bool {
         let balls = self.balls.prepare(p);
         let bodies = p.free.rigid.len() + usize::from(balls);
@@ -306,13 +307,14 @@ impl Workspace {
         r.blocks.resize(p.block_b.len(), 0.0);
         v.rigid.resize(bodies, Twist::default());
         v.general.resize(p.free.general.len(), 0.0);
-        if balls {
-            self.reload(p, answer);
-        } else {
+        if !balls || self.balls.has_others() {
             self.change.spins.resize(p.spins.len(), DVec3::ZERO);
             r.spins.resize(p.spins.len(), DVec3::ZERO);
             self.change.contacts.resize(p.contacts.len(), DVec3::ZERO);
             r.contacts.resize(p.contacts.len(), DVec3::ZERO);
+        }
+        if balls {
+            self.reload(p, answer);
         }
         balls
     }
@@ -374,7 +376,7 @@ impl Workspace {
                 if accelerated {
                     leaves.push_twists(cells, before, moved);
                 }
-                self.balls.colours(momentum).for_each(|colour| leaves.push(colour));
+                self.balls.visits(&rows, pieces).for_each(|colour| leaves.push(colour));
                 norms = leaves.visit(cells, follow);
             }
             (false, true) => {
@@ -387,7 +389,7 @@ impl Workspace {
             }
             (true, false) => {
                 let cells = Cell::from_mut(velocities.rigid.as_mut_slice()).as_slice_of_cells();
-                self.balls.colours(momentum).for_each(|colour| norms = norms.add(visit_serial(colour, cells)));
+                self.balls.visits(&rows, pieces).for_each(|colour| norms = norms.add(visit_serial(colour, cells)));
             }
             (false, false) => {
                 let cells = Cell::from_mut(velocities.rigid.as_mut_slice()).as_slice_of_cells();
@@ -443,7 +445,7 @@ impl Workspace {
     fn judge(&mut self, p: &MixedProblem, answer: &mut Answer, balls: bool, tolerance: f64, renew: bool) -> (f64, Option<Residual>) {
         self.fetch(&mut answer.velocities);
         let mut quick = None;
-        if balls && p.blocks.is_empty() {
+        if balls && p.blocks.is_empty() && !self.balls.has_others() {
             let s = self.balls.residual(&answer.velocities.rigid);
             let e_s = if s.error == 0.0 { 0.0 } else { s.error.sqrt() / s.size.sqrt().max(p.q_scaled).max(f64::MIN_POSITIVE) };
             let carried = s.carried.sqrt();
@@ -508,7 +510,7 @@ impl Norms {
 }
 
 /// What a sweep writes, over a piece of the contacts.
-struct Pieces<'a> {
+pub(super) struct Pieces<'a> {
     r: &'a mut [DVec3],
     change: &'a mut [DVec3],
     direction: &'a mut [DVec3],
@@ -517,7 +519,7 @@ struct Pieces<'a> {
 }
 
 impl<'a> Pieces<'a> {
-    fn split(self, at: usize) -> (Self, Self) {
+    pub(super) fn split(self, at: usize) -> (Self, Self) {
         let (r, r2) = self.r.split_at_mut(at);
         let (change, change2) = self.change.split_at_mut(at);
         let (direction, direction2) = self.direction.split_at_mut(at);
@@ -535,26 +537,69 @@ impl<'a> Pieces<'a> {
 fn colours<'a>(rows: &'a Rows<'a>, pieces: Pieces<'a>) -> impl Iterator<Item = Colour<'a>> {
     let mut rest = Some(pieces);
     rows.p.colours.windows(2).filter_map(move |colour| {
-        let groups = &rows.p.groups[colour[0] as usize..=colour[1] as usize];
-        let (pieces, after) = rest.take()?.split((groups[groups.len() - 1] - groups[0]) as usize);
+        let groups = Groups::Chain(&rows.p.groups[colour[0] as usize..=colour[1] as usize]);
+        let (pieces, after) = rest.take()?.split(groups.span());
         rest = Some(after);
         Some(Colour { rows, groups, pieces })
     })
 }
 
-/// Some groups of a colour.
-struct Colour<'a> {
-    rows: &'a Rows<'a>,
-    groups: &'a [u32],
-    pieces: Pieces<'a>,
+/// Groups of contacts, each from one to before another.
+#[derive(Clone, Copy)]
+pub(super) enum Groups<'a> {
+    /// One after the other: where each begins, and the end.
+    Chain(&'a [u32]),
+    /// With others between them.
+    Apart(&'a [[u32; 2]]),
+}
+
+impl Groups<'_> {
+    fn count(self) -> usize {
+        match self {
+            Self::Chain(starts) => starts.len().saturating_sub(1),
+            Self::Apart(groups) => groups.len(),
+        }
+    }
+
+    fn get(self, k: usize) -> Range<usize> {
+        let [from, to] = match self {
+            Self::Chain(starts) => [starts[k], starts[k + 1]],
+            Self::Apart(groups) => groups[k],
+        };
+        from as usize..to as usize
+    }
+
+    /// From the first contact to the last; there is a group.
+    fn span(self) -> usize {
+        self.get(self.count() - 1).end - self.get(0).start
+    }
+
+    fn split(self, k: usize) -> [Self; 2] {
+        match self {
+            Self::Chain(starts) => [Self::Chain(&starts[..=k]), Self::Chain(&starts[k..])],
+            Self::Apart(groups) => [Self::Apart(&groups[..k]), Self::Apart(&groups[k..])],
+        }
+    }
+}
+
+/// Some groups of a colour, with what a sweep writes from the first of their contacts to the last.
+pub(super) struct Colour<'a> {
+    pub(super) rows: &'a Rows<'a>,
+    pub(super) groups: Groups<'a>,
+    pub(super) pieces: Pieces<'a>,
 }
 
 impl Halves for Colour<'_> {
     fn halve(self) -> Result<[Self; 2], Self> {
         let Self { rows, groups, .. } = self;
-        let Some(middle) = middle(groups) else { return Err(self) };
-        let (left, right) = self.pieces.split((groups[middle] - groups[0]) as usize);
-        Ok([Colour { rows, groups: &groups[..=middle], pieces: left }, Colour { rows, groups: &groups[middle..], pieces: right }])
+        // a piece that is not small, of two groups at least
+        if groups.count() < 2 || groups.span() <= PARALLEL {
+            return Err(self);
+        }
+        let middle = groups.count() / 2;
+        let (left, right) = self.pieces.split(groups.get(middle).start - groups.get(0).start);
+        let [first, second] = groups.split(middle);
+        Ok([Colour { rows, groups: first, pieces: left }, Colour { rows, groups: second, pieces: right }])
     }
 
     fn visit<C: TwistCell>(self, v: &[C]) -> Norms {
@@ -571,76 +616,59 @@ fn is_parallel(p: &MixedProblem) -> bool {
     p.contacts.len() >= PARALLEL * (colours + 1) && rayon::current_num_threads() > 1
 }
 
-/// The group at which a piece of a colour is halved, or `None` for one that is small.
-fn middle(groups: &[u32]) -> Option<usize> {
-    let contacts = (groups[groups.len() - 1] - groups[0]) as usize;
-    (contacts > PARALLEL && groups.len() > 2).then_some((groups.len() - 1) / 2)
-}
-
 /// The contacts of a problem.
-struct Rows<'a> {
+pub(super) struct Rows<'a> {
     p: &'a MixedProblem,
     /// Known or followed; none for Coulomb's law.
     shifts: &'a [f64],
     /// Conjugate step that each reaction takes before it is visited.
-    momentum: Option<Momentum>,
+    pub(super) momentum: Option<Momentum>,
 }
 
 impl Rows<'_> {
     /// Visits the contacts of some groups in order.
-    fn visit<C: TwistCell>(&self, groups: &[u32], pieces: Pieces<'_>, v: &[C]) -> Norms {
-        let first = groups[0] as usize;
+    fn visit<C: TwistCell>(&self, groups: Groups<'_>, pieces: Pieces<'_>, v: &[C]) -> Norms {
+        let first = groups.get(0).start;
         let Pieces { r, change, direction, spins: [moments, turned, turns] } = pieces;
-        if let Some(momentum) = self.momentum {
-            for ((r, d), p) in r.iter_mut().zip(change.iter()).zip(direction.iter_mut()) {
-                conjugate_step(r, *d, p, momentum);
-            }
-            for ((r, d), p) in moments.iter_mut().zip(turned.iter()).zip(turns.iter_mut()) {
-                conjugate_step(r, *d, p, momentum);
-            }
-        }
         let mut norms = Norms::default();
-        if !moments.is_empty() {
-            for group in groups.windows(2) {
-                let range = group[0] as usize..group[1] as usize;
-                let own = range.start - first..range.end - first;
-                self.visit_spins(
-                    range.clone(),
-                    [&mut r[own.clone()], &mut moments[own.clone()]],
-                    [&mut change[own.clone()], &mut turned[own.clone()]],
-                    v,
-                );
-                for (k, (spin, c)) in own.zip(self.p.spins[range.clone()].iter().zip(&self.p.contacts[range])) {
+        for range in (0..groups.count()).map(|k| groups.get(k)) {
+            let own = range.start - first..range.end - first;
+            let (r, change, direction) = (&mut r[own.clone()], &mut change[own.clone()], &mut direction[own.clone()]);
+            self.extrapolate([&mut *r, &mut *change, &mut *direction]);
+            let contacts = &self.p.contacts[range.clone()];
+            if !moments.is_empty() {
+                let (moments, turned, turns) = (&mut moments[own.clone()], &mut turned[own.clone()], &mut turns[own]);
+                self.extrapolate([&mut *moments, &mut *turned, &mut *turns]);
+                self.visit_spins(range.clone(), [&mut *r, &mut *moments], [&mut *change, &mut *turned], v);
+                for (k, (spin, c)) in self.p.spins[range].iter().zip(contacts).enumerate() {
                     let d = spin.mean_diagonal(c);
                     norms.count(d, [change[k], direction[k], r[k]]);
                     norms.count(d, [turned[k], turns[k], moments[k]]);
                 }
+                continue;
             }
-            return norms;
-        }
-        for group in groups.windows(2) {
-            let range = group[0] as usize..group[1] as usize;
-            let own = range.start - first..range.end - first;
-            let shifts = self.shifts.get(range.clone()).unwrap_or_default();
-            visit_group(&self.p.rigid, &self.p.contacts[range.clone()], shifts, &mut r[own.clone()], &mut change[own.clone()], v);
-            for (k, c) in own.zip(&self.p.contacts[range]) {
+            let shifts = self.shifts.get(range).unwrap_or_default();
+            visit_group(&self.p.rigid, contacts, shifts, r, change, v);
+            for (k, c) in contacts.iter().enumerate() {
                 norms.count(c.local.mean_diagonal(), [change[k], direction[k], r[k]]);
             }
         }
         norms
+    }
+
+    /// The conjugate step of reactions, from their changes in the last sweep.
+    fn extrapolate(&self, [r, change, direction]: [&mut [DVec3]; 3]) {
+        let Some(momentum) = self.momentum else { return };
+        for ((r, d), p) in r.iter_mut().zip(change.iter()).zip(direction.iter_mut()) {
+            conjugate_step(r, *d, p, momentum);
+        }
     }
 }
 
 impl Rows<'_> {
     /// Visits contacts between one pair of bodies that resist rolling and twisting.
     #[inline(never)]
-    fn visit_spins<C: TwistCell>(
-        &self,
-        range: std::ops::Range<usize>,
-        [r, moments]: [&mut [DVec3]; 2],
-        changes: [&mut [DVec3]; 2],
-        v: &[C],
-    ) {
+    fn visit_spins<C: TwistCell>(&self, range: Range<usize>, [r, moments]: [&mut [DVec3]; 2], changes: [&mut [DVec3]; 2], v: &[C]) {
         let contacts = &self.p.contacts[range.clone()];
         let Some(head) = contacts.first() else { return };
         let mass = |body: u32| if body == IMMOBILE { RigidMass::default() } else { self.p.rigid[body as usize] };

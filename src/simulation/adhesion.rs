@@ -11,6 +11,7 @@ use crate::geometry::systems::Proximity;
 use crate::model::contact::{ContactPair, Manifold, Touch};
 use crate::model::law::ContactLaws;
 use crate::model::newton_euler::AppliedForce;
+use crate::model::scheme::Scheme;
 use crate::topology::bodies::{Bodies, Slot};
 use bevy_ecs::prelude::*;
 use glam::DVec3;
@@ -26,9 +27,14 @@ pub(super) fn adhere(
     laws: Res<ContactLaws>,
     proximity: Res<Proximity>,
     pairs: Query<(&ContactPair, &Manifold)>,
+    scheme: Res<Scheme>,
     mut bodies: ResMut<Bodies>,
 ) {
-    if !laws.adhere() {
+    if bodies.attract {
+        bodies.rows.iter_mut().for_each(|row| row.pull = AppliedForce::default());
+    }
+    (bodies.attract, bodies.image_pull) = (laws.adhere(), 0.0);
+    if !bodies.attract {
         return;
     }
     for &(.., entity) in proximity.pairs() {
@@ -37,11 +43,14 @@ pub(super) fn adhere(
         if pull == 0.0 {
             continue;
         }
+        let drift = scheme.cell.drift(pair.shift);
         let centres = pair.slots.map(|s| bodies.rows.get(s as usize).map_or(DVec3::ZERO, |row| row.pose.position));
         for touch in manifold.points.iter().filter(|touch| pair.pulls(touch)) {
             for (slot, force) in pair.slots.into_iter().zip(attraction(touch, pair.places(touch), pull, centres)) {
                 bodies.pull(Slot(slot), force);
             }
+            // the image of body 2 moves against it
+            bodies.image_pull += pull * touch.normal.dot(drift);
         }
     }
 }

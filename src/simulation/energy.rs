@@ -10,7 +10,7 @@
 //! rolling  = Σ m·(ω⁺ + ω)/2               moments that resist rolling and twisting
 //! drives   = Σ r · (velocity of driven bodies, and of images of a sheared cell), with the sign of the work done on the others
 //! loads    = Σ (h F + J)·(v⁺ + v)/2 + (h m + J_m)·(ω⁺ + ω)/2
-//! adhesion = Σ (h F + J)·(v⁺ + v)/2 of the attraction between bodies that touch, which loads leave out
+//! adhesion = the same of the attraction between bodies that touch, driven ones and images included, which loads leave out and drives give back
 //! scheme   = Σ h γ·(ω⁺ + ω)/2 + m g·(h (v⁺ + v)/2 − Δx)       and what waiting bodies give back
 //! ```
 //!
@@ -141,6 +141,9 @@ pub fn step_energy(bodies: &Bodies, scheme: &Scheme, step: &StepProblem) -> ([En
         e = [e[0].with(&own[0]), e[1].with(&own[1])];
         w.add(&work);
     }
+    let images = scheme.time_step * bodies.image_pull;
+    w.adhesion += images;
+    w.drives -= images;
     (e, w)
 }
 
@@ -151,7 +154,14 @@ const PIECE: usize = 1024;
 fn body_energy(bodies: &[Body], scheme: &Scheme) -> ([Energy; 2], Work) {
     let (mut e, mut w, h) = ([Energy::default(); 2], Work::default(), scheme.time_step);
     for body in bodies.iter().filter(|body| body.alive) {
-        let Some(inertia) = body.inertia else { continue };
+        let Some(inertia) = body.inertia else {
+            // the velocity of a driven body is that of the whole step
+            let spin = body.pose.rotation * body.velocity.angular;
+            let pulled = h * (body.pull.force.dot(body.velocity.linear) + body.pull.torque.dot(spin));
+            w.adhesion += pulled;
+            w.drives -= pulled;
+            continue;
+        };
         for (e, (v, x)) in e.iter_mut().zip([(body.velocity, body.pose.position), (body.new_velocity, body.new_pose.position)]) {
             e.kinetic += inertia.kinetic_energy(&v);
             e.potential -= inertia.mass * (body.gravity.0 * scheme.gravity).dot(x);

@@ -180,6 +180,27 @@ impl Simulation {
         self.world.get::<Flow>(gate)
     }
 
+    /// Mass (kg) that an inlet would have given by now and has not, as there was no room for it; 0 where all of its bodies have come.
+    ///
+    /// ```
+    /// use drystone::model::flow::Inlet;
+    /// use drystone::prelude::*;
+    /// let mut sim = Simulation::new(Scheme { gravity: DVec3::ZERO, ..Scheme::default() })?;
+    /// let tap = Inlet { low: DVec3::splat(-0.1), high: DVec3::splat(0.1), rate: 2.0, start: 0.0, seed: 1 };
+    /// let (tap, _) = sim.add_inlet(tap, vec![Body::new(Shape::ball(0.09)?).mass(0.5); 100])?;
+    /// sim.run_until(1.0)?;
+    /// // the first one, which nothing moves, fills the box
+    /// assert!((sim.inlet_behind(tap) - 1.5).abs() < 1e-9);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn inlet_behind(&self, gate: Entity) -> f64 {
+        let waits = |flow: &Flow| self.inlets.iter().any(|queue| queue.gate == gate && queue.bodies.len() as u64 > flow.count);
+        match (self.world.get::<Inlet>(gate), self.world.get::<Flow>(gate)) {
+            (Some(inlet), Some(flow)) if waits(flow) => (inlet.rate * (self.time() - inlet.start) - flow.mass).max(0.0),
+            _ => 0.0,
+        }
+    }
+
     /// Outlets, or inlets, in order of birth.
     pub(super) fn gates<T: Component>(&mut self) -> Vec<Entity> {
         let mut gates: Vec<Entity> = self.world.query_filtered::<Entity, With<T>>().iter(&self.world).collect();

@@ -17,7 +17,7 @@ use crate::model::newton_euler::{BodyForces, BodyName, BodyPose, GravityScale, I
 use crate::model::scheme::{Clock, Scheme};
 use crate::model::signal::{BodyQuantity, FlowQuantity, JointQuantity, Quantity, SurfaceQuantity, TotalQuantity};
 use crate::model::surface::Crossings;
-use crate::topology::bodies::Slot;
+use crate::topology::bodies::{Bodies, Slot};
 use bevy_ecs::name::Name;
 use bevy_ecs::prelude::*;
 use glam::DVec3;
@@ -56,6 +56,13 @@ impl Gauge {
                 self.forces[two] -= force;
             }
         }
+        // what attracts, as in tables of contacts
+        let rows = &world.resource::<Bodies>().rows;
+        if self.forces.len() < rows.len() {
+            self.forces.resize(rows.len(), DVec3::ZERO);
+        }
+        let alive = rows.iter().zip(&mut self.forces).filter(|(row, _)| row.alive);
+        alive.for_each(|(row, force)| *force += row.pull.force);
     }
 }
 

@@ -120,7 +120,7 @@ pub struct BodyRow {
     pub load: AppliedForce,
     /// Impulse given in this step (N s, N m s; world).
     pub blow: AppliedForce,
-    /// Part of the loads that is attraction between bodies that touch.
+    /// Part of the loads of the last step that is attraction between bodies that touch.
     pub pull: AppliedForce,
     /// Velocity (angular in body axes) that loads have given it for the part in which it waits, taken back.
     pub returned: Velocity,
@@ -149,6 +149,10 @@ pub struct Bodies {
     pub rows: Vec<BodyRow>,
     /// Slot of each mobile body.
     pub mobile: Vec<u32>,
+    /// Whether bodies attract each other, so that rows may have a `pull`.
+    pub attract: bool,
+    /// Power (W) of attraction on images that move against their bodies, in a sheared cell.
+    pub image_pull: f64,
     /// The first body whose components do not make one, and why.
     pub fault: Option<(Entity, String)>,
     /// Slots that were found when the bodies were gathered.

@@ -69,7 +69,6 @@ pub fn gather_bodies(clock: Res<Clock>, mut bodies: ResMut<Bodies>, mut query: Q
         row.locks = locks.copied().unwrap_or_default();
         row.load = load.copied().unwrap_or_default();
         row.blow = AppliedForce::default();
-        row.pull = AppliedForce::default();
         row.gravity = gravity.copied().unwrap_or_default();
         row.forced = false;
     }

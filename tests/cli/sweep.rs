@@ -121,7 +121,7 @@ fn measures_and_heaps_are_columns_of_the_table_and_can_be_plotted() {
         names.into_iter().zip(row.iter().skip(1).map(|x| x.parse::<f64>().unwrap()).collect::<Vec<_>>()).collect::<Vec<_>>()
     };
     for (k, point) in ["0000", "0001"].into_iter().enumerate() {
-        for (kind, table, columns) in [("measures", "bed", 26), ("piles", "heap", 4)] {
+        for (kind, table, columns) in [("measures", "bed", 29), ("piles", "heap", 4)] {
             let expected = last(point, table);
             assert_eq!(expected.len(), columns);
             for (name, value) in expected {

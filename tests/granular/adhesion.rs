@@ -1,7 +1,9 @@
 //! Attraction between bodies that touch, against closed forms.
 
+use drystone::cluster::Signal;
 use drystone::diagnostics::summary::Summary;
 use drystone::io::scene::Scene;
+use drystone::model::signal::BodyQuantity;
 use drystone::scenes::Built;
 
 const G: f64 = 9.81;
@@ -128,6 +130,37 @@ fn balls_that_cling_stay_together_whatever_the_step() {
         let world = built.simulation.world();
         let [a, b] = [0, 1].map(|i| world.get::<drystone::model::newton_euler::BodyPose>(built.entities[i]).unwrap().0.position);
         assert!((a.distance(b) - 0.02).abs() < 1e-4 + 1e-9, "{step}: {} {s}", a.distance(b));
+    }
+}
+
+#[test]
+fn what_drives_a_body_does_the_work_that_attraction_passes_on() {
+    let value = |built: &Built, body: usize| {
+        built.simulation.value(Signal::Body(built.entities[body], BodyQuantity::ContactZ)).unwrap_or_else(|e| panic!("{e}"))
+    };
+    for step in [5e-4, 1e-3, 4e-3] {
+        // a ceiling that rises at 0.1 m/s takes the ball along that hangs under it
+        let ceiling = CEILING.replace("\"static\"", "{ kind = \"constant\", velocity = [0, 0, 0.1] }");
+        let law = format!("adhesion = {}", 2.0 * MASS * G);
+        let (built, s) = run(step, 0.2, &law, &format!("{ceiling}{}", ball([0.0, 0.0, -0.01], "velocity = [0, 0, 0.1]")));
+        let lifted = MASS * G * 0.02;
+        assert!((s.energy.drive_work_J / lifted - 1.0).abs() < 1e-9 && s.energy.adhesion_work_J.abs() < 1e-12 * lifted, "{step}: {s}");
+        // what pushes less what pulls
+        assert!((value(&built, 1) / (MASS * G) - 1.0).abs() < 1e-9 && (value(&built, 0) + value(&built, 1)).abs() < 1e-12, "{step}");
+    }
+    // a ball that is held, and one that is drawn away from it: as far as the bridge holds, then beyond
+    let (pull, rupture) = (0.5, 1e-3);
+    let pair = format!(
+        "{}[[joints]]\nkind = \"fixed\"\nbody1 = \"ball\"\nanchor = [0, 0, 0]\n[[bodies]]\nname = \"drawn\"\nshape = {{ kind = \"ball\", radius = \"1 cm\" }}\n\
+         position = [0, 0, 0.02]\nmotion = {{ kind = \"constant\", velocity = [0, 0, 0.1] }}\n",
+        ball([0.0; 3], "")
+    );
+    for (end, way, force) in [(5e-3, 5e-4, pull), (0.02, rupture, 0.0)] {
+        let (built, s) = under(0.0, 1e-4, end, &format!("adhesion = {pull}\nrupture = {rupture}"), &pair);
+        for work in [-s.energy.adhesion_work_J, s.energy.drive_work_J] {
+            assert!((work / (pull * way) - 1.0).abs() < 0.03, "{way}: {work}");
+        }
+        assert!((value(&built, 0) - force).abs() < 1e-12 && (value(&built, 1) + force).abs() < 1e-12, "{}", value(&built, 0));
     }
 }
 

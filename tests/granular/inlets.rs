@@ -93,6 +93,19 @@ fn an_inlet_that_is_blocked_waits() {
 }
 
 #[test]
+fn an_inlet_that_cannot_keep_its_rate_is_told_at_the_end() {
+    let told = |rate: &str, count: &str| {
+        let text = SCENE.replace("rate = \"0.2 kg/s\"", rate).replace("count = 400", count).replace("end = 0.8", "end = 0.1");
+        let (_, summary) = run(&Scene::from_toml(&text, "t").expect("a scene")).expect("runs");
+        summary.warnings.iter().filter(|w| w.contains("the inlet inlet has given")).count()
+    };
+    assert_eq!(told("rate = \"0.2 kg/s\"", "count = 400"), 0);
+    assert_eq!(told("rate = \"20 kg/s\"", "count = 4000"), 1);
+    // all of them have come
+    assert_eq!(told("rate = \"20 kg/s\"", "count = 20"), 0);
+}
+
+#[test]
 fn inlets_that_cannot_be_are_named() {
     let mut sim = Simulation::default();
     let tap = Inlet { low: DVec3::splat(-0.1), high: DVec3::splat(0.1), rate: 1.0, start: 0.0, seed: 0 };

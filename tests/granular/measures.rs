@@ -157,6 +157,9 @@ fn a_table_of_measures_has_these_values() {
     let of = |name: &str| row[COLUMNS.iter().position(|c| *c == name).expect("a column")];
     assert_eq!((of("time [s]"), of("grains")), (built.simulation.time(), 27.0));
     assert!((of("solid_fraction") - 27.0 * 4.0 / 3.0 * std::f64::consts::PI * 1e-3 / 4.0).abs() < 1e-12);
+    let places = built.entities.iter().filter(|e| built.simulation.world().get::<Inertia>(**e).is_some());
+    let heights = places.filter_map(|e| built.simulation.world().get::<BodyPose>(*e)).map(|pose| pose.0.position.z);
+    assert!((of("centre_z [m]") - heights.sum::<f64>() / 27.0).abs() < 1e-12 && of("centre_x [m]").abs() < 1e-12);
     for (text, found) in [("box = [[0, 0, 0], [1, 1, \"inf\"]]", "is open"), ("name = \"steps\"", "cannot be that of its file")] {
         let head = "time = { step = 1e-3, end = 1 }\n[[generate.pyramid]]\nbase = 2\nradius = 0.1\n[[measure]]\n";
         let error = Scene::from_toml(&format!("{head}{text}"), "t.toml").expect_err(text).to_string();

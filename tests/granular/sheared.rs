@@ -89,6 +89,21 @@ fn a_single_grain_meets_the_image_that_the_shear_brings() {
 }
 
 #[test]
+fn attraction_to_an_image_that_moves_takes_the_work_that_the_shear_puts_in() {
+    // two heavy balls at rest; the image of the lower one moves away from above the upper one at 1 m/s
+    let text = "gravity = [0, 0, 0]\ntime = { step = \"0.5 ms\", end = 1 }\nsolver = { tolerance = 1e-10 }\n\
+                contact = { adhesion = 1e-3, adhesion_range = 0.05 }\n\
+                [periodic]\nx = [-0.5, 0.5]\nz = [-0.5, 0.5]\nshear = { across = \"z\", along = \"x\", rate = 1, flow = false }\n\
+                [[bodies]]\nname = \"up\"\nshape = { kind = \"ball\", radius = 0.1 }\nposition = [0, 0, 0.4]\n\
+                [[bodies]]\nname = \"low\"\nshape = { kind = \"ball\", radius = 0.1 }\nposition = [0, 0, -0.39]\n";
+    let mut built = built(text);
+    built.simulation.run_until(0.05).expect("runs");
+    let (work, way) = (built.simulation.balance().work, 0.21f64.hypot(0.05) - 0.21);
+    assert!((work.adhesion / (-1e-3 * way) - 1.0).abs() < 0.03 && (work.drives / (1e-3 * way) - 1.0).abs() < 0.03, "{work:?} {way}");
+    assert!(built.simulation.balance().error() < 1e-9, "{}", built.simulation.balance().error());
+}
+
+#[test]
 fn physics_is_the_same_wherever_a_sheared_cell_is_cut() {
     let run = |by: [f64; 3], cut: [f64; 3]| {
         let mut built = built(&flow(by, cut, ""));

@@ -119,8 +119,8 @@ impl Test {
 
 #[test]
 fn balls_between_servo_walls_yield_at_an_angle_of_friction_and_their_stress_is_that_of_the_walls() {
-    // loose, and five balls wide: less than the 18 to 22 degrees of the page
-    let found = test(0.05, 0.5, 0.12, &[("time.step", "4 ms")]);
+    // loose, and six balls wide: less than the 18 to 22 degrees of the page; of five balls seeds have 10 to 14
+    let found = test(0.06, 0.5, 0.12, &[("time.step", "4 ms")]);
     let (angle, [axial, sides]) = (found.angle(0.04, 0.12), found.inside());
     println!(
         "{} grains, {angle:.1} degrees, I {:.1e}, inside {axial:.4} {sides:.4}, {:.0} sweeps",

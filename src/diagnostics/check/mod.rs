@@ -129,6 +129,7 @@ fn looked_at(scene: &Scene, listed: usize) -> Bodies<'_> {
     all.contacts();
     all.support();
     all.servos();
+    all.moves();
     all.gates();
     all.time_step();
     all.joints();

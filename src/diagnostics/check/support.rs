@@ -52,6 +52,16 @@ impl Bodies<'_> {
         }
     }
 
+    /// A scene in which bodies move as told and none by itself: there is no contact between them and those that stand.
+    pub(super) fn moves(&mut self) {
+        let driven = self.scene.bodies.iter().any(|b| matches!(b.motion, Motion::Kinematic(_)));
+        if driven && self.scene.inlets.is_empty() && self.dynamic().next().is_none() {
+            let message = "no body is dynamic, and bodies that stand or move as told exert no forces on each other".to_owned();
+            let cure = "leave out the `motion` of what is to feel forces; a `fixed` joint to the world holds a dynamic body and tells them";
+            self.say(Severity::Hint, None, message, cure);
+        }
+    }
+
     /// Whether one of two bodies is hollow, so that the other may hang in it.
     fn may_hook(&self, a: usize, b: usize) -> bool {
         [a, b].iter().any(|&i| matches!(self.shapes[i], Some(Shape::Compound(_) | Shape::Mesh(_))))

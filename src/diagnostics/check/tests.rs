@@ -428,6 +428,21 @@ fn a_servo_wall_without_grains_is_named() {
 }
 
 #[test]
+fn a_scene_in_which_no_body_moves_by_itself_is_told() {
+    let ball = |motion: &str| {
+        let text = format!(
+            "[time]\nstep = 1e-3\nend = 1.0\n{FLOOR}[[bodies]]\nname = \"ball\"\nshape = {{ kind = \"ball\", radius = 0.1 }}\n\
+             position = [0, 0, 0.1]\nmotion = {motion}\n"
+        );
+        let scene = Scene::from_toml(&text, "t").unwrap_or_else(|e| panic!("{e}"));
+        check(&scene).iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let found = ball("{ kind = \"constant\", velocity = [1, 0, 0] }");
+    assert!(found.len() == 1 && found[0].contains("hint: scene: no body is dynamic"), "{found:?}");
+    assert_eq!(ball("\"dynamic\""), [""; 0]);
+}
+
+#[test]
 fn walls_in_the_box_of_an_inlet_and_outlets_that_take_the_scene_are_told() {
     let hints = |text: &str| {
         let scene = Scene::from_toml(&format!("[time]\nstep = 1e-3\nend = 1.0\n{text}"), "t").unwrap_or_else(|e| panic!("{e}"));

@@ -445,7 +445,7 @@ pub enum Drive {
     },
     /// Straight lines between samples, constant before the first and after the last.
     Table {
-        /// Increasing times (s); never empty.
+        /// Times (s) that do not fall; two that are the same are a jump. Never empty.
         times: Vec<f64>,
         /// Linear velocity at each time (m/s).
         linear: Vec<DVec3>,

@@ -53,7 +53,7 @@ fn table(f: &mut Fields<'_>, resources: &Resources) -> Result<Drive, SceneError>
         return Ok(Drive::Table { times, linear, angular });
     }
     let list = f.required("times")?;
-    let times = rising(&list)?;
+    let times = instants(&list)?;
     let mut column = |key, quantity| match f.optional(key) {
         None => Ok(vec![DVec3::ZERO; times.len()]),
         Some(values) => {
@@ -69,14 +69,14 @@ fn table(f: &mut Fields<'_>, resources: &Resources) -> Result<Drive, SceneError>
     Ok(Drive::Table { times, linear, angular })
 }
 
-/// A list of rising times, at least one.
-pub(super) fn rising(list: &Field<'_>) -> Result<Vec<f64>, SceneError> {
+/// A list of times that do not fall, at least one; two that are the same are a jump.
+fn instants(list: &Field<'_>) -> Result<Vec<f64>, SceneError> {
     let items = list.items()?;
     if items.is_empty() {
         return Err(list.error("found an empty table", "give at least one sample"));
     }
     let times = items.iter().map(|t| t.number(Quantity::Time)).collect::<Result<Vec<_>, _>>()?;
-    match times.windows(2).position(|w| w[1] <= w[0]) {
+    match times.windows(2).position(|w| w[1] < w[0]) {
         Some(i) => Err(items[i + 1].error(format!("found the time {} after {}", times[i + 1], times[i]), "let the times rise")),
         None => Ok(times),
     }

@@ -50,6 +50,18 @@ fn a_body_says_everything_that_it_can() {
 }
 
 #[test]
+fn a_table_of_velocities_may_jump_but_not_go_back() {
+    let text = |times: &str| {
+        format!("{TIME}{BALL}motion = {{ kind = \"table\", times = {times}, velocity = [[0, 0, 1], [0, 0, 1], [0, 0, 3], [0, 0, 5]] }}\n")
+    };
+    let scene = read(&text("[0, 1, 1, 2]")).unwrap_or_else(|e| panic!("{e}"));
+    let Motion::Kinematic(drive) = &scene.bodies[0].motion else { panic!("kinematic") };
+    assert_eq!([0.5, 0.999, 1.0, 1.5, 9.0].map(|t| drive.velocity(t).0.z), [1.0, 1.0, 3.0, 4.0, 5.0]);
+    let error = read(&text("[0, 1, 0.5, 2]")).map(|_| ()).expect_err("goes back").to_string();
+    assert!(error.contains("t.toml:") && error.contains("0.5 after 1"), "{error}");
+}
+
+#[test]
 fn shapes_of_every_kind() {
     let specs = [
         "{ kind = \"cuboid\", size = [1, 2, 3] }",

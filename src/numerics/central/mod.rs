@@ -9,12 +9,13 @@
 //! ```
 //!
 //! The same solution as [`super::contact`], without tangents and secular equation; [`moments`] has what resists rolling and twisting. Contacts of a colour share no body, so they are visited
-//! [`LANES`] at a time, each in its own lane of the vector registers: what a contact computes, and in which order, does not change by that.
+//! [`LANES`] at a time, each in its own lane of the vector registers: what a contact computes, and in which order, does not change by that. Contacts
+//! among them that are none of balls, as those of a wall that moves along one axis, are visited one by one after those of their colour.
 
 use super::colours::{Halves, TwistCell};
-use super::mixed::{Answer, Contact, IMMOBILE, MixedProblem, Reactions, RigidMass, Twist};
+use super::mixed::{Answer, Contact, IMMOBILE, MixedProblem, Reactions, RigidMass, Spin, Twist};
 use super::passes::Momentum;
-use super::sweep::Norms;
+use super::sweep::{Colour, Groups, Norms, Pieces, Rows};
 use crate::algebra::lanes::{LANES, Lanes, Row};
 use crate::algebra::pieces::{self, Part, share};
 use glam::DVec3;
@@ -87,6 +88,19 @@ impl Block {
 /// Relative misalignment of an arm that counts as rounding.
 const ALIGNED: f64 = 1e-13;
 
+/// Rounding of a point of contact far from the origin, in parts of its place: some sums of that size.
+const PLACED: f64 = 16.0 * f64::EPSILON;
+
+/// The arm of a contact (m): along the normal where it is so but for the rounding of its place (m). So balls are balls however far from the
+/// origin they are.
+#[inline]
+pub(crate) fn straightened(arm: DVec3, normal: DVec3, place: f64) -> DVec3 {
+    let length = arm.dot(normal);
+    let along = length * normal;
+    let (off, rounding) = ((arm - along).length_squared(), PLACED * place);
+    if off > (ALIGNED * length).powi(2) && off <= rounding * rounding { along } else { arm }
+}
+
 /// The length of the arm along the normal, where the body is a ball as far as this contact can tell.
 #[inline(always)]
 fn is_of_ball(body: &RigidMass, arm: DVec3, normal: DVec3) -> Option<f64> {
@@ -96,10 +110,18 @@ fn is_of_ball(body: &RigidMass, arm: DVec3, normal: DVec3) -> Option<f64> {
     (scalar && (arm - length * normal).length_squared() <= (ALIGNED * length).powi(2)).then_some(length)
 }
 
+/// Whether a contact is one of balls, which can turn where it resists that.
+fn is_of_balls(p: &MixedProblem, k: usize) -> bool {
+    let c = &p.contacts[k];
+    let of_ball = |body, arm| body == IMMOBILE || is_of_ball(&p.rigid[body as usize], arm, c.normal).is_some();
+    let turns = |body| body != IMMOBILE && p.rigid[body as usize].inverse_inertia[0] > 0.0;
+    let resists = p.spins.get(k).is_some_and(Spin::resists);
+    of_ball(c.body1, c.arm1) && of_ball(c.body2, c.arm2) && (!resists || turns(c.body1) || turns(c.body2))
+}
+
 /// Whether every contact is one of balls.
 pub(super) fn are_balls(p: &MixedProblem) -> bool {
-    let of_ball = |body, arm, normal| body == IMMOBILE || is_of_ball(&p.rigid[body as usize], arm, normal).is_some();
-    p.contacts.iter().all(|c| of_ball(c.body1, c.arm1, c.normal) && of_ball(c.body2, c.arm2, c.normal))
+    (0..p.contacts.len()).all(|k| is_of_balls(p, k))
 }
 
 /// What a sweep changes in the lanes of a block.
@@ -136,32 +158,74 @@ pub(super) struct Balls {
     lanes: Vec<u32>,
     /// first block of each colour, and the end; where a pair has several contacts, one colour for the first of each, and so on
     colours: Vec<u32>,
+    /// whether a group has a contact that is none of balls; empty where none has
+    strange: Vec<bool>,
+    /// contacts of the groups that have: from, to; visited one by one, in a colour of their own after those of their colour
+    others: Vec<[u32; 2]>,
+    /// first of them for each colour, and the end
+    ends: Vec<u32>,
 }
 
 impl Balls {
-    /// States the contacts anew; false if one of them is not of balls, or resists rolling under a known shift.
+    /// States the contacts anew; false if most of them are not of balls, or they resist rolling under a known shift.
     ///
     /// The twist after those of all bodies stands for immobile ones: [`stand_in`].
     pub(super) fn prepare(&mut self, p: &MixedProblem) -> bool {
-        let Self { blocks, states, moments, turns, places, lanes, colours, .. } = self;
-        let nobody = p.free.rigid.len() as u32;
         if !(p.spins.is_empty() || p.lagged.is_empty()) {
             return false;
         }
-        // most problems that are none of balls say so at once
-        if !p.contacts.is_empty() && !Block::empty(nobody).set(0, p, 0) {
+        // nearly all problems are of balls alone, or of none
+        self.strange.clear();
+        if p.contacts.is_empty() || is_of_balls(p, 0) {
+            self.arrange(p);
+            if self.state(p) {
+                return true;
+            }
+        }
+        if !self.set_apart(p) {
             return false;
         }
+        self.arrange(p);
+        self.state(p)
+    }
+
+    /// Whether contacts of other bodies than balls are visited one by one.
+    pub(super) fn has_others(&self) -> bool {
+        !self.others.is_empty()
+    }
+
+    /// Looks for the groups with contacts that are none of balls; false where these are more than half of all contacts.
+    fn set_apart(&mut self, p: &MixedProblem) -> bool {
+        let mut left = p.contacts.len() / 2;
+        for group in p.groups.windows(2) {
+            let strange = (group[0]..group[1]).any(|k| !is_of_balls(p, k as usize));
+            self.strange.push(strange);
+            if strange {
+                let Some(rest) = left.checked_sub((group[1] - group[0]) as usize) else { return false };
+                left = rest;
+            }
+        }
+        true
+    }
+
+    /// Gives each contact its lane.
+    fn arrange(&mut self, p: &MixedProblem) {
+        let Self { places, lanes, colours, strange, others, ends, .. } = self;
         places.clear();
         lanes.clear();
-        lanes.resize(p.contacts.len(), 0);
+        lanes.resize(p.contacts.len(), NONE);
         colours.clear();
         colours.push(0);
+        others.clear();
+        ends.clear();
+        ends.push(0);
         for colour in p.colours.windows(2) {
             let groups = &p.groups[colour[0] as usize..=colour[1] as usize];
+            let is_strange = |g: usize| strange.get(colour[0] as usize + g) == Some(&true);
             for layer in 0.. {
                 let mut lane = LANES;
-                for group in groups.windows(2).filter(|g| g[0] + layer < g[1]) {
+                let with = groups.windows(2).enumerate().filter(|(g, group)| group[0] + layer < group[1] && !is_strange(*g));
+                for (_, group) in with {
                     if lane == LANES {
                         places.push([NONE; LANES]);
                         lane = 0;
@@ -175,8 +239,20 @@ impl Balls {
                     break;
                 }
                 colours.push(places.len() as u32);
+                ends.push(others.len() as u32);
+            }
+            others.extend(groups.windows(2).enumerate().filter(|(g, _)| is_strange(*g)).map(|(_, group)| [group[0], group[1]]));
+            if ends.last() != Some(&(others.len() as u32)) {
+                colours.push(places.len() as u32);
+                ends.push(others.len() as u32);
             }
         }
+    }
+
+    /// States the contacts in their lanes; false if one of them is not of balls.
+    fn state(&mut self, p: &MixedProblem) -> bool {
+        let Self { blocks, states, moments, turns, places, .. } = self;
+        let nobody = p.free.rigid.len() as u32;
         blocks.resize(places.len(), Block::default());
         states.resize(places.len(), State::default());
         let state = |(place, (block, state)): (&[u32; LANES], (&mut Block, &mut State))| {
@@ -235,10 +311,13 @@ impl Balls {
         }
     }
 
-    /// Writes the reactions in the frames of their contacts.
+    /// Writes the reactions in the frames of their contacts; those of others stay as they are.
     pub(super) fn store(&self, p: &MixedProblem, reactions: &mut Reactions) {
         for (states, all) in [(&self.states, &mut reactions.contacts), (&self.turns, &mut reactions.spins)] {
             let reaction = |(r, (c, &lane)): (&mut DVec3, (&Contact, &u32))| {
+                if lane == NONE {
+                    return;
+                }
                 let (state, l) = (&states[lane as usize / LANES], lane as usize % LANES);
                 *r = c.to_local(DVec3::new(state.r[0][l], state.r[1][l], state.r[2][l]));
             };
@@ -250,14 +329,23 @@ impl Balls {
         }
     }
 
-    /// The colours, with the conjugate step that each reaction takes before it is visited.
-    pub(super) fn colours(&mut self, momentum: Option<Momentum>) -> impl Iterator<Item = Piece<'_>> {
-        let Self { blocks, states, moments, turns, drilling, shifts, .. } = self;
-        let mut rest = Some(Piece { blocks, states, moments, turns, drilling: *drilling, shifts, momentum });
-        self.colours.windows(2).filter_map(move |colour| {
-            let [piece, after] = rest.take()?.split((colour[1] - colour[0]) as usize);
-            rest = Some(after);
-            Some(piece)
+    /// All that a sweep visits, colour by colour: contacts of balls in their lanes, others where `pieces` have them.
+    pub(super) fn visits<'a>(&'a mut self, rows: &'a Rows<'a>, pieces: Pieces<'a>) -> impl Iterator<Item = Visits<'a>> {
+        let Self { blocks, states, moments, turns, drilling, shifts, colours, others, ends, .. } = self;
+        let (others, ends) = (&*others, &*ends);
+        let mut lanes = Some(Piece { blocks, states, moments, turns, drilling: *drilling, shifts, momentum: rows.momentum });
+        let mut rest = Some((pieces, 0));
+        colours.windows(2).zip(ends.windows(2)).filter_map(move |(colour, end)| {
+            let groups = &others[end[0] as usize..end[1] as usize];
+            let (Some(first), Some(last)) = (groups.first(), groups.last()) else {
+                let [piece, after] = lanes.take()?.split((colour[1] - colour[0]) as usize);
+                lanes = Some(after);
+                return Some(Visits::Lanes(piece));
+            };
+            let (pieces, at) = rest.take()?;
+            let (pieces, after) = pieces.split((first[0] - at) as usize).1.split((last[1] - first[0]) as usize);
+            rest = Some((after, last[1]));
+            Some(Visits::OneByOne(Colour { rows, groups: Groups::Apart(groups), pieces }))
         })
     }
 
@@ -312,6 +400,30 @@ impl Piece<'_> {
             Piece { blocks: blocks.0, states: states.0, moments: moments.0, turns: turns.0, drilling, shifts: shifts.0, momentum },
             Piece { blocks: blocks.1, states: states.1, moments: moments.1, turns: turns.1, drilling, shifts: shifts.1, momentum },
         ]
+    }
+}
+
+/// Part of what a sweep visits.
+pub(super) enum Visits<'a> {
+    /// Contacts of balls.
+    Lanes(Piece<'a>),
+    /// Others.
+    OneByOne(Colour<'a>),
+}
+
+impl Halves for Visits<'_> {
+    fn halve(self) -> Result<[Self; 2], Self> {
+        match self {
+            Self::Lanes(piece) => piece.halve().map(|halves| halves.map(Visits::Lanes)).map_err(Visits::Lanes),
+            Self::OneByOne(colour) => colour.halve().map(|halves| halves.map(Visits::OneByOne)).map_err(Visits::OneByOne),
+        }
+    }
+
+    fn visit<C: TwistCell>(self, v: &[C]) -> Norms {
+        match self {
+            Self::Lanes(piece) => piece.visit(v),
+            Self::OneByOne(colour) => colour.visit(v),
+        }
     }
 }
 

@@ -3,9 +3,23 @@ use crate::algebra::random::Sequence;
 use crate::numerics::contact::SpinOperator;
 use crate::numerics::mixed::Spin;
 use crate::numerics::residual;
+use crate::numerics::sweep::{GaussSeidel, Workspace};
 use glam::DMat3;
 use proptest::prelude::*;
 use std::cell::Cell;
+
+impl Balls {
+    /// The contacts in their lanes, colour by colour, with the conjugate step that each reaction takes before it is visited.
+    fn colours(&mut self, momentum: Option<Momentum>) -> impl Iterator<Item = Piece<'_>> {
+        let Self { blocks, states, moments, turns, drilling, shifts, .. } = self;
+        let mut rest = Some(Piece { blocks, states, moments, turns, drilling: *drilling, shifts, momentum });
+        self.colours.windows(2).filter_map(move |colour| {
+            let [piece, after] = rest.take()?.split((colour[1] - colour[0]) as usize);
+            rest = Some(after);
+            Some(piece)
+        })
+    }
+}
 
 /// Two pairs of balls, one of them with two contacts, and a ball on a floor, all in one colour.
 fn pairs(v: [f64; 6], mu: f64) -> MixedProblem {
@@ -97,10 +111,47 @@ fn smooth_balls_that_part_along_the_line_of_their_centres_need_nothing() {
 }
 
 #[test]
-fn a_contact_that_is_none_of_balls_is_refused() {
-    let mut p = pairs([0.0; 6], 0.5);
-    p.contacts[3].arm1 += 1e-9 * DVec3::X;
+fn contacts_that_are_none_of_balls_are_visited_beside_those_that_are() {
+    let bend = |c: &mut Contact| c.arm1 += 0.1 * c.tangent;
+    for moments in [true, false] {
+        let mut p = alone(4001, false);
+        p.contacts.iter_mut().step_by(7).for_each(bend);
+        if !moments {
+            p.spins.clear();
+        }
+        p.prepare().expect("legal");
+        let mut balls = Balls::default();
+        assert!(balls.prepare(&p) && balls.others.len() == 572, "{}", balls.others.len());
+        let solve = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+            let (mut answer, mut work) = (Answer::for_problem(&p), Workspace::default());
+            let report = pool.install(|| GaussSeidel { tolerance: 1e-10, ..GaussSeidel::default() }.solve(&p, &mut answer, &mut work));
+            assert!(report.converged() && residual::certify(&p, &mut answer).e_s <= 1e-10, "{report:?}");
+            assert_eq!(work.parallel_sweeps() > 0, threads > 1);
+            let Reactions { contacts, spins, .. } = answer.reactions;
+            contacts.into_iter().chain(spins).flat_map(|x| x.to_array()).map(f64::to_bits).collect::<Vec<_>>()
+        };
+        assert!(solve(1) == solve(3));
+    }
+    // most of them are none
+    let mut p = alone(9, false);
+    p.contacts.iter_mut().take(5).for_each(bend);
     assert!(!Balls::default().prepare(&p));
+}
+
+#[test]
+fn balls_far_from_the_origin_are_balls() {
+    let (normal, centre) = (DVec3::new(0.6, 0.0, 0.8), DVec3::new(33.3, -7.7, 21.1));
+    let arm = (centre + 0.004 * normal) - centre;
+    assert!(is_of_ball(&ball(), arm, normal).is_none(), "by rounding");
+    assert!(is_of_ball(&ball(), straightened(arm, normal, 33.3), normal).is_some());
+    // near the origin it is meant
+    assert_eq!(straightened(arm, normal, 0.03), arm);
+    assert_eq!(straightened(0.004 * normal, normal, 33.3), 0.004 * normal);
+}
+
+fn ball() -> RigidMass {
+    RigidMass { inverse_mass: DVec3::ONE, inverse_inertia: RigidMass::pack(DMat3::IDENTITY) }
 }
 
 /// Contacts of which each has bodies of its own, in one colour: balls of any sizes on others or on the ground, pressed, dragged, rolled and
