@@ -77,6 +77,11 @@ fn shortened(command: &str) -> Vec<String> {
         }
         "run" if words.iter().any(|w| w == "n=20") => words.extend(until("0.01")),
         "run" => words.extend(until("0.2")),
+        "plot" => {
+            if let Some(at) = words.iter().position(|w| w == "--at") {
+                words[at + 1] = "0.1,0.2".to_owned();
+            }
+        }
         "film" => words.extend(until("0.04")),
         "bench" => words.extend(until("0.01")),
         "profile" => words.extend(["--time-limit", "0.05", "--repeat", "1"].map(str::to_owned)),
