@@ -89,10 +89,12 @@ impl Block {
 const ALIGNED: f64 = 1e-13;
 
 /// Rounding of a point of contact far from the origin, in parts of its place: some sums of that size.
+#[cfg(feature = "simulation")]
 const PLACED: f64 = 16.0 * f64::EPSILON;
 
 /// The arm of a contact (m): along the normal where it is so but for the rounding of its place (m). So balls are balls however far from the
 /// origin they are.
+#[cfg(feature = "simulation")]
 #[inline]
 pub(crate) fn straightened(arm: DVec3, normal: DVec3, place: f64) -> DVec3 {
     let length = arm.dot(normal);

@@ -139,6 +139,7 @@ fn contacts_that_are_none_of_balls_are_visited_beside_those_that_are() {
     assert!(!Balls::default().prepare(&p));
 }
 
+#[cfg(feature = "simulation")]
 #[test]
 fn balls_far_from_the_origin_are_balls() {
     let (normal, centre) = (DVec3::new(0.6, 0.0, 0.8), DVec3::new(33.3, -7.7, 21.1));
@@ -150,6 +151,7 @@ fn balls_far_from_the_origin_are_balls() {
     assert_eq!(straightened(0.004 * normal, normal, 33.3), 0.004 * normal);
 }
 
+#[cfg(feature = "simulation")]
 fn ball() -> RigidMass {
     RigidMass { inverse_mass: DVec3::ONE, inverse_inertia: RigidMass::pack(DMat3::IDENTITY) }
 }
