@@ -22,7 +22,8 @@ pub enum Treatment {
     /// `u_n⁺ + max(gap,0)/h + β min(gap,0)/h ≥ 0`, and after an impact `u_n⁺ ≥ e_n w`, w the speed at which the bodies
     /// came to touch; positions by `q⁺ = q ⊕ h v⁺`.
     GapAware {
-        /// Share of an overlap fed back per step, 0 to 1.
+        /// Share of an overlap fed back per step, 0 to 1; less of shallow overlaps at rest where sweeps alone solve a large step (`ARCHITECTURE.md`,
+        /// section 1).
         beta: f64,
     },
 }
