@@ -229,7 +229,7 @@ impl Rows<'_> {
         // a deep overlap is parted at a bounded speed
         let gap = match scheme.treatment {
             Treatment::GapAware { beta } if beta > 0.0 && gap < -band => {
-                let calm = if lasts { self.left_alone(pair, touch, -band - gap) } else { 0.0 };
+                let calm = if lasts && self.shallow > 0.0 { self.left_alone(pair, touch, -band - gap) } else { 0.0 };
                 (gap + calm).max(-band - scheme.push_out(pair.size) * h / beta)
             }
             _ => gap,

@@ -91,10 +91,7 @@ impl StoredFrame {
             }
         }
         let kind = self.path.file_name().and_then(|name| name.to_str()?.split('_').next()).unwrap_or("contacts");
-        Err(OutputError::data(
-            &self.path,
-            format!("has no array {name}; name it in `{kind}` of [output], as in `--set output.{kind}=[\"{name}\", …]`"),
-        ))
+        Err(OutputError::data(&self.path, format!("has no array {name}; list it in `{kind}` of [output] in the scene, and run it again")))
     }
 
     fn numbers(&self, kind: &str, offset: &str) -> Option<Vec<f64>> {
