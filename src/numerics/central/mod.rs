@@ -20,7 +20,7 @@ use crate::algebra::lanes::{LANES, Lanes, Row};
 use crate::algebra::pieces::{self, Part, share};
 use glam::DVec3;
 use judge::{Judge, Squares};
-use moments::Moments;
+use moments::{Moments, Rare};
 use rayon::prelude::*;
 
 mod judge;
@@ -148,8 +148,7 @@ pub(super) struct Balls {
     /// what resists rolling and twisting, and its impulses; none where nothing does
     moments: Vec<Moments>,
     turns: Vec<State>,
-    /// whether friction of a contact resists drilling
-    drilling: bool,
+    rare: Rare,
     /// shift of each lane while it is visited; none where that solves Coulomb's law
     shifts: Vec<Row>,
     /// whether the shifts are known ones, which the law has too
@@ -225,17 +224,21 @@ impl Balls {
             let groups = &p.groups[colour[0] as usize..=colour[1] as usize];
             let is_strange = |g: usize| strange.get(colour[0] as usize + g) == Some(&true);
             for layer in 0.. {
-                let mut lane = LANES;
-                let with = groups.windows(2).enumerate().filter(|(g, group)| group[0] + layer < group[1] && !is_strange(*g));
-                for (_, group) in with {
-                    if lane == LANES {
-                        places.push([NONE; LANES]);
-                        lane = 0;
+                // what is solved at once in blocks of its own: one such lane keeps all lanes of its block waiting
+                for leaning in [false, true].into_iter().take(if p.spins.is_empty() { 1 } else { 2 }) {
+                    let mut lane = LANES;
+                    let with = groups.windows(2).enumerate().filter(|(g, group)| group[0] + layer < group[1] && !is_strange(*g));
+                    let with = with.map(|(_, group)| group[0] + layer);
+                    for k in with.filter(|&k| p.spins.is_empty() || moments::leans(p, k as usize) == leaning) {
+                        if lane == LANES {
+                            places.push([NONE; LANES]);
+                            lane = 0;
+                        }
+                        let last = places.len() - 1;
+                        places[last][lane] = k;
+                        lanes[k as usize] = (last * LANES + lane) as u32;
+                        lane += 1;
                     }
-                    let (k, last) = (group[0] + layer, places.len() - 1);
-                    places[last][lane] = k;
-                    lanes[k as usize] = (last * LANES + lane) as u32;
-                    lane += 1;
                 }
                 if colours.last() == Some(&(places.len() as u32)) {
                     break;
@@ -282,7 +285,7 @@ impl Balls {
                 places.iter().zip(&*blocks).zip(moments.iter_mut().zip(turns)).all(resist)
             };
         }
-        self.drilling = p.spins.iter().any(|spin| spin.drill > 0.0);
+        self.rare = Rare::of(&p.spins);
         self.known = !p.lagged.is_empty();
         self.take_shifts(&p.lagged);
         all
@@ -333,9 +336,9 @@ impl Balls {
 
     /// All that a sweep visits, colour by colour: contacts of balls in their lanes, others where `pieces` have them.
     pub(super) fn visits<'a>(&'a mut self, rows: &'a Rows<'a>, pieces: Pieces<'a>) -> impl Iterator<Item = Visits<'a>> {
-        let Self { blocks, states, moments, turns, drilling, shifts, colours, others, ends, .. } = self;
+        let Self { blocks, states, moments, turns, rare, shifts, colours, others, ends, .. } = self;
         let (others, ends) = (&*others, &*ends);
-        let mut lanes = Some(Piece { blocks, states, moments, turns, drilling: *drilling, shifts, momentum: rows.momentum });
+        let mut lanes = Some(Piece { blocks, states, moments, turns, rare: *rare, shifts, momentum: rows.momentum });
         let mut rest = Some((pieces, 0));
         colours.windows(2).zip(ends.windows(2)).filter_map(move |(colour, end)| {
             let groups = &others[end[0] as usize..end[1] as usize];
@@ -385,7 +388,7 @@ pub(super) struct Piece<'a> {
     states: &'a mut [State],
     moments: &'a [Moments],
     turns: &'a mut [State],
-    drilling: bool,
+    rare: Rare,
     shifts: &'a [Row],
     momentum: Option<Momentum>,
 }
@@ -397,10 +400,10 @@ impl Piece<'_> {
         let moments = self.moments.split_at(at.min(self.moments.len()));
         let turns = self.turns.split_at_mut(at.min(self.turns.len()));
         let shifts = self.shifts.split_at(at.min(self.shifts.len()));
-        let Self { drilling, momentum, .. } = self;
+        let Self { rare, momentum, .. } = self;
         [
-            Piece { blocks: blocks.0, states: states.0, moments: moments.0, turns: turns.0, drilling, shifts: shifts.0, momentum },
-            Piece { blocks: blocks.1, states: states.1, moments: moments.1, turns: turns.1, drilling, shifts: shifts.1, momentum },
+            Piece { blocks: blocks.0, states: states.0, moments: moments.0, turns: turns.0, rare, shifts: shifts.0, momentum },
+            Piece { blocks: blocks.1, states: states.1, moments: moments.1, turns: turns.1, rare, shifts: shifts.1, momentum },
         ]
     }
 }
@@ -443,11 +446,11 @@ impl Halves for Piece<'_> {
 
     /// Visits its contacts; `v` are the twists of all bodies and the one that [`stand_in`] adds.
     fn visit<C: TwistCell>(self, v: &[C]) -> Norms {
-        let Self { blocks, states, moments, turns, drilling, shifts, momentum } = self;
+        let Self { blocks, states, moments, turns, rare, shifts, momentum } = self;
         if moments.is_empty() {
             Lanes::best().run_wide(visit::Visit { blocks, states, shifts, momentum, v })
         } else {
-            Lanes::best().run_wide(moments::Visit { blocks, states, moments, turns, drilling, momentum, v })
+            Lanes::best().run_wide(moments::Visit { blocks, states, moments, turns, rare, momentum, v })
         }
     }
 }

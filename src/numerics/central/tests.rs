@@ -11,8 +11,8 @@ use std::cell::Cell;
 impl Balls {
     /// The contacts in their lanes, colour by colour, with the conjugate step that each reaction takes before it is visited.
     fn colours(&mut self, momentum: Option<Momentum>) -> impl Iterator<Item = Piece<'_>> {
-        let Self { blocks, states, moments, turns, drilling, shifts, .. } = self;
-        let mut rest = Some(Piece { blocks, states, moments, turns, drilling: *drilling, shifts, momentum });
+        let Self { blocks, states, moments, turns, rare, shifts, .. } = self;
+        let mut rest = Some(Piece { blocks, states, moments, turns, rare: *rare, shifts, momentum });
         self.colours.windows(2).filter_map(move |colour| {
             let [piece, after] = rest.take()?.split((colour[1] - colour[0]) as usize);
             rest = Some(after);
@@ -223,8 +223,8 @@ fn moments_of_balls_are_solved_in_lanes_as_by_their_operator_and_meet_their_law(
         balls.load(&p, &answer);
         let mut twists = p.free.rigid.clone();
         stand_in(&p, &mut twists);
-        let mut worst = Vec::new();
-        for _ in 0..4 {
+        let (mut worst, mut worst_at_once) = (Vec::new(), Vec::new());
+        for _ in 0..24 {
             let cells = Cell::from_mut(twists.as_mut_slice()).as_slice_of_cells();
             let norms = balls.colours(None).map(|piece| piece.visit(cells)).fold(Norms::default(), Norms::add);
             balls.store(&p, &mut answer.reactions);
@@ -235,14 +235,18 @@ fn moments_of_balls_are_solved_in_lanes_as_by_their_operator_and_meet_their_law(
                 assert!((a.linear - b.linear).length() + (a.angular - b.angular).length() < 1e-12 * size);
             }
             assert!(norms.size > 0.0);
-            let misses = (0..p.contacts.len()).map(|k| {
+            let miss = |k: usize| {
                 let size =
                     (answer.reactions.contacts[k].length() + answer.reactions.spins[k].length()) * p.spins[k].mean_diagonal(&p.contacts[k]);
                 residual::contact_misfit(&p, &answer, k) / (1.0 + size)
-            });
-            worst.push(misses.fold(0.0, f64::max));
+            };
+            worst.push((0..p.contacts.len()).map(miss).fold(0.0, f64::max));
+            worst_at_once.push((0..p.contacts.len()).filter(|&k| moments::leans(&p, k)).map(miss).fold(0.0, f64::max));
         }
-        assert!(worst[0] < 1e-5 && worst[1] < 1e-9 && worst[2] < 1e-12 && worst[3] < 1e-12, "{worst:?}");
+        let at_once = &worst_at_once;
+        assert!(at_once[0] < 1e-5 && at_once[1] < 1e-9 && at_once[2] < 1e-12 && at_once[3] < 1e-12, "{at_once:?}");
+        // one after the other: what is left falls to 0.3 from visit to visit, or faster
+        assert!(worst[0] > 1e-3 && worst[5] < 2e-3 && worst[11] < 2e-6 && worst[23] < 1e-12, "{worst:?}");
         // opening, held, slipping, rolling, both, drilling; twisting or not
         let mut seen = [0; 8];
         for (k, (c, spin)) in p.contacts.iter().zip(&p.spins).enumerate() {
@@ -275,8 +279,8 @@ fn visits_with_moments_have_the_same_bits_in_lanes_of_any_width() {
         let cells = Cell::from_mut(twists.as_mut_slice()).as_slice_of_cells();
         for momentum in [None, Some(Momentum { beta: 0.3, whole: true }), Some(Momentum { beta: 0.3, whole: false })] {
             for piece in balls.colours(momentum) {
-                let Piece { blocks, states, moments, turns, drilling, momentum, .. } = piece;
-                lanes.run_wide(moments::Visit { blocks, states, moments, turns, drilling, momentum, v: cells });
+                let Piece { blocks, states, moments, turns, rare, momentum, .. } = piece;
+                lanes.run_wide(moments::Visit { blocks, states, moments, turns, rare, momentum, v: cells });
             }
         }
         let Balls { blocks, states, moments, turns, .. } = &balls;
