@@ -47,9 +47,13 @@ impl Entry {
 /// Candidates that are worth a second thread.
 const MANY: usize = 4096;
 /// Candidates are sought for boxes one by one where at most one in so many has left its skin.
-const FEW: usize = 16;
+pub(super) const FEW: usize = 16;
 /// Thickness of a skin, in parts of its box.
 const SKIN: f64 = 0.05;
+/// Steps for which it reaches ahead of a box that moves, and most that it does, in parts of the box: grains that fall or flow would else all leave theirs at every
+/// step.
+const STEPS: f64 = 16.0;
+const AHEAD: f64 = 0.5;
 
 /// The smaller leaf first, where skins overlap or touch, and no other images of both meet in their place.
 fn candidate(entries: &[Entry], i: u32, j: u32) -> Option<(u32, u32)> {
@@ -132,18 +136,23 @@ impl BroadPhase {
 
     /// The same of a box that has been moved along the axes of these bits: it meets none that has been moved along one of them.
     pub(super) fn set_image(&mut self, leaf: u32, image: u8, low: DVec3, high: DVec3) {
-        if let Entry::HalfSpace { .. } = self.entry(leaf) {
+        if !self.entry_mut(leaf).keep(low, high) {
+            self.set_moving(leaf, image, [low, high], DVec3::ZERO);
+        }
+    }
+
+    /// The same with a new skin, for a box that goes so far in a step (m).
+    pub(super) fn set_moving(&mut self, leaf: u32, image: u8, [low, high]: [DVec3; 2], way: DVec3) {
+        if let Entry::HalfSpace { .. } = self.entry_mut(leaf) {
             self.remove(leaf);
         }
         let exact = Aabb { mins: low, maxs: high };
         let entry = &mut self.entries[leaf as usize];
-        if entry.keep(low, high) {
-            return;
-        }
         let new = matches!(entry, Entry::Vacant);
         self.new_leaves += u32::from(new);
-        let margin = SKIN * (high - low).max_element();
-        let skin = Aabb { mins: low - margin, maxs: high + margin };
+        let (margin, most) = (SKIN * (high - low).max_element(), AHEAD * (high - low));
+        let ahead = (STEPS * way).clamp(-most, most);
+        let skin = Aabb { mins: low - margin + ahead.min(DVec3::ZERO), maxs: high + margin + ahead.max(DVec3::ZERO) };
         let here = matches!(entry, Entry::Box { skin: old, .. } if overlap(old, &skin));
         *entry = Entry::Box { exact, skin, image };
         if !here {
@@ -179,7 +188,7 @@ impl BroadPhase {
 
     /// Adds the half-space `x · normal ≤ offset` (unit normal; offset in m, any margin included) as `leaf`, or moves it.
     pub fn set_half_space(&mut self, leaf: u32, normal: DVec3, offset: f64) {
-        match self.entry(leaf) {
+        match *self.entry_mut(leaf) {
             Entry::HalfSpace { normal: n, offset: o } if (n, o) == (normal, offset) => return,
             Entry::HalfSpace { .. } => {}
             _ => {
@@ -193,7 +202,7 @@ impl BroadPhase {
 
     /// Forgets `leaf`; nothing happens when it is not there.
     pub fn remove(&mut self, leaf: u32) {
-        match self.entry(leaf) {
+        match *self.entry_mut(leaf) {
             Entry::Vacant => return,
             // by one refit for all that go
             Entry::Box { .. } => self.gone.push(leaf),
@@ -333,11 +342,11 @@ impl BroadPhase {
         std::mem::swap(candidates, sorted);
     }
 
-    fn entry(&mut self, leaf: u32) -> Entry {
+    fn entry_mut(&mut self, leaf: u32) -> &mut Entry {
         if self.entries.len() <= leaf as usize {
             self.entries.resize(leaf as usize + 1, Entry::Vacant);
         }
-        self.entries[leaf as usize]
+        &mut self.entries[leaf as usize]
     }
 
     /// Brings the tree up to date with its leaves.
@@ -414,7 +423,12 @@ mod tests {
                         if let Some((low, high)) = slot {
                             let (grown, way) = (0.01 * dice.unit() - 0.005, dice.vector() * 0.01);
                             (*low, *high) = (*low + way - grown, *high + way + grown);
-                            broad.set_box(leaf as u32, *low, *high);
+                            // whatever the skin is said to reach ahead of
+                            if dice.unit() < 0.3 {
+                                broad.set_moving(leaf as u32, 0, [*low, *high], 0.2 * dice.vector());
+                            } else {
+                                broad.set_box(leaf as u32, *low, *high);
+                            }
                         }
                     }
                     broad.pairs(&mut pairs);

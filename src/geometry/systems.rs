@@ -1,7 +1,7 @@
 //! Broad phase and narrow phase: from colliders to contact pairs and their points.
 
 use super::ahead_systems::Course;
-use super::broad::{BroadPhase, Entry};
+use super::broad::{BroadPhase, Entry, FEW};
 use super::deep::one_way_out;
 use super::images::{Images, fits_cell, wanders};
 use super::linked::Link;
@@ -155,8 +155,8 @@ struct Hand {
 enum Bound {
     #[default]
     Nothing,
-    /// A box that has its place already.
-    Kept,
+    /// A box that has its place already: lower and upper corner.
+    Kept(DVec3, DVec3),
     /// Lower and upper corner.
     Box(DVec3, DVec3),
     /// `x · normal ≤ offset`
@@ -377,7 +377,7 @@ pub fn broad_phase(
         } else {
             let (low, high) = c.collider.shape.aabb(&pose);
             let (low, high) = (low - reach, high + reach);
-            if open && entry.keep(low, high) { Bound::Kept } else { Bound::Box(low, high) }
+            if open && entry.keep(low, high) { Bound::Kept(low, high) } else { Bound::Box(low, high) }
         };
     };
     if share(Part::Broad, count, MANY) {
@@ -386,10 +386,15 @@ pub fn broad_phase(
     } else {
         bodies.rows.iter().zip(&*cached).zip(movers.iter_mut().zip(&mut *bounds)).zip(broad.entries(count)).for_each(of);
     }
+    // where so many leave their skins that all candidates are sought, every box that moves gets a new one, so that they last together
+    let anew = open && FEW * bounds.iter().filter(|bound| matches!(bound, Bound::Box(..))).count() > count;
     for (slot, bound) in bounds.iter().enumerate() {
+        let way = scheme.time_step * movers[slot].velocity;
         match *bound {
             Bound::Nothing => images.remove(broad, slot as u32),
-            Bound::Kept => {}
+            Bound::Kept(low, high) if anew && movers[slot].mobile => broad.set_moving(slot as u32, 0, [low, high], way),
+            Bound::Kept(..) => {}
+            Bound::Box(low, high) if open => broad.set_moving(slot as u32, 0, [low, high], way),
             Bound::Box(low, high) => images.set_box(broad, slot as u32, low, high),
             Bound::HalfSpace(normal, offset) => broad.set_half_space(slot as u32, normal, offset),
         }
