@@ -44,6 +44,28 @@ impl Entry {
     }
 }
 
+/// A ball around what a leaf stands for, farther out by as much as its box is: most boxes of grains that overlap have balls that do not.
+#[derive(Clone, Copy)]
+pub(super) struct Around {
+    centre: DVec3,
+    radius: f64,
+}
+
+impl Around {
+    /// Of what no ball is known.
+    pub(super) const ALL: Self = Self { centre: DVec3::ZERO, radius: f64::INFINITY };
+
+    pub(super) fn new(centre: DVec3, radius: f64) -> Self {
+        if radius.is_finite() { Self { centre, radius } } else { Self::ALL }
+    }
+
+    #[inline]
+    fn meets(&self, other: &Self) -> bool {
+        let sum = self.radius + other.radius;
+        self.centre.distance_squared(other.centre) <= sum * sum
+    }
+}
+
 /// Candidates that are worth a second thread.
 const MANY: usize = 4096;
 /// Candidates are sought for boxes one by one where at most one in so many has left its skin.
@@ -97,6 +119,7 @@ fn beside(entry: &Entry, plane: &Entry) -> bool {
 #[derive(Default)]
 pub struct BroadPhase {
     entries: Vec<Entry>,
+    around: Vec<Around>,
     half_spaces: Vec<u32>,
     tree: Bvh,
     workspace: BvhWorkspace,
@@ -139,6 +162,7 @@ impl BroadPhase {
         if !self.entry_mut(leaf).keep(low, high) {
             self.set_moving(leaf, image, [low, high], DVec3::ZERO);
         }
+        self.around[leaf as usize] = Around::ALL;
     }
 
     /// The same with a new skin, for a box that goes so far in a step (m).
@@ -173,10 +197,18 @@ impl BroadPhase {
         }
     }
 
-    /// The first `count` entries.
-    pub(super) fn entries(&mut self, count: usize) -> &mut [Entry] {
-        self.entries.resize(count.max(self.entries.len()), Entry::Vacant);
-        &mut self.entries[..count]
+    /// The first `count` entries, and the balls around them.
+    pub(super) fn entries(&mut self, count: usize) -> (&mut [Entry], &mut [Around]) {
+        self.grow(count);
+        (&mut self.entries[..count], &mut self.around[..count])
+    }
+
+    /// Makes room for so many leaves.
+    fn grow(&mut self, count: usize) {
+        if self.entries.len() < count {
+            self.entries.resize(count, Entry::Vacant);
+            self.around.resize(count, Around::ALL);
+        }
     }
 
     /// Sets the boxes of many leaves: (leaf, lower corner, upper corner).
@@ -230,12 +262,15 @@ impl BroadPhase {
             }
         }
         out.clear();
-        let Self { entries, candidates, pieces, .. } = self;
-        let meet = |i: u32, j: u32| match (&entries[i as usize], &entries[j as usize]) {
-            (Entry::Box { exact: a, .. }, Entry::Box { exact: b, .. }) => overlap(a, b),
-            (Entry::HalfSpace { normal, offset }, Entry::Box { exact, .. })
-            | (Entry::Box { exact, .. }, Entry::HalfSpace { normal, offset }) => reaches(exact, *normal, *offset),
-            _ => false,
+        let Self { entries, around, candidates, pieces, .. } = self;
+        let meet = |i: u32, j: u32| {
+            around[i as usize].meets(&around[j as usize])
+                && match (&entries[i as usize], &entries[j as usize]) {
+                    (Entry::Box { exact: a, .. }, Entry::Box { exact: b, .. }) => overlap(a, b),
+                    (Entry::HalfSpace { normal, offset }, Entry::Box { exact, .. })
+                    | (Entry::Box { exact, .. }, Entry::HalfSpace { normal, offset }) => reaches(exact, *normal, *offset),
+                    _ => false,
+                }
         };
         if !share(Part::Broad, candidates.len(), MANY) {
             return out.extend(candidates.iter().filter(|&&(i, j)| meet(i, j)));
@@ -343,9 +378,7 @@ impl BroadPhase {
     }
 
     fn entry_mut(&mut self, leaf: u32) -> &mut Entry {
-        if self.entries.len() <= leaf as usize {
-            self.entries.resize(leaf as usize + 1, Entry::Vacant);
-        }
+        self.grow(leaf as usize + 1);
         &mut self.entries[leaf as usize]
     }
 
@@ -396,6 +429,30 @@ mod tests {
             }
         }
         pairs
+    }
+
+    #[test]
+    fn boxes_around_balls_that_do_not_meet_are_no_pair() {
+        let (mut broad, mut pairs) = (BroadPhase::default(), Vec::new());
+        let centres = [DVec3::ZERO, DVec3::new(0.8, 0.8, 0.0)];
+        let set = |broad: &mut BroadPhase| {
+            for (leaf, x) in centres.iter().enumerate() {
+                broad.set_box(leaf as u32, *x - 0.5, *x + 0.5);
+            }
+        };
+        let mut found = |broad: &mut BroadPhase, radius: Option<f64>| {
+            if let Some(radius) = radius {
+                let (_, around) = broad.entries(2);
+                around.iter_mut().zip(centres).for_each(|(around, x)| *around = Around::new(x, radius));
+            }
+            broad.pairs(&mut pairs);
+            pairs.len()
+        };
+        set(&mut broad);
+        assert_eq!([None, Some(0.56), Some(0.57), Some(f64::INFINITY), Some(0.5)].map(|radius| found(&mut broad, radius)), [1, 0, 1, 1, 0]);
+        // a box that is set by itself says nothing of a ball
+        set(&mut broad);
+        assert_eq!(found(&mut broad, None), 1);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Broad phase and narrow phase: from colliders to contact pairs and their points.
 
 use super::ahead_systems::Course;
-use super::broad::{BroadPhase, Entry, FEW};
+use super::broad::{Around, BroadPhase, Entry, FEW};
 use super::deep::one_way_out;
 use super::images::{Images, fits_cell, wanders};
 use super::linked::Link;
@@ -149,6 +149,9 @@ struct Hand {
     /// Pairs whose law has changed.
     changed: Vec<usize>,
 }
+
+/// What the broad phase has of a body.
+type Leaf<'a> = (&'a mut Entry, &'a mut Around);
 
 /// What the broad phase holds of a collider.
 #[derive(Clone, Copy, Debug, Default)]
@@ -358,8 +361,8 @@ pub fn broad_phase(
     bounds.resize(count, Bound::default());
     images.prepare(scheme.cell, count, broad);
     let open = scheme.cell.is_open();
-    let of = |(((row, cached), (mover, bound)), entry): (((&Body, &Option<Cached>), (&mut Mover, &mut Bound)), &mut Entry)| {
-        (*mover, *bound) = (Mover::default(), Bound::Nothing);
+    let of = |(((row, cached), (mover, bound)), (entry, around)): (((&Body, &Option<Cached>), (&mut Mover, &mut Bound)), Leaf)| {
+        (*mover, *bound, *around) = (Mover::default(), Bound::Nothing, Around::ALL);
         let Some(c) = cached.as_ref().filter(|_| row.alive) else { return };
         *mover = Mover::new(row, c, &scheme.cell);
         mover.fills = scheme.cell.too_long(mover.radius) && !wanders(&scheme.cell, mover.mobile, &row.locks);
@@ -377,14 +380,18 @@ pub fn broad_phase(
         } else {
             let (low, high) = c.collider.shape.aabb(&pose);
             let (low, high) = (low - reach, high + reach);
+            if open {
+                *around = Around::new(row.pose.position, c.radius + reach);
+            }
             if open && entry.keep(low, high) { Bound::Kept(low, high) } else { Bound::Box(low, high) }
         };
     };
+    let (entries, around) = broad.entries(count);
     if share(Part::Broad, count, MANY) {
         let all = bodies.rows.par_iter().zip(&*cached).zip(movers.par_iter_mut().zip(&mut *bounds));
-        all.zip(broad.entries(count)).with_min_len(MANY / 4).for_each(of);
+        all.zip(entries.par_iter_mut().zip(around)).with_min_len(MANY / 4).for_each(of);
     } else {
-        bodies.rows.iter().zip(&*cached).zip(movers.iter_mut().zip(&mut *bounds)).zip(broad.entries(count)).for_each(of);
+        bodies.rows.iter().zip(&*cached).zip(movers.iter_mut().zip(&mut *bounds)).zip(entries.iter_mut().zip(around)).for_each(of);
     }
     // where so many leave their skins that all candidates are sought, every box that moves gets a new one, so that they last together
     let anew = open && FEW * bounds.iter().filter(|bound| matches!(bound, Bound::Box(..))).count() > count;
