@@ -463,3 +463,17 @@ fn walls_in_the_box_of_an_inlet_and_outlets_that_take_the_scene_are_told() {
     assert_eq!(hints(&outlet(-1)), [""; 0]);
     assert!(hints(&outlet(1))[0].contains("the outlet out takes 1 of 1 moving bodies at the start"), "{:?}", hints(&outlet(1)));
 }
+
+#[test]
+fn what_is_round_may_turn_as_fast_as_it_likes() {
+    let spin = |shape: &str, more: &str| {
+        let body = format!("name = \"b\"\nshape = {shape}\nposition = [0, 0, 0.1]\nangular_velocity = [0, 0, 900]\n{more}");
+        all(&format!("{FLOOR}[[bodies]]\n{body}"))
+    };
+    let (ball, cube) = ("{ kind = \"ball\", radius = 0.1 }", "{ kind = \"cuboid\", size = [0.2, 0.2, 0.2] }");
+    assert_eq!(spin(ball, ""), []);
+    let arm = "[[joints]]\nkind = \"revolute\"\nbody1 = \"b\"\nanchor = [0.3, 0, 0.1]\naxis = [0, 0, 1]\n";
+    for found in [spin(cube, ""), spin(ball, "inertia = [0.01, 0.02, 0.02]\n"), spin(ball, arm)] {
+        assert!(found.iter().any(|f| f.message.contains("it turns 0.900 rad a step")), "{found:?}");
+    }
+}
