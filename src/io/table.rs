@@ -469,15 +469,18 @@ mod tests {
         let path = dir.path().join("bodies.csv");
         let pose = Pose::new(DVec3::new(1.0 / 3.0, -2e-9, 7e5), DQuat::from_rotation_y(0.1));
         let mut body = BodyView::new(0, "stone \"a\", left", "cuboid", pose, std::sync::Arc::default());
+        body.mass = 0.7;
         body.linear = DVec3::new(-0.0, 0.1, 0.2);
         body.angular = DVec3::new(1e-300, 3.0, -7.7);
         write_bodies(&path, &[body.clone()]).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
-        assert!(text.starts_with("name,shape,x,y,z,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz\n\"stone \"\"a\"\", left\",cuboid,0.3333333333333333,"));
+        assert!(text.starts_with(
+            "name,shape,x,y,z,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz,mass,radius\n\"stone \"\"a\"\", left\",cuboid,0.3333333333333333,"
+        ));
         let rows = read_bodies(&path).unwrap();
         assert_eq!((rows.len(), rows[0].name.as_str()), (1, "stone \"a\", left"));
         let q = pose.rotation;
-        let expected = [1.0 / 3.0, -2e-9, 7e5, q.w, q.x, q.y, q.z, -0.0, 0.1, 0.2, 1e-300, 3.0, -7.7];
+        let expected = [1.0 / 3.0, -2e-9, 7e5, q.w, q.x, q.y, q.z, -0.0, 0.1, 0.2, 1e-300, 3.0, -7.7, 0.7, 0.0];
         assert_eq!(rows[0].numbers.map(f64::to_bits), expected.map(f64::to_bits));
     }
 
