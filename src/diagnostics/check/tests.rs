@@ -41,7 +41,12 @@ fn each_fault_names_the_body_and_the_cure() {
         (ball("position = [0, 0, 0.05]"), "ball", "overlaps floor by 0.05 m", "move it by [0.000000, 0.000000, 0.050000] m"),
         (ball("position = [0, 0, 0.1]\n[[materials]]\nname = \"stone\"\ndensity = 2.4"), "ball", "density of 2.4 kg/m3", "\"2.4 t/m3\""),
         (ball("position = [0, 0, 0.1]\nvelocity = [200, 0, 0]"), "ball", "moves 2.000e-1 m a step", "at most 5.0e-4 s instead"),
-        (ball("position = [0, 0, 0.1]\nangular_velocity = [1000, 0, 0]\ninertia = [0.1, 0.2, 0.2]"), "ball", "turns 1.000 rad", "at most 5.0e-4 s"),
+        (
+            ball("position = [0, 0, 0.1]\nangular_velocity = [1000, 0, 0]\ninertia = [0.1, 0.2, 0.2]"),
+            "ball",
+            "turns 1.000 rad",
+            "at most 5.0e-4 s",
+        ),
         (ball(two), "ball", "touches anvil", "below 1e6"),
         (
             ball("position = [0, 0, 0.1]\n[contact]\nadhesion = 5000")
