@@ -49,7 +49,8 @@ pub(super) struct Arguments {
     /// JSON where joints have rows
     #[arg(long, value_name = "every=…", value_parser = interval)]
     export_problems: Option<Interval>,
-    /// Go on with a run that was saved into this directory; outputs continue there. With --tol to another tolerance, with --step in other steps
+    /// Go on with a run that was saved into this directory; outputs continue there. With --tol to another tolerance, with --step in other steps;
+    /// with one of these or another --until also a run that a rule of [stop] has ended
     #[arg(long, value_name = "DIR")]
     resume: Option<PathBuf>,
 }
@@ -117,6 +118,7 @@ impl Start {
                     return Err(Failure::input(message));
                 }
                 let mut checkpoint = Checkpoint::read(&path).map_err(Failure::input)?;
+                let before = (checkpoint.scene.solver.tolerance, checkpoint.scene.time.step);
                 if let Some(tolerance) = arguments.changes.tolerance() {
                     checkpoint.scene.solver.tolerance = tolerance;
                 }
@@ -139,7 +141,8 @@ impl Start {
                         format!("{}: holds a run of {name} with other settings; leave the scene out to go on with it", path.display());
                     return Err(Failure::input(message));
                 }
-                (checkpoint.scene.clone(), Some(checkpoint))
+                let anew = before != (checkpoint.scene.solver.tolerance, checkpoint.scene.time.step);
+                (checkpoint.scene.clone(), Some((checkpoint, anew)))
             }
             (None, Some(scene)) => (scene, None),
             (None, None) => return Err(Failure::new(USAGE, "name a scene; `drystone scenes` lists the built-in ones")),
@@ -148,8 +151,13 @@ impl Start {
         check_length(&scene)?;
         let resumed = saved.is_some();
         let (built, meter) = match saved {
-            Some(checkpoint) => {
-                let (mut built, meter) = checkpoint.resume().map_err(Failure::input)?;
+            Some((checkpoint, anew)) => {
+                let (mut built, mut meter) = checkpoint.resume().map_err(Failure::input)?;
+                // another end alone leaves a run that has not ended as it would be without a break
+                let farther = scene.time.end != checkpoint.scene.time.end && meter.ended(&built.simulation).is_some();
+                if anew || farther {
+                    meter.go_on();
+                }
                 // the saved scheme is that of the steps so far
                 if scene.time.accuracy.is_none() && scene.time.step != built.simulation.time_step() {
                     let scheme = Scheme { time_step: scene.time.step, ..*built.simulation.scheme() };

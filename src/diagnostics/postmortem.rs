@@ -69,6 +69,7 @@ pub fn last_step(scene: &Scene, entities: &[Entity], simulation: &Simulation) ->
         joints: Vec::new(),
         transmissions: Vec::new(),
         ties: Vec::new(),
+        loads: Vec::new(),
         water: Vec::new(),
         base: None,
         recorders: Vec::new(),

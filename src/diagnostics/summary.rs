@@ -579,6 +579,29 @@ impl Meter {
         self.watch.as_ref()?.ended(simulation.time())
     }
 
+    /// Lets a run go on that a rule of `[stop]` has ended: forces have to be balanced for `hold` from now on, and a collapse or a displacement
+    /// that there has been ends it no more.
+    ///
+    /// ```
+    /// use drystone::{diagnostics::summary::Meter, io::scene::Scene, scenes};
+    /// let text = "time = { step = 1e-3, end = 1 }\nstop = { displacement = 0.01 }\n[[bodies]]\nshape = { kind = \"ball\", radius = 0.1 }";
+    /// let scene = Scene::from_toml(text, "falls")?;
+    /// let mut built = scenes::build(&scene)?;
+    /// let mut meter = Meter::new(&scene, &built.entities, &built.simulation);
+    /// while meter.ended(&built.simulation).is_none() {
+    ///     let report = built.simulation.step()?;
+    ///     meter.observe(&report, &built.simulation);
+    /// }
+    /// meter.go_on();
+    /// assert_eq!(meter.ended(&built.simulation), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn go_on(&mut self) {
+        if let Some(watch) = &mut self.watch {
+            watch.go_on();
+        }
+    }
+
     pub(crate) fn record(&self) -> Record {
         Record { course: self.watch.as_ref().map(|w| w.course().clone()), ..self.record.clone() }
     }

@@ -93,6 +93,8 @@ pub(crate) struct Course {
     gone_by: Option<f64>,
     /// Since when forces are balanced (s).
     balanced: Option<f64>,
+    /// Whether the run has gone on after a collapse, and after that displacement.
+    went_on: [bool; 2],
     /// Whether blocks have been seen to touch at the start.
     seen: bool,
     /// Blocks that touched nothing then: this is no structure.
@@ -160,6 +162,13 @@ impl Watch {
         self.course = course;
     }
 
+    /// Lets what has ended the run end it no more: forces have to be balanced anew, and what has moved may move on.
+    pub(crate) fn go_on(&mut self) {
+        let course = &mut self.course;
+        course.balanced = None;
+        course.went_on = [course.collapsed.is_some(), course.gone_by.is_some()];
+    }
+
     /// Takes in the state; `entities` are those of the scene's bodies. Gives the body with the largest way, and that way.
     pub fn look(&mut self, simulation: &Simulation, entities: &[Entity]) -> (usize, f64) {
         let (world, time) = (simulation.world(), simulation.time());
@@ -205,10 +214,11 @@ impl Watch {
     pub fn ended(&self, time: f64) -> Option<String> {
         let (rules, course) = (self.rules?, &self.course);
         let past = |since: f64| time - since >= rules.hold * (1.0 - 1e-9);
-        if rules.collapse && course.collapsed.is_some() {
+        let [collapse, displacement] = course.went_on.map(|on| !on);
+        if rules.collapse && collapse && course.collapsed.is_some() {
             return Some("collapse".to_owned());
         }
-        if let (Some(limit), Some(way)) = (rules.displacement, course.gone_by) {
+        if let (Some(limit), Some(way), true) = (rules.displacement, course.gone_by, displacement) {
             return Some(format!("displacement of {way:.3e} m, more than {limit} m"));
         }
         let limit = rules.unbalanced.filter(|_| course.balanced.is_some_and(past))?;

@@ -111,7 +111,8 @@ pub(super) fn warnings(s: &Summary, record: &Record, trifle: f64, forecast: bool
     if let Some(lost) = e.restitution_loss_J.filter(|lost| *lost > ELASTIC * moved && moved > 0.0) {
         found.push(format!(
             "impacts took {lost:.2e} J, {:.1} % of the energy that moved, although e_n = 1 gives back all of it: bodies touch in one step and part \
-             in the next, and what meets a body in between, or pulls at it, has its share; use {step}",
+             in the next, and what meets a body in between, or pulls at it, has its share; use {step}, or treatment = \"forecast\" in [time], \
+             whose impacts end in the step in which they begin and keep their energy, for overlaps of up to what a body goes in a step",
             100.0 * lost / moved
         ));
     }

@@ -78,6 +78,8 @@ pub struct BodyView {
     pub shape: String,
     /// Number of its material.
     pub material: u32,
+    /// kg; 0 for what stands still or moves as told.
+    pub mass: f64,
     /// False for what stands still or moves as told.
     pub dynamic: bool,
     /// Where its frame is; in periodic cells, of the image that is drawn.
@@ -107,6 +109,7 @@ impl BodyView {
             name,
             shape,
             material: 0,
+            mass: 0.0,
             dynamic: true,
             position: pose.position,
             image: IVec3::ZERO,

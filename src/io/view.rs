@@ -73,6 +73,7 @@ impl Window {
                 name,
                 shape: collider.map_or("point", |c| c.shape.kind()).to_owned(),
                 material: collider.map_or(0, |c| c.material),
+                mass: world.get::<Inertia>(entity).map_or(0.0, |inertia| inertia.mass),
                 dynamic: world.get::<Inertia>(entity).is_some(),
                 pose: pose.0.shifted(home),
                 image,

@@ -1,11 +1,12 @@
 //! What leaves a run and what comes in: outlets take bodies at the start of a step, then inlets give some, and both count them.
 
 use super::body::Body;
+use super::crowd::Crowd;
 use super::run::{Simulation, SimulationError};
 use crate::algebra::random::Sequence;
 use crate::algebra::spatial::Pose;
 use crate::geometry::systems::Collider;
-use crate::geometry::{Scratch, Shape, contact_points};
+use crate::geometry::{Scratch, Shape};
 use crate::model::flow::{Flow, Inlet, Outlet};
 use crate::model::newton_euler::{BodyPose, GravityScale, Inertia, Motion, Velocity};
 use crate::model::scheme::{Invalid, Scheme};
@@ -27,26 +28,6 @@ impl Queue {
     /// Each body with its entity.
     pub(super) fn bodies(&self) -> impl Iterator<Item = (Entity, &Body)> {
         self.bodies.iter().map(|(entity, body, _)| (*entity, body))
-    }
-}
-
-/// What stands in the way of an inlet.
-struct Neighbour {
-    shape: Shape,
-    pose: Pose,
-    low: glam::DVec3,
-    high: glam::DVec3,
-}
-
-impl Neighbour {
-    fn new(collider: &Collider, pose: &Pose) -> Self {
-        let pose = pose.compose(&collider.offset);
-        let (low, high) = collider.shape.aabb(&pose);
-        Self { shape: collider.shape.clone(), pose, low, high }
-    }
-
-    fn meets(&self, low: glam::DVec3, high: glam::DVec3) -> bool {
-        self.low.cmple(high).all() && self.high.cmpge(low).all()
     }
 }
 
@@ -109,7 +90,7 @@ impl Simulation {
 
     fn let_in(&mut self, queue: &Queue) -> Result<(), SimulationError> {
         let (time, step) = (self.time(), self.steps());
-        let mut neighbours: Option<Vec<Neighbour>> = None;
+        let mut crowd: Option<Crowd> = None;
         let (mut scratch, mut points) = (Scratch::default(), Vec::new());
         loop {
             let (Some(&inlet), Some(&flow)) = (self.world.get::<Inlet>(queue.gate), self.world.get::<Flow>(queue.gate)) else {
@@ -121,21 +102,21 @@ impl Simulation {
             if time < inlet.start - 1e-9 * self.time_step() || flow.mass > inlet.rate * (time - inlet.start) + slack {
                 return Ok(());
             }
-            let near = match &mut neighbours {
-                Some(near) => near,
+            let crowd = match &mut crowd {
+                Some(crowd) => crowd,
                 none => {
+                    let crowd = none.insert(Crowd::new(inlet.low, inlet.high, 2.0 * radius));
                     let mut colliders = self.world.query_filtered::<(&BodyPose, &Collider), With<Slot>>();
                     let cell = self.world.resource::<Scheme>().cell;
-                    let images = |(pose, collider): (&BodyPose, &Collider)| {
+                    for (pose, collider) in colliders.iter(&self.world) {
                         // bodies that fill the cell have no images
                         let home = if cell.too_long(collider.shape.bounding_radius()) { None } else { Some(cell.home(pose.0.position).0) };
-                        let shifts = cell.neighbours().take(if home.is_some() { 27 } else { 1 }).map(move |s| s + home.unwrap_or_default());
-                        shifts
-                            .map(|s| Neighbour::new(collider, &pose.0.shifted(s)))
-                            .filter(|n| n.meets(inlet.low, inlet.high))
-                            .collect::<Vec<_>>()
-                    };
-                    none.insert(colliders.iter(&self.world).flat_map(images).collect())
+                        for shift in cell.neighbours().take(if home.is_some() { 27 } else { 1 }) {
+                            let image = pose.0.shifted(shift + home.unwrap_or_default());
+                            crowd.add(&collider.shape, &image.compose(&collider.offset));
+                        }
+                    }
+                    crowd
                 }
             };
             // a place depends on seed, body and step alone, so that a resumed run finds the same
@@ -145,22 +126,13 @@ impl Simulation {
             let free = (0..TRIES).find_map(|_| {
                 let [x, y, z] = [0, 1, 2].map(|a| random.next_between(low[a], high[a]));
                 let pose = Pose { position: glam::DVec3::new(x, y, z), ..body.pose };
-                let Some(shape) = &body.shape else { return Some(pose) };
-                let (low, high) = shape.aabb(&pose);
-                points.clear();
-                for other in near.iter().filter(|n| n.meets(low, high)) {
-                    contact_points(shape, &pose, &other.shape, &other.pose, 0.0, &mut scratch, &mut points);
-                    if !points.is_empty() {
-                        return None;
-                    }
-                }
-                Some(pose)
+                let free = body.shape.as_ref().is_none_or(|shape| crowd.is_free(shape, &pose, &mut scratch, &mut points));
+                free.then_some(pose)
             });
             let Some(pose) = free else { return Ok(()) };
             self.fill(*entity, &Body { pose, ..body.clone() })?;
             if let Some(shape) = &body.shape {
-                let (low, high) = shape.aabb(&pose);
-                near.push(Neighbour { shape: shape.clone(), pose, low, high });
+                crowd.add(shape, &pose);
             }
             let gravity = self.world.resource::<Scheme>().gravity;
             let parts = (self.world.get::<BodyPose>(*entity), self.world.get::<Velocity>(*entity), self.world.get::<Inertia>(*entity));

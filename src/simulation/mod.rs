@@ -50,6 +50,7 @@ mod auto_step;
 pub mod body;
 mod bonds;
 mod build;
+mod crowd;
 mod crushing;
 pub mod energy;
 mod flow;

@@ -63,6 +63,17 @@ impl Gauge {
         }
         let alive = rows.iter().zip(&mut self.forces).filter(|(row, _)| row.alive);
         alive.for_each(|(row, force)| *force += row.pull.force);
+        // and what mortar gives
+        for (entity, point, _) in step.bonded_points() {
+            let Some(bond) = world.get::<Bond>(entity) else { continue };
+            let Some(force) = bond.points.get(point).map(|point| point.impulse / h) else { continue };
+            for (body, sign) in bond.bodies.into_iter().zip([1.0, -1.0]) {
+                let slot = world.get::<Slot>(body).map(|slot| slot.0 as usize);
+                if let Some(sum) = slot.and_then(|slot| self.forces.get_mut(slot)) {
+                    *sum += sign * force;
+                }
+            }
+        }
     }
 }
 

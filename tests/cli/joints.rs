@@ -48,6 +48,46 @@ fn a_structure_has_a_verdict_and_stops_where_it_is_told_to() {
 }
 
 #[test]
+fn a_run_that_a_rule_has_ended_goes_on_where_it_is_asked_for_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let (out, mut scene) = (folder.path().join("run").to_str().unwrap().to_owned(), PathBuf::new());
+    let mut start = |push: f64, rule: &str, until: &str| {
+        scene = tower(folder.path(), push, &format!("[stop]\n{rule}"));
+        let run = ["run", scene.to_str().unwrap(), "--until", until, "--out", &out, "--checkpoint", "every=0.5s", "--json"];
+        json_of(&output(&run), 0)["time"].as_f64().unwrap()
+    };
+    let on = |more: &[&str]| {
+        let resumed = [&["run", "--resume", &out, "--checkpoint", "every=0.5s", "--json"], more].concat();
+        let run = json_of(&output(&resumed), 0);
+        (run["time"].as_f64().unwrap(), run["ended_early"].as_str().map(str::to_owned))
+    };
+    let is = |time: f64, expected: f64| assert!((time - expected).abs() < 1e-9, "{time} s, not {expected}");
+    let calm = "unbalanced = 1e-6\nhold = \"50 ms\"";
+    is(start(0.0, calm, "1"), 0.052);
+    // nothing new is asked for
+    is(on(&[]).0, 0.052);
+    // 50 ms after the first step, each time
+    is(on(&["--tol", "1e-9"]).0, 0.104);
+    is(on(&["--tol", "1e-9"]).0, 0.104);
+    is(on(&["--until", "1.5"]).0, 0.156);
+    is(on(&["--step", "1ms"]).0, 0.207);
+    // a run that has not ended ends when it would have without a break, unless it is solved otherwise
+    is(start(0.0, calm, "0.03"), 0.03);
+    is(on(&["--until", "1"]).0, 0.052);
+    is(start(0.0, calm, "0.03"), 0.03);
+    is(on(&["--until", "1", "--tol", "1e-9"]).0, 0.082);
+    for rule in ["collapse = true", "displacement = \"10 mm\""] {
+        let ended = start(0.35 * 9.81, rule, "1.9");
+        assert!(ended < 1.5, "{rule}: {ended} s");
+        is(on(&[]).0, ended);
+        let (time, why) = on(&["--until", "1.6"]);
+        is(time, 1.6);
+        assert_eq!(why, None, "{rule}");
+        is(on(&["--until", "1.7"]).0, 1.7);
+    }
+}
+
+#[test]
 fn rules_that_cannot_be_are_named() {
     let folder = tempfile::tempdir().unwrap();
     for (rule, message) in

@@ -435,3 +435,26 @@ fn each_bond_that_breaks_is_an_event_of_its_time_and_place() {
     assert!((number(0, 5) - 0.07).abs() < 1e-3, "between the two: {rows:?}");
     assert!(number(0, 8).abs() > 0.999 && number(0, 10) > 0.0 && number(0, 12) > 0.0, "{rows:?}");
 }
+
+#[test]
+fn what_hangs_by_mortar_is_told_to_be_held() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, out) = (folder.path().join("chain.toml"), folder.path().join("out"));
+    let mut scene = "[time]\nstep = \"1 ms\"\nend = 0.2\n[contact]\nbond = { tension = 5e4, neck = 0.4, softening = \"brittle\" }\n\
+                     [[record]]\nname = \"pull\"\nsignals = [\"b0.contact_z\", \"b1.contact_z\", \"b2.contact_z\", \"support_z\"]\n"
+        .to_owned();
+    for (k, motion) in ["static", "dynamic", "dynamic"].iter().enumerate() {
+        let z = -0.02 * k as f64;
+        scene += &format!(
+            "[[bodies]]\nname = \"b{k}\"\nmotion = \"{motion}\"\nmass = 0.1\nshape = {{ kind = \"ball\", radius = 0.01 }}\nposition = [0, 0, {z}]\n"
+        );
+    }
+    std::fs::write(&path, scene).unwrap();
+    json(&[path.to_str().unwrap(), "--out", out.to_str().unwrap()]);
+    let table = std::fs::read_to_string(out.join("pull.csv")).unwrap();
+    let last: Vec<f64> = table.lines().last().unwrap().split(',').map(|x| x.parse().unwrap()).collect();
+    // the hook bears both balls, each of which weighs 0.981 N
+    for (found, expected) in last[1..].iter().zip([-1.962, 0.981, 0.981, -1.962]) {
+        assert!((found - expected).abs() < 1e-6, "{last:?}");
+    }
+}

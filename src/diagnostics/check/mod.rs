@@ -174,6 +174,12 @@ impl Bodies<'_> {
         &self.scene.bodies[i].name
     }
 
+    /// Whether a joint or an interaction names a body.
+    fn tied(&self, i: usize) -> bool {
+        let joints = self.scene.joints.iter().map(|j| [Some(j.body1), j.body2]);
+        joints.chain(self.scene.ties.iter().map(|t| [Some(t.body1), t.body2])).any(|ends| ends.contains(&Some(i)))
+    }
+
     fn dynamic(&self) -> impl Iterator<Item = (usize, &Body)> {
         self.scene.dynamic_bodies()
     }
@@ -340,12 +346,15 @@ impl Bodies<'_> {
             let mass = self.masses[i].unwrap_or(f64::INFINITY);
             let kick: f64 = body.impulses.iter().map(|blow| blow.linear.length() / mass).sum();
             let (speed, spin) = (body.linear_velocity.length() + kick, body.angular_velocity.length());
+            // a ball looks the same however it has turned
+            let round = matches!(self.shapes[i], Some(Shape::Ball { .. })) && body.inertia.is_none() && body.centre_of_mass.is_none();
+            let turning = if round && !self.tied(i) { 0.0 } else { spin };
             let limits = [
                 (
                     0.5 * length / speed,
                     format!("it moves {:.3e} m a step, more than half of its smallest length of {length:.3e} m", speed * h),
                 ),
-                (0.5 / spin, format!("it turns {:.3} rad a step", spin * h)),
+                (0.5 / turning, format!("it turns {:.3} rad a step", spin * h)),
                 (0.5 * (length / g).sqrt(), format!("it would fall its smallest length of {length:.3e} m within about a step")),
             ];
             if let Some((limit, message)) = limits.into_iter().filter(|l| l.0 < h).min_by(|a, b| a.0.total_cmp(&b.0)) {

@@ -41,7 +41,12 @@ fn each_fault_names_the_body_and_the_cure() {
         (ball("position = [0, 0, 0.05]"), "ball", "overlaps floor by 0.05 m", "move it by [0.000000, 0.000000, 0.050000] m"),
         (ball("position = [0, 0, 0.1]\n[[materials]]\nname = \"stone\"\ndensity = 2.4"), "ball", "density of 2.4 kg/m3", "\"2.4 t/m3\""),
         (ball("position = [0, 0, 0.1]\nvelocity = [200, 0, 0]"), "ball", "moves 2.000e-1 m a step", "at most 5.0e-4 s instead"),
-        (ball("position = [0, 0, 0.1]\nangular_velocity = [1000, 0, 0]"), "ball", "turns 1.000 rad", "at most 5.0e-4 s"),
+        (
+            ball("position = [0, 0, 0.1]\nangular_velocity = [1000, 0, 0]\ninertia = [0.1, 0.2, 0.2]"),
+            "ball",
+            "turns 1.000 rad",
+            "at most 5.0e-4 s",
+        ),
         (ball(two), "ball", "touches anvil", "below 1e6"),
         (
             ball("position = [0, 0, 0.1]\n[contact]\nadhesion = 5000")
@@ -462,4 +467,18 @@ fn walls_in_the_box_of_an_inlet_and_outlets_that_take_the_scene_are_told() {
     let outlet = |way: i32| format!("{ball}[[outlet]]\nname = \"out\"\nplane = {{ point = [0, 0, -1], normal = [0, 0, {way}] }}\n");
     assert_eq!(hints(&outlet(-1)), [""; 0]);
     assert!(hints(&outlet(1))[0].contains("the outlet out takes 1 of 1 moving bodies at the start"), "{:?}", hints(&outlet(1)));
+}
+
+#[test]
+fn what_is_round_may_turn_as_fast_as_it_likes() {
+    let spin = |shape: &str, more: &str| {
+        let body = format!("name = \"b\"\nshape = {shape}\nposition = [0, 0, 0.1]\nangular_velocity = [0, 0, 900]\n{more}");
+        all(&format!("{FLOOR}[[bodies]]\n{body}"))
+    };
+    let (ball, cube) = ("{ kind = \"ball\", radius = 0.1 }", "{ kind = \"cuboid\", size = [0.2, 0.2, 0.2] }");
+    assert_eq!(spin(ball, ""), []);
+    let arm = "[[joints]]\nkind = \"revolute\"\nbody1 = \"b\"\nanchor = [0.3, 0, 0.1]\naxis = [0, 0, 1]\n";
+    for found in [spin(cube, ""), spin(ball, "inertia = [0.01, 0.02, 0.02]\n"), spin(ball, arm)] {
+        assert!(found.iter().any(|f| f.message.contains("it turns 0.900 rad a step")), "{found:?}");
+    }
 }

@@ -63,8 +63,8 @@ pub(super) fn read(document: &Document, name: &str, resources: &Resources) -> Re
     for field in f.list("support")? {
         supports::support(&field, &mut scene, &names)?;
     }
-    if scene.bodies.is_empty() {
-        return Err(f.error("the scene has no bodies", "add [[bodies]], a [[generate.…]] table or an [[import]]"));
+    if scene.bodies.is_empty() && f.list("inlet")?.is_empty() {
+        return Err(f.error("the scene has no bodies", "add [[bodies]], a [[generate.…]] table, an [[import]] or an [[inlet]]"));
     }
     for field in f.list("impulses")? {
         impulse(&field, &mut scene, &names)?;
