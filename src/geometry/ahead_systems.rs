@@ -1,5 +1,6 @@
 //! After the solve: overlaps at the end of the step and on the way to it that its rows do not hold.
 
+use super::broad::Content;
 use super::deep::DEEP;
 use super::linked::{Link, WORLD, wait_together};
 use super::narrow::{ContactPoint, contact_points};
@@ -228,7 +229,7 @@ pub fn foresee(
         };
         let (low, high) = c.collider.shape.aabb(&c.place(&body.pose));
         let (low_end, high_end) = c.collider.shape.aabb(&c.place(&body.new_pose));
-        images.set_box(broad, slot as u32, (low - reach).min(low_end), (high + reach).max(high_end));
+        images.set_box(broad, slot as u32, [(low - reach).min(low_end), (high + reach).max(high_end)], Content::UNKNOWN);
     }
     foresight.thrown = thrown;
     if thrown {

@@ -59,11 +59,27 @@ impl Around {
         if radius.is_finite() { Self { centre, radius } } else { Self::ALL }
     }
 
+    /// Elsewhere.
+    pub(super) fn shifted(self, by: DVec3) -> Self {
+        Self { centre: self.centre + by, ..self }
+    }
+
     #[inline]
     fn meets(&self, other: &Self) -> bool {
         let sum = self.radius + other.radius;
         self.centre.distance_squared(other.centre) <= sum * sum
     }
+}
+
+/// What is known of what a box holds: how far it goes in a step (m), and a ball around it.
+#[derive(Clone, Copy)]
+pub(super) struct Content {
+    pub(super) way: DVec3,
+    pub(super) around: Around,
+}
+
+impl Content {
+    pub(super) const UNKNOWN: Self = Self { way: DVec3::ZERO, around: Around::ALL };
 }
 
 /// Candidates that are worth a second thread.
@@ -128,6 +144,9 @@ pub struct BroadPhase {
     /// Whether candidates have yet to be sought: all of them, or those of boxes that have left their skins, come or gone.
     stale: bool,
     anew: bool,
+    /// Whether all candidates have been sought, though not every box that moves had got a new skin: images of a periodic cell get theirs then, so
+    /// that these last together.
+    renews: bool,
     moved: Vec<u32>,
     /// Leaves that the tree still holds, but for those that have come back.
     gone: Vec<u32>,
@@ -154,18 +173,19 @@ impl std::fmt::Debug for BroadPhase {
 impl BroadPhase {
     /// Adds the box of `leaf`, or moves it. Leaf numbers index an array: keep them small.
     pub fn set_box(&mut self, leaf: u32, low: DVec3, high: DVec3) {
-        self.set_image(leaf, 0, low, high);
+        self.set_image(leaf, 0, [low, high], Content::UNKNOWN);
     }
 
     /// The same of a box that has been moved along the axes of these bits: it meets none that has been moved along one of them.
-    pub(super) fn set_image(&mut self, leaf: u32, image: u8, low: DVec3, high: DVec3) {
-        if !self.entry_mut(leaf).keep(low, high) {
-            self.set_moving(leaf, image, [low, high], DVec3::ZERO);
+    pub(super) fn set_image(&mut self, leaf: u32, image: u8, [low, high]: [DVec3; 2], Content { way, around }: Content) {
+        let worn = self.renews && way != DVec3::ZERO;
+        if worn || !self.entry_mut(leaf).keep(low, high) {
+            self.set_moving(leaf, image, [low, high], way);
         }
-        self.around[leaf as usize] = Around::ALL;
+        self.around[leaf as usize] = around;
     }
 
-    /// The same with a new skin, for a box that goes so far in a step (m).
+    /// Gives a box a new skin, which reaches ahead of it as it goes so far in a step (m).
     pub(super) fn set_moving(&mut self, leaf: u32, image: u8, [low, high]: [DVec3; 2], way: DVec3) {
         if let Entry::HalfSpace { .. } = self.entry_mut(leaf) {
             self.remove(leaf);
@@ -250,12 +270,14 @@ impl BroadPhase {
     /// All pairs `(i, j)` with `i < j` whose boxes overlap or touch, in ascending order; a half-space pairs with every box that it
     /// touches, and with no other half-space. The previous content of `out` is replaced.
     pub fn pairs(&mut self, out: &mut Vec<(u32, u32)>) {
+        let renewed = std::mem::take(&mut self.renews);
         if std::mem::take(&mut self.stale) {
             self.flush();
             if !std::mem::take(&mut self.anew) && FEW * self.moved.len() <= self.entries.len() {
                 self.renew();
             } else {
                 self.seek();
+                self.renews = !renewed;
             }
             for leaf in self.moved.drain(..) {
                 self.has_moved[leaf as usize] = false;

@@ -4,7 +4,7 @@
 //! ones as well, as a ghost: up to 7 of them in a corner. Boxes that meet by any two images then meet somewhere in this picture, and a
 //! pair that is found more than once counts once. Ghosts across a shear stand where the images are by now, and have ghosts of their own.
 
-use super::broad::BroadPhase;
+use super::broad::{BroadPhase, Content};
 use super::shapes::Shape;
 use crate::algebra::spatial::Pose;
 use crate::model::newton_euler::Locks;
@@ -96,16 +96,20 @@ impl Images {
     }
 
     /// Adds the box of a body, or moves it.
-    pub(super) fn set_box(&mut self, broad: &mut BroadPhase, body: u32, mut low: DVec3, mut high: DVec3) {
+    pub(super) fn set_box(&mut self, broad: &mut BroadPhase, body: u32, [mut low, mut high]: [DVec3; 2], mut content: Content) {
         if self.cell.is_open() {
-            return broad.set_box(body, low, high);
+            return broad.set_image(body, 0, [low, high], content);
         }
-        let cell = self.cell;
-        let mut beyond = 0;
+        let (cell, from, mut beyond) = (self.cell, low, 0);
+        // one that fills the cell stands everywhere in it; images across a shear move on their own
+        if cell.shear.is_some() || cell.axes().into_iter().any(|a| cell.periodic(a) && high[a] - low[a] >= cell.size[a]) {
+            content = Content::UNKNOWN;
+        }
         for a in cell.axes().into_iter().filter(|&a| cell.periodic(a)) {
             beyond |= bring_back(&cell, a, &mut low, &mut high);
         }
-        broad.set_box(body, low, high);
+        content.around = content.around.shifted(low - from);
+        broad.set_image(body, 0, [low, high], content);
         // the one below a face of the shear stands elsewhere along it, and may reach beyond that face or not
         let across = cell.shear.filter(|shear| beyond >> shear.across & 1 == 1);
         let (mut below, mut beyond_below) = ((low, high), beyond);
@@ -140,7 +144,8 @@ impl Images {
                 let away = DVec3::from_array(std::array::from_fn(|a| if counts(a) { cell.size[a] } else { 0.0 }));
                 // two that have been moved alike meet where they were; across a shear they may be brought back by other edges
                 let moved = if cell.shear.is_none() { mask } else { 0 };
-                broad.set_image(*leaf, moved, low - away, high - away);
+                let around = content.around.shifted(-away);
+                broad.set_image(*leaf, moved, [low - away, high - away], Content { around, ..content });
             } else if had {
                 broad.remove(*leaf);
                 self.free.push(*leaf);
@@ -208,6 +213,7 @@ fn bring_back(cell: &Cell, a: usize, low: &mut DVec3, high: &mut DVec3) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::geometry::broad::Around;
     use crate::geometry::tests::Dice;
     use crate::model::periodic::Shear;
 
@@ -217,7 +223,7 @@ mod tests {
         let (mut images, cell) = (Images::default(), Cell::new([Some([0.0, 1.0]), Some([0.0, 1.0]), None]).unwrap());
         images.prepare(cell, 2, &mut broad);
         for (body, x) in [(0, 0.9), (1, 0.95)] {
-            images.set_box(&mut broad, body, DVec3::new(x, 0.95, 0.0), DVec3::new(x + 0.1, 1.05, 0.1));
+            images.set_box(&mut broad, body, [DVec3::new(x, 0.95, 0.0), DVec3::new(x + 0.1, 1.05, 0.1)], Content::UNKNOWN);
         }
         assert_eq!(images.owners.len(), 6, "ghosts along x, along y and along both of each");
         let mut found = Vec::new();
@@ -246,7 +252,10 @@ mod tests {
                         (*centre, *half) = (dice.vector() * 1.5, DVec3::splat(0.02 + 0.1 * dice.unit()));
                     }
                     *centre += dice.vector() * 0.1;
-                    images.set_box(&mut broad, k as u32, *centre - *half, *centre + *half);
+                    // the ball through the corners of the box leaves out none that it meets
+                    let known = Content { way: dice.vector() * 0.1, around: Around::new(*centre, half.length()) };
+                    let content = if dice.unit() < 0.5 { known } else { Content::UNKNOWN };
+                    images.set_box(&mut broad, k as u32, [*centre - *half, *centre + *half], content);
                 }
                 let mut found = Vec::new();
                 images.pairs(&mut broad, &mut found);

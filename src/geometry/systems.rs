@@ -1,7 +1,7 @@
 //! Broad phase and narrow phase: from colliders to contact pairs and their points.
 
 use super::ahead_systems::Course;
-use super::broad::{Around, BroadPhase, Entry, FEW};
+use super::broad::{Around, BroadPhase, Content, Entry, FEW};
 use super::deep::one_way_out;
 use super::images::{Images, fits_cell, wanders};
 use super::linked::Link;
@@ -402,7 +402,11 @@ pub fn broad_phase(
             Bound::Kept(low, high) if anew && movers[slot].mobile => broad.set_moving(slot as u32, 0, [low, high], way),
             Bound::Kept(..) => {}
             Bound::Box(low, high) if open => broad.set_moving(slot as u32, 0, [low, high], way),
-            Bound::Box(low, high) => images.set_box(broad, slot as u32, low, high),
+            Bound::Box(low, high) => {
+                let mover = &movers[slot];
+                let around = Around::new(mover.position, mover.radius + mover.reach(&scheme));
+                images.set_box(broad, slot as u32, [low, high], Content { way, around });
+            }
             Bound::HalfSpace(normal, offset) => broad.set_half_space(slot as u32, normal, offset),
         }
     }
