@@ -249,6 +249,7 @@ impl BroadPhase {
             }
         }
         self.entries[leaf as usize] = Entry::HalfSpace { normal, offset };
+        self.around[leaf as usize] = Around::ALL;
         (self.stale, self.anew) = (true, true);
     }
 
@@ -474,6 +475,10 @@ mod tests {
         assert_eq!([None, Some(0.56), Some(0.57), Some(f64::INFINITY), Some(0.5)].map(|radius| found(&mut broad, radius)), [1, 0, 1, 1, 0]);
         // a box that is set by itself says nothing of a ball
         set(&mut broad);
+        assert_eq!(found(&mut broad, None), 1);
+        // nor does a half-space that takes the place of one
+        assert_eq!(found(&mut broad, Some(0.5)), 0);
+        broad.set_half_space(1, DVec3::X, 0.1);
         assert_eq!(found(&mut broad, None), 1);
     }
 
