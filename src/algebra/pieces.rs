@@ -156,7 +156,8 @@ pub(crate) fn rounds<P: Send>(pieces: &[Mutex<P>], starts: &[usize], work: impl 
     }
     let taken: Vec<AtomicBool> = pieces.iter().map(|_| AtomicBool::new(false)).collect();
     let done = AtomicUsize::new(0);
-    let threads = rayon::current_num_threads().min(processors()).min(pieces.len()).max(1);
+    let widest = starts.windows(2).map(|round| round[1] - round[0]).max().unwrap_or(0);
+    let threads = rayon::current_num_threads().min(processors()).min(widest).max(1);
     let take = |thread: usize| {
         for round in starts.windows(2) {
             let mut turns = 0;

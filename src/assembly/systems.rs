@@ -123,6 +123,7 @@ pub fn activate(
     }
     problem.groups.push(total);
     problem.colours.clone_from(&colouring.colours);
+    problem.cells.clone_from(&colouring.cells);
 }
 
 /// Whether locked axes keep both bodies from moving along the normal: no row then, but a word where the gap would have to open.

@@ -396,7 +396,11 @@ impl BroadPhase {
             sorted[*place as usize] = *pair;
             *place += 1;
         }
-        sorted.chunk_by_mut(|a, b| a.0 == b.0).for_each(<[_]>::sort_unstable);
+        if share(Part::Broad, sorted.len(), MANY) {
+            sorted.par_chunk_by_mut(|a, b| a.0 == b.0).for_each(<[_]>::sort_unstable);
+        } else {
+            sorted.chunk_by_mut(|a, b| a.0 == b.0).for_each(<[_]>::sort_unstable);
+        }
         std::mem::swap(candidates, sorted);
     }
 

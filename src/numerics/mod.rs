@@ -32,6 +32,7 @@ pub mod acceleration;
 pub mod acceptance;
 pub mod admissible;
 pub mod auto;
+pub mod cells;
 pub(crate) mod central;
 mod colours;
 pub(crate) mod complementarity;

@@ -8,8 +8,9 @@
 //! reactions, so the conjugate step moves both by the same formula.
 
 use super::auto::{ENOUGH, is_pile};
-use super::central::{Balls, stand_in};
-use super::colours::{Halves, Leaves, Shared, TwistCell, lend, take_back, velocities, visit_serial};
+use super::cells::Cells;
+use super::central::Balls;
+use super::colours::{Halves, Leaves, Own, Shared, Twists, Unit, lend, take_back, velocities, visit_cells, visit_serial};
 use super::following::{EVERY, Following};
 use super::local::kernel::solve_once;
 use super::mixed::{Answer, Contact, IMMOBILE, MAX_ROWS, MixedProblem, Reactions, RigidMass, Spin, Twist, Velocities};
@@ -17,7 +18,6 @@ use super::passes::{Conjugate, Driver, Forecast, Look, Momentum, Passes, Steps, 
 use super::{Report, Status, residual, residual::Residual};
 use crate::algebra::lanes::Row;
 use glam::DVec3;
-use std::cell::Cell;
 use std::ops::Range;
 
 /// Settings of the coloured Gauss–Seidel solver (what Siconos calls NSGS).
@@ -90,7 +90,7 @@ struct State {
 impl GaussSeidel {
     /// Improves `answer` until its error is at most the tolerance; its reactions are the first guess.
     pub fn solve(&self, p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Report {
-        if is_parallel(p) {
+        if is_shared(p) {
             // handed over to the pool once, not for every colour
             return rayon::scope(|_| self.run(p, answer, work));
         }
@@ -224,7 +224,7 @@ impl Passes for Coloured<'_> {
         self.work.share(self.p, &self.answer.velocities);
         let accelerated = self.conjugate.is_some();
         if accelerated {
-            self.work.extrapolate_velocities(self.answer, self.momentum);
+            self.work.extrapolate_velocities(self.p, self.answer, self.momentum);
         }
         self.norms = self.work.sweep(self.p, self.answer, self.balls, accelerated, self.momentum);
         self.norms.change.sqrt() / self.norms.size.sqrt().max(self.p.q_scaled)
@@ -301,7 +301,7 @@ impl Workspace {
     /// Buffers, and the contacts as those of balls if most are; says whether they are.
     fn prepare(&mut self, p: &MixedProblem, answer: &mut Answer) -> bool {
         let balls = self.balls.prepare(p);
-        let bodies = p.free.rigid.len() + usize::from(balls);
+        let bodies = p.free.rigid.len();
         self.change.blocks.resize(p.block_b.len(), 0.0);
         let State { r, v } = &mut self.direction;
         r.blocks.resize(p.block_b.len(), 0.0);
@@ -322,7 +322,6 @@ impl Workspace {
     /// The answer into the lanes.
     fn reload(&mut self, p: &MixedProblem, answer: &mut Answer) {
         self.balls.load(p, answer);
-        stand_in(p, &mut answer.velocities.rigid);
     }
 
     /// The shifts follow the slip at hand.
@@ -334,9 +333,9 @@ impl Workspace {
         }
     }
 
-    /// Where several threads share the sweeps, their twists are where all can reach them until someone looks.
+    /// Where several threads share colours, their twists are where all can reach them until someone looks.
     fn share(&mut self, p: &MixedProblem, v: &Velocities) {
-        if !self.away && is_parallel(p) {
+        if !self.away && p.known_cells().is_none() && is_shared(p) {
             lend(&v.rigid, &mut self.shared);
             self.away = true;
         }
@@ -353,49 +352,28 @@ impl Workspace {
     /// threads share the twists, these do too.
     fn sweep(&mut self, p: &MixedProblem, answer: &mut Answer, balls: bool, accelerated: bool, momentum: Option<Momentum>) -> Norms {
         let Answer { reactions, velocities, .. } = answer;
-        self.parallel_sweeps += u64::from(self.away);
+        let known = p.known_cells().filter(|_| rayon::current_num_threads() > 1);
+        self.parallel_sweeps += u64::from(self.away || known.is_some());
         let shifts = if self.following.shifts.is_empty() { &p.lagged } else { &self.following.shifts };
         let rows = Rows { p, shifts, momentum };
         let spins = [&mut reactions.spins, &mut self.change.spins, &mut self.direction.r.spins].map(Vec::as_mut_slice);
         let (change, direction) = (&mut self.change.contacts, &mut self.direction.r.contacts);
         let pieces = Pieces { r: &mut reactions.contacts, change, direction, spins };
-        let mut norms = Norms::default();
         let (cells, before, moved) = (&self.shared, &mut self.before.rigid, &mut self.direction.v.rigid);
         before.resize(velocities.rigid.len(), Twist::default());
-        let follow = |cell: &Shared, before: &mut Twist, direction: &mut Twist| {
-            let mut x = cell.load();
+        let follow = |x: &mut Twist, before: &mut Twist, direction: &mut Twist| {
             if let Some(momentum) = momentum {
-                extrapolate(&mut x, before, direction, momentum);
-                cell.store(x);
+                extrapolate(x, before, direction, momentum);
             }
-            *before = x;
+            *before = *x;
         };
-        match (balls, self.away) {
-            (true, true) => {
-                let mut leaves = Leaves::new();
-                if accelerated {
-                    leaves.push_twists(cells, before, moved);
-                }
-                self.balls.visits(&rows, pieces).for_each(|colour| leaves.push(colour));
-                norms = leaves.visit(cells, follow);
-            }
-            (false, true) => {
-                let mut leaves = Leaves::new();
-                if accelerated {
-                    leaves.push_twists(cells, before, moved);
-                }
-                colours(&rows, pieces).for_each(|colour| leaves.push(colour));
-                norms = leaves.visit(cells, follow);
-            }
-            (true, false) => {
-                let cells = Cell::from_mut(velocities.rigid.as_mut_slice()).as_slice_of_cells();
-                self.balls.visits(&rows, pieces).for_each(|colour| norms = norms.add(visit_serial(colour, cells)));
-            }
-            (false, false) => {
-                let cells = Cell::from_mut(velocities.rigid.as_mut_slice()).as_slice_of_cells();
-                colours(&rows, pieces).for_each(|colour| norms = norms.add(visit_serial(colour, cells)));
-            }
-        }
+        let mut norms = if balls {
+            let units = self.balls.visits(&rows, pieces);
+            visit_all(units, &mut velocities.rigid, known, self.away.then_some(cells), accelerated.then_some([before, moved]), follow)
+        } else {
+            let units = units(&rows, pieces);
+            visit_all(units, &mut velocities.rigid, known, self.away.then_some(cells), accelerated.then_some([before, moved]), follow)
+        };
         if !p.blocks.is_empty() {
             self.fetch(velocities);
         }
@@ -418,15 +396,16 @@ impl Workspace {
 
     /// Moves the velocities as the conjugate step will move the reactions, and keeps them for the next change; twists that several threads share
     /// wait for the sweep.
-    fn extrapolate_velocities(&mut self, answer: &mut Answer, momentum: Option<Momentum>) {
+    fn extrapolate_velocities(&mut self, p: &MixedProblem, answer: &mut Answer, momentum: Option<Momentum>) {
         let v = &mut answer.velocities;
         let (before, direction) = (&mut self.before, &mut self.direction.v);
-        if let (Some(momentum), false) = (momentum, self.away) {
+        let waits = is_shared(p);
+        if let (Some(momentum), false) = (momentum, waits) {
             for ((x, x0), p) in v.rigid.iter_mut().zip(&mut before.rigid).zip(&mut direction.rigid) {
                 extrapolate(x, x0, p, momentum);
                 *x0 = *x;
             }
-        } else if !self.away {
+        } else if !waits {
             before.rigid.clone_from(&v.rigid);
         }
         if let Some(momentum) = momentum {
@@ -473,6 +452,36 @@ impl Workspace {
         }
         (quick.unwrap_or(found.error()), None)
     }
+}
+
+/// Visits all units: cells or colours that several threads share, who also `follow` each twist, what it was before and its direction; or all by one thread.
+fn visit_all<P: Halves>(
+    units: impl Iterator<Item = Unit<P>>,
+    v: &mut [Twist],
+    known: Option<&Cells>,
+    shared: Option<&Vec<Shared>>,
+    moved: Option<[&mut Vec<Twist>; 2]>,
+    follow: impl Fn(&mut Twist, &mut Twist, &mut Twist) + Sync,
+) -> Norms {
+    if let Some(cells) = known {
+        let (mut moved, mut bodies) = (moved.map(|both| both.map(Vec::as_mut_slice)), cells.bodies.windows(2));
+        let waiting = std::iter::from_fn(|| {
+            let bodies = bodies.next()?;
+            let [[one, rest1], [two, rest2]] = moved.take()?.map(|all| all.split_at_mut((bodies[1] - bodies[0]) as usize).into());
+            moved = Some([rest1, rest2]);
+            Some((one, two))
+        });
+        return visit_cells(cells, units, v, waiting, |twists, (before, direction)| {
+            twists.iter_mut().zip(before.iter_mut()).zip(direction.iter_mut()).for_each(|((x, before), p)| follow(x, before, p));
+        });
+    }
+    let Some(shared) = shared else { return visit_serial(units, &Own::new(0, v)) };
+    let mut leaves = Leaves::new();
+    if let Some([before, direction]) = moved {
+        leaves.push_twists(shared, before, direction);
+    }
+    units.for_each(|unit| leaves.push(unit.piece));
+    leaves.visit(shared, follow)
 }
 
 /// The conjugate step of a twist, which has changed from x₀.
@@ -533,14 +542,15 @@ impl<'a> Pieces<'a> {
     }
 }
 
-/// The colours of a problem, with what a sweep writes there.
-fn colours<'a>(rows: &'a Rows<'a>, pieces: Pieces<'a>) -> impl Iterator<Item = Colour<'a>> {
+/// The colours or cells of a problem, with what a sweep writes there.
+fn units<'a>(rows: &'a Rows<'a>, pieces: Pieces<'a>) -> impl Iterator<Item = Unit<Colour<'a>>> {
     let mut rest = Some(pieces);
-    rows.p.colours.windows(2).filter_map(move |colour| {
-        let groups = Groups::Chain(&rows.p.groups[colour[0] as usize..=colour[1] as usize]);
+    let whole = rows.p.known_cells().is_some();
+    rows.p.units().filter_map(move |(groups, last)| {
+        let groups = Groups::Chain(&rows.p.groups[groups.start..=groups.end]);
         let (pieces, after) = rest.take()?.split(groups.span());
         rest = Some(after);
-        Some(Colour { rows, groups, pieces })
+        Some(Unit { piece: Colour { rows, groups, pieces }, whole, last })
     })
 }
 
@@ -569,9 +579,9 @@ impl Groups<'_> {
         from as usize..to as usize
     }
 
-    /// From the first contact to the last; there is a group.
+    /// From the first contact to the last.
     fn span(self) -> usize {
-        self.get(self.count() - 1).end - self.get(0).start
+        self.count().checked_sub(1).map_or(0, |last| self.get(last).end - self.get(0).start)
     }
 
     fn split(self, k: usize) -> [Self; 2] {
@@ -602,7 +612,7 @@ impl Halves for Colour<'_> {
         Ok([Colour { rows, groups: first, pieces: left }, Colour { rows, groups: second, pieces: right }])
     }
 
-    fn visit<C: TwistCell>(self, v: &[C]) -> Norms {
+    fn visit(self, v: &impl Twists) -> Norms {
         self.rows.visit(self.groups, self.pieces, v)
     }
 }
@@ -610,10 +620,11 @@ impl Halves for Colour<'_> {
 /// Contacts below which a piece of a colour is not worth another thread.
 const PARALLEL: usize = 512;
 
-/// Whether several threads share the sweeps: colours are not of one size, the first are in several pieces before the last are in one.
-fn is_parallel(p: &MixedProblem) -> bool {
+/// Whether several threads share the sweeps: cells are worth it, and colours, which are not of one size, where the first are in several pieces before
+/// the last are in one.
+fn is_shared(p: &MixedProblem) -> bool {
     let colours = p.colours.len().saturating_sub(1).max(3);
-    p.contacts.len() >= PARALLEL * (colours + 1) && rayon::current_num_threads() > 1
+    rayon::current_num_threads() > 1 && (p.known_cells().is_some() || p.contacts.len() >= PARALLEL * (colours + 1))
 }
 
 /// The contacts of a problem.
@@ -627,7 +638,10 @@ pub(super) struct Rows<'a> {
 
 impl Rows<'_> {
     /// Visits the contacts of some groups in order.
-    fn visit<C: TwistCell>(&self, groups: Groups<'_>, pieces: Pieces<'_>, v: &[C]) -> Norms {
+    fn visit(&self, groups: Groups<'_>, pieces: Pieces<'_>, v: &impl Twists) -> Norms {
+        if groups.count() == 0 {
+            return Norms::default();
+        }
         let first = groups.get(0).start;
         let Pieces { r, change, direction, spins: [moments, turned, turns] } = pieces;
         let mut norms = Norms::default();
@@ -668,13 +682,12 @@ impl Rows<'_> {
 impl Rows<'_> {
     /// Visits contacts between one pair of bodies that resist rolling and twisting.
     #[inline(never)]
-    fn visit_spins<C: TwistCell>(&self, range: Range<usize>, [r, moments]: [&mut [DVec3]; 2], changes: [&mut [DVec3]; 2], v: &[C]) {
+    fn visit_spins(&self, range: Range<usize>, [r, moments]: [&mut [DVec3]; 2], changes: [&mut [DVec3]; 2], v: &impl Twists) {
         let contacts = &self.p.contacts[range.clone()];
         let Some(head) = contacts.first() else { return };
         let mass = |body: u32| if body == IMMOBILE { RigidMass::default() } else { self.p.rigid[body as usize] };
         let (m1, m2) = (mass(head.body1), mass(head.body2));
-        let load = |body: u32| if body == IMMOBILE { Twist::default() } else { v[body as usize].load() };
-        let (mut v1, mut v2) = (load(head.body1), load(head.body2));
+        let (mut v1, mut v2) = (v.load(head.body1), v.load(head.body2));
         let shifts = self.shifts.get(range.clone()).unwrap_or_default();
         let spins: &[Spin] = &self.p.spins[range];
         for (k, (c, spin)) in contacts.iter().zip(spins).enumerate() {
@@ -699,23 +712,18 @@ impl Rows<'_> {
             v1.angular += m1.inertia_times(turn);
             v2.angular -= m2.inertia_times(turn);
         }
-        if head.body1 != IMMOBILE {
-            v[head.body1 as usize].store(v1);
-        }
-        if head.body2 != IMMOBILE {
-            v[head.body2 as usize].store(v2);
-        }
+        v.store(head.body1, v1);
+        v.store(head.body2, v2);
     }
 }
 
 /// Visits the contacts between one pair of bodies, whose velocities stay in registers meanwhile.
 #[inline]
-fn visit_group<C: TwistCell>(masses: &[RigidMass], contacts: &[Contact], shifts: &[f64], r: &mut [DVec3], change: &mut [DVec3], v: &[C]) {
+fn visit_group(masses: &[RigidMass], contacts: &[Contact], shifts: &[f64], r: &mut [DVec3], change: &mut [DVec3], v: &impl Twists) {
     let Some(head) = contacts.first() else { return };
     let mass = |body: u32| if body == IMMOBILE { RigidMass::default() } else { masses[body as usize] };
-    let load = |body: u32| if body == IMMOBILE { Twist::default() } else { v[body as usize].load() };
     let (m1, m2) = (mass(head.body1), mass(head.body2));
-    let (mut v1, mut v2) = (load(head.body1), load(head.body2));
+    let (mut v1, mut v2) = (v.load(head.body1), v.load(head.body2));
     for (k, ((c, r), change)) in contacts.iter().zip(r).zip(change).enumerate() {
         let u = c.to_local(v1.at(c.arm1) - v2.at(c.arm2)) + c.b;
         let q = u - c.local.apply(*r);
@@ -732,12 +740,8 @@ fn visit_group<C: TwistCell>(masses: &[RigidMass], contacts: &[Contact], shifts:
             m2.kick(&mut v2, c.arm2, -impulse);
         }
     }
-    if head.body1 != IMMOBILE {
-        v[head.body1 as usize].store(v1);
-    }
-    if head.body2 != IMMOBILE {
-        v[head.body2 as usize].store(v2);
-    }
+    v.store(head.body1, v1);
+    v.store(head.body2, v2);
 }
 
 /// Solves one block, see [`solve_once`].

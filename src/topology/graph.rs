@@ -1,9 +1,10 @@
 //! Order and colours of the contact groups.
 //!
 //! Groups come in any order and leave sorted by their slots, then coloured greedily: the colour of a group is the lowest
-//! one that neither of its bodies has met. Immobile bodies do not count. Everything depends on the set of groups alone,
-//! never on how they were found.
+//! one that neither of its bodies has met. Immobile bodies do not count. Many groups are divided into cells first, each with colours of its own.
+//! Everything depends on the set of groups alone, never on how they were found.
 
+use crate::numerics::cells::Cells;
 use crate::numerics::mixed::IMMOBILE;
 
 /// One pair of bodies with active contacts.
@@ -40,10 +41,16 @@ pub struct Colouring {
     pub order: Vec<u32>,
     /// Start of each colour in `order`, and the end.
     pub colours: Vec<u32>,
+    /// Cells of colours, where these are worth it.
+    pub cells: Cells,
     starts: Vec<u32>,
     sorted: Vec<u32>,
     used: Vec<u64>,
     colour: Vec<u32>,
+    ranges: Vec<u32>,
+    /// of each group, and colours of each
+    cell: Vec<u32>,
+    counts: Vec<u32>,
 }
 
 /// Colours that a mask of 64 bits holds; groups beyond go one by one into colours of their own.
@@ -53,26 +60,46 @@ impl Colouring {
     /// Sorts and colours `groups`, given the number of slots and of mobile bodies.
     pub fn arrange(&mut self, groups: &[Group], slots: usize, mobile: usize) {
         self.sort(groups, slots);
-        self.used.clear();
-        self.used.resize(mobile, 0);
+        self.cells.divide(groups.iter().map(|g| (g.rows, g.points)), mobile, &mut self.ranges);
         self.colour.clear();
         self.colour.resize(groups.len(), 0);
-        let mut count = 0;
+        self.cell.clear();
+        self.cell.extend(groups.iter().map(|g| if self.cells.is_empty() { 0 } else { self.cells.of(g.rows, &self.ranges) }));
+        self.counts.clear();
+        self.counts.resize(self.cells.count().max(1), 0);
+        // a body meets one cell of a level
+        let levels = self.cells.levels.len().saturating_sub(1).max(1);
+        self.used.clear();
+        self.used.resize(mobile * levels, 0);
         for &g in &self.sorted {
-            let rows = groups[g as usize].rows.into_iter().filter(|&r| r != IMMOBILE);
-            let taken = rows.clone().fold(0, |mask, r| mask | self.used[r as usize]);
+            let cell = self.cell[g as usize];
+            let level = self.cells.levels.iter().skip(1).take_while(|&&end| end <= cell).count();
+            let rows = groups[g as usize].rows.into_iter().filter(|&r| r != IMMOBILE).map(|r| r as usize * levels + level);
+            let taken = rows.clone().fold(0, |mask, r| mask | self.used[r]);
             let mut colour = (!taken).trailing_zeros();
+            let count = &mut self.counts[cell as usize];
             if colour == MASK {
-                colour = count.max(MASK);
+                colour = (*count).max(MASK);
             } else {
-                rows.for_each(|r| self.used[r as usize] |= 1 << colour);
+                rows.for_each(|r| self.used[r] |= 1 << colour);
             }
             self.colour[g as usize] = colour;
-            count = count.max(colour + 1);
+            *count = (*count).max(colour + 1);
+        }
+        let mut count = 0;
+        for colours in &mut self.counts {
+            (*colours, count) = (count, count + *colours);
+        }
+        if !self.cells.is_empty() {
+            self.cells.starts.extend_from_slice(&self.counts);
+            self.cells.starts.push(count);
         }
         self.colours.clear();
         self.colours.resize(count as usize + 1, 0);
-        self.colour.iter().for_each(|&c| self.colours[c as usize + 1] += 1);
+        for (colour, &cell) in self.colour.iter_mut().zip(&self.cell) {
+            *colour += self.counts[cell as usize];
+            self.colours[*colour as usize + 1] += 1;
+        }
         for c in 0..count as usize {
             self.colours[c + 1] += self.colours[c];
         }

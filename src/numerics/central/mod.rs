@@ -12,7 +12,7 @@
 //! [`LANES`] at a time, each in its own lane of the vector registers: what a contact computes, and in which order, does not change by that. Contacts
 //! among them that are none of balls, as those of a wall that moves along one axis, are visited one by one after those of their colour.
 
-use super::colours::{Halves, TwistCell};
+use super::colours::{Halves, Twists, Unit};
 use super::mixed::{Answer, Contact, IMMOBILE, MixedProblem, Reactions, RigidMass, Spin, Twist};
 use super::passes::Momentum;
 use super::sweep::{Colour, Groups, Norms, Pieces, Rows};
@@ -22,6 +22,7 @@ use glam::DVec3;
 use judge::{Judge, Squares};
 use moments::{Moments, Rare};
 use rayon::prelude::*;
+use std::ops::Range;
 
 mod judge;
 mod moments;
@@ -31,7 +32,7 @@ mod visit;
 
 /// Contacts that are visited together; reactions are world vectors here.
 ///
-/// A lane that is left over has neither normal nor mass, and the body that stands for all immobile ones at both ends.
+/// A lane that is left over has neither normal nor mass, and immobile bodies at both ends.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(64))]
 struct Block {
@@ -55,8 +56,8 @@ struct Block {
 
 impl Block {
     /// A block of lanes that are left over.
-    fn empty(nobody: u32) -> Self {
-        Self { weight: [1.0; LANES], limit: [1.0; LANES], bodies: [[nobody; LANES]; 2], ..Self::default() }
+    fn empty() -> Self {
+        Self { weight: [1.0; LANES], limit: [1.0; LANES], bodies: [[IMMOBILE; LANES]; 2], ..Self::default() }
     }
 
     /// Makes a contact of balls the lane l; false if it is something else.
@@ -123,7 +124,12 @@ fn is_of_balls(p: &MixedProblem, k: usize) -> bool {
 
 /// Whether every contact is one of balls.
 pub(super) fn are_balls(p: &MixedProblem) -> bool {
-    (0..p.contacts.len()).all(|k| is_of_balls(p, k))
+    let all = p.contacts.len();
+    if share(Part::Prepare, all, LANES * SHARED) {
+        (0..all).into_par_iter().all(|k| is_of_balls(p, k))
+    } else {
+        (0..all).all(|k| is_of_balls(p, k))
+    }
 }
 
 /// What a sweep changes in the lanes of a block.
@@ -157,20 +163,20 @@ pub(super) struct Balls {
     places: Vec<[u32; LANES]>,
     /// lane of each contact
     lanes: Vec<u32>,
-    /// first block of each colour, and the end; where a pair has several contacts, one colour for the first of each, and so on
+    /// first block of each colour or cell, and the end; where a pair has several contacts, one colour for the first of each, and so on
     colours: Vec<u32>,
     /// whether a group has a contact that is none of balls; empty where none has
     strange: Vec<bool>,
-    /// contacts of the groups that have: from, to; visited one by one, in a colour of their own after those of their colour
+    /// contacts of the groups that have: from, to; visited one by one, in a colour of their own after those of their colour, or of the cells of a level
     others: Vec<[u32; 2]>,
-    /// first of them for each colour, and the end
+    /// first of them for each colour or cell, and the end
     ends: Vec<u32>,
+    /// with cells, how many of these there are up to the end of each round
+    rounds: Vec<u32>,
 }
 
 impl Balls {
     /// States the contacts anew; false if most of them are not of balls, or they resist rolling under a known shift.
-    ///
-    /// The twist after those of all bodies stands for immobile ones: [`stand_in`].
     pub(super) fn prepare(&mut self, p: &MixedProblem) -> bool {
         if !(p.spins.is_empty() || p.lagged.is_empty()) {
             return false;
@@ -211,7 +217,7 @@ impl Balls {
 
     /// Gives each contact its lane.
     fn arrange(&mut self, p: &MixedProblem) {
-        let Self { places, lanes, colours, strange, others, ends, .. } = self;
+        let Self { places, lanes, colours, strange, others, ends, rounds, .. } = self;
         places.clear();
         lanes.clear();
         lanes.resize(p.contacts.len(), NONE);
@@ -220,15 +226,19 @@ impl Balls {
         others.clear();
         ends.clear();
         ends.push(0);
-        for colour in p.colours.windows(2) {
-            let groups = &p.groups[colour[0] as usize..=colour[1] as usize];
-            let is_strange = |g: usize| strange.get(colour[0] as usize + g) == Some(&true);
+        rounds.clear();
+        let is_strange = |g: usize| strange.get(g) == Some(&true);
+        let set_apart = |groups: Range<usize>, others: &mut Vec<[u32; 2]>| {
+            others.extend(groups.filter(|&g| is_strange(g)).map(|g| [p.groups[g], p.groups[g + 1]]));
+        };
+        let mut layers = |colour: &[u32], places: &mut Vec<[u32; LANES]>, each: &mut dyn FnMut(u32)| {
             for layer in 0.. {
+                let before = places.len();
                 // what is solved at once in blocks of its own: one such lane keeps all lanes of its block waiting
                 for leaning in [false, true].into_iter().take(if p.spins.is_empty() { 1 } else { 2 }) {
                     let mut lane = LANES;
-                    let with = groups.windows(2).enumerate().filter(|(g, group)| group[0] + layer < group[1] && !is_strange(*g));
-                    let with = with.map(|(_, group)| group[0] + layer);
+                    let groups = colour[0] as usize..colour[1] as usize;
+                    let with = groups.filter(|&g| p.groups[g] + layer < p.groups[g + 1] && !is_strange(g)).map(|g| p.groups[g] + layer);
                     for k in with.filter(|&k| p.spins.is_empty() || moments::leans(p, k as usize) == leaning) {
                         if lane == LANES {
                             places.push([NONE; LANES]);
@@ -240,28 +250,56 @@ impl Balls {
                         lane += 1;
                     }
                 }
-                if colours.last() == Some(&(places.len() as u32)) {
+                if places.len() == before {
                     break;
+                }
+                each(places.len() as u32);
+            }
+        };
+        let Some(cells) = p.known_cells() else {
+            for colour in p.colours.windows(2) {
+                layers(colour, places, &mut |end| {
+                    colours.push(end);
+                    ends.push(others.len() as u32);
+                });
+                set_apart(colour[0] as usize..colour[1] as usize, others);
+                if ends.last() != Some(&(others.len() as u32)) {
+                    colours.push(places.len() as u32);
+                    ends.push(others.len() as u32);
+                }
+            }
+            return;
+        };
+        for level in cells.levels.windows(2) {
+            let of_level = &cells.starts[level[0] as usize..=level[1] as usize];
+            for cell in of_level.windows(2) {
+                for colour in p.colours[cell[0] as usize..=cell[1] as usize].windows(2) {
+                    layers(colour, places, &mut |_| {});
                 }
                 colours.push(places.len() as u32);
                 ends.push(others.len() as u32);
             }
-            others.extend(groups.windows(2).enumerate().filter(|(g, _)| is_strange(*g)).map(|(_, group)| [group[0], group[1]]));
-            if ends.last() != Some(&(others.len() as u32)) {
+            rounds.push(colours.len() as u32 - 1);
+            if strange.is_empty() {
+                continue;
+            }
+            for cell in of_level.windows(2) {
+                let [from, to] = [cell[0], cell[1]].map(|colour| p.colours[colour as usize] as usize);
+                set_apart(from..to, others);
                 colours.push(places.len() as u32);
                 ends.push(others.len() as u32);
             }
+            rounds.push(colours.len() as u32 - 1);
         }
     }
 
     /// States the contacts in their lanes; false if one of them is not of balls.
     fn state(&mut self, p: &MixedProblem) -> bool {
         let Self { blocks, states, moments, turns, places, .. } = self;
-        let nobody = p.free.rigid.len() as u32;
         blocks.resize(places.len(), Block::default());
         states.resize(places.len(), State::default());
         let state = |(place, (block, state)): (&[u32; LANES], (&mut Block, &mut State))| {
-            (*block, *state) = (Block::empty(nobody), State::default());
+            (*block, *state) = (Block::empty(), State::default());
             place.iter().enumerate().all(|(l, &k)| k == NONE || block.set(l, p, k as usize))
         };
         let shared = share(Part::Prepare, places.len(), SHARED);
@@ -334,23 +372,25 @@ impl Balls {
         }
     }
 
-    /// All that a sweep visits, colour by colour: contacts of balls in their lanes, others where `pieces` have them.
-    pub(super) fn visits<'a>(&'a mut self, rows: &'a Rows<'a>, pieces: Pieces<'a>) -> impl Iterator<Item = Visits<'a>> {
-        let Self { blocks, states, moments, turns, rare, shifts, colours, others, ends, .. } = self;
-        let (others, ends) = (&*others, &*ends);
+    /// All that a sweep visits, colour by colour or level by level: contacts of balls in their lanes, others where `pieces` have them.
+    pub(super) fn visits<'a>(&'a mut self, rows: &'a Rows<'a>, pieces: Pieces<'a>) -> impl Iterator<Item = Unit<Visits<'a>>> {
+        let Self { blocks, states, moments, turns, rare, shifts, colours, others, ends, rounds, .. } = self;
+        let (others, ends, whole) = (&*others, &*ends, !rounds.is_empty());
         let mut lanes = Some(Piece { blocks, states, moments, turns, rare: *rare, shifts, momentum: rows.momentum });
         let mut rest = Some((pieces, 0));
-        colours.windows(2).zip(ends.windows(2)).filter_map(move |(colour, end)| {
+        let mut rounds = rounds.iter().peekable();
+        colours.windows(2).zip(ends.windows(2)).enumerate().filter_map(move |(k, (colour, end))| {
             let groups = &others[end[0] as usize..end[1] as usize];
-            let (Some(first), Some(last)) = (groups.first(), groups.last()) else {
+            let last = !whole || rounds.next_if(|&&end| end as usize == k + 1).is_some();
+            let (Some(first), Some(end)) = (groups.first(), groups.last()) else {
                 let [piece, after] = lanes.take()?.split((colour[1] - colour[0]) as usize);
                 lanes = Some(after);
-                return Some(Visits::Lanes(piece));
+                return Some(Unit { piece: Visits::Lanes(piece), whole, last });
             };
             let (pieces, at) = rest.take()?;
-            let (pieces, after) = pieces.split((first[0] - at) as usize).1.split((last[1] - first[0]) as usize);
-            rest = Some((after, last[1]));
-            Some(Visits::OneByOne(Colour { rows, groups: Groups::Apart(groups), pieces }))
+            let (pieces, after) = pieces.split((first[0] - at) as usize).1.split((end[1] - first[0]) as usize);
+            rest = Some((after, end[1]));
+            Some(Unit { piece: Visits::OneByOne(Colour { rows, groups: Groups::Apart(groups), pieces }), whole, last })
         })
     }
 
@@ -375,12 +415,6 @@ impl Balls {
 const SHARED: usize = 512;
 /// Blocks per piece of a sum: fixed, so that any number of threads adds in the same order.
 const JUDGED: usize = 512;
-
-/// Appends the twist that stands for all immobile bodies: zero, and nothing kicks it.
-pub(super) fn stand_in(p: &MixedProblem, v: &mut Vec<Twist>) {
-    v.truncate(p.free.rigid.len());
-    v.push(Twist::default());
-}
 
 /// Part of a colour, with the conjugate step that each reaction takes before it is visited.
 pub(super) struct Piece<'a> {
@@ -424,7 +458,7 @@ impl Halves for Visits<'_> {
         }
     }
 
-    fn visit<C: TwistCell>(self, v: &[C]) -> Norms {
+    fn visit(self, v: &impl Twists) -> Norms {
         match self {
             Self::Lanes(piece) => piece.visit(v),
             Self::OneByOne(colour) => colour.visit(v),
@@ -444,8 +478,8 @@ impl Halves for Piece<'_> {
         Ok(self.split(middle))
     }
 
-    /// Visits its contacts; `v` are the twists of all bodies and the one that [`stand_in`] adds.
-    fn visit<C: TwistCell>(self, v: &[C]) -> Norms {
+    /// Visits its contacts.
+    fn visit(self, v: &impl Twists) -> Norms {
         let Self { blocks, states, moments, turns, rare, shifts, momentum } = self;
         if moments.is_empty() {
             Lanes::best().run_wide(visit::Visit { blocks, states, shifts, momentum, v })

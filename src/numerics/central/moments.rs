@@ -28,7 +28,7 @@
 use super::visit::{Ends, load_ends, stepped, store_ends, vanishes};
 use super::{Block, State};
 use crate::algebra::lanes::{LANES, Mask, Row, Simd, Wide, Wide3, WithSimd};
-use crate::numerics::colours::TwistCell;
+use crate::numerics::colours::Twists;
 use crate::numerics::mixed::{Contact, IMMOBILE, MixedProblem, RigidMass, Spin};
 use crate::numerics::passes::Momentum;
 use crate::numerics::sweep::Norms;
@@ -253,17 +253,17 @@ fn pair<S: Simd>(simd: S, k: usize, rows: &[Row; 2]) -> [Wide<S>; 2] {
 }
 
 /// Visits some blocks of contacts with moments; as without, what a contact computes does not depend on its neighbours in the block.
-pub(super) struct Visit<'a, C> {
+pub(super) struct Visit<'a, T> {
     pub(super) blocks: &'a [Block],
     pub(super) states: &'a mut [State],
     pub(super) moments: &'a [Moments],
     pub(super) turns: &'a mut [State],
     pub(super) rare: Rare,
     pub(super) momentum: Option<Momentum>,
-    pub(super) v: &'a [C],
+    pub(super) v: &'a T,
 }
 
-impl<C: TwistCell> WithSimd for Visit<'_, C> {
+impl<T: Twists> WithSimd for Visit<'_, T> {
     type Output = Norms;
 
     #[inline(always)]
@@ -275,7 +275,7 @@ impl<C: TwistCell> WithSimd for Visit<'_, C> {
         let momentum = momentum.map(|m| (Wide::splat(simd, m.beta), m.whole));
         for ((c, state), (moment, turn)) in blocks.iter().zip(states).zip(moments.iter().zip(turns)) {
             for k in 0..Wide::<S>::PARTS {
-                let ends = load_ends(simd, c, k, |body| v[body as usize].load());
+                let ends = load_ends(simd, c, k, |body| v.load(body));
                 let (r, p) = (stepped(simd, state, k, momentum), stepped(simd, turn, k, momentum));
                 let n = Wide3::load(simd, &c.normal, k);
                 let u = ends.velocity(simd, c, k, n);

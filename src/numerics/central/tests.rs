@@ -1,12 +1,13 @@
 use super::*;
 use crate::algebra::random::Sequence;
+use crate::numerics::cells::Cells;
+use crate::numerics::colours::{Own, Twists};
 use crate::numerics::contact::SpinOperator;
-use crate::numerics::mixed::Spin;
+use crate::numerics::mixed::{Spin, Velocities};
 use crate::numerics::residual;
 use crate::numerics::sweep::{GaussSeidel, Workspace};
 use glam::DMat3;
 use proptest::prelude::*;
-use std::cell::Cell;
 
 impl Balls {
     /// The contacts in their lanes, colour by colour, with the conjugate step that each reaction takes before it is visited.
@@ -61,14 +62,13 @@ proptest! {
         prop_assert!(balls.prepare(&p));
         balls.load(&p, &answer);
         let mut twists = answer.velocities.rigid.clone();
-        stand_in(&p, &mut twists);
         let found = balls.residual(&twists);
         let expected = residual::residual(&p, &answer, &answer.velocities);
         let misfit = residual::with_overload(&p, found.misfit.sqrt(), found.carried.sqrt(), [found.error, found.size]);
         prop_assert!((misfit - expected.misfit).abs() < 1e-13 * misfit.max(1.0), "{misfit} {}", expected.misfit);
-        let cells = Cell::from_mut(twists.as_mut_slice()).as_slice_of_cells();
-        let norms = balls.colours(None).map(|piece| piece.visit(cells)).fold(Norms::default(), Norms::add);
-        prop_assert!(twists[5] == Twist::default());
+        let own = &Own::new(0, &mut twists);
+        let norms = balls.colours(None).map(|piece| piece.visit(own)).fold(Norms::default(), Norms::add);
+        prop_assert!(own.load(IMMOBILE) == Twist::default());
         let mut changed = 0.0;
         // the same by the general contact, in the order of the array
         for (k, c) in p.contacts.iter().enumerate() {
@@ -102,10 +102,9 @@ fn smooth_balls_that_part_along_the_line_of_their_centres_need_nothing() {
         p.lagged = vec![known; if known > 0.0 { p.contacts.len() } else { 0 }];
         let (mut balls, mut twists) = (Balls::default(), p.free.rigid.clone());
         assert!(balls.prepare(&p));
-        stand_in(&p, &mut twists);
         assert_eq!(balls.residual(&twists).error, 0.0);
-        let cells = Cell::from_mut(twists.as_mut_slice()).as_slice_of_cells();
-        let moved = balls.colours(None).map(|piece| piece.visit(cells)).fold(Norms::default(), Norms::add);
+        let own = &Own::new(0, &mut twists);
+        let moved = balls.colours(None).map(|piece| piece.visit(own)).fold(Norms::default(), Norms::add);
         assert_eq!((moved.change, moved.size), (0.0, 0.0));
     }
 }
@@ -137,6 +136,80 @@ fn contacts_that_are_none_of_balls_are_visited_beside_those_that_are() {
     let mut p = alone(9, false);
     p.contacts.iter_mut().take(5).for_each(bend);
     assert!(!Balls::default().prepare(&p));
+}
+
+/// Balls in a cube, each of which touches those beside it, in cells; some contacts are none of balls.
+fn cube(n: u32, moments: bool, others: usize) -> MixedProblem {
+    let at = |x: u32, y: u32, z: u32| (z * n + y) * n + x;
+    let places = (0..n).flat_map(|z| (0..n).flat_map(move |y| (0..n).map(move |x| [x, y, z])));
+    let (mut ends, mut random, mut p) = (Vec::new(), Sequence::new(3), MixedProblem::default());
+    for [x, y, z] in places {
+        let beside = [([x + 1, y, z], DVec3::X), ([x, y + 1, z], DVec3::Y), ([x, y, z + 1], DVec3::Z)];
+        let inside = beside.into_iter().filter(|(other, _)| other.iter().all(|&i| i < n));
+        ends.extend(inside.map(|([a, b, c], way)| ([at(x, y, z), at(a, b, c)], way)));
+        ends.extend((z == 0).then_some(([at(x, y, z), IMMOBILE], -DVec3::Z)));
+        p.rigid.push(RigidMass { inverse_mass: DVec3::ONE, inverse_inertia: RigidMass::pack(DMat3::IDENTITY * 2.5) });
+        let linear = 0.1 * DVec3::new(random.next_uniform(), random.next_uniform(), -2.0 * random.next_uniform());
+        p.free.rigid.push(Twist { linear, ..Twist::default() });
+    }
+    let (mut cells, mut ranges) = (Cells::default(), Vec::new());
+    cells.divide(ends.iter().map(|(ends, _)| (*ends, 1)), p.rigid.len(), &mut ranges);
+    // neighbours along an axis, every other one: six colours of each cell
+    let place = |([one, two], way): &([u32; 2], DVec3)| {
+        let (x, y, z) = (one % n, one / n % n, one / (n * n));
+        let colour = if way.x > 0.0 {
+            x % 2
+        } else if way.y > 0.0 {
+            2 + y % 2
+        } else {
+            4 + u32::from(way.z > 0.0) * (1 + z % 2)
+        };
+        (cells.of([*one, *two], &ranges), colour)
+    };
+    ends.sort_by_key(place);
+    let mut starts = vec![0];
+    for group in ends.chunk_by(|a, b| place(a) == place(b)) {
+        starts.resize(place(&group[0]).0 as usize + 1, p.colours.len().saturating_sub(1) as u32);
+        for &([body1, body2], normal) in group {
+            let tangent = crate::algebra::spatial::tangents(normal).0;
+            let contact = Contact { normal: -normal, tangent, arm1: normal, arm2: -normal, mu: 0.5, body1, body2, ..Contact::default() };
+            p.push_group([contact]);
+        }
+        p.close_colour();
+    }
+    starts.resize(cells.count() + 1, p.colours.len() as u32 - 1);
+    p.cells = Cells { starts, ..cells };
+    p.contacts.iter_mut().step_by(others).for_each(|c| c.arm1 += 0.1 * c.tangent);
+    if moments {
+        let spin = Spin { lever: 0.2, roll: 0.3, ..Spin::default() };
+        p.spins.resize(p.contacts.len(), spin);
+    }
+    p.prepare().expect("legal");
+    p
+}
+
+#[test]
+fn any_number_of_threads_visits_cells_to_the_same_bits() {
+    for (n, moments, others) in [(15, false, usize::MAX), (19, false, 7), (15, true, 7), (15, false, 1)] {
+        let p = cube(n, moments, others);
+        assert!(p.known_cells().is_some_and(|cells| cells.levels.len() == if n == 15 { 3 } else { 4 }), "{:?}", p.cells);
+        let solve = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+            let (mut answer, mut work) = (Answer::for_problem(&p), Workspace::default());
+            pool.install(|| GaussSeidel { tolerance: 1e-9, max_sweeps: 40, ..GaussSeidel::default() }.solve(&p, &mut answer, &mut work));
+            assert_eq!(work.parallel_sweeps() > 0, threads > 1);
+            let (mut fresh, mut plain) = (Velocities::default(), p.clone());
+            pool.install(|| p.velocities(&answer.reactions, &mut fresh));
+            plain.cells.clear();
+            plain.velocities(&answer.reactions, &mut answer.velocities);
+            assert_eq!(fresh.rigid, answer.velocities.rigid, "velocities on {threads} threads");
+            let Reactions { contacts, spins, .. } = answer.reactions;
+            contacts.into_iter().chain(spins).flat_map(|x| x.to_array()).map(f64::to_bits).collect::<Vec<_>>()
+        };
+        let alone = solve(1);
+        assert!(alone.iter().any(|bits| *bits != 0));
+        assert!(alone == solve(2) && alone == solve(3), "{n} balls a side, moments: {moments}, others: {others}");
+    }
 }
 
 #[cfg(feature = "simulation")]
@@ -222,11 +295,10 @@ fn moments_of_balls_are_solved_in_lanes_as_by_their_operator_and_meet_their_law(
         let mut answer = Answer::for_problem(&p);
         balls.load(&p, &answer);
         let mut twists = p.free.rigid.clone();
-        stand_in(&p, &mut twists);
         let (mut worst, mut worst_at_once) = (Vec::new(), Vec::new());
         for _ in 0..24 {
-            let cells = Cell::from_mut(twists.as_mut_slice()).as_slice_of_cells();
-            let norms = balls.colours(None).map(|piece| piece.visit(cells)).fold(Norms::default(), Norms::add);
+            let own = &Own::new(0, &mut twists);
+            let norms = balls.colours(None).map(|piece| piece.visit(own)).fold(Norms::default(), Norms::add);
             balls.store(&p, &mut answer.reactions);
             residual::certify(&p, &mut answer);
             // what visits did to the velocities is what their reactions do
@@ -275,12 +347,11 @@ fn visits_with_moments_have_the_same_bits_in_lanes_of_any_width() {
         let mut balls = Balls::default();
         assert!(balls.prepare(&p));
         let mut twists = p.free.rigid.clone();
-        stand_in(&p, &mut twists);
-        let cells = Cell::from_mut(twists.as_mut_slice()).as_slice_of_cells();
+        let own = &Own::new(0, &mut twists);
         for momentum in [None, Some(Momentum { beta: 0.3, whole: true }), Some(Momentum { beta: 0.3, whole: false })] {
             for piece in balls.colours(momentum) {
                 let Piece { blocks, states, moments, turns, rare, momentum, .. } = piece;
-                lanes.run_wide(moments::Visit { blocks, states, moments, turns, rare, momentum, v: cells });
+                lanes.run_wide(moments::Visit { blocks, states, moments, turns, rare, momentum, v: own });
             }
         }
         let Balls { blocks, states, moments, turns, .. } = &balls;
@@ -309,8 +380,7 @@ fn moments_are_judged_in_lanes_as_by_the_certificate() {
     let mut balls = Balls::default();
     assert!(balls.prepare(&p));
     balls.load(&p, &answer);
-    let mut twists = answer.velocities.rigid.clone();
-    stand_in(&p, &mut twists);
+    let twists = answer.velocities.rigid.clone();
     let found = balls.residual(&twists);
     let e_s = found.error.sqrt() / found.size.sqrt().max(p.q_scaled);
     assert!(

@@ -2,7 +2,7 @@
 
 use super::{Block, State};
 use crate::algebra::lanes::{LANES, Mask, Row, Simd, Wide, Wide3, WithSimd};
-use crate::numerics::colours::TwistCell;
+use crate::numerics::colours::Twists;
 use crate::numerics::mixed::Twist;
 use crate::numerics::passes::Momentum;
 use crate::numerics::sweep::Norms;
@@ -32,24 +32,24 @@ fn gathered<S: Simd, const N: usize>(simd: S, bodies: &[u32], load: impl Fn(u32)
 }
 
 #[inline(always)]
-fn scatter<S: Simd, C: TwistCell>(bodies: &[u32; LANES], from: usize, t: [Wide3<S>; 2], v: &[C]) {
+fn scatter<S: Simd, T: Twists>(bodies: &[u32; LANES], from: usize, t: [Wide3<S>; 2], v: &T) {
     match S::F64_LANES {
-        8 => scattered::<S, C, 8>(&bodies[from..], t, v),
-        4 => scattered::<S, C, 4>(&bodies[from..], t, v),
-        2 => scattered::<S, C, 2>(&bodies[from..], t, v),
-        _ => scattered::<S, C, 1>(&bodies[from..], t, v),
+        8 => scattered::<S, T, 8>(&bodies[from..], t, v),
+        4 => scattered::<S, T, 4>(&bodies[from..], t, v),
+        2 => scattered::<S, T, 2>(&bodies[from..], t, v),
+        _ => scattered::<S, T, 1>(&bodies[from..], t, v),
     }
 }
 
 #[inline(always)]
-fn scattered<S: Simd, C: TwistCell, const N: usize>(bodies: &[u32], [linear, angular]: [Wide3<S>; 2], v: &[C]) {
+fn scattered<S: Simd, T: Twists, const N: usize>(bodies: &[u32], [linear, angular]: [Wide3<S>; 2], v: &T) {
     let mut t = [[0.0; N]; 6];
     for (row, x) in t.iter_mut().zip([linear.0, linear.1, linear.2, angular.0, angular.1, angular.2]) {
         x.put(row);
     }
     for l in 0..N {
         let twist = Twist { linear: DVec3::new(t[0][l], t[1][l], t[2][l]), angular: DVec3::new(t[3][l], t[4][l], t[5][l]) };
-        v[bodies[l] as usize].store(twist);
+        v.store(bodies[l], twist);
     }
 }
 
@@ -82,7 +82,7 @@ pub(super) fn load_ends<S: Simd>(simd: S, c: &Block, k: usize, load: impl Fn(u32
 
 /// Writes the new ones, the old ones where nothing has changed.
 #[inline(always)]
-pub(super) fn store_ends<S: Simd, C: TwistCell>(c: &Block, k: usize, still: Mask<S>, [old, new]: [Ends<S>; 2], v: &[C]) {
+pub(super) fn store_ends<S: Simd, T: Twists>(c: &Block, k: usize, still: Mask<S>, [old, new]: [Ends<S>; 2], v: &T) {
     let (Ends([old1, old2]), Ends([new1, new2]), from) = (old, new, k * S::F64_LANES);
     scatter(&c.bodies[0], from, [still.pick3(old1[0], new1[0]), still.pick3(old1[1], new1[1])], v);
     scatter(&c.bodies[1], from, [still.pick3(old2[0], new2[0]), still.pick3(old2[1], new2[1])], v);
@@ -117,15 +117,15 @@ pub(super) fn nearest<S: Simd>(simd: S, mu: Wide<S>, [xn, t]: [Wide<S>; 2], [wn_
 }
 
 /// Visits some blocks of contacts without moments.
-pub(super) struct Visit<'a, C> {
+pub(super) struct Visit<'a, T> {
     pub(super) blocks: &'a [Block],
     pub(super) states: &'a mut [State],
     pub(super) shifts: &'a [Row],
     pub(super) momentum: Option<Momentum>,
-    pub(super) v: &'a [C],
+    pub(super) v: &'a T,
 }
 
-impl<C: TwistCell> WithSimd for Visit<'_, C> {
+impl<T: Twists> WithSimd for Visit<'_, T> {
     type Output = Norms;
 
     #[inline(always)]
@@ -137,7 +137,7 @@ impl<C: TwistCell> WithSimd for Visit<'_, C> {
         let momentum = momentum.map(|m| (Wide::splat(simd, m.beta), m.whole));
         for (at, (c, state)) in blocks.iter().zip(states).enumerate() {
             for k in 0..Wide::<S>::PARTS {
-                let ends = load_ends(simd, c, k, |body| v[body as usize].load());
+                let ends = load_ends(simd, c, k, |body| v.load(body));
                 let r = stepped(simd, state, k, momentum);
                 let n = Wide3::load(simd, &c.normal, k);
                 let u = ends.velocity(simd, c, k, n);

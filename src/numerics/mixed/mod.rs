@@ -10,18 +10,20 @@
 //! are needed (memory is the bottleneck of a sweep); a [`Block`] has stored rows and any [`AdmissibleSet`].
 //!
 //! Contacts of one pair of bodies form a *group*; groups are stored colour by colour, and no two groups of a colour share
-//! a body, so that a colour can be visited in parallel with the same bits as in series.
+//! a body, so that a colour can be visited in parallel with the same bits as in series. Large problems have cells of colours, see [`super::cells`].
 
 mod operators;
 mod spins;
 
 use super::Stop;
 use super::admissible::{AdmissibleSet, bounded_projection, project_coulomb};
+use super::cells::Cells;
 use super::contact::LocalOperator;
 use glam::{DMat3, DVec3};
 #[cfg(feature = "simulation")]
 pub(crate) use operators::JUDGED;
 pub use spins::Spin;
+use std::ops::Range;
 
 /// Stands for a body whose velocity is given: static or driven. Its share of `u` is part of `b`.
 pub const IMMOBILE: u32 = u32::MAX;
@@ -386,6 +388,8 @@ pub struct MixedProblem {
     pub groups: Vec<u32>,
     /// Start of each colour in `groups`, and the end.
     pub colours: Vec<u32>,
+    /// Cells of colours, which threads share; none where they share colours.
+    pub cells: Cells,
     /// Blocks with stored rows.
     pub blocks: Vec<Block>,
     /// Jacobians of the blocks.
@@ -463,6 +467,7 @@ impl MixedProblem {
         self.spins.clear();
         self.groups.clear();
         self.colours.clear();
+        self.cells.clear();
         self.blocks.clear();
         self.jacobians.clear();
         self.block_b.clear();
@@ -490,6 +495,34 @@ impl MixedProblem {
         let starts = if known { &self.groups[..self.groups.len() - 1] } else { &[] };
         let others = if known { &[][..] } else { &self.contacts };
         starts.iter().filter_map(|&first| self.contacts.get(first as usize)).chain(others)
+    }
+
+    /// Whether the groups are known by which contacts can be visited at the same time.
+    pub(in crate::numerics) fn is_coloured(&self) -> bool {
+        self.colours.last().is_some_and(|&last| self.groups.get(last as usize).is_some_and(|&n| n as usize == self.contacts.len()))
+    }
+
+    /// The cells; none where they are not those of the colours.
+    pub(in crate::numerics) fn known_cells(&self) -> Option<&Cells> {
+        let cells = &self.cells;
+        let known = !cells.is_empty() && cells.starts.len() == cells.count() + 1;
+        let known = known && cells.starts.last().map(|&end| end as usize + 1) == Some(self.colours.len());
+        let known = known && cells.bodies.last().map(|&end| end as usize) == Some(self.free.rigid.len());
+        known.then_some(cells)
+    }
+
+    /// Groups of each unit of the colours that is visited in one go beside the others of its round: cells, level by level, or else a colour at a time, whose
+    /// groups are visited in any order. True for the last unit of a round.
+    pub(in crate::numerics) fn units(&self) -> impl Iterator<Item = (Range<usize>, bool)> + '_ {
+        let cells = self.known_cells();
+        let count = cells.map_or(self.colours.len().saturating_sub(1), Cells::count);
+        let mut levels = cells.map_or(&[][..], |cells| &cells.levels[1..]).iter().peekable();
+        (0..count).map(move |k| {
+            let [from, to] =
+                [k, k + 1].map(|k| cells.map_or(k, |cells| cells.starts[k] as usize)).map(|colour| self.colours[colour] as usize);
+            let last = cells.is_none() || levels.next_if(|&&end| end as usize == k + 1).is_some();
+            (from..to, last)
+        })
     }
 
     /// Ends a colour: the groups since the last call share no mobile body.

@@ -2,7 +2,7 @@
 
 use super::{Block, Contact, IMMOBILE, MAX_DOFS, MAX_ROWS, MixedProblem, Reactions, RigidMass, SYSTEMS, System, Twist, Velocities};
 use crate::algebra::pieces::{Part, share};
-use crate::numerics::{ProblemError, contact::LocalOperator};
+use crate::numerics::{ProblemError, colours, contact::LocalOperator};
 use glam::{DMat3, DVec3};
 use rayon::prelude::*;
 
@@ -230,10 +230,12 @@ impl MixedProblem {
         w.iter().step_by(block.rows + 1).sum::<f64>() / block.rows as f64
     }
 
-    /// `v = v_free + Ŵ⁻¹ Hᵀ r` from scratch, in the order of the arrays.
+    /// `v = v_free + Ŵ⁻¹ Hᵀ r` from scratch, in the order of the arrays; cells by several threads, to the same bits.
     pub fn velocities(&self, r: &Reactions, v: &mut Velocities) {
+        if colours::kick_cells(self, r, v) {
+            return self.kick_others(r, v);
+        }
         v.rigid.clone_from(&self.free.rigid);
-        v.general.clone_from(&self.free.general);
         for (c, &r) in self.contacts.iter().zip(&r.contacts) {
             if r == DVec3::ZERO {
                 continue;
@@ -248,6 +250,12 @@ impl MixedProblem {
                 self.rigid[i].kick(&mut v.rigid[i], c.arm2, -impulse);
             }
         }
+        self.kick_others(r, v);
+    }
+
+    /// What moments and blocks give to the velocities of rigid bodies, and those of general systems.
+    pub(in crate::numerics) fn kick_others(&self, r: &Reactions, v: &mut Velocities) {
+        v.general.clone_from(&self.free.general);
         self.kick_spins(&r.spins, v);
         for block in &self.blocks {
             self.kick_block(block, &r.blocks[block.first..][..block.rows], v);
