@@ -16,6 +16,8 @@ use std::sync::{Mutex, PoisonError};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
+    /// Components of bodies to their rows.
+    Begin,
     /// Boxes and candidates of the broad phase.
     Broad,
     /// Points of pairs.
@@ -40,11 +42,14 @@ pub enum Part {
     Store,
     /// Energies, overlaps, numbers that are none.
     Certificate,
+    /// New velocities and places back to their bodies.
+    End,
 }
 
 impl Part {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
+        Self::Begin,
         Self::Broad,
         Self::Narrow,
         Self::FreeMotion,
@@ -57,6 +62,7 @@ impl Part {
         Self::Ahead,
         Self::Store,
         Self::Certificate,
+        Self::End,
     ];
 }
 

@@ -155,8 +155,10 @@ pub struct Bodies {
     pub image_pull: f64,
     /// The first body whose components do not make one, and why.
     pub fault: Option<(Entity, String)>,
-    /// Slots that were found when the bodies were gathered.
-    pub(super) seen: Vec<bool>,
+    /// Table and place of the body of each slot, as they were gathered.
+    pub(super) sources: Vec<[u32; 2]>,
+    /// Which poses and velocities differ from before, as they were scattered.
+    pub(super) changed: Vec<[bool; 2]>,
 }
 
 impl Bodies {

@@ -1,9 +1,12 @@
 //! Components to rows at the start of a step, rows to components at its end.
 
 use super::bodies::{Bodies, Slot};
+use crate::algebra::pieces::{Part, length, share};
 use crate::model::newton_euler::{AppliedForce, BodyPose, GravityScale, Inertia, Locks, Motion, Velocity};
 use crate::model::scheme::Clock;
 use bevy_ecs::prelude::*;
+use rayon::prelude::*;
+use smallvec::{SmallVec, smallvec};
 
 /// What a body entity is gathered from.
 type BodyParts = (
@@ -24,83 +27,162 @@ type Incomplete = (With<Slot>, Or<(Without<BodyPose>, Without<Velocity>, Without
 /// The square of the length of a rotation may differ from one by this.
 const UNIT: f64 = 1e-6;
 
+/// The columns of a table of bodies.
+type Columns<'w> = (
+    &'w [Entity],
+    &'w [Slot],
+    &'w [BodyPose],
+    &'w [Velocity],
+    Option<&'w [Inertia]>,
+    &'w [Motion],
+    Option<&'w [Locks]>,
+    Option<&'w [AppliedForce]>,
+    Option<&'w [GravityScale]>,
+);
+
+/// Bodies that are worth a second thread.
+const SHARED: usize = 4096;
+
+/// What is found while bodies become rows.
+#[derive(Default)]
+struct Found {
+    /// Whether one has come, gone, or begun or ceased to be moved by forces.
+    renumber: bool,
+    /// What is no body, and why.
+    refused: Option<(Entity, String)>,
+    /// Bodies whose drive gives them another velocity than they have.
+    driven: Vec<(Entity, Velocity)>,
+}
+
+/// Stands for the table of a free slot.
+const NOWHERE: [u32; 2] = [u32::MAX; 2];
+
 /// Reads the bodies into their rows; a driven body gets its velocity from its drive. What is no body is noted by name.
 pub fn gather_bodies(clock: Res<Clock>, mut bodies: ResMut<Bodies>, mut query: Query<BodyParts>, incomplete: Query<Entity, Incomplete>) {
+    let Bodies { rows, sources, .. } = &mut *bodies;
+    // the components live in tables, so there are slices of them
+    let tables: SmallVec<[Columns<'_>; 4]> = query.contiguous_iter().into_iter().flatten().collect();
+    sources.clear();
+    sources.resize(rows.len(), NOWHERE);
+    for (t, table) in (0..).zip(&tables) {
+        for (i, slot) in (0..).zip(table.1) {
+            if slot.0 as usize >= sources.len() {
+                sources.resize(slot.0 as usize + 1, NOWHERE);
+            }
+            sources[slot.0 as usize] = [t, i];
+        }
+    }
+    rows.resize(sources.len(), super::bodies::Body::default());
+    let gather = |(rows, sources): (&mut [super::bodies::Body], &[[u32; 2]])| {
+        let mut found = Found::default();
+        for (row, source) in rows.iter_mut().zip(sources) {
+            gather_body(row, tables.get(source[0] as usize).map(|table| (table, source[1] as usize)), clock.time, &mut found);
+        }
+        found
+    };
+    let found: SmallVec<[Found; 1]> = if share(Part::Begin, rows.len(), SHARED) {
+        let length = length(rows.len());
+        let all: Vec<Found> = rows.par_chunks_mut(length).zip(sources.par_chunks(length)).map(gather).collect();
+        all.into()
+    } else {
+        smallvec![gather((rows, sources))]
+    };
+    drop(tables);
     bodies.fault = None;
-    let mut seen = std::mem::take(&mut bodies.seen);
-    seen.clear();
-    seen.resize(bodies.rows.len(), false);
     let mut renumber = false;
-    for (entity, slot, pose, mut velocity, inertia, motion, locks, load, gravity) in &mut query {
-        let slot = slot.0 as usize;
-        if slot >= bodies.rows.len() {
-            bodies.rows.resize(slot + 1, super::bodies::Body::default());
-            seen.resize(slot + 1, false);
+    for Found { renumber: some, refused, driven } in found {
+        renumber |= some;
+        if let Some((entity, reason)) = refused {
+            bodies.refuse(entity, reason);
         }
-        seen[slot] = true;
-        let given = match motion {
-            Motion::Dynamic => None,
-            Motion::Static => Some(Velocity::default()),
-            Motion::Kinematic(drive) => {
-                let (linear, angular) = drive(clock.time);
-                Some(Velocity { linear, angular })
-            }
-        };
-        if let Some(given) = given.filter(|g| *g != *velocity) {
-            *velocity = given;
-        }
-        if motion.is_dynamic() {
-            let valid =
-                inertia.map_or_else(|| Err("it is dynamic without Inertia; insert one, or another Motion".into()), Inertia::validate);
-            if let Err(reason) = valid {
-                bodies.refuse(entity, reason);
+        for (entity, given) in driven {
+            if let Ok(mut parts) = query.get_mut(entity) {
+                *parts.3 = given;
             }
         }
-        if (pose.0.rotation.length_squared() - 1.0).abs() > UNIT {
-            bodies.refuse(entity, format!("its rotation has length {}; a unit quaternion is needed", pose.0.rotation.length()));
-        }
-        let row = &mut bodies.rows[slot];
-        let inertia = inertia.copied().filter(|_| motion.is_dynamic());
-        renumber |= !row.alive || row.inertia.is_some() != inertia.is_some();
-        (row.entity, row.alive) = (Some(entity), true);
-        (row.pose, row.velocity) = (pose.0, *velocity);
-        (row.new_pose, row.new_velocity, row.frame) = (row.pose, row.velocity, row.pose);
-        row.inertia = inertia;
-        row.locks = locks.copied().unwrap_or_default();
-        row.load = load.copied().unwrap_or_default();
-        row.blow = AppliedForce::default();
-        row.gravity = gravity.copied().unwrap_or_default();
-        row.forced = false;
     }
     if let Some(entity) = incomplete.iter().min_by_key(|e| (e.index_u32(), e.generation().to_bits())) {
         bodies.refuse(entity, "a body needs BodyPose, Velocity and Motion; insert what was removed, or remove its Slot too");
     }
-    for (row, _) in bodies.rows.iter_mut().zip(&seen).filter(|(_, seen)| !**seen) {
-        renumber |= row.alive;
-        (row.alive, row.entity) = (false, None);
-    }
-    bodies.seen = seen;
     if renumber {
         bodies.number();
     }
 }
 
-/// Writes the new state of every row back to its entity; marked as changed is what differs from before.
-pub fn scatter(bodies: Res<Bodies>, mut body: Query<(Entity, &Slot, &Motion, &mut BodyPose, &mut Velocity)>) {
-    for (entity, slot, motion, mut pose, mut velocity) in &mut body {
-        if matches!(motion, Motion::Static) {
-            continue;
+/// Reads the body at a place of a table into its row.
+fn gather_body(row: &mut super::bodies::Body, source: Option<(&Columns<'_>, usize)>, time: f64, found: &mut Found) {
+    let Some((&(entities, _, poses, velocities, inertias, motions, locks, loads, gravities), i)) = source else {
+        found.renumber |= row.alive;
+        (row.alive, row.entity) = (false, None);
+        return;
+    };
+    let (entity, pose, motion, inertia) = (entities[i], poses[i].0, &motions[i], inertias.map(|all| all[i]));
+    let given = match motion {
+        Motion::Dynamic => None,
+        Motion::Static => Some(Velocity::default()),
+        Motion::Kinematic(drive) => {
+            let (linear, angular) = drive(time);
+            Some(Velocity { linear, angular })
         }
-        let Some(row) = bodies.rows.get(slot.0 as usize).filter(|row| row.entity == Some(entity)) else { continue };
-        put(&mut pose, BodyPose(row.new_pose));
-        put(&mut velocity, row.new_velocity);
+    };
+    let given = given.filter(|given| *given != velocities[i]);
+    found.driven.extend(given.map(|given| (entity, given)));
+    if motion.is_dynamic() {
+        let valid =
+            inertia.as_ref().map_or_else(|| Err("it is dynamic without Inertia; insert one, or another Motion".into()), Inertia::validate);
+        if let Err(reason) = valid {
+            found.refused.get_or_insert((entity, reason));
+        }
+    }
+    if (pose.rotation.length_squared() - 1.0).abs() > UNIT {
+        let reason = format!("its rotation has length {}; a unit quaternion is needed", pose.rotation.length());
+        found.refused.get_or_insert((entity, reason));
+    }
+    let inertia = inertia.filter(|_| motion.is_dynamic());
+    found.renumber |= !row.alive || row.inertia.is_some() != inertia.is_some();
+    (row.entity, row.alive) = (Some(entity), true);
+    (row.pose, row.velocity) = (pose, given.unwrap_or(velocities[i]));
+    (row.new_pose, row.new_velocity, row.frame) = (row.pose, row.velocity, row.pose);
+    row.inertia = inertia;
+    row.locks = locks.map(|all| all[i]).unwrap_or_default();
+    row.load = loads.map(|all| all[i]).unwrap_or_default();
+    row.blow = AppliedForce::default();
+    row.gravity = gravities.map(|all| all[i]).unwrap_or_default();
+    row.forced = false;
+}
+
+/// Writes the new state of every row back to its entity; marked as changed is what differs from before.
+pub fn scatter(mut bodies: ResMut<Bodies>, mut body: Query<(Entity, &Slot, &Motion, &mut BodyPose, &mut Velocity)>) {
+    let Bodies { rows, changed, .. } = bodies.bypass_change_detection();
+    for (entities, slots, motions, mut poses, mut velocities) in body.contiguous_iter_mut().into_iter().flatten() {
+        changed.clear();
+        changed.resize(entities.len(), [false; 2]);
+        let (new_poses, new_velocities) = (poses.bypass_change_detection(), velocities.bypass_change_detection());
+        let scatter = |(((entity, slot), motion), ((pose, velocity), changed)): Scattered<'_>| {
+            if matches!(motion, Motion::Static) {
+                return;
+            }
+            if let Some(row) = rows.get(slot.0 as usize).filter(|row| row.entity == Some(*entity)) {
+                *changed = [put(pose, BodyPose(row.new_pose)), put(velocity, row.new_velocity)];
+            }
+        };
+        if share(Part::End, entities.len(), SHARED) {
+            let to = new_poses.par_iter_mut().zip(new_velocities).zip(&mut *changed);
+            entities.par_iter().zip(slots).zip(motions).zip(to).with_min_len(SHARED / 4).for_each(scatter);
+        } else {
+            let to = new_poses.iter_mut().zip(new_velocities).zip(&mut *changed);
+            entities.iter().zip(slots).zip(motions).zip(to).for_each(scatter);
+        }
+        let now = poses.this_run_tick();
+        poses.changed_ticks_slice_mut().iter_mut().zip(&*changed).filter(|(_, changed)| changed[0]).for_each(|(tick, _)| *tick = now);
+        velocities.changed_ticks_slice_mut().iter_mut().zip(&*changed).filter(|(_, changed)| changed[1]).for_each(|(tick, _)| *tick = now);
     }
 }
 
-/// Not `set_if_neq`, which would keep a −0 where 0 is written: the bits are the state.
-fn put<T: Component<Mutability = bevy_ecs::component::Mutable> + PartialEq>(to: &mut Mut<T>, new: T) {
-    let old = std::mem::replace(to.bypass_change_detection(), new);
-    if old != **to {
-        to.set_changed();
-    }
+/// A body, its new state, and whether that differs from before.
+type Scattered<'a> = (((&'a Entity, &'a Slot), &'a Motion), ((&'a mut BodyPose, &'a mut Velocity), &'a mut [bool; 2]));
+
+/// Writes a value; whether it differs from the old one. A −0 too is written where 0 is: the bits are the state.
+fn put<T: PartialEq>(to: &mut T, new: T) -> bool {
+    std::mem::replace(to, new) != *to
 }
