@@ -17,8 +17,7 @@ use std::sync::{Mutex, PoisonError};
 /// A twist that several threads may hold, of which one alone touches it at a time.
 pub(super) type Shared = [AtomicU64; 6];
 
-/// Twists that are read and written in place. Immobile bodies are none of them, and another twist stands for theirs: zero, and nothing kicks it. (A
-/// choice between two places costs nothing, one between two values 8 % of a sweep.)
+/// Twists that are read and written in place. Immobile bodies are none of them, and another twist stands for theirs: zero, and nothing kicks it.
 pub(super) trait Twists {
     fn load(&self, body: u32) -> Twist;
     fn store(&self, body: u32, twist: Twist);
