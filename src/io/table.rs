@@ -487,6 +487,22 @@ mod tests {
     }
 
     #[test]
+    fn tables_without_units_are_read_and_go_on_with_them() {
+        let dir = tempfile::tempdir().unwrap();
+        let (bodies, steps) = (dir.path().join("bodies_end.csv"), dir.path().join("steps.csv"));
+        write_bodies(&bodies, &[BodyView::new(0, "a", "cuboid", Pose::default(), std::sync::Arc::default())]).unwrap();
+        let (with, rows) = (std::fs::read_to_string(&bodies).unwrap(), read_bodies(&bodies).unwrap());
+        let without = with.replace(" [m]", "").replace(" [m/s]", "").replace(" [rad/s]", "").replace(" [kg]", "");
+        assert!(without.starts_with("name,shape,x,y,z,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz,mass,radius\n"));
+        std::fs::write(&bodies, without).unwrap();
+        assert_eq!(read_bodies(&bodies).unwrap(), rows);
+        std::fs::write(&steps, "time,kinetic\n1,5\n2,6\n").unwrap();
+        StepTable::resume(&steps, &["time [s]", "kinetic [J]"], 1.5).unwrap().row(&[2.0, 7.0]).unwrap();
+        assert_eq!(std::fs::read_to_string(&steps).unwrap(), "time [s],kinetic [J]\n1,5\n2,7\n");
+        assert!(StepTable::resume(&steps, &["time [s]", "potential [J]"], 1.5).is_err());
+    }
+
+    #[test]
     fn bodies_survive_the_file_to_the_bit() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("bodies.csv");
@@ -498,7 +514,7 @@ mod tests {
         write_bodies(&path, &[body.clone()]).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(text.starts_with(
-            "name,shape,x,y,z,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz,mass,radius\n\"stone \"\"a\"\", left\",cuboid,0.3333333333333333,"
+            "name,shape,x [m],y [m],z [m],qw,qx,qy,qz,vx [m/s],vy [m/s],vz [m/s],wx [rad/s],wy [rad/s],wz [rad/s],mass [kg],radius [m]\n\"stone \"\"a\"\", left\",cuboid,0.3333333333333333,"
         ));
         let rows = read_bodies(&path).unwrap();
         assert_eq!((rows.len(), rows[0].name.as_str()), (1, "stone \"a\", left"));

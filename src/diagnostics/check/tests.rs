@@ -473,6 +473,19 @@ fn walls_in_the_box_of_an_inlet_and_outlets_that_take_the_scene_are_told() {
 }
 
 #[test]
+fn a_segregation_of_grains_that_are_all_alike_is_told() {
+    let scene = |radius: f64| {
+        let ball =
+            |k: usize| format!("[[bodies]]\nname = \"b{k}\"\nshape = {{ kind = \"ball\", radius = 0.{k} }}\nposition = [{k}, 0, 0.{k}]\n");
+        format!("{FLOOR}{}{}[[measure]]\nname = \"cut\"\nsegregation = {{ radius = {radius} }}\n", ball(1), ball(2))
+    };
+    assert_eq!(all(&scene(0.15)), []);
+    assert_eq!(all(&scene(0.2)), [], "a ball of this radius is large");
+    only(&scene(0.1), Severity::Hint, None, "the radius 0.1 m, by which all grains are large", "between those");
+    only(&scene(0.21), Severity::Hint, None, "all grains are small", "between those");
+}
+
+#[test]
 fn what_is_round_may_turn_as_fast_as_it_likes() {
     let spin = |shape: &str, more: &str| {
         let body = format!("name = \"b\"\nshape = {shape}\nposition = [0, 0, 0.1]\nangular_velocity = [0, 0, 900]\n{more}");
