@@ -470,6 +470,10 @@ fn walls_in_the_box_of_an_inlet_and_outlets_that_take_the_scene_are_told() {
     let outlet = |way: i32| format!("{ball}[[outlet]]\nname = \"out\"\nplane = {{ point = [0, 0, -1], normal = [0, 0, {way}] }}\n");
     assert_eq!(hints(&outlet(-1)), [""; 0]);
     assert!(hints(&outlet(1))[0].contains("the outlet out takes 1 of 1 moving bodies at the start"), "{:?}", hints(&outlet(1)));
+    assert!(hints(&outlet(1))[0].contains("turn it round"));
+    // a body that stands beside the cell is looked at by its image in it
+    let boxed = format!("[periodic]\nx = [0.5, 1.5]\n{ball}[[outlet]]\nbox = [[0.9, -1, 0], [1.1, 1, 1]]\n");
+    assert!(hints(&boxed)[0].contains("takes 1 of 1") && hints(&boxed)[0].contains("make the box smaller"), "{:?}", hints(&boxed));
 }
 
 #[test]
