@@ -9,10 +9,10 @@ use crate::diagnostics::forecast::{DiskForecast, Forecast};
 use crate::diagnostics::{grains::Packing, piles, piles::Pile, summary::Summary};
 use crate::io::error::{OutputError, replace_file};
 use crate::io::plot::{Curve, History, write_history};
-use crate::io::scene::model::{Joint, PileTable, Recordable, Recorded, Scene};
+use crate::io::scene::model::{Joint, PileTable, Recordable, Recorded, Scene, ShapeSpec};
 use crate::io::scene::output::EndTable;
 use crate::io::table::{BODY_COLUMNS, CONTACT_COLUMNS, StepTable, read_table, write_bodies, write_contacts};
-use crate::io::view::Window;
+use crate::io::view::{Window, extent};
 use crate::io::vtk::{Format, VtkSeries, remove_grids};
 use crate::model::signal::{FlowQuantity, JointQuantity, Quantity, SurfaceQuantity};
 use crate::scenes::Built;
@@ -30,7 +30,7 @@ const SCATTERED: f64 = 2.3;
 
 /// Columns of steps.csv.
 const COLUMNS: [&str; 35] = [
-    "time",
+    "time [s]",
     "step",
     "contacts",
     "sweeps",
@@ -40,30 +40,30 @@ const COLUMNS: [&str; 35] = [
     "e_s",
     "rel",
     "rel_q",
-    "penetration",
-    "kinetic",
-    "potential",
-    "normal_work",
-    "friction_work",
-    "rolling_work",
-    "overlap_work",
-    "joint_work",
-    "motor_work",
-    "crushing_work",
-    "bond_work",
-    "drive_work",
-    "load_work",
-    "adhesion_work",
-    "scheme_work",
-    "outlet_energy",
-    "inlet_energy",
+    "penetration [m]",
+    "kinetic [J]",
+    "potential [J]",
+    "normal_work [J]",
+    "friction_work [J]",
+    "rolling_work [J]",
+    "overlap_work [J]",
+    "joint_work [J]",
+    "motor_work [J]",
+    "crushing_work [J]",
+    "bond_work [J]",
+    "drive_work [J]",
+    "load_work [J]",
+    "adhesion_work [J]",
+    "scheme_work [J]",
+    "outlet_energy [J]",
+    "inlet_energy [J]",
     "balance_error",
-    "support_x",
-    "support_y",
-    "support_z",
-    "step_size",
+    "support_x [N]",
+    "support_y [N]",
+    "support_z [N]",
+    "step_size [s]",
     "infeasible",
-    "violation",
+    "violation [m/s]",
     "violation_size",
 ];
 
@@ -100,6 +100,13 @@ impl Signals {
         simulation.values(&self.signals, &mut self.row);
         self.table.row(&self.row)
     }
+}
+
+/// Half side (m) at which half-spaces are drawn: as the scene begins, so that a resumed run draws those of a straight one.
+fn reach(scene: &Scene) -> f64 {
+    let radius = |shape: &ShapeSpec| shape.build().map_or(f64::INFINITY, |s| s.bounding_radius());
+    let bodies = scene.bodies.iter().map(|b| (b, radius(&b.shape)));
+    extent(bodies.filter(|(_, radius)| radius.is_finite()).map(|(b, radius)| b.pose.position.length() + radius))
 }
 
 /// The figures of a joint that `joints.csv` has: without the components of forces, and without a coordinate where it has none.
@@ -147,8 +154,9 @@ impl Output {
         let table = directory.join("steps.csv");
         let mut tables = Vec::new();
         if !scene.joints.is_empty() {
-            let names = scene.joints.iter().flat_map(|j| of_joint(j).map(|q| format!("{}.{}", j.name, q.name)));
-            let names: Vec<String> = std::iter::once("time".to_owned()).chain(names).collect();
+            let numbered = scene.joints.iter().enumerate();
+            let names = numbered.flat_map(|(i, j)| of_joint(j).map(move |q| scene.column(&Recordable::Joint(i, q.what))));
+            let names: Vec<String> = std::iter::once("time [s]".to_owned()).chain(names).collect();
             let parts = scene.joints.iter().zip(&built.joints);
             let signals = parts.flat_map(|(j, parts)| of_joint(j).map(|q| Signal::Joint(parts[0], q.what)));
             let signals = std::iter::once(Signal::Time).chain(signals).collect();
@@ -204,7 +212,7 @@ impl Output {
         };
         Ok(Self {
             directory: directory.to_owned(),
-            window: Window::new(built.entities.clone()),
+            window: Window::new(built.entities.clone()).reaching(reach(scene)),
             series,
             ends: scene.output.tables.clone(),
             steps,

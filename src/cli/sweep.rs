@@ -78,7 +78,8 @@ Examples:
   drystone sweep arch --set thickness_ratio=0.10..0.12:9 --jobs 2 --out arches
   drystone sweep wall.toml --set bodies.3.mass=1,10,100 --tol 1e-6 --outputs --out walls
 
-On a cluster, with DIR in a folder that all machines see (or copied back before --collect):
+On a cluster, with DIR and the scene file in a folder that all machines see (or copied there, and
+DIR back before --collect); jobs start where the command was given:
   drystone sweep bead_pour --set seed=1..500 --out pours --emit slurm
   sbatch pours/sweep.sbatch
   drystone sweep --collect --out pours";
@@ -97,7 +98,13 @@ pub(super) fn sweep(arguments: &Arguments) -> Result<u8, Failure> {
             return Err(Failure::new(USAGE, message));
         }
         interrupt::listen()?;
-        let hash = scene_hash(&plan, point)?;
+        let hash = match scene_hash(&plan, point) {
+            Ok(hash) => hash,
+            Err(failure) => {
+                save_failure(folder, point, &failure)?;
+                return Err(failure);
+            }
+        };
         return match run(&plan, folder, point, hash)? {
             Ended::Stopped => Ok(INTERRUPTED),
             Ended::Saved(None) => Ok(DONE),
@@ -117,9 +124,7 @@ pub(super) fn sweep(arguments: &Arguments) -> Result<u8, Failure> {
     let mut open = Vec::new();
     for (point, hash) in hashes.into_iter().enumerate() {
         match hash {
-            Err(failure) => {
-                Outcome { failure: Some(failure.message), ..Outcome::default() }.write(folder, point).map_err(Failure::input)?
-            }
+            Err(failure) => save_failure(folder, point, &failure)?,
             Ok(hash) => {
                 let before = Outcome::read(folder, point).map_err(Failure::input)?;
                 if before.is_none_or(|o| o.scene_hash != hash || o.failure.is_some()) {
@@ -174,6 +179,11 @@ fn plan(arguments: &Arguments) -> Result<Plan, Failure> {
     Ok(plan)
 }
 
+/// Writes that a point has no scene to run, and why.
+fn save_failure(folder: &Path, point: usize, failure: &Failure) -> Result<(), Failure> {
+    Outcome { failure: Some(failure.message.clone()), ..Outcome::default() }.write(folder, point).map_err(Failure::input)
+}
+
 /// The fingerprint of the scene of a point, as text.
 fn scene_hash(plan: &Plan, point: usize) -> Result<String, Failure> {
     let set = plan.settings(point).into_iter().map(|(key, value)| format!("{key}={value}")).collect();
@@ -225,7 +235,11 @@ fn run_all(plan: &Plan, folder: &Path, open: &[(usize, String)], jobs: usize) ->
 fn run(plan: &Plan, folder: &Path, point: usize, scene_hash: String) -> Result<Ended, Failure> {
     let program = std::env::current_exe().map_err(|e| Failure::input(format!("the program cannot find itself: {e}")))?;
     let (answer, log) = (place(folder, point, ".out"), place(folder, point, ".log"));
-    let create = |path: &Path| File::create(path).map_err(|e| Failure::input(format!("{}: cannot be created: {e}", path.display())));
+    // new files, not the old ones emptied: the runs of a sweep that was killed may still be writing to those
+    let create = |path: &Path| {
+        let _ = std::fs::remove_file(path);
+        File::create_new(path).map_err(|e| Failure::input(format!("{}: cannot be created: {e}", path.display())))
+    };
     let mut command = Command::new(program);
     command.arg("run").arg(&plan.scene).args(&plan.options).arg("--json");
     for (key, value) in plan.settings(point) {

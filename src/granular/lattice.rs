@@ -70,6 +70,48 @@ impl Lattice {
         };
         (0..nx * ny * nz).map(&mut centre).collect()
     }
+
+    /// Two balls of these radii (m) about [`Lattice::centres`] that overlap by more than 1e-9 of the radius, and by how much (m): the first
+    /// that are found. None can where the jitter is at most half of what pitch and layer leave between balls of the largest radius.
+    ///
+    /// ```
+    /// use drystone::granular::lattice::Lattice;
+    /// let loose = Lattice::pour(4, 0.01);
+    /// assert_eq!(loose.overlap(&loose.centres(), &[0.01; 64]), None);
+    /// let tight = Lattice { pitch: 2.0, ..loose };
+    /// assert!(tight.overlap(&tight.centres(), &[0.01; 64]).is_some_and(|(_, _, by)| by > 0.0 && by <= 0.16 * 0.01));
+    /// ```
+    pub fn overlap(&self, centres: &[DVec3], radii: &[f64]) -> Option<(usize, usize, f64)> {
+        let pitch = [self.pitch, self.pitch, self.layer];
+        // neighbours so many rows away may come close enough
+        let reach: [i64; 3] = std::array::from_fn(|a| (((2.0 + 2.0 * self.jitter) / pitch[a]) as i64).min(self.count[a] as i64 - 1));
+        if pitch.iter().all(|p| 2.0 + 2.0 * self.jitter <= *p) {
+            return None;
+        }
+        let [nx, ny, nz] = self.count.map(|n| n as i64);
+        let within = |k: i64, d: i64, n: i64| (0..n).contains(&(k + d));
+        for (i, (at, radius)) in centres.iter().zip(radii).enumerate() {
+            let k = i as i64;
+            let k = [k % nx, k / nx % ny, k / (nx * ny)];
+            for dz in 0..=reach[2] {
+                for dy in -reach[1]..=reach[1] {
+                    for dx in -reach[0]..=reach[0] {
+                        let later = (dz, dy, dx) > (0, 0, 0);
+                        if !(later && within(k[0], dx, nx) && within(k[1], dy, ny) && within(k[2], dz, nz)) {
+                            continue;
+                        }
+                        let j = (i as i64 + (dz * ny + dy) * nx + dx) as usize;
+                        let (Some(other), Some(more)) = (centres.get(j), radii.get(j)) else { continue };
+                        let by = radius + more - at.distance(*other);
+                        if by > 1e-9 * self.radius {
+                            return Some((i, j, by));
+                        }
+                    }
+                }
+            }
+        }
+        None
+    }
 }
 
 #[cfg(test)]
@@ -90,6 +132,32 @@ mod tests {
         let (one, two) = (Lattice { seed: 1, ..Lattice::pour(4, 0.01) }.centres(), Lattice { seed: 2, ..Lattice::pour(4, 0.01) }.centres());
         assert!(one.iter().zip(&two).all(|(a, b)| a != b && (a - b).abs().max_element() <= 2.0 * 0.08 * 0.01));
         assert_eq!(one, Lattice { seed: 1, ..Lattice::pour(4, 0.01) }.centres());
+    }
+
+    #[test]
+    fn what_overlaps_is_what_all_pairs_tell() {
+        let (mut none, mut some) = (0, 0);
+        for seed in 0..40 {
+            let jitter = 0.02 * seed as f64;
+            let lattice = Lattice { count: [4, 3, 5], pitch: 2.3, layer: 2.1, jitter, seed, ..Lattice::pour(1, 0.01) };
+            let centres = lattice.centres();
+            let mut random = Sequence::new(seed);
+            let radii: Vec<f64> = centres.iter().map(|_| 0.01 * (0.7 + 0.3 * random.next_uniform())).collect();
+            let by = |i: usize, j: usize| radii[i] + radii[j] - centres[i].distance(centres[j]);
+            let pairs = (0..60).flat_map(|i| (i + 1..60).map(move |j| (i, j)));
+            let deepest = pairs.fold(f64::NEG_INFINITY, |most, (i, j)| most.max(by(i, j)));
+            match lattice.overlap(&centres, &radii) {
+                None => {
+                    none += 1;
+                    assert!(deepest <= 1e-11, "{jitter}: {deepest}");
+                }
+                Some((i, j, found)) => {
+                    some += 1;
+                    assert!(i < j && found == by(i, j) && found > 1e-11, "{jitter}");
+                }
+            }
+        }
+        assert!(none > 5 && some > 5, "{none} {some}");
     }
 
     const S1: [(usize, [f64; 3]); 4] = [

@@ -10,10 +10,32 @@ use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Columns of a table of bodies: position (m), rotation body → world, velocity (m/s, world), angular velocity (rad/s, body frame), mass (kg; 0
-/// for what does not move by itself), radius (m; 0 for what is no ball).
-pub const BODY_COLUMNS: [&str; 17] =
-    ["name", "shape", "x", "y", "z", "qw", "qx", "qy", "qz", "vx", "vy", "vz", "wx", "wy", "wz", "mass", "radius"];
+/// Columns of a table of bodies: position, rotation body → world, velocity (world), angular velocity (body frame), mass (0 for what does
+/// not move by itself), radius (0 for what is no ball).
+pub const BODY_COLUMNS: [&str; 17] = [
+    "name",
+    "shape",
+    "x [m]",
+    "y [m]",
+    "z [m]",
+    "qw",
+    "qx",
+    "qy",
+    "qz",
+    "vx [m/s]",
+    "vy [m/s]",
+    "vz [m/s]",
+    "wx [rad/s]",
+    "wy [rad/s]",
+    "wz [rad/s]",
+    "mass [kg]",
+    "radius [m]",
+];
+
+/// The name of a column without its unit.
+fn bare(column: &str) -> &str {
+    column.split(" [").next().unwrap_or(column)
+}
 
 /// `x` with as few digits as read back to its bits.
 ///
@@ -138,7 +160,7 @@ pub struct BodyRow {
 pub fn read_bodies(path: &Path) -> Result<Vec<BodyRow>, OutputError> {
     let mut table = csv::Reader::from_path(path).map_err(|error| table_error(path, error))?;
     let header = table.headers().map_err(|error| table_error(path, error))?;
-    if header != BODY_COLUMNS[..] {
+    if !header.iter().map(bare).eq(BODY_COLUMNS.map(bare)) {
         return Err(content(path, 1, header.iter().collect::<Vec<_>>().join(","), BODY_COLUMNS.join(",")));
     }
     let mut rows = Vec::new();
@@ -162,9 +184,9 @@ const BUFFER: usize = 1 << 16;
 /// use drystone::io::table::{StepTable, read_table};
 /// # let dir = tempfile::tempdir().unwrap();
 /// let path = dir.path().join("steps.csv");
-/// let mut steps = StepTable::create(&path, &["time", "contacts"])?;
+/// let mut steps = StepTable::create(&path, &["time [s]", "contacts"])?;
 /// steps.row(&[0.005, 12.0])?;
-/// assert_eq!(read_table(&path)?.column("contacts"), Some(vec![12.0]));
+/// assert_eq!(read_table(&path)?.column("time"), Some(vec![0.005]));
 /// # Ok::<(), drystone::io::error::OutputError>(())
 /// ```
 #[derive(Debug)]
@@ -196,7 +218,8 @@ impl StepTable {
             return Self::create(path, header);
         }
         let old = read_table(path)?;
-        if old.header != header {
+        // a table without units, as those of before had none, goes on with them
+        if !old.header.iter().map(|h| bare(h)).eq(header.iter().map(|h| bare(h))) {
             return Err(content(path, 1, old.header.join(","), header.join(",")));
         }
         let text = std::fs::read_to_string(path).map_err(OutputError::file(path, "read"))?;
@@ -366,9 +389,9 @@ pub struct Table {
 }
 
 impl Table {
-    /// The values of the column of that name.
+    /// The values of the column of that name, with or without its unit.
     pub fn column(&self, name: &str) -> Option<Vec<f64>> {
-        let k = self.header.iter().position(|column| column == name)?;
+        let k = self.header.iter().position(|column| column == name || bare(column) == name)?;
         Some(self.rows.iter().map(|row| row[k]).collect())
     }
 }
@@ -464,6 +487,22 @@ mod tests {
     }
 
     #[test]
+    fn tables_without_units_are_read_and_go_on_with_them() {
+        let dir = tempfile::tempdir().unwrap();
+        let (bodies, steps) = (dir.path().join("bodies_end.csv"), dir.path().join("steps.csv"));
+        write_bodies(&bodies, &[BodyView::new(0, "a", "cuboid", Pose::default(), std::sync::Arc::default())]).unwrap();
+        let (with, rows) = (std::fs::read_to_string(&bodies).unwrap(), read_bodies(&bodies).unwrap());
+        let without = with.replace(" [m]", "").replace(" [m/s]", "").replace(" [rad/s]", "").replace(" [kg]", "");
+        assert!(without.starts_with("name,shape,x,y,z,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz,mass,radius\n"));
+        std::fs::write(&bodies, without).unwrap();
+        assert_eq!(read_bodies(&bodies).unwrap(), rows);
+        std::fs::write(&steps, "time,kinetic\n1,5\n2,6\n").unwrap();
+        StepTable::resume(&steps, &["time [s]", "kinetic [J]"], 1.5).unwrap().row(&[2.0, 7.0]).unwrap();
+        assert_eq!(std::fs::read_to_string(&steps).unwrap(), "time [s],kinetic [J]\n1,5\n2,7\n");
+        assert!(StepTable::resume(&steps, &["time [s]", "potential [J]"], 1.5).is_err());
+    }
+
+    #[test]
     fn bodies_survive_the_file_to_the_bit() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("bodies.csv");
@@ -475,7 +514,7 @@ mod tests {
         write_bodies(&path, &[body.clone()]).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(text.starts_with(
-            "name,shape,x,y,z,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz,mass,radius\n\"stone \"\"a\"\", left\",cuboid,0.3333333333333333,"
+            "name,shape,x [m],y [m],z [m],qw,qx,qy,qz,vx [m/s],vy [m/s],vz [m/s],wx [rad/s],wy [rad/s],wz [rad/s],mass [kg],radius [m]\n\"stone \"\"a\"\", left\",cuboid,0.3333333333333333,"
         ));
         let rows = read_bodies(&path).unwrap();
         assert_eq!((rows.len(), rows[0].name.as_str()), (1, "stone \"a\", left"));

@@ -40,6 +40,8 @@ pub struct Window {
     made: Vec<(Shape, Pose, Arc<Surface>)>,
     bodies: Vec<BodyView>,
     contacts: Vec<ContactView>,
+    /// How far a half-space is drawn (m), where it is given.
+    extent: Option<f64>,
 }
 
 impl Window {
@@ -47,7 +49,22 @@ impl Window {
     pub fn new(entities: Vec<Entity>) -> Self {
         let numbers = (0..).zip(&entities).map(|(k, &entity)| (entity, k)).collect();
         let (surfaces, balls) = (vec![None; entities.len()], vec![None; entities.len()]);
-        Self { entities, numbers, surfaces, balls, made: Vec::new(), bodies: Vec::new(), contacts: Vec::new() }
+        Self { entities, numbers, surfaces, balls, made: Vec::new(), bodies: Vec::new(), contacts: Vec::new(), extent: None }
+    }
+
+    /// The same window with half-spaces of this half side (m), not of one that follows from what is seen first.
+    ///
+    /// ```
+    /// use drystone::{geometry::Shape, io::view::Window, simulation::{Body, Simulation}};
+    /// use glam::DVec3;
+    /// let mut sim = Simulation::default();
+    /// let floor = sim.spawn_body(Body::new(Shape::half_space(DVec3::Z)?).fixed())?;
+    /// let mut window = Window::new(vec![floor]).reaching(2.5);
+    /// assert!(window.look(&sim).bodies[0].surface.vertices.iter().any(|x| x.x == 2.5));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn reaching(self, extent: f64) -> Self {
+        Self { extent: Some(extent), ..self }
     }
 
     /// What there is to see now: bodies that are alive, and the contact points of the last step.
@@ -55,7 +72,7 @@ impl Window {
         let world = simulation.world();
         self.bodies.clear();
         self.contacts.clear();
-        let extent = self.extent(simulation);
+        let extent = self.extent.unwrap_or_else(|| self.extent(simulation));
         let cell = world.resource::<Scheme>().cell;
         // what fills the cell is drawn where it stands
         let fills = |entity| !cell.is_open() && world.get::<Collider>(entity).is_some_and(|c| cell.too_long(c.shape.bounding_radius()));
@@ -119,8 +136,7 @@ impl Window {
             let radius = world.get::<Collider>(entity).map_or(0.0, |c| c.shape.bounding_radius() + c.offset.position.length());
             world.get::<BodyPose>(entity).filter(|_| radius.is_finite()).map_or(0.0, |pose| pose.0.position.length() + radius)
         };
-        let largest = self.entities.iter().map(reach).fold(0.0, f64::max);
-        if largest > 0.0 { 1.5 * largest } else { 1.0 }
+        extent(self.entities.iter().map(reach))
     }
 
     fn surface(&mut self, k: usize, collider: Option<&Collider>, extent: f64) -> Arc<Surface> {
@@ -147,6 +163,12 @@ impl Window {
         self.surfaces[k] = Some(surface.clone());
         surface
     }
+}
+
+/// Half side (m) at which a half-space is drawn, of how far each body reaches from the origin (m).
+pub(crate) fn extent(reaches: impl Iterator<Item = f64>) -> f64 {
+    let largest = reaches.fold(0.0, f64::max);
+    if largest > 0.0 { 1.5 * largest } else { 1.0 }
 }
 
 /// The balls that a shape consists of, in the frame of the body; none where it has other parts.

@@ -7,6 +7,7 @@
 //! appear that are due, `mass so far ≤ rate (t − start)`, one after the other at random places of the box where they touch nothing. Where
 //! none is found the inlet waits for the next step, so it never makes an overlap, and falls behind where it is blocked.
 
+use super::periodic::Cell;
 use super::signal::FlowQuantity;
 use bevy_ecs::prelude::Component;
 use glam::DVec3;
@@ -49,8 +50,48 @@ impl Region {
         }
     }
 
-    /// What is wrong with its numbers and what would do.
-    pub fn validate(&self) -> Result<(), String> {
+    /// What is wrong with its numbers, or with its place in a periodic cell, in which bodies are looked at, and what would do.
+    ///
+    /// ```
+    /// use drystone::model::{flow::Region, periodic::Cell};
+    /// use glam::DVec3;
+    /// let cell = Cell::new([Some([0.0, 0.1]), None, None])?;
+    /// let beyond = |x: f64| Region::Beyond { point: DVec3::X * x, normal: DVec3::X };
+    /// assert!(beyond(0.09).validate(&cell).is_ok() && beyond(0.2).validate(&cell).is_err());
+    /// assert!(beyond(0.2).validate(&Cell::default()).is_ok());
+    /// # Ok::<(), drystone::model::scheme::Invalid>(())
+    /// ```
+    pub fn validate(&self, cell: &Cell) -> Result<(), String> {
+        self.validate_numbers()?;
+        let axes = || (0..3).filter(|&a| cell.periodic(a));
+        match *self {
+            Self::Beyond { point, normal } => {
+                let open = (0..3).any(|a| !cell.periodic(a) && normal[a] != 0.0);
+                let farthest: f64 = axes().map(|a| ((cell.low[a] - point[a]) * normal[a]).max((cell.high[a] - point[a]) * normal[a])).sum();
+                if !open && farthest <= 0.0 {
+                    return Err(format!(
+                        "a plane through {point} with the normal {normal}, beyond which no part of the periodic cell lies"
+                    ));
+                }
+            }
+            Self::Box { low, high } => {
+                for a in axes() {
+                    let (from, to) = (cell.low[a], cell.high[a]);
+                    let slack = 1e-9 * (to - from);
+                    let outside = |x: f64| x.is_finite() && (x < from - slack || x > to + slack);
+                    if outside(low[a]) || outside(high[a]) || low[a] >= to || high[a] <= from {
+                        let (low, high, axis) = (low[a], high[a], ["x", "y", "z"][a]);
+                        return Err(format!(
+                            "{low} to {high} m along {axis}, beyond the periodic cell; a part of {from} to {to}, or -inf to inf, is needed"
+                        ));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn validate_numbers(&self) -> Result<(), String> {
         match *self {
             Self::Beyond { point, normal } if !point.is_finite() || (normal.length_squared() - 1.0).abs() > 1e-6 || normal.is_nan() => {
                 Err(format!("a plane through {point} with the normal {normal}; a finite point and a unit vector are needed"))

@@ -85,9 +85,11 @@ impl Cell {
     pub fn sheared(self, shear: Shear) -> Result<Self, Invalid> {
         let Shear { across, along, rate } = shear;
         if across > 2 || along > 2 || across == along || !self.periodic(across) || !self.periodic(along) {
+            let name = |a: usize| ["x", "y", "z"].get(a).map_or_else(|| a.to_string(), |&axis| axis.to_owned());
+            let faces: Vec<String> = (0..3).filter(|&a| self.periodic(a)).map(name).collect();
             return Err(Invalid::new(
                 "the shear",
-                format!("across {across}, along {along}"),
+                format!("across = {}, along = {} in a cell that is periodic along {}", name(across), name(along), faces.join(", ")),
                 "two different axes along which the cell is periodic",
             ));
         }

@@ -37,7 +37,7 @@ type Leaver = (Slot, usize, Entity, [f64; 3]);
 impl Simulation {
     /// Adds an outlet; see [`crate::model::flow`]. A body in several outlets leaves by the one that was added first.
     pub fn add_outlet(&mut self, outlet: Outlet) -> Result<Entity, SimulationError> {
-        outlet.region.validate().map_err(|found| Invalid::new("the region of an outlet", found, "a part of space"))?;
+        outlet.region.validate(&self.scheme().cell).map_err(|found| Invalid::new("the region of an outlet", found, "a part of space"))?;
         Ok(self.world.spawn(outlet).id())
     }
 

@@ -167,7 +167,7 @@ fn a_resumed_run_goes_on_to_the_tolerance_that_is_asked_for() {
     assert_eq!(output(&["run", "--resume", &out, "--tol", "1e-5", "--until", "0.7"]).status.code(), Some(0));
     let mut reader = csv::Reader::from_path(Path::new(&out).join("steps.csv")).unwrap();
     let column = |name: &str, reader: &mut csv::Reader<std::fs::File>| reader.headers().unwrap().iter().position(|h| h == name).unwrap();
-    let (time, residual) = (column("time", &mut reader), column("e_s", &mut reader));
+    let (time, residual) = (column("time [s]", &mut reader), column("e_s", &mut reader));
     let rows: Vec<(f64, f64)> =
         reader.records().map(|r| r.unwrap()).map(|r| (r[time].parse().unwrap(), r[residual].parse().unwrap())).collect();
     let largest = |late: bool| rows.iter().filter(|r| (r.0 > 0.5 + 1e-9) == late).fold(0f64, |most, r| most.max(r.1));
@@ -189,8 +189,8 @@ fn a_resumed_run_goes_on_in_the_steps_that_are_asked_for() {
     let head: Vec<&str> = table.lines().next().unwrap().split(',').collect();
     let column = |name: &str| head.iter().position(|h| *h == name).unwrap();
     let rows = table.lines().skip(1).map(|row| row.split(',').map(|x| x.parse().unwrap()).collect::<Vec<f64>>());
-    let late: Vec<Vec<f64>> = rows.filter(|row| row[column("time")] > 0.2 + 1e-9).collect();
-    assert!(late.len() == 20 && late.iter().all(|row| (row[column("step_size")] - 5e-3).abs() < 1e-15), "{}", late.len());
+    let late: Vec<Vec<f64>> = rows.filter(|row| row[column("time [s]")] > 0.2 + 1e-9).collect();
+    assert!(late.len() == 20 && late.iter().all(|row| (row[column("step_size [s]")] - 5e-3).abs() < 1e-15), "{}", late.len());
     let sweeps = late[0][column("sweeps")];
     assert!(sweeps <= 2.0, "the reactions of the step before hold the wall: {sweeps} sweeps");
     assert!(on["speed_max"].as_f64().unwrap() < 1e-6, "{}", on["speed_max"]);
@@ -367,9 +367,9 @@ fn a_scene_with_joints_writes_what_they_do() {
     let table = std::fs::read_to_string(out.join("joints.csv")).expect("written");
     let mut lines = table.lines();
     let header: Vec<&str> = lines.next().expect("a header").split(',').collect();
-    assert_eq!(header[..3], ["time", "hinge.coordinate", "hinge.speed"]);
+    assert_eq!(header[..3], ["time [s]", "hinge.coordinate [rad]", "hinge.speed [rad/s]"]);
     let last: Vec<f64> = lines.last().expect("rows").split(',').map(|x| x.parse().expect("a number")).collect();
-    let value = |name: &str| last[header.iter().position(|h| *h == format!("hinge.{name}")).expect(name)];
+    let value = |name: &str| last[header.iter().position(|h| h.split(" [").next() == Some(&format!("hinge.{name}"))).expect(name)];
     assert!(value("coordinate") > 0.1 && value("speed") > 0.2, "the door opens");
     assert!((value("friction") + 2.0).abs() < 1e-6 && (value("motor") - 80.0).abs() < 1e-6 && value("gap") < 1e-4);
 }

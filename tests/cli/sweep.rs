@@ -101,6 +101,37 @@ fn a_job_array_gives_what_the_sweep_gives() {
     assert_eq!(std::fs::read_to_string(there.join("sweep.jobs")).unwrap().lines().count(), 2);
 }
 
+/// The runs of a sweep that is killed are processes of their own and go on for a while, beside those of the next one.
+#[test]
+#[cfg(unix)]
+fn what_a_killed_sweep_still_runs_spoils_no_answer() {
+    use std::io::Write;
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().to_str().unwrap();
+    let sweep = ["sweep", "bead_pour", "--set", "n=2", "--set", "mu=0.5", "--until", "0.02", "--out", dir, "--json"];
+    std::fs::create_dir_all(folder.path().join("points")).unwrap();
+    let mut left = std::fs::File::create(folder.path().join("points/0000.out")).unwrap();
+    let mut done = drystone(&sweep).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    while done.try_wait().unwrap().is_none() {
+        left.write_all(b"{ of the run before").unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    let done = json_of(&done.wait_with_output().unwrap(), 0);
+    assert_eq!(done["done"], 1, "{done}");
+}
+
+#[test]
+fn a_job_that_cannot_begin_is_a_failure_of_its_point() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().to_str().unwrap();
+    let sweep = ["sweep", "bouncing_ball", "--set", "restitution=0.5,7", "--until", "0.1", "--out", dir, "--emit", "parallel"];
+    assert!(output(&sweep).status.success());
+    assert_eq!(output(&["sweep", "--out", dir, "--point", "1"]).status.code(), Some(3));
+    let collected = json_of(&output(&["sweep", "--collect", "--out", dir, "--json"]), 3);
+    assert_eq!((collected["failed"].as_u64(), collected["missing"].as_u64()), (Some(1), Some(1)));
+    assert!(column(&rows(folder.path()), "failure")[0].contains("from 0 to 1"));
+}
+
 #[test]
 fn measures_and_heaps_are_columns_of_the_table_and_can_be_plotted() {
     let folder = tempfile::tempdir().unwrap();

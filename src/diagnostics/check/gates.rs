@@ -1,9 +1,10 @@
-//! Inlets whose box a wall goes through, and outlets that take what the scene begins with.
+//! Inlets whose box a wall goes through, outlets that take what the scene begins with, measures of kinds of grains that there are not.
 
 use super::{Bodies, Severity};
 use crate::algebra::spatial::Pose;
 use crate::geometry::{Scratch, Shape, contact_points};
-use crate::io::scene::model::Motion;
+use crate::io::scene::model::{Motion, ShapeSpec};
+use crate::model::flow::Region;
 
 impl Bodies<'_> {
     /// A box that reaches through the wall of a round vessel is an error already where the scene is read.
@@ -32,19 +33,51 @@ impl Bodies<'_> {
             let message = format!("stands in the box of the inlet {inlet}, where grains would come in on every side of it");
             self.say(Severity::Hint, Some(i), message, "make the box narrower than the walls around it");
         }
-        let taken: Vec<(usize, String)> = self
+        let cell = self.scene.periodic;
+        let taken: Vec<(usize, String, bool)> = self
             .scene
             .outlets
             .iter()
             .filter_map(|outlet| {
-                let inside = |body: &crate::io::scene::model::Body| body.birth == 0.0 && outlet.region.holds(body.pose.position);
+                let inside = |body: &crate::io::scene::model::Body| {
+                    let x = body.pose.position;
+                    body.birth == 0.0 && outlet.region.holds(x + cell.home(x).0)
+                };
                 let count = self.dynamic().filter(|(_, body)| inside(body)).count();
-                (count > 0).then(|| (count, outlet.name.clone()))
+                (count > 0).then(|| (count, outlet.name.clone(), matches!(outlet.region, Region::Box { .. })))
             })
             .collect();
-        for (count, outlet) in taken {
+        for (count, outlet, is_box) in taken {
             let message = format!("the outlet {outlet} takes {count} of {} moving bodies at the start", self.dynamic().count());
-            self.say(Severity::Hint, None, message, "its normal points to the side where bodies leave; turn it round, or move the outlet");
+            let cure = if is_box {
+                "what is in its box is removed; make the box smaller, or move it or what begins there"
+            } else {
+                "its normal points to the side where bodies leave; turn it round, or move the outlet"
+            };
+            self.say(Severity::Hint, None, message, cure);
+        }
+        self.segregations();
+    }
+
+    /// Measures that part large balls from small ones where all that there will be are of one kind.
+    fn segregations(&mut self) {
+        if !self.scene.inlets.is_empty() {
+            return;
+        }
+        let radii = || self.dynamic().map(|(_, body)| if let ShapeSpec::Ball { radius } = body.shape { radius } else { f64::NEG_INFINITY });
+        let (smallest, largest) = radii().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), r| (low.min(r), high.max(r)));
+        let parted = self.scene.measures.iter().filter_map(|m| Some((m.name.clone(), m.segregation.as_ref()?.radius)));
+        let found: Vec<(String, f64, &str)> = parted
+            .filter_map(|(name, radius)| {
+                let kind = if smallest >= radius { "large" } else { "small" };
+                (smallest >= radius || largest < radius).then_some((name, radius, kind))
+            })
+            .collect();
+        for (name, radius, kind) in found {
+            let message = format!(
+                "the measure {name} has a `segregation` at the radius {radius} m, by which all grains are {kind}; its column is nan"
+            );
+            self.say(Severity::Hint, None, message, "put the radius between those of the balls that are to part");
         }
     }
 }

@@ -16,6 +16,12 @@ use std::sync::Arc;
 const DISTANCES: usize = 5_000_000;
 const REVERSE: &str = "reverse the order of the vertices of each triangle";
 
+/// Edges (m) of the box around a mesh.
+fn extent(mesh: &TriangleMesh) -> DVec3 {
+    let corners = |pick: fn(DVec3, DVec3) -> DVec3| mesh.vertices.iter().copied().reduce(pick).unwrap_or_default();
+    corners(DVec3::max) - corners(DVec3::min)
+}
+
 impl Bodies<'_> {
     /// Shapes that cannot be built, meshes that are open or inside out; moving meshes become what touches: convex parts.
     pub(super) fn shapes_and_masses(&mut self) {
@@ -68,8 +74,19 @@ impl Bodies<'_> {
             match seen {
                 Seen { front: 0, behind: Some(k), .. } => {
                     let name = self.name(k);
-                    let message = format!("its triangles look away from {name}, which would pass through it");
-                    found.push((i, message, REVERSE.to_owned()));
+                    // a solid may be meant as such, and be too large, or stand in the wrong place
+                    let (message, cure) = if mesh.open_edges() == 0 {
+                        let [x, y, z] = extent(mesh).to_array();
+                        (
+                            format!("its triangles look away from {name}, which is within this solid of {x:.3} x {y:.3} x {z:.3} m"),
+                            format!(
+                                "{REVERSE}; or, if {name} is to lie outside, move one of them or give the mesh a `scale` (0.001 from mm)"
+                            ),
+                        )
+                    } else {
+                        (format!("its triangles look away from {name}, which would pass through it"), REVERSE.to_owned())
+                    };
+                    found.push((i, message, cure));
                 }
                 Seen { behind: Some(k), .. } => {
                     let message = format!("it is behind the triangles of {}, which would not stop it", self.name(i));

@@ -306,6 +306,9 @@ fn a_drum_looks_at_the_bodies_inside_it() {
             let found = faults(&format!("{}{balls}", mesh("drum", motion, &v, &t, "[0, 0, 0]")));
             let named = found.iter().find(|f| f.body.as_deref() == Some("drum"));
             assert!(named.is_some_and(|f| f.message.contains("look away") && f.cure.contains("reverse")), "lids {lids}: {found:?}");
+            // with lids it is a solid that the balls are in
+            let solid = named.is_some_and(|f| f.message.contains("solid of 2.000 x 1.000 x 2.000 m") && f.cure.contains("scale"));
+            assert_eq!(solid, lids, "{found:?}");
         }
     }
     // the same drum turned outwards is a solid that a ball lies on
@@ -467,6 +470,23 @@ fn walls_in_the_box_of_an_inlet_and_outlets_that_take_the_scene_are_told() {
     let outlet = |way: i32| format!("{ball}[[outlet]]\nname = \"out\"\nplane = {{ point = [0, 0, -1], normal = [0, 0, {way}] }}\n");
     assert_eq!(hints(&outlet(-1)), [""; 0]);
     assert!(hints(&outlet(1))[0].contains("the outlet out takes 1 of 1 moving bodies at the start"), "{:?}", hints(&outlet(1)));
+    assert!(hints(&outlet(1))[0].contains("turn it round"));
+    // a body that stands beside the cell is looked at by its image in it
+    let boxed = format!("[periodic]\nx = [0.5, 1.5]\n{ball}[[outlet]]\nbox = [[0.9, -1, 0], [1.1, 1, 1]]\n");
+    assert!(hints(&boxed)[0].contains("takes 1 of 1") && hints(&boxed)[0].contains("make the box smaller"), "{:?}", hints(&boxed));
+}
+
+#[test]
+fn a_segregation_of_grains_that_are_all_alike_is_told() {
+    let scene = |radius: f64| {
+        let ball =
+            |k: usize| format!("[[bodies]]\nname = \"b{k}\"\nshape = {{ kind = \"ball\", radius = 0.{k} }}\nposition = [{k}, 0, 0.{k}]\n");
+        format!("{FLOOR}{}{}[[measure]]\nname = \"cut\"\nsegregation = {{ radius = {radius} }}\n", ball(1), ball(2))
+    };
+    assert_eq!(all(&scene(0.15)), []);
+    assert_eq!(all(&scene(0.2)), [], "a ball of this radius is large");
+    only(&scene(0.1), Severity::Hint, None, "the radius 0.1 m, by which all grains are large", "between those");
+    only(&scene(0.21), Severity::Hint, None, "all grains are small", "between those");
 }
 
 #[test]

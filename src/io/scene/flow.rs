@@ -21,11 +21,14 @@ pub(super) fn read(f: &mut Fields<'_>, scene: &mut Scene, names: &Names, resourc
     for (k, field) in f.list("outlet")?.iter().enumerate() {
         let mut g = field.fields()?;
         let name = name(&mut g, if k == 0 { "outlet".to_owned() } else { format!("outlet{k}") }, field, scene, names)?;
-        let region = match (g.optional("plane"), g.optional("box")) {
-            (Some(plane), None) => beyond(&plane)?,
+        let (place, region) = match (g.optional("plane"), g.optional("box")) {
+            (Some(plane), None) => {
+                let (point, normal) = point_and_normal(&plane)?;
+                (plane, Region::Beyond { point, normal })
+            }
             (None, Some(sides)) => {
                 let (low, high) = corners(&sides)?;
-                Region::Box { low, high }
+                (sides, Region::Box { low, high })
             }
             _ => {
                 let cure = "write `plane = { point = [x, y, z], normal = [x, y, z] }`, the normal to the side where bodies leave";
@@ -33,6 +36,8 @@ pub(super) fn read(f: &mut Fields<'_>, scene: &mut Scene, names: &Names, resourc
             }
         };
         g.finish()?;
+        let cure = "put the outlet where bodies in the cell come";
+        region.validate(&scene.periodic).map_err(|found| place.error(format!("found {found}"), cure))?;
         scene.outlets.push(Outlet { name, region });
     }
     for (k, field) in f.list("inlet")?.iter().enumerate() {
@@ -103,7 +108,8 @@ fn inlet(field: &Field<'_>, number: usize, scene: &Scene, names: &Names, resourc
     let sizes = sizes(&radius, resources)?;
     let width = high - low;
     if !width.is_finite() || width.min_element() < 2.0 * sizes.largest() {
-        let message = format!("found a box of {width} m for grains of up to {} m radius", sizes.largest());
+        let [x, y, z] = width.to_array().map(|w| (w * 1e9).round() / 1e9);
+        let message = format!("found a box of {x} x {y} x {z} m for grains of up to {} m radius", sizes.largest());
         return Err(sides.error(message, "an inlet holds each grain as a whole; make its box wider than they are, and finite"));
     }
     if let Some(pipe) = pierced(scene, low, high) {
@@ -152,11 +158,6 @@ fn name(f: &mut Fields<'_>, default: String, field: &Field<'_>, scene: &Scene, n
         return Err(field.error(message, "give every body, generator, joint, interaction, outlet, inlet and surface a name of its own"));
     }
     Ok(name)
-}
-
-fn beyond(field: &Field<'_>) -> Result<Region, SceneError> {
-    let (point, normal) = point_and_normal(field)?;
-    Ok(Region::Beyond { point, normal })
 }
 
 fn point_and_normal(field: &Field<'_>) -> Result<(DVec3, DVec3), SceneError> {

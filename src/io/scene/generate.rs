@@ -43,6 +43,8 @@ pub(super) struct Made {
     /// Blow at t = 0 on one of the dynamic bodies.
     pub(super) kick: Option<(usize, DVec3)>,
     pub(super) dam: Option<Dam>,
+    /// Two of the dynamic ones, or one and a static one, overlap where they are put.
+    pub(super) clash: Option<SceneError>,
 }
 
 type Generator = fn(&mut Fields<'_>, &Resources) -> Result<Made, SceneError>;
@@ -107,6 +109,10 @@ fn one(
         return Err(given.error("found a given motion beside velocities at the start", cure));
     }
     f.finish()?;
+    // what stands still, as a rough base, may overlap
+    if let Some(clash) = made.clash.filter(|_| driven == Motion::Dynamic) {
+        return Err(clash);
+    }
     let (start, fixed) = (scene.bodies.len(), made.fixed.len());
     let mut add = |name: String, shape, pose: Pose, fixed| {
         let mut body = Body::new(name, shape).at(pose.position + origin);
@@ -191,7 +197,35 @@ fn lattice(f: &mut Fields<'_>, resources: &Resources) -> Result<Made, SceneError
     let radii = sizes.radii(centres.len(), seed);
     let grain = f.or("grain", Grain::Ball, |g| grains::grain(&g, resources))?;
     let velocities = agitation(f, &radii, seed)?;
-    Ok(Made { fixed, moving: grown(&grain, centres.into_iter().zip(radii), seed), velocities, ..Made::default() })
+    let clash = (grain == Grain::Ball).then(|| overlap(f, &lattice, &centres, &radii, &fixed)).flatten();
+    Ok(Made { fixed, moving: grown(&grain, centres.into_iter().zip(radii), seed), velocities, clash, ..Made::default() })
+}
+
+/// That balls of a lattice begin within each other, or within its walls.
+fn overlap(
+    f: &Fields<'_>,
+    lattice: &Lattice,
+    centres: &[DVec3],
+    radii: &[f64],
+    fixed: &[(&'static str, ShapeSpec, DVec3)],
+) -> Option<SceneError> {
+    let pair = lattice.overlap(centres, radii).map(|(i, j, by)| (format!("the balls {i} and {j}"), by));
+    let found = pair.or_else(|| {
+        centres.iter().zip(radii).enumerate().find_map(|(i, (at, radius))| {
+            fixed.iter().find_map(|(name, shape, place)| {
+                let ShapeSpec::HalfSpace { normal } = shape else { return None };
+                let by = radius - (*at - *place).dot(*normal);
+                (by > 1e-9 * lattice.radius).then(|| (format!("the ball {i} and the {name}"), by))
+            })
+        })
+    });
+    let (what, by) = found?;
+    let Lattice { pitch, layer, jitter, .. } = *lattice;
+    let most = ((0.5 * pitch.min(layer) - 1.0).max(0.0) * 1e9).round() / 1e9;
+    Some(f.error(
+        format!("found {what} overlapping by {by:.1e} m at the start, with pitch {pitch}, layer {layer} and jitter {jitter}"),
+        format!("let `jitter` be at most {most}, half of what pitch and layer leave between balls, or give these more"),
+    ))
 }
 
 /// Random velocities of grains of these radii, where `agitation` asks for them.

@@ -178,7 +178,7 @@ fn periodic(field: &Field<'_>) -> Result<(Cell, bool), SceneError> {
     let flow = g.or("flow", true, |x| x.boolean())?;
     g.finish()?;
     let sheared = cell.sheared(Shear { across, along, rate });
-    let cell = sheared.map_err(|e| shear.error(format!("found {} for {}", e.found, e.name), format!("write {}", e.needed)))?;
+    let cell = sheared.map_err(|e| shear.error(format!("found {} for {}", e.found, e.name), format!("name {}", e.needed)))?;
     Ok((cell, flow))
 }
 
