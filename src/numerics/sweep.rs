@@ -9,8 +9,8 @@
 
 use super::auto::{ENOUGH, is_pile};
 use super::cells::Cells;
-use super::central::Balls;
-use super::colours::{Halves, Leaves, Own, Shared, Twists, Unit, lend, take_back, velocities, visit_cells, visit_serial};
+use super::central::{Balls, stand_in};
+use super::colours::{All, Halves, Leaves, Shared, Twists, Unit, lend, take_back, velocities, visit_cells, visit_serial};
 use super::following::{EVERY, Following};
 use super::local::kernel::solve_once;
 use super::mixed::{Answer, Contact, IMMOBILE, MAX_ROWS, MixedProblem, Reactions, RigidMass, Spin, Twist, Velocities};
@@ -301,7 +301,7 @@ impl Workspace {
     /// Buffers, and the contacts as those of balls if most are; says whether they are.
     fn prepare(&mut self, p: &MixedProblem, answer: &mut Answer) -> bool {
         let balls = self.balls.prepare(p);
-        let bodies = p.free.rigid.len();
+        let bodies = p.free.rigid.len() + usize::from(balls);
         self.change.blocks.resize(p.block_b.len(), 0.0);
         let State { r, v } = &mut self.direction;
         r.blocks.resize(p.block_b.len(), 0.0);
@@ -322,6 +322,7 @@ impl Workspace {
     /// The answer into the lanes.
     fn reload(&mut self, p: &MixedProblem, answer: &mut Answer) {
         self.balls.load(p, answer);
+        stand_in(p, &mut answer.velocities.rigid);
     }
 
     /// The shifts follow the slip at hand.
@@ -475,7 +476,7 @@ fn visit_all<P: Halves>(
             twists.iter_mut().zip(before.iter_mut()).zip(direction.iter_mut()).for_each(|((x, before), p)| follow(x, before, p));
         });
     }
-    let Some(shared) = shared else { return visit_serial(units, &Own::new(0, v)) };
+    let Some(shared) = shared else { return visit_serial(units, &All::new(v)) };
     let mut leaves = Leaves::new();
     if let Some([before, direction]) = moved {
         leaves.push_twists(shared, before, direction);
@@ -687,7 +688,8 @@ impl Rows<'_> {
         let Some(head) = contacts.first() else { return };
         let mass = |body: u32| if body == IMMOBILE { RigidMass::default() } else { self.p.rigid[body as usize] };
         let (m1, m2) = (mass(head.body1), mass(head.body2));
-        let (mut v1, mut v2) = (v.load(head.body1), v.load(head.body2));
+        let load = |body: u32| if body == IMMOBILE { Twist::default() } else { v.load(body) };
+        let (mut v1, mut v2) = (load(head.body1), load(head.body2));
         let shifts = self.shifts.get(range.clone()).unwrap_or_default();
         let spins: &[Spin] = &self.p.spins[range];
         for (k, (c, spin)) in contacts.iter().zip(spins).enumerate() {
@@ -712,8 +714,7 @@ impl Rows<'_> {
             v1.angular += m1.inertia_times(turn);
             v2.angular -= m2.inertia_times(turn);
         }
-        v.store(head.body1, v1);
-        v.store(head.body2, v2);
+        store_ends(head, [v1, v2], v);
     }
 }
 
@@ -723,7 +724,8 @@ fn visit_group(masses: &[RigidMass], contacts: &[Contact], shifts: &[f64], r: &m
     let Some(head) = contacts.first() else { return };
     let mass = |body: u32| if body == IMMOBILE { RigidMass::default() } else { masses[body as usize] };
     let (m1, m2) = (mass(head.body1), mass(head.body2));
-    let (mut v1, mut v2) = (v.load(head.body1), v.load(head.body2));
+    let load = |body: u32| if body == IMMOBILE { Twist::default() } else { v.load(body) };
+    let (mut v1, mut v2) = (load(head.body1), load(head.body2));
     for (k, ((c, r), change)) in contacts.iter().zip(r).zip(change).enumerate() {
         let u = c.to_local(v1.at(c.arm1) - v2.at(c.arm2)) + c.b;
         let q = u - c.local.apply(*r);
@@ -740,8 +742,15 @@ fn visit_group(masses: &[RigidMass], contacts: &[Contact], shifts: &[f64], r: &m
             m2.kick(&mut v2, c.arm2, -impulse);
         }
     }
-    v.store(head.body1, v1);
-    v.store(head.body2, v2);
+    store_ends(head, [v1, v2], v);
+}
+
+/// Writes the twists of the bodies of a contact.
+#[inline]
+fn store_ends(c: &Contact, twists: [Twist; 2], v: &impl Twists) {
+    for (body, twist) in [c.body1, c.body2].into_iter().zip(twists).filter(|(body, _)| *body != IMMOBILE) {
+        v.store(body, twist);
+    }
 }
 
 /// Solves one block, see [`solve_once`].

@@ -5,7 +5,6 @@ use super::visit::{Ends, load_ends, nearest};
 use super::{Block, State};
 use crate::algebra::lanes::{LANES, Mask, Row, Simd, Wide, Wide3, WithSimd};
 use crate::numerics::mixed::Twist;
-use glam::DVec3;
 
 /// What [`Balls::residual`] finds.
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,9 +30,6 @@ impl Squares {
     }
 }
 
-/// Of immobile bodies.
-const REST: Twist = Twist { linear: DVec3::ZERO, angular: DVec3::ZERO };
-
 /// Judges some blocks.
 pub(super) struct Judge<'a> {
     pub(super) blocks: &'a [Block],
@@ -54,7 +50,7 @@ impl WithSimd for Judge<'_> {
         for (at, (c, state)) in self.blocks.iter().zip(self.states).enumerate() {
             let (mut errors, mut sizes) = ([0.0; LANES], [0.0; LANES]);
             for k in 0..Wide::<S>::PARTS {
-                let ends = load_ends(simd, c, k, |body| *self.v.get(body as usize).unwrap_or(&REST));
+                let ends = load_ends(simd, c, k, |body| self.v[body as usize]);
                 let [error, size] = match (self.moments.get(at), self.turns.get(at)) {
                     (Some(moments), Some(turns)) => with_moments(simd, k, (c, state), (moments, turns), ends),
                     _ => plain(simd, k, (c, state), self.shifts.get(at), ends),

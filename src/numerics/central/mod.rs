@@ -32,7 +32,7 @@ mod visit;
 
 /// Contacts that are visited together; reactions are world vectors here.
 ///
-/// A lane that is left over has neither normal nor mass, and immobile bodies at both ends.
+/// A lane that is left over has neither normal nor mass, and the body that stands for all immobile ones at both ends.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(64))]
 struct Block {
@@ -56,8 +56,8 @@ struct Block {
 
 impl Block {
     /// A block of lanes that are left over.
-    fn empty() -> Self {
-        Self { weight: [1.0; LANES], limit: [1.0; LANES], bodies: [[IMMOBILE; LANES]; 2], ..Self::default() }
+    fn empty(nobody: u32) -> Self {
+        Self { weight: [1.0; LANES], limit: [1.0; LANES], bodies: [[nobody; LANES]; 2], ..Self::default() }
     }
 
     /// Makes a contact of balls the lane l; false if it is something else.
@@ -177,6 +177,8 @@ pub(super) struct Balls {
 
 impl Balls {
     /// States the contacts anew; false if most of them are not of balls, or they resist rolling under a known shift.
+    ///
+    /// The twist after those of all bodies stands for immobile ones: [`stand_in`].
     pub(super) fn prepare(&mut self, p: &MixedProblem) -> bool {
         if !(p.spins.is_empty() || p.lagged.is_empty()) {
             return false;
@@ -296,10 +298,11 @@ impl Balls {
     /// States the contacts in their lanes; false if one of them is not of balls.
     fn state(&mut self, p: &MixedProblem) -> bool {
         let Self { blocks, states, moments, turns, places, .. } = self;
+        let nobody = p.free.rigid.len() as u32;
         blocks.resize(places.len(), Block::default());
         states.resize(places.len(), State::default());
         let state = |(place, (block, state)): (&[u32; LANES], (&mut Block, &mut State))| {
-            (*block, *state) = (Block::empty(), State::default());
+            (*block, *state) = (Block::empty(nobody), State::default());
             place.iter().enumerate().all(|(l, &k)| k == NONE || block.set(l, p, k as usize))
         };
         let shared = share(Part::Prepare, places.len(), SHARED);
@@ -416,6 +419,12 @@ const SHARED: usize = 512;
 /// Blocks per piece of a sum: fixed, so that any number of threads adds in the same order.
 const JUDGED: usize = 512;
 
+/// Appends the twist that stands for all immobile bodies: zero, and nothing kicks it.
+pub(super) fn stand_in(p: &MixedProblem, v: &mut Vec<Twist>) {
+    v.truncate(p.free.rigid.len());
+    v.push(Twist::default());
+}
+
 /// Part of a colour, with the conjugate step that each reaction takes before it is visited.
 pub(super) struct Piece<'a> {
     blocks: &'a [Block],
@@ -478,7 +487,7 @@ impl Halves for Piece<'_> {
         Ok(self.split(middle))
     }
 
-    /// Visits its contacts.
+    /// Visits its contacts; `v` are the twists of all bodies and the one that [`stand_in`] adds.
     fn visit(self, v: &impl Twists) -> Norms {
         let Self { blocks, states, moments, turns, rare, shifts, momentum } = self;
         if moments.is_empty() {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::algebra::random::Sequence;
 use crate::numerics::cells::Cells;
-use crate::numerics::colours::{Own, Twists};
+use crate::numerics::colours::All;
 use crate::numerics::contact::SpinOperator;
 use crate::numerics::mixed::{Spin, Velocities};
 use crate::numerics::residual;
@@ -62,13 +62,14 @@ proptest! {
         prop_assert!(balls.prepare(&p));
         balls.load(&p, &answer);
         let mut twists = answer.velocities.rigid.clone();
+        stand_in(&p, &mut twists);
         let found = balls.residual(&twists);
         let expected = residual::residual(&p, &answer, &answer.velocities);
         let misfit = residual::with_overload(&p, found.misfit.sqrt(), found.carried.sqrt(), [found.error, found.size]);
         prop_assert!((misfit - expected.misfit).abs() < 1e-13 * misfit.max(1.0), "{misfit} {}", expected.misfit);
-        let own = &Own::new(0, &mut twists);
-        let norms = balls.colours(None).map(|piece| piece.visit(own)).fold(Norms::default(), Norms::add);
-        prop_assert!(own.load(IMMOBILE) == Twist::default());
+        let all = &All::new(&mut twists);
+        let norms = balls.colours(None).map(|piece| piece.visit(all)).fold(Norms::default(), Norms::add);
+        prop_assert!(twists[5] == Twist::default());
         let mut changed = 0.0;
         // the same by the general contact, in the order of the array
         for (k, c) in p.contacts.iter().enumerate() {
@@ -102,9 +103,10 @@ fn smooth_balls_that_part_along_the_line_of_their_centres_need_nothing() {
         p.lagged = vec![known; if known > 0.0 { p.contacts.len() } else { 0 }];
         let (mut balls, mut twists) = (Balls::default(), p.free.rigid.clone());
         assert!(balls.prepare(&p));
+        stand_in(&p, &mut twists);
         assert_eq!(balls.residual(&twists).error, 0.0);
-        let own = &Own::new(0, &mut twists);
-        let moved = balls.colours(None).map(|piece| piece.visit(own)).fold(Norms::default(), Norms::add);
+        let all = &All::new(&mut twists);
+        let moved = balls.colours(None).map(|piece| piece.visit(all)).fold(Norms::default(), Norms::add);
         assert_eq!((moved.change, moved.size), (0.0, 0.0));
     }
 }
@@ -295,10 +297,11 @@ fn moments_of_balls_are_solved_in_lanes_as_by_their_operator_and_meet_their_law(
         let mut answer = Answer::for_problem(&p);
         balls.load(&p, &answer);
         let mut twists = p.free.rigid.clone();
+        stand_in(&p, &mut twists);
         let (mut worst, mut worst_at_once) = (Vec::new(), Vec::new());
         for _ in 0..24 {
-            let own = &Own::new(0, &mut twists);
-            let norms = balls.colours(None).map(|piece| piece.visit(own)).fold(Norms::default(), Norms::add);
+            let all = &All::new(&mut twists);
+            let norms = balls.colours(None).map(|piece| piece.visit(all)).fold(Norms::default(), Norms::add);
             balls.store(&p, &mut answer.reactions);
             residual::certify(&p, &mut answer);
             // what visits did to the velocities is what their reactions do
@@ -347,11 +350,12 @@ fn visits_with_moments_have_the_same_bits_in_lanes_of_any_width() {
         let mut balls = Balls::default();
         assert!(balls.prepare(&p));
         let mut twists = p.free.rigid.clone();
-        let own = &Own::new(0, &mut twists);
+        stand_in(&p, &mut twists);
+        let all = &All::new(&mut twists);
         for momentum in [None, Some(Momentum { beta: 0.3, whole: true }), Some(Momentum { beta: 0.3, whole: false })] {
             for piece in balls.colours(momentum) {
                 let Piece { blocks, states, moments, turns, rare, momentum, .. } = piece;
-                lanes.run_wide(moments::Visit { blocks, states, moments, turns, rare, momentum, v: own });
+                lanes.run_wide(moments::Visit { blocks, states, moments, turns, rare, momentum, v: all });
             }
         }
         let Balls { blocks, states, moments, turns, .. } = &balls;
@@ -380,7 +384,8 @@ fn moments_are_judged_in_lanes_as_by_the_certificate() {
     let mut balls = Balls::default();
     assert!(balls.prepare(&p));
     balls.load(&p, &answer);
-    let twists = answer.velocities.rigid.clone();
+    let mut twists = answer.velocities.rigid.clone();
+    stand_in(&p, &mut twists);
     let found = balls.residual(&twists);
     let e_s = found.error.sqrt() / found.size.sqrt().max(p.q_scaled);
     assert!(
