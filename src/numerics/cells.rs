@@ -13,7 +13,7 @@ use super::mixed::IMMOBILE;
 /// use drystone::numerics::{cells::Cells, mixed::IMMOBILE};
 /// let (mut cells, mut ranges) = (Cells::default(), Vec::new());
 /// // a chain of 9000 bodies with a contact at each joint, held at one end
-/// let joints: Vec<([u32; 2], u32)> = (0..9000).map(|i| ([i.checked_sub(1).unwrap_or(IMMOBILE), i], 1)).collect();
+/// let joints: Vec<([u32; 2], u32)> = (0..9000_u32).map(|i| ([i.checked_sub(1).unwrap_or(IMMOBILE), i], 1)).collect();
 /// cells.divide(joints.iter().copied(), 9000, &mut ranges);
 /// assert_eq!(cells.bodies, [0, 4500, 9000]);
 /// assert_eq!(cells.levels, [0, 2, 3]);
