@@ -15,9 +15,9 @@ use super::mixed::IMMOBILE;
 /// // a chain of 9000 bodies with a contact at each joint, held at one end
 /// let joints: Vec<([u32; 2], u32)> = (0..9000_u32).map(|i| ([i.checked_sub(1).unwrap_or(IMMOBILE), i], 1)).collect();
 /// cells.divide(joints.iter().copied(), 9000, &mut ranges);
-/// assert_eq!(cells.bodies, [0, 4500, 9000]);
+/// assert_eq!(cells.bodies, [0, 4499, 9000]);
 /// assert_eq!(cells.levels, [0, 2, 3]);
-/// assert_eq!([[0, 1], [4499, 4500], [4500, 4501]].map(|joint| cells.of(joint, &ranges)), [0, 2, 1]);
+/// assert_eq!([[0, 1], [4498, 4499], [4499, 4500]].map(|joint| cells.of(joint, &ranges)), [0, 2, 1]);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cells {
