@@ -479,6 +479,18 @@ const SCENES: &[BuiltIn] = &[
         toml: toml!("column_collapse"),
     },
     BuiltIn {
+        name: "round_column",
+        about: "a round column of grains runs out on rough ground when the tube around it goes at 0.6 s",
+        parameters: &[
+            Parameter::new("n", "3600", "", "number of grains; as many per unit of height over radius", "generate.pour.0.count"),
+            Parameter::new("mu", "0.5", "", "coefficient of friction", "contact.mu"),
+            Parameter::new("open", "0.6", "s", "when the tube goes", "bodies.0.death"),
+            Parameter::new("end", "1.6", "s", "duration", "time.end"),
+            Parameter::new("seed", "1", "", "sizes and places", "generate.pour.0.seed"),
+        ],
+        toml: toml!("round_column"),
+    },
+    BuiltIn {
         name: "angle_of_repose",
         about: "balls that resist rolling trickle onto a disc until the heap on it is full",
         parameters: &[

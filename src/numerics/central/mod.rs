@@ -154,6 +154,8 @@ pub(super) struct Balls {
     /// what resists rolling and twisting, and its impulses; none where nothing does
     moments: Vec<Moments>,
     turns: Vec<State>,
+    /// whether force and moment of the contacts of a block are solved at once
+    leans: Vec<bool>,
     rare: Rare,
     /// shift of each lane while it is visited; none where that solves Coulomb's law
     shifts: Vec<Row>,
@@ -219,8 +221,9 @@ impl Balls {
 
     /// Gives each contact its lane.
     fn arrange(&mut self, p: &MixedProblem) {
-        let Self { places, lanes, colours, strange, others, ends, rounds, .. } = self;
+        let Self { places, lanes, leans, colours, strange, others, ends, rounds, .. } = self;
         places.clear();
+        leans.clear();
         lanes.clear();
         lanes.resize(p.contacts.len(), NONE);
         colours.clear();
@@ -244,6 +247,9 @@ impl Balls {
                     for k in with.filter(|&k| p.spins.is_empty() || moments::leans(p, k as usize) == leaning) {
                         if lane == LANES {
                             places.push([NONE; LANES]);
+                            if !p.spins.is_empty() {
+                                leans.push(leaning);
+                            }
                             lane = 0;
                         }
                         let last = places.len() - 1;
@@ -377,9 +383,9 @@ impl Balls {
 
     /// All that a sweep visits, colour by colour or level by level: contacts of balls in their lanes, others where `pieces` have them.
     pub(super) fn visits<'a>(&'a mut self, rows: &'a Rows<'a>, pieces: Pieces<'a>) -> impl Iterator<Item = Unit<Visits<'a>>> {
-        let Self { blocks, states, moments, turns, rare, shifts, colours, others, ends, rounds, .. } = self;
+        let Self { blocks, states, moments, turns, leans, rare, shifts, colours, others, ends, rounds, .. } = self;
         let (others, ends, whole) = (&*others, &*ends, !rounds.is_empty());
-        let mut lanes = Some(Piece { blocks, states, moments, turns, rare: *rare, shifts, momentum: rows.momentum });
+        let mut lanes = Some(Piece { blocks, states, moments, turns, leans, rare: *rare, shifts, momentum: rows.momentum });
         let mut rest = Some((pieces, 0));
         let mut rounds = rounds.iter().peekable();
         colours.windows(2).zip(ends.windows(2)).enumerate().filter_map(move |(k, (colour, end))| {
@@ -431,22 +437,57 @@ pub(super) struct Piece<'a> {
     states: &'a mut [State],
     moments: &'a [Moments],
     turns: &'a mut [State],
+    leans: &'a [bool],
     rare: Rare,
     shifts: &'a [Row],
     momentum: Option<Momentum>,
 }
 
 impl Piece<'_> {
+    /// Visits its contacts; `v` are the twists of all bodies and the one that [`stand_in`] adds.
+    fn visit_in(self, lanes: Lanes, v: &impl Twists) -> Norms {
+        let run = self.leans.iter().take_while(|leans| **leans == self.leans[0]).count();
+        if run < self.leans.len() {
+            let [first, rest] = self.split(run);
+            return first.visit_in(lanes, v).add(rest.visit_in(lanes, v));
+        }
+        let Self { blocks, states, moments, turns, leans, rare, shifts, momentum } = self;
+        match leans.first() {
+            None => lanes.run_wide(visit::Visit { blocks, states, shifts, momentum, v }),
+            Some(false) => lanes.run_wide(moments::Visit::<_, false> { blocks, states, moments, turns, rare, momentum, v }),
+            Some(true) => lanes.run_wide(moments::Visit::<_, true> { blocks, states, moments, turns, rare, momentum, v }),
+        }
+    }
+
     /// The first blocks, and the others; what it has none of it stays without.
     fn split(self, at: usize) -> [Self; 2] {
         let (blocks, states) = (self.blocks.split_at(at), self.states.split_at_mut(at));
         let moments = self.moments.split_at(at.min(self.moments.len()));
         let turns = self.turns.split_at_mut(at.min(self.turns.len()));
+        let leans = self.leans.split_at(at.min(self.leans.len()));
         let shifts = self.shifts.split_at(at.min(self.shifts.len()));
         let Self { rare, momentum, .. } = self;
         [
-            Piece { blocks: blocks.0, states: states.0, moments: moments.0, turns: turns.0, rare, shifts: shifts.0, momentum },
-            Piece { blocks: blocks.1, states: states.1, moments: moments.1, turns: turns.1, rare, shifts: shifts.1, momentum },
+            Piece {
+                blocks: blocks.0,
+                states: states.0,
+                moments: moments.0,
+                turns: turns.0,
+                leans: leans.0,
+                rare,
+                shifts: shifts.0,
+                momentum,
+            },
+            Piece {
+                blocks: blocks.1,
+                states: states.1,
+                moments: moments.1,
+                turns: turns.1,
+                leans: leans.1,
+                rare,
+                shifts: shifts.1,
+                momentum,
+            },
         ]
     }
 }
@@ -487,13 +528,7 @@ impl Halves for Piece<'_> {
         Ok(self.split(middle))
     }
 
-    /// Visits its contacts; `v` are the twists of all bodies and the one that [`stand_in`] adds.
     fn visit(self, v: &impl Twists) -> Norms {
-        let Self { blocks, states, moments, turns, rare, shifts, momentum } = self;
-        if moments.is_empty() {
-            Lanes::best().run_wide(visit::Visit { blocks, states, shifts, momentum, v })
-        } else {
-            Lanes::best().run_wide(moments::Visit { blocks, states, moments, turns, rare, momentum, v })
-        }
+        self.visit_in(Lanes::best(), v)
     }
 }

@@ -252,8 +252,9 @@ fn pair<S: Simd>(simd: S, k: usize, rows: &[Row; 2]) -> [Wide<S>; 2] {
     [Wide::load(simd, &rows[0], k), Wide::load(simd, &rows[1], k)]
 }
 
-/// Visits some blocks of contacts with moments; as without, what a contact computes does not depend on its neighbours in the block.
-pub(super) struct Visit<'a, T> {
+/// Visits some blocks of contacts with moments, which all lean or none does; as without, what a contact computes does not depend on its neighbours
+/// in the block.
+pub(super) struct Visit<'a, T, const LEANS: bool> {
     pub(super) blocks: &'a [Block],
     pub(super) states: &'a mut [State],
     pub(super) moments: &'a [Moments],
@@ -263,12 +264,14 @@ pub(super) struct Visit<'a, T> {
     pub(super) v: &'a T,
 }
 
-impl<T: Twists> WithSimd for Visit<'_, T> {
+impl<T: Twists, const LEANS: bool> WithSimd for Visit<'_, T, LEANS> {
     type Output = Norms;
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Norms {
         let Self { blocks, states, moments, turns, rare: Rare { drilling, given }, momentum, v } = self;
+        // what drills is solved at once
+        let drilling = LEANS && drilling;
         let mut sums = [[0.0; LANES]; 3];
         let (zero, one) = (Wide::splat(simd, 0.0), Wide::splat(simd, 1.0));
         let none = Wide3(zero, zero, zero);
@@ -283,14 +286,12 @@ impl<T: Twists> WithSimd for Visit<'_, T> {
                 let new_n = rn - un * Wide::load(simd, &c.wn_inv, k);
                 let opens = new_n.at_most(zero);
                 let (mut new, mut turned) = (none, none);
-                let [masses, spins, arms] = [pair(simd, k, &c.masses), pair(simd, k, &c.spins), pair(simd, k, &c.arms)];
                 let (inertia, lever) = (pair(simd, k, &moment.inertia), Wide::load(simd, &moment.levers[1], k));
                 // what only drilling asks for is not loaded where nothing drills
                 let of_drilling = |row: &Row, other| if drilling { Wide::load(simd, row, k) } else { other };
                 let (lever_n, drills) = (of_drilling(&moment.levers[0], lever), of_drilling(&moment.drills, zero));
                 if opens.not().any() {
                     let inertia = inertia[0] + inertia[1];
-                    let slide = masses[0] + spins[0] * arms[0] + (masses[1] + spins[1] * arms[1]);
                     let [own, about] = [lever * lever * inertia, lever_n * lever_n * inertia];
                     let [inverse, about_inverse] = pair(simd, k, &moment.inverse);
                     let cross = Wide::load(simd, &moment.cross, k);
@@ -304,19 +305,9 @@ impl<T: Twists> WithSimd for Visit<'_, T> {
                     }
                     t = t - rt.times(cross) - rho.times(own);
                     let s = about_n - pn * about;
-                    let drills_here = drills.equals(one);
-                    let leans = (slide * own * Wide::splat(simd, LEANS)).below(cross * cross).or(drills_here);
-                    let (mut force, mut drilled, mut y) = (none, zero, zero);
-                    if opens.or(leans).not().any() {
-                        let x = rt - ut.times(Wide::load(simd, &c.wt_inv, k));
-                        let size = x.dot(x);
-                        force = x.times(size.at_most(radii[0] * radii[0]).pick(one, radii[0].over(size.sqrt())));
-                        let turn = t + force.times(cross);
-                        let (size, room) = (turn.dot(turn), radii[1] * own);
-                        y = size.at_most(room * room).pick(inverse, radii[1].over(size.sqrt()));
-                    }
-                    let asked = opens.not().and(leans);
-                    if asked.any() {
+                    let (force, drilled, y) = if LEANS {
+                        let [masses, spins, arms] = [pair(simd, k, &c.masses), pair(simd, k, &c.spins), pair(simd, k, &c.arms)];
+                        let slide = masses[0] + spins[0] * arms[0] + (masses[1] + spins[1] * arms[1]);
                         let (along, square) = (ut.dot(rt) + drills * about_n * pn, rt.dot(rt) + drills * pn * pn);
                         let plane = Plane {
                             simd,
@@ -328,11 +319,17 @@ impl<T: Twists> WithSimd for Visit<'_, T> {
                             s: s * drills,
                             radii: [radii[0], radii[1]],
                             drilling,
-                            drills: drills_here,
+                            drills: drills.equals(one),
                         };
-                        let at_once = plane.solve(asked, zero - along.over(square));
-                        (force, drilled, y) = (asked.pick3(at_once.0, force), asked.pick(at_once.1, zero), asked.pick(at_once.2, y));
-                    }
+                        plane.solve(opens.not(), zero - along.over(square))
+                    } else {
+                        let x = rt - ut.times(Wide::load(simd, &c.wt_inv, k));
+                        let size = x.dot(x);
+                        let force = x.times(size.at_most(radii[0] * radii[0]).pick(one, radii[0].over(size.sqrt())));
+                        let turn = t + force.times(cross);
+                        let (size, room) = (turn.dot(turn), radii[1] * own);
+                        (force, zero, size.at_most(room * room).pick(inverse, radii[1].over(size.sqrt())))
+                    };
                     let rolled = n.cross((t + force.times(cross)).times(zero - y));
                     let (twist, most) = (zero - s * about_inverse, radii[2]);
                     let twist = twist.at_most(most).pick(twist, most);
@@ -361,7 +358,7 @@ impl<T: Twists> WithSimd for Visit<'_, T> {
                 if drilling {
                     twist = twist + n.times(pn * (lever_n - lever));
                 }
-                let Ends([v1, v2]) = ends;
+                let (Ends([v1, v2]), masses, spins) = (ends, pair(simd, k, &c.masses), pair(simd, k, &c.spins));
                 let kicked = Ends([
                     [v1[0] + dr.times(masses[0]), v1[1] + arm.times(spins[0]) + twist.times(inertia[0])],
                     [v2[0] - dr.times(masses[1]), v2[1] - arm.times(spins[1]) - twist.times(inertia[1])],

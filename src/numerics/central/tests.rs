@@ -12,8 +12,8 @@ use proptest::prelude::*;
 impl Balls {
     /// The contacts in their lanes, colour by colour, with the conjugate step that each reaction takes before it is visited.
     fn colours(&mut self, momentum: Option<Momentum>) -> impl Iterator<Item = Piece<'_>> {
-        let Self { blocks, states, moments, turns, rare, shifts, .. } = self;
-        let mut rest = Some(Piece { blocks, states, moments, turns, rare: *rare, shifts, momentum });
+        let Self { blocks, states, moments, turns, leans, rare, shifts, .. } = self;
+        let mut rest = Some(Piece { blocks, states, moments, turns, leans, rare: *rare, shifts, momentum });
         self.colours.windows(2).filter_map(move |colour| {
             let [piece, after] = rest.take()?.split((colour[1] - colour[0]) as usize);
             rest = Some(after);
@@ -354,8 +354,7 @@ fn visits_with_moments_have_the_same_bits_in_lanes_of_any_width() {
         let all = &All::new(&mut twists);
         for momentum in [None, Some(Momentum { beta: 0.3, whole: true }), Some(Momentum { beta: 0.3, whole: false })] {
             for piece in balls.colours(momentum) {
-                let Piece { blocks, states, moments, turns, rare, momentum, .. } = piece;
-                lanes.run_wide(moments::Visit { blocks, states, moments, turns, rare, momentum, v: all });
+                piece.visit_in(lanes, all);
             }
         }
         let Balls { blocks, states, moments, turns, .. } = &balls;
