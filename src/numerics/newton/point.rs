@@ -64,8 +64,9 @@ const FORGET: f64 = 0.7;
 /// Share of the starting |F| at which an inner solve ends, and counts as a success: a small gain will do. Next comes a smaller α, and what is
 /// left of this one is solved there; to a tenth costs a quarter more.
 const INNER: f64 = 0.85;
-/// Newton iterations of an inner problem, all at full length: contacts change their state at once, |F| grows a hundredfold and then falls. A
-/// line search on |F| would crawl; where they do not converge, a larger α does more.
+/// Newton iterations of an inner problem, at full length: contacts change their state at once, |F| grows a hundredfold and then falls. A
+/// line search on |F| would crawl; where they do not converge, a larger α does more. Once, the first time that they get nowhere, from the middle of the
+/// last two points: there other contacts are at the edges of their cones.
 const MAX_INNER: usize = 20;
 /// Iterations after which the least |F| since the first has to be less by this factor.
 const STALE: (usize, f64) = (6, 0.9);
@@ -185,18 +186,21 @@ impl Buffers {
         let start = self.evaluate(p, alpha, answer);
         let mut best = start;
         self.best.clone_from(&answer.reactions);
-        let (mut least, mut stale, mut iterations) = (f64::INFINITY, 0, 0);
+        let (mut least, mut stale, mut iterations, mut halved) = (f64::INFINITY, 0, 0, false);
         // |F| of the last five iterations, the last one first
         let mut last = [f64::INFINITY; 5];
         while iterations < budget && best > INNER * start && !p.stop.asked() && self.newton(p, space, alpha, &answer.reactions) {
             iterations += 1;
-            let r = &mut answer.reactions;
-            r.contacts.iter_mut().zip(&self.direction.contacts).for_each(|(r, d)| *r += *d);
-            r.blocks.iter_mut().zip(&self.direction.blocks).for_each(|(r, d)| *r += d);
-            let merit = self.evaluate(p, alpha, answer);
+            self.advance(1.0, &mut answer.reactions);
+            let mut merit = self.evaluate(p, alpha, answer);
             (least, stale) = if merit < STALE.1 * least { (merit, 0) } else { (least, stale + 1) };
             last.rotate_right(1);
             last[0] = merit;
+            if merit.is_finite() && (stale >= STALE.0 || is_cycle(&last)) && !halved {
+                (last, least, stale, halved) = ([f64::INFINITY; 5], f64::INFINITY, 0, true);
+                self.advance(-0.5, &mut answer.reactions);
+                merit = self.evaluate(p, alpha, answer);
+            }
             if !merit.is_finite() || stale >= STALE.0 || is_cycle(&last) {
                 break;
             }
@@ -207,6 +211,12 @@ impl Buffers {
         }
         answer.reactions.clone_from(&self.best);
         (iterations, best <= INNER * start)
+    }
+
+    /// Goes on by so much of Newton's step.
+    fn advance(&self, part: f64, r: &mut Reactions) {
+        r.contacts.iter_mut().zip(&self.direction.contacts).for_each(|(r, d)| *r += part * *d);
+        r.blocks.iter_mut().zip(&self.direction.blocks).for_each(|(r, d)| *r += part * d);
     }
 
     /// Sets u and F at the reactions of `answer`, and its velocities; returns `|D^½ F|`.
@@ -394,8 +404,7 @@ mod tests {
         let start = buffers.evaluate(&p, alpha, &mut answer);
         let before = buffers.f.clone();
         assert!(start > 0.0 && buffers.newton(&p, &mut work.space, alpha, &answer.reactions));
-        answer.reactions.contacts.iter_mut().zip(&buffers.direction.contacts).for_each(|(r, d)| *r += part * *d);
-        answer.reactions.blocks.iter_mut().zip(&buffers.direction.blocks).for_each(|(r, d)| *r += part * d);
+        buffers.advance(part, &mut answer.reactions);
         buffers.evaluate(&p, alpha, &mut answer);
         let changes = before.contacts.iter().zip(&buffers.f.contacts).map(|(b, a)| (*a - (1.0 - part) * *b).length());
         let changes = changes.chain(before.blocks.iter().zip(&buffers.f.blocks).map(|(b, a)| (a - (1.0 - part) * b).abs()));
