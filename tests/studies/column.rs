@@ -5,8 +5,8 @@
 //! ```
 
 use super::{line, scene};
-use drystone::diagnostics::grains::Packing;
-use drystone::scenes::build;
+use drystone::diagnostics::{grains::Packing, piles::Pile};
+use drystone::scenes::{self, build};
 
 const LENGTH: f64 = 0.1;
 const RADIUS: f64 = 0.0025;
@@ -91,6 +91,35 @@ fn a_low_column_runs_out_as_the_law_of_channels_says() {
     println!("a {:.2} run-out {:.2} law {:.2} height {:.2}", found.a, found.run_out, law(found.a), found.height);
     assert!((found.run_out / law(found.a) - 1.0).abs() < 0.3, "{} at a = {}", found.run_out, found.a);
     assert!(found.defect < 1e-9 && found.lost == 0.0);
+}
+
+#[test]
+fn a_round_column_of_ten_grains_runs_out_less_far_than_the_law_of_large_ones_says() {
+    let tube = 10.0 * RADIUS;
+    let small = [
+        ("n", "450"),
+        ("open", "0.4"),
+        ("time.step", "0.002"),
+        ("bodies.0.shape.radius", "0.025"),
+        ("generate.pour.0.width", "[0.034, 0.034]"),
+        ("generate.lattice.0.count", "[40, 40, 1]"),
+    ];
+    let scene = scenes::load("round_column", &small).unwrap();
+    let mut built = build(&scene).unwrap();
+    let rules = &scene.piles[0].rules;
+    built.simulation.run_until(0.4).unwrap();
+    let before = Pile::of(&Packing::of(&built.simulation, None), rules);
+    let a = before.height / tube;
+    assert!((before.front / tube - 1.0).abs() < 0.01 && (1.0..1.3).contains(&a), "{before:?}");
+    let mut defect = 0f64;
+    while built.simulation.time() < 0.9 - 1e-9 {
+        defect = defect.max(built.simulation.step().unwrap().balance.error());
+    }
+    let end = Packing::of(&built.simulation, None);
+    let run_out = Pile::of(&end, rules).front / tube - 1.0;
+    println!("a {a:.2} run-out {run_out:.2} law {:.2}", 1.24 * a);
+    assert!((0.45..0.9).contains(&(run_out / (1.24 * a))), "{run_out} at a = {a}");
+    assert!(defect < 1e-9 && end.grains.iter().all(|g| g.position.z > -2.0 * RADIUS));
 }
 
 #[test]

@@ -111,8 +111,9 @@ const SHEET_COST: f64 = 200.0;
 const FAR: f64 = 1e-3;
 /// Part of the error of a guess that the solution at rest has to leave, to be the better start where it is not the solution itself.
 const NEARER: f64 = 0.5;
-/// How many sweeps of balls take as long as one of as many general contacts.
+/// How many sweeps of balls take as long as one of as many general contacts, and the part of others among them up to which these are still such sweeps.
 const BALLS: f64 = 4.0;
+const FEW: f64 = 0.1;
 /// Rough cost of a factorisation in sweeps of general contacts: assembly, and the fill of a three-dimensional pile of n bodies, 36 n² entries. Compliances hang on
 /// a block alone and fill in nothing.
 fn newton_cost(p: &MixedProblem) -> f64 {
@@ -120,6 +121,13 @@ fn newton_cost(p: &MixedProblem) -> f64 {
     let bodies = (p.rigid.len() + p.general.len().saturating_sub(compliances)) as f64;
     let rows = (p.contacts.len() + p.blocks.len()).max(1) as f64;
     5.0 + 0.7 * bodies * bodies / rows
+}
+
+/// How many sweeps of this problem take as long as one of general contacts.
+fn light(p: &MixedProblem) -> f64 {
+    let all = p.contacts.len().max(1) as f64;
+    let others = central::others(p, (FEW * all) as usize);
+    others.map_or(1.0, |others| BALLS / (1.0 + (BALLS - 1.0) * others as f64 / all))
 }
 
 /// Whether factorisations are dear and grains flow from this guess.
@@ -168,7 +176,7 @@ impl Workspace {
     fn appraise(&mut self, p: &MixedProblem, answer: &mut Answer) {
         let rows = p.contacts.len() + p.blocks.len();
         let (known, now) = (self.memory.price.0 as f64, rows as f64);
-        if self.sweep.is_of_balls() {
+        if self.light > 1.0 || self.sweep.is_of_balls() {
             // theirs are piles
             self.memory.price = (0, 0.0);
         } else if known * OTHER < now || now * OTHER < known {
@@ -230,7 +238,7 @@ impl Auto {
     /// Solves from the reactions in `answer`.
     pub fn solve_with(&self, p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Report {
         answer.slack.clear();
-        work.light = if newton_cost(p) > CHEAP && central::are_balls(p) { BALLS } else { 1.0 };
+        work.light = if newton_cost(p) > CHEAP { light(p) } else { 1.0 };
         let auto = self.of_size(p, answer, work);
         match auto.recall(p, answer, work) {
             Recalled::Solved(report) => report,
@@ -494,4 +502,24 @@ fn worse(a: Status, b: Status) -> Status {
         Status::Inconsistent => 4,
     };
     if rank(b) > rank(a) { b } else { a }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numerics::mixed::{Contact, IMMOBILE, RigidMass};
+
+    #[test]
+    fn sweeps_of_balls_with_a_few_others_among_them_are_cheap_and_those_of_many_others_are_not() {
+        let mut p = MixedProblem::default();
+        p.rigid.push(RigidMass { inverse_mass: DVec3::ONE, inverse_inertia: [2.5, 2.5, 2.5, 0.0, 0.0, 0.0] });
+        let contact = |arm1| Contact { normal: DVec3::Z, tangent: DVec3::X, arm1, body1: 0, body2: IMMOBILE, ..Contact::default() };
+        let mut with = |others: usize| {
+            p.contacts.clear();
+            p.contacts.extend((0..100).map(|k| contact(if k % 7 == 3 && k / 7 < others { DVec3::new(0.5, 0.0, -1.0) } else { -DVec3::Z })));
+            light(&p)
+        };
+        assert_eq!([0, 11, 14].map(&mut with), [4.0, 1.0, 1.0]);
+        assert!((with(10) - 4.0 / 1.3).abs() < 1e-15 && (with(1) - 4.0 / 1.03).abs() < 1e-15);
+    }
 }

@@ -122,14 +122,20 @@ fn is_of_balls(p: &MixedProblem, k: usize) -> bool {
     of_ball(c.body1, c.arm1) && of_ball(c.body2, c.arm2) && (!resists || turns(c.body1) || turns(c.body2))
 }
 
-/// Whether every contact is one of balls.
-pub(super) fn are_balls(p: &MixedProblem) -> bool {
+/// How many contacts are none of balls; nothing where these are more than `most`.
+pub(super) fn others(p: &MixedProblem, most: usize) -> Option<usize> {
     let all = p.contacts.len();
-    if share(Part::Prepare, all, LANES * SHARED) {
+    let none = if share(Part::Prepare, all, LANES * SHARED) {
         (0..all).into_par_iter().all(|k| is_of_balls(p, k))
     } else {
         (0..all).all(|k| is_of_balls(p, k))
+    };
+    if none {
+        return Some(0);
     }
+    let mut others = (0..all).filter(|&k| !is_of_balls(p, k));
+    let count = others.by_ref().take(most).count();
+    others.next().is_none().then_some(count)
 }
 
 /// What a sweep changes in the lanes of a block.
