@@ -60,8 +60,8 @@ impl Default for Auto {
     }
 }
 
-/// [`Auto::patience`] where grains of a dear problem flow: the tries on what slips cost as much as these sweeps, and leave reactions from
-/// which the next step starts no better. Where shifts follow the slip, sweeps go on descending: then five times as many.
+/// [`Auto::patience`] where grains of a dear problem flow, or thousands of balls lie on each other: the tries on these cost as much as so many sweeps,
+/// and leave reactions from which the next step starts no better. Where shifts follow the slip, sweeps go on descending: then five times as many.
 const FLOW: [f64; 2] = [10.0, 50.0];
 /// Cost of a factorisation, in sweeps, up to which a pile at rest is polished whatever sweeps leave.
 const CHEAP: f64 = 60.0;
@@ -97,6 +97,8 @@ const STOPS: u8 = 3;
 pub(super) const ENOUGH: f64 = 1e-7;
 /// Part of the tolerance that polishing aims at.
 const POLISHED: f64 = 1e-6;
+/// Sweeps for a factorisation from which [`DEAR_ITERATIONS`] of them are more than the sweeps that a step may have.
+const HEAVY: f64 = 2500.0;
 /// Cost of the assembly for a factorisation, in sweeps, and its multiplications that take as long as a sweep takes for a contact.
 const ASSEMBLY: f64 = 5.0;
 const PRODUCTS: f64 = 600.0;
@@ -188,6 +190,11 @@ impl Workspace {
         }
     }
 
+    /// Whether what is tried on a pile of balls takes longer than all sweeps that a step may have, at this price of a factorisation.
+    fn is_heavy(&self, cost: f64) -> bool {
+        self.light > 1.0 && self.light * cost > HEAVY
+    }
+
     /// Whether most bodies are at rest and a factorisation is not too dear.
     fn is_sheet(&mut self, p: &MixedProblem, answer: &mut Answer) -> bool {
         let still = p.resting.iter().filter(|r| **r).count();
@@ -261,7 +268,7 @@ impl Auto {
     }
 
     fn step(&self, p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Report {
-        let flow = work.memory.flows() && is_flow(p, answer, &mut work.rows);
+        let flow = work.memory.flows() && (work.is_heavy(newton_cost(p)) || is_flow(p, answer, &mut work.rows));
         let hard = self.hard(p, work);
         let patience = hard.max(if flow { FLOW[usize::from(sweep::is_rough(p))] * newton_cost(p) * work.light } else { 0.0 });
         let sweeps = GaussSeidel { piles: self.is_left_to_sweeps(p, work), ..self.patient(p, self.max_sweeps, patience) };
@@ -362,7 +369,7 @@ impl Auto {
         }
         work.appraise(p, answer);
         let cost = work.polish_cost(p);
-        let start = POLISH_START * cost;
+        let start = cost * if work.is_heavy(cost) { DEAR_ITERATIONS as f64 } else { POLISH_START };
         let credit = work.memory.credit.get_or_insert(if cost <= CHEAP { BANK * cost } else { 0.0 });
         *credit = credit.max((*credit + POLISH_SHARE * (STEP_COST + report.iterations as f64 / work.light)).min(start));
         if polish && work.memory.stops > 0 {
