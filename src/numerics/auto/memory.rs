@@ -29,7 +29,7 @@ pub struct Memory {
     setbacks: Vec<Setback>,
     /// The same for the solution at rest of what seems to be at rest.
     rests: Vec<Setback>,
-    /// Of long sweeps over what flows.
+    /// Of long sweeps over what flows, and over thousands of balls that lie on each other.
     flow: Setback,
     /// What steps that do not reach the tolerance have left of late, see [`Memory::accuracy`].
     left: f64,
