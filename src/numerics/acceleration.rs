@@ -24,11 +24,12 @@ use crate::algebra::dense;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Anderson {
-    n: usize,
     window: usize,
     used: usize,
     next: usize,
     fresh: bool,
+    /// g − x of [`step`](Self::step)
+    moved: Vec<f64>,
     last_f: Vec<f64>,
     last_g: Vec<f64>,
     df: Vec<f64>,
@@ -44,8 +45,16 @@ const MOST: usize = 12;
 impl Anderson {
     /// For vectors of n numbers and a window of at most 12 differences.
     pub fn new(n: usize, window: usize) -> Self {
-        let window = window.clamp(1, MOST);
-        Self { n, window, fresh: true, last_f: vec![0.0; n], last_g: vec![0.0; n], ..Self::default() }
+        let mut memory =
+            Self { moved: Vec::with_capacity(n), last_f: Vec::with_capacity(n), last_g: Vec::with_capacity(n), ..Self::default() };
+        memory.begin(window);
+        memory
+    }
+
+    /// Forgets the past; a window of at most 12 differences from now on, of vectors of any length.
+    pub fn begin(&mut self, window: usize) {
+        self.window = window.clamp(1, MOST);
+        self.restart();
     }
 
     /// Forgets the past.
@@ -57,35 +66,44 @@ impl Anderson {
 
     /// Moves `x` to the accelerated point, given `g = g(x)`; true when it is more than g itself.
     pub fn step(&mut self, x: &mut [f64], g: &[f64]) -> bool {
-        let (n, m) = (self.n, self.window);
-        let first = std::mem::replace(&mut self.fresh, false);
-        if first {
-            for i in 0..n {
-                self.last_f[i] = g[i] - x[i];
+        let mut f = std::mem::take(&mut self.moved);
+        f.clear();
+        f.extend(g.iter().zip(&*x).map(|(g, x)| g - x));
+        x.copy_from_slice(g);
+        let more = self.mix(&f, x);
+        self.moved = f;
+        more
+    }
+
+    /// Moves `g = g(x)` to the accelerated point, given `f = g(x) − x` or what else vanishes with that; true when it is more than g itself. Beside x, `g` may hold
+    /// what is linear in it, which follows.
+    pub fn mix(&mut self, f: &[f64], g: &mut [f64]) -> bool {
+        let (n, l, m) = (f.len(), g.len(), self.window);
+        if std::mem::replace(&mut self.fresh, false) {
+            for (last, now) in [(&mut self.last_f, f), (&mut self.last_g, &*g)] {
+                last.clear();
+                last.extend_from_slice(now);
             }
-            self.last_g.copy_from_slice(g);
-            x.copy_from_slice(g);
             return false;
         }
-        if self.gram.is_empty() {
-            // what a single step does without
-            (self.df, self.dg, self.gram) = (vec![0.0; n * m], vec![0.0; n * m], vec![0.0; m * m]);
-        }
+        // what a single step does without
+        self.df.resize(m * n, 0.0);
+        self.dg.resize(m * l, 0.0);
+        self.gram.resize(m * m, 0.0);
         let slot = self.next;
-        let (df, dg) = (&mut self.df[slot * n..(slot + 1) * n], &mut self.dg[slot * n..(slot + 1) * n]);
-        for i in 0..n {
-            let f = g[i] - x[i];
-            df[i] = f - self.last_f[i];
-            dg[i] = g[i] - self.last_g[i];
-            self.last_f[i] = f;
-            self.last_g[i] = g[i];
-        }
+        let differ = |d: &mut [f64], now: &[f64], last: &mut [f64]| {
+            for ((d, now), last) in d.iter_mut().zip(now).zip(last) {
+                *d = now - std::mem::replace(last, *now);
+            }
+        };
+        differ(&mut self.df[slot * n..(slot + 1) * n], f, &mut self.last_f);
+        differ(&mut self.dg[slot * l..(slot + 1) * l], g, &mut self.last_g);
         self.next = (slot + 1) % m;
         self.used = (self.used + 1).min(m);
         let used = self.used;
-        let column = |k: usize| k * n..(k + 1) * n;
+        let column = |k: usize| &self.df[k * n..(k + 1) * n];
         for k in 0..used {
-            let value = dot(&self.df[column(slot)], &self.df[column(k)]);
+            let value = dot(column(slot), column(k));
             self.gram[slot * m + k] = value;
             self.gram[k * m + slot] = value;
         }
@@ -96,16 +114,15 @@ impl Anderson {
                 a[i * used + j] = self.gram[i * m + j];
             }
             a[i * used + i] += REGULARISATION * trace;
-            gamma[i] = dot(&self.df[column(i)], &self.last_f);
+            gamma[i] = dot(column(i), f);
         }
-        x.copy_from_slice(g);
         if !dense::cholesky(&mut a[..used * used], used) {
             self.restart();
             return false;
         }
         dense::cholesky_solve(&a[..used * used], used, &mut gamma[..used]);
         for (k, gamma) in gamma[..used].iter().enumerate() {
-            x.iter_mut().zip(&self.dg[column(k)]).for_each(|(x, d)| *x -= gamma * d);
+            g.iter_mut().zip(&self.dg[k * l..(k + 1) * l]).for_each(|(g, d)| *g -= gamma * d);
         }
         true
     }
@@ -137,5 +154,24 @@ mod tests {
         for (x, rate) in x.iter().zip(rates) {
             assert!((x - 1.0 / (1.0 - rate)).abs() < 1e-6 * x.abs(), "{x}");
         }
+    }
+
+    #[test]
+    fn what_is_linear_in_the_point_follows_it_and_a_memory_serves_maps_of_other_lengths() {
+        let mut memory = Anderson::new(3, 2);
+        memory.step(&mut [0.0; 3], &[1.0, 2.0, 3.0]);
+        memory.step(&mut [1.0, 2.0, 3.0], &[1.5, 2.0, 3.5]);
+        memory.begin(3);
+        let rates = [0.99, -0.5];
+        let mut x = [0.0; 2];
+        for _ in 0..5 {
+            let g: [f64; 2] = std::array::from_fn(|i| rates[i] * x[i] + 1.0);
+            let f: [f64; 2] = std::array::from_fn(|i| g[i] - x[i]);
+            let mut all = [g[0], g[1], 2.0 * g[0] - g[1]];
+            memory.mix(&f, &mut all);
+            assert!((all[2] - (2.0 * all[0] - all[1])).abs() < 1e-9 * (all[0].abs() + all[1].abs()), "{all:?}");
+            x = [all[0], all[1]];
+        }
+        assert!((x[0] - 100.0).abs() < 1e-6 && (x[1] - 1.0 / 1.5).abs() < 1e-6, "{x:?}");
     }
 }

@@ -51,6 +51,7 @@ mod limits;
 pub mod local;
 pub mod matrices;
 pub mod mixed;
+mod mixing;
 pub mod mlcp;
 pub mod newton;
 pub mod operator;
@@ -136,6 +137,8 @@ pub enum Method {
     Sweeps,
     /// Equilibria that were kept: a structure at rest under loads between theirs.
     Equilibria,
+    /// Sweeps from no reactions, where friction is high.
+    Anew,
     /// The convex problem without shifts: a pile at rest.
     Rest,
     /// Proximal Newton, where sweeps promised to stall.
@@ -163,6 +166,7 @@ impl std::fmt::Display for Method {
         f.write_str(match self {
             Self::Sweeps => "sweeps",
             Self::Equilibria => "equilibria",
+            Self::Anew => "sweeps from nothing",
             Self::Rest => "rest",
             Self::Newton => "Newton",
             Self::Point => "proximal point",

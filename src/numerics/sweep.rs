@@ -14,6 +14,7 @@ use super::colours::{All, Halves, Leaves, Shared, Twists, Unit, lend, take_back,
 use super::following::{EVERY, Following};
 use super::local::kernel::solve_once;
 use super::mixed::{Answer, Contact, IMMOBILE, MAX_ROWS, MixedProblem, Reactions, RigidMass, Spin, Twist, Velocities};
+use super::mixing::Mixing;
 use super::passes::{Conjugate, Driver, Forecast, Look, Momentum, Passes, Steps, conjugate_step};
 use super::{Report, Status, residual, residual::Residual};
 use crate::algebra::lanes::Row;
@@ -34,8 +35,10 @@ pub struct GaussSeidel {
     pub tolerance: f64,
     /// Budget of sweeps.
     pub max_sweeps: usize,
-    /// Conjugate acceleration (NNCG).
+    /// Conjugate acceleration (NNCG); that of Anderson where friction is high and nothing flows.
     pub accelerate: bool,
+    /// Both settings of the latter in turn: where a few contacts go round in circles.
+    pub turns: bool,
     /// Where grains flow and friction is high, shifts that follow the slip instead of Coulomb's law as it is.
     pub follow: bool,
     /// Give up early (with [`Status::Stalled`]) when the rate of the last half of the sweeps promises more than this many
@@ -48,7 +51,7 @@ pub struct GaussSeidel {
 
 impl Default for GaussSeidel {
     fn default() -> Self {
-        Self { tolerance: 1e-8, max_sweeps: 1000, accelerate: true, follow: false, foresight: 0, piles: false }
+        Self { tolerance: 1e-8, max_sweeps: 1000, accelerate: true, turns: false, follow: false, foresight: 0, piles: false }
     }
 }
 
@@ -73,6 +76,7 @@ pub struct Workspace {
     balls: Balls,
     /// shifts of the visits; none where they solve the law of the problem
     following: Following,
+    mixing: Mixing,
     /// the last problem was one of balls
     lanes: bool,
     parallel_sweeps: u64,
@@ -116,15 +120,20 @@ impl GaussSeidel {
             factor: (0.5, 0.1, f64::INFINITY),
             forecast: Forecast::new(self.foresight, FIRST_FORECAST.max(self.foresight / EARLY), 1),
         };
-        let (steps, follows) = self.steps(p, answer, &mut work.rows);
-        let follows = follows && self.accelerate;
+        let way = if self.accelerate { self.way(p, answer, &mut work.rows) } else { Way::Plain };
+        let follows = way == Way::Follow;
         if follows {
             work.following.begin(p, &answer.velocities);
             work.balls.take_shifts(if balls { &work.following.shifts } else { &[] });
         } else {
             work.following.shifts.clear();
         }
-        let conjugate = self.accelerate.then(|| Conjugate::new(steps));
+        work.mixing.begin(self.turns);
+        let conjugate = match way {
+            Way::Plain | Way::Mixed => None,
+            Way::Steps(steps) => Some(Conjugate::new(steps)),
+            Way::Follow => Some(Conjugate::new(Steps::Ramp)),
+        };
         let mut passes = Coloured {
             p,
             answer,
@@ -135,6 +144,7 @@ impl GaussSeidel {
             least: if self.piles { LEAST.min(self.max_sweeps) } else { 0 },
             early: None,
             conjugate,
+            mixes: way == Way::Mixed,
             norms: Norms::default(),
             momentum: None,
             found: None,
@@ -175,20 +185,31 @@ pub(super) fn is_rough(p: &MixedProblem) -> bool {
     p.contacts.iter().any(|c| c.mu > ROUGH)
 }
 
+/// What is made of the sequence of sweeps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Way {
+    /// Nothing.
+    Plain,
+    /// Conjugate steps.
+    Steps(Steps),
+    /// Known shifts that follow the slip.
+    Follow,
+    /// Anderson's acceleration.
+    Mixed,
+}
+
 impl GaussSeidel {
-    /// How sweeps go on, and whether shifts follow the slip.
-    fn steps(&self, p: &MixedProblem, answer: &Answer, rows: &mut Vec<bool>) -> (Steps, bool) {
-        if !flows(p, answer, rows) {
-            return (Steps::Conjugate, false);
+    fn way(&self, p: &MixedProblem, answer: &Answer, rows: &mut Vec<bool>) -> Way {
+        let flows = flows(p, answer, rows);
+        if flows && (!p.lagged.is_empty() || p.contacts.iter().all(|c| c.mu == 0.0)) {
+            return Way::Steps(Steps::Ramp);
         }
-        if !p.lagged.is_empty() || p.contacts.iter().all(|c| c.mu == 0.0) {
-            return (Steps::Ramp, false);
+        match (is_rough(p) && p.spins.is_empty() && p.lagged.is_empty(), flows) {
+            (true, true) if self.follow => Way::Follow,
+            (true, _) => Way::Mixed,
+            (false, true) if !is_rough(p) => Way::Steps(Steps::Turns),
+            (false, _) => Way::Steps(Steps::Conjugate),
         }
-        if !is_rough(p) {
-            return (Steps::Turns, false);
-        }
-        let follows = self.follow && p.spins.is_empty();
-        (if follows { Steps::Ramp } else { Steps::Conjugate }, follows)
     }
 }
 
@@ -204,6 +225,8 @@ struct Coloured<'a> {
     least: usize,
     early: Option<Residual>,
     conjugate: Option<Conjugate>,
+    /// Anderson's acceleration
+    mixes: bool,
     /// of the last sweep, and the conjugate step that they ask for
     norms: Norms,
     momentum: Option<Momentum>,
@@ -264,6 +287,11 @@ impl Passes for Coloured<'_> {
     }
 
     fn accelerate(&mut self) {
+        if self.mixes {
+            self.work.fetch(&mut self.answer.velocities);
+            let Workspace { mixing, change, balls, .. } = &mut *self.work;
+            mixing.mix(self.p, self.answer, change, self.balls.then_some(balls), self.norms.change);
+        }
         if let Some(conjugate) = &mut self.conjugate {
             // before the first step the direction is none
             let along = if self.momentum.is_some() { self.norms.along } else { 0.0 };

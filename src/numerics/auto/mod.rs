@@ -332,7 +332,7 @@ impl Auto {
         let foresight = if self.goes_to_newton(p) { (2.0 * patience) as usize } else { 0 };
         // where factorisations are cheap, they do what sweeps of Coulomb's law as it is leave
         let follow = newton_cost(p) > CHEAP;
-        GaussSeidel { tolerance: self.tolerance, max_sweeps, accelerate: self.accelerate, follow, foresight, piles: false }
+        GaussSeidel { tolerance: self.tolerance, max_sweeps, accelerate: self.accelerate, turns: false, follow, foresight, piles: false }
     }
 
     /// Whether a pile that creeps is not polished, or not for now.

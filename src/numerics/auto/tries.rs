@@ -1,6 +1,7 @@
 //! What is tried on an island that sweeps cannot do, the cheapest first.
 //!
 //! ```text
+//! sweeps from nothing      where friction is high: circles hang on where they began; after Newton where that is cheap
 //! proximal Newton          where sweeps promise to stall: a pile that sticks
 //! proximal point           Newton with the derivative of the shift: where bodies slip
 //! lagged law               the slip at hand as a known shift: a convex problem, solved for sure where it has a solution
@@ -20,7 +21,7 @@ use super::super::mixed::{Answer, MixedProblem};
 use super::super::residual::{Residual, certify};
 use super::super::{Measure, Method, Report, Status, newton, sweep, sweep::GaussSeidel};
 use super::rest::{at_rest, is_pile};
-use super::{Auto, Workspace, carried, newton_cost};
+use super::{Auto, CHEAP, Workspace, carried, newton_cost};
 use glam::DVec3;
 
 /// Effort of the proximal point in sweeps, and on a pile under its loads; cost of its factorisation over that of Newton, and factorisations
@@ -30,6 +31,9 @@ const LU_COST: f64 = 2.0;
 /// Sweeps with which the proximal point leads a pile out of its circles, in prices of a factorisation.
 const SHAKE: f64 = 0.5;
 const POINT_LEAST: usize = 24;
+/// Sweeps from nothing, in prices of a factorisation, and at least.
+const ANEW: f64 = 10.0;
+const ANEW_LEAST: f64 = 2000.0;
 /// Sweeps without acceleration before the last resort.
 const PLAIN_SWEEPS: usize = 3000;
 /// Times the lagged law is solved with shifts that shrink.
@@ -113,7 +117,7 @@ impl<'a> Tries<'a> {
         let mut lagged = if pauses { self.lagged().filter(|known| self.admits(known, CLOSE)) } else { None };
         let tried = lagged.is_none();
         if tried {
-            if self.exact() {
+            if self.is_dear() && self.anew() || self.exact() || !self.is_dear() && self.anew() {
                 self.work.memory.succeeded(rows);
                 return self.best;
             }
@@ -170,6 +174,26 @@ impl<'a> Tries<'a> {
                 answer.reactions.clone_from(&start.reactions);
             }
             Some(point.solve(p, answer, &mut work.newton, &mut work.sweep))
+        })
+    }
+
+    /// Whether factorisations cost so much that sweeps from nothing come before them.
+    fn is_dear(&self) -> bool {
+        newton_cost(self.p) > CHEAP
+    }
+
+    /// Sweeps from no reactions, both settings of their acceleration in turn: where friction is high, contacts go round in circles that another beginning
+    /// does not meet.
+    fn anew(&mut self) -> bool {
+        if !sweep::is_rough(self.p) {
+            return false;
+        }
+        let most = (ANEW * newton_cost(self.p) * self.work.light).max(ANEW_LEAST) as usize;
+        let max_sweeps = self.auto.max_sweeps.min(most);
+        let sweeps = GaussSeidel { turns: true, follow: false, foresight: 0, ..self.auto.sweeps(self.p, max_sweeps, self.work) };
+        self.attempt(Method::Anew, |p, answer, work| {
+            *answer = Answer::for_problem(p);
+            Some(sweeps.solve(p, answer, &mut work.sweep))
         })
     }
 
@@ -352,7 +376,7 @@ impl<'a> Tries<'a> {
 
     /// All sweeps that the budget allows; where reactions run away, those of contacts that give way.
     fn last_resort(mut self) -> Report {
-        let sweeps = GaussSeidel { foresight: 0, follow: false, ..self.auto.sweeps(self.p, self.auto.max_sweeps, self.work) };
+        let sweeps = GaussSeidel { foresight: 0, follow: false, turns: true, ..self.auto.sweeps(self.p, self.auto.max_sweeps, self.work) };
         if self.attempt(Method::LastResort, |p, answer, work| Some(sweeps.solve(p, answer, &mut work.sweep))) {
             return self.best;
         }

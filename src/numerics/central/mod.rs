@@ -387,6 +387,30 @@ impl Balls {
         }
     }
 
+    /// Whether a contact is visited one by one, and has no lane.
+    pub(super) fn is_apart(&self, k: usize) -> bool {
+        self.lanes[k] == NONE
+    }
+
+    /// Appends `D^½` times the changes in the last sweep, and the reactions.
+    pub(super) fn gather(&self, changes: &mut Vec<f64>, reactions: &mut Vec<f64>) {
+        for (block, state) in self.blocks.iter().zip(&self.states) {
+            let roots = block.weight.map(f64::sqrt);
+            for (change, r) in state.change.iter().zip(&state.r) {
+                changes.extend(change.iter().zip(&roots).map(|(d, root)| root * d));
+                reactions.extend_from_slice(r);
+            }
+        }
+    }
+
+    /// Takes the reactions from where [`gather`](Self::gather) has put them; the rest is what follows.
+    pub(super) fn scatter<'a>(&mut self, reactions: &'a [f64]) -> &'a [f64] {
+        let (rows, rest) = reactions.split_at(3 * LANES * self.states.len());
+        let all = self.states.iter_mut().flat_map(|state| &mut state.r);
+        all.zip(rows.as_chunks::<LANES>().0).for_each(|(r, row)| *r = *row);
+        rest
+    }
+
     /// All that a sweep visits, colour by colour or level by level: contacts of balls in their lanes, others where `pieces` have them.
     pub(super) fn visits<'a>(&'a mut self, rows: &'a Rows<'a>, pieces: Pieces<'a>) -> impl Iterator<Item = Unit<Visits<'a>>> {
         let Self { blocks, states, moments, turns, leans, rare, shifts, colours, others, ends, rounds, .. } = self;
