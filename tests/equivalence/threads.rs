@@ -43,7 +43,13 @@ fn on<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
 
 #[test]
 fn shared_sweeps_and_sums_give_the_bits_of_one_thread() {
-    for (name, p) in [("cubes", row_of_cubes(3000)), ("balls", row_of_balls(6000))] {
+    let rough = |mut p: MixedProblem| {
+        p.contacts.iter_mut().for_each(|c| c.mu = 10.0);
+        p.prepare().expect("a legal problem");
+        p
+    };
+    let (cubes, balls) = (row_of_cubes(3000), row_of_balls(6000));
+    for (name, p) in [("rough cubes", rough(cubes.clone())), ("rough balls", rough(balls.clone())), ("cubes", cubes), ("balls", balls)] {
         let solve = |threads: usize| {
             on(threads, || {
                 let (mut answer, mut work) = (Answer::default(), Workspace::default());
