@@ -163,4 +163,46 @@ mod tests {
         let counts = [false, true].map(solved);
         assert!(counts[0] < 60 && counts[1] == 60, "{counts:?} of 60 without and with acceleration");
     }
+    /// Balls in a row that are driven together, in two colours and too few for cells: threads share their colours.
+    #[test]
+    fn colours_that_threads_share_are_mixed_to_the_same_bits() {
+        let count = 3000;
+        let mut p = MixedProblem::default();
+        let mut random = Sequence::new(7);
+        for k in 0..=count {
+            p.rigid.push(RigidMass { inverse_mass: DVec3::ONE, inverse_inertia: RigidMass::pack(DMat3::IDENTITY * 10.0) });
+            let [slip, spin] = std::array::from_fn(|_| random.next_between(-0.5, 0.5));
+            let approach = 1.0 - 2.0 * f64::from(k) / f64::from(count);
+            p.free.rigid.push(Twist { linear: DVec3::new(approach, slip, spin), angular: DVec3::new(slip, spin, slip) });
+        }
+        for first in [0, 1] {
+            for k in (first..count).step_by(2) {
+                let arms = [0.5 * DVec3::X, -0.5 * DVec3::X];
+                let (normal, tangent) = (-DVec3::X, DVec3::Y);
+                p.push_group([Contact {
+                    normal,
+                    tangent,
+                    arm1: arms[0],
+                    arm2: arms[1],
+                    mu: 10.0,
+                    body1: k,
+                    body2: k + 1,
+                    ..Contact::default()
+                }]);
+            }
+            p.close_colour();
+        }
+        p.prepare().expect("legal");
+        let solve = |threads: usize| {
+            let (mut answer, mut work) = (Answer::for_problem(&p), Workspace::default());
+            let sweeps = GaussSeidel { tolerance: 1e-13, max_sweeps: 60, turns: true, ..GaussSeidel::default() };
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+            let report = pool.install(|| sweeps.solve(&p, &mut answer, &mut work));
+            assert_eq!(work.parallel_sweeps(), if threads == 1 { 0 } else { report.iterations as u64 });
+            (answer.reactions, answer.velocities, report.e_s.to_bits())
+        };
+        let one = solve(1);
+        assert!(p.known_cells().is_none() && one.0.contacts.iter().filter(|r| r.x > 0.0).count() > 1000);
+        assert!(one == solve(2), "two threads differ from one");
+    }
 }

@@ -1,4 +1,4 @@
-//! Coloured projected Gauss–Seidel in body space, with nonsmooth nonlinear conjugate gradients on top.
+//! Coloured projected Gauss–Seidel in body space, with nonsmooth nonlinear conjugate gradients on top, or [`super::mixing`].
 //!
 //! ```text
 //! sweep   for every contact:  q_a = u_a − W_aa r_a,   r_a ← solve(W_aa, q_a, μ_a),   v += Ŵ⁻¹ H_aᵀ Δr_a
@@ -120,9 +120,8 @@ impl GaussSeidel {
             factor: (0.5, 0.1, f64::INFINITY),
             forecast: Forecast::new(self.foresight, FIRST_FORECAST.max(self.foresight / EARLY), 1),
         };
-        let way = if self.accelerate { self.way(p, answer, &mut work.rows) } else { Way::Plain };
-        let follows = way == Way::Follow;
-        if follows {
+        let way = self.way(p, answer, &mut work.rows);
+        if way == Way::Follow {
             work.following.begin(p, &answer.velocities);
             work.balls.take_shifts(if balls { &work.following.shifts } else { &[] });
         } else {
@@ -139,12 +138,11 @@ impl GaussSeidel {
             answer,
             work,
             balls,
-            follows,
+            way,
             tolerance: self.tolerance,
             least: if self.piles { LEAST.min(self.max_sweeps) } else { 0 },
             early: None,
             conjugate,
-            mixes: way == Way::Mixed,
             norms: Norms::default(),
             momentum: None,
             found: None,
@@ -199,17 +197,22 @@ enum Way {
 }
 
 impl GaussSeidel {
+    /// What suits this problem from this guess.
     fn way(&self, p: &MixedProblem, answer: &Answer, rows: &mut Vec<bool>) -> Way {
+        if !self.accelerate {
+            return Way::Plain;
+        }
         let flows = flows(p, answer, rows);
         if flows && (!p.lagged.is_empty() || p.contacts.iter().all(|c| c.mu == 0.0)) {
             return Way::Steps(Steps::Ramp);
         }
-        match (is_rough(p) && p.spins.is_empty() && p.lagged.is_empty(), flows) {
-            (true, true) if self.follow => Way::Follow,
-            (true, _) => Way::Mixed,
-            (false, true) if !is_rough(p) => Way::Steps(Steps::Turns),
-            (false, _) => Way::Steps(Steps::Conjugate),
+        if !is_rough(p) {
+            return Way::Steps(if flows { Steps::Turns } else { Steps::Conjugate });
         }
+        if !p.spins.is_empty() || !p.lagged.is_empty() {
+            return Way::Steps(Steps::Conjugate);
+        }
+        if flows && self.follow { Way::Follow } else { Way::Mixed }
     }
 }
 
@@ -219,14 +222,12 @@ struct Coloured<'a> {
     answer: &'a mut Answer,
     work: &'a mut Workspace,
     balls: bool,
-    follows: bool,
+    way: Way,
     tolerance: f64,
     /// sweeps of a pile, and the certificate of the first point within the tolerance before that, which `best` holds
     least: usize,
     early: Option<Residual>,
     conjugate: Option<Conjugate>,
-    /// Anderson's acceleration
-    mixes: bool,
     /// of the last sweep, and the conjugate step that they ask for
     norms: Norms,
     momentum: Option<Momentum>,
@@ -241,7 +242,7 @@ impl Passes for Coloured<'_> {
     }
 
     fn pass(&mut self, k: usize) -> f64 {
-        if self.follows && k.is_multiple_of(EVERY) {
+        if self.way == Way::Follow && k.is_multiple_of(EVERY) {
             self.work.follow(self.p, self.answer, self.balls);
         }
         self.work.share(self.p, &self.answer.velocities);
@@ -287,7 +288,7 @@ impl Passes for Coloured<'_> {
     }
 
     fn accelerate(&mut self) {
-        if self.mixes {
+        if self.way == Way::Mixed {
             self.work.fetch(&mut self.answer.velocities);
             let Workspace { mixing, change, balls, .. } = &mut *self.work;
             mixing.mix(self.p, self.answer, change, self.balls.then_some(balls), self.norms.change);
