@@ -1,4 +1,4 @@
-//! Coloured projected Gauss–Seidel in body space, with nonsmooth nonlinear conjugate gradients on top, or [`super::mixing`].
+//! Coloured projected Gauss–Seidel in body space, with nonsmooth nonlinear conjugate gradients on top, or [Anderson's acceleration](super::acceleration).
 //!
 //! ```text
 //! sweep   for every contact:  q_a = u_a − W_aa r_a,   r_a ← solve(W_aa, q_a, μ_a),   v += Ŵ⁻¹ H_aᵀ Δr_a
