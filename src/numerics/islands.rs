@@ -1,7 +1,7 @@
 //! The parts of a problem that share no moving system: each can be solved, and judged, for itself.
 
 use super::disjoint::DisjointSets;
-use super::mixed::{Answer, Block, IMMOBILE, MixedProblem, System};
+use super::mixed::{Answer, Block, IMMOBILE, MixedProblem, System, Twist};
 
 /// All parts of a problem.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -76,12 +76,27 @@ pub(super) fn islands(p: &MixedProblem) -> Islands {
 }
 
 impl Islands {
+    /// Parts of rigid bodies and contacts among them, of a problem of so many bodies, that share no body; others may touch them.
+    pub(super) fn of(bodies: usize, parts: Vec<Island>) -> Self {
+        let mut places = vec![u32::MAX; bodies];
+        for part in &parts {
+            part.rigid.iter().zip(0..).for_each(|(&body, k)| places[body as usize] = k);
+        }
+        Self { parts, places }
+    }
+
     /// One island as a problem of its own, ready to solve, with the guess that `answer` holds for it.
     pub(super) fn extract(&self, part: &Island, p: &MixedProblem, answer: &Answer) -> Option<(MixedProblem, Answer)> {
+        let free: Vec<Twist> = part.rigid.iter().map(|&body| p.free.rigid[body as usize]).collect();
+        self.extract_under(part, p, answer, &free)
+    }
+
+    /// The same, whose rigid bodies have these free velocities.
+    pub(super) fn extract_under(&self, part: &Island, p: &MixedProblem, answer: &Answer, free: &[Twist]) -> Option<(MixedProblem, Answer)> {
         let mut q = MixedProblem { stop: p.stop, ..MixedProblem::default() };
+        q.free.rigid.extend_from_slice(free);
         for &old in &part.rigid {
             q.rigid.push(p.rigid[old as usize]);
-            q.free.rigid.push(p.free.rigid[old as usize]);
             q.resting.extend(p.resting.get(old as usize));
         }
         for &old in &part.general {
@@ -161,7 +176,7 @@ impl Island {
 mod tests {
     use super::*;
     use crate::numerics::admissible::AdmissibleSet;
-    use crate::numerics::mixed::{Contact, RigidMass, Twist};
+    use crate::numerics::mixed::{Contact, RigidMass};
     use glam::{DMat3, DVec3};
 
     #[test]

@@ -105,20 +105,20 @@ fn vector(rest: &mut &[f64]) -> DVec3 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use crate::algebra::random::Sequence;
     use crate::algebra::spatial::tangents;
     use crate::numerics::mixed::{Answer, Contact, MixedProblem, RigidMass, Twist};
     use crate::numerics::sweep::{GaussSeidel, Workspace};
     use glam::{DMat3, DVec3};
 
-    /// Some balls of diameter 1 that are driven together, with μ = 10.
-    fn crowd(seed: u64, count: usize) -> MixedProblem {
+    /// Some balls of diameter 1 in a cube of this size that are driven together, with μ = 10.
+    pub(in crate::numerics) fn crowd(seed: u64, count: usize, size: f64) -> MixedProblem {
         let mut random = Sequence::new(seed);
-        let mut place = |size: f64| DVec3::from_array(std::array::from_fn(|_| random.next_between(-0.5 * size, 0.5 * size)));
+        let mut place = |width: f64| DVec3::from_array(std::array::from_fn(|_| random.next_between(-0.5 * width, 0.5 * width)));
         let (mut p, mut places) = (MixedProblem::default(), vec![DVec3::ZERO]);
         while places.len() < count {
-            let new = place(4.0);
+            let new = place(size);
             let nearest = places.iter().map(|x| x.distance(new)).fold(f64::INFINITY, f64::min);
             if (0.93..1.0).contains(&nearest) {
                 places.push(new);
@@ -155,7 +155,7 @@ mod tests {
         let solved = |accelerate: bool| {
             let sweeps = GaussSeidel { tolerance: 1e-8, max_sweeps: 3000, accelerate, turns: true, ..GaussSeidel::default() };
             let ends = |seed: u64| {
-                let p = crowd(seed, 40);
+                let p = crowd(seed, 40, 4.0);
                 sweeps.solve(&p, &mut Answer::for_problem(&p), &mut Workspace::default()).converged()
             };
             (0..60).filter(|&seed| ends(seed)).count()

@@ -137,6 +137,8 @@ pub enum Method {
     Sweeps,
     /// Equilibria that were kept: a structure at rest under loads between theirs.
     Equilibria,
+    /// Patches around contacts that go round in circles, where friction is high.
+    Patches,
     /// Sweeps from no reactions, where friction is high.
     Anew,
     /// The convex problem without shifts: a pile at rest.
@@ -166,6 +168,7 @@ impl std::fmt::Display for Method {
         f.write_str(match self {
             Self::Sweeps => "sweeps",
             Self::Equilibria => "equilibria",
+            Self::Patches => "patches",
             Self::Anew => "sweeps from nothing",
             Self::Rest => "rest",
             Self::Newton => "Newton",

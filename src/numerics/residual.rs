@@ -244,16 +244,31 @@ pub fn certify(p: &MixedProblem, answer: &mut Answer) -> Residual {
     residual(p, answer, &answer.velocities)
 }
 
+/// Errors of one contact.
+pub(super) struct ContactErrors {
+    /// |D^½ F|²
+    pub(super) map: f64,
+    /// |D^½ r|²
+    pub(super) carrying: f64,
+    /// ε/s
+    pub(super) misfit: f64,
+}
+
+/// Those of contact k, with the velocities in `answer`.
+pub(super) fn contact_errors(p: &MixedProblem, answer: &Answer, k: usize) -> ContactErrors {
+    let (c, r, known, mut s) = (&p.contacts[k], answer.reactions.contacts[k], p.lagged.get(k).copied(), Sums::default());
+    if let (Some(spin), Some(&moment)) = (p.spins.get(k), answer.reactions.spins.get(k)) {
+        s.spinning((c, spin), [r, moment], &answer.velocities, known);
+    } else {
+        let u = p.contact_velocity(c, &answer.velocities.rigid);
+        s.contact(c, r, u, known.unwrap_or_else(|| c.shift(u)));
+    }
+    ContactErrors { map: s.scaled, carrying: s.r_scaled, misfit: s.misfit.sqrt() }
+}
+
 /// `ε_a/s_a` of contact k alone.
 pub fn contact_misfit(p: &MixedProblem, answer: &Answer, k: usize) -> f64 {
-    let (c, mut s) = (&p.contacts[k], Sums::default());
-    if let (Some(spin), Some(&moment)) = (p.spins.get(k), answer.reactions.spins.get(k)) {
-        s.spinning((c, spin), [answer.reactions.contacts[k], moment], &answer.velocities, p.lagged.get(k).copied());
-        return s.misfit.sqrt();
-    }
-    let u = p.contact_velocity(c, &answer.velocities.rigid);
-    s.contact(c, answer.reactions.contacts[k], u, p.lagged.get(k).copied().unwrap_or_else(|| c.shift(u)));
-    s.misfit.sqrt()
+    contact_errors(p, answer, k).misfit
 }
 
 /// The errors of `answer.reactions` when the velocities are `v`.

@@ -22,6 +22,7 @@ use tries::Tries;
 
 mod equilibria;
 mod memory;
+mod patches;
 mod recall;
 mod rest;
 mod tries;
@@ -163,6 +164,8 @@ pub struct Workspace {
     loads: Vec<[DVec3; 2]>,
     /// the reactions from which a step began
     guess: Reactions,
+    /// for parts of a problem
+    inner: Option<Box<Workspace>>,
 }
 
 impl Workspace {
@@ -272,13 +275,16 @@ impl Auto {
         let hard = self.hard(p, work);
         let patience = hard.max(if flow { FLOW[usize::from(sweep::is_rough(p))] * newton_cost(p) * work.light } else { 0.0 });
         let sweeps = GaussSeidel { piles: self.is_left_to_sweeps(p, work), ..self.patient(p, self.max_sweeps, patience) };
-        let report = sweeps.solve(p, answer, &mut work.sweep);
+        let circles = patches::are_sought(p);
+        let report = if circles { self.in_turns(&sweeps, p, answer, work) } else { sweeps.solve(p, answer, &mut work.sweep) };
         if (flow || !work.memory.flows()) && (!report.converged() || report.iterations as f64 > hard) {
             work.memory.swept(report.converged());
         }
         if p.stop.asked() {
             return report;
         }
+        // a factorisation of the whole finds no more than patches have
+        let patience = if circles { f64::INFINITY } else { patience };
         let task = self.task(p, answer, &report, patience, work);
         let stops = work.memory.stops;
         let Some(task) = task else {

@@ -67,7 +67,7 @@ const PATIENT_ROWS: usize = 150;
 const LIBRARY: [f64; 3] = [0.1, 1e-3, 1e-6];
 /// How much more than before reactions may carry in the answer of a try: beyond that bodies are wedged in each other by large friction without
 /// any load, and the least overlap that is pushed out does work against it (0.2 J in one step of a pour of 1 J, μ = 1.8).
-const WEDGED: f64 = 1e3;
+pub(super) const WEDGED: f64 = 1e3;
 /// Error that is rounding: more effort would not make it smaller.
 const ROUNDING: f64 = 1e-13;
 /// What a relaxed constraint gives way beyond the least that it must, so that reactions stay bounded.
@@ -149,6 +149,14 @@ impl<'a> Tries<'a> {
             _ => (Status::Lagged, Method::Lagged),
         };
         found.report(Report { status, ended_by, ..self.best })
+    }
+
+    /// Those alone that end at Coulomb's law.
+    pub(super) fn brief(mut self) -> Report {
+        if !self.exact() {
+            self.anew();
+        }
+        self.best
     }
 
     /// Newton with the shift of each iterate, for what has none, and for a pile that sticks, which it solves far beyond the tolerance; then Newton with the
