@@ -275,7 +275,7 @@ impl Auto {
         let hard = self.hard(p, work);
         let patience = hard.max(if flow { FLOW[usize::from(sweep::is_rough(p))] * newton_cost(p) * work.light } else { 0.0 });
         let sweeps = GaussSeidel { piles: self.is_left_to_sweeps(p, work), ..self.patient(p, self.max_sweeps, patience) };
-        let circles = patches::are_sought(p);
+        let circles = patience >= patches::WORTH && patches::are_sought(p);
         let report = if circles { self.in_turns(&sweeps, p, answer, work) } else { sweeps.solve(p, answer, &mut work.sweep) };
         if (flow || !work.memory.flows()) && (!report.converged() || report.iterations as f64 > hard) {
             work.memory.swept(report.converged());

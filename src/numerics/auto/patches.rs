@@ -21,6 +21,8 @@ use glam::DVec3;
 
 /// Sweeps before patches are looked for: fewer disturb flows that would end by themselves.
 const TURN: usize = 1000;
+/// Sweeps that a step may have from which circles are looked for: fewer take no longer than patches and what follows them.
+pub(super) const WORTH: f64 = 1e4;
 /// Sweeps after each round of patches, and rounds.
 const BETWEEN: usize = 300;
 const ROUNDS: usize = 20;
