@@ -78,7 +78,7 @@ impl Anderson {
     /// Moves `g = g(x)` to the accelerated point, given `f = g(x) − x` or what else vanishes with that; true when it is more than g itself. Beside x, `g` may hold
     /// what is linear in it, which follows.
     pub fn mix(&mut self, f: &[f64], g: &mut [f64]) -> bool {
-        let (n, l, m) = (f.len(), g.len(), self.window);
+        let (n, l, m) = (f.len(), g.len(), self.window.max(1));
         if std::mem::replace(&mut self.fresh, false) {
             for (last, now) in [(&mut self.last_f, f), (&mut self.last_g, &*g)] {
                 last.clear();
@@ -154,6 +154,16 @@ mod tests {
         for (x, rate) in x.iter().zip(rates) {
             assert!((x - 1.0 / (1.0 - rate)).abs() < 1e-6 * x.abs(), "{x}");
         }
+    }
+
+    #[test]
+    fn a_memory_that_has_not_begun_takes_plain_steps() {
+        let (mut memory, mut x) = (Anderson::default(), [0.0]);
+        for _ in 0..3 {
+            let g = [0.5 * x[0] + 1.0];
+            memory.step(&mut x, &g);
+        }
+        assert!(x[0].is_finite() && x[0] > 1.0, "{x:?}");
     }
 
     #[test]

@@ -163,6 +163,7 @@ pub(super) mod tests {
         let counts = [false, true].map(solved);
         assert!(counts[0] < 60 && counts[1] == 60, "{counts:?} of 60 without and with acceleration");
     }
+
     /// Balls in a row that are driven together, in two colours and too few for cells: threads share their colours.
     #[test]
     fn colours_that_threads_share_are_mixed_to_the_same_bits() {

@@ -3,6 +3,7 @@
 //! ```text
 //! equilibria               kept from before: loads between theirs need no solver, see [`recall`]
 //! sweeps                   cheapest while they converge
+//! patches                  in turn with sweeps, where friction is high and a few contacts go round in circles, see [`patches`]
 //! rest                     an island that was at rest before the step: the solution at rest, if there is one
 //! polish                   once in a while, a pile at rest: the same convex problem, solved far beyond the tolerance
 //! tries                    what sweeps cannot do, see [`tries`]
