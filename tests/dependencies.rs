@@ -65,7 +65,10 @@ fn source() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
 }
 
-/// Every Rust file below `folder`, with its path from `src`, in order.
+/// Packages of their own within `src`: between them the compiler guards the border, within them the table above.
+const PACKAGES: &[&str] = &["solvers/", "dynamics/"];
+
+/// Every Rust file below `folder`, with its path from the source of its package, in order.
 fn files(folder: &Path, found: &mut Vec<(String, String)>) {
     let mut entries: Vec<PathBuf> = std::fs::read_dir(folder).expect("src is there").map(|e| e.expect("readable").path()).collect();
     entries.sort();
@@ -74,6 +77,7 @@ fn files(folder: &Path, found: &mut Vec<(String, String)>) {
             files(&path, found);
         } else if path.extension().is_some_and(|e| e == "rs") {
             let name = path.strip_prefix(source()).expect("below src").to_string_lossy().replace('\\', "/");
+            let name = PACKAGES.iter().find_map(|p| name.strip_prefix(p)).unwrap_or(&name).to_owned();
             found.push((name, std::fs::read_to_string(&path).expect("readable")));
         }
     }

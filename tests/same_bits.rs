@@ -66,7 +66,7 @@ const FORBIDDEN: &[&str] = &[
 ];
 
 /// Crates whose kernels choose their arithmetic at run time, and the files that may name them.
-const DISPATCHED: &[(&str, &[&str])] = &[("pulp", &["algebra/lanes.rs"]), ("std::arch", &[]), ("core::arch", &[])];
+const DISPATCHED: &[(&str, &[&str])] = &[("pulp", &["solvers/algebra/lanes.rs"]), ("std::arch", &[]), ("core::arch", &[])];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

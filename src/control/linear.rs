@@ -2,7 +2,7 @@
 
 use super::{ControlError, positive, size};
 use crate::algebra::exponential::held;
-use crate::numerics::complementarity::{Auto, ComplementaritySolver};
+use crate::numerics::inner::{Auto, ComplementaritySolver};
 use crate::numerics::relay::Relay;
 
 /// `ẋ = A x + B u`, n states and p inputs: the model that a law or observer has of its plant.

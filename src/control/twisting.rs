@@ -97,7 +97,7 @@ mod tests {
     use super::*;
     use crate::algebra::matrix::Matrix;
     use crate::control::LinearModel;
-    use crate::numerics::complementarity::{Auto, ComplementaritySolver};
+    use crate::numerics::inner::{Auto, ComplementaritySolver};
     use crate::numerics::relay::Relay;
 
     /// Largest |σ|, |σ̇| of the last fifth and number of changes of sign of u there.

@@ -20,7 +20,7 @@ use crate::model::newton_euler::{BodyName, BodyPose, Inertia, Velocity};
 use crate::model::surface::{Crossings, Passage};
 use crate::numerics::{Method, Status};
 use crate::simulation::{BondState, CrushingState, Simulation, StepReport};
-use crate::topology::bodies::{Bodies, Body};
+use crate::topology::bodies::{Bodies, BodyRow};
 use bevy_ecs::name::Name;
 use bevy_ecs::prelude::{Component, Entity, With};
 use glam::DVec3;
@@ -351,7 +351,7 @@ impl Squeeze {
         slots.dedup();
         let rows = &world.resource::<Bodies>().rows;
         // what drives them together is what one can change
-        let moves = |row: &Body| row.inertia.is_none() && [row.velocity, row.new_velocity].iter().any(|v| *v != Velocity::default());
+        let moves = |row: &BodyRow| row.inertia.is_none() && [row.velocity, row.new_velocity].iter().any(|v| *v != Velocity::default());
         let driven = |slot: &u32| rows.get(*slot as usize).is_some_and(moves);
         slots.sort_by_key(|slot| !driven(slot));
         let any = slots.first().is_some_and(driven);

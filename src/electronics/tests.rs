@@ -7,7 +7,7 @@ use crate::model::integrator::Integrator;
 use crate::model::law::Law;
 use crate::model::operator::{At, Operator};
 use crate::numerics::admissible::AdmissibleSet;
-use crate::numerics::complementarity::{Auto, ComplementaritySolver, Workspace};
+use crate::numerics::inner::{Auto, ComplementaritySolver, Workspace};
 use crate::numerics::relay::Relay;
 use crate::simulation::Simulation;
 use std::path::Path;

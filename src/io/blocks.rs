@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 
 use super::mesh::{self, MeshData, MeshError, error};
 use crate::geometry::Shape;
-use crate::numerics::disjoint::DisjointSets;
+use crate::numerics::inner::DisjointSets;
 
 /// A block of a model.
 ///

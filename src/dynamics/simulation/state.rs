@@ -1,0 +1,384 @@
+//! The state of a simulation: its hash, and everything that decides how it goes on.
+
+use super::auto_step::Plan;
+use super::flow::Queue;
+use super::run::Scheduled;
+use super::step::is_engaged;
+use super::{Balance, Body, Event, Simulation, SimulationError};
+use crate::algebra::spatial::Pose;
+use crate::assembly::problem::Solver;
+use crate::cluster::Trace;
+use crate::cluster::body::{coordinates, pose_of, speeds, velocity_of};
+use crate::cluster::systems::Traces;
+use crate::geometry::systems::Proximity;
+use crate::model::bond::{Bond, BondPoint};
+use crate::model::contact::{Manifold, Touch};
+use crate::model::crushing::{CrushingJoint, CrushingJoints};
+use crate::model::dynamical_system::{FirstOrder, Lagrangian};
+use crate::model::flow::Flow;
+use crate::model::integrator::Integrator;
+use crate::model::interaction::{Engaged, Interaction, Lodger, OfBodies};
+use crate::model::newton_euler::{BodyForces, BodyPose, Velocity};
+use crate::model::scheme::{Clock, Scheme};
+use crate::model::surface::Crossings;
+use crate::numerics::auto::Memory;
+use crate::topology::bodies::{Slot, Slots};
+use bevy_ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A body as [`Simulation::save`] keeps it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct SavedBody {
+    slot: u32,
+    pose: Pose,
+    velocity: Velocity,
+    /// parameters of its forces
+    z: Vec<f64>,
+}
+
+/// The points of a pair of slots, with the impulses that the next step starts from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct SavedPair {
+    slots: (u32, u32),
+    points: Vec<Touch>,
+}
+
+/// A dynamical system with an integrator.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct SavedSystem {
+    /// of a rigid body that stands among those with slots
+    slot: Option<u32>,
+    /// states or coordinates, velocities, parameters, what a two-step scheme remembers, r or p
+    values: [Vec<f64>; 5],
+}
+
+/// An interaction: parameters, output, its rate, multipliers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct SavedInteraction {
+    values: [Vec<f64>; 4],
+    active: bool,
+}
+
+/// Everything that decides how a simulation goes on, but for what its builder gives it again: shapes, masses, laws, loads, drives,
+/// systems of its own ([`Simulation::add_systems`]), periodic actions and the script of events.
+///
+/// ```
+/// use drystone::{geometry::Shape, simulation::{Body, Simulation}};
+/// use glam::DVec3;
+/// let build = || -> Result<_, Box<dyn std::error::Error>> {
+///     let mut sim = Simulation::default();
+///     let floor = sim.spawn_body(Body::new(Shape::half_space(DVec3::Z)?).fixed())?;
+///     let ball = sim.spawn_body(Body::new(Shape::ball(0.1)?).at(DVec3::Z * 0.2))?;
+///     Ok((sim, [floor, ball]))
+/// };
+/// let (mut first, entities) = build()?;
+/// first.run_until(0.2)?;
+/// let saved = first.save(&entities);
+/// first.run_until(0.4)?;
+/// let (mut second, entities) = build()?;
+/// second.restore(&saved, &entities)?;
+/// second.run_until(0.4)?;
+/// assert_eq!(second.state_hash(), first.state_hash());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SavedState {
+    clock: Clock,
+    scheme: Scheme,
+    balance: Balance,
+    next_slot: u32,
+    /// One per body that the builder knows; `None` for one that is dead or not yet born.
+    bodies: Vec<Option<SavedBody>>,
+    /// In order of birth.
+    systems: Vec<SavedSystem>,
+    interactions: Vec<SavedInteraction>,
+    /// Points of the bonds, in order of birth.
+    #[serde(default)]
+    bonds: Vec<Vec<BondPoint>>,
+    /// Depths of the points of joints that crush, in their order.
+    #[serde(default)]
+    crushed: Vec<Vec<f64>>,
+    /// What has gone through each outlet and inlet, in order of birth.
+    flows: Vec<Flow>,
+    /// What has passed each surface, in order of birth.
+    crossings: Vec<Crossings>,
+    /// Sorted by slots.
+    pairs: Vec<SavedPair>,
+    pending_events: usize,
+    solver: Memory,
+    /// Of an automatic time step.
+    plan: Option<Plan>,
+}
+
+impl SavedState {
+    /// Time reached (s).
+    pub fn time(&self) -> f64 {
+        self.clock.time
+    }
+
+    /// Steps done.
+    pub fn steps(&self) -> u64 {
+        self.clock.step
+    }
+}
+
+/// FNV-1a, byte by byte.
+#[derive(Clone, Copy)]
+pub struct Fnv(pub u64);
+
+impl Fnv {
+    /// The hash of nothing.
+    pub const START: Self = Self(0xcbf2_9ce4_8422_2325);
+
+    /// Takes the bytes in, in their order.
+    pub fn add(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+
+    fn number(&mut self, x: f64) {
+        self.add(&x.to_bits().to_le_bytes());
+    }
+}
+
+/// Entities with a component `T`, in order of birth.
+fn sorted<T: Component>(world: &mut World) -> Vec<Entity> {
+    let mut found: Vec<Entity> = world.query_filtered::<Entity, With<T>>().iter(world).collect();
+    // by index: entities themselves sort the other way round
+    found.sort_by_key(|e| (e.index_u32(), e.generation().to_bits()));
+    found
+}
+
+impl Simulation {
+    /// FNV-1a hash over the bits of position, quaternion (x, y, z, w), linear and angular velocity of every body in slot order,
+    /// then of states, or coordinates and velocities, of every other system in order of birth.
+    ///
+    /// ```
+    /// use drystone::simulation::{Body, Simulation};
+    /// let mut sim = Simulation::default();
+    /// sim.spawn_body(Body::point(1.0, glam::DVec3::ONE))?;
+    /// let before = sim.state_hash();
+    /// sim.step()?;
+    /// assert_ne!(sim.state_hash(), before);
+    /// # Ok::<(), drystone::simulation::SimulationError>(())
+    /// ```
+    pub fn state_hash(&mut self) -> u64 {
+        let world = self.world_mut();
+        let mut bodies: Vec<(Slot, BodyPose, Velocity)> =
+            world.query::<(&Slot, &BodyPose, &Velocity)>().iter(world).map(|(s, p, v)| (*s, *p, *v)).collect();
+        bodies.sort_by_key(|body| body.0);
+        let mut hash = Fnv::START;
+        for (_, pose, velocity) in bodies {
+            let [x, v, w] = [pose.0.position, velocity.linear, velocity.angular].map(|v| v.to_array());
+            x.iter().chain(&pose.0.rotation.to_array()).chain(&v).chain(&w).for_each(|&x| hash.number(x));
+        }
+        for entity in sorted::<Integrator>(world).into_iter().filter(|&e| world.get::<Slot>(e).is_none()) {
+            let system = saved_system(world, entity);
+            system.values[..2].iter().flatten().for_each(|&x| hash.number(x));
+        }
+        hash.0
+    }
+
+    /// The state between two steps; `bodies` are the entities that the builder made, in its order.
+    pub fn save(&mut self, bodies: &[Entity]) -> SavedState {
+        let world = self.world_mut();
+        let body = |world: &World, entity: Entity| {
+            let (slot, pose, velocity) = (world.get::<Slot>(entity)?, world.get::<BodyPose>(entity)?, world.get::<Velocity>(entity)?);
+            let z = world.get::<BodyForces>(entity).map_or(Vec::new(), |forces| forces.z.clone());
+            Some(SavedBody { slot: slot.0, pose: pose.0, velocity: *velocity, z })
+        };
+        let bodies = bodies.iter().map(|&entity| body(world, entity)).collect();
+        let systems = sorted::<Integrator>(world).into_iter().map(|e| saved_system(world, e)).collect();
+        let interactions = sorted::<Interaction>(world)
+            .iter()
+            .filter_map(|&e| world.get::<Interaction>(e))
+            .map(|i| SavedInteraction { values: [i.z.clone(), i.y.clone(), i.y_dot.clone(), i.lambda.clone()], active: i.active })
+            .collect();
+        let bonds = sorted::<Bond>(world).iter().filter_map(|&e| world.get::<Bond>(e)).map(|bond| bond.points.clone()).collect();
+        let depths = |joint: &CrushingJoint| joint.points.iter().map(|p| p.depth).collect();
+        let crushed = world.resource::<CrushingJoints>().0.iter().map(depths).collect();
+        let flows = sorted::<Flow>(world).iter().filter_map(|&e| world.get::<Flow>(e).copied()).collect();
+        let crossings = sorted::<Crossings>(world).iter().filter_map(|&e| world.get::<Crossings>(e).copied()).collect();
+        let pair = |&(i, j, entity): &(u32, u32, Entity)| {
+            let points = world.get::<Manifold>(entity).map_or(Vec::new(), |m| m.points.to_vec());
+            SavedPair { slots: (i, j), points }
+        };
+        let pairs = world.resource::<Proximity>().pairs().iter().map(pair).filter(|pair| !pair.points.is_empty()).collect();
+        let (clock, scheme) = (*world.resource::<Clock>(), *world.resource::<Scheme>());
+        let next_slot = world.resource::<Slots>().bound();
+        let solver = world.resource::<Solver>().workspace.memory.clone();
+        SavedState {
+            clock,
+            scheme,
+            balance: self.balance,
+            next_slot,
+            bodies,
+            systems,
+            interactions,
+            bonds,
+            crushed,
+            flows,
+            crossings,
+            pairs,
+            pending_events: self.events.len(),
+            solver,
+            plan: self.auto_step.as_ref().and_then(|auto| auto.plan),
+        }
+    }
+
+    /// Brings a simulation that was built as the saved one was, and has not been stepped, to the saved state.
+    pub fn restore(&mut self, state: &SavedState, bodies: &[Entity]) -> Result<(), SimulationError> {
+        let differs = |what: &'static str, saved: usize, here: usize| Err(SimulationError::Saved { what, saved, here });
+        let events = self.events.len();
+        if state.bodies.len() != bodies.len() {
+            return differs("bodies", state.bodies.len(), bodies.len());
+        }
+        if state.pending_events > events {
+            return differs("pending events", state.pending_events, events);
+        }
+        let past: Vec<Scheduled> = self.events.drain(..events - state.pending_events).collect();
+        let waiting: BTreeMap<Entity, Body> =
+            self.inlets.iter().flat_map(Queue::bodies).map(|(entity, body)| (entity, body.clone())).collect();
+        for (saved, &entity) in state.bodies.iter().zip(bodies) {
+            let present = self.world().get::<Slot>(entity).is_some();
+            if saved.is_none() && present {
+                self.despawn_body(entity);
+            }
+            if saved.is_some() && !present {
+                let birth = past.iter().find_map(|scheduled| match &scheduled.event {
+                    Event::Appear(e, body) if *e == entity => Some(body),
+                    _ => None,
+                });
+                let Some(body) = birth.map(|body| &**body).or_else(|| waiting.get(&entity)) else { return differs("births", 1, 0) };
+                self.fill(entity, body)?;
+            }
+            let Some(saved) = saved else { continue };
+            let mut entity = self.world_mut().entity_mut(entity);
+            entity.insert((Slot(saved.slot), BodyPose(saved.pose), saved.velocity));
+            if let Some(mut forces) = entity.get_mut::<BodyForces>() {
+                if forces.z.len() != saved.z.len() {
+                    return differs("parameters of the forces on a body", saved.z.len(), forces.z.len());
+                }
+                forces.z.clone_from(&saved.z);
+            }
+        }
+        self.balance = state.balance;
+        if state.clock.step > 0 {
+            self.world_mut().resource_mut::<Traces>().0.iter_mut().for_each(Trace::goes_on);
+        }
+        if let Some(auto) = &mut self.auto_step {
+            auto.plan = state.plan;
+        }
+        let world = self.world_mut();
+        let of_systems = state.systems.iter().filter_map(|system| system.slot);
+        world.resource_mut::<Slots>().restore(state.next_slot, state.bodies.iter().flatten().map(|body| body.slot).chain(of_systems));
+        world.insert_resource(state.clock);
+        world.insert_resource(state.scheme);
+        world.resource_mut::<Solver>().workspace.memory = state.solver.clone();
+        restore_relations(world, state).or_else(|(what, saved, here)| differs(what, saved, here))?;
+        let mut interactions = world.query::<(Entity, &Interaction)>();
+        let engaged: Vec<Entity> = interactions.iter(world).filter(|(_, i)| is_engaged(i)).map(|(e, _)| e).collect();
+        for entity in engaged {
+            world.entity_mut(entity).insert(Engaged);
+        }
+        // the pairs that the next step will find; then the points and impulses that it would have found there
+        self.detect();
+        let world = self.world_mut();
+        let pairs = world.resource::<Proximity>().pairs().to_vec();
+        for (i, j, entity) in pairs {
+            let Some(mut manifold) = world.get_mut::<Manifold>(entity) else { continue };
+            let saved = state.pairs.binary_search_by_key(&(i, j), |pair| pair.slots);
+            manifold.points = saved.map_or_else(|_| Default::default(), |at| state.pairs[at].points.iter().copied().collect());
+        }
+        Ok(())
+    }
+}
+
+/// What decides how a system goes on.
+fn saved_system(world: &World, entity: Entity) -> SavedSystem {
+    let values = if let Some(s) = world.get::<FirstOrder>(entity) {
+        [s.x.clone(), Vec::new(), s.z.clone(), Vec::new(), s.r.clone()]
+    } else if let Some(s) = world.get::<Lagrangian>(entity) {
+        [s.q.clone(), s.v.clone(), s.z.clone(), s.before.clone(), s.p.clone()]
+    } else if let (Some(pose), Some(velocity)) = (world.get::<BodyPose>(entity), world.get::<Velocity>(entity)) {
+        let z = world.get::<BodyForces>(entity).map_or(Vec::new(), |forces| forces.z.clone());
+        [coordinates(&pose.0).to_vec(), speeds(velocity).to_vec(), z, Vec::new(), Vec::new()]
+    } else {
+        Default::default()
+    };
+    SavedSystem { slot: world.get::<Slot>(entity).map(|slot| slot.0), values }
+}
+
+fn restore_system(world: &mut World, entity: Entity, saved: &SavedSystem) {
+    let [q, v, z, before, p] = saved.values.clone();
+    if let Some(mut s) = world.get_mut::<FirstOrder>(entity) {
+        (s.x, s.z, s.r) = (q, z, p);
+    } else if let Some(mut s) = world.get_mut::<Lagrangian>(entity) {
+        (s.q, s.v, s.z, s.before, s.p) = (q, v, z, before, p);
+    } else if q.len() == 7 && v.len() == 6 {
+        let mut entity = world.entity_mut(entity);
+        if let Some(mut pose) = entity.get_mut::<BodyPose>() {
+            pose.0 = pose_of(&q);
+        }
+        if let Some(mut velocity) = entity.get_mut::<Velocity>() {
+            *velocity = velocity_of(&v);
+        }
+        if let Some(mut forces) = entity.get_mut::<BodyForces>() {
+            forces.z = z;
+        }
+        if let Some(slot) = saved.slot {
+            let lodges = !entity.contains::<Slot>();
+            entity.insert((Slot(slot), OfBodies));
+            if lodges {
+                entity.insert(Lodger);
+            }
+        }
+    }
+}
+
+/// Systems and interactions; the error says what differs in number, saved and here.
+fn restore_relations(world: &mut World, state: &SavedState) -> Result<(), (&'static str, usize, usize)> {
+    let same = |what, saved: usize, here: usize| if saved == here { Ok(()) } else { Err((what, saved, here)) };
+    let systems = sorted::<Integrator>(world);
+    same("systems", state.systems.len(), systems.len())?;
+    let bonds = sorted::<Bond>(world);
+    same("bonds", state.bonds.len(), bonds.len())?;
+    for (entity, saved) in bonds.into_iter().zip(&state.bonds) {
+        let Some(mut bond) = world.get_mut::<Bond>(entity) else { continue };
+        same("points of a bond", saved.len(), bond.points.len())?;
+        bond.points.clone_from(saved);
+    }
+    let joints = &mut world.resource_mut::<CrushingJoints>().0;
+    same("joints that crush", state.crushed.len(), joints.len())?;
+    for (joint, saved) in joints.iter_mut().zip(&state.crushed) {
+        same("points of a joint that crushes", saved.len(), joint.points.len())?;
+        joint.points.iter_mut().zip(saved).for_each(|(point, depth)| point.depth = *depth);
+    }
+    for (entity, saved) in systems.into_iter().zip(&state.systems) {
+        let here = saved_system(world, entity);
+        same("states of a system", saved.values[0].len(), here.values[0].len())?;
+        restore_system(world, entity, saved);
+    }
+    let flows = sorted::<Flow>(world);
+    same("outlets and inlets", state.flows.len(), flows.len())?;
+    for (entity, saved) in flows.into_iter().zip(&state.flows) {
+        world.entity_mut(entity).insert(*saved);
+    }
+    let surfaces = sorted::<Crossings>(world);
+    same("surfaces", state.crossings.len(), surfaces.len())?;
+    for (entity, saved) in surfaces.into_iter().zip(&state.crossings) {
+        world.entity_mut(entity).insert(*saved);
+    }
+    let interactions = sorted::<Interaction>(world);
+    same("interactions", state.interactions.len(), interactions.len())?;
+    for (entity, saved) in interactions.into_iter().zip(&state.interactions) {
+        if let Some(mut i) = world.get_mut::<Interaction>(entity) {
+            same("rows of an interaction", saved.values[3].len(), i.lambda.len())?;
+            [i.z, i.y, i.y_dot, i.lambda] = saved.values.clone();
+            i.active = saved.active;
+        }
+    }
+    Ok(())
+}

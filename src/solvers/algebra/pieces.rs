@@ -1,0 +1,235 @@
+//! Work that threads share, and what proves that they do.
+//!
+//! Pieces are taken by index and sums are those of pieces of a fixed length, added in order: any number of threads gives the same bits.
+//! What is too short to be worth a second thread stays on one.
+
+use rayon::prelude::*;
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// A part of a step that threads may share.
+///
+/// ```
+/// use drystone::algebra::pieces::{Part, shares};
+/// assert_eq!(shares(Part::Broad), 0, "nothing has been shared on this thread");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Components of bodies to their rows.
+    Begin,
+    /// Boxes and candidates of the broad phase.
+    Broad,
+    /// Points of pairs.
+    Narrow,
+    /// Masses and free velocities.
+    FreeMotion,
+    /// Which points are rows.
+    Activate,
+    /// Contact rows.
+    Assemble,
+    /// Own operators of contacts, and scales of the problem.
+    Prepare,
+    /// Velocities from reactions.
+    Velocities,
+    /// Errors of an answer.
+    Residual,
+    /// New velocities and places.
+    Apply,
+    /// What may overlap at the end of a step.
+    Ahead,
+    /// Reactions back to their pairs.
+    Store,
+    /// Energies, overlaps, numbers that are none.
+    Certificate,
+    /// New velocities and places back to their bodies.
+    End,
+}
+
+impl Part {
+    /// All of them.
+    pub const ALL: [Self; 14] = [
+        Self::Begin,
+        Self::Broad,
+        Self::Narrow,
+        Self::FreeMotion,
+        Self::Activate,
+        Self::Assemble,
+        Self::Prepare,
+        Self::Velocities,
+        Self::Residual,
+        Self::Apply,
+        Self::Ahead,
+        Self::Store,
+        Self::Certificate,
+        Self::End,
+    ];
+}
+
+thread_local! {
+    static SHARES: Cell<[u64; Part::ALL.len()]> = const { Cell::new([0; Part::ALL.len()]) };
+}
+
+/// How often work that this thread began has been shared: what a test of "the same bits on any number of threads" has to see grow.
+pub fn shares(part: Part) -> u64 {
+    SHARES.get()[part as usize]
+}
+
+/// Whether so many things, of which `least` are worth a second thread, are to be shared; counted if so.
+pub fn share(part: Part, things: usize, least: usize) -> bool {
+    let yes = things >= least && rayon::current_num_threads() > 1;
+    if yes {
+        let mut counts = SHARES.get();
+        counts[part as usize] += 1;
+        SHARES.set(counts);
+    }
+    yes
+}
+
+/// Whether this thread would have to hand shared work over to those of the pool, and wait.
+pub fn is_outside_pool() -> bool {
+    rayon::current_thread_index().is_none() && rayon::current_num_threads() > 1
+}
+
+/// Hands work over to the pool as a whole.
+pub fn within_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+    rayon::scope(|_| work())
+}
+
+/// Length of pieces of which each thread gets some, for work whose pieces may be of any length.
+pub fn length(things: usize) -> usize {
+    things.div_ceil(4 * rayon::current_num_threads()).max(64)
+}
+
+/// Calls `f` for pieces of so many things, each with its own memory; `memory` grows to as many as there are pieces.
+pub fn each_piece<T: Send, M: Send + Default>(
+    things: &mut [T],
+    length: usize,
+    memory: &mut Vec<M>,
+    f: impl Fn(usize, &mut [T], &mut M) + Sync,
+) {
+    let pieces = things.len().div_ceil(length);
+    if memory.len() < pieces {
+        memory.resize_with(pieces, M::default);
+    }
+    let pieces = things.par_chunks_mut(length).zip(memory.par_iter_mut()).enumerate();
+    pieces.for_each(|(k, (things, memory))| f(k * length, things, memory));
+}
+
+/// The first of many things that is `wrong`.
+pub fn first<T: Sync>(part: Part, things: &[T], wrong: impl Fn(&T) -> bool + Sync + Send) -> Option<usize> {
+    if share(part, things.len(), 2048) { things.par_iter().position_first(wrong) } else { things.iter().position(wrong) }
+}
+
+/// Sum over pieces of a fixed length in their order: `f` is given the start and the end of each.
+pub fn sum<S: Send>(
+    things: usize,
+    length: usize,
+    shared: bool,
+    f: impl Fn(usize, usize) -> S + Sync,
+    add: impl Fn(S, S) -> S,
+) -> Option<S> {
+    let pieces = things.div_ceil(length);
+    let piece = |k: usize| f(k * length, ((k + 1) * length).min(things));
+    if shared && pieces > 1 {
+        let parts: Vec<S> = (0..pieces).into_par_iter().map(piece).collect();
+        return parts.into_iter().reduce(add);
+    }
+    (0..pieces).map(piece).reduce(add)
+}
+
+/// Turns of spinning before a thread that waits lets others run.
+const SPINS: usize = 2000;
+
+/// Works on all pieces, round after round; the pieces of a round may be worked on in any order. `starts` holds the first piece of each
+/// round, and the number of all.
+///
+/// Handing each round to the pool would wake a thread for it, which takes as long as a short round: so those that have come stay for all
+/// rounds. Each has the same part of every round, so that what it touches is in its cache, and helps with the rest. Nobody waits for
+/// a thread to come, only for pieces that one has begun: there is no deadlock, whatever else the pool does.
+pub(crate) fn rounds<P: Send>(pieces: &[Mutex<P>], starts: &[usize], work: impl Fn(&mut P) + Sync) {
+    struct Done<'a>(&'a AtomicUsize);
+    impl Drop for Done<'_> {
+        fn drop(&mut self) {
+            // also where the work has panicked: the others must not wait for ever
+            self.0.fetch_add(1, Ordering::AcqRel);
+        }
+    }
+    let taken: Vec<AtomicBool> = pieces.iter().map(|_| AtomicBool::new(false)).collect();
+    let done = AtomicUsize::new(0);
+    let widest = starts.windows(2).map(|round| round[1] - round[0]).max().unwrap_or(0);
+    let threads = rayon::current_num_threads().min(processors()).min(widest).max(1);
+    let take = |thread: usize| {
+        for round in starts.windows(2) {
+            let mut turns = 0;
+            while done.load(Ordering::Acquire) < round[0] {
+                turns += 1;
+                if turns < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
+            }
+            let count = round[1] - round[0];
+            let [from, to] = [thread, thread + 1].map(|t| round[0] + count * t / threads);
+            // others begin theirs in front
+            for k in (from..to).chain((round[0]..from).rev()).chain((to..round[1]).rev()) {
+                if !taken[k].swap(true, Ordering::Relaxed) {
+                    let _done = Done(&done);
+                    work(&mut pieces[k].lock().unwrap_or_else(PoisonError::into_inner));
+                }
+            }
+        }
+    };
+    rayon::scope(|s| {
+        let take = &take;
+        (1..threads).for_each(|thread| s.spawn(move |_| take(thread)));
+        take(0);
+    });
+}
+
+/// Threads that can run at the same time, two at least: more would wait for each other.
+fn processors() -> usize {
+    static FOUND: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+    *FOUND.get_or_init(|| std::thread::available_parallelism().map_or(2, |n| n.get().max(2)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_round_begins_when_the_one_before_is_done() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().expect("threads");
+        for _ in 0..50 {
+            let starts = [0, 7, 8, 8, 30, 64];
+            let pieces: Vec<Mutex<usize>> = (0..64).map(Mutex::new).collect();
+            let done: Vec<AtomicUsize> = (0..5).map(|_| AtomicUsize::new(0)).collect();
+            pool.install(|| {
+                rounds(&pieces, &starts, |k| {
+                    let round = starts.iter().rposition(|s| *s <= *k).expect("a round").min(4);
+                    for before in 0..round {
+                        assert_eq!(done[before].load(Ordering::Relaxed), starts[before + 1] - starts[before]);
+                    }
+                    done[round].fetch_add(1, Ordering::Relaxed);
+                });
+            });
+            assert_eq!(done[4].load(Ordering::Relaxed), 34);
+        }
+    }
+
+    #[test]
+    fn sums_are_those_of_pieces_whoever_adds_them() {
+        let x: Vec<f64> = (0..10_000).map(|k| 1.0 / (k as f64 + 0.3)).collect();
+        let of = |shared| sum(x.len(), 1000, shared, |a, b| x[a..b].iter().sum::<f64>(), |a, b| a + b).map(f64::to_bits);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(8).build().expect("threads");
+        assert_eq!(of(false), pool.install(|| of(true)));
+        assert_eq!(sum(0, 10, true, |_, _| 1.0, |a, b| a + b), None);
+    }
+
+    #[test]
+    fn what_is_short_stays_on_one_thread() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("threads");
+        let counted =
+            pool.install(|| (share(Part::Broad, 99, 100), shares(Part::Broad), share(Part::Broad, 100, 100), shares(Part::Broad)));
+        assert_eq!(counted, (false, 0, true, 1));
+        let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+        assert!(!alone.install(|| share(Part::Broad, 100, 100)));
+    }
+}
