@@ -6,7 +6,7 @@
 
 use super::cells::Cells;
 use super::mixed::{IMMOBILE, MixedProblem, Reactions, Twist, Velocities};
-use super::sweep::Norms;
+use super::visits::Norms;
 use crate::algebra::pieces::{Part, rounds, share};
 use glam::DVec3;
 use std::cell::Cell;

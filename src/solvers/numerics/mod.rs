@@ -66,6 +66,7 @@ pub mod solvers;
 pub mod statics;
 pub mod sweep;
 pub mod vi;
+mod visits;
 
 /// What bodies need of the rooms below that no program calls.
 #[doc(hidden)]

@@ -15,7 +15,7 @@
 use super::colours::{Halves, Twists, Unit};
 use super::mixed::{Answer, Contact, IMMOBILE, MixedProblem, Reactions, RigidMass, Spin, Twist};
 use super::passes::Momentum;
-use super::sweep::{Colour, Groups, Norms, Pieces, Rows};
+use super::visits::{Colour, Groups, Norms, Pieces, Rows};
 use crate::algebra::lanes::{LANES, Lanes, Row};
 use crate::algebra::pieces::{self, Part, share};
 use glam::DVec3;

@@ -31,7 +31,7 @@ use crate::algebra::lanes::{LANES, Mask, Row, Simd, Wide, Wide3, WithSimd};
 use crate::numerics::colours::Twists;
 use crate::numerics::mixed::{Contact, IMMOBILE, MixedProblem, RigidMass, Spin};
 use crate::numerics::passes::Momentum;
-use crate::numerics::sweep::Norms;
+use crate::numerics::visits::Norms;
 use glam::DVec3;
 
 /// What resists at the contacts of a [`Block`].

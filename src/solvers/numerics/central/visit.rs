@@ -5,7 +5,7 @@ use crate::algebra::lanes::{LANES, Mask, Row, Simd, Wide, Wide3, WithSimd};
 use crate::numerics::colours::Twists;
 use crate::numerics::mixed::Twist;
 use crate::numerics::passes::Momentum;
-use crate::numerics::sweep::Norms;
+use crate::numerics::visits::Norms;
 use glam::DVec3;
 
 /// Linear and angular part of the twists of the bodies at one end, as many as a register holds, from lane `from` on.

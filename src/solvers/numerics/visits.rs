@@ -1,0 +1,326 @@
+//! What one sweep does: groups of contacts in their order, shared between threads where that is worth it, and what it adds up.
+
+use super::cells::Cells;
+use super::colours::{All, Halves, Leaves, Shared, Twists, Unit, visit_cells, visit_serial};
+use super::local::kernel::solve_once;
+use super::mixed::{Contact, IMMOBILE, MAX_ROWS, MixedProblem, RigidMass, Spin, Twist, Velocities};
+use super::passes::{Momentum, conjugate_step};
+use crate::algebra::lanes::Row;
+use glam::DVec3;
+use std::ops::Range;
+
+/// Visits all units: cells or colours that several threads share, who also `follow` each twist, what it was before and its direction; or all by one thread.
+pub(super) fn visit_all<P: Halves>(
+    units: impl Iterator<Item = Unit<P>>,
+    v: &mut [Twist],
+    known: Option<&Cells>,
+    shared: Option<&Vec<Shared>>,
+    moved: Option<[&mut Vec<Twist>; 2]>,
+    follow: impl Fn(&mut Twist, &mut Twist, &mut Twist) + Sync,
+) -> Norms {
+    if let Some(cells) = known {
+        let (mut moved, mut bodies) = (moved.map(|both| both.map(Vec::as_mut_slice)), cells.bodies.windows(2));
+        let waiting = std::iter::from_fn(|| {
+            let bodies = bodies.next()?;
+            let [[one, rest1], [two, rest2]] = moved.take()?.map(|all| all.split_at_mut((bodies[1] - bodies[0]) as usize).into());
+            moved = Some([rest1, rest2]);
+            Some((one, two))
+        });
+        return visit_cells(cells, units, v, waiting, |twists, (before, direction)| {
+            twists.iter_mut().zip(before.iter_mut()).zip(direction.iter_mut()).for_each(|((x, before), p)| follow(x, before, p));
+        });
+    }
+    let Some(shared) = shared else { return visit_serial(units, &All::new(v)) };
+    let mut leaves = Leaves::new();
+    if let Some([before, direction]) = moved {
+        leaves.push_twists(shared, before, direction);
+    }
+    units.for_each(|unit| leaves.push(unit.piece));
+    leaves.visit(shared, follow)
+}
+
+/// The conjugate step of a twist, which has changed from x₀.
+pub(super) fn extrapolate(x: &mut Twist, x0: &Twist, p: &mut Twist, momentum: Momentum) {
+    let (d, w) = (x.linear - x0.linear, x.angular - x0.angular);
+    conjugate_step(&mut x.linear, d, &mut p.linear, momentum);
+    conjugate_step(&mut x.angular, w, &mut p.angular, momentum);
+}
+
+/// `|D^½ d|²` of the change, `⟨d, D p⟩` with the conjugate step p before it and `|D^½ r|²`, over a piece of the rows.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Norms {
+    pub(super) change: f64,
+    pub(super) along: f64,
+    pub(super) size: f64,
+}
+
+impl Norms {
+    pub(super) fn add(self, o: Self) -> Self {
+        Self { change: self.change + o.change, along: self.along + o.along, size: self.size + o.size }
+    }
+
+    /// Sums of change, size and along, each lane of contacts apart.
+    pub(super) fn of_lanes([change, size, along]: [Row; 3]) -> Self {
+        let sum = |lanes: Row| lanes.into_iter().fold(0.0, |sum, x| sum + x);
+        Self { change: sum(change), along: sum(along), size: sum(size) }
+    }
+
+    #[inline]
+    fn count(&mut self, weight: f64, [change, step, r]: [DVec3; 3]) {
+        self.change += weight * change.length_squared();
+        self.along += weight * change.dot(step);
+        self.size += weight * r.length_squared();
+    }
+}
+
+/// What a sweep writes, over a piece of the contacts.
+pub(super) struct Pieces<'a> {
+    pub(super) r: &'a mut [DVec3],
+    pub(super) change: &'a mut [DVec3],
+    pub(super) direction: &'a mut [DVec3],
+    /// The same of the moments; empty where there are none.
+    pub(super) spins: [&'a mut [DVec3]; 3],
+}
+
+impl<'a> Pieces<'a> {
+    pub(super) fn split(self, at: usize) -> (Self, Self) {
+        let (r, r2) = self.r.split_at_mut(at);
+        let (change, change2) = self.change.split_at_mut(at);
+        let (direction, direction2) = self.direction.split_at_mut(at);
+        let (spins, spins2) = if self.spins[0].is_empty() {
+            (self.spins, Default::default())
+        } else {
+            let [[a, a2], [b, b2], [c, c2]] = self.spins.map(|all| all.split_at_mut(at).into());
+            ([a, b, c], [a2, b2, c2])
+        };
+        (Pieces { r, change, direction, spins }, Pieces { r: r2, change: change2, direction: direction2, spins: spins2 })
+    }
+}
+
+/// The colours or cells of a problem, with what a sweep writes there.
+pub(super) fn units<'a>(rows: &'a Rows<'a>, pieces: Pieces<'a>) -> impl Iterator<Item = Unit<Colour<'a>>> {
+    let mut rest = Some(pieces);
+    let whole = rows.p.known_cells().is_some();
+    rows.p.units().filter_map(move |(groups, last)| {
+        let groups = Groups::Chain(&rows.p.groups[groups.start..=groups.end]);
+        let (pieces, after) = rest.take()?.split(groups.span());
+        rest = Some(after);
+        Some(Unit { piece: Colour { rows, groups, pieces }, whole, last })
+    })
+}
+
+/// Groups of contacts, each from one to before another.
+#[derive(Clone, Copy)]
+pub(super) enum Groups<'a> {
+    /// One after the other: where each begins, and the end.
+    Chain(&'a [u32]),
+    /// With others between them.
+    Apart(&'a [[u32; 2]]),
+}
+
+impl Groups<'_> {
+    fn count(self) -> usize {
+        match self {
+            Self::Chain(starts) => starts.len().saturating_sub(1),
+            Self::Apart(groups) => groups.len(),
+        }
+    }
+
+    fn get(self, k: usize) -> Range<usize> {
+        let [from, to] = match self {
+            Self::Chain(starts) => [starts[k], starts[k + 1]],
+            Self::Apart(groups) => groups[k],
+        };
+        from as usize..to as usize
+    }
+
+    /// From the first contact to the last.
+    fn span(self) -> usize {
+        self.count().checked_sub(1).map_or(0, |last| self.get(last).end - self.get(0).start)
+    }
+
+    fn split(self, k: usize) -> [Self; 2] {
+        match self {
+            Self::Chain(starts) => [Self::Chain(&starts[..=k]), Self::Chain(&starts[k..])],
+            Self::Apart(groups) => [Self::Apart(&groups[..k]), Self::Apart(&groups[k..])],
+        }
+    }
+}
+
+/// Some groups of a colour, with what a sweep writes from the first of their contacts to the last.
+pub(super) struct Colour<'a> {
+    pub(super) rows: &'a Rows<'a>,
+    pub(super) groups: Groups<'a>,
+    pub(super) pieces: Pieces<'a>,
+}
+
+impl Halves for Colour<'_> {
+    fn halve(self) -> Result<[Self; 2], Self> {
+        let Self { rows, groups, .. } = self;
+        // a piece that is not small, of two groups at least
+        if groups.count() < 2 || groups.span() <= PARALLEL {
+            return Err(self);
+        }
+        let middle = groups.count() / 2;
+        let (left, right) = self.pieces.split(groups.get(middle).start - groups.get(0).start);
+        let [first, second] = groups.split(middle);
+        Ok([Colour { rows, groups: first, pieces: left }, Colour { rows, groups: second, pieces: right }])
+    }
+
+    fn visit(self, v: &impl Twists) -> Norms {
+        self.rows.visit(self.groups, self.pieces, v)
+    }
+}
+
+/// Contacts below which a piece of a colour is not worth another thread.
+const PARALLEL: usize = 512;
+
+/// Whether several threads share the sweeps: cells are worth it, and colours, which are not of one size, where the first are in several pieces before
+/// the last are in one.
+pub(super) fn is_shared(p: &MixedProblem) -> bool {
+    let colours = p.colours.len().saturating_sub(1).max(3);
+    rayon::current_num_threads() > 1 && (p.known_cells().is_some() || p.contacts.len() >= PARALLEL * (colours + 1))
+}
+
+/// The contacts of a problem.
+pub(super) struct Rows<'a> {
+    pub(super) p: &'a MixedProblem,
+    /// Known or followed; none for Coulomb's law.
+    pub(super) shifts: &'a [f64],
+    /// Conjugate step that each reaction takes before it is visited.
+    pub(super) momentum: Option<Momentum>,
+}
+
+impl Rows<'_> {
+    /// Visits the contacts of some groups in order.
+    fn visit(&self, groups: Groups<'_>, pieces: Pieces<'_>, v: &impl Twists) -> Norms {
+        if groups.count() == 0 {
+            return Norms::default();
+        }
+        let first = groups.get(0).start;
+        let Pieces { r, change, direction, spins: [moments, turned, turns] } = pieces;
+        let mut norms = Norms::default();
+        for range in (0..groups.count()).map(|k| groups.get(k)) {
+            let own = range.start - first..range.end - first;
+            let (r, change, direction) = (&mut r[own.clone()], &mut change[own.clone()], &mut direction[own.clone()]);
+            self.extrapolate([&mut *r, &mut *change, &mut *direction]);
+            let contacts = &self.p.contacts[range.clone()];
+            if !moments.is_empty() {
+                let (moments, turned, turns) = (&mut moments[own.clone()], &mut turned[own.clone()], &mut turns[own]);
+                self.extrapolate([&mut *moments, &mut *turned, &mut *turns]);
+                self.visit_spins(range.clone(), [&mut *r, &mut *moments], [&mut *change, &mut *turned], v);
+                for (k, (spin, c)) in self.p.spins[range].iter().zip(contacts).enumerate() {
+                    let d = spin.mean_diagonal(c);
+                    norms.count(d, [change[k], direction[k], r[k]]);
+                    norms.count(d, [turned[k], turns[k], moments[k]]);
+                }
+                continue;
+            }
+            let shifts = self.shifts.get(range).unwrap_or_default();
+            visit_group(&self.p.rigid, contacts, shifts, r, change, v);
+            for (k, c) in contacts.iter().enumerate() {
+                norms.count(c.local.mean_diagonal(), [change[k], direction[k], r[k]]);
+            }
+        }
+        norms
+    }
+
+    /// The conjugate step of reactions, from their changes in the last sweep.
+    fn extrapolate(&self, [r, change, direction]: [&mut [DVec3]; 3]) {
+        let Some(momentum) = self.momentum else { return };
+        for ((r, d), p) in r.iter_mut().zip(change.iter()).zip(direction.iter_mut()) {
+            conjugate_step(r, *d, p, momentum);
+        }
+    }
+}
+
+impl Rows<'_> {
+    /// Visits contacts between one pair of bodies that resist rolling and twisting.
+    #[inline(never)]
+    fn visit_spins(&self, range: Range<usize>, [r, moments]: [&mut [DVec3]; 2], changes: [&mut [DVec3]; 2], v: &impl Twists) {
+        let contacts = &self.p.contacts[range.clone()];
+        let Some(head) = contacts.first() else { return };
+        let mass = |body: u32| if body == IMMOBILE { RigidMass::default() } else { self.p.rigid[body as usize] };
+        let (m1, m2) = (mass(head.body1), mass(head.body2));
+        let load = |body: u32| if body == IMMOBILE { Twist::default() } else { v.load(body) };
+        let (mut v1, mut v2) = (load(head.body1), load(head.body2));
+        let shifts = self.shifts.get(range.clone()).unwrap_or_default();
+        let spins: &[Spin] = &self.p.spins[range];
+        for (k, (c, spin)) in contacts.iter().zip(spins).enumerate() {
+            let u = c.to_local(v1.at(c.arm1) - v2.at(c.arm2)) + c.b;
+            let s = spin.levers() * c.to_local(v1.angular - v2.angular) + spin.b;
+            let (force, moment) = spin.local.apply(&c.local, r[k], moments[k]);
+            let near = (r[k], moments[k]);
+            let q = (u - force, s - moment);
+            let (new, turned) = if spin.drill > 0.0 {
+                spin.local.solve_drilling(&c.local, q, [c.mu, spin.roll])
+            } else {
+                spin.local.solve(&c.local, q, spin.bounds(c), near, shifts.get(k).copied())
+            };
+            let (dr, dp) = (new - r[k], turned - moments[k]);
+            (changes[0][k], r[k], changes[1][k], moments[k]) = (dr, new, dp, turned);
+            if dr == DVec3::ZERO && dp == DVec3::ZERO {
+                continue;
+            }
+            let (impulse, turn) = (c.to_world(dr), c.to_world(spin.levers() * dp));
+            m1.kick(&mut v1, c.arm1, impulse);
+            m2.kick(&mut v2, c.arm2, -impulse);
+            v1.angular += m1.inertia_times(turn);
+            v2.angular -= m2.inertia_times(turn);
+        }
+        store_ends(head, [v1, v2], v);
+    }
+}
+
+/// Visits the contacts between one pair of bodies, whose velocities stay in registers meanwhile.
+#[inline]
+fn visit_group(masses: &[RigidMass], contacts: &[Contact], shifts: &[f64], r: &mut [DVec3], change: &mut [DVec3], v: &impl Twists) {
+    let Some(head) = contacts.first() else { return };
+    let mass = |body: u32| if body == IMMOBILE { RigidMass::default() } else { masses[body as usize] };
+    let (m1, m2) = (mass(head.body1), mass(head.body2));
+    let load = |body: u32| if body == IMMOBILE { Twist::default() } else { v.load(body) };
+    let (mut v1, mut v2) = (load(head.body1), load(head.body2));
+    for (k, ((c, r), change)) in contacts.iter().zip(r).zip(change).enumerate() {
+        let u = c.to_local(v1.at(c.arm1) - v2.at(c.arm2)) + c.b;
+        let q = u - c.local.apply(*r);
+        let new = match shifts.get(k) {
+            None => c.local.solve_near(q, c.mu, *r),
+            Some(&shift) => c.local.solve_convex(q + shift * DVec3::X, c.mu),
+        };
+        let new = if c.most > 0.0 && new.x > c.most { c.local.solve_under(q, c.mu, c.most, *r) } else { new };
+        let dr = new - *r;
+        (*change, *r) = (dr, new);
+        if dr != DVec3::ZERO {
+            let impulse = c.to_world(dr);
+            m1.kick(&mut v1, c.arm1, impulse);
+            m2.kick(&mut v2, c.arm2, -impulse);
+        }
+    }
+    store_ends(head, [v1, v2], v);
+}
+
+/// Writes the twists of the bodies of a contact.
+#[inline]
+fn store_ends(c: &Contact, twists: [Twist; 2], v: &impl Twists) {
+    for (body, twist) in [c.body1, c.body2].into_iter().zip(twists).filter(|(body, _)| *body != IMMOBILE) {
+        v.store(body, twist);
+    }
+}
+
+/// Solves one block, see [`solve_once`].
+pub(super) fn visit_block(p: &MixedProblem, block: &super::mixed::Block, r: &mut [f64], change: &mut [f64], v: &mut Velocities) {
+    let n = block.rows;
+    let w = &p.block_w[block.local..][..n * n];
+    let (mut q, mut new) = ([0.0; MAX_ROWS], [0.0; MAX_ROWS]);
+    p.block_velocity(block, v, &mut q[..n]);
+    for i in 0..n {
+        q[i] -= (0..n).map(|j| w[i * n + j] * r[j]).sum::<f64>();
+    }
+    new[..n].copy_from_slice(r);
+    solve_once(block.set, w, &q[..n], &mut new[..n]);
+    for i in 0..n {
+        change[i] = new[i] - r[i];
+        r[i] = new[i];
+    }
+    p.kick_block(block, change, v);
+}
