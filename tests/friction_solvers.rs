@@ -3,7 +3,10 @@
 use drystone::algebra::blocks::BlockRows;
 use drystone::numerics::admissible::AdmissibleSet;
 use drystone::numerics::local::LocalProblem;
+use drystone::numerics::mixed::{Answer, MixedProblem, System};
 use drystone::numerics::solvers::{Settings, Solver};
+use drystone::numerics::sweep::{GaussSeidel, Workspace};
+use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
@@ -73,6 +76,11 @@ fn read(path: &Path) -> Option<LocalProblem> {
     if dim == 5 { LocalProblem::rolling(w, q, &mu, &vector(contacts)?).ok() } else { LocalProblem::friction(w, q, &mu).ok() }
 }
 
+/// Says what was not looked at; a test that passes shows nothing that is printed otherwise.
+fn skipped(why: &str) {
+    let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
+}
+
 /// Names for messages, solvers, and a parameter.
 const SOLVERS: [(&str, &str, Option<(&str, &str)>); 12] = [
     ("fixed point", "vi_fixed_point", None),
@@ -95,7 +103,7 @@ const SURE: [&str; 7] = ["Tresca", "ACLM", "Fischer–Burmeister", "interior poi
 #[test]
 fn the_further_solvers_do_what_their_pages_say() {
     let Ok(folder) = std::fs::read_dir("../shared/problems/fc") else {
-        println!("SKIPPED: no folder ../shared/problems/fc with the test problems");
+        skipped("no folder ../shared/problems/fc with the test problems");
         return;
     };
     let mut paths: Vec<_> = folder.filter_map(|entry| Some(entry.ok()?.path())).collect();
@@ -133,5 +141,56 @@ fn the_further_solvers_do_what_their_pages_say() {
                 assert!(report.converged(), "{solver_name} on {name}: {report:?}");
             }
         }
+    }
+}
+
+/// The same problem as one of systems: one alone, with W for its inverse mass, and rows that are its velocities.
+fn of_systems(p: &LocalProblem) -> MixedProblem {
+    let (n, mut mixed) = (p.order(), MixedProblem::default());
+    let system = mixed.push_general(&p.w.to_dense(), &vec![0.0; n]);
+    for (i, &set) in p.sets.iter().enumerate() {
+        let range = p.w.range(i);
+        let mut rows = vec![0.0; range.len() * n];
+        range.clone().enumerate().for_each(|(k, j)| rows[k * n + j] = 1.0);
+        mixed.push_block(set, [system, System::Fixed], [&rows, &[]], &p.q[range]);
+    }
+    mixed.prepare().expect("a problem");
+    mixed
+}
+
+/// Problems with resistance to rolling that the collection holds.
+fn rolling_problems() -> Vec<(String, LocalProblem)> {
+    let folder = Path::new("../shared/problems");
+    let manifest = std::fs::read_to_string(folder.join("manifest.json")).ok();
+    let Some(serde_json::Value::Array(list)) = manifest.and_then(|text| serde_json::from_str(&text).ok()) else {
+        skipped("no list ../shared/problems/manifest.json of the test problems");
+        return Vec::new();
+    };
+    let rolling = list.iter().filter(|entry| entry["type"] == "local_rolling");
+    let file = |entry: &serde_json::Value| {
+        let files = entry["files"].as_array().into_iter().flatten().filter_map(|f| f.as_str());
+        let text = files.into_iter().find(|f| f.ends_with(".dat")).expect("a text file").to_owned();
+        (text.clone(), read(&folder.join(text)).expect("a reduced problem"))
+    };
+    rolling.map(file).collect()
+}
+
+/// Sweeps over systems and the solvers of given matrices find the same velocities, and each accepts what the other finds.
+#[test]
+fn rolling_problems_have_one_answer_by_sweeps_and_by_given_matrices() {
+    for (name, p) in rolling_problems() {
+        let mixed = of_systems(&p);
+        let mut answer = Answer::for_problem(&mixed);
+        let sweeps = GaussSeidel { tolerance: 1e-10, max_sweeps: 100_000, ..GaussSeidel::default() };
+        let report = sweeps.solve(&mixed, &mut answer, &mut Workspace::default());
+        assert!(report.converged(), "{name}: {report:?}");
+        let local = p.solve(&Settings { tolerance: 1e-10, ..Settings::default() }).unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert!(local.report.converged(), "{name}: {:?}", local.report);
+        let mut u = vec![0.0; p.order()];
+        let found = p.residual(&answer.reactions.blocks, &mut u);
+        assert!(found.rel < 1e-8, "{name}: what sweeps find is missed by {:.1e}", found.rel);
+        let size = p.q.iter().fold(0.0f64, |most, q| most.max(q.abs()));
+        let apart = u.iter().zip(&local.solution.u).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(apart < 1e-6 * size, "{name}: velocities are {apart:.1e} apart, of {size:.1e}");
     }
 }

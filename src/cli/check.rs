@@ -2,7 +2,8 @@
 
 use super::source::{Changes, unbuilt};
 use super::{DONE, FAULTS, Failure, say};
-use crate::diagnostics::check::{Severity, check as find};
+use crate::diagnostics::check::{Finding, Severity, check as find};
+use crate::scenes::BuildError;
 
 /// Arguments of `drystone check`.
 #[derive(Clone, Debug, clap::Args)]
@@ -25,7 +26,9 @@ pub(super) fn check(arguments: &Arguments) -> Result<u8, Failure> {
     let refused = crate::scenes::build(&scene).err();
     if faults > 0 {
         // what is not said yet
-        let other = refused.filter(|error| findings.iter().all(|finding| finding.body.as_deref() != error.body()));
+        let said =
+            |error: &BuildError, finding: &Finding| finding.body.as_deref() == error.body() && error.to_string().contains(&finding.message);
+        let other = refused.filter(|error| !findings.iter().any(|finding| said(error, finding)));
         if let Some(error) = &other {
             say(&format!("fault: {}", unbuilt(Some(&arguments.scene), error).message));
         }
