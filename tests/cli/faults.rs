@@ -301,7 +301,7 @@ fn a_cell_that_is_too_small_is_a_fault_beside_another_one_of_the_same_body() {
     )
     .unwrap();
     let flat = text(&output(&["check", path.to_str().unwrap()]).stdout);
-    assert_eq!(flat.matches("fault: ").count(), 1, "{flat}");
+    assert_eq!(flat.matches("span no volume").count(), 1, "{flat}");
 }
 
 #[test]
