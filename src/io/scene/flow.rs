@@ -181,7 +181,7 @@ fn within(scene: &Scene, low: DVec3, high: DVec3, smallest: f64) -> Option<&str>
             at[axis] = 0.5 * (middle[axis] + end);
             rod[axis] > smallest && meets(rod, at, &shape, &body.pose)
         };
-        if (0..3).filter(|&a| stands(a, below[a]) && stands(a, above[a])).count() >= 2 {
+        if (0..3).filter(|&a| stands(a, below[a] - smallest) && stands(a, above[a] + smallest)).count() >= 2 {
             return Some(&body.name);
         }
     }
