@@ -4,6 +4,7 @@
 use drystone::io::problem::read;
 use drystone::numerics::solvers::{Kind, Problem, Settings, Solver};
 use drystone::numerics::{Report, Status};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// |z − P(z − w)| / max(|q|, |z|, |w|), written anew from the definition.
@@ -33,7 +34,7 @@ fn natural_map(p: &Problem, z: &[f64]) -> f64 {
 fn collection(kind: Kind) -> Vec<(String, Problem)> {
     let folder = Path::new("../shared/problems").join(kind.name());
     let Ok(entries) = std::fs::read_dir(&folder) else {
-        println!("SKIPPED: no folder {}", folder.display());
+        let _ = writeln!(std::io::stderr(), "SKIPPED: no folder {}", folder.display());
         return Vec::new();
     };
     let mut paths: Vec<PathBuf> = entries.map(|e| e.expect("an entry").path()).collect();

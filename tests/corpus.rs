@@ -3,6 +3,7 @@
 
 use drystone::io::problem::read;
 use drystone::numerics::solvers::{Kind, Problem, Settings, State, all};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 const TOLERANCE: f64 = 1e-8;
@@ -105,7 +106,7 @@ fn a_watch_that_says_stop_is_heard() {
 fn the_mixed_collection_is_solved_by_default() {
     let path = Path::new("../shared/problems/gmp");
     if !path.exists() {
-        println!("SKIPPED: no folder {}", path.display());
+        let _ = writeln!(std::io::stderr(), "SKIPPED: no folder {}", path.display());
         return;
     }
     for (file, problem) in folder(path, Some(Kind::Mixed)) {

@@ -3,7 +3,10 @@
 use drystone::algebra::blocks::BlockRows;
 use drystone::numerics::admissible::AdmissibleSet;
 use drystone::numerics::local::LocalProblem;
-use drystone::numerics::solvers::{Settings, Solver};
+use drystone::numerics::mixed::{Answer, MixedProblem, System};
+use drystone::numerics::solvers::{Problem, Settings, Solver};
+use drystone::numerics::sweep::{GaussSeidel, Workspace};
+use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
@@ -73,6 +76,11 @@ fn read(path: &Path) -> Option<LocalProblem> {
     if dim == 5 { LocalProblem::rolling(w, q, &mu, &vector(contacts)?).ok() } else { LocalProblem::friction(w, q, &mu).ok() }
 }
 
+/// Says what was not looked at; a test that passes shows nothing that is printed otherwise.
+fn skipped(why: &str) {
+    let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
+}
+
 /// Names for messages, solvers, and a parameter.
 const SOLVERS: [(&str, &str, Option<(&str, &str)>); 12] = [
     ("fixed point", "vi_fixed_point", None),
@@ -95,7 +103,7 @@ const SURE: [&str; 7] = ["Tresca", "ACLM", "Fischer–Burmeister", "interior poi
 #[test]
 fn the_further_solvers_do_what_their_pages_say() {
     let Ok(folder) = std::fs::read_dir("../shared/problems/fc") else {
-        println!("SKIPPED: no folder ../shared/problems/fc with the test problems");
+        skipped("no folder ../shared/problems/fc with the test problems");
         return;
     };
     let mut paths: Vec<_> = folder.filter_map(|entry| Some(entry.ok()?.path())).collect();
@@ -132,6 +140,87 @@ fn the_further_solvers_do_what_their_pages_say() {
             if SURE.contains(&solver_name) {
                 assert!(report.converged(), "{solver_name} on {name}: {report:?}");
             }
+        }
+    }
+}
+
+/// `L` with `W = L Lᵀ`, row-major with as many columns as W has rank (Cholesky with pivots).
+fn factor(w: &[f64], n: usize) -> (Vec<f64>, usize) {
+    let mut left: Vec<f64> = (0..n).map(|i| w[i * n + i]).collect();
+    let least = 1e-13 * left.iter().fold(0.0, |most: f64, d| most.max(*d));
+    let mut columns: Vec<Vec<f64>> = Vec::new();
+    while let Some(pivot) = (0..n).max_by(|&a, &b| left[a].total_cmp(&left[b])).filter(|&p| left[p] > least && columns.len() < n) {
+        let root = left[pivot].sqrt();
+        let entry = |i: usize| (w[i * n + pivot] - columns.iter().map(|c| c[i] * c[pivot]).sum::<f64>()) / root;
+        let column: Vec<f64> = (0..n).map(entry).collect();
+        left.iter_mut().zip(&column).for_each(|(d, x)| *d -= x * x);
+        columns.push(column);
+    }
+    ((0..n).flat_map(|i| columns.iter().map(move |c| c[i])).collect(), columns.len())
+}
+
+/// The same problem as one of systems: one alone of unit mass, with as many velocities as W has rank.
+fn of_systems(p: &LocalProblem) -> MixedProblem {
+    let (rows, rank) = factor(&p.w.to_dense(), p.order());
+    let mut unit = vec![0.0; rank * rank];
+    (0..rank).for_each(|k| unit[k * rank + k] = 1.0);
+    let mut mixed = MixedProblem::default();
+    let system = mixed.push_general(&unit, &vec![0.0; rank]);
+    for (i, &set) in p.sets.iter().enumerate() {
+        let range = p.w.range(i);
+        let own = &rows[range.start * rank..range.end * rank];
+        mixed.push_block(set, [system, System::Fixed], [own, &[]], &p.q[range]);
+    }
+    mixed.prepare().expect("a problem");
+    mixed
+}
+
+/// Problems with resistance to rolling that the collection holds.
+fn rolling_problems() -> Vec<(String, LocalProblem)> {
+    let folder = Path::new("../shared/problems");
+    let manifest = std::fs::read_to_string(folder.join("manifest.json")).ok();
+    let Some(serde_json::Value::Array(list)) = manifest.and_then(|text| serde_json::from_str(&text).ok()) else {
+        skipped("no list ../shared/problems/manifest.json of the test problems");
+        return Vec::new();
+    };
+    let rolling = list.iter().filter(|entry| entry["type"] == "local_rolling");
+    let file = |entry: &serde_json::Value| {
+        let name = entry["files"][0].as_str().expect("a file").to_owned();
+        match drystone::io::problem::read(&folder.join(&name), None) {
+            Ok(Problem::Local(p)) => (name, p),
+            other => panic!("{name}: {other:?}"),
+        }
+    };
+    rolling.map(file).collect()
+}
+
+/// Sweeps over systems and the solvers of given matrices accept what the other finds. From nothing they come to the same velocities in three of the four
+/// problems; the largest has two answers, 3e-4 m/s apart, as Coulomb's law may.
+#[test]
+fn sweeps_and_solvers_of_given_matrices_agree_on_rolling_problems() {
+    let sweeps = GaussSeidel { tolerance: 1e-12, max_sweeps: 100_000, ..GaussSeidel::default() };
+    for (name, p) in rolling_problems() {
+        // one of them is symmetric to four digits alone, as no bodies are
+        let n = p.order();
+        let (rows, rank) = factor(&p.w.to_dense(), n);
+        let product = |i: usize, j: usize| (0..rank).map(|c| rows[i * rank + c] * rows[j * rank + c]).sum::<f64>();
+        let w: Vec<f64> = (0..n * n).map(|k| product(k / n, k % n)).collect();
+        let p = LocalProblem { w: BlockRows::from_dense(p.w.offsets(), &w), ..p };
+        let mixed = of_systems(&p);
+        let local = p.solve(&Settings { tolerance: 1e-10, ..Settings::default() }).unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert!(local.report.converged(), "{name}: {:?}", local.report);
+        let size = p.q.iter().fold(0.0f64, |most, q| most.max(q.abs()));
+        for (from, guess, limit) in [("nothing", vec![0.0; n], 1e-3), ("the other answer", local.solution.r.clone(), 1e-8)] {
+            let mut answer = Answer::for_problem(&mixed);
+            answer.reactions.blocks = guess;
+            let report = sweeps.solve(&mixed, &mut answer, &mut Workspace::default());
+            assert!(report.converged(), "{name} from {from}: {report:?}");
+            let mut u = vec![0.0; n];
+            let found = p.residual(&answer.reactions.blocks, &mut u);
+            let apart = u.iter().zip(&local.solution.u).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            println!("{name} from {from}: {} sweeps, e_s {:.1e}, {apart:.1e} apart, of {size:.1e}", report.iterations, found.e_s);
+            assert!(found.e_s < 1e-9, "{name} from {from}: e_s {:.1e}", found.e_s);
+            assert!(apart < limit * size, "{name} from {from}: velocities are {apart:.1e} apart, of {size:.1e}");
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::source::{Changes, unbuilt};
 use super::{DONE, FAULTS, Failure, say};
 use crate::diagnostics::check::{Severity, check as find};
+use crate::scenes::BuildError;
 
 /// Arguments of `drystone check`.
 #[derive(Clone, Debug, clap::Args)]
@@ -24,8 +25,12 @@ pub(super) fn check(arguments: &Arguments) -> Result<u8, Failure> {
     let hints = count(findings.len() - faults, "hint");
     let refused = crate::scenes::build(&scene).err();
     if faults > 0 {
-        // what is not said yet
-        let other = refused.filter(|error| findings.iter().all(|finding| finding.body.as_deref() != error.body()));
+        // what is not said yet: findings tell of shapes in their own words, not of a place in a cell or a birth
+        let said = |error: &BuildError| {
+            let named = findings.iter().any(|finding| finding.body.as_deref() == error.body());
+            named && !matches!(error, BuildError::Body { .. })
+        };
+        let other = refused.filter(|error| !said(error));
         if let Some(error) = &other {
             say(&format!("fault: {}", unbuilt(Some(&arguments.scene), error).message));
         }

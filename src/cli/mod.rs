@@ -32,6 +32,7 @@ mod profile;
 mod progress;
 mod report;
 mod run;
+mod scenes;
 mod solve;
 mod source;
 mod sweep;
@@ -120,8 +121,8 @@ enum Command {
     Export(model::Arguments),
     /// Halve the time step and tell whether a figure of the run converges
     Converge(converge::Arguments),
-    /// List the built-in scenes and their parameters
-    Scenes,
+    /// List the built-in scenes and their parameters, or print one as a scene file
+    Scenes(scenes::Arguments),
     /// Render a scene at some instant as a PNG picture
     Picture(picture::Arguments),
     /// Render a scene as numbered frames of a film
@@ -171,7 +172,7 @@ pub fn main() -> u8 {
         #[cfg(feature = "lens")]
         Command::Collapse(arguments) => collapse::collapse(&arguments),
         Command::Converge(arguments) => converge::converge(&arguments),
-        Command::Scenes => Ok(list_scenes()),
+        Command::Scenes(arguments) => scenes::scenes(&arguments),
         Command::Picture(arguments) => picture::picture(&arguments),
         Command::Film(arguments) => film::film(&arguments),
         Command::Report(arguments) => report::report(&arguments),
@@ -226,17 +227,4 @@ fn printed(code: u8) -> u8 {
 /// Prints a line to stderr; a reader that has gone is ignored.
 fn tell(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
-}
-
-fn list_scenes() -> u8 {
-    let widest = crate::scenes::all().iter().map(|scene| scene.name.len()).max().unwrap_or_default();
-    for scene in crate::scenes::all() {
-        say(&format!("{:<width$}{}", scene.name, scene.about, width = widest + 2));
-        for p in scene.parameters {
-            let unit = if p.unit.is_empty() { String::new() } else { format!(" {}", p.unit) };
-            say(&format!("    {:<23}{} [{}{unit}]", p.name, p.help, p.default));
-        }
-    }
-    say("\nRun one with `drystone run NAME --set parameter=value`; a scene of your own is a TOML file.");
-    DONE
 }

@@ -123,7 +123,7 @@ pub(super) struct Arguments {
     /// The file to write: a PNG as a camera sees it, or an SVG as a draughtsman draws it
     #[arg(long, value_name = "FILE.png|FILE.svg")]
     out: PathBuf,
-    /// Instant in seconds; 0 is the start, without it the end of the scene
+    /// Instant in seconds, until the end of the scene; 0 is the start, without it the end
     #[arg(long, allow_hyphen_values = true, value_name = "T", value_parser = instant)]
     at: Option<f64>,
     #[command(flatten)]
@@ -157,10 +157,22 @@ pub(super) fn picture(arguments: &Arguments) -> Result<u8, Failure> {
         _ => {}
     }
     let mut scene = arguments.changes.load_or_repeat(&arguments.scene)?;
-    scene.time.end = arguments.at.unwrap_or(scene.time.end);
+    if let Some(at) = arguments.at {
+        scene.time.end = instant_of(&scene, at)?;
+    }
     check_length(&scene)?;
     use_threads(arguments.threads.map(usize::from))?;
     draw(&scene, &arguments.look, &arguments.out, &[]).map(|()| DONE)
+}
+
+/// An instant of a scene: what comes after its end is asked for by mistake.
+fn instant_of(scene: &Scene, at: f64) -> Result<f64, Failure> {
+    let end = scene.time.end;
+    if at > end + 0.5 * scene.time.step {
+        let cure = format!("name an instant until then, or let it last longer with --set time.end={at}");
+        return Err(Failure::new(USAGE, format!("--at {at}: {} ends at {end} s\n  {cure}", scene.name)));
+    }
+    Ok(at)
 }
 
 fn ends_in(out: &Path, end: &str) -> bool {

@@ -18,7 +18,7 @@ What can be drawn of a run:
   FIELD.COLUMN          of a [[field]]: a profile where the grid has one row of cells, else a map in colours, at the last
                         instant, those of --at, or the mean --from one on; --along z makes a profile of any grid
   chains                lines between the centres of what presses at the end, as wide as the force, in a layer of the middle
-                        seen along y, or in a --slice; --at an instant where [output] has branches = true
+                        seen along y, or in a --slice; --at an instant, if the run had --set output.branches=true
 Of a sweep: any column of its results.csv, against the first key that it varies (or --x), such as piles.heap.slope_deg or
 measures.bed.solid_fraction of a [[pile]] and a [[measure]] at the end of each run.
 

@@ -13,7 +13,7 @@ use std::path::{Component, Path, PathBuf};
 /// What was printed at the end of the run, and the command that made it.
 pub(super) const CERTIFICATE: &str = "certificate.txt";
 pub(super) const COMMAND: &str = "command.txt";
-/// The scene as it was read, before the settings of the command; a name that a user's own scene in that directory will hardly have.
+/// The scene with the settings of the command; a name that a user's own scene in that directory will hardly have.
 pub(super) const SCENE_OF_RUN: &str = "scene_of_run.toml";
 /// Folder of copies of files that stand neither beside the scene nor below.
 const ELSEWHERE: &str = "files_of_run";
@@ -172,7 +172,7 @@ pub(super) fn report(arguments: &Arguments) -> Result<u8, Failure> {
     let _ = writeln!(html, "<h2>Certificate</h2>\n<pre>{}</pre>", escaped(certificate.trim_end()));
     let _ = writeln!(html, "<h2>Repeat it</h2>\n<pre>{}</pre>\n<p>drystone {}</p>", escaped(command.trim_end()), env!("CARGO_PKG_VERSION"));
     if directory.join(SCENE_OF_RUN).exists() {
-        let what = "the scene as it was read, before the settings of the command";
+        let what = "the scene that was run, with the settings of the command";
         let _ = writeln!(
             html,
             "<h2>Parameters</h2>\n<details><summary>{what}</summary>\n<pre>{}</pre></details>",

@@ -10,7 +10,7 @@ use super::source::{Changes, StepSize, check_length, span, unbuilt, use_threads}
 use super::{DONE, Failure, INPUT, INTERRUPTED, NOT_FINITE, USAGE, say, tell};
 use crate::assembly::problem::StepProblem;
 use crate::diagnostics::summary::Meter;
-use crate::io::scene::{Scene, SceneFile, SceneSource};
+use crate::io::scene::{Scene, SceneFile};
 use crate::model::scheme::Scheme;
 use crate::scenes::checkpoint::Checkpoint;
 use crate::scenes::{Built, build};
@@ -192,8 +192,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
     use_threads(arguments.threads.map(usize::from))?;
     interrupt::listen()?;
     let mut run = Start::of(arguments)?;
-    let text = arguments.scene.as_ref().map(|name| SceneSource::new(name).text()).transpose().map_err(Failure::input)?;
+    let text = arguments.scene.as_ref().map(|name| arguments.changes.text(name, arguments.until)).transpose()?;
     run.built.simulation.set_stop(interrupt::flag());
+    if !run.resumed {
+        run.meter.faults_before().for_each(tell);
+    }
     let (end, step) = (run.scene.time.end, run.scene.time.step);
     let mut output = match directory {
         None => None,

@@ -33,6 +33,11 @@ impl Changes {
         self.set.is_empty()
     }
 
+    /// True when nothing is changed at all.
+    pub(super) fn are_none(&self) -> bool {
+        self.set.is_empty() && self.step.is_none() && self.tol.is_none()
+    }
+
     /// The step that is asked for.
     pub(super) fn step(&self) -> Option<StepSize> {
         self.step
@@ -51,27 +56,43 @@ impl Changes {
     /// The same of a scene, or of the one that a run in this folder had, which ends where the run did.
     pub(super) fn load_or_repeat(&self, scene: &str) -> Result<Scene, Failure> {
         let Some(run) = PastRun::of(scene)? else { return self.load(scene) };
-        let set = run.changes.set.iter().chain(&self.set).cloned().collect();
+        let set = run.changes.set.into_iter().chain(self.set.clone()).collect();
         let changes = Self { set, step: self.step.or(run.changes.step), tol: self.tol.or(run.changes.tol) };
         let mut scene = changes.load(&run.scene)?;
         scene.time.end = run.end.unwrap_or(scene.time.end);
         Ok(scene)
     }
 
+    /// What `--set` says, one key and value each.
+    fn settings(&self) -> Result<Vec<(String, String)>, Failure> {
+        let pair = |text: &String| match text.split_once('=') {
+            Some((key, value)) => Ok((key.trim().to_owned(), value.trim().to_owned())),
+            None => Err(Failure::new(USAGE, format!("--set {text}: found no `=`; write --set key=value"))),
+        };
+        self.set.iter().map(pair).collect()
+    }
+
+    /// The text of a scene with these changes and another end, if there is one: what has to be run for the same result.
+    pub(super) fn text(&self, scene: &str, until: Option<f64>) -> Result<String, Failure> {
+        let mut settings = self.settings()?;
+        let mut put = |key: &str, value: String| settings.push((key.to_owned(), value));
+        match self.step {
+            None => {}
+            Some(StepSize::Fixed(h)) => put("time.step", format!("{h:?}")),
+            Some(StepSize::Auto) => put("time.step", "\"auto\"".to_owned()),
+        }
+        self.tol.iter().for_each(|tolerance| put("solver.tolerance", format!("{tolerance:?}")));
+        until.iter().for_each(|end| put("time.end", format!("{end:?}")));
+        SceneSource::new(scene).text_with(&settings).map_err(Failure::input)
+    }
+
     /// The scene, changed, and the files that it names.
     pub(super) fn load_with_files(&self, scene: &str) -> Result<(Scene, Vec<SceneFile>), Failure> {
         if PastRun::is_in(scene) {
-            let message = format!("{scene}: holds a run; its scene is {scene}/{SCENE_OF_RUN}, its settings stand in {scene}/{COMMAND}");
+            let message = format!("{scene}: holds a run; its scene is {scene}/{SCENE_OF_RUN}, its command stands in {scene}/{COMMAND}");
             return Err(Failure::input(message));
         }
-        let mut settings = Vec::new();
-        for text in &self.set {
-            let Some((key, value)) = text.split_once('=') else {
-                return Err(Failure::new(USAGE, format!("--set {text}: found no `=`; write --set key=value")));
-            };
-            settings.push((key.trim().to_owned(), value.trim().to_owned()));
-        }
-        let (mut scene, files) = Scene::load_with_files(&SceneSource::new(scene), &settings).map_err(Failure::input)?;
+        let (mut scene, files) = Scene::load_with_files(&SceneSource::new(scene), &self.settings()?).map_err(Failure::input)?;
         match self.step {
             None => {}
             Some(StepSize::Fixed(h)) => (scene.time.step, scene.time.accuracy) = (h, None),
@@ -112,7 +133,11 @@ impl PastRun {
             return Err(Failure::input(format!("{}: found no scene in the command of a run\n  {cure}", path.display())));
         };
         let built_in = matches!(SceneSource::new(&scene), SceneSource::BuiltIn(_));
-        let scene = if built_in { scene } else { Path::new(folder).join(SCENE_OF_RUN).to_string_lossy().into_owned() };
+        // the scene of a file has the settings of the run in it
+        let (scene, changes) = match built_in {
+            true => (scene, changes),
+            false => (Path::new(folder).join(SCENE_OF_RUN).to_string_lossy().into_owned(), Changes::default()),
+        };
         let summary = std::fs::read_to_string(Path::new(folder).join("summary.json")).ok();
         let ended = summary.and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok()?["time"].as_f64());
         Ok(Some(Self { scene, changes, end: ended.or(until) }))

@@ -25,7 +25,7 @@ use bevy_ecs::name::Name;
 use bevy_ecs::prelude::{Component, Entity, With};
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Steps over which forces are averaged at the end of a run.
 const LAST_STEPS: usize = 10;
@@ -454,6 +454,9 @@ pub(crate) struct Record {
     /// what was wrong before the run, and what locked axes held in it
     warnings: Vec<String>,
     held: bool,
+    /// measures in whose box the centre of a body has been
+    #[serde(default)]
+    met: BTreeSet<String>,
 }
 
 impl Record {
@@ -553,6 +556,15 @@ impl Meter {
         for (origin, &entity) in self.record.origins.iter_mut().zip(&self.entities) {
             if origin.is_none() {
                 *origin = world.get::<BodyPose>(entity).map(|pose| pose.0.position);
+            }
+        }
+        let cell = simulation.scheme().cell;
+        for Measure { name, bounds, .. } in &self.measures {
+            let Some([low, high]) = bounds.filter(|_| !self.record.met.contains(name)) else { continue };
+            let centres = self.entities.iter().filter(|e| world.get::<Inertia>(**e).is_some()).filter_map(|e| world.get::<BodyPose>(*e));
+            let mut homes = centres.map(|pose| pose.0.position + cell.home(pose.0.position).0);
+            if homes.any(|x| x.cmpge(low).all() && x.cmple(high).all()) {
+                self.record.met.insert(name.clone());
             }
         }
         if let Some(watch) = &mut self.watch {
@@ -685,8 +697,24 @@ impl Meter {
         let missing = [summary.bonds.is_none(), summary.crushing.is_none()];
         let dry = (0..2).filter(|&k| self.binds[k] && missing[k]).map(|k| [NOTHING_BOUND, NOTHING_CRUSHES][k].to_owned());
         let told = record.warnings.iter().cloned().chain(warnings(&summary, record, trifle, self.forecast));
-        summary.warnings = dry.chain(told).chain(late_inlets(simulation)).collect();
+        let empty: Vec<String> = self.empty_measures(&summary).collect();
+        summary.warnings = dry.chain(told).chain(empty).chain(late_inlets(simulation)).collect();
         summary
+    }
+
+    /// Measures in whose box no grain has been.
+    fn empty_measures(&self, summary: &Summary) -> impl Iterator<Item = String> {
+        let none = |m: &&Measure| {
+            let now = summary.measures.get(&m.name).and_then(|figures| figures.get("grains"));
+            m.bounds.is_some() && !self.record.met.contains(&m.name) && now.is_none_or(|grains| grains == 0.0)
+        };
+        let text = |m: &Measure| format!("the box of the measure {} has held no grain: put it where grains are; lengths are in m", m.name);
+        self.measures.iter().filter(none).map(text)
+    }
+
+    /// Faults that were seen before the run, as lines.
+    pub fn faults_before(&self) -> impl Iterator<Item = &str> {
+        self.record.warnings.iter().map(String::as_str).filter(|line| line.starts_with("fault"))
     }
 
     fn motion(&self, simulation: &Simulation, summary: &mut Summary) {

@@ -11,8 +11,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Columns of a table of bodies: position, rotation body → world, velocity (world), angular velocity (body frame), mass (0 for what does
-/// not move by itself), radius (0 for what is no ball).
-pub const BODY_COLUMNS: [&str; 17] = [
+/// not move by itself), radius (0 for what is no ball), number by which frames call the body.
+pub const BODY_COLUMNS: [&str; 18] = [
     "name",
     "shape",
     "x [m]",
@@ -30,6 +30,7 @@ pub const BODY_COLUMNS: [&str; 17] = [
     "wz [rad/s]",
     "mass [kg]",
     "radius [m]",
+    "id",
 ];
 
 /// The name of a column without its unit.
@@ -89,7 +90,8 @@ pub fn write_bodies(path: &Path, bodies: &[BodyView]) -> Result<(), OutputError>
     for body in bodies {
         let (x, q, v, w) = (body.position, body.pose.rotation, body.linear - body.drift, body.angular);
         let radius = if body.shape == "ball" { body.balls.first().map_or(0.0, |ball| ball.1) } else { 0.0 };
-        let numbers = [x.x, x.y, x.z, q.w, q.x, q.y, q.z, v.x, v.y, v.z, w.x, w.y, w.z, body.mass, radius].map(format_number);
+        let numbers =
+            [x.x, x.y, x.z, q.w, q.x, q.y, q.z, v.x, v.y, v.z, w.x, w.y, w.z, body.mass, radius, f64::from(body.id)].map(format_number);
         table.write_record([&body.name, &body.shape].into_iter().chain(&numbers)).map_err(failed)?;
     }
     let text = table.into_inner().map_err(|error| OutputError::data(path, error.to_string()))?;
@@ -143,7 +145,7 @@ pub fn write_contacts(path: &Path, snapshot: &Snapshot) -> Result<(), OutputErro
 /// One row of a table of bodies.
 ///
 /// ```
-/// let row = drystone::io::table::BodyRow { name: "ball".into(), shape: "ball".into(), numbers: [0.0; 15] };
+/// let row = drystone::io::table::BodyRow { name: "ball".into(), shape: "ball".into(), numbers: [0.0; 16] };
 /// assert_eq!(row.numbers.len() + 2, drystone::io::table::BODY_COLUMNS.len());
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -153,7 +155,7 @@ pub struct BodyRow {
     /// Kind of its shape.
     pub shape: String,
     /// The other columns in the order of [`BODY_COLUMNS`].
-    pub numbers: [f64; 15],
+    pub numbers: [f64; 16],
 }
 
 /// Reads a table of bodies back, to the bit.
@@ -166,7 +168,7 @@ pub fn read_bodies(path: &Path) -> Result<Vec<BodyRow>, OutputError> {
     let mut rows = Vec::new();
     for record in table.records() {
         let record = record.map_err(|error| table_error(path, error))?;
-        let mut numbers = [0.0; 15];
+        let mut numbers = [0.0; 16];
         for (number, (column, field)) in numbers.iter_mut().zip(BODY_COLUMNS.iter().zip(&record).skip(2)) {
             *number = parse(path, &record, column, field)?;
         }
@@ -493,7 +495,7 @@ mod tests {
         write_bodies(&bodies, &[BodyView::new(0, "a", "cuboid", Pose::default(), std::sync::Arc::default())]).unwrap();
         let (with, rows) = (std::fs::read_to_string(&bodies).unwrap(), read_bodies(&bodies).unwrap());
         let without = with.replace(" [m]", "").replace(" [m/s]", "").replace(" [rad/s]", "").replace(" [kg]", "");
-        assert!(without.starts_with("name,shape,x,y,z,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz,mass,radius\n"));
+        assert!(without.starts_with("name,shape,x,y,z,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz,mass,radius,id\n"));
         std::fs::write(&bodies, without).unwrap();
         assert_eq!(read_bodies(&bodies).unwrap(), rows);
         std::fs::write(&steps, "time,kinetic\n1,5\n2,6\n").unwrap();
@@ -507,19 +509,19 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("bodies.csv");
         let pose = Pose::new(DVec3::new(1.0 / 3.0, -2e-9, 7e5), DQuat::from_rotation_y(0.1));
-        let mut body = BodyView::new(0, "stone \"a\", left", "cuboid", pose, std::sync::Arc::default());
+        let mut body = BodyView::new(8, "stone \"a\", left", "cuboid", pose, std::sync::Arc::default());
         body.mass = 0.7;
         body.linear = DVec3::new(-0.0, 0.1, 0.2);
         body.angular = DVec3::new(1e-300, 3.0, -7.7);
         write_bodies(&path, &[body.clone()]).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(text.starts_with(
-            "name,shape,x [m],y [m],z [m],qw,qx,qy,qz,vx [m/s],vy [m/s],vz [m/s],wx [rad/s],wy [rad/s],wz [rad/s],mass [kg],radius [m]\n\"stone \"\"a\"\", left\",cuboid,0.3333333333333333,"
+            "name,shape,x [m],y [m],z [m],qw,qx,qy,qz,vx [m/s],vy [m/s],vz [m/s],wx [rad/s],wy [rad/s],wz [rad/s],mass [kg],radius [m],id\n\"stone \"\"a\"\", left\",cuboid,0.3333333333333333,"
         ));
         let rows = read_bodies(&path).unwrap();
         assert_eq!((rows.len(), rows[0].name.as_str()), (1, "stone \"a\", left"));
         let q = pose.rotation;
-        let expected = [1.0 / 3.0, -2e-9, 7e5, q.w, q.x, q.y, q.z, -0.0, 0.1, 0.2, 1e-300, 3.0, -7.7, 0.7, 0.0];
+        let expected = [1.0 / 3.0, -2e-9, 7e5, q.w, q.x, q.y, q.z, -0.0, 0.1, 0.2, 1e-300, 3.0, -7.7, 0.7, 0.0, 8.0];
         assert_eq!(rows[0].numbers.map(f64::to_bits), expected.map(f64::to_bits));
     }
 

@@ -267,3 +267,67 @@ fn check_knows_ropes_limits_places_and_what_comes_too_late() {
         assert!(said.contains("no faults, 0 hints"), "{said}\n{right}");
     }
 }
+
+#[test]
+fn faults_of_a_scene_are_told_before_its_run() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("lid.toml");
+    let lid = "[[bodies]]\nname = \"lid\"\nshape = { kind = \"cuboid\", size = [1, 1, 0.1] }\nposition = [3, 0, 1]\nservo = { axis = \"z\", force = -5 }\n";
+    std::fs::write(&path, format!("{GOOD}{lid}")).unwrap();
+    let name = path.to_str().unwrap();
+    let said = "fault: lid: its servo has nothing to press";
+    let found = output(&["check", name]);
+    assert!(found.status.code() == Some(1) && text(&found.stdout).contains(said), "{}", text(&found.stdout));
+    let run = output(&["run", name, "--json"]);
+    assert!(text(&run.stderr).contains(said) && json_of(&run, 0)["warnings"][0].as_str().unwrap().contains(said), "{}", text(&run.stderr));
+    std::fs::write(&path, GOOD).unwrap();
+    assert!(!text(&output(&["run", name, "--json"]).stderr).contains("fault"));
+}
+
+#[test]
+fn a_cell_that_is_too_small_is_a_fault_beside_another_one_of_the_same_body() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("small.toml");
+    let ball = "[[bodies]]\nname = \"b\"\nshape = { kind = \"ball\", radius = 0.1 }\n";
+    std::fs::write(&path, format!("[time]\nstep = 1e-3\nend = 0.02\n[periodic]\nx = [0, 0.3]\n{ball}")).unwrap();
+    let found = output(&["check", path.to_str().unwrap()]);
+    let said = text(&found.stdout);
+    assert!(found.status.code() == Some(1) && said.contains("nothing is below it"), "{said}");
+    assert!(said.contains("more than half of the periodic cell of 0.3 m") && said.contains("small: 2 faults"), "{said}");
+    // a fault that is told already is told once
+    std::fs::write(
+        &path,
+        "[time]\nstep = 1e-3\nend = 0.02\n[[bodies]]\nshape = { kind = \"hull\", points = [[0,0,0],[1,0,0],[0,1,0],[1,1,0]] }\n",
+    )
+    .unwrap();
+    let flat = text(&output(&["check", path.to_str().unwrap()]).stdout);
+    assert_eq!(flat.matches("span no volume").count(), 1, "{flat}");
+}
+
+#[test]
+fn a_measure_that_never_holds_a_grain_is_told_at_the_end() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("m.toml");
+    let run = |sides: &str| {
+        std::fs::write(&path, format!("{GOOD}[[measure]]\nname = \"m\"\nevery = 1\nbox = {sides}\n")).unwrap();
+        json(&[path.to_str().unwrap()])["warnings"].to_string()
+    };
+    assert!(run("[[0.3, -1, 0], [1, 1, 1]]").contains("the box of the measure m has held no grain"));
+    assert!(!run("[[-1, -1, 0], [1, 1, 1]]").contains("held no grain"));
+}
+
+#[test]
+fn a_picture_after_the_end_of_its_scene_is_a_mistake() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("p.png").to_str().unwrap().to_owned();
+    let picture = |more: &[&str]| output(&[&["picture", "bouncing_ball", "--size", "64x64", "--out", &out], more].concat());
+    let late = picture(&["--at", "1e9"]);
+    let said = text(&late.stderr);
+    assert!(
+        late.status.code() == Some(2) && said.contains("bouncing_ball ends at ") && said.contains("--set time.end=1000000000"),
+        "{said}"
+    );
+    for more in [&["--at", "0.1"][..], &["--at", "0.2", "--set", "time.end=0.2"]] {
+        assert_eq!(picture(more).status.code(), Some(0), "{}", text(&picture(more).stderr));
+    }
+}

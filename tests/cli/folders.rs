@@ -99,3 +99,53 @@ fn figures_of_the_end_do_not_outlive_the_run_that_wrote_them() {
     assert!(left.is_empty(), "{left:?}");
     assert!(std::fs::read_to_string(out.join("command.txt")).unwrap().contains("1e5") && there("scene_of_run.toml"));
 }
+
+#[test]
+fn the_scene_of_a_run_holds_what_was_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out").to_str().unwrap().to_owned();
+    let settings = ["--set", "n=3", "--set", "output.branches=true", "--step", "4ms", "--tol", "1e-4"];
+    let first = json(&[&["bead_pour", "--until", "0.05", "--out", &out], &settings[..]].concat());
+    assert!(Path::new(&out).join("branches.pvd").exists());
+    let of_run = folder.path().join("out/scene_of_run.toml");
+    let again = json(&[of_run.to_str().unwrap()]);
+    for key in ["state_hash", "scene", "steps", "tolerance"] {
+        assert_eq!(again[key], first[key], "{key}");
+    }
+    // a file of another name keeps the name of its scene; a setting is written once, and may be changed again
+    let (path, out) = (scene(folder.path()), folder.path().join("other").to_str().unwrap().to_owned());
+    let first = json(&[&path, "--out", &out, "--set", "solver.tolerance=1e-5", "--set", "bodies.1.shape.file=../models/wedge.obj"]);
+    let again = json(&[folder.path().join("other/scene_of_run.toml").to_str().unwrap()]);
+    assert_eq!((&again["state_hash"], &again["scene"]), (&first["state_hash"], &first["scene"]));
+    // steps that were chosen, and are given now
+    let out = folder.path().join("gas").to_str().unwrap().to_owned();
+    let first = json(&["granular_gas", "--step", "1ms", "--until", "0.005", "--out", &out]);
+    assert_eq!(json(&[folder.path().join("gas/scene_of_run.toml").to_str().unwrap()])["state_hash"], first["state_hash"]);
+}
+
+#[test]
+fn a_built_in_scene_is_printed_as_a_scene_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mine.toml");
+    let printed = |arguments: &[&str]| {
+        let run = output(&[&["scenes"], arguments].concat());
+        assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+        std::fs::write(&path, text(&run.stdout)).unwrap();
+        json(&[path.to_str().unwrap(), "--until", "0.02"])["state_hash"].clone()
+    };
+    assert_eq!(printed(&["arch"]), json(&["arch", "--until", "0.02"])["state_hash"]);
+    assert_eq!(printed(&["bead_pour", "--set", "n=3"]), json(&["bead_pour", "--set", "n=3", "--until", "0.02"])["state_hash"]);
+    assert_eq!(
+        text(&output(&["scenes", "arch"]).stdout).trim_end(),
+        drystone::scenes::find("arch").unwrap().toml.trim_end(),
+        "with its comments"
+    );
+    for (arguments, code, said) in [
+        (&["scenes", "arc"][..], 3, "did you mean `arch`"),
+        (&["scenes", "arch", "--set", "voussoirs=0"], 3, "voussoirs"),
+        (&["scenes", "--set", "n=3"], 2, "name one"),
+    ] {
+        let run = output(arguments);
+        assert!(run.status.code() == Some(code) && text(&run.stderr).contains(said), "{arguments:?}: {}", text(&run.stderr));
+    }
+}

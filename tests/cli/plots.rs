@@ -78,8 +78,8 @@ fn what_a_field_cannot_show_is_said() {
 
 #[test]
 fn chains_are_lines_from_centre_to_centre_as_wide_as_the_force() {
-    let bodies = "name,shape,x,y,z,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz,mass,radius\nfloor,half-space,0,0,0,1,0,0,0,0,0,0,0,0,0,0,0\n\
-                  a,ball,0,0,1,1,0,0,0,0,0,0,0,0,0,1,1\nb,ball,0,0,3,1,0,0,0,0,0,0,0,0,0,1,1\nc,ball,40,0,3,1,0,0,0,0,0,0,0,0,0,1,1\n";
+    let bodies = "name,shape,x,y,z,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz,mass,radius,id\nfloor,half-space,0,0,0,1,0,0,0,0,0,0,0,0,0,0,0,0\n\
+                  a,ball,0,0,1,1,0,0,0,0,0,0,0,0,0,1,1,1\nb,ball,0,0,3,1,0,0,0,0,0,0,0,0,0,1,1,2\nc,ball,40,0,3,1,0,0,0,0,0,0,0,0,0,1,1,3\n";
     let head = "body1,body2,x [m],y [m],z [m],normal_x,normal_y,normal_z,normal_force [N]\n";
     // the last one through the face of a periodic cell: c touches b from its other side
     let contacts = format!("{head}a,floor,0,0,0,0,0,1,20\nb,a,0,0,2,0,0,1,10\nb,c,-1,0,3,1,0,0,5\nb,c,9,0,9,1,0,0,0\n");

@@ -2,7 +2,9 @@
 
 use drystone::granular::sizes::{By, Sizes};
 use drystone::io::scene::Scene;
-use drystone::io::scene::model::ShapeSpec;
+use drystone::io::scene::model::{BodySpec, ShapeSpec};
+use drystone::model::newton_euler::BodyPose;
+use drystone::scenes::build;
 
 /// Largest distance of the empirical from the stated distribution, times √n: below 1.95 for 99.9 % of all seeds (Kolmogorov).
 fn kolmogorov_smirnov(sizes: &Sizes, mut radii: Vec<f64>) -> f64 {
@@ -30,10 +32,10 @@ fn radii(scene: &Scene) -> Vec<f64> {
     balls.collect()
 }
 
-#[test]
-fn lattices_and_pours_have_the_stated_distribution_and_no_overlaps() {
+/// Distributions as scenes write them, and what they are.
+fn distributions() -> [(&'static str, Result<Sizes, String>); 7] {
     let table = [[0.01, 0.0], [0.02, 0.4], [0.02, 0.6], [0.03, 1.0]];
-    for (text, sizes) in [
+    [
         ("[0.01, 0.02]", Sizes::uniform(0.01, 0.02, By::Number)),
         ("{ kind = \"uniform\", min = \"1 cm\", max = \"2 cm\", by = \"mass\" }", Sizes::uniform(0.01, 0.02, By::Mass)),
         ("{ kind = \"two\", small = 0.01, large = 0.02, share = 0.3 }", Sizes::two([0.01, 0.02], 0.3, By::Number)),
@@ -44,7 +46,12 @@ fn lattices_and_pours_have_the_stated_distribution_and_no_overlaps() {
             Sizes::log_normal(0.02, 0.3, Some([0.01, 0.03]), By::Mass),
         ),
         ("{ kind = \"table\", points = [[0.01, 0], [0.02, 0.4], [0.02, 0.6], [0.03, 1]], by = \"mass\" }", Sizes::table(&table, By::Mass)),
-    ] {
+    ]
+}
+
+#[test]
+fn lattices_and_pours_have_the_stated_distribution_and_no_overlaps() {
+    for (text, sizes) in distributions() {
         let sizes = sizes.expect("a distribution");
         for generator in ["lattice]]\ncount = [12, 13, 14]", "pour]]\ncount = 2184\nwidth = [0.9, 0.8]"] {
             for seed in [0, 1, 2] {
@@ -55,6 +62,38 @@ fn lattices_and_pours_have_the_stated_distribution_and_no_overlaps() {
                 let distance = kolmogorov_smirnov(&sizes, found);
                 assert!(distance < 1.95, "{text}, {generator}, seed {seed}: {distance}");
                 overlap_free(&scene);
+            }
+        }
+    }
+}
+
+/// A large grain finds a free place less easily than a small one; none must be passed over for that.
+#[test]
+fn what_comes_through_an_inlet_has_the_stated_distribution() {
+    for (text, sizes) in distributions() {
+        let sizes = sizes.expect("a distribution");
+        for seed in [0, 1, 2] {
+            let scene = Scene::from_toml(
+                &format!(
+                    "gravity = [0, 0, 0]\ntime = {{ step = 1e-2, end = 1 }}\n[[inlet]]\nbox = [[0, 0, 0], [0.6, 0.6, 0.3]]\n\
+                     velocity = [0, 0, -10]\nrate = 1e4\ncount = 2184\nradius = {text}\nseed = {seed}"
+                ),
+                "t",
+            )
+            .expect("a scene");
+            let mut built = build(&scene).expect("builds");
+            // until some are still to come: the last ones may wait for their places
+            while built.simulation.flow(built.inlets[0]).is_none_or(|flow| flow.count < 1500) {
+                built.simulation.step().expect("a step");
+                assert!(built.simulation.time() < 10.0, "{text}: the box is never free");
+            }
+            let come = built.entities.iter().filter(|grain| built.simulation.world().get::<BodyPose>(**grain).is_some()).count();
+            let radii = |grain: BodySpec| if let ShapeSpec::Ball { radius } = grain.shape { radius } else { panic!("balls alone") };
+            let found: Vec<f64> = scene.inlets[0].grains().map(radii).collect();
+            assert_eq!((found.len(), come >= 1500), (2184, true));
+            for part in [&found[..], &found[..come]] {
+                let distance = kolmogorov_smirnov(&sizes, part.to_vec());
+                assert!(distance < 1.95, "{text}, seed {seed}, {} grains: {distance}", part.len());
             }
         }
     }

@@ -2,12 +2,17 @@
 
 use super::{Bodies, Severity};
 use crate::algebra::spatial::Pose;
+use crate::geometry::shapes::UNBOUNDED;
 use crate::geometry::{Scratch, Shape, contact_points};
 use crate::io::scene::model::{Motion, ShapeSpec};
 use crate::model::flow::Region;
+use glam::DVec3;
+
+/// Distance of a box from everything, in diagonals of the box around that, from which on nothing is thought to come there.
+const FAR: f64 = 3.0;
 
 impl Bodies<'_> {
-    /// A box that reaches through the wall of a round vessel is an error already where the scene is read.
+    /// A box that reaches through the wall of a vessel around it is an error already where the scene is read.
     pub(super) fn gates(&mut self) {
         let (mut scratch, mut points) = (Scratch::default(), Vec::new());
         let mut found = Vec::new();
@@ -57,6 +62,34 @@ impl Bodies<'_> {
             self.say(Severity::Hint, None, message, cure);
         }
         self.segregations();
+        self.empty_boxes();
+    }
+
+    /// Boxes of measures and fields so far from everything that no body will come there.
+    fn empty_boxes(&mut self) {
+        let cell = self.scene.periodic;
+        let bodies = self.scene.bodies.iter().zip(&self.shapes).filter_map(|(body, shape)| {
+            let (low, high) = shape.as_ref()?.aabb(&body.pose);
+            (high - low).max_element().lt(&UNBOUNDED).then_some([low, high])
+        });
+        let inlets = self.scene.inlets.iter().map(|inlet| [inlet.gate.low, inlet.gate.high]);
+        let around = |[a, b]: [DVec3; 2], [low, high]: [DVec3; 2]| [a.min(low), b.max(high)];
+        let Some([low, high]) = bodies.chain(inlets).reduce(around) else { return };
+        let far = FAR * (high - low).length();
+        // where gravity and velocities lead is no matter of distance
+        let Some([first, last]) = self.grains().into_iter().reduce(around) else { return };
+        let beside = |[from, to]: [DVec3; 2]| {
+            let beyond = |a: usize| from[a] > high[a].max(last[a]) + far || to[a] < low[a].min(first[a]) - far;
+            (0..3).any(|a| !cell.periodic(a) && beyond(a))
+        };
+        let measures = self.scene.measures.iter().filter_map(|m| Some(("measure", &m.name, m.bounds?)));
+        let fields = self.scene.fields.iter().map(|f| ("field", &f.name, [f.grid.low, f.grid.high]));
+        let found: Vec<(&str, String)> =
+            measures.chain(fields).filter(|(.., bounds)| beside(*bounds)).map(|(what, name, _)| (what, name.clone())).collect();
+        for (what, name) in found {
+            let message = format!("the box of the {what} {name} lies far from every body, and holds nothing");
+            self.say(Severity::Hint, None, message, "put it where grains are; lengths are in m");
+        }
     }
 
     /// Measures that part large balls from small ones where all that there will be are of one kind.

@@ -1,7 +1,7 @@
 //! Faults of a scene that can be seen before the run, each with the body and the cure.
 //!
 //! ```text
-//! overlap: gap < −1e-6 L        step: ‖v‖ h ≤ L/2,  ‖ω‖ h ≤ ½,  h ≤ ½ √(L/g)        L: smallest length of the body
+//! overlap: gap < −1e-6 L        step: ‖v‖ h ≤ L/2,  ‖ω‖ h ≤ ½,  h ≤ ½ √(L/g),  |γ̇| h ≤ 0.1        L: smallest length of the body
 //! ```
 
 mod gates;
@@ -32,6 +32,8 @@ const MILLIMETRES: &str = "lengths are in m: if the file is in mm, write \"… m
 const TEN_G: f64 = 100.0;
 /// Rounding of the place of a body, in parts of its smallest length, from which one sees it.
 const ROUNDING: f64 = 1e-8;
+/// Shear of a periodic cell in a step, from which on dense packings are hard to solve.
+const SHEARED: f64 = 0.1 * (1.0 + 1e-9);
 /// A run of fewer steps shows hardly more than its start.
 const FEW_STEPS: f64 = 4.5;
 
@@ -333,7 +335,7 @@ impl Bodies<'_> {
         self.say_some(found);
     }
 
-    /// Steps in which a body would pass through another, turn too far or fall too far.
+    /// Steps in which a body would pass through another, turn too far or fall too far, or a cell be sheared too far.
     fn time_step(&mut self) {
         if self.scene.time.accuracy.is_some() {
             return; // steps are chosen by just these figures
@@ -363,6 +365,22 @@ impl Bodies<'_> {
         }
         self.say_some(found);
         self.attraction(h);
+        if let Some(shear) = self.scene.periodic.shear
+            && shear.rate.abs() * h > SHEARED
+        {
+            let message = format!(
+                "its images shear the cell by {} in a step: grains that touch pass each other by that part of their size, and a dense packing \
+                 finds no way to do so along the normals of the start of the step",
+                Short(shear.rate.abs() * h)
+            );
+            let limit = SHEARED / shear.rate.abs();
+            self.say(
+                Severity::Fault,
+                None,
+                message,
+                format!("use a time step of at most {limit:.1e} s instead of {h:e} s, or a lower rate"),
+            );
+        }
         let (end, steps) = (self.scene.time.end, self.scene.time.end / h);
         if steps < 1.0 - 1e-9 {
             let message = format!("the run ends at {end} s, before its first step of {h} s is over");

@@ -6,7 +6,7 @@ use super::{Bodies, Severity};
 use crate::algebra::spatial::Pose;
 use crate::geometry::shapes::UNBOUNDED;
 use crate::geometry::{BroadPhase, Shape};
-use crate::io::scene::model::{Body, Motion};
+use crate::io::scene::model::{Body, Motion, Servo};
 
 /// Rounding of places, in parts of them (m), by which a body may begin below level ground.
 const LEVEL: f64 = 1e-9;
@@ -41,15 +41,60 @@ impl Bodies<'_> {
         self.say_some(found);
     }
 
-    /// Servo walls in a scene without a grain that they could press: they would move for ever.
+    /// Servo walls without a grain that they could press, in the scene or in their way: they would move for ever.
     pub(super) fn servos(&mut self) {
-        let presses = |b: &Body| b.motion == Motion::Dynamic && b.servo.is_none();
-        if self.scene.inlets.is_empty() && !self.scene.bodies.iter().any(presses) {
-            let walls = self.dynamic().filter(|(_, body)| body.servo.is_some()).map(|(i, _)| i);
-            let cure = "add grains, such as a [[generate.pour]] or an [[inlet]], or take the servo away";
-            let found = walls.map(|i| (i, "its servo has nothing to press: no other body moves".to_owned(), cure.to_owned())).collect();
-            self.say_some(found);
+        let walls: Vec<(usize, Servo)> = self.dynamic().filter_map(|(i, body)| Some((i, body.servo?))).collect();
+        if walls.is_empty() {
+            return;
         }
+        let grains = self.grains();
+        if grains.is_empty() {
+            let cure = "add grains, such as a [[generate.pour]] or an [[inlet]], or take the servo away";
+            let found = walls.iter().map(|w| (w.0, "its servo has nothing to press: no other body moves".to_owned(), cure.to_owned()));
+            let found = found.collect();
+            return self.say_some(found);
+        }
+        // what else moves grains may bring them there
+        let driven = |b: &Body| matches!(b.motion, Motion::Kinematic(_)) || b.force != DVec3::ZERO || !b.impulses.is_empty();
+        if self.scene.base.is_some() || !self.scene.loads.is_empty() || self.scene.bodies.iter().any(driven) {
+            return;
+        }
+        let mut found = Vec::new();
+        for (i, Servo { axis, force, .. }) in walls {
+            let Some((low, high)) = self.shapes[i].as_ref().map(|shape| shape.aabb(&self.scene.bodies[i].pose)) else { continue };
+            let cell = self.scene.periodic;
+            let meets = |grain: &[DVec3; 2]| {
+                (0..3).all(|a| match a == axis {
+                    _ if cell.periodic(a) => true,
+                    true if force < 0.0 => grain[0][a] < high[a],
+                    true => grain[1][a] > low[a],
+                    false => grain[0][a] < high[a] && grain[1][a] > low[a],
+                })
+            };
+            if force != 0.0 && !grains.iter().any(meets) {
+                let way = format!("{}{}", if force < 0.0 { "-" } else { "" }, ["x", "y", "z"][axis]);
+                let message = format!("its servo has nothing to press: no body that moves lies before it along {way}");
+                found.push((i, message, "put it where it meets the grains, make it wider, or turn its force round".to_owned()));
+            }
+        }
+        self.say_some(found);
+    }
+
+    /// Boxes around the bodies that move by themselves and around inlets, and around all places to which gravity and their velocities lead.
+    pub(super) fn grains(&self) -> Vec<[DVec3; 2]> {
+        let ways: Vec<DVec3> = self.scene.gravity.iter().map(|g| g.acceleration).collect();
+        let led = |low: DVec3, high: DVec3, velocity: DVec3| {
+            ways.iter().chain([&velocity]).fold([low, high], |[low, high], way| {
+                let open = |a: usize, side: f64| if way[a] * side > 0.0 { side * f64::INFINITY } else { 0.0 };
+                let [below, above] = [-1.0, 1.0].map(|side| DVec3::from_array(std::array::from_fn(|a| open(a, side))));
+                [low + below, high + above]
+            })
+        };
+        let bodies = self.dynamic().filter(|(_, body)| body.servo.is_none()).filter_map(|(i, body)| {
+            let (low, high) = self.shapes[i].as_ref()?.aabb(&body.pose);
+            Some(led(low, high, body.linear_velocity))
+        });
+        bodies.chain(self.scene.inlets.iter().map(|inlet| led(inlet.gate.low, inlet.gate.high, inlet.velocity))).collect()
     }
 
     /// A scene in which bodies move as told and none by itself: there is no contact between them and those that stand.

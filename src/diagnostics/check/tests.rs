@@ -433,6 +433,50 @@ fn a_servo_wall_without_grains_is_named() {
     assert_eq!(faults(&format!("{FLOOR}{lid}{grains}")), []);
     let inlet = "[[inlet]]\nbox = [[-0.4, -0.4, 0.2], [0.4, 0.4, 0.6]]\nrate = 1\ncount = 9\nradius = 0.05\n";
     assert_eq!(faults(&format!("{FLOOR}{lid}{inlet}")), []);
+    // beside the grains, and pulled away from them
+    for wall in [lid.replace("[0, 0, 1]", "[3, 0, 1]"), lid.replace("-5", "5")] {
+        for what in [grains, inlet] {
+            let found = faults(&format!("{FLOOR}{wall}{what}"));
+            assert!(found.len() == 1 && found[0].message.contains("no body that moves lies before it along"), "{wall}{what}: {found:?}");
+        }
+    }
+    // what flies or falls may come before it
+    let thrown = "[[bodies]]\nname = \"shot\"\nshape = { kind = \"ball\", radius = 0.1 }\nposition = [0, 0, 0.1]\nvelocity = [3, 0, 0]\n";
+    assert_eq!(faults(&format!("{FLOOR}{}{thrown}", lid.replace("[0, 0, 1]", "[3, 0, 1]"))), []);
+    let side = "[[bodies]]\nname = \"side\"\nshape = { kind = \"cuboid\", size = [0.1, 1, 1] }\nposition = [-1, 0, 0.5]\nservo = { axis = \"x\", force = 5 }\n";
+    assert_eq!(faults(&format!("{FLOOR}{side}{}", thrown.replace("0.1]", "5]").replace("velocity = [3, 0, 0]\n", ""))), []);
+}
+
+#[test]
+fn a_cell_that_is_sheared_too_far_in_a_step_is_a_fault() {
+    let cell = |rate: f64| {
+        let text = format!(
+            "gravity = [0, 0, 0]\n[time]\nstep = 1e-3\nend = 1\n[periodic]\nx = [0, 1]\nz = [0, 1]\nshear = {{ rate = {rate} }}\n[[bodies]]\n\
+             name = \"b\"\nshape = {{ kind = \"ball\", radius = 0.1 }}\nposition = [0.5, 0, 0.5]\n"
+        );
+        check(&Scene::from_toml(&text, "t").unwrap_or_else(|e| panic!("{e}")))
+    };
+    assert_eq!((cell(100.0), cell(-100.0)), (vec![], vec![]));
+    let found = cell(-200.0);
+    assert!(found.len() == 1 && found[0].severity == Severity::Fault && found[0].message.contains("by 0.2 in a step"), "{found:?}");
+    assert!(found[0].cure.contains("at most 5.0e-4 s instead of 1e-3 s"), "{found:?}");
+}
+
+#[test]
+fn boxes_of_measures_and_fields_far_from_everything_are_told() {
+    let scene = |x: f64, z: f64| {
+        let sides = format!("box = [[{x}, 0, {z}], [{}, 1, {}]]", x + 1.0, z + 1.0);
+        let ball = "[[bodies]]\nname = \"b\"\nshape = { kind = \"ball\", radius = 0.1 }\nposition = [0, 0, 50]\n";
+        format!("{FLOOR}{ball}[[measure]]\nname = \"m\"\n{sides}\n[[field]]\nname = \"f\"\n{sides}\ncells = [1, 1, 1]\n")
+    };
+    assert_eq!(all(&scene(0.0, 0.0)), [], "the ball falls there");
+    assert_eq!(all(&scene(0.5, 0.0)), [], "near by");
+    let found = all(&scene(20.0, 0.0));
+    assert!(
+        found.len() == 2 && found.iter().all(|f| f.severity == Severity::Hint && f.message.contains("far from every body")),
+        "{found:?}"
+    );
+    assert_eq!(all(&scene(0.0, 70.0)).len(), 2, "above all");
 }
 
 #[test]
@@ -464,8 +508,26 @@ fn walls_in_the_box_of_an_inlet_and_outlets_that_take_the_scene_are_told() {
     };
     assert_eq!(hints(&inlet(0.09)), [""; 0]);
     assert_eq!(hints(&inlet(0.1)), [""; 0], "as wide as the bin");
-    let found = hints(&inlet(0.15));
-    assert!(found.len() == 1 && found[0].contains("bin: stands in the box of the inlet tap"), "{found:?}");
+    let head = "[time]\nstep = 1e-3\nend = 1.0\n";
+    let error = |text: &str| Scene::from_toml(&format!("{head}{text}"), "t.toml").expect_err(text).to_string();
+    assert!(
+        error(&inlet(0.15)).contains("t.toml:10:7: inlet.0.box: found a box that reaches through the walls of \"bin\""),
+        "{}",
+        error(&inlet(0.15))
+    );
+    // a shell of triangles without a lid
+    let corners = [[-0.1, -0.1], [0.1, -0.1], [0.1, 0.1], [-0.1, 0.1]];
+    let vertices: Vec<DVec3> = [0.0, 0.4].iter().flat_map(|&z| corners.map(|[x, y]| DVec3::new(x, y, z))).collect();
+    let sides = (0..4u32).flat_map(|k| [[k, k + 4, (k + 1) % 4], [(k + 1) % 4, k + 4, (k + 1) % 4 + 4]]);
+    let triangles: Vec<[u32; 3]> = sides.chain([[0, 1, 2], [0, 2, 3]]).collect();
+    let shell = mesh("shell", "\"static\"", &vertices, &triangles, "[0, 0, 0]");
+    let tap = |wide: f64| inlet(wide).replace(hopper, &shell);
+    assert_eq!(hints(&tap(0.09)), [""; 0]);
+    assert!(error(&tap(0.15)).contains("the walls of \"shell\""), "{}", error(&tap(0.15)));
+    // what stands in the box has grains around it
+    let post = "[[bodies]]\nname = \"post\"\nmotion = \"static\"\nshape = { kind = \"cuboid\", size = [0.02, 0.02, 1] }\n";
+    let found = hints(&inlet(0.09).replace(hopper, post));
+    assert!(found.len() == 1 && found[0].contains("post: stands in the box of the inlet tap"), "{found:?}");
     let ball = format!("{FLOOR}[[bodies]]\nname = \"ball\"\nshape = {{ kind = \"ball\", radius = 0.1 }}\nposition = [0, 0, 0.1]\n");
     let outlet = |way: i32| format!("{ball}[[outlet]]\nname = \"out\"\nplane = {{ point = [0, 0, -1], normal = [0, 0, {way}] }}\n");
     assert_eq!(hints(&outlet(-1)), [""; 0]);

@@ -11,6 +11,9 @@ use super::units::short;
 /// Longest text that is parsed (bytes); bigger data belong into mesh or CSV files.
 pub(super) const MAX_TEXT: usize = 64 << 20;
 
+/// Sections that a scene may leave out and a setting may begin.
+const SECTIONS: [&str; 6] = ["camera", "contact", "output", "periodic", "solver", "stop"];
+
 /// Where a value stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Place {
@@ -115,7 +118,7 @@ impl Document {
         Ok(Self { root, source })
     }
 
-    /// Writes `value` (TOML, or else plain text) at the dotted `path`, which must lie in an existing table or list.
+    /// Writes `value` (TOML, or else plain text) at the dotted `path`, which must lie in an existing table or list, or in one of [`SECTIONS`].
     pub(super) fn set(&mut self, path: &str, value: &str, label: &str) -> Result<(), SceneError> {
         let place = Place::Setting(self.source.settings.len());
         self.source.settings.push(label.to_owned());
@@ -127,13 +130,15 @@ impl Document {
             let last = depth + 1 == parts.len();
             node = match &mut node.value {
                 Value::Table(table) => {
+                    let begun = depth == 0 && !last && SECTIONS.contains(part);
                     // a missing last key is for the reader to judge: it knows the optional ones
-                    if !table.contains_key(*part) && (!last || part.is_empty()) {
+                    if !table.contains_key(*part) && (!last && !begun || part.is_empty()) {
                         let known: Vec<&str> = table.keys().map(String::as_str).collect();
                         let message = format!("found no `{}` on the path `{}`", short(part), short(path));
                         return Err(source.error(place, message, did_you_mean(part, known)));
                     }
-                    let empty = || (place, Node { value: Value::Bool(false), place });
+                    let value = if begun { Value::Table(Table::new()) } else { Value::Bool(false) };
+                    let empty = || (place, Node { value, place });
                     &mut table.entry((*part).to_owned()).or_insert_with(empty).1
                 }
                 Value::Array(list) => {
@@ -152,6 +157,15 @@ impl Document {
         }
         *node = new;
         Ok(())
+    }
+
+    /// Takes a key out of a section, if it is there.
+    pub(super) fn remove(&mut self, section: &str, key: &str) {
+        if let Value::Table(root) = &mut self.root.value
+            && let Some((_, Node { value: Value::Table(table), .. })) = root.get_mut(section)
+        {
+            table.remove(key);
+        }
     }
 }
 

@@ -6,11 +6,12 @@ use super::bodies::{self, Names};
 use super::error::SceneError;
 use super::fields::{Field, Fields};
 use super::grains;
-use super::model::{Body, Inlet, Outlet, Scene, ShapeSpec, Surface};
+use super::model::{Body, Inlet, Motion, Outlet, Scene, ShapeSpec, Surface};
 use super::resources::Resources;
 use super::sizes::sizes;
 use super::units::{Quantity, short};
-use crate::geometry::Shape;
+use crate::algebra::spatial::Pose;
+use crate::geometry::{Scratch, Shape, contact_points};
 use crate::granular::grain::Grain;
 use crate::model::flow::{self, Region};
 use crate::model::periodic::Cell;
@@ -116,6 +117,10 @@ fn inlet(field: &Field<'_>, number: usize, scene: &Scene, names: &Names, resourc
         let message = format!("found a box that reaches through the wall of {pipe:?}, where grains would come in outside");
         return Err(sides.error(message, "make the box narrower than the vessel"));
     }
+    if let Some(vessel) = within(scene, low, high, sizes.smallest()) {
+        let message = format!("found a box that reaches through the walls of {vessel:?} around it, where grains would come in outside");
+        return Err(sides.error(message, "make the box narrower than what stands around it"));
+    }
     let grain = f.or("grain", Grain::Ball, |g| grains::grain(&g, resources))?;
     let seed = f.or("seed", 0, |s| s.whole(0, usize::MAX))? as u64;
     let gate = flow::Inlet {
@@ -144,6 +149,43 @@ fn pierced(scene: &Scene, low: DVec3, high: DVec3) -> Option<&str> {
     };
     let vessels = scene.bodies.iter().filter(|b| matches!(b.shape, ShapeSpec::Vessel { .. }));
     vessels.into_iter().find(pierces).map(|body| body.name.as_str())
+}
+
+/// Name of a body that does not move by itself, stands around the middle of a box (both ways along two axes at least) and reaches into it:
+/// a hopper of plates, or a shell of triangles. Round vessels are looked at by [`pierced`].
+fn within(scene: &Scene, low: DVec3, high: DVec3, smallest: f64) -> Option<&str> {
+    let (mut scratch, mut points) = (Scratch::default(), Vec::new());
+    // what leans on the box does not stand in it
+    let mut meets = |half: DVec3, at: DVec3, shape: &Shape, pose: &Pose| {
+        let Ok(room) = Shape::cuboid(half) else { return false };
+        points.clear();
+        contact_points(&room, &Pose::at(at), shape, pose, 0.0, &mut scratch, &mut points);
+        points.iter().any(|p| p.gap < -1e-6 * smallest)
+    };
+    let (half, middle) = (0.5 * (high - low), 0.5 * (low + high));
+    for body in scene.bodies.iter().filter(|body| body.motion != Motion::Dynamic) {
+        let hollow = matches!(body.shape, ShapeSpec::Compound { .. } | ShapeSpec::Mesh { .. });
+        let Some(shape) = Some(&body.shape).filter(|_| hollow).and_then(|spec| spec.build().ok()) else { continue };
+        let (below, above) = shape.aabb(&body.pose);
+        if !(below.cmplt(high) & above.cmpgt(low)).all() || !meets(half, middle, &shape, &body.pose) {
+            continue;
+        }
+        if meets(DVec3::splat(smallest), middle, &shape, &body.pose) {
+            continue; // it stands in the middle
+        }
+        // what stands in the way of a grain from the middle on
+        let mut stands = |axis: usize, end: f64| {
+            let mut rod = DVec3::splat(smallest);
+            rod[axis] = 0.5 * (end - middle[axis]).abs();
+            let mut at = middle;
+            at[axis] = 0.5 * (middle[axis] + end);
+            rod[axis] > smallest && meets(rod, at, &shape, &body.pose)
+        };
+        if (0..3).filter(|&a| stands(a, below[a] - smallest) && stands(a, above[a] + smallest)).count() >= 2 {
+            return Some(&body.name);
+        }
+    }
+    None
 }
 
 /// A name that nothing else has which can be recorded.

@@ -51,6 +51,7 @@ mod masonry;
 pub mod model;
 mod motion;
 pub mod output;
+mod print;
 mod records;
 mod resources;
 mod sections;
@@ -116,6 +117,67 @@ impl SceneSource {
             Self::BuiltIn(name) => Ok(builtin::find(name)?.toml.to_owned()),
         }
     }
+
+    /// Its TOML with each `(key, value)` of `overrides` written into it, as [`Scene::load`] does; without any, as it stands. Comments go where
+    /// something is written.
+    ///
+    /// ```
+    /// use drystone::io::scene::SceneSource;
+    /// let text = SceneSource::new("bead_pour").text_with(&[("n".into(), "3".into())])?;
+    /// assert!(text.contains("count = [3, 3, 3]"));
+    /// # Ok::<(), drystone::io::scene::SceneError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`SceneSource::text`], and settings that have no place in the scene.
+    pub fn text_with(&self, overrides: &[(String, String)]) -> Result<String, SceneError> {
+        if overrides.is_empty() {
+            return self.text();
+        }
+        let mut document = self.document(overrides)?;
+        // a step that is given leaves nothing to choose
+        if overrides.iter().any(|(key, value)| key == "time.step" && value != "\"auto\"") {
+            ["accuracy", "step_max"].iter().for_each(|key| document.remove("time", key));
+        }
+        if let document::Value::Table(root) = &mut document.root.value {
+            // the file may get another name
+            let place = document::Place::Text(0);
+            let name = || (place, document::Node { value: document::Value::Text(self.name()), place });
+            root.entry("name".to_owned()).or_insert_with(name);
+        }
+        Ok(print::print(&document.root))
+    }
+
+    /// What the scene is called if it does not say.
+    fn name(&self) -> String {
+        match self {
+            Self::File(path) => path.file_stem().map_or_else(|| "scene".to_owned(), |s| s.to_string_lossy().into_owned()),
+            Self::BuiltIn(name) => name.clone(),
+        }
+    }
+
+    /// The tree of its text after these settings.
+    fn document(&self, overrides: &[(String, String)]) -> Result<Document, SceneError> {
+        match self {
+            Self::File(path) => {
+                let mut document = Document::parse(&read_text(path)?, &path.display().to_string())?;
+                for (key, value) in overrides {
+                    document.set(key, value, &format!("{key}={value}"))?;
+                }
+                Ok(document)
+            }
+            Self::BuiltIn(name) => {
+                let scene = builtin::find(name)?;
+                let mut document = Document::parse(scene.toml, scene.name)?;
+                for (key, value) in overrides {
+                    for (path, toml) in scene.edits(key, value)? {
+                        document.set(&path, &toml, &format!("{key}={value}"))?;
+                    }
+                }
+                Ok(document)
+            }
+        }
+    }
 }
 
 impl Scene {
@@ -135,28 +197,11 @@ impl Scene {
 
     /// The same, with the files that the scene names.
     pub fn load_with_files(source: &SceneSource, overrides: &[(String, String)]) -> Result<(Self, Vec<SceneFile>), SceneError> {
-        let (document, name, resources) = match source {
-            SceneSource::File(path) => {
-                let origin = path.display().to_string();
-                let mut document = Document::parse(&read_text(path)?, &origin)?;
-                for (key, value) in overrides {
-                    document.set(key, value, &format!("{key}={value}"))?;
-                }
-                let name = path.file_stem().map_or_else(|| "scene".to_owned(), |s| s.to_string_lossy().into_owned());
-                (document, name, Resources::beside(path))
-            }
-            SceneSource::BuiltIn(name) => {
-                let scene = builtin::find(name)?;
-                let mut document = Document::parse(scene.toml, scene.name)?;
-                for (key, value) in overrides {
-                    for (path, toml) in scene.edits(key, value)? {
-                        document.set(&path, &toml, &format!("{key}={value}"))?;
-                    }
-                }
-                (document, scene.name.to_owned(), Resources::embedded())
-            }
+        let resources = match source {
+            SceneSource::File(path) => Resources::beside(path),
+            SceneSource::BuiltIn(_) => Resources::embedded(),
         };
-        let scene = sections::read(&document, &name, &resources)?;
+        let scene = sections::read(&source.document(overrides)?, &source.name(), &resources)?;
         Ok((scene, resources.files()))
     }
 

@@ -275,7 +275,8 @@ impl Scene {
     }
 }
 
-fn text(text: &str) -> String {
+/// A text in quotes.
+pub(super) fn text(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
         match c {

@@ -56,7 +56,9 @@ impl StoredFrame {
         let Some((step, time)) = found.map(|k| frames[k]) else {
             let cure = match directory.join(format!("{kind}.vtkhdf")).exists() {
                 true => "its frames are in one VTKHDF file, which plots do not read; a run with format = \"vtp\" in [output] would do",
-                false if kind == "branches" => "lists no frame: write `branches = true` in [output] of the scene",
+                false if kind == "branches" => {
+                    "lists no frame: write `branches = true` in [output] of the scene, or run it with --set output.branches=true"
+                }
                 false => "lists no frame of this run",
             };
             return Err(OutputError::data(&list, cure));
