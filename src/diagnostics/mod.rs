@@ -12,6 +12,7 @@ pub mod forecast;
 pub mod grains;
 pub mod joints;
 pub mod measured;
+mod meter;
 pub mod piles;
 pub mod postmortem;
 pub mod problem;
