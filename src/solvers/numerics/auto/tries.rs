@@ -12,7 +12,7 @@
 //! ```
 //!
 //! Where Coulomb's law was out of reach time and again, islands of this size go straight to the lagged law for a while
-//! ([`super::memory`]): the tries would cost many times what it costs.
+//! ([`super::memory`]), piles keep what sweeps have found where that moves nothing: the tries would cost many times what it costs.
 
 use super::super::admissible::AdmissibleSet;
 use super::super::feasibility::{contradiction, jam, runs_away};
@@ -113,7 +113,11 @@ impl<'a> Tries<'a> {
         let rows = self.rows();
         // what a lagged answer misses opens gaps, which the next step closes: a pile would be shaken by it for ever
         let pile = is_pile(self.p, self.answer, &mut self.work.rows);
-        let pauses = self.work.memory.pauses(rows) && !pile;
+        let pauses = self.work.memory.pauses(rows);
+        if pauses && pile && self.best.error() <= HARMLESS {
+            return self.best;
+        }
+        let pauses = pauses && !pile;
         let mut lagged = if pauses { self.lagged().filter(|known| self.admits(known, CLOSE)) } else { None };
         let tried = lagged.is_none();
         if tried {
@@ -135,12 +139,12 @@ impl<'a> Tries<'a> {
             self.work.memory.succeeded(rows);
             return self.best;
         }
+        if tried {
+            self.work.memory.failed(rows);
+        }
         let far = |(_, found): &(Answer, Residual)| found.error() > PILE_PRICE * self.best.error();
         if pile && self.best.error() <= ADMITTED && lagged.as_ref().is_some_and(far) {
             return self.best;
-        }
-        if tried {
-            self.work.memory.failed(rows);
         }
         let Some((own, found)) = lagged else { return self.last_resort() };
         self.answer.clone_from(&own);
@@ -438,4 +442,43 @@ fn known(auto: &Auto, p: &MixedProblem, answer: &mut Answer, work: &mut Workspac
         }
     }
     Some(newton::convex(p, answer, &mut work.newton, auto.tolerance)?.after(&near))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numerics::mixed::{Contact, IMMOBILE, RigidMass, Twist};
+    use glam::{DMat3, DVec3};
+
+    /// Balls on top of each other, under gravity.
+    fn column(balls: u32) -> MixedProblem {
+        let mut p = MixedProblem::default();
+        for k in 0..balls {
+            p.rigid.push(RigidMass { inverse_mass: DVec3::ONE, inverse_inertia: RigidMass::pack(DMat3::IDENTITY * 10.0) });
+            p.free.rigid.push(Twist { linear: DVec3::NEG_Z, angular: DVec3::ZERO });
+            let [arm1, arm2] = [-0.5, 0.5].map(|z| DVec3::Z * z);
+            let body2 = k.checked_sub(1).unwrap_or(IMMOBILE);
+            p.push_group([Contact { normal: DVec3::Z, tangent: DVec3::X, arm1, arm2, mu: 0.5, body1: k, body2, ..Contact::default() }]);
+            p.close_colour();
+        }
+        p.prepare().expect("legal");
+        p
+    }
+
+    #[test]
+    fn a_pile_on_which_tries_fail_time_and_again_keeps_what_sweeps_have_found_where_that_moves_nothing() {
+        let auto = Auto { tolerance: 1e-10, ..Auto::default() };
+        // how far sweeps come, whether tries have failed before, whether they are left out now
+        for (sweeps, failed, left_out) in [(800, true, true), (800, false, false), (5, true, false)] {
+            let mut p = column(20);
+            let (mut answer, mut work) = (Answer::for_problem(&p), Workspace::default());
+            let some = GaussSeidel { tolerance: auto.tolerance, max_sweeps: sweeps, accelerate: false, ..GaussSeidel::default() };
+            let best = some.solve(&p, &mut answer, &mut work.sweep);
+            assert!(!best.converged() && (best.error() <= HARMLESS) == (sweeps > 5), "{best:?}");
+            let rows = 3 * p.contacts.len();
+            (0..7).filter(|_| failed).for_each(|_| work.memory.failed(rows));
+            let report = Tries::new(&auto, &mut p, &mut answer, &mut work, best, false).run();
+            assert_eq!((report.converged(), report == best), (!left_out, left_out), "{sweeps}, {failed}: {report:?}");
+        }
+    }
 }
