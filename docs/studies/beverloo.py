@@ -42,8 +42,11 @@ def main(power, grain, opened, runs):
         points.append((float(width) * grain, w))
         print(f"| {width} | {w:.4f} | {w ** (1 / power):.4f} | {100 * change:+.0f} % |")
     slope, at_zero, r2 = line([(d, w ** (1 / power)) for d, w in points])
-    exponent = line([(math.log(d - 1.4 * grain), math.log(w)) for d, w in points])[0]
-    print(f"R² {r2:.5f}, k = {-at_zero / slope / grain:.2f}, C ρ (times the length of a slot) = {slope ** power / math.sqrt(9.81):.4g}, exponent with k = 1.4: {exponent:.3f}")
+    k = -at_zero / slope / grain
+    print(f"R² {r2:.5f}, k = {k:.2f}, C ρ (times the length of a slot) = {slope ** power / math.sqrt(9.81):.4g}")
+    for k in (1.4, k):
+        exponent = line([(math.log(d - k * grain), math.log(w)) for d, w in points])[0]
+        print(f"exponent with k = {k:.2f}: {exponent:.2f}")
 
 
 if __name__ == "__main__":
