@@ -87,7 +87,7 @@ pub struct SurfaceFigures {
     pub back: FlowFigures,
 }
 
-/// How joints that crush have fared, see [`CrushingState`].
+/// How joints that crush have fared, see [`CrushingState`](crate::simulation::CrushingState).
 ///
 /// ```
 /// assert_eq!(drystone::diagnostics::summary::CrushingFigures::default().crushed, 0);
@@ -106,7 +106,7 @@ pub struct CrushingFigures {
     pub deepest_m: f64,
 }
 
-/// How the bonds between faces have fared, see [`BondState`].
+/// How the bonds between faces have fared, see [`BondState`](crate::simulation::BondState).
 ///
 /// ```
 /// assert_eq!(drystone::diagnostics::summary::BondFigures::default().broken, 0);

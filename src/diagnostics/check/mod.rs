@@ -1,7 +1,7 @@
 //! Faults of a scene that can be seen before the run, each with the body and the cure.
 //!
 //! ```text
-//! overlap: gap < −1e-6 L        step: ‖v‖ h ≤ L/2,  ‖ω‖ h ≤ ½,  h ≤ ½ √(L/g),  |γ̇| h ≤ 0.1        L: smallest length of the body
+//! overlap: gap < −1e-6 L        step: ‖v‖ h ≤ L/2,  ‖ω‖ h ≤ ½,  h ≤ ½ √(L/g),  |γ̇| h ≤ 0.03       L: smallest length of the body
 //! ```
 
 mod gates;
@@ -33,7 +33,7 @@ const TEN_G: f64 = 100.0;
 /// Rounding of the place of a body, in parts of its smallest length, from which one sees it.
 const ROUNDING: f64 = 1e-8;
 /// Shear of a periodic cell in a step, from which on dense packings are hard to solve.
-const SHEARED: f64 = 0.1 * (1.0 + 1e-9);
+const SHEARED: f64 = 0.03 * (1.0 + 1e-9);
 /// A run of fewer steps shows hardly more than its start.
 const FEW_STEPS: f64 = 4.5;
 

@@ -456,9 +456,9 @@ fn a_cell_that_is_sheared_too_far_in_a_step_is_a_fault() {
         );
         check(&Scene::from_toml(&text, "t").unwrap_or_else(|e| panic!("{e}")))
     };
-    assert_eq!((cell(100.0), cell(-100.0)), (vec![], vec![]));
-    let found = cell(-200.0);
-    assert!(found.len() == 1 && found[0].severity == Severity::Fault && found[0].message.contains("by 0.2 in a step"), "{found:?}");
+    assert_eq!((cell(30.0), cell(-30.0)), (vec![], vec![]));
+    let found = cell(-60.0);
+    assert!(found.len() == 1 && found[0].severity == Severity::Fault && found[0].message.contains("by 0.06 in a step"), "{found:?}");
     assert!(found[0].cure.contains("at most 5.0e-4 s instead of 1e-3 s"), "{found:?}");
 }
 
