@@ -43,6 +43,7 @@ pub struct Rebound {
 const GROSS: f64 = 1e-4;
 
 /// Where a body is, and its index among the mobile ones or [`IMMOBILE`].
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     /// Its centre of mass (m).
@@ -93,13 +94,16 @@ pub struct StepProblem {
     /// The same per row of the joints, as part of `b`.
     pub(crate) carried: Vec<f64>,
     /// Blocks of bonds, and what each belongs to.
+    #[doc(hidden)]
     pub bonded: std::ops::Range<usize>,
     pub(super) bonds: Vec<BondRows>,
     /// First block of the forces of the user; those after it are too.
+    #[doc(hidden)]
     pub forced: usize,
     /// After the step: `H v⁺` of each contact (m/s).
     pub after: Vec<DVec3>,
     /// Centre and row of the body in each slot: all that most rows ask of it.
+    #[doc(hidden)]
     pub places: Vec<Place>,
     /// Without gravity: what the largest reaction of the step before gives the body in each slot (m/s²).
     pub(super) pressed: Vec<f64>,

@@ -12,6 +12,7 @@ use crate::model::periodic::Cell;
 use glam::DVec3;
 
 /// Whether a body may leave its place in the cell: a plate whose locks leave it the open axes alone keeps it.
+#[doc(hidden)]
 pub fn wanders(cell: &Cell, mobile: bool, locks: &Locks) -> bool {
     let held = locks.rotation == [true; 3] && (0..3).all(|a| !cell.periodic(a) || locks.translation[a]);
     mobile && !held

@@ -170,6 +170,7 @@ impl Grid {
     }
 
     /// For many points, `N` of them at a time.
+    #[doc(hidden)]
     pub fn sharing<const N: usize>(&self) -> Sharing<N> {
         let size = self.size();
         Sharing {
@@ -192,6 +193,7 @@ impl Grid {
 const OUTSIDE: usize = usize::MAX;
 
 /// What of a grid does not depend on the point, and room for what does. Points of a line are worked on side by side, each in its own lane.
+#[doc(hidden)]
 #[derive(Debug)]
 pub struct Sharing<const N: usize> {
     grid: Grid,
@@ -211,6 +213,7 @@ pub struct Sharing<const N: usize> {
 
 impl<const N: usize> Sharing<N> {
     /// [`Grid::share`].
+    #[doc(hidden)]
     pub fn point(&mut self, x: DVec3, found: &mut Shares) {
         found.clear();
         let mut amounts = [0.0; N];
@@ -219,6 +222,7 @@ impl<const N: usize> Sharing<N> {
     }
 
     /// [`Grid::share_line`].
+    #[doc(hidden)]
     pub fn line(&mut self, [from, to]: [DVec3; 2], found: &mut Shares) {
         found.clear();
         let (grid, way) = (&self.grid, to - from);

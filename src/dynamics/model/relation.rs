@@ -270,6 +270,7 @@ impl Relation {
 
     /// Rows on the twists `(v world, ω body)` of bodies with coordinates `(x, quaternion, scalar first)`: of a joint or its coordinate, for
     /// one body against the world or for two. False for other relations.
+    #[doc(hidden)]
     pub fn rows_of_bodies(&self, q: &[f64], g: &mut [f64]) -> bool {
         let bodies = poses(q);
         let mut rows = [TwistRow::default(); MAX_JOINT_ROWS];
@@ -303,6 +304,7 @@ impl Relation {
     }
 
     /// The output of a joint or its coordinate, whose whole turns are counted from 0 at the offset, or of a transmission.
+    #[doc(hidden)]
     pub fn output_of_bodies(&self, q: &[f64], z: &[f64], y: &mut [f64]) -> bool {
         match self {
             Self::Joint(r) => r.gap(&poses(q), y),

@@ -124,6 +124,7 @@ impl SavedState {
 }
 
 /// FNV-1a, byte by byte.
+#[doc(hidden)]
 #[derive(Clone, Copy)]
 pub struct Fnv(pub u64);
 

@@ -76,6 +76,7 @@ pub fn shares(part: Part) -> u64 {
 }
 
 /// Whether so many things, of which `least` are worth a second thread, are to be shared; counted if so.
+#[doc(hidden)]
 pub fn share(part: Part, things: usize, least: usize) -> bool {
     let yes = things >= least && rayon::current_num_threads() > 1;
     if yes {
@@ -87,21 +88,25 @@ pub fn share(part: Part, things: usize, least: usize) -> bool {
 }
 
 /// Whether this thread would have to hand shared work over to those of the pool, and wait.
+#[doc(hidden)]
 pub fn is_outside_pool() -> bool {
     rayon::current_thread_index().is_none() && rayon::current_num_threads() > 1
 }
 
 /// Hands work over to the pool as a whole.
+#[doc(hidden)]
 pub fn within_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     rayon::scope(|_| work())
 }
 
 /// Length of pieces of which each thread gets some, for work whose pieces may be of any length.
+#[doc(hidden)]
 pub fn length(things: usize) -> usize {
     things.div_ceil(4 * rayon::current_num_threads()).max(64)
 }
 
 /// Calls `f` for pieces of so many things, each with its own memory; `memory` grows to as many as there are pieces.
+#[doc(hidden)]
 pub fn each_piece<T: Send, M: Send + Default>(
     things: &mut [T],
     length: usize,
@@ -117,11 +122,13 @@ pub fn each_piece<T: Send, M: Send + Default>(
 }
 
 /// The first of many things that is `wrong`.
+#[doc(hidden)]
 pub fn first<T: Sync>(part: Part, things: &[T], wrong: impl Fn(&T) -> bool + Sync + Send) -> Option<usize> {
     if share(part, things.len(), 2048) { things.par_iter().position_first(wrong) } else { things.iter().position(wrong) }
 }
 
 /// Sum over pieces of a fixed length in their order: `f` is given the start and the end of each.
+#[doc(hidden)]
 pub fn sum<S: Send>(
     things: usize,
     length: usize,

@@ -253,11 +253,13 @@ impl Report {
     }
 
     /// The same report on an answer with these errors.
+    #[doc(hidden)]
     pub fn with(self, found: &residual::Residual) -> Self {
         found.report(self)
     }
 
     /// The errors that it holds.
+    #[doc(hidden)]
     pub fn errors(&self) -> residual::Residual {
         let Self { rel, rel_q, e_s, violation, misfit, parts, blocks, .. } = *self;
         residual::Residual { rel, rel_q, e_s, violation, misfit, parts, blocks, carried: f64::INFINITY }

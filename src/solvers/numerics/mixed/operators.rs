@@ -7,6 +7,7 @@ use glam::{DMat3, DVec3};
 use rayon::prelude::*;
 
 /// Part of the scale of a contact that stands for what its reaction has to do: a hundredth of what it may miss by at a tolerance of 1e-3.
+#[doc(hidden)]
 pub const JUDGED: f64 = 1e-5;
 
 /// Contacts per piece of a sum: fixed, so that any number of threads adds in the same order.
@@ -139,6 +140,7 @@ impl MixedProblem {
     }
 
     /// `out = Ŵ⁻¹ x` for one system.
+    #[doc(hidden)]
     pub fn inverse_mass_times(&self, system: System, x: &[f64], out: &mut [f64]) {
         match system {
             System::Fixed => {}

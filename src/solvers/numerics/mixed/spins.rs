@@ -155,6 +155,7 @@ impl MixedProblem {
     }
 
     /// The same problem with a block of rows for each contact that resists rolling, and its answer; the contacts that do not stay.
+    #[doc(hidden)]
     pub fn with_spin_blocks(&self, answer: &Answer) -> Option<(Self, Answer)> {
         let mut p = Self {
             rigid: self.rigid.clone(),

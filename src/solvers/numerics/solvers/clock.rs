@@ -6,6 +6,7 @@ use crate::numerics::{ProblemError, Progress, Status, Watch};
 use std::time::Instant;
 
 /// Error from which on it may be rounding, beside one …
+#[doc(hidden)]
 pub const ROUNDING: f64 = 1e-13;
 /// … and is, where so many iterations have not lowered it by a tenth.
 const PATIENCE: usize = 20_000;
