@@ -55,7 +55,7 @@ pub struct Residual {
 
 impl Residual {
     /// Of reactions that are no numbers, or beyond them. Largest values do not tell: `max` passes over NaN.
-    const NOTHING: Self = {
+    pub(super) const NOTHING: Self = {
         let x = f64::INFINITY;
         Self { rel: x, rel_q: x, e_s: x, violation: x, misfit: x, carried: x, parts: x, blocks: 0 }
     };

@@ -1,6 +1,7 @@
 //! What several solves of one problem have in common: the best point, what they have cost, and the watch over them all.
 
-use crate::numerics::{Measure, Progress, Report, Status, Watch};
+use super::LocalProblem;
+use crate::numerics::{Measure, Progress, Report, Status, Watch, residual::Residual};
 
 /// Attempts so far.
 pub(super) struct Attempts<'a, 'b> {
@@ -11,14 +12,37 @@ pub(super) struct Attempts<'a, 'b> {
     /// The watch has said stop.
     pub(super) stopped: bool,
     measure: Measure,
+    bound: Option<Bound<'a>>,
     best: [Vec<f64>; 2],
     watch: &'a mut Watch<'b>,
+}
+
+/// What reactions may carry.
+struct Bound<'a> {
+    p: &'a LocalProblem,
+    weights: Vec<f64>,
+    most: f64,
+}
+
+impl Bound<'_> {
+    /// `|D^½ r|`
+    fn carried(&self, r: &[f64]) -> f64 {
+        let own = |(i, d): (usize, &f64)| d * r[self.p.w.range(i)].iter().map(|r| r * r).sum::<f64>();
+        self.weights.iter().enumerate().map(own).sum::<f64>().sqrt()
+    }
 }
 
 impl<'a, 'b> Attempts<'a, 'b> {
     pub(super) fn new(measure: Measure, watch: &'a mut Watch<'b>) -> Self {
         let report = Report { status: Status::BudgetSpent, ..Report::default() };
-        Self { report, error: f64::INFINITY, stopped: false, measure, best: Default::default(), watch }
+        Self { report, error: f64::INFINITY, stopped: false, measure, bound: None, best: Default::default(), watch }
+    }
+
+    /// From now on what carries so many times as much as these reactions is refused.
+    pub(super) fn bound(&mut self, factor: f64, p: &'a LocalProblem, r: &[f64]) {
+        let mut bound = Bound { p, weights: p.weights(), most: f64::INFINITY };
+        bound.most = factor * bound.carried(r);
+        self.bound = Some(bound);
     }
 
     /// Solves from `start`, or from the best point in `r`, and leaves the better of both there; true when nothing is left to do.
@@ -38,7 +62,10 @@ impl<'a, 'b> Attempts<'a, 'b> {
         if let Some(start) = start {
             r.copy_from_slice(start);
         }
-        let report = self.aside(|watch| solve(r, u, watch));
+        let mut report = self.aside(|watch| solve(r, u, watch));
+        if self.bound.as_ref().is_some_and(|bound| bound.carried(r) > bound.most) {
+            report = Report { status: Status::Stalled, ..report.with(&Residual::NOTHING) };
+        }
         let error = self.measure.of(&report.errors());
         if error <= self.error {
             self.error = error;

@@ -3,8 +3,7 @@
 //! ```text
 //! 1  NSGS + Anderson(10)        until the next Newton step is cheaper than what the sweeps still need
 //!    ADMM                       a few iterations from the guess, where Newton is dear
-//!    Newton                     from the guess; a few proximal steps from the best point
-//!    lagged                     Newton from convex problems with the slip of the sweeps as a known shift (`lagged`)
+//!    Newton                     from the guess; then as one that wanders (`newton`), by four functions in turn
 //! 2  proximal Newton            from the best point, as long as it pays; first where a factorisation is cheap
 //! 3  ADMM + Anderson(5)         from the best point; first where it is dear (redundant, stuck piles)
 //! 4  proof that there is no solution, else Newton from further starts: faceted cones, curves of proximal problems, drawn points
@@ -20,15 +19,15 @@
 use super::admm::{Admm, Splitting};
 use super::alternation::Search;
 use super::attempts::Attempts;
+use super::equations::Function;
 use super::interior_point::InteriorPoint;
-use super::lagged::Lagged;
 use super::newton::SemismoothNewton;
 use super::nsgs::{Acceleration, Nsgs, Sweeper};
 use super::proximal::{Newton, ProximalPoint};
 use super::starts::{self, Starts};
 use super::{LocalProblem, LocalSolver};
 use crate::numerics::acceptance::asked_again;
-use crate::numerics::admissible::AdmissibleSet::{Free, NonNegative, SecondOrder};
+use crate::numerics::admissible::AdmissibleSet::{Coulomb, Free, NonNegative, SecondOrder};
 use crate::numerics::{Measure, Progress, Report, Status, Watch};
 use std::cell::Cell;
 
@@ -75,10 +74,14 @@ const FIRST_NEWTON: usize = 40;
 const ALPHAS: [f64; 3] = [1e-3, 1e-5, 1e-2];
 /// Share of the error that a budget of proximal steps may leave for another to follow.
 const GAIN: f64 = 0.2;
-/// Proximal steps before the convex problem of a known shift: close to a solution they need no more.
+/// Proximal steps before Newton wanders: close to a solution they need no more.
 const PROBE: usize = 12;
-/// Iterations from convex problems of a known shift.
-const LAGGED: usize = 1600;
+/// Iterations of Newton where it wanders.
+const WANDERING: usize = 3000;
+/// How much more than what sweeps and splitting have found an answer may carry, and the friction from which that is asked: there contacts can press on
+/// each other without any load, which hides every error that is measured in parts of the reactions.
+const WEDGED: f64 = 100.0;
+const ROUGH: f64 = 1.0;
 /// Sweeps, in factorisations, that are tried before Newton.
 const PATIENCE: f64 = 8.0;
 /// Factorisations, in sweeps, from which on splitting goes before Newton.
@@ -202,36 +205,33 @@ impl Auto {
         if patience > FIRST && work.solve(None, r, u, |r, u, w| sweeps(patience, 0).run(&sweeper, r, u, w)) {
             return work.report;
         }
-        let swept = r.to_vec();
         if affordable && cost < DEAR && work.solve(Some(&guess), r, u, |r, u, w| fischer(FIRST_NEWTON, 0).solve_watched(p, r, u, w)) {
             return work.report;
         }
-        if affordable && Lagged::takes(p) {
-            loop {
-                let before = work.error;
-                if work.solve(None, r, u, |r, u, w| proximal(PROBE, ALPHAS[0]).run(&mut newton, r, u, w)) {
-                    return work.report;
-                }
-                if work.error > GAIN * before {
-                    break;
-                }
-            }
-            let lagged = Lagged { tolerance: self.tolerance, measure: self.measure, steps: LAGGED };
-            // what came after the sweeps is better, but its slip is that of the solution that the others could not reach
-            let solve = |r: &mut [f64], u: &mut [f64], w: &mut Watch| {
-                r.copy_from_slice(&swept);
-                lagged.run(p, r, u, w)
-            };
-            if work.solve(None, r, u, solve) {
+        if p.sets.iter().any(|set| matches!(set, Coulomb { mu } if *mu > ROUGH)) {
+            work.bound(WEDGED, p, r);
+        }
+        while affordable {
+            let before = work.error;
+            if work.solve(None, r, u, |r, u, w| proximal(PROBE, ALPHAS[0]).run(&mut newton, r, u, w)) {
                 return work.report;
             }
+            if work.error > GAIN * before {
+                break;
+            }
+        }
+        let before = work.report;
+        let wandering = fischer(WANDERING, 4).wandering(Function::AlartCurnier);
+        if affordable && work.solve(Some(&guess), r, u, |r, u, w| wandering.solve_watched(p, r, u, w)) {
+            return work.report;
         }
         // what a step of each method costs, and what the later rounds may still spend; the first is bounded by its own budgets
         let (sweep, newton_step) = (sweeper.cost(), cost_of_newton / DENSE_SPEED + 2.0 * sweeper.cost());
         let effort = EFFORT * (p.order() as f64 / SMALL).powi(2).max(1.0);
         let (mut paths, mut search) = (0, None);
-        // what the descents spend is bounded by budgets of their own
-        let apart = Cell::new((0, 0));
+        // what wanders and what descends has budgets of its own
+        let spent = |before: &Report, now: &Report| (now.iterations - before.iterations, now.factorisations - before.factorisations);
+        let apart = Cell::new(spent(&before, &work.report));
         let left = |report: &Report, paths: usize| {
             let (iterations, factorisations) = (report.iterations - apart.get().0, report.factorisations - apart.get().1);
             let steps = iterations as f64 * sweep + factorisations as f64 * newton_step;
@@ -274,7 +274,8 @@ impl Auto {
                 {
                     return work.report;
                 }
-                apart.set((work.report.iterations - before.iterations, work.report.factorisations - before.factorisations));
+                let (wandered, descended) = (apart.get(), spent(&before, &work.report));
+                apart.set((wandered.0 + descended.0, wandered.1 + descended.1));
             }
             let (alpha, rho) = (ALPHAS[round % 3], [0.1, 0.3, 0.03][round % 3]);
             for step in 0..if affordable { 3 } else { 0 } {

@@ -26,7 +26,6 @@ mod infeasibility;
 pub(crate) mod interior_point;
 mod jacobian;
 pub(super) mod kernel;
-mod lagged;
 pub(crate) mod newton;
 pub(crate) mod nsgs;
 mod path;

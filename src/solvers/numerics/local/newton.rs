@@ -16,7 +16,16 @@
 //! for a stack of 52 boxes, where the other functions take up to 100. There is no global convergence, but the method is erratic
 //! enough that a new attempt with another function and a large α is worth its price: a pile of 463 rocks with μ = 1 and a
 //! nonsymmetric W of rank 743 of 1389, and eleven variants of it with other loads and μ, are all solved, in 150 to 1400
-//! iterations of 1 ms. Where factors fill (7002 contacts in the plane: 14 ms an iteration) sweeps reach a loose tolerance
+//! iterations of 1 ms.
+//!
+//! [Wandering](SemismoothNewton::wandering) attempts go further: they begin with a large α, which falls geometrically and rises again and
+//! again, and may leave a point for a worse one for twenty iterations. Errors jump between 1e-6 and 1 for hundreds of iterations until all
+//! contacts happen to stand right at once; to go back to the best point, to damp the contacts that change by themselves, or to give up soon
+//! all lose. Of 44 dense steps (pours of 125 to 343 balls, a struck lintel of 273 contacts; from zero, e_s 1e-6, 1500 iterations) an
+//! attempt of Alart & Curnier's function solves 12 with α from the error and a window of 4, 29 with 100 times as much and 10, 36 with 1000
+//! times and 20, 43 with the same and patience; the other functions 40 or 41. A pour of 2636 contacts takes 1300 iterations, 34 s.
+//!
+//! Where factors fill (7002 contacts in the plane: 14 ms an iteration) sweeps reach a loose tolerance
 //! earlier. (Globalisation: Grippo, Lampariello, Lucidi 1986; Fischer–Burmeister on cones: Fukushima, Luo, Tseng 2002; survey:
 //! Acary, Brémond, Huber, RR-9118, 2018.)
 
@@ -59,9 +68,11 @@ pub(crate) struct SemismoothNewton {
     pub function: Function,
     /// How long a step may be.
     pub line_search: LineSearch,
-    /// First α over the present error; halved after every iteration that does not halve the error.
+    /// First α over the present error; less after every iteration that does not halve the error.
     pub regularisation: f64,
-    /// Further attempts from the first guess where one stalls: the four functions in turn, strongly regularised at first.
+    /// Iterations, and half of all of an attempt, without a tenth less error after which it stalls.
+    pub patience: usize,
+    /// Further attempts from the first guess where one stalls: wandering ones of the four functions in turn.
     pub restarts: usize,
 }
 
@@ -74,6 +85,7 @@ impl Default for SemismoothNewton {
             function: Function::default(),
             line_search: LineSearch::default(),
             regularisation: 1.0,
+            patience: PATIENCE,
             restarts: 4,
         }
     }
@@ -83,8 +95,10 @@ impl Default for SemismoothNewton {
 const SLOPE: f64 = 1e-3;
 /// Most trial steps of a line search.
 const TRIALS: usize = 10;
-/// Iterations without a tenth less error after which a run stalls.
+/// Iterations without a tenth less error after which a first attempt stalls.
 const PATIENCE: usize = 30;
+/// What becomes of the share where an iteration does not halve the error.
+const DECAY: f64 = 0.6;
 /// Least and largest α; factor by which it grows where the matrix is singular all the same.
 const ALPHA: (f64, f64, f64) = (1e-12, 1e4, 100.0);
 /// Share of the first α over the error below which the schedule starts again.
@@ -92,14 +106,16 @@ const SMALLEST_SHARE: f64 = 1e-4;
 
 /// Largest window of the nonmonotone search.
 const LARGEST_WINDOW: usize = 32;
-/// Functions of the new attempts, in turn; their window, and how much stronger they are regularised.
-const ROTATION: [Function; 4] = [Function::FischerBurmeister, Function::NaturalMap, Function::AlartCurnier, Function::JeanMoreau];
-const RESTART_WINDOW: usize = 10;
-const RESTART_FACTOR: f64 = 100.0;
+/// Functions of the new attempts, in turn.
+const ROTATION: [Function; 4] = [Function::AlartCurnier, Function::NaturalMap, Function::FischerBurmeister, Function::JeanMoreau];
+/// Window, first share and patience of an attempt that wanders.
+const WANDERING_WINDOW: usize = 20;
+const WANDERING_SHARE: f64 = 1000.0;
+const WANDERING_PATIENCE: usize = 200;
 
 impl LocalSolver for SemismoothNewton {
     fn solve_watched(&self, p: &LocalProblem, r: &mut [f64], u: &mut [f64], watch: &mut Watch) -> Report {
-        let mut trial = Trial::new(p, self.tolerance, self.measure, PATIENCE, r, u);
+        let mut trial = Trial::new(p, self.tolerance, self.measure, self.patience, r, u);
         if trial.done() {
             return trial.finish(Status::Converged, 0, 0, r, u);
         }
@@ -110,11 +126,9 @@ impl LocalSolver for SemismoothNewton {
             if k > 0 {
                 r.copy_from_slice(&guess);
                 trial.velocity(r, u);
-                trial.restart(end.iterations);
+                trial.restart(end.iterations, WANDERING_PATIENCE);
                 let own = ROTATION.iter().position(|f| *f == self.function).unwrap_or(0);
-                attempt.function = ROTATION[(own + k - 1) % ROTATION.len()];
-                attempt.line_search = LineSearch::Armijo { window: RESTART_WINDOW };
-                attempt.regularisation = RESTART_FACTOR * self.regularisation;
+                attempt = attempt.wandering(ROTATION[(own + k) % ROTATION.len()]);
                 system.function = attempt.function;
             }
             attempt.attempt(&mut system, &mut trial, &mut end, r, u, watch);
@@ -134,6 +148,17 @@ struct Round {
 }
 
 impl SemismoothNewton {
+    /// An attempt that is strongly regularised again and again, may go uphill for long and is not given up soon.
+    pub(super) fn wandering(self, function: Function) -> Self {
+        Self {
+            function,
+            line_search: LineSearch::Armijo { window: WANDERING_WINDOW },
+            regularisation: WANDERING_SHARE,
+            patience: WANDERING_PATIENCE,
+            ..self
+        }
+    }
+
     /// Newton from `r` until it converges, stalls or the budget is spent.
     fn attempt(&self, system: &mut System, trial: &mut Trial, end: &mut Round, r: &mut [f64], u: &mut [f64], watch: &mut Watch) {
         let p = trial.p;
@@ -165,7 +190,7 @@ impl SemismoothNewton {
             let over = trial.over(end.iterations, r, u, watch);
             error = if worst { trial.latest } else { trial.norm };
             if error > 0.5 * before {
-                share *= 0.5;
+                share *= DECAY;
                 if share < SMALLEST_SHARE * self.regularisation {
                     (share, worst) = (self.regularisation, !worst);
                 }

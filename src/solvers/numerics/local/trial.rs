@@ -100,8 +100,9 @@ impl<'a> Trial<'a> {
         (k.is_multiple_of(100) && error > self.best && beyond_measure(self.p, r, &self.weights)).then(|| runaway(self.p))
     }
 
-    /// From iteration k on, a new attempt: progress is counted afresh, the best iterate is kept.
-    pub(super) fn restart(&mut self, k: usize) {
+    /// From iteration k on, a new attempt with its own patience: progress is counted afresh, the best iterate is kept.
+    pub(super) fn restart(&mut self, k: usize, patience: usize) {
+        self.patience = patience;
         (self.start, self.least, self.mark) = (k, f64::INFINITY, (k, f64::INFINITY));
     }
 

@@ -170,7 +170,7 @@ tuned! {
     Nsgs { max_sweeps, acceleration, order, relaxation in 0.01..1.99, freezing, foresight }
     ProximalPoint { max_outer, max_inner, max_factorisations, alpha in 1e-12..1e6, warm_up }
     Admm { max_iterations, rho in 1e-9..1e9, relaxation in 0.01..1.99, window in 0.0..12.0, max_changes, patience }
-    SemismoothNewton { max_iterations, function, line_search, regularisation in 0.0..1e6, restarts }
+    SemismoothNewton { max_iterations, function, line_search, regularisation in 0.0..1e6, patience, restarts }
     InteriorPoint { max_iterations, step_share in 0.01..0.9999 }
     FixedPoint { max_outer, max_inner, inner_share in 0.0..0.99 }
     GlobalAuto { max_rounds, redundancy in 0.0..1e9, max_w }
