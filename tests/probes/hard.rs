@@ -25,6 +25,13 @@ fn a_lintel_under_a_blow_is_solved_at_any_tolerance_and_almost_always_by_coulomb
 }
 
 #[test]
+fn every_step_of_a_struck_lintel_meets_coulombs_law() {
+    let (_, s) = run_text(&with("lintel", &[]));
+    assert_eq!((s.steps, s.unconverged_steps, s.lagged_steps, s.infeasible_steps), (750, 0, 0, 0), "{s}");
+    assert!(s.residual_max <= 1e-6 && s.ended_by.contains_key(&Method::Wandering), "{s}");
+}
+
+#[test]
 fn grains_with_a_friction_of_five_miss_no_step_and_need_no_factorisation() {
     let (_, s) = run_text(&with("mu5", &[("end=2.0", "end=0.16")]));
     assert_affordable(&s, 200.0, 0.1, 0.0);

@@ -58,6 +58,7 @@ pub mod operator;
 mod passes;
 mod projection;
 pub mod qp;
+mod regularisation;
 pub mod relay;
 pub mod residual;
 pub mod route;
@@ -156,6 +157,8 @@ pub enum Method {
     Newton,
     /// Proximal point around Newton with the derivative of the De Saxcé shift, where that stalled too.
     Point,
+    /// Newton with that derivative, strongly regularised again and again, where that went round in circles.
+    Wandering,
     /// Sweeps without acceleration, where a convex problem with known shifts stalled.
     PlainSweeps,
     /// A convex problem: a scene with lagged friction where sweeps promised to stall, or a known shift whose answer meets Coulomb's law.
@@ -182,6 +185,7 @@ impl std::fmt::Display for Method {
             Self::Rest => "rest",
             Self::Newton => "Newton",
             Self::Point => "proximal point",
+            Self::Wandering => "Newton that wanders",
             Self::PlainSweeps => "plain sweeps",
             Self::Convex => "convex problem",
             Self::Library => "solvers for problems from files",

@@ -4,6 +4,7 @@
 //! sweeps from nothing      where friction is high: circles hang on where they began; after Newton where that is cheap
 //! proximal Newton          where sweeps promise to stall: a pile that sticks
 //! proximal point           Newton with the derivative of the shift: where bodies slip
+//! Newton that wanders      the same, strongly regularised again and again: where that goes round in circles
 //! lagged law               the slip at hand as a known shift: a convex problem, solved for sure where it has a solution
 //! proximal point again     from there: no contact stands at the wrong edge of its cone
 //! contradiction            no velocities at all? then the least violation, proved and named
@@ -28,6 +29,10 @@ use glam::DVec3;
 /// it has in any case.
 const POINT_SWEEPS: [f64; 2] = [60_000.0, 100_000.0];
 const LU_COST: f64 = 2.0;
+/// Effort of Newton that wanders in sweeps; factorisations that it has at most, and that it has to have to be tried.
+const WANDERING: f64 = 1e6;
+const WANDERING_MOST: usize = 1500;
+const WANDERING_LEAST: usize = 300;
 /// Sweeps with which the proximal point leads a pile out of its circles, in prices of a factorisation.
 const SHAKE: f64 = 0.5;
 const POINT_LEAST: usize = 24;
@@ -171,6 +176,7 @@ impl<'a> Tries<'a> {
             && self.attempt(Method::Newton, |p, answer, work| Some(newton.solve(p, answer, &mut work.newton)))
             || self.best.error() <= ROUNDING
             || self.point(None)
+            || self.wander()
     }
 
     /// From `start`, or the answer at hand.
@@ -187,6 +193,14 @@ impl<'a> Tries<'a> {
             }
             Some(point.solve(p, answer, &mut work.newton, &mut work.sweep))
         })
+    }
+
+    /// From the answer at hand.
+    fn wander(&mut self) -> bool {
+        let price = LU_COST * newton_cost(self.p) * self.work.light;
+        let most = ((WANDERING / price) as usize).min(WANDERING_MOST);
+        let wandering = newton::Wandering { tolerance: self.auto.tolerance, max_iterations: most };
+        most >= WANDERING_LEAST && self.attempt(Method::Wandering, |p, answer, work| Some(wandering.solve(p, answer, &mut work.newton)))
     }
 
     /// Whether factorisations cost so much that sweeps from nothing come before them.

@@ -33,6 +33,7 @@ use super::alart_curnier::Steps;
 use super::equations::Function;
 use super::jacobian::Jacobian;
 use super::{LocalProblem, LocalSolver, trial::Trial};
+use crate::numerics::regularisation::{RISING, Regularisation, WINDOW};
 use crate::numerics::{Measure, Report, Status, Watch};
 
 /// How long a step may be.
@@ -97,20 +98,14 @@ const SLOPE: f64 = 1e-3;
 const TRIALS: usize = 10;
 /// Iterations without a tenth less error after which a first attempt stalls.
 const PATIENCE: usize = 30;
-/// What becomes of the share where an iteration does not halve the error.
-const DECAY: f64 = 0.6;
 /// Least and largest α; factor by which it grows where the matrix is singular all the same.
 const ALPHA: (f64, f64, f64) = (1e-12, 1e4, 100.0);
-/// Share of the first α over the error below which the schedule starts again.
-const SMALLEST_SHARE: f64 = 1e-4;
 
 /// Largest window of the nonmonotone search.
 const LARGEST_WINDOW: usize = 32;
 /// Functions of the new attempts, in turn.
 const ROTATION: [Function; 4] = [Function::AlartCurnier, Function::NaturalMap, Function::FischerBurmeister, Function::JeanMoreau];
-/// Window, first share and patience of an attempt that wanders.
-const WANDERING_WINDOW: usize = 20;
-const WANDERING_SHARE: f64 = 1000.0;
+/// Patience of an attempt that wanders.
 const WANDERING_PATIENCE: usize = 200;
 
 impl LocalSolver for SemismoothNewton {
@@ -150,19 +145,13 @@ struct Round {
 impl SemismoothNewton {
     /// An attempt that is strongly regularised again and again, may go uphill for long and is not given up soon.
     pub(super) fn wandering(self, function: Function) -> Self {
-        Self {
-            function,
-            line_search: LineSearch::Armijo { window: WANDERING_WINDOW },
-            regularisation: WANDERING_SHARE,
-            patience: WANDERING_PATIENCE,
-            ..self
-        }
+        Self { function, line_search: LineSearch::Armijo { window: WINDOW }, regularisation: RISING, patience: WANDERING_PATIENCE, ..self }
     }
 
     /// Newton from `r` until it converges, stalls or the budget is spent.
     fn attempt(&self, system: &mut System, trial: &mut Trial, end: &mut Round, r: &mut [f64], u: &mut [f64], watch: &mut Watch) {
         let p = trial.p;
-        let (mut error, mut share, mut worst) = (1.0f64, self.regularisation, false);
+        let mut regularisation = Regularisation::new(self.regularisation);
         let mut merit = system.evaluate(p, &trial.weights, r, u);
         let mut window = [merit; LARGEST_WINDOW];
         let window = match self.line_search {
@@ -172,7 +161,7 @@ impl SemismoothNewton {
         end.status = Status::BudgetSpent;
         while end.iterations < self.max_iterations {
             end.iterations += 1;
-            let mut alpha = (share * error.min(1.0)).max(ALPHA.0);
+            let mut alpha = regularisation.alpha().max(ALPHA.0);
             loop {
                 end.factorisations += 1;
                 if system.step(p, &trial.weights, alpha, r, u) {
@@ -186,15 +175,8 @@ impl SemismoothNewton {
             }
             merit = self.search(system, trial, merit, window, r, u);
             window[end.iterations % window.len()] = merit;
-            let before = error;
             let over = trial.over(end.iterations, r, u, watch);
-            error = if worst { trial.latest } else { trial.norm };
-            if error > 0.5 * before {
-                share *= DECAY;
-                if share < SMALLEST_SHARE * self.regularisation {
-                    (share, worst) = (self.regularisation, !worst);
-                }
-            }
+            regularisation.tell(trial.norm, trial.latest);
             if let Some(status) = over {
                 end.status = status;
                 return;

@@ -13,12 +13,14 @@ use glam::DVec3;
 use multipliers::{MAX_PENALTY, Multipliers, Point, Posed};
 pub(super) use point::ProximalPoint;
 use space::BodySpace;
+pub(super) use wandering::Wandering;
 
 mod bodies;
 mod interior;
 pub(super) mod multipliers;
 mod point;
 pub(super) mod space;
+mod wandering;
 
 /// Settings of the proximal Newton solver.
 ///

@@ -43,8 +43,8 @@ pub(super) struct Buffers {
     block_inverse: Vec<f64>,
     block_slope: Vec<f64>,
     centre: Reactions,
-    best: Reactions,
-    kept: Reactions,
+    pub(super) best: Reactions,
+    pub(super) kept: Reactions,
     u: Reactions,
     f: Reactions,
     direction: Reactions,
@@ -159,7 +159,7 @@ fn is_cycle(last: &[f64; 5]) -> bool {
 }
 
 impl Buffers {
-    fn prepare(&mut self, p: &MixedProblem) {
+    pub(super) fn prepare(&mut self, p: &MixedProblem) {
         self.steps.clear();
         for c in &p.contacts {
             let w = &c.local;
@@ -189,7 +189,7 @@ impl Buffers {
         let (mut least, mut stale, mut iterations, mut halved) = (f64::INFINITY, 0, 0, false);
         // |F| of the last five iterations, the last one first
         let mut last = [f64::INFINITY; 5];
-        while iterations < budget && best > INNER * start && !p.stop.asked() && self.newton(p, space, alpha, &answer.reactions) {
+        while iterations < budget && best > INNER * start && !p.stop.asked() && self.newton(p, space, [alpha; 2], &answer.reactions) {
             iterations += 1;
             self.advance(1.0, &mut answer.reactions);
             let mut merit = self.evaluate(p, alpha, answer);
@@ -214,13 +214,13 @@ impl Buffers {
     }
 
     /// Goes on by so much of Newton's step.
-    fn advance(&self, part: f64, r: &mut Reactions) {
+    pub(super) fn advance(&self, part: f64, r: &mut Reactions) {
         r.contacts.iter_mut().zip(&self.direction.contacts).for_each(|(r, d)| *r += part * *d);
         r.blocks.iter_mut().zip(&self.direction.blocks).for_each(|(r, d)| *r += part * d);
     }
 
     /// Sets u and F at the reactions of `answer`, and its velocities; returns `|D^½ F|`.
-    fn evaluate(&mut self, p: &MixedProblem, alpha: f64, answer: &mut Answer) -> f64 {
+    pub(super) fn evaluate(&mut self, p: &MixedProblem, alpha: f64, answer: &mut Answer) -> f64 {
         p.velocities(&answer.reactions, &mut answer.velocities);
         let (r, v) = (&answer.reactions, &answer.velocities);
         let mut sum = 0.0;
@@ -249,12 +249,13 @@ impl Buffers {
         sum.sqrt()
     }
 
-    /// Sets `direction` to Newton's step from the point that was evaluated last; false when a matrix is singular.
-    fn newton(&mut self, p: &MixedProblem, space: &mut BodySpace, alpha: f64, r: &Reactions) -> bool {
+    /// Sets `direction` to Newton's step from the point that was evaluated last, with α in the matrix and the α that F was evaluated with; false when a
+    /// matrix is singular.
+    pub(super) fn newton(&mut self, p: &MixedProblem, space: &mut BodySpace, [alpha, own]: [f64; 2], r: &Reactions) -> bool {
         for (k, c) in p.contacts.iter().enumerate() {
             let (mut a, mut b) = ([0.0; 9], [0.0; 9]);
             let set = c.set();
-            let steps = self.steps[k].with_proximal(alpha);
+            let steps = self.steps[k].with_proximal(own);
             alart_curnier::derivative(set, steps, &r.contacts[k].to_array(), &self.u.contacts[k].to_array(), &mut a, &mut b);
             let (a, b) = (DMat3::from_cols_array(&a).transpose(), DMat3::from_cols_array(&b).transpose());
             self.inverse[k] = (a + alpha * c.local.mean_diagonal() * b).inverse();
@@ -267,7 +268,7 @@ impl Buffers {
             let rows = block.first..block.first + n;
             let (mut a, mut lu) = ([0.0; MAX_ROWS * MAX_ROWS], [0.0; MAX_ROWS * MAX_ROWS]);
             let slope = &mut self.block_slope[at..at + n * n];
-            let steps = self.steps[p.contacts.len() + k].with_proximal(alpha);
+            let steps = self.steps[p.contacts.len() + k].with_proximal(own);
             alart_curnier::derivative(block.set, steps, &r.blocks[rows.clone()], &self.u.blocks[rows.clone()], &mut a[..n * n], slope);
             let weight = alpha * p.block_weight(block);
             lu.iter_mut().zip(&a).zip(slope.iter()).for_each(|((c, a), b)| *c = a + weight * b);
@@ -403,7 +404,7 @@ mod tests {
         buffers.centre.clone_from(&answer.reactions);
         let start = buffers.evaluate(&p, alpha, &mut answer);
         let before = buffers.f.clone();
-        assert!(start > 0.0 && buffers.newton(&p, &mut work.space, alpha, &answer.reactions));
+        assert!(start > 0.0 && buffers.newton(&p, &mut work.space, [alpha; 2], &answer.reactions));
         buffers.advance(part, &mut answer.reactions);
         buffers.evaluate(&p, alpha, &mut answer);
         let changes = before.contacts.iter().zip(&buffers.f.contacts).map(|(b, a)| (*a - (1.0 - part) * *b).length());
