@@ -30,7 +30,7 @@ use glam::DVec3;
 const POINT_SWEEPS: [f64; 2] = [60_000.0, 100_000.0];
 const LU_COST: f64 = 2.0;
 /// Effort of Newton that wanders in sweeps; factorisations that it has at most, and that it has to have to be tried.
-const WANDERING: f64 = 1e6;
+const WANDERING: f64 = 6e5;
 const WANDERING_MOST: usize = 1500;
 const WANDERING_LEAST: usize = 300;
 /// Sweeps with which the proximal point leads a pile out of its circles, in prices of a factorisation.

@@ -211,13 +211,15 @@ impl Auto {
         if p.sets.iter().any(|set| matches!(set, Coulomb { mu } if *mu > ROUGH)) {
             work.bound(WEDGED, p, r);
         }
-        while affordable {
-            let before = work.error;
-            if work.solve(None, r, u, |r, u, w| proximal(PROBE, ALPHAS[0]).run(&mut newton, r, u, w)) {
-                return work.report;
-            }
-            if work.error > GAIN * before {
-                break;
+        if affordable {
+            loop {
+                let before = work.error;
+                if work.solve(None, r, u, |r, u, w| proximal(PROBE, ALPHAS[0]).run(&mut newton, r, u, w)) {
+                    return work.report;
+                }
+                if work.error > GAIN * before {
+                    break;
+                }
             }
         }
         let before = work.report;
