@@ -42,7 +42,7 @@ pub(super) struct Buffers {
     slope: Vec<DMat3>,
     block_inverse: Vec<f64>,
     block_slope: Vec<f64>,
-    centre: Reactions,
+    pub(super) centre: Reactions,
     pub(super) best: Reactions,
     pub(super) kept: Reactions,
     u: Reactions,

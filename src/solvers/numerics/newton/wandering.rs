@@ -46,6 +46,8 @@ impl Wandering {
         let mut buffers = std::mem::take(&mut work.point);
         buffers.prepare(p);
         buffers.kept.clone_from(&answer.reactions);
+        // of no weight, but of this problem's size
+        buffers.centre.clone_from(&answer.reactions);
         let (mut best, mut mark) = (found.error(), (0, f64::INFINITY));
         let mut merit = buffers.evaluate(p, 0.0, answer);
         let (mut window, mut regularisation) = ([merit; WINDOW], Regularisation::rising());
