@@ -26,6 +26,7 @@ pub(super) fn minimum_degree(nodes: usize, pairs: &[(u32, u32)]) -> Vec<u32> {
 }
 
 /// Supernodes in an order in which children come before parents.
+#[derive(Default)]
 pub(super) struct Tree {
     /// node at each place
     pub(super) order: Vec<u32>,
@@ -38,6 +39,17 @@ pub(super) struct Supernode {
     pub(super) end: usize,
     /// sorted places that it couples to beyond its pivots
     pub(super) rows: Vec<u32>,
+}
+
+impl Supernode {
+    /// Number of a place among the pivots, then the others, of the front: one of them.
+    pub(super) fn among(&self, place: u32) -> u32 {
+        let own = (place as usize).wrapping_sub(self.begin);
+        if own < self.end - self.begin {
+            return own as u32;
+        }
+        (self.end - self.begin + self.rows.partition_point(|&row| row < place)) as u32
+    }
 }
 
 impl Tree {

@@ -51,6 +51,8 @@ enum Stage {
 
 /// Sweeps that a redundant problem gets before it goes to body space, where they promise to end within them.
 const FORESIGHT: usize = 100;
+/// Factorisations of Newton in body space: what it solves, it solves in fewer.
+const FEW: usize = 60;
 
 impl GlobalSolver for GlobalAuto {
     fn solve_watched(&self, p: &GlobalProblem, [r, v, u]: Motion, watch: &mut Watch) -> Result<Report, ProblemError> {
@@ -81,7 +83,7 @@ impl GlobalSolver for GlobalAuto {
                         Reduced { tolerance, measure, solver }.run(&mut prepared, local, [r, v, u], watch)
                     }
                     (Stage::BodyNewton, _) => {
-                        let solver = BodyNewton { tolerance, measure, ..BodyNewton::default() };
+                        let solver = BodyNewton { tolerance, measure, max_iterations: FEW, ..BodyNewton::default() };
                         let bodies = bodies.get_or_insert_with(|| Bodies::new(&prepared));
                         solver.run(&mut prepared, bodies, [r, v, u], watch)
                     }

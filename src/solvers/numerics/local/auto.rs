@@ -63,7 +63,7 @@ const TIGHT: f64 = 0.1;
 /// Windows of the accelerated sweeps: a short one is cheaper and as good for a few digits.
 const WINDOW: usize = 10;
 const LOOSE_WINDOW: usize = 5;
-const LOOSE_SPLITTING: usize = 450;
+const LOOSE_SPLITTING: usize = 150;
 const LOOSE_RHO: f64 = 0.3;
 /// Iterations of splitting before the many sweeps that go before a dear Newton method, and their ρ.
 const FEW_SPLITTING: usize = 60;

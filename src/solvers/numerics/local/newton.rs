@@ -104,7 +104,7 @@ const ALPHA: (f64, f64, f64) = (1e-12, 1e4, 100.0);
 /// Largest window of the nonmonotone search.
 const LARGEST_WINDOW: usize = 32;
 /// Functions of the new attempts, in turn.
-const ROTATION: [Function; 4] = [Function::AlartCurnier, Function::NaturalMap, Function::FischerBurmeister, Function::JeanMoreau];
+const ROTATION: [Function; 4] = [Function::AlartCurnier, Function::NaturalMap, Function::JeanMoreau, Function::FischerBurmeister];
 /// Patience of an attempt that wanders.
 const WANDERING_PATIENCE: usize = 200;
 
