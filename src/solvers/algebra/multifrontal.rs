@@ -7,14 +7,21 @@
 //! ```
 //!
 //! The values may be nonsymmetric, the pattern of blocks is symmetric; rows are exchanged inside a pivot block only. Order by
-//! approximate minimum degree on the graph of the nodes (Amestoy, Davis, Duff 1996), fronts as in Duff & Reid 1983.
+//! approximate minimum degree on the graph of the nodes (Amestoy, Davis, Duff 1996), fronts as in Duff & Reid 1983. Threads share the branches of the tree and
+//! large Schur complements: whoever does it, a sum is the same, so the factors have the same bits on any number of them.
 
+use super::branches::branches;
 use super::elimination::{Tree, minimum_degree};
 use super::lanes::{Lanes, Simd, WithSimd};
 use super::panels::{self, Extent, Factors};
+use std::ops::Range;
 
 /// Numbers that the factors, or a front, may hold: 3.2 GB.
 const MOST: usize = 400_000_000;
+/// Multiplications of a Schur complement from which threads share its columns.
+const SHARED: usize = 1_000_000;
+/// The branch of fronts that belong to none.
+const TOP: u32 = u32::MAX;
 
 /// A square matrix in blocks: node i owns `sizes[i]` consecutive unknowns.
 ///
@@ -48,6 +55,8 @@ pub struct BlockGeneral {
     held_pairs: Vec<bool>,
     /// whether the fronts are those of the present sizes
     laid_out: bool,
+    /// new position of the first unknown at each place of the order; first unknown of each node of a front
+    layout: [Vec<u32>; 2],
     tree: Tree,
     fronts: Vec<Front>,
     /// new position of every unknown
@@ -55,15 +64,28 @@ pub struct BlockGeneral {
     /// L and U of all fronts, and how many numbers they take
     factor: Vec<f64>,
     factor_len: usize,
-    /// order of the largest front
-    largest: usize,
     /// row exchanged with each pivot row, within its front
     pivots: Vec<u32>,
-    front: Vec<f64>,
-    stack: Vec<f64>,
+    /// what threads eliminate at the same time, and what is left after them
+    branches: Vec<Branch>,
+    top: Branch,
     permuted: Vec<f64>,
     held: Vec<f64>,
     gathered: Vec<f64>,
+}
+
+/// Fronts that are eliminated one after the other.
+#[derive(Default)]
+struct Branch {
+    fronts: Range<usize>,
+    /// their parts of `factor` and of `pivots`
+    factor: Range<usize>,
+    unknowns: Range<usize>,
+    /// order of the largest front
+    largest: usize,
+    /// the front that is being put together, and the Schur complements that wait for their parents: at last that of the branch
+    front: Vec<f64>,
+    stack: Vec<f64>,
 }
 
 #[derive(Debug, Default)]
@@ -86,6 +108,15 @@ struct Front {
     blocks: Vec<(usize, u32, u32, u32, u32)>,
     /// start in `factor`: pivot block, then L_up, then the transpose of U_pu, all column-major
     factor: usize,
+    /// the branch that holds it
+    branch: u32,
+}
+
+impl Front {
+    fn multiplications(&self) -> f64 {
+        let (p, u) = (self.pivots as f64, self.updates as f64);
+        p * (p * p / 3.0 + p * u + u * u)
+    }
 }
 
 impl std::fmt::Debug for BlockGeneral {
@@ -112,11 +143,7 @@ impl BlockGeneral {
 
     /// Multiplications of one factorisation.
     pub fn operations(&self) -> f64 {
-        let front = |f: &Front| {
-            let (p, u) = (f.pivots as f64, f.updates as f64);
-            p * (p * p / 3.0 + p * u + u * u)
-        };
-        self.fronts.iter().map(front).sum()
+        self.fronts.iter().map(Front::multiplications).sum()
     }
 
     /// Declares nodes and coupled pairs (`row > column`, sorted, unique), and sets all numbers to zero.
@@ -204,7 +231,9 @@ impl BlockGeneral {
         let nodes = sizes.len();
         let size = |place: usize| sizes[tree.order[place] as usize];
         // new position of the first unknown of each place of the order
-        let mut start = vec![0u32; nodes + 1];
+        let [start, at] = &mut self.layout;
+        start.clear();
+        start.resize(nodes + 1, 0);
         self.position.clear();
         self.position.resize(self.first.last().copied().unwrap_or(0), 0);
         for (place, &node) in tree.order.iter().enumerate() {
@@ -212,8 +241,7 @@ impl BlockGeneral {
             let first = self.first[node as usize];
             (0..size(place)).for_each(|k| self.position[first + k as usize] = start[place] + k);
         }
-        let (mut factor, mut at) = (0, Vec::new());
-        self.largest = 0;
+        let (mut factor, mut largest) = (0, 0);
         for (k, s) in tree.supernodes.iter().enumerate() {
             let mut front = std::mem::take(&mut fronts[k]);
             let own = s.end - s.begin;
@@ -256,7 +284,7 @@ impl BlockGeneral {
             front.updates = front.rows.len();
             front.factor = factor;
             factor += front.pivots * (front.pivots + 2 * front.updates);
-            self.largest = self.largest.max(n as usize);
+            largest = largest.max(n as usize);
             front.blocks.clear();
             for part in front.parts.iter().filter(|part| is_there(part)) {
                 let [block, a, b] = part.map(|x| x as usize);
@@ -282,8 +310,29 @@ impl BlockGeneral {
         }
         self.factor_len = factor;
         self.pivots.resize(self.position.len(), 0);
-        self.held.resize(self.largest, 0.0);
-        self.gathered.resize(self.largest, 0.0);
+        self.held.resize(largest, 0.0);
+        self.gathered.resize(largest, 0.0);
+        self.divide(largest);
+    }
+
+    /// Divides the fronts into branches.
+    fn divide(&mut self, largest: usize) {
+        let Self { fronts, branches: own, top, factor_len, position, .. } = self;
+        let costs: Vec<f64> = fronts.iter().map(Front::multiplications).collect();
+        let found = branches(&costs, |k| &fronts[k].children);
+        fronts.iter_mut().for_each(|front| front.branch = TOP);
+        own.resize_with(found.len(), Branch::default);
+        for (id, (branch, range)) in own.iter_mut().zip(found).enumerate() {
+            let after = fronts.get(range.end).map_or((*factor_len, position.len()), |next| (next.factor, next.begin));
+            let inside = &mut fronts[range.clone()];
+            branch.largest = inside.iter().map(|f| f.pivots + f.updates).max().unwrap_or(0);
+            branch.factor = inside[0].factor..after.0;
+            branch.unknowns = inside[0].begin..after.1;
+            inside.iter_mut().for_each(|front| front.branch = id as u32);
+            branch.fronts = range;
+        }
+        top.fronts = 0..fronts.len();
+        (top.factor, top.unknowns, top.largest) = (0..*factor_len, 0..position.len(), largest);
     }
 
     /// Memory for the factors, asked for when they are made; false where there is not that much.
@@ -295,7 +344,8 @@ impl BlockGeneral {
             }
             fits
         };
-        room(&mut self.factor, self.factor_len) && room(&mut self.front, self.largest.saturating_mul(self.largest))
+        let mut all = self.branches.iter_mut().chain([&mut self.top]);
+        room(&mut self.factor, self.factor_len) && all.all(|b| room(&mut b.front, b.largest.saturating_mul(b.largest)))
     }
 
     /// Adds a row-major block at `(i, j)`; pairs that the pattern does not hold are left out.
@@ -320,72 +370,9 @@ impl BlockGeneral {
         if !self.reserve() {
             return false;
         }
-        Lanes::best().run_wide(Fronts(self))
-    }
-
-    #[inline(always)]
-    fn factorise_fronts<S: Simd>(&mut self, simd: S) -> bool {
-        let mut aside = panels::ASIDE;
-        self.stack.clear();
-        for f in &self.fronts {
-            let (pivots, updates) = (f.pivots, f.updates);
-            let n = pivots + updates;
-            let front = &mut self.front[..n * n];
-            front.fill(0.0);
-            for &(at, rows, columns, row, column) in &f.blocks {
-                let block = &self.values[at..at + (rows * columns) as usize];
-                for (r, line) in block.chunks_exact(columns as usize).enumerate() {
-                    for (c, x) in line.iter().enumerate() {
-                        front[(column as usize + c) * n + row as usize + r] += x;
-                    }
-                }
-            }
-            for &child in f.children.iter().rev() {
-                let into = &self.fronts[child as usize].into;
-                let m = into.len();
-                if m == 0 {
-                    continue;
-                }
-                let from = self.stack.len() - m * m;
-                for (column, &c) in self.stack[from..].chunks_exact(m).zip(into) {
-                    let front = &mut front[c as usize * n..][..n];
-                    column.iter().zip(into).for_each(|(x, &r)| front[r as usize] += x);
-                }
-                self.stack.truncate(from);
-            }
-            let panels = &mut self.factor[f.factor..f.factor + pivots * (pivots + 2 * updates)];
-            let (pp, rest) = panels.split_at_mut(pivots * pivots);
-            let (up, pu) = rest.split_at_mut(pivots * updates);
-            for c in 0..pivots {
-                pp[c * pivots..(c + 1) * pivots].copy_from_slice(&front[c * n..c * n + pivots]);
-                up[c * updates..(c + 1) * updates].copy_from_slice(&front[c * n + pivots..(c + 1) * n]);
-            }
-            for c in 0..updates {
-                let column = &front[(pivots + c) * n..][..pivots];
-                column.iter().enumerate().for_each(|(k, x)| pu[k * updates + c] = *x);
-            }
-            let swaps = &mut self.pivots[f.begin..f.begin + pivots];
-            if !panels::lu(simd, &mut aside, pp, swaps) {
-                return false;
-            }
-            if updates == 0 {
-                continue;
-            }
-            for (k, &other) in swaps.iter().enumerate().filter(|(k, other)| *k != **other as usize) {
-                let (low, high) = pu.split_at_mut(other as usize * updates);
-                low[k * updates..][..updates].swap_with_slice(&mut high[..updates]);
-            }
-            panels::solve_right(simd, &mut aside, pu, updates, pivots, Factors { values: pp, column: 1, depth: pivots }, true);
-            panels::solve_right(simd, &mut aside, up, updates, pivots, Factors { values: pp, column: pivots, depth: 1 }, false);
-            let from = self.stack.len();
-            for column in front[pivots * n..].chunks_exact(n) {
-                self.stack.extend_from_slice(&column[pivots..]);
-            }
-            let schur = &mut self.stack[from..];
-            let u = Factors { values: pu, column: 1, depth: updates };
-            panels::subtract(simd, &mut aside, schur, Extent { stride: updates, rows: updates }, updates, false, up, updates, u, pivots);
-        }
-        true
+        let Self { fronts, values, branches, top, factor, pivots, .. } = self;
+        eliminate(branches, 0, factor, pivots, [0; 2], fronts, values)
+            && Lanes::best().run_wide(Elimination { fronts, values, branches, own: top, id: TOP, factor, pivots })
     }
 
     /// Solves `A x = b` in place with the factors of [`factorise`](Self::factorise).
@@ -449,15 +436,173 @@ impl BlockGeneral {
     }
 }
 
-/// What is factorised on the instructions at hand.
-struct Fronts<'a>(&'a mut BlockGeneral);
+/// The elimination of a branch, or of the top after all branches.
+struct Elimination<'a> {
+    fronts: &'a [Front],
+    values: &'a [f64],
+    /// those before
+    branches: &'a [Branch],
+    own: &'a mut Branch,
+    id: u32,
+    factor: &'a mut [f64],
+    pivots: &'a mut [u32],
+}
 
-impl WithSimd for Fronts<'_> {
+/// Eliminates these branches, whose factors and pivots start at `from`; false where a pivot block is singular.
+fn eliminate(
+    some: &mut [Branch],
+    id: u32,
+    factor: &mut [f64],
+    pivots: &mut [u32],
+    from: [usize; 2],
+    fronts: &[Front],
+    values: &[f64],
+) -> bool {
+    match some {
+        [] => true,
+        [own] => {
+            let factor = &mut factor[own.factor.start - from[0]..own.factor.end - from[0]];
+            let pivots = &mut pivots[own.unknowns.start - from[1]..own.unknowns.end - from[1]];
+            Lanes::best().run_wide(Elimination { fronts, values, branches: &[], own, id, factor, pivots })
+        }
+        _ => {
+            let (left, right) = some.split_at_mut(some.len() / 2);
+            let (at, next) = ([right[0].factor.start, right[0].unknowns.start], id + left.len() as u32);
+            let (first, rest) = factor.split_at_mut(at[0] - from[0]);
+            let (upper, lower) = pivots.split_at_mut(at[1] - from[1]);
+            let run = || eliminate(left, id, first, upper, from, fronts, values);
+            let (a, b) = rayon::join(run, || eliminate(right, next, rest, lower, at, fronts, values));
+            a && b
+        }
+    }
+}
+
+impl WithSimd for Elimination<'_> {
     type Output = bool;
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> bool {
-        self.0.factorise_fronts(simd)
+        let Self { fronts, values, branches, own, id, factor, pivots: swaps } = self;
+        let Branch { fronts: range, factor: Range { start, .. }, unknowns: Range { start: unknown, .. }, front, stack, .. } = own;
+        let mut aside = panels::ASIDE;
+        stack.clear();
+        for f in fronts[range.clone()].iter().filter(|f| f.branch == id) {
+            let (pivots, updates) = (f.pivots, f.updates);
+            let n = pivots + updates;
+            let front = &mut front[..n * n];
+            front.fill(0.0);
+            for &(at, rows, columns, row, column) in &f.blocks {
+                let block = &values[at..at + (rows * columns) as usize];
+                for (r, line) in block.chunks_exact(columns as usize).enumerate() {
+                    for (c, x) in line.iter().enumerate() {
+                        front[(column as usize + c) * n + row as usize + r] += x;
+                    }
+                }
+            }
+            for &child in f.children.iter().rev() {
+                let child = &fronts[child as usize];
+                let into = &child.into;
+                let m = into.len();
+                if m == 0 {
+                    continue;
+                }
+                let from = stack.len().saturating_sub(m * m);
+                let theirs = if child.branch == id { &stack[from..] } else { &branches[child.branch as usize].stack[..] };
+                for (column, &c) in theirs.chunks_exact(m).zip(into) {
+                    let front = &mut front[c as usize * n..][..n];
+                    column.iter().zip(into).for_each(|(x, &r)| front[r as usize] += x);
+                }
+                if child.branch == id {
+                    stack.truncate(from);
+                }
+            }
+            let panels = &mut factor[f.factor - *start..][..pivots * (pivots + 2 * updates)];
+            let (pp, rest) = panels.split_at_mut(pivots * pivots);
+            let (up, pu) = rest.split_at_mut(pivots * updates);
+            for c in 0..pivots {
+                pp[c * pivots..(c + 1) * pivots].copy_from_slice(&front[c * n..c * n + pivots]);
+                up[c * updates..(c + 1) * updates].copy_from_slice(&front[c * n + pivots..(c + 1) * n]);
+            }
+            for c in 0..updates {
+                let column = &front[(pivots + c) * n..][..pivots];
+                column.iter().enumerate().for_each(|(k, x)| pu[k * updates + c] = *x);
+            }
+            let swaps = &mut swaps[f.begin - *unknown..][..pivots];
+            if !panels::lu(simd, &mut aside, pp, swaps) {
+                return false;
+            }
+            if updates == 0 {
+                continue;
+            }
+            for (k, &other) in swaps.iter().enumerate().filter(|(k, other)| *k != **other as usize) {
+                let (low, high) = pu.split_at_mut(other as usize * updates);
+                low[k * updates..][..updates].swap_with_slice(&mut high[..updates]);
+            }
+            panels::solve_right(simd, &mut aside, pu, updates, pivots, Factors { values: pp, column: 1, depth: pivots }, true);
+            panels::solve_right(simd, &mut aside, up, updates, pivots, Factors { values: pp, column: pivots, depth: 1 }, false);
+            let from = stack.len();
+            for column in front[pivots * n..].chunks_exact(n) {
+                stack.extend_from_slice(&column[pivots..]);
+            }
+            let schur = &mut stack[from..];
+            if updates * updates * pivots < SHARED {
+                let u = Factors { values: pu, column: 1, depth: updates };
+                panels::subtract(
+                    simd,
+                    &mut aside,
+                    schur,
+                    Extent { stride: updates, rows: updates },
+                    updates,
+                    false,
+                    up,
+                    updates,
+                    u,
+                    pivots,
+                );
+            } else {
+                Schur { columns: schur, first: 0, rows: updates, up, pu, depth: pivots }.run();
+            }
+        }
+        true
+    }
+}
+
+/// `C −= L U` on columns from `first` on.
+struct Schur<'a> {
+    columns: &'a mut [f64],
+    first: usize,
+    rows: usize,
+    up: &'a [f64],
+    pu: &'a [f64],
+    depth: usize,
+}
+
+impl WithSimd for Schur<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { columns, first, rows, up, pu, depth } = self;
+        let u = Factors { values: &pu[first..], column: 1, depth: rows };
+        let (count, mut aside) = (columns.len() / rows, panels::ASIDE);
+        panels::subtract(simd, &mut aside, columns, Extent { stride: rows, rows }, count, false, up, rows, u, depth);
+    }
+}
+
+impl Schur<'_> {
+    /// By as many threads as it is worth.
+    fn run(self) {
+        let Self { columns, first, rows, up, pu, depth } = self;
+        let count = columns.len() / rows;
+        if count < 16 || count * rows * depth < SHARED {
+            return Lanes::best().run_wide(Schur { columns, first, rows, up, pu, depth });
+        }
+        let half = count / 16 * 8;
+        let (left, right) = columns.split_at_mut(half * rows);
+        rayon::join(
+            || Schur { columns: left, first, rows, up, pu, depth }.run(),
+            || Schur { columns: right, first: first + half, rows, up, pu, depth }.run(),
+        );
     }
 }
 
@@ -519,6 +664,66 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Neighbours in a square of n² nodes of six unknowns each, and their blocks.
+    fn square(n: usize) -> (BlockGeneral, Vec<(usize, usize, Vec<f64>)>) {
+        let mut pairs: Vec<(u32, u32)> = (0..n * n)
+            .flat_map(|k| [(k % n + 1 < n).then_some((k + 1, k)), (k + n < n * n).then_some((k + n, k))])
+            .flatten()
+            .map(|(i, j)| (i as u32, j as u32))
+            .collect();
+        pairs.sort_unstable();
+        let mut a = BlockGeneral::default();
+        a.set_pattern(&vec![6; n * n], &pairs);
+        let couplings = pairs.iter().flat_map(|&(i, j)| [(i as usize, j as usize), (j as usize, i as usize)]);
+        let diagonal = (0..n * n).map(|i| (i, i));
+        let number = |i: usize, j: usize, k: usize| noise(31 * i + 17 * j + k) + if i == j && k.is_multiple_of(7) { 8.0 } else { 0.0 };
+        let blocks: Vec<_> = diagonal.chain(couplings).map(|(i, j)| (i, j, (0..36).map(|k| number(i, j, k)).collect::<Vec<_>>())).collect();
+        blocks.iter().for_each(|(i, j, block)| a.add(*i, *j, block));
+        (a, blocks)
+    }
+
+    #[test]
+    fn branches_and_threads_change_no_bit_of_what_solves_the_system() {
+        let run = |threads: usize, cut: bool| {
+            let (mut a, blocks) = square(40);
+            if !cut {
+                assert!(a.branches.len() >= 8);
+                a.branches.clear();
+                a.fronts.iter_mut().for_each(|front| front.branch = TOP);
+            }
+            let b: Vec<f64> = (0..a.order()).map(|i| noise(5 * i)).collect();
+            let mut x = b.clone();
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+            assert!(pool.install(|| a.factorise()));
+            a.solve(&mut x);
+            let mut left = b;
+            for (i, j, block) in &blocks {
+                for (k, value) in block.iter().enumerate() {
+                    left[6 * i + k / 6] -= value * x[6 * j + k % 6];
+                }
+            }
+            assert!(left.iter().all(|left| left.abs() < 1e-12), "{threads} threads");
+            x
+        };
+        let whole = run(1, false);
+        for threads in [1, 2, 7] {
+            assert_eq!(run(threads, true), whole, "{threads} threads");
+        }
+    }
+
+    #[test]
+    fn a_branch_that_is_singular_is_refused() {
+        let (mut a, blocks) = square(40);
+        let block = &blocks.iter().find(|(i, j, _)| (*i, *j) == (3, 3)).expect("a block of the diagonal").2;
+        a.add(3, 3, &block.iter().map(|x| -x).collect::<Vec<_>>());
+        assert!(a.factorise(), "its neighbours mend it");
+        let (mut a, blocks) = square(40);
+        for (i, j, block) in blocks.iter().filter(|(i, j, _)| *i == 3 || *j == 3) {
+            a.add(*i, *j, &block.iter().map(|x| -x).collect::<Vec<_>>());
+        }
+        assert!(!a.factorise());
     }
 
     #[test]
