@@ -13,13 +13,11 @@
 use super::branches::branches;
 use super::elimination::{Tree, minimum_degree};
 use super::lanes::{Lanes, Simd, WithSimd};
-use super::panels::{self, Extent, Factors};
+use super::panels::{self, Extent, Factors, SHARED};
 use std::ops::Range;
 
 /// Numbers that the factors, or a front, may hold: 3.2 GB.
 const MOST: usize = 400_000_000;
-/// Multiplications of a Schur complement from which threads share its columns.
-const SHARED: usize = 1_000_000;
 /// The branch of fronts that belong to none.
 const TOP: u32 = u32::MAX;
 
@@ -538,8 +536,17 @@ impl WithSimd for Elimination<'_> {
                 let (low, high) = pu.split_at_mut(other as usize * updates);
                 low[k * updates..][..updates].swap_with_slice(&mut high[..updates]);
             }
-            panels::solve_right(simd, &mut aside, pu, updates, pivots, Factors { values: pp, column: 1, depth: pivots }, true);
-            panels::solve_right(simd, &mut aside, up, updates, pivots, Factors { values: pp, column: pivots, depth: 1 }, false);
+            let pp = &*pp;
+            if updates * pivots * pivots < SHARED {
+                panels::solve_right(simd, &mut aside, pu, updates, pivots, Factors { values: pp, column: 1, depth: pivots }, true);
+                panels::solve_right(simd, &mut aside, up, updates, pivots, Factors { values: pp, column: pivots, depth: 1 }, false);
+            } else {
+                let lower =
+                    Solve { x: pu, rows: updates, columns: pivots, b: Factors { values: pp, column: 1, depth: pivots }, unit: true };
+                let upper =
+                    Solve { x: up, rows: updates, columns: pivots, b: Factors { values: pp, column: pivots, depth: 1 }, unit: false };
+                rayon::join(|| Lanes::best().run_wide(lower), || Lanes::best().run_wide(upper));
+            }
             let from = stack.len();
             for column in front[pivots * n..].chunks_exact(n) {
                 stack.extend_from_slice(&column[pivots..]);
@@ -564,6 +571,24 @@ impl WithSimd for Elimination<'_> {
             }
         }
         true
+    }
+}
+
+/// `X ← X B⁻ᵀ`
+struct Solve<'a> {
+    x: &'a mut [f64],
+    rows: usize,
+    columns: usize,
+    b: Factors<'a>,
+    unit: bool,
+}
+
+impl WithSimd for Solve<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        panels::solve_right(simd, &mut { panels::ASIDE }, self.x, self.rows, self.columns, self.b, self.unit);
     }
 }
 

@@ -7,7 +7,7 @@
 //! Tiles keep the elements of a few rows and columns in registers; since no element's chain depends on the tile it falls into, every
 //! shape of tile and every width of registers gives the same bits ([`super::lanes`]).
 
-use super::lanes::Simd;
+use super::lanes::{Lanes, Simd, WithSimd};
 use std::ops::Range;
 
 /// Coefficients `b_jk` at `values[j · column + k · depth]`.
@@ -33,6 +33,8 @@ const COLUMNS: usize = 8;
 pub(super) type Aside = [f64; DEPTH * COLUMNS];
 /// The same, empty.
 pub(super) const ASIDE: Aside = [0.0; DEPTH * COLUMNS];
+/// Multiplications of a part of an LU from which threads share its columns.
+pub(super) const SHARED: usize = 1_000_000;
 
 /// `C −= A Bᵀ` over `depth` columns of A; with `lower`, elements above the diagonal of C are left undefined.
 #[inline(always)]
@@ -281,12 +283,18 @@ pub(super) fn lu<S: Simd>(simd: S, aside: &mut Aside, a: &mut [f64], swaps: &mut
             }
             exchange(&mut a[j * n..from * n], n, &swaps[from..to], from);
             exchange(&mut a[to * n..end * n], n, &swaps[from..to], from);
-            eliminate(simd, aside, a, n, from..to, to..end);
+            let (done, rest) = a.split_at_mut(to * n);
+            eliminate(simd, aside, done, &mut rest[..(end - to) * n], n, from..to);
             from = to;
         }
         exchange(&mut a[..j * n], n, &swaps[j..end], j);
         exchange(&mut a[end * n..], n, &swaps[j..end], j);
-        eliminate(simd, aside, a, n, j..end, end..n);
+        let (done, rest) = a.split_at_mut(end * n);
+        if rest.len() * (end - j) < SHARED {
+            eliminate(simd, aside, done, rest, n, j..end);
+        } else {
+            Right { done, rest, n, pivots: j..end }.run();
+        }
         j = end;
     }
     true
@@ -350,9 +358,7 @@ fn exchange(columns: &mut [f64], n: usize, swaps: &[u32], first: usize) {
 
 /// `U = L⁻¹ A` in the rows of the pivots, `A −= L U` in those below, for some columns to the right.
 #[inline(always)]
-fn eliminate<S: Simd>(simd: S, aside: &mut Aside, a: &mut [f64], n: usize, pivots: Range<usize>, columns: Range<usize>) {
-    let (done, rest) = a.split_at_mut(columns.start * n);
-    let rest = &mut rest[..columns.len() * n];
+fn eliminate<S: Simd>(simd: S, aside: &mut Aside, done: &[f64], rest: &mut [f64], n: usize, pivots: Range<usize>) {
     let mut j = pivots.start;
     while j < pivots.end {
         let end = (j + COLUMNS).min(pivots.end);
@@ -367,6 +373,39 @@ fn eliminate<S: Simd>(simd: S, aside: &mut Aside, a: &mut [f64], n: usize, pivot
         j = end;
     }
     subtract_own(simd, aside, done, rest, n, pivots.clone(), pivots.end..n);
+}
+
+/// Columns to the right of some pivots, which threads may share.
+struct Right<'a> {
+    done: &'a [f64],
+    rest: &'a mut [f64],
+    n: usize,
+    pivots: Range<usize>,
+}
+
+impl WithSimd for Right<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        eliminate(simd, &mut { ASIDE }, self.done, self.rest, self.n, self.pivots);
+    }
+}
+
+impl Right<'_> {
+    /// By as many threads as it is worth.
+    fn run(self) {
+        let Self { done, rest, n, pivots } = self;
+        let count = rest.len() / n;
+        if count < 16 || rest.len() * pivots.len() < SHARED {
+            return Lanes::best().run_wide(Right { done, rest, n, pivots });
+        }
+        let (left, right) = rest.split_at_mut(count / 16 * 8 * n);
+        rayon::join(
+            || Right { done, rest: left, n, pivots: pivots.clone() }.run(),
+            || Right { done, rest: right, n, pivots: pivots.clone() }.run(),
+        );
+    }
 }
 
 /// `C −= A C'` with rows `depth` of the same columns as C', and columns `depth` of A; at most [`DEPTH`] of them.
