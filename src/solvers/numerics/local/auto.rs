@@ -82,6 +82,9 @@ const WANDERING: usize = 3000;
 /// each other without any load, which hides every error that is measured in parts of the reactions.
 const WEDGED: f64 = 100.0;
 const ROUGH: f64 = 1.0;
+/// Part of the tolerance that it is asked for there, and at a loose tolerance: it lands anywhere, and where it lands at a solution an iteration or two more
+/// show it, where reactions are only large enough to hide the error they do not.
+const CLOSER: f64 = 0.1;
 /// Sweeps, in factorisations, that are tried before Newton.
 const PATIENCE: f64 = 8.0;
 /// Factorisations, in sweeps, from which on splitting goes before Newton.
@@ -208,7 +211,8 @@ impl Auto {
         if affordable && cost < DEAR && work.solve(Some(&guess), r, u, |r, u, w| fischer(FIRST_NEWTON, 0).solve_watched(p, r, u, w)) {
             return work.report;
         }
-        if p.sets.iter().any(|set| matches!(set, Coulomb { mu } if *mu > ROUGH)) {
+        let rough = p.sets.iter().any(|set| matches!(set, Coulomb { mu } if *mu > ROUGH));
+        if rough {
             work.bound(WEDGED, p, r);
         }
         if affordable {
@@ -223,7 +227,9 @@ impl Auto {
             }
         }
         let before = work.report;
-        let wandering = fischer(WANDERING, 4).wandering(Function::AlartCurnier);
+        let share = if rough || self.tolerance > 10.0 * LOOSE { CLOSER } else { 1.0 };
+        let closer = SemismoothNewton { tolerance: share * self.tolerance, ..fischer(WANDERING, 4) };
+        let wandering = closer.wandering(Function::AlartCurnier);
         if affordable && work.solve(Some(&guess), r, u, |r, u, w| wandering.solve_watched(p, r, u, w)) {
             return work.report;
         }
