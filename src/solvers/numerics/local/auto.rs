@@ -82,8 +82,8 @@ const WANDERING: usize = 3000;
 /// each other without any load, which hides every error that is measured in parts of the reactions.
 const WEDGED: f64 = 100.0;
 const ROUGH: f64 = 1.0;
-/// Part of the tolerance that it is asked for there, and at a loose tolerance: it lands anywhere, and where it lands at a solution an iteration or two more
-/// show it, where reactions are only large enough to hide the error they do not.
+/// Part of the tolerance that Newton is asked for there where it wanders, and at a loose tolerance: it lands anywhere. At a solution an iteration or two more
+/// come as close; where reactions are only large enough to hide the error they do not.
 const CLOSER: f64 = 0.1;
 /// Sweeps, in factorisations, that are tried before Newton.
 const PATIENCE: f64 = 8.0;
