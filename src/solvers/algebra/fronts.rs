@@ -5,12 +5,10 @@
 
 use super::branches::branches;
 use super::elimination::{Tree, minimum_degree};
-use super::lanes::{Lanes, Simd, WithSimd};
-use super::panels::{self, Extent, Factors};
+use super::lanes::Lanes;
+use super::panels::{self, ASIDE, Coefficients, Extent, Factors, SHARED, Subtract};
 use std::ops::Range;
 
-/// Multiplications of a Schur complement from which threads share its columns.
-const SHARED: usize = 2_000_000;
 /// The branch of fronts that belong to none.
 const TOP: u32 = u32::MAX;
 
@@ -92,62 +90,13 @@ struct Elimination<'a> {
     factor: &'a mut [f64],
 }
 
-impl WithSimd for Elimination<'_> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> bool {
-        self.run(simd)
-    }
-}
-
-/// `C −= A Aᵀ` below the diagonal, on columns from `first` on.
-struct Schur<'a> {
-    columns: &'a mut [f64],
-    first: usize,
-    rows: usize,
-    a: &'a [f64],
-    stride: usize,
-    depth: usize,
-}
-
-impl WithSimd for Schur<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let Self { columns, first, rows, a, stride, depth } = self;
-        let (count, on) = (columns.len() / rows, Extent { stride: rows, rows: rows - first });
-        let below = Factors { values: &a[first..], column: 1, depth: stride };
-        let mut aside = panels::ASIDE;
-        panels::subtract(simd, &mut aside, &mut columns[first..], on, count, true, &a[first..], stride, below, depth);
-    }
-}
-
-impl Schur<'_> {
-    /// By as many threads as it is worth.
-    fn run(self) {
-        let Self { columns, first, rows, a, stride, depth } = self;
-        let count = columns.len() / rows;
-        if count < 16 || count * (rows - first) * depth < SHARED {
-            return Lanes::best().run_wide(Schur { columns, first, rows, a, stride, depth });
-        }
-        let half = count / 16 * 8;
-        let (left, right) = columns.split_at_mut(half * rows);
-        rayon::join(
-            || Schur { columns: left, first, rows, a, stride, depth }.run(),
-            || Schur { columns: right, first: first + half, rows, a, stride, depth }.run(),
-        );
-    }
-}
-
 /// Eliminates these branches, whose factors start at `from`; false where a pivot is not positive.
 fn eliminate(some: &mut [Branch], id: u32, factor: &mut [f64], from: usize, fronts: &[Front], values: &[f64]) -> bool {
     match some {
         [] => true,
         [own] => {
             let factor = &mut factor[own.factor.start - from..own.factor.end - from];
-            Lanes::best().run_wide(Elimination { fronts, values, branches: &[], own, id, factor })
+            Elimination { fronts, values, branches: &[], own, id, factor }.run()
         }
         _ => {
             let (left, right) = some.split_at_mut(some.len() / 2);
@@ -241,8 +190,7 @@ impl Fronts {
     /// False where a pivot is not positive.
     pub(super) fn factorise(&mut self) -> bool {
         let Self { fronts, values, branches, top, factor, .. } = self;
-        eliminate(branches, 0, factor, 0, fronts, values)
-            && Lanes::best().run_wide(Elimination { fronts, values, branches, own: top, id: TOP, factor })
+        eliminate(branches, 0, factor, 0, fronts, values) && Elimination { fronts, values, branches, own: top, id: TOP, factor }.run()
     }
 
     #[inline(always)]
@@ -283,11 +231,10 @@ impl Fronts {
 }
 
 impl Elimination<'_> {
-    #[inline(always)]
-    fn run<S: Simd>(self, simd: S) -> bool {
+    fn run(self) -> bool {
         let Self { fronts, values, branches, own, id, factor } = self;
         let Branch { fronts: range, factor: Range { start, .. }, update, stack } = own;
-        let mut aside = panels::ASIDE;
+        let (lanes, mut aside) = (Lanes::best(), ASIDE);
         stack.clear();
         for f in fronts[range.clone()].iter().filter(|f| f.branch == id) {
             let (pivots, updates) = (f.pivots, f.updates);
@@ -330,16 +277,20 @@ impl Elimination<'_> {
                     stack.truncate(from);
                 }
             }
-            if !panels::cholesky(simd, &mut aside, panel, n, pivots) {
+            if !panels::cholesky(lanes, &mut aside, panel, n, pivots) {
                 return false;
             }
             if updates > 0 {
                 let a = &panel[pivots..];
+                let schur = |c: &mut [f64], first: usize, aside: &mut _| {
+                    let (a, on) = (&a[first..], Extent { stride: updates, rows: updates - first });
+                    let (columns, b) = (c.len() / updates, Coefficients::Apart(Factors { values: a, column: 1, depth: n }));
+                    Subtract { c: &mut c[first..], on, first: 0, lower: true, columns, a, stride: n, b, depth: pivots }.run(lanes, aside);
+                };
                 if updates * updates * pivots < SHARED {
-                    let (below, on) = (Factors { values: a, column: 1, depth: n }, Extent { stride: updates, rows: updates });
-                    panels::subtract(simd, &mut aside, update, on, updates, true, a, n, below, pivots);
+                    schur(update, 0, &mut aside);
                 } else {
-                    Schur { columns: update, first: 0, rows: updates, a, stride: n, depth: pivots }.run();
+                    panels::share(update, 0, updates, pivots, &|c, first| schur(c, first, &mut { ASIDE }));
                 }
                 stack.extend_from_slice(update);
             }

@@ -12,8 +12,8 @@
 
 use super::branches::branches;
 use super::elimination::{Tree, minimum_degree};
-use super::lanes::{Lanes, Simd, WithSimd};
-use super::panels::{self, Extent, Factors, SHARED};
+use super::lanes::Lanes;
+use super::panels::{self, ASIDE, Coefficients, Extent, Factors, SHARED, Subtract};
 use std::ops::Range;
 
 /// Numbers that the factors, or a front, may hold: 3.2 GB.
@@ -370,7 +370,7 @@ impl BlockGeneral {
         }
         let Self { fronts, values, branches, top, factor, pivots, .. } = self;
         eliminate(branches, 0, factor, pivots, [0; 2], fronts, values)
-            && Lanes::best().run_wide(Elimination { fronts, values, branches, own: top, id: TOP, factor, pivots })
+            && Elimination { fronts, values, branches, own: top, id: TOP, factor, pivots }.run()
     }
 
     /// Solves `A x = b` in place with the factors of [`factorise`](Self::factorise).
@@ -461,7 +461,7 @@ fn eliminate(
         [own] => {
             let factor = &mut factor[own.factor.start - from[0]..own.factor.end - from[0]];
             let pivots = &mut pivots[own.unknowns.start - from[1]..own.unknowns.end - from[1]];
-            Lanes::best().run_wide(Elimination { fronts, values, branches: &[], own, id, factor, pivots })
+            Elimination { fronts, values, branches: &[], own, id, factor, pivots }.run()
         }
         _ => {
             let (left, right) = some.split_at_mut(some.len() / 2);
@@ -475,14 +475,11 @@ fn eliminate(
     }
 }
 
-impl WithSimd for Elimination<'_> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> bool {
+impl Elimination<'_> {
+    fn run(self) -> bool {
         let Self { fronts, values, branches, own, id, factor, pivots: swaps } = self;
         let Branch { fronts: range, factor: Range { start, .. }, unknowns: Range { start: unknown, .. }, front, stack, .. } = own;
-        let mut aside = panels::ASIDE;
+        let (lanes, mut aside) = (Lanes::best(), ASIDE);
         stack.clear();
         for f in fronts[range.clone()].iter().filter(|f| f.branch == id) {
             let (pivots, updates) = (f.pivots, f.updates);
@@ -526,7 +523,7 @@ impl WithSimd for Elimination<'_> {
                 column.iter().enumerate().for_each(|(k, x)| pu[k * updates + c] = *x);
             }
             let swaps = &mut swaps[f.begin - *unknown..][..pivots];
-            if !panels::lu(simd, &mut aside, pp, swaps) {
+            if !panels::lu(lanes, &mut aside, pp, swaps) {
                 return false;
             }
             if updates == 0 {
@@ -537,97 +534,35 @@ impl WithSimd for Elimination<'_> {
                 low[k * updates..][..updates].swap_with_slice(&mut high[..updates]);
             }
             let pp = &*pp;
+            let lower = |x: &mut [f64], aside: &mut _| {
+                panels::solve_right(lanes, aside, x, updates, pivots, Factors { values: pp, column: 1, depth: pivots }, true)
+            };
+            let upper = |x: &mut [f64], aside: &mut _| {
+                panels::solve_right(lanes, aside, x, updates, pivots, Factors { values: pp, column: pivots, depth: 1 }, false)
+            };
             if updates * pivots * pivots < SHARED {
-                panels::solve_right(simd, &mut aside, pu, updates, pivots, Factors { values: pp, column: 1, depth: pivots }, true);
-                panels::solve_right(simd, &mut aside, up, updates, pivots, Factors { values: pp, column: pivots, depth: 1 }, false);
+                lower(pu, &mut aside);
+                upper(up, &mut aside);
             } else {
-                let lower =
-                    Solve { x: pu, rows: updates, columns: pivots, b: Factors { values: pp, column: 1, depth: pivots }, unit: true };
-                let upper =
-                    Solve { x: up, rows: updates, columns: pivots, b: Factors { values: pp, column: pivots, depth: 1 }, unit: false };
-                rayon::join(|| Lanes::best().run_wide(lower), || Lanes::best().run_wide(upper));
+                rayon::join(|| lower(pu, &mut { ASIDE }), || upper(up, &mut { ASIDE }));
             }
+            let (up, pu) = (&*up, &*pu);
             let from = stack.len();
             for column in front[pivots * n..].chunks_exact(n) {
                 stack.extend_from_slice(&column[pivots..]);
             }
-            let schur = &mut stack[from..];
+            let schur = |c: &mut [f64], first: usize, aside: &mut _| {
+                let (on, columns) = (Extent { stride: updates, rows: updates }, c.len() / updates);
+                let b = Coefficients::Apart(Factors { values: &pu[first..], column: 1, depth: updates });
+                Subtract { c, on, first: 0, lower: false, columns, a: up, stride: updates, b, depth: pivots }.run(lanes, aside);
+            };
             if updates * updates * pivots < SHARED {
-                let u = Factors { values: pu, column: 1, depth: updates };
-                panels::subtract(
-                    simd,
-                    &mut aside,
-                    schur,
-                    Extent { stride: updates, rows: updates },
-                    updates,
-                    false,
-                    up,
-                    updates,
-                    u,
-                    pivots,
-                );
+                schur(&mut stack[from..], 0, &mut aside);
             } else {
-                Schur { columns: schur, first: 0, rows: updates, up, pu, depth: pivots }.run();
+                panels::share(&mut stack[from..], 0, updates, pivots, &|c, first| schur(c, first, &mut { ASIDE }));
             }
         }
         true
-    }
-}
-
-/// `X ← X B⁻ᵀ`
-struct Solve<'a> {
-    x: &'a mut [f64],
-    rows: usize,
-    columns: usize,
-    b: Factors<'a>,
-    unit: bool,
-}
-
-impl WithSimd for Solve<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        panels::solve_right(simd, &mut { panels::ASIDE }, self.x, self.rows, self.columns, self.b, self.unit);
-    }
-}
-
-/// `C −= L U` on columns from `first` on.
-struct Schur<'a> {
-    columns: &'a mut [f64],
-    first: usize,
-    rows: usize,
-    up: &'a [f64],
-    pu: &'a [f64],
-    depth: usize,
-}
-
-impl WithSimd for Schur<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let Self { columns, first, rows, up, pu, depth } = self;
-        let u = Factors { values: &pu[first..], column: 1, depth: rows };
-        let (count, mut aside) = (columns.len() / rows, panels::ASIDE);
-        panels::subtract(simd, &mut aside, columns, Extent { stride: rows, rows }, count, false, up, rows, u, depth);
-    }
-}
-
-impl Schur<'_> {
-    /// By as many threads as it is worth.
-    fn run(self) {
-        let Self { columns, first, rows, up, pu, depth } = self;
-        let count = columns.len() / rows;
-        if count < 16 || count * rows * depth < SHARED {
-            return Lanes::best().run_wide(Schur { columns, first, rows, up, pu, depth });
-        }
-        let half = count / 16 * 8;
-        let (left, right) = columns.split_at_mut(half * rows);
-        rayon::join(
-            || Schur { columns: left, first, rows, up, pu, depth }.run(),
-            || Schur { columns: right, first: first + half, rows, up, pu, depth }.run(),
-        );
     }
 }
 

@@ -33,61 +33,102 @@ const COLUMNS: usize = 8;
 pub(super) type Aside = [f64; DEPTH * COLUMNS];
 /// The same, empty.
 pub(super) const ASIDE: Aside = [0.0; DEPTH * COLUMNS];
-/// Multiplications of a part of an LU from which threads share its columns.
+/// Multiplications of a part of a factorisation from which threads share its columns.
 pub(super) const SHARED: usize = 1_000_000;
 
-/// `C −= A Bᵀ` over `depth` columns of A; with `lower`, elements above the diagonal of C are left undefined.
-#[inline(always)]
-pub(super) fn subtract<S: Simd>(
-    simd: S,
-    aside: &mut Aside,
-    c: &mut [f64],
-    on: Extent,
-    columns: usize,
-    lower: bool,
-    a: &[f64],
-    stride: usize,
-    b: Factors<'_>,
-    depth: usize,
-) {
-    let mut k = 0;
-    while k < depth {
-        let some = (depth - k).min(DEPTH);
-        let a = &a[k * stride..];
-        let here = |j: usize| b.values.get(j * b.column + k * b.depth..).unwrap_or(&[]);
-        let mut j = 0;
-        while j < columns {
-            let (first, c) = (if lower { j } else { 0 }, &mut c[j * on.stride..]);
-            j += match columns - j {
-                8.. if S::F64_LANES > 4 => strip(simd, pack::<8>(aside, here, j, b.depth, some), c, on, first, a, stride),
-                4.. => strip(simd, pack::<4>(aside, here, j, b.depth, some), c, on, first, a, stride),
-                2.. => strip(simd, pack::<2>(aside, here, j, b.depth, some), c, on, first, a, stride),
-                _ => strip(simd, pack::<1>(aside, here, j, b.depth, some), c, on, first, a, stride),
-            };
+/// Works on columns of `rows` numbers, with the number of the first of them, by as many threads as `depth` multiplications for each number are worth.
+pub(super) fn share(columns: &mut [f64], first: usize, rows: usize, depth: usize, work: &(impl Fn(&mut [f64], usize) + Sync)) {
+    let count = columns.len() / rows.max(1);
+    if count < 16 || columns.len() * depth < SHARED {
+        return work(columns, first);
+    }
+    let half = count / 16 * 8;
+    let (left, right) = columns.split_at_mut(half * rows);
+    rayon::join(|| share(left, first, rows, depth, work), || share(right, first + half, rows, depth, work));
+}
+
+/// `C −= A Bᵀ` over `depth` columns of A.
+pub(super) struct Subtract<'a> {
+    pub(super) c: &'a mut [f64],
+    pub(super) on: Extent,
+    /// the rows of C that change: from `first`, or in column j from j on, what is above is then left undefined
+    pub(super) first: usize,
+    pub(super) lower: bool,
+    pub(super) columns: usize,
+    pub(super) a: &'a [f64],
+    /// leading dimension of A
+    pub(super) stride: usize,
+    pub(super) b: Coefficients<'a>,
+    pub(super) depth: usize,
+}
+
+/// Where the coefficients `b_jk` are.
+#[derive(Clone, Copy)]
+pub(super) enum Coefficients<'a> {
+    /// somewhere else
+    Apart(Factors<'a>),
+    /// in the rows of C from this one on
+    Rows(usize),
+}
+
+impl Subtract<'_> {
+    #[inline(never)]
+    pub(super) fn run(self, lanes: Lanes, aside: &mut Aside) {
+        if self.depth > 0 {
+            lanes.run_wide(Tiled(self, aside));
         }
-        k += some;
+    }
+
+    /// Coefficients of C columns from j on, those of one column of A side by side.
+    #[inline(always)]
+    fn pack<'a, const C: usize>(&self, aside: &'a mut Aside, j: usize, k: Range<usize>) -> &'a [[f64; C]] {
+        let (to, _) = aside[..k.len() * C].as_chunks_mut::<C>();
+        for c in 0..C {
+            let (from, step) = match self.b {
+                Coefficients::Apart(b) => (b.values.get((j + c) * b.column + k.start * b.depth..).unwrap_or(&[]), b.depth),
+                Coefficients::Rows(row) => (&self.c[(j + c) * self.on.stride + row + k.start..], 1),
+            };
+            if step == 1 {
+                to.iter_mut().zip(from).for_each(|(to, x)| to[c] = *x);
+            } else {
+                to.iter_mut().zip(from.iter().step_by(step)).for_each(|(to, x)| to[c] = *x);
+            }
+        }
+        to
+    }
+
+    #[inline(always)]
+    fn strip<S: Simd, const C: usize>(&mut self, simd: S, aside: &mut Aside, j: usize, k: Range<usize>) -> usize {
+        let a = &self.a[k.start * self.stride..];
+        let b = self.pack::<C>(aside, j, k);
+        strip(simd, b, &mut self.c[j * self.on.stride..], self.on, if self.lower { j } else { self.first }, a, self.stride)
     }
 }
 
-/// Coefficients of C columns from j on, those of one column of A side by side.
-#[inline(always)]
-fn pack<'a, 'b, const C: usize>(
-    aside: &'a mut Aside,
-    column: impl Fn(usize) -> &'b [f64],
-    j: usize,
-    step: usize,
-    depth: usize,
-) -> &'a [[f64; C]] {
-    let (to, _) = aside[..depth * C].as_chunks_mut::<C>();
-    for c in 0..C {
-        let from = column(j + c);
-        if step == 1 {
-            to.iter_mut().zip(from).for_each(|(to, x)| to[c] = *x);
-        } else {
-            to.iter_mut().zip(from.iter().step_by(step)).for_each(|(to, x)| to[c] = *x);
+struct Tiled<'a, 'b>(Subtract<'a>, &'b mut Aside);
+
+impl WithSimd for Tiled<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self(mut on, aside) = self;
+        let mut from = 0;
+        while from < on.depth {
+            let k = from..on.depth.min(from + DEPTH);
+            let mut j = 0;
+            while j < on.columns {
+                let k = k.clone();
+                j += match on.columns - j {
+                    8.. if S::F64_LANES > 4 => on.strip::<S, 8>(simd, aside, j, k),
+                    4.. => on.strip::<S, 4>(simd, aside, j, k),
+                    2.. => on.strip::<S, 2>(simd, aside, j, k),
+                    _ => on.strip::<S, 1>(simd, aside, j, k),
+                };
+            }
+            from = k.end;
         }
     }
-    to
 }
 
 #[inline(always)]
@@ -159,14 +200,15 @@ fn tile<S: Simd, const P: usize, const C: usize>(simd: S, c: &mut [f64], to: usi
 }
 
 /// `X ← X B⁻ᵀ` for a triangular B of `columns`; its diagonal counts as one where `unit`.
-#[inline(always)]
-pub(super) fn solve_right<S: Simd>(simd: S, aside: &mut Aside, x: &mut [f64], rows: usize, columns: usize, b: Factors<'_>, unit: bool) {
+pub(super) fn solve_right(lanes: Lanes, aside: &mut Aside, x: &mut [f64], rows: usize, columns: usize, b: Factors<'_>, unit: bool) {
+    let on = Extent { stride: rows, rows };
     let mut j = 0;
     while j < columns {
         let width = width(columns - j);
         let (done, rest) = x.split_at_mut(j * rows);
         let here = Factors { values: b.values.get(j * b.column..).unwrap_or(&[]), ..b };
-        subtract(simd, aside, rest, Extent { stride: rows, rows }, width, false, done, rows, here, j);
+        let b_above = Coefficients::Apart(here);
+        Subtract { c: rest, on, first: 0, lower: false, columns: width, a: done, stride: rows, b: b_above, depth: j }.run(lanes, aside);
         let mut triangle = Triangle::default();
         for (c, row) in triangle.iter_mut().enumerate().take(width) {
             for (k, x) in row.iter_mut().enumerate().take(c) {
@@ -174,7 +216,7 @@ pub(super) fn solve_right<S: Simd>(simd: S, aside: &mut Aside, x: &mut [f64], ro
             }
             row[c] = if unit { 1.0 } else { 1.0 / b.values[(j + c) * (b.column + b.depth)] };
         }
-        triangular(simd, rest, Extent { stride: rows, rows }, 0, width, &triangle);
+        Triangular { x: rest, on, first: 0, columns: width, b: &triangle }.run(lanes);
         j += width;
     }
 }
@@ -193,20 +235,40 @@ fn width(left: usize) -> usize {
 }
 
 /// `X ← X B⁻ᵀ` for the rows of X from `first` on and a triangle B of `columns`.
-#[inline(always)]
-fn triangular<S: Simd>(simd: S, x: &mut [f64], on: Extent, first: usize, columns: usize, b: &Triangle) {
-    let i = match columns {
-        COLUMNS => registers::<S, COLUMNS>(simd, x, on, first, b),
-        4 => registers::<S, 4>(simd, x, on, first, b),
-        _ => first,
-    };
-    for (c, row) in b.iter().enumerate().take(columns) {
-        let (before, column) = x.split_at_mut(c * on.stride);
-        let column = &mut column[i..on.rows];
-        for (before, factor) in before.chunks_exact(on.stride).zip(row) {
-            column.iter_mut().zip(&before[i..]).for_each(|(x, y)| *x -= y * factor);
+struct Triangular<'a> {
+    x: &'a mut [f64],
+    on: Extent,
+    first: usize,
+    columns: usize,
+    b: &'a Triangle,
+}
+
+impl Triangular<'_> {
+    #[inline(never)]
+    fn run(self, lanes: Lanes) {
+        lanes.run_wide(self);
+    }
+}
+
+impl WithSimd for Triangular<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { x, on, first, columns, b } = self;
+        let i = match columns {
+            COLUMNS => registers::<S, COLUMNS>(simd, x, on, first, b),
+            4 => registers::<S, 4>(simd, x, on, first, b),
+            _ => first,
+        };
+        for (c, row) in b.iter().enumerate().take(columns) {
+            let (before, column) = x.split_at_mut(c * on.stride);
+            let column = &mut column[i..on.rows];
+            for (before, factor) in before.chunks_exact(on.stride).zip(row) {
+                column.iter_mut().zip(&before[i..]).for_each(|(x, y)| *x -= y * factor);
+            }
+            column.iter_mut().for_each(|x| *x *= row[c]);
         }
-        column.iter_mut().for_each(|x| *x *= row[c]);
     }
 }
 
@@ -232,15 +294,15 @@ fn registers<S: Simd, const C: usize>(simd: S, x: &mut [f64], on: Extent, first:
 
 /// Cholesky factor of the first `pivots` columns of a symmetric matrix of `rows`, of which only these columns are given, below and
 /// on the diagonal; false where a pivot is not positive.
-#[inline(always)]
-pub(super) fn cholesky<S: Simd>(simd: S, aside: &mut Aside, panel: &mut [f64], rows: usize, pivots: usize) -> bool {
+pub(super) fn cholesky(lanes: Lanes, aside: &mut Aside, panel: &mut [f64], rows: usize, pivots: usize) -> bool {
     let mut j = 0;
     while j < pivots {
         let end = j + width(pivots - j);
         let (done, rest) = panel.split_at_mut(j * rows);
         if j > 0 {
-            let b = Factors { values: &done[j..], column: 1, depth: rows };
-            subtract(simd, aside, &mut rest[j..], Extent { stride: rows, rows: rows - j }, end - j, true, &done[j..], rows, b, j);
+            let (a, on) = (&done[j..], Extent { stride: rows, rows: rows - j });
+            let b = Coefficients::Apart(Factors { values: a, column: 1, depth: rows });
+            Subtract { c: &mut rest[j..], on, first: 0, lower: true, columns: end - j, a, stride: rows, b, depth: j }.run(lanes, aside);
         }
         let mut triangle = Triangle::default();
         for c in 0..end - j {
@@ -261,15 +323,14 @@ pub(super) fn cholesky<S: Simd>(simd: S, aside: &mut Aside, panel: &mut [f64], r
             column[1..].iter_mut().for_each(|x| *x *= inverse);
             triangle[c][c] = inverse;
         }
-        triangular(simd, rest, Extent { stride: rows, rows }, end, end - j, &triangle);
+        Triangular { x: rest, on: Extent { stride: rows, rows }, first: end, columns: end - j, b: &triangle }.run(lanes);
         j = end;
     }
     true
 }
 
 /// LU with row exchanges of a square matrix in place; `swaps[k]` took the place of row k. False where a pivot is zero or not finite.
-#[inline(always)]
-pub(super) fn lu<S: Simd>(simd: S, aside: &mut Aside, a: &mut [f64], swaps: &mut [u32]) -> bool {
+pub(super) fn lu(lanes: Lanes, aside: &mut Aside, a: &mut [f64], swaps: &mut [u32]) -> bool {
     let n = swaps.len();
     let mut j = 0;
     // blocks of blocks: the last ones of a wide block are updated within it, all columns to the right of it at once
@@ -278,22 +339,22 @@ pub(super) fn lu<S: Simd>(simd: S, aside: &mut Aside, a: &mut [f64], swaps: &mut
         let mut from = j;
         while from < end {
             let to = (from + COLUMNS).min(end);
-            if !pivot(a, swaps, from, to) {
+            if !(Pivot { a, swaps, from, to }).run(lanes) {
                 return false;
             }
             exchange(&mut a[j * n..from * n], n, &swaps[from..to], from);
             exchange(&mut a[to * n..end * n], n, &swaps[from..to], from);
             let (done, rest) = a.split_at_mut(to * n);
-            eliminate(simd, aside, done, &mut rest[..(end - to) * n], n, from..to);
+            eliminate(lanes, aside, done, &mut rest[..(end - to) * n], n, from..to);
             from = to;
         }
         exchange(&mut a[..j * n], n, &swaps[j..end], j);
         exchange(&mut a[end * n..], n, &swaps[j..end], j);
         let (done, rest) = a.split_at_mut(end * n);
         if rest.len() * (end - j) < SHARED {
-            eliminate(simd, aside, done, rest, n, j..end);
+            eliminate(lanes, aside, done, rest, n, j..end);
         } else {
-            Right { done, rest, n, pivots: j..end }.run();
+            share(rest, end, n, end - j, &|rest, _| eliminate(lanes, &mut { ASIDE }, done, rest, n, j..end));
         }
         j = end;
     }
@@ -304,31 +365,50 @@ pub(super) fn lu<S: Simd>(simd: S, aside: &mut Aside, a: &mut [f64], swaps: &mut
 const WIDE: usize = DEPTH;
 
 /// Pivots of a few columns, found and exchanged in them.
-#[inline(always)]
-fn pivot(a: &mut [f64], swaps: &mut [u32], from: usize, to: usize) -> bool {
-    let n = swaps.len();
-    for c in from..to {
-        let column = &a[c * n + c..(c + 1) * n];
-        let most = largest(column);
-        let pivot = most.map_or(0.0, |k| column[k]);
-        if pivot == 0.0 || !pivot.is_finite() {
-            return false;
-        }
-        let other = c + most.unwrap_or(0);
-        swaps[c] = other as u32;
-        if other != c {
-            (from..to).for_each(|k| a.swap(k * n + c, k * n + other));
-        }
-        let (done, rest) = a.split_at_mut((c + 1) * n);
-        let column = &mut done[c * n + c + 1..];
-        let inverse = 1.0 / pivot;
-        column.iter_mut().for_each(|x| *x *= inverse);
-        for other in rest.chunks_exact_mut(n).take(to - c - 1) {
-            let factor = other[c];
-            other[c + 1..].iter_mut().zip(&*column).for_each(|(x, y)| *x -= y * factor);
-        }
+struct Pivot<'a> {
+    a: &'a mut [f64],
+    swaps: &'a mut [u32],
+    from: usize,
+    to: usize,
+}
+
+impl Pivot<'_> {
+    #[inline(never)]
+    fn run(self, lanes: Lanes) -> bool {
+        lanes.run_wide(self)
     }
-    true
+}
+
+impl WithSimd for Pivot<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> bool {
+        let Self { a, swaps, from, to } = self;
+        let n = swaps.len();
+        for c in from..to {
+            let column = &a[c * n + c..(c + 1) * n];
+            let most = largest(column);
+            let pivot = most.map_or(0.0, |k| column[k]);
+            if pivot == 0.0 || !pivot.is_finite() {
+                return false;
+            }
+            let other = c + most.unwrap_or(0);
+            swaps[c] = other as u32;
+            if other != c {
+                (from..to).for_each(|k| a.swap(k * n + c, k * n + other));
+            }
+            let (done, rest) = a.split_at_mut((c + 1) * n);
+            let column = &mut done[c * n + c + 1..];
+            let inverse = 1.0 / pivot;
+            column.iter_mut().for_each(|x| *x *= inverse);
+            for other in rest.chunks_exact_mut(n).take(to - c - 1) {
+                let factor = other[c];
+                other[c + 1..].iter_mut().zip(&*column).for_each(|(x, y)| *x -= y * factor);
+            }
+        }
+        true
+    }
 }
 
 /// Place of the first number of largest size; none where one is not a number.
@@ -346,7 +426,6 @@ fn largest(x: &[f64]) -> Option<usize> {
 }
 
 /// Exchanges rows of whole columns, as the pivots from row `first` on were.
-#[inline(always)]
 fn exchange(columns: &mut [f64], n: usize, swaps: &[u32], first: usize) {
     let Some(one) = swaps.iter().enumerate().position(|(k, &other)| first + k != other as usize) else { return };
     for column in columns.chunks_exact_mut(n) {
@@ -356,9 +435,14 @@ fn exchange(columns: &mut [f64], n: usize, swaps: &[u32], first: usize) {
     }
 }
 
-/// `U = L⁻¹ A` in the rows of the pivots, `A −= L U` in those below, for some columns to the right.
-#[inline(always)]
-fn eliminate<S: Simd>(simd: S, aside: &mut Aside, done: &[f64], rest: &mut [f64], n: usize, pivots: Range<usize>) {
+/// `U = L⁻¹ A` in the rows of the pivots, `A −= L U` in those below, for some columns to the right; at most [`DEPTH`] pivots.
+fn eliminate(lanes: Lanes, aside: &mut Aside, done: &[f64], rest: &mut [f64], n: usize, pivots: Range<usize>) {
+    let columns = rest.len() / n;
+    let mut subtract = |c: &mut [f64], depth: Range<usize>, rows: Range<usize>| {
+        let (on, a) = (Extent { stride: n, rows: rows.end }, &done[depth.start * n..]);
+        let b = Coefficients::Rows(depth.start);
+        Subtract { c, on, first: rows.start, lower: false, columns, a, stride: n, b, depth: depth.len() }.run(lanes, aside);
+    };
     let mut j = pivots.start;
     while j < pivots.end {
         let end = (j + COLUMNS).min(pivots.end);
@@ -369,60 +453,13 @@ fn eliminate<S: Simd>(simd: S, aside: &mut Aside, done: &[f64], rest: &mut [f64]
             }
         }
         // rows of U that follow
-        subtract_own(simd, aside, done, rest, n, j..end, end..pivots.end);
+        if end < pivots.end {
+            subtract(rest, j..end, end..pivots.end);
+        }
         j = end;
     }
-    subtract_own(simd, aside, done, rest, n, pivots.clone(), pivots.end..n);
-}
-
-/// Columns to the right of some pivots, which threads may share.
-struct Right<'a> {
-    done: &'a [f64],
-    rest: &'a mut [f64],
-    n: usize,
-    pivots: Range<usize>,
-}
-
-impl WithSimd for Right<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        eliminate(simd, &mut { ASIDE }, self.done, self.rest, self.n, self.pivots);
-    }
-}
-
-impl Right<'_> {
-    /// By as many threads as it is worth.
-    fn run(self) {
-        let Self { done, rest, n, pivots } = self;
-        let count = rest.len() / n;
-        if count < 16 || rest.len() * pivots.len() < SHARED {
-            return Lanes::best().run_wide(Right { done, rest, n, pivots });
-        }
-        let (left, right) = rest.split_at_mut(count / 16 * 8 * n);
-        rayon::join(
-            || Right { done, rest: left, n, pivots: pivots.clone() }.run(),
-            || Right { done, rest: right, n, pivots: pivots.clone() }.run(),
-        );
-    }
-}
-
-/// `C −= A C'` with rows `depth` of the same columns as C', and columns `depth` of A; at most [`DEPTH`] of them.
-#[inline(always)]
-fn subtract_own<S: Simd>(simd: S, aside: &mut Aside, a: &[f64], c: &mut [f64], n: usize, depth: Range<usize>, rows: Range<usize>) {
-    let (on, first, some) = (Extent { stride: n, rows: rows.end }, rows.start, depth.len());
-    let a = &a[depth.start * n..];
-    let mut c = c;
-    while !c.is_empty() && !rows.is_empty() {
-        let here = |j: usize| &c[j * n..][depth.clone()];
-        let done = match c.len() / n {
-            8.. if S::F64_LANES > 4 => strip(simd, pack::<8>(aside, here, 0, 1, some), c, on, first, a, n),
-            4.. => strip(simd, pack::<4>(aside, here, 0, 1, some), c, on, first, a, n),
-            2.. => strip(simd, pack::<2>(aside, here, 0, 1, some), c, on, first, a, n),
-            _ => strip(simd, pack::<1>(aside, here, 0, 1, some), c, on, first, a, n),
-        };
-        c = &mut c[done * n..];
+    if pivots.end < n {
+        subtract(rest, pivots.clone(), pivots.end..n);
     }
 }
 
@@ -444,29 +481,10 @@ pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::lanes::{Lanes, WithSimd};
     use super::*;
 
     fn noise(k: usize) -> f64 {
         (k as f64 * 0.618_033_988_749).fract() - 0.5
-    }
-
-    struct Factorise<'a>(&'a mut [f64], usize);
-
-    impl WithSimd for Factorise<'_> {
-        type Output = bool;
-        fn with_simd<S: Simd>(self, simd: S) -> bool {
-            cholesky(simd, &mut ASIDE.clone(), self.0, self.1, self.1)
-        }
-    }
-
-    struct Exchange<'a>(&'a mut [f64], &'a mut [u32]);
-
-    impl WithSimd for Exchange<'_> {
-        type Output = bool;
-        fn with_simd<S: Simd>(self, simd: S) -> bool {
-            lu(simd, &mut ASIDE.clone(), self.0, self.1)
-        }
     }
 
     #[test]
@@ -489,7 +507,7 @@ mod tests {
             }
             for lanes in Lanes::ALL {
                 let mut a = full.clone();
-                assert!(lanes.run_wide(Factorise(&mut a, n)));
+                assert!(cholesky(lanes, &mut { ASIDE }, &mut a, n, n));
                 for j in 0..n {
                     for i in j..n {
                         assert_eq!(a[j * n + i].to_bits(), textbook[j * n + i].to_bits(), "{n} {i} {j} {}", lanes.name());
@@ -505,7 +523,7 @@ mod tests {
             let full: Vec<f64> = (0..n * n).map(|k| noise(k * k + 3 * k)).collect();
             let run = |lanes: Lanes| {
                 let (mut a, mut swaps) = (full.clone(), vec![0; n]);
-                assert!(lanes.run_wide(Exchange(&mut a, &mut swaps)));
+                assert!(lu(lanes, &mut { ASIDE }, &mut a, &mut swaps));
                 (a, swaps)
             };
             let (a, swaps) = run(Lanes::Widest);
