@@ -68,9 +68,10 @@ const ELSEWHERE: &[(&[&str], &str)] = &[
 ];
 
 /// What to do about an unknown key where these are known.
-pub(crate) fn about_key<'a>(found: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> String {
-    let elsewhere = ELSEWHERE.iter().find(|(words, _)| words.contains(&found)).filter(|_| suggestion(found, known.clone()).is_none());
-    let cure = did_you_mean(found, known);
+pub(crate) fn about_key<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = known.into_iter().collect();
+    let elsewhere = ELSEWHERE.iter().find(|(words, _)| words.contains(&found)).filter(|_| suggestion(found, &known).is_none());
+    let cure = cure(found, &known);
     match elsewhere {
         Some((_, place)) => format!("{place} ({cure})"),
         None => cure,
@@ -78,9 +79,9 @@ pub(crate) fn about_key<'a>(found: &str, known: impl IntoIterator<Item = &'a str
 }
 
 /// The word of `known` that `found` was probably meant to be.
-pub(crate) fn suggestion<'a>(found: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> Option<&'a str> {
+pub(crate) fn suggestion<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
     let alike = |a: &str, b: &str| OTHERS.iter().any(|(words, ours)| *ours == a && words.contains(&b));
-    if let Some(word) = known.clone().into_iter().find(|word| alike(word, found) || alike(found, word)) {
+    if let Some(word) = known.iter().find(|word| alike(word, found) || alike(found, word)) {
         return Some(word);
     }
     let score = |word: &str| strsim::damerau_levenshtein(&word.to_lowercase(), &found.to_lowercase());
@@ -90,7 +91,7 @@ pub(crate) fn suggestion<'a>(found: &str, known: impl IntoIterator<Item = &'a st
     }
     // the beginning of a word is as good as the word
     let begun = |word: &str| found.len() >= 3 && word.to_lowercase().starts_with(&found.to_lowercase());
-    let best = known.into_iter().map(|word| (if begun(word) { 1 } else { score(word) }, word)).min()?;
+    let best = known.iter().map(|&word| (if begun(word) { 1 } else { score(word) }, word)).min()?;
     (best.0 <= 1 + best.1.len().min(found.len()) / 3).then_some(best.1)
 }
 
@@ -98,10 +99,14 @@ pub(crate) fn suggestion<'a>(found: &str, known: impl IntoIterator<Item = &'a st
 const LISTED: usize = 50;
 
 /// "did you mean `x`? Known: a, b, c".
-pub(crate) fn did_you_mean<'a>(found: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> String {
+pub(crate) fn did_you_mean<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    cure(found, &known.into_iter().collect::<Vec<_>>())
+}
+
+fn cure(found: &str, known: &[&str]) -> String {
     let mut list: Vec<&str> = Vec::new();
-    for word in known.clone() {
-        match list.contains(&word) {
+    for word in known {
+        match list.contains(word) {
             true => {}
             false if list.len() < LISTED => list.push(word),
             false => {

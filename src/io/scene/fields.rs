@@ -45,8 +45,8 @@ impl<'d> Fields<'d> {
     /// The field `key`, which must be there.
     pub(super) fn required(&mut self, key: &'static str) -> Result<Field<'d>, SceneError> {
         self.optional(key).ok_or_else(|| {
-            let written = self.table.keys().map(String::as_str).filter(|k| !self.asked.contains(k));
-            let near = suggestion(key, written).map_or(String::new(), |k| format!("; did you mean it by `{k}`?"));
+            let written: Vec<&str> = self.table.keys().map(String::as_str).filter(|k| !self.asked.contains(k)).collect();
+            let near = suggestion(key, &written).map_or(String::new(), |k| format!("; did you mean it by `{k}`?"));
             self.error(format!("the field `{key}` is missing"), format!("add `{key} = …`{near}"))
         })
     }
