@@ -51,8 +51,9 @@ enum Stage {
 
 /// Sweeps that a redundant problem gets before it goes to body space, where they promise to end within them.
 const FORESIGHT: usize = 100;
-/// Factorisations of Newton in body space: what it solves, it solves in fewer.
-const FEW: usize = 60;
+/// Factorisations of Newton in body space, and looks at splitting without progress: what these solve, they solve in fewer.
+const FEW: usize = 30;
+const PATIENCE: usize = 20;
 
 impl GlobalSolver for GlobalAuto {
     fn solve_watched(&self, p: &GlobalProblem, [r, v, u]: Motion, watch: &mut Watch) -> Result<Report, ProblemError> {
@@ -88,7 +89,7 @@ impl GlobalSolver for GlobalAuto {
                         solver.run(&mut prepared, bodies, [r, v, u], watch)
                     }
                     (Stage::BodyAdmm, _) => {
-                        let solver = Admm { tolerance, measure, ..IN_BODY_SPACE };
+                        let solver = Admm { tolerance, measure, patience: PATIENCE, ..IN_BODY_SPACE };
                         let bodies = bodies.get_or_insert_with(|| Bodies::new(&prepared));
                         solver.run(&mut BodySplitting::new(&mut prepared, bodies, v), r, u, watch)
                     }

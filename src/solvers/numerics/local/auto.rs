@@ -68,8 +68,9 @@ const LOOSE_RHO: f64 = 0.3;
 /// Iterations of splitting before the many sweeps that go before a dear Newton method, and their ρ.
 const FEW_SPLITTING: usize = 60;
 const SPLITTING_RHO: f64 = 0.1;
-/// Iterations of the first Newton method on all rows; where it works it needs 8 to 20.
+/// Iterations of the first Newton method on all rows, and of those without progress; where it works it needs 8 to 20.
 const FIRST_NEWTON: usize = 40;
+const FIRST_PATIENCE: usize = 10;
 /// First α of the proximal steps, in turn.
 const ALPHAS: [f64; 3] = [1e-3, 1e-5, 1e-2];
 /// Share of the error that a budget of proximal steps may leave for another to follow.
@@ -208,7 +209,8 @@ impl Auto {
         if patience > FIRST && work.solve(None, r, u, |r, u, w| sweeps(patience, 0).run(&sweeper, r, u, w)) {
             return work.report;
         }
-        if affordable && cost < DEAR && work.solve(Some(&guess), r, u, |r, u, w| fischer(FIRST_NEWTON, 0).solve_watched(p, r, u, w)) {
+        let newton_first = SemismoothNewton { patience: FIRST_PATIENCE, ..fischer(FIRST_NEWTON, 0) };
+        if affordable && cost < DEAR && work.solve(Some(&guess), r, u, |r, u, w| newton_first.solve_watched(p, r, u, w)) {
             return work.report;
         }
         let rough = p.sets.iter().any(|set| matches!(set, Coulomb { mu } if *mu > ROUGH));
@@ -227,7 +229,7 @@ impl Auto {
             }
         }
         let before = work.report;
-        let share = if rough || self.tolerance > 10.0 * LOOSE { CLOSER } else { 1.0 };
+        let share = if rough { CLOSER } else { 1.0 };
         let closer = SemismoothNewton { tolerance: share * self.tolerance, ..fischer(WANDERING, 4) };
         let wandering = closer.wandering(Function::AlartCurnier);
         if affordable && work.solve(Some(&guess), r, u, |r, u, w| wandering.solve_watched(p, r, u, w)) {
