@@ -62,13 +62,19 @@ impl Lights {
         Self(all.par_iter().map(light).collect())
     }
 
-    /// Light that arrives at a surface.
-    pub(super) fn arriving(&self, point: DVec3, normal: DVec3) -> Vec3 {
-        let bounce = Vec3::new(0.24, 0.22, 0.20) * (0.5 - 0.5 * normal.z) as f32;
-        self.0.iter().fold(bounce, |sum, light| {
-            let cosine = normal.dot(light.towards);
-            if cosine > 0.0 { sum + light.colour * (cosine as f32 * light.reaching(point + light.lift * normal)) } else { sum }
-        })
+    /// Light that arrives at points of surfaces with these normals, light by light: neighbours look at neighbouring samples of a map.
+    pub(super) fn arriving(&self, surfaces: &[(DVec3, DVec3)]) -> Vec<Vec3> {
+        let bounce = |&(_, normal): &(DVec3, DVec3)| Vec3::new(0.24, 0.22, 0.20) * (0.5 - 0.5 * normal.z) as f32;
+        let mut sums: Vec<Vec3> = surfaces.iter().map(bounce).collect();
+        for light in &self.0 {
+            for (sum, &(point, normal)) in sums.iter_mut().zip(surfaces) {
+                let cosine = normal.dot(light.towards);
+                if cosine > 0.0 {
+                    *sum += light.colour * (cosine as f32 * light.reaching(point + light.lift * normal));
+                }
+            }
+        }
+        sums
     }
 }
 
@@ -98,12 +104,13 @@ mod tests {
     fn a_ball_darkens_the_ground_under_it_and_casts_a_shadow_away_from_the_sun() {
         let ball = Solid::Ball { centre: DVec3::Z, radius: 1.0 };
         let lights = Lights::new(DVec3::new(1.0, 0.0, 1.0).normalize(), &[ball], DVec3::Z, 3.0);
-        let ground = |x: f64| lights.arriving(DVec3::X * x, DVec3::Z).y;
+        let lit = |point: DVec3| lights.arriving(&[(point, DVec3::Z)])[0].y;
+        let ground = |x: f64| lit(DVec3::X * x);
         let open = ground(50.0);
         assert!(ground(-1.0) < 0.5 * open, "in the shadow");
         assert!(ground(0.05) < 0.1 * open, "where it touches the ground");
         assert!(ground(2.8) > 0.85 * open && ground(2.8) < open, "in the sun, with a little less sky");
-        let top = lights.arriving(DVec3::Z * 2.0, DVec3::Z).y;
+        let top = lit(DVec3::Z * 2.0);
         assert!((top - open).abs() < 1e-5, "nothing shades itself");
     }
 }

@@ -139,47 +139,55 @@ impl Picture {
 
         let (width, n) = (self.size[0] as usize, self.samples as usize);
         let mut pixels = vec![0; 3 * width * self.size[1] as usize];
+        let share = 1.0 / (n * n) as f32;
         pixels.par_chunks_mut(3 * width).enumerate().for_each(|(row, pixels)| {
-            let mut seen: Vec<(u32, u32, DVec2, f64)> = Vec::new();
-            for (column, pixel) in pixels.chunks_mut(3).enumerate() {
-                seen.clear();
-                let (mut outline, mut chain) = (0, 0);
+            let back = background((row as f32 + 0.5) / self.size[1] as f32);
+            // what each pixel sees: solids, how many of its samples, the mean place of these; then the light there
+            let (mut seen, mut of_pixel): (Vec<(u32, u32, DVec2, f64)>, _) = (Vec::new(), vec![0]);
+            for column in 0..width {
+                let before = seen.len();
                 for (x, y) in (0..n * n).map(|k| (column * n + k % n, row * n + k / n)) {
-                    let sample = y * size[0] + x;
-                    outline += u32::from(outlines[sample]);
-                    chain += chains.get(sample).map_or(0, |&ink| u32::from(ink));
-                    let (nearness, solid) = raster.nearest[sample];
+                    let (nearness, solid) = raster.nearest[y * size[0] + x];
                     let (place, nearness) = (DVec2::new(x as f64 + 0.5, y as f64 + 0.5), f64::from(nearness));
-                    match seen.iter_mut().find(|group| group.0 == solid) {
+                    match seen[before..].iter_mut().find(|group| group.0 == solid) {
                         Some(group) => (group.1, group.2, group.3) = (group.1 + 1, group.2 + place, group.3 + nearness),
                         None => seen.push((solid, 1, place, nearness)),
                     }
                 }
-                let share = 1.0 / (n * n) as f32;
-                let back = background((row as f32 + 0.5) / self.size[1] as f32);
+                of_pixel.push(seen.len());
+            }
+            let surface = |&(solid, count, place, nearness): &(u32, u32, DVec2, f64)| {
+                let weight = 1.0 / f64::from(count);
+                let point = view.point(weight * place, weight * nearness);
+                (point, stage.solids[solid as usize].normal(point))
+            };
+            let surfaces: Vec<_> = seen.iter().filter(|group| group.0 != NOTHING).map(surface).collect();
+            let mut lit = surfaces.iter().zip(lights.arriving(&surfaces));
+            for (column, pixel) in pixels.chunks_mut(3).enumerate() {
                 let mut sum = Vec3::ZERO;
-                for &(solid, count, place, nearness) in &seen {
-                    let weight = 1.0 / f64::from(count);
-                    let seen = if solid == NOTHING {
-                        back
-                    } else {
-                        let point = view.point(weight * place, weight * nearness);
-                        let normal = stage.solids[solid as usize].normal(point);
-                        let (colour, part) = stage.colours[solid as usize];
-                        let lit = colour * lights.arriving(point, normal);
-                        match part {
-                            Part::Body => lit,
-                            Part::Wall => lit.lerp(back, 0.5),
-                            Part::Ground => {
-                                let far = (((point - middle).length() / radius - 1.6) / 6.0).clamp(0.0, 1.0) as f32;
-                                lit.lerp(back, far * far * (3.0 - 2.0 * far))
+                for &(solid, count, ..) in &seen[of_pixel[column]..of_pixel[column + 1]] {
+                    // the next surface, unless there is none
+                    let surface = if solid == NOTHING { None } else { lit.next() };
+                    let seen = match surface {
+                        None => back,
+                        Some((&(point, _), light)) => {
+                            let (colour, part) = stage.colours[solid as usize];
+                            let lit = colour * light;
+                            match part {
+                                Part::Body => lit,
+                                Part::Wall => lit.lerp(back, 0.5),
+                                Part::Ground => {
+                                    let far = (((point - middle).length() / radius - 1.6) / 6.0).clamp(0.0, 1.0) as f32;
+                                    lit.lerp(back, far * far * (3.0 - 2.0 * far))
+                                }
                             }
                         }
                     };
                     sum += seen * (count as f32 * share);
                 }
-                let ink = |sum: u32| sum as f32 * share / 255.0;
-                sum = sum.lerp(sum * 0.12, 0.8 * ink(outline)).lerp(colour::from_srgb(0xa3122b), 0.9 * ink(chain));
+                let samples = || (0..n * n).map(|k| (row * n + k / n) * size[0] + column * n + k % n);
+                let ink = |of: &[u8]| samples().map(|k| of.get(k).map_or(0, |&ink| u32::from(ink))).sum::<u32>() as f32 * share / 255.0;
+                sum = sum.lerp(sum * 0.12, 0.8 * ink(&outlines)).lerp(colour::from_srgb(0xa3122b), 0.9 * ink(&chains));
                 pixel.copy_from_slice(&colour::to_srgb(sum));
             }
         });

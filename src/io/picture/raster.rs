@@ -74,7 +74,9 @@ enum Flat {
 
 impl Raster {
     pub(super) fn new(view: &View, width: usize, height: usize, solids: &[Solid]) -> Self {
-        let flat: Vec<(u32, Flat)> = (0u32..).zip(solids).filter_map(|(k, solid)| Some((k, Flat::new(view, solid)?))).collect();
+        let mut flat: Vec<(u32, Flat)> = (0u32..).zip(solids).filter_map(|(k, solid)| Some((k, Flat::new(view, solid)?))).collect();
+        // what is in front first: most of what it hides is then passed over
+        flat.sort_by(|(_, a), (_, b)| a.front().total_cmp(&b.front()));
         let mut nearest = vec![(f32::NEG_INFINITY, NOTHING); width * height];
         let rows = 16;
         nearest.par_chunks_mut(rows * width).enumerate().for_each(|(band, samples)| {
@@ -155,12 +157,20 @@ impl Flat {
         Some(Self::Polygon { edges, nearness, low, high, clipped })
     }
 
+    /// Depth from which on it may be drawn.
+    fn front(&self) -> f64 {
+        match *self {
+            Self::Polygon { .. } => f64::NEG_INFINITY,
+            Self::Ball { centre, radius, .. } => centre.z - radius,
+            Self::Plane { .. } => f64::INFINITY,
+        }
+    }
+
     /// Draws into a band of rows that begins at `first`.
     fn draw(&self, view: &View, k: u32, first: usize, width: usize, samples: &mut [(f32, u32)]) {
         let rows = samples.len() / width;
         let limit = if view.near > 0.0 { 1.0 / view.near } else { f64::INFINITY };
-        let mut see = |row: usize, column: usize, nearness: f64| {
-            let sample = &mut samples[row * width + column];
+        let see = |sample: &mut (f32, u32), nearness: f64| {
             if nearness < limit && nearness as f32 > sample.0 {
                 *sample = (nearness as f32, k);
             }
@@ -179,20 +189,35 @@ impl Flat {
                         if edges.iter().all(|edge| edge.dot(at) >= 0.0) {
                             let n = nearness.dot(at);
                             if !clipped || n > 0.0 {
-                                see(row, column, n);
+                                see(&mut samples[row * width + column], n);
                             }
                         }
                     }
                 }
             }
             Self::Ball { centre, radius, low, high } => {
+                let (most, middle, size) = (view.nearness(self.front()) as f32, view.screen(centre), radius * view.scale);
                 for row in range(low.y, high.y, first, rows) {
-                    for column in range(low.x, high.x, 0, width) {
-                        let (start, d) = view.ray(place(row, column));
-                        let (a, b, c) = (d.dot(d), d.dot(centre - start), (centre - start).length_squared() - radius * radius);
-                        let root = b * b - a * c;
-                        if root >= 0.0 {
-                            see(row, column, view.nearness((b - root.sqrt()) / a));
+                    // of a parallel view, the square of the half chord of this row
+                    let chord = size * size - (place(row, 0).y - middle.y).powi(2);
+                    let columns = range(low.x, high.x, 0, width);
+                    for (column, sample) in columns.clone().zip(&mut samples[row * width..][columns]) {
+                        if sample.0 >= most {
+                            continue;
+                        }
+                        let at = place(row, column);
+                        if view.perspective {
+                            let (start, d) = view.ray(at);
+                            let (a, b, c) = (d.dot(d), d.dot(centre - start), (centre - start).length_squared() - radius * radius);
+                            let root = b * b - a * c;
+                            if root >= 0.0 {
+                                see(sample, view.nearness((b - root.sqrt()) / a));
+                            }
+                        } else {
+                            let root = chord - (at.x - middle.x).powi(2);
+                            if root >= 0.0 {
+                                see(sample, view.nearness(centre.z - root.sqrt() / view.scale));
+                            }
                         }
                     }
                 }
@@ -204,7 +229,7 @@ impl Flat {
                         let slope = normal.dot(d);
                         let depth = (distance - normal.dot(start)) / slope;
                         if slope < 0.0 && depth > view.near {
-                            see(row, column, view.nearness(depth));
+                            see(&mut samples[row * width + column], view.nearness(depth));
                         }
                     }
                 }
