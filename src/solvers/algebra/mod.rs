@@ -9,6 +9,7 @@ pub mod exponential;
 pub mod factor;
 mod fronts;
 pub mod lanes;
+mod lu_fronts;
 pub mod matrix;
 pub mod multifrontal;
 mod panels;

@@ -83,7 +83,7 @@ const WANDERING: usize = 3000;
 /// each other without any load, which hides every error that is measured in parts of the reactions.
 const WEDGED: f64 = 100.0;
 const ROUGH: f64 = 1.0;
-/// Part of the tolerance that Newton is asked for there where it wanders, and at a loose tolerance: it lands anywhere. At a solution an iteration or two more
+/// Part of a loose tolerance that Newton is asked for there where it wanders: it lands anywhere. At a solution an iteration or two more
 /// come as close; where reactions are only large enough to hide the error they do not.
 const CLOSER: f64 = 0.1;
 /// Sweeps, in factorisations, that are tried before Newton.
@@ -229,7 +229,7 @@ impl Auto {
             }
         }
         let before = work.report;
-        let share = if rough { CLOSER } else { 1.0 };
+        let share = if rough && loose { CLOSER } else { 1.0 };
         let closer = SemismoothNewton { tolerance: share * self.tolerance, ..fischer(WANDERING, 4) };
         let wandering = closer.wandering(Function::AlartCurnier);
         if affordable && work.solve(Some(&guess), r, u, |r, u, w| wandering.solve_watched(p, r, u, w)) {
