@@ -80,7 +80,8 @@ impl GlobalSolver for GlobalAuto {
                         Reduced { tolerance, measure, solver }.run(&mut prepared, local, [r, v, u], watch)
                     }
                     (Stage::OnW, Some(local)) => {
-                        let solver = |tolerance| Auto { tolerance, measure, max_rounds: self.max_rounds, ..Auto::default() };
+                        let tried = bodies.is_some();
+                        let solver = |tolerance| Auto { tolerance, measure, max_rounds: self.max_rounds, tried, ..Auto::default() };
                         Reduced { tolerance, measure, solver }.run(&mut prepared, local, [r, v, u], watch)
                     }
                     (Stage::BodyNewton, _) => {

@@ -42,11 +42,13 @@ pub(crate) struct Auto {
     pub max_rounds: usize,
     /// Numbers that the factors of a matrix may hold; beyond it only sweeps are left.
     pub max_factor: usize,
+    /// Splitting and Newton's method from the guess have failed in body space: they wait for their later turns.
+    pub tried: bool,
 }
 
 impl Default for Auto {
     fn default() -> Self {
-        Self { tolerance: 1e-8, measure: Measure::default(), max_rounds: 8, max_factor: 200_000_000 }
+        Self { tolerance: 1e-8, measure: Measure::default(), max_rounds: 8, max_factor: 200_000_000, tried: false }
     }
 }
 
@@ -189,7 +191,7 @@ impl Auto {
             admm(max_iterations, rho).run(splitting.get_or_insert_with(|| Splitting::new(&sweeper)), r, u, w)
         };
         // splitting and Newton on all rows have their own way from the first guess, and are often worse off with the point of the sweeps
-        if loose && affordable && work.solve(Some(&guess), r, u, |r, u, w| split(LOOSE_SPLITTING, LOOSE_RHO, r, u, w)) {
+        if loose && affordable && !self.tried && work.solve(Some(&guess), r, u, |r, u, w| split(LOOSE_SPLITTING, LOOSE_RHO, r, u, w)) {
             return work.report;
         }
         // without shift the central path leads to a solution, and from nothing
@@ -210,7 +212,8 @@ impl Auto {
             return work.report;
         }
         let newton_first = SemismoothNewton { patience: FIRST_PATIENCE, ..fischer(FIRST_NEWTON, 0) };
-        if affordable && cost < DEAR && work.solve(Some(&guess), r, u, |r, u, w| newton_first.solve_watched(p, r, u, w)) {
+        let newton_pays = affordable && cost < DEAR && !self.tried;
+        if newton_pays && work.solve(Some(&guess), r, u, |r, u, w| newton_first.solve_watched(p, r, u, w)) {
             return work.report;
         }
         let rough = p.sets.iter().any(|set| matches!(set, Coulomb { mu } if *mu > ROUGH));
