@@ -48,7 +48,7 @@ pub(super) struct Arguments {
     /// A parameter of the solver (`drystone solvers NAME` lists them), as often as needed
     #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
     set: Vec<(String, String)>,
-    /// Budget of iterations instead of the solver's own
+    /// Budget of iterations instead of the solver's own; of the default solver its rounds, which end no method before its turn is over
     #[arg(long, value_name = "N")]
     max_iterations: Option<usize>,
     /// Largest dense matrix, or W, that may be formed
@@ -63,7 +63,7 @@ pub(super) struct Arguments {
     /// Write the answer: r, u (v) or z, w, as .json or .hdf5; with several FILEs a folder, which gets FILE.json of each
     #[arg(long, value_name = "FILE")]
     solution: Option<PathBuf>,
-    /// Write iteration, error and time of every iteration as a table
+    /// Write iteration, error and time of every look at the residual (of most solvers one an iteration) as a table
     #[arg(long, value_name = "FILE.csv")]
     trace: Option<PathBuf>,
 }
@@ -82,7 +82,7 @@ e_s, violation (the largest velocity by which a block misses its law, m/s for co
 (the largest over the scale of its own block), defect (with --lagged: e_s of Coulomb's law),
 time_s (processor time of the solve alone), states (how many blocks are open, stick, slip, …),
 with --contacts also blocks (per contact or unknown: row, state, normal, tangent, opening, slip,
-violation, misfit), and with Inconsistent the certificate: rows (from 0) and multipliers y with
+violation, misfit), and with Inconsistent, of friction problems, the certificate: rows (from 0) and multipliers y with
 yᵀ(W r + q) < 0 for every admissible r.
 Status: Converged, Stalled, BudgetSpent, Inconsistent, or error with a message; skipped for a file
 that is no problem and does not look like one, such as a README among several FILEs.
@@ -194,6 +194,14 @@ pub(super) fn solve(arguments: &Arguments) -> Result<u8, Failure> {
         set.map_err(|error| Failure::new(USAGE, format!("--set: {error}")))?;
     }
     if let Some(path) = arguments.solution.as_deref().filter(|_| several) {
+        let twice = arguments.files.iter().enumerate().find(|(k, f)| arguments.files[..*k].iter().any(|before| name(before) == name(f)));
+        if let Some((_, file)) = twice {
+            let (folder, file) = (path.display(), name(file));
+            return Err(Failure::new(
+                USAGE,
+                format!("--solution {folder}: two FILEs are called {file}, and would have one answer; solve them apart"),
+            ));
+        }
         std::fs::create_dir_all(path).map_err(|e| Failure::input(format!("{}: cannot be created: {e}", path.display())))?;
     }
     let known = ["json", "hdf5", "h5"];

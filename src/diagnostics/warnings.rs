@@ -77,7 +77,10 @@ pub(super) fn warnings(s: &Summary, record: &Record, trifle: f64, forecast: bool
     }
     if s.penetration_size_max > OVERLAP && s.infeasible_steps == 0 {
         let cure = if forecast {
-            format!("treatment = \"forecast\" closes contacts after up to a step of overlap; use {step}, or \"gap_aware\"")
+            format!(
+                "treatment = \"forecast\" closes contacts after up to a step of overlap and pushes none of it back, so that what rolls on an edge sinks \
+                 further and further; use {step}, or \"gap_aware\""
+            )
         } else {
             format!("use {step} or tolerance, and see with `drystone check` that they do not overlap at the start")
         };
@@ -108,8 +111,8 @@ pub(super) fn warnings(s: &Summary, record: &Record, trifle: f64, forecast: bool
     }
     if e.impact_gain_J > ENERGY[0] * moved && moved > 0.0 {
         found.push(format!(
-            "impacts made {:.2e} J from nothing, {:.1e} of the energy that moved: Newton's law of impact may, where bodies bounce and rub; \
-             use impact = \"fremond\" in [contact], which cannot, or e_n = 0",
+            "impacts made {:.2e} J from nothing, {:.1e} of the energy that moved: Newton's law of impact may, where bodies bounce and rub (in a \
+             gap-aware scene Frémond's too, where contacts move on between the steps of touching and parting); use impact = \"fremond\" in [contact], a smaller time step, or e_n = 0",
             e.impact_gain_J,
             e.impact_gain_J / moved
         ));

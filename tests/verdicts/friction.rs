@@ -125,6 +125,19 @@ fn a_struck_lintel_is_solved_from_nothing_at_every_tolerance() {
     }
 }
 
+/// Friction of up to 50 in the plane, rows in units that differ by thousands: sweeps stall where nothing much is carried, and what solves it carries
+/// hundreds of times as much.
+#[test]
+fn a_few_plane_contacts_of_large_friction_are_solved_where_sweeps_stall_far_below_the_solution() {
+    for name in ["plane_units", "plane_four", "plane_three"] {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/probes/problems/{name}.json"));
+        let problem = drystone::io::problem::read(&path, None).expect("a problem");
+        let answer = problem.solve(&Settings::default()).expect("a legal problem");
+        let found = answer.report;
+        assert!(answer.converged() && found.misfit < 1e-6 && found.iterations < 10_000, "{name}: {found:?}");
+    }
+}
+
 /// What is called solved misses no law by more than its tolerance times what a norm over all blocks leaves to one of them.
 #[test]
 fn loose_tolerances_call_nothing_solved_that_is_not() {

@@ -32,6 +32,8 @@ const ROWS: usize = 8;
 const RHO: f64 = 0.1;
 const OVER: f64 = 1.6;
 const ITERATIONS: usize = 200;
+/// Operations of an iteration for each block, beside those of its rows.
+const OF_BLOCK: usize = 150;
 const EXACT: f64 = 1e-10;
 /// Bounds of the first descents, in what the velocity of its own contact asks for; those of later ones lie between `LEVELS`.
 const FIRST: [f64; 4] = [0.3, 1.0, 0.1, 0.5];
@@ -98,12 +100,13 @@ impl<'a> Search<'a> {
     ) -> Report {
         let mut trial = Trial::new(self.halves.p, tolerance, measure, usize::MAX / 2, r, u);
         (self.iterations, self.factorisations) = (0, 0);
-        let (n, mut spent) = (r.len() as f64, 0.0);
+        let cost = (r.len() * r.len() + OF_BLOCK * self.halves.p.sets.len()) as f64;
+        let mut spent = 0.0;
         let mut status = Status::Stalled;
         while !trial.done() && spent < operations {
             self.draw();
             match self.descend(&mut trial, (tolerance, measure), u, watch) {
-                Some(iterations) => spent += iterations as f64 * n * n,
+                Some(iterations) => spent += iterations as f64 * cost,
                 None => {
                     status = Status::BudgetSpent;
                     break;

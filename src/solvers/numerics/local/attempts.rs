@@ -22,6 +22,8 @@ struct Bound<'a> {
     p: &'a LocalProblem,
     weights: Vec<f64>,
     most: f64,
+    /// misfit of answers that may carry anything
+    right: f64,
 }
 
 impl Bound<'_> {
@@ -38,9 +40,9 @@ impl<'a, 'b> Attempts<'a, 'b> {
         Self { report, error: f64::INFINITY, stopped: false, measure, bound: None, best: Default::default(), watch }
     }
 
-    /// From now on what carries so many times as much as these reactions is refused.
-    pub(super) fn bound(&mut self, factor: f64, p: &'a LocalProblem, r: &[f64]) {
-        let mut bound = Bound { p, weights: p.weights(), most: f64::INFINITY };
+    /// From now on what carries so many times as much as these reactions is refused, unless no block misses its law by more than `right`.
+    pub(super) fn bound(&mut self, factor: f64, right: f64, p: &'a LocalProblem, r: &[f64]) {
+        let mut bound = Bound { p, weights: p.weights(), most: f64::INFINITY, right };
         bound.most = factor * bound.carried(r);
         self.bound = Some(bound);
     }
@@ -63,7 +65,7 @@ impl<'a, 'b> Attempts<'a, 'b> {
             r.copy_from_slice(start);
         }
         let mut report = self.aside(|watch| solve(r, u, watch));
-        if self.bound.as_ref().is_some_and(|bound| bound.carried(r) > bound.most) {
+        if self.bound.as_ref().is_some_and(|bound| bound.carried(r) > bound.most && report.misfit > bound.right) {
             report = Report { status: Status::Stalled, ..report.with(&Residual::NOTHING) };
         }
         let error = self.measure.of(&report.errors());

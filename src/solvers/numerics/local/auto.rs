@@ -5,6 +5,7 @@
 //!    ADMM                       a few iterations from the guess, where Newton is dear
 //!    Newton                     from the guess; then as one that wanders (`newton`), by four functions in turn
 //! 2  proximal Newton            from the best point, as long as it pays; first where a factorisation is cheap
+//!    from the guess too        proximal Newton, interior point
 //! 3  ADMM + Anderson(5)         from the best point; first where it is dear (redundant, stuck piles)
 //! 4  proof that there is no solution, else Newton from further starts: faceted cones, curves of proximal problems, drawn points
 //! 5  descents of the gap between motion and reactions, with Newton from their points (`alternation`)
@@ -79,12 +80,16 @@ const ALPHAS: [f64; 3] = [1e-3, 1e-5, 1e-2];
 const GAIN: f64 = 0.2;
 /// Proximal steps before Newton wanders: close to a solution they need no more.
 const PROBE: usize = 12;
+/// Factorisations of the proximal point from the guess.
+const FROM_GUESS: usize = 200;
 /// Iterations of Newton where it wanders.
 const WANDERING: usize = 3000;
 /// How much more than what sweeps and splitting have found an answer may carry, and the friction from which that is asked: there contacts can press on
 /// each other without any load, which hides every error that is measured in parts of the reactions.
 const WEDGED: f64 = 100.0;
 const ROUGH: f64 = 1.0;
+/// Misfit, and so many tolerances, of answers that may carry anything: sweeps can stall far below a solution.
+const RIGHT: f64 = 1e-5;
 /// Part of a loose tolerance that Newton is asked for there where it wanders: it lands anywhere. At a solution an iteration or two more
 /// come as close; where reactions are only large enough to hide the error they do not.
 const CLOSER: f64 = 0.1;
@@ -194,13 +199,11 @@ impl Auto {
         if loose && affordable && !self.tried && work.solve(Some(&guess), r, u, |r, u, w| split(LOOSE_SPLITTING, LOOSE_RHO, r, u, w)) {
             return work.report;
         }
+        let interior = InteriorPoint { tolerance: self.tolerance, measure: self.measure, ..InteriorPoint::default() };
         // without shift the central path leads to a solution, and from nothing
         let convex = p.sets.iter().all(|set| matches!(set, Free | NonNegative | SecondOrder { .. }));
-        if convex && affordable {
-            let interior = InteriorPoint { tolerance: self.tolerance, measure: self.measure, ..InteriorPoint::default() };
-            if work.solve(Some(&guess), r, u, |r, u, w| interior.solve_watched(p, r, u, w)) {
-                return work.report;
-            }
+        if convex && affordable && work.solve(Some(&guess), r, u, |r, u, w| interior.solve_watched(p, r, u, w)) {
+            return work.report;
         }
         let patience = (PATIENCE * cost) as usize;
         // one factorisation is worth a try where Newton's many are dear
@@ -218,7 +221,7 @@ impl Auto {
         }
         let rough = p.sets.iter().any(|set| matches!(set, Coulomb { mu } if *mu > ROUGH));
         if rough {
-            work.bound(WEDGED, p, r);
+            work.bound(WEDGED, (WEDGED * self.tolerance).min(RIGHT), p, r);
         }
         if affordable {
             loop {
@@ -236,6 +239,13 @@ impl Auto {
         let closer = SemismoothNewton { tolerance: share * self.tolerance, ..fischer(WANDERING, 4) };
         let wandering = closer.wandering(Function::AlartCurnier);
         if affordable && work.solve(Some(&guess), r, u, |r, u, w| wandering.solve_watched(p, r, u, w)) {
+            return work.report;
+        }
+        // what sweeps have found is a bad start where units differ
+        if affordable
+            && (work.solve(Some(&guess), r, u, |r, u, w| proximal(FROM_GUESS, ALPHAS[0]).run(&mut newton, r, u, w))
+                || !convex && work.solve(Some(&guess), r, u, |r, u, w| interior.solve_watched(p, r, u, w)))
+        {
             return work.report;
         }
         // what a step of each method costs, and what the later rounds may still spend; the first is bounded by its own budgets
