@@ -194,7 +194,11 @@ pub(super) fn solve(arguments: &Arguments) -> Result<u8, Failure> {
         set.map_err(|error| Failure::new(USAGE, format!("--set: {error}")))?;
     }
     if let Some(path) = arguments.solution.as_deref().filter(|_| several) {
-        let twice = arguments.files.iter().enumerate().find(|(k, f)| arguments.files[..*k].iter().any(|before| name(before) == name(f)));
+        let twice = arguments
+            .files
+            .iter()
+            .enumerate()
+            .find(|(k, f)| arguments.files[..*k].iter().any(|before| before != *f && name(before) == name(f)));
         if let Some((_, file)) = twice {
             let (folder, file) = (path.display(), name(file));
             return Err(Failure::new(

@@ -50,6 +50,14 @@ fn solutions_are_written_so_that_scripts_can_recompute_them() {
     let all = path("all");
     assert_eq!(output(&["solve", &good, &good, "--solution", &all]).status.code(), Some(0));
     assert!(Path::new(&all).join("brick.json.json").exists());
+    std::fs::create_dir(path("other")).unwrap();
+    let other = problem(&directory.path().join("other"), "brick.json", BRICK);
+    let refused = output(&["solve", &good, &other, "--solution", &all]);
+    assert!(
+        refused.status.code() == Some(2) && text(&refused.stderr).contains("two FILEs are called brick.json"),
+        "{}",
+        text(&refused.stderr)
+    );
     assert_eq!(output(&["solve", &good, "--solution", "answer.txt"]).status.code(), Some(2));
 }
 
