@@ -178,7 +178,8 @@ impl Flat {
         let range = |low: f64, high: f64, first: usize, count: usize| {
             // casts saturate: below zero is 0, infinity the largest number
             let (from, to) = ((low - 0.5).ceil().max(0.0) as usize, (high + 0.5).floor().max(0.0) as usize);
-            from.max(first) - first..to.min(first + count).max(first) - first
+            let to = to.min(first + count).max(first) - first;
+            (from.max(first) - first).min(to)..to
         };
         let place = |row: usize, column: usize| DVec2::new(column as f64 + 0.5, (first + row) as f64 + 0.5);
         match *self {
@@ -282,6 +283,17 @@ mod tests {
                 compared += usize::from((depth(*a) - depth(*b)).abs() < 0.02);
             }
             assert!(compared as f64 > 0.98 * seen(&exact));
+        }
+    }
+
+    #[test]
+    fn what_lies_beside_or_across_the_rim_of_the_screen_is_drawn_as_far_as_it_is_on_it() {
+        let view = View { near: f64::NEG_INFINITY, ..View::parallel(DVec3::Y, DVec3::ZERO, 2.0, 100) };
+        for (x, seen) in [(2.0, true), (-2.0, true), (3.0, false), (-3.0, false), (90.0, false)] {
+            for centre in [DVec3::X * x, DVec3::Z * x] {
+                let raster = Raster::new(&view, 100, 100, &[Solid::Ball { centre, radius: 0.5 }]);
+                assert_eq!(raster.nearest.iter().any(|sample| sample.1 == 0), seen, "{centre}");
+            }
         }
     }
 
