@@ -48,7 +48,8 @@ pub(super) struct Arguments {
     /// A parameter of the solver (`drystone solvers NAME` lists them), as often as needed
     #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
     set: Vec<(String, String)>,
-    /// Budget of iterations instead of the solver's own; of the default solver its rounds, which end no method before its turn is over
+    /// Budget instead of the solver's own, in what it counts: iterations, outer steps, bases; for friction by default rounds, which end no
+    /// method before its turn is over
     #[arg(long, value_name = "N")]
     max_iterations: Option<usize>,
     /// Largest dense matrix, or W, that may be formed
@@ -82,7 +83,8 @@ e_s, violation (the largest velocity by which a block misses its law, m/s for co
 (the largest over the scale of its own block), defect (with --lagged: e_s of Coulomb's law),
 time_s (processor time of the solve alone), states (how many blocks are open, stick, slip, …),
 with --contacts also blocks (per contact or unknown: row, state, normal, tangent, opening, slip,
-violation, misfit), and with Inconsistent, of friction problems, the certificate: rows (from 0) and multipliers y with
+violation, misfit), and with Inconsistent, unless all possibilities were tried instead, the
+certificate: rows (from 0) and multipliers y with
 yᵀ(W r + q) < 0 for every admissible r.
 Status: Converged, Stalled, BudgetSpent, Inconsistent, or error with a message; skipped for a file
 that is no problem and does not look like one, such as a README among several FILEs.
