@@ -7,11 +7,11 @@ use super::shaken::LastPart;
 use super::studies::{Forces, Momentum, momentum};
 use super::summary::{BondFigures, CrushingFigures, EnergySummary, FlowFigures, Summary, SurfaceFigures};
 use super::verdict::{Course, Watch};
-use super::warnings::warnings;
+use super::warnings::{Choices, warnings};
 use crate::assembly::joints::JointRows;
 use crate::assembly::problem::StepProblem;
 use crate::geometry::systems::Proximity;
-use crate::io::scene::model::{Measure, PileTable, Scene, Study, Treatment};
+use crate::io::scene::model::{Measure, PileTable, Scene, Study};
 use crate::model::contact::Manifold;
 use crate::model::flow::{Flow, Inlet, Outlet};
 use crate::model::interaction::Interaction;
@@ -55,8 +55,8 @@ pub struct Meter {
     auto: bool,
     /// Whether mortar binds, and whether joints crush.
     binds: [bool; 2],
-    /// Whether contacts overlap before they close.
-    forecast: bool,
+    /// What the cures of warnings depend on.
+    choices: Choices,
     /// Whether all laws give back what impacts take.
     elastic: bool,
     entities: Vec<Entity>,
@@ -219,7 +219,7 @@ impl Meter {
             tolerance: scene.solver.tolerance,
             auto: scene.time.accuracy.is_some(),
             binds: [scene.bonds(), scene.crushes()],
-            forecast: matches!(scene.time.treatment, Treatment::Forecast { .. }),
+            choices: Choices::of(scene),
             elastic: laws.all(|law| law.e_n == 1.0 && law.e_n_speed == 0.0),
             entities: entities.to_vec(),
             measures: scene.measures.clone(),
@@ -437,7 +437,7 @@ impl Meter {
         let trifle = 0.5 * self.entities.iter().map(largest).sum::<f64>() * (STILL / simulation.time_step()).powi(2);
         let missing = [summary.bonds.is_none(), summary.crushing.is_none()];
         let dry = (0..2).filter(|&k| self.binds[k] && missing[k]).map(|k| [NOTHING_BOUND, NOTHING_CRUSHES][k].to_owned());
-        let told = record.warnings.iter().cloned().chain(warnings(&summary, record, trifle, self.forecast));
+        let told = record.warnings.iter().cloned().chain(warnings(&summary, record, trifle, self.choices));
         let empty: Vec<String> = self.empty_measures(&summary).collect();
         summary.warnings = dry.chain(told).chain(empty).chain(late_inlets(simulation)).collect();
         summary
@@ -535,6 +535,7 @@ fn energies(simulation: &Simulation) -> EnergySummary {
         adhesion_work_J: work.adhesion,
         scheme_work_J: work.scheme,
         impact_gain_J: balance.impact_gain,
+        edge_loss_J: balance.edge_loss,
         restitution_loss_J: None,
         outlet_J: balance.outlets.total(),
         inlet_J: balance.inlets.total(),

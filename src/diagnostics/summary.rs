@@ -50,6 +50,8 @@ pub struct EnergySummary {
     pub scheme_work_J: f64,
     /// What impacts made from nothing, part of the work of normal reactions and friction: Newton's law of impact with friction may.
     pub impact_gain_J: f64,
+    /// What bodies that roll on an edge or a rim lost to the length of the step, part of the work of normal reactions.
+    pub edge_loss_J: f64,
     /// Where no impact is to take energy (`e_n = 1` in all laws): what impacts took all the same, but for those that are not over.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restitution_loss_J: Option<f64>,

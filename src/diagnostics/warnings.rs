@@ -1,6 +1,9 @@
 //! What is bad about a run, in plain words and with the cure.
 
 use super::summary::{Record, Summary};
+use crate::io::scene::Scene;
+use crate::model::law::Impact;
+use crate::model::scheme::Treatment;
 
 /// Overlap, in parts of a body, from which one may see it.
 const OVERLAP: f64 = 0.01;
@@ -11,15 +14,36 @@ const LAGGED: f64 = 1e-2;
 /// Part of a body by which steps that do not reach Coulomb's law may move it by mistake in a run: less is no matter.
 const CREPT: f64 = 1e-3;
 /// Part of the energy that moved which may be unaccounted for, or come from the correction of overlaps.
-const ENERGY: [f64; 2] = [1e-6, 0.05];
+const ENERGY: [f64; 2] = [1e-6, 0.02];
 /// Part of the energy that moved which impacts without loss may take.
 const ELASTIC: f64 = 5e-3;
 /// Names that are listed.
 const NAMES: usize = 6;
 
-/// The warnings of a run that has come to this summary; energies below the `trifle` (J) are rounding. `forecast`: contacts overlap before
-/// they close.
-pub(super) fn warnings(s: &Summary, record: &Record, trifle: f64, forecast: bool) -> Vec<String> {
+/// What cures depend on in a scene.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Choices {
+    /// Contacts overlap before they close.
+    forecast: bool,
+    /// All contacts have Frémond's law of impact.
+    fremond: bool,
+    /// Largest coefficient of friction.
+    mu: f64,
+}
+
+impl Choices {
+    pub(super) fn of(scene: &Scene) -> Self {
+        let laws = || std::iter::once(&scene.default_law).chain(scene.pair_laws.iter().map(|pair| &pair.law));
+        Self {
+            forecast: matches!(scene.time.treatment, Treatment::Forecast { .. }),
+            fremond: laws().all(|law| law.impact == Impact::Fremond),
+            mu: laws().map(|law| law.mu).fold(0.0, f64::max),
+        }
+    }
+}
+
+/// The warnings of a run that has come to this summary; energies below the `trifle` (J) are rounding.
+pub(super) fn warnings(s: &Summary, record: &Record, trifle: f64, choices: Choices) -> Vec<String> {
     let step = if s.step_size_min.is_some() { "a smaller `accuracy` of [time]" } else { "a smaller time step" };
     let mut found = Vec::new();
     if let Some(squeeze) = &record.first_infeasible {
@@ -76,7 +100,7 @@ pub(super) fn warnings(s: &Summary, record: &Record, trifle: f64, forecast: bool
         ));
     }
     if s.penetration_size_max > OVERLAP && s.infeasible_steps == 0 {
-        let cure = if forecast {
+        let cure = if choices.forecast {
             format!(
                 "treatment = \"forecast\" closes contacts after up to a step of overlap and pushes none of it back, so that what rolls on an edge sinks \
                  further and further; use {step}, or \"gap_aware\""
@@ -110,9 +134,13 @@ pub(super) fn warnings(s: &Summary, record: &Record, trifle: f64, forecast: bool
         ));
     }
     if e.impact_gain_J > ENERGY[0] * moved && moved > 0.0 {
+        let cure = if choices.fremond {
+            format!("in a gap-aware scene contacts move on between the steps of touching and parting; use {step}, or e_n = 0")
+        } else {
+            format!("Newton's law of impact may, where bodies bounce and rub; use impact = \"fremond\" in [contact], {step}, or e_n = 0")
+        };
         found.push(format!(
-            "impacts made {:.2e} J from nothing, {:.1e} of the energy that moved: Newton's law of impact may, where bodies bounce and rub (in a \
-             gap-aware scene Frémond's too, where contacts move on between the steps of touching and parting); use impact = \"fremond\" in [contact], a smaller time step, or e_n = 0",
+            "impacts made {:.2e} J from nothing, {:.1e} of the energy that moved: {cure}",
             e.impact_gain_J,
             e.impact_gain_J / moved
         ));
@@ -129,11 +157,16 @@ pub(super) fn warnings(s: &Summary, record: &Record, trifle: f64, forecast: bool
     // in a pile at rest both are large and cancel
     let net = e.overlap_work_J + e.normal_work_J.min(0.0);
     if net > ENERGY[1] * moved && moved > 0.0 {
-        found.push(format!(
-            "the correction of overlaps put in {:.2e} J, {:.0} % of the energy that moved: remove overlaps at the start, or use a smaller step",
-            net,
-            100.0 * net / moved
-        ));
+        let cure = if choices.mu > 1.0 {
+            format!(
+                "remove overlaps at the start; where friction of more than 1 (here up to {}) wedges bodies between others, their overlaps stay \
+                 whatever the step: use a smaller coefficient, or a smaller tolerance",
+                choices.mu
+            )
+        } else {
+            "remove overlaps at the start, or use a smaller step".to_owned()
+        };
+        found.push(format!("the correction of overlaps put in {net:.2e} J, {:.0} % of the energy that moved: {cure}", 100.0 * net / moved));
     }
     if let Some(shaken) = record.last_part.shaken(moved).filter(|_| s.infeasible_steps == 0) {
         found.push(format!(
@@ -143,6 +176,14 @@ pub(super) fn warnings(s: &Summary, record: &Record, trifle: f64, forecast: bool
             shaken.put_in,
             shaken.kinetic,
             0.01 * s.tolerance
+        ));
+    }
+    if e.edge_loss_J > ENERGY[1] * moved && moved > 0.0 {
+        found.push(format!(
+            "bodies that roll on an edge or a rim lost {:.2e} J to the length of the step, {:.0} % of the energy that moved: use {step}; the \
+             loss falls with it",
+            e.edge_loss_J,
+            100.0 * e.edge_loss_J / moved
         ));
     }
     // what a joint holds does not move against it
@@ -160,7 +201,8 @@ pub(super) fn warnings(s: &Summary, record: &Record, trifle: f64, forecast: bool
 
 #[cfg(test)]
 mod tests {
-    use crate::diagnostics::summary::Meter;
+    use super::{Choices, warnings};
+    use crate::diagnostics::summary::{Meter, Record, Summary};
     use crate::io::scene::{Scene, SceneSource};
     use crate::numerics::{Report, Status};
     use crate::simulation::StepReport;
@@ -187,5 +229,16 @@ mod tests {
         assert!(harmless.len() == 1 && harmless[0].contains("2 of ") && harmless[0].contains("by e_s 1.0e-4"), "{harmless:?}");
         assert_eq!(after(30, Status::Converged, 1e-4)?, [""; 0], "what the tolerance allows");
         Ok(())
+    }
+
+    #[test]
+    fn cures_are_those_that_the_scene_leaves() {
+        let (mut s, record) = (Summary::default(), Record::default());
+        s.energy.potential_J = 1e3;
+        (s.energy.impact_gain_J, s.energy.overlap_work_J, s.energy.edge_loss_J) = (1.0, 1.0, 1.0);
+        let told = |fremond: bool, mu: f64| warnings(&s, &record, 1e-9, Choices { forecast: false, fremond, mu }).join("\n");
+        assert!(told(false, 0.5).contains("\"fremond\"") && !told(true, 0.5).contains("\"fremond\""));
+        assert!(told(false, 2.0).contains("here up to 2") && told(false, 0.5).contains("or use a smaller step"));
+        assert!(told(true, 2.0).contains("on an edge or a rim"));
     }
 }

@@ -31,6 +31,8 @@ const THROWN: f64 = 5e-3;
 
 /// Overlap on the way of a fast pair, in parts of the smaller body's smallest length, at which they count as met.
 const MET: f64 = 1e-3;
+/// How far a contact may wander in a step, in parts of the smaller body's radius, and be the same one that rolls on: corners are farther apart.
+const ROLLED: f64 = 0.25;
 /// Gap, in parts of that length, up to which points of the patch belong to the same meeting.
 const PATCH: f64 = 0.5;
 /// A body that moves by less than this part of the other one's way does not stop for it.
@@ -146,6 +148,13 @@ fn come_near(bodies: [&Body; 2], [image, gone]: [DVec3; 2], near: f64) -> bool {
     let (x, d) = (bodies[0].pose.position - (bodies[1].pose.position + image), shift1 - shift2 - gone);
     let s = if d == DVec3::ZERO { 0.0 } else { (-x.dot(d) / d.length_squared()).clamp(0.0, 1.0) };
     (x + s * d).length_squared() <= near * near
+}
+
+/// Whether the bodies pressed on each other in the step before near the place where they touch at the end of this one.
+fn near_a_load(manifold: Option<&Manifold>, touch: &Touch, shapes: [&Cached; 2]) -> bool {
+    let near = ROLLED * shapes.iter().map(|c| c.radius).fold(f64::INFINITY, f64::min);
+    let loaded = |t: &Touch| t.reaction != DVec3::ZERO && t.point1.distance(touch.point1).min(t.point2.distance(touch.point2)) < near;
+    manifold.is_some_and(|m| m.points.iter().any(loaded))
 }
 
 /// How far a pair may overlap on its way.
@@ -330,7 +339,7 @@ pub fn foresee(
                 |b: &Body, place: DVec3| b.new_velocity.linear + (b.frame.rotation * b.new_velocity.angular).cross(place - b.pose.position);
             let gap = p.gap - allowed - h * p.normal.dot(velocity(body1, middle) - velocity(body2, middle - shift) - drift);
             let touch = Touch { feature: p.feature, normal: p.normal, gap, point1, point2, active: true, ..Touch::default() };
-            let put = foresight.put(Foreseen { pair, touch, contact: 0 });
+            let put = foresight.put(Foreseen { pair, touch, contact: 0, rolls: near_a_load(manifold, &touch, [a, b]) });
             foresight.missed |= put;
         }
     }
@@ -373,7 +382,7 @@ fn meeting(pair: &ContactPair, ways: &[Way; 2], c: &Crossing, points: &[ContactP
         let gap = (p.gap - c.allowed - c.at * rate(p)).max(0.0);
         let touch =
             Touch { feature: p.feature, normal: p.normal, gap, point1, point2, active: true, swept: Swept::Impact, ..Touch::default() };
-        let put = foresight.put(Foreseen { pair: *pair, touch, contact: 0 });
+        let put = foresight.put(Foreseen { pair: *pair, touch, contact: 0, rolls: false });
         foresight.missed |= put;
     }
 }

@@ -211,6 +211,8 @@ pub struct Foreseen {
     pub touch: Touch,
     /// Its number in the problem of the step.
     pub contact: u32,
+    /// Whether the bodies pressed on each other close by in the step before: one rolls on an edge or a rim.
+    pub rolls: bool,
 }
 
 /// The points of the step that detection at its end has found.
@@ -253,6 +255,7 @@ impl Foresight {
         match (from..to).filter(|at| way(at) <= limit).min_by(|a, b| way(a).total_cmp(&way(b))) {
             Some(at) => {
                 self.rows[at] = Foreseen {
+                    contact: self.rows[at].contact,
                     touch: Touch { reaction: self.rows[at].touch.reaction, moment: self.rows[at].touch.moment, ..row.touch },
                     ..row
                 }
@@ -370,12 +373,12 @@ mod tests {
     fn a_point_that_locked_axes_hold_is_put_no_more() {
         let ends = [Entity::from_raw_u32(0), Entity::from_raw_u32(1)].map(|e| e.expect("valid"));
         let pair = ContactPair { bodies: ends, slots: [0, 1], law: CoulombImpact::default(), size: 1.0, shift: DVec3::ZERO };
-        let row = |feature, normal| Foreseen { pair, touch: Touch { normal, ..touch(feature, 0.0, 0.0) }, contact: 0 };
+        let row = |feature, normal| Foreseen { pair, touch: Touch { normal, ..touch(feature, 0.0, 0.0) }, contact: 0, rolls: false };
         let mut foresight = Foresight { held: vec![row(1, DVec3::Z)], ..Foresight::default() };
         assert!(!foresight.put(row(1, DVec3::Z)) && foresight.put(row(2, DVec3::Z)) && foresight.put(row(1, DVec3::X)));
         assert_eq!(foresight.of([0, 1]).len(), 2);
         // stated anew where it is, and added where it has wandered to
-        let placed = |x: f64, gap: f64| Foreseen { pair, touch: Touch { gap, ..touch(2, x, 0.0) }, contact: 0 };
+        let placed = |x: f64, gap: f64| Foreseen { pair, touch: Touch { gap, ..touch(2, x, 0.0) }, contact: 0, rolls: false };
         assert!(foresight.put(placed(0.01, 0.5)) && foresight.put(placed(0.4, 0.7)) && foresight.put(placed(0.41, 0.8)));
         assert_eq!(foresight.of([0, 1]).iter().map(|r| r.touch.gap).collect::<Vec<_>>(), [0.0, 0.5, 0.8]);
     }

@@ -20,6 +20,7 @@
 
 use crate::algebra::pieces::{Part, share, sum};
 use crate::assembly::problem::StepProblem;
+use crate::model::contact::Foresight;
 use crate::model::scheme::Scheme;
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::mixed::{IMMOBILE, MAX_ROWS, System};
@@ -225,6 +226,26 @@ fn work_of_contacts(step: &StepProblem, from: usize, to: usize) -> Work {
         }
     }
     w
+}
+
+/// What bodies that roll on an edge or a rim lose to the length of the step (J).
+///
+/// ```text
+/// − Σ r_n (u_n⁺ + u_n)/2 ≈ ½ h² N a        over the points on which they stand at the end of the step
+/// ```
+///
+/// The point that touches next comes down to the other body with the acceleration a. Its reaction stops it at the end of the step, as an
+/// impact would, although the motion itself has none: without slip the load N does no work.
+pub fn edge_loss(step: &StepProblem, foresight: &Foresight) -> f64 {
+    let (p, mut loss) = (&step.problem, 0.0);
+    for row in foresight.rows.iter().filter(|row| row.rolls && row.touch.reaction != DVec3::ZERO) {
+        let k = row.contact as usize;
+        let c = &p.contacts[k];
+        let r = step.answer.reactions.contacts[k].x;
+        let mean = 0.5 * (step.after[k].x + p.contact_velocity(c, &step.before.rigid).x - c.b.x) + step.driven[k].x;
+        loss -= r * mean;
+    }
+    loss
 }
 
 fn block_work(step: &StepProblem, w: &mut Work) {

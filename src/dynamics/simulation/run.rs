@@ -1,7 +1,7 @@
 //! Stepping: events, the inner loop, the certificate of each step.
 
 use super::body::{Body, BodyError};
-use super::energy::{Energy, Work, step_energy, support_impulse};
+use super::energy::{Energy, Work, edge_loss, step_energy, support_impulse};
 use super::guests::{Guests, Handle, run_guests};
 use super::phases::{Phase, Phases};
 use super::step::{Schedules, StepSet};
@@ -209,6 +209,10 @@ pub struct Balance {
     /// Energy that impacts have made from nothing (J), by islands of bodies that press on each other: see [`crate::numerics::impacts`].
     /// It is part of the work of normal reactions and friction.
     pub impact_gain: f64,
+    /// Energy that bodies which roll on an edge or a rim have lost to the length of the step (J), see [`edge_loss`](super::energy::edge_loss).
+    /// It is part of the work of normal reactions.
+    #[serde(default)]
+    pub edge_loss: f64,
     /// Energy of the bodies that outlets have removed, when they left: E now is E at the start, plus the works, less this, plus `inlets`.
     /// Bodies that events make or end are not in it.
     pub outlets: Energy,
@@ -666,6 +670,7 @@ impl Simulation {
         balance.kinetic_max = balance.kinetic_max.max(before.kinetic).max(after.kinetic);
         balance.work.add(&work);
         balance.impact_gain += step.gained;
+        balance.edge_loss += edge_loss(step, self.world.resource::<Foresight>());
         let mut report = StepReport {
             contacts: step.problem.contacts.len(),
             converged: step.report.converged() && settled && self.world.resource::<Clusters>().report.unconverged == 0,
