@@ -11,7 +11,7 @@ use super::warnings::{Choices, warnings};
 use crate::assembly::joints::JointRows;
 use crate::assembly::problem::StepProblem;
 use crate::geometry::systems::Proximity;
-use crate::io::scene::model::{Measure, PileTable, Scene, Study};
+use crate::io::scene::model::{Measure, PileTable, Scene, Study, Treatment};
 use crate::model::contact::Manifold;
 use crate::model::flow::{Flow, Inlet, Outlet};
 use crate::model::interaction::Interaction;
@@ -31,6 +31,9 @@ const LATE: f64 = 0.02;
 
 /// Steps over which forces are averaged at the end of a run.
 const LAST_STEPS: usize = 10;
+
+/// Restitution of all laws from which on it is told what impacts take beyond it: below, bodies soon rest on each other, where one impact is many.
+const LIVELY: f64 = 0.8;
 
 /// Looks at every step and gives the summary at the end.
 ///
@@ -57,8 +60,8 @@ pub struct Meter {
     binds: [bool; 2],
     /// What the cures of warnings depend on.
     choices: Choices,
-    /// Whether all laws give back what impacts take.
-    elastic: bool,
+    /// Whether it can be told what impacts take beyond their restitution.
+    bounces: bool,
     entities: Vec<Entity>,
     measures: Vec<Measure>,
     piles: Vec<PileTable>,
@@ -220,7 +223,8 @@ impl Meter {
             auto: scene.time.accuracy.is_some(),
             binds: [scene.bonds(), scene.crushes()],
             choices: Choices::of(scene),
-            elastic: laws.all(|law| law.e_n == 1.0 && law.e_n_speed == 0.0),
+            bounces: laws.clone().all(|law| law.e_n == 1.0 && law.e_n_speed == 0.0)
+                || matches!(scene.time.treatment, Treatment::GapAware { .. }) && laws.all(|law| law.e_n >= LIVELY),
             entities: entities.to_vec(),
             measures: scene.measures.clone(),
             piles: scene.piles.clone(),
@@ -416,7 +420,7 @@ impl Meter {
             verdict: self.watch.as_ref().and_then(|w| w.verdict(simulation, &self.entities)),
             ..Summary::default()
         };
-        summary.energy.restitution_loss_J = self.elastic.then(|| -summary.energy.normal_work_J - owed(simulation));
+        summary.energy.restitution_loss_J = self.bounces.then(|| restitution_loss(simulation));
         if self.measures.len() + self.piles.len() > 0 {
             // before contacts are detected anew: forces are those of the last step
             let packing = Packing::of(simulation, None);
@@ -510,11 +514,14 @@ fn penetrations(simulation: &mut Simulation, summary: &mut Summary) {
     summary.penetration_mean_m = if overlapping > 0 { sum / f64::from(overlapping) } else { 0.0 };
 }
 
-/// What impacts that are not over have still to give back (J).
-fn owed(simulation: &Simulation) -> f64 {
+/// What impacts took beyond their restitution (J), but for what those that are not over have still to give back.
+fn restitution_loss(simulation: &Simulation) -> f64 {
     let world = simulation.world();
     let points = world.resource::<Proximity>().pairs().iter().filter_map(|&(.., pair)| Some(&world.get::<Manifold>(pair)?.points));
-    points.flatten().filter(|touch| touch.approach != DVec3::ZERO).map(|touch| touch.taken).sum()
+    let so_far: f64 = points.flatten().filter(|touch| touch.approach != DVec3::ZERO).map(|touch| touch.taken).sum();
+    let ([taken, due], [taken_now, due_now]) = (simulation.balance().impacts, simulation.impacts());
+    let owed = so_far - (taken_now - due_now);
+    due - taken - owed - simulation.balance().work.normal
 }
 
 fn energies(simulation: &Simulation) -> EnergySummary {
@@ -536,6 +543,7 @@ fn energies(simulation: &Simulation) -> EnergySummary {
         scheme_work_J: work.scheme,
         impact_gain_J: balance.impact_gain,
         edge_loss_J: balance.edge_loss,
+        impact_loss_J: balance.impacts[0] - balance.impacts[1],
         restitution_loss_J: None,
         outlet_J: balance.outlets.total(),
         inlet_J: balance.inlets.total(),

@@ -52,7 +52,10 @@ pub struct EnergySummary {
     pub impact_gain_J: f64,
     /// What bodies that roll on an edge or a rim lost to the length of the step, part of the work of normal reactions.
     pub edge_loss_J: f64,
-    /// Where no impact is to take energy (`e_n = 1` in all laws): what impacts took all the same, but for those that are not over.
+    /// What impacts of two steps (gap-aware scenes) take by their restitution: `(1 − e_n²) w²/2W` of each that meets with the speed w.
+    pub impact_loss_J: f64,
+    /// Where all laws have `e_n` of 0.8 or more (in gap-aware scenes; in others 1): what impacts took beyond their restitution,
+    /// but for those that are not over.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restitution_loss_J: Option<f64>,
     /// Energy of the bodies that outlets have removed.

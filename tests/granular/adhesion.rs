@@ -178,3 +178,22 @@ fn attraction_that_cannot_be_is_named() {
         assert!(error.contains(message) && error.contains("t:"), "{error}");
     }
 }
+
+#[test]
+fn a_ball_goes_round_another_as_long_as_the_attraction_bends_its_way() {
+    let (speed, apart) = (0.05, 0.02);
+    let needed = MASS * speed * speed / apart;
+    let post = ball([0.0; 3], "motion = \"static\"").replace("\"ball\"\nshape", "\"post\"\nshape");
+    let bodies = format!("{post}{}", ball([apart, 0.0, 0.0], "velocity = [0, 0.05, 0]"));
+    for step in [2e-4, 1e-3, 4e-3] {
+        for (factor, holds) in [(500.0, true), (1.05, true), (0.9, false)] {
+            let law = format!("mu = 0\nadhesion = {}", factor * needed);
+            let (built, s) = under(0.0, step, 2.0, &law, &bodies);
+            let place = |quantity| built.simulation.value(Signal::Body(built.entities[1], quantity)).unwrap_or_else(|e| panic!("{e}"));
+            let away = (place(BodyQuantity::X).powi(2) + place(BodyQuantity::Y).powi(2)).sqrt();
+            println!("{step} s, {factor} of what it needs: {away} m from the middle, {s}");
+            assert_eq!((away / apart - 1.0).abs() < 1e-3, holds, "{step} s, {factor}: {away} m");
+            assert!(!holds || s.contacts == 1, "{step} s, {factor}");
+        }
+    }
+}

@@ -160,3 +160,39 @@ fn balls_bound_by_a_neck_break_at_its_strength_in_tension_and_in_shear() -> Fall
     }
     Ok(())
 }
+
+#[test]
+fn two_balls_on_a_neck_break_when_they_spin_too_fast_for_it_and_not_before() -> Fallible {
+    let (radius, neck) = (0.02, 0.5);
+    let area = std::f64::consts::PI * (neck * radius) * (neck * radius);
+    let mass = 2500.0 * 4.0 / 3.0 * std::f64::consts::PI * radius * radius * radius;
+    // the load of a ball that goes round the neck
+    let limit = (1e5 * area / (mass * radius)).sqrt();
+    for h in [1e-4, 2e-4, 5e-4] {
+        // a load that comes at once is up to twice itself in a spring
+        for (part, holds) in [(0.3, true), (0.7, true), (1.06, false)] {
+            let spin = part * limit;
+            // chords open it by far more than the 1 µm of its strength
+            let law = Cohesion { neck, softening: Softening::Brittle, tension: 1e5, cohesion: 1e5, stiffness: [1e11; 2], ..MORTAR };
+            let mut sim = space(h, GAP_AWARE, 0.0, 1e-9)?;
+            let mut laws = ContactLaws::uniform(CoulombImpact { mu: 0.5, ..Default::default() });
+            laws.set_default_bond(Some(law));
+            sim.set_laws(laws)?;
+            for side in [-1.0, 1.0] {
+                let ball = Body::new(Shape::ball(radius)?).at(DVec3::X * side * radius).density(2500.0);
+                sim.spawn_body(ball.moving(DVec3::Y * side * radius * spin).spinning(DVec3::Z * spin))?;
+            }
+            assert_eq!(sim.bond_touching(), 1);
+            let mut start = None;
+            for _ in 0..(0.05 / h) as usize {
+                let report = sim.step()?;
+                assert!(report.converged);
+                start.get_or_insert(report.balance.kinetic_max);
+            }
+            let kept = sim.balance().energy.kinetic / start.ok_or("no step")?;
+            println!("{h} s, {part} of {limit:.1} rad/s: {:?}, {kept} of the energy", sim.bond_state());
+            assert_eq!(sim.bond_state().broken == 0, holds, "{h} s, {part}");
+        }
+    }
+    Ok(())
+}

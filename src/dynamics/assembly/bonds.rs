@@ -7,6 +7,8 @@
 //! ```
 //!
 //! Damage is that of the start of the step; it is brought up to date at its end. That the bound holds within the step is of first order in h.
+//! It is judged by `δ + h u_θ`, the opening that the rows know and carry, and not by places: bodies go straight in a step, which opens
+//! a bond that turns by `R (ω h)²`, without a load; the spring closes that in the next step.
 
 use super::problem::StepProblem;
 use super::rows::SUM;
@@ -20,9 +22,9 @@ use crate::numerics::mixed::{IMMOBILE, System};
 use crate::numerics::residual::contact_scale;
 use crate::topology::bodies::{Bodies, Body, Slot};
 use bevy_ecs::prelude::*;
-use glam::DVec3;
+use glam::{DQuat, DVec3};
 
-/// The two blocks of a point that holds.
+/// The two blocks of a point that holds, and its way when the step began (opening, slip along the second axis).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BondRows {
     bond: Entity,
@@ -30,6 +32,7 @@ pub(super) struct BondRows {
     /// First reaction of its three rows.
     first: usize,
     axes: [DVec3; 3],
+    delta: [f64; 2],
 }
 
 impl StepProblem {
@@ -111,7 +114,7 @@ pub(super) fn push(
                 let guess = |axis: DVec3| if scheme.warm_start { axis.dot(point.impulse) } else { 0.0 };
                 answer.reactions.blocks.extend(axes.map(guess));
             }
-            rows.push(BondRows { bond: entity, point: k as u32, first, axes });
+            rows.push(BondRows { bond: entity, point: k as u32, first, axes, delta: [opening, slip.length()] });
         }
     }
     *bonded = from..problem.blocks.len();
@@ -128,24 +131,29 @@ fn ends<'a>(bond: &Bond, bodies: &'a Bodies, slots: &Query<&Slot>) -> Option<[&'
     Some([one?, two?])
 }
 
+/// How far a place (m, body axes) goes in the step, its arm being that of the rows.
+fn way(end: &Body, place: DVec3, theta: f64, h: f64) -> DVec3 {
+    let arm = end.frame.rotation * place;
+    let at = |v: &Velocity, rotation: DQuat| v.linear + (rotation * v.angular).cross(arm);
+    h * (theta * at(&end.new_velocity, end.frame.rotation) + (1.0 - theta) * at(&end.velocity, end.pose.rotation))
+}
+
 /// Impulses, opening and damage back to the bonds.
-pub fn store_bonds(step: Res<StepProblem>, bodies: Res<Bodies>, slots: Query<&Slot>, mut bonds: Query<(Entity, &mut Bond)>) {
+pub fn store_bonds(scheme: Res<Scheme>, step: Res<StepProblem>, bodies: Res<Bodies>, slots: Query<&Slot>, mut bonds: Query<&mut Bond>) {
+    let (h, theta) = (scheme.time_step, scheme.treatment.theta());
     let reactions = &step.answer.reactions.blocks;
     for rows in &step.bonds {
-        let Ok((_, mut bond)) = bonds.get_mut(rows.bond) else { continue };
-        let Some(point) = bond.points.get_mut(rows.point as usize) else { continue };
-        point.impulse = rows.axes.iter().zip(&reactions[rows.first..]).map(|(axis, r)| *r * *axis).sum();
-    }
-    for (_, mut bond) in &mut bonds {
+        let Ok(mut bond) = bonds.get_mut(rows.bond) else { continue };
         let Some(ends) = ends(&bond, &bodies, &slots) else { continue };
-        let n = ends[0].new_pose.rotation * bond.normal;
-        let Bond { points, law, shift, .. } = &mut *bond;
-        for point in points.iter_mut().filter(|point| !point.broken()) {
-            let (opening, slip) = parted(point, ends.map(|end| &end.new_pose), *shift, n);
-            point.take_in(law, [opening, slip.length()]);
-            if point.broken() {
-                point.impulse = DVec3::ZERO;
-            }
+        let Bond { points, law, .. } = &mut *bond;
+        let Some(point) = points.get_mut(rows.point as usize) else { continue };
+        point.impulse = rows.axes.iter().zip(&reactions[rows.first..]).map(|(axis, r)| *r * *axis).sum();
+        let ways = [0, 1].map(|k| way(ends[k], point.places[k], theta, h));
+        let [opening, along, across] = rows.axes.map(|axis| axis.dot(ways[0] - ways[1]));
+        let slip = rows.delta[1] + along;
+        point.take_in(law, [rows.delta[0] + opening, (slip * slip + across * across).sqrt()]);
+        if point.broken() {
+            point.impulse = DVec3::ZERO;
         }
     }
 }

@@ -85,7 +85,7 @@ impl Cached {
         match (ball(self), ball(other)) {
             (Some(a), Some(b)) => a * b / (a + b),
             (Some(r), None) | (None, Some(r)) => r,
-            (None, None) => 0.5 * self.smallest.min(other.smallest),
+            (None, None) => 0.5 * if self.radius < other.radius { self.smallest } else { other.smallest },
         }
     }
 
@@ -591,8 +591,8 @@ impl Detection<'_> {
             (new.approach, new.taken) = (DVec3::ZERO, 0.0);
         }
         complete(completed, touches, LANDED * pair.size);
-        if pair.law.rupture > 0.0 {
-            pair.bridge(&manifold.points, touches);
+        if pair.law.adhesion > 0.0 {
+            pair.bridge(&manifold.points, touches, ways[0].distance(ways[1]));
         }
         manifold.points.clear();
         manifold.points.extend_from_slice(touches);

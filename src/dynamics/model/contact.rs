@@ -34,6 +34,8 @@ pub struct ContactPair {
 
 /// Gap, in parts of the smaller body's smallest length, at which bodies touch for their attraction, whatever its range.
 const TOUCHES: f64 = 1e-6;
+/// How many times what a straight way opens at most attraction outlasts: where it is hardly enough to bend the way, it takes some steps.
+const BEND: f64 = 4.0;
 
 impl ContactPair {
     /// Where a reaction acts on either body (m, world): see [`Touch::places`], that of body 2 on itself instead of its image.
@@ -47,8 +49,10 @@ impl ContactPair {
         self.law.adhesion > 0.0 && (touch.bridged || touch.gap <= self.law.adhesion_range.max(TOUCHES * self.size))
     }
 
-    /// Marks the points that a liquid bridge holds: it forms where bodies touch, by their gap or because they pressed on each other in the
-    /// step before, and lasts until the gap exceeds the rupture distance of the law.
+    /// Marks the points that a liquid bridge holds, and those where attraction lasts: it begins where bodies touch, by their gap or because they
+    /// pressed on each other in the step before, and ends where the gap exceeds the rupture distance of the law and what the straight `way` (m) of
+    /// one body past the other opened in that step. Bodies that go round each other touch all the time, but for `way²/2ρ`, ρ not below half of
+    /// the smallest length.
     ///
     /// ```
     /// use drystone::model::{contact::{ContactPair, Touch}, law::CoulombImpact};
@@ -58,7 +62,7 @@ impl ContactPair {
     /// let pair = ContactPair { bodies, slots: [0, 1], law, size: 0.1, shift: glam::DVec3::ZERO };
     /// let mut bridged = |old: Option<Touch>, gap: f64| {
     ///     let mut new = [Touch { gap, ..Default::default() }];
-    ///     pair.bridge(old.as_slice(), &mut new);
+    ///     pair.bridge(old.as_slice(), &mut new, 0.0);
     ///     new[0]
     /// };
     /// assert!(!bridged(None, 5e-5).bridged, "not before they touch");
@@ -66,10 +70,11 @@ impl ContactPair {
     /// let apart = bridged(Some(touched), 5e-5);
     /// assert!(touched.bridged && apart.bridged && !bridged(Some(apart), 2e-4).bridged);
     /// ```
-    pub fn bridge(&self, old: &[Touch], new: &mut [Touch]) {
+    pub fn bridge(&self, old: &[Touch], new: &mut [Touch], way: f64) {
         let held = old.iter().any(|t| t.bridged || t.reaction.dot(t.normal) > 0.0);
         let touches = held || new.iter().any(|t| t.gap <= TOUCHES * self.size);
-        new.iter_mut().for_each(|t| t.bridged = touches && t.gap <= self.law.rupture);
+        let most = self.law.rupture.max(TOUCHES * self.size + BEND * way * way / self.size);
+        new.iter_mut().for_each(|t| t.bridged = touches && t.gap <= most);
     }
 
     /// Attraction (N) at each of the points at which it acts: equal parts of that of the law.
@@ -155,7 +160,7 @@ pub struct Touch {
     pub active: bool,
     /// Whether it was found on the way of a fast pair.
     pub swept: Swept,
-    /// Whether a liquid bridge holds the bodies here.
+    /// Whether attraction that has begun lasts here, or a liquid bridge holds.
     pub bridged: bool,
 }
 

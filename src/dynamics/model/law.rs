@@ -34,7 +34,7 @@ pub enum Arm {
     /// A length (m).
     Length(f64),
     /// A part of the radius of the contact: of two balls `R₁R₂/(R₁ + R₂)`, of a ball and another shape the ball's, of other shapes half of
-    /// the smaller one's smallest length.
+    /// the smallest length of the one that reaches less far (a plate, however thin, is larger than what rolls on it).
     Radius(f64),
 }
 

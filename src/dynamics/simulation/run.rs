@@ -16,6 +16,7 @@ use crate::model::contact::{ContactPair, Foresight, Manifold, TurnedArms};
 use crate::model::law::ContactLaws;
 use crate::model::newton_euler::{AppliedForce, BodyName, Velocity};
 use crate::model::scheme::{Clock, Friction, Invalid, Scheme};
+use crate::numerics::mixed::Twist;
 use crate::numerics::{Report, Status};
 use crate::topology::bodies::{Bodies, BodyRow, Slot, Slots};
 use bevy_ecs::name::Name;
@@ -213,6 +214,9 @@ pub struct Balance {
     /// It is part of the work of normal reactions.
     #[serde(default)]
     pub edge_loss: f64,
+    /// Energy (J) that impacts of two steps take in the first, each for itself, and what of it their restitution gives back in the second.
+    #[serde(default)]
+    pub impacts: [f64; 2],
     /// Energy of the bodies that outlets have removed, when they left: E now is E at the start, plus the works, less this, plus `inlets`.
     /// Bodies that events make or end are not in it.
     pub outlets: Energy,
@@ -658,6 +662,35 @@ impl Simulation {
         name.map_or_else(|| format!("body {}", slot()), |n| format!("body {n:?}"))
     }
 
+    /// Energy (J) that the impacts of the last step take, each for itself, and what of it the next one owes by their restitution.
+    ///
+    /// ```text
+    /// T = w²/2W        w: speed of approach, W = H M⁻¹ Hᵀ of the normal        due: e_n² T
+    /// ```
+    pub fn impacts(&self) -> [f64; 2] {
+        let (rows, rigid) = (&self.world.resource::<Bodies>().rows, &self.world.resource::<StepProblem>().problem.rigid);
+        let give = |slot: u32, place: DVec3, n: DVec3| {
+            let Some(row) = rows.get(slot as usize) else { return 0.0 };
+            let (mut twist, arm) = (Twist::default(), place - row.pose.position);
+            let Some(mass) = rigid.get(row.row as usize) else { return 0.0 };
+            mass.kick(&mut twist, arm, n);
+            n.dot(twist.linear + twist.angular.cross(arm))
+        };
+        let pairs = self.world.resource::<Proximity>().pairs().iter();
+        let pairs = pairs.filter_map(|&(.., e)| Some((self.world.get::<ContactPair>(e)?, self.world.get::<Manifold>(e)?)));
+        let mut sum = [0.0; 2];
+        for (pair, manifold) in pairs {
+            for touch in manifold.points.iter().filter(|touch| touch.approach != DVec3::ZERO) {
+                let (places, speed) = (pair.places(touch), -touch.approach.dot(touch.normal));
+                let e = pair.law.restitution_at(speed);
+                let w: f64 = (0..2).map(|k| give(pair.slots[k], places[k], touch.normal)).sum();
+                let taken = if w > 0.0 { 0.5 * speed * speed / w } else { 0.0 };
+                sum = [sum[0] + taken, sum[1] + e * e * taken];
+            }
+        }
+        sum
+    }
+
     /// Writes the certificate of the step.
     fn certify(&mut self, settled: bool) -> StepReport {
         let bodies = self.world.resource::<Bodies>();
@@ -670,6 +703,7 @@ impl Simulation {
         balance.kinetic_max = balance.kinetic_max.max(before.kinetic).max(after.kinetic);
         balance.work.add(&work);
         balance.impact_gain += step.gained;
+        let lively = step.lively && step.two_steps;
         balance.edge_loss += edge_loss(step, self.world.resource::<Foresight>());
         let mut report = StepReport {
             contacts: step.problem.contacts.len(),
@@ -701,6 +735,12 @@ impl Simulation {
             [report.penetration, report.penetration_size] = deeper([report.penetration, report.penetration_size], found);
         }
         report.stride = self.world.resource::<Proximity>().stride(h);
+        if lively {
+            let [taken, due] = self.impacts();
+            let impacts = &mut self.balance.impacts;
+            *impacts = [impacts[0] + taken, impacts[1] + due];
+            report.balance.impacts = *impacts;
+        }
         report
     }
 
