@@ -191,7 +191,8 @@ pub(super) fn timed(
 
 pub(super) fn solve(arguments: &Arguments) -> Result<u8, Failure> {
     let several = arguments.files.len() > 1;
-    if let Some(entry) = arguments.solver {
+    // without --solver the first that takes a problem solves it, which is `auto` for every kind that files hold
+    if let Some(entry) = arguments.solver.or_else(|| all().first()) {
         let set = arguments.set.iter().try_fold(Solver::from(entry), |solver, (name, value)| solver.with(name, value));
         set.map_err(|error| Failure::new(USAGE, format!("--set: {error}")))?;
     }

@@ -29,7 +29,14 @@ fn solve_prints_a_line_per_file_with_every_name_that_scripts_use() {
     assert_eq!(both.status.code(), Some(3));
     let lines: Vec<Value> = text(&both.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((&lines[0]["status"], &lines[1]["status"]), (&"error".into(), &"Converged".into()));
-    assert!(lines[0]["message"].as_str().unwrap().contains("bad.dat:5: expected value 4 of W (a number), found `one`"), "{}", lines[0]);
+    assert!(
+        lines[0]["message"]
+            .as_str()
+            .unwrap()
+            .contains("bad.dat:5: expected value 4 of W, row 1 and column 1 from 0 (a number), found `one`"),
+        "{}",
+        lines[0]
+    );
 
     let table = text(&output(&["solve", &good]).stdout);
     assert!(table.lines().count() == 2 && table.contains("brick.json"), "{table}");
@@ -259,6 +266,15 @@ fn a_guess_from_a_file_and_parameters_by_name_change_a_solve() {
     ] {
         let wrong = output(&["solve", &file, "--solver", "nsgs", "--set", set]);
         assert_eq!(wrong.status.code(), Some(2), "{set}");
+        assert!(text(&wrong.stderr).contains(told), "{}", text(&wrong.stderr));
+    }
+    // also where no solver is named, before any file is looked at
+    for (call, told) in [
+        (["solve", &file, "--set", "relaxation=1"], "--set: parameter `relaxation` of solver auto is unknown; there are max_rounds, "),
+        (["solve", "no.json", "--set", "max_rounds=-1"], "--set: parameter `max_rounds` of solver auto is -1; a whole number"),
+    ] {
+        let wrong = output(&call);
+        assert!(wrong.status.code() == Some(2) && wrong.stdout.is_empty(), "{call:?}");
         assert!(text(&wrong.stderr).contains(told), "{}", text(&wrong.stderr));
     }
     let list = text(&output(&["solvers", "nsgs"]).stdout);
