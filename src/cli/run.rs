@@ -113,8 +113,10 @@ impl Start {
             (Some(directory), asked) => {
                 let path = directory.join(CHECKPOINT);
                 if !path.exists() {
-                    let message =
-                        format!("{}: not found\n  --resume needs a run that was saved with --out DIR --checkpoint every=…", path.display());
+                    let message = format!(
+                        "{}: not found\n  --resume takes the folder of a run that was saved with --out DIR --checkpoint every=…",
+                        path.display()
+                    );
                     return Err(Failure::input(message));
                 }
                 let mut checkpoint = Checkpoint::read(&path).map_err(Failure::input)?;
