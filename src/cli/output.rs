@@ -17,6 +17,7 @@ use crate::io::vtk::{Format, VtkSeries, remove_grids};
 use crate::model::signal::{FlowQuantity, JointQuantity, Quantity, SurfaceQuantity};
 use crate::scenes::Built;
 use crate::simulation::{Signal, Simulation, StepReport};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Interval of films where the scene sets none (s).
@@ -102,6 +103,12 @@ impl Signals {
     }
 }
 
+/// Names of the files of a folder, in order.
+fn names_in(directory: &Path) -> Result<BTreeSet<String>, OutputError> {
+    let names = std::fs::read_dir(directory).and_then(|files| files.map(|f| Ok(f?.file_name().to_string_lossy().into_owned())).collect());
+    names.map_err(OutputError::file(directory, "listed"))
+}
+
 /// Half side (m) at which half-spaces are drawn: as the scene begins, so that a resumed run draws those of a straight one.
 fn reach(scene: &Scene) -> f64 {
     let radius = |shape: &ShapeSpec| shape.build().map_or(f64::INFINITY, |s| s.bounding_radius());
@@ -139,6 +146,8 @@ pub(super) struct Output {
     frame: usize,
     /// Whether frames are compressed.
     packed: bool,
+    /// What a run that goes on did not find, and has begun.
+    begun: Vec<String>,
 }
 
 impl Output {
@@ -149,6 +158,7 @@ impl Output {
             let wanted = scene.recorders.iter().filter(|r| kinds.contains(&r.what)).map(|r| r.every);
             wanted.fold(f64::INFINITY, f64::min)
         };
+        let before = resumed.map(|_| names_in(directory)).transpose()?;
         let film_every = every(&[Recorded::Bodies, Recorded::Contacts]);
         let steps_every = every(&[Recorded::Steps]);
         let table = directory.join("steps.csv");
@@ -210,7 +220,16 @@ impl Output {
             None => (VtkSeries::create(directory, frames)?, StepTable::create(&table, &COLUMNS)?),
             Some((step, time)) => (VtkSeries::resume(directory, step, frames)?, StepTable::resume(&table, &COLUMNS, time)?),
         };
+        let begun = match before {
+            None => Vec::new(),
+            Some(before) => {
+                // the list of frames is written with the first one
+                let list = (scene.output.frames.format == Format::Vtp).then(|| "bodies.pvd".to_owned());
+                names_in(directory)?.into_iter().chain(list).filter(|name| !before.contains(name)).collect()
+            }
+        };
         Ok(Self {
+            begun,
             directory: directory.to_owned(),
             window: Window::new(built.entities.clone()).reaching(reach(scene)),
             series,
@@ -230,6 +249,11 @@ impl Output {
             frame: 0,
             packed: scene.output.frames.format == Format::Vtp,
         })
+    }
+
+    /// The tables and lists that a run that goes on did not find, and has begun.
+    pub(super) fn begun(&self) -> &[String] {
+        &self.begun
     }
 
     pub(super) fn directory(&self) -> &Path {

@@ -10,6 +10,7 @@ use crate::io::picture::{ColourBy, Picture};
 use crate::io::scene::Scene;
 use crate::io::scene::camera::Camera;
 use crate::io::snapshot::{BodyView, Snapshot};
+use crate::io::table::format_number;
 use crate::io::view::Window;
 use crate::scenes::build;
 use glam::DVec3;
@@ -46,7 +47,7 @@ impl Colour {
 /// How bodies are looked at.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Look {
-    /// Width and height in pixels
+    /// Width and height in pixels, each from 16 to 16384
     #[arg(long, allow_hyphen_values = true, value_name = "WIDTHxHEIGHT", default_value = "1280x800", value_parser = size)]
     size: [u32; 2],
     /// From the bodies to the eye, as x,y,z with z up, instead of what the scene's [camera] says
@@ -135,13 +136,15 @@ pub(super) struct Arguments {
 
 fn size(text: &str) -> Result<[u32; 2], String> {
     let parts = text.split_once('x').and_then(|(w, h)| Some([w.trim().parse().ok()?, h.trim().parse().ok()?]));
-    parts.filter(|size| size.iter().all(|n| (16..=16384).contains(n))).ok_or_else(|| "write WIDTHxHEIGHT, such as 1280x800".to_owned())
+    parts
+        .filter(|size| size.iter().all(|n| (16..=16384).contains(n)))
+        .ok_or_else(|| "write WIDTHxHEIGHT, each from 16 to 16384 pixels, such as 1280x800".to_owned())
 }
 
 pub(super) fn direction(text: &str) -> Result<DVec3, String> {
-    let numbers: Vec<f64> = text.split(',').filter_map(|x| x.trim().parse().ok()).collect();
-    let found = <[f64; 3]>::try_from(numbers).map(DVec3::from_array).ok().filter(|d| d.is_finite() && *d != DVec3::ZERO);
-    found.ok_or_else(|| "write three numbers, such as 1,-2,0.8".to_owned())
+    let numbers: Option<Vec<f64>> = text.split(',').map(|x| x.trim().parse().ok()).collect();
+    let found = numbers.and_then(|n| <[f64; 3]>::try_from(n).ok()).map(DVec3::from_array).filter(|d| d.is_finite() && *d != DVec3::ZERO);
+    found.ok_or_else(|| "write three numbers, not all zero, such as 1,-2,0.8".to_owned())
 }
 
 pub(super) fn picture(arguments: &Arguments) -> Result<u8, Failure> {
@@ -169,6 +172,7 @@ pub(super) fn picture(arguments: &Arguments) -> Result<u8, Failure> {
 fn instant_of(scene: &Scene, at: f64) -> Result<f64, Failure> {
     let end = scene.time.end;
     if at > end + 0.5 * scene.time.step {
+        let (at, end) = (format_number(at), format_number(end));
         let cure = format!("name an instant until then, or let it last longer with --set time.end={at}");
         return Err(Failure::new(USAGE, format!("--at {at}: {} ends at {end} s\n  {cure}", scene.name)));
     }

@@ -113,8 +113,10 @@ impl Start {
             (Some(directory), asked) => {
                 let path = directory.join(CHECKPOINT);
                 if !path.exists() {
-                    let message =
-                        format!("{}: not found\n  --resume needs a run that was saved with --out DIR --checkpoint every=…", path.display());
+                    let message = format!(
+                        "{}: not found\n  --resume takes the folder of a run that was saved with --out DIR --checkpoint every=…",
+                        path.display()
+                    );
                     return Err(Failure::input(message));
                 }
                 let mut checkpoint = Checkpoint::read(&path).map_err(Failure::input)?;
@@ -140,6 +142,12 @@ impl Start {
                     let message =
                         format!("{}: holds a run of {name} with other settings; leave the scene out to go on with it", path.display());
                     return Err(Failure::input(message));
+                }
+                let (until, at) = (arguments.until.unwrap_or(f64::INFINITY), checkpoint.state.time());
+                // the last step may have gone beyond the end that was asked for
+                if until < at - 1e-9 * checkpoint.scene.time.step && until != checkpoint.scene.time.end {
+                    let (directory, cure) = (directory.display(), "name a later instant to go on until then, or run the scene anew");
+                    return Err(Failure::new(USAGE, format!("--until {until}: the run in {directory} is saved at {at} s\n  {cure}")));
                 }
                 let anew = before != (checkpoint.scene.solver.tolerance, checkpoint.scene.time.step);
                 (checkpoint.scene.clone(), Some((checkpoint, anew)))
@@ -180,6 +188,16 @@ impl Start {
     }
 }
 
+fn same_folder(a: &Path, b: &Path) -> bool {
+    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}
+
+/// What a run that goes on at this time did not find in its folder.
+fn begun_note(output: &Output, time: f64) -> Option<String> {
+    let (folder, names) = (output.directory().display(), output.begun().join(", "));
+    (!names.is_empty()).then(|| format!("{folder} did not hold {names}: begun anew at {time} s, without what came before"))
+}
+
 pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
     let clock = Instant::now();
     let directory = arguments.out.as_ref().or(arguments.resume.as_ref());
@@ -210,6 +228,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
             Some(output)
         }
     };
+    // into another folder a run goes on with tables that begin where it does
+    let own = !matches!((&arguments.out, &arguments.resume), (Some(out), Some(saved)) if !same_folder(out, saved));
+    let missing = output.as_ref().filter(|_| own).and_then(|output| begun_note(output, run.built.simulation.time()));
+    let first = run.built.simulation.steps();
     let mut wrong = directory.map(|d| PostMortem::new(d, run.resumed)).transpose()?;
     let mut progress = Progress::new((end / step).round() as u64, run.built.simulation.steps());
     let mut forecaster = Forecaster::new(&run.scene);
@@ -260,11 +282,21 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
     if let Some(directory) = directory.filter(|_| stopped.is_none() && arguments.checkpoint.is_some()) {
         run.save(directory)?;
     }
+    let nothing_done = run.resumed && stopped.is_none() && !interrupted && run.built.simulation.steps() == first;
+    if let Some(directory) = arguments.resume.as_ref().filter(|_| nothing_done) {
+        let (directory, at) = (directory.display(), run.built.simulation.time());
+        let why = match run.meter.ended(&run.built.simulation) {
+            Some(reason) => format!("ended there by a rule of [stop] ({reason}); another --until, --tol or --step goes on"),
+            None => "that is its end; a later --until goes on".to_owned(),
+        };
+        tell(&format!("note: nothing was left to do: the run in {directory} is saved at {at} s, and {why}"));
+    }
     if let Some(output) = &mut output {
         output.end(&run.built.simulation).map_err(Failure::input)?;
     }
     let mut summary = run.meter.summary(&mut run.built.simulation);
     summary.interrupted = interrupted;
+    summary.warnings.extend(missing);
     summary.warnings.extend(wrong.as_ref().and_then(PostMortem::note));
     summary.stopped = stopped.as_ref().map(ToString::to_string);
     summary.forecast = forecaster.forecast;

@@ -50,7 +50,7 @@ pub(super) struct Arguments {
     set: Vec<(String, String)>,
     /// Budget instead of the solver's own, in what it counts: iterations, outer steps, bases; for friction by default rounds, which end no
     /// method before its turn is over
-    #[arg(long, value_name = "N")]
+    #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = budget)]
     max_iterations: Option<usize>,
     /// Largest dense matrix, or W, that may be formed
     #[arg(long, allow_hyphen_values = true, value_name = "GB", default_value = "4", value_parser = positive)]
@@ -89,6 +89,10 @@ yᵀ(W r + q) < 0 for every admissible r.
 Status: Converged, Stalled, BudgetSpent, Inconsistent, or error with a message; skipped for a file
 that is no problem and does not look like one, such as a README among several FILEs.
 Exit codes: 0 every file has its status, 2 usage, 3 some file could not be read or has no solver";
+
+fn budget(text: &str) -> Result<usize, String> {
+    text.trim().parse().map_err(|_| "write a whole number, such as 1000".to_owned())
+}
 
 pub(super) fn kind(text: &str) -> Result<Kind, String> {
     Kind::from_name(text).ok_or_else(|| format!("write one of {}", Kind::ALL.map(Kind::name).join(", ")))
@@ -191,7 +195,8 @@ pub(super) fn timed(
 
 pub(super) fn solve(arguments: &Arguments) -> Result<u8, Failure> {
     let several = arguments.files.len() > 1;
-    if let Some(entry) = arguments.solver {
+    // without --solver the first that takes a problem solves it, which is `auto` for every kind that files hold
+    if let Some(entry) = arguments.solver.or_else(|| all().first()) {
         let set = arguments.set.iter().try_fold(Solver::from(entry), |solver, (name, value)| solver.with(name, value));
         set.map_err(|error| Failure::new(USAGE, format!("--set: {error}")))?;
     }

@@ -4,6 +4,7 @@ use super::report::{COMMAND, SCENE_OF_RUN, words};
 use super::{Failure, USAGE};
 use crate::io::scene::model::TimeStepping;
 use crate::io::scene::{Scene, SceneFile, SceneSource, builtin, seconds};
+use crate::io::table::format_number;
 use crate::scenes::BuildError;
 use crate::simulation::AutoStep;
 use std::path::Path;
@@ -55,7 +56,16 @@ impl Changes {
 
     /// The same of a scene, or of the one that a run in this folder had, which ends where the run did.
     pub(super) fn load_or_repeat(&self, scene: &str) -> Result<Scene, Failure> {
-        let Some(run) = PastRun::of(scene)? else { return self.load(scene) };
+        let Some(run) = PastRun::of(scene)? else {
+            if is_folder(scene) {
+                let there = |name: &str| if Path::new(scene).join(name).is_file() { "is there" } else { "is missing" };
+                let (command, own) = (there(COMMAND), there(SCENE_OF_RUN));
+                let message = format!("{scene}: this folder holds no run: {COMMAND} {command}, {SCENE_OF_RUN} {own}");
+                let cure = format!("`drystone run SCENE --out {scene}` writes both; or name a scene, or a scene file (.toml)");
+                return Err(Failure::input(format!("{message}\n  {cure}")));
+            }
+            return self.load(scene);
+        };
         let set = run.changes.set.into_iter().chain(self.set.clone()).collect();
         let changes = Self { set, step: self.step.or(run.changes.step), tol: self.tol.or(run.changes.tol) };
         let mut scene = changes.load(&run.scene)?;
@@ -92,6 +102,10 @@ impl Changes {
             let message = format!("{scene}: holds a run; its scene is {scene}/{SCENE_OF_RUN}, its command stands in {scene}/{COMMAND}");
             return Err(Failure::input(message));
         }
+        if is_folder(scene) {
+            let cure = "name a scene file (.toml) or a built-in scene (`drystone scenes`)";
+            return Err(Failure::input(format!("{scene}: is a folder, not a scene\n  {cure}")));
+        }
         let (mut scene, files) = Scene::load_with_files(&SceneSource::new(scene), &self.settings()?).map_err(Failure::input)?;
         match self.step {
             None => {}
@@ -107,6 +121,12 @@ impl Changes {
     }
 }
 
+/// Whether this is a folder, and no built-in scene.
+fn is_folder(scene: &str) -> bool {
+    let built_in = matches!(SceneSource::new(scene), SceneSource::BuiltIn(name) if builtin::find(&name).is_ok());
+    !built_in && Path::new(scene).is_dir()
+}
+
 /// What a run in a folder was started with.
 struct PastRun {
     scene: String,
@@ -116,10 +136,9 @@ struct PastRun {
 }
 
 impl PastRun {
-    /// Whether this is a folder that holds a run, and no built-in scene.
+    /// Whether this is a folder that holds a run.
     fn is_in(scene: &str) -> bool {
-        let built_in = matches!(SceneSource::new(scene), SceneSource::BuiltIn(name) if builtin::find(&name).is_ok());
-        !built_in && Path::new(scene).join(COMMAND).is_file() && Path::new(scene).join(SCENE_OF_RUN).is_file()
+        is_folder(scene) && [COMMAND, SCENE_OF_RUN].iter().all(|name| Path::new(scene).join(name).is_file())
     }
 
     fn of(folder: &str) -> Result<Option<Self>, Failure> {
@@ -178,7 +197,12 @@ impl std::fmt::Display for StepSize {
 
 /// An instant (s), with or without its unit: 0 or later.
 pub(super) fn instant(text: &str) -> Result<f64, String> {
-    if seconds(text) == Ok(0.0) { Ok(0.0) } else { span(text) }
+    let found = seconds(text)?;
+    if found >= 0.0 && found.is_finite() {
+        Ok(found)
+    } else {
+        Err("write a finite time of 0 or later, such as 0.5 or \"500 ms\"".to_owned())
+    }
 }
 
 /// A time (s) above zero, with or without its unit.
@@ -205,10 +229,8 @@ pub(super) fn check_length(scene: &Scene) -> Result<(), Failure> {
     if steps <= 1e9 {
         return Ok(());
     }
-    Err(Failure::new(
-        USAGE,
-        format!("{} s in steps of {} s are {steps:.1e} steps; at most 1e9 are possible", scene.time.end, scene.time.step),
-    ))
+    let (end, step) = (format_number(scene.time.end), format_number(scene.time.step));
+    Err(Failure::new(USAGE, format!("{end} s in steps of {step} s are {steps:.1e} steps; at most 1e9 are possible")))
 }
 
 /// Sets the number of threads of all kernels.

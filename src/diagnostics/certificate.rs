@@ -134,6 +134,7 @@ fn exact(x: f64) -> String {
 fn length(x: f64) -> String {
     match x.abs() {
         0.0 => "0".to_owned(),
+        m if m >= 1e9 => format!("{x:.3e} m"),
         m if m >= 1.0 => format!("{x:.3} m"),
         m if m >= 1e-3 => format!("{:.3} mm", x * 1e3),
         m if m >= 1e-6 => format!("{:.3} µm", x * 1e6),

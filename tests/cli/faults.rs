@@ -96,13 +96,19 @@ fn negative_numbers_are_told_what_would_do() {
         &["run", "arch", "--until", "-0.5"],
         &["solve", "x.json", "--tol", "-1"],
         &["solve", "x.json", "--time-limit", "-1"],
+        &["solve", "x.json", "--max-iterations", "-1"],
         &["profile", ".", "--tol", "-1", "--out", "o"],
         &["picture", "arch", "--at", "-1", "--out", "o.png"],
     ] {
         let said = output(call);
         assert_eq!(said.status.code(), Some(2), "{call:?}");
         let said = text(&said.stderr);
-        assert!(said.contains("above zero") && !said.contains("-- -"), "{call:?}: {said}");
+        let needed = match call {
+            _ if call.contains(&"--at") => "of 0 or later",
+            _ if call.contains(&"--max-iterations") => "write a whole number",
+            _ => "above zero",
+        };
+        assert!(said.contains(needed) && !said.contains("-- -"), "{call:?}: {said}");
     }
 }
 
@@ -314,6 +320,44 @@ fn a_measure_that_never_holds_a_grain_is_told_at_the_end() {
     };
     assert!(run("[[0.3, -1, 0], [1, 1, 1]]").contains("the box of the measure m has held no grain"));
     assert!(!run("[[-1, -1, 0], [1, 1, 1]]").contains("held no grain"));
+}
+
+#[test]
+fn numbers_beyond_reason_are_told_with_their_powers_of_ten() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("s.toml").to_str().unwrap().to_owned();
+    for (old, new, told) in [
+        ("step = \"2 ms\"", "step = 1e-300", "found a step of 1e-300 s, which takes more than 1e9 steps to 0.02 s"),
+        ("end = 0.02", "end = 1e30", "more than 1e9 steps to 1e+30 s"),
+        ("radius = 0.1", "radius = 1e300", "found the number 1e+300, expected a length of at most 1e40 m"),
+        ("[0, 0, 0.1]\n", "[0, 0, 0.1]\nvelocity = [0, 0, -1e300]\n", "velocity.2: found the number -1e+300, expected a velocity"),
+        ("step = \"2 ms\"", "step = -1e-300", "found the number -1e-300, expected a time greater than 0"),
+        ("[0, 0, 0.1]\n", "[0, 0, 0.1]\nmass = \"1e300 kg\"\n", "found the text \"1e300 kg\", expected a mass of at most 1e40 kg"),
+    ] {
+        std::fs::write(&path, GOOD.replace(old, new)).unwrap();
+        let run = output(&["run", &path]);
+        assert!(run.status.code() == Some(3) && text(&run.stderr).contains(told), "{told}: {}", text(&run.stderr));
+    }
+    // the largest numbers are no infinite ones in what follows from them
+    std::fs::write(&path, GOOD.replace("radius = 0.1", "radius = 1e40").replace("0, 0.1]", "0, 1e40]")).unwrap();
+    let run = output(&["run", &path]);
+    let said = text(&run.stdout) + &text(&run.stderr);
+    assert!(run.status.code() == Some(0) && !said.contains("inf ") && !said.contains("00000000"), "{said}");
+    let run = output(&["run", "arch", "--step", "1e-300"]);
+    assert!(text(&run.stderr).contains(" s in steps of 1e-300 s are "), "{}", text(&run.stderr));
+}
+
+#[test]
+fn what_a_picture_cannot_be_is_told_with_what_it_can() {
+    for (option, told) in [
+        (["--at", "-1"], "write a finite time of 0 or later"),
+        (["--size", "99999x100"], "each from 16 to 16384 pixels"),
+        (["--from", "x,1,2,3"], "three numbers, not all zero"),
+    ] {
+        let run = output(&[&["picture", "arch", "--out", "x.png"][..], &option].concat());
+        assert!(run.status.code() == Some(2) && text(&run.stderr).contains(told), "{}", text(&run.stderr));
+    }
+    assert!(text(&output(&["picture", "--help"]).stdout).contains("each from 16 to 16384"));
 }
 
 #[test]

@@ -73,6 +73,15 @@ fn the_folder_of_a_run_is_drawn_as_its_scene_with_its_settings() {
     assert!(of_run == of_scene, "the end of the run");
     assert!(of_run != picture("plain.png", &[&path, "--step", "1ms", "--at", "0.1"]), "the settings can be seen");
     assert!(of_run != picture("early.png", &[&out, "--at", "0.02"]));
+    // a folder without a run says what one holds
+    let empty = folder.path().join("empty");
+    std::fs::create_dir(&empty).unwrap();
+    let empty = empty.to_str().unwrap();
+    let run = output(&["picture", empty, "--out", "x.png"]);
+    let said = text(&run.stderr);
+    assert!(run.status.code() == Some(3) && said.contains("this folder holds no run: command.txt is missing"), "{said}");
+    let run = output(&["check", empty]);
+    assert!(run.status.code() == Some(3) && text(&run.stderr).contains("is a folder, not a scene"), "{}", text(&run.stderr));
     // a built-in scene goes before a folder of that name, and other commands say what is there
     let run = output(&["run", &out]);
     assert!(run.status.code() == Some(3) && text(&run.stderr).contains("scene_of_run.toml"), "{}", text(&run.stderr));

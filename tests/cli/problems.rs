@@ -29,7 +29,14 @@ fn solve_prints_a_line_per_file_with_every_name_that_scripts_use() {
     assert_eq!(both.status.code(), Some(3));
     let lines: Vec<Value> = text(&both.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((&lines[0]["status"], &lines[1]["status"]), (&"error".into(), &"Converged".into()));
-    assert!(lines[0]["message"].as_str().unwrap().contains("bad.dat:5: expected value 4 of W (a number), found `one`"), "{}", lines[0]);
+    assert!(
+        lines[0]["message"]
+            .as_str()
+            .unwrap()
+            .contains("bad.dat:5: expected value 4 of W, row 1 and column 1 from 0 (a number), found `one`"),
+        "{}",
+        lines[0]
+    );
 
     let table = text(&output(&["solve", &good]).stdout);
     assert!(table.lines().count() == 2 && table.contains("brick.json"), "{table}");
@@ -245,7 +252,35 @@ fn a_guess_from_a_file_and_parameters_by_name_change_a_solve() {
     assert!(warm["iterations"].as_u64().unwrap() <= 2, "{warm}");
     let wrong = output(&["solve", &lcp, "--json", "--guess", &answer]);
     assert_eq!(wrong.status.code(), Some(3));
-    assert!(text(&wrong.stdout).contains("answer.json: z: is missing"), "{}", text(&wrong.stdout));
+    assert!(
+        text(&wrong.stdout).contains("answer.json: kind: is fc, but the guess is for a problem of kind lcp"),
+        "{}",
+        text(&wrong.stdout)
+    );
+    // also where there are as many numbers, and in every form
+    let (relay, mlcp) = (asset("chain_relay.json"), asset("chain_mlcp.json"));
+    let said = |file: &str, guess: &str, code: i32| {
+        let run = output(&["solve", file, "--guess", guess]);
+        assert_eq!(run.status.code(), Some(code), "{}", text(&run.stderr));
+        text(&run.stderr)
+    };
+    assert!(said(&relay, &z, 3).contains("z.json: kind: is lcp, but the guess is for a problem of kind relay"));
+    #[cfg(feature = "hdf5")]
+    {
+        let packed = at("z.hdf5");
+        json_of(&output(&["solve", &lcp, "--json", "--solution", &packed]), 0);
+        said(&lcp, &packed, 0);
+        for (file, kind) in [(&relay, "relay"), (&mlcp, "mlcp"), (&asset("tower_3d.json"), "fc")] {
+            let told = said(file, &packed, 3);
+            assert!(told.contains(&format!("solution/kind: is lcp, but the guess is for a problem of kind {kind}")), "{told}");
+        }
+        let (local, global, answer) = (asset("tower_3d.hdf5"), asset("tower_3d_global.hdf5"), at("local.hdf5"));
+        json_of(&output(&["solve", &local, "--json", "--solution", &answer]), 0);
+        said(&global, &answer, 0); // the same reactions
+        let told = said(&asset("rolling_3d.hdf5"), &answer, 3);
+        assert!(told.contains("local.hdf5: fclib_local: is fc, but the guess is for a problem of kind rfc"), "{told}");
+    }
+    assert!(said(&asset("chain_lcp.dat"), "stored", 3).contains("chain_lcp.dat: holds no answer; one as `--solution` writes it"));
     let short = at("short.json");
     std::fs::write(&short, r#"{"r": [1, 2]}"#).unwrap();
     let wrong = text(&output(&["solve", &file, "--json", "--guess", &short]).stdout);
@@ -259,6 +294,15 @@ fn a_guess_from_a_file_and_parameters_by_name_change_a_solve() {
     ] {
         let wrong = output(&["solve", &file, "--solver", "nsgs", "--set", set]);
         assert_eq!(wrong.status.code(), Some(2), "{set}");
+        assert!(text(&wrong.stderr).contains(told), "{}", text(&wrong.stderr));
+    }
+    // also where no solver is named, before any file is looked at
+    for (call, told) in [
+        (["solve", &file, "--set", "relaxation=1"], "--set: parameter `relaxation` of solver auto is unknown; there are max_rounds, "),
+        (["solve", "no.json", "--set", "max_rounds=-1"], "--set: parameter `max_rounds` of solver auto is -1; a whole number"),
+    ] {
+        let wrong = output(&call);
+        assert!(wrong.status.code() == Some(2) && wrong.stdout.is_empty(), "{call:?}");
         assert!(text(&wrong.stderr).contains(told), "{}", text(&wrong.stderr));
     }
     let list = text(&output(&["solvers", "nsgs"]).stdout);

@@ -64,7 +64,7 @@ fn every_built_in_scene_is_listed_checked_and_starts() {
 fn a_state_that_blows_up_stops_the_run_with_its_last_good_state() {
     let directory = tempfile::tempdir().unwrap();
     let (path, out) = (directory.path().join("scene.toml"), directory.path().join("out"));
-    std::fs::write(&path, format!("{GOOD}impulses = [{{ time = 0.01, linear = [1e200, 0, 0] }}]\n")).unwrap();
+    std::fs::write(&path, format!("{GOOD}mass = 1e-75\nimpulses = [{{ time = 0.01, linear = [1e30, 0, 0] }}]\n")).unwrap();
     let output = output(&["run", path.to_str().unwrap(), "--json", "--out", out.to_str().unwrap()]);
     let result = json_of(&output, 4);
     assert!(text(&output.stderr).contains("\"ball\""), "{}", text(&output.stderr));
@@ -156,6 +156,35 @@ fn outputs_of_a_resumed_run_are_those_of_a_straight_one() {
     }
     let other = output(&["run", "incline", "--set", "mu=0.4", "--resume", &stopped]);
     assert_eq!(other.status.code(), Some(3), "a checkpoint of another scene is refused");
+}
+
+#[test]
+fn a_resumed_run_with_nothing_to_do_or_without_its_tables_says_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out").to_str().unwrap().to_owned();
+    let file = |name: &str| Path::new(&out).join(name);
+    json(&["bouncing_ball", "--until", "0.2", "--out", &out, "--checkpoint", "every=0.1s"]);
+    // an instant that is past, and one that is reached
+    let table = std::fs::read(file("steps.csv")).unwrap();
+    let past = output(&["run", "--resume", &out, "--until", "0.1"]);
+    let said = text(&past.stderr);
+    assert!(past.status.code() == Some(2) && past.stdout.is_empty() && said.contains("--until 0.1: the run in "), "{said}");
+    assert!(said.contains("is saved at 0.2 s") && std::fs::read(file("steps.csv")).unwrap() == table, "{said}");
+    for until in [&["--until", "0.2"][..], &[]] {
+        let there = output(&[&["run", "--resume", &out], until].concat());
+        assert_eq!(there.status.code(), Some(0));
+        assert!(text(&there.stderr).contains("note: nothing was left to do"), "{}", text(&there.stderr));
+    }
+    // in its own folder a run looks for what it wrote, in another one it begins
+    let warnings = |more: &[&str]| json(&[&["--resume", &out, "--until", "0.3"], more].concat())["warnings"].to_string();
+    let other = directory.path().join("other").to_str().unwrap().to_owned();
+    assert!(!warnings(&["--out", &other]).contains("begun anew"));
+    for name in ["steps.csv", "bodies.pvd"] {
+        std::fs::remove_file(file(name)).unwrap();
+        let told = warnings(&["--out", &out]);
+        assert!(told.contains(&format!("did not hold {name}: begun anew at 0.2 s")), "{told}");
+    }
+    assert!(!warnings(&[]).contains("begun anew"));
 }
 
 #[test]

@@ -237,7 +237,7 @@ impl Bodies<'_> {
                 self.say(
                     Severity::Fault,
                     None,
-                    format!("gravity is {g} m/s2 from {} s on", entry.time),
+                    format!("gravity is {} m/s2 from {} s on", Short(g), entry.time),
                     "write it in m/s2, such as [0, 0, -9.81]",
                 );
                 break;
@@ -401,13 +401,17 @@ fn mesh_cure(error: &ShapeError) -> &'static str {
     }
 }
 
-/// A way with its direction, in powers of ten only where it is small.
+/// A way with its direction, in powers of ten only where it is small or very large.
 struct Way(DVec3);
 
 impl fmt::Display for Way {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [x, y, z] = self.0.to_array();
-        if self.0.length() < 1e-4 { write!(f, "[{x:.3e}, {y:.3e}, {z:.3e}]") } else { write!(f, "[{x:.6}, {y:.6}, {z:.6}]") }
+        if !(1e-4..1e6).contains(&self.0.length()) {
+            write!(f, "[{x:.3e}, {y:.3e}, {z:.3e}]")
+        } else {
+            write!(f, "[{x:.6}, {y:.6}, {z:.6}]")
+        }
     }
 }
 
@@ -416,6 +420,6 @@ struct Short(f64);
 
 impl fmt::Display for Short {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0 < 1e-3 { write!(f, "{:.3e}", self.0) } else { write!(f, "{}", (self.0 * 1e4).round() / 1e4) }
+        if !(1e-3..1e6).contains(&self.0) { write!(f, "{:.3e}", self.0) } else { write!(f, "{}", (self.0 * 1e4).round() / 1e4) }
     }
 }

@@ -1,16 +1,25 @@
 //! Reading FCLIB.
 
 use super::Stored;
+use crate::io::problem::answer::of_kind;
 use crate::io::problem::{Entries, Error};
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::global::GlobalProblem;
 use crate::numerics::local::LocalProblem;
-use crate::numerics::solvers::{Problem, Solution};
+use crate::numerics::solvers::{Kind, Problem, Solution};
 use hdf5_pure::{DType, File, Group};
 use std::path::Path;
 
 /// Deflate packs at most 1 to 1032, so an array of more bytes than this times the file is a lie of its header.
 const PACKING: u64 = 1100;
+
+/// Groups of problems, and their kinds.
+const KINDS: [(&str, Kind); 4] = [
+    ("fclib_local", Kind::Friction),
+    ("fclib_global", Kind::GlobalFriction),
+    ("fclib_local_rolling", Kind::Rolling),
+    ("fclib_global_rolling", Kind::GlobalRolling),
+];
 
 /// Reads an FCLIB file.
 pub fn read(path: &Path) -> Result<Stored, Error> {
@@ -26,10 +35,10 @@ pub fn parse(path: &Path, bytes: Vec<u8>) -> Result<Stored, Error> {
     Ok(stored)
 }
 
-/// The `solution` in the bytes of a file, or the first of its `guesses`; the problem itself may be missing, and z and w may stand for r
-/// and u. `path` is for messages alone.
-pub fn solution(path: &Path, bytes: Vec<u8>) -> Result<Solution, Error> {
-    let result = std::panic::catch_unwind(|| Reader::open(path, bytes)?.first_guess());
+/// The `solution` in the bytes of a file, or the first of its `guesses`, as a guess for this problem, of whose kind it has to be; the problem
+/// itself may be missing, and z and w stand for r and u where the kind has them. `path` is for messages alone.
+pub fn solution(path: &Path, bytes: Vec<u8>, problem: &Problem) -> Result<Solution, Error> {
+    let result = std::panic::catch_unwind(|| Reader::open(path, bytes)?.first_guess(problem));
     result.unwrap_or_else(|_| Err(Error::data(path, "HDF5", "is so damaged that its structure cannot be followed")))
 }
 
@@ -42,8 +51,18 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn open(path: &'a Path, bytes: Vec<u8>) -> Result<Self, Error> {
-        let most = (bytes.len() as u64).saturating_mul(PACKING);
+        let length = bytes.len() as u64;
+        let most = length.saturating_mul(PACKING);
         let file = File::from_bytes(bytes).map_err(|e| Error::data(path, "HDF5", e.to_string()))?;
+        // the crate reads what is left of a file that was cut off
+        let whole = file.superblock().eof_address;
+        if length < whole {
+            return Err(Error::data(
+                path,
+                "HDF5",
+                format!("has {length} of the {whole} bytes that its head tells; copy or write it again"),
+            ));
+        }
         Ok(Self { path, file, most })
     }
 
@@ -58,13 +77,13 @@ impl<'a> Reader<'a> {
     }
 
     fn stored(&self) -> Result<Stored, Error> {
-        let kinds = [("fclib_local", false, false), ("fclib_global", true, false), ("fclib_local_rolling", false, true)];
-        let kinds = kinds.into_iter().chain([("fclib_global_rolling", true, true)]);
         let top = self.groups(&self.file.root(), "/")?;
-        let Some((root, global, rolling)) = kinds.into_iter().find(|(name, ..)| top.iter().any(|t| t == name)) else {
+        let Some(&(root, kind)) = KINDS.iter().find(|(name, _)| top.iter().any(|t| t == name)) else {
             let needed = "fclib_local, fclib_global, fclib_local_rolling or fclib_global_rolling is needed";
             return Err(self.error("/", format!("holds the groups {top:?}; one of {needed}")));
         };
+        let global = matches!(kind, Kind::GlobalFriction | Kind::GlobalRolling);
+        let rolling = matches!(kind, Kind::Rolling | Kind::GlobalRolling);
         let inner = self.groups(&self.file.root().group(root).map_err(|e| self.error(root, e.to_string()))?, root)?;
         let dim = self.single(&format!("{root}/spacedim"))?;
         let allowed: &[i64] = if rolling { &[3, 5] } else { &[2, 3] };
@@ -207,7 +226,7 @@ impl<'a> Reader<'a> {
         let at = format!("{group}/p");
         self.size(&at, p.len(), lines + 1, "one pointer per line and the end")?;
         let stored = i.len().min(x.len());
-        let good = |k: usize| usize::try_from(p[k]).is_ok_and(|end| end <= stored) && (k == 0 || p[k - 1] <= p[k]);
+        let good = |k: usize| usize::try_from(p[k]).is_ok_and(|end| end <= stored) && if k == 0 { p[0] == 0 } else { p[k - 1] <= p[k] };
         if let Some(k) = (0..p.len()).find(|&k| !good(k)) {
             return Err(
                 self.error(&at, format!("entry {k} is {}; pointers ascend from 0 to at most {stored}, the length of i and x", p[k]))
@@ -272,8 +291,11 @@ impl<'a> Reader<'a> {
         Ok(Solution { r: part("r", r)?, u: part("u", u)?, v: part("v", v)? })
     }
 
-    fn first_guess(&self) -> Result<Solution, Error> {
+    fn first_guess(&self, problem: &Problem) -> Result<Solution, Error> {
         let top = self.groups(&self.file.root(), "/")?;
+        for (name, kind) in KINDS.iter().filter(|(name, _)| top.iter().any(|t| t == name)) {
+            of_kind(self.path, name, kind.name(), problem)?;
+        }
         let within =
             top.iter().filter(|name| name.starts_with("fclib_")).flat_map(|name| [format!("{name}/solution"), format!("{name}/guesses/1")]);
         let places = ["solution".to_owned(), "guesses/1".to_owned()].into_iter().chain(within);
@@ -283,7 +305,17 @@ impl<'a> Reader<'a> {
             let part = |name: &str| {
                 if names.iter().any(|n| n == name) { self.numbers(&format!("{place}/{name}")).map(Some) } else { Ok(None) }
             };
-            let Some(r) = part("r")?.map_or_else(|| part("z"), |r| Ok(Some(r)))? else { continue };
+            if names.iter().any(|n| n == "kind") {
+                of_kind(self.path, &format!("{place}/kind"), &self.text(&format!("{place}/kind")), problem)?;
+            }
+            let (needed, other) = if problem.complementarity() { ("z", "r") } else { ("r", "z") };
+            let Some(r) = part(needed)? else {
+                if !names.iter().any(|n| n == other) {
+                    continue;
+                }
+                let cause = format!("is missing, and {other} is there; the guess is for a problem of kind {}", problem.kind().name());
+                return Err(self.error(&format!("{place}/{needed}"), cause));
+            };
             return Ok(Solution { r, v: part("v")?.unwrap_or_default(), u: Vec::new() });
         }
         Err(self.error("/", "holds no solution and no guesses; a file as `--solution` writes it is needed"))

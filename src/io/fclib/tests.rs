@@ -20,6 +20,11 @@ type Tree = Vec<(&'static str, Data)>;
 
 fn file(tree: &Tree) -> Vec<u8> {
     let mut file = FileBuilder::new();
+    add(&mut file, tree);
+    file.finish().unwrap()
+}
+
+fn add(file: &mut FileBuilder, tree: &Tree) {
     let fill = |dataset: &mut DatasetBuilder, data: &Data| match data {
         Data::Int(x) => {
             dataset.with_i32_data(x);
@@ -44,7 +49,22 @@ fn file(tree: &Tree) -> Vec<u8> {
     root.add_group(w.finish());
     root.add_group(vectors.finish());
     file.add_group(root.finish());
-    file.finish().unwrap()
+}
+
+#[test]
+fn a_file_that_was_cut_off_is_refused_also_behind_its_problem() {
+    let mut file = FileBuilder::new();
+    add(&mut file, &good());
+    // nothing of the problem stands behind it
+    file.create_dataset("zzz_remark").with_f64_data(&[0.5; 1000]);
+    let whole = file.finish().unwrap();
+    let read = |bytes: &[u8]| parse("a.hdf5".as_ref(), bytes.to_vec()).map(|s| s.title).map_err(|e| e.to_string());
+    assert!(read(&whole).is_ok());
+    for length in 0..whole.len() {
+        assert!(read(&whole[..length]).is_err(), "{length}");
+    }
+    let told = read(&whole[..whole.len() - 8]).unwrap_err();
+    assert!(told.contains(&format!("a.hdf5: HDF5: has {} of the {} bytes", whole.len() - 8, whole.len())), "{told}");
 }
 
 /// W = [[1, 3], [2, 4]] as compressed columns.
@@ -117,6 +137,7 @@ fn faults_name_their_dataset() {
         (("W/p", int(&[0, 2])), "fclib_local/W/p: holds 2 values, but 3 are needed"),
         (("W/p", int(&[0, 4, 2])), "fclib_local/W/p: entry 2 is 2; pointers ascend"),
         (("W/p", int(&[0, 2, 5])), "fclib_local/W/p: entry 2 is 5; pointers ascend from 0 to at most 4"),
+        (("W/p", int(&[1, 2, 4])), "fclib_local/W/p: entry 0 is 1; pointers ascend from 0"),
         (("W/p", int(&[-1, 2, 4])), "fclib_local/W/p: entry 0 is -1"),
         (("W/i", int(&[0, 1, 0, 2])), "fclib_local/W/i: entry 3 is 2, but there are 2 rows"),
         (("W/i", real(&[0.0, 1.0, 0.5, 1.0])), "fclib_local/W/i: value 2 is 0.5; a whole number"),

@@ -108,10 +108,12 @@ pub fn bytes(path: &Path, stored: &Stored) -> Result<Vec<u8>, Error> {
     file.finish().map_err(|e| Error::data(path, "HDF5", e.to_string()))
 }
 
-/// The bytes of an HDF5 file with nothing but `/solution/name` for each vector; `path` is for messages alone.
-pub fn vectors(path: &Path, named: &[(&str, &[f64])]) -> Result<Vec<u8>, Error> {
+/// The bytes of an HDF5 file with nothing but `/solution/kind` and `/solution/name` for each vector; `path` is for messages alone.
+pub fn vectors(path: &Path, kind: Kind, named: &[(&str, &[f64])]) -> Result<Vec<u8>, Error> {
     let mut file = FileBuilder::new();
     let mut group = file.create_group("solution");
+    let text = group.create_dataset("kind").with_strings(&[kind.name()]);
+    text.map_err(|e| Error::data(path, "solution/kind", e.to_string()))?.with_shape(&[]);
     for (name, x) in named {
         group.create_dataset(name).with_f64_data(x);
     }

@@ -1,13 +1,13 @@
 //! Answers as files, so that a program outside can recompute their residual, and a later solve can start from them.
 
 use super::Error;
-use crate::numerics::solvers::{Answer, Problem, Solution};
+use crate::numerics::solvers::{Answer, Kind, Problem, Solution};
 use std::path::Path;
 
 /// Writes the answer by the extension of `path`: `.json`, or `.hdf5` and `.h5`.
 ///
 /// JSON holds `kind`, then `r`, `u` (and `v` of a global problem), or `z` and `w`, and `certificate` with an inconsistent problem. HDF5 of
-/// the kinds of FCLIB is the problem with its `/solution/{r, u, v}`; of other kinds it is `/solution/{r, u, v}` or `/solution/{z, w}` alone.
+/// the kinds of FCLIB is the problem with its `/solution/{r, u, v}`; of other kinds it is `/solution/{kind, r, u, v}` or `/solution/{kind, z, w}` alone.
 ///
 /// ```
 /// use drystone::algebra::matrix::Matrix;
@@ -31,21 +31,44 @@ pub fn write(path: &Path, problem: &Problem, answer: &Answer) -> Result<(), Erro
 }
 
 /// The vectors of an answer that [`write()`] has written, or the `solution` (else the first of the `guesses`) of an FCLIB file; the content
-/// decides. They are a first guess for `problem`: whether they fit it, the solve tells.
+/// decides. They are a first guess for `problem`, and of another kind of problem an error, though local and global problems share their
+/// reactions; whether they have its size, the solve tells.
 pub fn read(path: &Path, problem: &Problem) -> Result<Solution, Error> {
     let bytes = std::fs::read(path).map_err(Error::file(path, "read"))?;
     if bytes.starts_with(b"\x89HDF\r\n\x1a\n") {
-        return from_hdf5(path, bytes);
+        return from_hdf5(path, bytes, problem);
+    }
+    if bytes.iter().find(|b| !b.is_ascii_whitespace()) != Some(&b'{') {
+        let cause = "holds no answer; one as `--solution` writes it, JSON or HDF5, is needed".to_owned();
+        return Err(Error::Unsupported { path: path.to_owned(), cause });
     }
     let stored: Stored = serde_json::from_slice(&bytes).map_err(|e| Error::data(path, "JSON", e.to_string()))?;
+    stored.kind.iter().try_for_each(|kind| of_kind(path, "kind", kind, problem))?;
     let (first, r) = if problem.complementarity() { ("z", stored.z) } else { ("r", stored.r) };
     let r = r.ok_or_else(|| Error::data(path, first, "is missing; an answer as `--solution` writes it is needed"))?;
     Ok(Solution { r, v: stored.v.unwrap_or_default(), u: Vec::new() })
 }
 
+/// Refuses the numbers of another kind of problem: they stand for something else, also where they are as many.
+pub(crate) fn of_kind(path: &Path, what: &str, found: &str, problem: &Problem) -> Result<(), Error> {
+    let reactions = |kind: Kind| match kind {
+        Kind::GlobalFriction => Kind::Friction,
+        Kind::GlobalRolling => Kind::Rolling,
+        Kind::GlobalMixed => Kind::Mixed,
+        other => other,
+    };
+    let needed = problem.kind();
+    if Kind::from_name(found).map(reactions) == Some(reactions(needed)) {
+        return Ok(());
+    }
+    let cause = format!("is {found}, but the guess is for a problem of kind {}; name an answer to one of that kind", needed.name());
+    Err(Error::data(path, what, cause))
+}
+
 /// What a JSON answer may hold; u, w and the certificate follow from the problem.
 #[derive(serde::Deserialize)]
 struct Stored {
+    kind: Option<String>,
     r: Option<Vec<f64>>,
     z: Option<Vec<f64>>,
     v: Option<Vec<f64>>,
@@ -80,7 +103,7 @@ fn hdf5(path: &Path, problem: &Problem, answer: &Answer) -> Result<Vec<u8>, Erro
     use crate::io::fclib;
     let stored = fclib::Stored { solution: Some(answer.solution.clone()), ..fclib::Stored::of(problem.clone()) };
     match fclib::bytes(path, &stored) {
-        Err(Error::Unsupported { .. }) => fclib::vectors(path, &named(problem, answer)),
+        Err(Error::Unsupported { .. }) => fclib::vectors(path, problem.kind(), &named(problem, answer)),
         other => other,
     }
 }
@@ -91,11 +114,11 @@ fn hdf5(path: &Path, _: &Problem, _: &Answer) -> Result<Vec<u8>, Error> {
 }
 
 #[cfg(feature = "hdf5")]
-fn from_hdf5(path: &Path, bytes: Vec<u8>) -> Result<Solution, Error> {
-    crate::io::fclib::solution(path, bytes)
+fn from_hdf5(path: &Path, bytes: Vec<u8>, problem: &Problem) -> Result<Solution, Error> {
+    crate::io::fclib::solution(path, bytes, problem)
 }
 
 #[cfg(not(feature = "hdf5"))]
-fn from_hdf5(path: &Path, _: Vec<u8>) -> Result<Solution, Error> {
+fn from_hdf5(path: &Path, _: Vec<u8>, _: &Problem) -> Result<Solution, Error> {
     Err(Error::Unsupported { path: path.to_owned(), cause: "is HDF5, and this build is without the feature `hdf5`".to_owned() })
 }

@@ -70,14 +70,14 @@ fn dense(t: &mut Tokens, what: &str, a: Entries) -> Result<Entries, Fault> {
     t.exactly(&format!("the number of rows of {what} again"), a.rows)?;
     t.exactly(&format!("the number of columns of {what} again"), a.columns)?;
     // both sizes are at most the length of the text: no overflow
-    let values = t.numbers(what, a.rows * a.columns)?;
+    let values = t.columns(what, a.rows, a.columns)?;
     let list = values.into_iter().enumerate().map(|(k, x)| (k % a.rows, k / a.rows, x)).collect();
     Ok(Entries { list, dense: true, ..a })
 }
 
 /// Ascending ends of blocks, the last at `total`.
 fn cuts(t: &mut Tokens, what: &str, n: usize, total: usize) -> Result<Vec<usize>, Fault> {
-    let before = *t;
+    let before = t.ahead();
     let mut ends = t.counts(what, n)?;
     ends.insert(0, 0);
     if ends.windows(2).all(|e| e[0] <= e[1]) && ends[n] == total {
@@ -94,14 +94,14 @@ fn blocks(t: &mut Tokens, what: &str, mut a: Entries) -> Result<Entries, Fault> 
     let column_cuts = cuts(t, &format!("the ends of the block columns of {what}"), wide, a.columns)?;
     let pointers = t.exactly(&format!("the number of row pointers of {what}"), high + 1)?;
     t.exactly(&format!("the number of block columns indices of {what}"), count)?;
-    let before = *t;
+    let before = t.ahead();
     let starts = t.counts(&format!("the row pointers of {what}"), pointers)?;
     if starts[0] != 0 || starts[high] != count || starts.windows(2).any(|s| s[0] > s[1]) {
         return Err(
             before.fault(format!("row pointers of {what} that ascend from 0 to {count}"), format!("{:?}", &starts[..pointers.min(8)]))
         );
     }
-    let before = *t;
+    let before = t.ahead();
     let columns = t.counts(&format!("the block columns of {what}"), count)?;
     if let Some(j) = columns.iter().find(|j| **j >= wide) {
         return Err(before.fault(format!("block columns of {what} below {wide}"), j.to_string()));
@@ -124,7 +124,7 @@ fn compressed(t: &mut Tokens, what: &str, mut a: Entries) -> Result<Entries, Fau
     t.count(&format!("the origin of {what}"))?;
     t.rest_of_line();
     t.rest_of_line();
-    let before = *t;
+    let before = t.ahead();
     let mut line = Tokens::new(t.rest_of_line());
     let described = |line: &mut Tokens| -> Option<(bool, usize)> {
         let mut first = line.next()?;
@@ -169,7 +169,7 @@ fn compressed(t: &mut Tokens, what: &str, mut a: Entries) -> Result<Entries, Fau
         let from = t.exactly(&format!("the first location of column {j} of {what}"), k)?;
         t.word("to")?;
         // an empty column ends one before it starts, which is -1 in the first
-        let before = *t;
+        let before = t.ahead();
         let to: i64 = t.number(what, k)? as i64;
         let end = to.checked_add(1).and_then(|end| usize::try_from(end).ok()).filter(|&end| end >= from && end <= nnz);
         let Some(end) = end else {

@@ -39,7 +39,7 @@ const KINDS: [Kind; 8] =
 /// ```
 /// use drystone::io::problem::text;
 /// let error = text::parse("a.dat".as_ref(), b"1\n0 1 1\n1 1\ntwo\n-1\n", None).unwrap_err();
-/// assert_eq!(error.to_string(), "a.dat:4: expected value 0 of M (a number), found `two`");
+/// assert_eq!(error.to_string(), "a.dat:4: expected value 0 of M, row 0 and column 0 from 0 (a number), found `two`");
 /// ```
 pub fn parse(path: &Path, text: &[u8], kind: Option<Kind>) -> Result<Problem, Error> {
     let error = |f: Fault| Error::Text { path: path.to_owned(), line: f.line, expected: f.expected, found: f.found };
@@ -169,11 +169,11 @@ fn lcp(t: &mut Tokens) -> Result<Problem, Fault> {
 
 fn relay(t: &mut Tokens) -> Result<Problem, Fault> {
     let (m, q) = affine(t)?;
-    let lower = t.numbers("the lower bounds", q.len())?;
-    let before = *t;
-    let upper = t.numbers("the upper bounds", q.len())?;
-    if lower.iter().zip(&upper).any(|(a, b)| a.partial_cmp(b).is_none_or(|order| order.is_gt())) {
-        return Err(before.fault("upper bounds above the lower ones", "one below"));
+    let lower = t.bounds("the lower bounds", q.len())?;
+    let before = t.ahead();
+    let upper = t.bounds("the upper bounds", q.len())?;
+    if let Some(k) = (0..q.len()).find(|&k| lower[k] > upper[k]) {
+        return Err(before.fault(format!("upper bounds, of which value {k} is at least {}", lower[k]), upper[k].to_string()));
     }
     t.end()?;
     Ok(Problem::Relay(Relay { m, q, lower, upper }))
@@ -195,8 +195,8 @@ fn mlcp(t: &mut Tokens) -> Result<Problem, Fault> {
     let equations = t.size("the number of equations")?;
     let order = equations + t.size("the number of complementarities")?;
     let mut ends = Vec::new();
-    let before = *t;
     while ends.last() != Some(&order) {
+        let before = t.ahead();
         let end = t.size("the end of a block")?;
         let ascends = ends.last().map_or(end == 0, |&last| end >= last);
         if !ascends || end > order || ends.len() > order + 1 {
@@ -204,7 +204,7 @@ fn mlcp(t: &mut Tokens) -> Result<Problem, Fault> {
         }
         ends.push(end);
     }
-    let before = *t;
+    let before = t.ahead();
     let mut equality = Vec::with_capacity(order);
     for k in 0..ends.len() - 1 {
         let flag = t.one_of("the flag of a block", &[0, 1])?;
@@ -232,7 +232,7 @@ fn mixed(t: &mut Tokens) -> Result<Problem, Fault> {
     let q = t.numbers("q", w.rows)?;
     let mut sets = Vec::new();
     for i in 0..offsets.len() - 1 {
-        let before = *t;
+        let before = t.ahead();
         let rows = offsets[i + 1] - offsets[i];
         sets.push(match t.one_of(&format!("the code of block {i}"), &[0, 2, 4])? {
             0 => AdmissibleSet::NonNegative,
@@ -306,7 +306,21 @@ mod tests {
         let cases = [
             ("", "a.dat:1: expected"),
             ("3 1\n0 3 3\n3 3\n1 0 0\n0 1 0\n0 0", "expected"),
-            ("3 1\n0 3 3\n3 3\n1 0 0\n0 1 0\n0 0 x\n-1 0 0 0.5", "a.dat:6: expected value 8 of W (a number), found `x`"),
+            (
+                "3 1\n0 3 3\n3 3\n1 0 0\n0 1 0\n0 0 x\n-1 0 0 0.5",
+                "a.dat:6: expected value 8 of W, row 2 and column 2 from 0 (a number), found `x`",
+            ),
+            (
+                "3 1\n0 3 3\n3 3\n1 0 0\n0 1 nan\n0 0 1\n-1 0 0 0.5",
+                "a.dat:5: expected value 5 of W, row 2 and column 1 from 0 (a finite number), found NaN",
+            ),
+            ("3 1\n0 3 3\n3 3\n1 0 0\n0 1 0\n0 0 1\n\n-1 -inf 0 0.5", "a.dat:8: expected value 1 of q (a finite number), found -inf"),
+            ("3 1\n0 3 3\n3 3\n1 0 0\n0 1 0\n0 0 1\n-1 0 0\n1e999", "a.dat:8: expected value 0 of mu (a finite number), found inf"),
+            ("3 1\n0 3 3\n3\n4\n1 0 0\n0 1 0\n0 0 1\n-1 0 0 0.5", "a.dat:4: expected the number of columns of W again (3), found 4"),
+            (
+                "2 1\n1 2 2\n1 1 1\n2\n2\n2 1\n0 1\n0\n0\n1 2\ninf 4\n-1 0 0.5",
+                "a.dat:11: expected value 2 of block 0 of W (a finite number), found inf",
+            ),
             ("3 1\n0 3 3\n3 3\n1 0 0\n0 1 0\n0 0 1\n-1 0 0 0.5 0.1 7", "the end of the file, found `7`"),
             ("1 1000000000 1000000000 1 1 1", "expected"),
             ("3 99999999999999999999 0", "expected"),

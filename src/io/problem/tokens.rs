@@ -35,6 +35,13 @@ impl<'a> Tokens<'a> {
         }
     }
 
+    /// The same place, at the token that follows: a fault there has its line.
+    pub(super) fn ahead(&self) -> Self {
+        let mut ahead = *self;
+        ahead.skip_space();
+        ahead
+    }
+
     /// The next token, `None` at the end.
     pub(super) fn next(&mut self) -> Option<&'a [u8]> {
         self.skip_space();
@@ -66,10 +73,7 @@ impl<'a> Tokens<'a> {
                 *self = ahead;
                 Ok(value)
             }
-            None => {
-                self.skip_space();
-                Err(self.fault(expected(), token.map_or_else(|| "the end of the file".to_owned(), shown)))
-            }
+            None => Err(self.ahead().fault(expected(), token.map_or_else(|| "the end of the file".to_owned(), shown))),
         }
     }
 
@@ -80,7 +84,7 @@ impl<'a> Tokens<'a> {
 
     /// A whole number from `allowed`.
     pub(super) fn one_of(&mut self, what: &str, allowed: &[usize]) -> Result<usize, Fault> {
-        let before = *self;
+        let before = self.ahead();
         let found = self.count(what)?;
         if allowed.contains(&found) {
             return Ok(found);
@@ -96,7 +100,7 @@ impl<'a> Tokens<'a> {
 
     /// A size of which every unit needs at least one byte of the text that follows.
     pub(super) fn size(&mut self, what: &str) -> Result<usize, Fault> {
-        let before = *self;
+        let before = self.ahead();
         let found = self.count(what)?;
         if found <= self.left() {
             return Ok(found);
@@ -104,14 +108,39 @@ impl<'a> Tokens<'a> {
         Err(before.fault(format!("{what} that fits the length of the file"), found.to_string()))
     }
 
+    /// A finite number.
     pub(super) fn number(&mut self, what: &str, k: usize) -> Result<f64, Fault> {
-        self.parse(|| format!("value {k} of {what} (a number)"))
+        self.value(|| format!("value {k} of {what}"))
     }
 
-    /// `n` numbers.
+    fn value(&mut self, name: impl Fn() -> String) -> Result<f64, Fault> {
+        let before = self.ahead();
+        let x: f64 = self.parse(|| format!("{} (a number)", name()))?;
+        if x.is_finite() { Ok(x) } else { Err(before.fault(format!("{} (a finite number)", name()), x.to_string())) }
+    }
+
+    /// `n` finite numbers.
     pub(super) fn numbers(&mut self, what: &str, n: usize) -> Result<Vec<f64>, Fault> {
         self.room(what, n)?;
         (0..n).map(|k| self.number(what, k)).collect()
+    }
+
+    /// The finite numbers of a matrix, column by column.
+    pub(super) fn columns(&mut self, what: &str, rows: usize, columns: usize) -> Result<Vec<f64>, Fault> {
+        self.room(what, rows * columns)?;
+        let name = |k: usize| move || format!("value {k} of {what}, row {} and column {} from 0", k % rows, k / rows);
+        (0..rows * columns).map(|k| self.value(name(k))).collect()
+    }
+
+    /// `n` numbers, each finite or infinite.
+    pub(super) fn bounds(&mut self, what: &str, n: usize) -> Result<Vec<f64>, Fault> {
+        self.room(what, n)?;
+        let bound = |k: usize| {
+            let before = self.ahead();
+            let x: f64 = self.parse(|| format!("value {k} of {what} (a number)"))?;
+            if x.is_nan() { Err(before.fault(format!("value {k} of {what} (a number)"), x.to_string())) } else { Ok(x) }
+        };
+        (0..n).map(bound).collect()
     }
 
     /// `n` whole numbers.
@@ -125,7 +154,7 @@ impl<'a> Tokens<'a> {
         if n <= self.left().div_ceil(2) {
             return Ok(());
         }
-        Err(self.fault(format!("{n} values of {what}"), format!("{} bytes to the end of the file", self.left())))
+        Err(self.ahead().fault(format!("{n} values of {what}"), format!("{} bytes to the end of the file", self.left())))
     }
 
     /// Passes over a bare digit `0` or `1`.
@@ -141,10 +170,7 @@ impl<'a> Tokens<'a> {
         let mut ahead = *self;
         match ahead.next() {
             None => Ok(()),
-            Some(token) => {
-                self.skip_space();
-                Err(self.fault("the end of the file", shown(token)))
-            }
+            Some(token) => Err(self.ahead().fault("the end of the file", shown(token))),
         }
     }
 
@@ -156,7 +182,7 @@ impl<'a> Tokens<'a> {
                 *self = ahead;
                 Ok(())
             }
-            other => Err(self.fault(format!("`{word}`"), other.map_or_else(|| "the end of the file".to_owned(), shown))),
+            other => Err(self.ahead().fault(format!("`{word}`"), other.map_or_else(|| "the end of the file".to_owned(), shown))),
         }
     }
 }

@@ -7,6 +7,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::error::{SceneError, did_you_mean};
 use super::units::short;
+use crate::io::table::format_number;
 
 /// Longest text that is parsed (bytes); bigger data belong into mesh or CSV files.
 pub(super) const MAX_TEXT: usize = 64 << 20;
@@ -50,7 +51,7 @@ impl Value {
         match self {
             Self::Text(s) => format!("the text \"{}\"", short(s)),
             Self::Integer(i) => format!("the number {i}"),
-            Self::Float(x) => format!("the number {x}"),
+            Self::Float(x) => format!("the number {}", format_number(*x)),
             Self::Bool(b) => format!("{b}"),
             Self::Array(a) => format!("a list of {}", a.len()),
             Self::Table(_) => "a table".to_owned(),

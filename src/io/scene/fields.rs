@@ -10,6 +10,9 @@ use super::units::{self, Quantity, short};
 use crate::model::law::Arm;
 use crate::numerics::admissible::MU_MAX;
 
+/// Largest number of a scene, in SI: masses, moments and products of speeds that follow from such numbers are finite.
+const LARGEST: f64 = 1e40;
+
 /// A table that is being read.
 pub(super) struct Fields<'d> {
     source: &'d Source,
@@ -103,7 +106,7 @@ impl<'d> Field<'d> {
         self.error(format!("found {}, expected {expected}", self.node.value.describe()), cure)
     }
 
-    /// A finite number, plain in SI or a text with a unit of `quantity`.
+    /// A number up to [`LARGEST`], plain in SI or a text with a unit of `quantity`.
     pub(super) fn number(&self, quantity: Quantity) -> Result<f64, SceneError> {
         let x = match &self.node.value {
             Value::Integer(i) => *i as f64,
@@ -111,7 +114,14 @@ impl<'d> Field<'d> {
             Value::Text(text) => units::parse(text, quantity).map_err(|e| self.error(e.message, e.cure))?,
             _ => return Err(self.mismatch(quantity.name(), format!("write one number{}", unit_hint(quantity)))),
         };
-        if x.is_finite() { Ok(x) } else { Err(self.mismatch(&format!("{} that is finite", quantity.name()), "write a finite number")) }
+        if x.abs() <= LARGEST {
+            return Ok(x);
+        }
+        if !x.is_finite() {
+            return Err(self.mismatch(&format!("{} that is finite", quantity.name()), "write a finite number"));
+        }
+        let most = format!("{} of at most {LARGEST:e}{}", quantity.name(), units_of(quantity));
+        Err(self.mismatch(&most, "write a smaller number"))
     }
 
     /// A number > 0.
@@ -242,6 +252,11 @@ impl<'d> Field<'d> {
     pub(super) fn is_table(&self) -> bool {
         matches!(self.node.value, Value::Table(_))
     }
+}
+
+/// Behind a number.
+fn units_of(quantity: Quantity) -> String {
+    if quantity.unit().is_empty() { String::new() } else { format!(" {}", quantity.unit()) }
 }
 
 fn unit_hint(quantity: Quantity) -> String {

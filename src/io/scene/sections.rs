@@ -17,6 +17,7 @@ use super::resources::Resources;
 use super::units::{Quantity, short};
 use super::{applied, camera, flow, ground_records, imports, links, output, records, stop, supports};
 use crate::geometry::shapes::UNBOUNDED;
+use crate::io::table::format_number;
 use crate::model::bond::{Cohesion, Softening};
 use crate::model::crushing::{Crushing, DIVISIONS, MOST_DIVISIONS};
 use crate::model::law::Impact;
@@ -117,6 +118,7 @@ fn time(field: &Field<'_>) -> Result<TimeStepping, SceneError> {
     };
     let end = f.required("end")?.positive(Quantity::Time)?;
     if end / step > 1e9 {
+        let (step, end) = (format_number(step), format_number(end));
         return Err(step_field.error(format!("found a step of {step} s, which takes more than 1e9 steps to {end} s"), "use a larger step"));
     }
     let theta = f.or("theta", default.theta, |t| t.between(0.5, 1.0))?;

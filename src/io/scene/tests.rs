@@ -197,7 +197,7 @@ const FAULTS: &[Fault] = &[
     ("@[[bodies]]\nshape = { kind = \"ball\", radius = 1 }\npositon = [0,0,0]", 6, "unknown key `positon`", "did you mean `position`"),
     ("@[[bodies]]\nshape = { kind = \"ball\", radius = \"1 kg\" }", 5, "bodies.0.shape.radius: found a mass", "in m"),
     ("@[[bodies]]\nshape = { kind = \"ball\", radius = \"1 parsec\" }", 5, "unknown unit", "did you mean"),
-    ("@[[bodies]]\nshape = { kind = \"ball\", radius = nan }", 5, "found the number NaN", "finite"),
+    ("@[[bodies]]\nshape = { kind = \"ball\", radius = nan }", 5, "found the number nan", "finite"),
     ("@[[bodies]]\nshape = { kind = \"ball\", radius = inf }", 5, "found the number inf", "finite"),
     ("@[[bodies]]\nshape = { kind = \"ball\", radius = -1 }", 5, "found the number -1", "greater than 0"),
     ("@[[bodies]]\nshape = { kind = \"ball\", radius = true }", 5, "found true", "one number"),
