@@ -101,3 +101,40 @@ fn what_comes_down_on_an_edge_is_held_by_it() -> Fallible {
     }
     Ok(())
 }
+
+#[test]
+fn what_is_round_passes_the_seams_of_flagstones_without_a_bump() -> Fallible {
+    let radius = 0.02;
+    let across = glam::DQuat::from_rotation_x(std::f64::consts::FRAC_PI_2);
+    let tile = |i: i32| if i % 2 == 0 { cuboid(0.1, 0.4, 0.05) } else { hull(0.1, 0.4, 0.05) };
+    let at = |i: i32| DVec3::new(0.1 * f64::from(i), 0.0, -0.025);
+    for e_n in [0.0, 0.5] {
+        for h in [4e-3, 1e-3] {
+            for shape in [Shape::ball(radius)?, Shape::capsule(0.05, radius)?, Shape::cylinder(0.05, radius)?] {
+                let laws = || ContactLaws::uniform(drystone::model::law::CoulombImpact { e_n, ..friction(0.0) });
+                for compound in [false, true] {
+                    let mut sim = space(h, GAP_AWARE, G, 1e-8)?;
+                    sim.set_laws(laws())?;
+                    if compound {
+                        let parts: Fallible<Vec<_>> = (-4..6).map(|i| Ok((Pose::at(at(i)), tile(i)?))).collect();
+                        sim.spawn_body(Body::new(Shape::compound(parts?)?).fixed())?;
+                    } else {
+                        for i in -4..6 {
+                            sim.spawn_body(Body::new(tile(i)?).at(at(i)).fixed())?;
+                        }
+                    }
+                    let start = DVec3::new(-0.25, 0.013, radius);
+                    let body = sim.spawn_body(Body::new(shape.clone()).at(start).turned(across).moving(DVec3::X).mass(0.1))?;
+                    for _ in 0..(0.45 / h) as usize {
+                        sim.step()?;
+                        let off = (position(&sim, body).z - radius).abs();
+                        assert!(off < 1e-9, "{h} s, {shape:?}, compound {compound}: {off} m off the floor");
+                    }
+                    let way = position(&sim, body).x - start.x;
+                    assert!((way / sim.time() - 1.0).abs() < 1e-9, "{h} s, {shape:?}, compound {compound}: {way} m");
+                }
+            }
+        }
+    }
+    Ok(())
+}
