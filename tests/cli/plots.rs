@@ -279,3 +279,19 @@ fn legend_and_bar_fit_small_pictures() {
     assert_ne!(picture("640x400", &["--forces"]), picture("640x400", &["--forces", "--plain"]));
     assert_ne!(picture("640x400", &[]), picture("640x400", &["--plain"]));
 }
+
+#[test]
+fn every_energy_that_is_not_zero_is_drawn() {
+    let dir = tempfile::tempdir().unwrap();
+    let (scene, out) = (dir.path().join("roll.toml"), dir.path().join("out"));
+    let text = "[time]\nstep = 1e-3\nend = 0.05\n[contact]\nmu_r = 0.05\nadhesion = 0.5\n[[bodies]]\nshape = { kind = \"half_space\" }\nmotion = \"static\"\n\
+                [[bodies]]\nname = \"a\"\nshape = { kind = \"ball\", radius = 0.01 }\nposition = [0, 0, 0.01]\nvelocity = [0.6, 0, 0]\nangular_velocity = [0, 60, 0]\n";
+    std::fs::write(&scene, text).unwrap();
+    json(&[scene.to_str().unwrap(), "--out", out.to_str().unwrap()]);
+    let found = draw(&out, "energy", &View::default()).unwrap();
+    let names: Vec<&str> = found[0].lines.iter().map(|line| line.name.as_str()).collect();
+    assert!(names.contains(&"kinetic") && names.contains(&"potential") && names.contains(&"rolling_work"), "{names:?}");
+    assert!(!names.contains(&"joint_work") && !names.contains(&"crushing_work"), "{names:?}");
+    let history = std::fs::read_to_string(out.join("history.svg")).unwrap();
+    assert!(history.contains("work against rolling") && !history.contains("work of mortar"));
+}
