@@ -33,11 +33,11 @@ pub fn row(time: f64, packing: &Packing, measure: &Measure) -> Vec<f64> {
     row
 }
 
-/// Normals and normal forces (N) of the contacts that press, of the grains in a box, or of all.
+/// Normals and normal forces (N) of the contacts that press in all (those that pull are left out), of the grains in a box, or of all.
 fn pressing(packing: &Packing, bounds: Option<[DVec3; 2]>) -> (Vec<[f64; 3]>, Vec<f64>) {
     let part = bounds.map(|[low, high]| packing.within(&Region::Box { low, high }));
-    let links = part.as_ref().unwrap_or(packing).links.iter();
-    links.map(|link| (link.normal.to_array(), link.force.dot(link.normal))).filter(|(_, force)| *force > 0.0).unzip()
+    let contacts = part.as_ref().unwrap_or(packing).contacts();
+    contacts.map(|(normal, force)| (normal.to_array(), force.dot(normal))).filter(|(_, force)| *force > 0.0).unzip()
 }
 
 /// How the normal forces of the grains in a box, or of all, are distributed: middles of bins in mean forces, and the density there. Not a
@@ -47,7 +47,7 @@ fn pressing(packing: &Packing, bounds: Option<[DVec3; 2]>) -> (Vec<[f64; 3]>, Ve
 /// use drystone::diagnostics::{grains::{Link, Packing}, measured};
 /// use drystone::io::scene::model::ForceBins;
 /// use glam::DVec3;
-/// let link = |force: f64| Link { grains: [Some(0), None], point: DVec3::ZERO, shift: DVec3::ZERO, normal: DVec3::Z, force: DVec3::Z * force };
+/// let link = |force: f64| Link { grains: [Some(0), None], normal: DVec3::Z, force: DVec3::Z * force, ..Link::default() };
 /// let packing = Packing { links: vec![link(1.0), link(3.0), link(0.0)], ..Packing::default() };
 /// assert_eq!(measured::forces(&packing, None, &ForceBins { largest: 2.0, bins: 2 }), [[0.5, 0.5], [1.5, 0.5]]);
 /// ```
@@ -65,7 +65,7 @@ pub fn forces(packing: &Packing, bounds: Option<[DVec3; 2]>, bins: &ForceBins) -
 /// use drystone::diagnostics::{grains::{Link, Packing}, measured};
 /// use drystone::io::scene::model::Rose;
 /// use glam::DVec3;
-/// let link = |n: DVec3| Link { grains: [Some(0), None], point: DVec3::ZERO, shift: DVec3::ZERO, normal: n, force: 2.0 * n };
+/// let link = |n: DVec3| Link { grains: [Some(0), None], normal: n, force: 2.0 * n, ..Link::default() };
 /// let packing = Packing { links: vec![link(DVec3::X), link(-DVec3::X), link(DVec3::Y)], ..Packing::default() };
 /// assert_eq!(measured::rose(&packing, None, &Rose { plane: [0, 2], bins: 2 }), [[0.0, 2.0, 2.0], [90.0, 0.0, 0.0]]);
 /// ```
