@@ -175,6 +175,11 @@ fn stress_and_neighbours_of_a_ball_on_the_ground_are_those_of_its_weight() {
     let pile = Snapshot { bodies: &balls, contacts: &contacts, ..snapshot };
     let ratio = found.largest(&pile) / exact * 14.0;
     assert!((ratio / 98f64.powi(4) - 1.0).abs() < 1e-12, "{ratio}");
+    // contacts are those of the start of the step
+    let (ground, ball) = (&snapshot.bodies[0], &snapshot.bodies[1]);
+    let gone = BodyView { pose: Pose::at(DVec3::new(5.0, 0.0, 3.0)), way: DVec3::new(5.0, 0.0, 1.0), ..ball.clone() };
+    let later = Snapshot { bodies: &[ground.clone(), gone], ..snapshot };
+    assert!((found.largest(&later) / exact - 1.0).abs() < 1e-12);
     assert_eq!(ColourBy::Coordination { top: 1.0 }.figures(&snapshot), Some(vec![1.0, 1.0]));
     assert_eq!(found.up_to(5.0).scale(), Some(("stress (Pa)", 5.0)));
 }
