@@ -237,6 +237,11 @@ impl Packing {
         packing
     }
 
+    /// Where a link acts (m), carried on by its first grain since the step began; not a number of one without grains.
+    pub fn place(&self, link: &Link) -> DVec3 {
+        link.ends().next().map_or(DVec3::NAN, |(grain, _, arm)| self.grains[grain].position + arm)
+    }
+
     /// Normal and force (N) of each contact, from the second to the first and on the first: of each point that bears a force, of a pair that
     /// mortar or a neck holds the sum.
     pub fn contacts(&self) -> impl Iterator<Item = (DVec3, DVec3)> {
@@ -307,6 +312,26 @@ impl Packing {
             None => 0.0,
         };
         self.grains.iter().map(of).sum::<f64>() / volume(low, high)
+    }
+
+    /// Part of the face of a box across an axis (0, 1, 2) that balls whose centres lie within it along this axis cover, as discs in a plane: with
+    /// what of them and of their images lies in it.
+    ///
+    /// ```
+    /// use drystone::diagnostics::grains::{Grain, Packing};
+    /// use glam::DVec3;
+    /// let disc = Grain { position: DVec3::splat(0.5), radius: Some(0.5), ..Grain::default() };
+    /// let packing = Packing { grains: vec![disc], ..Packing::default() };
+    /// assert!((packing.area_fraction(1, DVec3::ZERO, DVec3::ONE) - std::f64::consts::PI / 4.0).abs() < 1e-15);
+    /// ```
+    pub fn area_fraction(&self, across: usize, low: DVec3, high: DVec3) -> f64 {
+        let [a, b] = [(across + 1) % 3, (across + 2) % 3];
+        let disc = |x: DVec3, radius: f64| {
+            let part = |k: usize| [low[k] - x[k], high[k] - x[k]];
+            if (low[across]..=high[across]).contains(&x[across]) { circle_in_rectangle(radius, part(a), part(b)) } else { 0.0 }
+        };
+        let of = |g: &Grain| g.radius.map_or(0.0, |r| self.cell.neighbours().map(|s| disc(g.position + s, r)).sum());
+        self.grains.iter().map(of).sum::<f64>() / ((high[a] - low[a]) * (high[b] - low[b]))
     }
 
     /// The smallest box along the axes that holds the boxes of all grains; along periodic axes the whole cell (m).
@@ -434,8 +459,7 @@ pub fn ball_in_box(centre: DVec3, radius: f64, low: DVec3, high: DVec3) -> f64 {
     cuts.sort_by(f64::total_cmp);
     let area = |z: f64| {
         let r = (radius * radius - z * z).max(0.0).sqrt();
-        let below = |x: f64, y: f64| circle_below(r, x.clamp(-r, r), y.clamp(-r, r));
-        below(high.x, high.y) - below(low.x, high.y) - below(high.x, low.y) + below(low.x, low.y)
+        circle_in_rectangle(r, [low.x, high.x], [low.y, high.y])
     };
     // Gauss and Legendre's rule in s with z = a + (b − a) s²(3 − 2s), which takes the roots at the ends away
     let piece = |a: f64, b: f64| {
@@ -444,6 +468,12 @@ pub fn ball_in_box(centre: DVec3, radius: f64, low: DVec3, high: DVec3) -> f64 {
         (b - a) * GAUSS.into_iter().map(pair).sum::<f64>()
     };
     cuts.windows(2).filter(|c| c[1] > c[0]).map(|c| piece(c[0], c[1])).sum()
+}
+
+/// Area of the circle of radius r about the origin within a rectangle (m²).
+fn circle_in_rectangle(r: f64, x: [f64; 2], y: [f64; 2]) -> f64 {
+    let below = |x: f64, y: f64| circle_below(r, x.clamp(-r, r), y.clamp(-r, r));
+    below(x[1], y[1]) - below(x[0], y[1]) - below(x[1], y[0]) + below(x[0], y[0])
 }
 
 /// Area of the circle of radius r about the origin with X ≤ x and Y ≤ y, both within it (m²).

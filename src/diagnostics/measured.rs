@@ -12,7 +12,8 @@ use std::collections::BTreeMap;
 
 /// Columns of the table of a measure.
 pub fn columns(measure: &Measure) -> Vec<&'static str> {
-    grains::COLUMNS.into_iter().chain(measure.segregation.as_ref().map(|_| "segregation")).collect()
+    let more = [measure.segregation.as_ref().map(|_| "segregation"), measure.discs.map(|_| "area_fraction")];
+    grains::COLUMNS.into_iter().chain(more.into_iter().flatten()).collect()
 }
 
 /// A row of such a table.
@@ -20,7 +21,7 @@ pub fn columns(measure: &Measure) -> Vec<&'static str> {
 /// ```
 /// use drystone::diagnostics::{grains::Packing, measured};
 /// use drystone::io::scene::model::Measure;
-/// let all = Measure { name: "bed".into(), every: 0.01, bounds: None, segregation: None, pairs: None, forces: None, rose: None };
+/// let all = Measure { name: "bed".into(), every: 0.01, bounds: None, segregation: None, pairs: None, forces: None, rose: None, discs: None };
 /// assert_eq!(measured::row(0.5, &Packing::default(), &all).len(), measured::columns(&all).len());
 /// ```
 pub fn row(time: f64, packing: &Packing, measure: &Measure) -> Vec<f64> {
@@ -29,6 +30,10 @@ pub fn row(time: f64, packing: &Packing, measure: &Measure) -> Vec<f64> {
         let part = measure.bounds.map(|[low, high]| packing.within(&Region::Box { low, high }));
         let part = part.as_ref().unwrap_or(packing);
         segregation(part, parted.axis, parted.radius, parted.between.unwrap_or_else(|| extent(part, parted.axis)))
+    }));
+    row.extend(measure.discs.map(|across| {
+        let [low, high] = measure.bounds.unwrap_or_else(|| packing.bounds().into());
+        packing.area_fraction(across, low, high)
     }));
     row
 }

@@ -127,8 +127,8 @@ fn the_stress_of_a_settled_pile_is_that_of_its_weight_and_walls() {
     let outer = |a: DVec3, b: DVec3| DMat3::from_cols(a * b.x, a * b.y, a * b.z);
     for link in packing.links.iter() {
         match link.grains {
-            [Some(k), None] => outside -= outer(link.force, packing.grains[k].position + link.arms[0]),
-            [None, Some(k)] => outside += outer(link.force, packing.grains[k].position + link.arms[1]),
+            [Some(_), None] => outside -= outer(link.force, packing.place(link)),
+            [None, Some(_)] => outside += outer(link.force, packing.place(link)),
             _ => {}
         }
     }
@@ -295,4 +295,19 @@ fn the_temperature_of_a_sheared_cell_is_that_against_its_flow() {
     assert!(packing.temperature() < 1e-24, "{}", packing.temperature());
     let open = Packing { cell: Cell::default(), ..packing };
     assert!(open.temperature() > 1.0);
+}
+
+#[test]
+fn discs_in_a_plane_have_an_area_fraction() {
+    // a square lattice of discs: π/4, cut by a box through the middles of the outer ones, and of all of them
+    let text = "gravity = [0, 0, 0]\ntime = { step = \"1 ms\", end = 0.001 }\n[[generate.lattice]]\ncount = [5, 1, 5]\nradius = 0.1\npitch = 2\n\
+                layer = 2\njitter = 0\nground = false\nwalls = false\nlocked_translation = [\"y\"]\n[[measure]]\n[[measure]]\nbox = [[-0.4, -1, 0.1], [0.4, 1, 0.9]]\n";
+    let scene = Scene::from_toml(text, "t").expect("a scene");
+    let (_, summary) = run(&scene).expect("runs");
+    for measure in &scene.measures {
+        let found = summary.measures[&measure.name].get("area_fraction").expect("a column");
+        assert!((found - std::f64::consts::PI / 4.0).abs() < 1e-9, "{}: {found}", measure.name);
+    }
+    let free = Scene::from_toml(&text.replace("locked_translation = [\"y\"]\n", ""), "t").expect("a scene");
+    assert_eq!(free.measures[0].discs, None);
 }
