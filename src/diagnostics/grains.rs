@@ -209,7 +209,7 @@ impl Packing {
             };
             let (slots, force) = ([one, two], point.impulse / h);
             let grains = numbered(slots);
-            if grains != [None; 2] && force != DVec3::ZERO {
+            if grains != [None; 2] {
                 let turns = [first, second].map(|row| row.frame.rotation);
                 let arms = [turns[0] * point.places[0], turns[1] * point.places[1]];
                 links.push(Link { grains, slots, arms, normal: turns[0] * bond.normal, force, bonded: true });
@@ -221,6 +221,7 @@ impl Packing {
                 let bonded = pair.iter().any(|link| link.bonded);
                 pair.iter_mut().for_each(|link| link.bonded = bonded);
             }
+            links.retain(|link| link.force != DVec3::ZERO);
         }
     }
 

@@ -233,6 +233,11 @@ fn bonds_bear_stress_and_join_neighbours() {
     assert!((found.z_axis.z / exact - 1.0).abs() < 1e-3 && (found.x_axis.length() / exact).abs() < 1e-3, "{found} {exact}");
     // by all of its normals the chain is along z
     assert!((packing.fabric().z_axis.z - 1.0).abs() < 1e-6);
+    // a joint whose mortar bears nothing, as its corners press, is one contact all the same
+    let brick = "[[bodies]]\nshape = { kind = \"cuboid\", size = [0.2, 0.2, 0.2] }\nposition = [0, 0, 0.1]\n";
+    let mortar = "[contact]\nbond = { tension = \"1 MPa\" }\n";
+    let count = |contact: &str| of(&measured(&format!("time = {{ step = \"1 ms\", end = 0.05 }}\n{contact}{FLOOR}{brick}")), "contacts");
+    assert_eq!([count(""), count(mortar)], [4.0, 1.0]);
 }
 
 #[test]
