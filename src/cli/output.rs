@@ -9,6 +9,7 @@ use crate::diagnostics::forecast::{DiskForecast, Forecast};
 use crate::diagnostics::{grains::Packing, piles, piles::Pile, summary::Summary};
 use crate::io::error::{OutputError, replace_file};
 use crate::io::plot::{Curve, History, write_history};
+use crate::io::run_plots::{ENERGIES, shown};
 use crate::io::scene::model::{Joint, PileTable, Recordable, Recorded, Scene, ShapeSpec};
 use crate::io::scene::output::EndTable;
 use crate::io::table::{BODY_COLUMNS, CONTACT_COLUMNS, StepTable, read_table, write_bodies, write_contacts};
@@ -378,15 +379,10 @@ impl Output {
     fn plot(&self) -> Result<(), OutputError> {
         let table = read_table(&self.directory.join("steps.csv"))?;
         let column = |name: &str| table.column(name).unwrap_or_default();
-        let curve = |name: &str, label: &str| Curve::new(label, column(name));
-        let energies = vec![
-            curve("kinetic", "kinetic"),
-            curve("potential", "potential"),
-            curve("normal_work", "work of normal impulses"),
-            curve("friction_work", "work of friction"),
-            curve("load_work", "work of loads"),
-            curve("motor_work", "work of motors, springs"),
-        ];
+        let values: Vec<Vec<f64>> = ENERGIES.iter().map(|(name, _)| column(name)).collect();
+        let shown = shown(&values.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        let all = ENERGIES.iter().zip(values).zip(shown);
+        let energies = all.filter(|(_, shown)| *shown).map(|(((_, label), values), _)| Curve::new(label, values)).collect();
         let history = History {
             title: self.title.clone(),
             time: column("time"),

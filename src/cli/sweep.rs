@@ -6,7 +6,7 @@ use super::{DONE, Failure, INPUT, INTERRUPTED, USAGE, say, tell};
 use crate::io::sweep::{Axis, MAX_POINTS, Outcome, Plan, place, write_results};
 use crate::scenes::checkpoint::fingerprint;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -73,6 +73,9 @@ a row for each: the keys with more than one value, the columns of `drystone run 
 its tables with a dot: energy.kinetic_J), and why a run failed. The same command goes on after a
 kill: what has ended is not run again, unless it failed or its scene has changed.
 
+The exit code is 0 where a run has ended well, also where others failed, 3 where all failed, and 130 after
+an interruption. Scripts that ask for all of them look at \"failed\" and \"missing\" of --json.
+
 Examples:
   drystone sweep bead_pour --set n=3..6 --set mu=0.1,0.3,0.5 --until 0.5 --out pours
   drystone sweep arch --set thickness_ratio=0.10..0.12:9 --jobs 2 --out arches
@@ -120,6 +123,7 @@ pub(super) fn sweep(arguments: &Arguments) -> Result<u8, Failure> {
     if let Some(scheduler) = arguments.emit {
         return emit(scheduler, arguments, &plan);
     }
+    let _alone = alone(folder)?;
     interrupt::listen()?;
     let mut open = Vec::new();
     for (point, hash) in hashes.into_iter().enumerate() {
@@ -141,6 +145,21 @@ pub(super) fn sweep(arguments: &Arguments) -> Result<u8, Failure> {
         return Ok(INTERRUPTED);
     }
     Ok(code)
+}
+
+/// The folder for this sweep alone, until the file is closed: two would run each point twice and write over each other.
+fn alone(folder: &Path) -> Result<File, Failure> {
+    let path = folder.join("sweep.lock");
+    let lock = File::create(&path).map_err(|e| Failure::input(format!("{}: cannot be created: {e}", path.display())))?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(TryLockError::WouldBlock) => {
+            let message =
+                format!("{}: another sweep runs in this folder; wait for its end, or give --out another folder", folder.display());
+            Err(Failure::input(message))
+        }
+        Err(TryLockError::Error(e)) => Err(Failure::input(format!("{}: cannot be locked: {e}", path.display()))),
+    }
 }
 
 /// The plan of the arguments, or of the folder; where both are there they have to agree.

@@ -10,7 +10,8 @@
 //! ```
 //!
 //! w is the part that a cell gets of what is at a point ([`Grid::share`]) over the volume of the cell; x_i are centres of mass, p points of
-//! contact, f forces on the grain as means over the last step. Compression is positive. These are the fields of I. Goldhirsch, *Stress, stress
+//! contact, f forces on the grain as means over the last step, that of mortar and necks with them. p − x_i is that of the start of the step,
+//! for which forces are found, and goes out from where the grain is now. Compression is positive. These are the fields of I. Goldhirsch, *Stress, stress
 //! asymmetry and couple stress: from discrete particles to continuous fields*, Granular Matter 12 (2010) 239, with each contact's line from
 //! centre to centre in two halves, so that a wall has the half of its grain (T. Weinhart et al., Granular Matter 14 (2012) 289).
 //! As shares sum to one, ∫ρ is the mass and ∫σ the sum of Love and Weber, to rounding.
@@ -29,7 +30,7 @@ use glam::{DMat3, DVec3};
 /// ```
 /// use drystone::{diagnostics::{fields::coarse_grain, grains::{Grain, Packing}}, model::grid::Grid};
 /// use glam::DVec3;
-/// let grain = |vx: f64| Grain { position: DVec3::splat(0.5), velocity: DVec3::X * vx, mass: 2.0, volume: 0.1, radius: None };
+/// let grain = |vx: f64| Grain { position: DVec3::splat(0.5), velocity: DVec3::X * vx, mass: 2.0, volume: 0.1, ..Grain::default() };
 /// let packing = Packing { grains: vec![grain(1.0), grain(3.0)], ..Packing::default() };
 /// let cell = coarse_grain(&Grid::default(), &packing)[0];
 /// assert_eq!((cell.density, cell.solid_fraction, cell.velocity, cell.temperature), (4.0, 0.2, DVec3::X * 2.0, 1.0 / 3.0));
@@ -163,11 +164,12 @@ impl Field {
 
 /// The line from centre to centre where the point of contact lies on it, as that of two balls does: both halves in one.
 fn straight(packing: &Packing, link: &Link) -> Option<[DVec3; 2]> {
-    let [one, two] = [link.grains[0]?, link.grains[1]?];
-    let (from, to) = (packing.grains[one].position, packing.grains[two].position + link.shift);
-    let (branch, half) = (to - from, link.point - from);
+    let from = packing.grains[link.grains[0].filter(|_| link.grains[1].is_some())?].position;
+    let [half, other] = link.arms;
+    let branch = half - other;
     let along = half.dot(branch) / branch.length_squared();
-    ((0.0..=1.0).contains(&along) && (half - along * branch).length_squared() < 1e-18 * branch.length_squared()).then_some([from, to])
+    ((0.0..=1.0).contains(&along) && (half - along * branch).length_squared() < 1e-18 * branch.length_squared())
+        .then_some([from, from + branch])
 }
 
 /// The fields of a packing in each cell of a grid, which is valid.
@@ -184,7 +186,7 @@ pub fn coarse_grain(grid: &Grid, packing: &Packing) -> Vec<Field> {
 /// use glam::DVec3;
 /// let mut fields = CoarseGrained::new(&Grid::default());
 /// for speed in [1.0, 3.0] {
-///     let grain = Grain { position: DVec3::splat(0.5), velocity: DVec3::X * speed, mass: 2.0, volume: 0.1, radius: None };
+///     let grain = Grain { position: DVec3::splat(0.5), velocity: DVec3::X * speed, mass: 2.0, volume: 0.1, ..Grain::default() };
 ///     fields.update(&Packing { grains: vec![grain], ..Packing::default() });
 ///     assert_eq!(fields.fields()[0].velocity.x, speed);
 /// }
@@ -282,7 +284,10 @@ impl CoarseGrained {
         for link in &packing.links {
             match straight(packing, link) {
                 Some(branch) => add(link.force, branch),
-                None => link.ends().for_each(|(grain, force, point)| add(force, [packing.grains[grain].position, point])),
+                None => link.ends().for_each(|(grain, force, arm)| {
+                    let x = packing.grains[grain].position;
+                    add(force, [x, x + arm]);
+                }),
             }
         }
         let per_volume = 1.0 / grid.volume();
@@ -385,20 +390,19 @@ mod tests {
         let mut random = Sequence::new(8);
         let (radius, density) = (0.02, 2500.0);
         let volume = 4.0 / 3.0 * std::f64::consts::PI * radius * radius * radius;
-        let grain =
-            |position: DVec3| Grain { position, velocity: cell.flow(position), mass: density * volume, volume, radius: Some(radius) };
+        let grain = |position: DVec3| Grain { position, velocity: cell.flow(position), mass: density * volume, volume, ..Grain::default() };
         let grains: Vec<Grain> = (0..3000).map(|_| grain(DVec3::from_array([(); 3].map(|()| random.next_between(0.0, 1.0))))).collect();
         // each grain with a neighbour of which it is pressed along one axis in turn: a pressure that is known
         let (force, links) = (4.0, 0..grains.len());
         let axis = |k: usize| [DVec3::X, DVec3::Y, DVec3::Z][k % 3];
         let link = |k: usize| Link {
             grains: [Some(k), None],
-            point: grains[k].position - radius * axis(k),
-            shift: DVec3::ZERO,
+            arms: [-radius * axis(k); 2],
             normal: axis(k),
             force: force * axis(k),
+            ..Link::default()
         };
-        let packing = Packing { links: links.map(link).collect(), grains: grains.clone(), cell, ..Packing::default() };
+        let packing = Packing { links: links.map(link).collect(), grains: grains.clone(), cell };
         let grid = Grid { cells: [1, 1, 4], width: 0.5, wraps: [true; 3], ..Grid::default() };
         let fields = coarse_grain(&grid, &packing);
         let pressure: f64 = fields.iter().map(|f| (f.stress.x_axis.x + f.stress.y_axis.y + f.stress.z_axis.z) / 12.0).sum();

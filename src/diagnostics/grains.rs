@@ -4,24 +4,29 @@
 //! coordination            Z = Σ neighbours / N               mechanical (Thornton 2000): Z_m = (2C − N₁)/(N − N₀ − N₁)
 //! fabric                  F = Σ n ⊗ n / C
 //! Love–Weber stress       σ = Σ_grains Σ_contacts f ⊗ (x − p) / V          compression positive, wall contacts as any other
-//! granular temperature    T = Σ |v − v̄|² / 3N
-//! unbalanced force        U = mean |Σ f + m g| / mean |f|
+//! granular temperature    T = Σ |v − v̄|² / 3N                              v against the flow of a sheared cell
+//! unbalanced force        U = mean |m (v⁺ − v)/h| / mean |f|
 //! solid fraction          φ = Σ |ball ∩ box| / |box|
 //! ```
 //!
-//! N grains have C neighbours in sum (a neighbour that is a wall counts as one); N₀ and N₁ of them have none and one. Contacts are those that
-//! press, forces are means over the last step, p is where a force acts. By ½ Σ over pairs the stress is Σ f ⊗ (x₁ − x₂)/V.
+//! N grains have C neighbours in sum (a neighbour that is a wall counts as one); N₀ and N₁ of them have none and one. Contacts are points that
+//! bear a force, whether it presses or holds (adhesion also at a distance); a pair that mortar or a neck holds has one, with the sum of its
+//! forces. Forces are means over the last step, p is where a force acts, x − p that of the start of the step, for which forces are found: so
+//! the stress is the same in a frame that moves on. By ½ Σ over pairs it is Σ f ⊗ (x₁ − x₂)/V. m (v⁺ − v)/h is the resultant of all that acts
+//! on a grain in the step, impacts, blows, loads, joints and locked axes with it; with a moving base it is that against the base.
 
 use super::structure::flow;
+use crate::assembly::problem::StepProblem;
 use crate::geometry::Shape;
-use crate::geometry::systems::{Collider, Proximity};
+use crate::geometry::systems::{Collider, Proximity, Wall};
+use crate::model::bond::Bond;
 use crate::model::contact::{ContactPair, Manifold};
 use crate::model::flow::Region;
-use crate::model::newton_euler::{BodyPose, Inertia, Locks, Velocity};
+use crate::model::newton_euler::{BodyPose, Inertia, Velocity};
 use crate::model::periodic::Cell;
 use crate::model::scheme::{Clock, Scheme};
 use crate::simulation::Simulation;
-use bevy_ecs::prelude::Entity;
+use crate::topology::bodies::{Bodies, Slot};
 use glam::{BVec3, DMat3, DVec3};
 
 /// A body that takes part.
@@ -41,6 +46,10 @@ pub struct Grain {
     pub volume: f64,
     /// Of a ball (m).
     pub radius: Option<f64>,
+    /// Lowest and highest corner of its box along the axes, from the centre (m).
+    pub reach: [DVec3; 2],
+    /// Of all that acts on it, mean over the last step: m (v⁺ − v)/h (N); not a number before a step.
+    pub resultant: DVec3,
 }
 
 impl Grain {
@@ -55,28 +64,36 @@ impl Grain {
 /// ```
 /// use drystone::diagnostics::grains::Link;
 /// use glam::DVec3;
-/// let on_the_floor = Link { grains: [Some(0), None], point: DVec3::ZERO, shift: DVec3::ZERO, normal: DVec3::Z, force: DVec3::Z };
+/// let on_the_floor = Link { grains: [Some(0), None], arms: [-0.1 * DVec3::Z; 2], normal: DVec3::Z, force: DVec3::Z, ..Link::default() };
 /// assert_eq!(on_the_floor.grains[1], None);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Link {
     /// Numbers of the grains; none for a wall, or for a grain outside the region.
     pub grains: [Option<usize>; 2],
-    /// Where it acts (m).
-    pub point: DVec3,
-    /// Where the image of the second stands that the first touches, from the second (m): zero but through faces of periodic cells.
-    pub shift: DVec3,
+    /// Slots of the two bodies.
+    pub slots: [u32; 2],
+    /// Where it acts, from the centre of either body (m), as they stood at the start of the step.
+    pub arms: [DVec3; 2],
     /// From the second to the first, unit.
     pub normal: DVec3,
     /// On the first (N).
     pub force: DVec3,
+    /// Whether mortar or a neck holds the pair.
+    pub bonded: bool,
 }
 
 impl Link {
-    /// The grains that it acts on, with the force (N) on each and where it acts (m).
+    /// The grains that it acts on, with the force (N) on each and where it acts from their centres (m).
     pub fn ends(&self) -> impl Iterator<Item = (usize, DVec3, DVec3)> + use<> {
-        let ends = [(self.force, self.point), (-self.force, self.point - self.shift)];
-        self.grains.into_iter().zip(ends).filter_map(|(grain, (force, point))| Some((grain?, force, point)))
+        let ends = [(self.force, self.arms[0]), (-self.force, self.arms[1])];
+        self.grains.into_iter().zip(ends).filter_map(|(grain, (force, arm))| Some((grain?, force, arm)))
+    }
+
+    /// Whether the next link is one with the same neighbour.
+    fn goes_on(&self, next: &Self) -> bool {
+        // walls have no number: points of one grain with walls are told apart by their normals
+        self.grains == next.grains && (self.grains.iter().all(Option::is_some) || self.normal.dot(next.normal) > 0.999)
     }
 }
 
@@ -97,10 +114,8 @@ impl Link {
 pub struct Packing {
     /// In slot order.
     pub grains: Vec<Grain>,
-    /// One per contact point, those of one pair one after the other.
+    /// One per point at which a contact or a bond bears a force, those of one pair one after the other.
     pub links: Vec<Link>,
-    /// m/s²
-    pub gravity: DVec3,
     /// In which grains stand.
     pub cell: Cell,
 }
@@ -120,13 +135,8 @@ pub struct Coordination {
     pub rattlers: usize,
 }
 
-/// Whether a body moves along one axis alone, as servo walls and pistons do.
-fn is_wall(locks: &Locks) -> bool {
-    locks.rotation == [true; 3] && locks.translation.iter().filter(|locked| **locked).count() >= 2
-}
-
 impl Packing {
-    /// Dynamic bodies but walls that a servo moves along an axis, whose centre lies in the region, and the contacts of the last step on them.
+    /// Dynamic bodies but walls that a servo moves, whose centre lies in the region, and the contacts of the last step on them.
     pub fn of(simulation: &Simulation, region: Option<&Region>) -> Self {
         let mut whole = Self::default();
         whole.update(simulation);
@@ -139,55 +149,85 @@ impl Packing {
     /// All grains and contacts as they are now, in the room of those that it had.
     pub fn update(&mut self, simulation: &Simulation) {
         let world = simulation.world();
-        let &Scheme { gravity, cell, .. } = world.resource::<Scheme>();
+        let cell = world.resource::<Scheme>().cell;
+        let h = world.resource::<Clock>().last;
         let Self { grains, links, .. } = self;
-        (self.gravity, self.cell) = (gravity, cell);
+        self.cell = cell;
         grains.clear();
         links.clear();
-        let rows = &world.resource::<crate::topology::bodies::Bodies>().rows;
+        let rows = &world.resource::<Bodies>().rows;
         // of each slot
         let mut numbers: Vec<Option<usize>> = vec![None; rows.len()];
-        let there = rows.iter().enumerate().filter(|(_, row)| row.alive).filter_map(|(slot, row)| Some((slot, row.entity?)));
+        let there = rows.iter().enumerate().filter(|(_, row)| row.alive).filter_map(|(slot, row)| Some((slot, row, row.entity?)));
         // without such components there is nothing to look at
         let Some(bodies) = world.try_query::<(&BodyPose, &Velocity, &Inertia)>() else { return };
-        for (slot, entity) in there {
+        for (slot, row, entity) in there {
             let Ok((pose, velocity, inertia)) = bodies.get_manual(world, entity) else { continue };
-            if world.get::<Locks>(entity).is_some_and(is_wall) {
+            if world.get::<Wall>(entity).is_some() {
                 continue;
             }
             let home = cell.home(pose.0.position).0;
             let position = pose.0.position + home;
-            let shape = world.get::<Collider>(entity).map(|c| &c.shape);
-            let radius = shape.and_then(|shape| if let Shape::Ball { radius } = shape { Some(*radius) } else { None });
-            let volume = shape.and_then(|shape| shape.mass_properties(1.0).ok()).map_or(0.0, |p| p.mass);
+            let collider = world.get::<Collider>(entity);
+            let radius = collider.and_then(|c| if let Shape::Ball { radius } = c.shape { Some(radius) } else { None });
+            let volume = collider.and_then(|c| c.shape.mass_properties(1.0).ok()).map_or(0.0, |p| p.mass);
+            let reach = match (radius, collider) {
+                (Some(radius), _) => [DVec3::splat(-radius), DVec3::splat(radius)],
+                (None, Some(c)) => <[DVec3; 2]>::from(c.shape.aabb(&pose.0.compose(&c.offset))).map(|x| x - pose.0.position),
+                (None, None) => [DVec3::ZERO; 2],
+            };
+            let resultant = row.gained.map_or(DVec3::NAN, |gained| inertia.mass * gained / h);
             numbers[slot] = Some(grains.len());
-            grains.push(Grain { position, velocity: velocity.linear + cell.drift(home), mass: inertia.mass, volume, radius });
+            let velocity = velocity.linear + cell.drift(home);
+            grains.push(Grain { position, velocity, mass: inertia.mass, volume, radius, reach, resultant });
         }
-        let h = world.resource::<Clock>().last;
         if h <= 0.0 {
             return;
         }
-        let Some(pairs) = world.try_query::<(&ContactPair, &Manifold)>() else { return };
-        for &(.., entity) in world.resource::<Proximity>().pairs() {
-            let Ok((pair, manifold)) = pairs.get_manual(world, entity) else { continue };
-            let grains = pair.slots.map(|slot| numbers.get(slot as usize).copied().flatten());
-            if manifold.points.is_empty() || grains == [None; 2] {
-                continue;
+        let numbered = |slots: [u32; 2]| slots.map(|slot| numbers.get(slot as usize).copied().flatten());
+        if let Some(pairs) = world.try_query::<(&ContactPair, &Manifold)>() {
+            for &(.., entity) in world.resource::<Proximity>().pairs() {
+                let Ok((pair, manifold)) = pairs.get_manual(world, entity) else { continue };
+                let (slots, grains) = (pair.slots, numbered(pair.slots));
+                if manifold.points.is_empty() || grains == [None; 2] {
+                    continue;
+                }
+                let centre = |slot: u32| rows.get(slot as usize).map_or(DVec3::ZERO, |row| row.pose.position);
+                links.extend(pair.forces(&manifold.points, h).map(|(touch, force)| {
+                    let [one, two] = pair.places(touch);
+                    let arms = [one - centre(slots[0]), two - centre(slots[1])];
+                    Link { grains, slots, arms, normal: touch.normal, force, bonded: false }
+                }));
             }
-            let home = |body: Entity| world.get::<BodyPose>(body).map_or(DVec3::ZERO, |pose| cell.home(pose.0.position).0);
-            let homes = if cell.is_open() { [DVec3::ZERO; 2] } else { pair.bodies.map(home) };
-            // images of a sheared cell have gone on since the step began
-            let shift = pair.shift + h * cell.drift(pair.shift) + homes[0] - homes[1];
-            links.extend(pair.forces(&manifold.points, h).map(|(touch, force)| {
-                let [one, two] = touch.places();
-                Link { grains, point: 0.5 * (one + two) + homes[0], shift, normal: touch.normal, force }
-            }));
+        }
+        let contacts = links.len();
+        for (entity, point, _) in world.resource::<StepProblem>().bonded_points() {
+            let Some(bond) = world.get::<Bond>(entity) else { continue };
+            let [Some(&Slot(one)), Some(&Slot(two))] = bond.bodies.map(|body| world.get::<Slot>(body)) else { continue };
+            let (Some(first), Some(second), Some(point)) = (rows.get(one as usize), rows.get(two as usize), bond.points.get(point)) else {
+                continue;
+            };
+            let (slots, force) = ([one, two], point.impulse / h);
+            let grains = numbered(slots);
+            if grains != [None; 2] {
+                let turns = [first, second].map(|row| row.frame.rotation);
+                let arms = [turns[0] * point.places[0], turns[1] * point.places[1]];
+                links.push(Link { grains, slots, arms, normal: turns[0] * bond.normal, force, bonded: true });
+            }
+        }
+        if links.len() > contacts {
+            links.sort_by_key(|link| link.slots);
+            for pair in links.chunk_by_mut(|a, b| a.slots == b.slots) {
+                let bonded = pair.iter().any(|link| link.bonded);
+                pair.iter_mut().for_each(|link| link.bonded = bonded);
+            }
+            links.retain(|link| link.force != DVec3::ZERO);
         }
     }
 
     /// The grains whose centre lies in the region, and the contacts on them.
     pub fn within(&self, region: &Region) -> Self {
-        let (mut packing, mut numbers) = (Self { gravity: self.gravity, cell: self.cell, ..Self::default() }, Vec::new());
+        let (mut packing, mut numbers) = (Self { cell: self.cell, ..Self::default() }, Vec::new());
         for grain in &self.grains {
             let inside = region.holds(grain.position);
             numbers.push(inside.then_some(packing.grains.len()));
@@ -198,21 +238,23 @@ impl Packing {
         packing
     }
 
+    /// Where a link acts (m), carried on by its first grain since the step began; not a number of one without grains.
+    pub fn place(&self, link: &Link) -> DVec3 {
+        link.ends().next().map_or(DVec3::NAN, |(grain, _, arm)| self.grains[grain].position + arm)
+    }
+
+    /// Normal and force (N) of each contact, from the second to the first and on the first: of each point that bears a force, of a pair that
+    /// mortar or a neck holds the sum.
+    pub fn contacts(&self) -> impl Iterator<Item = (DVec3, DVec3)> {
+        let same = |a: &Link, b: &Link| a.bonded && b.bonded && a.goes_on(b);
+        self.links.chunk_by(same).map(|points| (points[0].normal, points.iter().map(|link| link.force).sum()))
+    }
+
     /// Neighbours of each grain, a pair that touches at several points counted once.
     fn neighbours(&self) -> Vec<u32> {
         let mut count = vec![0; self.grains.len()];
-        let mut last = None;
-        for (k, link) in self.links.iter().enumerate() {
-            // walls have no number: points of one grain with walls are told apart by their normals
-            let same = last.is_some_and(|l: usize| {
-                let before = &self.links[l];
-                before.grains == link.grains && (link.grains.iter().all(Option::is_some) || before.normal.dot(link.normal) > 0.999)
-            });
-            last = Some(k);
-            if !same {
-                link.grains.iter().flatten().for_each(|&grain| count[grain] += 1);
-            }
-        }
+        let pairs = self.links.chunk_by(Link::goes_on);
+        pairs.flat_map(|points| points[0].grains.into_iter().flatten()).for_each(|grain| count[grain] += 1);
         count
     }
 
@@ -228,14 +270,14 @@ impl Packing {
 
     /// Fabric tensor of the contact normals: symmetric, of trace 1; not a number without contacts.
     pub fn fabric(&self) -> DMat3 {
-        let sum = self.links.iter().fold(DMat3::ZERO, |sum, link| sum + outer(link.normal, link.normal));
-        sum * (1.0 / self.links.len() as f64)
+        let (sum, count) = self.contacts().fold((DMat3::ZERO, 0.0), |(sum, count), (n, _)| (sum + outer(n, n), count + 1.0));
+        sum * (1.0 / count)
     }
 
     /// Love–Weber stress (Pa) over a volume (m³), rows by force and columns by branch; compression is positive. In rest it is symmetric.
     pub fn stress(&self, volume: f64) -> DMat3 {
         let ends = self.links.iter().flat_map(Link::ends);
-        let sum = ends.fold(DMat3::ZERO, |sum, (grain, force, point)| sum + outer(force, self.grains[grain].position - point));
+        let sum = ends.fold(DMat3::ZERO, |sum, (_, force, arm)| sum + outer(force, -arm));
         sum * (1.0 / volume)
     }
 
@@ -246,26 +288,23 @@ impl Packing {
         DVec3::from_array([0, 1, 2].map(|a| if self.cell.periodic(a) { f64::NAN } else { mean[a] }))
     }
 
-    /// Granular temperature (m²/s²): a third of the mean square of the velocities about their mean.
+    /// Granular temperature (m²/s²): a third of the mean square of the velocities about their mean, in a sheared cell of those against its flow.
     pub fn temperature(&self) -> f64 {
         let n = self.grains.len() as f64;
-        let mean = self.grains.iter().map(|g| g.velocity).sum::<DVec3>() / n;
-        self.grains.iter().map(|g| (g.velocity - mean).length_squared()).sum::<f64>() / (3.0 * n)
+        let velocities = || self.grains.iter().map(|g| g.velocity - self.cell.flow(g.position));
+        let mean = velocities().sum::<DVec3>() / n;
+        velocities().map(|v| (v - mean).length_squared()).sum::<f64>() / (3.0 * n)
     }
 
-    /// Mean resultant of contacts and weight on a grain over the mean contact force: 0 in rest, not a number without contacts.
+    /// Mean resultant of all that acts on a grain over the mean contact force: 0 in rest, not a number without contacts or before a step.
     pub fn unbalanced(&self) -> f64 {
-        let mut resultant: Vec<DVec3> = self.grains.iter().map(|g| g.mass * self.gravity).collect();
-        for (grain, force, _) in self.links.iter().flat_map(Link::ends) {
-            resultant[grain] += force;
-        }
-        let mean = |sum: f64, n: usize| sum / n as f64;
-        let forces = mean(self.links.iter().map(|l| l.force.length()).sum(), self.links.len());
-        mean(resultant.iter().map(|f| f.length()).sum(), self.grains.len()) / forces
+        let (sum, count) = self.contacts().fold((0.0, 0.0), |(sum, count), (_, force)| (sum + force.length(), count + 1.0));
+        let resultants = self.grains.iter().map(|g| g.resultant.length()).sum::<f64>();
+        (resultants / self.grains.len() as f64) / (sum / count)
     }
 
     /// Part of a box that is solid: balls count with what of them and of their images lies in it, other shapes as a whole where their centre
-    /// does.
+    /// does. It is one of volumes, also of balls that are discs in a plane; not a number where the box has none.
     pub fn solid_fraction(&self, low: DVec3, high: DVec3) -> f64 {
         let inside = Region::Box { low, high };
         let of = |grain: &Grain| match grain.radius {
@@ -273,15 +312,33 @@ impl Packing {
             None if inside.holds(grain.position) => grain.volume,
             None => 0.0,
         };
-        self.grains.iter().map(of).sum::<f64>() / (high - low).element_product()
+        self.grains.iter().map(of).sum::<f64>() / volume(low, high)
     }
 
-    /// The smallest box along the axes that holds all grains, those that are no balls by their centres alone; along periodic axes the whole
-    /// cell (m).
+    /// Part of the face of a box across an axis (0, 1, 2) that balls whose centres lie within it along this axis cover, as discs in a plane: with
+    /// what of them and of their images lies in it.
+    ///
+    /// ```
+    /// use drystone::diagnostics::grains::{Grain, Packing};
+    /// use glam::DVec3;
+    /// let disc = Grain { position: DVec3::splat(0.5), radius: Some(0.5), ..Grain::default() };
+    /// let packing = Packing { grains: vec![disc], ..Packing::default() };
+    /// assert!((packing.area_fraction(1, DVec3::ZERO, DVec3::ONE) - std::f64::consts::PI / 4.0).abs() < 1e-15);
+    /// ```
+    pub fn area_fraction(&self, across: usize, low: DVec3, high: DVec3) -> f64 {
+        let [a, b] = [(across + 1) % 3, (across + 2) % 3];
+        let disc = |x: DVec3, radius: f64| {
+            let part = |k: usize| [low[k] - x[k], high[k] - x[k]];
+            if (low[across]..=high[across]).contains(&x[across]) { circle_in_rectangle(radius, part(a), part(b)) } else { 0.0 }
+        };
+        let of = |g: &Grain| g.radius.map_or(0.0, |r| self.cell.neighbours().map(|s| disc(g.position + s, r)).sum());
+        self.grains.iter().map(of).sum::<f64>() / ((high[a] - low[a]) * (high[b] - low[b]))
+    }
+
+    /// The smallest box along the axes that holds the boxes of all grains; along periodic axes the whole cell (m).
     pub fn bounds(&self) -> (DVec3, DVec3) {
-        let reach = |g: &Grain| DVec3::splat(g.radius.unwrap_or(0.0));
-        let low = self.grains.iter().fold(DVec3::INFINITY, |low, g| low.min(g.position - reach(g)));
-        let high = self.grains.iter().fold(DVec3::NEG_INFINITY, |high, g| high.max(g.position + reach(g)));
+        let low = self.grains.iter().fold(DVec3::INFINITY, |low, g| low.min(g.position + g.reach[0]));
+        let high = self.grains.iter().fold(DVec3::NEG_INFINITY, |high, g| high.max(g.position + g.reach[1]));
         let periodic = BVec3::from_array([0, 1, 2].map(|a| self.cell.periodic(a)));
         (DVec3::select(periodic, self.cell.low, low), DVec3::select(periodic, self.cell.high, high))
     }
@@ -333,10 +390,10 @@ pub fn row(time: f64, whole: &Packing, bounds: Option<[DVec3; 2]>) -> [f64; COLU
     // balls that reach into the box from outside are solid, too
     let solid = whole.solid_fraction(low, high);
     let (z, fabric) = (packing.coordination(), packing.fabric());
-    let volume = (high - low).element_product();
+    let volume = volume(low, high);
     let stress = packing.stress(volume);
     let mut row = [0.0; COLUMNS.len()];
-    let counts = [time, packing.grains.len() as f64, packing.links.len() as f64, z.mean, z.mechanical, z.rattlers as f64];
+    let counts = [time, packing.grains.len() as f64, packing.contacts().count() as f64, z.mean, z.mechanical, z.rattlers as f64];
     let [fx, fy, fz] = [fabric.x_axis, fabric.y_axis, fabric.z_axis];
     let values = counts
         .into_iter()
@@ -347,6 +404,12 @@ pub fn row(time: f64, whole: &Packing, bounds: Option<[DVec3; 2]>) -> [f64; COLU
         .chain(packing.centre().to_array());
     row.iter_mut().zip(values).for_each(|(cell, value)| *cell = value);
     row
+}
+
+/// Of a box (m³); not a number for that of a point, or of points in a plane.
+fn volume(low: DVec3, high: DVec3) -> f64 {
+    let volume = (high - low).element_product();
+    if volume == 0.0 { f64::NAN } else { volume }
 }
 
 pub(super) fn outer(a: DVec3, b: DVec3) -> DMat3 {
@@ -397,8 +460,7 @@ pub fn ball_in_box(centre: DVec3, radius: f64, low: DVec3, high: DVec3) -> f64 {
     cuts.sort_by(f64::total_cmp);
     let area = |z: f64| {
         let r = (radius * radius - z * z).max(0.0).sqrt();
-        let below = |x: f64, y: f64| circle_below(r, x.clamp(-r, r), y.clamp(-r, r));
-        below(high.x, high.y) - below(low.x, high.y) - below(high.x, low.y) + below(low.x, low.y)
+        circle_in_rectangle(r, [low.x, high.x], [low.y, high.y])
     };
     // Gauss and Legendre's rule in s with z = a + (b − a) s²(3 − 2s), which takes the roots at the ends away
     let piece = |a: f64, b: f64| {
@@ -407,6 +469,12 @@ pub fn ball_in_box(centre: DVec3, radius: f64, low: DVec3, high: DVec3) -> f64 {
         (b - a) * GAUSS.into_iter().map(pair).sum::<f64>()
     };
     cuts.windows(2).filter(|c| c[1] > c[0]).map(|c| piece(c[0], c[1])).sum()
+}
+
+/// Area of the circle of radius r about the origin within a rectangle (m²).
+fn circle_in_rectangle(r: f64, x: [f64; 2], y: [f64; 2]) -> f64 {
+    let below = |x: f64, y: f64| circle_below(r, x.clamp(-r, r), y.clamp(-r, r));
+    below(x[1], y[1]) - below(x[0], y[1]) - below(x[1], y[0]) + below(x[0], y[0])
 }
 
 /// Area of the circle of radius r about the origin with X ≤ x and Y ≤ y, both within it (m²).

@@ -12,7 +12,8 @@ use std::collections::BTreeMap;
 
 /// Columns of the table of a measure.
 pub fn columns(measure: &Measure) -> Vec<&'static str> {
-    grains::COLUMNS.into_iter().chain(measure.segregation.as_ref().map(|_| "segregation")).collect()
+    let more = [measure.segregation.as_ref().map(|_| "segregation"), measure.discs.map(|_| "area_fraction")];
+    grains::COLUMNS.into_iter().chain(more.into_iter().flatten()).collect()
 }
 
 /// A row of such a table.
@@ -20,7 +21,7 @@ pub fn columns(measure: &Measure) -> Vec<&'static str> {
 /// ```
 /// use drystone::diagnostics::{grains::Packing, measured};
 /// use drystone::io::scene::model::Measure;
-/// let all = Measure { name: "bed".into(), every: 0.01, bounds: None, segregation: None, pairs: None, forces: None, rose: None };
+/// let all = Measure { name: "bed".into(), every: 0.01, bounds: None, segregation: None, pairs: None, forces: None, rose: None, discs: None };
 /// assert_eq!(measured::row(0.5, &Packing::default(), &all).len(), measured::columns(&all).len());
 /// ```
 pub fn row(time: f64, packing: &Packing, measure: &Measure) -> Vec<f64> {
@@ -30,14 +31,18 @@ pub fn row(time: f64, packing: &Packing, measure: &Measure) -> Vec<f64> {
         let part = part.as_ref().unwrap_or(packing);
         segregation(part, parted.axis, parted.radius, parted.between.unwrap_or_else(|| extent(part, parted.axis)))
     }));
+    row.extend(measure.discs.map(|across| {
+        let [low, high] = measure.bounds.unwrap_or_else(|| packing.bounds().into());
+        packing.area_fraction(across, low, high)
+    }));
     row
 }
 
-/// Normals and normal forces (N) of the contacts that press, of the grains in a box, or of all.
+/// Normals and normal forces (N) of the contacts that press in all (those that pull are left out), of the grains in a box, or of all.
 fn pressing(packing: &Packing, bounds: Option<[DVec3; 2]>) -> (Vec<[f64; 3]>, Vec<f64>) {
     let part = bounds.map(|[low, high]| packing.within(&Region::Box { low, high }));
-    let links = part.as_ref().unwrap_or(packing).links.iter();
-    links.map(|link| (link.normal.to_array(), link.force.dot(link.normal))).filter(|(_, force)| *force > 0.0).unzip()
+    let contacts = part.as_ref().unwrap_or(packing).contacts();
+    contacts.map(|(normal, force)| (normal.to_array(), force.dot(normal))).filter(|(_, force)| *force > 0.0).unzip()
 }
 
 /// How the normal forces of the grains in a box, or of all, are distributed: middles of bins in mean forces, and the density there. Not a
@@ -47,7 +52,7 @@ fn pressing(packing: &Packing, bounds: Option<[DVec3; 2]>) -> (Vec<[f64; 3]>, Ve
 /// use drystone::diagnostics::{grains::{Link, Packing}, measured};
 /// use drystone::io::scene::model::ForceBins;
 /// use glam::DVec3;
-/// let link = |force: f64| Link { grains: [Some(0), None], point: DVec3::ZERO, shift: DVec3::ZERO, normal: DVec3::Z, force: DVec3::Z * force };
+/// let link = |force: f64| Link { grains: [Some(0), None], normal: DVec3::Z, force: DVec3::Z * force, ..Link::default() };
 /// let packing = Packing { links: vec![link(1.0), link(3.0), link(0.0)], ..Packing::default() };
 /// assert_eq!(measured::forces(&packing, None, &ForceBins { largest: 2.0, bins: 2 }), [[0.5, 0.5], [1.5, 0.5]]);
 /// ```
@@ -65,7 +70,7 @@ pub fn forces(packing: &Packing, bounds: Option<[DVec3; 2]>, bins: &ForceBins) -
 /// use drystone::diagnostics::{grains::{Link, Packing}, measured};
 /// use drystone::io::scene::model::Rose;
 /// use glam::DVec3;
-/// let link = |n: DVec3| Link { grains: [Some(0), None], point: DVec3::ZERO, shift: DVec3::ZERO, normal: n, force: 2.0 * n };
+/// let link = |n: DVec3| Link { grains: [Some(0), None], normal: n, force: 2.0 * n, ..Link::default() };
 /// let packing = Packing { links: vec![link(DVec3::X), link(-DVec3::X), link(DVec3::Y)], ..Packing::default() };
 /// assert_eq!(measured::rose(&packing, None, &Rose { plane: [0, 2], bins: 2 }), [[0.0, 2.0, 2.0], [90.0, 0.0, 0.0]]);
 /// ```

@@ -266,7 +266,7 @@ mod tests {
             .map(|k| {
                 let position = vector(1.0) * DVec3::new(1.0, 0.3, 2.0) + 5.0;
                 let velocity = gradient * position + DVec3::Y * 9.0;
-                Grain { position, velocity, mass: 1.0 + f64::from(k % 3), volume: 0.001, radius: None }
+                Grain { position, velocity, mass: 1.0 + f64::from(k % 3), volume: 0.001, ..Grain::default() }
             })
             .collect();
         let packing = Packing { grains: still.clone(), ..Packing::default() };
@@ -295,7 +295,7 @@ mod tests {
                 let place = flat * DVec3::from_array(std::array::from_fn(|_| random.next_between(-0.1, 0.1)));
                 // 3/s along the first axis with the third, 2/s of turning in the plane
                 let velocity = DVec3::new(3.0 * place.z - 2.0 * place.z, 0.0, 2.0 * place.x);
-                Grain { position: turn * place + 4.0, velocity: turn * velocity + 1.0, mass: 1.0, volume: 1e-6, radius: None }
+                Grain { position: turn * place + 4.0, velocity: turn * velocity + 1.0, mass: 1.0, volume: 1e-6, ..Grain::default() }
             };
             let mut packing = Packing { grains: (0..300).map(|_| grain(DVec3::new(1.0, 0.0, 1.0))).collect(), ..Packing::default() };
             let gradient = velocity_gradient(&packing);

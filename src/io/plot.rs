@@ -266,7 +266,8 @@ fn draw_panel(
         legend(panel.curves.len(), "tolerance", line)?;
     }
     for (k, curve) in panel.curves.iter().enumerate() {
-        let line = COLOURS[k % COLOURS.len()].stroke_width(2);
+        // of more curves than colours the later ones are thin
+        let line = COLOURS[k % COLOURS.len()].stroke_width(if k < COLOURS.len() { 2 } else { 1 });
         for stretch in thin(time, &curve.values) {
             if let [point] = stretch[..] {
                 chart.draw_series([Circle::new(point, 2, line.filled())])?;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! TABLE, TABLE.COLUMN   columns of TABLE.csv against time, one panel for each unit; rows with names give a line for each name
-//! energy, residual      of steps.csv
+//! energy, residual      of steps.csv; of energies and works every one that is not zero throughout
 //! TABLE.COLUMN          of a [[field]]: a profile, or a map in colours; of pair correlations: against the distance
 //! chains                forces of a slice, as lines between centres
 //! forces                distribution of the normal forces: log₁₀ P(F/⟨F⟩)
@@ -28,6 +28,36 @@ const BIN: f64 = 0.25;
 const AXES: [&[&str]; 4] = [&["x", "y", "z"], &["distance"], &["force_over_mean"], &["angle"]];
 /// Bins of half a turn.
 const ROSE: usize = 18;
+
+/// Columns of energies and works in `steps.csv`, and what a legend calls them.
+pub(crate) const ENERGIES: [(&str, &str); 16] = [
+    ("kinetic", "kinetic"),
+    ("potential", "potential"),
+    ("normal_work", "work of normal impulses"),
+    ("friction_work", "work of friction"),
+    ("rolling_work", "work against rolling"),
+    ("overlap_work", "correction of overlaps"),
+    ("joint_work", "work of joints"),
+    ("motor_work", "work of motors, springs"),
+    ("crushing_work", "work of crushing"),
+    ("bond_work", "work of mortar"),
+    ("drive_work", "work of driven bodies"),
+    ("load_work", "work of loads"),
+    ("adhesion_work", "work of adhesion"),
+    ("scheme_work", "work of the scheme"),
+    ("outlet_energy", "taken by outlets"),
+    ("inlet_energy", "brought by inlets"),
+];
+/// Part of the largest energy of a run below which an entry is zero throughout.
+const ZERO: f64 = 1e-9;
+
+/// Which of these series of energies are not zero throughout; the first two, kinetic and potential, are shown always.
+pub(crate) fn shown(energies: &[&[f64]]) -> Vec<bool> {
+    let size = |values: &&[f64]| values.iter().map(|x| x.abs()).filter(|x| x.is_finite()).fold(0.0, f64::max);
+    let sizes: Vec<f64> = energies.iter().map(size).collect();
+    let largest = sizes.iter().copied().fold(0.0, f64::max);
+    sizes.iter().enumerate().map(|(k, size)| k < 2 || *size > ZERO * largest).collect()
+}
 
 /// Why there is nothing to draw.
 ///
@@ -146,7 +176,10 @@ pub fn panels(directory: &Path, what: &[String], view: &View) -> Result<Vec<Pane
         match what.as_str() {
             "energy" => {
                 let steps = Named::read(&directory.join("steps.csv"))?;
-                panels.extend(series(&steps, Some(&["kinetic", "potential", "normal_work", "friction_work"]), "J", x)?);
+                let there: Vec<&str> = ENERGIES.iter().map(|e| e.0).filter(|name| steps.column(name).is_ok()).collect();
+                let values = there.iter().map(|name| steps.column(name).map(|c| &c.2[..])).collect::<Result<Vec<_>, _>>()?;
+                let kept: Vec<&str> = there.iter().zip(shown(&values)).filter(|(_, shown)| *shown).map(|(name, _)| *name).collect();
+                panels.extend(series(&steps, Some(&kept), "J", x)?);
             }
             "residual" => panels.push(residual(directory)?),
             "forces" => {

@@ -88,6 +88,8 @@ pub struct BodyView {
     pub image: IVec3,
     /// Where its frame is, through whatever faces the body has gone (m).
     pub position: DVec3,
+    /// Way of the frame's origin since the last step began, for which contacts are shown (m).
+    pub way: DVec3,
     /// Velocity of the frame's origin (m/s, world); in sheared cells that of the image that is drawn.
     pub linear: DVec3,
     /// What that image is faster by than the body itself (m/s).
@@ -114,6 +116,7 @@ impl BodyView {
             position: pose.position,
             image: IVec3::ZERO,
             pose,
+            way: DVec3::ZERO,
             linear: DVec3::ZERO,
             drift: DVec3::ZERO,
             angular: DVec3::ZERO,
@@ -173,9 +176,9 @@ pub struct ContactView {
     pub body1: u32,
     /// `id` of the second body.
     pub body2: u32,
-    /// Point on body 1 (m, world).
+    /// Point on body 1 at the start of the step (m, world).
     pub point1: DVec3,
-    /// Point on body 2, or on the image of it that touches body 1 (m, world).
+    /// Point on body 2 at the start of the step, or on the image of it that touches body 1 (m, world).
     pub point2: DVec3,
     /// Where that image stands, from body 2 as it is drawn (m): zero but through the faces of periodic cells.
     pub shift: DVec3,

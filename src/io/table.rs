@@ -117,7 +117,8 @@ pub const CONTACT_COLUMNS: [&str; 14] = [
     "status",
 ];
 
-/// Writes one row per contact point of the last step under the header [`CONTACT_COLUMNS`].
+/// Writes one row per contact point of the last step under the header [`CONTACT_COLUMNS`]: places and gaps at the start of the step, forces on
+/// body 1, to which the normal points.
 ///
 /// ```no_run
 /// # use drystone::io::{snapshot::Snapshot, table};

@@ -8,6 +8,7 @@ use crate::model::contact::{ContactPair, Manifold, Touch};
 use crate::model::newton_euler::{BodyName, BodyPose, Inertia, Velocity};
 use crate::model::scheme::{Clock, Scheme};
 use crate::simulation::Simulation;
+use crate::topology::bodies::{Bodies, Slot};
 use bevy_ecs::prelude::Entity;
 use glam::DVec3;
 use std::collections::BTreeMap;
@@ -74,6 +75,7 @@ impl Window {
         self.contacts.clear();
         let extent = self.extent.unwrap_or_else(|| self.extent(simulation));
         let cell = world.resource::<Scheme>().cell;
+        let rows = world.resource::<Bodies>();
         // what fills the cell is drawn where it stands
         let fills = |entity| !cell.is_open() && world.get::<Collider>(entity).is_some_and(|c| cell.too_long(c.shape.bounding_radius()));
         for k in 0..self.entities.len() {
@@ -85,6 +87,7 @@ impl Window {
             let name = world.get::<BodyName>(entity).map_or_else(String::new, |name| name.0.clone());
             let (home, image) = if fills(entity) { Default::default() } else { cell.home(pose.0.position) };
             let drift = cell.drift(home);
+            let row = world.get::<Slot>(entity).and_then(|slot| rows.get(*slot)).filter(|row| row.entity == Some(entity));
             self.bodies.push(BodyView {
                 id: k as u32,
                 name,
@@ -95,6 +98,7 @@ impl Window {
                 pose: pose.0.shifted(home),
                 image,
                 position: pose.0.position,
+                way: row.map_or(DVec3::ZERO, |row| pose.0.position - row.pose.position),
                 linear: velocity.linear + drift,
                 drift,
                 angular: velocity.angular,

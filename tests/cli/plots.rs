@@ -175,6 +175,11 @@ fn stress_and_neighbours_of_a_ball_on_the_ground_are_those_of_its_weight() {
     let pile = Snapshot { bodies: &balls, contacts: &contacts, ..snapshot };
     let ratio = found.largest(&pile) / exact * 14.0;
     assert!((ratio / 98f64.powi(4) - 1.0).abs() < 1e-12, "{ratio}");
+    // contacts are those of the start of the step
+    let (ground, ball) = (&snapshot.bodies[0], &snapshot.bodies[1]);
+    let gone = BodyView { pose: Pose::at(DVec3::new(5.0, 0.0, 3.0)), way: DVec3::new(5.0, 0.0, 1.0), ..ball.clone() };
+    let later = Snapshot { bodies: &[ground.clone(), gone], ..snapshot };
+    assert!((found.largest(&later) / exact - 1.0).abs() < 1e-12);
     assert_eq!(ColourBy::Coordination { top: 1.0 }.figures(&snapshot), Some(vec![1.0, 1.0]));
     assert_eq!(found.up_to(5.0).scale(), Some(("stress (Pa)", 5.0)));
 }
@@ -278,4 +283,20 @@ fn legend_and_bar_fit_small_pictures() {
     // there is a legend below 752 pixels, the first width that had the room for letters of two pixels a unit
     assert_ne!(picture("640x400", &["--forces"]), picture("640x400", &["--forces", "--plain"]));
     assert_ne!(picture("640x400", &[]), picture("640x400", &["--plain"]));
+}
+
+#[test]
+fn every_energy_that_is_not_zero_is_drawn() {
+    let dir = tempfile::tempdir().unwrap();
+    let (scene, out) = (dir.path().join("roll.toml"), dir.path().join("out"));
+    let text = "[time]\nstep = 1e-3\nend = 0.05\n[contact]\nmu_r = 0.05\nadhesion = 0.5\n[[bodies]]\nshape = { kind = \"half_space\" }\nmotion = \"static\"\n\
+                [[bodies]]\nname = \"a\"\nshape = { kind = \"ball\", radius = 0.01 }\nposition = [0, 0, 0.01]\nvelocity = [0.6, 0, 0]\nangular_velocity = [0, 60, 0]\n";
+    std::fs::write(&scene, text).unwrap();
+    json(&[scene.to_str().unwrap(), "--out", out.to_str().unwrap()]);
+    let found = draw(&out, "energy", &View::default()).unwrap();
+    let names: Vec<&str> = found[0].lines.iter().map(|line| line.name.as_str()).collect();
+    assert!(names.contains(&"kinetic") && names.contains(&"potential") && names.contains(&"rolling_work"), "{names:?}");
+    assert!(!names.contains(&"joint_work") && !names.contains(&"crushing_work"), "{names:?}");
+    let history = std::fs::read_to_string(out.join("history.svg")).unwrap();
+    assert!(history.contains("work against rolling") && !history.contains("work of mortar"));
 }

@@ -181,3 +181,17 @@ fn measures_and_heaps_are_columns_of_the_table_and_can_be_plotted() {
 
 /// Units as they stand at the ends of names.
 const UNITS: [&str; 5] = ["_m", "_Pa", "_deg", "_per_s", "_m2_per_s2"];
+
+#[test]
+fn two_sweeps_do_not_share_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let sweep = ["sweep", "bead_pour", "--set", "n=2", "--until", "0.01", "--out", folder.path().to_str().unwrap()];
+    let lock = std::fs::File::create(folder.path().join("sweep.lock")).unwrap();
+    lock.lock().unwrap();
+    let refused = output(&sweep);
+    assert_eq!(refused.status.code(), Some(3));
+    let said = text(&refused.stderr);
+    assert!(said.contains("another sweep runs in this folder") && said.contains("give --out another folder"), "{said}");
+    drop(lock);
+    assert_eq!(output(&sweep).status.code(), Some(0));
+}

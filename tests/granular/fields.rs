@@ -79,7 +79,7 @@ fn lattice(n: usize, size: f64, velocity: impl Fn(DVec3) -> DVec3) -> Packing {
     let at = |k: usize| a * (k as f64 + 0.5) - 0.5 * size;
     let places = (0..n * n * n).map(|k| DVec3::new(at(k % n), at(k / n % n), at(k / n / n)));
     let grain =
-        |position| Grain { position, velocity: velocity(position), mass: 2500.0 * a * a * a, volume: 0.5 * a * a * a, radius: None };
+        |position| Grain { position, velocity: velocity(position), mass: 2500.0 * a * a * a, volume: 0.5 * a * a * a, ..Grain::default() };
     Packing { grains: places.map(grain).collect(), ..Packing::default() }
 }
 

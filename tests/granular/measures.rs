@@ -1,8 +1,11 @@
 //! Measures against closed forms and brute force.
 
 use drystone::algebra::random::Sequence;
+use drystone::diagnostics::fields::coarse_grain;
 use drystone::diagnostics::grains::{COLUMNS, Grain, Link, Packing, ball_in_box, row};
 use drystone::io::scene::Scene;
+use drystone::model::grid::Grid;
+use drystone::model::periodic::{Cell, Shear};
 use drystone::prelude::*;
 use drystone::scenes::{load, run};
 
@@ -51,7 +54,9 @@ fn a_ball_in_a_box_has_the_volumes_of_caps_wedges_and_corners() {
 fn grains(n: usize, seed: u64) -> Vec<Grain> {
     let mut random = Sequence::new(seed);
     let mut vector = || DVec3::from_array([(); 3].map(|()| random.next_between(-1.0, 1.0)));
-    (0..n).map(|_| Grain { position: vector(), velocity: vector(), mass: 2.0, volume: 1.0, radius: Some(0.1) }).collect()
+    (0..n)
+        .map(|_| Grain { position: vector(), velocity: vector(), mass: 2.0, volume: 1.0, radius: Some(0.1), ..Grain::default() })
+        .collect()
 }
 
 #[test]
@@ -62,13 +67,7 @@ fn temperature_fabric_and_coordination_are_those_of_brute_force() {
     let pairs: f64 = v.iter().flat_map(|a| v.iter().map(move |b| (*a - *b).length_squared())).sum();
     assert!((packing.temperature() - pairs / (6.0 * 1600.0)).abs() < 1e-14);
     // grains 0–1–2 in a triangle, 3 hangs on 0, 4 is alone; 0 also touches a wall, the pair 1–2 at two points
-    let link = |a: usize, b: Option<usize>, normal: DVec3| Link {
-        grains: [Some(a), b],
-        point: DVec3::ZERO,
-        shift: DVec3::ZERO,
-        normal,
-        force: normal,
-    };
+    let link = |a: usize, b: Option<usize>, normal: DVec3| Link { grains: [Some(a), b], normal, force: normal, ..Link::default() };
     let links = vec![
         link(0, Some(1), DVec3::X),
         link(0, Some(2), DVec3::Y),
@@ -128,13 +127,13 @@ fn the_stress_of_a_settled_pile_is_that_of_its_weight_and_walls() {
     let outer = |a: DVec3, b: DVec3| DMat3::from_cols(a * b.x, a * b.y, a * b.z);
     for link in packing.links.iter() {
         match link.grains {
-            [Some(_), None] => outside -= outer(link.force, link.point),
-            [None, Some(_)] => outside += outer(link.force, link.point),
+            [Some(_), None] => outside -= outer(link.force, packing.place(link)),
+            [None, Some(_)] => outside += outer(link.force, packing.place(link)),
             _ => {}
         }
     }
     for grain in &packing.grains {
-        outside -= outer(grain.mass * packing.gravity, grain.position);
+        outside -= outer(grain.mass * -9.81 * DVec3::Z, grain.position);
     }
     let miss = (stress - outside).to_cols_array().iter().fold(0.0, |m: f64, x| m.max(x.abs()));
     let scale = stress.z_axis.z;
@@ -165,4 +164,155 @@ fn a_table_of_measures_has_these_values() {
         let error = Scene::from_toml(&format!("{head}{text}"), "t.toml").expect_err(text).to_string();
         assert!(error.contains(found) && error.contains("t.toml"), "{text}: {error}");
     }
+}
+
+/// A scene that has run, and what its grains are then.
+fn measured(text: &str) -> Packing {
+    let (built, _) = run(&Scene::from_toml(text, "t").expect(text)).expect(text);
+    let packing = Packing::of(&built.simulation, None);
+    assert!(!packing.links.is_empty(), "{text}");
+    packing
+}
+
+/// One value of the row of all grains.
+fn of(packing: &Packing, name: &str) -> f64 {
+    row(0.0, packing, None)[COLUMNS.iter().position(|c| *c == name).expect("a column")]
+}
+
+const FLOOR: &str = "[[bodies]]\nname = \"floor\"\nshape = { kind = \"half_space\" }\nmotion = \"static\"\n";
+
+/// A ball in a groove of two planes without friction, at this speed (m/s).
+fn groove(speed: f64) -> String {
+    let mut text = "time = { step = \"1 ms\", end = 0.05 }\nsolver = { tolerance = 1e-12 }\n[contact]\nmu = 0\n".to_owned();
+    for x in [-1, 1] {
+        let shape = format!("shape = {{ kind = \"half_space\", normal = [{x}, 0, 1] }}");
+        text += &format!("[[bodies]]\n{shape}\nmotion = {{ kind = \"constant\", velocity = [{speed}, 0, 0] }}\n");
+    }
+    let z = 0.1 * std::f64::consts::SQRT_2;
+    text + &format!("[[bodies]]\nshape = {{ kind = \"ball\", radius = 0.1 }}\nposition = [0, 0, {z}]\nvelocity = [{speed}, 0, 0]\n")
+}
+
+#[test]
+fn the_stress_is_the_same_in_a_frame_that_moves_on() {
+    // what slides without friction bears no shear stress
+    let slides = "[contact]\nmu = 0\n[[bodies]]\nshape = { kind = \"ball\", radius = 0.1 }\nposition = [0, 0, 0.1]\nvelocity = [5, 0, 0]\n";
+    let packing = measured(&format!("time = {{ step = \"2 ms\", end = 0.1 }}\n{slides}{FLOOR}"));
+    let (shear, pressure) = (of(&packing, "stress_zx [Pa]"), of(&packing, "stress_zz [Pa]"));
+    assert!(pressure > 100.0 && shear.abs() < 1e-9 * pressure, "{shear} of {pressure} Pa");
+    let grid = Grid { low: DVec3::new(0.0, -1.0, -1.0), high: DVec3::ONE, ..Grid::default() };
+    let field = coarse_grain(&grid, &packing)[0];
+    let (x, z) = (field.stress.row(2).x, field.stress.row(2).z);
+    assert!(z > 0.0 && x.abs() < 1e-9 * z, "{x} of {z} Pa");
+    let [rests, moves] = [0.0, 3.0].map(|speed| measured(&groove(speed)).stress(1.0));
+    let miss = (rests - moves).to_cols_array().iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+    assert!(miss < 1e-6 * rests.z_axis.z, "{rests}\n{moves}");
+}
+
+#[test]
+fn bonds_bear_stress_and_join_neighbours() {
+    let mut text = "time = { step = \"1 ms\", end = 0.2 }\nsolver = { tolerance = 1e-10 }\n[contact]\n\
+                    bond = { tension = \"1 MPa\", cohesion = \"1 MPa\", softening = \"brittle\", neck = 0.5 }\n\
+                    [[bodies]]\nshape = { kind = \"ball\", radius = 0.02 }\nmotion = \"static\"\n"
+        .to_owned();
+    for k in 1..=3 {
+        text += &format!(
+            "[[bodies]]\nname = \"b{k}\"\nshape = {{ kind = \"ball\", radius = 0.02 }}\nposition = [0, 0, {}]\n",
+            -0.04 * f64::from(k)
+        );
+    }
+    text += "[[load]]\nbodies = [\"b3\"]\nforce = [0, 0, -10]\n";
+    let (built, _) = run(&Scene::from_toml(&text, "t").expect("a scene")).expect("runs");
+    let packing = Packing::of(&built.simulation, None);
+    let z = packing.coordination();
+    assert_eq!((z.rattlers, of(&packing, "contacts")), (1, 3.0), "the last one of the chain; a neck counts once");
+    assert!((z.mean - 5.0 / 3.0).abs() < 1e-15 && packing.unbalanced() < 1e-3, "{z:?}, unbalanced {}", packing.unbalanced());
+    let (weight, r) = (9.81 * packing.grains[0].mass, 0.02);
+    // the support bears half of a branch
+    let exact = -((3.0 * weight + 10.0) * r + (2.0 * weight + 10.0) * 2.0 * r + (weight + 10.0) * 2.0 * r);
+    let found = packing.stress(1.0);
+    assert!((found.z_axis.z / exact - 1.0).abs() < 1e-3 && (found.x_axis.length() / exact).abs() < 1e-3, "{found} {exact}");
+    // by all of its normals the chain is along z
+    assert!((packing.fabric().z_axis.z - 1.0).abs() < 1e-6);
+    // a joint whose mortar bears nothing, as its corners press, is one contact all the same
+    let brick = "[[bodies]]\nshape = { kind = \"cuboid\", size = [0.2, 0.2, 0.2] }\nposition = [0, 0, 0.1]\n";
+    let mortar = "[contact]\nbond = { tension = \"1 MPa\" }\n";
+    let count = |contact: &str| of(&measured(&format!("time = {{ step = \"1 ms\", end = 0.05 }}\n{contact}{FLOOR}{brick}")), "contacts");
+    assert_eq!([count(""), count(mortar)], [4.0, 1.0]);
+}
+
+#[test]
+fn what_rests_is_balanced_whatever_acts_on_it() {
+    let ball = "[[bodies]]\nname = \"ball\"\nshape = { kind = \"ball\", radius = 0.1 }\nposition = [0, 0, 0.1]\n";
+    let head = format!("time = {{ step = \"1 ms\", end = 0.2 }}\nsolver = {{ tolerance = 1e-10 }}\n[contact]\nmu = 0.8\n{FLOOR}{ball}");
+    for more in [
+        "[[load]]\nbodies = [\"ball\"]\nforce = [0, 0, -50]\n",
+        "force = [0, 0, -50]\n",
+        "locked_rotation = [\"x\", \"y\", \"z\"]\n[base]\nsamples = [[0, 2, 0, 0], [1, 2, 0, 0]]\n",
+        "locked_translation = [\"x\"]\nforce = [30, 0, 0]\n",
+        "[[joints]]\nkind = \"prismatic\"\nbody1 = \"ball\"\nanchor = [0, 0, 0.1]\naxis = [0, 0, 1]\n[[load]]\nbodies = [\"ball\"]\nforce = [40, 0, 0]\n",
+    ] {
+        let packing = measured(&format!("{head}{more}"));
+        assert_eq!(packing.grains.len(), 1, "{more}");
+        assert!(packing.unbalanced() < 1e-6, "{more}: {}", packing.unbalanced());
+    }
+    // one that falls is not
+    let falls = format!("{head}[[bodies]]\nshape = {{ kind = \"ball\", radius = 0.1 }}\nposition = [1, 0, 1]\n");
+    assert!((measured(&falls).unbalanced() - 0.5).abs() < 1e-6);
+    // and a run that waits for balance ends
+    let text = format!("{head}[[load]]\nbodies = [\"ball\"]\nforce = [0, 0, -50]\n[stop]\nunbalanced = 1e-3\nhold = 0.05\n");
+    let (_, summary) = run(&Scene::from_toml(&text, "t").expect("a scene")).expect("runs");
+    assert!(summary.ended_early.is_some_and(|why| why.contains("unbalanced")) && summary.time < 0.1);
+}
+
+#[test]
+fn the_box_of_grains_that_are_no_balls_holds_their_shapes() {
+    let mut text = format!("time = {{ step = \"1 ms\", end = 0.01 }}\n{FLOOR}");
+    for k in 0..8 {
+        let [x, y, z] = [k & 1, k >> 1 & 1, k >> 2].map(|n| 0.02 * f64::from(n));
+        text += &format!("[[bodies]]\nshape = {{ kind = \"cuboid\", size = [0.02, 0.02, 0.02] }}\nposition = [{x}, {y}, {}]\n", z + 0.01);
+    }
+    let packing = measured(&text);
+    assert!((of(&packing, "solid_fraction") - 1.0).abs() < 1e-6, "{}", of(&packing, "solid_fraction"));
+    // two layers, the lower one under both: m g (3 × half an edge + 1 × half an edge) of each column, over the volume of its two cubes
+    let exact = 9.81 * packing.grains[0].mass * 0.02 * (0.5 * 2.0 + 1.0) / (2.0 * 8e-6);
+    assert!((of(&packing, "stress_zz [Pa]") / exact - 1.0).abs() < 1e-3, "{} {exact}", of(&packing, "stress_zz [Pa]"));
+    // points have no box
+    let point = Packing { grains: vec![Grain::default()], ..Packing::default() };
+    assert!(of(&point, "solid_fraction").is_nan() && of(&point, "stress_zz [Pa]").is_nan());
+}
+
+#[test]
+fn a_chain_on_a_line_is_of_grains_and_a_servo_wall_is_none() {
+    let chain = "[[generate.lattice]]\ncount = [1, 1, 6]\nradius = 0.01\npitch = 2\nlayer = 2\njitter = 0\nground = false\nwalls = false\n\
+                 locked_translation = [\"x\", \"y\"]\nlocked_rotation = [\"x\", \"y\", \"z\"]\n";
+    let lid = "[[bodies]]\nname = \"lid\"\nshape = { kind = \"cuboid\", size = [0.05, 0.05, 0.01] }\nposition = [0, 0, 0.2]\n\
+               servo = { axis = \"z\", force = -1 }\n";
+    let packing = measured(&format!("time = {{ step = \"1 ms\", end = 0.1 }}\nsolver = {{ tolerance = 1e-8 }}\n{FLOOR}{chain}{lid}"));
+    assert_eq!(packing.grains.len(), 6);
+    assert!(packing.coordination().mean >= 11.0 / 6.0);
+}
+
+#[test]
+fn the_temperature_of_a_sheared_cell_is_that_against_its_flow() {
+    let cell = Cell::new([Some([0.0, 1.0]); 3]).expect("a cell").sheared(Shear { across: 2, along: 0, rate: 25.0 }).expect("sheared");
+    let flow = |g: Grain| Grain { velocity: cell.flow(g.position), ..g };
+    let packing = Packing { grains: grains(40, 5).into_iter().map(flow).collect(), cell, ..Packing::default() };
+    assert!(packing.temperature() < 1e-24, "{}", packing.temperature());
+    let open = Packing { cell: Cell::default(), ..packing };
+    assert!(open.temperature() > 1.0);
+}
+
+#[test]
+fn discs_in_a_plane_have_an_area_fraction() {
+    // a square lattice of discs: π/4, cut by a box through the middles of the outer ones, and of all of them
+    let text = "gravity = [0, 0, 0]\ntime = { step = \"1 ms\", end = 0.001 }\n[[generate.lattice]]\ncount = [5, 1, 5]\nradius = 0.1\npitch = 2\n\
+                layer = 2\njitter = 0\nground = false\nwalls = false\nlocked_translation = [\"y\"]\n[[measure]]\n[[measure]]\nbox = [[-0.4, -1, 0.1], [0.4, 1, 0.9]]\n";
+    let scene = Scene::from_toml(text, "t").expect("a scene");
+    let (_, summary) = run(&scene).expect("runs");
+    for measure in &scene.measures {
+        let found = summary.measures[&measure.name].get("area_fraction").expect("a column");
+        assert!((found - std::f64::consts::PI / 4.0).abs() < 1e-9, "{}: {found}", measure.name);
+    }
+    let free = Scene::from_toml(&text.replace("locked_translation = [\"y\"]\n", ""), "t").expect("a scene");
+    assert_eq!(free.measures[0].discs, None);
 }

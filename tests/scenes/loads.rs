@@ -4,7 +4,7 @@ use drystone::diagnostics::collapse::trial;
 use drystone::diagnostics::equilibrium::{Structure, admissible, is_steady};
 use drystone::io::scene::Scene;
 use drystone::model::newton_euler::{BodyPose, Velocity};
-use drystone::model::signal::BodyQuantity;
+use drystone::model::signal::{BodyQuantity, TotalQuantity};
 use drystone::scenes::{build, load};
 use drystone::simulation::{Signal, Simulation};
 use glam::DVec3;
@@ -196,4 +196,32 @@ fn loads_that_cannot_be_meant_say_what_would_do() {
         let error = Scene::from_toml(&text, "t.toml").unwrap_err().to_string();
         assert!(error.contains(wanted), "{support}: {error}");
     }
+}
+
+/// Energy now is energy at the start plus all works, also where gravity changes, and by a run that was broken in between.
+#[test]
+fn a_change_of_gravity_is_work_of_loads() {
+    let text = "gravity = [{ from = 0, acceleration = [0, 0, -9.81] }, { from = 0.1, acceleration = [1, 0, -2] }, { from = 0.2, acceleration = [0, 0, -5] }]\n\
+                [time]\nstep = 1e-3\nend = 0.3\n[[bodies]]\nname = \"ball\"\nshape = { kind = \"ball\", radius = 0.1 }\nmass = 2\nposition = [3, 0, 0.3]\n\
+                [[bodies]]\nname = \"block\"\nshape = { kind = \"cuboid\", size = [0.2, 0.2, 0.2] }\nposition = [1, 0, 0.1]\n\
+                [[bodies]]\nname = \"floor\"\nshape = { kind = \"half_space\" }\nmotion = \"static\"\n";
+    let scene = scene(text);
+    let mut built = build(&scene).unwrap();
+    let energy = |sim: &Simulation| {
+        let of = |q| sim.value(Signal::Total(q)).unwrap();
+        of(TotalQuantity::Kinetic) + of(TotalQuantity::Potential)
+    };
+    let start = energy(&built.simulation);
+    built.simulation.run_until(0.15).unwrap();
+    let saved = built.simulation.save(&built.entities);
+    built.simulation.run_until(0.3).unwrap();
+    let mut again = build(&scene).unwrap();
+    again.simulation.restore(&saved, &again.entities).unwrap();
+    again.simulation.run_until(0.3).unwrap();
+    for sim in [&built.simulation, &again.simulation] {
+        let (gained, work) = (energy(sim) - start, sim.balance().work);
+        assert!((gained - work.total()).abs() < 1e-9 * start.abs(), "{gained} J by {work:?}");
+        assert!(work.loads.abs() > 1.0 && sim.balance().error() < 1e-9, "{work:?}, {}", sim.balance().error());
+    }
+    assert_eq!(again.simulation.balance(), built.simulation.balance());
 }

@@ -65,7 +65,7 @@ fn press(file: &str, set: &[(&str, &str)]) -> Pressed {
     let mut walls = DVec3::ZERO;
     for link in packing.links.iter().filter(|l| l.grains.iter().any(Option::is_none)) {
         let axis = (0..3).find(|&a| link.normal[a].abs() > 0.99).unwrap();
-        walls[axis] += if link.point[axis] < 1e-3 { link.force[axis].abs() } else { 0.0 };
+        walls[axis] += if packing.place(link)[axis] < 1e-3 { link.force[axis].abs() } else { 0.0 };
     }
     Pressed {
         grains: alive.len(),

@@ -87,7 +87,7 @@ fn test(edge: f64, fraction: f64, strain: f64, set: &[(&str, &str)]) -> Test {
             let mut force = [0.0; 3];
             for link in packing.links.iter().filter(|l| l.grains.iter().any(Option::is_none)) {
                 let axis = (0..3).find(|&a| link.normal[a].abs() > 0.99).unwrap();
-                force[axis] += if link.point[axis] < 1e-3 { link.force[axis].abs() } else { 0.0 };
+                force[axis] += if packing.place(link)[axis] < 1e-3 { link.force[axis].abs() } else { 0.0 };
             }
             let wall = [force[0] / (size[1] * size[2]), force[1] / (size[0] * size[2]), force[2] / (size[0] * size[1])];
             looks.push(Look {

@@ -14,10 +14,12 @@ const LEVEL: f64 = 1e-9;
 const FURTHER: f64 = 4.0;
 
 impl Bodies<'_> {
-    /// Bodies that nothing is below of, where gravity acts; where all would be well with gravity turned round, that is what is wrong.
+    /// Bodies that nothing is below of, where gravity acts; where all would be well with gravity turned round, that is what is wrong. Along
+    /// axes of a periodic cell a body comes back, so that it is not lost that way.
     pub(super) fn support(&mut self) {
-        let gravity = self.scene.gravity_at(0.0);
-        let Some(down) = gravity.try_normalize() else { return };
+        let (gravity, cell) = (self.scene.gravity_at(0.0), self.scene.periodic);
+        let open = DVec3::from_array([0, 1, 2].map(|a| if cell.periodic(a) { 0.0 } else { gravity[a] }));
+        let Some(down) = open.try_normalize() else { return };
         let laws = std::iter::once(&self.scene.default_law).chain(self.scene.pair_laws.iter().map(|p| &p.law));
         if laws.into_iter().any(|law| law.adhesion > 0.0 || law.bond.is_some()) {
             // they may cling to what is above or beside them
@@ -164,6 +166,19 @@ impl Bodies<'_> {
                 break;
             }
             way *= FURTHER;
+        }
+        // where images stand, and where bodies are by the time they come down, in a periodic cell: whatever lies lower and is no grain
+        let cell = self.scene.periodic;
+        if !cell.is_open() {
+            let edges = [DVec3::X, DVec3::Y, DVec3::Z].map(|axis| upright * axis);
+            let wraps = [0, 1].map(|k| (0..3).any(|a| cell.periodic(a) && edges[a][k].abs() > LEVEL));
+            let fixed: Vec<_> =
+                (0..boxes.len()).filter(|&k| self.scene.bodies[k].motion != Motion::Dynamic).filter_map(|k| boxes[k]).collect();
+            for &i in &falling {
+                let Some((low, high)) = boxes[i] else { continue };
+                let over = |other: &(DVec3, DVec3)| (0..2).all(|k| wraps[k] || low[k] < other.1[k] && high[k] > other.0[k]);
+                supported[i] |= fixed.iter().any(|other| other.0.z < low.z && over(other));
+            }
         }
         for joint in &self.scene.joints {
             supported[joint.body1] = true;

@@ -564,3 +564,23 @@ fn what_is_round_may_turn_as_fast_as_it_likes() {
         assert!(found.iter().any(|f| f.message.contains("it turns 0.900 rad a step")), "{found:?}");
     }
 }
+
+#[test]
+fn what_flows_down_a_periodic_slope_is_not_lost() {
+    // the bed lies across the slope alone: along it, and through the images, grains come back over it
+    let scene = |gravity: &str, bed: &str| {
+        let text = format!(
+            "gravity = {gravity}\n[time]\nstep = 1e-3\nend = 1\n[periodic]\nx = [0, 1]\n{bed}[[bodies]]\nname = \"grain\"\n\
+             shape = {{ kind = \"ball\", radius = 0.05 }}\nposition = [0.95, 0, 0.4]\n"
+        );
+        let scene = Scene::from_toml(&text, "t").unwrap_or_else(|e| panic!("{e}"));
+        check(&scene).into_iter().filter(|f| f.severity == Severity::Fault).collect::<Vec<_>>()
+    };
+    let bed = "[[bodies]]\nname = \"bed\"\nmotion = \"static\"\nshape = { kind = \"ball\", radius = 0.1 }\nposition = [0.3, 0, 0]\n";
+    assert_eq!(scene("[4.905, 0, -8.4957]", bed), []);
+    // along a periodic axis alone nothing is lost
+    assert_eq!(scene("[4.905, 0, 0]", bed), []);
+    let aside = bed.replace("[0.3, 0, 0]", "[0.3, 3, 0]");
+    assert!(scene("[4.905, 0, -8.4957]", &aside)[0].message.contains("nothing is below it"));
+    assert!(scene("[0, 0, -9.81]", "")[0].message.contains("nothing is below it"));
+}

@@ -275,6 +275,7 @@ impl Moved {
                 note_miss(body, &new, &mut self.turned);
             }
             body.new_velocity = new;
+            body.gained = Some(new.linear - body.velocity.linear);
         }
         if body.new_velocity.linear != DVec3::ZERO || body.new_velocity.angular != DVec3::ZERO || body.inertia.is_some() {
             // a driven body moves at the velocity that its contacts saw
@@ -306,6 +307,7 @@ pub fn wait(scheme: Res<Scheme>, mut bodies: ResMut<Bodies>) {
         let new = body.new_velocity;
         body.returned = Velocity { linear: taken(new.linear, linear), angular: taken(new.angular, angular) };
         body.new_velocity = Velocity { linear: new.linear - body.returned.linear, angular: new.angular - body.returned.angular };
+        body.gained = Some(body.new_velocity.linear - body.velocity.linear);
     }
 }
 

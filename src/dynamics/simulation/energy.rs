@@ -9,7 +9,7 @@
 //! bonds    = Σ rᵀ (u⁺ + u⁻)/2              what holds faces together: stored, given back, released
 //! rolling  = Σ m·(ω⁺ + ω)/2               moments that resist rolling and twisting
 //! drives   = Σ r · (velocity of driven bodies, and of images of a sheared cell), with the sign of the work done on the others
-//! loads    = Σ (h F + J)·(v⁺ + v)/2 + (h m + J_m)·(ω⁺ + ω)/2
+//! loads    = Σ (h F + J)·(v⁺ + v)/2 + (h m + J_m)·(ω⁺ + ω)/2 − Σ m (g⁺ − g)·x where gravity changes
 //! adhesion = the same of the attraction between bodies that touch, driven ones and images included, which loads leave out and drives give back
 //! scheme   = Σ h γ·(ω⁺ + ω)/2 + m g·(h (v⁺ + v)/2 − Δx)       and what waiting bodies give back
 //! ```
@@ -56,7 +56,7 @@ pub struct Work {
     pub bonds: f64,
     /// Driven bodies, through the contacts and joints they touch, and the images of a sheared cell.
     pub drives: f64,
-    /// Forces, torques and blows other than gravity.
+    /// Forces, torques and blows other than gravity, and changes of gravity.
     pub loads: f64,
     /// Attraction between bodies that touch.
     pub adhesion: f64,

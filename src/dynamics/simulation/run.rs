@@ -14,7 +14,7 @@ use crate::geometry::systems::Proximity;
 use crate::integrator::systems::{Pass, unsettled};
 use crate::model::contact::{ContactPair, Foresight, Manifold, TurnedArms};
 use crate::model::law::ContactLaws;
-use crate::model::newton_euler::{AppliedForce, BodyName, Velocity};
+use crate::model::newton_euler::{AppliedForce, BodyName, BodyPose, GravityScale, Inertia, Motion, Velocity};
 use crate::model::scheme::{Clock, Friction, Invalid, Scheme};
 use crate::numerics::mixed::Twist;
 use crate::numerics::{Report, Status};
@@ -207,6 +207,9 @@ pub struct Balance {
     pub kinetic_max: f64,
     /// Work so far, by cause.
     pub work: Work,
+    /// What changes of gravity have given to bodies where they stood (J): −m (g⁺ − g)·x. It is part of the work of loads.
+    #[serde(default)]
+    pub gravity_switched: f64,
     /// Energy that impacts have made from nothing (J), by islands of bodies that press on each other: see [`crate::numerics::impacts`].
     /// It is part of the work of normal reactions and friction.
     pub impact_gain: f64,
@@ -229,7 +232,7 @@ impl Balance {
     /// moves, both sides are the rounding of E.
     pub fn error(&self) -> f64 {
         let scale = self.potential_change.abs().max(self.kinetic_max).max(1e-9 * self.energy.potential.abs());
-        let defect = (self.kinetic_change + self.potential_change - self.work.total()).abs();
+        let defect = (self.kinetic_change + self.potential_change + self.gravity_switched - self.work.total()).abs();
         if defect == 0.0 { 0.0 } else { defect / scale.max(f64::MIN_POSITIVE) }
     }
 }
@@ -588,7 +591,7 @@ impl Simulation {
         let mut blows = Vec::new();
         for scheduled in self.events.drain(..count).collect::<Vec<_>>() {
             match scheduled.event {
-                Event::Gravity(g) => self.world.resource_mut::<Scheme>().gravity = g,
+                Event::Gravity(g) => self.switch_gravity(g),
                 Event::Blow(system, blow) if self.is_system(system) => self.strike(system, blow, scheduled.time)?,
                 Event::Blow(body, blow) => {
                     if self.world.get::<Slot>(body).is_some() {
@@ -604,6 +607,21 @@ impl Simulation {
             }
         }
         Ok(blows)
+    }
+
+    /// Another gravity (m/s²) from here on. What bodies gain by it where they stand is work of loads, as energy is that in the gravity of now.
+    fn switch_gravity(&mut self, gravity: DVec3) {
+        let change = gravity - std::mem::replace(&mut self.world.resource_mut::<Scheme>().gravity, gravity);
+        let mut bodies = self.world.query::<(&Slot, &BodyPose, &Inertia, &Motion, Option<&GravityScale>)>();
+        let moving = bodies.iter(&self.world).filter(|(.., motion, _)| motion.is_dynamic());
+        let gain = |scale: Option<&GravityScale>| scale.map_or(1.0, |scale| scale.0) * change;
+        let mut gains: Vec<(Slot, f64)> =
+            moving.map(|(slot, pose, inertia, _, scale)| (*slot, -inertia.mass * gain(scale).dot(pose.0.position))).collect();
+        // a sum in the order of the slots is the same in a run that is resumed
+        gains.sort_by_key(|gain| gain.0);
+        let sum = gains.iter().map(|gain| gain.1).sum::<f64>();
+        self.balance.work.loads += sum;
+        self.balance.gravity_switched += sum;
     }
 
     /// Looks for numbers that are not; loads before the solve, states after it.

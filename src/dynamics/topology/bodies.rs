@@ -133,6 +133,8 @@ pub struct BodyRow {
     pub guess: Velocity,
     /// See `guess`.
     pub missed: Velocity,
+    /// What its centre has gained in the last step (m/s), which the rows of a later look at contacts no longer show; none before a step.
+    pub gained: Option<DVec3>,
 }
 
 /// What the crate calls it where nothing else is a body.

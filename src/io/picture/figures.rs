@@ -101,7 +101,7 @@ impl Drawing for Bar {
     }
 }
 
-/// Mean stress of each body (Pa), compression positive: tr Σ f ⊗ (x − p)/3V.
+/// Mean stress of each body (Pa), compression positive: tr Σ f ⊗ (x − p)/3V, x where the body was when the step found its contacts.
 fn stresses(snapshot: &Snapshot) -> Vec<f64> {
     let per_step = snapshot.per_step();
     let mut sums = vec![0.0; snapshot.bodies.len()];
@@ -110,7 +110,8 @@ fn stresses(snapshot: &Snapshot) -> Vec<f64> {
         let ends = [(contact.body1, force, contact.middle()), (contact.body2, -force, contact.middle() - contact.shift)];
         for (id, force, point) in ends {
             if let Some(k) = snapshot.place(id) {
-                sums[k] += force.dot(snapshot.bodies[k].pose.position - point);
+                let body = &snapshot.bodies[k];
+                sums[k] += force.dot(body.pose.position - body.way - point);
             }
         }
     }

@@ -163,7 +163,7 @@ impl Rose {
 ///
 /// ```
 /// use drystone::io::scene::model::Measure;
-/// let all = Measure { name: "bed".into(), every: 0.01, bounds: None, segregation: None, pairs: None, forces: None, rose: None };
+/// let all = Measure { name: "bed".into(), every: 0.01, bounds: None, segregation: None, pairs: None, forces: None, rose: None, discs: None };
 /// assert_eq!(all.part_names().next(), None);
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -182,6 +182,8 @@ pub struct Measure {
     pub forces: Option<ForceBins>,
     /// Whether there is a table of the directions of normals.
     pub rose: Option<Rose>,
+    /// Axis across the plane, where the scene is one of discs ([`Scene::discs`](super::Scene::discs)): there is a column of their area fraction.
+    pub discs: Option<usize>,
 }
 
 impl Measure {

@@ -167,6 +167,28 @@ impl Scene {
         self.pair_laws.iter().find(same).map_or(self.default_law, |p| p.law)
     }
 
+    /// The axis (0, 1, 2) across the plane in which all grains are discs: balls that this axis alone is locked of, with their centres in one plane.
+    ///
+    /// ```
+    /// use drystone::io::scene::Scene;
+    /// let text = "time = { step = 1e-3, end = 1 }\n[[bodies]]\nshape = { kind = \"ball\", radius = 1 }\nlocked_translation = [\"y\"]";
+    /// assert_eq!(Scene::from_toml(text, "disc")?.discs(), Some(1));
+    /// # Ok::<(), drystone::io::scene::SceneError>(())
+    /// ```
+    pub fn discs(&self) -> Option<usize> {
+        let grains = || self.dynamic_bodies().map(|(_, body)| body).filter(|body| body.servo.is_none());
+        let first = grains().next().filter(|_| self.inlets.is_empty())?;
+        let across = (0..3).find(|&a| first.locked_translation[a])?;
+        let only: [bool; 3] = std::array::from_fn(|a| a == across);
+        let disc = |body: &Body| match body.shape {
+            ShapeSpec::Ball { radius } => {
+                body.locked_translation == only && (body.pose.position[across] - first.pose.position[across]).abs() <= 1e-9 * radius
+            }
+            _ => false,
+        };
+        grains().all(disc).then_some(across)
+    }
+
     /// Whether anything binds faces that touch at the start.
     pub fn bonds(&self) -> bool {
         self.default_law.bond.is_some() || self.pair_laws.iter().any(|pair| pair.law.bond.is_some())

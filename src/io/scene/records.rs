@@ -112,7 +112,7 @@ pub(super) fn measure(field: &Field<'_>, number: usize, scene: &Scene) -> Result
         Ok(Rose { plane, bins })
     })?;
     f.finish()?;
-    let measure = Measure { name, every, bounds, segregation, pairs, forces, rose };
+    let measure = Measure { name, every, bounds, segregation, pairs, forces, rose, discs: scene.discs() };
     measure.part_names().try_for_each(|name| alone(&name, field, scene))?;
     Ok(measure)
 }

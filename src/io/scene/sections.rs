@@ -20,7 +20,7 @@ use crate::geometry::shapes::UNBOUNDED;
 use crate::io::table::format_number;
 use crate::model::bond::{Cohesion, Softening};
 use crate::model::crushing::{Crushing, DIVISIONS, MOST_DIVISIONS};
-use crate::model::law::Impact;
+use crate::model::law::{Arm, Impact};
 use crate::model::periodic::{Cell, Shear};
 use crate::numerics::admissible::MU_MAX;
 use crate::simulation::AutoStep;
@@ -225,43 +225,52 @@ fn materials(list: &[Field<'_>]) -> Result<Vec<Material>, SceneError> {
     Ok(materials)
 }
 
-/// One law; `impact` is the rule where none is named.
-fn law(f: &mut Fields<'_>, impact: Impact) -> Result<ContactLaw, SceneError> {
-    let default = ContactLaw::default();
+/// One law; what it does not name is that of `base`, but for keys that what it names excludes or leaves without a meaning.
+fn law(f: &mut Fields<'_>, base: &ContactLaw) -> Result<ContactLaw, SceneError> {
     let rules = [("newton", Impact::Newton), ("fremond", Impact::Fremond)];
-    let (mu, e_n) = (f.or("mu", default.mu, |x| x.between(0.0, MU_MAX))?, f.or("e_n", default.e_n, |x| x.between(0.0, 1.0))?);
+    let (mu, e_n) = (f.or("mu", base.mu, |x| x.between(0.0, MU_MAX))?, f.or("e_n", base.e_n, |x| x.between(0.0, 1.0))?);
     let threshold = f.optional("e_n_speed");
     if let Some(field) = threshold.as_ref().filter(|_| e_n == 0.0) {
         return Err(field.error("found `e_n_speed` without restitution", "add e_n = 0.8, or remove it"));
     }
-    let e_n_speed = threshold.map_or(Ok(0.0), |v| v.non_negative(Quantity::Velocity))?;
+    let least = if e_n == 0.0 { 0.0 } else { base.e_n_speed };
+    let e_n_speed = threshold.map_or(Ok(least), |v| v.non_negative(Quantity::Velocity))?;
     let tangential = f.optional("e_t");
-    let e_t = tangential.as_ref().map_or(Ok(default.e_t), |x| x.between(-1.0, 1.0))?;
-    let impact = f.or("impact", impact, |x| x.choice(&rules))?;
+    let impact = f.or("impact", base.impact, |x| x.choice(&rules))?;
+    let without = if impact == Impact::Fremond { 0.0 } else { base.e_t };
+    let e_t = tangential.as_ref().map_or(Ok(without), |x| x.between(-1.0, 1.0))?;
     if let Some(field) = tangential.filter(|_| impact == Impact::Fremond && e_t != 0.0) {
         return Err(field.error(format!("found `e_t = {e_t}` with impact = \"fremond\", which has no tangential restitution"), "remove it"));
     }
-    let adhesion = f.or("adhesion", 0.0, |x| x.non_negative(Quantity::Force))?;
+    let adhesion = f.or("adhesion", base.adhesion, |x| x.non_negative(Quantity::Force))?;
     let range = f.optional("adhesion_range");
     if let Some(field) = range.as_ref().filter(|_| adhesion == 0.0) {
         return Err(field.error("found `adhesion_range` without `adhesion`", "add adhesion = \"1 N\", or remove it"));
     }
-    let adhesion_range = range.as_ref().map_or(Ok(0.0), |r| r.non_negative(Quantity::Length))?;
     let bridge = f.optional("rupture");
     if let Some(field) = bridge.as_ref().filter(|_| adhesion == 0.0 || range.is_some()) {
         let message = "found `rupture`, which needs `adhesion` and excludes `adhesion_range`";
         return Err(field.error(message, "write adhesion = \"1 mN\" and rupture = \"0.1 mm\" for a liquid bridge from touch to rupture"));
     }
-    let rupture = bridge.map_or(Ok(0.0), |r| r.positive(Quantity::Length))?;
-    let (mu_r, mu_t) = (f.or("mu_r", default.mu_r, |x| x.arm())?, f.or("mu_t", default.mu_t, |x| x.arm())?);
-    let drilling = f.optional("patch");
-    let patch = drilling.as_ref().map_or(Ok(default.patch), |x| x.arm())?;
+    let (reach, length) = if adhesion == 0.0 { (0.0, 0.0) } else { (base.adhesion_range, base.rupture) };
+    let adhesion_range = range.as_ref().map_or(Ok(if bridge.is_some() { 0.0 } else { reach }), |r| r.non_negative(Quantity::Length))?;
+    let rupture = bridge.map_or(Ok(if range.is_some() { 0.0 } else { length }), |r| r.positive(Quantity::Length))?;
+    let mu_r = f.or("mu_r", base.mu_r, |x| x.arm())?;
+    let (twist, drilling) = (f.optional("mu_t"), f.optional("patch"));
+    let none = Arm::default();
+    let mu_t = twist.as_ref().map_or(Ok(if drilling.is_some() { none } else { base.mu_t }), |x| x.arm())?;
+    let patch = drilling.as_ref().map_or(Ok(if twist.is_some() { none } else { base.patch }), |x| x.arm())?;
     if let Some(field) = drilling.filter(|_| patch.number() > 0.0 && mu_t.number() > 0.0) {
         return Err(field.error("found `patch` beside `mu_t`; either of them resists twisting", "remove one of them"));
     }
-    let bond = f.optional("bond").map(|field| bond(&field)).transpose()?;
-    let crushing = f.optional("crushing").map(|field| crushing(&field)).transpose()?;
+    let bond = f.optional("bond").map_or(Ok(base.bond), |x| if is_none(&x) { Ok(None) } else { bond(&x).map(Some) })?;
+    let crushing = f.optional("crushing").map_or(Ok(base.crushing), |x| if is_none(&x) { Ok(None) } else { crushing(&x).map(Some) })?;
     Ok(ContactLaw { mu, e_n, e_n_speed, e_t, impact, adhesion, adhesion_range, rupture, mu_r, mu_t, patch, bond, crushing })
+}
+
+/// Whether a pair writes that it has no such thing, which `[contact]` has.
+fn is_none(field: &Field<'_>) -> bool {
+    field.word().as_deref() == Some("none")
 }
 
 /// A pressure, or a table of it and of the divisions of a joint.
@@ -310,7 +319,7 @@ fn bond(field: &Field<'_>) -> Result<Cohesion, SceneError> {
 
 fn laws(field: &Field<'_>, materials: &[Material]) -> Result<(ContactLaw, Vec<PairLaw>), SceneError> {
     let mut f = field.fields()?;
-    let default = law(&mut f, Impact::default())?;
+    let default = law(&mut f, &ContactLaw::default())?;
     let mut pairs: Vec<PairLaw> = Vec::new();
     for item in f.list("pairs")? {
         let mut p = item.fields()?;
@@ -322,7 +331,7 @@ fn laws(field: &Field<'_>, materials: &[Material]) -> Result<(ContactLaw, Vec<Pa
         if pairs.iter().any(|p| p.materials == pair || p.materials == [pair[1], pair[0]]) {
             return Err(names.error("found this pair of materials a second time", "give each pair one law"));
         }
-        pairs.push(PairLaw { materials: pair, law: law(&mut p, default.impact)? });
+        pairs.push(PairLaw { materials: pair, law: law(&mut p, &default)? });
         p.finish()?;
     }
     f.finish()?;

@@ -6,6 +6,7 @@ use super::loads::Uplift;
 use super::model::*;
 use super::{Scene, SceneError, SceneSource};
 use crate::model::joint::{JointKind, JointSpec};
+use crate::model::law::{Arm, Impact};
 
 const TIME: &str = "[time]\nstep = 1e-3\nend = 1.0\n";
 const BALL: &str = "[[bodies]]\nname = \"ball\"\nshape = { kind = \"ball\", radius = 0.1 }\n";
@@ -131,6 +132,34 @@ fn motion_loads_and_laws() {
     assert_eq!((scene.water[0].level(4.0), scene.water[0].uplift), (2.0, Uplift::Linear));
     assert_eq!(scene.base.expect("a base").acceleration(0.5), DVec3::X * 0.5);
     assert_eq!(scene.recorders, [Recorder { what: Recorded::Contacts, every: 0.02 }]);
+}
+
+#[test]
+fn a_pair_has_the_keys_of_contact_that_it_does_not_give() {
+    let head = format!("{TIME}{BALL}[[materials]]\nname = \"a\"\ndensity = 1\n[[materials]]\nname = \"b\"\ndensity = 1\n[contact]\n");
+    let pair = |contact: &str, pair: &str| {
+        let text = format!("{head}{contact}\n[[contact.pairs]]\nmaterials = [\"a\", \"b\"]\n{pair}\n");
+        let scene = Scene::from_toml(&text, "t").unwrap_or_else(|e| panic!("{text}{e}"));
+        let again = Scene::from_toml(&scene.to_toml(), "again").unwrap_or_else(|e| panic!("{}{e}", scene.to_toml()));
+        assert_eq!((again.default_law, &again.pair_laws), (scene.default_law, &scene.pair_laws), "{text}{}", scene.to_toml());
+        (scene.default_law, scene.law(0, 1))
+    };
+    let all = "mu = 0.1\ne_n = 0.4\ne_n_speed = 0.01\ne_t = 0.1\nadhesion = 2\nadhesion_range = 1e-3\nmu_r = 0.02\nmu_t = 0.03\n\
+               bond = { tension = 1e5, neck = 0.5 }\ncrushing = \"1 MPa\"";
+    let (contact, same) = pair(all, "");
+    assert_eq!(contact, same);
+    assert_eq!(pair(all, "mu = 0.3").1, ContactLaw { mu: 0.3, ..contact });
+    // what a pair gives leaves others without a meaning
+    let none = Arm::default();
+    assert_eq!(pair(all, "patch = 0.2").1, ContactLaw { mu_t: none, patch: Arm::Radius(0.2), ..contact });
+    assert_eq!(pair(&all.replace("mu_t", "patch"), "mu_t = 0.2").1, ContactLaw { mu_t: Arm::Radius(0.2), patch: none, ..contact });
+    assert_eq!(pair(all, "e_n = 0").1, ContactLaw { e_n: 0.0, e_n_speed: 0.0, ..contact });
+    assert_eq!(pair(all, "adhesion = 0").1, ContactLaw { adhesion: 0.0, adhesion_range: 0.0, ..contact });
+    assert_eq!(pair(all, "rupture = 1e-4").1, ContactLaw { adhesion_range: 0.0, rupture: 1e-4, ..contact });
+    assert_eq!(pair(&all.replace("adhesion_range", "rupture"), "adhesion_range = 1e-4").1, ContactLaw { adhesion_range: 1e-4, ..contact });
+    assert_eq!(pair(all, "impact = \"fremond\"").1, ContactLaw { impact: Impact::Fremond, e_t: 0.0, ..contact });
+    assert_eq!(pair(all, "bond = \"none\"\ncrushing = \"none\"").1, ContactLaw { bond: None, crushing: None, ..contact });
+    assert_eq!(pair(all, "mu_r = 0\ne_n_speed = 0").1.mu_r.number(), 0.0);
 }
 
 #[test]

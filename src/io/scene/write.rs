@@ -83,10 +83,10 @@ impl Scene {
         for material in &self.materials {
             writeln!(t, "\n[[materials]]\nname = {}\ndensity = {:?}", text(&material.name), material.density)?;
         }
-        writeln!(t, "\n[contact]\n{}", law(&self.default_law, "\n"))?;
+        writeln!(t, "\n[contact]\n{}", law(&self.default_law, &ContactLaw::default(), "\n"))?;
         for pair in &self.pair_laws {
             let names = pair.materials.map(|m| text(&self.materials[m].name));
-            writeln!(t, "\n[[contact.pairs]]\nmaterials = {}\n{}", list(names), law(&pair.law, "\n"))?;
+            writeln!(t, "\n[[contact.pairs]]\nmaterials = {}\n{}", list(names), law(&pair.law, &self.default_law, "\n"))?;
         }
         for body in &self.bodies {
             self.body_text(t, body)?;
@@ -339,29 +339,38 @@ fn extent(surface: &Surface) -> String {
     }
 }
 
-fn law(law: &ContactLaw, between: &str) -> String {
+/// Every key in which it is not `base`, from which keys that are not written come, and the four that laws have always.
+fn law(law: &ContactLaw, base: &ContactLaw, between: &str) -> String {
     let impact = match law.impact {
         Impact::Newton => "newton",
         Impact::Fremond => "fremond",
     };
-    let pull = if law.rupture > 0.0 {
+    let pull = if law.adhesion == 0.0 && base.adhesion > 0.0 {
+        format!("{between}adhesion = 0.0")
+    } else if law.rupture > 0.0 {
         format!("{between}adhesion = {:?}{between}rupture = {:?}", law.adhesion, law.rupture)
     } else if law.adhesion > 0.0 {
         format!("{between}adhesion = {:?}{between}adhesion_range = {:?}", law.adhesion, law.adhesion_range)
     } else {
         String::new()
     };
-    let falls = if law.e_n_speed > 0.0 { format!("{between}e_n_speed = {:?}", law.e_n_speed) } else { String::new() };
-    let arm = |name: &str, arm: Arm| match arm {
-        Arm::Length(0.0) => String::new(),
+    let falls = if law.e_n_speed > 0.0 || law.e_n > 0.0 && base.e_n_speed > 0.0 {
+        format!("{between}e_n_speed = {:?}", law.e_n_speed)
+    } else {
+        String::new()
+    };
+    let arm = |name: &str, arm: Arm, base: Arm| match arm {
+        _ if arm == base && base.number() == 0.0 => String::new(),
         Arm::Length(x) => format!("{between}{name} = \"{x:?} m\""),
         Arm::Radius(x) => format!("{between}{name} = {x:?}"),
     };
-    let turn = arm("mu_r", law.mu_r) + &arm("mu_t", law.mu_t) + &arm("patch", law.patch);
-    let bond = law.bond.map_or(String::new(), |bond| format!("{between}bond = {}", cohesion(&bond)));
-    let crushing = law
-        .crushing
-        .map_or(String::new(), |law| format!("{between}crushing = {{ strength = {:?}, divisions = {} }}", law.strength, law.divisions));
+    let turn = arm("mu_r", law.mu_r, base.mu_r) + &arm("mu_t", law.mu_t, base.mu_t) + &arm("patch", law.patch, base.patch);
+    let none = |name: &str, has: bool| if has { format!("{between}{name} = \"none\"") } else { String::new() };
+    let bond = law.bond.map_or_else(|| none("bond", base.bond.is_some()), |bond| format!("{between}bond = {}", cohesion(&bond)));
+    let crushing = law.crushing.map_or_else(
+        || none("crushing", base.crushing.is_some()),
+        |law| format!("{between}crushing = {{ strength = {:?}, divisions = {} }}", law.strength, law.divisions),
+    );
     format!(
         "mu = {:?}{between}e_n = {:?}{between}e_t = {:?}{between}impact = \"{impact}\"{falls}{pull}{turn}{bond}{crushing}",
         law.mu, law.e_n, law.e_t
