@@ -196,3 +196,33 @@ fn two_balls_on_a_neck_break_when_they_spin_too_fast_for_it_and_not_before() -> 
     }
     Ok(())
 }
+
+#[test]
+fn a_neck_breaks_as_a_round_section_does_in_bending_whichever_way_and_in_twist() -> Fallible {
+    let (radius, neck) = (0.05, 0.4);
+    let r = neck * radius;
+    let [bends, twists] = [MORTAR.tension * 0.25, MORTAR.cohesion * 0.5].map(|x| x * std::f64::consts::PI * r * r * r);
+    let law = Cohesion { neck, softening: Softening::Brittle, stiffness: [1e11; 2], ..MORTAR };
+    for (axis, expected) in [(DVec3::X, bends), (DVec3::Y, bends), (DVec3::new(0.6, 0.8, 0.0), bends), (DVec3::Z, twists)] {
+        let mut sim = space(2e-4, GAP_AWARE, 0.0, 1e-9)?;
+        let mut laws = ContactLaws::uniform(CoulombImpact { mu: 0.0, ..Default::default() });
+        laws.set_default_bond(Some(law));
+        sim.set_laws(laws)?;
+        sim.spawn_body(Body::new(Shape::ball(radius)?).fixed())?;
+        let ball = sim.spawn_body(Body::new(Shape::ball(radius)?).at(DVec3::Z * 2.0 * radius).density(2000.0))?;
+        assert_eq!(sim.bond_touching(), 1);
+        let ramp = move |t: f64| 2.0 * expected * t;
+        sim.add_force(ball, move |t, _, _| AppliedForce { force: DVec3::ZERO, torque: ramp(t) * axis })?;
+        let found = loop {
+            assert!(sim.time() < 1.0 && sim.step()?.converged);
+            let state = sim.bond_state();
+            assert_eq!(state.damaged, state.broken, "it breaks once, and as a whole");
+            if state.broken > 0 {
+                break ramp(sim.time());
+            }
+        };
+        println!("{axis}: {found} of {expected} N m");
+        assert!((found / expected - 1.0).abs() < 0.01, "{axis}: {found} of {expected} N m");
+    }
+    Ok(())
+}

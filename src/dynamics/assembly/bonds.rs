@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! u = H v + D r + b        −u ∈ N_K(r)        D, b of [`Law::spring_row`] with (1 − D) k a
-//! normal                   −h f a ≤ r ≤ 0     f: the strength that is left at this damage
+//! normal                   −h f a ≤ r ≤ 0     f: the strength that is left at this damage; necks push without bound
 //! tangential, two rows     |r_i| ≤ h c a      the first along the slip so far
 //! ```
 //!
@@ -13,7 +13,7 @@
 use super::problem::StepProblem;
 use super::rows::SUM;
 use crate::algebra::spatial::{Pose, tangents};
-use crate::model::bond::{Bond, BondPoint, Cohesion};
+use crate::model::bond::{Bond, BondPoint, Cohesion, outer};
 use crate::model::law::Law;
 use crate::model::newton_euler::Velocity;
 use crate::model::scheme::Scheme;
@@ -82,7 +82,7 @@ pub(super) fn push(
             let delta = [opening, slip.length(), 0.0];
             let first = problem.block_b.len();
             for (range, part, set) in [
-                (0..1, 0, AdmissibleSet::Interval { lower: -h * bound[0], upper: 0.0 }),
+                (0..1, 0, AdmissibleSet::Interval { lower: -h * bound[0], upper: if bond.neck > 0.0 { f64::INFINITY } else { 0.0 } }),
                 (1..3, 1, AdmissibleSet::Interval { lower: -h * bound[1], upper: h * bound[1] }),
             ] {
                 let row = |i: usize, axis: DVec3| {
@@ -142,18 +142,31 @@ fn way(end: &Body, place: DVec3, theta: f64, h: f64) -> DVec3 {
 pub fn store_bonds(scheme: Res<Scheme>, step: Res<StepProblem>, bodies: Res<Bodies>, slots: Query<&Slot>, mut bonds: Query<&mut Bond>) {
     let (h, theta) = (scheme.time_step, scheme.treatment.theta());
     let reactions = &step.answer.reactions.blocks;
-    for rows in &step.bonds {
-        let Ok(mut bond) = bonds.get_mut(rows.bond) else { continue };
+    for of_bond in step.bonds.chunk_by(|a, b| a.bond == b.bond) {
+        let Ok(mut bond) = bonds.get_mut(of_bond[0].bond) else { continue };
         let Some(ends) = ends(&bond, &bodies, &slots) else { continue };
-        let Bond { points, law, .. } = &mut *bond;
-        let Some(point) = points.get_mut(rows.point as usize) else { continue };
-        point.impulse = rows.axes.iter().zip(&reactions[rows.first..]).map(|(axis, r)| *r * *axis).sum();
-        let ways = [0, 1].map(|k| way(ends[k], point.places[k], theta, h));
-        let [opening, along, across] = rows.axes.map(|axis| axis.dot(ways[0] - ways[1]));
-        let slip = rows.delta[1] + along;
-        point.take_in(law, [rows.delta[0] + opening, (slip * slip + across * across).sqrt()]);
-        if point.broken() {
-            point.impulse = DVec3::ZERO;
+        let Bond { points, law, neck, .. } = &mut *bond;
+        // how far each point has parted at the end, by the rows
+        let parted = |rows: &BondRows, point: &BondPoint| {
+            let ways = [0, 1].map(|k| way(ends[k], point.places[k], theta, h));
+            rows.delta[0] * rows.axes[0] + rows.delta[1] * rows.axes[1] + ways[0] - ways[1]
+        };
+        let whole = (*neck > 0.0 && of_bond.len() == 4 && points.len() == 4).then(|| {
+            let ways = [0, 1, 2, 3].map(|k| parted(&of_bond[k], &points[k]));
+            let across = ends[0].frame.rotation * (points[0].places[0] - points[1].places[0]);
+            outer(ways, of_bond[0].axes[0], across.normalize_or_zero())
+        });
+        for rows in of_bond {
+            let Some(point) = points.get_mut(rows.point as usize) else { continue };
+            point.impulse = rows.axes.iter().zip(&reactions[rows.first..]).map(|(axis, r)| *r * *axis).sum();
+            let own = || {
+                let [opening, along, across] = rows.axes.map(|axis| axis.dot(parted(rows, point)));
+                [opening, (along * along + across * across).sqrt()]
+            };
+            point.take_in(law, whole.unwrap_or_else(own));
+            if point.broken() {
+                point.impulse = DVec3::ZERO;
+            }
         }
     }
 }

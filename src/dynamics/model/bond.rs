@@ -221,7 +221,7 @@ impl BondPoint {
 /// use drystone::model::bond::{Bond, Cohesion, Softening};
 /// use bevy_ecs::prelude::*;
 /// let law = Cohesion { tension: 1e5, cohesion: 1e5, stiffness: [1e10; 2], energy: [0.0; 2], softening: Softening::Brittle, neck: 0.0 };
-/// let bond = Bond { bodies: [Entity::PLACEHOLDER; 2], normal: glam::DVec3::Z, shift: glam::DVec3::ZERO, law, points: Vec::new() };
+/// let bond = Bond { bodies: [Entity::PLACEHOLDER; 2], normal: glam::DVec3::Z, shift: glam::DVec3::ZERO, law, neck: 0.0, points: Vec::new() };
 /// assert_eq!(bond.damage(), 0.0);
 /// ```
 #[derive(Component, Clone, Debug, PartialEq)]
@@ -234,6 +234,8 @@ pub struct Bond {
     pub shift: DVec3,
     /// Its law.
     pub law: Cohesion,
+    /// Radius of a neck (m), whose points push as well as pull and are damaged together: see [`outer`]. 0: it binds faces.
+    pub neck: f64,
     /// Its points.
     pub points: Vec<BondPoint>,
 }
@@ -249,6 +251,31 @@ impl Bond {
         let area: f64 = self.points.iter().map(|p| p.area).sum();
         if area > 0.0 { self.points.iter().map(|p| p.area * p.damage).sum::<f64>() / area } else { 0.0 }
     }
+}
+
+/// Opening and slip (m) of the outermost fibre of a round section, from those of its four points, the first two and the last two at ends of
+/// diameters of `√2 r` in the directions `u` and `n × u`.
+///
+/// ```text
+/// δ_n = ō + r ‖φ‖        δ_t = ‖s̄‖ + r |ϑ|        ō, s̄: means; φ: tilt; ϑ: twist about n
+/// ```
+///
+/// A neck is damaged as a whole where this fibre reaches the strength, as the section of a beam is: in tension f π r², in bending f π r³/4, in twist
+/// c π r³/2 (Potyondy and Cundall, Int. J. Rock Mech. Min. Sci. 41, 2004, section 2.1.2).
+///
+/// ```
+/// use glam::DVec3;
+/// // tilted about y by 0.01: the point at x = −0.1/√2 opens, the other end closes
+/// let ways = [-1.0, 1.0, 0.0, 0.0].map(|x| DVec3::Z * x * 0.01 * 0.1 * 0.5f64.sqrt());
+/// let [opening, slip] = drystone::model::bond::outer(ways, DVec3::Z, DVec3::X);
+/// assert!((opening - 0.01 * 0.1).abs() < 1e-15 && slip == 0.0);
+/// ```
+pub fn outer(ways: [DVec3; 4], n: DVec3, u: DVec3) -> [f64; 2] {
+    let [o0, o1, o2, o3] = ways.map(|way| n.dot(way));
+    let opening = 0.25 * (o0 + o1 + o2 + o3) + (0.5 * ((o0 - o1) * (o0 - o1) + (o2 - o3) * (o2 - o3))).sqrt();
+    let mean = 0.25 * ways.iter().sum::<DVec3>();
+    let turned = (ways[0] - ways[1]).dot(n.cross(u)) - (ways[2] - ways[3]).dot(u);
+    [opening, (mean - n.dot(mean) * n).length() + turned.abs() * 0.5 * std::f64::consts::FRAC_1_SQRT_2]
 }
 
 /// Areas (m²) that the corners of a convex polygon, in order, stand for: `∫ f dA = Σ aᵢ f(xᵢ)` for every linear f, so that forces and moments of

@@ -143,11 +143,13 @@ fn bond(face: &Face, law: Cohesion) -> Option<Bond> {
     let point = |(area, p): (f64, DVec3)| BondPoint::new([one.local_point(p), two.local_point(p - pair.shift)], area);
     let shares = tributary(&polygon).into_iter().zip(corners.iter().map(|c| c.1));
     let mut points: Vec<BondPoint> = shares.filter(|(area, _)| *area > 0.0).map(point).collect();
+    let mut neck = 0.0;
     if points.is_empty() && law.neck > 0.0 {
         // four points have the area of the neck, and its second moments A r²/4
         let radius = 0.5 * law.neck * pair.size;
+        neck = radius;
         let (area, arm) = (std::f64::consts::PI * radius * radius, radius * std::f64::consts::FRAC_1_SQRT_2);
         points.extend([u, -u, v, -v].map(|axis| point((0.25 * area, *middle + arm * axis))));
     }
-    (!points.is_empty()).then(|| Bond { bodies: pair.bodies, normal: one.local_vector(*normal), shift: pair.shift, law, points })
+    (!points.is_empty()).then(|| Bond { bodies: pair.bodies, normal: one.local_vector(*normal), shift: pair.shift, law, neck, points })
 }
