@@ -75,6 +75,17 @@ const NOTHING_CRUSHES: &str =
 const NOTHING_BOUND: &str =
     "no joint is bound: no faces of materials with a `bond` touch at the start (balls and edges have no area); move them together";
 
+/// Tells of bodies that mortar would bind if they were a little nearer.
+fn nearly_bound(scene: &Scene, entities: &[Entity], simulation: &Simulation) -> Option<String> {
+    let (count, bodies, gap) = simulation.nearly_bound()?;
+    let name = |body: Entity| entities.iter().position(|&e| e == body).map_or("a body", |i| scene.bodies[i].name.as_str());
+    let [one, two] = bodies.map(name);
+    Some(format!(
+        "{count} of the pairs whose materials bind are too far apart for it, first {one} and {two} with {gap:.1e} m between them: move them together, \
+         to a ten thousandth of their smallest length"
+    ))
+}
+
 /// A step without a solution: when, who, and the largest speed by which a contact gives way.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Squeeze {
@@ -213,7 +224,10 @@ impl Record {
 impl Meter {
     /// A meter at the start of a run; `entities` are those of the bodies of the scene.
     pub fn new(scene: &Scene, entities: &[Entity], simulation: &Simulation) -> Self {
-        let warnings = repeated(scene);
+        let mut warnings = repeated(scene);
+        if scene.bonds() && simulation.time() == 0.0 {
+            warnings.extend(nearly_bound(scene, entities, simulation));
+        }
         let mut laws = std::iter::once(&scene.default_law).chain(scene.pair_laws.iter().map(|pair| &pair.law));
         let record = Record { origins: vec![None; entities.len()], warnings, ..Record::default() };
         let mut meter = Self {

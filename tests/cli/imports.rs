@@ -235,4 +235,19 @@ fn check_tells_of_faces_that_are_not_plane_of_blocks_turned_over_and_of_hulls_ar
     let found = text(&output(&["check", path.to_str().unwrap()]).stdout);
     assert!(found.contains("wall.obj has 9 groups (b00, b01, b02, b10, …), and one hull goes around all of them"), "{found}");
     assert!(found.contains("[[import]]"), "{found}");
+    // an L
+    let corners = [(0.0, 0.0), (2.0, 0.0), (2.0, 1.0), (1.0, 1.0), (1.0, 2.0), (0.0, 2.0)];
+    let mut hollow: String = [0.0, 1.0].iter().flat_map(|z| corners.map(|(x, y)| format!("v {x} {y} {z}\n"))).collect();
+    for [a, b, c] in [[1, 2, 3], [1, 3, 4], [1, 4, 5], [1, 5, 6]] {
+        hollow += &format!("f {a} {c} {b}\nf {} {} {}\n", a + 6, b + 6, c + 6);
+    }
+    for k in 0..6 {
+        let (a, b) = (k + 1, (k + 1) % 6 + 1);
+        hollow += &format!("f {a} {b} {}\nf {a} {} {}\n", b + 6, b + 6, a + 6);
+    }
+    std::fs::write(folder.path().join("hollow.obj"), hollow).unwrap();
+    std::fs::write(&path, std::fs::read_to_string(&path).unwrap().replace("wall.obj", "hollow.obj")).unwrap();
+    let found = text(&output(&["check", path.to_str().unwrap()]).stdout);
+    // 3 of 3.5 m3
+    assert!(found.contains("the hull around hollow.obj has 1.17 times the volume of its mesh"), "{found}");
 }

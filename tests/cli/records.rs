@@ -466,3 +466,22 @@ fn what_hangs_by_mortar_is_told_to_be_held() {
         assert!((found - expected).abs() < 1e-6, "{last:?}");
     }
 }
+
+#[test]
+fn bodies_a_little_too_far_apart_for_their_mortar_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("joint.toml");
+    for (z, told) in [(0.05, false), (0.0501, true), (0.06, false)] {
+        let mut scene = "[time]\nstep = \"1 ms\"\nend = 0.005\n[contact]\nbond = { tension = 1e6, softening = \"brittle\" }\n".to_owned();
+        for (name, motion, x, z) in [("base", "static", 0.0, -0.05), ("one", "dynamic", 0.0, 0.05), ("other", "dynamic", 1.0, z)] {
+            let width = if name == "base" { 3.0 } else { 0.2 };
+            scene += &format!(
+                "[[bodies]]\nname = \"{name}\"\nmotion = \"{motion}\"\nmass = 8\nshape = {{ kind = \"cuboid\", size = [{width}, 0.2, 0.1] }}\nposition = [{x}, 0, {z}]\n"
+            );
+        }
+        std::fs::write(&path, scene).unwrap();
+        let warnings = json(&[path.to_str().unwrap()])["warnings"].to_string();
+        assert_eq!(warnings.contains("1 of the pairs whose materials bind"), told, "{z}: {warnings}");
+        assert!(!told || warnings.contains("base and other with 1.0e-4 m"), "{warnings}");
+    }
+}

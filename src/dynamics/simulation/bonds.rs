@@ -12,6 +12,8 @@ use glam::{DVec2, DVec3};
 
 /// Gap up to which faces touch, in parts of the smaller body's smallest length.
 const TOUCHING: f64 = 1e-4;
+/// Gap up to which faces that do not touch seem meant to, in the same parts.
+const NEARLY: f64 = 1e-2;
 /// Cosine between normals of one face.
 const ONE_FACE: f64 = 0.999;
 
@@ -64,6 +66,27 @@ impl Simulation {
             world.spawn(bond);
         }
         count
+    }
+
+    /// Pairs whose materials have a bond and that are a little too far apart for one (up to 1 % of the smaller body's smallest length), of those that
+    /// detection has found: how many, and the bodies and gap (m) of the first.
+    ///
+    /// ```
+    /// assert_eq!(drystone::simulation::Simulation::default().nearly_bound(), None);
+    /// ```
+    pub fn nearly_bound(&self) -> Option<(usize, [Entity; 2], f64)> {
+        let world = self.world();
+        let material = |body: Entity| world.get::<Collider>(body).map(|c| c.material);
+        let near = world.resource::<Proximity>().pairs().iter().filter_map(|&(.., entity)| {
+            let (pair, manifold) = (world.get::<ContactPair>(entity)?, world.get::<Manifold>(entity)?);
+            let [a, b] = pair.bodies.map(material);
+            world.resource::<ContactLaws>().bond(a?, b?)?;
+            let gap = manifold.points.iter().map(|t| t.gap.abs()).fold(f64::INFINITY, f64::min);
+            (gap > TOUCHING * pair.size && gap <= NEARLY * pair.size).then_some((pair.bodies, gap))
+        });
+        near.fold(None, |found, (bodies, gap)| {
+            found.map_or(Some((1, bodies, gap)), |(count, first, least)| Some((count + 1, first, least)))
+        })
     }
 
     /// Each bond with its entity, in no order that means anything.

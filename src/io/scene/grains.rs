@@ -26,7 +26,7 @@ pub(super) fn grain(field: &Field<'_>, resources: &Resources) -> Result<Grain, S
         "hull" => {
             let points = match (f.optional("points"), f.optional("file")) {
                 (Some(list), None) => list.items()?.iter().map(|p| p.vector(Quantity::Length)).collect::<Result<_, _>>()?,
-                (None, Some(file)) => resources.mesh(&file)?.vertices,
+                (None, Some(file)) => resources.hull(&file)?,
                 _ => return Err(f.error("a hull needs exactly one of `points` and `file`", "name a mesh `file`, such as \"rock.stl\"")),
             };
             let hull = Grain::hull(&points);

@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 use super::error::SceneError;
 use super::fields::Field;
 use super::model::Note;
+use crate::geometry::Shape;
+use crate::io::blocks;
 use crate::io::mesh::{self, MeshData};
+use glam::DVec3;
 
 /// Largest table that is read (bytes).
 const MAX_CSV: u64 = 256 << 20;
@@ -43,6 +46,9 @@ pub enum Content {
     /// In the program: of built-in scenes.
     Inside(&'static [u8]),
 }
+
+/// Part of the volume of its hull from which on a mesh has one of its own.
+const LEAST_PART: f64 = 0.05;
 
 /// Where to look for files.
 pub(super) struct Resources {
@@ -124,6 +130,21 @@ impl Resources {
         let bytes = std::fs::read(&path).map_err(unreadable)?;
         let text = String::from_utf8_lossy(&bytes);
         Ok((path, text.trim_start_matches('\u{feff}').to_owned()))
+    }
+
+    /// The corners of a mesh that `field` names, for a hull; notes that the hull fills what is hollow in the mesh.
+    pub(super) fn hull(&self, field: &Field<'_>) -> Result<Vec<DVec3>, SceneError> {
+        let mesh = self.mesh(field)?;
+        let volume = blocks::volume(&mesh).abs();
+        let hull = Shape::hull(&mesh.vertices).ok().and_then(|hull| hull.mass_properties(1.0).ok()).map_or(0.0, |hull| hull.mass);
+        // a file of points has no volume, and an open mesh any
+        if volume > LEAST_PART * hull && volume < hull && !blocks::is_hull(volume, hull) {
+            let file = field.text()?;
+            let message =
+                format!("the hull around {file} has {:.2} times the volume of its mesh, and fills what is hollow there", hull / volume);
+            self.note(file.to_owned(), message, "write kind = \"mesh\" for a body of its own shape, or give its mass");
+        }
+        Ok(mesh.vertices)
     }
 
     /// Notes that a file which becomes one hull names several blocks.

@@ -84,7 +84,7 @@ fn hull(f: &mut Fields<'_>, resources: &Resources) -> Result<ShapeSpec, SceneErr
         (Some(list), None) => (list.clone(), points(&list)?),
         (None, Some(file)) => {
             resources.note_blocks(&file)?;
-            (file.clone(), resources.mesh(&file)?.vertices)
+            (file.clone(), resources.hull(&file)?)
         }
         _ => return Err(f.error("a hull needs exactly one of `points` and `file`", "write `points = [[x, y, z], …]` in m")),
     };
