@@ -4,7 +4,7 @@
 //! sweeps from nothing      where friction is high: circles hang on where they began; after Newton where that is cheap
 //! proximal Newton          where sweeps promise to stall: a pile that sticks
 //! proximal point           Newton with the derivative of the shift: where bodies slip
-//! Newton that wanders      the same, strongly regularised again and again: where that goes round in circles
+//! Newton that wanders      the same, strongly regularised again and again: where that goes round in circles; then once more from nothing
 //! lagged law               the slip at hand as a known shift: a convex problem, solved for sure where it has a solution
 //! proximal point again     from there: no contact stands at the wrong edge of its cone
 //! contradiction            no velocities at all? then the least violation, proved and named
@@ -176,7 +176,8 @@ impl<'a> Tries<'a> {
             && self.attempt(Method::Newton, |p, answer, work| Some(newton.solve(p, answer, &mut work.newton)))
             || self.best.error() <= ROUNDING
             || self.point(None)
-            || self.wander()
+            || self.wander(false)
+            || self.wander(true)
     }
 
     /// From `start`, or the answer at hand.
@@ -195,12 +196,18 @@ impl<'a> Tries<'a> {
         })
     }
 
-    /// From the answer at hand.
-    fn wander(&mut self) -> bool {
+    /// From the answer at hand, or from nothing: the circles of one beginning are not those of another.
+    fn wander(&mut self, anew: bool) -> bool {
         let price = LU_COST * newton_cost(self.p) * self.work.light;
         let most = ((WANDERING / price) as usize).min(WANDERING_MOST);
         let wandering = newton::Wandering { tolerance: self.auto.tolerance, max_iterations: most };
-        most >= WANDERING_LEAST && self.attempt(Method::Wandering, |p, answer, work| Some(wandering.solve(p, answer, &mut work.newton)))
+        most >= WANDERING_LEAST
+            && self.attempt(Method::Wandering, |p, answer, work| {
+                if anew {
+                    *answer = Answer::for_problem(p);
+                }
+                Some(wandering.solve(p, answer, &mut work.newton))
+            })
     }
 
     /// Whether factorisations cost so much that sweeps from nothing come before them.
