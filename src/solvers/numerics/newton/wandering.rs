@@ -7,7 +7,7 @@
 //!
 //! The same method as the wandering attempts of `local::newton`, with their schedule. It solves islands where the [proximal point](super::point)
 //! goes round in circles, as it does in dense pours at 1e-6: of 500 steps of 216 balls (`run bead_pour --set n=6 --tol 1e-6`) 10 did not meet
-//! Coulomb's law, now 1 to 3, by rounding; of the struck lintel's 750 (`tests/probes/scenes/lintel.toml`) 3, now none.
+//! Coulomb's law, now none or 1, begun once more from nothing; of the struck lintel's 750 (`tests/probes/scenes/lintel.toml`) 3, now none.
 
 use super::super::mixed::{Answer, MixedProblem};
 use super::super::regularisation::{Regularisation, WINDOW};
