@@ -271,6 +271,11 @@ impl Shape {
         }
     }
 
+    /// Whether it rolls: its direction to an edge or a corner turns as it passes.
+    pub(super) fn is_round(&self) -> bool {
+        matches!(self, Self::Ball { .. } | Self::Capsule { .. } | Self::Cylinder { .. })
+    }
+
     /// The thinnest extent (m): the side, diameter or width that a fast body must not cross within one step. Infinite for a half-space,
     /// a mesh, a height field and a vessel, which are solid behind their surface.
     pub fn smallest_length(&self) -> f64 {

@@ -7,10 +7,10 @@ use super::images::{Images, fits_cell, wanders};
 use super::linked::Link;
 use super::narrow::{ContactPoint, Scratch, contact_points};
 use super::shapes::Shape;
-use super::sweep::{Met, Moving, SAME_WAY, sweep};
+use super::sweep::{Met, Moving, SAME_WAY, pass_by, sweep};
 use super::ways::{Crossing, own_way};
 use crate::algebra::pieces::{self, Part, share};
-use crate::algebra::spatial::{Pose, rotate_exp};
+use crate::algebra::spatial::Pose;
 use crate::model::contact::{ContactPair, Manifold, Swept, Touch, inherit};
 use crate::model::crushing::CrushingJoints;
 use crate::model::interaction::Interaction;
@@ -568,9 +568,13 @@ impl Detection<'_> {
             one_way_out([(&a.collider.shape, pose1), (&b.collider.shape, pose2)], pair.size, scratch, points);
             touches.extend(points.iter().filter(|p| !p.is_flush()).map(touch));
             let gap_aware = matches!(scheme.treatment, Treatment::GapAware { .. });
-            if gap_aware && is_round(&a.collider.shape) != is_round(&b.collider.shape) {
-                let bodies = [(a, rows.0, DVec3::ZERO, DVec3::ZERO), (b, rows.1, pair.shift, drift)];
-                pass_by(touches, bodies, (scheme, scheme.touch * pair.size), scratch, points);
+            if gap_aware && a.collider.shape.is_round() != b.collider.shape.is_round() {
+                let own =
+                    |c, body: &Body| Moving { linear: body.velocity.linear, angular: body.velocity.angular, ..moving(c, body, scheme) };
+                let mut bodies = [own(a, rows.0), own(b, rows.1)];
+                bodies[1].pose.position += pair.shift;
+                bodies[1].linear += drift;
+                pass_by(touches, bodies, [scheme.time_step, scheme.touch * pair.size], scratch, points);
             }
             let poses = [&rows.0.pose, &rows.1.pose.shifted(pair.shift)];
             for (number, joint) in crushing.of(pair).iter().enumerate() {
@@ -601,53 +605,6 @@ impl Detection<'_> {
         }
         manifold.points.clear();
         manifold.points.extend_from_slice(touches);
-    }
-}
-
-/// Whether it rolls: its direction to an edge or a corner turns as it passes.
-fn is_round(shape: &Shape) -> bool {
-    matches!(shape, Shape::Ball { .. } | Shape::Capsule { .. } | Shape::Cylinder { .. })
-}
-
-/// Opens the gaps of a round body to edges and corners that it passes.
-///
-/// ```text
-/// gap + h n·u ≥ 0        n: the direction of the start        gap(x + h u) ≥ gap(x) + h n·u        distances of convex bodies are convex
-/// ```
-///
-/// A ball that comes along a floor of slabs meets the next one at an angle, and would be stopped by the first edge that it is to pass level. So a
-/// row that the present velocities do not meet gets what it lacks to the gap where they lead: at these velocities it holds nothing that
-/// the bodies miss. `bodies`: each with its image's shift (m) and velocity (m/s); `least` (m) is no matter,
-/// and keeps rounding from making an impact of it.
-fn pass_by(
-    touches: &mut [Touch],
-    bodies: [(&Cached, &Body, DVec3, DVec3); 2],
-    (scheme, least): (&Scheme, f64),
-    scratch: &mut Scratch,
-    points: &mut Vec<ContactPoint>,
-) {
-    let h = scheme.time_step;
-    let at = |k: usize, place: DVec3| {
-        let (_, body, shift, drift) = bodies[k];
-        let arm = place - (body.pose.position + shift);
-        body.velocity.linear + drift + (body.pose.rotation * body.velocity.angular).cross(arm)
-    };
-    let way = |t: &Touch| h * t.normal.dot(at(0, t.point1) - at(1, t.point2));
-    if !touches.iter().any(|t| t.gap > 0.0 && t.gap + way(t) < 0.0) {
-        return;
-    }
-    let end = bodies.map(|(cached, body, shift, drift)| {
-        let rotation = rotate_exp(body.pose.rotation, h * body.velocity.angular);
-        cached.place(&Pose { position: body.pose.position + shift + h * (body.velocity.linear + drift), rotation })
-    });
-    points.clear();
-    contact_points(&bodies[0].0.collider.shape, &end[0], &bodies[1].0.collider.shape, &end[1], 0.0, scratch, points);
-    let there = points.iter().map(|p| p.gap).fold(0.0, f64::min);
-    for touch in touches.iter_mut().filter(|t| t.gap > 0.0) {
-        let needed = there - way(touch);
-        if needed > touch.gap + least {
-            touch.gap = needed + least;
-        }
     }
 }
 

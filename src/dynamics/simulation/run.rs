@@ -694,11 +694,11 @@ impl Simulation {
             mass.kick(&mut twist, arm, n);
             n.dot(twist.linear + twist.angular.cross(arm))
         };
-        let pairs = self.world.resource::<Proximity>().pairs().iter();
-        let pairs = pairs.filter_map(|&(.., e)| Some((self.world.get::<ContactPair>(e)?, self.world.get::<Manifold>(e)?)));
         let mut sum = [0.0; 2];
-        for (pair, manifold) in pairs {
+        for &(.., entity) in self.world.resource::<Proximity>().pairs() {
+            let Some(manifold) = self.world.get::<Manifold>(entity) else { continue };
             for touch in manifold.points.iter().filter(|touch| touch.approach != DVec3::ZERO) {
+                let Some(pair) = self.world.get::<ContactPair>(entity) else { continue };
                 let (places, speed) = (pair.places(touch), -touch.approach.dot(touch.normal));
                 let e = pair.law.restitution_at(speed);
                 let w: f64 = (0..2).map(|k| give(pair.slots[k], places[k], touch.normal)).sum();
