@@ -74,7 +74,8 @@ fn table(s: &Summary) -> String {
     if let Some(b) = &s.bonds {
         let part = if b.area_m2 > 0.0 { 100.0 * b.lost_m2 / b.area_m2 } else { 0.0 };
         let lost = format!("{} damaged, {} broken, {} % of the area lost", b.damaged, b.broken, short(part));
-        line("bound joints", format!("{}: {lost}, {} J released", b.joints, short(b.released_J)));
+        let taken = if b.loss_J > 1e-2 * b.released_J { format!(", {} J lost besides", short(b.loss_J)) } else { String::new() };
+        line("bound joints", format!("{}: {lost}, {} J released{taken}", b.joints, short(b.released_J)));
     }
     if let Some(c) = &s.crushing {
         let part = if c.area_m2 > 0.0 { 100.0 * c.lost_m2 / c.area_m2 } else { 0.0 };

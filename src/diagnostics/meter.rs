@@ -181,6 +181,9 @@ pub(crate) struct Record {
     violation_size: f64,
     penetration_size: f64,
     stride: f64,
+    /// largest turn of a bound body in a step (rad)
+    #[serde(default)]
+    turn: f64,
     moved: f64,
     pub(super) first_missed: Option<f64>,
     pub(super) first_infeasible: Option<Squeeze>,
@@ -285,6 +288,9 @@ impl Meter {
         }
         record.penetration_size = record.penetration_size.max(report.penetration_size);
         record.stride = record.stride.max(report.stride);
+        if self.binds[0] {
+            record.turn = record.turn.max(report.step_size * simulation.bound_spin());
+        }
         record.moved = report.balance.kinetic_max.max(report.balance.potential_change.abs());
         record.last_part.observe(report.time, &report.balance);
         record.violation = record.violation.max(report.violation);
@@ -424,7 +430,7 @@ impl Meter {
             ended_by: record.ended_by.clone(),
             support_force_N: forces.support,
             energy: energies(simulation),
-            bonds: bonds(simulation),
+            bonds: bonds(simulation, record.turn),
             crushing: crushing(simulation),
             outlets: flows::<Outlet>(simulation),
             inlets: flows::<Inlet>(simulation),
@@ -565,9 +571,20 @@ fn energies(simulation: &Simulation) -> EnergySummary {
     }
 }
 
-fn bonds(simulation: &mut Simulation) -> Option<BondFigures> {
-    let BondState { joints, damaged, broken, area, lost, released } = simulation.bond_state();
-    (joints > 0).then_some(BondFigures { joints, damaged, broken, area_m2: area, lost_m2: lost, released_J: released })
+fn bonds(simulation: &mut Simulation, turn_max_rad: f64) -> Option<BondFigures> {
+    let BondState { joints, damaged, broken, area, lost, released, stored } = simulation.bond_state();
+    let taken = -simulation.balance().work.bonds;
+    (joints > 0).then_some(BondFigures {
+        joints,
+        damaged,
+        broken,
+        area_m2: area,
+        lost_m2: lost,
+        released_J: released,
+        stored_J: stored,
+        loss_J: taken - stored - released,
+        turn_max_rad,
+    })
 }
 
 fn crushing(simulation: &Simulation) -> Option<CrushingFigures> {

@@ -131,6 +131,13 @@ pub struct BondFigures {
     pub lost_m2: f64,
     /// Energy released by damage.
     pub released_J: f64,
+    /// Energy stored at the end.
+    pub stored_J: f64,
+    /// What bonds took beyond what they store and what damage released: bodies that turn far in a step lose it, and where they rub or are
+    /// struck, the scheme damps what the bonds do not bear.
+    pub loss_J: f64,
+    /// Largest turn in a step of a body that a bond held.
+    pub turn_max_rad: f64,
 }
 
 /// The summary of a run; serialized, it is the line that `drystone run --json` prints, displayed, a certificate for people.

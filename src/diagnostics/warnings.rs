@@ -19,6 +19,8 @@ const ENERGY: [f64; 2] = [1e-6, 0.02];
 const ELASTIC: f64 = 5e-3;
 /// What impacts may take beyond their restitution, in parts of what it takes: in a pile one impact is many, and steps leave the last bounces out.
 const BEYOND: f64 = 0.5;
+/// Turn of a bound body in a step from which what its bonds take is looked at (rad).
+const TURN: f64 = 0.03;
 /// Names that are listed.
 const NAMES: usize = 6;
 
@@ -196,6 +198,15 @@ pub(super) fn warnings(s: &Summary, record: &Record, trifle: f64, choices: Choic
              loss falls with it",
             e.edge_loss_J,
             100.0 * e.edge_loss_J / moved
+        ));
+    }
+    if let Some(b) = s.bonds.filter(|b| b.turn_max_rad > TURN && b.loss_J > ENERGY[1] * moved) {
+        found.push(format!(
+            "bodies that are bound turn by up to {:.2} rad in a step, and their bonds took {:.2e} J, {:.0} % of the energy that moved, that no \
+             damage released: use {step}",
+            b.turn_max_rad,
+            b.loss_J,
+            100.0 * b.loss_J / moved
         ));
     }
     // what a joint holds does not move against it

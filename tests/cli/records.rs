@@ -468,6 +468,36 @@ fn what_hangs_by_mortar_is_told_to_be_held() {
 }
 
 #[test]
+fn bound_bodies_that_turn_too_far_in_a_step_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pair.toml");
+    // two balls on a neck go round each other at 20 rad/s; what turns by 0.08 rad in a step loses a fifth of its energy in 0.1 s
+    for (step, kept, told) in [("4 ms", 0.7..0.9, true), ("1 ms", 0.998..1.0, false)] {
+        let mut scene = format!(
+            "gravity = [0, 0, 0]\ntime = {{ step = \"{step}\", end = 0.1 }}\nsolver = {{ tolerance = 1e-8 }}\n\
+             [contact]\nbond = {{ tension = 1e6, cohesion = 1e6, softening = \"brittle\", neck = 0.5 }}\n"
+        );
+        for side in [-1.0, 1.0] {
+            scene += &format!(
+                "[[bodies]]\nshape = {{ kind = \"ball\", radius = 0.02 }}\nposition = [{}, 0, 0]\nvelocity = [0, {}, 0]\n\
+                 angular_velocity = [0, 0, 20]\n",
+                0.02 * side,
+                0.4 * side
+            );
+        }
+        std::fs::write(&path, scene).unwrap();
+        let summary = json(&[path.to_str().unwrap()]);
+        let number = |at: &str| summary.pointer(at).and_then(serde_json::Value::as_f64).unwrap();
+        let part = number("/energy/kinetic_J") / 7.5064e-3;
+        assert!(kept.contains(&part), "{step}: {part}");
+        let [stored, loss] = ["stored_J", "loss_J"].map(|key| number(&format!("/bonds/{key}")));
+        assert!((number("/energy/bond_work_J") + stored + loss).abs() < 1e-12 && stored > 0.0, "nothing is broken: {stored} J, {loss} J");
+        let warnings = summary["warnings"].to_string();
+        assert_eq!(warnings.contains("bound turn by up to 0.08 rad"), told, "{step}: {warnings}");
+    }
+}
+
+#[test]
 fn bodies_a_little_too_far_apart_for_their_mortar_are_told() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("joint.toml");

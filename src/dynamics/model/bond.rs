@@ -208,6 +208,21 @@ impl BondPoint {
         (self.damage, self.left) = (damage, (1.0 - damage) * level);
     }
 
+    /// Energy stored (J): `½ (1 − D) (k_n δ_n² + k_t δ_t²) a`, without the first where it is pressed, unless it `pushes` as a neck does.
+    ///
+    /// ```
+    /// use drystone::model::bond::{BondPoint, Cohesion, Softening};
+    /// let law = Cohesion { tension: 1e5, cohesion: 1e5, stiffness: [4e9, 2e9], energy: [0.0; 2], softening: Softening::Brittle, neck: 0.0 };
+    /// let mut point = BondPoint::new([glam::DVec3::ZERO; 2], 0.01);
+    /// point.take_in(&law, [-1e-6, 2e-6]);
+    /// assert!((point.stored(&law, false) - 4e-5).abs() < 1e-18 && (point.stored(&law, true) - 6e-5).abs() < 1e-18);
+    /// ```
+    pub fn stored(&self, law: &Cohesion, pushes: bool) -> f64 {
+        let [n, t] = self.delta;
+        let n = if pushes { n } else { n.max(0.0) };
+        0.5 * (1.0 - self.damage) * self.area * (law.stiffness[0] * n * n + law.stiffness[1] * t * t)
+    }
+
     /// Normal and tangential traction (Pa) by the law, pull and resistance positive.
     pub fn traction(&self, law: &Cohesion) -> [f64; 2] {
         let [n, t] = self.delta;

@@ -6,7 +6,7 @@ use crate::geometry::systems::{Collider, Proximity};
 use crate::model::bond::{Bond, BondPoint, Cohesion, tributary};
 use crate::model::contact::{ContactPair, Manifold, Touch};
 use crate::model::law::ContactLaws;
-use crate::model::newton_euler::BodyPose;
+use crate::model::newton_euler::{BodyPose, Velocity};
 use bevy_ecs::prelude::*;
 use glam::{DVec2, DVec3};
 
@@ -36,6 +36,8 @@ pub struct BondState {
     pub lost: f64,
     /// Energy released (J).
     pub released: f64,
+    /// Energy stored in what is left (J).
+    pub stored: f64,
 }
 
 impl Simulation {
@@ -101,6 +103,17 @@ impl Simulation {
         tables.flat_map(|table| table.entities()).filter_map(|one| Some((one.id(), self.world().get::<Bond>(one.id())?)))
     }
 
+    /// Largest angular speed (rad/s) of a body that a bond holds.
+    ///
+    /// ```
+    /// assert_eq!(drystone::simulation::Simulation::default().bound_spin(), 0.0);
+    /// ```
+    pub fn bound_spin(&self) -> f64 {
+        let spin = |body: &Entity| self.world().get::<Velocity>(*body).map_or(0.0, |v| v.angular.length_squared());
+        let held = self.bonds().filter(|(_, bond)| !bond.is_broken());
+        held.flat_map(|(_, bond)| bond.bodies.each_ref().map(spin)).fold(0.0, f64::max).sqrt()
+    }
+
     /// How the bonds fare.
     pub fn bond_state(&mut self) -> BondState {
         let world = self.world_mut();
@@ -115,6 +128,7 @@ impl Simulation {
                 state.area += point.area;
                 state.lost += point.damage * point.area;
                 state.released += point.released;
+                state.stored += point.stored(&bond.law, bond.neck > 0.0);
             }
         }
         state
