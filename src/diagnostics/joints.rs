@@ -143,7 +143,7 @@ pub fn joints(simulation: &Simulation, entities: &[Entity], starts: &[Option<Pos
             let pull = pair.pull(&manifold.points);
             let force = |touch: &Touch| {
                 let push = if carries(touch) { touch.reaction / h } else { DVec3::ZERO };
-                if pair.pulls(touch) { push - pull * touch.normal } else { push }
+                push - pull(touch) * touch.normal
             };
             let loaded: Vec<(DVec3, DVec3)> = face.into_iter().map(|t| (place(t), force(t))).collect();
             let pose = world.get::<BodyPose>(pair.bodies[0]).map(|p| p.0);

@@ -111,8 +111,7 @@ impl Window {
             for &(.., entity) in world.resource::<Proximity>().pairs() {
                 let (Some(pair), Some(manifold)) = (world.get::<ContactPair>(entity), world.get::<Manifold>(entity)) else { continue };
                 let [Some(&body1), Some(&body2)] = pair.bodies.map(|body| self.numbers.get(&body)) else { continue };
-                let pull = h * pair.pull(&manifold.points);
-                let pulled = |touch: &Touch| if pair.pulls(touch) { pull } else { 0.0 };
+                let pull = pair.pull(&manifold.points);
                 let active = manifold.points.iter().filter(|touch| touch.active);
                 let home = |entity| match world.get::<BodyPose>(entity) {
                     Some(pose) if !fills(entity) => cell.home(pose.0.position).0,
@@ -122,7 +121,7 @@ impl Window {
                 let homes = if cell.is_open() { [DVec3::ZERO; 2] } else { pair.bodies.map(home) };
                 let shift = pair.shift + h * cell.drift(pair.shift) + homes[0] - homes[1];
                 let views = active.map(|touch| {
-                    let view = contact([body1, body2], pair.law.mu, touch, pulled(touch));
+                    let view = contact([body1, body2], pair.law.mu, touch, h * pull(touch));
                     let [point1, point2] = [view.point1 + homes[0], view.point2 + homes[0]];
                     ContactView { point1, point2, shift, ..view }
                 });

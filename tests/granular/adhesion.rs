@@ -98,6 +98,33 @@ fn a_ball_leaves_what_attracts_it_if_it_is_fast_enough_and_pays_the_work() {
 }
 
 #[test]
+fn what_leaves_an_attraction_within_a_step_pays_for_the_part_of_it_in_which_it_acts() {
+    let (pull, range) = (0.5, 2e-3);
+    let needed = (2.0 * pull * range / MASS).sqrt();
+    // up to two thirds of the range in a step
+    for (step, law) in [3e-4, 1e-3].into_iter().flat_map(|h| [(h, "adhesion_range"), (h, "rupture")]) {
+        let (v, law) = (3.0 * needed, format!("adhesion = {pull}\n{law} = {range}"));
+        let (_, s) = under(0.0, step, 0.02, &law, &format!("{FLOOR}{}", ball([0.0, 0.0, 0.01], &format!("velocity = [0, 0, {v}]"))));
+        let after = (v * v - needed * needed).sqrt();
+        // places go with the velocity of the end of a step
+        let euler = 0.5 * step * (v - after) / range;
+        let paid = s.energy.adhesion_work_J / (-pull * range);
+        assert!(
+            (paid - 1.0 - euler).abs() < 0.01 && (s.speed_max / after - 1.0).abs() < 2e-3,
+            "{law} {step}: {paid} {} {after}",
+            s.speed_max
+        );
+    }
+    // one that comes by: what it gains on the way in it pays on the way out
+    for step in [3e-4, 1e-3] {
+        let body = ball([0.0, 0.0, 0.0173], "velocity = [0, 0, -0.8]");
+        let law = format!("mu = 0\ne_n = 1\nadhesion = {pull}\nadhesion_range = {range}");
+        let (_, s) = under(0.0, step, 0.06, &law, &format!("{FLOOR}{body}"));
+        assert!((s.speed_max / 0.8 - 1.0).abs() < 0.01, "{step}: {}", s.speed_max);
+    }
+}
+
+#[test]
 fn a_liquid_bridge_forms_on_touch_and_its_rupture_costs_the_force_times_the_distance() {
     // an elastic ball comes to a floor: nothing pulls before they touch, what pulls afterwards is paid at each rebound
     let (pull, rupture, v) = (0.5, 1e-3, 0.5);

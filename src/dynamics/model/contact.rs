@@ -32,6 +32,16 @@ pub struct ContactPair {
     pub shift: DVec3,
 }
 
+/// Part of a step of `h` (s) in which a point is on the near side of a place that lies `ahead` (m), to which it goes at `speed` (m/s), and where an
+/// acceleration `back` (m/s²) holds it. On the far side nothing does.
+fn inside(ahead: f64, speed: f64, back: f64, h: f64) -> f64 {
+    if ahead < 0.0 {
+        return if speed < 0.0 { (1.0 - ahead / (speed * h)).max(0.0) } else { 0.0 };
+    }
+    let square = speed * speed - 2.0 * back * ahead;
+    if speed <= 0.0 || square <= 0.0 { 1.0 } else { (2.0 * ahead / (h * (speed + square.sqrt()))).min(1.0) }
+}
+
 /// Gap, in parts of the smaller body's smallest length, at which bodies touch for their attraction, whatever its range.
 const TOUCHES: f64 = 1e-6;
 /// How many times what a straight way opens at most attraction outlasts: where it is hardly enough to bend the way, it takes some steps.
@@ -44,9 +54,34 @@ impl ContactPair {
         [one, two - self.shift]
     }
 
-    /// Whether the attraction of the law acts at a point in this step.
-    pub fn pulls(&self, touch: &Touch) -> bool {
-        self.law.adhesion > 0.0 && (touch.bridged || touch.gap <= self.law.adhesion_range.max(TOUCHES * self.size))
+    /// Works out the part of a step of `h` (s) in which the attraction of the law acts at each point: bodies of the reduced `mass` (kg) that
+    /// part at `opening` (m/s) come into its reach or leave it on the way, so that what they pay is force times range whatever the step.
+    ///
+    /// ```
+    /// use drystone::model::{contact::{ContactPair, Touch}, law::CoulombImpact};
+    /// # let mut world = bevy_ecs::prelude::World::new();
+    /// # let bodies = [world.spawn_empty().id(), world.spawn_empty().id()];
+    /// let law = CoulombImpact { adhesion: 3.0, adhesion_range: 1e-4, ..Default::default() };
+    /// let pair = ContactPair { bodies, slots: [0, 1], law, size: 0.1, shift: glam::DVec3::ZERO };
+    /// let mut points = [5e-5, 2e-4].map(|gap| Touch { gap, ..Default::default() });
+    /// pair.attract(&mut points, |_| 0.1, 1e9, 1e-3); // the first leaves it after half of the step
+    /// let pull = pair.pull(&points);
+    /// assert!((pull(&points[0]) - 1.5).abs() < 1e-6 && pull(&points[1]) == 0.0);
+    /// ```
+    pub fn attract(&self, points: &mut [Touch], opening: impl Fn(&Touch) -> f64, mass: f64, h: f64) {
+        for touch in points {
+            // what touches is held, also beyond the limit where it goes round the other
+            let CoulombImpact { rupture, adhesion_range, adhesion, .. } = self.law;
+            let limit = if touch.bridged { rupture } else { adhesion_range };
+            let part = if touch.gap <= TOUCHES * self.size && limit == 0.0 || touch.bridged && touch.gap >= limit {
+                1.0
+            } else if limit > 0.0 {
+                inside(limit - touch.gap, opening(touch), adhesion / mass, h)
+            } else {
+                0.0
+            };
+            touch.pulled = part as f32;
+        }
     }
 
     /// Marks the points that a liquid bridge holds, and those where attraction lasts: it begins where bodies touch, by their gap or because they
@@ -77,21 +112,12 @@ impl ContactPair {
         new.iter_mut().for_each(|t| t.bridged = touches && t.gap <= most);
     }
 
-    /// Attraction (N) at each of the points at which it acts: equal parts of that of the law.
-    ///
-    /// ```
-    /// use drystone::model::{contact::{ContactPair, Touch}, law::CoulombImpact};
-    /// # let mut world = bevy_ecs::prelude::World::new();
-    /// # let bodies = [world.spawn_empty().id(), world.spawn_empty().id()];
-    /// let law = CoulombImpact { adhesion: 3.0, adhesion_range: 1e-4, ..Default::default() };
-    /// let pair = ContactPair { bodies, slots: [0, 1], law, size: 0.1, shift: glam::DVec3::ZERO };
-    /// let at = |gap| Touch { gap, ..Default::default() };
-    /// assert_eq!(pair.pull(&[at(0.0), at(5e-5), at(2e-4)]), 1.5);
-    /// assert_eq!(pair.pull(&[at(2e-4)]), 0.0);
-    /// ```
-    pub fn pull(&self, points: &[Touch]) -> f64 {
-        let count = points.iter().filter(|touch| self.pulls(touch)).count();
-        if count == 0 { 0.0 } else { self.law.adhesion / count as f64 }
+    /// Attraction (N) at each of its points in the step, the mean of its time: equal parts of that of the law where it acts, see
+    /// [`ContactPair::attract`].
+    pub fn pull(&self, points: &[Touch]) -> impl Fn(&Touch) -> f64 + use<> {
+        let count = points.iter().filter(|touch| touch.pulled > 0.0).count();
+        let each = self.law.adhesion / count.max(1) as f64;
+        move |touch| each * f64::from(touch.pulled)
     }
 
     /// Forces (N, world) on body 1 at each point in the last step, which was `h` (s) long: what pushes less what pulls. Points that carry
@@ -101,7 +127,7 @@ impl ContactPair {
         let force = move |touch: &'a Touch| {
             let pushes = touch.active && touch.reaction.dot(touch.normal) > 0.0;
             let push = if pushes && h > 0.0 { touch.reaction / h } else { DVec3::ZERO };
-            let pull = if pull > 0.0 && self.pulls(touch) { pull } else { 0.0 };
+            let pull = pull(touch);
             (pushes || pull > 0.0).then(|| (touch, if pull > 0.0 { push - pull * touch.normal } else { push }))
         };
         points.iter().filter_map(force)
@@ -162,6 +188,8 @@ pub struct Touch {
     pub swept: Swept,
     /// Whether attraction that has begun lasts here, or a liquid bridge holds.
     pub bridged: bool,
+    /// Part of the step in which attraction acts here.
+    pub pulled: f32,
 }
 
 impl Touch {

@@ -12,7 +12,7 @@ use crate::model::contact::{ContactPair, Manifold, Touch};
 use crate::model::law::ContactLaws;
 use crate::model::newton_euler::AppliedForce;
 use crate::model::scheme::Scheme;
-use crate::topology::bodies::{Bodies, Slot};
+use crate::topology::bodies::{Bodies, Body, Slot};
 use bevy_ecs::prelude::*;
 use glam::DVec3;
 
@@ -22,11 +22,16 @@ fn attraction(touch: &Touch, places: [DVec3; 2], pull: f64, centres: [DVec3; 2])
     [on(0, -pull * touch.normal), on(1, pull * touch.normal)]
 }
 
+/// Velocity (m/s) of a point of a body at the start of the step.
+fn speed_at(body: &Body, point: DVec3) -> DVec3 {
+    body.velocity.linear + (body.pose.rotation * body.velocity.angular).cross(point - body.pose.position)
+}
+
 /// Adds the attraction of all pairs to the loads of their bodies, in the order of their slots.
 pub(super) fn adhere(
     laws: Res<ContactLaws>,
     proximity: Res<Proximity>,
-    pairs: Query<(&ContactPair, &Manifold)>,
+    mut pairs: Query<(&ContactPair, &mut Manifold)>,
     scheme: Res<Scheme>,
     mut bodies: ResMut<Bodies>,
 ) {
@@ -38,14 +43,21 @@ pub(super) fn adhere(
         return;
     }
     for &(.., entity) in proximity.pairs() {
-        let Ok((pair, manifold)) = pairs.get(entity) else { continue };
-        let pull = pair.pull(&manifold.points);
-        if pull == 0.0 {
+        let Ok((pair, mut manifold)) = pairs.get_mut(entity) else { continue };
+        if pair.law.adhesion == 0.0 {
             continue;
         }
+        let [Some(one), Some(two)] = pair.slots.map(|s| bodies.rows.get(s as usize)) else { continue };
         let drift = scheme.cell.drift(pair.shift);
-        let centres = pair.slots.map(|s| bodies.rows.get(s as usize).map_or(DVec3::ZERO, |row| row.pose.position));
-        for touch in manifold.points.iter().filter(|touch| pair.pulls(touch)) {
+        let opening = |touch: &Touch| {
+            let [at1, at2] = pair.places(touch);
+            touch.normal.dot(speed_at(one, at1) - speed_at(two, at2) - drift)
+        };
+        let light = |body: &Body| body.inertia.map_or(0.0, |inertia| 1.0 / inertia.mass);
+        pair.attract(&mut manifold.points, opening, 1.0 / (light(one) + light(two)), scheme.time_step);
+        let (pull, centres) = (pair.pull(&manifold.points), [one.pose.position, two.pose.position]);
+        for touch in manifold.points.iter().filter(|touch| touch.pulled > 0.0) {
+            let pull = pull(touch);
             for (slot, force) in pair.slots.into_iter().zip(attraction(touch, pair.places(touch), pull, centres)) {
                 bodies.pull(Slot(slot), force);
             }
