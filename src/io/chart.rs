@@ -158,6 +158,23 @@ impl Drawing for Planes<'_> {
     }
 }
 
+/// Height of a row of the legend.
+const ROW: i32 = 21;
+
+/// Where the names of a legend above a panel of this width stand that have so many letters: the pixel at which each begins, and its row.
+fn set_in_rows(letters: impl Iterator<Item = usize>, width: i32) -> Vec<[i32; 2]> {
+    let (mut right, mut row) = (76, 0);
+    let place = |letters: usize| {
+        let long = 50 + 8 * letters as i32;
+        if right + long > width && right > 76 {
+            (right, row) = (76, row + 1);
+        }
+        right += long;
+        [right - long, row]
+    };
+    letters.map(place).collect()
+}
+
 /// A wide panel has its legend on the right, the other above.
 fn draw_panel<B: DrawingBackend<ErrorType = std::io::Error>>(area: &DrawingArea<B, Shift>, panel: &Panel, wide: bool) -> DrawResult {
     let lines = panel.lines.iter().flat_map(|line| line.points.iter().copied());
@@ -177,8 +194,9 @@ fn draw_panel<B: DrawingBackend<ErrorType = std::io::Error>>(area: &DrawingArea<
     let (x_range, y_range) = if panel.equal { equal_axes(x_range, y_range, wide, side) } else { (x_range, y_range) };
     let pixel = ((x_range.1 - x_range.0) / f64::from(SIZE.0), (y_range.1 - y_range.0) / f64::from(SIZE.1));
     let text = ("sans-serif", 14).into_font().color(&INK);
+    let names = set_in_rows(panel.lines.iter().map(|line| line.name.chars().count()), area.dim_in_pixel().0 as i32);
     let mut chart = ChartBuilder::on(area)
-        .margin_top(if wide { 8 } else { 54 })
+        .margin_top(if wide { 8 } else { 33 + ROW * names.last().map_or(1, |at| at[1] + 1) })
         .margin_right(side)
         .margin_left(14)
         .margin_bottom(4)
@@ -211,8 +229,7 @@ fn draw_panel<B: DrawingBackend<ErrorType = std::io::Error>>(area: &DrawingArea<
     let heading = ("sans-serif", 17).into_font().style(FontStyle::Bold).color(&INK);
     area.draw(&Text::new(panel.title.clone(), (76, 8), heading))?;
     let legend = text.pos(Pos::new(HPos::Left, VPos::Center));
-    let mut right = 76;
-    for (k, line) in panel.lines.iter().enumerate() {
+    for (k, (line, at)) in panel.lines.iter().zip(&names).enumerate() {
         let colour = COLOURS[k % COLOURS.len()];
         let style = colour.stroke_width(if line.marked { 1 } else { 2 });
         for stretch in line.points.split(|(x, y)| !(x.is_finite() && y.is_finite())).filter(|stretch| !stretch.is_empty()) {
@@ -222,8 +239,7 @@ fn draw_panel<B: DrawingBackend<ErrorType = std::io::Error>>(area: &DrawingArea<
             }
             chart.draw_series([PathElement::new(shown, style)])?;
         }
-        let (x, y) = if wide { (SIZE.0 as i32 - LEGEND + 14, 20 + 21 * k as i32) } else { (right, 42) };
-        right += 50 + 8 * line.name.chars().count() as i32;
+        let (x, y) = if wide { (SIZE.0 as i32 - LEGEND + 14, 20 + ROW * k as i32) } else { (at[0], 42 + ROW * at[1]) };
         if line.marked {
             area.draw(&Circle::new((x + 13, y), 3, colour.filled()))?;
         }
@@ -304,6 +320,14 @@ pub(super) fn label(x: f64, (low, high): (f64, f64)) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_legend_goes_on_in_the_next_row_where_its_panel_ends() {
+        let rows = |letters: &[usize]| set_in_rows(letters.iter().copied(), 560);
+        assert_eq!(rows(&[7, 9]), [[76, 0], [182, 0]]);
+        assert_eq!(rows(&[7, 9, 20, 12]), [[76, 0], [182, 0], [304, 0], [76, 1]]);
+        assert_eq!(rows(&[90, 90]), [[76, 0], [76, 1]], "what is too long for any row has one of its own");
+    }
 
     #[test]
     fn every_chart_is_drawn_even_an_empty_or_spoilt_one() {

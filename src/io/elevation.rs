@@ -278,7 +278,7 @@ impl Elevation {
             shown.iter().map(|body| depth(body.pose.position)).fold([f64::INFINITY, f64::NEG_INFINITY], |[a, b], d| [a.min(d), b.max(d)]);
         let seen: Vec<&JointView> = joints.iter().filter(|j| j.normal.dot(sheet.ahead).abs() < EDGE_ON && !j.polygon.is_empty()).collect();
         let largest = seen.iter().map(|j| j.force.length()).fold(0.0, f64::max);
-        let bar = self.bar.and_then(|title| Bar::of(title, seen.iter().filter_map(|j| j.value)));
+        let bar = self.bar.and_then(|title| Bar::of(title, seen.iter().filter_map(|j| Some((j.value?, sheet.length(j))))));
         let mut parts: Vec<(f64, Part<'_>)> = shown.iter().map(|&body| (depth(body.pose.position), Part::Body(body))).collect();
         parts.extend(seen.iter().map(|&joint| (near(joint), Part::Joint(joint))));
         parts.extend(seen.iter().map(|&joint| (near(joint), Part::Resultant(joint))));
@@ -442,6 +442,12 @@ impl Sheet {
             }
         }
         ends.map(|x| self.at(x))
+    }
+
+    /// Length of that line, in units of the page.
+    fn length(&self, joint: &JointView) -> f64 {
+        let [(x0, y0), (x1, y1)] = self.line(joint).map(|(x, y)| (f64::from(x), f64::from(y)));
+        (x1 - x0).hypot(y1 - y0)
     }
 }
 
