@@ -152,6 +152,15 @@ impl BackendStyle for Wide {
     }
 }
 
+/// The corners of a line of this width, which is even in all directions.
+fn band(ends: [BackendCoord; 2], width: u32) -> [BackendCoord; 4] {
+    let [(x0, y0), (x1, y1)] = ends.map(|(x, y)| (f64::from(x), f64::from(y)));
+    let half = 0.5 * f64::from(width) / (x1 - x0).hypot(y1 - y0).max(f64::MIN_POSITIVE);
+    let (aside, along) = (half * (y1 - y0), half * (x1 - x0));
+    [(x0, y0, 1.0), (x1, y1, 1.0), (x1, y1, -1.0), (x0, y0, -1.0)]
+        .map(|(x, y, side)| ((x - side * aside).round() as i32, (y + side * along).round() as i32))
+}
+
 fn fine((x, y): BackendCoord) -> BackendCoord {
     (x * FINE, y * FINE)
 }
@@ -192,7 +201,14 @@ impl DrawingBackend for &mut Canvas {
         // points that coincide have no direction
         let mut points: Vec<BackendCoord> = path.into_iter().map(fine).collect();
         points.dedup();
-        if points.len() < 2 { Ok(()) } else { self.fine.draw_path(points, &Wide::of(style)) }
+        let style = Wide::of(style);
+        if style.color().alpha < 1.0 {
+            return if points.len() < 2 { Ok(()) } else { self.fine.draw_path(points, &style) };
+        }
+        // round joins: the tip of a mitre goes on the farther the sharper the turn is
+        let round = |page: &mut Fine, at: &BackendCoord| page.draw_circle(*at, style.stroke_width() / 2, &style, true);
+        points.windows(2).try_for_each(|ends| self.fine.fill_polygon(band([ends[0], ends[1]], style.stroke_width()), &style.color()))?;
+        points.windows(3).try_for_each(|corner| round(&mut self.fine, &corner[1]))
     }
 
     fn draw_circle<S: BackendStyle>(&mut self, center: BackendCoord, radius: u32, style: &S, fill: bool) -> Drawn {
@@ -284,4 +300,40 @@ pub(super) fn overlay(
         pixels[to..to + line.len()].copy_from_slice(line);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plotters::prelude::{BLACK, PathElement};
+    use plotters::style::Color;
+
+    /// A page of 100 × 100 units with a black line, two units wide.
+    fn page(points: &[(i32, i32)]) -> Fine {
+        let mut canvas = Canvas::new((100, 100));
+        let page = (&mut canvas).into_drawing_area();
+        let line = PathElement::new(points.to_vec(), Color::stroke_width(&BLACK, 2));
+        page.fill(&WHITE).and_then(|()| page.draw(&line)).unwrap_or_else(|e| panic!("{e}"));
+        drop(page);
+        canvas.fine
+    }
+
+    #[test]
+    fn a_sharp_turn_reaches_no_farther_than_the_width_of_its_line() {
+        let fine = page(&[(40, 80), (41, 50), (42, 80)]);
+        let rows: Vec<i32> = (0..fine.height).filter(|&y| (0..fine.width).any(|x| fine.samples[fine.at(x, y)] == 0)).collect();
+        let [first, last] = [rows[0], rows[rows.len() - 1]];
+        assert!((50 * FINE - first - FINE).abs() <= 1 && (last - 80 * FINE).abs() <= 1, "{first} to {last}");
+    }
+
+    #[test]
+    fn lines_are_as_wide_in_any_direction() {
+        for (to, long) in [((90, 10), 80.0), ((90, 90), 80.0 * 2f64.sqrt()), ((10, 90), 80.0), ((50, 90), 8000f64.sqrt())] {
+            let fine = page(&[(10, 10), to]);
+            let black = fine.samples.chunks_exact(3).filter(|rgb| rgb[0] == 0).count() as f64;
+            // the samples of both edges belong to it
+            let area = f64::from((2 * FINE + 1) * FINE) * long;
+            assert!((black / area - 1.0).abs() < 0.05, "{to:?}: {black} of {area}");
+        }
+    }
 }

@@ -18,6 +18,9 @@ const WIDEST: f64 = 11.0;
 /// Centres are no farther from their contacts than so many usual distances; what is farther is a wall, or an image.
 const FAR: f64 = 4.0;
 
+/// Which number of a row of bodies is the radius.
+const RADIUS: usize = 14;
+
 /// A contact that presses.
 struct Chain {
     point: DVec3,
@@ -124,18 +127,19 @@ fn at_the_end(directory: &Path) -> Result<Found, PlotError> {
     });
     let contacts: Vec<Contact> = all.filter(|c| c.force > 0.0).collect();
     let bodies = read_bodies(&directory.join("bodies_end.csv"))?;
-    let bodies: BTreeMap<&str, (bool, DVec3)> = bodies
+    // centre, and the radius of a ball
+    let bodies: BTreeMap<&str, (DVec3, Option<f64>)> = bodies
         .iter()
         .filter(|b| b.shape != "half-space")
-        .map(|b| (b.name.as_str(), (b.shape == "ball", DVec3::new(b.numbers[0], b.numbers[1], b.numbers[2]))))
+        .map(|b| (b.name.as_str(), (DVec3::from_slice(&b.numbers), (b.shape == "ball").then_some(b.numbers[RADIUS]))))
         .collect();
 
-    // distances from points to centres: the usual one, and the least of each ball, which is its radius
+    // the least distance from points to centres; a ball in a periodic cell may be far from where it touches
     let mut radii: BTreeMap<&str, f64> = BTreeMap::new();
     for (contact, body) in contacts.iter().flat_map(|c| c.bodies.map(|b| (c, b))) {
-        if let Some((_, centre)) = bodies.get(body) {
-            let least = radii.entry(body).or_insert(f64::INFINITY);
-            *least = least.min(centre.distance(contact.point));
+        if let Some((centre, radius)) = bodies.get(body) {
+            let least = radii.entry(body).or_insert(radius.unwrap_or(f64::INFINITY));
+            *least = radius.unwrap_or(least.min(centre.distance(contact.point)));
         }
     }
     let mut sorted: Vec<f64> = radii.values().copied().filter(|r| r.is_finite()).collect();
@@ -144,10 +148,10 @@ fn at_the_end(directory: &Path) -> Result<Found, PlotError> {
         return Err(PlotError::Nothing(format!("{}: no contact presses at the end of this run", path.display())));
     };
     let centre = |contact: &Contact, side: usize| -> Option<(DVec3, Option<f64>)> {
-        let &(ball, centre) = bodies.get(contact.bodies[side])?;
+        let &(centre, radius) = bodies.get(contact.bodies[side])?;
         let reach = radii.get(contact.bodies[side]).copied()?;
         let sign = [1.0, -1.0][side];
-        match (ball, reach <= FAR * usual) {
+        match (radius.is_some(), reach <= FAR * usual) {
             (true, true) => Some((contact.point + sign * reach * contact.normal, Some(reach))),
             (true, false) => Some((contact.point + sign * usual * contact.normal, Some(usual))),
             (false, true) if centre.distance(contact.point) <= FAR * usual => Some((centre, None)),

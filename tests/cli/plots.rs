@@ -77,6 +77,18 @@ fn what_a_field_cannot_show_is_said() {
 }
 
 #[test]
+fn balls_in_a_periodic_cell_are_as_large_as_they_are_wherever_they_have_gone() {
+    // b has gone ten times round its cell
+    let bodies = "name,shape,x,y,z,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz,mass,radius,id\n\
+                  a,ball,0,0,1,1,0,0,0,0,0,0,0,0,0,1,1,0\nb,ball,40,0,3,1,0,0,0,0,0,0,0,0,0,1,1,1\n";
+    let contacts = "body1,body2,x [m],y [m],z [m],normal_x,normal_y,normal_z,normal_force [N]\nb,a,0,0,2,0,0,1,10\n";
+    let directory = folder(&[("bodies_end.csv", bodies), ("contacts_end.csv", contacts)]);
+    let found = &draw(directory.path(), "chains", &View::default()).unwrap()[0];
+    let discs: Vec<_> = found.discs.iter().map(|d| (d.x, d.y, d.radius)).collect();
+    assert_eq!(discs, [(0.0, 1.0, 1.0), (0.0, 3.0, 1.0)]);
+}
+
+#[test]
 fn chains_are_lines_from_centre_to_centre_as_wide_as_the_force() {
     let bodies = "name,shape,x,y,z,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz,mass,radius,id\nfloor,half-space,0,0,0,1,0,0,0,0,0,0,0,0,0,0,0,0\n\
                   a,ball,0,0,1,1,0,0,0,0,0,0,0,0,0,1,1,1\nb,ball,0,0,3,1,0,0,0,0,0,0,0,0,0,1,1,2\nc,ball,40,0,3,1,0,0,0,0,0,0,0,0,0,1,1,3\n";
