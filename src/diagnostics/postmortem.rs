@@ -16,7 +16,7 @@ use crate::algebra::spatial::Pose;
 use crate::assembly::problem::StepProblem;
 use crate::io::scene::model::{self, Drive, GravityFrom, Motion, Scene, Study};
 use crate::model::interaction::Interaction;
-use crate::model::joint::{Freedom, JointKind, JointSpec, Spring};
+use crate::model::joint::{Bearing, Coordinate, Freedom, JointKind, JointSpec, Motor, Spring};
 use crate::model::law::Law;
 use crate::model::newton_euler::BodyPose;
 use crate::model::relation::Relation;
@@ -118,12 +118,44 @@ pub fn last_step(scene: &Scene, entities: &[Entity], simulation: &Simulation) ->
         let poses = ends.map(|slot| slot.map_or(Pose::default(), |slot| bodies.rows[slot as usize].pose));
         if let Some(spec) = stated(interaction, &poses) {
             alone.joints.push(model::Joint { name: format!("joint{}", alone.joints.len()), body1, body2, spec });
+        } else if let Relation::Coordinate(q) = &interaction.relation {
+            let anchor = anchor(&q.frames, &poses);
+            let of = |j: &&mut model::Joint| (j.body1, j.body2, j.spec.anchor) == (body1, body2, anchor);
+            if let Some(joint) = alone.joints.iter_mut().rev().find(of) {
+                act(&mut joint.spec, &interaction.law, q, q.value(&poses, q.from_output(interaction.y[0])));
+            }
         }
     }
     Some(alone)
 }
 
-/// The joint that an interaction is, as it stands now; a stop is one where it acts.
+/// Where a joint is.
+fn anchor(frames: &[Pose; 2], poses: &[Pose; 2]) -> DVec3 {
+    let [one, two] = [0, 1].map(|k| poses[k].point(frames[k].position));
+    one.midpoint(two)
+}
+
+/// Gives a joint what acts on its coordinate, which is now 0.
+fn act(spec: &mut JointSpec, law: &Law, q: &Coordinate, now: f64) {
+    let at = q.offset - now;
+    match *law {
+        Law::NewtonImpact { e } => {
+            let [lower, upper] = spec.limits.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
+            spec.limits = Some(if q.sign > 0.0 { [at.min(0.0), upper] } else { [lower, at.max(0.0)] });
+            spec.restitution = e;
+        }
+        Law::Relay { upper, .. } if q.speed == 0.0 => spec.friction = upper,
+        Law::Relay { upper, .. } => spec.motor = Some(Motor { speed: q.speed, limit: upper }),
+        Law::Bearing { mu, radius } => spec.bearing = Some(Bearing { mu, radius }),
+        Law::Spring { stiffness, damping, limit } => {
+            let spring = Some(Spring { stiffness, damping, limit, rest: at });
+            if limit.is_infinite() && spec.spring.is_none() { spec.spring = spring } else { spec.servo = spring }
+        }
+        _ => {}
+    }
+}
+
+/// The joint that an interaction is, as it stands now.
 fn stated(interaction: &Interaction, poses: &[Pose; 2]) -> Option<JointSpec> {
     let (frames, kind) = match &interaction.relation {
         Relation::Joint(joint) => (joint.frames, joint.kind),
@@ -131,7 +163,7 @@ fn stated(interaction: &Interaction, poses: &[Pose; 2]) -> Option<JointSpec> {
         _ => return None,
     };
     let [one, two] = [0, 1].map(|k| poses[k].compose(&frames[k]));
-    let spec = JointSpec::new(kind).at(one.position.midpoint(two.position)).axis(two.rotation * DVec3::Z);
+    let spec = JointSpec::new(kind).at(anchor(&frames, poses)).axis(two.rotation * DVec3::Z);
     Some(match kind {
         JointKind::Distance(_) => {
             let spring = match interaction.law {
@@ -231,4 +263,56 @@ fn islands(links: &[Link], worst: f64, bodies: &Bodies) -> Vec<u32> {
     }
     found.sort_unstable();
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::newton_euler::Velocity;
+
+    /// A weightless arm that turns about z at 1 rad/s, with what acts on its hinge.
+    fn arm(acts: &str) -> Scene {
+        let text = format!(
+            "gravity = [0, 0, 0]\ntime = {{ step = 1e-3, end = 1 }}\n[[bodies]]\nname = \"arm\"\n\
+             shape = {{ kind = \"cuboid\", size = [1, 0.1, 0.1] }}\n\
+             mass = 2\nposition = [0.5, 0, 0]\nangular_velocity = [0, 0, 1]\nvelocity = [0, 0.5, 0]\n\
+             [[joints]]\nkind = \"revolute\"\nbody1 = \"arm\"\nanchor = [0, 0, 0]\n{acts}"
+        );
+        Scene::from_toml(&text, "arm").unwrap()
+    }
+
+    #[test]
+    fn the_step_alone_has_what_acted_on_its_joints() {
+        let spin = |built: &crate::setup::Built| built.simulation.world().get::<Velocity>(built.entities[0]).unwrap().angular.z;
+        for acts in [
+            "motor = { speed = 5, limit = 3 }",
+            "friction = 0.4",
+            "spring = { stiffness = 50, damping = 2, rest = 0.3 }",
+            "servo = { position = 0.4, stiffness = 60, damping = 1, limit = 8 }",
+        ] {
+            let scene = arm(acts);
+            let mut built = crate::setup::build(&scene).unwrap();
+            for _ in 0..51 {
+                built.simulation.step().unwrap();
+            }
+            let alone = last_step(&scene, &built.entities, &built.simulation).unwrap();
+            let again = Scene::from_toml(&alone.to_toml(), "again").unwrap();
+            let mut one = crate::setup::build(&again).unwrap();
+            let before = spin(&one);
+            one.simulation.step().unwrap();
+            let (own, other) = (spin(&built), spin(&one));
+            // the joint alone has no gap that asks to close, of some 1e-10 m
+            assert!((own - other).abs() < 1e-6 * own.abs(), "{acts}: {own} and {other}");
+            assert!((own - before).abs() > 1e-4 * own.abs(), "{acts}: nothing acts, {before} and {own}");
+        }
+        let scene = arm("limits = [-1, 0.5]\nrestitution = 0.5");
+        let mut built = crate::setup::build(&scene).unwrap();
+        for _ in 0..51 {
+            built.simulation.step().unwrap();
+        }
+        let alone = last_step(&scene, &built.entities, &built.simulation).unwrap();
+        let [lower, upper] = alone.joints[0].spec.limits.unwrap();
+        // it has turned by 50 steps of 1 mrad, or rather of twice the arc tangent of its half
+        assert!((lower + 1.05).abs() < 1e-6 && (upper - 0.45).abs() < 1e-6 && alone.joints[0].spec.restitution == 0.5, "{lower} {upper}");
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! way       displacement of a body's centre, against the ground or the driven body against which it is least, in parts of its smallest
-//!           length
+//!           length ℓ; of a block that turns where it stands, as of a twist, the arc at ℓ/2 from its centre
 //! began     the first body whose way exceeds ONSET, and when
 //! stands    no way exceeds MOVED at the end (1 where supports are driven: blocks between them follow), and nothing is faster than
 //!           MOVING lengths a second
@@ -14,7 +14,7 @@
 //! rest and touch something then, without joints, motors and inlets.
 
 use crate::algebra::spatial::Pose;
-use crate::geometry::systems::Proximity;
+use crate::geometry::systems::{Collider, Proximity};
 use crate::io::scene::model::{Motion, Scene, ShapeSpec};
 use crate::io::scene::stop::StopRules;
 use crate::model::contact::{ContactPair, Manifold};
@@ -35,6 +35,8 @@ pub const MOVING: f64 = 0.01;
 pub const ONSET: f64 = 0.01;
 /// Largest gap, in parts of the smaller body's smallest length, at which blocks touch at the start.
 const TOUCHING: f64 = 1e-3;
+/// Sine of half an angle up to which it is the half angle.
+const SMALL_TURN: f64 = 0.05;
 
 /// How a run ends for what should stand.
 ///
@@ -101,6 +103,52 @@ pub(crate) struct Course {
     loose: bool,
 }
 
+/// A dynamic body of the scene.
+#[derive(Clone, Copy, Debug)]
+struct Watched {
+    index: usize,
+    /// Smallest length (m); infinite for a mesh until it has been seen as the convex parts that it moves by.
+    length: f64,
+    round: bool,
+}
+
+impl Watched {
+    fn of(index: usize, shape: &ShapeSpec) -> Self {
+        let length = shape.build().map_or(f64::INFINITY, |s| s.smallest_length());
+        let round = matches!(shape, ShapeSpec::Ball { .. } | ShapeSpec::Capsule { .. } | ShapeSpec::Cylinder { .. });
+        Self { index, length, round }
+    }
+
+    /// Takes the length of its parts.
+    fn measure(&mut self, collider: Option<&Collider>) {
+        self.length = collider.map_or(f64::INFINITY, |c| c.shape.smallest_length());
+    }
+
+    /// From the centre to the point whose arc counts as way (m): half of its length, nothing of what is round.
+    fn arm(&self) -> f64 {
+        if self.round || self.length.is_infinite() { 0.0 } else { 0.5 * self.length }
+    }
+
+    /// How far it has gone (m) against the ground or one of the driven bodies that have moved so, whichever is least.
+    fn way(&self, start: &Pose, now: &Pose, motions: &[Pose]) -> f64 {
+        let carried = motions.iter().map(|m| self.against(&m.compose(start), now));
+        carried.fold(self.against(start, now), f64::min)
+    }
+
+    fn against(&self, start: &Pose, now: &Pose) -> f64 {
+        let turn = start.rotation.conjugate() * now.rotation;
+        let (half, cosine) = (turn.xyz().length(), turn.w.abs());
+        // the chord is the arc but for a thousandth, and saves the arc tangent of what stands
+        let angle = if half < SMALL_TURN { 2.0 * half } else { 2.0 * libm::atan2(half, cosine) };
+        now.position.distance(start.position).max(self.arm() * angle)
+    }
+
+    /// Speed of its centre, or of the point at the arm (m/s).
+    fn speed(&self, velocity: &Velocity) -> f64 {
+        velocity.linear.length().max(self.arm() * velocity.angular.length())
+    }
+}
+
 /// Watches the bodies of a run.
 ///
 /// ```
@@ -112,8 +160,8 @@ pub(crate) struct Course {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Watch {
-    /// Dynamic bodies of the scene, with their smallest lengths (m).
-    bodies: Vec<(usize, f64)>,
+    /// Dynamic bodies of the scene.
+    bodies: Vec<Watched>,
     /// Bodies with a motion of their own.
     driven: Vec<usize>,
     names: Vec<String>,
@@ -126,7 +174,7 @@ impl Watch {
     pub fn of(scene: &Scene) -> Option<Self> {
         fn block(shape: &ShapeSpec) -> bool {
             match shape {
-                ShapeSpec::Cuboid { .. } | ShapeSpec::Hull { .. } => true,
+                ShapeSpec::Cuboid { .. } | ShapeSpec::Hull { .. } | ShapeSpec::Mesh { .. } => true,
                 ShapeSpec::Compound { parts } => parts.iter().all(|(_, part)| block(part)),
                 _ => false,
             }
@@ -146,8 +194,7 @@ impl Watch {
 
     /// A watch on any scene.
     pub fn over(scene: &Scene) -> Self {
-        let length = |shape: &ShapeSpec| shape.build().map_or(f64::INFINITY, |s| s.smallest_length());
-        let bodies = scene.dynamic_bodies().map(|(i, b)| (i, length(&b.shape))).collect();
+        let bodies = scene.dynamic_bodies().map(|(i, b)| Watched::of(i, &b.shape)).collect();
         let names = scene.bodies.iter().map(|b| b.name.clone()).collect();
         let driven = (0..scene.bodies.len()).filter(|&i| matches!(scene.bodies[i].motion, Motion::Kinematic(_))).collect();
         let course = Course { starts: vec![None; scene.bodies.len()], seen: true, ..Course::default() };
@@ -175,17 +222,20 @@ impl Watch {
         let course = &mut self.course;
         let pose = |i: usize| entities.get(i).and_then(|e| world.get::<BodyPose>(*e)).map(|p| p.0);
         // a body that is born later starts where it is seen first
-        for i in self.bodies.iter().map(|b| b.0).chain(self.driven.iter().copied()) {
+        for i in self.bodies.iter().map(|b| b.index).chain(self.driven.iter().copied()) {
             course.starts[i] = course.starts[i].or_else(|| pose(i));
+        }
+        for body in self.bodies.iter_mut().filter(|b| b.length.is_infinite()) {
+            body.measure(entities.get(body.index).and_then(|e| world.get::<Collider>(*e)));
         }
         let (mut farthest, mut displacement) = ((0, 0.0), 0.0f64);
         let motions = motions(&self.driven, &course.starts, pose);
-        for &(i, length) in &self.bodies {
-            let Some((start, now)) = course.starts[i].zip(pose(i)) else { continue };
+        for body in &self.bodies {
+            let Some((start, now)) = course.starts[body.index].zip(pose(body.index)) else { continue };
             displacement = displacement.max(now.position.distance(start.position));
-            let way = way(&start, &now, &motions);
-            if way / length > farthest.1 {
-                farthest = (i, way / length);
+            let part = body.way(&start, &now, &motions) / body.length;
+            if part > farthest.1 {
+                farthest = (body.index, part);
             }
         }
         course.farthest = course.farthest.max(farthest.1);
@@ -197,7 +247,7 @@ impl Watch {
         }
         if simulation.steps() > 0 && !std::mem::replace(&mut course.seen, true) {
             let touching = touching(simulation);
-            course.loose = self.bodies.iter().any(|b| entities.get(b.0).is_none_or(|e| !touching.contains(e)));
+            course.loose = self.bodies.iter().any(|b| entities.get(b.index).is_none_or(|e| !touching.contains(e)));
         }
         if let Some(limit) = self.rules.and_then(|r| r.unbalanced) {
             // nothing is balanced before the first step, and not a number without contacts
@@ -231,20 +281,20 @@ impl Watch {
         if course.loose {
             return None;
         }
-        let speed = |i: usize| entities.get(i).and_then(|e| world.get::<Velocity>(*e)).map_or(0.0, |v| v.linear.length());
+        let speed = |b: &Watched| entities.get(b.index).and_then(|e| world.get::<Velocity>(*e)).map_or(0.0, |v| b.speed(v));
         let pose = |i: usize| entities.get(i).and_then(|e| world.get::<BodyPose>(*e)).map(|p| p.0);
         let motions = motions(&self.driven, &course.starts, pose);
-        let gone = |i: usize| course.starts[i].zip(pose(i)).map_or(0.0, |(start, now)| way(&start, &now, &motions));
-        let largest = self.bodies.iter().map(|&(i, length)| gone(i) / length).fold(0.0, f64::max);
+        let gone = |b: &Watched| course.starts[b.index].zip(pose(b.index)).map_or(0.0, |(start, now)| b.way(&start, &now, &motions));
+        let largest = self.bodies.iter().map(|b| gone(b) / b.length).fold(0.0, f64::max);
         let moved = if self.driven.is_empty() { MOVED } else { 1.0 };
-        let moving = self.bodies.iter().any(|&(i, length)| speed(i) > MOVING * length);
+        let moving = self.bodies.iter().any(|b| speed(b) > MOVING * b.length);
         let outcome = match (course.collapsed, largest > moved || moving) {
             (Some(_), _) => Outcome::Collapsed,
             (None, true) => Outcome::Displaced,
             (None, false) => Outcome::Stands,
         };
         // what has hardly begun is shown by the fastest
-        let fastest = || self.bodies.iter().map(|b| b.0).reduce(|a, b| if speed(b) > speed(a) { b } else { a });
+        let fastest = || self.bodies.iter().reduce(|a, b| if speed(b) > speed(a) { b } else { a }).map(|b| b.index);
         let began = course.began.or_else(|| if outcome == Outcome::Stands { None } else { Some((simulation.time(), fastest()?)) });
         Some(Verdict {
             outcome,
@@ -269,12 +319,6 @@ pub(super) fn motion(start: Option<Pose>, now: Option<Pose>) -> Option<Pose> {
 /// How driven bodies have moved.
 fn motions(driven: &[usize], starts: &[Option<Pose>], pose: impl Fn(usize) -> Option<Pose>) -> Vec<Pose> {
     driven.iter().filter_map(|&i| motion(starts.get(i).copied().flatten(), pose(i))).collect()
-}
-
-/// How far a body has gone (m) against the ground or a driven body, whichever is least.
-fn way(start: &Pose, now: &Pose, motions: &[Pose]) -> f64 {
-    let carried = motions.iter().map(|m| now.position.distance(m.point(start.position)));
-    carried.fold(now.position.distance(start.position), f64::min)
 }
 
 /// Bodies that touch another one.

@@ -213,10 +213,11 @@ pub(super) fn warnings(s: &Summary, record: &Record, trifle: f64, choices: Choic
     let joints = e.joint_work_J.abs();
     if joints > ENERGY[1] * moved && moved > 0.0 {
         found.push(format!(
-            "joints {} {joints:.2e} J, {:.0} % of the energy that moved: use a smaller step, let contacts and joints not hold the same point, \
-             and start bodies at velocities that their joints allow",
+            "joints {} {joints:.2e} J, {:.0} % of the energy that moved: use {step}{}, let contacts and joints not hold the same point, and start \
+             bodies at velocities that their joints allow",
             if e.joint_work_J < 0.0 { "took" } else { "put in" },
-            100.0 * joints / moved
+            100.0 * joints / moved,
+            if choices.forecast { "" } else { " or, where little touches, treatment = \"forecast\", in which joints lose nothing to the length of the step" },
         ));
     }
     found

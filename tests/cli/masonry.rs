@@ -114,3 +114,49 @@ fn what_cannot_be_varied_is_named() {
         assert!(text(&wrong.stderr).contains(cure), "{arguments:?}: {}", text(&wrong.stderr));
     }
 }
+
+/// A pier of two blocks of this shape, 0.4 m square and 0.8 m high, with a load on the upper one.
+fn pier(folder: &std::path::Path, shape: &str, load: &str) -> String {
+    let block = |name: &str, z: f64| format!("[[bodies]]\nname = \"{name}\"\nshape = {shape}\nposition = [0, 0, {z}]\n");
+    let scene = format!(
+        "[time]\nstep = \"2 ms\"\nend = 2\n[contact]\nmu = 0.5\n[[materials]]\nname = \"stone\"\ndensity = 2000\n\
+         [[bodies]]\nname = \"ground\"\nshape = {{ kind = \"half_space\" }}\nmotion = \"static\"\n{}{}[[load]]\nbodies = [\"upper\"]\n{load}\n",
+        block("lower", 0.4),
+        block("upper", 1.2)
+    );
+    let path = folder.join("pier.toml");
+    std::fs::write(&path, scene).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_block_that_turns_where_it_stands_has_left_its_place() {
+    // the corners bear a quarter each at 0.2 √2 m from the axis
+    let closed = 0.5 * 2000.0 * 0.4 * 0.4 * 0.8 * 9.81 * 0.2 * 2f64.sqrt();
+    let folder = tempfile::tempdir().unwrap();
+    let scene = pier(folder.path(), "{ kind = \"cuboid\", size = [0.4, 0.4, 0.8] }", "torque = [0, 0, 1]");
+    let found = collapse(&[&scene, "--vary", "load", "--between", "0", "1500"]);
+    let (lower, upper) = (number(&found, "lower"), number(&found, "upper"));
+    assert!((lower / closed - 1.0).abs() < 5e-3 && (upper / closed - 1.0).abs() < 5e-3, "{lower} {upper} {closed}");
+    assert!((number(&found, "statics") / closed - 1.0).abs() < 1e-3, "{found}");
+    // a quarter more turns it, at whatever instant the run ends
+    let run = super::json(&[&scene, "--set", &format!("load.0.torque.2={}", 1.25 * closed)]);
+    let verdict = &run["verdict"];
+    assert!(verdict["outcome"] == "collapsed" && verdict["began_with"] == "upper", "{verdict}");
+}
+
+#[test]
+fn blocks_that_are_meshes_fall_as_cuboids_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let corner = |k: usize, bit: usize, size: f64| if k >> bit & 1 == 0 { -size } else { size };
+    let vertices: Vec<_> = (0..8).map(|k| format!("[{}, {}, {}]", corner(k, 0, 0.2), corner(k, 1, 0.2), corner(k, 2, 0.4))).collect();
+    let triangles = "[[0, 2, 1], [1, 2, 3], [4, 5, 6], [5, 7, 6], [0, 1, 4], [1, 5, 4], [2, 6, 3], [3, 6, 7], [0, 4, 2], [2, 4, 6], [1, 3, 5], [3, 7, 5]]";
+    let mesh = format!("{{ kind = \"mesh\", vertices = [{}], triangles = {triangles} }}", vertices.join(", "));
+    let scene = pier(folder.path(), &mesh, "force = [1, 0, 0]\nat = [0, 0, 1.6]");
+    let found = collapse(&[&scene, "--vary", "load", "--between", "0", "2000"]);
+    let closed = 2000.0 * 0.4 * 0.4 * 0.8 * 9.81 * 0.2 / 0.8;
+    let (lower, upper) = (number(&found, "lower"), number(&found, "upper"));
+    assert!((lower / closed - 1.0).abs() < 2e-3 && (upper / closed - 1.0).abs() < 2e-3, "{lower} {upper} {closed}");
+    let run = super::json(&[&scene, "--set", "load.0.force.0=800"]);
+    assert_eq!(run["verdict"]["outcome"], "collapsed", "{}", run["verdict"]);
+}

@@ -3,7 +3,7 @@
 //! ```text
 //! rows of joints and locks one after the other, by Gram–Schmidt in the metric of M⁻¹:
 //! what is left of a row is 0        it follows from those before: redundant, or impossible where its gap or its drive does not follow too
-//! coordinate's row, nothing left    it cannot move
+//! coordinate's row, nothing left    it cannot move; where rows of which hardly anything was left hold it, a misfit does
 //! what is left, ‖J‖² in M⁻¹         ω² = k ‖J‖² of a spring on it, the rest of the mechanism rigid
 //! ```
 
@@ -20,6 +20,8 @@ use glam::DVec3;
 
 /// What is left of a row, in parts of its length, below which nothing is.
 const NOTHING: f64 = 1e-7;
+/// The same, up to which a row is hardly more than those before it: axes or points that nearly agree, and were to.
+const SLIGHT: f64 = 0.02;
 /// A gap (m, or rad times a length of the body) that is more than rounding, in parts of the body.
 const OPEN: f64 = 1e-6;
 /// Rows of joints that hang together which are looked at: the work grows with the cube.
@@ -35,6 +37,8 @@ struct Row {
     /// rate that driven bodies give it (m/s or rad/s)
     driven: f64,
     gap: f64,
+    /// part of it that was left
+    left: f64,
 }
 
 /// Bodies that hang together by joints, with rows that are orthonormal in M⁻¹.
@@ -57,7 +61,7 @@ struct Rest {
 impl Island<'_> {
     /// A row on the twists (v world, ω body) of the bodies of an interaction, in coordinates in which M is 1.
     fn row(&self, systems: &[Entity], g: &[f64], gap: f64) -> Row {
-        let mut row = Row { values: vec![0.0; 6 * self.bodies.len()], driven: 0.0, gap };
+        let mut row = Row { values: vec![0.0; 6 * self.bodies.len()], driven: 0.0, gap, left: 1.0 };
         for (&body, g) in systems.iter().zip(g.chunks_exact(6)) {
             match (self.bodies.iter().position(|&b| b == body), self.world.get::<Inertia>(body)) {
                 (Some(k), Some(inertia)) => {
@@ -79,10 +83,22 @@ impl Island<'_> {
 
     /// Takes from a row what the basis has of it.
     fn reduce(&self, row: &mut Row) -> Rest {
+        self.reduce_by(row, |_| true)
+    }
+
+    /// The smallest part that was left of a row, where rows of which hardly anything was left are what holds this one.
+    fn misfit(&self, mut row: Row) -> Option<f64> {
+        let least = self.basis.iter().map(|b| b.left).fold(f64::INFINITY, f64::min);
+        let rest = self.reduce_by(&mut row, |b| b.left > SLIGHT);
+        (least <= SLIGHT && rest.lengths[1] > SLIGHT * SLIGHT * rest.lengths[0]).then_some(least)
+    }
+
+    /// Takes from a row what some of the basis have of it.
+    fn reduce_by(&self, row: &mut Row, some: impl Fn(&Row) -> bool) -> Rest {
         let before = row.values.iter().map(|x| x * x).sum::<f64>();
         // twice is enough
         for _ in 0..2 {
-            for other in &self.basis {
+            for other in self.basis.iter().filter(|b| some(b)) {
                 let share = row.values.iter().zip(&other.values).map(|(a, b)| a * b).sum::<f64>();
                 row.values.iter_mut().zip(&other.values).for_each(|(a, b)| *a -= share * b);
                 (row.gap, row.driven) = (row.gap - share * other.gap, row.driven - share * other.driven);
@@ -99,6 +115,7 @@ impl Island<'_> {
             let length = rest.lengths[1].sqrt();
             row.values.iter_mut().for_each(|x| *x /= length);
             (row.gap, row.driven) = (row.gap / length, row.driven / length);
+            row.left = length / rest.lengths[0].sqrt();
             self.basis.push(row);
         }
         rest
@@ -277,7 +294,7 @@ impl Bodies<'_> {
             }
             if double > 0 && !impossible {
                 let message = format!("{double} of the {count} rows of its joint {:?} follow from other joints", h.name);
-                let cure = "that is allowed: the reactions are then shared evenly, and are not the only ones; a joint that leaves more free has its own";
+                let cure = "that is allowed: of the reactions that move bodies alike the least are given, so that like joints share alike; a joint that leaves more free has its own";
                 self.redundant.push((h.body, message, cure.to_owned()));
             }
         }
@@ -301,6 +318,17 @@ impl Bodies<'_> {
         let mut row = island.row(&part.systems, &g, 0.0);
         let rest = island.reduce(&mut row);
         if !rest.is_something() {
+            if let Some(misfit) = island.misfit(island.row(&part.systems, &g, 0.0)) {
+                let message = format!(
+                    "its joint {:?} cannot move: what it leaves free other joints hold by a misfit of {misfit:.1e} alone, axes or points that \
+                     nearly agree",
+                    h.name
+                );
+                let cure = "bodies are rigid, so that jams; write axes and points that are to agree with all digits, or take a joint that leaves \
+                            more free (cylindrical, spherical) for one of them";
+                hints.push((h.body, message, cure.to_owned()));
+                return;
+            }
             let acts = if parts.len() > 1 { ", and what acts on it does nothing" } else { "" };
             let message =
                 format!("its joint {:?} is locked at the start: other joints or locked axes keep its coordinate from moving{acts}", h.name);

@@ -211,7 +211,7 @@ impl Bodies<'_> {
             } else if size > LARGE {
                 large.push(finding);
             }
-            let (away, length) = (body.pose.position.length(), self.shapes[i].as_ref().map_or(size, Shape::smallest_length));
+            let (away, length) = (body.pose.position.length(), self.shapes[i].as_ref().map_or(size, start::length));
             if away * f64::EPSILON > ROUNDING * length {
                 let message = format!("it is {away:.1e} m from the origin, where places have {:.0e} m of rounding", away * f64::EPSILON);
                 far.push((i, message, "put the scene near the origin".to_owned()));
@@ -323,7 +323,7 @@ impl Bodies<'_> {
             let pairs = self.scene.pair_laws.iter().filter(|p| p.materials.contains(&body.material)).map(|p| &p.law);
             let pull = pairs.chain([&self.scene.default_law]).map(|law| law.adhesion).fold(0.0, f64::max);
             let (Some(shape), Some(mass)) = (&self.shapes[i], self.masses[i]) else { continue };
-            let (way, length) = (h * h * pull / mass, shape.smallest_length());
+            let (way, length) = (h * h * pull / mass, start::length(shape));
             let most = if matches!(shape, Shape::Ball { .. }) { PULLED_BALL } else { PULLED };
             if way > most * length {
                 let message =
@@ -344,7 +344,7 @@ impl Bodies<'_> {
         let g = self.scene.gravity.iter().map(|entry| entry.acceleration.length()).fold(0.0, f64::max);
         let mut found = Vec::new();
         for (i, body) in self.dynamic() {
-            let length = self.shapes[i].as_ref().map_or(f64::INFINITY, Shape::smallest_length);
+            let length = self.shapes[i].as_ref().map_or(f64::INFINITY, start::length);
             let mass = self.masses[i].unwrap_or(f64::INFINITY);
             let kick: f64 = body.impulses.iter().map(|blow| blow.linear.length() / mass).sum();
             let (speed, spin) = (body.linear_velocity.length() + kick, body.angular_velocity.length());

@@ -244,7 +244,7 @@ fn lowest(below: &mut [Option<(f64, usize)>], [a, b]: [usize; 2], points: &[Cont
 }
 
 /// Smallest length of a shape, or its size where it has none.
-fn length(shape: &Shape) -> f64 {
+pub(super) fn length(shape: &Shape) -> f64 {
     shape.smallest_length().min(2.0 * shape.bounding_radius())
 }
 

@@ -389,6 +389,30 @@ fn impossible_redundant_and_locked_joints_are_named() {
 }
 
 #[test]
+fn joints_that_hold_what_they_leave_free_by_a_misfit_are_told_and_runs_repeat_it() {
+    let hinges = |misfit: f64| {
+        let hinge = |name: &str, x: f64, z: f64| {
+            format!("[[joints]]\nname = \"{name}\"\nkind = \"revolute\"\nbody1 = \"bar\"\nanchor = [{x}, 0, {z}]\naxis = [0, 0, 1]\n")
+        };
+        format!("{}{}", hinge("lower", 0.2, 0.0), hinge("upper", 0.2 + misfit, 0.05))
+    };
+    let misfits = |found: &[Finding]| found.iter().filter(|f| f.message.contains("cannot move") && f.message.contains("misfit")).count();
+    // two that agree, one of which follows; two by a tenth of a millimetre apart; two that are not one hinge, and lock each other
+    for (misfit, told, locked) in [(0.0, 0, 0), (1e-4, 2, 0), (0.1, 0, 2)] {
+        let found = of_joints(&hinges(misfit));
+        assert_eq!(misfits(&found), told, "{misfit}: {found:?}");
+        assert_eq!(found.iter().filter(|f| f.message.contains("is locked")).count(), locked, "{misfit}: {found:?}");
+    }
+    let text = format!(
+        "gravity = [0, 0, 0]\n[time]\nstep = \"5 ms\"\nend = 1.0\n[[bodies]]\nname = \"bar\"\nshape = {{ kind = \"cuboid\", size = [0.4, 0.1, \
+         0.1] }}\nmass = 1\n{}",
+        hinges(1e-4)
+    );
+    let scene = Scene::from_toml(&text, "t").unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(repeated(&scene).iter().filter(|line| line.contains("misfit")).count(), 2);
+}
+
+#[test]
 fn the_damping_of_springs_by_the_scheme_is_what_check_says() {
     let coil = |k: f64| {
         let rest = "body1 = \"ball\"\nanchor = [2, 0, 0]\naxis = [0, 0, 1]\n";

@@ -19,7 +19,7 @@ use super::adopted::{AdoptedSystems, is_joint};
 use super::bonds::push as push_bonds;
 use super::forces::UserForces;
 use super::locked::{LeftOut, independent_rows};
-use super::problem::StepProblem;
+use super::problem::{Solver, StepProblem};
 use super::rows::SUM;
 use crate::algebra::spatial::Pose;
 use crate::cluster::systems::{birth, called};
@@ -31,7 +31,8 @@ use crate::model::law::{Law, least_impact};
 use crate::model::relation::Relation;
 use crate::model::scheme::{Clock, Drift, Scheme, Treatment};
 use crate::numerics::admissible::AdmissibleSet;
-use crate::numerics::mixed::{IMMOBILE, MixedProblem, System};
+use crate::numerics::inner::{closable, share};
+use crate::numerics::mixed::{IMMOBILE, MixedProblem, System, Twist};
 use crate::numerics::residual::contact_scale;
 use crate::topology::bodies::{Bodies, Body, Slot};
 use bevy_ecs::name::Name;
@@ -72,6 +73,9 @@ impl JointRows {
 /// by it, and without gravity nothing else gives their errors a scale.
 const PLACES: f64 = 4.0 * f64::EPSILON;
 
+/// Gap of a joint, in radii of gyration or rad, up to which turning may have left it.
+const DRIFTED: f64 = 1e-3;
+
 /// Rows of all interactions between bodies, then everything that the solver derives from rows.
 pub fn assemble_blocks(
     scheme: Res<Scheme>,
@@ -83,10 +87,11 @@ pub fn assemble_blocks(
     interactions: Query<(Entity, &Interaction, Option<&Name>), With<OfBodies>>,
     bonds: Query<(Entity, &Bond)>,
 ) {
-    let StepProblem { problem, answer, joints, last_joints, left_out, carried, .. } = &mut *step;
+    let StepProblem { problem, answer, joints, last_joints, left_out, carried, fed, .. } = &mut *step;
     let AdoptedSystems { adopted, error: not_adopted } = &mut *adopted;
     left_out.clear();
     carried.clear();
+    fed.clear();
     problem.blocks.clear();
     problem.jacobians.clear();
     problem.block_b.clear();
@@ -135,7 +140,7 @@ pub fn assemble_blocks(
             bound = mu * arm * across(&joint.relation, q, &ends.map(|e| e.map_or(Pose::default(), |b| b.frame)), &found);
         }
         let before = problem.blocks.len();
-        let mut rows = push(&scheme, problem, entity, interaction, ends, bound, (left_out, carried));
+        let mut rows = push(&scheme, problem, entity, interaction, ends, bound, (left_out, carried, fed));
         if first_pass {
             let guess = interaction.lambda.iter().zip(&rows.units).map(|(l, unit)| if scheme.warm_start { l / unit } else { 0.0 });
             answer.reactions.blocks.extend(guess.zip(rows.kept).filter_map(|(x, kept)| kept.then_some(x)));
@@ -149,7 +154,9 @@ pub fn assemble_blocks(
     push_bonds(&scheme, &bodies, &slots, &held, first_pass, &mut step);
     forces.push(&bodies, &scheme, &mut step);
     let refused = refused.or(forces.error.take());
-    let StepProblem { problem, error, .. } = &mut *step;
+    let StepProblem { problem, error, fed, .. } = &mut *step;
+    fed.resize(problem.block_b.len(), 0.0);
+    closable(problem, fed);
     if scheme.gravity == DVec3::ZERO {
         scale_the_still(problem, &bodies);
     }
@@ -160,14 +167,23 @@ pub fn assemble_blocks(
 const NEXT_TO_NOTHING: f64 = 1e-8;
 
 /// Without gravity, rows between bodies that stand still know no speed: what is rounding there is judged by the fastest body, as it is, as the
-/// last pass has found it, or as loads make it.
+/// last pass has found it, or as loads make it. A shaft turns without going anywhere.
 fn scale_the_still(problem: &mut MixedProblem, bodies: &Bodies) {
-    let mobile = bodies.rows.iter().filter(|row| row.row != IMMOBILE).flat_map(|row| [row.velocity.linear, row.new_velocity.linear]);
-    let free = problem.free.rigid.iter().map(|t| t.linear);
-    let fastest = mobile.chain(free).map(|v| v.abs().max_element()).fold(0.0, f64::max);
+    let mobile = || bodies.rows.iter().filter(|row| row.row != IMMOBILE);
+    let ways = mobile().flat_map(|row| [row.velocity.linear, row.new_velocity.linear]);
+    let fastest = ways.chain(problem.free.rigid.iter().map(|t| t.linear)).map(|v| v.abs().max_element()).fold(0.0, f64::max);
+    let turning = mobile().map(|row| turning(row, problem.free.rigid.get(row.row as usize))).fold(0.0, f64::max);
+    let fastest = fastest.max(turning.sqrt());
     let (own, least) = (SUM * fastest, NEXT_TO_NOTHING * fastest);
     problem.contacts.iter_mut().filter(|c| c.scale <= least).for_each(|c| c.scale = own);
     problem.blocks.iter_mut().filter(|b| b.scale <= least).for_each(|b| b.scale = own);
+}
+
+/// Largest square of a speed (m²/s²) by which a body turns, at its radius of gyration; `free` is what loads give it.
+fn turning(body: &Body, free: Option<&Twist>) -> f64 {
+    let own = body.velocity.angular.length_squared().max(body.new_velocity.angular.length_squared());
+    let spin = free.map_or(own, |twist| own.max(twist.angular.length_squared()));
+    if spin == 0.0 { 0.0 } else { body.inertia.map_or(0.0, |i| spin * i.principal.max_element() / i.mass) }
 }
 
 /// What rigid bodies can have between them; the error says what was found and what would do.
@@ -272,7 +288,7 @@ fn push(
     interaction: &Interaction,
     ends: [Option<&Body>; 2],
     bound: f64,
-    (left_out, carried): (&mut Vec<LeftOut>, &mut Vec<f64>),
+    (left_out, carried, fed): (&mut Vec<LeftOut>, &mut Vec<f64>, &mut Vec<f64>),
 ) -> JointRows {
     let h = scheme.time_step;
     let poses = |of: fn(&Body) -> Pose| ends.map(|e| e.map_or(Pose::default(), of));
@@ -327,7 +343,7 @@ fn push(
         gap[..turns].fill(0.0);
     }
     gap[turns..n].iter_mut().filter(|g| g.abs() <= PLACES).for_each(|g| *g = 0.0);
-    let mut b = given;
+    let (mut b, mut asked) = (given, [0.0; MAX_JOINT_ROWS]);
     let mut set = AdmissibleSet::Free;
     let mut soft = None;
     let mut kept = [false; MAX_JOINT_ROWS];
@@ -371,7 +387,13 @@ fn push(
         }
         _ => {
             let feedback = if scheme.drift == Drift::Velocity { scheme.joint_feedback } else { 0.0 };
-            (0..n).for_each(|i| b[i] += feedback * units[i] * gap[i] / h);
+            let length = length_of(ends);
+            for i in 0..n {
+                let way = feedback * units[i] * gap[i] / h;
+                b[i] += way;
+                // what is wider was never closed, and may be impossible
+                asked[i] = if gap[i].abs() <= DRIFTED * if i < turns { length } else { 1.0 } { way } else { 0.0 };
+            }
             kept[..n].fill(true);
         }
     }
@@ -386,6 +408,8 @@ fn push(
             (0..2).for_each(|k| packed[k][6 * m..6 * m + 6].copy_from_slice(&row[k]));
             packed_b[m] = b[i];
             carried.push(driven[i]);
+            fed.resize(problem.block_b.len() + m, 0.0);
+            fed.push(asked[i]);
             m += 1;
         } else if set == AdmissibleSet::Free {
             // what rounding and the touch of bodies would leave
@@ -411,6 +435,12 @@ fn push(
         }
     }
     JointRows { entity, block: None, first: 0, kept, units, given }
+}
+
+/// Gives joints that hold more than they have to the least of the reactions that move their bodies alike.
+pub fn share_joints(solver: Res<Solver>, mut step: ResMut<StepProblem>) {
+    let StepProblem { problem, answer, error: None, .. } = &mut *step else { return };
+    share(problem, &mut answer.reactions, solver.settings.tolerance);
 }
 
 /// Impulses, outputs and their rates back to the interactions.

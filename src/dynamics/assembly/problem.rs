@@ -93,6 +93,8 @@ pub struct StepProblem {
     pub driven: Vec<DVec3>,
     /// The same per row of the joints, as part of `b`.
     pub(crate) carried: Vec<f64>,
+    /// Part of `b` that asks gaps to close, per row (m/s).
+    pub(super) fed: Vec<f64>,
     /// Blocks of bonds, and what each belongs to.
     #[doc(hidden)]
     pub bonded: std::ops::Range<usize>,

@@ -8,7 +8,7 @@ use crate::assembly::adopted::{adopt, apply_systems, free_systems, store_systems
 use crate::assembly::bonds::store_bonds;
 use crate::assembly::crushing::store_crushing;
 use crate::assembly::forces::read_forces;
-use crate::assembly::joints::{assemble_blocks, store_joints};
+use crate::assembly::joints::{assemble_blocks, share_joints, store_joints};
 use crate::assembly::projection::project_joints;
 use crate::assembly::systems::{activate, apply, assemble_contacts, assemble_systems, solve, store_reactions};
 use crate::cluster::systems::{advance, refresh, store};
@@ -206,6 +206,7 @@ impl Schedules {
             (apply_systems, apply, guests(StepSet::Apply)).chain().in_set(StepSet::Apply),
         ));
         let observe = (
+            share_joints,
             project_joints,
             store_reactions,
             store_crushing,

@@ -62,6 +62,7 @@ mod regularisation;
 pub mod relay;
 pub mod residual;
 pub mod route;
+mod sharing;
 pub mod solvers;
 #[cfg(feature = "lens")]
 pub mod statics;
@@ -75,6 +76,7 @@ pub mod inner {
     pub use crate::numerics::central::straightened;
     pub use crate::numerics::complementarity::{Auto, ComplementaritySolver, Workspace};
     pub use crate::numerics::disjoint::DisjointSets;
+    pub use crate::numerics::sharing::{closable, share};
 }
 
 use std::sync::atomic::{AtomicBool, Ordering};

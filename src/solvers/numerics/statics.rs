@@ -32,6 +32,9 @@ use sprs::{CsMat, TriMat};
 /// Largest error of a proof that counts as one: of equilibrium in parts of the load, of a mechanism in parts of its velocities.
 pub const PROOF: f64 = 1e-6;
 
+/// Rates, in parts of the largest velocity, below which what lies outside K* is judged by that velocity.
+const STILL: f64 = 1e-2;
+
 /// Rows of a step that belong together, and what they bear.
 ///
 /// ```
@@ -124,7 +127,8 @@ pub struct Answer {
     pub velocities: Vec<f64>,
     /// Work of the load on the mechanism less what bounded reactions take up, `f·v − Σ sup_K(−r·u)`.
     pub work: f64,
-    /// Of the proof, recomputed: `|Hᵀr + f|/|f|` of reactions that lie in K exactly, or the distance of u from K* over |u|.
+    /// Of the proof, recomputed: `|Hᵀr + f|/|f|` of reactions that lie in K exactly, or the distance of u from K* over |u| (a hundredth at least, where the largest
+    /// scaled velocity is 1).
     pub error: f64,
 }
 
@@ -268,10 +272,12 @@ impl Statics {
             let mut v: Vec<f64> = solution.z[first..].iter().zip(&self.scale).map(|(y, s)| y * s).collect();
             let largest = v.iter().zip(&self.scale).fold(0.0f64, |m, (v, s)| m.max((v / s).abs()));
             v.iter_mut().for_each(|v| *v /= largest);
-            let (work, missed) = self.gain(&v);
+            let (work, outside, rates) = self.gain(&v);
             // a ray of the dual is one however much reactions may be; else those at hand take up no more where rates lie so far outside
             let ray = matches!(solution.status, SolverStatus::PrimalInfeasible | SolverStatus::AlmostPrimalInfeasible);
-            let taken_up = if ray { 0.0 } else { missed * self.against(&r, &v) };
+            let taken_up = if ray { 0.0 } else { outside * self.carried(&r) };
+            // what turns about a joint has no rates there but rounding
+            let missed = outside / rates.max(STILL);
             if missed <= PROOF && work > taken_up {
                 return Answer { verdict: Verdict::Mechanism, velocities: v, work, error: missed, ..answer };
             }
@@ -349,17 +355,14 @@ impl Statics {
         left.sqrt() / self.size.max(f64::MIN_POSITIVE)
     }
 
-    /// `|r| |u|`, each in the scale of its block.
-    fn against(&self, r: &[f64], v: &[f64]) -> f64 {
-        let of = |x: &[f64], scaled: fn(f64, f64) -> f64| {
-            let blocks = self.offsets.windows(2).zip(&self.weight);
-            blocks.flat_map(|(range, w)| x[range[0]..range[1]].iter().map(move |x| scaled(*x, *w).powi(2))).sum::<f64>().sqrt()
-        };
-        of(r, |r, w| r / w) * of(&self.rates(v), |u, w| u * w)
+    /// `|r|`, in the scale of each block.
+    fn carried(&self, r: &[f64]) -> f64 {
+        let blocks = self.offsets.windows(2).zip(&self.weight);
+        blocks.flat_map(|(range, w)| r[range[0]..range[1]].iter().map(move |r| (r / w).powi(2))).sum::<f64>().sqrt()
     }
 
-    /// Work of the load on a motion less what bounded reactions take up, and how far its rates lie outside K*, in parts of them.
-    fn gain(&self, v: &[f64]) -> (f64, f64) {
+    /// Work of the load on a motion less what bounded reactions take up, how far its rates lie outside K*, and their size.
+    fn gain(&self, v: &[f64]) -> (f64, f64, f64) {
         let u = self.rates(v);
         let (mut work, mut outside, mut all) = (dot(&self.force, v), 0.0, 0.0);
         for (k, ((range, set), weight)) in self.offsets.windows(2).zip(&self.sets).zip(&self.weight).enumerate() {
@@ -379,7 +382,7 @@ impl Statics {
             set.project(&mut against);
             outside += dot(&against, &against);
         }
-        (work, if all > 0.0 { (outside / all).sqrt() } else { 0.0 })
+        (work, outside.sqrt(), all.sqrt())
     }
 
     /// The program of an aim over D x ∈ K.
@@ -497,6 +500,28 @@ mod tests {
                 assert!(found.error <= 1e-8);
             }
         }
+    }
+
+    #[test]
+    fn what_turns_about_a_joint_is_a_mechanism_though_nothing_moves_there() {
+        // a bar of length 2 on a pin at its end, in a plane; carried by a foot at the other end, or not
+        let bar = |foot: bool| {
+            let mut rows = TriMat::new((3, 3));
+            [(0, 0, 1.0), (1, 1, 1.0), (1, 2, -1.0), (2, 1, 1.0), (2, 2, 1.0)].into_iter().for_each(|(i, j, x)| rows.add_triplet(i, j, x));
+            let other = if foot { AdmissibleSet::NonNegative } else { AdmissibleSet::Interval { lower: 0.0, upper: 0.0 } };
+            let sets = vec![AdmissibleSet::Free, other];
+            Statics::new(rows.to_csr(), vec![0, 2, 3], sets, vec![1.0, 1.0, 0.3], vec![0.0, -1.0, 0.0]).unwrap_or_else(|e| panic!("{e}"))
+        };
+        assert_eq!(bar(true).solve().verdict, Verdict::Admissible);
+        let found = bar(false).solve();
+        assert!(found.verdict == Verdict::Mechanism && found.error <= 1e-6 && found.work > 0.1, "{found:?}");
+        let v = &found.velocities;
+        assert!((v[1] - v[2]).abs() < 1e-6 && v[0].abs() < 1e-6 && v[1] < 0.0, "it turns about the pin: {v:?}");
+        // the pin alone, as a joint of bodies without contacts is
+        let mut rows = TriMat::new((2, 3));
+        [(0, 0, 1.0), (1, 1, 1.0), (1, 2, -1.0)].into_iter().for_each(|(i, j, x)| rows.add_triplet(i, j, x));
+        let alone = Statics::new(rows.to_csr(), vec![0, 2], vec![AdmissibleSet::Free], vec![1.0, 1.0, 0.3], vec![0.0, -1.0, 0.0]);
+        assert_eq!(alone.unwrap_or_else(|e| panic!("{e}")).solve().verdict, Verdict::Mechanism);
     }
 
     #[test]
