@@ -1,7 +1,8 @@
 //! Jacobians that users give, held against central differences of their functions.
 
+use super::differences::jacobian;
 use super::link::{Joined, Link};
-use super::node::{Node, System, evaluate, jacobian};
+use super::node::{Node, System, evaluate};
 use super::{Cluster, ClusterError};
 use crate::model::newton_euler::BodyForces;
 use crate::model::operator::At;
