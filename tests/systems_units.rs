@@ -100,3 +100,22 @@ fn first_order_systems_of_any_size_decay_alike() -> Fallible {
     }
     Ok(())
 }
+
+#[test]
+fn wrong_jacobians_are_found_in_any_units() -> Fallible {
+    for l in [1e6, 1.0, 1e-6, 1e-12] {
+        for (slope, wrong) in [(-3.0, false), (-2.0, true)] {
+            let mut sim = Simulation::with_time_step(1e-2)?;
+            let cubic = FirstOrder::nonlinear(Operator::function(move |at, f| f[0] = -l * at.x[0].powi(3)), [2.0]);
+            let system = cubic.with_jacobian(Operator::function(move |at, d| d[0] = slope * l * at.x[0].powi(2)));
+            sim.spawn_system(system, Integrator::EULER_MOREAU)?;
+            let checks = sim.check_jacobians()?;
+            assert!(if wrong { checks[0].error > 0.3 } else { checks[0].error < 1e-8 }, "{l:e}: {checks:?}");
+        }
+    }
+    // nothing where there is nothing
+    let mut sim = Simulation::with_time_step(1e-2)?;
+    sim.spawn_system(FirstOrder::nonlinear(Operator::function(|_, f| f[0] = 0.0), [2.0]).with_jacobian([0.0]), Integrator::EULER_MOREAU)?;
+    assert_eq!(sim.check_jacobians()?[0].error, 0.0);
+    Ok(())
+}
