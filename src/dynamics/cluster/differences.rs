@@ -32,90 +32,86 @@ pub(super) fn jacobian(
     mut f: impl FnMut(&[f64], &mut [f64]) -> Result<(), ClusterError>,
 ) -> Result<(), ClusterError> {
     let n = x.len();
-    let mut column = Column { slope: buffer(m), up: buffer(m), down: buffer(m) };
+    let mut ends = [buffer(m), buffer(m)];
     for j in 0..n {
-        let coarse = STEP * x[j].abs().max(1.0);
-        let first = column.find(x, j, coarse, &mut f);
+        let step = STEP * x[j].abs().max(1.0);
+        let first = at_ends(x, j, step, &mut ends, &mut f);
         if first.is_ok() {
-            (0..m).for_each(|i| out[i * n + j] = column.slope[i]);
+            (0..m).for_each(|i| out[i * n + j] = (ends[0][i] - ends[1][i]) / (2.0 * step));
         }
         if first.is_err() || (x[j] != 0.0 && x[j].abs() < SMALL) {
-            refine(&mut column, x, j, coarse, out, first, &mut f)?;
+            refine((x, j), step, &mut ends, out, first, &mut f)?;
         }
     }
     Ok(())
 }
 
-/// One column of differences.
-struct Column {
-    slope: SmallVec<[f64; 64]>,
-    up: SmallVec<[f64; 64]>,
-    down: SmallVec<[f64; 64]>,
-}
-
-impl Column {
-    fn find(
-        &mut self,
-        x: &mut [f64],
-        j: usize,
-        step: f64,
-        f: &mut impl FnMut(&[f64], &mut [f64]) -> Result<(), ClusterError>,
-    ) -> Result<(), ClusterError> {
-        let middle = x[j];
-        x[j] = middle + step;
-        let up = f(x, &mut self.up);
-        x[j] = middle - step;
-        let down = up.and_then(|()| f(x, &mut self.down));
-        x[j] = middle;
-        down?;
-        self.slope.iter_mut().zip(self.up.iter().zip(&self.down)).for_each(|(s, (up, down))| *s = (up - down) / (2.0 * step));
-        Ok(())
-    }
-}
-
-/// Looks at finer differences down to the first one that x itself would ask for, and one beyond it; `out` holds those of `coarse`, where
-/// `first` is no error.
-fn refine(
-    column: &mut Column,
+/// f at `x + d` and at `x − d`, d along the coordinate j.
+#[inline]
+fn at_ends(
     x: &mut [f64],
     j: usize,
+    d: f64,
+    [up, down]: &mut [SmallVec<[f64; 64]>; 2],
+    f: &mut impl FnMut(&[f64], &mut [f64]) -> Result<(), ClusterError>,
+) -> Result<(), ClusterError> {
+    let middle = x[j];
+    x[j] = middle + d;
+    let found = f(x, up).and_then(|()| {
+        x[j] = middle - d;
+        f(x, down)
+    });
+    x[j] = middle;
+    found
+}
+
+/// Looks at finer differences of the coordinate j down to the first one that x itself would ask for, and one beyond it; `out` holds those of
+/// `coarse`, where `first` is no error.
+#[cold]
+#[inline(never)]
+fn refine(
+    (x, j): (&mut [f64], usize),
     coarse: f64,
+    ends: &mut [SmallVec<[f64; 64]>; 2],
     out: &mut [f64],
     first: Result<(), ClusterError>,
     f: &mut impl FnMut(&[f64], &mut [f64]) -> Result<(), ClusterError>,
 ) -> Result<(), ClusterError> {
-    let (n, m) = (x.len(), column.slope.len());
+    let (n, m) = (x.len(), ends[0].len());
     let finest = FINER * STEP * x[j].abs().max(f64::EPSILON);
     let mut known = first.is_ok();
-    let (mut last, mut least) = (column.slope.clone(), buffer(m));
+    let mut last: SmallVec<[f64; 64]> = (0..m).map(|i| out[i * n + j]).collect();
+    let mut least = buffer(m);
     least.fill(f64::INFINITY);
-    let mut step = coarse * FINER;
-    while step >= finest {
-        let found = column.find(x, j, step, f);
-        let rounding = ROUNDING / step;
+    let mut step = coarse;
+    loop {
         step *= FINER;
-        if found.is_err() {
+        if step < finest {
+            return if known { Ok(()) } else { first };
+        }
+        if at_ends(x, j, step, ends, f).is_err() {
             continue;
         }
-        if !known {
-            (0..m).for_each(|i| out[i * n + j] = column.slope[i]);
-            (known, last) = (true, column.slope.clone());
-            continue;
-        }
-        let mut settled = true;
+        let mut settled = known;
         for i in 0..m {
-            let change = (column.slope[i] - last[i]).abs();
-            if change < least[i] {
-                (least[i], out[i * n + j]) = (change, last[i]);
+            let (up, down, entry) = (ends[0][i], ends[1][i], &mut out[i * n + j]);
+            let slope = (up - down) / (2.0 * step);
+            if known {
+                let change = (slope - last[i]).abs();
+                if change < least[i] {
+                    (least[i], *entry) = (change, last[i]);
+                }
+                settled &= least[i] <= (SETTLED * entry.abs()).max(ROUNDING / step * (up.abs() + down.abs()));
+            } else {
+                *entry = slope;
             }
-            settled &= least[i] <= (SETTLED * out[i * n + j].abs()).max(rounding * (column.up[i].abs() + column.down[i].abs()));
+            last[i] = slope;
         }
         if settled {
-            break;
+            return Ok(());
         }
-        last.copy_from_slice(&column.slope);
+        known = true;
     }
-    if known { Ok(()) } else { first }
 }
 
 #[cfg(test)]

@@ -139,7 +139,7 @@ pub enum RowsAt {
 #[derive(bevy_ecs::prelude::Resource, Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NewtonLoop {
     /// Bound on what is left of the equations: an impulse (N s) for second-order systems, relative to 1 and the state for
-    /// first-order ones; where the terms of an equation are below 1, the same part of these. Never below rounding.
+    /// first-order ones; where the terms of an equation are small, at most a hundred times that part of these. Never below rounding.
     pub tolerance: f64,
     /// Iterations before the step counts as not converged.
     pub max_iterations: usize,
@@ -160,6 +160,8 @@ impl NewtonLoop {
 
 /// Errors below this part of their terms are rounding.
 const ROUNDING: f64 = 1e-14;
+/// Tolerances of what is left in parts of its terms.
+const OF_TERMS: f64 = 100.0;
 
 /// What is left of the equations of a step at an iterate.
 #[derive(Clone, Copy, Debug, Default)]
@@ -181,10 +183,10 @@ impl Leftover {
         self.of_terms = worse(self.of_terms, error / (size.min(1.0) + value));
     }
 
-    /// Whether the loop may end here, `before` being what the iterate before has left: the tolerance holds, and in parts of the terms too,
-    /// lest a microgram be left where it is; or rounding lets it come no closer.
+    /// Whether the loop may end here, `before` being what the iterate before has left: the tolerance holds, and a hundred times it in parts
+    /// of the terms, lest a microgram be left where it is; or rounding lets it come no closer.
     fn within(&self, tolerance: f64, before: &Self) -> bool {
-        self.of_terms <= tolerance || (self.plain <= tolerance && self.of_terms >= 0.5 * before.of_terms)
+        self.plain <= tolerance && (self.of_terms <= OF_TERMS * tolerance || self.of_terms >= 0.5 * before.of_terms)
     }
 }
 
