@@ -273,3 +273,37 @@ fn feasible_problems_without_solution_are_proved_so_by_all_their_bases() {
     let p = Lcp { m: Matrix::dense(2, 2, vec![-1.0, 0.0, 1.0, 0.0]), q: vec![-1.0, 0.0] };
     assert_eq!(solve("auto", p).0.status, Status::Inconsistent);
 }
+
+#[test]
+fn rows_in_large_units_hide_no_other_row() {
+    // z₂ is at its upper bound and z₁ at its lower one, so that w₀ is 0.297, and z₀ has no lower bound: there is no solution
+    let relay = |unit: f64| Relay {
+        m: Matrix::dense(3, 3, vec![0.0, -0.8, 0.88, 0.0, 0.0, 0.58, 0.0, 0.0, 0.0]),
+        q: vec![-1.0, 2.0, -2.0 * unit],
+        lower: vec![-INF, -0.965, -0.82],
+        upper: vec![0.819, 0.365, 0.597],
+    };
+    // free unknowns and equations 0 and 2; no complementary basis is a solution
+    let (rows, columns) = ([10.0, 1e6, 0.01, 1.0, 1e4], [0.01, 1e5, 0.1, 1.0, 0.01]);
+    let m = [
+        0.0, 1.0, 1.0, 0.0, 0.0, -2.0, 0.0, 2.0, 2.0, 0.0, 0.0, -2.0, 1.0, -2.0, 0.0, -2.0, -2.0, 1.0, 1.0, -1.0, 0.0, 0.0, -1.0, 1.0, 1.0,
+    ];
+    let equations = [true, false, true, false, false];
+    let mixed = Mlcp {
+        m: Matrix::dense(5, 5, (0..25).map(|k| m[k] * rows[k / 5] * columns[k % 5]).collect()),
+        q: [-0.6316, -1.1459, -1.3999, -0.6651, 1.4801].iter().zip(rows).map(|(q, r)| q * r).collect(),
+        equality: equations.to_vec(),
+        free: equations.to_vec(),
+    };
+    for tolerance in [1e-3, 1e-5, 1e-8] {
+        let settings = Settings { tolerance, ..Settings::default() };
+        for unit in [1.0, 1e3, 1e5, 1e9] {
+            let report = Problem::from(relay(unit)).solve(&settings).expect("a problem").report;
+            assert!(!report.converged(), "{unit:e}, {tolerance:e}: {report:?}");
+        }
+        if tolerance < 1e-5 {
+            let report = Problem::from(mixed.clone()).solve(&settings).expect("a problem").report;
+            assert!(!report.converged(), "{tolerance:e}: {report:?}");
+        }
+    }
+}

@@ -122,3 +122,28 @@ fn what_does_not_fit_is_refused_when_it_is_installed() {
     assert!(message(install::sensor(&mut sim, plant, 0.1, Sensor::full(3))).starts_with("the state of the plant holds 2 values"));
     assert!(pid().sample(0.0, &[1.0], &mut [0.0]));
 }
+
+#[test]
+fn what_was_made_for_one_period_is_not_sampled_with_another() -> Result<(), ControlError> {
+    let mut sim = Simulation::with_time_step(0.01)?;
+    let plant = FirstOrder::linear([0.0, 1.0, 0.0, 0.0], [1.0, 0.0]).with_parameters([0.0]);
+    let plant = sim.spawn_system(plant, Integrator::ZeroOrderHold)?;
+    let position = install::sensor(&mut sim, plant, 0.05, Sensor::new([1.0, 0.0], 2)?)?;
+    let refused = install::law(&mut sim, position, plant, 0.05, Pid::new(1.0, 0.1, 0.5, 0.02)?).expect_err("0.02 s and 0.05 s");
+    let said = "the law was made for a sampling period of 0.02 s, but is sampled every 0.05 s; both have to be the same";
+    assert_eq!(refused.to_string(), said);
+    let model = LinearModel::new([0.0, 1.0, 0.0, 0.0], [0.0, 1.0], 2)?;
+    let observer = Luenberger::new(&model, [1.0, 0.0], [4.0, 4.0], [0.0; 2], 0.02)?;
+    assert!(
+        install::observer(&mut sim, position, plant, 0.05, observer).is_err_and(|e| e.to_string().starts_with("the observer was made"))
+    );
+    let sliding = |sampling| SlidingMode::new(&model, [1.0, 1.0], 1.0, 0.02, sampling);
+    let state = install::sensor(&mut sim, plant, 0.05, Sensor::full(2))?;
+    assert!(matches!(install::law(&mut sim, state, plant, 0.05, sliding(Sampling::Implicit)?), Err(ControlError::Period { .. })));
+    // signs at the sampling instant know no period
+    install::law(&mut sim, state, plant, 0.05, sliding(Sampling::Explicit)?)?;
+    install::law(&mut sim, position, plant, 0.02, Pid::new(1.0, 0.1, 0.5, 0.02)?)?;
+    // e^{800} within a period is no number
+    assert!(LinearModel::new([800.0], [1.0], 1)?.sampled(1.0).is_err());
+    Ok(())
+}

@@ -319,3 +319,20 @@ fn jacobians_are_held_against_differences_and_the_worst_entry_is_named() -> Fall
     assert_eq!(sim.steps(), 0);
     Ok(())
 }
+
+#[test]
+fn circuits_without_a_solution_are_told_from_steps_that_are_missed() -> Fallible {
+    use drystone::electronics::Circuit;
+    // 2 sin 100t volts across a diode of 0.7 V: no current is enough while the source is above
+    let mut c = Circuit::new();
+    c.voltage_source("V", "a", "0", |t: f64| 2.0 * (100.0 * t).sin());
+    c.diode("D", "a", "0").forward_voltage(0.7);
+    c.resistor("R", "a", "b", 10.0);
+    c.capacitor("C", "b", "0", 1e-6);
+    let mut sim = Simulation::with_time_step(1e-4)?;
+    c.spawn(&mut sim)?;
+    let report = sim.advance(628)?;
+    let above = (1..=628).filter(|k| 2.0 * (1e-2 * f64::from(*k)).sin() > 0.7).count() as u64;
+    assert_eq!((report.systems.infeasible, report.systems.unconverged, report.converged), (above, above, false));
+    Ok(())
+}

@@ -34,6 +34,9 @@ pub struct Output {
     pub unsolved: usize,
 }
 
+/// Part of a sampling period within which two are one.
+const SAME: f64 = 1e-6;
+
 /// State of a plant: x, or q and then v; of a body position and quaternion (scalar first), velocity and ω in its axes.
 fn state(world: &World, plant: Entity, x: &mut Vec<f64>) -> bool {
     x.clear();
@@ -88,6 +91,14 @@ fn source_values(sim: &Simulation, source: Entity, needed: usize) -> Result<(), 
     Err(ControlError::Size { what: "the output of the source", found, needed: needed.to_string() })
 }
 
+/// An error where what was made for one period is sampled with another.
+fn same_period(what: &'static str, made: Option<f64>, sampled: f64) -> Result<(), ControlError> {
+    match made {
+        Some(made) if (made - sampled).abs() > SAME * made => Err(ControlError::Period { what, made, sampled }),
+        _ => Ok(()),
+    }
+}
+
 /// Adds a sensor of `plant`, sampled every `period` (s); the entity has its [`Output`].
 pub fn sensor(sim: &mut Simulation, plant: Entity, period: f64, mut sensor: Sensor) -> Result<Entity, ControlError> {
     let mut x = Vec::new();
@@ -124,6 +135,7 @@ pub fn observer(
     period: f64,
     mut observer: impl Observer + Send + Sync + 'static,
 ) -> Result<Entity, ControlError> {
+    same_period("the observer", observer.period(), period)?;
     source_values(sim, source, observer.measurements())?;
     let p = observer.inputs();
     inputs(sim, plant, p)?;
@@ -148,6 +160,7 @@ pub fn law(
     period: f64,
     mut law: impl Law + Send + Sync + 'static,
 ) -> Result<Entity, ControlError> {
+    same_period("the law", law.period(), period)?;
     source_values(sim, source, law.measurements())?;
     inputs(sim, plant, law.inputs())?;
     let mut u = vec![0.0; law.inputs()];

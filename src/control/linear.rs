@@ -62,7 +62,10 @@ impl LinearModel {
         positive("the sampling period", period)?;
         let (phi, psi) = held(&self.a, self.n, period);
         let psi_b = product(&psi, &self.b, self.n, self.n, self.p);
-        Ok(Sampled { n: self.n, p: self.p, phi, psi, psi_b, next: vec![0.0; self.n] })
+        // an unstable plant may outgrow all numbers within a period
+        size("e^{Ah}", &phi, self.n, self.n)?;
+        size("ΨB", &psi_b, self.n, self.p)?;
+        Ok(Sampled { period, n: self.n, p: self.p, phi, psi, psi_b, next: vec![0.0; self.n] })
     }
 }
 
@@ -78,6 +81,7 @@ impl LinearModel {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sampled {
+    period: f64,
     n: usize,
     p: usize,
     /// Φ, n × n.
@@ -90,6 +94,11 @@ pub struct Sampled {
 }
 
 impl Sampled {
+    /// The period (s).
+    pub fn period(&self) -> f64 {
+        self.period
+    }
+
     /// One period under the input u.
     pub fn advance(&mut self, x: &mut [f64], u: &[f64]) {
         multiply(&self.phi, x, &mut self.next);

@@ -63,6 +63,11 @@ pub trait Law {
     /// The input from time t (s) on, from the measurement or estimate `y`; `u` comes in as what has been held until now.
     /// False where a problem of the law's own was not solved to its tolerance; u is then the best that was found.
     fn sample(&mut self, t: f64, y: &[f64], u: &mut [f64]) -> bool;
+
+    /// The sampling period (s) for which it was made, the one at which [`install::law`] has to sample it; `None` where any does.
+    fn period(&self) -> Option<f64> {
+        None
+    }
 }
 
 /// A law whose inputs are cut at bounds.
@@ -99,6 +104,10 @@ impl<L: Law> Law for Saturated<L> {
         u.iter_mut().for_each(|u| *u = u.max(self.lower).min(self.upper));
         solved
     }
+
+    fn period(&self) -> Option<f64> {
+        self.law.period()
+    }
 }
 
 /// What keeps a sensor, observer or law from being made or installed.
@@ -129,6 +138,16 @@ pub enum ControlError {
         found: f64,
         /// What would do.
         needed: &'static str,
+    },
+    /// A law or observer that was made for one sampling period and is to be sampled with another.
+    #[error("{what} was made for a sampling period of {made} s, but is sampled every {sampled} s; both have to be the same")]
+    Period {
+        /// What it is.
+        what: &'static str,
+        /// The period for which it was made (s).
+        made: f64,
+        /// The one with which it is installed (s).
+        sampled: f64,
     },
     /// The input does not reach the sliding variable as it has to.
     #[error("C B has no positive definite symmetric part, so that the input cannot drive C x to 0; C decides the sign")]

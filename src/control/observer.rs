@@ -32,6 +32,12 @@ pub trait Observer {
 
     /// x̂ of now.
     fn state(&self) -> &[f64];
+
+    /// The sampling period (s) for which it was made, the one at which [`install::observer`](super::install::observer) has to sample it;
+    /// `None` where any does.
+    fn period(&self) -> Option<f64> {
+        None
+    }
 }
 
 fn rows_of(c: &[f64], n: usize) -> Result<usize, ControlError> {
@@ -107,6 +113,10 @@ impl Observer for Luenberger {
 
     fn state(&self) -> &[f64] {
         &self.x
+    }
+
+    fn period(&self) -> Option<f64> {
+        Some(self.sampled.period())
     }
 }
 
@@ -185,6 +195,10 @@ impl Observer for SlidingObserver {
 
     fn state(&self) -> &[f64] {
         &self.x
+    }
+
+    fn period(&self) -> Option<f64> {
+        Some(self.sampled.period())
     }
 }
 

@@ -18,6 +18,7 @@ use super::{ControlError, Law, positive};
 pub struct Pid {
     /// Value that y is to take; may be changed between samples.
     pub reference: f64,
+    period: f64,
     factors: [f64; 3],
     errors: [f64; 2],
 }
@@ -32,7 +33,7 @@ impl Pid {
             }
         }
         let d = derivative / period;
-        Ok(Self { reference: 0.0, factors: [proportional + d + integral * period, -proportional - 2.0 * d, d], errors: [0.0; 2] })
+        Ok(Self { reference: 0.0, period, factors: [proportional + d + integral * period, -proportional - 2.0 * d, d], errors: [0.0; 2] })
     }
 }
 
@@ -50,6 +51,10 @@ impl Law for Pid {
         u[0] += a * e + b * e1 + c * e2;
         self.errors = [e, e1];
         true
+    }
+
+    fn period(&self) -> Option<f64> {
+        Some(self.period)
     }
 }
 

@@ -31,6 +31,7 @@ use crate::algebra::factor::Lu;
 /// ```
 #[derive(Clone, Debug)]
 pub struct SlidingMode {
+    period: f64,
     n: usize,
     p: usize,
     c: Vec<f64>,
@@ -92,6 +93,7 @@ impl SlidingMode {
             expected: empty,
             prediction: None,
             foreseen: false,
+            period,
             n,
             p,
             c,
@@ -154,6 +156,10 @@ impl Law for SlidingMode {
             self.foreseen = true;
         }
         solved
+    }
+
+    fn period(&self) -> Option<f64> {
+        (self.sampling == Sampling::Implicit).then_some(self.period)
     }
 }
 

@@ -83,6 +83,10 @@ impl Law for SuperTwisting {
         }
         u[0].is_finite()
     }
+
+    fn period(&self) -> Option<f64> {
+        Some(self.h)
+    }
 }
 
 #[cfg(test)]

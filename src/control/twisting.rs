@@ -90,6 +90,10 @@ impl Law for Twisting {
         };
         u[0].is_finite()
     }
+
+    fn period(&self) -> Option<f64> {
+        (self.sampling == Sampling::Implicit).then_some(self.h)
+    }
 }
 
 #[cfg(test)]

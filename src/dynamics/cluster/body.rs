@@ -7,7 +7,8 @@
 //! ```
 
 use super::ClusterError;
-use super::node::{evaluate, jacobian};
+use super::differences::jacobian;
+use super::node::evaluate;
 use crate::algebra::spatial::{Pose, skew};
 use crate::model::newton_euler::{AppliedForce, BodyForces, Frame, Inertia, Velocity, Wrench};
 use crate::model::operator::{At, Operator};

@@ -30,7 +30,10 @@ fn cure(what: &str) -> &'static str {
         "A" | "M" => "it is a function of t and z alone; what depends on x belongs to f",
         "C" | "B" | "D" | "e" | "F" => "it is a function of t and z alone; a nonlinear relation takes what depends on states or λ",
         "h" | "G" | "∂h/∂λ" => "an output depends on t, q and z, and on λ where with_compliance gives ∂h/∂λ",
-        _ => "it depends on other things; see the equation of its owner",
+        "f" | "∂f/∂x" | "g" | "∂h/∂X" | "∂g/∂X" | "∂g/∂λ" => {
+            "states of first-order systems are x; it is a function of t, x and z, in a relation also of λ"
+        }
+        _ => "states of second-order systems are q and v; it is a function of t, q, v and z",
     }
 }
 

@@ -8,7 +8,7 @@
 use super::link::{Joined, Link, neighbours};
 use super::node::{Node, finite};
 use super::problem::Problem;
-use super::{ClusterError, NewtonLoop, Outcome, State};
+use super::{ClusterError, Leftover, NewtonLoop, Outcome, ROUNDING, State};
 use crate::algebra::factor::Lu;
 use crate::model::integrator::Integrator;
 use crate::model::relation::Relation;
@@ -57,9 +57,6 @@ pub(super) struct Implicit {
     /// for each link those that feel its multipliers
     neighbours: Vec<Vec<usize>>,
 }
-
-/// Errors below this part of their terms are rounding.
-const ROUNDING: f64 = 1e-14;
 
 impl Group {
     fn holds(&self, node: &Node) -> bool {
@@ -146,13 +143,16 @@ impl Implicit {
         Ok(())
     }
 
-    /// Size of what is left of the equations at the iterate, relative to 1 and the state.
-    fn misfit(&mut self, nodes: &[Node], links: &[Link], problem: &Problem, x: &[f64], h: f64) -> f64 {
-        // an error at the rounding of its terms is none
-        let relative =
-            |error: f64, value: f64, size: f64| if error.abs() <= ROUNDING * size { 0.0 } else { error.abs() / (1.0 + value.abs()) };
+    /// What is left of the equations at the iterate.
+    fn misfit(&mut self, nodes: &[Node], links: &[Link], problem: &Problem, x: &[f64], h: f64) -> Leftover {
+        let mut left = Leftover::default();
+        let mut add = |error: f64, value: f64, size: f64| {
+            // an error at the rounding of its terms is none
+            if error.is_nan() || error.abs() > ROUNDING * size {
+                left.add(error.abs(), value.abs(), size);
+            }
+        };
         self.column.copy_from_slice(&self.rho);
-        let mut worst = 0.0f64;
         for (link, v) in links.iter().zip(&self.links) {
             for (i, r) in link.states(nodes).zip(&v.input) {
                 self.column[i] -= h * self.gamma * r;
@@ -162,10 +162,11 @@ impl Implicit {
             for (i, (y, u)) in v.y.iter().zip(&problem.u[link.rows.clone()]).enumerate().filter(|_| link.faces.is_empty()) {
                 let states: f64 = v.c[i * n..(i + 1) * n].iter().zip(&v.joined.q).map(|(c, x)| (c * x).abs()).sum();
                 let multipliers: f64 = v.d[i * m..(i + 1) * m].iter().zip(&v.lambda).map(|(d, l)| (d * l).abs()).sum();
-                worst = worst.max(relative(y - u, *y, y.abs() + states + multipliers));
+                add(y - u, *y, y.abs() + states + multipliers);
             }
         }
-        self.column.iter().zip(x).zip(&self.size).fold(worst, |worst, ((c, x), size)| worst.max(relative(*c, *x, *size)))
+        self.column.iter().zip(x).zip(&self.size).for_each(|((c, x), size)| add(*c, *x, *size));
+        left
     }
 
     /// One step.
@@ -188,10 +189,15 @@ impl Implicit {
         }
         let mut outcome = Outcome { active: self.y.len(), ..Outcome::default() };
         let mut x = std::mem::take(&mut state.q);
+        let mut before = Leftover::NONE_YET;
         loop {
             self.evaluate(nodes, links, problem, &x, t1, h)?;
-            if outcome.iterations > 0 && (self.linear || self.misfit(nodes, links, problem, &x, h) <= newton.tolerance) {
-                break;
+            if outcome.iterations > 0 {
+                let left = if self.linear { Leftover::default() } else { self.misfit(nodes, links, problem, &x, h) };
+                if left.within(newton.tolerance, &before) {
+                    break;
+                }
+                before = left;
             }
             if outcome.iterations >= newton.max_iterations.max(1) {
                 outcome.newton_failed = true;

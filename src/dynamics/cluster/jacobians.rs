@@ -1,7 +1,8 @@
 //! Jacobians that users give, held against central differences of their functions.
 
+use super::differences::jacobian;
 use super::link::{Joined, Link};
-use super::node::{Node, System, evaluate, jacobian};
+use super::node::{Node, System, evaluate};
 use super::{Cluster, ClusterError};
 use crate::model::newton_euler::BodyForces;
 use crate::model::operator::At;
@@ -38,7 +39,8 @@ pub struct JacobianCheck {
     pub given: f64,
     /// What differences say.
     pub difference: f64,
-    /// `|given − difference|`, in parts of the largest entry of both, or of 1 where that is larger. Differences alone leave some 1e-9.
+    /// `|given − difference|`, in parts of the largest entry of both, or of a millionth of the function where that is larger. Differences
+    /// alone leave some 1e-9, in parts of the function some 1e-10.
     pub error: f64,
 }
 
@@ -49,21 +51,26 @@ impl std::fmt::Display for JacobianCheck {
     }
 }
 
+/// Entries below this part of the function hardly count: differences tell rounding from a slope no better.
+const HARDLY: f64 = 1e-6;
+
 /// The entry of `given` that is farthest from the differences of `f` over `x`.
 fn compare(
     (name, operator, rows): (&str, &'static str, usize),
     given: &[f64],
     x: &mut [f64],
-    f: impl FnMut(&[f64], &mut [f64]) -> Result<(), ClusterError>,
+    mut f: impl FnMut(&[f64], &mut [f64]) -> Result<(), ClusterError>,
 ) -> Result<JacobianCheck, ClusterError> {
-    let mut differences = vec![0.0; given.len()];
+    let (mut value, mut differences) = (vec![0.0; rows], vec![0.0; given.len()]);
+    f(x, &mut value)?;
     jacobian(rows, x, &mut differences, f)?;
-    Ok(worst(name, operator, rows, given, &differences))
+    let least = HARDLY * value.iter().fold(0.0f64, |s, x| s.max(x.abs()));
+    Ok(worst((name, operator, rows), given, &differences, least))
 }
 
-fn worst(name: &str, operator: &'static str, rows: usize, given: &[f64], differences: &[f64]) -> JacobianCheck {
+fn worst((name, operator, rows): (&str, &'static str, usize), given: &[f64], differences: &[f64], least: f64) -> JacobianCheck {
     let columns = given.len() / rows.max(1);
-    let scale = given.iter().chain(differences).fold(1.0f64, |s, x| s.max(x.abs()));
+    let scale = given.iter().chain(differences).fold(least.max(f64::MIN_POSITIVE), |s, x| s.max(x.abs()));
     let off = |k: usize| (given[k] - differences[k]).abs();
     let k = (0..given.len()).fold(0, |worst, k| if off(k) > off(worst) { k } else { worst });
     JacobianCheck {
@@ -192,7 +199,7 @@ fn relation(
                 let (mut given, mut differences) = (vec![0.0; m * nv], vec![0.0; m * nv]);
                 link.rows_on_velocities(t, s, nodes, lambda, &mut given)?;
                 link.rows_by_differences(t, s, nodes, lambda, &mut differences)?;
-                found.push(worst(name, "G", m, &given, &differences));
+                found.push(worst((name, "G", m), &given, &differences, 0.0));
             }
             if !r.h_t.is_zero() {
                 let mut given = vec![0.0; m];

@@ -1,7 +1,8 @@
 //! One interaction of a cluster: its relation, evaluated and checked, and what its law asks of the rows.
 
 use super::ClusterError;
-use super::node::{Node, buffer, evaluate, finite, jacobian};
+use super::differences::jacobian;
+use super::node::{Node, buffer, evaluate, finite};
 use crate::model::integrator::Integrator;
 use crate::model::law::Law;
 use crate::model::operator::{At, Operator};

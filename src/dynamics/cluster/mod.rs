@@ -22,6 +22,7 @@ pub(crate) mod adopted;
 pub(crate) mod body;
 mod contradiction;
 mod d1_minus;
+mod differences;
 pub(crate) mod examine;
 mod first_order;
 mod jacobians;
@@ -45,7 +46,7 @@ pub use record::{Signal, Trace};
 pub use rhs::right_hand_side;
 
 use crate::model::integrator::Integrator;
-use crate::numerics::Report;
+use crate::numerics::{Report, Status};
 use link::{Level, Link};
 use node::{Node, System};
 use problem::Problem;
@@ -138,7 +139,7 @@ pub enum RowsAt {
 #[derive(bevy_ecs::prelude::Resource, Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NewtonLoop {
     /// Bound on what is left of the equations: an impulse (N s) for second-order systems, relative to 1 and the state for
-    /// first-order ones. Never below rounding.
+    /// first-order ones; where the terms of an equation are small, at most a hundred times that part of these. Never below rounding.
     pub tolerance: f64,
     /// Iterations before the step counts as not converged.
     pub max_iterations: usize,
@@ -154,6 +155,38 @@ impl NewtonLoop {
             return Ok(());
         }
         Err(format!("the tolerance of the Newton loop is {}; 0 or a positive number is needed", self.tolerance))
+    }
+}
+
+/// Errors below this part of their terms are rounding.
+const ROUNDING: f64 = 1e-14;
+/// Tolerances of what is left in parts of its terms.
+const OF_TERMS: f64 = 100.0;
+
+/// What is left of the equations of a step at an iterate.
+#[derive(Clone, Copy, Debug, Default)]
+struct Leftover {
+    /// in the units of [`NewtonLoop::tolerance`]
+    plain: f64,
+    /// in parts of the terms of its equation where these are below 1
+    of_terms: f64,
+}
+
+impl Leftover {
+    /// Before the first iterate.
+    const NONE_YET: Self = Self { plain: f64::INFINITY, of_terms: f64::INFINITY };
+
+    /// Takes in an error, which counts over 1 and `value`, beside terms of this size.
+    fn add(&mut self, error: f64, value: f64, size: f64) {
+        let worse = |old: f64, new: f64| if new > old || new.is_nan() { new } else { old };
+        self.plain = worse(self.plain, error / (1.0 + value));
+        self.of_terms = worse(self.of_terms, error / (size.min(1.0) + value));
+    }
+
+    /// Whether the loop may end here, `before` being what the iterate before has left: the tolerance holds, and a hundred times it in parts
+    /// of the terms, lest a microgram be left where it is; or rounding lets it come no closer.
+    fn within(&self, tolerance: f64, before: &Self) -> bool {
+        self.plain <= tolerance && (self.of_terms <= OF_TERMS * tolerance || self.of_terms >= 0.5 * before.of_terms)
     }
 }
 
@@ -174,6 +207,10 @@ pub struct SystemsReport {
     pub active_rows: usize,
     /// Steps in which the one-step problem, the Newton loop or the projection of a cluster did not converge.
     pub unconverged: u64,
+    /// Those among them whose one-step problem is proved to have no solution: an ideal source that drives an ideal diode, stops on both
+    /// sides of what has to move. What they leave is no state of the system.
+    #[serde(default)]
+    pub infeasible: u64,
     /// Largest error `rel` of a one-step problem.
     pub rel: f64,
     /// Largest number of Newton iterations of a step; 0 where all is linear.
@@ -219,6 +256,7 @@ impl SystemsReport {
     /// This report, after an earlier one of the same run.
     pub fn merge(&mut self, earlier: &Self) {
         self.unconverged += earlier.unconverged;
+        self.infeasible += earlier.infeasible;
         self.rel = self.rel.max(earlier.rel);
         self.newton_iterations = self.newton_iterations.max(earlier.newton_iterations);
         self.penetration = self.penetration.max(earlier.penetration);
@@ -229,6 +267,7 @@ impl SystemsReport {
     fn add(&mut self, outcome: &Outcome) {
         self.active_rows += outcome.active;
         self.unconverged += u64::from(!outcome.report.converged() || outcome.newton_failed || outcome.projection_failed);
+        self.infeasible += u64::from(outcome.report.status == Status::Inconsistent);
         self.rel = self.rel.max(outcome.report.rel);
         self.newton_iterations = self.newton_iterations.max(outcome.iterations);
         self.penetration = self.penetration.max(outcome.penetration);

@@ -2,6 +2,7 @@
 
 use super::ClusterError;
 use super::body::{RigidBody, coordinates, pose_of, rows_on_twist, velocity_of};
+use super::differences::jacobian;
 use crate::algebra::spatial::{Pose, rotate_exp};
 use crate::model::dynamical_system::{FirstOrder, Lagrangian};
 use crate::model::integrator::Integrator;
@@ -85,32 +86,6 @@ pub(super) fn finite(values: &[f64], t: f64, name: &str, what: &'static str) -> 
         return Ok(());
     }
     Err(ClusterError::NotFinite { system: name.to_string(), operator: what, time: t })
-}
-
-/// Step of a central difference.
-fn difference(x: f64) -> f64 {
-    6e-6 * x.abs().max(1.0)
-}
-
-/// The Jacobian of `f` (m values) at `x` by central differences, row by row; `x` comes back as it was.
-pub(super) fn jacobian(
-    m: usize,
-    x: &mut [f64],
-    out: &mut [f64],
-    mut f: impl FnMut(&[f64], &mut [f64]) -> Result<(), ClusterError>,
-) -> Result<(), ClusterError> {
-    let n = x.len();
-    let (mut up, mut down) = (buffer(m), buffer(m));
-    for j in 0..n {
-        let (middle, step) = (x[j], difference(x[j]));
-        x[j] = middle + step;
-        f(x, &mut up)?;
-        x[j] = middle - step;
-        f(x, &mut down)?;
-        x[j] = middle;
-        (0..m).for_each(|i| out[i * n + j] = (up[i] - down[i]) / (2.0 * step));
-    }
-    Ok(())
 }
 
 impl Node {

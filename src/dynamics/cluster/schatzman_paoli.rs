@@ -10,7 +10,7 @@
 use super::link::{Joined, Link, neighbours, outputs};
 use super::node::{Node, System, buffer, finite};
 use super::problem::Problem;
-use super::{ClusterError, NewtonLoop, Outcome, State};
+use super::{ClusterError, Leftover, NewtonLoop, Outcome, ROUNDING, State};
 use crate::algebra::factor::Lu;
 use crate::model::law::Law;
 use crate::model::operator::At;
@@ -97,6 +97,7 @@ impl TwoStep {
         }
         self.next.copy_from_slice(&self.free);
         links.iter_mut().for_each(|l| l.active = true);
+        let mut before = Leftover::NONE_YET;
         while problem.order() > 0 {
             outcome.iterations += 1;
             self.assemble(nodes, links, problem, t1)?;
@@ -112,14 +113,11 @@ impl TwoStep {
                 }
             }
             outputs(&mut self.joined, nodes, links, &self.next, t1, &mut self.y)?;
-            // u is y(q⁺) + e y(q⁻) of the linearised relation
-            let off = links.iter().flat_map(|l| l.rows.clone().zip(&l.restitution)).map(|(i, e)| {
-                let size = 1.0 + self.y[i].abs();
-                (self.y[i] + e * self.y_before[i] - problem.u[i]).abs() / size
-            });
-            if off.fold(0.0, f64::max) <= newton.tolerance {
+            let left = self.left_over(nodes, links, problem);
+            if left.within(newton.tolerance, &before) {
                 break;
             }
+            before = left;
             if outcome.iterations >= newton.max_iterations.max(1) {
                 outcome.newton_failed = true;
                 break;
@@ -145,6 +143,23 @@ impl TwoStep {
             outcome.penetration = outcome.penetration.max(-self.y[link.rows.start]);
         }
         Ok(outcome)
+    }
+
+    /// What is left of the relations at the new positions: u is y(q⁺) + e y(q⁻) of the linearised ones.
+    fn left_over(&self, nodes: &[Node], links: &[Link], problem: &Problem) -> Leftover {
+        let mut left = Leftover::default();
+        for (link, g) in links.iter().zip(&self.g) {
+            let n = g.len() / link.len();
+            for ((i, e), row) in link.rows.clone().zip(&link.restitution).zip(g.chunks_exact(n)) {
+                let sum = |at: &dyn Fn(usize) -> f64| link.velocities(nodes).zip(row).map(|(k, g)| (g * at(k)).abs()).sum::<f64>();
+                let (place, way) = (sum(&|k| self.next[k]), sum(&|k| self.next[k] - self.before[k]));
+                let (error, y) = ((self.y[i] + e * self.y_before[i] - problem.u[i]).abs(), self.y[i].abs());
+                if error.is_nan() || error > ROUNDING * (place + y) {
+                    left.add(error, y, way);
+                }
+            }
+        }
+        left
     }
 
     /// `q_free` of one node.

@@ -22,14 +22,12 @@ use super::link::{Joined, Level, Link, neighbours};
 use super::node::{Node, System, buffer, finite};
 use super::problem::Problem;
 use super::projection::Positions;
-use super::{ClusterError, NewtonLoop, Outcome, RowsAt, State};
+use super::{ClusterError, Leftover, NewtonLoop, Outcome, ROUNDING, RowsAt, State};
 use crate::algebra::factor::Lu;
 use crate::model::integrator::{Integrator, Projection};
 use crate::model::law::Law;
 
-/// Errors below this part of their terms are rounding.
-const ROUNDING: f64 = 1e-14;
-/// So they are where rows come from differences of y.
+/// Part of the terms of an equation that rounding may change, where rows come from differences of y.
 const DIFFERENCES: f64 = 1e-10;
 
 /// Buffers of one node.
@@ -310,6 +308,7 @@ impl Implicit {
         if turns {
             self.turn(nodes, links, problem, state, t1, h)?;
         }
+        let mut before = Leftover::NONE_YET;
         loop {
             outcome.iterations += 1;
             self.factorise(nodes, state, t1, h)?;
@@ -340,16 +339,18 @@ impl Implicit {
             self.momentum(nodes, state, t1, h)?;
             self.impulses(nodes, links, problem);
             self.acted.copy_from_slice(&self.column);
-            let mut done = true;
+            let mut left = Leftover::default();
             if turns {
                 self.see(links, nodes, state);
                 self.turn(nodes, links, problem, state, t1, h)?;
-                done = self.matched(links, nodes, state, newton);
+                self.changed(links, nodes, state, &mut left);
                 self.impulses(nodes, links, problem);
             }
-            if done && self.left_over(nodes, links, problem, state, t1, newton)? {
+            self.left_over(nodes, links, problem, state, t1, &mut left)?;
+            if left.within(newton.tolerance, &before) {
                 break;
             }
+            before = left;
             if outcome.iterations >= newton.max_iterations.max(1) {
                 outcome.newton_failed = true;
                 break;
@@ -404,17 +405,19 @@ impl Implicit {
         }
     }
 
-    /// True where new rows leave these rates as they are (m/s).
-    fn matched(&self, links: &[Link], nodes: &[Node], state: &State, newton: NewtonLoop) -> bool {
-        let mut turning = links.iter().zip(&self.links).filter(|(l, x)| l.active && x.turns && l.level == Level::Rate);
-        turning.all(|(link, x)| {
+    /// By how much new rows change these rates (m/s).
+    fn changed(&self, links: &[Link], nodes: &[Node], state: &State, left: &mut Leftover) {
+        for (link, x) in links.iter().zip(&self.links).filter(|(l, x)| l.active && x.turns && l.level == Level::Rate) {
             let n = x.g.len() / link.len();
-            x.seen.iter().zip(x.g.chunks_exact(n)).zip(&x.lag).all(|((seen, row), lag)| {
+            for ((seen, row), lag) in x.seen.iter().zip(x.g.chunks_exact(n)).zip(&x.lag) {
                 let terms = link.velocities(nodes).zip(row).map(|(place, g)| g * state.v[place]);
                 let (rate, size) = terms.fold((*lag, lag.abs()), |(sum, size), x| (sum + x, size + x.abs()));
-                (rate - seen).abs() <= newton.tolerance.max(x.noise * size)
-            })
-        })
+                let change = (rate - seen).abs();
+                if change.is_nan() || change > x.noise * size {
+                    left.add(change, 0.0, size);
+                }
+            }
+        }
     }
 
     /// `q = q_k ⊕ h (θ v + (1−θ) v_k)`
@@ -565,7 +568,7 @@ impl Implicit {
         }
     }
 
-    /// True where `|ρ − Gᵀ P|` of every node is within the tolerance (N s), or at rounding; `column` holds Gᵀ P.
+    /// What is left of the equations: `|ρ − Gᵀ P|` of every node (N s), `column` holding Gᵀ P, and of the relations whose laws are on y.
     fn left_over(
         &mut self,
         nodes: &[Node],
@@ -573,19 +576,23 @@ impl Implicit {
         problem: &Problem,
         state: &State,
         t1: f64,
-        newton: NewtonLoop,
-    ) -> Result<bool, ClusterError> {
+        left: &mut Leftover,
+    ) -> Result<(), ClusterError> {
         // laws on y hold at the new positions too, not only in the linearised relation
         for (link, x) in links.iter().zip(&mut self.links).filter(|(l, _)| l.active && l.level == Level::Output && l.faces.is_empty()) {
             x.joined.gather(&link.nodes, nodes, &state.q, &state.v);
             link.output(t1, &x.joined, &problem.r[link.rows.clone()], &mut x.y)?;
-            let misfit = |(y, u): (&f64, &f64)| (y - u).abs() > newton.tolerance.max(ROUNDING) * (1.0 + y.abs());
-            if x.y.iter().zip(&problem.u[link.rows.clone()]).any(misfit) {
-                return Ok(false);
+            let n = x.joined.v.len();
+            for ((y, u), row) in x.y.iter().zip(&problem.u[link.rows.clone()]).zip(x.seeing(link).chunks_exact(n)) {
+                let sum = |values: &[f64]| row.iter().zip(values).map(|(g, x)| (g * x).abs()).sum::<f64>();
+                let (error, way, place) = ((y - u).abs(), x.scale[1].abs() * sum(&x.joined.v), sum(&x.joined.q));
+                if error.is_nan() || error > ROUNDING * (1.0f64.min(place + way) + y.abs()) {
+                    left.add(error, y.abs(), way);
+                }
             }
         }
         let noise = links.iter().zip(&self.links).filter(|(l, x)| l.active && x.turns).fold(0.0, |noise: f64, (_, x)| noise.max(x.noise));
-        Ok(nodes.iter().zip(&self.nodes).all(|(node, x)| {
+        for (node, x) in nodes.iter().zip(&self.nodes) {
             let given = |i: usize| matches!(&node.system, System::Lagrangian(s) if s.prescribed.iter().any(|p| p.index == i));
             let (mut error, mut size, mut push) = (0.0, 0.0, 0.0);
             for i in (0..node.nv).filter(|&i| !given(i)) {
@@ -594,8 +601,12 @@ impl Implicit {
                 size += (w + x.flow[i] + x.start[i].abs() + self.column[node.v0 + i].abs()).powi(2);
                 push += self.column[node.v0 + i].powi(2);
             }
-            error.sqrt() <= newton.tolerance.max(ROUNDING * size.sqrt()).max(noise * push.sqrt())
-        }))
+            let [error, size, push] = [error, size, push].map(f64::sqrt);
+            if error.is_nan() || error > (ROUNDING * size).max(noise * push) {
+                left.add(error, 0.0, size);
+            }
+        }
+        Ok(())
     }
 
     /// Gᵀ P into `column`.

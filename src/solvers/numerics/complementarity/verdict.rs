@@ -37,7 +37,7 @@ pub(in crate::numerics) fn judge(form: &Form, z: &[f64], w: &[f64], tolerance: f
     let n = form.order();
     let typical = (0..n).map(|i| form.m[i * n + i].abs()).sum::<f64>() / n.max(1) as f64;
     let fallback = if typical > 0.0 { typical } else { 1.0 };
-    (found.violation, found.misfit) = (0.0, 0.0);
+    (found.violation, found.misfit, found.blocks) = (0.0, 0.0, n);
     // beyond it the digits of w are those of rounding
     let mut certain = !has_grown(form, z);
     for i in 0..n {
@@ -123,8 +123,9 @@ fn misfit(unit: &Form, z: &[f64]) -> f64 {
             own => own,
         })
         .collect();
-    // the z that each row asks for
-    let asked: Vec<f64> = (0..n).map(|i| demand(sets[i], &q[i..=i]) / weights[i]).collect();
+    // the z that each row asks for, as far as its bounds let it go
+    let asked: Vec<f64> =
+        (0..n).map(|i| (demand(sets[i], &q[i..=i]) / weights[i]).min((unit.upper[i] - origin[i]).max(origin[i] - unit.lower[i]))).collect();
     // beside the largest q this is nothing in any unit, and so small that the squares in `rel` no longer see it
     let nothing = NOTHING * largest(&q);
     let mut worst = 0.0f64;
