@@ -9,7 +9,7 @@ use crate::model::integrator::Integrator;
 use crate::model::operator::{At, Operator};
 use bevy_ecs::prelude::Entity;
 use glam::DVec3;
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 /// Any system that a cluster can hold.
 #[derive(Clone, Debug)]
@@ -58,8 +58,12 @@ pub(super) struct Node {
 }
 
 /// Zeros on the stack where they are few.
+#[inline]
 pub(super) fn buffer(n: usize) -> SmallVec<[f64; 64]> {
-    smallvec![0.0; n]
+    // in place: `smallvec![0.0; n]` copies all 64
+    let mut zeros = SmallVec::new();
+    zeros.resize(n, 0.0);
+    zeros
 }
 
 /// A copy on the stack where it is short.
