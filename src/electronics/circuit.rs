@@ -201,6 +201,7 @@ impl Circuit {
 
     /// Its output is `low` (V) where `v(plus) < v(minus)` and `high` where `v(plus) > v(minus)`; every value between where they are
     /// equal, or along the straight line of a [`band`](PlacedComparator::band). The inputs draw no current.
+    /// With positive feedback (a Schmitt trigger) a start in the middle of its band is a solution that lasts, if no real one: start at a side.
     pub fn comparator(&mut self, name: &str, plus: &str, minus: &str, output: &str, low: f64, high: f64) -> PlacedComparator<'_> {
         let input = [self.node(plus), self.node(minus)];
         PlacedComparator(self.add(name, output, "0", Kind::Comparator { input, low, high, band: [0.0; 2] }))

@@ -162,6 +162,8 @@ fn oriented(file: &str, block: &str, mesh: MeshData) -> Result<(MeshData, bool),
 
 /// Difference between the volume of a block and that of its hull (parts of the latter) up to which it counts as convex. STL files round to 1e-7.
 const CONVEX: f64 = 1e-6;
+/// Part of its area that rounding leaves of a closed surface.
+const OPEN: f64 = 1e-6;
 
 /// Whether a closed surface has the volume of its hull.
 fn is_convex(mesh: &MeshData) -> bool {
@@ -187,6 +189,24 @@ pub fn volume(mesh: &MeshData) -> f64 {
     let origin = mesh.vertices.first().copied().unwrap_or_default();
     let corner = |i: u32| mesh.vertices.get(i as usize).copied().unwrap_or_default() - origin;
     mesh.triangles.iter().map(|t| corner(t[0]).dot(corner(t[1]).cross(corner(t[2]))) / 6.0).sum()
+}
+
+/// Whether the triangles leave a gap, or do not look all to one side: the areas of a closed surface add up to nothing, as vectors.
+///
+/// ```
+/// # let mut mesh = drystone::io::mesh::MeshData {
+/// #     vertices: vec![glam::DVec3::ZERO, glam::DVec3::X, glam::DVec3::Y, glam::DVec3::Z],
+/// #     triangles: vec![[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]],
+/// # };
+/// assert!(!drystone::io::blocks::is_open(&mesh)); // a tetrahedron
+/// mesh.triangles.pop();
+/// assert!(drystone::io::blocks::is_open(&mesh));
+/// ```
+pub fn is_open(mesh: &MeshData) -> bool {
+    let corner = |i: u32| mesh.vertices.get(i as usize).copied().unwrap_or_default();
+    let areas = mesh.triangles.iter().map(|t| (corner(t[1]) - corner(t[0])).cross(corner(t[2]) - corner(t[0])));
+    let (sum, whole) = areas.fold((DVec3::ZERO, 0.0), |(sum, whole), area| (sum + area, whole + area.length()));
+    sum.length() > OPEN * whole
 }
 
 /// Parts that share no vertex, in the order of their first triangle.

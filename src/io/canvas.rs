@@ -6,6 +6,7 @@
 use super::error::{OutputError, make_folder_of, replace_file};
 use super::plot::DrawResult;
 use ab_glyph::{Font, FontRef, PxScale, ScaleFont, point};
+use glam::DVec2;
 use plotters::coord::Shift;
 use plotters::prelude::{DrawingArea, DrawingBackend, IntoDrawingArea, SVGBackend, WHITE};
 use plotters_backend::text_anchor::{HPos, VPos};
@@ -154,11 +155,9 @@ impl BackendStyle for Wide {
 
 /// The corners of a line of this width, which is even in all directions.
 fn band(ends: [BackendCoord; 2], width: u32) -> [BackendCoord; 4] {
-    let [(x0, y0), (x1, y1)] = ends.map(|(x, y)| (f64::from(x), f64::from(y)));
-    let half = 0.5 * f64::from(width) / (x1 - x0).hypot(y1 - y0).max(f64::MIN_POSITIVE);
-    let (aside, along) = (half * (y1 - y0), half * (x1 - x0));
-    [(x0, y0, 1.0), (x1, y1, 1.0), (x1, y1, -1.0), (x0, y0, -1.0)]
-        .map(|(x, y, side)| ((x - side * aside).round() as i32, (y + side * along).round() as i32))
+    let [from, to] = ends.map(|(x, y)| DVec2::new(f64::from(x), f64::from(y)));
+    let aside = 0.5 * f64::from(width) * (to - from).normalize_or_zero().perp();
+    [from + aside, to + aside, to - aside, from - aside].map(|corner| (corner.x.round() as i32, corner.y.round() as i32))
 }
 
 fn fine((x, y): BackendCoord) -> BackendCoord {

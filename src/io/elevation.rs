@@ -446,8 +446,8 @@ impl Sheet {
 
     /// Length of that line, in units of the page.
     fn length(&self, joint: &JointView) -> f64 {
-        let [(x0, y0), (x1, y1)] = self.line(joint).map(|(x, y)| (f64::from(x), f64::from(y)));
-        (x1 - x0).hypot(y1 - y0)
+        let [from, to] = self.line(joint).map(|(x, y)| DVec2::new(f64::from(x), f64::from(y)));
+        from.distance(to)
     }
 }
 

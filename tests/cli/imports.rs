@@ -250,4 +250,9 @@ fn check_tells_of_faces_that_are_not_plane_of_blocks_turned_over_and_of_hulls_ar
     let found = text(&output(&["check", path.to_str().unwrap()]).stdout);
     // 3 of 3.5 m3
     assert!(found.contains("the hull around hollow.obj has 1.17 times the volume of its mesh"), "{found}");
+    // without one of its faces its volume is that of no body
+    let open = std::fs::read_to_string(folder.path().join("hollow.obj")).unwrap();
+    std::fs::write(folder.path().join("hollow.obj"), open.trim_end().rsplit_once('\n').unwrap().0).unwrap();
+    let found = text(&output(&["check", path.to_str().unwrap()]).stdout);
+    assert!(!found.contains("times the volume"), "{found}");
 }

@@ -138,7 +138,7 @@ impl Resources {
         let volume = blocks::volume(&mesh).abs();
         let hull = Shape::hull(&mesh.vertices).ok().and_then(|hull| hull.mass_properties(1.0).ok()).map_or(0.0, |hull| hull.mass);
         // a file of points has no volume, and an open mesh any
-        if volume > LEAST_PART * hull && volume < hull && !blocks::is_hull(volume, hull) {
+        if volume > LEAST_PART * hull && volume < hull && !blocks::is_hull(volume, hull) && !blocks::is_open(&mesh) {
             let file = field.text()?;
             let message =
                 format!("the hull around {file} has {:.2} times the volume of its mesh, and fills what is hollow there", hull / volume);

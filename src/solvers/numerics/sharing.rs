@@ -127,6 +127,9 @@ impl Loop<'_> {
 
 /// Takes from b of such joints the part of `fed`, what asks their gaps to close (m/s, one a row), that no velocity of the bodies has.
 pub fn closable(p: &mut MixedProblem, fed: &[f64]) {
+    if fed.iter().all(|fed| *fed == 0.0) {
+        return;
+    }
     let mut taken = Vec::new();
     for found in loops(p) {
         let rows = || found.blocks.iter().flat_map(|(block, root)| (block.first..block.first + block.rows).map(move |row| (row, *root)));
