@@ -115,6 +115,12 @@ fn what_leaves_an_attraction_within_a_step_pays_for_the_part_of_it_in_which_it_a
             s.speed_max
         );
     }
+    // in the first step, from the touch to beyond the range
+    for law in ["adhesion_range", "rupture"] {
+        let (v, law) = (3.0 * needed, format!("adhesion = {pull}\n{law} = {range}"));
+        let (_, s) = under(0.0, 4e-3, 0.02, &law, &format!("{FLOOR}{}", ball([0.0, 0.0, 0.01], &format!("velocity = [0, 0, {v}]"))));
+        assert!((s.energy.adhesion_work_J / (-pull * range) - 1.0).abs() < 1e-6, "{law}: {}", s.energy.adhesion_work_J);
+    }
     // one that comes by: what it gains on the way in it pays on the way out
     for step in [3e-4, 1e-3] {
         let body = ball([0.0, 0.0, 0.0173], "velocity = [0, 0, -0.8]");

@@ -72,7 +72,7 @@ impl ContactPair {
         for touch in points {
             // what touches is held, also beyond the limit where it goes round the other
             let CoulombImpact { rupture, adhesion_range, adhesion, .. } = self.law;
-            let limit = if touch.bridged { rupture } else { adhesion_range };
+            let limit = if touch.bridged { rupture.max(adhesion_range) } else { adhesion_range };
             let part = if touch.gap <= TOUCHES * self.size && limit == 0.0 || touch.bridged && touch.gap >= limit {
                 1.0
             } else if limit > 0.0 {
