@@ -130,3 +130,22 @@ fn a_table_of_bodies_and_joints_asks_for_no_memory() -> Result<(), Box<dyn std::
     assert!(recorded <= plain, "{recorded} requests with a table, {plain} without");
     Ok(())
 }
+
+#[test]
+fn joints_with_a_way_around_ask_for_no_memory() -> Result<(), Box<dyn std::error::Error>> {
+    use drystone::model::joint::{JointKind, JointSpec};
+    use drystone::simulation::Body;
+    use glam::DVec3;
+    let count = |hinges: &[f64]| -> Result<usize, Box<dyn std::error::Error>> {
+        let mut sim = Simulation::default();
+        let door = sim.spawn_body(Body::point(20.0, DVec3::new(6.7, 7.7, 1.1)).at(DVec3::new(0.4, 0.0, 1.0)))?;
+        for z in hinges {
+            sim.add_joint(door, None, &JointSpec::new(JointKind::Revolute).at(DVec3::Z * *z).axis(DVec3::Z))?;
+        }
+        (0..100).try_for_each(|_| sim.step().map(drop))?;
+        Ok(requests(|| (0..100).for_each(|_| drop(sim.step()))))
+    };
+    let (one, three) = (count(&[0.2])?, count(&[0.2, 1.0, 1.8])?);
+    assert!(three <= one, "{three} requests with three hinges, {one} with one");
+    Ok(())
+}

@@ -331,3 +331,31 @@ fn two_hinges_share_a_door_before_and_after_a_blow() -> Fallible {
     }
     Ok(())
 }
+
+#[test]
+fn hinges_share_a_door_on_a_sledge_that_swinging_links_hang_from() -> Fallible {
+    let mut sim = Simulation::new(Scheme { time_step: 1e-3, ..Scheme::default() })?;
+    let sledge = sim.spawn_body(Body::point(50.0, DVec3::splat(2.0)).at(DVec3::Z))?;
+    sim.add_joint(sledge, None, &JointSpec::new(JointKind::Prismatic).axis(DVec3::X))?;
+    let door = Body { shape: Some(Shape::cuboid(DVec3::new(0.4, 0.02, 1.0))?), ..Body::point(20.0, DVec3::new(6.7, 7.7, 1.1)) };
+    let door = sim.spawn_body(door.at(DVec3::new(0.4, 0.0, 1.0)))?;
+    let hinge = |z: f64| JointSpec::new(JointKind::Revolute).at(DVec3::Z * z).axis(DVec3::Z);
+    let hinges = [sim.add_joint(door, Some(sledge), &hinge(0.2))?, sim.add_joint(door, Some(sledge), &hinge(1.8))?];
+    let mut above = sledge;
+    for k in 0..4 {
+        let link = sim.spawn_body(Body::point(1.0, DVec3::splat(0.01)).at(DVec3::new(-0.2 * f64::from(k) - 0.1, 0.0, 0.0)))?;
+        sim.add_joint(link, Some(above), &JointSpec::new(JointKind::Spherical).at(DVec3::new(-0.2 * f64::from(k), 0.0, 0.0)))?;
+        above = link;
+    }
+    for step in 0..600 {
+        if step == 100 {
+            let mut velocity = sim.world_mut().get_mut::<Velocity>(door).ok_or("gone")?;
+            (velocity.linear, velocity.angular) = (DVec3::new(0.3, 1.0, 2.0), DVec3::new(1.0, 2.0, 2.5));
+        }
+        assert!(sim.step()?.converged);
+        let along = |k: usize| sim.world().get::<drystone::model::interaction::Interaction>(hinges[k][0]).map(|i| 1e3 * i.lambda[2]);
+        let [lower, upper] = [along(0).ok_or("gone")?, along(1).ok_or("gone")?];
+        assert!(step == 100 || (lower - upper).abs() < 1e-3, "step {step}: {lower} N, {upper} N");
+    }
+    Ok(())
+}

@@ -50,18 +50,18 @@ fn parted(point: &BondPoint, poses: [&Pose; 2], shift: DVec3, n: DVec3) -> (f64,
 }
 
 /// The rows of all bonds, in the order of their birth.
-pub(super) fn push(
+pub(super) fn push<'a>(
     scheme: &Scheme,
     bodies: &Bodies,
     slots: &Query<&Slot>,
-    bonds: &[(Entity, &Bond)],
+    bonds: impl Iterator<Item = (Entity, &'a Bond)>,
     first_pass: bool,
     step: &mut StepProblem,
 ) {
     let StepProblem { problem, answer, carried, bonds: rows, bonded, .. } = step;
     rows.clear();
     let from = problem.blocks.len();
-    for &(entity, bond) in bonds {
+    for (entity, bond) in bonds {
         let Some(ends) = ends(bond, bodies, slots) else { continue };
         if ends.iter().all(|end| end.row == IMMOBILE) {
             continue;

@@ -31,7 +31,6 @@ use crate::model::law::{Law, least_impact};
 use crate::model::relation::Relation;
 use crate::model::scheme::{Clock, Drift, Scheme, Treatment};
 use crate::numerics::admissible::AdmissibleSet;
-use crate::numerics::inner::{closable, share};
 use crate::numerics::mixed::{IMMOBILE, MixedProblem, System, Twist};
 use crate::numerics::residual::contact_scale;
 use crate::topology::bodies::{Bodies, Body, Slot};
@@ -87,6 +86,7 @@ pub fn assemble_blocks(
     interactions: Query<(Entity, &Interaction, Option<&Name>), With<OfBodies>>,
     bonds: Query<(Entity, &Bond)>,
 ) {
+    let mut order = std::mem::take(&mut step.order);
     let StepProblem { problem, answer, joints, last_joints, left_out, carried, fed, .. } = &mut *step;
     let AdoptedSystems { adopted, error: not_adopted } = &mut *adopted;
     left_out.clear();
@@ -101,11 +101,12 @@ pub fn assemble_blocks(
     if first_pass {
         answer.reactions.blocks.clear();
     }
-    let mut order: Vec<(Entity, &Interaction, Option<&Name>)> = interactions.iter().collect();
-    order.sort_by_key(|o| birth(o.0));
+    order.clear();
+    order.extend(interactions.iter().map(|(entity, ..)| entity));
+    order.sort_unstable_by_key(|entity| birth(*entity));
     let mut refused = not_adopted.take();
     let mut link = 0;
-    for (number, (entity, interaction, name)) in order.into_iter().enumerate() {
+    for (number, (entity, interaction, name)) in order.iter().filter_map(|&entity| interactions.get(entity).ok()).enumerate() {
         if !is_joint(&interaction.relation) {
             let guess = first_pass.then_some(&mut answer.reactions.blocks);
             if let Some(adopted) = adopted.as_mut().filter(|_| refused.is_none()) {
@@ -149,14 +150,18 @@ pub fn assemble_blocks(
         rows.first = problem.blocks.get(before).map_or(0, |block| block.first);
         joints.push(rows);
     }
-    let mut held: Vec<(Entity, &Bond)> = bonds.iter().collect();
-    held.sort_by_key(|bond| birth(bond.0));
-    push_bonds(&scheme, &bodies, &slots, &held, first_pass, &mut step);
+    order.clear();
+    order.extend(bonds.iter().map(|(entity, _)| entity));
+    order.sort_unstable_by_key(|entity| birth(*entity));
+    let held = order.iter().filter_map(|&entity| bonds.get(entity).ok());
+    push_bonds(&scheme, &bodies, &slots, held, first_pass, &mut step);
+    step.order = order;
     forces.push(&bodies, &scheme, &mut step);
     let refused = refused.or(forces.error.take());
-    let StepProblem { problem, error, fed, .. } = &mut *step;
+    let StepProblem { problem, error, fed, sharing, .. } = &mut *step;
     fed.resize(problem.block_b.len(), 0.0);
-    closable(problem, fed);
+    sharing.set(problem);
+    sharing.closable(problem, fed);
     if scheme.gravity == DVec3::ZERO {
         scale_the_still(problem, &bodies);
     }
@@ -439,8 +444,8 @@ fn push(
 
 /// Gives joints that hold more than they have to the least of the reactions that move their bodies alike.
 pub fn share_joints(solver: Res<Solver>, mut step: ResMut<StepProblem>) {
-    let StepProblem { problem, answer, error: None, .. } = &mut *step else { return };
-    share(problem, &mut answer.reactions, solver.settings.tolerance);
+    let StepProblem { problem, answer, sharing, error: None, .. } = &mut *step else { return };
+    sharing.share(problem, &mut answer.reactions, solver.settings.tolerance);
 }
 
 /// Impulses, outputs and their rates back to the interactions.

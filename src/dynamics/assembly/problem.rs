@@ -7,7 +7,7 @@ use crate::cluster::adopted::SystemsWork;
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::auto::{Auto, Workspace};
 use crate::numerics::impacts::{Ledger, mobile_body, share};
-use crate::numerics::inner::DisjointSets;
+use crate::numerics::inner::{DisjointSets, Sharing};
 use crate::numerics::mixed::{Answer, IMMOBILE, MAX_ROWS, MixedProblem, SYSTEMS, System, Twist, Velocities};
 use crate::numerics::residual::{contact_misfit, residual};
 use crate::numerics::{Report, Status};
@@ -95,6 +95,8 @@ pub struct StepProblem {
     pub(crate) carried: Vec<f64>,
     /// Part of `b` that asks gaps to close, per row (m/s).
     pub(super) fed: Vec<f64>,
+    /// Joints with ways around.
+    pub(super) sharing: Sharing,
     /// Blocks of bonds, and what each belongs to.
     #[doc(hidden)]
     pub bonded: std::ops::Range<usize>,
@@ -123,6 +125,8 @@ pub struct StepProblem {
     pub last: (Vec<[u32; 3]>, Vec<DVec3>),
     /// Its moments.
     pub(super) last_spins: Vec<DVec3>,
+    /// Interactions, then bonds, as they were made.
+    pub(super) order: Vec<Entity>,
     /// Interaction of each block, and which of its rows the block has.
     pub joints: Vec<JointRows>,
     /// Those of the pass before.

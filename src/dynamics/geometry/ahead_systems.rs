@@ -72,6 +72,9 @@ pub(super) struct Course {
     beyond: bool,
 }
 
+/// What places that are alike may differ by, in parts of them: rounding has no way that a chain could follow in a few rounds.
+const PLACES: f64 = 16.0 * f64::EPSILON;
+
 /// Lists the joints, and by how much their bodies leave the straight way.
 fn link(
     joints: &Query<&Interaction, With<OfBodies>>,
@@ -101,7 +104,9 @@ fn link(
         let [p, q] = [places(a, joint.frames[0].position), places(b, joint.frames[1].position)];
         // joints that hold no point let it go its own way
         let holds = joint.kind.translations() == 3;
-        let apart = if holds { p[1] - q[1] - 0.5 * ((p[0] - q[0]) + (p[2] - q[2])) } else { DVec3::ZERO };
+        let apart = p[1] - q[1] - 0.5 * ((p[0] - q[0]) + (p[2] - q[2]));
+        let size = p.iter().chain(&q).map(|x| x.abs().max_element()).fold(0.0, f64::max);
+        let apart = if holds && apart.abs().max_element() > PLACES * size { apart } else { DVec3::ZERO };
         links.push(Link { slots: [a, b], apart });
     }
     // the order of entities is not that of a resumed run

@@ -76,7 +76,7 @@ pub mod inner {
     pub use crate::numerics::central::straightened;
     pub use crate::numerics::complementarity::{Auto, ComplementaritySolver, Workspace};
     pub use crate::numerics::disjoint::DisjointSets;
-    pub use crate::numerics::sharing::{closable, share};
+    pub use crate::numerics::sharing::Sharing;
 }
 
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,208 +1,292 @@
 //! Joints that hold together more than they have to: the least of their reactions, and the gaps that their bodies can close.
 //!
 //! ```text
-//! K = D^-½ H M^-½                                                rows of equalities; D: weight of each block, as of e_s
+//! K = D^-½ H S,  S Sᵀ = M⁻¹                                      rows of equalities; D: weight of each block, as of e_s
 //! r' = argmin |D^½ r'|,  Hᵀ r' = Hᵀ r                             D^½ r' is the part of D^½ r in the range of K
 //! c' = argmin |D^-½ (c' − c)|,  H v + c' = 0 for some v           likewise, of what asks gaps to close
-//! range:  K z,  z = argmin |K z − s|                              conjugate gradients from z = 0, as velocities v = M^-½ z
+//! range:  s ← s − K (KᵀK + ε²)⁻¹ Kᵀ s  until Kᵀ s = 0             proximal steps: what a singular value σ holds falls by ε²/(σ² + ε²)
 //! ```
 //!
 //! A solution holds any part of `ker Hᵀ` that its method or its first guess had: two hinges of a door pull against each other for ever, as a blow
 //! has left them. Rows that follow from others but for a misfit σ (a loop that has drifted by rounding) ask for reactions of 1/σ, and gaps that
-//! the others keep open ask for the same. Both are self-stress, which no motion shows and the next first guess hands on.
+//! the others keep open ask for the same. Both are self-stress, which no motion shows and the next first guess hands on. Joints without a way
+//! around, as those of an arm, have none. Proximal steps: Rockafellar 1976 (SIAM J. Control Optim. 14).
 
 use super::admissible::AdmissibleSet;
 use super::disjoint::DisjointSets;
 use super::mixed::{Block, MixedProblem, Reactions, RigidMass, System};
-use crate::algebra::dense::dot;
+use crate::algebra::{dense::dot, sparse::BlockSymmetric};
 
 /// Part of the gradient at which it is found.
 const FOUND: f64 = 1e-13;
-/// Singular value of K below which it is a misfit.
+/// Singular value of K below which it is a misfit, and ε.
 const MISFIT: f64 = 1e-6;
-/// Steps that are taken at most.
-const STEPS: usize = 60;
+/// Proximal steps that are taken at most.
+const STEPS: usize = 20;
+/// Part of the gradient that a step may leave; where more is left, only misfits are.
+const CRAWL: f64 = 0.5;
+/// Part of a diagonal below which it is rounding.
+const ROUNDING: f64 = 1e-12;
 /// Part of the tolerance by which the bodies may move otherwise.
 const ALIKE: f64 = 0.1;
 /// Part of the length of the reactions that counts as less.
 const LESS: f64 = 1e-12;
+/// In the place of a body: the world, or one that nothing moves.
+const NONE: u32 = u32::MAX;
 
-/// Rows of equalities that hang together by their bodies.
-struct Loop<'p> {
-    p: &'p MixedProblem,
-    /// with the roots of their weights
-    blocks: Vec<(&'p Block, f64)>,
+/// Joints with ways around; kept from step to step, as the memory in it is.
+#[derive(Debug, Default)]
+pub struct Sharing {
+    /// all equalities between bodies: their blocks, and the bodies or [`NONE`]
+    known: Vec<(u32, [u32; 2])>,
+    found: Vec<(u32, [u32; 2])>,
+    sets: DisjointSets,
+    loops: Vec<Loop>,
+}
+
+/// Rows of equalities that hang together by their bodies, with a way around.
+#[derive(Debug, Default)]
+struct Loop {
+    members: Vec<Member>,
     /// in order
     bodies: Vec<u32>,
+    sizes: Vec<u32>,
+    pairs: Vec<(u32, u32)>,
+    /// factor of `KᵀK + ε²`; rounding can leave none
+    normal: BlockSymmetric,
+    definite: bool,
+    /// six numbers of each row of K for each body of a member
+    k: Vec<f64>,
+    rest: Vec<f64>,
+    /// `Kᵀ rest`
+    gradient: Vec<f64>,
 }
 
-impl Loop<'_> {
-    fn rows(&self) -> usize {
-        self.blocks.iter().map(|(block, _)| block.rows).sum()
+#[derive(Clone, Copy, Debug)]
+struct Member {
+    block: u32,
+    /// places in [`Loop::bodies`], or [`NONE`]
+    ends: [u32; 2],
+    rows: usize,
+    /// of its weight, the mean of the diagonal of its own W
+    root: f64,
+}
+
+impl Member {
+    /// Its two bodies, the later one first.
+    fn pair(&self) -> Option<(u32, u32)> {
+        let [i, j] = self.ends;
+        (i != NONE && j != NONE).then_some((i.max(j), i.min(j)))
     }
 
-    /// Velocities that are not locked.
-    fn freedoms(&self) -> usize {
-        let free = |m: &RigidMass| {
-            let turning = &m.inverse_inertia[..3];
-            m.inverse_mass.to_array().iter().chain(turning).filter(|x| **x > 0.0).count()
-        };
-        self.bodies.iter().map(|&i| free(&self.p.rigid[i as usize])).sum()
+    /// Its bodies, with where their numbers begin among its own.
+    fn parts(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let known = self.ends.into_iter().filter(|i| *i != NONE);
+        let numbers = 6 * self.rows;
+        known.enumerate().map(move |(part, i)| (i as usize, part * numbers))
     }
 
-    /// The six rows of a body in a vector of velocities.
-    fn place(&self, system: System) -> Option<usize> {
-        let System::Rigid(i) = system else { return None };
-        self.bodies.binary_search(&i).ok().map(|k| 6 * k)
-    }
-
-    /// Jacobians of a block and where the velocities of their bodies are.
-    fn ends(&self, block: &Block) -> impl Iterator<Item = (usize, &[f64])> {
-        let ends = block.systems.into_iter().zip(block.jacobian);
-        ends.filter_map(|(system, at)| Some((self.place(system)?, &self.p.jacobians[at..][..6 * block.rows])))
-    }
-
-    /// `D^-½ H v`.
-    fn rates(&self, v: &[f64], out: &mut Vec<f64>) {
-        out.clear();
-        for &(block, root) in &self.blocks {
-            let first = out.len();
-            out.resize(first + block.rows, 0.0);
-            for (at, jacobian) in self.ends(block) {
-                let rows = jacobian.chunks_exact(6).zip(&mut out[first..]);
-                rows.for_each(|(row, rate)| *rate += dot(row, &v[at..at + 6]) / root);
-            }
-        }
-    }
-
-    /// `Hᵀ D^-½ s`.
-    fn momenta(&self, s: &[f64], out: &mut [f64]) {
-        out.fill(0.0);
-        let mut rest = s;
-        for &(block, root) in &self.blocks {
-            let (own, after) = rest.split_at(block.rows);
-            rest = after;
-            for (at, jacobian) in self.ends(block) {
-                for (row, s) in jacobian.chunks_exact(6).zip(own) {
-                    out[at..at + 6].iter_mut().zip(row).for_each(|(p, h)| *p += h * s / root);
-                }
-            }
-        }
-    }
-
-    /// `M⁻¹ g`.
-    fn velocities(&self, g: &[f64], out: &mut [f64]) {
-        for (&i, (g, out)) in self.bodies.iter().zip(g.chunks_exact(6).zip(out.chunks_exact_mut(6))) {
-            self.p.inverse_mass_times(System::Rigid(i), g, out);
-        }
-    }
-
-    /// The part of `s` that moves no body, and by how much it moves them still, in the norm of M; singular values of K below `misfit` may count as none.
-    fn idle(&self, s: &[f64], misfit: f64) -> (Vec<f64>, f64) {
-        let n = 6 * self.bodies.len();
-        let (mut rest, mut rate) = (s.to_vec(), Vec::new());
-        let (mut g, mut y) = (vec![0.0; n], vec![0.0; n]);
-        self.momenta(&rest, &mut g);
-        self.velocities(&g, &mut y);
-        let mut along = y.clone();
-        let first = dot(&g, &y);
-        let mut left = first;
-        for _ in 0..STEPS.min(n) {
-            self.rates(&along, &mut rate);
-            let square = dot(&rate, &rate);
-            if left <= (FOUND * FOUND * first).max(misfit * misfit * dot(&rest, &rest)) || square == 0.0 {
-                break;
-            }
-            let share = left / square;
-            rest.iter_mut().zip(&rate).for_each(|(r, q)| *r -= share * q);
-            self.momenta(&rest, &mut g);
-            self.velocities(&g, &mut y);
-            let now = dot(&g, &y);
-            along.iter_mut().zip(&y).for_each(|(p, y)| *p = y + now / left * *p);
-            left = now;
-        }
-        (rest, left.max(0.0).sqrt())
+    /// How many of K it has.
+    fn numbers(&self) -> usize {
+        6 * self.rows * self.parts().count()
     }
 }
 
-/// Takes from b of such joints the part of `fed`, what asks their gaps to close (m/s, one a row), that no velocity of the bodies has.
-pub fn closable(p: &mut MixedProblem, fed: &[f64]) {
-    if fed.iter().all(|fed| *fed == 0.0) {
-        return;
-    }
-    let mut taken = Vec::new();
-    for found in loops(p) {
-        let rows = || found.blocks.iter().flat_map(|(block, root)| (block.first..block.first + block.rows).map(move |row| (row, *root)));
-        let s: Vec<f64> = rows().map(|(row, root)| fed[row] / root).collect();
-        if s.iter().any(|s| *s != 0.0) {
-            taken.extend(rows().zip(found.idle(&s, MISFIT).0).map(|((row, root), idle)| (row, root * idle)));
+impl Sharing {
+    /// Takes the equalities of a step.
+    pub fn set(&mut self, p: &MixedProblem) {
+        let rigid = |block: &Block| block.set == AdmissibleSet::Free && block.systems.iter().all(|s| !matches!(s, System::General(_)));
+        let body = |s: System| if let System::Rigid(i) = s { i } else { NONE };
+        self.found.clear();
+        let equalities = p.blocks.iter().enumerate().filter(|(_, b)| rigid(b));
+        self.found.extend(equalities.map(|(k, b)| (k as u32, [body(b.systems[0]), body(b.systems[1])])));
+        if self.found != self.known {
+            std::mem::swap(&mut self.found, &mut self.known);
+            self.find_loops(p.rigid.len());
         }
+        self.loops.iter_mut().for_each(|one| one.set(p));
     }
-    taken.into_iter().for_each(|(row, idle)| p.block_b[row] -= idle);
-}
 
-/// Gives joints that have more rows than their bodies have velocities the least reactions that move these alike, to a tenth of the tolerance.
-pub fn share(p: &MixedProblem, reactions: &mut Reactions, tolerance: f64) {
-    for found in loops(p) {
-        let pieces = || found.blocks.iter().map(|(block, root)| (block.first..block.first + block.rows, root));
-        let s: Vec<f64> = pieces().flat_map(|(rows, root)| reactions.blocks[rows].iter().map(move |r| root * r)).collect();
-        let (idle, moved) = found.idle(&s, 0.0);
-        let (before, after) = (dot(&s, &s), dot(&s, &s) - dot(&idle, &idle));
-        let carried = after.max(0.0).sqrt();
-        if after >= (1.0 - LESS) * before || moved > ALIKE * tolerance * carried.max(p.q_scaled) {
-            continue;
-        }
-        let mut idle = idle.iter();
-        for (rows, root) in pieces() {
-            reactions.blocks[rows].iter_mut().zip(&mut idle).for_each(|(r, idle)| *r -= idle / root);
-        }
-    }
-}
-
-/// The mean of the diagonal of its own W.
-fn weight(p: &MixedProblem, block: &Block) -> f64 {
-    let mut sum = 0.0;
-    for (system, at) in block.systems.into_iter().zip(block.jacobian).filter(|(system, _)| matches!(system, System::Rigid(_))) {
-        let mut velocity = [0.0; 6];
-        for row in p.jacobians[at..][..6 * block.rows].chunks_exact(6) {
-            p.inverse_mass_times(system, row, &mut velocity);
-            sum += dot(row, &velocity);
-        }
-    }
-    sum / block.rows as f64
-}
-
-/// Those that are sure to hold more than they have to, by their numbers.
-fn loops(p: &MixedProblem) -> Vec<Loop<'_>> {
-    let rigid = |block: &Block| block.systems.iter().all(|s| !matches!(s, System::General(_)));
-    let equalities = || p.blocks.iter().filter(|b| b.set == AdmissibleSet::Free && rigid(b));
-    let bodies = |block: &Block| block.systems.into_iter().filter_map(|s| if let System::Rigid(i) = s { Some(i) } else { None });
-    if equalities().take(2).count() < 2 {
-        return Vec::new();
-    }
-    let mut sets = DisjointSets::new(p.rigid.len());
-    for block in equalities() {
-        let mut ends = bodies(block);
-        if let (Some(i), Some(j)) = (ends.next(), ends.next()) {
+    /// Bodies that joints link, the world among them, with as many joints as bodies at least: one of these closes a way around.
+    fn find_loops(&mut self, bodies: usize) {
+        let sets = &mut self.sets;
+        sets.reset(bodies);
+        for &(_, [i, j]) in self.known.iter().filter(|(_, ends)| !ends.contains(&NONE)) {
             sets.join(i, j);
         }
+        let first = |ends: [u32; 2]| ends[0].min(ends[1]);
+        let linked = self.known.iter().filter(|(_, ends)| first(*ends) != NONE);
+        let mut linked: Vec<_> = linked.map(|&(block, ends)| (sets.root(first(ends)), block, ends)).collect();
+        linked.sort_unstable();
+        let groups = linked.chunk_by(|one, other| one.0 == other.0);
+        self.loops = groups.filter_map(Loop::new).collect();
     }
-    let mut found = std::collections::BTreeMap::<u32, Loop<'_>>::new();
-    for block in equalities() {
-        let Some(i) = bodies(block).next() else { continue };
-        let one = found.entry(sets.root(i)).or_insert_with(|| Loop { p, blocks: Vec::new(), bodies: Vec::new() });
-        one.blocks.push((block, 0.0));
-        one.bodies.extend(bodies(block));
+
+    /// Takes from b of such joints the part of `fed`, what asks their gaps to close (m/s, one a row), that no velocity of the bodies has.
+    pub fn closable(&mut self, p: &mut MixedProblem, fed: &[f64]) {
+        for one in self.loops.iter_mut().filter(|one| one.definite) {
+            one.rest.clear();
+            one.rest.extend(rows(&one.members, p).map(|(row, root)| fed[row] / root));
+            if one.rest.iter().all(|s| *s == 0.0) {
+                continue;
+            }
+            one.leave_idle(MISFIT);
+            let mut idle = one.rest.iter();
+            for m in &one.members {
+                let block = &p.blocks[m.block as usize];
+                p.block_b[block.first..][..block.rows].iter_mut().zip(&mut idle).for_each(|(b, idle)| *b -= m.root * idle);
+            }
+        }
     }
-    let mut all: Vec<Loop<'_>> = found.into_values().collect();
-    for one in &mut all {
-        one.bodies.sort_unstable();
-        one.bodies.dedup();
+
+    /// Gives such joints the least reactions that move their bodies alike, to a tenth of the tolerance.
+    pub fn share(&mut self, p: &MixedProblem, reactions: &mut Reactions, tolerance: f64) {
+        for one in self.loops.iter_mut().filter(|one| one.definite) {
+            one.rest.clear();
+            one.rest.extend(rows(&one.members, p).map(|(row, root)| root * reactions.blocks[row]));
+            let before = dot(&one.rest, &one.rest);
+            let moved = one.leave_idle(0.0);
+            let after = before - dot(&one.rest, &one.rest);
+            let carried = after.max(0.0).sqrt();
+            if after >= (1.0 - LESS) * before || moved > ALIKE * tolerance * carried.max(p.q_scaled) {
+                continue;
+            }
+            let shared = rows(&one.members, p).zip(&one.rest);
+            shared.for_each(|((row, root), idle)| reactions.blocks[row] -= idle / root);
+        }
     }
-    all.retain(|one| one.rows() > one.freedoms());
-    for (block, root) in all.iter_mut().flat_map(|one| &mut one.blocks) {
-        *root = weight(p, block).sqrt();
+}
+
+/// Rows of blocks, and the roots of their weights.
+fn rows<'a>(members: &'a [Member], p: &'a MixedProblem) -> impl Iterator<Item = (usize, f64)> + 'a {
+    members.iter().flat_map(|m| {
+        let block = &p.blocks[m.block as usize];
+        (block.first..block.first + block.rows).map(|row| (row, m.root))
+    })
+}
+
+impl Loop {
+    /// From what hangs together: a name, block and bodies each. None where no way leads around.
+    fn new(group: &[(u32, u32, [u32; 2])]) -> Option<Self> {
+        let mut bodies: Vec<u32> = group.iter().flat_map(|g| g.2).collect();
+        bodies.sort_unstable();
+        bodies.dedup();
+        if group.len() < bodies.len() {
+            return None;
+        }
+        bodies.retain(|&i| i != NONE);
+        let place = |i: u32| bodies.binary_search(&i).map_or(NONE, |k| k as u32);
+        let members: Vec<Member> =
+            group.iter().map(|&(_, block, ends)| Member { block, ends: ends.map(place), rows: 0, root: 1.0 }).collect();
+        let mut pairs: Vec<(u32, u32)> = members.iter().filter_map(Member::pair).collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        Some(Self { sizes: vec![6; bodies.len()], members, bodies, pairs, ..Self::default() })
     }
-    all.retain(|one| one.blocks.iter().all(|(_, root)| *root > 0.0));
-    all
+
+    /// K, and the factor of its normal matrix.
+    fn set(&mut self, p: &MixedProblem) {
+        let Self { members, bodies, normal, k, .. } = self;
+        normal.set_pattern(&self.sizes, &self.pairs);
+        k.clear();
+        let mut square = [0.0; 36];
+        for member in members {
+            let block = &p.blocks[member.block as usize];
+            member.rows = block.rows;
+            let start = k.len();
+            for (&i, &at) in member.ends.iter().zip(&block.jacobian).filter(|(i, _)| **i != NONE) {
+                let root = root_of_inverse(&p.rigid[bodies[i as usize] as usize]);
+                let rows = p.jacobians[at..][..6 * block.rows].chunks_exact(6);
+                k.extend(rows.flat_map(|row| times_root(row, &root)));
+            }
+            let own = &mut k[start..];
+            let weight = dot(own, own) / block.rows as f64;
+            member.root = if weight > 0.0 { weight.sqrt() } else { 1.0 };
+            own.iter_mut().for_each(|x| *x /= member.root);
+            let part = |at: usize| &own[at..at + 6 * block.rows];
+            for (i, at) in member.parts() {
+                transposed_product(part(at), part(at), &mut square);
+                (0..6).for_each(|d| square[7 * d] += MISFIT * MISFIT);
+                normal.add(i, i, &square);
+            }
+            if let Some((high, low)) = member.pair() {
+                let second = 6 * block.rows;
+                let (upper, lower) = if member.ends[0] == high { (0, second) } else { (second, 0) };
+                transposed_product(part(upper), part(lower), &mut square);
+                normal.add(high as usize, low as usize, &square);
+            }
+        }
+        self.definite = normal.factorise();
+    }
+
+    /// Leaves of `rest` the part that moves no body; the answer is by how much it moves them still, in the norm of M. Singular values of K below
+    /// `misfit` may count as none.
+    fn leave_idle(&mut self, misfit: f64) -> f64 {
+        let (mut first, mut before) = (None, f64::INFINITY);
+        for _ in 0..STEPS {
+            let left = self.find_gradient();
+            let enough = (FOUND * *first.get_or_insert(left)).max(misfit * dot(&self.rest, &self.rest).sqrt());
+            if left <= enough || left > CRAWL * before {
+                return left;
+            }
+            before = left;
+            self.normal.solve_factorised(&mut self.gradient);
+            let mut rest = &mut self.rest[..];
+            let mut k = &self.k[..];
+            for member in &self.members {
+                let (own, after) = rest.split_at_mut(member.rows);
+                for (i, at) in member.parts() {
+                    let rows = k[at..].chunks_exact(6).zip(own.iter_mut());
+                    rows.for_each(|(row, s)| *s -= dot(row, &self.gradient[6 * i..6 * i + 6]));
+                }
+                (rest, k) = (after, &k[member.numbers()..]);
+            }
+        }
+        self.find_gradient()
+    }
+
+    /// `g = Kᵀ s` of the rest s; its length.
+    fn find_gradient(&mut self) -> f64 {
+        self.gradient.clear();
+        self.gradient.resize(6 * self.bodies.len(), 0.0);
+        let (mut rest, mut k) = (&self.rest[..], &self.k[..]);
+        for member in &self.members {
+            for (i, at) in member.parts() {
+                for (row, s) in k[at..].chunks_exact(6).zip(&rest[..member.rows]) {
+                    self.gradient[6 * i..6 * i + 6].iter_mut().zip(row).for_each(|(g, k)| *g += k * s);
+                }
+            }
+            (rest, k) = (&rest[member.rows..], &k[member.numbers()..]);
+        }
+        dot(&self.gradient, &self.gradient).sqrt()
+    }
+}
+
+/// S with `S Sᵀ = M⁻¹`: roots of the inverse masses, and the Cholesky factor of the inverse inertia, 11, 21, 22, 31, 32, 33; zeros where it turns no way.
+fn root_of_inverse(mass: &RigidMass) -> [f64; 9] {
+    let [a, b, c, ab, ac, bc] = mass.inverse_inertia;
+    let over = |x: f64, pivot: f64| if pivot > 0.0 { x / pivot } else { 0.0 };
+    let root = |x: f64, whole: f64| if x > ROUNDING * whole { x.sqrt() } else { 0.0 };
+    let l11 = root(a, a);
+    let (l21, l31) = (over(ab, l11), over(ac, l11));
+    let l22 = root(b - l21 * l21, b);
+    let l32 = over(bc - l31 * l21, l22);
+    let l33 = root(c - l31 * l31 - l32 * l32, c);
+    let [x, y, z] = mass.inverse_mass.to_array();
+    [x.sqrt(), y.sqrt(), z.sqrt(), l11, l21, l22, l31, l32, l33]
+}
+
+/// A row of H times S.
+fn times_root(row: &[f64], [x, y, z, l11, l21, l22, l31, l32, l33]: &[f64; 9]) -> [f64; 6] {
+    [row[0] * x, row[1] * y, row[2] * z, row[3] * l11 + row[4] * l21 + row[5] * l31, row[4] * l22 + row[5] * l32, row[5] * l33]
+}
+
+/// `Aᵀ B` of rows of six numbers.
+fn transposed_product(a: &[f64], b: &[f64], out: &mut [f64; 36]) {
+    out.fill(0.0);
+    for (a, b) in a.chunks_exact(6).zip(b.chunks_exact(6)) {
+        for (out, a) in out.chunks_exact_mut(6).zip(a) {
+            out.iter_mut().zip(b).for_each(|(out, b)| *out += a * b);
+        }
+    }
 }
