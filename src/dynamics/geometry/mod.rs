@@ -43,6 +43,7 @@ mod images;
 mod linked;
 mod mass;
 pub mod narrow;
+pub mod narrow_systems;
 mod outline;
 mod points;
 pub mod polyhedron;
