@@ -1,6 +1,7 @@
 """Aspect ratio, run-out and height of collapsed columns, from the tables `front` of their runs, and exponents between them.
 
     python docs/studies/column_collapse.py LENGTH OPEN:DIR ...      LENGTH (m) of the column, OPEN (s): when its gate goes
+    python docs/studies/column_collapse.py discs OPEN:DIR:LENGTH ...
 
 The front is the farthest point of a grain that the heap touches, the height that of the highest slice two grains wide.
 """
@@ -13,6 +14,11 @@ import sys
 def law(a):
     """Channels: Lube et al. 2005, Lajeunesse et al. 2005."""
     return 1.2 * a if a < 2.3 else 1.9 * a ** (2 / 3)
+
+
+def law_of_discs(a):
+    """Staron and Hinch 2005."""
+    return 2.5 * a if a < 2 else 3.25 * a**0.7
 
 
 def collapse(length, opened, directory):
@@ -32,16 +38,21 @@ def power(rows, column):
     return sum((p[0] - x) * (p[1] - y) for p in points) / sum((p[0] - x) ** 2 for p in points)
 
 
-def main(length, runs):
+def main(kind, runs):
     rows = []
     for run in runs:
-        opened, directory = run.split(":", 1)
+        if kind == "discs":
+            opened, directory, length = run.rsplit(":", 2)
+            length, expected = float(length), law_of_discs
+        else:
+            opened, directory = run.split(":", 1)
+            length, expected = float(kind), law
         row = collapse(length, float(opened), directory)
         rows.append(row)
         a, grains, run_out, height, duration, slope = row
         fall = math.sqrt(2 * a * length / 9.81)
         print(
-            f"| {directory} | {a:.2f} | {grains} | {run_out:.2f} | {law(a):.2f} | {run_out / law(a):.2f} | {height:.2f} | {duration:.2f} s | "
+            f"| {directory} | {a:.2f} | {grains} | {run_out:.2f} | {expected(a):.2f} | {run_out / expected(a):.2f} | {height:.2f} | {duration:.2f} s | "
             f"{duration / fall:.1f} | {slope:.1f} |"
         )
     for name, some in (("a < 2.3", [r for r in rows if r[0] < 2.3]), ("a > 1.7", [r for r in rows if r[0] > 1.7])):
@@ -50,4 +61,4 @@ def main(length, runs):
 
 
 if __name__ == "__main__":
-    main(float(sys.argv[1]), sys.argv[2:])
+    main(sys.argv[1], sys.argv[2:])

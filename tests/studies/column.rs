@@ -122,6 +122,36 @@ fn a_round_column_of_ten_grains_runs_out_less_far_than_the_law_of_large_ones_say
     assert!(defect < 1e-9 && end.grains.iter().all(|g| g.position.z > -2.0 * RADIUS));
 }
 
+/// 280 discs, a twentieth of those of the study: columns of 17 grains fall short of the law of large ones.
+#[test]
+fn a_small_column_of_discs_falls_short_of_the_law_of_large_ones() {
+    let small = [
+        ("time.end", "1.6"),
+        ("bodies.1.death", "0.6"),
+        ("bodies.1.position", "[0.2214, 0, 4]"),
+        ("generate.lattice.0.count", "[120, 1, 1]"),
+        ("generate.lattice.0.position", "[0.6, 0, -0.01]"),
+        ("generate.lattice.1.count", "[14, 1, 20]"),
+        ("generate.lattice.1.position", "[0.0857, 0, 0]"),
+    ];
+    let scene = scene("docs/studies/column_discs.toml", &small);
+    let mut built = build(&scene).unwrap();
+    let (rules, length) = (&scene.piles[0].rules, 0.1714);
+    built.simulation.run_until(0.6).unwrap();
+    let a = Pile::of(&Packing::of(&built.simulation, None), rules).height / length;
+    let mut defect = 0f64;
+    while built.simulation.time() < 1.6 - 1e-9 {
+        let report = built.simulation.step().unwrap();
+        assert!(report.converged, "{report:?}");
+        defect = defect.max(report.balance.error());
+    }
+    let end = Packing::of(&built.simulation, None);
+    let run_out = Pile::of(&end, rules).front / length - 1.0;
+    println!("a {a:.2} run-out {run_out:.2} law {:.2}", 2.5 * a);
+    assert!((1.0..1.1).contains(&a) && (0.5..0.75).contains(&(run_out / (2.5 * a))), "{run_out} at a = {a}");
+    assert!(defect < 1e-9 && end.grains.iter().all(|g| g.position.y.abs() < 1e-12 && g.position.z > 0.0));
+}
+
 #[test]
 #[ignore = "twenty minutes: cargo test --release --test studies column -- --ignored --nocapture"]
 fn run_out_of_columns_in_a_channel() {
