@@ -47,7 +47,7 @@ impl Colour {
 /// How bodies are looked at.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Look {
-    /// Width and height in pixels, each from 16 to 16384
+    /// Width and height in pixels, each from 16 to 16384, no more than 67 million pixels in all
     #[arg(long, allow_hyphen_values = true, value_name = "WIDTHxHEIGHT", default_value = "1280x800", value_parser = size)]
     size: [u32; 2],
     /// From the bodies to the eye, as x,y,z with z up, instead of what the scene's [camera] says
