@@ -100,6 +100,35 @@ fn settings_that_make_no_sense_are_named_with_what_would_do() {
     assert!(matches!(bad.solve(&Settings::default()), Err(ProblemError::Size { .. })));
 }
 
+/// Answers and matrices of the wrong size are named, whatever asks about them.
+#[test]
+fn numbers_that_are_too_few_or_too_many_are_named() {
+    let lcp = |values: Vec<f64>| Problem::from(Lcp { m: Matrix::Dense { rows: 2, columns: 2, values }, q: vec![-5.0, -6.0] });
+    let mlcp = |values: Vec<f64>| {
+        let m = Matrix::Dense { rows: 2, columns: 2, values };
+        Problem::from(Mlcp { m, q: vec![-5.0, -6.0], equality: vec![true, false], free: vec![true, false] })
+    };
+    for n in [1, 9] {
+        for p in [lcp(vec![1.0; n]), mlcp(vec![1.0; n])] {
+            let error = p.solve(&Settings::default()).expect_err("a matrix of another size").to_string();
+            assert!(error.contains(&format!("M holds {n} values, but 4 are needed (rows × columns)")), "{error}");
+        }
+    }
+    let p = lcp(vec![2.0, 1.0, 1.0, 2.0]);
+    let error = p.residual(&mut Solution { r: vec![1.0], ..p.zero() }).expect_err("a short answer").to_string();
+    assert!(error.contains("z holds 1 values, but 2 are needed"), "{error}");
+    let mut alone = Solution { r: vec![4.0 / 3.0, 7.0 / 3.0], ..Solution::default() };
+    assert!(p.residual(&mut alone).expect("w is worked out from z").rel < 1e-15 && alone.u.len() == 2);
+    let contacts = Problem::from(bricks(3, 0.4));
+    assert!(contacts.residual(&mut Solution::default()).expect_err("no reactions").to_string().contains("r holds 0 values, but 6"));
+}
+
+#[test]
+#[should_panic(expected = "a dense matrix of order 3 holds 9 numbers, not 1")]
+fn a_dense_matrix_that_is_cut_into_blocks_has_all_its_numbers() {
+    BlockRows::from_dense(&[0, 3], &[1.0]);
+}
+
 #[test]
 fn parameters_reach_the_solver() {
     let p = bricks(40, 0.4);

@@ -3,6 +3,7 @@
 use bevy_ecs::prelude::*;
 use bevy_ecs::system::RunSystemOnce;
 use drystone::algebra::spatial::Pose;
+use drystone::assembly::problem::Solver;
 use drystone::geometry::Shape;
 use drystone::geometry::systems::{Collider, Proximity};
 use drystone::model::contact::{ContactPair, Manifold};
@@ -14,6 +15,7 @@ use drystone::model::law::{ContactLaws, CoulombImpact, Law};
 use drystone::model::newton_euler::{AppliedForce, BodyPose, Inertia, Locks, Motion, Velocity};
 use drystone::model::relation::LagrangianLinear;
 use drystone::model::scheme::{Clock, Scheme};
+use drystone::numerics::auto::Auto;
 use drystone::simulation::{Body, Event, Handle, Simulation, SimulationError, StepSet};
 use drystone::topology::bodies::{Bodies, Slot};
 use glam::{DQuat, DVec3};
@@ -628,6 +630,13 @@ fn what_names_no_body_or_no_number_is_refused_at_once() -> Fallible {
     assert!(matches!(sim.at(1.0, Event::Birth(Box::new(heavy))).unwrap_err(), SimulationError::Body(_)));
     assert!(matches!(sim.at(f64::NAN, Event::Gravity(DVec3::Z)).unwrap_err(), SimulationError::Setting(_)));
     assert!(matches!(sim.at(1.0, Event::Gravity(DVec3::NAN)).unwrap_err(), SimulationError::Setting(_)));
+    let stone = ball(&mut sim, DVec3::Z)?;
+    let blow = AppliedForce { force: DVec3::NAN, torque: DVec3::ZERO };
+    assert!(matches!(sim.at(1.0, Event::Blow(stone, blow)).unwrap_err(), SimulationError::Setting(_)));
+    assert!(matches!(sim.run_until(f64::NAN).unwrap_err(), SimulationError::Setting(_)));
+    assert!(sim.set_name(stone, "stone") && sim.despawn_body(stone) && !sim.set_name(stone, "stone"));
+    let nameless = Body::point(-1.0, DVec3::ONE).validate().unwrap_err().to_string();
+    assert_eq!(nameless, "a body without a name: mass is -1 kg; a positive number is needed");
     let broken = Body { shape: Some(Shape::Ball { radius: 0.0 }), ..Body::point(1.0, DVec3::ONE) };
     assert!(matches!(sim.spawn_body(broken).unwrap_err(), SimulationError::Body(_)));
     let turned = Body { pose: Pose { rotation: DQuat::from_xyzw(1.0, 1.0, 0.0, 0.0), ..Pose::IDENTITY }, ..Body::point(1.0, DVec3::ONE) };
@@ -653,5 +662,79 @@ fn removals_are_not_kept_for_ever() -> Fallible {
         sim.step()?;
     }
     assert!(seen(&mut sim).map_err(|e| e.to_string())? <= 2);
+    Ok(())
+}
+
+/// Three cubes, one above the other.
+fn tower(sim: &mut Simulation) -> Fallible<Vec<Entity>> {
+    sim.spawn_body(Body::new(Shape::half_space(DVec3::Z)?).fixed())?;
+    let cube = |k: i32| -> Fallible<Body> { Ok(Body::new(Shape::cuboid(DVec3::splat(0.1))?).at(DVec3::Z * (0.1 + 0.2 * f64::from(k)))) };
+    (0..3).map(|k| Ok(sim.spawn_body(cube(k)?)?)).collect()
+}
+
+/// A list that names a body twice, or leaves one out that moves, would bring back another state without a word.
+#[test]
+fn a_state_comes_back_for_every_body_that_moves() -> Fallible {
+    let built = || -> Fallible<(Simulation, Vec<Entity>)> {
+        let mut sim = Simulation::default();
+        let cubes = tower(&mut sim)?;
+        Ok((sim, cubes))
+    };
+    let (mut sim, cubes) = built()?;
+    sim.run_until(0.1)?;
+    let (whole, part) = (sim.save(&cubes), sim.save(&cubes[..2]));
+    let (mut again, cubes) = built()?;
+    let twice = again.restore(&whole, &[cubes[0], cubes[1], cubes[1]]).unwrap_err().to_string();
+    assert!(twice.contains("twice"), "{twice}");
+    let left_out = again.restore(&part, &cubes[..2]).unwrap_err().to_string();
+    assert!(left_out.contains("1 body that moves is not in the list"), "{left_out}");
+    again.restore(&whole, &cubes)?;
+    assert_eq!(again.state_hash(), sim.state_hash());
+
+    let born = || -> Fallible<(Simulation, Vec<Entity>)> {
+        let (mut sim, cubes) = built()?;
+        sim.at(0.05, Event::Birth(Box::new(Body::point(1.0, DVec3::ONE))))?;
+        Ok((sim, cubes))
+    };
+    let (mut sim, cubes) = born()?;
+    sim.run_until(0.1)?;
+    let saved = sim.save(&cubes);
+    let (mut again, cubes) = born()?;
+    let nameless = again.restore(&saved, &cubes).unwrap_err().to_string();
+    assert!(nameless.contains("Event::Appear"), "{nameless}");
+    Ok(())
+}
+
+/// The report of a run says of all its steps whether they converged, not of the last alone.
+#[test]
+fn a_run_has_converged_where_all_its_steps_have() -> Fallible {
+    let mut sim = Simulation::default();
+    let cubes = tower(&mut sim)?;
+    // a blow on a tower at rest, and no more than a sweep for the step of it
+    sim.run_until(0.5)?;
+    sim.at(0.5, Event::Blow(cubes[2], AppliedForce { force: DVec3::new(3.0, 1.0, -0.5), torque: DVec3::ZERO }))?;
+    let usual = *sim.solver_mut();
+    let hurried = Auto { max_sweeps: 1, max_newton: 0, ..usual };
+    let hurry =
+        sim.every(sim.time_step(), move |t, world| world.resource_mut::<Solver>().settings = if t < 0.5005 { hurried } else { usual })?;
+    let steps = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let seen = steps.clone();
+    sim.set_abort(move |report| {
+        seen.lock().is_ok_and(|mut steps| {
+            steps.push(report.converged);
+            false
+        })
+    });
+    let run = sim.run_until(1.0)?;
+    let steps = steps.lock().map_err(|e| e.to_string())?.clone();
+    assert!(steps.contains(&false) && steps.last() == Some(&true), "the step of the blow is too hard, the last is not: {steps:?}");
+    assert!(!run.converged);
+    assert!(sim.run_until(sim.time())?.converged, "no step has failed");
+    sim.remove(hurry);
+    for tolerance in [f64::NAN, 0.0, -1.0, f64::INFINITY] {
+        sim.solver_mut().tolerance = tolerance;
+        let refused = sim.step().unwrap_err().to_string();
+        assert!(refused.contains("tolerance of the solver") && refused.contains("above 0"), "{refused}");
+    }
     Ok(())
 }

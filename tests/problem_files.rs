@@ -213,6 +213,39 @@ fn every_problem_of_the_folder_with_a_solver_is_solved() {
     }
 }
 
+/// What is left of a damaged text may be a text of another kind, which would be solved in place of what was meant.
+#[test]
+fn a_damaged_text_is_not_taken_for_another_problem() {
+    let relay = std::fs::read_to_string(folder().join("chain_relay.dat")).unwrap();
+    let lcp = std::fs::read_to_string(folder().join("chain_lcp.dat")).unwrap();
+    let mlcp = std::fs::read_to_string(folder().join("chain_mlcp.dat")).unwrap();
+    let parse = |text: &str, kind| problem::parse("a.dat".as_ref(), text.as_bytes().to_vec(), kind).map(|p| p.kind());
+    assert_eq!(parse(&relay, None).unwrap(), Kind::Relay);
+    let line = |text: &str, k: usize| text.lines().nth(k).unwrap().to_owned();
+    let (lower, upper) = (line(&relay, relay.lines().count() - 2), line(&relay, relay.lines().count() - 1));
+    let damaged = [
+        (relay.replace(&lower, &lower.replacen(' ', "e ", 1)), "lower bounds"),
+        (relay.replace(&upper, &upper.replacen(' ', " ? ", 1)), "upper bounds"),
+        (relay.replace(&format!("{upper}\n"), ""), "upper bounds"),
+        (relay.replace(&upper, &lower.replace("2e-1", "9e-1")), "upper bounds"),
+        // a number too many in M, by which q is another
+        (lcp.replacen(" 0e0 ", " 0e0 0e0 ", 1), "bounds"),
+        (mlcp.replacen(" 0e0 ", " 0e0 0e0 ", 1), "the solution"),
+    ];
+    for (text, place) in damaged {
+        let error = parse(&text, None).unwrap_err().to_string();
+        assert!(error.contains(place), "{error}:\n{text}");
+    }
+    // words, and the solution of the problem, may follow
+    for (rest, good) in [("a remark 7", true), ("# from a book", true), ("0 remarks", false)] {
+        assert_eq!(parse(&format!("{lcp}{rest}\n"), None).is_ok(), good, "{rest}");
+        assert_eq!(parse(&format!("{lcp}{rest}\n"), Some(Kind::Lcp)).unwrap(), Kind::Lcp);
+    }
+    assert_eq!(parse("1\n0 1 1\n1 1\n2\n-1\n0.5\n", None).unwrap(), Kind::Lcp);
+    assert_eq!(parse("1\n0 1 1\n1 1\n2\n-1\n0.5 0\nby hand\n", None).unwrap(), Kind::Lcp);
+    assert!(parse("1\n0 1 1\n1 1\n2\n-1\n0.25\n", None).unwrap_err().to_string().contains("bounds"));
+}
+
 /// xorshift64*: damage has to be the same on every run.
 fn random(state: &mut u64) -> usize {
     *state ^= *state >> 12;

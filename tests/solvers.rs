@@ -119,6 +119,17 @@ fn every_solver_reaches_its_tolerance_on_every_assembly() {
     }
 }
 
+/// A tolerance that asks for hardly anything is a strange wish, not a defect.
+#[test]
+fn newton_takes_a_coarse_tolerance() {
+    let p = tower(3, 20.0);
+    for tolerance in [0.3, 0.6, 2.0] {
+        let mut answer = Answer::for_problem(&p);
+        let report = ProximalNewton { tolerance, ..ProximalNewton::default() }.solve(&p, &mut answer, &mut Default::default());
+        assert!(report.converged() && report.e_s <= tolerance, "{report:?}");
+    }
+}
+
 #[test]
 fn threads_do_not_change_a_bit() {
     let p = packing(12);

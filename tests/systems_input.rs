@@ -110,7 +110,7 @@ fn linked(systems: Vec<(DynamicalSystem, Integrator)>, relation: impl Into<Relat
     let systems: Vec<Entity> = systems.into_iter().map(|(s, i)| sim.spawn_system(s, i).expect("a good system")).collect();
     let interaction = Interaction::new(systems, relation, law);
     match sim.spawn_interaction(interaction.clone()) {
-        Ok(link) => sim.set_name(link, "valve"),
+        Ok(link) => assert!(sim.set_name(link, "valve")),
         Err(error) => {
             // what is wrong at once is wrong at the step too, where a plain command has made it
             says(&error.to_string(), &["an interaction cannot be made"]);

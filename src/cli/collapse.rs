@@ -8,6 +8,7 @@ use crate::diagnostics::equilibrium::{Kind, Structure, admissible, is_steady};
 use crate::io::scene::Scene;
 use crate::io::scene::loads::BaseMotion;
 use crate::io::scene::model::Motion;
+use crate::scenes::build;
 use glam::DVec3;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use std::io::IsTerminal;
@@ -249,7 +250,8 @@ pub(super) fn collapse(arguments: &Arguments) -> Result<u8, Failure> {
         let mut scene = arguments.at(&vary, bracket.falling())?;
         scene.time.end = fallen.as_ref().and_then(|t| t.time).unwrap_or(scene.time.end);
         let hinges = fallen.iter().flat_map(|t| &t.mechanism).filter(|m| m.kind == Kind::Hinge).map(|m| m.bodies.clone());
-        super::picture::draw(&scene, &super::picture::Look::of_forces(), out, &hinges.collect::<Vec<_>>())?;
+        let built = build(&scene).map_err(Failure::input)?;
+        super::picture::draw(&scene, built, &super::picture::Look::of_forces(), out, &hinges.collect::<Vec<_>>())?;
     }
     let report = Report { arguments, bracket, limit, fallen, checks, trials, steady, bound };
     say(&if arguments.json { report.json() } else { report.text() });

@@ -3,7 +3,7 @@
 use super::output::due;
 use super::picture::Look;
 use super::progress::Progress;
-use super::source::{Changes, check_length, span, use_threads};
+use super::source::{Changes, check_length, span, unbuilt, use_threads};
 use super::{DONE, Failure, NOT_FINITE, USAGE, tell};
 use crate::io::picture::{Picture, bounds, strongest};
 use crate::io::scene::camera::Camera;
@@ -70,7 +70,7 @@ fn frames(arguments: &Arguments) -> Result<(Vec<Frame>, Camera), Failure> {
         let message = format!("{count} frames of {} bodies; take a larger --every or an earlier --until", scene.bodies.len());
         return Err(Failure::new(USAGE, message));
     }
-    let mut built = build(&scene).map_err(Failure::input)?;
+    let mut built = build(&scene).map_err(|error| unbuilt(Some(&arguments.scene), &error))?;
     let mut window = Window::new(built.entities);
     let mut take = |simulation: &crate::simulation::Simulation| {
         let Snapshot { step, time, step_size, bodies, contacts } = window.look(simulation);

@@ -1,7 +1,7 @@
 //! `drystone picture`.
 
 use super::progress::Progress;
-use super::source::{Changes, check_length, instant, use_threads};
+use super::source::{Changes, check_length, instant, unbuilt, use_threads};
 use super::{DONE, Failure, NOT_FINITE, USAGE};
 use crate::diagnostics::joints::{JointState, joints};
 use crate::io::elevation::{Elevation, JointMark, JointView};
@@ -12,7 +12,7 @@ use crate::io::scene::camera::Camera;
 use crate::io::snapshot::{BodyView, Snapshot};
 use crate::io::table::format_number;
 use crate::io::view::Window;
-use crate::scenes::build;
+use crate::scenes::{Built, build};
 use glam::DVec3;
 use std::path::{Path, PathBuf};
 
@@ -47,7 +47,7 @@ impl Colour {
 /// How bodies are looked at.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Look {
-    /// Width and height in pixels, each from 16 to 16384
+    /// Width and height in pixels, each from 16 to 16384, no more than 67 million pixels in all
     #[arg(long, allow_hyphen_values = true, value_name = "WIDTHxHEIGHT", default_value = "1280x800", value_parser = size)]
     size: [u32; 2],
     /// From the bodies to the eye, as x,y,z with z up, instead of what the scene's [camera] says
@@ -134,11 +134,14 @@ pub(super) struct Arguments {
     threads: Option<u16>,
 }
 
+/// Of a picture: drawing takes 72 bytes for each.
+const PIXELS: u32 = 8192 * 8192;
+
 fn size(text: &str) -> Result<[u32; 2], String> {
-    let parts = text.split_once('x').and_then(|(w, h)| Some([w.trim().parse().ok()?, h.trim().parse().ok()?]));
-    parts
-        .filter(|size| size.iter().all(|n| (16..=16384).contains(n)))
-        .ok_or_else(|| "write WIDTHxHEIGHT, each from 16 to 16384 pixels, such as 1280x800".to_owned())
+    let parts = text.split_once('x').and_then(|(w, h)| Some([w.trim().parse::<u32>().ok()?, h.trim().parse::<u32>().ok()?]));
+    parts.filter(|[w, h]| [w, h].iter().all(|n| (16..=16384).contains(*n)) && w * h <= PIXELS).ok_or_else(|| {
+        "write WIDTHxHEIGHT, each from 16 to 16384 pixels, no more than 67 million pixels in all, such as 1280x800".to_owned()
+    })
 }
 
 pub(super) fn direction(text: &str) -> Result<DVec3, String> {
@@ -165,7 +168,8 @@ pub(super) fn picture(arguments: &Arguments) -> Result<u8, Failure> {
     }
     check_length(&scene)?;
     use_threads(arguments.threads.map(usize::from))?;
-    draw(&scene, &arguments.look, &arguments.out, &[]).map(|()| DONE)
+    let built = build(&scene).map_err(|error| unbuilt(Some(&arguments.scene), &error))?;
+    draw(&scene, built, &arguments.look, &arguments.out, &[]).map(|()| DONE)
 }
 
 /// An instant of a scene: what comes after its end is asked for by mistake.
@@ -198,8 +202,7 @@ pub(super) fn named(out: &Path) -> Result<(), Failure> {
 
 /// Runs a scene to its end and writes the picture, or the elevation, of what is there then. Hinges of an elevation are numbered as these pairs
 /// of bodies are, or, where there are none, in the order of the joints.
-pub(super) fn draw(scene: &Scene, look: &Look, out: &Path, numbers: &[[String; 2]]) -> Result<(), Failure> {
-    let mut built = build(scene).map_err(Failure::input)?;
+pub(super) fn draw(scene: &Scene, mut built: Built, look: &Look, out: &Path, numbers: &[[String; 2]]) -> Result<(), Failure> {
     let steps = (scene.time.end / scene.time.step).ceil() as u64;
     let mut progress = Progress::new(steps, 0);
     while built.simulation.time() < scene.time.end - 1e-9 * scene.time.step {

@@ -78,6 +78,9 @@ fn range(item: &str) -> Result<Vec<String>, String> {
     let Some((first, rest)) = item.split_once("..") else { return same() };
     let (last, count) = rest.split_once(':').map_or((rest, None), |(last, count)| (last, Some(count)));
     let (Ok(a), Ok(b)) = (first.trim().parse::<f64>(), last.trim().parse::<f64>()) else { return same() };
+    if !(a.is_finite() && b.is_finite()) {
+        return Err(format!("`{item}` has no finite numbers at its ends; write {first}..{last}:N with two of them"));
+    }
     match count {
         Some(count) => {
             let n: usize =

@@ -224,6 +224,43 @@ fn what_has_no_effect_is_refused() {
     }
 }
 
+/// Whatever reads a scene names its file where a body of it cannot be made.
+#[test]
+fn a_body_that_cannot_be_made_is_told_with_its_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("flat.toml");
+    let flat = "[[bodies]]\nname = \"flat\"\nshape = { kind = \"hull\", points = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]] }\n";
+    std::fs::write(&path, format!("{GOOD}{flat}")).unwrap();
+    let (scene, out) = (path.to_str().unwrap(), folder.path().join("p.png"));
+    let out = out.to_str().unwrap();
+    let commands: [&[&str]; 3] =
+        [&["run", scene], &["picture", scene, "--at", "0", "--out", out], &["film", scene, "--every", "0.01", "--out", out]];
+    for command in commands {
+        let output = output(command);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{command:?}: {said}");
+        assert!(said.contains("flat.toml:12:1: body \"flat\""), "{command:?}: {said}");
+    }
+}
+
+/// Pictures that no memory would hold, and ranges between what is no number, are wrong usage.
+#[test]
+fn sizes_and_ranges_beyond_all_measure_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (png, sweep) = (folder.path().join("p.png"), folder.path().join("sweep"));
+    let (png, sweep) = (png.to_str().unwrap(), sweep.to_str().unwrap());
+    let cases: [(&[&str], &str); 3] = [
+        (&["picture", "bouncing_ball", "--at", "0", "--size", "16384x16384", "--out", png], "67 million"),
+        (&["sweep", "bouncing_ball", "--set", "restitution=nan..1:3", "--out", sweep], "finite numbers at its ends"),
+        (&["sweep", "bouncing_ball", "--set", "restitution=1e400..2:3", "--out", sweep], "finite numbers at its ends"),
+    ];
+    for (arguments, words) in cases {
+        let output = output(arguments);
+        let said = text(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains(words), "{arguments:?}: {:?} {said}", output.status);
+    }
+}
+
 /// Hints and faults of `check` on what is easily got wrong, and none on what is right.
 #[test]
 fn check_knows_ropes_limits_places_and_what_comes_too_late() {

@@ -163,8 +163,9 @@ fn a_sieve_curve_may_stand_in_a_file() {
     assert!(close && radii(&of_file).len() == 512);
     for (text, found) in [
         ("4 0\n10 x\n", "sieve.csv:2: found \"10 x\""),
-        ("4 0\n10 0.5\n", "end at 1"),
-        ("", "empty distribution"),
+        ("4 0\n10 0.5\n", "sieve.csv: found parts from 0 to 0.5; they have to begin at 0 and end at 1"),
+        ("", "sieve.csv: found an empty distribution"),
+        ("4 0\n10 inf\n", "sieve.csv: found"),
         ("4 0 1", "sieve.csv:1"),
     ] {
         write("sieve.csv", text);

@@ -19,7 +19,7 @@ use glam::{DQuat, DVec3};
 #[non_exhaustive]
 pub enum BodyError {
     /// The shape has no mass of its own, or cannot move.
-    #[error("body {name:?}: {source}")]
+    #[error("{}: {source}", called(name))]
     Shape {
         /// Name of the body.
         name: String,
@@ -27,13 +27,18 @@ pub enum BodyError {
         source: ShapeError,
     },
     /// A number that will not do.
-    #[error("body {name:?}: {reason}")]
+    #[error("{}: {reason}", called(name))]
     Number {
         /// Name of the body.
         name: String,
         /// What was found and what would do.
         reason: String,
     },
+}
+
+/// How errors call a body.
+fn called(name: &str) -> String {
+    if name.is_empty() { "a body without a name".into() } else { format!("body {name:?}") }
 }
 
 /// A rigid body in the making; give it to [`Simulation::spawn_body`](crate::simulation::Simulation::spawn_body).

@@ -361,6 +361,9 @@ impl Simulation {
         match &event {
             Event::Gravity(g) if !g.is_finite() => return Err(Invalid::new("gravity", g, "three finite numbers").into()),
             Event::Gravity(_) => {}
+            Event::Blow(_, blow) if !(blow.force.is_finite() && blow.torque.is_finite()) => {
+                return Err(Invalid::new("a blow", format!("{} and {}", blow.force, blow.torque), "six finite numbers").into());
+            }
             Event::Birth(body) | Event::Appear(_, body) => body.validate()?,
             Event::Blow(body, _) if self.is_rigid_system(*body) => {}
             Event::Blow(system, _) if self.is_system(*system) => return Err(self.no_blow(*system, time)),

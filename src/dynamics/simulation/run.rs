@@ -105,6 +105,9 @@ pub enum SimulationError {
         /// In the simulation.
         here: usize,
     },
+    /// A list of bodies by which a saved state cannot be brought back.
+    #[error("the state cannot be restored: {0}")]
+    Restored(String),
     /// A state that is not a finite number; the state at the start of the step is kept.
     #[error("step {step} (t = {time} s): {what} of {body} is not finite or beyond 1e100; the state at the start of the step is kept")]
     NotFinite {
@@ -354,24 +357,41 @@ impl Simulation {
         self.abort = Some(Box::new(abort));
     }
 
-    /// Steps until `end` (s) or until the abort hook says so; returns the last report.
+    /// Steps until `end` (s) or until the abort hook says so; returns the last report, whose `converged` and `systems` are those of all steps.
     pub fn run_until(&mut self, end: f64) -> Result<StepReport, SimulationError> {
+        if end.is_nan() {
+            return Err(Invalid::new("the end of a run", format!("{end} s"), "a number of seconds").into());
+        }
         if self.is_bare() && self.abort.is_none() && self.auto_step.is_none() {
             let left = (end - self.time()) / self.time_step() - 1e-9;
             return self.advance(if left > 0.0 { left.ceil() as u64 } else { 0 });
         }
-        let mut last = StepReport { time: self.time(), step: self.steps(), balance: self.balance, ..StepReport::default() };
+        let mut last = self.no_step();
         while self.time() < end - 1e-9 * self.time_step() {
-            last = self.step()?;
-            if self.aborts(&last) {
+            let next = self.step()?;
+            if self.follows(&mut last, next) {
                 break;
             }
         }
         Ok(last)
     }
 
+    /// The report of no step at all, in which nothing has failed.
+    pub(super) fn no_step(&self) -> StepReport {
+        StepReport { time: self.time(), step: self.steps(), balance: self.balance, converged: true, ..StepReport::default() }
+    }
+
+    /// Puts a report in the place of that of the steps before, with what it has to say of these; whether the abort hook ends the run.
+    pub(super) fn follows(&mut self, last: &mut StepReport, next: StepReport) -> bool {
+        let before = std::mem::replace(last, next);
+        let stop = self.aborts(last);
+        last.systems.merge(&before.systems);
+        last.converged &= before.converged;
+        stop
+    }
+
     /// Asks the abort hook.
-    pub(super) fn aborts(&mut self, report: &StepReport) -> bool {
+    fn aborts(&mut self, report: &StepReport) -> bool {
         self.abort.as_mut().is_some_and(|abort| abort(report))
     }
 
@@ -431,6 +451,10 @@ impl Simulation {
         }
         if self.world.is_resource_changed::<Scheme>() {
             self.scheme().validate()?;
+        }
+        let tolerance = self.world.resource::<Solver>().settings.tolerance;
+        if !(tolerance > 0.0 && tolerance.is_finite()) {
+            return Err(Invalid::new("the tolerance of the solver", tolerance, "a finite number above 0, such as 1e-8").into());
         }
         if self.scheme().friction == Friction::Lagged && self.world.resource::<ContactLaws>().drill() {
             let message =

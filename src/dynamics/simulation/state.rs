@@ -18,14 +18,14 @@ use crate::model::dynamical_system::{FirstOrder, Lagrangian};
 use crate::model::flow::Flow;
 use crate::model::integrator::Integrator;
 use crate::model::interaction::{Engaged, Interaction, Lodger, OfBodies};
-use crate::model::newton_euler::{BodyForces, BodyPose, Velocity};
+use crate::model::newton_euler::{BodyForces, BodyPose, Motion, Velocity};
 use crate::model::scheme::{Clock, Scheme};
 use crate::model::surface::Crossings;
 use crate::numerics::auto::Memory;
 use crate::topology::bodies::{Slot, Slots};
 use bevy_ecs::prelude::*;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A body as [`Simulation::save`] keeps it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -182,7 +182,7 @@ impl Simulation {
         hash.0
     }
 
-    /// The state between two steps; `bodies` are the entities that the builder made, in its order.
+    /// The state between two steps; `bodies` are the entities that the builder made, in its order: at least all that ever move.
     pub fn save(&mut self, bodies: &[Entity]) -> SavedState {
         let world = self.world_mut();
         let body = |world: &World, entity: Entity| {
@@ -229,7 +229,28 @@ impl Simulation {
         }
     }
 
-    /// Brings a simulation that was built as the saved one was, and has not been stepped, to the saved state.
+    /// Brings a simulation that was built as the saved one was, and has not been stepped, to the saved state. `bodies` are those that
+    /// [`save`](Self::save) was given, in the same order. Shapes, masses, laws and forces are those of the builder; only bodies that stand still
+    /// may be left out.
+    ///
+    /// ```
+    /// use drystone::prelude::*;
+    /// fn build() -> Result<(Simulation, [Entity; 1]), Box<dyn std::error::Error>> {
+    ///     let mut sim = Simulation::with_time_step(1e-3)?;
+    ///     sim.spawn_body(Body::new(Shape::half_space(DVec3::Z)?).fixed())?;
+    ///     let ball = sim.spawn_body(Body::new(Shape::ball(0.1)?).at(DVec3::Z))?;
+    ///     Ok((sim, [ball]))
+    /// }
+    /// let (mut sim, ball) = build()?;
+    /// sim.run_until(0.3)?;
+    /// let saved = sim.save(&ball); // plain data, which serde writes
+    /// sim.run_until(1.0)?;
+    /// let (mut resumed, ball) = build()?;
+    /// resumed.restore(&saved, &ball)?;
+    /// resumed.run_until(1.0)?;
+    /// assert_eq!(resumed.state_hash(), sim.state_hash());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn restore(&mut self, state: &SavedState, bodies: &[Entity]) -> Result<(), SimulationError> {
         let differs = |what: &'static str, saved: usize, here: usize| Err(SimulationError::Saved { what, saved, here });
         let events = self.events.len();
@@ -239,6 +260,7 @@ impl Simulation {
         if state.pending_events > events {
             return differs("pending events", state.pending_events, events);
         }
+        self.check_list(bodies, events - state.pending_events)?;
         let past: Vec<Scheduled> = self.events.drain(..events - state.pending_events).collect();
         let waiting: BTreeMap<Entity, Body> =
             self.inlets.iter().flat_map(Queue::bodies).map(|(entity, body)| (entity, body.clone())).collect();
@@ -292,6 +314,30 @@ impl Simulation {
             let Some(mut manifold) = world.get_mut::<Manifold>(entity) else { continue };
             let saved = state.pairs.binary_search_by_key(&(i, j), |pair| pair.slots);
             manifold.points = saved.map_or_else(|_| Default::default(), |at| state.pairs[at].points.iter().copied().collect());
+        }
+        Ok(())
+    }
+}
+
+impl Simulation {
+    /// Whether a list of bodies brings back all that moves, each once, where so many of the first events have taken place.
+    fn check_list(&mut self, bodies: &[Entity], past: usize) -> Result<(), SimulationError> {
+        let named: BTreeSet<Entity> = bodies.iter().copied().collect();
+        let refused = |reason: String| Err(SimulationError::Restored(reason));
+        if named.len() < bodies.len() {
+            return refused(format!("{} entries of the list name a body twice; name each once", bodies.len() - named.len()));
+        }
+        let mut moving = self.world.query_filtered::<(Entity, &Motion), (With<Slot>, Without<Integrator>)>();
+        let left_out =
+            moving.iter(&self.world).filter(|(entity, motion)| !matches!(motion, Motion::Static) && !named.contains(entity)).count();
+        if left_out > 0 {
+            let is = if left_out == 1 { "1 body that moves is" } else { &format!("{left_out} bodies that move are") };
+            return refused(format!("{is} not in the list; give `save` and `restore` all of them"));
+        }
+        if self.events[..past].iter().any(|scheduled| matches!(scheduled.event, Event::Birth(_))) {
+            return refused(
+                "a body of Event::Birth has no entity that a list could name; reserve one, and let it come by Event::Appear".into(),
+            );
         }
         Ok(())
     }

@@ -109,13 +109,18 @@ impl Simulation {
         Ok(Some(Party { name: self.label(entity), first_order, sizes }))
     }
 
-    /// Gives a system, an interaction or a body a name for messages: bevy's [`Name`], which may be inserted as a component too.
-    pub fn set_name(&mut self, entity: Entity, name: &str) {
+    /// Gives a system, an interaction or a body a name for messages: bevy's [`Name`], which may be inserted as a component too. False if it is
+    /// not there.
+    pub fn set_name(&mut self, entity: Entity, name: &str) -> bool {
+        if self.world.get_entity(entity).is_err() {
+            return false;
+        }
         if let Some(mut body) = self.world.get_mut::<BodyName>(entity) {
             body.0 = name.to_string();
         }
         self.world.entity_mut(entity).insert(Name::new(name.to_string()));
         self.world.resource_mut::<Clusters>().rebuild();
+        true
     }
 
     /// Settings of the Newton loops of nonlinear systems.
@@ -186,17 +191,12 @@ impl Simulation {
     /// Advances by this many steps, or until the abort hook says so. Where there are no bodies, no systems of users and no hook, all steps
     /// up to the next event run as one batch.
     pub fn advance(&mut self, steps: u64) -> Result<StepReport, SimulationError> {
-        let end = self.steps() + steps;
-        let mut last = StepReport { time: self.time(), step: self.steps(), balance: self.balance, ..StepReport::default() };
-        last.converged = true;
+        let end = self.steps().saturating_add(steps);
+        let mut last = self.no_step();
         while self.steps() < end {
-            let (before, ok) = (last.systems, last.converged);
             let batch = self.alone() && self.auto_step.is_none() && self.abort.is_none();
-            last = if batch { self.batch(end)? } else { self.step()? };
-            let stop = self.aborts(&last);
-            last.systems.merge(&before);
-            last.converged &= ok;
-            if stop {
+            let next = if batch { self.batch(end)? } else { self.step()? };
+            if self.follows(&mut last, next) {
                 break;
             }
         }

@@ -11,6 +11,7 @@
 //!         2 rows cols  origin, a line of text, `[triplet:] R-by-C, nzmax: K nnz: K …`, entries
 //! ```
 //!
+//! `[anything]` is a remark in words or the solution, unless the kind is named: other numbers would be those of a damaged file.
 //! These files do not name their kind. Where the text as a whole fits one kind alone, that is it: the orders and the number of tokens
 //! tell all kinds apart but these. An lcp may end with its solution (z, w), 2 n numbers where a relay has its bounds: it is a relay
 //! when they ascend, unless w = M z + q too, and then the kind has to be named. Newer files close with a flag, the bare digit `0` or
@@ -53,7 +54,7 @@ pub fn parse(path: &Path, text: &[u8], kind: Option<Kind>) -> Result<Problem, Er
     let mut fitting = Vec::new();
     let mut furthest: Option<Fault> = None;
     for kind in KINDS {
-        match of_kind(text, kind) {
+        match guessed(text, kind) {
             Ok(problem) => fitting.push((kind, problem)),
             Err(fault) if furthest.as_ref().is_none_or(|f| f.offset < fault.offset) => furthest = Some(fault),
             Err(_) => {}
@@ -80,7 +81,22 @@ pub fn parse(path: &Path, text: &[u8], kind: Option<Kind>) -> Result<Problem, Er
 }
 
 fn of_kind(text: &[u8], kind: Kind) -> Result<Problem, Fault> {
+    read(&mut Tokens::new(text), kind)
+}
+
+/// A text whose kind nobody has named: what follows an lcp or mlcp has to make sense too.
+fn guessed(text: &[u8], kind: Kind) -> Result<Problem, Fault> {
     let t = &mut Tokens::new(text);
+    let problem = read(t, kind)?;
+    match &problem {
+        Problem::Lcp(p) => of_lcp(t, p)?,
+        Problem::Mlcp(p) => drop(solution(t, p.q.len(), p.free.len())?),
+        _ => {}
+    }
+    Ok(problem)
+}
+
+fn read(t: &mut Tokens, kind: Kind) -> Result<Problem, Fault> {
     match kind {
         Kind::Friction => local(t, false),
         Kind::Rolling => local(t, true),
@@ -182,10 +198,39 @@ fn relay(t: &mut Tokens) -> Result<Problem, Fault> {
 /// The bounds could as well be the solution (z, w) of a linear complementarity problem.
 fn solves_lcp(p: &Relay) -> bool {
     let (z, w) = (&p.lower, &p.upper);
-    let mut found = vec![0.0; p.q.len()];
-    p.m.multiply(z, &mut found);
+    let found = p.m.product(z);
     let close = |i: usize| (found[i] + p.q[i] - w[i]).abs() <= 1e-6 * (1.0 + w[i].abs());
     (0..found.len()).all(|i| z[i] >= 0.0 && w[i] >= 0.0 && close(i))
+}
+
+/// The numbers up to the first word: none, z or z and w.
+fn solution(t: &mut Tokens, rows: usize, unknowns: usize) -> Result<Vec<f64>, Fault> {
+    let before = *t;
+    let mut found = Vec::new();
+    while let Ok(x) = t.number("the solution", found.len()) {
+        found.push(x);
+    }
+    let is_word = t.ahead().next().is_none_or(|word| !matches!(word[0], b'0'..=b'9' | b'+' | b'-' | b'.'));
+    if is_word && [0, unknowns, rows + unknowns].contains(&found.len()) {
+        return Ok(found);
+    }
+    let needed = format!("after q a remark in words, or the solution of {unknowns} or {} numbers", rows + unknowns);
+    let next = if is_word { "" } else { " and what is neither number nor word" };
+    Err(before.fault(needed, format!("{} numbers{next}; a kind that is named with --kind takes anything", found.len())))
+}
+
+/// What follows an lcp: a remark, or what solves it to the few digits that are printed.
+fn of_lcp(t: &mut Tokens, p: &Lcp) -> Result<(), Fault> {
+    const PRINTED: f64 = 1e-3;
+    let before = *t;
+    let found = solution(t, p.q.len(), p.q.len())?;
+    let Some(z) = found.get(..p.q.len()) else { return Ok(()) };
+    let w = p.m.product(z);
+    let misses = |&i: &usize| z[i].min(w[i] + p.q[i]).abs() > PRINTED * (1.0 + z[i].abs() + p.q[i].abs());
+    (0..z.len()).find(misses).map_or(Ok(()), |i| {
+        let found = format!("numbers that miss row {i} as z; a kind that is named with --kind takes anything");
+        Err(before.fault("after q a remark in words, or the solution", found))
+    })
 }
 
 fn mlcp(t: &mut Tokens) -> Result<Problem, Fault> {

@@ -43,20 +43,17 @@ fn distribution(field: &Field<'_>, resources: &Resources) -> Result<Result<Sizes
             };
             Sizes::log_normal(median, sigma, bounds, by)
         }
-        "table" => {
-            let points = match f.optional("file") {
-                Some(file) => sieve_curve(&mut f, &file, resources)?,
-                None => {
-                    let list = f.required("points")?;
-                    let point = |p: &Field<'_>| match p.items()?.as_slice() {
-                        [r, part] => Ok([r.positive(Quantity::Length)?, part.between(0.0, 1.0)?]),
-                        other => Err(p.error(format!("found {} numbers, expected 2", other.len()), "write [radius, part that is smaller]")),
-                    };
-                    list.items()?.iter().map(point).collect::<Result<Vec<_>, _>>()?
-                }
-            };
-            Sizes::table(&points, by)
-        }
+        "table" => match f.optional("file") {
+            Some(file) => Ok(sieve_curve(&mut f, &file, resources, by)?),
+            None => {
+                let list = f.required("points")?;
+                let point = |p: &Field<'_>| match p.items()?.as_slice() {
+                    [r, part] => Ok([r.positive(Quantity::Length)?, part.between(0.0, 1.0)?]),
+                    other => Err(p.error(format!("found {} numbers, expected 2", other.len()), "write [radius, part that is smaller]")),
+                };
+                Sizes::table(&list.items()?.iter().map(point).collect::<Result<Vec<_>, _>>()?, by)
+            }
+        },
         other => return Err(kind.error(format!("found the unknown distribution \"{}\"", short(other)), did_you_mean(other, KINDS))),
     };
     f.finish()?;
@@ -64,7 +61,7 @@ fn distribution(field: &Field<'_>, resources: &Resources) -> Result<Result<Sizes
 }
 
 /// Rows `size, part that is smaller` of a file, between commas, semicolons, tabs or blanks, below a head, if there is one.
-fn sieve_curve(f: &mut Fields<'_>, file: &Field<'_>, resources: &Resources) -> Result<Vec<[f64; 2]>, SceneError> {
+fn sieve_curve(f: &mut Fields<'_>, file: &Field<'_>, resources: &Resources, by: By) -> Result<Sizes, SceneError> {
     let unit =
         f.or("unit", 1.0, |u| units::parse(&format!("1 {}", u.text()?), Quantity::Length).map_err(|e| u.error(e.message, e.cure)))?;
     let radius = f.or("of", unit, |of| of.choice(&[("radius", unit), ("diameter", 0.5 * unit)]))?;
@@ -82,5 +79,6 @@ fn sieve_curve(f: &mut Fields<'_>, file: &Field<'_>, resources: &Resources) -> R
             }
         }
     }
-    Ok(points)
+    let cure = "rows are a size and the part that is smaller, both rising, the parts from 0 to 1";
+    Sizes::table(&points, by).map_err(|found| file.error(format!("{}: found {found}", path.display()), cure))
 }

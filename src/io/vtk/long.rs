@@ -19,6 +19,7 @@ use super::frame::{Cells, Frame};
 use super::hdf5::{Attribute, Container, Node, Rows, Space};
 use super::values::{Kind, Values};
 use crate::io::error::OutputError;
+use crate::simulation::state::Fnv;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -86,8 +87,12 @@ impl LongSeries {
     /// Goes on with a file, keeping the instants up to step `last`.
     pub(super) fn resume(path: &Path, last: u64) -> Result<Self, OutputError> {
         let (mut file, bytes) = Container::open(path).map_err(OutputError::file(path, "continued"))?;
-        let state: State = postcard::from_bytes(&bytes)
-            .map_err(|e| OutputError::data(path, format!("the state of the series cannot be read ({e}); start the run anew")))?;
+        let damaged = || OutputError::data(path, "the state of the series is damaged; start the run anew");
+        let (stored, numbers) = bytes.split_at_checked(8).ok_or_else(damaged)?;
+        if stored != sum(numbers) {
+            return Err(damaged());
+        }
+        let state: State = postcard::from_bytes(numbers).map_err(|_| damaged())?;
         file.space = state.space.clone();
         let mut series = Self { path: path.to_owned(), file, state, polygons: Cells::default(), seen: 0 };
         series.cut(last);
@@ -197,12 +202,20 @@ impl LongSeries {
         let written = |space: &Space| {
             let state = State { space: space.clone(), ..state.clone() };
             // numbers and lists of them can always be written
-            postcard::to_allocvec(&state).unwrap_or_default()
+            let numbers = postcard::to_allocvec(&state).unwrap_or_default();
+            [&sum(&numbers), &numbers[..]].concat()
         };
         self.file.publish(&state.tree(), written).map_err(OutputError::file(&self.path, "written"))?;
         self.seen = self.state.instants.len() as u64;
         Ok(())
     }
+}
+
+/// What tells a damaged state from a sound one.
+fn sum(bytes: &[u8]) -> [u8; 8] {
+    let mut hash = Fnv::START;
+    hash.add(bytes);
+    hash.0.to_le_bytes()
 }
 
 /// A list of whole numbers, some for each row.

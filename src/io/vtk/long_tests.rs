@@ -158,9 +158,31 @@ fn one_file_goes_on_from_a_checkpoint_as_if_it_had_never_stopped() {
     // a run anew leaves nothing, whatever its format
     VtkSeries::create(broken.path(), Frames::default()).unwrap();
     assert_eq!(std::fs::read_dir(broken.path()).unwrap().count(), 0);
+    damage_is_told(&scenes[..5]);
     std::fs::write(long_file(broken.path(), "bodies"), [0; 600]).unwrap();
     let error = VtkSeries::resume(broken.path(), 5, holds()).unwrap_err().to_string();
     assert!(error.contains("bodies.vtkhdf") && error.contains("no series of this program"), "{error}");
+}
+
+/// A bit of the state of a series that was lost on a disk is no place to write at.
+fn damage_is_told(scenes: &[Scene]) {
+    let dir = tempfile::tempdir().unwrap();
+    let mut series = VtkSeries::create(dir.path(), holds()).unwrap();
+    scenes.iter().for_each(|scene| series.write(&scene.snapshot()).unwrap());
+    drop(series);
+    let path = long_file(dir.path(), "contacts");
+    let sound = std::fs::read(&path).unwrap();
+    let number = |at: usize| u64::from_le_bytes(std::array::from_fn(|k| sound[at + k])) as usize;
+    let (from, length) = (number(104), number(112));
+    for at in from..from + length {
+        let mut damaged = sound.clone();
+        damaged[at] ^= 4;
+        std::fs::write(&path, damaged).unwrap();
+        let error = VtkSeries::resume(dir.path(), 1000, holds()).map(drop).unwrap_err().to_string();
+        assert!(error.contains("contacts.vtkhdf") && error.contains("start the run anew"), "byte {at} of the state: {error}");
+    }
+    std::fs::write(&path, sound).unwrap();
+    VtkSeries::resume(dir.path(), 1000, holds()).unwrap();
 }
 
 #[test]

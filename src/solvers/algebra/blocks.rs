@@ -129,8 +129,13 @@ impl BlockRows {
     }
 
     /// A dense row-major matrix, cut at `offsets`; blocks of zeros are dropped.
+    ///
+    /// # Panics
+    ///
+    /// Where `a` does not hold n × n numbers, n being the last of the `offsets`.
     pub fn from_dense(offsets: &[usize], a: &[f64]) -> Self {
         let n = offsets.last().copied().unwrap_or(0);
+        assert!(a.len() == n * n, "a dense matrix of order {n} holds {} numbers, not {}", n * n, a.len());
         Self::from_triplets(offsets, (0..n * n).filter(|&k| a[k] != 0.0).map(|k| (k / n, k % n, a[k])))
     }
 

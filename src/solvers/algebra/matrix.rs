@@ -69,6 +69,13 @@ impl Matrix {
         }
     }
 
+    /// `A x`, in a vector of its own.
+    pub fn product(&self, x: &[f64]) -> Vec<f64> {
+        let mut y = vec![0.0; self.rows()];
+        self.multiply(x, &mut y);
+        y
+    }
+
     /// `y = A x`
     pub fn multiply(&self, x: &[f64], y: &mut [f64]) {
         match self {

@@ -86,8 +86,16 @@ pub trait Complementarity {
 pub(in crate::numerics) fn validate_square(m: &Matrix, q: &[f64]) -> Result<(), ProblemError> {
     size("M's columns", m.columns(), m.rows(), "M is square")?;
     size("q", q.len(), m.rows(), "one per row of M")?;
-    finite("M", m.values())?;
+    validate_values(m)?;
     finite("q", q)
+}
+
+/// Checks that M holds as many numbers as its rows and columns ask for, all of them finite.
+pub(in crate::numerics) fn validate_values(m: &Matrix) -> Result<(), ProblemError> {
+    if let Matrix::Dense { rows, columns, values } = m {
+        size("M", values.len(), rows * columns, "rows × columns")?;
+    }
+    finite("M", m.values())
 }
 
 /// What a solver found; the residuals come later and from elsewhere.

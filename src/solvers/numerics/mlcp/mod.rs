@@ -11,7 +11,7 @@
 
 mod rectangular;
 
-use super::complementarity::{Complementarity, Form, ratio};
+use super::complementarity::{Complementarity, Form, ratio, validate_values};
 use super::local::{finite, size};
 use super::{ProblemError, Status, residual::Residual};
 use crate::algebra::dense::norm;
@@ -65,7 +65,7 @@ impl Mlcp {
         size("free", self.free.len(), self.m.columns(), "one per column of M")?;
         let bounded = where_is(&self.free, false).count();
         size("the list of rows without equality", where_is(&self.equality, false).count(), bounded, "one per bounded unknown")?;
-        finite("M", self.m.values())?;
+        validate_values(&self.m)?;
         finite("q", &self.q)
     }
 }

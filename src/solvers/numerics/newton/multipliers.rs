@@ -250,7 +250,7 @@ impl Multipliers {
             // the inner problem need not be solved much better than the proximal step it belongs to; a light body among
             // heavy ones needs it better than the norm of all shows
             let share = 1e-2 / [1.0, 1e1, 1e2, 1e3, 1e4, 1e5][idle.min(IDLE - 1)];
-            let accuracy = (share * inner).clamp(0.02 * self.overshoot * self.tolerance, 1e-2);
+            let accuracy = (share * inner).max(0.02 * self.overshoot * self.tolerance).min(1e-2);
             let before = report.factorisations;
             let found = point.minimise(space, posed, [kappa, accuracy], budget.min(INNER), &mut |k| {
                 go_on = watch(Progress { iteration: before + k, error: best });

@@ -11,6 +11,7 @@ use super::statement::Stated;
 use crate::numerics::acceptance::Scales;
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::global::Prepared;
+use crate::numerics::local::size;
 use crate::numerics::{ProblemError, Report, Status};
 
 /// Vectors that solve a problem, or the first guess of them: r (or z, x), u (or w), and the velocities of a global problem.
@@ -262,6 +263,16 @@ impl Stated<'_> {
                 Ok(states(&p.sets, p.w.offsets(), &p.scales(), &s.r, &s.u))
             }
         }
+    }
+
+    /// Gives u and v of an answer the sizes of this problem; an error where its reactions are those of another.
+    pub(super) fn make_room(self, s: &mut Solution) -> Result<(), ProblemError> {
+        let [r, u, v] = self.sizes();
+        let what = if self.complementarity().is_some() { "z" } else { "r" };
+        size(what, s.r.len(), r, "one per unknown reaction")?;
+        s.u.resize(u, 0.0);
+        s.v.resize(v, 0.0);
+        Ok(())
     }
 
     /// Whether the vectors of a guess or an answer are those of this problem; u may be missing, and v too.

@@ -214,8 +214,10 @@ impl Problem {
         self.stated().validate()
     }
 
-    /// The errors of `s.r`; `s.u` and `s.v` are recomputed from it. An error where a global problem has a singular M.
+    /// The errors of `s.r`; `s.u` and `s.v` are recomputed from it. An error where `s.r` has another size than the problem, or a global problem
+    /// a singular M.
     pub fn residual(&self, s: &mut Solution) -> Result<Residual, ProblemError> {
+        self.stated().make_room(s)?;
         self.stated().residual(s)
     }
 
