@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// Name and version of the format.
-const HEADER: &[u8] = b"drystone checkpoint 20\n";
+const HEADER: &[u8] = b"drystone checkpoint 21\n";
 
 /// A run between two steps.
 ///
