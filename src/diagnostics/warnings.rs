@@ -21,6 +21,8 @@ const ELASTIC: f64 = 5e-3;
 const BEYOND: f64 = 0.5;
 /// Turn of a bound body in a step from which what its bonds take is looked at (rad).
 const TURN: f64 = 0.03;
+/// What springs may lose unseen, in energies of bodies that as good as stand: a swing by 1e-5 of a radius of gyration in a step.
+const UNSEEN: f64 = 100.0;
 /// Names that are listed.
 const NAMES: usize = 6;
 
@@ -139,8 +141,8 @@ pub(super) fn warnings(s: &Summary, record: &Record, trifle: f64, choices: Choic
     }
     let e = &s.energy;
     // where nothing moves both sides of the balance are rounding
-    let trifle = trifle.max(1e-5 * e.potential_J.abs()).max(1e-9 * record.pushed());
-    let least = trifle.max(e.bond_work_J.abs()).max(e.crushing_work_J.abs());
+    let rounded = trifle.max(1e-5 * e.potential_J.abs()).max(1e-9 * record.pushed());
+    let least = rounded.max(e.bond_work_J.abs()).max(e.crushing_work_J.abs());
     let moved = record.balance_scale().max(least);
     let defect = e.balance_error * record.balance_scale().max(1e-9 * e.potential_J.abs().max(record.pushed()));
     if defect > ENERGY[0] * moved {
@@ -223,7 +225,7 @@ pub(super) fn warnings(s: &Summary, record: &Record, trifle: f64, choices: Choic
         false => format!(" or, where little touches, treatment = \"forecast\", in which {what} lose nothing to the length of the step"),
     };
     let springs = e.spring_loss_J;
-    if springs > ENERGY[1] * moved && springs > BEYOND * e.damper_loss_J && moved > 0.0 {
+    if springs > ENERGY[1] * moved && springs > BEYOND * e.damper_loss_J && springs > UNSEEN * trifle && moved > 0.0 {
         found.push(format!(
             "springs and servos lost {springs:.2e} J to the length of the step, {:.0} % of the energy that moved: what swings on them dies away \
              too soon; use {step}{}",

@@ -32,6 +32,13 @@ fn what_springs_lose_to_the_length_of_the_step_is_told() {
         let kept = oscillator("forecast", stiffness, 0.0);
         assert!(kept.warnings.is_empty() && kept.energy.spring_loss_J == 0.0, "{:?}", kept.warnings);
     }
+    // a servo so stiff that it holds an arm as a weld does, which sinks by 0.5 µrad
+    let (_, s) = run_text(
+        "[time]\nstep = 1e-3\nend = 0.2\n[[bodies]]\nname = \"arm\"\nshape = { kind = \"cuboid\", size = [0.5, 0.05, 0.05] }\nmass = 2.0\n\
+         position = [0.25, 0, 0]\n[[joints]]\nkind = \"revolute\"\naxis = [0, 1, 0]\nbody1 = \"arm\"\nanchor = [0, 0, 0]\n\
+         servo = { position = 0.0, stiffness = 1e7, damping = 0.0, limit = 1000.0 }\n",
+    );
+    assert!(s.energy.spring_loss_J > 0.0 && s.warnings.is_empty(), "{:?}", s.warnings);
     // what a damper takes is its work
     let s = oscillator("gap_aware", 100.0, 20.0);
     let (lost, taken) = (s.energy.spring_loss_J, s.energy.damper_loss_J);
