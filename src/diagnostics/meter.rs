@@ -185,6 +185,10 @@ pub(crate) struct Record {
     #[serde(default)]
     turn: f64,
     moved: f64,
+    /// the same without the spin of bodies
+    travelled: f64,
+    /// what the loads of a step would give to bodies alone
+    pushed: f64,
     pub(super) first_missed: Option<f64>,
     pub(super) first_infeasible: Option<Squeeze>,
     /// shortest and longest step
@@ -221,6 +225,16 @@ impl Record {
     /// Energy that moved in the run: the larger of the largest kinetic energy and the change of the potential one (J).
     pub(super) fn balance_scale(&self) -> f64 {
         self.moved
+    }
+
+    /// The same of centres of mass: no joint takes the spin of a wheel about its axle, however much it lets the axle sink (J).
+    pub(super) fn travelled(&self) -> f64 {
+        self.travelled
+    }
+
+    /// Energy that the loads of a step would give to bodies alone, at most (J): what is far below is rounding.
+    pub(super) fn pushed(&self) -> f64 {
+        self.pushed
     }
 }
 
@@ -291,7 +305,10 @@ impl Meter {
         if self.binds[0] {
             record.turn = record.turn.max(report.step_size * simulation.bound_spin());
         }
-        record.moved = report.balance.kinetic_max.max(report.balance.potential_change.abs());
+        let balance = &report.balance;
+        record.moved = balance.kinetic_max.max(balance.potential_change.abs());
+        record.travelled = balance.travel_max.max(balance.potential_change.abs());
+        record.pushed = balance.pushed_max;
         record.last_part.observe(report.time, &report.balance);
         record.violation = record.violation.max(report.violation);
         record.violation_size = record.violation_size.max(report.violation_size);
@@ -563,6 +580,9 @@ fn energies(simulation: &Simulation) -> EnergySummary {
         scheme_work_J: work.scheme,
         impact_gain_J: balance.impact_gain,
         edge_loss_J: balance.edge_loss,
+        rope_loss_J: balance.ropes,
+        spring_loss_J: balance.springs[0],
+        damper_loss_J: balance.springs[1],
         impact_loss_J: balance.impacts[0] - balance.impacts[1],
         restitution_loss_J: None,
         outlet_J: balance.outlets.total(),

@@ -52,6 +52,12 @@ pub struct EnergySummary {
     pub impact_gain_J: f64,
     /// What bodies that roll on an edge or a rim lost to the length of the step, part of the work of normal reactions.
     pub edge_loss_J: f64,
+    /// What ropes and stops lost to the length of the step while they held, part of the work of motors.
+    pub rope_loss_J: f64,
+    /// What springs and servos lost to the length of the step (gap-aware scenes), part of the work of motors.
+    pub spring_loss_J: f64,
+    /// What the dampers of springs and servos took in gap-aware scenes, part of the work of motors.
+    pub damper_loss_J: f64,
     /// What impacts of two steps (gap-aware scenes) take by their restitution: `(1 − e_n²) w²/2W` of each that meets with the speed w.
     pub impact_loss_J: f64,
     /// Where all laws have `e_n` of 0.8 or more (in gap-aware scenes; in others 1): what impacts took beyond their restitution,

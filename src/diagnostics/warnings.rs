@@ -21,8 +21,15 @@ const ELASTIC: f64 = 5e-3;
 const BEYOND: f64 = 0.5;
 /// Turn of a bound body in a step from which what its bonds take is looked at (rad).
 const TURN: f64 = 0.03;
+/// What springs may lose unseen, in energies of bodies that as good as stand: a swing by 1e-5 of a radius of gyration in a step.
+const UNSEEN: f64 = 100.0;
 /// Names that are listed.
 const NAMES: usize = 6;
+
+/// An instant (s) as messages have it: a sum of steps has its rounding.
+fn instant(time: f64) -> f64 {
+    (time * 1e12).round() / 1e12
+}
 
 /// What cures depend on in a scene.
 #[derive(Clone, Copy, Debug)]
@@ -62,10 +69,12 @@ pub(super) fn warnings(s: &Summary, record: &Record, trifle: f64, choices: Choic
         found.push(format!(
             "{} steps have no solution, the first at t = {} s: {names} cannot keep out of each other (they give way by up to {:.2e} m/s); \
              move them apart at the start, give them room, or {cure}",
-            s.infeasible_steps, squeeze.time, squeeze.speed
+            s.infeasible_steps,
+            instant(squeeze.time),
+            squeeze.speed
         ));
     }
-    if let Some(first) = record.first_missed {
+    if let Some(first) = record.first_missed.map(instant) {
         found.push(format!(
             "{} of {} steps missed the tolerance of {:.0e}, the first at t = {first} s: halve the time step, or look at that step with \
              --export-problems and `drystone solve`",
@@ -132,8 +141,10 @@ pub(super) fn warnings(s: &Summary, record: &Record, trifle: f64, choices: Choic
     }
     let e = &s.energy;
     // where nothing moves both sides of the balance are rounding
-    let moved = record.balance_scale().max(1e-5 * e.potential_J.abs()).max(trifle).max(e.bond_work_J.abs()).max(e.crushing_work_J.abs());
-    let defect = e.balance_error * record.balance_scale().max(1e-9 * e.potential_J.abs());
+    let rounded = trifle.max(1e-5 * e.potential_J.abs()).max(1e-9 * record.pushed());
+    let least = rounded.max(e.bond_work_J.abs()).max(e.crushing_work_J.abs());
+    let moved = record.balance_scale().max(least);
+    let defect = e.balance_error * record.balance_scale().max(1e-9 * e.potential_J.abs().max(record.pushed()));
     if defect > ENERGY[0] * moved {
         found.push(format!(
             "{:.1e} of the energy that moved is not accounted for: use a smaller time step; if it stays, please report the scene",
@@ -209,15 +220,30 @@ pub(super) fn warnings(s: &Summary, record: &Record, trifle: f64, choices: Choic
             100.0 * b.loss_J / moved
         ));
     }
-    // what a joint holds does not move against it
-    let joints = e.joint_work_J.abs();
-    if joints > ENERGY[1] * moved && moved > 0.0 {
+    let forecast = |what: &str| match choices.forecast {
+        true => String::new(),
+        false => format!(" or, where little touches, treatment = \"forecast\", in which {what} lose nothing to the length of the step"),
+    };
+    let springs = e.spring_loss_J;
+    if springs > ENERGY[1] * moved && springs > BEYOND * e.damper_loss_J && springs > UNSEEN * trifle && moved > 0.0 {
         found.push(format!(
-            "joints {} {joints:.2e} J, {:.0} % of the energy that moved: use {step}{}, let contacts and joints not hold the same point, and start \
-             bodies at velocities that their joints allow",
-            if e.joint_work_J < 0.0 { "took" } else { "put in" },
-            100.0 * joints / moved,
-            if choices.forecast { "" } else { " or, where little touches, treatment = \"forecast\", in which joints lose nothing to the length of the step" },
+            "springs and servos lost {springs:.2e} J to the length of the step, {:.0} % of the energy that moved: what swings on them dies away \
+             too soon; use {step}{}",
+            100.0 * springs / moved,
+            forecast("springs")
+        ));
+    }
+    // what a joint holds does not move against it, and what spins in it keeps its spin
+    let (joints, travelled) = (e.joint_work_J - e.rope_loss_J, record.travelled().max(least));
+    if joints.abs() > ENERGY[1] * travelled && travelled > 0.0 {
+        let what = if e.rope_loss_J.abs() > e.joint_work_J.abs() { "ropes and stops" } else { "joints" };
+        found.push(format!(
+            "{what} {} {:.2e} J, {:.0} % of the energy that moved but for the spin of bodies: use {step}{}, let contacts and joints not hold \
+             the same point, and start bodies at velocities that their joints allow",
+            if joints < 0.0 { "took" } else { "put in" },
+            joints.abs(),
+            100.0 * joints.abs() / travelled,
+            forecast(what),
         ));
     }
     found

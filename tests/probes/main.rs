@@ -14,6 +14,7 @@ mod forms;
 mod hard;
 mod heavy;
 mod jam;
+mod lost;
 mod walls;
 
 fn text(name: &str) -> String {

@@ -53,9 +53,23 @@ pub struct JointRows {
     units: [f64; MAX_JOINT_ROWS],
     /// What the rate of y has beside H v: driven bodies, the end of the step.
     given: [f64; MAX_JOINT_ROWS],
+    /// Stiffness and damping of a spring, for its row in its unit.
+    spring: Option<[f64; 2]>,
+    /// Of a rope or stop that bore something in the step before: the rate of its row at the end of that (m/s).
+    held: Option<f64>,
 }
 
 impl JointRows {
+    /// Block, stiffness (kg/s²) and damping (kg/s) of a spring or servo, as its row has them.
+    pub fn spring(&self) -> Option<(usize, [f64; 2])> {
+        Some((self.block? as usize, self.spring?))
+    }
+
+    /// Block of a rope or stop that bore something in the step before too, and the rate of its row at the end of that (m/s).
+    pub fn holding(&self) -> Option<(usize, f64)> {
+        Some((self.block? as usize, self.held?))
+    }
+
     /// Its impulses (N s, N m s) from the reactions of all blocks; 0 in rows that its block has not.
     fn impulses(&self, reactions: &[f64], to: &mut [f64; MAX_JOINT_ROWS]) {
         if self.block.is_none() {
@@ -350,7 +364,7 @@ fn push(
     gap[turns..n].iter_mut().filter(|g| g.abs() <= PLACES).for_each(|g| *g = 0.0);
     let (mut b, mut asked) = (given, [0.0; MAX_JOINT_ROWS]);
     let mut set = AdmissibleSet::Free;
-    let mut soft = None;
+    let (mut soft, mut spring) = (None, None);
     let mut kept = [false; MAX_JOINT_ROWS];
     match (&interaction.law, relation) {
         (Law::Relay { lower, upper }, Relation::Coordinate(q)) => {
@@ -372,6 +386,7 @@ fn push(
             let [d, part] = Law::spring_row(*stiffness, *damping, (gap[0], rate), scheme.treatment.theta(), h);
             b[0] = given[0] + units[0] * part;
             soft = Some(units[0] * units[0] * d);
+            spring = Some([stiffness, damping].map(|x| x / (units[0] * units[0])));
             kept[0] = true;
         }
         (Law::NewtonImpact { e }, Relation::Coordinate(q)) => {
@@ -439,7 +454,9 @@ fn push(
             block.scale = own.max(SUM * fastest);
         }
     }
-    JointRows { entity, block: None, first: 0, kept, units, given }
+    let bore = matches!(interaction.law, Law::NewtonImpact { .. }) && interaction.lambda.first().is_some_and(|l| *l != 0.0);
+    let held = interaction.y_dot.first().filter(|_| bore).map(|rate| units[0] * rate);
+    JointRows { entity, block: None, first: 0, kept, units, given, spring, held }
 }
 
 /// Gives joints that hold more than they have to the least of the reactions that move their bodies alike.

@@ -19,6 +19,7 @@
 //! or a defect.
 
 use crate::algebra::pieces::{Part, share, sum};
+use crate::assembly::joints::JointRows;
 use crate::assembly::problem::StepProblem;
 use crate::model::contact::Foresight;
 use crate::model::scheme::Scheme;
@@ -122,38 +123,63 @@ impl Energy {
     }
 }
 
-/// Energy at the start and at the end of the step that the rows hold, and the work of the step.
-pub fn step_energy(bodies: &Bodies, scheme: &Scheme, step: &StepProblem) -> ([Energy; 2], Work) {
+/// What a step does to the energy.
+///
+/// ```
+/// assert_eq!(drystone::simulation::energy::StepEnergy::default().work.total(), 0.0);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StepEnergy {
+    /// Energy at its start and at its end.
+    pub ends: [Energy; 2],
+    /// Work in it.
+    pub work: Work,
+    /// Kinetic energy of the centres of mass at its end, Σ ½ m v², bodies without their spin, and of other systems.
+    pub travel: f64,
+    /// Kinetic energy that loads and blows would give to bodies at rest and alone, Σ ½ J²/m + ½ Mᵀ I⁻¹ M with their impulses J and M.
+    pub pushed: f64,
+}
+
+impl StepEnergy {
+    fn add(&mut self, o: &Self) {
+        (0..2).for_each(|k| self.ends[k] = self.ends[k].with(&o.ends[k]));
+        self.work.add(&o.work);
+        self.travel += o.travel;
+        self.pushed += o.pushed;
+    }
+}
+
+/// The energy of the step that the rows hold.
+pub fn step_energy(bodies: &Bodies, scheme: &Scheme, step: &StepProblem) -> StepEnergy {
     let mut w = Work::default();
     contact_work(step, &mut w);
     block_work(step, &mut w);
     let systems = &step.systems;
-    let mut e = systems.kinetic.map(|kinetic| Energy { kinetic, potential: 0.0 });
+    let ends = systems.kinetic.map(|kinetic| Energy { kinetic, potential: 0.0 });
     w.loads += systems.loads;
     w.scheme += systems.scheme;
     w.drives += systems.drives;
     let shared = share(Part::Certificate, bodies.rows.len(), 2 * PIECE);
     let piece = |from: usize, to: usize| body_energy(&bodies.rows[from..to], scheme);
-    let own = sum(bodies.rows.len(), PIECE, shared, piece, |(e, mut w), (e2, w2)| {
-        w.add(&w2);
-        ([e[0].with(&e2[0]), e[1].with(&e2[1])], w)
+    let own = sum(bodies.rows.len(), PIECE, shared, piece, |mut a, b| {
+        a.add(&b);
+        a
     });
-    if let Some((own, work)) = own {
-        e = [e[0].with(&own[0]), e[1].with(&own[1])];
-        w.add(&work);
-    }
+    let mut e = StepEnergy { ends, work: w, travel: systems.kinetic[1], pushed: 0.0 };
+    e.add(&own.unwrap_or_default());
     let images = scheme.time_step * bodies.image_pull;
-    w.adhesion += images;
-    w.drives -= images;
-    (e, w)
+    e.work.adhesion += images;
+    e.work.drives -= images;
+    e
 }
 
 /// Bodies or contacts per piece of a sum: fixed, so that any number of threads adds in the same order.
 const PIECE: usize = 1024;
 
 /// The share of some bodies.
-fn body_energy(bodies: &[Body], scheme: &Scheme) -> ([Energy; 2], Work) {
-    let (mut e, mut w, h) = ([Energy::default(); 2], Work::default(), scheme.time_step);
+fn body_energy(bodies: &[Body], scheme: &Scheme) -> StepEnergy {
+    let (mut of_all, h) = (StepEnergy::default(), scheme.time_step);
+    let StepEnergy { ends: e, work: w, travel, pushed } = &mut of_all;
     for body in bodies.iter().filter(|body| body.alive) {
         let Some(inertia) = body.inertia else {
             // the velocity of a driven body is that of the whole step
@@ -167,6 +193,7 @@ fn body_energy(bodies: &[Body], scheme: &Scheme) -> ([Energy; 2], Work) {
             e.kinetic += inertia.kinetic_energy(&v);
             e.potential -= inertia.mass * (body.gravity.0 * scheme.gravity).dot(x);
         }
+        *travel += 0.5 * inertia.mass * body.new_velocity.linear.length_squared();
         // a body that waits gives back what loads have given it, after the rest of its step
         let back = &body.returned;
         let solved = [body.new_velocity.linear + back.linear, body.new_velocity.angular + back.angular];
@@ -179,13 +206,18 @@ fn body_energy(bodies: &[Body], scheme: &Scheme) -> ([Energy; 2], Work) {
         let spin = body.frame.rotation * angular;
         let pulled = h * (body.pull.force.dot(linear) + body.pull.torque.dot(spin));
         w.adhesion += pulled;
-        w.loads += (h * body.load.force + body.blow.force).dot(linear) + (h * body.load.torque + body.blow.torque).dot(spin) - pulled;
+        let (blow, twist) = (h * body.load.force + body.blow.force, h * body.load.torque + body.blow.torque);
+        w.loads += blow.dot(linear) + twist.dot(spin) - pulled;
+        if blow != DVec3::ZERO || twist != DVec3::ZERO {
+            let twist = body.frame.rotation.conjugate() * twist;
+            *pushed += 0.5 * (blow.length_squared() / inertia.mass + (twist * twist / inertia.principal).element_sum());
+        }
         w.scheme += h * body.gyroscopic.dot(angular);
         // along a locked axis gravity is carried by the lock and nothing moves
         let moved = body.new_pose.position - body.pose.position;
         w.scheme += inertia.mass * (body.gravity.0 * scheme.gravity).dot(h * linear - moved);
     }
-    (e, w)
+    of_all
 }
 
 fn contact_work(step: &StepProblem, w: &mut Work) {
@@ -244,6 +276,59 @@ pub fn edge_loss(step: &StepProblem, foresight: &Foresight) -> f64 {
         let r = step.answer.reactions.contacts[k].x;
         let mean = 0.5 * (step.after[k].x + p.contact_velocity(c, &step.before.rigid).x - c.b.x) + step.driven[k].x;
         loss -= r * mean;
+    }
+    loss
+}
+
+/// What springs and servos lose to the length of the step, and what their dampers take (J).
+///
+/// ```text
+/// r = −h (k y⁺ + c u⁺),   y⁺ = y + h u⁺                                          θ = 1
+/// lost = −r_k (u⁺ + u)/2 − ½ k (y⁺² − y²) = r_k (u⁺ − u)/2 + ½ k h² u⁺²          r_k = r + h c u⁺
+/// ```
+///
+/// Summed over an oscillation that is (ω h)² of its energy in a radian over ω h. With θ = ½ nothing is lost.
+pub fn spring_loss(step: &StepProblem, scheme: &Scheme) -> [f64; 2] {
+    let (p, h, mut sum) = (&step.problem, scheme.time_step, [0.0; 2]);
+    if scheme.treatment.theta() != 1.0 {
+        return sum;
+    }
+    for (k, [stiffness, damping]) in step.joints.iter().filter_map(JointRows::spring) {
+        let block = &p.blocks[k];
+        let r = step.answer.reactions.blocks[block.first];
+        // a servo at its limit is a motor
+        if matches!(block.set, AdmissibleSet::Interval { upper, .. } if r.abs() >= (1.0 - 1e-6) * upper) {
+            continue;
+        }
+        let [mut after, mut before] = [[0.0]; 2];
+        p.block_rate(block, &step.answer.velocities, &mut after);
+        p.block_rate(block, &step.before, &mut before);
+        let given = step.carried[block.first];
+        let [after, before] = [after[0] + given, before[0] + given];
+        let damper = h * damping * after;
+        sum[0] += 0.5 * (r + damper) * (after - before) + 0.5 * stiffness * (h * after).powi(2);
+        sum[1] += 0.5 * damper * (after + before);
+    }
+    sum
+}
+
+/// What ropes and stops lose to the length of the step while they hold (J).
+///
+/// ```text
+/// − Σ r (u⁺ + u − u₀)/2        over rows that bore something in the step before; u₀: u as that step left it, in the middle of its turn
+/// ```
+///
+/// The velocity of the start, seen from the middle of the turn, goes against what they carry, as in joints. What arrives at them and is
+/// stopped, in one step or in two, is an impact.
+pub fn rope_loss(step: &StepProblem) -> f64 {
+    let (p, mut loss) = (&step.problem, 0.0);
+    for (k, last) in step.joints.iter().filter_map(JointRows::holding) {
+        let block = &p.blocks[k];
+        let [mut after, mut before] = [[0.0]; 2];
+        p.block_rate(block, &step.answer.velocities, &mut after);
+        p.block_rate(block, &step.before, &mut before);
+        let (r, given) = (step.answer.reactions.blocks[block.first], step.carried[block.first]);
+        loss -= r * (0.5 * (after[0] + before[0] - last) + given);
     }
     loss
 }

@@ -1,7 +1,7 @@
 //! Stepping: events, the inner loop, the certificate of each step.
 
 use super::body::{Body, BodyError};
-use super::energy::{Energy, Work, edge_loss, step_energy, support_impulse};
+use super::energy::{Energy, StepEnergy, Work, edge_loss, rope_loss, spring_loss, step_energy, support_impulse};
 use super::guests::{Guests, Handle, run_guests};
 use super::phases::{Phase, Phases};
 use super::step::{Schedules, StepSet};
@@ -208,6 +208,12 @@ pub struct Balance {
     pub potential_change: f64,
     /// Largest kinetic energy so far.
     pub kinetic_max: f64,
+    /// Largest kinetic energy of the centres of mass so far, bodies without their spin.
+    #[serde(default)]
+    pub travel_max: f64,
+    /// Largest kinetic energy so far that the loads of a step would give to bodies at rest and alone.
+    #[serde(default)]
+    pub pushed_max: f64,
     /// Work so far, by cause.
     pub work: Work,
     /// What changes of gravity have given to bodies where they stood (J): −m (g⁺ − g)·x. It is part of the work of loads.
@@ -220,6 +226,14 @@ pub struct Balance {
     /// It is part of the work of normal reactions.
     #[serde(default)]
     pub edge_loss: f64,
+    /// Energy that springs and servos have lost to the length of the step, and what their dampers have taken (J), see
+    /// [`spring_loss`](super::energy::spring_loss). Both are part of the work of motors.
+    #[serde(default)]
+    pub springs: [f64; 2],
+    /// Energy that ropes and stops have lost to the length of the step while they held (J), see [`rope_loss`](super::energy::rope_loss). It is
+    /// part of the work of motors.
+    #[serde(default)]
+    pub ropes: f64,
     /// Energy (J) that impacts of two steps take in the first, each for itself, and what of it their restitution gives back in the second.
     #[serde(default)]
     pub impacts: [f64; 2],
@@ -231,10 +245,11 @@ pub struct Balance {
 }
 
 impl Balance {
-    /// `|ΔE − Σ work| / max(|ΔE_pot|, max E_kin)`, the scale not below 1e-9 of the potential energy itself: where nothing
-    /// moves, both sides are the rounding of E.
+    /// `|ΔE − Σ work| / max(|ΔE_pot|, max E_kin)`, the scale not below 1e-9 of the potential energy itself and of what the loads of a step
+    /// would give to bodies alone: where nothing moves, both sides are the rounding of these.
     pub fn error(&self) -> f64 {
-        let scale = self.potential_change.abs().max(self.kinetic_max).max(1e-9 * self.energy.potential.abs());
+        let rounded = self.energy.potential.abs().max(self.pushed_max);
+        let scale = self.potential_change.abs().max(self.kinetic_max).max(1e-9 * rounded);
         let defect = (self.kinetic_change + self.potential_change + self.gravity_switched - self.work.total()).abs();
         if defect == 0.0 { 0.0 } else { defect / scale.max(f64::MIN_POSITIVE) }
     }
@@ -737,16 +752,21 @@ impl Simulation {
     fn certify(&mut self, settled: bool) -> StepReport {
         let bodies = self.world.resource::<Bodies>();
         let (scheme, step) = (self.world.resource::<Scheme>(), self.world.resource::<StepProblem>());
-        let ([before, after], work) = step_energy(bodies, scheme, step);
+        let StepEnergy { ends: [before, after], work, travel, pushed } = step_energy(bodies, scheme, step);
         let balance = &mut self.balance;
         balance.energy = after;
         balance.kinetic_change += after.kinetic - before.kinetic;
         balance.potential_change += after.potential - before.potential;
         balance.kinetic_max = balance.kinetic_max.max(before.kinetic).max(after.kinetic);
+        balance.travel_max = balance.travel_max.max(travel);
+        balance.pushed_max = balance.pushed_max.max(pushed);
         balance.work.add(&work);
         balance.impact_gain += step.gained;
         let lively = step.lively && step.two_steps;
         balance.edge_loss += edge_loss(step, self.world.resource::<Foresight>());
+        balance.ropes += rope_loss(step);
+        let [lost, damped] = spring_loss(step, scheme);
+        balance.springs = [balance.springs[0] + lost, balance.springs[1] + damped];
         let mut report = StepReport {
             contacts: step.problem.contacts.len(),
             converged: step.report.converged() && settled && self.world.resource::<Clusters>().report.unconverged == 0,
