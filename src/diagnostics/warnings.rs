@@ -21,6 +21,8 @@ const ELASTIC: f64 = 5e-3;
 const BEYOND: f64 = 0.5;
 /// Turn of a bound body in a step from which what its bonds take is looked at (rad).
 const TURN: f64 = 0.03;
+/// Part of all the energy that moved, spin among it, that joints may take however little bodies travel.
+const SPUN: f64 = 1e-4;
 /// What springs may lose unseen, in energies of bodies that as good as stand: a swing by 1e-5 of a radius of gyration in a step.
 const UNSEEN: f64 = 100.0;
 /// Names that are listed.
@@ -233,16 +235,19 @@ pub(super) fn warnings(s: &Summary, record: &Record, trifle: f64, choices: Choic
             forecast("springs")
         ));
     }
-    // what a joint holds does not move against it, and what spins in it keeps its spin
+    // what a joint holds does not move against it, and what spins in it keeps its spin; an eccentric wheel hardly travels, and what shakes its
+    // axle comes from its spin
     let (joints, travelled) = (e.joint_work_J - e.rope_loss_J, record.travelled().max(least));
-    if joints.abs() > ENERGY[1] * travelled && travelled > 0.0 {
+    if joints.abs() > ENERGY[1] * travelled && joints.abs() > SPUN * moved && travelled > 0.0 {
         let what = if e.rope_loss_J.abs() > e.joint_work_J.abs() { "ropes and stops" } else { "joints" };
+        let (whole, but) = if joints.abs() < 2.0 * travelled { (travelled, " but for the spin of bodies") } else { (moved, "") };
+        let percent = 100.0 * joints.abs() / whole;
         found.push(format!(
-            "{what} {} {:.2e} J, {:.0} % of the energy that moved but for the spin of bodies: use {step}{}, let contacts and joints not hold \
-             the same point, and start bodies at velocities that their joints allow",
+            "{what} {} {:.2e} J, {percent:.*} % of the energy that moved{but}: use {step}{}, let contacts and joints not hold the same point, \
+             and start bodies at velocities that their joints allow",
             if joints < 0.0 { "took" } else { "put in" },
             joints.abs(),
-            100.0 * joints.abs() / travelled,
+            if percent < 1.0 { 2 } else { 0 },
             forecast(what),
         ));
     }

@@ -104,6 +104,32 @@ fn a_gyroscope_that_sinks_is_told_however_fast_it_spins() {
     }
 }
 
+/// A wheel of 5 kg and 20 cm that turns at 300 rad/s about an axis `off` its own (m), without weight.
+fn wheel(off: f64) -> Summary {
+    run_text(&format!(
+        "gravity = [0, 0, 0]\n[time]\nstep = 1e-3\nend = 0.3\n[[bodies]]\nname = \"wheel\"\n\
+         shape = {{ kind = \"cylinder\", radius = 0.2, half_height = 0.03 }}\nmass = 5.0\nposition = [{off}, 0, 0]\n\
+         velocity = [0, {}, 0]\nangular_velocity = [0, 0, 300]\n\
+         [[joints]]\nkind = \"revolute\"\naxis = [0, 0, 1]\nbody1 = \"wheel\"\nanchor = [0, 0, 0]\n",
+        300.0 * off
+    ))
+    .1
+}
+
+#[test]
+fn a_wheel_out_of_true_is_told_by_what_its_spin_loses() {
+    let spin = 0.5 * 0.5 * 5.0 * 0.04 * 9e4;
+    for (off, told) in [(1e-5, false), (1e-4, false), (2e-3, true)] {
+        let s = wheel(off);
+        let lost = -s.energy.joint_work_J;
+        println!("{off} m: {:.2e} of the spin lost, {:?}", lost / spin, s.warnings);
+        // of the centre's own energy, ½ m (ω e)², most within a tenth of a second, whatever e
+        assert!(lost > 0.5 * 5.0 * (300.0 * off).powi(2) && lost < 0.05 * spin);
+        let percent = format!("{:.2} % of the energy that moved: use", 100.0 * lost / (spin + 0.5 * 5.0 * (300.0 * off).powi(2)));
+        assert!(if told { tells(&s, &percent) } else { s.warnings.is_empty() }, "{percent}: {:?}", s.warnings);
+    }
+}
+
 #[test]
 fn the_built_in_top_stays_in_steady_precession() {
     let scene = drystone::scenes::load("spinning_top", &[]).expect("a built-in scene");
