@@ -57,8 +57,13 @@ pub fn fits_cell(cell: &Cell, shape: &Shape, pose: &Pose, moves: bool) -> Result
     let short = (0..3).find(|&a| cell.periodic(a) && (low[a] > cell.low[a] || high[a] < cell.high[a]));
     short.map_or(Ok(()), |a| {
         let [from, to] = [cell.low[a], cell.high[a]];
-        let found = format!("it is longer than half of the periodic cell and reaches from {} to {} m along {}", low[a], high[a], axis(a));
-        Err(format!("{found}; let it reach through both faces, {from} and {to} m, or make it shorter"))
+        let [low, high] = [low[a], high[a]].map(|x| (x * 1e9).round() / 1e9);
+        Err(format!(
+            "its ends are {} m apart, more than half of the periodic cell, and it reaches from {low} to {high} m along {}; let it reach through both \
+             faces, {from} and {to} m, divide it, or make the cell larger",
+            2.0 * radius,
+            axis(a)
+        ))
     })
 }
 
