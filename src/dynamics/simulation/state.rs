@@ -317,9 +317,7 @@ impl Simulation {
         }
         Ok(())
     }
-}
 
-impl Simulation {
     /// Whether a list of bodies brings back all that moves, each once, where so many of the first events have taken place.
     fn check_list(&mut self, bodies: &[Entity], past: usize) -> Result<(), SimulationError> {
         let named: BTreeSet<Entity> = bodies.iter().copied().collect();
