@@ -21,7 +21,7 @@ const ELASTIC: f64 = 5e-3;
 const BEYOND: f64 = 0.5;
 /// Turn of a bound body in a step from which what its bonds take is looked at (rad).
 const TURN: f64 = 0.03;
-/// Part of all the energy that moved, spin among it, that joints may take however little bodies travel.
+/// Part of all the energy that moved, spin among it, that joints may take from spin, more than bodies travel with.
 const SPUN: f64 = 1e-4;
 /// What springs may lose unseen, in energies of bodies that as good as stand: a swing by 1e-5 of a radius of gyration in a step.
 const UNSEEN: f64 = 100.0;
@@ -236,11 +236,12 @@ pub(super) fn warnings(s: &Summary, record: &Record, trifle: f64, choices: Choic
         ));
     }
     // what a joint holds does not move against it, and what spins in it keeps its spin; an eccentric wheel hardly travels, and what shakes its
-    // axle comes from its spin
+    // axle comes from its spin, while a gyroscope that sinks loses no more than what it has fallen by
     let (joints, travelled) = (e.joint_work_J - e.rope_loss_J, record.travelled().max(least));
-    if joints.abs() > ENERGY[1] * travelled && joints.abs() > SPUN * moved && travelled > 0.0 {
+    let spun = joints.abs() >= 2.0 * travelled;
+    if joints.abs() > ENERGY[1] * travelled && (!spun || joints.abs() > SPUN * moved) && travelled > 0.0 {
         let what = if e.rope_loss_J.abs() > e.joint_work_J.abs() { "ropes and stops" } else { "joints" };
-        let (whole, but) = if joints.abs() < 2.0 * travelled { (travelled, " but for the spin of bodies") } else { (moved, "") };
+        let (whole, but) = if spun { (moved, "") } else { (travelled, " but for the spin of bodies") };
         let percent = 100.0 * joints.abs() / whole;
         found.push(format!(
             "{what} {} {:.2e} J, {percent:.*} % of the energy that moved{but}: use {step}{}, let contacts and joints not hold the same point, \
