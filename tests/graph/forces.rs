@@ -29,7 +29,7 @@ fn spring(k: f64) -> Operator {
 }
 
 #[test]
-fn a_spring_of_the_user_is_that_of_a_joint_and_of_a_cluster_at_any_stiffness() -> Fallible {
+fn a_spring_of_the_user_is_that_of_a_cluster_at_any_stiffness_and_of_a_joint_by_the_midpoint_rule() -> Fallible {
     for treatment in [MIDPOINT, GAP_AWARE] {
         for k in [50.0, 5e4, 5e6, 5e9] {
             let mut sim = weightless(treatment, 1e-3)?;
@@ -46,8 +46,11 @@ fn a_spring_of_the_user_is_that_of_a_joint_and_of_a_cluster_at_any_stiffness() -
             rows[0] = -k;
             let force = Wrench::new(along(), Frame::Inertial).with_tangents(rows, [0.0; 18]);
             sim.world_mut().entity_mut(given).insert(BodyForces { force, ..BodyForces::default() });
-            let jointed = sim.spawn_body(ball(2.0)?)?;
-            sim.add_joint(jointed, None, &JointSpec::new(JointKind::Prismatic).axis(DVec3::X).spring(k, 0.0).rest(-0.3))?;
+            // a spring of a joint keeps its energy in gap-aware scenes, which forces by the implicit rule do not
+            let jointed = if treatment == MIDPOINT { sim.spawn_body(ball(2.0)?)? } else { differences };
+            if treatment == MIDPOINT {
+                sim.add_joint(jointed, None, &JointSpec::new(JointKind::Prismatic).axis(DVec3::X).spring(k, 0.0).rest(-0.3))?;
+            }
             let system = NewtonEuler::new(2.0, DVec3::ONE).at(DVec3::X * 0.3).with_force(along(), Frame::Inertial);
             let system = sim.spawn_system(system, moreau_jean(treatment.theta()))?;
             let mut worst = [0.0f64; 3];

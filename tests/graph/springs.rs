@@ -6,7 +6,7 @@ use drystone::geometry::Shape;
 use drystone::model::dynamical_system::Lagrangian;
 use drystone::model::interaction::Interaction;
 use drystone::model::joint::{JointKind, JointSpec};
-use drystone::model::law::Law;
+use drystone::model::law::{ContactLaws, CoulombImpact, Law};
 use drystone::model::newton_euler::BodyPose;
 use drystone::model::relation::LagrangianLinear;
 use drystone::model::scheme::Treatment;
@@ -40,6 +40,47 @@ fn a_spring_on_a_slide_swings_as_the_midpoint_rule_says_and_keeps_its_energy() -
         }
         assert!(worst < 1e-9, "k = {stiffness} N/m: {worst:e} m");
         assert!(sim.balance().error() < 1e-10, "k = {stiffness} N/m: {}", sim.balance().error());
+    }
+    Ok(())
+}
+
+#[test]
+fn a_spring_of_a_gap_aware_scene_swings_for_ever_where_steps_can_follow_it() -> Fallible {
+    for (stiffness, h) in [(50.0, 1e-3), (5e4, 1e-3), (7e6, 1e-3)] {
+        let mut sim = weightless(Treatment::default(), h)?;
+        let ball = sim.spawn_body(Body::new(Shape::ball(0.1)?).mass(2.0).at(DVec3::X * 0.3))?;
+        sim.add_joint(ball, None, &JointSpec::new(JointKind::Prismatic).axis(DVec3::X).spring(stiffness, 0.0).rest(-0.3))?;
+        // Newmark's mean acceleration turns the phase as the midpoint rule does; the ball stands still half a step before the start
+        let step = phase((stiffness / 2.0f64).sqrt(), h);
+        let mut worst: f64 = 0.0;
+        for n in 1..=2000 {
+            assert!(sim.step()?.converged);
+            worst = worst.max((x(&sim, ball)? - 0.3 * ((f64::from(n) + 0.5) * step).cos() / (0.5 * step).cos()).abs());
+        }
+        assert!(worst < 1e-9, "k = {stiffness} N/m: {worst:e} m");
+    }
+    // one that would flip at each step comes to rest
+    let mut sim = weightless(Treatment::default(), 1e-3)?;
+    let ball = sim.spawn_body(Body::new(Shape::ball(0.1)?).mass(2.0).at(DVec3::X * 0.3))?;
+    sim.add_joint(ball, None, &JointSpec::new(JointKind::Prismatic).axis(DVec3::X).spring(5e9, 0.0).rest(-0.3))?;
+    (0..5).try_for_each(|_| sim.step().map(|_| ()))?;
+    assert!(x(&sim, ball)?.abs() < 1e-3, "{}", x(&sim, ball)?);
+    Ok(())
+}
+
+#[test]
+fn dry_friction_stops_an_oscillator_where_it_does_after_five_halves_of_a_swing() -> Fallible {
+    // k = 100 N/m, μ m g = 0.981 N: each half of a swing ends 2 μ m g/k nearer, 0.1 m - 10 μ m g/k = 1.9 mm beyond the rest
+    for (h, close) in [(1e-3, 1e-5), (1e-4, 1e-6)] {
+        let mut sim = Simulation::with_time_step(h)?;
+        sim.set_laws(ContactLaws::uniform(CoulombImpact { mu: 0.1, ..CoulombImpact::default() }))?;
+        sim.spawn_body(Body::new(Shape::half_space(DVec3::Z)?).fixed())?;
+        let cube = sim.spawn_body(Body::new(Shape::cuboid(DVec3::splat(0.05))?).mass(1.0).at(DVec3::new(0.1, 0.0, 0.05)))?;
+        let spring = JointSpec::rod(DVec3::new(0.1, 0.0, 0.05), DVec3::new(-2.0, 0.0, 0.05)).spring(100.0, 0.0);
+        sim.add_joint(cube, None, &JointSpec { kind: JointKind::Distance(2.0), ..spring })?;
+        (0..(2.0 / h) as usize).try_for_each(|_| sim.step().map(|_| ()))?;
+        let end = x(&sim, cube)?;
+        assert!((end + 0.0019).abs() < close, "h = {h}: {end}");
     }
     Ok(())
 }

@@ -14,6 +14,7 @@ use crate::model::joint::{Coordinate, Freedom, JointKind, MAX_JOINT_ROWS};
 use crate::model::law::Law;
 use crate::model::newton_euler::{BodyPose, Inertia, Locks, Motion, Velocity};
 use crate::model::relation::Relation;
+use crate::model::scheme::Treatment;
 use crate::setup::{Built, build};
 use bevy_ecs::prelude::{Entity, World};
 use glam::DVec3;
@@ -30,6 +31,8 @@ const ROWS: usize = 400;
 const MANY_TURNS: f64 = 20.0;
 /// ω h from which a spring is damped so much that one sees it.
 const FAST: f64 = 0.1;
+/// ω h up to which springs of gap-aware scenes keep their energy.
+const FOLLOWED: f64 = 2.0;
 
 /// A row on the velocities of the bodies of an island, what it has to be, and its gap.
 struct Row {
@@ -345,20 +348,28 @@ impl Bodies<'_> {
             let x = omega * h_step;
             // damper as part of the critical one, and what the scheme adds
             let (own, added) = (0.5 * damping * rest.lengths[1] / omega, (theta - 0.5) * x);
-            if x <= FAST || theta <= 0.5 || own > 1.0 || added < 0.2 * own {
+            let gap_aware = matches!(self.scene.time.treatment, Treatment::GapAware { .. });
+            let unseen = if gap_aware { x <= FOLLOWED } else { x <= FAST || theta <= 0.5 || added < 0.2 * own };
+            if own > 1.0 || unseen {
                 continue;
             }
-            let kept = (1.0 + ((1.0 - theta) * x).powi(2)) / (1.0 + (theta * x).powi(2));
-            let turns = std::f64::consts::TAU / libm::atan(theta * x).max(x / 2.0);
-            let lost = 100.0 * (1.0 - libm::pow(kept, turns.max(1.0)));
-            let message = format!(
-                "its spring {:?} swings at {:.3} Hz, {:.2} rad a step: with theta = {theta} the scheme takes {lost:.0} % of its energy in each swing, as a \
-                 damper of {added:.2} of the critical one would",
-                h.name,
-                omega / std::f64::consts::TAU,
-                x
-            );
-            let cure = format!("use a step of {:.1e} s or less, or theta = 0.5 with treatment = \"forecast\"", 0.02 / omega);
+            let swings = format!("its spring {:?} swings at {:.3} Hz, {x:.2} rad a step", h.name, omega / std::f64::consts::TAU);
+            let (message, cure) = if gap_aware {
+                let step = 0.5 * FOLLOWED / omega;
+                (
+                    format!("{swings}: steps cannot follow that, and bring it to rest"),
+                    format!("use a step of {step:.1e} s or less, or leave it if it is meant"),
+                )
+            } else {
+                let kept = (1.0 + ((1.0 - theta) * x).powi(2)) / (1.0 + (theta * x).powi(2));
+                let turns = std::f64::consts::TAU / libm::atan(theta * x).max(x / 2.0);
+                let lost = 100.0 * (1.0 - libm::pow(kept, turns.max(1.0)));
+                let message = format!(
+                    "{swings}: with theta = {theta} the scheme takes {lost:.0} % of its energy in each swing, as a damper of {added:.2} of the critical \
+                     one would"
+                );
+                (message, format!("use a step of {:.1e} s or less, or theta = 0.5", 0.02 / omega))
+            };
             hints.push((h.body, message, cure));
         }
     }

@@ -352,7 +352,11 @@ fn a_small_overlap_has_a_cure_that_moves_the_body() {
 
 /// What `check` says of joints in a scene of one bar and one ball.
 fn of_joints(text: &str) -> Vec<Finding> {
-    let head = "gravity = [0, 0, 0]\n[time]\nstep = \"5 ms\"\nend = 1.0\n";
+    treated("", text)
+}
+
+fn treated(treatment: &str, text: &str) -> Vec<Finding> {
+    let head = format!("gravity = [0, 0, 0]\n[time]\nstep = \"5 ms\"\nend = 1.0\n{treatment}");
     let bodies = "[[bodies]]\nname = \"bar\"\nshape = { kind = \"cuboid\", size = [0.4, 0.1, 0.1] }\nmass = 1\n\
                   [[bodies]]\nname = \"ball\"\nshape = { kind = \"ball\", radius = 0.1 }\nposition = [2, 0, 0]\nmass = 1\n";
     check(&Scene::from_toml(&format!("{head}{bodies}{text}"), "t").unwrap_or_else(|e| panic!("{e}")))
@@ -418,14 +422,17 @@ fn the_damping_of_springs_by_the_scheme_is_what_check_says() {
         let rest = "body1 = \"ball\"\nanchor = [2, 0, 0]\naxis = [0, 0, 1]\n";
         format!("[[joints]]\nname = \"coil\"\nkind = \"prismatic\"\n{rest}spring = {{ stiffness = {k} }}\n")
     };
+    let implicit = "treatment = \"forecast\"\ntheta = 1.0\n";
     for (stiffness, percent) in [(2500.0, 79.0), (625.0, 54.0)] {
-        let found = of_joints(&coil(stiffness));
+        let found = treated(implicit, &coil(stiffness));
         let [only] = &found[..] else { panic!("{found:?}") };
         let said = only.message.split("takes ").nth(1).and_then(|s| s.split(' ').next()).and_then(|s| s.parse::<f64>().ok());
         assert_eq!(said, Some(percent), "{}", only.message);
         // what it does: half a swing from the middle to the middle, twice
-        let text = "gravity = [0, 0, 0]\n[time]\nstep = \"5 ms\"\nend = 1.0\n[[bodies]]\nname = \"ball\"\n\
-                    shape = { kind = \"ball\", radius = 0.1 }\nposition = [2, 0, 0]\nmass = 1\nvelocity = [0, 0, 1]\n";
+        let text = format!(
+            "gravity = [0, 0, 0]\n[time]\nstep = \"5 ms\"\nend = 1.0\n{implicit}[[bodies]]\nname = \"ball\"\n\
+             shape = {{ kind = \"ball\", radius = 0.1 }}\nposition = [2, 0, 0]\nmass = 1\nvelocity = [0, 0, 1]\n"
+        );
         let scene = Scene::from_toml(&format!("{text}{}", coil(stiffness)), "t").unwrap_or_else(|e| panic!("{e}"));
         let mut built = crate::setup::build(&scene).unwrap_or_else(|e| panic!("{e}"));
         let energy = |z: f64, v: f64| 0.5 * v * v + 0.5 * stiffness * z * z;
@@ -445,7 +452,11 @@ fn the_damping_of_springs_by_the_scheme_is_what_check_says() {
         let kept = (at[at.len() - 1] / at[0]).powf(turns / (at.len() - 1) as f64);
         assert!((100.0 * (1.0 - kept) - percent).abs() < 1.0, "{stiffness}: {kept}");
     }
-    assert_eq!(of_joints(&coil(100.0)), [], "slow enough");
+    assert_eq!(treated(implicit, &coil(100.0)), [], "slow enough");
+    // gap-aware: nothing up to two radians a step
+    assert_eq!(of_joints(&coil(1.5e5)), []);
+    let found = of_joints(&coil(1e6));
+    assert!(found.len() == 1 && found[0].message.contains("5.00 rad a step: steps cannot follow that"), "{found:?}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Rows of bonds: at each point of a joint a spring of its secant stiffness that yields at what the joint still bears.
 //!
 //! ```text
-//! u = H v + D r + b        −u ∈ N_K(r)        D, b of [`Law::spring_row`] with (1 − D) k a
+//! u = H v + D r + b        −u ∈ N_K(r)        D, b of [`SpringRule::row`] with (1 − D) k a
 //! normal                   −h f a ≤ r ≤ 0     f: the strength that is left at this damage; necks push without bound
 //! tangential, two rows     |r_i| ≤ h c a      the first along the slip so far
 //! ```
@@ -14,9 +14,9 @@ use super::problem::StepProblem;
 use super::rows::SUM;
 use crate::algebra::spatial::{Pose, tangents};
 use crate::model::bond::{Bond, BondPoint, Cohesion, outer};
-use crate::model::law::Law;
 use crate::model::newton_euler::Velocity;
 use crate::model::scheme::Scheme;
+use crate::model::spring::SpringRule;
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::mixed::{IMMOBILE, System};
 use crate::numerics::residual::contact_scale;
@@ -60,6 +60,7 @@ pub(super) fn push<'a>(
 ) {
     let StepProblem { problem, answer, carried, bonds: rows, bonded, .. } = step;
     rows.clear();
+    let rule = SpringRule::of_theta(scheme.treatment.theta());
     let from = problem.blocks.len();
     for (entity, bond) in bonds {
         let Some(ends) = ends(bond, bodies, slots) else { continue };
@@ -95,7 +96,7 @@ pub(super) fn push<'a>(
                 for (i, k) in range.enumerate() {
                     let axis = axes[k];
                     (0..2).for_each(|end| jacobians[end][6 * i..6 * i + 6].copy_from_slice(&row(end, axis)));
-                    let [own, share] = Law::spring_row(stiff[part], 0.0, (delta[k], axis.dot(speed)), scheme.treatment.theta(), h);
+                    let [own, share] = rule.row(stiff[part], 0.0, (delta[k], axis.dot(speed)), h);
                     (b[i], d[i * (m + 1)]) = (axis.dot(given) + share, own);
                     carried.push(axis.dot(given));
                 }

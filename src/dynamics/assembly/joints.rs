@@ -8,7 +8,7 @@
 //! c = β g/h                               joints
 //! c = max(y, 0)/h + β min(y, 0)/h         stops, `0 ≤ ẏ⁺ + c ⟂ r ≥ 0`; e ẏ⁻ where the coordinate gets there within the step and bounces
 //! c = −speed                              motors and friction, r within h times the bounds
-//! c, D of [`Law::spring_row`]             springs and servos
+//! c, D of [`SpringRule::row`]             springs and servos
 //! c = 0, |r| ≤ μ R |N⁽ⁱ⁾|                 bearings: N what the pass before has found in the joint, across its axis
 //! ```
 //!
@@ -28,8 +28,10 @@ use crate::model::bond::Bond;
 use crate::model::interaction::{Interaction, OfBodies};
 use crate::model::joint::{Coordinate, Freedom, MAX_JOINT_ROWS, TwistRow};
 use crate::model::law::{Law, least_impact};
+use crate::model::newton_euler::Inertia;
 use crate::model::relation::Relation;
 use crate::model::scheme::{Clock, Drift, Scheme, Treatment};
+use crate::model::spring::SpringRule;
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::mixed::{IMMOBILE, MixedProblem, System, Twist};
 use crate::numerics::residual::contact_scale;
@@ -53,16 +55,17 @@ pub struct JointRows {
     units: [f64; MAX_JOINT_ROWS],
     /// What the rate of y has beside H v: driven bodies, the end of the step.
     given: [f64; MAX_JOINT_ROWS],
-    /// Stiffness and damping of a spring, for its row in its unit.
-    spring: Option<[f64; 2]>,
+    /// Stiffness and damping of a spring, for its row in its unit, and when in the step they act.
+    spring: Option<([f64; 2], SpringRule)>,
     /// Of a rope or stop that bore something in the step before: the rate of its row at the end of that (m/s).
     held: Option<f64>,
 }
 
 impl JointRows {
-    /// Block, stiffness (kg/s²) and damping (kg/s) of a spring or servo, as its row has them.
-    pub fn spring(&self) -> Option<(usize, [f64; 2])> {
-        Some((self.block? as usize, self.spring?))
+    /// Block, stiffness (kg/s²) and damping (kg/s) of a spring or servo, as its row has them, and when in the step they act.
+    pub fn spring(&self) -> Option<(usize, [f64; 2], SpringRule)> {
+        let (elastic, rule) = self.spring?;
+        Some((self.block? as usize, elastic, rule))
     }
 
     /// Block of a rope or stop that bore something in the step before too, and the rate of its row at the end of that (m/s).
@@ -286,17 +289,39 @@ pub(super) fn length_of(ends: [Option<&Body>; 2]) -> f64 {
     lighter.map_or(1.0, |i| (i.principal.max_element() / i.mass).sqrt())
 }
 
+/// Squares of the radius of gyration about the axis of a row about an angle, and of the distance of the centre of mass from that axis (m²).
+fn about_axis(body: &Body, inertia: &Inertia, anchor: DVec3, angular: DVec3) -> [f64; 2] {
+    let axis = (body.frame.rotation.conjugate() * angular).normalize_or_zero();
+    [(axis * axis).dot(inertia.principal) / inertia.mass, anchor.cross(axis).length_squared()]
+}
+
 /// The length (m) by which gravity turns an angle at most as fast as it lets bodies fall: `√(k² + d²)` of a body with the radius of gyration k
 /// about the axis and its centre of mass d beside it, whose rate gravity changes by `g d/(k² + d²) ≤ g/√(k² + d²)`; the shorter of two.
 fn swing_length(ends: [Option<&Body>; 2], frames: [Pose; 2], row: &TwistRow) -> f64 {
     let length = |k: usize| {
         let body = ends[k]?;
-        let inertia = body.inertia?;
-        let axis = (body.frame.rotation.conjugate() * row.angular[k]).normalize_or_zero();
-        let gyration = (axis * axis).dot(inertia.principal) / inertia.mass;
-        Some((gyration + frames[k].position.cross(axis).length_squared()).sqrt())
+        let [gyration, beside] = about_axis(body, body.inertia.as_ref()?, frames[k].position, row.angular[k]);
+        Some((gyration + beside).sqrt())
     };
     (0..2).filter_map(length).min_by(f64::total_cmp).unwrap_or(1.0)
+}
+
+/// Mobility of a coordinate (1/kg, or 1/(kg m²)): bodies turn about the axis of an angle, as its joint has them do, and do not turn where they slide; at
+/// the ends of a distance they are free.
+fn mobility(ends: [Option<&Body>; 2], frames: [Pose; 2], freedom: Freedom, row: &TwistRow) -> f64 {
+    let of = |k: usize| {
+        let body = ends[k].filter(|body| body.row != IMMOBILE)?;
+        let inertia = body.inertia.as_ref()?;
+        Some(match freedom {
+            Freedom::Angle => 1.0 / (inertia.mass * about_axis(body, inertia, frames[k].position, row.angular[k]).iter().sum::<f64>()),
+            Freedom::Displacement => 1.0 / inertia.mass,
+            Freedom::Distance => {
+                let turn = body.frame.rotation.conjugate() * row.angular[k];
+                1.0 / inertia.mass + (turn * turn / inertia.principal).element_sum()
+            }
+        })
+    };
+    (0..2).filter_map(of).sum()
 }
 
 /// Appends the rows of one interaction; `bound` is that of a bearing (N s, or N m s).
@@ -383,10 +408,14 @@ fn push(
             }
             given[0] -= units[0] * q.sign * q.speed;
             let rate = before - q.sign * q.speed;
-            let [d, part] = Law::spring_row(*stiffness, *damping, (gap[0], rate), scheme.treatment.theta(), h);
+            let rule = match scheme.treatment {
+                Treatment::GapAware { .. } => SpringRule::ahead(*stiffness, *damping, mobility(ends, frames, q.freedom, &rows[0]), h),
+                Treatment::Forecast { theta } => SpringRule::of_theta(theta),
+            };
+            let [d, part] = rule.row(*stiffness, *damping, (gap[0], rate), h);
             b[0] = given[0] + units[0] * part;
             soft = Some(units[0] * units[0] * d);
-            spring = Some([stiffness, damping].map(|x| x / (units[0] * units[0])));
+            spring = Some(([stiffness, damping].map(|x| x / (units[0] * units[0])), rule));
             kept[0] = true;
         }
         (Law::NewtonImpact { e }, Relation::Coordinate(q)) => {

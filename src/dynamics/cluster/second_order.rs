@@ -26,6 +26,7 @@ use super::{ClusterError, Leftover, NewtonLoop, Outcome, ROUNDING, RowsAt, State
 use crate::algebra::factor::Lu;
 use crate::model::integrator::{Integrator, Projection};
 use crate::model::law::Law;
+use crate::model::spring::SpringRule;
 
 /// Part of the terms of an equation that rounding may change, where rows come from differences of y.
 const DIFFERENCES: f64 = 1e-10;
@@ -519,10 +520,10 @@ impl Implicit {
                 link.output(t1, &x.joined, &x.lambda, &mut x.y)?;
             }
             if let Law::Spring { stiffness, damping, .. } = link.law {
-                let theta = nodes[link.nodes[0]].theta();
+                let rule = SpringRule::of_theta(nodes[link.nodes[0]].theta());
                 for (i, k) in link.rows.clone().enumerate() {
                     let h = x.step;
-                    [x.d[i * (m + 1)], x.shift[i]] = Law::spring_row(stiffness, damping, (self.y[k], self.y_dot[k]), theta, h);
+                    [x.d[i * (m + 1)], x.shift[i]] = rule.row(stiffness, damping, (self.y[k], self.y_dot[k]), h);
                 }
             }
             respond(link, nodes, &mut self.nodes, &x.g, &mut x.response);

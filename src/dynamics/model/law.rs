@@ -318,8 +318,8 @@ pub enum Law {
         /// k, one value per face.
         k: Vec<f64>,
     },
-    /// `λ = −(k y + c ẏ)` on every row, held within ±limit: a spring with a damper, or a servo (y is then what is wanted less). Implicit,
-    /// by the θ-rule of the step: with θ = ½ the spring keeps its energy, however stiff.
+    /// `λ = −(k y + c ẏ)` on every row, held within ±limit: a spring with a damper, or a servo (y is then what is wanted less). At which moment of
+    /// the step says [`SpringRule`](super::spring::SpringRule): it keeps its energy by the θ-rule with θ = ½, and in gap-aware scenes where steps can follow it.
     Spring {
         /// k (N/m, or N m/rad).
         stiffness: f64,
@@ -379,24 +379,6 @@ impl Law {
     /// True for laws of impact, which act where a gap closes; the others act always.
     pub fn is_impact(&self) -> bool {
         matches!(self, Self::NewtonImpact { .. } | Self::CoulombImpact(_) | Self::RollingImpact { .. } | Self::FremondImpact { .. })
-    }
-
-    /// D and c of a row `0 = u⁺ + D r + c` of a spring whose output is y and its rate ẏ at the start of the step; a force λ held through the
-    /// step is r = h λ.
-    ///
-    /// ```text
-    /// λ = −k (y + h θ u_θ) − c u_θ,   u_θ = θ u⁺ + (1−θ) ẏ        D = 1/(h θ (h θ k + c))        c = (1−θ) ẏ/θ + k y/(θ (h θ k + c))
-    /// ```
-    ///
-    /// ```
-    /// use drystone::model::law::Law;
-    /// // a spring of 100 N/m, stretched by 0.2 m: at rest nothing but 20 N holds it
-    /// let [d, c] = Law::spring_row(100.0, 0.0, (0.2, 0.0), 0.5, 1e-3);
-    /// assert!((-c / d / 1e-3 + 20.0).abs() < 1e-9);
-    /// ```
-    pub fn spring_row(stiffness: f64, damping: f64, (y, rate): (f64, f64), theta: f64, h: f64) -> [f64; 2] {
-        let stiff = h * theta * stiffness + damping;
-        [1.0 / (h * theta * stiff), ((1.0 - theta) * rate + stiffness * y / stiff) / theta]
     }
 
     /// Checks the numbers of the law and that it fits this many rows.

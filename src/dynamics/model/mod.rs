@@ -49,4 +49,5 @@ pub mod pile;
 pub mod relation;
 pub mod scheme;
 pub mod signal;
+pub mod spring;
 pub mod surface;

@@ -280,20 +280,13 @@ pub fn edge_loss(step: &StepProblem, foresight: &Foresight) -> f64 {
     loss
 }
 
-/// What springs and servos lose to the length of the step, and what their dampers take (J).
-///
-/// ```text
-/// r = −h (k y⁺ + c u⁺),   y⁺ = y + h u⁺                                          θ = 1
-/// lost = −r_k (u⁺ + u)/2 − ½ k (y⁺² − y²) = r_k (u⁺ − u)/2 + ½ k h² u⁺²          r_k = r + h c u⁺
-/// ```
-///
-/// Summed over an oscillation that is (ω h)² of its energy in a radian over ω h. With θ = ½ nothing is lost.
+/// What springs and servos lose to the length of a step that moves by h u⁺, and what their dampers take (J), see [`SpringRule::lost`](crate::model::spring::SpringRule::lost).
 pub fn spring_loss(step: &StepProblem, scheme: &Scheme) -> [f64; 2] {
-    let (p, h, mut sum) = (&step.problem, scheme.time_step, [0.0; 2]);
+    let (p, mut sum) = (&step.problem, [0.0; 2]);
     if scheme.treatment.theta() != 1.0 {
         return sum;
     }
-    for (k, [stiffness, damping]) in step.joints.iter().filter_map(JointRows::spring) {
+    for (k, [stiffness, damping], rule) in step.joints.iter().filter_map(JointRows::spring) {
         let block = &p.blocks[k];
         let r = step.answer.reactions.blocks[block.first];
         // a servo at its limit is a motor
@@ -304,10 +297,8 @@ pub fn spring_loss(step: &StepProblem, scheme: &Scheme) -> [f64; 2] {
         p.block_rate(block, &step.answer.velocities, &mut after);
         p.block_rate(block, &step.before, &mut before);
         let given = step.carried[block.first];
-        let [after, before] = [after[0] + given, before[0] + given];
-        let damper = h * damping * after;
-        sum[0] += 0.5 * (r + damper) * (after - before) + 0.5 * stiffness * (h * after).powi(2);
-        sum[1] += 0.5 * damper * (after + before);
+        let lost = rule.lost(stiffness, damping, [after[0] + given, before[0] + given], scheme.time_step);
+        sum = [sum[0] + lost[0], sum[1] + lost[1]];
     }
     sum
 }

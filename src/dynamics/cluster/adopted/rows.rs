@@ -8,6 +8,7 @@ use crate::cluster::link::{Level, Link};
 use crate::cluster::node::{System as Kind, buffer};
 use crate::model::law::{Law, least_impact};
 use crate::model::scheme::{Scheme, Treatment};
+use crate::model::spring::SpringRule;
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::mixed::{IMMOBILE, MAX_ROWS, MixedProblem, System};
 use crate::numerics::residual::contact_scale;
@@ -65,8 +66,9 @@ impl Adopted {
         }
         close(link, x, scheme, &mut b);
         if let Law::Spring { stiffness, damping, .. } = link.law {
+            let rule = SpringRule::of_theta(theta);
             for (i, b) in b.iter_mut().enumerate() {
-                let [d, part] = Law::spring_row(stiffness, damping, (x.y[i], x.y_dot[i]), theta, h);
+                let [d, part] = rule.row(stiffness, damping, (x.y[i], x.y_dot[i]), h);
                 *b += part;
                 x.d[i * (m + 1)] = d;
             }
