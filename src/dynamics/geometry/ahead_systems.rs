@@ -247,10 +247,8 @@ pub fn foresee(
         images.set_box(broad, slot as u32, [(low - reach).min(low_end), (high + reach).max(high_end)], Content::UNKNOWN);
     }
     foresight.thrown = thrown;
-    if thrown {
-        if let Err(crowd) = images.pairs(broad, ahead) {
-            return refuse_crowd(&mut bodies, &crowd, cached, movers, &scheme);
-        }
+    if thrown && let Err(crowd) = images.pairs(broad, ahead) {
+        return refuse_crowd(&mut bodies, &crowd, cached, movers, &scheme);
     }
     crossings.clear();
     crossed.clear();

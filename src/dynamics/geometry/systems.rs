@@ -436,8 +436,8 @@ pub fn broad_phase(
     let farthest = movers.iter().map(|m| goes(m, &Mover { smallest: f64::INFINITY, ..Mover::default() })).fold(0.0, f64::max);
     if farthest > FAR {
         let far = found.iter().zip(&*near).filter(|(_, near)| **near).map(|(pair, _)| *pair);
-        let ways = far.map(|(i, j)| (i, j, goes(&movers[i as usize], &movers[j as usize])));
-        if let Some((i, j, way)) = ways.filter(|pair| pair.2 > ABSURD || pair.2 > FAR && met > PAIRS_EACH * count).next() {
+        let mut ways = far.map(|(i, j)| (i, j, goes(&movers[i as usize], &movers[j as usize])));
+        if let Some((i, j, way)) = ways.find(|pair| pair.2 > ABSURD || pair.2 > FAR && met > PAIRS_EACH * count) {
             let [a, b] = [i, j].map(|k| &movers[k as usize]);
             let (one, size) = if a.mobile && a.smallest <= b.smallest || !b.mobile { (i, a.smallest) } else { (j, b.smallest) };
             let crowd = if way > ABSURD { String::new() } else { format!(", among {met} pairs of {count} bodies that may meet in it") };
