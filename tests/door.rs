@@ -226,6 +226,36 @@ fn an_answer_whose_residual_overflows_has_not_converged() {
     assert!(answer.report.e_s.is_finite() || !answer.converged(), "{:?} with e_s {}", answer.status(), answer.report.e_s);
 }
 
+/// A weight of 1e-308 and a reaction of 1e308: the velocity that is missed is none, in whatever unit it is summed; and an answer with a figure that is no number
+/// is not solved, whatever the others say.
+#[test]
+fn no_answer_is_solved_with_a_figure_that_is_no_number() {
+    for power in [-308, -300, -200, -160, -155, -150, 0, 150, 155, 160, 200, 300, 307] {
+        let c = libm::exp10(f64::from(power));
+        for (first, w, q) in [(c, c, 1.0), (1.0, 1.0, c), (c, 1.0, 1.0), (1.0, c, c)] {
+            let joint = BlockRows::from_dense(&[0, 1], &[w]);
+            let sets = vec![drystone::numerics::admissible::AdmissibleSet::NonNegative];
+            let one = Problem::from(LocalProblem { w: joint, q: vec![-q], sets });
+            let contact = BlockRows::from_dense(&[0, 3], &[first, 0.0, 0.0, 0.0, w, 0.0, 0.0, 0.0, w]);
+            let contact = Problem::from(LocalProblem::friction(contact, vec![-q, 3.0 * q, 4.0 * q], &[0.5]).expect("legal"));
+            for p in [one, contact] {
+                for entry in drystone::numerics::solvers::all() {
+                    // what does not take the problem is none of the matter
+                    let settings = Settings { time_limit: Some(0.02), ..with(entry.name) };
+                    let Ok(answer) = p.solve(&settings) else { continue };
+                    let report = answer.report;
+                    let figures = [report.rel, report.e_s, report.violation, report.misfit];
+                    assert!(
+                        !report.converged() || figures.iter().all(|x| x.is_finite()),
+                        "{} {first:e} {w:e} {q:e}: {report:?}",
+                        entry.name
+                    );
+                }
+            }
+        }
+    }
+}
+
 /// No solver gets below the rounding of the numbers, and none tries for ever.
 #[test]
 fn a_tolerance_below_rounding_ends_soon() {

@@ -738,3 +738,82 @@ fn a_run_has_converged_where_all_its_steps_have() -> Fallible {
     }
     Ok(())
 }
+
+/// Half a system stood still without a word.
+#[test]
+fn what_is_taken_from_a_system_is_asked_for() -> Fallible {
+    let mut sim = Simulation::with_time_step(1e-3)?;
+    let mass = sim.spawn_system(Lagrangian::new([1.0]).at([0.0]).with_force([1.0]), Integrator::MOREAU_JEAN)?;
+    sim.step()?;
+    let system = sim.world_mut().entity_mut(mass).take::<Lagrangian>().ok_or("it has one")?;
+    let error = sim.step().unwrap_err().to_string();
+    assert!(error.contains("has an Integrator, but nothing that it integrates"), "{error}");
+    sim.world_mut().entity_mut(mass).insert(system).remove::<Integrator>();
+    let error = sim.step().unwrap_err().to_string();
+    assert!(error.contains("has no Integrator; insert one"), "{error}");
+    sim.world_mut().entity_mut(mass).insert(Integrator::MOREAU_JEAN);
+    sim.step()?;
+    // and without both it is no system, on purpose
+    sim.world_mut().entity_mut(mass).remove::<(Integrator, Lagrangian)>();
+    sim.step()?;
+    Ok(())
+}
+
+#[test]
+fn slots_that_were_given_by_hand_are_refused() -> Fallible {
+    for (slot, told) in [(0, "it has the same Slot(0) as the entity"), (u32::MAX, "Slot(4294967295) was never given by this simulation")] {
+        let mut sim = Simulation::default();
+        let [_, two] = [0.0, 1.0].map(|x| ball(&mut sim, DVec3::X * x));
+        sim.world_mut().entity_mut(two?).insert(Slot(slot));
+        let error = sim.step().unwrap_err().to_string();
+        assert!(error.contains(told), "{error}");
+    }
+    Ok(())
+}
+
+#[test]
+fn moments_that_no_body_has_are_refused_here_as_in_scenes() -> Fallible {
+    let mut sim = Simulation::default();
+    let error = sim.spawn_body(Body::point(1.0, DVec3::new(1.0, 1.0, 3.0))).unwrap_err().to_string();
+    assert!(error.contains("which no rigid body has; none may be larger than the sum of the other two"), "{error}");
+    sim.spawn_body(Body::point(1.0, DVec3::new(1.0, 1.0, 2.0)))?;
+    Ok(())
+}
+
+#[test]
+fn a_force_that_panics_is_an_error_that_names_its_body_and_the_step_can_be_done_again() -> Fallible {
+    let mut sim = Simulation::default();
+    let body = sim.spawn_body(Body::point(1.0, DVec3::ONE).named("rocket"))?;
+    let force = sim.add_force(body, |t, _, _| if t > 0.0015 { panic!("no fuel at {t}") } else { AppliedForce::default() })?;
+    let error = loop {
+        if let Err(error) = sim.step() {
+            break error.to_string();
+        }
+    };
+    assert!(error.contains("body \"rocket\": a force that was added to it panicked: no fuel at 0.002"), "{error}");
+    sim.remove(force);
+    let before = sim.time();
+    sim.step()?;
+    assert!(sim.time() > before);
+    Ok(())
+}
+
+#[test]
+fn a_state_is_restored_into_bodies_of_its_shapes_alone() -> Fallible {
+    let build = |shape: Shape| -> Fallible<(Simulation, [Entity; 1])> {
+        let mut sim = Simulation::default();
+        let body = sim.spawn_body(Body::new(shape).named("stone"))?;
+        Ok((sim, [body]))
+    };
+    let (mut sim, bodies) = build(Shape::ball(0.1)?)?;
+    sim.step()?;
+    let saved = sim.save(&bodies);
+    for other in [Shape::ball(0.2)?, Shape::cuboid(DVec3::splat(0.1))?] {
+        let (mut sim, bodies) = build(other)?;
+        let error = sim.restore(&saved, &bodies).unwrap_err().to_string();
+        assert!(error.contains("body \"stone\" was a ball (radius 0.1 m") && error.contains("build it as it was"), "{error}");
+    }
+    let (mut sim, bodies) = build(Shape::ball(0.1)?)?;
+    sim.restore(&saved, &bodies)?;
+    Ok(())
+}

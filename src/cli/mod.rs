@@ -2,7 +2,7 @@
 //! `solvers`, `inspect`, `profile`, `corpus`, `bench`.
 //!
 //! ```text
-//! exit codes   0 done   1 check found faults   2 usage   3 input or scene   4 state not finite   130 interrupted
+//! exit codes   0 done   1 check found faults   2 usage   3 input or scene   4 a step that cannot be done   5 part of a sweep failed   130 interrupted
 //! ```
 
 #[cfg(feature = "lens")]
@@ -50,8 +50,10 @@ const FAULTS: u8 = 1;
 const USAGE: u8 = 2;
 /// A scene, or a file, is at fault.
 const INPUT: u8 = 3;
-/// The run stopped on a state that is not finite.
+/// The run stopped on a step that cannot be done: a state that is not finite, a crowd, a step of absurd length.
 const NOT_FINITE: u8 = 4;
+/// Some runs of a `sweep` failed, others did not.
+const PARTLY: u8 = 5;
 /// A defect of the program itself (EX_SOFTWARE of sysexits).
 const DEFECT: u8 = 70;
 /// The run was interrupted.
@@ -100,8 +102,8 @@ Examples:
   drystone plot results energy rose --out plot.svg    curves of what a run has written
   drystone solve tower.hdf5 --json                    a friction problem of one step from a file
 
-Exit codes: 0 done, 1 check found faults, 2 usage, 3 input or scene, 4 stopped on a state that is
-not finite, 130 interrupted";
+Exit codes: 0 done, 1 check found faults, 2 usage, 3 input or scene, 4 stopped on a step that
+cannot be done, 5 part of a sweep failed, 130 interrupted";
 
 #[derive(Debug, Subcommand)]
 enum Command {

@@ -2,7 +2,7 @@
 
 use super::interrupt;
 use super::source::{Changes, StepSize, span, step_size, tolerance};
-use super::{DONE, Failure, INPUT, INTERRUPTED, USAGE, say, tell};
+use super::{DONE, Failure, INPUT, INTERRUPTED, PARTLY, USAGE, say, tell};
 use crate::io::sweep::{Axis, MAX_POINTS, Outcome, Plan, place, write_results};
 use crate::scenes::checkpoint::fingerprint;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -73,8 +73,8 @@ a row for each: the keys with more than one value, the columns of `drystone run 
 its tables with a dot: energy.kinetic_J), and why a run failed. The same command goes on after a
 kill: what has ended is not run again, unless it failed or its scene has changed.
 
-The exit code is 0 where a run has ended well, also where others failed, 3 where all failed, and 130 after
-an interruption. Scripts that ask for all of them look at \"failed\" and \"missing\" of --json.
+The exit code is 0 where no run failed, 5 where some did (the table has the others), 3 where all failed, and
+130 after an interruption. Points that nobody has run yet are no failures: scripts look at \"missing\" of --json.
 
 Examples:
   drystone sweep bead_pour --set n=3..6 --set mu=0.1,0.3,0.5 --until 0.5 --out pours
@@ -333,7 +333,11 @@ fn collect(arguments: &Arguments, plan: &Plan) -> Result<u8, Failure> {
             path.display()
         ));
     }
-    Ok(if done == 0 && !failed.is_empty() { INPUT } else { DONE })
+    Ok(match (failed.len(), done) {
+        (0, _) => DONE,
+        (_, 0) => INPUT,
+        _ => PARTLY,
+    })
 }
 
 /// Writes what a scheduler needs.

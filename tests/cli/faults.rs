@@ -412,3 +412,25 @@ fn a_picture_after_the_end_of_its_scene_is_a_mistake() {
         assert_eq!(picture(more).status.code(), Some(0), "{}", text(&picture(more).stderr));
     }
 }
+
+#[test]
+fn crowds_that_memory_cannot_hold_and_steps_that_are_absurd_are_told_before_they_begin() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("s.toml").to_str().unwrap().to_owned();
+    // metres where millimetres were meant: 20 000 balls have 2e8 pairs, of which memory would hold hardly all, and 3000 more than a step can take
+    for (count, told) in [(20_000, "about 2.0e8 pairs of bodies"), (3000, "about 4.5e6 pairs of bodies")] {
+        let mut balls = String::from("time = { step = \"1 ms\", end = \"2 ms\" }\n");
+        for k in 0..count {
+            let [x, y] = [k % 100, k / 100].map(|i| 1e-3 * f64::from(i));
+            balls += &format!("[[bodies]]\nshape = {{ kind = \"ball\", radius = 1 }}\nposition = [{x}, {y}, 1]\n");
+        }
+        std::fs::write(&path, balls).unwrap();
+        let run = output(&["run", &path]);
+        let said = text(&run.stderr);
+        assert!(run.status.code() == Some(4) && said.contains(told) && said.contains("a ball of 2.0e0 m"), "{:?}: {said}", run.status);
+    }
+    let run = output(&["run", "cross_vault", "--step", "3000"]);
+    let said = text(&run.stderr);
+    assert!(said.contains("of its lengths") && said.contains("within a step of 3000 s; a time step of"), "{:?}: {said}", run.status);
+    assert_eq!(run.status.code(), Some(4));
+}

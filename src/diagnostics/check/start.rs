@@ -3,7 +3,7 @@
 use glam::DVec3;
 
 use super::{Bodies, Severity, Short, Way};
-use crate::geometry::{BroadPhase, ContactPoint, Scratch, Shape, contact_points};
+use crate::geometry::{BroadPhase, ContactPoint, Crowd, Scratch, Shape, contact_points};
 use crate::io::scene::model::{Body, Motion, ShapeSpec};
 use crate::model::joint::TieRelation;
 
@@ -33,12 +33,19 @@ impl Bodies<'_> {
     pub(super) fn contacts(&mut self) {
         let down = self.scene.gravity_at(0.0).normalize_or_zero();
         let (mut scratch, mut points) = (Scratch::default(), Vec::new());
-        let mut overlaps: Vec<(usize, String, DVec3)> = Vec::new();
+        let mut overlaps: Vec<(usize, usize, DVec3)> = Vec::new();
         let (mut ratios, mut hard) = (Found::new(), Found::new());
         // the smallest gap below each body, and to whom
         let mut below: Vec<Option<(f64, usize)>> = vec![None; self.scene.bodies.len()];
         let mut touched = vec![None; self.scene.bodies.len()];
-        for (a, b) in self.near() {
+        let near = match self.near() {
+            Ok(near) => near,
+            Err(crowd) => {
+                let cure = "make bodies smaller, or move them apart: are lengths and places in the same unit?".to_owned();
+                return self.say_some(vec![(crowd.leaf as usize, crowd.to_string(), cure)]);
+            }
+        };
+        for (a, b) in near {
             let (first, second) = (&self.scene.bodies[a], &self.scene.bodies[b]);
             let (Some(shape1), Some(shape2)) = (&self.shapes[a], &self.shapes[b]) else { continue };
             let moving = [first, second].map(|body| body.motion == Motion::Dynamic);
@@ -66,7 +73,7 @@ impl Bodies<'_> {
                 // name the one that can be moved
                 let (body, other, way) = if moving[1] { (b, a, -deepest.normal) } else { (a, b, deepest.normal) };
                 let depth = -deepest.gap;
-                overlaps.push((body, format!("overlaps {} by {:.4} m at the start", self.name(other), Short(depth)), way * depth));
+                overlaps.push((body, other, way * depth));
             }
             let ([true, true], Some(m1), Some(m2)) = (moving, self.masses[a], self.masses[b]) else { continue };
             let ratio = m1.max(m2) / m1.min(m2);
@@ -87,11 +94,17 @@ impl Bodies<'_> {
         let squeezed = |body: usize, way: DVec3| {
             overlaps.iter().any(|(b, _, other)| *b == body && way.dot(*other) < -0.5 * way.length() * other.length())
         };
-        let cure = |body: usize, way: DVec3| match squeezed(body, way) {
-            true => "make it smaller, or move apart what it overlaps: it is too large for the room between".to_owned(),
-            false => format!("move it by {} m, or make it smaller", Way(way)),
+        let told = |&(body, other, way): &(usize, usize, DVec3)| {
+            let cure = match squeezed(body, way) {
+                true => "make it smaller, or move apart what it overlaps: it is too large for the room between".to_owned(),
+                false => format!("move it by {} m, or make it smaller", Way(way)),
+            };
+            (body, format!("overlaps {} by {:.4} m at the start", self.name(other), Short(way.length())), cure)
         };
-        let overlaps = overlaps.iter().map(|(body, message, way)| (*body, message.clone(), cure(*body, *way))).collect();
+        // each is compared with all: of a hundred thousand overlaps those are worked out that are told
+        let untold = |&(body, ..): &(usize, usize, DVec3)| (body, String::new(), String::new());
+        let listed = self.listed.min(overlaps.len());
+        let overlaps: Found = overlaps[..listed].iter().map(told).chain(overlaps[listed..].iter().map(untold)).collect();
         self.say_some(overlaps);
         self.say_some(ratios);
         self.say_all(Severity::Hint, hard);
@@ -154,7 +167,7 @@ impl Bodies<'_> {
     }
 
     /// Pairs of bodies that are there at the start and whose boxes, widened by the gaps that count, overlap.
-    fn near(&self) -> Vec<(usize, usize)> {
+    fn near(&self) -> Result<Vec<(usize, usize)>, Crowd> {
         let mut broad = BroadPhase::default();
         for (i, body) in self.scene.bodies.iter().enumerate().filter(|(_, b)| b.birth == 0.0) {
             match &self.shapes[i] {
@@ -171,10 +184,10 @@ impl Bodies<'_> {
             }
         }
         let mut pairs = Vec::new();
-        broad.pairs(&mut pairs);
+        broad.pairs(&mut pairs)?;
         // walls of servos go through each other
         let walls = |a: usize, b: usize| [a, b].iter().all(|&i| self.scene.bodies[i].servo.is_some());
-        pairs.into_iter().map(|(a, b)| (a as usize, b as usize)).filter(|&(a, b)| !walls(a, b)).collect()
+        Ok(pairs.into_iter().map(|(a, b)| (a as usize, b as usize)).filter(|&(a, b)| !walls(a, b)).collect())
     }
 
     /// Whether two bodies are stones of one kind: of one shape, or hulls of about one size, whose corners no two have alike.

@@ -148,7 +148,10 @@ impl Bodies<'_> {
                     broad.set_box(i as u32, DVec3::new(low.x, low.y, bottom.min(low.z)), *high);
                 }
             }
-            broad.pairs(&mut pairs);
+            // a crowd is told of by itself
+            if broad.pairs(&mut pairs).is_err() {
+                return Vec::new();
+            }
             for (a, b) in pairs.iter().map(|&(a, b)| (a as usize, b as usize)) {
                 if let (Some(first), Some(second)) = (&boxes[a], &boxes[b]) {
                     // a link may hang in another one, a lamp on a hook

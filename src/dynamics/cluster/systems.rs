@@ -114,6 +114,10 @@ pub struct KnownBody {
     name: Option<&'static Name>,
 }
 
+/// What has an integrator and nothing for it, and the reverse.
+type Bare = (With<Integrator>, Without<FirstOrder>, Without<Lagrangian>, Without<BodyPose>);
+type Idle = (Without<Integrator>, Or<(With<FirstOrder>, With<Lagrangian>)>);
+
 /// Which of them stand in no island with a body.
 type Unbound = Without<OfBodies>;
 
@@ -194,8 +198,8 @@ pub fn refresh(
     bodies: Query<KnownBody, Unbound>,
     interactions: Query<(Entity, Ref<Interaction>, Option<&Name>), Without<OfBodies>>,
     scheme: Res<Scheme>,
-    clock: Res<Clock>,
-    newton: Res<NewtonLoop>,
+    (clock, newton): (Res<Clock>, Res<NewtonLoop>),
+    (bare, idle): (Query<(Entity, Option<&Name>), Bare>, Query<(Entity, Option<&Name>), Idle>),
     probes: Query<(&Probe, Option<&Name>)>,
     mut clusters: ResMut<Clusters>,
     mut traces: ResMut<Traces>,
@@ -204,6 +208,16 @@ pub fn refresh(
         let (probe, name) = probes.get(entity).ok()?;
         Some((probe.clone(), name.map_or_else(|| format!("the probe {entity}"), |n| format!("{:?}", n.as_str()))))
     };
+    // half a system would stand still without a word
+    let bare = bare.iter().map(|found| (found, "has an Integrator, but nothing that it integrates; insert what was removed (FirstOrder, Lagrangian, or a pose), or remove its Integrator"));
+    let idle =
+        idle.iter().map(|found| (found, "has no Integrator; insert one, or remove its FirstOrder or Lagrangian, so that it is no system"));
+    if let Some(((entity, name), what)) = bare.chain(idle).min_by_key(|((entity, _), _)| birth(*entity)) {
+        let name = name.map_or_else(|| format!("the system {entity}"), |name| format!("the system {:?}", name.as_str()));
+        clusters.known = u64::MAX;
+        clusters.error = Some(ClusterError::Setup(format!("{name} {what}")));
+        return;
+    }
     // one that goes and one that comes leave their number as it was
     let entities = first.iter().map(|f| f.0).chain(lagrangian.iter().map(|l| l.0)).chain(bodies.iter().map(|b| b.entity));
     let known = entities.chain(interactions.iter().map(|i| i.0)).fold(0u64, |sum, e| sum.wrapping_add(mixed(e.to_bits())));

@@ -7,7 +7,7 @@ use super::narrow::{ContactPoint, contact_points};
 use super::narrow_systems::{FAR, FAST};
 use super::shapes::Shape;
 use super::sweep::SAME_WAY;
-use super::systems::{Cached, MANY, Mover, Proximity, image_shift};
+use super::systems::{Cached, MANY, Mover, Proximity, image_shift, refuse_crowd};
 use super::ways::{Crossing, Limits, Met, Way, first_overlap, own_way, turn_between};
 use crate::algebra::pieces::{self, Part, each_piece, share};
 use crate::algebra::spatial::{Pose, rotate_exp};
@@ -174,7 +174,7 @@ fn limits(scheme: &Scheme, beta: f64, size: f64) -> Limits {
 /// what the rows looked at.
 pub fn foresee(
     scheme: Res<Scheme>,
-    bodies: Res<Bodies>,
+    mut bodies: ResMut<Bodies>,
     laws: Res<ContactLaws>,
     mut proximity: ResMut<Proximity>,
     mut foresight: ResMut<Foresight>,
@@ -247,8 +247,8 @@ pub fn foresee(
         images.set_box(broad, slot as u32, [(low - reach).min(low_end), (high + reach).max(high_end)], Content::UNKNOWN);
     }
     foresight.thrown = thrown;
-    if thrown {
-        images.pairs(broad, ahead);
+    if thrown && let Err(crowd) = images.pairs(broad, ahead) {
+        return refuse_crowd(&mut bodies, &crowd, cached, movers, &scheme);
     }
     crossings.clear();
     crossed.clear();

@@ -82,6 +82,43 @@ impl Content {
     pub(super) const UNKNOWN: Self = Self { way: DVec3::ZERO, around: Around::ALL };
 }
 
+/// More pairs than can be looked at, see [`BroadPhase::pairs`].
+///
+/// ```
+/// use drystone::geometry::{BroadPhase, Crowd};
+/// use glam::DVec3;
+/// let mut broad = BroadPhase::default();
+/// for leaf in 0..20_000 {
+///     broad.set_box(leaf, DVec3::ZERO, DVec3::ONE);
+/// }
+/// let mut pairs = Vec::new();
+/// let Crowd { pairs: about, beside, .. } = broad.pairs(&mut pairs).unwrap_err();
+/// assert!((about / 2e8 - 1.0).abs() < 0.01 && beside == 19_999 && pairs.is_empty());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Crowd {
+    /// How many there are, about.
+    pub pairs: f64,
+    /// A leaf with many of them, and how many these are.
+    pub leaf: u32,
+    /// How many others are beside that leaf.
+    pub beside: usize,
+}
+
+impl std::fmt::Display for Crowd {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "about {:.1e} pairs of bodies would have to be looked at; it alone is beside {} others", self.pairs, self.beside)
+    }
+}
+
+impl std::error::Error for Crowd {}
+
+/// Pairs that may be looked at however few the leaves are, and that many more for each leaf: 24 bytes each while they are sorted. Grains have some ten each.
+const PAIRS: usize = 30_000_000;
+const PAIRS_EACH: usize = 64;
+/// Of so many leaves one is asked for its neighbours before all are.
+const ASKED: usize = 64;
+
 /// Candidates that are worth a second thread.
 const MANY: usize = 4096;
 /// Candidates are sought for boxes one by one where at most one in so many has left its skin.
@@ -129,8 +166,9 @@ fn beside(entry: &Entry, plane: &Entry) -> bool {
 /// broad.set_box(3, DVec3::splat(0.9), DVec3::splat(2.0));
 /// broad.set_half_space(5, DVec3::Z, 0.5);
 /// let mut pairs = Vec::new();
-/// broad.pairs(&mut pairs);
+/// broad.pairs(&mut pairs)?;
 /// assert_eq!(pairs, [(3, 7), (5, 7)]);
+/// # Ok::<(), drystone::geometry::Crowd>(())
 /// ```
 #[derive(Default)]
 pub struct BroadPhase {
@@ -270,11 +308,22 @@ impl BroadPhase {
 
     /// All pairs `(i, j)` with `i < j` whose boxes overlap or touch, in ascending order; a half-space pairs with every box that it
     /// touches, and with no other half-space. The previous content of `out` is replaced.
-    pub fn pairs(&mut self, out: &mut Vec<(u32, u32)>) {
+    ///
+    /// # Errors
+    /// There are so many that memory could run out: beyond 30 million and 64 for each leaf. `out` is empty then.
+    pub fn pairs(&mut self, out: &mut Vec<(u32, u32)>) -> Result<(), Crowd> {
+        out.clear();
         let renewed = std::mem::take(&mut self.renews);
         if std::mem::take(&mut self.stale) {
             self.flush();
-            if !std::mem::take(&mut self.anew) && FEW * self.moved.len() <= self.entries.len() {
+            let few = !std::mem::take(&mut self.anew) && FEW * self.moved.len() <= self.entries.len();
+            let crowd = if few { self.crowd(self.moved.len(), |k| self.moved[k]) } else { self.crowd(self.entries.len(), |k| k as u32) };
+            if let Some(crowd) = crowd {
+                // all have yet to be sought
+                (self.stale, self.anew) = (true, true);
+                return Err(crowd);
+            }
+            if few {
                 self.renew();
             } else {
                 self.seek();
@@ -284,7 +333,6 @@ impl BroadPhase {
                 self.has_moved[leaf as usize] = false;
             }
         }
-        out.clear();
         let Self { entries, around, candidates, pieces, .. } = self;
         let meet = |i: u32, j: u32| {
             around[i as usize].meets(&around[j as usize])
@@ -296,7 +344,8 @@ impl BroadPhase {
                 }
         };
         if !share(Part::Broad, candidates.len(), MANY) {
-            return out.extend(candidates.iter().filter(|&&(i, j)| meet(i, j)));
+            out.extend(candidates.iter().filter(|&&(i, j)| meet(i, j)));
+            return Ok(());
         }
         let length = length(candidates.len());
         each_piece(candidates, length, pieces, |_, candidates, found| {
@@ -304,6 +353,33 @@ impl BroadPhase {
             found.extend(candidates.iter().filter(|&&(i, j)| meet(i, j)));
         });
         pieces.iter().take(candidates.len().div_ceil(length)).for_each(|found| out.extend_from_slice(found));
+        Ok(())
+    }
+
+    /// Whether there are far too many pairs of these leaves and others, by a sample of the leaves in no rhythm that a scene may have.
+    fn crowd(&self, leaves: usize, leaf: impl Fn(usize) -> u32) -> Option<Crowd> {
+        let count = self.entries.len();
+        let most = PAIRS.max(PAIRS_EACH * count) as f64;
+        if leaves as f64 * count as f64 <= 2.0 * most {
+            return None;
+        }
+        let (mut asked, mut sum, mut fullest) = (0.0, 0.0, (0, 0));
+        for group in 0..leaves / ASKED {
+            // Knuth's multiplicative hash
+            let within = (group as u32).wrapping_mul(2_654_435_761) as usize / (u32::MAX as usize / ASKED + 1);
+            let leaf = leaf(group * ASKED + within);
+            let Entry::Box { skin, .. } = &self.entries[leaf as usize] else { continue };
+            let beside = self.tree.intersect_aabb(skin).count().saturating_sub(1);
+            (asked, sum) = (asked + 1.0, sum + beside as f64);
+            if beside > fullest.1 {
+                fullest = (leaf, beside);
+            }
+            // three bodies that are beside all others, such as walls, say nothing of these
+            if 0.5 * ASKED as f64 * (sum - 3.0 * fullest.1 as f64) > most {
+                return Some(Crowd { pairs: 0.5 * sum / asked * leaves as f64, leaf: fullest.0, beside: fullest.1 });
+            }
+        }
+        None
     }
 
     /// The pairs whose skins overlap or touch, in ascending order.
@@ -472,7 +548,7 @@ mod tests {
                 let (_, around) = broad.entries(2);
                 around.iter_mut().zip(centres).for_each(|(around, x)| *around = Around::new(x, radius));
             }
-            broad.pairs(&mut pairs);
+            broad.pairs(&mut pairs).unwrap();
             pairs.len()
         };
         set(&mut broad);
@@ -519,10 +595,10 @@ mod tests {
                             }
                         }
                     }
-                    broad.pairs(&mut pairs);
+                    broad.pairs(&mut pairs).unwrap();
                     assert_eq!(pairs, by_brute_force(&boxes), "{leaves} leaves, round {round}");
                 }
-                broad.pairs(&mut pairs);
+                broad.pairs(&mut pairs).unwrap();
                 assert_eq!(pairs, by_brute_force(&boxes), "{leaves} leaves, round {round}");
                 // a few go far
                 for _ in 0..leaves / 20 {
@@ -533,7 +609,7 @@ mod tests {
                         broad.set_box(leaf as u32, low, high);
                     }
                 }
-                broad.pairs(&mut pairs);
+                broad.pairs(&mut pairs).unwrap();
                 assert_eq!(pairs, by_brute_force(&boxes), "{leaves} leaves, round {round}, a few moved");
             }
             assert!(leaves < 20 || broad.renewals > rounds / 2, "{leaves} leaves: sought one by one {} times", broad.renewals);
@@ -548,12 +624,12 @@ mod tests {
         broad.set_box(3, DVec3::splat(1.0), DVec3::splat(2.0));
         broad.set_box(4, DVec3::new(1.0, 1.0, 0.0), DVec3::splat(2.0));
         let mut pairs = Vec::new();
-        broad.pairs(&mut pairs);
+        broad.pairs(&mut pairs).unwrap();
         assert_eq!(pairs, [(0, 4), (3, 4)]);
         broad.remove(9);
         broad.set_box(0, DVec3::ZERO, DVec3::ONE);
         broad.remove(4);
-        broad.pairs(&mut pairs);
+        broad.pairs(&mut pairs).unwrap();
         assert_eq!(pairs, [(0, 3)]);
     }
 }

@@ -4,7 +4,7 @@
 //! ones as well, as a ghost: up to 7 of them in a corner. Boxes that meet by any two images then meet somewhere in this picture, and a
 //! pair that is found more than once counts once. Ghosts across a shear stand where the images are by now, and have ghosts of their own.
 
-use super::broad::{BroadPhase, Content};
+use super::broad::{BroadPhase, Content, Crowd};
 use super::shapes::Shape;
 use crate::algebra::spatial::Pose;
 use crate::model::newton_euler::Locks;
@@ -172,13 +172,14 @@ impl Images {
     }
 
     /// All pairs of bodies whose boxes overlap or touch by any of their images, in ascending order.
-    pub(super) fn pairs(&mut self, broad: &mut BroadPhase, out: &mut Vec<(u32, u32)>) {
-        broad.pairs(out);
+    pub(super) fn pairs(&mut self, broad: &mut BroadPhase, out: &mut Vec<(u32, u32)>) -> Result<(), Crowd> {
+        let found = broad.pairs(out);
         if self.owners.is_empty() {
-            return;
+            return found;
         }
         let Self { bodies, owners, of_ghosts, merged, .. } = self;
         let body = |leaf: u32| if leaf < *bodies { leaf } else { owners[(leaf - *bodies) as usize] };
+        found.map_err(|crowd| Crowd { leaf: body(crowd.leaf), ..crowd })?;
         // leaves of ghosts are the higher ones; pairs without any stand in order already
         of_ghosts.clear();
         let through = out.iter().filter(|pair| pair.1 >= *bodies).map(|pair| (body(pair.0), body(pair.1)));
@@ -196,6 +197,7 @@ impl Images {
         }
         merged.extend(ghosts);
         std::mem::swap(out, merged);
+        Ok(())
     }
 }
 
@@ -233,7 +235,7 @@ mod tests {
         }
         assert_eq!(images.owners.len(), 6, "ghosts along x, along y and along both of each");
         let mut found = Vec::new();
-        broad.pairs(&mut found);
+        broad.pairs(&mut found).unwrap();
         assert_eq!(found, [(0, 1)]);
     }
 
@@ -264,7 +266,7 @@ mod tests {
                     images.set_box(&mut broad, k as u32, [*centre - *half, *centre + *half], content);
                 }
                 let mut found = Vec::new();
-                images.pairs(&mut broad, &mut found);
+                images.pairs(&mut broad, &mut found).unwrap();
                 let mut expected = Vec::new();
                 for i in 0..n {
                     for j in i + 1..n {
@@ -280,7 +282,7 @@ mod tests {
             // what is taken away leaves no ghost
             (0..n as u32).for_each(|k| images.remove(&mut broad, k));
             let mut found = vec![(0, 1)];
-            images.pairs(&mut broad, &mut found);
+            images.pairs(&mut broad, &mut found).unwrap();
             assert!(found.is_empty());
         }
     }

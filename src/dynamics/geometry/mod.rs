@@ -60,7 +60,7 @@ pub mod turned_systems;
 pub mod vessel;
 mod ways;
 
-pub use broad::BroadPhase;
+pub use broad::{BroadPhase, Crowd};
 pub use decomposition::DecompositionSettings;
 pub use error::ShapeError;
 pub use images::fits_cell;

@@ -74,6 +74,18 @@ impl Inertia {
         Ok(())
     }
 
+    /// Whether any rigid body has these principal moments (kg m²): positive, and none larger than the sum of the others.
+    ///
+    /// ```
+    /// use drystone::model::newton_euler::Inertia;
+    /// use glam::DVec3;
+    /// assert!(Inertia::exists(DVec3::new(1.0, 1.0, 2.0)) && !Inertia::exists(DVec3::new(1.0, 1.0, 2.1)));
+    /// ```
+    pub fn exists(principal: DVec3) -> bool {
+        // 1e-9: room for the rounding of flat bodies, whose largest moment is the sum of the others
+        principal.is_finite() && principal.min_element() > 0.0 && 2.0 * principal.max_element() <= principal.element_sum() * (1.0 + 1e-9)
+    }
+
     /// Kinetic energy (J) at a velocity: `½ (m ‖v‖² + ωᵀ I ω)`.
     ///
     /// ```

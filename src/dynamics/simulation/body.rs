@@ -226,6 +226,12 @@ impl Body {
                 }
                 let (inertia, frame) = self.inertia()?;
                 inertia.validate().map_err(|reason| self.number(reason))?;
+                if let Some(given) = self.inertia.filter(|&given| !Inertia::exists(given)) {
+                    let reason = format!(
+                        "its principal moments are {given} kg m², which no rigid body has; none may be larger than the sum of the other two"
+                    );
+                    return Err(self.number(reason));
+                }
                 (Some(inertia), frame)
             }
             Motion::Static | Motion::Kinematic(_) => (None, Pose::IDENTITY),

@@ -309,7 +309,8 @@ impl Simulation {
 
     /// Adds a force and a moment on one body, in world axes, as a function of time (s), pose and velocity at the start of the step: it is
     /// constant over the step, so one that is stiff against it belongs to
-    /// [`BodyForces`](crate::model::newton_euler::BodyForces), which the passes work out anew. It ends with the body, or when its handle is [removed](Self::remove). A body that is [reserved](Self::reserve) may have forces already.
+    /// [`BodyForces`](crate::model::newton_euler::BodyForces), which the passes work out anew. It ends with the body, or when its handle is [removed](Self::remove). A body that is [reserved](Self::reserve) may have forces already. A step in which it panics
+    /// is refused; the state is that of its start.
     pub fn add_force(
         &mut self,
         body: Entity,

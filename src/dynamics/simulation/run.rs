@@ -494,12 +494,10 @@ impl Simulation {
         self.displace_images();
         self.schedules.begin.run(&mut self.world);
         self.hear_guests(1)?;
-        if let Some((entity, reason)) = self.world.resource_mut::<Bodies>().fault.take() {
-            let (step, time) = (self.steps() + 1, self.time());
-            return Err(SimulationError::Component { step, time, body: self.called(entity), reason });
-        }
+        self.hear_fault()?;
         self.schedules.loads.run(&mut self.world);
         self.hear_guests(1)?;
+        self.hear_fault()?;
         let struck: Vec<(Slot, AppliedForce)> =
             blows.iter().filter_map(|(body, blow)| Some((*self.world.get::<Slot>(*body)?, *blow))).collect();
         let bodies = self.world.resource_mut::<Bodies>().into_inner();
@@ -553,7 +551,9 @@ impl Simulation {
                 self.world.resource_mut::<Pass>().start_round();
                 continue;
             }
-            if looks == LOOKS || !self.misses() {
+            let misses = looks < LOOKS && self.misses();
+            self.hear_fault()?;
+            if !misses {
                 break;
             }
             (settled, looks, limit) = (true, looks + 1, self.world.resource::<Pass>().number + max_passes);
@@ -562,6 +562,13 @@ impl Simulation {
         self.check_finite(true)?;
         self.world.resource_mut::<Phases>().mark(Phase::Checks);
         Ok(settled)
+    }
+
+    /// The body that detection has refused.
+    fn hear_fault(&mut self) -> Result<(), SimulationError> {
+        let Some((entity, reason)) = self.world.resource_mut::<Bodies>().fault.take() else { return Ok(()) };
+        let (step, time) = (self.steps() + 1, self.time());
+        Err(SimulationError::Component { step, time, body: self.called(entity), reason })
     }
 
     /// Takes over the end that was found. With the last part of a step, which began at `last` (s) and is so long (s), go all other systems.
@@ -712,7 +719,7 @@ impl Simulation {
     }
 
     /// What messages call a body.
-    fn called(&self, entity: Entity) -> String {
+    pub(super) fn called(&self, entity: Entity) -> String {
         let own = self.world.get::<BodyName>(entity).map(|n| n.0.as_str()).filter(|n| !n.is_empty());
         let name = own.or_else(|| self.world.get::<Name>(entity).map(|n| n.as_str()));
         let slot = || self.world.get::<Slot>(entity).map_or_else(|| entity.to_string(), |slot| slot.0.to_string());

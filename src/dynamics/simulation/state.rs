@@ -10,7 +10,7 @@ use crate::assembly::problem::Solver;
 use crate::cluster::Trace;
 use crate::cluster::body::{coordinates, pose_of, speeds, velocity_of};
 use crate::cluster::systems::Traces;
-use crate::geometry::systems::Proximity;
+use crate::geometry::systems::{Collider, Proximity};
 use crate::model::bond::{Bond, BondPoint};
 use crate::model::contact::{Manifold, Touch};
 use crate::model::crushing::{CrushingJoint, CrushingJoints};
@@ -35,6 +35,33 @@ struct SavedBody {
     velocity: Velocity,
     /// parameters of its forces
     z: Vec<f64>,
+    /// kind of its shape, radius about the centre of the body and smallest length (m)
+    shape: Option<(String, [f64; 2])>,
+}
+
+/// Kind and sizes of the shape of a body.
+fn shape_of(world: &World, entity: Entity) -> Option<(String, [f64; 2])> {
+    let collider = world.get::<Collider>(entity)?;
+    let (radius, smallest) = Proximity::default().size(0, Some(collider));
+    // what has no smallest length has none in text either
+    let smallest = if smallest.is_finite() { smallest } else { 0.0 };
+    Some((collider.shape.kind().to_owned(), [radius, smallest]))
+}
+
+/// Whether two shapes are alike, to the rounding of a text.
+fn alike(a: &Option<(String, [f64; 2])>, b: &Option<(String, [f64; 2])>) -> bool {
+    match (a, b) {
+        (Some((a, x)), Some((b, y))) => a == b && x.iter().zip(y).all(|(x, y)| (x - y).abs() <= 1e-9 * x.abs().max(y.abs())),
+        (a, b) => a.is_none() && b.is_none(),
+    }
+}
+
+/// A shape in words.
+fn told(shape: &Option<(String, [f64; 2])>) -> String {
+    shape.as_ref().map_or_else(
+        || "no shape".to_owned(),
+        |(kind, [radius, smallest])| format!("a {kind} (radius {radius} m about its centre, smallest length {smallest} m)"),
+    )
 }
 
 /// The points of a pair of slots, with the impulses that the next step starts from.
@@ -188,7 +215,7 @@ impl Simulation {
         let body = |world: &World, entity: Entity| {
             let (slot, pose, velocity) = (world.get::<Slot>(entity)?, world.get::<BodyPose>(entity)?, world.get::<Velocity>(entity)?);
             let z = world.get::<BodyForces>(entity).map_or(Vec::new(), |forces| forces.z.clone());
-            Some(SavedBody { slot: slot.0, pose: pose.0, velocity: *velocity, z })
+            Some(SavedBody { slot: slot.0, pose: pose.0, velocity: *velocity, z, shape: shape_of(world, entity) })
         };
         let bodies = bodies.iter().map(|&entity| body(world, entity)).collect();
         let systems = sorted::<Integrator>(world).into_iter().map(|e| saved_system(world, e)).collect();
@@ -278,6 +305,11 @@ impl Simulation {
                 self.fill(entity, body)?;
             }
             let Some(saved) = saved else { continue };
+            let here = shape_of(self.world(), entity);
+            if !alike(&saved.shape, &here) {
+                let (was, is) = (told(&saved.shape), told(&here));
+                return Err(SimulationError::Restored(format!("{} was {was}, and is {is}; build it as it was", self.called(entity))));
+            }
             let mut entity = self.world_mut().entity_mut(entity);
             entity.insert((Slot(saved.slot), BodyPose(saved.pose), saved.velocity));
             if let Some(mut forces) = entity.get_mut::<BodyForces>() {

@@ -27,6 +27,7 @@ use bevy_ecs::entity::Entities;
 use bevy_ecs::prelude::*;
 use bevy_ecs::schedule::SingleThreadedExecutor;
 use glam::DVec3;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The places of a step, in their order. [`Simulation::add_systems`](super::Simulation::add_systems) adds systems of your own, which
 /// run after what the step itself does at that place.
@@ -140,7 +141,17 @@ fn apply_loads(
                     continue;
                 };
                 let Some(row) = bodies.get(*slot) else { continue };
-                let f = force(clock.time, &row.pose, &row.velocity);
+                // what unwinds from here would leave the step half done
+                let called = catch_unwind(AssertUnwindSafe(|| force(clock.time, &row.pose, &row.velocity)));
+                let f = match called {
+                    Ok(f) => f,
+                    Err(panic) => {
+                        let said = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+                        let reason = format!("a force that was added to it panicked: {}", said.unwrap_or("without a message"));
+                        bodies.refuse(*body, reason);
+                        return;
+                    }
+                };
                 let rotation = row.pose.rotation;
                 let turn = |x: DVec3| if *frame == Frame::Body { rotation * x } else { x };
                 bodies.push(*slot, AppliedForce { force: turn(f.force), torque: turn(f.torque) });

@@ -1,6 +1,6 @@
 //! Components to rows at the start of a step, rows to components at its end.
 
-use super::bodies::{Bodies, Slot};
+use super::bodies::{Bodies, Slot, Slots};
 use crate::algebra::pieces::{Part, length, share};
 use crate::model::newton_euler::{AppliedForce, BodyPose, GravityScale, Inertia, Locks, Motion, Velocity};
 use crate::model::scheme::Clock;
@@ -58,18 +58,35 @@ struct Found {
 const NOWHERE: [u32; 2] = [u32::MAX; 2];
 
 /// Reads the bodies into their rows; a driven body gets its velocity from its drive. What is no body is noted by name.
-pub fn gather_bodies(clock: Res<Clock>, mut bodies: ResMut<Bodies>, mut query: Query<BodyParts>, incomplete: Query<Entity, Incomplete>) {
+pub fn gather_bodies(
+    clock: Res<Clock>,
+    slots: Res<Slots>,
+    mut bodies: ResMut<Bodies>,
+    mut query: Query<BodyParts>,
+    incomplete: Query<Entity, Incomplete>,
+) {
     let Bodies { rows, sources, .. } = &mut *bodies;
+    let mut by_hand: Option<(Entity, String)> = None;
     // the components live in tables, so there are slices of them
     let tables: SmallVec<[Columns<'_>; 4]> = query.contiguous_iter().into_iter().flatten().collect();
     sources.clear();
     sources.resize(rows.len(), NOWHERE);
     for (t, table) in (0..).zip(&tables) {
         for (i, slot) in (0..).zip(table.1) {
+            if slot.0 >= slots.bound() {
+                let reason = format!("its {slot:?} was never given by this simulation; insert no Slot by hand, spawn_body gives one");
+                by_hand.get_or_insert((table.0[i as usize], reason));
+                continue;
+            }
             if slot.0 as usize >= sources.len() {
                 sources.resize(slot.0 as usize + 1, NOWHERE);
             }
-            sources[slot.0 as usize] = [t, i];
+            let [t0, i0] = std::mem::replace(&mut sources[slot.0 as usize], [t, i]);
+            if let Some(other) = tables.get(t0 as usize) {
+                let other = other.0[i0 as usize];
+                let reason = format!("it has the same {slot:?} as the entity {other}; insert no Slot by hand, spawn_body gives one");
+                by_hand.get_or_insert((table.0[i as usize], reason));
+            }
         }
     }
     rows.resize(sources.len(), super::bodies::Body::default());
@@ -88,7 +105,7 @@ pub fn gather_bodies(clock: Res<Clock>, mut bodies: ResMut<Bodies>, mut query: Q
         smallvec![gather((rows, sources))]
     };
     drop(tables);
-    bodies.fault = None;
+    bodies.fault = by_hand;
     let mut renumber = false;
     for Found { renumber: some, refused, driven } in found {
         renumber |= some;

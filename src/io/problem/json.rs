@@ -22,7 +22,9 @@ use crate::numerics::local::LocalProblem;
 use crate::numerics::mlcp::Mlcp;
 use crate::numerics::relay::Relay;
 use crate::numerics::solvers::{Kind, Problem};
-use serde::{Deserialize, Serialize};
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::path::Path;
 
 #[derive(Deserialize)]
@@ -44,7 +46,7 @@ struct Document {
     f: Option<Vec<f64>>,
     /// A matrix in local problems, a vector in global ones.
     #[serde(skip_serializing_if = "Option::is_none")]
-    w: Option<serde_json::Value>,
+    w: Option<W>,
     #[serde(skip_serializing_if = "Option::is_none")]
     q: Option<Vec<f64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,6 +77,36 @@ struct Array {
     columns: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     triplets: Option<Vec<(usize, usize, f64)>>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum W {
+    Matrix(Array),
+    Vector(Vec<f64>),
+}
+
+/// By its first bracket: an untagged reader tries both from memory, and its errors have lost their line.
+impl<'de> Deserialize<'de> for W {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct First;
+        impl<'de> Visitor<'de> for First {
+            type Value = W;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a matrix, or a list of numbers in a global problem")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<W, A::Error> {
+                Array::deserialize(MapAccessDeserializer::new(map)).map(W::Matrix)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<W, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(list)).map(W::Vector)
+            }
+        }
+        from.deserialize_any(First)
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -149,7 +181,12 @@ impl Document {
                 Ok(Problem::Mlcp(Mlcp { m: need(self.m, "m")?.entries("m", q.len(), free.len())?.matrix(), q, equality, free }))
             }
             Kind::Friction | Kind::Rolling | Kind::Mixed => {
-                let w: Array = serde_json::from_value(need(self.w, "w")?).map_err(|e| ("w".to_owned(), e.to_string()))?;
+                let W::Matrix(w) = need(self.w, "w")? else {
+                    return Err((
+                        "w".to_owned(),
+                        format!("is a list; a problem of kind {} needs a matrix, {{\"dense\": [[row], …]}}", kind.name()),
+                    ));
+                };
                 let q = need(self.q, "q")?;
                 let w = w.entries("w", q.len(), q.len())?;
                 let (sets, offsets) = laws(kind, self.mu, self.mu_r, self.blocks, q.len())?;
@@ -157,7 +194,9 @@ impl Document {
                 Ok(Problem::Local(LocalProblem { w, q, sets }))
             }
             Kind::GlobalFriction | Kind::GlobalRolling | Kind::GlobalMixed => {
-                let w: Vec<f64> = serde_json::from_value(need(self.w, "w")?).map_err(|e| ("w".to_owned(), e.to_string()))?;
+                let W::Vector(w) = need(self.w, "w")? else {
+                    return Err(("w".to_owned(), format!("is a matrix; a problem of kind {} needs a list of numbers", kind.name())));
+                };
                 let f = need(self.f, "f")?;
                 let (sets, offsets) = laws(kind, self.mu, self.mu_r, self.blocks, w.len())?;
                 let mass = need(self.m, "m")?.entries("m", f.len(), f.len())?.sparse();
@@ -183,11 +222,11 @@ impl Document {
             }
             Problem::Local(p) => {
                 let w = Array::of(&Matrix::Blocks(p.w.clone()));
-                (document.w, document.q) = (serde_json::to_value(w).ok(), Some(p.q.clone()));
+                (document.w, document.q) = (Some(W::Matrix(w)), Some(p.q.clone()));
             }
             Problem::Global(p) => {
                 (document.m, document.h) = (Some(Array::sparse(&p.mass)), Some(Array::sparse(&p.h)));
-                (document.f, document.w) = (Some(p.f.clone()), serde_json::to_value(&p.w).ok());
+                (document.f, document.w) = (Some(p.f.clone()), Some(W::Vector(p.w.clone())));
             }
         }
         let (sets, offsets) = problem.blocks();
@@ -387,6 +426,24 @@ mod tests {
         ] {
             let error = parse("a.json".as_ref(), case.as_bytes()).map(|p| p.kind()).unwrap_err().to_string();
             assert!(error.starts_with("a.json: ") && error.contains(part), "{case}: {error}");
+        }
+    }
+
+    #[test]
+    fn wrong_types_are_told_with_their_line_wherever_they_stand() {
+        let rest = "\n\"q\": [1, 2, 0.1], \"f\": [1, 2, 3], \"h\": {\"dense\": [[1]]}, \"m\": {\"dense\": [[1]]}, \"mu\": [0.3]}";
+        for (kind, w, told) in [
+            ("fc", r#"{"dense": [[1, "x"]]}"#, "line 2: invalid type: string \"x\", expected f64 at line 2 column 20"),
+            ("fc", r#"{"columns": 1, "rows": 1, "triplets": [[0, 0.5, 1]]}"#, "line 2: invalid type: floating point `0.5`, expected usize"),
+            ("fc", r#"{"dens": [[1]]}"#, "line 2: unknown field `dens`"),
+            ("gfc", "[1, true]", "line 2: invalid type: boolean `true`, expected f64"),
+            ("gfc", "7", "line 2: invalid type: integer `7`, expected a matrix, or a list of numbers in a global problem"),
+            ("fc", "[1, 2]", "w: is a list; a problem of kind fc needs a matrix"),
+            ("gfc", r#"{"dense": [[1]]}"#, "w: is a matrix; a problem of kind gfc needs a list of numbers"),
+        ] {
+            let text = format!("{{\"kind\": \"{kind}\",\n\"w\": {w},{rest}");
+            let error = parse("p.json".as_ref(), text.as_bytes()).unwrap_err().to_string();
+            assert!(error.contains(told), "{text}: {error}");
         }
     }
 }

@@ -162,9 +162,7 @@ pub(super) fn name(field: &Field<'_>) -> Result<String, SceneError> {
 /// Principal moments: positive, and no one larger than the sum of the others.
 fn inertia(field: &Field<'_>) -> Result<DVec3, SceneError> {
     let i = field.vector(Quantity::Inertia)?;
-    let sum = i.element_sum();
-    // 1e-9: room for the rounding of flat bodies, whose largest moment is the sum of the others
-    if i.min_element() > 0.0 && 2.0 * i.max_element() <= sum * (1.0 + 1e-9) {
+    if crate::model::newton_euler::Inertia::exists(i) {
         return Ok(i);
     }
     let cure = "write three positive moments in kg m2, none larger than the sum of the other two";

@@ -141,7 +141,8 @@ impl Tangents {
         let along = s1 * near[0] * near[0] + s2 * near[1] * near[1] + c[0] * near[0] + c[1] * near[1];
         let coupled = c_norm - mu * (self.nt[0] * c[0] + self.nt[1] * c[1]);
         let start = if square > 0.0 && along < 0.0 { -along / square } else { coupled / (mu * free) - 0.5 * (s1 + s2) };
-        let mut lambda = start.clamp(floor, LARGEST);
+        // not `clamp`: where W leaves the range of numbers the floor is above all of them
+        let mut lambda = start.max(floor).min(LARGEST);
         let (mut x, mut y, mut rn) = (0.0, 0.0, free);
         for _ in 0..MAX_SECULAR {
             let (p, q) = (s1 + lambda, s2 + lambda);

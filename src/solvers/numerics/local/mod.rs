@@ -223,7 +223,7 @@ pub(super) fn natural_map(sets: &[AdmissibleSet], offsets: &[usize], scales: &Sc
     let half = libm::exp2((-libm::log2(largest) / 2.0).floor());
     let [r, u, q] = [r, u, q].map(|x| x.iter().map(|x| x * half * half).collect::<Vec<f64>>());
     let velocities = scales.velocities.iter().map(|x| x * half * half).collect();
-    squares(sets, offsets, &Scales { weights: scales.weights.clone(), velocities }, &r, &u, &q).residual(1.0 / half / half)
+    squares(sets, offsets, &Scales { weights: scales.weights.clone(), velocities }, &r, &u, &q).residual(half)
 }
 
 /// Sums over the blocks: `|F|²`, `|D^½ F|²`, `|D^½ r|²`, `|D^-½ q|²`, `|r|²`, `|u|²`, `|q|²`, and the worst block.
@@ -235,14 +235,15 @@ struct Squares {
 }
 
 impl Squares {
-    fn residual(&self, unit: f64) -> Residual {
+    /// The errors, of velocities that were multiplied by `half` twice.
+    fn residual(&self, half: f64) -> Residual {
         let ratio = |a: f64, b: f64| if a == 0.0 { 0.0 } else { a / b.max(f64::MIN_POSITIVE) };
         let [plain, scaled, r_scaled, q_scaled, r, u, q] = self.sums.map(f64::sqrt);
         Residual {
             rel: ratio(plain, q.max(r).max(u)),
             rel_q: ratio(plain, q),
             e_s: ratio(scaled, r_scaled.max(q_scaled)),
-            violation: unit * self.violation,
+            violation: self.violation / half / half,
             misfit: self.misfit,
             blocks: self.blocks,
             ..Residual::default()

@@ -8,7 +8,7 @@ use crate::numerics::lcp::Lcp;
 use crate::numerics::local::LocalProblem;
 use crate::numerics::mlcp::Mlcp;
 use crate::numerics::relay::Relay;
-use crate::numerics::{ProblemError, Status, Watch};
+use crate::numerics::{ProblemError, Report, Status, Watch};
 
 impl Stated<'_> {
     /// Solves as the settings say.
@@ -22,7 +22,8 @@ impl Stated<'_> {
         };
         let mut answer = settings.timed(watch, |watch| (entry.run)(self, settings, watch))?;
         // numbers that leave the range of f64 on the way certify nothing
-        if answer.report.status == Status::Converged && !answer.report.e_s.is_finite() {
+        let Report { rel, e_s, violation, misfit, .. } = answer.report;
+        if answer.report.status == Status::Converged && ![rel, e_s, violation, misfit].iter().all(|x| x.is_finite()) {
             answer.report.status = Status::Stalled;
         }
         Ok(Answer { solver: entry.name, ..answer })
