@@ -433,7 +433,7 @@ mod tests {
     fn wrong_types_are_told_with_their_line_wherever_they_stand() {
         let rest = "\n\"q\": [1, 2, 0.1], \"f\": [1, 2, 3], \"h\": {\"dense\": [[1]]}, \"m\": {\"dense\": [[1]]}, \"mu\": [0.3]}";
         for (kind, w, told) in [
-            ("fc", r#"{"dense": [[1, "x"]]}"#, "line 2: invalid type: string \"x\", expected f64 at line 2 column 20"),
+            ("fc", r#"{"dense": [[1, "x"]]}"#, "line 2: invalid type: string \"x\", expected f64 at line 2 column 23"),
             ("fc", r#"{"columns": 1, "rows": 1, "triplets": [[0, 0.5, 1]]}"#, "line 2: invalid type: floating point `0.5`, expected usize"),
             ("fc", r#"{"dens": [[1]]}"#, "line 2: unknown field `dens`"),
             ("gfc", "[1, true]", "line 2: invalid type: boolean `true`, expected f64"),
