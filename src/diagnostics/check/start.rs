@@ -45,7 +45,7 @@ impl Bodies<'_> {
                 return self.say_some(vec![(crowd.leaf as usize, crowd.to_string(), cure)]);
             }
         };
-        for (a, b) in near {
+        for (a, b, shift) in near {
             let (first, second) = (&self.scene.bodies[a], &self.scene.bodies[b]);
             let (Some(shape1), Some(shape2)) = (&self.shapes[a], &self.shapes[b]) else { continue };
             let moving = [first, second].map(|body| body.motion == Motion::Dynamic);
@@ -55,7 +55,7 @@ impl Bodies<'_> {
             }
             let size = length(shape1).min(length(shape2));
             points.clear();
-            contact_points(shape1, &first.pose, shape2, &second.pose, SMALL_GAP * size, &mut scratch, &mut points);
+            contact_points(shape1, &first.pose, shape2, &second.pose.shifted(shift), SMALL_GAP * size, &mut scratch, &mut points);
             // a common edge holds nothing up
             points.retain(|p| !p.is_flush());
             let Some(deepest) = points.iter().min_by(|p, q| p.gap.total_cmp(&q.gap)) else { continue };
@@ -166,28 +166,59 @@ impl Bodies<'_> {
         self.redundant.append(&mut found);
     }
 
-    /// Pairs of bodies that are there at the start and whose boxes, widened by the gaps that count, overlap.
-    fn near(&self) -> Result<Vec<(usize, usize)>, Crowd> {
-        let mut broad = BroadPhase::default();
+    /// Pairs of bodies that are there at the start and whose boxes, widened by the gaps that count, overlap, with the shift (m) to the image of the second
+    /// that the first meets.
+    fn near(&self) -> Result<Vec<(usize, usize, DVec3)>, Crowd> {
+        let (mut broad, cell) = (BroadPhase::default(), self.scene.periodic);
+        let fills = |shape: &Shape| cell.too_long(shape.bounding_radius());
+        // whose image each box is
+        let mut owners = Vec::new();
         for (i, body) in self.scene.bodies.iter().enumerate().filter(|(_, b)| b.birth == 0.0) {
             match &self.shapes[i] {
                 Some(Shape::HalfSpace { normal }) => {
                     let n = body.pose.vector(*normal);
-                    broad.set_half_space(i as u32, n, n.dot(body.pose.position));
+                    broad.set_half_space(owners.len() as u32, n, n.dot(body.pose.position));
+                    owners.push(i);
                 }
                 Some(shape) => {
                     let (low, high) = shape.aabb(&body.pose);
                     let margin = DVec3::splat(if body.motion == Motion::Dynamic { SMALL_GAP * length(shape) } else { 0.0 });
-                    broad.set_box(i as u32, low - margin, high + margin);
+                    let (low, high) = (low - margin, high + margin);
+                    // images that reach into the cell; what fills it is met where it stands
+                    let reaches =
+                        |s: DVec3| (0..3).all(|a| !cell.periodic(a) || low[a] + s[a] <= cell.high[a] && high[a] + s[a] >= cell.low[a]);
+                    let (home, whole) = (cell.home(body.pose.position).0, fills(shape));
+                    let images = cell.neighbours().map(|image| home + image).filter(|&s| !whole && reaches(s));
+                    for shift in images.chain(whole.then_some(DVec3::ZERO)) {
+                        broad.set_box(owners.len() as u32, low + shift, high + shift);
+                        owners.push(i);
+                    }
                 }
                 None => {}
             }
         }
         let mut pairs = Vec::new();
-        broad.pairs(&mut pairs)?;
+        broad.pairs(&mut pairs).map_err(|crowd| Crowd { leaf: owners[crowd.leaf as usize] as u32, ..crowd })?;
+        let mut pairs: Vec<_> = pairs.into_iter().map(|(a, b)| (owners[a as usize], owners[b as usize])).collect();
         // walls of servos go through each other
         let walls = |a: usize, b: usize| [a, b].iter().all(|&i| self.scene.bodies[i].servo.is_some());
-        Ok(pairs.into_iter().map(|(a, b)| (a as usize, b as usize)).filter(|&(a, b)| !walls(a, b)).collect())
+        pairs.retain(|&(a, b)| a != b && !walls(a, b));
+        if !cell.is_open() {
+            pairs.iter_mut().for_each(|pair| *pair = (pair.0.min(pair.1), pair.0.max(pair.1)));
+            pairs.sort_unstable();
+            pairs.dedup();
+        }
+        let bounded = |i: usize| !matches!(self.shapes[i], Some(Shape::HalfSpace { .. }));
+        let shift = |a: usize, b: usize| {
+            let [x, y] = [a, b].map(|i| self.scene.bodies[i].pose.position);
+            match [a, b].map(|i| self.shapes[i].as_ref().is_some_and(fills)) {
+                _ if cell.is_open() || !bounded(a) || !bounded(b) => DVec3::ZERO,
+                [false, false] => cell.nearest(y - x),
+                [false, true] => -cell.home(x).0,
+                _ => cell.home(y).0,
+            }
+        };
+        Ok(pairs.into_iter().map(|(a, b)| (a, b, shift(a, b))).collect())
     }
 
     /// Whether two bodies are stones of one kind: of one shape, or hulls of about one size, whose corners no two have alike.

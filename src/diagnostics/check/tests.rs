@@ -498,6 +498,25 @@ fn a_cell_that_is_sheared_too_far_in_a_step_is_a_fault() {
 }
 
 #[test]
+fn what_overlaps_through_the_faces_of_a_cell_is_told() {
+    let faults = |cell: &str, second: &str| {
+        let ball =
+            |name: &str, at: &str| format!("[[bodies]]\nname = \"{name}\"\nshape = {{ kind = \"ball\", radius = 0.1 }}\nposition = {at}\n");
+        let head = format!("gravity = [0, 0, 0]\n[time]\nstep = 1e-3\nend = 1\n[periodic]\n{cell}");
+        let text = format!("{head}{}{}", ball("a", "[0.05, 0.05, 0.5]"), ball("b", second));
+        check(&Scene::from_toml(&text, "t").unwrap_or_else(|e| panic!("{e}"))).iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let both = "x = [0, 1]\ny = [0, 1]\n";
+    let found = faults(both, "[0.9, 0.05, 0.5]");
+    assert!(found.len() == 1 && found[0].starts_with("fault: b: overlaps a by 0.05 m at the start"), "{found:?}");
+    // through an edge of the cell, some cells away, and with images that move
+    assert_eq!(faults(both, "[-0.05, 0.95, 0.5]").len(), 1);
+    assert_eq!(faults(both, "[7.9, -3.95, 0.5]").len(), 1);
+    assert_eq!(faults(&format!("{both}shear = {{ rate = 1, across = \"y\" }}\n"), "[0.05, 0.9, 0.5]").len(), 1);
+    assert_eq!((faults(both, "[0.84, 0.05, 0.5]"), faults("x = [0, 1]\n", "[0.05, 0.95, 0.5]")), (vec![], vec![]));
+}
+
+#[test]
 fn boxes_of_measures_and_fields_far_from_everything_are_told() {
     let scene = |x: f64, z: f64| {
         let sides = format!("box = [[{x}, 0, {z}], [{}, 1, {}]]", x + 1.0, z + 1.0);
