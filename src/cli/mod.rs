@@ -21,6 +21,7 @@ mod forecast;
 mod inspect;
 mod interrupt;
 mod joints;
+mod left;
 mod machine;
 mod measures;
 mod model;

@@ -3,6 +3,7 @@
 use super::breakages::Breakages;
 use super::fields::FieldFiles;
 use super::joints::Joints;
+use super::left::remove_tables;
 use super::measures::MeasureTables;
 use super::report::CERTIFICATE;
 use crate::diagnostics::forecast::{DiskForecast, Forecast};
@@ -155,6 +156,9 @@ impl Output {
     /// Starts the files, or continues them after the step and time that a checkpoint reached.
     pub(super) fn new(directory: &Path, scene: &Scene, built: &Built, resumed: Option<(u64, f64)>) -> Result<Self, OutputError> {
         std::fs::create_dir_all(directory).map_err(OutputError::file(directory, "created"))?;
+        if resumed.is_none() {
+            remove_tables(directory)?;
+        }
         let every = |kinds: &[Recorded]| {
             let wanted = scene.recorders.iter().filter(|r| kinds.contains(&r.what)).map(|r| r.every);
             wanted.fold(f64::INFINITY, f64::min)

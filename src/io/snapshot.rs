@@ -80,7 +80,7 @@ pub struct BodyView {
     pub material: u32,
     /// kg; 0 for what stands still or moves as told.
     pub mass: f64,
-    /// False for what stands still or moves as told.
+    /// False for what stands still or moves as told, and for the walls of servos.
     pub dynamic: bool,
     /// Where its frame is; in periodic cells, of the image that is drawn.
     pub pose: Pose,

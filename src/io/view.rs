@@ -2,7 +2,7 @@
 
 use crate::algebra::spatial::Pose;
 use crate::geometry::Shape;
-use crate::geometry::systems::{Collider, Proximity};
+use crate::geometry::systems::{Collider, Proximity, Wall};
 use crate::io::snapshot::{BodyView, ContactStatus, ContactView, Snapshot, Surface};
 use crate::model::contact::{ContactPair, Manifold, Touch};
 use crate::model::newton_euler::{BodyName, BodyPose, Inertia, Velocity};
@@ -94,7 +94,7 @@ impl Window {
                 shape: collider.map_or("point", |c| c.shape.kind()).to_owned(),
                 material: collider.map_or(0, |c| c.material),
                 mass: world.get::<Inertia>(entity).map_or(0.0, |inertia| inertia.mass),
-                dynamic: world.get::<Inertia>(entity).is_some(),
+                dynamic: world.get::<Inertia>(entity).is_some() && world.get::<Wall>(entity).is_none(),
                 pose: pose.0.shifted(home),
                 image,
                 position: pose.0.position,

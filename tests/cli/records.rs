@@ -515,3 +515,35 @@ fn bodies_a_little_too_far_apart_for_their_mortar_are_told() {
         assert!(!told || warnings.contains("base and other with 1.0e-4 m"), "{warnings}");
     }
 }
+
+#[test]
+fn a_run_leaves_no_table_of_the_run_before_and_touches_nothing_else() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    let balls = "time = { step = 1e-3, end = 5e-3 }\n[[generate.pour]]\ncount = 5\nradius = 0.01\nwidth = [0.05, 0.05]\n";
+    let tables = "[[measure]]\nrose = {}\npairs = { largest = 0.05 }\n[[measure]]\n[[pile]]\nname = \"heap\"\n[[record]]\nsignals = [\"kinetic\"]\n\
+                  [[field]]\nname = \"grid\"\nbox = [[0, 0, 0], [1, 1, 1]]\ncells = [1, 1, 1]\n[[outlet]]\nplane = { point = [0, 0, -1] }\n";
+    let run = |text: &str| {
+        let scene = written(directory.path(), text);
+        json(&[&scene, "--out", out.to_str().unwrap()]);
+        let files = std::fs::read_dir(&out).unwrap().map(|f| f.unwrap().file_name().into_string().unwrap());
+        let mut files: Vec<String> = files.filter(|name| name.ends_with(".csv")).collect();
+        files.sort();
+        files
+    };
+    let ends = ["bodies_end.csv", "bodies_start.csv", "contacts_end.csv"];
+    let rest = [
+        "flow.csv",
+        "grid.csv",
+        "heap.csv",
+        "measure.csv",
+        "measure1.csv",
+        "measure_pairs.csv",
+        "measure_rose.csv",
+        "record0.csv",
+        "steps.csv",
+    ];
+    assert_eq!(run(&format!("{balls}{tables}")), [&ends[..], &rest[..]].concat());
+    std::fs::write(out.join("mine.csv"), "time [s]\n").unwrap();
+    assert_eq!(run(balls), [&ends[..], &["mine.csv", "steps.csv"]].concat());
+}

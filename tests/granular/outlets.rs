@@ -102,3 +102,13 @@ fn regions_that_hold_nothing_are_named() {
         assert!(error.contains(found) && error.contains("t.toml"), "{text}: {error}");
     }
 }
+
+#[test]
+fn steps_of_a_scene_that_has_run_empty_are_as_long_as_before() {
+    let text = "time = { step = 1e-3, end = 1 }\n[[bodies]]\nname = \"b\"\nshape = { kind = \"ball\", radius = 0.1 }\n[[outlet]]\nplane = { point = [0, 0, 1] }\n";
+    let mut built = build(&Scene::from_toml(text, "t").expect("a scene")).expect("builds");
+    for step in 1..=3 {
+        let report = built.simulation.step().expect("a step");
+        assert_eq!((report.step, report.step_size), (step, 1e-3));
+    }
+}

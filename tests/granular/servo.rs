@@ -2,6 +2,7 @@
 
 use drystone::diagnostics::grains::Packing;
 use drystone::io::scene::Scene;
+use drystone::io::view::Window;
 use drystone::scenes::build;
 
 fn press(servo: &str, step: &str) -> String {
@@ -38,6 +39,22 @@ fn a_lid_comes_to_rest_where_grains_hold_its_force() {
             assert!(packing.grains.len() == 32 && (stress / (force / 0.0064) - 1.0).abs() < 1e-6, "{stress} Pa");
         }
     }
+}
+
+#[test]
+fn pictures_and_branches_take_the_lid_for_a_wall() {
+    let mut built = build(&Scene::from_toml(&press("{ axis = \"z\", force = -5 }", "1 ms"), "t").expect("a scene")).expect("builds");
+    for _ in 0..100 {
+        built.simulation.step().expect("a step");
+    }
+    let mut window = Window::new(built.entities.clone());
+    let snapshot = window.look(&built.simulation);
+    let lid = snapshot.bodies.iter().find(|body| body.name == "lid").expect("a lid");
+    assert!(!lid.dynamic && lid.mass == 0.5 && snapshot.bodies.iter().filter(|body| body.dynamic).count() == 32);
+    let on_it: Vec<_> = snapshot.contacts.iter().filter(|c| [c.body1, c.body2].contains(&lid.id)).collect();
+    assert_eq!(on_it.len(), 16);
+    // from the centre of a ball to where it touches
+    assert!(on_it.iter().all(|contact| snapshot.branch(contact).count() == 2));
 }
 
 #[test]

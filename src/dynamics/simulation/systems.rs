@@ -247,7 +247,8 @@ impl Simulation {
         let (step, time) = (clock.step, clock.time);
         self.continue_tables()?;
         self.world.clear_trackers();
-        Ok(StepReport { step, time, converged: systems.unconverged == 0, balance: self.balance, systems, ..StepReport::default() })
+        let converged = systems.unconverged == 0;
+        Ok(StepReport { step, time, step_size: h, converged, balance: self.balance, systems, ..StepReport::default() })
     }
 
     /// Moves all systems that are not bodies; the clock stays.
