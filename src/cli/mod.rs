@@ -21,7 +21,6 @@ mod forecast;
 mod inspect;
 mod interrupt;
 mod joints;
-mod left;
 mod machine;
 mod measures;
 mod model;

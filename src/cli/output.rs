@@ -3,12 +3,12 @@
 use super::breakages::Breakages;
 use super::fields::FieldFiles;
 use super::joints::Joints;
-use super::left::remove_tables;
 use super::measures::MeasureTables;
-use super::report::CERTIFICATE;
+use super::report::{CERTIFICATE, SCENE_OF_RUN};
 use crate::diagnostics::forecast::{DiskForecast, Forecast};
 use crate::diagnostics::{grains::Packing, piles, piles::Pile, summary::Summary};
 use crate::io::error::{OutputError, replace_file};
+use crate::io::left::remove_tables;
 use crate::io::plot::{Curve, History, write_history};
 use crate::io::run_plots::{ENERGIES, shown};
 use crate::io::scene::model::{Joint, PileTable, Recordable, Recorded, Scene, ShapeSpec};
@@ -157,7 +157,7 @@ impl Output {
     pub(super) fn new(directory: &Path, scene: &Scene, built: &Built, resumed: Option<(u64, f64)>) -> Result<Self, OutputError> {
         std::fs::create_dir_all(directory).map_err(OutputError::file(directory, "created"))?;
         if resumed.is_none() {
-            remove_tables(directory)?;
+            remove_tables(directory, SCENE_OF_RUN)?;
         }
         let every = |kinds: &[Recorded]| {
             let wanted = scene.recorders.iter().filter(|r| kinds.contains(&r.what)).map(|r| r.every);

@@ -12,6 +12,7 @@ pub mod error;
 #[cfg(feature = "hdf5")]
 pub mod fclib;
 pub mod field_plots;
+pub mod left;
 pub mod map;
 pub mod mesh;
 pub mod picture;

@@ -1,7 +1,6 @@
 //! Tables that a run before has left in the folder in which another one begins: none of them may pass for one of its own.
 
-use super::report::SCENE_OF_RUN;
-use crate::io::error::OutputError;
+use super::error::OutputError;
 use std::path::Path;
 
 /// Tables whose names a scene does not choose.
@@ -10,9 +9,9 @@ const FIXED: [&str; 6] = ["bodies_start", "breakages", "block_stress", "flow", "
 const NAMED: [(&str, &str, &[&str]); 4] =
     [("record", "record0", &[]), ("measure", "measure", &["_pairs", "_forces", "_rose"]), ("pile", "pile", &[]), ("field", "field", &[])];
 
-/// Removes the tables that the scene of the run before names. In a folder without a run nothing is touched.
-pub(super) fn remove_tables(directory: &Path) -> Result<(), OutputError> {
-    let Ok(scene) = std::fs::read_to_string(directory.join(SCENE_OF_RUN)) else { return Ok(()) };
+/// Removes the tables that the scene of the run before, in this file of the folder, names. In a folder without it nothing is touched.
+pub fn remove_tables(directory: &Path, scene_of_run: &str) -> Result<(), OutputError> {
+    let Ok(scene) = std::fs::read_to_string(directory.join(scene_of_run)) else { return Ok(()) };
     let scene: toml::Table = toml::from_str(&scene).unwrap_or_default();
     let mut names: Vec<String> = FIXED.map(str::to_owned).into();
     for (section, first, ends) in NAMED {
