@@ -238,7 +238,9 @@ fn no_answer_is_solved_with_a_figure_that_is_no_number() {
             let one = Problem::from(LocalProblem { w: joint, q: vec![-q], sets });
             let contact = BlockRows::from_dense(&[0, 3], &[first, 0.0, 0.0, 0.0, w, 0.0, 0.0, 0.0, w]);
             let contact = Problem::from(LocalProblem::friction(contact, vec![-q, 3.0 * q, 4.0 * q], &[0.5]).expect("legal"));
-            for p in [one, contact] {
+            let oblique = BlockRows::from_dense(&[0, 3], &[first, 0.3 * w, 0.1 * w, 0.3 * w, w, 0.2 * w, 0.1 * w, 0.2 * w, w]);
+            let oblique = Problem::from(LocalProblem::friction(oblique, vec![-q, 3.0 * q, 4.0 * q], &[0.5]).expect("legal"));
+            for p in [one, contact, oblique] {
                 for entry in drystone::numerics::solvers::all() {
                     // what does not take the problem is none of the matter
                     let settings = Settings { time_limit: Some(0.02), ..with(entry.name) };

@@ -800,10 +800,11 @@ fn a_force_that_panics_is_an_error_that_names_its_body_and_the_step_can_be_done_
 
 #[test]
 fn a_state_is_restored_into_bodies_of_its_shapes_alone() -> Fallible {
-    let build = |shape: Shape| -> Fallible<(Simulation, [Entity; 1])> {
+    let build = |shape: Shape| -> Fallible<(Simulation, [Entity; 2])> {
         let mut sim = Simulation::default();
-        let body = sim.spawn_body(Body::new(shape).named("stone"))?;
-        Ok((sim, [body]))
+        let first = sim.spawn_body(Body::new(Shape::ball(0.1)?).at(DVec3::X))?;
+        let stone = sim.spawn_body(Body::new(shape).named("stone"))?;
+        Ok((sim, [first, stone]))
     };
     let (mut sim, bodies) = build(Shape::ball(0.1)?)?;
     sim.step()?;
@@ -812,6 +813,8 @@ fn a_state_is_restored_into_bodies_of_its_shapes_alone() -> Fallible {
         let (mut sim, bodies) = build(other)?;
         let error = sim.restore(&saved, &bodies).unwrap_err().to_string();
         assert!(error.contains("body \"stone\" was a ball (radius 0.1 m") && error.contains("build it as it was"), "{error}");
+        let first = sim.world().get::<BodyPose>(bodies[0]).ok_or("gone")?.0.position;
+        assert_eq!(first, DVec3::X, "nothing is restored by halves");
     }
     let (mut sim, bodies) = build(Shape::ball(0.1)?)?;
     sim.restore(&saved, &bodies)?;

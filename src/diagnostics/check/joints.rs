@@ -15,6 +15,7 @@ use crate::model::law::Law;
 use crate::model::newton_euler::{BodyPose, Inertia, Locks, Motion, Velocity};
 use crate::model::relation::Relation;
 use crate::model::scheme::Treatment;
+use crate::model::spring::FOLLOWED;
 use crate::setup::{Built, build};
 use bevy_ecs::prelude::{Entity, World};
 use glam::DVec3;
@@ -31,8 +32,6 @@ const ROWS: usize = 400;
 const MANY_TURNS: f64 = 20.0;
 /// ω h from which a spring is damped so much that one sees it.
 const FAST: f64 = 0.1;
-/// ω h up to which springs of gap-aware scenes keep their energy.
-const FOLLOWED: f64 = 2.0;
 
 /// A row on the velocities of the bodies of an island, what it has to be, and its gap.
 struct Row {

@@ -3,7 +3,7 @@
 use glam::DVec3;
 
 use super::{Bodies, Severity, Short, Way};
-use crate::geometry::{BroadPhase, ContactPoint, Crowd, Scratch, Shape, contact_points};
+use crate::geometry::{BroadPhase, ContactPoint, Crowd, Images, Placed, Scratch, Shape, contact_points};
 use crate::io::scene::model::{Body, Motion, ShapeSpec};
 use crate::model::joint::TieRelation;
 
@@ -169,56 +169,32 @@ impl Bodies<'_> {
     /// Pairs of bodies that are there at the start and whose boxes, widened by the gaps that count, overlap, with the shift (m) to the image of the second
     /// that the first meets.
     fn near(&self) -> Result<Vec<(usize, usize, DVec3)>, Crowd> {
-        let (mut broad, cell) = (BroadPhase::default(), self.scene.periodic);
-        let fills = |shape: &Shape| cell.too_long(shape.bounding_radius());
-        // whose image each box is
-        let mut owners = Vec::new();
+        let (mut broad, mut images, cell) = (BroadPhase::default(), Images::default(), self.scene.periodic);
+        images.prepare(cell, self.scene.bodies.len(), &mut broad);
         for (i, body) in self.scene.bodies.iter().enumerate().filter(|(_, b)| b.birth == 0.0) {
             match &self.shapes[i] {
                 Some(Shape::HalfSpace { normal }) => {
                     let n = body.pose.vector(*normal);
-                    broad.set_half_space(owners.len() as u32, n, n.dot(body.pose.position));
-                    owners.push(i);
+                    broad.set_half_space(i as u32, n, n.dot(body.pose.position));
                 }
                 Some(shape) => {
                     let (low, high) = shape.aabb(&body.pose);
                     let margin = DVec3::splat(if body.motion == Motion::Dynamic { SMALL_GAP * length(shape) } else { 0.0 });
-                    let (low, high) = (low - margin, high + margin);
-                    // images that reach into the cell; what fills it is met where it stands
-                    let reaches =
-                        |s: DVec3| (0..3).all(|a| !cell.periodic(a) || low[a] + s[a] <= cell.high[a] && high[a] + s[a] >= cell.low[a]);
-                    let (home, whole) = (cell.home(body.pose.position).0, fills(shape));
-                    let images = cell.neighbours().map(|image| home + image).filter(|&s| !whole && reaches(s));
-                    for shift in images.chain(whole.then_some(DVec3::ZERO)) {
-                        broad.set_box(owners.len() as u32, low + shift, high + shift);
-                        owners.push(i);
-                    }
+                    images.place(&mut broad, i as u32, [low - margin, high + margin]);
                 }
                 None => {}
             }
         }
         let mut pairs = Vec::new();
-        broad.pairs(&mut pairs).map_err(|crowd| Crowd { leaf: owners[crowd.leaf as usize] as u32, ..crowd })?;
-        let mut pairs: Vec<_> = pairs.into_iter().map(|(a, b)| (owners[a as usize], owners[b as usize])).collect();
+        images.pairs(&mut broad, &mut pairs)?;
         // walls of servos go through each other
         let walls = |a: usize, b: usize| [a, b].iter().all(|&i| self.scene.bodies[i].servo.is_some());
-        pairs.retain(|&(a, b)| a != b && !walls(a, b));
-        if !cell.is_open() {
-            pairs.iter_mut().for_each(|pair| *pair = (pair.0.min(pair.1), pair.0.max(pair.1)));
-            pairs.sort_unstable();
-            pairs.dedup();
-        }
-        let bounded = |i: usize| !matches!(self.shapes[i], Some(Shape::HalfSpace { .. }));
-        let shift = |a: usize, b: usize| {
-            let [x, y] = [a, b].map(|i| self.scene.bodies[i].pose.position);
-            match [a, b].map(|i| self.shapes[i].as_ref().is_some_and(fills)) {
-                _ if cell.is_open() || !bounded(a) || !bounded(b) => DVec3::ZERO,
-                [false, false] => cell.nearest(y - x),
-                [false, true] => -cell.home(x).0,
-                _ => cell.home(y).0,
-            }
+        let placed = |i: usize| {
+            let radius = self.shapes[i].as_ref().map_or(0.0, Shape::bounding_radius);
+            Placed { position: self.scene.bodies[i].pose.position, bounded: radius.is_finite(), fills: cell.too_long(radius) }
         };
-        Ok(pairs.into_iter().map(|(a, b)| (a, b, shift(a, b))).collect())
+        let pairs = pairs.into_iter().map(|(a, b)| (a as usize, b as usize)).filter(|&(a, b)| !walls(a, b));
+        Ok(pairs.map(|(a, b)| (a, b, Placed::shift(&cell, [a, b].map(placed)))).collect())
     }
 
     /// Whether two bodies are stones of one kind: of one shape, or hulls of about one size, whose corners no two have alike.

@@ -7,6 +7,7 @@
 //! The tree holds boxes with a skin. Its candidates stand as long as every box stays within its own (Verlet), so that bodies at rest
 //! cost the exact test alone.
 
+use super::crowd::{CANDIDATES, Crowd};
 use crate::algebra::pieces::{Part, each_piece, length, share};
 use glam::DVec3;
 use parry3d::bounding_volume::Aabb;
@@ -82,40 +83,6 @@ impl Content {
     pub(super) const UNKNOWN: Self = Self { way: DVec3::ZERO, around: Around::ALL };
 }
 
-/// More pairs than can be looked at, see [`BroadPhase::pairs`].
-///
-/// ```
-/// use drystone::geometry::{BroadPhase, Crowd};
-/// use glam::DVec3;
-/// let mut broad = BroadPhase::default();
-/// for leaf in 0..20_000 {
-///     broad.set_box(leaf, DVec3::ZERO, DVec3::ONE);
-/// }
-/// let mut pairs = Vec::new();
-/// let Crowd { pairs: about, beside, .. } = broad.pairs(&mut pairs).unwrap_err();
-/// assert!((about / 2e8 - 1.0).abs() < 0.01 && beside == 19_999 && pairs.is_empty());
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Crowd {
-    /// How many there are, about.
-    pub pairs: f64,
-    /// A leaf with many of them, and how many these are.
-    pub leaf: u32,
-    /// How many others are beside that leaf.
-    pub beside: usize,
-}
-
-impl std::fmt::Display for Crowd {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "about {:.1e} pairs of bodies would have to be looked at; it alone is beside {} others", self.pairs, self.beside)
-    }
-}
-
-impl std::error::Error for Crowd {}
-
-/// Pairs that may be looked at however few the leaves are, and that many more for each leaf: 24 bytes each while they are sorted. Grains have some ten each.
-const PAIRS: usize = 30_000_000;
-const PAIRS_EACH: usize = 64;
 /// Of so many leaves one is asked for its neighbours before all are.
 const ASKED: usize = 64;
 
@@ -359,7 +326,7 @@ impl BroadPhase {
     /// Whether there are far too many pairs of these leaves and others, by a sample of the leaves in no rhythm that a scene may have.
     fn crowd(&self, leaves: usize, leaf: impl Fn(usize) -> u32) -> Option<Crowd> {
         let count = self.entries.len();
-        let most = PAIRS.max(PAIRS_EACH * count) as f64;
+        let most = CANDIDATES.of(count) as f64;
         if leaves as f64 * count as f64 <= 2.0 * most {
             return None;
         }

@@ -4,7 +4,8 @@
 //! ones as well, as a ghost: up to 7 of them in a corner. Boxes that meet by any two images then meet somewhere in this picture, and a
 //! pair that is found more than once counts once. Ghosts across a shear stand where the images are by now, and have ghosts of their own.
 
-use super::broad::{BroadPhase, Content, Crowd};
+use super::broad::{BroadPhase, Content};
+use super::crowd::Crowd;
 use super::shapes::Shape;
 use crate::algebra::spatial::Pose;
 use crate::model::newton_euler::Locks;
@@ -67,12 +68,42 @@ pub fn fits_cell(cell: &Cell, shape: &Shape, pose: &Pose, moves: bool) -> Result
     })
 }
 
+/// A body in a periodic cell.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Placed {
+    /// Its place (m).
+    pub position: DVec3,
+    /// Whether it is no half-space.
+    pub bounded: bool,
+    /// Whether it is too long for the cell to hold two of it, and stands where it is.
+    pub fills: bool,
+}
+
+impl Placed {
+    /// Where the image of the second body stands that meets the first, from the second (m). Bodies that fill the cell are met where they stand, by
+    /// the image of the other one in the cell.
+    #[inline]
+    pub fn shift(cell: &Cell, [a, b]: [Self; 2]) -> DVec3 {
+        // a half-space is the same everywhere along the cell
+        if !a.bounded || !b.bounded {
+            return DVec3::ZERO;
+        }
+        match (a.fills, b.fills) {
+            (false, false) => cell.nearest(b.position - a.position),
+            (false, true) => -cell.home(a.position).0,
+            _ => cell.home(b.position).0,
+        }
+    }
+}
+
 /// How far from the face a box may be that has a ghost, in parts of itself: as thick as a skin of the broad phase.
 const KEPT: f64 = 0.05;
 
 /// Ghosts of the boxes in a cell, and whose they are.
+#[doc(hidden)]
 #[derive(Clone, Debug, Default)]
-pub(super) struct Images {
+pub struct Images {
     cell: Cell,
     /// Leaves of bodies are below, those of ghosts from here on.
     bodies: u32,
@@ -88,7 +119,7 @@ pub(super) struct Images {
 
 impl Images {
     /// States the cell and how many bodies there are; where either has changed all begins anew.
-    pub(super) fn prepare(&mut self, cell: Cell, bodies: usize, broad: &mut BroadPhase) {
+    pub fn prepare(&mut self, cell: Cell, bodies: usize, broad: &mut BroadPhase) {
         if cell.is_like(&self.cell) && (cell.is_open() || self.bodies as usize == bodies) {
             self.cell = cell;
             return;
@@ -99,6 +130,11 @@ impl Images {
         self.ghosts.resize(if cell.is_open() { 0 } else { bodies }, (0, [0; 8]));
         self.owners.clear();
         self.free.clear();
+    }
+
+    /// Adds the box of a body of which nothing else is known, or moves it.
+    pub fn place(&mut self, broad: &mut BroadPhase, body: u32, corners: [DVec3; 2]) {
+        self.set_box(broad, body, corners, Content::UNKNOWN);
     }
 
     /// Adds the box of a body, or moves it.
@@ -172,7 +208,10 @@ impl Images {
     }
 
     /// All pairs of bodies whose boxes overlap or touch by any of their images, in ascending order.
-    pub(super) fn pairs(&mut self, broad: &mut BroadPhase, out: &mut Vec<(u32, u32)>) -> Result<(), Crowd> {
+    ///
+    /// # Errors
+    /// As [`BroadPhase::pairs`], by body.
+    pub fn pairs(&mut self, broad: &mut BroadPhase, out: &mut Vec<(u32, u32)>) -> Result<(), Crowd> {
         let found = broad.pairs(out);
         if self.owners.is_empty() {
             return found;

@@ -1,8 +1,9 @@
 //! Broad phase: from colliders to contact pairs.
 
 use super::ahead_systems::Course;
-use super::broad::{Around, BroadPhase, Content, Crowd, Entry, FEW};
-use super::images::{Images, fits_cell, wanders};
+use super::broad::{Around, BroadPhase, Content, Entry, FEW};
+use super::crowd::{Crowd, PAIRS};
+use super::images::{Images, Placed, fits_cell, wanders};
 use super::linked::Link;
 use super::narrow::{ContactPoint, Scratch};
 use super::narrow_systems::Hand;
@@ -244,10 +245,22 @@ impl Mover {
         scheme.reach_steps * scheme.time_step * (self.speed + self.spin + fall + self.pulled) + share + self.range
     }
 
+    /// How fast it comes nearer to another at most, its image standing so far from it (m/s).
+    #[inline]
+    fn closing(&self, other: &Self, shift: DVec3, scheme: &Scheme) -> f64 {
+        (self.velocity - (other.velocity + scheme.cell.drift(shift))).length()
+    }
+
+    /// By how many lengths of the smaller one it goes past another in a step, with the fall of one.
+    fn lengths_past(&self, other: &Self, shift: DVec3, scheme: &Scheme) -> f64 {
+        let (size, h) = (self.smallest.min(other.smallest), scheme.time_step);
+        if size > 0.0 { h * (self.closing(other, shift, scheme) + scheme.gravity.length() * h) / size } else { 0.0 }
+    }
+
     /// Largest gap at which a pair of bodies gets contact points (m), the image of the other one standing so far from it (m).
     #[inline]
     pub(super) fn pair_reach(&self, other: &Self, shift: DVec3, scheme: &Scheme) -> f64 {
-        let closing = (self.velocity - (other.velocity + scheme.cell.drift(shift))).length() + self.spin + other.spin;
+        let closing = self.closing(other, shift, scheme) + self.spin + other.spin;
         let fall = scheme.gravity.length() * scheme.time_step;
         scheme.reach_steps * scheme.time_step * (closing + fall + self.pulled + other.pulled)
             + scheme.reach_share * self.smallest.min(other.smallest)
@@ -425,42 +438,23 @@ pub fn broad_phase(
     } else {
         found.iter().zip(&mut *near).for_each(meet);
     }
-    // by how many of its lengths one of a pair goes past the other, falls included
-    let fall = scheme.gravity.length() * scheme.time_step;
-    let goes = |a: &Mover, b: &Mover| {
-        let size = a.smallest.min(b.smallest);
-        let closing = (a.velocity - (b.velocity + scheme.cell.drift(image_shift(&scheme.cell, [a, b])))).length() + fall;
-        if size > 0.0 { scheme.time_step * closing / size } else { 0.0 }
-    };
     let met = near.iter().filter(|near| **near).count();
-    let farthest = movers.iter().map(|m| goes(m, &Mover { smallest: f64::INFINITY, ..Mover::default() })).fold(0.0, f64::max);
-    if farthest > FAR {
-        let far = found.iter().zip(&*near).filter(|(_, near)| **near).map(|(pair, _)| *pair);
-        let mut ways = far.map(|(i, j)| (i, j, goes(&movers[i as usize], &movers[j as usize])));
-        if let Some((i, j, way)) = ways.find(|pair| pair.2 > ABSURD || pair.2 > FAR && met > PAIRS_EACH * count) {
+    let meeting = || found.iter().zip(&*near).filter(|(_, near)| **near).map(|(&pair, _)| pair);
+    let still = Mover { smallest: f64::INFINITY, ..Mover::default() };
+    if movers.iter().any(|m| m.lengths_past(&still, DVec3::ZERO, &scheme) > FAR) {
+        let crowded = met > PAIRS.each * count;
+        let goes = |(i, j): (u32, u32)| {
             let [a, b] = [i, j].map(|k| &movers[k as usize]);
-            let (one, size) = if a.mobile && a.smallest <= b.smallest || !b.mobile { (i, a.smallest) } else { (j, b.smallest) };
+            a.lengths_past(b, image_shift(&scheme.cell, [a, b]), &scheme)
+        };
+        let mut ways = meeting().map(|pair| (pair, goes(pair)));
+        if let Some((pair, way)) = ways.find(|(_, way)| *way > ABSURD || crowded && *way > FAR) {
             let crowd = if way > ABSURD { String::new() } else { format!(", among {met} pairs of {count} bodies that may meet in it") };
-            // way = h (v + g h): by the speed alone, and by the fall alone
-            let speed = way * size / scheme.time_step - fall;
-            let needed = (size / speed.max(f64::MIN_POSITIVE)).min((size / scheme.gravity.length().max(f64::MIN_POSITIVE)).sqrt());
-            if let Some(entity) = bodies.rows[one as usize].entity {
-                let h = scheme.time_step;
-                let reason = format!(
-                    "it would go {way:.1e} of its lengths ({size:.1e} m) past another body within a step of {h} s{crowd}; \
-                    a time step of {needed:.1e} s is short enough for one"
-                );
-                bodies.refuse(entity, reason);
-            }
-            return;
+            return refuse_leap(&mut bodies, (pair, way), &crowd, movers, &scheme);
         }
     }
-    if met > PAIRS.max(PAIRS_EACH * count) {
-        let mut beside = vec![0; count];
-        found.iter().zip(&*near).filter(|(_, near)| **near).for_each(|(&(i, j), _)| [i, j].iter().for_each(|&k| beside[k as usize] += 1));
-        let bounded = (0..count as u32).filter(|&k| movers[k as usize].radius.is_finite());
-        let leaf = bounded.max_by_key(|&k| (beside[k as usize], count as u32 - k)).unwrap_or(0);
-        let crowd = Crowd { pairs: met as f64, leaf, beside: beside[leaf as usize] };
+    if met > PAIRS.of(count) {
+        let crowd = Crowd::of(meeting(), count, |k| movers[k as usize].radius.is_finite());
         return refuse_crowd(&mut bodies, &crowd, cached, movers, &scheme);
     }
     p.next.clear();
@@ -499,26 +493,33 @@ pub(super) fn refuse_crowd(bodies: &mut Bodies, crowd: &Crowd, cached: &[Option<
     }
 }
 
-/// Where the image of the second body stands that meets the first, from the second (m). Bodies that fill the cell are met where they
-/// stand, by the image of the other one in the cell.
+/// Refuses the smaller mobile one of a pair that goes so many lengths past the other.
+fn refuse_leap(bodies: &mut Bodies, ((i, j), way): ((u32, u32), f64), crowd: &str, movers: &[Mover], scheme: &Scheme) {
+    let [a, b] = [i, j].map(|k| &movers[k as usize]);
+    let (slot, size) = if a.mobile && a.smallest <= b.smallest || !b.mobile { (i, a.smallest) } else { (j, b.smallest) };
+    let Some(entity) = bodies.rows[slot as usize].entity else { return };
+    let (h, g) = (scheme.time_step, scheme.gravity.length());
+    // way = h (v + g h): by the speed alone, and by the fall alone
+    let speed = way * size / h - g * h;
+    let needed = (size / speed.max(f64::MIN_POSITIVE)).min((size / g.max(f64::MIN_POSITIVE)).sqrt());
+    let reason = format!(
+        "it would go {way:.1e} of its lengths ({size:.1e} m) past another body within a step of {h} s{crowd}; \
+         a time step of {needed:.1e} s is short enough for one"
+    );
+    bodies.refuse(entity, reason);
+}
+
+/// Where the image of the second body stands that meets the first, from the second (m).
 #[inline]
-pub(super) fn image_shift(cell: &Cell, [a, b]: [&Mover; 2]) -> DVec3 {
-    // a half-space is the same everywhere along the cell
-    if cell.is_open() || a.radius.is_infinite() || b.radius.is_infinite() {
+pub(super) fn image_shift(cell: &Cell, pair: [&Mover; 2]) -> DVec3 {
+    if cell.is_open() {
         return DVec3::ZERO;
     }
-    match (a.fills, b.fills) {
-        (false, false) => cell.nearest(b.position - a.position),
-        (false, true) => -cell.home(a.position).0,
-        _ => cell.home(b.position).0,
-    }
+    Placed::shift(cell, pair.map(|m| Placed { position: m.position, bounded: m.radius.is_finite(), fills: m.fills }))
 }
 
 /// Part of a body that attraction may move it by in a step, for the reach of its contacts.
 const PULLED: f64 = 0.05;
-/// Pairs of bodies near each other that a step may have, and that many more for each body: each has a kilobyte or so, and all of 2000 bodies may overlap.
-const PAIRS: usize = 2_000_000;
-const PAIRS_EACH: usize = 64;
 /// Lengths of a body that it may go past another one in a step: with as many the first step of a vault takes 0.3 s, with a few times as many it did not end in an
 /// hour. Where bodies have as many others near them as no grains can (see above) in steps of this many lengths, it did not either.
 const ABSURD: f64 = 1e6;

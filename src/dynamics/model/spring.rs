@@ -22,8 +22,10 @@ pub struct SpringRule {
     pub damper: f64,
 }
 
-/// (ω h)² up to which a spring keeps its energy, and from which it is implicit.
-const SWINGS: [f64; 2] = [4.0, 16.0];
+/// ω h up to which a spring of a gap-aware scene keeps its energy.
+pub const FOLLOWED: f64 = 2.0;
+/// (ω h)² up to which it does, and from which it is implicit.
+const SWINGS: [f64; 2] = [FOLLOWED * FOLLOWED, 16.0];
 /// Rate of a damper times h, up to which it sees the mean rate of the step, and from which it is implicit: it never turns a velocity round.
 const SLOWS: [f64; 2] = [1.0, 4.0];
 

@@ -288,6 +288,12 @@ impl Simulation {
             return differs("pending events", state.pending_events, events);
         }
         self.check_list(bodies, events - state.pending_events)?;
+        // before anything is changed
+        for (saved, &entity) in state.bodies.iter().zip(bodies) {
+            if let Some(saved) = saved.as_ref().filter(|_| self.world().get::<Slot>(entity).is_some()) {
+                self.check_shape(saved, entity)?;
+            }
+        }
         let past: Vec<Scheduled> = self.events.drain(..events - state.pending_events).collect();
         let waiting: BTreeMap<Entity, Body> =
             self.inlets.iter().flat_map(Queue::bodies).map(|(entity, body)| (entity, body.clone())).collect();
@@ -305,10 +311,8 @@ impl Simulation {
                 self.fill(entity, body)?;
             }
             let Some(saved) = saved else { continue };
-            let here = shape_of(self.world(), entity);
-            if !alike(&saved.shape, &here) {
-                let (was, is) = (told(&saved.shape), told(&here));
-                return Err(SimulationError::Restored(format!("{} was {was}, and is {is}; build it as it was", self.called(entity))));
+            if !present {
+                self.check_shape(saved, entity)?;
             }
             let mut entity = self.world_mut().entity_mut(entity);
             entity.insert((Slot(saved.slot), BodyPose(saved.pose), saved.velocity));
@@ -348,6 +352,16 @@ impl Simulation {
             manifold.points = saved.map_or_else(|_| Default::default(), |at| state.pairs[at].points.iter().copied().collect());
         }
         Ok(())
+    }
+
+    /// Whether a body has the shape that it was saved with.
+    fn check_shape(&self, saved: &SavedBody, entity: Entity) -> Result<(), SimulationError> {
+        let here = shape_of(self.world(), entity);
+        if alike(&saved.shape, &here) {
+            return Ok(());
+        }
+        let (was, is) = (told(&saved.shape), told(&here));
+        Err(SimulationError::Restored(format!("{} was {was}, and is {is}; build it as it was", self.called(entity))))
     }
 
     /// Whether a list of bodies brings back all that moves, each once, where so many of the first events have taken place.
