@@ -1,6 +1,6 @@
 //! How many pairs memory and a step can hold.
 
-/// More pairs than can be looked at, see [`BroadPhase::pairs`].
+/// More pairs than can be looked at, see [`BroadPhase::pairs`](super::BroadPhase::pairs).
 ///
 /// ```
 /// use drystone::geometry::{BroadPhase, Crowd};
