@@ -7,7 +7,7 @@ use drystone::numerics::mixed::{Answer, MixedProblem, System};
 use drystone::numerics::solvers::{Problem, Settings, Solver};
 use drystone::numerics::sweep::{GaussSeidel, Workspace};
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Reads a reduced problem as text: dimension, number of contacts, W, q, mu and, for rolling, mu_r.
@@ -175,8 +175,28 @@ fn of_systems(p: &LocalProblem) -> MixedProblem {
     mixed
 }
 
-/// Problems with resistance to rolling that the collection holds.
+/// Problems with resistance to rolling: the small ones of assets/problems, and those of the collection where it is there.
 fn rolling_problems() -> Vec<(String, LocalProblem)> {
+    let mut own: Vec<PathBuf> = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/problems"))
+        .expect("the folder of problems")
+        .map(|entry| entry.expect("a file").path())
+        .filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().contains("rolling")))
+        .collect();
+    own.sort();
+    let local = |path: &Path| match drystone::io::problem::read(path, None) {
+        Ok(Problem::Local(p)) => p,
+        Ok(Problem::Global(p)) => p.reduce().expect("masses that can be divided by"),
+        other => panic!("{}: {other:?}", path.display()),
+    };
+    let name = |path: &Path| path.file_name().expect("a file").to_string_lossy().into_owned();
+    let own: Vec<(String, LocalProblem)> = own.iter().map(|path| (name(path), local(path))).collect();
+    assert!(own.iter().all(|(_, p)| p.sets.iter().all(|set| matches!(set, AdmissibleSet::Rolling { mu_r, .. } if *mu_r > 0.0))));
+    assert!(own.len() >= 6, "{} problems", own.len());
+    own.into_iter().chain(collected()).collect()
+}
+
+/// Those that the collection holds.
+fn collected() -> Vec<(String, LocalProblem)> {
     let folder = Path::new("../shared/problems");
     let manifest = std::fs::read_to_string(folder.join("manifest.json")).ok();
     let Some(serde_json::Value::Array(list)) = manifest.and_then(|text| serde_json::from_str(&text).ok()) else {
