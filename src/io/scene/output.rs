@@ -62,6 +62,12 @@ pub(super) fn some<T: Copy + PartialEq>(field: &Field<'_>, known: &[(&'static st
     }
     let mut found = Vec::new();
     for item in field.items()? {
+        if item.word().as_deref() == Some("all") {
+            let key = field.path.rsplit('.').next().unwrap_or_default();
+            return Err(
+                item.error("found \"all\" in a list", format!("write {key} = \"all\", without brackets, for every name that it may hold"))
+            );
+        }
         let one = item.choice(known)?;
         if found.contains(&one) {
             return Err(item.error("found it a second time", "name each once"));

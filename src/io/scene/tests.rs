@@ -402,9 +402,13 @@ fn an_output_section_names_what_files_hold() {
     assert_eq!((&frames.bodies[..], &tables[..]), (&[BodyArray::Id, BodyArray::Speed][..], &[EndTable::BodiesEnd][..]));
     assert_eq!(read(&scene.to_toml()).unwrap(), scene);
     assert_eq!(with("[output]\nbodies = \"all\"\n").output.frames.bodies.len(), BodyArray::ALL.len());
-    for (text, word) in
-        [("bodies = [\"sped\"]", "`speed`"), ("bodies = [\"id\", \"id\"]", "second time"), ("precision = \"half\"", "single")]
-    {
+    for (text, word) in [
+        ("bodies = [\"sped\"]", "`speed`"),
+        ("bodies = [\"id\", \"id\"]", "second time"),
+        ("precision = \"half\"", "single"),
+        ("bodies = [\"all\"]", "write bodies = \"all\", without brackets"),
+        ("tables = [\"bodies_end\", \"all\"]", "write tables = \"all\""),
+    ] {
         let error = read(&format!("{TIME}{BALL}[output]\n{text}\n")).unwrap_err().to_string();
         assert!(error.contains(word), "{error}");
     }
