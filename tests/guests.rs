@@ -16,9 +16,10 @@ use drystone::model::newton_euler::{AppliedForce, BodyPose, Inertia, Locks, Moti
 use drystone::model::relation::LagrangianLinear;
 use drystone::model::scheme::{Clock, Scheme};
 use drystone::numerics::auto::Auto;
-use drystone::simulation::{Body, Event, Handle, Simulation, SimulationError, StepSet};
+use drystone::simulation::{AutoStep, Body, Event, Handle, Simulation, SimulationError, StepSet};
 use drystone::topology::bodies::{Bodies, Slot};
 use glam::{DQuat, DVec3};
+use std::sync::Arc;
 
 type Fallible<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
@@ -795,6 +796,56 @@ fn a_force_that_panics_is_an_error_that_names_its_body_and_the_step_can_be_done_
     let before = sim.time();
     sim.step()?;
     assert!(sim.time() > before);
+    Ok(())
+}
+
+#[test]
+fn loads_on_all_bodies_that_panic_are_errors_and_the_step_can_be_done_again() -> Fallible {
+    for (name, mean) in [("add_load", false), ("add_mean_load", true)] {
+        let mut sim = Simulation::default();
+        let body = sim.spawn_body(Body::point(2.0, DVec3::ONE))?;
+        let gust = |t: f64| if t > 0.0015 { panic!("no wind at {t}") } else { DVec3::X * 4.0 };
+        let load = match mean {
+            false => sim.add_load(move |t, rows| rows[0].load.force += gust(t)),
+            true => sim.add_mean_load(move |[from, _], rows| rows[0].load.force += gust(from)),
+        };
+        sim.step()?;
+        sim.step()?;
+        let of = |sim: &Simulation| (sim.time(), *sim.world().get::<Velocity>(body).expect("alive"));
+        let before = of(&sim);
+        assert!((before.1.linear.x - 0.004).abs() < 1e-15, "{before:?}");
+        let error = sim.step().unwrap_err().to_string();
+        let said = format!("step 3 (t = 0.002 s): a load on all bodies ({name}) panicked: no wind at 0.002");
+        assert!(error.starts_with(&said), "{error}");
+        assert_eq!(of(&sim), before);
+        assert!(sim.remove(load));
+        sim.step()?;
+        assert!((of(&sim).1.linear.x - 0.004).abs() < 1e-15, "nothing of the load is left: {:?}", of(&sim));
+    }
+    Ok(())
+}
+
+#[test]
+fn drives_that_panic_are_errors_that_name_their_body_with_given_steps_and_with_chosen_ones() -> Fallible {
+    for chosen in [false, true] {
+        let mut sim = Simulation::default();
+        let drive = |t: f64| if t > 0.0015 { panic!("{}", ["torn"][0]) } else { (DVec3::X, DVec3::ZERO) };
+        let belt = sim.spawn_body(Body::new(Shape::ball(0.1)?).driven(Arc::new(drive)).named("belt"))?;
+        if chosen {
+            sim.set_auto_step(AutoStep { largest: 1e-3, ..AutoStep::default() })?;
+        }
+        let error = loop {
+            if let Err(error) = sim.step() {
+                break error.to_string();
+            }
+        };
+        assert!(error.starts_with("step 3") && error.contains("body \"belt\": its drive panicked: torn"), "{error}");
+        let x = |sim: &Simulation| sim.world().get::<BodyPose>(belt).expect("alive").0.position.x;
+        assert!((x(&sim) - 0.002).abs() < 1e-15, "{}", x(&sim));
+        sim.world_mut().entity_mut(belt).insert(Motion::Static);
+        sim.step()?;
+        assert!((x(&sim) - 0.002).abs() < 1e-15, "{}", x(&sim));
+    }
     Ok(())
 }
 

@@ -15,7 +15,7 @@ use super::node::{Node, System, buffer};
 use crate::model::newton_euler::BodyForces;
 use crate::model::operator::{At, Operator};
 use crate::model::relation::Relation;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use crate::model::watched::watched;
 
 static ZERO: [f64; 4096] = [0.0; 4096];
 static ONE: [f64; 4096] = [1.0; 4096];
@@ -80,9 +80,8 @@ impl Examined<'_> {
         let mut out = vec![start; self.rows * self.columns];
         let Operator::Function(f) = self.op else { return Ok(out) };
         // no other way tells a slice that is read beyond its end before the run from one that is not
-        let called = catch_unwind(AssertUnwindSafe(|| f(at, &mut out)));
-        called.map(|()| out).map_err(|panic| {
-            let said = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+        let called = watched(|| f(at, &mut out));
+        called.map(|()| out).map_err(|said| {
             let size = |slice: &[f64]| if slice.first().is_some_and(|x| x.is_nan()) { "none".to_string() } else { slice.len().to_string() };
             let sizes = format!(
                 "there are {} values of x, {} of q, {} of v, {} of λ, {} of z",
@@ -92,7 +91,7 @@ impl Examined<'_> {
                 size(at.lambda),
                 at.z.len()
             );
-            self.wrong(at, format!("it panics ({}); {sizes}", said.unwrap_or("no message")))
+            self.wrong(at, format!("it panics ({said}); {sizes}"))
         })
     }
 

@@ -51,3 +51,4 @@ pub mod scheme;
 pub mod signal;
 pub mod spring;
 pub mod surface;
+pub(crate) mod watched;

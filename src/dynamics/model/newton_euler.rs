@@ -115,7 +115,7 @@ impl Velocity {
     }
 }
 
-/// A velocity given as a function of time: linear (m/s, world) and angular (rad/s, body axes).
+/// A velocity given as a function of time: linear (m/s, world) and angular (rad/s, body axes). A step in which it panics is refused.
 pub type Drive = Arc<dyn Fn(f64) -> (DVec3, DVec3) + Send + Sync>;
 
 /// Who decides how a body moves.

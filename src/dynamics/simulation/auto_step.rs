@@ -19,6 +19,7 @@ use crate::model::contact::{ContactPair, Manifold};
 use crate::model::interaction::{Interaction, OfBodies};
 use crate::model::newton_euler::{AppliedForce, Inertia, Motion, Velocity};
 use crate::model::scheme::{Clock, Invalid, Scheme};
+use crate::model::watched::watched;
 use crate::topology::bodies::{Slot, Slots};
 use bevy_ecs::prelude::*;
 use glam::DVec3;
@@ -221,7 +222,8 @@ impl Simulation {
         for (entity, slot, velocity, motion, inertia, load, collider) in bodies.iter(&self.world) {
             let (mut linear, mut angular) = (velocity.linear, velocity.angular.length());
             if let Motion::Kinematic(drive) = motion {
-                let given = drive(time);
+                // one that panics refuses the step once its bodies are gathered
+                let given = watched(|| drive(time)).unwrap_or((linear, velocity.angular));
                 (linear, angular) = (given.0, given.1.length());
             }
             let mut acceleration = 0.0;

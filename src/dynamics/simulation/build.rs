@@ -276,13 +276,14 @@ impl Simulation {
         Ok(self.world.spawn(interaction).id())
     }
 
-    /// Adds a load: a function of time (s) and the rows of all bodies that adds to their `load`.
+    /// Adds a load: a function of time (s) and the rows of all bodies that adds to their `load`. A step in which it panics is refused; the state is that
+    /// of its start.
     pub fn add_load(&mut self, load: impl Fn(f64, &mut [crate::topology::bodies::BodyRow]) + Send + Sync + 'static) -> Handle {
         self.keep_load(Load::All(Box::new(load)))
     }
 
     /// Adds a load that is known as a mean over a time: a function of the start and the end (s) of each step, or of a part of it that is
-    /// solved for itself, and the rows of all bodies. What is integrated exactly acts so at any step.
+    /// solved for itself, and the rows of all bodies. What is integrated exactly acts so at any step. A step in which it panics is refused.
     ///
     /// ```
     /// use drystone::simulation::{Body, Simulation};
@@ -303,7 +304,7 @@ impl Simulation {
 
     fn keep_load(&mut self, load: Load) -> Handle {
         let handle = self.new_handle();
-        self.world.resource_mut::<Loads>().0.push((handle, load));
+        self.world.resource_mut::<Loads>().all.push((handle, load));
         handle
     }
 

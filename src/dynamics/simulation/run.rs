@@ -4,7 +4,7 @@ use super::body::{Body, BodyError};
 use super::energy::{Energy, StepEnergy, Work, edge_loss, rope_loss, spring_loss, step_energy, support_impulse};
 use super::guests::{Guests, Handle, run_guests};
 use super::phases::{Phase, Phases};
-use super::step::{Schedules, StepSet};
+use super::step::{Loads, Schedules, StepSet};
 use super::systems::Periodic;
 use crate::algebra::pieces::{Part, first, is_outside_pool, share, sum, within_pool};
 use crate::assembly::problem::{Solver, StepProblem};
@@ -93,6 +93,16 @@ pub enum SimulationError {
         /// Name or slot of the body.
         body: String,
         /// What was found and what would do.
+        reason: String,
+    },
+    /// A load on all bodies that panicked. The state is kept.
+    #[error("step {step} (t = {time} s): {reason}; the state at the start of the step is kept")]
+    Load {
+        /// Step that was refused.
+        step: u64,
+        /// Its start (s).
+        time: f64,
+        /// Which, and what it said.
         reason: String,
     },
     /// A saved state of another simulation.
@@ -495,9 +505,13 @@ impl Simulation {
         self.schedules.begin.run(&mut self.world);
         self.hear_guests(1)?;
         self.hear_fault()?;
+        self.hear_stop()?;
         self.schedules.loads.run(&mut self.world);
         self.hear_guests(1)?;
         self.hear_fault()?;
+        if let Some(reason) = self.world.resource_mut::<Loads>().fault.take() {
+            return Err(SimulationError::Load { step: self.steps() + 1, time: self.time(), reason });
+        }
         let struck: Vec<(Slot, AppliedForce)> =
             blows.iter().filter_map(|(body, blow)| Some((*self.world.get::<Slot>(*body)?, *blow))).collect();
         let bodies = self.world.resource_mut::<Bodies>().into_inner();

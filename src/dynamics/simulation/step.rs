@@ -20,6 +20,7 @@ use crate::integrator::systems::{set_frames, wait};
 use crate::model::interaction::{Engaged, Interaction, OfBodies};
 use crate::model::newton_euler::{AppliedForce, Frame, Velocity};
 use crate::model::scheme::{Clock, Scheme};
+use crate::model::watched::watched;
 use crate::topology::bodies::{Bodies, Body, Slot};
 use crate::topology::islands::mark_islands;
 use crate::topology::systems::{gather_bodies, scatter};
@@ -27,7 +28,6 @@ use bevy_ecs::entity::Entities;
 use bevy_ecs::prelude::*;
 use bevy_ecs::schedule::SingleThreadedExecutor;
 use glam::DVec3;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The places of a step, in their order. [`Simulation::add_systems`](super::Simulation::add_systems) adds systems of your own, which
 /// run after what the step itself does at that place.
@@ -112,13 +112,16 @@ pub(super) enum Load {
     One(Entity, Frame, LoadOnOne),
 }
 
-/// The loads that users registered, in their order, which is that of their handles.
+/// The loads that users registered, in their order, which is that of their handles, and what one on all bodies said as it panicked.
 #[derive(Resource, Default)]
-pub(super) struct Loads(pub(super) Vec<(Handle, Load)>);
+pub(super) struct Loads {
+    pub(super) all: Vec<(Handle, Load)>,
+    pub(super) fault: Option<String>,
+}
 
 impl Loads {
     pub(super) fn remove(&mut self, handle: Handle) -> bool {
-        self.0.binary_search_by_key(&handle, |load| load.0).map(|at| drop(self.0.remove(at))).is_ok()
+        self.all.binary_search_by_key(&handle, |load| load.0).map(|at| drop(self.all.remove(at))).is_ok()
     }
 }
 
@@ -130,36 +133,41 @@ fn apply_loads(
     slots: Query<&Slot>,
     entities: &Entities,
 ) {
-    let mut ended = false;
-    for (_, load) in &loads.0 {
-        match load {
-            Load::All(load) => load(clock.time, &mut bodies.rows),
-            Load::Mean(load) => load([clock.time, clock.time + scheme.time_step], &mut bodies.rows),
+    let (mut ended, mut fault) = (false, None);
+    for (_, load) in &loads.all {
+        let called = match load {
+            Load::All(load) => watched(|| load(clock.time, &mut bodies.rows)).map_err(|said| ("add_load", said)),
+            Load::Mean(load) => {
+                let times = [clock.time, clock.time + scheme.time_step];
+                watched(|| load(times, &mut bodies.rows)).map_err(|said| ("add_mean_load", said))
+            }
             Load::One(body, frame, force) => {
                 let Ok(slot) = slots.get(*body) else {
                     ended |= !entities.contains_spawned(*body);
                     continue;
                 };
                 let Some(row) = bodies.get(*slot) else { continue };
-                // what unwinds from here would leave the step half done
-                let called = catch_unwind(AssertUnwindSafe(|| force(clock.time, &row.pose, &row.velocity)));
-                let f = match called {
+                let f = match watched(|| force(clock.time, &row.pose, &row.velocity)) {
                     Ok(f) => f,
-                    Err(panic) => {
-                        let said = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
-                        let reason = format!("a force that was added to it panicked: {}", said.unwrap_or("without a message"));
-                        bodies.refuse(*body, reason);
+                    Err(said) => {
+                        bodies.refuse(*body, format!("a force that was added to it panicked: {said}"));
                         return;
                     }
                 };
                 let rotation = row.pose.rotation;
                 let turn = |x: DVec3| if *frame == Frame::Body { rotation * x } else { x };
                 bodies.push(*slot, AppliedForce { force: turn(f.force), torque: turn(f.torque) });
+                Ok(())
             }
+        };
+        if let Err((added, said)) = called {
+            fault = Some(format!("a load on all bodies ({added}) panicked: {said}"));
+            break;
         }
     }
+    loads.fault = fault;
     if ended {
-        loads.0.retain(|(_, load)| !matches!(load, Load::One(body, ..) if !entities.contains_spawned(*body)));
+        loads.all.retain(|(_, load)| !matches!(load, Load::One(body, ..) if !entities.contains_spawned(*body)));
     }
 }
 

@@ -4,6 +4,7 @@ use super::bodies::{Bodies, Slot, Slots};
 use crate::algebra::pieces::{Part, length, share};
 use crate::model::newton_euler::{AppliedForce, BodyPose, GravityScale, Inertia, Locks, Motion, Velocity};
 use crate::model::scheme::Clock;
+use crate::model::watched::watched;
 use bevy_ecs::prelude::*;
 use rayon::prelude::*;
 use smallvec::{SmallVec, smallvec};
@@ -137,10 +138,13 @@ fn gather_body(row: &mut super::bodies::Body, source: Option<(&Columns<'_>, usiz
     let given = match motion {
         Motion::Dynamic => None,
         Motion::Static => Some(Velocity::default()),
-        Motion::Kinematic(drive) => {
-            let (linear, angular) = drive(time);
-            Some(Velocity { linear, angular })
-        }
+        Motion::Kinematic(drive) => match watched(|| drive(time)) {
+            Ok((linear, angular)) => Some(Velocity { linear, angular }),
+            Err(said) => {
+                found.refused.get_or_insert((entity, format!("its drive panicked: {said}")));
+                None
+            }
+        },
     };
     let given = given.filter(|given| *given != velocities[i]);
     found.driven.extend(given.map(|given| (entity, given)));
