@@ -114,6 +114,42 @@ fn wait_for(path: &Path, child: &mut Child) {
     }
 }
 
+/// Hulls that stand within each other: a run looked at the pairs of 400 of them for twenty seconds before its first step, as long in it and as long again for
+/// its certificate, and heard nothing meanwhile.
+#[cfg(unix)]
+#[test]
+fn a_run_of_hulls_at_one_place_hears_that_it_is_to_end() {
+    use std::fmt::Write;
+    let directory = tempfile::tempdir().unwrap();
+    let [scene, out] = ["heap.toml", "out"].map(|name| directory.path().join(name).to_str().unwrap().to_owned());
+    let turn = |k: usize| (1.0 - (k as f64 + 0.5) / 30.0, 2.4 * k as f64);
+    let corner = |(z, a): (f64, f64)| {
+        let r = 0.05 * (1.0 - z * z).sqrt();
+        [r * a.cos(), r * a.sin(), 0.05 * z]
+    };
+    let points: Vec<[f64; 3]> = (0..60).map(|k| corner(turn(k))).collect();
+    let mut text = "time = { step = \"1 ms\", end = \"1 s\" }\n".to_owned();
+    for i in 0..400 {
+        let turned = format!("rotation = {{ axis = [1, 0, {i}], angle = \"{i} deg\" }}");
+        write!(text, "[[bodies]]\nshape = {{ kind = \"hull\", points = {points:?} }}\nposition = [0, 0, {}]\n{turned}\n", 1e-5 * i as f64)
+            .unwrap();
+    }
+    std::fs::write(&scene, text).unwrap();
+    let arguments = ["run", &scene, "--json", "--out", &out, "--checkpoint", "every=1000", "--threads", "1"];
+    let mut child = drystone(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for(&Path::new(&out).join("bodies_start.csv"), &mut child);
+    let start = Instant::now();
+    assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
+    let stopped = json_of(&child.wait_with_output().unwrap(), 130);
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    assert_eq!((&stopped["interrupted"], stopped["steps"].as_u64()), (&true.into(), Some(0)));
+    let warnings = stopped["warnings"].to_string();
+    assert!(warnings.contains("more than 5000 pairs of bodies overlap at the start"), "{warnings}");
+    for file in ["bodies_end.csv", "summary.json", "steps.csv"] {
+        assert!(Path::new(&out).join(file).exists(), "{file}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn ctrl_c_ends_the_run_in_order_and_a_checkpoint_takes_it_up() {

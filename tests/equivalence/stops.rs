@@ -14,18 +14,36 @@ fn scene(name: &str, set: &[(&str, &str)], end: f64) -> Fallible<Scene> {
     Ok(scene)
 }
 
+/// Where a step meets the flag.
+#[derive(Clone, Copy, PartialEq)]
+enum Heard {
+    /// In detection: it is set before the step.
+    Early,
+    /// In the solver: a load sets it.
+    Late,
+}
+
 /// Steps to the end; with a flag each step is tried with the flag set first. The hash, and how many steps were stopped.
-fn run(scene: &Scene, flag: Option<&'static AtomicBool>) -> Fallible<(u64, u64)> {
+fn run(scene: &Scene, flag: Option<(&'static AtomicBool, Heard)>) -> Fallible<(u64, u64)> {
+    static ARMED: AtomicBool = AtomicBool::new(false);
     let Built { mut simulation, .. } = build(scene)?;
     let mut stopped = 0;
-    if let Some(flag) = flag {
+    if let Some((flag, heard)) = flag {
         simulation.set_stop(flag);
+        if heard == Heard::Late {
+            simulation.add_load(|_, _| {
+                if ARMED.load(Ordering::Relaxed) {
+                    flag.store(true, Ordering::Relaxed);
+                }
+            });
+        }
     }
     while simulation.time() < scene.time.end - 1e-9 {
-        if let Some(flag) = flag {
+        if let Some((flag, heard)) = flag {
             let (hash, steps) = (simulation.state_hash(), simulation.steps());
-            flag.store(true, Ordering::Relaxed);
+            if heard == Heard::Early { flag } else { &ARMED }.store(true, Ordering::Relaxed);
             let tried = simulation.step();
+            ARMED.store(false, Ordering::Relaxed);
             flag.store(false, Ordering::Relaxed);
             match tried {
                 Err(SimulationError::Stopped { .. }) => {
@@ -62,9 +80,11 @@ fn a_step_that_is_stopped_leaves_no_trace() -> Fallible {
     ] {
         let scene = scene(name, set, end)?;
         let (straight, _) = run(&scene, None)?;
-        let (broken, stopped) = run(&scene, Some(&FLAG))?;
-        assert!(stopped >= least, "{name}: {stopped} steps were stopped");
-        assert_eq!(broken, straight, "{name} {set:?}, {stopped} steps stopped");
+        for heard in [Heard::Early, Heard::Late] {
+            let (broken, stopped) = run(&scene, Some((&FLAG, heard)))?;
+            assert!(stopped >= least, "{name}: {stopped} steps were stopped");
+            assert_eq!(broken, straight, "{name} {set:?}, {stopped} steps stopped");
+        }
     }
     Ok(())
 }

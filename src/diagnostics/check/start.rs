@@ -18,6 +18,10 @@ const SMALL_GAP: f64 = 0.05;
 const HARD_RATIO: f64 = 0.999e4;
 const WRONG_RATIO: f64 = 0.999e6;
 
+/// Overlaps after which no further pair is looked at: two hulls of sixty corners within each other take a tenth of a millisecond, and a heap of them at
+/// one place has a hundred thousand pairs.
+const MOST_OVERLAPS: usize = 5000;
+
 type Found = Vec<(usize, String, String)>;
 
 impl Bodies<'_> {
@@ -38,6 +42,7 @@ impl Bodies<'_> {
         // the smallest gap below each body, and to whom
         let mut below: Vec<Option<(f64, usize)>> = vec![None; self.scene.bodies.len()];
         let mut touched = vec![None; self.scene.bodies.len()];
+        let mut crowded = false;
         let near = match self.near() {
             Ok(near) => near,
             Err(crowd) => {
@@ -69,6 +74,10 @@ impl Bodies<'_> {
             let parts =
                 [(a, moving[0]), (b, moving[1])].iter().any(|&(i, m)| m && matches!(self.scene.bodies[i].shape, ShapeSpec::Mesh { .. }));
             let allowed = if parts { OVERLAP_OF_PARTS } else { OVERLAP };
+            if deepest.gap < -allowed * size && overlaps.len() >= MOST_OVERLAPS {
+                crowded = true;
+                break;
+            }
             if deepest.gap < -allowed * size {
                 // name the one that can be moved
                 let (body, other, way) = if moving[1] { (b, a, -deepest.normal) } else { (a, b, deepest.normal) };
@@ -106,11 +115,17 @@ impl Bodies<'_> {
         let listed = self.listed.min(overlaps.len());
         let overlaps: Found = overlaps[..listed].iter().map(told).chain(overlaps[listed..].iter().map(untold)).collect();
         self.say_some(overlaps);
+        if crowded {
+            let message = format!("more than {MOST_OVERLAPS} pairs of bodies overlap at the start; other pairs were not looked at");
+            self.say(Severity::Fault, None, message, "are lengths and places in the same unit, and bodies apart?");
+        }
         self.say_some(ratios);
         self.say_all(Severity::Hint, hard);
         // what has nothing below may be held by what it touches; a course that is too high touches its own blocks alone
         below.iter_mut().zip(touched).for_each(|(below, touched)| *below = below.or(touched));
-        self.in_the_air(&below, down);
+        if !crowded {
+            self.in_the_air(&below, down);
+        }
     }
 
     /// Compounds whose parts overlap: what two of them share counts twice in mass and inertia, but for balls among themselves.

@@ -7,7 +7,7 @@ use super::narrow::{ContactPoint, contact_points};
 use super::narrow_systems::{FAR, FAST};
 use super::shapes::Shape;
 use super::sweep::SAME_WAY;
-use super::systems::{Cached, MANY, Mover, Proximity, image_shift, refuse_crowd};
+use super::systems::{Cached, MANY, Mover, Proximity, image_shift, is_stopped, refuse_crowd};
 use super::ways::{Crossing, Limits, Met, Way, first_overlap, own_way, turn_between};
 use crate::algebra::pieces::{self, Part, each_piece, share};
 use crate::algebra::spatial::{Pose, rotate_exp};
@@ -202,6 +202,8 @@ pub fn foresee(
         bulges,
         struck,
         courses,
+        stop,
+        cut,
         ..
     } = &mut *proximity;
     let (h, rows) = (scheme.time_step, bodies.rows.as_slice());
@@ -298,6 +300,10 @@ pub fn foresee(
         sought.extend(pairs.iter().filter(|pair| near(pair)));
     });
     for &(i, j) in sought.iter().take(all.len().div_ceil(pieces)).flatten() {
+        if is_stopped(*stop) {
+            *cut = true;
+            return;
+        }
         let (body1, body2) = (&rows[i as usize], &rows[j as usize]);
         let (Some(a), Some(b)) = (&cached[i as usize], &cached[j as usize]) else { continue };
         let size = a.smallest.min(b.smallest);

@@ -4,7 +4,7 @@ use super::deep::one_way_out;
 use super::narrow::{ContactPoint, Scratch, contact_points};
 use super::shapes::Shape;
 use super::sweep::{Met, Moving, SAME_WAY, pass_by, sweep};
-use super::systems::{Cached, Mover, Proximity, image_shift};
+use super::systems::{Cached, Mover, Proximity, image_shift, is_stopped};
 use super::ways::own_way;
 use crate::algebra::pieces::{self, Part, share};
 use crate::model::contact::{ContactPair, Manifold, Swept, Touch, inherit};
@@ -26,12 +26,14 @@ pub(super) struct Hand {
     completed: Vec<Touch>,
     /// Pairs whose law has changed.
     changed: Vec<usize>,
+    /// Whether it was told to end before its last pair.
+    cut: bool,
 }
 
 /// Pairs that are worth a second thread.
 const PAIRS: usize = 512;
 
-/// Gaps, normals and points of every pair; impulses are inherited from the points before.
+/// Gaps, normals and points of every pair; impulses are inherited from the points before. Of a step that is to be stopped, only of some pairs.
 pub fn narrow_phase(
     (scheme, clock): (Res<Scheme>, Res<Clock>),
     (laws, crushing): (Res<ContactLaws>, Res<CrushingJoints>),
@@ -39,7 +41,8 @@ pub fn narrow_phase(
     mut proximity: ResMut<Proximity>,
     mut pairs: Query<(&mut ContactPair, &mut Manifold)>,
 ) {
-    let Proximity { cached, movers, hands, .. } = &mut *proximity;
+    let Proximity { cached, movers, hands, stop, cut, .. } = &mut *proximity;
+    let stop = *stop;
     let detection = Detection { scheme: &scheme, last: clock.last, laws: &laws, crushing: &crushing, bodies: &bodies.rows, cached, movers };
     // both components live in tables, so there are slices of them
     let Ok(tables) = pairs.contiguous_iter_mut() else { return };
@@ -52,6 +55,11 @@ pub fn narrow_phase(
         let find = |(k, ((pairs, manifolds), hand)): (usize, ((&mut [ContactPair], &mut [Manifold]), &mut Hand))| {
             hand.changed.clear();
             for (number, (pair, manifold)) in (k * length..).zip(pairs.iter_mut().zip(manifolds)) {
+                // pairs of large hulls take a tenth of a millisecond each, and there may be a hundred thousand
+                if is_stopped(stop) {
+                    hand.cut = true;
+                    return;
+                }
                 detection.find(number, pair, manifold, hand);
             }
         };
@@ -62,6 +70,7 @@ pub fn narrow_phase(
         }
         let (now, changed) = (pairs.this_run_tick(), pairs.changed_ticks_slice_mut());
         hands.iter_mut().flat_map(|hand| hand.changed.drain(..)).for_each(|number| changed[number] = now);
+        *cut |= hands.iter_mut().fold(false, |cut, hand| cut | std::mem::take(&mut hand.cut));
     }
 }
 
@@ -81,7 +90,7 @@ impl Detection<'_> {
     /// The points of a pair.
     fn find(&self, number: usize, pair: &mut ContactPair, manifold: &mut Manifold, hand: &mut Hand) {
         let Self { scheme, last, laws, crushing, bodies, cached, movers } = *self;
-        let Hand { scratch, points, met, touches, completed, changed } = hand;
+        let Hand { scratch, points, met, touches, completed, changed, .. } = hand;
         let [i, j] = pair.slots.map(|s| s as usize);
         let (Some(a), Some(b)) = (&cached[i], &cached[j]) else { return };
         // at every step: laws and materials may have changed since the pair was born

@@ -21,6 +21,7 @@ use crate::topology::bodies::{Bodies, Body, Slot};
 use bevy_ecs::prelude::*;
 use glam::DVec3;
 use rayon::prelude::*;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The solid of a body.
 ///
@@ -135,6 +136,15 @@ pub struct Proximity {
     /// Joints between bodies, and by how much these leave their straight ways for their sake, by slot.
     pub(super) links: Vec<Link>,
     pub(super) bulges: Vec<DVec3>,
+    /// Set by who wants the step to end while detection is at work.
+    pub stop: Option<&'static AtomicBool>,
+    /// Whether detection has ended so: pairs have not been looked at, and the step has to be given up.
+    pub cut: bool,
+}
+
+/// Whether detection is to end.
+pub(super) fn is_stopped(stop: Option<&'static AtomicBool>) -> bool {
+    stop.is_some_and(|flag| flag.load(Ordering::Relaxed))
 }
 
 /// What the broad phase has of a body.

@@ -567,6 +567,7 @@ impl Simulation {
             }
             let misses = looks < LOOKS && self.misses();
             self.hear_fault()?;
+            self.hear_stop()?;
             if !misses {
                 break;
             }
@@ -834,6 +835,7 @@ impl Simulation {
 
     /// Detects contacts at the present poses, without stepping: gaps for a last certificate or a picture.
     pub fn detect(&mut self) {
+        self.disarm();
         self.schedules.begin.run(&mut self.world);
         self.flush_guests();
     }

@@ -1,12 +1,13 @@
 //! Steps that may be ended while they are solved.
 //!
-//! Until its end is found a step writes nothing that a step to come would read, but for the memory of the solver, for the velocities of
-//! driven bodies, for events, and for bodies that come and go. So the first two are put back, and a step that has one of the others is finished, as is
+//! Until its end is found a step writes nothing that a step to come would read (points of pairs are found anew at each try), but for the memory of the
+//! solver, for the velocities of driven bodies, for events, and for bodies that come and go. So the first two are put back, and a step that has one of the others is finished, as is
 //! one of several parts once the first is done.
 
 use super::guests::Guests;
 use super::run::{Simulation, SimulationError};
 use crate::assembly::problem::{Solver, StepProblem};
+use crate::geometry::systems::Proximity;
 use crate::model::newton_euler::{Motion, Velocity};
 use crate::numerics::Stop;
 use crate::numerics::auto::Memory;
@@ -17,7 +18,7 @@ use std::sync::atomic::AtomicBool;
 /// The flag, and what the solver remembered and driven bodies did at the start of the step.
 #[derive(Debug, Default)]
 pub(super) struct StepStop {
-    flag: Option<Stop>,
+    flag: Option<&'static AtomicBool>,
     memory: Memory,
     driven: Vec<(Entity, Velocity)>,
     bodies: Option<QueryState<(Entity, &'static Motion, &'static Velocity)>>,
@@ -25,7 +26,7 @@ pub(super) struct StepStop {
 
 impl Simulation {
     /// Lets another thread end a step while it is solved. Once the flag is set, [`Simulation::step`] returns [`SimulationError::Stopped`] after the
-    /// sweep or the factorisation at hand, and the state is that of the end of the step before: where the flag is taken back, the run goes on as
+    /// pair, the sweep or the factorisation at hand, and the state is that of the end of the step before: where the flag is taken back, the run goes on as
     /// if nothing had been. Steps in which events are due or bodies come or go are finished, as are those that choose their length or run systems or
     /// actions of the host program.
     ///
@@ -46,7 +47,12 @@ impl Simulation {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn set_stop(&mut self, flag: &'static AtomicBool) {
-        self.stop.flag = Some(Stop::on(flag));
+        self.stop.flag = Some(flag);
+    }
+
+    /// Whether the flag of [`set_stop`](Self::set_stop) is set.
+    pub fn stop_asked(&self) -> bool {
+        self.stop.flag.is_some_and(|flag| Stop::on(flag).asked())
     }
 
     /// Events to come, and bodies.
@@ -56,7 +62,7 @@ impl Simulation {
 
     /// Lets the step that begins be stopped, if it is `quiet`: if nothing has happened at its start.
     pub(super) fn arm(&mut self, quiet: bool) {
-        let Some(stop) = self.stop.flag else { return };
+        let Some(flag) = self.stop.flag else { return };
         let own = self.periodic.is_empty() && self.world.resource::<Guests>().is_empty() && self.auto_step.is_none();
         let may = quiet && own;
         if may {
@@ -70,17 +76,24 @@ impl Simulation {
             let driven = bodies.iter(&self.world).filter(|(_, motion, _)| matches!(motion, Motion::Kinematic(_)));
             self.stop.driven.extend(driven.map(|(entity, _, velocity)| (entity, *velocity)));
         }
-        self.world.resource_mut::<StepProblem>().problem.stop = if may { stop } else { Stop::default() };
+        self.hand_out(may.then_some(flag));
+    }
+
+    /// Gives the flag to what looks at it within a step.
+    fn hand_out(&mut self, flag: Option<&'static AtomicBool>) {
+        self.world.resource_mut::<StepProblem>().problem.stop = flag.map_or_else(Stop::default, Stop::on);
+        self.world.resource_mut::<Proximity>().stop = flag;
     }
 
     /// What has been done is not to be lost.
     pub(super) fn disarm(&mut self) {
-        self.world.resource_mut::<StepProblem>().problem.stop = Stop::default();
+        self.hand_out(None);
     }
 
-    /// Ends the step where the flag is set.
+    /// Ends the step where the flag is set, or was while detection was at work.
     pub(super) fn hear_stop(&mut self) -> Result<(), SimulationError> {
-        if !self.world.resource::<StepProblem>().problem.stop.asked() {
+        let cut = std::mem::take(&mut self.world.resource_mut::<Proximity>().cut);
+        if !(cut || self.world.resource::<StepProblem>().problem.stop.asked()) {
             return Ok(());
         }
         self.world.resource_mut::<Solver>().into_inner().workspace.memory.clone_from(&self.stop.memory);
