@@ -6,8 +6,14 @@ use crate::diagnostics::equilibrium::{Moved, StaticsError, Structure};
 use crate::io::scene::error::did_you_mean;
 use crate::numerics::hyperstatic::Interval;
 use crate::numerics::statics::{PROOF, Verdict};
+use glam::DVec3;
 use rayon::prelude::*;
 use serde_json::{Value, json};
+
+/// Acceleration (m/s²) from which forces of a run are told not to be those of rest.
+const IN_MOTION: f64 = 1e-3;
+/// Bodies that are listed one by one.
+const LISTED: usize = 20;
 
 /// Arguments of `drystone balance`.
 #[derive(Clone, Debug, clap::Args)]
@@ -29,7 +35,7 @@ pub(super) struct Arguments {
     /// Only joints of this body; repeatable
     #[arg(long = "joint", value_name = "BODY")]
     joints: Vec<String>,
-    /// Print one line of JSON: admissible, error, joints, mechanism
+    /// Print one line of JSON: admissible, error, joints, mechanism, moving
     #[arg(long)]
     json: bool,
 }
@@ -47,7 +53,8 @@ A line for each joint:
   least, most     of the normal force over all forces in equilibrium, with --intervals
 
 With --run the lines are those of the last step of a run: its forces, and with --intervals all forces by
-which its bodies would move as they do. What a wide interval shows is open in a structure of rigid blocks.
+which its bodies would move as they do; where these are accelerated that is told, as the forces are then not
+those of rest. What a wide interval shows is open in a structure of rigid blocks.
 
 Examples:
   drystone balance arch --set thickness_ratio=0.106
@@ -80,7 +87,9 @@ pub(super) fn balance(arguments: &Arguments) -> Result<u8, Failure> {
     let wanted = admissible && arguments.intervals;
     let interval = |k: usize| (wanted && asked(&k)).then(|| structure.interval(k)).flatten();
     let intervals: Vec<Option<Interval>> = (0..structure.joints.len()).into_par_iter().map(interval).collect();
-    let mechanism = if answer.verdict == Verdict::Mechanism { structure.mechanism(&answer) } else { Vec::new() };
+    let moves = answer.verdict == Verdict::Mechanism;
+    let mechanism = if moves { structure.mechanism(&answer) } else { Vec::new() };
+    let moving = if moves { structure.moving(&answer) } else { Vec::new() };
     if arguments.json {
         let joints: Vec<Value> = structure
             .joints
@@ -107,10 +116,17 @@ pub(super) fn balance(arguments: &Arguments) -> Result<u8, Failure> {
             Verdict::Mechanism => Value::Bool(false),
             Verdict::Undecided => Value::Null,
         };
-        let line = json!({
+        let moving: Vec<Value> = moving
+            .iter()
+            .map(|(body, v, omega)| json!({ "body": body, "velocity": v.to_array(), "angular_velocity": omega.to_array() }))
+            .collect();
+        let mut line = json!({
             "scene": scene.name, "at": at, "admissible": verdict, "error": answer.error, "bodies": structure.bodies,
-            "joints": joints, "mechanism": mechanism,
+            "joints": joints, "mechanism": mechanism, "moving": moving,
         });
+        if arguments.run {
+            line["acceleration_max"] = json!(structure.acceleration);
+        }
         say(&line.to_string());
         return Ok(DONE);
     }
@@ -129,6 +145,15 @@ pub(super) fn balance(arguments: &Arguments) -> Result<u8, Failure> {
                 "forces in the joints can carry the loads"
             };
             lines.push(format!("  admissible: {how} (equilibrium to {:.1e} of them)", answer.error));
+            if structure.acceleration > IN_MOTION {
+                lines.push(format!(
+                    "  in motion: centres of mass are accelerated by up to {:.3e} m/s2 in this step, so these are not the forces of a state of rest",
+                    structure.acceleration
+                ));
+            }
+            if !scene.joints.is_empty() {
+                lines.push("  what [[joints]] carry is not listed: joints.csv of `drystone run --out DIR` has it".to_owned());
+            }
             let heads = if wanted { format!("{:>14}{:>14}", "least N", "most N") } else { String::new() };
             lines.push(format!("  {:<34}{:>14}{:>14}  {:<27}{heads}", "joint", "normal N", "shear N", "point m"));
             for (_, ((joint, force), interval)) in
@@ -142,7 +167,11 @@ pub(super) fn balance(arguments: &Arguments) -> Result<u8, Failure> {
         }
         Verdict::Mechanism => {
             lines.push(format!("  not admissible: the loads do work along this mechanism (it misses its law by {:.1e})", answer.error));
-            lines.extend(table(&mechanism));
+            if mechanism.is_empty() {
+                lines.extend(falling(&moving));
+            } else {
+                lines.extend(table(&mechanism));
+            }
         }
         Verdict::Undecided => lines.push(format!(
             "  undecided: at the limit. Forces in the joints carry the loads but for {:.1e} of them (a proof needs {PROOF:.0e}), and no mechanism\n  \
@@ -152,6 +181,20 @@ pub(super) fn balance(arguments: &Arguments) -> Result<u8, Failure> {
     }
     say(&lines.join("\n"));
     Ok(DONE)
+}
+
+/// Bodies that move though no joint does, a line each.
+fn falling(moving: &[(String, DVec3, DVec3)]) -> Vec<String> {
+    let mut lines = vec![
+        "  no face on a face opens or slides: nothing holds these bodies, or [[joints]] let them go this way".to_owned(),
+        format!("  {:<34}{:<27}turns", "body", "moves"),
+    ];
+    let row = |v: &DVec3| format!("{:.4} {:.4} {:.4}", v.x, v.y, v.z);
+    lines.extend(moving.iter().take(LISTED).map(|(name, v, omega)| format!("  {name:<34}{:<27}{}", row(v), row(omega))));
+    if moving.len() > LISTED {
+        lines.push(format!("  and {} more", moving.len() - LISTED));
+    }
+    lines
 }
 
 /// The joints that move, a line each.

@@ -33,6 +33,8 @@ pub const CLOSED: f64 = 1e-6;
 const INSTANT: f64 = 1e-5;
 /// Birth of a body that is not there (s).
 const NEVER: f64 = 1e9;
+/// Rates of joints below this share of the velocities that meet there are none.
+const AS_ONE: f64 = 1e-6;
 /// A motion below this share of the largest one is none: within it a mechanism is not unique near the limit.
 const STILL: f64 = 0.02;
 
@@ -172,6 +174,8 @@ pub struct Structure {
     pub joints: Vec<Joint>,
     /// Number of bodies that can move.
     pub bodies: usize,
+    /// Largest acceleration of a centre of mass in the last step of a run (m/s²), by which its forces are not those of rest; 0 without a run.
+    pub acceleration: f64,
     pub(super) statics: Statics,
     /// Name of each body that can move, by its place among the velocities.
     pub(super) names: Vec<String>,
@@ -260,14 +264,29 @@ impl Structure {
         self.statics.interval(&rows)
     }
 
-    /// The joints that move in the mechanism of an answer, the largest motion first.
+    /// The joints that move in the mechanism of an answer, the largest motion first; none where bodies move as one, or about other constraints.
     pub fn mechanism(&self, answer: &Answer) -> Vec<Moved> {
         let rates = self.statics.rates(&answer.velocities);
+        let largest = |rates: &[f64]| {
+            rates[..3 * self.joints.iter().map(|j| j.points.len()).sum::<usize>()].iter().fold(0.0f64, |m, r| m.max(r.abs()))
+        };
+        // what falls together has rates that are rounding beside the velocities of its points
+        if largest(&rates) <= AS_ONE * largest(&self.statics.rate_sizes(&answer.velocities)) {
+            return Vec::new();
+        }
         let motions = self.joints.iter().map(|joint| {
             let of = |k: usize| [rates[joint.row + 3 * k], libm::hypot(rates[joint.row + 3 * k + 1], rates[joint.row + 3 * k + 2])];
             (0..joint.points.len()).map(of).collect::<Vec<_>>()
         });
         moved(&self.joints, &motions.collect::<Vec<_>>())
+    }
+
+    /// The bodies that move in the mechanism of an answer, with their velocities, in their order.
+    pub fn moving(&self, answer: &Answer) -> Vec<(String, DVec3, DVec3)> {
+        let all = self.velocities(answer);
+        let size = |(_, v, omega): &(String, DVec3, DVec3)| v.length().max(omega.length());
+        let fastest = all.iter().map(size).fold(0.0, f64::max);
+        all.into_iter().filter(|body| size(body) > STILL * fastest).collect()
     }
 
     /// The velocities of the mechanism of an answer by the names of the bodies: linear (m/s) and angular (rad/s), the fastest scaled to 1.

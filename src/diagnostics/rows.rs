@@ -124,12 +124,12 @@ impl Rows {
         let mut faces: BTreeMap<[u32; 2], Face> = BTreeMap::new();
         let mut mortars: BTreeMap<[u32; 2], Vec<Mortar>> = BTreeMap::new();
         mortar(world, step).into_iter().for_each(|m| mortars.entry(m.slots).or_default().push(m));
-        for (group, &first) in step.groups.iter().zip(&step.first_contact) {
-            for (&row, &slot) in group.rows.iter().zip(&group.slots) {
-                if row != IMMOBILE {
-                    names[row as usize].clone_from(&bodies[there[slot as usize]].name);
-                }
+        for (place, &i) in step.places.iter().zip(there) {
+            if let Some(name) = names.get_mut(place.row as usize) {
+                name.clone_from(&bodies[i].name);
             }
+        }
+        for (group, &first) in step.groups.iter().zip(&step.first_contact) {
             let mut own = mortars.remove(&group.slots).unwrap_or_default();
             let mut points = Vec::new();
             let first = first as usize;
@@ -216,7 +216,11 @@ impl Rows {
     pub(super) fn structure(self, step: &StepProblem) -> Result<Structure, StaticsError> {
         let mut global = step.global();
         let Self { joints, names, blocks, given, mut simulated, instant } = self;
+        let mut acceleration = 0.0f64;
         if instant.moved {
+            let velocities = step.answer.velocities.rigid.iter().zip(&step.before.rigid);
+            let changes = velocities.map(|(after, before)| (after.linear - before.linear).length());
+            acceleration = changes.fold(0.0, f64::max) / instant.step;
             // what the step has given to the bodies is a load: M (v_free − v⁺)
             let v = step.answer.velocities.rigid.iter().flat_map(|t| [t.linear, t.angular]).flat_map(|x| x.to_array());
             let v: Vec<f64> = v.chain(step.answer.velocities.general.iter().copied()).collect();
@@ -227,6 +231,6 @@ impl Rows {
             simulated.clear();
         }
         let statics = Statics::of_step(&global, &blocks, &given, 6 * step.problem.rigid.len(), instant.step)?;
-        Ok(Structure { joints, bodies: names.len(), statics, names, simulated })
+        Ok(Structure { joints, bodies: names.len(), acceleration, statics, names, simulated })
     }
 }

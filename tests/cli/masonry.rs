@@ -74,6 +74,44 @@ fn forces_of_a_block_are_those_of_its_weight_and_intervals_hold_them() {
 }
 
 #[test]
+fn what_falls_freely_is_no_joint_that_crushes_and_forces_of_a_motion_are_told_to_be_such() {
+    let folder = tempfile::tempdir().unwrap();
+    let scene = folder.path().join("bars.toml");
+    let bar = |name: &str, mass: f64, at: &str| {
+        format!("[[bodies]]\nname = \"{name}\"\nshape = {{ kind = \"cuboid\", size = [0.2, 0.2, 1] }}\nmass = {mass}\nposition = {at}\n")
+    };
+    let write = |bodies: &str| {
+        std::fs::write(&scene, format!("[time]\nstep = \"1 ms\"\nend = 0.05\n[contact]\nmu = 0.3\n{bodies}")).unwrap();
+        scene.to_str().unwrap().to_owned()
+    };
+    // one upon the other, both in the air
+    let path = write(&[bar("a", 1.0, "[0, 0, 5]"), bar("b", 3.0, "[0, 0, 6]")].concat());
+    let found = json_of(&output(&["balance", &path, "--json"]), 0);
+    assert_eq!((&found["admissible"], found["mechanism"].as_array().unwrap().len()), (&Value::Bool(false), 0), "{found}");
+    let moving = found["moving"].as_array().unwrap();
+    assert_eq!(moving.iter().map(|m| m["body"].as_str().unwrap()).collect::<Vec<_>>(), ["a", "b"]);
+    assert!(moving.iter().all(|m| m["velocity"][2] == moving[0]["velocity"][2] && m["velocity"][2].as_f64().unwrap() < -0.5), "{found}");
+    let said = text(&output(&["balance", &path]).stdout);
+    assert!(said.contains("nothing holds these bodies") && !said.contains("crushes"), "{said}");
+    let run = json_of(&output(&["balance", &path, "--run", "--json"]), 0);
+    assert!(number(&run["joints"][0], "normal_N").abs() < 1e-9 && (number(&run, "acceleration_max") - 9.81).abs() < 1e-9, "{run}");
+    assert!(
+        text(&output(&["balance", &path, "--run"]).stdout).contains("in motion: centres of mass are accelerated by up to 9.810e0 m/s2")
+    );
+    // pushed upwards the lower one by 40 N with 4 kg: 10 m/s² less g; the upper one is carried by 3 kg · 10 m/s²
+    let pushed = json_of(&output(&["balance", &path, "--run", "--json", "--set", "bodies.0.force=[0,0,40]"]), 0);
+    assert!((number(&pushed["joints"][0], "normal_N") / 30.0 - 1.0).abs() < 1e-6, "{pushed}");
+    assert!((number(&pushed, "acceleration_max") - 0.19).abs() < 1e-6, "{pushed}");
+    // bodies that touch nothing have their names
+    let hinge = "[[joints]]\nname = \"h\"\nkind = \"revolute\"\nbody1 = \"bar\"\nanchor = [0, 0, 5.5]\naxis = [0, 1, 0]\n";
+    let path =
+        write(&format!("{}rotation = {{ axis = [0, 1, 0], angle = \"30 deg\" }}\n{hinge}", bar("bar", 2.0, "[-0.25, 0, 5.0669873]")));
+    let found = json_of(&output(&["balance", &path, "--json"]), 0);
+    assert_eq!((&found["admissible"], found["moving"][0]["body"].as_str()), (&Value::Bool(false), Some("bar")), "{found}");
+    assert!(found["moving"][0]["angular_velocity"][1].as_f64().unwrap().abs() > 0.5, "{found}");
+}
+
+#[test]
 fn a_structure_that_moves_until_its_gaps_close_is_said_to_stand_beyond_statics_for_this_reason() {
     let folder = tempfile::tempdir().unwrap();
     let scene = folder.path().join("wall.toml");

@@ -319,6 +319,11 @@ impl Statics {
         self.h.outer_iterator().map(|row| row.iter().map(|(j, x)| x * v[j]).sum()).collect()
     }
 
+    /// `|H| |v|`: what the rates would be if nothing in them cancelled.
+    pub fn rate_sizes(&self, v: &[f64]) -> Vec<f64> {
+        self.h.outer_iterator().map(|row| row.iter().map(|(j, x)| (x * v[j]).abs()).sum()).collect()
+    }
+
     fn weight_of(&self, row: usize) -> f64 {
         self.weight[self.offsets.partition_point(|&o| o <= row) - 1]
     }
