@@ -213,7 +213,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
     let text = arguments.scene.as_ref().map(|name| arguments.changes.text(name, arguments.until)).transpose()?;
     run.built.simulation.set_stop(interrupt::flag());
     if !run.resumed {
-        run.meter.faults_before().for_each(tell);
+        run.meter.found_before().for_each(tell);
     }
     let (end, step) = (run.scene.time.end, run.scene.time.step);
     let mut output = match directory {

@@ -494,9 +494,9 @@ impl Meter {
         self.measures.iter().filter(none).map(text)
     }
 
-    /// Faults that were seen before the run, as lines.
-    pub fn faults_before(&self) -> impl Iterator<Item = &str> {
-        self.record.warnings.iter().map(String::as_str).filter(|line| line.starts_with("fault"))
+    /// Faults and hints that were seen before the run, as lines.
+    pub fn found_before(&self) -> impl Iterator<Item = &str> {
+        self.record.warnings.iter().map(String::as_str).filter(|line| line.starts_with("fault") || line.starts_with("hint"))
     }
 
     fn motion(&self, simulation: &Simulation, summary: &mut Summary) {

@@ -7,6 +7,7 @@ use crate::geometry::{Scratch, Shape, contact_points};
 use crate::io::scene::model::{Motion, ShapeSpec};
 use crate::model::flow::Region;
 use glam::DVec3;
+use std::ops::Sub;
 
 /// Distance of a box from everything, in diagonals of the box around that, from which on nothing is thought to come there.
 const FAR: f64 = 3.0;
@@ -63,6 +64,7 @@ impl Bodies<'_> {
         }
         self.segregations();
         self.empty_boxes();
+        self.boxes_behind_planes();
     }
 
     /// Boxes of measures and fields so far from everything that no body will come there.
@@ -89,6 +91,39 @@ impl Bodies<'_> {
         for (what, name) in found {
             let message = format!("the box of the {what} {name} lies far from every body, and holds nothing");
             self.say(Severity::Hint, None, message, "put it where grains are; lengths are in m");
+        }
+    }
+
+    /// Boxes behind a plane that stands for the whole run, where what begins before it never comes.
+    fn boxes_behind_planes(&mut self) {
+        let planes: Vec<(usize, DVec3, DVec3)> = self
+            .scene
+            .bodies
+            .iter()
+            .enumerate()
+            .filter(|(_, body)| body.motion == Motion::Static && body.birth == 0.0 && body.death.is_none())
+            .filter_map(|(i, body)| match &self.shapes[i] {
+                Some(Shape::HalfSpace { normal }) => Some((i, body.pose.position, body.pose.rotation * *normal)),
+                _ => None,
+            })
+            .filter(|&(_, on, normal)| {
+                let before = |x: DVec3| (x - on).dot(normal) >= 0.0;
+                let inlets = || self.scene.inlets.iter().map(|inlet| 0.5 * (inlet.gate.low + inlet.gate.high));
+                self.dynamic().all(|(_, body)| before(body.pose.position)) && inlets().all(before)
+            })
+            .collect();
+        let measures = self.scene.measures.iter().filter_map(|m| Some(("measure", &m.name, m.bounds?, 0.0)));
+        // the kernel of a field looks beyond its box
+        let fields = self.scene.fields.iter().map(|f| ("field", &f.name, [f.grid.low, f.grid.high], f.grid.width));
+        let mut found = Vec::new();
+        for (what, name, [low, high], reach) in measures.chain(fields) {
+            let nearest = |on: DVec3, normal: DVec3| DVec3::select(normal.cmpgt(DVec3::ZERO), high, low).sub(on).dot(normal);
+            if let Some(&(wall, ..)) = planes.iter().find(|&&(_, on, normal)| nearest(on, normal) + reach <= 0.0) {
+                found.push((wall, format!("the box of the {what} {name} lies wholly behind it, where no body comes, and holds nothing")));
+            }
+        }
+        for (wall, message) in found {
+            self.say(Severity::Hint, Some(wall), message, "put it where grains are; lengths are in m");
         }
     }
 

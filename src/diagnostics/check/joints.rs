@@ -7,8 +7,9 @@
 //! what is left, ‖J‖² in M⁻¹         ω² = k ‖J‖² of a spring on it, the rest of the mechanism rigid
 //! ```
 
-use super::{Bodies, Severity};
+use super::{Bodies, Severity, Short};
 use crate::algebra::spatial::Pose;
+use crate::io::scene::model::Joint;
 use crate::model::interaction::Interaction;
 use crate::model::joint::{Coordinate, Freedom, JointKind, MAX_JOINT_ROWS};
 use crate::model::law::Law;
@@ -30,6 +31,8 @@ const OPEN: f64 = 1e-6;
 const ROWS: usize = 400;
 /// Limits of an angle (rad) that are rather degrees.
 const MANY_TURNS: f64 = 20.0;
+/// Distance of a joint from a body that it holds, in sizes of that, from which it is rather in another unit.
+const FAR_ANCHOR: f64 = 50.0;
 /// ω h from which a spring is damped so much that one sees it.
 const FAST: f64 = 0.1;
 
@@ -209,11 +212,45 @@ impl Bodies<'_> {
         }
     }
 
-    /// Ropes that are too short for their points, and limits of angles that look like degrees.
+    /// A joint whose point or axis lies many lengths of a body away from it.
+    fn far_anchor(&self, joint: &Joint) -> Option<(usize, String, String)> {
+        let spec = &joint.spec;
+        let ends = [
+            (Some(joint.body1), spec.anchor),
+            (joint.body2, if spec.freedom() == Some(Freedom::Distance) { spec.anchor2 } else { spec.anchor }),
+        ];
+        for (i, anchor) in ends.into_iter().filter_map(|(body, anchor)| Some((body?, anchor))) {
+            let Some(shape) = &self.shapes[i] else { continue };
+            let apart = anchor - self.scene.bodies[i].pose.position;
+            let (way, what) = match spec.kind {
+                // they hold directions, and a point anywhere along their way
+                JointKind::Prismatic | JointKind::Planar => continue,
+                JointKind::Revolute | JointKind::Cylindrical => (apart.reject_from(spec.axis), "axis"),
+                _ => (apart, "anchor"),
+            };
+            let (way, size) = (way.length(), 2.0 * shape.bounding_radius());
+            if way > FAR_ANCHOR * size {
+                let name = if i == joint.body1 { "it".to_owned() } else { self.name(i).to_owned() };
+                let message = format!(
+                    "the {what} of its joint {:?} lies {} m from {name}, {:.0} times its size of {} m",
+                    joint.name,
+                    Short(way),
+                    way / size,
+                    Short(size)
+                );
+                let cure = "lengths are in m, and places those of the world: if it is in another unit write that, such as \"5 mm\"; leave it if it is meant";
+                return Some((joint.body1, message, cure.to_owned()));
+            }
+        }
+        None
+    }
+
+    /// Ropes that are too short for their points, limits of angles that look like degrees, and points far away.
     pub(super) fn ropes_and_limits(&mut self) {
         let mut found = Vec::new();
         for joint in &self.scene.joints {
             let spec = &joint.spec;
+            found.extend(self.far_anchor(joint));
             if let (JointKind::Distance(length), true) = (spec.kind, spec.slack) {
                 let apart = spec.anchor.distance(spec.anchor2);
                 if apart > length * (1.0 + OPEN) {

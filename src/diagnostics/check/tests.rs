@@ -534,6 +534,59 @@ fn boxes_of_measures_and_fields_far_from_everything_are_told() {
 }
 
 #[test]
+fn boxes_of_measures_and_fields_behind_a_plane_are_told() {
+    let scene = |turned: &str, low: [f64; 3], x: f64| {
+        let [a, b, c] = low;
+        let sides = format!("box = [[{a}, {b}, {c}], [{}, {}, {}]]", a + 0.1, b + 0.1, c + 0.1);
+        let wall = format!(
+            "[[bodies]]\nname = \"wall\"\nmotion = {turned}\nshape = {{ kind = \"half_space\", normal = [-1, 0, 0] }}\nposition = [1, 0, 0]\n"
+        );
+        let ball = format!("[[bodies]]\nname = \"b\"\nshape = {{ kind = \"ball\", radius = 0.1 }}\nposition = [{x}, 0, 0.5]\n");
+        let text = format!(
+            "{FLOOR}{wall}{ball}[[measure]]\nname = \"m\"\n{sides}\n[[field]]\nname = \"f\"\n{sides}\ncells = [1, 1, 1]\nwidth = 0.2\n"
+        );
+        all(&text).iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let told = |found: &[String], what: &str, wall: &str| {
+        found.iter().any(|f| f.starts_with(&format!("hint: {wall}: the box of the {what} lies wholly behind it")))
+    };
+    let found = scene("\"static\"", [0.0, 0.0, -0.15], 0.0);
+    assert!(found.len() == 1 && told(&found, "measure m", "floor"), "the kernel of the field reaches above the floor: {found:?}");
+    let found = scene("\"static\"", [1.3, 0.0, 0.1], 0.0);
+    assert!(found.len() == 2 && told(&found, "measure m", "wall") && told(&found, "field f", "wall"), "{found:?}");
+    assert_eq!(scene("\"static\"", [0.95, 0.0, -0.05], 0.0), Vec::<String>::new(), "a corner of it is free");
+    let moving = "{ kind = \"constant\", velocity = [1, 0, 0] }";
+    assert_eq!(scene(moving, [1.3, 0.0, 0.1], 0.0), Vec::<String>::new(), "the wall gives way");
+    assert!(!told(&scene("\"static\"", [1.3, 0.0, 0.1], 1.4), "measure m", "wall"), "something begins there");
+}
+
+#[test]
+fn joints_many_sizes_away_from_a_body_are_told_with_the_figures() {
+    let scene = |kind: &str, second: &str, rest: &str| {
+        let bar = |name: &str, x: f64| {
+            format!("[[bodies]]\nname = \"{name}\"\nshape = {{ kind = \"cuboid\", size = [0.4, 0.2, 0.4] }}\nposition = [{x}, 0, 5]\n")
+        };
+        let joint = format!("[[joints]]\nname = \"j\"\nkind = \"{kind}\"\nbody1 = \"a\"\n{second}\n{rest}\n");
+        all(&format!("{}{}{joint}", bar("a", 0.0), bar("b", 0.4))).iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let both = "body2 = \"b\"";
+    let found = scene("spherical", both, "anchor = [200, 0, 5]");
+    assert!(
+        found.len() == 1 && found[0].starts_with("hint: a: the anchor of its joint \"j\" lies 200 m from it, 333 times its size of 0.6 m"),
+        "{found:?}"
+    );
+    let found = scene("revolute", "", "anchor = [0, 0, 305]\naxis = [0, 1, 0]");
+    assert!(found.len() == 1 && found[0].starts_with("hint: a: the axis of its joint \"j\" lies 300 m from it"), "{found:?}");
+    let found = scene("distance", both, "anchor = [0, 0, 5]\nanchor2 = [400, 0, 5]");
+    assert!(found.len() == 1 && found[0].contains("lies 399.6 m from b, 666 times its size"), "{found:?}");
+    let none = Vec::<String>::new();
+    assert_eq!(scene("spherical", both, "anchor = [0, 0, 15]"), none, "a long pendulum");
+    assert_eq!(scene("revolute", both, "anchor = [0, 400, 5]\naxis = [0, 1, 0]"), none, "far along its axis");
+    assert_eq!(scene("prismatic", both, "anchor = [200, 0, 5]\naxis = [1, 0, 0]"), none, "a rail has no place");
+    assert_eq!(scene("distance", "", "anchor = [0, 0, 5]\nanchor2 = [0, 0, 405]"), none, "a long rope to the world");
+}
+
+#[test]
 fn a_scene_in_which_no_body_moves_by_itself_is_told() {
     let ball = |motion: &str| {
         let text = format!(
