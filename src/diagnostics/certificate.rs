@@ -69,7 +69,7 @@ fn table(s: &Summary) -> String {
         line("made by impacts", format!("{} J", short(s.energy.impact_gain_J)));
     }
     if s.energy.edge_loss_J > 1e-3 * s.energy.normal_work_J.abs() {
-        line("lost in rolling on edges", format!("{} J", short(s.energy.edge_loss_J)));
+        line("lost on rolling edges", format!("{} J", short(s.energy.edge_loss_J)));
     }
     if let Some(b) = &s.bonds {
         let part = if b.area_m2 > 0.0 { 100.0 * b.lost_m2 / b.area_m2 } else { 0.0 };

@@ -7,7 +7,6 @@ use crate::geometry::{Scratch, Shape, contact_points};
 use crate::io::scene::model::{Motion, ShapeSpec};
 use crate::model::flow::Region;
 use glam::DVec3;
-use std::ops::Sub;
 
 /// Distance of a box from everything, in diagonals of the box around that, from which on nothing is thought to come there.
 const FAR: f64 = 3.0;
@@ -63,12 +62,12 @@ impl Bodies<'_> {
             self.say(Severity::Hint, None, message, cure);
         }
         self.segregations();
-        self.empty_boxes();
-        self.boxes_behind_planes();
+        let told = self.boxes_behind_planes();
+        self.empty_boxes(&told);
     }
 
-    /// Boxes of measures and fields so far from everything that no body will come there.
-    fn empty_boxes(&mut self) {
+    /// Boxes of measures and fields so far from everything that no body will come there, but for those that are told already.
+    fn empty_boxes(&mut self, told: &[(&str, String)]) {
         let cell = self.scene.periodic;
         let bodies = self.scene.bodies.iter().zip(&self.shapes).filter_map(|(body, shape)| {
             let (low, high) = shape.as_ref()?.aabb(&body.pose);
@@ -88,14 +87,15 @@ impl Bodies<'_> {
         let fields = self.scene.fields.iter().map(|f| ("field", &f.name, [f.grid.low, f.grid.high]));
         let found: Vec<(&str, String)> =
             measures.chain(fields).filter(|(.., bounds)| beside(*bounds)).map(|(what, name, _)| (what, name.clone())).collect();
+        let found: Vec<(&str, String)> = found.into_iter().filter(|one| !told.contains(one)).collect();
         for (what, name) in found {
             let message = format!("the box of the {what} {name} lies far from every body, and holds nothing");
             self.say(Severity::Hint, None, message, "put it where grains are; lengths are in m");
         }
     }
 
-    /// Boxes behind a plane that stands for the whole run, where what begins before it never comes.
-    fn boxes_behind_planes(&mut self) {
+    /// Boxes behind a plane that stands for the whole run, where what begins before it never comes: what they are of, and its name.
+    fn boxes_behind_planes(&mut self) -> Vec<(&'static str, String)> {
         let planes: Vec<(usize, DVec3, DVec3)> = self
             .scene
             .bodies
@@ -117,14 +117,16 @@ impl Bodies<'_> {
         let fields = self.scene.fields.iter().map(|f| ("field", &f.name, [f.grid.low, f.grid.high], f.grid.width));
         let mut found = Vec::new();
         for (what, name, [low, high], reach) in measures.chain(fields) {
-            let nearest = |on: DVec3, normal: DVec3| DVec3::select(normal.cmpgt(DVec3::ZERO), high, low).sub(on).dot(normal);
+            let nearest = |on: DVec3, normal: DVec3| (DVec3::select(normal.cmpgt(DVec3::ZERO), high, low) - on).dot(normal);
             if let Some(&(wall, ..)) = planes.iter().find(|&&(_, on, normal)| nearest(on, normal) + reach <= 0.0) {
-                found.push((wall, format!("the box of the {what} {name} lies wholly behind it, where no body comes, and holds nothing")));
+                found.push((wall, what, name.clone()));
             }
         }
-        for (wall, message) in found {
-            self.say(Severity::Hint, Some(wall), message, "put it where grains are; lengths are in m");
+        for (wall, what, name) in &found {
+            let message = format!("the box of the {what} {name} lies wholly behind it, where no body comes, and holds nothing");
+            self.say(Severity::Hint, Some(*wall), message, "put it where grains are; lengths are in m");
         }
+        found.into_iter().map(|(_, what, name)| (what, name)).collect()
     }
 
     /// Measures that part large balls from small ones where all that there will be are of one kind.

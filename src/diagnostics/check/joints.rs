@@ -217,7 +217,7 @@ impl Bodies<'_> {
         let spec = &joint.spec;
         let ends = [
             (Some(joint.body1), spec.anchor),
-            (joint.body2, if spec.freedom() == Some(Freedom::Distance) { spec.anchor2 } else { spec.anchor }),
+            (joint.body2, if matches!(spec.kind, JointKind::Distance(_)) { spec.anchor2 } else { spec.anchor }),
         ];
         for (i, anchor) in ends.into_iter().filter_map(|(body, anchor)| Some((body?, anchor))) {
             let Some(shape) = &self.shapes[i] else { continue };
