@@ -23,6 +23,8 @@ const BEYOND: f64 = 0.5;
 const TURN: f64 = 0.03;
 /// Part of all the energy that moved, spin among it, that joints may take from spin, more than bodies travel with.
 const SPUN: f64 = 1e-4;
+/// The same of what moves the centres of bodies: the first step of a wheel out of true takes of that.
+const TRIFLE: f64 = 1e-7;
 /// What springs may lose unseen, in energies of bodies that as good as stand: a swing by 1e-5 of a radius of gyration in a step.
 const UNSEEN: f64 = 100.0;
 /// Names that are listed.
@@ -239,7 +241,8 @@ pub(super) fn warnings(s: &Summary, record: &Record, trifle: f64, choices: Choic
     // axle comes from its spin, while a gyroscope that sinks loses no more than what it has fallen by
     let (joints, travelled) = (e.joint_work_J - e.rope_loss_J, record.travelled().max(least));
     let spun = joints.abs() >= 2.0 * travelled;
-    if joints.abs() > ENERGY[1] * travelled && (!spun || joints.abs() > SPUN * moved) && travelled > 0.0 {
+    let least = if spun { SPUN } else { TRIFLE } * moved;
+    if joints.abs() > (ENERGY[1] * travelled).max(least) && travelled > 0.0 {
         let what = if e.rope_loss_J.abs() > e.joint_work_J.abs() { "ropes and stops" } else { "joints" };
         let (whole, but) = if spun { (moved, "") } else { (travelled, " but for the spin of bodies") };
         let percent = 100.0 * joints.abs() / whole;

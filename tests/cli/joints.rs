@@ -225,7 +225,7 @@ fn a_report_is_one_page_with_the_certificate_the_command_and_the_joints() {
 }
 
 #[test]
-fn where_joints_lose_energy_to_the_step_the_treatment_that_keeps_it_is_named() {
+fn where_joints_of_what_touches_lose_energy_to_the_step_the_treatment_that_keeps_it_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let rod = |name: &str, x: f64| {
         format!(
@@ -235,17 +235,20 @@ fn where_joints_lose_energy_to_the_step_the_treatment_that_keeps_it_is_named() {
     let pin = |name: &str, other: &str, x: f64| {
         format!("[[joints]]\nkind = \"revolute\"\naxis = [0, 1, 0]\nbody1 = \"{name}\"\n{other}anchor = [{x}, 0, 0]\n")
     };
-    let pendulum = [rod("a", 0.5), rod("b", 1.5), pin("a", "", 0.0), pin("b", "body2 = \"a\"\n", 1.0)].concat();
+    let free = [rod("a", 0.5), rod("b", 1.5), pin("a", "", 0.0), pin("b", "body2 = \"a\"\n", 1.0)].concat();
+    let wall = "[contact]\nmu = 0\n[[bodies]]\nmotion = \"static\"\nposition = [0, -0.025, 0]\nshape = { kind = \"half_space\", normal = [0, 1, 0] }\n";
     let path = folder.path().join("pendulum.toml");
-    let run = |treatment: &str| {
-        std::fs::write(&path, format!("time = {{ step = \"4 ms\", end = 2, treatment = \"{treatment}\" }}\n{pendulum}")).unwrap();
+    let run = |treatment: &str, wall: &str| {
+        std::fs::write(&path, format!("time = {{ step = \"4 ms\", end = 2, treatment = \"{treatment}\" }}\n{free}{wall}")).unwrap();
         super::json(&[path.to_str().unwrap()])
     };
-    let lossy = run("gap_aware");
+    let lossy = run("gap_aware", wall);
     let warnings = lossy["warnings"].as_array().unwrap();
     assert!(
         warnings.iter().any(|w| w.as_str().unwrap().contains("joints took") && w.as_str().unwrap().contains("\"forecast\"")),
         "{lossy}"
     );
-    assert_eq!(run("forecast")["warnings"].as_array().map(Vec::len), Some(0));
+    for (treatment, wall) in [("forecast", wall), ("forecast", ""), ("gap_aware", "")] {
+        assert_eq!(run(treatment, wall)["warnings"].as_array().map(Vec::len), Some(0), "{treatment} {wall}");
+    }
 }

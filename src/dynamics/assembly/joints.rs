@@ -1,10 +1,12 @@
 //! Rows of the interactions between bodies: joints, and the stops, friction and motors of their coordinates.
 //!
-//! Impulses act at the middle of the step, velocities are matched at its end:
+//! Impulses act at the middle of the step, velocities are matched at its end; or both so that a joint which holds does no work:
 //!
 //! ```text
-//! H_m v⁺ + (H₁ − H_m) v⁽ⁱ⁾ + c = 0        θ = ½:  H₁ v⁺ = −c when the passes have settled
-//! H_m v⁺ + c = 0                          θ = 1:  the step moves by h v⁺, so H_m v⁺ is its rate of the gap
+//! H_m v⁺ + (H₁ − H_m) v⁽ⁱ⁾ + c = 0        θ < 1:  between the velocities of the start and of the end; H₁ v⁺ = −c when the passes have settled
+//! H₀ v⁺ + (H̄ − H₀) v⁽ⁱ⁾ + c = 0          θ = 1, nothing touches ([`Touched`]): between the ways h v⁺ of two steps; h H̄ v⁺ is the change of
+//!                                         the gap, H̄ = (H₀ + 4 H_m + H₁)/6; springs H₀ v⁺ + c = 0
+//! H_m v⁺ + c = 0                          θ = 1 else: as contacts have it, which may hold the same point; loses ½ (ω h)² a step
 //! c = β g/h                               joints
 //! c = max(y, 0)/h + β min(y, 0)/h         stops, `0 ≤ ẏ⁺ + c ⟂ r ≥ 0`; e ẏ⁻ where the coordinate gets there within the step and bounces
 //! c = −speed                              motors and friction, r within h times the bounds
@@ -23,6 +25,7 @@ use super::problem::{Solver, StepProblem};
 use super::rows::SUM;
 use crate::algebra::spatial::Pose;
 use crate::cluster::systems::{birth, called};
+use crate::integrator::moreau_jean::advance;
 use crate::integrator::systems::Pass;
 use crate::model::bond::Bond;
 use crate::model::interaction::{Interaction, OfBodies};
@@ -104,7 +107,7 @@ pub fn assemble_blocks(
     bonds: Query<(Entity, &Bond)>,
 ) {
     let mut order = std::mem::take(&mut step.order);
-    let StepProblem { problem, answer, joints, last_joints, left_out, carried, fed, .. } = &mut *step;
+    let StepProblem { problem, answer, joints, last_joints, left_out, carried, fed, touched, .. } = &mut *step;
     let AdoptedSystems { adopted, error: not_adopted } = &mut *adopted;
     left_out.clear();
     carried.clear();
@@ -123,6 +126,15 @@ pub fn assemble_blocks(
     order.sort_unstable_by_key(|entity| birth(*entity));
     let mut refused = not_adopted.take();
     let mut link = 0;
+    if scheme.treatment.theta() == 1.0 {
+        let row_of = |e: Entity| slots.get(e).ok().map(|s| bodies.rows[s.0 as usize].row);
+        let joined = order
+            .iter()
+            .filter_map(|&e| interactions.get(e).ok())
+            .map(|(_, i, _)| [0, 1].map(|k| i.systems.get(k).and_then(|&e| row_of(e))));
+        let bonded = bonds.iter().flat_map(|(_, bond)| bond.bodies).filter_map(row_of);
+        touched.find(&bodies, problem, joined, bonded);
+    }
     for (number, (entity, interaction, name)) in order.iter().filter_map(|&entity| interactions.get(entity).ok()).enumerate() {
         if !is_joint(&interaction.relation) {
             let guess = first_pass.then_some(&mut answer.reactions.blocks);
@@ -158,7 +170,8 @@ pub fn assemble_blocks(
             bound = mu * arm * across(&joint.relation, q, &ends.map(|e| e.map_or(Pose::default(), |b| b.frame)), &found);
         }
         let before = problem.blocks.len();
-        let mut rows = push(&scheme, problem, entity, interaction, ends, bound, (left_out, carried, fed));
+        let ahead = scheme.treatment.theta() == 1.0 && interaction.active && !touched.is(ends);
+        let mut rows = push(&scheme, problem, entity, interaction, ends, (bound, ahead), (left_out, carried, fed));
         if first_pass {
             let guess = interaction.lambda.iter().zip(&rows.units).map(|(l, unit)| if scheme.warm_start { l / unit } else { 0.0 });
             answer.reactions.blocks.extend(guess.zip(rows.kept).filter_map(|(x, kept)| kept.then_some(x)));
@@ -183,6 +196,64 @@ pub fn assemble_blocks(
         scale_the_still(problem, &bodies);
     }
     *error = refused.or(problem.prepare().err().map(|e| e.to_string()));
+}
+
+/// Bodies that joints link, however far, to one which a contact, a bond or a blow meets in this step. Contacts and bonds have their impulses at the middle of
+/// the step, and may hold what a joint holds too: of two that press against each other at different arms one would gain what the other loses.
+#[derive(Clone, Debug, Default)]
+pub struct Touched {
+    /// Of each mobile body: another of its group, or itself.
+    group: Vec<u32>,
+    /// Of each group, at the body that stands for it.
+    met: Vec<bool>,
+}
+
+impl Touched {
+    /// Groups the mobile bodies by what joins them (rows), and marks groups of which one is met.
+    fn find(
+        &mut self,
+        bodies: &Bodies,
+        p: &MixedProblem,
+        joined: impl Iterator<Item = [Option<u32>; 2]>,
+        bonded: impl Iterator<Item = u32>,
+    ) {
+        let count = p.free.rigid.len();
+        self.group.clear();
+        self.group.extend(0..count as u32);
+        self.met.clear();
+        self.met.resize(count, false);
+        for rows in joined {
+            if let [Some(one), Some(two)] = rows.map(|row| row.filter(|&r| r != IMMOBILE)) {
+                let (one, two) = (self.root(one), self.root(two));
+                self.group[one.max(two) as usize] = one.min(two);
+            }
+        }
+        let struck = bodies.rows.iter().filter(|b| b.alive && (b.blow.force != DVec3::ZERO || b.blow.torque != DVec3::ZERO)).map(|b| b.row);
+        let met = p.contacts.iter().flat_map(|c| [c.body1, c.body2]).chain(bonded).chain(struck);
+        for row in met.filter(|&row| row != IMMOBILE) {
+            let root = self.root(row);
+            self.met[root as usize] = true;
+        }
+    }
+
+    /// The body that stands for the group of this one.
+    fn root(&mut self, mut row: u32) -> u32 {
+        while self.group[row as usize] != row {
+            let next = self.group[self.group[row as usize] as usize];
+            self.group[row as usize] = next;
+            row = next;
+        }
+        row
+    }
+
+    /// Whether the bodies of a joint are among them.
+    fn is(&mut self, ends: [Option<&Body>; 2]) -> bool {
+        let rows = ends.into_iter().flatten().map(|body| body.row).filter(|&row| row != IMMOBILE);
+        rows.fold(false, |met, row| {
+            let root = self.root(row);
+            met || self.met[root as usize]
+        })
+    }
 }
 
 /// Part of the speed of the fastest body below which the scale of a row is rounding.
@@ -324,18 +395,18 @@ fn mobility(ends: [Option<&Body>; 2], frames: [Pose; 2], freedom: Freedom, row: 
     (0..2).filter_map(of).sum()
 }
 
-/// Appends the rows of one interaction; `bound` is that of a bearing (N s, or N m s).
+/// Appends the rows of one interaction; `bound` is that of a bearing (N s, or N m s), and `ahead` tells whether impulses act between the ways of two steps.
 fn push(
     scheme: &Scheme,
     problem: &mut MixedProblem,
     entity: Entity,
     interaction: &Interaction,
     ends: [Option<&Body>; 2],
-    bound: f64,
+    (bound, ahead): (f64, bool),
     (left_out, carried, fed): (&mut Vec<LeftOut>, &mut Vec<f64>, &mut Vec<f64>),
 ) -> JointRows {
     let h = scheme.time_step;
-    let poses = |of: fn(&Body) -> Pose| ends.map(|e| e.map_or(Pose::default(), of));
+    let poses = |of: &dyn Fn(&Body) -> Pose| ends.map(|e| e.map_or(Pose::default(), of));
     let relation = &interaction.relation;
     let n = relation.rows().min(MAX_JOINT_ROWS);
     let (frames, turns) = match relation {
@@ -343,10 +414,12 @@ fn push(
         Relation::Coordinate(q) => (q.frames, usize::from(q.freedom != Freedom::Angle)),
         _ => ([Pose::default(); 2], 0),
     };
-    let (start, middle) = (poses(|b| b.pose), poses(|b| b.frame));
-    let mut gap = output(relation, &start, &interaction.y);
-    let rows = rows_at(relation, &middle);
-    let at_end = (scheme.treatment.theta() < 1.0).then(|| rows_at(relation, &poses(|b| b.new_pose)));
+    let mut gap = output(relation, &poses(&|b| b.pose), &interaction.y);
+    // where impulses act, and the rates that are matched
+    let next = |b: &Body| if ahead { advance(&b.pose, &b.new_velocity, h, false) } else { b.new_pose };
+    let [start, middle, last] = [poses(&|b| b.pose), poses(&|b| b.frame), poses(&next)];
+    let places = if ahead { [start, middle, last] } else { [middle, middle, last] };
+    let all @ [rows, ..] = places.each_ref().map(|poses| rows_at(relation, poses));
     let mut units = [1.0; MAX_JOINT_ROWS];
     units[turns..].fill(length_of(ends));
     let mut jacobians = [[0.0; 6 * MAX_JOINT_ROWS]; 2];
@@ -369,18 +442,26 @@ fn push(
             systems[k] = System::Rigid(body.row);
         }
         let sign = if k == 0 { 1.0 } else { -1.0 };
+        // arms stay with the body, whose twist is that of its frame
+        let turned = |x: DVec3| if ahead { body.frame.rotation * (body.pose.rotation.conjugate() * x) } else { x };
         for (i, row) in rows[..n].iter().enumerate() {
-            let own = rate(row, k, body.frame.rotation, &body.new_velocity);
+            let rates = [0, 1, 2].map(|at| units[i] * rate(&all[at][i], k, places[at][k].rotation, &body.new_velocity));
+            let [own, middle, last] = rates;
             if !mobile {
-                given[i] += units[i] * own;
-                driven[i] += units[i] * own;
+                driven[i] += own;
+            }
+            given[i] += match (ahead, mobile) {
+                (true, true) => (4.0 * (middle - own) + (last - own)) / 6.0,
+                (true, false) => (own + 4.0 * middle + last) / 6.0,
+                (false, true) if scheme.treatment.theta() < 1.0 => last - own,
+                (false, true) => 0.0,
+                (false, false) => own,
+            };
+            if !mobile {
                 continue;
             }
-            if let Some(last) = &at_end {
-                given[i] += units[i] * (rate(&last[i], k, body.new_pose.rotation, &body.new_velocity) - own);
-            }
             jacobians[k][6 * i..6 * i + 3].copy_from_slice(&(units[i] * sign * row.linear).to_array());
-            jacobians[k][6 * i + 3..6 * i + 6].copy_from_slice(&(units[i] * row.angular[k]).to_array());
+            jacobians[k][6 * i + 3..6 * i + 6].copy_from_slice(&(units[i] * turned(row.angular[k])).to_array());
         }
     }
     if gap[..turns].iter().map(|g| g * g).sum::<f64>().sqrt() <= PLACES * far {
@@ -407,13 +488,15 @@ fn push(
                 set = AdmissibleSet::Interval { lower: -h * limit / units[0], upper: h * limit / units[0] };
             }
             given[0] -= units[0] * q.sign * q.speed;
+            // along where it acts, as the rate of the start
+            let own = if ahead { driven[0] - units[0] * q.sign * q.speed } else { given[0] };
             let rate = before - q.sign * q.speed;
             let rule = match scheme.treatment {
                 Treatment::GapAware { .. } => SpringRule::ahead(*stiffness, *damping, mobility(ends, frames, q.freedom, &rows[0]), h),
                 Treatment::Forecast { theta } => SpringRule::of_theta(theta),
             };
             let [d, part] = rule.row(*stiffness, *damping, (gap[0], rate), h);
-            b[0] = given[0] + units[0] * part;
+            b[0] = own + units[0] * part;
             soft = Some(units[0] * units[0] * d);
             spring = Some(([stiffness, damping].map(|x| x / (units[0] * units[0])), rule));
             kept[0] = true;

@@ -1,7 +1,7 @@
 //! The one-step problem of the running step, and which entity owns which rows.
 
 use super::bonds::BondRows;
-use super::joints::JointRows;
+use super::joints::{JointRows, Touched};
 use super::locked::{Held, LeftOut};
 use crate::cluster::adopted::SystemsWork;
 use crate::numerics::admissible::AdmissibleSet;
@@ -131,6 +131,8 @@ pub struct StepProblem {
     pub joints: Vec<JointRows>,
     /// Those of the pass before.
     pub(crate) last_joints: Vec<JointRows>,
+    /// Bodies that joints link to one which something else meets.
+    pub(super) touched: Touched,
     /// Places where locked axes hold what would have to move.
     pub held: Vec<Held>,
     /// Rows of joints that locked axes leave empty.
