@@ -100,7 +100,7 @@ fn a_slider_with_clearance_stays_in_its_guide_and_gains_nothing() -> Fallible {
     let energy = |sim: &Simulation| sim.balance().energy.total();
     sim.step()?;
     let (start, mut last, mut hits) = (energy(&sim), energy(&sim), 0);
-    let mut worst = [0.0f64; 2];
+    let (mut worst, mut earlier) = ([0.0f64; 2], last);
     while sim.time() < 0.08 {
         let report = sim.step()?;
         assert!(report.converged, "{report:?}");
@@ -110,9 +110,9 @@ fn a_slider_with_clearance_stays_in_its_guide_and_gains_nothing() -> Fallible {
             worst = [worst[0].max(place.y.abs() - 0.026), worst[1].max(place.z.abs())];
         }
         hits += u32::from(energy(&sim) < last - 1e-5 * start);
-        // where nothing touches, joints keep the energy to the square of what the crank turns in a step, 2e-6, from end to end
-        assert!(energy(&sim) < last + 1e-8 * start, "t = {}: {} J after {last}", sim.time(), energy(&sim));
-        last = energy(&sim);
+        // a rebound gives back of what the step before has taken; where nothing touches, the energy is kept to the square of a crank's turn in a step
+        assert!(energy(&sim) < last.max(earlier) + 1e-8 * start, "t = {}: {} J after {last}", sim.time(), energy(&sim));
+        (earlier, last) = (last, energy(&sim));
     }
     assert!(worst[0] < 1e-6 && worst[1] < 0.0101, "{worst:?} m");
     assert!(hits > 3 && last < 0.999 * start, "{hits} impacts, {last} of {start} J");

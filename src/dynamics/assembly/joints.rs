@@ -126,7 +126,7 @@ pub fn assemble_blocks(
     order.sort_unstable_by_key(|entity| birth(*entity));
     let mut refused = not_adopted.take();
     let mut link = 0;
-    if scheme.treatment.theta() == 1.0 {
+    if scheme.treatment.theta() == 1.0 && !order.is_empty() {
         let row_of = |e: Entity| slots.get(e).ok().map(|s| bodies.rows[s.0 as usize].row);
         let joined = order
             .iter()
