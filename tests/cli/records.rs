@@ -237,11 +237,11 @@ fn wrong_names_and_quantities_are_named_with_their_line() {
 fn drift_is_projected_away_where_the_scene_says_so() {
     let directory = tempfile::tempdir().unwrap();
     let gap = |drift: &str| {
-        let scene = SCENE.replace("end = \"1 s\"", &format!("end = \"1 s\"\ndrift = \"{drift}\""));
+        let scene = SCENE.replace("step = \"2 ms\"", &format!("step = \"20 ms\"\ndrift = \"{drift}\""));
         json(&[&written(directory.path(), &scene)])["joint_gap_max_m"].as_f64().unwrap()
     };
     let (fed_back, projected) = (gap("velocity"), gap("projection"));
-    assert!(fed_back > 1e-12 && projected < 1e-13, "{fed_back:e} {projected:e}");
+    assert!(fed_back > 1e-9 && projected < 1e-13, "{fed_back:e} {projected:e}");
 }
 
 const BED: &str = "[time]\nstep = \"2 ms\"\nend = 0.2\n[periodic]\nx = [0, 0.6]\n[[generate.lattice]]\ncount = [3, 2, 4]\nradius = 0.05\n\

@@ -97,7 +97,8 @@ fn a_slider_with_clearance_stays_in_its_guide_and_gains_nothing() -> Fallible {
         let wall = Body::new(Shape::half_space(DVec3::Y * side)?).at(DVec3::Y * (-0.026 * side)).fixed();
         sim.spawn_body(wall)?;
     }
-    let energy = |sim: &Simulation| sim.balance().energy.total();
+    // without what gravity gains and loses within a step
+    let energy = |sim: &Simulation| sim.balance().energy.total() - sim.balance().work.scheme;
     sim.step()?;
     let (start, mut last, mut hits) = (energy(&sim), energy(&sim), 0);
     let (mut worst, mut earlier) = ([0.0f64; 2], last);
@@ -110,8 +111,8 @@ fn a_slider_with_clearance_stays_in_its_guide_and_gains_nothing() -> Fallible {
             worst = [worst[0].max(place.y.abs() - 0.026), worst[1].max(place.z.abs())];
         }
         hits += u32::from(energy(&sim) < last - 1e-5 * start);
-        // a rebound gives back of what the step before has taken; where nothing touches, the energy is kept to the square of a crank's turn in a step
-        assert!(energy(&sim) < last.max(earlier) + 1e-8 * start, "t = {}: {} J after {last}", sim.time(), energy(&sim));
+        // a rebound gives back of what the step before has taken
+        assert!(energy(&sim) < last.max(earlier) + 1e-9 * start, "t = {}: {} J after {last}", sim.time(), energy(&sim));
         (earlier, last) = (last, energy(&sim));
     }
     assert!(worst[0] < 1e-6 && worst[1] < 0.0101, "{worst:?} m");

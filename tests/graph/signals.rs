@@ -203,7 +203,7 @@ fn signals_that_are_not_there_are_refused_and_those_that_end_are_no_numbers() ->
 
 /// A double pendulum that swings through, its largest gap and its balance after two seconds.
 fn double_pendulum(drift: Drift, treatment: Treatment) -> Fallible<(f64, f64, f64)> {
-    let mut sim = Simulation::new(Scheme { time_step: 4e-3, drift, treatment, ..Scheme::default() })?;
+    let mut sim = Simulation::new(Scheme { time_step: 1e-2, drift, treatment, ..Scheme::default() })?;
     let rod = |x: f64| Body::point(1.0, DVec3::new(0.01, 0.09, 0.09)).at(DVec3::X * x);
     let (one, two) = (sim.spawn_body(rod(0.5))?, sim.spawn_body(rod(1.5))?);
     let hinge = |x: f64| JointSpec::new(JointKind::Revolute).at(DVec3::X * x).axis(DVec3::Y);
@@ -211,7 +211,7 @@ fn double_pendulum(drift: Drift, treatment: Treatment) -> Fallible<(f64, f64, f6
     // the first hinge twice: rows that say nothing new
     sim.add_joint(one, None, &hinge(0.0))?;
     let (mut worst, mut balance): (f64, f64) = (0.0, 0.0);
-    for _ in 0..500 {
+    for _ in 0..200 {
         let report = sim.step()?;
         balance = balance.max(report.balance.error());
         for joint in joints {
@@ -227,7 +227,7 @@ fn projection_closes_joints_to_rounding_and_keeps_the_balance() -> Fallible {
     for treatment in [Treatment::GapAware { beta: 0.1 }, Treatment::Forecast { theta: 0.5 }] {
         let (open, _, _) = double_pendulum(Drift::Velocity, treatment)?;
         let (closed, balance, z) = double_pendulum(Drift::Projection, treatment)?;
-        assert!(open > 1e-10 && closed < 1e-14, "{treatment:?}: {open:e} {closed:e}");
+        assert!(open > 1e-8 && closed < 1e-14, "{treatment:?}: {open:e} {closed:e}");
         assert!(balance < 1e-10 && z.is_finite(), "{balance:e}");
     }
     Ok(())

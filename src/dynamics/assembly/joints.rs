@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! H_m v⁺ + (H₁ − H_m) v⁽ⁱ⁾ + c = 0        θ < 1:  between the velocities of the start and of the end; H₁ v⁺ = −c when the passes have settled
-//! H₀ v⁺ + (H̄ − H₀) v⁽ⁱ⁾ + c = 0          θ = 1, nothing touches ([`Touched`]): between the ways h v⁺ of two steps; h H̄ v⁺ is the change of
+//! H₀ v⁺ + (H̄ − H₀) v⁽ⁱ⁾ + c = 0          θ = 1, nothing touches (`touched`): between the ways h v⁺ of two steps; h H̄ v⁺ is the change of
 //!                                         the gap, H̄ = (H₀ + 4 H_m + H₁)/6; springs H₀ v⁺ + c = 0
 //! H_m v⁺ + c = 0                          θ = 1 else: as contacts have it, which may hold the same point; loses ½ (ω h)² a step
 //! c = β g/h                               joints
@@ -23,6 +23,7 @@ use super::forces::UserForces;
 use super::locked::{LeftOut, independent_rows};
 use super::problem::{Solver, StepProblem};
 use super::rows::SUM;
+use super::touched::came_along;
 use crate::algebra::spatial::Pose;
 use crate::cluster::systems::{birth, called};
 use crate::integrator::moreau_jean::advance;
@@ -31,7 +32,7 @@ use crate::model::bond::Bond;
 use crate::model::interaction::{Interaction, OfBodies};
 use crate::model::joint::{Coordinate, Freedom, MAX_JOINT_ROWS, TwistRow};
 use crate::model::law::{Law, least_impact};
-use crate::model::newton_euler::Inertia;
+use crate::model::newton_euler::{AppliedForce, Inertia, Velocity};
 use crate::model::relation::Relation;
 use crate::model::scheme::{Clock, Drift, Scheme, Treatment};
 use crate::model::spring::SpringRule;
@@ -41,7 +42,7 @@ use crate::numerics::residual::contact_scale;
 use crate::topology::bodies::{Bodies, Body, Slot};
 use bevy_ecs::name::Name;
 use bevy_ecs::prelude::*;
-use glam::DVec3;
+use glam::{DQuat, DVec3};
 
 /// The interaction of each block, and what of its relation the block holds.
 #[derive(Clone, Copy, Debug)]
@@ -126,14 +127,23 @@ pub fn assemble_blocks(
     order.sort_unstable_by_key(|entity| birth(*entity));
     let mut refused = not_adopted.take();
     let mut link = 0;
-    if scheme.treatment.theta() == 1.0 && !order.is_empty() {
-        let row_of = |e: Entity| slots.get(e).ok().map(|s| bodies.rows[s.0 as usize].row);
-        let joined = order
-            .iter()
-            .filter_map(|&e| interactions.get(e).ok())
-            .map(|(_, i, _)| [0, 1].map(|k| i.systems.get(k).and_then(|&e| row_of(e))));
-        let bonded = bonds.iter().flat_map(|(_, bond)| bond.bodies).filter_map(row_of);
-        touched.find(&bodies, problem, joined, bonded);
+    let ends_of = |interaction: &Interaction| {
+        let slot = |k: usize| interaction.systems.get(k).map(|&e| slots.get(e).ok().map(|s| &bodies.rows[s.0 as usize]));
+        match [slot(0), slot(1)] {
+            [Some(Some(one)), None] => Some([Some(one), None]),
+            [Some(Some(one)), Some(Some(two))] => Some([Some(one), Some(two)]),
+            _ => None, // one of its bodies has died
+        }
+    };
+    let straight = scheme.treatment.theta() == 1.0;
+    if straight && pass.round == 0 && !order.is_empty() {
+        let all = || order.iter().filter_map(|&e| interactions.get(e).ok()).filter_map(|(_, i, _)| Some((i, ends_of(i)?)));
+        let left =
+            all().filter(|(i, ends)| i.law == Law::Equality && !came(i, *ends, scheme.time_step)).flat_map(|(_, ends)| rows_of(ends));
+        let bonded = bonds.iter().flat_map(|(_, bond)| bond.bodies).filter_map(|e| Some(bodies.get(*slots.get(e).ok()?)?.row));
+        let struck = bodies.rows.iter().filter(|b| b.alive && b.blow != AppliedForce::default()).map(|b| b.row);
+        let met = problem.contacts.iter().flat_map(|c| [c.body1, c.body2]).chain(bonded).chain(struck).chain(left);
+        touched.find(problem.free.rigid.len(), all().map(|(_, ends)| rows_of(ends)), met);
     }
     for (number, (entity, interaction, name)) in order.iter().filter_map(|&entity| interactions.get(entity).ok()).enumerate() {
         if !is_joint(&interaction.relation) {
@@ -149,12 +159,7 @@ pub fn assemble_blocks(
             refused.get_or_insert(format!("{}: {reason}", called(name, "interaction", number)));
             continue;
         }
-        let slot = |k: usize| interaction.systems.get(k).map(|&e| slots.get(e).ok().map(|s| &bodies.rows[s.0 as usize]));
-        let ends = match [slot(0), slot(1)] {
-            [Some(Some(one)), None] => [Some(one), None],
-            [Some(Some(one)), Some(Some(two))] => [Some(one), Some(two)],
-            _ => continue, // one of its bodies has died
-        };
+        let Some(ends) = ends_of(interaction) else { continue };
         let mut bound = 0.0;
         if let (Law::Bearing { mu, radius }, Relation::Coordinate(q)) = (&interaction.law, &interaction.relation) {
             let Some((k, joint)) = held_by(interaction, q, joints, &interactions) else {
@@ -170,7 +175,7 @@ pub fn assemble_blocks(
             bound = mu * arm * across(&joint.relation, q, &ends.map(|e| e.map_or(Pose::default(), |b| b.frame)), &found);
         }
         let before = problem.blocks.len();
-        let ahead = scheme.treatment.theta() == 1.0 && interaction.active && !touched.is(ends);
+        let ahead = straight && !touched.has(rows_of(ends)) && holds(interaction, ends, scheme.time_step);
         let mut rows = push(&scheme, problem, entity, interaction, ends, (bound, ahead), (left_out, carried, fed));
         if first_pass {
             let guess = interaction.lambda.iter().zip(&rows.units).map(|(l, unit)| if scheme.warm_start { l / unit } else { 0.0 });
@@ -196,64 +201,6 @@ pub fn assemble_blocks(
         scale_the_still(problem, &bodies);
     }
     *error = refused.or(problem.prepare().err().map(|e| e.to_string()));
-}
-
-/// Bodies that joints link, however far, to one which a contact, a bond or a blow meets in this step. Contacts and bonds have their impulses at the middle of
-/// the step, and may hold what a joint holds too: of two that press against each other at different arms one would gain what the other loses.
-#[derive(Clone, Debug, Default)]
-pub struct Touched {
-    /// Of each mobile body: another of its group, or itself.
-    group: Vec<u32>,
-    /// Of each group, at the body that stands for it.
-    met: Vec<bool>,
-}
-
-impl Touched {
-    /// Groups the mobile bodies by what joins them (rows), and marks groups of which one is met.
-    fn find(
-        &mut self,
-        bodies: &Bodies,
-        p: &MixedProblem,
-        joined: impl Iterator<Item = [Option<u32>; 2]>,
-        bonded: impl Iterator<Item = u32>,
-    ) {
-        let count = p.free.rigid.len();
-        self.group.clear();
-        self.group.extend(0..count as u32);
-        self.met.clear();
-        self.met.resize(count, false);
-        for rows in joined {
-            if let [Some(one), Some(two)] = rows.map(|row| row.filter(|&r| r != IMMOBILE)) {
-                let (one, two) = (self.root(one), self.root(two));
-                self.group[one.max(two) as usize] = one.min(two);
-            }
-        }
-        let struck = bodies.rows.iter().filter(|b| b.alive && (b.blow.force != DVec3::ZERO || b.blow.torque != DVec3::ZERO)).map(|b| b.row);
-        let met = p.contacts.iter().flat_map(|c| [c.body1, c.body2]).chain(bonded).chain(struck);
-        for row in met.filter(|&row| row != IMMOBILE) {
-            let root = self.root(row);
-            self.met[root as usize] = true;
-        }
-    }
-
-    /// The body that stands for the group of this one.
-    fn root(&mut self, mut row: u32) -> u32 {
-        while self.group[row as usize] != row {
-            let next = self.group[self.group[row as usize] as usize];
-            self.group[row as usize] = next;
-            row = next;
-        }
-        row
-    }
-
-    /// Whether the bodies of a joint are among them.
-    fn is(&mut self, ends: [Option<&Body>; 2]) -> bool {
-        let rows = ends.into_iter().flatten().map(|body| body.row).filter(|&row| row != IMMOBILE);
-        rows.fold(false, |met, row| {
-            let root = self.root(row);
-            met || self.met[root as usize]
-        })
-    }
 }
 
 /// Part of the speed of the fastest body below which the scale of a row is rounding.
@@ -326,6 +273,35 @@ fn across(joint: &Relation, q: &Coordinate, poses: &[Pose; 2], impulses: &[f64; 
     force.reject_from(axis).length()
 }
 
+/// Frames of a relation on its bodies, and how many of its rows are about places, before those about angles.
+fn frames_of(relation: &Relation) -> ([Pose; 2], usize) {
+    match relation {
+        Relation::Joint(joint) => (joint.frames, joint.kind.translations()),
+        Relation::Coordinate(q) => (q.frames, usize::from(q.freedom != Freedom::Angle)),
+        _ => ([Pose::default(); 2], 0),
+    }
+}
+
+/// Rows of its bodies among the mobile ones.
+fn rows_of(ends: [Option<&Body>; 2]) -> [u32; 2] {
+    ends.map(|end| end.map_or(IMMOBILE, |body| body.row))
+}
+
+/// Whether the bodies of an interaction have come along what it holds, see [`came_along`].
+fn came(interaction: &Interaction, ends: [Option<&Body>; 2], h: f64) -> bool {
+    let (frames, turns) = frames_of(&interaction.relation);
+    let mut units = [1.0; MAX_JOINT_ROWS];
+    units[turns..].fill(length_of(ends));
+    let arms = frames.map(|frame| frame.position.length() + units[MAX_JOINT_ROWS - 1]);
+    came_along(ends.map(|end| end.map(|b| (b.pose, b.velocity))), (&units, arms), h, |poses| rows_at(&interaction.relation, poses))
+}
+
+/// Whether an interaction is one between two ways: a rope or stop is where it bore before too.
+fn holds(interaction: &Interaction, ends: [Option<&Body>; 2], h: f64) -> bool {
+    let bore = || interaction.lambda.first().is_some_and(|l| *l != 0.0) && came(interaction, ends, h);
+    !matches!(interaction.law, Law::NewtonImpact { .. }) || bore()
+}
+
 /// The rows of a relation at poses of its bodies.
 pub(super) fn rows_at(relation: &Relation, poses: &[Pose; 2]) -> [TwistRow; MAX_JOINT_ROWS] {
     let mut rows = [TwistRow::default(); MAX_JOINT_ROWS];
@@ -349,7 +325,7 @@ pub(super) fn output(relation: &Relation, poses: &[Pose; 2], last: &[f64]) -> [f
 }
 
 /// What a row says of the velocities of one body, its angular velocity in body axes.
-fn rate(row: &TwistRow, end: usize, rotation: glam::DQuat, velocity: &crate::model::newton_euler::Velocity) -> f64 {
+pub(super) fn rate(row: &TwistRow, end: usize, rotation: DQuat, velocity: &Velocity) -> f64 {
     let sign = if end == 0 { 1.0 } else { -1.0 };
     sign * row.linear.dot(velocity.linear) + row.angular[end].dot(rotation * velocity.angular)
 }
@@ -409,11 +385,7 @@ fn push(
     let poses = |of: &dyn Fn(&Body) -> Pose| ends.map(|e| e.map_or(Pose::default(), of));
     let relation = &interaction.relation;
     let n = relation.rows().min(MAX_JOINT_ROWS);
-    let (frames, turns) = match relation {
-        Relation::Joint(joint) => (joint.frames, joint.kind.translations()),
-        Relation::Coordinate(q) => (q.frames, usize::from(q.freedom != Freedom::Angle)),
-        _ => ([Pose::default(); 2], 0),
-    };
+    let (frames, turns) = frames_of(relation);
     let mut gap = output(relation, &poses(&|b| b.pose), &interaction.y);
     // where impulses act, and the rates that are matched
     let next = |b: &Body| if ahead { advance(&b.pose, &b.new_velocity, h, false) } else { b.new_pose };

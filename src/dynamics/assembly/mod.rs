@@ -12,3 +12,4 @@ pub mod projection;
 mod rows;
 mod spins;
 pub mod systems;
+mod touched;

@@ -1,8 +1,9 @@
 //! The one-step problem of the running step, and which entity owns which rows.
 
 use super::bonds::BondRows;
-use super::joints::{JointRows, Touched};
+use super::joints::JointRows;
 use super::locked::{Held, LeftOut};
+use super::touched::Touched;
 use crate::cluster::adopted::SystemsWork;
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::auto::{Auto, Workspace};

@@ -13,7 +13,7 @@ impl DisjointSets {
     }
 
     /// Starts again with `n` sets of one member, in the memory at hand.
-    pub(crate) fn reset(&mut self, n: usize) {
+    pub fn reset(&mut self, n: usize) {
         self.0.clear();
         self.0.extend(0..n as u32);
     }

@@ -1,0 +1,102 @@
+//! Which joints may act between the ways of two steps, see [`super::joints`].
+
+use super::joints::rate;
+use crate::algebra::spatial::Pose;
+use crate::integrator::moreau_jean::advance;
+use crate::model::joint::{MAX_JOINT_ROWS, TwistRow};
+use crate::model::newton_euler::Velocity;
+use crate::numerics::inner::DisjointSets;
+use crate::numerics::mixed::IMMOBILE;
+
+/// Bodies that joints link, however far, to one that is met in this step: by a contact, a bond or a blow, or by a joint along which it has not come.
+/// Contacts and bonds have their impulses at the middle of the step, and may hold what a joint holds too: of two that press against each other at
+/// different arms one would gain what the other loses.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Touched {
+    groups: DisjointSets,
+    /// Of each group, at the body that names it.
+    met: Vec<bool>,
+}
+
+impl Touched {
+    /// Groups `count` mobile bodies by the rows that joints link, and marks the groups of those that are met; [`IMMOBILE`] is nobody.
+    pub(super) fn find(&mut self, count: usize, joined: impl Iterator<Item = [u32; 2]>, met: impl Iterator<Item = u32>) {
+        self.groups.reset(count);
+        self.met.clear();
+        self.met.resize(count, false);
+        joined.filter(|rows| !rows.contains(&IMMOBILE)).for_each(|[one, two]| self.groups.join(one, two));
+        for row in met.filter(|&row| row != IMMOBILE) {
+            self.met[self.groups.root(row) as usize] = true;
+        }
+    }
+
+    /// Whether one of these is among them.
+    pub(super) fn has(&mut self, rows: [u32; 2]) -> bool {
+        rows.into_iter().any(|row| row != IMMOBILE && self.met[self.groups.root(row) as usize])
+    }
+}
+
+/// Rates along a row below this part of the speeds of its bodies are rounding.
+const STRAIGHT: f64 = 1e-9;
+
+/// Whether bodies have come to their poses by `h v`, along what `rows` hold: going back they stay on it, to less than half of what the rows take for
+/// leaving it at the end of that way. Not so where v is along the rows as they are now: at a start, and after a step in which a body has waited.
+///
+/// `units` are those of the rows, and `arms` (m) what the turning of each body moves.
+pub(super) fn came_along(
+    ends: [Option<(Pose, Velocity)>; 2],
+    (units, arms): (&[f64; MAX_JOINT_ROWS], [f64; 2]),
+    h: f64,
+    rows: impl Fn(&[Pose; 2]) -> [TwistRow; MAX_JOINT_ROWS],
+) -> bool {
+    let at = |part: f64| ends.map(|end| end.map_or(Pose::default(), |(pose, v)| advance(&pose, &v, -part * h, false)));
+    let places = [at(0.0), at(0.5), at(1.0)];
+    let found = places.each_ref().map(&rows);
+    let (mut back, mut now, mut fastest) = (0.0, 0.0, 0.0);
+    for (i, unit) in units.iter().enumerate() {
+        let of = |k: usize, body: usize| ends[body].map_or(0.0, |(_, v)| rate(&found[k][i], body, places[k][body].rotation, &v));
+        let [end, middle, start] = [0, 1, 2].map(|k| unit * (of(k, 0) + of(k, 1)));
+        back += ((end + 4.0 * middle + start) / 6.0).powi(2);
+        now += end * end;
+    }
+    for (end, arm) in ends.iter().zip(arms) {
+        fastest += end.map_or(0.0, |(_, v)| v.linear.length() + arm * v.angular.length());
+    }
+    back <= 0.25 * now + (STRAIGHT * fastest).powi(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::{DQuat, DVec3};
+
+    #[test]
+    fn what_is_met_is_met_as_far_as_joints_reach() {
+        let mut touched = Touched::default();
+        touched.find(7, [[0, 1], [1, 2], [IMMOBILE, 3], [4, IMMOBILE], [5, 6]].into_iter(), [2, IMMOBILE, 4].into_iter());
+        let found: Vec<bool> = (0..7).map(|row| touched.has([row, IMMOBILE])).collect();
+        assert_eq!(found, [true, true, true, false, true, false, false], "3 and 4 hang from the world, each alone");
+        assert!(touched.has([3, 4]) && !touched.has([IMMOBILE; 2]));
+        touched.find(7, std::iter::empty(), std::iter::empty());
+        assert!(!touched.has([0, 4]));
+    }
+
+    #[test]
+    fn a_chord_is_told_from_a_tangent() {
+        // a point on a circle of 2 m, held along its radius
+        let (h, radius, spin) = (0.01, 2.0, 3.0);
+        let radial = |poses: &[Pose; 2]| {
+            let mut rows = [TwistRow::default(); MAX_JOINT_ROWS];
+            rows[0].linear = poses[0].position.normalize_or_zero();
+            rows
+        };
+        let come = |v: DVec3| {
+            let end = (Pose { position: DVec3::X * radius, rotation: DQuat::IDENTITY }, Velocity { linear: v, angular: DVec3::ZERO });
+            came_along([Some(end), None], (&[1.0; MAX_JOINT_ROWS], [0.0; 2]), h, radial)
+        };
+        let before = DVec3::new((spin * h).cos(), -(spin * h).sin(), 0.0) * radius;
+        let chord = (DVec3::X * radius - before) / h;
+        assert!(come(chord) && come(0.9 * chord) && come(DVec3::ZERO), "a way along the circle, one that has gained, and none");
+        assert!(!come(DVec3::Y * spin * radius) && !come(DVec3::X), "a tangent, and straight away from the middle");
+    }
+}
