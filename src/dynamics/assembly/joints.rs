@@ -23,7 +23,7 @@ use super::forces::UserForces;
 use super::locked::{LeftOut, independent_rows};
 use super::problem::{Solver, StepProblem};
 use super::rows::SUM;
-use super::touched::came_along;
+use super::touched::Way;
 use crate::algebra::spatial::Pose;
 use crate::cluster::systems::{birth, called};
 use crate::integrator::moreau_jean::advance;
@@ -138,12 +138,12 @@ pub fn assemble_blocks(
     let straight = scheme.treatment.theta() == 1.0;
     if straight && pass.round == 0 && !order.is_empty() {
         let all = || order.iter().filter_map(|&e| interactions.get(e).ok()).filter_map(|(_, i, _)| Some((i, ends_of(i)?)));
-        let left =
-            all().filter(|(i, ends)| i.law == Law::Equality && !came(i, *ends, scheme.time_step)).flat_map(|(_, ends)| rows_of(ends));
         let bonded = bonds.iter().flat_map(|(_, bond)| bond.bodies).filter_map(|e| Some(bodies.get(*slots.get(e).ok()?)?.row));
         let struck = bodies.rows.iter().filter(|b| b.alive && b.blow != AppliedForce::default()).map(|b| b.row);
-        let met = problem.contacts.iter().flat_map(|c| [c.body1, c.body2]).chain(bonded).chain(struck).chain(left);
+        let met = problem.contacts.iter().flat_map(|c| [c.body1, c.body2]).chain(bonded).chain(struck);
         touched.find(problem.free.rigid.len(), all().map(|(_, ends)| rows_of(ends)), met);
+        let held = all().filter(|(i, _)| i.law == Law::Equality);
+        touched.leave(held.map(|(i, ends)| (rows_of(ends), way(i, ends, scheme.time_step))));
     }
     for (number, (entity, interaction, name)) in order.iter().filter_map(|&entity| interactions.get(entity).ok()).enumerate() {
         if !is_joint(&interaction.relation) {
@@ -287,18 +287,18 @@ fn rows_of(ends: [Option<&Body>; 2]) -> [u32; 2] {
     ends.map(|end| end.map_or(IMMOBILE, |body| body.row))
 }
 
-/// Whether the bodies of an interaction have come along what it holds, see [`came_along`].
-fn came(interaction: &Interaction, ends: [Option<&Body>; 2], h: f64) -> bool {
+/// How the bodies of an interaction have come to where they are.
+fn way(interaction: &Interaction, ends: [Option<&Body>; 2], h: f64) -> Way {
     let (frames, turns) = frames_of(&interaction.relation);
     let mut units = [1.0; MAX_JOINT_ROWS];
     units[turns..].fill(length_of(ends));
     let arms = frames.map(|frame| frame.position.length() + units[MAX_JOINT_ROWS - 1]);
-    came_along(ends.map(|end| end.map(|b| (b.pose, b.velocity))), (&units, arms), h, |poses| rows_at(&interaction.relation, poses))
+    Way::of(ends.map(|end| end.map(|b| (b.pose, b.velocity))), (&units, arms), h, |poses| rows_at(&interaction.relation, poses))
 }
 
 /// Whether an interaction is one between two ways: a rope or stop is where it bore before too.
 fn holds(interaction: &Interaction, ends: [Option<&Body>; 2], h: f64) -> bool {
-    let bore = || interaction.lambda.first().is_some_and(|l| *l != 0.0) && came(interaction, ends, h);
+    let bore = || interaction.lambda.first().is_some_and(|l| *l != 0.0) && way(interaction, ends, h).is_along_itself();
     !matches!(interaction.law, Law::NewtonImpact { .. }) || bore()
 }
 
