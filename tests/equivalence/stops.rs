@@ -1,8 +1,12 @@
 //! A step that is stopped while it is solved has not been.
 
+use drystone::geometry::Shape;
 use drystone::io::scene::{Scene, SceneSource};
+use drystone::model::contact::Manifold;
+use drystone::model::scheme::Scheme;
 use drystone::scenes::{Built, build};
-use drystone::simulation::SimulationError;
+use drystone::simulation::{Body, Simulation, SimulationError};
+use glam::DVec3;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 type Fallible<T = ()> = Result<T, Box<dyn std::error::Error>>;
@@ -86,5 +90,26 @@ fn a_step_that_is_stopped_leaves_no_trace() -> Fallible {
             assert_eq!(broken, straight, "{name} {set:?}, {stopped} steps stopped");
         }
     }
+    Ok(())
+}
+
+#[test]
+fn detection_looks_at_no_pair_more_once_the_flag_is_set() -> Fallible {
+    static FLAG: AtomicBool = AtomicBool::new(false);
+    let mut sim = Simulation::new(Scheme::default())?;
+    sim.set_stop(&FLAG);
+    sim.spawn_body(Body::new(Shape::half_space(DVec3::Z)?).fixed())?;
+    sim.spawn_body(Body::new(Shape::ball(0.1)?).at(DVec3::Z * 0.102).moving(DVec3::NEG_Z))?;
+    let gaps = |sim: &mut Simulation| -> Vec<f64> {
+        sim.world_mut().query::<&Manifold>().iter(sim.world()).flat_map(|m| m.points.iter().map(|p| p.gap)).collect()
+    };
+    sim.step()?;
+    let seen = gaps(&mut sim);
+    FLAG.store(true, Ordering::Relaxed);
+    assert!(matches!(sim.step(), Err(SimulationError::Stopped { .. })));
+    assert_eq!(gaps(&mut sim), seen, "the ball has fallen since");
+    FLAG.store(false, Ordering::Relaxed);
+    sim.step()?;
+    assert!(seen.len() == 1 && gaps(&mut sim)[0] < seen[0] - 5e-4, "{seen:?}");
     Ok(())
 }
