@@ -7,6 +7,7 @@ use super::branches::branches;
 use super::elimination::{Tree, minimum_degree};
 use super::lanes::Lanes;
 use super::panels::{self, ASIDE, Coefficients, Extent, Factors, SHARED, Subtract};
+use super::runs::{self, Run};
 use std::ops::Range;
 
 /// The branch of fronts that belong to none.
@@ -52,8 +53,8 @@ struct Front {
     updates: usize,
     /// new positions of the update unknowns
     rows: Vec<u32>,
-    /// positions of the update unknowns in the parent's front
-    into: Vec<u32>,
+    /// where the update unknowns are in the parent's front
+    runs: Vec<Run>,
     children: Vec<u32>,
     blocks: Vec<Piece>,
     /// start in `factor` of its columns, `pivots + updates` numbers each
@@ -161,7 +162,14 @@ impl Fronts {
         for (k, s) in tree.supernodes.iter().enumerate() {
             if let Some(&next) = s.rows.first() {
                 let parent = owner[next as usize];
-                new.fronts[k].into = new.fronts[k].rows.iter().map(|&x| new.fronts[parent].at(x)).collect();
+                let mut runs = Vec::new();
+                let parent_of = &new.fronts[parent];
+                new.fronts[k]
+                    .rows
+                    .iter()
+                    .map(|&x| parent_of.at(x) as usize)
+                    .for_each(|to| runs::push(&mut runs, to..to + 1, parent_of.pivots));
+                new.fronts[k].runs = runs;
                 new.fronts[parent].children.push(k as u32);
             }
         }
@@ -260,18 +268,19 @@ impl Elimination<'_> {
             }
             for &child in f.children.iter().rev() {
                 let child = &fronts[child as usize];
-                let into = &child.into;
-                let m = into.len();
+                let m = child.updates;
                 let from = stack.len().saturating_sub(m * m);
                 let theirs = if child.branch == id { &stack[from..] } else { &branches[child.branch as usize].stack[..] };
-                for (c, (column, &at)) in theirs.chunks_exact(m).zip(into).enumerate() {
-                    let at = at as usize;
-                    // rows of the parent before its updates are found in its own columns alone
-                    let (front, skip) = match at < pivots {
-                        true => (&mut panel[at * n..(at + 1) * n], 0),
-                        false => (&mut update[(at - pivots) * updates..(at - pivots + 1) * updates], pivots),
-                    };
-                    column[c..].iter().zip(&into[c..]).for_each(|(x, &r)| front[r as usize - skip] += x);
+                for (k, run) in child.runs.iter().enumerate() {
+                    for (below, (from, to)) in run.columns().enumerate() {
+                        // rows of the parent before its updates are found in its own columns alone
+                        let (front, first) = match to < pivots {
+                            true => (&mut panel[to * n..(to + 1) * n], 0),
+                            false => (&mut update[(to - pivots) * updates..(to - pivots + 1) * updates], pivots),
+                        };
+                        let lower = std::iter::once(run.after(below)).chain(child.runs[k + 1..].iter().copied());
+                        runs::add(&theirs[from * m..][..m], lower, front, first);
+                    }
                 }
                 if child.branch == id {
                     stack.truncate(from);

@@ -2,6 +2,7 @@
 
 use super::lanes::Lanes;
 use super::panels::{self, ASIDE, Coefficients, Extent, Factors, SHARED, Subtract};
+use super::runs::{self, Run};
 use std::ops::Range;
 
 /// The branch of fronts that belong to none.
@@ -14,10 +15,10 @@ pub(super) struct Branch {
     /// their parts of `factor` and of `pivots`
     pub(super) factor: Range<usize>,
     pub(super) unknowns: Range<usize>,
-    /// order of the largest front
+    /// largest number of update unknowns of a front
     pub(super) largest: usize,
-    /// the front that is being put together, and the Schur complements that wait for their parents: at last that of the branch
-    pub(super) front: Vec<f64>,
+    /// the Schur complement that is being put together, and those that wait for their parents: at last that of the branch
+    pub(super) schur: Vec<f64>,
     pub(super) stack: Vec<f64>,
 }
 
@@ -29,8 +30,8 @@ pub(super) struct Front {
     pub(super) updates: usize,
     /// new positions of the update unknowns
     pub(super) rows: Vec<u32>,
-    /// positions of the update unknowns in the parent's front
-    pub(super) into: Vec<u32>,
+    /// where the update unknowns are in the parent's front
+    pub(super) runs: Vec<Run>,
     pub(super) children: Vec<u32>,
     /// for each of the nodes that it may couple to, its number among the parent's nodes, and whether it does couple to it
     pub(super) among: Vec<u32>,
@@ -96,49 +97,58 @@ pub(super) fn eliminate(
 impl Elimination<'_> {
     pub(super) fn run(self) -> bool {
         let Self { fronts, values, branches, own, id, factor, pivots: swaps } = self;
-        let Branch { fronts: range, factor: Range { start, .. }, unknowns: Range { start: unknown, .. }, front, stack, .. } = own;
+        let Branch { fronts: range, factor: Range { start, .. }, unknowns: Range { start: unknown, .. }, schur, stack, .. } = own;
         let (lanes, mut aside) = (Lanes::best(), ASIDE);
         stack.clear();
         for f in fronts[range.clone()].iter().filter(|f| f.branch == id) {
             let (pivots, updates) = (f.pivots, f.updates);
-            let n = pivots + updates;
-            let front = &mut front[..n * n];
-            front.fill(0.0);
+            let panels = &mut factor[f.factor - *start..][..pivots * (pivots + 2 * updates)];
+            let schur = &mut schur[..updates * updates];
+            panels.fill(0.0);
+            schur.fill(0.0);
+            let (pp, rest) = panels.split_at_mut(pivots * pivots);
+            let (up, pu) = rest.split_at_mut(pivots * updates);
             for &(at, rows, columns, row, column) in &f.blocks {
-                let block = &values[at..at + (rows * columns) as usize];
-                for (r, line) in block.chunks_exact(columns as usize).enumerate() {
-                    for (c, x) in line.iter().enumerate() {
-                        front[(column as usize + c) * n + row as usize + r] += x;
+                let [rows, columns, row, column] = [rows, columns, row, column].map(|x| x as usize);
+                let lines = values[at..at + rows * columns].chunks_exact(columns).enumerate();
+                if column >= pivots {
+                    for (r, line) in lines {
+                        let to = &mut pu[(row + r) * updates + column - pivots..][..columns];
+                        to.iter_mut().zip(line).for_each(|(sum, x)| *sum += x);
                     }
+                    continue;
+                }
+                // a block lies on one side of the pivots: it is one of two nodes
+                let (to, stride, row) = if row < pivots { (&mut *pp, pivots, row) } else { (&mut *up, updates, row - pivots) };
+                for (r, line) in lines {
+                    line.iter().zip(column..).for_each(|(x, c)| to[c * stride + row + r] += x);
                 }
             }
             for &child in f.children.iter().rev() {
                 let child = &fronts[child as usize];
-                let into = &child.into;
-                let m = into.len();
+                let m = child.updates;
                 if m == 0 {
                     continue;
                 }
                 let from = stack.len().saturating_sub(m * m);
                 let theirs = if child.branch == id { &stack[from..] } else { &branches[child.branch as usize].stack[..] };
-                for (column, &c) in theirs.chunks_exact(m).zip(into) {
-                    let front = &mut front[c as usize * n..][..n];
-                    column.iter().zip(into).for_each(|(x, &r)| front[r as usize] += x);
+                let (above, below) = runs::divided(&child.runs, pivots);
+                for (from, c) in above.iter().flat_map(|run| run.columns()) {
+                    let column = &theirs[from * m..][..m];
+                    runs::add(column, above.iter().copied(), &mut pp[c * pivots..][..pivots], 0);
+                    runs::add(column, below.iter().copied(), &mut up[c * updates..][..updates], pivots);
+                }
+                for (from, c) in below.iter().flat_map(|run| run.columns()) {
+                    let (column, c) = (&theirs[from * m..][..m], c - pivots);
+                    for &Run { from, to, rows } in above {
+                        let sums = pu[to * updates + c..].iter_mut().step_by(updates);
+                        sums.zip(&column[from..from + rows]).for_each(|(sum, x)| *sum += x);
+                    }
+                    runs::add(column, below.iter().copied(), &mut schur[c * updates..][..updates], pivots);
                 }
                 if child.branch == id {
                     stack.truncate(from);
                 }
-            }
-            let panels = &mut factor[f.factor - *start..][..pivots * (pivots + 2 * updates)];
-            let (pp, rest) = panels.split_at_mut(pivots * pivots);
-            let (up, pu) = rest.split_at_mut(pivots * updates);
-            for c in 0..pivots {
-                pp[c * pivots..(c + 1) * pivots].copy_from_slice(&front[c * n..c * n + pivots]);
-                up[c * updates..(c + 1) * updates].copy_from_slice(&front[c * n + pivots..(c + 1) * n]);
-            }
-            for c in 0..updates {
-                let column = &front[(pivots + c) * n..][..pivots];
-                column.iter().enumerate().for_each(|(k, x)| pu[k * updates + c] = *x);
             }
             let swaps = &mut swaps[f.begin - *unknown..][..pivots];
             if !panels::lu(lanes, &mut aside, pp, swaps) {
@@ -165,20 +175,17 @@ impl Elimination<'_> {
                 rayon::join(|| lower(pu, &mut { ASIDE }), || upper(up, &mut { ASIDE }));
             }
             let (up, pu) = (&*up, &*pu);
-            let from = stack.len();
-            for column in front[pivots * n..].chunks_exact(n) {
-                stack.extend_from_slice(&column[pivots..]);
-            }
-            let schur = |c: &mut [f64], first: usize, aside: &mut _| {
+            let subtract = |c: &mut [f64], first: usize, aside: &mut _| {
                 let (on, columns) = (Extent { stride: updates, rows: updates }, c.len() / updates);
                 let b = Coefficients::Apart(Factors { values: &pu[first..], column: 1, depth: updates });
                 Subtract { c, on, first: 0, lower: false, columns, a: up, stride: updates, b, depth: pivots }.run(lanes, aside);
             };
             if updates * updates * pivots < SHARED {
-                schur(&mut stack[from..], 0, &mut aside);
+                subtract(schur, 0, &mut aside);
             } else {
-                panels::share(&mut stack[from..], 0, updates, pivots, &|c, first| schur(c, first, &mut { ASIDE }));
+                panels::share(schur, 0, updates, pivots, &|c, first| subtract(c, first, &mut { ASIDE }));
             }
+            stack.extend_from_slice(schur);
         }
         true
     }

@@ -16,6 +16,7 @@ mod panels;
 pub mod pieces;
 pub mod random;
 pub mod rows;
+mod runs;
 pub mod sparse;
 pub mod spatial;
 pub mod spectrum;

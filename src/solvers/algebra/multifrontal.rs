@@ -14,7 +14,7 @@ use super::branches::branches;
 use super::elimination::{Tree, minimum_degree};
 use super::lanes::Lanes;
 use super::lu_fronts::{Branch, Elimination, Front, TOP, eliminate};
-use super::panels;
+use super::{panels, runs};
 
 /// Numbers that the factors, or a front, may hold: 3.2 GB.
 const MOST: usize = 400_000_000;
@@ -42,17 +42,16 @@ pub struct BlockGeneral {
     pairs: Vec<(u32, u32)>,
     /// start of the pairs of each row node
     row_start: Vec<usize>,
-    /// start of each diagonal block in `values`, then of each pair: block (i, j), then block (j, i)
-    diagonal_at: Vec<usize>,
-    pair_at: Vec<usize>,
+    /// start in `values` of each block by its number: those of the diagonal, then of each pair block (i, j) and block (j, i)
+    block_at: Vec<usize>,
     values: Vec<f64>,
     /// whether something was added to each pair, and those of which the fronts hold something
     added: Vec<bool>,
     held_pairs: Vec<bool>,
     /// whether the fronts are those of the present sizes
     laid_out: bool,
-    /// new position of the first unknown at each place of the order; first unknown of each node of a front
-    layout: [Vec<u32>; 2],
+    /// new position of the first unknown at each place of the order; first unknown and size of each node of a front
+    layout: [Vec<u32>; 3],
     tree: Tree,
     fronts: Vec<Front>,
     /// new position of every unknown
@@ -159,17 +158,17 @@ impl BlockGeneral {
     fn store(&mut self) {
         self.first.clear();
         self.first.push(0);
-        self.diagonal_at.clear();
+        self.block_at.clear();
         let mut values = 0;
         for &n in &self.sizes {
             self.first.push(self.first.last().copied().unwrap_or(0) + n as usize);
-            self.diagonal_at.push(values);
+            self.block_at.push(values);
             values += (n * n) as usize;
         }
-        self.pair_at.clear();
         for &(i, j) in &self.pairs {
-            self.pair_at.push(values);
-            values += 2 * (self.sizes[i as usize] * self.sizes[j as usize]) as usize;
+            let numbers = (self.sizes[i as usize] * self.sizes[j as usize]) as usize;
+            self.block_at.extend([values, values + numbers]);
+            values += 2 * numbers;
         }
         self.values.resize(values, 0.0);
     }
@@ -178,25 +177,26 @@ impl BlockGeneral {
     fn lay_out(&mut self) {
         self.held_pairs.clone_from(&self.added);
         self.laid_out = true;
-        let Self { sizes, tree, fronts, pairs, .. } = self;
+        let Self { sizes, tree, fronts, .. } = self;
         let nodes = sizes.len();
-        let size = |place: usize| sizes[tree.order[place] as usize];
-        // new position of the first unknown of each place of the order
-        let [start, at] = &mut self.layout;
+        let [start, at, size] = &mut self.layout;
         start.clear();
-        start.resize(nodes + 1, 0);
+        start.push(0);
         self.position.clear();
         self.position.resize(self.first.last().copied().unwrap_or(0), 0);
-        for (place, &node) in tree.order.iter().enumerate() {
-            start[place + 1] = start[place] + size(place);
-            let first = self.first[node as usize];
-            (0..size(place)).for_each(|k| self.position[first + k as usize] = start[place] + k);
+        let mut next = 0;
+        for &node in &tree.order {
+            let (n, first) = (sizes[node as usize], self.first[node as usize]);
+            self.position[first..first + n as usize].iter_mut().zip(next..).for_each(|(position, x)| *position = x);
+            next += n;
+            start.push(next);
         }
         let (mut factor, mut largest) = (0, 0);
         for (k, s) in tree.supernodes.iter().enumerate() {
             let mut front = std::mem::take(&mut fronts[k]);
             let own = s.end - s.begin;
-            let size_of = |a: usize| size(if a < own { s.begin + a } else { s.rows[a - own] as usize });
+            size.clear();
+            size.extend((s.begin..s.end).chain(s.rows.iter().map(|&place| place as usize)).map(|place| start[place + 1] - start[place]));
             front.reached.clear();
             front.reached.resize(s.rows.len(), false);
             let mut reach = |a: usize| {
@@ -204,13 +204,15 @@ impl BlockGeneral {
                     front.reached[a] = true
                 }
             };
-            let is_there = |&[block, a, b]: &[u32; 3]| {
+            front.blocks.clear();
+            for &[block, a, b] in &front.parts {
+                let (rows, columns) = (size[a as usize], size[b as usize]);
                 let there = (block as usize).checked_sub(nodes).is_none_or(|block| self.added[block / 2]);
-                there && size_of(a as usize) > 0 && size_of(b as usize) > 0
-            };
-            for [_, a, b] in front.parts.iter().filter(|part| is_there(part)) {
-                reach(*a as usize);
-                reach(*b as usize);
+                if there && rows > 0 && columns > 0 {
+                    reach(a as usize);
+                    reach(b as usize);
+                    front.blocks.push((self.block_at[block as usize], rows, columns, a, b));
+                }
             }
             for &child in &front.children {
                 let child = &fronts[child as usize];
@@ -222,12 +224,12 @@ impl BlockGeneral {
             front.rows.clear();
             front.begin = start[s.begin] as usize;
             front.pivots = start[s.end] as usize - front.begin;
-            for a in 0..own + s.rows.len() {
+            for (a, &size) in size.iter().enumerate() {
                 at.push(n);
                 if a < own {
-                    n += size_of(a);
+                    n += size;
                 } else if front.reached[a - own] {
-                    n += size_of(a);
+                    n += size;
                     let place = s.rows[a - own] as usize;
                     front.rows.extend(start[place]..start[place + 1]);
                 }
@@ -236,25 +238,15 @@ impl BlockGeneral {
             front.factor = factor;
             factor += front.pivots * (front.pivots + 2 * front.updates);
             largest = largest.max(n as usize);
-            front.blocks.clear();
-            for part in front.parts.iter().filter(|part| is_there(part)) {
-                let [block, a, b] = part.map(|x| x as usize);
-                let (rows, columns) = (size_of(a), size_of(b));
-                let from = match block.checked_sub(nodes) {
-                    None => self.diagonal_at[block],
-                    Some(pair) => {
-                        let (i, j) = pairs[pair / 2];
-                        self.pair_at[pair / 2] + (pair % 2) * (sizes[i as usize] * sizes[j as usize]) as usize
-                    }
-                };
-                front.blocks.push((from, rows, columns, at[a], at[b]));
+            for (_, _, _, row, column) in &mut front.blocks {
+                (*row, *column) = (at[*row as usize], at[*column as usize]);
             }
             for &child in &front.children {
                 let child = &mut fronts[child as usize];
-                child.into.clear();
+                child.runs.clear();
                 for (&a, _) in child.among.iter().zip(&child.reached).filter(|(_, reached)| **reached) {
-                    let first = at[a as usize];
-                    child.into.extend(first..first + size_of(a as usize));
+                    let first = at[a as usize] as usize;
+                    runs::push(&mut child.runs, first..first + size[a as usize] as usize, front.pivots);
                 }
             }
             fronts[k] = front;
@@ -263,11 +255,11 @@ impl BlockGeneral {
         self.pivots.resize(self.position.len(), 0);
         self.held.resize(largest, 0.0);
         self.gathered.resize(largest, 0.0);
-        self.divide(largest);
+        self.divide();
     }
 
     /// Divides the fronts into branches.
-    fn divide(&mut self, largest: usize) {
+    fn divide(&mut self) {
         let Self { fronts, branches: own, top, factor_len, position, .. } = self;
         let costs: Vec<f64> = fronts.iter().map(Front::multiplications).collect();
         let found = branches(&costs, |k| &fronts[k].children);
@@ -276,14 +268,15 @@ impl BlockGeneral {
         for (id, (branch, range)) in own.iter_mut().zip(found).enumerate() {
             let after = fronts.get(range.end).map_or((*factor_len, position.len()), |next| (next.factor, next.begin));
             let inside = &mut fronts[range.clone()];
-            branch.largest = inside.iter().map(|f| f.pivots + f.updates).max().unwrap_or(0);
+            branch.largest = inside.iter().map(|f| f.updates).max().unwrap_or(0);
             branch.factor = inside[0].factor..after.0;
             branch.unknowns = inside[0].begin..after.1;
             inside.iter_mut().for_each(|front| front.branch = id as u32);
             branch.fronts = range;
         }
         top.fronts = 0..fronts.len();
-        (top.factor, top.unknowns, top.largest) = (0..*factor_len, 0..position.len(), largest);
+        (top.factor, top.unknowns) = (0..*factor_len, 0..position.len());
+        top.largest = fronts.iter().map(|f| f.updates).max().unwrap_or(0);
     }
 
     /// Memory for the factors, asked for when they are made; false where there is not that much.
@@ -296,21 +289,34 @@ impl BlockGeneral {
             fits
         };
         let mut all = self.branches.iter_mut().chain([&mut self.top]);
-        room(&mut self.factor, self.factor_len) && all.all(|b| room(&mut b.front, b.largest.saturating_mul(b.largest)))
+        room(&mut self.factor, self.factor_len) && all.all(|b| room(&mut b.schur, b.largest.saturating_mul(b.largest)))
+    }
+
+    /// Number of the block at `(i, j)`, which stands as long as the pairs do; none where the pattern does not hold it.
+    pub fn number(&self, i: usize, j: usize) -> Option<usize> {
+        if i == j {
+            return Some(i);
+        }
+        let (high, low) = (i.max(j), i.min(j));
+        let from = self.row_start[high];
+        let k = self.pairs[from..self.row_start[high + 1]].binary_search_by_key(&(low as u32), |&(_, j)| j).ok()?;
+        Some(self.sizes.len() + 2 * (from + k) + usize::from(i < j))
     }
 
     /// Adds a row-major block at `(i, j)`; pairs that the pattern does not hold are left out.
     pub fn add(&mut self, i: usize, j: usize, block: &[f64]) {
-        let at = if i == j {
-            self.diagonal_at[i]
-        } else {
-            let (high, low) = (i.max(j), i.min(j));
-            let from = self.row_start[high];
-            let Ok(k) = self.pairs[from..self.row_start[high + 1]].binary_search_by_key(&(low as u32), |&(_, j)| j) else { return };
-            self.added[from + k] = true;
-            self.pair_at[from + k] + if i > j { 0 } else { (self.sizes[i] * self.sizes[j]) as usize }
-        };
-        self.values[at..at + block.len()].iter_mut().zip(block).for_each(|(x, b)| *x += b);
+        if let Some(number) = self.number(i, j) {
+            self.add_to(number, block);
+        }
+    }
+
+    /// Adds to the block of this [number](Self::number), row-major.
+    pub fn add_to(&mut self, number: usize, block: &[f64]) {
+        if let Some(k) = number.checked_sub(self.sizes.len()) {
+            self.added[k / 2] = true;
+        }
+        let values = &mut self.values[self.block_at[number]..][..block.len()];
+        values.iter_mut().zip(block).for_each(|(x, b)| *x += b);
     }
 
     /// LU of what was added since the pattern was set; false when a pivot block is singular, or memory does not do for the factors.

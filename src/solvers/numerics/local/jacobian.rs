@@ -21,6 +21,9 @@ pub(super) struct Jacobian<'a> {
     blocks: Vec<u32>,
     node: Vec<u32>,
     pairs: Vec<(u32, u32)>,
+    /// numbers in the matrix of what each block couples to, itself first, then as in W; where those of each block start, then where they end
+    numbers: Vec<usize>,
+    numbers_at: Vec<usize>,
     /// unknowns of each node
     sizes: Vec<u32>,
     /// start of the matrices of each block, then where they end
@@ -53,6 +56,8 @@ impl<'a> Jacobian<'a> {
             blocks: Vec::new(),
             node: vec![NONE; p.sets.len()],
             pairs: Vec::new(),
+            numbers: Vec::new(),
+            numbers_at: Vec::new(),
             sizes: Vec::new(),
             at,
             own,
@@ -69,7 +74,7 @@ impl<'a> Jacobian<'a> {
 
     /// Declares the blocks that take part.
     pub(super) fn declare(&mut self, active: impl Fn(usize) -> bool) -> &BlockGeneral {
-        let Self { p, coupled, blocks, node, sizes, pairs, matrix, .. } = self;
+        let Self { p, coupled, blocks, node, sizes, pairs, numbers, numbers_at, matrix, .. } = self;
         if (0..node.len()).any(|i| active(i) != (node[i] != NONE)) {
             blocks.clear();
             blocks.extend((0..node.len()).filter(|&i| active(i)).map(|i| i as u32));
@@ -80,6 +85,15 @@ impl<'a> Jacobian<'a> {
             pairs.clear();
             pairs.extend(coupled.iter().map(|&(i, j)| (node[i as usize], node[j as usize])).filter(|&(i, j)| i != NONE && j != NONE));
             matrix.set_pattern(sizes, pairs);
+            numbers.clear();
+            numbers_at.clear();
+            for (row, &i) in blocks.iter().enumerate() {
+                numbers_at.push(numbers.len());
+                numbers.push(row);
+                let there = p.w.columns(i as usize).iter().map(|&j| node[j as usize]).filter(|&column| column != NONE);
+                numbers.extend(there.map(|column| matrix.number(row, column as usize).expect("a coupled pair")));
+            }
+            numbers_at.push(numbers.len());
         }
         matrix
     }
@@ -123,10 +137,11 @@ impl<'a> Jacobian<'a> {
             let (given, rates) = (&self.given[w.range(i)], &self.rates[w.range(i)]);
             self.solution.extend(known.take(left).map(|((a, b), right)| right - dot(a, given) - dot(b, rates)));
             let [product, block] = &mut self.scratch;
-            for (j, w_ij) in std::iter::once((i, None)).chain(w.row(i).map(|(j, w_ij)| (j, Some(w_ij)))) {
-                let node = self.node[j];
+            let numbers = &self.numbers[self.numbers_at[row]..self.numbers_at[row + 1]];
+            let there = std::iter::once((i, None)).chain(w.row(i).map(|(j, w_ij)| (j, Some(w_ij)))).filter(|(j, _)| self.node[*j] != NONE);
+            for ((j, w_ij), &number) in there.zip(numbers) {
                 let columns = w.rows(j);
-                let theirs = if node == NONE { 0 } else { self.sizes[node as usize] as usize };
+                let theirs = self.sizes[self.node[j] as usize] as usize;
                 if theirs == 0 {
                     continue;
                 }
@@ -136,12 +151,12 @@ impl<'a> Jacobian<'a> {
                     Some(w_ij) => times(slope, w_ij, [n, columns], product),
                 }
                 if theirs == columns {
-                    self.matrix.add(row, node as usize, product);
+                    self.matrix.add_to(number, product);
                     continue;
                 }
                 let block = &mut block[..left * theirs];
                 times(product, &self.free[self.at[j]..][..columns * theirs], [columns, theirs], block);
-                self.matrix.add(row, node as usize, block);
+                self.matrix.add_to(number, block);
             }
         }
         if !self.matrix.factorise() {
