@@ -41,6 +41,8 @@ def main(power, grain, opened, runs):
         w, change = rate(opened, directory)
         points.append((float(width) * grain, w))
         print(f"| {width} | {w:.4f} | {w ** (1 / power):.4f} | {100 * change:+.0f} % |")
+    if len(points) < 2:
+        return
     slope, at_zero, r2 = line([(d, w ** (1 / power)) for d, w in points])
     k = -at_zero / slope / grain
     print(f"R² {r2:.5f}, k = {k:.2f}, C ρ (times the length of a slot) = {slope ** power / math.sqrt(9.81):.4g}")

@@ -68,7 +68,7 @@ impl Breakages {
             let mean = |of: &dyn Fn(&BondPoint) -> f64| bond.points.iter().map(|p| p.area * of(p)).sum::<f64>() / area;
             let place = bond.points.iter().map(|p| p.area * pose.point(p.places[0])).sum::<DVec3>() / area;
             let released = bond.points.iter().map(|p| p.released).sum::<f64>();
-            let delta = [area, mean(&|p| p.delta[0]), mean(&|p| p.delta[1]), released];
+            let delta = [area, mean(&|p| p.outer[0]), mean(&|p| p.outer[1]), released];
             let numbers = [&place.to_array()[..], &pose.vector(bond.normal).to_array(), &delta].concat();
             Some((bond.bodies.map(name).to_vec(), numbers))
         });

@@ -225,6 +225,11 @@ fn a_neck_breaks_as_a_round_section_does_in_bending_whichever_way_and_in_twist()
         };
         println!("{axis}: {found} of {expected} N m");
         assert!((found / expected - 1.0).abs() < 0.01, "{axis}: {found} of {expected} N m");
+        // the energy of a round section whose outermost fibre is at its strength: ∫ (s/r)² dA is a quarter of the area in bending, half in twist
+        let (strength, part) = if axis == DVec3::Z { (MORTAR.cohesion, 0.5) } else { (MORTAR.tension, 0.25) };
+        let energy = part * 0.5 * strength * strength / 1e11 * std::f64::consts::PI * r * r;
+        let released = sim.bond_state().released;
+        assert!((released / energy - 1.0).abs() < 0.02, "{axis}: released {released} J of {energy} J");
     }
     Ok(())
 }

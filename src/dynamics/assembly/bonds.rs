@@ -160,11 +160,11 @@ pub fn store_bonds(scheme: Res<Scheme>, step: Res<StepProblem>, bodies: Res<Bodi
         for rows in of_bond {
             let Some(point) = points.get_mut(rows.point as usize) else { continue };
             point.impulse = rows.axes.iter().zip(&reactions[rows.first..]).map(|(axis, r)| *r * *axis).sum();
-            let own = || {
+            let delta = {
                 let [opening, along, across] = rows.axes.map(|axis| axis.dot(parted(rows, point)));
                 [opening, (along * along + across * across).sqrt()]
             };
-            point.take_in(law, whole.unwrap_or_else(own));
+            point.take_in_beside(law, delta, whole.unwrap_or(delta));
             if point.broken() {
                 point.impulse = DVec3::ZERO;
             }

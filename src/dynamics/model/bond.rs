@@ -178,6 +178,8 @@ pub struct BondPoint {
     pub left: f64,
     /// Opening and slip (m).
     pub delta: [f64; 2],
+    /// Those by which it is damaged (m): its own, or those of the outermost fibre of a neck.
+    pub outer: [f64; 2],
     /// Energy released (J).
     pub released: f64,
     /// Impulse on body 1 in the last step (N s, world); the guess for the next.
@@ -197,14 +199,29 @@ impl BondPoint {
 
     /// Takes in opening and slip (m): damage and what it releases.
     pub fn take_in(&mut self, law: &Cohesion, delta: [f64; 2]) {
-        self.delta = delta;
-        let [level, ductility, stored] = law.mode(delta);
+        self.take_in_beside(law, delta, delta);
+    }
+
+    /// The same for a point of a neck, which the outermost fibre damages while it releases what it holds itself.
+    ///
+    /// ```
+    /// use drystone::model::bond::{BondPoint, Cohesion, Softening};
+    /// let law = Cohesion { tension: 1e5, cohesion: 1e5, stiffness: [1e10; 2], energy: [0.0; 2], softening: Softening::Brittle, neck: 0.5 };
+    /// let mut point = BondPoint::new([glam::DVec3::ZERO; 2], 0.01);
+    /// point.take_in_beside(&law, [-0.5e-5, 0.0], [1.0000001e-5, 0.0]);
+    /// assert!(point.broken() && (point.released / (0.25 * 0.5 * 1e5 * 1e-5 * 0.01) - 1.0).abs() < 1e-6);
+    /// ```
+    pub fn take_in_beside(&mut self, law: &Cohesion, delta: [f64; 2], outer: [f64; 2]) {
+        (self.delta, self.outer) = (delta, outer);
+        let [level, ductility, stored] = law.mode(outer);
         let damage = law.damage_at(level, ductility);
         if damage <= self.damage {
             return;
         }
         let before = if self.damage > 0.0 { law.level_of(self.damage, ductility) } else { 1.0 };
-        self.released += self.area * stored * (law.released(level, ductility) - law.released(before, ductility)).max(0.0);
+        let elastic = |[n, t]: [f64; 2]| law.stiffness[0] * n * n + law.stiffness[1] * t * t;
+        let share = if delta == outer { 1.0 } else { elastic(delta) / elastic([outer[0].max(0.0), outer[1]]) };
+        self.released += self.area * share * stored * (law.released(level, ductility) - law.released(before, ductility)).max(0.0);
         (self.damage, self.left) = (damage, (1.0 - damage) * level);
     }
 
