@@ -4,7 +4,7 @@ use super::common::{FORECAST, Fallible, G, GAP_AWARE, pose, position, space, vel
 use bevy_ecs::prelude::Entity;
 use drystone::geometry::Shape;
 use drystone::model::interaction::Interaction;
-use drystone::model::joint::{JointKind, JointSpec};
+use drystone::model::joint::{JointKind, JointSpec, TieLaw, TieRelation, TieSpec};
 use drystone::model::scheme::Treatment;
 use drystone::simulation::{Body, Simulation};
 use glam::{DQuat, DVec3};
@@ -204,6 +204,29 @@ fn a_slider_falls_along_its_rail_and_stands_on_its_stop() -> Fallible {
         assert!(velocity(&sim, block).linear.length() < 1e-7);
         let force = coordinate(&sim, parts[2]).lambda[0] / sim.time_step();
         assert!((1.2 * G - 3.1..1.2 * G + 3.1).contains(&force), "the stop carries what friction leaves: {force}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_spring_beside_a_damper_that_rests_at_a_speed_stretches_by_its_load_and_no_more() -> Fallible {
+    let (mass, speed) = (2.0, 0.5);
+    // soft, and stiffer than steps can follow
+    for (stiffness, damping) in [(80.0, 0.0), (80.0, 4.0), (1e7, 0.0), (1e7, 1e4)] {
+        for treatment in [GAP_AWARE, FORECAST] {
+            for h in [4e-3, 1e-3] {
+                let way = (mass * G + damping * speed) / stiffness;
+                let mut sim = space(h, treatment, G, 1e-10)?;
+                let body = Body::new(Shape::ball(0.05)?).mass(mass).at(DVec3::NEG_Z * way);
+                let body = sim.spawn_body(body)?;
+                let relation = TieRelation::Displacement { anchor: DVec3::NEG_Z * way, axis: DVec3::NEG_Z };
+                let law = TieLaw::Spring { stiffness, damping, limit: f64::INFINITY };
+                sim.add_tie(body, None, &TieSpec { offset: -way, speed, ..TieSpec::new(relation, law) })?;
+                sim.advance(200)?;
+                let off = (position(&sim, body) + DVec3::NEG_Z * -way).length();
+                assert!(off < 1e-9, "{stiffness} N/m, {damping} N s/m, {treatment:?}, {h} s: {off:.1e} m from where it hangs");
+            }
+        }
     }
     Ok(())
 }

@@ -467,7 +467,9 @@ fn push(
                 Treatment::GapAware { .. } => SpringRule::ahead(*stiffness, *damping, mobility(ends, frames, q.freedom, &rows[0]), h),
                 Treatment::Forecast { theta } => SpringRule::of_theta(theta),
             };
-            let [d, part] = rule.row(*stiffness, *damping, (gap[0], rate), h);
+            // the speed is one at which the damper rests: the spring goes the way of its ends, which rates less the speed do not tell
+            let y = gap[0] + h * (rule.after + rule.before) * q.sign * q.speed;
+            let [d, part] = rule.row(*stiffness, *damping, (y, rate), h);
             b[0] = own + units[0] * part;
             soft = Some(units[0] * units[0] * d);
             spring = Some(([stiffness, damping].map(|x| x / (units[0] * units[0])), rule));

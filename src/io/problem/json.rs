@@ -8,9 +8,12 @@
 //! {"kind": "mlcp", "m": MATRIX, "q": [], "equality": [true, false], "free": [true, false]}
 //! {"kind": "relay", "m": MATRIX, "q": [], "lower": [-1, null], "upper": [1, null]}        null: unbounded
 //! {"kind": "gmp" | "ggmp", …, "blocks": [{"set": "coulomb", "rows": 3, "mu": 0.5}, {"set": "free", "rows": 2}, …]}
-//!     sets: free, non_negative, interval (lower, upper), coulomb (mu), second_order (mu), rolling (mu, mu_r), twisting (mu, mu_r, mu_t)
+//!     sets: free, non_negative, interval (lower, upper), coulomb (mu), crushing (mu, upper: the largest normal reaction),
+//!     second_order (mu), rolling (mu, mu_r), twisting (mu, mu_r, mu_t)
 //! MATRIX: {"dense": [[row], …]}, or {"rows": 3, "columns": 3, "triplets": [[0, 0, 1.0], …]}; entries of one place add
 //! ```
+//!
+//! A field that the kind, or the set of a block, has no use for is an error: a file with `mu_r` that says `fc` means something else.
 
 use super::Error;
 use super::matrix::Entries;
@@ -145,7 +148,9 @@ pub fn parse(path: &Path, text: &[u8]) -> Result<Problem, Error> {
     let kind = Kind::from_name(&head.kind)
         .ok_or_else(|| Error::data(path, "kind", format!("is {:?}; it has to be one of {}", head.kind, names())))?;
     let document: Document = serde_json::from_slice(text).map_err(wrong)?;
-    document.problem(kind).map_err(|(what, cause)| Error::data(path, what, cause))
+    let foreign = document.foreign(kind);
+    let problem = document.problem(kind).and_then(|problem| foreign.map(|()| problem));
+    problem.map_err(|(what, cause)| Error::data(path, what, cause))
 }
 
 type Wrong = (String, String);
@@ -154,11 +159,52 @@ fn need<T>(field: Option<T>, name: &str) -> Result<T, Wrong> {
     field.ok_or_else(|| (name.to_owned(), "is missing".to_owned()))
 }
 
+/// An error for the first of these fields that is there without being known.
+fn strangers(fields: &[(&str, bool)], known: &[&str], place: &str, of: &str) -> Result<(), Wrong> {
+    match fields.iter().find(|(name, there)| *there && !known.contains(name)) {
+        Some((name, _)) if known.is_empty() => {
+            Err((format!("{name}{place}"), format!("is not looked at by {of}, which has no such field")))
+        }
+        Some((name, _)) => Err((format!("{name}{place}"), format!("is not looked at by {of}, which has {}", known.join(", ")))),
+        None => Ok(()),
+    }
+}
+
 fn same(what: &str, found: usize, needed: usize, why: &str) -> Result<(), Wrong> {
     if found == needed { Ok(()) } else { Err((what.to_owned(), format!("has {found} where {why} asks for {needed}"))) }
 }
 
 impl Document {
+    /// An error where a field stands that a problem of this kind would not look at.
+    fn foreign(&self, kind: Kind) -> Result<(), Wrong> {
+        let known: &[&str] = match kind {
+            Kind::Lcp => &["m", "q"],
+            Kind::Relay => &["m", "q", "lower", "upper"],
+            Kind::Mlcp => &["m", "q", "equality", "free"],
+            Kind::Friction => &["w", "q", "mu"],
+            Kind::Rolling => &["w", "q", "mu", "mu_r"],
+            Kind::Mixed => &["w", "q", "blocks"],
+            Kind::GlobalFriction => &["m", "h", "f", "w", "mu"],
+            Kind::GlobalRolling => &["m", "h", "f", "w", "mu", "mu_r"],
+            Kind::GlobalMixed => &["m", "h", "f", "w", "blocks"],
+        };
+        let there = [
+            ("m", self.m.is_some()),
+            ("h", self.h.is_some()),
+            ("f", self.f.is_some()),
+            ("w", self.w.is_some()),
+            ("q", self.q.is_some()),
+            ("mu", self.mu.is_some()),
+            ("mu_r", self.mu_r.is_some()),
+            ("equality", self.equality.is_some()),
+            ("free", self.free.is_some()),
+            ("lower", self.lower.is_some()),
+            ("upper", self.upper.is_some()),
+            ("blocks", self.blocks.is_some()),
+        ];
+        strangers(&there, known, "", &format!("a problem of kind {}", kind.name()))
+    }
+
     fn problem(self, kind: Kind) -> Result<Problem, Wrong> {
         match kind {
             Kind::Lcp => {
@@ -299,23 +345,41 @@ impl Block {
     }
 
     fn set(self, i: usize) -> Result<AdmissibleSet, Wrong> {
-        let mu = |x: Option<f64>, name: &str| need(x, &format!("{name} of block {i}"));
-        Ok(match self.set.as_str() {
+        let number = |x: Option<f64>, name: &str| need(x, &format!("{name} of block {i}"));
+        let there = [
+            ("mu", self.mu.is_some()),
+            ("mu_r", self.mu_r.is_some()),
+            ("mu_t", self.mu_t.is_some()),
+            ("lower", self.lower.is_some()),
+            ("upper", self.upper.is_some()),
+        ];
+        let known: &[&str] = match self.set.as_str() {
+            "interval" => &["lower", "upper"],
+            "coulomb" | "second_order" => &["mu"],
+            "crushing" => &["mu", "upper"],
+            "rolling" => &["mu", "mu_r"],
+            "twisting" => &["mu", "mu_r", "mu_t"],
+            _ => &[],
+        };
+        let set = match self.set.as_str() {
             "free" => AdmissibleSet::Free,
             "non_negative" => AdmissibleSet::NonNegative,
             "interval" => {
                 AdmissibleSet::Interval { lower: self.lower.unwrap_or(f64::NEG_INFINITY), upper: self.upper.unwrap_or(f64::INFINITY) }
             }
-            "coulomb" => AdmissibleSet::Coulomb { mu: mu(self.mu, "mu")? },
-            "crushing" => AdmissibleSet::Crushing { mu: mu(self.mu, "mu")?, most: self.upper.unwrap_or(0.0) },
-            "second_order" => AdmissibleSet::SecondOrder { mu: mu(self.mu, "mu")? },
-            "rolling" => AdmissibleSet::Rolling { mu: mu(self.mu, "mu")?, mu_r: mu(self.mu_r, "mu_r")? },
-            "twisting" => AdmissibleSet::Twisting { mu: mu(self.mu, "mu")?, mu_r: mu(self.mu_r, "mu_r")?, mu_t: mu(self.mu_t, "mu_t")? },
+            "coulomb" => AdmissibleSet::Coulomb { mu: number(self.mu, "mu")? },
+            "crushing" => AdmissibleSet::Crushing { mu: number(self.mu, "mu")?, most: number(self.upper, "upper")? },
+            "second_order" => AdmissibleSet::SecondOrder { mu: number(self.mu, "mu")? },
+            "rolling" => AdmissibleSet::Rolling { mu: number(self.mu, "mu")?, mu_r: number(self.mu_r, "mu_r")? },
+            "twisting" => {
+                AdmissibleSet::Twisting { mu: number(self.mu, "mu")?, mu_r: number(self.mu_r, "mu_r")?, mu_t: number(self.mu_t, "mu_t")? }
+            }
             other => {
-                let known = "free, non_negative, interval, coulomb, second_order, rolling, twisting";
+                let known = "free, non_negative, interval, coulomb, crushing, second_order, rolling, twisting";
                 return Err((format!("set of block {i}"), format!("is {other:?}; it has to be one of {known}")));
             }
-        })
+        };
+        strangers(&there, known, &format!(" of block {i}"), &format!("the set {}", self.set)).map(|()| set)
     }
 }
 
@@ -426,6 +490,48 @@ mod tests {
         ] {
             let error = parse("a.json".as_ref(), case.as_bytes()).map(|p| p.kind()).unwrap_err().to_string();
             assert!(error.starts_with("a.json: ") && error.contains(part), "{case}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_a_kind_would_not_look_at_is_told_and_not_left_out() {
+        let (m, block) = (r#"{"dense": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]}"#, |b: &str| format!(r#""blocks": [{{"set": {b}}}]"#));
+        for (kind, fields, part) in [
+            (
+                "fc",
+                format!(r#""w": {m}, "q": [1, 2, 3], "mu": [0.3], "mu_r": [0.1]"#),
+                "mu_r: is not looked at by a problem of kind fc, which has w, q, mu",
+            ),
+            ("gfc", format!(r#""m": {m}, "h": {m}, "f": [1, 2, 3], "w": [1, 2, 3], "mu": [0.3], "q": [1, 2, 3]"#), "q: is not"),
+            (
+                "lcp",
+                format!(r#""m": {m}, "q": [1, 2, 3], "lower": [0, 0, 0]"#),
+                "lower: is not looked at by a problem of kind lcp, which has m, q",
+            ),
+            (
+                "relay",
+                format!(r#""m": {m}, "q": [1, 2, 3], "lower": [0, 0, 0], "upper": [1, 1, 1], "free": [true, true, true]"#),
+                "free: is not",
+            ),
+            ("mlcp", format!(r#""m": {m}, "q": [1, 2, 3], "equality": [true, true, false], "upper": [1, 1, 1]"#), "upper: is not"),
+            ("rfc", format!(r#""w": {m}, "q": [1, 2, 3], "mu": [1], "mu_r": [1], {}"#, block(r#""free", "rows": 3"#)), "blocks: is not"),
+            ("gmp", format!(r#""w": {m}, "q": [1, 2, 3], "mu": [1], {}"#, block(r#""free", "rows": 3"#)), "mu: is not"),
+            (
+                "gmp",
+                format!(r#""w": {m}, "q": [1, 2, 3], {}"#, block(r#""free", "rows": 3, "mu": 1"#)),
+                "mu of block 0: is not looked at by the set free",
+            ),
+            (
+                "gmp",
+                format!(r#""w": {m}, "q": [1, 2, 3], {}"#, block(r#""coulomb", "rows": 3, "mu": 1, "mu_r": 1"#)),
+                "mu_r of block 0: is not",
+            ),
+            // a bound that is not given is none, not one of 0
+            ("gmp", format!(r#""w": {m}, "q": [1, 2, 3], {}"#, block(r#""crushing", "rows": 3, "mu": 1"#)), "upper of block 0: is missing"),
+        ] {
+            let text = format!(r#"{{"kind": "{kind}", {fields}}}"#);
+            let error = parse("a.json".as_ref(), text.as_bytes()).map(|p| p.kind()).expect_err(&text).to_string();
+            assert!(error.starts_with("a.json: ") && error.contains(part), "{text}: {error}");
         }
     }
 

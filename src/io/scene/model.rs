@@ -693,8 +693,6 @@ pub struct TimeStepping {
     pub end: f64,
     /// How gaps enter the velocity-level contact law.
     pub treatment: Treatment,
-    /// Weight θ of the end of the step in forces, ½ to 1 (positions follow [`Treatment`]).
-    pub theta: f64,
     /// How the gyroscopic term is integrated.
     pub gyroscopic: Gyroscopic,
     /// What closes the gaps of joints again.
@@ -720,7 +718,7 @@ impl TimeStepping {
 impl Default for TimeStepping {
     fn default() -> Self {
         let treatment = Treatment::GapAware { beta: 0.1 };
-        Self { step: 1e-3, accuracy: None, end: 1.0, treatment, theta: 0.5, gyroscopic: Gyroscopic::Midpoint, drift: Drift::default() }
+        Self { step: 1e-3, accuracy: None, end: 1.0, treatment, gyroscopic: Gyroscopic::Midpoint, drift: Drift::default() }
     }
 }
 

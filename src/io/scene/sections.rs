@@ -121,15 +121,18 @@ fn time(field: &Field<'_>) -> Result<TimeStepping, SceneError> {
         let (step, end) = (format_number(step), format_number(end));
         return Err(step_field.error(format!("found a step of {step} s, which takes more than 1e9 steps to {end} s"), "use a larger step"));
     }
-    let theta = f.or("theta", default.theta, |t| t.between(0.5, 1.0))?;
-    let beta = f.optional("beta");
+    let [beta, theta] = ["beta", "theta"].map(|key| f.optional(key));
     let treatment = f.or("treatment", "gap_aware", |t| t.choice(&[("gap_aware", "gap_aware"), ("forecast", "forecast")]))?;
-    let treatment = match (treatment, beta) {
-        ("forecast", None) => Treatment::Forecast { theta },
-        ("forecast", Some(b)) => {
+    let treatment = match (treatment, beta, theta) {
+        ("forecast", None, theta) => Treatment::Forecast { theta: theta.map_or(Ok(0.5), |t| t.between(0.5, 1.0))? },
+        ("forecast", Some(b), _) => {
             return Err(b.error("found `beta` with treatment = \"forecast\", which feeds no overlap back", "remove it"));
         }
-        (_, beta) => Treatment::GapAware { beta: beta.map_or(Ok(0.1), |b| b.between(0.0, 1.0))? },
+        (_, beta, None) => Treatment::GapAware { beta: beta.map_or(Ok(0.1), |b| b.between(0.0, 1.0))? },
+        (_, _, Some(t)) => {
+            let found = "found `theta` with treatment = \"gap_aware\", where bodies go by the velocities at the end of a step";
+            return Err(t.error(found, "remove it, or write treatment = \"forecast\""));
+        }
     };
     let usual = TimeStepping::usual_accuracy(treatment);
     let accuracy = if auto { Some(f.or("accuracy", usual, |a| a.between(1e-6, 1.0))?) } else { None };
@@ -137,7 +140,7 @@ fn time(field: &Field<'_>) -> Result<TimeStepping, SceneError> {
     let gyroscopic = f.or("gyroscopic", default.gyroscopic, |g| g.choice(&schemes))?;
     let drift = f.or("drift", default.drift, |d| d.choice(&[("velocity", Drift::Velocity), ("projection", Drift::Projection)]))?;
     f.finish()?;
-    Ok(TimeStepping { step, accuracy, end, treatment, theta, gyroscopic, drift })
+    Ok(TimeStepping { step, accuracy, end, treatment, gyroscopic, drift })
 }
 
 fn solver(field: &Field<'_>) -> Result<SolverSettings, SceneError> {

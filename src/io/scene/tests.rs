@@ -306,6 +306,8 @@ const FAULTS: &[Fault] = &[
     ("gravity = [{ from = 1, acceleration = [0, 0, 0] }]\n@", 1, "from = 1", "first entry at 0"),
     ("[time]\nstep = 0\nend = 1", 2, "greater than 0", "in s"),
     ("[time]\nstep = 1e-12\nend = 1", 2, "more than 1e9 steps", "larger step"),
+    ("@theta = 0.7", 4, "found `theta` with treatment = \"gap_aware\"", "or write treatment = \"forecast\""),
+    ("@treatment = \"forecast\"\ntheta = 0.4", 5, "the number 0.4", "from 0.5"),
     ("[time]\nstep = 1\nend = 1\ntreatment = \"gap\"", 4, "one of the known words", "known here: gap_aware, forecast"),
     ("x = ", 1, "TOML syntax", "toml.io"),
     ("[a\n", 1, "TOML syntax", "toml.io"),

@@ -51,10 +51,10 @@ impl Scene {
             None => writeln!(t, "\n[time]\nstep = {:?}", time.step)?,
             Some(accuracy) => writeln!(t, "\n[time]\nstep = \"auto\"\naccuracy = {accuracy:?}\nstep_max = {:?}", time.step)?,
         }
-        writeln!(t, "end = {:?}\ntheta = {:?}", time.end, time.theta)?;
+        writeln!(t, "end = {:?}", time.end)?;
         match time.treatment {
             Treatment::GapAware { beta } => writeln!(t, "treatment = \"gap_aware\"\nbeta = {beta:?}")?,
-            Treatment::Forecast { .. } => writeln!(t, "treatment = \"forecast\"")?,
+            Treatment::Forecast { theta } => writeln!(t, "treatment = \"forecast\"\ntheta = {theta:?}")?,
         }
         let gyroscopic = if time.gyroscopic == Gyroscopic::Midpoint { "midpoint" } else { "theta_rule" };
         writeln!(t, "gyroscopic = \"{gyroscopic}\"")?;

@@ -101,7 +101,7 @@ pub struct TieSpec {
     pub offset: f64,
     /// Whether y grows where q falls: q then stays below the offset instead of above it.
     pub reversed: bool,
-    /// Rate of q that counts as rest (m/s or rad/s): what a relay drives at.
+    /// Rate of q that counts as rest (m/s or rad/s): what a relay drives at, and the damper of a spring.
     pub speed: f64,
 }
 
