@@ -10,8 +10,8 @@
 //! displaced neither
 //! ```
 //!
-//! Runs of scenes with a `[stop]` table have a verdict, and those of structures: two or more blocks, all of them polyhedra that start at
-//! rest and touch something then, without joints, motors and inlets.
+//! Runs of scenes whose `[stop]` table looks at ways (`collapse`, `displacement`) have a verdict, and those of structures: two or more blocks, all of them
+//! polyhedra that start at rest and touch something then, without joints, motors and inlets. Grains that are packed until forces balance have none.
 
 use crate::algebra::spatial::Pose;
 use crate::geometry::systems::{Collider, Proximity};
@@ -166,11 +166,13 @@ pub struct Watch {
     driven: Vec<usize>,
     names: Vec<String>,
     rules: Option<StopRules>,
+    /// whether it has a verdict
+    judges: bool,
     course: Course,
 }
 
 impl Watch {
-    /// A watch on a scene whose runs have a verdict.
+    /// A watch on a scene whose runs have a verdict, or end by themselves.
     pub fn of(scene: &Scene) -> Option<Self> {
         fn block(shape: &ShapeSpec) -> bool {
             match shape {
@@ -188,6 +190,7 @@ impl Watch {
         (structure || scene.stop.is_some()).then(|| {
             let mut watch = Self::over(scene);
             watch.course.seen = scene.stop.is_some();
+            watch.judges = structure || scene.stop.is_some_and(|rules| rules.collapse || rules.displacement.is_some());
             watch
         })
     }
@@ -198,7 +201,7 @@ impl Watch {
         let names = scene.bodies.iter().map(|b| b.name.clone()).collect();
         let driven = (0..scene.bodies.len()).filter(|&i| matches!(scene.bodies[i].motion, Motion::Kinematic(_))).collect();
         let course = Course { starts: vec![None; scene.bodies.len()], seen: true, ..Course::default() };
-        Self { bodies, driven, names, rules: scene.stop, course }
+        Self { bodies, driven, names, rules: scene.stop, judges: true, course }
     }
 
     pub(crate) fn course(&self) -> &Course {
@@ -275,10 +278,10 @@ impl Watch {
         Some(format!("unbalanced force below {limit} for {} s", rules.hold))
     }
 
-    /// The verdict on the state; none for blocks that touched nothing at the start.
+    /// The verdict on the state; none for blocks that touched nothing at the start, and where nothing but forces is looked at.
     pub fn verdict(&self, simulation: &Simulation, entities: &[Entity]) -> Option<Verdict> {
         let (course, world) = (&self.course, simulation.world());
-        if course.loose {
+        if course.loose || !self.judges {
             return None;
         }
         let speed = |b: &Watched| entities.get(b.index).and_then(|e| world.get::<Velocity>(*e)).map_or(0.0, |v| b.speed(v));

@@ -23,8 +23,8 @@ const BEYOND: f64 = 0.5;
 const TURN: f64 = 0.03;
 /// Part of all the energy that moved, spin among it, that joints may take from spin, more than bodies travel with.
 const SPUN: f64 = 1e-4;
-/// The same of what moves the centres of bodies: the first step of a wheel out of true takes of that.
-const TRIFLE: f64 = 1e-7;
+/// The same of what moves the centres of bodies: the first step of a wheel out of true takes of that, and shafts whose centres as good as stand.
+const TRIFLE: f64 = 1e-6;
 /// What springs may lose unseen, in energies of bodies that as good as stand: a swing by 1e-5 of a radius of gyration in a step.
 const UNSEEN: f64 = 100.0;
 /// Names that are listed.

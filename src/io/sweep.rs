@@ -267,9 +267,11 @@ pub fn write_results(path: &Path, plan: &Plan, outcomes: &[(usize, Outcome)]) ->
     replace_file(path, &bytes)
 }
 
+/// Its columns, but for what was foreseen of the run.
 fn columns(outcome: &Outcome) -> Vec<(String, String)> {
     let mut found = Vec::new();
     flatten("", outcome.summary.as_ref(), &mut found);
+    found.retain(|(name, _)| !name.starts_with("forecast."));
     found
 }
 
@@ -321,7 +323,7 @@ mod tests {
         let failed = Outcome { failure: Some("no, nothing\n  write a number".into()), ..Outcome::default() };
         let folder = tempfile::tempdir().unwrap_or_else(|e| panic!("{e}"));
         let path = folder.path().join("results.csv");
-        let good = done(r#"{"zeta":1.5,"energy":{"kinetic_J":2.0},"warnings":["a","b"],"alpha":null}"#);
+        let good = done(r#"{"zeta":1.5,"energy":{"kinetic_J":2.0},"forecast":{"wall_s":3.0},"warnings":["a","b"],"alpha":null}"#);
         write_results(&path, &plan, &[(0, good), (1, failed)]).unwrap_or_else(|e| panic!("{e}"));
         let text = std::fs::read_to_string(&path).unwrap_or_default();
         assert_eq!(text, "mu,zeta,energy.kinetic_J,warnings,alpha,failure\n0.1,1.5,2.0,a; b,,\n0.3,,,,,\"no, nothing; write a number\"\n");

@@ -206,6 +206,7 @@ fn what_has_no_effect_is_refused() {
     let cases = [
         (still("velocity = [1, 0, 0]"), "bodies.0.velocity", "stands still"),
         (still("force = [1, 0, 0]"), "bodies.0.force", "stands still"),
+        (still("locked_translation = [\"x\"]"), "bodies.0.locked_translation", "stands still"),
         (still("impulses = [{ linear = [1, 0, 0] }]"), "bodies.0.impulses", "stands still"),
         (GOOD.replace("\"static\"", "{ kind = \"constant\" }"), "bodies.0.motion", "without velocity"),
         (GOOD.replace("\"floor\"", "\"world\""), "bodies.0.name", "another name"),

@@ -374,21 +374,18 @@ pub fn solve(scheme: Res<Scheme>, mut step: ResMut<StepProblem>, mut solver: Res
     }
     problem.before.clone_from(&before.rigid);
     let Solver { settings, workspace } = &mut *solver;
-    let mut sweeps = report.iterations;
-    *report = settings.solve_with(problem, answer, workspace);
+    *report = settings.solve_with(problem, answer, workspace).after(report);
     if scheme.friction == Friction::Lagged && step.shrink_shifts() {
         let StepProblem { problem, answer, report, .. } = &mut *step;
-        sweeps += report.iterations;
-        *report = settings.solve_with(problem, answer, workspace);
+        *report = settings.solve_with(problem, answer, workspace).after(report);
     }
     if step.problem.stop.asked() {
         return;
     }
     step.dropped = step.report.status != Status::Converged && !step.rebounds.is_empty() && step.drop_rebounds(settings.tolerance);
     if step.dropped {
-        sweeps += step.report.iterations;
         let StepProblem { problem, answer, report, .. } = &mut *step;
-        *report = settings.solve_with(problem, answer, workspace);
+        *report = settings.solve_with(problem, answer, workspace).after(report);
     }
     step.forget_unless_ending();
     for round in 1..=MOST_ROUNDS {
@@ -398,10 +395,8 @@ pub fn solve(scheme: Res<Scheme>, mut step: ResMut<StepProblem>, mut solver: Res
             break;
         }
         let StepProblem { problem, answer, report, .. } = &mut *step;
-        sweeps += report.iterations;
-        *report = settings.solve_with(problem, answer, workspace);
+        *report = settings.solve_with(problem, answer, workspace).after(report);
     }
-    step.report.iterations += sweeps;
     step.note_lag();
     judge(&mut step);
     let missed = matches!(step.report.status, Status::Lagged | Status::Stalled | Status::BudgetSpent);

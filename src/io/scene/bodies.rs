@@ -147,7 +147,7 @@ fn body_name(field: &Field<'_>) -> Result<String, SceneError> {
 }
 
 /// What nothing but a dynamic body obeys.
-const OF_DYNAMIC: [&str; 5] = ["velocity", "angular_velocity", "force", "torque", "impulses"];
+const OF_DYNAMIC: [&str; 7] = ["velocity", "angular_velocity", "force", "torque", "impulses", "locked_translation", "locked_rotation"];
 
 /// A name for people and CSV files: not empty, printable, no comma or quote.
 pub(super) fn name(field: &Field<'_>) -> Result<String, SceneError> {

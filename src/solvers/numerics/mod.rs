@@ -284,7 +284,7 @@ impl Report {
     }
 
     /// This report with the effort of what came before it.
-    pub(crate) fn after(self, before: &Self) -> Self {
+    pub fn after(self, before: &Self) -> Self {
         let (iterations, factorisations) = (self.iterations + before.iterations, self.factorisations + before.factorisations);
         Self { iterations, factorisations, ..self }
     }
