@@ -115,6 +115,9 @@ impl<'a> Tries<'a> {
         if !self.p.spins.is_empty() {
             return self.moments();
         }
+        if self.p.contacts.is_empty() && is_convex(self.p) {
+            return self.joints();
+        }
         let rows = self.rows();
         // what a lagged answer misses opens gaps, which the next step closes: a pile would be shaken by it for ever
         let pile = is_pile(self.p, self.answer, &mut self.work.rows);
@@ -260,6 +263,17 @@ impl<'a> Tries<'a> {
             return self.best;
         }
         self.last_resort()
+    }
+
+    /// Joints and motors alone: what Newton leaves of a convex problem, as where rows to spare contradict each other in their last digits, no sweeps take away.
+    fn joints(mut self) -> Report {
+        let newton = self.auto.newton();
+        let solved = self.attempt(Method::Newton, |p, answer, work| Some(newton.solve(p, answer, &mut work.newton)));
+        let ended = solved || self.best.error() <= ROUNDING || self.point(None) || self.plain();
+        if !(ended || self.no_solution(f64::INFINITY) || self.library()) {
+            self.jammed(f64::INFINITY);
+        }
+        self.best
     }
 
     /// The lagged law with the slip at hand as the known shift. Where that lets bodies approach, as they slip less than was taken, it is
