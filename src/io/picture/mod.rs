@@ -361,6 +361,9 @@ impl Stage {
         let mut stage = Self { solids: Vec::new(), casting: 0, colours: Vec::new(), edges: Vec::new(), walls: Vec::new() };
         let figures = picture.colour.figures(snapshot).unwrap_or_else(|| vec![0.0; snapshot.bodies.len()]);
         let visible = || snapshot.bodies.iter().zip(&figures).filter(|(body, _)| body.pose.is_finite());
+        let towards = picture.direction.normalize();
+        let moving: Vec<DVec3> = visible().filter(|(body, _)| body.dynamic).map(|(body, _)| body.pose.position).collect();
+        let centres: Vec<DVec3> = moving.iter().copied().step_by(moving.len().div_ceil(LOOKED_FOR).max(1)).collect();
         // bodies of one shape share their surface, so it is prepared once
         let mut meshes: BTreeMap<*const _, ShadedMesh> = BTreeMap::new();
         for (body, figure) in visible().filter(|(body, _)| body.shape != "half-space") {
@@ -371,8 +374,13 @@ impl Stage {
             }
             let mesh = meshes.entry(Arc::as_ptr(&body.surface)).or_insert_with(|| ShadedMesh::new(&body.surface));
             let corner = |vertex: u32| body.pose.point(body.surface.vertices[vertex as usize]);
+            let hidden = if body.dynamic { None } else { hidden_behind(body, &centres, towards) };
             for (triangle, normals) in body.surface.triangles.iter().zip(&mesh.normals) {
-                stage.add(Solid::Triangle { corners: triangle.map(corner), normals: normals.map(|n| body.pose.vector(n)) }, colour);
+                let corners = triangle.map(corner);
+                // a wall before the grains is cut away, its edges stay
+                if hidden.is_none_or(|middle| !is_before(corners, middle, towards)) {
+                    stage.add(Solid::Triangle { corners, normals: normals.map(|n| body.pose.vector(n)) }, colour);
+                }
             }
             stage.edges.extend(mesh.edges.iter().map(|edge| edge.map(corner)));
         }
@@ -413,6 +421,46 @@ impl Stage {
             self.add(Solid::Triangle { corners, normals: [normal; 3] }, (colour::from_srgb(0xe4e6e8), Part::Wall));
         }
     }
+}
+
+/// Dynamic bodies that are looked for behind what stands, evenly chosen, and the part of them that one wall may hide.
+const LOOKED_FOR: usize = 200;
+const HIDDEN: f64 = 0.2;
+/// Triangles of a wall, such as a ground, beyond which it is shown whole.
+const WALL: usize = 20_000;
+
+/// The mean place of those centres that a body hides from a viewer in this direction, where these are more than it may hide.
+fn hidden_behind(body: &BodyView, centres: &[DVec3], towards: DVec3) -> Option<DVec3> {
+    let surface = &body.surface;
+    if surface.triangles.len() > WALL {
+        return None;
+    }
+    let (right, up) = tangents(towards);
+    let flat = |x: DVec3| DVec2::new(x.dot(right), x.dot(up));
+    let corners = surface.triangles.iter().map(|t| t.map(|vertex| body.pose.point(surface.vertices[vertex as usize])));
+    let facing: Vec<([DVec3; 3], [DVec2; 3])> =
+        corners.filter(|&corners| across(corners).dot(towards) > 0.0).map(|corners| (corners, corners.map(flat))).collect();
+    let is_hidden = |&x: &DVec3| {
+        facing.iter().any(|&(corners, [a, b, c])| {
+            let at = flat(x);
+            let sides = [(a, b), (b, c), (c, a)].map(|(from, to)| (to - from).perp_dot(at - from));
+            (sides.iter().all(|side| *side >= 0.0) || sides.iter().all(|side| *side <= 0.0)) && is_before(corners, x, towards)
+        })
+    };
+    let hidden: Vec<DVec3> = centres.iter().copied().filter(is_hidden).collect();
+    let many = hidden.len() as f64 > HIDDEN * centres.len() as f64;
+    many.then(|| hidden.iter().sum::<DVec3>() / hidden.len() as f64)
+}
+
+/// Normal of a triangle, outwards, as long as twice its area.
+fn across([a, b, c]: [DVec3; 3]) -> DVec3 {
+    (b - a).cross(c - a)
+}
+
+/// Whether a triangle shows its face to a viewer in this direction, and its back to a place.
+fn is_before(corners: [DVec3; 3], place: DVec3, towards: DVec3) -> bool {
+    let normal = across(corners);
+    normal.dot(towards) > 0.0 && normal.dot(place - corners[0]) < 0.0
 }
 
 fn body_colour(picture: &Picture, body: &BodyView, figure: f64) -> Vec3 {

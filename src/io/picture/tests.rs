@@ -36,6 +36,32 @@ fn bodies_stand_where_they_are_in_the_colour_of_their_speed() {
 }
 
 #[test]
+fn a_wall_before_the_grains_is_cut_away_and_one_beside_or_behind_them_is_not() {
+    let mut wall =
+        BodyView::new(3, "wall", "cuboid", Pose::at(DVec3::new(0.0, -3.0, 1.0)), Surface::cuboid(DVec3::new(4.0, 0.1, 2.0)).into());
+    wall.dynamic = false;
+    let shown = |wall: &BodyView| {
+        let bodies = [scene(), vec![wall.clone()]].concat();
+        picture().render(&snapshot(&bodies)).unwrap()
+    };
+    let at = |y: f64, wall: &BodyView| BodyView { pose: Pose::at(DVec3::new(0.0, y, 1.0)), ..wall.clone() };
+    let grey = |p: [i32; 3]| p.iter().max().unwrap() - p.iter().min().unwrap() < 12;
+    // the ball and the cube are seen, in colours of their own
+    let before = shown(&wall);
+    assert!(!grey(pixel(&before, 75, 75)) && !grey(pixel(&before, 165, 85)), "{:?}", pixel(&before, 75, 75));
+    // one that moves hides them
+    let moving = BodyView { dynamic: true, ..wall.clone() };
+    assert!(shown(&moving) != before);
+    // what stands behind them is there
+    let with = shown(&at(3.0, &wall));
+    let without = picture().render(&snapshot(&scene())).unwrap();
+    assert!((0..150).any(|y| (0..240).any(|x| pixel(&with, x, y) != pixel(&without, x, y))));
+    assert!(hidden_behind(&at(3.0, &wall), &[DVec3::Z], -DVec3::Y).is_none());
+    assert_eq!(hidden_behind(&wall, &[DVec3::Z, 9.0 * DVec3::X], -DVec3::Y), Some(DVec3::Z));
+    assert!(hidden_behind(&wall, &[DVec3::Z, 9.0 * DVec3::X, 9.0 * DVec3::X, 9.0 * DVec3::X, 9.0 * DVec3::X], -DVec3::Y).is_none());
+}
+
+#[test]
 fn the_same_snapshot_gives_the_same_bytes_on_one_thread_and_on_four() {
     let bodies = scene();
     let on = |threads| {
