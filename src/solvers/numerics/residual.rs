@@ -17,7 +17,7 @@
 //!
 //! Where reactions carry far more than the velocities at hand ask for, e_s and ε may both be small and a heavy body on light ones fall
 //! half freely: what is a thousandth of its reactions is the whole weight of those that carry it. So the natural map may not exceed a
-//! hundred tolerances of the norm of q either; a hundredth of that ratio counts as a misfit.
+//! hundred tolerances of the norm of q either; a hundredth of that ratio counts as a misfit, up to a hundred times that of the worst contact.
 //!
 //! ε is |u_n| where bodies approach, |u_t| where they should stick, and where they slip the velocity that the error of its own impulse gives
 //! its bodies. It holds no |r|. s_a is a speed of the contact's own, [`super::mixed::Contact::scale`].
