@@ -128,10 +128,15 @@ fn time(field: &Field<'_>) -> Result<TimeStepping, SceneError> {
         ("forecast", Some(b), _) => {
             return Err(b.error("found `beta` with treatment = \"forecast\", which feeds no overlap back", "remove it"));
         }
-        (_, beta, None) => Treatment::GapAware { beta: beta.map_or(Ok(0.1), |b| b.between(0.0, 1.0))? },
-        (_, _, Some(t)) => {
-            let found = "found `theta` with treatment = \"gap_aware\", where bodies go by the velocities at the end of a step";
-            return Err(t.error(found, "remove it, or write treatment = \"forecast\""));
+        (_, beta, theta) => {
+            // files of older versions say 0.5 in any case
+            if let Some(t) = theta
+                && t.between(0.5, 1.0)? > 0.5
+            {
+                let found = "found `theta` with treatment = \"gap_aware\", where bodies go by the velocities at the end of a step";
+                return Err(t.error(found, "remove it, or write treatment = \"forecast\""));
+            }
+            Treatment::GapAware { beta: beta.map_or(Ok(0.1), |b| b.between(0.0, 1.0))? }
         }
     };
     let usual = TimeStepping::usual_accuracy(treatment);
