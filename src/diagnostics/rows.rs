@@ -7,7 +7,7 @@ use crate::io::scene::model::Body;
 use crate::model::bond::Bond;
 use crate::model::newton_euler::BodyPose;
 use crate::numerics::admissible::AdmissibleSet;
-use crate::numerics::mixed::{IMMOBILE, System};
+use crate::numerics::mixed::{IMMOBILE, MixedProblem, System};
 use crate::numerics::statics::{Limits, Statics, StepRows};
 use crate::topology::bodies::Slot;
 use bevy_ecs::prelude::{Entity, World};
@@ -115,6 +115,17 @@ fn by_normal(points: Vec<Point>) -> Vec<Vec<Point>> {
     faces
 }
 
+/// The least radius of gyration of the bodies that a block links (m); 1 m where none can turn.
+fn size(problem: &MixedProblem, systems: &[System; 3]) -> f64 {
+    let gyration = |system: &System| {
+        let System::Rigid(i) = *system else { return None };
+        let body = problem.rigid.get(i as usize)?;
+        let turns: f64 = DVec3::AXES.iter().map(|&axis| axis.dot(body.inertia_times(axis))).sum();
+        (turns > 0.0).then(|| (3.0 * body.inverse_mass.x / turns).sqrt())
+    };
+    systems.iter().filter_map(gyration).reduce(f64::min).unwrap_or(1.0)
+}
+
 impl Rows {
     /// Gathers them; `there` holds the body of the scene in each slot.
     pub(super) fn of(step: &StepProblem, world: &World, bodies: &[Body], there: &[usize], instant: Instant) -> Self {
@@ -194,6 +205,10 @@ impl Rows {
             if k >= step.forced || soft && instant.moved {
                 // forces of the user have none at rest
                 given.extend(rows.zip(found).filter(|_| instant.moved).map(|(row, r)| (row, *r)));
+                continue;
+            }
+            let holds = instant.moved && found.iter().any(|r| *r > 0.0);
+            if !holds && step.room(k, instant.step).is_some_and(|room| room > CLOSED * size(p, &block.systems)) {
                 continue;
             }
             if let System::General(i) = block.systems[2] {

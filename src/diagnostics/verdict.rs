@@ -166,6 +166,8 @@ pub struct Watch {
     driven: Vec<usize>,
     names: Vec<String>,
     rules: Option<StopRules>,
+    /// When (s) nothing more is to come: before, bodies at rest are not at their end.
+    settled: f64,
     /// whether it has a verdict
     judges: bool,
     course: Course,
@@ -201,7 +203,7 @@ impl Watch {
         let names = scene.bodies.iter().map(|b| b.name.clone()).collect();
         let driven = (0..scene.bodies.len()).filter(|&i| matches!(scene.bodies[i].motion, Motion::Kinematic(_))).collect();
         let course = Course { starts: vec![None; scene.bodies.len()], seen: true, ..Course::default() };
-        Self { bodies, driven, names, rules: scene.stop, judges: true, course }
+        Self { bodies, driven, names, rules: scene.stop, settled: scene.last_change(), judges: true, course }
     }
 
     pub(crate) fn course(&self) -> &Course {
@@ -254,7 +256,7 @@ impl Watch {
         }
         if let Some(limit) = self.rules.and_then(|r| r.unbalanced) {
             // nothing is balanced before the first step, and not a number without contacts
-            let balanced = simulation.steps() > 0 && Packing::of(simulation, None).unbalanced() <= limit;
+            let balanced = simulation.steps() > 0 && time >= self.settled && Packing::of(simulation, None).unbalanced() <= limit;
             self.course.balanced = balanced.then(|| self.course.balanced.unwrap_or(time));
         }
         if self.rules.and_then(|r| r.displacement).is_some_and(|limit| displacement > limit) {

@@ -9,7 +9,7 @@ use super::BuildError;
 use crate::algebra::spatial::{Pose, tangents};
 use crate::geometry::Shape;
 use crate::io::scene::loads::{Uplift, WaterPressure};
-use crate::io::scene::model::{Motion, Scene};
+use crate::io::scene::model::{Motion, Scene, gravity_at};
 use crate::masonry::water::{Face, Seam};
 use crate::model::newton_euler::BodyPose;
 use crate::simulation::Simulation;
@@ -122,7 +122,6 @@ fn blocks(scene: &Scene) -> Vec<Block> {
 
 /// Presses on the wet faces of blocks, and in the joints below them, as long as the run lasts.
 pub(super) fn add_water(simulation: &mut Simulation, scene: &Scene, water: &WaterPressure, entities: &[Entity]) -> Result<(), BuildError> {
-    let weight = water.density * scene.gravity_at(0.0).length();
     let wet = wet(simulation, scene, water, entities)?;
     if let (Some(bed), Some(base)) = (water.added_mass, scene.base.clone()) {
         let (water, wet) = (water.clone(), wet.clone());
@@ -139,9 +138,9 @@ pub(super) fn add_water(simulation: &mut Simulation, scene: &Scene, water: &Wate
             }
         });
     }
-    let water = water.clone();
+    let (water, gravity) = (water.clone(), scene.gravity.clone());
     simulation.add_load(move |time, rows| {
-        let level = water.level(time);
+        let (level, weight) = (water.level(time), water.density * gravity_at(&gravity, time).length());
         for row in rows.iter_mut() {
             let Some(wet) = row.entity.and_then(|entity| wet.get(&entity)) else { continue };
             let faces = wet.faces.iter().map(|(sign, face)| face.hydrostatic(&row.pose, level, sign * weight));

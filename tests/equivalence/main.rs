@@ -9,5 +9,6 @@ mod matrices;
 mod order;
 mod running;
 mod scene;
+mod standing;
 mod stops;
 mod threads;

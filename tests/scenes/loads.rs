@@ -1,5 +1,6 @@
 //! `[[load]]`, supports on a path and shaken water against closed forms.
 
+use super::outside::Run;
 use drystone::diagnostics::collapse::trial;
 use drystone::diagnostics::equilibrium::{Structure, admissible, is_steady};
 use drystone::io::scene::Scene;
@@ -224,4 +225,63 @@ fn a_change_of_gravity_is_work_of_loads() {
         assert!(work.loads.abs() > 1.0 && sim.balance().error() < 1e-9, "{work:?}, {}", sim.balance().error());
     }
     assert_eq!(again.simulation.balance(), built.simulation.balance());
+}
+
+#[test]
+fn stops_and_ropes_that_do_not_hold_yet_bear_nothing() {
+    // a beam hinged at its end falls towards a stop; a block hangs from a rope between points 0.9 m apart
+    let block = "gravity = [0, 0, -9.81]\n[time]\nstep = 1e-3\nend = 0.1\n[[bodies]]\nname = \"b\"\nmass = 10\nposition = [0, 0, 1]\n\
+                 shape = { kind = \"cuboid\", size = [0.2, 0.2, 0.2] }\n[[joints]]\nname = \"j\"\nbody1 = \"b\"\n";
+    let hinge = |limits: &str| format!("{block}kind = \"revolute\"\nanchor = [0.1, 0, 1]\naxis = [0, 1, 0]\nlimits = {limits}\n");
+    let rope = |length: f64| format!("{block}kind = \"rope\"\nanchor = [0, 0, 1.1]\nanchor2 = [0, 0, 2]\nlength = {length}\n");
+    for (text, expected) in
+        [(hinge("[-1, 0]"), false), (hinge("[0, 1]"), true), (hinge("[-1e-3, 1]"), false), (rope(1.2), false), (rope(0.9), true)]
+    {
+        assert_eq!(stands(&scene(&text)), Some(expected), "{text}");
+    }
+}
+
+#[test]
+fn what_a_driven_body_lifts_by_a_joint_is_work_of_the_drive() {
+    // 1 kg at 1 m/s for 1 s: m g h, and what brings it to that speed from rest
+    let mut sim = build(&scene(
+        "gravity = [0, 0, -9.81]\n[time]\nstep = 1e-3\nend = 1\n[solver]\ntolerance = 1e-8\n\
+         [[bodies]]\nname = \"hook\"\nshape = { kind = \"cuboid\", size = [0.2, 0.2, 0.2] }\nposition = [0, 0, 1]\n\
+         motion = { kind = \"constant\", velocity = [0, 0, 1], angular_velocity = [0, 0, 0] }\n\
+         [[bodies]]\nname = \"b\"\nshape = { kind = \"cuboid\", size = [0.2, 0.2, 0.2] }\nmass = 1\nposition = [0, 0, 0]\n\
+         [[joints]]\nname = \"p\"\nkind = \"fixed\"\nbody1 = \"b\"\nbody2 = \"hook\"\nanchor = [0, 0, 0.5]\n",
+    ))
+    .unwrap()
+    .simulation;
+    sim.run_until(1.0).unwrap();
+    let work = sim.balance().work;
+    assert!((work.drives - (G + 1.0)).abs() < 0.02, "{work:?}");
+    // the jerk at the start takes half of what the drive gives
+    assert!((work.joints + 0.5).abs() < 0.02, "{work:?}");
+}
+
+#[test]
+fn a_run_does_not_end_balanced_before_the_last_load_has_come() {
+    let tower = |rest: &str| {
+        format!(
+            "stop = {{ unbalanced = 0.01, hold = 0.02 }}\n[time]\nstep = 1e-3\nend = 0.5\n[[bodies]]\nname = \"floor\"\nmotion = \"static\"\n\
+             shape = {{ kind = \"half_space\" }}\n[[bodies]]\nname = \"a\"\nshape = {{ kind = \"cuboid\", size = [0.1, 0.1, 0.2] }}\nposition = [0, 0, 0.1]\n\
+             [[bodies]]\nname = \"b\"\nshape = {{ kind = \"cuboid\", size = [0.1, 0.1, 0.2] }}\nposition = [0, 0, 0.3]\n{rest}"
+        )
+    };
+    let end = |rest: &str| {
+        let file = tempfile::Builder::new().suffix(".toml").tempfile().unwrap();
+        std::fs::write(file.path(), tower(rest)).unwrap();
+        Run::of("", &[file.path().to_str().unwrap()]).number("time")
+    };
+    assert!(end("") < 0.05);
+    // what comes and stays is waited for; a pulse of the ground until it is over
+    for (rest, from) in [
+        ("[[load]]\nbodies = [\"b\"]\nforce = [0, 0, -1]\nstart = 0.2\n", 0.2),
+        ("[base]\npulses = [{ kind = \"square\", acceleration = [0.1, 0, 0], start = 0.1, duration = 0.15 }]\n", 0.25),
+        ("[[bodies]]\nname = \"c\"\nshape = { kind = \"cuboid\", size = [0.1, 0.1, 0.1] }\nposition = [0, 0, 0.45]\nbirth = 0.3\n", 0.3),
+    ] {
+        let end = end(rest);
+        assert!((from..from + 0.05).contains(&end), "{rest}: {end}");
+    }
 }

@@ -99,3 +99,18 @@ fn water_presses_on_hulls_as_on_cuboids_and_on_the_upright_face_of_a_buttress() 
     let expected = DVec3::new(0.5 * 1000.0 * G * 2.2 * 2.2 * 0.8, 0.0, -weight);
     assert!((force - expected).length() < 1e-6 * weight, "{force} of {expected}");
 }
+
+#[test]
+fn water_has_the_weight_of_the_gravity_that_acts() {
+    let text = |gravity: &str| {
+        format!(
+            "gravity = {gravity}\n{HEAD}[[bodies]]\nname = \"ground\"\nmotion = \"static\"\nshape = {{ kind = \"half_space\" }}\n[[bodies]]\n\
+             name = \"dam\"\nshape = {{ kind = \"cuboid\", size = [1, 1, 2] }}\nposition = [0, 0, 1]\n[[water]]\nbodies = [\"dam\"]\n\
+             direction = [0, 1, 0]\nlevel = 1.5\nuplift = \"linear\"\n"
+        )
+    };
+    let [full, half] = ["[0, 0, -9.81]", "[{ from = 0, acceleration = [0, 0, -9.81] }, { from = 0.001, acceleration = [0, 0, -4.905] }]"]
+        .map(|g| on_the_ground(&text(g), "ground")[0]);
+    assert!((full.y - 0.5 * 1000.0 * G * 1.5 * 1.5).abs() < 1e-3, "{full}");
+    assert!((half - 0.5 * full).length() < 1e-3, "{half} {full}");
+}

@@ -168,6 +168,13 @@ impl StepProblem {
         (pairs, worst)
     }
 
+    /// How far the stop or rope of a block of one row is from holding (m, or m of its arm): what its row asks to close within the step of `h` (s).
+    pub fn room(&self, block: usize, h: f64) -> Option<f64> {
+        let block = &self.problem.blocks[block];
+        let single = block.rows == 1 && block.set == AdmissibleSet::NonNegative;
+        single.then(|| h * (self.problem.block_b[block.first] - self.carried[block.first]))
+    }
+
     /// Velocity of contact k at the start of the step (n, t1, t2), driven bodies included (m/s).
     pub fn velocity_before(&self, k: usize) -> DVec3 {
         let c = &self.problem.contacts[k];

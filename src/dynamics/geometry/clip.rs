@@ -8,8 +8,8 @@ use glam::DVec3;
 use super::cores::{Core, edge_key, face_key, vertex_key};
 use super::polyhedron::Side;
 
-/// At most this many points describe a patch.
-const MOST_CORNERS: usize = 8;
+/// At most this many points describe a patch: a face of 64 sides loses half of a percent of its width by it.
+pub(super) const MOST_CORNERS: usize = 32;
 
 /// A corner whose distance from the line through its neighbours is below this fraction of the patch adds nothing to its outline.
 const COLLINEAR: f64 = 1e-5;
@@ -139,7 +139,7 @@ impl Polygon {
         std::mem::swap(&mut self.corners, &mut self.other);
     }
 
-    /// Drops corners that coincide, corners on the line between their neighbours, and those beyond `reach`; keeps at most eight.
+    /// Drops corners that coincide, corners on the line between their neighbours, and those beyond `reach`; keeps [`MOST_CORNERS`] at most.
     pub(super) fn tidy(&mut self, reach: f64, merge: f64) {
         self.drop_while(3, merge, |before, here, after| (here - before).length().min((after - here).length()));
         if self.corners.len() == 2 && (self.corners[0].point - self.corners[1].point).length() <= merge {

@@ -17,7 +17,8 @@ use super::points::Sink;
 use super::polyhedron::Polyhedron;
 use super::sat::steady;
 
-/// Number of fixed points on a rim.
+/// Number of fixed points on a rim. A cylinder that leans touches with its lowest point as well, so that it tips over its true edge; to statics, and to
+/// mortar, one that stands upright is an octagon: narrower by up to 7.6 %, and of nine tenths of its area.
 pub(super) const RIM_POINTS: usize = 8;
 
 /// Cosine of the lean (20°) up to which a cap that stands on its rim meets with all of it, as far as the rest is within reach: with its

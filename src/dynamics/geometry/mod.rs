@@ -50,6 +50,7 @@ mod points;
 pub mod polyhedron;
 mod sat;
 pub mod shapes;
+mod standing;
 mod surface;
 mod sweep;
 pub mod systems;

@@ -3,10 +3,12 @@
 use super::deep::one_way_out;
 use super::narrow::{ContactPoint, Scratch, contact_points};
 use super::shapes::Shape;
+use super::standing::stand;
 use super::sweep::{Met, Moving, SAME_WAY, pass_by, sweep};
 use super::systems::{Cached, Mover, Proximity, image_shift, is_stopped};
 use super::ways::own_way;
 use crate::algebra::pieces::{self, Part, share};
+use crate::algebra::spatial::Pose;
 use crate::model::contact::{ContactPair, Manifold, Swept, Touch, inherit};
 use crate::model::crushing::CrushingJoints;
 use crate::model::law::ContactLaws;
@@ -26,6 +28,8 @@ pub(super) struct Hand {
     completed: Vec<Touch>,
     /// Pairs whose law has changed.
     changed: Vec<usize>,
+    /// Pairs that it has looked at.
+    looked: usize,
     /// Whether it was told to end before its last pair.
     cut: bool,
 }
@@ -37,16 +41,21 @@ const PAIRS: usize = 512;
 pub fn narrow_phase(
     (scheme, clock): (Res<Scheme>, Res<Clock>),
     (laws, crushing): (Res<ContactLaws>, Res<CrushingJoints>),
-    bodies: Res<Bodies>,
+    mut bodies: ResMut<Bodies>,
     mut proximity: ResMut<Proximity>,
     mut pairs: Query<(&mut ContactPair, &mut Manifold)>,
 ) {
-    let Proximity { cached, movers, hands, stop, cut, .. } = &mut *proximity;
+    let Proximity { cached, movers, hands, written, looked, unfinished, stop, cut, .. } = &mut *proximity;
     let stop = *stop;
+    *looked = 0;
+    stand(&mut bodies.rows, cached, &scheme, std::mem::take(unfinished));
     let detection = Detection { scheme: &scheme, last: clock.last, laws: &laws, crushing: &crushing, bodies: &bodies.rows, cached, movers };
     // both components live in tables, so there are slices of them
     let Ok(tables) = pairs.contiguous_iter_mut() else { return };
     for (mut pairs, mut manifolds) in tables {
+        let ticks = [manifolds.last_run_tick(), manifolds.this_run_tick()];
+        written.clear();
+        written.extend(manifolds.changed_ticks_slice().iter().map(|tick| tick.is_newer_than(ticks[0], ticks[1])));
         manifolds.mark_all_as_changed();
         let (all, points) = (pairs.bypass_change_detection(), manifolds.bypass_change_detection());
         let shared = share(Part::Narrow, all.len(), PAIRS);
@@ -60,7 +69,7 @@ pub fn narrow_phase(
                     hand.cut = true;
                     return;
                 }
-                detection.find(number, pair, manifold, hand);
+                detection.find(number, pair, manifold, written[number], hand);
             }
         };
         if shared {
@@ -70,7 +79,9 @@ pub fn narrow_phase(
         }
         let (now, changed) = (pairs.this_run_tick(), pairs.changed_ticks_slice_mut());
         hands.iter_mut().flat_map(|hand| hand.changed.drain(..)).for_each(|number| changed[number] = now);
-        *cut |= hands.iter_mut().fold(false, |cut, hand| cut | std::mem::take(&mut hand.cut));
+        *looked += hands.iter_mut().map(|hand| std::mem::take(&mut hand.looked)).sum::<usize>();
+        *unfinished |= hands.iter_mut().fold(false, |cut, hand| cut | std::mem::take(&mut hand.cut));
+        *cut |= *unfinished;
     }
 }
 
@@ -87,10 +98,10 @@ struct Detection<'a> {
 }
 
 impl Detection<'_> {
-    /// The points of a pair.
-    fn find(&self, number: usize, pair: &mut ContactPair, manifold: &mut Manifold, hand: &mut Hand) {
+    /// The points of a pair, to which somebody else may have `written` since the detection before.
+    fn find(&self, number: usize, pair: &mut ContactPair, manifold: &mut Manifold, written: bool, hand: &mut Hand) {
         let Self { scheme, last, laws, crushing, bodies, cached, movers } = *self;
-        let Hand { scratch, points, met, touches, completed, changed, .. } = hand;
+        let Hand { scratch, points, met, touches, completed, changed, looked, .. } = hand;
         let [i, j] = pair.slots.map(|s| s as usize);
         let (Some(a), Some(b)) = (&cached[i], &cached[j]) else { return };
         // at every step: laws and materials may have changed since the pair was born
@@ -100,16 +111,28 @@ impl Detection<'_> {
             changed.push(number);
         }
         let rows = (&bodies[i], &bodies[j]);
-        pair.shift = image_shift(&scheme.cell, [&movers[i], &movers[j]]);
-        let reach = movers[i].pair_reach(&movers[j], pair.shift, scheme);
-        let drift = scheme.cell.drift(pair.shift);
+        let shift = image_shift(&scheme.cell, [&movers[i], &movers[j]]);
+        let same_image = std::mem::replace(&mut pair.shift, shift) == shift;
+        let drift = scheme.cell.drift(shift);
+        let standing = self.standing(pair, [a, b], drift, manifold, written);
+        if let Some((_, reach, fresh)) = standing
+            && !(fresh || written)
+            && same_image
+            && manifold.reach == reach
+        {
+            // what was no row of the step before has nothing to pass on
+            return manifold.points.iter_mut().filter(|t| !t.active).for_each(|t| t.velocity = DVec3::ZERO);
+        }
+        *looked += 1;
+        let reach = standing.map_or_else(|| movers[i].pair_reach(&movers[j], shift, scheme), |(_, reach, _)| reach);
+        manifold.reach = standing.map_or(0.0, |_| reach);
         // what an impact of the step before still owes
         completed.clear();
         let ways = [rows.0.velocity.linear * last, (rows.1.velocity.linear + drift) * last];
         completed.extend(manifold.points.iter().filter_map(|t| t.completion(ways)));
         touches.clear();
         // the reach exceeds the way of the step, so few pairs are looked at twice
-        let swept = reach > FAST * pair.size && {
+        let swept = standing.is_none() && reach > FAST * pair.size && {
             let pending = |t: &Touch| t.approach != DVec3::ZERO || t.swept == Swept::Impact && t.reaction != DVec3::ZERO;
             let at_start = if manifold.points.iter().any(pending) { LANDED } else { 0.0 };
             let mut moving = [moving(a, rows.0, scheme), moving(b, rows.1, scheme)];
@@ -121,7 +144,8 @@ impl Detection<'_> {
             touches.extend(met.iter().map(|m| Touch { swept: if m.later { Swept::Impact } else { Swept::No }, ..touch(&m.point) }));
         } else {
             points.clear();
-            let (pose1, pose2) = (a.place(&rows.0.pose), b.place(&rows.1.pose.shifted(pair.shift)));
+            let at = standing.map_or([rows.0.pose, rows.1.pose], |(seen, ..)| seen);
+            let (pose1, pose2) = (a.place(&at[0]), b.place(&at[1].shifted(pair.shift)));
             contact_points(&a.collider.shape, &pose1, &b.collider.shape, &pose2, reach, scratch, points);
             one_way_out([(&a.collider.shape, pose1), (&b.collider.shape, pose2)], pair.size, scratch, points);
             touches.extend(points.iter().filter(|p| !p.is_flush()).map(touch));
@@ -163,6 +187,31 @@ impl Detection<'_> {
         }
         manifold.points.clear();
         manifold.points.extend_from_slice(touches);
+    }
+}
+
+impl Detection<'_> {
+    /// Where the bodies of a pair are seen if both stand, the reach (m) within which points are sought then, which is the same at every step, and
+    /// whether one of them has been seen elsewhere before. None where points hang on more than that: on velocities, or on what they have done.
+    fn standing(
+        &self,
+        pair: &ContactPair,
+        [a, b]: [&Cached; 2],
+        drift: DVec3,
+        manifold: &Manifold,
+        written: bool,
+    ) -> Option<([Pose; 2], f64, bool)> {
+        let [i, j] = pair.slots.map(|s| s as usize);
+        let [row1, row2] = [&self.bodies[i], &self.bodies[j]];
+        let (seen1, seen2) = (row1.seen?, row2.seen?);
+        let reach = self.movers[i].reach_at(0.0, &self.movers[j], self.scheme);
+        let plain = !a.collider.shape.is_round() && !b.collider.shape.is_round() && drift == DVec3::ZERO && pair.law.adhesion == 0.0;
+        // where both stood before there was no sweep, and what does not bounce has forgotten its impacts
+        let forgotten = manifold.reach > 0.0 && !written && !pair.law.bounces();
+        let done = |t: &Touch| t.swept == Swept::No && t.approach == DVec3::ZERO;
+        let done = forgotten || manifold.points.iter().all(done);
+        let steady = plain && done && reach <= FAST * pair.size && self.crushing.of(pair).is_empty();
+        steady.then_some(([seen1, seen2], reach, row1.fresh || row2.fresh))
     }
 }
 

@@ -5,11 +5,9 @@
 
 use glam::{DVec2, DVec3};
 
+use super::clip::MOST_CORNERS;
 use super::points::ContactPoint;
 use crate::algebra::spatial::tangents;
-
-/// Most corners of a patch, as for a single pair of faces.
-const MOST_CORNERS: usize = 8;
 
 /// Normals whose difference is below this are one.
 const SAME_NORMAL: f64 = 1e-9;
@@ -32,8 +30,8 @@ pub(super) struct OutlineScratch {
     seen: Vec<bool>,
 }
 
-/// Reduces the points of `out[start..]` that share a contact plane to the corners of their outline, at most eight; the order of those
-/// that stay is kept.
+/// Reduces the points of `out[start..]` that share a contact plane to the corners of their outline, at most [`MOST_CORNERS`]; the
+/// order of those that stay is kept.
 pub(super) fn reduce(out: &mut Vec<ContactPoint>, start: usize, scratch: &mut OutlineScratch) {
     let OutlineScratch { group, flat, order, corners, dropped, seen } = scratch;
     seen.clear();

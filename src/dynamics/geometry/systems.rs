@@ -122,6 +122,12 @@ pub struct Proximity {
     pub(super) excluded: Vec<(u32, u32)>,
     pub(super) scratch: Scratch,
     pub(super) points: Vec<ContactPoint>,
+    /// Whether somebody else has written to the points of a pair since the detection before, in the order of their table.
+    pub(super) written: Vec<bool>,
+    /// Pairs whose points the last detection has sought; those of others stay as they are, as their bodies stand.
+    pub looked: usize,
+    /// Whether that detection has ended before its last pair.
+    pub(super) unfinished: bool,
     /// What those need who work on pairs at the same time.
     pub(super) hands: Vec<Hand>,
     bounds: Vec<Bound>,
@@ -270,7 +276,12 @@ impl Mover {
     /// Largest gap at which a pair of bodies gets contact points (m), the image of the other one standing so far from it (m).
     #[inline]
     pub(super) fn pair_reach(&self, other: &Self, shift: DVec3, scheme: &Scheme) -> f64 {
-        let closing = self.closing(other, shift, scheme) + self.spin + other.spin;
+        self.reach_at(self.closing(other, shift, scheme) + self.spin + other.spin, other, scheme)
+    }
+
+    /// The same where they come nearer at this speed (m/s).
+    #[inline]
+    pub(super) fn reach_at(&self, closing: f64, other: &Self, scheme: &Scheme) -> f64 {
         let fall = scheme.gravity.length() * scheme.time_step;
         scheme.reach_steps * scheme.time_step * (closing + fall + self.pulled + other.pulled)
             + scheme.reach_share * self.smallest.min(other.smallest)
@@ -351,6 +362,7 @@ pub fn cache_colliders(
             }
             let (radius, smallest) = (collider.radius(), collider.shape.smallest_length());
             *entry = Some(Cached { collider: Collider::clone(&collider), radius, smallest });
+            bodies.rows[slot.0 as usize].seen = None;
         }
     }
 }

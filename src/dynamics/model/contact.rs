@@ -227,6 +227,8 @@ impl Touch {
 pub struct Manifold {
     /// Points within reach, in the order of detection.
     pub points: SmallVec<[Touch; 1]>,
+    /// That reach (m), where both bodies stand; 0 where one moves.
+    pub reach: f64,
 }
 
 /// A point that the rows of the step do not hold apart: the bodies would overlap there at its end.

@@ -345,11 +345,9 @@ fn block_work(step: &StepProblem, w: &mut Work) {
         for i in 0..n {
             let r = step.answer.reactions.blocks[block.first + i];
             *to += r * 0.5 * (after[i] + before[i]);
-            if step.bonded.contains(&k) {
-                driven += r * step.carried[block.first + i];
-            }
+            driven += r * step.carried[block.first + i];
         }
-        // a bond to a driven body takes what that body puts in
+        // what is linked to a driven body takes what that body puts in
         *to += driven;
         w.drives -= driven;
     }

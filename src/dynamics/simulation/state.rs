@@ -22,7 +22,7 @@ use crate::model::newton_euler::{BodyForces, BodyPose, Motion, Velocity};
 use crate::model::scheme::{Clock, Scheme};
 use crate::model::surface::Crossings;
 use crate::numerics::auto::Memory;
-use crate::topology::bodies::{Slot, Slots};
+use crate::topology::bodies::{Bodies, Slot, Slots};
 use bevy_ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -130,6 +130,8 @@ pub struct SavedState {
     flows: Vec<Flow>,
     /// What has passed each surface, in order of birth.
     crossings: Vec<Crossings>,
+    /// Slots of bodies that stand, and where detection sees them, see `geometry::standing`.
+    seen: Vec<(u32, Pose)>,
     /// Sorted by slots.
     pairs: Vec<SavedPair>,
     pending_events: usize,
@@ -234,6 +236,12 @@ impl Simulation {
             SavedPair { slots: (i, j), points }
         };
         let pairs = world.resource::<Proximity>().pairs().iter().map(pair).filter(|pair| !pair.points.is_empty()).collect();
+        let rows = world.resource::<Bodies>().rows.iter();
+        let seen = (0..)
+            .zip(rows)
+            .filter(|(_, row)| row.alive && row.inertia.is_some())
+            .filter_map(|(slot, row)| Some((slot, row.seen?)))
+            .collect();
         let (clock, scheme) = (*world.resource::<Clock>(), *world.resource::<Scheme>());
         let next_slot = world.resource::<Slots>().bound();
         let solver = world.resource::<Solver>().workspace.memory.clone();
@@ -249,6 +257,7 @@ impl Simulation {
             crushed,
             flows,
             crossings,
+            seen,
             pairs,
             pending_events: self.events.len(),
             solver,
@@ -345,6 +354,12 @@ impl Simulation {
         // the pairs that the next step will find; then the points and impulses that it would have found there
         self.detect();
         let world = self.world_mut();
+        let mut bodies = world.resource_mut::<Bodies>();
+        for &(slot, seen) in &state.seen {
+            if let Some(row) = bodies.rows.get_mut(slot as usize) {
+                row.seen = Some(seen);
+            }
+        }
         let pairs = world.resource::<Proximity>().pairs().to_vec();
         for (i, j, entity) in pairs {
             let Some(mut manifold) = world.get_mut::<Manifold>(entity) else { continue };

@@ -135,6 +135,10 @@ pub struct BodyRow {
     pub missed: Velocity,
     /// What its centre has gained in the last step (m/s), which the rows of a later look at contacts no longer show; none before a step.
     pub gained: Option<DVec3>,
+    /// The pose at which detection sees it while it stands, see `geometry::standing`; none while it moves.
+    pub seen: Option<Pose>,
+    /// Whether the detection before saw it elsewhere, or moving.
+    pub fresh: bool,
 }
 
 /// What the crate calls it where nothing else is a body.

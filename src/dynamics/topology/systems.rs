@@ -161,7 +161,9 @@ fn gather_body(row: &mut super::bodies::Body, source: Option<(&Columns<'_>, usiz
     }
     let inertia = inertia.filter(|_| motion.is_dynamic());
     found.renumber |= !row.alive || row.inertia.is_some() != inertia.is_some();
-    row.gained = row.gained.filter(|_| row.entity == Some(entity));
+    if row.entity != Some(entity) {
+        (row.gained, row.seen) = (None, None);
+    }
     (row.entity, row.alive) = (Some(entity), true);
     (row.pose, row.velocity) = (pose, given.unwrap_or(velocities[i]));
     (row.new_pose, row.new_velocity, row.frame) = (row.pose, row.velocity, row.pose);

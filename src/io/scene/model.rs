@@ -157,8 +157,7 @@ impl Scene {
 
     /// Gravity (m/s²) at time `t` (s): the last entry that has begun.
     pub fn gravity_at(&self, t: f64) -> DVec3 {
-        // an entry counts from 1e-9 s before its time, so that a sum of steps that falls short by rounding still meets it
-        self.gravity.iter().rev().find(|g| g.time <= t + 1e-9).map_or(DVec3::ZERO, |g| g.acceleration)
+        gravity_at(&self.gravity, t)
     }
 
     /// The law between materials `a` and `b`.
@@ -661,6 +660,12 @@ pub struct Tie {
     pub body2: Option<usize>,
     /// What holds between them.
     pub spec: TieSpec,
+}
+
+/// Gravity (m/s²) at time `t` (s) of entries in order of time: the last that has begun. One counts from 1e-9 s before its time, so that a sum
+/// of steps that falls short by rounding still meets it.
+pub(crate) fn gravity_at(gravity: &[GravityFrom], t: f64) -> DVec3 {
+    gravity.iter().rev().find(|g| g.time <= t + 1e-9).map_or(DVec3::ZERO, |g| g.acceleration)
 }
 
 /// Gravity from an instant on.

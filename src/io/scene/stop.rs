@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::error::SceneError;
 use super::fields::Field;
+use super::loads::BaseMotion;
+use super::model::{Body, Drive, Motion, Scene};
 use super::units::Quantity;
 
 /// What ends a run before its time. The end of `[time]` holds beside it.
@@ -18,10 +20,37 @@ pub struct StopRules {
     pub collapse: bool,
     /// A body has gone farther than this (m).
     pub displacement: Option<f64>,
-    /// The unbalanced force, see `diagnostics::grains`, has been below this ratio …
+    /// The unbalanced force, see `diagnostics::grains`, has been below this ratio, after the last of what the scene foresees has set in
+    /// ([`Scene::last_change`](super::Scene::last_change)), …
     pub unbalanced: Option<f64>,
     /// … for this long (s).
     pub hold: f64,
+}
+
+impl Scene {
+    /// When (s) the last of what the scene foresees sets in or changes: births, deaths, blows, loads, gravity, water, motions by table, pulses and
+    /// records of the ground. What grows or shakes without an end, as a sinusoid does, has set in at 0.
+    ///
+    /// ```
+    /// use drystone::io::scene::model::{AppliedLoad, Scene};
+    /// let mut scene = Scene::default();
+    /// scene.loads.push(AppliedLoad { times: vec![0.0, 1.5], factors: vec![0.0, 1.0], ..AppliedLoad::new(0, glam::DVec3::X) });
+    /// assert_eq!(scene.last_change(), 1.5);
+    /// ```
+    pub fn last_change(&self) -> f64 {
+        let of_body = |b: &Body| {
+            let table = if let Motion::Kinematic(Drive::Table { times, .. }) = &b.motion { times.last().copied() } else { None };
+            b.impulses.iter().map(|i| i.time).chain(table).chain(b.death).fold(b.birth, f64::max)
+        };
+        let of_base = |base: &BaseMotion| {
+            let pulses = base.pulses.iter().map(|p| p.start + p.duration);
+            pulses.chain(base.times.last().copied()).fold(0.0, f64::max)
+        };
+        let tables = self.loads.iter().map(|l| &l.times).chain(self.water.iter().map(|w| &w.times));
+        let ends = tables.filter_map(|times| times.last().copied());
+        let rest = self.gravity.iter().map(|g| g.time).chain(self.inlets.iter().map(|inlet| inlet.gate.start));
+        self.bodies.iter().map(of_body).chain(self.base.iter().map(of_base)).chain(ends).chain(rest).fold(0.0, f64::max)
+    }
 }
 
 /// How long forces have to be balanced where the scene does not say (s).
