@@ -107,9 +107,11 @@ fn fill(arrays: &mut [GridArray], cells: &[Field]) {
     for (array, of) in scalars {
         array.values.iter_mut().zip(cells).for_each(|(x, c)| *x = of(c));
     }
-    velocity.values.chunks_exact_mut(3).zip(cells).for_each(|(v, c)| v.copy_from_slice(&c.velocity.to_array()));
+    let vectors = velocity.values.as_chunks_mut().0;
+    vectors.iter_mut().zip(cells).for_each(|(v, c)| *v = c.velocity.to_array());
     let tensors: [(_, fn(&Field) -> glam::DMat3); 2] = [(kinetic, |c| c.kinetic_stress), (stress, |c| c.stress)];
     for (array, of) in tensors {
-        array.values.chunks_exact_mut(9).zip(cells).for_each(|(m, c)| m.copy_from_slice(&of(c).transpose().to_cols_array()));
+        let tensors = array.values.as_chunks_mut().0;
+        tensors.iter_mut().zip(cells).for_each(|(m, c)| *m = of(c).transpose().to_cols_array());
     }
 }

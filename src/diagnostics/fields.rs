@@ -214,8 +214,10 @@ struct Sums {
     diameter: f64,
     /// Velocity by mass, then over the mass.
     velocity: DVec3,
-    /// m v v: xx, yy, zz, xy, yz, zx.
-    kinetic: [f64; 6],
+    /// m v v: xx, yy, zz.
+    squares: DVec3,
+    /// xy, yz, zx.
+    products: DVec3,
     stress: DMat3,
 }
 
@@ -271,8 +273,8 @@ impl CoarseGrained {
         for &(number, cell, mass) in &*shares {
             let sum = &mut sums[cell];
             let v = velocities[number] - sum.velocity;
-            let products = [v.x * v.x, v.y * v.y, v.z * v.z, v.x * v.y, v.y * v.z, v.z * v.x];
-            sum.kinetic.iter_mut().zip(products).for_each(|(k, product)| *k += mass * product);
+            sum.squares += mass * (v * v);
+            sum.products += mass * (v * DVec3::new(v.y, v.z, v.x));
         }
         let mut add = |force: DVec3, [from, to]: [DVec3; 2]| {
             let moment = outer(force, from - to);
@@ -297,23 +299,33 @@ impl CoarseGrained {
             fields.iter_mut().enumerate().for_each(|(cell, field)| field.velocity += packing.cell.flow(grid.centre(cell)));
         }
         let [nx, ny, nz] = grid.cells;
-        for (cell, at) in (0..nz).flat_map(|z| (0..ny).flat_map(move |y| (0..nx).map(move |x| [x, y, z]))).enumerate() {
-            let rate = shear_rate(gradient(grid, &packing.cell, fields, at, cell));
-            let field = &mut fields[cell];
-            field.shear_rate = rate;
-            let solid = field.density / field.solid_fraction;
-            field.inertial_number = inertial_number(rate, field.diameter, solid, field.stress + field.kinetic_stress);
+        let mut cell = 0;
+        for z in 0..nz {
+            for y in 0..ny {
+                for x in 0..nx {
+                    let rate = shear_rate(gradient(grid, &packing.cell, fields, [x, y, z], cell));
+                    let field = &mut fields[cell];
+                    field.shear_rate = rate;
+                    let solid = field.density / field.solid_fraction;
+                    field.inertial_number = inertial_number(rate, field.diameter, solid, field.stress + field.kinetic_stress);
+                    cell += 1;
+                }
+            }
         }
     }
 }
 
 impl Sums {
     /// Of no grain.
-    const NONE: Self = Self { mass: 0.0, volume: 0.0, diameter: 0.0, velocity: DVec3::ZERO, kinetic: [0.0; 6], stress: DMat3::ZERO };
+    const NONE: Self = {
+        let none = DVec3::ZERO;
+        Self { mass: 0.0, volume: 0.0, diameter: 0.0, velocity: none, squares: none, products: none, stress: DMat3::ZERO }
+    };
 
     /// All that does not ask for other cells.
     fn field(&self, per_volume: f64) -> Field {
-        let Self { mass, volume, diameter, velocity, kinetic: [xx, yy, zz, xy, yz, zx], stress } = *self;
+        let Self { mass, volume, diameter, velocity, squares, products, stress } = *self;
+        let ([xx, yy, zz], [xy, yz, zx]) = (squares.to_array(), products.to_array());
         let kinetic = DMat3::from_cols(DVec3::new(xx, xy, zx), DVec3::new(xy, yy, yz), DVec3::new(zx, yz, zz));
         Field {
             density: mass * per_volume,

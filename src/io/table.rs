@@ -270,19 +270,23 @@ impl StepTable {
         self.counted(1 + known + N)?;
         let time = format_number(time);
         self.text.clear();
-        let mut last = None;
+        let (mut last, mut begun) = ([0; N], false);
         for (head, row) in heads.iter().zip(rows) {
-            let bits = row.map(f64::to_bits);
-            if last != Some(bits) {
+            let mut same = begun;
+            for (x, last) in row.iter().zip(&mut last) {
+                same &= x.to_bits() == *last;
+                *last = x.to_bits();
+            }
+            begun = true;
+            if !same {
                 self.numbers.clear();
-                for x in row {
+                for x in &row {
                     self.numbers.push(',');
                     match precision {
-                        Precision::Single => add(f64::from(x as f32), x as f32, &mut self.numbers),
-                        Precision::Double => add_number(x, &mut self.numbers),
+                        Precision::Single => add(f64::from(*x as f32), *x as f32, &mut self.numbers),
+                        Precision::Double => add_number(*x, &mut self.numbers),
                     }
                 }
-                last = Some(bits);
             }
             for part in [&time, ",", head, &self.numbers] {
                 self.text.push_str(part);

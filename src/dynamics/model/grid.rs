@@ -211,16 +211,17 @@ pub struct Sharing<const N: usize> {
     near: Vec<(usize, [f64; N])>,
 }
 
-impl<const N: usize> Sharing<N> {
+// of one size each, so that their code is that of this crate, whose loops are inlined
+impl Sharing<1> {
     /// [`Grid::share`].
     #[doc(hidden)]
     pub fn point(&mut self, x: DVec3, found: &mut Shares) {
         found.clear();
-        let mut amounts = [0.0; N];
-        amounts[0] = 1.0;
-        self.add([x; N], amounts, found);
+        self.add([x], [1.0], found);
     }
+}
 
+impl Sharing<4> {
     /// [`Grid::share_line`].
     #[doc(hidden)]
     pub fn line(&mut self, [from, to]: [DVec3; 2], found: &mut Shares) {
@@ -241,13 +242,13 @@ impl<const N: usize> Sharing<N> {
         let (piece, rule) = if grid.kernel == Kernel::Lucy { (1.05, &GAUSS_4[..]) } else { (0.125, &GAUSS_2[..]) };
         let count = ((end - begin) * grid.seen(way).length() * self.per_width / piece).ceil().clamp(1.0, 1e4) as usize;
         let part = (end - begin) / count as f64;
-        let (mut points, mut amounts, mut filled) = ([from; N], [0.0; N], 0);
+        let (mut points, mut amounts, mut filled) = ([from; 4], [0.0; 4], 0);
         for k in 0..count {
             for [node, weight] in rule {
                 points[filled] = from + (begin + (k as f64 + node) * part) * way;
                 amounts[filled] = weight * part;
                 filled += 1;
-                if filled == N {
+                if filled == 4 {
                     self.add(points, amounts, found);
                     filled = 0;
                 }
@@ -260,7 +261,9 @@ impl<const N: usize> Sharing<N> {
             self.add(points, amounts, found);
         }
     }
+}
 
+impl<const N: usize> Sharing<N> {
     /// What is at some points, near each other.
     fn add(&mut self, points: [DVec3; N], mut amounts: [f64; N], found: &mut Shares) {
         let (grid, mut whole, mut step) = (&self.grid, true, 1);

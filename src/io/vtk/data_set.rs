@@ -92,10 +92,16 @@ impl DataSet {
         self.data.extend(((values.len() * kind.size()) as u64).to_le_bytes());
         let begin = self.data.len();
         self.data.resize(begin + values.len() * kind.size(), 0);
-        let places = self.data[begin..].chunks_exact_mut(kind.size()).zip(values);
+        let places = &mut self.data[begin..];
         match precision {
-            Precision::Single => places.for_each(|(place, &x)| place.copy_from_slice(&(x as f32).to_le_bytes())),
-            Precision::Double => places.for_each(|(place, &x)| place.copy_from_slice(&x.to_le_bytes())),
+            Precision::Single => {
+                let places = places.as_chunks_mut().0;
+                places.iter_mut().zip(values).for_each(|(place, &x)| *place = (x as f32).to_le_bytes());
+            }
+            Precision::Double => {
+                let places = places.as_chunks_mut().0;
+                places.iter_mut().zip(values).for_each(|(place, &x)| *place = x.to_le_bytes());
+            }
         }
     }
 
