@@ -9,6 +9,7 @@
 
 use glam::DVec3;
 
+use super::clip::MOST_CORNERS;
 use super::cores::{closest_on_segments, vertex_key};
 use super::cylinder::{Cylinder, RIM_POINTS};
 use super::points::Sink;
@@ -147,7 +148,7 @@ pub(super) fn corners_plane(
             low.push((vertex_key(i as u32), v, gap));
         }
     }
-    if low.len() > 8 {
+    if low.len() > MOST_CORNERS {
         outline(low, local_n);
     }
     for &(key, v, gap) in low.iter() {
@@ -159,8 +160,8 @@ pub(super) fn corners_plane(
 /// Part of the size of an outline within which points lie equally far out, or low.
 const LEVEL: f64 = 1e-9;
 
-/// Reduces points to at most eight corners of their convex outline seen along `n`: those that lie farthest out in eight fixed directions.
-/// A lowest point always stays.
+/// Reduces points to at most [`MOST_CORNERS`] corners of their convex outline seen along `n`: those that lie farthest out in fixed directions. A
+/// lowest point always stays.
 fn outline(points: &mut Vec<(u32, DVec3, f64)>, n: DVec3) {
     let (t1, t2) = tangents(n);
     let size = points.iter().map(|p| (p.1 - points[0].1).length()).fold(0.0, f64::max);
@@ -170,8 +171,8 @@ fn outline(points: &mut Vec<(u32, DVec3, f64)>, n: DVec3) {
         points.iter().position(|p| weight(p) >= most - LEVEL * size).unwrap_or_default()
     };
     let mut keep: Vec<usize> = vec![farthest(&|p| -p.2)];
-    for k in 0..7 {
-        let (sin, cos) = libm::sincos(std::f64::consts::TAU * f64::from(k) / 7.0);
+    for k in 1..MOST_CORNERS {
+        let (sin, cos) = libm::sincos(std::f64::consts::TAU * k as f64 / (MOST_CORNERS - 1) as f64);
         keep.push(farthest(&|p| cos * t1.dot(p.1) + sin * t2.dot(p.1)));
     }
     keep.sort_unstable();
