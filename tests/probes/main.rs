@@ -185,25 +185,24 @@ fn hinged_dominoes_fall_whatever_the_tolerance() {
 }
 
 /// 45 cylinders poured into a box at 4 ms. Contacts of rims change their names with the last digit; impulses that got lost with them let the
-/// pile slip a little at every few steps, by 5e-4 of its energy in a second.
+/// pile slip a little at every few steps, by 5e-4 of its energy in a second. With this friction all of them come to lie; with others a few roll to and
+/// fro in a valley for many seconds, and shake their neighbours.
 #[test]
 fn a_pile_of_cylinders_does_not_creep() {
-    let scene = Scene::from_toml(&text("cylinders"), "cylinders").unwrap_or_else(|e| panic!("{e}"));
+    let scene = Scene::from_toml(&text("cylinders").replace("mu=0.5", "mu=0.45"), "cylinders").unwrap_or_else(|e| panic!("{e}"));
     let mut built = drystone::scenes::build(&scene).unwrap_or_else(|e| panic!("{e}"));
-    // heights of the bodies that lie still; one that rolls to and fro in a valley loses height of its own
     let look = |built: &Built| -> Vec<(f64, f64)> {
         let world = built.simulation.world();
         let state = |&e| Some((world.get::<Velocity>(e)?.linear.length(), world.get::<BodyPose>(e)?.0.position.z));
         built.entities.iter().filter_map(state).collect()
     };
-    // until 3.9 s one slides off the edge of another, on which it stands by 0.2 mm
     built.simulation.run_until(4.0).unwrap_or_else(|e| panic!("{e}"));
     let before = look(&built);
     built.simulation.run_until(5.0).unwrap_or_else(|e| panic!("{e}"));
     let still: Vec<_> =
         before.iter().zip(look(&built)).filter(|((v, _), _)| *v < 1e-3).map(|((_, z), (_, after))| (*z, z - after)).collect();
     let (height, lost) = still.iter().fold((0.0, 0.0), |s, x| (s.0 + x.0, s.1 + x.1));
-    assert!(lost.abs() < 1e-5 * height && still.len() + 2 >= before.len(), "{lost:e} of {height} m, {} lie still", still.len());
+    assert!(lost.abs() < 1e-7 * height && still.len() == before.len(), "{lost:e} of {height} m, {} lie still", still.len());
 }
 
 /// The same cylinders, longer or as discs of the same volume. Where two walls cross at a small angle, or a rim rolls along a cap, the point of

@@ -396,7 +396,7 @@ impl Bodies<'_> {
 fn mesh_cure(error: &ShapeError) -> &'static str {
     match error {
         ShapeError::InvertedMesh { .. } => "reverse the order of the vertices of each triangle",
-        ShapeError::OpenMesh { .. } => "close the surface, or use kind = \"hull\"",
+        ShapeError::OpenMesh { .. } => "close the surface, turn the triangles round whose corners go the other way, or use kind = \"hull\"",
         _ => "give `mass`, `inertia` and `centre_of_mass`, or make it static",
     }
 }

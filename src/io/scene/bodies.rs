@@ -120,13 +120,22 @@ pub(super) fn body(field: &Field<'_>, index: usize, materials: &[Material], reso
             f.error(format!("found a death that does not follow the birth at {} s", body.birth), "let the body die after its birth")
         );
     }
+    if let Some(early) = body.impulses.iter().find(|i| i.time > 0.0 && i.time < body.birth) {
+        let message = format!("found a blow at {} s on a body that is born at {} s", early.time, body.birth);
+        return Err(f.error(message, "let the blow follow the birth; time = 0 is the first step of the body"));
+    }
     if body.servo.is_some() && body.birth > 0.0 {
         return Err(f.error(format!("found a servo on a body that is born at {} s", body.birth), "let it be there from the start"));
     }
     f.finish()?;
     if let (true, Some((key, moved))) = (body.motion != Motion::Dynamic, moved) {
         let message = format!("found `{key}` of a body that stands still or moves as told");
-        let cure = "remove it, remove `motion`, or write motion = { kind = \"constant\", velocity = [1, 0, 0] }";
+        let cure = match key {
+            "velocity" | "angular_velocity" => {
+                "remove it, remove `motion`, or write motion = { kind = \"constant\", velocity = [1, 0, 0] }"
+            }
+            _ => "remove it, or remove `motion`: only a dynamic body feels it",
+        };
         return Err(moved.error(message, cure));
     }
     let surface_only = matches!(body.shape, ShapeSpec::HalfSpace { .. } | ShapeSpec::HeightField { .. } | ShapeSpec::Vessel { .. });

@@ -51,6 +51,17 @@ fn a_body_says_everything_that_it_can() {
 }
 
 #[test]
+fn what_a_body_cannot_feel_is_told_with_a_cure_that_helps() {
+    let told = |rest: &str| read(&format!("{TIME}{BALL}{rest}\n")).err().map(|e| e.to_string()).unwrap_or_default();
+    let early = told("birth = 0.5\nimpulses = [{ time = 0.2, linear = [0, 1, 0] }]");
+    assert!(early.contains("a blow at 0.2 s on a body that is born at 0.5 s"), "{early}");
+    assert_eq!(told("birth = 0.5\nimpulses = [{ time = 0.5, linear = [0, 1, 0] }]"), "");
+    let force = told("motion = \"static\"\nforce = [0, 0, 1]");
+    assert!(force.contains("remove it, or remove `motion`") && !force.contains("constant"), "{force}");
+    assert!(told("motion = \"static\"\nvelocity = [0, 0, 1]").contains("write motion = { kind = \"constant\""));
+}
+
+#[test]
 fn a_table_of_velocities_may_jump_but_not_go_back() {
     let text = |times: &str| {
         format!("{TIME}{BALL}motion = {{ kind = \"table\", times = {times}, velocity = [[0, 0, 1], [0, 0, 1], [0, 0, 3], [0, 0, 5]] }}\n")
