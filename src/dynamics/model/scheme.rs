@@ -230,6 +230,9 @@ pub struct Clock {
     /// Length of the last step of bodies with shapes, or of its last part (s): how long they have moved at the velocities they have.
     #[serde(default)]
     pub last: f64,
+    /// Whether steps choose their lengths. Driven bodies then go by the mean velocity of each step: with that of its start, as in steps of one
+    /// length, they would wander off where the length follows the phase of their motion.
+    pub chosen: bool,
 }
 
 impl Clock {

@@ -141,6 +141,7 @@ impl Simulation {
             return Err(needs_constant_step());
         }
         self.auto_step = Some(Auto { settings, plan: None, sizes: Vec::new() });
+        self.world.resource_mut::<Clock>().chosen = true;
         Ok(())
     }
 

@@ -2,8 +2,8 @@
 
 use super::bodies::{Bodies, Slot, Slots};
 use crate::algebra::pieces::{Part, length, share};
-use crate::model::newton_euler::{AppliedForce, BodyPose, GravityScale, Inertia, Locks, Motion, Velocity};
-use crate::model::scheme::Clock;
+use crate::model::newton_euler::{AppliedForce, BodyPose, Drive, GravityScale, Inertia, Locks, Motion, Velocity};
+use crate::model::scheme::{Clock, Scheme};
 use crate::model::watched::watched;
 use bevy_ecs::prelude::*;
 use rayon::prelude::*;
@@ -60,7 +60,7 @@ const NOWHERE: [u32; 2] = [u32::MAX; 2];
 
 /// Reads the bodies into their rows; a driven body gets its velocity from its drive. What is no body is noted by name.
 pub fn gather_bodies(
-    clock: Res<Clock>,
+    (clock, scheme): (Res<Clock>, Res<Scheme>),
     slots: Res<Slots>,
     mut bodies: ResMut<Bodies>,
     mut query: Query<BodyParts>,
@@ -91,10 +91,11 @@ pub fn gather_bodies(
         }
     }
     rows.resize(sources.len(), super::bodies::Body::default());
+    let looks = if clock.chosen { GAUSS_2.map(|part| clock.time + part * scheme.time_step) } else { [clock.time; 2] };
     let gather = |(rows, sources): (&mut [super::bodies::Body], &[[u32; 2]])| {
         let mut found = Found::default();
         for (row, source) in rows.iter_mut().zip(sources) {
-            gather_body(row, tables.get(source[0] as usize).map(|table| (table, source[1] as usize)), clock.time, &mut found);
+            gather_body(row, tables.get(source[0] as usize).map(|table| (table, source[1] as usize)), looks, &mut found);
         }
         found
     };
@@ -127,8 +128,21 @@ pub fn gather_bodies(
     }
 }
 
-/// Reads the body at a place of a table into its row.
-fn gather_body(row: &mut super::bodies::Body, source: Option<(&Columns<'_>, usize)>, time: f64, found: &mut Found) {
+/// Nodes of the quadrature of Gauss and Legendre with two of them, from 0 to 1: exact for cubics.
+const GAUSS_2: [f64; 2] = [0.211_324_865_405_187_13, 0.788_675_134_594_812_9];
+
+/// The mean velocity of a drive at two instants (s).
+fn mean(drive: &Drive, [from, to]: [f64; 2]) -> Velocity {
+    let (linear, angular) = drive(from);
+    if from == to {
+        return Velocity { linear, angular };
+    }
+    let (last, turning) = drive(to);
+    Velocity { linear: 0.5 * (linear + last), angular: 0.5 * (angular + turning) }
+}
+
+/// Reads the body at a place of a table into its row; a drive is looked at at these instants.
+fn gather_body(row: &mut super::bodies::Body, source: Option<(&Columns<'_>, usize)>, looks: [f64; 2], found: &mut Found) {
     let Some((&(entities, _, poses, velocities, inertias, motions, locks, loads, gravities), i)) = source else {
         found.renumber |= row.alive;
         (row.alive, row.entity) = (false, None);
@@ -138,8 +152,8 @@ fn gather_body(row: &mut super::bodies::Body, source: Option<(&Columns<'_>, usiz
     let given = match motion {
         Motion::Dynamic => None,
         Motion::Static => Some(Velocity::default()),
-        Motion::Kinematic(drive) => match watched(|| drive(time)) {
-            Ok((linear, angular)) => Some(Velocity { linear, angular }),
+        Motion::Kinematic(drive) => match watched(|| mean(drive, looks)) {
+            Ok(given) => Some(given),
             Err(said) => {
                 found.refused.get_or_insert((entity, format!("its drive panicked: {said}")));
                 None

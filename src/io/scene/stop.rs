@@ -48,7 +48,8 @@ impl Scene {
         };
         let tables = self.loads.iter().map(|l| &l.times).chain(self.water.iter().map(|w| &w.times));
         let ends = tables.filter_map(|times| times.last().copied());
-        let rest = self.gravity.iter().map(|g| g.time).chain(self.inlets.iter().map(|inlet| inlet.gate.start));
+        let turns = self.gravity.windows(2).filter(|g| g[0].acceleration != g[1].acceleration).map(|g| g[1].time);
+        let rest = turns.chain(self.inlets.iter().map(|inlet| inlet.gate.start));
         self.bodies.iter().map(of_body).chain(self.base.iter().map(of_base)).chain(ends).chain(rest).fold(0.0, f64::max)
     }
 }
