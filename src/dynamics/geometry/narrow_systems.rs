@@ -3,7 +3,7 @@
 use super::deep::one_way_out;
 use super::narrow::{ContactPoint, Scratch, contact_points};
 use super::shapes::Shape;
-use super::standing::stand;
+use super::standing;
 use super::sweep::{Met, Moving, SAME_WAY, pass_by, sweep};
 use super::systems::{Cached, Mover, Proximity, image_shift, is_stopped};
 use super::ways::own_way;
@@ -12,6 +12,7 @@ use crate::algebra::spatial::Pose;
 use crate::model::contact::{ContactPair, Manifold, Swept, Touch, inherit};
 use crate::model::crushing::CrushingJoints;
 use crate::model::law::ContactLaws;
+use crate::model::newton_euler::Velocity;
 use crate::model::scheme::{Clock, Scheme, Treatment};
 use crate::topology::bodies::{Bodies, Body};
 use bevy_ecs::prelude::*;
@@ -82,6 +83,22 @@ pub fn narrow_phase(
         *looked += hands.iter_mut().map(|hand| std::mem::take(&mut hand.looked)).sum::<usize>();
         *unfinished |= hands.iter_mut().fold(false, |cut, hand| cut | std::mem::take(&mut hand.cut));
         *cut |= *unfinished;
+    }
+}
+
+/// Decides where detection sees each body. Balls are seen where they are: a look at them costs less than to know that none is needed; what does not
+/// move is seen as it is, to the last bit. What was seen elsewhere before a detection that was left `unfinished` is still new to some of its pairs.
+fn stand(rows: &mut [Body], cached: &[Option<Cached>], scheme: &Scheme, unfinished: bool) {
+    for (row, cached) in rows.iter_mut().zip(cached) {
+        let seen = match cached {
+            Some(c) if row.alive && !matches!(c.collider.shape, Shape::Ball { .. }) => match row.inertia {
+                Some(_) => standing::seen(&row.pose, &row.velocity, row.seen, [c.radius, c.smallest], scheme),
+                None => (row.velocity == Velocity::default()).then_some(row.pose),
+            },
+            _ => None,
+        };
+        row.fresh = seen.is_none() || seen != row.seen || unfinished && row.fresh;
+        row.seen = seen;
     }
 }
 

@@ -6,58 +6,36 @@
 //!
 //! The pose at which a body is seen is part of what a simulation saves, so that it goes on with the same bits.
 
-use super::shapes::Shape;
-use super::systems::Cached;
 use crate::algebra::spatial::Pose;
 use crate::model::newton_euler::Velocity;
 use crate::model::scheme::Scheme;
-use crate::topology::bodies::Body;
 
 /// How far a body may be from where it is seen, in parts of the band of closed gaps, and at most in parts of its smallest length.
 const NEAR: [f64; 2] = [0.01, 1e-9];
 /// How far it may go in a step, in parts of that.
 const SLOW: f64 = 0.25;
 
-/// Decides where detection sees each body. Balls are seen where they are: a look at them costs less than to know that none is needed. What was
-/// seen elsewhere before a detection that was left `unfinished` is still new to some of its pairs.
-pub(super) fn stand(rows: &mut [Body], cached: &[Option<Cached>], scheme: &Scheme, unfinished: bool) {
-    for (row, cached) in rows.iter_mut().zip(cached) {
-        let seen = match cached {
-            Some(c) if row.alive && !matches!(c.collider.shape, Shape::Ball { .. }) => seen(row, [c.radius, c.smallest], scheme),
-            _ => None,
-        };
-        row.fresh = seen.is_none() || seen != row.seen || unfinished && row.fresh;
-        row.seen = seen;
-    }
-}
-
-/// Where a body is seen whose farthest point lies at the first length from its centre, and whose smallest length is the second (m).
-fn seen(row: &Body, [radius, smallest]: [f64; 2], scheme: &Scheme) -> Option<Pose> {
-    if row.inertia.is_none() {
-        // as it is, to the last bit
-        return (row.velocity == Velocity::default()).then_some(row.pose);
-    }
+/// Where a body at this pose and velocity is seen that was seen there before, if it was; none while it moves. Its farthest point lies at the first
+/// length from its centre, its smallest length is the second (m).
+pub(super) fn seen(pose: &Pose, velocity: &Velocity, before: Option<Pose>, [radius, smallest]: [f64; 2], scheme: &Scheme) -> Option<Pose> {
     let near = (NEAR[0] * scheme.touch).min(NEAR[1]) * smallest;
-    let way = scheme.time_step * (row.velocity.linear.length() + radius * row.velocity.angular.length());
+    let way = scheme.time_step * (velocity.linear.length() + radius * velocity.angular.length());
     let from = |seen: &Pose| {
-        let turned = row.pose.rotation * seen.rotation.conjugate();
-        row.pose.position.distance(seen.position) + 2.0 * radius * turned.xyz().length()
+        let turned = pose.rotation * seen.rotation.conjugate();
+        pose.position.distance(seen.position) + 2.0 * radius * turned.xyz().length()
     };
-    (way <= SLOW * near).then(|| row.seen.filter(|seen| from(seen) <= near).unwrap_or(row.pose))
+    (way <= SLOW * near).then(|| before.filter(|seen| from(seen) <= near).unwrap_or(*pose))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::algebra::spatial::rotate_exp;
-    use crate::model::newton_euler::Inertia;
     use glam::{DQuat, DVec3};
 
     /// Where a block of 10 cm is seen that was seen at the origin, in steps of 1 ms.
     fn of(pose: Pose, velocity: Velocity, seen: Option<Pose>) -> Option<Pose> {
-        let inertia = Some(Inertia { mass: 1.0, principal: DVec3::ONE });
-        let row = Body { alive: true, inertia, pose, velocity, seen, ..Body::default() };
-        super::seen(&row, [0.1, 0.1], &Scheme::default())
+        super::seen(&pose, &velocity, seen, [0.1, 0.1], &Scheme::default())
     }
 
     #[test]
