@@ -32,8 +32,8 @@ impl Scene {
     /// records of the ground. What grows or shakes without an end, as a sinusoid does, has set in at 0.
     ///
     /// ```
-    /// use drystone::io::scene::model::{AppliedLoad, Scene};
-    /// let mut scene = Scene::default();
+    /// use drystone::io::scene::{Scene, applied::AppliedLoad};
+    /// let mut scene = Scene::new("ramp");
     /// scene.loads.push(AppliedLoad { times: vec![0.0, 1.5], factors: vec![0.0, 1.0], ..AppliedLoad::new(0, glam::DVec3::X) });
     /// assert_eq!(scene.last_change(), 1.5);
     /// ```
