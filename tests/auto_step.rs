@@ -1,11 +1,15 @@
 //! Time steps chosen on the way: bounded by speeds and sizes, in step with what has to be met, the same after a resumption.
 
+use bevy_ecs::entity::Entity;
 use drystone::diagnostics::summary::{Meter, Summary};
+use drystone::geometry::Shape;
 use drystone::io::scene::Scene;
-use drystone::model::newton_euler::BodyPose;
+use drystone::model::newton_euler::{BodyPose, Velocity};
 use drystone::scenes::checkpoint::Checkpoint;
 use drystone::scenes::{Built, build, run};
-use drystone::simulation::AutoStep;
+use drystone::simulation::{AutoStep, Body, Simulation};
+use glam::DVec3;
+use std::sync::Arc;
 
 type Fallible<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
@@ -201,5 +205,31 @@ fn what_is_driven_goes_its_way_whatever_steps_are_chosen() -> Fallible {
     let table = "kind = \"table\", times = [0, 0.5, 1.5, 2], velocity = [[0, 0, 0], [0, 0, 0.1], [0, 0, 0], [0, 0, 0]]";
     let way = drift(table, "step = \"auto\"")?;
     assert!((way - 0.075).abs() < 1e-4, "{way}");
+    Ok(())
+}
+
+#[test]
+fn whether_steps_are_chosen_is_of_the_simulation_that_goes_on() -> Fallible {
+    // a state that was saved under chosen steps goes on with given ones, and the reverse: the drive is asked where the new rule asks it
+    let build = |chosen: bool| -> Fallible<(Simulation, Entity)> {
+        let mut sim = Simulation::with_time_step(1e-3)?;
+        let drive = |t: f64| (DVec3::X * t, DVec3::ZERO);
+        let plate = sim.spawn_body(Body::new(Shape::ball(0.1)?).driven(Arc::new(drive)))?;
+        if chosen {
+            sim.set_auto_step(AutoStep { largest: 1e-3, ..AutoStep::default() })?;
+        }
+        Ok((sim, plate))
+    };
+    for (before, after) in [(true, false), (false, true)] {
+        let (mut first, plate) = build(before)?;
+        first.run_until(0.01)?;
+        let saved = first.save(&[plate]);
+        let (mut second, plate) = build(after)?;
+        second.restore(&saved, &[plate])?;
+        second.step()?;
+        let speed = second.world().get::<Velocity>(plate).ok_or("alive")?.linear.x;
+        let asked = 0.01 + if after { 0.5e-3 } else { 0.0 };
+        assert!((speed - asked).abs() < 1e-12, "{before} {after}: {speed}");
+    }
     Ok(())
 }

@@ -16,6 +16,7 @@ mod forces;
 
 pub use forces::{BodyForces, Frame, GravityScale, Wrench};
 
+use super::grid::GAUSS_2;
 use crate::algebra::spatial::Pose;
 use bevy_ecs::prelude::Component;
 use glam::{DQuat, DVec3};
@@ -117,6 +118,12 @@ impl Velocity {
 
 /// A velocity given as a function of time: linear (m/s, world) and angular (rad/s, body axes). A step in which it panics is refused.
 pub type Drive = Arc<dyn Fn(f64) -> (DVec3, DVec3) + Send + Sync>;
+
+/// The mean velocity of a drive over a step of `h` (s) from `t` on, by two nodes of Gauss and Legendre: exact where it is a cubic.
+pub(crate) fn mean_velocity(drive: &Drive, t: f64, h: f64) -> Velocity {
+    let [from, to] = GAUSS_2.map(|[node, _]| drive(t + node * h));
+    Velocity { linear: 0.5 * (from.0 + to.0), angular: 0.5 * (from.1 + to.1) }
+}
 
 /// Who decides how a body moves.
 ///

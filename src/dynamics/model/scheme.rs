@@ -231,7 +231,8 @@ pub struct Clock {
     #[serde(default)]
     pub last: f64,
     /// Whether steps choose their lengths. Driven bodies then go by the mean velocity of each step: with that of its start, as in steps of one
-    /// length, they would wander off where the length follows the phase of their motion.
+    /// length, they would wander off where the length follows the phase of their motion. Of the simulation, not of its state.
+    #[serde(skip)]
     pub chosen: bool,
 }
 

@@ -336,13 +336,14 @@ impl Simulation {
         if state.clock.step > 0 {
             self.world_mut().resource_mut::<Traces>().0.iter_mut().for_each(Trace::goes_on);
         }
+        let chosen = self.auto_step.is_some();
         if let Some(auto) = &mut self.auto_step {
             auto.plan = state.plan;
         }
         let world = self.world_mut();
         let of_systems = state.systems.iter().filter_map(|system| system.slot);
         world.resource_mut::<Slots>().restore(state.next_slot, state.bodies.iter().flatten().map(|body| body.slot).chain(of_systems));
-        world.insert_resource(state.clock);
+        world.insert_resource(Clock { chosen, ..state.clock });
         world.insert_resource(state.scheme);
         world.resource_mut::<Solver>().workspace.memory = state.solver.clone();
         restore_relations(world, state).or_else(|(what, saved, here)| differs(what, saved, here))?;

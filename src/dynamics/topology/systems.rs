@@ -2,7 +2,7 @@
 
 use super::bodies::{Bodies, Slot, Slots};
 use crate::algebra::pieces::{Part, length, share};
-use crate::model::newton_euler::{AppliedForce, BodyPose, Drive, GravityScale, Inertia, Locks, Motion, Velocity};
+use crate::model::newton_euler::{AppliedForce, BodyPose, Drive, GravityScale, Inertia, Locks, Motion, Velocity, mean_velocity};
 use crate::model::scheme::{Clock, Scheme};
 use crate::model::watched::watched;
 use bevy_ecs::prelude::*;
@@ -91,11 +91,17 @@ pub fn gather_bodies(
         }
     }
     rows.resize(sources.len(), super::bodies::Body::default());
-    let looks = if clock.chosen { GAUSS_2.map(|part| clock.time + part * scheme.time_step) } else { [clock.time; 2] };
+    let given_by = |drive: &Drive| {
+        if clock.chosen {
+            return mean_velocity(drive, clock.time, scheme.time_step);
+        }
+        let (linear, angular) = drive(clock.time);
+        Velocity { linear, angular }
+    };
     let gather = |(rows, sources): (&mut [super::bodies::Body], &[[u32; 2]])| {
         let mut found = Found::default();
         for (row, source) in rows.iter_mut().zip(sources) {
-            gather_body(row, tables.get(source[0] as usize).map(|table| (table, source[1] as usize)), looks, &mut found);
+            gather_body(row, tables.get(source[0] as usize).map(|table| (table, source[1] as usize)), given_by, &mut found);
         }
         found
     };
@@ -128,21 +134,13 @@ pub fn gather_bodies(
     }
 }
 
-/// Nodes of the quadrature of Gauss and Legendre with two of them, from 0 to 1: exact for cubics.
-const GAUSS_2: [f64; 2] = [0.211_324_865_405_187_13, 0.788_675_134_594_812_9];
-
-/// The mean velocity of a drive at two instants (s).
-fn mean(drive: &Drive, [from, to]: [f64; 2]) -> Velocity {
-    let (linear, angular) = drive(from);
-    if from == to {
-        return Velocity { linear, angular };
-    }
-    let (last, turning) = drive(to);
-    Velocity { linear: 0.5 * (linear + last), angular: 0.5 * (angular + turning) }
-}
-
-/// Reads the body at a place of a table into its row; a drive is looked at at these instants.
-fn gather_body(row: &mut super::bodies::Body, source: Option<(&Columns<'_>, usize)>, looks: [f64; 2], found: &mut Found) {
+/// Reads the body at a place of a table into its row; `given_by` is what a drive says of the step.
+fn gather_body(
+    row: &mut super::bodies::Body,
+    source: Option<(&Columns<'_>, usize)>,
+    given_by: impl Fn(&Drive) -> Velocity,
+    found: &mut Found,
+) {
     let Some((&(entities, _, poses, velocities, inertias, motions, locks, loads, gravities), i)) = source else {
         found.renumber |= row.alive;
         (row.alive, row.entity) = (false, None);
@@ -152,7 +150,7 @@ fn gather_body(row: &mut super::bodies::Body, source: Option<(&Columns<'_>, usiz
     let given = match motion {
         Motion::Dynamic => None,
         Motion::Static => Some(Velocity::default()),
-        Motion::Kinematic(drive) => match watched(|| mean(drive, looks)) {
+        Motion::Kinematic(drive) => match watched(|| given_by(drive)) {
             Ok(given) => Some(given),
             Err(said) => {
                 found.refused.get_or_insert((entity, format!("its drive panicked: {said}")));
