@@ -57,6 +57,10 @@ fn table(s: &Summary) -> String {
         let many = s.rebounds_dropped_steps;
         line("rebounds dropped", format!("in {many} steps, as friction holds what restitution would part"));
     }
+    if s.overlaps_kept_steps > 0 {
+        let many = s.overlaps_kept_steps;
+        line("overlaps kept", format!("in {many} steps, as friction holds what would have to part for it"));
+    }
     let infeasible = if s.infeasible_steps > 0 { format!(", {} without a solution", s.infeasible_steps) } else { String::new() };
     line("largest violation", format!("{} m/s, {} of a body in a step{infeasible}", short(s.violation_max), short(s.violation_size_max)));
     line("penetration", format!("{} at the end, {} at worst", length(s.penetration_max_m), length(s.penetration_run_max_m)));

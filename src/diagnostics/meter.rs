@@ -173,6 +173,7 @@ pub(crate) struct Record {
     lagged_defect: f64,
     #[serde(default)]
     rebounds_dropped: u64,
+    overlaps_kept: u64,
     #[serde(default)]
     pub(super) last_part: LastPart,
     #[serde(default)]
@@ -282,6 +283,7 @@ impl Meter {
             record.held = true;
         }
         record.rebounds_dropped += u64::from(report.rebounds_dropped);
+        record.overlaps_kept += u64::from(report.overlaps_kept);
         if let Some(defect) = report.lagged {
             record.lagged += 1;
             record.lagged_defect = record.lagged_defect.max(defect);
@@ -435,6 +437,7 @@ impl Meter {
             lagged_defect_max: record.lagged_defect,
             infeasible_steps: record.infeasible,
             rebounds_dropped_steps: record.rebounds_dropped,
+            overlaps_kept_steps: record.overlaps_kept,
             violation_max: record.violation,
             violation_size_max: record.violation_size,
             penetration_size_max: record.penetration_size,

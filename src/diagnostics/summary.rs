@@ -200,6 +200,8 @@ pub struct Summary {
     pub infeasible_steps: u64,
     /// Steps in which rebounds were dropped, as with them there was no solution: friction holds bodies that restitution would part.
     pub rebounds_dropped_steps: u64,
+    /// Steps in which overlaps of some contacts were not fed back, as friction holds what would have to part for it.
+    pub overlaps_kept_steps: u64,
     /// Largest velocity by which a contact missed its law in any step (m/s), see [`crate::numerics::residual`].
     pub violation_max: f64,
     /// What that moves in a step at most, in parts of the smaller body's smallest length: the largest `h ε/ℓ` of the run.

@@ -63,6 +63,61 @@ fn rebounds_that_friction_does_not_let_go_are_dropped_and_not_called_infeasible(
     }
 }
 
+/// A ball that overlaps both walls of a groove of half angle α, and one on it that overlaps it by more. To come out it would have to slip on both walls, and if
+/// tan α < μ reactions then press it in by more than out: it stays, and so do its overlaps, but not that of the two balls.
+#[test]
+fn what_friction_holds_is_not_asked_to_part() {
+    let half = 20_f64.to_radians();
+    let (radius, deep) = (0.1, 1e-5);
+    let z = (radius - deep) / half.sin();
+    let scene = |mu: f64, tolerance: f64, upper: f64| {
+        let wall = |x: f64| {
+            let (n, name) = ([x * half.cos(), 0.0, half.sin()], if x > 0.0 { "left" } else { "right" });
+            format!("[[bodies]]\nname = \"{name}\"\nmotion = \"static\"\nshape = {{ kind = \"half_space\", normal = {n:?} }}\n")
+        };
+        let ball = |name: &str, z: f64| {
+            format!("[[bodies]]\nname = \"{name}\"\nshape = {{ kind = \"ball\", radius = {radius} }}\nmass = 1\nposition = [0, 0, {z}]\n")
+        };
+        let on_top = if upper > 0.0 { ball("upper", z + 2.0 * radius - upper) } else { String::new() };
+        let head =
+            format!("time = {{ step = \"1 ms\", end = 0.2 }}\nsolver = {{ tolerance = {tolerance:e} }}\ncontact = {{ mu = {mu} }}\n");
+        run_text(&[head, wall(1.0), wall(-1.0), ball("ball", z), on_top].concat()).1
+    };
+    for (tolerance, upper) in [(1e-6, 0.0), (1e-9, 0.0), (1e-6, 3e-5), (1e-9, 3e-5)] {
+        let s = scene(0.5, tolerance, upper);
+        assert_eq!((s.unconverged_steps, s.infeasible_steps, s.overlaps_kept_steps), (0, 0, 200), "{upper}: {s}");
+        // the walls keep 10 µm; of the balls nothing deeper is left
+        assert!((s.penetration_max_m - deep).abs() < 1e-9 && s.displacement_max_m < upper + 1e-9, "{upper}: {s}");
+        assert!(s.to_string().contains("overlaps kept"), "{s}");
+        // less friction than that lets it out
+        let s = scene(0.3, tolerance, upper);
+        assert_eq!((s.unconverged_steps, s.infeasible_steps, s.overlaps_kept_steps), (0, 0, 0), "{upper}: {s}");
+        assert!(s.penetration_max_m < 1e-7, "{upper}: {s}");
+    }
+}
+
+/// A cylinder rolls into a corner of three walls, μ = 5: 114 of 300 steps were missed, at 38 570 sweeps a step.
+#[test]
+fn a_cylinder_in_a_corner_of_high_friction_misses_no_step() {
+    let wall = |name: &str, position: [f64; 3], normal: [f64; 3]| {
+        format!(
+            "[[bodies]]\nname = \"{name}\"\nmotion = \"static\"\nposition = {position:?}\nshape = {{ kind = \"half_space\", normal = {normal:?} }}\n"
+        )
+    };
+    let text = "gravity = [-4.3, -2.31, -9.81]\ntime = { step = \"2 ms\", end = 0.6 }\nsolver = { tolerance = 1e-6 }\ncontact = { mu = 5 }\n\
+                [[bodies]]\nname = \"cylinder\"\nshape = { kind = \"cylinder\", radius = 0.069, half_height = 0.059 }\nmass = 1\n\
+                orientation = [-0.5048313434508078, 0.36069933551481625, -0.3859209879561576, -0.6827197778618734]\n\
+                position = [-0.17, -0.18, 0.2]\nvelocity = [-1.29, 0.21, -0.8]\nangular_velocity = [-10.3, -14.5, 7.1]\n";
+    let walls = [
+        wall("floor", [0.0; 3], [0.0, 0.0, 1.0]),
+        wall("one", [-0.4915, 0.3441, 0.0], [0.8192, -0.5735, -0.0605]),
+        wall("two", [-0.5963, 0.0668, 0.0], [0.9938, -0.1114, -0.2138]),
+    ];
+    let (_, s) = run_text(&(text.to_owned() + &walls.concat()));
+    assert_eq!((s.steps, s.unconverged_steps, s.lagged_steps, s.infeasible_steps), (300, 0, 0, 0), "{s}");
+    assert!(s.overlaps_kept_steps > 0 && s.iterations_mean < 200.0 && s.penetration_size_max < 5e-3, "{s}");
+}
+
 #[test]
 fn a_dome_at_rest_takes_the_sweep_that_finds_it_solved() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/corpus/dome.toml");

@@ -142,6 +142,8 @@ pub struct StepProblem {
     pub report: Report,
     /// Whether rebounds were dropped that left the step without a solution.
     pub dropped: bool,
+    /// Whether overlaps were kept whose feedback did.
+    pub kept: bool,
     /// By how much Coulomb's law is missed (e_s) where its shift was taken as known.
     pub lagged: Option<f64>,
     /// Colours of the contact graph.
@@ -332,6 +334,39 @@ impl StepProblem {
             }
         }
         dropped
+    }
+
+    /// Tells the solver what rows ask for beyond that bodies do not approach: overlaps that are fed back, and rebounds.
+    pub fn state_spare(&mut self) {
+        let spare = &mut self.problem.spare;
+        spare.clone_from(&self.feedback);
+        for rebound in &self.rebounds {
+            let part = &mut spare[rebound.contact as usize];
+            *part = part.min(rebound.part.x);
+        }
+    }
+
+    /// Asks for none of it where that wedges bodies which friction holds; true where there was any.
+    pub fn release_wedged(&mut self) -> bool {
+        let wedged = std::mem::take(&mut self.answer.wedged);
+        let is_wedged = |k: usize| wedged.get(k) == Some(&true);
+        for i in 0..self.rebounds.len() {
+            let k = self.rebounds[i].contact as usize;
+            if is_wedged(k) {
+                self.dropped |= self.rebounds[i].part.x < 0.0;
+                self.scale_rebounds(i..i + 1, 0.0, |_| true);
+                let [closing, fed_back] = &mut self.rebounds[i].closing;
+                *closing -= std::mem::take(fed_back);
+            }
+        }
+        for k in (0..wedged.len()).filter(|&k| is_wedged(k)) {
+            self.kept |= self.feedback[k] < 0.0;
+            self.problem.contacts[k].b.x -= std::mem::take(&mut self.feedback[k]);
+            self.problem.spare[k] = 0.0;
+            // what has grown against it is no guess
+            self.answer.reactions.contacts[k] = DVec3::ZERO;
+        }
+        !wedged.is_empty()
     }
 
     fn scale_rebounds(&mut self, range: std::ops::Range<usize>, share: f64, of: impl Fn(&Rebound) -> bool) {

@@ -368,6 +368,8 @@ pub fn solve(scheme: Res<Scheme>, mut step: ResMut<StepProblem>, mut solver: Res
     if scheme.friction == Friction::Lagged {
         step.lag_shifts();
     }
+    step.state_spare();
+    (step.kept, step.dropped) = (false, false);
     let StepProblem { problem, answer, report, error, before, .. } = &mut *step;
     if error.is_some() {
         return;
@@ -382,8 +384,18 @@ pub fn solve(scheme: Res<Scheme>, mut step: ResMut<StepProblem>, mut solver: Res
     if step.problem.stop.asked() {
         return;
     }
-    step.dropped = step.report.status != Status::Converged && !step.rebounds.is_empty() && step.drop_rebounds(settings.tolerance);
-    if step.dropped {
+    for round in 1..=MOST_RELEASES {
+        if !step.release_wedged() {
+            break;
+        }
+        let StepProblem { problem, answer, report, .. } = &mut *step;
+        if round == MOST_RELEASES {
+            problem.spare.clear();
+        }
+        *report = settings.solve_with(problem, answer, workspace).after(report);
+    }
+    if step.report.status != Status::Converged && !step.rebounds.is_empty() && step.drop_rebounds(settings.tolerance) {
+        step.dropped = true;
         let StepProblem { problem, answer, report, .. } = &mut *step;
         *report = settings.solve_with(problem, answer, workspace).after(report);
     }
@@ -403,6 +415,8 @@ pub fn solve(scheme: Res<Scheme>, mut step: ResMut<StepProblem>, mut solver: Res
     workspace.memory.take_in(if missed { step.report.e_s } else { 0.0 });
 }
 
+/// Times that bodies which friction wedges are asked for less; from then on what is left to ask is not called into question.
+const MOST_RELEASES: usize = 12;
 /// Rounds in which rebounds are cut to the energy that their impacts took; from this one on, islands that still exceed it have none.
 const REBOUND_ROUNDS: usize = 8;
 /// Rounds at most: bodies that no longer bounce may press others together.

@@ -186,6 +186,7 @@ impl StepReport {
             lagged: self.lagged.into_iter().chain(next.lagged).reduce(f64::max),
             infeasible: self.infeasible || next.infeasible,
             rebounds_dropped: self.rebounds_dropped || next.rebounds_dropped,
+            overlaps_kept: self.overlaps_kept || next.overlaps_kept,
             violation: self.violation.max(next.violation),
             violation_size: self.violation_size.max(next.violation_size),
             report,

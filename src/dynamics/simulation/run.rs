@@ -292,6 +292,8 @@ pub struct StepReport {
     pub infeasible: bool,
     /// Whether rebounds were dropped, as with them the step has no solution: friction holds bodies that restitution would part.
     pub rebounds_dropped: bool,
+    /// Whether overlaps of some contacts were not fed back, as friction holds what would have to part for it.
+    pub overlaps_kept: bool,
     /// Largest velocity by which a contact misses its law (m/s).
     pub violation: f64,
     /// What that moves in the step at most, in parts of the smaller body's smallest length.
@@ -797,6 +799,7 @@ impl Simulation {
             report: step.report,
             lagged: step.lagged,
             rebounds_dropped: step.dropped,
+            overlaps_kept: step.kept,
             passes: self.world.resource::<Pass>().number,
             balance: self.balance,
             support_force: support_impulse(step, bodies, scheme.time_step) / scheme.time_step,

@@ -132,6 +132,7 @@ impl Islands {
                 last.scale = b.scale;
             }
         }
+        q.spare.extend(part.contacts.iter().filter_map(|&k| p.spare.get(k as usize)));
         q.lagged.extend(part.contacts.iter().filter_map(|&k| p.lagged.get(k as usize)));
         q.spins.extend(part.contacts.iter().filter_map(|&k| p.spins.get(k as usize)));
         q.prepare().ok()?;
@@ -155,6 +156,12 @@ impl Island {
         }
         for (row, &r) in self.block_rows(p).zip(&own.reactions.blocks) {
             answer.reactions.blocks[row] = r;
+        }
+        if !own.wedged.is_empty() {
+            answer.wedged.resize(p.contacts.len(), false);
+            for (&k, &wedged) in self.contacts.iter().zip(&own.wedged) {
+                answer.wedged[k as usize] = wedged;
+            }
         }
         if !own.slack.is_empty() {
             answer.slack.resize(p.contacts.len(), 0.0);

@@ -249,6 +249,7 @@ impl Auto {
     /// Solves from the reactions in `answer`.
     pub fn solve_with(&self, p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Report {
         answer.slack.clear();
+        answer.wedged.clear();
         work.light = if newton_cost(p) > CHEAP { light(p) } else { 1.0 };
         let auto = self.of_size(p, answer, work);
         match auto.recall(p, answer, work) {

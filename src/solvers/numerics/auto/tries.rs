@@ -4,6 +4,8 @@
 //! sweeps from nothing      where friction is high: circles hang on where they began; after Newton where that is cheap
 //! proximal Newton          where sweeps promise to stall: a pile that sticks
 //! proximal point           Newton with the derivative of the shift: where bodies slip
+//! less                     where velocities that let every contact part as friction asks are not found: overlaps and rebounds of bodies that are wedged are
+//!                          not asked for, and the step is stated anew
 //! Newton that wanders      the same, strongly regularised again and again: where that goes round in circles; then once more from nothing
 //! lagged law               the slip at hand as a known shift: a convex problem, solved for sure where it has a solution
 //! proximal point again     from there: no contact stands at the wrong edge of its cone
@@ -73,6 +75,8 @@ const LIBRARY: [f64; 3] = [0.1, 1e-3, 1e-6];
 /// How much more than before reactions may carry in the answer of a try: beyond that bodies are wedged in each other by large friction without
 /// any load, and the least overlap that is pushed out does work against it (0.2 J in one step of a pour of 1 J, μ = 1.8).
 pub(super) const WEDGED: f64 = 1e3;
+/// Part of the largest of reactions that grow for ever from which on others grow with it.
+const RUNAWAY: f64 = 1e-2;
 /// Error that is rounding: more effort would not make it smaller.
 const ROUNDING: f64 = 1e-13;
 /// What a relaxed constraint gives way beyond the least that it must, so that reactions stay bounded.
@@ -90,6 +94,8 @@ pub(super) struct Tries<'a> {
     /// some of it is known to slip
     moves: bool,
     solvable: Option<bool>,
+    /// where that is not so: contacts whose reactions run away
+    ray: Vec<bool>,
     /// an answer with bounded reactions
     soft: Option<Answer>,
 }
@@ -104,7 +110,7 @@ impl<'a> Tries<'a> {
         best: Report,
         moves: bool,
     ) -> Self {
-        Self { auto, p, answer, work, best, moves, solvable: None, soft: None }
+        Self { auto, p, answer, work, best, moves, solvable: None, ray: Vec::new(), soft: None }
     }
 
     /// Until one of them ends it.
@@ -129,9 +135,12 @@ impl<'a> Tries<'a> {
         let mut lagged = if pauses { self.lagged().filter(|known| self.admits(known, CLOSE)) } else { None };
         let tried = lagged.is_none();
         if tried {
-            if self.is_dear() && self.anew() || self.exact() || !self.is_dear() && self.anew() {
+            if self.is_dear() && self.anew() || self.exact() || !self.is_dear() && !self.wedged() && self.anew() {
                 self.work.memory.succeeded(rows);
                 return self.best;
+            }
+            if self.wedged() {
+                return self.asking_for_less();
             }
             lagged = self.lagged();
             if let Some((start, _)) = &lagged
@@ -179,8 +188,7 @@ impl<'a> Tries<'a> {
             && self.attempt(Method::Newton, |p, answer, work| Some(newton.solve(p, answer, &mut work.newton)))
             || self.best.error() <= ROUNDING
             || self.point(None)
-            || self.wander(false)
-            || self.wander(true)
+            || !self.wedged() && (self.wander(false) || self.wander(true))
     }
 
     /// From `start`, or the answer at hand.
@@ -247,6 +255,9 @@ impl<'a> Tries<'a> {
         if swept || self.plain() {
             return self.best;
         }
+        if self.wedged() {
+            return self.asking_for_less();
+        }
         let misfit = self.best.misfit;
         if self.no_solution(misfit) {
             return self.best;
@@ -259,6 +270,9 @@ impl<'a> Tries<'a> {
         let auto = *self.auto;
         let solved = self.attempt(Method::Convex, |p, answer, work| known(&auto, p, answer, work));
         let ended = solved || self.best.error() <= ROUNDING || self.plain();
+        if !ended && self.wedged() {
+            return self.asking_for_less();
+        }
         if ended || self.no_solution(f64::INFINITY) || self.jammed(f64::INFINITY) {
             return self.best;
         }
@@ -332,12 +346,30 @@ impl<'a> Tries<'a> {
         }
         let mut shifts = vec![0.0; self.p.contacts.len()];
         std::mem::swap(&mut self.p.lagged, &mut shifts);
-        let found = newton::feasible(self.p, &mut Answer::for_problem(self.p), &mut self.work.newton, self.auto.tolerance);
+        let mut answer = Answer::for_problem(self.p);
+        let found = newton::feasible(self.p, &mut answer, &mut self.work.newton, self.auto.tolerance);
         self.p.lagged = if shifts.iter().any(|&s| s > 0.0) { shifts } else { Vec::new() };
         if let Some(found) = &found {
             self.best = self.best.with_effort(&found.after(&self.best));
         }
-        *self.solvable.insert(found.is_some_and(|found| found.converged()))
+        let solvable = found.is_some_and(|found| found.converged());
+        if !solvable {
+            self.ray = runaway(self.p, &answer.reactions.contacts);
+        }
+        *self.solvable.insert(solvable)
+    }
+
+    /// Whether overlaps that are fed back, or rebounds, may ask for more than friction lets bodies do: a ball in a groove whose half angle is less than
+    /// that of friction can be pushed out of its overlaps by no reactions, though nothing stands in its way. Methods that go on where the
+    /// proximal point has ended would look for a solution that hardly ever exists.
+    fn wedged(&mut self) -> bool {
+        self.p.spare.iter().any(|&part| part < 0.0) && !self.p.gives_way() && !self.p.stop.asked() && !self.has_a_solution()
+    }
+
+    /// The best answer, and the contacts that are to ask for less.
+    fn asking_for_less(self) -> Report {
+        self.answer.wedged = self.ray;
+        self.best
     }
 
     /// Whether no velocities at all keep the bodies out of each other; then the answer of least violation. A misfit that moves nothing
@@ -458,6 +490,14 @@ impl<'a> Tries<'a> {
     fn rows(&self) -> usize {
         3 * self.p.contacts.len() + self.p.block_b.len()
     }
+}
+
+/// The contacts that take part in reactions which grow for ever, and could ask for less; all of these where it is none of them.
+fn runaway(p: &MixedProblem, reactions: &[DVec3]) -> Vec<bool> {
+    let largest = reactions.iter().map(|r| r.length()).fold(0.0, f64::max);
+    let spare = |k: usize| p.spare.get(k).is_some_and(|&part| part < 0.0);
+    let run: Vec<bool> = reactions.iter().enumerate().map(|(k, r)| spare(k) && r.length() > RUNAWAY * largest).collect();
+    if run.contains(&true) { run } else { (0..reactions.len()).map(spare).collect() }
 }
 
 /// Whether no law has a shift: joints, motors, contacts without friction.

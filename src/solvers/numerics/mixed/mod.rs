@@ -379,6 +379,9 @@ pub struct MixedProblem {
     /// De Saxcé shifts of the contacts that are known beforehand (m/s), for the lagged law `−(u + s n) ∈ N_K(r)`, a convex problem;
     /// empty for Coulomb's law, `s = μ‖u_t‖`. Blocks keep their own law.
     pub lagged: Vec<f64>,
+    /// Part of the normal row's `b` of each contact that asks for more than not to approach (m/s, ≤ 0), as feedback of overlaps and rebounds do: it may be
+    /// given up where friction lets bodies not part. Empty without any.
+    pub spare: Vec<f64>,
     /// Contacts, colour by colour, group by group.
     pub contacts: Vec<Contact>,
     /// What resists rolling and twisting at each contact; empty where nothing does.
@@ -421,6 +424,8 @@ pub struct Answer {
     pub velocities: Velocities,
     /// Where constraints contradict each other, the velocity by which each contact gives way (m/s); empty where they do not.
     pub slack: Vec<f64>,
+    /// Contacts at which friction may wedge bodies that are asked to part ([`MixedProblem::spare`]); empty without any.
+    pub wedged: Vec<bool>,
 }
 
 impl Answer {
@@ -428,7 +433,7 @@ impl Answer {
     pub fn for_problem(p: &MixedProblem) -> Self {
         let [contacts, spins] = [p.contacts.len(), p.spins.len()].map(|n| vec![DVec3::ZERO; n]);
         let reactions = Reactions { contacts, spins, blocks: vec![0.0; p.block_b.len()] };
-        Self { reactions, velocities: p.free.clone(), slack: Vec::new() }
+        Self { reactions, velocities: p.free.clone(), slack: Vec::new(), wedged: Vec::new() }
     }
 }
 
@@ -462,6 +467,7 @@ impl MixedProblem {
     /// Empties contacts and blocks, keeping systems and memory.
     pub fn clear_rows(&mut self) {
         self.lagged.clear();
+        self.spare.clear();
         self.contacts.clear();
         self.spins.clear();
         self.groups.clear();

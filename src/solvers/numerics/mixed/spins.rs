@@ -207,7 +207,7 @@ impl MixedProblem {
         p.prepare().ok()?;
         // contacts that open make no residual look small
         (p.q_scaled, p.q_norm, p.asked) = (self.q_scaled, self.q_norm, self.asked);
-        let mut a = Answer { reactions, velocities: Velocities::default(), slack: Vec::new() };
+        let mut a = Answer { reactions, ..Answer::default() };
         p.velocities(&a.reactions, &mut a.velocities);
         Some((p, a))
     }

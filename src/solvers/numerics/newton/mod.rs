@@ -185,9 +185,14 @@ pub(super) fn interior_point(p: &MixedProblem, answer: &mut Answer, work: &mut W
     interior::solve(p, answer, work, tolerance)
 }
 
-/// The convex problem of the known shifts in `p.lagged` as far as it takes to see whether it has a solution.
+/// The convex problem of the known shifts in `p.lagged` as far as it takes to see whether it has a solution; where it has none, the reactions by then,
+/// those of a contradiction by far the largest.
 pub(super) fn feasible(p: &MixedProblem, answer: &mut Answer, work: &mut Workspace, tolerance: f64) -> Option<Report> {
-    interior::solve(p, answer, work, tolerance.max(FEASIBLE))
+    let report = interior::solve(p, answer, work, tolerance.max(FEASIBLE))?;
+    if !report.converged() {
+        spread(&work.iterate.r, &mut answer.reactions);
+    }
+    Some(report)
 }
 
 /// Least error at which a convex problem counts as one that has a solution.
