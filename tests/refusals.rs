@@ -1,0 +1,78 @@
+//! What a program may get wrong with bodies is an error that names it, when it is said or at the next step, and never a panic or a silent miss.
+
+use drystone::model::periodic::{Cell, Shear};
+use drystone::prelude::*;
+use std::error::Error;
+use std::sync::Arc;
+
+type Fallible<T = ()> = Result<T, Box<dyn Error>>;
+
+fn said<T>(result: Result<T, impl std::fmt::Display>) -> String {
+    result.err().map_or_else(String::new, |error| error.to_string())
+}
+
+/// A floor and a box on it.
+fn floor() -> Fallible<(Simulation, Entity)> {
+    let mut sim = Simulation::default();
+    sim.spawn_body(Body::new(Shape::half_space(DVec3::Z)?).fixed())?;
+    let cube = sim.spawn_body(Body::new(Shape::cuboid(DVec3::splat(0.1))?).at(DVec3::Z * 0.1).named("cube"))?;
+    Ok((sim, cube))
+}
+
+#[test]
+fn parts_of_a_compound_that_was_written_down_have_places() -> Fallible {
+    let ball = Shape::ball(0.1)?;
+    let part = |position, rotation| Shape::Compound(Arc::new(vec![(Pose { position, rotation }, ball.clone())]));
+    let wrong = [
+        (part(DVec3::NAN, DQuat::IDENTITY), "pose of part"),
+        (part(DVec3::ZERO, DQuat::from_xyzw(0.0, 0.0, 0.0, 2.0)), "has length 2"),
+        (part(DVec3::ZERO, DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0)), "has length 0"),
+        (Shape::Compound(Arc::new(vec![(Pose::IDENTITY, Shape::half_space(DVec3::Z)?)])), "half-space"),
+    ];
+    for (shape, reason) in wrong {
+        let (mut sim, _) = floor()?;
+        let made = said(sim.spawn_body(Body::new(shape.clone()).at(DVec3::Z)));
+        assert!(made.contains(reason), "{made:?} lacks {reason:?}");
+        let inertia = Inertia { mass: 1.0, principal: DVec3::ONE };
+        sim.world_mut().spawn((BodyPose(Pose::at(DVec3::Z)), inertia, Collider::new(shape)));
+        let stepped = said(sim.step());
+        assert!(stepped.contains(reason) || stepped.contains("static or driven"), "{stepped:?} lacks {reason:?}");
+    }
+    Ok(())
+}
+
+/// What is solid behind a surface meets convex bodies alone, and not every way: such a body fell through every floor without a word.
+#[test]
+fn surfaces_do_not_move_by_forces_and_convex_parts_of_them_do() -> Fallible {
+    let corners: Vec<DVec3> = (0..8).map(|k| DVec3::new((k & 1) as f64, (k >> 1 & 1) as f64, (k >> 2) as f64) * 0.4 - 0.2).collect();
+    let quads = [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
+    let triangles: Vec<[u32; 3]> = quads.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]).collect();
+    let mesh = Shape::mesh(&corners, &triangles)?;
+    let field = Shape::height_field(&[0.0; 4], 2, 1.0, 1.0)?;
+    for shape in [mesh.clone(), Shape::compound(vec![(Pose::at(DVec3::X), mesh.clone())])?, Shape::compound(vec![(Pose::IDENTITY, field)])?]
+    {
+        let (mut sim, _) = floor()?;
+        let body = Body { inertia: Some(DVec3::ONE), ..Body::new(shape.clone()).mass(1.0).at(DVec3::Z) };
+        assert!(said(sim.spawn_body(body)).contains("can only be static or driven"));
+        let inertia = Inertia { mass: 1.0, principal: DVec3::ONE };
+        sim.world_mut().spawn((BodyPose(Pose::at(DVec3::Z)), inertia, Collider::new(shape)));
+        assert!(said(sim.step()).contains("can only be static or driven"));
+    }
+    let (mut sim, _) = floor()?;
+    let error = said(sim.spawn_body(Body::new(mesh.clone()).at(DVec3::Z)));
+    assert!(error.contains("Shape::decompose"), "{error}");
+    let parts = mesh.decompose(&drystone::geometry::DecompositionSettings::default())?;
+    let block = sim.spawn_body(Body::new(parts).at(DVec3::new(1.0, 0.0, 0.25)))?;
+    sim.run_until(0.5)?;
+    let height = sim.world().get::<BodyPose>(block).map(|pose| pose.0.position.z);
+    assert!(height.is_some_and(|z| (z - 0.2).abs() < 1e-6), "it lies on the floor: {height:?}");
+    Ok(())
+}
+
+#[test]
+fn a_centre_of_mass_is_somewhere() -> Fallible {
+    let (mut sim, _) = floor()?;
+    let body = Body { centre: Some(DVec3::NAN), ..Body::new(Shape::ball(0.1)?) };
+    assert!(said(sim.spawn_body(body)).contains("centre of mass"));
+    Ok(())
+}
