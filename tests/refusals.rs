@@ -20,6 +20,31 @@ fn floor() -> Fallible<(Simulation, Entity)> {
 }
 
 #[test]
+fn a_body_appears_on_an_entity_of_its_own_or_not_at_all() -> Fallible {
+    let (mut sim, cube) = floor()?;
+    let late = || Box::new(Body::point(1.0, DVec3::ONE));
+    let nobody = Entity::from_raw_u32(9999).ok_or("an index")?;
+    assert!(said(sim.at(0.002, Event::Appear(nobody, late()))).contains("does not exist"));
+    assert!(said(sim.at(0.002, Event::Appear(cube, late()))).contains("is a body already"));
+    let system = sim.spawn_system(Lagrangian::new([1.0]).at([0.0]), Integrator::MOREAU_JEAN)?;
+    assert!(said(sim.at(0.002, Event::Appear(system, late()))).contains("is a system already"));
+    // one that dies before its time does not come
+    let never = sim.reserve();
+    sim.at(0.002, Event::Appear(never, late()))?;
+    sim.world_mut().despawn(never);
+    sim.run_until(0.005)?;
+    // two bodies on one entity are one too many, and leave no slot behind
+    let twice = sim.reserve();
+    sim.at(0.006, Event::Appear(twice, late()))?;
+    sim.at(0.008, Event::Appear(twice, late()))?;
+    assert!(said(sim.run_until(0.01)).contains("one for each body"));
+    sim.run_until(0.01)?;
+    assert_eq!(sim.world_mut().query::<&Slot>().iter(sim.world()).count(), 3);
+    assert!(format!("{sim:?}").contains("3 bodies"));
+    Ok(())
+}
+
+#[test]
 fn parts_of_a_compound_that_was_written_down_have_places() -> Fallible {
     let ball = Shape::ball(0.1)?;
     let part = |position, rotation| Shape::Compound(Arc::new(vec![(Pose { position, rotation }, ball.clone())]));
@@ -74,5 +99,19 @@ fn a_centre_of_mass_is_somewhere() -> Fallible {
     let (mut sim, _) = floor()?;
     let body = Body { centre: Some(DVec3::NAN), ..Body::new(Shape::ball(0.1)?) };
     assert!(said(sim.spawn_body(body)).contains("centre of mass"));
+    Ok(())
+}
+
+#[test]
+fn an_event_takes_place_in_the_first_step_that_does_not_begin_before_it() -> Fallible {
+    for (time, after) in [(0.0105, 12), (0.011, 12), (0.0, 1)] {
+        let mut sim = Simulation::new(Scheme { gravity: DVec3::ZERO, ..Scheme::default() })?;
+        let body = sim.spawn_body(Body::point(1.0, DVec3::ONE))?;
+        sim.at(time, Event::Blow(body, AppliedForce { force: DVec3::X, torque: DVec3::ZERO }))?;
+        while sim.world().get::<Velocity>(body).is_some_and(|v| v.linear.x == 0.0) {
+            sim.step()?;
+        }
+        assert_eq!(sim.steps(), after, "{time} s");
+    }
     Ok(())
 }

@@ -189,7 +189,7 @@ pub enum Event {
     Blow(Entity, AppliedForce),
     /// A body appears.
     Birth(Box<Body>),
-    /// A body appears on an entity that was reserved for it.
+    /// A body appears on an entity that was [reserved](Simulation::reserve) for it. On one that is dead by then nothing appears.
     Appear(Entity, Box<Body>),
     /// A body, a system or an interaction disappears; with a body or system go the interactions that link it.
     Death(Entity),
@@ -662,7 +662,8 @@ impl Simulation {
                     }
                 }
                 Event::Birth(body) => drop(self.spawn_body(*body)?),
-                Event::Appear(entity, body) => self.fill(entity, &body)?,
+                Event::Appear(entity, body) if self.world.get_entity(entity).is_ok() => self.fill(entity, &body)?,
+                Event::Appear(..) => {}
                 Event::Death(system) if self.is_system(system) => self.end_system(system),
                 Event::Death(body) => drop(self.world.try_despawn(body)),
             }
