@@ -103,6 +103,45 @@ fn a_centre_of_mass_is_somewhere() -> Fallible {
 }
 
 #[test]
+fn a_cell_that_was_written_down_is_checked_with_the_scheme() -> Fallible {
+    let cell = Cell::new([Some([0.0, 2.0]), Some([0.0, 2.0]), None])?;
+    let mut wrong = [cell; 3];
+    wrong[0].size.x = -2.0;
+    wrong[1].high.y = f64::NAN;
+    wrong[2].shear = Some(Shear { across: 7, along: 0, rate: 1.0 });
+    for cell in wrong {
+        let scheme = Scheme { cell, ..Scheme::default() };
+        assert!(!said(Simulation::new(scheme)).is_empty(), "{cell:?}");
+        let (mut sim, _) = floor()?;
+        sim.world_mut().insert_resource(scheme);
+        assert!(!said(sim.step()).is_empty(), "{cell:?}");
+    }
+    Ok(())
+}
+
+/// Time went backwards where the length of the step was written into the world: all steps so far counted as long as the new ones.
+#[test]
+fn time_goes_on_from_where_it_is_when_the_step_is_written_by_hand() -> Fallible {
+    let (mut bodies, _) = floor()?;
+    let mut systems = Simulation::default();
+    systems.spawn_system(Lagrangian::new([1.0]).at([1.0]), Integrator::MOREAU_JEAN)?;
+    for sim in [&mut bodies, &mut systems] {
+        sim.run_until(0.1)?;
+        for h in [5e-4, 2e-3] {
+            sim.world_mut().resource_mut::<Scheme>().time_step = h;
+            let start = sim.time();
+            sim.advance(10)?;
+            assert!((sim.time() - start - 10.0 * h).abs() < 1e-12, "{} s after {start} s in ten steps of {h} s", sim.time());
+        }
+        sim.every(0.004, |_, _| {})?;
+        sim.world_mut().resource_mut::<Scheme>().time_step = 1e-3;
+        let error = said(sim.advance(1));
+        assert!(error.contains("set_scheme") && error.contains("0.004 s"), "{error}");
+    }
+    Ok(())
+}
+
+#[test]
 fn an_event_takes_place_in_the_first_step_that_does_not_begin_before_it() -> Fallible {
     for (time, after) in [(0.0105, 12), (0.011, 12), (0.0, 1)] {
         let mut sim = Simulation::new(Scheme { gravity: DVec3::ZERO, ..Scheme::default() })?;

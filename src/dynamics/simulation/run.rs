@@ -469,14 +469,28 @@ impl Simulation {
         Ok(report)
     }
 
+    /// Checks a scheme that was written by hand since the last step.
+    pub(super) fn check_scheme(&self) -> Result<(), SimulationError> {
+        if !self.world.is_resource_changed::<Scheme>() {
+            return Ok(());
+        }
+        self.scheme().validate()?;
+        let h = self.time_step();
+        match self.periodic.iter().find(|action| (action.every as f64 * h - action.period).abs() > 1e-6 * h) {
+            Some(action) => {
+                let found = format!("{h} s, written by hand, while an action has a period of {} s", action.period);
+                Err(Invalid::new("time_step", found, "a change by set_scheme, which keeps periods").into())
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Checks resources that were written by hand since the last step.
     fn check_settings(&self) -> Result<(), SimulationError> {
         if self.world.is_resource_changed::<ContactLaws>() {
             self.world.resource::<ContactLaws>().validate().map_err(SimulationError::Law)?;
         }
-        if self.world.is_resource_changed::<Scheme>() {
-            self.scheme().validate()?;
-        }
+        self.check_scheme()?;
         let tolerance = self.world.resource::<Solver>().settings.tolerance;
         if !(tolerance > 0.0 && tolerance.is_finite()) {
             return Err(Invalid::new("the tolerance of the solver", tolerance, "a finite number above 0, such as 1e-8").into());
