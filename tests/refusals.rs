@@ -119,6 +119,23 @@ fn a_cell_that_was_written_down_is_checked_with_the_scheme() -> Fallible {
     Ok(())
 }
 
+#[test]
+fn the_impulses_of_a_joint_are_as_many_as_its_rows() -> Fallible {
+    let (mut sim, cube) = floor()?;
+    let joint = sim.add_joint(cube, None, &JointSpec::new(JointKind::Prismatic))?[0];
+    sim.step()?;
+    let before = sim.state_hash();
+    for wrong in [vec![], vec![0.0; 6]] {
+        let mut part = sim.world_mut().get_mut::<Interaction>(joint).ok_or("alive")?;
+        let right = std::mem::replace(&mut part.lambda, wrong);
+        let error = said(sim.step());
+        assert!(error.contains("but 5 are needed") && sim.state_hash() == before, "{error}");
+        sim.world_mut().get_mut::<Interaction>(joint).ok_or("alive")?.lambda = right;
+    }
+    sim.step()?;
+    Ok(())
+}
+
 /// Time went backwards where the length of the step was written into the world: all steps so far counted as long as the new ones.
 #[test]
 fn time_goes_on_from_where_it_is_when_the_step_is_written_by_hand() -> Fallible {
@@ -152,5 +169,20 @@ fn an_event_takes_place_in_the_first_step_that_does_not_begin_before_it() -> Fal
         }
         assert_eq!(sim.steps(), after, "{time} s");
     }
+    Ok(())
+}
+
+#[test]
+fn a_state_of_systems_with_other_parameters_is_refused() -> Fallible {
+    let build = |z: &[f64]| -> Fallible<Simulation> {
+        let mut sim = Simulation::default();
+        let z = z.to_vec();
+        let force = Operator::function(|at, out| out[0] = at.z.iter().sum());
+        sim.spawn_system(Lagrangian::new([1.0]).at([0.0]).with_parameters(z).with_force(force), Integrator::MOREAU_JEAN)?;
+        Ok(sim)
+    };
+    let saved = build(&[1.0])?.save(&[]);
+    build(&[2.0])?.restore(&saved, &[])?;
+    assert!(said(build(&[1.0, 2.0])?.restore(&saved, &[])).contains("parameters of a system"));
     Ok(())
 }
