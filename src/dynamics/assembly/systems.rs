@@ -368,12 +368,12 @@ pub fn solve(scheme: Res<Scheme>, mut step: ResMut<StepProblem>, mut solver: Res
     if scheme.friction == Friction::Lagged {
         step.lag_shifts();
     }
-    step.state_spare();
-    (step.kept, step.dropped) = (false, false);
-    let StepProblem { problem, answer, report, error, before, .. } = &mut *step;
-    if error.is_some() {
+    if step.error.is_some() {
         return;
     }
+    step.state_spare();
+    let StepProblem { problem, answer, report, before, kept, dropped, .. } = &mut *step;
+    (*kept, *dropped) = (false, false);
     problem.before.clone_from(&before.rigid);
     let Solver { settings, workspace } = &mut *solver;
     *report = settings.solve_with(problem, answer, workspace).after(report);

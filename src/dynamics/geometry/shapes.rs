@@ -58,7 +58,8 @@ pub enum Shape {
     },
     /// A convex polyhedron.
     Hull(Arc<Polyhedron>),
-    /// A triangulated surface, solid behind its triangles.
+    /// A triangulated surface, solid behind its triangles. It stands or is driven; what forces move is made of its convex parts
+    /// ([`Shape::decompose`]).
     Mesh(Arc<TriangleMesh>),
     /// A triangulated terrain over a regular grid, solid below.
     HeightField(Arc<HeightField>),
@@ -171,7 +172,20 @@ impl Shape {
             Self::HalfSpace { normal } if (normal.length_squared() - 1.0).abs() <= 1e-6 => Ok(()),
             Self::HalfSpace { normal } => Err(ShapeError::ZeroNormal { found: *normal }),
             Self::Compound(parts) if parts.is_empty() => Self::compound(Vec::new()).map(drop),
-            Self::Compound(parts) => parts.iter().try_for_each(|(_, part)| part.validate()),
+            Self::Compound(parts) => parts.iter().enumerate().try_for_each(|(index, (pose, part))| {
+                if let Self::HalfSpace { .. } = part {
+                    return Self::compound(vec![(Pose::IDENTITY, part.clone())]).map(drop);
+                }
+                let length = pose.rotation.length();
+                if !pose.is_finite() {
+                    return Err(ShapeError::NotFinite { shape: "compound", what: "pose of part", index });
+                }
+                if (length - 1.0).abs() > 1e-6 {
+                    let reason = format!("the rotation of part {index} has length {length}; a unit quaternion is needed");
+                    return Err(ShapeError::BadPart { reason });
+                }
+                part.validate()
+            }),
             Self::Hull(_) | Self::Mesh(_) | Self::HeightField(_) | Self::Vessel(_) => Ok(()),
         }
     }
@@ -269,6 +283,22 @@ impl Shape {
             }
             Self::Compound(parts) => parts.iter().map(|(pose, part)| pose.position.length() + part.bounding_radius()).fold(0.0, f64::max),
         }
+    }
+
+    /// The part that is a surface with something solid behind it, if there is one: what moves by forces meets others through convex parts
+    /// alone.
+    pub(crate) fn surface_part(&self) -> Option<&Self> {
+        match self {
+            Self::HalfSpace { .. } | Self::Mesh(_) | Self::HeightField(_) | Self::Vessel(_) => Some(self),
+            Self::Compound(parts) => parts.iter().find_map(|(_, part)| part.surface_part()),
+            _ => None,
+        }
+    }
+
+    /// Why a body with this surface cannot be moved by forces.
+    pub(crate) fn cannot_move(&self) -> String {
+        let cure = if matches!(self, Self::Mesh(_)) { "; Shape::decompose makes convex parts of it, which move" } else { "" };
+        format!("a {} can only be static or driven{cure}", self.kind())
     }
 
     /// Whether it rolls: its direction to an edge or a corner turns as it passes.

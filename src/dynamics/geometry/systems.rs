@@ -343,9 +343,10 @@ pub fn cache_colliders(
     }
     for (entity, slot, collider) in &query {
         let Some(entry) = proximity.cached.get_mut(slot.0 as usize) else { continue };
-        let unbounded = matches!(collider.shape, Shape::HalfSpace { .. } | Shape::HeightField(_) | Shape::Vessel(_));
-        if unbounded && bodies.rows[slot.0 as usize].inertia.is_some() {
-            bodies.refuse(entity, format!("a {} can only be static or driven", collider.shape.kind()));
+        if bodies.rows[slot.0 as usize].inertia.is_some()
+            && let Some(surface) = collider.shape.surface_part()
+        {
+            bodies.refuse(entity, surface.cannot_move());
         }
         if entry.is_none() || collider.is_changed() {
             if let Err(reason) = collider.validate() {

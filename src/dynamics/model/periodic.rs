@@ -99,6 +99,29 @@ impl Cell {
         Ok(Self { shear: Some(shear), way: 0.0, ..self })
     }
 
+    /// Checks a cell that was written without its constructors.
+    ///
+    /// ```
+    /// use drystone::model::periodic::Cell;
+    /// let mut cell = Cell::new([Some([0.0, 2.0]), None, None])?;
+    /// assert!(cell.validate().is_ok());
+    /// cell.size.x = -2.0;
+    /// assert!(cell.validate().is_err());
+    /// # Ok::<(), drystone::model::scheme::Invalid>(())
+    /// ```
+    pub fn validate(&self) -> Result<(), Invalid> {
+        for a in 0..3 {
+            let (low, high, size) = (self.low[a], self.high[a], self.size[a]);
+            let spans = low.is_finite() && high.is_finite() && low < high && (high - low - size).abs() <= 1e-9 * size;
+            if size != 0.0 && !spans {
+                let name = format!("the periodic cell along {}", ["x", "y", "z"][a]);
+                let found = format!("{size} m long from {low} to {high} m");
+                return Err(Invalid::new(name, found, "a length of 0 where it is open, else that between two finite places that rise"));
+            }
+        }
+        self.shear.map_or(Ok(()), |shear| self.sheared(shear).map(drop))
+    }
+
     /// The cell at this time (s).
     pub fn at(self, time: f64) -> Self {
         let Some(Shear { across, along, rate }) = self.shear else { return self };

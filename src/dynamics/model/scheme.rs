@@ -181,7 +181,7 @@ impl Scheme {
         if !self.gravity.is_finite() {
             return Err(Invalid::new("gravity", self.gravity, "three finite numbers"));
         }
-        Ok(())
+        self.cell.validate()
     }
 }
 
@@ -237,9 +237,20 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Ends a step of length h. Time is a product, not a sum, so that it does not drift.
+    /// Ends a step of length h. Time is a product, not a sum, so that it does not drift; it is counted anew from where the step has another
+    /// length than those before.
+    ///
+    /// ```
+    /// let mut clock = drystone::model::scheme::Clock::default();
+    /// [0.5, 0.5, 0.25].map(|h| clock.tick(h));
+    /// assert_eq!((clock.time, clock.step), (1.25, 3));
+    /// ```
     pub fn tick(&mut self, h: f64) {
+        let at = |clock: &Self| clock.origin + clock.step.saturating_sub(clock.origin_step) as f64 * h;
+        if at(self) != self.time {
+            (self.origin, self.origin_step) = (self.time, self.step);
+        }
         self.step += 1;
-        self.time = self.origin + (self.step - self.origin_step) as f64 * h;
+        self.time = at(self);
     }
 }

@@ -214,15 +214,16 @@ impl Body {
         if (self.pose.rotation.length_squared() - 1.0).abs() > 1e-6 {
             return Err(self.number(format!("the rotation has length {}; a unit quaternion is needed", self.pose.rotation.length())));
         }
+        if let Some(centre) = self.centre.filter(|centre| !centre.is_finite()) {
+            return Err(self.number(format!("its centre of mass is {centre} m; three finite numbers are needed")));
+        }
         if let Some(shape) = &self.shape {
             shape.validate().map_err(|source| BodyError::Shape { name: self.name.clone(), source })?;
         }
         let (inertia, frame) = match self.motion {
             Motion::Dynamic => {
-                if let Some(shape) =
-                    self.shape.as_ref().filter(|s| matches!(s, Shape::HalfSpace { .. } | Shape::HeightField(_) | Shape::Vessel(_)))
-                {
-                    return Err(self.number(format!("a {} can only be static or driven", shape.kind())));
+                if let Some(surface) = self.shape.as_ref().and_then(Shape::surface_part) {
+                    return Err(self.number(surface.cannot_move()));
                 }
                 let (inertia, frame) = self.inertia()?;
                 inertia.validate().map_err(|reason| self.number(reason))?;

@@ -162,8 +162,24 @@ impl Simulation {
         self.world.spawn_empty().id()
     }
 
+    /// Why an entity cannot become a body: it is gone, or a body or a system already.
+    fn refuses_body(&self, entity: Entity) -> Option<SimulationError> {
+        let found = match self.world.get_entity(entity) {
+            Err(_) => "does not exist (any more)",
+            Ok(e) if e.contains::<Slot>() || e.contains::<BodyPose>() => "is a body already",
+            Ok(_) if self.is_system(entity) => "is a system already",
+            Ok(_) => return None,
+        };
+        Some(SimulationError::Event(format!(
+            "a body was to appear on entity {entity}, which {found}; an entity that `reserve` gave is needed, one for each body"
+        )))
+    }
+
     /// Makes `entity` the body, in the lowest free slot.
     pub(super) fn fill(&mut self, entity: Entity, body: &Body) -> Result<(), SimulationError> {
+        if let Some(refused) = self.refuses_body(entity) {
+            return Err(refused);
+        }
         let (bundle, inertia, collider) = body.components()?;
         let slot = self.world.resource_mut::<Slots>().take();
         let mut entity = self.world.entity_mut(entity);
@@ -354,7 +370,7 @@ impl Simulation {
         if may_be { Ok(()) } else { Err(SimulationError::NoBody { what, entity }) }
     }
 
-    /// Schedules an event; it takes effect at the start of the step that contains `time` (s), at once where that is past. What the event
+    /// Schedules an event; it takes effect at the start of the first step that does not begin before `time` (s), to rounding. What the event
     /// names is checked now.
     pub fn at(&mut self, time: f64, event: Event) -> Result<Handle, SimulationError> {
         if time.is_nan() {
@@ -366,7 +382,13 @@ impl Simulation {
             Event::Blow(_, blow) if !(blow.force.is_finite() && blow.torque.is_finite()) => {
                 return Err(Invalid::new("a blow", format!("{} and {}", blow.force, blow.torque), "six finite numbers").into());
             }
-            Event::Birth(body) | Event::Appear(_, body) => body.validate()?,
+            Event::Birth(body) => body.validate()?,
+            Event::Appear(entity, body) => {
+                body.validate()?;
+                if let Some(refused) = self.refuses_body(*entity) {
+                    return Err(refused);
+                }
+            }
             Event::Blow(body, _) if self.is_rigid_system(*body) => {}
             Event::Blow(system, _) if self.is_system(*system) => return Err(self.no_blow(*system, time)),
             Event::Blow(body, _) => self.expect_body("a blow", *body)?,

@@ -189,7 +189,7 @@ pub enum Event {
     Blow(Entity, AppliedForce),
     /// A body appears.
     Birth(Box<Body>),
-    /// A body appears on an entity that was reserved for it.
+    /// A body appears on an entity that was [reserved](Simulation::reserve) for it. On one that is dead by then nothing appears.
     Appear(Entity, Box<Body>),
     /// A body, a system or an interaction disappears; with a body or system go the interactions that link it.
     Death(Entity),
@@ -471,14 +471,28 @@ impl Simulation {
         Ok(report)
     }
 
+    /// Checks a scheme that was written by hand since the last step.
+    pub(super) fn check_scheme(&self) -> Result<(), SimulationError> {
+        if !self.world.is_resource_changed::<Scheme>() {
+            return Ok(());
+        }
+        self.scheme().validate()?;
+        let h = self.time_step();
+        match self.periodic.iter().find(|action| (action.every as f64 * h - action.period).abs() > 1e-6 * h) {
+            Some(action) => {
+                let found = format!("{h} s, written by hand, while an action has a period of {} s", action.period);
+                Err(Invalid::new("time_step", found, "a change by set_scheme, which keeps periods").into())
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Checks resources that were written by hand since the last step.
     fn check_settings(&self) -> Result<(), SimulationError> {
         if self.world.is_resource_changed::<ContactLaws>() {
             self.world.resource::<ContactLaws>().validate().map_err(SimulationError::Law)?;
         }
-        if self.world.is_resource_changed::<Scheme>() {
-            self.scheme().validate()?;
-        }
+        self.check_scheme()?;
         let tolerance = self.world.resource::<Solver>().settings.tolerance;
         if !(tolerance > 0.0 && tolerance.is_finite()) {
             return Err(Invalid::new("the tolerance of the solver", tolerance, "a finite number above 0, such as 1e-8").into());
@@ -664,7 +678,8 @@ impl Simulation {
                     }
                 }
                 Event::Birth(body) => drop(self.spawn_body(*body)?),
-                Event::Appear(entity, body) => self.fill(entity, &body)?,
+                Event::Appear(entity, body) if self.world.get_entity(entity).is_ok() => self.fill(entity, &body)?,
+                Event::Appear(..) => {}
                 Event::Death(system) if self.is_system(system) => self.end_system(system),
                 Event::Death(body) => drop(self.world.try_despawn(body)),
             }

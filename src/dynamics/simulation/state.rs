@@ -465,7 +465,9 @@ fn restore_relations(world: &mut World, state: &SavedState) -> Result<(), (&'sta
     }
     for (entity, saved) in systems.into_iter().zip(&state.systems) {
         let here = saved_system(world, entity);
-        same("states of a system", saved.values[0].len(), here.values[0].len())?;
+        for (what, k) in [("states of a system", 0), ("velocities of a system", 1), ("parameters of a system", 2)] {
+            same(what, saved.values[k].len(), here.values[k].len())?;
+        }
         restore_system(world, entity, saved);
     }
     let flows = sorted::<Flow>(world);

@@ -226,6 +226,7 @@ impl Simulation {
             // bodies have gone
             self.schedules.graph.run(&mut self.world);
         }
+        self.check_scheme()?;
         let now = self.steps();
         let h = self.time_step();
         self.start_tables()?;

@@ -72,7 +72,8 @@ impl Wrench {
 }
 
 /// What a user lets act on a body, beside gravity and [`AppliedForce`](super::AppliedForce): evaluated within the passes of a step, so that
-/// what depends on the state is implicit there, with the θ of the scheme, however stiff it is.
+/// what depends on the state is implicit there, with the θ of the scheme, however stiff it is. With the θ = 1 of gap-aware scenes, what swings
+/// by it at ω loses the part ω² h of its energy a second; the springs of joints and the forecast treatment with θ = ½ lose nothing.
 ///
 /// ```
 /// use drystone::prelude::*;

@@ -345,6 +345,9 @@ pub(super) fn validate_sets(sets: &[AdmissibleSet], offsets: &[usize]) -> Result
     for (i, set) in sets.iter().enumerate() {
         let rows = offsets[i + 1] - offsets[i];
         match *set {
+            AdmissibleSet::Free | AdmissibleSet::NonNegative | AdmissibleSet::Interval { .. } if rows == 0 => {
+                return size(&format!("block {i}"), rows, 1, "a block without a row is to be left out");
+            }
             AdmissibleSet::Free | AdmissibleSet::NonNegative => {}
             AdmissibleSet::Interval { lower, upper } => {
                 if lower > upper || lower.is_nan() || upper.is_nan() {
@@ -399,6 +402,12 @@ mod tests {
         assert!(text(LocalProblem::friction(identity(3), vec![0.0; 3], &[-0.5])).contains("mu of block 0 is -5e-1"));
         assert!(text(LocalProblem::friction(identity(3), vec![0.0, f64::NAN, 0.0], &[0.5])).contains("value 1 of q"));
         assert!(text(LocalProblem::rolling(identity(3), vec![0.0; 3], &[0.5], &[])).contains("mu_r holds 0"));
+        // solvers cut matrices by the rows of their blocks, and a block without one was no size to cut by
+        for set in [AdmissibleSet::Free, AdmissibleSet::NonNegative, AdmissibleSet::Interval { lower: 0.0, upper: 1.0 }] {
+            let w = BlockRows::from_triplets(&[0, 0, 2], [(0, 0, 1.0), (1, 1, 1.0)]);
+            let p = LocalProblem { w, q: vec![-1.0; 2], sets: vec![set, AdmissibleSet::NonNegative] };
+            assert!(p.validate().is_err_and(|e| e.to_string().contains("block 0 holds 0 values")));
+        }
     }
 
     #[test]
