@@ -224,6 +224,9 @@ impl Body {
                 {
                     return Err(self.number(format!("a {} can only be static or driven", shape.kind())));
                 }
+                // also with a mass of its own: a sheet has no inside, and what it meets from behind passes through
+                let closed = self.shape.as_ref().map_or(Ok(()), Shape::closed);
+                closed.map_err(|source| BodyError::Shape { name: self.name.clone(), source })?;
                 let (inertia, frame) = self.inertia()?;
                 inertia.validate().map_err(|reason| self.number(reason))?;
                 if let Some(given) = self.inertia.filter(|&given| !Inertia::exists(given)) {
