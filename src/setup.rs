@@ -234,7 +234,10 @@ pub fn build(scene: &Scene) -> Result<Built, BuildError> {
     Ok(Built { simulation, entities, joints, transmissions, ties, outlets, inlets, surfaces, starts })
 }
 
-/// Steps that meet what is recorded, what a study looks at, and the end.
+/// Motions of less than so many of the largest steps are met corner by corner.
+const SHORT: f64 = 10.0;
+
+/// Steps that meet what is recorded, what a study looks at, where driven bodies set in, jump and come to rest, and the end.
 fn auto_step(scene: &Scene, accuracy: f64) -> AutoStep {
     let periods = scene.recorders.iter().map(|r| r.every).chain(scene.records.iter().map(|r| r.every));
     let periods = periods.chain(scene.measures.iter().map(|m| m.every)).chain(scene.fields.iter().map(|f| f.every));
@@ -248,6 +251,10 @@ fn auto_step(scene: &Scene, accuracy: f64) -> AutoStep {
     if let Study::Incline(study) = &scene.study {
         stops.extend([study.tilt, study.window[0], study.window[1]]);
     }
+    let driven = scene.bodies.iter().filter_map(|body| if let Motion::Kinematic(drive) = &body.motion { Some(drive) } else { None });
+    stops.extend(driven.flat_map(|drive| drive.turns(SHORT * largest)));
+    stops.sort_by(f64::total_cmp);
+    stops.dedup();
     AutoStep { accuracy, largest, every, stops }
 }
 
@@ -300,7 +307,8 @@ fn rigid_body(scene: &Scene, body: &model::Body) -> Result<Body, BuildError> {
     let shape = body.shape.build().map_err(failed)?;
     let locks = Locks { translation: body.locked_translation, rotation: body.locked_rotation };
     let moves = wanders(&scene.periodic, body.motion == Motion::Dynamic, &locks);
-    fits_cell(&scene.periodic, &shape, &body.pose, moves).map_err(|reason| BuildError::Body { body: body.name.clone(), reason })?;
+    let misfit = |reason| BuildError::Body { body: body.name.clone(), reason: format!("{reason}; the cell is that of [periodic]") };
+    fits_cell(&scene.periodic, &shape, &body.pose, moves).map_err(misfit)?;
     let motion = match &body.motion {
         Motion::Dynamic => crate::model::newton_euler::Motion::Dynamic,
         Motion::Static => crate::model::newton_euler::Motion::Static,

@@ -205,6 +205,14 @@ fn what_is_driven_goes_its_way_whatever_steps_are_chosen() -> Fallible {
     let table = "kind = \"table\", times = [0, 0.5, 1.5, 2], velocity = [[0, 0, 0], [0, 0, 0.1], [0, 0, 0], [0, 0, 0]]";
     let way = drift(table, "step = \"auto\"")?;
     assert!((way - 0.075).abs() < 1e-4, "{way}");
+    // a blow of 0.7 ms that a step would pass over, and one with jumps: steps end at the corners
+    for (table, exact) in [
+        ("times = [0.50013, 0.50048, 0.50083], velocity = [[0, 0, 0], [0, 0, 10], [0, 0, 0]]", 3.5e-3),
+        ("times = [0.50013, 0.50013, 0.50048, 0.50048], velocity = [[0, 0, 0], [0, 0, 10], [0, 0, 10], [0, 0, 0]]", 3.5e-3),
+    ] {
+        let way = drift(&format!("kind = \"table\", {table}"), "step = \"auto\"\nstep_max = 0.01")?;
+        assert!((way - exact).abs() < 1e-9, "{table}: {way}");
+    }
     Ok(())
 }
 

@@ -1,5 +1,6 @@
 //! Solids of concave shape on ground of triangles.
 
+use drystone::algebra::spatial::Pose;
 use drystone::geometry::{DecompositionSettings, Shape};
 use drystone::granular::terrain::hills;
 use drystone::model::contact::Manifold;
@@ -44,4 +45,19 @@ fn an_angle_of_mesh_comes_to_rest_on_a_terrain_of_mesh() {
     let touching = manifolds.iter(sim.world()).flat_map(|m| &m.points).filter(|p| p.gap < 1e-6).count();
     assert!(velocity.linear.length() < 1e-6 && velocity.angular.length() < 1e-5, "{velocity:?}");
     assert!(touching >= 3 && deepest < 5e-4, "{touching} points, {deepest:e}");
+}
+
+/// A sheet has no inside: what comes from behind passes through. As ground it may be open, whatever mass it is given.
+#[test]
+fn an_open_mesh_stands_still_and_is_no_body_that_moves() {
+    let sheet = Shape::mesh(&[DVec3::ZERO, DVec3::X, DVec3::Y], &[[0, 1, 2]]).expect("a triangle");
+    let part = Shape::compound(vec![(Pose::IDENTITY, sheet.clone())]).ok();
+    let mut sim = Simulation::default();
+    for shape in [Some(sheet.clone()), part].into_iter().flatten() {
+        let body = || Body { inertia: Some(DVec3::ONE), centre: Some(DVec3::ZERO), ..Body::new(shape.clone()).mass(1.0) };
+        let error = sim.spawn_body(body()).expect_err("it is open").to_string();
+        assert!(error.contains("the mesh is not closed"), "{error}");
+        sim.spawn_body(body().fixed()).expect("ground");
+        sim.spawn_body(body().driven(std::sync::Arc::new(|_| (DVec3::X, DVec3::ZERO)))).expect("moved as told");
+    }
 }

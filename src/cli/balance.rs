@@ -52,9 +52,10 @@ A line for each joint:
   point           where the normal forces act together: the thrust line (m)
   least, most     of the normal force over all forces in equilibrium, with --intervals
 
-With --run the lines are those of the last step of a run: its forces, and with --intervals all forces by
-which its bodies would move as they do; where these are accelerated that is told, as the forces are then not
-those of rest. What a wide interval shows is open in a structure of rigid blocks.
+With --run the lines are those of the last step of a run: its forces, and with --intervals all
+forces by which its bodies would move as they do; where these are accelerated that is told, as the
+forces are then not those of rest. What a wide interval shows is open in a structure of rigid
+blocks.
 
 Examples:
   drystone balance arch --set thickness_ratio=0.106

@@ -54,22 +54,27 @@ Examples:
   drystone bench --scenes pour8000,wall615 --threads 1,2 --repeat 3
   drystone bench --scenes my_wall.toml --until 0.5 --json
 
-Benchmark scenes: pour1000, pour8000 (spheres poured into a box), wall105, wall615, arch, dome288 (blocks), lintel, pyramid10, mu5,
-dominoes, settled288 (structures and piles that are hard to solve).
+Benchmark scenes: pour1000, pour8000 (spheres poured into a box), wall105, wall615, arch, dome288
+(blocks), lintel, pyramid10, mu5, dominoes, settled288 (structures and piles that are hard to
+solve).
 
-Columns: bodies; pairs of bodies whose boxes overlap, and contacts, the mean over the steps; milliseconds of a step, and of its phases: broad and narrow phase, assembly (which
-contacts are active, their rows), solve, apply (new velocities and places), rest (all else); sweeps of the solver a step; nanoseconds of
-the solve per contact and sweep; largest residual e_s and overlap (m); bytes of memory per body and contact (of a small scene mostly
-buffers that every run has); share of the bandwidth of memory that the solve needs if nothing stays in caches (more than 1: it does), that of a triad measured in the same process being 1;
-hash of the last state, the same as that of `drystone run` to the same end.
+Columns: bodies; pairs of bodies whose boxes overlap, and contacts, the mean over the steps;
+milliseconds of a step, and of its phases: broad and narrow phase, assembly (which contacts are
+active, their rows), solve, apply (new velocities and places), rest (all else); sweeps of the
+solver a step; nanoseconds of the solve per contact and sweep; largest residual e_s and overlap
+(m); bytes of memory per body and contact (of a small scene mostly buffers that every run has);
+share of the bandwidth of memory that the solve needs if nothing stays in caches (more than 1: it
+does), that of a triad measured in the same process being 1; hash of the last state, the same as
+that of `drystone run` to the same end.
 
-After several scenes comes a model of what a step costs, time = a·bodies + b·pairs + c·contacts·sweeps: c from the solver, b from broad and narrow
-phase, a from all else, the median of the scenes and the smallest and largest, and how well the medians tell the time of each scene. In --json
-a scene has its own a, b, c as `cost`, all phases by their names as `phases_ms`, and the model is a last line (`cost_model`), one for each
-number of threads.
+After several scenes comes a model of what a step costs, time = a·bodies + b·pairs +
+c·contacts·sweeps: c from the solver, b from broad and narrow phase, a from all else, the median
+of the scenes and the smallest and largest, and how well the medians tell the time of each scene.
+In --json a scene has its own a, b, c as `cost`, all phases by their names as `phases_ms`, and the
+model is a last line (`cost_model`), one for each number of threads.
 
-Steps that missed the tolerance are counted in --json (unconverged_steps): such a time is not worth comparing. On a machine that others
-use too, compare two versions by runs in turn.";
+Steps that missed the tolerance are counted in --json (unconverged_steps): such a time is not
+worth comparing. On a machine that others use too, compare two versions by runs in turn.";
 
 /// A scene by its name here, where it comes from, what is changed in it, and where the short run ends (s).
 struct Case {

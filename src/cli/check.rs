@@ -3,6 +3,7 @@
 use super::source::{Changes, unbuilt};
 use super::{DONE, FAULTS, Failure, say};
 use crate::diagnostics::check::{Severity, check as find};
+use crate::io::scene::{Scene, SceneSource};
 use crate::scenes::BuildError;
 
 /// Arguments of `drystone check`.
@@ -17,8 +18,11 @@ pub(super) struct Arguments {
 pub(super) fn check(arguments: &Arguments) -> Result<u8, Failure> {
     let scene = arguments.changes.load(&arguments.scene)?;
     let findings = find(&scene);
+    let source = SceneSource::new(&arguments.scene);
     for finding in &findings {
-        say(&finding.to_string());
+        let said = finding.to_string();
+        let place = finding.body.as_deref().and_then(|body| Scene::place_of_body(&source, body));
+        say(&place.map_or(said.clone(), |place| said.replacen('\n', &format!(" ({place})\n"), 1)));
     }
     let faults = findings.iter().filter(|finding| finding.severity == Severity::Fault).count();
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });

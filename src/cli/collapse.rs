@@ -64,13 +64,14 @@ const HELP: &str = "\
   friction       coefficient of friction of all contacts
   load           factor on the forces and torques of bodies, on each [[load]] and on the water
   tilt           degrees by which gravity leans --towards
-  thickness      thickness_ratio (or thickness) of an arch, a vault, a bridge or a dome, width of a dam or a wall
+  thickness      thickness_ratio (or thickness) of an arch, a vault, a bridge or a dome, width of a
+                 dam or a wall
   water          level of the water (m)
   acceleration   factor on [base]; without one, horizontal push --towards in g
   settlement     factor on the motion of supports ([[support]]) and other driven bodies
-A run falls when a body has gone by its own smallest length, or has gone by a tenth of it or is still
-moving at the end; what a driven support carries with it has not gone, and beside one the tenth does not
-count. The limit is bisected twice: by runs (lower, upper), and by statics, as
+A run falls when a body has gone by its own smallest length, or has gone by a tenth of it or is
+still moving at the end; what a driven support carries with it has not gone, and beside one the
+tenth does not count. The limit is bisected twice: by runs (lower, upper), and by statics, as
 `drystone balance` does, where the loads are steady. Where blocks slide, Coulomb's law is not
 associated, and the two may differ: the gap is printed. The two ends of the bracket are run again
 with half the step and with a tenth of the tolerance; what then changes is said.

@@ -27,8 +27,9 @@ Examples:
   drystone inspect tower.hdf5
   drystone inspect *.hdf5 --json | jq '{file, rank, rows, condition}'
 
-A rank below the number of rows means that reactions are not unique (hyperstatic); velocities are. The condition number is that of the
-nonzero singular values. Both are of W, which a global problem is reduced to, and are left out beyond 2500 rows.";
+A rank below the number of rows means that reactions are not unique (hyperstatic); velocities are.
+The condition number is that of the nonzero singular values. Both are of W, which a global problem
+is reduced to, and are left out beyond 2500 rows.";
 
 #[derive(serde::Serialize)]
 struct Line<'a> {

@@ -95,7 +95,7 @@ Examples:
   drystone run my_wall.toml --out results             tables, VTK files for ParaView, a plot
   drystone sweep arch --set thickness_ratio=0.10..0.12:5 --out arches
   drystone check my_wall.toml                         faults of a scene before the run
-  drystone balance arch --intervals                   joint forces of a vault, and how far statics leaves them open
+  drystone balance arch --intervals                   joint forces of a vault, least and most
   drystone collapse arch --vary thickness --between 0.09 0.12
   drystone converge bouncing_ball --measure height_mean_m
   drystone picture bead_stack --at 0.6 --out beads.png
@@ -229,4 +229,21 @@ fn printed(code: u8) -> u8 {
 /// Prints a line to stderr; a reader that has gone is ignored.
 fn tell(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    /// A hundred columns are the most to which clap fills a line; it breaks a longer one in its midst, rows of two columns with it.
+    #[test]
+    fn no_line_of_a_help_is_broken() {
+        let all = Cli::command();
+        for command in std::iter::once(&all).chain(all.get_subcommands()) {
+            let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let long: Vec<&str> = text.lines().filter(|line| line.chars().count() > 100).collect();
+            assert!(long.is_empty(), "{}: {long:?}", command.get_name());
+        }
+    }
 }

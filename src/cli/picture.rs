@@ -101,10 +101,10 @@ impl Look {
 }
 
 const HELP: &str = "\
-An SVG is an elevation: blocks seen along straight lines (from -y, or --from), each joint in the colour
-of its state, a dot where its resultant acts (--forces: and its direction and size), hinges numbered.
-A resultant that acts outside of its joint, as mortar pulls, is not drawn. With --colour force or stress
-joints have the colours of a bar instead.
+An SVG is an elevation: blocks seen along straight lines (from -y, or --from), each joint in the
+colour of its state, a dot where its resultant acts (--forces: and its direction and size), hinges
+numbered. A resultant that acts outside of its joint, as mortar pulls, is not drawn. With --colour
+force or stress joints have the colours of a bar instead.
 
 Examples:
   drystone picture bead_stack --at 0.5 --out stack.png

@@ -1,26 +1,34 @@
 //! `drystone plot`.
 
 use super::source::instant;
-use super::{DONE, Failure, USAGE, tell};
+use super::{DONE, Failure, USAGE, say, tell};
 use crate::io::chart::{write_chart, write_planes};
 use crate::io::field_plots::View;
-use crate::io::run_plots::{panels, sweep_panels, tables};
-use std::path::PathBuf;
+use crate::io::run_plots::{WORDS, columns, panels, sweep_panels, tables};
+use std::path::{Path, PathBuf};
 
+/// Lines of at most 80 columns: a narrow terminal breaks longer ones in the middle of a row.
 const EXAMPLES: &str = "\
 What can be drawn of a run:
-  energy, residual      from steps.csv
-  forces                how the normal forces at the end, or --at an instant, are distributed
-  rose                  in which directions contacts press at the end, seen along y; --at an instant where contacts of
-                        [output] hold normal
-  TABLE                 all columns of DIR/TABLE.csv against time: flow, joints, a [[record]], a [[measure]]
-  TABLE.COLUMN          one of them, such as steps.contacts or joint_forces.normal
-  FIELD.COLUMN          of a [[field]]: a profile where the grid has one row of cells, else a map in colours, at the last
-                        instant, those of --at, or the mean --from one on; --along z makes a profile of any grid
-  chains                lines between the centres of what presses at the end, as wide as the force, in a layer of the middle
-                        seen along y, or in a --slice; --at an instant, if the run had --set output.branches=true
-Of a sweep: any column of its results.csv, against the first key that it varies (or --x), such as piles.heap.slope_deg or
-measures.bed.solid_fraction of a [[pile]] and a [[measure]] at the end of each run.
+  energy, residual  from steps.csv
+  forces            how the normal forces at the end, or --at an instant, are
+                    distributed
+  rose              in which directions contacts press at the end, seen along y;
+                    --at an instant where contacts of [output] hold normal
+  TABLE             all columns of DIR/TABLE.csv against time: flow, joints,
+                    a [[record]], a [[measure]]
+  TABLE.COLUMN      one of them: steps.contacts, joint_forces.normal
+  FIELD.COLUMN      of a [[field]]: a profile where the grid has one row of
+                    cells, else a map in colours, at the last instant, those of
+                    --at, or the mean --from one on; --along z makes a profile
+                    of any grid
+  chains            lines between the centres of what presses at the end, as
+                    wide as the force, in a layer of the middle seen along y, or
+                    in a --slice; --at an instant, if the run had
+                    --set output.branches=true
+Of a sweep: any column of its results.csv, against the first key that it varies
+(or --x), such as piles.heap.slope_deg or measures.bed.solid_fraction of a
+[[pile]] and a [[measure]] at the end of each run.
 
 Examples:
   drystone plot out energy --out energy.svg
@@ -75,6 +83,45 @@ fn slice(text: &str) -> Result<(usize, [f64; 2]), String> {
     parts.filter(|(_, [low, high])| low < high).ok_or_else(|| "write an axis and two rising places in m, such as y=-0.1..0.1".to_owned())
 }
 
+/// Says what there is to draw.
+fn list(directory: &Path, tables: &[String], sweep: bool) -> Result<u8, Failure> {
+    let columns = |table: &str| columns(directory, table).map_err(Failure::input);
+    say(&format!("WHAT `drystone plot {} WHAT… --out FILE.svg` can draw:", directory.display()));
+    if sweep {
+        rows("", &columns("results")?);
+        return Ok(DONE);
+    }
+    rows("", &WORDS.map(str::to_owned));
+    let tables: Vec<(&String, Vec<String>)> = tables.iter().map(|table| Ok((table, columns(table)?))).collect::<Result<_, Failure>>()?;
+    let (timed, timeless): (Vec<_>, Vec<_>) = tables.iter().partition(|(_, columns)| columns.iter().any(|column| column == "time"));
+    for (words, tables) in [
+        ("a table against time, or as TABLE.COLUMN one of its columns:", timed),
+        ("with --x COLUMN, as TABLE.COLUMN a column of what has no times:", timeless),
+    ] {
+        if !tables.is_empty() {
+            say(words);
+        }
+        tables.iter().for_each(|(table, columns)| rows(table, columns));
+    }
+    Ok(DONE)
+}
+
+/// Words behind a head, in lines of at most 80 columns.
+fn rows(head: &str, words: &[String]) {
+    let begin = if head.is_empty() { "  ".to_owned() } else { format!("  {head:<16}  ") };
+    let (mut line, indent) = (begin.clone(), begin.chars().count());
+    for (i, word) in words.iter().enumerate() {
+        let comma = if i + 1 < words.len() { ", " } else { "" };
+        if line.chars().count() > indent && line.chars().count() + word.chars().count() + comma.trim().len() > 80 {
+            say(line.trim_end());
+            line = " ".repeat(indent);
+        }
+        line += word;
+        line += comma;
+    }
+    say(line.trim_end());
+}
+
 pub(super) fn plot(arguments: &Arguments) -> Result<u8, Failure> {
     let Arguments { directory, what, out, x, at, from, along, slice } = arguments;
     if !out.extension().is_some_and(|e| ["svg", "png"].iter().any(|known| e.eq_ignore_ascii_case(known))) {
@@ -84,17 +131,12 @@ pub(super) fn plot(arguments: &Arguments) -> Result<u8, Failure> {
     let view = View { at: at.clone(), from: *from, along: *along, slice: *slice, x: x.clone() };
     let there = tables(directory).map_err(Failure::input)?;
     let sweep = there.iter().any(|name| name == "results");
-    if what.is_empty() || there.is_empty() {
-        let message = format!(
-            "name what to draw of {}: {}",
-            directory.display(),
-            match (there.is_empty(), sweep) {
-                (true, _) => "it holds no tables; give a directory that `drystone run --out` has written".to_owned(),
-                (_, true) => "a column of results.csv, such as displacement_max_m".to_owned(),
-                _ => format!("energy, residual, forces, rose, chains, or one of its tables: {}", there.join(", ")),
-            }
-        );
+    if there.is_empty() {
+        let message = format!("{}: it holds no tables; give a directory that `drystone run --out` has written", directory.display());
         return Err(Failure::new(USAGE, message));
+    }
+    if what.is_empty() {
+        return list(directory, &there, sweep);
     }
     let found = if sweep { sweep_panels(directory, what, x.as_deref()) } else { panels(directory, what, &view) }.map_err(Failure::input)?;
     // what has one scale along both axes does not fill a wide panel

@@ -49,8 +49,9 @@ Examples:
   drystone profile problems --out profile
   drystone profile problems --tol 1e-6 --solvers auto,nsgs,admm --time-limit 2 --out profile
 
-A solve counts when its error, recomputed from the answer, is at most the tolerance. Times are processor seconds of the solve alone.
-profile.svg: share of the problems that a solver solves within τ times the time of the fastest, a panel per family and tolerance.";
+A solve counts when its error, recomputed from the answer, is at most the tolerance. Times are
+processor seconds of the solve alone. profile.svg: share of the problems that a solver solves
+within τ times the time of the fastest, a panel per family and tolerance.";
 
 /// Solves that take longer than this are not repeated (s).
 const SHORT: f64 = 0.05;

@@ -73,8 +73,9 @@ a row for each: the keys with more than one value, the columns of `drystone run 
 its tables with a dot: energy.kinetic_J), and why a run failed. The same command goes on after a
 kill: what has ended is not run again, unless it failed or its scene has changed.
 
-The exit code is 0 where no run failed, 5 where some did (the table has the others), 3 where all failed, and
-130 after an interruption. Points that nobody has run yet are no failures: scripts look at \"missing\" of --json.
+The exit code is 0 where no run failed, 5 where some did (the table has the others), 3 where all
+failed, and 130 after an interruption. Points that nobody has run yet are no failures: scripts
+look at \"missing\" of --json.
 
 Examples:
   drystone sweep bead_pour --set n=3..6 --set mu=0.1,0.3,0.5 --until 0.5 --out pours

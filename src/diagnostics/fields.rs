@@ -414,7 +414,7 @@ mod tests {
             force: force * axis(k),
             ..Link::default()
         };
-        let packing = Packing { links: links.map(link).collect(), grains: grains.clone(), cell };
+        let packing = Packing { links: links.map(link).collect(), grains: grains.clone(), cell, ..Packing::default() };
         let grid = Grid { cells: [1, 1, 4], width: 0.5, wraps: [true; 3], ..Grid::default() };
         let fields = coarse_grain(&grid, &packing);
         let pressure: f64 = fields.iter().map(|f| (f.stress.x_axis.x + f.stress.y_axis.y + f.stress.z_axis.z) / 12.0).sum();

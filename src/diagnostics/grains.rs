@@ -13,7 +13,8 @@
 //! bear a force, whether it presses or holds (adhesion also at a distance); a pair that mortar or a neck holds has one, with the sum of its
 //! forces. Forces are means over the last step, p is where a force acts, x − p that of the start of the step, for which forces are found: so
 //! the stress is the same in a frame that moves on. By ½ Σ over pairs it is Σ f ⊗ (x₁ − x₂)/V. m (v⁺ − v)/h is the resultant of all that acts
-//! on a grain in the step, impacts, blows, loads, joints and locked axes with it; with a moving base it is that against the base.
+//! on a grain in the step, impacts, blows, loads, joints and locked axes with it; with a moving base it is that against the base. |f| is the mean
+//! over contacts and over joints that bear a force, a stop, motor or spring of a joint for itself: so what hangs in joints alone has its U too.
 
 use super::structure::flow;
 use crate::assembly::problem::StepProblem;
@@ -22,11 +23,15 @@ use crate::geometry::systems::{Collider, Proximity, Wall};
 use crate::model::bond::Bond;
 use crate::model::contact::{ContactPair, Manifold};
 use crate::model::flow::Region;
+use crate::model::interaction::{Interaction, OfBodies};
+use crate::model::joint::Freedom;
 use crate::model::newton_euler::{BodyPose, Inertia, Velocity};
 use crate::model::periodic::Cell;
+use crate::model::relation::Relation;
 use crate::model::scheme::{Clock, Scheme};
 use crate::simulation::Simulation;
 use crate::topology::bodies::{Bodies, Slot};
+use bevy_ecs::prelude::With;
 use glam::{BVec3, DMat3, DVec3};
 
 /// A body that takes part.
@@ -116,6 +121,8 @@ pub struct Packing {
     pub grains: Vec<Grain>,
     /// One per point at which a contact or a bond bears a force, those of one pair one after the other.
     pub links: Vec<Link>,
+    /// What joints, their stops, motors and springs bear (N, more than 0), with the numbers of their grains.
+    pub joints: Vec<([Option<usize>; 2], f64)>,
     /// In which grains stand.
     pub cell: Cell,
 }
@@ -135,6 +142,16 @@ pub struct Coordination {
     pub rattlers: usize,
 }
 
+/// What a joint, or something on its coordinate, has pushed or pulled with in the step (N s); turning about an axis is no force.
+fn force_in(part: &Interaction) -> f64 {
+    let along = match &part.relation {
+        Relation::Joint(joint) => joint.kind.translations(),
+        Relation::Coordinate(q) if q.freedom != Freedom::Angle => 1,
+        _ => 0,
+    };
+    part.lambda.iter().take(along).map(|x| x * x).sum::<f64>().sqrt()
+}
+
 impl Packing {
     /// Dynamic bodies but walls that a servo moves, whose centre lies in the region, and the contacts of the last step on them.
     pub fn of(simulation: &Simulation, region: Option<&Region>) -> Self {
@@ -151,10 +168,11 @@ impl Packing {
         let world = simulation.world();
         let cell = world.resource::<Scheme>().cell;
         let h = world.resource::<Clock>().last;
-        let Self { grains, links, .. } = self;
+        let Self { grains, links, joints, .. } = self;
         self.cell = cell;
         grains.clear();
         links.clear();
+        joints.clear();
         let rows = &world.resource::<Bodies>().rows;
         // of each slot
         let mut numbers: Vec<Option<usize>> = vec![None; rows.len()];
@@ -170,7 +188,7 @@ impl Packing {
             let position = pose.0.position + home;
             let collider = world.get::<Collider>(entity);
             let radius = collider.and_then(|c| if let Shape::Ball { radius } = c.shape { Some(radius) } else { None });
-            let volume = collider.and_then(|c| c.shape.mass_properties(1.0).ok()).map_or(0.0, |p| p.mass);
+            let volume = collider.and_then(|c| c.shape.volume().ok()).unwrap_or(0.0);
             let reach = match (radius, collider) {
                 (Some(radius), _) => [DVec3::splat(-radius), DVec3::splat(radius)],
                 (None, Some(c)) => <[DVec3; 2]>::from(c.shape.aabb(&pose.0.compose(&c.offset))).map(|x| x - pose.0.position),
@@ -199,6 +217,14 @@ impl Packing {
                     Link { grains, slots, arms, normal: touch.normal, force, bonded: false }
                 }));
             }
+        }
+        if let Some(mut parts) = world.try_query_filtered::<&Interaction, With<OfBodies>>() {
+            let number =
+                |part: &Interaction, k: usize| part.systems.get(k).and_then(|&e| *numbers.get(world.get::<Slot>(e)?.0 as usize)?);
+            let borne = parts.iter(world).map(|part| ([number(part, 0), number(part, 1)], force_in(part) / h));
+            joints.extend(borne.filter(|(grains, force)| *grains != [None; 2] && *force > 0.0));
+            // whatever the order of the world, the sum is the same
+            joints.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
         }
         let contacts = links.len();
         for (entity, point, _) in world.resource::<StepProblem>().bonded_points() {
@@ -235,6 +261,8 @@ impl Packing {
         }
         let links = self.links.iter().map(|link| Link { grains: link.grains.map(|grain| grain.and_then(|k| numbers[k])), ..*link });
         packing.links.extend(links.filter(|link| link.grains != [None; 2]));
+        let joints = self.joints.iter().map(|(grains, force)| (grains.map(|grain| grain.and_then(|k| numbers[k])), *force));
+        packing.joints.extend(joints.filter(|(grains, _)| *grains != [None; 2]));
         packing
     }
 
@@ -296,9 +324,11 @@ impl Packing {
         velocities().map(|v| (v - mean).length_squared()).sum::<f64>() / (3.0 * n)
     }
 
-    /// Mean resultant of all that acts on a grain over the mean contact force: 0 in rest, not a number without contacts or before a step.
+    /// Mean resultant of all that acts on a grain over the mean force of contacts and joints: 0 in rest, not a number where neither bear a force
+    /// or before a step.
     pub fn unbalanced(&self) -> f64 {
-        let (sum, count) = self.contacts().fold((0.0, 0.0), |(sum, count), (_, force)| (sum + force.length(), count + 1.0));
+        let forces = self.contacts().map(|(_, force)| force.length()).chain(self.joints.iter().map(|(_, force)| *force));
+        let (sum, count) = forces.fold((0.0, 0.0), |(sum, count), force| (sum + force, count + 1.0));
         let resultants = self.grains.iter().map(|g| g.resultant.length()).sum::<f64>();
         (resultants / self.grains.len() as f64) / (sum / count)
     }

@@ -255,7 +255,7 @@ impl Watch {
             course.loose = self.bodies.iter().any(|b| entities.get(b.index).is_none_or(|e| !touching.contains(e)));
         }
         if let Some(limit) = self.rules.and_then(|r| r.unbalanced) {
-            // nothing is balanced before the first step, and not a number without contacts
+            // nothing is balanced before the first step, and not a number where nothing bears a force
             let balanced = simulation.steps() > 0 && time >= self.settled && Packing::of(simulation, None).unbalanced() <= limit;
             self.course.balanced = balanced.then(|| self.course.balanced.unwrap_or(time));
         }

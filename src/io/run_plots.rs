@@ -138,8 +138,8 @@ impl Named {
     }
 }
 
-/// What is drawn beside tables.
-const WORDS: [&str; 5] = ["energy", "residual", "forces", "rose", "chains"];
+/// What is drawn of a run beside tables.
+pub const WORDS: [&str; 5] = ["energy", "residual", "forces", "rose", "chains"];
 
 /// Names of the tables of a directory, without `.csv`.
 ///
@@ -151,6 +151,18 @@ pub fn tables(directory: &Path) -> Result<Vec<String>, OutputError> {
     let mut found: Vec<String> = files.filter_map(|file| name(file.ok()?.path())).collect();
     found.sort_unstable();
     Ok(found)
+}
+
+/// Names of the columns of one of these tables, without their units.
+///
+/// # Errors
+/// The table cannot be read.
+pub fn columns(directory: &Path, table: &str) -> Result<Vec<String>, OutputError> {
+    let path = directory.join(format!("{table}.csv"));
+    let failed = |e: csv::Error| OutputError::data(&path, e.to_string());
+    let mut reader = csv::Reader::from_path(&path).map_err(failed)?;
+    let bare = |head: &str| head.split_once(" [").map_or(head, |(name, _)| name).to_owned();
+    Ok(reader.headers().map_err(failed)?.iter().map(bare).collect())
 }
 
 /// The table of that name.
@@ -235,7 +247,8 @@ pub fn panels(directory: &Path, what: &[String], view: &View) -> Result<Vec<Pane
 
 /// Columns of a table against time or another column, grouped by unit; `unit` is that of columns without one.
 fn series(table: &Named, columns: Option<&[&str]>, unit: &str, x: Option<&str>) -> Result<Vec<Panel>, PlotError> {
-    let along = table.column(x.unwrap_or("time"))?;
+    let timeless = || PlotError::Nothing(format!("{}: it has no times\n  name a column with --x, to which others belong", table.path));
+    let along = table.column(x.unwrap_or("time")).map_err(|error| if x.is_none() { timeless() } else { error })?;
     let below = match (x, along.1.as_str()) {
         (None, _) => "time (s)".to_owned(),
         (Some(x), "") => x.to_owned(),

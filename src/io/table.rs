@@ -47,33 +47,28 @@ fn bare(column: &str) -> &str {
 /// assert_eq!(format_number(12.0), "12");
 /// ```
 pub fn format_number(x: f64) -> String {
-    let mut text = String::with_capacity(24);
-    add_number(x, &mut text);
-    text
-}
-
-fn add_number(x: f64, text: &mut String) {
-    add(x, x, text);
+    digits(x, x, &mut zmij::Buffer::new()).to_owned()
 }
 
 /// `x` with the digits of `given`, which is `x`, or its nearest of 32 bits.
-fn add(x: f64, given: impl zmij::Float, text: &mut String) {
+#[inline]
+fn digits(x: f64, given: impl zmij::Float, room: &mut zmij::Buffer) -> &str {
     if x.to_bits() == 0 {
-        text.push('0');
+        "0"
     } else if x.is_finite() {
-        let mut digits = zmij::Buffer::new();
-        let digits = digits.format_finite(given);
-        text.push_str(digits.strip_suffix(".0").unwrap_or(digits));
+        let digits = room.format_finite(given);
+        digits.strip_suffix(".0").unwrap_or(digits)
+    } else if x.is_nan() {
+        "nan"
+    } else if x > 0.0 {
+        "inf"
     } else {
-        text.push_str(if x.is_nan() {
-            "nan"
-        } else if x > 0.0 {
-            "inf"
-        } else {
-            "-inf"
-        });
+        "-inf"
     }
 }
+
+/// Most bytes of a number with the comma before it: a sign, 17 digits, a point and an exponent.
+const LONGEST: usize = 32;
 
 /// Writes one row per body under the header [`BODY_COLUMNS`].
 ///
@@ -198,16 +193,16 @@ pub struct StepTable {
     columns: usize,
     table: csv::Writer<File>,
     /// Room for rows.
-    text: String,
-    /// Room for the numbers of one row.
-    numbers: String,
+    text: Vec<u8>,
+    /// Room for the numbers of one row, [`LONGEST`] for each.
+    numbers: Vec<u8>,
 }
 
 impl StepTable {
     /// Starts an empty table; an existing file is overwritten.
     pub fn create(path: &Path, header: &[&str]) -> Result<Self, OutputError> {
         let file = File::create(path).map_err(OutputError::file(path, "created"))?;
-        let (table, text, numbers) = (csv::Writer::from_writer(file), String::new(), String::new());
+        let (table, text, numbers) = (csv::Writer::from_writer(file), Vec::new(), Vec::new());
         let mut steps = Self { path: path.to_owned(), columns: header.len(), table, text, numbers };
         steps.record(header)?;
         Ok(steps)
@@ -228,7 +223,7 @@ impl StepTable {
         let text = std::fs::read_to_string(path).map_err(OutputError::file(path, "read"))?;
         let mut steps = Self::create(path, header)?;
         for (line, _) in text.lines().skip(1).zip(&old.rows).filter(|(_, row)| row[0] <= last) {
-            steps.text.push_str(line);
+            steps.text.extend_from_slice(line.as_bytes());
             steps.end_row()?;
         }
         steps.write()?;
@@ -248,9 +243,9 @@ impl StepTable {
             self.counted(values.len())?;
             for (k, &x) in values.iter().enumerate() {
                 if k > 0 {
-                    self.text.push(',');
+                    self.text.push(b',');
                 }
-                add_number(x, &mut self.text);
+                self.text.extend_from_slice(digits(x, x, &mut zmij::Buffer::new()).as_bytes());
             }
             self.end_row()?;
         }
@@ -270,26 +265,26 @@ impl StepTable {
         self.counted(1 + known + N)?;
         let time = format_number(time);
         self.text.clear();
-        let (mut last, mut begun) = ([0; N], false);
+        self.numbers.resize(N * LONGEST, 0);
+        // the numbers of the row that stands in the room, and how long it is there
+        let (mut last, mut length) = ([0.0f64; N], 0);
         for (head, row) in heads.iter().zip(rows) {
-            let mut same = begun;
-            for (x, last) in row.iter().zip(&mut last) {
-                same &= x.to_bits() == *last;
-                *last = x.to_bits();
-            }
-            begun = true;
+            let same = length > 0 && row.iter().zip(&last).all(|(x, last)| x.to_bits() == last.to_bits());
             if !same {
-                self.numbers.clear();
-                for x in &row {
-                    self.numbers.push(',');
-                    match precision {
-                        Precision::Single => add(f64::from(*x as f32), *x as f32, &mut self.numbers),
-                        Precision::Double => add_number(*x, &mut self.numbers),
-                    }
+                (last, length) = (row, 0);
+                for &x in &row {
+                    let mut room = zmij::Buffer::new();
+                    let digits = match precision {
+                        Precision::Single => digits(f64::from(x as f32), x as f32, &mut room),
+                        Precision::Double => digits(x, x, &mut room),
+                    };
+                    self.numbers[length] = b',';
+                    self.numbers[length + 1..][..digits.len()].copy_from_slice(digits.as_bytes());
+                    length += 1 + digits.len();
                 }
             }
-            for part in [&time, ",", head, &self.numbers] {
-                self.text.push_str(part);
+            for part in [time.as_bytes(), b",", head.as_bytes(), &self.numbers[..length]] {
+                self.text.extend_from_slice(part);
             }
             self.end_row()?;
         }
@@ -302,13 +297,13 @@ impl StepTable {
     }
 
     fn end_row(&mut self) -> Result<(), OutputError> {
-        self.text.push('\n');
+        self.text.push(b'\n');
         if self.text.len() > BUFFER { self.write() } else { Ok(()) }
     }
 
     /// Past the writer of texts, which holds nothing between calls: numbers need no quotes.
     fn write(&mut self) -> Result<(), OutputError> {
-        self.table.get_ref().write_all(self.text.as_bytes()).map_err(OutputError::file(&self.path, "written"))?;
+        self.table.get_ref().write_all(&self.text).map_err(OutputError::file(&self.path, "written"))?;
         self.text.clear();
         Ok(())
     }

@@ -40,6 +40,7 @@ fn check_tells_faults_by_its_exit_code() {
     let sunk = output(&["check", path.to_str().unwrap()]);
     assert_eq!(sunk.status.code(), Some(1));
     assert!(text(&sunk.stdout).contains("ball: overlaps floor"), "{}", text(&sunk.stdout));
+    assert!(text(&sunk.stdout).lines().next().unwrap().ends_with("sunk.toml:8:1)"), "{}", text(&sunk.stdout));
     assert_eq!(output(&["check", "arch"]).status.code(), Some(0));
 }
 
@@ -159,6 +160,15 @@ fn bad_scenes_are_named_and_cured() {
                 .into(),
             "mesh",
         ),
+        (
+            "moving mesh with a mass",
+            format!(
+                "{GOOD}[[bodies]]\nshape = {{ kind = \"mesh\", vertices = [[0,0,0],[1,0,0],[0,1,0]], triangles = [[0,1,2]] }}\nposition = [0, 0, 2]\n\
+                 mass = 1\ninertia = [1, 1, 1]\ncentre_of_mass = [0, 0, 0]\n"
+            )
+            .into(),
+            "the mesh is not closed",
+        ),
         ("same name", GOOD.replace("\"ball\"\n", "\"floor\"\n").into(), "floor"),
         ("unfinished", GOOD[..GOOD.len() - 4].into(), "scene.toml:11:"),
         ("empty", Vec::new(), "time"),
@@ -202,6 +212,7 @@ fn what_has_no_effect_is_refused() {
     let path = folder.path().join("s.toml");
     let hinge = "[[joints]]\nname = \"j\"\nkind = \"revolute\"\nbody1 = \"ball\"\nanchor = [0, 0, 0.1]\n";
     let still = |line: &str| GOOD.replace("motion = \"static\"", &format!("motion = \"static\"\n{line}"));
+    let tie = "[[interactions]]\nbody1 = \"ball\"\nrelation = \"displacement\"\nanchor = [0, 0, 0]\nat_least = -1\nlaw = \"impact\"\n";
     let both = format!("{hinge}motor = {{ speed = 1, limit = 1 }}\nservo = {{ position = 1, stiffness = 1, limit = 1 }}\n");
     let cases = [
         (still("velocity = [1, 0, 0]"), "bodies.0.velocity", "stands still"),
@@ -215,6 +226,14 @@ fn what_has_no_effect_is_refused() {
         (format!("{GOOD}[[support]]\nbodies = [\"floor\"]\n"), "support.0", "add displacement"),
         (format!("{GOOD}{both}"), "joints.0.servo", "one of them"),
         (format!("{GOOD}[solver]\ntolerance = 2\n"), "solver.tolerance", "below 1"),
+        // what joints and interactions have of their own is not that of materials
+        (format!("{GOOD}{hinge}restitution = 0.5\n"), "joints.0", "give it `limits"),
+        (format!("{GOOD}{hinge}e_n = 0.5\n"), "joints.0", "give it `limits"),
+        (format!("{GOOD}{hinge}mu = 0.5\n"), "joints.0", "did you mean `friction`"),
+        (format!("{GOOD}{}friction = 0.5\n", hinge.replace("revolute", "spherical")), "joints.0", "`bearing = { mu, radius }`"),
+        (format!("{GOOD}{}limits = [0, 1]\n", hinge.replace("revolute", "fixed")), "joints.0", "revolute, prismatic and cylindrical"),
+        (format!("{GOOD}{tie}restitution = 0.5\n"), "interactions.0", "kind = \"impact\", restitution"),
+        (format!("{GOOD}{tie}friction = 0.5\n"), "interactions.0", "kind = \"relay\""),
     ];
     for (scene, place, words) in cases {
         std::fs::write(&path, scene).unwrap();
@@ -222,6 +241,7 @@ fn what_has_no_effect_is_refused() {
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(3), "{place}: {said}");
         assert!(said.contains("s.toml:") && said.contains(place) && said.contains(words), "{place}: {said}");
+        assert!(!said.contains("[contact]"), "{place}: {said}");
     }
 }
 
@@ -337,7 +357,20 @@ fn a_cell_that_is_too_small_is_a_fault_beside_another_one_of_the_same_body() {
     let found = output(&["check", path.to_str().unwrap()]);
     let said = text(&found.stdout);
     assert!(found.status.code() == Some(1) && said.contains("nothing is below it"), "{said}");
-    assert!(said.contains("more than half of the periodic cell of 0.3 m") && said.contains("small: 2 faults"), "{said}");
+    assert!(said.contains("more than half of the periodic cell of 0.3 m along x") && said.contains("small: 2 faults"), "{said}");
+    // of what a generator makes the place is that of the generator
+    let (cell, made) =
+        ("[time]\nstep = 1e-3\nend = 0.02\n[periodic]\nx = [0, 0.3]\n", "radius = 0.1\ncount = [1, 1, 1]\nposition = [0, 0, 1]\n");
+    for (head, name) in [("[[generate.lattice]]\n", "lattice"), ("[[generate.lattice]]\nname = \"grain\"\n", "grain")] {
+        std::fs::write(&path, format!("{cell}{head}{made}walls = false\n")).unwrap();
+        for (command, code) in [("check", 1), ("run", 3)] {
+            let found = output(&[command, path.to_str().unwrap()]);
+            let said = text(&found.stdout) + &text(&found.stderr);
+            assert!(found.status.code() == Some(code) || found.status.code() == Some(3), "{command}: {said}");
+            assert!(said.contains(&format!("small.toml:6:1: body \"{name}.0\": it is 0.2 m long")), "{command}: {said}");
+            assert!(said.contains("[periodic]"), "{command}: {said}");
+        }
+    }
     // a fault that is told already is told once
     std::fs::write(
         &path,

@@ -224,6 +224,47 @@ fn an_unknown_table_names_the_one_that_is_meant() {
     assert!(wrong("flow.drain").contains("did you mean `drain.mass`"), "{}", wrong("flow.drain"));
 }
 
+/// To ask what there is, is no mistake; what is not drawn by this is said where it would be looked for.
+#[test]
+fn what_can_be_drawn_is_listed_where_nothing_is_named() {
+    let ends = ("bodies_end.csv", "name,x [m],y [m]\na,0,0\nb,1,1\n");
+    let many: String = (0..30).map(|k| format!(",column_{k} [m]")).collect();
+    let numbers = ",0".repeat(30);
+    let directory =
+        folder(&[("flow.csv", "time [s],drain.mass [kg]\n0,0\n"), ("wide.csv", &format!("time [s]{many}\n0{numbers}\n")), ends]);
+    let listed = output(&["plot", directory.path().to_str().unwrap()]);
+    let said = text(&listed.stdout);
+    assert!(listed.status.code() == Some(0) && listed.stderr.is_empty(), "{}", text(&listed.stderr));
+    for there in [
+        "energy, residual, forces, rose, chains\n",
+        "  flow              time, drain.mass\n",
+        "column_29\n",
+        "has no times:\n  bodies_end        name, x, y\n",
+    ] {
+        assert!(said.contains(there), "{there}: {said}");
+    }
+    assert!(said.lines().skip(1).all(|line| line.chars().count() <= 80), "{said}");
+    let sweep = folder(&[("results.csv", "mu,displacement_max_m\n0.1,2\n")]);
+    let listed = output(&["plot", sweep.path().to_str().unwrap()]);
+    assert!(listed.status.code() == Some(0) && text(&listed.stdout).contains("mu, displacement_max_m"), "{}", text(&listed.stdout));
+    // what is listed can be drawn
+    let drawn = |arguments: &[&str]| {
+        let out = directory.path().join("p.svg");
+        output(&[&["plot", directory.path().to_str().unwrap(), "--out", out.to_str().unwrap()], arguments].concat())
+    };
+    let timeless = drawn(&["bodies_end.x"]);
+    assert!(
+        timeless.status.code() == Some(3) && text(&timeless.stderr).contains("it has no times\n  name a column with --x"),
+        "{}",
+        text(&timeless.stderr)
+    );
+    assert_eq!(drawn(&["bodies_end.x", "--x", "y"]).status.code(), Some(0));
+    // a folder without tables has nothing to list
+    let empty = folder(&[]);
+    let nothing = output(&["plot", empty.path().to_str().unwrap()]);
+    assert!(nothing.status.code() == Some(2) && text(&nothing.stderr).contains("holds no tables"), "{}", text(&nothing.stderr));
+}
+
 /// Forces, roses and chains of an instant come from its frames: at the end of a run they are those of its tables.
 #[test]
 fn forces_roses_and_chains_of_an_instant_are_those_of_its_frames() {

@@ -117,6 +117,32 @@ fn a_column_of_balls_has_its_stress_and_balance() {
     assert!((half.stress(1.0).z_axis.z / exact - 1.0).abs() < 1e-8);
 }
 
+/// A chain of balls on rods has no contact: forces of its joints stand where those of contacts would.
+#[test]
+fn what_hangs_in_joints_alone_has_an_unbalanced_force() {
+    let (mut sim, m) = (Simulation::default(), 2.0);
+    let spawn =
+        |sim: &mut Simulation, k: f64| sim.spawn_body(Body::new(Shape::ball(0.1).expect("r")).mass(m).at(-k * DVec3::Z)).expect("a ball");
+    let (upper, lower) = (spawn(&mut sim, 1.0), spawn(&mut sim, 2.0));
+    let joint = |at: f64| JointSpec::new(JointKind::Spherical).at(-at * DVec3::Z);
+    sim.add_joint(upper, None, &joint(0.0)).expect("a joint");
+    sim.add_joint(upper, Some(lower), &joint(1.0)).expect("a joint");
+    sim.run_until(0.1).expect("hangs");
+    let packing = Packing::of(&sim, None);
+    let borne: Vec<f64> = packing.joints.iter().map(|joint| joint.1 / (m * 9.81)).collect();
+    assert!(packing.links.is_empty() && borne.len() == 2 && (borne.iter().sum::<f64>() - 3.0).abs() < 1e-9, "{borne:?}");
+    assert!(packing.unbalanced() < 1e-8, "{}", packing.unbalanced());
+    // the upper ball alone holds both joints
+    let region = drystone::model::flow::Region::Box { low: DVec3::new(-1.0, -1.0, -1.5), high: DVec3::ONE };
+    assert_eq!(packing.within(&region).joints.iter().map(|joint| joint.0).collect::<Vec<_>>(), [[Some(0), None]; 2]);
+    // thrown, the mean resultant is that of the mean force
+    sim.world_mut().get_mut::<Velocity>(lower).expect("there").linear = DVec3::X;
+    sim.run_until(0.2).expect("swings");
+    let packing = Packing::of(&sim, None);
+    let mean = packing.grains.iter().map(|g| g.resultant.length()).sum::<f64>() / packing.joints.iter().map(|j| j.1).sum::<f64>();
+    assert!(packing.unbalanced() > 0.01 && (packing.unbalanced() / mean - 1.0).abs() < 1e-12, "{} {mean}", packing.unbalanced());
+}
+
 #[test]
 fn the_stress_of_a_settled_pile_is_that_of_its_weight_and_walls() {
     let (built, _) = run(&load("bead_pour", &[("n", "5"), ("solver.tolerance", "1e-5")]).expect("a scene")).expect("runs");

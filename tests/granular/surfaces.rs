@@ -175,6 +175,7 @@ fn surfaces_that_count_nothing_are_named_before_the_run() {
         ("rectangle = { centre = [0, 0, 0], edges = [[1, 0, 0]] }", "found 1 edges, expected 2"),
         ("rectangle = { centre = [0, 0, 0], edges = [[1, 0, 0], [2, 0, 0]] }", "span no rectangle"),
         ("rectangle = { centre = [0, 0, 0], edges = [[1, 0, 0], [1, 1, 0]] }", "right angles"),
+        ("rectangle = { centre = [0, 0, 0], edges = [[1, 0, 0], [1, 1, 0]] }", "the edges [1, 0, 0] and [1, 1, 0]"),
         ("plane = { normal = [0, 0, 0] }", "no direction"),
         ("plane = {}\nbox = [[0, 0, 0], [1, -1, 1]]", "holds nothing"),
         ("disc = { centre = [0, 0, 0], radius = 1 }\nbox = [[0, 0, 0], [1, 1, 1]]", "found `box` beside a surface that has an end"),

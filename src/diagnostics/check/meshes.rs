@@ -38,7 +38,10 @@ impl Bodies<'_> {
             match (&shape, &mass, turned) {
                 (Err(e), ..) => found.push((i, e.to_string(), "mend its shape".to_owned())),
                 (.., Some((message, cure))) => found.push((i, message, cure)),
-                (_, Err(e), _) if body.motion == Motion::Dynamic && !given => found.push(cures(e)),
+                // the numbers of a file do not close a mesh
+                (_, Err(e), _) if body.motion == Motion::Dynamic && (!given || shape.as_ref().is_ok_and(holds_mesh)) => {
+                    found.push(cures(e))
+                }
                 _ => {}
             }
             self.masses.push(body.mass.or(mass.ok().map(|m| m.mass)));

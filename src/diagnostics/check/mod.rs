@@ -7,6 +7,7 @@
 mod gates;
 mod joints;
 mod meshes;
+mod pulses;
 mod start;
 mod support;
 #[cfg(test)]
@@ -134,6 +135,7 @@ fn looked_at(scene: &Scene, listed: usize) -> Bodies<'_> {
     all.moves();
     all.gates();
     all.time_step();
+    all.pulses();
     all.joints();
     all.ropes_and_limits();
     all.shared_volumes();

@@ -105,7 +105,7 @@ pub enum ShapeError {
     },
     /// A mesh whose surface has a border encloses no volume.
     #[error(
-        "mesh: {open_edges} edges do not belong to exactly two triangles of consistent orientation; close the surface, and let the corners of each triangle go round it alike, to give it a mass"
+        "mesh: {open_edges} edges do not belong to exactly two triangles of consistent orientation, so the mesh is not closed: what forces move has to be; close the surface, and let the corners of each triangle go round it alike"
     )]
     OpenMesh {
         /// Number of such edges.

@@ -51,8 +51,11 @@ pub fn fits_cell(cell: &Cell, shape: &Shape, pose: &Pose, moves: bool) -> Result
         return Ok(());
     }
     if moves {
-        let shortest = (0..3).filter(|&a| cell.periodic(a)).map(|a| cell.size[a]).fold(f64::INFINITY, f64::min);
-        return Err(format!("it is {} m long, more than half of the periodic cell of {shortest} m; make the cell larger", 2.0 * radius));
+        let axes = (0..3).filter(|&a| cell.periodic(a)).min_by(|&a, &b| cell.size[a].total_cmp(&cell.size[b]));
+        return axes.map_or(Ok(()), |a| {
+            let (long, size) = (2.0 * radius, cell.size[a]);
+            Err(format!("it is {long} m long, more than half of the periodic cell of {size} m along {}; make the cell larger", axis(a)))
+        });
     }
     let (low, high) = shape.aabb(pose);
     let short = (0..3).find(|&a| cell.periodic(a) && (low[a] > cell.low[a] || high[a] < cell.high[a]));

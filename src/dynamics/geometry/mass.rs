@@ -88,6 +88,29 @@ impl Shape {
         }
     }
 
+    /// Volume (m³), as [`mass_properties`](Self::mass_properties) has it.
+    ///
+    /// ```
+    /// use drystone::geometry::Shape;
+    /// assert_eq!(Shape::cuboid(glam::DVec3::new(1.0, 2.0, 3.0))?.volume(), Ok(48.0));
+    /// # Ok::<(), drystone::geometry::ShapeError>(())
+    /// ```
+    pub fn volume(&self) -> Result<f64, ShapeError> {
+        match self {
+            Self::Compound(_) | Self::Hull(_) | Self::Mesh(_) => Ok(self.moments(1.0)?.mass),
+            _ => Ok(self.closed_form(1.0)?.0),
+        }
+    }
+
+    /// Fails where a mesh of it is not closed, and so bounds nothing that could move.
+    pub(crate) fn closed(&self) -> Result<(), ShapeError> {
+        match self {
+            Self::Mesh(mesh) if mesh.open_edges() > 0 => Err(ShapeError::OpenMesh { open_edges: mesh.open_edges() }),
+            Self::Compound(parts) => parts.iter().try_for_each(|(_, part)| part.closed()),
+            _ => Ok(()),
+        }
+    }
+
     /// Mass and inertia of the shapes whose frame is central and principal.
     fn closed_form(&self, density: f64) -> Result<(f64, DVec3), ShapeError> {
         let pi = std::f64::consts::PI;
@@ -119,9 +142,7 @@ impl Shape {
         match self {
             Self::Hull(hull) => Ok(surface_moments(density, &hull.vertices, &hull.triangles())),
             Self::Mesh(mesh) => {
-                if mesh.open_edges() > 0 {
-                    return Err(ShapeError::OpenMesh { open_edges: mesh.open_edges() });
-                }
+                self.closed()?;
                 let moments = surface_moments(density, &mesh.vertices, &mesh.triangles);
                 if moments.mass > 0.0 { Ok(moments) } else { Err(ShapeError::InvertedMesh { volume: moments.mass / density }) }
             }

@@ -94,11 +94,13 @@ impl Surface {
             }
             Extent::Rectangle { halves: [a, b] } => {
                 let square = |u: DVec3, v: DVec3| u.dot(v).abs() <= 1e-6 * u.length() * v.length();
+                // whole edges, as scene files have them
+                let edges = || format!("the edges {} and {}", 2.0 * a, 2.0 * b);
                 if !(a.is_finite() && b.is_finite() && a.length() > 0.0 && b.length() > 0.0) {
-                    return wrong(format!("edges along {a} and {b}"), "two finite edges that have a length");
+                    return wrong(edges(), "two finite edges that have a length");
                 }
                 if !(square(a, b) && square(a, normal) && square(b, normal)) {
-                    return wrong(format!("edges along {a} and {b}"), "edges at right angles to each other and to the normal");
+                    return wrong(edges(), "edges at right angles to each other and to the normal");
                 }
             }
             _ => {}
@@ -321,7 +323,7 @@ mod tests {
             (Surface { normal: DVec3::X * 2.0, ..good }, &open, "unit vector"),
             (of(Extent::Disc { radius: -1.0 }), &open, "a radius of -1 m"),
             (of(Extent::Rectangle { halves: [DVec3::Y, DVec3::ZERO] }), &open, "have a length"),
-            (of(Extent::Rectangle { halves: [DVec3::Y, DVec3::X] }), &open, "right angles"),
+            (of(Extent::Rectangle { halves: [DVec3::Y, DVec3::X] }), &open, "the edges [0, 2, 0] and [2, 0, 0]"),
             (of(Extent::Box { low: DVec3::ONE, high: DVec3::ZERO }), &open, "lower corner"),
             (lean, &round, "has no end along x"),
             (Surface { extent: Extent::Disc { radius: 0.6 }, normal: DVec3::Z, ..good }, &round, "beyond the periodic cell"),

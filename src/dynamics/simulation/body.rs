@@ -222,6 +222,9 @@ impl Body {
         }
         let (inertia, frame) = match self.motion {
             Motion::Dynamic => {
+                // an open mesh has no parts either
+                let closed = self.shape.as_ref().map_or(Ok(()), Shape::closed);
+                closed.map_err(|source| BodyError::Shape { name: self.name.clone(), source })?;
                 if let Some(surface) = self.shape.as_ref().and_then(Shape::surface_part) {
                     return Err(self.number(surface.cannot_move()));
                 }

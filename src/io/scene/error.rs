@@ -67,10 +67,11 @@ const ELSEWHERE: &[(&[&str], &str)] = &[
     (&["step", "end"], "`step` and `end` stand in [time]"),
 ];
 
-/// What to do about an unknown key where these are known.
-pub(crate) fn about_key<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+/// What to do about an unknown key where these are known; what the table itself says of `others` comes before what all say.
+pub(crate) fn about_key<'a>(found: &str, known: impl IntoIterator<Item = &'a str>, others: &[(&[&str], &str)]) -> String {
     let known: Vec<&str> = known.into_iter().collect();
-    let elsewhere = ELSEWHERE.iter().find(|(words, _)| words.contains(&found)).filter(|_| suggestion(found, &known).is_none());
+    let places = || others.iter().chain(ELSEWHERE);
+    let elsewhere = places().find(|(words, _)| words.contains(&found)).filter(|_| suggestion(found, &known).is_none());
     let cure = cure(found, &known);
     match elsewhere {
         Some((_, place)) => format!("{place} ({cure})"),

@@ -12,6 +12,8 @@ use crate::numerics::admissible::MU_MAX;
 
 /// Largest number of a scene, in SI: masses, moments and products of speeds that follow from such numbers are finite.
 const LARGEST: f64 = 1e40;
+/// Up to here (2⁵³) every whole number is one of 64 bits with a point.
+const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// A table that is being read.
 pub(super) struct Fields<'d> {
@@ -80,11 +82,16 @@ impl<'d> Fields<'d> {
 
     /// Refuses keys that nobody asked for.
     pub(super) fn finish(self) -> Result<(), SceneError> {
+        self.finish_knowing(&[])
+    }
+
+    /// The same; of `others`, each with the words for it, it is said where they stand or what has them.
+    pub(super) fn finish_knowing(self, others: &[(&[&str], &str)]) -> Result<(), SceneError> {
         let unknown = self.table.iter().find(|(key, _)| !self.asked.contains(&key.as_str()));
         unknown.map_or(Ok(()), |(key, (place, _))| {
             let inside = if self.path.is_empty() { String::new() } else { format!(" in `{}`", self.path) };
             let message = format!("found the unknown key `{}`{inside}", short(key));
-            Err(self.source.error(*place, message, about_key(key, self.asked.iter().copied())))
+            Err(self.source.error(*place, message, about_key(key, self.asked.iter().copied(), others)))
         })
     }
 
@@ -157,12 +164,18 @@ impl<'d> Field<'d> {
     pub(super) fn whole(&self, low: usize, high: usize) -> Result<usize, SceneError> {
         let found = match &self.node.value {
             Value::Integer(i) => usize::try_from(*i).ok(),
-            // exact up to 2^53, and the range check below catches what the cast saturates
-            Value::Float(x) if x.fract() == 0.0 && *x >= 0.0 => Some(*x as usize),
+            // beyond, a number with a point stands for several whole ones
+            Value::Float(x) if x.fract() == 0.0 && (0.0..=EXACT).contains(x) => Some(*x as usize),
             _ => None,
         };
         let expected = format!("a whole number from {low} to {high}");
-        found.filter(|n| (low..=high).contains(n)).ok_or_else(|| self.mismatch(&expected, "write a whole number in that range"))
+        let cure = || format!("write a whole number in that range{}", if high as f64 > EXACT { ", with all its digits" } else { "" });
+        found.filter(|n| (low..=high).contains(n)).ok_or_else(|| self.mismatch(&expected, cure()))
+    }
+
+    /// What random numbers begin with: any whole number that a file can hold.
+    pub(super) fn seed(&self) -> Result<u64, SceneError> {
+        self.whole(0, i64::MAX as usize).map(|seed| seed as u64)
     }
 
     /// `true` or `false`.

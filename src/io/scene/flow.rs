@@ -122,7 +122,7 @@ fn inlet(field: &Field<'_>, number: usize, scene: &Scene, names: &Names, resourc
         return Err(sides.error(message, "make the box narrower than what stands around it"));
     }
     let grain = f.or("grain", Grain::Ball, |g| grains::grain(&g, resources))?;
-    let seed = f.or("seed", 0, |s| s.whole(0, usize::MAX))? as u64;
+    let seed = f.or("seed", 0, |s| s.seed())?;
     let gate = flow::Inlet {
         low,
         high,

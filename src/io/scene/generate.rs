@@ -68,6 +68,16 @@ const GENERATORS: [(&str, Generator); 15] = [
     ("buttress", masonry::buttress),
 ];
 
+/// Of all generators.
+pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
+    GENERATORS.iter().map(|(kind, _)| *kind).chain(["pack"])
+}
+
+/// What the `number`th of a kind is called that has no name.
+pub(super) fn default_name(kind: &str, number: usize) -> String {
+    if number == 0 { kind.to_owned() } else { format!("{kind}{number}") }
+}
+
 /// Adds the bodies of all generators to the scene.
 pub(super) fn all(field: &Field<'_>, scene: &mut Scene, names: &mut Names, resources: &Resources) -> Result<Vec<MadeDam>, SceneError> {
     let mut f = field.fields()?;
@@ -75,14 +85,12 @@ pub(super) fn all(field: &Field<'_>, scene: &mut Scene, names: &mut Names, resou
     for (kind, generator) in GENERATORS {
         let tables = f.list(kind)?;
         for (i, table) in tables.iter().enumerate() {
-            let default = if i == 0 { kind.to_owned() } else { format!("{kind}{i}") };
-            dams.extend(one(table, &default, generator, (scene, names), resources)?);
+            dams.extend(one(table, &default_name(kind, i), generator, (scene, names), resources)?);
         }
     }
     let cell = scene.periodic;
     for (i, table) in f.list("pack")?.iter().enumerate() {
-        let default = if i == 0 { "pack".to_owned() } else { format!("pack{i}") };
-        dams.extend(one(table, &default, |f, resources| pack(f, &cell, resources), (scene, names), resources)?);
+        dams.extend(one(table, &default_name("pack", i), |f, resources| pack(f, &cell, resources), (scene, names), resources)?);
     }
     f.finish()?;
     Ok(dams)
@@ -190,7 +198,7 @@ fn lattice(f: &mut Fields<'_>, resources: &Resources) -> Result<Made, SceneError
     let pitch = f.or("pitch", 2.2, |p| p.between(2.0, 1e3))?;
     let layer = f.or("layer", 3.0, |p| p.between(2.0, 1e3))?;
     let jitter = f.or("jitter", 0.08, |j| j.between(0.0, 1e3))?;
-    let seed = f.or("seed", 0, |s| s.whole(0, usize::MAX))? as u64;
+    let seed = f.or("seed", 0, |s| s.seed())?;
     let lattice = Lattice { count, radius, pitch, layer, jitter, seed, corner: DVec3::ZERO }.centred();
     let fixed = tank(f, lattice.width())?;
     let centres = lattice.centres();
@@ -255,7 +263,7 @@ fn voronoi(f: &mut Fields<'_>, _: &Resources) -> Result<Made, SceneError> {
         return Err(edges.error(format!("found the edges {size}"), "write three positive lengths in m"));
     }
     let cells = f.required("cells")?.whole(1, 1_000_000)?;
-    let seed = f.or("seed", 0, |s| s.whole(0, usize::MAX))? as u64;
+    let seed = f.or("seed", 0, |s| s.seed())?;
     let relax = f.or("relax", 0, |n| n.whole(0, 1000))?;
     let fixed = ground(f)?;
     let cells = Voronoi { size, cells, relax, seed }.cells();
@@ -274,7 +282,7 @@ fn pour(f: &mut Fields<'_>, resources: &Resources) -> Result<Made, SceneError> {
             .error(format!("found the width {width:?}, too narrow for balls of radius {largest}"), "make it 2.2 largest radii or more"));
     }
     let bottom = f.or("bottom", 0.0, |b| b.number(Quantity::Length))?;
-    let seed = f.or("seed", 0, |s| s.whole(0, usize::MAX))? as u64;
+    let seed = f.or("seed", 0, |s| s.seed())?;
     let fixed = tank(f, width)?;
     let grain = f.or("grain", Grain::Ball, |g| grains::grain(&g, resources))?;
     let pour = Pour { count, sizes, width, bottom, seed };
@@ -297,7 +305,7 @@ fn pack(f: &mut Fields<'_>, cell: &Cell, resources: &Resources) -> Result<Made, 
     let sizes = sizes::sizes(&f.required("radius")?, resources)?;
     let fraction = f.required("solid_fraction")?;
     let solid_fraction = fraction.between(1e-6, 0.74)?;
-    let seed = f.or("seed", 0, |s| s.whole(0, usize::MAX))? as u64;
+    let seed = f.or("seed", 0, |s| s.seed())?;
     let given = f.optional("box");
     let (mut low, mut high) = (cell.low, cell.high);
     match given.as_ref().map(|b| b.items()).transpose()?.as_deref() {

@@ -23,6 +23,22 @@ pub(super) const JOINTS: [(&str, JointKind); 9] = [
     ("rope", JointKind::Distance(1.0)),
 ];
 
+/// Keys that some joints have, or that stand elsewhere in them, and what is to be said where they are not known.
+const OF_JOINTS: &[(&[&str], &str)] = &[
+    (
+        &["friction", "mu"],
+        "what rubs in a joint is `friction`, a force or a torque, or `bearing = { mu, radius }` for what its load makes: of revolute, prismatic \
+         and cylindrical joints",
+    ),
+    (&["restitution", "e_n"], "`restitution` is that of the stops of a joint: give it `limits = [from, to]`, or kind = \"rope\""),
+    (&["limits", "motor", "servo", "bearing"], "a coordinate on which this could act have revolute, prismatic and cylindrical joints"),
+];
+/// The same of interactions.
+const OF_TIES: &[(&[&str], &str)] = &[
+    (&["friction", "mu"], "what rubs in an interaction is its law: law = { kind = \"relay\", limit = … }, a force or a torque"),
+    (&["restitution", "e_n"], "`restitution` stands in the law: law = { kind = \"impact\", restitution = 0.5 }"),
+];
+
 /// Reads all of them into the scene, which has its bodies.
 pub(super) fn read(f: &mut Fields<'_>, scene: &mut Scene, names: &Names) -> Result<(), SceneError> {
     for (k, field) in f.list("joints")?.iter().enumerate() {
@@ -146,7 +162,7 @@ fn joint(field: &Field<'_>, number: usize, scene: &Scene, names: &Names) -> Resu
     if spec.limits.is_some() || spec.slack {
         spec.restitution = f.or("restitution", 0.0, |e| e.between(0.0, 1.0))?;
     }
-    f.finish()?;
+    f.finish_knowing(OF_JOINTS)?;
     let moves = |i: usize| scene.bodies[i].motion == Motion::Dynamic;
     if body2 == Some(body1) || !(moves(body1) || body2.is_some_and(moves)) {
         return Err(field
@@ -269,7 +285,7 @@ fn tie(field: &Field<'_>, number: usize, scene: &Scene, names: &Names) -> Result
         }
     }
     spec.speed = f.or("speed", 0.0, |s| s.number(speed))?;
-    f.finish()?;
+    f.finish_knowing(OF_TIES)?;
     let moves = |i: usize| scene.bodies[i].motion == Motion::Dynamic;
     if body2 == Some(body1) || !(moves(body1) || body2.is_some_and(moves)) {
         let cure = "name a dynamic body, and another one or the world";

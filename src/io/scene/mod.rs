@@ -205,7 +205,8 @@ impl Scene {
         Ok((scene, resources.files()))
     }
 
-    /// `file:line:column` of the table in `[[bodies]]` that makes the body of this name; none for built-in scenes and generators.
+    /// `file:line:column` of the table that makes the body of this name: in `[[bodies]]`, or of a generator, an inlet or an import that has a
+    /// name; none for built-in scenes.
     ///
     /// ```
     /// use drystone::io::scene::{Scene, SceneSource};
@@ -214,13 +215,23 @@ impl Scene {
     pub fn place_of_body(source: &SceneSource, body: &str) -> Option<String> {
         let SceneSource::File(path) = source else { return None };
         let document = Document::parse(&read_text(path).ok()?, &path.display().to_string()).ok()?;
-        let tables = fields::Fields::root(&document.root, &document.source).ok()?.list("bodies").ok()?;
-        let named = |i: usize, table: &fields::Field<'_>| {
-            let name = table.fields().ok().and_then(|mut f| f.optional("name").and_then(|name| name.word()));
-            name.unwrap_or_else(|| format!("body{i}")) == body
+        let mut root = fields::Fields::root(&document.root, &document.source).ok()?;
+        let name = |table: &fields::Field<'_>, default: String| {
+            let given = table.fields().ok().and_then(|mut f| f.optional("name").and_then(|name| name.word()));
+            given.unwrap_or(default)
         };
-        let (_, table) = tables.iter().enumerate().find(|(i, table)| named(*i, table))?;
-        Some(table.error("", "").place())
+        let bodies = root.list("bodies").ok()?;
+        let alone = bodies.iter().enumerate().find(|(i, table)| name(table, format!("body{i}")) == body).map(|(_, table)| table);
+        // the bodies of what makes many are called by its name and an ending
+        let mut makers: Vec<(&'static str, Vec<fields::Field<'_>>)> = Vec::new();
+        if let Some(mut generators) = root.optional("generate").and_then(|f| f.fields().ok()) {
+            makers.extend(generate::kinds().map(|kind| (kind, generators.list(kind).unwrap_or_default())));
+        }
+        makers.extend(["inlet", "import"].map(|kind| (kind, root.list(kind).unwrap_or_default())));
+        let of = |name: String| body.strip_prefix(&name).is_some_and(|ending| ending.starts_with('.'));
+        let mut tables = makers.iter().flat_map(|(kind, tables)| tables.iter().enumerate().map(move |(i, table)| (kind, i, table)));
+        let among = || tables.find(|(kind, i, table)| of(name(table, generate::default_name(kind, *i)))).map(|(.., table)| table);
+        Some(alone.or_else(among)?.error("", "").place())
     }
 
     /// Reads a scene from text; `origin` names it in messages. Files that it names are looked for in the working directory.

@@ -36,6 +36,50 @@ pub(super) fn motion(field: &Field<'_>, resources: &Resources) -> Result<Motion,
     Ok(Motion::Kinematic(drive))
 }
 
+impl Drive {
+    /// From when until when (s) a table moves its body, from rest to rest; one that has set in at 0 begins there.
+    ///
+    /// ```
+    /// use drystone::io::scene::model::Drive;
+    /// use glam::DVec3;
+    /// let (times, linear) = (vec![0.1, 0.2, 0.3, 0.5, 0.5, 0.6], [0.0, 1.0, 0.0, 0.0, 1.0, 0.0].map(|v| v * DVec3::X).to_vec());
+    /// let there_and_on = Drive::Table { times, linear, angular: vec![DVec3::ZERO; 6] };
+    /// assert_eq!(there_and_on.pulses(), [(0.1, 0.3), (0.5, 0.6)]);
+    /// ```
+    pub fn pulses(&self) -> Vec<(f64, f64)> {
+        let Self::Table { times, linear, angular } = self else { return Vec::new() };
+        let rests = |i: usize| linear[i] == DVec3::ZERO && angular[i] == DVec3::ZERO;
+        let (mut found, mut begun) = (Vec::new(), (!times.is_empty() && !rests(0) && times[0] <= 0.0).then_some(times[0]));
+        for i in 0..times.len() {
+            if let (Some(from), true) = (begun, rests(i)) {
+                found.push((from, times[i]));
+                begun = None;
+            }
+            if rests(i) && i + 1 < times.len() && !rests(i + 1) {
+                begun = Some(times[i]);
+            }
+        }
+        found
+    }
+
+    /// When (s) steps should end that choose their length: at the jumps of a table, where it sets in and comes to rest, and at the corners of
+    /// what takes less than `long` (s).
+    pub(crate) fn turns(&self, long: f64) -> Vec<f64> {
+        let Self::Table { times, linear, .. } = self else { return Vec::new() };
+        let jumps = times.windows(2).filter(|t| t[0] == t[1]).map(|t| t[0]);
+        let corners = |(from, to): (f64, f64)| {
+            let short = to - from < long;
+            let inner = times.iter().copied().filter(move |t| short && from < *t && *t < to);
+            [from, to].into_iter().chain(inner)
+        };
+        let ends = (linear.len() > 1).then_some([times.first(), times.last()]).into_iter().flatten().flatten().copied();
+        let mut all: Vec<f64> = jumps.chain(self.pulses().into_iter().flat_map(corners)).chain(ends).filter(|t| *t > 0.0).collect();
+        all.sort_by(f64::total_cmp);
+        all.dedup();
+        all
+    }
+}
+
 fn velocity(f: &mut Fields<'_>) -> Result<DVec3, SceneError> {
     f.or("velocity", DVec3::ZERO, |v| v.vector(Quantity::Velocity))
 }
