@@ -94,7 +94,7 @@ pub(super) struct Tries<'a> {
     /// some of it is known to slip
     moves: bool,
     solvable: Option<bool>,
-    /// where that is not so: contacts whose reactions run away
+    /// where that is not so: contacts of the contradiction that could ask for less
     ray: Vec<bool>,
     /// an answer with bounded reactions
     soft: Option<Answer>,
@@ -363,7 +363,8 @@ impl<'a> Tries<'a> {
     /// that of friction can be pushed out of its overlaps by no reactions, though nothing stands in its way. Methods that go on where the
     /// proximal point has ended would look for a solution that hardly ever exists.
     fn wedged(&mut self) -> bool {
-        self.p.spare.iter().any(|&part| part < 0.0) && !self.p.gives_way() && !self.p.stop.asked() && !self.has_a_solution()
+        let asks = self.p.spare.iter().any(|&part| part < 0.0) && !self.p.gives_way() && !self.p.stop.asked();
+        asks && !self.has_a_solution() && self.ray.contains(&true)
     }
 
     /// The best answer, and the contacts that are to ask for less.
@@ -492,12 +493,10 @@ impl<'a> Tries<'a> {
     }
 }
 
-/// The contacts that take part in reactions which grow for ever, and could ask for less; all of these where it is none of them.
+/// The contacts that take part in reactions which grow for ever, and could ask for less.
 fn runaway(p: &MixedProblem, reactions: &[DVec3]) -> Vec<bool> {
     let largest = reactions.iter().map(|r| r.length()).fold(0.0, f64::max);
-    let spare = |k: usize| p.spare.get(k).is_some_and(|&part| part < 0.0);
-    let run: Vec<bool> = reactions.iter().enumerate().map(|(k, r)| spare(k) && r.length() > RUNAWAY * largest).collect();
-    if run.contains(&true) { run } else { (0..reactions.len()).map(spare).collect() }
+    reactions.iter().zip(&p.spare).map(|(r, &part)| part < 0.0 && r.length() > RUNAWAY * largest).collect()
 }
 
 /// Whether no law has a shift: joints, motors, contacts without friction.
