@@ -11,6 +11,7 @@
 //! proximal point again     from there: no contact stands at the wrong edge of its cone
 //! contradiction            no velocities at all? then the least violation, proved and named
 //! the solvers of `global`  small islands
+//! less                     small islands: nothing beyond not to approach
 //! jam                      bodies that friction lets go nowhere, proved and named
 //! ```
 //!
@@ -96,6 +97,8 @@ pub(super) struct Tries<'a> {
     solvable: Option<bool>,
     /// where that is not so: contacts of the contradiction that could ask for less
     ray: Vec<bool>,
+    /// what [`contradiction`] has found
+    slack: Option<Option<Vec<f64>>>,
     /// an answer with bounded reactions
     soft: Option<Answer>,
 }
@@ -110,7 +113,7 @@ impl<'a> Tries<'a> {
         best: Report,
         moves: bool,
     ) -> Self {
-        Self { auto, p, answer, work, best, moves, solvable: None, ray: Vec::new(), soft: None }
+        Self { auto, p, answer, work, best, moves, solvable: None, ray: Vec::new(), slack: None, soft: None }
     }
 
     /// Until one of them ends it.
@@ -152,7 +155,12 @@ impl<'a> Tries<'a> {
             lagged = lagged.filter(|known| self.admits(known, APART));
         }
         let misfit = lagged.as_ref().map_or(f64::INFINITY, |(_, found)| found.misfit);
-        if misfit > if tried { 0.0 } else { DRIVEN } && (self.no_solution(misfit) || self.library() || self.jammed(misfit)) {
+        let looked_at = misfit > if tried { 0.0 } else { DRIVEN };
+        let solved = looked_at && (self.no_solution(misfit) || self.library());
+        if !solved && tried && self.is_small() {
+            return self.asking_for_less();
+        }
+        if solved || looked_at && self.jammed(misfit) {
             self.work.memory.succeeded(rows);
             return self.best;
         }
@@ -363,8 +371,27 @@ impl<'a> Tries<'a> {
     /// that of friction can be pushed out of its overlaps by no reactions, though nothing stands in its way. Methods that go on where the
     /// proximal point has ended would look for a solution that hardly ever exists.
     fn wedged(&mut self) -> bool {
-        let asks = self.p.spare.iter().any(|&part| part < 0.0) && !self.p.gives_way() && !self.p.stop.asked();
-        asks && !self.has_a_solution() && self.ray.contains(&true)
+        self.asks() && !self.has_a_solution() && self.ray.contains(&true) && self.contradicts().is_none()
+    }
+
+    /// Whether more is asked than not to approach.
+    fn asks(&self) -> bool {
+        self.p.spare.iter().any(|&part| part < 0.0) && !self.p.gives_way() && !self.p.stop.asked()
+    }
+
+    /// Whether all that is asked beyond that may go, as nothing else has helped and bodies are few: what misses by a hair has no ray.
+    fn is_small(&mut self) -> bool {
+        let small = self.rows() <= PATIENT_ROWS && self.asks() && (self.has_a_solution() || self.contradicts().is_none());
+        if small {
+            self.ray = self.p.spare.iter().map(|&part| part < 0.0).collect();
+        }
+        small
+    }
+
+    /// By how much each contact has to give way where the bodies could not keep out of each other without friction either.
+    fn contradicts(&mut self) -> Option<&Vec<f64>> {
+        let Self { p, answer, work, auto, slack, .. } = self;
+        slack.get_or_insert_with(|| contradiction(p, answer, auto.tolerance, &mut work.newton)).as_ref()
     }
 
     /// The best answer, and the contacts that are to ask for less.
@@ -379,7 +406,7 @@ impl<'a> Tries<'a> {
         if misfit <= HARMLESS || self.p.gives_way() || self.p.stop.asked() || self.has_a_solution() {
             return false;
         }
-        let slack = contradiction(self.p, self.answer, self.auto.tolerance, &mut self.work.newton);
+        let slack = self.contradicts().cloned();
         slack.is_some_and(|slack| self.relax(Method::Contradiction, slack, None))
     }
 
