@@ -15,6 +15,7 @@ mod hard;
 mod heavy;
 mod jam;
 mod lost;
+mod random;
 mod walls;
 
 fn text(name: &str) -> String {
