@@ -348,6 +348,9 @@ impl StepProblem {
 
     /// Asks for none of it where that wedges bodies which friction holds; true where there was any.
     pub fn release_wedged(&mut self) -> bool {
+        if self.answer.wedged.is_empty() {
+            return false;
+        }
         let wedged = std::mem::take(&mut self.answer.wedged);
         let is_wedged = |k: usize| wedged.get(k) == Some(&true);
         for i in 0..self.rebounds.len() {
@@ -366,7 +369,7 @@ impl StepProblem {
             // what has grown against it is no guess
             self.answer.reactions.contacts[k] = DVec3::ZERO;
         }
-        !wedged.is_empty()
+        true
     }
 
     fn scale_rebounds(&mut self, range: std::ops::Range<usize>, share: f64, of: impl Fn(&Rebound) -> bool) {

@@ -372,32 +372,19 @@ pub fn solve(scheme: Res<Scheme>, mut step: ResMut<StepProblem>, mut solver: Res
         return;
     }
     step.state_spare();
-    let StepProblem { problem, answer, report, before, kept, dropped, .. } = &mut *step;
+    let StepProblem { problem, before, kept, dropped, .. } = &mut *step;
     (*kept, *dropped) = (false, false);
     problem.before.clone_from(&before.rigid);
-    let Solver { settings, workspace } = &mut *solver;
-    *report = settings.solve_with(problem, answer, workspace).after(report);
+    solve_released(&mut step, &mut solver);
     if scheme.friction == Friction::Lagged && step.shrink_shifts() {
-        let StepProblem { problem, answer, report, .. } = &mut *step;
-        *report = settings.solve_with(problem, answer, workspace).after(report);
+        solve_released(&mut step, &mut solver);
     }
     if step.problem.stop.asked() {
         return;
     }
-    for round in 1..=MOST_RELEASES {
-        if !step.release_wedged() {
-            break;
-        }
-        let StepProblem { problem, answer, report, .. } = &mut *step;
-        if round == MOST_RELEASES {
-            problem.spare.clear();
-        }
-        *report = settings.solve_with(problem, answer, workspace).after(report);
-    }
-    if step.report.status != Status::Converged && !step.rebounds.is_empty() && step.drop_rebounds(settings.tolerance) {
+    if step.report.status != Status::Converged && !step.rebounds.is_empty() && step.drop_rebounds(solver.settings.tolerance) {
         step.dropped = true;
-        let StepProblem { problem, answer, report, .. } = &mut *step;
-        *report = settings.solve_with(problem, answer, workspace).after(report);
+        solve_released(&mut step, &mut solver);
     }
     step.forget_unless_ending();
     for round in 1..=MOST_ROUNDS {
@@ -406,13 +393,27 @@ pub fn solve(scheme: Res<Scheme>, mut step: ResMut<StepProblem>, mut solver: Res
         if step.problem.stop.asked() || !step.rebounds.iter().any(|r| r.limited) || !step.cut_rebounds(eager, round >= REBOUND_ROUNDS) {
             break;
         }
-        let StepProblem { problem, answer, report, .. } = &mut *step;
-        *report = settings.solve_with(problem, answer, workspace).after(report);
+        solve_released(&mut step, &mut solver);
     }
     step.note_lag();
     judge(&mut step);
     let missed = matches!(step.report.status, Status::Lagged | Status::Stalled | Status::BudgetSpent);
-    workspace.memory.take_in(if missed { step.report.e_s } else { 0.0 });
+    solver.workspace.memory.take_in(if missed { step.report.e_s } else { 0.0 });
+}
+
+/// Solves the problem; bodies that friction wedges are asked for less, and it is solved again.
+fn solve_released(step: &mut StepProblem, solver: &mut Solver) {
+    let Solver { settings, workspace } = solver;
+    for round in 0..=MOST_RELEASES {
+        let StepProblem { problem, answer, report, .. } = &mut *step;
+        if round == MOST_RELEASES {
+            problem.spare.clear();
+        }
+        *report = settings.solve_with(problem, answer, workspace).after(report);
+        if problem.stop.asked() || !step.release_wedged() {
+            break;
+        }
+    }
 }
 
 /// Times that bodies which friction wedges are asked for less; from then on what is left to ask is not called into question.
