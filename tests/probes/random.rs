@@ -74,9 +74,14 @@ fn a_hundred_scenes_at_random_miss_no_step() {
     assert!(assert_solved(0..100, 1e-9) > 0);
 }
 
-/// In one of them, seed 1040, reactions of bodies that are wedged grow to a billion joules of work against each other, of which rounding loses 7e-7 of what moved.
+/// Eight steps of it have a solution in which wedged bodies do a billion joules of work against each other; rounding lost 6e-7 of what moved.
+#[test]
+fn what_wedged_bodies_grow_against_each_other_is_not_asked_for() {
+    assert!(assert_solved(1040..1041, 1e-9) > 0);
+}
+
 #[test]
 #[ignore = "half a minute: cargo test --release --test probes -- --ignored a_thousand_scenes"]
 fn a_thousand_scenes_at_random_miss_no_step() {
-    assert_solved(100..1100, 1e-6);
+    assert_solved(100..1100, 1e-9);
 }

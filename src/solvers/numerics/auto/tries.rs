@@ -116,8 +116,19 @@ impl<'a> Tries<'a> {
         Self { auto, p, answer, work, best, moves, solvable: None, ray: Vec::new(), slack: None, soft: None }
     }
 
-    /// Until one of them ends it.
+    /// Until one of them ends it; where its reactions have run away against what is asked beyond not to approach, asking for less.
     pub(super) fn run(mut self) -> Report {
+        let report = self.end();
+        if report.converged() && self.asks() && runs_away(self.p, self.answer) {
+            let apart = runaway(self.p, &self.answer.reactions.contacts);
+            if apart.contains(&true) {
+                self.answer.wedged = apart;
+            }
+        }
+        report
+    }
+
+    fn end(&mut self) -> Report {
         if !self.p.lagged.is_empty() {
             return self.known_shifts();
         }
@@ -256,7 +267,7 @@ impl<'a> Tries<'a> {
     }
 
     /// Contacts that resist rolling, as blocks of five or six rows for Newton; sweeps crawl to the end where it circles.
-    fn moments(mut self) -> Report {
+    fn moments(&mut self) -> Report {
         let sweeps = self.auto.sweeps(self.p, self.auto.max_sweeps.min(PLAIN_SWEEPS), self.work);
         let patient = GaussSeidel { foresight: PLAIN_SWEEPS, ..sweeps };
         let swept = self.exact() || self.attempt(Method::Sweeps, |p, answer, work| Some(patient.solve(p, answer, &mut work.sweep)));
@@ -274,7 +285,7 @@ impl<'a> Tries<'a> {
     }
 
     /// A scene whose shifts are known: one convex problem.
-    fn known_shifts(mut self) -> Report {
+    fn known_shifts(&mut self) -> Report {
         let auto = *self.auto;
         let solved = self.attempt(Method::Convex, |p, answer, work| known(&auto, p, answer, work));
         let ended = solved || self.best.error() <= ROUNDING || self.plain();
@@ -288,7 +299,7 @@ impl<'a> Tries<'a> {
     }
 
     /// Joints and motors alone: what Newton leaves of a convex problem, as where rows to spare contradict each other in their last digits, no sweeps take away.
-    fn joints(mut self) -> Report {
+    fn joints(&mut self) -> Report {
         let newton = self.auto.newton();
         let solved = self.attempt(Method::Newton, |p, answer, work| Some(newton.solve(p, answer, &mut work.newton)));
         let ended = solved || self.best.error() <= ROUNDING || self.point(None) || self.plain();
@@ -395,8 +406,8 @@ impl<'a> Tries<'a> {
     }
 
     /// The best answer, and the contacts that are to ask for less.
-    fn asking_for_less(self) -> Report {
-        self.answer.wedged = self.ray;
+    fn asking_for_less(&mut self) -> Report {
+        self.answer.wedged = std::mem::take(&mut self.ray);
         self.best
     }
 
@@ -482,12 +493,12 @@ impl<'a> Tries<'a> {
     }
 
     /// All sweeps that the budget allows; where reactions run away, those of contacts that give way.
-    fn last_resort(mut self) -> Report {
+    fn last_resort(&mut self) -> Report {
         let sweeps = GaussSeidel { foresight: 0, follow: false, turns: true, ..self.auto.sweeps(self.p, self.auto.max_sweeps, self.work) };
         if self.attempt(Method::LastResort, |p, answer, work| Some(sweeps.solve(p, answer, &mut work.sweep))) {
             return self.best;
         }
-        if let Some(soft) = self.soft.filter(|_| runs_away(self.p, self.answer)) {
+        if let Some(soft) = self.soft.as_ref().filter(|_| runs_away(self.p, self.answer)) {
             self.answer.reactions.clone_from(&soft.reactions);
         }
         certify(self.p, self.answer).report(self.best)
