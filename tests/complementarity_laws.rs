@@ -307,3 +307,26 @@ fn rows_in_large_units_hide_no_other_row() {
         }
     }
 }
+
+#[test]
+fn rows_that_nothing_asks_of_are_solved_to_rounding_and_prove_nothing() {
+    // lower triangular: z0 = z1 = 0 exactly, and what rounding leaves of it beside the others is no violation
+    let m = [
+        [0.6059876606931613, 0.0, 0.0, 0.0, 0.0],
+        [1.7604376616816948, 0.8255946611245922, 0.0, 0.0, 0.0],
+        [-2.1494323773242425, -4.668226123528985, 1.4930889895994068, 0.0, 0.0],
+        [-0.6700323543442052, 6.1672637238509855, -3.0897291524603765, 0.46022971262909296, 0.0],
+        [0.20049913560028548, -2.0914486350853103, 2.1437625457270157, -0.17284606327142651, 1.731762217593843],
+    ];
+    let p = Relay {
+        m: Matrix::dense(5, 5, m.concat()),
+        q: vec![0.0, 0.0, 2.0, -1.0, 0.0],
+        lower: vec![-INF, -INF, -1.4056209609925179, -0.6566694915218731, -0.2420783924518859],
+        upper: vec![1.31751816606539, INF, 1.2959004648883168, 0.3138718590975387, INF],
+    };
+    for solver in ["auto", "lemke", "enumeration", "newton_fb"] {
+        let (report, z, _) = solve(solver, p.clone());
+        assert_eq!(report.status, Status::Converged, "{solver}: {report:?}");
+        assert!(z[0].abs() < 1e-8 && z[1].abs() < 1e-8 && (z[2] + 2.0 / 1.4930889895994068).abs() < 1e-8, "{solver}: {z:?}");
+    }
+}

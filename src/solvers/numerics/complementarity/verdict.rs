@@ -11,8 +11,9 @@
 //! s_i ≤ max(|q'_i| + Σ_j |M'_ij z'_j|,  max_j |M'_ij q'_j| / d_j)
 //! ```
 //!
-//! since the unit of a neighbour may be another for all that: its demand counts as far as it reaches this row. What is left by
-//! rounding in the row's own product is no misfit while it is small beside q.
+//! since the unit of a neighbour may be another for all that: its demand counts as far as it reaches this row. Rows without q that no
+//! demand reaches, neither straight away nor through the rows of others, have z = 0 and no unit of their own: their z counts by what
+//! it does to others, so s_i is not lowered. What is left by rounding in the row's own product is no misfit while it is small beside q.
 
 use super::form::{Form, Scaling};
 use crate::numerics::acceptance::{self, demand, velocity_scales};
@@ -97,6 +98,21 @@ fn largest(x: &[f64]) -> f64 {
     x.iter().fold(0.0f64, |m, x| m.max(x.abs()))
 }
 
+/// Rows whose unknowns answer to some demand: their own, or one that comes along their entries of M.
+fn reached(unit: &Form, asked: &[f64]) -> Vec<bool> {
+    let n = asked.len();
+    let mut reached: Vec<bool> = asked.iter().map(|x| *x > 0.0).collect();
+    let mut next: Vec<usize> = (0..n).filter(|&i| reached[i]).collect();
+    while let Some(j) = next.pop() {
+        for i in (0..n).filter(|&i| unit.m[i * n + j] != 0.0) {
+            if !std::mem::replace(&mut reached[i], true) {
+                next.push(i);
+            }
+        }
+    }
+    reached
+}
+
 /// The largest misfit in the units of this form.
 fn misfit(unit: &Form, z: &[f64]) -> f64 {
     let n = unit.order();
@@ -126,6 +142,7 @@ fn misfit(unit: &Form, z: &[f64]) -> f64 {
     // the z that each row asks for, as far as its bounds let it go
     let asked: Vec<f64> =
         (0..n).map(|i| (demand(sets[i], &q[i..=i]) / weights[i]).min((unit.upper[i] - origin[i]).max(origin[i] - unit.lower[i]))).collect();
+    let reached = reached(unit, &asked);
     // beside the largest q this is nothing in any unit, and so small that the squares in `rel` no longer see it
     let nothing = NOTHING * largest(&q);
     let mut worst = 0.0f64;
@@ -139,7 +156,7 @@ fn misfit(unit: &Form, z: &[f64]) -> f64 {
             reach = reach.max(m.abs() * asked);
         }
         // nothing moves a row of zeros: its q alone says how far it is off
-        let scale = scales[i].min(size.max(reach));
+        let scale = if q[i] == 0.0 && !reached[i] { scales[i] } else { scales[i].min(size.max(reach)) };
         // where the box is narrow beside what w could do, a share of its width counts
         let width = unit.upper[i] - unit.lower[i];
         let d = if width > 0.0 { d.max(scale / width) } else { d };
