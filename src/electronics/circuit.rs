@@ -123,11 +123,27 @@ pub(super) struct Element {
 /// assert_eq!(current.at(0.0, &[10.0], &[]), 0.01);
 /// # Ok::<(), drystone::electronics::CircuitError>(())
 /// ```
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Circuit {
     /// names; ground first
     pub(super) nodes: Vec<String>,
     pub(super) elements: Vec<Element>,
+}
+
+/// As [`new`](Circuit::new): ground is there from the start.
+///
+/// ```
+/// use drystone::electronics::Circuit;
+/// let mut c = Circuit::default();
+/// c.capacitor("C1", "a", "0", 1e-6).voltage(10.0);
+/// c.resistor("R1", "a", "0", 1e3);
+/// assert_eq!(c.equations()?.current("R1")?.at(0.0, &[10.0], &[]), 0.01);
+/// # Ok::<(), drystone::electronics::CircuitError>(())
+/// ```
+impl Default for Circuit {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl Circuit {
