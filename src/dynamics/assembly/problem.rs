@@ -42,8 +42,6 @@ pub struct Rebound {
 
 /// Misfit of a contact in a missed step that no rounding explains, however small the tolerance.
 const GROSS: f64 = 1e-4;
-/// Part of the largest reaction of wedged bodies from which on others have grown with it.
-const GROWN: f64 = 1e-2;
 
 /// Where a body is, and its index among the mobile ones or [`IMMOBILE`].
 #[doc(hidden)]
@@ -355,13 +353,9 @@ impl StepProblem {
         }
         let wedged = std::mem::take(&mut self.answer.wedged);
         let is_wedged = |k: usize| wedged.get(k) == Some(&true);
-        // what has grown against each other is no guess
-        let reactions = &mut self.answer.reactions.contacts;
-        let largest = reactions.iter().enumerate().filter(|&(k, _)| is_wedged(k)).map(|(_, r)| r.length()).fold(0.0, f64::max);
-        reactions.iter_mut().filter(|r| r.length() > GROWN * largest).for_each(|r| *r = DVec3::ZERO);
         for i in 0..self.rebounds.len() {
             let k = self.rebounds[i].contact as usize;
-            if is_wedged(k) {
+            if is_wedged(k) && self.problem.spare[k] < 0.0 {
                 self.dropped |= self.rebounds[i].part.x < 0.0;
                 self.scale_rebounds(i..i + 1, 0.0, |_| true);
                 let [closing, fed_back] = &mut self.rebounds[i].closing;
@@ -372,6 +366,8 @@ impl StepProblem {
             self.kept |= self.feedback[k] < 0.0;
             self.problem.contacts[k].b.x -= std::mem::take(&mut self.feedback[k]);
             self.problem.spare[k] = 0.0;
+            // what has grown against each other is no guess
+            self.answer.reactions.contacts[k] = DVec3::ZERO;
         }
         true
     }

@@ -95,7 +95,7 @@ pub(super) struct Tries<'a> {
     /// some of it is known to slip
     moves: bool,
     solvable: Option<bool>,
-    /// where that is not so: contacts of the contradiction that could ask for less
+    /// where that is not so: contacts whose reactions grow against each other
     ray: Vec<bool>,
     /// what [`contradiction`] has found
     slack: Option<Option<Vec<f64>>>,
@@ -120,9 +120,9 @@ impl<'a> Tries<'a> {
     pub(super) fn run(mut self) -> Report {
         let report = self.end();
         if report.converged() && self.asks() && runs_away(self.p, self.answer) {
-            let apart = runaway(self.p, &self.answer.reactions.contacts);
-            if apart.contains(&true) {
-                self.answer.wedged = apart;
+            let grown = grown(&self.answer.reactions.contacts);
+            if self.could_ask_for_less(&grown) {
+                self.answer.wedged = grown;
             }
         }
         report
@@ -373,7 +373,7 @@ impl<'a> Tries<'a> {
         }
         let solvable = found.is_some_and(|found| found.converged());
         if !solvable {
-            self.ray = runaway(self.p, &answer.reactions.contacts);
+            self.ray = grown(&answer.reactions.contacts);
         }
         *self.solvable.insert(solvable)
     }
@@ -382,12 +382,17 @@ impl<'a> Tries<'a> {
     /// that of friction can be pushed out of its overlaps by no reactions, though nothing stands in its way. Methods that go on where the
     /// proximal point has ended would look for a solution that hardly ever exists.
     fn wedged(&mut self) -> bool {
-        self.asks() && !self.has_a_solution() && self.ray.contains(&true) && self.contradicts().is_none()
+        self.asks() && !self.has_a_solution() && self.could_ask_for_less(&self.ray) && self.contradicts().is_none()
     }
 
     /// Whether more is asked than not to approach.
     fn asks(&self) -> bool {
         self.p.spare.iter().any(|&part| part < 0.0) && !self.p.gives_way() && !self.p.stop.asked()
+    }
+
+    /// Whether one of these contacts asks for more than that.
+    fn could_ask_for_less(&self, grown: &[bool]) -> bool {
+        grown.iter().zip(&self.p.spare).any(|(&grown, &part)| grown && part < 0.0)
     }
 
     /// Whether all that is asked beyond that may go, as nothing else has helped and bodies are few: what misses by a hair has no ray.
@@ -531,10 +536,10 @@ impl<'a> Tries<'a> {
     }
 }
 
-/// The contacts that take part in reactions which grow for ever, and could ask for less.
-fn runaway(p: &MixedProblem, reactions: &[DVec3]) -> Vec<bool> {
+/// The contacts that take part in reactions which grow for ever.
+fn grown(reactions: &[DVec3]) -> Vec<bool> {
     let largest = reactions.iter().map(|r| r.length()).fold(0.0, f64::max);
-    reactions.iter().zip(&p.spare).map(|(r, &part)| part < 0.0 && r.length() > RUNAWAY * largest).collect()
+    reactions.iter().map(|r| r.length() > RUNAWAY * largest).collect()
 }
 
 /// Whether no law has a shift: joints, motors, contacts without friction.

@@ -19,6 +19,7 @@ use super::form::{Form, Scaling};
 use crate::numerics::acceptance::{self, demand, velocity_scales};
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::residual::Residual;
+use std::cell::LazyCell;
 
 /// Size of the terms of w beside q up to which its digits are trusted at first sight.
 const GROWN: f64 = 1e4;
@@ -142,7 +143,7 @@ fn misfit(unit: &Form, z: &[f64]) -> f64 {
     // the z that each row asks for, as far as its bounds let it go
     let asked: Vec<f64> =
         (0..n).map(|i| (demand(sets[i], &q[i..=i]) / weights[i]).min((unit.upper[i] - origin[i]).max(origin[i] - unit.lower[i]))).collect();
-    let reached = reached(unit, &asked);
+    let reached = LazyCell::new(|| reached(unit, &asked));
     // beside the largest q this is nothing in any unit, and so small that the squares in `rel` no longer see it
     let nothing = NOTHING * largest(&q);
     let mut worst = 0.0f64;

@@ -424,7 +424,8 @@ pub struct Answer {
     pub velocities: Velocities,
     /// Where constraints contradict each other, the velocity by which each contact gives way (m/s); empty where they do not.
     pub slack: Vec<f64>,
-    /// Contacts at which friction may wedge bodies that are asked to part ([`MixedProblem::spare`]); empty without any.
+    /// Contacts whose reactions grow against each other as friction wedges bodies, some of which are asked to part
+    /// ([`MixedProblem::spare`]): they are no guess for the problem that asks for less. Empty without any.
     pub wedged: Vec<bool>,
 }
 
