@@ -427,10 +427,10 @@ pub fn stop(
             let size = a.smallest.min(b.smallest);
             let shift = image_shift(&scheme.cell, slots.map(|k| &movers[k]));
             let image = [shift, h * scheme.cell.drift(shift)];
-            let apart = || !come_near(rows, image, a.radius + b.radius) && slots.iter().all(|&k| first[k] == 1.0);
+            // who goes along with a body that waits runs into it, however slow they are against each other
+            let goes = slots.iter().all(|&k| first[k] == 1.0);
             if rows.iter().all(|b| b.inertia.is_none())
-                || !is_fast(rows, [a, b], image, size, h)
-                || apart()
+                || goes && !(is_fast(rows, [a, b], image, size, h) && come_near(rows, image, a.radius + b.radius))
                 || excluded.binary_search(&(i, j)).is_ok()
             {
                 continue;
