@@ -250,13 +250,21 @@ impl Inequalities<'_> {
         for iteration in 1..=STEPS {
             let mut go_on = || watch(Progress { iteration, error: f64::INFINITY });
             let Some(length) = central.step(&scaled, RIDGE, &mut lu, &mut go_on) else { break };
-            let point: Vec<f64> = central.x.iter().zip(&scaling.columns).map(|(x, c)| x * c).collect();
-            let (z, multipliers) = split(&point[..n]);
-            if let Some(proof) = self.check(multipliers) {
-                return Feasibility::Impossible(proof);
-            }
-            if self.holds(&z) {
-                return Feasibility::Point(z);
+            // as it stands, and with what goes to a bound there
+            for rounded in [false, true] {
+                let at = |i: usize| match central.state(&scaled, i) {
+                    State::Lower if rounded => scaled.lower[i],
+                    State::Upper if rounded => scaled.upper[i],
+                    _ => central.x[i],
+                };
+                let point: Vec<f64> = (0..n).map(|i| at(i) * scaling.columns[i]).collect();
+                let (z, multipliers) = split(&point);
+                if let Some(proof) = self.check(multipliers) {
+                    return Feasibility::Impossible(proof);
+                }
+                if self.holds(&z) {
+                    return Feasibility::Point(z);
+                }
             }
             if length < SHORTEST || central.mu < ENDED * central.size * central.size || !go_on() {
                 break;

@@ -63,15 +63,7 @@ impl ComplementaritySolver for InteriorPoint {
             }
             if central.mu < 1e-3 * central.size * central.size {
                 states.clear();
-                states.extend((0..n).map(|i| {
-                    if central.up[i] > central.x[i] - scaled.lower[i] {
-                        State::Lower
-                    } else if central.down[i] > scaled.upper[i] - central.x[i] {
-                        State::Upper
-                    } else {
-                        State::Basic
-                    }
-                }));
+                states.extend((0..n).map(|i| central.state(scaled, i)));
                 outcome.factorisations += 1;
                 if basis.factor_while(form, states, &mut || proceed(watch, outcome.iterations, best)) {
                     let found = basis.answer(form, point, w);
@@ -142,6 +134,17 @@ impl Central {
             };
             self.up[i] = has(l) * self.size;
             self.down[i] = has(u) * self.size;
+        }
+    }
+
+    /// Where unknown i stands: on the side whose w has become the larger one of its pair.
+    pub(super) fn state(&self, form: &Form, i: usize) -> State {
+        if self.up[i] > self.x[i] - form.lower[i] {
+            State::Lower
+        } else if self.down[i] > form.upper[i] - self.x[i] {
+            State::Upper
+        } else {
+            State::Basic
         }
     }
 
