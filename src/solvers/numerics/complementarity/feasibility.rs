@@ -5,8 +5,9 @@
 //! impossible  ⇔  some y of these signs has   max over l ≤ z ≤ u of  yᵀ(M z + q)  < 0
 //! ```
 //!
-//! The multipliers y are sought on the skew, hence monotone, problem of the linear programme, by Lemke's method where it is small and
-//! by an interior point else or where that fails, and the certificate that is found is checked by its own arithmetic: it does not rest on the search.
+//! The multipliers y are sought on the skew, hence monotone, problem of the linear programme, by Lemke's method and by an
+//! interior point, which comes first where the programme is not small, and the certificate that is found is checked by its own
+//! arithmetic: it does not rest on the search.
 
 use super::basis::State;
 use super::form::{Form, Scaling};
@@ -52,7 +53,7 @@ const REACH: f64 = 1e7;
 /// z and the multipliers of a point of the programme.
 type Split<'a> = &'a dyn Fn(&[f64]) -> (Vec<f64>, Vec<f64>);
 
-/// Rows and columns up to which the programme is solved by pivoting first: its points are vertices.
+/// Rows and columns up to which the programme is solved by pivoting first: its points are vertices. Beyond, pivots have a short budget.
 const PIVOTED: usize = 60;
 /// Steps of the interior point, of which proofs took 4 to 20.
 const STEPS: usize = 60;
@@ -160,17 +161,34 @@ impl Inequalities<'_> {
             rows.iter().enumerate().for_each(|(k, &r)| multipliers[r] = point[columns + k] * row_scale[k]);
             (z, multipliers)
         };
-        if n <= PIVOTED {
-            match self.pivoting(&lp, &split, (columns, &rows, &row_scale), watch) {
+        let small = n <= PIVOTED;
+        let budget = if small { 50 * n + 1000 } else { 2 * n };
+        let mut found = Feasibility::Unknown;
+        for interior in [!small, small] {
+            let next = if interior {
+                self.interior(&lp, columns, &split, watch)
+            } else {
+                self.pivoting(&lp, &split, (columns, &rows, &row_scale), budget, watch)
+            };
+            match next {
+                Feasibility::Impossible(_) => return next,
+                Feasibility::Point(ref z) if self.holds(z) => return next,
+                Feasibility::Point(_) => found = next,
                 Feasibility::Unknown => {}
-                decided => return decided,
             }
         }
-        self.interior(&lp, columns, &split, watch)
+        found
     }
 
     /// The programme by Lemke's paths.
-    fn pivoting(&self, lp: &Form, split: Split, (columns, rows, row_scale): (usize, &[usize], &[f64]), watch: &mut Watch) -> Feasibility {
+    fn pivoting(
+        &self,
+        lp: &Form,
+        split: Split,
+        (columns, rows, row_scale): (usize, &[usize], &[f64]),
+        budget: usize,
+        watch: &mut Watch,
+    ) -> Feasibility {
         let n = lp.order();
         let (mut scaling, mut scaled) = (Scaling::default(), Form::default());
         scaling.balance(lp, &mut scaled);
@@ -180,7 +198,7 @@ impl Inequalities<'_> {
         };
         let mut tableau = Tableau::default();
         for attempt in 0..3 {
-            let (end, _) = path(&mut tableau, &scaled, attempt, 50 * n + 1000, 0, watch);
+            let (end, _) = path(&mut tableau, &scaled, attempt, budget, 0, watch);
             match end {
                 End::Solved => {
                     let mut point = vec![0.0; n];
