@@ -274,6 +274,68 @@ fn feasible_problems_without_solution_are_proved_so_by_all_their_bases() {
     assert_eq!(solve("auto", p).0.status, Status::Inconsistent);
 }
 
+/// `M = B Bᵀ + S` with `M y = Mᵀ y = 0` for a y ≥ 0 on every third row, and `qᵀ y < 0`: no z ≥ 0 has w ≥ 0. Rows and columns in units
+/// of 10^−decades to 10^decades.
+fn contradicting(n: usize, rank: usize, decades: f64) -> Lcp {
+    let noise = |k: usize| libm::sin((k * k + 7 * k) as f64);
+    let y: Vec<f64> = (0..n).map(|i| if i % 3 == 0 { 1.0 + 0.5 * noise(i) } else { 0.0 }).collect();
+    let square: f64 = y.iter().map(|y| y * y).sum();
+    // orthogonal to y
+    let cleared = |mut a: Vec<f64>| {
+        let along: f64 = a.iter().zip(&y).map(|(a, y)| a * y).sum::<f64>() / square;
+        a.iter_mut().zip(&y).for_each(|(a, y)| *a -= along * y);
+        a
+    };
+    let columns: Vec<Vec<f64>> = (0..rank + 12).map(|k| cleared((0..n).map(|i| noise(1000 + k * n + i)).collect())).collect();
+    let mut m = vec![0.0; n * n];
+    for i in 0..n {
+        for j in 0..n {
+            let gram: f64 = columns[..rank].iter().map(|b| b[i] * b[j]).sum();
+            let skew: f64 = columns[rank..].chunks(2).map(|c| c[0][i] * c[1][j] - c[1][i] * c[0][j]).sum();
+            m[i * n + j] = gram + skew;
+        }
+    }
+    let mut q: Vec<f64> = cleared((0..n).map(|i| noise(i + 9)).collect());
+    q.iter_mut().zip(&y).for_each(|(q, y)| *q -= 0.05 * y);
+    let unit = |k: usize| libm::pow(10.0, (decades * noise(3 * k + 5)).round());
+    for i in 0..n {
+        q[i] *= unit(i);
+        (0..n).for_each(|j| m[i * n + j] *= unit(i) * unit(n + j));
+    }
+    Lcp { m: Matrix::dense(n, n, m), q }
+}
+
+#[test]
+fn contradictions_are_proved_early_and_in_any_units() {
+    for (n, rank) in [(9, 2), (20, 8), (80, 25), (80, 60)] {
+        for decades in [0.0, 2.0, 8.0] {
+            let p = contradicting(n, rank, decades);
+            let answer = Problem::from(p.clone()).solve(&Settings::default()).expect("a legal problem");
+            let told = format!("{n} {rank} {decades}: {:?}", answer.report);
+            assert_eq!(answer.report.status, Status::Inconsistent, "{told}");
+            // a short path at most, not those of the later methods
+            assert!(answer.report.iterations < 10 * n + 200, "{told}");
+            let y = &answer.certificate;
+            let value: f64 = y.iter().zip(&p.q).map(|(y, q)| y * q).sum();
+            assert!(y.len() == n && y.iter().all(|y| *y >= 0.0) && value < 0.0, "{told}");
+            let m = p.m.to_dense();
+            for j in 0..n {
+                let terms = || (0..n).map(|i| y[i] * m[i * n + j]);
+                assert!(terms().sum::<f64>() <= 1e-11 * terms().map(f64::abs).sum::<f64>(), "{told}");
+            }
+        }
+    }
+}
+
+#[test]
+fn singular_equations_that_contradict_a_bound_have_a_certificate() {
+    // z₁ = −1 is asked for where z₁ ≥ 0, and nothing depends on the free unknown
+    let p =
+        Mlcp { m: Matrix::dense(2, 2, vec![0.0, 1.0, 0.0, 0.0]), q: vec![1.0, 0.0], equality: vec![true, false], free: vec![true, false] };
+    let proof = Problem::from(p).infeasibility().expect("a proof");
+    assert!(proof.multipliers[0] == -1.0 && proof.value < 0.0, "{proof:?}");
+}
+
 #[test]
 fn rows_in_large_units_hide_no_other_row() {
     // z₂ is at its upper bound and z₁ at its lower one, so that w₀ is 0.297, and z₀ has no lower bound: there is no solution
@@ -306,6 +368,16 @@ fn rows_in_large_units_hide_no_other_row() {
             assert!(!report.converged(), "{tolerance:e}: {report:?}");
         }
     }
+}
+
+#[test]
+fn a_basis_that_small_rows_do_not_show_takes_no_solution_away() {
+    // z₃ = 1e7/3 alone is the solution; beside it the units of row 0, an equation, are nothing
+    let m = [[5e-6, 2e-5, 2e-2, 0.0], [0.0, 3e-4, 0.2, 0.0], [2e-2, 0.0, 3e2, 2e-6], [1e-10, 1e-9, 2e-6, 3e-14]];
+    let equality = vec![true, false, false, false];
+    let p = Mlcp { m: Matrix::dense(4, 4, m.concat()), q: vec![0.0, 1e-2, 90.0, -1e-7], free: equality.clone(), equality };
+    let (report, z, _) = solve("auto", p);
+    assert!(report.converged() && z[..3] == [0.0; 3] && (z[3] - 1e7 / 3.0).abs() < 1e-3, "{report:?} {z:?}");
 }
 
 #[test]

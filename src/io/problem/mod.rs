@@ -1,7 +1,7 @@
 //! One-step problems as files: FCLIB HDF5, the text files of the public test collections, and JSON.
 //!
-//! The content decides, not the name: gzip, HDF5 and JSON (`{`) by their first bytes, everything else is text. [`Kind`] is asked for
-//! only where a text file fits several; see [`text`].
+//! The content decides, not the name: gzip, HDF5 and JSON (`{`) by their first bytes, everything else is text (but a `.json` without a
+//! number at its start, which is neither). [`Kind`] is asked for only where a text file fits several; see [`text`].
 
 pub mod answer;
 pub mod json;
@@ -124,12 +124,18 @@ pub fn read(path: &Path, kind: Option<Kind>) -> Result<Problem, Error> {
 /// The problem in the bytes of a file; `path` is for messages alone.
 pub fn parse(path: &Path, bytes: Vec<u8>, kind: Option<Kind>) -> Result<Problem, Error> {
     let bytes = if bytes.starts_with(&[0x1f, 0x8b]) { unpack(path, &bytes)? } else { bytes };
-    let problem = if bytes.starts_with(b"\x89HDF\r\n\x1a\n") {
-        from_hdf5(path, bytes)?
-    } else if bytes.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'{') {
-        json::parse(path, &bytes)?
-    } else {
-        text::parse(path, &bytes, kind)?
+    let plain = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+    let start = plain.iter().position(|b| !b.is_ascii_whitespace());
+    let problem = match start.map(|at| plain[at]) {
+        None => return Err(Error::Unsupported { path: path.to_owned(), cause: "is empty".to_owned() }),
+        Some(_) if bytes.starts_with(b"\x89HDF\r\n\x1a\n") => from_hdf5(path, bytes)?,
+        Some(b'{') => json::parse(path, plain)?,
+        Some(b'0'..=b'9') => text::parse(path, plain, kind)?,
+        Some(_) if path.extension().is_some_and(|end| end == "json") => {
+            let line = 1 + plain.iter().take(start.unwrap_or(0)).filter(|b| **b == b'\n').count();
+            return Err(Error::data(path, format!("line {line}"), "a problem begins with `{\"kind\": …`, and this does not"));
+        }
+        Some(_) => text::parse(path, plain, kind)?,
     };
     problem.validate().map_err(|source| Error::Problem { path: path.to_owned(), source })?;
     match kind.filter(|&asked| !is_of(&problem, asked)) {
@@ -184,6 +190,21 @@ mod tests {
         let bomb: Vec<u8> = (0..513).flat_map(|_| pack(&zeros)).collect();
         let error = parse("bomb.gz".as_ref(), bomb, None).unwrap_err().to_string();
         assert!(error.contains("512 MiB"), "{error}");
+    }
+
+    #[test]
+    fn what_is_empty_or_no_json_in_spite_of_its_name_is_told_so() {
+        let told = |name: &str, bytes: &[u8]| parse(name.as_ref(), bytes.to_vec(), None).map(|p| p.kind()).unwrap_err().to_string();
+        for bytes in [&b""[..], b" \n\n", b"\xef\xbb\xbf"] {
+            assert_eq!(told("a.json", bytes), "a.json: is empty");
+            assert_eq!(told("a.dat", bytes), "a.dat: is empty");
+        }
+        for bytes in [&b"\n[1, 2]"[..], b"\nnull", b"\n\0\0\0"] {
+            assert!(told("a.json", bytes).starts_with("a.json: line 2: a problem begins with `{\"kind\""), "{}", told("a.json", bytes));
+        }
+        // a byte order mark is no content
+        let text = "\u{feff}{\"kind\": \"lcp\", \"m\": {\"dense\": [[1]]}, \"q\": [1]}";
+        assert_eq!(parse("a.json".as_ref(), text.into(), None).map(|p| p.kind()).ok(), Some(Kind::Lcp));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The strategy that needs no options.
 //!
 //! ```text
-//! last bases → basis of the guess (principal pivoting) → Lemke → Newton → interior point → Lemke again, proximal
-//!            → enumeration where small → proof of infeasibility
+//! last bases → basis of the guess (principal pivoting) → a short path of Lemke's → proof of infeasibility → Lemke → Newton
+//!            → interior point → Lemke again, proximal → enumeration where small
 //! ```
 //!
 //! Each stage starts from the best point so far and ends the search when it meets the tolerance. The status says why it ended:
@@ -16,13 +16,15 @@
 
 use super::form::Form;
 use super::{
-    ComplementaritySolver, Enumeration, InteriorPoint, Lemke, Murty, Newton, Outcome, Progress, Scratch, Status, Watch, face,
-    infeasibility_watched, solved, verdict, vertices,
+    ComplementaritySolver, Enumeration, Feasibility, InteriorPoint, Lemke, Murty, Newton, Outcome, Progress, Scratch, Status, Watch, face,
+    feasibility, solved, verdict, vertices,
 };
 use crate::algebra::dense::norm;
 
 /// Unknowns up to which a proof is sought: a linear programme of twice as many, dense.
 const LARGEST_PROGRAMME: usize = 1000;
+/// Pivots an unknown of the path that comes before the proof.
+const SHORT_PATH: usize = 4;
 
 /// The recommended solver for LCP, MLCP and relay problems (Siconos: `SICONOS_LCP_AVI_CAOFERRIS` and the direct MLCP drivers).
 #[derive(Clone, Debug, PartialEq)]
@@ -53,6 +55,7 @@ impl ComplementaritySolver for Auto {
         // a basis is exact to rounding; it must not pass for one by a large |z| elsewhere
         let tolerance = self.tolerance;
         let exact = tolerance.min(1e-10);
+        scratch.decided = None;
         let mut cache = std::mem::take(&mut scratch.cache);
         let guess = &mut scratch.vectors[6];
         guess.clear();
@@ -63,15 +66,18 @@ impl ComplementaritySolver for Auto {
         }
         z.copy_from_slice(&scratch.vectors[6]);
         let mut stopped = false;
-        let stages: [&dyn ComplementaritySolver; 6] = [
+        // most paths are as short; a proof costs less than a long one
+        let short = 2 * (SHORT_PATH * form.order() + 100);
+        let stages: [&dyn ComplementaritySolver; 7] = [
             &Murty { tolerance: exact, max_iterations: 30, ..Murty::default() },
+            &Lemke { tolerance, coverings: 1, max_pivots: short, proximal_steps: 0 },
             &Lemke { tolerance, coverings: 2, proximal_steps: 0, ..Lemke::default() },
             &Newton { tolerance, ..Newton::default() },
             &InteriorPoint { tolerance, ..InteriorPoint::default() },
             &Lemke { tolerance, ..Lemke::default() },
             &Enumeration { tolerance, max_bases: self.max_bases },
         ];
-        for (k, stage) in stages.into_iter().enumerate() {
+        for (k, stage) in stages.iter().enumerate() {
             let before = total.iterations;
             let found = stage.run(form, z, w, scratch, &mut |mut progress| {
                 progress.iteration += before;
@@ -98,7 +104,7 @@ impl ComplementaritySolver for Auto {
                 total.status = Status::BudgetSpent;
                 break;
             }
-            if k + 1 == 6 && found.status == Status::Inconsistent {
+            if k + 1 == stages.len() && found.status == Status::Inconsistent {
                 total.status = Status::Inconsistent;
             }
             // the cheap proof before the expensive stages
@@ -106,9 +112,12 @@ impl ComplementaritySolver for Auto {
                 stopped |= !watch(Progress { iteration: total.iterations, ..progress });
                 !stopped
             };
-            if k == 1 && form.order() <= LARGEST_PROGRAMME && infeasibility_watched(form, &mut go_on).is_some() {
-                total.status = Status::Inconsistent;
-                break;
+            if k == 1 && form.order() <= LARGEST_PROGRAMME {
+                let decided = scratch.decided.insert(feasibility(form, &mut go_on));
+                if matches!(decided, Feasibility::Impossible(_)) {
+                    total.status = Status::Inconsistent;
+                    break;
+                }
             }
         }
         let loose = form.natural_map(z, w) > exact * norm(&form.q) || verdict::has_grown(form, z);
@@ -126,15 +135,22 @@ impl ComplementaritySolver for Auto {
             form.output(z, w);
         }
         if total.status == Status::Converged {
-            remember(form, z, w, exact, scratch, &mut cache);
+            remember(form, z, w, (tolerance, exact), scratch, &mut cache);
         }
         scratch.cache = cache;
         total
     }
 }
 
-/// Keeps the basis of a solution, where it is regular and gives the solution again.
-fn remember(form: &Form, z: &mut [f64], w: &mut [f64], exact: f64, scratch: &mut Scratch, cache: &mut super::basis::Cache) {
+/// Keeps the basis of a solution, where it is regular and gives a solution again: where units differ, z and w need not tell the right one.
+fn remember(
+    form: &Form,
+    z: &mut [f64],
+    w: &mut [f64],
+    (tolerance, exact): (f64, f64),
+    scratch: &mut Scratch,
+    cache: &mut super::basis::Cache,
+) {
     let n = form.order();
     let Scratch { basis, states, vectors, .. } = scratch;
     let [point, output] = super::buffers(vectors, n);
@@ -145,6 +161,9 @@ fn remember(form: &Form, z: &mut [f64], w: &mut [f64], exact: f64, scratch: &mut
         if !(basis.factor(form, states) && basis.answer(form, point, output) <= exact) {
             return;
         }
+    }
+    if !solved(form, point, output, tolerance) {
+        return;
     }
     z.copy_from_slice(point);
     w.copy_from_slice(output);

@@ -5,16 +5,18 @@
 //! impossible  ⇔  some y of these signs has   max over l ≤ z ≤ u of  yᵀ(M z + q)  < 0
 //! ```
 //!
-//! The multipliers y are sought by Lemke's method on the skew, hence monotone, problem of the linear programme, and the
-//! certificate that is found is checked by its own arithmetic: it does not rest on the search.
+//! The multipliers y are sought on the skew, hence monotone, problem of the linear programme, by Lemke's method and by an
+//! interior point, which comes first where the programme is not small, and the certificate that is found is checked by its own
+//! arithmetic: it does not rest on the search.
 
 use super::basis::State;
-use super::form::Form;
+use super::form::{Form, Scaling};
+use super::interior::{Central, SHORTEST};
 use super::lemke::{End, path};
 use super::tableau::{Tableau, Variable};
 use crate::algebra::dense::dot;
-use crate::algebra::factor::least_squares;
-use crate::numerics::Watch;
+use crate::algebra::factor::{Lu, least_squares};
+use crate::numerics::{Progress, Watch};
 
 /// A checked proof of infeasibility.
 ///
@@ -34,14 +36,11 @@ pub struct Infeasibility {
     pub value: f64,
 }
 
-/// The proof that `form` has no feasible point, where there is one, under a watch, which may end the search.
-pub(in crate::numerics) fn infeasibility_watched(form: &Form, watch: &mut Watch) -> Option<Infeasibility> {
+/// Whether `form` has a feasible point, under a watch, which may end the search.
+pub(in crate::numerics) fn feasibility(form: &Form, watch: &mut Watch) -> Feasibility {
     let signs: Vec<Sign> = (0..form.order()).map(|i| Sign::of_bounds(form.lower[i], form.upper[i])).collect();
     let system = Inequalities { m: &form.m, q: &form.q, lower: &form.lower, upper: &form.upper, signs: &signs };
-    match system.decide(watch) {
-        Feasibility::Impossible(proof) => Some(proof),
-        _ => None,
-    }
+    system.decide(watch)
 }
 
 /// Share of the largest multiplier, each in the size of its row, below which one counts as zero.
@@ -50,6 +49,20 @@ const ROUNDING: f64 = 1e-13;
 const SLOPE: f64 = 1e-11;
 /// Size of z, in units of the data, up to which a proof excludes solutions in spite of the rounding in its slopes.
 const REACH: f64 = 1e7;
+
+/// z and the multipliers of a point of the programme.
+type Split<'a> = &'a dyn Fn(&[f64]) -> (Vec<f64>, Vec<f64>);
+
+/// Rows and columns up to which the programme is solved by pivoting first: its points are vertices. Beyond, pivots have a short budget.
+const PIVOTED: usize = 60;
+/// Steps of the interior point, of which proofs took 4 to 20.
+const STEPS: usize = 60;
+/// Share of the first μ at which a point that is neither feasible nor a proof to rounding will not become one.
+const ENDED: f64 = 1e-20;
+/// Share of the largest violation by which `t = 1` leaves every inequality free.
+const ROOM: f64 = 0.1;
+/// Added to the diagonal of free unknowns, whose equations may be singular.
+const RIDGE: f64 = 1e-10;
 
 /// What is asked of a row `a z + b`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,10 +94,17 @@ pub(in crate::numerics) struct Inequalities<'a> {
     pub(in crate::numerics) signs: &'a [Sign],
 }
 
+#[derive(Debug)]
 pub(in crate::numerics) enum Feasibility {
     Point(Vec<f64>),
     Impossible(Infeasibility),
     Unknown,
+}
+
+impl Feasibility {
+    pub(in crate::numerics) fn proof(self) -> Option<Infeasibility> {
+        if let Self::Impossible(proof) = self { Some(proof) } else { None }
+    }
 }
 
 impl Inequalities<'_> {
@@ -134,23 +154,61 @@ impl Inequalities<'_> {
             lp.lower.push(lower);
             lp.upper.push(upper);
         }
+        // z and the multipliers of a point of the programme
+        let split = |point: &[f64]| {
+            let (mut z, mut multipliers) = (self.lower.to_vec(), vec![0.0; self.signs.len()]);
+            kept.iter().zip(point).for_each(|(&j, x)| z[j] = *x);
+            rows.iter().enumerate().for_each(|(k, &r)| multipliers[r] = point[columns + k] * row_scale[k]);
+            (z, multipliers)
+        };
+        let small = n <= PIVOTED;
+        let budget = if small { 50 * n + 1000 } else { 2 * n };
+        let mut found = Feasibility::Unknown;
+        for interior in [!small, small] {
+            let next = if interior {
+                self.interior(&lp, columns, &split, watch)
+            } else {
+                self.pivoting(&lp, &split, (columns, &rows, &row_scale), budget, watch)
+            };
+            match next {
+                Feasibility::Impossible(_) => return next,
+                Feasibility::Point(ref z) if self.holds(z) => return next,
+                Feasibility::Point(_) => found = next,
+                Feasibility::Unknown => {}
+            }
+        }
+        found
+    }
+
+    /// The programme by Lemke's paths.
+    fn pivoting(
+        &self,
+        lp: &Form,
+        split: Split,
+        (columns, rows, row_scale): (usize, &[usize], &[f64]),
+        budget: usize,
+        watch: &mut Watch,
+    ) -> Feasibility {
+        let n = lp.order();
+        let (mut scaling, mut scaled) = (Scaling::default(), Form::default());
+        scaling.balance(lp, &mut scaled);
+        let unscale = |mut point: Vec<f64>| {
+            point.iter_mut().zip(&scaling.columns).for_each(|(x, c)| *x *= c);
+            split(&point)
+        };
         let mut tableau = Tableau::default();
         for attempt in 0..3 {
-            let (end, _) = path(&mut tableau, &lp, attempt, 50 * n + 1000, 0, watch);
+            let (end, _) = path(&mut tableau, &scaled, attempt, budget, 0, watch);
             match end {
                 End::Solved => {
                     let mut point = vec![0.0; n];
                     tableau.point(&mut point);
-                    let mut z = self.lower.to_vec();
-                    kept.iter().zip(&point).for_each(|(&j, x)| z[j] = *x);
-                    return Feasibility::Point(z);
+                    return Feasibility::Point(unscale(point).0);
                 }
                 End::Ray => {
                     let mut y = vec![0.0; n];
                     ray(&tableau, &mut y);
-                    let mut multipliers = vec![0.0; self.signs.len()];
-                    rows.iter().enumerate().for_each(|(k, &r)| multipliers[r] = y[columns + k] * row_scale[k]);
-                    if let Some(proof) = self.check(multipliers) {
+                    if let Some(proof) = self.check(unscale(y).1) {
                         return Feasibility::Impossible(proof);
                     }
                 }
@@ -175,6 +233,81 @@ impl Inequalities<'_> {
             }
         }
         Feasibility::Unknown
+    }
+
+    /// The programme `min t` over `A z + b + t d` of the signs asked for, by an interior point; d is chosen so that `t = 1` will do. Its
+    /// points decide as soon as one is feasible or its multipliers are a proof.
+    fn interior(&self, lp: &Form, columns: usize, split: Split, watch: &mut Watch) -> Feasibility {
+        let n = lp.order();
+        let origin: Vec<f64> = (0..n).map(|j| if j < columns { lp.origin(j) } else { 0.0 }).collect();
+        let mut missed = vec![0.0; n];
+        lp.output(&origin, &mut missed);
+        let missed = &missed[columns..];
+        let largest = missed.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        let mut first = Form { m: vec![0.0; (n + 1) * (n + 1)], q: vec![0.0; n + 1], lower: lp.lower.clone(), upper: lp.upper.clone() };
+        first.lower.push(0.0);
+        first.upper.push(f64::INFINITY);
+        for i in 0..n {
+            first.m[i * (n + 1)..i * (n + 1) + n].copy_from_slice(lp.row(i));
+        }
+        for (i, missed) in (columns..n).zip(missed) {
+            let d = match (lp.lower[i].is_finite(), lp.upper[i].is_finite()) {
+                (true, _) => (-missed).max(0.0) + ROOM * largest,
+                (false, true) => (-missed).min(0.0) - ROOM * largest,
+                _ => -missed,
+            };
+            first.m[i * (n + 1) + n] = d;
+            first.m[n * (n + 1) + i] = -d;
+            first.q[i] = lp.q[i];
+        }
+        first.q[n] = largest;
+        let (mut scaling, mut scaled) = (Scaling::default(), Form::default());
+        scaling.balance(&first, &mut scaled);
+        let (mut central, mut lu) = (Central::default(), Lu::default());
+        central.start(&scaled);
+        for iteration in 1..=STEPS {
+            let mut go_on = || watch(Progress { iteration, error: f64::INFINITY });
+            let Some(length) = central.step(&scaled, RIDGE, &mut lu, &mut go_on) else { break };
+            // as it stands, and with what goes to a bound there
+            for rounded in [false, true] {
+                let at = |i: usize| match central.state(&scaled, i) {
+                    State::Lower if rounded => scaled.lower[i],
+                    State::Upper if rounded => scaled.upper[i],
+                    _ => central.x[i],
+                };
+                let point: Vec<f64> = (0..n).map(|i| at(i) * scaling.columns[i]).collect();
+                let (z, multipliers) = split(&point);
+                if let Some(proof) = self.check(multipliers) {
+                    return Feasibility::Impossible(proof);
+                }
+                if self.holds(&z) {
+                    return Feasibility::Point(z);
+                }
+            }
+            if length < SHORTEST || central.mu < ENDED * central.size * central.size || !go_on() {
+                break;
+            }
+        }
+        Feasibility::Unknown
+    }
+
+    /// True where z, which lies in its box, has every sign asked for, to rounding.
+    fn holds(&self, z: &[f64]) -> bool {
+        let columns = self.lower.len();
+        (0..self.signs.len()).all(|r| {
+            let (mut w, mut size) = (self.q[r], self.q[r].abs());
+            for (m, z) in self.row(r).iter().zip(z) {
+                w += m * z;
+                size += (m * z).abs();
+            }
+            let rounding = f64::EPSILON * columns as f64 * size;
+            match self.signs[r] {
+                Sign::Any => true,
+                Sign::Positive => w >= -rounding,
+                Sign::Negative => w <= rounding,
+                Sign::Zero => w.abs() <= rounding,
+            }
+        })
     }
 
     fn row(&self, r: usize) -> &[f64] {
@@ -205,6 +338,12 @@ impl Inequalities<'_> {
                 *y = 0.0;
             }
         }
+        // what was largest may have had no reach
+        let largest = y.iter().fold(0.0f64, |m, y| m.max(y.abs()));
+        if largest == 0.0 {
+            return None;
+        }
+        y.iter_mut().for_each(|y| *y /= largest);
         let mut value = dot(&y, self.q);
         let mut size: f64 = y.iter().zip(self.q).map(|(y, q)| (y * q).abs()).sum();
         let mut steepest = 0.0f64;

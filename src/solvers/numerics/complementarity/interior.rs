@@ -15,6 +15,7 @@ use super::basis::State;
 use super::form::Form;
 use super::{ComplementaritySolver, Outcome, Scratch, Status, Watch, proceed};
 use crate::algebra::dense::norm;
+use crate::algebra::factor::Lu;
 
 /// Mehrotra's predictor–corrector for monotone problems (Siconos: the convex case of `SICONOS_LCP_CONVEXQP_PG`, `SICONOS_LCP_QP`).
 #[derive(Clone, Debug, PartialEq)]
@@ -38,121 +39,31 @@ impl ComplementaritySolver for InteriorPoint {
 
     fn run(&self, form: &Form, z: &mut [f64], w: &mut [f64], scratch: &mut Scratch, watch: &mut Watch) -> Outcome {
         let n = form.order();
-        let Scratch { basis, scaling, scaled, lu, vectors, states, .. } = scratch;
+        let Scratch { basis, scaling, scaled, lu, vectors, states, central, .. } = scratch;
         scaling.balance(form, scaled);
-        let [best_z, x, up, down, dx, dup, ddown, point] = super::buffers(vectors, n);
-        let mut r = vec![0.0; n];
+        let [best_z, point] = super::buffers(vectors, n);
         form.output(z, w);
         let mut best = form.rel(z, w);
         best_z.copy_from_slice(z);
         let mut outcome = Outcome { status: Status::BudgetSpent, iterations: 0, factorisations: 0 };
-        let has = |bound: f64| f64::from(u8::from(bound.is_finite()));
-        let sides: f64 = (0..n).map(|i| has(scaled.lower[i]) + has(scaled.upper[i])).sum();
-        let size = 1.0 + norm(&scaled.q) / (n.max(1) as f64).sqrt();
-        for i in 0..n {
-            let (l, u) = (scaled.lower[i], scaled.upper[i]);
-            x[i] = match (l.is_finite(), u.is_finite()) {
-                (true, true) => 0.5 * (l + u),
-                (true, false) => l + size,
-                (false, true) => u - size,
-                (false, false) => 0.0,
-            };
-            up[i] = has(l) * size;
-            down[i] = has(u) * size;
-        }
+        central.start(scaled);
         while best > self.tolerance && outcome.iterations < self.max_iterations {
             outcome.iterations += 1;
             outcome.factorisations += 1;
-            scaled.output(x, &mut r);
-            (0..n).for_each(|i| r[i] += down[i] - up[i]);
-            let s = |x: &[f64], i: usize| x[i] - scaled.lower[i];
-            let v = |x: &[f64], i: usize| scaled.upper[i] - x[i];
-            let pair = |bound: f64, a: f64, b: f64| if bound.is_finite() { a * b } else { 0.0 };
-            let gap = |x: &[f64], up: &[f64], down: &[f64]| {
-                (0..n).map(|i| pair(scaled.lower[i], up[i], s(x, i)) + pair(scaled.upper[i], down[i], v(x, i))).sum::<f64>()
-            };
-            let mu = gap(x, up, down) / sides.max(1.0);
-            let row = |i: usize, row: &mut [f64]| {
-                row.copy_from_slice(scaled.row(i));
-                // infinite distances give zero
-                row[i] += up[i] / s(x, i) + down[i] / v(x, i);
-            };
-            let regular = lu.factor_while(n, row, &mut || proceed(watch, outcome.iterations, best));
-            if !regular || !mu.is_finite() {
+            let Some(length) = central.step(scaled, 0.0, lu, &mut || proceed(watch, outcome.iterations, best)) else {
                 outcome.status = Status::Stalled;
                 break;
-            }
-            let mut sigma_mu = 0.0;
-            let mut length = 0.0;
-            for corrector in [false, true] {
-                let second = if corrector { 1.0 } else { 0.0 };
-                for i in 0..n {
-                    // the predictor's own step stands in dx, dup, ddown when the corrector asks
-                    let above = pair(scaled.lower[i], up[i], s(x, i)) + second * dx[i] * dup[i] - sigma_mu * has(scaled.lower[i]);
-                    let below = pair(scaled.upper[i], down[i], v(x, i)) - second * dx[i] * ddown[i] - sigma_mu * has(scaled.upper[i]);
-                    point[i] = -r[i] - above / s(x, i) + below / v(x, i);
-                    dup[i] = above;
-                    ddown[i] = below;
-                }
-                lu.solve(point);
-                dx.copy_from_slice(point);
-                for i in 0..n {
-                    dup[i] = -(dup[i] + up[i] * dx[i]) / s(x, i);
-                    ddown[i] = -(ddown[i] - down[i] * dx[i]) / v(x, i);
-                    if scaled.lower[i].is_infinite() {
-                        dup[i] = 0.0;
-                    }
-                    if scaled.upper[i].is_infinite() {
-                        ddown[i] = 0.0;
-                    }
-                }
-                length = 1.0f64;
-                for i in 0..n {
-                    for (value, change) in [(s(x, i), dx[i]), (v(x, i), -dx[i]), (up[i], dup[i]), (down[i], ddown[i])] {
-                        if change < 0.0 && value.is_finite() {
-                            length = length.min(-value / change);
-                        }
-                    }
-                }
-                if !corrector {
-                    (0..n).for_each(|i| point[i] = x[i] + length * dx[i]);
-                    let after: f64 = (0..n)
-                        .map(|i| {
-                            pair(scaled.lower[i], up[i] + length * dup[i], s(point, i))
-                                + pair(scaled.upper[i], down[i] + length * ddown[i], v(point, i))
-                        })
-                        .sum();
-                    sigma_mu = mu * (after / (mu * sides).max(f64::MIN_POSITIVE)).clamp(0.0, 1.0).powi(3);
-                }
-            }
-            let length = (0.995 * length).min(1.0);
-            for i in 0..n {
-                x[i] += length * dx[i];
-                up[i] += length * dup[i];
-                down[i] += length * ddown[i];
-            }
-            if !x.iter().all(|x| x.is_finite()) {
-                outcome.status = Status::Stalled;
-                break;
-            }
-            (0..n).for_each(|i| point[i] = form.project(i, x[i] * scaling.columns[i]));
+            };
+            (0..n).for_each(|i| point[i] = form.project(i, central.x[i] * scaling.columns[i]));
             form.output(point, w);
             let rel = form.rel(point, w);
             if rel < best {
                 best = rel;
                 best_z.copy_from_slice(point);
             }
-            if mu < 1e-3 * size * size {
+            if central.mu < 1e-3 * central.size * central.size {
                 states.clear();
-                states.extend((0..n).map(|i| {
-                    if up[i] > s(x, i) {
-                        State::Lower
-                    } else if down[i] > v(x, i) {
-                        State::Upper
-                    } else {
-                        State::Basic
-                    }
-                }));
+                states.extend((0..n).map(|i| central.state(scaled, i)));
                 outcome.factorisations += 1;
                 if basis.factor_while(form, states, &mut || proceed(watch, outcome.iterations, best)) {
                     let found = basis.answer(form, point, w);
@@ -165,7 +76,7 @@ impl ComplementaritySolver for InteriorPoint {
             if !proceed(watch, outcome.iterations, rel) {
                 break;
             }
-            if length < 1e-9 {
+            if length < SHORTEST {
                 outcome.status = Status::Stalled;
                 break;
             }
@@ -173,5 +84,141 @@ impl ComplementaritySolver for InteriorPoint {
         z.copy_from_slice(best_z);
         form.output(z, w);
         outcome
+    }
+}
+
+/// Steps below which the path leads nowhere.
+pub(super) const SHORTEST: f64 = 1e-9;
+
+/// A point of the path, and what its steps need.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Central {
+    pub(super) x: Vec<f64>,
+    /// w⁺
+    up: Vec<f64>,
+    /// w⁻
+    down: Vec<f64>,
+    /// μ where the last step began
+    pub(super) mu: f64,
+    /// size of the first products' factors
+    pub(super) size: f64,
+    sides: f64,
+    dx: Vec<f64>,
+    dup: Vec<f64>,
+    ddown: Vec<f64>,
+    r: Vec<f64>,
+    trial: Vec<f64>,
+}
+
+fn has(bound: f64) -> f64 {
+    f64::from(u8::from(bound.is_finite()))
+}
+
+impl Central {
+    /// The first point: in the middle of two bounds, a size of q away from one.
+    pub(super) fn start(&mut self, form: &Form) {
+        let n = form.order();
+        for v in [&mut self.x, &mut self.up, &mut self.down, &mut self.dx, &mut self.dup, &mut self.ddown, &mut self.r, &mut self.trial] {
+            v.clear();
+            v.resize(n, 0.0);
+        }
+        self.sides = (0..n).map(|i| has(form.lower[i]) + has(form.upper[i])).sum();
+        self.size = 1.0 + norm(&form.q) / (n.max(1) as f64).sqrt();
+        for i in 0..n {
+            let (l, u) = (form.lower[i], form.upper[i]);
+            self.x[i] = match (l.is_finite(), u.is_finite()) {
+                (true, true) => 0.5 * (l + u),
+                (true, false) => l + self.size,
+                (false, true) => u - self.size,
+                (false, false) => 0.0,
+            };
+            self.up[i] = has(l) * self.size;
+            self.down[i] = has(u) * self.size;
+        }
+    }
+
+    /// Where unknown i stands: on the side whose w has become the larger one of its pair.
+    pub(super) fn state(&self, form: &Form, i: usize) -> State {
+        if self.up[i] > self.x[i] - form.lower[i] {
+            State::Lower
+        } else if self.down[i] > form.upper[i] - self.x[i] {
+            State::Upper
+        } else {
+            State::Basic
+        }
+    }
+
+    /// One step and its length, none where the matrix is singular or numbers have left their range; `ridge` is added to the diagonal of
+    /// free unknowns, which costs digits of the step but none of its end.
+    pub(super) fn step(&mut self, form: &Form, ridge: f64, lu: &mut Lu, go_on: &mut dyn FnMut() -> bool) -> Option<f64> {
+        let n = form.order();
+        let Self { x, up, down, mu, sides, dx, dup, ddown, r, trial: point, .. } = self;
+        form.output(x, r);
+        (0..n).for_each(|i| r[i] += down[i] - up[i]);
+        let s = |x: &[f64], i: usize| x[i] - form.lower[i];
+        let v = |x: &[f64], i: usize| form.upper[i] - x[i];
+        let pair = |bound: f64, a: f64, b: f64| if bound.is_finite() { a * b } else { 0.0 };
+        *mu = (0..n).map(|i| pair(form.lower[i], up[i], s(x, i)) + pair(form.upper[i], down[i], v(x, i))).sum::<f64>() / sides.max(1.0);
+        let row = |i: usize, row: &mut [f64]| {
+            row.copy_from_slice(form.row(i));
+            // infinite distances give zero
+            row[i] += up[i] / s(x, i) + down[i] / v(x, i);
+            if form.is_free(i) {
+                row[i] += ridge;
+            }
+        };
+        if !lu.factor_while(n, row, go_on) || !mu.is_finite() {
+            return None;
+        }
+        let mut sigma_mu = 0.0;
+        let mut length = 0.0;
+        for corrector in [false, true] {
+            let second = if corrector { 1.0 } else { 0.0 };
+            for i in 0..n {
+                // the predictor's own step stands in dx, dup, ddown when the corrector asks
+                let above = pair(form.lower[i], up[i], s(x, i)) + second * dx[i] * dup[i] - sigma_mu * has(form.lower[i]);
+                let below = pair(form.upper[i], down[i], v(x, i)) - second * dx[i] * ddown[i] - sigma_mu * has(form.upper[i]);
+                point[i] = -r[i] - above / s(x, i) + below / v(x, i);
+                dup[i] = above;
+                ddown[i] = below;
+            }
+            lu.solve(point);
+            dx.copy_from_slice(point);
+            for i in 0..n {
+                dup[i] = -(dup[i] + up[i] * dx[i]) / s(x, i);
+                ddown[i] = -(ddown[i] - down[i] * dx[i]) / v(x, i);
+                if form.lower[i].is_infinite() {
+                    dup[i] = 0.0;
+                }
+                if form.upper[i].is_infinite() {
+                    ddown[i] = 0.0;
+                }
+            }
+            length = 1.0f64;
+            for i in 0..n {
+                for (value, change) in [(s(x, i), dx[i]), (v(x, i), -dx[i]), (up[i], dup[i]), (down[i], ddown[i])] {
+                    if change < 0.0 && value.is_finite() {
+                        length = length.min(-value / change);
+                    }
+                }
+            }
+            if !corrector {
+                (0..n).for_each(|i| point[i] = x[i] + length * dx[i]);
+                let after: f64 = (0..n)
+                    .map(|i| {
+                        pair(form.lower[i], up[i] + length * dup[i], s(point, i))
+                            + pair(form.upper[i], down[i] + length * ddown[i], v(point, i))
+                    })
+                    .sum();
+                sigma_mu = *mu * (after / (*mu * *sides).max(f64::MIN_POSITIVE)).clamp(0.0, 1.0).powi(3);
+            }
+        }
+        let length = (0.995 * length).min(1.0);
+        for i in 0..n {
+            x[i] += length * dx[i];
+            up[i] += length * dup[i];
+            down[i] += length * ddown[i];
+        }
+        x.iter().all(|x| x.is_finite()).then_some(length)
     }
 }

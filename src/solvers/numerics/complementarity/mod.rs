@@ -13,7 +13,7 @@
 //!
 //! | solver | idea | claims |
 //! |-|-|-|
-//! | [`Auto`] | last basis, principal pivoting, Lemke, Newton, interior point, enumeration, proof | everything |
+//! | [`Auto`] | last basis, principal pivoting, Lemke, proof, Newton, interior point, enumeration | everything |
 //! | [`Lemke`] | complementary path of `M z + q + t d` | P0, copositive-plus, most others |
 //! | [`Murty`] | principal pivoting | P-matrices |
 //! | [`Newton`] | semismooth, minimum or Fischer–Burmeister | regular solutions |
@@ -42,8 +42,7 @@ pub(crate) use basis::State;
 pub(crate) use block::BlockGaussSeidel;
 pub(crate) use enumeration::Enumeration;
 pub use feasibility::Infeasibility;
-pub(in crate::numerics) use feasibility::infeasibility_watched;
-pub(in crate::numerics) use feasibility::{Feasibility, Inequalities, Sign};
+pub(in crate::numerics) use feasibility::{Feasibility, Inequalities, Sign, feasibility};
 pub(crate) use form::Form;
 pub(in crate::numerics) use form::{ratio, residual};
 pub(crate) use interior::InteriorPoint;
@@ -184,6 +183,13 @@ pub struct Workspace {
     scratch: Scratch,
 }
 
+impl Workspace {
+    /// Whether the last problem is feasible, where [`Auto`] had to ask.
+    pub(in crate::numerics) fn decided(self) -> Option<Feasibility> {
+        self.scratch.decided
+    }
+}
+
 /// The buffers of the solvers themselves.
 #[derive(Debug, Default)]
 pub struct Scratch {
@@ -192,6 +198,9 @@ pub struct Scratch {
     scaling: Scaling,
     scaled: Form,
     tableau: tableau::Tableau,
+    central: interior::Central,
+    /// what the last run of [`Auto`] has found out, where it asked
+    decided: Option<Feasibility>,
     lu: crate::algebra::factor::Lu,
     vectors: [Vec<f64>; 8],
     states: Vec<State>,

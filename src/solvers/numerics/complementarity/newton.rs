@@ -225,24 +225,29 @@ fn levenberg(
 ) -> bool {
     let n = form.order();
     let entry = |k: usize, i: usize| db[k] * form.m[k * n + i] + if k == i { da[k] } else { 0.0 };
+    let mut row = vec![0.0; n];
     let mut lambda = 1e-8 * norm(phi).clamp(1e-3, 1.0);
     while lambda < 1e2 {
         normal.clear();
         normal.resize(n * n, 0.0);
+        step.fill(0.0);
         let mut spent = 0;
-        for i in 0..n {
-            spent += i * n;
+        // row by row of J, so that memory is read in its order
+        for (k, phi) in phi.iter().enumerate() {
+            spent += n * n / 2;
             if spent > PIECE {
                 spent = 0;
                 if !go_on() {
                     return false;
                 }
             }
-            for j in 0..=i {
-                normal[i * n + j] = (0..n).map(|k| entry(k, i) * entry(k, j)).sum::<f64>() + if i == j { lambda } else { 0.0 };
+            row.iter_mut().enumerate().for_each(|(i, x)| *x = entry(k, i));
+            for (i, &x) in row.iter().enumerate() {
+                normal[i * n..i * n + i + 1].iter_mut().zip(&row).for_each(|(sum, y)| *sum += x * y);
+                step[i] -= x * phi;
             }
-            step[i] = -(0..n).map(|k| entry(k, i) * phi[k]).sum::<f64>();
         }
+        (0..n).for_each(|i| normal[i * n + i] += lambda);
         if cholesky(normal, n) {
             cholesky_solve(normal, n, step);
             if step.iter().all(|s| s.is_finite()) {

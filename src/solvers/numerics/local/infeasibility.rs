@@ -17,7 +17,7 @@ use crate::numerics::complementarity::{ComplementaritySolver, Feasibility, Inequ
 use crate::numerics::disjoint::DisjointSets;
 use crate::numerics::relay::Relay;
 
-/// Rows and columns of the linear programme of a component, at most: it is solved by dense pivoting.
+/// Rows and columns of the linear programme of a component, at most: it is dense.
 const LARGEST: usize = 900;
 
 impl LocalProblem {

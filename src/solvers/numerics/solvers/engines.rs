@@ -80,13 +80,20 @@ pub(super) fn complementarity<S: ComplementaritySolver>(p: Stated, ask: &Setting
     }
     may_be_dense(n, ask)?;
     let Some(statement) = p.complementarity() else { return Err(unclaimed(p)) };
-    let mut report = solver.solve_with(statement, &mut s.r, &mut s.u, &mut Workspace::default(), &mut |progress| {
+    let mut workspace = Workspace::default();
+    let mut report = solver.solve_with(statement, &mut s.r, &mut s.u, &mut workspace, &mut |progress| {
         watch(progress) && ask.max_iterations.is_none_or(|most| progress.iteration < most)
     });
     if report.converged() && ask.measure.of(&report.errors()) > ask.tolerance {
         report.status = Status::Stalled;
     }
-    Ok(proved(p, s, report, watch))
+    match workspace.decided().filter(|_| statement.unknowns() == statement.rows()) {
+        Some(decided) => {
+            let proof = decided.proof().filter(|_| report.status == Status::Inconsistent);
+            Ok(Answer { certificate: proof.map(|proof| proof.multipliers).unwrap_or_default(), ..answer(s, report) })
+        }
+        None => Ok(proved(p, s, report, watch)),
+    }
 }
 
 /// Active sets where W is narrow; the problem, and the report on an answer within the tolerance.

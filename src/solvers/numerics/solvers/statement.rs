@@ -4,7 +4,7 @@ use super::{Family, Kind, Solution};
 use crate::algebra::blocks::BlockRows;
 use crate::algebra::matrix::Matrix;
 use crate::numerics::admissible::AdmissibleSet;
-use crate::numerics::complementarity::{Complementarity, Form, Infeasibility, LARGEST_DENSE, infeasibility_watched, judge};
+use crate::numerics::complementarity::{Complementarity, Form, Infeasibility, LARGEST_DENSE, feasibility, judge};
 use crate::numerics::global::GlobalProblem;
 use crate::numerics::lcp::Lcp;
 use crate::numerics::local::LocalProblem;
@@ -138,7 +138,7 @@ impl<'a> Stated<'a> {
                 let p = self.complementarity().filter(|p| p.unknowns() == p.rows() && p.unknowns() <= LARGEST_PROGRAMME)?;
                 let mut form = Form::default();
                 p.load(&mut form);
-                infeasibility_watched(&form, watch)
+                feasibility(&form, watch).proof()
             }
         }
     }
