@@ -7,7 +7,7 @@
 //! Explicit signs chatter for ever; implicit ones leave an input that tends to −d. The phase planes go to `target/twisting.svg` or to
 //! the path given.
 
-use drystone::control::{ControlError, LinearModel, Luenberger, Observer, Sampling, Sensor, Twisting, install};
+use drystone::control::{ControlError, LinearModel, Luenberger, Sampling, Sensor, StateObserver, Twisting, install};
 use drystone::io::chart::{Line, Panel, write_planes};
 use drystone::model::{dynamical_system::Lagrangian, integrator::Integrator, operator::Operator};
 use drystone::simulation::Simulation;

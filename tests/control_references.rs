@@ -1,7 +1,7 @@
 //! Sampled control on a simulation, against trajectories that Siconos computed (`../shared/reference`).
 
 use bevy_ecs::entity::Entity;
-use drystone::control::{ControlError, Law, LinearModel, Luenberger, Pid, Sampling, Sensor, SlidingMode, install};
+use drystone::control::{ControlError, ControlLaw, LinearModel, Luenberger, Pid, Sampling, Sensor, SlidingMode, install};
 use drystone::model::dynamical_system::{FirstOrder, Lagrangian};
 use drystone::model::integrator::Integrator;
 use drystone::model::operator::Operator;
