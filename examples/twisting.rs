@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 /// An observer of q and q̇ that also estimates the push: only (q̂, q̇̂) goes on to the law.
 struct WithoutPush(Luenberger);
 
-impl Observer for WithoutPush {
+impl StateObserver for WithoutPush {
     fn measurements(&self) -> usize {
         self.0.measurements()
     }
@@ -31,6 +31,14 @@ impl Observer for WithoutPush {
 
     fn state(&self) -> &[f64] {
         &self.0.state()[..2]
+    }
+
+    fn memory(&self) -> Vec<f64> {
+        self.0.memory()
+    }
+
+    fn remember(&mut self, memory: &[f64]) {
+        self.0.remember(memory);
     }
 }
 
