@@ -264,5 +264,14 @@ fn an_action_that_fails_refuses_the_step_and_is_due_again() -> Fallible {
     sim.set_name(law, "autopilot");
     let error = sim.step().expect_err("u is no number").to_string();
     assert!(error.contains("the law, \"autopilot\", gives [NaN]"), "{error}");
+    let mut sim = Simulation::with_time_step(H)?;
+    sim.every(H, |t, _| {
+        if t > 0.045 {
+            panic!("the valve is stuck");
+        }
+    })?;
+    let error = sim.run_until(1.0).expect_err("it panics").to_string();
+    assert!(error.starts_with("step 6 (t = 0.05 s): a periodic action panics (the valve is stuck)"), "{error}");
+    assert_eq!(sim.steps(), 5);
     Ok(())
 }

@@ -499,6 +499,7 @@ fn restore_relations(world: &mut World, state: &SavedState) -> Result<(), (&'sta
     for (entity, saved) in interactions.into_iter().zip(&state.interactions) {
         if let Some(mut i) = world.get_mut::<Interaction>(entity) {
             same("rows of an interaction", saved.values[3].len(), i.lambda.len())?;
+            same("parameters of an interaction", saved.values[0].len(), i.z.len())?;
             [i.z, i.y, i.y_dot, i.lambda] = saved.values.clone();
             i.active = saved.active;
         }

@@ -12,6 +12,7 @@ use crate::model::interaction::Interaction;
 use crate::model::newton_euler::{AppliedForce, BodyName, BodyPose, Inertia, Velocity};
 use crate::model::relation::Relation;
 use crate::model::scheme::{Clock, Invalid};
+use crate::model::watched::watched;
 use crate::topology::bodies::{Slot, Slots};
 use crate::topology::islands::Islands;
 use bevy_ecs::name::Name;
@@ -209,7 +210,7 @@ impl Simulation {
 
     /// Calls `action` with time (s) and world now and then every `period` (s) between steps; `period` is a multiple of the time
     /// step. Sensors, actuators and other sampled devices live here. The handle [removes](Self::remove) it. An action may give a `Result`: its
-    /// error refuses the step, and the action is due again. A saved state has when actions are due; what one remembers belongs in a component
+    /// error refuses the step, as a panic does, and the action is due again. A saved state has when actions are due; what one remembers belongs in a component
     /// that is [kept](Self::keep).
     ///
     /// ```
@@ -367,7 +368,8 @@ impl Simulation {
     pub(super) fn act(&mut self) -> Result<(), SimulationError> {
         let (step, time) = (self.steps(), self.time());
         for periodic in self.periodic.iter_mut().filter(|p| p.due(step)) {
-            if let Some(reason) = (periodic.action)(time, &mut self.world) {
+            let done = watched(|| (periodic.action)(time, &mut self.world));
+            if let Some(reason) = done.unwrap_or_else(|said| Some(format!("a periodic action panics ({said})"))) {
                 return Err(SimulationError::Action { step: step + 1, time, reason });
             }
             periodic.done = Some(step);
