@@ -7,7 +7,7 @@
 //! Explicit signs chatter for ever; implicit ones leave an input that tends to −d. The phase planes go to `target/twisting.svg` or to
 //! the path given.
 
-use drystone::control::{ControlError, LinearModel, Luenberger, Observer, Sampling, Sensor, Twisting, install};
+use drystone::control::{ControlError, LinearModel, Luenberger, Sampling, Sensor, StateObserver, Twisting, install};
 use drystone::io::chart::{Line, Panel, write_planes};
 use drystone::model::{dynamical_system::Lagrangian, integrator::Integrator, operator::Operator};
 use drystone::simulation::Simulation;
@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 /// An observer of q and q̇ that also estimates the push: only (q̂, q̇̂) goes on to the law.
 struct WithoutPush(Luenberger);
 
-impl Observer for WithoutPush {
+impl StateObserver for WithoutPush {
     fn measurements(&self) -> usize {
         self.0.measurements()
     }
@@ -31,6 +31,14 @@ impl Observer for WithoutPush {
 
     fn state(&self) -> &[f64] {
         &self.0.state()[..2]
+    }
+
+    fn memory(&self) -> Vec<f64> {
+        self.0.memory()
+    }
+
+    fn remember(&mut self, memory: &[f64]) {
+        self.0.remember(memory);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Sampled control on a simulation, against trajectories that Siconos computed (`../shared/reference`).
 
 use bevy_ecs::entity::Entity;
-use drystone::control::{ControlError, Law, LinearModel, Luenberger, Pid, Sampling, Sensor, SlidingMode, install};
+use drystone::control::{ControlError, ControlLaw, LinearModel, Luenberger, Pid, Sampling, Sensor, SlidingMode, install};
 use drystone::model::dynamical_system::{FirstOrder, Lagrangian};
 use drystone::model::integrator::Integrator;
 use drystone::model::operator::Operator;
@@ -120,6 +120,8 @@ fn what_does_not_fit_is_refused_when_it_is_installed() {
     let often = message(install::sensor(&mut sim, plant, 0.05, Sensor::full(2)));
     assert!(often.contains("a multiple of the time step"), "{often}");
     assert!(message(install::sensor(&mut sim, plant, 0.1, Sensor::full(3))).starts_with("the state of the plant holds 2 values"));
+    let endless = message(install::sensor(&mut sim, plant, 0.1, Sensor::full(2).with_delay(usize::MAX)));
+    assert!(endless.contains("the delay of the sensor") && endless.contains("at most 10000000 are needed"), "{endless}");
     assert!(pid().sample(0.0, &[1.0], &mut [0.0]));
 }
 

@@ -184,5 +184,16 @@ fn a_state_of_systems_with_other_parameters_is_refused() -> Fallible {
     let saved = build(&[1.0])?.save(&[]);
     build(&[2.0])?.restore(&saved, &[])?;
     assert!(said(build(&[1.0, 2.0])?.restore(&saved, &[])).contains("parameters of a system"));
+    // and those of an interaction
+    let build = |z: &[f64]| -> Fallible<Simulation> {
+        let mut sim = Simulation::default();
+        let mass = sim.spawn_system(Lagrangian::new([1.0]).at([1.0]), Integrator::MOREAU_JEAN)?;
+        let floor = LagrangianNonlinear::new(1, Operator::function(|at, y| y[0] = at.q[0] - at.z.iter().sum::<f64>()));
+        sim.spawn_interaction(Interaction::new([mass], floor, Law::NewtonImpact { e: 0.5 }).with_parameters(z.to_vec()))?;
+        Ok(sim)
+    };
+    let saved = build(&[1.0])?.save(&[]);
+    build(&[2.0])?.restore(&saved, &[])?;
+    assert!(said(build(&[1.0, 2.0])?.restore(&saved, &[])).contains("parameters of an interaction"));
     Ok(())
 }

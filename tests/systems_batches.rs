@@ -1,4 +1,4 @@
-//! A batch of steps gives the bits of its steps done one by one, and recording changes nothing.
+//! A batch of steps gives the bits of its steps done one by one, recording changes nothing, and a run goes on from a saved state.
 
 use bevy_ecs::prelude::Entity;
 use drystone::cluster::Signal;
@@ -150,6 +150,24 @@ fn a_recording_run_gives_the_bits_of_one_that_does_not_record() -> Fallible {
         assert_eq!(bits(&silent), bits(&recorded), "{name}");
         let rows = |k| recorded.0.trace(k).map(|t| t.rows().len() as u64);
         assert_eq!((rows(every), rows(late)), (Some(1 + steps / 3), Some(1 + steps - steps / 2)), "{name}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_resumed_run_gives_the_bits_of_one_that_was_not_stopped() -> Fallible {
+    for &(name, steps, build) in CASES {
+        let mut straight = build()?;
+        straight.0.advance(steps)?;
+        for stop in [1, steps / 3, steps / 2 + 1] {
+            let mut first = build()?;
+            first.0.advance(stop)?;
+            let saved = first.0.save(&[]);
+            let mut second = build()?;
+            second.0.restore(&saved, &[])?;
+            second.0.advance(steps - stop)?;
+            assert_eq!(bits(&second), bits(&straight), "{name}, stopped after {stop} steps");
+        }
     }
     Ok(())
 }

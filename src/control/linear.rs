@@ -1,6 +1,6 @@
 //! Linear plants and what they do in one period under a held input.
 
-use super::{ControlError, positive, size};
+use super::{ControlError, finite, positive, size};
 use crate::algebra::exponential::held;
 use crate::numerics::inner::{Auto, ComplementaritySolver};
 use crate::numerics::relay::Relay;
@@ -173,8 +173,12 @@ impl SetValued {
     /// z for the q in `relay`; true where it meets the tolerance.
     pub(super) fn solve(&mut self, z: &mut [f64]) -> bool {
         if let ([q], [m]) = (&self.relay.q[..], self.relay.m.values()) {
-            z[0] = (-q / m).max(self.relay.lower[0]).min(self.relay.upper[0]);
+            z[0] = (-q / m).clamp(self.relay.lower[0], self.relay.upper[0]);
             return z[0].is_finite();
+        }
+        if !finite(&self.relay.q) {
+            z.fill(f64::NAN);
+            return false;
         }
         self.solver.solve(&self.relay, z, &mut self.w).converged()
     }

@@ -6,12 +6,12 @@
 //! ```
 
 use super::linear::{LinearModel, Sampled, SetValued, add, is_positive, multiply, product};
-use super::{ControlError, positive, size};
+use super::{ControlError, finite, positive, size};
 
 /// An observer that is sampled.
 ///
 /// ```
-/// use drystone::control::{LinearModel, Luenberger, Observer};
+/// use drystone::control::{LinearModel, Luenberger, StateObserver};
 /// let model = LinearModel::new([0.0, 1.0, 0.0, 0.0], [0.0, 1.0], 2)?;
 /// let mut observer = Luenberger::new(&model, [1.0, 0.0], [4.0, 4.0], [0.0, 0.0], 0.01)?;
 /// observer.sample(&[1.0], &[0.0]);
@@ -19,7 +19,7 @@ use super::{ControlError, positive, size};
 /// assert!(observer.state()[0] > 0.039);
 /// # Ok::<(), drystone::control::ControlError>(())
 /// ```
-pub trait Observer {
+pub trait StateObserver {
     /// Number of measured values that it takes.
     fn measurements(&self) -> usize;
 
@@ -27,17 +27,33 @@ pub trait Observer {
     fn inputs(&self) -> usize;
 
     /// Takes the measurement `y` of now; `u` is the input held since the last sample. False where a problem of the observer's own
-    /// was not solved to its tolerance.
+    /// was not solved to its tolerance, and where x̂ is not finite.
     fn sample(&mut self, y: &[f64], u: &[f64]) -> bool;
 
     /// x̂ of now.
     fn state(&self) -> &[f64];
+
+    /// The numbers that it remembers from one sample to the next, x̂ among them, always as many.
+    fn memory(&self) -> Vec<f64>;
+
+    /// Takes back what [`memory`](Self::memory) gave of an observer made alike.
+    fn remember(&mut self, memory: &[f64]);
 
     /// The sampling period (s) for which it was made, the one at which [`install::observer`](super::install::observer) has to sample it;
     /// `None` where any does.
     fn period(&self) -> Option<f64> {
         None
     }
+}
+
+/// Two vectors, and whether there has been a sample yet.
+fn memory(parts: [&Vec<f64>; 2], started: bool) -> Vec<f64> {
+    parts.into_iter().flatten().copied().chain([f64::from(u8::from(started))]).collect()
+}
+
+fn remember(parts: [&mut Vec<f64>; 2], memory: &[f64]) -> bool {
+    parts.into_iter().flatten().zip(memory).for_each(|(x, &was)| *x = was);
+    memory.last() == Some(&1.0)
 }
 
 fn rows_of(c: &[f64], n: usize) -> Result<usize, ControlError> {
@@ -89,7 +105,7 @@ impl Luenberger {
     }
 }
 
-impl Observer for Luenberger {
+impl StateObserver for Luenberger {
     fn measurements(&self) -> usize {
         self.innovation.len()
     }
@@ -108,7 +124,15 @@ impl Observer for Luenberger {
         self.started = true;
         multiply(&self.c, &self.x, &mut self.innovation);
         self.innovation.iter_mut().zip(y).for_each(|(e, y)| *e = y - *e);
-        true
+        finite(&self.x) && finite(&self.innovation)
+    }
+
+    fn memory(&self) -> Vec<f64> {
+        memory([&self.x, &self.innovation], self.started)
+    }
+
+    fn remember(&mut self, memory: &[f64]) {
+        self.started = remember([&mut self.x, &mut self.innovation], memory);
     }
 
     fn state(&self) -> &[f64] {
@@ -125,7 +149,7 @@ impl Observer for Luenberger {
 /// Once the correction stays below its bound, C x̂ = y at every sample, and what is left of the error has the order of the rest.
 ///
 /// ```
-/// use drystone::control::{LinearModel, Observer, SlidingObserver};
+/// use drystone::control::{LinearModel, SlidingObserver, StateObserver};
 /// let model = LinearModel::new([0.0, 1.0, 0.0, 0.0], [0.0, 1.0], 2)?;
 /// let mut observer = SlidingObserver::new(&model, [1.0, 0.0], [1.0, 2.0], 5.0, [0.0, 0.0], 0.1)?;
 /// observer.sample(&[0.2], &[0.0]);
@@ -170,7 +194,7 @@ impl SlidingObserver {
     }
 }
 
-impl Observer for SlidingObserver {
+impl StateObserver for SlidingObserver {
     fn measurements(&self) -> usize {
         self.w.len()
     }
@@ -190,7 +214,15 @@ impl Observer for SlidingObserver {
         q.iter_mut().zip(y).for_each(|(q, y)| *q -= y);
         let solved = self.problem.solve(&mut self.w);
         add(&self.correction, &self.w, &mut self.x);
-        solved
+        solved && finite(&self.x)
+    }
+
+    fn memory(&self) -> Vec<f64> {
+        memory([&self.x, &self.w], self.started)
+    }
+
+    fn remember(&mut self, memory: &[f64]) {
+        self.started = remember([&mut self.x, &mut self.w], memory);
     }
 
     fn state(&self) -> &[f64] {
@@ -207,7 +239,7 @@ mod tests {
     use super::*;
 
     /// Errors |x̂ − x| at the samples, of an oscillator under a known input.
-    fn errors(observer: &mut impl Observer, model: &LinearModel, h: f64, samples: usize) -> Vec<f64> {
+    fn errors(observer: &mut impl StateObserver, model: &LinearModel, h: f64, samples: usize) -> Vec<f64> {
         let mut plant = model.sampled(h).unwrap();
         let (mut x, mut u) = ([1.0, -2.0], [0.0]);
         (0..samples)

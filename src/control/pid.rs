@@ -1,13 +1,13 @@
 //! The proportional, integral and derivative law, by increments.
 
-use super::{ControlError, Law, positive};
+use super::{ControlError, ControlLaw, positive};
 
 /// `u += (K_p + K_d/h + K_i h) e₀ − (K_p + 2 K_d/h) e₁ + (K_d/h) e₂` with `e = reference − y`, newest first (Siconos: `PID`).
 ///
 /// The increments act on the input that was held, so a [`Saturated`](super::Saturated) law does not wind up.
 ///
 /// ```
-/// use drystone::control::{Law, Pid};
+/// use drystone::control::{ControlLaw, Pid};
 /// let mut pid = Pid::new(0.25, 0.125, 2.0, 0.05)?;
 /// let mut u = [0.0];
 /// pid.sample(0.0, &[10.0], &mut u);
@@ -29,15 +29,20 @@ impl Pid {
         positive("the sampling period", period)?;
         for (what, found) in [("K_p", proportional), ("K_i", integral), ("K_d", derivative)] {
             if !found.is_finite() {
-                return Err(ControlError::Range { what, found, needed: "a finite number is needed" });
+                return Err(ControlError::Range { what, found, needed: "a finite number is needed".into() });
             }
         }
         let d = derivative / period;
-        Ok(Self { reference: 0.0, period, factors: [proportional + d + integral * period, -proportional - 2.0 * d, d], errors: [0.0; 2] })
+        let factors = [proportional + d + integral * period, -proportional - 2.0 * d, d];
+        if let Some(&found) = factors.iter().find(|x| !x.is_finite()) {
+            let needed = "gains and a period that leave it finite are needed".into();
+            return Err(ControlError::Range { what: "the sum of K_p, K_d/h and K_i h", found, needed });
+        }
+        Ok(Self { reference: 0.0, period, factors, errors: [0.0; 2] })
     }
 }
 
-impl Law for Pid {
+impl ControlLaw for Pid {
     fn measurements(&self) -> usize {
         1
     }
@@ -50,7 +55,18 @@ impl Law for Pid {
         let (e, [e1, e2], [a, b, c]) = (self.reference - y[0], self.errors, self.factors);
         u[0] += a * e + b * e1 + c * e2;
         self.errors = [e, e1];
-        true
+        u[0].is_finite()
+    }
+
+    fn memory(&self) -> Vec<f64> {
+        let [e0, e1] = self.errors;
+        vec![self.reference, e0, e1]
+    }
+
+    fn remember(&mut self, memory: &[f64]) {
+        if let &[reference, e0, e1] = memory {
+            (self.reference, self.errors) = (reference, [e0, e1]);
+        }
     }
 
     fn period(&self) -> Option<f64> {
@@ -64,7 +80,7 @@ mod tests {
     use super::*;
 
     /// The last of `samples` states of a double integrator that starts at rest at 10.
-    fn regulate(law: &mut impl Law, period: f64, disturbance: f64, samples: usize) -> ([f64; 2], f64) {
+    fn regulate(law: &mut impl ControlLaw, period: f64, disturbance: f64, samples: usize) -> ([f64; 2], f64) {
         let mut plant = LinearModel::new([0.0, 1.0, 0.0, 0.0], [0.0, 1.0], 2).unwrap().sampled(period).unwrap();
         let (mut x, mut u, mut largest) = ([10.0, 0.0], [0.0], 0.0f64);
         for k in 0..samples {
@@ -87,7 +103,7 @@ mod tests {
     #[test]
     fn a_saturated_law_keeps_its_bounds_and_still_arrives() {
         let law = Pid::new(0.25, 0.01, 1.0, 0.05).unwrap();
-        let (x, largest) = regulate(&mut Saturated { law, lower: -0.4, upper: 0.4 }, 0.05, 0.0, 20_000);
+        let (x, largest) = regulate(&mut Saturated::new(law, -0.4, 0.4).unwrap(), 0.05, 0.0, 20_000);
         assert_eq!(largest, 0.4);
         assert!(x[0].abs() < 1e-6, "{x:?}");
     }

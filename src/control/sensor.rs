@@ -72,6 +72,39 @@ impl Sensor {
         self.y.len()
     }
 
+    /// With the delay that it has, as many numbers as it may ever keep.
+    pub(super) fn kept(&self) -> usize {
+        self.delay.saturating_add(1).saturating_mul(self.y.len())
+    }
+
+    /// The numbers that it remembers from one sample to the next, always as many: how many values are on their way, these, the oldest first,
+    /// and what arrived last.
+    ///
+    /// ```
+    /// use drystone::control::Sensor;
+    /// let mut late = Sensor::full(1).with_delay(1);
+    /// late.sample(&[5.0], &[]);
+    /// let mut same = Sensor::full(1).with_delay(1);
+    /// same.remember(&late.memory());
+    /// assert_eq!(late.sample(&[6.0], &[]), same.sample(&[6.0], &[]));
+    /// ```
+    pub fn memory(&self) -> Vec<f64> {
+        let mut memory = vec![self.line.len() as f64];
+        memory.extend(self.line.iter().flatten());
+        memory.resize(1 + self.kept(), 0.0);
+        memory.extend(&self.y);
+        memory
+    }
+
+    /// Takes back what [`memory`](Self::memory) gave of a sensor made alike.
+    pub fn remember(&mut self, memory: &[f64]) {
+        let (m, kept) = (self.y.len(), self.kept());
+        if memory.len() == 1 + kept + m && m > 0 {
+            self.line = memory[1..1 + kept].chunks_exact(m).take(memory[0] as usize).map(<[f64]>::to_vec).collect();
+            self.y.copy_from_slice(&memory[1 + kept..]);
+        }
+    }
+
     /// The value that arrives now; u are at least as many inputs as D has columns.
     pub fn sample(&mut self, x: &[f64], u: &[f64]) -> &[f64] {
         // the oldest value makes room for the newest

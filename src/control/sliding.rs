@@ -8,7 +8,7 @@
 //! ```
 
 use super::linear::{LinearModel, SetValued, add, is_positive, multiply, product};
-use super::{ControlError, Law, Sampling, not_negative, positive, sign, size};
+use super::{ControlError, ControlLaw, Sampling, finite, not_negative, positive, sign, size};
 use crate::algebra::factor::Lu;
 
 /// Sliding mode with equivalent control (Siconos: `LinearSMC`, `ExplicitLinearSMC`, `LinearSMCimproved`); y is the whole state.
@@ -17,7 +17,7 @@ use crate::algebra::factor::Lu;
 /// with prediction within what the *change* of the disturbance does.
 ///
 /// ```
-/// use drystone::control::{Law, LinearModel, Sampling, SlidingMode};
+/// use drystone::control::{ControlLaw, LinearModel, Sampling, SlidingMode};
 /// // ẋ = −sgn x with h = 0.3: at 0 from the fourth sample on
 /// let model = LinearModel::new([0.0], [1.0], 1)?;
 /// let mut law = SlidingMode::new(&model, [1.0], 1.0, 0.3, Sampling::Implicit)?;
@@ -106,6 +106,10 @@ impl SlidingMode {
     /// With prediction of the disturbance by its last value, each of its inputs at most `bound`. For implicit sampling.
     pub fn with_prediction(self, bound: f64) -> Result<Self, ControlError> {
         not_negative("the bound of the prediction", bound)?;
+        if self.sampling == Sampling::Explicit {
+            let needed = "none is needed, as explicit sampling predicts nothing; implicit sampling does".into();
+            return Err(ControlError::Range { what: "the bound of the prediction", found: bound, needed });
+        }
         Ok(Self { prediction: Some(bound), ..self })
     }
 
@@ -120,7 +124,7 @@ impl SlidingMode {
     }
 }
 
-impl Law for SlidingMode {
+impl ControlLaw for SlidingMode {
     fn measurements(&self) -> usize {
         self.n
     }
@@ -147,7 +151,7 @@ impl Law for SlidingMode {
             if self.foreseen {
                 self.u_d.iter_mut().zip(self.expected.iter().zip(&self.sigma)).for_each(|(d, (e, s))| *d = e - s);
                 self.reach.solve(&mut self.u_d);
-                self.u_d.iter_mut().for_each(|d| *d = d.max(-bound).min(bound));
+                self.u_d.iter_mut().for_each(|d| *d = d.clamp(-bound, bound));
             }
             u.iter_mut().zip(&self.u_d).for_each(|(u, d)| *u += d);
             self.expected.copy_from_slice(&self.sigma);
@@ -155,7 +159,18 @@ impl Law for SlidingMode {
             add(self.problem.relay.m.values(), &self.u_d, &mut self.expected);
             self.foreseen = true;
         }
-        solved
+        solved && finite(u)
+    }
+
+    fn memory(&self) -> Vec<f64> {
+        let parts = [&self.sigma, &self.u_s, &self.u_d, &self.expected];
+        parts.into_iter().flatten().copied().chain([f64::from(u8::from(self.foreseen))]).collect()
+    }
+
+    fn remember(&mut self, memory: &[f64]) {
+        let parts = [&mut self.sigma, &mut self.u_s, &mut self.u_d, &mut self.expected];
+        parts.into_iter().flatten().zip(memory).for_each(|(x, &was)| *x = was);
+        self.foreseen = memory.last() == Some(&1.0);
     }
 
     fn period(&self) -> Option<f64> {

@@ -8,12 +8,12 @@
 //!
 //! Source: Levant, Int. J. Control 58 (1993) 1247; Brogliato, Polyakov & Efimov, IEEE Trans. Autom. Control 65 (2020) 3707.
 
-use super::{ControlError, Law, Sampling, positive, sign};
+use super::{ControlError, ControlLaw, Sampling, positive, sign};
 
 /// `u = −k₁ |σ|^½ sgn σ − ∫ k₂ Sgn(σ)`; y is σ. There is no class for it in Siconos.
 ///
 /// ```
-/// use drystone::control::{Law, Sampling, SuperTwisting};
+/// use drystone::control::{ControlLaw, Sampling, SuperTwisting};
 /// let mut law = SuperTwisting::new(1.5, 1.1, 1.0, 0.1, Sampling::Implicit)?;
 /// let (mut sigma, mut u) = (1.0, [0.0]);
 /// for k in 0..200 {
@@ -40,6 +40,7 @@ impl SuperTwisting {
         positive("the gain k₂", k2)?;
         positive("the gain of the input", gamma)?;
         positive("the sampling period", period)?;
+        positive("the square of the period times the gain of the input", period * period * gamma)?;
         Ok(Self { k1, k2, gamma, h: period, sampling, v: 0.0 })
     }
 
@@ -49,7 +50,7 @@ impl SuperTwisting {
     }
 }
 
-impl Law for SuperTwisting {
+impl ControlLaw for SuperTwisting {
     fn measurements(&self) -> usize {
         1
     }
@@ -82,6 +83,14 @@ impl Law for SuperTwisting {
             }
         }
         u[0].is_finite()
+    }
+
+    fn memory(&self) -> Vec<f64> {
+        vec![self.v]
+    }
+
+    fn remember(&mut self, memory: &[f64]) {
+        memory.iter().for_each(|&v| self.v = v);
     }
 
     fn period(&self) -> Option<f64> {

@@ -10,12 +10,12 @@
 //! holds σ = 0 at the samples would leave σ̇ alternating for ever. With Euler's model the rest decays, by 1/√2 a sample.
 //! Source: Levant, Int. J. Control 58 (1993) 1247; Huber, Acary, Brogliato & Plestan, Control Eng. Pract. 46 (2016) 129.
 
-use super::{ControlError, Law, Sampling, positive, sign};
+use super::{ControlError, ControlLaw, Sampling, finite, positive, sign};
 
 /// `u ∈ −a Sgn(σ) − b Sgn(σ̇)` (Siconos: `Twisting`, `ExplicitTwisting`); y is (σ, σ̇).
 ///
 /// ```
-/// use drystone::control::{Law, Sampling, Twisting};
+/// use drystone::control::{ControlLaw, Sampling, Twisting};
 /// let mut law = Twisting::new(2.0, 1.0, 1.0, 0.1, Sampling::Implicit)?;
 /// let mut u = [0.0];
 /// law.sample(0.0, &[5.0, 1.0], &mut u);
@@ -44,9 +44,10 @@ impl Twisting {
             return Err(ControlError::Range {
                 what: "the gain of the variable",
                 found: a,
-                needed: "more than the gain of the rate is needed",
+                needed: "more than the gain of the rate is needed".into(),
             });
         }
+        positive("the square of the period times the gain of the input", period * period * gamma)?;
         Ok(Self { a, b, sampling, reach: [period * period * gamma, period * gamma], h: period })
     }
 
@@ -74,7 +75,7 @@ impl Twisting {
     }
 }
 
-impl Law for Twisting {
+impl ControlLaw for Twisting {
     fn measurements(&self) -> usize {
         2
     }
@@ -85,11 +86,19 @@ impl Law for Twisting {
 
     fn sample(&mut self, _t: f64, y: &[f64], u: &mut [f64]) -> bool {
         u[0] = match self.sampling {
+            // comparisons would make a level of it
+            _ if !finite(y) => f64::NAN,
             Sampling::Explicit => -self.a * sign(y[0]) - self.b * sign(y[1]),
             Sampling::Implicit => self.implicit([y[0] + self.h * y[1], y[1]]),
         };
         u[0].is_finite()
     }
+
+    fn memory(&self) -> Vec<f64> {
+        Vec::new()
+    }
+
+    fn remember(&mut self, _memory: &[f64]) {}
 
     fn period(&self) -> Option<f64> {
         (self.sampling == Sampling::Implicit).then_some(self.h)

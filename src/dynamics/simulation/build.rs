@@ -68,6 +68,7 @@ impl Simulation {
             balance: Balance::default(),
             abort: None,
             periodic: Vec::new(),
+            keeps: Vec::new(),
             auto_step: None,
             kept: super::parts::Kept::default(),
             gauge: super::signals::Gauge::default(),

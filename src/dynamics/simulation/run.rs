@@ -105,6 +105,16 @@ pub enum SimulationError {
         /// Which, and what it said.
         reason: String,
     },
+    /// A periodic action that has failed. The state is kept, and the action is due again.
+    #[error("step {step} (t = {time} s): {reason}; the state at the start of the step is kept")]
+    Action {
+        /// Step that was refused.
+        step: u64,
+        /// Its start (s).
+        time: f64,
+        /// What the action says.
+        reason: String,
+    },
     /// A saved state of another simulation.
     #[error("the saved state holds {saved} {what}, this simulation {here}; restore it into the simulation it was saved from")]
     Saved {
@@ -343,6 +353,7 @@ pub struct Simulation {
     pub(super) balance: Balance,
     pub(super) abort: Option<Abort>,
     pub(super) periodic: Vec<Periodic>,
+    pub(super) keeps: Vec<super::kept::Kept>,
     pub(super) auto_step: Option<super::auto_step::Auto>,
     pub(super) kept: super::parts::Kept,
     pub(super) gauge: super::signals::Gauge,
@@ -447,7 +458,7 @@ impl Simulation {
         self.drain();
         let left = self.population();
         self.feed()?;
-        self.act();
+        self.act()?;
         self.arm(before == left && left == self.population());
         self.check_settings()?;
         self.schedules.graph.run(&mut self.world);

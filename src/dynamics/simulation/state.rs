@@ -2,8 +2,10 @@
 
 use super::auto_step::Plan;
 use super::flow::Queue;
+use super::kept::SavedKept;
 use super::run::Scheduled;
 use super::step::is_engaged;
+use super::systems::Rhythm;
 use super::{Balance, Body, Event, Simulation, SimulationError};
 use crate::algebra::spatial::Pose;
 use crate::assembly::problem::Solver;
@@ -88,7 +90,9 @@ struct SavedInteraction {
 }
 
 /// Everything that decides how a simulation goes on, but for what its builder gives it again: shapes, masses, laws, loads, drives,
-/// systems of its own ([`Simulation::add_systems`]), periodic actions and the script of events.
+/// systems of its own ([`Simulation::add_systems`]), periodic actions and the script of events. It holds when actions are due; what
+/// systems and actions of the host program remember is in it where it stands in components that are kept ([`Simulation::keep`]), as
+/// sensors, observers and laws of control do.
 ///
 /// ```
 /// use drystone::{geometry::Shape, simulation::{Body, Simulation}};
@@ -138,6 +142,10 @@ pub struct SavedState {
     solver: Memory,
     /// Of an automatic time step.
     plan: Option<Plan>,
+    /// When periodic actions are due, in the order in which they were added.
+    actions: Vec<Rhythm>,
+    /// Components of the host program, in the order in which their kinds were made known.
+    kept: Vec<SavedKept>,
 }
 
 impl SavedState {
@@ -174,7 +182,7 @@ impl Fnv {
 }
 
 /// Entities with a component `T`, in order of birth.
-fn sorted<T: Component>(world: &mut World) -> Vec<Entity> {
+pub(super) fn sorted<T: Component>(world: &mut World) -> Vec<Entity> {
     let mut found: Vec<Entity> = world.query_filtered::<Entity, With<T>>().iter(world).collect();
     // by index: entities themselves sort the other way round
     found.sort_by_key(|e| (e.index_u32(), e.generation().to_bits()));
@@ -213,6 +221,7 @@ impl Simulation {
 
     /// The state between two steps; `bodies` are the entities that the builder made, in its order: at least all that ever move.
     pub fn save(&mut self, bodies: &[Entity]) -> SavedState {
+        let kept = self.save_kept();
         let world = self.world_mut();
         let body = |world: &World, entity: Entity| {
             let (slot, pose, velocity) = (world.get::<Slot>(entity)?, world.get::<BodyPose>(entity)?, world.get::<Velocity>(entity)?);
@@ -262,6 +271,8 @@ impl Simulation {
             pending_events: self.events.len(),
             solver,
             plan: self.auto_step.as_ref().and_then(|auto| auto.plan),
+            actions: self.save_rhythms(),
+            kept,
         }
     }
 
@@ -347,6 +358,9 @@ impl Simulation {
         world.insert_resource(state.scheme);
         world.resource_mut::<Solver>().workspace.memory = state.solver.clone();
         restore_relations(world, state).or_else(|(what, saved, here)| differs(what, saved, here))?;
+        self.restore_rhythms(&state.actions)?;
+        self.restore_kept(&state.kept)?;
+        let world = self.world_mut();
         let mut interactions = world.query::<(Entity, &Interaction)>();
         let engaged: Vec<Entity> = interactions.iter(world).filter(|(_, i)| is_engaged(i)).map(|(e, _)| e).collect();
         for entity in engaged {
@@ -485,6 +499,7 @@ fn restore_relations(world: &mut World, state: &SavedState) -> Result<(), (&'sta
     for (entity, saved) in interactions.into_iter().zip(&state.interactions) {
         if let Some(mut i) = world.get_mut::<Interaction>(entity) {
             same("rows of an interaction", saved.values[3].len(), i.lambda.len())?;
+            same("parameters of an interaction", saved.values[0].len(), i.z.len())?;
             [i.z, i.y, i.y_dot, i.lambda] = saved.values.clone();
             i.active = saved.active;
         }

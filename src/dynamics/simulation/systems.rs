@@ -12,10 +12,12 @@ use crate::model::interaction::Interaction;
 use crate::model::newton_euler::{AppliedForce, BodyName, BodyPose, Inertia, Velocity};
 use crate::model::relation::Relation;
 use crate::model::scheme::{Clock, Invalid};
+use crate::model::watched::watched;
 use crate::topology::bodies::{Slot, Slots};
 use crate::topology::islands::Islands;
 use bevy_ecs::name::Name;
 use bevy_ecs::prelude::*;
+use serde::{Deserialize, Serialize};
 
 /// Something that is done between steps, every so many of them.
 pub(super) struct Periodic {
@@ -28,7 +30,40 @@ pub(super) struct Periodic {
     pub(super) start: u64,
     /// last step at which it was done
     pub(super) done: Option<u64>,
-    pub(super) action: Box<dyn FnMut(f64, &mut World) + Send + Sync>,
+    pub(super) action: Box<dyn FnMut(f64, &mut World) -> Option<String> + Send + Sync>,
+}
+
+/// When a periodic action is due.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Rhythm {
+    period: f64,
+    every: u64,
+    start: u64,
+    done: Option<u64>,
+}
+
+/// What a [periodic action](Simulation::every) gives: nothing, or a `Result` whose error refuses the step.
+///
+/// ```
+/// use drystone::simulation::Outcome;
+/// assert_eq!(().failure(), None);
+/// assert_eq!(Err::<(), _>("the valve is stuck").failure().as_deref(), Some("the valve is stuck"));
+/// ```
+pub trait Outcome {
+    /// Why the action failed, if it did.
+    fn failure(self) -> Option<String>;
+}
+
+impl Outcome for () {
+    fn failure(self) -> Option<String> {
+        None
+    }
+}
+
+impl<E: std::fmt::Display> Outcome for Result<(), E> {
+    fn failure(self) -> Option<String> {
+        self.err().map(|error| error.to_string())
+    }
 }
 
 /// How many steps of h (s) a time is; an error where it is no multiple.
@@ -174,8 +209,23 @@ impl Simulation {
     }
 
     /// Calls `action` with time (s) and world now and then every `period` (s) between steps; `period` is a multiple of the time
-    /// step. Sensors, actuators and other sampled devices live here. The handle [removes](Self::remove) it.
-    pub fn every(&mut self, period: f64, action: impl FnMut(f64, &mut World) + Send + Sync + 'static) -> Result<Handle, SimulationError> {
+    /// step. Sensors, actuators and other sampled devices live here. The handle [removes](Self::remove) it. An action may give a `Result`: its
+    /// error refuses the step, as a panic does, and the action is due again. A saved state has when actions are due; what one remembers belongs in a component
+    /// that is [kept](Self::keep).
+    ///
+    /// ```
+    /// use drystone::prelude::*;
+    /// let mut sim = Simulation::with_time_step(0.1)?;
+    /// sim.every(0.5, |t, _| if t < 1.9 { Ok(()) } else { Err("the tape is full") })?;
+    /// let error = sim.run_until(5.0).expect_err("at 2 s");
+    /// assert_eq!(error.to_string(), "step 21 (t = 2 s): the tape is full; the state at the start of the step is kept");
+    /// # Ok::<(), SimulationError>(())
+    /// ```
+    pub fn every<R: Outcome>(
+        &mut self,
+        period: f64,
+        mut action: impl FnMut(f64, &mut World) -> R + Send + Sync + 'static,
+    ) -> Result<Handle, SimulationError> {
         let every = multiple(period, self.time_step(), "period")?;
         if self.auto_step.is_some() {
             return Err(needs_constant_step());
@@ -184,7 +234,8 @@ impl Simulation {
             return Err(Invalid::new("period", "0 s", "a multiple of the time step from 1 on").into());
         }
         let handle = self.new_handle();
-        self.periodic.push(Periodic { handle, period, every, start: self.steps(), done: None, action: Box::new(action) });
+        let action = Box::new(move |t: f64, world: &mut World| action(t, world).failure());
+        self.periodic.push(Periodic { handle, period, every, start: self.steps(), done: None, action });
         Ok(handle)
     }
 
@@ -216,7 +267,7 @@ impl Simulation {
 
     /// One batch of a world without bodies, at most up to step `end`.
     pub(super) fn batch(&mut self, end: u64) -> Result<StepReport, SimulationError> {
-        self.act();
+        self.act()?;
         if self.world.resource::<Slots>().taken() > 0 {
             // an action has made a body
             return self.step();
@@ -314,11 +365,32 @@ impl Simulation {
     }
 
     /// Runs the periodic actions that are due.
-    pub(super) fn act(&mut self) {
+    pub(super) fn act(&mut self) -> Result<(), SimulationError> {
         let (step, time) = (self.steps(), self.time());
         for periodic in self.periodic.iter_mut().filter(|p| p.due(step)) {
-            (periodic.action)(time, &mut self.world);
+            let done = watched(|| (periodic.action)(time, &mut self.world));
+            if let Some(reason) = done.unwrap_or_else(|said| Some(format!("a periodic action panics ({said})"))) {
+                return Err(SimulationError::Action { step: step + 1, time, reason });
+            }
             periodic.done = Some(step);
         }
+        Ok(())
+    }
+
+    pub(super) fn save_rhythms(&self) -> Vec<Rhythm> {
+        self.periodic.iter().map(|&Periodic { period, every, start, done, .. }| Rhythm { period, every, start, done }).collect()
+    }
+
+    /// Nothing is changed where anything differs.
+    pub(super) fn restore_rhythms(&mut self, saved: &[Rhythm]) -> Result<(), SimulationError> {
+        if saved.len() != self.periodic.len() {
+            return Err(SimulationError::Saved { what: "periodic actions", saved: saved.len(), here: self.periodic.len() });
+        }
+        if let Some((p, was)) = self.periodic.iter().zip(saved).find(|(p, was)| p.period != was.period) {
+            let reason = format!("a periodic action was due every {} s, and is due every {} s; build it as it was", was.period, p.period);
+            return Err(SimulationError::Restored(reason));
+        }
+        self.periodic.iter_mut().zip(saved).for_each(|(p, was)| (p.every, p.start, p.done) = (was.every, was.start, was.done));
+        Ok(())
     }
 }
