@@ -381,8 +381,9 @@ pub(super) type Abort = Box<dyn FnMut(&StepReport) -> bool + Send + Sync>;
 const OVERFLOW: f64 = 1e100;
 /// The inner loop has settled when no velocity changes by more than this, relative to the largest.
 const SETTLED: f64 = 1e-13;
-/// Bodies from which on threads share much of a step.
-const LONG: usize = 256;
+/// Bodies and contacts (of the step before) from which on two threads gain more on a step than it costs to hand it over: walls of 260 blocks, pours of
+/// 1000 balls.
+const LONG: usize = 3000;
 /// Looks at the end of a step for overlaps that its rows miss.
 const LOOKS: usize = 8;
 /// Nor can it settle below what the solver leaves: so many times the tolerance is the change of velocities it may make from a pass to
@@ -445,7 +446,8 @@ impl Simulation {
     /// of the host program may look for what belongs to its thread.
     fn is_long(&self) -> bool {
         let bare = self.periodic.is_empty() && self.world.resource::<Guests>().is_empty();
-        bare && is_outside_pool() && self.world.resource::<Slots>().taken() >= LONG
+        let size = || self.world.resource::<Slots>().taken() + self.world.resource::<StepProblem>().problem.contacts.len();
+        bare && is_outside_pool() && size() >= LONG
     }
 
     fn step_here(&mut self) -> Result<StepReport, SimulationError> {
