@@ -7,7 +7,7 @@ use crate::algebra::spatial::rotate_exp;
 use crate::model::newton_euler::Velocity;
 use crate::model::scheme::{Gyroscopic, Scheme};
 use crate::numerics::mixed::Twist;
-use crate::topology::bodies::{Bodies, Body, Turn};
+use crate::topology::bodies::{Bodies, Body, Turn, are_sound};
 use bevy_ecs::prelude::*;
 use glam::DVec3;
 use rayon::prelude::*;
@@ -36,6 +36,8 @@ pub struct Pass {
     pub change: f64,
     /// The same of other systems that take part, each on its own scale; and what they add to the sums that `share` follows from.
     pub systems: (f64, [f64; 2]),
+    /// Whether all states that it has found are numbers.
+    pub sound: bool,
     /// Slot of a body that turns too far within the step to be solved, and the time step (s) that would do.
     pub refused: Option<(u32, f64)>,
 }
@@ -43,7 +45,8 @@ pub struct Pass {
 impl Default for Pass {
     fn default() -> Self {
         let (number, round, nonlinear) = (0, 0, false);
-        Self { number, round, share: 1.0, nonlinear, accuracy: 0.0, left: 0.0, change: 0.0, systems: (0.0, [0.0; 2]), refused: None }
+        let (systems, sound) = ((0.0, [0.0; 2]), false);
+        Self { number, round, share: 1.0, nonlinear, accuracy: 0.0, left: 0.0, change: 0.0, systems, sound, refused: None }
     }
 }
 
@@ -187,9 +190,9 @@ pub fn new_state(bodies: &mut Bodies, scheme: &Scheme, (free, solution): (&[Twis
     } else {
         bodies.rows.chunks_mut(length).enumerate().map(piece).collect()
     };
-    let Moved { change, size, least, turned, refused } = pieces.into_iter().reduce(Moved::with).unwrap_or_default();
+    let Moved { change, size, least, turned, wrong, refused } = pieces.into_iter().reduce(Moved::with).unwrap_or_default();
     let size = size.max(fall);
-    pass.refused = refused.or(pass.refused);
+    (pass.sound, pass.refused) = (!wrong, refused.or(pass.refused));
     if nonlinear && pass.round + 1 >= EAGER && turned[1] > 0.0 {
         pass.share = (-pass.share * turned[0] / turned[1]).clamp(SHARES[0], SHARES[1]);
     }
@@ -216,12 +219,14 @@ struct Moved {
     least: f64,
     /// See [`note_miss`]; of use where one piece holds all bodies.
     turned: [f64; 2],
+    /// Whether one holds what is no number.
+    wrong: bool,
     refused: Option<(u32, f64)>,
 }
 
 impl Default for Moved {
     fn default() -> Self {
-        Self { change: 0.0, size: 0.0, least: f64::INFINITY, turned: [0.0; 2], refused: None }
+        Self { change: 0.0, size: 0.0, least: f64::INFINITY, turned: [0.0; 2], wrong: false, refused: None }
     }
 }
 
@@ -232,6 +237,7 @@ impl Moved {
             size: self.size.max(next.size),
             least: self.least.min(next.least),
             turned: next.turned,
+            wrong: self.wrong | next.wrong,
             refused: next.refused.or(self.refused),
         }
     }
@@ -289,6 +295,7 @@ impl Moved {
                 body.new_pose.rotation = rotate_exp(turned, h * theta * (body.new_velocity.angular - turn.angular));
             }
         }
+        self.wrong |= are_sound(&body.new_velocity, &body.new_pose) != [true; 2];
     }
 }
 

@@ -18,7 +18,7 @@ use crate::model::newton_euler::{AppliedForce, BodyName, BodyPose, GravityScale,
 use crate::model::scheme::{Clock, Friction, Invalid, Scheme};
 use crate::numerics::mixed::Twist;
 use crate::numerics::{Report, Status};
-use crate::topology::bodies::{Bodies, BodyRow, Slot, Slots};
+use crate::topology::bodies::{Bodies, BodyRow, Slot, Slots, are_sound, is_sound};
 use bevy_ecs::name::Name;
 use bevy_ecs::prelude::*;
 use glam::DVec3;
@@ -377,8 +377,6 @@ impl Default for Simulation {
 /// Asked after each step; true ends the run.
 pub(super) type Abort = Box<dyn FnMut(&StepReport) -> bool + Send + Sync>;
 
-/// Beyond this a state counts as overflown.
-const OVERFLOW: f64 = 1e100;
 /// The inner loop has settled when no velocity changes by more than this, relative to the largest.
 const SETTLED: f64 = 1e-13;
 /// Bodies and contacts (of the step before) from which on two threads gain more on a step than it costs to hand it over: walls of 260 blocks, pours of
@@ -544,6 +542,7 @@ impl Simulation {
         let struck: Vec<(Slot, AppliedForce)> =
             blows.iter().filter_map(|(body, blow)| Some((*self.world.get::<Slot>(*body)?, *blow))).collect();
         let bodies = self.world.resource_mut::<Bodies>().into_inner();
+        bodies.sound &= struck.is_empty();
         for (slot, blow) in struck {
             if let Some(row) = bodies.rows.get_mut(slot.0 as usize).filter(|row| row.alive) {
                 row.blow.force += blow.force;
@@ -717,19 +716,21 @@ impl Simulation {
 
     /// Looks for numbers that are not; loads before the solve, states after it.
     fn check_finite(&self, after: bool) -> Result<(), SimulationError> {
-        // max_element passes over NaN
-        let good = |x: DVec3| x.is_finite() && x.abs().max_element() < OVERFLOW;
         let bodies = self.world.resource::<Bodies>();
+        // most of it has been seen on the way, where nobody writes to rows by hand
+        let seen = if after { self.world.resource::<Pass>().sound } else { bodies.sound };
+        if seen && self.world.resource::<Guests>().is_empty() {
+            return Ok(());
+        }
         let what = |row: &BodyRow| {
+            let loads = [row.load.force, row.load.torque, row.blow.force, row.blow.torque];
             if !row.alive {
                 None
-            } else if !(after || good(row.load.force) && good(row.load.torque) && good(row.blow.force) && good(row.blow.torque)) {
+            } else if !(after || loads.into_iter().all(is_sound)) {
                 Some("load")
             } else {
-                let (v, pose) = if after { (&row.new_velocity, &row.new_pose) } else { (&row.velocity, &row.pose) };
-                let wrong =
-                    [("velocity", !(good(v.linear) && good(v.angular))), ("position", !(good(pose.position) && pose.rotation.is_finite()))];
-                wrong.iter().find(|(_, wrong)| *wrong).map(|(what, _)| *what)
+                let states = if after { are_sound(&row.new_velocity, &row.new_pose) } else { are_sound(&row.velocity, &row.pose) };
+                ["velocity", "position"].into_iter().zip(states).find(|(_, sound)| !sound).map(|(what, _)| what)
             }
         };
         if let Some(slot) = first(Part::Certificate, &bodies.rows, |row| what(row).is_some())

@@ -134,6 +134,7 @@ fn apply_loads(
     entities: &Entities,
 ) {
     let (mut ended, mut fault) = (false, None);
+    bodies.sound &= loads.all.is_empty();
     for (_, load) in &loads.all {
         let called = match load {
             Load::All(load) => watched(|| load(clock.time, &mut bodies.rows)).map_err(|said| ("add_load", said)),

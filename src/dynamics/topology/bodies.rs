@@ -159,12 +159,28 @@ pub struct Bodies {
     pub attract: bool,
     /// Power (W) of attraction on images that move against their bodies, in a sheared cell.
     pub image_pull: f64,
+    /// Whether all states and loads were numbers as they were gathered, and nothing has been added to loads since.
+    pub(crate) sound: bool,
     /// The first body whose components do not make one, and why.
     pub fault: Option<(Entity, String)>,
     /// Table and place of the body of each slot, as they were gathered.
     pub(super) sources: Vec<[u32; 2]>,
     /// Which poses and velocities differ from before, as they were scattered.
     pub(super) changed: Vec<[bool; 2]>,
+}
+
+/// Beyond this a state counts as overflown.
+const OVERFLOW: f64 = 1e100;
+
+/// Whether a vector holds numbers.
+pub(crate) fn is_sound(x: DVec3) -> bool {
+    // max_element passes over NaN
+    x.is_finite() && x.abs().max_element() < OVERFLOW
+}
+
+/// The same for a state: of the velocity, and of the pose.
+pub(crate) fn are_sound(v: &Velocity, pose: &Pose) -> [bool; 2] {
+    [is_sound(v.linear) && is_sound(v.angular), is_sound(pose.position) && pose.rotation.is_finite()]
 }
 
 impl Bodies {
@@ -179,6 +195,7 @@ impl Bodies {
         if let Some(row) = self.rows.get_mut(slot.0 as usize).filter(|row| row.alive) {
             row.load.force += load.force;
             row.load.torque += load.torque;
+            self.sound = false;
         }
     }
 

@@ -1,6 +1,6 @@
 //! Components to rows at the start of a step, rows to components at its end.
 
-use super::bodies::{Bodies, Slot, Slots};
+use super::bodies::{Bodies, Slot, Slots, are_sound, is_sound};
 use crate::algebra::pieces::{Part, length, share};
 use crate::model::newton_euler::{AppliedForce, BodyPose, Drive, GravityScale, Inertia, Locks, Motion, Velocity, mean_velocity};
 use crate::model::scheme::{Clock, Scheme};
@@ -47,6 +47,8 @@ const SHARED: usize = 4096;
 /// What is found while bodies become rows.
 #[derive(Default)]
 struct Found {
+    /// Whether a state or a load holds what is no number.
+    wrong: bool,
     /// Whether one has come, gone, or begun or ceased to be moved by forces.
     renumber: bool,
     /// What is no body, and why.
@@ -115,8 +117,10 @@ pub fn gather_bodies(
     drop(tables);
     bodies.fault = by_hand;
     let mut renumber = false;
-    for Found { renumber: some, refused, driven } in found {
+    bodies.sound = true;
+    for Found { wrong, renumber: some, refused, driven } in found {
         renumber |= some;
+        bodies.sound &= !wrong;
         if let Some((entity, reason)) = refused {
             bodies.refuse(entity, reason);
         }
@@ -182,6 +186,7 @@ fn gather_body(
     row.inertia = inertia;
     row.locks = locks.map(|all| all[i]).unwrap_or_default();
     row.load = loads.map(|all| all[i]).unwrap_or_default();
+    found.wrong |= are_sound(&row.velocity, &row.pose) != [true; 2] || !(is_sound(row.load.force) && is_sound(row.load.torque));
     row.blow = AppliedForce::default();
     row.gravity = gravities.map(|all| all[i]).unwrap_or_default();
     row.forced = false;
