@@ -115,6 +115,22 @@ fn drives_blows_and_states_that_are_not_numbers_are_named_too() -> Fallible {
     sim.run_until(0.01)?;
     sim.world_mut().get_mut::<BodyPose>(lower).ok_or("gone")?.0.position.y = f64::NAN;
     assert_eq!(named(sim.step().unwrap_err()), ("position", "body \"lower\"".into()));
+
+    let (mut sim, [_, upper]) = floor_and_tower()?;
+    sim.run_until(0.01)?;
+    sim.world_mut().entity_mut(upper).insert(AppliedForce { force: DVec3::ZERO, torque: DVec3::Y * f64::NAN });
+    assert_eq!(named(sim.step().unwrap_err()), ("load", "body \"upper\"".into()));
+
+    let (mut sim, [lower, _]) = floor_and_tower()?;
+    sim.add_load(move |_, rows| rows.iter_mut().filter(|row| row.entity == Some(lower)).for_each(|row| row.load.torque.z = f64::INFINITY));
+    assert_eq!(named(sim.step().unwrap_err()), ("load", "body \"lower\"".into()));
+
+    // all that acts on it is a number, and where that leads is none
+    let (mut sim, _) = floor_and_tower()?;
+    let speck = sim.spawn_body(Body::new(Shape::ball(0.01)?).at(DVec3::Z * 9.0).named("speck"))?;
+    sim.at(0.01, Event::Blow(speck, AppliedForce { force: DVec3::Z * 9e99, torque: DVec3::ZERO }))?;
+    assert_eq!(named(sim.run_until(1.0).unwrap_err()), ("velocity", "body \"speck\"".into()));
+    assert_eq!(sim.steps(), 10);
     Ok(())
 }
 

@@ -94,14 +94,14 @@ fn crowd(seed: u64) -> (String, String) {
     (text, format!("crowd {seed}: mu {friction}, e {e}, {tolerance:e}, {h} s, {bodies} bodies"))
 }
 
-/// No step of these crowds is missed, and no bodies overlap by 3 % of the smaller one.
-fn assert_apart(seeds: impl IntoIterator<Item = u64>) {
+/// No step of these crowds is missed, and no bodies overlap by more than so many per cent of the smaller one (from 1 on, the run tells).
+fn assert_apart(seeds: impl IntoIterator<Item = u64>, most: f64) {
     let overlap = |w: &String| w.strip_prefix("bodies overlap by up to ")?.split(' ').next()?.parse().ok();
     for seed in seeds {
         let (text, about) = crowd(seed);
         let (_, s) = run_text(&text);
         assert_eq!((s.steps, s.unconverged_steps, s.infeasible_steps), (100, 0, 0), "{about}\n{s}");
-        assert!(s.warnings.iter().find_map(overlap).unwrap_or(0.0) < 3.0, "{about}\n{s}");
+        assert!(s.warnings.iter().find_map(overlap).unwrap_or(0.0) <= most, "{about}\n{s}");
         assert!(s.energy.balance_error < 1e-9, "{about}\n{s}");
     }
 }
@@ -109,13 +109,13 @@ fn assert_apart(seeds: impl IntoIterator<Item = u64>) {
 /// Whoever went along with a body that waited went on into it, by up to a third of a body; in 835 all islands were within the tolerance, and the whole was not.
 #[test]
 fn what_a_body_that_waits_holds_up_waits_behind_it() {
-    assert_apart([386, 387, 717, 835, 861, 1430, 1631, 1704, 1940, 2277, 2669, 2829, 2947]);
+    assert_apart([387, 717, 835, 861, 1430, 1631, 1704, 1940, 2052, 2277, 2669, 2829, 2947], 0.0);
 }
 
 #[test]
 #[ignore = "a minute: cargo test --release --test probes -- --ignored three_thousand"]
 fn three_thousand_crowds_at_random_keep_out_of_each_other() {
-    assert_apart(0..3000);
+    assert_apart(0..3000, 3.0);
 }
 
 /// No step of these scenes is missed, and no more than a part `lost` of the energy that moved is not accounted for; gives how many steps did not feed an

@@ -76,7 +76,7 @@ pub fn shares(part: Part) -> u64 {
 }
 
 /// How many times as many things are worth a second thread where they have to be handed over to the pool: that takes as long as the assembly of a
-/// thousand contacts (a wall of 105 blocks took 1.5 times as long with two threads, one of 211 blocks 1.1 to 1.7 times).
+/// thousand contacts (walls of 105 to 211 blocks took 1.1 to 1.7 times as long with two threads).
 const HANDED_OVER: usize = 4;
 
 /// Whether so many things, of which `least` are worth a second thread of the pool at hand, are to be shared; counted if so.
