@@ -71,11 +71,13 @@ pub(super) fn warnings(s: &Summary, record: &Record, trifle: f64, choices: Choic
         };
         let cure = if squeeze.driven { "slow or stop what drives them together" } else { "use a smaller time step" };
         found.push(format!(
-            "{} steps have no solution, the first at t = {} s: {names} cannot keep out of each other (they give way by up to {:.2e} m/s); \
-             move them apart at the start, give them room, or {cure}",
+            "{} steps have no solution, the first at t = {} s: {names} cannot keep out of each other (they give way by up to {:.2e} m/s; \
+             overlaps come to {:.2e} m, {:.1} % of a body); move them apart at the start, give them room, or {cure}",
             s.infeasible_steps,
             instant(squeeze.time),
-            squeeze.speed
+            squeeze.speed,
+            s.penetration_run_max_m,
+            100.0 * s.penetration_size_max
         ));
     }
     if let Some(first) = record.first_missed.map(instant) {

@@ -19,8 +19,9 @@
 //! solution (Acary, Cadoux, Lemaréchal, Malick 2011) needs one. Where in addition no solver finds a solution, the bodies are jammed.
 
 use super::admissible::AdmissibleSet;
-use super::mixed::{Answer, MixedProblem, Reactions};
+use super::mixed::{Answer, Contact, MAX_ROWS, MixedProblem, Reactions, Twist, Velocities};
 use super::newton::{self, giving_way, least};
+use glam::DVec3;
 
 /// Steps of the method of multipliers.
 const STEPS: usize = 12;
@@ -33,13 +34,20 @@ const SETTLED: f64 = 1e-3;
 const BEYOND: f64 = 30.0;
 /// Relative change of the violation of contacts ten times as stiff below which it stays the same.
 const STEADY: f64 = 1e-2;
-/// As [`BEYOND`], where it stays the same twice: that problem is not convex, and its velocities are less exact. Without any proof a heavy
-/// body on light ones would look jammed until they are stiff enough to carry it.
-const AT_LEAST: f64 = 3.0;
 /// See [`runs_away`]; a shallow arch multiplies its loads too.
 const RUNAWAY: f64 = 1e4;
-/// How stiff contacts that give way become, per D⁻¹; the first is that of the answer where nothing better is found.
-const STIFFNESS: [f64; 5] = [1e1, 1e2, 1e3, 1e4, 1e5];
+/// See [`overworks`].
+const OVERWORK: f64 = 1e5;
+/// How stiff contacts that give way become, per D⁻¹, and those of the answer where nothing better is found.
+const STIFFEST: f64 = 1e8;
+const SOFT: f64 = 1e1;
+/// How much stiffer they become at once, at least where that is out of reach, and at least to say that a violation stays; factorisations for one of these
+/// steps, and in all.
+const GROWTH: f64 = 10.0;
+const LEAST_GROWTH: f64 = 1.05;
+const DISTINCT: f64 = 2.0;
+const AT_ONCE: usize = 20;
+const MOST: usize = 300;
 
 /// Where constraints contradict each other: the violation (m/s) that each contact is left with where all are least; none where they do
 /// not, or where that could not be proved. Contacts may miss by `tolerance` times their scale.
@@ -60,7 +68,7 @@ pub(super) fn contradiction(p: &MixedProblem, guess: &Answer, tolerance: f64, wo
         if worst <= tolerance {
             return None;
         }
-        if (worst - before).abs() <= SETTLED * worst && proves(&q, &answer, &last, BEYOND) {
+        if (worst - before).abs() <= SETTLED * worst && proves(&q, &answer, &last) {
             settled = Some(slack);
             break;
         }
@@ -71,11 +79,14 @@ pub(super) fn contradiction(p: &MixedProblem, guess: &Answer, tolerance: f64, wo
 }
 
 /// What contacts that give way tell of a step that no solver could solve.
-pub(super) struct Jam {
+pub(super) struct Stiffened {
     /// Where bodies are jammed: the velocity by which each contact has to give way (m/s).
     pub(super) slack: Option<Vec<f64>>,
     /// An answer with bounded reactions.
     pub(super) soft: Answer,
+    /// The stiffest answer, where less and less gives way.
+    pub(super) end: Option<Answer>,
+    pub(super) factorisations: usize,
 }
 
 /// True where a reaction has run away: [`RUNAWAY`] times what would stop all bodies together from the largest speed of a contact.
@@ -86,38 +97,101 @@ pub(super) fn runs_away(p: &MixedProblem, answer: &Answer) -> bool {
     largest > RUNAWAY * mass * speed
 }
 
-/// Where friction jams bodies that are driven together: reactions of stiffer and stiffer contacts grow without bound at the same violation.
-pub(super) fn jam(p: &MixedProblem, tolerance: f64, work: &mut newton::Workspace) -> Option<Jam> {
+/// True where what is driven does [`OVERWORK`] times the energy that moves in the step at one contact: bodies are wedged by reactions that nothing bounds.
+pub(super) fn overworks(p: &MixedProblem, answer: &Answer) -> bool {
+    let still = still(p);
+    let power = |(c, r): (&Contact, &DVec3)| r.dot(p.contact_velocity(c, &still.rigid)).abs();
+    let largest = p.contacts.iter().zip(&answer.reactions.contacts).map(power).fold(0.0, f64::max);
+    largest > 0.0 && largest > OVERWORK * newton::kinetic(p, &p.free).max(newton::kinetic(p, &answer.velocities))
+}
+
+/// Follows Coulomb's law on contacts that give way as they become stiffer and stiffer; where friction jams bodies that are driven together,
+/// reactions grow without bound at the same violation. `ray` are reactions in K that balance, from which a path that ends (as a contact
+/// snaps from slip to stick) goes on.
+pub(super) fn stiffen(p: &MixedProblem, ray: &[DVec3], tolerance: f64, work: &mut newton::Workspace) -> Stiffened {
     let mut answer = Answer::for_problem(p);
-    let mut jam: Option<Jam> = None;
-    let (mut before, mut last, mut steady) = (f64::INFINITY, answer.reactions.clone(), 0);
-    for kappa in STIFFNESS {
-        if p.stop.asked() || !giving_way(p, &mut answer, work, kappa) {
-            break;
+    let mut found = Stiffened { slack: None, soft: answer.clone(), end: None, factorisations: 0 };
+    let (mut stiffness, mut growth) = (1.0, GROWTH);
+    let along = size(p, ray);
+    // stiffness and reactions of the last two points, the last one first; the worst violation there
+    let mut path = [(0.0, answer.reactions.clone()), (0.0, answer.reactions.clone())];
+    let (mut before, mut fades) = (f64::INFINITY, false);
+    while stiffness <= STIFFEST && growth > LEAST_GROWTH && found.factorisations < MOST && !p.stop.asked() {
+        if path[1].0 > 0.0 {
+            predict(&path, stiffness, &mut answer.reactions);
         }
-        let jam = jam.get_or_insert_with(|| Jam { slack: None, soft: answer.clone() });
+        let mut solve = |answer: &mut Answer| {
+            let (iterations, solved) = giving_way(p, answer, work, 1.0 / stiffness, AT_ONCE);
+            found.factorisations += iterations.max(1);
+            solved
+        };
+        let mut solved = solve(&mut answer);
+        if !solved && growth >= GROWTH && along > 0.0 {
+            answer.reactions.contacts.iter_mut().zip(ray).for_each(|(r, y)| *r = stiffness * along * *y);
+            answer.reactions.blocks.fill(0.0);
+            solved = solve(&mut answer);
+        }
+        if !solved {
+            answer.reactions.clone_from(&path[0].1);
+            growth = growth.sqrt();
+            stiffness = path[0].0 * growth;
+            if stiffness == 0.0 {
+                break;
+            }
+            continue;
+        }
+        if stiffness <= SOFT {
+            found.soft.clone_from(&answer);
+        }
         let gives = |k: usize| {
             let (c, r) = (&p.contacts[k], answer.reactions.contacts[k]);
-            c.local.mean_diagonal() * (r.x + c.mu * (r.y * r.y + r.z * r.z).sqrt()) / kappa
+            c.local.mean_diagonal() * (r.x + c.mu * (r.y * r.y + r.z * r.z).sqrt()) / stiffness
         };
         let slack: Vec<f64> = (0..p.contacts.len()).map(gives).collect();
         let worst = p.contacts.iter().zip(&slack).map(|(c, s)| if c.scale > 0.0 { s / c.scale } else { *s }).fold(0.0, f64::max);
+        fades = worst <= before / growth.sqrt();
         if worst <= tolerance {
             break;
         }
-        steady = if (worst - before).abs() <= STEADY * worst { steady + 1 } else { 0 };
-        if steady > 0 && proves(p, &answer, &last, if steady > 1 { AT_LEAST } else { BEYOND }) {
-            jam.slack = Some(slack);
-            break;
+        if (worst - before).abs() <= STEADY * worst && growth >= DISTINCT && proves(p, &answer, &path[0].1) {
+            found.slack = Some(slack);
+            return found;
         }
         before = worst;
-        last.clone_from(&answer.reactions);
+        path.rotate_right(1);
+        path[0] = (stiffness, answer.reactions.clone());
+        growth = (growth * growth).min(GROWTH);
+        stiffness *= growth;
     }
-    jam
+    found.end = fades.then_some(answer);
+    found
 }
 
-/// Whether the growth of the multipliers is a proof: no v with `|v|_M` up to `beyond` times that of the velocities at hand can do it.
-fn proves(p: &MixedProblem, answer: &Answer, last: &Reactions, beyond: f64) -> bool {
+/// The t for which contacts that carry κ t y give way by as much as y is driven: the least of `κ (t bᵀy + t² yᵀDy / 2)`.
+fn size(p: &MixedProblem, ray: &[DVec3]) -> f64 {
+    let still = still(p);
+    let (mut against, mut carried) = (0.0, 0.0);
+    for (c, y) in p.contacts.iter().zip(ray) {
+        against -= y.dot(p.contact_velocity(c, &still.rigid));
+        carried += c.local.mean_diagonal() * y.length_squared();
+    }
+    if carried > 0.0 { against / carried } else { 0.0 }
+}
+
+/// All bodies at rest.
+fn still(p: &MixedProblem) -> Velocities {
+    Velocities { rigid: vec![Twist::default(); p.rigid.len()], general: vec![0.0; p.free.general.len()] }
+}
+
+/// Goes on along a path of reactions: in a jam they grow with the stiffness, elsewhere they stay.
+fn predict([(k1, r1), (k0, r0)]: &[(f64, Reactions); 2], stiffness: f64, r: &mut Reactions) {
+    let part = (stiffness - k1) / (k1 - k0);
+    r.contacts.iter_mut().zip(r1.contacts.iter().zip(&r0.contacts)).for_each(|(r, (now, then))| *r = *now + part * (*now - *then));
+    r.blocks.iter_mut().zip(r1.blocks.iter().zip(&r0.blocks)).for_each(|(r, (now, then))| *r = now + part * (now - then));
+}
+
+/// Whether the growth of the multipliers is a proof: no v with `|v|_M` up to [`BEYOND`] times that of the velocities at hand can do it.
+fn proves(p: &MixedProblem, answer: &Answer, last: &Reactions) -> bool {
     let mut y = Answer::for_problem(p);
     for (y, (r, r0)) in y.reactions.contacts.iter_mut().zip(answer.reactions.contacts.iter().zip(&last.contacts)) {
         *y = *r - *r0;
@@ -135,9 +209,9 @@ fn proves(p: &MixedProblem, answer: &Answer, last: &Reactions, beyond: f64) -> b
     }
     p.velocities(&y.reactions, &mut y.velocities);
     // bᵀ y and yᵀ W y = |Hᵀ y|²_{M⁻¹}; yᵀ u = yᵀ H v + bᵀ y for the velocities that y gives and for the free ones
-    let along = |v: &super::mixed::Velocities| {
+    let along = |v: &Velocities| {
         let contacts = p.contacts.iter().zip(&y.reactions.contacts).map(|(c, y)| y.dot(p.contact_velocity(c, &v.rigid))).sum::<f64>();
-        let mut u = [0.0; super::mixed::MAX_ROWS];
+        let mut u = [0.0; MAX_ROWS];
         let blocks = p.blocks.iter().map(|b| {
             let u = &mut u[..b.rows];
             p.block_velocity(b, v, u);
@@ -145,11 +219,10 @@ fn proves(p: &MixedProblem, answer: &Answer, last: &Reactions, beyond: f64) -> b
         });
         contacts + blocks.sum::<f64>()
     };
-    let still = super::mixed::Velocities { rigid: vec![Default::default(); p.rigid.len()], general: vec![0.0; p.free.general.len()] };
-    let b = along(&still);
+    let b = along(&still(p));
     let (with, free, now) = (along(&y.velocities) - b, along(&p.free) - b, along(&answer.velocities) - b);
     // what y gives, without the free velocity
     let imbalance = (with - free).max(0.0).sqrt();
     let speed = newton::kinetic(p, &p.free).max(newton::kinetic(p, &answer.velocities)).sqrt();
-    b < 0.0 && beyond * imbalance * speed <= -b && now <= -0.5 * b
+    b < 0.0 && BEYOND * imbalance * speed <= -b && now <= -0.5 * b
 }

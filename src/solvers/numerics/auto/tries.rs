@@ -6,20 +6,20 @@
 //! proximal point           Newton with the derivative of the shift: where bodies slip
 //! less                     where velocities that let every contact part as friction asks are not found: overlaps and rebounds of bodies that are wedged are
 //!                          not asked for, and the step is stated anew
-//! Newton that wanders      the same, strongly regularised again and again: where that goes round in circles; then once more from nothing
+//! jam                      contacts that give way, stiffer and stiffer: friction lets bodies go nowhere, proved and named, or they lead to a solution
+//! Newton that wanders      the same as the proximal point, strongly regularised again and again: where that goes round in circles; then once more from nothing
 //! lagged law               the slip at hand as a known shift: a convex problem, solved for sure where it has a solution
 //! proximal point again     from there: no contact stands at the wrong edge of its cone
 //! contradiction            no velocities at all? then the least violation, proved and named
 //! the solvers of `global`  small islands
 //! less                     small islands: nothing beyond not to approach
-//! jam                      bodies that friction lets go nowhere, proved and named
 //! ```
 //!
 //! Where Coulomb's law was out of reach time and again, islands of this size go straight to the lagged law for a while
 //! ([`super::memory`]), piles keep what sweeps have found where that moves nothing: the tries would cost many times what it costs.
 
 use super::super::admissible::AdmissibleSet;
-use super::super::feasibility::{contradiction, jam, runs_away};
+use super::super::feasibility::{contradiction, overworks, runs_away, stiffen};
 use super::super::global::{GlobalSolver, auto::GlobalAuto};
 use super::super::mixed::{Answer, MixedProblem};
 use super::super::residual::{Residual, certify};
@@ -95,12 +95,16 @@ pub(super) struct Tries<'a> {
     /// some of it is known to slip
     moves: bool,
     solvable: Option<bool>,
-    /// where that is not so: contacts whose reactions grow against each other
-    ray: Vec<bool>,
+    /// where that is not so: reactions that grow against each other
+    ray: Vec<DVec3>,
+    /// the contacts that are to ask for less
+    less: Vec<bool>,
     /// what [`contradiction`] has found
     slack: Option<Option<Vec<f64>>>,
     /// an answer with bounded reactions
     soft: Option<Answer>,
+    /// [`stiffen`] has been tried
+    stiffened: bool,
 }
 
 impl<'a> Tries<'a> {
@@ -113,19 +117,46 @@ impl<'a> Tries<'a> {
         best: Report,
         moves: bool,
     ) -> Self {
-        Self { auto, p, answer, work, best, moves, solvable: None, ray: Vec::new(), slack: None, soft: None }
+        Self {
+            auto,
+            p,
+            answer,
+            work,
+            best,
+            moves,
+            solvable: None,
+            ray: Vec::new(),
+            less: Vec::new(),
+            slack: None,
+            soft: None,
+            stiffened: false,
+        }
     }
 
-    /// Until one of them ends it; where its reactions have run away against what is asked beyond not to approach, asking for less.
+    /// Until one of them ends it; where its reactions have run away against what is asked beyond not to approach, asking for less, and where they have
+    /// against what drives bodies, a jam or a miss: a solution in which they do a billion joules of work against each other is none.
     pub(super) fn run(mut self) -> Report {
         let report = self.end();
-        if report.converged() && self.asks() && runs_away(self.p, self.answer) {
+        if !report.converged() {
+            return report;
+        }
+        if self.asks() && runs_away(self.p, self.answer) {
             let grown = grown(&self.answer.reactions.contacts);
             if self.could_ask_for_less(&grown) {
                 self.answer.wedged = grown;
             }
+            return report;
         }
-        report
+        if !overworks(self.p, self.answer) || self.has_a_solution() || self.jammed(f64::INFINITY) {
+            return self.best;
+        }
+        match self.soft.take() {
+            Some(soft) => {
+                self.answer.reactions = soft.reactions;
+                certify(self.p, self.answer).report(Report { status: Status::Stalled, ended_by: Method::LastResort, ..self.best })
+            }
+            None => report,
+        }
     }
 
     fn end(&mut self) -> Report {
@@ -207,7 +238,7 @@ impl<'a> Tries<'a> {
             && self.attempt(Method::Newton, |p, answer, work| Some(newton.solve(p, answer, &mut work.newton)))
             || self.best.error() <= ROUNDING
             || self.point(None)
-            || !self.wedged() && (self.wander(false) || self.wander(true))
+            || !self.wedged() && (self.no_solution(f64::INFINITY) || self.jammed(f64::INFINITY) || self.wander(false) || self.wander(true))
     }
 
     /// From `start`, or the answer at hand.
@@ -373,7 +404,7 @@ impl<'a> Tries<'a> {
         }
         let solvable = found.is_some_and(|found| found.converged());
         if !solvable {
-            self.ray = grown(&answer.reactions.contacts);
+            self.ray = answer.reactions.contacts;
         }
         *self.solvable.insert(solvable)
     }
@@ -382,7 +413,9 @@ impl<'a> Tries<'a> {
     /// that of friction can be pushed out of its overlaps by no reactions, though nothing stands in its way. Methods that go on where the
     /// proximal point has ended would look for a solution that hardly ever exists.
     fn wedged(&mut self) -> bool {
-        self.asks() && !self.has_a_solution() && self.could_ask_for_less(&self.ray) && self.contradicts().is_none()
+        let asks = self.asks() && !self.has_a_solution();
+        self.less = if asks { grown(&self.ray) } else { Vec::new() };
+        self.could_ask_for_less(&self.less) && self.contradicts().is_none()
     }
 
     /// Whether more is asked than not to approach.
@@ -399,7 +432,7 @@ impl<'a> Tries<'a> {
     fn is_small(&mut self) -> bool {
         let small = self.rows() <= PATIENT_ROWS && self.asks() && (self.has_a_solution() || self.contradicts().is_none());
         if small {
-            self.ray = self.p.spare.iter().map(|&part| part < 0.0).collect();
+            self.less = self.p.spare.iter().map(|&part| part < 0.0).collect();
         }
         small
     }
@@ -412,7 +445,7 @@ impl<'a> Tries<'a> {
 
     /// The best answer, and the contacts that are to ask for less.
     fn asking_for_less(&mut self) -> Report {
-        self.answer.wedged = std::mem::take(&mut self.ray);
+        self.answer.wedged = std::mem::take(&mut self.less);
         self.best
     }
 
@@ -426,19 +459,28 @@ impl<'a> Tries<'a> {
         slack.is_some_and(|slack| self.relax(Method::Contradiction, slack, None))
     }
 
-    /// Whether friction jams bodies that are driven together; then the answer in which they give way.
+    /// Whether friction jams bodies that are driven together; then the answer in which they give way. Where contacts of any stiffness carry them, Coulomb's
+    /// law has a solution nearby.
     fn jammed(&mut self, misfit: f64) -> bool {
-        if misfit <= JAMMED || self.p.gives_way() || self.p.stop.asked() || self.has_a_solution() {
+        if misfit <= JAMMED
+            || self.stiffened
+            || !self.p.spins.is_empty()
+            || self.p.gives_way()
+            || self.p.stop.asked()
+            || self.has_a_solution()
+        {
             return false;
         }
-        let Some(mut jam) = jam(self.p, self.auto.tolerance, &mut self.work.newton) else { return false };
-        match jam.slack.take() {
-            Some(slack) => self.relax(Method::Jam, slack, Some(&jam.soft)),
-            None => {
-                self.soft = Some(jam.soft);
-                false
-            }
+        self.stiffened = true;
+        let stiff = stiffen(self.p, &self.ray, self.auto.tolerance, &mut self.work.newton);
+        self.best.factorisations += stiff.factorisations;
+        if let Some(slack) = stiff.slack {
+            // there are other solutions beside a jam now and then; those with reactions beyond all bounds are none
+            let other = self.rows() <= PATIENT_ROWS && self.library() && !overworks(self.p, self.answer);
+            return other || self.relax(Method::Jam, slack, Some(&stiff.soft));
         }
+        self.soft = Some(stiff.soft);
+        stiff.end.is_some_and(|end| self.point(Some(&end)))
     }
 
     /// The answer of least violation: every constraint gives way by its slack and a little more, so that reactions stay bounded.

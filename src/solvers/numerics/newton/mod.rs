@@ -11,7 +11,7 @@ use crate::algebra::{dense::dot, sparse::BlockSymmetric};
 use bodies::Bodies;
 use glam::DVec3;
 use multipliers::{MAX_PENALTY, Multipliers, Point, Posed};
-pub(super) use point::ProximalPoint;
+pub(super) use point::{ProximalPoint, giving_way};
 use space::BodySpace;
 pub(super) use wandering::Wandering;
 
@@ -145,25 +145,20 @@ impl Posed for Step<'_> {
     }
 }
 
-/// Minimises φ with the penalty κ from the velocities of `answer`, and moves it there; false where a factorisation breaks down.
-fn minimum(p: &MixedProblem, answer: &mut Answer, work: &mut Workspace, kappa: f64, budget: usize) -> bool {
+/// One step of the method of multipliers on the convex problem, with the penalty κ: moves `answer` to it; false where a factorisation
+/// breaks down.
+pub(super) fn least(p: &MixedProblem, answer: &mut Answer, work: &mut Workspace, kappa: f64) -> bool {
     if !work.prepare(p, answer) {
         return false;
     }
     let Workspace { space, bodies, iterate, .. } = work;
     let step = Step { p, answer, bodies };
-    let good = iterate.minimise(space, &step, [kappa, 1e-10], budget, &mut |_| !p.stop.asked()).is_some();
+    let good = iterate.minimise(space, &step, [kappa, 1e-10], 40, &mut |_| !p.stop.asked()).is_some();
     if good {
         spread(&iterate.r, &mut answer.reactions);
     }
     bodies.scatter(p, &iterate.v, &mut answer.velocities);
     good
-}
-
-/// One step of the method of multipliers on the convex problem, with the penalty κ: moves `answer` to it; false where a factorisation
-/// breaks down.
-pub(super) fn least(p: &MixedProblem, answer: &mut Answer, work: &mut Workspace, kappa: f64) -> bool {
-    minimum(p, answer, work, kappa, 40)
 }
 
 /// The convex problem of the known shifts in `p.lagged`: interior point from nothing, then the method of multipliers from its answer.
@@ -200,14 +195,6 @@ const FEASIBLE: f64 = 1e-6;
 
 /// Error from which the method of multipliers goes on where an interior point loses digits.
 const ROUGH: f64 = 1e-7;
-
-/// Coulomb's law on contacts that give way, `−(û + (D/κ) r) ∈ N_K(r)`, from the velocities of `answer`: it has a solution whatever drives
-/// the bodies together. False where a factorisation breaks down.
-pub(super) fn giving_way(p: &MixedProblem, answer: &mut Answer, work: &mut Workspace, kappa: f64) -> bool {
-    answer.reactions.contacts.fill(DVec3::ZERO);
-    answer.reactions.blocks.fill(0.0);
-    minimum(p, answer, work, kappa, 60)
-}
 
 /// `|v|²_M` of all rigid bodies and general systems that can move.
 pub(super) fn kinetic(p: &MixedProblem, v: &Velocities) -> f64 {

@@ -80,6 +80,11 @@ const SHAKE: (usize, f64, usize) = (10, 3.0, 20);
 /// Gain of an outer step that counts as progress, and steps without it that end the solve.
 const PROGRESS: f64 = 0.7;
 const IDLE: usize = 40;
+/// Part of |F| at no reactions that solves the law of rows that give way; times that a step of Newton is halved there, and the part of what
+/// it promises that is enough.
+const SOFT: f64 = 1e-10;
+const HALVINGS: usize = 8;
+const DESCENT: f64 = 0.1;
 
 impl ProximalPoint {
     /// Improves `answer` until its error is at most the tolerance, from its reactions.
@@ -150,6 +155,51 @@ impl ProximalPoint {
         };
         found.report(report)
     }
+}
+
+/// Coulomb's law on rows that give way by `α D r`, from the reactions of `answer`, which moves to its best point: the factorisations, and whether that solves
+/// it.
+pub(in crate::numerics) fn giving_way(
+    p: &MixedProblem,
+    answer: &mut Answer,
+    work: &mut Workspace,
+    alpha: f64,
+    most: usize,
+) -> (usize, bool) {
+    if !work.prepare(p, answer) {
+        return (0, false);
+    }
+    let mut buffers = std::mem::take(&mut work.point);
+    buffers.prepare(p);
+    let mut nothing = Answer::for_problem(p);
+    buffers.centre.clone_from(&nothing.reactions);
+    let enough = SOFT * buffers.evaluate(p, alpha, &mut nothing);
+    let mut merit = buffers.evaluate(p, alpha, answer);
+    let (mut best, mut iterations) = (merit, 0);
+    buffers.kept.clone_from(&answer.reactions);
+    while best > enough && iterations < most && !p.stop.asked() && buffers.newton(p, &mut work.space, [alpha; 2], &answer.reactions) {
+        buffers.best.clone_from(&answer.reactions);
+        let before = merit;
+        let mut t = 1.0;
+        for _ in 0..HALVINGS {
+            answer.reactions.clone_from(&buffers.best);
+            buffers.advance(t, &mut answer.reactions);
+            merit = buffers.evaluate(p, alpha, answer);
+            if merit <= (1.0 - DESCENT * t) * before {
+                break;
+            }
+            t *= 0.5;
+        }
+        iterations += 1;
+        if merit < best {
+            best = merit;
+            buffers.kept.clone_from(&answer.reactions);
+        }
+    }
+    answer.reactions.clone_from(&buffers.kept);
+    buffers.evaluate(p, alpha, answer);
+    work.point = buffers;
+    (iterations, best <= enough)
 }
 
 /// Whether |F| repeats itself after two iterations, or twice after three.
