@@ -11,7 +11,8 @@
 //!         2 rows cols  origin, a line of text, `[triplet:] R-by-C, nzmax: K nnz: K …`, entries
 //! ```
 //!
-//! `[anything]` is a remark in words or the solution, unless the kind is named: other numbers would be those of a damaged file.
+//! `[anything]` is a remark in words or the solution, after an mlcp also M and q once more in their parts A B C D a b and then whatever follows, unless the kind
+//! is named: other numbers would be those of a damaged file.
 //! These files do not name their kind. Where the text as a whole fits one kind alone, that is it: the orders and the number of tokens
 //! tell all kinds apart but these. An lcp may end with its solution (z, w), 2 n numbers where a relay has its bounds: it is a relay
 //! when they ascend, unless w = M z + q too, and then the kind has to be named. Newer files close with a flag, the bare digit `0` or
@@ -34,6 +35,11 @@ use std::path::Path;
 /// Kinds that have a text form.
 const KINDS: [Kind; 8] =
     [Kind::Friction, Kind::Rolling, Kind::GlobalFriction, Kind::GlobalRolling, Kind::Lcp, Kind::Mlcp, Kind::Relay, Kind::Mixed];
+
+/// Largest order of an mlcp whose parts are looked for behind it: they are in full.
+const LARGEST_REPEATED: usize = 2000;
+/// What the few digits that are printed miss.
+const PRINTED: f64 = 1e-3;
 
 /// Reads a text, of that kind or of the only one that fits.
 ///
@@ -90,6 +96,7 @@ fn guessed(text: &[u8], kind: Kind) -> Result<Problem, Fault> {
     let problem = read(t, kind)?;
     match &problem {
         Problem::Lcp(p) => of_lcp(t, p)?,
+        Problem::Mlcp(p) if repeats(t, p) => {}
         Problem::Mlcp(p) => drop(solution(t, p.q.len(), p.free.len())?),
         _ => {}
     }
@@ -221,7 +228,6 @@ fn solution(t: &mut Tokens, rows: usize, unknowns: usize) -> Result<Vec<f64>, Fa
 
 /// What follows an lcp: a remark, or what solves it to the few digits that are printed.
 fn of_lcp(t: &mut Tokens, p: &Lcp) -> Result<(), Fault> {
-    const PRINTED: f64 = 1e-3;
     let before = *t;
     let found = solution(t, p.q.len(), p.q.len())?;
     let Some(z) = found.get(..p.q.len()) else { return Ok(()) };
@@ -231,6 +237,21 @@ fn of_lcp(t: &mut Tokens, p: &Lcp) -> Result<(), Fault> {
         let found = format!("numbers that miss row {i} as z; a kind that is named with --kind takes anything");
         Err(before.fault("after q a remark in words, or the solution", found))
     })
+}
+
+/// Whether M and q follow once more, cut into equations and complementarities: `A B C D a b` with `M = [A C; D B]`, row by row.
+fn repeats(t: &Tokens, p: &Mlcp) -> bool {
+    let (mut t, n) = (*t, p.free.len());
+    if n > LARGEST_REPEATED {
+        return false;
+    }
+    let m = p.m.to_dense();
+    let of = |equality: bool| (0..n).filter(move |&i| p.equality[i] == equality);
+    let mut same = |known: f64| t.number("a part of M or q", 0).is_ok_and(|x| (x - known).abs() <= PRINTED * known.abs());
+    let parts = [(true, true), (false, false), (true, false), (false, true)];
+    p.q.len() == n
+        && parts.into_iter().all(|(rows, columns)| of(rows).all(|i| of(columns).all(|j| same(m[i * n + j]))))
+        && [true, false].into_iter().all(|rows| of(rows).all(|i| same(p.q[i])))
 }
 
 fn mlcp(t: &mut Tokens) -> Result<Problem, Fault> {
@@ -344,6 +365,19 @@ mod tests {
         assert_eq!(kind("1 1 1 1 0 1 2 0 1 0 2 2 2 2 1 0 0 1 1 1".into()), Ok("mlcp"));
         assert_eq!(kind("1 3 3 1 1 1 3 3 2 1 0 1 0 0 1 0 0 0 1 0 0 0 1 -1 0 0 4 0.5".into()), Ok("fc"));
         assert_eq!(kind("1 3 3 1 1 1 3 3 2 1 0 1 0 0 1 0 0 0 1 0 0 0 1 -1 0 0 2".into()), Ok("gmp"));
+    }
+
+    #[test]
+    fn an_mlcp_may_end_with_its_parts_once_more() {
+        let head = "1 1 1 2 0 1 3 0 1 0 3 3 3 3 2 4 6 1 5 0 3 0 7 -1 -2 -3";
+        let parts = "2 5 0 0 7 1 3 4 6 -1 -2 -3";
+        let kind = |text: String| read(&text).map(|p| p.kind().name());
+        for tail in ["", " 0.5 0 1 4", " solution 1 2"] {
+            assert_eq!(kind(format!("{head} {parts}{tail}")), Ok("mlcp"), "{tail}");
+        }
+        for damaged in ["2 5 0 0 7 1 3 4 6 -1 -2 -4", "2 5 0 0 7 1 3 4 7 -1 -2 -3", "2 5 0 0 7 1 3 4 6 -1 -2"] {
+            assert!(kind(format!("{head} {damaged}")).unwrap_err().contains("after q a remark in words"), "{damaged}");
+        }
     }
 
     #[test]
