@@ -147,7 +147,10 @@ impl<'a> Tries<'a> {
             }
             return report;
         }
-        if !overworks(self.p, self.answer) || self.has_a_solution() || self.jammed(f64::INFINITY) {
+        if !overworks(self.p, self.answer) || self.has_a_solution() {
+            return report;
+        }
+        if self.jammed(f64::INFINITY) {
             return self.best;
         }
         match self.soft.take() {
