@@ -87,6 +87,22 @@ impl JointRows {
             to[i] = r * self.units[i];
         }
     }
+
+    /// Reactions of the pass before, from row `first` on, as those of `next`: bodies have turned since, so other rows may be independent.
+    fn hand_on(&self, next: &Self, reactions: &mut Vec<f64>, first: usize) {
+        if self.kept == next.kept {
+            return;
+        }
+        let mut at = first;
+        for (had, has) in self.kept.into_iter().zip(next.kept) {
+            if had && !has {
+                reactions.remove(at);
+            } else if has && !had {
+                reactions.insert(at, 0.0);
+            }
+            at += usize::from(has);
+        }
+    }
 }
 
 /// Gap of a joint, in parts of the lengths that it is worked out from, that is rounding. Two joints of one body would contradict each other
@@ -167,9 +183,10 @@ pub fn assemble_blocks(
                 continue;
             };
             let mut found = [0.0; MAX_JOINT_ROWS];
-            match last_joints.get(k).filter(|last| !first_pass && last.entity == joints[k].entity) {
-                Some(last) => last.impulses(&answer.reactions.blocks, &mut found),
-                None => found.iter_mut().zip(&joint.lambda).for_each(|(to, from)| *to = *from),
+            if first_pass {
+                found.iter_mut().zip(&joint.lambda).for_each(|(to, from)| *to = *from);
+            } else {
+                joints[k].impulses(&answer.reactions.blocks, &mut found);
             }
             let arm = if q.freedom == Freedom::Angle { *radius } else { 1.0 };
             bound = mu * arm * across(&joint.relation, q, &ends.map(|e| e.map_or(Pose::default(), |b| b.frame)), &found);
@@ -183,6 +200,10 @@ pub fn assemble_blocks(
         }
         rows.block = (problem.blocks.len() > before).then_some(before as u32);
         rows.first = problem.blocks.get(before).map_or(0, |block| block.first);
+        if !first_pass && let Some(last) = last_joints.get(joints.len()).filter(|last| last.entity == entity) {
+            let first = problem.block_b.len() - rows.kept.iter().filter(|kept| **kept).count();
+            last.hand_on(&rows, &mut answer.reactions.blocks, first);
+        }
         joints.push(rows);
     }
     order.clear();
@@ -484,9 +505,13 @@ fn push(
             let swing = if q.freedom == Freedom::Angle { units[0] / swing_length(ends, frames, &rows[0]) } else { 1.0 };
             let (y, least) = (units[0] * gap[0], swing * least_impact(h, scheme.gravity));
             before *= units[0];
+            // the rate of the start, as its place is not that of the last pass: each pass has the same rows
+            let row = q.row(&start);
+            let of = |k: usize| ends[k].map_or(0.0, |b| rate(&row, k, b.pose.rotation, &b.velocity));
+            let coming = units[0] * (of(0) + of(1));
             let closes = match scheme.treatment {
-                Treatment::GapAware { .. } => *e > 0.0 && before < -least && y + h * before <= 0.0,
-                Treatment::Forecast { .. } => y + 0.5 * h * before <= 0.0,
+                Treatment::GapAware { .. } => *e > 0.0 && coming < -least && y + h * coming <= 0.0,
+                Treatment::Forecast { .. } => y + 0.5 * h * coming <= 0.0,
             };
             kept[0] = true;
             match scheme.treatment {
