@@ -20,7 +20,7 @@ use crate::model::law::Law;
 use crate::model::relation::Relation;
 use crate::model::scheme::{Drift, Scheme};
 use crate::numerics::admissible::AdmissibleSet;
-use crate::numerics::auto::{Auto, Workspace};
+use crate::numerics::auto::{Auto, Memory, Workspace};
 use crate::numerics::mixed::{Answer, IMMOBILE, MixedProblem, System, Twist};
 use crate::topology::bodies::{Bodies, Slot};
 use bevy_ecs::prelude::*;
@@ -70,6 +70,10 @@ pub fn project_joints(
         best = worst;
         if positions.problem.prepare().is_err() {
             return;
+        }
+        if round == 0 {
+            // what its solver remembers of other steps is not saved with a state
+            positions.workspace.memory = Memory::default();
         }
         positions.move_bodies(&mut bodies);
     }
