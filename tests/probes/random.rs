@@ -136,12 +136,12 @@ fn three_thousand_crowds_at_random_keep_out_of_each_other() {
     assert_apart(0..3000, 3.0);
 }
 
-/// How many steps of these crowds that are crushed are missed, and how many have no solution.
-fn missed_and_jammed(seeds: impl IntoIterator<Item = u64>) -> [u64; 2] {
+/// How many steps of these crowds that are crushed are missed, and how many have no solution; under this law of friction.
+fn missed_and_jammed(seeds: impl IntoIterator<Item = u64>, law: &str) -> [u64; 2] {
     let mut sums = [0; 2];
     for seed in seeds {
         let (text, about) = crushed(seed);
-        let (_, s) = run_text(&text);
+        let (_, s) = run_text(&text.replace("solver = { ", &format!("solver = {{ friction = \"{law}\", ")));
         assert!(s.steps == 100 && s.energy.balance_error < 1e-9, "{about}\n{s}");
         // what has no solution gives way by what drives it, and no further: a metre a second, and a spin on an arm of 0.3 m
         assert!(s.penetration_run_max_m < 0.5 && s.speed_max < 40.0, "{about}\n{s}");
@@ -150,10 +150,18 @@ fn missed_and_jammed(seeds: impl IntoIterator<Item = u64>) -> [u64; 2] {
     sums
 }
 
-/// They missed 1 to 14 steps each, as contacts that give way were followed by a method that does not know the derivative of the shift.
+/// They missed 1 to 14 steps each, as contacts that give way were followed by a method that does not know the derivative of the shift. In 102 reactions
+/// that nothing bounds were taken for a solution, with 4e-8 of the energy lost.
 #[test]
 fn crowds_that_are_crushed_are_proved_to_be() {
-    let [missed, jammed] = missed_and_jammed([10, 12, 16, 18, 19, 26, 29, 39, 95]);
+    let [missed, jammed] = missed_and_jammed([10, 12, 16, 18, 19, 26, 29, 39, 95, 102], "exact");
+    assert!(missed == 0 && jammed > 100, "{missed} missed, {jammed} jammed");
+}
+
+/// Their law is convex: followed as Coulomb's they missed six steps.
+#[test]
+fn crushed_crowds_of_lagged_friction_are_proved_to_be() {
+    let [missed, jammed] = missed_and_jammed([10, 16, 18, 26], "lagged");
     assert!(missed == 0 && jammed > 100, "{missed} missed, {jammed} jammed");
 }
 
@@ -161,7 +169,7 @@ fn crowds_that_are_crushed_are_proved_to_be() {
 #[test]
 #[ignore = "20 s: cargo test --release --test probes -- --ignored crushed_crowds"]
 fn crushed_crowds_at_random_miss_few_steps() {
-    let [missed, jammed] = missed_and_jammed(0..150);
+    let [missed, jammed] = missed_and_jammed(0..150, "exact");
     assert!(missed <= 12 && jammed > 800, "{missed} missed, {jammed} jammed");
 }
 

@@ -16,7 +16,7 @@
 //! ```
 //!
 //! Such a y proves that no v lets every contact part as fast as friction asks, `u_n ≥ μ‖u_t‖`; the theorem that Coulomb's law has a
-//! solution (Acary, Cadoux, Lemaréchal, Malick 2011) needs one. Where in addition no solver finds a solution, the bodies are jammed.
+//! solution (Acary, Cadoux, Lemaréchal, Malick 2011) needs one. Then the bodies count as jammed, on small islands where no solver finds a solution either.
 
 use super::admissible::AdmissibleSet;
 use super::mixed::{Answer, Contact, MAX_ROWS, MixedProblem, Reactions, Twist, Velocities};
@@ -105,7 +105,7 @@ pub(super) fn overworks(p: &MixedProblem, answer: &Answer) -> bool {
     largest > 0.0 && largest > OVERWORK * newton::kinetic(p, &p.free).max(newton::kinetic(p, &answer.velocities))
 }
 
-/// Follows Coulomb's law on contacts that give way as they become stiffer and stiffer; where friction jams bodies that are driven together,
+/// Follows Coulomb's law, or that of the known shifts, on contacts that give way as they become stiffer and stiffer; where friction jams bodies that are driven together,
 /// reactions grow without bound at the same violation. `ray` are reactions in K that balance, from which a path that ends (as a contact
 /// snaps from slip to stick) goes on.
 pub(super) fn stiffen(p: &MixedProblem, ray: &[DVec3], tolerance: f64, work: &mut newton::Workspace) -> Stiffened {
@@ -121,6 +121,12 @@ pub(super) fn stiffen(p: &MixedProblem, ray: &[DVec3], tolerance: f64, work: &mu
             predict(&path, stiffness, &mut answer.reactions);
         }
         let mut solve = |answer: &mut Answer| {
+            if !p.lagged.is_empty() {
+                // convex, and from no reactions
+                answer.reactions.contacts.fill(DVec3::ZERO);
+                answer.reactions.blocks.fill(0.0);
+                return least(p, answer, work, stiffness);
+            }
             let (iterations, solved) = giving_way(p, answer, work, 1.0 / stiffness, AT_ONCE);
             found.factorisations += iterations.max(1);
             solved

@@ -6,7 +6,7 @@
 //! proximal point           Newton with the derivative of the shift: where bodies slip
 //! less                     where velocities that let every contact part as friction asks are not found: overlaps and rebounds of bodies that are wedged are
 //!                          not asked for, and the step is stated anew
-//! jam                      contacts that give way, stiffer and stiffer: friction lets bodies go nowhere, proved and named, or they lead to a solution
+//! jam                      contacts that give way, stiffer and stiffer: friction lets bodies go nowhere, then named, or they lead to a solution
 //! Newton that wanders      the same as the proximal point, strongly regularised again and again: where that goes round in circles; then once more from nothing
 //! lagged law               the slip at hand as a known shift: a convex problem, solved for sure where it has a solution
 //! proximal point again     from there: no contact stands at the wrong edge of its cone
@@ -479,7 +479,7 @@ impl<'a> Tries<'a> {
         self.best.factorisations += stiff.factorisations;
         if let Some(slack) = stiff.slack {
             // there are other solutions beside a jam now and then; those with reactions beyond all bounds are none
-            let other = self.rows() <= PATIENT_ROWS && self.library() && !overworks(self.p, self.answer);
+            let other = self.rows() <= PATIENT_ROWS && self.p.lagged.is_empty() && self.library() && !overworks(self.p, self.answer);
             return other || self.relax(Method::Jam, slack, Some(&stiff.soft));
         }
         self.soft = Some(stiff.soft);
