@@ -150,12 +150,17 @@ fn missed_and_jammed(seeds: impl IntoIterator<Item = u64>, law: &str) -> [u64; 2
     sums
 }
 
-/// They missed 1 to 14 steps each, as contacts that give way were followed by a method that does not know the derivative of the shift. In 102 reactions
-/// that nothing bounds were taken for a solution, with 4e-8 of the energy lost.
+/// They missed 1 to 14 steps each, as contacts that give way were followed by a method that does not know the derivative of the shift.
 #[test]
 fn crowds_that_are_crushed_are_proved_to_be() {
-    let [missed, jammed] = missed_and_jammed([10, 12, 16, 18, 19, 26, 29, 39, 95, 102], "exact");
+    let [missed, jammed] = missed_and_jammed([10, 12, 16, 18, 19, 26, 29, 39, 95], "exact");
     assert!(missed == 0 && jammed > 100, "{missed} missed, {jammed} jammed");
+}
+
+/// Reactions that did 5e9 J of work against each other passed for a solution of one step, and 4e-8 of the energy was lost to rounding: the step is missed.
+#[test]
+fn what_works_beyond_all_bounds_is_no_solution() {
+    assert_eq!(missed_and_jammed([102], "exact")[0], 1);
 }
 
 /// Their law is convex: followed as Coulomb's they missed six steps.
