@@ -24,7 +24,7 @@ const ROOMS: &[Room] = &[
     Room { name: "geometry", rooms: &["algebra", "model", "topology::bodies"], crates: &["bevy_ecs", "parry3d", "rayon"] },
     // second floor: one time step
     Room { name: "topology", rooms: &["algebra", "model", "numerics::cells", "numerics::mixed"], crates: &["bevy_ecs", "rayon"] },
-    Room { name: "integrator", rooms: &["algebra", "model", "numerics::mixed", "topology::bodies"], crates: &["bevy_ecs", "rayon"] },
+    Room { name: "integrator", rooms: &["algebra", "model", "numerics::mixed", "numerics::acceleration", "topology::bodies"], crates: &["bevy_ecs", "rayon"] },
     Room { name: "assembly", rooms: &["algebra", "model", "numerics", "topology", "integrator", "cluster"], crates: &["bevy_ecs", "rayon", "sprs"] },
     Room { name: "cluster", rooms: &["algebra", "numerics", "model"], crates: &["bevy_ecs"] },
     Room {

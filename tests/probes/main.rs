@@ -10,6 +10,7 @@ use drystone::scenes::Built;
 use glam::DVec3;
 use std::path::Path;
 
+mod chain;
 mod forms;
 mod hard;
 mod heavy;

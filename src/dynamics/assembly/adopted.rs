@@ -6,6 +6,7 @@
 use super::problem::StepProblem;
 use crate::cluster::adopted::{Adopted, Guest, Place, Tie, fits};
 use crate::cluster::systems::{birth, called, mark};
+use crate::integrator::mixing::Mixing;
 use crate::integrator::systems::Pass;
 use crate::model::dynamical_system::Lagrangian;
 use crate::model::integrator::Integrator;
@@ -86,7 +87,7 @@ pub fn adopt(
 
 /// Free velocities and Ŵ of the Lagrangian systems, after those of the bodies.
 pub fn free_systems(
-    (scheme, clock, pass, bodies): (Res<Scheme>, Res<Clock>, Res<Pass>, Res<Bodies>),
+    (scheme, clock, mixing, bodies): (Res<Scheme>, Res<Clock>, Res<Mixing>, Res<Bodies>),
     slots: Query<&Slot>,
     mut adopted: ResMut<AdoptedSystems>,
     mut step: ResMut<StepProblem>,
@@ -95,17 +96,28 @@ pub fn free_systems(
     problem.clear_general();
     let AdoptedSystems { adopted: Some(adopted), error } = &mut *adopted else { return };
     let h = scheme.time_step;
-    let moved = adopted.move_freely((clock.time + h, h), pass.share, problem, [before, spun]);
+    let moved = adopted.move_freely((clock.time + h, h), mixing.of_systems(), problem, [before, spun]);
     *error = error.take().or(moved.err().map(|e| e.to_string()));
     adopted.follow(|e| place_of(&bodies, &slots, e), h);
 }
 
 /// New velocities of the Lagrangian systems.
-pub fn apply_systems(scheme: Res<Scheme>, mut pass: ResMut<Pass>, mut adopted: ResMut<AdoptedSystems>, step: Res<StepProblem>) {
-    pass.systems = (0.0, [0.0; 2]);
+pub fn apply_systems(
+    scheme: Res<Scheme>,
+    mut pass: ResMut<Pass>,
+    mut mixing: ResMut<Mixing>,
+    mut adopted: ResMut<AdoptedSystems>,
+    step: Res<StepProblem>,
+) {
+    pass.systems = 0.0;
+    mixing.clear();
     let Some(adopted) = adopted.adopted.as_mut().filter(|_| step.error.is_none()) else { return };
     let answer = &step.answer;
-    pass.systems = adopted.take(&step.problem, &answer.reactions.blocks, &answer.velocities.general, scheme.time_step);
+    pass.systems =
+        adopted.take(&step.problem, (&answer.reactions.blocks, &answer.velocities.general), scheme.time_step, |missed, found| {
+            mixing.note(&[missed], &[found])
+        });
+    mixing.end_systems();
 }
 
 /// States, impulses and outputs back to systems and interactions.

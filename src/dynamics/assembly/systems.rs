@@ -5,6 +5,7 @@ use super::problem::{Place, Solver, StepProblem};
 use super::rows::{Job, Out, Pairs, Row, Rows, cut, fall, find_pair, press, sum_rounding};
 use crate::algebra::pieces::{Part, each_piece, length, share};
 use crate::algebra::spatial::tangents;
+use crate::integrator::mixing::Mixing;
 use crate::integrator::moreau_jean::rigid_mass;
 use crate::integrator::systems::{Pass, free_momentum, new_state, spin};
 use crate::model::contact::{ContactPair, Foreseen, Foresight, Manifold, Touch, TurnedArms};
@@ -427,6 +428,7 @@ const MOST_ROUNDS: usize = 20;
 pub fn apply(
     scheme: Res<Scheme>,
     mut pass: ResMut<Pass>,
+    mut mixing: ResMut<Mixing>,
     mut bodies: ResMut<Bodies>,
     mut foresight: ResMut<Foresight>,
     step: Res<StepProblem>,
@@ -445,7 +447,7 @@ pub fn apply(
             row.touch.velocity = c.to_world(step.problem.contact_velocity(c, &step.answer.velocities.rigid) - c.b + step.driven[k]);
         }
     }
-    new_state(&mut bodies, &scheme, (&step.problem.free.rigid, &step.answer.velocities.rigid), step.judged, &mut pass);
+    new_state(&mut bodies, &scheme, (&step.problem.free.rigid, &step.answer.velocities.rigid), step.judged, (&mut pass, &mut mixing));
 }
 
 /// Reactions and velocities back to the pairs that own the rows.

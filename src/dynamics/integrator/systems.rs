@@ -1,6 +1,7 @@
 //! Free motion and the new state, for every system.
 
 use super::free_rotation::{ONE_STEP, free_rotation, sufficient_step, wobble};
+use super::mixing::Mixing;
 use super::moreau_jean::{advance, free_gyroscopic, gyroscopic_torque, rigid_mass, theta_velocity, uses_cayley};
 use crate::algebra::pieces::{Part, length, share};
 use crate::algebra::spatial::rotate_exp;
@@ -23,8 +24,6 @@ pub struct Pass {
     pub number: usize,
     /// The same since the rows were last looked at.
     pub round: usize,
-    /// Share of what a pass finds that the next one starts from, beside what it started from itself.
-    pub share: f64,
     /// Rows are evaluated at the middle of the step, which depends on its end.
     pub nonlinear: bool,
     /// Relative change that the tolerance of the solver alone can make from a pass to the next.
@@ -34,8 +33,10 @@ pub struct Pass {
     /// Largest change of a velocity against the last pass, relative to the largest velocity, not below that of a free fall
     /// of one step; 0 where only rounding is left.
     pub change: f64,
-    /// The same of other systems that take part, each on its own scale; and what they add to the sums that `share` follows from.
-    pub systems: (f64, [f64; 2]),
+    /// The least of those of this round, and the passes in a row that have not halved it.
+    pub least: (f64, usize),
+    /// The same of other systems that take part, each on its own scale.
+    pub systems: f64,
     /// Whether all states that it has found are numbers.
     pub sound: bool,
     /// Slot of a body that turns too far within the step to be solved, and the time step (s) that would do.
@@ -45,8 +46,8 @@ pub struct Pass {
 impl Default for Pass {
     fn default() -> Self {
         let (number, round, nonlinear) = (0, 0, false);
-        let (systems, sound) = ((0.0, [0.0; 2]), false);
-        Self { number, round, share: 1.0, nonlinear, accuracy: 0.0, left: 0.0, change: 0.0, systems, sound, refused: None }
+        let (systems, sound) = (0.0, false);
+        Self { number, round, nonlinear, accuracy: 0.0, left: 0.0, change: 0.0, least: (f64::INFINITY, 0), systems, sound, refused: None }
     }
 }
 
@@ -58,7 +59,7 @@ impl Pass {
 
     /// Starts anew with other rows.
     pub fn start_round(&mut self) {
-        (self.round, self.share) = (0, 1.0);
+        (self.round, self.least) = (0, (f64::INFINITY, 0));
     }
 }
 
@@ -139,16 +140,17 @@ pub fn free_momentum(body: &Body, scheme: &Scheme) -> Twist {
 }
 
 /// Pose in the middle of the step at the velocities of the last pass; the pose at the start where nothing is nonlinear.
-pub fn set_frames(scheme: Res<Scheme>, pass: Res<Pass>, mut bodies: ResMut<Bodies>) {
+pub fn set_frames(scheme: Res<Scheme>, pass: Res<Pass>, mixing: Res<Mixing>, mut bodies: ResMut<Bodies>) {
     if !pass.nonlinear {
         return;
     }
     let cayley = uses_cayley(scheme.treatment, scheme.gyroscopic);
+    let mut mixed = mixing.of_bodies();
     for body in bodies.rows.iter_mut().filter(|b| b.alive) {
-        if pass.share != 1.0 && body.inertia.is_some() {
-            let (guess, missed) = (body.guess, body.missed);
-            let part = |guess: DVec3, missed: DVec3| guess + pass.share * missed;
-            body.new_velocity = Velocity { linear: part(guess.linear, missed.linear), angular: part(guess.angular, missed.angular) };
+        if body.inertia.is_some()
+            && let Some([x, y, z, a, b, c]) = mixed.next()
+        {
+            body.new_velocity = Velocity { linear: DVec3::new(*x, *y, *z), angular: DVec3::new(*a, *b, *c) };
         }
         body.guess = body.new_velocity;
         let v = theta_velocity(&body.velocity, &body.new_velocity, scheme.treatment.theta());
@@ -158,28 +160,30 @@ pub fn set_frames(scheme: Res<Scheme>, pass: Res<Pass>, mut bodies: ResMut<Bodie
 
 /// Where passes no longer halve a change below this, it is rounding: bodies of small inertia on long arms have that much.
 const ROUNDING: f64 = 1e-10;
+/// Passes in a row that have to come no closer where they are mixed.
+const MIXED: usize = 3;
 /// Velocity that a contact at rest may miss, in falls of one step, per [`Pass::accuracy`].
 const MISSED: f64 = 200.0;
 /// The same without gravity, in radii of gyration of the smallest body a second.
 const SLOW: f64 = 0.1;
 
-/// Passes after which those that do not settle by themselves start from less than the last one has found.
-const EAGER: usize = 8;
-/// Bounds of what they start from.
-const SHARES: [f64; 2] = [0.05, 1.0];
-
 /// New velocities from the solution; new poses by the θ-rule, or by the free rotation where no reaction turns it. Contacts are `judged` by
 /// this speed (m/s).
-pub fn new_state(bodies: &mut Bodies, scheme: &Scheme, (free, solution): (&[Twist], &[Twist]), judged: f64, pass: &mut Pass) {
+pub fn new_state(
+    bodies: &mut Bodies,
+    scheme: &Scheme,
+    (free, solution): (&[Twist], &[Twist]),
+    judged: f64,
+    (pass, mixing): (&mut Pass, &mut Mixing),
+) {
     // a system at rest still sums velocities of this size, and rounds there
     let fall = scheme.time_step * scheme.gravity.length();
     let nonlinear = pass.nonlinear;
     // sums of passes are in the order of the bodies
     let shared = !nonlinear && share(Part::Apply, bodies.rows.len(), SHARED);
     let length = if shared { length(bodies.rows.len()) } else { bodies.rows.len().max(1) };
-    let begun = pass.systems.1;
     let piece = |(k, bodies): (usize, &mut [Body])| {
-        let mut moved = Moved { turned: begun, ..Moved::default() };
+        let mut moved = Moved::default();
         for (slot, body) in (k * length..).zip(bodies).filter(|(_, b)| b.alive) {
             moved.advance(slot, body, scheme, (free, solution), nonlinear);
         }
@@ -190,20 +194,30 @@ pub fn new_state(bodies: &mut Bodies, scheme: &Scheme, (free, solution): (&[Twis
     } else {
         bodies.rows.chunks_mut(length).enumerate().map(piece).collect()
     };
-    let Moved { change, size, least, turned, wrong, refused } = pieces.into_iter().reduce(Moved::with).unwrap_or_default();
+    let Moved { change, size, least, wrong, refused } = pieces.into_iter().reduce(Moved::with).unwrap_or_default();
     let size = size.max(fall);
     (pass.sound, pass.refused) = (!wrong, refused.or(pass.refused));
-    if nonlinear && pass.round + 1 >= EAGER && turned[1] > 0.0 {
-        pass.share = (-pass.share * turned[0] / turned[1]).clamp(SHARES[0], SHARES[1]);
-    }
-    let last = std::mem::replace(&mut pass.change, if size > 0.0 { change / size } else { 0.0 }.max(pass.systems.0));
+    pass.change = if size > 0.0 { change / size } else { 0.0 }.max(pass.systems);
+    let (closest, stuck) = pass.least;
+    let stuck = if pass.change > 0.5 * closest { stuck + 1 } else { 0 };
+    pass.least = (closest.min(pass.change), stuck);
     // at rest a contact may miss by more than that, see `residual::contact_scale`
     let still = (MISSED * judged).max(if least.is_finite() { SLOW * least } else { 0.0 });
     pass.left = if size > 0.0 { pass.accuracy.max(pass.accuracy * still / size) } else { pass.accuracy };
-    let rounding = pass.change <= ROUNDING && pass.change > 0.5 * last;
-    let unsolved = pass.change <= pass.left && pass.change > 0.5 * last;
-    if pass.number > 0 && (rounding || unsolved) {
+    // mixed passes come closer by leaps
+    let stays = stuck >= if mixing.is_mixed() { MIXED } else { 1 };
+    if stays && pass.change <= ROUNDING.max(pass.left) {
         pass.change = 0.0;
+    }
+    if nonlinear {
+        for body in bodies.rows.iter().filter(|b| b.alive) {
+            let Some(inertia) = body.inertia else { continue };
+            let weights = (inertia.mass.sqrt(), inertia.principal.map(f64::sqrt));
+            let missed = (body.new_velocity.linear - body.guess.linear, body.new_velocity.angular - body.guess.angular);
+            mixing.note(&(weights.0 * missed.0).to_array(), &body.new_velocity.linear.to_array());
+            mixing.note(&(weights.1 * missed.1).to_array(), &body.new_velocity.angular.to_array());
+        }
+        mixing.end(pass.round, pass.change);
     }
 }
 
@@ -217,8 +231,6 @@ struct Moved {
     change: f64,
     size: f64,
     least: f64,
-    /// See [`note_miss`]; of use where one piece holds all bodies.
-    turned: [f64; 2],
     /// Whether one holds what is no number.
     wrong: bool,
     refused: Option<(u32, f64)>,
@@ -226,7 +238,7 @@ struct Moved {
 
 impl Default for Moved {
     fn default() -> Self {
-        Self { change: 0.0, size: 0.0, least: f64::INFINITY, turned: [0.0; 2], wrong: false, refused: None }
+        Self { change: 0.0, size: 0.0, least: f64::INFINITY, wrong: false, refused: None }
     }
 }
 
@@ -236,7 +248,6 @@ impl Moved {
             change: self.change.max(next.change),
             size: self.size.max(next.size),
             least: self.least.min(next.least),
-            turned: next.turned,
             wrong: self.wrong | next.wrong,
             refused: next.refused.or(self.refused),
         }
@@ -277,9 +288,6 @@ impl Moved {
             self.change = self.change.max(change);
             self.size = self.size.max(measure(new.linear, new.angular));
             self.least = if nonlinear { self.least.min(arm) } else { 0.0 };
-            if nonlinear {
-                note_miss(body, &new, &mut self.turned);
-            }
             body.new_velocity = new;
             body.gained = Some(new.linear - body.velocity.linear);
         }
@@ -316,22 +324,6 @@ pub fn wait(scheme: Res<Scheme>, mut bodies: ResMut<Bodies>) {
         body.new_velocity = Velocity { linear: new.linear - body.returned.linear, angular: new.angular - body.returned.angular };
         body.gained = Some(body.new_velocity.linear - body.velocity.linear);
     }
-}
-
-/// By how much a pass has found another velocity than it started from; and, on the scale of energy, what that has to do with how the miss
-/// has changed since the last pass: Irons and Tuck's relaxation (1969), which makes passes settle that go to and fro.
-///
-/// ```text
-/// share ← −share · mₖ₋₁·(mₖ − mₖ₋₁) / |mₖ − mₖ₋₁|²
-/// ```
-fn note_miss(body: &mut Body, new: &Velocity, sums: &mut [f64; 2]) {
-    let Some(inertia) = body.inertia else { return };
-    let last = body.missed;
-    body.missed = Velocity { linear: new.linear - body.guess.linear, angular: new.angular - body.guess.angular };
-    let change = (body.missed.linear - last.linear, body.missed.angular - last.angular);
-    let times = |x: (DVec3, DVec3)| inertia.mass * x.0.dot(change.0) + (inertia.principal * x.1).dot(change.1);
-    sums[0] += times((last.linear, last.angular));
-    sums[1] += times(change);
 }
 
 /// Whether the free rotation of a body differs from a turn about a fixed axis.

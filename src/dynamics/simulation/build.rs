@@ -12,6 +12,7 @@ use crate::assembly::projection::Positions;
 use crate::cluster::NewtonLoop;
 use crate::cluster::systems::{Clusters, Traces};
 use crate::geometry::systems::Proximity;
+use crate::integrator::mixing::Mixing;
 use crate::integrator::systems::Pass;
 use crate::model::contact::{Foresight, TurnedArms};
 use crate::model::crushing::CrushingJoints;
@@ -49,6 +50,7 @@ impl Simulation {
         world.init_resource::<ContactLaws>();
         world.init_resource::<CrushingJoints>();
         world.init_resource::<Pass>();
+        world.init_resource::<Mixing>();
         world.init_resource::<StepProblem>();
         world.init_resource::<Positions>();
         world.init_resource::<Solver>();

@@ -11,6 +11,7 @@
 
 use super::run::{Simulation, SimulationError, StepReport};
 use crate::geometry::systems::Proximity;
+use crate::integrator::mixing::Mixing;
 use crate::integrator::systems::Pass;
 use crate::model::contact::{Manifold, TurnedArms};
 use crate::model::interaction::{Interaction, OfBodies};
@@ -24,11 +25,16 @@ use glam::DVec3;
 
 /// Angle (rad) by which the arm of a joint may turn in a part. It holds in the middle: at the end it is open by up to a 24th of the cube.
 const FAR: f64 = 0.5;
-/// Passes of bodies in joints, and of what meets them, that turn by less than this (rad) and move by less than this part of their smallest
-/// length fail for another reason. An impulse m v that acts at a turned arm a turns a body by ½ h v/a times the turn.
+/// What becomes no number while bodies in joints, and those that meet them, turn by less than this (rad) and move by less than this part of their
+/// smallest length does so for another reason. An impulse m v that acts at a turned arm a turns a body by ½ h v/a times the turn.
 const LITTLE: [f64; 2] = [0.1, 0.25];
 /// Halvings of a step.
 const MOST: u32 = 12;
+/// Turn of a body (rad) beyond which passes that were mixed are not believed.
+const MIXED: f64 = 1.0;
+/// Halvings where passes do not settle though little turns, as where a chain is jerked: an impulse P turns a link of mass m and length l by
+/// h P/(m l).
+const UNSETTLED: u32 = 6;
 
 /// Contact points as they are before a step that may be begun anew.
 #[derive(Debug, Default)]
@@ -64,7 +70,12 @@ impl Simulation {
                 }
                 break Err(stopped);
             }
-            let hard = !matches!(tried, Ok(true)) && self.turned_far();
+            let hard = match tried {
+                // mixed passes settle at turns of which there are several
+                Ok(true) => self.world.resource::<Mixing>().is_mixed() && self.largest_spin() > MIXED,
+                Ok(false) => cut < UNSETTLED || self.turned_far(),
+                Err(_) => self.turned_far(),
+            };
             if jointed && cut < MOST && (hard || self.largest_turn(new_angular) > FAR) {
                 self.put_points_back();
                 (cut, index) = self.halve(cut, index);
@@ -115,16 +126,20 @@ impl Simulation {
     /// Whether bodies in joints, or those that meet such bodies, go or turn far in the step that has just been tried.
     fn turned_far(&self) -> bool {
         let h = self.time_step();
-        let jointed = &self.world.resource::<TurnedArms>().jointed;
         if self.world.resource::<Proximity>().stride(h) > LITTLE[1] {
             return true;
         }
-        // also what is not a number
-        let far = |w: DVec3| !w.is_finite() || h * w.length() > LITTLE[0];
+        self.largest_spin() > LITTLE[0]
+    }
+
+    /// Largest angle (rad) by which bodies in joints, or those that meet such bodies, turn in the step that has just been tried; infinite where one
+    /// is no number.
+    fn largest_spin(&self) -> f64 {
+        let jointed = &self.world.resource::<TurnedArms>().jointed;
         let rows = &self.world.resource::<Bodies>().rows;
-        let mut turning =
-            rows.iter().zip(jointed).filter(|(row, jointed)| (**jointed || row.reacted) && row.alive && row.inertia.is_some());
-        turning.any(|(row, _)| far(row.velocity.angular) || far(row.new_velocity.angular))
+        let turning = rows.iter().zip(jointed).filter(|(row, jointed)| (**jointed || row.reacted) && row.alive && row.inertia.is_some());
+        let spins = turning.flat_map(|(row, _)| [row.velocity.angular, row.new_velocity.angular]);
+        self.time_step() * spins.map(|w| if w.is_finite() { w.length() } else { f64::INFINITY }).fold(0.0, f64::max)
     }
 
     fn keep_points(&mut self) {

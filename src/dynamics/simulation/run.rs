@@ -11,6 +11,7 @@ use crate::assembly::problem::{Solver, StepProblem};
 use crate::cluster::systems::Clusters;
 use crate::cluster::{ClusterError, SystemsReport};
 use crate::geometry::systems::Proximity;
+use crate::integrator::mixing::Mixing;
 use crate::integrator::systems::{Pass, unsettled};
 use crate::model::contact::{ContactPair, Foresight, Manifold, TurnedArms};
 use crate::model::law::ContactLaws;
@@ -554,6 +555,7 @@ impl Simulation {
         let max_passes = self.scheme().max_passes;
         let accuracy = FOLLOWED * self.world.resource::<Solver>().settings.tolerance;
         self.world.insert_resource(Pass { nonlinear, accuracy, ..Pass::default() });
+        self.world.resource_mut::<Mixing>().start();
         self.world.resource_mut::<StepProblem>().report = Report::default();
         self.world.resource_mut::<Foresight>().clear();
         self.world.resource_mut::<TurnedArms>().looks = 0;
@@ -590,7 +592,7 @@ impl Simulation {
             }
             if self.drops_foreseen() {
                 (looks, limit) = (LOOKS, self.world.resource::<Pass>().number + max_passes);
-                self.world.resource_mut::<Pass>().start_round();
+                self.start_round();
                 continue;
             }
             let misses = looks < LOOKS && self.misses();
@@ -600,11 +602,17 @@ impl Simulation {
                 break;
             }
             (settled, looks, limit) = (true, looks + 1, self.world.resource::<Pass>().number + max_passes);
-            self.world.resource_mut::<Pass>().start_round();
+            self.start_round();
         }
         self.check_finite(true)?;
         self.world.resource_mut::<Phases>().mark(Phase::Checks);
         Ok(settled)
+    }
+
+    /// Starts passes anew with other rows.
+    fn start_round(&mut self) {
+        self.world.resource_mut::<Pass>().start_round();
+        self.world.resource_mut::<Mixing>().start();
     }
 
     /// The body that detection has refused.

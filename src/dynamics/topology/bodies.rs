@@ -128,11 +128,8 @@ pub struct BodyRow {
     pub waits: f64,
     /// Free rotation of the step, where it is worked out in substeps.
     pub turn: Option<Turn>,
-    /// Velocity at the end of the step from which a pass of a nonlinear step works out its frames (angular in body axes), and by how much
-    /// what it found was another.
+    /// Velocity at the end of the step from which a pass of a nonlinear step works out its frames (angular in body axes).
     pub guess: Velocity,
-    /// See `guess`.
-    pub missed: Velocity,
     /// What its centre has gained in the last step (m/s), which the rows of a later look at contacts no longer show; none before a step.
     pub gained: Option<DVec3>,
     /// The pose at which detection sees it while it stands, see `geometry::standing`; none while it moves.

@@ -93,7 +93,6 @@ pub(crate) struct Adopted {
     /// velocities at the start, and those that the passes start from and by how much they miss
     v0: Vec<f64>,
     guess: Vec<f64>,
-    missed: Vec<f64>,
     free: Vec<f64>,
     inverse: Vec<f64>,
     /// momentum that interactions have given, Gᵀ r
@@ -264,7 +263,6 @@ impl Adopted {
             state: State { q: zeros_q, v: zeros_v.clone() },
             v0: zeros_v.clone(),
             guess: zeros_v.clone(),
-            missed: zeros_v.clone(),
             free: zeros_v.clone(),
             inverse: Vec::new(),
             acted: zeros_v,
@@ -281,7 +279,7 @@ impl Adopted {
 
     /// Starts a step of length h at t, with what the relations say of its start.
     pub(crate) fn begin(&mut self, t: f64, scheme: &Scheme, bodies: &[Place]) -> Result<(), ClusterError> {
-        let Self { nodes, own, links, rows, motion, q, state, v0, guess, missed, examined, .. } = self;
+        let Self { nodes, own, links, rows, motion, q, state, v0, guess, examined, .. } = self;
         for (node, body) in nodes[*own..].iter().zip(bodies) {
             state.q[node.q0..node.q0 + 7].copy_from_slice(&coordinates(&body.poses[0]));
             state.v[node.v0..node.v0 + 6].copy_from_slice(&speeds(&body.velocities[0]));
@@ -293,7 +291,6 @@ impl Adopted {
         q.iter_mut().for_each(|q| q.copy_from_slice(&state.q));
         v0.copy_from_slice(&state.v);
         guess.copy_from_slice(&state.v);
-        missed.fill(0.0);
         let (nq, nv) = (motion.q0.len(), motion.v0.len());
         motion.start(&nodes[..*own], &state.q[..nq], &state.v[..nv], t, scheme.time_step)?;
         for (link, x) in links.iter_mut().zip(rows) {
@@ -311,15 +308,15 @@ impl Adopted {
         Ok(())
     }
 
-    /// Free velocities and Ŵ of the Lagrangian systems in a pass that starts from a `share` of what the last one has found.
+    /// Free velocities and Ŵ of the Lagrangian systems in a pass that starts from what the last ones have found together, if that is `mixed`.
     pub(crate) fn move_freely(
         &mut self,
         (t1, h): (f64, f64),
-        share: f64,
+        mixed: &[f64],
         problem: &mut MixedProblem,
         before: [&mut Velocities; 2],
     ) -> Result<(), ClusterError> {
-        let Self { nodes, own, motion, state, v0, guess, missed, free, inverse, .. } = self;
+        let Self { nodes, own, motion, state, v0, guess, free, inverse, .. } = self;
         let own = &nodes[..*own];
         let nv = motion.v0.len();
         for velocities in before {
@@ -327,8 +324,8 @@ impl Adopted {
             velocities.general.extend_from_slice(&v0[..nv]);
         }
         for k in 0..nv {
-            if share != 1.0 {
-                state.v[k] = guess[k] + share * missed[k];
+            if let Some(v) = mixed.get(k) {
+                state.v[k] = *v;
             }
             guess[k] = state.v[k];
         }
@@ -379,20 +376,22 @@ impl Adopted {
     }
 
     /// Takes over what the solver has found; gives the largest change of a velocity against those that the pass started from, on the scale
-    /// of its system, and the sums of Irons and Tuck's relaxation.
-    pub(crate) fn take(&mut self, problem: &MixedProblem, reactions: &[f64], found: &[f64], h: f64) -> (f64, [f64; 2]) {
-        let Self { nodes, own, links, rows, motion, state, v0, guess, missed, free, .. } = self;
-        let (mut change, mut sums) = (0.0f64, [0.0; 2]);
+    /// of its system.
+    pub(crate) fn take(
+        &mut self,
+        problem: &MixedProblem,
+        (reactions, found): (&[f64], &[f64]),
+        h: f64,
+        mut note: impl FnMut(f64, f64),
+    ) -> f64 {
+        let Self { nodes, own, links, rows, motion, state, v0, guess, free, .. } = self;
+        let mut change = 0.0f64;
         for (node, x) in nodes[..*own].iter().zip(&motion.nodes) {
             let (mut moved, mut size) = (0.0f64, 0.0f64);
             for k in node.v0..node.v0 + node.nv {
                 moved = moved.max((found[k] - guess[k]).abs());
                 size = [found[k], v0[k], free[k]].into_iter().fold(size, |s, v| s.max(v.abs()));
-                let (miss, last) = (found[k] - guess[k], missed[k]);
-                let weight = x.w[(k - node.v0) * (node.nv + 1)].powi(2);
-                sums[0] += weight * last * (miss - last);
-                sums[1] += weight * (miss - last).powi(2);
-                missed[k] = miss;
+                note(x.w[(k - node.v0) * (node.nv + 1)] * (found[k] - guess[k]), found[k]);
                 state.v[k] = found[k];
             }
             if moved > 0.0 {
@@ -407,7 +406,7 @@ impl Adopted {
             x.lambda.fill(0.0);
             x.lambda.iter_mut().zip(mine).for_each(|(l, r)| *l = r * scale);
         }
-        (change, sums)
+        change
     }
 
     /// After the last pass: outputs at the end of the step, impulses on the systems, their energy and the work done on them.
