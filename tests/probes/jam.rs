@@ -40,6 +40,64 @@ fn strut(kind: &str, factor: f64, mu: f64, [step, tolerance]: [f64; 2]) -> Strin
     )
 }
 
+/// A ball is driven at 0.1 m/s against the knee of a toggle of two links (0.25 m, `lean` from the upright), which presses a block of 4 kg onto the floor
+/// from 1 mm above it.
+fn toggle(lean: f64, mu: f64, [step, tolerance]: [f64; 2]) -> String {
+    let (length, low) = (0.25, 0.151 + 0.06);
+    let (sin, cos) = lean.sin_cos();
+    let top = low + 2.0 * length * cos;
+    let link = |name: &str, part: f64, angle: f64| {
+        format!(
+            "[[bodies]]\nname = \"{name}\"\nmass = 2.5\nshape = {{ kind = \"capsule\", half_height = 0.1, radius = 0.02 }}\n\
+             position = [{}, 0, {}]\nrotation = {{ axis = [0, 1, 0], angle = {angle} }}\n",
+            0.5 * length * sin,
+            low + part * length * cos
+        )
+    };
+    let hinge = |name: &str, bodies: [&str; 2], [x, z]: [f64; 2]| {
+        format!(
+            "[[joints]]\nname = \"{name}\"\nkind = \"revolute\"\nbody1 = \"{}\"\nbody2 = \"{}\"\nanchor = [{x}, 0, {z}]\naxis = [0, 1, 0]\n",
+            bodies[0], bodies[1]
+        )
+    };
+    let block = |name: &str, mass: f64, height: f64| {
+        format!(
+            "[[bodies]]\nname = \"{name}\"\nmass = {mass}\nshape = {{ kind = \"cuboid\", size = [0.2, 0.2, 0.1] }}\nposition = [0, 0, {height}]\n"
+        )
+    };
+    [
+        format!("[time]\nstep = {step}\nend = 0.2\n[solver]\ntolerance = {tolerance}\n[contact]\nmu = {mu}\ne_n = 0.5\n"),
+        "[[bodies]]\nname = \"floor\"\nshape = { kind = \"half_space\" }\nmotion = \"static\"\n".to_owned(),
+        block("stone", 4.0, 0.05),
+        block("ram", 9.0, 0.151),
+        "[[joints]]\nname = \"guide\"\nkind = \"prismatic\"\nbody1 = \"ram\"\nbody2 = \"world\"\nanchor = [0, 0, 0.151]\naxis = [0, 0, 1]\n".to_owned(),
+        link("low", 0.5, lean),
+        link("up", 1.5, -lean),
+        hinge("foot", ["low", "ram"], [0.0, low]),
+        hinge("knee", ["low", "up"], [length * sin, low + length * cos]),
+        hinge("head", ["up", "world"], [0.0, top]),
+        format!(
+            "[[bodies]]\nname = \"pusher\"\nshape = {{ kind = \"ball\", radius = 0.05 }}\nposition = [{}, 0, {}]\n\
+             motion = {{ kind = \"constant\", velocity = [-0.1, 0, 0] }}\n",
+            length * sin + 0.06,
+            low + length * cos
+        ),
+    ]
+    .concat()
+}
+
+#[test]
+fn a_toggle_that_presses_a_stone_onto_the_floor_is_a_jam_in_every_step() {
+    for (lean, mu, settings) in [(0.53, 0.1, [2e-3, 1e-3]), (0.4, 0.3, [1e-3, 1e-6]), (0.7, 0.1, [4e-3, 1e-4])] {
+        let (_, s) = run_text(&toggle(lean, mu, settings));
+        assert!(s.unconverged_steps == 0 && s.infeasible_steps > 0, "{lean} {mu}: {:?}", s.warnings);
+        let warning = s.warnings.iter().find(|w| w.contains("no solution")).unwrap_or_else(|| panic!("{:?}", s.warnings));
+        assert!(warning.contains("pusher") && warning.contains("stone"), "{warning}");
+        // the drive's own force times its way; reactions without bound did 2e5 J
+        assert!(s.energy.balance_error < 1e-10 && s.energy.drive_work_J.abs() < 1.0 && s.speed_max < 1.0, "{lean} {mu}: {:?}", s.energy);
+    }
+}
+
 #[test]
 fn a_strut_jams_below_the_angle_of_friction_and_gives_way_above() {
     for kind in ["capsule", "cuboid"] {

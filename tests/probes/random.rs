@@ -157,10 +157,11 @@ fn crowds_that_are_crushed_are_proved_to_be() {
     assert!(missed == 0 && jammed > 100, "{missed} missed, {jammed} jammed");
 }
 
-/// Reactions that did 5e9 J of work against each other passed for a solution of one step, and 4e-8 of the energy was lost to rounding: the step is missed.
+/// Reactions that did 5e9 J of work against each other passed for a solution of one step, and 4e-8 of the energy was lost to rounding: that step is a jam.
 #[test]
 fn what_works_beyond_all_bounds_is_no_solution() {
-    assert_eq!(missed_and_jammed([102], "exact")[0], 1);
+    let [missed, jammed] = missed_and_jammed([102], "exact");
+    assert!(missed == 0 && jammed > 0, "{missed} missed, {jammed} jammed");
 }
 
 /// Their law is convex: followed as Coulomb's they missed six steps.
@@ -175,7 +176,7 @@ fn crushed_crowds_of_lagged_friction_are_proved_to_be() {
 #[ignore = "20 s: cargo test --release --test probes -- --ignored crushed_crowds"]
 fn crushed_crowds_at_random_miss_few_steps() {
     let [missed, jammed] = missed_and_jammed(0..150, "exact");
-    assert!(missed <= 12 && jammed > 800, "{missed} missed, {jammed} jammed");
+    assert!(missed <= 10 && jammed > 800, "{missed} missed, {jammed} jammed");
 }
 
 /// No step of these scenes is missed, and no more than a part `lost` of the energy that moved is not accounted for; gives how many steps did not feed an

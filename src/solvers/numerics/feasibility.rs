@@ -11,7 +11,7 @@
 //! Friction can jam what could otherwise get out of the way:
 //!
 //! ```text
-//! −(û + (D/κ) r) ∈ N_K(r)        contacts that give way by s = D|r|/κ: has a solution for every κ
+//! −(û + (D/κ) r) ∈ N_K(r)        contacts that give way by s = D|r|/κ, and joints too: has a solution for every κ
 //! κ → ∞        r → that of Coulomb's law, or r grows like κ and s stays: y = Δr ∈ K has Hᵀy → 0 and bᵀy < 0
 //! ```
 //!
@@ -19,8 +19,9 @@
 //! solution (Acary, Cadoux, Lemaréchal, Malick 2011) needs one. Then the bodies count as jammed, on small islands where no solver finds a solution either.
 
 use super::admissible::AdmissibleSet;
-use super::mixed::{Answer, Contact, MAX_ROWS, MixedProblem, Reactions, Twist, Velocities};
+use super::mixed::{Answer, Block, Contact, MAX_ROWS, MixedProblem, Reactions, Twist, Velocities};
 use super::newton::{self, giving_way, least};
+use super::residual::certify;
 use glam::DVec3;
 
 /// Steps of the method of multipliers.
@@ -38,6 +39,8 @@ const STEADY: f64 = 1e-2;
 const RUNAWAY: f64 = 1e4;
 /// See [`overworks`].
 const OVERWORK: f64 = 1e5;
+/// Part of the tolerance below which a violation is none.
+const NOTHING: f64 = 1e-3;
 /// How stiff contacts that give way become, per D⁻¹, and those of the answer where nothing better is found.
 const STIFFEST: f64 = 1e8;
 const SOFT: f64 = 1e1;
@@ -78,10 +81,17 @@ pub(super) fn contradiction(p: &MixedProblem, guess: &Answer, tolerance: f64, wo
     settled
 }
 
-/// What contacts that give way tell of a step that no solver could solve.
+/// Velocities by which rows give way (m/s): contacts along their normals, rows of blocks either way.
+#[derive(Clone, Default)]
+pub(super) struct Give {
+    pub(super) contacts: Vec<f64>,
+    pub(super) blocks: Vec<f64>,
+}
+
+/// What rows that give way tell of a step that no solver could solve.
 pub(super) struct Stiffened {
-    /// Where bodies are jammed: the velocity by which each contact has to give way (m/s).
-    pub(super) slack: Option<Vec<f64>>,
+    /// Where bodies are jammed: by how much each row has to give way.
+    pub(super) give: Option<Give>,
     /// An answer with bounded reactions.
     pub(super) soft: Answer,
     /// The stiffest answer, where less and less gives way.
@@ -110,7 +120,7 @@ pub(super) fn overworks(p: &MixedProblem, answer: &Answer) -> bool {
 /// snaps from slip to stick) goes on.
 pub(super) fn stiffen(p: &MixedProblem, ray: &[DVec3], tolerance: f64, work: &mut newton::Workspace) -> Stiffened {
     let mut answer = Answer::for_problem(p);
-    let mut found = Stiffened { slack: None, soft: answer.clone(), end: None, factorisations: 0 };
+    let mut found = Stiffened { give: None, soft: answer.clone(), end: None, factorisations: 0 };
     let (mut stiffness, mut growth) = (1.0, GROWTH);
     let along = size(p, ray);
     // stiffness and reactions of the last two points, the last one first; the worst violation there
@@ -149,18 +159,15 @@ pub(super) fn stiffen(p: &MixedProblem, ray: &[DVec3], tolerance: f64, work: &mu
         if stiffness <= SOFT {
             found.soft.clone_from(&answer);
         }
-        let gives = |k: usize| {
-            let (c, r) = (&p.contacts[k], answer.reactions.contacts[k]);
-            c.local.mean_diagonal() * (r.x + c.mu * (r.y * r.y + r.z * r.z).sqrt()) / stiffness
-        };
-        let slack: Vec<f64> = (0..p.contacts.len()).map(gives).collect();
-        let worst = p.contacts.iter().zip(&slack).map(|(c, s)| if c.scale > 0.0 { s / c.scale } else { *s }).fold(0.0, f64::max);
+        let give = given(p, &answer.reactions, stiffness);
+        let worst = worst(p, &give);
         fades = worst <= before / growth.sqrt();
-        if worst <= tolerance {
+        if worst <= tolerance && (worst <= NOTHING * tolerance || certify(p, &mut answer).error() <= tolerance) {
+            fades = true;
             break;
         }
         if (worst - before).abs() <= STEADY * worst && growth >= DISTINCT && proves(p, &answer, &path[0].1) {
-            found.slack = Some(slack);
+            found.give = Some(give);
             return found;
         }
         before = worst;
@@ -171,6 +178,31 @@ pub(super) fn stiffen(p: &MixedProblem, ray: &[DVec3], tolerance: f64, work: &mu
     }
     found.end = fades.then_some(answer);
     found
+}
+
+/// By how much rows that are so stiff give way to these reactions.
+fn given(p: &MixedProblem, r: &Reactions, stiffness: f64) -> Give {
+    let contact = |(c, r): (&Contact, &DVec3)| c.local.mean_diagonal() * (r.x + c.mu * (r.y * r.y + r.z * r.z).sqrt()) / stiffness;
+    let mut blocks = r.blocks.clone();
+    for block in &p.blocks {
+        let each = p.block_weight(block) / stiffness;
+        blocks[block.first..][..block.rows].iter_mut().for_each(|r| *r *= each);
+    }
+    Give { contacts: p.contacts.iter().zip(&r.contacts).map(contact).collect(), blocks }
+}
+
+/// The most of it, in scales of the rows.
+fn worst(p: &MixedProblem, give: &Give) -> f64 {
+    let part = |s: f64, scale: f64| if scale > 0.0 { s / scale } else { s };
+    let contacts = p.contacts.iter().zip(&give.contacts).map(|(c, &s)| part(s, c.scale));
+    let size = |block: &Block| give.blocks[block.first..][..block.rows].iter().fold(0.0f64, |most, s| most.max(s.abs()));
+    let blocks = p.blocks.iter().filter(|b| gives(b)).map(|b| part(size(b), b.scale));
+    contacts.chain(blocks).fold(0.0, f64::max)
+}
+
+/// Whether the reaction of a block has no bound, so that what gives way may be all that it can do.
+pub(super) fn gives(block: &Block) -> bool {
+    matches!(block.set, AdmissibleSet::Free | AdmissibleSet::NonNegative)
 }
 
 /// The t for which contacts that carry κ t y give way by as much as y is driven: the least of `κ (t bᵀy + t² yᵀDy / 2)`.

@@ -19,7 +19,7 @@
 //! ([`super::memory`]), piles keep what sweeps have found where that moves nothing: the tries would cost many times what it costs.
 
 use super::super::admissible::AdmissibleSet;
-use super::super::feasibility::{contradiction, overworks, runs_away, stiffen};
+use super::super::feasibility::{Give, Stiffened, contradiction, gives, overworks, runs_away, stiffen};
 use super::super::global::{GlobalSolver, auto::GlobalAuto};
 use super::super::mixed::{Answer, MixedProblem};
 use super::super::residual::{Residual, certify};
@@ -458,8 +458,20 @@ impl<'a> Tries<'a> {
         if misfit <= HARMLESS || self.p.gives_way() || self.p.stop.asked() || self.has_a_solution() {
             return false;
         }
-        let slack = self.contradicts().cloned();
-        slack.is_some_and(|slack| self.relax(Method::Contradiction, slack, None))
+        let Some(slack) = self.contradicts().cloned() else { return false };
+        // friction asks for more room
+        let stiff = if self.p.spins.is_empty() { Some(self.stiffened()) } else { None };
+        match stiff {
+            Some(Stiffened { give: Some(give), soft, .. }) => self.relax(Method::Contradiction, give, Some(&soft)),
+            _ => self.relax(Method::Contradiction, Give { contacts: slack, ..Give::default() }, None),
+        }
+    }
+
+    /// Contacts that give way less and less.
+    fn stiffened(&mut self) -> Stiffened {
+        let stiff = stiffen(self.p, &self.ray, self.auto.tolerance, &mut self.work.newton);
+        self.best.factorisations += stiff.factorisations;
+        stiff
     }
 
     /// Whether friction jams bodies that are driven together; then the answer in which they give way. Where contacts of any stiffness carry them, Coulomb's
@@ -475,12 +487,11 @@ impl<'a> Tries<'a> {
             return false;
         }
         self.stiffened = true;
-        let stiff = stiffen(self.p, &self.ray, self.auto.tolerance, &mut self.work.newton);
-        self.best.factorisations += stiff.factorisations;
-        if let Some(slack) = stiff.slack {
+        let stiff = self.stiffened();
+        if let Some(give) = stiff.give {
             // there are other solutions beside a jam now and then; those with reactions beyond all bounds are none
             let other = self.rows() <= PATIENT_ROWS && self.p.lagged.is_empty() && self.library() && !overworks(self.p, self.answer);
-            return other || self.relax(Method::Jam, slack, Some(&stiff.soft));
+            return other || self.relax(Method::Jam, give, Some(&stiff.soft));
         }
         self.soft = Some(stiff.soft);
         stiff.end.is_some_and(|end| self.point(Some(&end)))
@@ -488,9 +499,13 @@ impl<'a> Tries<'a> {
 
     /// The answer of least violation: every constraint gives way by its slack and a little more, so that reactions stay bounded.
     /// Where that cannot be solved either, `soft`.
-    fn relax(&mut self, method: Method, slack: Vec<f64>, soft: Option<&Answer>) -> bool {
+    fn relax(&mut self, method: Method, give: Give, soft: Option<&Answer>) -> bool {
         let mut q = self.p.clone();
-        q.contacts.iter_mut().zip(&slack).for_each(|(c, s)| c.b.x += MARGIN * s);
+        q.contacts.iter_mut().zip(&give.contacts).for_each(|(c, s)| c.b.x += MARGIN * s);
+        for block in self.p.blocks.iter().filter(|b| gives(b)) {
+            let rows = block.first..block.first + block.rows;
+            q.block_b[rows.clone()].iter_mut().zip(give.blocks.get(rows).unwrap_or_default()).for_each(|(b, s)| *b += s);
+        }
         let mut own = Answer::for_problem(&q);
         if q.prepare().is_ok() {
             let sweeps = self.auto.sweeps(&q, self.auto.max_sweeps.min(PLAIN_SWEEPS), self.work);
@@ -505,7 +520,7 @@ impl<'a> Tries<'a> {
             self.best = self.best.with_effort(&report.after(&self.best));
         }
         self.answer.reactions.clone_from(&own.reactions);
-        self.answer.slack = slack;
+        self.answer.slack = give.contacts;
         self.best = certify(self.p, self.answer).report(Report { status: Status::Inconsistent, ended_by: method, ..self.best });
         true
     }
