@@ -29,7 +29,7 @@ pub struct BlockRows {
 /// What cannot be cut into blocks.
 ///
 /// ```
-/// use drystone_solvers::algebra::blocks::{BlockFault, BlockRows};
+/// use drystone::algebra::blocks::{BlockFault, BlockRows};
 /// assert_eq!(BlockRows::try_from_triplets(&[], []), Err(BlockFault::NoOffsets));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub enum BlockFault {
     NoOffsets,
     /// The first block begins elsewhere than at row 0.
     Start(usize),
-    /// An offset that is not above the one before.
+    /// An offset below the one before.
     Offset {
         /// Its place.
         place: usize,
@@ -69,7 +69,7 @@ impl std::fmt::Display for BlockFault {
             Self::NoOffsets => write!(f, "there are no offsets; the first row of each block and then the order are needed, [0] for none"),
             Self::Start(found) => write!(f, "offset 0 is {found}; blocks begin at row 0"),
             Self::Offset { place, found, before } => {
-                write!(f, "offset {place} is {found}, but that before it is {before}; each block needs a row, so that offsets grow")
+                write!(f, "offset {place} is {found}, but that before it is {before}; offsets may not fall")
             }
             Self::Entry { entry, row, column, order } => {
                 write!(f, "entry {entry} is at row {row}, column {column}, but the offsets end at order {order}; both have to be below it")
@@ -87,7 +87,7 @@ fn check_offsets(offsets: &[usize]) -> Result<usize, BlockFault> {
     if first != 0 {
         return Err(BlockFault::Start(first));
     }
-    if let Some(k) = offsets.windows(2).position(|o| o[1] <= o[0]) {
+    if let Some(k) = offsets.windows(2).position(|o| o[1] < o[0]) {
         return Err(BlockFault::Offset { place: k + 1, found: offsets[k + 1], before: offsets[k] });
     }
     if order >= u32::MAX as usize { Err(BlockFault::Large(order)) } else { Ok(offsets.len() - 1) }
@@ -112,7 +112,7 @@ impl BlockRows {
     ///
     /// # Panics
     ///
-    /// Where `offsets` do not grow from 0, or an entry lies outside the order; [`try_from_triplets`](Self::try_from_triplets) says so in an
+    /// Where `offsets` do not begin at 0 or fall, or an entry lies outside the order; [`try_from_triplets`](Self::try_from_triplets) says so in an
     /// error.
     pub fn from_triplets(offsets: &[usize], entries: impl IntoIterator<Item = (usize, usize, f64)>) -> Self {
         let n = check_offsets(offsets).unwrap_or_else(|fault| panic!("{fault}"));
@@ -154,12 +154,12 @@ impl BlockRows {
     /// As [`from_triplets`](Self::from_triplets), of numbers that nobody has checked.
     ///
     /// ```
-    /// use drystone_solvers::algebra::blocks::BlockRows;
+    /// use drystone::algebra::blocks::BlockRows;
     /// assert!(BlockRows::try_from_triplets(&[0, 2], [(0, 1, 2.0)]).is_ok());
     /// let error = BlockRows::try_from_triplets(&[0, 2], [(0, 2, 2.0)]).unwrap_err();
     /// assert_eq!(error.to_string(), "entry 0 is at row 0, column 2, but the offsets end at order 2; both have to be below it");
     /// let error = BlockRows::try_from_triplets(&[0, 3, 2], []).unwrap_err();
-    /// assert_eq!(error.to_string(), "offset 2 is 2, but that before it is 3; each block needs a row, so that offsets grow");
+    /// assert_eq!(error.to_string(), "offset 2 is 2, but that before it is 3; offsets may not fall");
     /// ```
     pub fn try_from_triplets(offsets: &[usize], entries: impl IntoIterator<Item = (usize, usize, f64)>) -> Result<Self, BlockFault> {
         let n = check_offsets(offsets)?;
@@ -400,6 +400,17 @@ impl BlockRows {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_cannot_be_cut_into_blocks_is_named() {
+        let fault = |offsets: &[usize], entry| BlockRows::try_from_triplets(offsets, [entry]).map_err(|e| e.to_string());
+        assert!(fault(&[0, 2, 2], (0, 1, 1.0)).is_ok());
+        for (offsets, row, said) in
+            [(&[][..], 0, "no offsets"), (&[1, 2], 0, "offset 0 is 1"), (&[0, 3, 2], 0, "offset 2 is 2"), (&[0, 2], 2, "row 2")]
+        {
+            assert!(fault(offsets, (row, 0, 1.0)).is_err_and(|e| e.contains(said)), "{offsets:?}");
+        }
+    }
 
     #[test]
     fn products_agree_with_the_dense_matrix_for_every_size_of_block() {
